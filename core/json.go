@@ -1,0 +1,68 @@
+package core
+
+// AppendJSON appends the 16 fields of f in the order of the contract, with mx
+// false, and returns the place of the mx value besides. With fullSuggestion
+// typo_suggestion is the whole corrected address instead of its domain.
+func AppendJSON(dst []byte, f *Facts, fullSuggestion bool) (json []byte, mxAt int) {
+	dst = append(dst, `{"email":`...)
+	dst = appendQuoted(dst, f.Email)
+	dst = appendBool(append(dst, `,"valid":`...), f.Valid)
+	dst = appendNullable(append(dst, `,"normalized":`...), f.Normalized)
+	dst = appendNullable(append(dst, `,"local_part":`...), f.LocalPart)
+	dst = appendBool(append(dst, `,"alias":`...), f.Alias)
+	dst = appendBool(append(dst, `,"ascii":`...), f.ASCII)
+	dst = appendNullable(append(dst, `,"role":`...), f.Role.name())
+	dst = appendBool(append(dst, `,"gibberish":`...), f.Gibberish >= Gibberish)
+	dst = f.Gibberish.append(append(dst, `,"gibberish_score":`...))
+	dst = appendNullable(append(dst, `,"domain":`...), f.Domain)
+	dst = append(dst, `,"mx":`...)
+	mxAt = len(dst)
+	dst = appendBool(append(dst, `false,"disposable":`...), f.Disposable)
+	dst = appendBool(append(dst, `,"public":`...), f.Public)
+	dst = appendBool(append(dst, `,"relay":`...), f.Relay)
+	dst = appendBool(append(dst, `,"typo":`...), f.Typo != nil)
+	dst = f.appendSuggestion(append(dst, `,"typo_suggestion":`...), fullSuggestion)
+	return append(dst, '}'), mxAt
+}
+
+func (f *Facts) appendSuggestion(dst []byte, full bool) []byte {
+	if f.Typo == nil || !full {
+		return appendNullable(dst, f.Typo)
+	}
+	dst = appendEscaped(append(dst, '"'), f.LocalPart)
+	dst = appendEscaped(append(dst, '@'), f.Typo)
+	return append(dst, '"')
+}
+
+// append writes the score the way JSON.stringify would: 0, 0.5, 0.97, 1.
+func (s Score) append(dst []byte) []byte {
+	if s >= 100 {
+		return append(dst, '1')
+	}
+	if s == 0 {
+		return append(dst, '0')
+	}
+	dst = append(dst, '0', '.', '0'+byte(s/10))
+	if s%10 == 0 {
+		return dst
+	}
+	return append(dst, '0'+byte(s%10))
+}
+
+func appendBool(dst []byte, b bool) []byte {
+	if b {
+		return append(dst, "true"...)
+	}
+	return append(dst, "false"...)
+}
+
+func appendNullable(dst, s []byte) []byte {
+	if s == nil {
+		return append(dst, "null"...)
+	}
+	return appendQuoted(dst, s)
+}
+
+func appendQuoted(dst, s []byte) []byte {
+	return append(appendEscaped(append(dst, '"'), s), '"')
+}
