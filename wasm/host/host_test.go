@@ -1,0 +1,40 @@
+package host_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/moduletest"
+)
+
+func newEngine(t testing.TB, o host.Options) *host.Engine {
+	t.Helper()
+	o.CacheDir = moduletest.CacheDir()
+	engine, err := host.New(context.Background(), moduletest.Bytes(t), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { engine.Close(context.Background()) })
+	return engine
+}
+
+func TestCheckAnswersTheSixteenFields(t *testing.T) {
+	engine := newEngine(t, host.Options{Size: 1})
+	answer, err := engine.Check(context.Background(), nil, "jane@example.org", 0)
+	require.NoError(t, err)
+	t.Log(string(answer.JSON))
+	require.True(t, answer.Valid)
+	require.Equal(t, "example.org", answer.Host)
+}
+
+func BenchmarkCheck(b *testing.B) {
+	engine := newEngine(b, host.Options{Size: 1})
+	var buf []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := engine.Check(context.Background(), buf[:0], "jane.doe@example.org", 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

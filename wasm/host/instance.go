@@ -1,0 +1,134 @@
+package host
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// ErrTooLong says that an address is longer than the module's input buffer.
+var ErrTooLong = errors.New("the address is longer than the module takes (1 MiB)")
+
+// Calls fail with these codes (ABI.md); any other negative result is a defect
+// of the module.
+const (
+	codeTooLong   = -1
+	codeDamaged   = -4
+	codeListsSize = -5
+)
+
+// instance is one instantiated module. One caller at a time.
+type instance struct {
+	module              api.Module
+	check, info, lists  api.Function
+	in, inCap           uint32
+	out, outCap, report uint32
+	stack               [2]uint64 // parameters and results; spares an allocation a call
+}
+
+// instantiate starts an instance, refuses another interface version and makes
+// the instance check by blob where there is one.
+func instantiate(ctx context.Context, runtime wazero.Runtime, compiled wazero.CompiledModule, blob []byte) (*instance, error) {
+	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize").
+		WithSysWalltime().WithSysNanotime()
+	module, err := runtime.InstantiateModule(ctx, compiled, config)
+	if err != nil {
+		return nil, fmt.Errorf("start the module: %w", err)
+	}
+	i := &instance{module: module}
+	if err = i.bind(ctx); err == nil && blob != nil {
+		err = i.setLists(ctx, blob)
+	}
+	if err != nil {
+		module.Close(ctx)
+		return nil, err
+	}
+	return i, nil
+}
+
+// bind looks the exports up and reads where the buffers lie.
+func (i *instance) bind(ctx context.Context) error {
+	version, err := i.get(ctx, "addrspec_abi_version")
+	if err != nil {
+		return err
+	}
+	if version>>16 != abiMajor {
+		return fmt.Errorf("the module speaks interface version %d.%d, this host speaks %d; take both from one build",
+			version>>16, version&0xffff, abiMajor)
+	}
+	i.check, i.info, i.lists = i.fn("addrspec_check"), i.fn("addrspec_info"), i.fn("addrspec_lists")
+	for name, place := range map[string]*uint32{
+		"addrspec_in_ptr": &i.in, "addrspec_in_cap": &i.inCap,
+		"addrspec_out_ptr": &i.out, "addrspec_out_cap": &i.outCap, "addrspec_report_ptr": &i.report,
+	} {
+		if *place, err = i.get(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i *instance) fn(name string) api.Function { return i.module.ExportedFunction(name) }
+
+// get calls an export that takes nothing.
+func (i *instance) get(ctx context.Context, name string) (uint32, error) {
+	result, err := i.fn(name).Call(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("call %s: %w", name, err)
+	}
+	return uint32(result[0]), nil
+}
+
+// call runs f on the stack of the instance; a result below zero is an error.
+func (i *instance) call(ctx context.Context, f api.Function, params ...uint64) (uint32, error) {
+	copy(i.stack[:], params)
+	if err := f.CallWithStack(ctx, i.stack[:]); err != nil {
+		return 0, &trap{err}
+	}
+	switch n := int32(i.stack[0]); {
+	case n >= 0:
+		return uint32(n), nil
+	case n == codeTooLong:
+		return 0, ErrTooLong
+	case n == codeDamaged:
+		return 0, ErrLists
+	case n == codeListsSize:
+		return 0, ErrListsSize
+	default:
+		return 0, &trap{fmt.Errorf("the module answered %d", n)}
+	}
+}
+
+// write puts s into the input buffer.
+func (i *instance) write(s string) error {
+	if len(s) > int(i.inCap) {
+		return ErrTooLong
+	}
+	if !i.module.Memory().WriteString(i.in, s) {
+		return &trap{errors.New("the input buffer lies outside the memory")}
+	}
+	return nil
+}
+
+// reportWords reads the report.
+func (i *instance) reportWords() ([reportLen]uint32, error) {
+	var words [reportLen]uint32
+	view, ok := i.module.Memory().Read(i.report, reportLen*4)
+	if !ok {
+		return words, &trap{errors.New("the report lies outside the memory")}
+	}
+	for n := range words {
+		words[n] = binary.LittleEndian.Uint32(view[4*n:])
+	}
+	return words, nil
+}
+
+// trap marks an error after which an instance is not to be used again.
+type trap struct{ cause error }
+
+func (t *trap) Error() string { return "the module failed: " + t.cause.Error() }
+func (t *trap) Unwrap() error { return t.cause }

@@ -1,0 +1,87 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// pool holds instances that check by one set of lists. A slot is the right to
+// use an instance, so no more than the pool's size exist at a time.
+type pool struct {
+	start func(context.Context) (*instance, error)
+	slots chan struct{}
+
+	mu      sync.Mutex
+	idle    []*instance
+	retired bool
+}
+
+// newPool starts size instances, so that the first callers need not wait.
+func newPool(ctx context.Context, size int, start func(context.Context) (*instance, error)) (*pool, error) {
+	p := &pool{start: start, slots: make(chan struct{}, size)}
+	for range size {
+		i, err := start(ctx)
+		if err != nil {
+			p.retire(ctx)
+			return nil, err
+		}
+		p.idle = append(p.idle, i)
+	}
+	return p, nil
+}
+
+// use lends an instance to f. An instance in which f met a trap is closed; the
+// next caller starts a fresh one.
+func (p *pool) use(ctx context.Context, f func(*instance) error) error {
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-p.slots }()
+	i, err := p.take(ctx)
+	if err != nil {
+		return err
+	}
+	err = f(i)
+	p.giveBack(ctx, i, err)
+	return err
+}
+
+func (p *pool) take(ctx context.Context) (*instance, error) {
+	p.mu.Lock()
+	if last := len(p.idle) - 1; last >= 0 {
+		i := p.idle[last]
+		p.idle = p.idle[:last]
+		p.mu.Unlock()
+		return i, nil
+	}
+	p.mu.Unlock()
+	return p.start(ctx)
+}
+
+func (p *pool) giveBack(ctx context.Context, i *instance, err error) {
+	var trapped *trap
+	p.mu.Lock()
+	keep := !p.retired && !errors.As(err, &trapped)
+	if keep {
+		p.idle = append(p.idle, i)
+	}
+	p.mu.Unlock()
+	if !keep {
+		i.module.Close(ctx)
+	}
+}
+
+// retire closes the idle instances now and each lent one when it comes back.
+// Who still holds the pool can go on using it.
+func (p *pool) retire(ctx context.Context) {
+	p.mu.Lock()
+	idle := p.idle
+	p.idle, p.retired = nil, true
+	p.mu.Unlock()
+	for _, i := range idle {
+		i.module.Close(ctx)
+	}
+}
