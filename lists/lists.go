@@ -1,14 +1,17 @@
 // Package lists holds what addrspec knows about domains and words: mail
-// providers by class, role words, typo targets. Readable sources with their
-// provenance lie beside this file; a packer makes one blob of them, and this
-// package reads that blob in place.
+// providers by class, role words, typo targets. Readable tables with their
+// provenance lie beside this file; `go run ./lists/pack` makes one blob of
+// them (lists.blob, embedded), and this package searches that blob in place.
 //
 // It imports nothing of the project and no package that a small module
-// cannot afford; core and the module depend on it.
+// cannot afford; core and the module depend on it. What the bytes of a blob
+// mean stands in format.go.
 package lists
 
-// Class says what is known about a domain. Several bits may be set; the
-// packer has settled precedence (relay over public over disposable).
+import _ "embed"
+
+// Class says what is known about a domain. The packer has settled precedence
+// (relay over public over disposable), so one bit is set at most.
 type Class uint8
 
 const (
@@ -24,26 +27,66 @@ const (
 )
 
 // Lists is one opened blob. It is read-only and safe for concurrent use.
-type Lists struct{}
+type Lists struct {
+	version string
+	domains table // name -> Class, Below
+	words   table // role word -> category
+	targets []byte
+}
 
-// Default returns the lists built into the program.
-func Default() *Lists { return &Lists{} }
+// Below is the bit beside a Class in a blob's domain table that says the
+// entry covers every name below its own.
+const Below = 0x80
 
-// Open reads a packed blob in place; the caller must not change blob after.
-func Open(blob []byte) (*Lists, error) { return &Lists{}, nil }
+//go:embed lists.blob
+var packed []byte
 
-// Version names the blob, such as "2026.11.20-1a2b3c4d".
-func (l *Lists) Version() string { return "0" }
+// Default returns the lists built into the program. It trusts them, since a
+// test has opened them, and so does not walk through them.
+func Default() *Lists {
+	l, err := parse(packed)
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
+// Version names the blob by the date its sources were read and the checksum
+// of its bytes, such as "2026.11.20-1a2b3c4d".
+func (l *Lists) Version() string { return l.version }
 
 // Provider returns the class of domain, lower case and in A-label form, by
 // its most specific entry: the name itself, then each parent whose entry
-// covers subdomains. It allocates nothing.
-func (l *Lists) Provider(domain []byte) Class { return 0 }
+// covers the names below it. It allocates nothing.
+//
+// The hash runs from the right, so that every parent's hash is met on the way.
+func (l *Lists) Provider(domain []byte) Class {
+	var parent byte
+	h := hashSeed
+	for i := len(domain) - 1; i >= 0; i-- {
+		if domain[i] == '.' {
+			if v := l.domains.find(domain[i+1:], h); v&Below != 0 {
+				parent = v
+			}
+		}
+		h = hashStep(h, domain[i])
+	}
+	if v := l.domains.find(domain, h); v != 0 {
+		return Class(v &^ Below)
+	}
+	return Class(parent &^ Below)
+}
 
 // Role returns the category (1 to 10, the order of core.Role) that word, a
 // whole lower-case word without separators, stands for; 0 for none.
-func (l *Lists) Role(word []byte) uint8 { return 0 }
+func (l *Lists) Role(word []byte) uint8 {
+	h := hashSeed
+	for i := len(word) - 1; i >= 0; i-- {
+		h = hashStep(h, word[i])
+	}
+	return l.words.find(word, h)
+}
 
 // TypoTargets returns the providers whose misspellings the typo check
 // corrects, one lower-case domain a line, most used first.
-func (l *Lists) TypoTargets() []byte { return nil }
+func (l *Lists) TypoTargets() []byte { return l.targets }

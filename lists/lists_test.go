@@ -1,0 +1,43 @@
+package lists
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestProvider(t *testing.T) {
+	l := Default()
+	for domain, want := range map[string]Class{
+		"gmail.com":         Public,
+		"mailinator.com":    Disposable,
+		"a.mailinator.com":  Disposable,
+		"mozmail.com":       Relay,
+		"me.mozmail.com":    Relay,
+		"notmozmail.com":    0,
+		"x.gmail.com":       0,
+		"ibm.com":           Known,
+		"com":               0,
+		"co.uk":             0,
+		"":                  0,
+		".":                 0,
+		"..":                0,
+		"a":                 0,
+		"an-example-co.com": 0,
+	} {
+		require.Equal(t, want, l.Provider([]byte(domain)), domain)
+	}
+}
+
+func TestRole(t *testing.T) {
+	l := Default()
+	for word, want := range map[string]uint8{"admin": 1, "hr": 10, "noreply": 6, "jobson": 0, "": 0, "a": 0, "ADMIN": 0} {
+		require.Equal(t, want, l.Role([]byte(word)), word)
+	}
+}
+
+func TestLookUpsAllocateNothing(t *testing.T) {
+	l := Default()
+	domain, word := []byte("mail.example-company.co.uk"), []byte("support")
+	require.Zero(t, testing.AllocsPerRun(100, func() { l.Provider(domain); l.Role(word); l.TypoTargets() }))
+}

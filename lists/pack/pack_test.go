@@ -1,0 +1,85 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/addrspec/addrspec/lists"
+	"github.com/addrspec/addrspec/lists/internal/source"
+	"github.com/stretchr/testify/require"
+)
+
+func TestCommittedBlobIsWhatTheTablesGive(t *testing.T) {
+	packed, err := pack("..")
+	require.NoError(t, err)
+	committed, err := os.ReadFile("../lists.blob")
+	require.NoError(t, err)
+	require.True(t, string(packed) == string(committed), "lists.blob is stale: run `go run ./lists/pack`")
+}
+
+// Every name, names below it and names near it get the answer of a plain map
+// over the tables.
+func TestProviderEqualsPlainMap(t *testing.T) {
+	tables, err := source.Merge("..")
+	require.NoError(t, err)
+	l := lists.Default()
+	for name := range tables {
+		for _, domain := range near(name) {
+			require.Equal(t, tables.Lookup(domain), l.Provider([]byte(domain)), domain)
+		}
+	}
+}
+
+// near returns name, names below it, its parent and misspellings of it.
+func near(name string) []string {
+	last := name[len(name)-1]
+	return []string{
+		name, "x." + name, "a.b." + name, source.Parent(name),
+		"x" + name, "." + name, name + ".", name + "x", name[1:], name[:len(name)-1],
+		name[:1] + name, name[:len(name)-1] + string(last^1), string(name[0]^1) + name[1:],
+	}
+}
+
+func TestRoleEqualsPlainMap(t *testing.T) {
+	words, err := source.ReadRoles("..")
+	require.NoError(t, err)
+	l := lists.Default()
+	for word, category := range words {
+		require.Equal(t, category, l.Role([]byte(word)), word)
+		for _, other := range []string{word + "x", "x" + word, word[1:], word[:len(word)-1]} {
+			require.Equal(t, words[other], l.Role([]byte(other)), other)
+		}
+	}
+}
+
+func FuzzProviderEqualsPlainMap(f *testing.F) {
+	tables, err := source.Merge("..")
+	require.NoError(f, err)
+	l := lists.Default()
+	f.Add([]byte("gmail.com"))            // a hit
+	f.Add([]byte("me.mozmail.com"))       // a hit by its parent
+	f.Add([]byte(".com"))                 // an empty label
+	f.Add([]byte("a..b\x00\xff-.gm.com")) // no host name at all
+	f.Fuzz(func(t *testing.T, domain []byte) {
+		require.Equal(t, tables.Lookup(string(domain)), l.Provider(domain))
+	})
+}
+
+func BenchmarkProvider(b *testing.B) {
+	tables, err := source.Merge("..")
+	require.NoError(b, err)
+	l := lists.Default()
+	for _, domain := range []string{"gmail.com", "mailinator.com", "example-company.com", "mail.example-company.co.uk"} {
+		b.Run("blob/"+domain, func(b *testing.B) {
+			name := []byte(domain)
+			for b.Loop() {
+				l.Provider(name)
+			}
+		})
+		b.Run("map/"+domain, func(b *testing.B) {
+			for b.Loop() {
+				tables.Lookup(domain)
+			}
+		})
+	}
+}

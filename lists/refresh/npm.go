@@ -1,0 +1,93 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// fetched is one npm package as the registry's client delivered it.
+type fetched struct {
+	Name      string `json:"name"`
+	Version   string `json:"version"`
+	Integrity string `json:"integrity"`
+	Filename  string `json:"filename"`
+	files     map[string][]byte
+}
+
+// fetch asks npm for spec ("name@version") and checks the tarball against the
+// integrity that the registry states.
+func fetch(spec string) (*fetched, error) {
+	dir, err := os.MkdirTemp("", "lists-refresh-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	out, err := exec.Command("npm", "pack", spec, "--json", "--pack-destination", dir).Output()
+	if err != nil {
+		return nil, fmt.Errorf("npm pack %s: %w%s", spec, err, stderrOf(err))
+	}
+	var packs []fetched
+	if err := json.Unmarshal(out, &packs); err != nil || len(packs) != 1 {
+		return nil, fmt.Errorf("npm pack %s: answer is not one package: %v", spec, err)
+	}
+	p := &packs[0]
+	tarball, err := os.ReadFile(filepath.Join(dir, filepath.Base(p.Filename)))
+	if err != nil {
+		return nil, err
+	}
+	if err := checkIntegrity(tarball, p.Integrity); err != nil {
+		return nil, fmt.Errorf("%s: %w", spec, err)
+	}
+	p.files, err = unpack(tarball)
+	return p, err
+}
+
+func stderrOf(err error) string {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return "\n" + string(exit.Stderr)
+	}
+	return ""
+}
+
+// checkIntegrity compares a tarball with a Subresource Integrity value.
+func checkIntegrity(tarball []byte, want string) error {
+	sum := sha512.Sum512(tarball)
+	if got := "sha512-" + base64.StdEncoding.EncodeToString(sum[:]); got != want {
+		return fmt.Errorf("tarball has integrity %s, the registry states %s", got, want)
+	}
+	return nil
+}
+
+// unpack reads the regular files of a gzipped tarball.
+func unpack(tarball []byte) (map[string][]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(tarball))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return files, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if h.Typeflag == tar.TypeReg {
+			if files[h.Name], err = io.ReadAll(r); err != nil {
+				return nil, err
+			}
+		}
+	}
+}

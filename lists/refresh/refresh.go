@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/addrspec/addrspec/lists/internal/source"
+)
+
+// run rewrites the sources under dir and reports what that changed.
+func run(dir string, latest bool) error {
+	before, err := source.Merge(dir)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	pinned, err := source.ReadProvenance(dir)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	votes := map[string]source.Votes{}
+	var provenance strings.Builder
+	provenance.WriteString(provenanceHead)
+	for _, o := range origins {
+		if err := o.collect(votes, &provenance, pin(o, pinned, latest)); err != nil {
+			return err
+		}
+	}
+	if err := write(dir, votes, provenance.String()); err != nil {
+		return err
+	}
+	after, err := source.Merge(dir)
+	if err != nil {
+		return err
+	}
+	report(os.Stdout, before, after)
+	return nil
+}
+
+const provenanceHead = `# The published lists behind domains.txt, written by "go run ./lists/refresh":
+# letter, npm package, licence, day it was read, domains in it, integrity of its tarball, remark.
+`
+
+// pin returns the origin as provenance.txt records it; its version and day
+// are empty when the newest is wanted.
+func pin(o origin, pinned []source.Origin, latest bool) source.Origin {
+	for _, p := range pinned {
+		if name, _, _ := strings.Cut(p.Package, "@"); name == o.name && !latest {
+			return p
+		}
+	}
+	return source.Origin{Package: o.name, Read: time.Now().UTC().Format(time.DateOnly)}
+}
+
+// collect fetches one origin and adds its votes and its line of provenance.
+func (o origin) collect(votes map[string]source.Votes, provenance *strings.Builder, p source.Origin) error {
+	got, err := fetch(p.Package)
+	if err != nil {
+		return err
+	}
+	if p.Integrity != "" && p.Integrity != got.Integrity {
+		return fmt.Errorf("%s: integrity is %s, provenance.txt has %s", p.Package, got.Integrity, p.Integrity)
+	}
+	listed, err := o.read(got.files[o.file])
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", p.Package, o.file, err)
+	}
+	for _, name := range listed {
+		if name, err := source.Canonical(name); err == nil && !strings.Contains(string(votes[name]), string(o.letter)) {
+			votes[name] += source.Votes(o.letter)
+		}
+	}
+	fmt.Fprintf(provenance, "%c %s@%s %s %s %d %s %s\n", o.letter, got.Name, got.Version, o.licence, p.Read, len(listed), got.Integrity, o.about)
+	return nil
+}
+
+// write keeps the names that the merge rule can use, sorted, one a line.
+func write(dir string, votes map[string]source.Votes, provenance string) error {
+	var lines []string
+	for name, v := range votes {
+		if v.Disposable(name) || v.Public() {
+			lines = append(lines, name+" "+string(v)+"\n")
+		}
+	}
+	sort.Strings(lines)
+	head := "# Domains that a published list names and the merge rule can use, with the letters of\n" +
+		"# those lists (provenance.txt). Written by \"go run ./lists/refresh\"; not edited by hand.\n"
+	if err := os.WriteFile(filepath.Join(dir, "sources", "domains.txt"), []byte(head+strings.Join(lines, "")), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "sources", "provenance.txt"), []byte(provenance), 0o644)
+}
