@@ -1,0 +1,102 @@
+package mx
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+)
+
+// cache keeps what is known of each domain: an answer for its TTL, and beyond
+// it as a stale one; a failure for a moment. It holds a bounded number of
+// domains, the ones asked most.
+type cache struct {
+	entries *otter.Cache[string, entry]
+	clock   otter.Clock
+
+	minTTL, maxTTL, maxNegativeTTL time.Duration
+	failureTTL, staleFor, recheck  time.Duration
+}
+
+// entry is what is known of a domain. Its times are on the cache's clock.
+type entry struct {
+	mx    bool
+	err   *Error // set: nothing but this failure is known
+	until int64  // fresh before
+	dies  int64  // gone from then on
+}
+
+func (e entry) result() (bool, error) {
+	if e.err != nil {
+		return false, e.err
+	}
+	return e.mx, nil
+}
+
+func newCache(c Config) (*cache, error) {
+	k := &cache{
+		clock: c.clock, minTTL: c.MinTTL, maxTTL: c.MaxTTL, maxNegativeTTL: c.MaxNegativeTTL,
+		failureTTL: c.FailureTTL, staleFor: c.StaleFor, recheck: c.StaleRecheck,
+	}
+	var err error
+	k.entries, err = otter.New(&otter.Options[string, entry]{
+		MaximumSize: c.CacheEntries,
+		Clock:       c.clock,
+		Logger:      &otter.NoopLogger{}, // a log line might bear a domain
+		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, entry]) time.Duration {
+			return time.Duration(e.Value.dies - k.now())
+		}),
+	})
+	return k, err
+}
+
+// get returns what is known of name and whether it is fresh. Known and not
+// fresh is stale.
+func (k *cache) get(name string) (e entry, fresh, known bool) {
+	found, known := k.entries.GetEntry(name)
+	return found.Value, known && found.SnapshotAtNano < found.Value.until, known
+}
+
+// keep stores an answer for its clamped TTL. A lack of MX records is kept no
+// longer than the negative clamp, null MX included.
+func (k *cache) keep(name string, a answer) entry {
+	longest := k.maxTTL
+	if !a.mx {
+		longest = k.maxNegativeTTL
+	}
+	until := k.after(max(k.minTTL, min(a.ttl, longest)))
+	return k.set(name, entry{mx: a.mx, until: until, dies: until + int64(k.staleFor)})
+}
+
+// keepFailure stores a failure for a moment. Where a stale answer is known and
+// not too old, that answer stays, and holds until the resolver is tried again.
+func (k *cache) keepFailure(name string, err *Error, stale *entry) entry {
+	if stale != nil && k.now() < stale.dies {
+		return k.set(name, entry{mx: stale.mx, until: k.after(k.recheck), dies: stale.dies})
+	}
+	until := k.after(k.failureTTL)
+	return k.set(name, entry{err: err, until: until, dies: until})
+}
+
+// set stores e under a copy of name, which may be part of a whole request.
+func (k *cache) set(name string, e entry) entry {
+	k.entries.Set(strings.Clone(name), e)
+	return e
+}
+
+func (k *cache) now() int64 { return k.clock.NowNano() }
+
+func (k *cache) after(d time.Duration) int64 {
+	return k.now() + min(int64(d), math.MaxInt64/4)
+}
+
+func (k *cache) size() int { return k.entries.EstimatedSize() }
+
+func (k *cache) close() { k.entries.StopAllGoroutines() }
+
+// monotonic is a clock that no setting of the machine's clock disturbs.
+type monotonic struct{ start time.Time }
+
+func (m monotonic) NowNano() int64                        { return int64(time.Since(m.start)) }
+func (m monotonic) Tick(d time.Duration) <-chan time.Time { return time.Tick(d) }

@@ -1,0 +1,129 @@
+package mx
+
+import (
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+const maxHops = 10 // CNAMEs followed in one look-up
+
+// answer is what one message says about a name.
+type answer struct {
+	mx   bool
+	ttl  time.Duration // of the records it rests on, unclamped
+	next string        // where set, the answer goes no further than a CNAME to this name
+	hops int           // CNAMEs passed
+}
+
+// decide reads msg, the decoded answer to a question for the MX of name (in
+// lower case, with its final dot). It answers only what the message proves;
+// a message that proves nothing is an error.
+func decide(msg *dns.Msg, name string) (answer, *Error) {
+	if msg.Rcode != dns.RcodeSuccess && msg.Rcode != dns.RcodeNameError {
+		return answer{}, &Error{Kind: Failure, Reason: Rcode, Rcode: msg.Rcode}
+	}
+	end, a, err := walk(msg.Answer, name)
+	if err != nil {
+		return answer{}, err
+	}
+	if mx, ttl, found := exchanges(msg.Answer, end); found {
+		a.mx, a.ttl = mx, min(a.ttl, ttl)
+		return a, nil
+	}
+	return deny(msg, end, a)
+}
+
+// walk follows the CNAMEs among records from name to the last one's target.
+// The TTL so far is the least of theirs.
+func walk(records []dns.RR, name string) (end string, a answer, err *Error) {
+	a.ttl = forever
+	for {
+		alias := aliasOf(records, name)
+		if alias == nil {
+			return name, a, nil
+		}
+		if a.hops++; a.hops > maxHops {
+			return "", a, &Error{Kind: Failure, Reason: Loop}
+		}
+		a.ttl = min(a.ttl, ttlOf(alias))
+		name = strings.ToLower(alias.Target)
+	}
+}
+
+func aliasOf(records []dns.RR, name string) *dns.CNAME {
+	for _, rr := range records {
+		if c, ok := rr.(*dns.CNAME); ok && isOwner(rr, name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// exchanges judges the MX records of name: one host name is enough. Without
+// any the zone speaks of mail and yet takes none, as with null MX.
+func exchanges(records []dns.RR, name string) (mx bool, ttl time.Duration, found bool) {
+	ttl = forever
+	for _, rr := range records {
+		if r, ok := rr.(*dns.MX); ok && isOwner(rr, name) {
+			found, ttl = true, min(ttl, ttlOf(rr))
+			mx = mx || isHostName(r.Mx)
+		}
+	}
+	return mx, ttl, found
+}
+
+// deny judges an answer without MX records. Name error and no data are known
+// by the SOA record of a zone that holds the name (RFC 2308 section 2). With
+// name servers in its place it is a referral. Bare, it counts from a server
+// that is the name's authority or recurses; and where CNAMEs lead away from
+// the name asked, the target has to be asked for itself.
+func deny(msg *dns.Msg, end string, a answer) (answer, *Error) {
+	soa, referral := authority(msg.Ns, end)
+	switch {
+	case soa != nil:
+		a.ttl = min(a.ttl, ttlOf(soa), seconds(soa.Minttl))
+		return a, nil
+	case referral || !msg.Authoritative && !msg.RecursionAvailable:
+		return answer{}, &Error{Kind: Failure, Reason: Lame}
+	case a.hops > 0 && msg.Rcode == dns.RcodeSuccess:
+		a.next = end
+		return a, nil
+	}
+	a.ttl = 0 // RFC 2308 section 5: not to be kept without an SOA
+	return a, nil
+}
+
+// authority finds in the authority section the SOA of a zone that holds name,
+// and whether name servers stand there.
+func authority(records []dns.RR, name string) (soa *dns.SOA, servers bool) {
+	for _, rr := range records {
+		switch r := rr.(type) {
+		case *dns.SOA:
+			if dns.IsSubDomain(r.Hdr.Name, name) {
+				soa = r
+			}
+		case *dns.NS:
+			servers = true
+		}
+	}
+	return soa, servers
+}
+
+func isOwner(rr dns.RR, name string) bool {
+	h := rr.Header()
+	return h.Class == dns.ClassINET && strings.EqualFold(h.Name, name)
+}
+
+const forever = time.Duration(1<<63 - 1)
+
+// ttlOf reads a TTL; one with its top bit set is zero (RFC 2181 section 8).
+func ttlOf(rr dns.RR) time.Duration { return seconds(rr.Header().Ttl) }
+
+func seconds(n uint32) time.Duration {
+	if int32(n) < 0 {
+		return 0
+	}
+	return time.Duration(n) * time.Second
+}

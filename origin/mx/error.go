@@ -1,0 +1,103 @@
+package mx
+
+import (
+	"fmt"
+
+	"github.com/miekg/dns"
+)
+
+// Kind is what a failed look-up is to the caller.
+type Kind uint8
+
+const (
+	Timeout Kind = iota + 1 // no answer in time
+	Failure                 // an answer that says nothing, or no way to get one
+)
+
+// String returns the kind in a word, as a metric label bears it.
+func (k Kind) String() string {
+	if k == Timeout {
+		return "timeout"
+	}
+	return "failure"
+}
+
+// Reason is why a look-up failed.
+type Reason uint8
+
+const (
+	NoAnswer    Reason = iota + 1 // Timeout: the resolver was silent
+	Busy                          // Timeout: no look-up slot came free
+	Rcode                         // Failure: SERVFAIL, REFUSED and the like
+	Malformed                     // Failure: an answer that does not decode
+	Lame                          // Failure: a referral in place of an answer
+	Loop                          // Failure: CNAMEs without end
+	Unreachable                   // Failure: the network or host refused
+	Overloaded                    // Failure: too many look-ups wait already
+	NotALabel                     // Failure: the caller passed a U-label
+	Closed                        // Failure: the resolver was closed
+)
+
+// Error is a look-up that found out nothing. It never bears the domain, which
+// is part of somebody's address: it may be logged as it is.
+type Error struct {
+	Kind   Kind
+	Reason Reason
+	Server string // host:port; empty where no server is to blame
+	Rcode  int    // for the reason Rcode
+}
+
+// Error says what is wrong, where, and what to do.
+func (e *Error) Error() string {
+	if e.Server == "" {
+		return "mx: " + e.what() + "; " + nextSteps[e.Reason]
+	}
+	return fmt.Sprintf("mx: resolver %s %s; %s", e.Server, e.what(), nextSteps[e.Reason])
+}
+
+func (e *Error) what() string {
+	if e.Reason == Rcode {
+		return "answered " + rcodeName(e.Rcode)
+	}
+	return happenings[e.Reason]
+}
+
+func rcodeName(rcode int) string {
+	if name, ok := dns.RcodeToString[rcode]; ok {
+		return name
+	}
+	return fmt.Sprintf("RCODE%d", rcode)
+}
+
+var happenings = [...]string{
+	NoAnswer:    "gave no answer in time",
+	Busy:        "no look-up slot came free in time",
+	Malformed:   "gave a malformed answer",
+	Lame:        "answered with a referral, as a server that does not recurse",
+	Loop:        "answered with a CNAME chain that is a loop or too long",
+	Unreachable: "is unreachable",
+	Overloaded:  "too many look-ups wait already",
+	NotALabel:   "the domain is not in A-label form",
+	Closed:      "the resolver was closed",
+}
+
+var nextSteps = [...]string{
+	NoAnswer:    "try again; if it persists, check the resolver's load and its way out, or name another with --dns",
+	Busy:        "try again; if it persists, the resolver is too slow for this load",
+	Rcode:       "try again later; if it persists for every domain, check that the resolver recurses for this host",
+	Malformed:   "check what answers at that port, or name another resolver with --dns",
+	Lame:        "name a recursive resolver with --dns",
+	Loop:        "the owner of the domain has to mend it",
+	Unreachable: "check that a resolver listens there, or name another with --dns",
+	Overloaded:  "try again in a few seconds",
+	NotALabel:   "convert it first (IDNA2008)",
+	Closed:      "the process is stopping; try again elsewhere",
+}
+
+// worse keeps the more telling of two errors: the first that is no timeout.
+func worse(a, b *Error) *Error {
+	if a.Kind == Timeout && b.Kind == Failure {
+		return b
+	}
+	return a
+}

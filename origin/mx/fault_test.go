@@ -1,0 +1,185 @@
+package mx
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/miekg/dns"
+	"github.com/stretchr/testify/require"
+)
+
+// impatient is a configuration whose time-outs a test can sit through.
+var impatient = Config{Timeout: 400 * time.Millisecond, Hedge: 50 * time.Millisecond}
+
+func TestFaultsThatAreOvercome(t *testing.T) {
+	for why, fault := range map[string]mxtest.Fault{
+		"truncated: asks over TCP":              mxtest.Truncated,
+		"no EDNS0: asks without":                mxtest.NoEDNS,
+		"not implemented: asks without EDNS0":   mxtest.First(1, mxtest.Rcode(dns.RcodeNotImplemented)),
+		"two packets lost: asks again":          mxtest.First(2, mxtest.Silent),
+		"once unreachable or slow: waits":       mxtest.After(150*time.Millisecond, mxtest.Answer),
+		"forged, wrong id: waits on":            mxtest.WrongID,
+		"forged, wrong question: waits on":      mxtest.WrongQuestion,
+		"forged, wrong port: waits on":          mxtest.WrongPort,
+		"forged, the query itself: waits on":    mxtest.Echo,
+		"noise before the answer: waits on":     noiseFirst,
+		"a cut answer marked TC: asks over TCP": cutOff,
+	} {
+		t.Run(why, func(t *testing.T) {
+			server := mxtest.New(t, zone)
+			server.FaultAll(fault)
+			r := open(t, impatient, server.Addr)
+			mx, err := r.Lookup(context.Background(), "example.test")
+			require.NoError(t, err)
+			require.True(t, mx)
+		})
+	}
+}
+
+func noiseFirst(w dns.ResponseWriter, reply *dns.Msg) {
+	mxtest.Noise(w, reply)
+	mxtest.Answer(w, reply)
+}
+
+// cutOff sends half a message with the TC bit, as some old servers do.
+func cutOff(w dns.ResponseWriter, reply *dns.Msg) {
+	if w.RemoteAddr().Network() == "tcp" {
+		mxtest.Answer(w, reply)
+		return
+	}
+	reply.Truncated = true
+	wire, _ := reply.Pack()
+	_, _ = w.Write(wire[:len(wire)-12])
+}
+
+func TestFaultsThatAreErrors(t *testing.T) {
+	for why, test := range map[string]struct {
+		fault  mxtest.Fault
+		kind   Kind
+		reason Reason
+	}{
+		"silence":                      {mxtest.Silent, Timeout, NoAnswer},
+		"SERVFAIL":                     {mxtest.ServFail, Failure, Rcode},
+		"REFUSED":                      {mxtest.Refused, Failure, Rcode},
+		"FORMERR even without EDNS0":   {mxtest.Rcode(dns.RcodeFormatError), Failure, Rcode},
+		"records that do not decode":   {mxtest.Garbage, Failure, Malformed},
+		"a header and nothing behind":  {mxtest.HeaderOnly, Failure, Malformed},
+		"only noise":                   {mxtest.Noise, Failure, Malformed},
+		"a referral":                   {referral, Failure, Lame},
+		"neither recurses nor knows":   {ignorant, Failure, Lame},
+		"truncated on TCP too":         {alwaysTruncated, Failure, Malformed},
+		"truncated, and TCP is silent": {tcpSilent, Timeout, NoAnswer},
+	} {
+		t.Run(why, func(t *testing.T) {
+			t.Parallel()
+			server := mxtest.New(t, zone)
+			server.FaultAll(test.fault)
+			r := open(t, impatient, server.Addr)
+			for _, domain := range []string{"example.test", "nowhere.test"} {
+				_, err := r.Lookup(context.Background(), domain)
+				requireError(t, err, test.kind, test.reason)
+				require.Contains(t, err.Error(), server.Addr)
+			}
+		})
+	}
+}
+
+func referral(w dns.ResponseWriter, reply *dns.Msg) {
+	reply.Authoritative, reply.Rcode, reply.Answer = false, dns.RcodeSuccess, nil
+	reply.Ns = []dns.RR{record("test. 300 IN NS ns.elsewhere.test.")}
+	_ = w.WriteMsg(reply)
+}
+
+func ignorant(w dns.ResponseWriter, reply *dns.Msg) {
+	reply.Authoritative, reply.RecursionAvailable = false, false
+	reply.Rcode, reply.Answer, reply.Ns = dns.RcodeSuccess, nil, nil
+	_ = w.WriteMsg(reply)
+}
+
+func alwaysTruncated(w dns.ResponseWriter, reply *dns.Msg) {
+	reply.Truncated = true
+	_ = w.WriteMsg(reply)
+}
+
+func tcpSilent(w dns.ResponseWriter, reply *dns.Msg) {
+	if w.RemoteAddr().Network() == "udp" {
+		mxtest.Truncated(w, reply)
+	}
+}
+
+func record(text string) dns.RR {
+	rr, err := dns.NewRR(text)
+	if err != nil {
+		panic(err)
+	}
+	return rr
+}
+
+func TestNobodyListens(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.Close()
+	r := open(t, impatient, server.Addr)
+	_, err := r.Lookup(context.Background(), "example.test")
+	requireError(t, err, Failure, Unreachable)
+	require.Less(t, r.Stats().UDP, uint64(minStarts), "twice unreachable is enough")
+}
+
+func TestCNAMELoopIsNoAnswer(t *testing.T) {
+	r := open(t, impatient, mxtest.Start(t, zone))
+	_, err := r.Lookup(context.Background(), "loop.example.test")
+	requireError(t, err, Failure, Loop)
+}
+
+// A server that is only authoritative stops where a CNAME leaves its zones.
+func TestCNAMEIsFollowedAcrossAnswers(t *testing.T) {
+	server := mxtest.New(t, zone+`
+		a.test. 300 IN CNAME example.test.
+		b.test. 300 IN CNAME a.test.
+		round.test. 300 IN CNAME about.test.
+		about.test. 300 IN CNAME round.test.`)
+	server.FaultAll(firstHopOnly)
+	r := open(t, impatient, server.Addr)
+	mx, err := r.Lookup(context.Background(), "b.test")
+	require.NoError(t, err)
+	require.True(t, mx)
+	require.Equal(t, 1, server.Asked("example.test"))
+
+	_, err = r.Lookup(context.Background(), "round.test")
+	requireError(t, err, Failure, Loop)
+	require.LessOrEqual(t, server.Asked("round.test")+server.Asked("about.test"), maxHops+1)
+}
+
+func firstHopOnly(w dns.ResponseWriter, reply *dns.Msg) {
+	if len(reply.Answer) > 0 && reply.Answer[0].Header().Rrtype == dns.TypeCNAME {
+		reply.Answer, reply.Ns, reply.RecursionAvailable = reply.Answer[:1], nil, false
+	}
+	mxtest.Answer(w, reply)
+}
+
+func TestLargeAnswersComeOverTCP(t *testing.T) {
+	var big strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&big, "big.test. 300 IN MX %d mail-%d.example.test.\n", i, i)
+	}
+	server := mxtest.New(t, big.String())
+	r := open(t, impatient, server.Addr)
+	mx, err := r.Lookup(context.Background(), "big.test")
+	require.NoError(t, err)
+	require.True(t, mx)
+	udp, tcp := server.Queries()
+	require.Equal(t, []int{1, 1}, []int{udp, tcp})
+	require.Equal(t, []uint64{1, 1}, []uint64{r.Stats().UDP, r.Stats().TCP})
+}
+
+func TestForgedAnswersAreCounted(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.FaultAll(mxtest.WrongID)
+	r := open(t, impatient, server.Addr)
+	_, err := r.Lookup(context.Background(), "example.test")
+	require.NoError(t, err)
+	require.EqualValues(t, 1, r.Stats().Ignored)
+}

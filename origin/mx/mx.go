@@ -1,0 +1,89 @@
+// Package mx tells whether a domain publishes MX records.
+//
+// True means: at least one MX record whose exchange is a host name. Null MX
+// (RFC 7505), no MX record even beside an address record, and NXDOMAIN are
+// false. What could not be found out is an [Error], never false.
+//
+// A [Resolver] is a stub: it asks the recursive resolvers it is given, over
+// UDP with EDNS0 and over TCP where an answer was truncated. It asks once per
+// domain however many callers wait, keeps what it learns for the records'
+// TTL, and tells the last known answer while its resolvers are down.
+//
+// A look-up goes from cheap to dear, a file each: the name (name.go), the
+// cache (cache.go), the flight that many callers share (flight.go), the chain
+// of CNAMEs (chain.go), the race between servers (race.go), one exchange with
+// one server (exchange.go), and the decision over its answer (decide.go).
+//
+// Left out: DNSSEC validation and DNS over TLS, which belong to the recursive
+// resolver beside this process; address records of the exchanges, since a
+// host without one may have one tomorrow.
+package mx
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Resolver looks up MX records. It is safe for concurrent use.
+type Resolver struct {
+	timeout  time.Duration
+	hedge    time.Duration // before the second query of a look-up
+	patience time.Duration // before a stale answer is told
+	servers  []*server
+	cache    *cache
+	slots    chan struct{} // one for each look-up that is asking
+	flights  flights
+	counters counters
+
+	life context.Context // ends at Close
+	end  context.CancelFunc
+	work sync.WaitGroup // flights and their attempts
+}
+
+// New returns a Resolver, or says which part of c cannot be used. It sends
+// nothing: see [Resolver.Probe].
+func New(c Config) (*Resolver, error) {
+	c = c.withDefaults()
+	servers, err := parseServers(c.Servers)
+	if err != nil {
+		return nil, err
+	}
+	cache, err := newCache(c)
+	if err != nil {
+		return nil, err
+	}
+	r := &Resolver{
+		timeout: c.Timeout, hedge: c.Hedge, patience: c.StaleWait,
+		servers: servers, cache: cache, slots: make(chan struct{}, c.Concurrency),
+		flights: flights{byName: map[string]*flight{}, limit: c.MaxWaiting},
+	}
+	r.life, r.end = context.WithCancel(context.Background())
+	return r, nil
+}
+
+// Lookup tells whether domain publishes an MX record. The domain is in
+// A-label form, in any case, without a trailing dot. The error is an [*Error],
+// or that of ctx where ctx ended first.
+//
+// An answer from the cache costs no allocation when domain is in lower case.
+func (r *Resolver) Lookup(ctx context.Context, domain string) (bool, error) {
+	name, err := canonical(domain)
+	if err != nil || name == "" {
+		return false, err
+	}
+	if known, fresh, _ := r.cache.get(name); fresh {
+		r.counters.hits.Add(1)
+		return known.result()
+	}
+	return r.share(ctx, name)
+}
+
+// Close ends every look-up under way and waits for its sockets to be closed.
+// Afterwards only what is in the cache is answered.
+func (r *Resolver) Close() {
+	r.flights.close()
+	r.end()
+	r.work.Wait()
+	r.cache.close()
+}

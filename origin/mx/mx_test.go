@@ -1,0 +1,158 @@
+package mx
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/stretchr/testify/require"
+)
+
+// zone is what most tests ask about.
+const zone = `
+example.test.        300 IN SOA   ns.example.test. hostmaster.example.test. 1 3600 600 86400 60
+example.test.        300 IN MX    10 mail.example.test.
+mail.example.test.   300 IN A     192.0.2.1
+two.example.test.    300 IN MX    10 mail.example.test.
+two.example.test.    300 IN MX    20 mail.elsewhere.test.
+null.example.test.   300 IN MX    0 .
+mixed.example.test.  300 IN MX    0 .
+mixed.example.test.  300 IN MX    10 mail.example.test.
+numeric.example.test. 300 IN MX   10 192.0.2.1.
+score.example.test.  300 IN MX    10 mail_1.example.test.
+space.example.test.  300 IN MX    10 mail\032one.example.test.
+local.example.test.  300 IN MX    10 localhost.
+text.example.test.   300 IN TXT   "mail goes elsewhere"
+deep.under.example.test. 300 IN A 192.0.2.1
+alias.example.test.  300 IN CNAME other.example.test.
+other.example.test.  300 IN CNAME example.test.
+lost.example.test.   300 IN CNAME nowhere.example.test.
+bare.example.test.   300 IN CNAME mail.example.test.
+loop.example.test.   300 IN CNAME pool.example.test.
+pool.example.test.   300 IN CNAME loop.example.test.
+xn--bcher-kva.test.  300 IN MX    10 mail.example.test.
+big.test.            300 IN SOA   ns.big.test. hostmaster.big.test. 1 3600 600 86400 60
+*.any.example.test.  300 IN MX    10 mail.example.test.
+`
+
+// open returns a Resolver over the servers that closes with the test.
+func open(t testing.TB, c Config, servers ...string) *Resolver {
+	t.Helper()
+	c.Servers = servers
+	r, err := New(c)
+	require.NoError(t, err)
+	t.Cleanup(r.Close)
+	return r
+}
+
+func TestLookupTellsWhetherThereAreMXRecords(t *testing.T) {
+	r := open(t, Config{}, mxtest.Start(t, zone))
+	for _, test := range []struct {
+		why, domain string
+		mx          bool
+	}{
+		{"one record", "example.test", true},
+		{"several records", "two.example.test", true},
+		{"any case", "ExAmPlE.tEsT", true},
+		{"a final dot", "example.test.", true},
+		{"IDN as A-label", "xn--bcher-kva.test", true},
+		{"from a wildcard", "whatever.any.example.test", true},
+		{"CNAMEs to a domain with MX", "alias.example.test", true},
+		{"null MX beside a true one, against RFC 7505", "mixed.example.test", true},
+		{"localhost is a host name", "local.example.test", true},
+		{"null MX", "null.example.test", false},
+		{"no data beside an address", "mail.example.test", false},
+		{"no data beside other types", "text.example.test", false},
+		{"an empty non-terminal", "under.example.test", false},
+		{"no such name", "nowhere.example.test", false},
+		{"CNAME to no such name", "lost.example.test", false},
+		{"CNAME to no data", "bare.example.test", false},
+		{"an address for an exchange", "numeric.example.test", false},
+		{"an exchange with an underscore", "score.example.test", false},
+		{"an exchange with a space", "space.example.test", false},
+	} {
+		mx, err := r.Lookup(context.Background(), test.domain)
+		require.NoError(t, err, test.why)
+		require.Equal(t, test.mx, mx, test.why)
+	}
+}
+
+func TestLookupDoesNotAskWhatCannotBe(t *testing.T) {
+	server := mxtest.New(t, zone)
+	r := open(t, Config{}, server.Addr)
+	label := strings.Repeat("a", 63)
+	for why, domain := range map[string]string{
+		"empty": "", "a dot alone": ".", "an empty label": "a..test", "a dot before": ".example.test",
+		"two final dots":   "example.test..",
+		"a label too long": label + "a.test",
+		"a name too long":  strings.Join([]string{label, label, label, label}, "."),
+		"an IPv4 literal":  "[192.0.2.1]",
+		"an IPv6 literal":  "[IPv6:2001:db8::1]",
+		"an escape":        `a\.example.test`,
+		"a space":          "exa mple.test",
+		"a NUL":            "example\x00.test",
+	} {
+		mx, err := r.Lookup(context.Background(), domain)
+		require.NoError(t, err, why)
+		require.False(t, mx, why)
+	}
+	udp, tcp := server.Queries()
+	require.Zero(t, udp+tcp)
+
+	_, err := r.Lookup(context.Background(), "bücher.test")
+	requireError(t, err, Failure, NotALabel)
+}
+
+func TestLookupAsksTheLongestNames(t *testing.T) {
+	label := strings.Repeat("a", 63)
+	name := strings.Join([]string{label, label, label, strings.Repeat("b", 61)}, ".")
+	require.Len(t, name, maxName)
+	r := open(t, Config{}, mxtest.Start(t, name+". 300 IN MX 10 mail.test."))
+	mx, err := r.Lookup(context.Background(), name)
+	require.NoError(t, err)
+	require.True(t, mx)
+}
+
+func TestLookupEndsWithItsContext(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.FaultAll(mxtest.Silent)
+	r := open(t, Config{}, server.Addr)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	_, err := r.Lookup(ctx, "example.test")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Zero(t, r.Stats().InFlight, "nobody waits, nothing flies")
+}
+
+func TestCloseEndsLookups(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.Fault("slow.test", mxtest.Silent)
+	r := open(t, Config{}, server.Addr)
+	_, err := r.Lookup(context.Background(), "example.test")
+	require.NoError(t, err)
+	ended := make(chan error)
+	go func() {
+		_, err := r.Lookup(context.Background(), "slow.test")
+		ended <- err
+	}()
+	require.Eventually(t, func() bool { return server.Asked("slow.test") > 0 }, time.Second, time.Millisecond)
+	r.Close()
+	requireError(t, <-ended, Failure, Closed)
+	_, err = r.Lookup(context.Background(), "new.test")
+	requireError(t, err, Failure, Closed)
+	mx, err := r.Lookup(context.Background(), "example.test")
+	require.NoError(t, err, "what is in the cache is still told")
+	require.True(t, mx)
+}
+
+// requireError requires an *Error of that kind and reason that bears no domain.
+func requireError(t testing.TB, err error, kind Kind, reason Reason) {
+	t.Helper()
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, kind, e.Kind, err.Error())
+	require.Equal(t, reason, e.Reason, err.Error())
+	require.NotContains(t, err.Error(), ".test")
+}

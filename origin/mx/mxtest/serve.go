@@ -1,0 +1,83 @@
+package mxtest
+
+import (
+	"sync"
+
+	"github.com/miekg/dns"
+)
+
+// Fault lists a fault for one name; [Answer] takes it off again.
+func (s *Server) Fault(name string, f Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults[dns.CanonicalName(name)] = f
+}
+
+// FaultAll lists a fault for every name that has none of its own; [Answer]
+// takes it off again.
+func (s *Server) FaultAll(f Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = f
+}
+
+// Asked tells how many queries for name have come, over UDP and TCP.
+func (s *Server) Asked(name string) int { return s.seen.of(dns.CanonicalName(name)) }
+
+// Queries tells how many queries have come over each transport.
+func (s *Server) Queries() (udp, tcp int) { return s.seen.total() }
+
+// ServeDNS implements [dns.Handler].
+func (s *Server) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
+	name := dns.CanonicalName(query.Question[0].Name)
+	s.seen.add(name, isUDP(w))
+	reply := new(dns.Msg).SetReply(query)
+	reply.RecursionAvailable, reply.Authoritative = true, true
+	s.zone.answer(reply)
+	if opt := query.IsEdns0(); opt != nil {
+		reply.SetEdns0(opt.UDPSize(), false)
+	}
+	s.faultOf(name)(w, reply)
+}
+
+func (s *Server) faultOf(name string) Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.faults[name]; f != nil {
+		return f
+	}
+	if s.all != nil {
+		return s.all
+	}
+	return Answer
+}
+
+// counts is the queries seen.
+type counts struct {
+	mu       sync.Mutex
+	byName   map[string]int
+	udp, tcp int
+}
+
+func (c *counts) add(name string, udp bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.byName[name]++
+	if udp {
+		c.udp++
+	} else {
+		c.tcp++
+	}
+}
+
+func (c *counts) of(name string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.byName[name]
+}
+
+func (c *counts) total() (udp, tcp int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.udp, c.tcp
+}

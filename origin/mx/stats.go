@@ -1,0 +1,54 @@
+package mx
+
+import "sync/atomic"
+
+// Stats is what a [Resolver] has done since it was made. All but InFlight and
+// Entries only grow.
+type Stats struct {
+	Hits   uint64 // look-ups answered from the cache
+	Misses uint64 // look-ups that asked
+	Shared uint64 // look-ups that joined one already asking
+	Stale  uint64 // stale answers told
+
+	// How the look-ups that asked ended. One that was called off by all who
+	// waited for it has no outcome.
+	Found, None, Timeouts, Failures uint64
+
+	UDP, TCP uint64 // queries sent
+	Ignored  uint64 // datagrams passed over: forged, late, or no DNS message
+
+	InFlight int // look-ups asking or waiting to
+	Entries  int // domains in the cache
+}
+
+// Stats returns the counters. Each is exact; together they are not of one
+// instant.
+func (r *Resolver) Stats() Stats {
+	c := &r.counters
+	return Stats{
+		Hits: c.hits.Load(), Misses: c.misses.Load(), Shared: c.shared.Load(), Stale: c.stale.Load(),
+		Found: c.found.Load(), None: c.none.Load(), Timeouts: c.timeouts.Load(), Failures: c.failures.Load(),
+		UDP: c.udp.Load(), TCP: c.tcp.Load(), Ignored: c.ignored.Load(),
+		InFlight: r.flights.count(), Entries: r.cache.size(),
+	}
+}
+
+type counters struct {
+	hits, misses, shared, stale     atomic.Uint64
+	found, none, timeouts, failures atomic.Uint64
+	udp, tcp, ignored               atomic.Uint64
+}
+
+// outcome counts the end of a look-up; no kind means no error.
+func (c *counters) outcome(mx bool, kind Kind) {
+	switch {
+	case kind == Timeout:
+		c.timeouts.Add(1)
+	case kind == Failure:
+		c.failures.Add(1)
+	case mx:
+		c.found.Add(1)
+	default:
+		c.none.Add(1)
+	}
+}
