@@ -1,0 +1,165 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// A Request asks for admission.
+type Request struct {
+	Key string // the secret as sent
+	// Points is the price. 0 is a request that will be refused whatever the
+	// account holds (bad input): only its key and its rate are decided, and it
+	// is counted as an error.
+	Points      int64
+	Idempotency *Idempotency // nil where none was asked for
+}
+
+// Idempotency names a request that may be sent again. The ledger never sees
+// what was hashed.
+type Idempotency struct {
+	ID   [32]byte // hash of the Idempotency-Key
+	Body [32]byte // hash of what the request asks
+}
+
+// A Verdict is what became of a request. They are in order of precedence.
+type Verdict uint8
+
+const (
+	Admitted            Verdict = iota
+	UnknownKey                  // missing, malformed, never made or revoked
+	RateLimited                 // the bucket is empty
+	Replayed                    // answered before; Replay is that answer
+	IdempotencyMismatch         // the idempotency key came with another body before
+	IdempotencyConflict         // the first request with this idempotency key is still under way
+	Insufficient                // too few points
+)
+
+var verdicts = [...]string{"admitted", "unknown key", "rate limited", "replayed",
+	"idempotency mismatch", "idempotency conflict", "insufficient points"}
+
+func (v Verdict) String() string { return verdicts[v] }
+
+// Usage is what the account has used this month, after the request.
+type Usage struct {
+	Current int64
+	Limit   int64 // or Unlimited
+	Overage bool  // Current is beyond Limit, which the plan allows
+}
+
+// An Admission answers a Request. Every verdict but UnknownKey tells Account
+// and Usage.
+type Admission struct {
+	Verdict    Verdict
+	Account    int64
+	Usage      Usage
+	Remaining  int64         // points left this month, or Unlimited; 0 in overage
+	RetryAfter time.Duration // RateLimited: until there is a token; Insufficient: until the refill
+	Replay     []byte        // Replayed: what Settle was given
+
+	charge *charge // what was charged; nil where there is nothing to settle
+}
+
+// A charge is what Settle needs to know of an admission.
+type charge struct {
+	account, key int64
+	points       int64
+	month        month
+	day          Day
+	idempotency  *[32]byte // the idempotency key held, or nil
+	owner        string    // tells this holder from a later one
+	settled      atomic.Bool
+}
+
+// maxCharge bounds one request's price, so that sums cannot overflow.
+const maxCharge = 1_000_000
+
+var errPoints = errors.New("a request's points are outside 0 to 1000000")
+
+// Admit decides a request and charges it. An error is ErrUnavailable, ErrClosed
+// or ctx's; nothing is charged then, or what was charged is given back.
+//
+// An admission that is not followed by an answer of the full price, or that
+// holds an idempotency key, must be settled. The others may be left alone.
+func (l *Ledger) Admit(ctx context.Context, r Request) (Admission, error) {
+	if r.Points < 0 || r.Points > maxCharge {
+		return Admission{}, errPoints
+	}
+	if !WellFormed(r.Key) {
+		return Admission{Verdict: UnknownKey}, nil
+	}
+	key := digestOf(r.Key)
+	if refusal, ok := l.fence.refuses(key); ok {
+		l.stats.fenced()
+		return refusal, nil
+	}
+	t := newTicket(&admitting{key: key, points: r.Points, idempotency: r.Idempotency})
+	if err := l.submit(ctx, t); err != nil {
+		return Admission{}, err
+	}
+	return t.admission, nil
+}
+
+// admitting is a request under decision.
+type admitting struct {
+	key         digest
+	points      int64
+	idempotency *Idempotency
+}
+
+func (r *admitting) want(w *wanted) {
+	key := toHex(r.key[:])
+	w.Keys = append(w.Keys, key)
+	if r.idempotency != nil {
+		w.Holds = append(w.Holds, wantedHold{Key: key, ID: toHex(r.idempotency.ID[:])})
+	}
+}
+
+// decide goes through the precedence of the contract and books what follows.
+func (r *admitting) decide(b *book) (Admission, error) {
+	k, known := b.keys[r.key]
+	if !known || k.revoked {
+		return Admission{Verdict: UnknownKey}, nil
+	}
+	a := b.accounts[k.account]
+	a.roll(monthOf(b.now))
+	if wait := a.takeToken(b.now); wait > 0 {
+		return a.answer(Admission{Verdict: RateLimited, RetryAfter: wait}), nil
+	}
+	return a.answer(r.price(b, k, a)), nil
+}
+
+// price decides the idempotency key and the points of a request that has its token.
+func (r *admitting) price(b *book, k *keyRow, a *account) Admission {
+	entry := b.entry(usageKey{a.id, k.id, a.day(b.now)})
+	entry.Requests++
+	if r.points == 0 {
+		entry.Errors++
+		return Admission{}
+	}
+	if verdict, answer := b.recall(a, r.idempotency); verdict != Admitted {
+		if verdict != Replayed {
+			entry.Errors++
+		}
+		return Admission{Verdict: verdict, Replay: answer}
+	}
+	if !a.charge(r.points) {
+		entry.Errors++
+		refill := (a.month + 1).begin().Sub(b.now)
+		return Admission{Verdict: Insufficient, RetryAfter: refill}
+	}
+	entry.Points += r.points
+	c := &charge{account: a.id, key: k.id, points: r.points, month: a.month, day: a.day(b.now)}
+	b.hold(r.idempotency, c)
+	return Admission{charge: c}
+}
+
+func (a *account) answer(to Admission) Admission {
+	to.Account, to.Usage, to.Remaining = a.id, a.usage(), a.remaining()
+	return to
+}
+
+func unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }

@@ -1,0 +1,96 @@
+package ledger
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"hash/crc32"
+)
+
+// A key's secret is 42 ASCII bytes:
+//
+//	offset  bytes  what
+//	0       4      "ask_"
+//	4       32     random, each one of the 62 digits below (190 bits)
+//	36      6      checksum of bytes 0 to 35
+//
+// The digits, in order of value, are 0-9, A-Z, a-z. The checksum is CRC-32 as
+// in zlib, PNG and IEEE 802.3 (polynomial 0xEDB88320 reflected, initial value
+// and final XOR 0xFFFFFFFF), an unsigned 32-bit number, written in base 62 with
+// the most significant digit first and zeros in front: six digits hold 62^6,
+// which is more than 2^32. The checksum is no secret and proves nothing; it
+// lets a host refuse a mistyped key without a look-up.
+//
+// Example: ask_00000000000000000000000000000000 is followed by 2CGNRW.
+const (
+	secretPrefix   = "ask_"
+	secretRandom   = 32
+	secretChecksum = 6
+	secretLength   = len(secretPrefix) + secretRandom + secretChecksum
+
+	digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+// NewKey returns a fresh secret.
+func NewKey() string {
+	secret := make([]byte, 0, secretLength)
+	secret = append(secret, secretPrefix...)
+	secret = appendRandom(secret, secretRandom)
+	return string(appendChecksum(secret))
+}
+
+// WellFormed reports whether secret has the form of a key and its checksum is right.
+func WellFormed(secret string) bool {
+	if len(secret) != secretLength || secret[:len(secretPrefix)] != secretPrefix {
+		return false
+	}
+	var want [secretLength]byte
+	body := append(want[:0], secret[:secretLength-secretChecksum]...)
+	for _, b := range body[len(secretPrefix):] {
+		if !isDigit(b) {
+			return false
+		}
+	}
+	return subtle.ConstantTimeCompare(appendChecksum(body), []byte(secret)) == 1
+}
+
+// hint is what a list of keys shows of a secret: its prefix and four of the 32
+// random digits.
+func hint(secret string) string { return secret[:len(secretPrefix)+4] }
+
+// A digest is the SHA-256 of a secret, the only thing of it that is stored. A
+// plain hash is enough: a secret has 190 random bits, so there is no
+// dictionary to try.
+type digest [sha256.Size]byte
+
+func digestOf(secret string) digest { return sha256.Sum256([]byte(secret)) }
+
+// appendRandom appends n uniform digits. Bytes from 248 = 4*62 on are drawn
+// again, since they would favour the first digits.
+func appendRandom(dst []byte, n int) []byte {
+	var pool [64]byte
+	for n > 0 {
+		rand.Read(pool[:]) // never fails, see crypto/rand
+		for _, b := range pool {
+			if b < 248 && n > 0 {
+				dst = append(dst, digits[b%62])
+				n--
+			}
+		}
+	}
+	return dst
+}
+
+func appendChecksum(body []byte) []byte {
+	sum := crc32.ChecksumIEEE(body)
+	var tail [secretChecksum]byte
+	for i := len(tail) - 1; i >= 0; i-- {
+		tail[i] = digits[sum%62]
+		sum /= 62
+	}
+	return append(body, tail[:]...)
+}
+
+func isDigit(b byte) bool {
+	return '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z'
+}

@@ -1,0 +1,228 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+)
+
+// sqlite is a ledger in one file. Its one writing connection begins each
+// transaction with the right to write, so that what it reads cannot change
+// under it; other connections read beside it.
+type sqlite struct {
+	mu      sync.Mutex // held by the transaction under way
+	conn    *sql.Conn
+	queries map[string]string
+	ready   map[string]*sql.Stmt // prepared on conn
+
+	write, read *sql.DB
+	clock       func() time.Time
+}
+
+// pragmas stand in the DSN, so every connection has them. FULL makes a commit
+// wait for the disk, in WAL mode once. NORMAL would lose the last charges when
+// the power fails.
+const pragmas = "?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)" +
+	"&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
+
+// readers bounds the connections that read beside the writer.
+const readers = 4
+
+func openSQLite(ctx context.Context, path string, clock func() time.Time) (store, error) {
+	if clock == nil {
+		clock = time.Now
+	}
+	s := &sqlite{queries: catalogue("sqlite"), ready: map[string]*sql.Stmt{}, clock: clock}
+	if err := s.open(ctx, path); err != nil {
+		return nil, fmt.Errorf("database %q: %w", path, errors.Join(err, s.close()))
+	}
+	return s, nil
+}
+
+func (s *sqlite) open(ctx context.Context, path string) error {
+	if err := createFile(path); err != nil {
+		return err
+	}
+	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + pragmas
+	var err error
+	if s.write, err = sql.Open("sqlite", dsn); err != nil {
+		return err
+	}
+	if s.read, err = sql.Open("sqlite", dsn+"&_pragma=query_only(1)"); err != nil {
+		return err
+	}
+	s.read.SetMaxOpenConns(readers)
+	if s.conn, err = s.write.Conn(ctx); err != nil {
+		return explain(err)
+	}
+	return explain(s.migrate(ctx))
+}
+
+// createFile makes the file and its folder, for their owner alone: the ledger
+// holds addresses of customers.
+func createFile(path string) error {
+	if path == "" || strings.HasPrefix(path, ":") {
+		return errors.New("give the path of a file, as in sqlite:data/addrspec.db")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// migrate holds the right to write while it looks at the version, so of two
+// processes that start at once the second finds the work done.
+func (s *sqlite) migrate(ctx context.Context) error {
+	return s.exclusive(ctx, func() error {
+		var version int
+		if err := s.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+			return err
+		}
+		steps, err := pending(migrations("sqlite"), version)
+		if err != nil {
+			return err
+		}
+		if len(steps) == 0 {
+			return errUnchanged
+		}
+		for _, step := range steps {
+			if _, err := s.conn.ExecContext(ctx, step); err != nil {
+				return err
+			}
+		}
+		_, err = s.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version+len(steps)))
+		return err
+	})
+}
+
+// errUnchanged ends a transaction that has nothing to commit.
+var errUnchanged = errors.New("nothing to change")
+
+// exclusive runs work in a transaction that alone may write.
+func (s *sqlite) exclusive(ctx context.Context, work func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.control(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	err := work()
+	if err == nil {
+		err = s.control(ctx, "COMMIT")
+	}
+	if err == nil {
+		return nil
+	}
+	// Fails where the error has ended the transaction already.
+	_ = s.control(context.WithoutCancel(ctx), "ROLLBACK")
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	return err
+}
+
+func (s *sqlite) transact(ctx context.Context, reads []statement, decide func(time.Time) ([]statement, error)) error {
+	return explain(s.exclusive(ctx, func() error {
+		if err := s.run(ctx, reads); err != nil {
+			return err
+		}
+		writes, err := decide(s.clock())
+		if err != nil {
+			return err
+		}
+		if len(writes) == 0 {
+			return errUnchanged
+		}
+		return s.run(ctx, writes)
+	}))
+}
+
+func (s *sqlite) run(ctx context.Context, list []statement) error {
+	for _, st := range list {
+		ready, err := s.prepared(ctx, s.queries[st.name])
+		if err == nil && st.scan == nil {
+			_, err = ready.ExecContext(ctx, st.args...)
+		} else if err == nil {
+			err = eachRow(st.scan)(ready.QueryContext(ctx, st.args...))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", st.name, err)
+		}
+	}
+	return nil
+}
+
+func (s *sqlite) control(ctx context.Context, word string) error {
+	ready, err := s.prepared(ctx, word)
+	if err == nil {
+		_, err = ready.ExecContext(ctx)
+	}
+	return err
+}
+
+// prepared compiles a query once.
+func (s *sqlite) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
+	if ready := s.ready[query]; ready != nil {
+		return ready, nil
+	}
+	ready, err := s.conn.PrepareContext(ctx, query)
+	if err == nil {
+		s.ready[query] = ready
+	}
+	return ready, err
+}
+
+func (s *sqlite) query(ctx context.Context, st statement) error {
+	return explain(eachRow(st.scan)(s.read.QueryContext(ctx, s.queries[st.name], st.args...)))
+}
+
+// eachRow hands the rows of a query to scan.
+func eachRow(scan func(row) error) func(*sql.Rows, error) error {
+	return func(rows *sql.Rows, err error) error {
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := scan(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}
+}
+
+// ping reads the database's first page, which a bare connection would not.
+func (s *sqlite) ping(ctx context.Context) error {
+	var version int
+	return explain(s.read.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version))
+}
+
+// close also moves the log into the database file.
+func (s *sqlite) close() error {
+	var errs []error
+	for _, ready := range s.ready {
+		errs = append(errs, ready.Close())
+	}
+	if s.conn != nil {
+		errs = append(errs, s.conn.Close())
+	}
+	for _, db := range []*sql.DB{s.read, s.write} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,141 @@
+package ledger
+
+import (
+	"context"
+	"time"
+)
+
+// Bounds of the writer.
+const (
+	queueLimit = 4096 // operations that wait
+	batchLimit = 256  // operations committed together
+
+	retryEvery = 250 * time.Millisecond // to give back what is owed
+	purgeEvery = time.Minute
+	purgeLimit = 1000 // idempotency keys forgotten at once
+)
+
+// The writer is the one goroutine that changes points. It takes what waits,
+// decides it in one transaction and answers after the commit.
+type writer struct {
+	*Ledger
+	retry *time.Ticker
+	purge *time.Ticker
+}
+
+func newWriter(l *Ledger) *writer {
+	return &writer{Ledger: l, retry: time.NewTicker(retryEvery), purge: time.NewTicker(purgeEvery)}
+}
+
+func (w *writer) run() {
+	defer close(w.done)
+	defer w.retry.Stop()
+	defer w.purge.Stop()
+	for open := true; open; {
+		select {
+		case t, ok := <-w.queue:
+			if open = ok; ok {
+				w.commit(w.collect(t))
+			}
+		case <-w.retry.C:
+			w.commit(nil)
+		case <-w.purge.C:
+			w.forget()
+		}
+	}
+	w.commit(nil)
+}
+
+// collect takes what waits behind the first ticket, without waiting for more.
+func (w *writer) collect(first *ticket) []*ticket {
+	var batch []*ticket
+	for t := first; t != nil; t = w.next(len(batch)) {
+		if w.accept(t) {
+			batch = append(batch, t)
+		}
+	}
+	return batch
+}
+
+// next is a ticket that waits already, or nil when there is none or the batch is full.
+func (w *writer) next(size int) *ticket {
+	if size >= batchLimit {
+		return nil
+	}
+	select {
+	case t := <-w.queue: // nil when closed
+		return t
+	default:
+		return nil
+	}
+}
+
+// accept leaves out what its caller has left. Of an admission nothing remains;
+// a settlement nobody waits for gives everything back.
+func (w *writer) accept(t *ticket) bool {
+	if t.take() {
+		return true
+	}
+	if s, ok := t.op.(*settling); ok {
+		w.owed.add(s.charge)
+	}
+	return false
+}
+
+// commit decides a batch, and what is owed before it, in one transaction, and
+// then answers. A transaction that failed has charged nobody.
+func (w *writer) commit(batch []*ticket) {
+	owed := w.owed.tickets()
+	if len(owed)+len(batch) == 0 {
+		return
+	}
+	begun := time.Now()
+	err := w.transact(append(owed, batch...))
+	w.stats.committed(len(batch), time.Since(begun), err)
+	if err == nil {
+		w.owed.paid(len(owed))
+	}
+	for _, t := range batch {
+		w.answer(t, err)
+	}
+}
+
+func (w *writer) transact(batch []*ticket) error {
+	b := newBook(w.lease)
+	return w.store.transact(context.Background(), b.reads(batch), func(now time.Time) ([]statement, error) {
+		b.now = now
+		for _, t := range batch {
+			t.admission, t.err = t.op.decide(b)
+		}
+		return b.writes(), nil
+	})
+}
+
+// answer wakes the caller of a ticket. What a caller that has left was charged
+// is owed, and so is the charge of a settlement that failed.
+func (w *writer) answer(t *ticket, err error) {
+	if err != nil {
+		t.admission, t.err = Admission{}, unavailable(err)
+	}
+	switch op := t.op.(type) {
+	case *admitting:
+		if t.admission.Verdict == RateLimited {
+			w.fence.raise(op.key, t.admission)
+		}
+		if c := t.admission.charge; !t.answer() && c != nil {
+			w.owed.add(c)
+		}
+	case *settling:
+		if err != nil {
+			w.owed.add(op.charge)
+		}
+		t.answer()
+	}
+}
+
+// forget purges idempotency keys that are past their time.
+func (w *writer) forget() {
+	_ = w.store.transact(context.Background(), nil, func(now time.Time) ([]statement, error) {
+		return []statement{{name: "purge_holds", args: []any{now.UnixNano(), purgeLimit}}}, nil
+	})
+}
