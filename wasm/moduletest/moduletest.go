@@ -3,41 +3,43 @@
 package moduletest
 
 import (
+	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"github.com/addrspec/addrspec/wasm/build"
 )
 
-var built = sync.OnceValues(build)
+var (
+	plain = sync.OnceValues(func() ([]byte, error) {
+		return build.Reactor(context.Background())
+	})
+	packed = sync.OnceValues(func() ([]byte, error) {
+		reactor, err := plain()
+		if err != nil {
+			return nil, err
+		}
+		return build.Packed(context.Background(), reactor)
+	})
+)
 
-// Bytes is addrspec.wasm, built once in a test binary's life by the Go tool
-// chain that runs the test.
-func Bytes(t testing.TB) []byte {
+// Bytes is addrspec.wasm as it is shipped, pre-initialised and without
+// imports, built once in a test binary's life by the Go tool chain that runs
+// the test.
+func Bytes(t testing.TB) []byte { return must(t, packed) }
+
+// Plain is the same module as a WASI reactor.
+func Plain(t testing.TB) []byte { return must(t, plain) }
+
+func must(t testing.TB, wasm func() ([]byte, error)) []byte {
 	t.Helper()
-	wasm, err := built()
+	octets, err := wasm()
 	if err != nil {
 		t.Fatalf("build the module: %v", err)
 	}
-	return wasm
-}
-
-func build() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "addrspec-module-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "addrspec.wasm")
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=",
-		"-buildmode=c-shared", "-o", file, "github.com/addrspec/addrspec/wasm/guest")
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=")
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(file)
+	return octets
 }
 
 // CacheDir is where compiled machine code is kept between test runs.

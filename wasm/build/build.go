@@ -1,0 +1,52 @@
+// Package build makes the modules with the Go tool chain. The same commit and
+// the same tool chain give the same octets, wherever the sources lie.
+package build
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/addrspec/addrspec/wasm/pack"
+)
+
+const project = "github.com/addrspec/addrspec/"
+
+// Reactor builds the plain module: a WASI reactor, to be started with
+// `_initialize`.
+func Reactor(ctx context.Context) ([]byte, error) {
+	return compile(ctx, "wasm/guest", "-buildmode=c-shared")
+}
+
+// Packed returns the reactor pre-initialised and without imports: the
+// addrspec.wasm that is shipped.
+func Packed(ctx context.Context, reactor []byte) ([]byte, error) {
+	packed, err := pack.Pack(ctx, reactor)
+	if err != nil {
+		return nil, fmt.Errorf("pack the module: %w", err)
+	}
+	return packed, nil
+}
+
+// compile builds one package for WASI. Names and tables for debuggers stay
+// out, and so does all that differs from one machine to the next.
+func compile(ctx context.Context, dir string, flags ...string) ([]byte, error) {
+	temp, err := os.MkdirTemp("", "addrspec-build-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp)
+	file := filepath.Join(temp, "module.wasm")
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", file}, flags...)
+	cmd := exec.CommandContext(ctx, "go", append(args, project+dir)...)
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOWASM=", "GOEXPERIMENT=", "CGO_ENABLED=0", "GOFLAGS=")
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("go build %s: %w\n%s", dir, err, &said)
+	}
+	return os.ReadFile(file)
+}

@@ -1,0 +1,58 @@
+// Command dist builds the modules that are shipped:
+//
+//	go run ./wasm/dist [-o dist]
+//
+//	addrspec.wasm        pre-initialised, without imports: for any engine
+//	addrspec-plain.wasm  the same as a WASI reactor, which says more as it dies
+//
+// The same commit and Go tool chain give the same octets.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/addrspec/addrspec/wasm/build"
+)
+
+func main() {
+	out := flag.String("o", "dist", "folder for the modules")
+	flag.Parse()
+	if err := run(context.Background(), *out); err != nil {
+		fmt.Fprintln(os.Stderr, "dist:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	plain, err := build.Reactor(ctx)
+	if err != nil {
+		return err
+	}
+	packed, err := build.Packed(ctx, plain)
+	if err != nil {
+		return err
+	}
+	if err := write(dir, "addrspec-plain.wasm", plain); err != nil {
+		return err
+	}
+	return write(dir, "addrspec.wasm", packed)
+}
+
+// write writes one module and tells its size, also as it goes over the wire.
+func write(dir, name string, wasm []byte) error {
+	var zipped bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
+	w.Write(wasm)
+	w.Close()
+	fmt.Printf("%-24s %9d octets, %8d gzip\n", name, len(wasm), zipped.Len())
+	return os.WriteFile(filepath.Join(dir, name), wasm, 0o644)
+}

@@ -1,0 +1,58 @@
+package host_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/moduletest"
+	"github.com/addrspec/addrspec/wasm/vectors"
+)
+
+// Native core, the plain module and the packed one give the same octets.
+func TestEveryBuildGivesTheSameAnswers(t *testing.T) {
+	for name, wasm := range map[string][]byte{"plain": moduletest.Plain(t), "packed": moduletest.Bytes(t)} {
+		t.Run(name, func(t *testing.T) {
+			engine := newEngine(t, wasm, host.Options{Size: 1})
+			same := sameAs(t, engine)
+			for i, email := range vectors.Generate(1, 50_000) {
+				same(t, email, host.Flags(i&1))
+			}
+		})
+	}
+}
+
+// FuzzCheck compares native core with the module.
+func FuzzCheck(f *testing.F) {
+	for _, email := range vectors.Generate(2, 100) { // a few of each kind
+		f.Add(email, false)
+	}
+	f.Add("jane@gmial.com", true) // the whole address as the suggestion
+	engine := newEngine(f, moduletest.Bytes(f), host.Options{Size: 1})
+	same := sameAs(f, engine)
+	f.Fuzz(func(t *testing.T, email string, full bool) {
+		var flags host.Flags
+		if full {
+			flags = host.FullSuggestion
+		}
+		same(t, email, flags)
+	})
+}
+
+// sameAs returns a function that requires the same answer of engine and core.
+func sameAs(t testing.TB, engine *host.Engine) func(t testing.TB, email string, flags host.Flags) {
+	native, view := vectors.Native(), engine.View()
+	var buffer []byte
+	return func(t testing.TB, email string, flags host.Flags) {
+		answer, err := view.Check(context.Background(), buffer[:0], email, flags)
+		if err != nil {
+			require.NoError(t, err, "%q", email)
+		}
+		buffer = answer.JSON
+		if want := native(email, flags == host.FullSuggestion); string(want) != string(answer.JSON) {
+			require.Equal(t, string(want), string(answer.JSON), "%q", email)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package binary
+
+import "encoding/binary"
+
+// Encode writes the module, numbers in their shortest form.
+func (m *Module) Encode() []byte {
+	dst := append([]byte(nil), preamble...)
+	dst = appendVector(dst, types, m.Types, appendFuncType)
+	dst = appendVector(dst, imports, m.Imports, appendImport)
+	dst = appendVector(dst, functions, m.Functions, appendU32)
+	dst = appendSection(dst, tables, m.Tables)
+	dst = appendVector(dst, memories, []Limits{m.Memory}, appendLimits)
+	dst = appendVector(dst, globals, m.Globals, appendGlobal)
+	dst = appendVector(dst, exports, m.Exports, appendExport)
+	if m.Start != nil {
+		dst = appendSection(dst, start, appendU32(nil, *m.Start))
+	}
+	dst = appendSection(dst, elements, m.Elements)
+	dst = appendVector(dst, code, m.Code, appendOctets)
+	return appendVector(dst, data, m.Data, appendSegment)
+}
+
+// appendSection appends a section; an empty one is left out.
+func appendSection(dst []byte, id byte, contents []byte) []byte {
+	if len(contents) == 0 {
+		return dst
+	}
+	return appendOctets(append(dst, id), contents)
+}
+
+// appendVector appends a section that is a list; an empty list is left out.
+func appendVector[T any](dst []byte, id byte, list []T, element func([]byte, T) []byte) []byte {
+	if len(list) == 0 {
+		return dst
+	}
+	contents := appendU32(nil, uint32(len(list)))
+	for _, e := range list {
+		contents = element(contents, e)
+	}
+	return appendSection(dst, id, contents)
+}
+
+func appendU32(dst []byte, n uint32) []byte { return binary.AppendUvarint(dst, uint64(n)) }
+
+// appendSigned appends n in signed LEB128.
+func appendSigned(dst []byte, n int64) []byte {
+	for n < -64 || n > 63 {
+		dst = append(dst, byte(n)|0x80)
+		n >>= 7
+	}
+	return append(dst, byte(n)&0x7f)
+}
+
+func appendOctets(dst, s []byte) []byte { return append(appendU32(dst, uint32(len(s))), s...) }
+
+func appendName(dst []byte, s string) []byte { return append(appendU32(dst, uint32(len(s))), s...) }
+
+func appendFuncType(dst []byte, t FuncType) []byte {
+	return appendValueTypes(appendValueTypes(append(dst, functionType), t.Params), t.Results)
+}
+
+func appendValueTypes(dst []byte, list []ValueType) []byte {
+	dst = appendU32(dst, uint32(len(list)))
+	for _, t := range list {
+		dst = append(dst, byte(t))
+	}
+	return dst
+}
+
+func appendImport(dst []byte, i Import) []byte {
+	dst = appendName(appendName(dst, i.Module), i.Name)
+	return appendU32(append(dst, importFunction), i.Type)
+}
+
+func appendLimits(dst []byte, l Limits) []byte {
+	if !l.HasMax {
+		return appendU32(append(dst, 0), l.Min)
+	}
+	return appendU32(appendU32(append(dst, 1), l.Min), l.Max)
+}
+
+func appendGlobal(dst []byte, g Global) []byte {
+	mutable := byte(0)
+	if g.Mutable {
+		mutable = 1
+	}
+	return append(append(dst, byte(g.Type), mutable), g.Init...)
+}
+
+func appendExport(dst []byte, e Export) []byte {
+	return appendU32(append(appendName(dst, e.Name), byte(e.Kind)), e.Index)
+}
+
+func appendSegment(dst []byte, s Segment) []byte {
+	dst = appendSigned(append(dst, 0, opI32Const), int64(int32(s.Address)))
+	return appendOctets(append(dst, opEnd), s.Octets)
+}

@@ -1,0 +1,104 @@
+package binary
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// reader walks over a module. The first error stays, and from then on all it
+// reads is zero, so callers look at err once, at the end of a loop.
+type reader struct {
+	rest []byte
+	err  error
+}
+
+var (
+	errShort  = errors.New("it ends too early")
+	errNumber = errors.New("a number has too many octets")
+)
+
+func (r *reader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+	r.rest = nil
+}
+
+func (r *reader) failf(format string, args ...any) { r.fail(fmt.Errorf(format, args...)) }
+
+func (r *reader) octet() byte {
+	if len(r.rest) == 0 {
+		r.fail(errShort)
+		return 0
+	}
+	b := r.rest[0]
+	r.rest = r.rest[1:]
+	return b
+}
+
+// octets returns the next n octets in place.
+func (r *reader) octets(n uint32) []byte {
+	if uint64(n) > uint64(len(r.rest)) {
+		r.fail(errShort)
+		return nil
+	}
+	s := r.rest[:n:n]
+	r.rest = r.rest[n:]
+	return s
+}
+
+// u32 reads an unsigned number in LEB128 (section 5.2.2).
+func (r *reader) u32() uint32 {
+	var n uint64
+	for shift := 0; shift < 35; shift += 7 {
+		b := r.octet()
+		n |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			if n>>32 != 0 {
+				break
+			}
+			return uint32(n)
+		}
+	}
+	r.fail(errNumber)
+	return 0
+}
+
+// s64 reads a signed number of at most bits bits in LEB128.
+func (r *reader) s64(bits int) int64 {
+	var n int64
+	for shift := 0; shift < bits; shift += 7 {
+		b := r.octet()
+		n |= int64(b&0x7f) << shift
+		if b >= 0x80 {
+			continue
+		}
+		if unused := 64 - shift - 7; unused > 0 {
+			n = n << unused >> unused // the sign
+		}
+		if unused := 64 - bits; n<<unused>>unused != n {
+			break
+		}
+		return n
+	}
+	r.fail(errNumber)
+	return 0
+}
+
+func (r *reader) name() string {
+	s := r.octets(r.u32())
+	if !utf8.Valid(s) {
+		r.failf("a name is not UTF-8")
+	}
+	return string(s)
+}
+
+// vector reads a count and then as many elements.
+func vector[T any](r *reader, element func(*reader) T) []T {
+	var list []T
+	for n := r.u32(); n > 0 && r.err == nil; n-- {
+		list = append(list, element(r))
+	}
+	return list
+}

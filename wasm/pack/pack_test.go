@@ -1,0 +1,129 @@
+package pack_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tetratelabs/wazero"
+
+	"github.com/addrspec/addrspec/wasm/moduletest"
+	"github.com/addrspec/addrspec/wasm/pack"
+	"github.com/addrspec/addrspec/wasm/pack/binary"
+	"github.com/addrspec/addrspec/wasm/vectors"
+)
+
+func decode(t *testing.T, wasm []byte) *binary.Module {
+	t.Helper()
+	m, err := binary.Decode(wasm)
+	require.NoError(t, err)
+	return m
+}
+
+func TestPackedModuleNeedsNothing(t *testing.T) {
+	require.NotEmpty(t, decode(t, moduletest.Plain(t)).Imports, "packing has nothing to do")
+	m := decode(t, moduletest.Bytes(t))
+	require.Empty(t, m.Imports)
+	require.Nil(t, m.Start)
+	for _, e := range m.Exports {
+		require.True(t, e.Name == "memory" || strings.HasPrefix(e.Name, "addrspec_"), "export %s", e.Name)
+	}
+}
+
+func TestPackingTwiceGivesTheSameOctets(t *testing.T) {
+	again, err := pack.Pack(context.Background(), moduletest.Plain(t))
+	require.NoError(t, err)
+	require.Equal(t, moduletest.Bytes(t), again)
+}
+
+// Zeros have no place in the file: the buffers alone are seven times as large.
+func TestPackedModuleHoldsNoZeros(t *testing.T) {
+	m := decode(t, moduletest.Bytes(t))
+	held := 0
+	for _, s := range m.Data {
+		held += len(s.Octets)
+	}
+	require.Less(t, held, int(m.Memory.Min)*binary.PageSize/4)
+}
+
+func TestPackRefuses(t *testing.T) {
+	add := func(i binary.Import) func(*binary.Module) {
+		return func(m *binary.Module) { m.Imports[0] = i }
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*binary.Module)
+		says   string
+	}{
+		{"another module's import", add(binary.Import{Module: "env", Name: "abort"}), "imports env.abort"},
+		{"WASI it has no stub for", add(binary.Import{Module: "wasi_snapshot_preview1", Name: "path_open"}),
+			"imports wasi_snapshot_preview1.path_open"},
+		{"a known name with another signature",
+			add(binary.Import{Module: "wasi_snapshot_preview1", Name: "random_get", Type: 0}), "another signature"},
+		{"a type that does not exist",
+			add(binary.Import{Module: "wasi_snapshot_preview1", Name: "random_get", Type: 1 << 20}), "another signature"},
+		{"a start that traps", func(m *binary.Module) {
+			for n := range m.Code {
+				m.Code[n] = []byte{0, 0x00, 0x0b} // unreachable
+			}
+		}, "_initialize"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := decode(t, moduletest.Plain(t))
+			c.change(m)
+			_, err := pack.Pack(context.Background(), m.Encode())
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+	_, err := pack.Pack(context.Background(), []byte("not a module"))
+	require.ErrorContains(t, err, "read the module")
+}
+
+// An engine of another maker starts it with an empty import object.
+func TestNodeRunsThePackedModule(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "addrspec.wasm"), moduletest.Bytes(t), 0o600))
+	const email = "jane+tag@example.org"
+	cmd := exec.Command(node, "--input-type=module", "-e", `
+		import { readFileSync } from "node:fs";
+		const module = new WebAssembly.Module(readFileSync("addrspec.wasm"));
+		const x = new WebAssembly.Instance(module, {}).exports;
+		const email = new TextEncoder().encode(process.argv[1]);
+		new Uint8Array(x.memory.buffer, x.addrspec_in_ptr() >>> 0).set(email);
+		const n = x.addrspec_check(email.length, 0);
+		process.stdout.write(new Uint8Array(x.memory.buffer, x.addrspec_out_ptr() >>> 0, n));`, email)
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	require.Equal(t, string(vectors.Native()(email, false)), string(out))
+}
+
+// BenchmarkInstantiate compares the start of the plain and the packed module.
+func BenchmarkInstantiate(b *testing.B) {
+	b.Run("plain", func(b *testing.B) { benchmarkInstantiate(b, moduletest.Plain(b)) })
+	b.Run("packed", func(b *testing.B) { benchmarkInstantiate(b, moduletest.Bytes(b)) })
+}
+
+func benchmarkInstantiate(b *testing.B, wasm []byte) {
+	ctx := context.Background()
+	runtime := wazero.NewRuntime(ctx)
+	defer runtime.Close(ctx)
+	instantiateWASI(ctx, b, runtime)
+	compiled, err := runtime.CompileModule(ctx, wasm)
+	require.NoError(b, err)
+	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize").
+		WithSysWalltime().WithSysNanotime()
+	for b.Loop() {
+		instance, err := runtime.InstantiateModule(ctx, compiled, config)
+		require.NoError(b, err)
+		instance.Close(ctx)
+	}
+}
