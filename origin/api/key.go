@@ -1,0 +1,35 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// readKey takes the API key from X-API-Key, which wins, or from a Bearer
+// Authorization. A key that is missing or mistyped is refused here, without a
+// look-up.
+func readKey(h http.Header) (key string, refusal *fault) {
+	key = strings.TrimSpace(h.Get("X-API-Key"))
+	if key == "" {
+		key = bearer(h.Get("Authorization"))
+	}
+	switch {
+	case key == "":
+		return "", invalidKey.with("No API key was sent; send it as X-API-Key: <key> or Authorization: Bearer <key>.")
+	case !ledger.WellFormed(key):
+		return "", invalidKey.with("This is not an API key: a key is ask_ and 38 letters and digits, and the last six do not fit the others or it has another form. Was it cut off or mistyped?")
+	}
+	return key, nil
+}
+
+// bearer is the credential of a Bearer scheme, in any case (RFC 9110 section
+// 11.1); empty for another scheme.
+func bearer(authorization string) string {
+	scheme, credential, _ := strings.Cut(strings.TrimSpace(authorization), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(credential)
+}

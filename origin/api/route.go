@@ -1,0 +1,56 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+)
+
+const singlePrefix = "/v1/email/"
+
+// route is what a request asks for. Its name goes into logs and metrics, where
+// the path, which holds an address, must not.
+type route struct {
+	name   string
+	method string
+	handle func(*Server, *http.Request) response
+}
+
+// routes are the paths that match as a whole.
+var routes = map[string]route{
+	"/v1/email":     {"single", http.MethodGet, (*Server).single},
+	"/v1/emails":    {"batch", http.MethodPost, (*Server).batch},
+	"/healthz":      {"healthz", http.MethodGet, (*Server).healthz},
+	"/readyz":       {"readyz", http.MethodGet, (*Server).readyz},
+	"/metrics":      {"metrics", http.MethodGet, (*Server).metrics},
+	"/openapi.json": {"openapi", http.MethodGet, (*Server).openAPI},
+}
+
+// match finds the route of r. It matches the path as it was sent: an encoded
+// address may hold "/", "//" and "..", which http.ServeMux would clean away
+// with a redirect.
+func match(r *http.Request) route {
+	path := r.URL.EscapedPath()
+	if strings.HasPrefix(path, singlePrefix) {
+		path = strings.TrimSuffix(singlePrefix, "/")
+	}
+	found, ok := routes[path]
+	switch {
+	case !ok:
+		return route{"none", r.Method, (*Server).notFound}
+	case found.method != r.Method:
+		return route{found.name, r.Method, methodNotAllowed(found.method)}
+	}
+	return found
+}
+
+func (s *Server) notFound(*http.Request) response {
+	return notFound.with("There is no such path; the operations are GET /v1/email/{email} and POST /v1/emails.").response()
+}
+
+func methodNotAllowed(allowed string) func(*Server, *http.Request) response {
+	return func(*Server, *http.Request) response {
+		answer := wrongMethod.with("This path takes " + allowed + " only.").response()
+		answer.allow = allowed
+		return answer
+	}
+}
