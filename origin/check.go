@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// checkCmd checks addresses without a server.
+type checkCmd struct {
+	moduleFlags
+
+	Offline bool   `help:"State the offline facts alone; mx is false throughout. Required for now."`
+	From    string `enum:"text,ndjson" default:"text" help:"What comes in: text (one address a line) or ndjson (objects with a key email)."`
+	To      string `enum:"ndjson" default:"ndjson" help:"What goes out: ndjson (one object of 16 fields a line, in input order)."`
+	File    string `arg:"" default:"-" help:"The file to read; - is standard input. Empty lines are passed over."`
+}
+
+// Run checks what the file holds.
+func (c *checkCmd) Run(ctx context.Context, std streams) error {
+	if !c.Offline {
+		return errors.New("check answers offline only as yet; say --offline")
+	}
+	in, err := c.open(std.in)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	engine, err := c.engine(ctx)
+	if err != nil {
+		return err
+	}
+	defer engine.Close(context.WithoutCancel(ctx))
+	out := bufio.NewWriterSize(std.out, 64<<10)
+	sweep := sweep{view: engine.View(), flags: c.flags(), read: readers[c.From]}
+	return errors.Join(sweep.run(ctx, in, out), out.Flush())
+}
+
+func (c *checkCmd) open(stdin io.Reader) (io.ReadCloser, error) {
+	if c.File == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	file, err := os.Open(c.File)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the addresses: %w", err)
+	}
+	return file, nil
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/mx"
+)
+
+// registry gathers the figures of all parts for /metrics. None bears a domain,
+// an address or a key as a label.
+func registry(o *origin) *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for _, f := range ledgerFigures {
+		r.MustRegister(f.collector(func() float64 { return f.of(o.ledger.Stats()) }))
+	}
+	for _, f := range resolverFigures {
+		r.MustRegister(f.collector(func() float64 { return f.of(o.resolver.Stats()) }))
+	}
+	r.MustRegister(versions{o})
+	return r
+}
+
+// figure is one number out of a part's statistics: a counter or a gauge.
+type figure[S any] struct {
+	name, help string
+	counter    bool
+	of         func(S) float64
+}
+
+func (f figure[S]) collector(value func() float64) prometheus.Collector {
+	if f.counter {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: f.name, Help: f.help}, value)
+	}
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: f.name, Help: f.help}, value)
+}
+
+var ledgerFigures = []figure[ledger.Stats]{
+	{"addrspec_ledger_commits_total", "Transactions committed.", true, func(s ledger.Stats) float64 { return float64(s.Commits) }},
+	{"addrspec_ledger_failures_total", "Transactions that failed; nobody was charged.", true, func(s ledger.Stats) float64 { return float64(s.Failures) }},
+	{"addrspec_ledger_operations_total", "Admissions and settlements decided.", true, func(s ledger.Stats) float64 { return float64(s.Operations) }},
+	{"addrspec_ledger_busy_seconds_total", "Time spent in transactions.", true, func(s ledger.Stats) float64 { return s.Busy.Seconds() }},
+	{"addrspec_ledger_fenced_total", "Requests over the rate refused without the database.", true, func(s ledger.Stats) float64 { return float64(s.Fenced) }},
+	{"addrspec_ledger_largest_commit", "Most operations in one transaction.", false, func(s ledger.Stats) float64 { return float64(s.Largest) }},
+	{"addrspec_ledger_slowest_seconds", "The longest transaction.", false, func(s ledger.Stats) float64 { return s.Slowest.Seconds() }},
+	{"addrspec_ledger_waiting", "Operations that wait for the writer.", false, func(s ledger.Stats) float64 { return float64(s.Waiting) }},
+}
+
+var resolverFigures = []figure[mx.Stats]{
+	{"addrspec_mx_cache_hits_total", "Look-ups answered from the cache.", true, func(s mx.Stats) float64 { return float64(s.Hits) }},
+	{"addrspec_mx_cache_misses_total", "Look-ups that asked.", true, func(s mx.Stats) float64 { return float64(s.Misses) }},
+	{"addrspec_mx_shared_total", "Look-ups that joined one already asking.", true, func(s mx.Stats) float64 { return float64(s.Shared) }},
+	{"addrspec_mx_stale_total", "Stale answers told while resolvers were down (RFC 8767).", true, func(s mx.Stats) float64 { return float64(s.Stale) }},
+	{"addrspec_mx_found_total", "Look-ups that found an MX.", true, func(s mx.Stats) float64 { return float64(s.Found) }},
+	{"addrspec_mx_none_total", "Look-ups that found none.", true, func(s mx.Stats) float64 { return float64(s.None) }},
+	{"addrspec_mx_timeouts_total", "Look-ups without an answer in time.", true, func(s mx.Stats) float64 { return float64(s.Timeouts) }},
+	{"addrspec_mx_failures_total", "Look-ups that failed.", true, func(s mx.Stats) float64 { return float64(s.Failures) }},
+	{"addrspec_mx_udp_queries_total", "Queries sent over UDP.", true, func(s mx.Stats) float64 { return float64(s.UDP) }},
+	{"addrspec_mx_tcp_queries_total", "Queries sent over TCP.", true, func(s mx.Stats) float64 { return float64(s.TCP) }},
+	{"addrspec_mx_in_flight", "Look-ups asking or waiting to.", false, func(s mx.Stats) float64 { return float64(s.InFlight) }},
+	{"addrspec_mx_cache_entries", "Domains in the cache.", false, func(s mx.Stats) float64 { return float64(s.Entries) }},
+}
+
+// versions tells what answers, as the labels of a constant 1: lists may change
+// while the process runs.
+type versions struct{ o *origin }
+
+var versionsDesc = prometheus.NewDesc("addrspec_info", "Versions of what answers.", []string{"release", "engine", "lists", "model"}, nil)
+
+// Describe implements prometheus.Collector.
+func (v versions) Describe(out chan<- *prometheus.Desc) { out <- versionsDesc }
+
+// Collect implements prometheus.Collector.
+func (v versions) Collect(out chan<- prometheus.Metric) {
+	info := v.o.engine.View().Info()
+	out <- prometheus.MustNewConstMetric(versionsDesc, prometheus.GaugeValue, 1, release, info.Engine, info.Lists, info.Model)
+}

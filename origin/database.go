@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// databaseFlag names the ledger's database.
+type databaseFlag struct {
+	Database string `default:"sqlite:data/addrspec.db" placeholder:"URL" help:"The ledger: sqlite:PATH (made when missing) or postgres://... (${default})."`
+}
+
+func (f *databaseFlag) openLedger(ctx context.Context) (*ledger.Ledger, error) {
+	return ledger.Open(ctx, f.Database)
+}
+
+// redacted is the URL without its password, for the log.
+func (f *databaseFlag) redacted() string {
+	parsed, err := url.Parse(f.Database)
+	if err != nil {
+		return "(not a URL)"
+	}
+	return parsed.Redacted()
+}
+
+// withLedger runs f on the database; commands use it while a server runs on
+// the same one.
+func (f *databaseFlag) withLedger(ctx context.Context, do func(*ledger.Ledger) error) error {
+	l, err := f.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return do(l)
+}
+
+// storePlans puts the plans of a file into the database.
+func storePlans(ctx context.Context, l *ledger.Ledger, path string) error {
+	if path == "" {
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("--plans: %w", err)
+	}
+	defer file.Close()
+	plans, err := ledger.ParsePlans(file)
+	if err != nil {
+		return fmt.Errorf("--plans %s: %w", path, err)
+	}
+	return l.StorePlans(ctx, plans)
+}

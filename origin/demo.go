@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+const demoEmail = "demo@localhost"
+
+// welcome tells where the service listens. With --demo it makes an account on
+// the first start and prints a line that works when pasted.
+func (c *serveCmd) welcome(ctx context.Context, std streams, l *ledger.Ledger, at net.Addr) error {
+	fmt.Fprintf(std.out, "addrspec %s listens on http://%s\n", release, at)
+	if !c.Demo {
+		return nil
+	}
+	secret, err := demoKey(ctx, l)
+	if errors.Is(err, ledger.ErrAccountExists) {
+		fmt.Fprintf(std.out, "The demo key was shown at the first start; make another with\n\n  dist/addrspec key create --account %s --name demo --database %s\n\n", demoEmail, c.redacted())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.out, "A demo account is ready; its key is shown this once. Try\n\n  curl -H 'X-API-Key: %s' http://%s/v1/email/jane.doe+news@gmial.com\n\n", secret, at)
+	return nil
+}
+
+// demoKey makes the demo account and a key for it.
+func demoKey(ctx context.Context, l *ledger.Ledger) (secret string, err error) {
+	a, err := l.CreateAccount(ctx, demoEmail, ledger.Terms{Plan: "pro"})
+	if err != nil {
+		return "", err
+	}
+	secret, _, err = l.CreateKey(ctx, a.ID, "demo")
+	return secret, err
+}

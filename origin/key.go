@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// keyCmd keeps API keys.
+type keyCmd struct {
+	Create keyCreateCmd `cmd:"" help:"Create a key and print its secret, which is shown this once only."`
+	List   keyListCmd   `cmd:"" help:"List an account's keys, without their secrets."`
+	Revoke keyRevokeCmd `cmd:"" help:"Shut a key out, from the next request on."`
+}
+
+type keyCreateCmd struct {
+	ofAccount
+	Name string `required:"" placeholder:"N" help:"What the key is for."`
+}
+
+// Run prints the secret as the last word.
+func (c *keyCreateCmd) Run(ctx context.Context, std streams) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		secret, key, err := l.CreateKey(ctx, a.ID, c.Name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(std.out, "key %d created; keep its secret, it is not shown again: %s\n", key.ID, secret)
+		return nil
+	})
+}
+
+type keyListCmd struct{ ofAccount }
+
+// Run prints a table.
+func (c *keyListCmd) Run(ctx context.Context, std streams) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		keys, err := l.ListKeys(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "ID\tNAME\tBEGINS\tCREATED\tREVOKED")
+		for _, k := range keys {
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Hint, day(k.Created), day(k.Revoked))
+		}
+		return table.Flush()
+	})
+}
+
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Format(time.DateOnly)
+}
+
+type keyRevokeCmd struct {
+	ofAccount
+	ID int64 `arg:"" help:"The key's number in 'key list'."`
+}
+
+// Run revokes the key.
+func (c *keyRevokeCmd) Run(ctx context.Context, std streams) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		if err := l.RevokeKey(ctx, a.ID, c.ID); err != nil {
+			return err
+		}
+		fmt.Fprintf(std.out, "key %d is revoked\n", c.ID)
+		return nil
+	})
+}
