@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/addrspec/addrspec/wasm/pack"
 )
@@ -39,14 +40,27 @@ func compile(ctx context.Context, dir string, flags ...string) ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
+	overlay, err := withoutEmbed(ctx, temp, dir)
+	if err != nil {
+		return nil, err
+	}
 	file := filepath.Join(temp, "module.wasm")
-	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", file}, flags...)
-	cmd := exec.CommandContext(ctx, "go", append(args, project+dir)...)
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOWASM=", "GOEXPERIMENT=", "CGO_ENABLED=0", "GOFLAGS=")
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("go build %s: %w\n%s", dir, err, &said)
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=",
+		"-overlay", overlay, "-o", file}, flags...)
+	if _, err := golang(ctx, append(args, project+dir)...); err != nil {
+		return nil, err
 	}
 	return os.ReadFile(file)
+}
+
+// golang runs the Go tool for WASI and returns what it printed.
+func golang(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOWASM=", "GOEXPERIMENT=", "CGO_ENABLED=0", "GOFLAGS=")
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, &said)
+	}
+	return strings.TrimSpace(out.String()), nil
 }

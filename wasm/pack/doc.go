@@ -1,7 +1,7 @@
 // Package pack makes a pre-initialised module without imports of a WASI
 // reactor that the Go tool chain built.
 //
-// A Go reactor asks its host for up to 14 functions of WASI, calls them while it
+// A Go reactor asks its host for ten functions of WASI, calls them while it
 // starts and never after. So packing
 //
 //  1. puts a function of the module's own in the place of each import, which

@@ -1,6 +1,8 @@
 package pack_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"os"
 	"os/exec"
@@ -48,6 +50,17 @@ func TestPackedModuleHoldsNoZeros(t *testing.T) {
 		held += len(s.Octets)
 	}
 	require.Less(t, held, int(m.Memory.Min)*binary.PageSize/4)
+}
+
+// The smallest edge plan takes a worker of 1 MB, compressed.
+func TestPackedModuleFitsTheSmallestEdgePlan(t *testing.T) {
+	var zipped bytes.Buffer
+	w, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
+	require.NoError(t, err)
+	_, err = w.Write(moduletest.Bytes(t))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	require.LessOrEqual(t, zipped.Len(), 1_000_000)
 }
 
 func TestPackRefuses(t *testing.T) {

@@ -45,29 +45,22 @@ const (
 // success ends a stub with the error number 0.
 func success(instructions ...byte) []byte { return append(instructions, i32Const, 0, end) }
 
-// noFile ends a stub that is asked about a file, of which there is none: EBADF.
-var noFile = []byte{i32Const, 8, end}
-
 // store writes a zero of 32 bits where parameter n points.
 func store(n byte) []byte { return []byte{localGet, n, i32Const, 0, i32Store, 2, 0} }
 
 // stubs by name. clock is the index of the global that holds the time.
 func stubs(clock byte) map[string]stub {
 	return map[string]stub{
-		"args_get":            {types(i32, i32), errno, success()},
-		"args_sizes_get":      {types(i32, i32), errno, success(slices.Concat(store(0), store(1))...)},
-		"environ_get":         {types(i32, i32), errno, success()},
-		"environ_sizes_get":   {types(i32, i32), errno, success(slices.Concat(store(0), store(1))...)},
-		"clock_time_get":      {types(i32, i64, i32), errno, readClock(clock)},
-		"random_get":          {types(i32, i32), errno, fill},
-		"fd_write":            {types(i32, i32, i32, i32), errno, discard},
-		"fd_fdstat_get":       {types(i32, i32), errno, noFile},
-		"fd_fdstat_set_flags": {types(i32, i32), errno, noFile},
-		"fd_prestat_get":      {types(i32, i32), errno, noFile},
-		"fd_prestat_dir_name": {types(i32, i32, i32), errno, noFile},
-		"poll_oneoff":         {types(i32, i32, i32, i32), errno, success(store(3)...)},
-		"sched_yield":         {types(), errno, success()},
-		"proc_exit":           {types(i32), types(), []byte{unreachable, end}},
+		"args_get":          {types(i32, i32), errno, success()},
+		"args_sizes_get":    {types(i32, i32), errno, success(slices.Concat(store(0), store(1))...)},
+		"environ_get":       {types(i32, i32), errno, success()},
+		"environ_sizes_get": {types(i32, i32), errno, success(slices.Concat(store(0), store(1))...)},
+		"clock_time_get":    {types(i32, i64, i32), errno, readClock(clock)},
+		"random_get":        {types(i32, i32), errno, fill},
+		"fd_write":          {types(i32, i32, i32, i32), errno, discard},
+		"poll_oneoff":       {types(i32, i32, i32, i32), errno, success(store(3)...)},
+		"sched_yield":       {types(), errno, success()},
+		"proc_exit":         {types(i32), types(), []byte{unreachable, end}},
 	}
 }
 
@@ -107,7 +100,7 @@ func stubImports(m *binary.Module) error {
 		s, ok := known[i.Name]
 		if i.Module != wasi || !ok {
 			return fmt.Errorf("the module imports %s.%s, for which there is no stub: "+
-				"find what of the program needs it (often package os or fmt) and leave that out", i.Module, i.Name)
+				"find what of the program needs it (often package os, time or embed) and leave that out", i.Module, i.Name)
 		}
 		if err := s.fits(m, i.Type); err != nil {
 			return fmt.Errorf("import %s.%s: %w", i.Module, i.Name, err)

@@ -1,0 +1,43 @@
+package build
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestInlinePutsFilesIntoTheSource(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.go")
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	write("x.bin", "\x00\xffé\"\n")
+	for _, c := range []struct{ name, source, want string }{
+		{"octets", "import _ \"embed\"\n\n// doc\n//\n//go:embed x.bin\nvar x []byte\n",
+			"import _ \"unsafe\"\n\n// doc\n//\nvar x = []byte(\"\\x00\\xff\\u00e9\\\"\\n\")\n"},
+		{"in a group, as text", "var (\n\t//go:embed x.bin\n\tx string\n)\n",
+			"var (\n\tx = string(\"\\x00\\xff\\u00e9\\\"\\n\")\n)\n"},
+		{"nothing embedded", "var x []byte\n", "var x []byte\n"},
+	} {
+		write("a.go", c.source)
+		got, err := inline(file)
+		require.NoError(t, err)
+		require.Equal(t, c.want, string(got), c.name)
+	}
+	write("a.go", "//go:embed missing\nvar x []byte\n")
+	_, err := inline(file)
+	require.ErrorContains(t, err, "missing")
+}
+
+// Each build has a folder of its own for its temporary files; no trace of it
+// may come into the module.
+func TestReactorIsReproducible(t *testing.T) {
+	once, err := Reactor(t.Context())
+	require.NoError(t, err)
+	twice, err := Reactor(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, once, twice)
+}
