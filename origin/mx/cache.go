@@ -22,16 +22,10 @@ type cache struct {
 // entry is what is known of a domain. Its times are on the cache's clock.
 type entry struct {
 	mx    bool
+	stale bool   // past its TTL, kept while resolvers are down
 	err   *Error // set: nothing but this failure is known
 	until int64  // fresh before
 	dies  int64  // gone from then on
-}
-
-func (e entry) result() (bool, error) {
-	if e.err != nil {
-		return false, e.err
-	}
-	return e.mx, nil
 }
 
 func newCache(c Config) (*cache, error) {
@@ -51,11 +45,14 @@ func newCache(c Config) (*cache, error) {
 	return k, err
 }
 
-// get returns what is known of name and whether it is fresh. Known and not
-// fresh is stale.
+// get returns what is known of name and whether it may be told without asking.
+// What may not is stale.
 func (k *cache) get(name string) (e entry, fresh, known bool) {
-	found, known := k.entries.GetEntry(name)
-	return found.Value, known && found.SnapshotAtNano < found.Value.until, known
+	found, _ := k.entries.GetEntry(name)
+	e, now := found.Value, found.SnapshotAtNano
+	fresh, known = now < e.until, now < e.dies
+	e.stale = e.stale || !fresh
+	return e, fresh, known
 }
 
 // keep stores an answer for its clamped TTL. A lack of MX records is kept no
@@ -69,14 +66,19 @@ func (k *cache) keep(name string, a answer) entry {
 	return k.set(name, entry{mx: a.mx, until: until, dies: until + int64(k.staleFor)})
 }
 
-// keepFailure stores a failure for a moment. Where a stale answer is known and
-// not too old, that answer stays, and holds until the resolver is tried again.
+// keepFailure stores a failure for a moment, unless the domain was not even
+// asked about. Where a stale answer is known and not too old, that answer
+// stays, and holds until the resolver is tried again.
 func (k *cache) keepFailure(name string, err *Error, stale *entry) entry {
 	if stale != nil && k.now() < stale.dies {
-		return k.set(name, entry{mx: stale.mx, until: k.after(k.recheck), dies: stale.dies})
+		return k.set(name, entry{mx: stale.mx, stale: true, until: k.after(k.recheck), dies: stale.dies})
 	}
 	until := k.after(k.failureTTL)
-	return k.set(name, entry{err: err, until: until, dies: until})
+	failure := entry{err: err, until: until, dies: until}
+	if err.Reason == Busy {
+		return failure
+	}
+	return k.set(name, failure)
 }
 
 // set stores e under a copy of name, which may be part of a whole request.

@@ -7,8 +7,6 @@ import (
 	"github.com/miekg/dns"
 )
 
-const maxHops = 10 // CNAMEs followed in one look-up
-
 // answer is what one message says about a name.
 type answer struct {
 	mx   bool

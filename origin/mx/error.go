@@ -45,6 +45,7 @@ type Error struct {
 	Reason Reason
 	Server string // host:port; empty where no server is to blame
 	Rcode  int    // for the reason Rcode
+	Cause  error  // for the reason Unreachable: what the system says; may be nil
 }
 
 // Error says what is wrong, where, and what to do.
@@ -59,7 +60,21 @@ func (e *Error) what() string {
 	if e.Reason == Rcode {
 		return "answered " + rcodeName(e.Rcode)
 	}
+	if e.Cause != nil {
+		return happenings[e.Reason] + " (" + e.Cause.Error() + ")"
+	}
 	return happenings[e.Reason]
+}
+
+// Unwrap returns what the system said.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// from names the server to blame, where there is an error.
+func (e *Error) from(s *server) *Error {
+	if e != nil {
+		e.Server = s.address
+	}
+	return e
 }
 
 func rcodeName(rcode int) string {
@@ -96,7 +111,7 @@ var nextSteps = [...]string{
 
 // worse keeps the more telling of two errors: the first that is no timeout.
 func worse(a, b *Error) *Error {
-	if a.Kind == Timeout && b.Kind == Failure {
+	if a == nil || b != nil && a.Kind == Timeout && b.Kind == Failure {
 		return b
 	}
 	return a

@@ -2,7 +2,6 @@ package mx
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
@@ -16,19 +15,13 @@ type flight struct {
 	outcome entry
 }
 
-// flights is the look-ups under way, one for each domain.
-type flights struct {
-	mu     sync.Mutex
-	byName map[string]*flight
-	limit  int
-	closed bool
-}
-
-// share waits for the flight of name with everybody else who asks for it.
+// share waits for the flight of name with everybody else who asks for it. A
+// stale answer is told to who has waited long enough (RFC 8767 section 5), and
+// in place of ctx's error.
 func (r *Resolver) share(ctx context.Context, name string) (bool, error) {
-	f, known := r.board(name)
+	f, known := r.join(name)
 	if f == nil {
-		return known.result()
+		return r.tell(known)
 	}
 	var patience <-chan time.Time
 	if f.stale != nil {
@@ -38,21 +31,20 @@ func (r *Resolver) share(ctx context.Context, name string) (bool, error) {
 	}
 	select {
 	case <-f.done:
-		return f.outcome.result()
+		return r.tell(f.outcome)
 	case <-patience:
 	case <-ctx.Done():
 	}
 	r.flights.leave(f)
 	if f.stale != nil {
-		r.counters.stale.Add(1)
-		return f.stale.result()
+		return r.tell(*f.stale)
 	}
 	return false, ctx.Err()
 }
 
-// board joins the flight of name or starts one. Where there is none and need
-// be none, it returns what is known instead.
-func (r *Resolver) board(name string) (*flight, entry) {
+// join joins the flight of name or starts one. Where there is none and need
+// be none, or may be none, it returns what is known instead.
+func (r *Resolver) join(name string) (*flight, entry) {
 	r.flights.mu.Lock()
 	defer r.flights.mu.Unlock()
 	if f := r.flights.byName[name]; f != nil {
@@ -60,42 +52,28 @@ func (r *Resolver) board(name string) (*flight, entry) {
 		r.counters.shared.Add(1)
 		return f, entry{}
 	}
-	// A flight stores its outcome before it leaves the map, so that what is
-	// not known here is asked by nobody.
+	// A flight stores its outcome before it leaves the map, so what is not
+	// fresh here is being asked by nobody.
 	known, fresh, ok := r.cache.get(name)
-	if ok && fresh {
+	if fresh {
 		r.counters.hits.Add(1)
 		return nil, known
 	}
-	var stale *entry
-	if ok && known.err == nil {
-		stale = &known
-	}
-	if err := r.flights.refuse(); err != nil {
-		if stale != nil {
-			r.counters.stale.Add(1)
-			return nil, *stale
-		}
+	if err := r.flights.refusal(); err != nil && ok {
+		return nil, known
+	} else if err != nil {
 		return nil, entry{err: err}
 	}
-	return r.depart(name, stale), entry{}
-}
-
-// refuse says why no further flight may start.
-func (fs *flights) refuse() *Error {
-	switch {
-	case fs.closed:
-		return &Error{Kind: Failure, Reason: Closed}
-	case len(fs.byName) >= fs.limit:
-		return &Error{Kind: Failure, Reason: Overloaded}
+	if ok {
+		return r.start(name, &known), entry{}
 	}
-	return nil
+	return r.start(name, nil), entry{}
 }
 
-// depart starts a flight with its first waiter. It belongs to no caller: who
+// start starts a flight with its first waiter. It belongs to no caller: who
 // leaves cancels it for nobody else. The refresh of a stale answer is awaited
 // by the cache too, and so outlasts the callers' patience.
-func (r *Resolver) depart(name string, stale *entry) *flight {
+func (r *Resolver) start(name string, stale *entry) *flight {
 	r.counters.misses.Add(1)
 	ctx, cancel := context.WithTimeout(r.life, r.timeout)
 	f := &flight{name: name, stale: stale, cancel: cancel, waiters: 1, done: make(chan struct{})}
@@ -103,25 +81,25 @@ func (r *Resolver) depart(name string, stale *entry) *flight {
 		f.waiters++
 	}
 	r.flights.byName[name] = f
-	r.work.Go(func() { r.fly(ctx, f) })
+	r.work.Go(func() { r.run(ctx, f) })
 	return f
 }
 
-// fly looks the domain up and tells the outcome.
-func (r *Resolver) fly(ctx context.Context, f *flight) {
+// run looks the domain up and lands the flight.
+func (r *Resolver) run(ctx context.Context, f *flight) {
 	defer f.cancel()
-	a, err := r.ration(ctx, f.name)
+	a, err := r.resolve(ctx, f.name)
 	f.outcome = r.settle(ctx, f, a, err)
 	r.flights.remove(f)
 	close(f.done)
 }
 
-// ration looks name up once one of the slots is free.
-func (r *Resolver) ration(ctx context.Context, name string) (answer, *Error) {
+// resolve looks name up once one of the slots is free.
+func (r *Resolver) resolve(ctx context.Context, name string) (answer, *Error) {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
-		return r.chase(ctx, name)
+		return r.follow(ctx, name)
 	case <-ctx.Done():
 		return answer{}, &Error{Kind: Timeout, Reason: Busy}
 	}
@@ -138,44 +116,5 @@ func (r *Resolver) settle(ctx context.Context, f *flight, a answer, err *Error) 
 		return entry{err: &Error{Kind: Failure, Reason: Closed}}
 	}
 	r.counters.outcome(false, err.Kind)
-	kept := r.cache.keepFailure(f.name, err, f.stale)
-	if kept.err == nil {
-		r.counters.stale.Add(1)
-	}
-	return kept
-}
-
-// leave gives up a place; the last one to leave calls the flight off.
-func (fs *flights) leave(f *flight) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	if f.waiters--; f.waiters == 0 {
-		fs.drop(f)
-		f.cancel()
-	}
-}
-
-func (fs *flights) remove(f *flight) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	fs.drop(f)
-}
-
-// drop takes f off the map, where a newer flight may stand already.
-func (fs *flights) drop(f *flight) {
-	if fs.byName[f.name] == f {
-		delete(fs.byName, f.name)
-	}
-}
-
-func (fs *flights) close() {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	fs.closed = true
-}
-
-func (fs *flights) count() int {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	return len(fs.byName)
+	return r.cache.keepFailure(f.name, err, f.stale)
 }

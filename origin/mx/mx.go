@@ -11,8 +11,9 @@
 //
 // A look-up goes from cheap to dear, a file each: the name (name.go), the
 // cache (cache.go), the flight that many callers share (flight.go), the chain
-// of CNAMEs (chain.go), the race between servers (race.go), one exchange with
-// one server (exchange.go), and the decision over its answer (decide.go).
+// of CNAMEs (follow.go), the race between servers (race.go), one exchange with
+// one server (exchange.go, transport.go, message.go), and the decision over
+// its answer (decide.go).
 //
 // Left out: DNSSEC validation and DNS over TLS, which belong to the recursive
 // resolver beside this process; address records of the exchanges, since a
@@ -45,6 +46,9 @@ type Resolver struct {
 // nothing: see [Resolver.Probe].
 func New(c Config) (*Resolver, error) {
 	c = c.withDefaults()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
 	servers, err := parseServers(c.Servers)
 	if err != nil {
 		return nil, err
@@ -74,9 +78,20 @@ func (r *Resolver) Lookup(ctx context.Context, domain string) (bool, error) {
 	}
 	if known, fresh, _ := r.cache.get(name); fresh {
 		r.counters.hits.Add(1)
-		return known.result()
+		return r.tell(known)
 	}
 	return r.share(ctx, name)
+}
+
+// tell makes of what is known the answer to a caller.
+func (r *Resolver) tell(e entry) (bool, error) {
+	if e.err != nil {
+		return false, e.err
+	}
+	if e.stale {
+		r.counters.stale.Add(1)
+	}
+	return e.mx, nil
 }
 
 // Close ends every look-up under way and waits for its sockets to be closed.

@@ -10,26 +10,29 @@ import (
 
 const probeTimeout = 2 * time.Second
 
-// Probe asks every resolver for the name servers of the root, once. It returns
-// nil if one of them answers at all, whatever it says, and otherwise what is
-// wrong with each.
+// Probe asks the resolvers for the name servers of the root. It returns nil if
+// one of them answers at all, whatever it says, and otherwise what is wrong
+// with each.
 func (r *Resolver) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	results := make(chan *Error, len(r.servers))
-	for _, s := range r.servers {
-		go func() {
-			_, err := r.exchange(ctx, s, ".", dns.TypeNS)
-			results <- err
-		}()
+	race := r.newRace(func(ctx context.Context, s *server) (answer, *Error) {
+		_, err := r.exchange(ctx, s, ".", dns.TypeNS)
+		return answer{}, err
+	})
+	if _, err := race.run(ctx); err == nil {
+		return nil
 	}
+	return race.errors()
+}
+
+// errors is what is wrong with each server, those that were not asked left out.
+func (c *race) errors() error {
 	var all []error
-	for range r.servers {
-		err := <-results
-		if err == nil {
-			return nil
+	for i := range c.lanes {
+		if err := c.lanes[i].err; err != nil {
+			all = append(all, err)
 		}
-		all = append(all, err)
 	}
 	return errors.Join(all...)
 }

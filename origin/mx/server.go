@@ -10,20 +10,28 @@ const penalty = 30 * time.Second
 
 // server is one recursive resolver.
 type server struct {
-	address   string       // host:port
-	lateUntil atomic.Int64 // on the cache's clock
+	address   string                    // host:port
+	lateUntil atomic.Pointer[time.Time] // nil: never was
 }
 
-func (s *server) late(now int64) { s.lateUntil.Store(now + int64(penalty)) }
+func (s *server) late() {
+	until := time.Now().Add(penalty)
+	s.lateUntil.Store(&until)
+}
+
+func (s *server) isLate(now time.Time) bool {
+	until := s.lateUntil.Load()
+	return until != nil && now.Before(*until)
+}
 
 // line returns the servers in the order to ask: as configured, those that were
 // late behind the others. Nobody is left out.
 func (r *Resolver) line() []lane {
-	now := r.cache.now()
+	now := time.Now()
 	lanes := make([]lane, 0, len(r.servers))
 	for _, late := range [...]bool{false, true} {
 		for _, s := range r.servers {
-			if now < s.lateUntil.Load() == late {
+			if s.isLate(now) == late {
 				lanes = append(lanes, lane{server: s})
 			}
 		}

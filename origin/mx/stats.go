@@ -8,7 +8,7 @@ type Stats struct {
 	Hits   uint64 // look-ups answered from the cache
 	Misses uint64 // look-ups that asked
 	Shared uint64 // look-ups that joined one already asking
-	Stale  uint64 // stale answers told
+	Stale  uint64 // answers told past their TTL, of whatever origin
 
 	// How the look-ups that asked ended. One that was called off by all who
 	// waited for it has no outcome.

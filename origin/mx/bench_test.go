@@ -1,0 +1,107 @@
+package mx
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/miekg/dns"
+	"github.com/stretchr/testify/require"
+)
+
+func TestCachedLookupAllocatesNothing(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.Fault("broken.test", mxtest.ServFail)
+	r, _ := openAt(t, Config{}, server.Addr)
+	for _, domain := range []string{"example.test", "nowhere.test", "broken.test"} {
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			_, _ = r.Lookup(context.Background(), domain)
+		}), domain)
+	}
+}
+
+const benchDomains = 1 << 12
+
+func benchNames() []string {
+	names := make([]string, benchDomains)
+	for i := range names {
+		names[i] = fmt.Sprintf("domain-%d.test", i)
+	}
+	return names
+}
+
+// BenchmarkCached compares a look-up in the cache with the bare cache below it
+// and with what no cache can beat: a map that nobody writes, and one behind a
+// read lock.
+func BenchmarkCached(b *testing.B) {
+	names := benchNames()
+	r := open(b, Config{}, mxtest.Start(b, "*.test. 3600 IN MX 10 mail.test."))
+	bare := map[string]bool{}
+	for _, name := range names {
+		mx, err := r.Lookup(context.Background(), name)
+		require.NoError(b, err)
+		bare[name] = mx
+	}
+	var mu sync.RWMutex
+	for _, peer := range []struct {
+		name   string
+		lookup func(string) bool
+	}{
+		{"resolver", func(name string) bool { mx, _ := r.Lookup(context.Background(), name); return mx }},
+		{"otter", func(name string) bool { e, _ := r.cache.entries.GetIfPresent(name); return e.mx }},
+		{"map", func(name string) bool { return bare[name] }},
+		{"map+RWMutex", func(name string) bool { mu.RLock(); defer mu.RUnlock(); return bare[name] }},
+	} {
+		b.Run(peer.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if !peer.lookup(names[i%benchDomains]) {
+					b.Fatal("a known domain is not known")
+				}
+			}
+		})
+		b.Run(peer.name+"/parallel", func(b *testing.B) {
+			b.RunParallel(func(p *testing.PB) {
+				for i := 0; p.Next(); i++ {
+					peer.lookup(names[i%benchDomains])
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkAsked compares a look-up that has to ask with the library's bare
+// exchange against the same server on loopback.
+func BenchmarkAsked(b *testing.B) {
+	addr := mxtest.Start(b, "*.test. 3600 IN MX 10 mail.test.")
+	b.Run("resolver", func(b *testing.B) {
+		r := open(b, Config{}, addr)
+		for i := 0; b.Loop(); i++ {
+			if mx, err := r.Lookup(context.Background(), fmt.Sprintf("%d.test", i)); err != nil || !mx {
+				b.Fatal(mx, err)
+			}
+		}
+	})
+	b.Run("dns.Exchange", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			m := new(dns.Msg).SetQuestion(fmt.Sprintf("%d.test.", i), dns.TypeMX)
+			if reply, err := dns.Exchange(m, addr); err != nil || len(reply.Answer) == 0 {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkEntry tells what a full cache of the longest names costs in memory.
+func BenchmarkEntry(b *testing.B) {
+	const entries = 10_000
+	r, _ := openAt(b, Config{CacheEntries: entries}, "127.0.0.1:1")
+	suffix := strings.Repeat("."+strings.Repeat("a", 40), 5)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		r.cache.keep(fmt.Sprintf("%032d%s", i, suffix), answer{mx: true, ttl: forever})
+	}
+}

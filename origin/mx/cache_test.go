@@ -1,0 +1,185 @@
+package mx
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/miekg/dns"
+	"github.com/stretchr/testify/require"
+)
+
+// fakeClock stands still until it is told to go on.
+type fakeClock struct{ now atomic.Int64 }
+
+func (c *fakeClock) NowNano() int64                      { return c.now.Load() }
+func (c *fakeClock) Tick(time.Duration) <-chan time.Time { return nil }
+func (c *fakeClock) advance(d time.Duration)             { c.now.Add(int64(d)) }
+
+// openAt is open with a clock of the test's.
+func openAt(t testing.TB, c Config, servers ...string) (*Resolver, *fakeClock) {
+	t.Helper()
+	clock := new(fakeClock)
+	clock.advance(time.Hour)
+	c.clock = clock
+	return open(t, c, servers...), clock
+}
+
+const ttlZone = `
+example.test.   300 IN SOA ns.example.test. hostmaster.example.test. 1 3600 600 86400 60
+usual.test.     300 IN MX 10 mail.test.
+unequal.test.   300 IN MX 10 mail.test.
+unequal.test.    50 IN MX 20 mail.test.
+zero.test.        0 IN MX 10 mail.test.
+signbit.test. 4294967295 IN MX 10 mail.test.
+month.test. 2592000 IN MX 10 mail.test.
+null.test.     7200 IN MX 0 .
+alias.test.      40 IN CNAME usual.test.
+toolong.test. 7200 IN SOA ns.test. hm.test. 1 3600 600 86400 86400
+toolong.test. 7200 IN TXT "no data"
+soattl.test.     45 IN SOA ns.test. hm.test. 1 3600 600 86400 300
+`
+
+func TestAnswersAreKeptForTheirTTL(t *testing.T) {
+	for _, test := range []struct {
+		why, domain string
+		fault       mxtest.Fault
+		kept        time.Duration
+	}{
+		{"the record's TTL", "usual.test", nil, 300 * time.Second},
+		{"the least of the records'", "unequal.test", nil, 50 * time.Second},
+		{"the least along the CNAMEs", "alias.test", nil, 40 * time.Second},
+		{"zero, clamped", "zero.test", nil, 10 * time.Second},
+		{"top bit set is zero (RFC 2181), clamped", "signbit.test", nil, 10 * time.Second},
+		{"a month, clamped", "month.test", nil, 24 * time.Hour},
+		{"null MX, clamped as a lack", "null.test", nil, time.Hour},
+		{"no such name: SOA minimum", "none.example.test", nil, 60 * time.Second},
+		{"no data: SOA minimum", "example.test", nil, 60 * time.Second},
+		{"no data: SOA TTL", "soattl.test", nil, 45 * time.Second},
+		{"no data, clamped", "toolong.test", nil, time.Hour},
+		{"no SOA: as short as can be", "none.test", nil, 10 * time.Second},
+		{"failure", "usual.test", mxtest.ServFail, 2 * time.Second},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			server := mxtest.New(t, ttlZone)
+			server.FaultAll(test.fault)
+			r, clock := openAt(t, Config{}, server.Addr)
+			asked := func() int {
+				_, _ = r.Lookup(context.Background(), test.domain)
+				return server.Asked(test.domain)
+			}
+			require.Equal(t, 1, asked())
+			clock.advance(test.kept - time.Second)
+			require.Equal(t, 1, asked(), "a second before it ends")
+			clock.advance(time.Second)
+			require.Equal(t, 2, asked(), "when it ends")
+		})
+	}
+}
+
+func TestChangedRecordsAreSeenAfterTheTTL(t *testing.T) {
+	server := mxtest.New(t, ttlZone)
+	r, clock := openAt(t, Config{}, server.Addr)
+	lookup := func() bool {
+		mx, err := r.Lookup(context.Background(), "usual.test")
+		require.NoError(t, err)
+		return mx
+	}
+	require.True(t, lookup())
+	server.Fault("usual.test", mxtest.Rcode(dns.RcodeNameError))
+	require.True(t, lookup())
+	clock.advance(301 * time.Second)
+	require.False(t, lookup())
+}
+
+// A resolver goes down, stays down for two days, and comes back.
+func TestStaleAnswersWhileTheResolverIsDown(t *testing.T) {
+	server := mxtest.New(t, ttlZone)
+	r, clock := openAt(t, impatient, server.Addr)
+	lookup := func() (bool, error) { return r.Lookup(context.Background(), "usual.test") }
+	requireTrue := func(why string) {
+		mx, err := lookup()
+		require.NoError(t, err, why)
+		require.True(t, mx, why)
+	}
+	requireTrue("learnt")
+	server.FaultAll(mxtest.ServFail)
+	clock.advance(301 * time.Second)
+	requireTrue("stale after a failed refresh")
+	require.Equal(t, 2, server.Asked("usual.test"))
+	requireTrue("stale, not asked again at once")
+	require.Equal(t, 2, server.Asked("usual.test"))
+	require.EqualValues(t, 2, r.Stats().Stale)
+	clock.advance(31 * time.Second)
+	requireTrue("stale, asked again")
+	require.Equal(t, 3, server.Asked("usual.test"))
+
+	clock.advance(24 * time.Hour)
+	_, err := lookup()
+	requireError(t, err, Failure, Rcode)
+
+	server.FaultAll(mxtest.Answer)
+	clock.advance(3 * time.Second)
+	requireTrue("learnt anew")
+}
+
+func TestStaleAnswersOfALackAreToldToo(t *testing.T) {
+	server := mxtest.New(t, ttlZone)
+	r, clock := openAt(t, impatient, server.Addr)
+	for range 2 {
+		mx, err := r.Lookup(context.Background(), "null.test")
+		require.NoError(t, err)
+		require.False(t, mx)
+		server.FaultAll(mxtest.ServFail)
+		clock.advance(2 * time.Hour)
+	}
+	require.EqualValues(t, 1, r.Stats().Stale)
+}
+
+// A silent resolver costs a caller its patience, once: the refresh goes on
+// behind it and notes that the resolver is down.
+func TestStaleAnswersDoNotWaitForTheDeadline(t *testing.T) {
+	server := mxtest.New(t, ttlZone)
+	c := impatient
+	c.StaleWait = 20 * time.Millisecond
+	r, clock := openAt(t, c, server.Addr)
+	_, err := r.Lookup(context.Background(), "usual.test")
+	require.NoError(t, err)
+	server.FaultAll(mxtest.Silent)
+	clock.advance(301 * time.Second)
+
+	mx, err := r.Lookup(context.Background(), "usual.test")
+	require.NoError(t, err)
+	require.True(t, mx)
+	require.Equal(t, 1, r.Stats().InFlight, "the refresh goes on")
+	require.Eventually(t, func() bool { return r.Stats().InFlight == 0 }, time.Second, time.Millisecond)
+	require.EqualValues(t, 1, r.Stats().Timeouts)
+	_, fresh, _ := r.cache.get("usual.test")
+	require.True(t, fresh, "and its failure spares the next caller the wait")
+}
+
+func TestStaleAnswersCanBeTurnedOff(t *testing.T) {
+	server := mxtest.New(t, ttlZone)
+	r, clock := openAt(t, Config{StaleFor: -1}, server.Addr)
+	_, err := r.Lookup(context.Background(), "usual.test")
+	require.NoError(t, err)
+	server.FaultAll(mxtest.ServFail)
+	clock.advance(301 * time.Second)
+	_, err = r.Lookup(context.Background(), "usual.test")
+	requireError(t, err, Failure, Rcode)
+}
+
+func TestCacheIsBounded(t *testing.T) {
+	const limit = 500
+	server := mxtest.New(t, "*.test. 300 IN MX 10 mail.test.")
+	r := open(t, Config{CacheEntries: limit}, server.Addr)
+	for i := range 4 * limit {
+		mx, err := r.Lookup(context.Background(), fmt.Sprintf("%d.test", i))
+		require.NoError(t, err)
+		require.True(t, mx)
+	}
+	require.Eventually(t, func() bool { return r.Stats().Entries <= limit }, time.Second, time.Millisecond)
+}

@@ -1,0 +1,122 @@
+package mx
+
+import (
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"github.com/stretchr/testify/require"
+)
+
+// message is a reply from a recursive resolver. Records stand by section.
+func message(rcode int, answer, authority []string) *dns.Msg {
+	m := new(dns.Msg).SetQuestion("example.test.", dns.TypeMX)
+	m.Response, m.RecursionAvailable, m.Rcode = true, true, rcode
+	for _, text := range answer {
+		m.Answer = append(m.Answer, record(text))
+	}
+	for _, text := range authority {
+		m.Ns = append(m.Ns, record(text))
+	}
+	return m
+}
+
+const (
+	yes = "mx"
+	no  = "no mx"
+)
+
+func TestDecide(t *testing.T) {
+	const (
+		soa   = "test. 300 IN SOA ns.test. hm.test. 1 2 3 4 60"
+		alias = "example.test. 40 IN CNAME other.test."
+	)
+	type records = []string
+	for _, test := range []struct {
+		why               string
+		rcode             int
+		answer, authority records
+		says              string // yes, no, or the name to ask next
+		ttl               time.Duration
+	}{
+		{"MX", 0, records{"example.test. 9 IN MX 10 a.test."}, nil, yes, 9 * time.Second},
+		{"owner in another case", 0, records{"EXAMPLE.Test. 9 IN MX 10 a.test."}, nil, yes, 9 * time.Second},
+		{"MX with name servers beside", 0, records{"example.test. 9 IN MX 10 a.test."}, records{"test. 9 IN NS ns.test."}, yes, 9 * time.Second},
+		{"CNAME after its MX", 0, records{"other.test. 9 IN MX 10 a.test.", alias}, nil, yes, 9 * time.Second},
+		{"CNAME shorter than its MX", 0, records{alias, "other.test. 90 IN MX 10 a.test."}, nil, yes, 40 * time.Second},
+		{"null MX", 0, records{"example.test. 9 IN MX 0 ."}, nil, no, 9 * time.Second},
+		{"MX of somebody else", 0, records{"else.test. 9 IN MX 10 a.test."}, records{soa}, no, 60 * time.Second},
+		{"MX in another class", 0, records{"example.test. 9 CH MX 10 a.test."}, records{soa}, no, 60 * time.Second},
+		{"no data", 0, nil, records{soa}, no, 60 * time.Second},
+		{"no data, no SOA", 0, nil, nil, no, 0},
+		{"no data, SOA and NS (RFC 2308 section 2.2 type 1)", 0, nil, records{soa, "test. 9 IN NS ns.test."}, no, 60 * time.Second},
+		{"name error", 3, nil, records{soa}, no, 60 * time.Second},
+		{"name error at the target (RFC 6604)", 3, records{alias}, records{soa}, no, 40 * time.Second},
+		{"name error at the target, no SOA", 3, records{alias}, nil, no, 0},
+		{"no data at the target", 0, records{alias}, records{soa}, no, 40 * time.Second},
+		{"CNAME and nothing more", 0, records{alias}, nil, "other.test.", 40 * time.Second},
+		{"CNAME out of the SOA's zone", 0, records{alias}, records{"example.test. 9 IN SOA ns.test. hm.test. 1 2 3 4 60"}, "other.test.", 40 * time.Second},
+	} {
+		a, err := decide(message(test.rcode, test.answer, test.authority), "example.test.")
+		require.Nil(t, err, test.why)
+		says := a.next
+		if says == "" {
+			says = map[bool]string{true: yes, false: no}[a.mx]
+		}
+		require.Equal(t, test.says, says, test.why)
+		require.Equal(t, test.ttl, a.ttl, test.why)
+	}
+}
+
+func TestDecideKnowsWhatItDoesNotKnow(t *testing.T) {
+	notRecursive := message(3, nil, nil)
+	notRecursive.RecursionAvailable = false
+	for why, test := range map[string]struct {
+		msg    *dns.Msg
+		reason Reason
+	}{
+		"SERVFAIL":                  {message(dns.RcodeServerFailure, nil, nil), Rcode},
+		"SERVFAIL with an MX":       {message(dns.RcodeServerFailure, []string{"example.test. 9 IN MX 10 a.test."}, nil), Rcode},
+		"an rcode without a name":   {message(15, nil, nil), Rcode},
+		"a referral":                {message(0, nil, []string{"test. 9 IN NS ns.test."}), Lame},
+		"a referral past a CNAME":   {message(0, []string{"example.test. 9 IN CNAME a.test."}, []string{"test. 9 IN NS ns.test."}), Lame},
+		"an SOA of somebody else":   {message(0, nil, []string{"else. 9 IN SOA ns.test. hm.test. 1 2 3 4 60", "test. 9 IN NS ns.test."}), Lame},
+		"denied by who cannot know": {notRecursive, Lame},
+		"a CNAME to itself":         {message(0, []string{"example.test. 9 IN CNAME example.test."}, nil), Loop},
+		"CNAMEs in a circle":        {message(0, []string{"example.test. 9 IN CNAME a.test.", "a.test. 9 IN CNAME example.test."}, nil), Loop},
+	} {
+		_, err := decide(test.msg, "example.test.")
+		require.NotNil(t, err, why)
+		require.Equal(t, Failure, err.Kind, why)
+		require.Equal(t, test.reason, err.Reason, why)
+	}
+}
+
+func TestIsHostName(t *testing.T) {
+	for name, is := range map[string]bool{
+		"mail.example.test.": true, "a.": true, "xn--bcher-kva.test.": true, "3com.test.": true,
+		"1.2.3.4.example.": true, "MAIL.EXAMPLE.": true, "localhost.": true, "a--b.test.": true,
+		".": false, "": false, "192.0.2.1.": false, "0.": false, "a.1.": false, "-a.test.": false, "a-.test.": false,
+		"_mail.test.": false, "ma_il.test.": false, `a\.b.test.`: false, `a\000.test.`: false, "*.test.": false,
+		"a..test.": false, "[192.0.2.1].": false, "bücher.test.": false, "a b.test.": false,
+	} {
+		require.Equal(t, is, isHostName(name), name)
+	}
+}
+
+// A message cut anywhere is no message: most of all not one without records.
+func TestACutReplyDoesNotDecode(t *testing.T) {
+	for _, m := range seeds() {
+		query := new(dns.Msg).SetQuestion("example.test.", dns.TypeMX)
+		query.Id = m.Id
+		wire, err := m.Pack()
+		require.NoError(t, err)
+		for n := range wire {
+			reply, _ := read(wire[:n], query)
+			require.Nil(t, reply, "%d of %d octets of %v", n, len(wire), m)
+		}
+		reply, err := read(wire, query)
+		require.NoError(t, err)
+		require.NotNil(t, reply)
+	}
+}

@@ -1,0 +1,180 @@
+package mx
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/miekg/dns"
+	"github.com/stretchr/testify/require"
+)
+
+func TestOneQueryHoweverManyAsk(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.FaultAll(mxtest.After(100*time.Millisecond, mxtest.Answer))
+	r := open(t, Config{}, server.Addr)
+	var callers sync.WaitGroup
+	for range 200 {
+		callers.Go(func() {
+			mx, err := r.Lookup(context.Background(), "example.test")
+			require.NoError(t, err)
+			require.True(t, mx)
+		})
+	}
+	callers.Wait()
+	require.Equal(t, 1, server.Asked("example.test"))
+	s := r.Stats()
+	require.EqualValues(t, 1, s.Misses)
+	require.EqualValues(t, 199, s.Shared+s.Hits)
+	require.EqualValues(t, 1, s.Found)
+}
+
+func TestTheFirstCallerMayLeave(t *testing.T) {
+	server := mxtest.New(t, zone)
+	answer := make(chan struct{})
+	server.FaultAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+		<-answer
+		mxtest.Answer(w, reply)
+	})
+	r := open(t, Config{}, server.Addr)
+	ctx, leave := context.WithCancel(context.Background())
+	first, second := make(chan error), make(chan error)
+	go func() { _, err := r.Lookup(ctx, "example.test"); first <- err }()
+	eventually(t, func() bool { return r.Stats().Misses == 1 })
+	go func() { _, err := r.Lookup(context.Background(), "example.test"); second <- err }()
+	eventually(t, func() bool { return r.Stats().Shared == 1 })
+
+	leave()
+	require.ErrorIs(t, <-first, context.Canceled)
+	close(answer)
+	require.NoError(t, <-second)
+	require.Equal(t, 1, server.Asked("example.test"))
+}
+
+// Who leaves last frees the slot, and leaves no failure behind.
+func TestTheLastCallerCallsTheFlightOff(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.FaultAll(mxtest.Silent)
+	r := open(t, Config{Concurrency: 1}, server.Addr)
+	ctx, leave := context.WithCancel(context.Background())
+	var callers sync.WaitGroup
+	for range 10 {
+		callers.Go(func() {
+			_, err := r.Lookup(ctx, "example.test")
+			require.ErrorIs(t, err, context.Canceled)
+		})
+	}
+	eventually(t, func() bool { return server.Asked("example.test") > 0 && r.Stats().Shared == 9 })
+	leave()
+	callers.Wait()
+	require.Zero(t, r.Stats().InFlight)
+
+	server.FaultAll(mxtest.Answer)
+	for _, domain := range []string{"two.example.test", "example.test"} {
+		mx, err := r.Lookup(context.Background(), domain)
+		require.NoError(t, err)
+		require.True(t, mx)
+	}
+	s := r.Stats()
+	require.Zero(t, s.Timeouts+s.Failures, "what was called off has no outcome")
+}
+
+func TestConcurrencyIsCapped(t *testing.T) {
+	const limit = 4
+	server := mxtest.New(t, "*.test. 300 IN MX 10 mail.test.")
+	var now, most atomic.Int64
+	server.FaultAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+		for n, m := now.Add(1), most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		time.Sleep(5 * time.Millisecond)
+		now.Add(-1)
+		mxtest.Answer(w, reply)
+	})
+	r := open(t, Config{Concurrency: limit}, server.Addr)
+	var callers sync.WaitGroup
+	for i := range 60 {
+		callers.Go(func() {
+			mx, err := r.Lookup(context.Background(), fmt.Sprintf("%d.test", i))
+			require.NoError(t, err)
+			require.True(t, mx)
+		})
+	}
+	callers.Wait()
+	require.EqualValues(t, limit, most.Load())
+}
+
+// A slot that never comes free is a time-out that says nothing about the
+// domain, so nothing is kept of it.
+func TestNoSlotInTime(t *testing.T) {
+	server := mxtest.New(t, zone)
+	c := impatient
+	c.Concurrency = 1
+	r := open(t, c, server.Addr)
+	r.slots <- struct{}{}
+	_, err := r.Lookup(context.Background(), "example.test")
+	requireError(t, err, Timeout, Busy)
+	<-r.slots
+	mx, err := r.Lookup(context.Background(), "example.test")
+	require.NoError(t, err)
+	require.True(t, mx)
+}
+
+func TestTooManyWait(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.FaultAll(mxtest.Silent)
+	r := open(t, Config{MaxWaiting: 2}, server.Addr)
+	ctx, leave := context.WithCancel(context.Background())
+	defer leave()
+	for i := range 2 {
+		go func() { _, _ = r.Lookup(ctx, fmt.Sprintf("%d.test", i)) }()
+	}
+	eventually(t, func() bool { return r.Stats().InFlight == 2 })
+	_, err := r.Lookup(ctx, "example.test")
+	requireError(t, err, Failure, Overloaded)
+}
+
+func TestFailuresAreSharedToo(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.FaultAll(mxtest.ServFail)
+	r := open(t, Config{}, server.Addr)
+	for range 5 {
+		_, err := r.Lookup(context.Background(), "example.test")
+		requireError(t, err, Failure, Rcode)
+	}
+	require.Equal(t, 1, server.Asked("example.test"))
+}
+
+// Everything at once, for the race detector: callers that leave at random,
+// over a resolver that fails at random, never learn what is not so.
+func TestManyCallersAndFaults(t *testing.T) {
+	server := mxtest.New(t, "*.test. 1 IN MX 10 mail.test.")
+	for i := range 20 {
+		fault := []mxtest.Fault{mxtest.Answer, mxtest.Silent, mxtest.ServFail, mxtest.WrongID, mxtest.Truncated}[i%5]
+		server.Fault(fmt.Sprintf("%d.test", i), fault)
+	}
+	c := impatient
+	c.CacheEntries, c.Concurrency, c.MinTTL, c.FailureTTL = 10, 8, time.Millisecond, time.Millisecond
+	r := open(t, c, server.Addr)
+	var callers sync.WaitGroup
+	for worker := range 16 {
+		callers.Go(func() {
+			for i := range 40 {
+				ctx, leave := context.WithTimeout(context.Background(), time.Duration(worker*i%30)*time.Millisecond)
+				mx, err := r.Lookup(ctx, fmt.Sprintf("%d.test", (worker+i)%20))
+				require.True(t, mx || err != nil, "every name has MX")
+				leave()
+			}
+		})
+	}
+	callers.Wait()
+	require.Eventually(t, func() bool { return r.Stats().InFlight == 0 }, time.Second, time.Millisecond)
+}
+
+func eventually(t testing.TB, condition func() bool) {
+	t.Helper()
+	require.Eventually(t, condition, 2*time.Second, time.Millisecond)
+}

@@ -1,0 +1,133 @@
+package mx
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"github.com/stretchr/testify/require"
+)
+
+// seeds are replies to a question for the MX of example.test, one for each
+// way a decision can go.
+func seeds() []*dns.Msg {
+	const soa = "test. 300 IN SOA ns.test. hm.test. 1 2 3 4 60"
+	authoritative := message(3, nil, nil)
+	authoritative.Authoritative, authoritative.RecursionAvailable = true, false
+	return []*dns.Msg{
+		message(0, []string{"example.test. 9 IN MX 10 mail.test."}, nil),                                  // found
+		message(0, []string{"example.test. 9 IN MX 0 ."}, nil),                                            // null MX
+		message(0, []string{"example.test. 9 IN MX 10 192.0.2.1."}, nil),                                  // an exchange that is no host
+		message(0, []string{"example.test. 9 IN CNAME a.test.", "a.test. 9 IN MX 1 b.test."}, nil),        // through a CNAME
+		message(0, []string{"example.test. 9 IN CNAME a.test."}, nil),                                     // to be asked on
+		message(0, []string{"example.test. 9 IN CNAME a.test.", "a.test. 9 IN CNAME example.test."}, nil), // a loop
+		message(0, nil, []string{soa}),                                                                    // no data
+		message(3, nil, []string{soa}),                                                                    // no such name
+		message(0, nil, []string{"test. 9 IN NS ns.test."}),                                               // a referral
+		message(2, nil, nil), // SERVFAIL
+		authoritative,        // denied by an authority
+		message(0, []string{"example.test. 9 IN MX 10 mail.test."}, nil).SetEdns0(udpPayload, false),              // with OPT
+		message(0, []string{`example.test. 9 IN MX 10 a\.b\000.test.`, "example.test. 9 IN MX 10 -a.test."}, nil), // odd octets in names
+	}
+}
+
+var hostName = regexp.MustCompile(`^(?i:([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*([a-z0-9]*[a-z-][a-z0-9-]*)\.)$`)
+
+// FuzzDecide feeds octets as a server's reply. Whatever is told must be in
+// them: MX with a host name for true, a denial for false.
+func FuzzDecide(f *testing.F) {
+	for _, m := range seeds() {
+		wire, err := m.Pack()
+		require.NoError(f, err)
+		f.Add(wire)
+	}
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		msg, err := unpack(wire)
+		if err != nil {
+			return
+		}
+		a, failure := decide(msg, "example.test.")
+		switch {
+		case failure != nil:
+			require.Equal(t, Failure, failure.Kind)
+			require.NotContains(t, failure.Error(), "example.test")
+			require.Zero(t, a)
+			return
+		case a.next != "":
+			require.Positive(t, a.hops)
+			require.False(t, a.mx)
+		case a.mx:
+			require.True(t, publishes(msg, ""))
+		default:
+			require.Contains(t, []int{dns.RcodeSuccess, dns.RcodeNameError}, msg.Rcode)
+			require.True(t, len(msg.Answer)+len(msg.Ns) > 0 || msg.Authoritative || msg.RecursionAvailable)
+			require.True(t, a.hops > 0 || !publishes(msg, "example.test."))
+		}
+		require.GreaterOrEqual(t, a.ttl, time.Duration(0))
+		require.LessOrEqual(t, a.hops, maxHops)
+	})
+}
+
+// publishes is a second reading of "an MX record whose exchange is a host
+// name", of that owner or, where owner is empty, of any.
+func publishes(msg *dns.Msg, owner string) bool {
+	for _, rr := range msg.Answer {
+		m, ok := rr.(*dns.MX)
+		if ok && hostName.MatchString(m.Mx) && (owner == "" || m.Hdr.Class == dns.ClassINET && dns.CanonicalName(m.Hdr.Name) == owner) {
+			return true
+		}
+	}
+	return false
+}
+
+// FuzzRead feeds octets as a datagram that came while a reply is waited for.
+func FuzzRead(f *testing.F) {
+	query := new(dns.Msg).SetQuestion("example.test.", dns.TypeMX)
+	query.Id = 0x4d58
+	for _, m := range seeds() {
+		m.Id = query.Id
+		wire, err := m.Pack()
+		require.NoError(f, err)
+		f.Add(wire)      // a reply
+		f.Add(wire[:12]) // its header alone
+		f.Add(wire[1:])  // shifted
+	}
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		reply, err := read(wire, query)
+		if reply == nil {
+			return
+		}
+		require.NoError(t, err)
+		require.Equal(t, []byte{0x4d, 0x58}, wire[:2])
+		if !reply.Truncated {
+			require.True(t, answers(reply, query))
+		}
+	})
+}
+
+// FuzzCanonical feeds what a caller may pass for a domain.
+func FuzzCanonical(f *testing.F) {
+	for _, domain := range []string{
+		"example.test", "EXAMPLE.Test.", // any case, a final dot
+		"", ".", "a..b", // empty labels
+		"[192.0.2.1]", `a\.b`, "a b", "bücher.test", // what no name bears
+		strings.Repeat("a", 64) + ".test", strings.Repeat("a.", 127) + "a", // beyond the limits
+	} {
+		f.Add(domain)
+	}
+	f.Fuzz(func(t *testing.T, domain string) {
+		name, err := canonical(domain)
+		if name == "" {
+			return
+		}
+		require.NoError(t, err)
+		again, err := canonical(name)
+		require.NoError(t, err)
+		require.Equal(t, name, again)
+		require.True(t, strings.EqualFold(name, strings.TrimSuffix(domain, ".")))
+		_, err = new(dns.Msg).SetQuestion(name+".", dns.TypeMX).Pack()
+		require.NoError(t, err, "it can be asked")
+	})
+}

@@ -1,0 +1,122 @@
+package mx
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/miekg/dns"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheSecondServerAnswersForTheFirst(t *testing.T) {
+	for why, fault := range map[string]mxtest.Fault{
+		"silence":    mxtest.Silent,
+		"slowness":   mxtest.After(300*time.Millisecond, mxtest.Answer),
+		"SERVFAIL":   mxtest.ServFail,
+		"REFUSED":    mxtest.Refused,
+		"garbage":    mxtest.Garbage,
+		"noise":      mxtest.Noise,
+		"a referral": referral,
+		"lameness":   ignorant,
+	} {
+		t.Run(why, func(t *testing.T) {
+			first, second := mxtest.New(t, zone), mxtest.New(t, zone)
+			first.FaultAll(fault)
+			r := open(t, Config{Hedge: 50 * time.Millisecond}, first.Addr, second.Addr)
+			mx, err := r.Lookup(context.Background(), "example.test")
+			require.NoError(t, err)
+			require.True(t, mx)
+			require.Equal(t, 1, first.Asked("example.test"))
+			require.Equal(t, 1, second.Asked("example.test"))
+		})
+	}
+}
+
+// A server that let itself be waited for stands behind the others for a while.
+func TestLateServersAreAskedLast(t *testing.T) {
+	down, silent, good := mxtest.New(t, zone), mxtest.New(t, zone), mxtest.New(t, zone)
+	down.Close()
+	silent.FaultAll(mxtest.Silent)
+	r := open(t, Config{Hedge: 50 * time.Millisecond}, down.Addr, silent.Addr, good.Addr)
+	for _, domain := range []string{"example.test", "two.example.test", "null.example.test"} {
+		_, err := r.Lookup(context.Background(), domain)
+		require.NoError(t, err)
+		require.Equal(t, 1, good.Asked(domain))
+	}
+	require.Equal(t, 1, silent.Asked("example.test"))
+	require.Zero(t, silent.Asked("two.example.test")+silent.Asked("null.example.test"))
+}
+
+func TestAllServersFail(t *testing.T) {
+	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
+	first.FaultAll(mxtest.ServFail)
+	second.FaultAll(mxtest.Refused)
+	r := open(t, Config{}, first.Addr, second.Addr)
+	_, err := r.Lookup(context.Background(), "example.test")
+	requireError(t, err, Failure, Rcode)
+	require.EqualValues(t, 2, r.Stats().UDP, "who has spoken is not asked again")
+}
+
+func TestAFailureTellsMoreThanSilence(t *testing.T) {
+	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
+	first.FaultAll(mxtest.Silent)
+	second.FaultAll(mxtest.ServFail)
+	r := open(t, impatient, first.Addr, second.Addr)
+	_, err := r.Lookup(context.Background(), "example.test")
+	requireError(t, err, Failure, Rcode)
+	require.ErrorContains(t, err, second.Addr)
+}
+
+func TestNoSuchNameIsFinal(t *testing.T) {
+	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
+	r := open(t, Config{}, first.Addr, second.Addr)
+	_, err := r.Lookup(context.Background(), "nowhere.example.test")
+	require.NoError(t, err)
+	require.Zero(t, second.Asked("nowhere.example.test"))
+}
+
+func TestASlowServerIsHeard(t *testing.T) {
+	slow, silent := mxtest.New(t, zone), mxtest.New(t, zone)
+	slow.FaultAll(mxtest.After(250*time.Millisecond, mxtest.Answer))
+	silent.FaultAll(mxtest.Silent)
+	r := open(t, Config{Hedge: 20 * time.Millisecond}, slow.Addr, silent.Addr)
+	mx, err := r.Lookup(context.Background(), "example.test")
+	require.NoError(t, err)
+	require.True(t, mx)
+}
+
+// A restart of the only resolver, refused at first.
+func TestUnreachableIsTriedOnceMore(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.Close()
+	r := open(t, Config{Hedge: 200 * time.Millisecond}, server.Addr)
+	go func() {
+		time.Sleep(50 * time.Millisecond)
+		if again, err := mxtest.Listen(server.Addr, zone); err == nil {
+			t.Cleanup(again.Close)
+		}
+	}()
+	mx, err := r.Lookup(context.Background(), "example.test")
+	require.NoError(t, err)
+	require.True(t, mx)
+}
+
+func TestProbe(t *testing.T) {
+	good, silent, down := mxtest.New(t, zone), mxtest.New(t, zone), mxtest.New(t, zone)
+	silent.FaultAll(mxtest.Silent)
+	down.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+
+	require.NoError(t, open(t, impatient, good.Addr).Probe(ctx))
+	require.NoError(t, open(t, impatient, silent.Addr, down.Addr, good.Addr).Probe(ctx))
+	good.FaultAll(mxtest.Rcode(dns.RcodeRefused))
+	require.NoError(t, open(t, impatient, good.Addr).Probe(ctx), "it answers, whatever it says")
+
+	err := open(t, impatient, silent.Addr, down.Addr).Probe(ctx)
+	require.ErrorContains(t, err, silent.Addr+" gave no answer in time")
+	require.ErrorContains(t, err, down.Addr+" is unreachable (connection refused)")
+	require.ErrorContains(t, err, "--dns")
+}

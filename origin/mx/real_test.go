@@ -1,0 +1,228 @@
+package mx
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// realZone is served by NSD and asked about both there and through Unbound.
+const realZone = `
+$ORIGIN real.test.
+$TTL 300
+@       IN SOA ns hostmaster 1 3600 600 86400 77
+@       IN NS  ns
+@       IN MX  10 mail
+ns      IN A   127.0.0.1
+mail    IN A   192.0.2.1
+null    IN MX  0 .
+short   42 IN MX 10 mail
+alias   55 IN CNAME other
+other   IN CNAME short
+bare    IN CNAME mail
+lost    IN CNAME nowhere
+away    IN CNAME big.other.test.
+loop    IN CNAME pool
+pool    IN CNAME loop
+*.any   IN MX  10 mail
+`
+
+// otherZone is a second zone on the same server, with an answer too large for UDP.
+func otherZone() string {
+	var b strings.Builder
+	b.WriteString("$ORIGIN other.test.\n$TTL 300\n@ IN SOA ns hostmaster 1 3600 600 86400 77\n@ IN NS ns\nns IN A 127.0.0.1\n")
+	for i := range 100 {
+		fmt.Fprintf(&b, "big IN MX %d mail-exchange-number-%d\n", i, i)
+	}
+	return b.String()
+}
+
+func TestAgainstNSD(t *testing.T) {
+	addr := startNSD(t)
+	r, clock := openAt(t, Config{}, addr)
+	requireRealAnswers(t, r)
+	requireRealTTLs(t, r, clock)
+	require.EqualValues(t, 2, r.Stats().TCP, "big, and the alias of it")
+	_, err := r.Lookup(context.Background(), "loop.real.test")
+	require.ErrorAs(t, err, new(*Error))
+	_, err = r.Lookup(context.Background(), "not-served-here.test")
+	requireError(t, err, Failure, Rcode)
+	require.ErrorContains(t, err, "answered REFUSED")
+}
+
+func TestAgainstUnbound(t *testing.T) {
+	addr := startUnbound(t, startNSD(t))
+	r, clock := openAt(t, Config{}, addr)
+	requireRealAnswers(t, r)
+	requireRealTTLs(t, r, clock)
+	require.NotZero(t, r.Stats().TCP)
+	_, err := r.Lookup(context.Background(), "loop.real.test")
+	require.ErrorAs(t, err, new(*Error))
+	_, err = r.Lookup(context.Background(), "lame.test")
+	requireError(t, err, Failure, Rcode)
+	require.ErrorContains(t, err, "answered SERVFAIL")
+}
+
+func requireRealAnswers(t *testing.T, r *Resolver) {
+	t.Helper()
+	require.NoError(t, r.Probe(context.Background()))
+	for domain, mx := range map[string]bool{
+		"real.test": true, "REAL.test": true, "short.real.test": true, "alias.real.test": true,
+		"x.any.real.test": true, "big.other.test": true, "away.real.test": true,
+		"mail.real.test": false, "null.real.test": false, "any.real.test": false,
+		"nowhere.real.test": false, "bare.real.test": false, "lost.real.test": false,
+	} {
+		got, err := r.Lookup(context.Background(), domain)
+		require.NoError(t, err, domain)
+		require.Equal(t, mx, got, domain)
+	}
+}
+
+// requireRealTTLs reads off the cache how long an answer just learnt is kept.
+// A resolver between us and the zone may have counted a second or two off.
+func requireRealTTLs(t *testing.T, r *Resolver, clock *fakeClock) {
+	t.Helper()
+	for domain, ttl := range map[string]int{
+		"real.test": 300, "null.real.test": 300, "short.real.test": 42, "alias.real.test": 42,
+		"mail.real.test": 77, "nowhere.real.test": 77, "big.other.test": 300,
+	} {
+		known, fresh, _ := r.cache.get(domain)
+		require.True(t, fresh, domain)
+		left := time.Duration(known.until - clock.NowNano())
+		require.InDelta(t, ttl, left.Seconds(), 3, domain)
+	}
+}
+
+// startNSD serves both zones and returns the address.
+func startNSD(t *testing.T) string {
+	t.Helper()
+	nsd := requireProgram(t, "nsd")
+	dir, port := t.TempDir(), freePort(t)
+	write(t, dir, "real.zone", realZone)
+	write(t, dir, "other.zone", otherZone())
+	conf := write(t, dir, "nsd.conf", fmt.Sprintf(`
+server:
+  ip-address: 127.0.0.1@%[2]s
+  username: ""
+  chroot: ""
+  zonesdir: "%[1]s"
+  zonelistfile: "%[1]s/zone.list"
+  xfrdfile: "%[1]s/xfrd.state"
+  xfrdir: "%[1]s"
+  pidfile: "%[1]s/nsd.pid"
+  server-count: 1
+remote-control:
+  control-enable: no
+zone:
+  name: real.test
+  zonefile: real.zone
+zone:
+  name: other.test
+  zonefile: other.zone
+`, dir, port))
+	return startDaemon(t, port, nsd, "-d", "-c", conf)
+}
+
+// startUnbound recurses for the zones at authority and returns the address.
+func startUnbound(t *testing.T, authority string) string {
+	t.Helper()
+	unbound := requireProgram(t, "unbound")
+	dir, port := t.TempDir(), freePort(t)
+	stub := strings.Replace(authority, ":", "@", 1)
+	conf := write(t, dir, "unbound.conf", fmt.Sprintf(`
+server:
+  interface: 127.0.0.1@%[2]s
+  username: ""
+  chroot: ""
+  directory: "%[1]s"
+  pidfile: ""
+  use-syslog: no
+  num-threads: 1
+  module-config: "iterator"
+  do-not-query-localhost: no
+  local-zone: "test." nodefault
+remote-control:
+  control-enable: no
+stub-zone:
+  name: "real.test."
+  stub-addr: %[3]s
+stub-zone:
+  name: "other.test."
+  stub-addr: %[3]s
+stub-zone:
+  name: "lame.test."
+  stub-addr: %[3]s
+stub-zone:
+  name: "."
+  stub-addr: %[3]s
+`, dir, port, stub))
+	return startDaemon(t, port, unbound, "-d", "-c", conf)
+}
+
+// requireProgram finds a Debian daemon, or skips the test by its name.
+func requireProgram(t *testing.T, name string) string {
+	t.Helper()
+	for _, dir := range []string{"/usr/sbin", "/usr/local/sbin"} {
+		if path := filepath.Join(dir, name); isFile(path) {
+			return path
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("%s is not installed: apt-get install %s", name, name)
+	}
+	return path
+}
+
+func isFile(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func write(t *testing.T, dir, name, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(dir, name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	require.NoError(t, err)
+	return port
+}
+
+// startDaemon runs a daemon until the test ends and returns its address once it
+// answers.
+func startDaemon(t *testing.T, port, program string, args ...string) (addr string) {
+	t.Helper()
+	var output strings.Builder
+	daemon := exec.Command(program, args...)
+	daemon.Stdout, daemon.Stderr = &output, &output
+	require.NoError(t, daemon.Start())
+	t.Cleanup(func() {
+		_ = daemon.Process.Signal(syscall.SIGTERM)
+		_ = daemon.Wait()
+		if t.Failed() {
+			t.Log(output.String())
+		}
+	})
+	addr = net.JoinHostPort("127.0.0.1", port)
+	r := open(t, Config{}, addr)
+	require.Eventually(t, func() bool { return r.Probe(context.Background()) == nil }, 10*time.Second, 20*time.Millisecond,
+		"%s does not answer", program)
+	return addr
+}

@@ -1,0 +1,114 @@
+package mx
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// udpBuffer is in octets, for servers that send more than they were told.
+const udpBuffer = 4096
+
+// overUDP sends query from a port of its own (random, and connected, so that
+// the kernel drops what others send) and waits for the reply to it. What
+// comes before is forged or late: it is passed over.
+func (r *Resolver) overUDP(ctx context.Context, s *server, query *dns.Msg) (*dns.Msg, error) {
+	r.counters.udp.Add(1)
+	conn, err := send(ctx, "udp", s, query)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	buffer, garbage := make([]byte, udpBuffer), false
+	for {
+		n, err := conn.Read(buffer)
+		if err != nil && garbage {
+			return nil, errGarbage
+		}
+		if err != nil {
+			return nil, err
+		}
+		reply, err := read(buffer[:n], query)
+		if reply != nil || err == errMalformed {
+			return reply, err
+		}
+		garbage = garbage || err != nil
+		r.counters.ignored.Add(1)
+	}
+}
+
+// overTCP asks again on a stream, where nothing is truncated and nobody else
+// can speak.
+func (r *Resolver) overTCP(ctx context.Context, s *server, query *dns.Msg) (*dns.Msg, error) {
+	r.counters.tcp.Add(1)
+	conn, err := send(ctx, "tcp", s, query)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	wire, err := readFrame(conn)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := unpack(wire)
+	if err != nil || reply.Truncated || !answers(reply, query) {
+		return nil, errMalformed
+	}
+	return reply, nil
+}
+
+// readFrame reads one message of RFC 1035 section 4.2.2.
+func readFrame(conn net.Conn) ([]byte, error) {
+	var size [2]byte
+	if _, err := io.ReadFull(conn, size[:]); err != nil {
+		return nil, err
+	}
+	wire := make([]byte, binary.BigEndian.Uint16(size[:]))
+	_, err := io.ReadFull(conn, wire)
+	return wire, err
+}
+
+// send opens a connection that dies with ctx and writes query to it.
+func send(ctx context.Context, network string, s *server, query *dns.Msg) (net.Conn, error) {
+	wire, err := query.Pack()
+	if err != nil {
+		return nil, err
+	}
+	if network == "tcp" {
+		wire = append(binary.BigEndian.AppendUint16(nil, uint16(len(wire))), wire...)
+	}
+	conn, err := dial(ctx, network, s.address)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = conn.Write(wire); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// mortal is a connection whose reads and writes fail once its context ends.
+type mortal struct {
+	net.Conn
+	stop func() bool
+}
+
+func dial(ctx context.Context, network, address string) (*mortal, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &mortal{conn, context.AfterFunc(ctx, func() { _ = conn.SetDeadline(past) })}, nil
+}
+
+var past = time.Unix(1, 0)
+
+func (m *mortal) Close() error {
+	m.stop()
+	return m.Conn.Close()
+}
