@@ -1,25 +1,125 @@
 package core
 
 // address is one parsed addr-spec (RFC 5322 section 3.4.1) with the forms the
-// facts need. Its slices point into the input or into its own scratch space.
+// facts need. Its slices point into the address as given or into the space
+// below them, and hold until the next parse.
 type address struct {
 	local      []byte // as written, without comments and white space
-	domain     []byte // the same, lower case
-	host       []byte // A-label form; empty for an address literal
-	plainLocal []byte // normalized: unquoted where that says the same, NFC, lower case
-	normalized []byte // plainLocal @ domain, itself valid
+	domain     []byte // the same, lower case: as a domain name by UTS #46, in U- or A-labels as written
+	host       []byte // the domain in A-labels; empty for an address literal
+	plainLocal []byte // content of the local part, unquoted, in lower case and NFC
+	normalized []byte // the local part, quoted only where it has to be, @ and domain
 
-	scratch [1024]byte
+	localText      [localPartMax]byte // a local part without its folds
+	plainText      [8 * localPartMax]byte
+	domainText     [2048]byte
+	hostText       [1024]byte
+	normalizedText [4096]byte
+
+	work            runes             // the part being normalized
+	decoded         [labelMax]rune    // an A-label
+	encoded         [punyMax + 4]byte // a U-label, encoded
+	rightToLeft     bool              // some label runs right to left
+	bidiBroken      int               // where a label breaks the Bidi rule; -1 for none
+	normalizedLocal int               // length of the local part in normalized
 }
 
 // parse reads email and fills a, or says why it is refused.
 func (a *address) parse(email []byte) Refusal {
-	for i, b := range email {
-		if b == '@' && i > 0 && i+1 < len(email) {
-			a.local, a.domain, a.host = email[:i], email[i+1:], email[i+1:]
-			a.plainLocal, a.normalized = a.local, email
-			return Refusal{}
+	if a.parseUsual(email) {
+		return Refusal{}
+	}
+	return a.parseAny(email)
+}
+
+// parseAny reads an address of any form: its grammar first, then its parts.
+func (a *address) parseAny(email []byte) Refusal {
+	p := parser{text: email}
+	if !p.addrSpec() {
+		p.explain()
+		return p.refusal
+	}
+	if r := a.takeLocalPart(&p); r.Reason != Accepted {
+		return r
+	}
+	if r := a.takeDomain(&p); r.Reason != Accepted {
+		return r
+	}
+	return a.takeWhole(&p)
+}
+
+// takeLocalPart takes the local part as written, but for the folds within a
+// quoted string: a CRLF in FWS says nothing (RFC 5322 section 3.2.2).
+func (a *address) takeLocalPart(p *parser) Refusal {
+	a.local = p.local.of(p.text)
+	octets := len(a.local) - 2*count(a.local, '\r')
+	if excess := octets - localPartMax; excess > 0 {
+		return Refusal{localPartTooLong, p.local.start + localPartMax, excess}
+	}
+	if octets < len(a.local) {
+		a.local = appendWithout(a.localText[:0], a.local, "\r\n")
+	}
+	return Refusal{}
+}
+
+func (a *address) takeDomain(p *parser) Refusal {
+	if p.text[p.domain.start] != '[' {
+		return a.takeName(p.text, p.domain)
+	}
+	return a.takeLiteral(p)
+}
+
+// takeLiteral takes the address literal, whose white space says nothing.
+func (a *address) takeLiteral(p *parser) Refusal {
+	a.host = nil
+	a.domain = a.domainText[:0]
+	for _, c := range p.domain.of(p.text) {
+		if len(a.domain) > literalMax+len("[]") {
+			break
+		}
+		if is(c, vchar) {
+			a.domain = append(a.domain, lower(c))
 		}
 	}
-	return Refusal{Reason: noAt}
+	inside := a.domain[1 : len(a.domain)-1]
+	return Refusal{Reason: literalReason(inside), Offset: p.domain.start + 1}
+}
+
+// takeWhole holds the whole to its limit, as written and as normalized.
+func (a *address) takeWhole(p *parser) Refusal {
+	octets := len(a.local) + len("@") + p.domain.end - p.domain.start
+	if len(a.host) == 0 {
+		octets = len(a.local) + len("@") + len(a.domain)
+	}
+	if excess := octets - addressMax; excess > 0 {
+		return Refusal{addressTooLong, p.domain.end - excess, excess}
+	}
+	a.normalizeContent()
+	a.normalize()
+	if excess := a.normalizedLocal - localPartMax; excess > 0 {
+		return Refusal{localPartTooLong, p.local.start, excess}
+	}
+	if excess := len(a.normalized) - addressMax; excess > 0 {
+		return Refusal{addressTooLong, p.domain.start, excess}
+	}
+	return Refusal{}
+}
+
+func count(s []byte, c byte) (n int) {
+	for _, b := range s {
+		if b == c {
+			n++
+		}
+	}
+	return n
+}
+
+// appendWithout appends the octets of s that are not among dropped.
+func appendWithout(dst, s []byte, dropped string) []byte {
+	for _, c := range s {
+		if c != dropped[0] && c != dropped[1] {
+			dst = append(dst, c)
+		}
+	}
+	return dst
 }

@@ -34,7 +34,9 @@ type suite struct {
 }
 
 // suites stand in the order of the table.
-var suites = []suite{}
+var suites = []suite{
+	{"format", runFormat},
+}
 
 func main() {
 	dir := flag.String("data", dataDir(), "folder of the evaluation data")

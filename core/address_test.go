@@ -1,0 +1,80 @@
+package core
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fuzzSeeds says of each seed what it leads the fuzzer to.
+var fuzzSeeds = []struct{ email, why string }{
+	{"User+tag@Example.COM", "the fast path, upper case"},
+	{"", "nothing"},
+	{`"a\"b c"@x`, "quoted-pairs and white space"},
+	{"\"a\r\n b\"@x", "a fold that the local part drops"},
+	{"(c(d)) a (e) @ (f) b.c (g)", "comments in every place"},
+	{"a@[IPv6:2001:db8::192.0.2.1]", "address literals"},
+	{"e\u0301\u212A@BU\u0308CHER.example", "characters that NFC and lower case change"},
+	{"\u0958\u0958\u023A@x", "characters that NFC and lower case lengthen"},
+	{"a\u037Eb@x", "NFC turns the Greek question mark into a semicolon, which needs quotes"},
+	{"a@xn--bcher-kva.xn--mgba3gch31f060k", "A-labels, one with a joiner"},
+	{"a@\u05D0.\u0661\u05D1", "right-to-left labels"},
+	{"a@\uFF45x\u3002\uFF2Fk", "full width letters and dots"},
+	{"a\u200B@x\xFF", "hidden characters and malformed UTF-8"},
+	{"Name <a@b.c>, d@e", "a mailbox list"},
+}
+
+func addSeeds(f *testing.F) {
+	for _, s := range fuzzSeeds {
+		f.Add([]byte(s.email))
+	}
+}
+
+// FuzzParse holds what is true of every address: no panic, an offset in the
+// input, a normalized form that is valid and its own normalized form.
+func FuzzParse(f *testing.F) {
+	addSeeds(f)
+	var a, b address
+	f.Fuzz(func(t *testing.T, email []byte) {
+		r := a.parse(email)
+		if r.Reason != Accepted {
+			require.GreaterOrEqual(t, r.Offset, 0)
+			require.LessOrEqual(t, r.Offset, len(email))
+			require.NotEmpty(t, r.AppendSentence(nil, email))
+			return
+		}
+		require.Equal(t, Refusal{}, b.parse(a.normalized), "normalized %+q", a.normalized)
+		require.Equal(t, string(a.normalized), string(b.normalized))
+		require.Equal(t, string(a.plainLocal), string(b.plainLocal))
+		require.Equal(t, string(a.domain), string(b.domain))
+		require.Equal(t, string(a.host), string(b.host))
+	})
+}
+
+// FuzzUsual holds the fast path to what the grammar says.
+func FuzzUsual(f *testing.F) {
+	addSeeds(f)
+	var fast, slow address
+	f.Fuzz(func(t *testing.T, email []byte) {
+		if !fast.parseUsual(email) {
+			return
+		}
+		require.Equal(t, Refusal{}, slow.parseAny(email))
+		require.Equal(t, string(slow.local), string(fast.local))
+		require.Equal(t, string(slow.plainLocal), string(fast.plainLocal))
+		require.Equal(t, string(slow.domain), string(fast.domain))
+		require.Equal(t, string(slow.host), string(fast.host))
+		require.Equal(t, string(slow.normalized), string(fast.normalized))
+	})
+}
+
+func TestParseAllocatesNothing(t *testing.T) {
+	a := new(address)
+	for _, s := range fuzzSeeds {
+		email, sentence := []byte(s.email), make([]byte, 0, 512)
+		require.Zero(t, testing.AllocsPerRun(10, func() {
+			r := a.parse(email)
+			sentence = r.AppendSentence(sentence[:0], email)
+		}), s.email)
+	}
+}

@@ -1,0 +1,140 @@
+package core
+
+// The reasons, in the order of the catalogue.
+const (
+	Accepted Reason = iota
+
+	empty
+	noAt
+	secondAt
+	angleBracket
+	severalAddresses
+
+	localPartMissing
+	localPartStartsWithDot
+	localPartEndsWithDot
+	localPartTwoDots
+	localPartSpace
+	localPartComment
+	localPartCharacter
+	localPartTooLong
+	quotedStringUnclosed
+	textAfterQuotedString
+	partlyQuoted
+	quoteInside
+	quotedControl
+
+	domainMissing
+	domainStartsWithDot
+	domainEndsWithDot
+	domainTwoDots
+	domainSpace
+	domainComment
+	domainCharacter
+	domainTooLong
+	labelTooLong
+	labelStartsWithHyphen
+	labelEndsWithHyphen
+	labelHyphens
+	labelStartsWithMark
+	labelContext
+	labelBidi
+	labelPunycode
+
+	literalUnclosed
+	literalCharacter
+	literalUnknown
+	literalIPv4
+	literalIPv6
+	literalIPv6Tag
+	textAfterLiteral
+
+	commentUnclosed
+	commentUnopened
+	bareCR
+	bareLF
+	lineBreakAlone
+	secondFold
+	foldAtEnd
+
+	addressTooLong
+	controlCharacter
+	invisibleCharacter
+	bidiControl
+	malformedUTF8
+)
+
+// entry is what every surface says about a reason. In the sentence ~ stands
+// for the character at the offset and # for the octets over a limit.
+type entry struct{ code, section, sentence string }
+
+const (
+	addrSpecSection = "RFC 5322 section 3.4.1"
+	atomSection     = "RFC 5322 section 3.2.3"
+	quotedSection   = "RFC 5322 section 3.2.4"
+	cfwsSection     = "RFC 5322 section 3.2.2"
+	hostSection     = "RFC 5321 section 4.1.2"
+	literalSection  = "RFC 5321 section 4.1.3"
+	utf8Section     = "RFC 6532 section 3.1"
+)
+
+var catalogue = [...]entry{
+	empty:            {"empty", addrSpecSection, "the address is empty; write it as name@domain"},
+	noAt:             {"no_at", addrSpecSection, "the address has no @; write it as name@domain"},
+	secondAt:         {"second_at", addrSpecSection, "the address has a second @; keep one, or put the local part in double quotes"},
+	angleBracket:     {"angle_bracket", addrSpecSection, "the address has ~; give what stands between the angle brackets alone, without a name"},
+	severalAddresses: {"several_addresses", addrSpecSection, "the domain has ~ after it; give one address at a time"},
+
+	localPartMissing:       {"local_part_missing", addrSpecSection, "nothing stands before the @; put the local part there"},
+	localPartStartsWithDot: {"local_part_starts_with_dot", atomSection, "the local part starts with a dot; remove it"},
+	localPartEndsWithDot:   {"local_part_ends_with_dot", atomSection, "the local part ends with a dot; remove it"},
+	localPartTwoDots:       {"local_part_two_dots", atomSection, "the local part has two dots in a row; remove one"},
+	localPartSpace:         {"local_part_space", atomSection, "the local part has ~ inside; remove it, or put the local part in double quotes"},
+	localPartComment:       {"local_part_comment", "RFC 5322 section 4.4", "a comment stands inside the local part; move it to the start or the end of it"},
+	localPartCharacter:     {"local_part_character", atomSection, "the local part has ~ outside quotes; remove it, or put the local part in double quotes"},
+	localPartTooLong:       {"local_part_too_long", "RFC 5321 section 4.5.3.1.1", "the local part is # too long; at most 64 fit"},
+	quotedStringUnclosed:   {"quoted_string_unclosed", quotedSection, "the double quote that opens here is never closed; close it before the @"},
+	textAfterQuotedString:  {"text_after_quoted_string", quotedSection, "~ follows the closing double quote; put the whole local part between one pair of quotes"},
+	partlyQuoted:           {"partly_quoted", "RFC 5322 section 4.4", "only a piece of the local part is quoted; put the whole of it between one pair of double quotes"},
+	quoteInside:            {"quote_inside", atomSection, "a double quote stands inside the local part; remove it, or put the whole local part in double quotes"},
+	quotedControl:          {"quoted_control", "RFC 5322 section 3.2.1", "a backslash stands before ~; only printable characters, spaces and tabs can be escaped"},
+
+	domainMissing:         {"domain_missing", addrSpecSection, "nothing stands after the @; put the domain there"},
+	domainStartsWithDot:   {"domain_starts_with_dot", hostSection, "the domain starts with a dot; remove it"},
+	domainEndsWithDot:     {"domain_ends_with_dot", hostSection, "the domain ends with a dot; remove it"},
+	domainTwoDots:         {"domain_two_dots", hostSection, "the domain has two dots in a row; remove one"},
+	domainSpace:           {"domain_space", "RFC 5322 section 4.4", "the domain has ~ inside; remove it"},
+	domainComment:         {"domain_comment", "RFC 5322 section 4.4", "a comment stands inside the domain; move it to the start or the end of it"},
+	domainCharacter:       {"domain_character", hostSection, "the domain has ~; use letters, digits, hyphens and dots alone"},
+	domainTooLong:         {"domain_too_long", "RFC 1035 section 2.3.4", "the domain is # too long; at most 253 fit"},
+	labelTooLong:          {"label_too_long", "RFC 1035 section 2.3.4", "a part of the domain between dots is # too long; at most 63 fit"},
+	labelStartsWithHyphen: {"label_starts_with_hyphen", hostSection, "a part of the domain starts with a hyphen; remove it"},
+	labelEndsWithHyphen:   {"label_ends_with_hyphen", hostSection, "a part of the domain ends with a hyphen; remove it"},
+	labelHyphens:          {"label_hyphens", "RFC 5891 section 4.2.3.1", "an international part of the domain has hyphens as its third and fourth characters; remove one"},
+	labelStartsWithMark:   {"label_starts_with_mark", "RFC 5891 section 4.2.3.2", "a part of the domain starts with the combining mark ~; put a letter before it"},
+	labelContext:          {"label_context", "RFC 5892 appendix A", "~ stands in the domain where its script does not allow it; remove it"},
+	labelBidi:             {"label_bidi", "RFC 5893 section 2", "a part of the domain mixes right-to-left and left-to-right characters in a way that cannot be displayed; keep to one direction"},
+	labelPunycode:         {"label_punycode", "RFC 5891 section 4.2.1", "a part of the domain begins with xn-- yet encodes no international name; check its spelling"},
+
+	literalUnclosed:  {"literal_unclosed", addrSpecSection, "the bracket that opens here is never closed; end the address literal with ]"},
+	literalCharacter: {"literal_character", addrSpecSection, "the address literal has ~; write it as [192.0.2.1] or [IPv6:2001:db8::1]"},
+	literalUnknown:   {"literal_unknown", literalSection, "the brackets hold no address; write it as [192.0.2.1] or [IPv6:2001:db8::1]"},
+	literalIPv4:      {"literal_ipv4", literalSection, "the IPv4 address in brackets is malformed; write four numbers from 0 to 255 with dots between"},
+	literalIPv6:      {"literal_ipv6", literalSection, "the IPv6 address in brackets is malformed; write eight groups of up to four hexadecimal digits with colons between, or :: for two or more groups of zeros"},
+	literalIPv6Tag:   {"literal_ipv6_tag", literalSection, "the IPv6 address in brackets lacks its tag; write it as [IPv6:2001:db8::1]"},
+	textAfterLiteral: {"text_after_literal", addrSpecSection, "~ follows the address literal; end the address with the closing bracket"},
+
+	commentUnclosed: {"comment_unclosed", cfwsSection, "the comment that opens here is never closed; close its parenthesis"},
+	commentUnopened: {"comment_unopened", cfwsSection, "a closing parenthesis stands without an opening one; remove it"},
+	bareCR:          {"bare_cr", "RFC 5322 section 2.2", "a carriage return stands without a line feed; remove it"},
+	bareLF:          {"bare_lf", "RFC 5322 section 2.2", "a line feed stands without a carriage return; remove it"},
+	lineBreakAlone:  {"line_break", cfwsSection, "a line break stands without white space after it; remove it"},
+	secondFold:      {"second_fold", "RFC 5322 section 4.2", "a run of white space holds two line breaks; keep one at most"},
+	foldAtEnd:       {"fold_at_end", cfwsSection, "a line break leaves nothing but white space at the end; remove it"},
+
+	addressTooLong:     {"address_too_long", "RFC 5321 section 4.5.3.1.3", "the address is # too long; at most 254 fit"},
+	controlCharacter:   {"control_character", utf8Section, "the address has the control character ~; remove it"},
+	invisibleCharacter: {"invisible_character", "RFC 5892 section 2.6", "the address has the invisible character ~; remove it"},
+	bidiControl:        {"bidi_control", "RFC 5892 section 2.6", "the address has the invisible direction mark ~; remove it"},
+	malformedUTF8:      {"malformed_utf8", "RFC 3629 section 4", "the address has ~, which is not well-formed UTF-8; encode the address in UTF-8"},
+}

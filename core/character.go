@@ -1,0 +1,132 @@
+package core
+
+import "unicode/utf8"
+
+// hiddenRange is a run of characters that no address may hold, since nobody
+// sees them: they make two addresses look the same. Variation selectors are
+// not among them; they change how a visible character looks.
+type hiddenRange struct {
+	first, last rune
+	why         Reason
+	name        string
+}
+
+// hiddenRanges holds the controls, the line separators and the default
+// ignorable characters of Unicode, in order.
+var hiddenRanges = [...]hiddenRange{
+	{0x00, 0x00, controlCharacter, "null"},
+	{0x08, 0x08, controlCharacter, "backspace"},
+	{0x09, 0x09, controlCharacter, "tab"},
+	{0x0A, 0x0A, controlCharacter, "line feed"},
+	{0x0D, 0x0D, controlCharacter, "carriage return"},
+	{0x1B, 0x1B, controlCharacter, "escape"},
+	{0x01, 0x1F, controlCharacter, "control character"},
+	{0x7F, 0x7F, controlCharacter, "delete"},
+	{0x80, 0x9F, controlCharacter, "control character"},
+	{0xAD, 0xAD, invisibleCharacter, "soft hyphen"},
+	{0x34F, 0x34F, invisibleCharacter, "combining grapheme joiner"},
+	{0x61C, 0x61C, bidiControl, "Arabic letter mark"},
+	{0x115F, 0x1160, invisibleCharacter, "Hangul filler"},
+	{0x17B4, 0x17B5, invisibleCharacter, "Khmer inherent vowel"},
+	{0x180E, 0x180E, invisibleCharacter, "Mongolian vowel separator"},
+	{0x200B, 0x200B, invisibleCharacter, "zero width space"},
+	{0x200C, 0x200C, invisibleCharacter, "zero width non-joiner"},
+	{0x200D, 0x200D, invisibleCharacter, "zero width joiner"},
+	{0x200E, 0x200E, bidiControl, "left-to-right mark"},
+	{0x200F, 0x200F, bidiControl, "right-to-left mark"},
+	{0x2028, 0x2028, controlCharacter, "line separator"},
+	{0x2029, 0x2029, controlCharacter, "paragraph separator"},
+	{0x202A, 0x202A, bidiControl, "left-to-right embedding"},
+	{0x202B, 0x202B, bidiControl, "right-to-left embedding"},
+	{0x202C, 0x202C, bidiControl, "pop directional formatting"},
+	{0x202D, 0x202D, bidiControl, "left-to-right override"},
+	{0x202E, 0x202E, bidiControl, "right-to-left override"},
+	{0x2060, 0x2060, invisibleCharacter, "word joiner"},
+	{0x2061, 0x2065, invisibleCharacter, "invisible operator"},
+	{0x2066, 0x2066, bidiControl, "left-to-right isolate"},
+	{0x2067, 0x2067, bidiControl, "right-to-left isolate"},
+	{0x2068, 0x2068, bidiControl, "first strong isolate"},
+	{0x2069, 0x2069, bidiControl, "pop directional isolate"},
+	{0x206A, 0x206F, invisibleCharacter, "deprecated format character"},
+	{0x3164, 0x3164, invisibleCharacter, "Hangul filler"},
+	{0xFEFF, 0xFEFF, invisibleCharacter, "zero width no-break space"},
+	{0xFFA0, 0xFFA0, invisibleCharacter, "halfwidth Hangul filler"},
+	{0xFFF0, 0xFFFB, invisibleCharacter, "annotation character"},
+	{0x1BCA0, 0x1BCA3, invisibleCharacter, "shorthand format control"},
+	{0x1D173, 0x1D17A, invisibleCharacter, "musical format control"},
+	{0xE0000, 0xE00FF, invisibleCharacter, "tag character"},
+	{0xE01F0, 0xE0FFF, invisibleCharacter, "tag character"},
+}
+
+// hidden returns why r may stand nowhere in an address; Accepted when it may.
+func hidden(r rune) Reason {
+	if h := findHidden(r); h != nil {
+		return h.why
+	}
+	return Accepted
+}
+
+func findHidden(r rune) *hiddenRange {
+	for i := range hiddenRanges {
+		if h := &hiddenRanges[i]; h.first <= r && r <= h.last {
+			return h
+		}
+	}
+	return nil
+}
+
+// isBlank reports whether r is a space beyond ASCII (general category Zs).
+func isBlank(r rune) bool {
+	switch r {
+	case 0xA0, 0x1680, 0x202F, 0x205F, 0x3000:
+		return true
+	}
+	return 0x2000 <= r && r <= 0x200A
+}
+
+// appendCharacter appends the name of the first character of s for people.
+// What they could not see, or what could disturb a terminal, is not repeated.
+func appendCharacter(dst, s []byte) []byte {
+	r, size := utf8.DecodeRune(s)
+	switch {
+	case size == 0:
+		return append(dst, "nothing"...)
+	case r == utf8.RuneError && size == 1:
+		return append(dst, 'b', 'y', 't', 'e', ' ', '0', 'x', upperHex[s[0]>>4], upperHex[s[0]&15])
+	case r == ' ':
+		return append(dst, "a space"...)
+	case r == '"':
+		return append(dst, "a double quote"...)
+	case r > ' ' && r < 0x7F:
+		return append(dst, '"', byte(r), '"')
+	}
+	return appendName(appendCodePoint(dst, r), r)
+}
+
+const upperHex = "0123456789ABCDEF"
+
+// appendCodePoint appends r as U+ and at least four digits.
+func appendCodePoint(dst []byte, r rune) []byte {
+	dst = append(dst, 'U', '+')
+	for shift := 20; shift >= 0; shift -= 4 {
+		if r>>shift != 0 || shift < 16 {
+			dst = append(dst, upperHex[r>>shift&15])
+		}
+	}
+	return dst
+}
+
+// appendName appends the name of r after its code point, where it needs one.
+func appendName(dst []byte, r rune) []byte {
+	switch h := findHidden(r); {
+	case h != nil:
+		return append(append(dst, ' '), h.name...)
+	case r == 0xA0:
+		return append(dst, " no-break space"...)
+	case r == 0x3000:
+		return append(dst, " ideographic space"...)
+	case isBlank(r):
+		return append(dst, " space"...)
+	}
+	return dst
+}

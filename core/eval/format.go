@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/lists"
+)
+
+// formatRow is one line of the format data: an address, its verdict and,
+// where they leave no choice, its forms.
+type formatRow struct {
+	Email      string  `json:"email"`
+	Valid      bool    `json:"valid"`
+	Why        string  `json:"why"`
+	Normalized *string `json:"normalized"`
+	LocalPart  *string `json:"local_part"`
+	Domain     *string `json:"domain"`
+}
+
+// runFormat measures the agreement on the verdict, and on the three forms
+// of the addresses that are valid.
+func runFormat(dir string) ([]row, error) {
+	addresses, err := readFormat(filepath.Join(dir, "format", "dev.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	verdict := formatTally{name: "format: valid", peer: "93.4 npm isemail"}
+	normalized := formatTally{name: "format: normalized", peer: "-"}
+	local := formatTally{name: "format: local_part", peer: "-"}
+	domain := formatTally{name: "format: domain", peer: "-"}
+	checker := core.New(lists.Default())
+	for _, a := range addresses {
+		f := checker.Check([]byte(a.Email))
+		verdict.note(f.Valid == a.Valid, "%+q: valid is %t (%s), want %t: %s", a.Email, f.Valid, f.Refusal.Reason.Code(), a.Valid, a.Why)
+		normalized.noteForm(a.Email, f.Normalized, a.Normalized)
+		local.noteForm(a.Email, f.LocalPart, a.LocalPart)
+		domain.noteForm(a.Email, f.Domain, a.Domain)
+	}
+	return []row{verdict.row(), normalized.row(), local.row(), domain.row()}, nil
+}
+
+func readFormat(path string) (addresses []formatRow, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var a formatRow
+		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		addresses = append(addresses, a)
+	}
+	return addresses, lines.Err()
+}
+
+// formatTally counts the rows that agree and keeps those that do not.
+type formatTally struct {
+	name, peer  string
+	right, rows int
+	wrong       []string
+}
+
+func (t *formatTally) note(right bool, format string, args ...any) {
+	t.rows++
+	if right {
+		t.right++
+		return
+	}
+	t.wrong = append(t.wrong, t.name+": "+fmt.Sprintf(format, args...))
+}
+
+// noteForm counts a form that the data gives.
+func (t *formatTally) noteForm(email string, got []byte, want *string) {
+	if want != nil {
+		t.note(string(got) == *want, "%+q: %+q, want %+q", email, got, *want)
+	}
+}
+
+func (t *formatTally) row() row {
+	return row{
+		check: t.name + ", %", data: fmt.Sprintf("%d addresses", t.rows),
+		figure: 100 * float64(t.right) / float64(t.rows), floor: 100, target: 100,
+		peer: t.peer, wrong: t.wrong,
+	}
+}

@@ -1,0 +1,151 @@
+package core
+
+import "unicode/utf8"
+
+// Internationalized labels: mapped by UTS #46 (non-transitional, STD3 rules),
+// put into NFC, then held to IDNA2008 (RFC 5891 section 4.2).
+
+// mapLabel puts label, mapped and in NFC, into a.work.
+func (a *address) mapLabel(label []byte, offset int) Refusal {
+	a.work.reset()
+	for i := 0; i < len(label); {
+		r, size := utf8.DecodeRune(label[i:])
+		if !a.work.addMapped(r) {
+			return Refusal{Reason: domainCharacter, Offset: offset + i}
+		}
+		i += size
+	}
+	a.work.compose()
+	if a.work.length == 0 {
+		return Refusal{Reason: domainCharacter, Offset: offset}
+	}
+	return Refusal{}
+}
+
+// addMapped adds what r maps to and reports whether it is allowed.
+func (t *runes) addMapped(r rune) bool {
+	if r < utf8.RuneSelf {
+		t.add(lowerRune(r))
+		return true
+	}
+	switch propertiesOf(r).status() {
+	case disallowed:
+		return false
+	case mapped:
+		t.addMapping(r)
+	case ignored:
+	default:
+		t.addDecomposed(r, keepCase)
+	}
+	return true
+}
+
+// addMapping adds what UTS #46 maps r to: what the tables say or, where they
+// are silent, its lower case.
+func (t *runes) addMapping(r rune) {
+	if to := mappedString(r); to != "" {
+		for _, m := range to {
+			t.addDecomposed(m, keepCase)
+		}
+		return
+	}
+	if m := mapRune(mappedRanges[:], r); m != r {
+		t.addDecomposed(m, keepCase)
+		return
+	}
+	t.addDecomposed(r, lowerCase)
+}
+
+// takeULabel takes the label in a.work, which has characters beyond ASCII.
+// written is what it was mapped from, at offset.
+func (a *address) takeULabel(written []byte, offset int) Refusal {
+	u := a.work.all()
+	if why, at := a.checkULabel(u, offset); why != Accepted {
+		return Refusal{Reason: why, Offset: offset + indexRune(written, u[at])}
+	}
+	encoded := appendPunycode(append(a.encoded[:0], acePrefix...), u)
+	if excess := len(encoded) - labelMax; excess > 0 {
+		return Refusal{labelTooLong, offset, excess}
+	}
+	a.domain = a.work.appendTo(a.domain)
+	a.host = append(a.host, encoded...)
+	return Refusal{}
+}
+
+// checkALabel holds label, lower case with its prefix, to RFC 5891 section
+// 4.2.1: it encodes a valid U-label, and just as the encoder would.
+func (a *address) checkALabel(label []byte, offset int) Refusal {
+	u, ok := appendDecoded(a.decoded[:0], label[len(acePrefix):])
+	if !ok || !a.roundTrips(u, label) {
+		return Refusal{Reason: labelPunycode, Offset: offset}
+	}
+	if why, _ := a.checkULabel(u, offset); why != Accepted {
+		return Refusal{Reason: labelPunycode, Offset: offset}
+	}
+	return Refusal{}
+}
+
+// roundTrips reports whether u has characters beyond ASCII, is in NFC and
+// encodes as label.
+func (a *address) roundTrips(u []rune, label []byte) bool {
+	a.work.reset()
+	for _, r := range u {
+		a.work.addDecomposed(r, keepCase)
+	}
+	a.work.compose()
+	if a.work.isASCII() || !sameRunes(a.work.all(), u) {
+		return false
+	}
+	encoded := appendPunycode(append(a.encoded[:0], acePrefix...), u)
+	return string(encoded) == string(label)
+}
+
+// checkULabel holds u, in NFC, to RFC 5891 section 4.2.3. It returns the place
+// of the character that is wrong, 0 where it is the whole label.
+func (a *address) checkULabel(u []rune, offset int) (why Reason, at int) {
+	switch n := len(u); {
+	case u[0] == '-':
+		return labelStartsWithHyphen, 0
+	case u[n-1] == '-':
+		return labelEndsWithHyphen, n - 1
+	case n >= 4 && u[2] == '-' && u[3] == '-':
+		return labelHyphens, 2
+	case propertiesOf(u[0]).isMark():
+		return labelStartsWithMark, 0
+	}
+	for i, r := range u {
+		switch s := propertiesOf(r).status(); {
+		case s != pvalid && s != contextJ && s != contextO:
+			return domainCharacter, i
+		case s != pvalid && !contextAllows(u, i):
+			return labelContext, i
+		}
+	}
+	a.noteBidi(u, offset)
+	return Accepted, 0
+}
+
+// indexRune returns where r stands in s; 0 where it does not, since it came
+// from a mapping.
+func indexRune(s []byte, r rune) int {
+	for i := 0; i < len(s); {
+		c, size := utf8.DecodeRune(s[i:])
+		if c == r {
+			return i
+		}
+		i += size
+	}
+	return 0
+}
+
+func sameRunes(a, b []rune) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,137 @@
+package core
+
+import "unicode/utf8"
+
+// peek returns the next octet, 0 at the end. No production takes a NUL, so
+// the two need telling apart only where a refusal is put into words.
+func (p *parser) peek() byte {
+	if p.at < len(p.text) {
+		return p.text[p.at]
+	}
+	return 0
+}
+
+// refuse notes why and where the address is refused.
+func (p *parser) refuse(why Reason, offset int) bool {
+	p.refusal = Refusal{Reason: why, Offset: offset}
+	return false
+}
+
+// quoted reads one piece of text between delimiters: FWS, a quoted-pair, a
+// character of class, or UTF-8 (RFC 6532 section 3.2).
+func (p *parser) quoted(c, class byte) bool {
+	switch {
+	case is(c, class):
+		p.at++
+		return true
+	case is(c, wsp) || c == '\r' || c == '\n':
+		return p.fws()
+	case c == '\\':
+		return p.quotedPair()
+	case c >= utf8.RuneSelf:
+		return p.utf8(delimited)
+	}
+	return p.refuse(controlCharacter, p.at)
+}
+
+// quoted-pair = "\" (VCHAR / WSP) (RFC 5322 section 3.2.1)
+func (p *parser) quotedPair() bool {
+	p.at++
+	c := p.peek()
+	switch {
+	case is(c, vchar|wsp):
+		p.at++
+	case c >= utf8.RuneSelf:
+		return p.utf8(delimited)
+	case p.at < len(p.text):
+		return p.refuse(quotedControl, p.at)
+	}
+	return true
+}
+
+// CFWS = (1*([FWS] comment) [FWS]) / FWS (RFC 5322 section 3.2.2). It may be
+// empty, as it is optional wherever it stands.
+func (p *parser) cfws() bool {
+	start := p.at
+	for {
+		if !p.fws() {
+			return false
+		}
+		if p.peek() != '(' {
+			break
+		}
+		if !p.comment() {
+			return false
+		}
+	}
+	p.gap = -1
+	if p.at > start {
+		p.gap = start
+	}
+	return true
+}
+
+// FWS = [*WSP CRLF] 1*WSP (RFC 5322 section 3.2.2). It may be empty; a second
+// fold in a run of white space is obs-FWS (section 4.2).
+func (p *parser) fws() bool {
+	p.fold = -1
+	for {
+		p.whiteSpace()
+		c := p.peek()
+		if c != '\r' && c != '\n' {
+			return true
+		}
+		first := p.fold < 0
+		if !p.lineBreak() {
+			return false
+		}
+		if !first {
+			return p.refuse(secondFold, p.fold)
+		}
+	}
+}
+
+func (p *parser) whiteSpace() {
+	for p.at < len(p.text) && is(p.text[p.at], wsp) {
+		p.at++
+	}
+}
+
+// lineBreak reads a CRLF that folds: white space must follow it.
+func (p *parser) lineBreak() bool {
+	p.fold = p.at
+	rest := p.text[p.at:]
+	switch {
+	case rest[0] == '\n':
+		return p.refuse(bareLF, p.at)
+	case len(rest) < 2 || rest[1] != '\n':
+		return p.refuse(bareCR, p.at)
+	case len(rest) < 3 || !is(rest[2], wsp):
+		return p.refuse(lineBreakAlone, p.at)
+	}
+	p.at += 2
+	return true
+}
+
+// Whether a character stands between delimiters, where it may be blank.
+const (
+	delimited = true // in quotes, a comment or brackets
+	bare      = false
+)
+
+// utf8 reads UTF8-non-ascii (RFC 6532 section 3.1): one well-formed character
+// that is neither a control nor invisible. Blank ones need quotes like a space.
+func (p *parser) utf8(delimited bool) bool {
+	r, size := utf8.DecodeRune(p.text[p.at:])
+	if r == utf8.RuneError && size == 1 {
+		return p.refuse(malformedUTF8, p.at)
+	}
+	if why := hidden(r); why != Accepted {
+		return p.refuse(why, p.at)
+	}
+	if !delimited && isBlank(r) {
+		return p.refuse(p.part.reasons().space, p.at)
+	}
+	p.at += size
+	return true
+}

@@ -1,0 +1,169 @@
+package core
+
+// Punycode (RFC 3492) with the parameters of section 5.
+const (
+	punyBase        = 36
+	punyTMin        = 1
+	punyTMax        = 26
+	punySkew        = 38
+	punyDamp        = 700
+	punyInitialBias = 72
+	punyInitialN    = 0x80
+)
+
+// punyMax bounds what encoding one label takes: six digits a character.
+const punyMax = 6*runesMax + 1
+
+// appendPunycode appends the encoding of label (section 6.3), without prefix.
+func appendPunycode(dst []byte, label []rune) []byte {
+	basic := 0
+	for _, r := range label {
+		if r < punyInitialN {
+			dst = append(dst, byte(r))
+			basic++
+		}
+	}
+	done := basic
+	if basic > 0 {
+		dst = append(dst, '-')
+	}
+	bias, delta, n := punyInitialBias, 0, rune(punyInitialN)
+	for done < len(label) {
+		next := leastFrom(label, n)
+		delta += int(next-n) * (done + 1)
+		n = next
+		for _, r := range label {
+			switch {
+			case r < n:
+				delta++
+			case r == n:
+				dst = appendVariable(dst, delta, bias)
+				bias = adapt(delta, done+1, done == basic)
+				delta = 0
+				done++
+			}
+		}
+		delta++
+		n++
+	}
+	return dst
+}
+
+// leastFrom returns the least character of label that is n or more.
+func leastFrom(label []rune, n rune) rune {
+	least := rune(0x7FFFFFFF)
+	for _, r := range label {
+		if n <= r && r < least {
+			least = r
+		}
+	}
+	return least
+}
+
+// appendVariable appends delta as a variable-length integer (section 3.3).
+func appendVariable(dst []byte, delta, bias int) []byte {
+	for k := punyBase; ; k += punyBase {
+		t := threshold(k, bias)
+		if delta < t {
+			return append(dst, punyDigit(delta))
+		}
+		dst = append(dst, punyDigit(t+(delta-t)%(punyBase-t)))
+		delta = (delta - t) / (punyBase - t)
+	}
+}
+
+func threshold(k, bias int) int { return min(max(k-bias, punyTMin), punyTMax) }
+
+func punyDigit(d int) byte {
+	if d < 26 {
+		return 'a' + byte(d)
+	}
+	return '0' + byte(d-26)
+}
+
+// adapt is the bias adaptation of section 6.1.
+func adapt(delta, points int, first bool) int {
+	if first {
+		delta /= punyDamp
+	} else {
+		delta /= 2
+	}
+	delta += delta / points
+	k := 0
+	for ; delta > (punyBase-punyTMin)*punyTMax/2; k += punyBase {
+		delta /= punyBase - punyTMin
+	}
+	return k + (punyBase-punyTMin+1)*delta/(delta+punySkew)
+}
+
+// appendDecoded appends the characters that encoded, lower case and without
+// its prefix, stands for (section 6.2). It reports failure for what is no
+// Punycode, or too long for dst's capacity.
+func appendDecoded(dst []rune, encoded []byte) ([]rune, bool) {
+	rest := encoded
+	if i := lastHyphen(encoded); i >= 0 {
+		for _, c := range encoded[:i] {
+			dst = append(dst, rune(c))
+		}
+		rest = encoded[i+1:]
+	}
+	bias, n, i := punyInitialBias, punyInitialN, 0
+	for first := true; len(rest) > 0; first = false {
+		delta, size := decodeVariable(rest, bias)
+		points := len(dst) + 1
+		if size == 0 || points > cap(dst) {
+			return nil, false
+		}
+		rest = rest[size:]
+		bias = adapt(delta, points, first)
+		n += (i + delta) / points
+		i = (i + delta) % points
+		if n > 0x10FFFF || 0xD800 <= n && n < 0xE000 {
+			return nil, false
+		}
+		dst = append(dst, 0)
+		copy(dst[i+1:], dst[i:])
+		dst[i] = rune(n)
+		i++
+	}
+	return dst, true
+}
+
+// decodeVariable reads a variable-length integer and returns how many octets
+// of s it takes; 0 for one that is malformed or absurdly large.
+func decodeVariable(s []byte, bias int) (delta, size int) {
+	weight := 1
+	for k := punyBase; size < len(s); k += punyBase {
+		d := punyValue(s[size])
+		size++
+		if d < 0 || delta > 1<<30 || weight > 1<<30 {
+			return 0, 0
+		}
+		delta += d * weight
+		t := threshold(k, bias)
+		if d < t {
+			return delta, size
+		}
+		weight *= punyBase - t
+	}
+	return 0, 0
+}
+
+func punyValue(c byte) int {
+	switch {
+	case 'a' <= c && c <= 'z':
+		return int(c - 'a')
+	case '0' <= c && c <= '9':
+		return int(c-'0') + 26
+	}
+	return -1
+}
+
+func lastHyphen(s []byte) int {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] == '-' {
+			return i
+		}
+	}
+	return -1
+}

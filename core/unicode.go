@@ -1,0 +1,119 @@
+package core
+
+//go:generate go run ./unitables unicode_tables.go
+
+// properties are what the checks need to know of one character, as
+// core/unitables packs it.
+type properties uint32
+
+// status is the standing of a character in a domain label: its mapping by
+// UTS #46 (non-transitional, STD3 rules), then its property by RFC 5892.
+type status uint8
+
+const (
+	disallowed status = iota
+	pvalid
+	contextJ
+	contextO
+	mapped
+	ignored
+)
+
+// direction is the bidirectional class, as far as RFC 5893 tells them apart.
+type direction uint8
+
+const (
+	bidiOther   direction = iota // not allowed in any label of a Bidi domain name
+	bidiL                        // left to right
+	bidiR                        // right to left, Arabic letters too
+	bidiAN                       // Arabic number
+	bidiEN                       // European number
+	bidiNSM                      // nonspacing mark
+	bidiNeutral                  // ES, CS, ET, ON, BN
+)
+
+// script is what the context rules of RFC 5892 appendix A ask for.
+type script uint8
+
+const (
+	otherScript script = iota
+	greek
+	hebrew
+	kanaOrHan
+)
+
+func (p properties) status() status       { return status(p & 7) }
+func (p properties) direction() direction { return direction(p >> 3 & 7) }
+func (p properties) script() script       { return script(p >> 6 & 3) }
+func (p properties) joinsNext() bool      { return p&(1<<8) != 0 }  // Joining_Type L or D
+func (p properties) joinsBefore() bool    { return p&(1<<9) != 0 }  // Joining_Type R or D
+func (p properties) joinsThrough() bool   { return p&(1<<10) != 0 } // Joining_Type T
+func (p properties) isMark() bool         { return p&(1<<11) != 0 } // general category M
+func (p properties) class() uint8         { return uint8(p >> 16) } // canonical combining class
+func (p properties) isVirama() bool       { return p.class() == 9 }
+
+// propertiesOf looks r up in the two-stage table.
+func propertiesOf(r rune) properties {
+	block := int(r>>6) * 2
+	if block >= len(propertyIndex) {
+		if 0xE0100 <= r && r <= 0xE01EF { // variation selectors
+			return properties(ignored)
+		}
+		return properties(disallowed)
+	}
+	place := int(propertyIndex[block]) | int(propertyIndex[block+1])<<8
+	return propertyRecords[propertyBlocks[place<<6|int(r&63)]]
+}
+
+// runeRange maps first, first+step, ... last to themselves plus delta.
+type runeRange struct{ first, last, step, delta rune }
+
+// mapRune maps r by ranges, which are in order.
+func mapRune(ranges []runeRange, r rune) rune {
+	low, high := 0, len(ranges)
+	for low < high {
+		if middle := (low + high) / 2; ranges[middle].last < r {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low == len(ranges) {
+		return r
+	}
+	if found := &ranges[low]; found.first <= r && (r-found.first)%found.step == 0 {
+		return r + found.delta
+	}
+	return r
+}
+
+// lowerRune is the simple lower-case mapping of r.
+func lowerRune(r rune) rune {
+	if r < 0x80 {
+		return rune(lower(byte(r)))
+	}
+	return mapRune(lowerRanges[:], r)
+}
+
+// runeString maps one character to several.
+type runeString struct {
+	from rune
+	to   string
+}
+
+// mappedString returns the characters that UTS #46 maps r to; empty when they
+// are one alone.
+func mappedString(r rune) string {
+	low, high := 0, len(mappedStrings)
+	for low < high {
+		if middle := (low + high) / 2; mappedStrings[middle].from < r {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low < len(mappedStrings) && mappedStrings[low].from == r {
+		return mappedStrings[low].to
+	}
+	return ""
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"sort"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
+)
+
+var mapper = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.ValidateLabels(false), idna.StrictDomainName(true))
+
+// uts46 maps r by UTS #46, non-transitional, with STD3 rules. The digits
+// around it keep composition and the rules for the ends of a label away.
+func uts46(r rune) (string, bool) {
+	if r == 0x1E9E {
+		return "ß", true // as revision 33 of UTS #46 and IDNA2008 have it; before it was ss
+	}
+	s, err := mapper.ToUnicode("0" + string(r) + "0")
+	if err != nil {
+		return "", false
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(s, "0"), "0"), true
+}
+
+// caseRange maps first, first+step, ... last to themselves plus delta.
+type caseRange struct{ first, last, step, delta rune }
+
+// runs gathers single mappings, in order of from, into ranges.
+func runs(from, to []rune) (ranges []caseRange) {
+	for i := 0; i < len(from); {
+		r := caseRange{from[i], from[i], 1, to[i] - from[i]}
+		j := i + 1
+		if j < len(from) && to[j]-from[j] == r.delta && from[j]-from[i] <= 2 {
+			r.step = from[j] - from[i]
+		}
+		for ; j < len(from) && to[j]-from[j] == r.delta && from[j]-r.last == r.step; j++ {
+			r.last = from[j]
+		}
+		ranges = append(ranges, r)
+		i = j
+	}
+	return ranges
+}
+
+func writeRanges(b *bytes.Buffer, name, doc string, ranges []caseRange) {
+	fmt.Fprintf(b, "// %s\nvar %s = [...]runeRange{ // %d\n", doc, name, len(ranges))
+	for _, r := range ranges {
+		fmt.Fprintf(b, "{%#x, %#x, %d, %d},\n", r.first, r.last, r.step, r.delta)
+	}
+	fmt.Fprintf(b, "}\n\n")
+}
+
+func writeLower(b *bytes.Buffer) {
+	var from, to []rune
+	scalars(func(r rune) {
+		if l := lowerOf(r); l != r {
+			from, to = append(from, r), append(to, l)
+		}
+	})
+	writeRanges(b, "lowerRanges", "lowerRanges are the simple lower-case mappings beyond ASCII.", runs(from, to))
+}
+
+// lowerOf is the simple lower case of r, of characters that NFD leaves alone.
+func lowerOf(r rune) rune {
+	if norm.NFD.String(string(r)) != string(r) {
+		return r
+	}
+	return unicode.ToLower(r)
+}
+
+// writeDecompositions writes the canonical decompositions: of one step, since
+// the reader takes the first character apart again.
+func writeDecompositions(b *bytes.Buffer) {
+	type pair struct{ composed, first, second rune }
+	var all []pair
+	scalars(func(r rune) {
+		if r >= 0xAC00 && r <= 0xD7A3 {
+			return // Hangul syllables follow a rule
+		}
+		d := norm.NFD.Properties([]byte(string(r))).Decomposition()
+		if d == nil {
+			return
+		}
+		rs := []rune(string(d))
+		p := pair{composed: r, first: rs[0]}
+		if n := len(rs); n > 1 {
+			p.second = rs[n-1]
+			p.first = firstOf(string(rs[:n-1]))
+		}
+		all = append(all, p)
+	})
+	fmt.Fprintf(b, "// decompositions are the canonical decompositions, by character.\nvar decompositions = [...]decomposition{ // %d\n", len(all))
+	var composing []int
+	for i, p := range all {
+		fmt.Fprintf(b, "{%#x, %#x, %#x},\n", p.composed, p.first, p.second)
+		if p.second != 0 && norm.NFC.String(string([]rune{p.first, p.second})) == string(p.composed) {
+			composing = append(composing, i)
+		}
+	}
+	fmt.Fprintf(b, "}\n\n")
+	sort.Slice(composing, func(i, j int) bool {
+		p, q := all[composing[i]], all[composing[j]]
+		if p.first != q.first {
+			return p.first < q.first
+		}
+		return p.second < q.second
+	})
+	fmt.Fprintf(b, "// compositions are the places in decompositions of those that compose again, by first and second character.\nvar compositions = [...]uint16{ // %d\n", len(composing))
+	for _, i := range composing {
+		fmt.Fprintf(b, "%d,\n", i)
+	}
+	fmt.Fprintf(b, "}\n\n")
+}
+
+// firstOf returns the one character that decomposes into s, all but the last
+// character of a longer decomposition; so the reader's next step takes it apart.
+func firstOf(s string) rune {
+	if rs := []rune(s); len(rs) == 1 {
+		return rs[0]
+	}
+	if rs := []rune(norm.NFC.String(s)); len(rs) == 1 {
+		return rs[0]
+	}
+	found := rune(-1)
+	scalars(func(r rune) { // U+FB49 and the like, which NFC keeps apart
+		if norm.NFD.String(string(r)) == s {
+			found = r
+		}
+	})
+	if found < 0 {
+		panic(fmt.Sprintf("unitables: nothing decomposes into %+q", s))
+	}
+	return found
+}
+
+// writeMappings writes the mappings of UTS #46 that lower case and canonical
+// decomposition do not give already.
+func writeMappings(b *bytes.Buffer) {
+	var from, to []rune
+	var longFrom []rune
+	var longTo []string
+	scalars(func(r rune) {
+		m, ok := uts46(r)
+		if !ok || m == "" || m == string(r) || m == plain(r) {
+			return
+		}
+		if rs := []rune(m); len(rs) == 1 {
+			from, to = append(from, r), append(to, rs[0])
+		} else {
+			longFrom, longTo = append(longFrom, r), append(longTo, m)
+		}
+	})
+	writeRanges(b, "mappedRanges", "mappedRanges are the mappings of UTS #46 to one character, beyond lower case and NFC.", runs(from, to))
+	fmt.Fprintf(b, "// mappedStrings are the mappings of UTS #46 to several characters.\nvar mappedStrings = [...]runeString{ // %d\n", len(longFrom))
+	for i, r := range longFrom {
+		fmt.Fprintf(b, "{%#x, %+q},\n", r, longTo[i])
+	}
+	fmt.Fprintf(b, "}\n\n")
+}
+
+// plain is what the reader gets from r without a mapping: NFC of its lower case.
+func plain(r rune) string {
+	var lowered []rune
+	for _, d := range norm.NFD.String(string(r)) {
+		if d < 0x80 {
+			d = unicode.ToLower(d)
+		} else {
+			d = lowerOf(d)
+		}
+		lowered = append(lowered, d)
+	}
+	return norm.NFC.String(string(lowered))
+}

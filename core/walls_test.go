@@ -1,0 +1,38 @@
+package core_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// walls are the packages that the checks and the lists must not draw in, each
+// with what it would cost. Their tests may use them.
+var walls = map[string]string{
+	"net":                               "core does no I/O: MX look-ups are the origin's",
+	"os":                                "core reads no files and no environment; the module has neither",
+	"encoding/json":                     "304 KB gzip in the module; core writes its JSON by hand",
+	"fmt":                               "189 KB gzip in the module",
+	"regexp":                            "173 KB gzip in the module, and slow on the check path",
+	"time":                              "core has no clock; the pre-initialised module's reads zero",
+	"golang.org/x/net/idna":             "298 KB gzip in the module; core has tables of its own",
+	"golang.org/x/text/unicode/norm":    "156 KB gzip in the module; core has tables of its own",
+	"github.com/tetratelabs/wazero":     "core does not know what runs it",
+	"github.com/addrspec/addrspec/wasm": "arrows run one way: the module is built on core",
+}
+
+func TestWallsHold(t *testing.T) {
+	for _, room := range []string{"core", "lists"} {
+		out, err := exec.Command("go", "list", "-deps", "github.com/addrspec/addrspec/"+room).Output()
+		require.NoError(t, err)
+		deps := strings.Fields(string(out))
+		require.Contains(t, deps, "github.com/addrspec/addrspec/"+room)
+		for _, dep := range deps {
+			for wall, why := range walls {
+				require.False(t, dep == wall || strings.HasPrefix(dep, wall+"/"), "%s draws in %s: %s", room, dep, why)
+			}
+		}
+	}
+}
