@@ -16,7 +16,6 @@ var walls = map[string]string{
 	"encoding/json":                     "304 KB gzip in the module; core writes its JSON by hand",
 	"fmt":                               "189 KB gzip in the module",
 	"regexp":                            "173 KB gzip in the module, and slow on the check path",
-	"time":                              "core has no clock; the pre-initialised module's reads zero",
 	"golang.org/x/net/idna":             "298 KB gzip in the module; core has tables of its own",
 	"golang.org/x/text/unicode/norm":    "156 KB gzip in the module; core has tables of its own",
 	"github.com/tetratelabs/wazero":     "core does not know what runs it",
