@@ -156,12 +156,12 @@ var errEmail = errors.New("the account's email is not one: it needs an @, at mos
 // cleanEmail brings an account's email into the form that makes it unique.
 // Whether it can take mail is not asked here.
 func cleanEmail(email string) (string, error) {
-	email = strings.ToLower(strings.TrimSpace(email))
+	email = strings.TrimSpace(email)
 	odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }
 	if len(email) > 254 || !utf8.ValidString(email) || !strings.Contains(email, "@") || strings.ContainsFunc(email, odd) {
 		return "", errEmail
 	}
-	return email, nil
+	return strings.ToLower(email), nil
 }
 
 // checkName bounds what people are shown again in lists.

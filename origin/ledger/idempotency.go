@@ -41,24 +41,30 @@ func (b *book) recall(a *account, i *Idempotency) (Verdict, []byte) {
 		return Admitted, nil
 	}
 	h := b.holds[holdKey{a.id, i.ID}]
-	now := b.now.UnixNano()
 	switch {
-	case h == nil || h.dropped || now >= h.expires:
+	case h == nil || h.dropped:
+		return Admitted, nil
+	case h.lapsed(b.now):
+		b.expel(a, h)
+		return Admitted, nil
+	case b.now.UnixNano() >= h.expires:
 		return Admitted, nil
 	case subtle.ConstantTimeCompare(h.body[:], i.Body[:]) == 0:
 		return IdempotencyMismatch, nil
 	case h.answer != nil:
 		return Replayed, h.answer
-	case now < h.lease:
-		return IdempotencyConflict, nil
 	}
-	b.expel(a, h)
-	return Admitted, nil
+	return IdempotencyConflict, nil
 }
 
-// expel frees an idempotency key whose holder outlived its lease. What it was
-// charged is given back, so that the retry is not charged twice; when the
-// holder settles after all, it finds its lease lost.
+// lapsed reports whether the holder outlived its lease without an answer.
+func (h *hold) lapsed(now time.Time) bool {
+	return h.answer == nil && now.UnixNano() >= h.lease
+}
+
+// expel frees an idempotency key whose lease has lapsed. What its holder was
+// charged is given back, so that a retry is not charged twice; when the holder
+// settles after all, it finds its lease lost.
 func (b *book) expel(a *account, h *hold) {
 	b.entry(usageKey{a.id, h.key, h.day}).Points -= h.points
 	a.refund(h.points, h.month)
@@ -102,4 +108,20 @@ func (h *hold) finish(s Settlement) {
 	h.answer = append([]byte{}, s.Answer...)
 	h.points -= s.Refund
 	h.changed = true
+}
+
+// lapsing expels a holder that nobody has asked about since.
+type lapsing holdKey
+
+func (l *lapsing) want(w *wanted) {
+	w.Accounts = append(w.Accounts, l.account)
+	w.Holds = append(w.Holds, wantedHold{Account: l.account, ID: toHex(l.id[:])})
+}
+
+func (l *lapsing) decide(b *book) (Admission, error) {
+	h := b.holds[holdKey(*l)]
+	if h != nil && !h.dropped && h.lapsed(b.now) {
+		b.expel(b.accounts[l.account], h)
+	}
+	return Admission{}, nil
 }

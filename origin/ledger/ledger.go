@@ -20,6 +20,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -88,5 +89,9 @@ func (l *Ledger) Close() error {
 	close(l.queue)
 	l.mu.Unlock()
 	<-l.done
-	return l.store.close()
+	err := l.store.close()
+	if n := l.owed.len(); n > 0 {
+		err = errors.Join(err, fmt.Errorf("%d charges could not be given back: the database did not take them", n))
+	}
+	return err
 }

@@ -46,8 +46,12 @@ func DefaultPlans() []Plan {
 // where rate and points are numbers or "unlimited" and overage may be left out.
 func ParsePlans(r io.Reader) ([]Plan, error) {
 	var raw []json.RawMessage
-	if err := json.NewDecoder(r).Decode(&raw); err != nil {
+	d := json.NewDecoder(r)
+	if err := d.Decode(&raw); err != nil {
 		return nil, fmt.Errorf("plans: not a JSON array: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("plans: there is something behind the array")
 	}
 	if len(raw) > maxPlans {
 		return nil, fmt.Errorf("plans: %d of them, at most %d are taken", len(raw), maxPlans)

@@ -126,14 +126,17 @@ func (s *sqlite) exclusive(ctx context.Context, work func() error) error {
 		return nil
 	}
 	// Fails where the error has ended the transaction already.
-	_ = s.control(context.WithoutCancel(ctx), "ROLLBACK")
+	_ = s.control(ctx, "ROLLBACK")
 	if errors.Is(err, errUnchanged) {
 		return nil
 	}
 	return err
 }
 
+// transact is not interrupted once it has begun: it takes milliseconds, and an
+// interrupted statement would cost the connection.
 func (s *sqlite) transact(ctx context.Context, reads []statement, decide func(time.Time) ([]statement, error)) error {
+	ctx = context.WithoutCancel(ctx)
 	return explain(s.exclusive(ctx, func() error {
 		if err := s.run(ctx, reads); err != nil {
 			return err

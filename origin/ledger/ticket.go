@@ -7,7 +7,7 @@ import (
 
 // An operation is decided by the writer as part of a batch.
 type operation interface {
-	want(*wanted)                     // what to load for it
+	want(*wanted)                    // what to load for it
 	decide(*book) (Admission, error) // pure: it reads and changes the book alone
 }
 

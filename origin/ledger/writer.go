@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"runtime"
 	"time"
 )
 
@@ -43,11 +44,14 @@ func (w *writer) run() {
 			w.forget()
 		}
 	}
-	w.commit(nil)
+	w.commit(nil) // what is owed, for the last time
 }
 
 // collect takes what waits behind the first ticket, without waiting for more.
+// It lets the callers that were answered just now ask again first, which fills
+// the batch by half as much again and costs nothing when there are none.
 func (w *writer) collect(first *ticket) []*ticket {
+	runtime.Gosched()
 	var batch []*ticket
 	for t := first; t != nil; t = w.next(len(batch)) {
 		if w.accept(t) {
@@ -133,9 +137,27 @@ func (w *writer) answer(t *ticket, err error) {
 	}
 }
 
-// forget purges idempotency keys that are past their time.
+// forget purges answers that are past their time, and gives back what was
+// charged for requests that outlived their lease: their process died. What
+// fails here is done a minute later.
 func (w *writer) forget() {
+	w.commit(w.lapsed())
 	_ = w.store.transact(context.Background(), nil, func(now time.Time) ([]statement, error) {
 		return []statement{{name: "purge_holds", args: []any{now.UnixNano(), purgeLimit}}}, nil
 	})
+}
+
+func (w *writer) lapsed() (list []*ticket) {
+	_ = w.store.query(context.Background(), statement{
+		name: "list_lapsed", args: []any{w.now().UnixNano(), purgeLimit},
+		scan: func(r row) error {
+			op, id := &lapsing{}, ""
+			if err := r.Scan(&op.account, &id); err != nil {
+				return err
+			}
+			list = append(list, newTicket(op))
+			return fromHex(op.id[:], id)
+		},
+	})
+	return list
 }

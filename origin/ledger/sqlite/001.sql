@@ -65,4 +65,5 @@ CREATE TABLE holds (
 	PRIMARY KEY (account, id)
 ) STRICT;
 
-CREATE INDEX holds_by_expiry ON holds (expires_ns);
+CREATE INDEX holds_by_expiry ON holds (expires_ns) WHERE answer IS NOT NULL;
+CREATE INDEX holds_by_lease ON holds (lease_ns) WHERE answer IS NULL;

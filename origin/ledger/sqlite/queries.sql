@@ -48,7 +48,11 @@ DELETE FROM holds WHERE account = $1 AND id = $2;
 
 -- name: purge_holds
 DELETE FROM holds
- WHERE (account, id) IN (SELECT account, id FROM holds WHERE expires_ns <= $1 LIMIT $2);
+ WHERE (account, id) IN (SELECT account, id FROM holds
+                          WHERE expires_ns <= $1 AND answer IS NOT NULL LIMIT $2);
+
+-- name: list_lapsed
+SELECT account, id FROM holds WHERE lease_ns <= $1 AND answer IS NULL LIMIT $2;
 
 -- Plans.
 -- name: put_plans

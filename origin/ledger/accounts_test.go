@@ -1,0 +1,102 @@
+package ledger
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAccounts(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		clock := clockAt(noon)
+		l, ctx := open(t, url, WithClock(clock.Now)), t.Context()
+		free, err := l.CreateAccount(ctx, " Owner@Example.COM ", Terms{})
+		require.NoError(t, err)
+		require.Equal(t, Account{ID: free.ID, Email: "owner@example.com", Plan: "free", Rate: 1, Points: 1000, Created: clock.Now()}, free)
+		custom, err := l.CreateAccount(ctx, "other@example.com", Terms{Plan: "pro", Points: limit(Unlimited)})
+		require.NoError(t, err)
+		require.Equal(t, []Limit{5, Unlimited}, []Limit{custom.Rate, custom.Points}, "what is not given is the plan's")
+
+		found, err := l.AccountByEmail(ctx, "OWNER@example.com")
+		require.NoError(t, err)
+		require.Equal(t, free, found)
+		list, err := l.Accounts(ctx, 0, 10)
+		require.NoError(t, err)
+		require.Equal(t, []Account{free, custom}, list)
+		list, err = l.Accounts(ctx, free.ID, 10)
+		require.NoError(t, err)
+		require.Equal(t, []Account{custom}, list, "a page goes on behind the last")
+	})
+}
+
+func TestAccountErrors(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		l, ctx := open(t, url), t.Context()
+		create := func(email string, terms Terms) error {
+			_, err := l.CreateAccount(ctx, email, terms)
+			return err
+		}
+		require.NoError(t, create("a@example.com", Terms{}))
+		require.ErrorIs(t, create("A@example.com", Terms{}), ErrAccountExists)
+		err := create("b@example.com", Terms{Plan: "gold"})
+		require.ErrorIs(t, err, ErrNoPlan)
+		require.ErrorContains(t, err, `"gold"; there are enterprise, free, pro`)
+		require.ErrorContains(t, create("b@example.com", Terms{Rate: limit(0)}), "the rate 0")
+		require.ErrorContains(t, create("b@example.com", Terms{Points: limit(-2)}), "points a month")
+		for _, email := range []string{"", "nobody", "a b@example.com", "a\n@example.com", "\xff@example.com", strings.Repeat("a", 251) + "@b.c"} {
+			require.ErrorIs(t, create(email, Terms{}), errEmail, "%q", email)
+		}
+		_, err = l.AccountByEmail(ctx, "nobody@example.com")
+		require.ErrorIs(t, err, ErrNoAccount)
+		_, _, err = l.CreateKey(ctx, 4711, "test")
+		require.ErrorIs(t, err, ErrNoAccount)
+	})
+}
+
+func TestKeys(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		b := begin(t, url, plenty)
+		second, k2, err := b.CreateKey(b.ctx, b.account, "second")
+		require.NoError(t, err)
+		require.Equal(t, second[:8], k2.Hint)
+		b.ask(1)
+
+		b.clock.advance(time.Hour)
+		require.NoError(t, b.RevokeKey(b.ctx, b.account, k2.ID))
+		revoked := b.clock.Now()
+		b.clock.advance(time.Hour)
+		require.NoError(t, b.RevokeKey(b.ctx, b.account, k2.ID), "again changes nothing")
+		require.ErrorIs(t, b.RevokeKey(b.ctx, b.account, 4711), ErrNoKey)
+		require.ErrorIs(t, b.RevokeKey(b.ctx, b.account+1, b.key.ID), ErrNoKey, "of another account")
+
+		b.key.LastDay, k2.Revoked = DayOf(b.clock.Now()), revoked
+		keys, err := b.ListKeys(b.ctx, b.account)
+		require.NoError(t, err)
+		require.Equal(t, []Key{b.key, k2}, keys)
+
+		for _, name := range []string{"", "a\x00b", strings.Repeat("n", 65)} {
+			_, _, err = b.CreateKey(b.ctx, b.account, name)
+			require.ErrorContains(t, err, "the name of a key", "%q", name)
+		}
+	})
+}
+
+// Another process on the same database makes, changes and revokes; each holds
+// at the very next request.
+func TestChangesElsewhereHoldAtOnce(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		b := begin(t, url, plenty)
+		elsewhere := open(t, url, WithClock(b.clock.Now))
+		b.ask(1)
+		secret, key, err := elsewhere.CreateKey(b.ctx, b.account, "new")
+		require.NoError(t, err)
+		require.Equal(t, Admitted, b.send(Request{Key: secret, Points: 1}).Verdict)
+		require.NoError(t, elsewhere.ChangeTerms(b.ctx, b.account, Terms{Rate: limit(Unlimited), Points: limit(2)}))
+		require.Equal(t, Insufficient, b.send(Request{Key: secret, Points: 1}).Verdict)
+		require.NoError(t, elsewhere.RevokeKey(b.ctx, b.account, key.ID))
+		require.Equal(t, UnknownKey, b.send(Request{Key: secret, Points: 1}).Verdict)
+		require.Equal(t, Insufficient, b.ask(1).Verdict, "the other key is still good")
+	})
+}

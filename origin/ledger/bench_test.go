@@ -1,0 +1,72 @@
+package ledger
+
+import (
+	"database/sql"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkCharge admits requests of one point, each answered after its commit
+// reached the disk. "limit" is what it can be measured against: the barest
+// charge on the same database, one UPDATE and one commit. From 32 callers one
+// commit serves many.
+func BenchmarkCharge(b *testing.B) {
+	b.Run("sqlite/limit", benchmarkLimit)
+	for _, callers := range []int{1, 32} {
+		b.Run("sqlite/callers="+strconv.Itoa(callers), func(b *testing.B) {
+			benchmarkCharge(b, "sqlite:"+filepath.Join(b.TempDir(), "ledger.db"), callers)
+		})
+	}
+}
+
+func benchmarkLimit(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "limit.db")
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+pragmas)
+	require.NoError(b, err)
+	defer db.Close()
+	_, err = db.Exec("CREATE TABLE accounts (id INTEGER PRIMARY KEY, used INTEGER); INSERT INTO accounts VALUES (1, 0)")
+	require.NoError(b, err)
+	charge, err := db.Prepare("UPDATE accounts SET used = used + 1 WHERE id = 1")
+	require.NoError(b, err)
+	for b.Loop() {
+		_, err := charge.Exec()
+		require.NoError(b, err)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
+}
+
+// benchmarkCharge spreads the callers over as many accounts.
+func benchmarkCharge(b *testing.B, url string, callers int) {
+	l := open(b, url)
+	secrets := make([]string, callers)
+	for i := range secrets {
+		account, err := l.CreateAccount(b.Context(), strconv.Itoa(i)+"@example.com", plenty)
+		require.NoError(b, err)
+		secrets[i], _, err = l.CreateKey(b.Context(), account.ID, "bench")
+		require.NoError(b, err)
+	}
+	before := l.Stats()
+	b.ReportAllocs()
+	b.ResetTimer()
+	var all sync.WaitGroup
+	for i, secret := range secrets {
+		all.Go(func() {
+			for range b.N/callers + min(1, max(0, b.N%callers-i)) {
+				a, err := l.Admit(b.Context(), Request{Key: secret, Points: 1})
+				if err != nil || a.Verdict != Admitted {
+					b.Error(a.Verdict, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	b.StopTimer()
+	after := l.Stats()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
+	b.ReportMetric(float64(b.N)/float64(after.Commits-before.Commits), "charges/commit")
+}

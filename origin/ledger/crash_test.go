@@ -1,0 +1,187 @@
+package ledger
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A test that needs another process starts its own binary again with this
+// variable set; TestMain then runs a worker instead of the tests. The worker
+// charges one point after another from eight goroutines and prints, for each,
+// the account's usage that it was told.
+const workerVariable = "LEDGER_TEST_WORKER" // URL, secret and number of charges, by spaces
+
+func TestMain(m *testing.M) {
+	if job := os.Getenv(workerVariable); job != "" {
+		worker(strings.Fields(job))
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func worker(job []string) {
+	must := func(err error) {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	charges, err := strconv.Atoi(job[2])
+	must(err)
+	l, err := Open(context.Background(), job[0])
+	must(err)
+	together(8, func(int) {
+		for range charges / 8 {
+			a, err := l.Admit(context.Background(), Request{Key: job[1], Points: 1})
+			must(err)
+			fmt.Println(a.Verdict, a.Usage.Current) // one write each, unbuffered
+		}
+	})
+	must(l.Close())
+}
+
+// startWorker returns the worker's process and the lines it prints.
+func startWorker(t *testing.T, url, secret string, charges int) (*exec.Cmd, io.Reader) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d", workerVariable, url, secret, charges))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	return cmd, out
+}
+
+// A process killed under load: every charge that it answered is in the
+// database, the database is whole, and the history agrees with the points.
+func TestKilledUnderLoad(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		b := begin(t, url, plenty)
+		for round := range 5 {
+			cmd, out := startWorker(t, url, b.secret, 1_000_000)
+			lines := bufio.NewScanner(out)
+			told := b.used()
+			for i := 0; lines.Scan(); i++ {
+				if i == 40*(round+1) {
+					require.NoError(t, cmd.Process.Kill())
+				}
+				var current int64
+				if _, err := fmt.Sscanf(lines.Text(), "admitted %d", &current); err == nil {
+					told = max(told, current)
+				} // else cut off by the kill
+			}
+			require.ErrorContains(t, cmd.Wait(), "killed")
+			require.GreaterOrEqual(t, b.used(), told, "an answered charge is missing")
+			require.Equal(t, b.used(), b.history().Points)
+			b.checkIntegrity()
+		}
+		require.Equal(t, b.used()+1, b.ask(1).Usage.Current, "the survivor serves on")
+	})
+}
+
+// Two processes share one database: each total is told once, and the sum is
+// what both were told.
+func TestTwoProcesses(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		const charges = 160
+		b := begin(t, url, plenty)
+		var mu sync.Mutex
+		told := map[string]bool{}
+		together(2, func(int) {
+			cmd, out := startWorker(t, url, b.secret, charges)
+			for lines := bufio.NewScanner(out); lines.Scan(); {
+				mu.Lock()
+				told[lines.Text()] = true
+				mu.Unlock()
+			}
+			require.NoError(t, cmd.Wait())
+		})
+		require.Len(t, told, 2*charges)
+		require.EqualValues(t, 2*charges, b.used())
+		require.EqualValues(t, 2*charges, b.history().Points)
+		b.checkIntegrity()
+	})
+}
+
+// Processes that start at once on a database that does not exist yet all come
+// up, on one schema.
+func TestOpenAtOnce(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		ledgers := make([]*Ledger, 8)
+		together(len(ledgers), func(i int) {
+			l, err := Open(t.Context(), url)
+			require.NoError(t, err)
+			ledgers[i] = l
+		})
+		for _, l := range ledgers {
+			plans, err := l.Plans(t.Context())
+			require.NoError(t, err)
+			require.Len(t, plans, len(DefaultPlans()))
+			require.NoError(t, l.Close())
+		}
+	})
+}
+
+// checkIntegrity asks SQLite whether its file is whole.
+func (b *bench) checkIntegrity() {
+	b.Helper()
+	s, ok := b.store.(*sqlite)
+	if !ok {
+		return
+	}
+	for _, check := range []string{"integrity_check", "foreign_key_check"} {
+		rows, err := s.read.QueryContext(b.ctx, "PRAGMA "+check)
+		require.NoError(b, eachRow(func(r row) error {
+			var verdict string
+			require.NoError(b, r.Scan(&verdict))
+			require.Equal(b, "ok", verdict)
+			return nil
+		})(rows, err))
+	}
+}
+
+func TestDiskFull(t *testing.T) {
+	dir := t.TempDir()
+	mountSmallDisk(t, dir)
+	b := begin(t, "sqlite:"+filepath.Join(dir, "x.db"), plenty)
+	b.ask(10)
+
+	filler, err := os.Create(filepath.Join(dir, "filler"))
+	require.NoError(t, err)
+	_, err = io.Copy(filler, endless{})
+	require.ErrorContains(t, err, "no space left")
+	require.NoError(t, filler.Close())
+
+	var told int64 = 10
+	for err = nil; err == nil; { // until the log has used up its last page
+		var a Admission
+		if a, err = b.Admit(b.ctx, Request{Key: b.secret, Points: 1}); err == nil {
+			told = a.Usage.Current
+		}
+	}
+	require.ErrorIs(t, err, ErrUnavailable)
+	require.ErrorContains(t, err, "the disk is full")
+	require.Equal(t, told, b.used(), "nothing was charged")
+
+	require.NoError(t, os.Remove(filler.Name()))
+	require.Equal(t, told+1, b.ask(1).Usage.Current, "there is room again")
+	require.Equal(t, told+1, b.history().Points)
+	b.checkIntegrity()
+}
+
+// endless reads as zeros without end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }

@@ -1,0 +1,86 @@
+package ledger
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestParsePlans(t *testing.T) {
+	plans, err := ParsePlans(strings.NewReader(`[
+		{"name": "free", "rate": 2, "points": 50},
+		{"name": "gold", "rate": "unlimited", "points": "unlimited", "overage": true},
+		{"name": "none", "rate": 1, "points": 0}]`))
+	require.NoError(t, err)
+	require.Equal(t, []Plan{
+		{Name: "free", Rate: 2, Points: 50},
+		{Name: "gold", Rate: Unlimited, Points: Unlimited, Overage: true},
+		{Name: "none", Rate: 1, Points: 0},
+	}, plans)
+}
+
+func TestParsePlansSaysWhatIsWrong(t *testing.T) {
+	for text, says := range map[string]string{
+		``:                             "not a JSON array",
+		`{}`:                           "not a JSON array",
+		`[] []`:                        "behind the array",
+		`[{"rate": 1, "points": 1}]`:   "the name of a plan",
+		`[{"name": "a", "points": 1}]`: "rate and points must both be given",
+		`[{"name": "a", "rate": 1}]`:   "rate and points must both be given",
+		`[{"name": "a\u0007", "rate": 1, "points": 1}]`:                                         "control characters",
+		`[{"name": "a", "rate": 0, "points": 1}]`:                                               "the rate 0 is outside",
+		`[{"name": "a", "rate": -1, "points": 1}]`:                                              `"-1" is not a limit`,
+		`[{"name": "a", "rate": 1.5, "points": 1}]`:                                             `"1.5" is not a limit`,
+		`[{"name": "a", "rate": 1000001, "points": 1}]`:                                         "outside 1 to 1000000",
+		`[{"name": "a", "rate": 1, "points": 9999999999999}]`:                                   "points a month are outside",
+		`[{"name": "a", "rate": 1, "points": 99999999999999999999}]`:                            "is not a limit",
+		`[{"name": "a", "rate": 1, "points": null}]`:                                            "must both be given",
+		`[{"name": "a", "rate": 1, "points": 1, "bonus": 3}]`:                                   "bonus",
+		`[{"name": "a", "rate": 1, "points": 1}, {"name": "a", "rate": 1, "points": 1}]`:        `plan 2: there is another one named "a"`,
+		`[` + strings.Repeat(`{"name": "a", "rate": 1, "points": 1},`, 1000) + `{"name": "a"}]`: "at most 1000",
+	} {
+		_, err := ParsePlans(strings.NewReader(text))
+		require.ErrorContains(t, err, says, text)
+	}
+}
+
+// Plans that parse can be written and read again.
+func FuzzParsePlans(f *testing.F) {
+	f.Add(`[{"name":"pro","rate":5,"points":200000,"overage":true}]`) // usual
+	f.Add(`[{"name":"x","rate":"unlimited","points":"unlimited"}]`)   // words for numbers
+	f.Add(`[{"name":"x","rate":1e3,"points":1}]`)                     // a number in another form
+	f.Add(`[{"name":"x","rate":"5","points":1}]`)                     // a number in quotes
+	f.Add(`[null]`)                                                   // no object
+	f.Fuzz(func(t *testing.T, text string) {
+		plans, err := ParsePlans(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		written, err := json.Marshal(plans)
+		require.NoError(t, err)
+		again, err := ParsePlans(strings.NewReader(string(written)))
+		require.NoError(t, err)
+		require.Equal(t, plans, again)
+	})
+}
+
+func TestStorePlans(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		b := begin(t, url, Terms{})
+		plans, err := b.Plans(b.ctx)
+		require.NoError(t, err)
+		require.ElementsMatch(t, DefaultPlans(), plans, "a new database has the default plans")
+
+		require.NoError(t, b.StorePlans(b.ctx, []Plan{{Name: "free", Rate: 7, Points: 8}, {Name: "gold", Rate: Unlimited, Points: 9, Overage: true}}))
+		plans, err = b.Plans(b.ctx)
+		require.NoError(t, err)
+		require.Len(t, plans, 4)
+		require.Contains(t, plans, Plan{Name: "gold", Rate: Unlimited, Points: 9, Overage: true})
+		require.EqualValues(t, 8, b.ask(1).Usage.Limit, "accounts on the plan follow at their next request")
+
+		err = b.StorePlans(b.ctx, []Plan{{Name: "bad", Rate: 0, Points: 1}})
+		require.ErrorContains(t, err, `plan "bad"`)
+	})
+}
