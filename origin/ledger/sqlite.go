@@ -31,8 +31,11 @@ type sqlite struct {
 // pragmas stand in the DSN, so every connection has them. FULL makes a commit
 // wait for the disk, in WAL mode once. NORMAL would lose the last charges when
 // the power fails.
-const pragmas = "?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)" +
-	"&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
+var pragmas = fmt.Sprintf("?_pragma=busy_timeout(%d)&", patience.Milliseconds()) +
+	"_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
+
+// patience is how long to wait for another process that writes.
+const patience = 5 * time.Second
 
 // readers bounds the connections that read beside the writer.
 const readers = 4
@@ -61,10 +64,21 @@ func (s *sqlite) open(ctx context.Context, path string) error {
 		return err
 	}
 	s.read.SetMaxOpenConns(readers)
-	if s.conn, err = s.write.Conn(ctx); err != nil {
+	if s.conn, err = s.connect(ctx); err != nil {
 		return explain(err)
 	}
 	return explain(s.migrate(ctx))
+}
+
+// connect tries again while another process turns a new file to WAL mode,
+// since SQLite does not wait for that however long its busy timeout is.
+func (s *sqlite) connect(ctx context.Context) (*sql.Conn, error) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(patience / 500) {
+		conn, err := s.write.Conn(ctx)
+		if !isBusy(err) || time.Now().After(deadline) || ctx.Err() != nil {
+			return conn, err
+		}
+	}
 }
 
 // createFile makes the file and its folder, for their owner alone: the ledger

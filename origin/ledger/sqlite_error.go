@@ -21,11 +21,19 @@ var advice = map[int]string{
 
 // explain adds what to do to an error of SQLite.
 func explain(err error) error {
-	var e *driver.Error
-	if errors.As(err, &e) {
-		if what := advice[e.Code()&0xff]; what != "" { // the low byte is the primary code
-			return fmt.Errorf("%s (%w)", what, err)
-		}
+	if what := advice[primaryCode(err)]; what != "" {
+		return fmt.Errorf("%s (%w)", what, err)
 	}
 	return err
+}
+
+func isBusy(err error) bool { return primaryCode(err) == codes.SQLITE_BUSY }
+
+// primaryCode is the low byte of SQLite's result code; the rest tells details.
+func primaryCode(err error) int {
+	var e *driver.Error
+	if !errors.As(err, &e) {
+		return codes.SQLITE_OK
+	}
+	return e.Code() & 0xff
 }
