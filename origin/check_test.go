@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/wasm/moduletest"
+)
+
+// check runs `addrspec check --offline` on input.
+func check(t testing.TB, in io.Reader, args ...string) (out, err string, code int) {
+	var stdout, stderr bytes.Buffer
+	args = append([]string{"check", "--offline", "--module", moduleFile(t), "--cache-dir", moduletest.CacheDir()}, args...)
+	code = run(context.Background(), args, streams{in, &stdout, &stderr})
+	return stdout.String(), stderr.String(), code
+}
+
+func TestCheckKeepsOrderOverManyLines(t *testing.T) {
+	var in strings.Builder
+	for n := range 10_000 {
+		fmt.Fprintf(&in, "{\"email\":\"user%d@mail.example\",\"more\":[%d]}\n", n, n)
+	}
+	out, _, code := check(t, strings.NewReader(in.String()), "--from", "ndjson", "--to", "ndjson", "-")
+	require.Zero(t, code)
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	require.Len(t, lines, 10_000)
+	for n, line := range lines {
+		var fields map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &fields))
+		require.Len(t, fields, 16)
+		require.Equal(t, fmt.Sprintf("user%d@mail.example", n), fields["email"])
+	}
+}
+
+func TestCheckReadsText(t *testing.T) {
+	out, _, code := check(t, strings.NewReader("a@mail.example\r\n\n  spaced@mail.example\nlast@mail.example"), "--from", "text")
+	require.Zero(t, code)
+	require.Equal(t, 3, strings.Count(out, "\n"))
+	require.Contains(t, out, `{"email":"  spaced@mail.example",`)
+}
+
+func TestCheckAnswersBeforeTheInputEnds(t *testing.T) {
+	in, feed := io.Pipe()
+	answers, out := io.Pipe()
+	go func() {
+		args := []string{"check", "--offline", "--module", moduleFile(t), "--cache-dir", moduletest.CacheDir()}
+		run(context.Background(), args, streams{in, out, io.Discard})
+		out.Close()
+	}()
+	io.WriteString(feed, "first@mail.example\n")
+	line := make([]byte, 32)
+	_, err := io.ReadFull(answers, line)
+	require.NoError(t, err)
+	require.Contains(t, string(line), "first@mail.example")
+	go io.Copy(io.Discard, answers)
+	feed.Close()
+	time.Sleep(time.Millisecond)
+}
+
+func TestCheckSaysWhereTheInputIsWrong(t *testing.T) {
+	for name, c := range map[string]struct{ in, says string }{
+		"not JSON":        {"{\"email\":\"a\"}\nnonsense\n", "line 2"},
+		"no email":        {"{\"mail\":\"a\"}\n", `key "email"`},
+		"email no string": {"{\"email\":7}\n", "line 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err, code := check(t, strings.NewReader(c.in), "--from", "ndjson")
+			require.Equal(t, 1, code)
+			require.Contains(t, err, c.says)
+		})
+	}
+	_, err, code := check(t, nil, "no-such-file")
+	require.Equal(t, 1, code)
+	require.Contains(t, err, "no-such-file")
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"serve", "--help"}, {"key", "create", "--help"}, {"--version"}} {
+		var out bytes.Buffer
+		require.Zero(t, run(context.Background(), args, streams{nil, &out, io.Discard}), args)
+		require.Contains(t, out.String(), "addrspec")
+	}
+	var err bytes.Buffer
+	require.Equal(t, 2, run(context.Background(), []string{"chekc"}, streams{nil, io.Discard, &err}))
+	require.Contains(t, err.String(), "--help")
+}

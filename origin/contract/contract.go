@@ -1,0 +1,91 @@
+// Package contract is the contract of the two operations as data: requests and
+// the answers that the specification wants, in cases.json. The same suite runs
+// against the origin and against an edge worker before it, so that both answer
+// alike.
+//
+// Each case has an account of its own, so its cost is known to the point. What
+// DNS says comes from Zone, which a test serves over real sockets.
+package contract
+
+import (
+	_ "embed"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+)
+
+// Zone is the DNS that the cases count on.
+const Zone = `
+	example.         300 IN SOA ns.example. hostmaster.example. 1 2 3 4 60
+	mail.example.    300 IN MX  10 mx1.mail.example.
+	xn--bcher-kva.example. 300 IN MX 10 mx1.mail.example.
+	none.example.    300 IN A   192.0.2.1
+	null.example.    300 IN MX  0 .
+	servfail.example. 300 IN MX 10 mx1.mail.example.
+	silent.example.  300 IN MX  10 mx1.mail.example.
+	*.bulk.example.  300 IN MX  10 mx1.mail.example.
+`
+
+// Serve serves Zone with its faults until the test ends; the result is the
+// address for --dns.
+func Serve(t testing.TB) string {
+	server := mxtest.New(t, Zone)
+	server.Fault("servfail.example", mxtest.ServFail)
+	server.Fault("silent.example", mxtest.Silent)
+	return server.Addr
+}
+
+//go:embed cases.json
+var raw []byte
+
+// Case is one story of requests on one account.
+type Case struct {
+	Name    string
+	Account Terms
+	Revoked bool // the key was revoked before the first step
+	Steps   []Step
+	Used    int64 // points the account has used in the end
+}
+
+// Terms are what the case's account may use; unlimited unless given.
+type Terms struct {
+	Rate, Points *ledger.Limit
+}
+
+// Step is a request and the answer it gets.
+type Step struct {
+	Request Request
+	Answer  Answer
+}
+
+// Request is sent as it stands. A {key} in a header becomes the account's key;
+// without a key header of its own the request sends X-API-Key: {key}.
+type Request struct {
+	Method  string // GET unless given
+	Target  string
+	Headers map[string]string
+	Body    string
+	Fill    string // repeated to make up Times octets in place of {fill} in Body
+	Times   int
+}
+
+// Answer is what must come back. A header beginning with ~ is a regular
+// expression; an empty one must be absent. In Body, the string "*" stands for
+// any value; fields must stand in the same order.
+type Answer struct {
+	Status  int
+	Headers map[string]string
+	Body    json.RawMessage
+}
+
+// Cases reads the suite; a field that it does not know is an error.
+func Cases(t testing.TB) []Case {
+	t.Helper()
+	var cases []Case
+	require.NoError(t, decodeStrict(raw, &cases), "cases.json")
+	return cases
+}

@@ -1,0 +1,76 @@
+package contract
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// Run runs every case against the service at host:port, whose accounts are in l.
+func Run(t *testing.T, hostPort string, l *ledger.Ledger) {
+	for n, c := range Cases(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			account, key := c.open(t, l, n)
+			for n, step := range c.Steps {
+				step.run(t, fmt.Sprintf("step %d", n+1), hostPort, key)
+			}
+			used, err := l.AccountByEmail(context.Background(), account)
+			require.NoError(t, err)
+			require.Equal(t, c.Used, used.Used, "points used in the end")
+		})
+	}
+}
+
+// open makes the case's account and key.
+func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string) {
+	ctx := context.Background()
+	unlimited := ledger.Limit(ledger.Unlimited)
+	terms := ledger.Terms{Rate: &unlimited, Points: &unlimited}
+	if c.Account.Rate != nil {
+		terms.Rate = c.Account.Rate
+	}
+	if c.Account.Points != nil {
+		terms.Points = c.Account.Points
+	}
+	account = fmt.Sprintf("case-%d-%d@contract.test", n, time.Now().UnixNano())
+	a, err := l.CreateAccount(ctx, account, terms)
+	require.NoError(t, err)
+	key, made, err := l.CreateKey(ctx, a.ID, "contract")
+	require.NoError(t, err)
+	if c.Revoked {
+		require.NoError(t, l.RevokeKey(ctx, a.ID, made.ID))
+	}
+	return account, key
+}
+
+func (s *Step) run(t *testing.T, name, hostPort, key string) {
+	status, headers, body := s.Request.send(t, hostPort, key)
+	require.Equal(t, s.Answer.Status, status, "%s: status, with body %s", name, excerpt(body))
+	s.Answer.checkHeaders(t, name, headers)
+	if s.Answer.Body != nil {
+		require.NoError(t, match(s.Answer.Body, body), "%s: body %s", name, excerpt(body))
+	}
+}
+
+// excerpt keeps the report of a failure readable.
+func excerpt(body []byte) string {
+	const most = 600
+	if len(body) <= most {
+		return string(body)
+	}
+	return string(body[:most]) + "..."
+}
+
+func decodeStrict(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"bytes"
+	"sync"
+)
+
+// tail keeps what a service wrote to its log.
+type tail struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *tail) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *tail) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
