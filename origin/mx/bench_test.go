@@ -3,9 +3,11 @@ package mx
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 	"github.com/miekg/dns"
@@ -95,13 +97,31 @@ func BenchmarkAsked(b *testing.B) {
 	})
 }
 
-// BenchmarkEntry tells what a full cache of the longest names costs in memory.
-func BenchmarkEntry(b *testing.B) {
-	const entries = 10_000
-	r, _ := openAt(b, Config{CacheEntries: entries}, "127.0.0.1:1")
-	suffix := strings.Repeat("."+strings.Repeat("a", 40), 5)
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		r.cache.keep(fmt.Sprintf("%032d%s", i, suffix), answer{mx: true, ttl: forever})
+// BenchmarkFullCache tells what a full cache costs in memory, in octets an
+// entry, with usual names and with the longest.
+func BenchmarkFullCache(b *testing.B) {
+	const entries = 100_000
+	for _, suffix := range []string{".example.test", strings.Repeat("."+strings.Repeat("a", 48), 5)} {
+		b.Run(fmt.Sprint(len(suffix)+8), func(b *testing.B) {
+			for b.Loop() {
+				before := heap()
+				r, err := New(Config{Servers: []string{"127.0.0.1:1"}, CacheEntries: entries})
+				require.NoError(b, err)
+				for i := range 3 * entries {
+					r.cache.keep(fmt.Sprintf("%08d%s", i, suffix), answer{mx: true, ttl: time.Hour})
+				}
+				r.cache.entries.CleanUp()
+				b.ReportMetric(float64(heap()-before)/entries, "B/entry")
+				b.ReportMetric(float64(r.Stats().Entries), "entries")
+				r.Close()
+			}
+		})
 	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

@@ -9,7 +9,7 @@ import (
 
 // Config configures a [Resolver]. A zero field means its default.
 type Config struct {
-	Servers     []string      // recursive resolvers, "host:port"; empty: those of /etc/resolv.conf
+	Servers     []string      // recursive resolvers, "host:port"; empty: those of /etc/resolv.conf at the start
 	Timeout     time.Duration // for a whole look-up; 5 s
 	Hedge       time.Duration // before a second query, each later one waits twice as long; 400 ms, at most Timeout/8
 	Concurrency int           // look-ups that ask at a time; 256

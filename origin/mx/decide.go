@@ -20,7 +20,7 @@ type answer struct {
 // a message that proves nothing is an error.
 func decide(msg *dns.Msg, name string) (answer, *Error) {
 	if msg.Rcode != dns.RcodeSuccess && msg.Rcode != dns.RcodeNameError {
-		return answer{}, &Error{Kind: Failure, Reason: Rcode, Rcode: msg.Rcode}
+		return answer{}, &Error{Kind: Failure, Reason: Rcode, Rcode: msg.Rcode, Detail: extendedError(msg)}
 	}
 	end, a, err := walk(msg.Answer, name)
 	if err != nil {
@@ -31,6 +31,21 @@ func decide(msg *dns.Msg, name string) (answer, *Error) {
 		return a, nil
 	}
 	return deny(msg, end, a)
+}
+
+// extendedError names the first extended error of msg (RFC 8914). Its free text
+// is left out, since it may bear the domain.
+func extendedError(msg *dns.Msg) string {
+	opt := msg.IsEdns0()
+	if opt == nil {
+		return ""
+	}
+	for _, option := range opt.Option {
+		if e, ok := option.(*dns.EDNS0_EDE); ok {
+			return dns.ExtendedErrorCodeToString[e.InfoCode]
+		}
+	}
+	return ""
 }
 
 // walk follows the CNAMEs among records from name to the last one's target.
@@ -70,43 +85,6 @@ func exchanges(records []dns.RR, name string) (mx bool, ttl time.Duration, found
 		}
 	}
 	return mx, ttl, found
-}
-
-// deny judges an answer without MX records. Name error and no data are known
-// by the SOA record of a zone that holds the name (RFC 2308 section 2). With
-// name servers in its place it is a referral. Bare, it counts from a server
-// that is the name's authority or recurses; and where CNAMEs lead away from
-// the name asked, the target has to be asked for itself.
-func deny(msg *dns.Msg, end string, a answer) (answer, *Error) {
-	soa, referral := authority(msg.Ns, end)
-	switch {
-	case soa != nil:
-		a.ttl = min(a.ttl, ttlOf(soa), seconds(soa.Minttl))
-		return a, nil
-	case referral || !msg.Authoritative && !msg.RecursionAvailable:
-		return answer{}, &Error{Kind: Failure, Reason: Lame}
-	case a.hops > 0 && msg.Rcode == dns.RcodeSuccess:
-		a.next = end
-		return a, nil
-	}
-	a.ttl = 0 // RFC 2308 section 5: not to be kept without an SOA
-	return a, nil
-}
-
-// authority finds in the authority section the SOA of a zone that holds name,
-// and whether name servers stand there.
-func authority(records []dns.RR, name string) (soa *dns.SOA, servers bool) {
-	for _, rr := range records {
-		switch r := rr.(type) {
-		case *dns.SOA:
-			if dns.IsSubDomain(r.Hdr.Name, name) {
-				soa = r
-			}
-		case *dns.NS:
-			servers = true
-		}
-	}
-	return soa, servers
 }
 
 func isOwner(rr dns.RR, name string) bool {

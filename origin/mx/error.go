@@ -45,6 +45,7 @@ type Error struct {
 	Reason Reason
 	Server string // host:port; empty where no server is to blame
 	Rcode  int    // for the reason Rcode
+	Detail string // for the reason Rcode: the extended error (RFC 8914) in words; may be empty
 	Cause  error  // for the reason Unreachable: what the system says; may be nil
 }
 
@@ -57,13 +58,17 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) what() string {
+	what := happenings[e.Reason]
 	if e.Reason == Rcode {
-		return "answered " + rcodeName(e.Rcode)
+		what += rcodeName(e.Rcode)
+	}
+	if e.Detail != "" {
+		what += " (" + e.Detail + ")"
 	}
 	if e.Cause != nil {
-		return happenings[e.Reason] + " (" + e.Cause.Error() + ")"
+		what += " (" + e.Cause.Error() + ")"
 	}
-	return happenings[e.Reason]
+	return what
 }
 
 // Unwrap returns what the system said.
@@ -87,6 +92,7 @@ func rcodeName(rcode int) string {
 var happenings = [...]string{
 	NoAnswer:    "gave no answer in time",
 	Busy:        "no look-up slot came free in time",
+	Rcode:       "answered ",
 	Malformed:   "gave a malformed answer",
 	Lame:        "answered with a referral, as a server that does not recurse",
 	Loop:        "answered with a CNAME chain that is a loop or too long",

@@ -10,8 +10,9 @@ type flight struct {
 	name    string
 	stale   *entry             // told to those who lose patience; nil: none
 	cancel  context.CancelFunc // ends the look-up
-	waiters int                // guarded by flights.mu
-	done    chan struct{}      // closed once outcome is set
+	started time.Time
+	waiters int           // guarded by flights.mu
+	done    chan struct{} // closed once outcome is set
 	outcome entry
 }
 
@@ -76,7 +77,10 @@ func (r *Resolver) join(name string) (*flight, entry) {
 func (r *Resolver) start(name string, stale *entry) *flight {
 	r.counters.misses.Add(1)
 	ctx, cancel := context.WithTimeout(r.life, r.timeout)
-	f := &flight{name: name, stale: stale, cancel: cancel, waiters: 1, done: make(chan struct{})}
+	f := &flight{
+		name: name, stale: stale, cancel: cancel, waiters: 1,
+		started: time.Now(), done: make(chan struct{}),
+	}
 	if stale != nil {
 		f.waiters++
 	}
@@ -110,11 +114,11 @@ func (r *Resolver) resolve(ctx context.Context, name string) (answer, *Error) {
 func (r *Resolver) settle(ctx context.Context, f *flight, a answer, err *Error) entry {
 	switch {
 	case err == nil:
-		r.counters.outcome(a.mx, 0)
+		r.counters.outcome(a.mx, 0, time.Since(f.started))
 		return r.cache.keep(f.name, a)
 	case ctx.Err() == context.Canceled:
 		return entry{err: &Error{Kind: Failure, Reason: Closed}}
 	}
-	r.counters.outcome(false, err.Kind)
+	r.counters.outcome(false, err.Kind, time.Since(f.started))
 	return r.cache.keepFailure(f.name, err, f.stale)
 }

@@ -3,6 +3,8 @@ package mx
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -31,6 +33,7 @@ func TestOneQueryHoweverManyAsk(t *testing.T) {
 	require.EqualValues(t, 1, s.Misses)
 	require.EqualValues(t, 199, s.Shared+s.Hits)
 	require.EqualValues(t, 1, s.Found)
+	require.GreaterOrEqual(t, s.Spent, 100*time.Millisecond)
 }
 
 func TestTheFirstCallerMayLeave(t *testing.T) {
@@ -81,6 +84,33 @@ func TestTheLastCallerCallsTheFlightOff(t *testing.T) {
 	}
 	s := r.Stats()
 	require.Zero(t, s.Timeouts+s.Failures, "what was called off has no outcome")
+}
+
+// Every socket and goroutine of a look-up goes with its last caller.
+func TestCancellationFreesEverything(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.FaultAll(mxtest.Silent)
+	r := open(t, Config{Timeout: time.Minute, Hedge: 5 * time.Millisecond}, server.Addr)
+	goroutines, sockets := runtime.NumGoroutine(), openFiles(t)
+	ctx, leave := context.WithCancel(context.Background())
+	var callers sync.WaitGroup
+	for i := range 50 {
+		callers.Go(func() { _, _ = r.Lookup(ctx, fmt.Sprintf("%d.test", i)) })
+	}
+	eventually(t, func() bool { return r.Stats().UDP == 50*minQueries })
+	require.GreaterOrEqual(t, openFiles(t), sockets+50*minQueries, "or the test sees nothing")
+	leave()
+	callers.Wait()
+	const watcher = 1 // eventually has a goroutine of its own
+	eventually(t, func() bool { return openFiles(t) <= sockets && runtime.NumGoroutine() <= goroutines+watcher })
+}
+
+func openFiles(t testing.TB) int {
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("open files are counted in /proc, which is not here: ", err)
+	}
+	return len(files)
 }
 
 func TestConcurrencyIsCapped(t *testing.T) {

@@ -19,13 +19,17 @@ var (
 	errGarbage   = errors.New("something came that is no DNS message")
 )
 
+// truncated is all there is to know of a truncated reply: its last record may
+// be cut, and RFC 2181 section 9 has the rest ignored.
+var truncated = &dns.Msg{MsgHdr: dns.MsgHdr{Truncated: true}}
+
 // read returns the reply to query that wire is, or nil where wire is something
-// else, with errGarbage where it is nothing. Of a truncated reply only that is
-// read: its last record may be cut. A reply that does not decode is errMalformed.
+// else, with errGarbage where it is nothing. A reply that does not decode is
+// errMalformed.
 func read(wire []byte, query *dns.Msg) (*dns.Msg, error) {
 	mine := len(wire) >= headerSize && binary.BigEndian.Uint16(wire) == query.Id && wire[2]&flagQR != 0
 	if mine && wire[2]&flagTC != 0 {
-		return &dns.Msg{MsgHdr: dns.MsgHdr{Truncated: true}}, nil
+		return truncated, nil
 	}
 	reply, err := unpack(wire)
 	switch {

@@ -24,12 +24,12 @@ func TestTheSecondServerAnswersForTheFirst(t *testing.T) {
 		t.Run(why, func(t *testing.T) {
 			first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 			first.FaultAll(fault)
-			r := open(t, Config{Hedge: 50 * time.Millisecond}, first.Addr, second.Addr)
+			r := open(t, hasty, first.Addr, second.Addr)
 			mx, err := r.Lookup(context.Background(), "example.test")
 			require.NoError(t, err)
 			require.True(t, mx)
-			require.Equal(t, 1, first.Asked("example.test"))
-			require.Equal(t, 1, second.Asked("example.test"))
+			require.NotZero(t, first.Asked("example.test"))
+			require.NotZero(t, second.Asked("example.test"))
 		})
 	}
 }
@@ -39,7 +39,7 @@ func TestLateServersAreAskedLast(t *testing.T) {
 	down, silent, good := mxtest.New(t, zone), mxtest.New(t, zone), mxtest.New(t, zone)
 	down.Close()
 	silent.FaultAll(mxtest.Silent)
-	r := open(t, Config{Hedge: 50 * time.Millisecond}, down.Addr, silent.Addr, good.Addr)
+	r := open(t, Config{Hedge: 200 * time.Millisecond}, down.Addr, silent.Addr, good.Addr)
 	for _, domain := range []string{"example.test", "two.example.test", "null.example.test"} {
 		_, err := r.Lookup(context.Background(), domain)
 		require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestASlowServerIsHeard(t *testing.T) {
 func TestUnreachableIsTriedOnceMore(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.Close()
-	r := open(t, Config{Hedge: 200 * time.Millisecond}, server.Addr)
+	r := open(t, Config{}, server.Addr)
 	go func() {
 		time.Sleep(50 * time.Millisecond)
 		if again, err := mxtest.Listen(server.Addr, zone); err == nil {
@@ -107,15 +107,15 @@ func TestProbe(t *testing.T) {
 	good, silent, down := mxtest.New(t, zone), mxtest.New(t, zone), mxtest.New(t, zone)
 	silent.FaultAll(mxtest.Silent)
 	down.Close()
+
+	require.NoError(t, open(t, hasty, good.Addr).Probe(context.Background()))
+	require.NoError(t, open(t, hasty, silent.Addr, down.Addr, good.Addr).Probe(context.Background()))
+	good.FaultAll(mxtest.Rcode(dns.RcodeRefused))
+	require.NoError(t, open(t, hasty, good.Addr).Probe(context.Background()), "it answers, whatever it says")
+
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-
-	require.NoError(t, open(t, impatient, good.Addr).Probe(ctx))
-	require.NoError(t, open(t, impatient, silent.Addr, down.Addr, good.Addr).Probe(ctx))
-	good.FaultAll(mxtest.Rcode(dns.RcodeRefused))
-	require.NoError(t, open(t, impatient, good.Addr).Probe(ctx), "it answers, whatever it says")
-
-	err := open(t, impatient, silent.Addr, down.Addr).Probe(ctx)
+	err := open(t, hasty, silent.Addr, down.Addr).Probe(ctx)
 	require.ErrorContains(t, err, silent.Addr+" gave no answer in time")
 	require.ErrorContains(t, err, down.Addr+" is unreachable (connection refused)")
 	require.ErrorContains(t, err, "--dns")

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -44,6 +45,13 @@ func otherZone() string {
 		fmt.Fprintf(&b, "big IN MX %d mail-exchange-number-%d\n", i, i)
 	}
 	return b.String()
+}
+
+// The server of ours must say what the real ones say.
+func TestAgainstOurs(t *testing.T) {
+	r, clock := openAt(t, Config{}, mxtest.Start(t, realZone+otherZone()))
+	requireRealAnswers(t, r)
+	requireRealTTLs(t, r, clock)
 }
 
 func TestAgainstNSD(t *testing.T) {

@@ -1,6 +1,9 @@
 package mx
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // Stats is what a [Resolver] has done since it was made. All but InFlight and
 // Entries only grow.
@@ -13,6 +16,7 @@ type Stats struct {
 	// How the look-ups that asked ended. One that was called off by all who
 	// waited for it has no outcome.
 	Found, None, Timeouts, Failures uint64
+	Spent                           time.Duration // by all of them together
 
 	UDP, TCP uint64 // queries sent
 	Ignored  uint64 // datagrams passed over: forged, late, or no DNS message
@@ -28,19 +32,22 @@ func (r *Resolver) Stats() Stats {
 	return Stats{
 		Hits: c.hits.Load(), Misses: c.misses.Load(), Shared: c.shared.Load(), Stale: c.stale.Load(),
 		Found: c.found.Load(), None: c.none.Load(), Timeouts: c.timeouts.Load(), Failures: c.failures.Load(),
-		UDP: c.udp.Load(), TCP: c.tcp.Load(), Ignored: c.ignored.Load(),
+		Spent: time.Duration(c.spent.Load()),
+		UDP:   c.udp.Load(), TCP: c.tcp.Load(), Ignored: c.ignored.Load(),
 		InFlight: r.flights.count(), Entries: r.cache.size(),
 	}
 }
 
 type counters struct {
 	hits, misses, shared, stale     atomic.Uint64
+	spent                           atomic.Int64
 	found, none, timeouts, failures atomic.Uint64
 	udp, tcp, ignored               atomic.Uint64
 }
 
 // outcome counts the end of a look-up; no kind means no error.
-func (c *counters) outcome(mx bool, kind Kind) {
+func (c *counters) outcome(mx bool, kind Kind, spent time.Duration) {
+	c.spent.Add(int64(spent))
 	switch {
 	case kind == Timeout:
 		c.timeouts.Add(1)

@@ -10,12 +10,15 @@ import (
 	"github.com/miekg/dns"
 )
 
-// udpBuffer is in octets, for servers that send more than they were told.
-const udpBuffer = 4096
+const (
+	udpBuffer  = 4096 // octets, for servers that send more than they were told
+	maxIgnored = 16   // datagrams passed over before a query moves to TCP
+)
 
 // overUDP sends query from a port of its own (random, and connected, so that
 // the kernel drops what others send) and waits for the reply to it. What
-// comes before is forged or late: it is passed over.
+// comes before is forged or late: it is passed over. Where much of that comes,
+// somebody is guessing ids, and the reply is left for TCP as if truncated.
 func (r *Resolver) overUDP(ctx context.Context, s *server, query *dns.Msg) (*dns.Msg, error) {
 	r.counters.udp.Add(1)
 	conn, err := send(ctx, "udp", s, query)
@@ -24,7 +27,7 @@ func (r *Resolver) overUDP(ctx context.Context, s *server, query *dns.Msg) (*dns
 	}
 	defer conn.Close()
 	buffer, garbage := make([]byte, udpBuffer), false
-	for {
+	for range maxIgnored {
 		n, err := conn.Read(buffer)
 		if err != nil && garbage {
 			return nil, errGarbage
@@ -39,6 +42,7 @@ func (r *Resolver) overUDP(ctx context.Context, s *server, query *dns.Msg) (*dns
 		garbage = garbage || err != nil
 		r.counters.ignored.Add(1)
 	}
+	return truncated, nil
 }
 
 // overTCP asks again on a stream, where nothing is truncated and nobody else

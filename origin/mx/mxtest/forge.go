@@ -6,15 +6,20 @@ import (
 	"github.com/miekg/dns"
 )
 
-// The forgers each send a false reply, which denies the name, and then the
+// The forgers, but for Forge, each send a false reply, which denies the name, and then the
 // true one. Whoever believes the first has been fooled.
 
 // WrongID forges a reply with another id.
 func WrongID(w dns.ResponseWriter, reply *dns.Msg) {
+	Forge(w, reply)
+	Answer(w, reply)
+}
+
+// Forge sends one false reply with another id, and no true one.
+func Forge(w dns.ResponseWriter, reply *dns.Msg) {
 	forged := denial(reply)
 	forged.Id ^= 0x5555
 	_ = w.WriteMsg(forged)
-	Answer(w, reply)
 }
 
 // WrongQuestion forges a reply to another question.

@@ -8,10 +8,10 @@
 //	`)
 //
 // The zone is in the master file format of RFC 1035 section 5, but that lines
-// may be indented, so that each names its owner. The server
-// answers as a recursive resolver that knows this zone and nothing else: it
-// follows CNAMEs, expands wildcards and says NXDOMAIN for every other name.
-// A test that needs failures keeps the [Server] and lists a [Fault] by name:
+// may be indented, so that each names its owner. The server answers as a
+// recursive resolver that knows this zone and nothing else: it follows CNAMEs,
+// expands wildcards and says NXDOMAIN for every other name. A test that needs
+// failures keeps the [Server] and lists a [Fault] by name:
 //
 //	s := mxtest.New(t, zone)
 //	s.Fault("slow.test", mxtest.After(time.Second, mxtest.Answer))

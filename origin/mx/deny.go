@@ -1,0 +1,40 @@
+package mx
+
+import "github.com/miekg/dns"
+
+// deny judges an answer without MX records. Name error and no data are known
+// by the SOA record of a zone that holds the name (RFC 2308 section 2). With
+// name servers in its place it is a referral. Bare, it counts from a server
+// that is the name's authority or recurses; and where CNAMEs lead away from
+// the name asked, the target has to be asked for itself.
+func deny(msg *dns.Msg, end string, a answer) (answer, *Error) {
+	soa, referral := authority(msg.Ns, end)
+	switch {
+	case soa != nil:
+		a.ttl = min(a.ttl, ttlOf(soa), seconds(soa.Minttl))
+		return a, nil
+	case referral || !msg.Authoritative && !msg.RecursionAvailable:
+		return answer{}, &Error{Kind: Failure, Reason: Lame}
+	case a.hops > 0 && msg.Rcode == dns.RcodeSuccess:
+		a.next = end
+		return a, nil
+	}
+	a.ttl = 0 // RFC 2308 section 5: not to be kept without an SOA
+	return a, nil
+}
+
+// authority finds in the authority section the SOA of a zone that holds name,
+// and whether name servers stand there.
+func authority(records []dns.RR, name string) (soa *dns.SOA, servers bool) {
+	for _, rr := range records {
+		switch r := rr.(type) {
+		case *dns.SOA:
+			if dns.IsSubDomain(r.Hdr.Name, name) {
+				soa = r
+			}
+		case *dns.NS:
+			servers = true
+		}
+	}
+	return soa, servers
+}
