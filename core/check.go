@@ -5,18 +5,24 @@
 // the same code runs natively and compiled to WebAssembly.
 package core
 
-import "github.com/addrspec/addrspec/lists"
+import (
+	"github.com/addrspec/addrspec/core/typo"
+	"github.com/addrspec/addrspec/lists"
+)
 
 // Checker checks addresses against one set of lists. It owns the scratch
 // space that the Facts it returns point into, so one goroutine uses it at a
 // time and Facts hold until the next Check.
 type Checker struct {
 	lists   *lists.Lists
+	typos   *typo.Index
 	address address
 }
 
 // New returns a Checker on l.
-func New(l *lists.Lists) *Checker { return &Checker{lists: l} }
+func New(l *lists.Lists) *Checker {
+	return &Checker{lists: l, typos: typo.New(l.TypoTargets(), l.TopLevels())}
+}
 
 // Check states the facts about email, which need not be well-formed in any
 // way. The Facts point into email and into c.
@@ -46,7 +52,7 @@ func (c *Checker) state(f *Facts) {
 	class := c.lists.Provider(a.host)
 	f.Disposable, f.Public, f.Relay = class&lists.Disposable != 0, class&lists.Public != 0, class&lists.Relay != 0
 	if class == 0 {
-		f.Typo = typo(c.lists, a.host)
+		f.Typo = c.typos.Suggest(a.host)
 	}
 }
 

@@ -18,13 +18,64 @@ const (
 	Legal
 	IT
 	HR
+	// qualifier is no role but a region, language or department that may stand
+	// beside a role word.
+	qualifier
 )
 
 var roleNames = [...][]byte{nil, []byte("Admin"), []byte("Support"), []byte("Sales"), []byte("Marketing"),
 	[]byte("General"), []byte("NoReply"), []byte("Billing"), []byte("Legal"), []byte("IT"), []byte("HR")}
 
+// String is the category as the contract spells it; empty for none.
+func (r Role) String() string { return string(roleNames[r]) }
+
 // name is the category as the contract spells it; nil for none.
 func (r Role) name() []byte { return roleNames[r] }
 
 // roleOf returns the role of name, a normalized local part without its tag.
-func roleOf(l *lists.Lists, name []byte) Role { return Role(l.Role(name)) }
+//
+// name is a role account where it is a role word, whole or spelled with
+// separators (no-reply), and every word before and after it qualifies it:
+// a number, a region, a language, a department (support-eu, it-helpdesk2).
+// One word that does not, such as a surname, and it is somebody's mailbox.
+func roleOf(l *lists.Lists, name []byte) Role {
+	var w words
+	if !w.split(name) {
+		return NoRole
+	}
+	for i := range w.count {
+		role, end := w.roleFrom(l, i)
+		if role != NoRole && role != qualifier {
+			return w.ifQualified(l, role, end)
+		}
+		if role == NoRole && !w.isNumber(i) {
+			return NoRole
+		}
+	}
+	return NoRole
+}
+
+// roleFrom returns what the longest run of words from i means that means
+// something, and the word after it.
+func (w *words) roleFrom(l *lists.Lists, i int) (role Role, end int) {
+	for end = w.count; end > i; end-- {
+		if end > i+1 && !w.mayJoin(i) {
+			continue
+		}
+		if role = Role(l.Role(w.joined(i, end))); role != NoRole {
+			return role, end
+		}
+	}
+	return NoRole, end
+}
+
+// ifQualified returns role where every word from i on qualifies it. A role
+// word does too, as the name of a department.
+func (w *words) ifQualified(l *lists.Lists, role Role, i int) Role {
+	for ; i < w.count; i++ {
+		if !w.isNumber(i) && l.Role(w.joined(i, i+1)) == 0 {
+			return NoRole
+		}
+	}
+	return role
+}

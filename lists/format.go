@@ -2,13 +2,14 @@ package lists
 
 // The bytes of a blob, integers little-endian:
 //
-//	blob    = magic version check date size table size table size targets
+//	blob    = magic version check date size table size table size targets size tops
 //	magic   = "addrspec"
 //	version = u8                 ; of this format
 //	check   = u32                ; CRC-32 (IEEE) of everything after it
 //	date    = 10 bytes           ; "2026.11.20", when the sources were read
 //	size    = u32                ; of the part that follows
 //	targets = *(name LF)         ; typo targets, most used first
+//	tops    = *(label LF)        ; top-level domains, in byte order
 //
 // The first table is of domains, the second of role words. A table maps a
 // name to one byte. The first two characters of a name choose a shelf, which

@@ -32,6 +32,7 @@ type Lists struct {
 	domains table // name -> Class, Below
 	words   table // role word -> category
 	targets []byte
+	tops    []byte
 }
 
 // Below is the bit beside a Class in a blob's domain table that says the
@@ -78,7 +79,8 @@ func (l *Lists) Provider(domain []byte) Class {
 }
 
 // Role returns the category (1 to 10, the order of core.Role) that word, a
-// whole lower-case word without separators, stands for; 0 for none.
+// whole lower-case word without separators, stands for; 11 for a word that may
+// stand beside a role word, such as a region; 0 for any other.
 func (l *Lists) Role(word []byte) uint8 {
 	h := hashSeed
 	for i := len(word) - 1; i >= 0; i-- {
@@ -90,3 +92,7 @@ func (l *Lists) Role(word []byte) uint8 {
 // TypoTargets returns the providers whose misspellings the typo check
 // corrects, one lower-case domain a line, most used first.
 func (l *Lists) TypoTargets() []byte { return l.targets }
+
+// TopLevels returns the top-level domains of the root zone, in A-label form,
+// one a line, in byte order.
+func (l *Lists) TopLevels() []byte { return l.tops }

@@ -54,7 +54,7 @@ func parse(blob []byte) (*Lists, error) {
 	l := &Lists{version: string(blob[dateAt:partsAt]) + "-" + hex32(u32(blob[checkAt:]))}
 	c := cursor{rest: blob[partsAt:]}
 	domains, words := c.part(), c.part()
-	l.targets = c.part()
+	l.targets, l.tops = c.part(), c.part()
 	if c.short || len(c.rest) != 0 {
 		return nil, &DamagedError{"its parts do not add up to its size"}
 	}

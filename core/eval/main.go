@@ -36,6 +36,8 @@ type suite struct {
 // suites stand in the order of the table.
 var suites = []suite{
 	{"format", runFormat},
+	{"role", runRole},
+	{"typo", runTypo},
 }
 
 func main() {

@@ -20,11 +20,15 @@ func pack(dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	tops, err := source.ReadTopLevels(dir)
+	if err != nil {
+		return nil, err
+	}
 	origins, err := source.ReadProvenance(dir)
 	if err != nil {
 		return nil, err
 	}
-	content := blob.Content{Date: source.Newest(origins), Domains: map[string]byte{}, Words: words, Targets: targets}
+	content := blob.Content{Date: source.Newest(origins), Domains: map[string]byte{}, Words: words, Targets: targets, Tops: tops}
 	for name, e := range domains {
 		content.Domains[name] = value(e)
 	}

@@ -13,6 +13,7 @@ type Content struct {
 	Domains map[string]byte // name -> lists.Class, with lists.Below
 	Words   map[string]byte // role word -> category
 	Targets []byte          // typo targets, one a line
+	Tops    []byte          // top-level domains, one a line, in byte order
 }
 
 // Pack encodes c. The same content gives the same bytes.
@@ -28,7 +29,7 @@ func Pack(c Content) ([]byte, error) {
 		}
 		body = appendPart(body, t)
 	}
-	body = appendPart(body, c.Targets)
+	body = appendPart(appendPart(body, c.Targets), c.Tops)
 	head := append([]byte("addrspec"), 1)
 	head = binary.LittleEndian.AppendUint32(head, crc32.ChecksumIEEE(body))
 	return append(head, body...), nil

@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// categories number the role categories in the order of core.Role.
+// categories number the role categories in the order of core.Role; a Qualifier
+// is no role but may stand beside one.
 var categories = map[string]byte{
 	"Admin": 1, "Support": 2, "Sales": 3, "Marketing": 4, "General": 5,
 	"NoReply": 6, "Billing": 7, "Legal": 8, "IT": 9, "HR": 10,
+	"Qualifier": 11,
 }
 
 // ReadRoles reads roles.txt: a word and its category a line.
@@ -19,7 +21,7 @@ func ReadRoles(dir string) (map[string]byte, error) {
 		word, category, _ := strings.Cut(line, " ")
 		number := categories[strings.TrimSpace(category)]
 		if number == 0 {
-			return fmt.Errorf("%s: %q is not one of the ten categories", word, category)
+			return fmt.Errorf("%s: %q is not one of the ten categories, nor Qualifier", word, category)
 		}
 		if words[word] != 0 {
 			return fmt.Errorf("%s stands twice", word)
@@ -38,4 +40,19 @@ func ReadTargets(dir string) ([]byte, error) {
 		targets = append(append(targets, r.name...), '\n')
 	}
 	return targets, err
+}
+
+// ReadTopLevels reads top-levels.txt: the top-level domains in byte order.
+func ReadTopLevels(dir string) ([]byte, error) {
+	var tops []byte
+	last := ""
+	err := eachLine(filepath.Join(dir, "top-levels.txt"), func(line string) error {
+		if line <= last {
+			return fmt.Errorf("%s stands after %s", line, last)
+		}
+		last = line
+		tops = append(append(tops, line...), '\n')
+		return nil
+	})
+	return tops, err
 }

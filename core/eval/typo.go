@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/lists"
+)
+
+// runTypo measures what becomes of misspelled providers and of real domains.
+func runTypo(dir string) ([]row, error) {
+	misspelled, err := readTable(filepath.Join(dir, "typo", "dev_positives.tsv"))
+	if err != nil {
+		return nil, err
+	}
+	real, err := readTable(filepath.Join(dir, "typo", "dev_negatives_groups.tsv"))
+	if err != nil {
+		return nil, err
+	}
+	return append(evalMisspelled(misspelled), evalReal(real)...), nil
+}
+
+func evalMisspelled(table [][]string) []row {
+	c := core.New(lists.Default())
+	right := row{check: "typo: right, %", data: "misspelled providers", floor: 95, target: 95, peer: "92.5 one edit from 56 providers"}
+	wrong := row{check: "typo: wrong, %", data: "misspelled providers", target: 0.3, lower: true, peer: "0.0 one edit from 56 providers"}
+	for _, fields := range table {
+		typed, meant := fields[0], fields[1]
+		switch got := suggestionFor(c, typed); got {
+		case meant:
+			right.figure++
+		case "":
+			right.miss(fields[2], typed, meant, "silent")
+		default:
+			wrong.figure++
+			wrong.miss(fields[2], typed, meant, got)
+		}
+	}
+	return []row{right.percentOf(len(table)), wrong.percentOf(len(table))}
+}
+
+func evalReal(table [][]string) []row {
+	c := core.New(lists.Default())
+	all := row{check: "typo: flagged, %", data: "real domains", floor: 0.5, target: 0.2, lower: true, peer: "1.9 one edit from 56 providers"}
+	providers := row{check: "typo: flagged, %", data: "providers among them", floor: 0.8, target: 0, lower: true}
+	inProviders := 0
+	for _, fields := range table {
+		domain, group := fields[0], fields[1]
+		got := suggestionFor(c, domain)
+		if group == "provider" {
+			inProviders++
+		}
+		if got == "" {
+			continue
+		}
+		all.figure++
+		all.miss(group, domain, "no suggestion", got)
+		if group == "provider" {
+			providers.figure++
+		}
+	}
+	return []row{all.percentOf(len(table)), providers.percentOf(inProviders)}
+}
+
+func suggestionFor(c *core.Checker, domain string) string {
+	f := c.Check([]byte("someone@" + domain))
+	return string(f.Typo)
+}
+
+// readTable reads a tab-separated file with a header line.
+func readTable(path string) ([][]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var table [][]string
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		table = append(table, strings.Split(lines.Text(), "\t"))
+	}
+	return table[1:], lines.Err()
+}
+
+// miss notes one wrong row for -v.
+func (r *row) miss(group, given, want, got string) {
+	r.wrong = append(r.wrong, r.check+"\t"+group+"\t"+given+"\twant "+want+"\tgot "+got)
+}
+
+// percentOf turns a count into a percentage of n.
+func (r row) percentOf(n int) row {
+	r.figure *= 100 / float64(n)
+	return r
+}

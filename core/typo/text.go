@@ -1,0 +1,59 @@
+package typo
+
+import (
+	"bytes"
+	"math/bits"
+)
+
+// letterSet is the set of symbols in s.
+func letterSet(s []byte) (set uint64) {
+	for _, b := range s {
+		set |= 1 << symbol(b)
+	}
+	return set
+}
+
+// mayBeNear reports whether two letter sets that differ by difference may
+// belong to names within any budget: one slip changes at most two symbols.
+func mayBeNear(difference uint64) bool { return bits.OnesCount64(difference) <= 4 }
+
+// withoutDigits cuts two or more digits off the front of name; nil where there
+// are fewer.
+func withoutDigits(name []byte) []byte {
+	digits := 0
+	for digits < len(name) && name[digits] >= '0' && name[digits] <= '9' {
+		digits++
+	}
+	if digits < 2 {
+		return nil
+	}
+	return name[digits:]
+}
+
+// once returns the half of a name written twice; nil for another.
+func once(name []byte) []byte {
+	half := len(name) / 2
+	if len(name)%2 != 0 || !bytes.Equal(name[:half], name[half:]) {
+		return nil
+	}
+	return name[:half]
+}
+
+// equalButDots reports whether a and b are the same once every dot is dropped,
+// and a has no more of them.
+func equalButDots(a, b []byte) bool {
+	i, j, dots := 0, 0, 0
+	for i < len(a) || j < len(b) {
+		switch {
+		case i < len(a) && a[i] == '.':
+			i, dots = i+1, dots+1
+		case j < len(b) && b[j] == '.':
+			j, dots = j+1, dots-1
+		case i < len(a) && j < len(b) && a[i] == b[j]:
+			i, j = i+1, j+1
+		default:
+			return false
+		}
+	}
+	return dots <= 0
+}

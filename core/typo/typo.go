@@ -1,0 +1,162 @@
+// Package typo finds the mail provider that a domain misspells.
+//
+// It weighs two stories about a domain that is in no list. Either somebody
+// slipped on the way to a provider, which costs the slips (edits.go) and the
+// rarity of the provider (its rank among the targets); or the domain is real,
+// which is the likelier the shorter its name is. All costs are bits, so they
+// add. The provider wins where its cost stays within the budget that the
+// length of the name grants, and no other provider comes near it.
+//
+// The name (the first label) and the ending (the rest) are scored apart: an
+// ending outside the root zone cannot be real and so allows more slips, while
+// another real ending is another domain, never a slip, but for the omissions
+// in isOmission.
+//
+// It knows the targets and the top-level domains and nothing else; that a
+// domain is in use elsewhere, its caller knows from the lists.
+package typo
+
+import "bytes"
+
+// clearance is by how many bits the best suggestion must beat the next.
+const clearance = 3
+
+// nameBudget is what slips and rarity may cost in a name of each typed length.
+// Names of up to three letters are all taken; long ones seldom.
+var nameBudget = [...]int{3: 0, 4: 11, 5: 14, 6: 21, 7: 23}
+
+// mailBudget is the same for names with "mail" in them, by what stands beside
+// it: every letter, pair and short word has been put before "mail" by some
+// real service, so only what is left of the name tells.
+var mailBudget = [...]int{1: 0, 2: 12, 3: 14, 4: 15, 5: 18, 6: 21, 7: 23}
+
+func budgetOf(budgets []int, length int) int { return budgets[min(length, len(budgets)-1)] }
+
+const (
+	costMisplacedDot  = 8  // "gmailcom", "yahooc.om"
+	costDigitsInFront = 8  // "1975yahoo.com": part of the local part slid over
+	costTwice         = 8  // "gmailgmail.com"
+	undoneBudget      = 11 // for names seen after undoing such a slip: room for the best known alone
+)
+
+var (
+	mail = []byte("mail")
+	dot  = []byte{'.'}
+)
+
+// suggestion is the best candidate so far and the cost of the next best.
+type suggestion struct {
+	target     int
+	cost, next int
+}
+
+func (s *suggestion) offer(target, cost int) {
+	switch {
+	case cost < s.cost:
+		s.target, s.cost, s.next = target, cost, s.cost
+	case cost < s.next:
+		s.next = cost
+	}
+}
+
+// Suggest returns the target that domain misspells, or nil where it is one or
+// misspells none clearly. domain is lower case and in A-label form. The result
+// points into the targets.
+func (x *Index) Suggest(domain []byte) []byte {
+	best := suggestion{cost: farApart, next: farApart}
+	if len(lastLabel(domain)) == 0 { // not a host name
+		return nil
+	}
+	if name, ending, found := bytes.Cut(domain, dot); found {
+		x.byName(&best, name, ending)
+		x.byExactName(&best, withoutDigits(name), ending, costDigitsInFront)
+		x.byExactName(&best, once(name), ending, costTwice)
+	}
+	if best.cost == farApart {
+		x.byLetters(&best, domain)
+	}
+	if best.next-best.cost < clearance || bytes.Equal(x.domain(best.target), domain) {
+		return nil
+	}
+	return x.domain(best.target)
+}
+
+// byName offers the targets whose name is near.
+func (x *Index) byName(best *suggestion, typed, ending []byte) {
+	budget, letters := budgetOf(nameBudget[:], len(typed)), letterSet(typed)
+	mailed := budget
+	if bytes.Contains(typed, mail) {
+		mailed = budgetOf(mailBudget[:], len(typed)-len(mail))
+	}
+	first, last := x.lengths(len(typed)-2, len(typed)+2)
+	for i := first; i < last; i++ {
+		if mayBeNear(letters ^ x.letters[i]) {
+			n, budget := x.names[i], budget
+			if n.mail {
+				budget = mailed
+			}
+			x.byNearName(best, n, typed, ending, budget)
+		}
+	}
+}
+
+// byNearName offers the targets of n where typed is near it.
+func (x *Index) byNearName(best *suggestion, n name, typed, ending []byte, budget int) {
+	meant := x.text(n)
+	cost := x.keys.edits(typed, meant, budget)
+	if cost <= budget && isRoomy(typed, meant) {
+		x.byEnding(best, n, ending, cost, budget)
+	}
+}
+
+// isRoomy reports whether the names leave room for a slip: where both are as
+// short as four letters, one letter for another makes some other short name,
+// so that only the very same letters in another order count.
+func isRoomy(typed, meant []byte) bool {
+	return len(typed) > 4 || len(typed) != len(meant) || letterSet(typed) == letterSet(meant)
+}
+
+// byExactName offers the targets called typed, whose slip is undone and cost
+// cost.
+func (x *Index) byExactName(best *suggestion, typed, ending []byte, cost int) {
+	if len(typed) < 3 {
+		return
+	}
+	first, last := x.lengths(len(typed), len(typed))
+	for i := first; i < last; i++ {
+		if n := x.names[i]; bytes.Equal(x.text(n), typed) {
+			x.byEnding(best, n, ending, cost, undoneBudget)
+		}
+	}
+}
+
+// byEnding offers the targets of n by their endings. cost is what the name
+// cost; unless it is exact, that and its rarity must stay within budget.
+func (x *Index) byEnding(best *suggestion, n name, ending []byte, cost, budget int) {
+	for i := int(n.first); i < int(n.last); i++ {
+		t := x.targets[i]
+		if bytes.Equal(ending, x.ending(i)) {
+			if cost > 0 && cost+int(t.rarityInEnding) <= budget {
+				best.offer(i, cost+int(t.rarityInEnding))
+			}
+			continue
+		}
+		if cost > 0 && cost+int(n.rarity) > budget {
+			continue
+		}
+		if slip := x.endingCost(ending, x.ending(i)); slip < farApart {
+			best.offer(i, cost+slip+int(t.rarity))
+		}
+	}
+}
+
+// byLetters offers the targets whose letters are those of domain with the dot
+// left out or misplaced.
+func (x *Index) byLetters(best *suggestion, domain []byte) {
+	top := lastLabel(domain)
+	for i := range x.targets {
+		if equalButDots(domain, x.domain(i)) && x.isSlip(top, x.ending(i)) {
+			best.offer(i, costMisplacedDot+int(x.targets[i].rarity))
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package typo
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/addrspec/addrspec/lists"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func newIndex() *Index { return New(lists.Default().TypoTargets(), lists.Default().TopLevels()) }
+
+func TestSuggest(t *testing.T) {
+	x := newIndex()
+	for _, c := range []struct{ slip, meant, typed string }{
+		{"two letters swapped", "gmail.com", "gmali.com gamil.com gmial.com"},
+		{"two letters swapped", "hotmail.com", "hotmial.com ohtmail.com"},
+		{"two letters swapped", "live.com", "lvie.com"},
+		{"a letter doubled", "gmail.com", "gmmail.com gmaill.com"},
+		{"a letter doubled", "web.de", "weeb.de"},
+		{"a doubled letter once", "yahoo.com", "yaho.com"},
+		{"a letter skipped", "gmail.com", "gmal.com gail.com gmil.com"},
+		{"a letter skipped", "yahoo.co.uk", "yhoo.co.uk yaho.co.uk"},
+		{"a letter skipped", "earthlink.net", "erthlink.net"},
+		{"the key beside", "outlook.com", "iutlook.com outkook.com"},
+		{"the key beside", "comcast.net", "comcaat.net vomcast.net"},
+		{"the key beside, QWERTZ", "yahoo.de", "zahoo.de"},
+		{"the key beside, AZERTY", "wanadoo.fr", "zanadoo.fr wqnqdoo.fr"},
+		{"a letter that sounds alike", "hotmail.com", "hotmeil.com hotmayl.com"},
+		{"a letter too many", "icloud.com", "icloyud.com"},
+		{"a hyphen or digit too many", "gmail.com", "g-mail.com gma8il.com"},
+		{"two slips in a long name", "btinternet.com", "btintrenet.com btintenret.com bitnternt.com"},
+		{"two slips in a long name", "protonmail.com", "prtonmial.com"},
+		{"no such ending", "gmail.com", "gmail.con gmail.cmo gmail.vom gmail.comm gmail.cpm gmail.xom"},
+		{"no such ending", "comcast.net", "comcast.ner comcast.met comcast.nt"},
+		{"no such ending", "mail.ru", "mail.ri mail.tu"},
+		{"no such ending, short name", "me.com", "me.con"},
+		{"name and ending", "hotmail.com", "hotmial.con hotmal.cim"},
+		{"an ending cut short", "gmail.com", "gmail.c gmail.co gmail.cm"},
+		{"an ending cut short", "yahoo.co.in", "yahoo.co.i"},
+		{"an ending that lost a letter", "verizon.net", "verizon.ne"},
+		{"an ending run on", "gmail.com", "gmail.comk gmail.comxyz gmail.com.com gmail.com1"},
+		{"a country kept", "yahoo.com.mx", "yaho.com.mx yahoo.con.mx yahoo.co.mx"},
+		{"a country kept", "hotmail.co.uk", "hotmal.co.uk hotmail.com.uk hotmail.c.uk"},
+		{"a country kept", "yahoo.co.jp", "yahooo.co.jp yahoo.cp.jp"},
+		{"a country kept", "live.nl", "lvie.nl"},
+		{"a dot lost or moved", "gmail.com", "gmailcom gmailc.om gmai.lcom"},
+		{"a dot lost or moved", "yahoo.com.br", "yahoo.combr yahoocom.br yahoo.comb.r"},
+		{"digits in front", "hotmail.com", "1980hotmail.com 77hotmail.com"},
+		{"written twice", "gmail.com", "gmailgmail.com"},
+		{"a rarer provider", "seznam.cz", "sezman.cz seznm.cz seznam.cy1"},
+		{"a rarer provider", "bigpond.com", "bigpnd.com bigopnd.com"},
+	} {
+		for _, typed := range strings.Fields(c.typed) {
+			assert.Equal(t, c.meant, string(x.Suggest([]byte(typed))), "%s: %s", c.slip, typed)
+		}
+	}
+}
+
+func TestSuggestAbstains(t *testing.T) {
+	x := newIndex()
+	for why, domains := range map[string]string{
+		"a target":                         "gmail.com yahoo.co.in hotmail.be live.fr outlook.jp gmx.at yandex.ru",
+		"another real ending":              "gmail.de yahoo.tv comcast.com gmail.org hotmail.store icloud.net mail.rs",
+		"another name before mail":         "hmail.com zmail.ru afmail.com joymail.com mail2.com 16mail.com lastmail.com",
+		"three letters, all taken":         "aon.com gmz.de msm.com eol.com me.de",
+		"four letters, one for another":    "nail.ru line.com love.com wail.com sail.com",
+		"a host of another domain":         "mail.x.com web.d.de mail.gmial.com smtp.example.com live.q.com",
+		"too far from all":                 "example.com smithplumbing.co.uk mit.edu ibm.com university.ac.jp",
+		"two targets as near":              "yahoo.e",
+		"no domain at all":                 ". .. .com gmail. com - x",
+		"longer than any provider is":      strings.Repeat("gmail", 12) + ".com",
+		"an ending that another name owns": "google.com facebook.com amazon.de",
+	} {
+		for _, domain := range strings.Fields(domains) {
+			assert.Empty(t, string(x.Suggest([]byte(domain))), "%s: %s", why, domain)
+		}
+	}
+}
+
+func TestSuggestAllocatesNothing(t *testing.T) {
+	x := newIndex()
+	for _, domain := range []string{"gmial.com", "smithplumbing.co.uk", "gmailcom", "yahoo.e", "hotmail.con"} {
+		domain := []byte(domain)
+		require.Zero(t, testing.AllocsPerRun(100, func() { x.Suggest(domain) }))
+	}
+}
+
+// Every target that lost, doubled or swapped a letter gets itself or nothing
+// back unless another target is as near: slips never lead far astray.
+func TestOneSlipRarelyLeadsElsewhere(t *testing.T) {
+	x := newIndex()
+	right, wrong, silent := 0, 0, 0
+	for _, target := range bytes.Fields(x.lines) {
+		for i := range target {
+			for _, typed := range [][]byte{
+				append(append([]byte{}, target[:i]...), target[i+1:]...),
+				append(append(append([]byte{}, target[:i+1]...), target[i]), target[i+1:]...),
+			} {
+				switch got := x.Suggest(typed); {
+				case bytes.Equal(got, target):
+					right++
+				case got == nil:
+					silent++
+				default:
+					wrong++
+				}
+			}
+		}
+	}
+	t.Logf("right %d, silent %d, wrong %d", right, silent, wrong)
+	require.Less(t, wrong*100, right)
+}
+
+func FuzzSuggest(f *testing.F) {
+	f.Add([]byte("gmial.com"))                // a plain slip
+	f.Add([]byte("yahoo.co.i"))               // a short ending, two labels
+	f.Add([]byte("123gmail.com"))             // a slip that is undone
+	f.Add([]byte("gmailgmail.com"))           // another
+	f.Add([]byte("gmail..com"))               // an empty label
+	f.Add([]byte("ya.ho.oc.om"))              // dots out of place
+	f.Add([]byte("\x00\xff@G.MAIL"))          // nothing a host name holds
+	f.Add([]byte(strings.Repeat("hotm", 80))) // longer than anything compared
+	x := newIndex()
+	targets := map[string]bool{"": true}
+	for _, target := range bytes.Fields(x.lines) {
+		targets[string(target)] = true
+	}
+	f.Fuzz(func(t *testing.T, domain []byte) {
+		got := x.Suggest(domain)
+		require.True(t, targets[string(got)], "%q is no target", got)
+		require.False(t, len(got) > 0 && bytes.Equal(got, domain), "suggested itself")
+	})
+}
+
+// The index of a damaged blob may hold anything; it must not panic.
+func FuzzNew(f *testing.F) {
+	f.Add([]byte("gmail.com\nyahoo.com"), []byte("com"), []byte("gmial.com"))
+	f.Add([]byte("\n\n.\n.com\ncom\na."), []byte("\n"), []byte("a.b"))
+	f.Add([]byte(strings.Repeat("long", 70)+".com\n"), []byte(""), []byte("a"))
+	f.Fuzz(func(t *testing.T, targets, tops, domain []byte) { New(targets, tops).Suggest(domain) })
+}
+
+// What the check costs, against a single pass of plain comparison over the
+// targets, the least that any search without an index could do.
+func BenchmarkSuggest(b *testing.B) {
+	x := newIndex()
+	for _, domain := range []string{"smithplumbing.co.uk", "example-company.com", "acme.com", "contoso.org", "gmial.com", "hotmail.con"} {
+		b.Run(domain, func(b *testing.B) {
+			domain := []byte(domain)
+			for b.Loop() {
+				x.Suggest(domain)
+			}
+		})
+	}
+	b.Run("plain pass over the targets", func(b *testing.B) {
+		domain := []byte("acme.com")
+		for b.Loop() {
+			for i := range x.targets {
+				if bytes.Equal(x.domain(i), domain) {
+					return
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		newIndex()
+	}
+}
