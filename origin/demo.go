@@ -26,7 +26,7 @@ func (c *serveCmd) welcome(ctx context.Context, std streams, l *ledger.Ledger, a
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(std.out, "A demo account is ready; its key is shown this once. Try\n\n  curl -H 'X-API-Key: %s' http://%s/v1/email/jane.doe+news@gmial.com\n\n", secret, at)
+	fmt.Fprintf(std.out, "A demo account is ready; its key is shown this once. Try\n\n  curl -H 'X-API-Key: %s' http://%s/v1/email/jane.doe+news@hotmial.com\n\n", secret, at)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"strings"
 	"sync"
 )
 
@@ -22,3 +23,5 @@ func (l *tail) String() string {
 	defer l.mu.Unlock()
 	return l.text.String()
 }
+
+func (l *tail) holds(words string) bool { return strings.Contains(l.String(), words) }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/contract"
+)
+
+// packLists packs the project's tables with one more throw-away domain, as an
+// operator would.
+func packLists(t *testing.T, domain string) []byte {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../lists")))
+	table := filepath.Join(dir, "disposable.txt")
+	text, err := os.ReadFile(table)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(table, append(text, domain+"\n"...), 0o600))
+	out, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/pack", "-dir", dir).CombinedOutput()
+	require.NoError(t, err, string(out))
+	blob, err := os.ReadFile(filepath.Join(dir, "lists.blob"))
+	require.NoError(t, err)
+	return blob
+}
+
+// isDisposable asks the service about an address.
+func (s *service) isDisposable(t *testing.T, key, address string) bool {
+	request, _ := http.NewRequest(http.MethodGet, "http://"+s.hostPort+"/v1/email/"+address, nil)
+	request.Header.Set("X-API-Key", key)
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	var facts struct{ Disposable bool }
+	require.NoError(t, json.NewDecoder(response.Body).Decode(&facts))
+	return facts.Disposable
+}
+
+// Newer lists are taken over while the service runs: when their file changes
+// and on SIGHUP; damaged ones are refused and change nothing.
+func TestFreshListsNeedNoRestart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "lists.blob")
+	first, err := os.ReadFile("../lists/lists.blob")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, first, 0o600))
+	s := start(t, "--dns", contract.Serve(t), "--lists", file)
+	key := s.newKey(t)
+	const address = "jane@d.bulk.example"
+	require.False(t, s.isDisposable(t, key, address))
+
+	replace(t, file, packLists(t, "d.bulk.example"))
+	require.Eventually(t, func() bool { return s.isDisposable(t, key, address) }, 10*time.Second, 50*time.Millisecond, "%s", s.log)
+
+	replace(t, file, first[:len(first)/2])
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
+	require.Eventually(t, func() bool { return s.log.holds("were refused") }, 10*time.Second, 10*time.Millisecond)
+	require.True(t, s.isDisposable(t, key, address), "the lists before the damaged ones stay")
+
+	replace(t, file, first)
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
+	require.Eventually(t, func() bool { return !s.isDisposable(t, key, address) }, 10*time.Second, 50*time.Millisecond)
+}
+
+// replace puts a file in another's place at once, as one should.
+func replace(t *testing.T, file string, content []byte) {
+	require.NoError(t, os.WriteFile(file+".new", content, 0o600))
+	require.NoError(t, os.Rename(file+".new", file))
+}
