@@ -34,83 +34,79 @@ type target struct {
 	name           uint8  // how long the first label is
 	rarity         uint8  // among all targets
 	rarityInEnding uint8  // among those with the same ending
+	grouped        bool   // while the index is made: its name is in names
 }
 
-func (x *Index) domain(i int) []byte { return x.lines[x.targets[i].at:x.targets[i].end] }
-func (x *Index) ending(i int) []byte { return x.domain(i)[x.targets[i].name+1:] }
-func (x *Index) nameOf(i int) []byte { return x.domain(i)[:x.targets[i].name] }
-func (x *Index) text(n name) []byte  { return x.lines[n.at:][:n.size] }
+func (x *Index) text(n name) []byte     { return x.lines[n.at:][:n.size] }
+func (x *Index) domain(t target) []byte { return x.lines[t.at:t.end] }
+func (x *Index) ending(t target) []byte { return x.domain(t)[t.name+1:] }
+func (x *Index) nameOf(t target) []byte { return x.domain(t)[:t.name] }
+
+// maxLines bounds the octets of targets that are read: places fit 16 bits.
+const maxLines = 1<<16 - 1
 
 // New indexes targets, one domain a line and most used first, and the
 // top-level domains of the root zone, one a line in byte order. The index
 // points into both.
 func New(targets, tops []byte) *Index {
+	targets = targets[:min(len(targets), maxLines)]
 	x := &Index{lines: targets, tops: newTopLevels(tops), keys: newKeyboard()}
-	x.parse()
-	inOrder := x.targets
+	inOrder := x.parse()
 	x.targets = make([]target, 0, len(inOrder))
-	for size := range x.from[1:] {
+	x.names = make([]name, 0, len(inOrder))
+	for size := range x.from {
 		x.from[size] = uint16(len(x.names))
 		x.group(inOrder, size)
 	}
-	x.from[maxCompared+1] = uint16(len(x.names))
+	x.letters = make([]uint64, len(x.names))
+	for i, n := range x.names {
+		x.letters[i] = letterSet(x.text(n))
+	}
 	return x
 }
 
 // parse finds the targets in lines, in their order.
-func (x *Index) parse() {
+func (x *Index) parse() []target {
+	all := make([]target, 0, 1+bytes.Count(x.lines, newline))
 	for at := 0; at < len(x.lines); {
-		end := at + bytes.IndexByte(append(x.lines[at:len(x.lines):len(x.lines)], '\n'), '\n')
-		if size := bytes.IndexByte(x.lines[at:end], '.'); size > 0 {
-			x.targets = append(x.targets, target{at: uint16(at), end: uint16(end), name: uint8(size)})
+		line := lineAt(x.lines, at)
+		if size := bytes.IndexByte(line, '.'); size > 0 && size <= maxCompared {
+			t := target{at: uint16(at), end: uint16(at + len(line)), name: uint8(size), rarity: uint8(bits.Len(uint(len(all))))}
+			t.rarityInEnding = uint8(bits.Len(uint(x.sameEnding(all, t))))
+			all = append(all, t)
 		}
-		at = end + 1
+		at += len(line) + 1
 	}
-	for i := range x.targets {
-		x.targets[i].rarity = uint8(bits.Len(uint(i)))
-		x.targets[i].rarityInEnding = uint8(bits.Len(uint(x.sameEnding(i))))
-	}
+	return all
 }
 
-// sameEnding counts the targets before i that end alike.
-func (x *Index) sameEnding(i int) (count int) {
-	for j := range i {
-		if bytes.Equal(x.ending(i), x.ending(j)) {
+// sameEnding counts the targets of all that end as t does.
+func (x *Index) sameEnding(all []target, t target) (count int) {
+	for i := range all {
+		if bytes.Equal(x.ending(all[i]), x.ending(t)) {
 			count++
 		}
 	}
 	return count
 }
 
-// group adds the names of the given size with their targets.
+// group adds the names of the given size, each with its targets.
 func (x *Index) group(inOrder []target, size int) {
-	known := len(x.names)
-	for _, t := range inOrder {
-		if int(t.name) != size {
+	for i, t := range inOrder {
+		if int(t.name) != size || t.grouped {
 			continue
 		}
-		text := x.lines[t.at:][:t.name]
-		if x.isGrouped(known, text) {
-			continue
-		}
+		text := x.nameOf(t)
 		n := name{at: t.at, first: uint16(len(x.targets)), size: t.name, rarity: t.rarity, mail: bytes.Contains(text, mail)}
-		for _, other := range inOrder {
-			if bytes.Equal(x.lines[other.at:][:other.name], text) {
-				x.targets = append(x.targets, other)
+		for j := i; j < len(inOrder); j++ {
+			if other := &inOrder[j]; int(other.name) == size && bytes.Equal(x.nameOf(*other), text) {
+				other.grouped = true
+				x.targets = append(x.targets, *other)
 			}
 		}
 		n.last = uint16(len(x.targets))
-		x.names, x.letters = append(x.names, n), append(x.letters, letterSet(text))
+		x.names = append(x.names, n)
 	}
-}
-
-func (x *Index) isGrouped(from int, text []byte) bool {
-	for _, n := range x.names[from:] {
-		if bytes.Equal(x.text(n), text) {
-			return true
-		}
-	}
-	return false
 }
 
 // lengths returns the range of names from shortest to longest bytes long.
@@ -119,4 +115,12 @@ func (x *Index) lengths(shortest, longest int) (first, last int) {
 		return 0, 0
 	}
 	return int(x.from[max(shortest, 0)]), int(x.from[min(longest, maxCompared)+1])
+}
+
+var newline = []byte{'\n'}
+
+// lineAt returns the line of lines that starts at at.
+func lineAt(lines []byte, at int) []byte {
+	line, _, _ := bytes.Cut(lines[at:], newline)
+	return line
 }

@@ -10,16 +10,12 @@ type topLevels struct {
 }
 
 func newTopLevels(lines []byte) topLevels {
-	t := topLevels{lines: lines}
-	for at := 0; at < len(lines); at += len(t.line(at)) + 1 {
+	lines = lines[:min(len(lines), maxLines)]
+	t := topLevels{lines: lines, starts: make([]uint16, 0, 1+bytes.Count(lines, newline))}
+	for at := 0; at < len(lines); at += len(lineAt(lines, at)) + 1 {
 		t.starts = append(t.starts, uint16(at))
 	}
 	return t
-}
-
-func (t *topLevels) line(at int) []byte {
-	line, _, _ := bytes.Cut(t.lines[at:], []byte{'\n'})
-	return line
 }
 
 // isTopLevel reports whether label is a top-level domain.
@@ -27,7 +23,7 @@ func (x *Index) isTopLevel(label []byte) bool {
 	low, high := 0, len(x.tops.starts)
 	for low < high {
 		middle := (low + high) / 2
-		switch order := bytes.Compare(x.tops.line(int(x.tops.starts[middle])), label); {
+		switch order := bytes.Compare(lineAt(x.tops.lines, int(x.tops.starts[middle])), label); {
 		case order == 0:
 			return true
 		case order < 0:

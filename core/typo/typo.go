@@ -46,11 +46,11 @@ var (
 
 // suggestion is the best candidate so far and the cost of the next best.
 type suggestion struct {
-	target     int
+	target     target
 	cost, next int
 }
 
-func (s *suggestion) offer(target, cost int) {
+func (s *suggestion) offer(target target, cost int) {
 	switch {
 	case cost < s.cost:
 		s.target, s.cost, s.next = target, cost, s.cost
@@ -75,10 +75,13 @@ func (x *Index) Suggest(domain []byte) []byte {
 	if best.cost == farApart {
 		x.byLetters(&best, domain)
 	}
-	if best.next-best.cost < clearance || bytes.Equal(x.domain(best.target), domain) {
+	if best.next-best.cost < clearance {
 		return nil
 	}
-	return x.domain(best.target)
+	if meant := x.domain(best.target); !bytes.Equal(meant, domain) {
+		return meant
+	}
+	return nil
 }
 
 // byName offers the targets whose name is near.
@@ -133,19 +136,18 @@ func (x *Index) byExactName(best *suggestion, typed, ending []byte, cost int) {
 // byEnding offers the targets of n by their endings. cost is what the name
 // cost; unless it is exact, that and its rarity must stay within budget.
 func (x *Index) byEnding(best *suggestion, n name, ending []byte, cost, budget int) {
-	for i := int(n.first); i < int(n.last); i++ {
-		t := x.targets[i]
-		if bytes.Equal(ending, x.ending(i)) {
+	for _, t := range x.targets[n.first:n.last] {
+		if bytes.Equal(ending, x.ending(t)) {
 			if cost > 0 && cost+int(t.rarityInEnding) <= budget {
-				best.offer(i, cost+int(t.rarityInEnding))
+				best.offer(t, cost+int(t.rarityInEnding))
 			}
 			continue
 		}
 		if cost > 0 && cost+int(n.rarity) > budget {
 			continue
 		}
-		if slip := x.endingCost(ending, x.ending(i)); slip < farApart {
-			best.offer(i, cost+slip+int(t.rarity))
+		if slip := x.endingCost(ending, x.ending(t)); slip < farApart {
+			best.offer(t, cost+slip+int(t.rarity))
 		}
 	}
 }
@@ -154,9 +156,9 @@ func (x *Index) byEnding(best *suggestion, n name, ending []byte, cost, budget i
 // left out or misplaced.
 func (x *Index) byLetters(best *suggestion, domain []byte) {
 	top := lastLabel(domain)
-	for i := range x.targets {
-		if equalButDots(domain, x.domain(i)) && x.isSlip(top, x.ending(i)) {
-			best.offer(i, costMisplacedDot+int(x.targets[i].rarity))
+	for _, t := range x.targets {
+		if equalButDots(domain, x.domain(t)) && x.isSlip(top, x.ending(t)) {
+			best.offer(t, costMisplacedDot+int(t.rarity))
 		}
 	}
 }
