@@ -38,6 +38,7 @@ var suites = []suite{
 	{"format", runFormat},
 	{"role", runRole},
 	{"typo", runTypo},
+	{"gibberish", gibberishRows},
 }
 
 func main() {

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Romanization of alphabets that write their vowels, the way their users
+// mostly do it in addresses. One string a letter; "" drops the letter.
+var romanized = map[rune]string{}
+
+func init() {
+	for _, table := range []string{cyrillic, greek, armenian, georgian, oddLatin} {
+		for _, pair := range strings.Fields(table) {
+			letter, latin, _ := strings.Cut(pair, "=")
+			romanized[[]rune(letter)[0]] = latin
+		}
+	}
+}
+
+const (
+	cyrillic = `а=a б=b в=v г=g д=d е=e ё=yo ж=zh з=z и=i й=y к=k л=l м=m н=n о=o п=p р=r с=s т=t у=u ф=f
+		х=kh ц=ts ч=ch ш=sh щ=shch ъ= ы=y ь= э=e ю=yu я=ya і=i ї=yi є=ye ґ=g ў=u ј=j љ=lj њ=nj ђ=dj ћ=c
+		ќ=kj ѓ=gj ѕ=dz џ=dz ә=a ғ=g қ=k ң=n ө=o ұ=u ү=u һ=h`
+	greek = `α=a β=v γ=g δ=d ε=e ζ=z η=i θ=th ι=i κ=k λ=l μ=m ν=n ξ=x ο=o π=p ρ=r σ=s ς=s τ=t υ=y φ=f χ=ch
+		ψ=ps ω=o`
+	armenian = `ա=a բ=b գ=g դ=d ե=e զ=z է=e ը=y թ=t ժ=zh ի=i լ=l խ=kh ծ=ts կ=k հ=h ձ=dz ղ=gh ճ=ch մ=m յ=y ն=n
+		շ=sh ո=o չ=ch պ=p ջ=j ռ=r ս=s վ=v տ=t ր=r ց=ts ւ=u փ=p ք=k օ=o ֆ=f և=ev`
+	georgian = `ა=a ბ=b გ=g დ=d ე=e ვ=v ზ=z თ=t ი=i კ=k ლ=l მ=m ნ=n ო=o პ=p ჟ=zh რ=r ს=s ტ=t უ=u ფ=p ქ=k ღ=gh
+		ყ=q შ=sh ჩ=ch ც=ts ძ=dz წ=ts ჭ=ch ხ=kh ჯ=j ჰ=h`
+	oddLatin = `ß=ss æ=ae ø=o đ=d ð=d þ=th ł=l ħ=h ı=i ə=a œ=oe ŋ=ng ŧ=t ĸ=k ɓ=b ɗ=d ƙ=k ɛ=e ɔ=o`
+)
+
+// kana romanizes hiragana by Hepburn, without long vowels, as in addresses.
+var kana = strings.NewReplacer(strings.Fields(`きゃ kya きゅ kyu きょ kyo しゃ sha しゅ shu しょ sho ちゃ cha ちゅ chu
+	ちょ cho にゃ nya にゅ nyu にょ nyo ひゃ hya ひゅ hyu ひょ hyo みゃ mya みゅ myu みょ myo りゃ rya りゅ ryu りょ ryo
+	ぎゃ gya ぎゅ gyu ぎょ gyo じゃ ja じゅ ju じょ jo びゃ bya びょ byo
+	おう o こう ko そう so とう to のう no ほう ho もう mo よう yo ろう ro ごう go ぞう zo どう do ぼう bo ゆう yu ゅう yu
+	あ a い i う u え e お o か ka き ki く ku け ke こ ko さ sa し shi す su せ se そ so た ta ち chi つ tsu て te と to
+	な na に ni ぬ nu ね ne の no は ha ひ hi ふ fu へ he ほ ho ま ma み mi む mu め me も mo や ya ゆ yu よ yo
+	ら ra り ri る ru れ re ろ ro わ wa を o ん n が ga ぎ gi ぐ gu げ ge ご go ざ za じ ji ず zu ぜ ze ぞ zo
+	だ da ぢ ji づ zu で de ど do ば ba び bi ぶ bu べ be ぼ bo`)...)
+
+// umlauts are spelled out in German and the Nordic languages as often as the
+// marks are dropped.
+var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "å", "aa", "ø", "oe")
+
+// latin returns s in the letters a to z as the owner of the name would type
+// it, or "" where some letter has no romanization here.
+func latin(s string) string {
+	s = kana.Replace(hiragana(strings.ToLower(s)))
+	var out strings.Builder
+	for _, r := range norm.NFD.String(hangul(s)) {
+		letter, known := romanized[r]
+		switch {
+		case r >= 'a' && r <= 'z':
+			out.WriteRune(r)
+		case known:
+			out.WriteString(letter)
+		case unicode.IsLetter(r):
+			return ""
+		}
+	}
+	return out.String()
+}
+
+// hiragana turns katakana into hiragana, which lies 0x60 below.
+func hiragana(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'ァ' && r <= 'ヶ' {
+			return r - 0x60
+		}
+		return r
+	}, s)
+}
+
+var (
+	hangulLead  = strings.Split("g kk n d tt r m b pp s ss  j jj ch k t p h", " ")
+	hangulVowel = strings.Split("a ae ya yae eo e yeo ye o wa wae oe yo u wo we wi yu eu ui i", " ")
+	hangulTail  = strings.Split(" k k k n n n t l l l l l l l l m p p t t ng t t k t p t", " ")
+)
+
+// hangul romanizes Korean syllables by the Revised Romanization, letter by
+// letter.
+func hangul(s string) string {
+	var out strings.Builder
+	for _, r := range norm.NFC.String(s) {
+		if r < 0xAC00 || r > 0xD7A3 {
+			out.WriteRune(r)
+			continue
+		}
+		i := int(r - 0xAC00)
+		out.WriteString(hangulLead[i/588] + hangulVowel[i%588/28] + hangulTail[i%28])
+	}
+	return out.String()
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"compress/bzip2"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// names collects first and last names by language.
+func names(cache string) (shelf, error) {
+	pinyin, err := mandarin(filepath.Join(cache, "deb/usr/share/unicode/Unihan_Readings.txt.bz2"))
+	if err != nil {
+		return nil, err
+	}
+	s := shelf{}
+	if err := fromFakerJS(npmFolder(cache, npmPackages[0]), s, pinyin); err != nil {
+		return nil, err
+	}
+	for _, src := range codeSources {
+		if err := src.read(filepath.Join(cache, "deb"), s, pinyin); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// fromFakerJS lets node print the lists, since they are a program.
+func fromFakerJS(folder string, s shelf, pinyin *strings.Replacer) error {
+	const program = `import(process.argv[1]).then(({allLocales: all}) => {
+		const flat = x => Array.isArray(x) ? x.flatMap(flat) : typeof x === 'object' && x ? Object.values(x).flatMap(flat) : typeof x === 'string' ? [x] : [];
+		const out = {};
+		for (const [k, l] of Object.entries(all)) for (const part of ['first', 'last']) out[k + ' ' + part] = flat(l.person?.[part + '_name']);
+		console.log(JSON.stringify(out));
+	})`
+	printed, err := exec.Command("node", "-e", program, filepath.Join(folder, "dist/index.js")).Output()
+	if err != nil {
+		return err
+	}
+	var lists map[string][]string
+	if err := json.Unmarshal(printed, &lists); err != nil {
+		return err
+	}
+	for key, list := range lists {
+		locale, part, _ := strings.Cut(key, " ")
+		addNames(s, locale, part, list, pinyin)
+	}
+	return nil
+}
+
+// codeSource is a set of files of program text in which names stand between quotes
+// in assignments to variables that tell what they are.
+type codeSource struct {
+	glob   string         // the files, under the folder of Debian packages
+	locale *regexp.Regexp // finds the locale in a path
+	list   *regexp.Regexp // finds a list: its name and its text
+	word   *regexp.Regexp // finds a word in the text of a list
+}
+
+var codeSources = []codeSource{
+	{"usr/share/php/Faker/Provider/*/Person.php", regexp.MustCompile(`Provider/(\w+)/`),
+		regexp.MustCompile(`(?s)\$((?:first|last|middle)\w*) = (?:\[|array\()(.*?);`), quoted},
+	{"usr/lib/python3/dist-packages/faker/providers/person/*/__init__.py", regexp.MustCompile(`person/(\w+)/`),
+		regexp.MustCompile(`(?s)\n    ((?:first|last|middle)_\w*) = \((.*?)\n    \)`), quoted},
+	{"usr/share/rubygems-integration/all/gems/faker-2.21.0/lib/locales/*.yml", regexp.MustCompile(`locales/([\w-]+)\.`),
+		regexp.MustCompile(`(?s)\n +(\w*(?:first_name|last_name|surname)\w*): ?\[(.*?)\]`), regexp.MustCompile(`([^\s,"][^,"\n]*)`)},
+	{"usr/share/rubygems-integration/all/gems/faker-2.21.0/lib/locales/*.yml", regexp.MustCompile(`locales/([\w-]+)\.`),
+		regexp.MustCompile(`\n +(\w*(?:first_name|last_name|surname)\w*):((?:\n +- [^#\n]*)+)`), regexp.MustCompile(`- (.*)`)},
+	{"usr/share/rubygems-integration/all/gems/ffaker-2.20.0/lib/ffaker/data/name*/*", regexp.MustCompile(`data/name_?(\w*)/`),
+		regexp.MustCompile(`(?s)()(.*)`), regexp.MustCompile(`(.+)`)},
+}
+
+var quoted = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'|"([^"]*)"`)
+
+func (src codeSource) read(root string, s shelf, pinyin *strings.Replacer) error {
+	paths, err := filepath.Glob(filepath.Join(root, src.glob))
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		locale := src.locale.FindStringSubmatch(path)[1]
+		for _, list := range src.list.FindAllStringSubmatch(string(text), -1) {
+			var words []string
+			for _, m := range src.word.FindAllStringSubmatch(list[2], -1) {
+				words = append(words, strings.ReplaceAll(strings.Join(m[1:], ""), `\'`, "'"))
+			}
+			addNames(s, locale, part(list[1]+filepath.Base(path)), words, pinyin)
+		}
+	}
+	return nil
+}
+
+// part tells first names from last names by what their list is called.
+func part(list string) string {
+	list = strings.ToLower(list)
+	if strings.Contains(list, "last") || strings.Contains(list, "surname") {
+		return "last"
+	}
+	return "first"
+}
+
+var ageOrMark = regexp.MustCompile(`[({#:].*`)
+
+// addNames puts a list into the section of its language.
+func addNames(s shelf, locale, part string, list []string, pinyin *strings.Replacer) {
+	section := language(locale)
+	if section == "" {
+		return
+	}
+	for _, name := range list {
+		if section == "zh" {
+			name = pinyin.Replace(name)
+		}
+		if !strings.Contains(name, "{") {
+			s.add(section+" "+part, ageOrMark.ReplaceAllString(name, ""))
+		}
+	}
+}
+
+// Locales that are a people of their own within a language, under the key
+// they get; languages without vowels in writing, and jokes, under "".
+var languages = map[string]string{
+	"en_GH": "gh", "tw_GH": "gh", "en_NG": "ng", "en_UG": "ug", "en_IN": "in", "en_NP": "np", "en_ZA": "za",
+	"en_HK": "hk", "en_SG": "sg", "fr_SN": "sn", "en_TH": "th", "then": "th", "en_PAK": "pk", "mi_NZ": "mi",
+	"en_BORK": "", "en_au_ocker": "", "dk": "da", "se": "sv", "nb": "no", "cn": "zh", "tw": "zh", "kr": "ko",
+	"br": "pt", "gr": "el", "ua": "uk", "ph": "ph", "mx": "es", "in": "in", "ga": "ga", "": "en", "vn": "vi", "ee": "et",
+	"ar": "", "fa": "", "he": "", "ur": "", "dv": "", "th_TH": "", "ku_ckb": "", "ar_SA": "", "kh": "", "en_MS": "ms",
+}
+
+func language(locale string) string {
+	locale = strings.ReplaceAll(locale, "-", "_")
+	if key, known := languages[locale]; known {
+		return key
+	}
+	key, _, _ := strings.Cut(locale, "_")
+	if key == "fa" || key == "he" || key == "ar" || key == "ur" {
+		return ""
+	}
+	return key
+}
+
+// mandarin maps each Chinese character to its usual reading in Mandarin,
+// without tone.
+func mandarin(path string) (*strings.Replacer, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var text strings.Builder
+	if _, err := io.Copy(&text, bzip2.NewReader(f)); err != nil {
+		return nil, err
+	}
+	var pairs []string
+	for _, m := range regexp.MustCompile(`(?m)^U\+(\w+)\tkMandarin\t(\S+)`).FindAllStringSubmatch(text.String(), -1) {
+		point, err := strconv.ParseUint(m[1], 16, 32)
+		if err != nil || !utf8.ValidRune(rune(point)) {
+			continue
+		}
+		pairs = append(pairs, string(rune(point)), m[2])
+	}
+	return strings.NewReplacer(pairs...), nil
+}

@@ -1,0 +1,57 @@
+// Package gibberish tells how likely a local part was typed or generated at
+// random, rather than being a name, a word, a handle or an abbreviation.
+//
+// It adds up weights: of every sequence of three to five symbols, and of a
+// few facts about the name as a whole. The weights were found by logistic
+// regression (package main in train) on names and words of many languages
+// against random strings of many makes. A table turns the sum into a
+// probability. All of it is integer arithmetic on a constant table, so every
+// host gives the same answer. MODEL.md tells the data, the errors and the limits.
+package gibberish
+
+import _ "embed"
+
+// model is the table of weights, and behind it the probabilities by sum.
+//
+//go:embed model.bin
+var model string
+
+// unit is how many steps of a weight make a factor of e in the odds.
+const unit = 12
+
+// Score is the probability that name is gibberish, in hundredths. name is a
+// local part without its tag.
+func Score(name []byte) uint8 {
+	var t text
+	t.read(name)
+	if t.letters == 0 { // digits alone, another script
+		return 0
+	}
+	sum := t.sum(0)
+	if leet := t.unleet(); leet > 0 {
+		sum = min(sum, t.sum(leet))
+	}
+	return probability(sum)
+}
+
+// sum adds up the weights of t's features.
+func (t *text) sum(leet int) int {
+	var f features
+	f.collect(t, leet)
+	sum := 0
+	for _, i := range f.index[:f.n] {
+		sum += int(int8(model[i]))
+	}
+	return sum
+}
+
+// Sums beyond reach are as certain as can be.
+const (
+	reach = 128
+	grain = 2 // steps of a sum that share a probability
+)
+
+func probability(sum int) uint8 {
+	sum = max(-reach, min(sum, reach-1))
+	return model[tableSize+(sum+reach)/grain]
+}

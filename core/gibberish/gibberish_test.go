@@ -1,0 +1,142 @@
+package gibberish
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Local parts that are not gibberish, by kind.
+var real = map[string]string{
+	"names":           "anna.schmidt j.smith maria_gonzalez lee-wong o'brien mcgregor vandenberg jean-pierre.dupont",
+	"short parts":     "ab jk mjr tom li ng xu o jo.x a.b",
+	"initials":        "jd1984 mk1975 rtb2003 s.k.93 akm77",
+	"years":           "peter1969 lucy.brown2001 hans_85 emma99",
+	"handles":         "darkwolf77 skater_girl thecoffeelover xxninjaxx ilovepizza bikerdude1",
+	"leet":            "h4cker l33tman r0ckstar d4rkl0rd",
+	"companies":       "info.acme sunrisebakery northwindtraders greenleaf-consulting",
+	"acronyms":        "hr.nasa ieee.member bbcnews ftp-admin",
+	"identifiers":     "mulleran2 garciajo5 jsmit21 wongk12",
+	"transliterated":  "shchedrin zhukovskaya nguyenvanan tranthihuong xiaoyingzhang giorgadze hovhannisyan papadopoulos",
+	"peoples":         "chukwuemeka adebayo.ogunleye gwenllian.llewelyn sigurjonsson etxeberria kealoha jayawardena mwangi.kamau",
+	"consonants":      "krzysztof.brzeczyszczykiewicz wrzesniewski vlk.hrdlicka schwartzkopff",
+	"accented":        "françois.lefèvre jürgen.groß łukasz.żółć đặng.nguyễn şükrü.çağlar þórður",
+	"native scripts":  "иван.петров 王小明 김민수 やまだ.たろう γιώργος דוד محمد สมชาย गीता",
+	"native, numbers": "иван1984 王88",
+	"digits alone":    "5551234567 19840523 123 42 555-123-4567 8.8.8",
+	"double letters":  "aaron bobby mississippi lulu momo77",
+	"other":           "- . _ x",
+}
+
+// Local parts that are, by kind.
+var random = map[string]string{
+	"letters":         "xkqzvbnw qwzxjkvh vbxqzlkrt jzqxwvkp fqzkrwxptd",
+	"alphanumeric":    "k3j9x2q8z7 x7f9q2m4k1 9z8x7c6v5q",
+	"hex":             "9f86d081884c7d65 e3b0c44298fc1c14 d41d8cd98f00b204",
+	"uuid":            "550e8400-e29b-41d4-a716-446655440000 6ba7b810-9dad",
+	"base32":          "mfrggzdfmztwq2lk jbswy3dpfqqho33s krsxg5baij2w4z3z",
+	"consonant runs":  "bcdfghjklm sdfghjklkjh xzcvbnmlkj ptkvbgdfsz",
+	"keyboard walks":  "asdfgh asdfghjkl qwertyasdf zxcvbnm qweasdzxc poiuytrewq",
+	"repeated chunks": "qweqweqwe asdasdasd dfgdfgdfg jkljkljkl",
+	"runs, separated": "xkqz.vbnwp qhwz_kdxv zkjq-wvbx",
+	"blocks":          "xkq38zvb77 tz4kq9wx2",
+}
+
+func TestScore(t *testing.T) {
+	for kind, names := range real {
+		for name := range strings.FieldsSeq(names) {
+			require.Less(t, Score([]byte(name)), uint8(50), "%s: %s", kind, name)
+		}
+	}
+	for kind, names := range random {
+		for name := range strings.FieldsSeq(names) {
+			require.GreaterOrEqual(t, Score([]byte(name)), uint8(50), "%s: %s", kind, name)
+		}
+	}
+}
+
+// A row of sums has a row of probabilities that never falls, from sure to sure.
+func TestProbabilityRises(t *testing.T) {
+	require.Len(t, model, tableSize+2*reach/grain)
+	last := uint8(0)
+	for sum := -2 * reach; sum <= 2*reach; sum++ {
+		p := probability(sum)
+		require.GreaterOrEqual(t, p, last, "at %d", sum)
+		last = p
+	}
+	require.LessOrEqual(t, probability(-reach), uint8(1))
+	require.Equal(t, uint8(100), probability(reach))
+}
+
+func TestMarksAreDropped(t *testing.T) {
+	for _, pair := range [][2]string{
+		{"françois", "francois"}, {"škvorecký", "skvorecky"}, {"nguyễn", "nguyen"}, {"Ølberg", "olberg"},
+		{"ḥasan", "hasan"}, {"e\u0301mile", "emile"}, {"O'Brien", "obrien"}, {"ștefan", "stefan"},
+	} {
+		var marked, plain text
+		marked.read([]byte(pair[0]))
+		plain.read([]byte(pair[1]))
+		require.Equal(t, plain, marked, pair[0])
+	}
+}
+
+func TestDigitsAreReadAsLetters(t *testing.T) {
+	for _, c := range []struct {
+		name, read string
+		count      int
+	}{
+		{"h4cker", "hacker", 1}, {"n1nj4s", "ninjas", 2}, {"anna77", "anna77", 0}, {"c00l99", "cool99", 2},
+		{"2fast", "zfast", 1}, {"a1.b", "a1.b", 0},
+	} {
+		var leet, plain text
+		leet.read([]byte(c.name))
+		plain.read([]byte(c.read))
+		require.Equal(t, c.count, leet.unleet(), c.name)
+		require.Equal(t, plain.symbol, leet.symbol, c.name)
+	}
+}
+
+func TestInputIsBounded(t *testing.T) {
+	long := []byte(strings.Repeat("xkqz", 1<<18))
+	require.Equal(t, Score(long[:2*limit]), Score(long))
+}
+
+func TestNoAllocations(t *testing.T) {
+	names := [][]byte{[]byte("maria.gonzalez1984"), []byte("h4ckm3"), []byte("łukasz"), []byte("иван")}
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		for _, name := range names {
+			Score(name)
+		}
+	}))
+}
+
+func FuzzScore(f *testing.F) {
+	f.Add([]byte("maria.gonzalez1984"))                  // the usual
+	f.Add([]byte("h4ck3r"))                              // two readings
+	f.Add([]byte("žluťoučký\xff\xcc\x81кот"))            // marks, a broken byte, another script
+	f.Add([]byte(strings.Repeat("a1", 200)))             // longer than is read
+	f.Add([]byte("....----____1999"))                    // no letters
+	f.Add([]byte(strings.Repeat("\u0301", limit) + "a")) // marks that take no place
+	f.Fuzz(func(t *testing.T, name []byte) {
+		score := Score(name)
+		require.LessOrEqual(t, score, uint8(100))
+		require.Equal(t, score, Score(name))
+		if utf8.Valid(name) {
+			require.Equal(t, score, Score(append([]byte(".-"), name...)), "separators before the name count for nothing")
+		}
+	})
+}
+
+func BenchmarkScore(b *testing.B) {
+	for _, name := range []string{"jane.smith", "k3j9x2q8z7", "h4ck3rm4n77", "иван.петров", "maximilian.featherstonehaugh1984"} {
+		b.Run(name, func(b *testing.B) {
+			in := []byte(name)
+			b.ReportAllocs()
+			for b.Loop() {
+				Score(in)
+			}
+		})
+	}
+}

@@ -1,0 +1,105 @@
+package gibberish
+
+import "unicode/utf8"
+
+// Symbols of the model's alphabet: 1 to 26 are the letters a to z.
+const (
+	edge    = 0  // where a run of letters and digits begins or ends
+	digit   = 27 // any digit
+	symbols = 28
+)
+
+// limit bounds how much of a name is read; a local part in an address has at
+// most 64 octets (RFC 5321 section 4.5.3.1.1).
+const limit = 80
+
+// text is a name as the model reads it: symbols, with an edge after each run,
+// and beside each digit which one it is.
+type text struct {
+	n       int
+	symbol  [limit + 2]uint8
+	value   [limit + 2]uint8 // of a digit, 0 to 9
+	letters int              // how many Latin letters
+	digits  int
+	foreign int // letters of other scripts
+}
+
+// read fills t from name, which is UTF-8, best in NFC and lower case. Marks on
+// Latin letters are dropped. Whatever is neither letter nor digit ends a run,
+// and so do letters of other scripts.
+func (t *text) read(name []byte) {
+	for i := 0; i < len(name) && t.n < limit; i++ {
+		switch b := name[i]; {
+		case b >= 'a' && b <= 'z':
+			t.letter(b)
+		case b >= '0' && b <= '9':
+			t.value[t.n] = b - '0'
+			t.push(digit)
+			t.digits++
+		case b >= 'A' && b <= 'Z':
+			t.letter(b + 'a' - 'A')
+		case b == '\'' || b == '`': // o'brien is typed obrien
+		case b < utf8.RuneSelf:
+			t.cut()
+		default:
+			r, size := utf8.DecodeRune(name[i:])
+			i += size - 1
+			t.other(r)
+		}
+	}
+	t.cut()
+}
+
+func (t *text) letter(b byte) {
+	t.push(b - 'a' + 1)
+	t.letters++
+}
+
+func (t *text) push(s uint8) {
+	t.symbol[t.n] = s
+	t.n++
+}
+
+// cut ends the run, if there is one.
+func (t *text) cut() {
+	if t.n > 0 && t.symbol[t.n-1] != edge {
+		t.push(edge)
+	}
+}
+
+// other takes in a character beyond ASCII.
+func (t *text) other(r rune) {
+	switch b := base(r); {
+	case b != ' ':
+		t.letter(b)
+	case r >= 0x300 && r < 0x370: // a combining mark
+	default:
+		t.foreign++
+		t.cut()
+	}
+}
+
+// Base letters of Latin letters with marks, by code point; a space where there is none.
+const (
+	latinFirst = 0xC0 // Latin-1 Supplement, Latin Extended-A and -B to U+025B
+	latinBase  = "aaaaaaaceeeeiiiidnooooo ouuuuytsaaaaaaaceeeeiiiidnooooo ouuuuytyaaaaaaccccccccddddeeeeeeeeeegggg" +
+		"gggghhhhiiiiiiiiiiiijjkkkllllllllllnnnnnnnnnoooooooorrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs" +
+		" b    o  dd   eaeff    ikk      oo             uu  yyzz             dddlllnnnaaiioouuuuuuuuuueaa" +
+		"aa  ggggkkoooo  jdddgg  nnaaaaooaaaaeeeeiiiioooorrrruuuusstt  hh      aaeeooooooooyy            " +
+		"                   bo dd a e"
+	moreFirst = 0x1E00 // Latin Extended Additional: transliterations, Vietnamese
+	moreBase  = "aabbbbbbccddddddddddeeeeeeeeeeffgghhhhhhhhhhiiiikkkkkkllllllllmmmmmmnnnnnnnnoooooooopppprrrrrrrr" +
+		"ssssssssssttttttttuuuuuuuuuuvvvvwwwwwwwwwwxxxxyyzzzzzzhtwyas  s aaaaaaaaaaaaaaaaaaaaaaaaeeeeeeee" +
+		"eeeeeeeeiiiioooooooooooooooooooooooouuuuuuuuuuuuuuyyyyyyyy"
+)
+
+// base returns the letter a to z that a Latin letter is built on, or a space.
+func base(r rune) byte {
+	switch {
+	case r >= latinFirst && r < latinFirst+rune(len(latinBase)):
+		return latinBase[r-latinFirst]
+	case r >= moreFirst && r < moreFirst+rune(len(moreBase)):
+		return moreBase[r-moreFirst]
+	}
+	return ' '
+}
