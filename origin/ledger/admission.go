@@ -120,11 +120,14 @@ func (r *admitting) want(w *wanted) {
 
 // decide goes through the precedence of the contract and books what follows.
 func (r *admitting) decide(b *book) (Admission, error) {
-	k, known := b.keys[r.key]
-	if !known || k.revoked {
+	k := b.keys[r.key]
+	if k == nil || k.revoked {
 		return Admission{Verdict: UnknownKey}, nil
 	}
 	a := b.accounts[k.account]
+	if a == nil { // the key was made after the accounts were read
+		return Admission{Verdict: UnknownKey}, nil
+	}
 	a.roll(monthOf(b.now))
 	if wait := a.takeToken(b.now); wait > 0 {
 		return a.answer(Admission{Verdict: RateLimited, RetryAfter: wait}), nil

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"database/sql"
 	"net/url"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 )
 
@@ -16,27 +18,53 @@ import (
 // charge on the same database, one UPDATE and one commit. From 32 callers one
 // commit serves many.
 func BenchmarkCharge(b *testing.B) {
-	b.Run("sqlite/limit", benchmarkLimit)
+	b.Run("sqlite/limit", limitOfSQLite)
+	benchmarkCharges(b, "sqlite", func(b *testing.B) string { return "sqlite:" + filepath.Join(b.TempDir(), "ledger.db") })
+	b.Run("postgres/limit", limitOfPostgres)
+	benchmarkCharges(b, "postgres", func(b *testing.B) string { return needPostgres(b).emptyDatabase(b) })
+}
+
+func benchmarkCharges(b *testing.B, name string, url func(*testing.B) string) {
 	for _, callers := range []int{1, 32} {
-		b.Run("sqlite/callers="+strconv.Itoa(callers), func(b *testing.B) {
-			benchmarkCharge(b, "sqlite:"+filepath.Join(b.TempDir(), "ledger.db"), callers)
-		})
+		b.Run(name+"/callers="+strconv.Itoa(callers), func(b *testing.B) { benchmarkCharge(b, url(b), callers) })
 	}
 }
 
-func benchmarkLimit(b *testing.B) {
+const (
+	bareTable  = "CREATE TABLE bare (id INTEGER PRIMARY KEY, used INTEGER); INSERT INTO bare VALUES (1, 0)"
+	bareCharge = "UPDATE bare SET used = used + 1 WHERE id = 1"
+)
+
+func limitOfSQLite(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "limit.db")
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+pragmas)
 	require.NoError(b, err)
 	defer db.Close()
-	_, err = db.Exec("CREATE TABLE accounts (id INTEGER PRIMARY KEY, used INTEGER); INSERT INTO accounts VALUES (1, 0)")
+	_, err = db.Exec(bareTable)
 	require.NoError(b, err)
-	charge, err := db.Prepare("UPDATE accounts SET used = used + 1 WHERE id = 1")
+	charge, err := db.Prepare(bareCharge)
 	require.NoError(b, err)
 	for b.Loop() {
 		_, err := charge.Exec()
 		require.NoError(b, err)
 	}
+	reportCharges(b)
+}
+
+func limitOfPostgres(b *testing.B) {
+	conn, err := pgx.Connect(b.Context(), needPostgres(b).emptyDatabase(b))
+	require.NoError(b, err)
+	defer conn.Close(context.Background())
+	_, err = conn.Exec(b.Context(), bareTable)
+	require.NoError(b, err)
+	for b.Loop() {
+		_, err := conn.Exec(b.Context(), bareCharge)
+		require.NoError(b, err)
+	}
+	reportCharges(b)
+}
+
+func reportCharges(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
 }
 
@@ -67,6 +95,6 @@ func benchmarkCharge(b *testing.B, url string, callers int) {
 	all.Wait()
 	b.StopTimer()
 	after := l.Stats()
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
+	reportCharges(b)
 	b.ReportMetric(float64(b.N)/float64(after.Commits-before.Commits), "charges/commit")
 }

@@ -27,7 +27,9 @@ func TestMain(m *testing.M) {
 		worker(strings.Fields(job))
 		return
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	postgresServer.remove()
+	os.Exit(code)
 }
 
 func worker(job []string) {

@@ -92,7 +92,7 @@ func (b *book) hold(i *Idempotency, c *charge) {
 // held is the hold of a charge, or nil when a retry has taken it over.
 func (b *book) held(c *charge) *hold {
 	h := b.holds[holdKey{c.account, *c.idempotency}]
-	if h == nil || h.dropped || h.answer != nil || h.owner != c.owner {
+	if h == nil || h.dropped || h.owner != c.owner {
 		return nil
 	}
 	return h

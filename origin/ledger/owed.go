@@ -11,10 +11,10 @@ type owed struct {
 	charges []*charge
 }
 
-func (o *owed) add(c *charge) {
+func (o *owed) add(charges ...*charge) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.charges = append(o.charges, c)
+	o.charges = append(o.charges, charges...)
 }
 
 // tickets are the settlements that give back what is owed now, oldest first.

@@ -15,8 +15,9 @@ import (
 // between SQLite and PostgreSQL; every decision is made above it.
 type store interface {
 	// transact runs reads, then what decide makes of them, in one transaction
-	// that excludes others from the rows read, and commits it durably. When
-	// decide returns nothing to do, or fails, nothing is changed.
+	// that excludes others from the accounts read, and commits it durably. When
+	// decide returns nothing to do, or fails, nothing is changed. When it
+	// cannot be known whether the commit was done, the error is an inDoubt.
 	transact(ctx context.Context, reads []statement, decide func(now time.Time) ([]statement, error)) error
 	// query runs a statement that only reads, beside the writer.
 	query(ctx context.Context, s statement) error
@@ -32,6 +33,15 @@ type statement struct {
 	scan func(row) error
 }
 
+// An inDoubt is the error of a commit whose answer was lost. Once the database
+// can be asked again, committed tells what became of it.
+type inDoubt struct {
+	error
+	committed func(context.Context) (bool, error)
+}
+
+func (d *inDoubt) Unwrap() error { return d.error }
+
 type row interface{ Scan(...any) error }
 
 // openStore opens the database that url names.
@@ -40,11 +50,13 @@ func openStore(ctx context.Context, url string, s settings) (store, error) {
 	switch scheme {
 	case "sqlite":
 		return openSQLite(ctx, rest, s.clock)
+	case "postgres", "postgresql":
+		return openPostgres(ctx, url, s.clock)
 	}
-	return nil, errors.New(`the database must be given as "sqlite:PATH"`)
+	return nil, errors.New(`the database must be given as "sqlite:PATH" or "postgres://USER@HOST/NAME"`)
 }
 
-//go:embed sqlite
+//go:embed sqlite postgres
 var files embed.FS
 
 // catalogue reads a dialect's queries. Each follows a line "-- name: NAME";

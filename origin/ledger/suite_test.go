@@ -15,6 +15,7 @@ func forEachDatabase(t *testing.T, test func(t *testing.T, url string)) {
 	t.Run("sqlite", func(t *testing.T) {
 		test(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
 	})
+	t.Run("postgres", func(t *testing.T) { test(t, needPostgres(t).emptyDatabase(t)) })
 }
 
 // A fakeClock stands still until it is told to move.

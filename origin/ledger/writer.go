@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"time"
 )
@@ -22,6 +23,7 @@ type writer struct {
 	*Ledger
 	retry *time.Ticker
 	purge *time.Ticker
+	doubt *doubt // of the batch before, or nil
 }
 
 func newWriter(l *Ledger) *writer {
@@ -45,6 +47,7 @@ func (w *writer) run() {
 		}
 	}
 	w.commit(nil) // what is owed, for the last time
+	w.owed.add(w.doubt.worst()...)
 }
 
 // collect takes what waits behind the first ticket, without waiting for more.
@@ -86,25 +89,40 @@ func (w *writer) accept(t *ticket) bool {
 	return false
 }
 
-// commit decides a batch, and what is owed before it, in one transaction, and
-// then answers. A transaction that failed has charged nobody.
+// commit decides a batch in one transaction and then answers. A transaction
+// that failed has charged nobody.
 func (w *writer) commit(batch []*ticket) {
-	owed := w.owed.tickets()
-	if len(owed)+len(batch) == 0 {
+	if len(batch)+w.owed.len() == 0 && w.doubt == nil {
 		return
 	}
 	begun := time.Now()
-	err := w.transact(append(owed, batch...))
-	w.stats.committed(len(batch), time.Since(begun), err)
+	err := w.settleDoubt()
 	if err == nil {
-		w.owed.paid(len(owed))
+		err = w.transact(batch)
 	}
+	w.stats.committed(len(batch), time.Since(begun), err)
 	for _, t := range batch {
 		w.answer(t, err)
 	}
 }
 
+// transact decides what is owed and then the batch.
 func (w *writer) transact(batch []*ticket) error {
+	owed := w.owed.tickets()
+	err := w.decide(append(owed, batch...))
+	var lost *inDoubt
+	switch {
+	case err == nil:
+		w.owed.paid(len(owed))
+	case errors.As(err, &lost):
+		w.doubt = newDoubt(lost, batch, len(owed))
+	default:
+		w.owed.add(chargesOf(batch)...)
+	}
+	return err
+}
+
+func (w *writer) decide(batch []*ticket) error {
 	b := newBook(w.lease)
 	return w.store.transact(context.Background(), b.reads(batch), func(now time.Time) ([]statement, error) {
 		b.now = now
@@ -115,25 +133,16 @@ func (w *writer) transact(batch []*ticket) error {
 	})
 }
 
-// answer wakes the caller of a ticket. What a caller that has left was charged
-// is owed, and so is the charge of a settlement that failed.
+// answer wakes the caller of a ticket. What a caller that has left was charged is owed.
 func (w *writer) answer(t *ticket, err error) {
 	if err != nil {
 		t.admission, t.err = Admission{}, unavailable(err)
 	}
-	switch op := t.op.(type) {
-	case *admitting:
-		if t.admission.Verdict == RateLimited {
-			w.fence.raise(op.key, t.admission)
-		}
-		if c := t.admission.charge; !t.answer() && c != nil {
-			w.owed.add(c)
-		}
-	case *settling:
-		if err != nil {
-			w.owed.add(op.charge)
-		}
-		t.answer()
+	if op, ok := t.op.(*admitting); ok && t.admission.Verdict == RateLimited {
+		w.fence.raise(op.key, t.admission)
+	}
+	if c := t.admission.charge; !t.answer() && c != nil {
+		w.owed.add(c)
 	}
 }
 

@@ -68,7 +68,8 @@ SELECT name, rate, points, overage FROM plans ORDER BY name;
 -- Accounts.
 -- name: create_account
 INSERT INTO accounts (email, plan, rate, points, created_ns)
-SELECT $1, p.name, $3, $4, $5 FROM plans p WHERE p.name = $2
+SELECT CAST($1 AS TEXT), p.name, CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($5 AS BIGINT)
+  FROM plans p WHERE p.name = $2
     ON CONFLICT (email) DO NOTHING
 RETURNING id;
 
@@ -79,13 +80,14 @@ UPDATE accounts SET plan = $2, rate = $3, points = $4 WHERE id = $1 RETURNING id
 SELECT a.id, a.email, a.plan, coalesce(a.rate, p.rate), coalesce(a.points, p.points), p.overage,
        a.month, a.used, a.created_ns
   FROM accounts a JOIN plans p ON p.name = a.plan
- WHERE ($1 = '' OR a.email = $1) AND a.id > $2
+ WHERE (CAST($1 AS TEXT) = '' OR a.email = $1) AND a.id > $2
  ORDER BY a.id LIMIT $3;
 
 -- Keys.
 -- name: create_key
 INSERT INTO keys (account, name, hash, hint, created_ns)
-SELECT a.id, $2, $3, $4, $5 FROM accounts a WHERE a.id = $1
+SELECT a.id, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT)
+  FROM accounts a WHERE a.id = $1
 RETURNING id;
 
 -- name: list_keys
@@ -94,11 +96,11 @@ SELECT k.id, k.account, k.name, k.hint, k.created_ns, coalesce(k.revoked_ns, 0),
   FROM keys k WHERE k.account = $1 ORDER BY k.id;
 
 -- name: revoke_key
-UPDATE keys SET revoked_ns = coalesce(revoked_ns, $3) WHERE account = $1 AND id = $2 RETURNING id;
+UPDATE keys SET revoked_ns = coalesce(revoked_ns, CAST($3 AS BIGINT)) WHERE account = $1 AND id = $2 RETURNING id;
 
 -- Usage history: $1 account or 0 for all, $2 and $3 first and last day.
 -- name: read_usage
 SELECT u.account, u.key, u.day, u.points, u.requests, u.errors
   FROM usage u
- WHERE ($1 = 0 OR u.account = $1) AND u.day BETWEEN $2 AND $3
+ WHERE (CAST($1 AS BIGINT) = 0 OR u.account = $1) AND u.day BETWEEN $2 AND $3
  ORDER BY u.account, u.day, u.key;
