@@ -3,9 +3,11 @@ package mx
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 	"github.com/miekg/dns"
@@ -52,6 +54,7 @@ func TestAnswersAreKeptForTheirTTL(t *testing.T) {
 		{"the record's TTL", "usual.test", nil, 300 * time.Second},
 		{"the least of the records'", "unequal.test", nil, 50 * time.Second},
 		{"the least along the CNAMEs", "alias.test", nil, 40 * time.Second},
+		{"the least along CNAMEs in several answers", "alias.test", firstHopOnly, 40 * time.Second},
 		{"zero, clamped", "zero.test", nil, 10 * time.Second},
 		{"top bit set is zero (RFC 2181), clamped", "signbit.test", nil, 10 * time.Second},
 		{"a month, clamped", "month.test", nil, 24 * time.Hour},
@@ -160,6 +163,21 @@ func TestStaleAnswersDoNotWaitForTheDeadline(t *testing.T) {
 	require.True(t, fresh, "and its failure spares the next caller the wait")
 }
 
+// An answer that grows too old while its refresh is under way is not told.
+func TestStaleAnswersAreBoundedToTheEnd(t *testing.T) {
+	server := mxtest.New(t, ttlZone)
+	r, clock := openAt(t, Config{}, server.Addr)
+	_, err := r.Lookup(context.Background(), "usual.test")
+	require.NoError(t, err)
+	clock.advance(301 * time.Second)
+	server.FaultAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+		clock.advance(24 * time.Hour)
+		mxtest.ServFail(w, reply)
+	})
+	_, err = r.Lookup(context.Background(), "usual.test")
+	requireError(t, err, Failure, Rcode)
+}
+
 func TestStaleAnswersCanBeTurnedOff(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{StaleFor: -1}, server.Addr)
@@ -169,6 +187,19 @@ func TestStaleAnswersCanBeTurnedOff(t *testing.T) {
 	clock.advance(301 * time.Second)
 	_, err = r.Lookup(context.Background(), "usual.test")
 	requireError(t, err, Failure, Rcode)
+}
+
+// A domain is a piece of a request, which the cache must not keep from being
+// freed.
+func TestCacheKeepsACopyOfTheName(t *testing.T) {
+	r := open(t, Config{}, mxtest.Start(t, ttlZone))
+	request := strings.Repeat("x", 1<<20) + "usual.test"
+	domain := request[1<<20:]
+	_, err := r.Lookup(context.Background(), domain)
+	require.NoError(t, err)
+	kept, ok := r.cache.entries.GetEntry(domain)
+	require.True(t, ok)
+	require.NotSame(t, unsafe.StringData(domain), unsafe.StringData(kept.Key))
 }
 
 func TestCacheIsBounded(t *testing.T) {

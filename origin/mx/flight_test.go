@@ -86,6 +86,16 @@ func TestTheLastCallerCallsTheFlightOff(t *testing.T) {
 	require.Zero(t, s.Timeouts+s.Failures, "what was called off has no outcome")
 }
 
+// A flight that was called off lands after the next one of its name took off.
+func TestAFlightTakesOffOnlyItself(t *testing.T) {
+	old, young := &flight{name: "example.test"}, &flight{name: "example.test"}
+	under := flights{byName: map[string]*flight{"example.test": young}}
+	under.remove(old)
+	require.Same(t, young, under.byName["example.test"])
+	under.remove(young)
+	require.Empty(t, under.byName)
+}
+
 // Every socket and goroutine of a look-up goes with its last caller.
 func TestCancellationFreesEverything(t *testing.T) {
 	server := mxtest.New(t, zone)

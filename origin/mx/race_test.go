@@ -49,6 +49,29 @@ func TestLateServersAreAskedLast(t *testing.T) {
 	require.Zero(t, silent.Asked("two.example.test")+silent.Asked("null.example.test"))
 }
 
+// never is a pace that no test lives to see.
+var never = Config{Timeout: 10 * time.Second, Hedge: time.Hour}
+
+func TestAFailureIsNotWaitedFor(t *testing.T) {
+	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
+	first.FaultAll(mxtest.ServFail)
+	r := open(t, never, first.Addr, second.Addr)
+	mx, err := r.Lookup(context.Background(), "example.test")
+	require.NoError(t, err)
+	require.True(t, mx)
+}
+
+func TestUnreachableServersAreAskedLast(t *testing.T) {
+	down, good := mxtest.New(t, zone), mxtest.New(t, zone)
+	down.Close()
+	r := open(t, never, down.Addr, good.Addr)
+	for _, domain := range []string{"example.test", "two.example.test"} {
+		_, err := r.Lookup(context.Background(), domain)
+		require.NoError(t, err)
+	}
+	require.EqualValues(t, 3, r.Stats().UDP, "two at first, one from then on")
+}
+
 func TestAllServersFail(t *testing.T) {
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 	first.FaultAll(mxtest.ServFail)

@@ -76,7 +76,8 @@ func readFrame(conn net.Conn) ([]byte, error) {
 	return wire, err
 }
 
-// send opens a connection that dies with ctx and writes query to it.
+// send opens a connection and writes query to it. Reads and writes fail once
+// ctx ends, which it does with the race.
 func send(ctx context.Context, network string, s *server, query *dns.Msg) (net.Conn, error) {
 	wire, err := query.Pack()
 	if err != nil {
@@ -85,10 +86,11 @@ func send(ctx context.Context, network string, s *server, query *dns.Msg) (net.C
 	if network == "tcp" {
 		wire = append(binary.BigEndian.AppendUint16(nil, uint16(len(wire))), wire...)
 	}
-	conn, err := dial(ctx, network, s.address)
+	conn, err := new(net.Dialer).DialContext(ctx, network, s.address)
 	if err != nil {
 		return nil, err
 	}
+	context.AfterFunc(ctx, func() { _ = conn.SetDeadline(past) })
 	if _, err = conn.Write(wire); err != nil {
 		conn.Close()
 		return nil, err
@@ -96,23 +98,4 @@ func send(ctx context.Context, network string, s *server, query *dns.Msg) (net.C
 	return conn, nil
 }
 
-// mortal is a connection whose reads and writes fail once its context ends.
-type mortal struct {
-	net.Conn
-	stop func() bool
-}
-
-func dial(ctx context.Context, network, address string) (*mortal, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	return &mortal{conn, context.AfterFunc(ctx, func() { _ = conn.SetDeadline(past) })}, nil
-}
-
 var past = time.Unix(1, 0)
-
-func (m *mortal) Close() error {
-	m.stop()
-	return m.Conn.Close()
-}
