@@ -13,8 +13,10 @@ type Index struct {
 	targets []target                // grouped by name
 	names   []name                  // by length
 	letters []uint64                // of names, in their order
+	under   []topSet                // of names: the top-level domains of its targets
+	tops    []uint64                // the targets' top-level domains, as pack gives them
 	from    [maxCompared + 2]uint16 // from[n] is the first name of n or more bytes
-	tops    topLevels
+	root    topLevels
 	keys    *keyboard
 }
 
@@ -24,6 +26,7 @@ type name struct {
 	first, last uint16 // its targets
 	size        uint8
 	rarity      uint8 // of its most used target
+	least       uint8 // least rarityInEnding of its targets
 	mail        bool  // its text has "mail" in it
 }
 
@@ -34,10 +37,11 @@ type target struct {
 	name           uint8  // how long the first label is
 	rarity         uint8  // among all targets
 	rarityInEnding uint8  // among those with the same ending
-	grouped        bool   // while the index is made: its name is in names
+	top            place
+	grouped        bool // while the index is made: its name is in names
 }
 
-func (x *Index) text(n name) []byte     { return x.lines[n.at:][:n.size] }
+func (x *Index) text(n *name) []byte    { return x.lines[n.at:][:n.size] }
 func (x *Index) domain(t target) []byte { return x.lines[t.at:t.end] }
 func (x *Index) ending(t target) []byte { return x.domain(t)[t.name+1:] }
 func (x *Index) nameOf(t target) []byte { return x.domain(t)[:t.name] }
@@ -50,7 +54,7 @@ const maxLines = 1<<16 - 1
 // points into both.
 func New(targets, tops []byte) *Index {
 	targets = targets[:min(len(targets), maxLines)]
-	x := &Index{lines: targets, tops: newTopLevels(tops), keys: newKeyboard()}
+	x := &Index{lines: targets, root: newTopLevels(tops), keys: newKeyboard()}
 	inOrder := x.parse()
 	x.targets = make([]target, 0, len(inOrder))
 	x.names = make([]name, 0, len(inOrder))
@@ -59,10 +63,24 @@ func New(targets, tops []byte) *Index {
 		x.group(inOrder, size)
 	}
 	x.letters = make([]uint64, len(x.names))
-	for i, n := range x.names {
+	x.under = make([]topSet, len(x.names))
+	for i := range x.names {
+		n := &x.names[i]
 		x.letters[i] = letterSet(x.text(n))
+		x.under[i], n.least = x.survey(x.targets[n.first:n.last])
 	}
 	return x
+}
+
+// survey returns the top-level domains of a name's targets and the least of
+// their rarities.
+func (x *Index) survey(targets []target) (under topSet, least uint8) {
+	least = 255
+	for _, t := range targets {
+		under |= 1 << t.top
+		least = min(least, t.rarityInEnding)
+	}
+	return under, least
 }
 
 // parse finds the targets in lines, in their order.
@@ -72,6 +90,7 @@ func (x *Index) parse() []target {
 		line := lineAt(x.lines, at)
 		if size := bytes.IndexByte(line, '.'); size > 0 && size <= maxCompared {
 			t := target{at: uint16(at), end: uint16(at + len(line)), name: uint8(size), rarity: uint8(bits.Len(uint(len(all))))}
+			t.top = x.placeOf(lastLabel(line))
 			t.rarityInEnding = uint8(bits.Len(uint(x.sameEnding(all, t))))
 			all = append(all, t)
 		}

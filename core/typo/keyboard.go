@@ -4,19 +4,17 @@ package typo
 // letters 0 to 25, digits 26 to 35, hyphen 36, dot 37, anything else 38.
 const symbols = 39
 
-func symbol(b byte) int {
-	switch {
-	case b >= 'a' && b <= 'z':
-		return int(b - 'a')
-	case b >= '0' && b <= '9':
-		return 26 + int(b-'0')
-	case b == '-':
-		return 36
-	case b == '.':
-		return 37
+var symbolOf = func() (table [256]uint8) {
+	for b := range table {
+		table[b] = symbols - 1
 	}
-	return 38
-}
+	for i, b := range []byte("abcdefghijklmnopqrstuvwxyz0123456789-.") {
+		table[b] = uint8(i)
+	}
+	return table
+}()
+
+func symbol(b byte) uint8 { return symbolOf[b] }
 
 // A keyboard is its rows from top to bottom; each row stands half a key to the
 // right of the row above, so key i touches keys i-1 and i below it.
@@ -71,5 +69,5 @@ func join(set *[symbols]uint64, a, b byte) {
 	set[symbol(b)] |= 1 << symbol(a)
 }
 
-func (k *keyboard) areBeside(a, b byte) bool { return k.beside[symbol(a)]>>symbol(b)&1 != 0 }
-func (k *keyboard) areAlike(a, b byte) bool  { return k.like[symbol(a)]>>symbol(b)&1 != 0 }
+func (k *keyboard) areBeside(a, b byte) bool { return k.beside[symbol(a)]>>(symbol(b)&63)&1 != 0 }
+func (k *keyboard) areAlike(a, b byte) bool  { return k.like[symbol(a)]>>(symbol(b)&63)&1 != 0 }

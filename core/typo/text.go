@@ -8,14 +8,17 @@ import (
 // letterSet is the set of symbols in s.
 func letterSet(s []byte) (set uint64) {
 	for _, b := range s {
-		set |= 1 << symbol(b)
+		set |= 1 << (symbol(b) & 63)
 	}
 	return set
 }
 
-// mayBeNear reports whether two letter sets that differ by difference may
-// belong to names within any budget: one slip changes at most two symbols.
-func mayBeNear(difference uint64) bool { return bits.OnesCount64(difference) <= 4 }
+// leastCost is the least that slips between two names of these letters cost:
+// a letter that only one of them has took a slip of its own, and a slip mends
+// one letter of each at most.
+func leastCost(typed, meant uint64) int {
+	return costBeside * max(bits.OnesCount64(typed&^meant), bits.OnesCount64(meant&^typed))
+}
 
 // withoutDigits cuts two or more digits off the front of name; nil where there
 // are fewer.

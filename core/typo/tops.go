@@ -1,6 +1,92 @@
 package typo
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
+
+// place is the place of a top-level domain in Index.tops; those that find none
+// there share lastPlace.
+type place uint8
+
+const lastPlace place = 63
+
+// topSet is a set of places.
+type topSet uint64
+
+const allTops = ^topSet(0)
+
+func (p place) in(set topSet) bool { return set>>(p&63)&1 != 0 }
+
+// pack returns label as one word; 0 where it is too long for one.
+func pack(label []byte) (packed uint64) {
+	if len(label) > 8 {
+		return 0
+	}
+	for _, b := range label {
+		packed = packed<<8 | uint64(b)
+	}
+	return packed
+}
+
+// placeOf returns the place of label, which it gives it where it has none.
+func (x *Index) placeOf(label []byte) place {
+	packed := pack(label)
+	for i, top := range x.tops {
+		if top == packed {
+			return place(i)
+		}
+	}
+	if len(x.tops) == int(lastPlace) || packed == 0 {
+		return lastPlace
+	}
+	x.tops = append(x.tops, packed)
+	return place(len(x.tops) - 1)
+}
+
+// isTop reports whether label is the top-level domain of some target.
+func (x *Index) isTop(label []byte) bool { return slices.Contains(x.tops, pack(label)) }
+
+// meantTops returns the top-level domains for which label may have been typed:
+// itself, those it is an omission of, and every one where it does not exist.
+func (x *Index) meantTops(label []byte) (meant topSet) {
+	if len(label) == 0 {
+		return 0
+	}
+	packed := pack(label)
+	for i, top := range x.tops {
+		if top == packed || isOmission(packed, top) {
+			meant |= 1 << i
+		}
+	}
+	if meant != 0 {
+		return meant
+	}
+	if !x.isTopLevel(label) {
+		return allTops
+	}
+	if len(x.tops) < int(lastPlace) { // no target shares a place
+		return 0
+	}
+	return 1 << lastPlace
+}
+
+const (
+	com = 'c'<<16 | 'o'<<8 | 'm'
+	net = 'n'<<16 | 'e'<<8 | 't'
+)
+
+// isOmission reports whether typed is a country's top-level domain that is met
+// as com or net with a letter left out far oftener than for itself.
+func isOmission(typed, meant uint64) bool {
+	switch meant {
+	case com:
+		return typed == 'c'<<8|'o' || typed == 'c'<<8|'m' || typed == 'o'<<8|'m'
+	case net:
+		return typed == 'n'<<8|'e' || typed == 'e'<<8|'t'
+	}
+	return false
+}
 
 // topLevels are the top-level domains of the root zone, one a line in byte
 // order, and where each line starts.
@@ -20,10 +106,10 @@ func newTopLevels(lines []byte) topLevels {
 
 // isTopLevel reports whether label is a top-level domain.
 func (x *Index) isTopLevel(label []byte) bool {
-	low, high := 0, len(x.tops.starts)
+	low, high := 0, len(x.root.starts)
 	for low < high {
 		middle := (low + high) / 2
-		switch order := bytes.Compare(lineAt(x.tops.lines, int(x.tops.starts[middle])), label); {
+		switch order := bytes.Compare(lineAt(x.root.lines, int(x.root.starts[middle])), label); {
 		case order == 0:
 			return true
 		case order < 0:

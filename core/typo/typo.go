@@ -16,7 +16,10 @@
 // domain is in use elsewhere, its caller knows from the lists.
 package typo
 
-import "bytes"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // clearance is by how many bits the best suggestion must beat the next.
 const clearance = 3
@@ -59,21 +62,32 @@ func (s *suggestion) offer(target target, cost int) {
 	}
 }
 
+// typedDomain is the domain asked about, in its parts.
+type typedDomain struct {
+	name, ending []byte
+	top          []byte // the last label
+	letters      uint64 // of name
+	meant        topSet // the top-level domains that top may have been typed for
+}
+
 // Suggest returns the target that domain misspells, or nil where it is one or
 // misspells none clearly. domain is lower case and in A-label form. The result
 // points into the targets.
 func (x *Index) Suggest(domain []byte) []byte {
 	best := suggestion{cost: farApart, next: farApart}
-	if len(lastLabel(domain)) == 0 { // not a host name
+	d := typedDomain{top: lastLabel(domain)}
+	if d.meant = x.meantTops(d.top); d.meant == 0 {
 		return nil
 	}
-	if name, ending, found := bytes.Cut(domain, dot); found {
-		x.byName(&best, name, ending)
-		x.byExactName(&best, withoutDigits(name), ending, costDigitsInFront)
-		x.byExactName(&best, once(name), ending, costTwice)
+	var found bool
+	if d.name, d.ending, found = bytes.Cut(domain, dot); found {
+		d.letters = letterSet(d.name)
+		x.byName(&best, &d)
+		x.byExactName(&best, &d, withoutDigits(d.name), costDigitsInFront)
+		x.byExactName(&best, &d, once(d.name), costTwice)
 	}
-	if best.cost == farApart {
-		x.byLetters(&best, domain)
+	if best.cost == farApart && x.mayMissDot(&d) {
+		x.byLetters(&best, &d, domain)
 	}
 	if best.next-best.cost < clearance {
 		return nil
@@ -85,30 +99,33 @@ func (x *Index) Suggest(domain []byte) []byte {
 }
 
 // byName offers the targets whose name is near.
-func (x *Index) byName(best *suggestion, typed, ending []byte) {
-	budget, letters := budgetOf(nameBudget[:], len(typed)), letterSet(typed)
-	mailed := budget
-	if bytes.Contains(typed, mail) {
-		mailed = budgetOf(mailBudget[:], len(typed)-len(mail))
+func (x *Index) byName(best *suggestion, d *typedDomain) {
+	plain := budgetOf(nameBudget[:], len(d.name))
+	mailed := plain
+	if bytes.Contains(d.name, mail) {
+		mailed = budgetOf(mailBudget[:], len(d.name)-len(mail))
 	}
-	first, last := x.lengths(len(typed)-2, len(typed)+2)
+	first, last := x.lengths(len(d.name)-2, len(d.name)+2)
 	for i := first; i < last; i++ {
-		if mayBeNear(letters ^ x.letters[i]) {
-			n, budget := x.names[i], budget
-			if n.mail {
-				budget = mailed
-			}
-			x.byNearName(best, n, typed, ending, budget)
+		if x.under[i]&d.meant == 0 || bits.OnesCount64(d.letters^x.letters[i]) > 4 {
+			continue
+		}
+		budget := plain
+		if x.names[i].mail {
+			budget = mailed
+		}
+		if least := leastCost(d.letters, x.letters[i]); least == 0 || least+int(x.names[i].least) <= budget {
+			x.byNearName(best, d, &x.names[i], budget)
 		}
 	}
 }
 
-// byNearName offers the targets of n where typed is near it.
-func (x *Index) byNearName(best *suggestion, n name, typed, ending []byte, budget int) {
+// byNearName offers the targets of n where the name typed is near it.
+func (x *Index) byNearName(best *suggestion, d *typedDomain, n *name, budget int) {
 	meant := x.text(n)
-	cost := x.keys.edits(typed, meant, budget)
-	if cost <= budget && isRoomy(typed, meant) {
-		x.byEnding(best, n, ending, cost, budget)
+	cost := x.keys.edits(d.name, meant, budget)
+	if cost <= budget && isRoomy(d.name, meant) {
+		x.byEnding(best, d, n, cost, budget)
 	}
 }
 
@@ -119,45 +136,50 @@ func isRoomy(typed, meant []byte) bool {
 	return len(typed) > 4 || len(typed) != len(meant) || letterSet(typed) == letterSet(meant)
 }
 
-// byExactName offers the targets called typed, whose slip is undone and cost
-// cost.
-func (x *Index) byExactName(best *suggestion, typed, ending []byte, cost int) {
-	if len(typed) < 3 {
+// byExactName offers the targets called name, what is left of the typed one
+// once a slip is undone, which costs cost.
+func (x *Index) byExactName(best *suggestion, d *typedDomain, name []byte, cost int) {
+	if len(name) < 3 {
 		return
 	}
-	first, last := x.lengths(len(typed), len(typed))
+	first, last := x.lengths(len(name), len(name))
 	for i := first; i < last; i++ {
-		if n := x.names[i]; bytes.Equal(x.text(n), typed) {
-			x.byEnding(best, n, ending, cost, undoneBudget)
+		if n := &x.names[i]; bytes.Equal(x.text(n), name) {
+			x.byEnding(best, d, n, cost, undoneBudget)
 		}
 	}
 }
 
 // byEnding offers the targets of n by their endings. cost is what the name
 // cost; unless it is exact, that and its rarity must stay within budget.
-func (x *Index) byEnding(best *suggestion, n name, ending []byte, cost, budget int) {
+func (x *Index) byEnding(best *suggestion, d *typedDomain, n *name, cost, budget int) {
 	for _, t := range x.targets[n.first:n.last] {
-		if bytes.Equal(ending, x.ending(t)) {
+		meant := x.ending(t)
+		switch {
+		case !t.top.in(d.meant):
+		case bytes.Equal(d.ending, meant):
 			if cost > 0 && cost+int(t.rarityInEnding) <= budget {
 				best.offer(t, cost+int(t.rarityInEnding))
 			}
-			continue
-		}
-		if cost > 0 && cost+int(n.rarity) > budget {
-			continue
-		}
-		if slip := x.endingCost(ending, x.ending(t)); slip < farApart {
-			best.offer(t, cost+slip+int(t.rarity))
+		case cost == 0 || cost+int(n.rarity) <= budget:
+			if slip := x.endingCost(d, meant); slip < farApart {
+				best.offer(t, cost+slip+int(t.rarity))
+			}
 		}
 	}
 }
 
+// mayMissDot tells the few domains worth a pass over all targets from the many
+// that end well.
+func (x *Index) mayMissDot(d *typedDomain) bool {
+	return !x.isTop(d.top) || bytes.HasSuffix(d.name, []byte("com")) || bytes.HasSuffix(d.name, []byte("co"))
+}
+
 // byLetters offers the targets whose letters are those of domain with the dot
 // left out or misplaced.
-func (x *Index) byLetters(best *suggestion, domain []byte) {
-	top := lastLabel(domain)
+func (x *Index) byLetters(best *suggestion, d *typedDomain, domain []byte) {
 	for _, t := range x.targets {
-		if equalButDots(domain, x.domain(t)) && x.isSlip(top, x.ending(t)) {
+		if t.top.in(d.meant) && equalButDots(domain, x.domain(t)) {
 			best.offer(t, costMisplacedDot+int(t.rarity))
 		}
 	}
