@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,16 +17,21 @@ import (
 // program is the same, but embed comes with io/fs, time and syscall, which
 // nothing else in the module needs: 49 KB of it, compressed.
 func withoutEmbed(ctx context.Context, temp, dir string) (overlay string, err error) {
-	const filter = `{{if and .EmbedFiles (not .Standard)}}{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}{{end}}`
+	// All of the project's sources are read, though few embed a file: so
+	// `go test` knows that a test which builds the module depends on them.
+	const filter = `{{if not .Standard}}{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}{{end}}`
 	list, err := golang(ctx, "list", "-deps", "-f", filter, project+dir)
 	if err != nil {
 		return "", err
 	}
 	replace := map[string]string{}
 	for n, file := range strings.FieldsFunc(list, newline) {
-		source, err := inline(file)
+		source, changed, err := inline(file)
 		if err != nil {
 			return "", err
+		}
+		if !changed {
+			continue
 		}
 		replace[file] = filepath.Join(temp, "source"+strconv.Itoa(n)+".go")
 		if err := os.WriteFile(replace[file], source, 0o600); err != nil {
@@ -45,11 +51,11 @@ func newline(r rune) bool { return r == '\n' }
 // embedded matches a variable of one file's octets, on its own or in a group.
 var embedded = regexp.MustCompile(`(?m)^[ \t]*//go:embed (\S+)\n([ \t]*(?:var )?\w+) +(\[\]byte|string)$`)
 
-// inline returns the source in file with its embedded files as strings.
-func inline(file string) ([]byte, error) {
-	source, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
+// inline returns the source in file with its embedded files as strings, and
+// whether there were any.
+func inline(file string) (source []byte, changed bool, err error) {
+	if source, err = os.ReadFile(file); err != nil {
+		return nil, false, err
 	}
 	source = embedded.ReplaceAllFunc(source, func(match []byte) []byte {
 		part := embedded.FindSubmatch(match)
@@ -57,7 +63,8 @@ func inline(file string) ([]byte, error) {
 		if readErr != nil {
 			err = fmt.Errorf("%s embeds a file: %w", file, readErr)
 		}
+		changed = true
 		return fmt.Appendf(nil, "%s = %s(%+q)", part[2], part[3], octets)
 	})
-	return []byte(strings.Replace(string(source), `_ "embed"`, `_ "unsafe"`, 1)), err
+	return bytes.Replace(source, []byte(`_ "embed"`), []byte(`_ "unsafe"`), 1), changed, err
 }

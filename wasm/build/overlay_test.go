@@ -23,12 +23,13 @@ func TestInlinePutsFilesIntoTheSource(t *testing.T) {
 		{"nothing embedded", "var x []byte\n", "var x []byte\n"},
 	} {
 		write("a.go", c.source)
-		got, err := inline(file)
+		got, changed, err := inline(file)
 		require.NoError(t, err)
 		require.Equal(t, c.want, string(got), c.name)
+		require.Equal(t, c.want != c.source, changed, c.name)
 	}
 	write("a.go", "//go:embed missing\nvar x []byte\n")
-	_, err := inline(file)
+	_, _, err := inline(file)
 	require.ErrorContains(t, err, "missing")
 }
 

@@ -33,20 +33,23 @@ func check(email []byte, fullSuggestion bool) int32 {
 	json, mxAt := core.AppendJSON(out[:0], &f, fullSuggestion)
 	outcome.mxAt = uint32(mxAt)
 	outcome.emailEnd = emailEnd(json)
-	place(json, &f)
+	if end := place(json, &f); len(end) > outCap {
+		return errPanic // outCap is wrong: all this stands elsewhere by now
+	}
 	return int32(len(json))
 }
 
-// place puts the report's texts behind the JSON.
-func place(json []byte, f *core.Facts) {
+// place puts the report's texts behind the JSON and returns all of it.
+func place(json []byte, f *core.Facts) []byte {
 	end := put(&outcome.host, json, f.Host)
 	if f.Valid {
-		return
+		return end
 	}
 	end = putString(&outcome.code, end, f.Refusal.Reason.Code())
 	end = putString(&outcome.section, end, f.Refusal.Reason.Section())
 	sentence := f.Refusal.AppendSentence(end, f.Email)
 	outcome.sentence = text{uint32(len(end)), uint32(len(sentence) - len(end))}
+	return sentence
 }
 
 func put(t *text, dst, s []byte) []byte {

@@ -33,7 +33,7 @@ const (
 	errTooLong     = -1 // the length given is negative or over the capacity
 	errUnknownFlag = -2
 	errPanic       = -3 // a defect: the host throws the instance away
-	errDamaged     = -4 // lists: damaged, or not a blob of this format
+	errRefused     = -4 // lists: damaged or of another format, as the report says
 	errListsSize   = -5 // lists: more than maxLists octets
 )
 

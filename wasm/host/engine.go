@@ -84,7 +84,12 @@ func (e *Engine) newView(ctx context.Context, blob []byte) (*View, error) {
 		return nil, err
 	}
 	view := &View{pool: p}
-	return view, p.use(ctx, func(i *instance) (err error) { view.info, err = i.readInfo(ctx); return err })
+	err = p.use(ctx, func(i *instance) error { view.info, err = i.readInfo(ctx); return err })
+	if err != nil {
+		p.retire(ctx)
+		return nil, err
+	}
+	return view, nil
 }
 
 func (i *instance) readInfo(ctx context.Context) (info Info, err error) {

@@ -35,7 +35,7 @@ func checkExports(compiled wazero.CompiledModule) error {
 			return fmt.Errorf("export %s has another signature", name)
 		}
 	}
-	if len(compiled.ExportedMemories()) == 0 {
+	if _, ok := compiled.ExportedMemories()["memory"]; !ok {
 		return fmt.Errorf("export memory is missing")
 	}
 	return nil

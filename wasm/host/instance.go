@@ -17,7 +17,7 @@ var ErrTooLong = errors.New("the address is longer than the module takes (1 MiB)
 // of the module.
 const (
 	codeTooLong   = -1
-	codeDamaged   = -4
+	codeRefused   = -4
 	codeListsSize = -5
 )
 
@@ -33,8 +33,8 @@ type instance struct {
 // instantiate starts an instance, refuses another interface version and makes
 // the instance check by blob where there is one.
 func instantiate(ctx context.Context, runtime wazero.Runtime, compiled wazero.CompiledModule, blob []byte) (*instance, error) {
-	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize").
-		WithSysWalltime().WithSysNanotime()
+	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"). // where there is one
+												WithSysWalltime().WithSysNanotime()
 	module, err := runtime.InstantiateModule(ctx, compiled, config)
 	if err != nil {
 		return nil, fmt.Errorf("start the module: %w", err)
@@ -94,8 +94,8 @@ func (i *instance) call(ctx context.Context, f api.Function, params ...uint64) (
 		return uint32(n), nil
 	case n == codeTooLong:
 		return 0, ErrTooLong
-	case n == codeDamaged:
-		return 0, ErrLists
+	case n == codeRefused:
+		return 0, i.refusal()
 	case n == codeListsSize:
 		return 0, ErrListsSize
 	default:

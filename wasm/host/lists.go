@@ -3,13 +3,15 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
-// ErrLists says that a blob of lists was refused.
-var ErrLists = errors.New("the lists are damaged or of another format; take them from lists/ of the module's own release or a later one")
+// ErrLists says that the module refused a blob of lists; the error that wraps
+// it says why.
+var ErrLists = errors.New("the module refuses the lists")
 
 // ErrListsSize says that a blob of lists is larger than the module takes.
-var ErrListsSize = errors.New("the lists are larger than the module takes (16 MiB)")
+var ErrListsSize = errors.New("the lists are larger than the module takes (4 MiB)")
 
 // setLists hands blob to the module, in pieces of the input buffer's size, and
 // makes it check by them.
@@ -26,4 +28,18 @@ func (i *instance) setLists(ctx context.Context, blob []byte) error {
 	}
 	_, err := i.call(ctx, i.lists, 0)
 	return err
+}
+
+// refusal reads why the module refused the lists.
+func (i *instance) refusal() error {
+	words, err := i.reportWords()
+	if err != nil {
+		return err
+	}
+	at, length := words[wordSentence], words[wordSentence+1]
+	why, ok := i.module.Memory().Read(i.out+at, length)
+	if !ok || uint64(at)+uint64(length) > uint64(i.outCap) {
+		return &trap{errors.New("the report does not fit the output")}
+	}
+	return fmt.Errorf("%w: %s", ErrLists, why)
 }

@@ -49,7 +49,7 @@ func TestPackedModuleHoldsNoZeros(t *testing.T) {
 	for _, s := range m.Data {
 		held += len(s.Octets)
 	}
-	require.Less(t, held, int(m.Memory.Min)*binary.PageSize/4)
+	require.Less(t, held, int(m.Memory.Min)*binary.PageSize/2)
 }
 
 // The smallest edge plan takes a worker of 1 MB, compressed.

@@ -1,0 +1,176 @@
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/addrspec/addrspec/wasm/moduletest"
+	"github.com/addrspec/addrspec/wasm/vectors"
+)
+
+// guest is the module driven as a hostile host might: whatever numbers, in
+// whatever order.
+type guest struct {
+	api.Module
+	in, inCap, out, outCap, report uint32
+}
+
+func start(t testing.TB) *guest {
+	t.Helper()
+	ctx := context.Background()
+	cache, err := wazero.NewCompilationCacheWithDir(moduletest.CacheDir())
+	require.NoError(t, err)
+	runtime := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCompilationCache(cache))
+	t.Cleanup(func() { runtime.Close(ctx) })
+	module, err := runtime.Instantiate(ctx, moduletest.Bytes(t))
+	require.NoError(t, err)
+	g := &guest{Module: module}
+	for name, value := range map[string]*uint32{"in_ptr": &g.in, "in_cap": &g.inCap,
+		"out_ptr": &g.out, "out_cap": &g.outCap, "report_ptr": &g.report} {
+		*value = uint32(g.call(t, name))
+	}
+	return g
+}
+
+// call calls an export; a trap fails the test.
+func (g *guest) call(t testing.TB, name string, params ...int32) int32 {
+	raw := make([]uint64, len(params))
+	for n, p := range params {
+		raw[n] = api.EncodeI32(p)
+	}
+	result, err := g.ExportedFunction("addrspec_"+name).Call(context.Background(), raw...)
+	if err != nil {
+		require.NoError(t, err, "%s%v trapped", name, params)
+	}
+	return int32(result[0])
+}
+
+// write puts as much of s into the input as fits.
+func (g *guest) write(s []byte) int32 {
+	s = s[:min(len(s), int(g.inCap))]
+	g.Memory().Write(g.in, s)
+	return int32(len(s))
+}
+
+// requireJSON asks for n octets of JSON in the output.
+func (g *guest) requireJSON(t testing.TB, n int32) {
+	require.LessOrEqual(t, n, int32(g.outCap))
+	octets, ok := g.Memory().Read(g.out, uint32(n))
+	require.True(t, ok)
+	require.True(t, json.Valid(octets), "%q", octets)
+}
+
+// requireReport asks for a report whose texts lie within the output.
+func (g *guest) requireReport(t testing.TB) {
+	for _, word := range []uint32{3, 7, 9, 11} {
+		at, _ := g.Memory().ReadUint32Le(g.report + 4*word)
+		length, _ := g.Memory().ReadUint32Le(g.report + 4*word + 4)
+		require.LessOrEqual(t, uint64(at)+uint64(length), uint64(g.outCap))
+	}
+}
+
+const (
+	tooLong     = -1
+	unknownFlag = -2
+	refused     = -4
+	listsSize   = -5
+)
+
+// memoryBound is how large the memory may get: 10 MB of code, data and
+// buffers, and the largest lists twice over with what gathering them leaves.
+const memoryBound = 48 << 20
+
+// FuzzExports drives the exports with any input, length and flags, and hands
+// over any lists: no trap, no panic, no answer that is not one of the
+// interface, no memory without bound.
+func FuzzExports(f *testing.F) {
+	f.Add([]byte("jane@example.org"), int32(16), int32(0), []byte("addrspec\x01"), int32(0)) // all in order
+	f.Add([]byte("jane@example.org"), int32(4), int32(1), []byte{}, int32(0))                // less than was written
+	f.Add([]byte("a@b"), int32(-1), int32(0), []byte("x"), int32(-1))                        // lengths below zero
+	f.Add([]byte("a@b"), int32(1<<20+1), int32(0), []byte("x"), int32(1<<20+1))              // and over the capacity
+	f.Add([]byte("a@b"), int32(1<<20), int32(0), []byte("x"), int32(1<<20))                  // old octets with it
+	f.Add([]byte("a@b"), int32(3), int32(-1<<31), []byte("x"), int32(1))                     // a flag nobody knows
+	f.Add([]byte("\xff\x00\n\"\\"), int32(5), int32(0), []byte("x"), int32(1))               // what JSON must escape
+	g := start(f)
+	f.Fuzz(func(t *testing.T, email []byte, length, flags int32, lists []byte, listsLength int32) {
+		g.write(email)
+		switch n := g.call(t, "check", length, flags); {
+		case n >= 0:
+			g.requireJSON(t, n)
+			g.requireReport(t)
+		case length < 0 || length > int32(g.inCap):
+			require.EqualValues(t, tooLong, n)
+		default:
+			require.EqualValues(t, unknownFlag, n)
+			require.NotZero(t, flags&^1)
+		}
+		g.write(lists)
+		require.Contains(t, []int32{0, tooLong, refused, listsSize}, g.call(t, "lists", listsLength))
+		g.requireJSON(t, g.call(t, "info"))
+		require.Less(t, g.Memory().Size(), uint32(memoryBound))
+	})
+}
+
+// Checks allocate nothing, so memory stays where it was however many there
+// are. ADDRSPEC_SOAK is how many; 10 million take some minutes.
+func TestChecksLeaveMemoryWhereItWas(t *testing.T) {
+	calls := 200_000
+	if testing.Short() {
+		calls = 20_000
+	}
+	if soak, err := strconv.Atoi(os.Getenv("ADDRSPEC_SOAK")); err == nil {
+		calls = soak
+	}
+	g, emails := start(t), vectors.Generate(3, 1000)
+	before := g.Memory().Size()
+	check := g.ExportedFunction("addrspec_check")
+	stack := make([]uint64, 2)
+	for n := range calls {
+		g.Memory().WriteString(g.in, emails[n%len(emails)])
+		stack[0], stack[1] = uint64(len(emails[n%len(emails)])), uint64(n&1)
+		if err := check.CallWithStack(context.Background(), stack); err != nil {
+			require.NoError(t, err)
+		}
+	}
+	require.Equal(t, before, g.Memory().Size())
+}
+
+// Lists come and go without end; what the old ones took is used again.
+func TestListsLeaveMemoryBounded(t *testing.T) {
+	blob, err := os.ReadFile("../../lists/lists.blob")
+	require.NoError(t, err)
+	g := start(t)
+	install := func(blob []byte) int32 {
+		for len(blob) > 0 {
+			n := g.write(blob)
+			if code := g.call(t, "lists", n); code != 0 {
+				return code
+			}
+			blob = blob[n:]
+		}
+		return g.call(t, "lists", 0)
+	}
+	for range 50 {
+		require.Zero(t, install(blob))
+	}
+	settled := g.Memory().Size()
+	for range 200 {
+		require.Zero(t, install(blob))
+	}
+	t.Logf("after 50 and 250 lists of %d octets: %d, %d", len(blob), settled, g.Memory().Size())
+	require.Less(t, g.Memory().Size(), settled+2<<20, "200 lists would be 80 MB")
+	for range 5 {
+		require.EqualValues(t, refused, install(make([]byte, 4<<20)))
+		require.EqualValues(t, listsSize, install(make([]byte, 4<<20+1)))
+	}
+	t.Logf("after the largest lists: %d", g.Memory().Size())
+	require.Less(t, g.Memory().Size(), uint32(memoryBound))
+	g.requireJSON(t, g.call(t, "check", g.write([]byte("jane@example.org")), 0))
+}

@@ -1,0 +1,143 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/moduletest"
+)
+
+// The tests tell lists apart by a domain that one of them calls public.
+const swapped = "jane@swapped.example"
+
+// newerLists packs the project's own tables with one domain more.
+var newerLists = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "addrspec-lists-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.CopyFS(dir, os.DirFS("../../lists")); err != nil {
+		return nil, err
+	}
+	table, err := os.OpenFile(filepath.Join(dir, "public.txt"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	table.WriteString("\nswapped.example Test\n")
+	table.Close()
+	pack := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/pack", "-dir", dir)
+	pack.Stderr = os.Stderr
+	if err := pack.Run(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(dir, "lists.blob"))
+})
+
+func newer(t testing.TB) []byte {
+	t.Helper()
+	blob, err := newerLists()
+	require.NoError(t, err)
+	return blob
+}
+
+// public reports what the module says about the domain that tells the lists apart.
+func public(t testing.TB, view *host.View) bool {
+	answer, err := view.Check(context.Background(), nil, swapped, 0)
+	require.NoError(t, err)
+	return bytes.Contains(answer.JSON, []byte(`"public":true`))
+}
+
+func TestSetListsReplacesTheListsForAllThatFollows(t *testing.T) {
+	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 2})
+	own, before := engine.View().Info(), engine.View()
+	require.False(t, public(t, before))
+	require.NoError(t, engine.SetLists(context.Background(), newer(t)))
+	require.True(t, public(t, engine.View()))
+	require.NotEqual(t, own.Lists, engine.View().Info().Lists)
+	require.False(t, public(t, before), "a view keeps its lists")
+	require.NoError(t, engine.SetLists(context.Background(), nil))
+	require.Equal(t, own, engine.View().Info())
+}
+
+func TestNewTakesLists(t *testing.T) {
+	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1, Lists: newer(t)})
+	require.True(t, public(t, engine.View()))
+}
+
+// Lists larger than the input go in pieces; what stands behind a blob damages it.
+func TestSetListsRefusesDamageAndKeepsWhatItHas(t *testing.T) {
+	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1, Lists: newer(t)})
+	own := engine.View().Info()
+	blob := newer(t)
+	flipped := bytes.Clone(blob)
+	flipped[len(flipped)/2] ^= 1
+	for _, c := range []struct {
+		name string
+		blob []byte
+		is   error
+		says string
+	}{
+		{"nothing", []byte{}, host.ErrLists, "header"},
+		{"no blob", []byte("<html>"), host.ErrLists, "damaged"},
+		{"a flipped bit", flipped, host.ErrLists, "damaged"},
+		{"the half", blob[:len(blob)/2], host.ErrLists, "damaged"},
+		{"three pieces", append(bytes.Clone(blob), make([]byte, 2<<20)...), host.ErrLists, "damaged"},
+		{"too much", make([]byte, 4<<20+1), host.ErrListsSize, "4 MiB"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := engine.SetLists(context.Background(), c.blob)
+			require.ErrorIs(t, err, c.is)
+			require.ErrorContains(t, err, c.says)
+			require.Equal(t, own, engine.View().Info())
+			require.True(t, public(t, engine.View()))
+		})
+	}
+}
+
+// Callers never wait for a swap, never fail by it and never see both lists in
+// one view.
+func TestSetListsUnderLoad(t *testing.T) {
+	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 2})
+	own := engine.View().Info().Lists
+	done := make(chan struct{})
+	var callers sync.WaitGroup
+	for range 4 {
+		callers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					view := engine.View()
+					require.Equal(t, view.Info().Lists != own, public(t, view))
+				}
+			}
+		})
+	}
+	for n := range 20 {
+		blob := newer(t)
+		if n%2 == 1 {
+			blob = nil
+		}
+		require.NoError(t, engine.SetLists(context.Background(), blob))
+	}
+	close(done)
+	callers.Wait()
+}
+
+func TestInfoNamesWhatAnswers(t *testing.T) {
+	info := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1}).View().Info()
+	require.NotEmpty(t, info.Engine)
+	require.NotEmpty(t, info.Model)
+	require.Len(t, strings.Split(info.Lists, "."), 3, "a date leads the version: %s", info.Lists)
+}

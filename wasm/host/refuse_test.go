@@ -1,0 +1,76 @@
+package host_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/moduletest"
+	"github.com/addrspec/addrspec/wasm/pack/binary"
+)
+
+// A wrong file is refused at the start, with what is wrong about it.
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*binary.Module)
+		says   string
+	}{
+		{"a missing export", func(m *binary.Module) {
+			m.Exports = slices.DeleteFunc(m.Exports, func(e binary.Export) bool { return e.Name == "addrspec_info" })
+		}, "export addrspec_info is missing"},
+		{"an export with other parameters", func(m *binary.Module) {
+			export(m, "addrspec_check").Index = export(m, "addrspec_info").Index
+		}, "export addrspec_check has another signature"},
+		{"no memory", func(m *binary.Module) { export(m, "memory").Name = "hidden" }, "export memory is missing"},
+		{"another major version", func(m *binary.Module) {
+			replace(m, "addrspec_abi_version", i32Const(2<<16))
+		}, "speaks interface version 2.0, this host speaks 1"},
+		{"an import that is not WASI", func(m *binary.Module) {
+			m.Imports[0].Module, m.Imports[0].Name = "env", "abort"
+		}, "imports env.abort"},
+		{"a start that traps", func(m *binary.Module) {
+			m.Types = append(m.Types, binary.FuncType{})
+			m.Functions = append(m.Functions, uint32(len(m.Types)-1))
+			m.Code = append(m.Code, []byte("\x00"+unreachable+end))
+			export(m, "_initialize").Index = uint32(len(m.Imports) + len(m.Functions) - 1)
+		}, "start the module"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := host.New(context.Background(), patch(t, moduletest.Plain(t), c.change), host.Options{Size: 1})
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+	_, err := host.New(context.Background(), []byte("not a module"), host.Options{})
+	require.ErrorContains(t, err, "not a module of addrspec")
+}
+
+func TestNewTakesALaterMinorVersion(t *testing.T) {
+	later := patch(t, moduletest.Bytes(t), func(m *binary.Module) {
+		replace(m, "addrspec_abi_version", i32Const(1<<16|7))
+	})
+	engine := newEngine(t, later, host.Options{Size: 1})
+	_, err := engine.Check(context.Background(), nil, "jane@example.org", 0)
+	require.NoError(t, err)
+}
+
+func TestCheckRefusesWhatTheInputDoesNotHold(t *testing.T) {
+	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1})
+	_, err := engine.Check(context.Background(), nil, string(make([]byte, 1<<20+1)), 0)
+	require.ErrorIs(t, err, host.ErrTooLong)
+	answer, err := engine.Check(context.Background(), nil, string(make([]byte, 1<<20)), 0)
+	require.NoError(t, err, "as long as the input, six octets each in the output")
+	require.False(t, answer.Valid)
+	_, err = engine.Check(context.Background(), nil, "jane@example.org", 1<<7)
+	require.ErrorContains(t, err, "answered -2")
+}
+
+func TestCheckAfterCloseIsAnError(t *testing.T) {
+	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1})
+	require.NoError(t, engine.Close(context.Background()))
+	_, err := engine.Check(context.Background(), nil, "jane@example.org", 0)
+	require.Error(t, err)
+}
