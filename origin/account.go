@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/addrspec/addrspec/origin/ledger"
 )
@@ -11,25 +12,91 @@ import (
 // accountCmd keeps accounts.
 type accountCmd struct {
 	Create accountCreateCmd `cmd:"" help:"Create an account, on a plan or with numbers of its own."`
+	List   accountListCmd   `cmd:"" help:"List accounts with their terms and this month's points."`
+	Change accountChangeCmd `cmd:"" help:"Put an account on other terms, from its next request on."`
+}
+
+// terms are what an account may use.
+type terms struct {
+	Plan   string        `placeholder:"NAME" help:"free (1 request/s, 1,000 points a month; the default), pro (5/s, 200,000, overage), enterprise (unlimited), or another of 'plan list'."`
+	Points *ledger.Limit `placeholder:"N" help:"Points a month instead of the plan's: a number or unlimited."`
+	Rate   *ledger.Limit `placeholder:"N" help:"Requests a second instead of the plan's: a number or unlimited."`
+}
+
+func (t *terms) terms() ledger.Terms {
+	return ledger.Terms{Plan: t.Plan, Rate: t.Rate, Points: t.Points}
 }
 
 type accountCreateCmd struct {
 	databaseFlag
+	terms
 
-	Email  string        `required:"" placeholder:"E" help:"Whose account; it also names the account in other commands."`
-	Plan   string        `placeholder:"NAME" help:"free (1 request/s, 1,000 points a month; the default), pro (5/s, 200,000, overage), enterprise (unlimited), or a plan of --plans."`
-	Points *ledger.Limit `placeholder:"N" help:"Points a month instead of the plan's: a number or unlimited."`
-	Rate   *ledger.Limit `placeholder:"N" help:"Requests a second instead of the plan's: a number or unlimited."`
+	Email string `required:"" placeholder:"E" help:"Whose account; it also names the account in other commands."`
 }
 
 // Run creates the account and tells its terms.
 func (c *accountCreateCmd) Run(ctx context.Context, std streams) error {
 	return c.withLedger(ctx, func(l *ledger.Ledger) error {
-		a, err := l.CreateAccount(ctx, c.Email, ledger.Terms{Plan: c.Plan, Rate: c.Rate, Points: c.Points})
+		a, err := l.CreateAccount(ctx, c.Email, c.terms.terms())
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(std.out, "account %d created: plan %s, %s requests/s, %s points a month\n", a.ID, a.Plan, a.Rate, a.Points)
+		return nil
+	})
+}
+
+type accountListCmd struct {
+	databaseFlag
+	asTable
+}
+
+// accountPage is how many accounts one query fetches.
+const accountPage = 500
+
+// Run lists all accounts.
+func (c *accountListCmd) Run(ctx context.Context, std streams) error {
+	return c.withLedger(ctx, func(l *ledger.Ledger) error {
+		var rows [][]string
+		for after, more := int64(0), true; more; {
+			page, err := l.Accounts(ctx, after, accountPage)
+			if err != nil {
+				return err
+			}
+			for _, a := range page {
+				rows, after = append(rows, accountRow(a)), a.ID
+			}
+			more = len(page) == accountPage
+		}
+		return c.print(std.out, []string{"id", "email", "plan", "rate", "points", "overage", "used", "created"}, rows)
+	})
+}
+
+func accountRow(a ledger.Account) []string {
+	return []string{strconv.FormatInt(a.ID, 10), a.Email, a.Plan, a.Rate.String(), a.Points.String(),
+		strconv.FormatBool(a.Overage), strconv.FormatInt(a.Used, 10), day(a.Created)}
+}
+
+type accountChangeCmd struct {
+	ofAccount
+	terms
+}
+
+// Run changes the terms; what is not given is the plan's again.
+func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		t := c.terms.terms()
+		if t.Plan == "" {
+			t.Plan = a.Plan
+		}
+		if err := l.ChangeTerms(ctx, a.ID, t); err != nil {
+			return err
+		}
+		a, err := l.AccountByEmail(ctx, a.Email)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(std.out, "account %d changed: plan %s, %s requests/s, %s points a month\n", a.ID, a.Plan, a.Rate, a.Points)
 		return nil
 	})
 }
@@ -45,7 +112,7 @@ func (o *ofAccount) withAccount(ctx context.Context, do func(*ledger.Ledger, led
 	return o.withLedger(ctx, func(l *ledger.Ledger) error {
 		a, err := l.AccountByEmail(ctx, o.Account)
 		if errors.Is(err, ledger.ErrNoAccount) {
-			return fmt.Errorf("%w with this email; see addrspec account create", err)
+			return fmt.Errorf("%w with this email; see addrspec account list", err)
 		}
 		if err != nil {
 			return err

@@ -178,7 +178,7 @@ func TestStartUpErrorsSayWhatToDo(t *testing.T) {
 		"lists missing":           {[]string{"--lists", filepath.Join(dir, "none")}, []string{"--lists"}},
 		"lists damaged":           {[]string{"--lists", notModule}, []string{"lists"}},
 		"resolver not an address": {[]string{"--dns", "nowhere"}, []string{"nowhere", "host:port"}},
-		"plans missing":           {[]string{"--plans", filepath.Join(dir, "none")}, []string{"--plans"}},
+		"plans missing":           {[]string{"--plans", filepath.Join(dir, "none")}, []string{"plans", "none"}},
 		"no such flag":            {[]string{"--nonsense"}, []string{"nonsense", "--help"}},
 	} {
 		t.Run(name, func(t *testing.T) {

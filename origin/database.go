@@ -45,12 +45,12 @@ func storePlans(ctx context.Context, l *ledger.Ledger, path string) error {
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("--plans: %w", err)
+		return fmt.Errorf("plans: %w", err)
 	}
 	defer file.Close()
 	plans, err := ledger.ParsePlans(file)
 	if err != nil {
-		return fmt.Errorf("--plans %s: %w", path, err)
+		return fmt.Errorf("plans of %s: %w", path, err)
 	}
 	return l.StorePlans(ctx, plans)
 }

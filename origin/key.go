@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
+	"strconv"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -33,21 +33,23 @@ func (c *keyCreateCmd) Run(ctx context.Context, std streams) error {
 	})
 }
 
-type keyListCmd struct{ ofAccount }
+type keyListCmd struct {
+	ofAccount
+	asTable
+}
 
-// Run prints a table.
+// Run lists the keys, revoked ones too.
 func (c *keyListCmd) Run(ctx context.Context, std streams) error {
 	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
 		keys, err := l.ListKeys(ctx, a.ID)
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ID\tNAME\tBEGINS\tCREATED\tREVOKED")
+		var rows [][]string
 		for _, k := range keys {
-			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Hint, day(k.Created), day(k.Revoked))
+			rows = append(rows, []string{strconv.FormatInt(k.ID, 10), k.Name, k.Hint, day(k.Created), day(k.Revoked)})
 		}
-		return table.Flush()
+		return c.print(std.out, []string{"id", "name", "begins", "created", "revoked"}, rows)
 	})
 }
 

@@ -23,8 +23,11 @@ import (
 type cli struct {
 	Serve   serveCmd         `cmd:"" help:"Answer GET /v1/email/{email} and POST /v1/emails."`
 	Check   checkCmd         `cmd:"" help:"Check addresses of a file, a pipe or the command line; no server, no key."`
-	Account accountCmd       `cmd:"" help:"Create accounts."`
+	Account accountCmd       `cmd:"" help:"Create, list and change accounts."`
 	Key     keyCmd           `cmd:"" help:"Create, list and revoke API keys."`
+	Plan    planCmd          `cmd:"" help:"List and load plans."`
+	Usage   usageCmd         `cmd:"" help:"List the points, requests and errors of accounts and keys by day."`
+	Doctor  doctorCmd        `cmd:"" help:"Say what is wrong with a deployment: database, clock, resolver, module, lists."`
 	Version kong.VersionFlag `env:"-" help:"Print the version and leave."`
 }
 

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/wasm/moduletest"
+)
+
+// operator runs a command and returns what it printed.
+func operator(t testing.TB, args ...string) (out, err string, code int) {
+	var stdout, stderr bytes.Buffer
+	code = run(context.Background(), args, streams{strings.NewReader(""), &stdout, &stderr})
+	return stdout.String(), stderr.String(), code
+}
+
+// An operator makes an account and a key while the service runs on the same
+// database; the key works at once, and no more once it is revoked.
+func TestOperatorWorksBesideTheService(t *testing.T) {
+	s := start(t, "--dns", contract.Serve(t))
+	on := func(args ...string) string {
+		out, err, code := operator(t, append(args, "--database", s.database)...)
+		require.Zero(t, code, err)
+		return out
+	}
+	require.Contains(t, on("account", "create", "--email", "You@Example.org", "--points", "5", "--rate", "unlimited"), "5 points")
+	words := strings.Fields(on("key", "create", "--account", "you@example.org", "--name", "laptop"))
+	key := words[len(words)-1]
+	status, e, err := s.post(key, []string{"a@mail.example", "b@mail.example"})
+	require.NoError(t, err)
+	require.Equal(t, []int{200, 2}, []int{status, e.Points})
+	status, _, _ = s.post(key, []string{"1", "2", "3", "4"})
+	require.Equal(t, 402, status)
+
+	require.Contains(t, on("account", "change", "--account", "you@example.org", "--plan", "enterprise"), "unlimited points")
+	status, _, _ = s.post(key, []string{"1", "2", "3", "4"})
+	require.Equal(t, 200, status)
+	require.Regexp(t, `(?m)^\d+,you@example.org,enterprise,unlimited,unlimited,false,6,\d{4}-`, on("account", "list", "--to", "csv"))
+	require.Regexp(t, `(?m)^\d+,\d{4}-\d\d-\d\d,\d+,6,3,1$`, on("usage", "--account", "you@example.org", "--to", "csv"))
+	require.Contains(t, on("plan", "list"), "enterprise")
+
+	list := on("key", "list", "--account", "you@example.org")
+	require.Contains(t, list, key[:8])
+	require.NotContains(t, list, key)
+	on("key", "revoke", "--account", "you@example.org", "1")
+	status, _, _ = s.post(key, []string{"a@mail.example"})
+	require.Equal(t, 401, status)
+}
+
+func TestOperatorErrorsHelp(t *testing.T) {
+	database := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"account create --email nobody", 1, "@"},
+		{"account create --email a@example.org --plan gold", 1, "enterprise, free, pro"},
+		{"account create --email a@example.org --points many", 2, "unlimited"},
+		{"account create", 2, "--email"},
+		{"key create --account a@example.org --name n", 1, "account list"},
+		{"key revoke --account a@example.org seven", 2, "seven"},
+		{"usage --first yesterday", 1, "2026-11-20"},
+		{"plan load no-such-file", 1, "no-such-file"},
+	} {
+		_, err, code := operator(t, append(strings.Fields(c.args), "--database", database)...)
+		require.Equal(t, c.code, code, "%s: %s", c.args, err)
+		require.Contains(t, err, c.says, c.args)
+	}
+}
+
+func TestDoctorTellsWhatIsWrong(t *testing.T) {
+	with := func(dns, module string) []string {
+		return []string{"doctor", "--database", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--dns", dns,
+			"--dns-timeout", "500ms", "--module", module, "--cache-dir", moduletest.CacheDir()}
+	}
+	out, err, code := operator(t, with(contract.Serve(t), moduleFile(t))...)
+	require.Zero(t, code, out+err)
+	require.Equal(t, 4, strings.Count(out, " ok "), out)
+
+	out, _, code = operator(t, with("127.0.0.1:1", "no-such-file")...)
+	require.Equal(t, 1, code)
+	require.Regexp(t, `(?m)^resolver +WRONG`, out)
+	require.Regexp(t, `(?m)^module +WRONG +.*no-such-file`, out)
+	require.Regexp(t, `(?m)^database +ok`, out)
+}

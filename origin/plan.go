@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// planCmd keeps plans.
+type planCmd struct {
+	List planListCmd `cmd:"" help:"List the plans."`
+	Load planLoadCmd `cmd:"" help:"Add the plans of a JSON file and change those of the same name."`
+}
+
+type planListCmd struct {
+	databaseFlag
+	asTable
+}
+
+// Run lists the plans.
+func (c *planListCmd) Run(ctx context.Context, std streams) error {
+	return c.withLedger(ctx, func(l *ledger.Ledger) error {
+		plans, err := l.Plans(ctx)
+		if err != nil {
+			return err
+		}
+		var rows [][]string
+		for _, p := range plans {
+			rows = append(rows, []string{p.Name, p.Rate.String(), p.Points.String(), strconv.FormatBool(p.Overage)})
+		}
+		return c.print(std.out, []string{"name", "rate", "points", "overage"}, rows)
+	})
+}
+
+type planLoadCmd struct {
+	databaseFlag
+	File string `arg:"" help:"A JSON array of objects with name, rate (requests a second), points (a month) and overage; rate and points are numbers or \"unlimited\"."`
+}
+
+// Run stores the plans; accounts on them are held to the new numbers from
+// their next request on.
+func (c *planLoadCmd) Run(ctx context.Context, std streams) error {
+	return c.withLedger(ctx, func(l *ledger.Ledger) error {
+		if err := storePlans(ctx, l, c.File); err != nil {
+			return err
+		}
+		fmt.Fprintln(std.out, "plans loaded; see addrspec plan list")
+		return nil
+	})
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// usageCmd shows the usage history.
+type usageCmd struct {
+	databaseFlag
+	asTable
+
+	Account string `placeholder:"E" help:"The account's email (default: all accounts)."`
+	First   string `placeholder:"DAY" help:"First day, UTC, as 2026-11-01 (default: the first of this month)."`
+	Last    string `placeholder:"DAY" help:"Last day, UTC (default: today)."`
+}
+
+// Run lists a row for each account, day and key. The points of a month's days
+// sum to the points charged in that month.
+func (c *usageCmd) Run(ctx context.Context, std streams) error {
+	first, last, err := c.days(time.Now())
+	if err != nil {
+		return err
+	}
+	return c.withLedger(ctx, func(l *ledger.Ledger) error {
+		account, err := c.account(ctx, l)
+		if err != nil {
+			return err
+		}
+		days, err := l.UsageHistory(ctx, account, first, last)
+		if err != nil {
+			return err
+		}
+		var rows [][]string
+		for _, d := range days {
+			rows = append(rows, usageRow(d))
+		}
+		return c.print(std.out, []string{"account", "day", "key", "points", "requests", "errors"}, rows)
+	})
+}
+
+func usageRow(d ledger.UsageDay) []string {
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	return []string{number(d.Account), d.Day.String(), number(d.Key), number(d.Points), number(d.Requests), number(d.Errors)}
+}
+
+// days reads the period, by default this month so far.
+func (c *usageCmd) days(now time.Time) (first, last ledger.Day, err error) {
+	now = now.UTC()
+	first, last = ledger.DayOf(now.AddDate(0, 0, 1-now.Day())), ledger.DayOf(now)
+	if c.First != "" {
+		if first, err = ledger.ParseDay(c.First); err != nil {
+			return 0, 0, err
+		}
+	}
+	if c.Last != "" {
+		last, err = ledger.ParseDay(c.Last)
+	}
+	return first, last, err
+}
+
+// account is the ID of the account that is asked for, 0 for all.
+func (c *usageCmd) account(ctx context.Context, l *ledger.Ledger) (int64, error) {
+	if c.Account == "" {
+		return 0, nil
+	}
+	a, err := l.AccountByEmail(ctx, c.Account)
+	return a.ID, err
+}
