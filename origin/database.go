@@ -18,12 +18,14 @@ func (f *databaseFlag) openLedger(ctx context.Context) (*ledger.Ledger, error) {
 	return ledger.Open(ctx, f.Database)
 }
 
-// redacted is the URL without its password, for the log.
+// redacted is the URL without what may be secret, for the log: neither the
+// password nor the parameters, of which some are.
 func (f *databaseFlag) redacted() string {
 	parsed, err := url.Parse(f.Database)
 	if err != nil {
 		return "(not a URL)"
 	}
+	parsed.RawQuery = ""
 	return parsed.Redacted()
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"syscall"
 	"time"
 
@@ -75,14 +76,22 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger, listener net.Lis
 	go c.watchLists(ctx, log, o.engine)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(api.Listener(listener)) }()
-	log.Info("serving", "address", listener.Addr().String(), "release", release,
-		"database", c.databaseFlag.redacted(), "lists", o.engine.View().Info().Lists)
+	c.logConfig(log, listener.Addr(), o.engine.View().Info())
 	select {
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
 	}
 	return c.shutDown(log, server, o)
+}
+
+// logConfig tells what the service runs with, without secrets.
+func (c *serveCmd) logConfig(log *slog.Logger, at net.Addr, info host.Info) {
+	log.Info("serving", "address", at.String(), "release", release,
+		"engine", info.Engine, "lists", info.Lists, "model", info.Model,
+		"database", c.redacted(), "dns", strings.Join(c.DNS, ","), "dns_timeout", c.DNSTimeout.String(),
+		"batch_timeout", c.BatchTimeout.String(), "grace", c.Grace.String(), "typo_suggestion", c.TypoSuggestion,
+		"module_file", c.Module, "lists_file", c.Lists, "plans_file", c.Plans)
 }
 
 // shutDown answers what is under way: batches with what they have.

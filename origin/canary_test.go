@@ -1,0 +1,96 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/contract"
+)
+
+// No address and no key leaves the program except in the answer to its caller:
+// not through the log, the metrics, the database or the errors of a request.
+func TestCanaryIsNowhere(t *testing.T) {
+	const canary = "canary-7f3a"
+	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms")
+	key := s.newKey(t)
+	for _, address := range []string{canary + "@mail.example", canary + "@servfail.example", canary + "@silent.example",
+		canary + "..x@mail.example", canary + "%00@mail.example", "x@" + canary + ".example", canary} {
+		response, _ := s.send(t, http.MethodGet, "/v1/email/"+address, key, "", nil)
+		require.NotEmpty(t, response.Header.Get("X-Request-Id"))
+	}
+	for n, body := range []string{`{"emails":["` + canary + `@mail.example","` + canary + `@servfail.example"]}`,
+		`{"emails":"` + canary + `"}`, `{"` + canary, canary} {
+		_, answer := s.send(t, http.MethodPost, "/v1/emails", key, body, http.Header{"Idempotency-Key": {canary}})
+		if n > 0 {
+			require.NotContains(t, answer, canary, "an error repeats the input")
+		}
+	}
+	_, metrics := s.send(t, http.MethodGet, "/metrics", "", "", nil)
+	require.Contains(t, metrics, "addrspec_requests_total")
+	for _, secret := range []string{canary, key, key[:12]} {
+		require.NotContains(t, s.log.String(), secret, "the log")
+		require.NotContains(t, metrics, secret, "the metrics")
+	}
+	for _, secret := range []string{canary, key} {
+		requireInNoFile(t, filepath.Dir(strings.TrimPrefix(s.database, "sqlite:")), secret)
+	}
+}
+
+// requireInNoFile looks through the database's folder, its log included.
+func requireInNoFile(t *testing.T, dir, secret string) {
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		content, err := os.ReadFile(filepath.Join(dir, file.Name()))
+		require.NoError(t, err)
+		require.NotContains(t, string(content), secret, file.Name())
+	}
+}
+
+// send sends one request with further headers.
+func (s *service) send(t *testing.T, method, path, key, body string, more http.Header) (*http.Response, string) {
+	request, err := http.NewRequest(method, "http://"+s.hostPort+path, strings.NewReader(body))
+	require.NoError(t, err)
+	request.Header = http.Header{"X-Api-Key": {key}, "Content-Type": {"application/json"}}
+	for name, values := range more {
+		request.Header[name] = values
+	}
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response, string(answer)
+}
+
+func TestStartUpLogHoldsNoSecret(t *testing.T) {
+	flag := databaseFlag{Database: "postgres://me:hunter2@db/x?password=hunter2&sslpassword=hunter2"}
+	require.NotContains(t, flag.redacted(), "hunter2")
+	require.Contains(t, flag.redacted(), "db/x")
+	flag = databaseFlag{Database: "postgres://me:hunter2@db:not a port/x"}
+	require.NotContains(t, flag.redacted(), "hunter2")
+}
+
+var seriesNames = regexp.MustCompile(`addrspec_[a-z_]+`)
+
+// Every series that an alert watches is one that /metrics shows.
+func TestAlertsWatchWhatIsThere(t *testing.T) {
+	s := start(t, "--dns", contract.Serve(t))
+	s.send(t, http.MethodGet, "/v1/email/x", "", "", nil)
+	_, metrics := s.send(t, http.MethodGet, "/metrics", "", "", nil)
+	alerts, err := os.ReadFile("deploy/alerts.yaml")
+	require.NoError(t, err)
+	names := seriesNames.FindAllString(string(alerts), -1)
+	require.Greater(t, len(names), 5)
+	for _, name := range names {
+		require.Contains(t, metrics, "\n"+name, "the alert's series")
+	}
+}
