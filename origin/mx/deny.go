@@ -2,22 +2,25 @@ package mx
 
 import "github.com/miekg/dns"
 
-// deny judges an answer without MX records. Name error and no data are known
-// by the SOA record of a zone that holds the name (RFC 2308 section 2). With
-// name servers in its place it is a referral. Bare, it counts from a server
-// that is the name's authority or recurses; and where CNAMEs lead away from
-// the name asked, the target has to be asked for itself.
+// deny judges an answer without MX records for end, the last name of a chain.
+//
+// A name error is known by its code, and no data by the SOA record of a zone
+// that holds the name (RFC 2308 section 2). Where CNAMEs lead to another zone,
+// the target has to be asked for itself. What is left is a referral where name
+// servers stand in the SOA's place; and an empty answer, which counts from a
+// server that recurses or is the name's authority.
 func deny(msg *dns.Msg, end string, a answer) (answer, *Error) {
 	soa, referral := authority(msg.Ns, end)
 	switch {
 	case soa != nil:
 		a.ttl = min(a.ttl, ttlOf(soa), seconds(soa.Minttl))
 		return a, nil
-	case referral || !msg.Authoritative && !msg.RecursionAvailable:
-		return answer{}, &Error{Kind: Failure, Reason: Lame}
-	case a.hops > 0 && msg.Rcode == dns.RcodeSuccess:
+	case msg.Rcode == dns.RcodeNameError:
+	case a.hops > 0:
 		a.next = end
 		return a, nil
+	case referral || !msg.Authoritative && !msg.RecursionAvailable:
+		return answer{}, &Error{Kind: Failure, Reason: Lame}
 	}
 	a.ttl = 0 // RFC 2308 section 5: not to be kept without an SOA
 	return a, nil

@@ -88,7 +88,7 @@ func TestFaultsThatAreErrors(t *testing.T) {
 				c = impatient
 			}
 			r := open(t, c, server.Addr)
-			for _, domain := range []string{"example.test", "nowhere.test"} {
+			for _, domain := range []string{"example.test", "null.example.test", "text.example.test"} {
 				_, err := r.Lookup(context.Background(), domain)
 				requireError(t, err, test.kind, test.reason)
 				require.Contains(t, err.Error(), server.Addr)

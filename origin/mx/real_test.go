@@ -55,8 +55,8 @@ func TestAgainstOurs(t *testing.T) {
 }
 
 func TestAgainstNSD(t *testing.T) {
-	addr := startNSD(t)
-	r, clock := openAt(t, Config{}, addr)
+	nsd := startNSD(t)
+	r, clock := openAt(t, Config{}, nsd.addr)
 	requireRealAnswers(t, r)
 	requireRealTTLs(t, r, clock)
 	require.EqualValues(t, 2, r.Stats().TCP, "big, and the alias of it")
@@ -68,8 +68,8 @@ func TestAgainstNSD(t *testing.T) {
 }
 
 func TestAgainstUnbound(t *testing.T) {
-	addr := startUnbound(t, startNSD(t))
-	r, clock := openAt(t, Config{}, addr)
+	unbound := startUnbound(t, startNSD(t).addr)
+	r, clock := openAt(t, Config{}, unbound.addr)
 	requireRealAnswers(t, r)
 	requireRealTTLs(t, r, clock)
 	require.NotZero(t, r.Stats().TCP)
@@ -78,6 +78,36 @@ func TestAgainstUnbound(t *testing.T) {
 	_, err = r.Lookup(context.Background(), "lame.test")
 	requireError(t, err, Failure, Rcode)
 	require.ErrorContains(t, err, "answered SERVFAIL")
+}
+
+// Unbound falls silent, comes back, and is gone.
+func TestUnboundGoesDown(t *testing.T) {
+	unbound := startUnbound(t, startNSD(t).addr)
+	r, clock := openAt(t, Config{Timeout: time.Second, StaleWait: 50 * time.Millisecond}, unbound.addr)
+	requireKnown := func(domain string) {
+		mx, err := r.Lookup(context.Background(), domain)
+		require.NoError(t, err)
+		require.True(t, mx)
+	}
+	requireKnown("real.test")
+	clock.advance(301 * time.Second)
+
+	unbound.signal(t, syscall.SIGSTOP)
+	requireKnown("real.test")
+	require.EqualValues(t, 1, r.Stats().Stale)
+	_, err := r.Lookup(context.Background(), "short.real.test")
+	requireError(t, err, Timeout, NoAnswer)
+
+	unbound.signal(t, syscall.SIGCONT)
+	requireKnown("alias.real.test")
+	clock.advance(3 * time.Second)
+	requireKnown("short.real.test")
+
+	unbound.signal(t, syscall.SIGKILL)
+	eventually(t, func() bool { return r.Probe(context.Background()) != nil })
+	_, err = r.Lookup(context.Background(), "big.other.test")
+	requireError(t, err, Failure, Unreachable)
+	requireKnown("alias.real.test")
 }
 
 func requireRealAnswers(t *testing.T, r *Resolver) {
@@ -110,8 +140,8 @@ func requireRealTTLs(t *testing.T, r *Resolver, clock *fakeClock) {
 	}
 }
 
-// startNSD serves both zones and returns the address.
-func startNSD(t *testing.T) string {
+// startNSD serves both zones.
+func startNSD(t *testing.T) daemon {
 	t.Helper()
 	nsd := requireProgram(t, "nsd")
 	dir, port := t.TempDir(), freePort(t)
@@ -140,8 +170,8 @@ zone:
 	return startDaemon(t, port, nsd, "-d", "-c", conf)
 }
 
-// startUnbound recurses for the zones at authority and returns the address.
-func startUnbound(t *testing.T, authority string) string {
+// startUnbound recurses for the zones at authority.
+func startUnbound(t *testing.T, authority string) daemon {
 	t.Helper()
 	unbound := requireProgram(t, "unbound")
 	dir, port := t.TempDir(), freePort(t)
@@ -213,24 +243,36 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// startDaemon runs a daemon until the test ends and returns its address once it
-// answers.
-func startDaemon(t *testing.T, port, program string, args ...string) (addr string) {
+// daemon is a running server.
+type daemon struct {
+	addr    string
+	process *os.Process
+}
+
+// signal stops, continues or ends it.
+func (d daemon) signal(t *testing.T, s os.Signal) {
+	t.Helper()
+	require.NoError(t, d.process.Signal(s))
+}
+
+// startDaemon runs a program until the test ends and returns once it answers.
+func startDaemon(t *testing.T, port, program string, args ...string) daemon {
 	t.Helper()
 	var output strings.Builder
-	daemon := exec.Command(program, args...)
-	daemon.Stdout, daemon.Stderr = &output, &output
-	require.NoError(t, daemon.Start())
+	command := exec.Command(program, args...)
+	command.Stdout, command.Stderr = &output, &output
+	require.NoError(t, command.Start())
+	d := daemon{net.JoinHostPort("127.0.0.1", port), command.Process}
 	t.Cleanup(func() {
-		_ = daemon.Process.Signal(syscall.SIGTERM)
-		_ = daemon.Wait()
+		_ = d.process.Signal(syscall.SIGCONT)
+		_ = d.process.Signal(syscall.SIGTERM)
+		_ = command.Wait()
 		if t.Failed() {
 			t.Log(output.String())
 		}
 	})
-	addr = net.JoinHostPort("127.0.0.1", port)
-	r := open(t, Config{}, addr)
+	r := open(t, Config{}, d.addr)
 	require.Eventually(t, func() bool { return r.Probe(context.Background()) == nil }, 10*time.Second, 20*time.Millisecond,
 		"%s does not answer", program)
-	return addr
+	return d
 }
