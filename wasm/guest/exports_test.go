@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -173,4 +174,22 @@ func TestListsLeaveMemoryBounded(t *testing.T) {
 	t.Logf("after the largest lists: %d", g.Memory().Size())
 	require.Less(t, g.Memory().Size(), uint32(memoryBound))
 	g.requireJSON(t, g.call(t, "check", g.write([]byte("jane@example.org")), 0))
+}
+
+// The largest inputs of the shapes that make parsers stall or run out of
+// stack: each is answered, in memory that stays where it was.
+func TestLargestInputsAreAnswered(t *testing.T) {
+	g := start(t)
+	before := g.Memory().Size()
+	for _, unit := range []string{
+		"(", "(a)", "\\", `"`, `"a".`, "a.", "@", "a@", "\r\n ", " ", "[", "a@[", "a@[IPv6:", "\x00", "\xff", "é",
+		"e\u0301", "\u0300", "\u0627", "xn--", "a@xn--", "+", "a@b.", "ß", "漢",
+	} {
+		for _, email := range []string{strings.Repeat(unit, int(g.inCap)/len(unit)),
+			"a" + strings.Repeat(unit, int(g.inCap)/len(unit)-2) + "@b", "a@b" + strings.Repeat(unit, int(g.inCap)/len(unit)-3)} {
+			g.requireJSON(t, g.call(t, "check", g.write([]byte(email)), 0))
+			g.requireReport(t)
+		}
+	}
+	require.Equal(t, before, g.Memory().Size())
 }

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,7 +24,6 @@ func TestCheckAnswersTheSixteenFields(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1})
 	answer, err := engine.Check(context.Background(), nil, "jane@example.org", 0)
 	require.NoError(t, err)
-	t.Log(string(answer.JSON))
 	require.True(t, answer.Valid)
 	require.Equal(t, "example.org", answer.Host)
 }
@@ -37,4 +37,14 @@ func BenchmarkCheck(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// The place of the mx value is where the answer says.
+func TestAppendResultSetsMX(t *testing.T) {
+	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1})
+	answer, err := engine.Check(context.Background(), nil, "jane@example.org", 0)
+	require.NoError(t, err)
+	require.Equal(t, string(answer.JSON), string(answer.AppendResult(nil, false)))
+	require.Equal(t, strings.Replace(string(answer.JSON), `"mx":false`, `"mx":true`, 1), string(answer.AppendResult(nil, true)))
+	require.Equal(t, `"jane@example.org"`, string(answer.Email))
 }

@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"bytes"
 	"context"
 	"testing"
 
@@ -19,6 +20,15 @@ func TestEveryBuildGivesTheSameAnswers(t *testing.T) {
 			same := sameAs(t, engine)
 			for i, email := range vectors.Generate(1, 50_000) {
 				same(t, email, host.Flags(i&1))
+			}
+			golden, err := vectors.Read("../vectors")
+			require.NoError(t, err)
+			for path, list := range golden {
+				for _, v := range list {
+					answer, err := engine.Check(t.Context(), nil, v.Email, 0)
+					require.NoError(t, err)
+					require.Equal(t, v.Answer, string(answer.JSON), path)
+				}
 			}
 		})
 	}
@@ -43,7 +53,7 @@ func FuzzCheck(f *testing.F) {
 
 // sameAs returns a function that requires the same answer of engine and core.
 func sameAs(t testing.TB, engine *host.Engine) func(t testing.TB, email string, flags host.Flags) {
-	native, view := vectors.Native(), engine.View()
+	native, report, view := vectors.Native(), vectors.NativeReport(), engine.View()
 	var buffer []byte
 	return func(t testing.TB, email string, flags host.Flags) {
 		answer, err := view.Check(context.Background(), buffer[:0], email, flags)
@@ -54,5 +64,19 @@ func sameAs(t testing.TB, engine *host.Engine) func(t testing.TB, email string, 
 		if want := native(email, flags == host.FullSuggestion); string(want) != string(answer.JSON) {
 			require.Equal(t, string(want), string(answer.JSON), "%q", email)
 		}
+		if want := report(email); want != reported(&answer, email) {
+			require.Equal(t, want, reported(&answer, email))
+		}
 	}
+}
+
+// reported is the answer's report, and checks the places that it names.
+func reported(a *host.Answer, email string) vectors.Report {
+	if !bytes.HasPrefix(a.JSON[a.MXAt:], []byte(`false,"disposable":`)) ||
+		!bytes.HasPrefix(a.JSON[len(`{"email":`)+len(a.Email):], []byte(`,"valid":`)) {
+		panic("a place in the report is wrong: " + string(a.JSON))
+	}
+	r := a.Refusal
+	return vectors.Report{Email: email, Valid: a.Valid, Host: a.Host,
+		Code: r.Code, Offset: r.Offset, Section: r.Section, Sentence: r.Sentence}
 }

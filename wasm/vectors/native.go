@@ -15,3 +15,29 @@ func Native() func(email string, fullSuggestion bool) []byte {
 		return json
 	}
 }
+
+// Report is what a host reads beside the JSON.
+type Report struct {
+	Email    string `json:"email"`
+	Valid    bool   `json:"valid"`
+	Host     string `json:"host"`
+	Code     string `json:"code"`
+	Offset   int    `json:"offset"`
+	Section  string `json:"section"`
+	Sentence string `json:"sentence"`
+}
+
+// NativeReport returns a function that gives core's own report on an address.
+// It serves one goroutine.
+func NativeReport() func(email string) Report {
+	checker := core.New(lists.Default())
+	return func(email string) Report {
+		f := checker.Check([]byte(email))
+		if f.Valid {
+			return Report{Email: email, Valid: true, Host: string(f.Host)}
+		}
+		r := f.Refusal
+		return Report{Email: email, Code: r.Reason.Code(), Offset: r.Offset, Section: r.Reason.Section(),
+			Sentence: string(r.AppendSentence(nil, f.Email))}
+	}
+}

@@ -1,0 +1,51 @@
+// Command refresh brings the golden answers to what core says now:
+//
+//	go generate ./wasm/vectors
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/addrspec/addrspec/wasm/vectors"
+)
+
+func main() {
+	dir := "." // where go generate runs a command
+	if len(os.Args) > 1 {
+		dir = os.Args[1]
+	}
+	if err := refresh(dir); err != nil {
+		fmt.Fprintln(os.Stderr, "refresh:", err)
+		os.Exit(1)
+	}
+}
+
+func refresh(dir string) error {
+	files, err := vectors.Read(dir)
+	if err != nil {
+		return err
+	}
+	answer, report := vectors.Native(), vectors.NativeReport()
+	var reports bytes.Buffer
+	encoder := json.NewEncoder(&reports)
+	encoder.SetEscapeHTML(false)
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		var answers bytes.Buffer
+		for _, v := range files[path] {
+			answers.Write(append(answer(v.Email, false), '\n'))
+			if err := encoder.Encode(report(v.Email)); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(path, answers.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, "reports.jsonl"), reports.Bytes(), 0o644)
+}
