@@ -2,12 +2,10 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -46,7 +44,7 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (stor
 	p := &postgres{pool: pool, queries: catalogue("postgres"), clock: clock}
 	if err := p.migrate(ctx); err != nil {
 		pool.Close()
-		return nil, fmt.Errorf("database: %w", err)
+		return nil, fmt.Errorf("database: %w", explainRefusal(err))
 	}
 	return p, nil
 }
@@ -95,7 +93,7 @@ func (p *postgres) transact(ctx context.Context, reads []statement, decide func(
 	defer cancel()
 	t, err := p.begin(ctx, reads)
 	if err != nil {
-		return err
+		return explainRefusal(err)
 	}
 	defer t.conn.Release() // closes it where the transaction is still open
 	writes, err := decide(t.now)
@@ -114,16 +112,23 @@ type pgTransaction struct {
 	id   string
 }
 
-// begin tries once more when the connection turns out to be cut, which is how
-// a restart of the database is noticed.
-func (p *postgres) begin(ctx context.Context, reads []statement) (*pgTransaction, error) {
-	t, err := p.tryBegin(ctx, reads)
-	var refused *pgconn.PgError
-	if err == nil || ctx.Err() != nil || errors.As(err, &refused) && !isShutdown(refused) {
-		return t, err
+func (p *postgres) begin(ctx context.Context, reads []statement) (t *pgTransaction, err error) {
+	err = p.persist(ctx, func() error {
+		t, err = p.tryBegin(ctx, reads)
+		return err
+	})
+	return t, err
+}
+
+// persist does what changes nothing once more when the connection turns out
+// to be cut: so a restart of the database is noticed.
+func (p *postgres) persist(ctx context.Context, do func() error) error {
+	err := do()
+	if err == nil || ctx.Err() != nil || isRefused(err) {
+		return err
 	}
 	p.pool.Reset()
-	return p.tryBegin(ctx, reads)
+	return do()
 }
 
 func (p *postgres) tryBegin(ctx context.Context, reads []statement) (*pgTransaction, error) {
@@ -153,15 +158,13 @@ func (t *pgTransaction) scanIdentity(r pgx.Row) error {
 }
 
 // commit leaves a doubt when the connection is lost before the answer comes.
-// An error that the database sent is no doubt: it has rolled back.
 func (t *pgTransaction) commit(ctx context.Context, writes []statement) error {
 	batch := &pgx.Batch{}
 	t.queue(batch, writes)
 	batch.Queue("COMMIT")
 	err := t.conn.SendBatch(ctx, batch).Close()
-	var refused *pgconn.PgError
-	if err == nil || errors.As(err, &refused) && !isShutdown(refused) {
-		return err
+	if err == nil || isRefused(err) {
+		return explainRefusal(err)
 	}
 	return &inDoubt{err, t.committed}
 }
@@ -185,15 +188,17 @@ func scanAll(rows pgx.Rows, scan func(row) error) error {
 }
 
 func (p *postgres) query(ctx context.Context, st statement) error {
-	rows, err := p.pool.Query(ctx, p.queries[st.name], st.args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	return scanAll(rows, st.scan)
+	return explainRefusal(p.persist(ctx, func() error {
+		rows, err := p.pool.Query(ctx, p.queries[st.name], st.args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		return scanAll(rows, st.scan)
+	}))
 }
 
-func (p *postgres) ping(ctx context.Context) error { return p.pool.Ping(ctx) }
+func (p *postgres) ping(ctx context.Context) error { return explainRefusal(p.pool.Ping(ctx)) }
 
 func (p *postgres) close() error {
 	p.pool.Close()

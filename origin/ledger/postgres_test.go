@@ -45,14 +45,16 @@ func needPostgres(t testing.TB) *server {
 }
 
 // emptyDatabase is the URL of a new schema: as good as a database, and made in no time.
-func (s *server) emptyDatabase(t testing.TB) string {
+func (s *server) emptyDatabase(t testing.TB) string { return s.url(s.emptySchema(t)) }
+
+func (s *server) emptySchema(t testing.TB) string {
 	name := fmt.Sprintf("test_%d", databases.Add(1))
 	conn, err := pgx.Connect(t.Context(), s.url("public"))
 	require.NoError(t, err)
 	defer conn.Close(t.Context())
 	_, err = conn.Exec(t.Context(), "CREATE SCHEMA "+name)
 	require.NoError(t, err)
-	return s.url(name)
+	return name
 }
 
 func (s *server) url(schema string) string { return urlAt(s.dir, schema) }

@@ -1,0 +1,83 @@
+package ledger
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// doubtful begins a ledger behind a proxy, with one admission of 10 points
+// under an idempotency key and one of 20 without under way, and 100 paid.
+func doubtful(t *testing.T) (b *bench, p *proxy, keyed, plain Admission) {
+	s := needPostgres(t)
+	p = startProxy(t, s)
+	b = begin(t, urlAt(p.dir, s.emptySchema(t)), plenty)
+	b.ask(100)
+	r := b.once(1, 1)
+	r.Points = 10
+	keyed, plain = b.send(r), b.ask(20)
+	require.EqualValues(t, 130, b.used())
+	return b, p, keyed, plain
+}
+
+// Whatever became of the commit, a caller that was told of a failure pays nothing.
+func TestDoubtOfAnAdmission(t *testing.T) {
+	for name, cut := range map[string]int32{"not committed": cutBeforeCommit, "committed": cutAfterCommit} {
+		t.Run(name, func(t *testing.T) {
+			b, p, _, _ := doubtful(t)
+			p.cut.Store(cut)
+			_, err := b.Admit(b.ctx, b.once(2, 2))
+			require.ErrorIs(t, err, ErrUnavailable)
+			require.EqualValues(t, 1, p.cuts.Load())
+
+			b.rest()
+			require.EqualValues(t, 130, b.used())
+			require.EqualValues(t, 130, b.history().Points)
+			require.Equal(t, Admitted, b.send(b.once(2, 2)).Verdict, "its idempotency key is free")
+			require.EqualValues(t, 135, b.used())
+		})
+	}
+}
+
+// A settlement that failed gives everything back, once.
+func TestDoubtOfASettlement(t *testing.T) {
+	for name, cut := range map[string]int32{"not committed": cutBeforeCommit, "committed": cutAfterCommit} {
+		for kind, s := range map[string]Settlement{
+			"answered": {Refund: 3, Answer: []byte("answer")},
+			"failed":   {Failed: true},
+		} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				b, p, keyed, plain := doubtful(t)
+				p.cut.Store(cut)
+				_, err := b.Settle(b.ctx, keyed, s)
+				require.ErrorIs(t, err, ErrUnavailable)
+				b.rest()
+				require.EqualValues(t, 120, b.used())
+				require.Equal(t, Admitted, b.send(b.once(1, 2)).Verdict, "its idempotency key is free")
+
+				p.cut.Store(cut)
+				_, err = b.Settle(b.ctx, plain, s)
+				require.ErrorIs(t, err, ErrUnavailable)
+				b.rest()
+				require.EqualValues(t, 105, b.used())
+				require.EqualValues(t, 105, b.history().Points)
+				require.EqualValues(t, 2, p.cuts.Load())
+			})
+		}
+	}
+}
+
+// What is owed is given back once, though the connection is lost again just then.
+func TestDoubtOfWhatIsOwed(t *testing.T) {
+	for name, cut := range map[string]int32{"not committed": cutBeforeCommit, "committed": cutAfterCommit} {
+		t.Run(name, func(t *testing.T) {
+			b, p, _, plain := doubtful(t)
+			p.cut.Store(cut)
+			b.owed.add(plain.charge)
+			require.Eventually(t, func() bool { return p.cuts.Load() == 1 }, patience, retryEvery/10)
+			b.rest()
+			require.EqualValues(t, 110, b.used())
+			require.EqualValues(t, 110, b.history().Points)
+		})
+	}
+}
