@@ -57,6 +57,8 @@ var resolverFigures = []figure[mx.Stats]{
 	{"addrspec_mx_none_total", "Look-ups that found none.", true, func(s mx.Stats) float64 { return float64(s.None) }},
 	{"addrspec_mx_timeouts_total", "Look-ups without an answer in time.", true, func(s mx.Stats) float64 { return float64(s.Timeouts) }},
 	{"addrspec_mx_failures_total", "Look-ups that failed.", true, func(s mx.Stats) float64 { return float64(s.Failures) }},
+	{"addrspec_mx_busy_seconds_total", "Time the look-ups that asked took, together.", true, func(s mx.Stats) float64 { return s.Spent.Seconds() }},
+	{"addrspec_mx_ignored_total", "Datagrams passed over: forged, late, or no DNS message.", true, func(s mx.Stats) float64 { return float64(s.Ignored) }},
 	{"addrspec_mx_udp_queries_total", "Queries sent over UDP.", true, func(s mx.Stats) float64 { return float64(s.UDP) }},
 	{"addrspec_mx_tcp_queries_total", "Queries sent over TCP.", true, func(s mx.Stats) float64 { return float64(s.TCP) }},
 	{"addrspec_mx_in_flight", "Look-ups asking or waiting to.", false, func(s mx.Stats) float64 { return float64(s.InFlight) }},
