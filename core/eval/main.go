@@ -36,6 +36,7 @@ type suite struct {
 // suites stand in the order of the table.
 var suites = []suite{
 	{"format", runFormat},
+	{"lists", runLists},
 	{"role", runRole},
 	{"typo", runTypo},
 	{"gibberish", gibberishRows},

@@ -81,7 +81,7 @@ func (o origin) collect(votes map[string]source.Votes, provenance *strings.Build
 func write(dir string, votes map[string]source.Votes, provenance string) error {
 	var lines []string
 	for name, v := range votes {
-		if v.Disposable(name) || v.Public() {
+		if v.Proven() || v.Agreed(name) || v.Public() {
 			lines = append(lines, name+" "+string(v)+"\n")
 		}
 	}

@@ -13,17 +13,21 @@ type Votes string
 // holds reports whether any of letters is among the votes.
 func (v Votes) holds(letters string) bool { return strings.ContainsAny(string(v), letters) }
 
-// Disposable is the merge rule for throw-away providers. A list that asks
-// proof (D) or crawls the providers itself (K) is believed alone. The others
-// copy from each other, so two that are independent must agree, and not on
-// the free Freenom domains, where 0.1 % of the names still take mail.
-func (v Votes) Disposable(domain string) bool {
-	return v.holds("DK") || v.holds("M") && v.holds("IB") && !freenom(domain)
+// Proven reports whether a list that asks proof (D) or crawls the providers
+// itself (K) holds the domain: either is believed alone.
+func (v Votes) Proven() bool { return v.holds("DK") }
+
+// Agreed reports whether two lists that do not copy from each other hold the
+// domain, and not on the free Freenom endings, where 0.1 % of the names still
+// take mail.
+func (v Votes) Agreed(domain string) bool {
+	return v.holds("M") && v.holds("IB") && !freenom(domain)
 }
 
-// Public is the merge rule for mailbox providers: listed as one, and by no
-// list of disposables. Both public lists carry throw-away providers along.
-func (v Votes) Public() bool { return v.holds("FE") && !v.holds("DKM") }
+// Public is the merge rule for mailbox providers: both lists of them hold the
+// domain, and none of disposables. One alone carries firms, misspellings and
+// new throw-away providers along.
+func (v Votes) Public() bool { return v.holds("F") && v.holds("E") && !v.holds("DKM") }
 
 func freenom(domain string) bool {
 	switch domain[strings.LastIndexByte(domain, '.')+1:] {

@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/addrspec/addrspec/lists"
 	"golang.org/x/net/publicsuffix"
@@ -50,7 +51,7 @@ func (m Map) addTable(dir, file string, class lists.Class) error {
 		case isSuffix(r.name):
 			return fmt.Errorf("%s: %s is a public suffix, below it anybody registers", file, r.name)
 		}
-		m[r.name] = Entry{class, r.below}
+		m[r.name] = Entry{class, r.below || class == lists.Disposable}
 	}
 	return nil
 }
@@ -61,18 +62,18 @@ func (m Map) addListed(dir string) error {
 	if err != nil {
 		return err
 	}
-	shared, err := names(dir, "shared.txt")
+	d, err := readDoubts(dir)
 	if err != nil {
 		return err
 	}
-	hand := m.copy()
+	hand := maps.Clone(m)
 	for name, votes := range listed {
-		if hand.settles(name) || isSuffix(name) {
+		if hand.settles(name) || d.ignored[name] || isSuffix(name) {
 			continue
 		}
 		switch {
-		case votes.Disposable(name):
-			m[name] = Entry{lists.Disposable, !shared[name]}
+		case votes.Proven(), votes.Agreed(name) && !d.misspelled(name):
+			m[name] = Entry{lists.Disposable, !d.shared[name]}
 		case votes.Public() && !organisation(name):
 			m[name] = Entry{lists.Public, false}
 		}
@@ -92,29 +93,11 @@ func (m Map) settles(name string) bool {
 
 // dropRedundant drops the entries that a parent answers alike.
 func (m Map) dropRedundant() {
-	for name, e := range m.copy() {
+	for name, e := range maps.Clone(m) {
 		if parent, covered := m.covering(name); covered && parent == (Entry{e.Class, true}) {
 			delete(m, name)
 		}
 	}
-}
-
-func (m Map) copy() Map {
-	c := make(Map, len(m))
-	for name, e := range m {
-		c[name] = e
-	}
-	return c
-}
-
-// names reads a table as a set.
-func names(dir, file string) (map[string]bool, error) {
-	rows, err := readTable(dir, file)
-	set := make(map[string]bool, len(rows))
-	for _, r := range rows {
-		set[r.name] = true
-	}
-	return set, err
 }
 
 // isSuffix reports whether name is a public suffix, of a registry or of a
