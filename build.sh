@@ -1,10 +1,12 @@
 #!/bin/sh
 # build.sh builds, runs, tests and measures addrspec.
 #
-#   ./build.sh         build dist/addrspec and dist/addrspec.wasm
+#   ./build.sh         build dist/addrspec, dist/addrspec.wasm and dist/edge/
 #   ./build.sh run     build, start on 127.0.0.1:8080 with SQLite under data/
 #   ./build.sh test    everything that CI runs
 #   ./build.sh bench   the performance table
+#   ./build.sh edge --origin URL --listen HOST:PORT --secret S
+#                      build, run the edge worker in workerd on this machine
 #   ./build.sh eval    the quality table (reads ../shared/eval or ADDRSPEC_EVAL)
 #
 # It wants Go and, for the tests of other hosts, Node; what else a test needs
@@ -26,16 +28,54 @@ build_module() {
 	cp dist/addrspec.wasm wasm/module/addrspec.wasm
 }
 
-build() {
+build_origin() {
 	build_module
 	CGO_ENABLED=0 go build $flags -ldflags="-s -w -buildid= -X main.release=$release" -o dist/addrspec ./origin
 	echo "dist/addrspec is ready: try dist/addrspec --help"
 }
 
+# What the worker is built and tested with, where it is not there yet.
+edge_tools() {
+	command -v npm >/dev/null || return 1
+	[ edge/node_modules/.package-lock.json -nt edge/package-lock.json ] || npm ci --prefix edge
+}
+
+build_edge() {
+	edge_tools || return 1
+	node edge/build.mjs dist/addrspec.wasm dist/edge
+}
+
+build() {
+	build_origin
+	build_edge || echo 'skipped: dist/edge (no Node, or npm ci failed)'
+}
+
 run() {
-	build
+	build_origin
 	mkdir -p data
 	exec dist/addrspec serve --demo --log text --database sqlite:data/addrspec.db "$@"
+}
+
+run_edge() {
+	listen=127.0.0.1:8787
+	while [ $# -gt 1 ]; do
+		case $1 in
+		--origin) export ADDRSPEC_ORIGIN="$2" ;;
+		--listen) listen=$2 ;;
+		--secret) export ADDRSPEC_EDGE_SECRET="$2" ;;
+		*) break ;;
+		esac
+		shift 2
+	done
+	[ $# -eq 0 ] && [ -n "${ADDRSPEC_ORIGIN:-}" ] && [ -n "${ADDRSPEC_EDGE_SECRET:-}" ] || {
+		echo 'usage: ./build.sh edge --origin URL --listen HOST:PORT --secret S' >&2
+		exit 2
+	}
+	build_module
+	build_edge
+	workerd=$(cd edge && node -p 'require("workerd").default')
+	echo "addrspec edge on http://$listen"
+	exec "$workerd" serve dist/edge/workerd.capnp --socket-addr "http=$listen"
 }
 
 # What is concurrent runs under the race detector, which wants a C compiler.
@@ -46,6 +86,8 @@ check() {
 	race=-race
 	CGO_ENABLED=1 go build -race -o /dev/null ./wasm/host 2>/dev/null || { race=; echo 'skipped: the race detector (no C compiler)'; }
 	go test ./core/... ./lists/... ./wasm/...
+	edge_tools || echo 'skipped: the edge worker (no Node, or npm ci failed)'
+	go test ./edge
 	go test $race ./origin/... ./wasm/host/...
 }
 
@@ -62,6 +104,7 @@ command=${1:-build}
 case $command in
 build) build ;;
 run) run "$@" ;;
+edge) run_edge "$@" ;;
 test) check ;;
 bench) bench ;;
 eval) evaluate "$@" ;;

@@ -35,3 +35,6 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 	modernc.org/sqlite v1.60.0 // indirect
 )
+
+// Packages of npm; some hold Go files.
+ignore ./edge/node_modules

@@ -26,6 +26,7 @@ type serveCmd struct {
 	DNS          []string      `placeholder:"HOST:PORT" help:"Recursive resolvers to ask, several with commas (default: those of /etc/resolv.conf)."`
 	DNSTimeout   time.Duration `name:"dns-timeout" default:"5s" help:"How long one MX look-up may take (${default})."`
 	BatchTimeout time.Duration `default:"10s" help:"How long a batch may take before it answers with what is finished (${default})."`
+	EdgeSecret   string        `placeholder:"SECRET" help:"What the deployment's workers show at /v1/edge/admit; without it there is no such path."`
 	Plans        string        `placeholder:"FILE" help:"Plans as a JSON array: name, rate, points, overage."`
 	Grace        time.Duration `default:"15s" help:"How long requests under way may take after SIGTERM (${default})."`
 	Log          string        `enum:"json,text" default:"json" help:"Form of the log on standard error: json or text."`
@@ -159,7 +160,7 @@ func (c *serveCmd) open(ctx context.Context, log *slog.Logger) (_ *origin, err e
 	o.api = api.New(api.Config{
 		Engine: o.engine, Ledger: o.ledger, Resolver: o.resolver, Log: log,
 		Metrics:      api.NewMetrics(registry(o)),
-		BatchTimeout: c.BatchTimeout, Flags: c.flags(),
+		BatchTimeout: c.BatchTimeout, EdgeSecret: c.EdgeSecret, Flags: c.flags(),
 	})
 	return o, nil
 }

@@ -102,7 +102,12 @@ func (s *Server) process(ctx context.Context, start time.Time, o order, admissio
 		return s.giveBack(ctx, admission, int64(len(o.emails)), err)
 	}
 	body := appendBatch(nil, items, time.Since(start))
-	settlement := ledger.Settlement{Refund: int64(len(o.emails) - len(finished)), Answer: o.once.seal(body)}
+	left := int64(len(o.emails) - len(finished))
+	return s.conclude(ctx, admission, body, ledger.Settlement{Refund: left, Answer: o.once.seal(body)})
+}
+
+// conclude answers with body once the ledger has what is to be settled.
+func (s *Server) conclude(ctx context.Context, admission ledger.Admission, body []byte, settlement ledger.Settlement) response {
 	if settlement.Refund == 0 && settlement.Answer == nil {
 		return ok(body, admission.Usage)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -48,101 +49,72 @@ func checkMediaType(h http.Header) *fault {
 }
 
 // decodeBatch reads {"emails": [string, ...]}; other members are passed over.
-// Of a name that stands twice the last counts, as in JSON.parse.
+// The body is judged whole: first whether it is JSON, then what it holds. Of a
+// name that stands twice the last counts, as in JSON.parse.
 func decodeBatch(body []byte) (emails []string, f *fault) {
 	if at := invalidUTF8(body); at >= 0 {
 		return nil, invalidRequest.with(fmt.Sprintf("The body is not JSON: at octet %d it is not UTF-8.", at))
 	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	emails, err := decodeObject(decoder)
-	if err == nil {
-		err = expectEnd(decoder)
+	var members map[string]json.RawMessage
+	err := json.Unmarshal(body, &members)
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, invalidRequest.with(whereNotJSON(body))
+	case err != nil || members == nil: // another kind of value, or null
+		return nil, wrongType("The body", `an object: {"emails": ["jane@example.org"]}`)
 	}
-	if err == nil {
-		return emails, nil
+	given, ok := members["emails"]
+	if !ok {
+		return nil, nil
 	}
-	var wrong *wrongType
-	if errors.As(err, &wrong) {
-		return nil, invalidRequest.with(wrong.Error())
-	}
-	return nil, invalidRequest.with(notJSON(err, decoder.InputOffset()))
+	return decodeEmails(json.NewDecoder(bytes.NewReader(given)))
 }
 
-// wrongType is JSON that is not what the operation takes.
-type wrongType struct{ where, want string }
+// wrongType tells of JSON that is not what the operation takes.
+func wrongType(where, want string) *fault {
+	return invalidRequest.with(where + " must be " + want + ".")
+}
 
-func (w *wrongType) Error() string { return w.where + " must be " + w.want + "." }
-
-func decodeObject(d *json.Decoder) (emails []string, err error) {
-	token, err := d.Token()
-	if err != nil {
-		return nil, err
+// decodeEmails reads the array from d, which holds one value of valid JSON.
+func decodeEmails(d *json.Decoder) (emails []string, f *fault) {
+	if token, _ := d.Token(); token != json.Delim('[') {
+		return nil, wrongType("emails", "an array of strings")
 	}
-	if token != json.Delim('{') {
-		return nil, &wrongType{"The body", `an object: {"emails": ["jane@example.org"]}`}
-	}
+	emails = []string{}
 	for d.More() {
-		if emails, err = decodeMember(d, emails); err != nil {
-			return nil, err
-		}
-	}
-	_, err = d.Token()
-	return emails, err
-}
-
-func decodeMember(d *json.Decoder, emails []string) ([]string, error) {
-	name, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	if name == "emails" {
-		return decodeEmails(d)
-	}
-	var skipped json.RawMessage
-	return emails, d.Decode(&skipped)
-}
-
-func decodeEmails(d *json.Decoder) ([]string, error) {
-	token, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	if token != json.Delim('[') {
-		return nil, &wrongType{"emails", "an array of strings"}
-	}
-	emails := []string{}
-	for d.More() {
-		token, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
+		token, _ := d.Token()
 		email, isString := token.(string)
 		if !isString {
-			return nil, &wrongType{fmt.Sprintf("emails[%d]", len(emails)), "a string"}
+			return nil, wrongType(fmt.Sprintf("emails[%d]", len(emails)), "a string")
 		}
 		emails = append(emails, email)
 	}
-	_, err = d.Token()
-	return emails, err
+	return emails, nil
 }
 
-func expectEnd(d *json.Decoder) error {
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return &wrongType{"The body", "one JSON object with nothing after it"}
-	}
-	return nil
+// whereNotJSON looks again with an octet behind the body that no JSON text
+// holds: where that is the first out of place, the body ended too early.
+func whereNotJSON(body []byte) string {
+	var nothing json.RawMessage
+	return notJSON(json.Unmarshal(append(body, 0), &nothing), int64(len(body)))
 }
 
 // notJSON says where JSON breaks off without repeating what stands there.
-func notJSON(err error, offset int64) string {
+// Octets count from 0.
+func notJSON(err error, size int64) string {
+	offset := size
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		offset = syntax.Offset
+		offset = syntax.Offset - 1
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Sprintf("The body is not JSON: it ends too early, at octet %d.", offset)
+	switch {
+	case offset >= size:
+		return fmt.Sprintf("The body is not JSON: it ends too early, at octet %d.", size)
+	case strings.HasSuffix(syntax.Error(), "after top-level value"):
+		return "The body must be one JSON object with nothing after it."
 	}
-	return fmt.Sprintf("The body is not JSON: something unexpected stands near octet %d.", offset)
+	return fmt.Sprintf("The body is not JSON: something unexpected stands at octet %d.", offset)
 }
 
 // invalidUTF8 is the place of the first octet that is not UTF-8, or -1. JSON

@@ -3,6 +3,10 @@
 //	GET  /v1/email/{email}   one address
 //	POST /v1/emails          up to 64 in parallel
 //
+// a worker's share of the same work (edge.go):
+//
+//	POST /v1/edge/admit
+//
 // and the pages an operator wants: /healthz, /readyz, /metrics, /openapi.json.
 //
 // A request is decided in the order of the contract, first match wins: route

@@ -27,6 +27,7 @@ type problem struct {
 var (
 	notFound          = problem{"NOT_FOUND", http.StatusNotFound, flat}
 	wrongMethod       = problem{"METHOD_NOT_ALLOWED", http.StatusMethodNotAllowed, flat}
+	invalidEdgeSecret = problem{"INVALID_EDGE_SECRET", http.StatusForbidden, flat}
 	invalidKey        = problem{"INVALID_API_KEY", http.StatusUnauthorized, flat}
 	tooMany           = problem{"", http.StatusTooManyRequests, rate}
 	wrongMediaType    = problem{"UNSUPPORTED_MEDIA_TYPE", http.StatusUnsupportedMediaType, flat}

@@ -19,6 +19,7 @@ type route struct {
 var routes = map[string]route{
 	"/v1/email":     {"single", http.MethodGet, (*Server).single},
 	"/v1/emails":    {"batch", http.MethodPost, (*Server).batch},
+	edgePath:        {"edge", http.MethodPost, (*Server).edge},
 	"/healthz":      {"healthz", http.MethodGet, (*Server).healthz},
 	"/readyz":       {"readyz", http.MethodGet, (*Server).readyz},
 	"/metrics":      {"metrics", http.MethodGet, (*Server).metrics},
@@ -28,14 +29,14 @@ var routes = map[string]route{
 // match finds the route of r. It matches the path as it was sent: an encoded
 // address may hold "/", "//" and "..", which http.ServeMux would clean away
 // with a redirect.
-func match(r *http.Request) route {
+func (s *Server) match(r *http.Request) route {
 	path := r.URL.EscapedPath()
 	if strings.HasPrefix(path, singlePrefix) {
 		path = strings.TrimSuffix(singlePrefix, "/")
 	}
 	found, ok := routes[path]
 	switch {
-	case !ok:
+	case !ok || path == edgePath && s.EdgeSecret == "":
 		return route{"none", r.Method, (*Server).notFound}
 	case found.method != r.Method:
 		return route{found.name, r.Method, methodNotAllowed(found.method)}

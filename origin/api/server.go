@@ -33,6 +33,9 @@ type Config struct {
 	// BatchTimeout is how long a batch may take before it answers with what
 	// is finished.
 	BatchTimeout time.Duration
+	// EdgeSecret is what a worker of this deployment shows; without one there
+	// is no edge endpoint.
+	EdgeSecret string
 	// Flags are handed to the module with every address.
 	Flags host.Flags
 }
@@ -58,7 +61,7 @@ func (s *Server) Stop() { s.stop() }
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	id := requestID(r.Header.Get(headerRequestID))
-	route := match(r)
+	route := s.match(r)
 	answer := s.handle(route, r)
 	answer.send(w, id)
 	s.record(record{route.name, answer.status, time.Since(start), id})

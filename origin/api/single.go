@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -62,18 +63,28 @@ func pathAddress(r *http.Request) (string, *fault) {
 	return email, nil
 }
 
-// complete adds what DNS says. A look-up that failed costs nothing.
+// complete adds what DNS says.
 func (s *Server) complete(r *http.Request, admission ledger.Admission, facts *host.Answer) response {
-	mx, err := s.lookUp(r.Context(), facts.Host)
-	if err == nil {
-		return ok(facts.AppendResult(nil, mx), admission.Usage)
+	mx, refusal := s.lookUpPaid(r.Context(), admission, facts.Host)
+	if refusal != nil {
+		return *refusal
 	}
-	usage, settleErr := s.settle(r.Context(), admission, ledger.Settlement{Refund: 1, Failed: true})
+	return ok(facts.AppendResult(nil, mx), admission.Usage)
+}
+
+// lookUpPaid asks for the MX that a point was charged for. A look-up that
+// failed costs nothing.
+func (s *Server) lookUpPaid(ctx context.Context, admission ledger.Admission, domain string) (mx bool, refusal *response) {
+	mx, err := s.lookUp(ctx, domain)
+	if err == nil {
+		return mx, nil
+	}
+	usage, settleErr := s.settle(ctx, admission, ledger.Settlement{Refund: 1, Failed: true})
 	answer := dnsUnavailable(err).response()
 	if settleErr == nil {
 		answer.usage = &usage
 	}
-	return answer
+	return false, &answer
 }
 
 // singleRefusal turns the batch's 402 into the single's 429: too few points is

@@ -16,19 +16,42 @@ type item struct {
 	fault    error // the module gave no facts: a defect, the batch fails
 }
 
-// checkAll works on all addresses side by side until they are done, the time
-// is up, the client is gone or the server stops. Items stand in input order;
-// those not finished by then stay zero.
+// checkAll states the facts about all addresses.
 func (s *Server) checkAll(ctx context.Context, emails []string) ([]item, error) {
+	view := s.Engine.View() // one set of lists for the whole batch
+	return s.sideBySide(ctx, len(emails), func(ctx context.Context, n int) item {
+		return s.checkOne(ctx, view, emails[n])
+	})
+}
+
+// sideBySide does count pieces of work until they are done, the time is up, the
+// client is gone or the server stops. Items stand in order; those not finished
+// by then stay zero.
+func (s *Server) sideBySide(ctx context.Context, count int, do func(context.Context, int) item) ([]item, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.BatchTimeout)
 	defer cancel()
 	defer context.AfterFunc(s.stopping, cancel)()
-	view := s.Engine.View() // one set of lists for the whole batch
-	done := make(chan numbered, len(emails))
-	for n, email := range emails {
-		go func() { done <- numbered{n, s.checkOne(ctx, view, email)} }()
+	done := make(chan numbered, count)
+	for n := range count {
+		go func() { done <- numbered{n, finish(ctx, n, do)} }()
 	}
-	return collect(ctx, done, len(emails))
+	return collect(ctx, done, count)
+}
+
+// finish does one piece of work. What the end of the batch interrupted is
+// unfinished, not failed.
+func finish(ctx context.Context, n int, do func(context.Context, int) item) (i item) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			i = item{fault: fmt.Errorf("panic: %v", fault)}
+		}
+	}()
+	i = do(ctx, n)
+	if ctx.Err() != nil && (i.fault != nil || i.dns != nil) {
+		return item{}
+	}
+	i.finished = true
+	return i
 }
 
 // numbered is an item and its place in the batch.
@@ -55,22 +78,12 @@ func collect(ctx context.Context, done <-chan numbered, count int) ([]item, erro
 	return items, nil
 }
 
-// checkOne states the facts about one address. What the end of the batch
-// interrupted is unfinished, not failed.
+// checkOne states the facts about one address.
 func (s *Server) checkOne(ctx context.Context, view *host.View, email string) (i item) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			i = item{fault: fmt.Errorf("panic: %v", fault)}
-		}
-	}()
 	i.facts, i.fault = view.Check(ctx, nil, email, s.Flags)
 	if i.fault == nil {
 		i.mx, i.dns = s.lookUp(ctx, i.facts.Host)
 	}
-	if ctx.Err() != nil && (i.fault != nil || i.dns != nil) {
-		return item{}
-	}
-	i.finished = true
 	return i
 }
 

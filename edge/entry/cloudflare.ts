@@ -1,0 +1,23 @@
+/** The entry for Cloudflare Workers and workerd: settings are bindings, the module is part of the upload. */
+
+import wasm from "./addrspec.wasm";
+import { type Environment, readConfig } from "../src/config.ts";
+import { Engine } from "../src/engine.ts";
+import { Worker } from "../src/worker.ts";
+
+const engine = new Engine(wasm);
+const log = (message: string) => console.error(message);
+
+/** Bindings stay the same while an isolate lives. */
+let known: { readonly env: Environment; readonly worker: Worker } | undefined;
+
+function workerFor(env: Environment): Worker {
+  if (known?.env !== env) {
+    known = { env, worker: new Worker({ engine, config: readConfig(env), fetch: (url, init) => fetch(url, init), log }) };
+  }
+  return known.worker;
+}
+
+export default {
+  fetch: (request: Request, env: Environment): Promise<Response> => workerFor(env).fetch(request),
+};

@@ -1,0 +1,143 @@
+package edge_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/wasm/moduletest"
+)
+
+// secret is what the workers of these tests show the origin.
+const secret = "the secret of a test's deployment"
+
+// process is a program under test: what it said, and where it listens.
+type process struct {
+	hostPort string
+	said     *output
+	cmd      *exec.Cmd
+}
+
+// startProcess runs cmd until the test ends.
+func startProcess(t testing.TB, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{said: new(output), cmd: cmd}
+	cmd.Stderr = p.said
+	if cmd.Stdout == nil {
+		cmd.Stdout = p.said
+	}
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		cmd.Process.Signal(syscall.SIGTERM)
+		cmd.Wait()
+	})
+	return p
+}
+
+// origin is a running `addrspec serve`, the very program.
+type origin struct {
+	*process
+	ledger *ledger.Ledger // the same database, opened a second time
+}
+
+// originProgram is built once for all tests.
+var originProgram = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "addrspec-edge-test-")
+	if err != nil {
+		return "", err
+	}
+	program := filepath.Join(dir, "addrspec")
+	out, err := exec.Command("go", "build", "-o", program, "github.com/addrspec/addrspec/origin").CombinedOutput()
+	if err != nil {
+		return "", &exec.Error{Name: string(out), Err: err}
+	}
+	return program, nil
+})
+
+func startOrigin(t testing.TB, args ...string) *origin {
+	t.Helper()
+	program, err := originProgram()
+	require.NoError(t, err)
+	database := "sqlite:" + filepath.Join(t.TempDir(), "addrspec.db")
+	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--database", database, "--edge-secret", secret,
+		"--module", moduleFile(t), "--cache-dir", moduletest.CacheDir()}, args...)
+	cmd := exec.Command(program, args...)
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	cmd.Stdout = writer
+	o := &origin{process: startProcess(t, cmd)}
+	writer.Close()
+	o.hostPort = firstAddress(t, reader, o.said)
+	o.ledger, err = ledger.Open(context.Background(), database)
+	require.NoError(t, err)
+	t.Cleanup(func() { o.ledger.Close() })
+	return o
+}
+
+// firstAddress reads HOST:PORT behind "http://" in the first line.
+func firstAddress(t testing.TB, from *os.File, said *output) string {
+	t.Helper()
+	line, err := bufio.NewReader(from).ReadString('\n')
+	require.NoError(t, err, "the program ended: %s", said)
+	_, hostPort, found := strings.Cut(strings.TrimSpace(line), "http://")
+	require.True(t, found, line)
+	_, _, err = net.SplitHostPort(hostPort)
+	require.NoError(t, err)
+	return hostPort
+}
+
+// moduleFile is the module as the source is now.
+func moduleFile(t testing.TB) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "addrspec.wasm")
+	require.NoError(t, os.WriteFile(file, moduletest.Bytes(t), 0o600))
+	return file
+}
+
+// account makes an account without limits, and a key of it.
+func (o *origin) account(t testing.TB, email string) (key string) {
+	t.Helper()
+	unlimited := ledger.Limit(ledger.Unlimited)
+	a, err := o.ledger.CreateAccount(context.Background(), email, ledger.Terms{Rate: &unlimited, Points: &unlimited})
+	require.NoError(t, err)
+	key, _, err = o.ledger.CreateKey(context.Background(), a.ID, "test")
+	require.NoError(t, err)
+	return key
+}
+
+// used is what the account has paid this month.
+func (o *origin) used(t testing.TB, email string) int64 {
+	t.Helper()
+	a, err := o.ledger.AccountByEmail(context.Background(), email)
+	require.NoError(t, err)
+	return a.Used
+}
+
+// output gathers what a program says while the test reads it.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}

@@ -1,0 +1,54 @@
+/** What a deployment sets: environment variables, or bindings of the same names. */
+
+import { FULL_SUGGESTION } from "./instance.ts";
+
+export interface Config {
+  /** The origin's base address, without a slash at the end. */
+  readonly origin: string;
+  readonly secret: string;
+  /** How long the origin may take; more than its --batch-timeout and --dns-timeout. */
+  readonly timeoutMS: number;
+  /** The module's flags for every check. */
+  readonly flags: number;
+  /** Whether paths that the worker does not know go to the origin. */
+  readonly forward: boolean;
+}
+
+export type Environment = Readonly<Record<string, unknown>>;
+
+const DEFAULT_TIMEOUT_MS = "15000";
+
+/** Reads the settings; a wrong one is an error that names it. */
+export function readConfig(env: Environment): Config {
+  const get = (name: string, otherwise?: string) => {
+    const value = env[name] ?? otherwise;
+    if (typeof value === "string" && value !== "") return value;
+    throw new Error(`${name} is not set; see edge/README.md`);
+  };
+  return {
+    origin: baseOf(get("ADDRSPEC_ORIGIN")),
+    secret: get("ADDRSPEC_EDGE_SECRET"),
+    timeoutMS: millisecondsOf(get("ADDRSPEC_ORIGIN_TIMEOUT_MS", DEFAULT_TIMEOUT_MS)),
+    flags: choose("ADDRSPEC_TYPO_SUGGESTION", get("ADDRSPEC_TYPO_SUGGESTION", "domain"), { domain: 0, address: FULL_SUGGESTION }),
+    forward: choose("ADDRSPEC_FORWARD", get("ADDRSPEC_FORWARD", "yes"), { yes: true, no: false }),
+  };
+}
+
+function baseOf(origin: string): string {
+  if (!/^https?:\/\/[^/?#]+\/?$/.test(origin)) {
+    throw new Error("ADDRSPEC_ORIGIN must be the origin's base address, such as https://origin.example.org");
+  }
+  return origin.replace(/\/$/, "");
+}
+
+function millisecondsOf(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0 && value <= 600_000) return value;
+  throw new Error("ADDRSPEC_ORIGIN_TIMEOUT_MS must be 1 to 600000");
+}
+
+function choose<T>(name: string, word: string, choices: Readonly<Record<string, T>>): T {
+  const choice = Object.hasOwn(choices, word) ? choices[word] : undefined;
+  if (choice !== undefined) return choice;
+  throw new Error(`${name} must be one of: ${Object.keys(choices).join(", ")}`);
+}

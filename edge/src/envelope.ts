@@ -1,0 +1,32 @@
+/** The batch envelope, in the contract's order of fields. */
+
+import type { Finding } from "./instance.ts";
+import type { MX } from "./plan.ts";
+import { join, quotedEmail, result } from "./result.ts";
+
+/** What became of one address; with mx null it is unfinished. */
+export interface Item {
+  readonly finding: Finding;
+  readonly mx: MX;
+}
+
+export function envelope(items: readonly Item[], milliseconds: number): Uint8Array<ArrayBuffer> {
+  const finished = items.filter(({ mx }) => mx !== null);
+  const failed = finished.filter(({ mx }) => typeof mx === "string").length;
+  const valid = finished.filter(({ finding, mx }) => typeof mx === "boolean" && finding.refusal === null).length;
+  const total = finished.length;
+  const head = `{"success":true,"partial":${total < items.length},"total":${total},"valid_count":${valid}`
+    + `,"invalid_count":${total - valid - failed},"error_count":${failed},"usage_points":${total}`
+    + `,"processing_time_ms":${Math.max(0, Math.round(milliseconds))},"results":[`;
+  return join([head, ...finished.flatMap((item, n) => (n > 0 ? [",", ...piecesOf(item)] : piecesOf(item))), "]}"]);
+}
+
+function piecesOf({ finding, mx }: Item): (string | Uint8Array)[] {
+  const email = ['{"email":', quotedEmail(finding)];
+  if (typeof mx === "string") {
+    // The domain is in A-label form and needs no escape.
+    const message = `DNS look-up ${mx === "DNS_TIMEOUT" ? "timed out" : "failed"} for domain ${finding.host}`;
+    return [...email, `,"status":"error","result":null,"error":{"code":"${mx}","message":"${message}"}}`];
+  }
+  return [...email, ',"status":"success","result":', ...result(finding, mx === true), ',"error":null}'];
+}

@@ -1,0 +1,67 @@
+/** Requests that go to the origin as they came: whatever the worker does not answer itself. */
+
+import { type Answer } from "./answer.ts";
+import { refuse, unavailable } from "./fault.ts";
+import { isJSON } from "./media-type.ts";
+import type { Fetch } from "./origin.ts";
+
+/** Of one hop (RFC 9110 section 7.6.1), or set anew for the next. */
+const OWN_HEADERS = ["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "proxy-connection",
+  "proxy-authorization", "host", "content-length", "expect", "x-edge-secret", "x-request-id", "forwarded", "x-forwarded-host", "x-forwarded-proto"];
+const OWN_ANSWER_HEADERS = ["connection", "keep-alive", "trailer", "transfer-encoding", "upgrade", "proxy-authenticate"];
+
+export interface Forwarded {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Headers;
+  readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+  readonly id: string;
+  /** How the caller addressed the worker: "https", "edge.example.org". */
+  readonly proto: string;
+  readonly host: string;
+}
+
+/** Sends the request on; a redirect is the caller's to follow. */
+export function forward(origin: string, fetch: Fetch, { method, target, headers, body, id, proto, host }: Forwarded, signal: AbortSignal): Promise<Response> {
+  const sent = without(headers, OWN_HEADERS);
+  sent.set("X-Request-Id", id);
+  sent.set("X-Forwarded-Proto", proto);
+  sent.set("X-Forwarded-Host", host);
+  // Undici, the client of Node, wants to be told that a streamed body goes out before the answer comes.
+  const init: RequestInit & { duplex: "half" } = { method, headers: sent, body, redirect: "manual", signal, duplex: "half" };
+  return fetch(origin + target, init);
+}
+
+/** The origin's page for the caller, streamed. */
+export function passOn(response: Response): Response {
+  const headers = without(response.headers, OWN_ANSWER_HEADERS);
+  if (headers.has("Content-Encoding")) {
+    // fetch has decoded the body already.
+    headers.delete("Content-Encoding");
+    headers.delete("Content-Length");
+  }
+  return new Response(response.body, { status: response.status, headers });
+}
+
+/** The origin's answer to an operation: read whole, so that half of one is never sent. */
+export async function takeAnswer(response: Response): Promise<Answer> {
+  const body = new Uint8Array(await response.arrayBuffer());
+  if (!isJSON(response.headers.get("Content-Type") ?? "") || !isWhole(body)) return refuse(unavailable("The service cannot be reached at the moment. Try again shortly."));
+  const passed = ["Retry-After", "Allow", "X-Usage-Current", "X-Usage-Limit", "X-Usage-Overage"];
+  return { status: response.status, body, headers: Object.fromEntries(passed.map((name) => [name, response.headers.get(name) ?? undefined])) };
+}
+
+function isWhole(body: Uint8Array): boolean {
+  try {
+    JSON.parse(new TextDecoder().decode(body));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function without(headers: Headers, names: readonly string[]): Headers {
+  const kept = new Headers(headers);
+  for (const name of names) kept.delete(name);
+  return kept;
+}

@@ -1,0 +1,53 @@
+/**
+ * The form of an API key, so that a mistyped one is refused without a round
+ * trip: "ask_", 32 random digits of base 62, and the CRC-32 of those 36 octets
+ * as six digits of base 62, most significant first (origin/ledger/secret.go).
+ */
+
+import { type Fault, fault } from "./fault.ts";
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const FORM = /^ask_[0-9A-Za-z]{38}$/;
+const CHECKSUM_AT = 36;
+
+/** The caller's key, or why there is none to ask the origin about. */
+export function readKey(headers: Headers): string | Fault {
+  const key = headers.get("X-API-Key")?.trim() || bearer(headers.get("Authorization"));
+  if (key === "") {
+    return fault("INVALID_API_KEY", "No API key was sent; send it as X-API-Key: <key> or Authorization: Bearer <key>.");
+  }
+  if (!wellFormed(key)) {
+    return fault("INVALID_API_KEY", "This is not an API key: a key is ask_ and 38 letters and digits, and the last six do not fit the others or it has another form. Was it cut off or mistyped?");
+  }
+  return key;
+}
+
+/** The credential of a Bearer scheme, in any case (RFC 9110 section 11.1). */
+function bearer(authorization: string | null): string {
+  const [, scheme = "", credential = ""] = /^([^ ]*) ?(.*)$/s.exec(authorization?.trim() ?? "") ?? [];
+  return scheme.toLowerCase() === "bearer" ? credential.trim() : "";
+}
+
+export function wellFormed(key: string): boolean {
+  return FORM.test(key) && key.slice(CHECKSUM_AT) === checksum(key.slice(0, CHECKSUM_AT));
+}
+
+export function checksum(text: string): string {
+  let rest = crc32(text);
+  let written = "";
+  for (let place = 0; place < 6; place++) {
+    written = DIGITS.charAt(rest % 62) + written;
+    rest = Math.floor(rest / 62);
+  }
+  return written;
+}
+
+/** CRC-32 of IEEE 802.3 over ASCII text, an unsigned number. */
+function crc32(text: string): number {
+  let crc = 0xffffffff;
+  for (let i = 0; i < text.length; i++) {
+    crc ^= text.charCodeAt(i);
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc >>> 0;
+}

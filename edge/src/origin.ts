@@ -1,0 +1,124 @@
+/**
+ * The origin's edge endpoint, POST /v1/edge/admit (origin/api/edge.go): one
+ * round trip that decides key, rate and points and asks DNS. Only domains go
+ * there, no address. Whatever goes wrong on the way is the contract's 503.
+ */
+
+import type { Answer } from "./answer.ts";
+import type { Config } from "./config.ts";
+import { refuse, unavailable } from "./fault.ts";
+import type { MX, Plan } from "./plan.ts";
+import { refusalOf, usageOf } from "./verdict.ts";
+
+/** How the origin decided: with the domains' MX, or with the answer the caller is due. */
+export type Admission =
+  | { readonly mx: readonly MX[]; readonly usage: Readonly<Record<string, string>> }
+  | { readonly refusal: Answer };
+
+/** Who asks: the headers of the request, its id, and the end of its caller's patience. */
+export interface Caller {
+  readonly headers: Headers;
+  readonly id: string;
+  readonly signal: AbortSignal;
+}
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Tells the operator; never with an address or a key. */
+export type Log = (message: string) => void;
+
+/** An answer of the origin is smaller: 64 look-ups in some 20 octets each. */
+const MAX_ANSWER = 64 << 10;
+
+export class Origin {
+  readonly #config: Config;
+  readonly #fetch: Fetch;
+  readonly #log: Log;
+
+  constructor(config: Config, fetch: Fetch, log: Log) {
+    this.#config = config;
+    this.#fetch = fetch;
+    this.#log = log;
+  }
+
+  async admit(plan: Plan, caller: Caller): Promise<Admission> {
+    const signal = AbortSignal.any([caller.signal, AbortSignal.timeout(this.#config.timeoutMS)]);
+    try {
+      const response = await this.#fetch(`${this.#config.origin}/v1/edge/admit`, this.#request(plan, caller, signal));
+      return this.#judge(plan, response, await read(response));
+    } catch (failure) {
+      this.#log(`origin: ${reason(failure)}`);
+      return unreachable();
+    }
+  }
+
+  #request({ operation, points, domains }: Plan, { headers, id }: Caller, signal: AbortSignal): RequestInit {
+    const sent = new Headers({ "Content-Type": "application/json", "X-Edge-Secret": this.#config.secret, "X-Request-Id": id });
+    for (const name of ["X-API-Key", "Authorization"]) {
+      const value = headers.get(name);
+      if (value !== null) sent.set(name, value);
+    }
+    return { method: "POST", headers: sent, body: JSON.stringify({ operation, points, domains }), redirect: "manual", signal };
+  }
+
+  #judge(plan: Plan, response: Response, body: string): Admission {
+    const usage = usageOf(response.headers);
+    if (response.status === 200) {
+      const mx = mxOf(plan, body);
+      if (mx !== undefined && usage !== undefined) return { mx, usage };
+    }
+    const refusal = refusalOf(response, body, usage);
+    if (refusal !== undefined) return { refusal };
+    this.#log(`origin: status ${response.status} is no answer to /v1/edge/admit${hints[response.status] ?? ""}`);
+    return unreachable();
+  }
+}
+
+const hints: Readonly<Record<number, string>> = {
+  403: "; ADDRSPEC_EDGE_SECRET is not the origin's --edge-secret",
+  404: "; is the origin started with --edge-secret?",
+  200: "; is another service at ADDRSPEC_ORIGIN?",
+};
+
+function unreachable(): Admission {
+  return { refusal: refuse(unavailable("The service cannot be reached at the moment. Try again shortly.")) };
+}
+
+/** The first octets of the body as text; an answer of ours is not longer. */
+async function read(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
+    text += decoder.decode(piece.value, { stream: true });
+    if (text.length > MAX_ANSWER) {
+      await reader?.cancel();
+      break;
+    }
+  }
+  return text;
+}
+
+/** One entry for each domain, of the kinds that the operation may have. */
+function mxOf(plan: Plan, body: string): MX[] | undefined {
+  const { mx } = (parseObject(body) ?? {}) as { mx?: unknown };
+  if (!Array.isArray(mx) || mx.length !== plan.domains.length) return undefined;
+  const known = (entry: unknown) => typeof entry === "boolean"
+    || (plan.operation === "batch" && (entry === null || entry === "DNS_TIMEOUT" || entry === "DNS_FAILURE"));
+  return mx.every(known) ? (mx as MX[]) : undefined;
+}
+
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The kind of failure; its message might quote a URL. */
+function reason(failure: unknown): string {
+  if (!(failure instanceof Error)) return "failed";
+  return failure.name === "TimeoutError" ? "no answer within ADDRSPEC_ORIGIN_TIMEOUT_MS" : `unreachable (${failure.name})`;
+}

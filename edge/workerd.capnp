@@ -1,0 +1,32 @@
+# The worker in workerd, the runtime of Cloudflare Workers, on a machine of
+# one's own; build.sh copies this file beside the bundle and runs
+#
+#   workerd serve workerd.capnp --socket-addr http=HOST:PORT
+#
+# with the settings in the environment.
+using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [
+    (name = "edge", worker = .edge),
+    # Unlike on the platform, the origin may be on this machine or network.
+    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:8787", http = (), service = "edge")],
+);
+
+const edge :Workerd.Worker = (
+  modules = [
+    (name = "cloudflare.js", esModule = embed "cloudflare.js"),
+    (name = "addrspec.wasm", wasm = embed "addrspec.wasm"),
+  ],
+  compatibilityDate = "2026-09-01",
+  compatibilityFlags = ["enable_request_signal"],
+  bindings = [
+    (name = "ADDRSPEC_ORIGIN", fromEnvironment = "ADDRSPEC_ORIGIN"),
+    (name = "ADDRSPEC_EDGE_SECRET", fromEnvironment = "ADDRSPEC_EDGE_SECRET"),
+    (name = "ADDRSPEC_ORIGIN_TIMEOUT_MS", fromEnvironment = "ADDRSPEC_ORIGIN_TIMEOUT_MS"),
+    (name = "ADDRSPEC_TYPO_SUGGESTION", fromEnvironment = "ADDRSPEC_TYPO_SUGGESTION"),
+    (name = "ADDRSPEC_FORWARD", fromEnvironment = "ADDRSPEC_FORWARD"),
+  ],
+);

@@ -1,0 +1,75 @@
+package edge_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// needs skips the test, by name, where a tool is not installed.
+func needs(t testing.TB, file, how string) {
+	t.Helper()
+	if _, err := os.Stat(file); err != nil {
+		t.Skipf("skipped: %s is not there; %s", file, how)
+	}
+}
+
+// bundle builds the worker for every platform; the result is the folder.
+func bundle(t testing.TB) string {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("skipped: Node is not installed")
+	}
+	needs(t, "node_modules/esbuild", "run npm ci in edge/")
+	dir := t.TempDir()
+	out, err := exec.Command("node", "build.mjs", moduleFile(t), dir).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return dir
+}
+
+// workerdProgram is the runtime itself, without the npm script before it.
+func workerdProgram(t testing.TB) string {
+	t.Helper()
+	needs(t, "node_modules/workerd", "run npm ci in edge/")
+	out, err := exec.Command("node", "-p", "require('workerd').default").Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
+}
+
+// startWorkerd runs the worker before the origin at originURL.
+func startWorkerd(t testing.TB, originURL string, settings ...string) *process {
+	t.Helper()
+	dir := bundle(t)
+	cmd := exec.Command(workerdProgram(t), "serve", filepath.Join(dir, "workerd.capnp"), "--socket-addr", "http=127.0.0.1:0", "--control-fd=3")
+	cmd.Env = append(os.Environ(), "ADDRSPEC_ORIGIN="+originURL, "ADDRSPEC_EDGE_SECRET="+secret)
+	cmd.Env = append(cmd.Env, settings...)
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	cmd.ExtraFiles = []*os.File{writer}
+	p := startProcess(t, cmd)
+	writer.Close()
+	p.hostPort = net.JoinHostPort("127.0.0.1", strconv.Itoa(portOf(t, reader, p.said)))
+	return p
+}
+
+// portOf reads the port that workerd took from what it tells about itself.
+func portOf(t testing.TB, control *os.File, said *output) int {
+	t.Helper()
+	var event struct {
+		Event, Socket string
+		Port          int
+	}
+	line, err := bufio.NewReader(control).ReadBytes('\n')
+	require.NoError(t, err, "workerd ended: %s", said)
+	require.NoError(t, json.Unmarshal(line, &event))
+	require.Equal(t, "listen", event.Event)
+	return event.Port
+}
