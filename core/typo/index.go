@@ -120,6 +120,7 @@ func (x *Index) group(inOrder []target, size int) {
 		for j := i; j < len(inOrder); j++ {
 			if other := &inOrder[j]; int(other.name) == size && bytes.Equal(x.nameOf(*other), text) {
 				other.grouped = true
+				other.rarityInEnding = (other.rarityInEnding + n.rarity) / 2
 				x.targets = append(x.targets, *other)
 			}
 		}

@@ -24,14 +24,17 @@ import (
 // clearance is by how many bits the best suggestion must beat the next.
 const clearance = 3
 
-// nameBudget is what slips and rarity may cost in a name of each typed length.
-// Names of up to three letters are all taken; long ones seldom.
-var nameBudget = [...]int{3: 0, 4: 11, 5: 14, 6: 21, 7: 23}
+// nameBudget is what slips and rarity may cost together, by the length of the
+// shorter of the two names. Names of up to three letters are all taken, so that
+// none is asked about; long ones are seldom.
+var nameBudget = [...]int{3: 9, 4: 11, 5: 14, 6: 21}
+
+const shortestTyped = 4
 
 // mailBudget is the same for names with "mail" in them, by what stands beside
 // it: every letter, pair and short word has been put before "mail" by some
 // real service, so only what is left of the name tells.
-var mailBudget = [...]int{1: 0, 2: 12, 3: 14, 4: 15, 5: 18, 6: 21, 7: 23}
+var mailBudget = [...]int{1: 0, 2: 12, 3: 14, 4: 15, 5: 18, 6: 21}
 
 func budgetOf(budgets []int, length int) int { return budgets[min(length, len(budgets)-1)] }
 
@@ -46,6 +49,9 @@ var (
 	mail = []byte("mail")
 	dot  = []byte{'.'}
 )
+
+// noSlip is the cost of a domain that is a target.
+const noSlip = -1
 
 // suggestion is the best candidate so far and the cost of the next best.
 type suggestion struct {
@@ -89,33 +95,34 @@ func (x *Index) Suggest(domain []byte) []byte {
 	if best.cost == farApart && x.mayMissDot(&d) {
 		x.byLetters(&best, &d, domain)
 	}
-	if best.next-best.cost < clearance {
+	if best.cost == noSlip || best.next-best.cost < clearance {
 		return nil
 	}
-	if meant := x.domain(best.target); !bytes.Equal(meant, domain) {
-		return meant
-	}
-	return nil
+	return x.domain(best.target)
 }
 
 // byName offers the targets whose name is near.
 func (x *Index) byName(best *suggestion, d *typedDomain) {
-	plain := budgetOf(nameBudget[:], len(d.name))
-	mailed := plain
+	if len(d.name) < shortestTyped {
+		x.byExactName(best, d, d.name, 0)
+		return
+	}
+	besideMail := -1
 	if bytes.Contains(d.name, mail) {
-		mailed = budgetOf(mailBudget[:], len(d.name)-len(mail))
+		besideMail = len(d.name) - len(mail)
 	}
 	first, last := x.lengths(len(d.name)-2, len(d.name)+2)
 	for i := first; i < last; i++ {
 		if x.under[i]&d.meant == 0 || bits.OnesCount64(d.letters^x.letters[i]) > 4 {
 			continue
 		}
-		budget := plain
-		if x.names[i].mail {
-			budget = mailed
+		n := &x.names[i]
+		budget := budgetOf(nameBudget[:], min(len(d.name), int(n.size)))
+		if n.mail && besideMail >= 0 {
+			budget = budgetOf(mailBudget[:], besideMail)
 		}
-		if least := leastCost(d.letters, x.letters[i]); least == 0 || least+int(x.names[i].least) <= budget {
-			x.byNearName(best, d, &x.names[i], budget)
+		if least := leastCost(d.letters, x.letters[i]); least == 0 || least+int(n.least) <= budget {
+			x.byNearName(best, d, n, budget)
 		}
 	}
 }
@@ -139,9 +146,6 @@ func isRoomy(typed, meant []byte) bool {
 // byExactName offers the targets called name, what is left of the typed one
 // once a slip is undone, which costs cost.
 func (x *Index) byExactName(best *suggestion, d *typedDomain, name []byte, cost int) {
-	if len(name) < 3 {
-		return
-	}
 	first, last := x.lengths(len(name), len(name))
 	for i := first; i < last; i++ {
 		if n := &x.names[i]; bytes.Equal(x.text(n), name) {
@@ -157,8 +161,10 @@ func (x *Index) byEnding(best *suggestion, d *typedDomain, n *name, cost, budget
 		meant := x.ending(t)
 		switch {
 		case !t.top.in(d.meant):
+		case bytes.Equal(d.ending, meant) && cost == 0:
+			best.offer(t, noSlip)
 		case bytes.Equal(d.ending, meant):
-			if cost > 0 && cost+int(t.rarityInEnding) <= budget {
+			if cost+int(t.rarityInEnding) <= budget {
 				best.offer(t, cost+int(t.rarityInEnding))
 			}
 		case cost == 0 || cost+int(n.rarity) <= budget:
