@@ -57,7 +57,7 @@ func (a *address) takeLocalPart(p *parser) Refusal {
 		return Refusal{localPartTooLong, p.local.start + localPartMax, excess}
 	}
 	if octets < len(a.local) {
-		a.local = appendWithout(a.localText[:0], a.local, "\r\n")
+		a.local = appendWithoutFolds(a.localText[:0], a.local)
 	}
 	return Refusal{}
 }
@@ -69,57 +69,19 @@ func (a *address) takeDomain(p *parser) Refusal {
 	return a.takeLiteral(p)
 }
 
-// takeLiteral takes the address literal, whose white space says nothing.
-func (a *address) takeLiteral(p *parser) Refusal {
-	a.host = nil
-	a.domain = a.domainText[:0]
-	for _, c := range p.domain.of(p.text) {
-		if len(a.domain) > literalMax+len("[]") {
-			break
-		}
-		if is(c, vchar) {
-			a.domain = append(a.domain, lower(c))
-		}
-	}
-	inside := a.domain[1 : len(a.domain)-1]
-	return Refusal{Reason: literalReason(inside), Offset: p.domain.start + 1}
-}
-
 // takeWhole holds the whole to its limit, as written and as normalized.
 func (a *address) takeWhole(p *parser) Refusal {
-	octets := len(a.local) + len("@") + p.domain.end - p.domain.start
-	if len(a.host) == 0 {
-		octets = len(a.local) + len("@") + len(a.domain)
+	written := p.domain.end - p.domain.start
+	if len(a.host) == 0 { // an address literal, whose white space does not count
+		written = len(a.domain)
 	}
-	if excess := octets - addressMax; excess > 0 {
+	if excess := len(a.local) + len("@") + written - addressMax; excess > 0 {
 		return Refusal{addressTooLong, p.domain.end - excess, excess}
 	}
 	a.normalizeContent()
 	a.normalize()
-	if excess := a.normalizedLocal - localPartMax; excess > 0 {
-		return Refusal{localPartTooLong, p.local.start, excess}
-	}
-	if excess := len(a.normalized) - addressMax; excess > 0 {
-		return Refusal{addressTooLong, p.domain.start, excess}
+	if excess := max(a.normalizedLocal-localPartMax, len(a.normalized)-addressMax); excess > 0 {
+		return Refusal{normalizedTooLong, p.local.start, excess}
 	}
 	return Refusal{}
-}
-
-func count(s []byte, c byte) (n int) {
-	for _, b := range s {
-		if b == c {
-			n++
-		}
-	}
-	return n
-}
-
-// appendWithout appends the octets of s that are not among dropped.
-func appendWithout(dst, s []byte, dropped string) []byte {
-	for _, c := range s {
-		if c != dropped[0] && c != dropped[1] {
-			dst = append(dst, c)
-		}
-	}
-	return dst
 }

@@ -6,8 +6,10 @@ const (
 
 	empty
 	noAt
+	atLookalike
 	secondAt
 	angleBracket
+	mailtoPrefix
 	severalAddresses
 
 	localPartMissing
@@ -58,6 +60,7 @@ const (
 	foldAtEnd
 
 	addressTooLong
+	normalizedTooLong
 	controlCharacter
 	invisibleCharacter
 	bidiControl
@@ -81,8 +84,10 @@ const (
 var catalogue = [...]entry{
 	empty:            {"empty", addrSpecSection, "the address is empty; write it as name@domain"},
 	noAt:             {"no_at", addrSpecSection, "the address has no @; write it as name@domain"},
+	atLookalike:      {"at_lookalike", addrSpecSection, "~ stands where the @ should be; write a plain @"},
 	secondAt:         {"second_at", addrSpecSection, "the address has a second @; keep one, or put the local part in double quotes"},
 	angleBracket:     {"angle_bracket", addrSpecSection, "the address has ~; give what stands between the angle brackets alone, without a name"},
+	mailtoPrefix:     {"mailto_prefix", addrSpecSection, "the address begins with mailto:; leave that out"},
 	severalAddresses: {"several_addresses", addrSpecSection, "the domain has ~ after it; give one address at a time"},
 
 	localPartMissing:       {"local_part_missing", addrSpecSection, "nothing stands before the @; put the local part there"},
@@ -133,6 +138,7 @@ var catalogue = [...]entry{
 	foldAtEnd:       {"fold_at_end", cfwsSection, "a line break leaves nothing but white space at the end; remove it"},
 
 	addressTooLong:     {"address_too_long", "RFC 5321 section 4.5.3.1.3", "the address is # too long; at most 254 fit"},
+	normalizedTooLong:  {"normalized_too_long", "RFC 5321 section 4.5.3.1", "the address is # too long once in lower case and Unicode NFC; shorten it"},
 	controlCharacter:   {"control_character", utf8Section, "the address has the control character ~; remove it"},
 	invisibleCharacter: {"invisible_character", "RFC 5892 section 2.6", "the address has the invisible character ~; remove it"},
 	bidiControl:        {"bidi_control", "RFC 5892 section 2.6", "the address has the invisible direction mark ~; remove it"},

@@ -20,9 +20,9 @@ var hiddenRanges = [...]hiddenRange{
 	{0x0A, 0x0A, controlCharacter, "line feed"},
 	{0x0D, 0x0D, controlCharacter, "carriage return"},
 	{0x1B, 0x1B, controlCharacter, "escape"},
-	{0x01, 0x1F, controlCharacter, "control character"},
+	{0x01, 0x1F, controlCharacter, ""},
 	{0x7F, 0x7F, controlCharacter, "delete"},
-	{0x80, 0x9F, controlCharacter, "control character"},
+	{0x80, 0x9F, controlCharacter, ""},
 	{0xAD, 0xAD, invisibleCharacter, "soft hyphen"},
 	{0x34F, 0x34F, invisibleCharacter, "combining grapheme joiner"},
 	{0x61C, 0x61C, bidiControl, "Arabic letter mark"},
@@ -99,8 +99,16 @@ func appendCharacter(dst, s []byte) []byte {
 		return append(dst, "a double quote"...)
 	case r > ' ' && r < 0x7F:
 		return append(dst, '"', byte(r), '"')
+	case isVisible(r):
+		dst = append(append(append(dst, '"'), s[:size]...), '"', ' ', '(')
+		return append(appendCodePoint(dst, r), ')')
 	}
 	return appendName(appendCodePoint(dst, r), r)
+}
+
+// isVisible reports whether people see r by itself.
+func isVisible(r rune) bool {
+	return hidden(r) == Accepted && !isBlank(r) && !propertiesOf(r).isMark()
 }
 
 const upperHex = "0123456789ABCDEF"
@@ -119,7 +127,7 @@ func appendCodePoint(dst []byte, r rune) []byte {
 // appendName appends the name of r after its code point, where it needs one.
 func appendName(dst []byte, r rune) []byte {
 	switch h := findHidden(r); {
-	case h != nil:
+	case h != nil && h.name != "":
 		return append(append(dst, ' '), h.name...)
 	case r == 0xA0:
 		return append(dst, " no-break space"...)

@@ -43,11 +43,3 @@ func unmark(t *[256]byte, class byte, octets string) {
 }
 
 func is(c, class byte) bool { return classes[c]&class != 0 }
-
-// lower returns c in lower case, ASCII letters only.
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
-}

@@ -1,7 +1,5 @@
 package core
 
-import "unicode/utf8"
-
 // part is a part of an address.
 type part uint8
 
@@ -117,54 +115,4 @@ func (p *parser) misplaced(c byte) bool {
 		return p.refuse(quoteInside, p.at)
 	}
 	return p.refuse(p.part.reasons().character, p.at)
-}
-
-// explain replaces a reason that is right in the grammar by the one that
-// helps: an address without @ lacks just that, and text before an angle
-// bracket is a display name.
-func (p *parser) explain() {
-	why := p.refusal.Reason
-	if p.part == inDomain || why == malformedUTF8 || why == invisibleCharacter || why == bidiControl {
-		return
-	}
-	at := indexByte(p.text, '@')
-	switch {
-	case at < 0 && p.isEmpty():
-		p.refuse(empty, 0)
-	case at < 0:
-		p.refuse(noAt, missingAt(p.text))
-	case why == localPartSpace || why == localPartCharacter || why == quoteInside:
-		if i := indexByte(p.text[p.refusal.Offset:], '<'); i >= 0 {
-			p.refuse(angleBracket, p.refusal.Offset+i)
-		}
-	}
-}
-
-func (p *parser) isEmpty() bool {
-	for _, c := range p.text {
-		if !is(c, wsp) {
-			return false
-		}
-	}
-	return true
-}
-
-// missingAt returns where the @ should have been: at a look-alike of it, or
-// at the end.
-func missingAt(text []byte) int {
-	for i := range text {
-		if r, _ := utf8.DecodeRune(text[i:]); r == 0xFF20 || r == 0xFE6B {
-			return i
-		}
-	}
-	return len(text)
-}
-
-func indexByte(s []byte, c byte) int {
-	for i := range s {
-		if s[i] == c {
-			return i
-		}
-	}
-	return -1
 }

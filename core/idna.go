@@ -60,6 +60,9 @@ func (t *runes) addMapping(r rune) {
 // written is what it was mapped from, at offset.
 func (a *address) takeULabel(written []byte, offset int) Refusal {
 	u := a.work.all()
+	if len(u) > len(acePrefix) && string(u[:len(acePrefix)]) == acePrefix {
+		return Refusal{Reason: labelPunycode, Offset: offset}
+	}
 	if why, at := a.checkULabel(u, offset); why != Accepted {
 		return Refusal{Reason: why, Offset: offset + indexRune(written, u[at])}
 	}

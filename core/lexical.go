@@ -17,38 +17,6 @@ func (p *parser) refuse(why Reason, offset int) bool {
 	return false
 }
 
-// quoted reads one piece of text between delimiters: FWS, a quoted-pair, a
-// character of class, or UTF-8 (RFC 6532 section 3.2).
-func (p *parser) quoted(c, class byte) bool {
-	switch {
-	case is(c, class):
-		p.at++
-		return true
-	case is(c, wsp) || c == '\r' || c == '\n':
-		return p.fws()
-	case c == '\\':
-		return p.quotedPair()
-	case c >= utf8.RuneSelf:
-		return p.utf8(delimited)
-	}
-	return p.refuse(controlCharacter, p.at)
-}
-
-// quoted-pair = "\" (VCHAR / WSP) (RFC 5322 section 3.2.1)
-func (p *parser) quotedPair() bool {
-	p.at++
-	c := p.peek()
-	switch {
-	case is(c, vchar|wsp):
-		p.at++
-	case c >= utf8.RuneSelf:
-		return p.utf8(delimited)
-	case p.at < len(p.text):
-		return p.refuse(quotedControl, p.at)
-	}
-	return true
-}
-
 // CFWS = (1*([FWS] comment) [FWS]) / FWS (RFC 5322 section 3.2.2). It may be
 // empty, as it is optional wherever it stands.
 func (p *parser) cfws() bool {

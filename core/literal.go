@@ -4,55 +4,77 @@ package core
 // (RFC 5321 section 4.1.3): IPv4, or IPv6 behind its tag. General address
 // literals are refused, since no tag was ever registered for one.
 
+const ipv6Tag = "ipv6:"
+
 // literalMax is the length of the longest literal: the tag, six groups and an
 // IPv4 address.
-const literalMax = len("IPv6:") + 6*len("ffff:") + len("255.255.255.255")
+const literalMax = len(ipv6Tag) + 6*len("ffff:") + len("255.255.255.255")
 
-// literalReason says what is wrong with the literal; Accepted for nothing.
-func literalReason(s []byte) Reason {
-	switch {
-	case hasIPv6Tag(s):
-		if !isIPv6(s[len("IPv6:"):]) {
-			return literalIPv6
+// takeLiteral takes the address literal, without the white space at its ends.
+// Its domain is in lower case: ABNF strings ignore case (RFC 5234 section
+// 2.3), as do hexadecimal digits.
+func (a *address) takeLiteral(p *parser) Refusal {
+	inside := trimFWS(p.text, span{p.domain.start + 1, p.domain.end - 1})
+	if why, at := readLiteral(inside.of(p.text)); why != Accepted {
+		return Refusal{Reason: why, Offset: inside.start + at}
+	}
+	a.host = nil
+	a.domain = append(a.domainText[:0], '[')
+	a.domain = append(appendLower(a.domain, inside.of(p.text)), ']')
+	return Refusal{}
+}
+
+// trimFWS returns s without the white space at its ends.
+func trimFWS(text []byte, s span) span {
+	for s.start < s.end && isFWS(text[s.start]) {
+		s.start++
+	}
+	for s.start < s.end && isFWS(text[s.end-1]) {
+		s.end--
+	}
+	return s
+}
+
+func isFWS(c byte) bool { return is(c, wsp) || c == '\r' || c == '\n' }
+
+// readLiteral says what is wrong with the literal s, and where; Accepted for
+// nothing.
+func readLiteral(s []byte) (why Reason, at int) {
+	s = s[:min(len(s), literalMax+1)] // longer than any, so wrong by then
+	if hasPrefixFold(s, ipv6Tag) {
+		if at, ok := readIPv6(s[len(ipv6Tag):]); !ok {
+			return literalIPv6, len(ipv6Tag) + at
 		}
-	case isIPv4(s):
+		return Accepted, 0
+	}
+	at, ok := readIPv4(s)
+	switch _, untagged := readIPv6(s); {
+	case ok:
+		return Accepted, 0
+	case untagged:
+		return literalIPv6Tag, 0
 	case len(s) > 0 && '0' <= s[0] && s[0] <= '9' && indexByte(s, ':') < 0:
-		return literalIPv4
-	case looksLikeIPv6(s):
-		return literalIPv6Tag
-	default:
-		return literalUnknown
+		return literalIPv4, at
 	}
-	return Accepted
+	return literalUnknown, 0
 }
 
-func hasIPv6Tag(s []byte) bool {
-	const tag = "ipv6:"
-	if len(s) < len(tag) {
-		return false
-	}
-	for i := range len(tag) {
-		if lower(s[i]) != tag[i] { // ABNF strings ignore case (RFC 5234 section 2.3)
-			return false
+// readIPv4 reads Snum 3("." Snum). It returns how far s is one.
+func readIPv4(s []byte) (at int, ok bool) {
+	for i := range 4 {
+		if i > 0 {
+			if at == len(s) || s[at] != '.' {
+				return at, false
+			}
+			at++
 		}
-	}
-	return true
-}
-
-// looksLikeIPv6 reports whether s is an IPv6 address without its tag.
-func looksLikeIPv6(s []byte) bool { return len(s) <= literalMax && isIPv6(s) }
-
-// isIPv4 = Snum 3("." Snum)
-func isIPv4(s []byte) bool {
-	for range 3 {
-		n := snum(s)
-		if n == 0 || n == len(s) || s[n] != '.' {
-			return false
+		n := snum(s[at:])
+		if n == 0 {
+			return at, false
 		}
-		s = s[n+1:]
+		at += n
 	}
-	n := snum(s)
-	return n > 0 && n == len(s)
+	return at, at == len(s)
 }
 
 // snum = 1*3DIGIT, from 0 to 255. It returns how many octets of s it takes,
@@ -68,37 +90,38 @@ func snum(s []byte) int {
 	return n
 }
 
-// isIPv6 = IPv6-full / IPv6-comp / IPv6v4-full / IPv6v4-comp. Eight groups in
-// all; an IPv4 address at the end stands for two; "::" for at least two.
-func isIPv6(s []byte) bool {
+// readIPv6 reads IPv6-full / IPv6-comp / IPv6v4-full / IPv6v4-comp: eight
+// groups in all, an IPv4 address at the end for two of them, "::" for two or
+// more. It returns how far s is one.
+func readIPv6(s []byte) (at int, ok bool) {
 	groups, compressed := 0, false
 	if len(s) >= 2 && s[0] == ':' && s[1] == ':' {
-		compressed, s = true, s[2:]
+		compressed, at = true, 2
 	}
-	for len(s) > 0 {
-		n := hexGroup(s)
-		switch {
-		case isIPv4(s):
-			groups, s = groups+2, nil
-			continue
-		case n == 0:
-			return false
-		}
-		groups++
-		if s = s[n:]; len(s) == 0 {
+	for at < len(s) {
+		if _, ok := readIPv4(s[at:]); ok {
+			groups, at = groups+2, len(s)
 			break
 		}
-		if s[0] != ':' || len(s) == 1 {
-			return false
+		n := hexGroup(s[at:])
+		if n == 0 {
+			return at, false
 		}
-		if s = s[1:]; s[0] == ':' {
+		groups, at = groups+1, at+n
+		if at == len(s) {
+			break
+		}
+		if s[at] != ':' || at+1 == len(s) {
+			return at, false
+		}
+		if at++; s[at] == ':' {
 			if compressed {
-				return false
+				return at, false
 			}
-			compressed, s = true, s[1:]
+			compressed, at = true, at+1
 		}
 	}
-	return !compressed && groups == 8 || compressed && groups <= 6
+	return at, !compressed && groups == 8 || compressed && groups <= 6
 }
 
 // hexGroup = IPv6-hex = 1*4HEXDIG. It returns how many octets of s it takes,

@@ -14,12 +14,15 @@ const (
 // builds both forms of the name.
 func (a *address) takeName(text []byte, s span) Refusal {
 	if s.end-s.start > domainMax {
-		return longName(text, s)
+		return a.longName(text, s)
 	}
 	a.domain, a.host = a.domainText[:0], a.hostText[:0]
 	a.rightToLeft, a.bidiBroken = false, -1
-	for start := s.start; ; {
-		end, dot := labelEnd(text, s, start)
+	for start, dot := s.start, 0; ; {
+		end, next := labelEnd(text, s, start)
+		if start == end { // beside a dot that was mapped
+			return emptyLabel(s, start, dot)
+		}
 		if r := a.takeLabel(text[start:end], start); r.Reason != Accepted {
 			return r
 		}
@@ -27,8 +30,20 @@ func (a *address) takeName(text []byte, s span) Refusal {
 			return a.checkName(s)
 		}
 		a.domain, a.host = append(a.domain, '.'), append(a.host, '.')
-		start = end + dot
+		start, dot = end+next, next
 	}
+}
+
+// emptyLabel says which dot is wrong where the label at i is empty; the dot
+// before it takes so many octets.
+func emptyLabel(name span, i, dot int) Refusal {
+	switch i {
+	case name.start:
+		return Refusal{Reason: domainStartsWithDot, Offset: i}
+	case name.end:
+		return Refusal{Reason: domainEndsWithDot, Offset: i - dot}
+	}
+	return Refusal{Reason: domainTwoDots, Offset: i}
 }
 
 // checkName checks what only the whole name shows.
@@ -58,9 +73,10 @@ func labelEnd(text []byte, name span, start int) (end, dot int) {
 	return name.end, 0
 }
 
-// longName says what is too long in a name that is longer than any may be as
-// written: a label where it shows, else the whole.
-func longName(text []byte, s span) Refusal {
+// longName says what is too long in a name that, as written, is longer than
+// any may be: a label where it shows, else the domain. One with U-labels may
+// be shorter in A-labels, yet makes the address too long.
+func (a *address) longName(text []byte, s span) Refusal {
 	for start := s.start; start < s.end; {
 		end, dot := labelEnd(text, s, start)
 		if excess := end - start - labelMax; excess > 0 && isASCII(text[start:end]) {
@@ -68,7 +84,11 @@ func longName(text []byte, s span) Refusal {
 		}
 		start = end + max(dot, 1)
 	}
-	return Refusal{domainTooLong, s.start + domainMax, s.end - s.start - domainMax}
+	if isASCII(s.of(text)) {
+		return Refusal{domainTooLong, s.start + domainMax, s.end - s.start - domainMax}
+	}
+	excess := len(a.local) + len("@") + s.end - s.start - addressMax
+	return Refusal{addressTooLong, s.end - excess, excess}
 }
 
 // takeLabel takes one label, which lies at offset.
@@ -91,8 +111,6 @@ func (a *address) takeLabel(label []byte, offset int) Refusal {
 // 2.3.1); the grammar and the mapping let no others through.
 func (a *address) takeLDH(label []byte, offset int) Refusal {
 	switch n := len(label); {
-	case n == 0:
-		return Refusal{Reason: domainTwoDots, Offset: offset}
 	case label[0] == '-':
 		return Refusal{Reason: labelStartsWithHyphen, Offset: offset}
 	case label[n-1] == '-':
@@ -101,9 +119,7 @@ func (a *address) takeLDH(label []byte, offset int) Refusal {
 		return Refusal{labelTooLong, offset + labelMax, n - labelMax}
 	}
 	start := len(a.domain)
-	for _, c := range label {
-		a.domain = append(a.domain, lower(c))
-	}
+	a.domain = appendLower(a.domain, label)
 	written := a.domain[start:]
 	a.host = append(a.host, written...)
 	if isACE(written) {

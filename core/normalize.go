@@ -20,10 +20,14 @@ func (t *runes) appendTo(dst []byte) []byte {
 	return dst
 }
 
-// plain builds the normalized content of the local part: without quotes and
-// backslashes, in lower case and NFC. ASCII alone is in NFC already.
+// normalizeContent puts the content of the local part into lower case and NFC.
+// ASCII alone is in NFC already.
 func (a *address) normalizeContent() {
 	content := a.content()
+	if isASCII(content) {
+		a.plainLocal = appendLower(a.plainText[:0], content)
+		return
+	}
 	a.work.reset()
 	for i := 0; i < len(content); {
 		r, size := utf8.DecodeRune(content[i:])

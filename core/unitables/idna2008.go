@@ -2,6 +2,7 @@ package main
 
 import (
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -47,12 +48,21 @@ func idna2008(r rune) derived {
 	return disallowed
 }
 
-var fold = cases.Fold()
+var folder = cases.Fold()
+
+// fold is the full case folding of Unicode. Cherokee alone folds to upper
+// case, which x/text does not know.
+func fold(s string) string {
+	if r, _ := utf8.DecodeRuneInString(s); unicode.Is(unicode.Cherokee, r) {
+		return string(unicode.ToUpper(r))
+	}
+	return folder.String(s)
+}
 
 // unstable: RFC 5892 section 2.2.
 func unstable(r rune) bool {
 	s := string(r)
-	return norm.NFKC.String(fold.String(norm.NFKC.String(s))) != s
+	return norm.NFKC.String(fold(norm.NFKC.String(s))) != s
 }
 
 // ignorable: RFC 5892 sections 2.3 and 2.4.

@@ -111,11 +111,15 @@ func statusOf(r rune) int {
 		return statusDisallowed
 	case to == "":
 		return statusIgnored
+	case to != string(r) && strings.ContainsFunc(to, isDisallowed):
+		return statusDisallowed
 	case to != string(r):
 		return statusMapped
 	}
 	return map[derived]int{disallowed: statusDisallowed, pvalid: statusPValid, contextJ: statusContextJ, contextO: statusContextO}[idna2008(r)]
 }
+
+func isDisallowed(r rune) bool { return r >= 0x80 && idna2008(r) == disallowed }
 
 // The bidirectional classes that the Bidi rule (RFC 5893 section 2) tells apart.
 const (

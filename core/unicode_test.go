@@ -1,0 +1,100 @@
+package core
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/idna"
+	"golang.org/x/text/unicode/norm"
+)
+
+// The tables of core are held to the packages that they spare the module:
+// x/text/unicode/norm and x/net/idna, of the same version of Unicode.
+
+func scalars(f func(r rune)) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if utf8.ValidRune(r) {
+			f(r)
+		}
+	}
+}
+
+func TestTablesAreOfTheOraclesVersion(t *testing.T) {
+	require.Equal(t, unicode.Version, unicodeVersion, "run go generate ./core")
+	require.Equal(t, norm.Version, unicodeVersion)
+	require.Equal(t, idna.UnicodeVersion, unicodeVersion)
+}
+
+// composedOf is the NFC of s by core.
+func composedOf(s string, lowered bool) string {
+	var t runes
+	for _, r := range s {
+		t.addDecomposed(r, lowered)
+	}
+	t.compose()
+	return string(t.appendTo(nil))
+}
+
+func TestNFCOfEveryCharacter(t *testing.T) {
+	scalars(func(r rune) {
+		if got, want := composedOf(string(r), keepCase), norm.NFC.String(string(r)); got != want {
+			t.Errorf("%U: %+q, want %+q", r, got, want)
+		}
+	})
+}
+
+// lowerNFC is what core.normalized is made of: lower case of each character of
+// the canonical decomposition, in NFC.
+func lowerNFC(s string) string {
+	return norm.NFC.String(strings.Map(unicode.ToLower, norm.NFD.String(s)))
+}
+
+func TestLowerCaseOfEveryCharacter(t *testing.T) {
+	scalars(func(r rune) {
+		got := composedOf(string(r), lowerCase)
+		if want := lowerNFC(string(r)); got != want {
+			t.Errorf("%U: %+q, want %+q", r, got, want)
+		}
+		if again := composedOf(got, lowerCase); again != got {
+			t.Errorf("%U: %+q becomes %+q", r, got, again)
+		}
+	})
+}
+
+func FuzzNFC(f *testing.F) {
+	f.Add("e\u0301\u0323")                   // marks out of canonical order
+	f.Add("\u1100\u1161\u11A8\u11A8")        // Hangul
+	f.Add("a\u0345\u0301\u0300\u1FEF\u212B") // singletons, blocked marks
+	f.Add("\u0958\uFB2C\U0001D15E")          // composition exclusions
+	f.Add("\u0B47\u0300\u0B3E")              // a mark that composes with a starter
+	f.Fuzz(func(t *testing.T, s string) {
+		if !utf8.ValidString(s) || len(s) > domainMax {
+			return
+		}
+		require.Equal(t, norm.NFC.String(s), composedOf(s, keepCase), "%+q", s)
+		require.Equal(t, lowerNFC(s), composedOf(s, lowerCase), "%+q", s)
+	})
+}
+
+// TestRunesNeverOverflow shows that the longest parts fit runesMax whatever
+// they map and decompose to.
+func TestRunesNeverOverflow(t *testing.T) {
+	var one runes
+	scalars(func(r rune) {
+		for _, c := range []struct {
+			limit int
+			add   func(*runes)
+		}{
+			{domainMax, func(t *runes) { t.addMapped(r) }},
+			{localPartMax, func(t *runes) { t.addDecomposed(r, lowerCase) }},
+		} {
+			one.reset()
+			if c.add(&one); c.limit/utf8.RuneLen(r)*one.length > runesMax {
+				t.Errorf("%U becomes %d characters", r, one.length)
+			}
+		}
+	})
+}
