@@ -22,6 +22,9 @@ func Reactor(ctx context.Context) ([]byte, error) {
 	return compile(ctx, "wasm/guest", "-buildmode=c-shared")
 }
 
+// Command builds addrspec-cli.wasm: a WASI command, addresses in, NDJSON out.
+func Command(ctx context.Context) ([]byte, error) { return compile(ctx, "wasm/cli") }
+
 // Packed returns the reactor pre-initialised and without imports: the
 // addrspec.wasm that is shipped.
 func Packed(ctx context.Context, reactor []byte) ([]byte, error) {

@@ -4,6 +4,7 @@
 //
 //	addrspec.wasm        pre-initialised, without imports: for any engine
 //	addrspec-plain.wasm  the same as a WASI reactor, which says more as it dies
+//	addrspec-cli.wasm    a WASI command: addresses in, a line of JSON each out
 //
 // The same commit and Go tool chain give the same octets.
 package main
@@ -12,6 +13,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -41,10 +43,14 @@ func run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := write(dir, "addrspec-plain.wasm", plain); err != nil {
+	command, err := build.Command(ctx)
+	if err != nil {
 		return err
 	}
-	return write(dir, "addrspec.wasm", packed)
+	return errors.Join(
+		write(dir, "addrspec.wasm", packed),
+		write(dir, "addrspec-plain.wasm", plain),
+		write(dir, "addrspec-cli.wasm", command))
 }
 
 // write writes one module and tells its size, also as it goes over the wire.

@@ -16,6 +16,9 @@ var (
 	plain = sync.OnceValues(func() ([]byte, error) {
 		return build.Reactor(context.Background())
 	})
+	command = sync.OnceValues(func() ([]byte, error) {
+		return build.Command(context.Background())
+	})
 	packed = sync.OnceValues(func() ([]byte, error) {
 		reactor, err := plain()
 		if err != nil {
@@ -32,6 +35,9 @@ func Bytes(t testing.TB) []byte { return must(t, packed) }
 
 // Plain is the same module as a WASI reactor.
 func Plain(t testing.TB) []byte { return must(t, plain) }
+
+// Command is addrspec-cli.wasm, the WASI command.
+func Command(t testing.TB) []byte { return must(t, command) }
 
 func must(t testing.TB, wasm func() ([]byte, error)) []byte {
 	t.Helper()

@@ -1,0 +1,99 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/addrspec/addrspec/wasm/moduletest"
+	"github.com/addrspec/addrspec/wasm/vectors"
+)
+
+// lines are generated addresses that a line can hold.
+func lines(n int) (list []string) {
+	for _, email := range vectors.Generate(4, n) {
+		if email != "" && !strings.ContainsAny(email, "\r\n") {
+			list = append(list, email)
+		}
+	}
+	return list
+}
+
+func TestTheCommandRunsInWazero(t *testing.T) {
+	ctx := context.Background()
+	cache, err := wazero.NewCompilationCacheWithDir(moduletest.CacheDir())
+	require.NoError(t, err)
+	runtime := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCompilationCache(cache))
+	defer runtime.Close(ctx)
+	wasi_snapshot_preview1.MustInstantiate(ctx, runtime)
+	list := lines(5000)
+	var out bytes.Buffer
+	config := wazero.NewModuleConfig().WithArgs("addrspec-cli").WithStdout(&out).
+		WithStdin(strings.NewReader(strings.Join(list, "\n"))).WithSysNanotime().WithSysWalltime()
+	_, err = runtime.InstantiateWithConfig(ctx, moduletest.Command(t), config)
+	require.NoError(t, err)
+	require.Equal(t, answers(list...), out.String())
+}
+
+// nodeHost runs a WASI command on the standard files of Node.
+const nodeHost = `
+	import { WASI } from "node:wasi";
+	import { readFileSync } from "node:fs";
+	const wasi = new WASI({ version: "preview1", args: process.argv.slice(1), returnOnExit: true });
+	const module = await WebAssembly.compile(readFileSync(process.argv[1]));
+	process.exitCode = wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject()));`
+
+// Pipes that do not block, as a shell or a parent may leave them: the command
+// waits where they are empty or full, and loses nothing.
+func TestTheCommandWaitsForPipes(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	file := filepath.Join(t.TempDir(), "addrspec-cli.wasm")
+	require.NoError(t, os.WriteFile(file, moduletest.Command(t), 0o600))
+	in, out := nonBlockingPipe(t), nonBlockingPipe(t)
+	pid, err := syscall.ForkExec(node,
+		[]string{"node", "--no-warnings", "--input-type=module", "-e", nodeHost, file},
+		&syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{uintptr(in[0]), uintptr(out[1]), 2}})
+	require.NoError(t, err)
+	syscall.Close(in[0])
+	syscall.Close(out[1])
+	ask, answer := os.NewFile(uintptr(in[1]), "ask"), os.NewFile(uintptr(out[0]), "answer")
+	list := lines(20_000) // megabytes of answers: a pipe holds 64 KB
+	go func() {
+		defer ask.Close()
+		time.Sleep(time.Second) // the input comes late
+		io.WriteString(ask, strings.Join(list[:100], "\n")+"\n")
+		time.Sleep(100 * time.Millisecond)
+		io.WriteString(ask, strings.Join(list[100:], "\n")+"\n")
+	}()
+	time.Sleep(2 * time.Second) // and nobody reads for a while
+	got, err := io.ReadAll(bufio.NewReader(answer))
+	require.NoError(t, err)
+	var status syscall.WaitStatus
+	_, err = syscall.Wait4(pid, &status, 0, nil)
+	require.NoError(t, err)
+	require.Zero(t, status.ExitStatus())
+	require.True(t, answers(list...) == string(got), "%d octets of %d", len(got), len(answers(list...)))
+}
+
+func nonBlockingPipe(t *testing.T) (ends [2]int) {
+	t.Helper()
+	require.NoError(t, syscall.Pipe2(ends[:], syscall.O_NONBLOCK|syscall.O_CLOEXEC))
+	return ends
+}
