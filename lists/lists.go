@@ -8,7 +8,10 @@
 // mean stands in format.go.
 package lists
 
-import _ "embed"
+import (
+	"bytes"
+	_ "embed"
+)
 
 // Class says what is known about a domain. The packer has settled precedence
 // (relay over public over disposable), so one bit is set at most.
@@ -59,34 +62,33 @@ func (l *Lists) Version() string { return l.version }
 // Provider returns the class of domain, lower case and in A-label form, by
 // its most specific entry: the name itself, then each parent whose entry
 // covers the names below it. It allocates nothing.
-//
-// The hash runs from the right, so that every parent's hash is met on the way.
 func (l *Lists) Provider(domain []byte) Class {
-	var parent byte
-	h := hashSeed
-	for i := len(domain) - 1; i >= 0; i-- {
-		if domain[i] == '.' {
-			if v := l.domains.find(domain[i+1:], h); v&Below != 0 {
-				parent = v
-			}
-		}
-		h = hashStep(h, domain[i])
-	}
-	if v := l.domains.find(domain, h); v != 0 {
+	if v := l.domains.find(domain); v != 0 {
 		return Class(v &^ Below)
 	}
-	return Class(parent &^ Below)
+	for parent := above(domain); parent != nil; parent = above(parent) {
+		if v := l.domains.find(parent); v&Below != 0 {
+			return Class(v &^ Below)
+		}
+	}
+	return 0
+}
+
+// above cuts the first label off domain; nil when fewer than two labels are
+// left, since no top-level domain has an entry.
+func above(domain []byte) []byte {
+	first := bytes.IndexByte(domain, '.')
+	if first < 0 || bytes.IndexByte(domain[first+1:], '.') < 0 {
+		return nil
+	}
+	return domain[first+1:]
 }
 
 // Role returns the category (1 to 10, the order of core.Role) that word, a
 // whole lower-case word without separators, stands for; 11 for a word that may
 // stand beside a role word, such as a region; 0 for any other.
 func (l *Lists) Role(word []byte) uint8 {
-	h := hashSeed
-	for i := len(word) - 1; i >= 0; i-- {
-		h = hashStep(h, word[i])
-	}
-	return l.words.find(word, h)
+	return l.words.find(word)
 }
 
 // TypoTargets returns the providers whose misspellings the typo check

@@ -2,55 +2,99 @@ package lists
 
 // table is one table of a blob; its slices lie in the blob.
 type table struct {
-	values  []byte
 	ends    []byte
 	endAt   [257]uint16 // where each ending's text starts in ends, after its length
 	shelves []byte
 	blocks  []byte
 	heads   []byte
 	tails   []byte
+	values  []byte
 	texts   []byte
 }
 
-// find returns the value of name, whose hash is h; 0 when it is not there.
-func (t *table) find(name []byte, h uint32) byte {
+// find returns the value of name; 0 when it is not there.
+func (t *table) find(name []byte) byte {
 	s, ok := shelf(name)
 	if !ok {
 		return 0
 	}
-	first := u16(t.shelves[2*s:])
-	n := u16(t.shelves[2*s+2:]) - first
-	if n == 0 {
+	first, end := u16(t.shelves[2*s:]), u16(t.shelves[2*s+2:])
+	if first == end {
 		return 0
 	}
-	row := t.blocks[blockSize*(first+block(h, n)):]
-	return t.scan(row, name[minName:])
+	rest := name[minName:]
+	return t.scan(rest, t.block(rest, first, end), first, end)
 }
 
-// scan looks for an entry with the given rest of a name in one block.
-func (t *table) scan(row, rest []byte) byte {
-	text := u24(row[3:])
-	for e, end := u24(row), u24(row[blockSize:]); e < end; e++ {
-		size := int(t.heads[e] & 15)
-		if size == longText {
-			size = int(t.texts[text])
-			text++
+// block returns the block that holds rest, if any does, among the entries
+// from first to end: the last one whose first entry is not after rest.
+func (t *table) block(rest []byte, first, end int) int {
+	low, high := first/perBlock, (end-1)/perBlock
+	for low < high {
+		middle := (low + high + 1) / 2
+		if t.startsAfter(middle, rest) {
+			high = middle - 1
+		} else {
+			low = middle
 		}
-		if t.matches(rest, text, size, t.tails[e]) {
-			return t.values[t.heads[e]>>4]
+	}
+	return low
+}
+
+// startsAfter reports whether block b's first entry comes after rest.
+func (t *table) startsAfter(b int, rest []byte) bool {
+	e := b * perBlock
+	text, size := t.text(e, u24(t.blocks[3*b:]))
+	own := t.texts[text : text+size]
+	n := common(own, rest)
+	if n < len(own) {
+		return n == len(rest) || own[n] > rest[n]
+	}
+	return string(t.end(e)) > string(rest[n:])
+}
+
+// scan walks block b for rest, counting only the entries from first to end.
+// matched is how many letters of rest the last text begins with.
+func (t *table) scan(rest []byte, b, first, end int) byte {
+	text, matched := u24(t.blocks[3*b:]), 0
+	for e := b * perBlock; e < min(end, (b+1)*perBlock); e++ {
+		var size int
+		text, size = t.text(e, text)
+		if shared := int(t.heads[e] >> 4); shared <= matched {
+			matched = shared + common(rest[shared:], t.texts[text:text+size])
+			if matched == shared+size && e >= first && string(rest[matched:]) == string(t.end(e)) {
+				return t.values[e]
+			}
 		}
 		text += size
 	}
 	return 0
 }
 
-// matches reports whether rest is the text of the given size at text and the
-// ending tail.
-func (t *table) matches(rest []byte, text, size int, tail byte) bool {
-	at, next := int(t.endAt[tail]), int(t.endAt[int(tail)+1])-1
-	return len(rest) == size+next-at &&
-		string(rest[:size]) == string(t.texts[text:text+size]) &&
-		string(rest[size:]) == string(t.ends[at:next])
+// text returns where in texts entry e's own letters start and how many they
+// are, given where the entry starts.
+func (t *table) text(e, at int) (start, size int) {
+	if size = int(t.heads[e] & 15); size == longText {
+		return at + 1, int(t.texts[at])
+	}
+	return at, size
+}
+
+// end returns the ending of entry e.
+func (t *table) end(e int) []byte {
+	tail := int(t.tails[e])
+	return t.ends[t.endAt[tail] : t.endAt[tail+1]-1]
+}
+
+// common returns how many letters a and b begin with alike.
+func common(a, b []byte) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
 }
 
 func u16(b []byte) int { return int(b[0]) | int(b[1])<<8 }

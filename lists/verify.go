@@ -3,18 +3,16 @@ package lists
 // parse finds the columns of a table.
 func (t *table) parse(b []byte, name string) error {
 	c := cursor{rest: b}
-	counts := c.take(6)
+	counts := c.take(3)
 	if c.short {
 		return &DamagedError{"its table of " + name + " ends within its header"}
 	}
-	ends, blocks, entries := int(counts[0])+1, u16(counts[1:]), u24(counts[3:])
-	t.values = c.take(16)
+	ends, entries := int(counts[0])+1, u16(counts[1:])
 	t.ends = c.rest
 	t.takeEnds(&c, ends)
 	t.shelves = c.take(2 * (shelfCount + 1))
-	t.blocks = c.take(blockSize * (blocks + 1))
-	t.heads = c.take(entries)
-	t.tails = c.take(entries)
+	t.blocks = c.take(3 * ((entries + perBlock - 1) / perBlock))
+	t.heads, t.tails, t.values = c.take(entries), c.take(entries), c.take(entries)
 	t.texts = c.rest
 	if c.short {
 		return &DamagedError{"its table of " + name + " is cut short"}
@@ -29,10 +27,7 @@ func (t *table) takeEnds(c *cursor, n int) {
 	for i := range n {
 		t.endAt[i] = uint16(at + 1)
 		size := c.take(1)
-		if c.short {
-			return
-		}
-		if size[0] > maxEnd {
+		if c.short || size[0] > maxEnd {
 			c.short = true
 			return
 		}
@@ -42,62 +37,53 @@ func (t *table) takeEnds(c *cursor, n int) {
 	t.endAt[n] = uint16(at + 1)
 }
 
-// verify walks every shelf, block and entry once, so that no look-up in a
-// table it accepts can leave the table.
+// verify walks every shelf and entry once, so that no look-up in a table it
+// accepts can leave the table or miss an entry for its place.
 func (t *table) verify(name string) error {
-	blocks := len(t.blocks)/blockSize - 1
-	if !t.verifyShelves(blocks) {
+	if !t.verifyShelves() {
 		return &DamagedError{"a shelf in its table of " + name + " points outside"}
 	}
-	entry, text := 0, 0
-	for b := range blocks {
-		row := t.blocks[blockSize*b:]
-		if u24(row) != entry || u24(row[3:]) != text {
-			return &DamagedError{"a block in its table of " + name + " does not begin where the one before ends"}
+	text, before := 0, 0
+	for e := range t.heads {
+		if e%perBlock == 0 && u24(t.blocks[3*(e/perBlock):]) != text {
+			return &DamagedError{"a block in its table of " + name + " does not start where the one before ends"}
 		}
 		var ok bool
-		if entry, text, ok = t.verifyBlock(entry, u24(row[blockSize:]), text); !ok {
+		if text, before, ok = t.verifyEntry(e, text, before); !ok {
 			return &DamagedError{"an entry in its table of " + name + " reaches outside"}
 		}
 	}
-	if last := t.blocks[blockSize*blocks:]; entry != len(t.heads) || text != len(t.texts) || u24(last) != entry || u24(last[3:]) != text {
-		return &DamagedError{"its table of " + name + " holds more than its blocks"}
+	if text != len(t.texts) {
+		return &DamagedError{"its table of " + name + " holds more than its entries"}
 	}
 	return nil
 }
 
-// verifyShelves checks that the shelves share out the blocks in order.
-func (t *table) verifyShelves(blocks int) bool {
+// verifyShelves checks that the shelves share out the entries in order.
+func (t *table) verifyShelves() bool {
 	before := 0
 	for s := range shelfCount + 1 {
 		first := u16(t.shelves[2*s:])
-		if first < before || first > blocks {
+		if first < before || first > len(t.heads) {
 			return false
 		}
 		before = first
 	}
-	return u16(t.shelves) == 0 && before == blocks
+	return u16(t.shelves) == 0 && before == len(t.heads)
 }
 
-// verifyBlock walks the entries from entry to end and returns where the next
-// block begins.
-func (t *table) verifyBlock(entry, end, text int) (int, int, bool) {
-	if end < entry || end > len(t.heads) {
-		return 0, 0, false
-	}
-	for ; entry < end; entry++ {
-		size := int(t.heads[entry] & 15)
-		if size == longText {
-			if text >= len(t.texts) {
-				return 0, 0, false
-			}
-			size = int(t.texts[text])
-			text++
-		}
-		text += size
-		if text > len(t.texts) || t.endAt[int(t.tails[entry])+1] == 0 {
+// verifyEntry checks entry e, whose text starts at text, after one whose whole
+// text has before letters. It returns both for the next entry.
+func (t *table) verifyEntry(e, text, before int) (next, letters int, ok bool) {
+	shared, size := int(t.heads[e]>>4), int(t.heads[e]&15)
+	if size == longText {
+		if text >= len(t.texts) {
 			return 0, 0, false
 		}
+		size = int(t.texts[text])
+		text++
 	}
-	return entry, text, true
+	ok = text+size <= len(t.texts) && t.endAt[int(t.tails[e])+1] != 0 && // the ending exists
+		shared <= before && (e%perBlock != 0 || shared == 0)
+	return text + size, shared + size, ok
 }
