@@ -27,7 +27,7 @@ type name struct {
 	size        uint8
 	rarity      uint8 // of its most used target
 	least       uint8 // least rarityInEnding of its targets
-	mail        bool  // its text has "mail" in it
+	stock       uint8 // the stock word in its text
 }
 
 // target is one provider. Its rarity is the bits it takes to write how many
@@ -116,7 +116,8 @@ func (x *Index) group(inOrder []target, size int) {
 			continue
 		}
 		text := x.nameOf(t)
-		n := name{at: t.at, first: uint16(len(x.targets)), size: t.name, rarity: t.rarity, mail: bytes.Contains(text, mail)}
+		n := name{at: t.at, first: uint16(len(x.targets)), size: t.name, rarity: t.rarity}
+		n.stock, _ = stockWordIn(text)
 		for j := i; j < len(inOrder); j++ {
 			if other := &inOrder[j]; int(other.name) == size && bytes.Equal(x.nameOf(*other), text) {
 				other.grouped = true

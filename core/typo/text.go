@@ -20,6 +20,22 @@ func leastCost(typed, meant uint64) int {
 	return costBeside * max(bits.OnesCount64(typed&^meant), bits.OnesCount64(meant&^typed))
 }
 
+// stockWords are what names of mail services are made of.
+var stockWords = [...][]byte{1: []byte("mail"), 2: []byte("cloud")}
+
+const noStockWord = 0
+
+// stockWordIn returns which stock word is in name, and how many letters are
+// beside it.
+func stockWordIn(name []byte) (word uint8, rest int) {
+	for i := 1; i < len(stockWords); i++ {
+		if bytes.Contains(name, stockWords[i]) {
+			return uint8(i), len(name) - len(stockWords[i])
+		}
+	}
+	return noStockWord, len(name)
+}
+
 // withoutDigits cuts two or more digits off the front of name; nil where there
 // are fewer.
 func withoutDigits(name []byte) []byte {

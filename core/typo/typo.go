@@ -31,10 +31,10 @@ var nameBudget = [...]int{3: 9, 4: 11, 5: 14, 6: 21}
 
 const shortestTyped = 4
 
-// mailBudget is the same for names with "mail" in them, by what stands beside
-// it: every letter, pair and short word has been put before "mail" by some
-// real service, so only what is left of the name tells.
-var mailBudget = [...]int{1: 0, 2: 12, 3: 14, 4: 15, 5: 18, 6: 21}
+// compoundBudget is the same for names with a stock word in them, by how many
+// letters stand beside that: every letter, pair and short word has been put
+// before "mail" and "cloud" by some real service, so only the rest tells.
+var compoundBudget = [...]int{1: 0, 2: 12, 3: 14, 4: 15, 5: 18, 6: 21}
 
 func budgetOf(budgets []int, length int) int { return budgets[min(length, len(budgets)-1)] }
 
@@ -45,10 +45,7 @@ const (
 	undoneBudget      = 11 // for names seen after undoing such a slip: room for the best known alone
 )
 
-var (
-	mail = []byte("mail")
-	dot  = []byte{'.'}
-)
+var dot = []byte{'.'}
 
 // noSlip is the cost of a domain that is a target.
 const noSlip = -1
@@ -107,10 +104,7 @@ func (x *Index) byName(best *suggestion, d *typedDomain) {
 		x.byExactName(best, d, d.name, 0)
 		return
 	}
-	besideMail := -1
-	if bytes.Contains(d.name, mail) {
-		besideMail = len(d.name) - len(mail)
-	}
+	stock, rest := stockWordIn(d.name)
 	first, last := x.lengths(len(d.name)-2, len(d.name)+2)
 	for i := first; i < last; i++ {
 		if x.under[i]&d.meant == 0 || bits.OnesCount64(d.letters^x.letters[i]) > 4 {
@@ -118,8 +112,8 @@ func (x *Index) byName(best *suggestion, d *typedDomain) {
 		}
 		n := &x.names[i]
 		budget := budgetOf(nameBudget[:], min(len(d.name), int(n.size)))
-		if n.mail && besideMail >= 0 {
-			budget = budgetOf(mailBudget[:], besideMail)
+		if n.stock == stock && stock != noStockWord {
+			budget = budgetOf(compoundBudget[:], rest)
 		}
 		if least := leastCost(d.letters, x.letters[i]); least == 0 || least+int(n.least) <= budget {
 			x.byNearName(best, d, n, budget)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/addrspec/addrspec/lists/internal/npm"
 	"github.com/addrspec/addrspec/lists/internal/source"
 )
 
@@ -57,14 +58,14 @@ func pin(o origin, pinned []source.Origin, latest bool) source.Origin {
 
 // collect fetches one origin and adds its votes and its line of provenance.
 func (o origin) collect(votes map[string]source.Votes, provenance *strings.Builder, p source.Origin) error {
-	got, err := fetch(p.Package)
+	got, err := npm.Fetch(p.Package)
 	if err != nil {
 		return err
 	}
 	if p.Integrity != "" && p.Integrity != got.Integrity {
 		return fmt.Errorf("%s: integrity is %s, provenance.txt has %s", p.Package, got.Integrity, p.Integrity)
 	}
-	listed, err := o.read(got.files[o.file])
+	listed, err := o.read(got.Files[o.file])
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", p.Package, o.file, err)
 	}

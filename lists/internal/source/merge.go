@@ -10,7 +10,8 @@ import (
 
 // Merge reads the tables under dir and settles every conflict, in this order:
 // relay, exact or by parent, wins; then the hand-kept public, allow and
-// disposable tables; then what the published lists say.
+// disposable tables; then what the published lists say; last the
+// domains that are merely in use.
 func Merge(dir string) (Map, error) {
 	m := Map{}
 	for _, t := range []struct {
@@ -21,7 +22,6 @@ func Merge(dir string) (Map, error) {
 		{"public.txt", lists.Public},
 		{"allow.txt", lists.Known},
 		{"disposable.txt", lists.Disposable},
-		{"known.txt", lists.Known},
 	} {
 		if err := m.addTable(dir, t.file, t.class); err != nil {
 			return nil, err
@@ -30,12 +30,16 @@ func Merge(dir string) (Map, error) {
 	if err := m.addListed(dir); err != nil {
 		return nil, err
 	}
+	for _, file := range []string{"known.txt", "near.txt"} {
+		if err := m.addKnown(dir, file); err != nil {
+			return nil, err
+		}
+	}
 	m.dropRedundant()
 	return m, nil
 }
 
-// addTable adds a hand-kept table. A name may stand in one table only, but
-// known.txt, which merely silences the typo check, yields to the others.
+// addTable adds a hand-kept table. A name may stand in one table only.
 func (m Map) addTable(dir, file string, class lists.Class) error {
 	rows, err := readTable(dir, file)
 	if err != nil {
@@ -44,16 +48,26 @@ func (m Map) addTable(dir, file string, class lists.Class) error {
 	for _, r := range rows {
 		_, taken := m[r.name]
 		switch {
-		case taken && file == "known.txt":
-			continue
 		case taken:
 			return fmt.Errorf("%s: %s stands in another table too", file, r.name)
-		case isSuffix(r.name):
+		case IsSuffix(r.name):
 			return fmt.Errorf("%s: %s is a public suffix, below it anybody registers", file, r.name)
 		}
 		m[r.name] = Entry{class, r.below || class == lists.Disposable}
 	}
 	return nil
+}
+
+// addKnown adds a table of domains that are in use. That merely silences the
+// typo check, so it yields to every class that says more.
+func (m Map) addKnown(dir, file string) error {
+	rows, err := readTable(dir, file)
+	for _, r := range rows {
+		if _, taken := m[r.name]; !taken {
+			m[r.name] = Entry{lists.Known, r.below}
+		}
+	}
+	return err
 }
 
 // addListed adds what the published lists say where no hand-kept table does.
@@ -68,7 +82,7 @@ func (m Map) addListed(dir string) error {
 	}
 	hand := maps.Clone(m)
 	for name, votes := range listed {
-		if hand.settles(name) || d.ignored[name] || isSuffix(name) {
+		if hand.settles(name) || d.ignored[name] || IsSuffix(name) {
 			continue
 		}
 		switch {
@@ -100,9 +114,9 @@ func (m Map) dropRedundant() {
 	}
 }
 
-// isSuffix reports whether name is a public suffix, of a registry or of a
+// IsSuffix reports whether name is a public suffix, of a registry or of a
 // company that lets anybody register below it (the list's private section).
-func isSuffix(name string) bool {
+func IsSuffix(name string) bool {
 	suffix, _ := publicsuffix.PublicSuffix(name)
 	return suffix == name
 }

@@ -1,4 +1,5 @@
-package main
+// Package npm fetches packages from the npm registry through its client.
+package npm
 
 import (
 	"archive/tar"
@@ -15,19 +16,19 @@ import (
 	"path/filepath"
 )
 
-// fetched is one npm package as the registry's client delivered it.
-type fetched struct {
-	Name      string `json:"name"`
-	Version   string `json:"version"`
-	Integrity string `json:"integrity"`
-	Filename  string `json:"filename"`
-	files     map[string][]byte
+// Package is one npm package as the registry's client delivered it.
+type Package struct {
+	Name      string            `json:"name"`
+	Version   string            `json:"version"`
+	Integrity string            `json:"integrity"`
+	Filename  string            `json:"filename"`
+	Files     map[string][]byte `json:"-"` // by their path in the tarball
 }
 
-// fetch asks npm for spec ("name@version") and checks the tarball against the
+// Fetch asks npm for spec ("name@version") and checks the tarball against the
 // integrity that the registry states.
-func fetch(spec string) (*fetched, error) {
-	dir, err := os.MkdirTemp("", "lists-refresh-")
+func Fetch(spec string) (*Package, error) {
+	dir, err := os.MkdirTemp("", "npm-")
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func fetch(spec string) (*fetched, error) {
 	if err != nil {
 		return nil, fmt.Errorf("npm pack %s: %w%s", spec, err, stderrOf(err))
 	}
-	var packs []fetched
+	var packs []Package
 	if err := json.Unmarshal(out, &packs); err != nil || len(packs) != 1 {
 		return nil, fmt.Errorf("npm pack %s: answer is not one package: %v", spec, err)
 	}
@@ -48,7 +49,7 @@ func fetch(spec string) (*fetched, error) {
 	if err := checkIntegrity(tarball, p.Integrity); err != nil {
 		return nil, fmt.Errorf("%s: %w", spec, err)
 	}
-	p.files, err = unpack(tarball)
+	p.Files, err = unpack(tarball)
 	return p, err
 }
 
