@@ -2,6 +2,8 @@ package core
 
 import (
 	"net/mail"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/addrspec/addrspec/lists"
@@ -43,6 +45,42 @@ func BenchmarkCheck(b *testing.B) {
 				checker.Check(email)
 			}
 		})
+	}
+}
+
+// hostile are inputs of the largest size that the module takes, each built to
+// make some loop run over the rest again and again. What counts is the speed
+// in octets: it must not fall with the length.
+var hostile = []struct{ name, head, body, tail string }{
+	{"atoms", "", "a", "@x"},
+	{"dots", "", "a.", "a@x"},
+	{"nested comments", "", "(", ""},
+	{"comments", "", "(c)", "a@x"},
+	{"white space", "a.", " ", "@x"},
+	{"quoted-pairs", "\"", "\\\"", "\"@x"},
+	{"folds", "\"", "\r\n a", "\"@x"},
+	{"labels", "a@", "a.", "a"},
+	{"long label", "a@", "a", ""},
+	{"U-labels", "a@", "\u00e9.", "a"},
+	{"marks", "a@e", "\u0301", ".x"},
+	{"mapped dots", "a@a", "\u3002", "a"},
+	{"literal", "a@[IPv6:", "1:", "]"},
+	{"no @", "", "\u65e5", ""},
+	{"angle brackets", "a ", "a ", "<@"},
+}
+
+func BenchmarkHostile(b *testing.B) {
+	for _, c := range hostile {
+		for _, size := range []int{1 << 12, 1 << 20} {
+			email := []byte(c.head + strings.Repeat(c.body, size/len(c.body)) + c.tail)
+			b.Run(c.name+"/"+strconv.Itoa(size), func(b *testing.B) {
+				a := new(address)
+				b.SetBytes(int64(len(email)))
+				for b.Loop() {
+					a.parse(email)
+				}
+			})
+		}
 	}
 }
 

@@ -57,7 +57,6 @@ const (
 	bareLF
 	lineBreakAlone
 	secondFold
-	foldAtEnd
 
 	addressTooLong
 	normalizedTooLong
@@ -125,7 +124,7 @@ var catalogue = [...]entry{
 	literalCharacter: {"literal_character", addrSpecSection, "the address literal has ~; write it as [192.0.2.1] or [IPv6:2001:db8::1]"},
 	literalUnknown:   {"literal_unknown", literalSection, "the brackets hold no address; write it as [192.0.2.1] or [IPv6:2001:db8::1]"},
 	literalIPv4:      {"literal_ipv4", literalSection, "the IPv4 address in brackets is malformed; write four numbers from 0 to 255 with dots between"},
-	literalIPv6:      {"literal_ipv6", literalSection, "the IPv6 address in brackets is malformed; write eight groups of up to four hexadecimal digits with colons between, or :: for two or more groups of zeros"},
+	literalIPv6:      {"literal_ipv6", literalSection, "the IPv6 address in brackets is malformed; write eight groups of up to four hexadecimal digits with colons between, or :: for groups of zeros"},
 	literalIPv6Tag:   {"literal_ipv6_tag", literalSection, "the IPv6 address in brackets lacks its tag; write it as [IPv6:2001:db8::1]"},
 	textAfterLiteral: {"text_after_literal", addrSpecSection, "~ follows the address literal; end the address with the closing bracket"},
 
@@ -135,7 +134,6 @@ var catalogue = [...]entry{
 	bareLF:          {"bare_lf", "RFC 5322 section 2.2", "a line feed stands without a carriage return; remove it"},
 	lineBreakAlone:  {"line_break", cfwsSection, "a line break stands without white space after it; remove it"},
 	secondFold:      {"second_fold", "RFC 5322 section 4.2", "a run of white space holds two line breaks; keep one at most"},
-	foldAtEnd:       {"fold_at_end", cfwsSection, "a line break leaves nothing but white space at the end; remove it"},
 
 	addressTooLong:     {"address_too_long", "RFC 5321 section 4.5.3.1.3", "the address is # too long; at most 254 fit"},
 	normalizedTooLong:  {"normalized_too_long", "RFC 5321 section 4.5.3.1", "the address is # too long once in lower case and Unicode NFC; shorten it"},

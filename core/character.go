@@ -15,12 +15,15 @@ type hiddenRange struct {
 // ignorable characters of Unicode, in order.
 var hiddenRanges = [...]hiddenRange{
 	{0x00, 0x00, controlCharacter, "null"},
+	{0x01, 0x07, controlCharacter, ""},
 	{0x08, 0x08, controlCharacter, "backspace"},
 	{0x09, 0x09, controlCharacter, "tab"},
 	{0x0A, 0x0A, controlCharacter, "line feed"},
+	{0x0B, 0x0C, controlCharacter, ""},
 	{0x0D, 0x0D, controlCharacter, "carriage return"},
+	{0x0E, 0x1A, controlCharacter, ""},
 	{0x1B, 0x1B, controlCharacter, "escape"},
-	{0x01, 0x1F, controlCharacter, ""},
+	{0x1C, 0x1F, controlCharacter, ""},
 	{0x7F, 0x7F, controlCharacter, "delete"},
 	{0x80, 0x9F, controlCharacter, ""},
 	{0xAD, 0xAD, invisibleCharacter, "soft hyphen"},
@@ -67,10 +70,16 @@ func hidden(r rune) Reason {
 }
 
 func findHidden(r rune) *hiddenRange {
-	for i := range hiddenRanges {
-		if h := &hiddenRanges[i]; h.first <= r && r <= h.last {
-			return h
+	low, high := 0, len(hiddenRanges)
+	for low < high {
+		if middle := (low + high) / 2; hiddenRanges[middle].last < r {
+			low = middle + 1
+		} else {
+			high = middle
 		}
+	}
+	if low < len(hiddenRanges) && hiddenRanges[low].first <= r {
+		return &hiddenRanges[low]
 	}
 	return nil
 }

@@ -56,15 +56,6 @@ func (c *Checker) state(f *Facts) {
 	}
 }
 
-func isASCII(s []byte) bool {
-	for _, b := range s {
-		if b >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
-
 // cutTag cuts the plus tag off a local part: what stands before the first
 // plus sign, and whether there was a tag with text before it.
 func cutTag(local []byte) (name []byte, tagged bool) {

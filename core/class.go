@@ -12,6 +12,16 @@ const (
 	hexDig             // RFC 5234 appendix B.1, in either case
 )
 
+// lowered holds every octet in lower case, ASCII letters only.
+var lowered = makeLowered()
+
+func makeLowered() (t [256]byte) {
+	for c := range t {
+		t[c] = lower(byte(c))
+	}
+	return t
+}
+
 // classes holds the classes of every octet. UTF-8 (RFC 6532 section 3.2) is
 // not among them: the parser decodes it.
 var classes = makeClasses()

@@ -87,7 +87,8 @@ func (p *parser) unexpected() bool {
 	why := p.part.reasons()
 	switch c := p.text[p.at]; {
 	case c == '\r' || c == '\n':
-		return p.lineBreak() && p.refuse(why.space, p.fold)
+		fold := p.at
+		return p.lineBreak() && p.refuse(why.space, fold)
 	case is(c, wsp):
 		return p.refuse(why.space, p.at)
 	case c < ' ' || c == 0x7F:

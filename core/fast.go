@@ -7,68 +7,68 @@ func (a *address) parseUsual(email []byte) bool {
 	if len(email) > addressMax {
 		return false
 	}
-	at, ok := a.usualLocalPart(email)
-	if !ok || !a.usualDomain(email, at+1) {
+	out := a.normalizedText[:len(email)]
+	at := usualLocalPart(out, email)
+	if at == 0 || at > localPartMax || !usualDomain(out[at+1:], email[at+1:]) {
 		return false
 	}
-	a.normalized = a.normalizedText[:len(email)]
-	a.local, a.plainLocal = email[:at], a.normalized[:at]
-	a.domain = a.normalized[at+1:]
+	out[at] = '@'
+	a.normalized, a.local, a.plainLocal = out, email[:at], out[:at]
+	a.domain = out[at+1:]
 	a.host = a.domain
 	return true
 }
 
-// usualLocalPart copies the local part and the @ in lower case.
-func (a *address) usualLocalPart(email []byte) (at int, ok bool) {
-	dot := true // an atom has to begin here
+// usualLocalPart copies the local part in lower case and returns where the @
+// behind it lies; 0 where it is not a dot-atom.
+func usualLocalPart(out, email []byte) (at int) {
+	out = out[:len(email)]
+	before := byte('.') // an atom has to begin here
 	for i, c := range email {
-		a.normalizedText[i] = lower(c)
-		switch {
-		case is(c, atext):
-			dot = false
-		case dot:
-			return 0, false
-		case c == '.':
-			dot = true
-		default:
-			return i, c == '@' && i <= localPartMax
+		if !is(c, atext) {
+			if before == '.' || c != '.' {
+				return usualAt(c, before, i)
+			}
 		}
+		out[i] = lowered[c]
+		before = c
 	}
-	return 0, false
+	return 0
 }
 
-// usualDomain copies the domain from start on in lower case.
-func (a *address) usualDomain(email []byte, start int) bool {
-	label := start
-	for i := start; i < len(email); i++ {
-		c := email[i]
-		a.normalizedText[i] = lower(c)
-		switch {
-		case is(c, letDig):
-		case c == '-':
-			if i == label || a.acePrefixAt(label, i) {
+func usualAt(c, before byte, i int) int {
+	if c != '@' || before == '.' {
+		return 0
+	}
+	return i
+}
+
+// usualDomain copies the domain in lower case and reports whether each label
+// has letters, digits and inner hyphens, a proper length and no ACE prefix.
+func usualDomain(out, domain []byte) bool {
+	out = out[:len(domain)]
+	start := 0 // of the label
+	before := byte('.')
+	for i, c := range domain {
+		out[i] = lowered[c]
+		if !is(c, letDig) {
+			if before == '.' || c == '-' && isACEAt(out[start:i]) {
 				return false
 			}
-		case c == '.':
-			if !a.usualLabel(label, i) {
+			if c == '.' {
+				if before == '-' || i-start > labelMax {
+					return false
+				}
+				start = i + 1
+			} else if c != '-' {
 				return false
 			}
-			label = i + 1
-		default:
-			return false
 		}
+		before = c
 	}
-	return a.usualLabel(label, len(email))
+	return before != '.' && before != '-' && len(domain)-start <= labelMax
 }
 
-// usualLabel reports whether the label from start up to end has a proper
-// length and no hyphen last.
-func (a *address) usualLabel(start, end int) bool {
-	return start < end && end-start <= labelMax && a.normalizedText[end-1] != '-'
-}
-
-// acePrefixAt reports whether the hyphen at i is the third character of a
-// label that begins with xn.
-func (a *address) acePrefixAt(label, i int) bool {
-	return i == label+2 && a.normalizedText[label] == 'x' && a.normalizedText[label+1] == 'n'
-}
+// isACEAt reports whether a hyphen after label so far could be the first of
+// the prefix of A-labels.
+func isACEAt(label []byte) bool { return len(label) == 2 && label[0] == 'x' && label[1] == 'n' }

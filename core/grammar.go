@@ -10,7 +10,6 @@ type parser struct {
 	at      int    // where the next octet lies
 	part    part   // which part is being read
 	gap     int    // where the CFWS read last begins; -1 when it was empty
-	fold    int    // where the fold of the FWS read last lies; -1 without one
 	refusal Refusal
 
 	local  span // without CFWS; with its quotes
@@ -67,17 +66,8 @@ func (p *parser) domainPart() bool {
 	return ok && p.cfws()
 }
 
-// end refuses what stands after the domain. A fold there would leave a line
-// of white space alone, which RFC 5322 section 3.2.2 forbids.
-func (p *parser) end() bool {
-	if p.at < len(p.text) {
-		return p.afterPart()
-	}
-	if p.fold >= 0 {
-		return p.refuse(foldAtEnd, p.fold)
-	}
-	return true
-}
+// end refuses what stands after the domain.
+func (p *parser) end() bool { return p.at == len(p.text) || p.afterPart() }
 
 // dot-atom-text = 1*atext *("." 1*atext) (RFC 5322 section 3.2.3)
 func (p *parser) dotAtomText() bool {

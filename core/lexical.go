@@ -42,19 +42,17 @@ func (p *parser) cfws() bool {
 // FWS = [*WSP CRLF] 1*WSP (RFC 5322 section 3.2.2). It may be empty; a second
 // fold in a run of white space is obs-FWS (section 4.2).
 func (p *parser) fws() bool {
-	p.fold = -1
-	for {
+	for folds := 0; ; folds++ {
 		p.whiteSpace()
-		c := p.peek()
-		if c != '\r' && c != '\n' {
+		fold := p.at
+		if c := p.peek(); c != '\r' && c != '\n' {
 			return true
 		}
-		first := p.fold < 0
 		if !p.lineBreak() {
 			return false
 		}
-		if !first {
-			return p.refuse(secondFold, p.fold)
+		if folds > 0 {
+			return p.refuse(secondFold, fold)
 		}
 	}
 }
@@ -67,7 +65,6 @@ func (p *parser) whiteSpace() {
 
 // lineBreak reads a CRLF that folds: white space must follow it.
 func (p *parser) lineBreak() bool {
-	p.fold = p.at
 	rest := p.text[p.at:]
 	switch {
 	case rest[0] == '\n':

@@ -91,21 +91,26 @@ func snum(s []byte) int {
 }
 
 // readIPv6 reads IPv6-full / IPv6-comp / IPv6v4-full / IPv6v4-comp: eight
-// groups in all, an IPv4 address at the end for two of them, "::" for two or
-// more. It returns how far s is one.
+// groups in all, an IPv4 address at the end for two of them. "::" may stand
+// for one group alone, as in RFC 4291 section 2.2, though RFC 5321 asks for
+// two. It returns how far s is one.
 func readIPv6(s []byte) (at int, ok bool) {
 	groups, compressed := 0, false
 	if len(s) >= 2 && s[0] == ':' && s[1] == ':' {
 		compressed, at = true, 2
 	}
 	for at < len(s) {
-		if _, ok := readIPv4(s[at:]); ok {
+		dotted, ok := readIPv4(s[at:])
+		if ok {
 			groups, at = groups+2, len(s)
 			break
 		}
 		n := hexGroup(s[at:])
 		if n == 0 {
 			return at, false
+		}
+		if at+n < len(s) && s[at+n] == '.' {
+			return at + dotted, false
 		}
 		groups, at = groups+1, at+n
 		if at == len(s) {
@@ -121,7 +126,7 @@ func readIPv6(s []byte) (at int, ok bool) {
 			compressed, at = true, at+1
 		}
 	}
-	return at, !compressed && groups == 8 || compressed && groups <= 6
+	return at, !compressed && groups == 8 || compressed && groups <= 7
 }
 
 // hexGroup = IPv6-hex = 1*4HEXDIG. It returns how many octets of s it takes,

@@ -10,6 +10,22 @@ func lower(c byte) byte {
 	return c
 }
 
+// isASCII reports whether every octet of s is ASCII; it looks at eight at a time.
+func isASCII(s []byte) bool {
+	for len(s) >= 8 {
+		if (s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7])&0x80 != 0 {
+			return false
+		}
+		s = s[8:]
+	}
+	for _, c := range s {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
 // appendLower appends s in lower case, ASCII letters only. dst may begin where
 // s does.
 func appendLower(dst, s []byte) []byte {

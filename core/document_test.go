@@ -1,0 +1,30 @@
+package core
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the table of reasons in FORMAT.md")
+
+// TestDocumentListsEveryReason keeps FORMAT.md in step with the catalogue.
+func TestDocumentListsEveryReason(t *testing.T) {
+	const head = "| code | section | sentence |\n|---|---|---|\n"
+	table := head
+	for _, e := range catalogue[1:] {
+		table += fmt.Sprintf("| `%s` | %s | %s |\n", e.code, e.section, e.sentence)
+	}
+	document, err := os.ReadFile("FORMAT.md")
+	require.NoError(t, err)
+	text, _, _ := strings.Cut(string(document), head)
+	if *update {
+		require.NoError(t, os.WriteFile("FORMAT.md", []byte(text+table), 0o644))
+		return
+	}
+	require.Equal(t, text+table, string(document), "run go test ./core -run Document -update")
+}

@@ -1,0 +1,108 @@
+package core
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"testing"
+
+	"github.com/addrspec/addrspec/lists"
+	"github.com/stretchr/testify/require"
+)
+
+// answer is the contract's object, as a reader decodes it.
+type answer struct {
+	Email      string  `json:"email"`
+	Valid      bool    `json:"valid"`
+	Normalized *string `json:"normalized"`
+	LocalPart  *string `json:"local_part"`
+	Alias      bool    `json:"alias"`
+	ASCII      bool    `json:"ascii"`
+	Role       *string `json:"role"`
+	Gibberish  bool    `json:"gibberish"`
+	Score      float64 `json:"gibberish_score"`
+	Domain     *string `json:"domain"`
+	MX         bool    `json:"mx"`
+	Disposable bool    `json:"disposable"`
+	Public     bool    `json:"public"`
+	Relay      bool    `json:"relay"`
+	Typo       bool    `json:"typo"`
+	Suggestion *string `json:"typo_suggestion"`
+}
+
+func decode(t *testing.T, text []byte) (a answer) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&a), "%s", text)
+	return a
+}
+
+// text is s as JSON can carry it: what is not UTF-8 replaced.
+func text(t *testing.T, s []byte) *string {
+	if s == nil {
+		return nil
+	}
+	quoted, err := json.Marshal(string(s))
+	require.NoError(t, err)
+	var back string
+	require.NoError(t, json.Unmarshal(quoted, &back))
+	return &back
+}
+
+// FuzzAppendJSON compares with encoding/json what a reader gets, for any
+// octets and for the facts about them.
+func FuzzAppendJSON(f *testing.F) {
+	addSeeds(f)
+	f.Add([]byte("\x00\b\t\n\f\r\x1b\"\\/\x7f\u2028\U0001f600\xff\xed\xa0\x80")) // every kind of escape
+	checker := New(lists.Default())
+	f.Fuzz(func(t *testing.T, email []byte) {
+		facts := checker.Check(email)
+		out, mxAt := AppendJSON([]byte("x"), &facts, false)
+		require.Equal(t, "false,", string(out[mxAt:mxAt+6]))
+		got := decode(t, out[1:])
+		require.Equal(t, *text(t, email), got.Email)
+		require.Equal(t, facts.Valid, got.Valid)
+		require.Equal(t, text(t, facts.Normalized), got.Normalized)
+		require.Equal(t, text(t, facts.LocalPart), got.LocalPart)
+		require.Equal(t, text(t, facts.Domain), got.Domain)
+		require.Equal(t, text(t, facts.Typo), got.Suggestion)
+		require.Equal(t, text(t, facts.Role.name()), got.Role)
+		require.InDelta(t, float64(facts.Gibberish)/100, got.Score, 1e-9)
+		flags := [...]bool{got.Alias, got.ASCII, got.Gibberish, got.Disposable, got.Public, got.Relay, got.Typo, got.MX}
+		require.Equal(t, [...]bool{facts.Alias, facts.ASCII, facts.Gibberish >= Gibberish, facts.Disposable, facts.Public, facts.Relay, facts.Typo != nil, false}, flags)
+	})
+}
+
+// TestEscapesAreShort: no character takes more octets than encoding/json
+// spends on it, and a control has its two-character escape where JSON has one.
+func TestEscapesAreShort(t *testing.T) {
+	scalars(func(r rune) {
+		theirs, _ := json.Marshal(string(r))
+		if ours := appendQuoted(nil, []byte(string(r))); len(ours) > len(theirs) {
+			t.Errorf("%U: %s, longer than %s", r, ours, theirs)
+		}
+	})
+	require.Equal(t, `"\b\t\n\f\r\"\\/`+"\x7f"+`\u0000\u001f"`, string(appendQuoted(nil, []byte("\b\t\n\f\r\"\\/\x7f\x00\x1f"))))
+}
+
+// TestFieldsKeepTheOrderOfTheContract also shows an address that is refused.
+func TestFieldsKeepTheOrderOfTheContract(t *testing.T) {
+	facts := New(lists.Default()).Check([]byte("jane doe"))
+	out, _ := AppendJSON(nil, &facts, false)
+	require.Equal(t, `{"email":"jane doe","valid":false,"normalized":null,"local_part":null,"alias":false,"ascii":true,`+
+		`"role":null,"gibberish":false,"gibberish_score":0,"domain":null,"mx":false,"disposable":false,"public":false,`+
+		`"relay":false,"typo":false,"typo_suggestion":null}`, string(out))
+}
+
+func TestFullSuggestion(t *testing.T) {
+	facts := Facts{LocalPart: []byte(`"a\"b"`), Typo: []byte("example.com")}
+	out, _ := AppendJSON(nil, &facts, true)
+	require.Equal(t, `"a\"b"@example.com`, *decode(t, out).Suggestion)
+}
+
+func TestScoresAreNumbersAsJavaScriptWritesThem(t *testing.T) {
+	for s := range Score(101) {
+		want := strconv.FormatFloat(float64(s)/100, 'f', -1, 64)
+		require.Equal(t, want, string(s.append(nil)))
+	}
+}
