@@ -1,10 +1,14 @@
 // Command dist builds the modules that are shipped:
 //
-//	go run ./wasm/dist [-o dist]
+//	go run ./wasm/dist [-o dist] [-component]
 //
 //	addrspec.wasm        pre-initialised, without imports: for any engine
 //	addrspec-plain.wasm  the same as a WASI reactor, which says more as it dies
 //	addrspec-cli.wasm    a WASI command: addresses in, a line of JSON each out
+//
+// and with -component, which needs Node and, the first time, npm:
+//
+//	addrspec.component.wasm  a component without imports (wasm/wit/addrspec.wit)
 //
 // The same commit and Go tool chain give the same octets.
 package main
@@ -24,14 +28,26 @@ import (
 
 func main() {
 	out := flag.String("o", "dist", "folder for the modules")
+	component := flag.Bool("component", false, "build addrspec.component.wasm besides")
 	flag.Parse()
-	if err := run(context.Background(), *out); err != nil {
+	if err := run(context.Background(), *out, *component); err != nil {
 		fmt.Fprintln(os.Stderr, "dist:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, dir string) error {
+func run(ctx context.Context, dir string, component bool) error {
+	if err := modules(ctx, dir); err != nil || !component {
+		return err
+	}
+	wasm, err := build.Component(ctx)
+	if err != nil {
+		return err
+	}
+	return write(dir, "addrspec.component.wasm", wasm)
+}
+
+func modules(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

@@ -1,0 +1,126 @@
+package wit_test
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/wasm/build"
+	"github.com/addrspec/addrspec/wasm/vectors"
+)
+
+// said is what the component says to one question.
+type said struct {
+	OK *struct {
+		JSON    string
+		MXAt    int
+		Host    string
+		Refusal *vectors.Report
+	}
+	Error string
+}
+
+// component asks a component, run by jco in Node.
+type component struct {
+	t         *testing.T
+	questions *json.Encoder
+	answers   *json.Decoder
+}
+
+func start(t *testing.T) component {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("node is not installed")
+	}
+	if _, err := os.Stat("node_modules"); err != nil {
+		t.Skip("jco is not installed: run npm install in wasm/wit")
+	}
+	wasm, err := build.Component(t.Context())
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "addrspec.component.wasm")
+	require.NoError(t, os.WriteFile(file, wasm, 0o600))
+	cmd := exec.CommandContext(t.Context(), "node", "answer.mjs", file, t.TempDir())
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		in.Close()
+		io.Copy(io.Discard, out)
+		cmd.Wait()
+	})
+	return component{t, json.NewEncoder(in), json.NewDecoder(bufio.NewReader(out))}
+}
+
+func (c component) ask(question any) (answer said) {
+	c.t.Helper()
+	require.NoError(c.t, c.questions.Encode(question))
+	require.NoError(c.t, c.answers.Decode(&answer))
+	return answer
+}
+
+func (c component) replaceLists(blob []byte) said {
+	return c.ask(map[string]string{"lists": base64.StdEncoding.EncodeToString(blob)})
+}
+
+// same requires core's answer and report.
+func (c component) same(email string, want string, report vectors.Report) {
+	got := c.ask([]string{email, "domain"})
+	if got.OK == nil || got.OK.JSON != want {
+		require.Equal(c.t, want, got, "%q", email)
+	}
+	require.True(c.t, strings.HasPrefix(got.OK.JSON[got.OK.MXAt:], `false,"disposable"`))
+	have := vectors.Report{Email: email, Valid: got.OK.Refusal == nil, Host: got.OK.Host}
+	if r := got.OK.Refusal; r != nil {
+		have.Code, have.Offset, have.Section, have.Sentence = r.Code, r.Offset, r.Section, r.Sentence
+	}
+	require.Equal(c.t, report, have)
+}
+
+func TestTheComponentAnswersAsCoreDoes(t *testing.T) {
+	c, native, report := start(t), vectors.Native(), vectors.NativeReport()
+	golden, err := vectors.Read("../vectors")
+	require.NoError(t, err)
+	for _, list := range golden {
+		for _, v := range list {
+			c.same(v.Email, v.Answer, report(v.Email))
+		}
+	}
+	for _, email := range vectors.Generate(5, 20_000) {
+		if utf8.ValidString(email) { // what a string of WIT can hold
+			c.same(email, string(native(email, false)), report(email))
+		}
+	}
+	full := c.ask([]string{"jane@outloook.com", "address"})
+	require.Equal(t, string(native("jane@outloook.com", true)), full.OK.JSON)
+}
+
+func TestTheComponentRefusesWhatIsTooLong(t *testing.T) {
+	c := start(t)
+	require.NotNil(t, c.ask([]string{strings.Repeat("x", 1<<20), "domain"}).OK)
+	require.Equal(t, "too-long", c.ask([]string{strings.Repeat("x", 1<<20+1), "domain"}).Error)
+	require.Equal(t, "too-long", c.ask([]string{strings.Repeat("é", 1<<20), "domain"}).Error)
+	require.NotNil(t, c.ask([]string{"jane@example.org", "domain"}).OK)
+}
+
+func TestTheComponentReplacesItsLists(t *testing.T) {
+	c := start(t)
+	blob, err := os.ReadFile("../../lists/lists.blob")
+	require.NoError(t, err)
+	require.Empty(t, c.replaceLists(blob).Error)
+	require.Contains(t, c.replaceLists(blob[1:]).Error, "damaged")
+	require.Contains(t, c.replaceLists(make([]byte, 2<<20)).Error, "damaged", "more than the input holds")
+	require.Contains(t, c.replaceLists(make([]byte, 4<<20+1)).Error, "larger than 4 MiB")
+	require.NotNil(t, c.ask([]string{"jane@example.org", "domain"}).OK)
+}
