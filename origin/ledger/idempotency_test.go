@@ -37,6 +37,7 @@ func TestIdempotencyTellsAStory(t *testing.T) {
 		b.clock.advance(Retention)
 		require.Equal(t, Admitted, b.send(b.once(1, 2)).Verdict, "after a day the key is new")
 		require.Equal(t, b.used(), b.history().Points)
+		require.Equal(t, Tally{Points: 9, Requests: 9, Errors: 5}, b.history(), "a replay is no error")
 	})
 }
 
@@ -107,9 +108,13 @@ func TestIdempotencyIsForgotten(t *testing.T) {
 		require.Equal(t, Replayed, b.send(b.once(2, 1)).Verdict)
 		require.Equal(t, 1, b.holds())
 
+		b.send(b.once(3, 1))
 		b.clock.advance(Retention)
+		require.NoError(t, b.store.transact(b.ctx, nil, purge))
+		require.Equal(t, 1, b.holds(), "what was charged for no answer is not forgotten before it is given back")
 		forget()
 		require.Zero(t, b.holds())
+		require.EqualValues(t, 5, b.history().Points)
 	})
 }
 

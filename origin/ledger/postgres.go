@@ -34,7 +34,7 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (stor
 	if err != nil {
 		return nil, fmt.Errorf("the database's URL: %w", err) // pgx leaves the password out
 	}
-	config.AfterConnect = insistOnFlush
+	config.AfterConnect = prepareSession
 	ctx, cancel := context.WithTimeout(ctx, starting)
 	defer cancel()
 	pool, err := pgxpool.NewWithConfig(ctx, config)
@@ -49,11 +49,14 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (stor
 	return p, nil
 }
 
-// insistOnFlush makes commits wait for the disk on a server where they would
-// not. Stricter settings stay.
-func insistOnFlush(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false)
-		WHERE current_setting('synchronous_commit') = 'off'`)
+// prepareSession makes commits wait for the disk on a server where they would
+// not (stricter settings stay), and bounds how long a replica that vanished
+// can keep its locks and how long the others wait for them.
+func prepareSession(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, fmt.Sprintf(`
+		SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+		SET idle_in_transaction_session_timeout = %[1]d;
+		SET lock_timeout = %[2]d`, transaction.Milliseconds(), transaction.Milliseconds()/2))
 	return err
 }
 
@@ -61,7 +64,8 @@ func insistOnFlush(ctx context.Context, conn *pgx.Conn) error {
 // replicas that start at once the first does the work.
 func (p *postgres) migrate(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
-		const begin = `SELECT pg_advisory_xact_lock(1634953055); -- "ask_" in ASCII
+		const begin = `SET LOCAL lock_timeout = 0; -- another's migration may take its time
+			SELECT pg_advisory_xact_lock(1634953055); -- "ask_" in ASCII
 			CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)`
 		if _, err := tx.Exec(ctx, begin); err != nil {
 			return err

@@ -3,29 +3,44 @@ package ledger
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-var errInProgress = errors.New("a transaction whose connection was lost has not ended yet")
-
 // committed asks what became of a transaction whose connection was lost
 // between its commit and the answer.
-func (t *pgTransaction) committed(ctx context.Context) (bool, error) {
+func (t *pgTransaction) committed(ctx context.Context) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, transaction)
 	defer cancel()
-	var status *string // null: so long ago that it is forgotten
-	err := t.persist(ctx, func() error {
-		return t.pool.QueryRow(ctx, "SELECT pg_xact_status($1::xid8)", t.id).Scan(&status)
+	err = t.persist(ctx, func() error {
+		done, err = t.fate(ctx)
+		return err
 	})
-	var e *pgconn.PgError
-	switch {
-	case errors.As(err, &e) && e.Code == invalidParameter:
-		return false, nil // in the future: a standby took over that never saw it
-	case err != nil:
-		return false, err
-	case status != nil && *status == "in progress":
-		return false, errInProgress
+	return done, err
+}
+
+// endStale ends the server's side of the lost connection, where it has not
+// noticed the loss and still holds its locks.
+const endStale = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid = $1::xid8::xid"
+
+// fate waits for the transaction's end.
+func (t *pgTransaction) fate(ctx context.Context) (committed bool, err error) {
+	for {
+		var status *string // null: so long ago that it is forgotten
+		err := t.pool.QueryRow(ctx, "SELECT pg_xact_status($1::xid8)", t.id).Scan(&status)
+		var e *pgconn.PgError
+		switch {
+		case errors.As(err, &e) && e.Code == invalidParameter:
+			return false, nil // in the future: a standby took over that never saw it
+		case err != nil:
+			return false, err
+		case status == nil || *status != "in progress":
+			return status != nil && *status == "committed", nil
+		}
+		if _, err := t.pool.Exec(ctx, endStale, t.id); err != nil {
+			return false, err
+		}
+		time.Sleep(transaction / 200)
 	}
-	return status != nil && *status == "committed", nil
 }

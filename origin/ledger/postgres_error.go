@@ -22,6 +22,7 @@ var refusals = map[string]string{
 	"3D000": "make the database first: createdb",
 	"3F000": "the role needs a schema to work in: GRANT USAGE, CREATE ON SCHEMA",
 	"42501": "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA",
+	"55P03": "another replica, or a session by hand, has locked the accounts for too long",
 	"53100": "the database's disk is full; make room, the ledger then goes on by itself",
 	"53300": "the database has no connection left; raise max_connections or lower pool_max_conns in the URL",
 	"25006": "the database takes no writes; give the URL of the primary",

@@ -17,6 +17,19 @@ func TestNewKeyIsWellFormed(t *testing.T) {
 	}
 }
 
+// Every digit is as likely as any other.
+func TestNewKeyIsUniform(t *testing.T) {
+	const each = 4000 // expected; the standard deviation is 63
+	count := map[byte]int{}
+	for _, b := range appendRandom(nil, 62*each) {
+		count[b]++
+	}
+	require.Len(t, count, 62)
+	for digit, n := range count {
+		require.InDelta(t, each, n, each/10, "%c", digit)
+	}
+}
+
 // The checksums were computed with another program (Python's zlib.crc32).
 func TestWellFormedFollowsTheFormat(t *testing.T) {
 	good := "ask_" + strings.Repeat("0", 32) + zeroChecksum

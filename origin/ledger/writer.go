@@ -96,20 +96,23 @@ func (w *writer) commit(batch []*ticket) {
 		return
 	}
 	begun := time.Now()
-	err := w.settleDoubt()
-	if err == nil {
-		err = w.transact(batch)
-	}
+	err := w.transact(batch)
 	w.stats.committed(len(batch), time.Since(begun), err)
 	for _, t := range batch {
 		w.answer(t, err)
 	}
 }
 
-// transact decides what is owed and then the batch.
+// transact settles the doubt of the batch before, decides what is owed, and
+// then the batch. Settlements that fail leave their charges owed.
 func (w *writer) transact(batch []*ticket) error {
+	err := w.settleDoubt()
+	if err != nil {
+		w.owed.add(chargesOf(batch)...)
+		return err
+	}
 	owed := w.owed.tickets()
-	err := w.decide(append(owed, batch...))
+	err = w.decide(append(owed, batch...))
 	var lost *inDoubt
 	switch {
 	case err == nil:
@@ -151,9 +154,11 @@ func (w *writer) answer(t *ticket, err error) {
 // fails here is done a minute later.
 func (w *writer) forget() {
 	w.commit(w.lapsed())
-	_ = w.store.transact(context.Background(), nil, func(now time.Time) ([]statement, error) {
-		return []statement{{name: "purge_holds", args: []any{now.UnixNano(), purgeLimit}}}, nil
-	})
+	_ = w.store.transact(context.Background(), nil, purge)
+}
+
+func purge(now time.Time) ([]statement, error) {
+	return []statement{{name: "purge_holds", args: []any{now.UnixNano(), purgeLimit}}}, nil
 }
 
 func (w *writer) lapsed() (list []*ticket) {
