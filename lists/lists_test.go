@@ -1,6 +1,8 @@
 package lists
 
 import (
+	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,4 +42,15 @@ func TestLookUpsAllocateNothing(t *testing.T) {
 	l := Default()
 	domain, word := []byte("mail.example-company.co.uk"), []byte("support")
 	require.Zero(t, testing.AllocsPerRun(100, func() { l.Provider(domain); l.Role(word); l.TypoTargets() }))
+}
+
+func TestListsKnowsNobody(t *testing.T) {
+	const project = "github.com/addrspec/addrspec/"
+	out, err := exec.Command("go", "list", "-deps", project+"lists").Output()
+	require.NoError(t, err)
+	for _, dep := range strings.Fields(string(out)) {
+		if strings.HasPrefix(dep, project) {
+			require.Equal(t, project+"lists", dep)
+		}
+	}
 }

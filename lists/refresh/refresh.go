@@ -13,32 +13,42 @@ import (
 )
 
 // run rewrites the sources under dir and reports what that changed.
-func run(dir string, latest bool) error {
+func run(dir string, latest, all bool) error {
 	before, err := source.Merge(dir)
-	if err != nil && !os.IsNotExist(err) {
+	if err != nil {
 		return err
 	}
-	pinned, err := source.ReadProvenance(dir)
-	if err != nil && !os.IsNotExist(err) {
+	votes, provenance, err := collect(dir, latest)
+	if err != nil {
 		return err
 	}
-	votes := map[string]source.Votes{}
-	var provenance strings.Builder
-	provenance.WriteString(provenanceHead)
-	for _, o := range origins {
-		if err := o.collect(votes, &provenance, pin(o, pinned, latest)); err != nil {
-			return err
-		}
-	}
-	if err := write(dir, votes, provenance.String()); err != nil {
+	if err := write(dir, votes, provenance); err != nil {
 		return err
 	}
 	after, err := source.Merge(dir)
 	if err != nil {
 		return err
 	}
-	report(os.Stdout, before, after)
+	report(os.Stdout, before, after, votes, all)
 	return nil
+}
+
+// collect fetches every origin: which of them hold a name, and the text of
+// provenance.txt.
+func collect(dir string, latest bool) (map[string]source.Votes, string, error) {
+	pinned, err := source.ReadProvenance(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	votes, provenance := map[string]source.Votes{}, provenanceHead
+	for _, o := range origins {
+		line, err := o.collect(votes, pin(o, pinned, latest))
+		if err != nil {
+			return nil, "", err
+		}
+		provenance += line
+	}
+	return votes, provenance, nil
 }
 
 const provenanceHead = `# The published lists behind domains.txt, written by "go run ./lists/refresh":
@@ -56,26 +66,36 @@ func pin(o origin, pinned []source.Origin, latest bool) source.Origin {
 	return source.Origin{Package: o.name, Read: time.Now().UTC().Format(time.DateOnly)}
 }
 
-// collect fetches one origin and adds its votes and its line of provenance.
-func (o origin) collect(votes map[string]source.Votes, provenance *strings.Builder, p source.Origin) error {
+// collect fetches one origin, adds its votes and returns its line of
+// provenance.
+func (o origin) collect(votes map[string]source.Votes, p source.Origin) (string, error) {
 	got, err := npm.Fetch(p.Package)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if p.Integrity != "" && p.Integrity != got.Integrity {
-		return fmt.Errorf("%s: integrity is %s, provenance.txt has %s", p.Package, got.Integrity, p.Integrity)
+		return "", fmt.Errorf("%s: integrity is %s, provenance.txt has %s", p.Package, got.Integrity, p.Integrity)
 	}
 	listed, err := o.read(got.Files[o.file])
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", p.Package, o.file, err)
+		return "", fmt.Errorf("%s %s: %w", p.Package, o.file, err)
 	}
-	for _, name := range listed {
-		if name, err := source.Canonical(name); err == nil && !strings.Contains(string(votes[name]), string(o.letter)) {
+	if len(listed) == 0 {
+		return "", fmt.Errorf("%s %s: no domains in it: has the package changed?", p.Package, o.file)
+	}
+	o.vote(votes, listed)
+	return fmt.Sprintf("%c %s@%s %s %s %d %s %s\n",
+		o.letter, got.Name, got.Version, o.licence, p.Read, len(listed), got.Integrity, o.about), nil
+}
+
+// vote marks each name that is a domain as held by o, once.
+func (o origin) vote(votes map[string]source.Votes, listed []string) {
+	for _, written := range listed {
+		name, err := source.Canonical(written)
+		if err == nil && !strings.Contains(string(votes[name]), string(o.letter)) {
 			votes[name] += source.Votes(o.letter)
 		}
 	}
-	fmt.Fprintf(provenance, "%c %s@%s %s %s %d %s %s\n", o.letter, got.Name, got.Version, o.licence, p.Read, len(listed), got.Integrity, o.about)
-	return nil
 }
 
 // write keeps the names that the merge rule can use, sorted, one a line.

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/addrspec/addrspec/lists"
+	"github.com/addrspec/addrspec/lists/internal/source"
+	"github.com/stretchr/testify/require"
+)
+
+func TestReaders(t *testing.T) {
+	for name, c := range map[string]struct {
+		read func([]byte) ([]string, error)
+		file string
+		want []string
+	}{
+		"array":       {readArray, `["a.example", "b.example"]`, []string{"a.example", "b.example"}},
+		"lines":       {readLines, "a.example\r\nb.example\n", []string{"a.example", "b.example"}},
+		"fakefilter":  {readFakefilter, `{"t":1,"domains":{"a.example":{"provider":"p"}}}`, []string{"a.example"}},
+		"mailchecker": {readMailchecker, `var blacklist = new Set(["a.example","b.example"]);`, []string{"a.example", "b.example"}},
+	} {
+		got, err := c.read([]byte(c.file))
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, got, name)
+	}
+	_, err := readMailchecker([]byte(`module.exports = {}`))
+	require.ErrorContains(t, err, "has the package changed?")
+}
+
+func TestVotesOncePerListAndOnlyForDomains(t *testing.T) {
+	votes := map[string]source.Votes{"a.example": "D"}
+	origin{letter: 'M'}.vote(votes, []string{"A.example", "a.example", "no domain", "user@a.example", "localhost"})
+	require.Equal(t, map[string]source.Votes{"a.example": "DM"}, votes)
+}
+
+func TestReport(t *testing.T) {
+	before := source.Map{
+		"kept.example":  {Class: lists.Disposable, Below: true},
+		"gone.example":  {Class: lists.Public},
+		"real.example":  {Class: lists.Public},
+		"other.example": {Class: lists.Relay},
+	}
+	after := source.Map{
+		"kept.example":     {Class: lists.Disposable, Below: true},
+		"sub.kept.example": {Class: lists.Disposable, Below: true}, // no news: its parent covered it
+		"real.example":     {Class: lists.Disposable, Below: true},
+		"other.example":    {Class: lists.Relay},
+		"brand-new.exam":   {Class: lists.Disposable, Below: true},
+	}
+	var out bytes.Buffer
+	report(&out, before, after, nil, false)
+	require.Equal(t, `public -> disposable: 1
+	real.example
+public -> unlisted: 1
+	gone.example
+unlisted -> disposable: 1
+	brand-new.exam
+newly disposable, look at each (one that is wrong goes to allow.txt): 1
+	real.example
+4 entries before, 5 after
+`, out.String())
+}
+
+func TestReportShortensLongGroups(t *testing.T) {
+	after := source.Map{}
+	for _, c := range "abcdefghijklmnopqrstuvwxyz" {
+		after[string(c)+"-long-name.example"] = source.Entry{Class: lists.Disposable}
+	}
+	var out bytes.Buffer
+	report(&out, source.Map{}, after, nil, false)
+	require.Contains(t, out.String(), "\tt-long-name.example\n\t... and 6 more (-all shows them)\n")
+}
