@@ -19,8 +19,6 @@ type address struct {
 	work            runes             // the part being normalized
 	decoded         [labelMax]rune    // an A-label
 	encoded         [punyMax + 4]byte // a U-label, encoded
-	rightToLeft     bool              // some label runs right to left
-	bidiBroken      int               // where a label breaks the Bidi rule; -1 for none
 	normalizedLocal int               // length of the local part in normalized
 }
 

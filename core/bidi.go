@@ -1,30 +1,9 @@
 package core
 
-// A domain name with any right-to-left label has to keep the Bidi rule in
-// every label (RFC 5893 section 2); which of the two holds is known only at
-// its end.
-
-// noteBidi notes whether label, at offset, runs right to left, and whether it
-// breaks the rule.
-func (a *address) noteBidi(label []rune, offset int) {
-	for _, r := range label {
-		if d := propertiesOf(r).direction(); d == bidiR || d == bidiAN {
-			a.rightToLeft = true
-		}
-	}
-	if !keepsBidiRule(label) {
-		a.breakBidi(offset)
-	}
-}
-
-// breakBidi notes the first label that breaks the rule.
-func (a *address) breakBidi(offset int) {
-	if a.bidiBroken < 0 {
-		a.bidiBroken = offset
-	}
-}
-
-// keepsBidiRule applies the six conditions of the rule.
+// keepsBidiRule applies the six conditions of RFC 5893 section 2 to a label
+// with characters written from right to left; RFC 5891 section 4.2.3.4 asks it
+// of no other label. So it judges labels, not names: 3com.קום is let through,
+// which browsers, holding every label of such a name to the rule, refuse.
 func keepsBidiRule(label []rune) bool {
 	var seen [bidiNeutral + 1]bool
 	last := bidiOther // before trailing nonspacing marks
@@ -35,14 +14,11 @@ func keepsBidiRule(label []rune) bool {
 			last = d
 		}
 	}
-	switch propertiesOf(label[0]).direction() { // condition 1
-	case bidiR:
-		return !seen[bidiOther] && !seen[bidiL] && // 2
-			(last == bidiR || last == bidiEN || last == bidiAN) && // 3
-			!(seen[bidiEN] && seen[bidiAN]) // 4
-	case bidiL:
-		return !seen[bidiOther] && !seen[bidiR] && !seen[bidiAN] && // 5
-			(last == bidiL || last == bidiEN) // 6
+	if !seen[bidiR] && !seen[bidiAN] {
+		return true
 	}
-	return false
+	return propertiesOf(label[0]).direction() == bidiR && // condition 1; an L would break 5
+		!seen[bidiOther] && !seen[bidiL] && // 2
+		(last == bidiR || last == bidiEN || last == bidiAN) && // 3
+		!(seen[bidiEN] && seen[bidiAN]) // 4
 }

@@ -77,7 +77,6 @@ const (
 	cfwsSection     = "RFC 5322 section 3.2.2"
 	hostSection     = "RFC 5321 section 4.1.2"
 	literalSection  = "RFC 5321 section 4.1.3"
-	utf8Section     = "RFC 6532 section 3.1"
 )
 
 var catalogue = [...]entry{
@@ -117,7 +116,7 @@ var catalogue = [...]entry{
 	labelHyphens:          {"label_hyphens", "RFC 5891 section 4.2.3.1", "an international part of the domain has hyphens as its third and fourth characters; remove one"},
 	labelStartsWithMark:   {"label_starts_with_mark", "RFC 5891 section 4.2.3.2", "a part of the domain starts with the combining mark ~; put a letter before it"},
 	labelContext:          {"label_context", "RFC 5892 appendix A", "~ stands in the domain where its script does not allow it; remove it"},
-	labelBidi:             {"label_bidi", "RFC 5893 section 2", "a part of the domain mixes right-to-left and left-to-right characters in a way that cannot be displayed; keep to one direction"},
+	labelBidi:             {"label_bidi", "RFC 5893 section 2", "a part of the domain mixes right-to-left with other characters so that its order is lost; keep to one direction"},
 	labelPunycode:         {"label_punycode", "RFC 5891 section 4.2.1", "a part of the domain begins with xn-- yet encodes no international name; check its spelling"},
 
 	literalUnclosed:  {"literal_unclosed", addrSpecSection, "the bracket that opens here is never closed; end the address literal with ]"},
@@ -137,8 +136,8 @@ var catalogue = [...]entry{
 
 	addressTooLong:     {"address_too_long", "RFC 5321 section 4.5.3.1.3", "the address is # too long; at most 254 fit"},
 	normalizedTooLong:  {"normalized_too_long", "RFC 5321 section 4.5.3.1", "the address is # too long once in lower case and Unicode NFC; shorten it"},
-	controlCharacter:   {"control_character", utf8Section, "the address has the control character ~; remove it"},
-	invisibleCharacter: {"invisible_character", "RFC 5892 section 2.6", "the address has the invisible character ~; remove it"},
-	bidiControl:        {"bidi_control", "RFC 5892 section 2.6", "the address has the invisible direction mark ~; remove it"},
+	controlCharacter:   {"control_character", hostSection, "the address has the control character ~; remove it"},
+	invisibleCharacter: {"invisible_character", "RFC 5892 section 2.3", "the address has the invisible character ~; remove it"},
+	bidiControl:        {"bidi_control", "RFC 5892 section 2.3", "the address has the invisible direction mark ~; remove it"},
 	malformedUTF8:      {"malformed_utf8", "RFC 3629 section 4", "the address has ~, which is not well-formed UTF-8; encode the address in UTF-8"},
 }

@@ -63,7 +63,7 @@ func (a *address) takeULabel(written []byte, offset int) Refusal {
 	if len(u) > len(acePrefix) && string(u[:len(acePrefix)]) == acePrefix {
 		return Refusal{Reason: labelPunycode, Offset: offset}
 	}
-	if why, at := a.checkULabel(u, offset); why != Accepted {
+	if why, at := checkULabel(u); why != Accepted {
 		return Refusal{Reason: why, Offset: offset + indexRune(written, u[at])}
 	}
 	encoded := appendPunycode(append(a.encoded[:0], acePrefix...), u)
@@ -82,7 +82,7 @@ func (a *address) checkALabel(label []byte, offset int) Refusal {
 	if !ok || !a.roundTrips(u, label) {
 		return Refusal{Reason: labelPunycode, Offset: offset}
 	}
-	if why, _ := a.checkULabel(u, offset); why != Accepted {
+	if why, _ := checkULabel(u); why != Accepted {
 		return Refusal{Reason: labelPunycode, Offset: offset}
 	}
 	return Refusal{}
@@ -105,7 +105,7 @@ func (a *address) roundTrips(u []rune, label []byte) bool {
 
 // checkULabel holds u, in NFC, to RFC 5891 section 4.2.3. It returns the place
 // of the character that is wrong, 0 where it is the whole label.
-func (a *address) checkULabel(u []rune, offset int) (why Reason, at int) {
+func checkULabel(u []rune) (why Reason, at int) {
 	switch n := len(u); {
 	case u[0] == '-':
 		return labelStartsWithHyphen, 0
@@ -124,7 +124,9 @@ func (a *address) checkULabel(u []rune, offset int) (why Reason, at int) {
 			return labelContext, i
 		}
 	}
-	a.noteBidi(u, offset)
+	if !keepsBidiRule(u) {
+		return labelBidi, 0
+	}
 	return Accepted, 0
 }
 

@@ -17,7 +17,6 @@ func (a *address) takeName(text []byte, s span) Refusal {
 		return a.longName(text, s)
 	}
 	a.domain, a.host = a.domainText[:0], a.hostText[:0]
-	a.rightToLeft, a.bidiBroken = false, -1
 	for start, dot := s.start, 0; ; {
 		end, next := labelEnd(text, s, start)
 		if start == end { // beside a dot that was mapped
@@ -27,7 +26,7 @@ func (a *address) takeName(text []byte, s span) Refusal {
 			return r
 		}
 		if end == s.end {
-			return a.checkName(s)
+			return a.checkLength(s)
 		}
 		a.domain, a.host = append(a.domain, '.'), append(a.host, '.')
 		start, dot = end+next, next
@@ -46,13 +45,10 @@ func emptyLabel(name span, i, dot int) Refusal {
 	return Refusal{Reason: domainTwoDots, Offset: i}
 }
 
-// checkName checks what only the whole name shows.
-func (a *address) checkName(s span) Refusal {
+// checkLength holds the name to its limit in A-label form.
+func (a *address) checkLength(s span) Refusal {
 	if excess := len(a.host) - domainMax; excess > 0 {
 		return Refusal{domainTooLong, s.start, excess}
-	}
-	if a.rightToLeft && a.bidiBroken >= 0 {
-		return Refusal{Reason: labelBidi, Offset: a.bidiBroken}
 	}
 	return Refusal{}
 }
@@ -124,9 +120,6 @@ func (a *address) takeLDH(label []byte, offset int) Refusal {
 	a.host = append(a.host, written...)
 	if isACE(written) {
 		return a.checkALabel(written, offset)
-	}
-	if '0' <= written[0] && written[0] <= '9' {
-		a.breakBidi(offset)
 	}
 	return Refusal{}
 }
