@@ -36,9 +36,12 @@ func stockWordIn(name []byte) (word uint8, rest int) {
 	return noStockWord, len(name)
 }
 
-// withoutDigits cuts two or more digits off the front of name; nil where there
-// are fewer.
-func withoutDigits(name []byte) []byte {
+// withoutFront cuts "www" or two or more digits off the front of name; nil
+// where there are none.
+func withoutFront(name []byte) []byte {
+	if rest, found := bytes.CutPrefix(name, www[:3]); found {
+		return rest
+	}
 	digits := 0
 	for digits < len(name) && name[digits] >= '0' && name[digits] <= '9' {
 		digits++
@@ -59,11 +62,13 @@ func once(name []byte) []byte {
 }
 
 // equalButDots reports whether a and b are the same once every dot is dropped,
-// and a has no more of them.
+// and a has no more of them, or one in place of a hyphen.
 func equalButDots(a, b []byte) bool {
 	i, j, dots := 0, 0, 0
 	for i < len(a) || j < len(b) {
 		switch {
+		case i < len(a) && j < len(b) && a[i] == '.' && b[j] == '-':
+			i, j = i+1, j+1
 		case i < len(a) && a[i] == '.':
 			i, dots = i+1, dots+1
 		case j < len(b) && b[j] == '.':

@@ -27,9 +27,13 @@ const clearance = 3
 // nameBudget is what slips and rarity may cost together, by the length of the
 // shorter of the two names. Names of up to three letters are all taken, so that
 // none is asked about; long ones are seldom.
-var nameBudget = [...]int{3: 9, 4: 11, 5: 14, 6: 21}
+var nameBudget = [...]int{3: 9, 4: 11, 5: 15, 6: 21}
 
-const shortestTyped = 4
+const (
+	shortestTyped = 4
+	shortestBare  = 5
+	rarestBare    = 4
+)
 
 // compoundBudget is the same for names with a stock word in them, by how many
 // letters stand beside that: every letter, pair and short word has been put
@@ -39,13 +43,17 @@ var compoundBudget = [...]int{1: 0, 2: 12, 3: 14, 4: 15, 5: 18, 6: 21}
 func budgetOf(budgets []int, length int) int { return budgets[min(length, len(budgets)-1)] }
 
 const (
-	costMisplacedDot  = 8  // "gmailcom", "yahooc.om"
-	costDigitsInFront = 8  // "1975yahoo.com": part of the local part slid over
-	costTwice         = 8  // "gmailgmail.com"
-	undoneBudget      = 11 // for names seen after undoing such a slip: room for the best known alone
+	costMisplacedDot = 8  // "gmailcom", "yahooc.om", "t.online.de"
+	costFront        = 8  // "1975yahoo.com": part of the local part slid over; "wwwgmail.com"
+	costTwice        = 8  // "gmailgmail.com"
+	undoneBudget     = 11 // for names seen after undoing such a slip: room for the best known alone
+	costNoEnding     = 6  // "hotmail"
 )
 
-var dot = []byte{'.'}
+var (
+	dot = []byte{'.'}
+	www = []byte("www.")
+)
 
 // noSlip is the cost of a domain that is a target.
 const noSlip = -1
@@ -67,7 +75,8 @@ func (s *suggestion) offer(target target, cost int) {
 
 // typedDomain is the domain asked about, in its parts.
 type typedDomain struct {
-	name, ending []byte
+	text         []byte
+	name, ending []byte // empty for a single label
 	top          []byte // the last label
 	letters      uint64 // of name
 	meant        topSet // the top-level domains that top may have been typed for
@@ -77,25 +86,34 @@ type typedDomain struct {
 // misspells none clearly. domain is lower case and in A-label form. The result
 // points into the targets.
 func (x *Index) Suggest(domain []byte) []byte {
+	domain, isSite := bytes.CutPrefix(domain, www) // a web address for a mail domain
 	best := suggestion{cost: farApart, next: farApart}
-	d := typedDomain{top: lastLabel(domain)}
-	if d.meant = x.meantTops(d.top); d.meant == 0 {
-		return nil
+	if name, ending, found := bytes.Cut(domain, dot); found {
+		x.weigh(&best, &typedDomain{text: domain, name: name, ending: ending, top: lastLabel(ending)})
+	} else {
+		x.weigh(&best, &typedDomain{text: domain, top: domain})
+		x.byBareName(&best, domain)
 	}
-	var found bool
-	if d.name, d.ending, found = bytes.Cut(domain, dot); found {
-		d.letters = letterSet(d.name)
-		x.byName(&best, &d)
-		x.byExactName(&best, &d, withoutDigits(d.name), costDigitsInFront)
-		x.byExactName(&best, &d, once(d.name), costTwice)
-	}
-	if best.cost == farApart && x.mayMissDot(&d) {
-		x.byLetters(&best, &d, domain)
-	}
-	if best.cost == noSlip || best.next-best.cost < clearance {
+	if best.cost == noSlip && !isSite || best.next-best.cost < clearance {
 		return nil
 	}
 	return x.domain(best.target)
+}
+
+// weigh offers every target that d may be meant for.
+func (x *Index) weigh(best *suggestion, d *typedDomain) {
+	if d.meant = x.meantTops(d.top); d.meant == 0 {
+		return
+	}
+	if len(d.name) > 0 {
+		d.letters = letterSet(d.name)
+		x.byName(best, d)
+		x.byExactName(best, d, withoutFront(d.name), costFront)
+		x.byExactName(best, d, once(d.name), costTwice)
+	}
+	if best.cost == farApart && x.mayMissDot(d) {
+		x.byLetters(best, d)
+	}
 }
 
 // byName offers the targets whose name is near.
@@ -172,14 +190,27 @@ func (x *Index) byEnding(best *suggestion, d *typedDomain, n *name, cost, budget
 // mayMissDot tells the few domains worth a pass over all targets from the many
 // that end well.
 func (x *Index) mayMissDot(d *typedDomain) bool {
-	return !x.isTop(d.top) || bytes.HasSuffix(d.name, []byte("com")) || bytes.HasSuffix(d.name, []byte("co"))
+	return len(d.name) < 2 || !x.isTop(d.top) || bytes.HasSuffix(d.name, []byte("com")) || bytes.HasSuffix(d.name, []byte("co"))
+}
+
+// byBareName offers the targets called name, which has no ending at all. Only
+// a name that is known to all and is no word says as much.
+func (x *Index) byBareName(best *suggestion, name []byte) {
+	first, last := x.lengths(len(name), len(name))
+	for _, n := range x.names[first:last] {
+		if len(name) >= shortestBare && n.rarity <= rarestBare && bytes.Equal(x.text(&n), name) {
+			for _, t := range x.targets[n.first:n.last] {
+				best.offer(t, costNoEnding+int(t.rarity))
+			}
+		}
+	}
 }
 
 // byLetters offers the targets whose letters are those of domain with the dot
 // left out or misplaced.
-func (x *Index) byLetters(best *suggestion, d *typedDomain, domain []byte) {
+func (x *Index) byLetters(best *suggestion, d *typedDomain) {
 	for _, t := range x.targets {
-		if t.top.in(d.meant) && equalButDots(domain, x.domain(t)) {
+		if t.top.in(d.meant) && equalButDots(d.text, x.domain(t)) {
 			best.offer(t, costMisplacedDot+int(t.rarity))
 		}
 	}

@@ -48,6 +48,9 @@ func TestSuggest(t *testing.T) {
 		{"a country kept", "live.nl", "lvie.nl"},
 		{"a dot lost or moved", "gmail.com", "gmailcom gmailc.om gmai.lcom"},
 		{"a dot lost or moved", "yahoo.com.br", "yahoo.combr yahoocom.br yahoo.comb.r"},
+		{"a dot for a hyphen", "t-online.de", "t.online.de"},
+		{"a web address", "gmail.com", "www.gmail.com wwwgmail.com www.gmial.com"},
+		{"no ending", "hotmail.com", "hotmail"},
 		{"digits in front", "hotmail.com", "1980hotmail.com 77hotmail.com"},
 		{"written twice", "gmail.com", "gmailgmail.com"},
 		{"a rarer provider", "seznam.cz", "sezman.cz seznm.cz seznam.cy1"},
@@ -70,7 +73,7 @@ func TestSuggestAbstains(t *testing.T) {
 		"a host of another domain":         "mail.x.com web.d.de mail.gmial.com smtp.example.com live.q.com",
 		"too far from all":                 "example.com smithplumbing.co.uk mit.edu ibm.com university.ac.jp",
 		"two targets as near":              "yahoo.e",
-		"no domain at all":                 ". .. .com gmail. com - x",
+		"no domain at all":                 ". .. .com gmail. com - x mail web localhost www. www",
 		"longer than any provider is":      strings.Repeat("gmail", 12) + ".com",
 		"an ending that another name owns": "google.com facebook.com amazon.de",
 	} {
