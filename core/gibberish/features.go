@@ -3,39 +3,37 @@ package gibberish
 // The weights lie in one table. A feature is an index into it: a sequence of
 // symbols, or a fact about the whole name.
 const (
-	trigrams  = 0
-	fourgrams = trigrams + symbols*symbols*symbols
-	fivegrams = fourgrams + fourBuckets
-	facts     = fivegrams + fiveBuckets
+	threes = 0                                // each sequence of three has its own
+	fours  = threes + symbols*symbols*symbols // sequences of four share buckets
+	fives  = fours + 1<<bucketBits            // and those of five
+	facts  = fives + 1<<bucketBits
 
-	fourBuckets = 1 << fourBits
-	fiveBuckets = 1 << fiveBits
-	fourBits    = 14
-	fiveBits    = 14
+	bucketBits = 14
 )
 
 // Facts about the whole name, each a small table.
 const (
 	factCounts    = facts                    // letters by digits
-	factSwitches  = factCounts + 16*8        // changes between letters and digits
+	factSwitches  = factCounts + 16*8        // changes between letters and digits by how it ends
 	factConsonant = factSwitches + 8*8       // longest run of consonants by letters
 	factVowels    = factConsonant + 8*16     // vowels by letters
-	factKeys      = factVowels + 8*16        // neighbours on the keyboard by letters
-	factRepeats   = factKeys + 8*16          // repeated chunks by letters
-	factAlphabet  = factRepeats + 8*16       // hex or base32 by length
-	factDistinct  = factAlphabet + 4*16      // distinct letters by letters
+	factStretch   = factVowels + 8*16        // way of the fingers on a keyboard by letters
+	factHands     = factStretch + 16*16      // pairs of letters typed by one hand by letters
+	factRepeats   = factHands + 8*16         // repeated chunks by letters
+	factEncoding  = factRepeats + 8*16       // hex or base32 by length
+	factDistinct  = factEncoding + 4*16      // distinct letters by letters
 	factShape     = factDistinct + 16*16     // lengths of the runs of letters and digits
 	factLeet      = factShape + shapeBuckets // digits read as letters
 	tableSize     = factLeet + 8
 
 	shapeBuckets = 1024
-	factCount    = 10
+	factCount    = 11
 )
 
 // features are the indexes of what a name has, each counted as often as it occurs.
 type features struct {
 	n     int
-	index [3*(limit+2) + factCount]uint16
+	index [3*(limit+1) + factCount]uint16
 }
 
 func (f *features) add(i int) {
@@ -56,12 +54,12 @@ func (f *features) sequences(t *text) {
 	depth := 0
 	for _, s := range t.symbol[:t.n] {
 		history = history<<5 | uint32(s)
-		f.add(trigrams + int((history>>10&31*symbols+history>>5&31)*symbols+uint32(s)))
+		f.add(threes + int((history>>10&31*symbols+history>>5&31)*symbols+uint32(s)))
 		if depth >= 2 {
-			f.add(fourgrams + int((history&0xFFFFF)*2654435761>>(32-fourBits)))
+			f.add(fours + int(history&0xFFFFF*0x9E3779B1>>(32-bucketBits)))
 		}
 		if depth >= 3 {
-			f.add(fivegrams + int((history&0x1FFFFFF)*2246822519>>(32-fiveBits)))
+			f.add(fives + int(history&0x1FFFFFF*0x85EBCA77>>(32-bucketBits)))
 		}
 		if depth++; s == edge {
 			history, depth = 0, 0
@@ -74,26 +72,14 @@ func (f *features) facts(t *text, leet int) {
 	v := t.view()
 	letters := min(t.letters, 15)
 	f.add(factCounts + letters*8 + lengthClass(t.digits))
-	f.add(factSwitches + min(v.switches, 7)*8 + v.tail)
+	f.add(factSwitches + min(v.switches, 7)*8 + t.tail())
 	f.add(factConsonant + min(v.consonants, 7)*16 + letters)
 	f.add(factVowels + min(v.vowels, 7)*16 + letters)
-	f.add(factKeys + min(v.neighbours, 7)*16 + letters)
+	f.add(factStretch + v.stretch*16 + letters)
+	f.add(factHands + min(v.oneHanded, 7)*16 + letters)
 	f.add(factRepeats + min(v.repeats, 7)*16 + letters)
-	f.add(factAlphabet + v.alphabet*16 + min((t.letters+t.digits)/2, 15))
+	f.add(factEncoding + t.encoding(v.seen)*16 + min((t.letters+t.digits)/2, 15))
 	f.add(factDistinct + min(v.distinct, 15)*16 + letters)
 	f.add(factShape + int(v.shape>>16&(shapeBuckets-1)))
 	f.add(factLeet + min(leet, 7))
-}
-
-// lengthClass maps a length to 0 to 7.
-func lengthClass(n int) int {
-	switch {
-	case n <= 4:
-		return n
-	case n <= 6:
-		return 5
-	case n <= 9:
-		return 6
-	}
-	return 7
 }

@@ -11,13 +11,30 @@ package gibberish
 
 import _ "embed"
 
-// model is the table of weights, and behind it the probabilities by sum.
+// model is the table of weights; behind it lie the probabilities by sum, the
+// version and the digest of the data it was trained on.
 //
 //go:embed model.bin
 var model string
 
-// unit is how many steps of a weight make a factor of e in the odds.
-const unit = 12
+// A weight is a whole number of steps; unit of them make a factor of e in the
+// odds. Sums beyond reach are as certain as can be; grain sums share a
+// probability.
+const (
+	unit  = 12
+	reach = 128
+	grain = 2
+
+	probabilities = tableSize
+	version       = probabilities + 2*reach/grain
+	dataDigest    = version + digestSize
+	modelSize     = dataDigest + digestSize
+	digestSize    = 8
+)
+
+// Version names the model: the start of the SHA-256 of its weights and
+// probabilities, in hexadecimal.
+func Version() string { return model[version:dataDigest] }
 
 // Score is the probability that name is gibberish, in hundredths. name is a
 // local part without its tag.
@@ -45,13 +62,7 @@ func (t *text) sum(leet int) int {
 	return sum
 }
 
-// Sums beyond reach are as certain as can be.
-const (
-	reach = 128
-	grain = 2 // steps of a sum that share a probability
-)
-
 func probability(sum int) uint8 {
 	sum = max(-reach, min(sum, reach-1))
-	return model[tableSize+(sum+reach)/grain]
+	return model[probabilities+(sum+reach)/grain]
 }

@@ -1,7 +1,8 @@
 package gibberish
 
-// leetLetters are the letters that digits 0 to 9 stand for between letters.
-const leetLetters = "oizeasgtbg"
+// leetLetters are the letters that digits 0 to 9 stand for between letters; a
+// space where a digit hardly ever does.
+const leetLetters = "oi eas t  "
 
 // unleet reads digits that touch a letter on their right, or stand between
 // letters, as the letters they look like, and returns how many there were. A
@@ -9,10 +10,11 @@ const leetLetters = "oizeasgtbg"
 func (t *text) unleet() int {
 	count := 0
 	for i := t.n - 2; i >= 0; i-- {
-		if t.symbol[i] != digit || t.symbol[i+1] == edge || t.symbol[i+1] == digit {
+		letter := leetLetters[t.value[i]]
+		if t.symbol[i] != digit || letter == ' ' || !isLetter(t.symbol[i+1]) {
 			continue
 		}
-		t.symbol[i] = leetLetters[t.value[i]] - 'a' + 1
+		t.symbol[i] = letter - 'a' + 1
 		t.letters++
 		t.digits--
 		count++

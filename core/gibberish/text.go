@@ -9,16 +9,16 @@ const (
 	symbols = 28
 )
 
-// limit bounds how much of a name is read; a local part in an address has at
-// most 64 octets (RFC 5321 section 4.5.3.1.1).
+// limit is how many octets of a name are read. A local part has at most 64
+// (RFC 5321 section 4.5.3.1.1); normalization can add a few.
 const limit = 80
 
 // text is a name as the model reads it: symbols, with an edge after each run,
 // and beside each digit which one it is.
 type text struct {
 	n       int
-	symbol  [limit + 2]uint8
-	value   [limit + 2]uint8 // of a digit, 0 to 9
+	symbol  [limit + 1]uint8
+	value   [limit + 1]uint8 // of a digit, 0 to 9
 	letters int              // how many Latin letters
 	digits  int
 	foreign int // letters of other scripts
@@ -28,7 +28,8 @@ type text struct {
 // Latin letters are dropped. Whatever is neither letter nor digit ends a run,
 // and so do letters of other scripts.
 func (t *text) read(name []byte) {
-	for i := 0; i < len(name) && t.n < limit; i++ {
+	name = name[:min(len(name), limit)]
+	for i := 0; i < len(name); i++ {
 		switch b := name[i]; {
 		case b >= 'a' && b <= 'z':
 			t.letter(b)

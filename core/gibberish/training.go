@@ -2,12 +2,13 @@ package gibberish
 
 // What the trainer (package main in train) needs to know of the model.
 const (
-	TableSize = tableSize // how many weights
-	Unit      = unit      // steps of a weight in a factor of e
-	Reach     = reach     // sums from -Reach to Reach-1 have a probability
-	Grain     = grain     // sums that share one
-	Sequences = facts     // weights below are of sequences, the others of facts
-	Fourgrams = fourgrams // weights from here to Sequences share buckets
+	TableSize = tableSize  // how many weights
+	Unit      = unit       // steps of a weight in a factor of e
+	Reach     = reach      // sums from -Reach to Reach-1 have a probability
+	Grain     = grain      // sums that share one
+	Digest    = digestSize // length of the version, and of the digest of the data
+	Sequences = facts      // weights below are of sequences, the others of facts
+	Fours     = fours      // weights from here to Sequences share buckets
 )
 
 // Model is the model in use: the weights, and behind them the probabilities.

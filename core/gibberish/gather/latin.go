@@ -7,30 +7,55 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Romanization of alphabets that write their vowels, the way their users
-// mostly do it in addresses. One string a letter; "" drops the letter.
-var romanized = map[rune]string{}
+// scheme is a romanization: one string a letter; "" drops the letter.
+type scheme map[rune]string
 
-func init() {
-	for _, table := range []string{cyrillic, greek, armenian, georgian, oddLatin} {
+// schemeOf reads tables of pairs such as "ж=zh"; later tables win.
+func schemeOf(tables ...string) scheme {
+	s := scheme{}
+	for _, table := range tables {
 		for _, pair := range strings.Fields(table) {
 			letter, latin, _ := strings.Cut(pair, "=")
-			romanized[[]rune(letter)[0]] = latin
+			s[[]rune(letter)[0]] = latin
 		}
 	}
+	return s
+}
+
+// Names are typed in more than one romanization: what sounds right to an
+// English ear, and what the passport says.
+var (
+	alphabets = cyrillic + greek + armenian + georgian + oddLatin
+	usual     = []scheme{schemeOf(alphabets), schemeOf(alphabets, passport)}
+	schemes   = map[string][]scheme{
+		"uk": {schemeOf(alphabets, ukrainian), schemeOf(alphabets, ukrainian, passport)},
+		"bg": {schemeOf(alphabets, "х=h щ=sht ъ=a"), schemeOf(alphabets, "х=h щ=sht ъ=u ц=c ж=j")},
+		"mk": {schemeOf(alphabets, "х=h"), schemeOf(alphabets, "х=h ж=z ч=c ш=s ц=c")},
+		"mn": {schemeOf(alphabets, "ө=u"), schemeOf(alphabets, "х=h")},
+		"el": {schemeOf(alphabets), schemeOf(alphabets, "χ=h υ=i β=b")},
+	}
+)
+
+func schemesOf(language string) []scheme {
+	if s, own := schemes[language]; own {
+		return s
+	}
+	return usual
 }
 
 const (
 	cyrillic = `а=a б=b в=v г=g д=d е=e ё=yo ж=zh з=z и=i й=y к=k л=l м=m н=n о=o п=p р=r с=s т=t у=u ф=f
 		х=kh ц=ts ч=ch ш=sh щ=shch ъ= ы=y ь= э=e ю=yu я=ya і=i ї=yi є=ye ґ=g ў=u ј=j љ=lj њ=nj ђ=dj ћ=c
 		ќ=kj ѓ=gj ѕ=dz џ=dz ә=a ғ=g қ=k ң=n ө=o ұ=u ү=u һ=h`
-	greek = `α=a β=v γ=g δ=d ε=e ζ=z η=i θ=th ι=i κ=k λ=l μ=m ν=n ξ=x ο=o π=p ρ=r σ=s ς=s τ=t υ=y φ=f χ=ch
+	greek = ` α=a β=v γ=g δ=d ε=e ζ=z η=i θ=th ι=i κ=k λ=l μ=m ν=n ξ=x ο=o π=p ρ=r σ=s ς=s τ=t υ=y φ=f χ=ch
 		ψ=ps ω=o`
-	armenian = `ա=a բ=b գ=g դ=d ե=e զ=z է=e ը=y թ=t ժ=zh ի=i լ=l խ=kh ծ=ts կ=k հ=h ձ=dz ղ=gh ճ=ch մ=m յ=y ն=n
+	armenian = ` ա=a բ=b գ=g դ=d ե=e զ=z է=e ը=y թ=t ժ=zh ի=i լ=l խ=kh ծ=ts կ=k հ=h ձ=dz ղ=gh ճ=ch մ=m յ=y ն=n
 		շ=sh ո=o չ=ch պ=p ջ=j ռ=r ս=s վ=v տ=t ր=r ց=ts ւ=u փ=p ք=k օ=o ֆ=f և=ev`
-	georgian = `ა=a ბ=b გ=g დ=d ე=e ვ=v ზ=z თ=t ი=i კ=k ლ=l მ=m ნ=n ო=o პ=p ჟ=zh რ=r ს=s ტ=t უ=u ფ=p ქ=k ღ=gh
+	georgian = ` ა=a ბ=b გ=g დ=d ე=e ვ=v ზ=z თ=t ი=i კ=k ლ=l მ=m ნ=n ო=o პ=p ჟ=zh რ=r ს=s ტ=t უ=u ფ=p ქ=k ღ=gh
 		ყ=q შ=sh ჩ=ch ც=ts ძ=dz წ=ts ჭ=ch ხ=kh ჯ=j ჰ=h`
-	oddLatin = `ß=ss æ=ae ø=o đ=d ð=d þ=th ł=l ħ=h ı=i ə=a œ=oe ŋ=ng ŧ=t ĸ=k ɓ=b ɗ=d ƙ=k ɛ=e ɔ=o`
+	passport  = ` й=i ю=iu я=ia ё=e є=ie ї=i ц=ts ω=o η=i `
+	ukrainian = ` и=y г=h ґ=g `
+	oddLatin  = ` ß=ss æ=ae ø=o đ=d ð=d þ=th ł=l ħ=h ı=i ə=a œ=oe ŋ=ng ŧ=t ĸ=k ɓ=b ɗ=d ƙ=k ɛ=e ɔ=o`
 )
 
 // kana romanizes hiragana by Hepburn, without long vowels, as in addresses.
@@ -47,20 +72,29 @@ var kana = strings.NewReplacer(strings.Fields(`きゃ kya きゅ kyu きょ kyo 
 // marks are dropped.
 var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "å", "aa", "ø", "oe")
 
+// greekPairs are Greek letters that make one sound together.
+var greekPairs = strings.NewReplacer("ου", "ou", "ού", "ou", "μπ", "mp", "ευ", "ef", "αυ", "av")
+
 // latin returns s in the letters a to z as the owner of the name would type
 // it, or "" where some letter has no romanization here.
-func latin(s string) string {
-	s = kana.Replace(hiragana(strings.ToLower(s)))
+func (romanize scheme) latin(s string) string {
+	s = greekPairs.Replace(kana.Replace(hiragana(strings.ToLower(s))))
 	var out strings.Builder
-	for _, r := range norm.NFD.String(hangul(s)) {
-		letter, known := romanized[r]
-		switch {
-		case r >= 'a' && r <= 'z':
-			out.WriteRune(r)
-		case known:
-			out.WriteString(letter)
-		case unicode.IsLetter(r):
-			return ""
+	for _, r := range norm.NFC.String(hangul(s)) {
+		if _, known := romanize[r]; known {
+			out.WriteString(romanize[r])
+			continue
+		}
+		for _, r := range norm.NFD.String(string(r)) { // the letter below its marks
+			letter, known := romanize[r]
+			switch {
+			case r >= 'a' && r <= 'z':
+				out.WriteRune(r)
+			case known:
+				out.WriteString(letter)
+			case unicode.IsLetter(r):
+				return ""
+			}
 		}
 	}
 	return out.String()

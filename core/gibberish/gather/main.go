@@ -49,19 +49,28 @@ func gather(cache, out string) error {
 
 // shelf holds word lists by section; a section is a language or a country,
 // and for names the part of a name besides: "cs first".
-type shelf map[string]map[string]bool
+type shelf map[string]set
 
-// add puts s into a section as it would be typed in an address.
+type set map[string]bool
+
+// add puts words into a section as they would be typed in an address.
 func (s shelf) add(section string, words ...string) {
 	if s[section] == nil {
-		s[section] = map[string]bool{}
+		s[section] = set{}
 	}
+	language, _, _ := strings.Cut(section, " ")
 	for _, word := range words {
-		for _, w := range []string{latin(word), latin(umlauts.Replace(strings.ToLower(word)))} {
-			if len(w) >= 2 && len(w) <= 20 {
-				s[section][w] = true
-			}
+		s[section].add(umlauts.Replace(strings.ToLower(word)), usual[0])
+		for _, romanize := range schemesOf(language) {
+			s[section].add(word, romanize)
 		}
+	}
+}
+
+// add takes words of a length that a name can have.
+func (s set) add(word string, romanize scheme) {
+	if w := romanize.latin(word); len(w) >= 2 && len(w) <= 20 {
+		s[w] = true
 	}
 }
 

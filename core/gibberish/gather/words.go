@@ -11,7 +11,7 @@ import (
 
 // perLanguage and perCountry bound how much one of them weighs.
 const (
-	perLanguage = 3500
+	perLanguage = 3000
 	perCountry  = 160
 )
 

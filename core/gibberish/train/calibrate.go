@@ -9,46 +9,61 @@ import (
 // prior is how common random local parts are taken to be.
 const prior = 0.15
 
+// confidence flattens the curve: the names and the random strings of the
+// world are more varied than those made up here, so certainty is less.
+const confidence = 0.7
+
+const steps = 2 * gibberish.Reach / gibberish.Grain
+
 // calibrate returns the probability, in hundredths, that a local part with a
 // given sum is random: a logistic curve of the sum (Platt scaling) fitted to
 // local parts the weights were not fitted to.
 func calibrate(weights []byte, m *maker, samples int) []byte {
-	const steps = 2 * gibberish.Reach / gibberish.Grain
-	var count [2][steps]float64
+	var real, random [steps]float64 // how many have each sum, weighed by the prior
 	for range samples {
 		name, label := m.sample()
-		if sum, ok := sumOf(weights, name); ok {
-			sum = max(-gibberish.Reach, min(sum, gibberish.Reach-1))
-			count[int(label)][(sum+gibberish.Reach)/gibberish.Grain]++
+		sum, ok := sumOf(weights, name)
+		if !ok {
+			continue
+		}
+		if label == 1 {
+			random[step(sum)] += prior
+		} else {
+			real[step(sum)] += 1 - prior
 		}
 	}
-	slope, offset := platt(count[0][:], count[1][:])
+	slope, offset := platt(&real, &random)
 	table := make([]byte, steps)
 	for i := range table {
-		x := slope*(float64(i)-steps/2) + offset
-		table[i] = byte(math.Round(100 * logistic(x)))
+		x := float64(slope*float64(i-steps/2)) + offset
+		table[i] = byte(math.Round(100 * logistic(confidence*x)))
 	}
 	return table
 }
 
+// step is the place of a sum's probability.
+func step(sum int) int {
+	return (max(-gibberish.Reach, min(sum, gibberish.Reach-1)) + gibberish.Reach) / gibberish.Grain
+}
+
 // platt fits a logistic curve to counts by step, by gradient descent.
-func platt(real, random []float64) (slope, offset float64) {
+func platt(real, random *[steps]float64) (slope, offset float64) {
 	all := 0.0
 	for i := range real {
-		all += real[i]*(1-prior) + random[i]*prior
+		all += real[i] + random[i]
 	}
 	slope = 0.1
 	for range 20000 {
 		var ds, do float64
 		for i := range real {
-			x := float64(i) - float64(len(real)/2)
-			p := logistic(slope*x + offset)
-			e := (real[i]*(1-prior)*p - random[i]*prior*(1-p)) / all
-			ds += e * x
+			x := float64(i - steps/2)
+			p := logistic(float64(slope*x) + offset)
+			e := (float64(real[i]*p) - float64(random[i]*(1-p))) / all
+			ds += float64(e * x)
 			do += e
 		}
-		slope -= 0.01 * ds
-		offset -= 0.5 * do
+		slope -= float64(0.01 * ds)
+		offset -= float64(0.5 * do)
 	}
 	return slope, offset
 }

@@ -8,114 +8,69 @@ import (
 	"strings"
 )
 
-// lexicon is what names are made up from.
-type lexicon struct {
-	peoples  []people
-	towns    [][]string // by country
-	words    [][]string // by language
-	english  []string
-	firsts   []string // first names of every people
-	acronyms []string
+// data is the data folder: names.txt, places.txt and words.txt from packages,
+// own.txt written by hand.
+type data struct {
+	names, towns, words sections
+	digest              string // of the files
 }
 
-// people is a people's first and last names.
-type people struct {
-	key         string
-	first, last []string
-}
+// sections are lists of words under a key: "cs first", "CZ", "cs".
+type sections map[string][]string
 
-// load reads the data folder: names.txt, places.txt and words.txt from
-// packages, own.txt written by hand. Peoples in skip are left out.
-func load(dir string, skip []string) (*lexicon, error) {
-	sections := map[string][]string{}
-	for _, file := range []string{"names.txt", "own.txt"} {
-		if err := read(filepath.Join(dir, file), sections); err != nil {
+func read(dir string) (*data, error) {
+	d := &data{names: sections{}, towns: sections{}, words: sections{}}
+	var all []byte
+	for _, file := range []struct {
+		name string
+		into sections
+	}{{"names.txt", d.names}, {"own.txt", d.names}, {"places.txt", d.towns}, {"words.txt", d.words}} {
+		text, err := os.ReadFile(filepath.Join(dir, file.name))
+		if err != nil {
 			return nil, err
 		}
-	}
-	l := &lexicon{acronyms: sections["acronyms"]}
-	delete(sections, "acronyms")
-	for _, key := range keys(sections) {
-		l.addNames(key, sections[key], skip)
-	}
-	for i := range l.peoples {
-		l.peoples[i].complete()
-		l.firsts = append(l.firsts, l.peoples[i].first...)
-	}
-	var err error
-	if l.towns, _, err = lists(filepath.Join(dir, "places.txt"), skip); err != nil {
-		return nil, err
-	}
-	l.words, l.english, err = lists(filepath.Join(dir, "words.txt"), skip)
-	return l, err
-}
-
-// addNames takes a section such as "cs first".
-func (l *lexicon) addNames(section string, names, skip []string) {
-	key, part, _ := strings.Cut(section, " ")
-	if slices.Contains(skip, key) {
-		return
-	}
-	if n := len(l.peoples); n == 0 || l.peoples[n-1].key != key {
-		l.peoples = append(l.peoples, people{key: key})
-	}
-	p := &l.peoples[len(l.peoples)-1]
-	if part == "last" {
-		p.last = append(p.last, names...)
-	} else {
-		p.first = append(p.first, names...)
-	}
-}
-
-// complete lends a people without first or last names those it has.
-func (p *people) complete() {
-	if len(p.first) == 0 {
-		p.first = p.last
-	}
-	if len(p.last) == 0 {
-		p.last = p.first
-	}
-}
-
-func lists(path string, skip []string) (all [][]string, english []string, err error) {
-	sections := map[string][]string{}
-	if err := read(path, sections); err != nil {
-		return nil, nil, err
-	}
-	for _, key := range keys(sections) {
-		if !slices.Contains(skip, key) {
-			all = append(all, sections[key])
+		if err := file.into.parse(string(text)); err != nil {
+			return nil, fmt.Errorf("%s:%w", file.name, err)
 		}
+		all = append(all, text...)
 	}
-	return all, append(slices.Clone(sections["en common"]), sections["en"]...), nil
+	d.digest = digestOf(all)
+	return d, nil
 }
 
-// read adds the sections of a file to those there are.
-func read(path string, sections map[string][]string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
+// parse adds the sections of a file to those there are.
+func (s sections) parse(text string) error {
 	key := ""
-	for i, line := range strings.Split(string(text), "\n") {
+	for i, line := range strings.Split(text, "\n") {
 		switch {
 		case strings.HasPrefix(line, "#"):
 		case strings.HasPrefix(line, "["):
 			key = strings.Trim(line, "[]")
 		case key == "" && line != "":
-			return fmt.Errorf("%s:%d: a word before the first [section]", path, i+1)
+			return fmt.Errorf("%d: a word before the first [section]", i+1)
 		default:
-			sections[key] = append(sections[key], strings.Fields(line)...)
+			s[key] = append(s[key], strings.Fields(line)...)
 		}
 	}
 	return nil
 }
 
-func keys(sections map[string][]string) []string {
+// keys are the keys in order, so that every run walks them alike.
+func (s sections) keys() []string {
 	var all []string
-	for key := range sections {
+	for key := range s {
 		all = append(all, key)
 	}
 	slices.Sort(all)
+	return all
+}
+
+// lists are the sections that keep lets in, in order.
+func (s sections) lists(keep func(key string) bool) (all [][]string) {
+	for _, key := range s.keys() {
+		if keep(key) {
+			all = append(all, s[key])
+		}
+	}
 	return all
 }

@@ -78,14 +78,32 @@ func (f *fit) step(features []uint16, label, rate float64, m *maker) {
 func short(features []uint16) []uint16 {
 	var kept []uint16
 	for _, i := range features {
-		if i < gibberish.Fourgrams || i >= gibberish.Sequences {
+		if i < gibberish.Fours || i >= gibberish.Sequences {
 			kept = append(kept, i)
 		}
 	}
 	return kept
 }
 
-func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+func logistic(x float64) float64 { return 1 / (1 + exp(-max(-40, min(x, 40)))) }
+
+// exp is e to the power of x, by its series for a small part of x, raised
+// again. math.Exp is assembly on some processors and differs in the last bit;
+// the conversions here and elsewhere keep others from fusing operations. So
+// training gives the same bytes on every host.
+func exp(x float64) float64 {
+	const halvings = 12
+	x /= 1 << halvings
+	sum, term := 1.0, 1.0
+	for n := 1.0; n <= 6; n++ {
+		term *= x / n
+		sum += term
+	}
+	for range halvings {
+		sum *= sum
+	}
+	return sum
+}
 
 // quantized rounds a weight to whole steps that fit a byte.
 func quantized(w float64) int8 {

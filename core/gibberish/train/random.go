@@ -8,7 +8,7 @@ import (
 // generate and what fingers do without a thought.
 func (m *maker) random() string {
 	for {
-		if s := m.choose(randomShares); len(s) >= 6 && len(s) <= 64 {
+		if s := m.choose(m.randomShares); len(s) >= 6 && len(s) <= 64 {
 			return s
 		}
 	}
@@ -19,20 +19,20 @@ const (
 	digitSet  = "0123456789"
 )
 
-var randomShares = []share{
-	{150, func(m *maker) string { return m.from(letterSet, 7, 18) }},
-	{150, func(m *maker) string { return m.from(letterSet+digitSet, 7, 22) }},
-	{20, func(m *maker) string { return m.from(letterSet+digitSet+"-_", 8, 22) }},
-	{70, func(m *maker) string { return m.from("0123456789abcdef", 8, 40) }},
-	{50, (*maker).uuid},
-	{60, func(m *maker) string { return m.from(letterSet+"234567", 8, 28) }},
-	{20, func(m *maker) string { return m.from("0123456789abcdefghjkmnpqrstvwxyz", 8, 26) }}, // Crockford, ULID
-	{80, (*maker).consonants},
-	{100, (*maker).mash},
-	{70, (*maker).dotted},
-	{80, (*maker).blocks},
-	{30, func(m *maker) string { return m.from("bcdfghjklmnpqrstvwxz"+digitSet, 7, 16) }},
-	{20, (*maker).besideName},
+var randomShares = []kind{
+	{"letters", 150, func(m *maker) string { return m.from(letterSet, 7, 18) }},
+	{"letters and digits", 150, func(m *maker) string { return m.from(letterSet+digitSet, 7, 22) }},
+	{"letters, digits, dashes", 20, func(m *maker) string { return m.from(letterSet+digitSet+"-_", 8, 22) }},
+	{"hex", 70, func(m *maker) string { return m.from("0123456789abcdef", 8, 40) }},
+	{"uuid", 50, (*maker).uuid},
+	{"base32", 60, func(m *maker) string { return m.from(letterSet+"234567", 8, 28) }},
+	{"Crockford base32", 20, func(m *maker) string { return m.from("0123456789abcdefghjkmnpqrstvwxyz", 8, 26) }},
+	{"consonants", 80, (*maker).consonants},
+	{"keyboard mash", 100, (*maker).mash},
+	{"two or three runs", 70, (*maker).dotted},
+	{"blocks of letters and digits", 80, (*maker).blocks},
+	{"consonants and digits", 30, func(m *maker) string { return m.from("bcdfghjklmnpqrstvwxz"+digitSet, 7, 16) }},
+	{"beside a name", 20, (*maker).besideName},
 }
 
 // from draws least to most characters of set.

@@ -11,11 +11,12 @@ import (
 type maker struct {
 	*rand.Rand
 	*lexicon
-	weights []float64 // running sum over peoples
+	weights      []float64 // running sum over peoples
+	randomShares []kind
 }
 
 func newMaker(seed uint64, l *lexicon) *maker {
-	m := &maker{Rand: rand.New(rand.NewPCG(seed, 1)), lexicon: l}
+	m := &maker{Rand: rand.New(rand.NewPCG(seed, 1)), lexicon: l, randomShares: randomShares}
 	sum := 0.0
 	for _, p := range l.peoples { // large lists weigh more, but not by their size
 		sum += math.Sqrt(float64(min(len(p.first)+len(p.last), 1000)))
@@ -24,21 +25,22 @@ func newMaker(seed uint64, l *lexicon) *maker {
 	return m
 }
 
-// share is one of several choices and how often it is taken, out of all.
-type share struct {
+// kind is a kind of local part and how often it is made, out of all.
+type kind struct {
+	name  string
 	often int
 	make  func(*maker) string
 }
 
-func (m *maker) choose(shares []share) string {
+func (m *maker) choose(kinds []kind) string {
 	all := 0
-	for _, s := range shares {
-		all += s.often
+	for _, k := range kinds {
+		all += k.often
 	}
 	n := m.IntN(all)
-	for _, s := range shares {
-		if n -= s.often; n < 0 {
-			return s.make(m)
+	for _, k := range kinds {
+		if n -= k.often; n < 0 {
+			return k.make(m)
 		}
 	}
 	panic("unreachable")
@@ -58,17 +60,17 @@ func (m *maker) real() string {
 	}
 }
 
-var realShares = []share{
-	{600, (*maker).person},
-	{70, (*maker).dictionary},
-	{100, (*maker).handle},
-	{50, (*maker).company},
-	{30, (*maker).short},
-	{25, (*maker).initials},
-	{25, (*maker).truncated},
-	{25, (*maker).acronym},
-	{25, (*maker).leet},
-	{20, (*maker).role},
+var realShares = []kind{
+	{"people", 600, (*maker).person},
+	{"words", 70, (*maker).dictionary},
+	{"handles", 100, (*maker).handle},
+	{"companies", 50, (*maker).company},
+	{"short", 30, (*maker).short},
+	{"initials", 30, (*maker).initials},
+	{"identifiers", 25, (*maker).truncated},
+	{"acronyms", 25, (*maker).acronym},
+	{"leet", 35, (*maker).leet},
+	{"roles", 20, (*maker).role},
 }
 
 func (m *maker) people() *people {
@@ -86,10 +88,10 @@ func (m *maker) people() *people {
 func (m *maker) name() (first, last string) {
 	p := m.people()
 	first, last = pick(m, p.first), pick(m, p.last)
-	switch m.IntN(12) {
-	case 0:
+	switch odd := m.IntN(12); {
+	case odd == 0:
 		last = pick(m, m.people().last)
-	case 1:
+	case odd == 1 && len(m.towns) > 0:
 		last = pick(m, pick(m, m.towns))
 	}
 	return first, last
@@ -162,9 +164,10 @@ func (m *maker) maybeSeparator() string {
 	return m.separator()
 }
 
-// number is a number as people add one: years above all.
+// number is a number as people add one: years above all, sometimes a date or
+// a telephone number.
 func (m *maker) number() string {
-	switch m.IntN(10) {
+	switch m.IntN(11) {
 	case 0, 1, 2:
 		return strconv.Itoa(1950 + m.IntN(75))
 	case 3, 4, 5:
@@ -173,6 +176,8 @@ func (m *maker) number() string {
 		return strconv.Itoa(m.IntN(10))
 	case 8:
 		return m.digits(3)
+	case 9:
+		return m.digits(5 + m.IntN(7))
 	}
 	return pick(m, []string{m.digits(4), "_" + m.digits(2), "." + m.digits(2), "123", "007", "1234"})
 }
@@ -217,7 +222,7 @@ func (m *maker) dictionary() string {
 func (m *maker) handle() string {
 	first := pick(m, m.firsts)
 	w := pick(m, m.english)
-	switch m.IntN(10) {
+	switch m.IntN(12) {
 	case 0:
 		return pick(m, handlePrefixes) + m.maybeSeparator() + w + m.maybeNumber(2)
 	case 1:
@@ -229,23 +234,36 @@ func (m *maker) handle() string {
 	case 4:
 		return w + m.maybeSeparator() + first + m.maybeNumber(2)
 	case 5:
-		x := pick(m, []string{"x", "xx", "xxx", "o", "oo", "_", "__"})
-		return x + m.maybeSeparator() + pick(m, []string{w, first}) + m.maybeSeparator() + x
+		x, gap := pick(m, []string{"x", "x", "xx", "xxx", "o", "oo", "_", "__"}), m.maybeSeparator()
+		return x + gap + pick(m, []string{w, first}) + gap + x
 	case 6:
 		return pick(m, m.english) + m.maybeSeparator() + w + m.maybeNumber(2)
 	case 7:
 		return w + m.number()
 	case 8:
-		return m.nickname(first) + m.maybeNumber(1)
+		return m.nickname(first) + m.maybeNumber(2)
+	case 9:
+		if m.odds(4) {
+			return pick(m, accountWords) + m.maybeSeparator() + m.digits(3+m.IntN(9))
+		}
+		return pick(m, []string{w, first, ""}) + m.maybeSeparator() + pick(m, numberWords) + m.maybeSeparator() + pick(m, []string{w, first, ""})
+	case 10:
+		return pick(m, sounds) + m.maybeSeparator() + pick(m, []string{w, first, ""}) + m.maybeNumber(2)
 	}
 	return first + pick(m, []string{"y", "ie", "inho", "ito", "ita", "ka", "chka", "ek", "li", "chan", "kun", "jan"}) + m.maybeNumber(2)
 }
 
-// nickname shortens or doubles a piece of a name, as in momo or kris.
+// nickname shortens a name, doubles a piece of it or draws out its end, as in
+// kris, momo, annaaa.
 func (m *maker) nickname(name string) string {
 	short := name[:min(len(name), 2+m.IntN(3))]
-	if len(short) == 2 {
-		return short + short
+	if m.odds(3) {
+		short = name
+	} else if len(short) == 2 {
+		short += short
+	}
+	if m.odds(3) {
+		short += strings.Repeat(short[len(short)-1:], 1+m.IntN(3))
 	}
 	return short
 }
@@ -255,6 +273,17 @@ var (
 		big super mega pro not just my only x xx team mad crazy old new happy miss sir captain`)
 	handleSuffixes = strings.Fields(`fan lover girl boy gamer gaming pro man lady queen king mama dad photo art music design
 		fit yoga travels blog tv hd x xx xo lol official life world online club rider runner gg yt ttv`)
+)
+
+// accountWords come before a number, numberWords are words that a digit is part of, sounds what people exclaim.
+var (
+	accountWords = strings.Fields("qq wx user id tel member client acc mail vip guest student emp uid ref no nr")
+	numberWords  = strings.Fields(`gr8 m8 l8r sk8 sk8er b4 2day 2nite 4ever 4u 2u 4you w8 h8 str8 4x4 24x7 u2 mp3 mp4 3d 2d 4k
+		5g h2o co2 b2b b2c p2p ps4 ps5 r2d2 c3po i18n k9 f1 a1 c4 v8 v12 7up 3com 1st 2nd 3rd 4th 5th 1to1 one2one 2be
+		me2 2me a2z e2e g2 x2 w3 web3 s2 no1 nr1 top10 vol2 b4u`)
+	sounds = strings.Fields(`haha hahaha hehe hehehe hihi hihihi jaja jajaja lala lalala nana nanana dada dudu lulu lolo
+		lol xoxo wow yay yoyo ooh aha tata toto titi kiki koko kuku coco cici zaza zizi zuzu bobo bibi bubu mimi momo
+		mumu nini nono papa pipi popo sisi soso susu vivi wawa yaya yuyu`)
 )
 
 // company makes up the address of a business.
@@ -299,10 +328,10 @@ func (m *maker) short() string {
 	return pick(m, []string{first, last})[:min(len(first), len(last), 2+m.IntN(3))]
 }
 
-// initials are two to four initials with a year or number.
+// initials are one to four initials with a year or number.
 func (m *maker) initials() string {
 	s := ""
-	for range 2 + m.IntN(3) {
+	for range 1 + m.IntN(4) {
 		first, _ := m.name()
 		s += first[:1]
 	}
@@ -374,7 +403,7 @@ func (m *maker) leet() string {
 }
 
 // leetLetters look like the digits 0 to 9.
-const leetLetters = "oizeasgtbg"
+const leetLetters = "oi eas tbg"
 
 // role is a function's address, with a place, a language or a number.
 func (m *maker) role() string {

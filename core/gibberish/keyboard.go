@@ -1,0 +1,20 @@
+package gibberish
+
+// Where the letters a to z, symbols 1 to 26, lie on a QWERTY keyboard: the
+// column, and the row from the top. Other layouts move few letters, so what
+// is typed without a thought on them goes short ways on this one too.
+const (
+	column = "\x00" + "\x00\x04\x02\x02\x02\x03\x04\x05\x07\x06\x07\x08\x06\x05\x08\x09\x00\x03\x01\x04\x06\x03\x01\x01\x05\x00"
+	rowOf  = "\x00" + "\x01\x02\x02\x01\x00\x01\x01\x01\x00\x01\x01\x01\x02\x02\x00\x00\x00\x00\x01\x00\x00\x02\x00\x02\x00\x02"
+)
+
+// leftHand is the set of letters that the left hand types: columns 0 to 4.
+const leftHand uint32 = 1<<1 | 1<<2 | 1<<3 | 1<<4 | 1<<5 | 1<<6 | 1<<7 | 1<<17 | 1<<18 | 1<<19 | 1<<20 | 1<<22 | 1<<23 | 1<<24 | 1<<26
+
+// distance is how many keys lie from one letter to another: the longer of the
+// way across and the way up or down.
+func distance(a, b uint8) int {
+	across := int(column[a]) - int(column[b])
+	down := int(rowOf[a]) - int(rowOf[b])
+	return max(across, -across, down, -down)
+}
