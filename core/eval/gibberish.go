@@ -12,7 +12,7 @@ import (
 )
 
 // hardFloors are for strings made to look like words.
-var hardFloors = map[string]float64{"hard_english_freq": 55, "hard_name_plus_random": 65, "hard_reversed": 3, "hard_cvcv": 0.5}
+var hardFloors = map[string]float64{"hard_english_freq": 55, "hard_name_plus_random": 65, "hard_reversed": 3, "hard_cvcv": 0}
 
 // scored is a group of local parts of one make with the scores they got.
 type scored struct {

@@ -72,19 +72,21 @@ var keyRows = []string{"qwertyuiop", "asdfghjkl", "zxcvbnm"}
 
 // mash is what fingers do on a keyboard.
 func (m *maker) mash() string {
-	switch m.IntN(6) {
-	case 0: // walks along rows
+	switch m.IntN(12) {
+	case 0, 1: // walks along rows
 		s := ""
 		for range 1 + m.IntN(3) {
 			s += m.rowWalk(3 + m.IntN(6))
 		}
 		return s
-	case 1: // one chunk over and over
+	case 2, 3: // one chunk over and over
 		chunk := m.from(pick(m, append(keyRows, letterSet)), 2, 4)
-		return strings.Repeat(chunk, 2+m.IntN(4))[:]
-	case 2, 3:
+		return strings.Repeat(chunk, 2+m.IntN(4))
+	case 4: // one key held down
+		return strings.Repeat(m.from(letterSet, 1, 1), 6+m.IntN(20))
+	case 5, 6, 7:
 		return m.keyWalk(6 + m.IntN(8))
-	case 4: // one row
+	case 8, 9: // one row
 		return m.from(pick(m, keyRows), 6, 13)
 	}
 	left, right := "qwertasdfgzxcvb", "yuiophjklnm" // hands in turn
