@@ -6,6 +6,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // registry gathers the figures of all parts for /metrics. None bears a domain,
@@ -18,6 +19,9 @@ func registry(o *origin) *prometheus.Registry {
 	}
 	for _, f := range resolverFigures {
 		r.MustRegister(f.collector(func() float64 { return f.of(o.resolver.Stats()) }))
+	}
+	for _, f := range moduleFigures {
+		r.MustRegister(f.collector(func() float64 { return f.of(o.engine.Stats()) }))
 	}
 	r.MustRegister(versions{o})
 	return r
@@ -63,6 +67,13 @@ var resolverFigures = []figure[mx.Stats]{
 	{"addrspec_mx_tcp_queries_total", "Queries sent over TCP.", true, func(s mx.Stats) float64 { return float64(s.TCP) }},
 	{"addrspec_mx_in_flight", "Look-ups asking or waiting to.", false, func(s mx.Stats) float64 { return float64(s.InFlight) }},
 	{"addrspec_mx_cache_entries", "Domains in the cache.", false, func(s mx.Stats) float64 { return float64(s.Entries) }},
+}
+
+var moduleFigures = []figure[host.Stats]{
+	{"addrspec_module_calls_total", "Calls of the module.", true, func(s host.Stats) float64 { return float64(s.Calls) }},
+	{"addrspec_module_waits_total", "Calls that waited for a free instance.", true, func(s host.Stats) float64 { return float64(s.Waits) }},
+	{"addrspec_module_waited_seconds_total", "Time that calls waited for a free instance.", true, func(s host.Stats) float64 { return s.Waited.Seconds() }},
+	{"addrspec_module_traps_total", "Instances thrown away after a trap.", true, func(s host.Stats) float64 { return float64(s.Trapped) }},
 }
 
 // versions tells what answers, as the labels of a constant 1: lists may change

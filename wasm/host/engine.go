@@ -35,6 +35,7 @@ type Engine struct {
 	compiled wazero.CompiledModule
 	size     int
 	current  atomic.Pointer[View]
+	counters counters
 }
 
 // View is an Engine with the lists it had at one moment: a batch that holds a
@@ -79,7 +80,7 @@ func (e *Engine) newView(ctx context.Context, blob []byte) (*View, error) {
 	start := func(ctx context.Context) (*instance, error) {
 		return instantiate(ctx, e.runtime, e.compiled, blob)
 	}
-	p, err := newPool(ctx, e.size, start)
+	p, err := newPool(ctx, e.size, &e.counters, start)
 	if err != nil {
 		return nil, err
 	}

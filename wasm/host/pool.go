@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
 // pool holds instances that check by one set of lists. A slot is the right to
 // use an instance, so no more than the pool's size exist at a time.
 type pool struct {
-	start func(context.Context) (*instance, error)
-	slots chan struct{}
+	start    func(context.Context) (*instance, error)
+	slots    chan struct{}
+	counters *counters
 
 	mu      sync.Mutex
 	idle    []*instance
@@ -18,8 +20,8 @@ type pool struct {
 }
 
 // newPool starts size instances, so that the first callers need not wait.
-func newPool(ctx context.Context, size int, start func(context.Context) (*instance, error)) (*pool, error) {
-	p := &pool{start: start, slots: make(chan struct{}, size)}
+func newPool(ctx context.Context, size int, c *counters, start func(context.Context) (*instance, error)) (*pool, error) {
+	p := &pool{start: start, slots: make(chan struct{}, size), counters: c}
 	for range size {
 		i, err := start(ctx)
 		if err != nil {
@@ -34,10 +36,8 @@ func newPool(ctx context.Context, size int, start func(context.Context) (*instan
 // use lends an instance to f. An instance in which f met a trap is closed; the
 // next caller starts a fresh one.
 func (p *pool) use(ctx context.Context, f func(*instance) error) error {
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := p.acquire(ctx); err != nil {
+		return err
 	}
 	defer func() { <-p.slots }()
 	i, err := p.take(ctx)
@@ -47,6 +47,25 @@ func (p *pool) use(ctx context.Context, f func(*instance) error) error {
 	err = f(i)
 	p.giveBack(ctx, i, err)
 	return err
+}
+
+// acquire takes a slot and counts what it cost; without a wait no clock is read.
+func (p *pool) acquire(ctx context.Context) error {
+	p.counters.calls.Add(1)
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	p.counters.waits.Add(1)
+	start := time.Now()
+	defer func() { p.counters.waited.Add(int64(time.Since(start))) }()
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func (p *pool) take(ctx context.Context) (*instance, error) {
@@ -62,9 +81,13 @@ func (p *pool) take(ctx context.Context) (*instance, error) {
 }
 
 func (p *pool) giveBack(ctx context.Context, i *instance, err error) {
-	var trapped *trap
+	var met *trap
+	trapped := errors.As(err, &met)
+	if trapped {
+		p.counters.trapped.Add(1)
+	}
 	p.mu.Lock()
-	keep := !p.retired && !errors.As(err, &trapped)
+	keep := !p.retired && !trapped
 	if keep {
 		p.idle = append(p.idle, i)
 	}

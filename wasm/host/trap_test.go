@@ -43,6 +43,7 @@ func TestCheckOutlivesAModuleThatFails(t *testing.T) {
 			same(t, "jane@example.org", 0)
 		}
 	}
+	require.EqualValues(t, 9, engine.Stats().Trapped)
 }
 
 // Many callers share few instances, some of which fail.
