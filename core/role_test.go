@@ -65,7 +65,7 @@ func FuzzRole(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name []byte) {
 		role := roleOf(lists.Default(), name)
 		require.LessOrEqual(t, role, HR)
-		if role != NoRole { // a region beside a role leaves the role
+		if room := (words{}); role != NoRole && len(name) < 60 && room.split(name) && room.count < maxWords { // a number beside a role leaves the role
 			require.Equal(t, role, roleOf(lists.Default(), append(name[:len(name):len(name)], "-0"...)), "with a number")
 		}
 	})

@@ -1,0 +1,91 @@
+package typo
+
+import (
+	"bytes"
+	"math/bits"
+)
+
+// nameBudget is what slips and rarity may cost together, by the length of the
+// shorter of the two names. Names of up to three letters are all taken, so that
+// none is asked about; long ones are seldom.
+var nameBudget = [...]int{3: 9, 4: 11, 5: 15, 6: 21}
+
+// shortestTyped is the length of the shortest name that is asked about.
+const shortestTyped = 4
+
+// compoundBudget is the same for names with a stock word in them, by how many
+// letters stand beside that: every letter, pair and short word has been put
+// before "mail" and "cloud" by some real service, so only the rest tells.
+var compoundBudget = [...]int{1: 0, 2: 12, 3: 14, 4: 15, 5: 18, 6: 21}
+
+func budgetOf(budgets []int, length int) int { return budgets[min(length, len(budgets)-1)] }
+
+// stockWords are what names of mail services are made of.
+var stockWords = [...][]byte{1: []byte("mail"), 2: []byte("cloud")}
+
+const noStockWord = 0
+
+// stockWordIn returns which stock word is in name, and how many letters are
+// beside it.
+func stockWordIn(name []byte) (word uint8, rest int) {
+	for i := 1; i < len(stockWords); i++ {
+		if bytes.Contains(name, stockWords[i]) {
+			return uint8(i), len(name) - len(stockWords[i])
+		}
+	}
+	return noStockWord, len(name)
+}
+
+// byName offers the targets whose name is near.
+func (x *Index) byName(best *suggestion, d *typedDomain) {
+	if len(d.name) < shortestTyped {
+		x.byExactName(best, d, d.name, 0)
+		return
+	}
+	stock, rest := stockWordIn(d.name)
+	first, last := x.lengths(len(d.name)-2, len(d.name)+2)
+	for i := first; i < last; i++ {
+		if x.under[i]&d.meant == 0 || bits.OnesCount64(d.letters^x.letters[i]) > 4 {
+			continue
+		}
+		n := &x.names[i]
+		budget := budgetOf(nameBudget[:], min(len(d.name), int(n.size)))
+		if stock != noStockWord && stock == n.stock {
+			budget = budgetOf(compoundBudget[:], rest)
+		}
+		if least := leastCost(d.letters, x.letters[i]); least == 0 || least+int(n.least) <= budget {
+			x.byNearName(best, d, n, budget)
+		}
+	}
+}
+
+// byNearName offers the targets of n where the name typed is near it.
+func (x *Index) byNearName(best *suggestion, d *typedDomain, n *name, budget int) {
+	meant := x.text(n)
+	cost := x.keys.edits(d.name, meant, budget)
+	if cost <= budget && isRoomy(d.name, meant) {
+		x.byEnding(best, d, n, cost, budget)
+	}
+}
+
+// isRoomy reports whether the names leave room for a slip: where both are as
+// short as four letters, one letter for another makes some other short name,
+// so that only the very same letters in another order count.
+func isRoomy(typed, meant []byte) bool {
+	return len(typed) > 4 || len(typed) != len(meant) || letterSet(typed) == letterSet(meant)
+}
+
+// leastCost is the least that slips between two names of these letters cost:
+// a letter that only one of them has took a slip of its own, and a slip mends
+// one letter of each at most.
+func leastCost(typed, meant uint64) int {
+	return costBeside * max(bits.OnesCount64(typed&^meant), bits.OnesCount64(meant&^typed))
+}
+
+// letterSet is the set of symbols in s.
+func letterSet(s []byte) (set uint64) {
+	for _, b := range s {
+		set |= 1 << (symbol(b) & 63)
+	}
+	return set
+}
