@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Checks email addresses with addrspec.wasm in Python, through wasmtime.
+
+    pip install wasmtime
+    python3 addrspec.py addrspec.wasm [-0] [ADDRESS...]
+
+It answers each address, its arguments or the lines of standard input, with a
+line of JSON. With -0, addresses in the input end with a zero octet instead.
+The interface it speaks is wasm/ABI.md.
+"""
+
+import os
+import sys
+
+from wasmtime import Engine, Instance, Module, Store
+
+ABI_MAJOR = 1
+FULL_SUGGESTION = 1  # flag: typo_suggestion is the whole address, not its domain
+UNSIGNED = 0xFFFFFFFF  # an i32 comes signed: & UNSIGNED makes it unsigned
+
+
+class Checker:
+    """One instance of the module. One thread uses it at a time."""
+
+    def __init__(self, engine: Engine, module: Module):
+        self.engine, self.module = engine, module
+        self.start()
+
+    def start(self) -> None:
+        self.store = Store(self.engine)
+        self.exports = Instance(self.store, self.module, []).exports(self.store)  # it imports nothing
+        version = self.call("addrspec_abi_version") & UNSIGNED
+        if version >> 16 != ABI_MAJOR:
+            raise RuntimeError(f"addrspec.wasm has interface version {version >> 16}, not {ABI_MAJOR}")
+        self.memory = self.exports["memory"]
+        self.into = self.call("addrspec_in_ptr") & UNSIGNED
+        self.capacity = self.call("addrspec_in_cap") & UNSIGNED
+        self.out = self.call("addrspec_out_ptr") & UNSIGNED
+
+    def call(self, name: str, *params: int) -> int:
+        return self.exports[name](self.store, *params)
+
+    def check(self, address: bytes, flags: int = 0) -> bytes:
+        """Returns one JSON object about the address, given in octets as it came."""
+        if len(address) > self.capacity:
+            raise ValueError("the address is longer than the module takes")
+        try:
+            self.memory.write(self.store, address, self.into)
+            length = self.call("addrspec_check", len(address), flags)
+            if length < 0:
+                raise RuntimeError(f"addrspec.wasm answered {length}")
+            return bytes(self.memory.read(self.store, self.out, self.out + length))
+        except Exception:
+            self.start()  # what failed is not to be used again
+            raise
+
+
+def split(stream, end: bytes):
+    """Cuts a stream of octets where end stands."""
+    rest = b""
+    while chunk := stream.read1(1 << 16):
+        *whole, rest = (rest + chunk).split(end)
+        yield from whole
+    yield rest
+
+
+def main(file: str, *args: str) -> None:
+    engine = Engine()
+    checker = Checker(engine, Module.from_file(engine, file))
+    zero = args[:1] == ("-0",)
+    given = [os.fsencode(a) for a in args[zero:]]
+    for address in given or split(sys.stdin.buffer, b"\0" if zero else b"\n"):
+        if not zero:
+            address = address.removesuffix(b"\r")
+        if address:
+            sys.stdout.buffer.write(checker.check(address) + b"\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
