@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -17,14 +16,6 @@ var (
 	ErrNoPlan        = errors.New("there is no such plan")
 	ErrNoKey         = errors.New("the account has no such key")
 )
-
-// Terms are what an account may use: its plan, and numbers of its own that
-// stand in for the plan's where they are given.
-type Terms struct {
-	Plan   string // "" is DefaultPlan
-	Rate   *Limit // requests a second
-	Points *Limit // points a calendar month
-}
 
 // An Account is a customer.
 type Account struct {
@@ -57,17 +48,6 @@ func (l *Ledger) CreateAccount(ctx context.Context, email string, t Terms) (Acco
 	return l.AccountByEmail(ctx, email)
 }
 
-// ChangeTerms puts an account on other terms, from its next request on.
-func (l *Ledger) ChangeTerms(ctx context.Context, account int64, t Terms) error {
-	t, err := l.checkTerms(ctx, t)
-	if err != nil {
-		return err
-	}
-	return l.change(ctx, ErrNoAccount, func(time.Time) statement {
-		return statement{name: "change_account", args: []any{account, t.Plan, t.Rate.orNull(), t.Points.orNull()}}
-	})
-}
-
 // AccountByEmail finds an account by its email, in any case.
 func (l *Ledger) AccountByEmail(ctx context.Context, email string) (Account, error) {
 	email, err := cleanEmail(email)
@@ -91,7 +71,7 @@ func (l *Ledger) Accounts(ctx context.Context, after int64, limit int) ([]Accoun
 
 func (l *Ledger) accounts(ctx context.Context, email string, after int64, limit int) ([]Account, error) {
 	var list []Account
-	now := monthOf(l.now())
+	now := monthOf(l.clock())
 	err := l.query(ctx, statement{name: "list_accounts", args: []any{email, after, limit}, scan: func(r row) error {
 		var a Account
 		var m month
@@ -107,50 +87,6 @@ func (l *Ledger) accounts(ctx context.Context, email string, after int64, limit 
 	return list, err
 }
 
-// Plans lists the plans by name.
-func (l *Ledger) Plans(ctx context.Context) ([]Plan, error) {
-	var list []Plan
-	err := l.query(ctx, statement{name: "list_plans", scan: func(r row) error {
-		var p Plan
-		err := r.Scan(&p.Name, &p.Rate, &p.Points, &p.Overage)
-		list = append(list, p)
-		return err
-	}})
-	return list, err
-}
-
-func (l *Ledger) checkTerms(ctx context.Context, t Terms) (Terms, error) {
-	if t.Plan == "" {
-		t.Plan = DefaultPlan
-	}
-	plans, err := l.Plans(ctx)
-	if err != nil {
-		return t, err
-	}
-	var names []string
-	for _, p := range plans {
-		if names = append(names, p.Name); p.Name == t.Plan {
-			return t, errors.Join(checkOptional(t.Rate, checkRate), checkOptional(t.Points, checkPoints))
-		}
-	}
-	return t, fmt.Errorf("%w %q; there are %s", ErrNoPlan, t.Plan, strings.Join(names, ", "))
-}
-
-func checkOptional(l *Limit, check func(Limit) error) error {
-	if l == nil {
-		return nil
-	}
-	return check(*l)
-}
-
-// orNull is the limit as a query's argument.
-func (l *Limit) orNull() any {
-	if l == nil {
-		return nil
-	}
-	return int64(*l)
-}
-
 var errEmail = errors.New("the account's email is not one: it needs an @, at most 254 octets and no spaces or control characters")
 
 // cleanEmail brings an account's email into the form that makes it unique.
@@ -162,13 +98,4 @@ func cleanEmail(email string) (string, error) {
 		return "", errEmail
 	}
 	return strings.ToLower(email), nil
-}
-
-// checkName bounds what people are shown again in lists.
-func checkName(of, name string) error {
-	odd := func(r rune) bool { return !unicode.IsGraphic(r) }
-	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, odd) {
-		return fmt.Errorf("the name of %s must have 1 to %d octets and no control characters", of, maxName)
-	}
-	return nil
 }

@@ -30,9 +30,6 @@ const (
 )
 
 func newFence(clock func() time.Time) *fence {
-	if clock == nil {
-		clock = time.Now
-	}
 	return &fence{clock: clock, posts: map[digest]post{}}
 }
 

@@ -66,7 +66,7 @@ func TestFenceIsLow(t *testing.T) {
 }
 
 func TestFenceIsBounded(t *testing.T) {
-	f := newFence(nil)
+	f := newFence(time.Now)
 	for i := range fencePosts + 10 {
 		f.raise(digest{byte(i), byte(i >> 8), byte(i >> 16)}, Admission{RetryAfter: time.Second})
 	}

@@ -109,19 +109,3 @@ func (h *hold) finish(s Settlement) {
 	h.points -= s.Refund
 	h.changed = true
 }
-
-// lapsing expels a holder that nobody has asked about since.
-type lapsing holdKey
-
-func (l *lapsing) want(w *wanted) {
-	w.Accounts = append(w.Accounts, l.account)
-	w.Holds = append(w.Holds, wantedHold{Account: l.account, ID: toHex(l.id[:])})
-}
-
-func (l *lapsing) decide(b *book) (Admission, error) {
-	h := b.holds[holdKey(*l)]
-	if h != nil && !h.dropped && h.lapsed(b.now) {
-		b.expel(b.accounts[l.account], h)
-	}
-	return Admission{}, nil
-}

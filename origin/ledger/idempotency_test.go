@@ -110,7 +110,7 @@ func TestIdempotencyIsForgotten(t *testing.T) {
 
 		b.send(b.once(3, 1))
 		b.clock.advance(Retention)
-		require.NoError(t, b.store.transact(b.ctx, nil, purge))
+		require.NoError(t, b.store.transact(b.ctx, noReads, purge))
 		require.Equal(t, 1, b.holds(), "what was charged for no answer is not forgotten before it is given back")
 		forget()
 		require.Zero(t, b.holds())

@@ -43,12 +43,15 @@ var (
 // A Ledger is safe for use by many goroutines.
 type Ledger struct {
 	store store
+	clock func() time.Time // for what is shown; decisions go by the transaction's
 	lease time.Duration
 	fence *fence
 
 	queue chan *ticket
 	owed  owed
 	stats recorder
+
+	changing sync.Mutex // held by an operator's change, of which there is one at a time
 
 	mu     sync.RWMutex // held for reading while a ticket is put into queue
 	closed bool
@@ -66,8 +69,9 @@ func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 	}
 	l := &Ledger{
 		store: s,
+		clock: o.localClock(),
 		lease: o.lease,
-		fence: newFence(o.clock),
+		fence: newFence(o.localClock()),
 		queue: make(chan *ticket, queueLimit),
 		done:  make(chan struct{}),
 	}

@@ -22,6 +22,14 @@ func defaults(options []Option) settings {
 	return s
 }
 
+// localClock is this machine's, or the one given.
+func (s settings) localClock() func() time.Time {
+	if s.clock == nil {
+		return time.Now
+	}
+	return s.clock
+}
+
 // WithClock makes the ledger read the time from now. Without it SQLite uses
 // this machine's clock and PostgreSQL its own, so that replicas share one.
 func WithClock(now func() time.Time) Option { return func(s *settings) { s.clock = now } }

@@ -17,6 +17,7 @@ type postgres struct {
 	pool    *pgxpool.Pool
 	queries map[string]string
 	clock   func() time.Time // nil: the database's, which the replicas share
+	reading chan struct{}    // holds a place for each query beside the writer
 }
 
 // Bounds of a stay in the database.
@@ -25,23 +26,20 @@ const (
 	starting    = 30 * time.Second // until the first connection and the migration are given up
 )
 
-// identify tells a transaction's time and its number, by which its fate can be
-// asked when the answer to its commit is lost.
-const identify = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000000)::bigint, pg_current_xact_id()::text"
-
 func openPostgres(ctx context.Context, url string, clock func() time.Time) (store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("the database's URL: %w", err) // pgx leaves the password out
 	}
 	config.AfterConnect = prepareSession
+	config.MaxConns = max(config.MaxConns, readers+2) // the writer and an operator never wait for readers
 	ctx, cancel := context.WithTimeout(ctx, starting)
 	defer cancel()
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, err
 	}
-	p := &postgres{pool: pool, queries: catalogue("postgres"), clock: clock}
+	p := &postgres{pool: pool, queries: catalogue("postgres"), clock: clock, reading: make(chan struct{}, readers)}
 	if err := p.migrate(ctx); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("database: %w", explainRefusal(err))
@@ -90,119 +88,25 @@ func (p *postgres) migrate(ctx context.Context) error {
 	})
 }
 
-// transact is bounded in time and goes on when its caller gives up, so that
-// what became of it is known.
-func (p *postgres) transact(ctx context.Context, reads []statement, decide func(time.Time) ([]statement, error)) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transaction)
-	defer cancel()
-	t, err := p.begin(ctx, reads)
-	if err != nil {
-		return explainRefusal(err)
-	}
-	defer t.conn.Release() // closes it where the transaction is still open
-	writes, err := decide(t.now)
-	if err != nil || len(writes) == 0 {
-		_, _ = t.conn.Exec(ctx, "ROLLBACK")
-		return err
-	}
-	return t.commit(ctx, writes)
-}
-
-// A pgTransaction has begun and read.
-type pgTransaction struct {
-	*postgres
-	conn *pgxpool.Conn
-	now  time.Time
-	id   string
-}
-
-func (p *postgres) begin(ctx context.Context, reads []statement) (t *pgTransaction, err error) {
-	err = p.persist(ctx, func() error {
-		t, err = p.tryBegin(ctx, reads)
-		return err
-	})
-	return t, err
-}
-
-// persist does what changes nothing once more when the connection turns out
-// to be cut: so a restart of the database is noticed.
-func (p *postgres) persist(ctx context.Context, do func() error) error {
-	err := do()
-	if err == nil || ctx.Err() != nil || isRefused(err) {
-		return err
-	}
-	p.pool.Reset()
-	return do()
-}
-
-func (p *postgres) tryBegin(ctx context.Context, reads []statement) (*pgTransaction, error) {
-	conn, err := p.pool.Acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	t := &pgTransaction{postgres: p, conn: conn}
-	batch := &pgx.Batch{}
-	batch.Queue("BEGIN ISOLATION LEVEL READ COMMITTED") // each read sees what the locks waited for
-	batch.Queue(identify).QueryRow(t.scanIdentity)
-	p.queue(batch, reads)
-	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
-		conn.Release()
-		return nil, err
-	}
-	return t, nil
-}
-
-func (t *pgTransaction) scanIdentity(r pgx.Row) error {
-	var ns int64
-	err := r.Scan(&ns, &t.id)
-	if t.now = time.Unix(0, ns); t.clock != nil {
-		t.now = t.clock()
-	}
-	return err
-}
-
-// commit leaves a doubt when the connection is lost before the answer comes.
-func (t *pgTransaction) commit(ctx context.Context, writes []statement) error {
-	batch := &pgx.Batch{}
-	t.queue(batch, writes)
-	batch.Queue("COMMIT")
-	err := t.conn.SendBatch(ctx, batch).Close()
-	if err == nil || isRefused(err) {
-		return explainRefusal(err)
-	}
-	return &inDoubt{err, t.committed}
-}
-
-func (p *postgres) queue(batch *pgx.Batch, list []statement) {
-	for _, st := range list {
-		queued := batch.Queue(p.queries[st.name], st.args...)
-		if st.scan != nil {
-			queued.Query(func(rows pgx.Rows) error { return scanAll(rows, st.scan) })
-		}
-	}
-}
-
-func scanAll(rows pgx.Rows, scan func(row) error) error {
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
 func (p *postgres) query(ctx context.Context, st statement) error {
-	return explainRefusal(p.persist(ctx, func() error {
-		rows, err := p.pool.Query(ctx, p.queries[st.name], st.args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		return scanAll(rows, st.scan)
-	}))
+	select {
+	case p.reading <- struct{}{}:
+		defer func() { <-p.reading }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	rows, err := p.pool.Query(ctx, p.queries[st.name], st.args...)
+	if err != nil {
+		return explainRefusal(err)
+	}
+	defer rows.Close()
+	return explainRefusal(scanAll(rows, st.scan))
 }
 
-func (p *postgres) ping(ctx context.Context) error { return explainRefusal(p.pool.Ping(ctx)) }
+func (p *postgres) ping(ctx context.Context) error {
+	var plans int
+	return p.query(ctx, statement{name: "ping", scan: func(r row) error { return r.Scan(&plans) }})
+}
 
 func (p *postgres) close() error {
 	p.pool.Close()

@@ -46,7 +46,7 @@ func TestPostgresCommitsAreFlushed(t *testing.T) {
 func TestPostgresClock(t *testing.T) {
 	l := open(t, needPostgres(t).emptyDatabase(t))
 	before := time.Now()
-	err := l.store.transact(t.Context(), nil, func(now time.Time) ([]statement, error) {
+	err := l.store.transact(t.Context(), noReads, func(now time.Time) ([]statement, error) {
 		require.WithinDuration(t, before, now, time.Minute) // on this machine the two are one
 		require.Zero(t, now.Nanosecond()%1000, "PostgreSQL counts in microseconds")
 		return nil, nil

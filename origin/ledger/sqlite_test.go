@@ -51,6 +51,21 @@ func TestSQLiteFilesAreTheOwnersAlone(t *testing.T) {
 	}
 }
 
+// SQLite does not wait while another process turns a new file to WAL mode, so
+// Open must. One file in a few shows it.
+func TestSQLiteOpenedAtOnce(t *testing.T) {
+	for range 20 {
+		url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
+		together(8, func(int) {
+			l, err := Open(t.Context(), url)
+			if err == nil {
+				err = l.Close()
+			}
+			require.NoError(t, err)
+		})
+	}
+}
+
 // The promise of durability rests on these.
 func TestSQLitePragmas(t *testing.T) {
 	s := open(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db")).store.(*sqlite)

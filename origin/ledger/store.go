@@ -18,7 +18,8 @@ type store interface {
 	// that excludes others from the accounts read, and commits it durably. When
 	// decide returns nothing to do, or fails, nothing is changed. When it
 	// cannot be known whether the commit was done, the error is an inDoubt.
-	transact(ctx context.Context, reads []statement, decide func(now time.Time) ([]statement, error)) error
+	// When the connection is lost before decide, all begins again with reads.
+	transact(ctx context.Context, reads func() []statement, decide func(now time.Time) ([]statement, error)) error
 	// query runs a statement that only reads, beside the writer.
 	query(ctx context.Context, s statement) error
 	ping(ctx context.Context) error
@@ -49,7 +50,7 @@ func openStore(ctx context.Context, url string, s settings) (store, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch scheme {
 	case "sqlite":
-		return openSQLite(ctx, rest, s.clock)
+		return openSQLite(ctx, rest, s.localClock())
 	case "postgres", "postgresql":
 		return openPostgres(ctx, url, s.clock)
 	}
@@ -101,6 +102,9 @@ func pending(steps []string, version int) ([]string, error) {
 	}
 	return steps[version:], nil
 }
+
+// noReads is for transactions that only write.
+func noReads() []statement { return nil }
 
 // asJSON is how lists reach a query in both dialects.
 func asJSON(v any) string {

@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"errors"
-	"runtime"
 	"time"
 )
 
@@ -13,8 +12,6 @@ const (
 	batchLimit = 256  // operations committed together
 
 	retryEvery = 250 * time.Millisecond // to give back what is owed
-	purgeEvery = time.Minute
-	purgeLimit = 1000 // idempotency keys forgotten at once
 )
 
 // The writer is the one goroutine that changes points. It takes what waits,
@@ -48,45 +45,6 @@ func (w *writer) run() {
 	}
 	w.commit(nil) // what is owed, for the last time
 	w.owed.add(w.doubt.worst()...)
-}
-
-// collect takes what waits behind the first ticket, without waiting for more.
-// It lets the callers that were answered just now ask again first, which fills
-// the batch by half as much again and costs nothing when there are none.
-func (w *writer) collect(first *ticket) []*ticket {
-	runtime.Gosched()
-	var batch []*ticket
-	for t := first; t != nil; t = w.next(len(batch)) {
-		if w.accept(t) {
-			batch = append(batch, t)
-		}
-	}
-	return batch
-}
-
-// next is a ticket that waits already, or nil when there is none or the batch is full.
-func (w *writer) next(size int) *ticket {
-	if size >= batchLimit {
-		return nil
-	}
-	select {
-	case t := <-w.queue: // nil when closed
-		return t
-	default:
-		return nil
-	}
-}
-
-// accept leaves out what its caller has left. Of an admission nothing remains;
-// a settlement nobody waits for gives everything back.
-func (w *writer) accept(t *ticket) bool {
-	if t.take() {
-		return true
-	}
-	if s, ok := t.op.(*settling); ok {
-		w.owed.add(s.charge)
-	}
-	return false
 }
 
 // commit decides a batch in one transaction and then answers. A transaction
@@ -126,8 +84,12 @@ func (w *writer) transact(batch []*ticket) error {
 }
 
 func (w *writer) decide(batch []*ticket) error {
-	b := newBook(w.lease)
-	return w.store.transact(context.Background(), b.reads(batch), func(now time.Time) ([]statement, error) {
+	var b *book
+	reads := func() []statement {
+		b = newBook(w.lease)
+		return b.reads(batch)
+	}
+	return w.store.transact(context.Background(), reads, func(now time.Time) ([]statement, error) {
 		b.now = now
 		for _, t := range batch {
 			t.admission, t.err = t.op.decide(b)
@@ -147,31 +109,4 @@ func (w *writer) answer(t *ticket, err error) {
 	if c := t.admission.charge; !t.answer() && c != nil {
 		w.owed.add(c)
 	}
-}
-
-// forget purges answers that are past their time, and gives back what was
-// charged for requests that outlived their lease: their process died. What
-// fails here is done a minute later.
-func (w *writer) forget() {
-	w.commit(w.lapsed())
-	_ = w.store.transact(context.Background(), nil, purge)
-}
-
-func purge(now time.Time) ([]statement, error) {
-	return []statement{{name: "purge_holds", args: []any{now.UnixNano(), purgeLimit}}}, nil
-}
-
-func (w *writer) lapsed() (list []*ticket) {
-	_ = w.store.query(context.Background(), statement{
-		name: "list_lapsed", args: []any{w.now().UnixNano(), purgeLimit},
-		scan: func(r row) error {
-			op, id := &lapsing{}, ""
-			if err := r.Scan(&op.account, &id); err != nil {
-				return err
-			}
-			list = append(list, newTicket(op))
-			return fromHex(op.id[:], id)
-		},
-	})
-	return list
 }

@@ -1,6 +1,9 @@
 -- The ledger's queries for PostgreSQL. sqlite/queries.sql has the same names in
 -- the same order, so that a diff shows dialect alone. Lists come as JSON.
 
+-- name: ping
+SELECT count(*) FROM plans;
+
 -- Reads of a batch: $1 hashes of secrets, $2 accounts.
 -- name: lock_accounts
 SELECT a.id, a.month, a.used, a.tat_ns,
