@@ -8,7 +8,7 @@ import (
 // nameBudget is what slips and rarity may cost together, by the length of the
 // shorter of the two names. Names of up to three letters are all taken, so that
 // none is asked about; long ones are seldom.
-var nameBudget = [...]int{3: 9, 4: 11, 5: 15, 6: 21}
+var nameBudget = [...]int{3: 9, 4: 11, 5: 14, 6: 21}
 
 // shortestTyped is the length of the shortest name that is asked about.
 const shortestTyped = 4
