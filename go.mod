@@ -37,4 +37,7 @@ require (
 )
 
 // Packages of npm; some hold Go files.
-ignore ./edge/node_modules
+ignore (
+	./edge/node_modules
+	./edge/runtimes/node_modules
+)

@@ -4,7 +4,7 @@
 //
 // MODULE is the addrspec.wasm that go run ./wasm/dist made.
 
-import { copyFileSync, mkdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
@@ -16,7 +16,7 @@ if (!folder) {
 const here = import.meta.dirname;
 mkdirSync(folder, { recursive: true });
 await build({
-  entryPoints: ["cloudflare", "deno", "bun", "node"].map((entry) => join(here, "entry", `${entry}.ts`)),
+  entryPoints: ["cloudflare", "deno", "node"].map((entry) => join(here, "entry", `${entry}.ts`)),
   outdir: folder,
   bundle: true,
   format: "esm",
@@ -27,3 +27,4 @@ await build({
 });
 copyFileSync(module, join(folder, "addrspec.wasm"));
 copyFileSync(join(here, "workerd.capnp"), join(folder, "workerd.capnp"));
+writeFileSync(join(folder, "package.json"), '{ "type": "module", "private": true }\n');

@@ -1,8 +1,11 @@
 /** The entry for Cloudflare Workers and workerd: settings are bindings, the module is part of the upload. */
 
 import wasm from "./addrspec.wasm";
+import { respond } from "../src/answer.ts";
 import { type Environment, readConfig } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
+import { refuse, unreached } from "../src/fault.ts";
+import { requestID } from "../src/request-id.ts";
 import { Worker } from "../src/worker.ts";
 
 const engine = new Engine(wasm);
@@ -19,5 +22,13 @@ function workerFor(env: Environment): Worker {
 }
 
 export default {
-  fetch: (request: Request, env: Environment): Promise<Response> => workerFor(env).fetch(request),
+  async fetch(request: Request, env: Environment): Promise<Response> {
+    try {
+      return await workerFor(env).fetch(request);
+    } catch (problem) {
+      // Bindings are first seen here; a wrong one keeps the worker from its work.
+      log(`settings: ${problem instanceof Error ? problem.message : "wrong"}`);
+      return respond(refuse(unreached()), requestID(request.headers.get("X-Request-Id")));
+    }
+  },
 };

@@ -1,18 +1,24 @@
 /**
- * The entry for Node: `node node.js`, with the settings and LISTEN=HOST:PORT
- * in the environment.
+ * The entry for Node and Bun, with the settings and LISTEN=HOST:PORT in the
+ * environment:
+ *
+ *     node node.js
+ *     bun --max-http-header-size=65536 node.js
+ *
+ * Bun.serve would clean "//" and ".." out of the path, in which an address
+ * stands; its node:http does not.
  */
 
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeStream } from "node:stream/web";
 
 import { readConfig } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
-import { listenOf } from "../src/listen.ts";
+import { listenOf, welcome } from "../src/listen.ts";
 import { type Asked, Worker } from "../src/worker.ts";
 
 const engine = new Engine(new WebAssembly.Module(readFileSync(new URL("addrspec.wasm", import.meta.url))));
@@ -23,7 +29,7 @@ const { hostname, port } = listenOf(process.env);
 // The limits of the origin: 64 KiB of header, 5 s for it, 15 s for all of a request.
 const server = createServer({ maxHeaderSize: 64 << 10, headersTimeout: 5_000, requestTimeout: 15_000 }, serve);
 server.on("clientError", refuseBroken);
-server.listen(port, hostname, () => log(`addrspec edge on http://${hostname}:${port}`));
+server.listen(port, hostname, () => console.log(welcome(hostname, (server.address() as AddressInfo).port)));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => server.close());
 
 function serve(request: IncomingMessage, response: ServerResponse): void {

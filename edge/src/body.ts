@@ -9,25 +9,28 @@ export async function readBody(headers: Headers, body: ReadableStream<Uint8Array
   const wrong = wrongMediaType(headers);
   if (wrong) return wrong;
   if (Number(headers.get("Content-Length")) > MAX_BODY) return tooLarge();
-  return body === null ? new Uint8Array() : gather(body.getReader());
+  try {
+    return (await gather(body, MAX_BODY)) ?? tooLarge();
+  } catch {
+    return fault("INVALID_REQUEST", "The body broke off.");
+  }
 }
 
-async function gather(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array<ArrayBuffer> | Fault> {
-  const chunks: Uint8Array[] = [];
+/** Reads a body of at most limit octets; undefined, and no further, where it is longer. */
+export async function gather(body: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (body === null) return new Uint8Array();
+  const reader = body.getReader();
+  const pieces: Uint8Array[] = [];
   let size = 0;
-  try {
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-      chunks.push(piece.value);
-      size += piece.value.length;
-      if (size > MAX_BODY) {
-        reader.cancel().catch(() => undefined); // nobody waits for the rest
-        return tooLarge();
-      }
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    pieces.push(piece.value);
+    size += piece.value.length;
+    if (size > limit) {
+      reader.cancel().catch(() => undefined); // nobody waits for the rest
+      return undefined;
     }
-  } catch {
-    return fault("INVALID_REQUEST", `The body broke off after ${size} octets.`);
   }
-  return concat(chunks, size);
+  return concat(pieces, size);
 }
 
 /** Joins pieces that hold size octets in all. */

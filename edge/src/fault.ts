@@ -38,8 +38,13 @@ export function fault(code: Code, message: string, more: Omit<Fault, "code" | "m
 }
 
 /** The 503 of something that is expected to pass. */
-export function unavailable(message: string): Fault {
+function unavailable(message: string): Fault {
   return fault("REQUEST_CANCELLED", message, { retryAfter: "1" });
+}
+
+/** The 503 of an origin that gave no answer of the contract. */
+export function unreached(): Fault {
+  return unavailable("The service cannot be reached at the moment. Try again shortly.");
 }
 
 export function isFault(value: unknown): value is Fault {

@@ -1,13 +1,17 @@
 /** Requests that go to the origin as they came: whatever the worker does not answer itself. */
 
 import { type Answer } from "./answer.ts";
-import { refuse, unavailable } from "./fault.ts";
+import { gather } from "./body.ts";
+import { refuse, unreached } from "./fault.ts";
 import { isJSON } from "./media-type.ts";
 import type { Fetch } from "./origin.ts";
 
 /** Of one hop (RFC 9110 section 7.6.1), or set anew for the next. */
 const OWN_HEADERS = ["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "proxy-connection",
   "proxy-authorization", "host", "content-length", "expect", "x-edge-secret", "x-request-id", "forwarded", "x-forwarded-host", "x-forwarded-proto"];
+/** More than 64 results of what a body of 1 MiB can hold. */
+const MAX_ANSWER = 32 << 20;
+
 const OWN_ANSWER_HEADERS = ["connection", "keep-alive", "trailer", "transfer-encoding", "upgrade", "proxy-authenticate"];
 
 export interface Forwarded {
@@ -45,8 +49,8 @@ export function passOn(response: Response): Response {
 
 /** The origin's answer to an operation: read whole, so that half of one is never sent. */
 export async function takeAnswer(response: Response): Promise<Answer> {
-  const body = new Uint8Array(await response.arrayBuffer());
-  if (!isJSON(response.headers.get("Content-Type") ?? "") || !isWhole(body)) return refuse(unavailable("The service cannot be reached at the moment. Try again shortly."));
+  const body = await gather(response.body, MAX_ANSWER);
+  if (!body || !isJSON(response.headers.get("Content-Type") ?? "") || !isWhole(body)) return refuse(unreached());
   const passed = ["Retry-After", "Allow", "X-Usage-Current", "X-Usage-Limit", "X-Usage-Overage"];
   return { status: response.status, body, headers: Object.fromEntries(passed.map((name) => [name, response.headers.get(name) ?? undefined])) };
 }

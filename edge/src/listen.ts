@@ -7,3 +7,8 @@ export function listenOf(env: Environment): { hostname: string; port: number } {
   if (hostname === undefined || Number(port) > 65535) throw new Error("LISTEN must be HOST:PORT, such as 127.0.0.1:8787");
   return { hostname: hostname === "" ? "::" : hostname, port: Number(port) };
 }
+
+/** Says where a worker listens. */
+export function welcome(hostname: string, port: number): string {
+  return `addrspec edge on http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
+}

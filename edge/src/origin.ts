@@ -5,8 +5,10 @@
  */
 
 import type { Answer } from "./answer.ts";
+import { gather } from "./body.ts";
 import type { Config } from "./config.ts";
-import { refuse, unavailable } from "./fault.ts";
+import { within } from "./deadline.ts";
+import { refuse, unreached } from "./fault.ts";
 import type { MX, Plan } from "./plan.ts";
 import { refusalOf, usageOf } from "./verdict.ts";
 
@@ -30,6 +32,8 @@ export type Log = (message: string) => void;
 /** An answer of the origin is smaller: 64 look-ups in some 20 octets each. */
 const MAX_ANSWER = 64 << 10;
 
+const decoder = new TextDecoder();
+
 export class Origin {
   readonly #config: Config;
   readonly #fetch: Fetch;
@@ -42,12 +46,13 @@ export class Origin {
   }
 
   async admit(plan: Plan, caller: Caller): Promise<Admission> {
-    const signal = AbortSignal.any([caller.signal, AbortSignal.timeout(this.#config.timeoutMS)]);
     try {
-      const response = await this.#fetch(`${this.#config.origin}/v1/edge/admit`, this.#request(plan, caller, signal));
-      return this.#judge(plan, response, await read(response));
+      return await within(this.#config.timeoutMS, caller.signal, async (signal) => {
+        const response = await this.#fetch(`${this.#config.origin}/v1/edge/admit`, this.#request(plan, caller, signal));
+        return this.#judge(plan, response, await gather(response.body, MAX_ANSWER));
+      });
     } catch (failure) {
-      this.#log(`origin: ${reason(failure)}`);
+      if (!caller.signal.aborted) this.#log(`origin: ${reason(failure)}`);
       return unreachable();
     }
   }
@@ -61,7 +66,8 @@ export class Origin {
     return { method: "POST", headers: sent, body: JSON.stringify({ operation, points, domains }), redirect: "manual", signal };
   }
 
-  #judge(plan: Plan, response: Response, body: string): Admission {
+  #judge(plan: Plan, response: Response, octets: Uint8Array | undefined): Admission {
+    const body = decoder.decode(octets);
     const usage = usageOf(response.headers);
     if (response.status === 200) {
       const mx = mxOf(plan, body);
@@ -81,22 +87,7 @@ const hints: Readonly<Record<number, string>> = {
 };
 
 function unreachable(): Admission {
-  return { refusal: refuse(unavailable("The service cannot be reached at the moment. Try again shortly.")) };
-}
-
-/** The first octets of the body as text; an answer of ours is not longer. */
-async function read(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
-    text += decoder.decode(piece.value, { stream: true });
-    if (text.length > MAX_ANSWER) {
-      await reader?.cancel();
-      break;
-    }
-  }
-  return text;
+  return { refusal: refuse(unreached()) };
 }
 
 /** One entry for each domain, of the kinds that the operation may have. */

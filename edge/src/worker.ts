@@ -9,9 +9,10 @@ import { type Answer, respond } from "./answer.ts";
 import { planBatch } from "./batch.ts";
 import { readBody } from "./body.ts";
 import type { Config } from "./config.ts";
+import { within } from "./deadline.ts";
 import type { Engine } from "./engine.ts";
-import { fault, isFault, refuse, unavailable } from "./fault.ts";
-import { forward, passOn, takeAnswer } from "./forward.ts";
+import { fault, isFault, refuse, unreached } from "./fault.ts";
+import { forward, type Forwarded, passOn, takeAnswer } from "./forward.ts";
 import { readKey } from "./key.ts";
 import { type Fetch, type Log, Origin } from "./origin.ts";
 import { type Plan, planRefusal } from "./plan.ts";
@@ -119,7 +120,7 @@ export class Worker {
 
   async #pass(step: Step): Promise<Response> {
     try {
-      return passOn(await this.#forward(step, step.body));
+      return passOn(await this.#forward(step, step.body, (response) => Promise.resolve(response)));
     } catch (failure) {
       return respond(this.#unreachable(failure), step.id);
     }
@@ -127,21 +128,21 @@ export class Worker {
 
   async #passOnce(step: Step, body: Uint8Array<ArrayBuffer>): Promise<Answer> {
     try {
-      return await takeAnswer(await this.#forward(step, body));
+      return await this.#forward(step, body, takeAnswer);
     } catch (failure) {
       return this.#unreachable(failure);
     }
   }
 
-  #forward(step: Step, body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null): Promise<Response> {
-    const signal = AbortSignal.any([step.signal, AbortSignal.timeout(this.#config.timeoutMS)]);
+  #forward<T>(step: Step, body: Forwarded["body"], take: (response: Response) => Promise<T>): Promise<T> {
     const host = step.headers.get("Host") ?? "";
-    return forward(this.#config.origin, this.#fetch, { ...step, body, host }, signal);
+    return within(this.#config.timeoutMS, step.signal, async (signal) =>
+      take(await forward(this.#config.origin, this.#fetch, { ...step, body, host }, signal)));
   }
 
   #unreachable(failure: unknown): Answer {
     this.#log(`origin: a request could not be passed on (${nameOf(failure)})`);
-    return refuse(unavailable("The service cannot be reached at the moment. Try again shortly."));
+    return refuse(unreached());
   }
 
   /** Tells where a defect is, not with what: a message may quote the input. */

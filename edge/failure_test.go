@@ -1,0 +1,189 @@
+package edge_test
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/contract"
+)
+
+// formal is a key of the right form; a fake origin takes any.
+const formal = "X-API-Key: ask_000000000000000000000000000000002CGNRW"
+
+// Whatever the origin does, the caller gets the contract's 503, soon and whole.
+func TestEveryFailureOfTheOriginIs503(t *testing.T) {
+	originURL := startFakeOrigin(t, misbehaviours)
+	asked := map[string]request{
+		"single": get("/v1/email/jane@mail.example", formal),
+		"batch":  post(`{"emails":["jane@mail.example"]}`, formal),
+		"once":   post(`{"emails":["jane@mail.example"]}`, formal, "Idempotency-Key: one"),
+	}
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			w := runtime.start(t, originURL, "ADDRSPEC_ORIGIN_TIMEOUT_MS=500")
+			for failure := range misbehaviours {
+				for operation, r := range asked {
+					if operation == "once" && passesThrough(failure) {
+						continue
+					}
+					t.Run(failure+"/"+operation, func(t *testing.T) {
+						t.Parallel()
+						start := time.Now()
+						requireUnavailable(t, w.send(t, r.with("X-Request-Id: "+failure)))
+						assert.Less(t, time.Since(start), 10*time.Second)
+					})
+				}
+			}
+		})
+	}
+}
+
+// passesThrough tells of answers that a request passed on as it came may get.
+func passesThrough(failure string) bool {
+	for _, whole := range []string{"another-service", "no-usage", "usage-of-words", "MX-of", "too-few", "too-many", "redirect", "secret", "no-edge", "understand", "401-of", "503-with"} {
+		if strings.Contains(failure, whole) {
+			return true
+		}
+	}
+	return false
+}
+
+func requireUnavailable(t *testing.T, a answer) {
+	t.Helper()
+	require.Equal(t, http.StatusServiceUnavailable, a.status, a.body)
+	require.Equal(t, "application/json", a.header.Get("Content-Type"))
+	require.Equal(t, "no-store", a.header.Get("Cache-Control"))
+	wait, err := strconv.Atoi(a.header.Get("Retry-After"))
+	require.NoError(t, err)
+	require.Positive(t, wait)
+	var body struct {
+		Status      int
+		Error, Code string
+	}
+	require.NoError(t, json.Unmarshal([]byte(a.body), &body))
+	require.Equal(t, http.StatusServiceUnavailable, body.Status)
+	require.Equal(t, "REQUEST_CANCELLED", body.Code)
+}
+
+func TestDeadOriginIs503(t *testing.T) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, free.Close())
+	w := startWorkerd(t, "http://"+free.Addr().String())
+	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", formal)))
+	requireUnavailable(t, w.send(t, get("/dashboard")))
+	require.Equal(t, http.StatusUnauthorized, w.send(t, get("/v1/email/jane@mail.example")).status, "what needs no origin is told all the same")
+}
+
+func TestWrongSecretIs503AndTheLogSaysWhy(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t))
+	w := startWorkerd(t, "http://"+o.hostPort, "ADDRSPEC_EDGE_SECRET=another")
+	key := o.account(t, "secret@failure.test")
+	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", "X-API-Key: "+key)))
+	require.Eventually(t, func() bool { return strings.Contains(w.said.String(), "ADDRSPEC_EDGE_SECRET is not the origin's") }, 5*time.Second, 10*time.Millisecond)
+	requireSilent(t, w)
+	require.Zero(t, o.used(t, "secret@failure.test"))
+}
+
+func TestMissingSettingsAre503AndTheLogSaysWhich(t *testing.T) {
+	w := startWorkerd(t, "ftp://nowhere")
+	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", formal)))
+	require.Eventually(t, func() bool { return strings.Contains(w.said.String(), "ADDRSPEC_ORIGIN must be") }, 5*time.Second, 10*time.Millisecond)
+}
+
+// A worker that waits no longer, and a caller that is gone, are charged nothing.
+func TestWhoGetsNoAnswerPaysNothing(t *testing.T) {
+	slow := []string{"--dns", contract.Serve(t), "--dns-timeout", "3s"}
+	asked := map[string]request{
+		"single": get("/v1/email/jane@silent.example"),
+		"batch":  post(`{"emails":["jane@silent.example","jane@mail.example"]}`),
+	}
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			o := startOrigin(t, slow...)
+			impatient := runtime.start(t, "http://"+o.hostPort, "ADDRSPEC_ORIGIN_TIMEOUT_MS=700")
+			patient := runtime.start(t, "http://"+o.hostPort)
+			for operation, r := range asked {
+				t.Run("impatient worker/"+operation, func(t *testing.T) {
+					email := "impatient-" + operation + "@failure.test"
+					r := r.with("X-API-Key: " + o.account(t, email))
+					requireUnavailable(t, impatient.send(t, r))
+					o.requireGivenBack(t, email)
+				})
+				t.Run("client gone/"+operation, func(t *testing.T) {
+					email := "gone-" + operation + "@failure.test"
+					patient.leave(t, r.with("X-API-Key: "+o.account(t, email)), func() { o.requireCharged(t, email) })
+					o.requireGivenBack(t, email)
+				})
+			}
+		})
+	}
+}
+
+// leave sends r and hangs up once it is under way.
+func (p *process) leave(t *testing.T, r request, underWay func()) {
+	conn, err := net.Dial("tcp", p.hostPort)
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = conn.Write([]byte(r.wire(p.hostPort)))
+	require.NoError(t, err)
+	underWay()
+	require.NoError(t, conn.(*net.TCPConn).SetLinger(0)) // a reset: workerd takes an orderly end for a half-closed connection
+}
+
+func (o *origin) requireCharged(t *testing.T, email string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return o.used(t, email) > 0 }, 2*time.Second, 5*time.Millisecond)
+}
+
+// requireGivenBack waits less than the DNS time-out: the origin must have
+// noticed that nobody waits, not have come to the end by itself.
+func (o *origin) requireGivenBack(t *testing.T, email string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return o.used(t, email) == 0 }, 1500*time.Millisecond, 5*time.Millisecond)
+}
+
+// A batch of which the origin finished a part is partial, and its rest is given back.
+func TestDeadlineOfTheOriginIsAPartialBatch(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "5s", "--batch-timeout", "400ms")
+	w := startWorkerd(t, "http://"+o.hostPort)
+	key := "X-API-Key: " + o.account(t, "partial@failure.test")
+	body := `{"emails":["a@silent.example","b@mail.example","c@[192.0.2.1]","d@silent.example","no address"]}`
+	a := w.send(t, post(body, key))
+	require.Equal(t, http.StatusOK, a.status, a.body)
+	require.Contains(t, a.body, `{"success":true,"partial":true,"total":3,"valid_count":2,"invalid_count":1,"error_count":0,"usage_points":3,`)
+	require.Equal(t, "3", a.header.Get("X-Usage-Current"))
+	requireUnavailable(t, w.send(t, post(`{"emails":["a@silent.example"]}`, key)))
+	require.EqualValues(t, 3, o.used(t, "partial@failure.test"))
+}
+
+// A request that breaks off, and one that never ends, leave the worker up.
+func TestBrokenRequestsLeaveTheWorkerUp(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t))
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			w := runtime.start(t, "http://"+o.hostPort)
+			email := runtime.name + "@broken.test"
+			key := "X-API-Key: " + o.account(t, email)
+			whole := post(`{"emails":["jane@mail.example"]}`, key).wire(w.hostPort)
+			for _, octets := range []string{whole[:10], whole[:len(whole)-40], whole[:len(whole)-3], "\x16\x03\x01\x02\x00", strings.Repeat("A", 100_000)} {
+				conn, err := net.Dial("tcp", w.hostPort)
+				require.NoError(t, err)
+				conn.Write([]byte(octets))
+				time.Sleep(20 * time.Millisecond)
+				conn.Close()
+			}
+			require.Zero(t, o.used(t, email))
+			require.Equal(t, http.StatusOK, w.send(t, get("/v1/email/jane@mail.example", key)).status)
+			requireSilent(t, w)
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package edge_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// runtime is a platform that the worker runs on.
+type runtime struct {
+	name  string
+	start func(t testing.TB, originURL string, settings ...string) *process
+	// foldsSlashes: it takes "//" at the start of a path for "/".
+	foldsSlashes bool
+}
+
+var runtimes = []runtime{
+	{"workerd", startWorkerd, false},
+	{"node", command("node", "", "node.js"), false},
+	{"deno", command("deno", "runtimes/node_modules/.bin/deno", "run", "--no-remote", "--allow-net", "--allow-env", "--allow-read", "deno.js"), false},
+	{"bun", command("bun", "runtimes/node_modules/.bin/bun", "--max-http-header-size=65536", "node.js"), true},
+}
+
+// command starts the worker as a program of its own, by a tool on the path or
+// in file.
+func command(tool, file string, args ...string) func(testing.TB, string, ...string) *process {
+	return func(t testing.TB, originURL string, settings ...string) *process {
+		t.Helper()
+		cmd := exec.Command(toolPath(t, tool, file), args...)
+		cmd.Dir = bundle(t)
+		cmd.Env = append(os.Environ(), "LISTEN=127.0.0.1:0", "ADDRSPEC_ORIGIN="+originURL, "ADDRSPEC_EDGE_SECRET="+secret,
+			"DENO_NO_UPDATE_CHECK=1", "DENO_DIR="+filepath.Join(os.TempDir(), "addrspec-test-deno"))
+		cmd.Env = append(cmd.Env, settings...)
+		reader, writer, err := os.Pipe()
+		require.NoError(t, err)
+		cmd.Stdout = writer
+		p := startProcess(t, cmd)
+		writer.Close()
+		p.hostPort = firstAddress(t, reader, p.said)
+		return p
+	}
+}
+
+// toolPath finds a tool, or skips the test by its name.
+func toolPath(t testing.TB, tool, file string) string {
+	t.Helper()
+	if path, err := exec.LookPath(tool); err == nil {
+		return path
+	}
+	path, err := filepath.Abs(file)
+	require.NoError(t, err)
+	if _, err := os.Stat(path); file == "" || err != nil {
+		t.Skipf("skipped: %s is not installed; npm ci --prefix edge/runtimes installs it", tool)
+	}
+	return path
+}

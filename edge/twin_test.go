@@ -1,0 +1,135 @@
+package edge_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/wasm/vectors"
+)
+
+// Beyond the contract's cases: whatever the request, the worker's answer is the
+// origin's, octet for octet but for the time a batch took.
+func TestWorkerAnswersAsTheOriginDoes(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms")
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			w := runtime.start(t, "http://"+o.hostPort)
+			key := [2]string{o.account(t, runtime.name+"-direct@twin.test"), o.account(t, runtime.name+"-edge@twin.test")}
+			for name, r := range twins() {
+				if runtime.foldsSlashes && strings.HasPrefix(r.target, "//") {
+					continue
+				}
+				direct := o.send(t, r.with("X-API-Key: "+key[0], "X-Request-Id: twin"))
+				edge := w.send(t, r.with("X-API-Key: "+key[1], "X-Request-Id: twin"))
+				assert.Equal(t, direct.essence(), edge.essence(), name)
+			}
+			require.Equal(t, o.used(t, runtime.name+"-direct@twin.test"), o.used(t, runtime.name+"-edge@twin.test"))
+		})
+	}
+}
+
+var took = regexp.MustCompile(`"processing_time_ms":\d+`)
+
+// essence is what both must have alike.
+func (a answer) essence() string {
+	var e strings.Builder
+	fmt.Fprintln(&e, a.status)
+	names := []string{"Content-Type", "Cache-Control", "Retry-After", "Allow", "X-Usage-Current", "X-Usage-Limit", "X-Usage-Overage", "Content-Encoding", "Location"}
+	if !strings.Contains(a.body, "BAD_REQUEST") { // net/http refuses what is not HTTP before headers are known
+		names = append(names, "X-Request-Id", "X-Content-Type-Options")
+	}
+	for _, name := range names {
+		fmt.Fprintf(&e, "%s: %s\n", name, a.header.Values(name))
+	}
+	return e.String() + took.ReplaceAllString(a.body, `"processing_time_ms":0`)
+}
+
+// twins are requests where two programs are likely to differ.
+func twins() map[string]request {
+	all := map[string]request{}
+	for n, body := range oddBodies {
+		all[fmt.Sprintf("body %d %.60q", n, body)] = post(body)
+	}
+	for _, media := range oddMediaTypes {
+		all["media type "+media] = request{http.MethodPost, "/v1/emails", []string{"Content-Type: " + media}, `{"emails":["a@mail.example"]}`}
+	}
+	for _, target := range oddTargets {
+		all["target "+target] = get(target)
+	}
+	for n := range 8 {
+		all[fmt.Sprintf("64 generated addresses, %d", n)] = post(batchOf(vectors.Generate(uint64(n), 64)))
+	}
+	all["compressed"] = post("{}", "Content-Encoding: gzip")
+	all["identity"] = post("{}", "Content-Encoding: identity")
+	all["HEAD"] = request{http.MethodHead, "/v1/email/a@mail.example", nil, ""}
+	all["once"] = post(`{"emails":["a@mail.example","b@none.example"]}`, "Idempotency-Key: one")
+	all["once, key too long"] = post(`{"emails":["a@mail.example"]}`, "Idempotency-Key: "+strings.Repeat("k", 256))
+	all["once, bad body"] = post(`{"emails":`, "Idempotency-Key: two")
+	return all
+}
+
+// batchOf writes addresses as a batch; octets that are not UTF-8 become U+FFFD.
+func batchOf(emails []string) string {
+	quoted := make([]string, len(emails))
+	for n, email := range emails {
+		quoted[n] = quote(strings.ToValidUTF8(email, "\uFFFD"))
+	}
+	return `{"emails":[` + strings.Join(quoted, ",") + `]}`
+}
+
+func quote(s string) string {
+	var w strings.Builder
+	w.WriteByte('"')
+	for _, r := range s {
+		if r < ' ' || r == '"' || r == '\\' {
+			fmt.Fprintf(&w, `\u%04x`, r)
+			continue
+		}
+		w.WriteRune(r)
+	}
+	return w.String() + `"`
+}
+
+var oddBodies = []string{
+	"", " ", "{", "}", "[", "nul", "null", "tru", "trux", "-", "01", "1.", "1e", "1e+", "-x", `"`, `"a`, "{}", " {} ", "{} x", "{}}",
+	"\ufeff{}", `{"emails"}`, `{"emails":}`, `{"emails":[}`, `{"emails":["a",]}`, `{"emails":["a" "b"]}`, `{"emails":["a"],}`,
+	`{,}`, `{x:1}`, `{"a":1 "b":2}`, `{"a":[1,{"b":[]},"\u12g4"]}`, `{"a":"\q"}`, "{\"a\":\"\n\"}", "{\"a\":\"\x7f\"}", "{\"a\":\"\x00\"}",
+	`{"emails":{}}`, `{"emails":null}`, `{"emails":false}`, `{"emails":"a@mail.example"}`, `{"emails":[[]]}`, `{"emails":["a",{}]}`,
+	`{"emails":["a@mail.example",1e999]}`, `{"a":1e999,"emails":["a@mail.example"]}`,
+	`{"emails":5,"emails":["a@mail.example"]}`, `{"emails":["a@mail.example"],"emails":5}`, `{"EMAILS":["a@mail.example"]}`,
+	`{"\u0065mails":["a@mail.example"]}`, `{"__proto__":{"emails":["a@mail.example"]}}`, `{"__proto__":1,"emails":["a@mail.example"]}`,
+	`{"emails":["\ud800","\ud801","\ufffd","\ud83d\ude00@mail.example","\ud83d\u0041"]}`,
+	"{\"emails\":[\"a\xff\"]}", "{\"emails\":[\"a\xe2\x82\"]}", "{\"emails\":[\"a\xef\xbf", "\xef\xbf(", "{\"emails\":[\"\ufffd\xc0\xaf\"]}", "{\"emails\":[\"\xed\xa0\x80\"]}",
+	`{"emails":["a@mail.example","A@mail.example","a@mail.example"]}`,
+	`{"emails":["<script>&@mail.example","\u2028@mail.example","\u0000","\u001f","\u007f@x"]}`,
+	`{"emails":["a@[192.0.2.1]","a@servfail.example","a@silent.example","b@silent.example","a@null.example","a@b\u00fccher.example"]}`,
+	`{"emails":[` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `]}`,
+	`{"a":` + strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999) + `,"emails":[]}`,
+	`{"a":` + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + `,"emails":[]}`,
+	`{"emails":[` + strings.Repeat(`"",`, 70) + `""]}`,
+	strings.Repeat(" ", 1<<20), strings.Repeat(" ", 1<<20+1),
+}
+
+var oddMediaTypes = []string{
+	"application/json", "Application/JSON", "application/json;charset=utf-8", "application/json ; charset = \"utf-8\"", "application/json;",
+	"application/json; ;", "application/json;;", "application/json; charset", "application/json; charset=", "application/json; a=1; a=1",
+	"application/json; a=1; A=2", `application/json; a="x\"y"; b=2`, `application/json; a="x`, "application/json, text/plain",
+	"application/jsonp", "application/problem+json", "text/json", "application/json/x", "json", "/", ";", "application/json x",
+}
+
+var oddTargets = []string{
+	"/v1/email", "/v1/email/", "/v1/email//", "/v1/email/?q", "/v1/email?", "/v1/email/%20", "/v1/email/a%ZZ", "/v1/email/a%2", "/v1/email/%",
+	"/v1/email/..", "/v1/email/.", "/v1/email/../emails", "/v1/email/%2e%2e/x", "/v1/email/a%2F..%2Fb@mail.example", "//v1/email/a@mail.example",
+	"/v1/email/a%00@mail.example", "/v1/email/%C3%28@mail.example", "/v1/email/%ff", "/v1/email/j%C3%A4ne@b%C3%BCcher.example", "/v1/email/%EF%BB%BFa@mail.example",
+	"/v1/email/a+b@mail.example", "/v1/email/a%2Bb@mail.example", "/v1/email/%22a%5C%22b%22@mail.example", "/v1/email/a@mail.example?b=c@d", "/v1/email/a@mail.example/",
+	"/v1/email/a;b=c@mail.example", "/v1/email/!$&'*+=~@mail.example", "/v1/email/(a)b@mail.example", "/v1/email/a@[IPv6:2001:db8::1]", "/v1/email/a@xn--bcher-kva.example",
+	"/v1/email/a@silent.example", "/v1/email/a@servfail.example", "/V1/email/a@mail.example", "/v1/emails/", "/v1/emails/x", "/v2/emails", "/", "/openapi.json", "/healthz",
+	"/v1/email/" + strings.Repeat("a", 300) + "@mail.example", "/v1/email/" + strings.Repeat("%61", 20_000),
+}
