@@ -42,7 +42,8 @@ edge_tools() {
 
 build_edge() {
 	edge_tools || return 1
-	node edge/build.mjs dist/addrspec.wasm dist/edge
+	node edge/build.mjs workers dist/addrspec.wasm dist/edge
+	node edge/build.mjs demo dist/addrspec.wasm dist/edge/demo.html
 }
 
 build() {

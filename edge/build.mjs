@@ -1,30 +1,51 @@
-// Bundles the worker for each platform into a folder, with the module beside it:
+// Bundles what edge/ ships, around the module that go run ./wasm/dist made:
 //
-//   node build.mjs MODULE FOLDER
-//
-// MODULE is the addrspec.wasm that go run ./wasm/dist made.
+//   node build.mjs workers MODULE FOLDER    the worker for each platform
+//   node build.mjs package MODULE FOLDER    the npm package's files
+//   node build.mjs demo    MODULE FILE      the demo, one page that opens from disk
 
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-const [module, folder] = process.argv.slice(2);
-if (!folder) {
-  console.error("usage: node build.mjs MODULE FOLDER");
+const here = import.meta.dirname;
+const shared = { bundle: true, format: "esm", target: "es2022", platform: "neutral", external: ["node:*", "*.wasm"], logLevel: "warning" };
+
+const commands = {
+  async workers(module, folder) {
+    await bundle("entry", ["cloudflare", "deno", "node"], folder);
+    copyFileSync(module, join(folder, "addrspec.wasm"));
+    copyFileSync(join(here, "workerd.capnp"), join(folder, "workerd.capnp"));
+    writeFileSync(join(folder, "package.json"), '{ "type": "module", "private": true }\n');
+  },
+
+  async package(module, folder) {
+    await bundle("package", ["node", "browser", "workerd"], folder);
+    copyFileSync(module, join(folder, "addrspec.wasm"));
+    copyFileSync(join(here, "package/index.d.ts"), join(folder, "index.d.ts"));
+    copyFileSync(join(here, "../LICENSE"), join(folder, "LICENSE"));
+  },
+
+  async demo(module, file) {
+    const script = await build({ ...shared, entryPoints: [join(here, "demo/demo.ts")], write: false, minify: true });
+    const page = readFileSync(join(here, "demo/index.html"), "utf8")
+      .replace("/* style */", () => readFileSync(join(here, "demo/demo.css"), "utf8"))
+      .replace("/* module */", () => gzipSync(readFileSync(module), { level: 9 }).toString("base64"))
+      .replace("/* script */", () => script.outputFiles[0].text.replaceAll("</script", "<\\/script"));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, page);
+  },
+};
+
+async function bundle(from, entries, outdir) {
+  mkdirSync(outdir, { recursive: true });
+  await build({ ...shared, entryPoints: entries.map((entry) => join(here, from, `${entry}.ts`)), outdir });
+}
+
+const [command, module, target] = process.argv.slice(2);
+if (!target || !Object.hasOwn(commands, command)) {
+  console.error("usage: node build.mjs workers|package|demo MODULE TARGET");
   process.exit(2);
 }
-const here = import.meta.dirname;
-mkdirSync(folder, { recursive: true });
-await build({
-  entryPoints: ["cloudflare", "deno", "node"].map((entry) => join(here, "entry", `${entry}.ts`)),
-  outdir: folder,
-  bundle: true,
-  format: "esm",
-  target: "es2022",
-  platform: "neutral",
-  external: ["node:*", "*.wasm"],
-  logLevel: "warning",
-});
-copyFileSync(module, join(folder, "addrspec.wasm"));
-copyFileSync(join(here, "workerd.capnp"), join(folder, "workerd.capnp"));
-writeFileSync(join(folder, "package.json"), '{ "type": "module", "private": true }\n');
+await commands[command](module, target);

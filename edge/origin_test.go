@@ -53,11 +53,7 @@ type origin struct {
 
 // originProgram is built once for all tests.
 var originProgram = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "addrspec-edge-test-")
-	if err != nil {
-		return "", err
-	}
-	program := filepath.Join(dir, "addrspec")
+	program := filepath.Join(common, "addrspec")
 	out, err := exec.Command("go", "build", "-o", program, "github.com/addrspec/addrspec/origin").CombinedOutput()
 	if err != nil {
 		return "", &exec.Error{Name: string(out), Err: err}

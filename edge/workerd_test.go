@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,17 +23,32 @@ func needs(t testing.TB, file, how string) {
 	}
 }
 
-// bundle builds the worker for every platform; the result is the folder.
-func bundle(t testing.TB) string {
+// needsNode skips the test where the worker cannot be built.
+func needsNode(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("skipped: Node is not installed")
 	}
 	needs(t, "node_modules/esbuild", "run npm ci in edge/")
-	dir := t.TempDir()
-	out, err := exec.Command("node", "build.mjs", moduleFile(t), dir).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return dir
+}
+
+var (
+	bundling sync.Once
+	bundled  string
+)
+
+// bundle builds the worker for every platform, once for all tests; the result
+// is the folder.
+func bundle(t testing.TB) string {
+	t.Helper()
+	needsNode(t)
+	bundling.Do(func() {
+		dir := filepath.Join(common, "workers")
+		run(t, exec.Command("node", "build.mjs", "workers", moduleFile(t), dir))
+		bundled = dir
+	})
+	require.NotEmpty(t, bundled, "the worker was not built")
+	return bundled
 }
 
 // workerdProgram is the runtime itself, without the npm script before it.
@@ -47,10 +63,15 @@ func workerdProgram(t testing.TB) string {
 // startWorkerd runs the worker before the origin at originURL.
 func startWorkerd(t testing.TB, originURL string, settings ...string) *process {
 	t.Helper()
-	dir := bundle(t)
-	cmd := exec.Command(workerdProgram(t), "serve", filepath.Join(dir, "workerd.capnp"), "--socket-addr", "http=127.0.0.1:0", "--control-fd=3")
-	cmd.Env = append(os.Environ(), "ADDRSPEC_ORIGIN="+originURL, "ADDRSPEC_EDGE_SECRET="+secret)
-	cmd.Env = append(cmd.Env, settings...)
+	settings = append([]string{"ADDRSPEC_ORIGIN=" + originURL, "ADDRSPEC_EDGE_SECRET=" + secret}, settings...)
+	return serveWorkerd(t, filepath.Join(bundle(t), "workerd.capnp"), settings...)
+}
+
+// serveWorkerd runs workerd with a configuration on a port of its choice.
+func serveWorkerd(t testing.TB, config string, settings ...string) *process {
+	t.Helper()
+	cmd := exec.Command(workerdProgram(t), "serve", config, "--socket-addr", "http=127.0.0.1:0", "--control-fd=3")
+	cmd.Env = append(os.Environ(), settings...)
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
 	cmd.ExtraFiles = []*os.File{writer}

@@ -9,9 +9,10 @@ export class Engine {
   readonly #module: WebAssembly.Module;
   #instance: Instance | undefined;
 
-  constructor(module: WebAssembly.Module) {
+  /** A first instance is for who could only make one asynchronously. */
+  constructor(module: WebAssembly.Module, first = new WebAssembly.Instance(module, {})) {
     this.#module = module;
-    this.#instance = new Instance(module);
+    this.#instance = new Instance(first);
   }
 
   check(email: string | Uint8Array, flags = 0): Finding {
@@ -23,7 +24,7 @@ export class Engine {
   }
 
   #use<T>(call: (instance: Instance) => T): T {
-    this.#instance ??= new Instance(this.#module);
+    this.#instance ??= new Instance(new WebAssembly.Instance(this.#module, {}));
     try {
       return call(this.#instance);
     } catch (failure) {

@@ -73,8 +73,8 @@ export class Instance {
   readonly #out: number;
   readonly #report: number;
 
-  constructor(module: WebAssembly.Module) {
-    this.#exports = new WebAssembly.Instance(module, {}).exports as unknown as Exports;
+  constructor({ exports }: WebAssembly.Instance) {
+    this.#exports = exports as unknown as Exports;
     const version = this.#exports.addrspec_abi_version() >>> 0;
     if (version >>> 16 !== ABI_MAJOR) {
       throw new ModuleFailure(`addrspec.wasm speaks interface ${version >>> 16}, this host speaks ${ABI_MAJOR}; take both from one release`);

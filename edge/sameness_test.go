@@ -1,0 +1,144 @@
+package edge_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/wasm/moduletest"
+	"github.com/addrspec/addrspec/wasm/vectors"
+)
+
+// generated is how many addresses are checked beside the golden ones.
+const generated = 50_000
+
+// Native core, Node, Deno, Bun, workerd and Chromium give the same octets.
+func TestEveryHostGivesTheSameAnswers(t *testing.T) {
+	packed, want := exam(t)
+	dir := hostPrograms(t, packed)
+	module, addresses := filepath.Join(dir, "addrspec.wasm"), filepath.Join(dir, "addresses")
+	for _, tool := range []struct {
+		name, file string
+		args       []string
+	}{
+		{"node", "", nil},
+		{"deno", "runtimes/node_modules/.bin/deno", []string{"run", "--allow-read"}},
+		{"bun", "runtimes/node_modules/.bin/bun", nil},
+	} {
+		t.Run(tool.name, func(t *testing.T) {
+			path := toolPath(t, tool.name, tool.file)
+			args := append(slices.Clone(tool.args), filepath.Join(dir, "node.js"), module, addresses)
+			requireDigests(t, want, run(t, exec.Command(path, args...)))
+		})
+	}
+	t.Run("chromium", func(t *testing.T) {
+		path := toolPath(t, "chromium", "/usr/bin/chromium")
+		requireDigests(t, want, run(t, exec.Command("node", "test/hosts/chromium.mjs", path, dir)))
+	})
+	t.Run("workerd", func(t *testing.T) {
+		p := serveWorkerd(t, filepath.Join(dir, "workerd.capnp"))
+		response, err := http.Post("http://"+p.hostPort, "application/octet-stream", bytes.NewReader(packed))
+		require.NoError(t, err)
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		requireDigests(t, want, body)
+	})
+}
+
+// exam is the addresses, packed as test/digest.ts reads them, and the digests
+// of the answers: the golden ones, and native core's to generated addresses.
+func exam(t *testing.T) (packed []byte, want []string) {
+	sum := digester{}
+	golden, err := vectors.Read("../wasm/vectors")
+	require.NoError(t, err)
+	for _, file := range slices.Sorted(maps.Keys(golden)) {
+		for _, v := range golden[file] {
+			packed = pack(packed, v.Email, 0)
+			sum.add([]byte(v.Answer))
+		}
+	}
+	native := vectors.Native()
+	for n, email := range vectors.Generate(3, generated) {
+		packed = pack(packed, email, n&1)
+		sum.add(native(email, n&1 == 1))
+	}
+	return packed, sum.end()
+}
+
+func pack(dst []byte, email string, flag int) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(email)<<1|flag))
+	return append(dst, email...)
+}
+
+// digester sums blocks of a thousand answers, a line each.
+type digester struct {
+	lines bytes.Buffer
+	count int
+	sums  []string
+}
+
+func (d *digester) add(answer []byte) {
+	d.lines.Write(append(slices.Clip(answer), '\n'))
+	if d.count++; d.count%1000 == 0 {
+		d.flush()
+	}
+}
+
+func (d *digester) flush() {
+	sum := sha256.Sum256(d.lines.Bytes())
+	d.sums = append(d.sums, hex.EncodeToString(sum[:]))
+	d.lines.Reset()
+}
+
+func (d *digester) end() []string {
+	if d.lines.Len() > 0 {
+		d.flush()
+	}
+	return d.sums
+}
+
+// hostPrograms bundles the programs that take the exam, each for its host.
+func hostPrograms(t *testing.T, packed []byte) (dir string) {
+	t.Helper()
+	needsNode(t)
+	dir = t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "addrspec.wasm"), moduletest.Bytes(t), 0o600))
+	out, err := exec.Command("node_modules/.bin/esbuild", "--bundle", "--format=esm", "--target=es2022", "--external:node:*", "--external:*.wasm",
+		"--log-level=warning", "--outdir="+dir, "test/hosts/node.ts", "test/hosts/workerd.ts", "test/hosts/page.ts").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	config, err := os.ReadFile("test/hosts/workerd.capnp")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "workerd.capnp"), config, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "addresses"), packed, 0o600))
+	return dir
+}
+
+// run returns what cmd says; what it says on standard error is told when it fails.
+func run(t testing.TB, cmd *exec.Cmd) []byte {
+	t.Helper()
+	var wrong bytes.Buffer
+	cmd.Stderr = &wrong
+	out, err := cmd.Output()
+	require.NoError(t, err, "%s", &wrong)
+	return out
+}
+
+func requireDigests(t *testing.T, want []string, answered []byte) {
+	t.Helper()
+	var got []string
+	require.NoError(t, json.Unmarshal(answered, &got), "%.200s", answered)
+	require.Equal(t, want, got, "digests of the answers, a thousand each")
+}

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { isFault } from "./fault.ts";
+import { checksum, readKey, wellFormed } from "./key.ts";
+import { KEY } from "./testing.ts";
+
+test("the checksum is CRC-32 in base 62", () => {
+  assert.equal(checksum(KEY.slice(0, 36)), "2CGNRW");
+  // The CRC of "123456789" is 0xCBF43926 in every catalogue of CRCs.
+  let rest = 0xcbf43926, written = "";
+  for (; written.length < 6; rest = Math.floor(rest / 62)) written = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[rest % 62] + written;
+  assert.equal(checksum("123456789"), written);
+});
+
+test("one changed digit is noticed at every place", () => {
+  for (let at = 4; at < KEY.length; at++) {
+    const other = KEY[at] === "z" ? "y" : "z";
+    assert.equal(wellFormed(KEY.slice(0, at) + other + KEY.slice(at + 1)), false, `at ${at}`);
+  }
+});
+
+test("other forms are no keys", () => {
+  for (const key of ["", "ask_", KEY.slice(1), `${KEY}0`, KEY.toUpperCase(), KEY.replace("ask_", "ASK_"), `${KEY.slice(0, -1)}\n`, "ask_" + "é".repeat(38)]) {
+    assert.equal(wellFormed(key), false, JSON.stringify(key));
+  }
+});
+
+test("where the key is read from", () => {
+  const read = (headers: Record<string, string>) => {
+    const key = readKey(new Headers(headers));
+    return isFault(key) ? key.message.split(" ")[0] : key;
+  };
+  assert.equal(read({ "X-API-Key": KEY }), KEY);
+  assert.equal(read({ "X-API-Key": ` ${KEY} ` }), KEY);
+  assert.equal(read({ Authorization: `Bearer ${KEY}` }), KEY);
+  assert.equal(read({ Authorization: `bEARER   ${KEY}` }), KEY);
+  assert.equal(read({ "X-API-Key": KEY, Authorization: "Bearer nonsense" }), KEY);
+  assert.equal(read({ "X-API-Key": "nonsense", Authorization: `Bearer ${KEY}` }), "This");
+  assert.equal(read({ "X-API-Key": " ", Authorization: `Bearer ${KEY}` }), KEY);
+  assert.equal(read({ Authorization: `Basic ${KEY}` }), "No");
+  assert.equal(read({ Authorization: KEY }), "No");
+  assert.equal(read({ Authorization: `Bearer\t${KEY}` }), "No");
+  assert.equal(read({}), "No");
+});

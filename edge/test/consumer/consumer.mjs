@@ -1,0 +1,5 @@
+// A program that uses the package, in Node, Deno and Bun.
+
+import { answer } from "./answer.mjs";
+
+console.log(JSON.stringify(await answer()));

@@ -1,0 +1,9 @@
+using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [(name = "host", worker = (
+    modules = [(name = "workerd.js", esModule = embed "workerd.js"), (name = "addrspec.wasm", wasm = embed "addrspec.wasm")],
+    compatibilityDate = "2026-09-01",
+  ))],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "host")],
+);

@@ -1,0 +1,30 @@
+package edge_test
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTypeScriptIsStrict(t *testing.T) {
+	needsNode(t)
+	out, err := exec.Command("node_modules/.bin/tsc", "-p", ".").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// The unit tests stand beside the TypeScript code and run in Node's test runner.
+func TestUnits(t *testing.T) {
+	needsNode(t)
+	out, err := exec.Command("node", "test/run.mjs", moduleFile(t)).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "# fail 0")
+}
+
+// The lock files name packages and checksums, no registry of anybody's.
+func TestLockFilesNameNoRegistry(t *testing.T) {
+	for _, file := range []string{"package-lock.json", "runtimes/package-lock.json"} {
+		require.NotContains(t, readFile(t, file), "resolved", file)
+		require.NotContains(t, readFile(t, file), "http://", file)
+	}
+}
