@@ -57,9 +57,13 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, domain := range []string{"gmail.com", "me.mozmail.com", "zzz.example.co.uk", "0-mail.com", "-.", "tempmail.com"} {
-			l.Provider([]byte(domain))
-			l.Role([]byte(domain))
+		for _, name := range []string{"gmail.com", "me.mozmail.com", "zzz.example.co.uk", "-.", "tempmail.com", string(patch)} {
+			l.Provider([]byte(name))
+			l.Role([]byte(name))
+		}
+		for first := byte('a'); first <= 'z'; first++ { // many shelves, to the end of their last block
+			l.Provider([]byte{first, 'a' + first%7, 'z', 'z', 'z', '.', 'z', 'z'})
+			l.Role([]byte{first, 'e', 'z', 'z'})
 		}
 	})
 }
