@@ -40,6 +40,7 @@ var hosts = map[string]struct {
 	"Python": {python, 50_000},
 	"Rust":   {rust, 50_000},
 	"Java":   {java, 50_000},
+	"C":      {c, 50_000},
 }
 
 func python(t *testing.T) []string {
@@ -64,6 +65,17 @@ func java(t *testing.T) []string {
 	program, target := find(t, "java"), filepath.Join(cache(t), "java")
 	build(t, "java", find(t, "mvn"), "--quiet", "--batch-mode", "package", "-Dtarget="+target)
 	return []string{program, "-jar", filepath.Join(target, "addrspec-host.jar")}
+}
+
+func c(t *testing.T) []string {
+	wasmtime := os.Getenv("ADDRSPEC_WASMTIME_C")
+	if wasmtime == "" {
+		t.Skip("set ADDRSPEC_WASMTIME_C to a folder with include and lib of wasmtime's C API")
+	}
+	program := filepath.Join(t.TempDir(), "host")
+	build(t, "c", find(t, "cc"), "-Wall", "-Wextra", "-Werror", "-o", program, "addrspec.c", "-I", wasmtime+"/include",
+		"-L", wasmtime+"/lib", "-Wl,-rpath,"+wasmtime+"/lib", "-lwasmtime", "-lpthread", "-ldl", "-lm")
+	return []string{program}
 }
 
 // cache is a folder for what takes long to build. Tests of languages whose

@@ -1,0 +1,136 @@
+/*
+ * Checks email addresses with addrspec.wasm in C, through wasmtime's C API:
+ *
+ *     cc -o addrspec-host addrspec.c -I WASMTIME/include -L WASMTIME/lib -lwasmtime -lpthread -ldl -lm
+ *     ./addrspec-host addrspec.wasm [-0] [ADDRESS...]
+ *
+ * It answers each address, its arguments or the lines of standard input, with
+ * a line of JSON. With -0, addresses in the input end with a zero octet
+ * instead. The interface it speaks is wasm/ABI.md. POSIX for getdelim.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <wasmtime.h>
+
+enum { ABI_MAJOR = 1 };
+enum { FULL_SUGGESTION = 1 }; /* flag: typo_suggestion is the whole address */
+
+/* One instance of the module. One thread uses it at a time. */
+struct checker {
+    wasmtime_store_t *store;
+    wasmtime_context_t *context;
+    wasmtime_memory_t memory;
+    wasmtime_func_t check;
+    uint32_t in, capacity, out;
+};
+
+static void die(const char *why) {
+    fprintf(stderr, "addrspec-host: %s\n", why);
+    exit(1);
+}
+
+/* Ends the program where wasmtime reports an error or the module trapped. A
+   server would throw the store away here and start another instead. */
+static void succeed(wasmtime_error_t *error, wasm_trap_t *trap) {
+    wasm_byte_vec_t message;
+    if (error == NULL && trap == NULL) return;
+    if (error != NULL) wasmtime_error_message(error, &message);
+    else wasm_trap_message(trap, &message);
+    fprintf(stderr, "addrspec-host: %.*s\n", (int)message.size, message.data);
+    exit(1);
+}
+
+static wasmtime_extern_t export(struct checker *c, wasmtime_instance_t *instance, const char *name) {
+    wasmtime_extern_t found;
+    if (!wasmtime_instance_export_get(c->context, instance, name, strlen(name), &found)) die(name);
+    return found;
+}
+
+/* Calls a function of up to two i32 that answers an i32. */
+static int32_t call(struct checker *c, wasmtime_func_t function, size_t count, int32_t a, int32_t b) {
+    wasmtime_val_t params[2] = {{.kind = WASMTIME_I32, .of.i32 = a}, {.kind = WASMTIME_I32, .of.i32 = b}};
+    wasmtime_val_t result;
+    wasm_trap_t *trap = NULL;
+    succeed(wasmtime_func_call(c->context, &function, params, count, &result, 1, &trap), trap);
+    return result.of.i32;
+}
+
+static uint32_t get(struct checker *c, wasmtime_instance_t *instance, const char *name) {
+    return (uint32_t)call(c, export(c, instance, name).of.func, 0, 0, 0);
+}
+
+/* Starts an instance; the module imports nothing. */
+static void start(struct checker *c, wasm_engine_t *engine, const wasmtime_module_t *module) {
+    wasmtime_instance_t instance;
+    wasm_trap_t *trap = NULL;
+    c->store = wasmtime_store_new(engine, NULL, NULL);
+    c->context = wasmtime_store_context(c->store);
+    succeed(wasmtime_instance_new(c->context, module, NULL, 0, &instance, &trap), trap);
+    if (get(c, &instance, "addrspec_abi_version") >> 16 != ABI_MAJOR) die("the module has another interface version");
+    c->memory = export(c, &instance, "memory").of.memory;
+    c->check = export(c, &instance, "addrspec_check").of.func;
+    c->in = get(c, &instance, "addrspec_in_ptr");
+    c->capacity = get(c, &instance, "addrspec_in_cap");
+    c->out = get(c, &instance, "addrspec_out_ptr");
+}
+
+/* Prints one JSON object about the address. */
+static void answer(struct checker *c, const char *address, size_t length) {
+    if (length > c->capacity) die("the address is longer than the module takes");
+    memcpy(wasmtime_memory_data(c->context, &c->memory) + c->in, address, length);
+    int32_t octets = call(c, c->check, 2, (int32_t)length, 0);
+    if (octets < 0) die("the module failed");
+    /* The memory may have moved during the call: ask for it anew. */
+    fwrite(wasmtime_memory_data(c->context, &c->memory) + c->out, 1, (size_t)octets, stdout);
+    putchar('\n');
+}
+
+static void answer_all(struct checker *c, bool zero) {
+    char *line = NULL;
+    size_t size = 0;
+    int end = zero ? '\0' : '\n';
+    for (ssize_t length; (length = getdelim(&line, &size, end, stdin)) > 0;) {
+        if (line[length - 1] == end) length--;
+        if (!zero && length > 0 && line[length - 1] == '\r') length--;
+        if (length > 0) answer(c, line, (size_t)length);
+    }
+    free(line);
+}
+
+static wasmtime_module_t *compile(wasm_engine_t *engine, const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) die("the module cannot be read");
+    fseek(file, 0, SEEK_END);
+    size_t size = (size_t)ftell(file);
+    rewind(file);
+    uint8_t *wasm = malloc(size);
+    if (wasm == NULL || fread(wasm, 1, size, file) != size) die("the module cannot be read");
+    fclose(file);
+    wasmtime_module_t *module = NULL;
+    succeed(wasmtime_module_new(engine, wasm, size, &module), NULL);
+    free(wasm);
+    return module;
+}
+
+int main(int count, char **args) {
+    if (count < 2) die("usage: addrspec-host addrspec.wasm [-0] [ADDRESS...]");
+    wasm_engine_t *engine = wasm_engine_new();
+    wasmtime_module_t *module = compile(engine, args[1]);
+    struct checker c;
+    start(&c, engine, module);
+
+    bool zero = count > 2 && strcmp(args[2], "-0") == 0;
+    int first = zero ? 3 : 2;
+    for (int n = first; n < count; n++) answer(&c, args[n], strlen(args[n]));
+    if (first >= count) answer_all(&c, zero);
+
+    wasmtime_store_delete(c.store);
+    wasmtime_module_delete(module);
+    wasm_engine_delete(engine);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
