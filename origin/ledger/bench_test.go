@@ -24,6 +24,27 @@ func BenchmarkCharge(b *testing.B) {
 	benchmarkCharges(b, "postgres", func(b *testing.B) string { return needPostgres(b).emptyDatabase(b) })
 }
 
+// BenchmarkRefusal is a key that floods over its rate: what turning it away
+// costs with the fence, against asking the database each time.
+func BenchmarkRefusal(b *testing.B) {
+	for name, lower := range map[string]bool{"fence": false, "database": true} {
+		b.Run(name, func(b *testing.B) {
+			l := open(b, "sqlite:"+filepath.Join(b.TempDir(), "ledger.db"))
+			account, err := l.CreateAccount(b.Context(), "owner@example.com", Terms{})
+			require.NoError(b, err)
+			secret, _, err := l.CreateKey(b.Context(), account.ID, "bench")
+			require.NoError(b, err)
+			for b.Loop() {
+				if lower {
+					l.fence.lower()
+				}
+				_, err := l.Admit(b.Context(), Request{Key: secret})
+				require.NoError(b, err)
+			}
+		})
+	}
+}
+
 func benchmarkCharges(b *testing.B, name string, url func(*testing.B) string) {
 	for _, callers := range []int{1, 32} {
 		b.Run(name+"/callers="+strconv.Itoa(callers), func(b *testing.B) { benchmarkCharge(b, url(b), callers) })

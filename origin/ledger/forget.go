@@ -46,9 +46,9 @@ func (l *lapsing) want(w *wanted) {
 }
 
 func (l *lapsing) decide(b *book) (Admission, error) {
-	h := b.holds[holdKey(*l)]
-	if h != nil && !h.dropped && h.lapsed(b.now) {
-		b.expel(b.accounts[l.account], h)
+	a, h := b.accounts[l.account], b.holds[holdKey(*l)]
+	if a != nil && h != nil && !h.dropped && h.lapsed(b.now) {
+		b.expel(a, h)
 	}
 	return Admission{}, nil
 }

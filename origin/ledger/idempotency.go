@@ -17,7 +17,9 @@ type hold struct {
 	owner   string // the request that holds it
 	lease   int64  // until when the holder may work
 	expires int64  // from when on the key is forgotten
-	answer  []byte // nil while under way
+
+	answered bool
+	answer   []byte // null in the database while under way
 
 	// What the holder was charged.
 	key    int64
@@ -51,7 +53,7 @@ func (b *book) recall(a *account, i *Idempotency) (Verdict, []byte) {
 		return Admitted, nil
 	case subtle.ConstantTimeCompare(h.body[:], i.Body[:]) == 0:
 		return IdempotencyMismatch, nil
-	case h.answer != nil:
+	case h.answered:
 		return Replayed, h.answer
 	}
 	return IdempotencyConflict, nil
@@ -59,7 +61,7 @@ func (b *book) recall(a *account, i *Idempotency) (Verdict, []byte) {
 
 // lapsed reports whether the holder outlived its lease without an answer.
 func (h *hold) lapsed(now time.Time) bool {
-	return h.answer == nil && now.UnixNano() >= h.lease
+	return !h.answered && now.UnixNano() >= h.lease
 }
 
 // expel frees an idempotency key whose lease has lapsed. What its holder was
@@ -104,8 +106,7 @@ func (h *hold) finish(s Settlement) {
 		h.dropped = true
 		return
 	}
-	// Never nil, which would mean under way.
-	h.answer = append([]byte{}, s.Answer...)
+	h.answered, h.answer = true, append([]byte{}, s.Answer...) // never null
 	h.points -= s.Refund
 	h.changed = true
 }

@@ -41,6 +41,16 @@ func TestIdempotencyTellsAStory(t *testing.T) {
 	})
 }
 
+func TestIdempotencyOfAnEmptyAnswer(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		b := begin(t, url, plenty)
+		b.settle(b.send(b.once(1, 1)), Settlement{})
+		again := b.send(b.once(1, 1))
+		require.Equal(t, Replayed, again.Verdict)
+		require.Empty(t, again.Replay)
+	})
+}
+
 func TestIdempotencyOfTwoAccounts(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
 		b := begin(t, url, plenty)

@@ -58,6 +58,9 @@ func (s *settling) want(w *wanted) {
 
 func (s *settling) decide(b *book) (Admission, error) {
 	a := b.accounts[s.account]
+	if a == nil { // taken out of the database by hand
+		return Admission{}, ErrNoAccount
+	}
 	a.roll(monthOf(b.now))
 	if s.idempotency != nil {
 		h := b.held(s.charge)

@@ -81,7 +81,8 @@ func (s *sqlite) connect(ctx context.Context) (*sql.Conn, error) {
 // createFile makes the file and its folder, for their owner alone: the ledger
 // holds addresses of customers.
 func createFile(path string) error {
-	if path == "" || strings.HasPrefix(path, ":") {
+	hostLike := strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "///")
+	if path == "" || strings.HasPrefix(path, ":") || hostLike {
 		return errors.New("give the path of a file, as in sqlite:data/addrspec.db")
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -28,6 +28,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		"a bare path":    {"data/x.db", "sqlite:PATH"},
 		"unknown scheme": {"mysql://localhost/x", "sqlite:PATH"},
 		"no path":        {"sqlite:", "give the path of a file"},
+		"as with a host": {"sqlite://data/x.db", "give the path of a file"},
 		"in memory":      {"sqlite::memory:", "give the path of a file"},
 		"a folder":       {"sqlite:" + dir, "is a directory"},
 		"below a file":   {"sqlite:" + file("plain", "x") + "/x.db", "not a directory"},
@@ -54,7 +55,7 @@ func TestSQLiteFilesAreTheOwnersAlone(t *testing.T) {
 // SQLite does not wait while another process turns a new file to WAL mode, so
 // Open must. One file in a few shows it.
 func TestSQLiteOpenedAtOnce(t *testing.T) {
-	for range 20 {
+	for range 8 {
 		url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
 		together(8, func(int) {
 			l, err := Open(t.Context(), url)

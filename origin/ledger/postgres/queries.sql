@@ -20,8 +20,8 @@ SELECT k.hash, k.id, k.account, k.revoked_ns IS NOT NULL
  WHERE k.hash IN (SELECT jsonb_array_elements_text($1::jsonb));
 
 -- name: read_holds
-SELECT h.account, h.id, h.body, h.owner, h.lease_ns, h.expires_ns, h.answer,
-       h.key, h.points, h.month, h.day
+SELECT h.account, h.id, h.body, h.owner, h.lease_ns, h.expires_ns,
+       h.answer IS NOT NULL, h.answer, h.key, h.points, h.month, h.day
   FROM jsonb_array_elements($1::jsonb) w
   JOIN holds h ON h.id = w.value->>'id'
               AND h.account = coalesce((w.value->>'account')::bigint,

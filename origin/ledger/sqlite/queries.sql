@@ -19,8 +19,8 @@ SELECT k.hash, k.id, k.account, k.revoked_ns IS NOT NULL
  WHERE k.hash IN (SELECT value FROM json_each($1));
 
 -- name: read_holds
-SELECT h.account, h.id, h.body, h.owner, h.lease_ns, h.expires_ns, h.answer,
-       h.key, h.points, h.month, h.day
+SELECT h.account, h.id, h.body, h.owner, h.lease_ns, h.expires_ns,
+       h.answer IS NOT NULL, h.answer, h.key, h.points, h.month, h.day
   FROM json_each($1) w
   JOIN holds h ON h.id = w.value->>'id'
               AND h.account = coalesce(w.value->>'account',
