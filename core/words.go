@@ -4,6 +4,7 @@ const (
 	maxWords     = 6
 	maxWordBytes = 64 // of all words; RFC 5321 section 4.5.3.1.1 allows no more in a local part
 	maxDigits    = 4  // of a number beside a word: a branch, a year
+	minYear      = 3  // digits after one or two letters that make those initials
 )
 
 // words are the words of a local part, cut at ".", "_" and "-" and before
@@ -42,8 +43,8 @@ func (w *words) add(start, end int) bool {
 	for letters > start && isDigit(w.text[letters-1]) {
 		letters--
 	}
-	if end-letters > maxDigits {
-		return false
+	if digits := end - letters; digits > maxDigits || digits >= minYear && letters-start > 0 && letters-start < 3 {
+		return false // a number of something else; initials and a year
 	}
 	if letters > start && letters < end && !w.append(letters) {
 		return false
