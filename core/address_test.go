@@ -21,6 +21,7 @@ var fuzzSeeds = []struct{ email, why string }{
 	{"a@\u05D0.\u0661\u05D1", "right-to-left labels"},
 	{"a@\uFF45x\u3002\uFF2Fk", "full width letters and dots"},
 	{"a\u200B@x\xFF", "hidden characters and malformed UTF-8"},
+	{"a@b.xn--a", "an A-label after a usual one"},
 	{"Name <a@b.c>, d@e", "a mailbox list"},
 }
 

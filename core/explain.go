@@ -18,7 +18,7 @@ func (p *parser) explain() {
 		p.refuseWithoutAt()
 	case hasPrefixFold(p.text, "mailto:"): // a URI of RFC 6068
 		p.refuse(mailtoPrefix, 0)
-	case why == localPartSpace || why == localPartCharacter || why == localPartComment || why == quoteInside:
+	case localPartMissing <= why && why <= quoteInside && why != quotedStringUnclosed:
 		if i := indexByte(p.text[p.refusal.Offset:], '<'); i >= 0 {
 			p.refuse(angleBracket, p.refusal.Offset+i)
 		}

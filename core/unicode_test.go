@@ -65,11 +65,12 @@ func TestLowerCaseOfEveryCharacter(t *testing.T) {
 }
 
 func FuzzNFC(f *testing.F) {
-	f.Add("e\u0301\u0323")                   // marks out of canonical order
-	f.Add("\u1100\u1161\u11A8\u11A8")        // Hangul
-	f.Add("a\u0345\u0301\u0300\u1FEF\u212B") // singletons, blocked marks
-	f.Add("\u0958\uFB2C\U0001D15E")          // composition exclusions
-	f.Add("\u0B47\u0300\u0B3E")              // a mark that composes with a starter
+	f.Add("e\u0301\u0323")                                                            // marks out of canonical order
+	f.Add("\u1100\u1161\u11A8\u11A8")                                                 // Hangul
+	f.Add("\uAC00\u11C3\uD7A4\u11A8\uAC01\u11A8\u1100\u1176\u1113\u1161\uAC00\u11A7") // next to what composes
+	f.Add("a\u0345\u0301\u0300\u1FEF\u212B")                                          // singletons, blocked marks
+	f.Add("\u0958\uFB2C\U0001D15E")                                                   // composition exclusions
+	f.Add("\u0B47\u0300\u0B3E")                                                       // a mark that composes with a starter
 	f.Fuzz(func(t *testing.T, s string) {
 		if !utf8.ValidString(s) || len(s) > domainMax {
 			return

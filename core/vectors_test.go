@@ -85,6 +85,8 @@ func TestMalformedUTF8(t *testing.T) {
 		{"\xf4\x90\x80\x80@example.com", 0, "beyond U+10FFFF"},
 		{"\"j\xff\"@example.com", 2, "in a quoted string"},
 		{"\"\\\xff\"@example.com", 2, "in a quoted-pair"},
+		{"\"\\\x80\"@example.com", 2, "a continuation alone in a quoted-pair"},
+		{"\"\x80\"@example.com", 1, "a continuation alone in a quoted string"},
 		{"(\xff)jane@example.com", 1, "in a comment"},
 		{"jane@exam\xffple.com", 9, "in a domain"},
 		{"jane@[\xff]", 6, "in an address literal"},

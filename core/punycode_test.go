@@ -1,0 +1,61 @@
+package core
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/idna"
+)
+
+// TestPunycode compares with x/net/idna on labels of every length, of
+// characters near together and far apart.
+func TestPunycode(t *testing.T) {
+	random := rand.New(rand.NewPCG(3492, 0))
+	for range 20_000 {
+		label := make([]rune, 1+random.IntN(50))
+		low := rune(1) << (5 + random.IntN(15)) // the block most of them are from
+		for i := range label {
+			label[i] = low + random.Int32N(64)
+			if random.IntN(10) == 0 {
+				label[i] = 'a' + random.Int32N(26)
+			}
+		}
+		s := strings.ToLower(strings.Map(letterAlone, string(label)))
+		want, err := idna.Punycode.ToASCII(s)
+		if err != nil || want == s {
+			continue
+		}
+		encoded := appendPunycode([]byte(acePrefix), []rune(s))
+		require.Equal(t, want, string(encoded), "%+q", s)
+		back, ok := appendDecoded(make([]rune, 0, 64), encoded[len(acePrefix):])
+		require.True(t, ok, "%s", encoded)
+		require.Equal(t, s, string(back))
+	}
+}
+
+// letterAlone keeps what the oracle does not take for a dot or a surrogate.
+func letterAlone(r rune) rune {
+	if r == '.' || r == 0x3002 || r == 0xFF0E || r == 0xFF61 || r >= 0xD800 && r < 0xE000 {
+		return 'x'
+	}
+	return r
+}
+
+func TestDecodingRefuses(t *testing.T) {
+	for encoded, about := range map[string]string{
+		"A":                           "upper case, which the caller has lowered",
+		"a_b":                         "no digit",
+		"9":                           "cut short",
+		"999999a":                     "beyond U+10FFFF",
+		strings.Repeat("9", 60) + "a": "a delta that would overflow",
+		string(appendPunycode(nil, []rune{0xD801})):      "a surrogate",
+		string(appendPunycode(nil, []rune{'a', 0xDFFF})): "a surrogate after ASCII",
+	} {
+		_, ok := appendDecoded(make([]rune, 0, 64), []byte(encoded))
+		require.False(t, ok, about)
+	}
+	_, ok := appendDecoded(make([]rune, 0, 3), []byte("aaaa"))
+	require.False(t, ok, "more characters than fit")
+}
