@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	code := m.Run()
-	postgresServer.remove()
+	removePostgres()
 	os.Exit(code)
 }
 

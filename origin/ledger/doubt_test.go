@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
 // doubtful begins a ledger behind a proxy, with one admission of 10 points
@@ -11,7 +13,7 @@ import (
 func doubtful(t *testing.T) (b *bench, p *proxy, keyed, plain Admission) {
 	s := needPostgres(t)
 	p = startProxy(t, s)
-	b = begin(t, urlAt(p.dir, s.emptySchema(t)), plenty)
+	b = begin(t, pgtest.URLAt(p.dir, s.emptySchema(t)), plenty)
 	b.ask(100)
 	r := b.once(1, 1)
 	r.Points = 10

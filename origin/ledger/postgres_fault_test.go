@@ -24,9 +24,9 @@ func TestOpenPostgresSaysWhatIsWrong(t *testing.T) {
 		"nobody listens":   {"postgres://u:s3cret@127.0.0.1:1/x", "connection refused"},
 		"unknown host":     {"postgres://u:s3cret@no-such-host.invalid/x", "no-such-host.invalid"},
 		"newer schema":     {newer, "version 999, this program knows up to 1: use a newer addrspec"},
-		"no permission":    {asGuest(s.url(readable)), "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA"},
+		"no permission":    {asGuest(s.URL(readable)), "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA"},
 		"no schema":        {asGuest(s.emptyDatabase(t)), "the role needs a schema"},
-		"no such database": {"postgres:///nowhere?user=postgres&host=" + s.dir, `database "nowhere" does not exist`},
+		"no such database": {"postgres:///nowhere?user=postgres&host=" + s.Dir, `database "nowhere" does not exist`},
 	} {
 		_, err := Open(t.Context(), c.url)
 		require.ErrorContains(t, err, c.says, name)
@@ -163,9 +163,9 @@ func TestPostgresStoppedAndStarted(t *testing.T) {
 	}()
 	wait := func(what func() bool) { require.Eventually(t, what, 20*time.Second, time.Millisecond) }
 	wait(func() bool { return paid.Load() > 100 })
-	s.stop()
+	s.Stop()
 	wait(refused.Load)
-	require.NoError(t, s.start())
+	require.NoError(t, s.Resume())
 	before := paid.Load()
 	wait(func() bool { return paid.Load() > before+100 })
 	back.Store(true)
@@ -174,17 +174,4 @@ func TestPostgresStoppedAndStarted(t *testing.T) {
 	require.Equal(t, paid.Load(), b.used())
 	require.Equal(t, paid.Load(), b.history().Points)
 	t.Logf("the slowest of them took %v", time.Duration(slowest.Load()))
-}
-
-// sql runs a statement beside the ledger.
-func (s *server) sql(t *testing.T, url, query string) {
-	conn, err := pgx.Connect(t.Context(), url)
-	require.NoError(t, err)
-	defer conn.Close(t.Context())
-	_, err = conn.Exec(t.Context(), query)
-	require.NoError(t, err)
-}
-
-func (s *server) cutConnections(t *testing.T) {
-	s.sql(t, s.url("public"), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'")
 }

@@ -30,11 +30,11 @@ const (
 
 const socket = ".s.PGSQL.5432"
 
-func startProxy(t *testing.T, s *server) *proxy {
+func startProxy(t *testing.T, s server) *proxy {
 	dir, err := os.MkdirTemp("", "proxy-") // the test's own folder is too long for a socket
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	p := &proxy{dir: dir, server: filepath.Join(s.dir, socket)}
+	p := &proxy{dir: dir, server: filepath.Join(s.Dir, socket)}
 	listener, err := net.Listen("unix", filepath.Join(p.dir, socket))
 	require.NoError(t, err)
 	t.Cleanup(func() { listener.Close() })
