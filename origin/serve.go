@@ -83,7 +83,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger, listener net.Lis
 		return err
 	case <-ctx.Done():
 	}
-	return c.shutDown(log, server, o)
+	return c.shutDown(log, listener, server, o)
 }
 
 // logConfig tells what the service runs with, without secrets.
@@ -96,11 +96,12 @@ func (c *serveCmd) logConfig(log *slog.Logger, at net.Addr, info host.Info) {
 }
 
 // shutDown answers what is under way: batches with what they have.
-func (c *serveCmd) shutDown(log *slog.Logger, server *http.Server, o *origin) error {
+func (c *serveCmd) shutDown(log *slog.Logger, listener net.Listener, server *http.Server, o *origin) error {
 	log.Info("stopping", "grace", c.Grace.String())
-	o.api.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), c.Grace)
 	defer cancel()
+	o.api.Stop()
+	drain(listener)
 	if err := server.Shutdown(ctx); err != nil {
 		server.Close()
 		return fmt.Errorf("some requests were cut off: they took longer than the grace of %s", c.Grace)

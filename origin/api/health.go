@@ -11,8 +11,12 @@ func (s *Server) healthz(*http.Request) response {
 	return response{status: http.StatusOK, body: []byte(`{"status":"ok"}`)}
 }
 
-// readyz also asks the ledger's database, within a second.
+// readyz also asks the ledger's database, within a second. A server that stops
+// is not ready, so that whoever sends requests here sends them elsewhere.
 func (s *Server) readyz(r *http.Request) response {
+	if s.stopping.Err() != nil {
+		return unavailable("The service is stopping.").response()
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
 	if err := s.Ledger.Ping(ctx); err != nil {

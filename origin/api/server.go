@@ -54,7 +54,8 @@ func New(c Config) *Server {
 	return s
 }
 
-// Stop makes batches under way answer with what they have.
+// Stop makes batches under way answer with what they have, and every answer
+// from now on ask its client to come no more on this connection.
 func (s *Server) Stop() { s.stop() }
 
 // ServeHTTP answers r and records how that went.
@@ -63,6 +64,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := requestID(r.Header.Get(headerRequestID))
 	route := s.match(r)
 	answer := s.handle(route, r)
+	if s.stopping.Err() != nil {
+		w.Header().Set("Connection", "close")
+	}
 	answer.send(w, id)
 	s.record(record{route.name, answer.status, time.Since(start), id})
 }
