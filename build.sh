@@ -7,6 +7,7 @@
 #   ./build.sh bench   the performance table
 #   ./build.sh edge --origin URL --listen HOST:PORT --secret S
 #                      build, run the edge worker in workerd on this machine
+#   ./build.sh soak    hurt real processes for some minutes and prove what holds
 #   ./build.sh eval    the quality table (reads ../shared/eval or ADDRSPEC_EVAL)
 #
 # It wants Go and, for the tests of other hosts, Node; what else a test needs
@@ -96,6 +97,12 @@ bench() {
 	go test -run '^$' -bench . -benchmem ./core/... ./lists/... ./wasm/... ./origin/...
 }
 
+# Without arguments every trial runs in full; see origin/soak/main.go.
+soak() {
+	build
+	go run ./origin/soak -binary dist/addrspec "$@"
+}
+
 evaluate() {
 	go run ./core/eval "$@"
 }
@@ -108,6 +115,7 @@ run) run "$@" ;;
 edge) run_edge "$@" ;;
 test) check ;;
 bench) bench ;;
+soak) soak "$@" ;;
 eval) evaluate "$@" ;;
 -h | --help | help) usage ;;
 *)

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// A client speaks HTTP over one connection at a time. Unlike net/http's it
+// never sends a request twice, so that what was charged can be counted.
+type client struct {
+	address   string
+	key       string
+	keepAlive bool
+	conn      net.Conn
+	reader    *bufio.Reader
+}
+
+// exchangeLimit bounds one exchange; no answer within it is a failure.
+const exchangeLimit = 20 * time.Second
+
+// An outcome is what became of a request.
+type outcome struct {
+	fate   fate
+	status int
+	header http.Header
+	body   []byte
+	took   time.Duration
+	err    error // of a cut
+}
+
+type fate int
+
+const (
+	answered fate = iota
+	refused       // no connection: the server never saw the request
+	cut           // sent, and not answered whole: it may have been charged
+)
+
+// send sends a request and reads its answer.
+func (c *client) send(r request) (o outcome) {
+	begun := time.Now()
+	defer func() { o.took = time.Since(begun) }()
+	if err := c.connect(); err != nil {
+		return outcome{fate: refused}
+	}
+	o, err := c.exchange(r)
+	if err != nil {
+		c.close()
+		return outcome{fate: cut, err: err}
+	}
+	if !c.keepAlive || o.header.Get("Connection") == "close" {
+		c.close()
+	}
+	return o
+}
+
+func (c *client) connect() (err error) {
+	if c.conn != nil {
+		return nil
+	}
+	if c.conn, err = net.DialTimeout("tcp", c.address, exchangeLimit); err != nil {
+		c.conn = nil
+		return err
+	}
+	c.reader = bufio.NewReader(c.conn)
+	return nil
+}
+
+func (c *client) exchange(r request) (o outcome, err error) {
+	c.conn.SetDeadline(time.Now().Add(exchangeLimit))
+	if _, err := io.WriteString(c.conn, r.wire(c.key, c.keepAlive)); err != nil {
+		return o, err
+	}
+	response, err := http.ReadResponse(c.reader, nil)
+	if err != nil {
+		return o, err
+	}
+	defer response.Body.Close()
+	o.status, o.header = response.StatusCode, response.Header
+	if response.Close { // ReadResponse takes the header away
+		o.header.Set("Connection", "close")
+	}
+	o.body, err = io.ReadAll(response.Body)
+	return o, err
+}
+
+func (c *client) close() {
+	if c.conn != nil {
+		c.conn.Close()
+		c.conn = nil
+	}
+}
+
+// points is what the answer says it cost; it has the contract's form, or an
+// error says why not.
+func (o *outcome) points(r request) (points int64, err error) {
+	if o.header.Get("Content-Type") != "application/json" || o.header.Get("X-Request-Id") == "" {
+		return 0, fmt.Errorf("an answer of %d lacks its headers: %v", o.status, o.header)
+	}
+	switch {
+	case o.status == http.StatusOK && r.batch:
+		return o.batchPoints(r)
+	case o.status == http.StatusOK:
+		return 1, o.expectFields("email", "valid", "mx")
+	case o.status >= 500:
+		return 0, o.expectShapeA()
+	}
+	return 0, nil
+}
+
+func (o *outcome) batchPoints(r request) (int64, error) {
+	var e struct {
+		Partial bool
+		Total   int64
+		Points  int64 `json:"usage_points"`
+		Results []json.RawMessage
+	}
+	if err := json.Unmarshal(o.body, &e); err != nil {
+		return 0, err
+	}
+	if e.Points != e.Total || int(e.Total) != len(e.Results) || !e.Partial && e.Points != r.cost() {
+		return 0, fmt.Errorf("a batch of %d costs %d points and has %d results", r.cost(), e.Points, len(e.Results))
+	}
+	return e.Points, nil
+}
+
+// expectShapeA holds an error to section 7 of the specification.
+func (o *outcome) expectShapeA() error {
+	var e struct {
+		Status      int
+		Error, Code string
+	}
+	if err := json.Unmarshal(o.body, &e); err != nil || e.Status != o.status || e.Error == "" || e.Code == "" {
+		return fmt.Errorf("an answer of %d is not in shape A: %s", o.status, o.body)
+	}
+	if o.status == http.StatusServiceUnavailable && (e.Code != "REQUEST_CANCELLED" || o.header.Get("Retry-After") == "") {
+		return fmt.Errorf("a 503 has the code %s and Retry-After %q", e.Code, o.header.Get("Retry-After"))
+	}
+	return nil
+}
+
+func (o *outcome) expectFields(names ...string) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(o.body, &fields); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if fields[name] == nil {
+			return fmt.Errorf("an answer of %d lacks %s", o.status, name)
+		}
+	}
+	return nil
+}

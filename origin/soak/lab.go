@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+)
+
+// A lab holds what all trials share: the program, a resolver, a PostgreSQL.
+type lab struct {
+	dir      string
+	binary   string
+	module   []byte // addrspec.wasm as built into the program
+	cache    string // of machine code
+	dns      *resolver
+	postgres func() (*pgtest.Server, error) // started by the first trial that needs it
+	seconds  int
+	release  []func()
+}
+
+// fullLength is how many seconds a whole run may take.
+const fullLength = 600
+
+// times scales a number of rounds to the length of this run.
+func (l *lab) times(full int) int { return max(2, full*l.seconds/fullLength) }
+
+// span scales a duration likewise.
+func (l *lab) span(full time.Duration) time.Duration {
+	return max(500*time.Millisecond, full*time.Duration(l.seconds)/fullLength)
+}
+
+func newLab(ctx context.Context, o options) (l *lab, err error) {
+	l = &lab{binary: o.binary, seconds: min(max(o.seconds, 1), fullLength)}
+	defer func() {
+		if err != nil {
+			l.close()
+		}
+	}()
+	if l.dir, err = os.MkdirTemp("", "addrspec-soak-"); err != nil {
+		return nil, err
+	}
+	l.cache = filepath.Join(l.dir, "cache")
+	l.release = append(l.release, func() { os.RemoveAll(l.dir) })
+	if l.dns, err = listenDNS(); err != nil {
+		return nil, err
+	}
+	l.release = append(l.release, l.dns.Close)
+	l.postgres = sync.OnceValues(l.startPostgres)
+	return l, l.build(ctx)
+}
+
+func (l *lab) startPostgres() (*pgtest.Server, error) {
+	s, err := pgtest.Start()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errSkipped, err)
+	}
+	l.release = append(l.release, s.Close)
+	return s, nil
+}
+
+func (l *lab) close() {
+	for n := len(l.release) - 1; n >= 0; n-- {
+		l.release[n]()
+	}
+}
+
+// A resolver is the DNS that the programs under trial ask.
+type resolver struct{ *mxtest.Server }
+
+const zone = `
+	example.          300 IN SOA ns.example. hostmaster.example. 1 2 3 4 60
+	mail.example.     300 IN MX  10 mx1.mail.example.
+	servfail.example. 300 IN MX  10 mx1.mail.example.
+	*.bulk.example.   300 IN MX  10 mx1.mail.example.
+`
+
+func listenDNS() (*resolver, error) {
+	server, err := mxtest.Listen("127.0.0.1:0", zone)
+	if err != nil {
+		return nil, err
+	}
+	r := &resolver{server}
+	r.Heal()
+	return r, nil
+}
+
+// Heal makes the resolver answer again; servfail.example alone always fails.
+func (r *resolver) Heal() {
+	r.FaultAll(mxtest.Answer)
+	r.Fault("servfail.example", mxtest.ServFail)
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A load is clients that ask one request after another.
+type load struct {
+	tally
+	account  account
+	at       func(client int) (address string) // asked before each connection
+	clients  int
+	next     func(client, n int) request
+	finished func(client int, r request, o outcome) (goOn bool) // nil: always on
+
+	// gate is held for reading by each request under way: who takes it for
+	// writing finds the service at rest.
+	gate sync.RWMutex
+}
+
+// refusedPause keeps clients from spinning while nobody listens.
+const refusedPause = 2 * time.Millisecond
+
+// start has the clients ask until stop is called, which lets each finish its
+// request, or until ctx ends.
+func (l *load) start(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() { l.runOut(ctx); close(ended) }()
+	return func() { cancel(); <-ended }
+}
+
+// run is one client. Every second one keeps its connection.
+func (l *load) run(ctx context.Context, id int) {
+	c := &client{key: l.account.key, keepAlive: id%2 == 0}
+	defer c.close()
+	for n := 0; ctx.Err() == nil; n++ {
+		if r := l.next(id, n); !l.ask(c, id, r) {
+			return
+		}
+	}
+}
+
+// ask sends one request and counts it.
+func (l *load) ask(c *client, id int, r request) (goOn bool) {
+	l.gate.RLock()
+	if c.conn == nil {
+		c.address = l.at(id)
+	}
+	o := c.send(r)
+	l.count(r, o)
+	l.gate.RUnlock()
+	if o.fate == refused {
+		time.Sleep(refusedPause)
+	}
+	return l.finished == nil || l.finished(id, r, o)
+}
+
+// runOut has the clients ask until each has ended by itself.
+func (l *load) runOut(ctx context.Context) {
+	var clients sync.WaitGroup
+	for id := range l.clients {
+		clients.Go(func() { l.run(ctx, id) })
+	}
+	clients.Wait()
+}
+
+// atRest runs do while no request is under way.
+func (l *load) atRest(do func() error) error {
+	l.gate.Lock()
+	defer l.gate.Unlock()
+	return do()
+}
+
+// always is one address for all clients.
+func always(address string) func(int) string { return func(int) string { return address } }

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+	"strings"
+
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+)
+
+// An account is one that an operator made, with a key.
+type account struct{ email, key string }
+
+const unlimited = "unlimited"
+
+// newAccount makes an account as an operator does.
+func (s *scene) newAccount(name, rate, points string) (a account, err error) {
+	a.email = name + "@soak.test"
+	if _, err = s.operator("account", "create", "--email", a.email, "--rate", rate, "--points", points); err != nil {
+		return a, err
+	}
+	said, err := s.operator("key", "create", "--account", a.email, "--name", "soak")
+	words := strings.Fields(said)
+	if err == nil {
+		a.key = words[len(words)-1]
+	}
+	return a, err
+}
+
+// operator runs a command of the program on the trial's database.
+func (s *scene) operator(args ...string) (string, error) {
+	return output(s.ctx, s.binary, append(args, "--database", s.database)...)
+}
+
+// used is the account's points of this month.
+func (s *scene) used(a account) (int64, error) {
+	return s.sum([]string{"account", "list", "--to", "csv"}, "used", func(row map[string]string) bool { return row["email"] == a.email })
+}
+
+// history sums the usage history of the account.
+func (s *scene) history(a account) (int64, error) {
+	return s.sum([]string{"usage", "--account", a.email, "--first", "1970-01-01", "--last", "2999-12-31", "--to", "csv"},
+		"points", func(map[string]string) bool { return true })
+}
+
+// sum adds a column of what a command prints as CSV.
+func (s *scene) sum(command []string, column string, counts func(map[string]string) bool) (sum int64, err error) {
+	text, err := s.operator(command...)
+	if err != nil {
+		return 0, err
+	}
+	records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(records) == 0 {
+		return 0, fmt.Errorf("%v: not CSV: %w", command, err)
+	}
+	for _, record := range records[1:] {
+		row := map[string]string{}
+		for n, name := range records[0] {
+			row[name] = record[n]
+		}
+		if counts(row) {
+			n, err := strconv.ParseInt(row[column], 10, 64)
+			if err != nil {
+				return 0, err
+			}
+			sum += n
+		}
+	}
+	return sum, nil
+}
+
+// expectBooks reads the ledger while nobody asks: the points of the account lie
+// between least and most, and its history sums to them. The file is whole.
+func (s *scene) expectBooks(a account, least, most int64) error {
+	used, err := s.used(a)
+	if err != nil {
+		return err
+	}
+	history, err := s.history(a)
+	if err != nil {
+		return err
+	}
+	s.expect(used >= least, "%s: the ledger has %d points, %d were answered", a.email, used, least)
+	s.expect(used <= most, "%s: the ledger has %d points, at most %d can have been charged", a.email, used, most)
+	s.expect(used == history, "%s: the history sums to %d points, the account has %d", a.email, history, used)
+	if s.kind == sqlite {
+		return s.expectWhole(s.ctx)
+	}
+	return nil
+}
+
+// expectWhole has SQLite check its file.
+func (s *scene) expectWhole(ctx context.Context) error {
+	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(s.database, "sqlite:")+"?_pragma=busy_timeout(5000)&_pragma=query_only(1)")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var said string
+	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&said); err != nil {
+		return err
+	}
+	s.expect(said == "ok", "integrity check: %s", said)
+	return nil
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A process is a running `addrspec serve`.
+type process struct {
+	cmd     *exec.Cmd
+	address string
+	log     string        // path
+	ended   chan struct{} // closed once it has
+}
+
+// anyPort makes the system choose one.
+const anyPort = "127.0.0.1:0"
+
+// start runs the program at an address and returns once it listens.
+func (s *scene) start(address string, flags ...string) (*process, error) {
+	return s.startProgram(s.binary, address, flags...)
+}
+
+func (s *scene) startProgram(binary, address string, flags ...string) (*process, error) {
+	args := append([]string{"serve", "--listen", address, "--database", s.database, "--dns", s.dns.Addr,
+		"--dns-timeout", dnsTimeout.String(), "--batch-timeout", batchTimeout.String(),
+		"--grace", grace.String(), "--cache-dir", s.cache}, flags...)
+	p := &process{cmd: exec.Command(binary, args...), ended: make(chan struct{}),
+		log: filepath.Join(s.dir, fmt.Sprintf("log-%d", len(s.processes)))}
+	dieWithParent(p.cmd)
+	log, err := os.Create(p.log)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	p.cmd.Stderr = log
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	s.processes = append(s.processes, p)
+	return p, p.awaitAddress(out)
+}
+
+// Flags of every process.
+const (
+	dnsTimeout   = time.Second
+	batchTimeout = 3 * time.Second
+	grace        = 10 * time.Second
+)
+
+// awaitAddress reads where the process listens from its first line.
+func (p *process) awaitAddress(out io.Reader) error {
+	line, err := bufio.NewReader(out).ReadString('\n')
+	go func() {
+		_, _ = io.Copy(io.Discard, out)
+		_ = p.cmd.Wait()
+		close(p.ended)
+	}()
+	_, address, found := strings.Cut(strings.TrimSpace(line), "http://")
+	if err != nil || !found {
+		said, _ := os.ReadFile(p.log)
+		return fmt.Errorf("the program did not start: %s", said)
+	}
+	p.address = address
+	return nil
+}
+
+// kill ends the process as a crash would.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// terminate asks the process to end and waits for it; nil is exit code 0.
+func (p *process) terminate(within time.Duration) error {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+	case <-time.After(within):
+		return fmt.Errorf("it still runs after %s", within)
+	}
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+		return fmt.Errorf("it exits with %d", code)
+	}
+	return nil
+}
+
+// expectPrivate reads a process's log: no address and no key is in it.
+func (s *scene) expectPrivate(p *process) {
+	log, err := os.ReadFile(p.log)
+	s.expect(err == nil, "%v", err)
+	if found := secret.Find(log); found != nil {
+		s.expect(false, "a log holds %q", found)
+	}
+}
+
+// secret is an address, or a key.
+var secret = regexp.MustCompile(`[\w.]+@[\w.]+|ask_\w*`)

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// A request is one address by GET, or a batch by POST.
+type request struct {
+	emails []string
+	batch  bool
+	once   string // Idempotency-Key
+}
+
+// cost is what the request costs when all of it is answered.
+func (r *request) cost() int64 { return int64(len(r.emails)) }
+
+// wire is the request as it goes over the wire (RFC 9112).
+func (r *request) wire(key string, keepAlive bool) string {
+	var w strings.Builder
+	if r.batch {
+		w.WriteString("POST /v1/emails HTTP/1.1\r\nContent-Type: application/json\r\n")
+	} else {
+		fmt.Fprintf(&w, "GET /v1/email/%s HTTP/1.1\r\n", url.PathEscape(r.emails[0]))
+	}
+	fmt.Fprintf(&w, "Host: soak\r\nX-API-Key: %s\r\n", key)
+	if r.once != "" {
+		fmt.Fprintf(&w, "Idempotency-Key: %s\r\n", r.once)
+	}
+	if !keepAlive {
+		w.WriteString("Connection: close\r\n")
+	}
+	if r.batch {
+		body, _ := json.Marshal(map[string][]string{"emails": r.emails}) // strings always encode
+		fmt.Fprintf(&w, "Content-Length: %d\r\n\r\n%s", len(body), body)
+		return w.String()
+	}
+	w.WriteString("\r\n")
+	return w.String()
+}
+
+func single(email string) request { return request{emails: []string{email}} }
+
+// batchOf is a batch of so many addresses, all different.
+func batchOf(size, seed int) request {
+	r := request{batch: true}
+	for n := range size {
+		r.emails = append(r.emails, fmt.Sprintf("user%d.%d@d%d.bulk.example", seed, n, (seed+n)%domains))
+	}
+	return r
+}
+
+// domains is how many different ones the usual load asks about.
+const domains = 40
+
+// mixed is the usual load: single addresses and batches, some of a domain
+// whose look-up fails, which gives a single's point back.
+func mixed(client, n int) request {
+	seed := client*1_000_000 + n
+	switch n % 4 {
+	case 0:
+		return single(fmt.Sprintf("user%d@servfail.example", seed))
+	case 1, 2:
+		return single(fmt.Sprintf("user%d@d%d.bulk.example", seed, n%domains))
+	}
+	return batchOf(2+seed%9, seed)
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A tally counts what became of requests.
+type tally struct {
+	mu       sync.Mutex
+	points   int64 // of answers that reported them
+	doubtful int64 // of requests that were cut: these may have been charged
+	requests int
+	refused  int
+	cuts     []error
+	status   map[int]int
+	odd      []error         // answers that are not the contract's
+	took     []time.Duration // of answers of 200
+	slowest  time.Duration   // of all answers
+}
+
+func (t *tally) count(r request, o outcome) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.requests++
+	switch o.fate {
+	case refused:
+		t.refused++
+	case cut:
+		t.cuts = append(t.cuts, o.err)
+		t.doubtful += r.cost()
+	case answered:
+		t.countAnswer(r, o)
+	}
+}
+
+func (t *tally) countAnswer(r request, o outcome) {
+	points, err := o.points(r)
+	if err != nil {
+		t.odd = append(t.odd, err)
+	}
+	t.points += points
+	if t.status == nil {
+		t.status = map[int]int{}
+	}
+	t.status[o.status]++
+	t.slowest = max(t.slowest, o.took)
+	if o.status == 200 {
+		t.took = append(t.took, o.took)
+	}
+}
+
+// answers is how many got an answer with this status.
+func (t *tally) answers(status int) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.status[status]
+}
+
+// charged is the points that were answered, and with those in doubt.
+func (t *tally) charged() (least, most int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.points, t.points + t.doubtful
+}
+
+// firstCut is why the first request was cut, or nil.
+func (t *tally) firstCut() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.cuts) == 0 {
+		return nil
+	}
+	return t.cuts[0]
+}
+
+// expectContract notes answers that are not the contract's.
+func (s *scene) expectContract(t *tally) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, err := range t.odd[:min(3, len(t.odd))] {
+		s.expect(false, "%v", err)
+	}
+	s.expect(t.status[500] == 0, "%d answers of 500", t.status[500])
+}
+
+// String tells the figures.
+func (t *tally) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var statuses []string
+	for status, count := range t.status {
+		statuses = append(statuses, fmt.Sprintf("%d: %d", status, count))
+	}
+	slices.Sort(statuses)
+	return fmt.Sprintf("%d requests (%s; refused: %d, cut: %d), %d points; p50 %s, p99 %s, slowest %s",
+		t.requests, strings.Join(statuses, ", "), t.refused, len(t.cuts), t.points,
+		round(percentile(t.took, 50)), round(percentile(t.took, 99)), round(t.slowest))
+}
+
+// percentile is the least time that p per cent do not exceed.
+func percentile(times []time.Duration, p int) time.Duration {
+	if len(times) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(times))
+	return sorted[(len(sorted)*p+99)/100-1]
+}
+
+// round keeps three digits.
+func round(d time.Duration) time.Duration {
+	unit := time.Nanosecond
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+)
+
+// terminated sends SIGTERM under load, again and again. Every request that a
+// connection was had for is answered, and the process exits with 0 within its
+// grace. Some batches wait for a silent resolver at that moment.
+func terminated(s *scene) error {
+	a, err := s.newAccount("plain", unlimited, unlimited)
+	if err != nil {
+		return err
+	}
+	s.dns.Fault("slow.bulk.example", mxtest.Silent)
+	l := &load{account: a, clients: buyers, next: slowAndMixed}
+	var ends []time.Duration
+	for range s.times(20) {
+		p, err := s.start(anyPort)
+		if err != nil {
+			return err
+		}
+		l.at = always(p.address)
+		stop := l.start(s.ctx)
+		time.Sleep(s.span(time.Second))
+		begun := time.Now()
+		err = p.terminate(grace)
+		ends = append(ends, time.Since(begun))
+		stop()
+		s.expect(err == nil, "SIGTERM: %v", err)
+	}
+	s.figure("%d times SIGTERM; it ends after p50 %s, at most %s", len(ends), round(percentile(ends, 50)), round(percentile(ends, 100)))
+	s.figure("%s", &l.tally)
+	s.expect(len(l.cuts) == 0, "%d requests were cut off, such as: %v", len(l.cuts), l.firstCut())
+	s.expectContract(&l.tally)
+	least, most := l.charged()
+	return s.expectBooks(a, least, most)
+}
+
+// slowAndMixed adds to the usual load batches of which one domain is not
+// answered in time.
+func slowAndMixed(client, n int) request {
+	r := mixed(client, n)
+	if client < 2 && r.batch {
+		r.emails = append(r.emails, fmt.Sprintf("user%d@slow.bulk.example", n))
+	}
+	return r
+}
