@@ -16,8 +16,8 @@ func TestOpenPostgresSaysWhatIsWrong(t *testing.T) {
 	open(t, newer)
 	s.sql(t, newer, "INSERT INTO schema_version VALUES (999)")
 	readable := s.emptySchema(t)
-	s.sql(t, newer, "CREATE ROLE guest LOGIN; GRANT USAGE ON SCHEMA "+readable+" TO guest")
-	asGuest := func(url string) string { return strings.Replace(url, "user=postgres", "user=guest", 1) }
+	s.sql(t, newer, "CREATE ROLE guest_"+readable+" LOGIN; GRANT USAGE ON SCHEMA "+readable+" TO guest_"+readable)
+	asGuest := func(url string) string { return strings.Replace(url, "user=postgres", "user=guest_"+readable, 1) }
 
 	for name, c := range map[string]struct{ url, says string }{
 		"malformed":        {"postgres://u:s3cret@host:port/x", "the database's URL"},
