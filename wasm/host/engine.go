@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -84,13 +85,17 @@ func (e *Engine) newView(ctx context.Context, blob []byte) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	view := &View{pool: p}
-	err = p.use(ctx, func(i *instance) error { view.info, err = i.readInfo(ctx); return err })
+	i, err := p.lend(ctx)
+	if err != nil {
+		return nil, err
+	}
+	info, err := i.readInfo(ctx)
+	p.giveBack(ctx, i, err)
 	if err != nil {
 		p.retire(ctx)
 		return nil, err
 	}
-	return view, nil
+	return &View{pool: p, info: info}, nil
 }
 
 func (i *instance) readInfo(ctx context.Context) (info Info, err error) {
@@ -122,9 +127,15 @@ func (v *View) Info() Info { return v.info }
 // Check checks one address; it waits for a free instance as long as ctx lets
 // it. The answer's JSON is appended to dst.
 func (v *View) Check(ctx context.Context, dst []byte, email string, flags Flags) (answer Answer, err error) {
-	err = v.pool.use(ctx, func(i *instance) error {
-		answer, err = i.checkAddress(ctx, dst, email, flags)
-		return err
-	})
+	i, err := v.pool.lend(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	err = errUnfinished // unless the check comes to its end
+	defer func() { v.pool.giveBack(ctx, i, err) }()
+	answer, err = i.checkAddress(ctx, dst, email, flags)
 	return answer, err
 }
+
+// errUnfinished goes with an instance whose call a panic cut short.
+var errUnfinished error = &trap{errors.New("the call did not come to its end")}

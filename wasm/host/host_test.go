@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/lists"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
@@ -28,15 +30,41 @@ func TestCheckAnswersTheSixteenFields(t *testing.T) {
 	require.Equal(t, "example.org", answer.Host)
 }
 
-func BenchmarkCheck(b *testing.B) {
-	engine := newEngine(b, moduletest.Bytes(b), host.Options{Size: 1})
-	var buf []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := engine.Check(context.Background(), buf[:0], "jane.doe@example.org", 0); err != nil {
-			b.Fatal(err)
+// A check allocates the name of its host and nothing else.
+func TestCheckAllocatesTheHostAlone(t *testing.T) {
+	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1})
+	var answer host.Answer
+	var err error
+	allocations := testing.AllocsPerRun(100, func() {
+		if answer, err = engine.Check(context.Background(), answer.JSON[:0], "jane.doe@example.org", 0); err != nil {
+			panic(err)
 		}
-	}
+	})
+	require.LessOrEqual(t, allocations, 1.0)
+}
+
+// BenchmarkCheck compares the module with native core.
+func BenchmarkCheck(b *testing.B) {
+	const email = "jane.doe@example.org"
+	b.Run("native", func(b *testing.B) {
+		checker, line := core.New(lists.Default()), []byte(nil)
+		b.ReportAllocs()
+		for b.Loop() {
+			facts := checker.Check([]byte(email))
+			line, _ = core.AppendJSON(line[:0], &facts, false)
+		}
+	})
+	b.Run("wazero", func(b *testing.B) {
+		engine := newEngine(b, moduletest.Bytes(b), host.Options{Size: 1})
+		var answer host.Answer
+		var err error
+		b.ReportAllocs()
+		for b.Loop() {
+			if answer, err = engine.Check(context.Background(), answer.JSON[:0], email, 0); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
 // The place of the mx value is where the answer says.

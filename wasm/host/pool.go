@@ -33,20 +33,17 @@ func newPool(ctx context.Context, size int, c *counters, start func(context.Cont
 	return p, nil
 }
 
-// use lends an instance to f. An instance in which f met a trap is closed; the
-// next caller starts a fresh one.
-func (p *pool) use(ctx context.Context, f func(*instance) error) error {
+// lend gives the caller an instance until it is given back; it waits for one
+// as long as ctx lets it.
+func (p *pool) lend(ctx context.Context) (*instance, error) {
 	if err := p.acquire(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { <-p.slots }()
 	i, err := p.take(ctx)
 	if err != nil {
-		return err
+		<-p.slots
 	}
-	err = f(i)
-	p.giveBack(ctx, i, err)
-	return err
+	return i, err
 }
 
 // acquire takes a slot and counts what it cost; without a wait no clock is read.
@@ -80,9 +77,10 @@ func (p *pool) take(ctx context.Context) (*instance, error) {
 	return p.start(ctx)
 }
 
+// giveBack takes an instance back, with the error of its last call. One that
+// met a trap is closed; the next caller starts a fresh one.
 func (p *pool) giveBack(ctx context.Context, i *instance, err error) {
-	var met *trap
-	trapped := errors.As(err, &met)
+	trapped := isTrap(err)
 	if trapped {
 		p.counters.trapped.Add(1)
 	}
@@ -95,6 +93,15 @@ func (p *pool) giveBack(ctx context.Context, i *instance, err error) {
 	if !keep {
 		i.module.Close(ctx)
 	}
+	<-p.slots
+}
+
+func isTrap(err error) bool {
+	if err == nil { // the usual case, for which errors.As would allocate
+		return false
+	}
+	var met *trap
+	return errors.As(err, &met)
 }
 
 // retire closes the idle instances now and each lent one when it comes back.

@@ -14,13 +14,14 @@ func TestUseEndsWithItsContext(t *testing.T) {
 	engine, err := New(context.Background(), moduletest.Bytes(t), Options{Size: 1, CacheDir: moduletest.CacheDir()})
 	require.NoError(t, err)
 	defer engine.Close(context.Background())
-	require.NoError(t, engine.View().pool.use(context.Background(), func(*instance) error {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_, err := engine.Check(ctx, nil, "jane@example.org", 0)
-		require.ErrorIs(t, err, context.Canceled)
-		return nil
-	}))
+	pool := engine.View().pool
+	lent, err := pool.lend(context.Background())
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = engine.Check(ctx, nil, "jane@example.org", 0)
+	require.ErrorIs(t, err, context.Canceled)
+	pool.giveBack(context.Background(), lent, nil)
 	_, err = engine.Check(context.Background(), nil, "jane@example.org", 0)
 	require.NoError(t, err, "the one who gave up took no instance along")
 }
@@ -30,12 +31,12 @@ func TestUseHoldsAnInstanceOverARetirement(t *testing.T) {
 	engine, err := New(context.Background(), moduletest.Bytes(t), Options{Size: 1, CacheDir: moduletest.CacheDir()})
 	require.NoError(t, err)
 	defer engine.Close(context.Background())
-	var lent *instance
-	require.NoError(t, engine.View().pool.use(context.Background(), func(i *instance) error {
-		lent = i
-		require.NoError(t, engine.SetLists(context.Background(), nil))
-		_, err := i.checkAddress(context.Background(), nil, "jane@example.org", 0)
-		return err
-	}))
+	pool := engine.View().pool
+	lent, err := pool.lend(context.Background())
+	require.NoError(t, err)
+	require.NoError(t, engine.SetLists(context.Background(), nil))
+	_, err = lent.checkAddress(context.Background(), nil, "jane@example.org", 0)
+	require.NoError(t, err)
+	pool.giveBack(context.Background(), lent, err)
 	require.True(t, lent.module.IsClosed())
 }
