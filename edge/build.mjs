@@ -16,7 +16,7 @@ const commands = {
   async workers(module, folder) {
     await bundle("entry", ["cloudflare", "deno", "node"], folder);
     copyFileSync(module, join(folder, "addrspec.wasm"));
-    copyFileSync(join(here, "workerd.capnp"), join(folder, "workerd.capnp"));
+    for (const config of ["workerd.capnp", "wrangler.jsonc", "deno.json"]) copyFileSync(join(here, config), join(folder, config));
     writeFileSync(join(folder, "package.json"), '{ "type": "module", "private": true }\n');
   },
 

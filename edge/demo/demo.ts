@@ -36,7 +36,7 @@ function update(): void {
   showVerdict(email, facts, refusal);
   showFacts(facts.valid ? facts : null);
   element("json").textContent = JSON.stringify(facts, null, 2);
-  element("footer").textContent = `Checked in ${Math.round(took * 1000)} µs. The module was ready after ${Math.round(ready)} ms: engine ${versions.engine}, lists ${versions.lists}, model ${versions.model}.`;
+  element("footer").textContent = `Checked in ${took < 0.1 ? "less than 0.1" : took.toFixed(1)} ms. The module was ready after ${Math.round(ready)} ms: engine ${versions.engine}, lists ${versions.lists}, model ${versions.model}.`;
 }
 
 function showVerdict(email: string, facts: Facts, refusal: Refusal | null): void {

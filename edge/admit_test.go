@@ -1,0 +1,137 @@
+package edge_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// admit is what a worker sends; key may be empty.
+func admit(key, body string) request {
+	headers := []string{"Content-Type: application/json", "X-Edge-Secret: " + secret}
+	if key != "" {
+		headers = append(headers, "X-API-Key: "+key)
+	}
+	return request{http.MethodPost, "/v1/edge/admit", headers, body}
+}
+
+const oneDomain = `{"operation":"batch","points":1,"domains":[{"name":"mail.example","addresses":1}]}`
+
+func TestEdgeEndpointIsGuarded(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t))
+	key := o.account(t, "guard@admit.test")
+	without := admit(key, oneDomain)
+	without.headers = without.headers[:1]
+	for name, c := range map[string]struct {
+		request request
+		status  int
+		code    string
+	}{
+		"no secret":                 {without, 403, "INVALID_EDGE_SECRET"},
+		"no secret and no key":      {request{http.MethodPost, "/v1/edge/admit", nil, ""}, 403, "INVALID_EDGE_SECRET"},
+		"a wrong secret":            {without.with("X-Edge-Secret: "+secret+"x", "X-API-Key: "+key), 403, "INVALID_EDGE_SECRET"},
+		"an empty secret":           {without.with("X-Edge-Secret: ", "X-API-Key: "+key), 403, "INVALID_EDGE_SECRET"},
+		"no key":                    {admit("", oneDomain), 401, "INVALID_API_KEY"},
+		"a key of the wrong form":   {admit("ask_", oneDomain), 401, "INVALID_API_KEY"},
+		"an unknown key":            {admit("ask_000000000000000000000000000000002CGNRW", oneDomain), 401, "INVALID_API_KEY"},
+		"another method":            {request{http.MethodGet, "/v1/edge/admit", nil, ""}, 405, "METHOD_NOT_ALLOWED"},
+		"a bad body, the key first": {admit("ask_", "{"), 401, "INVALID_API_KEY"},
+		"a bad body":                {admit(key, "{"), 400, "INVALID_REQUEST"},
+		"another media type":        {request{http.MethodPost, "/v1/edge/admit", []string{"X-Edge-Secret: " + secret, "X-API-Key: " + key}, "{}"}, 415, "UNSUPPORTED_MEDIA_TYPE"},
+		"a body over the limit":     {admit(key, strings.Repeat(" ", 1<<20+1)), 413, "BODY_TOO_LARGE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := o.send(t, c.request)
+			require.Equal(t, c.status, a.status, a.body)
+			require.Contains(t, a.body, `"`+c.code+`"`)
+		})
+	}
+	require.Zero(t, o.used(t, "guard@admit.test"))
+	require.Equal(t, http.StatusOK, o.send(t, admit(key, oneDomain)).status)
+	requireSilent(t, o.process)
+}
+
+func TestWithoutASecretThereIsNoEdgeEndpoint(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t), "--edge-secret", "")
+	for _, method := range []string{http.MethodPost, http.MethodGet} {
+		a := o.send(t, request{method, "/v1/edge/admit", []string{"X-Edge-Secret: "}, ""})
+		require.Equal(t, http.StatusNotFound, a.status)
+	}
+}
+
+func TestAdmission(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms")
+	for name, c := range map[string]struct {
+		body   string
+		status int
+		says   string
+		used   int64
+	}{
+		"in order, each of its kind": {share("batch", 7, "mail.example", "none.example", "silent.example", "servfail.example", "null.example", "absent.example"),
+			200, `{"mx":[true,false,"DNS_TIMEOUT","DNS_FAILURE",false,false],"partial":false}`, 7},
+		"no domain to ask":        {share("batch", 3), 200, `{"mx":[],"partial":false}`, 3},
+		"64 domains":              {share("batch", 64, bulk(64)...), 200, `"partial":false}`, 64},
+		"a U-label is no A-label": {share("batch", 1, "b\u00fccher.example"), 200, `{"mx":["DNS_FAILURE"],"partial":false}`, 1},
+		"a single":                {share("single", 1, "mail.example"), 200, `{"mx":[true],"partial":false}`, 1},
+		"a single literal":        {share("single", 1), 200, `{"mx":[],"partial":false}`, 1},
+		"a single without answer": {share("single", 1, "silent.example"), 503, `"REQUEST_CANCELLED"`, 0},
+		"a single that failed":    {share("single", 1, "servfail.example"), 503, `"REQUEST_CANCELLED"`, 0},
+		"bad input at the worker": {share("batch", 0), 200, `{"mx":[],"partial":false}`, 0},
+		"65 domains":              {share("batch", 64, bulk(65)...), 400, `"INVALID_REQUEST"`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			email := strings.NewReplacer(" ", "-", ",", "").Replace(name) + "@admit.test"
+			a := o.send(t, admit(o.account(t, email), c.body))
+			require.Equal(t, c.status, a.status, a.body)
+			require.Contains(t, a.body, c.says)
+			require.Equal(t, fmt.Sprint(c.used), a.header.Get("X-Usage-Current"))
+			require.Equal(t, c.used, o.used(t, email))
+		})
+	}
+}
+
+func TestAdmissionRefusesInTheOperationsShape(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t))
+	ctx, one := context.Background(), ledger.Limit(1)
+	a, err := o.ledger.CreateAccount(ctx, "poor@admit.test", ledger.Terms{Rate: limit(1000), Points: &one})
+	require.NoError(t, err)
+	key, _, err := o.ledger.CreateKey(ctx, a.ID, "test")
+	require.NoError(t, err)
+	poor := o.send(t, admit(key, share("batch", 2)))
+	require.Equal(t, http.StatusPaymentRequired, poor.status)
+	require.Contains(t, poor.body, `"required":2,"remaining":1`)
+	require.Equal(t, http.StatusOK, o.send(t, admit(key, share("single", 1))).status)
+	spent := o.send(t, admit(key, share("single", 1)))
+	require.Equal(t, http.StatusTooManyRequests, spent.status)
+	require.Contains(t, spent.body, `"title":"Too Many Requests"`)
+	require.NotEmpty(t, spent.header.Get("Retry-After"))
+}
+
+func limit(n int64) *ledger.Limit {
+	l := ledger.Limit(n)
+	return &l
+}
+
+// share is a request's body with one address on each domain.
+func share(operation string, points int, domains ...string) string {
+	list := make([]string, len(domains))
+	for n, name := range domains {
+		list[n] = fmt.Sprintf(`{"name":"%s","addresses":1}`, name)
+	}
+	return fmt.Sprintf(`{"operation":"%s","points":%d,"domains":[%s]}`, operation, points, strings.Join(list, ","))
+}
+
+func bulk(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("d%d.bulk.example", i)
+	}
+	return names
+}

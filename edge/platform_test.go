@@ -1,0 +1,44 @@
+package edge_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The configuration for Cloudflare is checked by Cloudflare's own tool, offline.
+func TestWranglerTakesTheConfiguration(t *testing.T) {
+	wrangler, err := filepath.Abs("runtimes/node_modules/wrangler/wrangler-dist/cli.js")
+	require.NoError(t, err)
+	needs(t, wrangler, "npm ci --prefix edge/runtimes installs it")
+	bun := toolPath(t, "bun", "runtimes/node_modules/.bin/bun") // wrangler wants a newer Node than the worker does
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(bundle(t))))
+	cmd := exec.Command(bun, wrangler, "deploy", "--dry-run", "--outdir", "out", "--var", "ADDRSPEC_ORIGIN:https://origin.example.org")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CI=1", "NO_COLOR=1", "WRANGLER_SEND_METRICS=false", "WRANGLER_LOG_PATH="+dir, "XDG_CONFIG_HOME="+dir)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.NotContains(t, string(out), "WARNING", "%s", out)
+	require.Contains(t, string(out), "Total Upload")
+	require.Contains(t, string(out), "env.ADDRSPEC_ORIGIN")
+	t.Logf("%s", out)
+}
+
+// The demo opens from disk in Chromium and does what it says.
+func TestDemo(t *testing.T) {
+	needsNode(t)
+	chromium := toolPath(t, "chromium", "/usr/bin/chromium")
+	page := filepath.Join(t.TempDir(), "demo.html")
+	run(t, exec.Command("node", "build.mjs", "demo", moduleFile(t), page))
+	t.Logf("%s", run(t, exec.Command("node", "test/demo.mjs", chromium, page)))
+}
+
+// The bundle's own task starts the worker under Deno.
+func TestDenoTask(t *testing.T) {
+	w := command("deno", "runtimes/node_modules/.bin/deno", "task", "--quiet", "start")(t, "http://127.0.0.1:9")
+	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", formal)))
+}

@@ -1,0 +1,77 @@
+// The demo page in Chromium, opened from disk:
+//
+//   node test/demo.mjs CHROMIUM PAGE            tries it
+//   node test/demo.mjs CHROMIUM PAGE FOLDER     and takes light.png and dark.png for the README
+
+import assert from "node:assert/strict";
+import { dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { open } from "./browser.mjs";
+
+const [chromium, file, pictures] = process.argv.slice(2);
+const { page, close } = await open(chromium, dirname(resolve(file)), { viewport: { width: 760, height: 560 } });
+const text = (selector) => page.locator(selector).innerText();
+const state = () => page.getAttribute("#verdict", "data-state");
+
+async function typeAddress(address) {
+  await page.fill("#address", "");
+  await page.locator("#address").pressSequentially(address);
+}
+
+try {
+  const asked = [];
+  page.on("request", (request) => asked.push(request.url().slice(0, 40)));
+  await page.goto(pathToFileURL(resolve(file)).href);
+  await page.waitForSelector("#address:enabled", { timeout: 30_000 });
+  assert.equal(await state(), "empty");
+
+  await typeAddress("jane.doe@example.org");
+  assert.equal(await state(), "valid");
+  assert.equal(await page.locator("dt").count(), 14);
+  assert.ok(await page.locator("#suggestion").isHidden());
+
+  // The reason and the place of a refusal, with each key.
+  await typeAddress("jane..");
+  assert.equal(await state(), "invalid");
+  await typeAddress("josé..doe@example.org");
+  assert.match(await text("#reason"), /two dots/);
+  assert.match(await text("#norm"), /RFC 5322/);
+  assert.deepEqual([await text("#place"), await text("#place mark")], ["josé..doe@example.org", "."]);
+  assert.equal(await page.locator("#place mark").evaluate((mark) => mark.previousSibling.textContent), "josé.");
+
+  // What is typed is shown, never run.
+  await page.fill("#address", '<img src=x onerror="document.title=1">@example.org');
+  assert.equal(await page.locator("#place img").count(), 0);
+  assert.notEqual(await page.title(), "1");
+
+  // The suggestion of a typo, and its button.
+  await typeAddress("jane.doe+news@gmial.com");
+  assert.equal(await state(), "doubtful");
+  assert.match(await text("#suggestion"), /gmail\.com/);
+  await page.click("#suggestion");
+  assert.equal(await page.inputValue("#address"), "jane.doe+news@gmail.com");
+  assert.equal(await state(), "valid");
+
+  // Every example gives an answer; the page fits a telephone; it asks nobody anything.
+  for (const example of await page.locator("#examples button").all()) {
+    await example.click();
+    assert.notEqual(await state(), "empty");
+  }
+  await page.setViewportSize({ width: 360, height: 640 });
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "scrolls sideways");
+  assert.deepEqual(asked.filter((url) => !/^(data|file|blob):/.test(url)), []);
+
+  if (pictures) await takePictures();
+  console.log(await text("#footer"));
+} finally {
+  await close();
+}
+
+async function takePictures() {
+  await page.setViewportSize({ width: 760, height: 560 });
+  for (const [scheme, address] of [["light", "jane.doe+news@gmial.com"], ["dark", "jane..doe@example.org"]]) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await typeAddress(address);
+    await page.screenshot({ path: join(pictures, `${scheme}.png`), fullPage: true });
+  }
+}
