@@ -49,6 +49,7 @@ var ledgerFigures = []figure[ledger.Stats]{
 	{"addrspec_ledger_fenced_total", "Requests over the rate refused without the database.", true, func(s ledger.Stats) float64 { return float64(s.Fenced) }},
 	{"addrspec_ledger_largest_commit", "Most operations in one transaction.", false, func(s ledger.Stats) float64 { return float64(s.Largest) }},
 	{"addrspec_ledger_slowest_seconds", "The longest transaction.", false, func(s ledger.Stats) float64 { return s.Slowest.Seconds() }},
+	{"addrspec_ledger_owed", "Charges to give back as soon as the database takes it.", false, func(s ledger.Stats) float64 { return float64(s.OwedCharges) }},
 	{"addrspec_ledger_waiting", "Operations that wait for the writer.", false, func(s ledger.Stats) float64 { return float64(s.Waiting) }},
 }
 
