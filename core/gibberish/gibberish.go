@@ -21,9 +21,9 @@ var model string
 // odds. Sums beyond reach are as certain as can be; grain sums share a
 // probability.
 const (
-	unit  = 12
-	reach = 128
-	grain = 2
+	unit  = 5
+	reach = 64
+	grain = 1
 
 	probabilities = tableSize
 	version       = probabilities + 2*reach/grain

@@ -58,7 +58,7 @@ const (
 	oddLatin  = ` ß=ss æ=ae ø=o đ=d ð=d þ=th ł=l ħ=h ı=i ə=a œ=oe ŋ=ng ŧ=t ĸ=k ɓ=b ɗ=d ƙ=k ɛ=e ɔ=o`
 )
 
-// kana romanizes hiragana by Hepburn, without long vowels, as in addresses.
+// kana romanizes hiragana by Hepburn, a long o mostly as o, as in addresses.
 var kana = strings.NewReplacer(strings.Fields(`きゃ kya きゅ kyu きょ kyo しゃ sha しゅ shu しょ sho ちゃ cha ちゅ chu
 	ちょ cho にゃ nya にゅ nyu にょ nyo ひゃ hya ひゅ hyu ひょ hyo みゃ mya みゅ myu みょ myo りゃ rya りゅ ryu りょ ryo
 	ぎゃ gya ぎゅ gyu ぎょ gyo じゃ ja じゅ ju じょ jo びゃ bya びょ byo

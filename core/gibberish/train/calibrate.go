@@ -7,7 +7,7 @@ import (
 )
 
 // prior is how common random local parts are taken to be.
-const prior = 0.15
+const prior = 0.1
 
 // confidence flattens the curve: the names and the random strings of the
 // world are more varied than those made up here, so certainty is less.

@@ -32,7 +32,9 @@ var randomShares = []kind{
 	{"two or three runs", 70, (*maker).dotted},
 	{"blocks of letters and digits", 80, (*maker).blocks},
 	{"consonants and digits", 30, func(m *maker) string { return m.from("bcdfghjklmnpqrstvwxz"+digitSet, 7, 16) }},
-	{"beside a name", 20, (*maker).besideName},
+	{"letters, then digits", 40, func(m *maker) string { return m.from(letterSet, 6, 12) + m.digits(1+m.IntN(4)) }},
+	{"vowels", 30, (*maker).vowels},
+	{"beside a name", 30, (*maker).besideName},
 }
 
 // from draws least to most characters of set.
@@ -54,13 +56,16 @@ func (m *maker) uuid() string {
 
 func (m *maker) hex(n int) string { return m.from("0123456789abcdef", n, n) }
 
-// consonants has hardly a vowel.
-func (m *maker) consonants() string {
-	share := m.IntN(20)
+// consonants has hardly a vowel, vowels hardly a consonant.
+func (m *maker) consonants() string { return m.sounds(m.IntN(20)) }
+func (m *maker) vowels() string     { return m.sounds(60 + m.IntN(30)) }
+
+// sounds is letters of which so many in a hundred are vowels.
+func (m *maker) sounds(vowels int) string {
 	var b strings.Builder
 	for range 7 + m.IntN(8) {
 		set := "bcdfghjklmnpqrstvwxz"
-		if m.IntN(100) < share {
+		if m.IntN(100) < vowels {
 			set = "aeiou"
 		}
 		b.WriteByte(set[m.IntN(len(set))])
@@ -147,9 +152,13 @@ func (m *maker) blocks() string {
 	return s + m.from(letterSet, 2, 5)
 }
 
-// besideName is a name with a random part that makes it unique.
+// besideName is a name, or a word for an account, with a random part that
+// makes it unique.
 func (m *maker) besideName() string {
 	first := pick(m, m.firsts)
+	if m.odds(4) {
+		first = pick(m, accountWords)
+	}
 	part := m.from(letterSet+digitSet, 6, 9)
 	if m.odds(4) {
 		return part + m.separator() + first

@@ -378,7 +378,11 @@ func (m *maker) acronym() string {
 	case 4:
 		return s + m.digits(3)
 	case 5:
-		return s + m.maybeSeparator() + pick(m, m.acronyms)
+		s += m.maybeSeparator() + pick(m, m.acronyms)
+		if m.odds(2) {
+			s += m.separator() + pick(m, []string{m.word(), pick(m, m.acronyms)})
+		}
+		return s
 	case 6:
 		return pick(m, []string{s + m.word(), m.word() + s, s + last})
 	}

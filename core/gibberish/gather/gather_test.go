@@ -1,0 +1,65 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRomanization(t *testing.T) {
+	for _, c := range []struct{ language, name, latin, otherwise string }{
+		{"cs", "Škvorecký", "skvorecky", "skvorecky"},
+		{"de", "Weiß", "weiss", "weiss"},
+		{"ru", "Чайковский", "chaykovskiy", "chaikovskii"},
+		{"uk", "Гайовий", "hayovyy", "haiovyi"},
+		{"bg", "Щерев", "shterev", "shterev"},
+		{"mk", "Џамбаз", "dzambaz", "dzambaz"},
+		{"el", "Παπαδόπουλος", "papadopoulos", "papadopoulos"},
+		{"hy", "Հակոբյան", "hakobyan", "hakobyan"},
+		{"ka", "გიორგაძე", "giorgadze", "giorgadze"},
+		{"ko", "김민수", "gimminsu", "gimminsu"},
+		{"ja", "ひろゆき", "hiroyuki", "hiroyuki"},
+		{"ja", "キョウコ", "kyouko", "kyouko"},
+		{"vi", "Nguyễn Thị Đào", "nguyenthidao", "nguyenthidao"},
+		{"he", "דוד", "", ""}, // no vowels: left out
+	} {
+		s := schemesOf(c.language)
+		require.Equal(t, c.latin, s[0].latin(c.name), c.name)
+		require.Equal(t, c.otherwise, s[1].latin(c.name), c.name)
+	}
+}
+
+func TestLanguageOfLocale(t *testing.T) {
+	for locale, key := range map[string]string{
+		"cs_CZ": "cs", "en-US": "en", "en_GH": "gh", "tw_GH": "gh", "fa_IR": "", "ar_EG": "", "en-BORK": "", "zh_TW": "zh",
+	} {
+		require.Equal(t, key, language(locale), locale)
+	}
+}
+
+func TestThinKeepsAnEvenSample(t *testing.T) {
+	words := strings.Fields("a b c d e f g h i j")
+	require.Equal(t, words, thin(words, 10))
+	require.Equal(t, []string{"a", "d", "g", "j"}, thin(words, 4))
+	require.Empty(t, thin(nil, 4))
+}
+
+func TestTown(t *testing.T) {
+	name, country, err := townOf([]byte("\x08\x05\x12\x04Brno\x1a\x02CZ\x48\x01"))
+	require.NoError(t, err)
+	require.Equal(t, "Brno", name)
+	require.Equal(t, "CZ", country)
+	_, _, err = townOf([]byte("\x12\x09Brno"))
+	require.ErrorContains(t, err, "unexpected field 2")
+}
+
+func FuzzTown(f *testing.F) {
+	f.Add([]byte("\x08\x05\x12\x04Brno\x1a\x02CZ")) // a town
+	f.Add([]byte("\x12\xff\xff\xff\xff\x0f"))       // longer than there is
+	f.Add([]byte{0x80})                             // a varint cut off
+	f.Fuzz(func(t *testing.T, town []byte) {
+		name, country, _ := townOf(town)
+		require.LessOrEqual(t, len(name)+len(country), len(town))
+	})
+}

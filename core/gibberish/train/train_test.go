@@ -1,0 +1,93 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/addrspec/addrspec/core/gibberish"
+	"github.com/stretchr/testify/require"
+)
+
+func readData(t *testing.T) *data {
+	d, err := read("../data")
+	require.NoError(t, err)
+	return d
+}
+
+// Whoever changes the data trains again: -check compares the whole model,
+// this only the digest, since training takes longer than a test should.
+func TestModelIsTrainedOnTheData(t *testing.T) {
+	require.True(t, strings.HasSuffix(gibberish.Model(), readData(t).digest),
+		"the data have changed: go run ./core/gibberish/train")
+}
+
+func TestTrainingIsDeterministicAndLearns(t *testing.T) {
+	d := readData(t)
+	first := train(newMaker(1, d.lexicon(everything)), 100_000)
+	second := train(newMaker(1, d.lexicon(everything)), 100_000)
+	require.Equal(t, first, second)
+	require.Less(t, calledGibberish(first, newMaker(3, d.lexicon(everything)), (*maker).real), 2.0)
+	require.Greater(t, calledGibberish(first, newMaker(3, d.lexicon(everything)), (*maker).random), 80.0)
+}
+
+func TestDataAreLettersInSections(t *testing.T) {
+	d := readData(t)
+	for file, s := range map[string]sections{"names": d.names, "towns": d.towns, "words": d.words} {
+		require.Greater(t, len(s), 40, file)
+		for key, list := range s {
+			require.NotEmpty(t, list, key)
+			for _, w := range list {
+				letters := strings.Trim(w, "abcdefghijklmnopqrstuvwxyz")
+				require.True(t, letters == "" || key == "acronyms", "%s: %s: %q", file, key, w)
+			}
+		}
+	}
+}
+
+func TestParseNamesTheLine(t *testing.T) {
+	require.EqualError(t, sections{}.parse("# a comment\nword\n"), "2: a word before the first [section]")
+	s := sections{"a": {"one"}}
+	require.NoError(t, s.parse("# a comment\n[a]\ntwo three\n[b]\nfour\n"))
+	require.Equal(t, sections{"a": {"one", "two", "three"}, "b": {"four"}}, s)
+}
+
+func TestLexiconLeavesOut(t *testing.T) {
+	d := readData(t)
+	l := d.lexicon(func(key string) bool { return key == "is" || key == "IS" })
+	require.Len(t, l.peoples, 1)
+	require.Equal(t, "is", l.peoples[0].key)
+	require.Len(t, l.towns, 1)
+	require.Empty(t, l.words)
+}
+
+func TestMadeUpLocalPartsAreWhatAnAddressCanBear(t *testing.T) {
+	m := newMaker(7, readData(t).lexicon(everything))
+	for _, kinds := range [][]kind{realShares, randomShares} {
+		for _, k := range kinds {
+			for range 500 {
+				s := k.make(m)
+				require.Empty(t, strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789._-"), "%s: %s", k.name, s)
+				require.NotEmpty(t, s, k.name)
+			}
+		}
+	}
+}
+
+func TestExp(t *testing.T) {
+	for x := -40.0; x <= 40; x += 0.37 {
+		require.InEpsilon(t, math.Exp(x), exp(x), 1e-9, "%g", x)
+	}
+}
+
+// The curve of Platt is found again from counts drawn by it.
+func TestPlattFindsTheCurve(t *testing.T) {
+	var real, random [steps]float64
+	for i := range real {
+		p := logistic(0.2*float64(i-steps/2) - 1)
+		real[i], random[i] = 1-p, p
+	}
+	slope, offset := platt(&real, &random)
+	require.InDelta(t, 0.2, slope, 0.01)
+	require.InDelta(t, -1, offset, 0.05)
+}
