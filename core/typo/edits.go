@@ -28,45 +28,59 @@ func (k *keyboard) edits(typed, meant []byte, budget int) int {
 	if len(typed) > maxCompared || len(meant) > maxCompared {
 		return farApart
 	}
-	start := 0
-	for start < len(typed) && start < len(meant) && typed[start] == meant[start] {
-		start++
+	t := table{keys: k, typed: typed, meant: meant, start: commonPrefix(typed, meant)}
+	for j := t.start; j < len(meant); j++ {
+		t.row[j+1] = t.row[j] + skipCost(meant, j)
 	}
-	if start == len(typed) && start == len(meant) {
-		return 0
-	}
-	var rows [3][maxCompared + 1]int16
-	above, row := &rows[0], &rows[1]
-	for j := start; j < len(meant); j++ {
-		row[j+1] = row[j] + skipCost(meant, j)
-	}
-	before, leastAbove := &rows[2], int16(0)
-	for i := start; i < len(typed); i++ {
-		before, above, row = above, row, before
-		least := k.fill(before, above, row, typed, meant, i, start)
-		if int(min(least, leastAbove+costSwap)) > budget {
+	var least, leastAbove int
+	for i := t.start; i < len(typed); i++ {
+		least, leastAbove = t.fill(i), least
+		if min(least, leastAbove+costSwap) > budget {
 			return farApart
 		}
-		leastAbove = least
 	}
-	return int(row[len(meant)])
+	return int(t.row[len(meant)])
+}
+
+func commonPrefix(a, b []byte) (length int) {
+	for length < len(a) && length < len(b) && a[length] == b[length] {
+		length++
+	}
+	return length
+}
+
+// table is the table of distances between the beginnings of typed, a row each,
+// and those of meant, past the prefix that they share.
+type table struct {
+	keys               *keyboard
+	typed, meant       []byte
+	start              int
+	before, above, row [maxCompared + 1]int16 // the last three rows
 }
 
 // fill computes the row of typed[i] from the two above it and returns its
 // least cost.
-func (k *keyboard) fill(before, above, row *[maxCompared + 1]int16, typed, meant []byte, i, start int) int16 {
-	row[start] = above[start] + k.additionCost(typed, i)
-	least := row[start]
-	for j := start; j < len(meant); j++ {
-		cost := above[j] + k.exchangeCost(typed[i], meant[j])
-		cost = min(cost, above[j+1]+k.additionCost(typed, i), row[j]+skipCost(meant, j))
-		if i > start && j > start && typed[i] == meant[j-1] && typed[i-1] == meant[j] && typed[i] != typed[i-1] {
-			cost = min(cost, before[j-1]+costSwap)
+func (t *table) fill(i int) int {
+	t.before, t.above = t.above, t.row
+	addition := t.keys.additionCost(t.typed, i)
+	t.row[t.start] = t.above[t.start] + addition
+	least := t.row[t.start]
+	for j := t.start; j < len(t.meant); j++ {
+		cost := t.above[j] + t.keys.exchangeCost(t.typed[i], t.meant[j])
+		cost = min(cost, t.above[j+1]+addition, t.row[j]+skipCost(t.meant, j))
+		if t.isSwap(i, j) {
+			cost = min(cost, t.before[j-1]+costSwap)
 		}
-		row[j+1] = cost
+		t.row[j+1] = cost
 		least = min(least, cost)
 	}
-	return least
+	return int(least)
+}
+
+// isSwap reports whether typed[i] and the letter before it are meant[j] and
+// the one before it, the other way round.
+func (t *table) isSwap(i, j int) bool {
+	return i > t.start && j > t.start && t.typed[i] == t.meant[j-1] && t.typed[i-1] == t.meant[j] && t.typed[i] != t.typed[i-1]
 }
 
 func skipCost(meant []byte, j int) int16 {
