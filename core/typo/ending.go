@@ -18,7 +18,7 @@ func (x *Index) endingCost(d *typedDomain, meant []byte) int {
 	switch {
 	case bytes.Equal(d.top, lastLabel(meant)):
 		budget = realEndingBudget
-	case isOmission(pack(d.ending), pack(meant)):
+	case isOmission(d.ending, meant):
 		return costCutShort
 	case d.meant != allTops: // a real ending
 		return farApart

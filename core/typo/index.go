@@ -12,12 +12,18 @@ type Index struct {
 	lines   []byte                  // the targets as given
 	targets []target                // grouped by name
 	names   []name                  // by length
-	letters []uint64                // of names, in their order
-	under   []topSet                // of names: the top-level domains of its targets
+	sieve   []mesh                  // of names, in their order
 	tops    []uint64                // the targets' top-level domains, as pack gives them
 	from    [maxCompared + 2]uint16 // from[n] is the first name of n or more bytes
+	under   [maxCompared + 1]topSet // under[n] is the top-level domains below which names of n bytes are
 	root    topLevels
 	keys    *keyboard
+}
+
+// mesh is what tells most domains from a name without a look at either.
+type mesh struct {
+	letters uint64
+	under   topSet // the top-level domains of the name's targets
 }
 
 // name is the first label of some targets.
@@ -62,12 +68,12 @@ func New(targets, tops []byte) *Index {
 		x.from[size] = uint16(len(x.names))
 		x.group(inOrder, size)
 	}
-	x.letters = make([]uint64, len(x.names))
-	x.under = make([]topSet, len(x.names))
+	x.sieve = make([]mesh, len(x.names))
 	for i := range x.names {
 		n := &x.names[i]
-		x.letters[i] = letterSet(x.text(n))
-		x.under[i], n.least = x.survey(x.targets[n.first:n.last])
+		x.sieve[i].letters = letterSet(x.text(n))
+		x.sieve[i].under, n.least = x.survey(x.targets[n.first:n.last])
+		x.under[n.size] |= x.sieve[i].under
 	}
 	return x
 }
@@ -130,12 +136,12 @@ func (x *Index) group(inOrder []target, size int) {
 	}
 }
 
-// lengths returns the range of names from shortest to longest bytes long.
-func (x *Index) lengths(shortest, longest int) (first, last int) {
-	if shortest > maxCompared {
+// sized returns the range of names of size bytes.
+func (x *Index) sized(size int) (first, last int) {
+	if size > maxCompared {
 		return 0, 0
 	}
-	return int(x.from[max(shortest, 0)]), int(x.from[min(longest, maxCompared)+1])
+	return int(x.from[size]), int(x.from[size+1])
 }
 
 var newline = []byte{'\n'}

@@ -42,30 +42,43 @@ func (x *Index) byName(best *suggestion, d *typedDomain) {
 		x.byExactName(best, d, d.name, 0)
 		return
 	}
-	stock, rest := stockWordIn(d.name)
-	first, last := x.lengths(len(d.name)-2, len(d.name)+2)
-	for i := first; i < last; i++ {
-		if x.under[i]&d.meant == 0 || bits.OnesCount64(d.letters^x.letters[i]) > 4 {
-			continue
-		}
-		n := &x.names[i]
-		budget := budgetOf(nameBudget[:], min(len(d.name), int(n.size)))
-		if stock != noStockWord && stock == n.stock {
-			budget = budgetOf(compoundBudget[:], rest)
-		}
-		if least := leastCost(d.letters, x.letters[i]); least == 0 || least+int(n.least) <= budget {
-			x.byNearName(best, d, n, budget)
+	for size := len(d.name) - 2; size <= min(len(d.name)+2, maxCompared); size++ {
+		if x.under[size]&d.meant != 0 {
+			x.bySize(best, d, size)
 		}
 	}
 }
 
-// byNearName offers the targets of n where the name typed is near it.
-func (x *Index) byNearName(best *suggestion, d *typedDomain, n *name, budget int) {
-	meant := x.text(n)
-	cost := x.keys.edits(d.name, meant, budget)
-	if cost <= budget && isRoomy(d.name, meant) {
-		x.byEnding(best, d, n, cost, budget)
+// bySize does so for the names of one length. One slip changes two symbols of
+// the letter set at most.
+func (x *Index) bySize(best *suggestion, d *typedDomain, size int) {
+	allowed := 4
+	if d.stock == noStockWord {
+		allowed = 2 * (budgetOf(nameBudget[:], min(len(d.name), size)) / costBeside)
 	}
+	first, last := x.sized(size)
+	for i, m := range x.sieve[first:last] {
+		if m.under&d.meant == 0 || bits.OnesCount64(d.letters^m.letters) > allowed {
+			continue
+		}
+		n := &x.names[first+i]
+		budget := d.budget(n)
+		if least := leastCost(d.letters, m.letters); least > 0 && least+int(n.least) > budget {
+			continue
+		}
+		cost := x.keys.edits(d.name, x.text(n), budget)
+		if cost <= budget && isRoomy(d.name, x.text(n)) {
+			x.byEnding(best, d, n, cost, budget)
+		}
+	}
+}
+
+// budget is what may be spent on the way from n to d.
+func (d *typedDomain) budget(n *name) int {
+	if d.stock != noStockWord && d.stock == n.stock {
+		return budgetOf(compoundBudget[:], d.rest)
+	}
+	return budgetOf(nameBudget[:], min(len(d.name), int(n.size)))
 }
 
 // isRoomy reports whether the names leave room for a slip: where both are as

@@ -32,10 +32,8 @@ func pack(label []byte) (packed uint64) {
 // placeOf returns the place of label, which it gives it where it has none.
 func (x *Index) placeOf(label []byte) place {
 	packed := pack(label)
-	for i, top := range x.tops {
-		if top == packed {
-			return place(i)
-		}
+	if i := slices.Index(x.tops, packed); i >= 0 {
+		return place(i)
 	}
 	if len(x.tops) == int(lastPlace) || packed == 0 {
 		return lastPlace
@@ -48,44 +46,45 @@ func (x *Index) placeOf(label []byte) place {
 func (x *Index) isTop(label []byte) bool { return slices.Contains(x.tops, pack(label)) }
 
 // meantTops returns the top-level domains for which label may have been typed:
-// itself, those it is an omission of, and every one where it does not exist.
+// itself, the one it is an omission of, and every one where it does not exist.
 func (x *Index) meantTops(label []byte) (meant topSet) {
 	if len(label) == 0 {
 		return 0
 	}
 	packed := pack(label)
-	for i, top := range x.tops {
-		if top == packed || isOmission(packed, top) {
+	for _, top := range [2]uint64{packed, completed(packed)} {
+		if i := slices.Index(x.tops, top); i >= 0 {
 			meant |= 1 << i
 		}
 	}
-	if meant != 0 {
+	switch {
+	case meant != 0:
 		return meant
-	}
-	if !x.isTopLevel(label) {
+	case !x.isTopLevel(label):
 		return allTops
-	}
-	if len(x.tops) < int(lastPlace) { // no target shares a place
+	case len(x.tops) < int(lastPlace): // no target shares a place
 		return 0
 	}
 	return 1 << lastPlace
 }
 
-const (
-	com = 'c'<<16 | 'o'<<8 | 'm'
-	net = 'n'<<16 | 'e'<<8 | 't'
-)
-
-// isOmission reports whether typed is a country's top-level domain that is met
-// as com or net with a letter left out far oftener than for itself.
-func isOmission(typed, meant uint64) bool {
-	switch meant {
-	case com:
-		return typed == 'c'<<8|'o' || typed == 'c'<<8|'m' || typed == 'o'<<8|'m'
-	case net:
-		return typed == 'n'<<8|'e' || typed == 'e'<<8|'t'
+// completed returns com or net for a country's top-level domain that is met as
+// one of them with a letter left out far oftener than for itself; 0 for others.
+func completed(top uint64) uint64 {
+	const com, net = 'c'<<16 | 'o'<<8 | 'm', 'n'<<16 | 'e'<<8 | 't'
+	switch top {
+	case 'c'<<8 | 'o', 'c'<<8 | 'm', 'o'<<8 | 'm':
+		return com
+	case 'n'<<8 | 'e', 'e'<<8 | 't':
+		return net
 	}
-	return false
+	return 0
+}
+
+// isOmission reports whether typed is meant with a letter left out.
+func isOmission(typed, meant []byte) bool {
+	whole := completed(pack(typed))
+	return whole != 0 && whole == pack(meant)
 }
 
 // topLevels are the top-level domains of the root zone, one a line in byte

@@ -10,7 +10,7 @@
 // The name (the first label) and the ending (the rest) are scored apart: an
 // ending outside the root zone cannot be real and so allows more slips, while
 // another real ending is another domain, never a slip, but for the omissions
-// in isOmission.
+// in completed.
 //
 // It knows the targets and the top-level domains and nothing else; that a
 // domain is in use elsewhere, its caller knows from the lists.
@@ -50,6 +50,8 @@ type typedDomain struct {
 	name, ending []byte // empty for a single label
 	top          []byte // the last label
 	letters      uint64 // of name
+	stock        uint8  // the stock word in name
+	rest         int    // how many letters of name are beside it
 	meant        topSet // the top-level domains that top may have been typed for
 }
 
@@ -78,6 +80,7 @@ func (x *Index) weigh(best *suggestion, d *typedDomain) {
 	}
 	if len(d.name) > 0 {
 		d.letters = letterSet(d.name)
+		d.stock, d.rest = stockWordIn(d.name)
 		x.byName(best, d)
 		x.byExactName(best, d, withoutFront(d.name), costFront)
 		x.byExactName(best, d, once(d.name), costTwice)

@@ -17,7 +17,7 @@ const (
 // byExactName offers the targets called name, what is left of the typed one
 // once a slip is undone, which costs cost.
 func (x *Index) byExactName(best *suggestion, d *typedDomain, name []byte, cost int) {
-	first, last := x.lengths(len(name), len(name))
+	first, last := x.sized(len(name))
 	for i := first; i < last; i++ {
 		if n := &x.names[i]; bytes.Equal(x.text(n), name) {
 			x.byEnding(best, d, n, cost, undoneBudget)
@@ -90,7 +90,7 @@ func equalButDots(a, b []byte) bool {
 // byBareName offers the targets called name, which has no ending at all. Only
 // a name that is known to all and is no word says as much.
 func (x *Index) byBareName(best *suggestion, name []byte) {
-	first, last := x.lengths(len(name), len(name))
+	first, last := x.sized(len(name))
 	for _, n := range x.names[first:last] {
 		if len(name) >= shortestBare && n.rarity <= rarestBare && bytes.Equal(x.text(&n), name) {
 			for _, t := range x.targets[n.first:n.last] {
