@@ -69,6 +69,7 @@ func FuzzNFC(f *testing.F) {
 	f.Add("\u1100\u1161\u11A8\u11A8")                                                 // Hangul
 	f.Add("\uAC00\u11C3\uD7A4\u11A8\uAC01\u11A8\u1100\u1176\u1113\u1161\uAC00\u11A7") // next to what composes
 	f.Add("a\u0345\u0301\u0300\u1FEF\u212B")                                          // singletons, blocked marks
+	f.Add("a\u0305\u0301\u0315")                                                      // a mark behind one of its own class
 	f.Add("\u0958\uFB2C\U0001D15E")                                                   // composition exclusions
 	f.Add("\u0B47\u0300\u0B3E")                                                       // a mark that composes with a starter
 	f.Fuzz(func(t *testing.T, s string) {
