@@ -1,0 +1,90 @@
+//! Checks email addresses with addrspec.wasm in Rust, through wasmtime:
+//!
+//!     cargo run --release -- addrspec.wasm [-0] [ADDRESS…]
+//!
+//! It answers each address, its arguments or the lines of standard input, with
+//! a line of JSON. With -0, addresses in the input end with a zero octet
+//! instead. The interface it speaks is wasm/ABI.md.
+
+use std::io::{self, BufRead, Write};
+use std::os::unix::ffi::OsStringExt;
+
+use wasmtime::error::Context;
+use wasmtime::{Engine, Instance, Memory, Module, Result, Store, TypedFunc, bail, ensure};
+
+const ABI_MAJOR: u32 = 1;
+
+/// A flag: typo_suggestion is the whole corrected address, not its domain.
+#[allow(dead_code)]
+const FULL_SUGGESTION: u32 = 1;
+
+/// One instance of the module. `&mut self` sees to it that one caller uses it
+/// at a time.
+struct Checker {
+    store: Store<()>,
+    memory: Memory,
+    check: TypedFunc<(u32, u32), i32>,
+    input: usize,
+    capacity: usize,
+    output: usize,
+}
+
+impl Checker {
+    /// Starts an instance of a module that was compiled once. It imports
+    /// nothing.
+    fn new(module: &Module) -> Result<Self> {
+        let mut store = Store::new(module.engine(), ());
+        let instance = Instance::new(&mut store, module, &[])?;
+        let mut get = |name: &str| -> Result<u32> {
+            let export = instance.get_typed_func::<(), u32>(&mut store, name)?;
+            Ok(export.call(&mut store, ())?)
+        };
+        let version = get("addrspec_abi_version")?;
+        ensure!(version >> 16 == ABI_MAJOR, "the module has interface version {}", version >> 16);
+        let (input, capacity) = (get("addrspec_in_ptr")? as usize, get("addrspec_in_cap")? as usize);
+        let output = get("addrspec_out_ptr")? as usize;
+        let memory = instance.get_memory(&mut store, "memory").context("there is no memory")?;
+        let check = instance.get_typed_func(&mut store, "addrspec_check")?;
+        Ok(Self { store, memory, check, input, capacity, output })
+    }
+
+    /// Returns one JSON object about the address, given in octets as it came.
+    /// After an error of the module the checker is not to be used again.
+    fn check(&mut self, address: &[u8], flags: u32) -> Result<&[u8]> {
+        ensure!(address.len() <= self.capacity, "the address is longer than the module takes");
+        self.memory.write(&mut self.store, self.input, address)?;
+        let length = self.check.call(&mut self.store, (address.len() as u32, flags))?;
+        if length < 0 {
+            bail!("the module answered {length}");
+        }
+        // The borrow ends before the next call, so the answer cannot be
+        // overwritten while it is looked at.
+        Ok(&self.memory.data(&self.store)[self.output..][..length as usize])
+    }
+}
+
+fn main() -> Result<()> {
+    let mut args = std::env::args_os().skip(1).map(|a| a.into_vec()).peekable();
+    let file = args.next().context("usage: addrspec-host addrspec.wasm [-0] [ADDRESS…]")?;
+    let module = Module::from_file(&Engine::default(), String::from_utf8(file)?)?;
+    let mut checker = Checker::new(&module)?;
+
+    let zero = args.next_if(|a| a == b"-0").is_some();
+    let end = if zero { b'\0' } else { b'\n' };
+    let addresses: Box<dyn Iterator<Item = io::Result<Vec<u8>>>> = match args.peek() {
+        Some(_) => Box::new(args.map(Ok)),
+        None => Box::new(io::stdin().lock().split(end)),
+    };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for address in addresses {
+        let mut address = address?;
+        if !zero && address.last() == Some(&b'\r') {
+            address.pop();
+        }
+        if !address.is_empty() {
+            out.write_all(checker.check(&address, 0)?)?;
+            out.write_all(b"\n")?;
+        }
+    }
+    Ok(out.flush()?)
+}
