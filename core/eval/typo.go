@@ -92,6 +92,6 @@ func (r *row) miss(group, given, want, got string) {
 
 // percentOf turns a count into a percentage of n.
 func (r row) percentOf(n int) row {
-	r.figure *= 100 / float64(n)
+	r.figure = 100 * r.figure / float64(n)
 	return r
 }
