@@ -41,7 +41,7 @@ var random = map[string]string{
 	"base32":          "mfrggzdfmztwq2lk jbswy3dpfqqho33s krsxg5baij2w4z3z",
 	"consonant runs":  "bcdfghjklm sdfghjklkjh xzcvbnmlkj ptkvbgdfsz",
 	"keyboard walks":  "asdfgh asdfghjkl qwertyasdf zxcvbnm qweasdzxc poiuytrewq",
-	"repeated chunks": "qweqweqwe asdasdasd dfgdfgdfg jkljkljkl",
+	"repeated chunks": "wqewqewqe asdasdasd hgfhgfhgf jkljkljkl",
 	"runs, separated": "xkqz.vbnwp qhwz_kdxv zkjq-wvbx",
 	"blocks":          "xkq38zvb77 tz4kq9wx2",
 }

@@ -37,13 +37,13 @@ func holdOut(d *data, samples int) {
 		among := func(key string) bool { return slices.Contains(keys, key) }
 		seen := d.lexicon(func(key string) bool { return !among(key) })
 		model := train(newMaker(1, seen), samples)
-		called := calledGibberish(model, newMaker(3, d.lexicon(among)), (*maker).person)
+		called := calledGibberish(model, newMaker(3, d.lexicon(among)), person)
 		fmt.Printf("people flagged, unseen  %5.2f %%  %s\n", called, group)
 	}
 	all := d.lexicon(everything)
-	for i, unseen := range randomShares {
+	for i, unseen := range randomKinds {
 		m := newMaker(1, all)
-		m.randomShares = slices.Delete(slices.Clone(randomShares), i, i+1)
+		m.randomKinds = slices.Delete(slices.Clone(randomKinds), i, i+1)
 		called := calledGibberish(train(m, samples), newMaker(3, all), unseen.make)
 		fmt.Printf("random caught, unseen  %5.2f %%  %s\n", called, unseen.name)
 	}

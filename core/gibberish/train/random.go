@@ -8,7 +8,7 @@ import (
 // generate and what fingers do without a thought.
 func (m *maker) random() string {
 	for {
-		if s := m.choose(m.randomShares); len(s) >= 6 && len(s) <= 64 {
+		if s := m.choose(m.randomKinds); len(s) >= 6 && len(s) <= 64 {
 			return s
 		}
 	}
@@ -19,7 +19,7 @@ const (
 	digitSet  = "0123456789"
 )
 
-var randomShares = []kind{
+var randomKinds = []kind{
 	{"letters", 150, func(m *maker) string { return m.from(letterSet, 7, 18) }},
 	{"letters and digits", 150, func(m *maker) string { return m.from(letterSet+digitSet, 7, 22) }},
 	{"letters, digits, dashes", 20, func(m *maker) string { return m.from(letterSet+digitSet+"-_", 8, 22) }},
@@ -35,15 +35,6 @@ var randomShares = []kind{
 	{"letters, then digits", 40, func(m *maker) string { return m.from(letterSet, 6, 12) + m.digits(1+m.IntN(4)) }},
 	{"vowels", 30, (*maker).vowels},
 	{"beside a name", 30, (*maker).besideName},
-}
-
-// from draws least to most characters of set.
-func (m *maker) from(set string, least, most int) string {
-	var b strings.Builder
-	for range least + m.IntN(most-least+1) {
-		b.WriteByte(set[m.IntN(len(set))])
-	}
-	return b.String()
 }
 
 // uuid is a UUID or some of its groups.

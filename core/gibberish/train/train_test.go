@@ -24,8 +24,8 @@ func TestModelIsTrainedOnTheData(t *testing.T) {
 
 func TestTrainingIsDeterministicAndLearns(t *testing.T) {
 	d := readData(t)
-	first := train(newMaker(1, d.lexicon(everything)), 100_000)
-	second := train(newMaker(1, d.lexicon(everything)), 100_000)
+	first := train(newMaker(1, d.lexicon(everything)), 60_000)
+	second := train(newMaker(1, d.lexicon(everything)), 60_000)
 	require.Equal(t, first, second)
 	require.Less(t, calledGibberish(first, newMaker(3, d.lexicon(everything)), (*maker).real), 2.0)
 	require.Greater(t, calledGibberish(first, newMaker(3, d.lexicon(everything)), (*maker).random), 80.0)
@@ -63,7 +63,7 @@ func TestLexiconLeavesOut(t *testing.T) {
 
 func TestMadeUpLocalPartsAreWhatAnAddressCanBear(t *testing.T) {
 	m := newMaker(7, readData(t).lexicon(everything))
-	for _, kinds := range [][]kind{realShares, randomShares} {
+	for _, kinds := range [][]kind{realKinds, randomKinds} {
 		for _, k := range kinds {
 			for range 500 {
 				s := k.make(m)

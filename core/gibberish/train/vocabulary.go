@@ -1,0 +1,50 @@
+package main
+
+import "strings"
+
+// Words that local parts are made with, besides names and dictionaries.
+var (
+	handlePrefixes = strings.Fields(`the mr mrs dr dj mc el la le i im its real official iam ilove love xo king queen lil
+		big super mega pro not just my only x xx team mad crazy old new happy miss sir captain`)
+	handleSuffixes = strings.Fields(`fan lover girl boy gamer gaming pro man lady queen king mama dad photo art music design
+		fit yoga travels blog tv hd x xx xo lol official life world online club rider runner gg yt ttv`)
+)
+
+// accountWords come before a number, numberWords are words that a digit is
+// part of, sounds what people exclaim.
+var (
+	accountWords = strings.Fields("qq wx user id tel member client acc mail vip guest student emp uid ref no nr")
+	numberWords  = strings.Fields(`gr8 m8 l8r sk8 sk8er b4 2day 2nite 4ever 4u 2u 4you w8 h8 str8 4x4 24x7 u2 mp3 mp4 3d 2d 4k
+		5g h2o co2 b2b b2c p2p ps4 ps5 r2d2 c3po i18n k9 f1 a1 c4 v8 v12 7up 3com 1st 2nd 3rd 4th 5th 1to1 one2one 2be
+		me2 2me a2z e2e g2 x2 w3 web3 s2 no1 nr1 top10 vol2 b4u`)
+	sounds = strings.Fields(`haha hahaha hehe hehehe hihi hihihi jaja jajaja lala lalala nana nanana dada dudu lulu lolo
+		lol xoxo wow yay yoyo ooh aha tata toto titi kiki koko kuku coco cici zaza zizi zuzu bobo bibi bubu mimi momo
+		mumu nini nono papa pipi popo sisi soso susu vivi wawa yaya yuyu`)
+)
+
+var (
+	companySuffixes = strings.Fields(`inc llc ltd gmbh ag sa srl spa bv nv oy ab as aps sro doo kft plc corp co group holding
+		consulting services solutions systems tech technologies software design studio media digital labs partners
+		logistics trading import export travel tours hotel clinic dental law legal accounting finance bank auto motors
+		garage construction build homes realty estate foods bakery cafe bar restaurant shop store market academy school
+		university college church foundation association sports fitness gym beauty salon spa pharma medical care`)
+	companyPrefixes = strings.Fields(`info contact office hello team sales admin mail post service support shop the my get go
+		new global euro trans inter multi micro bio eco agro tele auto atelier studio hotel dr cafe casa villa`)
+)
+
+var roleWords = strings.Fields(`info admin contact support sales office help service team mail jobs hr pr press media
+	marketing billing accounts invoices payments legal privacy abuse security webmaster postmaster hostmaster noreply
+	newsletter news alerts notifications orders bookings reservations reception secretary director ceo cfo cto ceo board
+	events training school library editor redaktion verkauf vertrieb buchhaltung kontakt bewerbung sekretariat ventas
+	compras contacto soporte atencion clientes administracion comercial direccion contabilidad vendas suporte contato
+	financeiro comptabilite accueil secretariat direction commercial rh recrutement ufficio amministrazione vendite
+	assistenza segreteria biuro sklep sprzedaz kadry kontakty obchod podpora faktury prodej ucetni myynti toimisto asiakaspalvelu
+	order salg kundeservice regnskap forsaljning kundtjanst inkoop verkoop administratie klantenservice muhasebe satis destek
+	bilgi insankaynaklari iletisim zakaz prodazhi buhgalter sekretar otdel helpdesk it dev devops ops api test demo qa
+	data research lab clinic dental desk front web shop store cs crm erp edi procurement logistics warehouse dispatch`)
+
+var (
+	frames     = strings.Fields("x x xx xxx o oo _ __")
+	diminutive = strings.Fields("y ie inho ito ita ka chka ek li chan kun jan")
+	places     = strings.Fields("eu us uk de fr it cz hr jp in br ww")
+)
