@@ -22,6 +22,17 @@ var walls = map[string]string{
 	"github.com/addrspec/addrspec/wasm": "arrows run one way: the module is built on core",
 }
 
+// Lists know nobody, their tools included; core's tools may read them.
+func TestListsKnowNobody(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "github.com/addrspec/addrspec/lists/...").Output()
+	require.NoError(t, err)
+	for _, dep := range strings.Fields(string(out)) {
+		if room, ours := strings.CutPrefix(dep, "github.com/addrspec/addrspec/"); ours {
+			require.True(t, room == "lists" || strings.HasPrefix(room, "lists/"), "lists draw in %s", dep)
+		}
+	}
+}
+
 func TestWallsHold(t *testing.T) {
 	for _, room := range []string{"core", "lists"} {
 		out, err := exec.Command("go", "list", "-deps", "github.com/addrspec/addrspec/"+room).Output()

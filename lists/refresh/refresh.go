@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/addrspec/addrspec/lists/internal/npm"
+	"github.com/addrspec/addrspec/lists/npm"
 	"github.com/addrspec/addrspec/lists/internal/source"
 )
 

@@ -50,7 +50,7 @@ func (m Map) addTable(dir, file string, class lists.Class) error {
 		switch {
 		case taken:
 			return fmt.Errorf("%s: %s stands in another table too", file, r.name)
-		case IsSuffix(r.name):
+		case isSuffix(r.name):
 			return fmt.Errorf("%s: %s is a public suffix, below it anybody registers", file, r.name)
 		}
 		m[r.name] = Entry{class, r.below || class == lists.Disposable}
@@ -82,7 +82,7 @@ func (m Map) addListed(dir string) error {
 	}
 	hand := maps.Clone(m)
 	for name, votes := range listed {
-		if hand.settles(name) || d.ignored[name] || IsSuffix(name) {
+		if hand.settles(name) || d.ignored[name] || isSuffix(name) {
 			continue
 		}
 		switch {
@@ -114,9 +114,9 @@ func (m Map) dropRedundant() {
 	}
 }
 
-// IsSuffix reports whether name is a public suffix, of a registry or of a
+// isSuffix reports whether name is a public suffix, of a registry or of a
 // company that lets anybody register below it (the list's private section).
-func IsSuffix(name string) bool {
+func isSuffix(name string) bool {
 	suffix, _ := publicsuffix.PublicSuffix(name)
 	return suffix == name
 }

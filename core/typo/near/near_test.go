@@ -14,11 +14,11 @@ import (
 // weight, and a sign that near.txt was not written again.
 func TestNearIsNeeded(t *testing.T) {
 	check := typo.New(lists.Default().TypoTargets(), lists.Default().TopLevels())
-	table, err := os.ReadFile("../near.txt")
+	table, err := os.ReadFile("../../../lists/near.txt")
 	require.NoError(t, err)
 	for line := range strings.Lines(string(table)) {
 		if name := strings.TrimSpace(line); !strings.HasPrefix(name, "#") {
-			require.NotEmpty(t, check.Suggest([]byte(name)), "%s: run `go run ./lists/near`", name)
+			require.NotEmpty(t, check.Suggest([]byte(name)), "%s: run `go run ./core/typo/near`", name)
 		}
 	}
 }

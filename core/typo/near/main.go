@@ -1,14 +1,15 @@
 // Command near finds real domains that the typo check would take for a
 // misspelling, and rewrites near.txt with them.
 //
-//	go run ./lists/near [-dir lists]
+//	go run ./core/typo/near [-dir lists]
 //
 // It asks the check, without any list, about domains that published lists of
 // web sites and universities name, and about dictionary words under the
 // endings of the typo targets. What it would correct goes to near.txt, which
-// the packer reads. Run it when typo-targets.txt, top-levels.txt or the check
-// has changed, then review the difference: a misspelling that a list of sites
-// carries along belongs in the table of slips below.
+// the packer reads. Run it when the check has changed, or once new targets or
+// top-level domains are packed (go run ./lists/pack), then pack again and
+// review the difference: a misspelling that a list of sites carries along
+// belongs in the table of slips below.
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 	"strings"
 
 	"github.com/addrspec/addrspec/core/typo"
-	"github.com/addrspec/addrspec/lists/internal/source"
+	"github.com/addrspec/addrspec/lists"
 )
 
 func main() {
@@ -33,15 +34,9 @@ func main() {
 }
 
 func run(dir string) error {
-	targets, err := source.ReadTargets(dir)
-	if err != nil {
-		return err
-	}
-	tops, err := source.ReadTopLevels(dir)
-	if err != nil {
-		return err
-	}
-	check, endings := typo.New(targets, tops), endingsOf(targets)
+	packed := lists.Default()
+	check := typo.New(packed.TypoTargets(), packed.TopLevels())
+	endings := endingsOf(packed.TypoTargets())
 	found, head := map[string]bool{}, header
 	for _, o := range origins {
 		names, line, err := o.read(endings)
@@ -50,7 +45,7 @@ func run(dir string) error {
 		}
 		head += line
 		for _, name := range names {
-			if check.Suggest([]byte(name)) != nil && !isSlip(name) && !source.IsSuffix(name) {
+			if check.Suggest([]byte(name)) != nil && !isSlip(name) && !isSuffix(name) {
 				found[name] = true
 			}
 		}
@@ -59,7 +54,7 @@ func run(dir string) error {
 }
 
 const header = `# Real domains and words that the typo check would take for a misspelling.
-# Written by "go run ./lists/near"; not edited by hand. From npm, read 2026-11-20:
+# Written by "go run ./core/typo/near"; not edited by hand. From npm, read 2026-11-20:
 `
 
 func write(path, head string, found map[string]bool) error {

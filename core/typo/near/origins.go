@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/addrspec/addrspec/lists/internal/npm"
+	"github.com/addrspec/addrspec/lists/npm"
 	"golang.org/x/net/publicsuffix"
 )
 
@@ -69,6 +69,12 @@ func registrable(host string) []string {
 		return []string{host}
 	}
 	return []string{host, domain}
+}
+
+// isSuffix reports whether others register names under name.
+func isSuffix(name string) bool {
+	suffix, _ := publicsuffix.PublicSuffix(name)
+	return suffix == name
 }
 
 func topSites(files map[string][]byte) (names []string) {
