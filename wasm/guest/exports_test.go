@@ -120,7 +120,7 @@ func FuzzExports(f *testing.F) {
 }
 
 // Checks allocate nothing, so memory stays where it was however many there
-// are. ADDRSPEC_SOAK is how many; 10 million take some minutes.
+// are. ADDRSPEC_SOAK is how many; 10 million take two minutes.
 func TestChecksLeaveMemoryWhereItWas(t *testing.T) {
 	calls := 200_000
 	if testing.Short() {

@@ -13,7 +13,7 @@ import (
 
 // Options shape an Engine; the zero value is good.
 type Options struct {
-	// Size is how many instances may run at a time, 2.5 MB each; 0 is one for
+	// Size is how many instances may run at a time, 1 to 2 MB each; 0 is one for
 	// each processor Go uses.
 	Size int
 	// CacheDir keeps the compiled machine code from one start to the next,

@@ -40,7 +40,8 @@ func TestNewRefuses(t *testing.T) {
 		}, "start the module"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := host.New(context.Background(), patch(t, moduletest.Plain(t), c.change), host.Options{Size: 1})
+			_, err := host.New(context.Background(), patch(t, moduletest.Plain(t), c.change),
+				host.Options{Size: 1, CacheDir: moduletest.CacheDir()})
 			require.ErrorContains(t, err, c.says)
 		})
 	}

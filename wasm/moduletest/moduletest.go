@@ -4,10 +4,12 @@ package moduletest
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/addrspec/addrspec/wasm/build"
 )
@@ -48,5 +50,23 @@ func must(t testing.TB, wasm func() ([]byte, error)) []byte {
 	return octets
 }
 
-// CacheDir is where compiled machine code is kept between test runs.
-func CacheDir() string { return filepath.Join(os.TempDir(), "addrspec-test-cache") }
+// CacheDir is where compiled machine code is kept between test runs, for an
+// hour: each change of the module leaves some 15 MB there.
+func CacheDir() string {
+	pruned()
+	return cacheDir
+}
+
+var cacheDir = filepath.Join(os.TempDir(), "addrspec-test-cache")
+
+var pruned = sync.OnceFunc(func() {
+	_ = filepath.WalkDir(cacheDir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return nil
+		}
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > time.Hour {
+			_ = os.Remove(path)
+		}
+		return nil
+	})
+})
