@@ -96,7 +96,7 @@ func exp(x float64) float64 {
 	x /= 1 << halvings
 	sum, term := 1.0, 1.0
 	for n := 1.0; n <= 6; n++ {
-		term *= x / n
+		term = float64(term * x / n)
 		sum += term
 	}
 	for range halvings {
