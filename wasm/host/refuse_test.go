@@ -23,11 +23,11 @@ func TestNewRefuses(t *testing.T) {
 			m.Exports = slices.DeleteFunc(m.Exports, func(e binary.Export) bool { return e.Name == "addrspec_info" })
 		}, "export addrspec_info is missing"},
 		{"an export with other parameters", func(m *binary.Module) {
-			export(m, "addrspec_check").Index = export(m, "addrspec_info").Index
+			moduletest.Export(m, "addrspec_check").Index = moduletest.Export(m, "addrspec_info").Index
 		}, "export addrspec_check has another signature"},
-		{"no memory", func(m *binary.Module) { export(m, "memory").Name = "hidden" }, "export memory is missing"},
+		{"no memory", func(m *binary.Module) { moduletest.Export(m, "memory").Name = "hidden" }, "export memory is missing"},
 		{"another major version", func(m *binary.Module) {
-			replace(m, "addrspec_abi_version", i32Const(2<<16))
+			moduletest.Replace(m, "addrspec_abi_version", moduletest.I32Const(2<<16))
 		}, "speaks interface version 2.0, this host speaks 1"},
 		{"an import that is not WASI", func(m *binary.Module) {
 			m.Imports[0].Module, m.Imports[0].Name = "env", "abort"
@@ -35,12 +35,12 @@ func TestNewRefuses(t *testing.T) {
 		{"a start that traps", func(m *binary.Module) {
 			m.Types = append(m.Types, binary.FuncType{})
 			m.Functions = append(m.Functions, uint32(len(m.Types)-1))
-			m.Code = append(m.Code, []byte("\x00"+unreachable+end))
-			export(m, "_initialize").Index = uint32(len(m.Imports) + len(m.Functions) - 1)
+			m.Code = append(m.Code, []byte{0, 0x00, 0x0b})
+			moduletest.Export(m, "_initialize").Index = uint32(len(m.Imports) + len(m.Functions) - 1)
 		}, "start the module"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := host.New(context.Background(), patch(t, moduletest.Plain(t), c.change),
+			_, err := host.New(context.Background(), moduletest.Patch(t, moduletest.Plain(t), c.change),
 				host.Options{Size: 1, CacheDir: moduletest.CacheDir()})
 			require.ErrorContains(t, err, c.says)
 		})
@@ -50,8 +50,8 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestNewTakesALaterMinorVersion(t *testing.T) {
-	later := patch(t, moduletest.Bytes(t), func(m *binary.Module) {
-		replace(m, "addrspec_abi_version", i32Const(1<<16|7))
+	later := moduletest.Patch(t, moduletest.Bytes(t), func(m *binary.Module) {
+		moduletest.Replace(m, "addrspec_abi_version", moduletest.I32Const(1<<16|7))
 	})
 	engine := newEngine(t, later, host.Options{Size: 1})
 	_, err := engine.Check(context.Background(), nil, "jane@example.org", 0)

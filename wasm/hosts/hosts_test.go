@@ -183,3 +183,41 @@ func golden(t *testing.T) (list []string) {
 	}
 	return list
 }
+
+// The classes to lift throw an instance away that failed, and answer on.
+func TestHostsOutliveAModuleThatFails(t *testing.T) {
+	wasm := filepath.Join(t.TempDir(), "fragile.wasm")
+	require.NoError(t, os.WriteFile(wasm, moduletest.Fragile(t), 0o600))
+	want := answers([]string{"jane@example.org"})
+	for name, prepare := range map[string]func(t *testing.T) []string{
+		"JavaScript": func(t *testing.T) []string {
+			return []string{find(t, "node"), "--input-type=module", "-e", `
+				import { Checker } from "./javascript/addrspec.mjs";
+				import { readFileSync } from "node:fs";
+				const checker = new Checker(new WebAssembly.Module(readFileSync(process.argv[1])));
+				const check = (address) => checker.check(new TextEncoder().encode(address));
+				for (const bad of ["!", "?"]) {
+					try { check(bad); console.log("no error"); } catch { console.log(Buffer.from(check("jane@example.org")).toString()); }
+				}`}
+		},
+		"Python": func(t *testing.T) []string {
+			return []string{python(t)[0], "-B", "-c", `
+import sys
+sys.path.insert(0, "python")
+from addrspec import Checker, Engine, Module
+engine = Engine()
+checker = Checker(engine, Module.from_file(engine, sys.argv[1]))
+for bad in b"!", b"?":
+    try:
+        checker.check(bad)
+        print("no error")
+    except Exception:
+        print(checker.check(b"jane@example.org").decode())
+`}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, want+want, run(t, "", append(prepare(t), wasm)))
+		})
+	}
+}
