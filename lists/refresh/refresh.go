@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/addrspec/addrspec/lists/npm"
 	"github.com/addrspec/addrspec/lists/internal/source"
+	"github.com/addrspec/addrspec/lists/npm"
 )
 
 // run rewrites the sources under dir and reports what that changed.
