@@ -42,9 +42,9 @@ edge_tools() {
 }
 
 build_edge() {
-	edge_tools || return 1
-	node edge/build.mjs workers dist/addrspec.wasm dist/edge
-	node edge/build.mjs demo dist/addrspec.wasm dist/edge/demo.html
+	edge_tools &&
+		node edge/build.mjs workers dist/addrspec.wasm dist/edge &&
+		node edge/build.mjs demo dist/addrspec.wasm dist/edge/demo.html
 }
 
 build() {
@@ -99,7 +99,7 @@ bench() {
 
 # Without arguments every trial runs in full; see origin/soak/main.go.
 soak() {
-	build
+	build_origin
 	go run ./origin/soak -binary dist/addrspec "$@"
 }
 

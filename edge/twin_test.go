@@ -125,7 +125,7 @@ var oddMediaTypes = []string{
 }
 
 var oddTargets = []string{
-	"/v1/email", "/v1/email/", "/v1/email//", "/v1/email/?q", "/v1/email?", "/v1/email/%20", "/v1/email/a%ZZ", "/v1/email/a%2", "/v1/email/%",
+	"/v1/email", "/v1/email/", "/v1/email//v1/email", "/v1/email//", "/v1/email/?q", "/v1/email?", "/v1/email/%20", "/v1/email/a%ZZ", "/v1/email/a%2", "/v1/email/%",
 	"/v1/email/..", "/v1/email/.", "/v1/email/../emails", "/v1/email/%2e%2e/x", "/v1/email/a%2F..%2Fb@mail.example", "//v1/email/a@mail.example",
 	"/v1/email/a%00@mail.example", "/v1/email/%C3%28@mail.example", "/v1/email/%ff", "/v1/email/j%C3%A4ne@b%C3%BCcher.example", "/v1/email/%EF%BB%BFa@mail.example",
 	"/v1/email/a+b@mail.example", "/v1/email/a%2Bb@mail.example", "/v1/email/%22a%5C%22b%22@mail.example", "/v1/email/a@mail.example?b=c@d", "/v1/email/a@mail.example/",

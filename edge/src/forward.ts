@@ -6,9 +6,9 @@ import { refuse, unreached } from "./fault.ts";
 import { isJSON } from "./media-type.ts";
 import type { Fetch } from "./origin.ts";
 
-/** Of one hop (RFC 9110 section 7.6.1), or set anew for the next. */
+/** Of one hop (RFC 9110 section 7.6.1), or set anew for the next; Accept-Encoding by fetch, which then decodes. */
 const OWN_HEADERS = ["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "proxy-connection",
-  "proxy-authorization", "host", "content-length", "expect", "x-edge-secret", "x-request-id", "forwarded", "x-forwarded-host", "x-forwarded-proto"];
+  "proxy-authorization", "host", "content-length", "expect", "accept-encoding", "x-edge-secret", "x-request-id", "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"];
 /** More than 64 results of what a body of 1 MiB can hold. */
 const MAX_ANSWER = 32 << 20;
 

@@ -52,8 +52,8 @@ func (s *Server) checkPath(r *http.Request) (facts host.Answer, bad *fault) {
 
 // pathAddress is the last part of the path, percent-decoded once.
 func pathAddress(r *http.Request) (string, *fault) {
-	encoded, _ := strings.CutPrefix(r.URL.EscapedPath(), singlePrefix)
-	if encoded == "" || encoded == strings.TrimSuffix(singlePrefix, "/") {
+	encoded, found := strings.CutPrefix(r.URL.EscapedPath(), singlePrefix)
+	if !found || encoded == "" {
 		return "", missingEmail.with("The path ends where the address should stand: GET /v1/email/{email}, the address percent-encoded.")
 	}
 	email, err := url.PathUnescape(encoded)

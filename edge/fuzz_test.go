@@ -1,0 +1,59 @@
+package edge_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/contract"
+)
+
+// mutants is how many damaged requests of each kind are sent both ways. They
+// are the same in every run: Go's own fuzzing cannot drive two programs that
+// outlive its workers.
+const mutants = 400
+
+// Origin and worker give the same verdict, in the same words, on damaged bodies
+// and on damaged addresses in a path.
+func TestDamagedRequestsAreJudgedAlike(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms")
+	w := startWorkerd(t, "http://"+o.hostPort)
+	key := [2]string{"X-API-Key: " + o.account(t, "direct@fuzz.test"), "X-API-Key: " + o.account(t, "edge@fuzz.test")}
+	random := rand.New(rand.NewPCG(1, 2))
+	for n := range mutants {
+		for _, r := range []request{post(mutate(random, oddBodies, "{}[]:,\"\\/0-+.eEtrufalsn \n\t\x00\x7f\xff\xe2\x82\xac@")),
+			get(pathOf(mutate(random, oddTargets, "%2Ffa@.+:;,()[]!$&'*=~-_/?")))} {
+			direct := o.send(t, r.with(key[0], "X-Request-Id: fuzz"))
+			edge := w.send(t, r.with(key[1], "X-Request-Id: fuzz"))
+			require.Equal(t, direct.essence(), edge.essence(), "%d: %q %q", n, r.target, r.body)
+		}
+	}
+}
+
+// mutate damages one of seeds at up to three places with octets of alphabet.
+func mutate(random *rand.Rand, seeds []string, alphabet string) string {
+	s := seeds[random.IntN(len(seeds))]
+	for len(s) > 500 || strings.Contains(s, "silent") { // time-outs of DNS are left to the other tests
+		s = seeds[random.IntN(len(seeds))]
+	}
+	for range 1 + random.IntN(3) {
+		at, c := random.IntN(len(s)+1), alphabet[random.IntN(len(alphabet))]
+		switch rest := s[at:]; random.IntN(3) {
+		case 0: // insert
+			s = s[:at] + string([]byte{c}) + rest
+		case 1: // replace
+			s = s[:at] + string([]byte{c}) + rest[min(1, len(rest)):]
+		default: // drop
+			s = s[:at] + rest[min(1+random.IntN(4), len(rest)):]
+		}
+	}
+	return s
+}
+
+// pathOf keeps a damaged target within the operation.
+func pathOf(target string) string {
+	return fmt.Sprintf("/v1/email/%s", strings.TrimPrefix(target, "/v1/email/"))
+}
