@@ -5,29 +5,24 @@ import (
 	"math/bits"
 )
 
-// Index holds the targets: names apart from endings, ordered by length, each
-// with the set of its letters, so that a domain that misspells none is told
-// from all of them by one word compared per name. It is read-only once made.
+// Index holds the targets: names apart from endings, ordered by length, and in
+// sieves, each with the set of its letters, so that a domain that misspells
+// none is told from all of them by one word compared per name that it could be
+// meant for. It is read-only once made.
 type Index struct {
 	lines   []byte                  // the targets as given
 	targets []target                // grouped by name
 	names   []name                  // by length
-	sieve   []mesh                  // of names, in their order
+	sieves  [everyTop + 1]sieve     // by place
 	tops    []uint64                // the targets' top-level domains, as pack gives them
 	from    [maxCompared + 2]uint16 // from[n] is the first name of n or more bytes
-	under   [maxCompared + 1]topSet // under[n] is the top-level domains below which names of n bytes are
 	root    topLevels
 	keys    *keyboard
 }
 
-// mesh is what tells most domains from a name without a look at either.
-type mesh struct {
-	letters uint64
-	under   topSet // the top-level domains of the name's targets
-}
-
 // name is the first label of some targets.
 type name struct {
+	under       topSet // the top-level domains of its targets
 	at          uint16 // where its text stands in lines
 	first, last uint16 // its targets
 	size        uint8
@@ -68,13 +63,14 @@ func New(targets, tops []byte) *Index {
 		x.from[size] = uint16(len(x.names))
 		x.group(inOrder, size)
 	}
-	x.sieve = make([]mesh, len(x.names))
 	for i := range x.names {
 		n := &x.names[i]
-		x.sieve[i].letters = letterSet(x.text(n))
-		x.sieve[i].under, n.least = x.survey(x.targets[n.first:n.last])
-		x.under[n.size] |= x.sieve[i].under
+		n.under, n.least = x.survey(x.targets[n.first:n.last])
 	}
+	for p := range everyTop {
+		x.sieves[p] = x.newSieve(1 << p)
+	}
+	x.sieves[everyTop] = x.newSieve(allTops)
 	return x
 }
 

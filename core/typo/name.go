@@ -36,40 +36,37 @@ func stockWordIn(name []byte) (word uint8, rest int) {
 	return noStockWord, len(name)
 }
 
-// byName offers the targets whose name is near.
+// reach is how many letters more or fewer than the typed name a name may have.
+const reach = 2
+
+// byName offers the targets whose name is near. One slip changes two symbols
+// of the letter set at most.
 func (x *Index) byName(best *suggestion, d *typedDomain) {
 	if len(d.name) < shortestTyped {
 		x.byExactName(best, d, d.name, 0)
 		return
 	}
-	for size := len(d.name) - 2; size <= min(len(d.name)+2, maxCompared); size++ {
-		if x.under[size]&d.meant != 0 {
-			x.bySize(best, d, size)
+	allowed := 4
+	if d.stock == noStockWord {
+		allowed = 2 * (budgetOf(nameBudget[:], len(d.name)) / costBeside)
+	}
+	for _, m := range x.near(d) {
+		if bits.OnesCount64(d.letters^m.letters) <= allowed {
+			x.byNearName(best, d, m)
 		}
 	}
 }
 
-// bySize does so for the names of one length. One slip changes two symbols of
-// the letter set at most.
-func (x *Index) bySize(best *suggestion, d *typedDomain, size int) {
-	allowed := 4
-	if d.stock == noStockWord {
-		allowed = 2 * (budgetOf(nameBudget[:], min(len(d.name), size)) / costBeside)
+// byNearName offers the targets of one name, where that is near.
+func (x *Index) byNearName(best *suggestion, d *typedDomain, m mesh) {
+	n := &x.names[m.name]
+	budget := d.budget(n)
+	if least := leastCost(d.letters, m.letters); n.under&d.meant == 0 || least > 0 && least+int(n.least) > budget {
+		return
 	}
-	first, last := x.sized(size)
-	for i, m := range x.sieve[first:last] {
-		if m.under&d.meant == 0 || bits.OnesCount64(d.letters^m.letters) > allowed {
-			continue
-		}
-		n := &x.names[first+i]
-		budget := d.budget(n)
-		if least := leastCost(d.letters, m.letters); least > 0 && least+int(n.least) > budget {
-			continue
-		}
-		cost := x.keys.edits(d.name, x.text(n), budget)
-		if cost <= budget && isRoomy(d.name, x.text(n)) {
-			x.byEnding(best, d, n, cost, budget)
-		}
+	cost := x.keys.edits(d.name, x.text(n), budget)
+	if cost <= budget && isRoomy(d.name, x.text(n)) {
+		x.byEnding(best, d, n, cost, budget)
 	}
 }
 

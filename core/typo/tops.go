@@ -42,30 +42,36 @@ func (x *Index) placeOf(label []byte) place {
 	return place(len(x.tops) - 1)
 }
 
-// isTop reports whether label is the top-level domain of some target.
-func (x *Index) isTop(label []byte) bool { return slices.Contains(x.tops, pack(label)) }
+// setOf returns the set of the target's top-level domain label, packed, if it is one.
+func (x *Index) setOf(packed uint64) topSet {
+	if i := slices.Index(x.tops, packed); i >= 0 {
+		return 1 << i
+	}
+	return 0
+}
 
 // meantTops returns the top-level domains for which label may have been typed:
 // itself, the one it is an omission of, and every one where it does not exist.
-func (x *Index) meantTops(label []byte) (meant topSet) {
+// isTop tells that label is the top-level domain of some target.
+func (x *Index) meantTops(label []byte) (meant topSet, isTop bool) {
 	if len(label) == 0 {
-		return 0
+		return 0, false
 	}
 	packed := pack(label)
-	for _, top := range [2]uint64{packed, completed(packed)} {
-		if i := slices.Index(x.tops, top); i >= 0 {
-			meant |= 1 << i
-		}
+	meant = x.setOf(packed)
+	isTop = meant != 0
+	if whole := completed(packed); whole != 0 {
+		meant |= x.setOf(whole)
 	}
 	switch {
 	case meant != 0:
-		return meant
+		return meant, isTop
 	case !x.isTopLevel(label):
-		return allTops
+		return allTops, isTop
 	case len(x.tops) < int(lastPlace): // no target shares a place
-		return 0
+		return 0, isTop
 	}
-	return 1 << lastPlace
+	return 1 << lastPlace, isTop
 }
 
 // completed returns com or net for a country's top-level domain that is met as

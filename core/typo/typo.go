@@ -53,6 +53,7 @@ type typedDomain struct {
 	stock        uint8  // the stock word in name
 	rest         int    // how many letters of name are beside it
 	meant        topSet // the top-level domains that top may have been typed for
+	isTop        bool   // top is the top-level domain of some target
 }
 
 // Suggest returns the target that domain misspells, or nil where it is one or
@@ -75,7 +76,7 @@ func (x *Index) Suggest(domain []byte) []byte {
 
 // weigh offers every target that d may be meant for.
 func (x *Index) weigh(best *suggestion, d *typedDomain) {
-	if d.meant = x.meantTops(d.top); d.meant == 0 {
+	if d.meant, d.isTop = x.meantTops(d.top); d.meant == 0 {
 		return
 	}
 	if len(d.name) > 0 {
@@ -85,7 +86,7 @@ func (x *Index) weigh(best *suggestion, d *typedDomain) {
 		x.byExactName(best, d, withoutFront(d.name), costFront)
 		x.byExactName(best, d, once(d.name), costTwice)
 	}
-	if best.cost == farApart && x.mayMissDot(d) {
+	if best.cost == farApart && d.mayMissDot() {
 		x.byLetters(best, d)
 	}
 }

@@ -62,8 +62,8 @@ func (x *Index) byLetters(best *suggestion, d *typedDomain) {
 
 // mayMissDot tells the few domains worth a pass over all targets from the many
 // that end well.
-func (x *Index) mayMissDot(d *typedDomain) bool {
-	return len(d.name) < 2 || !x.isTop(d.top) || bytes.HasSuffix(d.name, []byte("com")) || bytes.HasSuffix(d.name, []byte("co"))
+func (d *typedDomain) mayMissDot() bool {
+	return len(d.name) < 2 || !d.isTop || bytes.HasSuffix(d.name, []byte("com")) || bytes.HasSuffix(d.name, []byte("co"))
 }
 
 // equalButDots reports whether a and b are the same once every dot is dropped,
