@@ -41,6 +41,11 @@ edge_tools() {
 	[ edge/node_modules/.package-lock.json -nt edge/package-lock.json ] || npm ci --prefix edge
 }
 
+# What it is tested on beside workerd.
+edge_runtimes() {
+	[ edge/runtimes/node_modules/.package-lock.json -nt edge/runtimes/package-lock.json ] || npm ci --prefix edge/runtimes
+}
+
 build_edge() {
 	edge_tools &&
 		node edge/build.mjs workers dist/addrspec.wasm dist/edge &&
@@ -88,13 +93,13 @@ check() {
 	race=-race
 	CGO_ENABLED=1 go build -race -o /dev/null ./wasm/host 2>/dev/null || { race=; echo 'skipped: the race detector (no C compiler)'; }
 	go test ./core/... ./lists/... ./wasm/...
-	edge_tools || echo 'skipped: the edge worker (no Node, or npm ci failed)'
+	edge_tools && edge_runtimes || echo 'skipped: parts of the edge worker (no Node, or npm ci failed)'
 	go test ./edge
 	go test $race ./origin/... ./wasm/host/...
 }
 
 bench() {
-	go test -run '^$' -bench . -benchmem ./core/... ./lists/... ./wasm/... ./origin/...
+	go test -run '^$' -bench . -benchmem ./core/... ./lists/... ./wasm/... ./origin/... ./edge
 }
 
 # Without arguments every trial runs in full; see origin/soak/main.go.

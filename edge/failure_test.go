@@ -153,7 +153,7 @@ func (o *origin) requireGivenBack(t *testing.T, email string) {
 
 // A batch of which the origin finished a part is partial, and its rest is given back.
 func TestDeadlineOfTheOriginIsAPartialBatch(t *testing.T) {
-	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "5s", "--batch-timeout", "400ms")
+	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "5s", "--batch-timeout", "1s")
 	w := startWorkerd(t, "http://"+o.hostPort)
 	key := "X-API-Key: " + o.account(t, "partial@failure.test")
 	body := `{"emails":["a@silent.example","b@mail.example","c@[192.0.2.1]","d@silent.example","no address"]}`

@@ -10,7 +10,7 @@
  */
 
 import { readFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -56,8 +56,9 @@ function asked(request: IncomingMessage, signal: AbortSignal): Asked {
 }
 
 /** What is not HTTP gets the contract's error too. */
-function refuseBroken(_: Error, socket: Socket): void {
+function refuseBroken({ code }: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) return;
-  const body = JSON.stringify({ status: 400, error: "The request is not well-formed HTTP.", code: "BAD_REQUEST" });
-  socket.end(`HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nX-Request-Id: ${crypto.randomUUID()}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+  const [status, error] = code === "HPE_HEADER_OVERFLOW" ? [431, "The request line and headers are over 64 KiB."] : [400, "The request is not well-formed HTTP."];
+  const body = JSON.stringify({ status, error, code: "BAD_REQUEST" });
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nX-Request-Id: ${crypto.randomUUID()}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
 }

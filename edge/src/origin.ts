@@ -17,9 +17,9 @@ export type Admission =
   | { readonly mx: readonly MX[]; readonly usage: Readonly<Record<string, string>> }
   | { readonly refusal: Answer };
 
-/** Who asks: the headers of the request, its id, and the end of its caller's patience. */
+/** Who asks: the caller's key, the request's id, and the end of its caller's patience. */
 export interface Caller {
-  readonly headers: Headers;
+  readonly key: string;
   readonly id: string;
   readonly signal: AbortSignal;
 }
@@ -57,13 +57,9 @@ export class Origin {
     }
   }
 
-  #request({ operation, points, domains }: Plan, { headers, id }: Caller, signal: AbortSignal): RequestInit {
-    const sent = new Headers({ "Content-Type": "application/json", "X-Edge-Secret": this.#config.secret, "X-Request-Id": id });
-    for (const name of ["X-API-Key", "Authorization"]) {
-      const value = headers.get(name);
-      if (value !== null) sent.set(name, value);
-    }
-    return { method: "POST", headers: sent, body: JSON.stringify({ operation, points, domains }), redirect: "manual", signal };
+  #request({ operation, points, domains }: Plan, { key, id }: Caller, signal: AbortSignal): RequestInit {
+    const headers = { "Content-Type": "application/json", "X-Edge-Secret": this.#config.secret, "X-API-Key": key, "X-Request-Id": id };
+    return { method: "POST", headers, body: JSON.stringify({ operation, points, domains }), redirect: "manual", signal };
   }
 
   #judge(plan: Plan, response: Response, octets: Uint8Array | undefined): Admission {

@@ -87,7 +87,7 @@ export class Worker {
   async #single(step: Step, encoded: string): Promise<Answer> {
     const key = readKey(step.headers);
     if (isFault(key)) return refuse(key);
-    return this.#act(this.#plan("single", () => planSingle(this.#engine, this.#config.flags, encoded)), step);
+    return this.#act(this.#plan("single", () => planSingle(this.#engine, this.#config.flags, encoded)), key, step);
   }
 
   async #batch(step: Step): Promise<Answer> {
@@ -95,10 +95,10 @@ export class Worker {
     const key = readKey(step.headers);
     if (isFault(key)) return refuse(key);
     const body = await readBody(step.headers, step.body);
-    if (isFault(body)) return this.#act(planRefusal("batch", body), step);
+    if (isFault(body)) return this.#act(planRefusal("batch", body), key, step);
     // The origin keeps the answers that an Idempotency-Key replays.
     if (step.headers.has("Idempotency-Key")) return this.#passOnce(step, body);
-    return this.#act(this.#plan("batch", () => planBatch(this.#engine, this.#config.flags, body, start)), step);
+    return this.#act(this.#plan("batch", () => planBatch(this.#engine, this.#config.flags, body, start)), key, step);
   }
 
   /** A defect of the module refuses the request, in its turn. */
@@ -111,8 +111,8 @@ export class Worker {
     }
   }
 
-  async #act(plan: Plan, { headers, id, signal }: Step): Promise<Answer> {
-    const admission = await this.#origin.admit(plan, { headers, id, signal });
+  async #act(plan: Plan, key: string, { id, signal }: Step): Promise<Answer> {
+    const admission = await this.#origin.admit(plan, { key, id, signal });
     if ("refusal" in admission) return admission.refusal;
     const answer = plan.finish(admission.mx);
     return { ...answer, headers: { ...answer.headers, ...admission.usage } };

@@ -17,7 +17,7 @@ import (
 // Request headers:
 //
 //	X-Edge-Secret                 the deployment's secret (--edge-secret)
-//	X-API-Key or Authorization    the caller's key, as it came
+//	X-API-Key or Authorization    the caller's key
 //	X-Request-Id                  the request's id
 //
 // Request body, JSON:
