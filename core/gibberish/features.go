@@ -27,21 +27,24 @@ const (
 	tableSize     = factLeet + 8
 
 	shapeBuckets = 1024
-	factCount    = 11
 )
 
-// features are the indexes of what a name has, each counted as often as it occurs.
+// features takes in the indexes of what a name has, each as often as it
+// occurs: it adds up their weights, or lists them where there is a list.
 type features struct {
-	n     int
-	index [3*(limit+1) + factCount]uint16
+	sum  int
+	list *[]uint16
 }
 
 func (f *features) add(i int) {
-	f.index[f.n] = uint16(i)
-	f.n++
+	if f.list != nil {
+		*f.list = append(*f.list, uint16(i))
+		return
+	}
+	f.sum += int(int8(model[i]))
 }
 
-// collect fills f with the features of t, of whose digits leet were read as letters.
+// collect takes in the features of t, of whose digits leet were read as letters.
 func (f *features) collect(t *text, leet int) {
 	f.sequences(t)
 	f.facts(t, leet)

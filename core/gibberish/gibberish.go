@@ -55,11 +55,7 @@ func Score(name []byte) uint8 {
 func (t *text) sum(leet int) int {
 	var f features
 	f.collect(t, leet)
-	sum := 0
-	for _, i := range f.index[:f.n] {
-		sum += int(int8(model[i]))
-	}
-	return sum
+	return f.sum
 }
 
 func probability(sum int) uint8 {

@@ -24,9 +24,10 @@ func Readings(dst [][]uint16, name []byte) [][]uint16 {
 		return dst
 	}
 	for leet := 0; ; {
-		var f features
+		var list []uint16
+		f := features{list: &list}
 		f.collect(&t, leet)
-		dst = append(dst, append([]uint16(nil), f.index[:f.n]...))
+		dst = append(dst, list)
 		if leet > 0 {
 			return dst
 		}

@@ -21,15 +21,18 @@ type view struct {
 
 func (t *text) view() view {
 	var v view
-	before := uint8(edge)
-	for i, s := range t.symbol[:t.n] {
+	var past uint64 // the symbols up to here, eight bits each
+	for _, s := range t.symbol[:t.n] {
+		before := uint8(past)
+		past = past<<8 | uint64(s)
 		v.rows(before, s)
 		v.sound(s)
 		if isLetter(s) && isLetter(before) {
 			v.fingers(before, s)
-			v.repeats += t.repeated(i)
+			if repeats(past) {
+				v.repeats++
+			}
 		}
-		before = s
 	}
 	v.shape = (v.shape ^ v.shape>>15) * 0x85EBCA77
 	v.stretch = min(4*v.way/max(v.pairs, 1), 15)
@@ -44,23 +47,15 @@ const (
 	hexSet    = 1<<7 - 1<<1                                // a to f
 )
 
-func isLetter(s uint8) bool { return letterSet>>s&1 != 0 }
+func isLetter(s uint8) bool { return letterSet>>(s&31)&1 != 0 }
 
-// kind tells edges, letters and digits apart.
-func kind(s uint8) uint32 {
-	switch s {
-	case edge:
-		return 0
-	case digit:
-		return 2
-	}
-	return 1
-}
+// kinds tells edges, letters and digits apart: 0, 1 and 2 by symbol.
+const kinds = "\x00" + "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01" + "\x02"
 
 // rows follows the rows of letters and of digits.
 func (v *view) rows(before, s uint8) {
-	if kind(s) != kind(before) {
-		v.shape = (v.shape ^ (kind(before)*8 + uint32(lengthClass(v.row)))) * 0x9E3779B1
+	if kinds[s] != kinds[before] {
+		v.shape = (v.shape ^ (uint32(kinds[before])*8 + uint32(lengthClass(v.row)))) * 0x9E3779B1
 		v.row = 0
 		if s != edge && before != edge {
 			v.switches++
@@ -71,11 +66,11 @@ func (v *view) rows(before, s uint8) {
 
 // sound counts vowels and rows of consonants.
 func (v *view) sound(s uint8) {
-	v.seen |= 1 << s
-	if vowelSet>>s&1 != 0 {
+	v.seen |= 1 << (s & 31)
+	if vowelSet>>(s&31)&1 != 0 {
 		v.vowels++
 	}
-	if !isLetter(s) || vowelSet>>s&1 != 0 {
+	if !isLetter(s) || vowelSet>>(s&31)&1 != 0 {
 		v.consonant = 0
 		return
 	}
@@ -86,19 +81,15 @@ func (v *view) sound(s uint8) {
 // fingers follows the way on the keyboard.
 func (v *view) fingers(before, s uint8) {
 	v.pairs++
-	v.way += distance(before, s)
-	v.oneHanded += int(^(leftHand>>s ^ leftHand>>before) & 1)
+	v.way += int(distances[int(before&31)<<5|int(s&31)])
+	v.oneHanded += int(^(leftHand>>(s&31) ^ leftHand>>(before&31)) & 1)
 }
 
-// repeated is 1 where symbol i and the one before it are the same as those
-// two, three or four places before, and else 0.
-func (t *text) repeated(i int) int {
-	for lag := 2; lag <= 4 && i > lag; lag++ {
-		if t.symbol[i] == t.symbol[i-lag] && t.symbol[i-1] == t.symbol[i-lag-1] {
-			return 1
-		}
-	}
-	return 0
+// repeats reports whether the last two symbols are the same as those two,
+// three or four places before.
+func repeats(past uint64) bool {
+	pair := uint16(past)
+	return pair == uint16(past>>16) || pair == uint16(past>>24) || pair == uint16(past>>32)
 }
 
 // lengthClass maps a length to 0 to 7.
