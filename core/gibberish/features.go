@@ -72,7 +72,8 @@ func (f *features) sequences(t *text) {
 
 // facts adds one feature of each fact.
 func (f *features) facts(t *text, leet int) {
-	v := t.view()
+	var v view
+	v.walk(t)
 	letters := min(t.letters, 15)
 	f.add(factCounts + letters*8 + lengthClass(t.digits))
 	f.add(factSwitches + min(v.switches, 7)*8 + t.tail())

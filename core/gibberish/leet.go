@@ -8,6 +8,9 @@ const leetLetters = "oi eas t  "
 // letters, as the letters they look like, and returns how many there were. A
 // run of digits that ends the name is a number and stays.
 func (t *text) unleet() int {
+	if t.digits == 0 {
+		return 0
+	}
 	count := 0
 	for i := t.n - 2; i >= 0; i-- {
 		letter := leetLetters[t.value[i]]

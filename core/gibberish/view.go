@@ -19,8 +19,7 @@ type view struct {
 	pairs, way int    // pairs of letters, and the keys between them
 }
 
-func (t *text) view() view {
-	var v view
+func (v *view) walk(t *text) {
 	var past uint64 // the symbols up to here, eight bits each
 	for _, s := range t.symbol[:t.n] {
 		before := uint8(past)
@@ -37,7 +36,6 @@ func (t *text) view() view {
 	v.shape = (v.shape ^ v.shape>>15) * 0x85EBCA77
 	v.stretch = min(4*v.way/max(v.pairs, 1), 15)
 	v.distinct = bits.OnesCount32(v.seen & letterSet)
-	return v
 }
 
 // Sets of symbols.
