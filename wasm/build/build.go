@@ -17,9 +17,9 @@ import (
 const project = "github.com/addrspec/addrspec/"
 
 // Reactor builds the plain module: a WASI reactor, to be started with
-// `_initialize`. A tag adds exports to it.
-func Reactor(ctx context.Context, tags ...string) ([]byte, error) {
-	return compile(ctx, "wasm/guest", "-buildmode=c-shared", "-tags="+strings.Join(tags, ","))
+// `_initialize`.
+func Reactor(ctx context.Context) ([]byte, error) {
+	return compile(ctx, "wasm/guest", "-buildmode=c-shared")
 }
 
 // Command builds addrspec-cli.wasm: a WASI command, addresses in, NDJSON out.

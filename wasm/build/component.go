@@ -44,7 +44,7 @@ func Component(ctx context.Context) ([]byte, error) {
 
 // componentCore is the packed module with the component's exports alone.
 func componentCore(ctx context.Context) ([]byte, error) {
-	reactor, err := Reactor(ctx, "component")
+	reactor, err := compile(ctx, "wasm/guest", "-buildmode=c-shared", "-tags=component")
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,6 @@ func Pack(ctx context.Context, reactor []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	dropLines(image.memory)
 	if err := image.apply(m); err != nil {
 		return nil, err
 	}
