@@ -1,8 +1,6 @@
 package main
 
-import (
-	"time"
-)
+import "time"
 
 // outages takes PostgreSQL away in three ways, under load, on two replicas.
 // What was asked meanwhile is answered with 503 in shape A within a second;
@@ -21,7 +19,7 @@ func outages(s *scene) error {
 		return err
 	}
 	o := &outage{scene: s, at: at, account: a}
-	cutOften := func() error {
+	cutOften := func(*load) error {
 		for range s.times(60) {
 			if err := pg.CutConnections(s.ctx); err != nil {
 				return err
@@ -30,14 +28,14 @@ func outages(s *scene) error {
 		}
 		return nil
 	}
-	stopAndStart := func() error {
+	stopAndStart := func(*load) error {
 		pg.Stop()
 		time.Sleep(s.span(3 * time.Second))
 		return pg.Resume()
 	}
 	for _, fault := range []struct {
 		name string
-		do   func() error
+		do   func(*load) error
 	}{{"connections cut", cutOften}, {"stopped and started", stopAndStart}} {
 		if err := o.try(fault.name, fault.do); err != nil {
 			return err
@@ -55,12 +53,12 @@ type outage struct {
 }
 
 // try puts load on the service, does the fault and expects it to recover.
-func (o *outage) try(name string, fault func() error) error {
+func (o *outage) try(name string, fault func(*load) error) error {
 	l := &load{account: o.account, clients: buyers, at: o.at, next: mixed}
 	stop := l.start(o.ctx)
 	defer stop()
 	time.Sleep(o.span(2 * time.Second))
-	if err := fault(); err != nil {
+	if err := fault(l); err != nil {
 		return err
 	}
 	begun := time.Now()

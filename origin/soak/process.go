@@ -106,5 +106,17 @@ func (s *scene) expectPrivate(p *process) {
 	}
 }
 
+// lastError is the last error in a process's log, for the report of a failure.
+func (p *process) lastError() string {
+	log, _ := os.ReadFile(p.log)
+	last := ""
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line, `"level":"ERROR"`) || !strings.HasPrefix(line, "{") {
+			last = strings.TrimSpace(line)
+		}
+	}
+	return last
+}
+
 // secret is an address, or a key.
 var secret = regexp.MustCompile(`[\w.]+@[\w.]+|ask_\w*`)

@@ -31,7 +31,9 @@ var trials = []trial{
 	{"replicas-3", "16 clients, a balance of N: exactly N points sold; the rate within one bucket's error", []string{postgres}, threeReplicas},
 	{"outage", "503 in shape A within a second, recovery without restart, nothing lost or doubled", []string{postgres}, outages},
 	{"resolver", "the contract's errors within the deadline; cached domains still answer", both, resolverFaults},
+	{"disk", "503, nothing charged, recovery when there is room", []string{sqlite}, diskFull},
 	{"sigterm", "no request cut off: answered or refused with 503; exit 0 within the grace", both, terminated},
+	{"crowd", "10,000 idle and slow connections: honest p99 within 3x, bounded memory", both, crowded},
 }
 
 // A scene is a trial on a database of its own.
@@ -74,7 +76,19 @@ func (s *scene) play() (err error) {
 		return err
 	}
 	defer s.clear()
-	return s.trial.run(s)
+	if err = s.trial.run(s); err != nil {
+		s.tellErrors()
+	}
+	return err
+}
+
+// tellErrors helps to find out why a trial could not go on.
+func (s *scene) tellErrors() {
+	for n, p := range s.processes {
+		if last := p.lastError(); last != "" {
+			s.figure("the last error of process %d: %s", n, last)
+		}
+	}
 }
 
 func (s *scene) emptyDatabase() (url string, err error) {

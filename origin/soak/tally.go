@@ -60,6 +60,13 @@ func (t *tally) answers(status int) int {
 	return t.status[status]
 }
 
+// times is how long the answers of 200 took so far.
+func (t *tally) times() []time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.took
+}
+
 // charged is the points that were answered, and with those in doubt.
 func (t *tally) charged() (least, most int64) {
 	t.mu.Lock()

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// diskFull fills the disk that the ledger lies on, under load: requests get
+// 503 and are not charged, and are served again once there is room.
+func diskFull(s *scene) error {
+	dir := filepath.Join(s.dir, "disk")
+	unmount, err := mountSmallDisk(dir)
+	if err != nil {
+		return skip(err.Error())
+	}
+	defer unmount()
+	s.database = "sqlite:" + filepath.Join(dir, "addrspec.db")
+	a, err := s.newAccount("plain", unlimited, unlimited)
+	if err != nil {
+		return err
+	}
+	o := &outage{scene: s, account: a}
+	for range s.times(4) {
+		// A process that ended well leaves no log, so the next must make room for one.
+		p, err := s.start(anyPort)
+		if err != nil {
+			return err
+		}
+		o.at = always(p.address)
+		filler := filepath.Join(dir, "filler")
+		if err := s.fill(filler); err != nil {
+			return err
+		}
+		if err := o.try("full", func(l *load) error { return s.expectFull(l, filler) }); err != nil {
+			return err
+		}
+		if err := p.terminate(grace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill takes all room.
+func (s *scene) fill(path string) error {
+	filler, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(filler, endless{}); !errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("the disk does not fill up: %w", err)
+	}
+	return filler.Close()
+}
+
+// expectFull expects requests to fail under load and at rest, and makes room.
+func (s *scene) expectFull(l *load, filler string) error {
+	defer os.Remove(filler)
+	return l.atRest(func() error { return s.expectRefusals(l) })
+}
+
+// expectRefusals asks while nobody else does: each gets 503, and the account
+// has after it what it had before.
+func (s *scene) expectRefusals(l *load) error {
+	before, err := s.used(l.account)
+	if err != nil {
+		return err
+	}
+	c := &client{address: l.at(0), key: l.account.key}
+	for range 5 {
+		r := single("jane@mail.example")
+		o := c.send(r)
+		l.count(r, o)
+		s.expect(o.status == 503, "on a full disk the answer is %d: %s", o.status, o.body)
+	}
+	after, err := s.used(l.account)
+	s.expect(before == after, "on a full disk %d points were charged", after-before)
+	return err
+}
+
+// endless reads as zeros without end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }

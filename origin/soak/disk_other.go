@@ -1,0 +1,9 @@
+//go:build !linux
+
+package main
+
+import "errors"
+
+func mountSmallDisk(string) (unmount func(), err error) {
+	return nil, errors.New("a full disk needs Linux and root")
+}
