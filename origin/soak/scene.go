@@ -34,6 +34,8 @@ var trials = []trial{
 	{"disk", "503, nothing charged, recovery when there is room", []string{sqlite}, diskFull},
 	{"sigterm", "no request cut off: answered or refused with 503; exit 0 within the grace", both, terminated},
 	{"crowd", "10,000 idle and slow connections: honest p99 within 3x, bounded memory", both, crowded},
+	{"trap", "that request fails with 500 and costs nothing; the instance is replaced, the next succeeds", both, trapped},
+	{"worst", "a call's time is bounded by its input's length, on the worst input found", []string{sqlite}, worstInput},
 }
 
 // A scene is a trial on a database of its own.

@@ -60,19 +60,20 @@ func I32Const(n uint32) string {
 // I32Const reads the same, as it is not below zero.
 func callTo(function uint32) string { return call + I32Const(function)[1:] }
 
-// Fragile is the module with three defects: an address that begins with "!"
-// makes it trap, with "?" answer that it panicked, and with "#" answer more
-// octets than there are.
-func Fragile(t testing.TB) []byte {
-	return Patch(t, Bytes(t), func(m *binary.Module) {
-		in := callTo(Export(m, "addrspec_in_ptr").Index) + i32Load8
-		begins := func(c byte) string { return in + I32Const(uint32(c)) + i32Equal + ifThen }
-		check := localGet0 + localGet1 + callTo(Export(m, "addrspec_check").Index)
-		const panicked = 0xffff_fffd // -3
-		Replace(m, "addrspec_check",
-			begins('!')+Unreachable+end+
-				begins('?')+I32Const(panicked)+yield+end+
-				begins('#')+I32Const(1<<30)+yield+end+
-				check)
-	})
+// Fragile is the module with the defects of [Break].
+func Fragile(t testing.TB) []byte { return Patch(t, Bytes(t), Break) }
+
+// Break gives a module three defects: an address that begins with "!" makes it
+// trap, with "?" answer that it panicked, and with "#" answer more octets than
+// there are.
+func Break(m *binary.Module) {
+	in := callTo(Export(m, "addrspec_in_ptr").Index) + i32Load8
+	begins := func(c byte) string { return in + I32Const(uint32(c)) + i32Equal + ifThen }
+	check := localGet0 + localGet1 + callTo(Export(m, "addrspec_check").Index)
+	const panicked = 0xffff_fffd // -3
+	Replace(m, "addrspec_check",
+		begins('!')+Unreachable+end+
+			begins('?')+I32Const(panicked)+yield+end+
+			begins('#')+I32Const(1<<30)+yield+end+
+			check)
 }
