@@ -26,10 +26,12 @@ func (a *account) roll(m month) {
 	}
 }
 
-// takeToken takes a token, or returns how long to wait for one.
+// takeToken takes a token, or returns how long to wait for one. A refusal is
+// kept too when it has brought the TAT back to a clock that was set back:
+// otherwise the bucket would be found just as empty at each further request.
 func (a *account) takeToken(now time.Time) time.Duration {
 	tat, wait := take(a.tat, now.UnixNano(), a.rate)
-	if wait == 0 {
+	if wait == 0 || tat != a.tat {
 		a.tat, a.changed = tat, true
 	}
 	return wait

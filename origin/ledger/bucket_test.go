@@ -33,6 +33,20 @@ func TestTakeTellsAStory(t *testing.T) {
 	require.Equal(t, 200*time.Millisecond, take(), "a clock set back leaves an empty bucket, not a shut account")
 }
 
+// An empty bucket fills again from the moment to which the clock is set back.
+func TestBucketWhenTheClockIsSetBack(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		b := begin(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
+		require.Equal(t, Admitted, b.ask(1).Verdict)
+		require.Equal(t, Admitted, b.ask(1).Verdict)
+		b.clock.advance(-time.Hour)
+		require.Equal(t, RateLimited, b.ask(1).Verdict)
+		b.clock.advance(500 * time.Millisecond)
+		require.Equal(t, Admitted, b.ask(1).Verdict)
+		require.Equal(t, RateLimited, b.ask(1).Verdict)
+	})
+}
+
 func TestTakeUnlimited(t *testing.T) {
 	tat, wait := take(7, 1, Unlimited)
 	require.EqualValues(t, 7, tat)
