@@ -36,7 +36,7 @@ func (l *lab) build(ctx context.Context) error {
 // some to be taken from elsewhere (see `go help build`, -overlay). The module
 // is embedded this way too, so that a run changes no file of the sources.
 func (l *lab) buildProgram(ctx context.Context, to string, replace map[string]string) error {
-	root, err := output(ctx, "go", "list", "-m", "-f", "{{.Dir}}", project)
+	root, err := output(ctx, withoutC, "go", "list", "-m", "-f", "{{.Dir}}", project)
 	if err != nil {
 		return err
 	}
@@ -56,14 +56,18 @@ func (l *lab) buildProgram(ctx context.Context, to string, replace map[string]st
 	if err := os.WriteFile(overlay, octets, 0o600); err != nil {
 		return err
 	}
-	_, err = output(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-overlay", overlay, "-o", to, project+"/origin")
+	_, err = output(ctx, withoutC, "go", "build", "-trimpath", "-buildvcs=false", "-overlay", overlay, "-o", to, project+"/origin")
 	return err
 }
 
-// output runs a command and returns what it printed.
-func output(ctx context.Context, name string, args ...string) (string, error) {
+// withoutC is the environment in which ./build.sh builds the program.
+var withoutC = []string{"CGO_ENABLED=0"}
+
+// output runs a command, with further variables in its environment, and returns
+// what it printed.
+func output(ctx context.Context, environment []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), environment...)
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.Output()

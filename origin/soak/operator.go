@@ -32,7 +32,7 @@ func (s *scene) newAccount(name, rate, points string) (a account, err error) {
 
 // operator runs a command of the program on the trial's database.
 func (s *scene) operator(args ...string) (string, error) {
-	return output(s.ctx, s.binary, append(args, "--database", s.database)...)
+	return output(s.ctx, s.environment, s.program, append(args, "--database", s.database)...)
 }
 
 // used is the account's points of this month.

@@ -26,15 +26,12 @@ const anyPort = "127.0.0.1:0"
 
 // start runs the program at an address and returns once it listens.
 func (s *scene) start(address string, flags ...string) (*process, error) {
-	return s.startProgram(s.binary, address, flags...)
-}
-
-func (s *scene) startProgram(binary, address string, flags ...string) (*process, error) {
 	args := append([]string{"serve", "--listen", address, "--database", s.database, "--dns", s.dns.Addr,
 		"--dns-timeout", dnsTimeout.String(), "--batch-timeout", batchTimeout.String(),
 		"--grace", grace.String(), "--cache-dir", s.cache}, flags...)
-	p := &process{cmd: exec.Command(binary, args...), ended: make(chan struct{}),
+	p := &process{cmd: exec.Command(s.program, args...), ended: make(chan struct{}),
 		log: filepath.Join(s.dir, fmt.Sprintf("log-%d", len(s.processes)))}
+	p.cmd.Env = append(os.Environ(), s.environment...)
 	dieWithParent(p.cmd)
 	log, err := os.Create(p.log)
 	if err != nil {
@@ -71,7 +68,7 @@ func (p *process) awaitAddress(out io.Reader) error {
 	_, address, found := strings.Cut(strings.TrimSpace(line), "http://")
 	if err != nil || !found {
 		said, _ := os.ReadFile(p.log)
-		return fmt.Errorf("the program did not start: %s", said)
+		return fmt.Errorf("the program did not start: %s", said[:min(300, len(said))])
 	}
 	p.address = address
 	return nil

@@ -36,6 +36,7 @@ var trials = []trial{
 	{"crowd", "10,000 idle and slow connections: honest p99 within 3x, bounded memory", both, crowded},
 	{"trap", "that request fails with 500 and costs nothing; the instance is replaced, the next succeeds", both, trapped},
 	{"worst", "a call's time is bounded by its input's length, on the worst input found", []string{sqlite}, worstInput},
+	{"clock", "set back across a month's end: no double refill, no lost points", both, clockSetBack},
 }
 
 // A scene is a trial on a database of its own.
@@ -46,6 +47,9 @@ type scene struct {
 	kind     string // of the database
 	dir      string
 	database string // URL
+
+	program     string // that is run, with further variables in its environment
+	environment []string
 
 	processes []*process
 	figures   []string
@@ -61,7 +65,7 @@ func skip(why string) error { return fmt.Errorf("%s: %w", why, errSkipped) }
 func (l *lab) try(ctx context.Context, t trial, kind string) *verdict {
 	ctx, cancel := context.WithTimeout(ctx, trialLimit)
 	defer cancel()
-	s := &scene{lab: l, ctx: ctx, trial: t, kind: kind}
+	s := &scene{lab: l, ctx: ctx, trial: t, kind: kind, program: l.binary}
 	begun := time.Now()
 	err := s.play()
 	return &verdict{s, time.Since(begun), err}

@@ -31,7 +31,7 @@ func TestFaults(t *testing.T) {
 // builds, so that `go test` knows that this test depends on them.
 func noteSources(t *testing.T) {
 	const filter = `{{if .Module}}{{if .Module.Main}}{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{range .EmbedFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`
-	list, err := output(t.Context(), "go", "list", "-deps", "-f", filter, project+"/origin")
+	list, err := output(t.Context(), withoutC, "go", "list", "-deps", "-f", filter, project+"/origin")
 	require.NoError(t, err)
 	files := strings.Fields(list)
 	require.Greater(t, len(files), 50)

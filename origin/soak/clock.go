@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// clockSetBack sets the ledger's clock over the end of a month and back again:
+// on SQLite that is the program's, on PostgreSQL the server's. No month is
+// refilled twice and no point is lost.
+func clockSetBack(s *scene) error {
+	clock, err := s.newClock()
+	if err != nil {
+		return err
+	}
+	defer clock.remove()
+	at, err := clock.startReplicas(s)
+	if err != nil {
+		return err
+	}
+	m := &monthEnd{scene: s, clock: clock, at: at}
+	for _, part := range []func() error{m.oneAfterAnother, m.underLoad, m.bucket} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// monthEnd is the service around the end of a month to come.
+type monthEnd struct {
+	*scene
+	clock *clock
+	at    func(client int) string
+}
+
+// Months to come: the ledger goes forward only, so each part takes a later one.
+func (m *monthEnd) before(months int) error { return m.clock.set(firstOf(months).Add(-time.Minute)) }
+func (m *monthEnd) after(months int) error  { return m.clock.set(firstOf(months).Add(time.Minute)) }
+
+func firstOf(months int) time.Time {
+	now := time.Now().UTC()
+	return time.Date(now.Year(), now.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// oneAfterAnother buys on either side of the month's end with 100 points a month.
+func (m *monthEnd) oneAfterAnother() error {
+	if err := m.before(1); err != nil {
+		return err
+	}
+	a, err := m.newAccount("calm", unlimited, "100")
+	if err != nil {
+		return err
+	}
+	sum := int64(0)
+	for _, step := range []struct {
+		when       string
+		set        func(int) error
+		asks, sold int64
+	}{
+		{"before the month's end", m.before, 60, 60},
+		{"after it: refilled", m.after, 30, 30},
+		{"set back: the later month's points go on", m.before, 100, 70},
+		{"again after it: no second refill", m.after, 10, 0},
+		{"set back again", m.before, 10, 0},
+	} {
+		if err := step.set(1); err != nil {
+			return err
+		}
+		sold := m.buy(a, step.asks)
+		m.expect(sold == step.sold, "%s: %d points were sold of %d asked for, and %d should be", step.when, sold, step.asks, step.sold)
+		m.figure("%-42s %3d asked for, %3d sold", step.when+":", step.asks, sold)
+		sum += sold
+	}
+	return m.expectHistory(a, sum)
+}
+
+// buy asks for single points, from one replica after the other, and returns
+// how many were sold.
+func (m *monthEnd) buy(a account, points int64) (sold int64) {
+	clients := []*client{{address: m.at(0), key: a.key}, {address: m.at(1), key: a.key}}
+	for n := range points {
+		o := clients[n%2].send(single("jane@mail.example"))
+		if o.status == 200 {
+			sold++
+		}
+		m.expect(o.status == 200 || o.status == 429, "the answer is %d: %s", o.status, o.body)
+	}
+	return sold
+}
+
+// underLoad sets the clock to and fro while clients buy all there is.
+func (m *monthEnd) underLoad() error {
+	if err := m.before(2); err != nil {
+		return err
+	}
+	balance := int64(m.times(20_000))
+	a, err := m.newAccount("busy", unlimited, fmt.Sprint(balance))
+	if err != nil {
+		return err
+	}
+	early := m.buy(a, 50)
+	if err := m.after(2); err != nil {
+		return err
+	}
+	left := balance - m.buy(a, 50)
+	l := &load{account: a, clients: buyers, at: m.at}
+	l.next = func(client, n int) request { return single(fmt.Sprintf("user%d@d%d.bulk.example", n, n%domains)) }
+	stop := l.start(m.ctx)
+	defer stop()
+	flips := 0
+	for ; l.answers(429) < 100 && m.ctx.Err() == nil; flips++ {
+		set := []func(int) error{m.before, m.after}[flips%2]
+		if err := set(2); err != nil {
+			return err
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	stop()
+	m.figure("set to and fro %d times under load: %d points of %d sold; %s", flips, l.points, left, &l.tally)
+	m.expect(l.points == left, "%d points were sold of %d", l.points, left)
+	m.expectContract(&l.tally)
+	return m.expectHistory(a, early+balance)
+}
+
+// bucket sets the clock back by an hour when the token bucket is empty: it must
+// fill as if the clock had stood still.
+func (m *monthEnd) bucket() error {
+	if err := m.after(2); err != nil {
+		return err
+	}
+	a, err := m.newAccount("bucket", "5", unlimited)
+	if err != nil {
+		return err
+	}
+	m.buy(a, 10)
+	if err := m.clock.set(firstOf(2).Add(-time.Hour)); err != nil {
+		return err
+	}
+	begun := time.Now()
+	for m.buy(a, 1) == 0 && time.Since(begun) < 10*time.Second {
+		time.Sleep(10 * time.Millisecond)
+	}
+	m.figure("set back by an hour with an empty bucket: let in after %s", round(time.Since(begun)))
+	m.expect(time.Since(begun) < 3*time.Second, "the account is shut out for %s", round(time.Since(begun)))
+	return nil
+}
+
+// expectHistory compares what was sold in all months with the usage history.
+func (m *monthEnd) expectHistory(a account, sold int64) error {
+	history, err := m.history(a)
+	m.expect(history == sold, "%s: the history sums to %d points, %d were sold", a.email, history, sold)
+	return err
+}
