@@ -53,22 +53,38 @@ func (t *table) startsAfter(b int, rest []byte) bool {
 	return string(t.end(e)) > string(rest[n:])
 }
 
-// scan walks block b for rest, counting only the entries from first to end.
-// matched is how many letters of rest the last text begins with.
+// scan walks block b for rest, among the entries from first to end. matched
+// is how many letters of rest the last text begins with.
 func (t *table) scan(rest []byte, b, first, end int) byte {
-	text, matched := u24(t.blocks[3*b:]), 0
-	for e := b * perBlock; e < min(end, (b+1)*perBlock); e++ {
-		var size int
-		text, size = t.text(e, text)
-		if shared := int(t.heads[e] >> 4); shared <= matched {
-			matched = shared + common(rest[shared:], t.texts[text:text+size])
-			if matched == shared+size && e >= first && string(rest[matched:]) == string(t.end(e)) {
-				return t.values[e]
-			}
+	e, text := t.skip(b, first)
+	for matched := 0; e < min(end, (b+1)*perBlock); e++ {
+		start, size := t.text(e, text)
+		text = start + size
+		shared := int(t.heads[e] >> 4)
+		if shared > matched {
+			continue
 		}
-		text += size
+		own := t.texts[start:text]
+		n := common(own, rest[shared:])
+		matched = shared + n
+		if n == size && string(rest[matched:]) == string(t.end(e)) {
+			return t.values[e]
+		}
+		if n < size && (matched == len(rest) || own[n] > rest[matched]) {
+			return 0 // what follows comes after rest too
+		}
 	}
 	return 0
+}
+
+// skip passes over the entries of block b before first.
+func (t *table) skip(b, first int) (e, text int) {
+	e, text = b*perBlock, u24(t.blocks[3*b:])
+	for ; e < first; e++ {
+		start, size := t.text(e, text)
+		text = start + size
+	}
+	return e, text
 }
 
 // text returns where in texts entry e's own letters start and how many they
