@@ -14,7 +14,7 @@ type Index struct {
 	targets []target                // grouped by name
 	names   []name                  // by length
 	sieves  [everyTop + 1]sieve     // by place
-	tops    []uint64                // the targets' top-level domains, as pack gives them
+	tops    topTable                // the targets' top-level domains
 	from    [maxCompared + 2]uint16 // from[n] is the first name of n or more bytes
 	root    topLevels
 	keys    *keyboard
@@ -92,7 +92,7 @@ func (x *Index) parse() []target {
 		line := lineAt(x.lines, at)
 		if size := bytes.IndexByte(line, '.'); size > 0 && size <= maxCompared {
 			t := target{at: uint16(at), end: uint16(at + len(line)), name: uint8(size), rarity: uint8(bits.Len(uint(len(all))))}
-			t.top = x.placeOf(lastLabel(line))
+			t.top = x.tops.placeOf(lastLabel(line))
 			t.rarityInEnding = uint8(bits.Len(uint(x.sameEnding(all, t))))
 			all = append(all, t)
 		}
@@ -119,7 +119,7 @@ func (x *Index) group(inOrder []target, size int) {
 		}
 		text := x.nameOf(t)
 		n := name{at: t.at, first: uint16(len(x.targets)), size: t.name, rarity: t.rarity}
-		n.stock, _ = stockWordIn(text)
+		n.stock, _ = stockWordIn(text, letterSet(text))
 		for j := i; j < len(inOrder); j++ {
 			if other := &inOrder[j]; int(other.name) == size && bytes.Equal(x.nameOf(*other), text) {
 				other.grouped = true

@@ -20,17 +20,24 @@ var compoundBudget = [...]int{1: 0, 2: 12, 3: 14, 4: 15, 5: 18, 6: 21}
 
 func budgetOf(budgets []int, length int) int { return budgets[min(length, len(budgets)-1)] }
 
-// stockWords are what names of mail services are made of.
-var stockWords = [...][]byte{1: []byte("mail"), 2: []byte("cloud")}
+// stockWords are what names of mail services are made of, with their letters.
+var stockWords = [...]struct {
+	text    []byte
+	letters uint64
+}{
+	1: {[]byte("mail"), letterSet([]byte("mail"))},
+	2: {[]byte("cloud"), letterSet([]byte("cloud"))},
+}
 
 const noStockWord = 0
 
-// stockWordIn returns which stock word is in name, and how many letters are
-// beside it.
-func stockWordIn(name []byte) (word uint8, rest int) {
+// stockWordIn returns which stock word is in name, whose letters are given,
+// and how many letters are beside it.
+func stockWordIn(name []byte, letters uint64) (word uint8, rest int) {
 	for i := 1; i < len(stockWords); i++ {
-		if bytes.Contains(name, stockWords[i]) {
-			return uint8(i), len(name) - len(stockWords[i])
+		w := &stockWords[i]
+		if w.letters&^letters == 0 && bytes.Contains(name, w.text) {
+			return uint8(i), len(name) - len(w.text)
 		}
 	}
 	return noStockWord, len(name)

@@ -1,11 +1,8 @@
 package typo
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
-// place is the place of a top-level domain in Index.tops; those that find none
+// place is the place of a top-level domain in a topTable; those that find none
 // there share lastPlace.
 type place uint8
 
@@ -29,26 +26,46 @@ func pack(label []byte) (packed uint64) {
 	return packed
 }
 
-// placeOf returns the place of label, which it gives it where it has none.
-func (x *Index) placeOf(label []byte) place {
-	packed := pack(label)
-	if i := slices.Index(x.tops, packed); i >= 0 {
-		return place(i)
-	}
-	if len(x.tops) == int(lastPlace) || packed == 0 {
-		return lastPlace
-	}
-	x.tops = append(x.tops, packed)
-	return place(len(x.tops) - 1)
+// topTable holds top-level domains, packed, at their places, and finds them by
+// hash: slots hold places, counted from 1, the next free one after the hash.
+type topTable struct {
+	packed []uint64
+	slots  [128]uint8 // twice as many as there are places, so some stay free
 }
 
-// setOf returns the set of the target's top-level domain label, packed, if it is one.
-func (x *Index) setOf(packed uint64) topSet {
-	if i := slices.Index(x.tops, packed); i >= 0 {
-		return 1 << i
+// slot returns where packed stands in slots, or where it would.
+func (t *topTable) slot(packed uint64) int {
+	i := int(packed * 0x9E3779B97F4A7C15 >> 57)
+	for t.slots[i] != 0 && t.packed[t.slots[i]-1] != packed {
+		i = (i + 1) % len(t.slots)
+	}
+	return i
+}
+
+// set returns the set of packed; empty where it has no place.
+func (t *topTable) set(packed uint64) topSet {
+	if p := t.slots[t.slot(packed)]; p != 0 {
+		return 1 << (p - 1)
 	}
 	return 0
 }
+
+// placeOf returns the place of label, which it gives it where it has none.
+func (t *topTable) placeOf(label []byte) place {
+	packed := pack(label)
+	i := t.slot(packed)
+	if t.slots[i] != 0 {
+		return place(t.slots[i] - 1)
+	}
+	if t.isFull() || packed == 0 {
+		return lastPlace
+	}
+	t.packed = append(t.packed, packed)
+	t.slots[i] = uint8(len(t.packed))
+	return place(len(t.packed) - 1)
+}
+
+func (t *topTable) isFull() bool { return len(t.packed) == int(lastPlace) }
 
 // meantTops returns the top-level domains for which label may have been typed:
 // itself, the one it is an omission of, and every one where it does not exist.
@@ -58,17 +75,17 @@ func (x *Index) meantTops(label []byte) (meant topSet, isTop bool) {
 		return 0, false
 	}
 	packed := pack(label)
-	meant = x.setOf(packed)
+	meant = x.tops.set(packed)
 	isTop = meant != 0
 	if whole := completed(packed); whole != 0 {
-		meant |= x.setOf(whole)
+		meant |= x.tops.set(whole)
 	}
 	switch {
 	case meant != 0:
 		return meant, isTop
 	case !x.isTopLevel(label):
 		return allTops, isTop
-	case len(x.tops) < int(lastPlace): // no target shares a place
+	case !x.tops.isFull(): // no target shares a place
 		return 0, isTop
 	}
 	return 1 << lastPlace, isTop

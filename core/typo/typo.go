@@ -24,6 +24,7 @@ const clearance = 3
 var (
 	dot = []byte{'.'}
 	www = []byte("www.")
+	com = []byte("com")
 )
 
 // noSlip is the cost of a domain that is a target.
@@ -81,7 +82,7 @@ func (x *Index) weigh(best *suggestion, d *typedDomain) {
 	}
 	if len(d.name) > 0 {
 		d.letters = letterSet(d.name)
-		d.stock, d.rest = stockWordIn(d.name)
+		d.stock, d.rest = stockWordIn(d.name, d.letters)
 		x.byName(best, d)
 		x.byExactName(best, d, withoutFront(d.name), costFront)
 		x.byExactName(best, d, once(d.name), costTwice)

@@ -63,7 +63,7 @@ func (x *Index) byLetters(best *suggestion, d *typedDomain) {
 // mayMissDot tells the few domains worth a pass over all targets from the many
 // that end well.
 func (d *typedDomain) mayMissDot() bool {
-	return len(d.name) < 2 || !d.isTop || bytes.HasSuffix(d.name, []byte("com")) || bytes.HasSuffix(d.name, []byte("co"))
+	return len(d.name) < 2 || !d.isTop || bytes.HasSuffix(d.name, com) || bytes.HasSuffix(d.name, com[:2])
 }
 
 // equalButDots reports whether a and b are the same once every dot is dropped,
