@@ -18,8 +18,11 @@ type mesh struct {
 	name    uint16
 }
 
-// newSieve sifts out the names that have a target below one of under.
+// newSieve sifts out the names that have a target below one of under. It
+// counts first: what growing would leave behind is shipped in the module's
+// memory.
 func (x *Index) newSieve(under topSet) (s sieve) {
+	s.meshes = make([]mesh, 0, x.countUnder(under))
 	for size := range s.from {
 		s.from[size] = uint16(len(s.meshes))
 		first, last := x.sized(size)
@@ -30,6 +33,15 @@ func (x *Index) newSieve(under topSet) (s sieve) {
 		}
 	}
 	return s
+}
+
+func (x *Index) countUnder(under topSet) (count int) {
+	for i := range x.names {
+		if x.names[i].under&under != 0 {
+			count++
+		}
+	}
+	return count
 }
 
 // near returns the meshes of the names that d may be meant for by its
