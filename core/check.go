@@ -6,6 +6,7 @@
 package core
 
 import (
+	"github.com/addrspec/addrspec/core/gibberish"
 	"github.com/addrspec/addrspec/core/typo"
 	"github.com/addrspec/addrspec/lists"
 )
@@ -17,6 +18,8 @@ type Checker struct {
 	lists   *lists.Lists
 	typos   *typo.Index
 	address address
+	words   words
+	scorer  gibberish.Scorer
 }
 
 // New returns a Checker on l.
@@ -26,13 +29,12 @@ func New(l *lists.Lists) *Checker {
 
 // Check states the facts about email, which need not be well-formed in any
 // way. The Facts point into email and into c.
-func (c *Checker) Check(email []byte) Facts {
-	f := Facts{Email: email, ASCII: isASCII(email)}
+func (c *Checker) Check(email []byte) (f Facts) {
+	f.Email, f.ASCII = email, isASCII(email)
 	f.Refusal = c.address.parse(email)
-	if f.Refusal.Reason != Accepted {
-		return f
+	if f.Refusal.Reason == Accepted {
+		c.state(&f)
 	}
-	c.state(&f)
 	return f
 }
 
@@ -42,9 +44,9 @@ func (c *Checker) state(f *Facts) {
 	name, tagged := cutTag(a.plainLocal)
 	f.Valid, f.Normalized, f.LocalPart, f.Domain = true, a.normalized, a.local, a.domain
 	f.Host, f.Alias = a.host, tagged
-	f.Role = roleOf(c.lists, name)
+	f.Role = c.words.roleOf(c.lists, name)
 	if f.Role == NoRole {
-		f.Gibberish = gibberish(name)
+		f.Gibberish = Score(c.scorer.Score(name))
 	}
 	if len(a.host) == 0 { // an address literal belongs to no provider
 		return

@@ -38,8 +38,7 @@ func (r Role) name() []byte { return roleNames[r] }
 // separators (no-reply), and every word before and after it qualifies it:
 // a number, a region, a language, a department (support-eu, it-helpdesk2).
 // One word that does not, such as a surname, and it is somebody's mailbox.
-func roleOf(l *lists.Lists, name []byte) Role {
-	var w words
+func (w *words) roleOf(l *lists.Lists, name []byte) Role {
 	if !w.split(name) {
 		return NoRole
 	}

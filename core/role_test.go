@@ -26,6 +26,11 @@ func roleRows(t *testing.T) map[string]string {
 	return rows
 }
 
+func roleOf(l *lists.Lists, name []byte) Role {
+	var w words
+	return w.roleOf(l, name)
+}
+
 func TestRole(t *testing.T) {
 	for local, want := range roleRows(t) {
 		got := roleOf(lists.Default(), []byte(strings.ToLower(local)))

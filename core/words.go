@@ -22,6 +22,7 @@ func (w *words) split(name []byte) bool {
 	if len(name) == 0 || len(name) > maxWordBytes {
 		return false
 	}
+	w.count = 0
 	start, at := 0, 0
 	for i := 0; i <= len(name); i++ {
 		if i < len(name) && !isSeparator(name[i]) {

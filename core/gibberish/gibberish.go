@@ -36,10 +36,14 @@ const (
 // probabilities, in hexadecimal.
 func Version() string { return model[version:dataDigest] }
 
+// Scorer scores names. It holds the space that they are read into, so that
+// this is not cleared for each; one goroutine uses it at a time.
+type Scorer struct{ text text }
+
 // Score is the probability that name is gibberish, in hundredths. name is a
 // local part without its tag.
-func Score(name []byte) uint8 {
-	var t text
+func (s *Scorer) Score(name []byte) uint8 {
+	t := &s.text
 	t.read(name)
 	if t.letters == 0 { // digits alone, another script
 		return 0
@@ -49,6 +53,12 @@ func Score(name []byte) uint8 {
 		sum = min(sum, t.sum(leet))
 	}
 	return probability(sum)
+}
+
+// Score is that of a Scorer of its own.
+func Score(name []byte) uint8 {
+	var s Scorer
+	return s.Score(name)
 }
 
 // sum adds up the weights of t's features.

@@ -13,8 +13,11 @@ func (t *text) unleet() int {
 	}
 	count := 0
 	for i := t.n - 2; i >= 0; i-- {
+		if t.symbol[i] != digit || !isLetter(t.symbol[i+1]) {
+			continue
+		}
 		letter := leetLetters[t.value[i]]
-		if t.symbol[i] != digit || letter == ' ' || !isLetter(t.symbol[i+1]) {
+		if letter == ' ' {
 			continue
 		}
 		t.symbol[i] = letter - 'a' + 1

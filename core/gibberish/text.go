@@ -18,7 +18,7 @@ const limit = 80
 type text struct {
 	n       int
 	symbol  [limit + 1]uint8
-	value   [limit + 1]uint8 // of a digit, 0 to 9
+	value   [limit + 1]uint8 // of a digit, 0 to 9; of another symbol, whatever stood there
 	letters int              // how many Latin letters
 	digits  int
 	foreign int // letters of other scripts
@@ -28,6 +28,7 @@ type text struct {
 // Latin letters are dropped. Whatever is neither letter nor digit ends a run,
 // and so do letters of other scripts.
 func (t *text) read(name []byte) {
+	t.n, t.letters, t.digits, t.foreign = 0, 0, 0, 0
 	name = name[:min(len(name), limit)]
 	for i := 0; i < len(name); i++ {
 		switch b := name[i]; {

@@ -2,21 +2,22 @@ package gibberish
 
 import "math/bits"
 
-// view is what one walk along a name sees of it as a whole.
+// view is what one walk along a name sees of it as a whole; limit keeps the
+// counts small, and small they are cleared in no time.
 type view struct {
-	switches   int    // changes between letters and digits within a run
-	consonants int    // length of the longest row of consonants
-	vowels     int    // how many
-	distinct   int    // how many different letters
-	repeats    int    // how many letters repeat what stood two to four before
-	oneHanded  int    // pairs of letters that one hand types
-	stretch    int    // how far fingers go from letter to letter on average, 0 to 15
+	switches   uint8  // changes between letters and digits within a run
+	consonants uint8  // length of the longest row of consonants
+	vowels     uint8  // how many
+	distinct   uint8  // how many different letters
+	repeats    uint8  // how many letters repeat what stood two to four before
+	oneHanded  uint8  // pairs of letters that one hand types
+	stretch    uint8  // how far fingers go from letter to letter on average, 0 to 15
+	row        uint8  // symbols of one kind up to here
+	consonant  uint8  // consonants up to here
+	pairs      uint8  // pairs of letters,
+	way        uint16 // and the keys between them
 	shape      uint32 // hash of the lengths of the rows of letters and digits
-
 	seen       uint32 // set of symbols
-	row        int    // symbols of one kind up to here
-	consonant  int    // consonants up to here
-	pairs, way int    // pairs of letters, and the keys between them
 }
 
 func (v *view) walk(t *text) {
@@ -34,8 +35,8 @@ func (v *view) walk(t *text) {
 		}
 	}
 	v.shape = (v.shape ^ v.shape>>15) * 0x85EBCA77
-	v.stretch = min(4*v.way/max(v.pairs, 1), 15)
-	v.distinct = bits.OnesCount32(v.seen & letterSet)
+	v.stretch = uint8(min(4*v.way/uint16(max(v.pairs, 1)), 15))
+	v.distinct = uint8(bits.OnesCount32(v.seen & letterSet))
 }
 
 // Sets of symbols.
@@ -53,7 +54,7 @@ const kinds = "\x00" + "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01
 // rows follows the rows of letters and of digits.
 func (v *view) rows(before, s uint8) {
 	if kinds[s] != kinds[before] {
-		v.shape = (v.shape ^ (uint32(kinds[before])*8 + uint32(lengthClass(v.row)))) * 0x9E3779B1
+		v.shape = (v.shape ^ (uint32(kinds[before])*8 + uint32(lengthClass(int(v.row))))) * 0x9E3779B1
 		v.row = 0
 		if s != edge && before != edge {
 			v.switches++
@@ -79,8 +80,8 @@ func (v *view) sound(s uint8) {
 // fingers follows the way on the keyboard.
 func (v *view) fingers(before, s uint8) {
 	v.pairs++
-	v.way += int(distances[int(before&31)<<5|int(s&31)])
-	v.oneHanded += int(^(leftHand>>(s&31) ^ leftHand>>(before&31)) & 1)
+	v.way += uint16(distances[int(before&31)<<5|int(s&31)])
+	v.oneHanded += uint8(^(leftHand>>(s&31) ^ leftHand>>(before&31)) & 1)
 }
 
 // repeats reports whether the last two symbols are the same as those two,
