@@ -48,7 +48,7 @@ func (s *suggestion) offer(target target, cost int) {
 // typedDomain is the domain asked about, in its parts.
 type typedDomain struct {
 	text         []byte
-	name, ending []byte // empty for a single label
+	name, ending []byte // a single label is all ending
 	top          []byte // the last label
 	letters      uint64 // of name
 	stock        uint8  // the stock word in name
@@ -64,9 +64,9 @@ func (x *Index) Suggest(domain []byte) []byte {
 	domain, isSite := bytes.CutPrefix(domain, www) // a web address for a mail domain
 	best := suggestion{cost: farApart, next: farApart}
 	if name, ending, found := bytes.Cut(domain, dot); found {
-		x.weigh(&best, &typedDomain{text: domain, name: name, ending: ending, top: lastLabel(ending)})
+		x.weigh(&best, domain, name, ending)
 	} else {
-		x.weigh(&best, &typedDomain{text: domain, top: domain})
+		x.weigh(&best, domain, nil, domain)
 		x.byBareName(&best, domain)
 	}
 	if best.cost == noSlip && !isSite || best.next-best.cost < clearance {
@@ -75,20 +75,24 @@ func (x *Index) Suggest(domain []byte) []byte {
 	return x.domain(best.target)
 }
 
-// weigh offers every target that d may be meant for.
-func (x *Index) weigh(best *suggestion, d *typedDomain) {
-	if d.meant, d.isTop = x.meantTops(d.top); d.meant == 0 {
+// weigh offers every target that domain may be meant for. The literal names
+// each field, so that none is cleared first.
+func (x *Index) weigh(best *suggestion, domain, name, ending []byte) {
+	top, letters := lastLabel(ending), letterSet(name)
+	stock, rest := stockWordIn(name, letters)
+	meant, isTop := x.meantTops(top)
+	if meant == 0 {
 		return
 	}
-	if len(d.name) > 0 {
-		d.letters = letterSet(d.name)
-		d.stock, d.rest = stockWordIn(d.name, d.letters)
-		x.byName(best, d)
-		x.byExactName(best, d, withoutFront(d.name), costFront)
-		x.byExactName(best, d, once(d.name), costTwice)
+	d := typedDomain{text: domain, name: name, ending: ending, top: top,
+		letters: letters, stock: stock, rest: rest, meant: meant, isTop: isTop}
+	if len(name) > 0 {
+		x.byName(best, &d)
+		x.byExactName(best, &d, withoutFront(name), costFront)
+		x.byExactName(best, &d, once(name), costTwice)
 	}
 	if best.cost == farApart && d.mayMissDot() {
-		x.byLetters(best, d)
+		x.byLetters(best, &d)
 	}
 }
 
