@@ -23,10 +23,9 @@ func appendEscaped(dst, s []byte) []byte {
 	return append(dst, s[plain:]...)
 }
 
-// isPlain reports whether b stands for itself in a JSON string.
-func isPlain(b byte) bool {
-	return b >= ' ' && b < utf8.RuneSelf && b != '"' && b != '\\'
-}
+// isPlain reports whether b stands for itself in a JSON string: what does in
+// a quoted string (qtext), space and DEL.
+func isPlain(b byte) bool { return is(b, qtext) || b == ' ' || b == 0x7f }
 
 // appendOddity appends the first character of s, which is not plain, and
 // returns how many bytes of s it took.

@@ -59,20 +59,17 @@ func shelf(name []byte) (int, bool) {
 	if len(name) < minName {
 		return 0, false
 	}
-	first, second := shelfCode(name[0]), shelfCode(name[1])
-	return 38*first + second, first >= 0 && second >= 0
+	first, second := int(shelfCode[name[0]]), int(shelfCode[name[1]])
+	return 38*first + second, first|second >= 0
 }
 
-func shelfCode(c byte) int {
-	switch {
-	case c-'a' < 26:
-		return int(c - 'a')
-	case c-'0' < 10:
-		return int(c-'0') + 26
-	case c == '-':
-		return 36
-	case c == '.':
-		return 37
+// shelfCode is the code of each character, -1 where it has none.
+var shelfCode = func() (codes [256]int8) {
+	for c := range codes {
+		codes[c] = -1
 	}
-	return -1
-}
+	for i, c := range []byte("abcdefghijklmnopqrstuvwxyz0123456789-.") {
+		codes[c] = int8(i)
+	}
+	return codes
+}()
