@@ -108,7 +108,7 @@ var unreachable = regexp.MustCompile(`(?i)could not resolve host|failed to downl
 
 func find(t *testing.T, program string) string {
 	t.Helper()
-	for _, place := range []string{program, "../../edge/node_modules/.bin/" + program} {
+	for _, place := range []string{program, "../../edge/node_modules/.bin/" + program, "../../edge/runtimes/node_modules/.bin/" + program} {
 		if path, err := exec.LookPath(place); err == nil {
 			return path
 		}
