@@ -49,16 +49,18 @@ func (s Score) append(dst []byte) []byte {
 	return append(dst, '0'+byte(s%10))
 }
 
+// appendBool appends single octets, which are stored in place, where a string
+// would be moved by a call, the slowest part of a short append in WebAssembly.
 func appendBool(dst []byte, b bool) []byte {
 	if b {
-		return append(dst, "true"...)
+		return append(dst, 't', 'r', 'u', 'e')
 	}
-	return append(dst, "false"...)
+	return append(dst, 'f', 'a', 'l', 's', 'e')
 }
 
 func appendNullable(dst, s []byte) []byte {
 	if s == nil {
-		return append(dst, "null"...)
+		return append(dst, 'n', 'u', 'l', 'l')
 	}
 	return appendQuoted(dst, s)
 }
