@@ -75,8 +75,7 @@ func (x *Index) Suggest(domain []byte) []byte {
 	return x.domain(best.target)
 }
 
-// weigh offers every target that domain may be meant for. The literal names
-// each field, so that none is cleared first.
+// weigh offers every target that domain may be meant for.
 func (x *Index) weigh(best *suggestion, domain, name, ending []byte) {
 	top, letters := lastLabel(ending), letterSet(name)
 	stock, rest := stockWordIn(name, letters)
@@ -84,8 +83,10 @@ func (x *Index) weigh(best *suggestion, domain, name, ending []byte) {
 	if meant == 0 {
 		return
 	}
-	d := typedDomain{text: domain, name: name, ending: ending, top: top,
-		letters: letters, stock: stock, rest: rest, meant: meant, isTop: isTop}
+	var d typedDomain // whole literals are made elsewhere and copied
+	d.text, d.name, d.ending, d.top = domain, name, ending, top
+	d.letters, d.stock, d.rest = letters, stock, rest
+	d.meant, d.isTop = meant, isTop
 	if len(name) > 0 {
 		x.byName(best, &d)
 		x.byExactName(best, &d, withoutFront(name), costFront)
