@@ -11,15 +11,24 @@ const (
 // leftHand is the set of letters that the left hand types: columns 0 to 4.
 const leftHand uint32 = 1<<1 | 1<<2 | 1<<3 | 1<<4 | 1<<5 | 1<<6 | 1<<7 | 1<<17 | 1<<18 | 1<<19 | 1<<20 | 1<<22 | 1<<23 | 1<<24 | 1<<26
 
-// distances holds the distance of each two letters: the first is bits 5 to 9.
-var distances = func() (table [1 << 10]uint8) {
+// steps holds what each two letters add to view.steps, sums of three things
+// in one word; the first letter is bits 5 to 9. Other symbols add nothing.
+var steps = func() (table [1 << 10]uint32) {
 	for a := uint8(1); a < digit; a++ {
 		for b := uint8(1); b < digit; b++ {
-			table[int(a)<<5|int(b)] = uint8(distance(a, b))
+			oneHanded := ^(leftHand>>a ^ leftHand>>b) & 1
+			table[int(a)<<5|int(b)] = uint32(distance(a, b)) + oneHanded<<oneHandedAt + 1<<pairsAt
 		}
 	}
 	return table
 }()
+
+// Where the sums lie in view.steps: the distances, which stay below nine times
+// limit, the pairs that one hand types, all pairs.
+const (
+	oneHandedAt = 10
+	pairsAt     = oneHandedAt + 7
+)
 
 // distance is how many keys lie from one letter to another: the longer of the
 // way across and the way up or down.

@@ -14,8 +14,7 @@ type view struct {
 	stretch    uint8  // how far fingers go from letter to letter on average, 0 to 15
 	row        uint8  // symbols of one kind up to here
 	consonant  uint8  // consonants up to here
-	pairs      uint8  // pairs of letters,
-	way        uint16 // and the keys between them
+	steps      uint32 // on the keyboard, from letter to letter
 	shape      uint32 // hash of the lengths of the rows of letters and digits
 	seen       uint32 // set of symbols
 }
@@ -27,15 +26,16 @@ func (v *view) walk(t *text) {
 		past = past<<8 | uint64(s)
 		v.rows(before, s)
 		v.sound(s)
-		if isLetter(s) && isLetter(before) {
-			v.fingers(before, s)
+		if step := steps[int(before&31)<<5|int(s&31)]; step != 0 {
+			v.steps += step
 			if repeats(past) {
 				v.repeats++
 			}
 		}
 	}
 	v.shape = (v.shape ^ v.shape>>15) * 0x85EBCA77
-	v.stretch = uint8(min(4*v.way/uint16(max(v.pairs, 1)), 15))
+	v.oneHanded = uint8(v.steps >> oneHandedAt & (1<<(pairsAt-oneHandedAt) - 1))
+	v.stretch = uint8(min(4*(v.steps&(1<<oneHandedAt-1))/max(v.steps>>pairsAt, 1), 15))
 	v.distinct = uint8(bits.OnesCount32(v.seen & letterSet))
 }
 
@@ -75,13 +75,6 @@ func (v *view) sound(s uint8) {
 	}
 	v.consonant++
 	v.consonants = max(v.consonants, v.consonant)
-}
-
-// fingers follows the way on the keyboard.
-func (v *view) fingers(before, s uint8) {
-	v.pairs++
-	v.way += uint16(distances[int(before&31)<<5|int(s&31)])
-	v.oneHanded += uint8(^(leftHand>>(s&31) ^ leftHand>>(before&31)) & 1)
 }
 
 // repeats reports whether the last two symbols are the same as those two,
