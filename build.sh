@@ -99,8 +99,10 @@ host_tools() {
 go_test() {
 	log=dist/test.log
 	{ go test -v "$@" 2>&1 || echo "go test failed"; } | tee "$log" |
-		awk '/--- SKIP:/ { sub(/^ *[a-z_0-9]*\.go:[0-9]*: /, "", said); print "skipped: " $3 ": " said }
-			/^(ok|FAIL|panic:|go test failed|#)/ { print } { said = $0 }'
+		awk '/^=== (RUN|CONT|NAME)/ { test = $3 }
+			/^ +[a-z_0-9]+\.go:[0-9]+: / { sub(/^[^:]*:[0-9]+: /, ""); said[test] = $0 }
+			/--- SKIP:/ { print "skipped: " $3 ": " said[$3] }
+			/^(ok|FAIL|panic:|go test failed|#)/ { print }'
 	grep -q '^go test failed' "$log" || return 0
 	grep -vE '^ *(=== |--- PASS|--- SKIP)' "$log" | grep -v '^ok'
 	return 1
