@@ -24,7 +24,7 @@ func crowded(s *scene) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.start(anyPort)
+	p, err := s.start()
 	if err != nil {
 		return err
 	}

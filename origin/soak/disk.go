@@ -26,7 +26,7 @@ func diskFull(s *scene) error {
 	o := &outage{scene: s, account: a}
 	for range s.times(4) {
 		// A process that ended well leaves no log, so the next must make room for one.
-		p, err := s.start(anyPort)
+		p, err := s.start()
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ func resolverFaults(s *scene) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.start(anyPort)
+	p, err := s.start()
 	if err != nil {
 		return err
 	}

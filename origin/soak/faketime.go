@@ -92,14 +92,14 @@ func (c *clock) startServer(s *scene) error {
 // startReplicas starts two processes. On PostgreSQL the second one's own clock
 // is right and the first one's is set with the server's: neither counts.
 func (c *clock) startReplicas(s *scene) (at func(client int) string, err error) {
-	first, err := s.start(anyPort)
+	first, err := s.start()
 	if err != nil {
 		return nil, err
 	}
 	if s.kind == postgres {
 		s.program = s.lab.binary
 	}
-	second, err := s.start(anyPort)
+	second, err := s.start()
 	s.program, _ = s.lab.shifted()
 	if err != nil {
 		return nil, err

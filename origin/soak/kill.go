@@ -23,7 +23,7 @@ func killed(s *scene) error {
 		time.Sleep(time.Duration(50+rand.IntN(150)) * time.Millisecond)
 		p.kill()
 		begun := time.Now()
-		if p, err = s.start(p.address); err == nil {
+		if p, err = s.startAt(p.address); err == nil {
 			err = s.awaitAnswer(l)
 		}
 		back = append(back, time.Since(begun))
@@ -50,7 +50,7 @@ func (s *scene) killScene() (l *load, o *onceLoad, p *process, err error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if p, err = s.start(anyPort); err != nil {
+	if p, err = s.start(); err != nil {
 		return nil, nil, nil, err
 	}
 	l = &load{account: plain, clients: 8, at: always(p.address), next: mixed}

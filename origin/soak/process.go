@@ -2,8 +2,11 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,11 +24,30 @@ type process struct {
 	ended   chan struct{} // closed once it has
 }
 
-// anyPort makes the system choose one.
-const anyPort = "127.0.0.1:0"
+// start runs the program at an address of its own and returns once it listens.
+func (s *scene) start(flags ...string) (*process, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	return s.startAt(address, flags...)
+}
 
-// start runs the program at an address and returns once it listens.
-func (s *scene) start(address string, flags ...string) (*process, error) {
+// freeAddress is a port that nobody listens at, below those that systems give
+// to clients: there a client, of this program or of another, could take the
+// port while the service is down.
+func freeAddress() (string, error) {
+	for range 100 {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 15_000+rand.IntN(15_000)))
+		if err == nil {
+			return listener.Addr().String(), listener.Close()
+		}
+	}
+	return "", errors.New("no port is free between 15000 and 30000")
+}
+
+// startAt runs the program at an address.
+func (s *scene) startAt(address string, flags ...string) (*process, error) {
 	args := append([]string{"serve", "--listen", address, "--database", s.database, "--dns", s.dns.Addr,
 		"--dns-timeout", dnsTimeout.String(), "--batch-timeout", batchTimeout.String(),
 		"--grace", grace.String(), "--cache-dir", s.cache}, flags...)

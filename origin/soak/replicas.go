@@ -26,7 +26,7 @@ func (s *scene) replicas(count int) error {
 func (s *scene) startReplicas(count int) (at func(client int) string, err error) {
 	var list []string
 	for range count {
-		p, err := s.start(anyPort)
+		p, err := s.start()
 		if err != nil {
 			return nil, err
 		}

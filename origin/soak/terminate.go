@@ -19,7 +19,7 @@ func terminated(s *scene) error {
 	l := &load{account: a, clients: buyers, next: slowAndMixed}
 	var ends []time.Duration
 	for range s.times(20) {
-		p, err := s.start(anyPort)
+		p, err := s.start()
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func trapped(s *scene) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.start(anyPort, "--module", module)
+	p, err := s.start("--module", module)
 	if err != nil {
 		return err
 	}

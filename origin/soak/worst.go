@@ -116,7 +116,7 @@ func (s *scene) sendWorst(f family) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.start(anyPort)
+	p, err := s.start()
 	if err != nil {
 		return err
 	}
