@@ -179,6 +179,7 @@ func TestStartUpErrorsSayWhatToDo(t *testing.T) {
 		"lists damaged":           {[]string{"--lists", notModule}, []string{"lists"}},
 		"resolver not an address": {[]string{"--dns", "nowhere"}, []string{"nowhere", "host:port"}},
 		"plans missing":           {[]string{"--plans", filepath.Join(dir, "none")}, []string{"plans", "none"}},
+		"no connections":          {[]string{"--max-connections", "0"}, []string{"--max-connections 0", "from 1 on"}},
 		"no such flag":            {[]string{"--nonsense"}, []string{"nonsense", "--help"}},
 	} {
 		t.Run(name, func(t *testing.T) {

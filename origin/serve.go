@@ -22,20 +22,24 @@ type serveCmd struct {
 	databaseFlag
 	moduleFlags
 
-	Listen       string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where to listen (${default})."`
-	DNS          []string      `placeholder:"HOST:PORT" help:"Recursive resolvers to ask, several with commas (default: those of /etc/resolv.conf)."`
-	DNSTimeout   time.Duration `name:"dns-timeout" default:"5s" help:"How long one MX look-up may take (${default})."`
-	BatchTimeout time.Duration `default:"10s" help:"How long a batch may take before it answers with what is finished (${default})."`
-	EdgeSecret   string        `placeholder:"SECRET" help:"What the deployment's workers show at /v1/edge/admit; without it there is no such path."`
-	Plans        string        `placeholder:"FILE" help:"Plans as a JSON array: name, rate, points, overage."`
-	Grace        time.Duration `default:"15s" help:"How long requests under way may take after SIGTERM (${default})."`
-	Log          string        `enum:"json,text" default:"json" help:"Form of the log on standard error: json or text."`
-	Demo         bool          `help:"Make a demo account on an empty database and print a curl line with its key."`
+	Listen         string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where to listen (${default})."`
+	DNS            []string      `placeholder:"HOST:PORT" help:"Recursive resolvers to ask, several with commas (default: those of /etc/resolv.conf)."`
+	DNSTimeout     time.Duration `name:"dns-timeout" default:"5s" help:"How long one MX look-up may take (${default})."`
+	BatchTimeout   time.Duration `default:"10s" help:"How long a batch may take before it answers with what is finished (${default})."`
+	EdgeSecret     string        `placeholder:"SECRET" help:"What the deployment's workers show at /v1/edge/admit; without it there is no such path."`
+	Plans          string        `placeholder:"FILE" help:"Plans as a JSON array: name, rate, points, overage."`
+	MaxConnections int           `default:"16384" placeholder:"N" help:"How many client connections to hold at a time, about 25 KiB each; further ones get 503 (${default})."`
+	Grace          time.Duration `default:"15s" help:"How long requests under way may take after SIGTERM (${default})."`
+	Log            string        `enum:"json,text" default:"json" help:"Form of the log on standard error: json or text."`
+	Demo           bool          `help:"Make a demo account on an empty database and print a curl line with its key."`
 }
 
 // Run serves until ctx ends and then stops gracefully.
 func (c *serveCmd) Run(ctx context.Context, std streams) error {
 	log := c.logger(std)
+	if c.MaxConnections < 1 {
+		return fmt.Errorf("--max-connections %d: give a number from 1 on", c.MaxConnections)
+	}
 	listener, err := listen(c.Listen)
 	if err != nil {
 		return err
@@ -76,7 +80,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger, listener net.Lis
 	server := c.httpServer(o.api, log)
 	go c.watchLists(ctx, log, o.engine)
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(api.Listener(listener)) }()
+	go func() { failed <- server.Serve(api.Listener(api.Bounded(listener, c.MaxConnections))) }()
 	c.logConfig(log, listener.Addr(), o.engine.View().Info())
 	select {
 	case err := <-failed:

@@ -44,8 +44,10 @@ func (c conn) Write(p []byte) (int, error) {
 }
 
 // CloseWrite lets net/http end a connection gently, as on a bare one.
-func (c conn) CloseWrite() error {
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+func (c conn) CloseWrite() error { return halfClose(c.Conn) }
+
+func halfClose(c net.Conn) error {
+	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return nil
@@ -67,7 +69,12 @@ func protocolError(status int) []byte {
 		f.message = "The request line and headers are over 64 KiB."
 	}
 	f.status = status
+	return rawAnswer(f, "")
+}
+
+// rawAnswer is a whole answer where no handler gives one; it ends the connection.
+func rawAnswer(f *fault, headers string) []byte {
 	body := f.body()
-	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nCache-Control: no-store\r\n%s: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
-		status, http.StatusText(status), contentJSON, headerRequestID, requestID(""), len(body), body)
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nCache-Control: no-store\r\n%s: %s\r\n%sContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+		f.status, http.StatusText(f.status), contentJSON, headerRequestID, requestID(""), headers, len(body), body)
 }
