@@ -8,13 +8,20 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// settleTimeout bounds the ledger's second step, which goes on when the client
-// is gone: what was not done must be given back all the same.
-const settleTimeout = 5 * time.Second
+// How long the ledger's two steps may take, also where its database hangs and
+// others wait before them: a caller is better told within a second. What an
+// admission that came too late was charged, and what a settlement that came
+// too late would have given back, the ledger gives back by itself.
+const (
+	admitTimeout  = time.Second
+	settleTimeout = time.Second
+)
 
 // admit asks the ledger for the key, the token and the points. The refusal is
 // the answer to send; usage headers go with it where the key is known.
 func (s *Server) admit(ctx context.Context, request ledger.Request) (ledger.Admission, *response) {
+	ctx, cancel := context.WithTimeout(ctx, admitTimeout)
+	defer cancel()
 	admission, err := s.Ledger.Admit(ctx, request)
 	if err != nil {
 		s.logFault("admission failed", err)
@@ -52,7 +59,8 @@ func refused(a ledger.Admission, required int64) *fault {
 	return nil
 }
 
-// settle ends an admission, whether or not the client still waits.
+// settle ends an admission, whether or not the client still waits: what was not
+// done must be given back all the same.
 func (s *Server) settle(ctx context.Context, a ledger.Admission, settlement ledger.Settlement) (ledger.Usage, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
