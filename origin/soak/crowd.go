@@ -35,7 +35,7 @@ func crowded(s *scene) error {
 	defer disperse()
 	held := c.await(size, 30*time.Second)
 	during, p99During := s.honest(p, a)
-	s.figure("%d connections held, of %d that tried; %d were ended by the service", min(held, c.open.Load()), size, c.ended.Load())
+	s.figure("%d of %d connections held at first, %d at last, while the service ended %d and they came back", held, size, c.open.Load(), c.ended.Load())
 	disperse()
 	s.figure("memory %d MiB before, %d MiB at most: %.1f KiB a connection", small>>20, p.memory("VmHWM")>>20, float64(p.memory("VmHWM")-small)/1024/float64(size))
 	s.figure("honest clients before: p99 %s; %s", round(p99Before), &before.tally)

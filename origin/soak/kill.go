@@ -36,7 +36,11 @@ func killed(s *scene) error {
 	}
 	stopLoad()
 	stopOnce()
-	s.tellKills(l, o, back)
+	used, err := s.used(l.account)
+	if err != nil {
+		return err
+	}
+	s.tellKills(l, o, back, used)
 	return s.settleOnce(o)
 }
 
@@ -87,11 +91,11 @@ func (s *scene) expectBooksOf(l *load, o *onceLoad) error {
 	})
 }
 
-func (s *scene) tellKills(l *load, o *onceLoad, back []time.Duration) {
+func (s *scene) tellKills(l *load, o *onceLoad, back []time.Duration, used int64) {
 	least, most := l.charged()
 	s.figure("%d kills; answers again after p50 %s, at most %s", len(back), round(percentile(back, 50)), round(percentile(back, 100)))
 	s.figure("plain: %s", &l.tally)
-	s.figure("plain: %d points answered <= ledger <= %d with what was under way at the kills", least, most)
+	s.figure("plain: %d points answered <= %d in the ledger <= %d with what was under way at the kills", least, used, most)
 	s.figure("repeated with Idempotency-Key: %s", &o.tally)
 	s.expectWithin(percentile(back, 100), time.Second, "to serve again")
 	s.expectContract(&l.tally)

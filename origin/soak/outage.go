@@ -2,7 +2,7 @@ package main
 
 import "time"
 
-// outages takes PostgreSQL away in three ways, under load, on two replicas.
+// outages takes PostgreSQL away in several ways, under load, on two replicas.
 // What was asked meanwhile is answered with 503 in shape A within a second;
 // the service recovers by itself; nothing is lost or doubled.
 func outages(s *scene) error {
@@ -33,10 +33,19 @@ func outages(s *scene) error {
 		time.Sleep(s.span(3 * time.Second))
 		return pg.Resume()
 	}
+	freeze := func(*load) error {
+		thaw, err := pg.Freeze(s.ctx)
+		if err != nil {
+			return err
+		}
+		time.Sleep(s.span(4 * time.Second))
+		thaw()
+		return nil
+	}
 	for _, fault := range []struct {
 		name string
 		do   func(*load) error
-	}{{"connections cut", cutOften}, {"stopped and started", stopAndStart}} {
+	}{{"connections cut", cutOften}, {"stopped and started", stopAndStart}, {"frozen", freeze}} {
 		if err := o.try(fault.name, fault.do); err != nil {
 			return err
 		}
