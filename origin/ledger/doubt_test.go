@@ -83,3 +83,19 @@ func TestDoubtOfWhatIsOwed(t *testing.T) {
 		})
 	}
 }
+
+// After a crash another's transaction may bear the number of one that was lost:
+// that it is committed says nothing, the mark decides.
+func TestDoubtOfANumberGivenAnew(t *testing.T) {
+	b := begin(t, needPostgres(t).emptyDatabase(t), plenty)
+	b.ask(1)
+	p := b.store.(*postgres)
+	var others string
+	require.NoError(t, p.pool.QueryRow(b.ctx, "SELECT pg_current_xact_id()::text").Scan(&others))
+	for batch, want := range map[int64]bool{p.batches: true, p.batches + 1: false} {
+		tx := &pgTransaction{postgres: p, id: others, batch: batch}
+		committed, err := tx.committed(b.ctx)
+		require.NoError(t, err)
+		require.Equal(t, want, committed)
+	}
+}

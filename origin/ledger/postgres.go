@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -18,6 +19,9 @@ type postgres struct {
 	queries map[string]string
 	clock   func() time.Time // nil: the database's, which the replicas share
 	reading chan struct{}    // holds a place for each query beside the writer
+
+	writer  string // names this process in the table of batches
+	batches int64  // begun so far
 }
 
 // Bounds of a stay in the database.
@@ -39,7 +43,7 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (stor
 	if err != nil {
 		return nil, err
 	}
-	p := &postgres{pool: pool, queries: catalogue("postgres"), clock: clock, reading: make(chan struct{}, readers)}
+	p := &postgres{pool: pool, queries: catalogue("postgres"), clock: clock, reading: make(chan struct{}, readers), writer: rand.Text()}
 	if err := p.migrate(ctx); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("database: %w", explainRefusal(err))
@@ -84,9 +88,14 @@ func (p *postgres) migrate(ctx context.Context) error {
 				return err
 			}
 		}
-		return nil
+		_, err = tx.Exec(ctx, forgetWriters)
+		return err
 	})
 }
+
+// forgetWriters drops the marks of processes that have ended: none is in doubt
+// about a batch for a day.
+const forgetWriters = "DELETE FROM batches WHERE at < now() - INTERVAL '1 day'"
 
 func (p *postgres) query(ctx context.Context, st statement) error {
 	select {

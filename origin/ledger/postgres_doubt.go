@@ -35,12 +35,26 @@ func (t *pgTransaction) fate(ctx context.Context) (committed bool, err error) {
 			return false, nil // in the future: a standby took over that never saw it
 		case err != nil:
 			return false, err
-		case status == nil || *status != "in progress":
-			return status != nil && *status == "committed", nil
+		case status == nil || *status == "aborted":
+			return false, nil
+		case *status == "committed":
+			return t.isMarked(ctx)
 		}
 		if _, err := t.pool.Exec(ctx, endStale, t.id); err != nil {
 			return false, err
 		}
 		time.Sleep(transaction / 200)
 	}
+}
+
+// markBatch is part of each of the writer's transactions. The number that
+// pg_xact_status goes by may have been given anew after a crash that lost the
+// transaction; the mark is there only if it was committed.
+const markBatch = `INSERT INTO batches (writer, batch) VALUES ($1, $2)
+	ON CONFLICT (writer) DO UPDATE SET batch = excluded.batch, at = excluded.at`
+
+// isMarked reports whether the process's last batch is this one.
+func (t *pgTransaction) isMarked(ctx context.Context) (marked bool, err error) {
+	err = t.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM batches WHERE writer = $1 AND batch = $2)", t.writer, t.batch).Scan(&marked)
+	return marked, err
 }

@@ -23,7 +23,7 @@ func TestOpenPostgresSaysWhatIsWrong(t *testing.T) {
 		"malformed":        {"postgres://u:s3cret@host:port/x", "the database's URL"},
 		"nobody listens":   {"postgres://u:s3cret@127.0.0.1:1/x", "connection refused"},
 		"unknown host":     {"postgres://u:s3cret@no-such-host.invalid/x", "no-such-host.invalid"},
-		"newer schema":     {newer, "version 999, this program knows up to 1: use a newer addrspec"},
+		"newer schema":     {newer, "version 999, this program knows up to 2: use a newer addrspec"},
 		"no permission":    {asGuest(s.URL(readable)), "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA"},
 		"no schema":        {asGuest(s.emptyDatabase(t)), "the role needs a schema"},
 		"no such database": {"postgres:///nowhere?user=postgres&host=" + s.Dir, `database "nowhere" does not exist`},

@@ -32,6 +32,8 @@ type pgTransaction struct {
 	conn *pgxpool.Conn
 	now  time.Time
 	id   string
+
+	batch int64 // its number, or 0 of one that nobody asks about
 }
 
 // identify tells a transaction's time and its number, by which its fate can be
@@ -63,10 +65,15 @@ func (p *postgres) tryBegin(ctx context.Context, reads func() []statement) (*pgT
 		return nil, err
 	}
 	t := &pgTransaction{postgres: p, conn: conn}
+	list := reads()
+	if len(list) > 0 { // the writer's, which runs one at a time
+		p.batches++
+		t.batch = p.batches
+	}
 	batch := &pgx.Batch{}
 	batch.Queue("BEGIN ISOLATION LEVEL READ COMMITTED") // each read sees what the locks waited for
 	batch.Queue(identify).QueryRow(t.scanIdentity)
-	p.queue(batch, reads())
+	p.queue(batch, list)
 	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
 		conn.Release()
 		return nil, err
@@ -87,6 +94,9 @@ func (t *pgTransaction) scanIdentity(r pgx.Row) error {
 func (t *pgTransaction) commit(ctx context.Context, writes []statement) error {
 	batch := &pgx.Batch{}
 	t.queue(batch, writes)
+	if t.batch > 0 {
+		batch.Queue(markBatch, t.writer, t.batch)
+	}
 	batch.Queue("COMMIT")
 	err := t.conn.SendBatch(ctx, batch).Close()
 	if err == nil || isRefused(err) {

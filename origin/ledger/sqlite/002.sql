@@ -1,0 +1,2 @@
+-- Nothing: SQLite tells at once whether a commit was done, so no batch is ever
+-- in doubt.
