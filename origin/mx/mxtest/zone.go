@@ -34,7 +34,9 @@ func (z zone) add(rr dns.RR) {
 	owner := dns.CanonicalName(rr.Header().Name)
 	z[owner] = append(z[owner], rr)
 	for name, ok := parent(owner); ok; name, ok = parent(name) {
-		z[name] = z[name]
+		if _, known := z[name]; !known {
+			z[name] = nil
+		}
 	}
 }
 
