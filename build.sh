@@ -1,14 +1,14 @@
 #!/bin/sh
 # build.sh builds, runs, tests and measures addrspec.
 #
-#   ./build.sh         build dist/addrspec, dist/addrspec.wasm and dist/edge/
+#   ./build.sh         build dist/addrspec, the modules (dist/*.wasm) and dist/edge/
 #   ./build.sh run     build, start on 127.0.0.1:8080 with SQLite under data/
 #   ./build.sh test    everything that CI runs
 #   ./build.sh bench   the performance table
 #   ./build.sh edge --origin URL --listen HOST:PORT --secret S
 #                      build, run the edge worker in workerd on this machine
 #   ./build.sh soak    hurt real processes for some minutes and prove what holds
-#   ./build.sh eval    the quality table (reads ../shared/eval or ADDRSPEC_EVAL)
+#   ./build.sh eval    the quality table (reads ../shared/eval or ADDRSPEC_EVAL); -v lists every wrong row
 #
 # It wants Go and, for the tests of other hosts, Node; what else a test needs
 # it installs or skips by name.
@@ -52,8 +52,19 @@ build_edge() {
 		node edge/build.mjs demo dist/addrspec.wasm dist/edge/demo.html
 }
 
+# jco makes a component of the module; fetched by npm the first time (105 MB).
+component_tools() {
+	command -v npm >/dev/null || return 1
+	[ -d wasm/wit/node_modules ] || npm install --no-save --silent --prefix wasm/wit
+}
+
+build_component() {
+	component_tools && go run ./wasm/dist -o dist -component
+}
+
 build() {
 	build_origin
+	build_component || echo 'skipped: dist/addrspec.component.wasm (no Node, or npm install failed)'
 	build_edge || echo 'skipped: dist/edge (no Node, or npm ci failed)'
 }
 
@@ -92,7 +103,7 @@ host_tools() {
 	mkdir -p dist/hosts
 	[ -x "$ADDRSPEC_PYTHON" ] || python3 -m venv dist/hosts/python
 	"$ADDRSPEC_PYTHON" -c 'import wasmtime' 2>/dev/null || "$ADDRSPEC_PYTHON" -m pip install --quiet --disable-pip-version-check wasmtime
-	[ -d wasm/wit/node_modules ] || npm install --no-save --silent --prefix wasm/wit
+	component_tools
 }
 
 # go_test tests packages and tells, besides what failed, what was skipped.

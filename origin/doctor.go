@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // doctorCmd examines a deployment part by part.
@@ -29,7 +31,7 @@ func (c *doctorCmd) Run(ctx context.Context, std streams) error {
 		name    string
 		examine func(context.Context) (string, error)
 	}{
-		{"database", c.database}, {"clock", c.clock}, {"resolver", c.resolver}, {"module", c.module},
+		{"database", c.database}, {"clock", c.clock}, {"resolver", c.resolver}, {"module", c.module}, {"lists", c.lists},
 	} {
 		finding, err := part.examine(ctx)
 		if err != nil {
@@ -81,20 +83,51 @@ func (c *doctorCmd) resolver(ctx context.Context) (string, error) {
 	return fmt.Sprintf("answers in %s", time.Since(start).Round(time.Microsecond)), nil
 }
 
-// module starts the module with its lists and has it check an address.
-func (c *doctorCmd) module(ctx context.Context) (string, error) {
+// withEngine starts the module and ends it after do.
+func (c *doctorCmd) withEngine(ctx context.Context, do func(*host.Engine) (string, error)) (string, error) {
 	engine, err := c.engine(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer engine.Close(context.WithoutCancel(ctx))
-	answer, err := engine.Check(ctx, nil, "postmaster@example.org", 0)
+	return do(engine)
+}
+
+// module has the module check an address.
+func (c *doctorCmd) module(ctx context.Context) (string, error) {
+	return c.withEngine(ctx, func(engine *host.Engine) (string, error) {
+		answer, err := engine.Check(ctx, nil, "postmaster@example.org", 0)
+		if err != nil {
+			return "", err
+		}
+		if !answer.Valid {
+			return "", fmt.Errorf("%s refuses postmaster@example.org: build it again", c.source())
+		}
+		info := engine.View().Info()
+		return fmt.Sprintf("engine %s, model %s", info.Engine, info.Model), nil
+	})
+}
+
+// stale is the age of lists from which on they miss much: throw-away domains
+// live for weeks.
+const stale = 180 * 24 * time.Hour
+
+// lists tells how old the lists in use are; their version begins with the day
+// their sources were read.
+func (c *doctorCmd) lists(ctx context.Context) (string, error) {
+	return c.withEngine(ctx, func(engine *host.Engine) (string, error) {
+		return judgeLists(engine.View().Info().Lists, time.Now())
+	})
+}
+
+func judgeLists(version string, now time.Time) (string, error) {
+	day, _, _ := strings.Cut(version, "-")
+	read, err := time.Parse("2006.01.02", day)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("version %q does not begin with a day: pack the lists again", version)
 	}
-	if !answer.Valid {
-		return "", fmt.Errorf("%s refuses postmaster@example.org: build it again", c.source())
+	if age := now.Sub(read); age > stale {
+		return "", fmt.Errorf("%s are %d days old: run go run ./lists/refresh, pack, and give the blob as --lists", version, int(age.Hours()/24))
 	}
-	info := engine.View().Info()
-	return fmt.Sprintf("engine %s, lists %s, model %s", info.Engine, info.Lists, info.Model), nil
+	return version, nil
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -82,11 +83,21 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 	}
 	out, err, code := operator(t, with(contract.Serve(t), moduleFile(t))...)
 	require.Zero(t, code, out+err)
-	require.Equal(t, 4, strings.Count(out, " ok "), out)
+	require.Equal(t, 5, strings.Count(out, " ok "), out)
 
 	out, _, code = operator(t, with("127.0.0.1:1", "no-such-file")...)
 	require.Equal(t, 1, code)
 	require.Regexp(t, `(?m)^resolver +WRONG`, out)
 	require.Regexp(t, `(?m)^module +WRONG +.*no-such-file`, out)
 	require.Regexp(t, `(?m)^database +ok`, out)
+}
+
+func TestDoctorJudgesTheAgeOfLists(t *testing.T) {
+	read := time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC)
+	_, err := judgeLists("2026.11.20-1a2b3c4d", read.AddDate(0, 1, 0))
+	require.NoError(t, err)
+	_, err = judgeLists("2026.11.20-1a2b3c4d", read.AddDate(1, 0, 0))
+	require.ErrorContains(t, err, "365 days old")
+	_, err = judgeLists("0", read)
+	require.Error(t, err)
 }
