@@ -96,6 +96,7 @@ func (c *serveCmd) logConfig(log *slog.Logger, at net.Addr, info host.Info) {
 		"engine", info.Engine, "lists", info.Lists, "model", info.Model,
 		"database", c.redacted(), "dns", strings.Join(c.DNS, ","), "dns_timeout", c.DNSTimeout.String(),
 		"batch_timeout", c.BatchTimeout.String(), "grace", c.Grace.String(), "typo_suggestion", c.TypoSuggestion,
+		"max_connections", c.MaxConnections, "edge", c.EdgeSecret != "",
 		"module_file", c.Module, "lists_file", c.Lists, "plans_file", c.Plans)
 }
 
