@@ -9,7 +9,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// accountCmd keeps accounts.
+// accountCmd has the commands for accounts.
 type accountCmd struct {
 	Create accountCreateCmd `cmd:"" help:"Create an account, on a plan or with numbers of its own."`
 	List   accountListCmd   `cmd:"" help:"List accounts with their terms and this month's points."`
@@ -21,10 +21,12 @@ type terms struct {
 	Plan   string        `placeholder:"NAME" help:"free (1 request/s, 1,000 points a month; the default), pro (5/s, 200,000, overage), enterprise (unlimited), or another of 'plan list'."`
 	Points *ledger.Limit `placeholder:"N" help:"Points a month instead of the plan's: a number or unlimited."`
 	Rate   *ledger.Limit `placeholder:"N" help:"Requests a second instead of the plan's: a number or unlimited."`
+
+	Overage *bool `negatable:"" help:"Points beyond the limit may be used; without it, --points is a hard limit and an account without --points has the plan's rule."`
 }
 
 func (t *terms) terms() ledger.Terms {
-	return ledger.Terms{Plan: t.Plan, Rate: t.Rate, Points: t.Points}
+	return ledger.Terms{Plan: t.Plan, Rate: t.Rate, Points: t.Points, Overage: t.Overage}
 }
 
 type accountCreateCmd struct {
@@ -34,14 +36,14 @@ type accountCreateCmd struct {
 	Email string `required:"" placeholder:"E" help:"Whose account; it also names the account in other commands."`
 }
 
-// Run creates the account and tells its terms.
+// Run creates the account and prints its terms.
 func (c *accountCreateCmd) Run(ctx context.Context, std streams) error {
 	return c.withLedger(ctx, func(l *ledger.Ledger) error {
 		a, err := l.CreateAccount(ctx, c.Email, c.terms.terms())
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(std.out, "account %d created: plan %s, %s requests/s, %s points a month\n", a.ID, a.Plan, a.Rate, a.Points)
+		fmt.Fprintf(std.out, "account %d created: %s\n", a.ID, termsOf(a))
 		return nil
 	})
 }
@@ -82,7 +84,7 @@ type accountChangeCmd struct {
 	terms
 }
 
-// Run changes the terms; what is not given is the plan's again.
+// Run changes the terms; what is not given is the plan's from now on.
 func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
 	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
 		t := c.terms.terms()
@@ -96,12 +98,24 @@ func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(std.out, "account %d changed: plan %s, %s requests/s, %s points a month\n", a.ID, a.Plan, a.Rate, a.Points)
+		fmt.Fprintf(std.out, "account %d changed: %s\n", a.ID, termsOf(a))
 		return nil
 	})
 }
 
-// ofAccount names the account a command is about.
+// termsOf are the terms in force, in words.
+func termsOf(a ledger.Account) string {
+	text := fmt.Sprintf("plan %s, %s requests/s, %s points a month", a.Plan, a.Rate, a.Points)
+	switch {
+	case a.Points == ledger.Unlimited:
+		return text
+	case a.Overage:
+		return text + " and more (overage)"
+	}
+	return text + ", a hard limit"
+}
+
+// ofAccount names the account that a command is about.
 type ofAccount struct {
 	databaseFlag
 	Account string `required:"" placeholder:"E" help:"The account's email."`

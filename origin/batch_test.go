@@ -28,7 +28,7 @@ func (s *service) newKey(t testing.TB) string {
 	ctx, unlimited := context.Background(), ledger.Limit(ledger.Unlimited)
 	a, err := s.ledger.CreateAccount(ctx, testAccount, ledger.Terms{Rate: &unlimited, Points: &unlimited})
 	require.NoError(t, err)
-	key, _, err := s.ledger.CreateKey(ctx, a.ID, "test")
+	key, _, err := s.ledger.CreateKey(ctx, a.ID, "test", ledger.KeyTerms{})
 	require.NoError(t, err)
 	return key
 }
@@ -64,8 +64,8 @@ func (s *service) post(key string, emails []string) (status int, e envelope, err
 	return response.StatusCode, e, json.NewDecoder(response.Body).Decode(&e)
 }
 
-// mailList makes a list of n mixed addresses and tells how many are valid and
-// how many are at a domain of which DNS tells nothing.
+// mailList makes a list of n mixed addresses and counts those that are valid and
+// those at a domain whose look-up fails.
 func mailList(n int) (emails []string, valid, unknown int) {
 	for i := range n {
 		switch i % 10 {
@@ -112,8 +112,7 @@ func TestAThousandAddressesAddUp(t *testing.T) {
 	require.EqualValues(t, 1000, s.used(t), "points in the ledger")
 }
 
-// When the time is up a batch answers with what is finished, and gives the
-// points of the rest back.
+// When the time is up a batch answers with what is finished and costs that much.
 func TestDeadlineMakesABatchPartial(t *testing.T) {
 	dns := mxtest.New(t, contract.Zone)
 	dns.Fault("silent.example", mxtest.Silent)
@@ -156,6 +155,25 @@ func TestStoppingAnswersWhatIsUnderWay(t *testing.T) {
 	require.EqualValues(t, 1, s.used(t))
 }
 
+// A single request that would take longer than the grace is answered, too.
+func TestStoppingAnswersASlowSingle(t *testing.T) {
+	dns := mxtest.New(t, contract.Zone)
+	dns.Fault("silent.example", mxtest.Silent)
+	s := start(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--grace", "2s")
+	key := s.newKey(t)
+	status := make(chan int)
+	go func() {
+		response, _ := s.send(t, http.MethodGet, "/v1/email/a@silent.example", key, "", nil)
+		status <- response.StatusCode
+	}()
+	require.Eventually(t, func() bool { return dns.Asked("silent.example") > 0 }, 5*time.Second, time.Millisecond)
+	s.stop()
+	require.Equal(t, http.StatusServiceUnavailable, <-status)
+	require.Equal(t, 0, <-s.exit)
+	s.exit <- 0 // for the clean-up
+	require.Zero(t, s.used(t))
+}
+
 func TestStartUpErrorsSayWhatToDo(t *testing.T) {
 	taken := start(t, "--dns", contract.Serve(t)).hostPort
 	dir := t.TempDir()
@@ -179,7 +197,7 @@ func TestStartUpErrorsSayWhatToDo(t *testing.T) {
 		"lists damaged":           {[]string{"--lists", notModule}, []string{"lists"}},
 		"resolver not an address": {[]string{"--dns", "nowhere"}, []string{"nowhere", "host:port"}},
 		"plans missing":           {[]string{"--plans", filepath.Join(dir, "none")}, []string{"plans", "none"}},
-		"no connections":          {[]string{"--max-connections", "0"}, []string{"--max-connections 0", "from 1 on"}},
+		"no connections":          {[]string{"--max-connections", "0"}, []string{"--max-connections 0", "at least 1"}},
 		"no such flag":            {[]string{"--nonsense"}, []string{"nonsense", "--help"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// registry gathers the figures of all parts for /metrics. None bears a domain,
-// an address or a key as a label.
+// registry has the figures of all parts for /metrics. None has a domain, an
+// address or a key as a label.
 func registry(o *origin) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -27,7 +27,7 @@ func registry(o *origin) *prometheus.Registry {
 	return r
 }
 
-// figure is one number out of a part's statistics: a counter or a gauge.
+// A figure is one number of a part's statistics: a counter or a gauge.
 type figure[S any] struct {
 	name, help string
 	counter    bool
@@ -43,27 +43,30 @@ func (f figure[S]) collector(value func() float64) prometheus.Collector {
 
 var ledgerFigures = []figure[ledger.Stats]{
 	{"addrspec_ledger_commits_total", "Transactions committed.", true, func(s ledger.Stats) float64 { return float64(s.Commits) }},
-	{"addrspec_ledger_failures_total", "Transactions that failed; nobody was charged.", true, func(s ledger.Stats) float64 { return float64(s.Failures) }},
-	{"addrspec_ledger_operations_total", "Admissions and settlements decided.", true, func(s ledger.Stats) float64 { return float64(s.Operations) }},
+	{"addrspec_ledger_failures_total", "Transactions that failed.", true, func(s ledger.Stats) float64 { return float64(s.Failures) }},
+	{"addrspec_ledger_charges_total", "Requests charged.", true, func(s ledger.Stats) float64 { return float64(s.Charges) }},
 	{"addrspec_ledger_busy_seconds_total", "Time spent in transactions.", true, func(s ledger.Stats) float64 { return s.Busy.Seconds() }},
-	{"addrspec_ledger_fenced_total", "Requests over the rate refused without the database.", true, func(s ledger.Stats) float64 { return float64(s.Fenced) }},
-	{"addrspec_ledger_largest_commit", "Most operations in one transaction.", false, func(s ledger.Stats) float64 { return float64(s.Largest) }},
+	{"addrspec_ledger_reads_total", "Queries for the recent state of accounts and keys.", true, func(s ledger.Stats) float64 { return float64(s.Reads) }},
+	{"addrspec_ledger_voided_total", "Charges given back because their caller had left.", true, func(s ledger.Stats) float64 { return float64(s.Voided) }},
+	{"addrspec_ledger_largest_commit", "Most requests in one transaction.", false, func(s ledger.Stats) float64 { return float64(s.Largest) }},
 	{"addrspec_ledger_slowest_seconds", "The longest transaction.", false, func(s ledger.Stats) float64 { return s.Slowest.Seconds() }},
-	{"addrspec_ledger_owed", "Charges to give back as soon as the database takes it.", false, func(s ledger.Stats) float64 { return float64(s.OwedCharges) }},
-	{"addrspec_ledger_waiting", "Operations that wait for the writer.", false, func(s ledger.Stats) float64 { return float64(s.Waiting) }},
+	{"addrspec_ledger_waiting", "Requests that wait for the writer.", false, func(s ledger.Stats) float64 { return float64(s.Waiting) }},
+	{"addrspec_ledger_under_way", "Requests under way.", false, func(s ledger.Stats) float64 { return float64(s.UnderWay) }},
+	{"addrspec_ledger_views", "Keys whose recent state is in memory.", false, func(s ledger.Stats) float64 { return float64(s.Views) }},
+	{"addrspec_ledger_undecided", "Charges that are to be given back with the next commit.", false, func(s ledger.Stats) float64 { return float64(s.Undecided) }},
 }
 
 var resolverFigures = []figure[mx.Stats]{
 	{"addrspec_mx_cache_hits_total", "Look-ups answered from the cache.", true, func(s mx.Stats) float64 { return float64(s.Hits) }},
 	{"addrspec_mx_cache_misses_total", "Look-ups that asked.", true, func(s mx.Stats) float64 { return float64(s.Misses) }},
 	{"addrspec_mx_shared_total", "Look-ups that joined one already asking.", true, func(s mx.Stats) float64 { return float64(s.Shared) }},
-	{"addrspec_mx_stale_total", "Stale answers told while resolvers were down (RFC 8767).", true, func(s mx.Stats) float64 { return float64(s.Stale) }},
+	{"addrspec_mx_stale_total", "Stale answers served while resolvers were down (RFC 8767).", true, func(s mx.Stats) float64 { return float64(s.Stale) }},
 	{"addrspec_mx_found_total", "Look-ups that found an MX.", true, func(s mx.Stats) float64 { return float64(s.Found) }},
 	{"addrspec_mx_none_total", "Look-ups that found none.", true, func(s mx.Stats) float64 { return float64(s.None) }},
 	{"addrspec_mx_timeouts_total", "Look-ups without an answer in time.", true, func(s mx.Stats) float64 { return float64(s.Timeouts) }},
 	{"addrspec_mx_failures_total", "Look-ups that failed.", true, func(s mx.Stats) float64 { return float64(s.Failures) }},
 	{"addrspec_mx_busy_seconds_total", "Time the look-ups that asked took, together.", true, func(s mx.Stats) float64 { return s.Spent.Seconds() }},
-	{"addrspec_mx_ignored_total", "Datagrams passed over: forged, late, or no DNS message.", true, func(s mx.Stats) float64 { return float64(s.Ignored) }},
+	{"addrspec_mx_ignored_total", "Datagrams ignored: forged, late, or not DNS.", true, func(s mx.Stats) float64 { return float64(s.Ignored) }},
 	{"addrspec_mx_udp_queries_total", "Queries sent over UDP.", true, func(s mx.Stats) float64 { return float64(s.UDP) }},
 	{"addrspec_mx_tcp_queries_total", "Queries sent over TCP.", true, func(s mx.Stats) float64 { return float64(s.TCP) }},
 	{"addrspec_mx_in_flight", "Look-ups asking or waiting to.", false, func(s mx.Stats) float64 { return float64(s.InFlight) }},
@@ -77,11 +80,11 @@ var moduleFigures = []figure[host.Stats]{
 	{"addrspec_module_traps_total", "Instances thrown away after a trap.", true, func(s host.Stats) float64 { return float64(s.Trapped) }},
 }
 
-// versions tells what answers, as the labels of a constant 1: lists may change
-// while the process runs.
+// versions reports the versions in use as the labels of a constant 1: lists may
+// change while the process runs.
 type versions struct{ o *origin }
 
-var versionsDesc = prometheus.NewDesc("addrspec_info", "Versions of what answers.", []string{"release", "engine", "lists", "model"}, nil)
+var versionsDesc = prometheus.NewDesc("addrspec_info", "Versions of the release, the engine, the lists and the model.", []string{"release", "engine", "lists", "model"}, nil)
 
 // Describe implements prometheus.Collector.
 func (v versions) Describe(out chan<- *prometheus.Desc) { out <- versionsDesc }

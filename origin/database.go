@@ -14,12 +14,12 @@ type databaseFlag struct {
 	Database string `default:"sqlite:data/addrspec.db" placeholder:"URL" help:"The ledger: sqlite:PATH (made when missing) or postgres://... (${default})."`
 }
 
-func (f *databaseFlag) openLedger(ctx context.Context) (*ledger.Ledger, error) {
-	return ledger.Open(ctx, f.Database)
+func (f *databaseFlag) openLedger(ctx context.Context, options ...ledger.Option) (*ledger.Ledger, error) {
+	return ledger.Open(ctx, f.Database, options...)
 }
 
-// redacted is the URL without what may be secret, for the log: neither the
-// password nor the parameters, of which some are.
+// redacted is the URL for the log, without the password and the parameters,
+// which may be secret.
 func (f *databaseFlag) redacted() string {
 	parsed, err := url.Parse(f.Database)
 	if err != nil {
@@ -29,8 +29,7 @@ func (f *databaseFlag) redacted() string {
 	return parsed.Redacted()
 }
 
-// withLedger runs f on the database; commands use it while a server runs on
-// the same one.
+// withLedger runs do on the database; a server may run on the same one.
 func (f *databaseFlag) withLedger(ctx context.Context, do func(*ledger.Ledger) error) error {
 	l, err := f.openLedger(ctx)
 	if err != nil {

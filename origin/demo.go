@@ -11,8 +11,8 @@ import (
 
 const demoEmail = "demo@localhost"
 
-// welcome tells where the service listens. With --demo it makes an account on
-// the first start and prints a line that works when pasted.
+// welcome prints where the service listens. With --demo it makes an account at
+// the first start and prints a curl line with its key.
 func (c *serveCmd) welcome(ctx context.Context, std streams, l *ledger.Ledger, at net.Addr) error {
 	fmt.Fprintf(std.out, "addrspec %s listens on http://%s\n", release, at)
 	if !c.Demo {
@@ -36,6 +36,6 @@ func demoKey(ctx context.Context, l *ledger.Ledger) (secret string, err error) {
 	if err != nil {
 		return "", err
 	}
-	secret, _, err = l.CreateKey(ctx, a.ID, "demo")
+	secret, _, err = l.CreateKey(ctx, a.ID, "demo", ledger.KeyTerms{})
 	return secret, err
 }

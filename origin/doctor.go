@@ -21,7 +21,7 @@ type doctorCmd struct {
 	DNSTimeout time.Duration `name:"dns-timeout" default:"5s" help:"How long one MX look-up may take (${default})."`
 }
 
-// errUnwell makes the exit code 1; what is wrong has been printed.
+// errUnwell makes the exit code 1; the problems have been printed.
 var errUnwell = errors.New("something is wrong, see above")
 
 // Run examines every part, also after one that is unwell.
@@ -112,7 +112,7 @@ func (c *doctorCmd) module(ctx context.Context) (string, error) {
 // live for weeks.
 const stale = 180 * 24 * time.Hour
 
-// lists tells how old the lists in use are; their version begins with the day
+// lists judges the age of the lists in use; their version begins with the day
 // their sources were read.
 func (c *doctorCmd) lists(ctx context.Context) (string, error) {
 	return c.withEngine(ctx, func(engine *host.Engine) (string, error) {

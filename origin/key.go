@@ -9,7 +9,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// keyCmd keeps API keys.
+// keyCmd has the commands for API keys.
 type keyCmd struct {
 	Create keyCreateCmd `cmd:"" help:"Create a key and print its secret, which is shown this once only."`
 	List   keyListCmd   `cmd:"" help:"List an account's keys, without their secrets."`
@@ -24,7 +24,7 @@ type keyCreateCmd struct {
 // Run prints the secret as the last word.
 func (c *keyCreateCmd) Run(ctx context.Context, std streams) error {
 	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
-		secret, key, err := l.CreateKey(ctx, a.ID, c.Name)
+		secret, key, err := l.CreateKey(ctx, a.ID, c.Name, ledger.KeyTerms{})
 		if err != nil {
 			return err
 		}

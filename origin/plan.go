@@ -8,7 +8,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// planCmd keeps plans.
+// planCmd has the commands for plans.
 type planCmd struct {
 	List planListCmd `cmd:"" help:"List the plans."`
 	Load planLoadCmd `cmd:"" help:"Add the plans of a JSON file and change those of the same name."`
@@ -28,19 +28,19 @@ func (c *planListCmd) Run(ctx context.Context, std streams) error {
 		}
 		var rows [][]string
 		for _, p := range plans {
-			rows = append(rows, []string{p.Name, p.Rate.String(), p.Points.String(), strconv.FormatBool(p.Overage)})
+			rows = append(rows, []string{p.Name, p.Rate.String(), p.Points.String(), strconv.FormatBool(p.Overage), strconv.FormatInt(p.Stored, 10)})
 		}
-		return c.print(std.out, []string{"name", "rate", "points", "overage"}, rows)
+		return c.print(std.out, []string{"name", "rate", "points", "overage", "stored"}, rows)
 	})
 }
 
 type planLoadCmd struct {
 	databaseFlag
-	File string `arg:"" help:"A JSON array of objects with name, rate (requests a second), points (a month) and overage; rate and points are numbers or \"unlimited\"."`
+	File string `arg:"" help:"A JSON array of objects with name, rate (requests a second), points (a month), overage and stored (bytes of answers kept for Idempotency-Keys); rate and points are numbers or \"unlimited\"."`
 }
 
-// Run stores the plans; accounts on them are held to the new numbers from
-// their next request on.
+// Run stores the plans; the new numbers hold for an account from its next
+// request on.
 func (c *planLoadCmd) Run(ctx context.Context, std streams) error {
 	return c.withLedger(ctx, func(l *ledger.Ledger) error {
 		if err := storePlans(ctx, l, c.File); err != nil {

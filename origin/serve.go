@@ -25,8 +25,8 @@ type serveCmd struct {
 	Listen         string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where to listen (${default})."`
 	DNS            []string      `placeholder:"HOST:PORT" help:"Recursive resolvers to ask, several with commas (default: those of /etc/resolv.conf)."`
 	DNSTimeout     time.Duration `name:"dns-timeout" default:"5s" help:"How long one MX look-up may take (${default})."`
-	BatchTimeout   time.Duration `default:"10s" help:"How long a batch may take before it answers with what is finished (${default})."`
-	EdgeSecret     string        `placeholder:"SECRET" help:"What the deployment's workers show at /v1/edge/admit; without it there is no such path."`
+	BatchTimeout   time.Duration `default:"10s" help:"How long the work of a batch may take before it answers with what is finished; the charge may add a second (${default})."`
+	EdgeSecret     string        `placeholder:"SECRET" help:"The secret that the deployment's workers send to /v1/edge/admit; without it there is no such path."`
 	Plans          string        `placeholder:"FILE" help:"Plans as a JSON array: name, rate, points, overage."`
 	MaxConnections int           `default:"16384" placeholder:"N" help:"How many client connections to hold at a time, about 25 KiB each; further ones get 503 (${default})."`
 	Grace          time.Duration `default:"15s" help:"How long requests under way may take after SIGTERM (${default})."`
@@ -38,7 +38,7 @@ type serveCmd struct {
 func (c *serveCmd) Run(ctx context.Context, std streams) error {
 	log := c.logger(std)
 	if c.MaxConnections < 1 {
-		return fmt.Errorf("--max-connections %d: give a number from 1 on", c.MaxConnections)
+		return fmt.Errorf("--max-connections %d: give a number of at least 1", c.MaxConnections)
 	}
 	listener, err := listen(c.Listen)
 	if err != nil {
@@ -78,6 +78,9 @@ func listen(address string) (net.Listener, error) {
 // serve answers requests until ctx ends.
 func (c *serveCmd) serve(ctx context.Context, log *slog.Logger, listener net.Listener, o *origin) error {
 	server := c.httpServer(o.api, log)
+	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	server.BaseContext = func(net.Listener) context.Context { return requests }
 	go c.watchLists(ctx, log, o.engine)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(api.Listener(api.Bounded(listener, c.MaxConnections))) }()
@@ -87,10 +90,10 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger, listener net.Lis
 		return err
 	case <-ctx.Done():
 	}
-	return c.shutDown(log, listener, server, o)
+	return c.shutDown(log, listener, server, o, cancel)
 }
 
-// logConfig tells what the service runs with, without secrets.
+// logConfig logs what the service runs with, without secrets.
 func (c *serveCmd) logConfig(log *slog.Logger, at net.Addr, info host.Info) {
 	log.Info("serving", "address", at.String(), "release", release,
 		"engine", info.Engine, "lists", info.Lists, "model", info.Model,
@@ -100,11 +103,14 @@ func (c *serveCmd) logConfig(log *slog.Logger, at net.Addr, info host.Info) {
 		"module_file", c.Module, "lists_file", c.Lists, "plans_file", c.Plans)
 }
 
-// shutDown answers what is under way: batches with what they have.
-func (c *serveCmd) shutDown(log *slog.Logger, listener net.Listener, server *http.Server, o *origin) error {
+// shutDown answers what is under way: batches with what is finished at once, and
+// other requests when they are finished. Those that the grace would cut off are
+// cancelled shortly before its end, so that they get 503.
+func (c *serveCmd) shutDown(log *slog.Logger, listener net.Listener, server *http.Server, o *origin, cancel func()) error {
 	log.Info("stopping", "grace", c.Grace.String())
-	ctx, cancel := context.WithTimeout(context.Background(), c.Grace)
-	defer cancel()
+	ctx, end := context.WithTimeout(context.Background(), c.Grace)
+	defer end()
+	defer time.AfterFunc(c.Grace-min(time.Second, c.Grace/4), cancel).Stop()
 	o.api.Stop()
 	drain(listener)
 	if err := server.Shutdown(ctx); err != nil {
@@ -150,7 +156,7 @@ func (c *serveCmd) open(ctx context.Context, log *slog.Logger) (_ *origin, err e
 	if o.resolver, err = mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout}); err != nil {
 		return nil, err
 	}
-	if o.ledger, err = c.openLedger(ctx); err != nil {
+	if o.ledger, err = c.openLedger(ctx, ledger.WithLog(log)); err != nil {
 		o.resolver.Close()
 		return nil, err
 	}
@@ -164,15 +170,15 @@ func (c *serveCmd) open(ctx context.Context, log *slog.Logger) (_ *origin, err e
 	}
 	warnOfResolver(ctx, log, o.resolver)
 	o.api = api.New(api.Config{
-		Engine: o.engine, Ledger: o.ledger, Resolver: o.resolver, Log: log,
+		Engine: o.engine, Ledger: api.FromLedger(o.ledger), Resolver: o.resolver, Log: log,
 		Metrics:      api.NewMetrics(registry(o)),
 		BatchTimeout: c.BatchTimeout, EdgeSecret: c.EdgeSecret, Flags: c.flags(),
 	})
 	return o, nil
 }
 
-// warnOfResolver tells of a resolver that does not answer, and lets the start
-// go on: it may come up later, and whatever needs no MX is served meanwhile.
+// warnOfResolver logs that the resolver does not answer. The start goes on: the
+// resolver may come up later, and what needs no MX is served meanwhile.
 func warnOfResolver(ctx context.Context, log *slog.Logger, resolver *mx.Resolver) {
 	if err := resolver.Probe(ctx); err != nil {
 		log.Warn("MX look-ups will fail until a resolver answers; see --dns", "error", err.Error())

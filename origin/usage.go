@@ -38,13 +38,21 @@ func (c *usageCmd) Run(ctx context.Context, std streams) error {
 		for _, d := range days {
 			rows = append(rows, usageRow(d))
 		}
-		return c.print(std.out, []string{"account", "day", "key", "points", "requests", "errors"}, rows)
+		return c.print(std.out, usageHeader, rows)
 	})
 }
 
+var usageHeader = []string{"account", "day", "key", "points", "requests", "errors",
+	"valid", "invalid", "disposable", "public", "relay", "role", "gibberish", "typo", "lookup_errors"}
+
+// usageRow is in the order of usageHeader.
 func usageRow(d ledger.UsageDay) []string {
-	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	return []string{number(d.Account), d.Day.String(), number(d.Key), number(d.Points), number(d.Requests), number(d.Errors)}
+	row := []string{strconv.FormatInt(d.Account, 10), d.Day.String()}
+	for _, n := range []int64{d.Key, d.Points, d.Requests, d.Errors,
+		d.Valid, d.Invalid, d.Disposable, d.Public, d.Relay, d.Role, d.Gibberish, d.Typo, d.LookupErrors} {
+		row = append(row, strconv.FormatInt(n, 10))
+	}
+	return row
 }
 
 // days reads the period, by default this month so far.

@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Bounded holds no more than so many connections at a time, since each takes
-// memory and an open file, also of a client that says nothing. Who comes beyond
-// that is told 503 at once instead of waiting for nothing.
+// Bounded accepts at most so many connections at a time, since each takes
+// memory and an open file even if its client sends nothing. Further clients get
+// 503 at once.
 func Bounded(inner net.Listener, most int) net.Listener {
-	return &bounded{Listener: inner, most: int64(most), leaving: make(chan struct{}, mostLeaving)}
+	return &bounded{Listener: inner, most: int64(most), refused: make(chan struct{}, maxRefused)}
 }
 
 type bounded struct {
 	net.Listener
 	most    int64
 	open    atomic.Int64
-	leaving chan struct{} // holds a place for each that is being told
+	refused chan struct{} // has an element for each 503 being sent
 }
 
-// Of those turned down so many at a time get the time to read why; the others
-// may find their connection reset.
+// So many refused clients at a time get so long to read their 503; the
+// connections of others are closed without one.
 const (
-	mostLeaving = 256
-	leavingTime = time.Second
+	maxRefused  = 256
+	refusedTime = time.Second
 )
 
 func (b *bounded) Accept() (net.Conn, error) {
@@ -36,44 +36,44 @@ func (b *bounded) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		if b.open.Add(1) <= b.most {
-			return &counted{Conn: c, gone: sync.OnceFunc(func() { b.open.Add(-1) })}, nil
+			return &counted{Conn: c, closed: sync.OnceFunc(func() { b.open.Add(-1) })}, nil
 		}
 		b.open.Add(-1)
-		b.turnDown(c)
+		b.refuse(c)
 	}
 }
 
-// turnDown tells a client that there is no room, without waiting for it.
-func (b *bounded) turnDown(c net.Conn) {
-	c.SetDeadline(time.Now().Add(leavingTime))
+// refuse sends 503 without waiting for the client.
+func (b *bounded) refuse(c net.Conn) {
+	c.SetDeadline(time.Now().Add(refusedTime))
 	select {
-	case b.leaving <- struct{}{}:
+	case b.refused <- struct{}{}:
 		go func() {
-			defer func() { <-b.leaving }()
+			defer func() { <-b.refused }()
 			defer c.Close()
 			c.Write(noRoom())
 			halfClose(c)
-			io.Copy(io.Discard, c) // to close with octets unread would reset the connection
+			io.Copy(io.Discard, c) // closing with unread bytes would reset the connection
 		}()
 	default:
 		c.Close()
 	}
 }
 
-// noRoom is a whole answer.
+// noRoom is the whole 503.
 func noRoom() []byte {
-	return rawAnswer(unavailable("The service holds as many connections as it may; nothing was charged. Try again shortly."),
+	return rawAnswer(unavailable("The service has as many connections as it may; nothing was charged. Try again shortly."),
 		"Retry-After: 1\r\n")
 }
 
-// counted frees its place when it is closed, however often that is.
+// counted is counted until it is closed for the first time.
 type counted struct {
 	net.Conn
-	gone func()
+	closed func()
 }
 
 func (c *counted) Close() error {
-	c.gone()
+	c.closed()
 	return c.Conn.Close()
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// One connection may be held; the next is told so in shape A and ends, and
-// there is room again when the first has gone.
-func TestBoundedTurnsDown(t *testing.T) {
+// With a limit of one connection the second one gets 503 in shape A, and there
+// is room again once the first is closed.
+func TestBoundedRefuses(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") })}
@@ -38,7 +38,7 @@ func TestBoundedTurnsDown(t *testing.T) {
 	require.NotEmpty(t, response.Header.Get("X-Request-Id"))
 	body, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
-	require.Contains(t, string(body), `{"status":503,"error":"The service holds as many connections`)
+	require.Contains(t, string(body), `{"status":503,"error":"The service has as many connections`)
 	require.Contains(t, string(body), `"code":"REQUEST_CANCELLED"`)
 	second.Close()
 

@@ -6,13 +6,12 @@ import (
 	"crypto/subtle"
 	"net/http"
 	"strconv"
-
-	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// POST /v1/edge/admit does for a worker what only the origin can: it decides
-// the caller's key, rate and points, and asks DNS. The worker runs the module
-// itself, so no address comes here, only domains.
+// edge is POST /v1/edge/admit, which does for an edge worker what only the
+// origin can: it judges the caller's key, rate and points, asks DNS, and
+// charges. The worker runs the module itself, so no address comes here, only
+// domains and counts.
 //
 // Request headers:
 //
@@ -22,113 +21,119 @@ import (
 //
 // Request body, JSON:
 //
-//	operation  "single" or "batch"; it decides the shape of refusals
-//	points     what the work costs, one for each distinct address, at most 64;
-//	           0 for input the worker refuses: only key and rate are decided
-//	domains    at most 64 objects: name, an A-label domain, and addresses, how
-//	           many of the points hang on it; addresses without a domain to ask
-//	           (not valid, or a literal) are in points alone
+//	operation  "single" or "batch"; it decides what problems look like
+//	points     the price, one point for each distinct address, at most 64; 0 for
+//	           input that the worker refuses: only key and rate are judged, and
+//	           nothing is charged
+//	tally      counts of the addresses without a domain to ask (not valid, or
+//	           with an address literal), which only points includes
+//	domains    at most 64 objects: name, an A-label domain; addresses, the
+//	           number of addresses at this domain; tally, counts of these
+//
+// A tally is an object of what the checks found, counts only. Its members are
+// valid, invalid, disposable, public, relay, role, gibberish and typo,
+// non-negative integers; one that is absent is 0. Neither valid and invalid
+// together nor any other member may exceed the number of addresses that the
+// tally is about. A domain whose look-up failed adds its addresses to the
+// account's lookup errors, and its tally is not used; one that is not finished
+// adds nothing. So the history is exact for what is charged.
 //
 // 200 carries the X-Usage-* headers of the answer and
 //
 //	mx       in the order of domains: true, false, "DNS_TIMEOUT", "DNS_FAILURE",
-//	         or null for what a deadline left undone and was given back
-//	partial  whether a null stands among them
+//	         or null for a domain that was not finished in time and whose
+//	         addresses are not charged
+//	partial  whether mx has a null
 //
-// 403 INVALID_EDGE_SECRET and 400 INVALID_REQUEST speak to the worker. Every
-// other refusal (401, 402, 429, 500, 503) is the answer the caller is due, in
-// its final shape: the worker passes it on. A worker that is gone before the
-// answer is charged nothing.
+// 403 INVALID_EDGE_SECRET, 400 INVALID_REQUEST, 413 and 415 are for the worker.
+// Every other problem (401, 402, 429, 500, 503) is the caller's answer in its
+// final shape: the worker passes it on. A worker that leaves before the charge
+// is charged nothing.
+var edge = &operation{name: "edge", guard: (*Server).guardEdge, style: styleOfBatch, read: readEdge}
+
 const (
 	edgePath         = "/v1/edge/admit"
 	headerEdgeSecret = "X-Edge-Secret"
 )
 
-func (s *Server) edge(r *http.Request) response {
-	if !s.isEdge(r.Header) {
-		return invalidEdgeSecret.with("X-Edge-Secret is not the secret of this origin; start it and its workers with the same --edge-secret.").response()
-	}
-	key, refusal := readKey(r.Header)
-	if refusal != nil {
-		return refusal.response()
-	}
-	share, bad := readShare(r)
-	admission, refused := s.admit(r.Context(), ledger.Request{Key: key, Points: share.Points})
-	switch {
-	case refused != nil && share.Operation == opSingle:
-		return singleRefusal(admission, refused)
-	case refused != nil:
-		return *refused
-	case bad != nil:
-		answer := bad.response()
-		answer.usage = &admission.Usage
-		return answer
-	case share.Operation == opSingle:
-		return s.shareSingle(r.Context(), admission, share)
-	}
-	return s.shareBatch(r.Context(), admission, share)
-}
-
-// isEdge compares in constant time; hashes, so that the length tells nothing.
-func (s *Server) isEdge(h http.Header) bool {
+// guardEdge lets in who knows the secret. It compares hashes in constant time,
+// so the time depends neither on the secret nor on its length.
+func (s *Server) guardEdge(h http.Header) *problem {
 	given, want := sha256.Sum256([]byte(h.Get(headerEdgeSecret))), sha256.Sum256([]byte(s.EdgeSecret))
-	return subtle.ConstantTimeCompare(given[:], want[:]) == 1
-}
-
-// shareSingle asks for the one domain of a single validation.
-func (s *Server) shareSingle(ctx context.Context, admission ledger.Admission, share share) response {
-	items := make([]item, len(share.Domains))
-	for n, domain := range share.Domains {
-		mx, refusal := s.lookUpPaid(ctx, admission, domain.Name)
-		if refusal != nil {
-			return *refusal
-		}
-		items[n] = item{finished: true, mx: mx}
+	if subtle.ConstantTimeCompare(given[:], want[:]) == 1 {
+		return nil
 	}
-	return s.concludeShare(ctx, admission, share, items)
+	return invalidEdgeSecret.with("X-Edge-Secret is not the secret of this origin; start the origin and its workers with the same --edge-secret.")
 }
 
-// shareBatch asks for all domains side by side.
-func (s *Server) shareBatch(ctx context.Context, admission ledger.Admission, share share) response {
-	items, err := s.sideBySide(ctx, len(share.Domains), func(ctx context.Context, n int) (i item) {
-		i.mx, i.dns = s.lookUp(ctx, share.Domains[n].Name)
-		return i
-	})
+func readEdge(x *exchange, r *http.Request) (job, *problem) {
+	share, p := readShare(r)
+	j := job{style: share.style(), price: share.Points}
+	j.work = func(ctx context.Context) (outcome, *problem) { return x.finishShare(ctx, &share) }
+	return j, p
+}
+
+func (s *Server) finishShare(ctx context.Context, share *share) (outcome, *problem) {
+	lookups, p := s.lookUpShare(ctx, share)
+	if p != nil {
+		return outcome{}, p
+	}
+	return share.outcome(lookups), nil
+}
+
+// lookUpShare is in the order of the share's domains.
+func (s *Server) lookUpShare(ctx context.Context, share *share) ([]lookup, *problem) {
+	if share.Operation == opSingle {
+		return s.lookUpSingle(ctx, share.Domains)
+	}
+	ctx, cancel := s.workContext(ctx)
+	defer cancel()
+	known, err := s.lookUpAll(ctx, share.names())
 	if err != nil {
-		return s.giveBack(ctx, admission, share.Points, err)
+		return nil, s.moduleProblem(ctx, err)
 	}
-	return s.concludeShare(ctx, admission, share, items)
+	lookups := make([]lookup, len(share.Domains))
+	for n, d := range share.Domains {
+		lookups[n] = known[d.Name]
+	}
+	return lookups, nil
 }
 
-// concludeShare gives back what hangs on domains that were not finished, or
-// all where nothing was or nobody waits any more.
-func (s *Server) concludeShare(ctx context.Context, admission ledger.Admission, share share, items []item) response {
-	left := share.unfinished(items)
-	if share.Points > 0 && (left == share.Points || ctx.Err() != nil) {
-		return s.giveBack(ctx, admission, share.Points, nil)
+// lookUpSingle asks for the domain of a single request, if it has one. A
+// look-up that fails is the request's problem.
+func (s *Server) lookUpSingle(ctx context.Context, domains []domain) ([]lookup, *problem) {
+	lookups := make([]lookup, len(domains))
+	for n, d := range domains {
+		mx, err := s.lookUp(ctx, d.Name)
+		if err != nil {
+			return nil, lookupProblem(err)
+		}
+		lookups[n] = lookup{finished: true, mx: mx}
 	}
-	return s.conclude(ctx, admission, appendShare(nil, items, left > 0), ledger.Settlement{Refund: left})
+	return lookups, nil
 }
 
-func appendShare(dst []byte, items []item, partial bool) []byte {
+func appendShare(dst []byte, lookups []lookup) []byte {
+	partial := false
 	dst = append(dst, `{"mx":[`...)
-	for n := range items {
+	for n, l := range lookups {
 		if n > 0 {
 			dst = append(dst, ',')
 		}
-		dst = items[n].appendMX(dst)
+		dst = l.append(dst)
+		partial = partial || !l.finished
 	}
 	dst = append(dst, `],"partial":`...)
 	return append(strconv.AppendBool(dst, partial), '}')
 }
 
-func (i *item) appendMX(dst []byte) []byte {
+func (l lookup) append(dst []byte) []byte {
 	switch {
-	case !i.finished:
+	case !l.finished:
 		return append(dst, "null"...)
-	case i.dns != nil:
-		code, _ := itemError(i.dns, "")
+	case l.err != nil:
+		code, _ := itemError(l.err, "")
 		return strconv.AppendQuote(dst, code)
 	}
-	return strconv.AppendBool(dst, i.mx)
+	return strconv.AppendBool(dst, l.mx)
 }

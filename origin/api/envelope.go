@@ -5,17 +5,18 @@ import (
 	"time"
 )
 
-// appendBatch writes the batch envelope. The module's JSON goes out as it
-// came, with mx set: nothing is decoded or encoded again.
-func appendBatch(dst []byte, items []item, took time.Duration) []byte {
-	finished := finishedItems(items)
-	t := tally(finished)
+// appendBatch writes the batch envelope of the items that are finished, out of
+// total. The module's JSON is copied, with mx set: nothing is decoded or
+// encoded again.
+func appendBatch(finished []*item, total int, took time.Duration) []byte {
+	c := countStatus(finished)
+	dst := make([]byte, 0, envelopeSize(finished))
 	dst = append(dst, `{"success":true,"partial":`...)
-	dst = strconv.AppendBool(dst, len(finished) < len(items))
+	dst = strconv.AppendBool(dst, len(finished) < total)
 	dst = appendCount(dst, "total", len(finished))
-	dst = appendCount(dst, "valid_count", t.valid)
-	dst = appendCount(dst, "invalid_count", t.invalid)
-	dst = appendCount(dst, "error_count", t.failed)
+	dst = appendCount(dst, "valid_count", c.valid)
+	dst = appendCount(dst, "invalid_count", c.invalid)
+	dst = appendCount(dst, "error_count", c.failed)
 	dst = appendCount(dst, "usage_points", len(finished))
 	dst = appendCount(dst, "processing_time_ms", int(took.Milliseconds()))
 	dst = append(dst, `,"results":[`...)
@@ -28,18 +29,28 @@ func appendBatch(dst []byte, items []item, took time.Duration) []byte {
 	return append(dst, `]}`...)
 }
 
+// envelopeSize is about what the envelope takes.
+func envelopeSize(items []*item) int {
+	size := 256
+	for _, i := range items {
+		size += len(i.facts.JSON) + len(i.facts.Email) + 64
+	}
+	return size
+}
+
 func appendCount(dst []byte, name string, n int) []byte {
 	dst = append(append(append(dst, `,"`...), name...), `":`...)
 	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-// counts are the batch's items by what became of them; they add up to total.
-type counts struct{ valid, invalid, failed int }
+// statusCounts are the finished items of a batch by what became of them; they
+// add up to total.
+type statusCounts struct{ valid, invalid, failed int }
 
-func tally(items []*item) (c counts) {
+func countStatus(items []*item) (c statusCounts) {
 	for _, i := range items {
 		switch {
-		case i.dns != nil:
+		case i.lookup.err != nil:
 			c.failed++
 		case i.facts.Valid:
 			c.valid++
@@ -53,17 +64,17 @@ func tally(items []*item) (c counts) {
 // append writes one batch item.
 func (i *item) append(dst []byte) []byte {
 	dst = append(append(dst, `{"email":`...), i.facts.Email...)
-	if i.dns != nil {
+	if i.lookup.err != nil {
 		return append(i.appendError(append(dst, `,"status":"error","result":null,"error":`...)), '}')
 	}
 	dst = append(dst, `,"status":"success","result":`...)
-	return append(i.facts.AppendResult(dst, i.mx), `,"error":null}`...)
+	return append(i.facts.AppendResult(dst, i.lookup.mx), `,"error":null}`...)
 }
 
 // appendError writes the error object; the domain in it is in A-label form and
 // needs no escape.
 func (i *item) appendError(dst []byte) []byte {
-	code, message := itemError(i.dns, i.facts.Host)
+	code, message := itemError(i.lookup.err, i.facts.Host)
 	dst = append(append(dst, `{"code":"`...), code...)
 	dst = append(append(dst, `","message":"`...), message...)
 	return append(dst, `"}`...)

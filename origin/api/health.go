@@ -11,17 +11,17 @@ func (s *Server) healthz(*http.Request) response {
 	return response{status: http.StatusOK, body: []byte(`{"status":"ok"}`)}
 }
 
-// readyz also asks the ledger's database, within a second. A server that stops
-// is not ready, so that whoever sends requests here sends them elsewhere.
+// readyz is 503 while the ledger cannot commit, and once the server stops, so
+// that a load balancer sends requests elsewhere.
 func (s *Server) readyz(r *http.Request) response {
 	if s.stopping.Err() != nil {
-		return unavailable("The service is stopping.").response()
+		return unavailable("The service is stopping.").response(flat)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
-	if err := s.Ledger.Ping(ctx); err != nil {
-		s.logFault("not ready", err)
-		return unavailable("The ledger's database does not answer.").response()
+	if err := s.Ledger.Ready(ctx); err != nil {
+		s.logError("not ready", err)
+		return unavailable("The ledger cannot commit at the moment.").response(flat)
 	}
 	info := s.Engine.View().Info()
 	return response{status: http.StatusOK, body: encode(struct {

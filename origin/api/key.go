@@ -7,10 +7,10 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// readKey takes the API key from X-API-Key, which wins, or from a Bearer
+// readKey returns the API key of X-API-Key, which wins, or of a Bearer
 // Authorization. A key that is missing or mistyped is refused here, without a
 // look-up.
-func readKey(h http.Header) (key string, refusal *fault) {
+func readKey(h http.Header) (key string, p *problem) {
 	key = strings.TrimSpace(h.Get("X-API-Key"))
 	if key == "" {
 		key = bearer(h.Get("Authorization"))
@@ -19,7 +19,7 @@ func readKey(h http.Header) (key string, refusal *fault) {
 	case key == "":
 		return "", invalidKey.with("No API key was sent; send it as X-API-Key: <key> or Authorization: Bearer <key>.")
 	case !ledger.WellFormed(key):
-		return "", invalidKey.with("This is not an API key: a key is ask_ and 38 letters and digits, and the last six do not fit the others or it has another form. Was it cut off or mistyped?")
+		return "", invalidKey.with("This is not an API key. A key is ask_ and 38 letters and digits, of which the last six are a checksum; check that it was not cut off or mistyped.")
 	}
 	return key, nil
 }

@@ -9,14 +9,15 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// Metrics are the figures of the HTTP surface, by route and status alone.
+// Metrics are the figures of the HTTP server, by route and status only.
 type Metrics struct {
 	gatherer prometheus.Gatherer
 	requests *prometheus.CounterVec
 	latency  *prometheus.HistogramVec
 }
 
-// NewMetrics registers the figures with registry, whose all /metrics shows.
+// NewMetrics registers the figures with registry; /metrics shows all that the
+// registry has.
 func NewMetrics(registry *prometheus.Registry) *Metrics {
 	m := &Metrics{
 		gatherer: registry,
@@ -32,7 +33,7 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 	return m
 }
 
-func (m *Metrics) observe(r record) {
+func (m *Metrics) observe(r logEntry) {
 	m.requests.WithLabelValues(r.route, strconv.Itoa(r.status)).Inc()
 	m.latency.WithLabelValues(r.route).Observe(r.took.Seconds())
 }
@@ -41,14 +42,14 @@ func (m *Metrics) observe(r record) {
 func (s *Server) metrics(*http.Request) response {
 	families, err := s.Metrics.gatherer.Gather()
 	if err != nil {
-		s.logFault("metrics are incomplete", err)
+		s.logError("metrics are incomplete", err)
 	}
 	var page bytes.Buffer
 	format := expfmt.NewFormat(expfmt.TypeTextPlain)
 	encoder := expfmt.NewEncoder(&page, format)
 	for _, family := range families {
 		if err := encoder.Encode(family); err != nil {
-			return internalError()
+			return internalProblem().response(flat)
 		}
 	}
 	return response{status: http.StatusOK, body: page.Bytes(), contentType: string(format)}

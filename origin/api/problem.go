@@ -7,69 +7,51 @@ import (
 	"time"
 )
 
-// shape is one of the three forms of an error body in the contract.
-type shape int
-
-const (
-	flat      shape = iota // A: status, error, code
-	enveloped              // B: success false, error {code, message, more}
-	rate                   // C: status, title, detail
-)
-
-// problem is a kind of error: its code, its status and its shape, each
-// declared once below.
+// A problem is an error answer: why a request is not answered with 200.
 type problem struct {
-	code   string
-	status int
-	shape  shape
-}
-
-var (
-	notFound          = problem{"NOT_FOUND", http.StatusNotFound, flat}
-	wrongMethod       = problem{"METHOD_NOT_ALLOWED", http.StatusMethodNotAllowed, flat}
-	invalidEdgeSecret = problem{"INVALID_EDGE_SECRET", http.StatusForbidden, flat}
-	invalidKey        = problem{"INVALID_API_KEY", http.StatusUnauthorized, flat}
-	tooMany           = problem{"", http.StatusTooManyRequests, rate}
-	wrongMediaType    = problem{"UNSUPPORTED_MEDIA_TYPE", http.StatusUnsupportedMediaType, flat}
-	bodyTooLarge      = problem{"BODY_TOO_LARGE", http.StatusRequestEntityTooLarge, flat}
-	missingEmail      = problem{"MISSING_EMAIL", http.StatusBadRequest, flat}
-	invalidFormat     = problem{"INVALID_EMAIL_FORMAT", http.StatusBadRequest, flat}
-	badHTTP           = problem{"BAD_REQUEST", http.StatusBadRequest, flat}
-	invalidRequest    = problem{"INVALID_REQUEST", http.StatusBadRequest, enveloped}
-	emptyBatch        = problem{"EMPTY_BATCH", http.StatusBadRequest, enveloped}
-	batchSizeExceeded = problem{"BATCH_SIZE_EXCEEDED", http.StatusBadRequest, enveloped}
-	insufficientUsage = problem{"INSUFFICIENT_USAGE", http.StatusPaymentRequired, enveloped}
-	idemConflict      = problem{"IDEMPOTENCY_CONFLICT", http.StatusConflict, enveloped}
-	idemMismatch      = problem{"IDEMPOTENCY_MISMATCH", http.StatusUnprocessableEntity, enveloped}
-	internal          = problem{"INTERNAL_ERROR", http.StatusInternalServerError, flat}
-	cancelled         = problem{"REQUEST_CANCELLED", http.StatusServiceUnavailable, flat}
-)
-
-// fault is a problem that occurred: with its message and what goes with it.
-type fault struct {
-	problem
+	code
 	message    string
-	detail     detail
+	extra      extra
 	retryAfter time.Duration
 }
 
-// detail holds the further fields that some codes of shape B carry.
-type detail struct {
+// extra holds the further members that some codes of shape B carry.
+type extra struct {
 	MaxAllowed *int   `json:"max_allowed,omitempty"`
 	Received   *int   `json:"received,omitempty"`
 	Required   *int64 `json:"required,omitempty"`
 	Remaining  *int64 `json:"remaining,omitempty"`
 }
 
-func (p problem) with(message string) *fault { return &fault{problem: p, message: message} }
+// A shape is one of the three forms of an error body in the contract.
+type shape uint8
 
-// response is the fault as an answer.
-func (f *fault) response() response {
-	return response{status: f.status, body: f.body(), retryAfter: f.retryAfter}
+const (
+	flat      shape = iota // A: status, error, code
+	enveloped              // B: success false, error {code, message, further members}
+	rate                   // C: status, title, detail
+)
+
+// shapeIn is the shape of the problem for an operation whose problems with the
+// request's input have the shape input.
+func (p *problem) shapeIn(input shape) shape {
+	switch p.status {
+	case http.StatusTooManyRequests:
+		return rate
+	case http.StatusBadRequest, http.StatusPaymentRequired, http.StatusConflict,
+		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		return input
+	}
+	return flat
 }
 
-func (f *fault) body() []byte {
-	switch f.shape {
+// response is the problem as an answer; see shapeIn for input.
+func (p *problem) response(input shape) response {
+	return response{status: p.status, body: p.body(p.shapeIn(input)), retryAfter: p.retryAfter}
+}
+
+func (p *problem) body(s shape) []byte {
+	switch s {
 	case enveloped:
 		return encode(struct {
 			Success bool `json:"success"`
@@ -77,24 +59,24 @@ func (f *fault) body() []byte {
 		}{false, struct {
 			Code    string `json:"code"`
 			Message string `json:"message"`
-			detail
-		}{f.code, f.message, f.detail}})
+			extra
+		}{p.name, p.message, p.extra}})
 	case rate:
 		return encode(struct {
 			Status int    `json:"status"`
 			Title  string `json:"title"`
 			Detail string `json:"detail"`
-		}{f.status, http.StatusText(f.status), f.message})
+		}{p.status, http.StatusText(p.status), p.message})
 	}
 	return encode(struct {
 		Status int    `json:"status"`
 		Error  string `json:"error"`
 		Code   string `json:"code"`
-	}{f.status, f.message, f.code})
+	}{p.status, p.message, p.name})
 }
 
 // encode writes v as JSON without the escapes that only HTML needs. The values
-// are the structs above, which always encode.
+// are the structs of this package, which always encode.
 func encode(v any) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -103,13 +85,13 @@ func encode(v any) []byte {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
-func internalError() response {
-	return internal.with("Something went wrong on our side; nothing was charged. Try again, and give the request id if it stays.").response()
+func internalProblem() *problem {
+	return internal.with("Something went wrong on our side; nothing was charged. Try again, and send the request id to support if it persists.")
 }
 
-// unavailable is the 503 of something that is expected to pass.
-func unavailable(message string) *fault {
-	f := cancelled.with(message)
-	f.retryAfter = time.Second
-	return f
+// unavailable is the 503 of a condition that is expected to pass.
+func unavailable(message string) *problem {
+	p := cancelled.with(message)
+	p.retryAfter = time.Second
+	return p
 }

@@ -2,11 +2,11 @@ package api
 
 import "crypto/rand"
 
-// maxRequestID bounds what a caller can make us repeat.
+// maxRequestID is the longest id of a caller that is repeated, in bytes.
 const maxRequestID = 128
 
-// requestID takes over the caller's id where it is harmless in a header and a
-// log line, and makes one otherwise.
+// requestID returns the caller's id if it is harmless in a header and a log
+// line, and a new one otherwise.
 func requestID(given string) string {
 	if given == "" || len(given) > maxRequestID {
 		return rand.Text()

@@ -13,18 +13,20 @@ const (
 	contentJSON     = "application/json"
 )
 
-// response is an answer, decided but not yet sent.
+// A response is an answer that is not yet sent.
 type response struct {
 	status      int
 	body        []byte
 	contentType string        // JSON unless given
 	usage       *ledger.Usage // of an authenticated request
 	retryAfter  time.Duration
+	replayed    bool // the stored answer for an Idempotency-Key
 	allow       string
+	sent        func() // called once the answer is sent, if it is not nil
 }
 
-// send writes the answer. Every answer is JSON, names its request and is kept
-// in no cache, for it may hold an address.
+// send writes the answer. Every answer is JSON, has the id of its request and
+// is not cacheable, since it may hold an address.
 func (a *response) send(w http.ResponseWriter, id string) {
 	h := w.Header()
 	h.Set("Content-Type", a.contentType)
@@ -37,7 +39,10 @@ func (a *response) send(w http.ResponseWriter, id string) {
 	h.Set("Content-Length", strconv.Itoa(len(a.body)))
 	a.sendExtras(h)
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // the client may be gone; there is nobody to tell
+	_, _ = w.Write(a.body) // an error means that the client has left
+	if a.sent != nil {
+		_ = http.NewResponseController(w).Flush() // likewise
+	}
 }
 
 func (a *response) sendExtras(h http.Header) {
@@ -47,12 +52,15 @@ func (a *response) sendExtras(h http.Header) {
 	if a.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(wholeSeconds(a.retryAfter)))
 	}
+	if a.replayed {
+		h.Set(headerReplayed, "true")
+	}
 	if a.usage != nil {
 		setUsage(h, *a.usage)
 	}
 }
 
-// setUsage tells the account's points: used this month, allowed, in overage.
+// setUsage sets the account's points: used this month, allowed, in overage.
 func setUsage(h http.Header, u ledger.Usage) {
 	h.Set("X-Usage-Current", strconv.FormatInt(u.Current, 10))
 	limit := "unlimited"
@@ -65,12 +73,7 @@ func setUsage(h http.Header, u ledger.Usage) {
 	}
 }
 
-// wholeSeconds rounds up, to at least one: who waits that long may come back.
+// wholeSeconds rounds up, to at least one.
 func wholeSeconds(d time.Duration) int {
 	return max(1, int((d+time.Second-1)/time.Second))
-}
-
-// ok is a 200 with body.
-func ok(body []byte, usage ledger.Usage) response {
-	return response{status: http.StatusOK, body: body, usage: &usage}
 }

@@ -6,23 +6,17 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// Ledger decides who may ask and what it costs.
-type Ledger interface {
-	Admit(context.Context, ledger.Request) (ledger.Admission, error)
-	Settle(context.Context, ledger.Admission, ledger.Settlement) (ledger.Usage, error)
-	Ping(context.Context) error
-}
-
-// Resolver says whether a domain, in A-label form, publishes MX records.
+// Resolver reports whether a domain, in A-label form, publishes MX records.
 type Resolver interface {
 	Lookup(ctx context.Context, domain string) (mx bool, err error)
+	// Peek answers from the cache; known is false if Lookup has to be called.
+	Peek(domain string) (mx, known bool, err error)
 }
 
-// Config is what a Server works with.
+// Config is what a Server needs.
 type Config struct {
 	Engine   *host.Engine
 	Ledger   Ledger
@@ -30,13 +24,13 @@ type Config struct {
 	Log      *slog.Logger
 	Metrics  *Metrics
 
-	// BatchTimeout is how long a batch may take before it answers with what
-	// is finished.
+	// BatchTimeout is how long the work of a batch may take before it answers
+	// with what is finished.
 	BatchTimeout time.Duration
-	// EdgeSecret is what a worker of this deployment shows; without one there
+	// EdgeSecret is the secret of this deployment's workers; without one there
 	// is no edge endpoint.
 	EdgeSecret string
-	// Flags are handed to the module with every address.
+	// Flags are passed to the module with every address.
 	Flags host.Flags
 }
 
@@ -54,30 +48,33 @@ func New(c Config) *Server {
 	return s
 }
 
-// Stop makes batches under way answer with what they have, and every answer
-// from now on ask its client to come no more on this connection.
+// Stop makes batches under way answer with what is finished, and every answer
+// from now on send Connection: close.
 func (s *Server) Stop() { s.stop() }
 
-// ServeHTTP answers r and records how that went.
+// ServeHTTP answers r, counts it and logs it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	id := requestID(r.Header.Get(headerRequestID))
 	route := s.match(r)
 	answer := s.handle(route, r)
+	if answer.sent != nil {
+		defer answer.sent()
+	}
 	if s.stopping.Err() != nil {
 		w.Header().Set("Connection", "close")
 	}
 	answer.send(w, id)
-	s.record(record{route.name, answer.status, time.Since(start), id})
+	s.log(logEntry{route.name, answer.status, time.Since(start), id})
 }
 
-// handle runs the route's handler; a panic in it is a 500 and not the end of
-// the connection.
+// handle runs the route's handler; a panic in it is a 500 and does not end the
+// connection.
 func (s *Server) handle(route route, r *http.Request) (answer response) {
 	defer func() {
-		if fault := recover(); fault != nil {
-			s.logPanic(route.name, fault)
-			answer = internalError()
+		if cause := recover(); cause != nil {
+			s.logPanic(route.name, cause)
+			answer = internalProblem().response(flat)
 		}
 	}()
 	return route.handle(s, r)

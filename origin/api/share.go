@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+
+	"github.com/addrspec/addrspec/origin/ledger"
 )
 
 const (
@@ -11,29 +13,44 @@ const (
 	opBatch  = "batch"
 )
 
-// share is the part of an operation that a worker leaves to the origin.
+// A share is the part of an operation that a worker leaves to the origin; the
+// doc comment of edge says what its members mean.
 type share struct {
 	Operation string   `json:"operation"`
 	Points    int64    `json:"points"`
+	Tally     tally    `json:"tally"`
 	Domains   []domain `json:"domains"`
 }
 
-// domain is one to ask for MX, in A-label form.
+// A domain is one to ask for MX, in A-label form.
 type domain struct {
 	Name      string `json:"name"`
-	Addresses int64  `json:"addresses"` // how many points hang on it
+	Addresses int64  `json:"addresses"`
+	Tally     tally  `json:"tally"`
 }
 
-// readShare reads and judges the body of POST /v1/edge/admit. A bad one costs
-// nothing.
-func readShare(r *http.Request) (share, *fault) {
-	body, bad := readBody(r)
-	if bad != nil {
-		return share{}, bad
+// A tally is what the worker's checks found at some addresses.
+type tally struct {
+	Valid      int64 `json:"valid"`
+	Invalid    int64 `json:"invalid"`
+	Disposable int64 `json:"disposable"`
+	Public     int64 `json:"public"`
+	Relay      int64 `json:"relay"`
+	Role       int64 `json:"role"`
+	Gibberish  int64 `json:"gibberish"`
+	Typo       int64 `json:"typo"`
+}
+
+// readShare reads and judges the body. A share with a problem is empty but for
+// its operation.
+func readShare(r *http.Request) (share, *problem) {
+	body, p := readBody(r)
+	if p != nil {
+		return share{}, p
 	}
 	var given share
 	if err := json.Unmarshal(body, &given); err != nil {
-		return share{}, invalidRequest.with(`The body must be {"operation": "single" or "batch", "points": N, "domains": [{"name": "example.org", "addresses": 1}]}.`)
+		return share{}, invalidRequest.with(`The body must be {"operation": "single" or "batch", "points": N, "tally": {}, "domains": [{"name": "example.org", "addresses": 1, "tally": {}}]}.`)
 	}
 	if wrong := given.wrong(); wrong != "" {
 		return share{Operation: given.Operation}, invalidRequest.with(wrong)
@@ -41,7 +58,23 @@ func readShare(r *http.Request) (share, *fault) {
 	return given, nil
 }
 
-// wrong says what makes no sense, or nothing.
+// style is that of the operation, or of a batch if there is no such operation.
+func (s *share) style() *style {
+	if s.Operation == opSingle {
+		return styleOfSingle
+	}
+	return styleOfBatch
+}
+
+func (s *share) names() []string {
+	names := make([]string, len(s.Domains))
+	for n := range names {
+		names[n] = s.Domains[n].Name
+	}
+	return names
+}
+
+// wrong says what is wrong with the share, or nothing.
 func (s *share) wrong() string {
 	limit := s.limit()
 	switch {
@@ -50,12 +83,13 @@ func (s *share) wrong() string {
 	case s.Points < 0 || s.Points > limit:
 		return fmt.Sprintf("points must be 0 to %d.", limit)
 	case int64(len(s.Domains)) > limit:
-		return fmt.Sprintf("domains must hold at most %d.", limit)
+		return fmt.Sprintf("domains must have at most %d elements.", limit)
 	}
 	return s.wrongDomain()
 }
 
-// limit is the most points an operation costs; 0 for one that there is not.
+// limit is the most points that the operation costs; 0 if there is no such
+// operation.
 func (s *share) limit() int64 {
 	switch s.Operation {
 	case opSingle:
@@ -66,31 +100,66 @@ func (s *share) limit() int64 {
 	return 0
 }
 
-// wrongDomain holds the domains to the points: every address is paid, and none
-// is given back twice.
+// wrongDomain checks that every address is paid, and each only once.
 func (s *share) wrongDomain() string {
 	left := s.Points
-	for n, d := range s.Domains {
-		if d.Name == "" || len(d.Name) > maxDomain {
-			return fmt.Sprintf("domains[%d].name must be a domain in A-label form, 1 to %d octets.", n, maxDomain)
-		}
-		if d.Addresses < 1 || d.Addresses > left {
+	for n := range s.Domains {
+		d := &s.Domains[n]
+		switch {
+		case d.Name == "" || len(d.Name) > maxDomain:
+			return fmt.Sprintf("domains[%d].name must be a domain in A-label form, 1 to %d bytes.", n, maxDomain)
+		case d.Addresses < 1 || d.Addresses > left:
 			return fmt.Sprintf("domains[%d].addresses must be at least 1, and all together at most points.", n)
+		case !d.Tally.fits(d.Addresses):
+			return fmt.Sprintf("domains[%d].tally must have counts from 0 to the domain's addresses.", n)
 		}
 		left -= d.Addresses
+	}
+	if !s.Tally.fits(left) {
+		return "tally must have counts from 0 to the number of addresses without a domain."
 	}
 	return ""
 }
 
-// maxDomain is the longest domain name, in octets (RFC 1035 section 2.3.4).
+// maxDomain is the longest domain name in bytes (RFC 1035 section 2.3.4).
 const maxDomain = 253
 
-// unfinished counts the points that hang on domains without an answer.
-func (s *share) unfinished(items []item) (points int64) {
-	for n := range items {
-		if !items[n].finished {
-			points += s.Domains[n].Addresses
+// fits reports whether the tally can be about so many addresses.
+func (t *tally) fits(addresses int64) bool {
+	for _, n := range [...]int64{t.Valid, t.Invalid, t.Disposable, t.Public, t.Relay, t.Role, t.Gibberish, t.Typo} {
+		if n < 0 || n > addresses {
+			return false
 		}
 	}
-	return points
+	return t.Valid+t.Invalid <= addresses
+}
+
+// outcome adds up what is charged and what was found there. The lookups are in
+// the order of the domains.
+func (s *share) outcome(lookups []lookup) outcome {
+	done := outcome{points: s.Points, body: appendShare(nil, lookups)}
+	s.Tally.addTo(&done.found)
+	for n, l := range lookups {
+		d := &s.Domains[n]
+		switch {
+		case !l.finished:
+			done.points -= d.Addresses
+		case l.err != nil:
+			done.found.LookupErrors += d.Addresses
+		default:
+			d.Tally.addTo(&done.found)
+		}
+	}
+	return done
+}
+
+func (t *tally) addTo(found *ledger.Found) {
+	found.Valid += t.Valid
+	found.Invalid += t.Invalid
+	found.Disposable += t.Disposable
+	found.Public += t.Public
+	found.Relay += t.Relay
+	found.Role += t.Role
+	found.Gibberish += t.Gibberish
+	found.Typo += t.Typo
 }

@@ -1,14 +1,17 @@
 package api
 
 import (
+	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-func read(body string) (share, *fault) {
+func read(body string) (share, *problem) {
 	r := httptest.NewRequest("POST", edgePath, strings.NewReader(body))
 	r.Header.Set("Content-Type", contentJSON)
 	return readShare(r)
@@ -32,13 +35,22 @@ func TestReadShareRefuses(t *testing.T) {
 		"an overflow":             {`{"operation":"batch","points":2,"domains":[{"name":"a","addresses":9223372036854775807},{"name":"b","addresses":9223372036854775807}]}`, "domains[0].addresses"},
 		"too many domains":        {`{"operation":"batch","points":64,"domains":[` + strings.Repeat(`{"name":"a","addresses":1},`, 64) + `{"name":"a","addresses":1}]}`, "at most 64"},
 		"two domains of a single": {`{"operation":"single","points":1,"domains":[{"name":"a","addresses":1},{"name":"b","addresses":1}]}`, "at most 1"},
+		"a tally below zero":      {`{"operation":"batch","points":1,"tally":{"valid":-1}}`, "tally must"},
+		"a tally over its points": {`{"operation":"batch","points":1,"tally":{"valid":1,"invalid":1}}`, "tally must"},
+		"a tally without rest":    {`{"operation":"batch","points":1,"tally":{"role":1},"domains":[{"name":"a","addresses":1}]}`, "tally must"},
+		"a domain's tally":        {`{"operation":"batch","points":3,"domains":[{"name":"a","addresses":1,"tally":{"typo":2}}]}`, "domains[0].tally"},
+		"a domain's valid":        {`{"operation":"batch","points":3,"domains":[{"name":"a","addresses":1,"tally":{"valid":1,"invalid":1}}]}`, "domains[0].tally"},
+		"a tally that overflows":  {`{"operation":"batch","points":3,"tally":{"valid":9223372036854775807,"invalid":9223372036854775807}}`, "tally must"},
+		"a tally of words":        {`{"operation":"batch","points":3,"tally":{"valid":"1"}}`, "The body must be"},
+		"a tally of a fraction":   {`{"operation":"batch","points":3,"tally":{"valid":0.5}}`, "The body must be"},
+		"a tally as an array":     {`{"operation":"batch","points":3,"tally":[]}`, "The body must be"},
 		"domains without points":  {`{"operation":"batch","points":0,"domains":[{"name":"a","addresses":1}]}`, "domains[0].addresses"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			given, f := read(c.body)
-			require.NotNil(t, f)
-			require.Equal(t, "INVALID_REQUEST", f.code)
-			require.Contains(t, f.message, c.says)
+			given, p := read(c.body)
+			require.NotNil(t, p)
+			require.Equal(t, "INVALID_REQUEST", p.name)
+			require.Contains(t, p.message, c.says)
 			require.Zero(t, given.Points, "a bad share costs nothing")
 		})
 	}
@@ -49,21 +61,52 @@ func TestReadShareTakes(t *testing.T) {
 		`{"operation":"single","points":0,"domains":[]}`,
 		`{"operation":"single","points":1,"domains":[]}`,
 		`{"operation":"batch","points":3,"domains":[{"name":"example.org","addresses":2}],"later":"field"}`,
+		`{"operation":"batch","points":3,"tally":{"valid":0,"invalid":1,"later":"member"},"domains":[{"name":"a","addresses":2,"tally":{"valid":2,"role":2,"typo":2}}]}`,
+		`{"operation":"batch","points":1,"tally":null,"domains":[{"name":"a","addresses":1,"tally":null}]}`,
 		`{"operation":"batch","points":64,"domains":[` + strings.Repeat(`{"name":"a","addresses":1},`, 63) + `{"name":"a","addresses":1}]}`,
 	} {
-		_, f := read(body)
-		require.Nil(t, f, body)
+		_, p := read(body)
+		require.Nil(t, p, body)
 	}
 }
 
-// FuzzReadShare: whatever is taken stays within the limits, so nothing can be
-// given back that was not paid.
+func TestShareAddsUpWhatIsCharged(t *testing.T) {
+	given, p := read(`{"operation":"batch","points":10,"tally":{"valid":1,"invalid":2},"domains":[
+		{"name":"a","addresses":3,"tally":{"valid":3,"public":3,"role":1}},
+		{"name":"b","addresses":2,"tally":{"valid":2,"disposable":2,"gibberish":1}},
+		{"name":"c","addresses":2,"tally":{"valid":2,"relay":2,"typo":2}}]}`)
+	require.Nil(t, p)
+	finished, failed, unfinished := lookup{finished: true, mx: true}, lookup{finished: true, err: errors.New("x")}, lookup{}
+	for name, c := range map[string]struct {
+		lookups []lookup
+		points  int64
+		found   ledger.Found
+		says    string
+	}{
+		"all":     {[]lookup{finished, finished, {finished: true}}, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,true,false],"partial":false}`},
+		"failed":  {[]lookup{failed, finished, finished}, 10, ledger.Found{Valid: 5, Invalid: 2, LookupErrors: 3, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":["DNS_FAILURE",true,true],"partial":false}`},
+		"partial": {[]lookup{finished, unfinished, failed}, 8, ledger.Found{Valid: 4, Invalid: 2, LookupErrors: 2, Public: 3, Role: 1}, `{"mx":[true,null,"DNS_FAILURE"],"partial":true}`},
+		"nothing": {[]lookup{unfinished, unfinished, unfinished}, 3, ledger.Found{Valid: 1, Invalid: 2}, `{"mx":[null,null,null],"partial":true}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			done := given.outcome(c.lookups)
+			require.Equal(t, c.points, done.points)
+			require.Equal(t, c.found, done.found)
+			require.Equal(t, c.says, string(done.body))
+		})
+	}
+}
+
+// FuzzReadShare: whatever is accepted stays within the limits, and no more is
+// counted than is charged.
 func FuzzReadShare(f *testing.F) {
-	f.Add(`{"operation":"batch","points":3,"domains":[{"name":"example.org","addresses":2}]}`) // the usual
-	f.Add(`{"operation":"single","points":1,"domains":[{"name":"a","addresses":-1}]}`)         // below zero
-	f.Add(`{"operation":"batch","points":64,"domains":[{"name":"a","addresses":9223372036854775807},{"name":"b","addresses":1}]}`)
-	f.Add(`{"POINTS":64,"operation":"batch"}`) // encoding/json takes names in any case
-	f.Fuzz(func(t *testing.T, body string) {
+	f.Add(`{"operation":"batch","points":3,"domains":[{"name":"example.org","addresses":2}]}`, uint64(0)) // the usual
+	f.Add(`{"operation":"single","points":1,"domains":[{"name":"a","addresses":-1}]}`, uint64(1))         // below zero
+	f.Add(`{"operation":"batch","points":64,"domains":[{"name":"a","addresses":9223372036854775807},{"name":"b","addresses":1}]}`, uint64(2))
+	f.Add(`{"operation":"batch","points":2,"tally":{"valid":1},"domains":[{"name":"a","addresses":1,"tally":{"valid":1,"role":1}}]}`, uint64(1))
+	f.Add(`{"operation":"batch","points":2,"tally":{"valid":9223372036854775807,"invalid":9223372036854775807}}`, uint64(1))
+	f.Add(`{"POINTS":64,"operation":"batch"}`, uint64(3)) // encoding/json takes names in any case
+	f.Fuzz(func(t *testing.T, body string, fates uint64) {
 		given, bad := read(body)
 		if bad != nil {
 			require.Zero(t, given.Points)
@@ -71,8 +114,17 @@ func FuzzReadShare(f *testing.F) {
 		}
 		require.LessOrEqual(t, given.Points, int64(maxUnique))
 		require.LessOrEqual(t, len(given.Domains), maxUnique)
-		left := given.unfinished(make([]item, len(given.Domains)))
-		require.GreaterOrEqual(t, left, int64(len(given.Domains)))
-		require.LessOrEqual(t, left, given.Points)
+		lookups := make([]lookup, len(given.Domains))
+		for n := range lookups {
+			lookups[n].finished = fates>>(n%64)&1 == 1
+		}
+		done := given.outcome(lookups)
+		require.GreaterOrEqual(t, done.points, int64(0))
+		require.LessOrEqual(t, done.points, given.Points)
+		for _, n := range []int64{done.found.Valid + done.found.Invalid + done.found.LookupErrors, done.found.Disposable, done.found.Public,
+			done.found.Relay, done.found.Role, done.found.Gibberish, done.found.Typo} {
+			require.GreaterOrEqual(t, n, int64(0))
+			require.LessOrEqual(t, n, done.points)
+		}
 	})
 }

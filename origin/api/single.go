@@ -6,55 +6,35 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// single answers GET /v1/email/{email}. It costs a point, and only when it
-// answers 200.
-func (s *Server) single(r *http.Request) response {
-	key, refusal := readKey(r.Header)
-	if refusal != nil {
-		return refusal.response()
-	}
-	facts, bad := s.checkPath(r)
-	request := ledger.Request{Key: key, Points: 1}
-	if bad != nil {
-		request.Points = 0
-	}
-	admission, refused := s.admit(r.Context(), request)
-	if refused != nil {
-		return singleRefusal(admission, refused)
-	}
-	if bad != nil {
-		answer := bad.response()
-		answer.usage = &admission.Usage
-		return answer
-	}
-	return s.complete(r, admission, &facts)
-}
+// single is GET /v1/email/{email}. It costs a point, and only when it answers
+// 200.
+var single = &operation{name: "single", style: styleOfSingle, read: readSingle}
 
-// checkPath runs the module on the address in the path.
-func (s *Server) checkPath(r *http.Request) (facts host.Answer, bad *fault) {
-	email, bad := pathAddress(r)
-	if bad != nil {
-		return facts, bad
+// readSingle runs the module on the address in the path: an address that is not
+// valid is a bad request.
+func readSingle(x *exchange, r *http.Request) (job, *problem) {
+	email, p := pathAddress(r)
+	if p != nil {
+		return job{}, p
 	}
-	facts, err := s.Engine.Check(r.Context(), nil, email, s.Flags)
+	facts, err := x.Engine.Check(x.request.Context(), nil, email, x.Flags)
 	switch {
 	case err != nil:
-		return facts, s.moduleFault(r.Context(), err)
+		return job{}, x.moduleProblem(x.request.Context(), err)
 	case !facts.Valid:
-		return facts, invalidFormat.with(sentence(facts.Refusal.Sentence))
+		return job{}, invalidFormat.with(sentence(facts.Refusal.Sentence))
 	}
-	return facts, nil
+	return job{price: 1, work: func(ctx context.Context) (outcome, *problem) { return x.finishSingle(ctx, &facts) }}, nil
 }
 
 // pathAddress is the last part of the path, percent-decoded once.
-func pathAddress(r *http.Request) (string, *fault) {
+func pathAddress(r *http.Request) (string, *problem) {
 	encoded, found := strings.CutPrefix(r.URL.EscapedPath(), singlePrefix)
 	if !found || encoded == "" {
-		return "", missingEmail.with("The path ends where the address should stand: GET /v1/email/{email}, the address percent-encoded.")
+		return "", missingEmail.with("The path has no address: send GET /v1/email/{email}, the address percent-encoded.")
 	}
 	email, err := url.PathUnescape(encoded)
 	if err != nil {
@@ -63,39 +43,13 @@ func pathAddress(r *http.Request) (string, *fault) {
 	return email, nil
 }
 
-// complete adds what DNS says.
-func (s *Server) complete(r *http.Request, admission ledger.Admission, facts *host.Answer) response {
-	mx, refusal := s.lookUpPaid(r.Context(), admission, facts.Host)
-	if refusal != nil {
-		return *refusal
+// finishSingle adds what DNS says.
+func (s *Server) finishSingle(ctx context.Context, facts *host.Answer) (outcome, *problem) {
+	mx, err := s.lookUp(ctx, facts.Host)
+	if err != nil {
+		return outcome{}, lookupProblem(err)
 	}
-	return ok(facts.AppendResult(nil, mx), admission.Usage)
-}
-
-// lookUpPaid asks for the MX that a point was charged for. A look-up that
-// failed costs nothing.
-func (s *Server) lookUpPaid(ctx context.Context, admission ledger.Admission, domain string) (mx bool, refusal *response) {
-	mx, err := s.lookUp(ctx, domain)
-	if err == nil {
-		return mx, nil
-	}
-	usage, settleErr := s.settle(ctx, admission, ledger.Settlement{Refund: 1, Failed: true})
-	answer := dnsUnavailable(err).response()
-	if settleErr == nil {
-		answer.usage = &usage
-	}
-	return false, &answer
-}
-
-// singleRefusal turns the batch's 402 into the single's 429: too few points is
-// a limit that passes with the month.
-func singleRefusal(a ledger.Admission, refused *response) response {
-	if a.Verdict != ledger.Insufficient {
-		return *refused
-	}
-	f := tooMany.with("The month's usage points are used up; " + waitForRefill(a.RetryAfter))
-	f.retryAfter = a.RetryAfter
-	answer := f.response()
-	answer.usage = refused.usage
-	return answer
+	done := outcome{points: 1, body: facts.AppendResult(nil, mx)}
+	count(&done.found, facts)
+	return done, nil
 }

@@ -39,14 +39,14 @@ func TestReadKey(t *testing.T) {
 		"empty":           {"X-API-Key", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, refusal := readKey(http.Header{http.CanonicalHeaderKey(c.header): {c.value}})
-			require.Equal(t, c.ok, refusal == nil)
+			got, p := readKey(http.Header{http.CanonicalHeaderKey(c.header): {c.value}})
+			require.Equal(t, c.ok, p == nil)
 			if c.ok {
 				require.Equal(t, key, got)
 				return
 			}
-			require.Equal(t, "INVALID_API_KEY", refusal.code)
-			require.NotContains(t, refusal.message, key, "the key is repeated")
+			require.Equal(t, "INVALID_API_KEY", p.name)
+			require.NotContains(t, p.message, key, "the key is repeated")
 		})
 	}
 }
@@ -58,37 +58,20 @@ func TestRequestIDIsHarmless(t *testing.T) {
 	}
 }
 
-func TestSealedAnswerOpensUnderTheSameKeyOnly(t *testing.T) {
-	header := http.Header{"Idempotency-Key": {"one"}}
-	body := []byte(`{"emails":["a@mail.example"]}`)
-	mine, f := readOnce(header, "my key", body)
-	require.Nil(t, f)
-	sealed := mine.seal(body)
-	require.NotContains(t, string(sealed), "mail.example")
-	opened, err := mine.aead.Open(nil, nil, sealed, mine.Body[:])
-	require.NoError(t, err)
-	require.Equal(t, body, opened)
-	other, _ := readOnce(header, "other key", body)
-	_, err = other.aead.Open(nil, nil, sealed, other.Body[:])
-	require.Error(t, err)
-	require.NotEqual(t, mine.ID, other.ID)
-}
-
-func TestLookUpFailuresAreTold(t *testing.T) {
-	for err, code := range map[error]string{
-		&mx.Error{Kind: mx.Timeout, Reason: mx.NoAnswer}:  "DNS_TIMEOUT",
-		context.DeadlineExceeded:                          "DNS_TIMEOUT",
-		&mx.Error{Kind: mx.Failure, Reason: mx.Malformed}: "DNS_FAILURE",
-		errors.New("odd"):                                 "DNS_FAILURE",
+func TestLookupFailuresHaveTheirCode(t *testing.T) {
+	for err, want := range map[error][2]string{
+		&mx.Error{Kind: mx.Timeout, Reason: mx.NoAnswer}:  {"DNS_TIMEOUT", "DNS lookup timed out for domain mail.example"},
+		context.DeadlineExceeded:                          {"DNS_TIMEOUT", "DNS lookup timed out for domain mail.example"},
+		&mx.Error{Kind: mx.Failure, Reason: mx.Malformed}: {"DNS_FAILURE", "DNS lookup failed for domain mail.example"},
+		errors.New("odd"):                                 {"DNS_FAILURE", "DNS lookup failed for domain mail.example"},
 	} {
-		got, message := itemError(err, "mail.example")
-		require.Equal(t, code, got)
-		require.Contains(t, message, "mail.example")
-		require.Equal(t, http.StatusServiceUnavailable, dnsUnavailable(err).status)
+		code, message := itemError(err, "mail.example")
+		require.Equal(t, want, [2]string{code, message})
+		require.Equal(t, http.StatusServiceUnavailable, lookupProblem(err).status)
 	}
 }
 
-func TestOpenAPIDescribesEveryRouteAndProblem(t *testing.T) {
+func TestOpenAPIDescribesEveryRouteAndCode(t *testing.T) {
 	var doc struct {
 		OpenAPI string
 		Paths   map[string]map[string]any
@@ -101,8 +84,19 @@ func TestOpenAPIDescribesEveryRouteAndProblem(t *testing.T) {
 		}
 		require.Contains(t, doc.Paths[path], strings.ToLower(r.method), path)
 	}
-	for _, p := range []problem{invalidKey, wrongMediaType, bodyTooLarge, missingEmail, invalidFormat, invalidRequest,
+	for _, c := range []code{invalidKey, wrongMediaType, bodyTooLarge, missingEmail, invalidFormat, invalidRequest,
 		emptyBatch, batchSizeExceeded, insufficientUsage, idemConflict, idemMismatch, internal, cancelled} {
-		require.Contains(t, string(description), p.code)
+		require.Contains(t, string(description), c.name)
+	}
+}
+
+// Every status has the shape of the contract, in each operation's style.
+func TestShapeOfEveryStatus(t *testing.T) {
+	for status, want := range map[int][2]shape{ // single, batch
+		400: {flat, enveloped}, 401: {flat, flat}, 402: {flat, enveloped}, 403: {flat, flat}, 404: {flat, flat}, 405: {flat, flat},
+		409: {flat, enveloped}, 413: {flat, enveloped}, 415: {flat, enveloped}, 422: {flat, enveloped}, 429: {rate, rate}, 500: {flat, flat}, 503: {flat, flat},
+	} {
+		p := code{"X", status}.with("x")
+		require.Equal(t, want, [2]shape{p.shapeIn(styleOfSingle.input), p.shapeIn(styleOfBatch.input)}, status)
 	}
 }

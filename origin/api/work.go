@@ -3,95 +3,129 @@ package api
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// item is what became of one address of a batch; the zero value is unfinished.
+// An item is one address of a batch and what was found out about it.
 type item struct {
-	finished bool
-	facts    host.Answer
-	mx       bool
-	dns      error // the look-up gave no answer
-	fault    error // the module gave no facts: a defect, the batch fails
+	checked bool // the module gave facts
+	facts   host.Answer
+	lookup  lookup
 }
 
-// checkAll states the facts about all addresses.
+// finished reports whether all that there is to find out was found out.
+func (i *item) finished() bool { return i.checked && i.lookup.finished }
+
+// checkAll finds out about all addresses, in order, what it can until ctx ends,
+// the time is up or the server stops. An error means that the batch fails.
 func (s *Server) checkAll(ctx context.Context, emails []string) ([]item, error) {
-	view := s.Engine.View() // one set of lists for the whole batch
-	return s.sideBySide(ctx, len(emails), func(ctx context.Context, n int) item {
-		return s.checkOne(ctx, view, emails[n])
-	})
-}
-
-// sideBySide does count pieces of work until they are done, the time is up, the
-// client is gone or the server stops. Items stand in order; those not finished
-// by then stay zero.
-func (s *Server) sideBySide(ctx context.Context, count int, do func(context.Context, int) item) ([]item, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.BatchTimeout)
+	ctx, cancel := s.workContext(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.stopping, cancel)()
-	done := make(chan numbered, count)
-	for n := range count {
-		go func() { done <- numbered{n, finish(ctx, n, do)} }()
+	items, err := s.runModule(ctx, emails)
+	if err != nil {
+		return nil, err
 	}
-	return collect(ctx, done, count)
-}
-
-// finish does one piece of work. What the end of the batch interrupted is
-// unfinished, not failed.
-func finish(ctx context.Context, n int, do func(context.Context, int) item) (i item) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			i = item{fault: fmt.Errorf("panic: %v", fault)}
-		}
-	}()
-	i = do(ctx, n)
-	if ctx.Err() != nil && (i.fault != nil || i.dns != nil) {
-		return item{}
+	lookups, err := s.lookUpAll(ctx, domainsOf(items))
+	for n := range items {
+		items[n].lookup = lookups[items[n].facts.Host]
 	}
-	i.finished = true
-	return i
+	return items, err
 }
 
-// numbered is an item and its place in the batch.
-type numbered struct {
-	n    int
-	item item
+// workContext ends with ctx, after the time that a batch may take, or when the
+// server stops.
+func (s *Server) workContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, s.BatchTimeout)
+	stop := context.AfterFunc(s.stopping, cancel)
+	return ctx, func() { stop(); cancel() }
 }
 
-// collect gathers finished items. A worker that is late writes to the buffered
-// channel, which nobody reads any more, and not into the batch.
-func collect(ctx context.Context, done <-chan numbered, count int) ([]item, error) {
-	items := make([]item, count)
-	for range count {
-		select {
-		case d := <-done:
-			if d.item.fault != nil {
-				return items, d.item.fault
-			}
-			items[d.n] = d.item
-		case <-ctx.Done():
-			return items, nil
+// domainsOf lists the domains of the items that were checked, each once.
+func domainsOf(items []item) []string {
+	seen := make(map[string]bool, len(items))
+	var domains []string
+	for n := range items {
+		if name := items[n].facts.Host; items[n].checked && !seen[name] {
+			seen[name] = true
+			domains = append(domains, name)
 		}
 	}
-	return items, nil
+	return domains
 }
 
-// checkOne states the facts about one address.
-func (s *Server) checkOne(ctx context.Context, view *host.View, email string) (i item) {
-	i.facts, i.fault = view.Check(ctx, nil, email, s.Flags)
-	if i.fault == nil {
-		i.mx, i.dns = s.lookUp(ctx, i.facts.Host)
-	}
-	return i
-}
-
+// finishedItems are the items that are reported and charged.
 func finishedItems(items []item) (finished []*item) {
 	for n := range items {
-		if items[n].finished {
+		if items[n].finished() {
 			finished = append(finished, &items[n])
 		}
 	}
 	return finished
 }
+
+// runModule runs the module on the addresses with a few workers: more than
+// there are processors would only wait. All of them have ended on return.
+func (s *Server) runModule(ctx context.Context, emails []string) ([]item, error) {
+	run := moduleRun{view: s.Engine.View(), flags: s.Flags, emails: emails, items: make([]item, len(emails))}
+	workers := min(runtime.GOMAXPROCS(0), len(emails))
+	var group sync.WaitGroup
+	for range workers - 1 {
+		group.Go(func() { run.work(ctx) })
+	}
+	run.work(ctx)
+	group.Wait()
+	if failed := run.failed.Load(); failed != nil {
+		return nil, *failed
+	}
+	return run.items, nil
+}
+
+// A moduleRun is what the workers of one batch share.
+type moduleRun struct {
+	view   *host.View // one set of lists for the whole batch
+	flags  host.Flags
+	emails []string
+	items  []item
+	next   atomic.Int64          // the first address that no worker has taken
+	failed atomic.Pointer[error] // why the batch fails
+}
+
+// work takes addresses until none is left.
+func (r *moduleRun) work(ctx context.Context) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.fail(panicError(cause))
+		}
+	}()
+	var room []byte // for the JSON of several addresses
+	for n := r.take(); n < len(r.emails) && ctx.Err() == nil && r.failed.Load() == nil; n = r.take() {
+		if cap(room) == 0 {
+			room = make([]byte, 0, jsonRoom)
+		}
+		facts, err := r.view.Check(ctx, room, r.emails[n], r.flags)
+		if err != nil {
+			if ctx.Err() == nil {
+				r.fail(err)
+			}
+			return
+		}
+		room = facts.JSON[len(facts.JSON):]
+		r.items[n] = item{checked: true, facts: facts}
+	}
+}
+
+// jsonRoom is what about a dozen usual addresses take.
+const jsonRoom = 4 << 10
+
+func (r *moduleRun) take() int { return int(r.next.Add(1)) - 1 }
+
+// fail keeps the first error.
+func (r *moduleRun) fail(err error) { r.failed.CompareAndSwap(nil, &err) }
+
+// panicError is the error that a panic becomes. It has only the type: the
+// value may quote the input.
+func panicError(cause any) error { return fmt.Errorf("panic of type %T", cause) }

@@ -1,10 +1,10 @@
 // Package contract is the contract of the two operations as data: requests and
-// the answers that the specification wants, in cases.json. The same suite runs
-// against the origin and against an edge worker before it, so that both answer
-// alike.
+// the answers that the specification requires, in cases.json. The same suite
+// runs against the origin and against an edge worker in front of it, so that
+// both answer alike.
 //
-// Each case has an account of its own, so its cost is known to the point. What
-// DNS says comes from Zone, which a test serves over real sockets.
+// Each case has an account of its own, so its cost is exact. The DNS data comes
+// from Zone, which a test serves over real sockets.
 package contract
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 )
 
-// Zone is the DNS that the cases count on.
+// Zone is the DNS data of the cases.
 const Zone = `
 	example.         300 IN SOA ns.example. hostmaster.example. 1 2 3 4 60
 	mail.example.    300 IN MX  10 mx1.mail.example.
@@ -42,7 +42,7 @@ func Serve(t testing.TB) string {
 //go:embed cases.json
 var raw []byte
 
-// Case is one story of requests on one account.
+// Case is a sequence of requests on one account.
 type Case struct {
 	Name    string
 	Account Terms
@@ -54,6 +54,7 @@ type Case struct {
 // Terms are what the case's account may use; unlimited unless given.
 type Terms struct {
 	Rate, Points *ledger.Limit
+	Overage      *bool // whether points beyond the limit may be used
 }
 
 // Step is a request and the answer it gets.
@@ -62,27 +63,28 @@ type Step struct {
 	Answer  Answer
 }
 
-// Request is sent as it stands. A {key} in a header becomes the account's key;
+// Request is sent as it is. A {key} in a header becomes the account's key;
 // without a key header of its own the request sends X-API-Key: {key}.
 type Request struct {
 	Method  string // GET unless given
 	Target  string
 	Headers map[string]string
 	Body    string
-	Fill    string // repeated to make up Times octets in place of {fill} in Body
+	Fill    string // repeated Times times in place of {fill} in Body and Target
 	Times   int
 }
 
 // Answer is what must come back. A header beginning with ~ is a regular
-// expression; an empty one must be absent. In Body, the string "*" stands for
-// any value; fields must stand in the same order.
+// expression; an empty one must be absent. In Body, the string "*" matches any
+// value, a string beginning with ~ is a regular expression, and the members must
+// have the same order.
 type Answer struct {
 	Status  int
 	Headers map[string]string
 	Body    json.RawMessage
 }
 
-// Cases reads the suite; a field that it does not know is an error.
+// Cases reads the suite; an unknown field is an error.
 func Cases(t testing.TB) []Case {
 	t.Helper()
 	var cases []Case

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strings"
 )
 
-// match compares two JSON texts token by token, so order counts. The string
-// "*" in want matches any one value.
+// match compares two JSON texts token by token, so order counts. In want, the
+// string "*" matches any one value, and a string that begins with ~ is a regular
+// expression for a string.
 func match(want, got []byte) error {
 	w, g := json.NewDecoder(bytes.NewReader(want)), json.NewDecoder(bytes.NewReader(got))
 	w.UseNumber()
@@ -25,7 +28,7 @@ func match(want, got []byte) error {
 			continue
 		}
 		found, err := g.Token()
-		if err != nil || found != expected {
+		if err != nil || !sameToken(expected, found) {
 			return fmt.Errorf("at %d: want %v, got %v (%v)", g.InputOffset(), expected, found, err)
 		}
 	}
@@ -33,4 +36,13 @@ func match(want, got []byte) error {
 		return fmt.Errorf("something follows at %d", g.InputOffset())
 	}
 	return nil
+}
+
+func sameToken(want, got json.Token) bool {
+	pattern, isPattern := want.(string)
+	if !isPattern || !strings.HasPrefix(pattern, "~") {
+		return want == got
+	}
+	text, isString := got.(string)
+	return isString && regexp.MustCompile(pattern[1:]).MatchString(text)
 }

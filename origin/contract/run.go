@@ -40,10 +40,11 @@ func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string)
 	if c.Account.Points != nil {
 		terms.Points = c.Account.Points
 	}
+	terms.Overage = c.Account.Overage
 	account = fmt.Sprintf("case-%d-%d@contract.test", n, time.Now().UnixNano())
 	a, err := l.CreateAccount(ctx, account, terms)
 	require.NoError(t, err)
-	key, made, err := l.CreateKey(ctx, a.ID, "contract")
+	key, made, err := l.CreateKey(ctx, a.ID, "contract", ledger.KeyTerms{})
 	require.NoError(t, err)
 	if c.Revoked {
 		require.NoError(t, l.RevokeKey(ctx, a.ID, made.ID))

@@ -18,7 +18,7 @@ import (
 const timeout = 30 * time.Second
 
 // send writes the request on a connection of its own: a client library would
-// mend the targets that the cases are about.
+// normalize the targets that the cases are about.
 func (r *Request) send(t *testing.T, hostPort, key string) (int, http.Header, []byte) {
 	conn, err := net.DialTimeout("tcp", hostPort, timeout)
 	require.NoError(t, err)
@@ -39,7 +39,7 @@ func (r *Request) method() string {
 	return r.Method
 }
 
-// wire is the request as it goes over the wire (RFC 9112).
+// wire is the request in HTTP/1.1 (RFC 9112).
 func (r *Request) wire(hostPort, key string) string {
 	body := strings.Replace(r.Body, "{fill}", strings.Repeat(r.Fill, r.Times), 1)
 	var w strings.Builder
@@ -55,8 +55,8 @@ func (r *Request) wire(hostPort, key string) string {
 	return w.String()
 }
 
-// headers adds the key, and the media type of a body, where the case names
-// none; a name with an empty value is left out.
+// headers adds the key and the media type of a body if the case names none; a
+// header with an empty value is left out.
 func (r *Request) headers() map[string]string {
 	all := map[string]string{"X-API-Key": "{key}"}
 	if r.method() == http.MethodPost {
@@ -73,7 +73,7 @@ func (r *Request) headers() map[string]string {
 	return all
 }
 
-// checkHeaders checks what every answer has and what this one should.
+// checkHeaders checks the headers of every answer and those of this one.
 func (a *Answer) checkHeaders(t *testing.T, name string, got http.Header) {
 	want := map[string]string{"Content-Type": "application/json", "X-Request-Id": "~^[A-Za-z0-9._:-]+$", "Cache-Control": "~no-store"}
 	for header, value := range a.Headers {

@@ -3,10 +3,13 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // What the operator's commands can fail with, beside a database that fails.
@@ -29,6 +32,17 @@ type Account struct {
 	Created time.Time
 }
 
+// Terms are what an account may use: its plan, and numbers of its own that
+// replace the plan's where they are given.
+type Terms struct {
+	Plan   string // "" is DefaultPlan
+	Rate   *Limit // requests a second
+	Points *Limit // points a calendar month
+	// Overage says whether points beyond the limit may be used. Without it,
+	// Points of its own are a hard limit.
+	Overage *bool
+}
+
 // CreateAccount makes an account.
 func (l *Ledger) CreateAccount(ctx context.Context, email string, t Terms) (Account, error) {
 	email, err := cleanEmail(email)
@@ -38,9 +52,9 @@ func (l *Ledger) CreateAccount(ctx context.Context, email string, t Terms) (Acco
 	if t, err = l.checkTerms(ctx, t); err != nil {
 		return Account{}, err
 	}
-	err = l.change(ctx, ErrAccountExists, func(now time.Time) statement {
-		return statement{name: "create_account",
-			args: []any{email, t.Plan, t.Rate.orNull(), t.Points.orNull(), now.UnixNano()}}
+	err = l.change(ctx, ErrAccountExists, func(now time.Time) store.Statement {
+		args := append(append([]any{email}, t.args()...), now.UnixNano())
+		return store.Statement{Name: "create_account", Args: args}
 	})
 	if err != nil {
 		return Account{}, err
@@ -71,8 +85,8 @@ func (l *Ledger) Accounts(ctx context.Context, after int64, limit int) ([]Accoun
 
 func (l *Ledger) accounts(ctx context.Context, email string, after int64, limit int) ([]Account, error) {
 	var list []Account
-	now := monthOf(l.clock())
-	err := l.query(ctx, statement{name: "list_accounts", args: []any{email, after, limit}, scan: func(r row) error {
+	now := monthOf(l.clock.now())
+	err := l.query(ctx, store.Statement{Name: "list_accounts", Args: []any{email, after, limit}, Scan: func(r store.Row) error {
 		var a Account
 		var m month
 		var created int64
@@ -87,7 +101,7 @@ func (l *Ledger) accounts(ctx context.Context, email string, after int64, limit 
 	return list, err
 }
 
-var errEmail = errors.New("the account's email is not one: it needs an @, at most 254 octets and no spaces or control characters")
+var errEmail = errors.New("the account's email is not one: it needs an @, at most 254 bytes and no spaces or control characters")
 
 // cleanEmail brings an account's email into the form that makes it unique.
 // Whether it can take mail is not asked here.
@@ -98,4 +112,59 @@ func cleanEmail(email string) (string, error) {
 		return "", errEmail
 	}
 	return strings.ToLower(email), nil
+}
+
+// ChangeTerms puts an account on other terms, from its next request on.
+func (l *Ledger) ChangeTerms(ctx context.Context, account int64, t Terms) error {
+	t, err := l.checkTerms(ctx, t)
+	if err != nil {
+		return err
+	}
+	return l.change(ctx, ErrNoAccount, func(time.Time) store.Statement {
+		return store.Statement{Name: "change_account", Args: append([]any{account}, t.args()...)}
+	})
+}
+
+func (l *Ledger) checkTerms(ctx context.Context, t Terms) (Terms, error) {
+	if t.Plan == "" {
+		t.Plan = DefaultPlan
+	}
+	if t.Points != nil && t.Overage == nil {
+		t.Overage = new(bool)
+	}
+	plans, err := l.Plans(ctx)
+	if err != nil {
+		return t, err
+	}
+	var names []string
+	for _, p := range plans {
+		if names = append(names, p.Name); p.Name == t.Plan {
+			return t, errors.Join(checkOptional(t.Rate, checkRate), checkOptional(t.Points, checkPoints))
+		}
+	}
+	return t, fmt.Errorf("%w %q; there are %s", ErrNoPlan, t.Plan, strings.Join(names, ", "))
+}
+
+func checkOptional(l *Limit, check func(Limit) error) error {
+	if l == nil {
+		return nil
+	}
+	return check(*l)
+}
+
+// args are the terms as a statement's arguments.
+func (t *Terms) args() []any {
+	args := []any{t.Plan, t.Rate.orNull(), t.Points.orNull(), nil}
+	if t.Overage != nil {
+		args[3] = *t.Overage
+	}
+	return args
+}
+
+// orNull is the limit as a statement's argument.
+func (l *Limit) orNull() any {
+	if l == nil {
+		return nil
+	}
+	return int64(*l)
 }

@@ -11,7 +11,7 @@ import (
 func TestAccounts(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
 		clock := clockAt(noon)
-		l, ctx := open(t, url, WithClock(clock.Now)), t.Context()
+		l, ctx := open(t, url, withFake(clock)), t.Context()
 		free, err := l.CreateAccount(ctx, " Owner@Example.COM ", Terms{})
 		require.NoError(t, err)
 		require.Equal(t, Account{ID: free.ID, Email: "owner@example.com", Plan: "free", Rate: 1, Points: 1000, Created: clock.Now()}, free)
@@ -50,7 +50,7 @@ func TestAccountErrors(t *testing.T) {
 		}
 		_, err = l.AccountByEmail(ctx, "nobody@example.com")
 		require.ErrorIs(t, err, ErrNoAccount)
-		_, _, err = l.CreateKey(ctx, 4711, "test")
+		_, _, err = l.CreateKey(ctx, 4711, "test", KeyTerms{})
 		require.ErrorIs(t, err, ErrNoAccount)
 	})
 }
@@ -58,7 +58,7 @@ func TestAccountErrors(t *testing.T) {
 func TestKeys(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
 		b := begin(t, url, plenty)
-		second, k2, err := b.CreateKey(b.ctx, b.account, "second")
+		second, k2, err := b.CreateKey(b.ctx, b.account, "second", KeyTerms{})
 		require.NoError(t, err)
 		require.Equal(t, second[:8], k2.Hint)
 		b.ask(1)
@@ -77,26 +77,8 @@ func TestKeys(t *testing.T) {
 		require.Equal(t, []Key{b.key, k2}, keys)
 
 		for _, name := range []string{"", "a\x00b", strings.Repeat("n", 65)} {
-			_, _, err = b.CreateKey(b.ctx, b.account, name)
+			_, _, err = b.CreateKey(b.ctx, b.account, name, KeyTerms{})
 			require.ErrorContains(t, err, "the name of a key", "%q", name)
 		}
-	})
-}
-
-// Another process on the same database makes, changes and revokes; each holds
-// at the very next request.
-func TestChangesElsewhereHoldAtOnce(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, plenty)
-		elsewhere := open(t, url, WithClock(b.clock.Now))
-		b.ask(1)
-		secret, key, err := elsewhere.CreateKey(b.ctx, b.account, "new")
-		require.NoError(t, err)
-		require.Equal(t, Admitted, b.send(Request{Key: secret, Points: 1}).Verdict)
-		require.NoError(t, elsewhere.ChangeTerms(b.ctx, b.account, Terms{Rate: limit(Unlimited), Points: limit(2)}))
-		require.Equal(t, Insufficient, b.send(Request{Key: secret, Points: 1}).Verdict)
-		require.NoError(t, elsewhere.RevokeKey(b.ctx, b.account, key.ID))
-		require.Equal(t, UnknownKey, b.send(Request{Key: secret, Points: 1}).Verdict)
-		require.Equal(t, Insufficient, b.ask(1).Verdict, "the other key is still good")
 	})
 }

@@ -13,10 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkCharge admits requests of one point, each answered after its commit
-// reached the disk. "limit" is what it can be measured against: the barest
-// charge on the same database, one UPDATE and one commit. From 32 callers one
-// commit serves many.
+// BenchmarkCharge is requests of one point from Begin to End, each answered
+// after its commit reached the disk. "limit" is the barest charge on the same
+// database, one UPDATE and one commit. From 32 callers one commit serves many.
 func BenchmarkCharge(b *testing.B) {
 	b.Run("sqlite/limit", limitOfSQLite)
 	benchmarkCharges(b, "sqlite", func(b *testing.B) string { return "sqlite:" + filepath.Join(b.TempDir(), "ledger.db") })
@@ -24,24 +23,21 @@ func BenchmarkCharge(b *testing.B) {
 	benchmarkCharges(b, "postgres", func(b *testing.B) string { return needPostgres(b).emptyDatabase(b) })
 }
 
-// BenchmarkRefusal is a key that floods over its rate: what turning it away
-// costs with the fence, against asking the database each time.
+// BenchmarkRefusal is a key that floods over its rate: it is refused from
+// memory, and at most once in maxRefuse by the database.
 func BenchmarkRefusal(b *testing.B) {
-	for name, lower := range map[string]bool{"fence": false, "database": true} {
-		b.Run(name, func(b *testing.B) {
-			l := open(b, "sqlite:"+filepath.Join(b.TempDir(), "ledger.db"))
-			account, err := l.CreateAccount(b.Context(), "owner@example.com", Terms{})
-			require.NoError(b, err)
-			secret, _, err := l.CreateKey(b.Context(), account.ID, "bench")
-			require.NoError(b, err)
-			for b.Loop() {
-				if lower {
-					l.fence.lower()
-				}
-				_, err := l.Admit(b.Context(), Request{Key: secret})
-				require.NoError(b, err)
-			}
-		})
+	l := open(b, "sqlite:"+filepath.Join(b.TempDir(), "ledger.db"))
+	account, err := l.CreateAccount(b.Context(), "owner@example.com", Terms{})
+	require.NoError(b, err)
+	secret, _, err := l.CreateKey(b.Context(), account.ID, "bench", KeyTerms{})
+	require.NoError(b, err)
+	b.ReportAllocs()
+	for b.Loop() {
+		r, _, err := l.Begin(b.Context(), secret)
+		require.NoError(b, err)
+		if r != nil {
+			r.End()
+		}
 	}
 }
 
@@ -58,7 +54,7 @@ const (
 
 func limitOfSQLite(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "limit.db")
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+pragmas)
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	require.NoError(b, err)
 	defer db.Close()
 	_, err = db.Exec(bareTable)
@@ -96,7 +92,7 @@ func benchmarkCharge(b *testing.B, url string, callers int) {
 	for i := range secrets {
 		account, err := l.CreateAccount(b.Context(), strconv.Itoa(i)+"@example.com", plenty)
 		require.NoError(b, err)
-		secrets[i], _, err = l.CreateKey(b.Context(), account.ID, "bench")
+		secrets[i], _, err = l.CreateKey(b.Context(), account.ID, "bench", KeyTerms{})
 		require.NoError(b, err)
 	}
 	before := l.Stats()
@@ -106,9 +102,9 @@ func benchmarkCharge(b *testing.B, url string, callers int) {
 	for i, secret := range secrets {
 		all.Go(func() {
 			for range b.N/callers + min(1, max(0, b.N%callers-i)) {
-				a, err := l.Admit(b.Context(), Request{Key: secret, Points: 1})
-				if err != nil || a.Verdict != Admitted {
-					b.Error(a.Verdict, err)
+				d, err := (&bench{Ledger: l}).try(b.Context(), secret, 1, nil)
+				if err != nil || d.Verdict != Good {
+					b.Error(d.Verdict, err)
 				}
 			}
 		})

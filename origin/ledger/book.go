@@ -1,17 +1,34 @@
 package ledger
 
-import "time"
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
 
-// A book is the working set of one batch: the rows that it concerns, as the
-// transaction read them, and what the decisions change.
+	"github.com/addrspec/addrspec/origin/ledger/store"
+)
+
+// A book is the working set of one commit group: the rows that it concerns, as
+// the transaction read them under its locks, and what the decisions change.
 type book struct {
-	now   time.Time
-	lease time.Duration
+	now     time.Time // by the database's clock
+	instant time.Time // the same by the monotonic clock
 
-	accounts map[int64]*account
-	keys     map[digest]*keyRow
-	holds    map[holdKey]*hold
-	entries  map[usageKey]*Tally
+	accounts map[int64]*accountState
+	keys     map[int64]*keyState
+	secrets  map[digest]int64 // when they expire
+	records  map[recordKey]*record
+	usage    map[usageKey]Tally
+	writes   []store.Statement // of single rows
+	changes  bool              // there was something to write
+}
+
+// A recordKey names an idempotency record.
+type recordKey struct {
+	account int64
+	id      recordID
 }
 
 // A usageKey names a line of the usage history.
@@ -20,59 +37,164 @@ type usageKey struct {
 	day          Day
 }
 
-// A Tally is what a key did in a day, or what a batch adds to it.
-type Tally struct {
-	Points   int64 // charged, less what was given back
-	Requests int64 // that had a token
-	Errors   int64 // of these, how many were not answered with 200
+// wanted is what the operations of a group ask to be loaded.
+type wanted struct {
+	rows    map[wantedRow]bool
+	records map[recordKey]bool
 }
 
-func newBook(lease time.Duration) *book {
+// A wantedRow is an account, one of its keys or 0, and one of the key's secrets
+// or none.
+type wantedRow struct {
+	account, key int64
+	secret       digest
+}
+
+func wantedBy(group []operation) *wanted {
+	w := &wanted{map[wantedRow]bool{}, map[recordKey]bool{}}
+	for _, op := range group {
+		op.want(w)
+	}
+	return w
+}
+
+func newBook() *book {
 	return &book{
-		lease:    lease,
-		accounts: map[int64]*account{},
-		keys:     map[digest]*keyRow{},
-		holds:    map[holdKey]*hold{},
-		entries:  map[usageKey]*Tally{},
+		accounts: map[int64]*accountState{},
+		keys:     map[int64]*keyState{},
+		secrets:  map[digest]int64{},
+		records:  map[recordKey]*record{},
+		usage:    map[usageKey]Tally{},
 	}
 }
 
-// entry is the line of the usage history to add to.
-func (b *book) entry(at usageKey) *Tally {
-	e := b.entries[at]
-	if e == nil {
-		e = &Tally{}
-		b.entries[at] = e
+// reads lists what a group must load. The lock of an account is that of
+// whatever belongs to it.
+func (b *book) reads(w *wanted) []store.Statement {
+	var list []store.Statement
+	if len(w.rows) > 0 {
+		rows := []any{w.rowsAsJSON()}
+		list = append(list, store.Statement{Name: "lock_accounts", Args: rows}, store.Statement{Name: "read_rows", Args: rows, Scan: b.scanRow})
 	}
-	return e
-}
-
-// writes lists what the decisions changed.
-func (b *book) writes() []statement {
-	var list []statement
-	for _, a := range b.accounts {
-		if a.changed {
-			list = append(list, statement{name: "put_account", args: []any{a.id, int64(a.month), a.used, a.tat}})
+	if len(w.records) > 0 {
+		ids := make([][2]any, 0, len(w.records))
+		for at := range w.records {
+			ids = append(ids, [2]any{at.account, at.id.hex()})
 		}
-	}
-	for at, e := range b.entries {
-		list = append(list, statement{name: "add_usage",
-			args: []any{at.account, at.key, int64(at.day), e.Points, e.Requests, e.Errors}})
-	}
-	for _, h := range b.holds {
-		list = append(list, h.writes()...)
+		list = append(list, store.Statement{Name: "read_answers", Args: []any{asJSON(ids)}, Scan: b.scanRecord})
 	}
 	return list
 }
 
-func (h *hold) writes() []statement {
-	id := toHex(h.id[:])
-	switch {
-	case h.dropped:
-		return []statement{{name: "drop_hold", args: []any{h.account, id}}}
-	case h.changed:
-		return []statement{{name: "put_hold", args: []any{h.account, id, toHex(h.body[:]), h.owner,
-			h.lease, h.expires, h.answer, h.key, h.points, int64(h.month), int64(h.day)}}}
+// rowsAsJSON lists triples; numbers and hexadecimal digits need no escapes.
+func (w *wanted) rowsAsJSON() string {
+	list := []byte{'['}
+	for row := range w.rows {
+		if len(list) > 1 {
+			list = append(list, ',')
+		}
+		list = strconv.AppendInt(append(list, '['), row.account, 10)
+		list = strconv.AppendInt(append(list, ','), row.key, 10)
+		list = append(list, `,"`...)
+		if row.secret != (digest{}) {
+			list = hex.AppendEncode(list, row.secret[:])
+		}
+		list = append(list, `"]`...)
 	}
-	return nil
+	return string(append(list, ']'))
+}
+
+func (b *book) scanRow(r store.Row) error {
+	a, k := &accountState{}, &keyState{}
+	var hash string
+	var expires int64
+	if err := r.Scan(append(append(a.columns(), k.columns()...), &hash, &expires)...); err != nil {
+		return err
+	}
+	if b.accounts[a.id] == nil {
+		b.accounts[a.id] = a
+	}
+	if k.account = a.id; k.id != 0 && b.keys[k.id] == nil {
+		b.keys[k.id] = k
+	}
+	if hash == "" {
+		return nil
+	}
+	var at digest
+	err := fromHex(at[:], hash)
+	b.secrets[at] = expires
+	return err
+}
+
+func (b *book) scanRecord(r store.Row) error {
+	var at recordKey
+	var id, body string
+	x := &record{}
+	if err := r.Scan(&at.account, &id, &body, &x.answer, &x.size, &x.expires); err != nil {
+		return err
+	}
+	if err := fromHex(at.id[:], id); err != nil {
+		return err
+	}
+	b.records[at] = x
+	return fromHex(x.body[:], body)
+}
+
+// tally adds to the usage history.
+func (b *book) tally(at usageKey, t Tally) { b.usage[at] = b.usage[at].plus(t) }
+
+// keep stores a record in place of one that has expired, if any.
+func (b *book) keep(at recordKey, x *record) {
+	b.drop(at)
+	b.records[at] = x
+	b.accounts[at.account].store(x.size)
+	b.writes = append(b.writes, store.Statement{Name: "put_answer",
+		Args: []any{at.account, at.id.hex(), digest(x.body).hex(), x.answer, x.size, x.expires}})
+}
+
+// drop deletes a record that has expired.
+func (b *book) drop(at recordKey) {
+	if x := b.records[at]; x != nil {
+		delete(b.records, at)
+		b.accounts[at.account].store(-x.size)
+		b.writes = append(b.writes, store.Statement{Name: "drop_answer", Args: []any{at.account, at.id.hex()}})
+	}
+}
+
+// statements lists what the decisions changed.
+func (b *book) statements() []store.Statement {
+	list := b.writes
+	for _, a := range b.accounts {
+		if a.changed {
+			list = append(list, store.Statement{Name: "put_account", Args: []any{a.id, int64(a.month), a.used, a.tat, a.stored}})
+		}
+	}
+	for _, k := range b.keys {
+		if k.changed && (k.budget != Unlimited || k.rate != Unlimited) {
+			list = append(list, store.Statement{Name: "put_key", Args: []any{k.id, int64(k.month), k.used, k.tat}})
+		}
+	}
+	for at, t := range b.usage {
+		f := t.Found
+		list = append(list, store.Statement{Name: "add_usage", Args: []any{at.account, at.key, int64(at.day), t.Points, t.Requests, t.Errors,
+			f.Valid, f.Invalid, f.Disposable, f.Public, f.Relay, f.Role, f.Gibberish, f.Typo, f.LookupErrors}})
+	}
+	return list
+}
+
+// asJSON is how lists reach a query.
+func asJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // numbers and strings of our own: cannot fail
+	}
+	return string(data)
+}
+
+func fromHex(dst []byte, s string) error {
+	if hex.DecodedLen(len(s)) != len(dst) {
+		return errors.New("a hash in the database has the wrong length")
+	}
+	_, err := hex.Decode(dst, []byte(s))
+	return err
 }

@@ -3,25 +3,59 @@ package ledger
 import "time"
 
 // A token bucket holds as many tokens as its rate gives in a second, is filled
-// without pause and lends none. It is kept as one integer, the theoretical
+// continuously and lends none. It is kept as one integer, the theoretical
 // arrival time (TAT) of the generic cell rate algorithm, ITU-T I.371: the
-// moment at which the bucket will be full again. A bucket that is full at now
-// has a TAT in the past; an empty one has its TAT a second ahead.
+// moment at which the bucket will be full again.
+//
+// A request takes its token with the time of its arrival and not of its
+// charge, so a client that keeps its rate is not refused because work delays
+// and bunches its charges. The token reaches the database up to lateness after
+// the arrival, and tokens of several replicas in any order. Hence a bucket may
+// be overdrawn by what it gains in lateness: counted by arrival, an account
+// takes at most capacity + rate x (T + lateness) in any time T.
 
-// take takes one token at now from a bucket of rate tokens a second. It
-// returns the new TAT, or how long to wait until there is a token.
-func take(tat, now, rate int64) (int64, time.Duration) {
+// lateness is how late a token may reach the database.
+const lateness = 100 * time.Millisecond
+
+// take takes one token at arrival from a bucket of rate tokens a second, which
+// may be overdrawn by tolerance. It returns the new TAT, or the old one and
+// how long to wait for a token.
+func take(tat int64, arrival, now time.Time, rate int64, tolerance time.Duration) (int64, time.Duration) {
 	if rate == Unlimited {
 		return tat, 0
 	}
-	interval := int64(time.Second) / rate // between two tokens
-	window := interval * rate             // from empty to full
-	// A TAT further ahead than an empty bucket's comes from a clock that was
-	// set back since; without the bound it would shut the account out until
-	// the clock has caught up.
-	tat = min(max(tat, now), now+window)
-	if early := tat + interval - (now + window); early > 0 {
-		return tat, time.Duration(early)
+	interval := intervalOf(rate)
+	window := interval * rate // from empty to full
+	at := arrival.UnixNano()
+	taken := push(tat, arrival, rate)
+	if tat > now.UnixNano()+window+int64(lateness) {
+		// No arrival so far can have led there: the clock was set back since.
+		// The account is not shut out until the clock has caught up.
+		taken = at + window
 	}
-	return tat + interval, 0
+	wait := time.Duration(taken - at - window)
+	if wait > tolerance {
+		return tat, wait
+	}
+	return taken, 0
+}
+
+// push is the TAT after a token that was given at arrival.
+func push(tat int64, arrival time.Time, rate int64) int64 {
+	if rate == Unlimited {
+		return tat
+	}
+	return max(tat, arrival.UnixNano()) + intervalOf(rate)
+}
+
+// intervalOf is the time between two tokens, in nanoseconds.
+func intervalOf(rate int64) int64 { return int64(time.Second) / rate }
+
+// jitterOf is how much too early a paced client's request may arrive, a tenth
+// of the interval: too little for a further token in a burst.
+func jitterOf(rate int64) time.Duration {
+	if rate == Unlimited {
+		return 0
+	}
+	return time.Duration(intervalOf(rate) / 10)
 }

@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"context"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -9,46 +11,33 @@ import (
 )
 
 func TestTakeTellsAStory(t *testing.T) {
-	const ms = int64(time.Millisecond)
-	now, tat := int64(1_000_000)*ms, int64(0)
+	const ms = time.Millisecond
+	now, tat := time.Unix(1_000_000, 0), int64(0)
 	take := func() (wait time.Duration) {
-		tat, wait = take(tat, now, 5)
+		tat, wait = take(tat, now, now, 5, 0)
 		return wait
 	}
 	for range 5 {
 		require.Zero(t, take(), "a bucket that was never used is full")
 	}
-	require.Equal(t, 200*time.Millisecond, take(), "the next token comes a fifth of a second later")
-	now += 150 * ms
-	require.Equal(t, 50*time.Millisecond, take(), "a refusal puts nothing off")
-	now += 50 * ms
+	require.Equal(t, 200*ms, take(), "the next token comes a fifth of a second later")
+	now = now.Add(150 * ms)
+	require.Equal(t, 50*ms, take(), "a refusal puts nothing off")
+	now = now.Add(50 * ms)
 	require.Zero(t, take())
-	require.Equal(t, 200*time.Millisecond, take())
-	now += 1_000_000 * ms
+	require.Equal(t, 200*ms, take())
+	now = now.Add(1000 * time.Second)
 	for range 5 {
 		require.Zero(t, take())
 	}
 	require.NotZero(t, take(), "a long rest fills the bucket and no more")
-	now -= 500_000 * ms
-	require.Equal(t, 200*time.Millisecond, take(), "a clock set back leaves an empty bucket, not a shut account")
-}
-
-// An empty bucket fills again from the moment to which the clock is set back.
-func TestBucketWhenTheClockIsSetBack(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
-		require.Equal(t, Admitted, b.ask(1).Verdict)
-		require.Equal(t, Admitted, b.ask(1).Verdict)
-		b.clock.advance(-time.Hour)
-		require.Equal(t, RateLimited, b.ask(1).Verdict)
-		b.clock.advance(500 * time.Millisecond)
-		require.Equal(t, Admitted, b.ask(1).Verdict)
-		require.Equal(t, RateLimited, b.ask(1).Verdict)
-	})
+	now = now.Add(-500 * time.Second)
+	require.Zero(t, take(), "a clock set back leaves the bucket one token")
+	require.Equal(t, 200*ms, take(), "and no more")
 }
 
 func TestTakeUnlimited(t *testing.T) {
-	tat, wait := take(7, 1, Unlimited)
+	tat, wait := take(7, time.Now(), time.Now(), Unlimited, 0)
 	require.EqualValues(t, 7, tat)
 	require.Zero(t, wait)
 }
@@ -59,14 +48,14 @@ func TestTakeUnlimited(t *testing.T) {
 func TestTakeEqualsACountingBucket(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, rate := range []int64{1, 2, 5, 10, 1000} {
-		tenth := int64(time.Second) / rate / 10
-		now, tat := int64(1e18), int64(0)
+		tenth := intervalOf(rate) / 10
+		now, tat := time.Unix(1e9, 0), int64(0)
 		tenths := rate * 10 // of a token
 		for range 5000 {
 			step := random.Int64N(25)
-			now += step * tenth
+			now = now.Add(time.Duration(step * tenth))
 			tenths = min(tenths+step, rate*10)
-			next, wait := take(tat, now, rate)
+			next, wait := take(tat, now, now, rate, 0)
 			require.Equal(t, tenths >= 10, wait == 0)
 			if tat = next; wait == 0 {
 				tenths -= 10
@@ -75,4 +64,211 @@ func TestTakeEqualsACountingBucket(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Tokens may reach the bucket late and in any order: counted by arrival, no
+// time T sees more than capacity + rate x (T + lateness).
+func TestTakeHoldsTheBoundByArrival(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, rate := range []int64{1, 5, 40, 100} {
+		start, tat := time.Unix(1e9, 0), int64(0)
+		var taken []span // some out of order
+		for now := time.Duration(0); now < 20*time.Second; now += time.Duration(random.Int64N(intervalOf(rate))) {
+			arrival := now - time.Duration(random.Int64N(int64(lateness)))
+			next, wait := take(tat, start.Add(arrival), start.Add(now), rate, lateness)
+			if tat = next; wait == 0 {
+				taken = append(taken, span{arrival, arrival})
+			}
+		}
+		requireBound(t, taken, rate)
+		require.Greater(t, len(taken), int(17*rate)-1, "and tokens are not lost")
+	}
+}
+
+// span is when a request arrived: not before from, not after to.
+type span struct{ from, to time.Duration }
+
+// requireBound holds arrivals to the contract: in any time T at most capacity +
+// rate x (T + a tenth of a second). It looks at times that begin with an arrival
+// and counts the requests that have certainly arrived in them.
+func requireBound(t *testing.T, arrivals []span, rate int64) {
+	t.Helper()
+	for _, first := range arrivals {
+		for _, d := range []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond, time.Second, 7 * time.Second} {
+			count := 0
+			for _, a := range arrivals {
+				if a.from >= first.from && a.to <= first.from+d {
+					count++
+				}
+			}
+			most := float64(rate) * (1 + (d + 100*time.Millisecond).Seconds())
+			require.LessOrEqual(t, float64(count), most+1e-6, "%d/s, %s from %s", rate, d, first.from)
+		}
+	}
+}
+
+// An empty bucket fills again from the moment to which the clock is set back.
+func TestBucketWhenTheClockIsSetBack(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		b := begin(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
+		require.Equal(t, Good, b.ask(1).Verdict)
+		require.Equal(t, Good, b.ask(1).Verdict)
+		b.clock.setBack(time.Hour)
+		require.Equal(t, RateLimited, b.ask(1).Verdict)
+		b.clock.advance(500 * time.Millisecond)
+		require.Equal(t, Good, b.ask(1).Verdict)
+		require.Equal(t, RateLimited, b.ask(1).Verdict)
+		b.clock.advance(500 * time.Millisecond)
+		require.Equal(t, Good, b.ask(1).Verdict)
+	})
+}
+
+// One bucket for all of an account's keys, however many ask at once.
+func TestConcurrentRequestsShareOneBucket(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		const rate = 25
+		b := begin(t, url, Terms{Rate: limit(rate), Points: limit(Unlimited)})
+		for range 3 {
+			var admitted atomic.Int64
+			together(16, func(int) {
+				secret, _, err := b.CreateKey(b.ctx, b.account, "one of many", KeyTerms{})
+				require.NoError(b, err)
+				for range 5 {
+					if b.send(secret, 1, nil).Verdict == Good {
+						admitted.Add(1)
+					}
+				}
+			})
+			require.EqualValues(t, rate, admitted.Load())
+			b.clock.advance(time.Second)
+		}
+	})
+}
+
+// A client that keeps its rate is never refused, although its work takes up to
+// five seconds, so that its charges come in bunches and out of order. It
+// arrives up to a hundredth of its interval early or late.
+func TestPacedClientIsNeverRefused(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		for _, rate := range []int64{1, 5} {
+			t.Run(string(rune('0'+rate)), func(t *testing.T) {
+				random := rand.New(rand.NewPCG(5, uint64(rate)))
+				b := begin(t, freshOf(t, url), Terms{Rate: limit(rate), Points: limit(Unlimited)})
+				start, interval := b.clock.instant(), time.Duration(intervalOf(rate))
+				type work struct {
+					*Request
+					done time.Time
+				}
+				var working []work
+				for n := range 60 {
+					jitter := time.Duration(random.Int64N(int64(interval)/50)) - interval/100
+					b.clock.advance(start.Add(time.Duration(n)*interval + jitter).Sub(b.clock.instant()))
+					r := b.arrive()
+					working = append(working, work{r, b.clock.instant().Add(time.Duration(random.Int64N(int64(5 * time.Second))))})
+					time.Sleep(time.Millisecond)
+					for i := len(working) - 1; i >= 0; i-- {
+						if w := working[i]; n == 59 || !b.clock.instant().Before(w.done) {
+							working = append(working[:i], working[i+1:]...)
+							require.Equal(t, Good, b.finish(w.Request, 1).Verdict)
+						}
+					}
+				}
+				require.EqualValues(t, 60, b.used())
+			})
+		}
+	})
+}
+
+// finish claims, charges and ends a request.
+func (b *bench) finish(r *Request, points int64) Decision {
+	b.Helper()
+	defer r.End()
+	d, err := r.Claim(points, nil)
+	require.NoError(b, err)
+	if d.Verdict != Good {
+		return d
+	}
+	d, err = r.Charge(Charge{Points: points, Found: Found{Valid: points}})
+	require.NoError(b, err)
+	return d
+}
+
+// A token reaches the database within a tenth of a second, although its
+// request is still at work.
+func TestTokensArePosted(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		b := begin(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
+		first, second := b.arrive(), b.arrive()
+		defer first.End()
+		defer second.End()
+		other := b.elsewhere()
+		require.Eventually(t, func() bool {
+			b.clock.advance(time.Millisecond) // or the other replica's view stays new for ever
+			return other.ask(0).Verdict == RateLimited
+		}, 5*time.Second, 10*time.Millisecond)
+	})
+}
+
+// A token that another replica had given out as well is refused late: the
+// request's work is called off, and nothing is charged.
+func TestLateRefusalEndsTheWork(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		b := begin(t, url, Terms{Rate: limit(1), Points: limit(Unlimited)})
+		other := b.elsewhere()
+		other.ask(0) // takes the only token; but this replica's view is older
+		b.clock.advance(time.Second)
+		require.Equal(t, Good, b.ask(0).Verdict)
+		b.clock.advance(time.Second)
+
+		requests := []*Request{b.arrive(), other.arrive()} // one too many
+		late := 0
+		require.Eventually(t, func() bool {
+			late = 0
+			for _, r := range requests {
+				if d, refused := r.Late(); refused {
+					late++
+					require.Equal(t, RateLimited, d.Verdict)
+					require.Positive(t, d.RetryAfter)
+					require.ErrorIs(t, r.Context().Err(), context.Canceled)
+				}
+			}
+			return late > 0
+		}, 5*time.Second, 10*time.Millisecond)
+		require.Equal(t, 1, late)
+		good := 0
+		for i, r := range requests {
+			if []*bench{b, other}[i].finish(r, 1).Verdict == Good {
+				good++
+			}
+		}
+		require.Equal(t, 1, good)
+		require.EqualValues(t, 1, b.used())
+	})
+}
+
+// A flood over the rate asks the database at most once in maxRefuse, and what
+// it is refused counts down.
+func TestFloodRarelyAsksTheDatabase(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		b := begin(t, url, Terms{Rate: limit(1), Points: limit(10)})
+		require.Equal(t, Good, b.ask(1).Verdict)
+		before := b.Stats()
+		for range 1000 {
+			d := b.ask(1)
+			require.Equal(t, RateLimited, d.Verdict)
+			require.Equal(t, time.Second, d.RetryAfter)
+			require.Equal(t, &Usage{Current: 1, Limit: 10}, d.Usage)
+		}
+		require.Equal(t, before.Reads, b.Stats().Reads)
+		require.Equal(t, before.Charges, b.Stats().Charges)
+		for n := range 5 {
+			b.clock.advance(maxRefuse + 1)
+			for range 100 {
+				require.Equal(t, time.Second-time.Duration(n+1)*(maxRefuse+1), b.ask(1).RetryAfter)
+			}
+			require.EqualValues(t, n+1, b.Stats().Reads-before.Reads)
+		}
+		b.clock.advance(time.Second)
+		require.Equal(t, Good, b.ask(1).Verdict)
+	})
 }

@@ -1,101 +1,153 @@
 package ledger
 
 import (
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// doubtful begins a ledger behind a proxy, with one admission of 10 points
-// under an idempotency key and one of 20 without under way, and 100 paid.
-func doubtful(t *testing.T) (b *bench, p *proxy, keyed, plain Admission) {
+// doubtful begins a ledger behind a proxy that can cut its connections, with
+// 100 points paid.
+func doubtful(t *testing.T) (b *bench, p *pgtest.Proxy) {
 	s := needPostgres(t)
-	p = startProxy(t, s)
-	b = begin(t, pgtest.URLAt(p.dir, s.emptySchema(t)), plenty)
+	p, err := s.Proxy()
+	require.NoError(t, err)
+	t.Cleanup(p.Close)
+	url := s.emptyDatabase(t)
+	b = begin(t, p.URL(url), plenty)
+	b.url = url // what a test looks up goes past the proxy
 	b.ask(100)
-	r := b.once(1, 1)
-	r.Points = 10
-	keyed, plain = b.send(r), b.ask(20)
-	require.EqualValues(t, 130, b.used())
-	return b, p, keyed, plain
+	return b, p
 }
 
-// Whatever became of the commit, a caller that was told of a failure pays nothing.
-func TestDoubtOfAnAdmission(t *testing.T) {
-	for name, cut := range map[string]int32{"not committed": cutBeforeCommit, "committed": cutAfterCommit} {
+// However a commit is cut, its caller gets an answer that is true, once the
+// ledger has found out: what was committed is answered, and what was not is
+// decided again.
+func TestDoubtIsResolvedBeforeTheAnswer(t *testing.T) {
+	for name, cut := range map[string]pgtest.Moment{"not committed": pgtest.BeforeCommit, "committed": pgtest.AfterCommit} {
 		t.Run(name, func(t *testing.T) {
-			b, p, _, _ := doubtful(t)
-			p.cut.Store(cut)
-			_, err := b.Admit(b.ctx, b.once(2, 2))
-			require.ErrorIs(t, err, ErrUnavailable)
-			require.EqualValues(t, 1, p.cuts.Load())
-
-			b.rest()
-			require.EqualValues(t, 130, b.used())
-			require.EqualValues(t, 130, b.history().Points)
-			require.Equal(t, Admitted, b.send(b.once(2, 2)).Verdict, "its idempotency key is free")
-			require.EqualValues(t, 135, b.used())
+			b, p := doubtful(t)
+			p.Cut(cut, 1)
+			require.EqualValues(t, 120, b.ask(20).Usage.Current)
+			require.EqualValues(t, 1, p.Cuts())
+			p.Cut(cut, 1)
+			require.Equal(t, Good, b.repeat(1, 1).Verdict)
+			require.EqualValues(t, 2, p.Cuts())
+			require.Equal(t, Replayed, b.repeat(1, 1).Verdict)
+			b.requireHistory(Tally{Points: 125, Requests: 4})
 		})
 	}
 }
 
-// A settlement that failed gives everything back, once.
-func TestDoubtOfASettlement(t *testing.T) {
-	for name, cut := range map[string]int32{"not committed": cutBeforeCommit, "committed": cutAfterCommit} {
-		for kind, s := range map[string]Settlement{
-			"answered": {Refund: 3, Answer: []byte("answer")},
-			"failed":   {Failed: true},
-		} {
-			t.Run(name+", "+kind, func(t *testing.T) {
-				b, p, keyed, plain := doubtful(t)
-				p.cut.Store(cut)
-				_, err := b.Settle(b.ctx, keyed, s)
-				require.ErrorIs(t, err, ErrUnavailable)
-				b.rest()
-				require.EqualValues(t, 120, b.used())
-				require.Equal(t, Admitted, b.send(b.once(1, 2)).Verdict, "its idempotency key is free")
-
-				p.cut.Store(cut)
-				_, err = b.Settle(b.ctx, plain, s)
-				require.ErrorIs(t, err, ErrUnavailable)
-				b.rest()
-				require.EqualValues(t, 105, b.used())
-				require.EqualValues(t, 105, b.history().Points)
-				require.EqualValues(t, 2, p.cuts.Load())
-			})
-		}
-	}
-}
-
-// What is owed is given back once, though the connection is lost again just then.
-func TestDoubtOfWhatIsOwed(t *testing.T) {
-	for name, cut := range map[string]int32{"not committed": cutBeforeCommit, "committed": cutAfterCommit} {
+// A caller who waits no longer gets ErrUndecided. If the charge was committed,
+// it is given back, unless a retry with the Idempotency-Key finds the answer.
+func TestDoubtThatLastsTooLong(t *testing.T) {
+	for name, c := range map[string]struct {
+		cut        pgtest.Moment
+		plain, key int64 // points that stay
+	}{"not committed": {pgtest.BeforeCommit, 0, 0}, "committed": {pgtest.AfterCommit, 0, 5}} {
 		t.Run(name, func(t *testing.T) {
-			b, p, _, plain := doubtful(t)
-			p.cut.Store(cut)
-			b.owed.add(plain.charge)
-			require.Eventually(t, func() bool { return p.cuts.Load() == 1 }, patience, retryEvery/10)
-			b.rest()
-			require.EqualValues(t, 110, b.used())
-			require.EqualValues(t, 110, b.history().Points)
+			b, p := doubtful(t)
+			p.Shut(true) // nothing gets through after the cut
+			p.Cut(c.cut, 1)
+			begun := time.Now()
+			_, err := b.try(b.ctx, b.secret, 20, nil)
+			require.ErrorIs(t, err, ErrUndecided)
+			require.Less(t, time.Since(begun), patience+500*time.Millisecond)
+			_, _, err = b.Begin(b.ctx, b.secret)
+			require.ErrorIs(t, err, ErrUnavailable, "nobody works meanwhile")
+			require.ErrorIs(t, b.Ready(b.ctx), ErrUnavailable)
+			p.Shut(false)
+			b.awaitReady()
+			b.awaitUsed(100 + c.plain)
+
+			p.Shut(true)
+			p.Cut(c.cut, 1)
+			_, err = b.try(b.ctx, b.secret, 5, once(1, 1))
+			require.ErrorIs(t, err, ErrUndecided)
+			p.Shut(false)
+			b.awaitReady()
+			b.awaitUsed(100 + c.plain + c.key)
+			verdict := map[bool]Verdict{true: Replayed, false: Good}[c.key > 0]
+			require.Equal(t, verdict, b.repeat(1, 1).Verdict)
+			require.EqualValues(t, 105, b.used())
+			require.EqualValues(t, 105, b.history().Points)
+			require.EqualValues(t, 105, b.history().Valid)
 		})
 	}
 }
 
-// After a crash another's transaction may bear the number of one that was lost:
-// that it is committed says nothing, the mark decides.
-func TestDoubtOfANumberGivenAnew(t *testing.T) {
-	b := begin(t, needPostgres(t).emptyDatabase(t), plenty)
-	b.ask(1)
-	p := b.store.(*postgres)
-	var others string
-	require.NoError(t, p.pool.QueryRow(b.ctx, "SELECT pg_current_xact_id()::text").Scan(&others))
-	for batch, want := range map[int64]bool{p.batches: true, p.batches + 1: false} {
-		tx := &pgTransaction{postgres: p, id: others, batch: batch}
-		committed, err := tx.committed(b.ctx)
-		require.NoError(t, err)
-		require.Equal(t, want, committed)
+// awaitUsed waits for the account's points, voids included.
+func (b *bench) awaitUsed(points int64) {
+	b.Helper()
+	require.Eventually(b, func() bool { return b.used() == points && b.Stats().Undecided == 0 }, 5*time.Second, time.Millisecond, "used, wanted %d", points)
+
+}
+
+// A void is in doubt itself: it is done once.
+func TestDoubtOfAVoid(t *testing.T) {
+	for name, cut := range map[string]pgtest.Moment{"not committed": pgtest.BeforeCommit, "committed": pgtest.AfterCommit} {
+		t.Run(name, func(t *testing.T) {
+			b, p := doubtful(t)
+			p.Shut(true)
+			p.Cut(pgtest.AfterCommit, 1)
+			_, err := b.try(b.ctx, b.secret, 20, nil)
+			require.ErrorIs(t, err, ErrUndecided)
+			p.Cut(cut, 1) // the next commit is the void's
+			p.Shut(false)
+			b.awaitReady()
+			b.awaitUsed(100)
+			require.EqualValues(t, 2, p.Cuts())
+			require.EqualValues(t, 1, b.Stats().Voided)
+			time.Sleep(3 * postEvery)
+			require.EqualValues(t, 100, b.used())
+			require.EqualValues(t, 100, b.history().Points)
+		})
 	}
+}
+
+// A month that begins between a charge and its void is not given points.
+func TestVoidOfAMonthThatIsOver(t *testing.T) {
+	k := consumption{month: 5, used: 7}
+	k.void(3, 4)
+	require.Equal(t, consumption{month: 5, used: 7}, k)
+	k.void(9, 5)
+	require.Equal(t, consumption{month: 5, used: 0, changed: true}, k, "an operator has changed used in between")
+}
+
+// Under load, with connections cut before and after commits, what was answered
+// is what is charged.
+func TestDoubtUnderLoad(t *testing.T) {
+	b, p := doubtful(t)
+	var paid, undecided atomic.Int64
+	paid.Store(100)
+	var enough atomic.Bool
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		together(8, func(int) {
+			for !enough.Load() {
+				d, err := b.try(b.ctx, b.secret, 3, nil)
+				if err == nil && d.Verdict == Good {
+					paid.Add(3)
+				} else {
+					undecided.Add(1)
+				}
+			}
+		})
+	}()
+	for i := range int64(30) {
+		p.Cut(pgtest.Moment(i%2), 1)
+		require.Eventually(t, func() bool { return p.Cuts() > i }, 20*time.Second, time.Millisecond)
+	}
+	enough.Store(true)
+	<-done
+	b.awaitReady()
+	b.awaitUsed(paid.Load())
+	require.Equal(t, paid.Load(), b.history().Points)
+	t.Logf("%d points paid; %d requests without an answer", paid.Load(), undecided.Load())
 }

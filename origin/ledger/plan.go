@@ -2,11 +2,68 @@ package ledger
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
+
+// Unlimited is no limit, of points or of rate.
+const Unlimited = -1
+
+// A Limit is a number that is not negative, or Unlimited.
+type Limit int64
+
+// ParseLimit reads a number or the word unlimited.
+func ParseLimit(s string) (Limit, error) {
+	if s == "unlimited" {
+		return Unlimited, nil
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%q is not a limit: write a number from 0 on, or unlimited", s)
+	}
+	return Limit(n), nil
+}
+
+// String writes the number, or the word unlimited.
+func (l Limit) String() string {
+	if l == Unlimited {
+		return "unlimited"
+	}
+	return strconv.FormatInt(int64(l), 10)
+}
+
+// UnmarshalText reads a flag's value.
+func (l *Limit) UnmarshalText(text []byte) (err error) {
+	*l, err = ParseLimit(string(text))
+	return err
+}
+
+// UnmarshalJSON reads a number or the string "unlimited".
+func (l *Limit) UnmarshalJSON(data []byte) error {
+	var word string
+	if json.Unmarshal(data, &word) != nil {
+		word = string(data)
+	}
+	return l.UnmarshalText([]byte(word))
+}
+
+// MarshalJSON writes a number or the string "unlimited".
+func (l Limit) MarshalJSON() ([]byte, error) {
+	if l == Unlimited {
+		return []byte(`"unlimited"`), nil
+	}
+	return []byte(l.String()), nil
+}
 
 // A Plan is what an account may use.
 type Plan struct {
@@ -14,6 +71,7 @@ type Plan struct {
 	Rate    Limit  `json:"rate"`    // requests a second, also the bucket's capacity
 	Points  Limit  `json:"points"`  // points a calendar month
 	Overage bool   `json:"overage"` // whether points beyond the limit may be used
+	Stored  int64  `json:"stored"`  // bytes of idempotency records that are kept for an account
 }
 
 // Bounds of what a plan may say. A rate above a million has no meaning: the
@@ -23,6 +81,11 @@ const (
 	maxPoints = 1_000_000_000_000
 	maxPlans  = 1000
 	maxName   = 64
+
+	// DefaultStored is the bytes of idempotency records of a plan that names no
+	// other number.
+	DefaultStored = 256 << 20
+	maxStored     = 1 << 40
 )
 
 // DefaultPlan is the plan of an account that names none.
@@ -31,9 +94,9 @@ const DefaultPlan = "free"
 // DefaultPlans are the plans that a new database begins with.
 func DefaultPlans() []Plan {
 	return []Plan{
-		{Name: DefaultPlan, Rate: 1, Points: 1000},
-		{Name: "pro", Rate: 5, Points: 200_000, Overage: true},
-		{Name: "enterprise", Rate: Unlimited, Points: Unlimited},
+		{Name: DefaultPlan, Rate: 1, Points: 1000, Stored: DefaultStored},
+		{Name: "pro", Rate: 5, Points: 200_000, Overage: true, Stored: DefaultStored},
+		{Name: "enterprise", Rate: Unlimited, Points: Unlimited, Stored: DefaultStored},
 	}
 }
 
@@ -41,7 +104,8 @@ func DefaultPlans() []Plan {
 //
 //	{"name": "pro", "rate": 5, "points": 200000, "overage": true}
 //
-// where rate and points are numbers or "unlimited" and overage may be left out.
+// where rate and points are numbers or "unlimited". overage may be left out, and
+// stored, the bytes of idempotency records kept for an account.
 func ParsePlans(r io.Reader) ([]Plan, error) {
 	var raw []json.RawMessage
 	d := json.NewDecoder(r)
@@ -71,12 +135,13 @@ func ParsePlans(r io.Reader) ([]Plan, error) {
 
 // parsePlan demands both numbers: a limit that was forgotten must not become 0.
 func parsePlan(data []byte) (Plan, error) {
-	var p struct {
+	p := struct {
 		Name    string `json:"name"`
 		Rate    *Limit `json:"rate"`
 		Points  *Limit `json:"points"`
 		Overage bool   `json:"overage"`
-	}
+		Stored  int64  `json:"stored"`
+	}{Stored: DefaultStored}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
@@ -85,7 +150,7 @@ func parsePlan(data []byte) (Plan, error) {
 	if p.Rate == nil || p.Points == nil {
 		return Plan{}, errors.New("rate and points must both be given")
 	}
-	plan := Plan{Name: p.Name, Rate: *p.Rate, Points: *p.Points, Overage: p.Overage}
+	plan := Plan{Name: p.Name, Rate: *p.Rate, Points: *p.Points, Overage: p.Overage, Stored: p.Stored}
 	return plan, plan.check()
 }
 
@@ -95,6 +160,9 @@ func (p Plan) check() error {
 	}
 	if err := checkRate(p.Rate); err != nil {
 		return err
+	}
+	if p.Stored < 0 || p.Stored > maxStored {
+		return fmt.Errorf("%d stored bytes are outside 0 to %d", p.Stored, int64(maxStored))
 	}
 	return checkPoints(p.Points)
 }
@@ -111,4 +179,40 @@ func checkPoints(points Limit) error {
 		return fmt.Errorf("%d points a month are outside 0 to %d, and not unlimited", int64(points), maxPoints)
 	}
 	return nil
+}
+
+// checkName bounds what people see again in lists.
+func checkName(of, name string) error {
+	odd := func(r rune) bool { return !unicode.IsGraphic(r) }
+	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, odd) {
+		return fmt.Errorf("the name of %s must have 1 to %d bytes and no control characters", of, maxName)
+	}
+	return nil
+}
+
+// StorePlans adds plans to the database and changes those that have the same
+// name. A plan that is not named stays, since accounts may be on it.
+func (l *Ledger) StorePlans(ctx context.Context, plans []Plan) error {
+	rows := make([][]any, len(plans))
+	for i, p := range plans {
+		if err := p.check(); err != nil {
+			return fmt.Errorf("plan %q: %w", p.Name, err)
+		}
+		rows[i] = []any{p.Name, int64(p.Rate), int64(p.Points), p.Overage, p.Stored}
+	}
+	return l.transact(ctx, nil, func(time.Time) ([]store.Statement, error) {
+		return []store.Statement{{Name: "put_plans", Args: []any{asJSON(rows)}}}, nil
+	})
+}
+
+// Plans lists the plans by name.
+func (l *Ledger) Plans(ctx context.Context) ([]Plan, error) {
+	var list []Plan
+	err := l.query(ctx, store.Statement{Name: "list_plans", Scan: func(r store.Row) error {
+		var p Plan
+		err := r.Scan(&p.Name, &p.Rate, &p.Points, &p.Overage, &p.Stored)
+		list = append(list, p)
+		return err
+	}})
+	return list, err
 }

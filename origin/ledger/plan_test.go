@@ -12,11 +12,11 @@ func TestParsePlans(t *testing.T) {
 	plans, err := ParsePlans(strings.NewReader(`[
 		{"name": "free", "rate": 2, "points": 50},
 		{"name": "gold", "rate": "unlimited", "points": "unlimited", "overage": true},
-		{"name": "none", "rate": 1, "points": 0}]`))
+		{"name": "none", "rate": 1, "points": 0, "stored": 0}]`))
 	require.NoError(t, err)
 	require.Equal(t, []Plan{
-		{Name: "free", Rate: 2, Points: 50},
-		{Name: "gold", Rate: Unlimited, Points: Unlimited, Overage: true},
+		{Name: "free", Rate: 2, Points: 50, Stored: DefaultStored},
+		{Name: "gold", Rate: Unlimited, Points: Unlimited, Overage: true, Stored: DefaultStored},
 		{Name: "none", Rate: 1, Points: 0},
 	}, plans)
 }
@@ -36,6 +36,7 @@ func TestParsePlansSaysWhatIsWrong(t *testing.T) {
 		`[{"name": "a", "rate": 1000001, "points": 1}]`:                                         "outside 1 to 1000000",
 		`[{"name": "a", "rate": 1, "points": 9999999999999}]`:                                   "points a month are outside",
 		`[{"name": "a", "rate": 1, "points": 99999999999999999999}]`:                            "is not a limit",
+		`[{"name": "a", "rate": 1, "points": 1, "stored": -1}]`:                                 "-1 stored bytes",
 		`[{"name": "a", "rate": 1, "points": null}]`:                                            "must both be given",
 		`[{"name": "a", "rate": 1, "points": 1, "bonus": 3}]`:                                   "bonus",
 		`[{"name": "a", "rate": 1, "points": 1}, {"name": "a", "rate": 1, "points": 1}]`:        `plan 2: there is another one named "a"`,
@@ -73,7 +74,7 @@ func TestStorePlans(t *testing.T) {
 		require.NoError(t, err)
 		require.ElementsMatch(t, DefaultPlans(), plans, "a new database has the default plans")
 
-		require.NoError(t, b.StorePlans(b.ctx, []Plan{{Name: "free", Rate: 7, Points: 8}, {Name: "gold", Rate: Unlimited, Points: 9, Overage: true}}))
+		require.NoError(t, b.StorePlans(b.ctx, []Plan{{Name: "free", Rate: 7, Points: 8, Stored: 1}, {Name: "gold", Rate: Unlimited, Points: 9, Overage: true}}))
 		plans, err = b.Plans(b.ctx)
 		require.NoError(t, err)
 		require.Len(t, plans, 4)

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"hash/crc32"
 )
 
@@ -64,6 +65,8 @@ func hint(secret string) string { return secret[:len(secretPrefix)+4] }
 type digest [sha256.Size]byte
 
 func digestOf(secret string) digest { return sha256.Sum256([]byte(secret)) }
+
+func (d digest) hex() string { return hex.EncodeToString(d[:]) }
 
 // appendRandom appends n uniform digits. Bytes from 248 = 4*62 on are drawn
 // again, since they would favour the first digits.

@@ -5,17 +5,20 @@ import (
 	"time"
 )
 
-// Stats is what the writer has done since Open.
+// Stats is what the ledger has done since Open.
 type Stats struct {
-	Commits     int64         // transactions that succeeded, refusals alone included
-	Failures    int64         // transactions that failed
-	Operations  int64         // admissions and settlements that they decided
-	Largest     int           // operations in the largest batch
-	Busy        time.Duration // spent in transactions
-	Slowest     time.Duration // the longest of them
-	Fenced      int64         // requests refused without the database
-	Waiting     int           // operations in the queue now
-	OwedCharges int           // charges to give back as soon as the database takes it
+	Commits   int64         // transactions that succeeded
+	Failures  int64         // transactions that failed
+	Charges   int64         // requests that they decided
+	Largest   int           // requests in the largest commit group
+	Busy      time.Duration // spent in transactions
+	Slowest   time.Duration // the longest of them
+	Reads     int64         // queries for views
+	Voided    int64         // charges given back, since their caller had left
+	Waiting   int           // requests in the writer's queue now
+	UnderWay  int           // requests between Begin and End now
+	Views     int           // secrets in memory now
+	Undecided int           // charges to be given back with the next commit
 }
 
 type recorder struct {
@@ -23,7 +26,13 @@ type recorder struct {
 	Stats
 }
 
-func (r *recorder) committed(operations int, took time.Duration, err error) {
+func (r *recorder) transacted(group []operation, took time.Duration, err error) {
+	charges := 0
+	for _, op := range group {
+		if _, ok := op.(*charging); ok {
+			charges++
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.Busy, r.Slowest = r.Busy+took, max(r.Slowest, took); err != nil {
@@ -31,22 +40,35 @@ func (r *recorder) committed(operations int, took time.Duration, err error) {
 		return
 	}
 	r.Commits++
-	r.Operations += int64(operations)
-	r.Largest = max(r.Largest, operations)
+	r.Charges += int64(charges)
+	r.Largest = max(r.Largest, charges)
 }
 
-func (r *recorder) fenced() {
+func (r *recorder) voided() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.Fenced++
+	r.Voided++
 }
 
-// Stats returns what the writer has done since Open.
+func (r *recorder) undecided(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Undecided = n
+}
+
+func (r *recorder) read() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Reads++
+}
+
+// Stats returns what the ledger has done since Open.
 func (l *Ledger) Stats() Stats {
 	l.stats.mu.Lock()
 	s := l.stats.Stats
 	l.stats.mu.Unlock()
-	s.Waiting = len(l.queue)
-	s.OwedCharges = l.owed.len()
+	l.views.mu.Lock()
+	defer l.views.mu.Unlock()
+	s.Waiting, s.UnderWay, s.Views = len(l.writer.queue), l.views.underWay, len(l.views.secrets)
 	return s
 }

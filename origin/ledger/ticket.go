@@ -2,89 +2,164 @@ package ledger
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"sync/atomic"
+	"time"
 )
 
-// An operation is decided by the writer as part of a batch.
-type operation interface {
-	want(*wanted)                    // what to load for it
-	decide(*book) (Admission, error) // pure: it reads and changes the book alone
-}
-
-// A ticket is an operation on its way through the writer. Its state settles
-// who has it when the caller gives up while the writer is at work.
+// A ticket is a charge on its way through the writer. Its state says who may
+// still decide about it:
+//
+//	waiting ──take──▶ taken ──answer──▶ answered
+//	   │                └──walk──▶ walked
+//	   └──leave──▶ left
+//
+// A caller who leaves while the ticket waits is not charged, and that is
+// certain. Once a transaction has taken it, only the database knows.
 type ticket struct {
-	op        operation
-	state     atomic.Int32
-	ready     chan struct{} // closed when admission and err stand
-	admission Admission
-	err       error
+	request *Request
+	Charge
+	once     *Idempotency
+	size     int64 // of the answer to store
+	state    atomic.Int32
+	ready    chan struct{} // closed when answered
+	decision Decision
+	err      error
 }
 
 const (
 	waiting  = iota
-	taken    // by the writer
-	left     // by the caller
+	taken    // by a transaction
+	left     // by the caller, before that
+	walked   // by the caller, while the transaction was under way
 	answered // by the writer
 )
 
-func newTicket(op operation) *ticket { return &ticket{op: op, ready: make(chan struct{})} }
+func newTicket(r *Request, c Charge) *ticket {
+	return &ticket{request: r, Charge: c, once: r.once, size: int64(len(c.Answer)), ready: make(chan struct{})}
+}
 
-// submit queues a ticket and waits for its answer. When ctx ends first, the
-// operation is not done, or the writer undoes it.
-func (l *Ledger) submit(ctx context.Context, t *ticket) error {
-	if err := l.enqueue(ctx, t); err != nil {
+func (t *ticket) move(from, to int32) bool { return t.state.CompareAndSwap(from, to) }
+
+// take reports whether the transaction may charge the ticket.
+func (t *ticket) take() bool { return t.move(waiting, taken) || t.state.Load() == taken }
+
+// answer wakes the caller; false when the caller has walked away.
+func (t *ticket) answer(d Decision, err error) bool {
+	t.decision, t.err = d, err
+	if t.move(taken, answered) || t.move(waiting, answered) {
+		close(t.ready)
+		return true
+	}
+	return false
+}
+
+// patience is how long a request may wait for the database in all.
+const patience = time.Second
+
+var errLateDatabase = errors.New("it did not answer in time")
+
+// submit queues a ticket and waits for its answer, for at most patience.
+func (w *writer) submit(ctx context.Context, t *ticket, patience time.Duration) error {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	if err := w.enqueue(ctx, t, timer.C); err != nil {
 		return err
 	}
+	return t.await(ctx.Done(), timer.C, ctx)
+}
+
+func (t *ticket) await(gone <-chan struct{}, late <-chan time.Time, ctx context.Context) error {
 	select {
 	case <-t.ready:
 		return t.err
-	case <-ctx.Done():
+	case <-gone:
+		if t.move(waiting, left) {
+			return ctx.Err()
+		}
+		return t.await(nil, late, ctx)
+	case <-late:
 	}
-	if t.leave() {
-		return ctx.Err()
+	switch {
+	case t.move(waiting, left):
+		return unavailable(errLateDatabase)
+	case t.move(taken, walked):
+		return ErrUndecided
 	}
 	<-t.ready
 	return t.err
 }
 
-func (l *Ledger) enqueue(ctx context.Context, t *ticket) error {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	if l.closed {
+func (w *writer) enqueue(ctx context.Context, t *ticket, late <-chan time.Time) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.closed {
 		return ErrClosed
 	}
 	select {
-	case l.queue <- t:
+	case w.queue <- t:
 		return nil
 	default:
 	}
 	select {
-	case l.queue <- t:
+	case w.queue <- t:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-late:
+		return unavailable(errLateDatabase)
 	}
 }
 
-// leave gives an operation up. A settlement that the writer has taken is
-// waited for instead, since it cannot be undone.
-func (t *ticket) leave() bool {
-	if t.state.CompareAndSwap(waiting, left) {
-		return true
-	}
-	_, admission := t.op.(*admitting)
-	return admission && t.state.CompareAndSwap(taken, left)
+func unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
+
+// unsent counts answers that were committed and are not yet sent, so that a
+// process that is killed has charged no more than one full group of requests
+// without an answer: what is unsent takes room in the next group.
+type unsent struct{ groups []*sending } // the writer's alone
+
+// A sending is the answers of one commit group.
+type sending struct {
+	began time.Time
+	left  atomic.Int64
 }
 
-// take hands the operation to the writer, unless the caller has left.
-func (t *ticket) take() bool { return t.state.CompareAndSwap(waiting, taken) }
+// begin begins to count for another group.
+func (u *unsent) begin() { u.groups = append(u.groups, &sending{began: time.Now()}) }
 
-// answer wakes the caller; it returns false when the caller has left.
-func (t *ticket) answer() bool {
-	if !t.state.CompareAndSwap(taken, answered) {
-		return false
-	}
-	close(t.ready)
-	return true
+// add counts one more answer in the group at hand.
+func (u *unsent) add() *sending {
+	s := u.groups[len(u.groups)-1]
+	s.left.Add(1)
+	return s
 }
+
+// sent is called when the answer is sent.
+func (s *sending) sent() {
+	if s != nil {
+		s.left.Add(-1)
+	}
+}
+
+// room waits until there is some, and returns for how many charges. A client
+// that does not read its answer takes none after a tenth of a second.
+func (u *unsent) room() int {
+	for ; ; time.Sleep(pollAnswers) {
+		count := int64(0)
+		u.groups = slices.DeleteFunc(u.groups, func(s *sending) bool {
+			left := s.left.Load()
+			over := left == 0 || time.Since(s.began) > sendLimit
+			if !over {
+				count += left
+			}
+			return over
+		})
+		if room := groupLimit - int(count); room > 0 {
+			return room
+		}
+	}
+}
+
+const pollAnswers = 200 * time.Microsecond

@@ -22,6 +22,9 @@ func TestCachedLookupAllocatesNothing(t *testing.T) {
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			_, _ = r.Lookup(context.Background(), domain)
 		}), domain)
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			_, _, _ = r.Peek(domain)
+		}), domain)
 	}
 }
 

@@ -213,3 +213,36 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return r.Stats().Entries <= limit }, time.Second, time.Millisecond)
 }
+
+// Peek answers from the cache and never asks.
+func TestPeekNeverAsks(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.Fault("broken.test", mxtest.ServFail)
+	r, clock := openAt(t, Config{}, server.Addr)
+	for domain, want := range map[string]bool{"example.test": true, "null.example.test": false} {
+		_, known, err := r.Peek(domain)
+		require.NoError(t, err)
+		require.False(t, known, "before a look-up")
+		_, err = r.Lookup(context.Background(), domain)
+		require.NoError(t, err)
+		for _, spelling := range []string{domain, strings.ToUpper(domain), domain + "."} {
+			mx, known, err := r.Peek(spelling)
+			require.NoError(t, err)
+			require.True(t, known)
+			require.Equal(t, want, mx)
+		}
+	}
+	_, failed := r.Lookup(context.Background(), "broken.test")
+	_, known, err := r.Peek("broken.test")
+	require.True(t, known, "a failure is kept for a moment")
+	require.Equal(t, failed, err)
+
+	for _, never := range []string{"", "a..b", strings.Repeat("a", 64) + ".test"} {
+		mx, known, err := r.Peek(never)
+		require.True(t, known && !mx && err == nil, never)
+	}
+	clock.advance(25 * time.Hour)
+	_, known, _ = r.Peek("example.test")
+	require.False(t, known, "not fresh any more")
+	require.Equal(t, 1, server.Asked("example.test"))
+}

@@ -76,11 +76,31 @@ func (r *Resolver) Lookup(ctx context.Context, domain string) (bool, error) {
 	if err != nil || name == "" {
 		return false, err
 	}
-	if known, fresh, _ := r.cache.get(name); fresh {
-		r.counters.hits.Add(1)
-		return r.tell(known)
+	if mx, known, err := r.peek(name); known {
+		return mx, err
 	}
 	return r.share(ctx, name)
+}
+
+// Peek answers without a query, or reports that Lookup has to be called: known
+// is false unless the answer is in the cache and fresh, or the domain can have
+// no MX record. It is as cheap as a Lookup that the cache answers.
+func (r *Resolver) Peek(domain string) (mx, known bool, err error) {
+	name, err := canonical(domain)
+	if err != nil || name == "" {
+		return false, true, err
+	}
+	return r.peek(name)
+}
+
+func (r *Resolver) peek(name string) (mx, known bool, err error) {
+	entry, fresh, _ := r.cache.get(name)
+	if !fresh {
+		return false, false, nil
+	}
+	r.counters.hits.Add(1)
+	mx, err = r.tell(entry)
+	return mx, true, err
 }
 
 // tell makes of what is known the answer to a caller.

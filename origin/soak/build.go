@@ -48,12 +48,12 @@ func (l *lab) buildProgram(ctx context.Context, to string, replace map[string]st
 	for file, by := range replace {
 		all[file] = by
 	}
-	octets, err := json.Marshal(map[string]any{"Replace": all})
+	listed, err := json.Marshal(map[string]any{"Replace": all})
 	if err != nil {
 		return err
 	}
 	overlay := to + "-overlay.json"
-	if err := os.WriteFile(overlay, octets, 0o600); err != nil {
+	if err := os.WriteFile(overlay, listed, 0o600); err != nil {
 		return err
 	}
 	_, err = output(ctx, withoutC, "go", "build", "-trimpath", "-buildvcs=false", "-overlay", overlay, "-o", to, project+"/origin")

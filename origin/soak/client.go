@@ -3,19 +3,22 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"time"
 )
 
 // A client speaks HTTP over one connection at a time. Unlike net/http's it
-// never sends a request twice, so that what was charged can be counted.
+// never sends a request twice, so that charges can be counted.
 type client struct {
 	address   string
 	key       string
 	keepAlive bool
+	patience  time.Duration // hang up after this time without an answer; 0: never
 	conn      net.Conn
 	reader    *bufio.Reader
 }
@@ -23,9 +26,10 @@ type client struct {
 // exchangeLimit bounds one exchange; no answer within it is a failure.
 const exchangeLimit = 20 * time.Second
 
-// An outcome is what became of a request.
+// An outcome is the result of sending a request.
 type outcome struct {
 	fate   fate
+	begun  time.Time // before the connection was made
 	status int
 	header http.Header
 	body   []byte
@@ -38,25 +42,34 @@ type fate int
 const (
 	answered fate = iota
 	refused       // no connection: the server never saw the request
-	cut           // sent, and not answered whole: it may have been charged
+	cut           // sent, and the answer is missing or incomplete: it may be charged
+	left          // the client hung up before the answer: it may be charged
 )
 
 // send sends a request and reads its answer.
 func (c *client) send(r request) (o outcome) {
 	begun := time.Now()
-	defer func() { o.took = time.Since(begun) }()
+	defer func() { o.begun, o.took = begun, time.Since(begun) }()
 	if err := c.connect(); err != nil {
 		return outcome{fate: refused}
 	}
 	o, err := c.exchange(r)
 	if err != nil {
 		c.close()
-		return outcome{fate: cut, err: err}
+		return outcome{fate: c.fateOf(err), err: err}
 	}
 	if !c.keepAlive || o.header.Get("Connection") == "close" {
 		c.close()
 	}
 	return o
+}
+
+// fateOf distinguishes a client that hung up from a connection that broke.
+func (c *client) fateOf(err error) fate {
+	if c.patience > 0 && errors.Is(err, os.ErrDeadlineExceeded) {
+		return left
+	}
+	return cut
 }
 
 func (c *client) connect() (err error) {
@@ -75,6 +88,9 @@ func (c *client) exchange(r request) (o outcome, err error) {
 	c.conn.SetDeadline(time.Now().Add(exchangeLimit))
 	if _, err := io.WriteString(c.conn, r.wire(c.key, c.keepAlive)); err != nil {
 		return o, err
+	}
+	if c.patience > 0 {
+		c.conn.SetReadDeadline(time.Now().Add(c.patience))
 	}
 	response, err := http.ReadResponse(c.reader, nil)
 	if err != nil {
@@ -96,8 +112,8 @@ func (c *client) close() {
 	}
 }
 
-// points is what the answer says it cost; it has the contract's form, or an
-// error says why not.
+// points is the cost that the answer reports. The error says where the answer
+// differs from the contract.
 func (o *outcome) points(r request) (points int64, err error) {
 	if o.header.Get("Content-Type") != "application/json" || o.header.Get("X-Request-Id") == "" {
 		return 0, fmt.Errorf("an answer of %d lacks its headers: %v", o.status, o.header)
@@ -129,7 +145,7 @@ func (o *outcome) batchPoints(r request) (int64, error) {
 	return e.Points, nil
 }
 
-// expectShapeA holds an error to section 7 of the specification.
+// expectShapeA checks a problem against section 7 of the specification.
 func (o *outcome) expectShapeA() error {
 	var e struct {
 		Status      int

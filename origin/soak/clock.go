@@ -1,25 +1,23 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
 
 // clockSetBack sets the ledger's clock over the end of a month and back again:
 // on SQLite that is the program's, on PostgreSQL the server's. No month is
-// refilled twice and no point is lost.
+// refilled twice and no point is lost. A jump of years while the program runs
+// rolls no month.
 func clockSetBack(s *scene) error {
 	clock, err := s.newClock()
 	if err != nil {
 		return err
 	}
 	defer clock.remove()
-	at, err := clock.startReplicas(s)
-	if err != nil {
-		return err
-	}
-	m := &monthEnd{scene: s, clock: clock, at: at}
-	for _, part := range []func() error{m.oneAfterAnother, m.underLoad, m.bucket} {
+	m := &monthEnd{scene: s, clock: clock}
+	for _, part := range []func() error{m.oneAfterAnother, m.underLoad, m.bucket, m.farJump} {
 		if err := part(); err != nil {
 			return err
 		}
@@ -27,14 +25,26 @@ func clockSetBack(s *scene) error {
 	return nil
 }
 
-// monthEnd is the service around the end of a month to come.
+// monthEnd is the service around the end of a future month.
 type monthEnd struct {
 	*scene
 	clock *clock
 	at    func(client int) string
 }
 
-// Months to come: the ledger goes forward only, so each part takes a later one.
+// startBefore sets the clock to just before a month's end and starts new
+// processes. Those that ran would not believe a jump of a day or more.
+func (m *monthEnd) startBefore(months int) (err error) {
+	for _, p := range m.processes {
+		p.kill()
+	}
+	if err = m.before(months); err == nil {
+		m.at, err = m.clock.startReplicas(m.scene)
+	}
+	return err
+}
+
+// The ledger's months only advance, so each part takes a later one.
 func (m *monthEnd) before(months int) error { return m.clock.set(firstOf(months).Add(-time.Minute)) }
 func (m *monthEnd) after(months int) error  { return m.clock.set(firstOf(months).Add(time.Minute)) }
 
@@ -43,9 +53,9 @@ func firstOf(months int) time.Time {
 	return time.Date(now.Year(), now.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// oneAfterAnother buys on either side of the month's end with 100 points a month.
+// oneAfterAnother buys on both sides of a month's end with 100 points a month.
 func (m *monthEnd) oneAfterAnother() error {
-	if err := m.before(1); err != nil {
+	if err := m.startBefore(1); err != nil {
 		return err
 	}
 	a, err := m.newAccount("calm", unlimited, "100")
@@ -84,14 +94,14 @@ func (m *monthEnd) buy(a account, points int64) (sold int64) {
 		if o.status == 200 {
 			sold++
 		}
-		m.expect(o.status == 200 || o.status == 429, "the answer is %d: %s", o.status, o.body)
+		m.expect(o.status == 200 || o.status == 429, "the answer is %d: %s %v", o.status, o.body, o.err)
 	}
 	return sold
 }
 
-// underLoad sets the clock to and fro while clients buy all there is.
+// underLoad sets the clock to and fro while clients buy all points.
 func (m *monthEnd) underLoad() error {
-	if err := m.before(2); err != nil {
+	if err := m.startBefore(2); err != nil {
 		return err
 	}
 	balance := int64(m.times(20_000))
@@ -105,7 +115,7 @@ func (m *monthEnd) underLoad() error {
 	}
 	left := balance - m.buy(a, 50)
 	l := &load{account: a, clients: buyers, at: m.at}
-	l.next = func(client, n int) request { return single(fmt.Sprintf("user%d@d%d.bulk.example", n, n%domains)) }
+	l.next = func(_, n int) request { return usual(n) }
 	stop := l.start(m.ctx)
 	defer stop()
 	flips := 0
@@ -124,7 +134,7 @@ func (m *monthEnd) underLoad() error {
 }
 
 // bucket sets the clock back by an hour when the token bucket is empty: it must
-// fill as if the clock had stood still.
+// fill as if the clock had stopped.
 func (m *monthEnd) bucket() error {
 	if err := m.after(2); err != nil {
 		return err
@@ -144,6 +154,45 @@ func (m *monthEnd) bucket() error {
 	m.figure("set back by an hour with an empty bucket: let in after %s", round(time.Since(begun)))
 	m.expect(time.Since(begun) < 3*time.Second, "the account is shut out for %s", round(time.Since(begun)))
 	return nil
+}
+
+// farJump sets the clock to 2036 while the program runs: no month is rolled, so
+// points stay used up, and all goes on as before once the clock is set back.
+func (m *monthEnd) farJump() error {
+	if err := m.startBefore(3); err != nil {
+		return err
+	}
+	poor, err := m.newAccount("poor", unlimited, "20")
+	if err != nil {
+		return err
+	}
+	rich, err := m.newAccount("rich", unlimited, "20")
+	if err != nil {
+		return err
+	}
+	sold := m.buy(poor, 30)
+	m.expect(sold == 20 && m.buy(rich, 5) == 5, "before the jump %d points were sold of 20", sold)
+	if err := m.clock.set(time.Date(2036, 6, 15, 12, 0, 0, 0, time.UTC)); err != nil {
+		return err
+	}
+	during := m.buyDuring(poor, time.Second)
+	if err := m.before(3); err != nil {
+		return err
+	}
+	time.Sleep(time.Second + busy) // what a replica remembers is at most a second old
+	after, rest := m.buy(poor, 10), m.buy(rich, 20)
+	m.figure("with 20 points used up: %d sold in 2036, %d after the clock was set back; with 5 used up: %d then", during, after, rest)
+	m.expect(during == 0 && after == 0, "%d points were sold in 2036 and %d after it: the month was rolled", during, after)
+	m.expect(rest == 15, "%d points were sold after the clock was set back, 15 were left", rest)
+	return errors.Join(m.expectHistory(poor, 20), m.expectHistory(rich, 20))
+}
+
+// buyDuring asks for single points for a time.
+func (m *monthEnd) buyDuring(a account, length time.Duration) (sold int64) {
+	for begun := time.Now(); time.Since(begun) < length; time.Sleep(20 * time.Millisecond) {
+		sold += m.buy(a, 2)
+	}
+	return sold
 }
 
 // expectHistory compares what was sold in all months with the usage history.

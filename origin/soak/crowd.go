@@ -55,7 +55,7 @@ const (
 	leastP99 = 5 * time.Millisecond
 )
 
-// crowdSize is how many connections this process and the other may have open.
+// crowdSize is how many connections this process and the program may open.
 func (s *scene) crowdSize() (int, error) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
@@ -73,7 +73,7 @@ func (s *scene) crowdSize() (int, error) {
 }
 
 // honest is a few clients that ask at a moderate pace. Their p99 is the median
-// of several spells', so that another program's burst does not decide.
+// of several spells, so that a burst of another program does not decide it.
 func (s *scene) honest(p *process, a account) (l *load, p99 time.Duration) {
 	l = &load{account: a, clients: 4, at: always(p.address), next: mixed}
 	l.finished = func(int, request, outcome) bool { time.Sleep(10 * time.Millisecond); return true }
@@ -88,15 +88,16 @@ func (s *scene) honest(p *process, a account) (l *load, p99 time.Duration) {
 }
 
 // A crowd is connections of clients that do nothing useful. Of five, three ask
-// once and then keep their connection, one says nothing, one sends a header
-// slowly. Who is thrown out, as the last two are, comes back at once.
+// once and then keep their connection, one sends nothing, one sends a header
+// slowly. A client whose connection the service ends, as it does with the last
+// two, connects again at once.
 type crowd struct {
 	address string
 	open    atomic.Int64
 	ended   atomic.Int64
 }
 
-// gather lets the crowd come; disperse makes it go.
+// gather opens the connections; disperse closes them.
 func (c *crowd) gather(ctx context.Context, size int) (disperse func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
@@ -133,10 +134,10 @@ func (c *crowd) loiter(ctx context.Context, way int) {
 	}
 }
 
-// slowly sends a header one octet every second, until the connection ends.
+// slowly sends a header one byte every second, until the connection ends.
 func slowly(conn net.Conn) {
-	for _, octet := range []byte("GET /healthz HTTP/1.1\r\nHost: soak\r\nX-Slow: " + strings.Repeat("x", 600)) {
-		if _, err := conn.Write([]byte{octet}); err != nil {
+	for _, char := range []byte("GET /healthz HTTP/1.1\r\nHost: soak\r\nX-Slow: " + strings.Repeat("x", 600)) {
+		if _, err := conn.Write([]byte{char}); err != nil {
 			return
 		}
 		time.Sleep(time.Second)

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// diskFull fills the disk that the ledger lies on, under load: requests get
-// 503 and are not charged, and are served again once there is room.
+// diskFull fills the ledger's disk under load: requests get 503 and are not
+// charged, and are served again once there is room.
 func diskFull(s *scene) error {
 	dir := filepath.Join(s.dir, "disk")
 	unmount, err := mountSmallDisk(dir)
@@ -23,7 +23,7 @@ func diskFull(s *scene) error {
 	if err != nil {
 		return err
 	}
-	o := &outage{scene: s, account: a}
+	o := &outage{scene: s, account: a} // no load with Idempotency-Key
 	for range s.times(4) {
 		// A process that ended well leaves no log, so the next must make room for one.
 		p, err := s.start()
@@ -45,7 +45,7 @@ func diskFull(s *scene) error {
 	return nil
 }
 
-// fill takes all room.
+// fill fills the disk.
 func (s *scene) fill(path string) error {
 	filler, err := os.Create(path)
 	if err != nil {
@@ -63,8 +63,8 @@ func (s *scene) expectFull(l *load, filler string) error {
 	return l.atRest(func() error { return s.expectRefusals(l) })
 }
 
-// expectRefusals asks while nobody else does: each gets 503, and the account
-// has after it what it had before.
+// expectRefusals sends requests while no other client does: each gets 503, and
+// the account's points do not change.
 func (s *scene) expectRefusals(l *load) error {
 	before, err := s.used(l.account)
 	if err != nil {

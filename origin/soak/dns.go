@@ -2,16 +2,15 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 )
 
-// resolverFaults makes the resolver fail in several ways. What needs it gets
-// the contract's errors, within the deadline; domains asked before are still
-// answered; nothing that was not found out is charged.
+// resolverFaults makes the resolver fail in several ways. A look-up that fails
+// gets the contract's errors, within the deadline; domains in the cache are
+// still answered; a single that fails is not charged.
 func resolverFaults(s *scene) error {
 	a, err := s.newAccount("plain", unlimited, unlimited)
 	if err != nil {
@@ -48,20 +47,14 @@ type dnsFault struct {
 	*scene
 	account account
 	client  *client
-	points  int64 // that the answers add up to
-	fresh   int   // domains used so far, each of which nobody has asked about before
+	points  int64 // sum of the answers
 }
 
-func (f *dnsFault) freshEmail() string {
-	f.fresh++
-	return fmt.Sprintf("jane@fresh%d.bulk.example", f.fresh)
-}
-
-// deadline is what a single may take: its look-up's time and a little.
+// deadline is the longest time of a single: its look-up's and a little.
 const deadline = dnsTimeout + busy
 
 func (f *dnsFault) try(name, code string, known request) {
-	o := f.expectStatus(name, single(f.freshEmail()), 503)
+	o := f.expectStatus(name, single(freshEmail("")), 503)
 	f.expectWithin(o.took, deadline, name+": the 503")
 	fresh, slow := f.mixedBatch(name, code, known)
 	cached := f.cached(name, known)
@@ -74,7 +67,7 @@ func (f *dnsFault) try(name, code string, known request) {
 func (f *dnsFault) mixedBatch(name, code string, known request) (fresh int, took time.Duration) {
 	r := request{batch: true, emails: []string{known.emails[0], "x+tag@known.bulk.example"}}
 	for range 20 {
-		r.emails = append(r.emails, f.freshEmail())
+		r.emails = append(r.emails, freshEmail(""))
 	}
 	o := f.expectStatus(name, r, 200)
 	var e struct {
@@ -105,7 +98,7 @@ func (f *dnsFault) cached(name string, known request) (took []time.Duration) {
 }
 
 // recover expects a fresh domain to be answered as soon as the resolver does.
-func (f *dnsFault) recover(name string) { f.expectStatus("after "+name, single(f.freshEmail()), 200) }
+func (f *dnsFault) recover(name string) { f.expectStatus("after "+name, single(freshEmail("")), 200) }
 
 func (f *dnsFault) expectStatus(name string, r request, want int) outcome {
 	o := f.client.send(r)

@@ -54,9 +54,9 @@ func (c *clock) remove() {
 // set sets the clock, at once for all that go by it.
 func (c *clock) set(to time.Time) error {
 	seconds := int64(time.Until(to) / time.Second)
-	var octets [8]byte
-	binary.NativeEndian.PutUint64(octets[:], uint64(seconds))
-	err := overwrite(c.program, octets[:])
+	var offset [8]byte
+	binary.NativeEndian.PutUint64(offset[:], uint64(seconds))
+	err := overwrite(c.program, offset[:])
 	if c.server != "" {
 		err = errors.Join(err, overwrite(c.server, fmt.Appendf(nil, "%+012d\n", seconds)))
 	}
@@ -65,12 +65,12 @@ func (c *clock) set(to time.Time) error {
 
 // overwrite changes a file in place, and never its length, so that nobody who
 // reads it finds a part.
-func overwrite(path string, octets []byte) error {
+func overwrite(path string, content []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteAt(octets, 0)
+	_, err = file.WriteAt(content, 0)
 	return errors.Join(err, file.Close())
 }
 

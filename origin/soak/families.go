@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// A family makes inputs of one kind, of any length, in octets.
+// A family makes inputs of one kind, of any length, in bytes.
 type family struct {
 	name string
-	make func(octets int) string
+	make func(length int) string
 }
 
-// families are the inputs that look dear: nesting, what must be looked up,
-// decoded, put in order or composed, and what is found wrong only at the end.
+// families are the inputs that look expensive: nesting; parts to look up, to
+// decode, to sort or to compose; and errors that appear only at the end.
 var families = slices.Concat(known, mixtures())
 
 var known = []family{
@@ -67,10 +67,10 @@ var known = []family{
 // repeated is head, then middle as often as it fits, then tail. In place of
 // middle, draw may give another piece each time.
 func repeated(name, head, middle, tail string, draw ...func(*rand.Rand) string) family {
-	return family{name, func(octets int) string {
+	return family{name, func(length int) string {
 		r := rand.New(rand.NewPCG(1, 2))
 		var s strings.Builder
-		for s.WriteString(head); s.Len()+len(tail)+4 <= octets; {
+		for s.WriteString(head); s.Len()+len(tail)+4 <= length; {
 			piece := middle
 			if len(draw) > 0 {
 				piece = draw[0](r)
@@ -86,8 +86,8 @@ func nested(name string) family {
 	if strings.Contains(name, "white") {
 		open, shut = "( \r\n ", "\t)"
 	}
-	return family{name, func(octets int) string {
-		depth := (octets - 20) / (len(open) + len(shut))
+	return family{name, func(length int) string {
+		depth := (length - 20) / (len(open) + len(shut))
 		return strings.Repeat(open, depth) + strings.Repeat(shut, depth) + "a@mail.example"
 	}}
 }

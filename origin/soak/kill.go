@@ -7,61 +7,105 @@ import (
 )
 
 // killed kills the program under load, again and again. After each kill the
-// ledger must hold what was answered, and no more than that and what was under
-// way. Batches with an Idempotency-Key are sent until they are answered; each
-// must be charged once.
+// ledger holds the points of all answers, and besides at most those of the
+// requests that were under way. Batches with an Idempotency-Key are sent until
+// they are answered; each is charged once.
 func killed(s *scene) error {
-	l, o, p, err := s.killScene()
+	k, err := s.newKills()
 	if err != nil {
 		return err
 	}
-	stopLoad, stopOnce := l.start(s.ctx), o.start(s.ctx)
-	defer stopLoad()
-	defer stopOnce()
-	var back []time.Duration
-	for range s.times(50) {
-		time.Sleep(time.Duration(50+rand.IntN(150)) * time.Millisecond)
-		p.kill()
-		begun := time.Now()
-		if p, err = s.startAt(p.address); err == nil {
-			err = s.awaitAnswer(l)
-		}
-		back = append(back, time.Since(begun))
-		if err == nil {
-			err = s.expectBooksOf(l, o)
-		}
-		if err != nil {
+	for _, part := range []func() error{k.inBursts, k.underLoad} {
+		if err := part(); err != nil {
 			return err
 		}
 	}
-	stopLoad()
-	stopOnce()
-	used, err := s.used(l.account)
-	if err != nil {
-		return err
-	}
-	s.tellKills(l, o, back, used)
-	return s.settleOnce(o)
+	return nil
 }
 
-// killScene is a process with a load of either kind.
-func (s *scene) killScene() (l *load, o *onceLoad, p *process, err error) {
+// kills is a process that is killed, and its loads.
+type kills struct {
+	*scene
+	process *process
+	plain   *load
+	once    *onceLoad
+	back    []time.Duration // from a kill to the next answer of 200
+}
+
+func (s *scene) newKills(flags ...string) (*kills, error) {
 	plain, err := s.newAccount("plain", unlimited, unlimited)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	repeating, err := s.newAccount("once", unlimited, unlimited)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	if p, err = s.start(); err != nil {
-		return nil, nil, nil, err
+	p, err := s.start(flags...)
+	if err != nil {
+		return nil, err
 	}
-	l = &load{account: plain, clients: 8, at: always(p.address), next: mixed}
-	return l, newOnceLoad(repeating, p.address), p, nil
+	at := always(p.address)
+	l := &load{account: plain, clients: 8, at: at, next: mixed}
+	return &kills{scene: s, process: p, plain: l, once: newOnceLoad(repeating, at)}, nil
 }
 
-// awaitAnswer asks until an answer of 200 comes.
+// start starts both loads.
+func (k *kills) start() (stop func()) {
+	stopPlain, stopOnce := k.plain.start(k.ctx), k.once.start(k.ctx)
+	return func() { stopPlain(); stopOnce() }
+}
+
+// restart kills the process and starts the next one at the same address.
+func (k *kills) restart(flags ...string) (err error) {
+	k.process.kill()
+	k.process, err = k.startAt(k.process.address, flags...)
+	return err
+}
+
+func (k *kills) underLoad() error {
+	stop := k.start()
+	defer stop()
+	for range k.times(50) {
+		pause(50*time.Millisecond, 200*time.Millisecond)
+		begun := time.Now()
+		if err := k.restart(); err != nil {
+			return err
+		}
+		if err := k.awaitAnswer(k.plain); err != nil {
+			return err
+		}
+		k.back = append(k.back, time.Since(begun))
+		if err := k.expectBooksOf(k.plain, k.once); err != nil {
+			return err
+		}
+	}
+	stop()
+	return k.conclude()
+}
+
+// conclude reports and judges a load that was stopped.
+func (k *kills) conclude() error {
+	used, err := k.used(k.plain.account)
+	if err != nil {
+		return err
+	}
+	least, most := k.plain.charged()
+	slowest := percentile(k.back, 100)
+	k.figure("%d kills; answers again after p50 %s, at most %s", len(k.back), round(percentile(k.back, 50)), round(slowest))
+	k.figure("plain: %s", &k.plain.tally)
+	k.figure("plain: %d points answered <= %d in the ledger <= %d with those under way at the kills", least, used, most)
+	k.figure("with Idempotency-Key: %s", &k.once.tally)
+	k.expectWithin(slowest, time.Second, "to serve again")
+	k.expectContract(&k.plain.tally)
+	k.expect(k.once.answers(409) == 0, "%d batches got 409, although the first attempt's process was killed", k.once.answers(409))
+	return k.expectSettled(k.once)
+}
+
+// pause sleeps for a random time.
+func pause(least, most time.Duration) { time.Sleep(least + rand.N(most-least)) }
+
+// awaitAnswer sends a single until it is answered with 200.
 func (s *scene) awaitAnswer(l *load) error {
 	c := &client{address: l.at(0), key: l.account.key}
 	r := single("probe@mail.example")
@@ -77,7 +121,7 @@ func (s *scene) awaitAnswer(l *load) error {
 	}
 }
 
-// expectBooksOf reads the ledger of both loads while they rest.
+// expectBooksOf reads the ledger while both loads are idle.
 func (s *scene) expectBooksOf(l *load, o *onceLoad) error {
 	return l.atRest(func() error {
 		return o.atRest(func() error {
@@ -89,31 +133,4 @@ func (s *scene) expectBooksOf(l *load, o *onceLoad) error {
 			return s.expectBooks(o.account, least, most)
 		})
 	})
-}
-
-func (s *scene) tellKills(l *load, o *onceLoad, back []time.Duration, used int64) {
-	least, most := l.charged()
-	s.figure("%d kills; answers again after p50 %s, at most %s", len(back), round(percentile(back, 50)), round(percentile(back, 100)))
-	s.figure("plain: %s", &l.tally)
-	s.figure("plain: %d points answered <= %d in the ledger <= %d with what was under way at the kills", least, used, most)
-	s.figure("repeated with Idempotency-Key: %s", &o.tally)
-	s.expectWithin(percentile(back, 100), time.Second, "to serve again")
-	s.expectContract(&l.tally)
-	s.expectContract(&o.tally)
-}
-
-// settleOnce waits until the leases of attempts that died have lapsed, which
-// takes a minute; a short run leaves that out.
-func (s *scene) settleOnce(o *onceLoad) error {
-	if s.seconds < fullLength/2 {
-		s.figure("repeated: %d batches wait for the lease of an attempt that died (a longer run waits for it)", len(o.put))
-		return nil
-	}
-	waited := len(o.put)
-	if err := o.settle(90 * time.Second); err != nil {
-		return err
-	}
-	points, _ := o.charged()
-	s.figure("repeated: %d batches waited for the lease of an attempt that died; then %d points answered = ledger", waited, points)
-	return s.expectBooks(o.account, points, points)
 }

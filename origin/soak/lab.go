@@ -33,7 +33,7 @@ func (l *lab) times(full int) int { return max(2, full*l.seconds/fullLength) }
 
 // span scales a duration likewise.
 func (l *lab) span(full time.Duration) time.Duration {
-	return max(500*time.Millisecond, full*time.Duration(l.seconds)/fullLength)
+	return max(300*time.Millisecond, full*time.Duration(l.seconds)/fullLength)
 }
 
 func newLab(ctx context.Context, o options) (l *lab, err error) {

@@ -6,24 +6,25 @@ import (
 	"time"
 )
 
-// A load is clients that ask one request after another.
+// A load is clients that send one request after another.
 type load struct {
 	tally
 	account  account
 	at       func(client int) (address string) // asked before each connection
 	clients  int
 	next     func(client, n int) request
-	finished func(client int, r request, o outcome) (goOn bool) // nil: always on
+	patience func() time.Duration                               // drawn for each request; nil: clients never hang up
+	finished func(client int, r request, o outcome) (goOn bool) // nil: clients never end
 
-	// gate is held for reading by each request under way: who takes it for
-	// writing finds the service at rest.
+	// gate is held for reading by each request under way; locking it waits
+	// until the service is idle.
 	gate sync.RWMutex
 }
 
-// refusedPause keeps clients from spinning while nobody listens.
+// refusedPause keeps clients from spinning while no process listens.
 const refusedPause = 2 * time.Millisecond
 
-// start has the clients ask until stop is called, which lets each finish its
+// start runs the clients until stop is called, which lets each finish its
 // request, or until ctx ends.
 func (l *load) start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -49,6 +50,9 @@ func (l *load) ask(c *client, id int, r request) (goOn bool) {
 	if c.conn == nil {
 		c.address = l.at(id)
 	}
+	if l.patience != nil {
+		c.patience = l.patience()
+	}
 	o := c.send(r)
 	l.count(r, o)
 	l.gate.RUnlock()
@@ -58,7 +62,7 @@ func (l *load) ask(c *client, id int, r request) (goOn bool) {
 	return l.finished == nil || l.finished(id, r, o)
 }
 
-// runOut has the clients ask until each has ended by itself.
+// runOut runs the clients until each has ended by itself.
 func (l *load) runOut(ctx context.Context) {
 	var clients sync.WaitGroup
 	for id := range l.clients {

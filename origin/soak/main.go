@@ -1,14 +1,15 @@
-// Command soak starts the real program, hurts it in every way that an operator
-// should expect, and proves what must hold all the same:
+// Command soak starts the real program, causes the faults that an operator
+// should expect, and checks that the service keeps its promises:
 //
 //	go run ./origin/soak [-seconds N] [-only NAME,...] [-database sqlite|postgres] [-binary FILE]
 //
-// It prints a line for each fault and database: what came of it, what was
-// measured. It exits with 1 when something did not hold. What this machine
-// lacks (PostgreSQL, root, open files) is skipped by name.
+// It prints the result of each trial on each database, with what was measured.
+// It exits with 1 if a trial failed. A trial that needs what this machine lacks
+// (PostgreSQL, root, open files, libfaketime) is reported as skipped.
 //
-// It sees the program from outside alone: processes, sockets, the operator's
-// commands, and SQLite's own check of its file. All sockets are on loopback.
+// It sees the program only from outside: processes, sockets, DNS questions, the
+// operator's commands, and SQLite's own check of its file. All sockets are on
+// loopback.
 package main
 
 import (
@@ -37,7 +38,7 @@ func main() {
 	var o options
 	flag.IntVar(&o.seconds, "seconds", fullLength, "about how long all of it may take; fewer seconds are fewer rounds")
 	flag.StringVar(&o.only, "only", "", "run the trials whose name begins with this, or with one of these with commas")
-	flag.StringVar(&o.database, "database", "", "run on this database alone: sqlite or postgres")
+	flag.StringVar(&o.database, "database", "", "run only on this database: sqlite or postgres")
 	flag.StringVar(&o.binary, "binary", "", "the addrspec to try (default: build it)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -51,7 +52,7 @@ func main() {
 	}
 }
 
-// soak runs the trials that o selects and tells how many failed.
+// soak runs the trials that o selects and counts those that failed.
 func soak(ctx context.Context, o options, out io.Writer) (failed int, err error) {
 	l, err := newLab(ctx, o)
 	if err != nil {
@@ -96,11 +97,11 @@ func names() string {
 	return strings.Join(list, ", ")
 }
 
-// verdict is what came of a trial on a database.
+// verdict is the result of a trial on a database.
 type verdict struct {
 	*scene
 	took time.Duration
-	err  error // what kept the trial from going on
+	err  error // why the trial ended early
 }
 
 func (v *verdict) failed() bool {
@@ -114,14 +115,14 @@ func (v *verdict) print(out io.Writer) {
 	} else if v.err != nil {
 		word = "skipped"
 	}
-	fmt.Fprintf(out, "%-8s%-12s%-10s%5.1f s  %s\n", word, v.trial.name, v.kind, v.took.Seconds(), v.trial.holds)
+	fmt.Fprintf(out, "%-8s%-14s%-10s%5.1f s  %s\n", word, v.trial.name, v.kind, v.took.Seconds(), v.trial.holds)
 	for _, figure := range v.figures {
-		fmt.Fprintf(out, "%38s%s\n", "", figure)
+		fmt.Fprintf(out, "%40s%s\n", "", figure)
 	}
 	for _, failure := range v.failures {
-		fmt.Fprintf(out, "%38sFAILED: %s\n", "", failure)
+		fmt.Fprintf(out, "%40sFAILED: %s\n", "", failure)
 	}
 	if v.err != nil {
-		fmt.Fprintf(out, "%38s%s: %v\n", "", word, v.err)
+		fmt.Fprintf(out, "%40s%s: %v\n", "", word, v.err)
 	}
 }

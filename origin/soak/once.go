@@ -6,88 +6,111 @@ import (
 	"time"
 )
 
-// A onceLoad sends each batch, with an Idempotency-Key, until it is answered.
-// A batch whose first attempt died with the server answers 409 until that
-// attempt's lease lapses; it is put off to the end.
+// A onceLoad sends each batch with an Idempotency-Key, and sends it again until
+// it is charged or the month's points are used up. So its answers and the
+// ledger agree exactly once it has settled, whatever was killed or cut.
 type onceLoad struct {
 	load
 	own     sync.Mutex
-	current []*request // by client, until it is answered
-	put     []request  // off
+	current []*request // by client, without an outcome so far
+	serial  int        // of the last batch
+	fresh   func(n int) request
 }
 
-func newOnceLoad(a account, address string) *onceLoad {
-	const clients = 4
-	o := &onceLoad{current: make([]*request, clients)}
-	o.load = load{account: a, clients: clients, at: always(address), next: o.again, finished: o.learn}
+const onceClients = 4
+
+func newOnceLoad(a account, at func(client int) string) *onceLoad {
+	o := &onceLoad{current: make([]*request, onceClients)}
+	o.fresh = func(n int) request { return batchOf(3+n%5, n) }
+	o.load = load{account: a, clients: onceClients, at: at, next: o.again, finished: o.learn}
 	return o
 }
 
-// again is the client's batch that has no answer yet, or a new one.
-func (o *onceLoad) again(id, n int) request {
+// again is the client's batch without an outcome, or a new one.
+func (o *onceLoad) again(id, _ int) request {
 	o.own.Lock()
 	defer o.own.Unlock()
 	if o.current[id] == nil {
-		r := batchOf(3+n%5, id*1_000_000+n)
-		r.once = fmt.Sprintf("batch-%d-%d", id, n)
+		o.serial++
+		r := o.fresh(o.serial)
+		r.once = fmt.Sprint("batch-", o.serial)
 		o.current[id] = &r
 	}
 	return *o.current[id]
 }
 
-func (o *onceLoad) learn(id int, r request, out outcome) bool {
+func (o *onceLoad) learn(id int, _ request, out outcome) (goOn bool) {
 	o.own.Lock()
 	defer o.own.Unlock()
-	switch out.status {
-	case 409:
-		o.put = append(o.put, r)
-		o.current[id] = nil
-	case 200:
+	if out.status == 200 || out.status == 402 {
 		o.current[id] = nil
 	}
-	return true
+	return out.status != 402
 }
 
-// charged is the points of the batches answered, each once, and with those
-// that wait for an answer.
+// charged adds to the points of answers those of batches without an outcome.
 func (o *onceLoad) charged() (least, most int64) {
-	o.own.Lock()
-	defer o.own.Unlock()
 	least, _ = o.tally.charged()
 	most = least
-	for _, r := range o.put {
+	for _, r := range o.open() {
 		most += r.cost()
-	}
-	for _, r := range o.current {
-		if r != nil {
-			most += r.cost()
-		}
 	}
 	return least, most
 }
 
-// settle sends what has no answer yet until it has one.
-func (o *onceLoad) settle(within time.Duration) error {
-	left := o.put
+// open is the batches without an outcome.
+func (o *onceLoad) open() (list []request) {
+	o.own.Lock()
+	defer o.own.Unlock()
 	for _, r := range o.current {
 		if r != nil {
-			left = append(left, *r)
+			list = append(list, *r)
 		}
 	}
+	return list
+}
+
+// settle ends a load that was stopped: each open batch is sent until it has an
+// outcome. Nothing has to lapse first: a batch whose process was killed, or
+// whose client hung up, is answered at once.
+func (o *onceLoad) settle() error {
 	c := &client{address: o.at(0), key: o.account.key, keepAlive: true}
 	defer c.close()
-	for deadline := time.Now().Add(within); len(left) > 0; {
-		out := c.send(left[0])
-		o.count(left[0], out)
-		if out.status == 200 {
-			left = left[1:]
-			continue
+	deadline := time.Now().Add(settleLimit)
+	for _, r := range o.open() {
+		if err := o.sendUntilCharged(c, r, deadline); err != nil {
+			return err
+		}
+	}
+	clear(o.current)
+	return nil
+}
+
+// settleLimit is more than a commit's second and less than any lease.
+const settleLimit = 5 * time.Second
+
+func (o *onceLoad) sendUntilCharged(c *client, r request, deadline time.Time) error {
+	for {
+		out := c.send(r)
+		o.count(r, out)
+		if out.status == 200 || out.status == 402 {
+			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%d batches have no answer after %s; the last answer is %d: %s", len(left), within, out.status, out.body)
+			return fmt.Errorf("a batch with an Idempotency-Key has no outcome after %s; the last answer is %d: %s", settleLimit, out.status, out.body)
 		}
-		time.Sleep(250 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond)
 	}
-	o.put, o.current = nil, nil
-	return nil
+}
+
+// expectSettled settles the load and compares its answers with the ledger.
+func (s *scene) expectSettled(o *onceLoad) error {
+	open := len(o.open())
+	if err := o.settle(); err != nil {
+		return err
+	}
+	points, _ := o.charged()
+	s.figure("with Idempotency-Key: %d batches sent again at the end; then %d points answered = ledger", open, points)
+	s.expectContract(&o.tally)
+	return s.expectBooks(o.account, points, points)
 }

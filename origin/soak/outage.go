@@ -1,51 +1,38 @@
 package main
 
-import "time"
+import (
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+)
 
 // outages takes PostgreSQL away in several ways, under load, on two replicas.
-// What was asked meanwhile is answered with 503 in shape A within a second;
-// the service recovers by itself; nothing is lost or doubled.
+// Requests are answered meanwhile with 503 in shape A within a second; the
+// service recovers by itself; the ledger agrees with the answers exactly.
 func outages(s *scene) error {
 	pg, err := s.postgres()
 	if err != nil {
 		return err
 	}
-	a, err := s.newAccount("plain", unlimited, unlimited)
+	proxy, err := pg.Proxy()
 	if err != nil {
 		return err
 	}
-	at, err := s.startReplicas(2)
+	defer proxy.Close()
+	o, err := s.newOutage(proxy.URL(s.database))
 	if err != nil {
 		return err
-	}
-	o := &outage{scene: s, at: at, account: a}
-	cutOften := func(*load) error {
-		for range s.times(60) {
-			if err := pg.CutConnections(s.ctx); err != nil {
-				return err
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		return nil
-	}
-	stopAndStart := func(*load) error {
-		pg.Stop()
-		time.Sleep(s.span(3 * time.Second))
-		return pg.Resume()
-	}
-	freeze := func(*load) error {
-		thaw, err := pg.Freeze(s.ctx)
-		if err != nil {
-			return err
-		}
-		time.Sleep(s.span(4 * time.Second))
-		thaw()
-		return nil
 	}
 	for _, fault := range []struct {
 		name string
 		do   func(*load) error
-	}{{"connections cut", cutOften}, {"stopped and started", stopAndStart}, {"frozen", freeze}} {
+	}{
+		{"connections cut", o.cutOften(pg)},
+		{"cut before commit", o.cutAtCommit(proxy, pgtest.BeforeCommit)},
+		{"cut after commit", o.cutAtCommit(proxy, pgtest.AfterCommit)},
+		{"stopped and started", o.stopAndStart(pg)},
+		{"frozen", o.freeze(pg)},
+	} {
 		if err := o.try(fault.name, fault.do); err != nil {
 			return err
 		}
@@ -57,14 +44,32 @@ func outages(s *scene) error {
 type outage struct {
 	*scene
 	at      func(int) string
-	account account
-	before  int64 // points charged by the loads before
+	account account   // of the load without Idempotency-Key
+	before  int64     // points charged to it by the loads before
+	once    *onceLoad // nil without one
+}
+
+// newOutage starts two replicas that reach the database at url.
+func (s *scene) newOutage(url string) (*outage, error) {
+	plain, err := s.newAccount("plain", unlimited, unlimited)
+	if err != nil {
+		return nil, err
+	}
+	repeating, err := s.newAccount("once", unlimited, unlimited)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.startReplicas(2, "--database", url)
+	if err != nil {
+		return nil, err
+	}
+	return &outage{scene: s, at: r.byClient, account: plain, once: newOnceLoad(repeating, anywhere(r.addresses()))}, nil
 }
 
 // try puts load on the service, does the fault and expects it to recover.
 func (o *outage) try(name string, fault func(*load) error) error {
 	l := &load{account: o.account, clients: buyers, at: o.at, next: mixed}
-	stop := l.start(o.ctx)
+	stop := o.start(l)
 	defer stop()
 	time.Sleep(o.span(2 * time.Second))
 	if err := fault(l); err != nil {
@@ -81,15 +86,25 @@ func (o *outage) try(name string, fault func(*load) error) error {
 	o.expect(len(l.cuts)+l.refused == 0, "%s: %d requests had no answer", name, len(l.cuts)+l.refused)
 	o.expectWithin(l.slowest, time.Second+busy, name+": the slowest answer")
 	o.expectContract(&l.tally)
-	return o.books(l)
+	return o.books(name, l)
 }
 
-// busy is what an answer may be late on a machine whose processors are taken.
+// start starts the load, and the one with Idempotency-Key where there is one.
+func (o *outage) start(l *load) (stop func()) {
+	stopPlain := l.start(o.ctx)
+	if o.once == nil {
+		return stopPlain
+	}
+	stopOnce := o.once.start(o.ctx)
+	return func() { stopPlain(); stopOnce() }
+}
+
+// busy is the delay of an answer that a machine with busy processors may add.
 const busy = 250 * time.Millisecond
 
-// books compares what was answered with the ledger, once what is owed has been
-// given back, which the service tries four times a second.
-func (o *outage) books(l *load) error {
+// books compares the answers with the ledger, after the points of undecided
+// requests without Idempotency-Key were given back.
+func (o *outage) books(name string, l *load) error {
 	points, _ := l.charged()
 	o.before += points
 	for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
@@ -97,5 +112,15 @@ func (o *outage) books(l *load) error {
 			break
 		}
 	}
-	return o.expectBooks(o.account, o.before, o.before)
+	failures := len(o.failures)
+	if err := o.expectBooks(o.account, o.before, o.before); err != nil || o.once == nil {
+		return err
+	}
+	if err := o.expectSettled(o.once); err != nil {
+		return err
+	}
+	if len(o.failures) > failures {
+		o.figure("%s: the books do not balance after this fault", name)
+	}
+	return nil
 }

@@ -33,9 +33,9 @@ func (s *scene) start(flags ...string) (*process, error) {
 	return s.startAt(address, flags...)
 }
 
-// freeAddress is a port that nobody listens at, below those that systems give
-// to clients: there a client, of this program or of another, could take the
-// port while the service is down.
+// freeAddress is a free port, below those that systems give to clients: there
+// a client, of this program or of another, could take the port while the
+// service is down.
 func freeAddress() (string, error) {
 	for range 100 {
 		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 15_000+rand.IntN(15_000)))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"sync/atomic"
 )
 
 // A request is one address by GET, or a batch by POST.
@@ -43,6 +44,27 @@ func (r *request) wire(key string, keepAlive bool) string {
 
 func single(email string) request { return request{emails: []string{email}} }
 
+// freshCount makes fresh domains; it is shared, as the resolver is.
+var freshCount atomic.Int64
+
+// freshEmail is an address whose domain is asked about for the first time.
+// prefix begins the domain; see waits.
+func freshEmail(prefix string) string {
+	return fmt.Sprintf("jane@%sfresh%d.bulk.example", prefix, freshCount.Add(1))
+}
+
+// freshBatch is a batch of so many fresh domains.
+func freshBatch(prefix string, size int) request {
+	r := request{batch: true}
+	for range size {
+		r.emails = append(r.emails, freshEmail(prefix))
+	}
+	return r
+}
+
+// usual is a single of one of the usual domains.
+func usual(n int) request { return single(fmt.Sprintf("user%d@d%d.bulk.example", n, n%domains)) }
+
 // batchOf is a batch of so many addresses, all different.
 func batchOf(size, seed int) request {
 	r := request{batch: true}
@@ -52,11 +74,11 @@ func batchOf(size, seed int) request {
 	return r
 }
 
-// domains is how many different ones the usual load asks about.
+// domains is the number of different domains in the usual load.
 const domains = 40
 
-// mixed is the usual load: single addresses and batches, some of a domain
-// whose look-up fails, which gives a single's point back.
+// mixed is the usual load: singles and batches. The look-up of some singles
+// fails, which costs nothing.
 func mixed(client, n int) request {
 	seed := client*1_000_000 + n
 	switch n % 4 {

@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// A tally counts what became of requests.
+// A tally counts requests by outcome.
 type tally struct {
 	mu       sync.Mutex
 	points   int64 // of answers that reported them
-	doubtful int64 // of requests that were cut: these may have been charged
+	doubtful int64 // of requests that were cut or left: these may have been charged
 	requests int
+	left     int
 	refused  int
 	cuts     []error
 	status   map[int]int
-	odd      []error         // answers that are not the contract's
+	odd      []error         // how answers differ from the contract
 	took     []time.Duration // of answers of 200
 	slowest  time.Duration   // of all answers
 }
@@ -31,6 +32,9 @@ func (t *tally) count(r request, o outcome) {
 		t.refused++
 	case cut:
 		t.cuts = append(t.cuts, o.err)
+		t.doubtful += r.cost()
+	case left:
+		t.left++
 		t.doubtful += r.cost()
 	case answered:
 		t.countAnswer(r, o)
@@ -53,7 +57,7 @@ func (t *tally) countAnswer(r request, o outcome) {
 	}
 }
 
-// answers is how many got an answer with this status.
+// answers counts the answers with this status.
 func (t *tally) answers(status int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -67,14 +71,14 @@ func (t *tally) times() []time.Duration {
 	return t.took
 }
 
-// charged is the points that were answered, and with those in doubt.
+// charged is the points that answers reported, without and with those in doubt.
 func (t *tally) charged() (least, most int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.points, t.points + t.doubtful
 }
 
-// firstCut is why the first request was cut, or nil.
+// firstCut is the error of the first request that was cut, or nil.
 func (t *tally) firstCut() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,7 +88,7 @@ func (t *tally) firstCut() error {
 	return t.cuts[0]
 }
 
-// expectContract notes answers that are not the contract's.
+// expectContract notes answers that differ from the contract.
 func (s *scene) expectContract(t *tally) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,7 +98,7 @@ func (s *scene) expectContract(t *tally) {
 	s.expect(t.status[500] == 0, "%d answers of 500", t.status[500])
 }
 
-// String tells the figures.
+// String is the figures.
 func (t *tally) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,12 +107,12 @@ func (t *tally) String() string {
 		statuses = append(statuses, fmt.Sprintf("%d: %d", status, count))
 	}
 	slices.Sort(statuses)
-	return fmt.Sprintf("%d requests (%s; refused: %d, cut: %d), %d points; p50 %s, p99 %s, slowest %s",
-		t.requests, strings.Join(statuses, ", "), t.refused, len(t.cuts), t.points,
+	return fmt.Sprintf("%d requests (%s; refused: %d, cut: %d, hung up: %d), %d points; p50 %s, p99 %s, slowest %s",
+		t.requests, strings.Join(statuses, ", "), t.refused, len(t.cuts), t.left, t.points,
 		round(percentile(t.took, 50)), round(percentile(t.took, 99)), round(t.slowest))
 }
 
-// percentile is the least time that p per cent do not exceed.
+// percentile is the least time that p per cent of times do not exceed.
 func percentile(times []time.Duration, p int) time.Duration {
 	if len(times) == 0 {
 		return 0

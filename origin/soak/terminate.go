@@ -7,8 +7,8 @@ import (
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 )
 
-// terminated sends SIGTERM under load, again and again. Every request that a
-// connection was had for is answered, and the process exits with 0 within its
+// terminated sends SIGTERM under load, again and again. Every request on an
+// established connection is answered, and the process exits with 0 within its
 // grace. Some batches wait for a silent resolver at that moment.
 func terminated(s *scene) error {
 	a, err := s.newAccount("plain", unlimited, unlimited)

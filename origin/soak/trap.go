@@ -61,7 +61,7 @@ func (s *scene) fragileModule() (path string, err error) {
 	return path, os.WriteFile(path, module.Encode(), 0o600)
 }
 
-// defects is a client that asks for trouble.
+// defects is a client that causes traps.
 type defects struct {
 	*scene
 	client *client
@@ -70,8 +70,8 @@ type defects struct {
 	next   []time.Duration
 }
 
-// meet asks about addresses that the module fails on, alone and within
-// batches, each followed by one that it does not fail on.
+// meet sends addresses that the module fails on, alone and within batches,
+// each followed by one that it does not fail on.
 func (f *defects) meet(times int) {
 	good := single("jane@mail.example")
 	for n := range times {

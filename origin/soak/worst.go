@@ -10,9 +10,9 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// worstInput looks for the input that takes the module longest, octet for
-// octet, and shows that the time is bounded by the length; then it sends the
-// worst to the service, beside clients that mean well.
+// worstInput looks for the input that takes the module longest, byte for
+// byte, and shows that the time is bounded by the length; then it sends the
+// worst to the service, beside ordinary clients.
 func worstInput(s *scene) error {
 	ctx := context.WithoutCancel(s.ctx) // a call is not interrupted
 	engine, err := host.New(ctx, s.module, host.Options{Size: 1, CacheDir: s.cache})
@@ -21,16 +21,16 @@ func worstInput(s *scene) error {
 	}
 	defer engine.Close(ctx)
 	m := &meter{ctx: ctx, engine: engine}
-	usual := m.perOctet("jane.doe+news@mail.example")
+	usual := m.perByte("jane.doe+news@mail.example")
 	found := m.search()
 	if m.err != nil {
 		return m.err
 	}
-	s.figure("%-50s %7.1f ns/octet of 26 octets", "a usual address", usual)
+	s.figure("%-50s %7.1f ns/byte of 26 bytes", "a usual address", usual)
 	byAddress := slices.MaxFunc(found, func(a, b cost) int { return cmp.Compare(a.address, b.address) })
-	s.figure("%-50s %7.1f ns/octet of 250 octets", byAddress.name, byAddress.address)
+	s.figure("%-50s %7.1f ns/byte of 250 bytes", byAddress.name, byAddress.address)
 	for _, c := range found[:5] {
-		s.figure("%-50s %7.1f ns/octet of 64 KiB, %.1f of 1 MiB", c.name, c.short, c.long)
+		s.figure("%-50s %7.1f ns/byte of 64 KiB, %.1f of 1 MiB", c.name, c.short, c.long)
 	}
 	for _, c := range found {
 		s.expectLinear(c)
@@ -46,21 +46,21 @@ const (
 	longInput    = 1<<20 - 64
 )
 
-// A cost is what a family takes at each length, in nanoseconds an octet.
+// A cost is what a family takes at each length, in nanoseconds a byte.
 type cost struct {
 	family
 	address, short, long float64
 }
 
-// mostPerOctet bounds a call on 1 MiB, which is the largest there is, to a
+// mostPerByte bounds a call on 1 MiB, which is the largest there is, to a
 // fifth of a second.
-const mostPerOctet = 200
+const mostPerByte = 200
 
 // expectLinear: sixteen times the length takes sixteen times as long, or little
-// more; were it quadratic, the cost of an octet would be sixteenfold.
+// more; were it quadratic, the cost of a byte would be sixteenfold.
 func (s *scene) expectLinear(c cost) {
-	s.expect(c.long < 3*c.short+5, "%s: %.1f ns/octet of 64 KiB, %.1f of 1 MiB: more than linear", c.name, c.short, c.long)
-	s.expect(c.long < mostPerOctet, "%s: %.1f ns/octet", c.name, c.long)
+	s.expect(c.long < 3*c.short+5, "%s: %.1f ns/byte of 64 KiB, %.1f of 1 MiB: more than linear", c.name, c.short, c.long)
+	s.expect(c.long < mostPerByte, "%s: %.1f ns/byte", c.name, c.long)
 }
 
 // A meter measures calls of the module.
@@ -70,31 +70,31 @@ type meter struct {
 	err    error
 }
 
-// search measures all families, and at full length those that were thought of
-// and the dearest mixtures; the dearest of these come first.
+// search measures all families, and at full length the known ones
+// and the most expensive mixtures; the most expensive of all come first.
 func (m *meter) search() (found []cost) {
 	for n, f := range families {
-		c := cost{family: f, address: m.perOctet(f.make(addressInput)), short: m.perOctet(f.make(shortInput))}
+		c := cost{family: f, address: m.perByte(f.make(addressInput)), short: m.perByte(f.make(shortInput))}
 		if n < len(known) {
-			c.long = m.perOctet(f.make(longInput))
+			c.long = m.perByte(f.make(longInput))
 		}
 		found = append(found, c)
 	}
 	mixtures := found[len(known):]
 	slices.SortFunc(mixtures, func(a, b cost) int { return cmp.Compare(b.short, a.short) })
-	for n := range mixtures[:dearest] {
-		mixtures[n].long = m.perOctet(mixtures[n].make(longInput))
+	for n := range mixtures[:fullMixtures] {
+		mixtures[n].long = m.perByte(mixtures[n].make(longInput))
 	}
-	found = found[:len(known)+dearest]
+	found = found[:len(known)+fullMixtures]
 	slices.SortFunc(found, func(a, b cost) int { return cmp.Compare(b.long, a.long) })
 	return found
 }
 
-// dearest is how many mixtures are measured at full length.
-const dearest = 20
+// fullMixtures is how many mixtures are measured at full length.
+const fullMixtures = 20
 
-// perOctet is the least of three times: what disturbs only adds.
-func (m *meter) perOctet(input string) float64 {
+// perByte is the least of three times: what disturbs only adds.
+func (m *meter) perByte(input string) float64 {
 	calls := max(1, 10_000/len(input))
 	least := time.Hour
 	for range 3 {
@@ -127,7 +127,7 @@ func (s *scene) sendWorst(f family) error {
 	time.Sleep(s.span(10 * time.Second))
 	stop()
 	stopOthers()
-	s.figure("sent to the service as batches of %d octets: %s", len(worst.wire(a.key, true)), &attackers.tally)
+	s.figure("sent to the service as batches of %d bytes: %s", len(worst.wire(a.key, true)), &attackers.tally)
 	s.figure("others meanwhile: %s", &others.tally)
 	s.expectContract(&attackers.tally)
 	s.expectContract(&others.tally)
@@ -137,5 +137,5 @@ func (s *scene) sendWorst(f family) error {
 	return s.expectBooks(a, sum, sum+attackers.doubtful+others.doubtful)
 }
 
-// inBody leaves room for JSON's escapes, which make an octet six at worst.
+// inBody leaves room for JSON's escapes, which take six bytes for one at worst.
 const inBody = 170_000

@@ -1,5 +1,5 @@
 // Package pgtest runs a PostgreSQL of one's own, on a Unix socket in a folder
-// of its own, and can be told to fail. Tests start it; nothing that ships
+// of its own, and makes it fail on request. Tests start it; nothing that ships
 // imports it.
 //
 //	s, err := pgtest.Start() // ErrMissing where it is not installed
@@ -47,11 +47,8 @@ func Start(environment ...string) (*Server, error) {
 }
 
 // URL names a schema of the server as a database.
-func (s *Server) URL(schema string) string { return URLAt(s.Dir, schema) }
-
-// URLAt is URL for a server behind the socket in dir.
-func URLAt(dir, schema string) string {
-	return fmt.Sprintf("postgres:///postgres?host=%s&user=postgres&search_path=%s", dir, schema)
+func (s *Server) URL(schema string) string {
+	return fmt.Sprintf("postgres:///postgres?host=%s&user=postgres&search_path=%s", s.Dir, schema)
 }
 
 // EmptyDatabase returns the URL of a new schema: as good as a database, and

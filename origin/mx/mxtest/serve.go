@@ -21,10 +21,13 @@ func (s *Server) FaultAll(f Fault) {
 	s.all = f
 }
 
-// Asked tells how many queries for name have come, over UDP and TCP.
+// Asked counts the queries for name, over UDP and TCP.
 func (s *Server) Asked(name string) int { return s.seen.of(dns.CanonicalName(name)) }
 
-// Queries tells how many queries have come over each transport.
+// Names counts the different names that queries have asked for.
+func (s *Server) Names() int { return s.seen.names() }
+
+// Queries counts the queries over each transport.
 func (s *Server) Queries() (udp, tcp int) { return s.seen.total() }
 
 // ServeDNS implements [dns.Handler].
@@ -74,6 +77,12 @@ func (c *counts) of(name string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.byName[name]
+}
+
+func (c *counts) names() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.byName)
 }
 
 func (c *counts) total() (udp, tcp int) {

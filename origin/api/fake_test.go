@@ -1,0 +1,195 @@
+package api
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/moduletest"
+)
+
+// trace is the order in which the parts around the pipeline were used.
+type trace struct {
+	mu    sync.Mutex
+	steps []string
+}
+
+func (t *trace) add(step string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.steps = append(t.steps, step)
+}
+
+func (t *trace) list() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]string(nil), t.steps...)
+}
+
+// fakeLedger answers each step with what a test sets; the zero value lets every
+// request through.
+type fakeLedger struct {
+	trace                *trace
+	begin, claim, charge outcomeOf
+	late                 ledger.Verdict // of a request that the rate refuses after all
+	account              int64
+	panicAt              string
+
+	// What was asked for, in the last request.
+	price   int64
+	once    *ledger.Idempotency
+	charged ledger.Charge
+	refuse  context.CancelFunc // ends the request's context, as a late refusal does
+}
+
+// An outcomeOf is what a step of the fake returns.
+type outcomeOf struct {
+	ledger.Decision
+	err error
+}
+
+func (f *fakeLedger) step(name string, o outcomeOf) (ledger.Decision, error) {
+	f.trace.add(name)
+	if f.panicAt == name {
+		panic("secret@mail.example")
+	}
+	return o.Decision, o.err
+}
+
+func (f *fakeLedger) Ready(context.Context) error { return nil }
+
+func (f *fakeLedger) Begin(ctx context.Context, _ string) (Request, ledger.Decision, error) {
+	d, err := f.step("begin", f.begin)
+	if err != nil || d.Verdict != ledger.Good {
+		return nil, d, err
+	}
+	ctx, f.refuse = context.WithCancel(ctx)
+	return &fakeRequest{f, ctx}, d, nil
+}
+
+type fakeRequest struct {
+	*fakeLedger
+	ctx context.Context
+}
+
+func (r *fakeRequest) Account() int64           { return r.account }
+func (r *fakeRequest) Context() context.Context { return r.ctx }
+func (r *fakeRequest) End()                     { r.trace.add("end") }
+
+func (r *fakeRequest) Late() (ledger.Decision, bool) {
+	return ledger.Decision{Verdict: r.late, RetryAfter: time.Second}, r.late != ledger.Good
+}
+
+func (r *fakeRequest) Claim(price int64, once *ledger.Idempotency) (ledger.Decision, error) {
+	r.price, r.once = price, once
+	return r.step("claim", r.fakeLedger.claim)
+}
+
+func (r *fakeRequest) Charge(c ledger.Charge) (ledger.Decision, error) {
+	r.charged = c
+	return r.step("charge", r.fakeLedger.charge)
+}
+
+// fakeResolver knows every domain to have MX records, but for those of ask.
+type fakeResolver struct {
+	trace *trace
+	ask   map[string]func(context.Context) (bool, error) // not in the cache
+}
+
+func (f *fakeResolver) Peek(domain string) (bool, bool, error) {
+	_, ask := f.ask[domain]
+	return !ask, !ask, nil
+}
+
+func (f *fakeResolver) Lookup(ctx context.Context, domain string) (bool, error) {
+	f.trace.add("ask " + domain)
+	if ask := f.ask[domain]; ask != nil {
+		return ask(ctx)
+	}
+	return true, nil
+}
+
+// silent answers when ctx ends.
+func silent(ctx context.Context) (bool, error) {
+	<-ctx.Done()
+	return false, ctx.Err()
+}
+
+// engine is the module, started once for all tests of this package.
+var engine = sync.OnceValues(func() (*host.Engine, error) {
+	return host.New(context.Background(), moduleBytes, host.Options{CacheDir: moduletest.CacheDir()})
+})
+
+var moduleBytes []byte
+
+func testEngine(t testing.TB) *host.Engine {
+	moduleBytes = moduletest.Bytes(t)
+	e, err := engine()
+	require.NoError(t, err)
+	return e
+}
+
+// fakes is a Server on fakes.
+type fakes struct {
+	*Server
+	trace    *trace
+	ledger   *fakeLedger
+	resolver *fakeResolver
+	log      *trace
+}
+
+func newFakes(t testing.TB) *fakes {
+	f := &fakes{trace: new(trace), log: new(trace)}
+	f.ledger = &fakeLedger{trace: f.trace, account: 7}
+	f.resolver = &fakeResolver{trace: f.trace, ask: map[string]func(context.Context) (bool, error){}}
+	f.Server = New(Config{
+		Engine: testEngine(t), Ledger: f.ledger, Resolver: f.resolver,
+		Log:     slog.New(slog.NewTextHandler(logTo{f.log}, nil)),
+		Metrics: NewMetrics(prometheus.NewRegistry()), BatchTimeout: 5 * time.Second, EdgeSecret: "secret",
+	})
+	return f
+}
+
+type logTo struct{ *trace }
+
+func (l logTo) Write(p []byte) (int, error) { l.add(string(p)); return len(p), nil }
+
+// A tracedBody records that it was read to its end.
+type tracedBody struct {
+	io.Reader
+	trace *trace
+}
+
+func (b *tracedBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err == io.EOF {
+		b.trace.add("body")
+	}
+	return n, err
+}
+
+func (b *tracedBody) Close() error { return nil }
+
+// send serves one request.
+func (f *fakes) send(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	return w
+}
+
+// header is a header of an answer that was not sent.
+func header(a response, name string) string {
+	w := httptest.NewRecorder()
+	a.send(w, "id")
+	return w.Header().Get(name)
+}

@@ -1,0 +1,42 @@
+package api
+
+import (
+	"context"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// Ledger judges keys, rates and points; [FromLedger] makes one of a
+// *ledger.Ledger.
+type Ledger interface {
+	// Begin judges the key and the rate. With the verdict Good it returns a
+	// Request, which must be ended.
+	Begin(ctx context.Context, secret string) (Request, ledger.Decision, error)
+	// Ready reports why requests cannot be charged at the moment, or nil.
+	Ready(ctx context.Context) error
+}
+
+// Request is one request under way at the ledger; ledger.Request documents the
+// methods.
+type Request interface {
+	Account() int64
+	Context() context.Context
+	Late() (refusal ledger.Decision, refused bool)
+	Claim(price int64, once *ledger.Idempotency) (ledger.Decision, error)
+	Charge(ledger.Charge) (ledger.Decision, error)
+	End()
+}
+
+// FromLedger returns l as a Ledger.
+func FromLedger(l *ledger.Ledger) Ledger { return adapter{l} }
+
+type adapter struct{ *ledger.Ledger }
+
+// Begin returns the request as an interface, which must not hold a nil pointer.
+func (a adapter) Begin(ctx context.Context, secret string) (Request, ledger.Decision, error) {
+	request, decision, err := a.Ledger.Begin(ctx, secret)
+	if request == nil {
+		return nil, decision, err
+	}
+	return request, decision, err
+}

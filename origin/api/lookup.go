@@ -1,0 +1,114 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"github.com/addrspec/addrspec/origin/mx"
+)
+
+// A lookup is what became of the MX look-up of one domain; the zero value is
+// not finished.
+type lookup struct {
+	finished bool
+	mx       bool
+	err      error // the look-up timed out or failed
+}
+
+// lookUp asks for the MX of one domain. There is none to ask for an address
+// literal, whose domain is empty.
+func (s *Server) lookUp(ctx context.Context, domain string) (bool, error) {
+	if domain == "" {
+		return false, nil
+	}
+	return s.Resolver.Lookup(ctx, domain)
+}
+
+// lookUpAll asks for the MX of the domains side by side, until all are known or
+// ctx ends. Those that the cache knows are answered in this goroutine. An error
+// is a panic in a look-up.
+func (s *Server) lookUpAll(ctx context.Context, domains []string) (map[string]lookup, error) {
+	known := make(map[string]lookup, len(domains))
+	answers := make(chan answer, len(domains)) // has room for all: nobody waits to send
+	asked := 0
+	for _, domain := range domains {
+		if l, ok := s.cached(domain); ok {
+			known[domain] = l
+			continue
+		}
+		asked++
+		go func() { answers <- s.ask(ctx, domain) }()
+	}
+	return known, collect(ctx, answers, asked, known)
+}
+
+// An answer is a look-up in a goroutine of its own.
+type answer struct {
+	domain  string
+	lookup  lookup
+	failure error // the look-up panicked
+}
+
+// cached is what can be said without asking.
+func (s *Server) cached(domain string) (l lookup, ok bool) {
+	if domain == "" {
+		return lookup{finished: true}, true
+	}
+	found, known, err := s.Resolver.Peek(domain)
+	return lookup{finished: known, mx: found, err: err}, known
+}
+
+// ask does one look-up. One that ended with ctx is not finished, rather than
+// failed.
+func (s *Server) ask(ctx context.Context, domain string) (a answer) {
+	a.domain = domain
+	defer func() {
+		if cause := recover(); cause != nil {
+			a.failure = panicError(cause)
+		}
+	}()
+	found, err := s.Resolver.Lookup(ctx, domain)
+	if err == nil || ctx.Err() == nil {
+		a.lookup = lookup{finished: true, mx: found, err: err}
+	}
+	return a
+}
+
+// collect moves the answers into known. What comes after ctx has ended stays in
+// the channel, so a late look-up never touches an answer that is being sent.
+func collect(ctx context.Context, answers <-chan answer, asked int, known map[string]lookup) error {
+	for range asked {
+		select {
+		case a := <-answers:
+			if a.failure != nil {
+				return a.failure
+			}
+			known[a.domain] = a.lookup
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// timedOut reports which of the two ways a look-up failed.
+func timedOut(err error) bool {
+	var failure *mx.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &failure) && failure.Kind == mx.Timeout
+}
+
+// lookupProblem is the answer of a single request whose look-up failed.
+func lookupProblem(err error) *problem {
+	if timedOut(err) {
+		return unavailable("The DNS lookup of the domain timed out, so its MX is not known; nothing was charged. Try again shortly.")
+	}
+	return unavailable("The DNS lookup of the domain failed, so its MX is not known; nothing was charged. Try again shortly.")
+}
+
+// itemError is the error of a batch item whose look-up failed.
+func itemError(err error, domain string) (code, message string) {
+	if timedOut(err) {
+		return "DNS_TIMEOUT", "DNS lookup timed out for domain " + domain
+	}
+	return "DNS_FAILURE", "DNS lookup failed for domain " + domain
+}

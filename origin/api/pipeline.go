@@ -1,0 +1,198 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// The pipeline takes a request through the steps of the contract, first match
+// wins. This is the only place that knows their order:
+//
+//	route                       404, 405 (route.go)
+//	guard                       403, the edge endpoint only
+//	key, without a look-up      401
+//	Begin: ledger, key, rate    503, 401, 429
+//	read: input                 415, 413, 400
+//	Claim: record, points       409, 422, replay, then 402 or 429
+//	work                        503, 500
+//	Charge: one transaction     any verdict of Begin and Claim once more
+//	answer                      200
+//
+// Nothing of the body is read before Begin has let the request in. Whatever
+// happens afterwards, the request is ended exactly once, when the answer is sent.
+
+// serve answers one request for op.
+func (s *Server) serve(op *operation, r *http.Request) response {
+	if op.guard != nil {
+		if p := op.guard(s, r.Header); p != nil {
+			return p.response(op.style.input)
+		}
+	}
+	secret, p := readKey(r.Header)
+	if p != nil {
+		return p.response(op.style.input)
+	}
+	request, decision, err := s.Ledger.Begin(r.Context(), secret)
+	x := &exchange{Server: s, start: time.Now(), op: op, style: op.style, request: request, caller: r.Context()}
+	if p := x.judge(decision, err, 0); p != nil {
+		return x.respond(result{}, p)
+	}
+	return x.run(r)
+}
+
+// An exchange is one request between Begin and End.
+type exchange struct {
+	*Server
+	start   time.Time
+	op      *operation
+	style   *style // op's, or the job's
+	request Request
+	caller  context.Context
+	usage   *ledger.Usage // as the last decision has it
+}
+
+// A result is the body of a 200.
+type result struct {
+	body     []byte
+	replayed bool // it was stored for the Idempotency-Key
+}
+
+// run takes the request through the steps after Begin. A panic in one of them
+// is a 500.
+func (x *exchange) run(r *http.Request) (answer response) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			x.logPanic(x.op.name, cause)
+			answer = x.respond(result{}, internalProblem())
+		}
+		answer.sent = x.request.End
+	}()
+	return x.respond(x.steps(r))
+}
+
+// steps are the ones from the input to the charge.
+func (x *exchange) steps(r *http.Request) (result, *problem) {
+	job, p := x.read(r)
+	if p != nil {
+		return result{}, p
+	}
+	stored, p := x.claim(&job)
+	if p != nil || stored != nil {
+		return result{body: stored, replayed: true}, p
+	}
+	done, p := x.work(&job)
+	if p != nil {
+		return result{}, p
+	}
+	return x.charge(&job, done)
+}
+
+// read reads the input; from here on problems have the style that it asks for.
+func (x *exchange) read(r *http.Request) (job, *problem) {
+	job, p := x.op.read(x, r)
+	if job.style != nil {
+		x.style = job.style
+	}
+	if late := x.late(); late != nil {
+		return job, late
+	}
+	return job, p
+}
+
+// claim judges the Idempotency-Key and the points. It returns the stored answer
+// of a request that was answered before.
+func (x *exchange) claim(j *job) (stored []byte, p *problem) {
+	if j.price == 0 {
+		return nil, nil
+	}
+	decision, err := x.request.Claim(j.price, j.record.identity())
+	if p := x.judge(decision, err, j.price); p != nil {
+		return nil, p
+	}
+	if decision.Verdict == ledger.Replayed {
+		return x.replay(j, decision)
+	}
+	return nil, nil
+}
+
+// work does the job as long as the caller waits and the ledger lets it.
+func (x *exchange) work(j *job) (outcome, *problem) {
+	done, p := j.work(x.request.Context())
+	if late := x.late(); late != nil {
+		return done, late
+	}
+	if x.caller.Err() != nil {
+		return done, unavailable("The request was cancelled before it was finished; nothing was charged.")
+	}
+	if p == nil && done.points == 0 && j.price > 0 {
+		p = unavailable("The request ran out of time before anything was finished; nothing was charged. Try again shortly.")
+	}
+	return done, p
+}
+
+// charge charges what was done and stores the answer, if it is whole, for the
+// Idempotency-Key. If another replica was faster, its answer is sent.
+func (x *exchange) charge(j *job, done outcome) (result, *problem) {
+	if done.points == 0 {
+		return result{body: done.body}, nil
+	}
+	charge := ledger.Charge{Points: done.points, Found: done.found}
+	if done.points == j.price {
+		charge.Answer = j.record.seal(done.body)
+	}
+	decision, err := x.request.Charge(charge)
+	if p := x.judge(decision, err, done.points); p != nil {
+		return result{}, p
+	}
+	if decision.Verdict == ledger.Replayed {
+		stored, p := x.replay(j, decision)
+		return result{body: stored, replayed: true}, p
+	}
+	return result{body: done.body}, nil
+}
+
+// replay opens a stored answer.
+func (x *exchange) replay(j *job, d ledger.Decision) ([]byte, *problem) {
+	body, err := j.record.open(d.Answer)
+	if err != nil {
+		x.logError("stored answer does not open", err)
+		return nil, internalProblem()
+	}
+	return body, nil
+}
+
+// judge keeps the usage of a decision of the ledger and returns the problem
+// that it is, or nil. required is the number of points that were asked for.
+func (x *exchange) judge(d ledger.Decision, err error, required int64) *problem {
+	if err != nil {
+		if x.caller.Err() == nil {
+			x.logError("the ledger failed", err)
+		}
+		return ledgerProblem(err)
+	}
+	x.usage = d.Usage // nil if the key is no longer good
+	return verdictProblem(d, x.style, required)
+}
+
+// late is the problem of a request that the rate refused while it was under
+// way, or nil.
+func (x *exchange) late() *problem {
+	decision, refused := x.request.Late()
+	if !refused {
+		return nil
+	}
+	return x.judge(decision, nil, 0)
+}
+
+// respond makes the answer of the result, or of the problem if there is one.
+func (x *exchange) respond(done result, p *problem) response {
+	answer := response{status: http.StatusOK, body: done.body, replayed: done.replayed}
+	if p != nil {
+		answer = p.response(x.style.input)
+	}
+	answer.usage = x.usage
+	return answer
+}

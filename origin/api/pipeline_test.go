@@ -1,0 +1,338 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+var goodKey = ledger.NewKey()
+
+// ask is a request with a good key.
+func (f *fakes) ask(method, target, body string, headers ...string) *http.Request {
+	r := httptest.NewRequest(method, target, &tracedBody{strings.NewReader(body), f.trace})
+	r.ContentLength = int64(len(body))
+	r.Header.Set("X-API-Key", goodKey)
+	r.Header.Set("Content-Type", contentJSON)
+	for n := 0; n < len(headers); n += 2 {
+		r.Header.Set(headers[n], headers[n+1])
+	}
+	return r
+}
+
+const twoAddresses = `{"emails":["a@mail.example","b@other.example","a@mail.example"]}`
+
+func verdict(v ledger.Verdict) outcomeOf {
+	return outcomeOf{Decision: ledger.Decision{Verdict: v, RetryAfter: time.Second, Usage: &ledger.Usage{Current: 3, Limit: 10}}}
+}
+
+// A batch with which everything is wrong is mended step by step: each time the
+// first step that refuses it decides, and nothing after that step happens.
+func TestPrecedence(t *testing.T) {
+	f := newFakes(t)
+	r := f.ask(http.MethodGet, "/v1/nothing", strings.Repeat(" ", maxBody)+"{]", "X-API-Key", "", "Content-Type", "text/plain")
+	f.ledger.begin = outcomeOf{err: ledger.ErrUnavailable}
+	f.ledger.claim, f.ledger.charge = verdict(ledger.IdempotencyMismatch), outcomeOf{err: ledger.ErrUndecided}
+	f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { panic("x") }
+	body := func(text string) func() {
+		return func() { r.Body, r.ContentLength = &tracedBody{strings.NewReader(text), f.trace}, int64(len(text)) }
+	}
+	over := func() { r.Header.Del("X-API-Key") } // nothing left to mend
+	for n, c := range []struct {
+		mend   func()
+		status int
+		says   string
+		steps  string
+	}{
+		{over, 404, `{"status":404`, ""},
+		{func() { r.URL.Path = "/v1/emails" }, 405, `{"status":405`, ""},
+		{func() { r.Method = http.MethodPost }, 401, `{"status":401`, ""},
+		{func() { r.Header.Set("X-API-Key", goodKey[:41]) }, 401, `{"status":401`, ""},
+		{func() { r.Header.Set("X-API-Key", goodKey) }, 503, `{"status":503`, "begin"},
+		{func() { f.ledger.begin = outcomeOf{Decision: ledger.Decision{Verdict: ledger.UnknownKey}} }, 401, `{"status":401`, "begin"},
+		{func() { f.ledger.begin = verdict(ledger.RateLimited) }, 429, `{"status":429`, "begin"},
+		{func() { f.ledger.begin = verdict(ledger.Busy) }, 429, `{"status":429`, "begin"},
+		{func() { f.ledger.begin = verdict(ledger.Wasteful) }, 429, `{"status":429`, "begin"},
+		{func() { f.ledger.begin = verdict(ledger.Good) }, 415, `{"success":false,"error":{"code":"UNSUPPORTED_MEDIA_TYPE"`, "begin end"},
+		{func() { r.Header.Set("Content-Type", contentJSON) }, 413, `{"success":false,"error":{"code":"BODY_TOO_LARGE"`, "begin end"},
+		{body("{]"), 400, `"code":"INVALID_REQUEST"`, "begin body end"},
+		{body("{}"), 400, `"code":"EMPTY_BATCH"`, "begin body end"},
+		{body(twoAddresses), 422, `"code":"IDEMPOTENCY_MISMATCH"`, "begin body claim end"},
+		{func() { f.ledger.claim = verdict(ledger.IdempotencyConflict) }, 409, `"code":"IDEMPOTENCY_CONFLICT"`, "begin body claim end"},
+		{func() { f.ledger.claim = verdict(ledger.RecordsFull) }, 429, `{"status":429`, "begin body claim end"},
+		{func() { f.ledger.claim = verdict(ledger.Insufficient) }, 402, `"required":2`, "begin body claim end"},
+		{func() { f.ledger.claim = verdict(ledger.Claimed) }, 402, `"required":2`, "begin body claim end"},
+		{func() { f.ledger.claim = verdict(ledger.Good) }, 500, `"code":"INTERNAL_ERROR"`, "begin body claim ask mail.example end"},
+		{func() { delete(f.resolver.ask, "mail.example") }, 503, `The charge is undecided`, "begin body claim charge end"},
+		{func() { f.ledger.charge = outcomeOf{err: ledger.ErrRecord} }, 500, `"code":"INTERNAL_ERROR"`, "begin body claim charge end"},
+		{func() { f.ledger.charge = outcomeOf{Decision: ledger.Decision{Verdict: ledger.UnknownKey}} }, 401, `{"status":401`, "begin body claim charge end"},
+		{func() { f.ledger.charge = verdict(ledger.RateLimited) }, 429, `{"status":429`, "begin body claim charge end"},
+		{func() { f.ledger.charge = verdict(ledger.IdempotencyMismatch) }, 422, `"success":false`, "begin body claim charge end"},
+		{func() { f.ledger.charge = verdict(ledger.Insufficient) }, 402, `"required":2`, "begin body claim charge end"},
+		{func() { f.ledger.charge = verdict(ledger.Good) }, 200, `{"success":true,"partial":false,"total":2,`, "begin body claim charge end"},
+	} {
+		f.trace.steps = nil
+		if c.mend(); strings.Contains(c.steps, "body") && r.Body.(*tracedBody).Reader.(*strings.Reader).Len() == 0 {
+			r.Body.(*tracedBody).Reader.(*strings.Reader).Seek(0, 0)
+		}
+		answer := f.send(r)
+		require.Equal(t, c.status, answer.Code, "%d: %s", n, answer.Body)
+		require.Contains(t, answer.Body.String(), c.says, n)
+		require.Equal(t, c.steps, strings.Join(f.trace.list(), " "), n)
+		_, authenticated := answer.Header()["X-Usage-Current"]
+		require.Equal(t, strings.Contains(c.steps, "begin") && c.status != 401 && c.steps+fmt.Sprint(c.status) != "begin503", authenticated, "usage of %d: %s", n, answer.Body)
+	}
+	require.NotContains(t, strings.Join(f.log.list(), ""), "mail.example")
+}
+
+// Whatever happens after Begin, the request is ended once.
+func TestEveryRequestIsEndedOnce(t *testing.T) {
+	panics := func(context.Context) (bool, error) { panic("secret@mail.example") }
+	edge := `{"operation":"batch","points":2,"domains":[{"name":"mail.example","addresses":1},{"name":"other.example","addresses":1}]}`
+	for _, at := range []string{"claim", "charge", "ask"} {
+		for operation, ask := range map[string]func(*fakes) *http.Request{
+			"single": func(f *fakes) *http.Request { return f.ask(http.MethodGet, "/v1/email/a@mail.example", "") },
+			"batch":  func(f *fakes) *http.Request { return f.ask(http.MethodPost, "/v1/emails", twoAddresses) },
+			"edge": func(f *fakes) *http.Request {
+				return f.ask(http.MethodPost, edgePath, edge, headerEdgeSecret, "secret")
+			},
+		} {
+			t.Run(at+"/"+operation, func(t *testing.T) {
+				f := newFakes(t)
+				f.ledger.begin, f.ledger.claim = verdict(ledger.Good), verdict(ledger.Good)
+				f.ledger.panicAt = at
+				if at == "ask" {
+					f.resolver.ask["mail.example"] = panics
+				}
+				answer := f.send(ask(f))
+				require.Equal(t, 500, answer.Code)
+				require.Contains(t, answer.Body.String(), `"code":"INTERNAL_ERROR"`)
+				require.NotEmpty(t, answer.Header().Get("X-Usage-Current"))
+				steps := f.trace.list()
+				require.Equal(t, "end", steps[len(steps)-1])
+				require.Equal(t, 1, count1(steps, "end"))
+				require.Equal(t, at == "charge", slices.Contains(steps, "charge"))
+				require.NotContains(t, strings.Join(f.log.list(), ""), "secret@", "the panic's value")
+			})
+		}
+	}
+}
+
+func count1(steps []string, step string) (n int) {
+	for _, s := range steps {
+		if s == step {
+			n++
+		}
+	}
+	return n
+}
+
+func TestWholeBatchIsChargedAndRecorded(t *testing.T) {
+	f := newFakes(t)
+	answer := f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`, headerIdempotency, `"one"`))
+	require.Equal(t, 200, answer.Code)
+	require.Empty(t, answer.Header().Get(headerReplayed))
+	require.EqualValues(t, 3, f.ledger.price)
+	require.EqualValues(t, 3, f.ledger.charged.Points)
+	require.Equal(t, ledger.Found{Valid: 2, Invalid: 1, Role: 1}, f.ledger.charged.Found)
+	require.Equal(t, recordOf(t, "one", 7, `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`).Idempotency, *f.ledger.once)
+
+	// The stored answer is the answer, on this replica's claim and when another
+	// replica has committed first.
+	f.ledger.claim = verdict(ledger.Replayed)
+	f.ledger.claim.Answer = f.ledger.charged.Answer
+	again := f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`, headerIdempotency, "one"))
+	require.Equal(t, 200, again.Code)
+	require.Equal(t, "true", again.Header().Get(headerReplayed))
+	require.Equal(t, "3", again.Header().Get("X-Usage-Current"))
+	require.Equal(t, answer.Body.String(), again.Body.String())
+
+	f.ledger.charge, f.ledger.claim = f.ledger.claim, outcomeOf{}
+	lost := f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`, headerIdempotency, "one"))
+	require.Equal(t, "true", lost.Header().Get(headerReplayed))
+	require.Equal(t, answer.Body.String(), lost.Body.String())
+
+	f.ledger.charge.Answer = []byte("not sealed")
+	require.Equal(t, 500, f.send(f.ask(http.MethodPost, "/v1/emails", twoAddresses, headerIdempotency, "one")).Code)
+}
+
+// A partial batch is charged for what is finished, and not recorded.
+func TestPartialBatchIsNotRecorded(t *testing.T) {
+	for name, end := range map[string]func(*fakes){
+		"deadline": func(f *fakes) { f.BatchTimeout = 20 * time.Millisecond },
+		"stop":     func(f *fakes) { time.AfterFunc(20*time.Millisecond, f.Stop) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFakes(t)
+			f.resolver.ask["mail.example"] = silent
+			end(f)
+			answer := f.send(f.ask(http.MethodPost, "/v1/emails", twoAddresses, headerIdempotency, "one"))
+			require.Contains(t, answer.Body.String(), `{"success":true,"partial":true,"total":1,"valid_count":1,`)
+			require.EqualValues(t, 2, f.ledger.price)
+			require.Equal(t, ledger.Charge{Points: 1, Found: ledger.Found{Valid: 1}}, f.ledger.charged)
+		})
+	}
+}
+
+func TestNothingFinishedIsFree(t *testing.T) {
+	f := newFakes(t)
+	f.BatchTimeout = 10 * time.Millisecond
+	f.resolver.ask["mail.example"] = silent
+	edge := `{"operation":"batch","points":1,"tally":{},"domains":[{"name":"mail.example","addresses":1,"tally":{"valid":1}}]}`
+	for _, r := range []*http.Request{
+		f.ask(http.MethodPost, "/v1/emails", `{"emails":["a@mail.example"]}`),
+		f.ask(http.MethodPost, edgePath, edge, headerEdgeSecret, "secret"),
+	} {
+		answer := f.send(r)
+		require.Equal(t, 503, answer.Code)
+		require.Contains(t, answer.Body.String(), "nothing was charged")
+		require.NotContains(t, f.trace.list(), "charge")
+	}
+}
+
+// A request that the rate refuses late, and one whose caller has left, stop
+// working and cost nothing.
+func TestInterruptedWorkIsFree(t *testing.T) {
+	for name, c := range map[string]struct {
+		interrupt func(f *fakes, leave func())
+		status    int
+	}{
+		"late": {func(f *fakes, _ func()) { f.ledger.late = ledger.RateLimited; f.ledger.refuse() }, 429},
+		"left": {func(_ *fakes, leave func()) { leave() }, 503},
+	} {
+		for operation, ask := range map[string]func(*fakes) *http.Request{
+			"single": func(f *fakes) *http.Request { return f.ask(http.MethodGet, "/v1/email/a@mail.example", "") },
+			"batch":  func(f *fakes) *http.Request { return f.ask(http.MethodPost, "/v1/emails", twoAddresses) },
+		} {
+			t.Run(name+"/"+operation, func(t *testing.T) {
+				f := newFakes(t)
+				ctx, leave := context.WithCancel(context.Background())
+				defer leave()
+				f.resolver.ask["mail.example"] = func(ctx context.Context) (bool, error) {
+					c.interrupt(f, leave)
+					return silent(ctx)
+				}
+				answer := f.send(ask(f).WithContext(ctx))
+				require.Equal(t, c.status, answer.Code, answer.Body)
+				require.Equal(t, "end", f.trace.list()[len(f.trace.list())-1])
+				require.NotContains(t, f.trace.list(), "charge")
+			})
+		}
+	}
+}
+
+// A refusal that comes while the input is read wins over what is wrong with it.
+func TestLateRefusalWinsOverBadInput(t *testing.T) {
+	f := newFakes(t)
+	f.ledger.late = ledger.RateLimited
+	require.Equal(t, 429, f.send(f.ask(http.MethodPost, "/v1/emails", "{]")).Code)
+	require.Equal(t, 429, f.send(f.ask(http.MethodGet, "/v1/email/bad", "")).Code)
+}
+
+func TestSingleCostsAPointOnlyWith200(t *testing.T) {
+	f := newFakes(t)
+	f.resolver.ask["broken.example"] = func(context.Context) (bool, error) { return false, errors.New("broken") }
+	for target, status := range map[string]int{"/v1/email/a@mail.example": 200, "/v1/email/a@[192.0.2.1]": 200, "/v1/email/a@broken.example": 503, "/v1/email/bad": 400, "/v1/email/": 400} {
+		f.trace.steps, f.ledger.charged = nil, ledger.Charge{}
+		answer := f.send(f.ask(http.MethodGet, target, ""))
+		require.Equal(t, status, answer.Code, target)
+		require.Equal(t, status == 200, slices.Contains(f.trace.list(), "charge"), target)
+		if status == 200 {
+			require.Equal(t, ledger.Charge{Points: 1, Found: ledger.Found{Valid: 1}}, f.ledger.charged)
+		} else {
+			require.Contains(t, answer.Body.String(), fmt.Sprintf(`{"status":%d,`, status), "shape A")
+		}
+	}
+}
+
+// Every domain is asked once, those in the cache not at all.
+func TestDomainsAreAskedOnce(t *testing.T) {
+	f := newFakes(t)
+	f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { return true, nil }
+	f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["a@mail.example","b@mail.example","A@MAIL.example","c@other.example"]}`))
+	require.Equal(t, 1, count1(f.trace.list(), "ask mail.example"))
+	require.Equal(t, 0, count1(f.trace.list(), "ask other.example"))
+	require.EqualValues(t, 4, f.ledger.charged.Points)
+}
+
+func TestEdgePrecedenceAndShapes(t *testing.T) {
+	single := `{"operation":"single","points":1,"domains":[{"name":"mail.example","addresses":1,"tally":{"valid":1,"public":1}}]}`
+	batch := `{"operation":"batch","points":2,"tally":{"invalid":1},"domains":[{"name":"mail.example","addresses":1,"tally":{"valid":1}}]}`
+	free := `{"operation":"batch","points":0,"domains":[]}`
+	f := newFakes(t)
+	f.ledger.begin = verdict(ledger.Good)
+	ask := func(body, secret string) *httptest.ResponseRecorder {
+		f.trace.steps = nil
+		return f.send(f.ask(http.MethodPost, edgePath, body, headerEdgeSecret, secret))
+	}
+	answer := ask("{", "wrong")
+	require.Equal(t, 403, answer.Code)
+	require.Empty(t, f.trace.list())
+
+	require.Contains(t, ask("{", "secret").Body.String(), `{"success":false,"error":{"code":"INVALID_REQUEST"`)
+	require.Contains(t, ask(`{"operation":"single","points":9}`, "secret").Body.String(), `{"status":400,`)
+
+	require.Equal(t, `{"mx":[true],"partial":false}`, ask(single, "secret").Body.String())
+	require.Equal(t, ledger.Charge{Points: 1, Found: ledger.Found{Valid: 1, Public: 1}}, f.ledger.charged)
+	require.Equal(t, `{"mx":[true],"partial":false}`, ask(batch, "secret").Body.String())
+	require.Equal(t, ledger.Charge{Points: 2, Found: ledger.Found{Valid: 1, Invalid: 1}}, f.ledger.charged)
+
+	require.Equal(t, `{"mx":[],"partial":false}`, ask(free, "secret").Body.String())
+	require.NotContains(t, f.trace.list(), "charge")
+
+	f.ledger.claim = verdict(ledger.Insufficient)
+	require.Contains(t, ask(single, "secret").Body.String(), `{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: the month's`)
+	require.Contains(t, ask(batch, "secret").Body.String(), `"code":"INSUFFICIENT_USAGE"`)
+
+	f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { return false, errors.New("broken") }
+	f.ledger.claim = outcomeOf{}
+	require.Equal(t, 503, ask(single, "secret").Code)
+	require.NotContains(t, f.trace.list(), "charge")
+	require.Equal(t, `{"mx":["DNS_FAILURE"],"partial":false}`, ask(batch, "secret").Body.String())
+	require.Equal(t, ledger.Charge{Points: 2, Found: ledger.Found{Invalid: 1, LookupErrors: 1}}, f.ledger.charged)
+}
+
+// A look-up that ignores the end of the batch writes into nothing that is sent.
+func TestLateLookupIsIgnored(t *testing.T) {
+	f := newFakes(t)
+	f.BatchTimeout = time.Second
+	request := f.ask(http.MethodPost, "/v1/emails", twoAddresses)
+	synctest.Test(t, func(t *testing.T) {
+		f.stopping, f.stop = context.WithCancel(context.Background())
+		f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { time.Sleep(time.Minute); return true, nil }
+		answer := f.send(request)
+		require.Contains(t, answer.Body.String(), `"partial":true,"total":1,`)
+		before := answer.Body.String()
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		require.Equal(t, before, answer.Body.String())
+	})
+}
+
+// BenchmarkBatchWork is the work of a batch of 64 whose domains are in the
+// cache, without HTTP, JSON and the ledger.
+func BenchmarkBatchWork(b *testing.B) {
+	f := newFakes(b)
+	emails := make([]string, 64)
+	for n := range emails {
+		emails[n] = fmt.Sprintf("jane.doe%d@d%d.example.org", n, n%16)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		done, p := f.finishBatch(context.Background(), time.Now(), emails)
+		require.Nil(b, p)
+		require.EqualValues(b, 64, done.points)
+	}
+	b.ReportMetric(64*float64(b.N)/b.Elapsed().Seconds(), "addresses/s")
+}

@@ -1,0 +1,80 @@
+package api
+
+import (
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"net/http"
+	"strings"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+const (
+	headerIdempotency = "Idempotency-Key"
+	headerReplayed    = "Idempotency-Replayed"
+
+	maxIdempotencyKey = 255 // bytes
+)
+
+// A record is the idempotency record of a batch: under what name the ledger
+// keeps the answer, and the cipher that seals it. It depends on the account and
+// not on the API key, so it survives the rotation of API keys.
+//
+//	ID    SHA-256(account as 8 bytes, big-endian || Idempotency-Key)
+//	Body  HMAC-SHA256(Idempotency-Key, body of the request)
+//	seal  see seal.go
+//
+// The ledger has neither the Idempotency-Key nor the answer in the clear. A
+// guessable Idempotency-Key is a guessable secret: see THREATS.md.
+type record struct {
+	ledger.Idempotency
+	aead cipher.AEAD
+}
+
+// readRecord reads the Idempotency-Key, quoted or bare; nil without one.
+func readRecord(h http.Header, account int64, body []byte) (*record, *problem) {
+	given := h.Get(headerIdempotency)
+	if given == "" {
+		return nil, nil
+	}
+	key := unquote(given)
+	switch {
+	case key == "":
+		return nil, invalidRequest.with("Idempotency-Key is an empty string; use a UUID.")
+	case len(key) > maxIdempotencyKey:
+		return nil, invalidRequest.with("Idempotency-Key is over 255 bytes; use a UUID.")
+	}
+	return newRecord(key, account, body)
+}
+
+// unquote returns x for "x" (a string as in RFC 9651) and for x.
+func unquote(value string) string {
+	if len(value) >= 2 && strings.HasPrefix(value, `"`) && strings.HasSuffix(value, `"`) {
+		return value[1 : len(value)-1]
+	}
+	return value
+}
+
+func newRecord(key string, account int64, body []byte) (*record, *problem) {
+	salt := binary.BigEndian.AppendUint64(nil, uint64(account))
+	aead, err := sealer(key, salt)
+	if err != nil {
+		return nil, internalProblem()
+	}
+	r := &record{aead: aead}
+	r.ID = sha256.Sum256(append(salt, key...))
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write(body)
+	mac.Sum(r.Body[:0])
+	return r, nil
+}
+
+// identity is how the ledger knows the record; nil for a nil record.
+func (r *record) identity() *ledger.Idempotency {
+	if r == nil {
+		return nil
+	}
+	return &r.Idempotency
+}

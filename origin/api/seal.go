@@ -1,0 +1,87 @@
+package api
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"sync"
+)
+
+// A stored answer is compressed (DEFLATE) and then encrypted with AES-256-GCM
+// and a random nonce. The encryption key is HKDF-SHA256(Idempotency-Key, salt =
+// account); the additional data is the hash of the request's body.
+
+// maxAnswer is the most bytes that a stored answer may have once it is
+// decompressed. A batch's body has at most 1 MiB, so no real answer comes near.
+const maxAnswer = 64 << 20
+
+// sealer derives the cipher from the Idempotency-Key (HKDF, RFC 5869).
+func sealer(key string, salt []byte) (cipher.AEAD, error) {
+	secret, err := hkdf.Key(sha256.New, []byte(key), salt, "addrspec stored answer", 32)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(secret)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// seal makes of an answer what the ledger stores; nil for a nil record.
+func (r *record) seal(answer []byte) []byte {
+	if r == nil {
+		return nil
+	}
+	return r.aead.Seal(nil, nil, compress(answer), r.Body[:])
+}
+
+var (
+	errNoRecord = errors.New("there is a stored answer, but the request has no Idempotency-Key")
+	errTooBig   = errors.New("the stored answer is too big")
+)
+
+// open is the inverse of seal.
+func (r *record) open(sealed []byte) ([]byte, error) {
+	if r == nil {
+		return nil, errNoRecord
+	}
+	compressed, err := r.aead.Open(nil, nil, sealed, r.Body[:])
+	if err != nil {
+		return nil, err
+	}
+	return decompress(compressed, maxAnswer)
+}
+
+// compressors are kept because a new one takes more than a megabyte.
+var compressors = sync.Pool{New: func() any {
+	c, _ := flate.NewWriter(nil, flate.BestSpeed) // the level is a valid one
+	return c
+}}
+
+func compress(plain []byte) []byte {
+	var out bytes.Buffer
+	c := compressors.Get().(*flate.Writer)
+	defer compressors.Put(c)
+	c.Reset(&out)
+	_, _ = c.Write(plain) // a bytes.Buffer does not fail
+	_ = c.Close()
+	return out.Bytes()
+}
+
+// decompress refuses what grows beyond limit bytes.
+func decompress(compressed []byte, limit int64) ([]byte, error) {
+	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(compressed)), limit+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case int64(len(plain)) > limit:
+		return nil, errTooBig
+	}
+	return plain, nil
+}

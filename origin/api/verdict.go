@@ -1,0 +1,85 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// verdictProblem is the problem that a verdict of the ledger means, or nil for
+// the verdicts that let the request go on. required is the number of points
+// that were asked for.
+func verdictProblem(d ledger.Decision, style *style, required int64) *problem {
+	switch d.Verdict {
+	case ledger.Good, ledger.Replayed:
+		return nil
+	case ledger.UnknownKey:
+		return invalidKey.with("This API key is not valid: it is unknown, expired or revoked, or its account is suspended.")
+	case ledger.IdempotencyMismatch:
+		return idemMismatch.with("This Idempotency-Key was used with another body in the last 24 hours; use a new key for a new batch.")
+	case ledger.IdempotencyConflict:
+		return idemConflict.with("The first request with this Idempotency-Key is still under way; wait for its answer.")
+	case ledger.Insufficient, ledger.Claimed:
+		return style.points(d, required)
+	}
+	return limitProblem(d)
+}
+
+// limitProblem is the 429 of a limit that is passed within seconds.
+func limitProblem(d ledger.Decision) *problem {
+	wait := wholeSeconds(d.RetryAfter)
+	var message string
+	switch d.Verdict {
+	case ledger.RateLimited:
+		message = fmt.Sprintf("Rate limit exceeded: wait %d seconds before the next request.", wait)
+	case ledger.Busy:
+		message = fmt.Sprintf("Rate limit exceeded: the account has as many requests under way as it may; wait %d seconds.", wait)
+	case ledger.Wasteful:
+		message = fmt.Sprintf("Rate limit exceeded: too many of the account's requests were abandoned or refused after their work was done; wait %d seconds.", wait)
+	case ledger.RecordsFull:
+		message = fmt.Sprintf("Rate limit exceeded: the answers stored for the account's Idempotency-Keys take all the space that its plan allows; wait %d seconds, or send the batch without an Idempotency-Key.", wait)
+	default:
+		return internalProblem()
+	}
+	return retryAfter(tooMany.with(message), max(d.RetryAfter, time.Second))
+}
+
+func retryAfter(p *problem, d time.Duration) *problem {
+	p.retryAfter = d
+	return p
+}
+
+// tooFewForBatch is the 402 of a batch.
+func tooFewForBatch(d ledger.Decision, required int64) *problem {
+	message := "The batch needs %d usage points and %d are left this month."
+	if d.Verdict == ledger.Claimed {
+		message = "The batch needs %d usage points and %d are left this month; requests under way hold others."
+	}
+	p := insufficientUsage.with(fmt.Sprintf(message, required, d.Remaining))
+	p.extra = extra{Required: &required, Remaining: &d.Remaining}
+	return p
+}
+
+// tooFewForSingle is the 429 of a single request. It has a Retry-After only if
+// requests under way hold the points: until the month's refill clients would
+// sleep for days.
+func tooFewForSingle(d ledger.Decision, _ int64) *problem {
+	if d.Verdict == ledger.Claimed {
+		return retryAfter(tooMany.with("Rate limit exceeded: requests under way hold the last of the month's usage points; wait 1 seconds."), time.Second)
+	}
+	return tooMany.with(fmt.Sprintf("Rate limit exceeded: the month's usage points are used up; wait %d seconds until they refill, or change the plan.",
+		wholeSeconds(d.RetryAfter)))
+}
+
+// ledgerProblem is the problem of a step that the ledger could not decide.
+func ledgerProblem(err error) *problem {
+	switch {
+	case errors.Is(err, ledger.ErrUndecided):
+		return unavailable("The charge is undecided: the database has not confirmed it in time. With an Idempotency-Key, retry with the same key; without one, the charge is given back.")
+	case errors.Is(err, ledger.ErrRecord):
+		return internal.with("The ledger cannot record this charge; nothing was charged. Send the request id to support.")
+	}
+	return unavailable("The ledger is not available at the moment; nothing was charged. Try again shortly.")
+}

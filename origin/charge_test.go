@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+)
+
+// limitedKey makes an account with so many points and a key for it.
+func (s *service) limitedKey(t testing.TB, points ledger.Limit) (key string, account int64) {
+	ctx, unlimited := context.Background(), ledger.Limit(ledger.Unlimited)
+	a, err := s.ledger.CreateAccount(ctx, testAccount, ledger.Terms{Rate: &unlimited, Points: &points})
+	require.NoError(t, err)
+	key, _, err = s.ledger.CreateKey(ctx, a.ID, "test", ledger.KeyTerms{})
+	require.NoError(t, err)
+	return key, a.ID
+}
+
+func once(key string) http.Header { return http.Header{"Idempotency-Key": {key}} }
+
+// slow starts a service whose DNS is silent for silent.example, and sends a
+// batch that waits for it.
+func slow(t *testing.T, points ledger.Limit, header http.Header) (s *service, key string, done chan int) {
+	dns := mxtest.New(t, contract.Zone)
+	dns.Fault("silent.example", mxtest.Silent)
+	s = start(t, "--dns", dns.Addr, "--dns-timeout", "1s")
+	key, _ = s.limitedKey(t, points)
+	done = make(chan int, 1)
+	go func() {
+		response, _ := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["a@silent.example","b@silent.example"]}`, header)
+		done <- response.StatusCode
+	}()
+	require.Eventually(t, func() bool { return dns.Asked("silent.example") > 0 }, 5*time.Second, time.Millisecond)
+	return s, key, done
+}
+
+// A record belongs to the account: any of its keys replays the answer, and no
+// other account's.
+func TestAnswersAreReplayedForEveryKeyOfTheAccount(t *testing.T) {
+	s := start(t, "--dns", contract.Serve(t))
+	first, account := s.limitedKey(t, 1)
+	second, _, err := s.ledger.CreateKey(context.Background(), account, "second", ledger.KeyTerms{})
+	require.NoError(t, err)
+	const body = `{"emails":["a@mail.example"]}`
+	_, answer := s.send(t, http.MethodPost, "/v1/emails", first, body, once("one"))
+	response, again := s.send(t, http.MethodPost, "/v1/emails", second, body, once(`"one"`))
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	require.Equal(t, "true", response.Header.Get("Idempotency-Replayed"))
+	require.Equal(t, answer, again)
+
+	a, err := s.ledger.CreateAccount(context.Background(), "other@contract.test", ledger.Terms{})
+	require.NoError(t, err)
+	other, _, err := s.ledger.CreateKey(context.Background(), a.ID, "other", ledger.KeyTerms{})
+	require.NoError(t, err)
+	response, _ = s.send(t, http.MethodPost, "/v1/emails", other, body, once("one"))
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	require.Empty(t, response.Header.Get("Idempotency-Replayed"))
+	require.Equal(t, "1", response.Header.Get("X-Usage-Current"))
+}
+
+// While a batch is under way, its Idempotency-Key is taken, and it is free once
+// the batch was answered.
+func TestASecondRequestWithTheKeyIsAConflict(t *testing.T) {
+	s, key, done := slow(t, 100, once("one"))
+	const body = `{"emails":["a@silent.example","b@silent.example"]}`
+	response, answer := s.send(t, http.MethodPost, "/v1/emails", key, body, once("one"))
+	require.Equal(t, http.StatusConflict, response.StatusCode)
+	require.Contains(t, answer, `{"success":false,"error":{"code":"IDEMPOTENCY_CONFLICT"`)
+	response, answer = s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x"]}`, once("one"))
+	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode, answer)
+	require.Equal(t, http.StatusOK, <-done)
+	response, answer = s.send(t, http.MethodPost, "/v1/emails", key, body, once("one"))
+	require.Equal(t, "true", response.Header.Get("Idempotency-Replayed"))
+	require.Contains(t, answer, `"message":"DNS lookup timed out for domain silent.example"`)
+	require.EqualValues(t, 2, s.used(t))
+}
+
+// Points of a request under way count as used.
+func TestPointsUnderWayCountAsUsed(t *testing.T) {
+	s, key, done := slow(t, 2, nil)
+	response, answer := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x"]}`, nil)
+	require.Equal(t, http.StatusPaymentRequired, response.StatusCode)
+	require.Contains(t, answer, `"required":1,"remaining":0}}`)
+	require.Equal(t, "0", response.Header.Get("X-Usage-Current"))
+	response, answer = s.send(t, http.MethodGet, "/v1/email/a@mail.example", key, "", nil)
+	require.Equal(t, http.StatusTooManyRequests, response.StatusCode)
+	require.Equal(t, "1", response.Header.Get("Retry-After"))
+	require.Regexp(t, "Rate limit exceeded: .* seconds", answer)
+	require.Equal(t, http.StatusOK, <-done)
+	require.EqualValues(t, 2, s.used(t))
+}
+
+// A caller who leaves costs nothing, and the work stops: the points that the
+// request held are free before the look-up could have timed out.
+func TestACallerWhoLeavesPaysNothing(t *testing.T) {
+	dns := mxtest.New(t, contract.Zone)
+	dns.Fault("silent.example", mxtest.Silent)
+	s := start(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--batch-timeout", "20s")
+	key, _ := s.limitedKey(t, 1)
+	for n, request := range []string{
+		"GET /v1/email/a@silent.example HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\n\r\n",
+		"POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\nContent-Type: application/json\r\nContent-Length: 31\r\n\r\n{\"emails\":[\"a@silent.example\"]}",
+	} {
+		conn, err := net.Dial("tcp", s.hostPort)
+		require.NoError(t, err)
+		io.WriteString(conn, request)
+		require.Eventually(t, func() bool { return dns.Asked("silent.example") > n }, 5*time.Second, time.Millisecond)
+		require.NoError(t, conn.Close())
+		require.Eventually(t, func() bool {
+			response, _ := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x","y"]}`, nil)
+			_, answer := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x","y"]}`, nil)
+			return response.StatusCode == 402 && strings.Contains(answer, `"remaining":1`)
+		}, 5*time.Second, 20*time.Millisecond)
+	}
+	require.Zero(t, s.used(t))
+}
+
+// The key and the rate are judged without a byte of the body: the answer comes
+// before the body is sent.
+func TestKeyIsJudgedBeforeTheBody(t *testing.T) {
+	s := start(t, "--dns", contract.Serve(t))
+	key, _ := s.limitedKey(t, 1)
+	for name, c := range map[string]struct {
+		key    string
+		status int
+	}{
+		"unknown":       {ledger.NewKey(), http.StatusUnauthorized},
+		"good, no JSON": {key, http.StatusUnsupportedMediaType},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", s.hostPort)
+			require.NoError(t, err)
+			defer conn.Close()
+			conn.SetDeadline(time.Now().Add(10 * time.Second))
+			fmt.Fprintf(conn, "POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Length: 1000000\r\n\r\n", c.key)
+			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			require.NoError(t, err)
+			require.Equal(t, c.status, response.StatusCode)
+		})
+	}
+}
+
+// The history counts what was found at the addresses that were charged, the
+// same whether the origin or a worker ran the checks.
+func TestHistoryCountsWhatWasFound(t *testing.T) {
+	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms", "--edge-secret", "secret")
+	key, account := s.limitedKey(t, 100)
+	found := func() (sum ledger.Found, points int64) {
+		today := ledger.DayOf(time.Now())
+		days, err := s.ledger.UsageHistory(context.Background(), account, today-1, today)
+		require.NoError(t, err)
+		for _, d := range days {
+			points += d.Points
+			sum.Valid, sum.Invalid, sum.Role, sum.LookupErrors = sum.Valid+d.Valid, sum.Invalid+d.Invalid, sum.Role+d.Role, sum.LookupErrors+d.LookupErrors
+			sum.Disposable, sum.Public, sum.Relay = sum.Disposable+d.Disposable, sum.Public+d.Public, sum.Relay+d.Relay
+			sum.Gibberish, sum.Typo = sum.Gibberish+d.Gibberish, sum.Typo+d.Typo
+		}
+		return sum, points
+	}
+	status, _, err := s.post(key, []string{"info@mail.example", "jane@mail.example", "bad", "c@[192.0.2.1]", "d@servfail.example"})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, status)
+	want := ledger.Found{Valid: 3, Invalid: 1, Role: 1, LookupErrors: 1}
+	direct, points := found()
+	require.Equal(t, want, direct)
+	require.EqualValues(t, 5, points)
+
+	response, answer := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":5,"tally":{"valid":1,"invalid":1},"domains":[
+		{"name":"mail.example","addresses":2,"tally":{"valid":2,"role":1}},
+		{"name":"servfail.example","addresses":1,"tally":{"valid":1,"gibberish":1}}]}`, http.Header{"X-Edge-Secret": {"secret"}})
+	require.Equal(t, http.StatusOK, response.StatusCode, answer)
+	both, points := found()
+	require.Equal(t, ledger.Found{Valid: 6, Invalid: 2, Role: 2, LookupErrors: 2}, both)
+	require.EqualValues(t, 10, points)
+
+	response, _ = s.send(t, http.MethodGet, "/v1/email/info@mail.example", key, "", nil)
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	all, points := found()
+	require.Equal(t, ledger.Found{Valid: 7, Invalid: 2, Role: 3, LookupErrors: 2}, all)
+	require.EqualValues(t, 11, points)
+}
+
+// A worker whose input was refused pays nothing, also in an account whose limit
+// was lowered below what it has used.
+func TestFreeAdmissionNeedsNoPoints(t *testing.T) {
+	s := start(t, "--dns", contract.Serve(t), "--edge-secret", "secret")
+	key, account := s.limitedKey(t, 2)
+	status, _, err := s.post(key, []string{"a", "b"})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, status)
+	unlimited, one := ledger.Limit(ledger.Unlimited), ledger.Limit(1)
+	require.NoError(t, s.ledger.ChangeTerms(context.Background(), account, ledger.Terms{Rate: &unlimited, Points: &one}))
+	time.Sleep(1100 * time.Millisecond) // what accepts may be a second old
+	response, answer := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":0}`, http.Header{"X-Edge-Secret": {"secret"}})
+	require.Equal(t, http.StatusOK, response.StatusCode, answer)
+	require.EqualValues(t, 2, s.used(t))
+}

@@ -1,0 +1,207 @@
+package ledger
+
+import (
+	"context"
+	"time"
+)
+
+// The two looks judge a request by the views before work is spent on it: look
+// 1 before its body is read, look 2 after it. What refuses is confirmed by a
+// fresh query unless the view is new.
+
+// maxUnderWay is how many requests of one account may be under way on one
+// replica, and busyFor what one more is asked to wait.
+const (
+	maxUnderWay = 1024
+	busyFor     = time.Second
+)
+
+// arrive is look 1: key, rate, slot. Where the view does not suffice, ask is
+// true; after asking it is final.
+func (v *views) arrive(ctx context.Context, at digest, final bool) (r *Request, d Decision, ask bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	instant := v.clock.monotonic()
+	s := v.secrets[at]
+	if s == nil {
+		return nil, Decision{Verdict: UnknownKey}, !final
+	}
+	age := s.age(instant)
+	if !final && age > maxAccept {
+		return nil, Decision{}, true
+	}
+	r, d = v.judge(ctx, s, at, instant)
+	return r, d, r == nil && !final && age > maxRefuse
+}
+
+func (v *views) judge(ctx context.Context, s *secretView, at digest, instant time.Time) (*Request, Decision) {
+	now, a, k := v.clock.at(instant), s.account, s.key
+	if !s.good(now) {
+		return nil, Decision{Verdict: UnknownKey}
+	}
+	bucket, wait := take(a.bucket, now, now, a.rate, jitterOf(a.rate))
+	keyBucket, keyWait := take(k.bucket, now, now, k.rate, jitterOf(k.rate))
+	switch wait = max(wait, keyWait); {
+	case wait > 0:
+		return nil, a.decision(RateLimited, wait)
+	case a.underWay >= maxUnderWay:
+		return nil, a.decision(Busy, busyFor)
+	case a.waste.over(instant):
+		return nil, a.decision(Wasteful, busyFor)
+	}
+	a.bucket, k.bucket = bucket, keyBucket
+	return v.admit(ctx, s, at, instant), a.decision(Good, 0)
+}
+
+// admit makes the request. Its token counts from now on, whatever becomes of it.
+func (v *views) admit(ctx context.Context, s *secretView, at digest, instant time.Time) *Request {
+	r := &Request{ctx: ctx, account: s.account, key: s.key, accountID: s.account.id, keyID: s.key.id, secret: at}
+	if s.account.rate != Unlimited || s.key.rate != Unlimited {
+		r.ctx, r.cancel = context.WithCancelCause(ctx)
+		r.token = &token{arrival: instant, key: s.key, keyID: s.key.id, request: r}
+		s.account.tokens = append(s.account.tokens, r.token)
+		v.posting[s.account] = true
+	}
+	s.account.underWay++
+	v.underWay++
+	return r
+}
+
+// enter registers the Idempotency-Key of a request under way, unless another
+// request of this replica has it.
+func (v *views) enter(r *Request, once *Idempotency) Decision {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	body, taken := r.account.once[once.ID]
+	switch {
+	case !taken:
+		r.account.once[once.ID] = once.Body
+		r.once = once
+		return r.account.decision(Good, 0)
+	case body != once.Body:
+		return r.account.decision(IdempotencyMismatch, 0)
+	}
+	return r.account.decision(IdempotencyConflict, busyFor)
+}
+
+// recall judges a request by the idempotency record that was just read, nil
+// for none, and by what was read with it.
+func (v *views) recall(r *Request, x *record) Decision {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s, now := v.secrets[r.secret], v.clock.now()
+	switch a := r.account; {
+	case s == nil || !s.good(now):
+		return Decision{Verdict: UnknownKey}
+	case x != nil && now.UnixNano() < x.expires:
+		return x.replay(r.once, a.decision(Replayed, 0))
+	case a.stored >= a.storable:
+		return a.decision(RecordsFull, busyFor)
+	default:
+		return a.decision(Good, 0)
+	}
+}
+
+// hold is the points' part of look 2. Points of requests under way on this
+// replica count as used.
+func (v *views) hold(r *Request, price int64, final bool) (d Decision, ask bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s := v.secrets[r.secret]
+	if s == nil || !s.good(v.clock.now()) {
+		return Decision{Verdict: UnknownKey}, s != nil && !final
+	}
+	a, k := r.account, r.key
+	if max(a.short(price, a.claimed), k.short(price, k.claimed)) == 0 {
+		a.claimed, k.claimed, r.claimed, r.price = a.claimed+price, k.claimed+price, price, price
+		return a.decision(Good, 0), false
+	}
+	d = a.decision(Insufficient, untilRefill(a.month, v.clock.now()))
+	d.Remaining = least(d.Remaining, k.remaining(k.claimed))
+	if max(a.short(price, 0), k.short(price, 0)) == 0 {
+		d.Verdict, d.RetryAfter = Claimed, busyFor
+	}
+	return d, !final && s.age(v.clock.monotonic()) > maxRefuse
+}
+
+func untilRefill(m month, now time.Time) time.Duration { return (m + 1).begin().Sub(now) }
+
+// leave frees what a request holds, and counts one that was not charged.
+func (v *views) leave(r *Request, wasted bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	a := r.account
+	a.underWay--
+	v.underWay--
+	r.sending.sent()
+	if r.left = true; !r.charged {
+		t := Tally{Requests: 1}
+		if !r.replayed {
+			t.Errors = 1
+		}
+		v.tally(r.usageKey(v.clock.now()), t)
+		if wasted {
+			a.waste.add(r.price, v.clock.monotonic())
+		}
+	}
+	v.release(r)
+}
+
+// release gives up the points and the Idempotency-Key that r holds.
+func (v *views) release(r *Request) {
+	r.account.claimed -= r.claimed
+	r.key.claimed -= r.claimed
+	if r.claimed = 0; r.once != nil {
+		delete(r.account.once, r.once.ID)
+		r.once = nil
+	}
+}
+
+// waste is a bucket for work that nobody paid for, since the caller hung up or
+// was refused after it: of 1,024 addresses, refilled with 64 a second. An
+// account that overdraws it waits.
+type waste struct{ full time.Time } // when it will be full again
+
+const (
+	wasteCapacity = 1024
+	wasteInterval = time.Second / 64
+	wasteDebt     = 4 * wasteCapacity // at most, so that an accident is forgiven in a minute
+)
+
+func (w *waste) add(addresses int64, now time.Time) {
+	if w.full.Before(now) {
+		w.full = now
+	}
+	w.full = w.full.Add(time.Duration(addresses) * wasteInterval)
+	if latest := now.Add(wasteDebt * wasteInterval); w.full.After(latest) {
+		w.full = latest
+	}
+}
+
+func (w *waste) over(now time.Time) bool { return w.full.Sub(now) > wasteCapacity*wasteInterval }
+
+// Begin judges the key, the rate and what the account has under way, before
+// anything of the request's body is read. With the verdict Good it returns a
+// Request, which must be ended. An error is ErrUnavailable, ErrClosed or ctx's.
+func (l *Ledger) Begin(ctx context.Context, secret string) (*Request, Decision, error) {
+	if !WellFormed(secret) {
+		return nil, Decision{Verdict: UnknownKey}, nil
+	}
+	if err := l.writer.failing(); err != nil {
+		return nil, Decision{}, err
+	}
+	at, waited := digestOf(secret), time.Duration(0)
+	r, d, ask := l.views.arrive(ctx, at, false)
+	if ask {
+		began := time.Now()
+		if _, err := l.reader.read(ctx, at, recordID{}, patience); err != nil {
+			return nil, Decision{}, err
+		}
+		r, d, _ = l.views.arrive(ctx, at, true)
+		waited = time.Since(began)
+	}
+	if r != nil {
+		r.ledger, r.waited = l, waited
+	}
+	return r, d, nil
+}

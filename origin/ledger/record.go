@@ -1,0 +1,113 @@
+package ledger
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/hex"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
+)
+
+// Retention is how long an Idempotency-Key is remembered.
+const Retention = 24 * time.Hour
+
+// A record is an idempotency record: the answer that an Idempotency-Key
+// replays.
+type record struct {
+	body    [32]byte
+	answer  []byte
+	size    int64
+	expires int64 // Unix time in nanoseconds
+}
+
+// replay turns the decision to replay into another where the body differs.
+func (x *record) replay(once *Idempotency, d Decision) Decision {
+	if subtle.ConstantTimeCompare(x.body[:], once.Body[:]) == 0 {
+		d.Verdict = IdempotencyMismatch
+		return d
+	}
+	d.Answer = x.answer
+	return d
+}
+
+// A recordID names a record within an account.
+type recordID [32]byte
+
+func (id recordID) hex() string { return hex.EncodeToString(id[:]) }
+
+// Idempotency records that have expired are deleted in slices, and while
+// requests wait for at most a fifth of the writer's time.
+const (
+	purgeEvery   = time.Minute
+	purgeRecords = 500     // in a slice
+	purgeBytes   = 4 << 20 // likewise
+	purgeShare   = 4       // times as long for others as for a slice
+)
+
+// purge deletes one slice when it is due. A full slice is followed by another.
+func (w *writer) purge(now time.Time) {
+	if now.Before(w.nextPurge) {
+		return
+	}
+	begun := time.Now()
+	group, full := w.expired()
+	w.commit(group)
+	w.nextPurge = now.Add(purgeEvery)
+	if full {
+		w.nextPurge = now.Add(purgeShare * time.Since(begun))
+	}
+}
+
+// expired lists a slice as operations, one for each account.
+func (w *writer) expired() (group []operation, full bool) {
+	byAccount := map[int64]*purging{}
+	records, bytes := 0, int64(0)
+	list := store.Statement{Name: "list_expired", Args: []any{w.clock.now().UnixNano(), purgeRecords}}
+	list.Scan = func(r store.Row) error {
+		var account, size int64
+		var id string
+		if err := r.Scan(&account, &id, &size); err != nil || bytes+size > purgeBytes && records > 0 {
+			full = full || err == nil
+			return err
+		}
+		o := byAccount[account]
+		if o == nil {
+			o = &purging{account: account}
+			byAccount[account] = o
+			group = append(group, o)
+		}
+		records, bytes = records+1, bytes+size
+		o.ids = append(o.ids, recordID{})
+		return fromHex(o.ids[len(o.ids)-1][:], id)
+	}
+	if err := w.query(context.Background(), list); err != nil {
+		return nil, false
+	}
+	return group, full || records == purgeRecords
+}
+
+// purging deletes idempotency records that have expired.
+type purging struct {
+	account int64
+	ids     []recordID
+}
+
+func (o *purging) want(w *wanted) {
+	w.rows[wantedRow{account: o.account}] = true
+	for _, id := range o.ids {
+		w.records[recordKey{o.account, id}] = true
+	}
+}
+
+func (o *purging) decide(b *book) {
+	for _, id := range o.ids {
+		at := recordKey{o.account, id}
+		if x := b.records[at]; x != nil && b.now.UnixNano() >= x.expires {
+			b.drop(at)
+		}
+	}
+}
+
+func (o *purging) settle(*views) {}
+func (o *purging) fail(error)    {}

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+)
+
+func TestOpenPostgresSaysWhatIsWrong(t *testing.T) {
+	s := pgtest.Need(t)
+	run := func(url, statement string) { require.NoError(t, s.Exec(t.Context(), url, statement)) }
+	newer := emptyPostgres(t)
+	open(t, newer)
+	run(newer, "INSERT INTO schema_version VALUES (999)")
+	readable, err := s.EmptySchema(t.Context())
+	require.NoError(t, err)
+	run(newer, "CREATE ROLE guest_"+readable+" LOGIN; GRANT USAGE ON SCHEMA "+readable+" TO guest_"+readable)
+	asGuest := func(url string) string { return strings.Replace(url, "user=postgres", "user=guest_"+readable, 1) }
+
+	for name, c := range map[string]struct{ url, says string }{
+		"malformed":        {"postgres://u:s3cret@host:port/x", "the database's URL"},
+		"nobody listens":   {"postgres://u:s3cret@127.0.0.1:1/x", "connection refused"},
+		"unknown host":     {"postgres://u:s3cret@no-such-host.invalid/x", "no-such-host.invalid"},
+		"newer schema":     {newer, "version 999, this program knows up to 3: use a newer addrspec"},
+		"no permission":    {asGuest(s.URL(readable)), "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA"},
+		"no schema":        {asGuest(emptyPostgres(t)), "the role needs a schema"},
+		"no such database": {"postgres:///nowhere?user=postgres&host=" + s.Dir, `database "nowhere" does not exist`},
+	} {
+		_, err := Open(t.Context(), c.url, nil)
+		require.ErrorContains(t, err, c.says, name)
+		require.NotContains(t, err.Error(), "s3cret", name)
+	}
+}
+
+// A server that is set not to wait for the disk does so for the ledger.
+func TestPostgresCommitsAreFlushed(t *testing.T) {
+	s := open(t, emptyPostgres(t)+"&synchronous_commit=off").(*postgres)
+	var setting string
+	require.NoError(t, s.pool.QueryRow(t.Context(), "SHOW synchronous_commit").Scan(&setting))
+	require.Equal(t, "on", setting)
+}
+
+// Without a clock given, replicas go by the database's.
+func TestPostgresClock(t *testing.T) {
+	s := open(t, emptyPostgres(t))
+	before := time.Now()
+	require.NoError(t, s.Transact(t.Context(), Transaction{Decide: func(now time.Time) ([]Statement, error) {
+		require.WithinDuration(t, before, now, time.Minute) // on this machine the two are one
+		require.Zero(t, now.Nanosecond()%1000, "PostgreSQL counts in microseconds")
+		return nil, nil
+	}}))
+}
+
+// After a crash another's transaction may have the number of one that was
+// lost: that it is committed proves nothing, the mark decides.
+func TestDoubtOfANumberGivenAnew(t *testing.T) {
+	s := open(t, emptyPostgres(t)).(*postgres)
+	require.NoError(t, s.Transact(t.Context(), plan("x")))
+	var others string
+	require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT pg_current_xact_id()::text").Scan(&others))
+	for group, want := range map[int64]bool{s.groups: true, s.groups + 1: false} {
+		tx := &pgTransaction{postgres: s, id: others, group: group}
+		committed, err := tx.committed(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, committed)
+	}
+}

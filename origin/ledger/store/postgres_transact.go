@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Transact is bounded in time and goes on when its caller gives up, so that
+// its outcome is known.
+func (p *postgres) Transact(ctx context.Context, t Transaction) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transaction)
+	defer cancel()
+	tx, err := p.begin(ctx, t)
+	if err != nil {
+		return explainRefusal(err)
+	}
+	defer tx.conn.Release() // closes it where the transaction is still open
+	writes, err := t.Decide(tx.now)
+	if err != nil || len(writes) == 0 {
+		_, _ = tx.conn.Exec(ctx, "ROLLBACK")
+		return err
+	}
+	return tx.commit(ctx, writes)
+}
+
+// A pgTransaction has begun and read.
+type pgTransaction struct {
+	*postgres
+	conn *pgxpool.Conn
+	now  time.Time
+	id   string // by which its fate can be asked
+
+	group int64 // its mark; 0 for none
+}
+
+// identify reads the time and the transaction's number. It comes after the
+// reads: a clock read before them would not count the wait for their locks.
+const (
+	identify = "SELECT " + clock + ", pg_current_xact_id()::text"
+	clock    = "(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint"
+)
+
+func (p *postgres) begin(ctx context.Context, t Transaction) (tx *pgTransaction, err error) {
+	err = p.persist(ctx, func() error {
+		tx, err = p.tryBegin(ctx, t)
+		return err
+	})
+	return tx, err
+}
+
+// persist does what changes nothing once more when the connection turns out
+// to be cut, so that a restart of the database goes unnoticed.
+func (p *postgres) persist(ctx context.Context, do func() error) error {
+	err := do()
+	if err == nil || ctx.Err() != nil || isRefused(err) {
+		return err
+	}
+	p.pool.Reset()
+	return do()
+}
+
+func (p *postgres) tryBegin(ctx context.Context, t Transaction) (*pgTransaction, error) {
+	conn, err := p.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx := &pgTransaction{postgres: p, conn: conn}
+	if t.Marked {
+		p.groups++
+		tx.group = p.groups
+	}
+	batch := &pgx.Batch{}
+	batch.Queue("BEGIN ISOLATION LEVEL READ COMMITTED") // each read sees what the locks waited for
+	if t.Reads != nil {
+		p.queue(batch, t.Reads())
+	}
+	batch.Queue(identify).QueryRow(tx.scanIdentity)
+	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
+		conn.Release()
+		return nil, err
+	}
+	return tx, nil
+}
+
+func (t *pgTransaction) scanIdentity(r pgx.Row) error {
+	var ns int64
+	err := r.Scan(&ns, &t.id)
+	if t.now = time.Unix(0, ns); t.clock != nil {
+		t.now = t.clock()
+	}
+	return err
+}
+
+// commit leaves a doubt when the connection is lost before the answer comes.
+func (t *pgTransaction) commit(ctx context.Context, writes []Statement) error {
+	batch := &pgx.Batch{}
+	t.queue(batch, writes)
+	if t.group > 0 {
+		batch.Queue(markGroup, t.writer, t.group)
+	}
+	batch.Queue("COMMIT")
+	err := t.conn.SendBatch(ctx, batch).Close()
+	if err == nil || isRefused(err) {
+		return explainRefusal(err)
+	}
+	return &InDoubt{err, t.committed}
+}
+
+func (p *postgres) queue(batch *pgx.Batch, list []Statement) {
+	for _, st := range list {
+		queued := batch.Queue(p.queries[st.Name], st.Args...)
+		if st.Scan != nil {
+			queued.Query(func(rows pgx.Rows) error { return scanAll(rows, st.Scan) })
+		}
+	}
+}
+
+func scanAll(rows pgx.Rows, scan func(Row) error) error {
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

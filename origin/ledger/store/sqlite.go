@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+)
+
+// sqlite is a ledger in one file. Its one writing connection begins each
+// transaction with the right to write, so that what it reads cannot change
+// under it; other connections read beside it.
+type sqlite struct {
+	mu      sync.Mutex // held by the transaction under way
+	conn    *sql.Conn
+	queries map[string]string
+	ready   map[string]*sql.Stmt // prepared on conn
+
+	write, read *sql.DB
+	clock       func() time.Time
+}
+
+// pragmas are in the DSN, so every connection has them. FULL makes a commit
+// wait for the disk, in WAL mode once. NORMAL would lose the last charges when
+// the power fails.
+var pragmas = fmt.Sprintf("?_pragma=busy_timeout(%d)&", patience.Milliseconds()) +
+	"_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
+
+// patience is how long to wait for another process that writes.
+const patience = 5 * time.Second
+
+// readers bounds the connections that read beside the writer.
+const readers = 4
+
+func openSQLite(ctx context.Context, path string, clock func() time.Time) (Store, error) {
+	if clock == nil {
+		clock = time.Now
+	}
+	s := &sqlite{queries: catalogue("sqlite"), ready: map[string]*sql.Stmt{}, clock: clock}
+	if err := s.open(ctx, path); err != nil {
+		return nil, fmt.Errorf("database %q: %w", path, errors.Join(err, s.Close()))
+	}
+	return s, nil
+}
+
+func (s *sqlite) open(ctx context.Context, path string) error {
+	if err := createFile(path); err != nil {
+		return err
+	}
+	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + pragmas
+	var err error
+	if s.write, err = sql.Open("sqlite", dsn); err != nil {
+		return err
+	}
+	if s.read, err = sql.Open("sqlite", dsn+"&_pragma=query_only(1)"); err != nil {
+		return err
+	}
+	s.read.SetMaxOpenConns(readers)
+	if s.conn, err = s.connect(ctx); err != nil {
+		return explain(err)
+	}
+	if _, err = s.conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil { // see begin
+		return err
+	}
+	return explain(s.migrate(ctx))
+}
+
+// connect tries again while another process turns a new file to WAL mode,
+// since SQLite does not wait for that however long its busy timeout is.
+func (s *sqlite) connect(ctx context.Context) (*sql.Conn, error) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(patience / 500) {
+		conn, err := s.write.Conn(ctx)
+		if !isBusy(err) || time.Now().After(deadline) || ctx.Err() != nil {
+			return conn, err
+		}
+	}
+}
+
+// createFile makes the file and its folder, for their owner alone: the ledger
+// holds addresses of customers.
+func createFile(path string) error {
+	hostLike := strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "///")
+	if path == "" || strings.HasPrefix(path, ":") || hostLike {
+		return errors.New("give the path of a file, as in sqlite:data/addrspec.db")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// migrate holds the right to write while it looks at the version, so of two
+// processes that start at once the second finds the work done.
+func (s *sqlite) migrate(ctx context.Context) error {
+	return s.exclusive(ctx, func() error {
+		var version int
+		if err := s.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+			return err
+		}
+		steps, err := pending(migrations("sqlite"), version)
+		if err != nil {
+			return err
+		}
+		if len(steps) == 0 {
+			return errUnchanged
+		}
+		for _, step := range steps {
+			if _, err := s.conn.ExecContext(ctx, step); err != nil {
+				return err
+			}
+		}
+		_, err = s.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version+len(steps)))
+		return err
+	})
+}
+
+func (s *sqlite) Ping(ctx context.Context) error { return ping(ctx, s) }
+
+// Now is the time of the clock that transactions go by.
+func (s *sqlite) Now(context.Context) (time.Time, error) { return s.clock(), nil }
+
+// Close also moves the log into the database file.
+func (s *sqlite) Close() error {
+	var errs []error
+	for _, ready := range s.ready {
+		errs = append(errs, ready.Close())
+	}
+	if s.conn != nil {
+		errs = append(errs, s.conn.Close())
+	}
+	for _, db := range []*sql.DB{s.read, s.write} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

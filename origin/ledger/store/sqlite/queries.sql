@@ -1,0 +1,142 @@
+-- The ledger's queries for SQLite. postgres/queries.sql has the same names in
+-- the same order, so that a diff shows dialect alone. Lists come as JSON.
+
+-- name: ping
+SELECT count(*) FROM plans;
+
+-- name: read_last_month
+SELECT coalesce(max(month), 0) FROM accounts;
+
+-- Reads beside the writer: $1 pairs of a secret's hash and the id of an
+-- idempotency record, zeros for none.
+-- name: read_view
+SELECT s.hash, w.value->>1, coalesce(s.expires_ns, 0), k.id, k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1),
+       k.month, k.used, k.tat_ns,
+       a.id, a.month, a.used, a.tat_ns, a.stored, a.suspended_ns IS NOT NULL,
+       coalesce(a.points, p.points), coalesce(a.rate, p.rate), coalesce(a.overage, p.overage), p.stored,
+       x.body, x.answer, coalesce(x.expires_ns, 0)
+  FROM json_each($1) w
+  JOIN secrets s ON s.hash = w.value->>0
+  JOIN keys k ON k.id = s.key
+  JOIN accounts a ON a.id = k.account
+  JOIN plans p ON p.name = a.plan
+  LEFT JOIN answers x ON x.account = a.id AND x.id = w.value->>1;
+
+-- Reads of a commit group. $1 lists triples of an account, one of its keys or
+-- 0, and the hash of one of the key's secrets or "". Whatever belongs to an
+-- account is written only under the lock of its row, and read after it: a
+-- statement that waits for a lock sees other tables as they were before.
+-- name: lock_accounts
+-- Nothing: a transaction that may write has the whole database.
+
+-- name: read_rows
+SELECT a.id, a.month, a.used, a.tat_ns, a.stored, a.suspended_ns IS NOT NULL,
+       coalesce(a.points, p.points), coalesce(a.rate, p.rate), coalesce(a.overage, p.overage), p.stored,
+       coalesce(k.id, 0), k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1),
+       coalesce(k.month, 0), coalesce(k.used, 0), coalesce(k.tat_ns, 0),
+       coalesce(s.hash, ''), coalesce(s.expires_ns, 0)
+  FROM json_each($1) w
+  JOIN accounts a ON a.id = w.value->>0
+  JOIN plans p ON p.name = a.plan
+  LEFT JOIN keys k ON k.id = w.value->>1 AND k.account = a.id
+  LEFT JOIN secrets s ON s.hash = w.value->>2 AND s.key = k.id;
+
+-- $1 lists pairs of an account and the id of a record.
+-- name: read_answers
+SELECT x.account, x.id, x.body, x.answer, x.size, x.expires_ns
+  FROM json_each($1) w
+  JOIN answers x ON x.account = w.value->>0 AND x.id = w.value->>1;
+
+-- Writes of a commit group.
+-- name: put_account
+UPDATE accounts SET month = $2, used = $3, tat_ns = $4, stored = $5 WHERE id = $1;
+
+-- name: put_key
+UPDATE keys SET month = $2, used = $3, tat_ns = $4 WHERE id = $1;
+
+-- name: add_usage
+INSERT INTO usage (account, key, day, points, requests, errors,
+                   valid, invalid, disposable, public, relay, role, gibberish, typo, lookup_errors)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+    ON CONFLICT (account, day, key) DO UPDATE
+   SET points = usage.points + excluded.points,
+       requests = usage.requests + excluded.requests,
+       errors = usage.errors + excluded.errors,
+       valid = usage.valid + excluded.valid,
+       invalid = usage.invalid + excluded.invalid,
+       disposable = usage.disposable + excluded.disposable,
+       public = usage.public + excluded.public,
+       relay = usage.relay + excluded.relay,
+       role = usage.role + excluded.role,
+       gibberish = usage.gibberish + excluded.gibberish,
+       typo = usage.typo + excluded.typo,
+       lookup_errors = usage.lookup_errors + excluded.lookup_errors;
+
+-- name: put_answer
+INSERT INTO answers (account, id, body, answer, size, expires_ns) VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (account, id) DO UPDATE
+   SET body = excluded.body, answer = excluded.answer, size = excluded.size, expires_ns = excluded.expires_ns;
+
+-- name: drop_answer
+DELETE FROM answers WHERE account = $1 AND id = $2;
+
+-- name: probe
+UPDATE plans SET rate = rate WHERE name = (SELECT min(name) FROM plans);
+
+-- name: list_expired
+SELECT account, id, size FROM answers WHERE expires_ns <= $1 ORDER BY expires_ns LIMIT $2;
+
+-- Plans.
+-- name: put_plans
+INSERT INTO plans (name, rate, points, overage, stored)
+SELECT w.value->>0, w.value->>1, w.value->>2, w.value->>3, w.value->>4
+  FROM json_each($1) w WHERE true
+    ON CONFLICT (name) DO UPDATE
+   SET rate = excluded.rate, points = excluded.points, overage = excluded.overage, stored = excluded.stored;
+
+-- name: list_plans
+SELECT name, rate, points, overage, stored FROM plans ORDER BY name;
+
+-- Accounts.
+-- name: create_account
+INSERT INTO accounts (email, plan, rate, points, overage, created_ns)
+SELECT CAST($1 AS TEXT), p.name, CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($5 AS INTEGER), CAST($6 AS BIGINT)
+  FROM plans p WHERE p.name = $2
+    ON CONFLICT (email) DO NOTHING
+RETURNING id;
+
+-- name: change_account
+UPDATE accounts SET plan = $2, rate = $3, points = $4, overage = $5 WHERE id = $1 RETURNING id;
+
+-- name: list_accounts
+SELECT a.id, a.email, a.plan, coalesce(a.rate, p.rate), coalesce(a.points, p.points), coalesce(a.overage, p.overage),
+       a.month, a.used, a.created_ns
+  FROM accounts a JOIN plans p ON p.name = a.plan
+ WHERE (CAST($1 AS TEXT) = '' OR a.email = $1) AND a.id > $2
+ ORDER BY a.id LIMIT $3;
+
+-- Keys.
+-- name: create_key
+INSERT INTO keys (account, name, hint, created_ns, expires_ns, budget, rate)
+SELECT a.id, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT), CAST($7 AS BIGINT)
+  FROM accounts a WHERE a.id = $1
+RETURNING id;
+
+-- name: create_secret
+INSERT INTO secrets (hash, key) VALUES ($1, $2);
+
+-- name: list_keys
+SELECT k.id, k.account, k.name, k.hint, k.created_ns, coalesce(k.revoked_ns, 0), coalesce(k.expires_ns, 0),
+       coalesce((SELECT max(u.day) FROM usage u WHERE u.account = k.account AND u.key = k.id), 0)
+  FROM keys k WHERE k.account = $1 ORDER BY k.id;
+
+-- name: revoke_key
+UPDATE keys SET revoked_ns = coalesce(revoked_ns, CAST($3 AS BIGINT)) WHERE account = $1 AND id = $2 RETURNING id;
+
+-- Usage history: $1 account or 0 for all, $2 and $3 first and last day.
+-- name: read_usage
+SELECT u.account, u.key, u.day, u.points, u.requests, u.errors,
+       u.valid, u.invalid, u.disposable, u.public, u.relay, u.role, u.gibberish, u.typo, u.lookup_errors
+  FROM usage u
+ WHERE (CAST($1 AS BIGINT) = 0 OR u.account = $1) AND u.day BETWEEN $2 AND $3
+ ORDER BY u.account, u.day, u.key;

@@ -1,0 +1,100 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestOpenSaysWhatIsWrong(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	newer := filepath.Join(dir, "newer.db")
+	s := open(t, "sqlite:"+newer).(*sqlite)
+	_, err := s.conn.ExecContext(t.Context(), "PRAGMA user_version = 999")
+	require.NoError(t, err)
+
+	for name, c := range map[string]struct{ url, says string }{
+		"empty":          {"", "sqlite:PATH"},
+		"a bare path":    {"data/x.db", "sqlite:PATH"},
+		"unknown scheme": {"mysql://localhost/x", "sqlite:PATH"},
+		"no path":        {"sqlite:", "give the path of a file"},
+		"as with a host": {"sqlite://data/x.db", "give the path of a file"},
+		"in memory":      {"sqlite::memory:", "give the path of a file"},
+		"a folder":       {"sqlite:" + dir, "is a directory"},
+		"below a file":   {"sqlite:" + file("plain", "x") + "/x.db", "not a directory"},
+		"no database":    {"sqlite:" + file("text.db", "dear diary, this is no database, it is text. really, it is."), "not an SQLite database"},
+		"newer schema":   {"sqlite:" + newer, "version 999, this program knows up to 3: use a newer addrspec"},
+		"not writable":   {"sqlite:/proc/addrspec/x.db", "no such file or directory"},
+	} {
+		_, err := Open(t.Context(), c.url, nil)
+		require.ErrorContains(t, err, c.says, name)
+	}
+}
+
+func TestSQLiteFilesAreTheOwnersAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a", "b", "odd name?#%41.db")
+	require.NoError(t, open(t, "sqlite:"+path).Transact(t.Context(), plan("x")))
+	for name, mode := range map[string]os.FileMode{path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600, filepath.Dir(path): 0o700 | os.ModeDir} {
+		info, err := os.Stat(name)
+		require.NoError(t, err)
+		require.Equal(t, mode, info.Mode(), name)
+	}
+}
+
+// SQLite does not wait while another process turns a new file to WAL mode, so
+// Open must. One file in a few shows it.
+func TestSQLiteOpenedAtOnce(t *testing.T) {
+	for range 8 {
+		url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				s, err := Open(t.Context(), url, nil)
+				if err == nil {
+					err = s.Close()
+				}
+				require.NoError(t, err)
+			})
+		}
+		all.Wait()
+	}
+}
+
+// The promise of durability rests on these.
+func TestSQLitePragmas(t *testing.T) {
+	s := open(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db")).(*sqlite)
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "0"} {
+		var got string
+		require.NoError(t, s.conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got))
+		require.Equal(t, want, got, pragma)
+	}
+}
+
+// Two processes that write all the time take turns: neither waits long.
+func TestSQLiteWritersTakeTurns(t *testing.T) {
+	url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
+	var all sync.WaitGroup
+	for range 2 {
+		s := open(t, url)
+		all.Go(func() {
+			longest := time.Duration(0)
+			for until := time.Now().Add(time.Second); time.Now().Before(until); {
+				begun := time.Now()
+				require.NoError(t, s.Transact(t.Context(), plan("x")))
+				longest = max(longest, time.Since(begun))
+			}
+			require.Less(t, longest, patience/2)
+			t.Logf("the longest transaction with its wait took %s", longest)
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// errUnchanged ends a transaction that has nothing to commit.
+var errUnchanged = errors.New("nothing to change")
+
+// Transact is not interrupted once it has begun: it takes milliseconds, and an
+// interrupted statement would cost the connection.
+func (s *sqlite) Transact(ctx context.Context, t Transaction) error {
+	ctx = context.WithoutCancel(ctx)
+	return explain(s.exclusive(ctx, func() error {
+		if t.Reads != nil {
+			if err := s.run(ctx, t.Reads()); err != nil {
+				return err
+			}
+		}
+		writes, err := t.Decide(s.clock())
+		if err != nil {
+			return err
+		}
+		if len(writes) == 0 {
+			return errUnchanged
+		}
+		return s.run(ctx, writes)
+	}))
+}
+
+// exclusive runs work in a transaction that alone may write.
+func (s *sqlite) exclusive(ctx context.Context, work func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	err := work()
+	if err == nil {
+		err = s.control(ctx, "COMMIT")
+	}
+	if err == nil {
+		return nil
+	}
+	// A commit that failed leaves no doubt: no connection sees what it wrote to the
+	// log, and the next transaction overwrites it. Only a crash before that could
+	// bring it back. The rollback fails where the error has ended the transaction.
+	_ = s.control(ctx, "ROLLBACK")
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	return err
+}
+
+// begin polls for the right to write while another process has it. SQLite's
+// own busy timeout sleeps longer and longer, up to a tenth of a second, so a
+// busy neighbour would starve this process.
+func (s *sqlite) begin(ctx context.Context) error {
+	for deadline := time.Now().Add(patience); ; time.Sleep(pollEvery) {
+		err := s.control(ctx, "BEGIN IMMEDIATE")
+		if !isBusy(err) || time.Now().After(deadline) {
+			return err
+		}
+	}
+}
+
+const pollEvery = 200 * time.Microsecond
+
+func (s *sqlite) run(ctx context.Context, list []Statement) error {
+	for _, st := range list {
+		if s.queries[st.Name] == "" {
+			continue
+		}
+		ready, err := s.prepared(ctx, s.queries[st.Name])
+		if err == nil && st.Scan == nil {
+			_, err = ready.ExecContext(ctx, st.Args...)
+		} else if err == nil {
+			err = eachRow(st.Scan)(ready.QueryContext(ctx, st.Args...))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", st.Name, err)
+		}
+	}
+	return nil
+}
+
+func (s *sqlite) control(ctx context.Context, word string) error {
+	ready, err := s.prepared(ctx, word)
+	if err == nil {
+		_, err = ready.ExecContext(ctx)
+	}
+	return err
+}
+
+// prepared compiles a query once.
+func (s *sqlite) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
+	if ready := s.ready[query]; ready != nil {
+		return ready, nil
+	}
+	ready, err := s.conn.PrepareContext(ctx, query)
+	if err == nil {
+		s.ready[query] = ready
+	}
+	return ready, err
+}
+
+func (s *sqlite) Query(ctx context.Context, st Statement) error {
+	return explain(eachRow(st.Scan)(s.read.QueryContext(ctx, s.queries[st.Name], st.Args...)))
+}
+
+// eachRow hands the rows of a query to scan.
+func eachRow(scan func(Row) error) func(*sql.Rows, error) error {
+	return func(rows *sql.Rows, err error) error {
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := scan(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}
+}

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	pgtest.RemoveShared()
+	os.Exit(code)
+}
+
+// forEachDatabase runs a test against every database, each time on an empty one.
+func forEachDatabase(t *testing.T, test func(t *testing.T, url string)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db")) })
+	t.Run("postgres", func(t *testing.T) { test(t, emptyPostgres(t)) })
+}
+
+func emptyPostgres(t *testing.T) string {
+	url, err := pgtest.Need(t).EmptyDatabase(t.Context())
+	require.NoError(t, err)
+	return url
+}
+
+func open(t *testing.T, url string) Store {
+	s, err := Open(t.Context(), url, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+// The dialects say the same things under the same names.
+func TestDialectsHaveTheSameQueries(t *testing.T) {
+	for _, dialect := range []string{"sqlite", "postgres"} {
+		for name, query := range catalogue(dialect) {
+			require.Equal(t, dialect == "sqlite" && name == "lock_accounts", query == "", name)
+		}
+	}
+	names := func(dialect string) []string { return slices.Sorted(maps.Keys(catalogue(dialect))) }
+	require.Equal(t, names("sqlite"), names("postgres"))
+	require.Equal(t, len(migrations("sqlite")), len(migrations("postgres")))
+	require.NotEmpty(t, migrations("sqlite"))
+}
+
+// plan is a transaction that makes a plan.
+func plan(name string) Transaction {
+	return Transaction{Marked: true, Decide: func(time.Time) ([]Statement, error) {
+		return []Statement{{Name: "put_plans", Args: []any{fmt.Sprintf(`[[%q, 1, 1, false, 1]]`, name)}}}, nil
+	}}
+}
+
+func planNames(t *testing.T, s Store) (names []string) {
+	require.NoError(t, s.Query(t.Context(), Statement{Name: "list_plans", Scan: func(r Row) error {
+		var name string
+		var skip any
+		err := r.Scan(&name, &skip, &skip, &skip, &skip)
+		names = append(names, name)
+		return err
+	}}))
+	return names
+}
+
+// An error in the data is recognized, and leaves nothing behind.
+func TestDataErrors(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		s := open(t, url)
+		for name, args := range map[string]string{"a constraint": `[["bad", 0, 1, false, 1]]`, "not null": `[[null, 1, 1, false, 1]]`} {
+			err := s.Transact(t.Context(), Transaction{Marked: true, Decide: func(time.Time) ([]Statement, error) {
+				return []Statement{{Name: "put_plans", Args: []any{`[["good", 1, 1, false, 1]]`}}, {Name: "put_plans", Args: []any{args}}}, nil
+			}})
+			require.ErrorIs(t, err, ErrData, name)
+			require.NotContains(t, planNames(t, s), "good")
+		}
+		require.NoError(t, s.Transact(t.Context(), plan("after")))
+	})
+}
+
+// The clock is read after the locks were granted: a transaction that waited for
+// another's lock knows it.
+func TestTheClockIsReadAfterTheLocks(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		first, second := open(t, url), open(t, url)
+		require.NoError(t, first.Transact(t.Context(), Transaction{Decide: func(time.Time) ([]Statement, error) {
+			return []Statement{{Name: "create_account", Args: []any{"a@example.com", "free", nil, nil, nil, 0}, Scan: func(Row) error { return nil }}}, nil
+		}}))
+		lock := func() []Statement {
+			return []Statement{{Name: "lock_accounts", Args: []any{`[[1, 0, ""]]`}}}
+		}
+		held, release := make(chan time.Time), make(chan struct{})
+		go first.Transact(context.Background(), Transaction{Reads: lock, Decide: func(time.Time) ([]Statement, error) {
+			held <- time.Now()
+			<-release
+			return nil, nil
+		}})
+		<-held
+		began := time.Now()
+		time.AfterFunc(200*time.Millisecond, func() { close(release) })
+		require.NoError(t, second.Transact(t.Context(), Transaction{Reads: lock, Decide: func(now time.Time) ([]Statement, error) {
+			require.Greater(t, now.Sub(began), 190*time.Millisecond)
+			return nil, nil
+		}}))
+	})
+}
+
+// old makes a database of version 2, as the release before left it.
+func old(t *testing.T, url string) *sql.DB {
+	dialect, driver, source := "postgres", "pgx", url
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		dialect, driver, source = "sqlite", "sqlite", "file:"+path+"?_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)"
+	}
+	db, err := sql.Open(driver, source)
+	require.NoError(t, err)
+	t.Cleanup(func() { db.Close() })
+	version := "PRAGMA user_version = 2"
+	if dialect == "postgres" {
+		version = "CREATE TABLE schema_version (version BIGINT NOT NULL); INSERT INTO schema_version VALUES (1), (2)"
+	}
+	bytes := map[string]string{"sqlite": "x'00'", "postgres": "'\\x00'"}[dialect]
+	for _, step := range append(migrations(dialect)[:2], version, `
+		INSERT INTO accounts (email, plan, points, created_ns, month, used) VALUES
+			('a@example.com', 'pro', 50, 1, 24322, 30), ('b@example.com', 'free', NULL, 1, 24321, 9), ('c@example.com', 'free', NULL, 1, 0, 0);
+		INSERT INTO keys (account, name, hash, hint, created_ns, revoked_ns) VALUES
+			(1, 'one', 'h1', 'ask_1', 1, NULL), (1, 'two', 'h2', 'ask_2', 2, 5), (2, 'three', 'h3', 'ask_3', 3, NULL);
+		INSERT INTO usage (account, key, day, points, requests, errors) VALUES
+			(1, 1, 20757, 8, 1, 0), (1, 1, 20758, 20, 3, 1), (1, 1, 20770, 2, 1, 0), (1, 2, 20770, 8, 1, 0), (2, 3, 20750, 9, 2, 0);
+		INSERT INTO holds (account, id, body, owner, lease_ns, expires_ns, answer, key, points, month, day) VALUES
+			(1, 'i1', 'b', 'o', 1, 2, NULL, 1, 5, 24322, 20758),
+			(1, 'i2', 'b', 'o', 1, 2, `+bytes+`, 1, 7, 24322, 20758),
+			(2, 'i3', 'b', 'o', 1, 2, NULL, 3, 4, 24320, 20750)`) {
+		_, err := db.Exec(step)
+		require.NoError(t, err)
+	}
+	return db
+}
+
+// A database of the version before is taken along: keys keep their secrets,
+// requests that were under way are given back, and stored answers are dropped.
+func TestMigrationFromTheVersionBefore(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		db := old(t, url)
+		open(t, url)
+		rows := func(query string) (list []string) {
+			r, err := db.Query(query)
+			require.NoError(t, err)
+			defer r.Close()
+			for r.Next() {
+				var row string
+				require.NoError(t, r.Scan(&row))
+				list = append(list, row)
+			}
+			return list
+		}
+		require.Equal(t, []string{"1 25", "2 9", "3 0"}, rows("SELECT id || ' ' || used FROM accounts ORDER BY id"),
+			"five points were under way in this month, four in another")
+		require.Equal(t, []string{"1 20757 8", "1 20758 15", "1 20770 2", "2 20770 8", "3 20750 5"},
+			rows("SELECT key || ' ' || day || ' ' || points FROM usage ORDER BY key, day"))
+		require.Equal(t, []string{"h1 1", "h2 2", "h3 3"}, rows("SELECT hash || ' ' || key FROM secrets ORDER BY hash"))
+		require.Equal(t, []string{"0"}, rows("SELECT count(*) FROM answers"))
+		require.Equal(t, []string{"1"}, rows("SELECT count(*) FROM keys WHERE revoked_ns = 5 AND name = 'two'"))
+		require.Equal(t, []string{"3"}, rows("SELECT count(*) FROM accounts WHERE overage IS NULL AND suspended_ns IS NULL AND stored = 0"))
+		insert := "INSERT INTO keys (account, name, hint, created_ns) VALUES (1, 'new', 'ask_4', 4) RETURNING id"
+		require.Equal(t, []string{"4"}, rows(insert), "numbers go on behind the last")
+	})
+}
+
+// Two processes that start at once on a database of the version before both
+// come up.
+func TestMigrationAtOnce(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		old(t, url)
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				s, err := Open(t.Context(), url, nil)
+				require.NoError(t, err)
+				require.NoError(t, s.Close())
+			})
+		}
+		all.Wait()
+	})
+}

@@ -1,0 +1,124 @@
+package ledger
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func testViews() (*views, *fakeClock) {
+	c := clockAt(noon)
+	return newViews(newClock(c.Now(), c.instant, slog.New(slog.DiscardHandler))), c
+}
+
+func rowOf(used int64) *viewRow {
+	return &viewRow{account: accountState{id: 1, rate: Unlimited, points: 100, consumption: consumption{used: used}},
+		key: keyState{id: 1, account: 1, rate: Unlimited, budget: Unlimited}}
+}
+
+func bookOf(v *views, used int64) *book {
+	b := newBook()
+	b.instant = v.clock.monotonic()
+	row := rowOf(used)
+	b.accounts[1], b.keys[1] = &row.account, &row.key
+	return b
+}
+
+// A query that began before a commit was published may have read what was
+// before it, so it does not replace the commit's row, however late it comes.
+func TestStaleReadsReplaceNothing(t *testing.T) {
+	v, clock := testViews()
+	at := digest{1}
+	began, instant := v.begin()
+	v.publish(at, rowOf(1), began, instant)
+	require.EqualValues(t, 1, v.accounts[1].used)
+
+	charged := bookOf(v, 5) // decided, and not yet committed ...
+	clock.advance(time.Millisecond)
+	began, instant = v.begin() // ... while a query reads used = 1
+	v.committed(charged)
+	v.publish(at, rowOf(1), began, instant)
+	require.EqualValues(t, 5, v.accounts[1].used)
+
+	began, instant = v.begin()
+	v.publish(at, rowOf(9), began, instant)
+	require.EqualValues(t, 9, v.accounts[1].used, "a query that began later is newer")
+}
+
+// Of two queries the one that began later counts.
+func TestReadsInTheWrongOrder(t *testing.T) {
+	v, clock := testViews()
+	began, early := v.begin()
+	clock.advance(time.Millisecond)
+	_, late := v.begin()
+	v.publish(digest{1}, rowOf(2), began, late)
+	v.publish(digest{1}, rowOf(1), began, early)
+	require.EqualValues(t, 2, v.accounts[1].used)
+}
+
+// What an operator changes through this ledger holds at once: a query under
+// way does not make an expired view new.
+func TestExpireHoldsAgainstQueriesUnderWay(t *testing.T) {
+	v, _ := testViews()
+	began, instant := v.begin()
+	v.publish(digest{1}, rowOf(1), began, instant)
+	require.Zero(t, v.secrets[digest{1}].age(instant))
+	began, instant = v.begin()
+	v.expire()
+	v.publish(digest{1}, rowOf(1), began, instant)
+	require.Greater(t, v.secrets[digest{1}].age(instant), maxAccept)
+	began, instant = v.begin()
+	v.publish(digest{1}, rowOf(1), began, instant)
+	require.Zero(t, v.secrets[digest{1}].age(instant))
+}
+
+func TestViewsAreBounded(t *testing.T) {
+	v, _ := testViews()
+	busy := rowOf(1)
+	v.publish(digest{}, busy, 0, v.clock.monotonic())
+	v.accounts[1].underWay = 1
+	for i := range maxViews + 10 {
+		row := rowOf(1)
+		row.account.id, row.key.account = int64(i+2), int64(i+2)
+		v.publish(digest{1, byte(i), byte(i >> 8), byte(i >> 16)}, row, 0, v.clock.monotonic())
+		require.LessOrEqual(t, len(v.secrets), maxViews)
+	}
+	require.LessOrEqual(t, len(v.accounts), maxViews+1)
+	require.NotNil(t, v.secrets[digest{}], "an account with requests under way stays")
+}
+
+func TestClockDoubtsJumps(t *testing.T) {
+	fake := clockAt(noon)
+	c := newClock(fake.Now(), fake.instant, slog.New(slog.DiscardHandler))
+	observe := func() time.Time { return c.observe(fake.Now()) }
+	fake.advance(time.Hour)
+	require.Equal(t, fake.Now(), observe())
+	fake.setBack(23 * time.Hour)
+	require.Equal(t, fake.Now(), observe(), "less than a day is taken as it is")
+
+	right := fake.Now()
+	fake.set(right.AddDate(10, 0, 0))
+	require.Equal(t, right, observe())
+	fake.advance(confirmAfter - 1)
+	require.Equal(t, right.Add(confirmAfter-1), observe(), "the old time goes on")
+	fake.set(right.AddDate(20, 0, 0))
+	observe()
+	fake.advance(confirmAfter - 1)
+	require.Equal(t, right.Add(2*confirmAfter-2), observe(), "another jump begins anew")
+	fake.advance(1)
+	require.Equal(t, fake.Now(), observe(), "what lasts is true")
+	require.Equal(t, fake.Now(), c.now())
+}
+
+func TestWasteForgives(t *testing.T) {
+	var w waste
+	now := time.Unix(1, 0)
+	w.add(wasteCapacity, now)
+	require.False(t, w.over(now))
+	w.add(1, now)
+	require.True(t, w.over(now))
+	w.add(1_000_000, now)
+	require.False(t, w.over(now.Add(time.Minute)), "an accident is forgiven in a minute")
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"time"
+)
+
+// patientFlags let a request wait for DNS longer than a trial lasts.
+var patientFlags = []string{"--dns-timeout", "30s", "--batch-timeout", "30s"}
+
+// killedWaiting kills the program while every request waits for a silent
+// resolver: none is charged, and batches with an Idempotency-Key are answered
+// at once when they are sent again.
+func killedWaiting(s *scene) error {
+	s.dns.FaultAll(asNamed)
+	k, err := s.newKills(patientFlags...)
+	if err != nil {
+		return err
+	}
+	k.plain.clients, k.plain.next = 32, waiting
+	k.once.fresh = func(int) request { return freshBatch(silent, 3) }
+	stop := k.start()
+	defer stop()
+	kills, asked := k.times(40), k.dns.Names()
+	for range kills {
+		pause(50*time.Millisecond, 200*time.Millisecond)
+		if err := k.restart(patientFlags...); err != nil {
+			return err
+		}
+	}
+	k.process.kill()
+	stop()
+	k.figure("%d kills; plain: %s", kills+1, &k.plain.tally)
+	k.figure("with Idempotency-Key: %s", &k.once.tally)
+	k.expect(k.dns.Names()-asked > kills, "only %d domains were asked about: the requests did not wait for the resolver", k.dns.Names()-asked)
+	return k.expectNothingCharged()
+}
+
+// waiting is singles and batches that wait for the resolver.
+func waiting(_, n int) request {
+	if n%2 == 0 {
+		return single(freshEmail(silent))
+	}
+	return freshBatch(silent, 1+n%mostWaiting)
+}
+
+// mostWaiting is the most addresses of a batch that waits.
+const mostWaiting = 9
+
+// expectNothingCharged reads the ledger after the last kill, and then sends the
+// batches with an Idempotency-Key again.
+func (k *kills) expectNothingCharged() (err error) {
+	for _, a := range []account{k.plain.account, k.once.account} {
+		if err := k.expectBooks(a, 0, 0); err != nil {
+			return err
+		}
+	}
+	k.dns.Heal()
+	if k.process, err = k.startAt(k.process.address, patientFlags...); err != nil {
+		return err
+	}
+	return k.expectSettled(k.once)
+}
