@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// admit is what a worker sends; key may be empty.
+// admit is a worker's request; key may be empty.
 func admit(key, body string) request {
 	headers := []string{"Content-Type: application/json", "X-Edge-Secret: " + secret}
 	if key != "" {
@@ -102,7 +103,7 @@ func TestAdmissionRefusesInTheOperationsShape(t *testing.T) {
 	ctx, one := context.Background(), ledger.Limit(1)
 	a, err := o.ledger.CreateAccount(ctx, "poor@admit.test", ledger.Terms{Rate: limit(1000), Points: &one})
 	require.NoError(t, err)
-	key, _, err := o.ledger.CreateKey(ctx, a.ID, "test")
+	key, _, err := o.ledger.CreateKey(ctx, a.ID, "test", ledger.KeyTerms{})
 	require.NoError(t, err)
 	poor := o.send(t, admit(key, share("batch", 2)))
 	require.Equal(t, http.StatusPaymentRequired, poor.status)
@@ -110,8 +111,95 @@ func TestAdmissionRefusesInTheOperationsShape(t *testing.T) {
 	require.Equal(t, http.StatusOK, o.send(t, admit(key, share("single", 1))).status)
 	spent := o.send(t, admit(key, share("single", 1)))
 	require.Equal(t, http.StatusTooManyRequests, spent.status)
-	require.Contains(t, spent.body, `"title":"Too Many Requests"`)
-	require.NotEmpty(t, spent.header.Get("Retry-After"))
+	require.Contains(t, spent.body, `"title":"Too Many Requests","detail":"Rate limit exceeded:`)
+	require.Empty(t, spent.header.Values("Retry-After"), "clients would wait for days")
+
+	w := startWorkerd(t, "http://"+o.hostPort)
+	edge := w.send(t, get("/v1/email/a@mail.example", "X-API-Key: "+key))
+	require.Equal(t, http.StatusTooManyRequests, edge.status)
+	require.Empty(t, edge.header.Values("Retry-After"), "the worker adds none")
+	require.Equal(t, seconds.ReplaceAllString(spent.body, "N"), seconds.ReplaceAllString(edge.body, "N"))
+	batch := w.send(t, post(`{"emails":["a@mail.example"]}`, "X-API-Key: "+key))
+	require.Equal(t, http.StatusPaymentRequired, batch.status)
+	require.Contains(t, batch.body, `"required":1,"remaining":0`)
+	require.EqualValues(t, 1, o.used(t, "poor@admit.test"))
+}
+
+var seconds = regexp.MustCompile(`\d+`)
+
+// The counts of a worker are in the usage history, but only those of addresses
+// that were charged, and of these the ones whose look-up gave an answer.
+func TestTalliesAreExactInTheHistory(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "5s", "--batch-timeout", "1s")
+	all := `{"valid":1,"disposable":1,"public":1,"relay":1,"role":1,"gibberish":1,"typo":1}`
+	for name, c := range map[string]struct {
+		body  string
+		found ledger.Found
+	}{
+		"each count": {`{"operation":"batch","points":1,"domains":[` +
+			`{"name":"mail.example","addresses":1,"tally":` + all + `}]}`,
+			ledger.Found{Valid: 1, Disposable: 1, Public: 1, Relay: 1, Role: 1, Gibberish: 1, Typo: 1}},
+		"with and without a domain": {`{"operation":"batch","points":7,"tally":{"valid":1,"invalid":2},"domains":[` +
+			`{"name":"mail.example","addresses":3,"tally":{"valid":3,"role":2,"public":3}},` +
+			`{"name":"none.example","addresses":1,"tally":{"valid":1,"role":1}}]}`,
+			ledger.Found{Valid: 5, Invalid: 2, Role: 3, Public: 3}},
+		"a look-up that failed": {`{"operation":"batch","points":3,"domains":[` +
+			`{"name":"mail.example","addresses":1,"tally":{"valid":1,"role":1}},` +
+			`{"name":"servfail.example","addresses":2,"tally":{"valid":2,"role":1,"typo":2}}]}`,
+			ledger.Found{Valid: 1, Role: 1, LookupErrors: 2}},
+		"a part, not charged for the rest": {`{"operation":"batch","points":6,"tally":{"invalid":1},"domains":[` +
+			`{"name":"mail.example","addresses":2,"tally":{"valid":2,"role":1}},` +
+			`{"name":"silent.example","addresses":3,"tally":{"valid":3,"gibberish":2}}]}`,
+			ledger.Found{Valid: 2, Invalid: 1, Role: 1}},
+		"a single": {`{"operation":"single","points":1,"domains":[` +
+			`{"name":"mail.example","addresses":1,"tally":{"valid":1,"typo":1}}]}`,
+			ledger.Found{Valid: 1, Typo: 1}},
+		"a single literal":   {`{"operation":"single","points":1,"tally":{"valid":1},"domains":[]}`, ledger.Found{Valid: 1}},
+		"input not accepted": {`{"operation":"batch","points":0,"domains":[]}`, ledger.Found{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			email := strings.NewReplacer(" ", "-", ",", "").Replace(name) + "@tally.test"
+			a := o.send(t, admit(o.account(t, email), c.body))
+			require.Equal(t, http.StatusOK, a.status, a.body)
+			points, found := o.found(t, email)
+			require.Equal(t, c.found, found)
+			require.Equal(t, o.used(t, email), points)
+		})
+	}
+}
+
+// A tally that does not fit the addresses is refused, so that a worker cannot
+// make the history contradict the charges.
+func TestTalliesThatDoNotFitAreRefused(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t))
+	key := o.account(t, "misfit@tally.test")
+	const one = `{"operation":"batch","points":2,` +
+		`"domains":[{"name":"mail.example","addresses":1,"tally":%s}],"tally":%s}`
+	for name, body := range map[string]string{
+		"too many valid":      fmt.Sprintf(one, `{"valid":2}`, `{"valid":1}`),
+		"valid and invalid":   fmt.Sprintf(one, `{"valid":1,"invalid":1}`, `{"valid":1}`),
+		"too many of a kind":  fmt.Sprintf(one, `{"valid":1,"role":2}`, `{"valid":1}`),
+		"too many without":    fmt.Sprintf(one, `{"valid":1}`, `{"valid":1,"invalid":1}`),
+		"huge":                fmt.Sprintf(one, `{"valid":9223372036854775807}`, `{"valid":1}`),
+		"below zero":          fmt.Sprintf(one, `{"valid":-1}`, `{"valid":1}`),
+		"no number":           fmt.Sprintf(one, `{"valid":"1"}`, `{"valid":1}`),
+		"no whole number":     fmt.Sprintf(one, `{"valid":0.5}`, `{"valid":1}`),
+		"no object":           fmt.Sprintf(one, `{"valid":1}`, `[1]`),
+		"with no points":      `{"operation":"batch","points":0,"domains":[],"tally":{"invalid":1}}`,
+		"too many for single": `{"operation":"single","points":1,"domains":[],"tally":{"valid":2}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := o.send(t, admit(key, body))
+			require.Equal(t, http.StatusBadRequest, a.status, a.body)
+			require.Contains(t, a.body, `"INVALID_REQUEST"`)
+		})
+	}
+	_, found := o.found(t, "misfit@tally.test")
+	require.Zero(t, found)
+	require.Zero(t, o.used(t, "misfit@tally.test"))
+	fits := o.send(t, admit(key, fmt.Sprintf(one, `{"valid":1,"role":1}`, `{"invalid":1}`)))
+	require.Equal(t, http.StatusOK, fits.status, fits.body)
 }
 
 func limit(n int64) *ledger.Limit {

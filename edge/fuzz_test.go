@@ -11,9 +11,9 @@ import (
 	"github.com/addrspec/addrspec/origin/contract"
 )
 
-// mutants is how many damaged requests of each kind are sent both ways. They
-// are the same in every run: Go's own fuzzing cannot drive two programs that
-// outlive its workers.
+// mutants is the number of damaged requests of each kind that are sent both
+// ways. They are the same in every run: Go's own fuzzing cannot drive two
+// programs that outlive its workers.
 const mutants = 400
 
 // Origin and worker give the same verdict, in the same words, on damaged bodies
@@ -31,9 +31,10 @@ func TestDamagedRequestsAreJudgedAlike(t *testing.T) {
 			require.Equal(t, direct.essence(), edge.essence(), "%d: %q %q", n, r.target, r.body)
 		}
 	}
+	o.requireSameUsage(t, "direct@fuzz.test", "edge@fuzz.test")
 }
 
-// mutate damages one of seeds at up to three places with octets of alphabet.
+// mutate damages one of seeds at up to three positions with bytes of alphabet.
 func mutate(random *rand.Rand, seeds []string, alphabet string) string {
 	s := seeds[random.IntN(len(seeds))]
 	for len(s) > 500 || strings.Contains(s, "silent") { // time-outs of DNS are left to the other tests

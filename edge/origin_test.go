@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,10 +20,10 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// secret is what the workers of these tests show the origin.
+// secret is the --edge-secret of the tests' origins and workers.
 const secret = "the secret of a test's deployment"
 
-// process is a program under test: what it said, and where it listens.
+// process is a program under test: its output, and where it listens.
 type process struct {
 	hostPort string
 	said     *output
@@ -45,7 +46,7 @@ func startProcess(t testing.TB, cmd *exec.Cmd) *process {
 	return p
 }
 
-// origin is a running `addrspec serve`, the very program.
+// origin is a running `addrspec serve`.
 type origin struct {
 	*process
 	ledger *ledger.Ledger // the same database, opened a second time
@@ -93,7 +94,7 @@ func firstAddress(t testing.TB, from *os.File, said *output) string {
 	return hostPort
 }
 
-// moduleFile is the module as the source is now.
+// moduleFile is the module, built from the current sources.
 func moduleFile(t testing.TB) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "addrspec.wasm")
@@ -107,12 +108,12 @@ func (o *origin) account(t testing.TB, email string) (key string) {
 	unlimited := ledger.Limit(ledger.Unlimited)
 	a, err := o.ledger.CreateAccount(context.Background(), email, ledger.Terms{Rate: &unlimited, Points: &unlimited})
 	require.NoError(t, err)
-	key, _, err = o.ledger.CreateKey(context.Background(), a.ID, "test")
+	key, _, err = o.ledger.CreateKey(context.Background(), a.ID, "test", ledger.KeyTerms{})
 	require.NoError(t, err)
 	return key
 }
 
-// used is what the account has paid this month.
+// used is the number of points the account has paid this month.
 func (o *origin) used(t testing.TB, email string) int64 {
 	t.Helper()
 	a, err := o.ledger.AccountByEmail(context.Background(), email)
@@ -120,7 +121,30 @@ func (o *origin) used(t testing.TB, email string) int64 {
 	return a.Used
 }
 
-// output gathers what a program says while the test reads it.
+// found is the account's usage history, summed: points and what the checks found.
+func (o *origin) found(t testing.TB, email string) (points int64, found ledger.Found) {
+	t.Helper()
+	a, err := o.ledger.AccountByEmail(context.Background(), email)
+	require.NoError(t, err)
+	today := ledger.DayOf(time.Now())
+	days, err := o.ledger.UsageHistory(context.Background(), a.ID, today-1, today+1)
+	require.NoError(t, err)
+	for _, d := range days {
+		points += d.Points
+		found.Valid += d.Valid
+		found.Invalid += d.Invalid
+		found.Disposable += d.Disposable
+		found.Public += d.Public
+		found.Relay += d.Relay
+		found.Role += d.Role
+		found.Gibberish += d.Gibberish
+		found.Typo += d.Typo
+		found.LookupErrors += d.LookupErrors
+	}
+	return points, found
+}
+
+// output collects a program's output, which the test may read meanwhile.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

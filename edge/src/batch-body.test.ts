@@ -24,14 +24,14 @@ test("says where", () => {
   assert.equal(decode('{"emails":null}'), "emails must be an array of strings.");
   assert.equal(decode("null"), 'The body must be an object: {"emails": ["jane@example.org"]}.');
   assert.equal(decode("[]"), 'The body must be an object: {"emails": ["jane@example.org"]}.');
-  assert.equal(decode('{"emails":['), "The body is not JSON: it ends too early, at octet 11.");
-  assert.equal(decode('{"emails":[}'), "The body is not JSON: something unexpected stands at octet 11.");
+  assert.equal(decode('{"emails":['), "The body is not JSON: it ends too early, at byte 11.");
+  assert.equal(decode('{"emails":[}'), "The body is not JSON: byte 11 is unexpected.");
   assert.equal(decode("{} {}"), "The body must be one JSON object with nothing after it.");
-  assert.equal(decode("\ufeff{}"), "The body is not JSON: something unexpected stands at octet 0.");
+  assert.equal(decode("\ufeff{}"), "The body is not JSON: byte 0 is unexpected.");
 });
 
-test("finds the octet that is not UTF-8", () => {
-  const at = (octets: number[]) => /octet (\d+) it is not UTF-8/.exec(decode(octets) as string)?.[1];
+test("finds the byte that is not UTF-8", () => {
+  const at = (bytes: number[]) => /byte (\d+) is not UTF-8/.exec(decode(bytes) as string)?.[1];
   assert.equal(at([0x22, 0xff, 0x22]), "1");
   assert.equal(at([0x22, 0xe2, 0x82]), "1", "cut off");
   assert.equal(at([0x22, 0xef, 0xbf]), "1", "cut off within U+FFFD");

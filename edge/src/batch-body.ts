@@ -1,4 +1,4 @@
-/** Reads {"emails": [string, ...]} and says where a body is something else. */
+/** Reads {"emails": [string, ...]}, and says where a body has something else. */
 
 import { type Fault, fault } from "./fault.ts";
 import { MAX_DEPTH, misplaced } from "./json-text.ts";
@@ -7,13 +7,13 @@ const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 const encoder = new TextEncoder();
 
-/** The addresses as sent; other members are passed over, of a name that stands twice the last counts. */
+/** The addresses as sent. Other members are ignored; if a name occurs twice the last one counts. */
 export function decodeBatch(body: Uint8Array): string[] | Fault {
   let text: string;
   try {
     text = strict.decode(body);
   } catch {
-    return invalid(`The body is not JSON: at octet ${notUTF8At(body)} it is not UTF-8.`);
+    return invalid(`The body is not JSON: byte ${notUTF8At(body)} is not UTF-8.`);
   }
   const parsed = parse(body, text);
   if ("fault" in parsed) return parsed.fault;
@@ -28,33 +28,33 @@ function emailsOf(value: unknown): string[] | Fault {
   if (!Array.isArray(emails)) return invalid("emails must be an array of strings.");
   const odd = emails.findIndex((email) => typeof email !== "string");
   if (odd >= 0) return invalid(`emails[${odd}] must be a string.`);
-  // Half a surrogate pair has no UTF-8 form; it becomes U+FFFD before addresses are compared.
+  // A lone surrogate has no UTF-8 form; it becomes U+FFFD before addresses are compared.
   return (emails as string[]).map((email) => email.toWellFormed());
 }
 
 function parse(body: Uint8Array, text: string): { value: unknown } | { fault: Fault } {
   try {
     const value: unknown = JSON.parse(text);
-    // Only a text of that length can be nested too deep, which JSON.parse lets pass.
+    // JSON.parse has no limit of nesting; only a text of this length can exceed ours.
     if (body.length <= 2 * MAX_DEPTH || misplaced(body) === undefined) return { value };
   } catch {
-    // said below, in octets
+    // reported below, with the position in bytes
   }
   return { fault: notJSON(body) };
 }
 
 function notJSON(body: Uint8Array): Fault {
   const { at, afterValue } = misplaced(body) ?? { at: body.length, afterValue: false };
-  if (at >= body.length) return invalid(`The body is not JSON: it ends too early, at octet ${body.length}.`);
+  if (at >= body.length) return invalid(`The body is not JSON: it ends too early, at byte ${body.length}.`);
   if (afterValue) return invalid("The body must be one JSON object with nothing after it.");
-  return invalid(`The body is not JSON: something unexpected stands at octet ${at}.`);
+  return invalid(`The body is not JSON: byte ${at} is unexpected.`);
 }
 
-/** The first octet of the first sequence that a decoder replaces. */
+/** The position of the first byte of the first sequence that a decoder replaces. */
 function notUTF8At(body: Uint8Array): number {
   const replaced = encoder.encode(lenient.decode(body));
-  let at = body.findIndex((octet, n) => octet !== replaced[n]);
-  if (at < 0) at = body.length; // cut off within U+FFFD's own encoding
+  let at = body.findIndex((byte, n) => byte !== replaced[n]);
+  if (at < 0) at = body.length; // cut off inside the encoding of U+FFFD itself
   while (((replaced[at] ?? 0) & 0xc0) === 0x80) at--;
   return at;
 }

@@ -1,11 +1,14 @@
 import { type Fault, fault } from "./fault.ts";
 import { wrongMediaType } from "./media-type.ts";
 
-/** The most a batch's body may hold, in octets. */
+/** The most a batch's body may hold, in bytes. */
 export const MAX_BODY = 1 << 20;
 
-/** Takes the body of a batch: JSON, unencoded, within the limit; not read further than that. */
-export async function readBody(headers: Headers, body: ReadableStream<Uint8Array> | null): Promise<Uint8Array<ArrayBuffer> | Fault> {
+type Bytes = Uint8Array<ArrayBuffer>;
+type Stream = ReadableStream<Uint8Array> | null;
+
+/** Reads the body of a batch, JSON without an encoding, and no further than the limit. */
+export async function readBody(headers: Headers, body: Stream): Promise<Bytes | Fault> {
   const wrong = wrongMediaType(headers);
   if (wrong) return wrong;
   if (Number(headers.get("Content-Length")) > MAX_BODY) return tooLarge();
@@ -16,8 +19,8 @@ export async function readBody(headers: Headers, body: ReadableStream<Uint8Array
   }
 }
 
-/** Reads a body of at most limit octets; undefined, and no further, where it is longer. */
-export async function gather(body: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+/** Reads a body of at most limit bytes; undefined, without reading on, if it is longer. */
+export async function gather(body: Stream, limit: number): Promise<Bytes | undefined> {
   if (body === null) return new Uint8Array();
   const reader = body.getReader();
   const pieces: Uint8Array[] = [];
@@ -26,15 +29,15 @@ export async function gather(body: ReadableStream<Uint8Array> | null, limit: num
     pieces.push(piece.value);
     size += piece.value.length;
     if (size > limit) {
-      reader.cancel().catch(() => undefined); // nobody waits for the rest
+      reader.cancel().catch(() => undefined); // the rest is not needed
       return undefined;
     }
   }
   return concat(pieces, size);
 }
 
-/** Joins pieces that hold size octets in all. */
-export function concat(pieces: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+/** Joins pieces that hold size bytes in all. */
+export function concat(pieces: readonly Uint8Array[], size: number): Bytes {
   const whole = new Uint8Array(size);
   let at = 0;
   for (const piece of pieces) {
@@ -45,5 +48,6 @@ export function concat(pieces: readonly Uint8Array[], size: number): Uint8Array<
 }
 
 function tooLarge(): Fault {
-  return fault("BODY_TOO_LARGE", "The body is over 1 MiB (1,048,576 octets); send fewer addresses at a time.");
+  return fault("BODY_TOO_LARGE",
+    "The body is over 1 MiB (1,048,576 bytes); send fewer addresses at a time.");
 }

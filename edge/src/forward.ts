@@ -1,4 +1,4 @@
-/** Requests that go to the origin as they came: whatever the worker does not answer itself. */
+/** Requests that go to the origin unchanged: all that the worker does not answer itself. */
 
 import { type Answer } from "./answer.ts";
 import { gather } from "./body.ts";
@@ -6,13 +6,23 @@ import { refuse, unreached } from "./fault.ts";
 import { isJSON } from "./media-type.ts";
 import type { Fetch } from "./origin.ts";
 
-/** Of one hop (RFC 9110 section 7.6.1), or set anew for the next; Accept-Encoding by fetch, which then decodes. */
-const OWN_HEADERS = ["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "proxy-connection",
-  "proxy-authorization", "host", "content-length", "expect", "accept-encoding", "x-edge-secret", "x-request-id", "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"];
-/** More than 64 results of what a body of 1 MiB can hold. */
+/**
+ * The headers of one hop (RFC 9110 section 7.6.1), and those that the worker
+ * sets itself. fetch sets Accept-Encoding and decodes what it gets.
+ */
+const OWN_HEADERS = ["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
+  "proxy-connection", "proxy-authorization", "host", "content-length", "expect", "accept-encoding",
+  "x-edge-secret", "x-request-id", "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"];
+
+/** Above any answer to a batch: 64 results, however long the addresses in a body of 1 MiB. */
 const MAX_ANSWER = 32 << 20;
 
-const OWN_ANSWER_HEADERS = ["connection", "keep-alive", "trailer", "transfer-encoding", "upgrade", "proxy-authenticate"];
+/** The headers of an operation's answer that the caller gets, beside those of every answer. */
+const PASSED_HEADERS = ["Retry-After", "Allow", "X-Usage-Current", "X-Usage-Limit", "X-Usage-Overage",
+  "Idempotency-Replayed"];
+
+const OWN_ANSWER_HEADERS = ["connection", "keep-alive", "trailer", "transfer-encoding", "upgrade",
+  "proxy-authenticate"];
 
 export interface Forwarded {
   readonly method: string;
@@ -25,14 +35,20 @@ export interface Forwarded {
   readonly host: string;
 }
 
-/** Sends the request on; a redirect is the caller's to follow. */
-export function forward(origin: string, fetch: Fetch, { method, target, headers, body, id, proto, host }: Forwarded, signal: AbortSignal): Promise<Response> {
+/** Sends the request on; a redirect is left to the caller. */
+export function forward(
+  origin: string,
+  fetch: Fetch,
+  { method, target, headers, body, id, proto, host }: Forwarded,
+  signal: AbortSignal,
+): Promise<Response> {
   const sent = without(headers, OWN_HEADERS);
   sent.set("X-Request-Id", id);
   sent.set("X-Forwarded-Proto", proto);
   sent.set("X-Forwarded-Host", host);
-  // Undici, the client of Node, wants to be told that a streamed body goes out before the answer comes.
-  const init: RequestInit & { duplex: "half" } = { method, headers: sent, body, redirect: "manual", signal, duplex: "half" };
+  // Node's fetch requires duplex with a streamed body.
+  const init: RequestInit & { duplex: "half" } =
+    { method, headers: sent, body, redirect: "manual", signal, duplex: "half" };
   return fetch(origin + target, init);
 }
 
@@ -50,9 +66,10 @@ export function passOn(response: Response): Response {
 /** The origin's answer to an operation: read whole, so that half of one is never sent. */
 export async function takeAnswer(response: Response): Promise<Answer> {
   const body = await gather(response.body, MAX_ANSWER);
-  if (!body || !isJSON(response.headers.get("Content-Type") ?? "") || !isWhole(body)) return refuse(unreached());
-  const passed = ["Retry-After", "Allow", "X-Usage-Current", "X-Usage-Limit", "X-Usage-Overage"];
-  return { status: response.status, body, headers: Object.fromEntries(passed.map((name) => [name, response.headers.get(name) ?? undefined])) };
+  const { status, headers } = response;
+  if (!body || !isJSON(headers.get("Content-Type") ?? "") || !isWhole(body)) return refuse(unreached());
+  const passed = PASSED_HEADERS.map((name) => [name, headers.get(name) ?? undefined] as const);
+  return { status, body, headers: Object.fromEntries(passed) };
 }
 
 function isWhole(body: Uint8Array): boolean {

@@ -1,6 +1,6 @@
 /**
  * The form of an API key, so that a mistyped one is refused without a round
- * trip: "ask_", 32 random digits of base 62, and the CRC-32 of those 36 octets
+ * trip: "ask_", 32 random digits of base 62, and the CRC-32 of those 36 bytes
  * as six digits of base 62, most significant first (origin/ledger/secret.go).
  */
 
@@ -10,14 +10,16 @@ const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const FORM = /^ask_[0-9A-Za-z]{38}$/;
 const CHECKSUM_AT = 36;
 
-/** The caller's key, or why there is none to ask the origin about. */
+/** The caller's key, or the problem with it. */
 export function readKey(headers: Headers): string | Fault {
   const key = headers.get("X-API-Key")?.trim() || bearer(headers.get("Authorization"));
   if (key === "") {
-    return fault("INVALID_API_KEY", "No API key was sent; send it as X-API-Key: <key> or Authorization: Bearer <key>.");
+    return fault("INVALID_API_KEY",
+      "No API key was sent; send it as X-API-Key: <key> or Authorization: Bearer <key>.");
   }
   if (!wellFormed(key)) {
-    return fault("INVALID_API_KEY", "This is not an API key: a key is ask_ and 38 letters and digits, and the last six do not fit the others or it has another form. Was it cut off or mistyped?");
+    return fault("INVALID_API_KEY", "This is not an API key. A key is ask_ and 38 letters and digits, "
+      + "of which the last six are a checksum; check that it was not cut off or mistyped.");
   }
   return key;
 }

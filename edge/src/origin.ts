@@ -1,7 +1,8 @@
 /**
  * The origin's edge endpoint, POST /v1/edge/admit (origin/api/edge.go): one
- * round trip that decides key, rate and points and asks DNS. Only domains go
- * there, no address. Whatever goes wrong on the way is the contract's 503.
+ * round trip that judges the key and the rate, asks DNS and charges. The worker
+ * sends domains and counts, and no address. Every failure on the way is the
+ * contract's 503.
  */
 
 import type { Answer } from "./answer.ts";
@@ -12,12 +13,12 @@ import { refuse, unreached } from "./fault.ts";
 import type { MX, Plan } from "./plan.ts";
 import { refusalOf, usageOf } from "./verdict.ts";
 
-/** How the origin decided: with the domains' MX, or with the answer the caller is due. */
+/** The origin's decision: the domains' MX, or a refusal to pass to the caller. */
 export type Admission =
   | { readonly mx: readonly MX[]; readonly usage: Readonly<Record<string, string>> }
   | { readonly refusal: Answer };
 
-/** Who asks: the caller's key, the request's id, and the end of its caller's patience. */
+/** Who asks. The signal is aborted when the caller has left. */
 export interface Caller {
   readonly key: string;
   readonly id: string;
@@ -26,10 +27,10 @@ export interface Caller {
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Tells the operator; never with an address or a key. */
+/** Writes a line for the operator, never with an address or a key. */
 export type Log = (message: string) => void;
 
-/** An answer of the origin is smaller: 64 look-ups in some 20 octets each. */
+/** Above any reply of the origin, which has about 20 bytes for each of 64 look-ups. */
 const MAX_ANSWER = 64 << 10;
 
 const decoder = new TextDecoder();
@@ -48,7 +49,8 @@ export class Origin {
   async admit(plan: Plan, caller: Caller): Promise<Admission> {
     try {
       return await within(this.#config.timeoutMS, caller.signal, async (signal) => {
-        const response = await this.#fetch(`${this.#config.origin}/v1/edge/admit`, this.#request(plan, caller, signal));
+        const url = `${this.#config.origin}/v1/edge/admit`;
+        const response = await this.#fetch(url, this.#request(plan, caller, signal));
         return this.#judge(plan, response, await gather(response.body, MAX_ANSWER));
       });
     } catch (failure) {
@@ -57,13 +59,19 @@ export class Origin {
     }
   }
 
-  #request({ operation, points, domains }: Plan, { key, id }: Caller, signal: AbortSignal): RequestInit {
-    const headers = { "Content-Type": "application/json", "X-Edge-Secret": this.#config.secret, "X-API-Key": key, "X-Request-Id": id };
-    return { method: "POST", headers, body: JSON.stringify({ operation, points, domains }), redirect: "manual", signal };
+  #request({ operation, points, tally, domains }: Plan, { key, id }: Caller, signal: AbortSignal): RequestInit {
+    const headers = {
+      "Content-Type": "application/json",
+      "X-Edge-Secret": this.#config.secret,
+      "X-API-Key": key,
+      "X-Request-Id": id,
+    };
+    const body = JSON.stringify({ operation, points, tally, domains });
+    return { method: "POST", headers, body, redirect: "manual", signal };
   }
 
-  #judge(plan: Plan, response: Response, octets: Uint8Array | undefined): Admission {
-    const body = decoder.decode(octets);
+  #judge(plan: Plan, response: Response, bytes: Uint8Array | undefined): Admission {
+    const body = decoder.decode(bytes);
     const usage = usageOf(response.headers);
     if (response.status === 200) {
       const mx = mxOf(plan, body);
@@ -71,7 +79,8 @@ export class Origin {
     }
     const refusal = refusalOf(response, body, usage);
     if (refusal !== undefined) return { refusal };
-    this.#log(`origin: status ${response.status} is no answer to /v1/edge/admit${hints[response.status] ?? ""}`);
+    const hint = hints[response.status] ?? "";
+    this.#log(`origin: status ${response.status} is no answer to /v1/edge/admit${hint}`);
     return unreachable();
   }
 }
@@ -107,5 +116,6 @@ function parseObject(text: string): object | undefined {
 /** The kind of failure; its message might quote a URL. */
 function reason(failure: unknown): string {
   if (!(failure instanceof Error)) return "failed";
-  return failure.name === "TimeoutError" ? "no answer within ADDRSPEC_ORIGIN_TIMEOUT_MS" : `unreachable (${failure.name})`;
+  if (failure.name === "TimeoutError") return "no answer within ADDRSPEC_ORIGIN_TIMEOUT_MS";
+  return `unreachable (${failure.name})`;
 }

@@ -1,29 +1,35 @@
 import type { Answer } from "./answer.ts";
 import { type Fault, refuse } from "./fault.ts";
+import type { Tally } from "./tally.ts";
 
-/** What the origin says about a domain; null is what a deadline left undone. */
+/** The origin's MX answer for a domain; null if a deadline passed before there was one. */
 export type MX = boolean | null | "DNS_TIMEOUT" | "DNS_FAILURE";
 
-/** A domain to ask for MX, and how many of the points hang on it. */
+/** A domain to ask for MX. */
 export interface Domain {
   readonly name: string;
+  /** How many of the points depend on it. */
   readonly addresses: number;
+  /** What was found about these addresses. */
+  readonly tally: Tally;
 }
 
 /**
  * An operation, decided as far as it can be without the origin: what the
- * origin is to admit and look up, and what to make of its answer.
+ * origin is to look up and charge, and how to turn its reply into the answer.
  */
 export interface Plan {
   readonly operation: "single" | "batch";
-  /** 0 for input that is refused: the key and the rate come first all the same. */
+  /** 0 for input that is refused: the origin still judges the key and the rate first. */
   readonly points: number;
+  /** What was found about the addresses without a domain to ask; undefined if there are none. */
+  readonly tally?: Tally | undefined;
   readonly domains: readonly Domain[];
   /** The answer, given the domains' MX in order. */
   finish(mx: readonly MX[]): Answer;
 }
 
-/** The plan of an input that is refused once the key and the rate are known to be in order. */
+/** The plan for input that is refused if the key and the rate are in order. */
 export function planRefusal(operation: Plan["operation"], bad: Fault): Plan {
   return { operation, points: 0, domains: [], finish: () => refuse(bad) };
 }

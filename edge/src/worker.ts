@@ -1,8 +1,8 @@
 /**
- * The edge worker. It answers both operations of /v1 as the origin does: the
- * module states the facts here, the origin decides key, rate and points and
- * asks DNS. A request is decided as a value first (route.ts, plan.ts), then
- * acted on; platforms differ in how they come by a request (entry/).
+ * The edge worker. It answers both operations of /v1 as the origin does: it runs
+ * the module itself, and the origin judges the key and the rate, asks DNS and
+ * charges. A request becomes a value first (route.ts, plan.ts), which is then
+ * carried out; entry/ has what differs between platforms.
  */
 
 import { type Answer, respond } from "./answer.ts";
@@ -21,19 +21,19 @@ import { routeOf } from "./route.ts";
 import { planSingle } from "./single.ts";
 import { targetOf } from "./target.ts";
 
-/** A request as it was sent. */
+/** A request, as it was sent. */
 export interface Asked {
   readonly method: string;
   /** Path and query, neither decoded nor cleaned. */
   readonly target: string;
   readonly headers: Headers;
   readonly body: ReadableStream<Uint8Array> | null;
-  /** Aborted when the caller is gone. */
+  /** Aborted when the caller has left. */
   readonly signal: AbortSignal;
   readonly proto: string;
 }
 
-/** What the worker is given, so that tests need no network. */
+/** The dependencies of the worker; tests replace fetch and log. */
 export interface Tools {
   readonly engine: Engine;
   readonly config: Config;
@@ -61,7 +61,8 @@ export class Worker {
   /** Answers a Request of the platform; never rejects. */
   fetch(request: Request): Promise<Response> {
     const { method, url, headers, body, signal } = request;
-    return this.answer({ method, target: targetOf(url), headers, body, signal, proto: url.slice(0, url.indexOf(":")) });
+    const proto = url.slice(0, url.indexOf(":"));
+    return this.answer({ method, target: targetOf(url), headers, body, signal, proto });
   }
 
   async answer(asked: Asked): Promise<Response> {
@@ -70,7 +71,8 @@ export class Worker {
       return await this.#route({ ...asked, id });
     } catch (failure) {
       this.#logDefect(failure);
-      return respond(refuse(fault("INTERNAL_ERROR", "Something went wrong on our side; nothing was charged. Try again, and give the request id if it stays.")), id);
+      return respond(refuse(fault("INTERNAL_ERROR", "Something went wrong on our side; nothing was charged. "
+        + "Try again, and send the request id to support if it persists.")), id);
     }
   }
 
@@ -87,7 +89,8 @@ export class Worker {
   async #single(step: Step, encoded: string): Promise<Answer> {
     const key = readKey(step.headers);
     if (isFault(key)) return refuse(key);
-    return this.#act(this.#plan("single", () => planSingle(this.#engine, this.#config.flags, encoded)), key, step);
+    const plan = this.#plan("single", () => planSingle(this.#engine, this.#config.flags, encoded));
+    return this.#act(plan, key, step);
   }
 
   async #batch(step: Step): Promise<Answer> {
@@ -96,18 +99,20 @@ export class Worker {
     if (isFault(key)) return refuse(key);
     const body = await readBody(step.headers, step.body);
     if (isFault(body)) return this.#act(planRefusal("batch", body), key, step);
-    // The origin keeps the answers that an Idempotency-Key replays.
+    // The origin stores the answers that an Idempotency-Key replays.
     if (step.headers.has("Idempotency-Key")) return this.#passOnce(step, body);
-    return this.#act(this.#plan("batch", () => planBatch(this.#engine, this.#config.flags, body, start)), key, step);
+    const plan = this.#plan("batch", () => planBatch(this.#engine, this.#config.flags, body, start));
+    return this.#act(plan, key, step);
   }
 
-  /** A defect of the module refuses the request, in its turn. */
+  /** A defect of the module becomes a refusal, which comes after those of the origin. */
   #plan(operation: Plan["operation"], make: () => Plan): Plan {
     try {
       return make();
     } catch (failure) {
       this.#logDefect(failure);
-      return planRefusal(operation, fault("INTERNAL_ERROR", "The checks failed on this input; nothing was charged. Give the request id to support."));
+      return planRefusal(operation, fault("INTERNAL_ERROR",
+        "The checks failed on this input; nothing was charged. Send the request id to support."));
     }
   }
 
@@ -145,7 +150,7 @@ export class Worker {
     return refuse(unreached());
   }
 
-  /** Tells where a defect is, not with what: a message may quote the input. */
+  /** Logs the kind of a defect only: its message may quote the input. */
   #logDefect(failure: unknown): void {
     this.#log(`defect: ${nameOf(failure)}`);
   }

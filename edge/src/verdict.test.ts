@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { refusalOf } from "./verdict.ts";
+
+function retryAfter(status: number, wait?: string): string | undefined | null {
+  const bodies: Record<number, object> = {
+    402: { success: false, error: { code: "INSUFFICIENT_USAGE", message: "m" } },
+    429: { status, title: "Too Many Requests", detail: "d" },
+    503: { status, error: "e", code: "REQUEST_CANCELLED" },
+  };
+  const headers = new Headers({ "Content-Type": "application/json" });
+  if (wait !== undefined) headers.set("Retry-After", wait);
+  const refusal = refusalOf(new Response(null, { status, headers }), JSON.stringify(bodies[status]));
+  return refusal === undefined ? null : refusal.headers?.["Retry-After"];
+}
+
+test("a well-formed Retry-After is passed on", () => {
+  for (const status of [429, 503]) assert.equal(retryAfter(status, "7"), "7");
+});
+
+test("only a 503 gets a Retry-After that the origin did not send", () => {
+  for (const odd of [undefined, "0", "-1", "1.5", "soon", "Fri, 31 Dec 1999 23:59:59 GMT"]) {
+    assert.equal(retryAfter(503, odd), "1", odd);
+    assert.equal(retryAfter(429, odd), undefined, odd);
+    assert.equal(retryAfter(402, odd), undefined, odd);
+  }
+});
+
+test("a refusal that is not for the caller does not pass", () => {
+  const shapeB = '{"success":false,"error":{"code":"INVALID_REQUEST","message":"m"}}';
+  const bodies = [shapeB, '{"success":false,"error":null}', '{"status":429}', "null", "<p>"];
+  for (const status of [400, 403, 404, 409, 413, 415, 422]) {
+    const response = new Response(null, { status, headers: { "Content-Type": "application/json" } });
+    for (const body of bodies) assert.equal(refusalOf(response, body), undefined, `${status} ${body}`);
+  }
+  for (const status of [401, 402, 429, 500, 503]) {
+    const response = new Response(null, { status, headers: { "Content-Type": "application/json" } });
+    for (const body of bodies.slice(1)) assert.equal(refusalOf(response, body), undefined, `${status} ${body}`);
+    const page = new Response(null, { status, headers: { "Content-Type": "text/html" } });
+    assert.equal(refusalOf(page, shapeB), undefined, `${status} of another media type`);
+  }
+});
