@@ -106,10 +106,31 @@ host_tools() {
 	component_tools
 }
 
-# go_test tests packages and tells, besides what failed, what was skipped.
+# go_test tests packages. Tests with real databases and clocks fail when the
+# host of a virtual machine takes its processors away for seconds, so packages
+# that failed while that happened, and only then, get a second run.
 go_test() {
+	stolen=$(stolen_time)
+	began=$(date +%s)
+	go_test_once "$@" && return
+	[ $(($(stolen_time) - stolen)) -gt $((5 * ($(date +%s) - began))) ] || return 1
+	failed=$(sed -n 's/^FAIL[[:space:]]\{1,\}\([^[:space:]]*\/[^[:space:]]*\).*/\1/p' dist/test.log)
+	echo "tested again, since the machine's host took over 2 % of its time away:" $failed
+	flags=
+	[ "$1" != -race ] || flags=-race
+	go_test_once $flags $failed
+}
+
+# stolen_time is in hundredths of a second, of all processors.
+stolen_time() {
+	awk '/^cpu / { print $9 }' /proc/stat 2>/dev/null || echo 0
+}
+
+# go_test_once names what was skipped besides what failed.
+go_test_once() {
 	log=dist/test.log
-	{ go test -v "$@" 2>&1 || echo "go test failed"; } | tee "$log" |
+	# The first build of Rust's engine can take longer than go test's ten minutes.
+	{ go test -timeout 30m -v "$@" 2>&1 || echo "go test failed"; } | tee "$log" |
 		awk '/^=== (RUN|CONT|NAME)/ { test = $3 }
 			/^ +[a-z_0-9]+\.go:[0-9]+: / { sub(/^[^:]*:[0-9]+: /, ""); said[test] = $0 }
 			/--- SKIP:/ { print "skipped: " $3 ": " said[$3] }
@@ -117,6 +138,18 @@ go_test() {
 	grep -q '^go test failed' "$log" || return 0
 	grep -vE '^ *(=== |--- PASS|--- SKIP)' "$log" | grep -v '^ok'
 	return 1
+}
+
+# The databases of the tests are in memory where there is room: on a shared
+# machine a flush of the disk can hang for more than a second, which to a test
+# looks like the outage that another one makes on purpose.
+databases_in_memory() {
+	free=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')
+	[ "${free:-0}" -gt 2097152 ] && dir=$(mktemp -d /dev/shm/addrspec.XXXXXX) || return 0
+	trap 'rm -rf "$dir"' EXIT
+	trap 'exit 1' HUP INT TERM
+	chmod 755 "$dir" # PostgreSQL does not run as root
+	export GOTMPDIR="${TMPDIR:-/tmp}" TMPDIR="$dir"
 }
 
 # What is concurrent runs under the race detector, which wants a C compiler.
@@ -130,6 +163,7 @@ check() {
 	{ edge_tools && edge_runtimes; } || echo 'skipped: parts of the edge worker (no Node, or npm ci failed)'
 	host_tools || echo 'skipped: some hosts of the module (see above)'
 	go_test ./core/... ./lists/... ./wasm/... ./edge
+	databases_in_memory # not for the edge: Deno's permissions leave /dev out
 	go_test $race ./origin/... ./wasm/host/...
 }
 
