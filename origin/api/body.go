@@ -13,7 +13,7 @@ const maxBody = 1 << 20
 
 // readBody reads the body of a request: JSON, not encoded, within the limit.
 func readBody(r *http.Request) ([]byte, *problem) {
-	if p := checkMediaType(r.Header); p != nil {
+	if p := checkMediaType(r); p != nil {
 		return nil, p
 	}
 	if r.ContentLength > maxBody {
@@ -38,12 +38,22 @@ func tooLarge() *problem {
 	return bodyTooLarge.with("The body is over 1 MiB (1,048,576 bytes); send fewer addresses at a time.")
 }
 
-func checkMediaType(h http.Header) *problem {
-	media, _, err := mime.ParseMediaType(h.Get("Content-Type"))
-	if err != nil || media != contentJSON {
+// checkMediaType judges the header fields of the body. Without a body there is
+// nothing that could have a wrong type.
+func checkMediaType(r *http.Request) *problem {
+	given, one := onlyValue(r.Header, "Content-Type")
+	encoding, oneEncoding := onlyValue(r.Header, "Content-Encoding")
+	media, _, err := mime.ParseMediaType(given)
+	switch {
+	case !one:
+		return repeated("Content-Type")
+	case !oneEncoding:
+		return repeated("Content-Encoding")
+	case given == "" && r.ContentLength == 0:
+		return nil
+	case err != nil || media != contentJSON:
 		return wrongMediaType.with("Send the batch as JSON, with the header Content-Type: application/json.")
-	}
-	if encoding := h.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+	case encoding != "" && encoding != "identity":
 		return wrongMediaType.with("Send the body without a Content-Encoding.")
 	}
 	return nil

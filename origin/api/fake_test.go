@@ -41,6 +41,7 @@ func (t *trace) list() []string {
 type fakeLedger struct {
 	trace                *trace
 	begin, claim, charge outcomeOf
+	inspect              outcomeOf
 	late                 ledger.Verdict // of a request that the rate refuses after all
 	account              int64
 	panicAt              string
@@ -88,6 +89,10 @@ func (r *fakeRequest) End()                     { r.trace.add("end") }
 
 func (r *fakeRequest) Late() (ledger.Decision, bool) {
 	return ledger.Decision{Verdict: r.late, RetryAfter: time.Second}, r.late != ledger.Good
+}
+
+func (r *fakeRequest) Inspect() (ledger.Decision, error) {
+	return r.step("inspect", r.fakeLedger.inspect)
 }
 
 func (r *fakeRequest) Claim(price int64, once *ledger.Idempotency) (ledger.Decision, error) {

@@ -11,11 +11,17 @@ import (
 // Authorization. A key that is missing or mistyped is refused here, without a
 // look-up.
 func readKey(h http.Header) (key string, p *problem) {
-	key = strings.TrimSpace(h.Get("X-API-Key"))
-	if key == "" {
-		key = bearer(h.Get("Authorization"))
+	name := "X-API-Key"
+	given, one := onlyValue(h, name)
+	if given == "" && one {
+		name = "Authorization"
+		given, one = onlyValue(h, name)
+		given = bearer(given)
 	}
+	key = strings.TrimSpace(given)
 	switch {
+	case !one:
+		return "", invalidKey.with("The header " + name + " has more than one value; send one API key.")
 	case key == "":
 		return "", invalidKey.with("No API key was sent; send it as X-API-Key: <key> or Authorization: Bearer <key>.")
 	case !ledger.WellFormed(key):
@@ -31,5 +37,5 @@ func bearer(authorization string) string {
 	if !strings.EqualFold(scheme, "Bearer") {
 		return ""
 	}
-	return strings.TrimSpace(credential)
+	return credential
 }

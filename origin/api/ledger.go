@@ -22,6 +22,7 @@ type Request interface {
 	Account() int64
 	Context() context.Context
 	Late() (refusal ledger.Decision, refused bool)
+	Inspect() (ledger.Decision, error)
 	Claim(price int64, once *ledger.Idempotency) (ledger.Decision, error)
 	Charge(ledger.Charge) (ledger.Decision, error)
 	End()

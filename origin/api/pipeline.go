@@ -52,6 +52,7 @@ type exchange struct {
 	request Request
 	caller  context.Context
 	usage   *ledger.Usage // as the last decision has it
+	quota   *ledger.Quota // likewise
 }
 
 // A result is the body of a 200.
@@ -174,6 +175,9 @@ func (x *exchange) judge(d ledger.Decision, err error, required int64) *problem 
 		return ledgerProblem(err)
 	}
 	x.usage = d.Usage // nil if the key is no longer good
+	if d.Quota != nil {
+		x.quota = d.Quota
+	}
 	return verdictProblem(d, x.style, required)
 }
 
@@ -193,6 +197,6 @@ func (x *exchange) respond(done result, p *problem) response {
 	if p != nil {
 		answer = p.response(x.style.input)
 	}
-	answer.usage = x.usage
+	answer.usage, answer.quota = x.usage, x.quota
 	return answer
 }

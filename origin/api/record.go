@@ -33,14 +33,16 @@ type record struct {
 	aead cipher.AEAD
 }
 
-// readRecord reads the Idempotency-Key, quoted or bare; nil without one.
+// readRecord reads the Idempotency-Key; nil without one.
 func readRecord(h http.Header, account int64, body []byte) (*record, *problem) {
-	given := h.Get(headerIdempotency)
-	if given == "" {
+	values := h.Values(headerIdempotency)
+	if len(values) == 0 || len(values) == 1 && values[0] == "" {
 		return nil, nil
 	}
-	key := unquote(given)
+	key, one := unquote(values[0])
 	switch {
+	case !one || len(values) > 1:
+		return nil, repeated(headerIdempotency)
 	case key == "":
 		return nil, invalidRequest.with("Idempotency-Key is an empty string; use a UUID.")
 	case len(key) > maxIdempotencyKey:
@@ -49,12 +51,14 @@ func readRecord(h http.Header, account int64, body []byte) (*record, *problem) {
 	return newRecord(key, account, body)
 }
 
-// unquote returns x for "x" (a string as in RFC 9651) and for x.
-func unquote(value string) string {
-	if len(value) >= 2 && strings.HasPrefix(value, `"`) && strings.HasSuffix(value, `"`) {
-		return value[1 : len(value)-1]
+// unquote returns x for "x", a String (RFC 9651 section 3.3.3), and for x; one
+// is false for a list. A comma within quotes is none.
+func unquote(value string) (key string, one bool) {
+	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
+		return value, !strings.Contains(value, ",")
 	}
-	return value
+	key = value[1 : len(value)-1]
+	return key, !strings.Contains(strings.ReplaceAll(key, `\"`, ""), `"`)
 }
 
 func newRecord(key string, account int64, body []byte) (*record, *problem) {

@@ -33,10 +33,10 @@ func TestReadRecord(t *testing.T) {
 	require.Nil(t, none)
 	require.Nil(t, none.identity())
 	require.Nil(t, none.seal([]byte("x")), "nothing to store")
-	for _, good := range []string{strings.Repeat("k", 255), `"` + strings.Repeat("k", 255) + `"`, `"`, `"x`, `x"`} {
+	for _, good := range []string{strings.Repeat("k", 255), `"` + strings.Repeat("k", 255) + `"`, `"`, `"x`, `x"`, `"a,b"`, `"a\"b"`} {
 		recordOf(t, good, 1, "")
 	}
-	for _, bad := range []string{strings.Repeat("k", 256), `"` + strings.Repeat("k", 256) + `"`, `""`} {
+	for _, bad := range []string{strings.Repeat("k", 256), `"` + strings.Repeat("k", 256) + `"`, `""`, "a,b", `"a", "b"`, `"a","b`} {
 		_, p := readRecord(http.Header{headerIdempotency: {bad}}, 1, nil)
 		require.NotNil(t, p, bad)
 		require.Equal(t, "INVALID_REQUEST", p.name)

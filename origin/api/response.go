@@ -19,9 +19,11 @@ type response struct {
 	body        []byte
 	contentType string        // JSON unless given
 	usage       *ledger.Usage // of an authenticated request
+	quota       *ledger.Quota // likewise
 	retryAfter  time.Duration
 	replayed    bool // the stored answer for an Idempotency-Key
 	allow       string
+	preflight   string // the methods that a page may use
 	sent        func() // called once the answer is sent, if it is not nil
 }
 
@@ -36,7 +38,9 @@ func (a *response) send(w http.ResponseWriter, id string) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set(headerRequestID, id)
-	h.Set("Content-Length", strconv.Itoa(len(a.body)))
+	if a.status != http.StatusNoContent { // RFC 9110 section 8.6
+		h.Set("Content-Length", strconv.Itoa(len(a.body)))
+	}
 	a.sendExtras(h)
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body) // an error means that the client has left
@@ -49,6 +53,9 @@ func (a *response) sendExtras(h http.Header) {
 	if a.allow != "" {
 		h.Set("Allow", a.allow)
 	}
+	if a.preflight != "" {
+		setPreflight(h, a.preflight)
+	}
 	if a.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(wholeSeconds(a.retryAfter)))
 	}
@@ -57,6 +64,9 @@ func (a *response) sendExtras(h http.Header) {
 	}
 	if a.usage != nil {
 		setUsage(h, *a.usage)
+	}
+	if a.usage != nil && a.quota != nil {
+		setQuota(h, a.usage, a.quota)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/addrspec/addrspec/wasm/host"
@@ -55,7 +56,7 @@ func (s *Server) Stop() { s.stop() }
 // ServeHTTP answers r, counts it and logs it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	id := requestID(r.Header.Get(headerRequestID))
+	id := requestID(strings.Join(r.Header.Values(headerRequestID), ","))
 	route := s.match(r)
 	answer := s.handle(route, r)
 	if answer.sent != nil {

@@ -64,7 +64,8 @@ type Step struct {
 }
 
 // Request is sent as it is. A {key} in a header becomes the account's key;
-// without a key header of its own the request sends X-API-Key: {key}.
+// without a key header of its own the request sends X-API-Key: {key}. A line
+// feed in a header's value repeats the header.
 type Request struct {
 	Method  string // GET unless given
 	Target  string

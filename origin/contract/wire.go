@@ -46,7 +46,9 @@ func (r *Request) wire(hostPort, key string) string {
 	target := strings.Replace(r.Target, "{fill}", strings.Repeat(r.Fill, r.Times), 1)
 	fmt.Fprintf(&w, "%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n", r.method(), target, hostPort)
 	for name, value := range r.headers() {
-		fmt.Fprintf(&w, "%s: %s\r\n", name, strings.ReplaceAll(value, "{key}", key))
+		for line := range strings.SplitSeq(strings.ReplaceAll(value, "{key}", key), "\n") {
+			fmt.Fprintf(&w, "%s: %s\r\n", name, line)
+		}
 	}
 	if body != "" || r.method() == http.MethodPost {
 		fmt.Fprintf(&w, "Content-Length: %d\r\n", len(body))

@@ -106,7 +106,7 @@ func (k *keyState) remaining(claimed int64) int64 {
 	return max(k.budget-k.used-claimed, 0)
 }
 
-// least is the smaller of two numbers of points.
+// least is the smaller of two limits.
 func least(a, b int64) int64 {
 	if a == Unlimited || b != Unlimited && b < a {
 		return b

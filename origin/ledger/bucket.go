@@ -48,6 +48,15 @@ func push(tat int64, arrival time.Time, rate int64) int64 {
 	return max(tat, arrival.UnixNano()) + intervalOf(rate)
 }
 
+// tokens is how many tokens a bucket has at the moment.
+func tokens(tat int64, now time.Time, rate int64) int64 {
+	if rate == Unlimited {
+		return Unlimited
+	}
+	interval := intervalOf(rate)
+	return min(max((now.UnixNano()+interval*rate-tat)/interval, 0), rate)
+}
+
 // intervalOf is the time between two tokens, in nanoseconds.
 func intervalOf(rate int64) int64 { return int64(time.Second) / rate }
 

@@ -30,7 +30,9 @@ func (v *views) arrive(ctx context.Context, at digest, final bool) (r *Request, 
 	if !final && age > maxAccept {
 		return nil, Decision{}, true
 	}
-	r, d = v.judge(ctx, s, at, instant)
+	if r, d = v.judge(ctx, s, at, instant); d.Usage != nil {
+		d.Quota = s.quota(v.clock.at(instant))
+	}
 	return r, d, r == nil && !final && age > maxRefuse
 }
 
@@ -67,6 +69,17 @@ func (v *views) admit(ctx context.Context, s *secretView, at digest, instant tim
 	return r
 }
 
+// quota is what the account and the key leave to the next request.
+func (s *secretView) quota(now time.Time) *Quota {
+	a, k := s.account, s.key
+	return &Quota{
+		Rate:    least(a.rate, k.rate),
+		Tokens:  least(tokens(a.bucket, now, a.rate), tokens(k.bucket, now, k.rate)),
+		Refill:  untilRefill(a.month, now),
+		Overage: a.overage,
+	}
+}
+
 // enter registers the Idempotency-Key of a request under way, unless another
 // request of this replica has it.
 func (v *views) enter(r *Request, once *Idempotency) Decision {
@@ -100,6 +113,19 @@ func (v *views) recall(r *Request, x *record) Decision {
 	default:
 		return a.decision(Good, 0)
 	}
+}
+
+// inspect decides by what was just read.
+func (v *views) inspect(r *Request) Decision {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s, now := v.secrets[r.secret], v.clock.now()
+	if s == nil || !s.good(now) {
+		return Decision{Verdict: UnknownKey}
+	}
+	d := r.account.decision(Good, 0)
+	d.Quota = s.quota(now)
+	return d
 }
 
 // hold is the points' part of look 2. Points of requests under way on this

@@ -81,6 +81,14 @@ func (r *Request) Claim(price int64, once *Idempotency) (Decision, error) {
 	return d, nil
 }
 
+// Inspect asks the database for what the account has used and may still do.
+func (r *Request) Inspect() (Decision, error) {
+	if _, err := r.read(recordID{}); err != nil {
+		return Decision{}, err
+	}
+	return r.ledger.views.inspect(r), nil
+}
+
 // recall looks for another request with the same Idempotency-Key: first among
 // those under way on this replica, then in the database. One query reads the
 // key as well, so that a revoked one replays nothing.
@@ -178,6 +186,8 @@ type Decision struct {
 	// RetryAfter is the time to a token (RateLimited) or to the refill
 	// (Insufficient); a second with Busy, Wasteful, RecordsFull and Claimed.
 	RetryAfter time.Duration
+	// Quota is set by Begin and Inspect, except with UnknownKey.
+	Quota *Quota
 	// Answer is the stored answer (Replayed).
 	Answer []byte
 }
@@ -187,6 +197,14 @@ type Usage struct {
 	Current int64
 	Limit   int64 // or Unlimited
 	Overage bool  // Current is beyond Limit, which the account may
+}
+
+// Quota is what the key may still do, the bounds of its account included.
+type Quota struct {
+	Rate    int64         // requests a second, or Unlimited
+	Tokens  int64         // requests left at the moment; Unlimited where Rate is
+	Refill  time.Duration // until the month's points refill
+	Overage bool          // points beyond the limit are allowed
 }
 
 // Idempotency names a request that may be sent again. The ledger never sees

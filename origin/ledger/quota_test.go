@@ -1,0 +1,63 @@
+package ledger
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Each request and Inspect say what is left to the next one.
+func TestQuota(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		b := begin(t, url, Terms{Rate: limit(3), Points: limit(10)})
+		refill := clockAt("2026-12-01T00:00:00Z").wall.Sub(clockAt(noon).wall)
+		r, d, err := b.Begin(b.ctx, b.secret)
+		require.NoError(t, err)
+		defer r.End()
+		require.Equal(t, &Quota{Rate: 3, Tokens: 2, Refill: refill}, d.Quota)
+		for range 2 {
+			b.ask(1)
+		}
+		_, d, err = b.Begin(b.ctx, b.secret)
+		require.NoError(t, err)
+		require.Equal(t, RateLimited, d.Verdict)
+		require.Equal(t, &Quota{Rate: 3, Tokens: 0, Refill: refill}, d.Quota)
+
+		b.clock.advance(time.Second * 2 / 3)
+		d, err = r.Inspect()
+		require.NoError(t, err)
+		require.Equal(t, Good, d.Verdict)
+		require.Equal(t, &Usage{Current: 2, Limit: 10}, d.Usage)
+		require.Equal(t, &Quota{Rate: 3, Tokens: 2, Refill: refill - time.Second*2/3}, d.Quota)
+	})
+}
+
+// Inspect reads what another replica has charged, and sees a key revoked there.
+func TestInspectIsFresh(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, url string) {
+		b := begin(t, url, plenty)
+		other := b.elsewhere()
+		r := b.arrive()
+		defer r.End()
+		require.Equal(t, Good, other.ask(7).Verdict)
+		d, err := r.Inspect()
+		require.NoError(t, err)
+		require.EqualValues(t, 7, d.Usage.Current)
+		require.NoError(t, other.RevokeKey(b.ctx, b.account, b.key.ID))
+		d, err = r.Inspect()
+		require.NoError(t, err)
+		require.Equal(t, Decision{Verdict: UnknownKey}, d)
+	})
+}
+
+func TestTokens(t *testing.T) {
+	now := time.Unix(1000, 0)
+	at := func(d time.Duration) int64 { return now.Add(d).UnixNano() }
+	require.EqualValues(t, Unlimited, tokens(0, now, Unlimited))
+	require.EqualValues(t, 4, tokens(at(-time.Hour), now, 4), "full, and no fuller")
+	require.EqualValues(t, 3, tokens(at(250*time.Millisecond), now, 4))
+	require.EqualValues(t, 2, tokens(at(251*time.Millisecond), now, 4))
+	require.EqualValues(t, 0, tokens(at(time.Second), now, 4))
+	require.EqualValues(t, 0, tokens(at(1100*time.Millisecond), now, 4), "overdrawn")
+}
