@@ -16,14 +16,15 @@ import (
 // What is unlimited is left out, and so are points that may be exceeded: a
 // client that heeds the fields would stop for nothing.
 func setQuota(h http.Header, u *ledger.Usage, q *ledger.Quota) {
-	var policy, left quotaField
+	policy, left := make([]byte, 0, 64), make([]byte, 0, 64)
 	if q.Rate != ledger.Unlimited {
-		policy.item("rate").number(";q=", q.Rate).text(";w=1")
-		left.item("rate").number(";r=", q.Tokens).text(";t=1")
+		policy = append(appendQuota(policy, `"rate";q=`, q.Rate), `;w=1`...)
+		left = append(appendQuota(left, `"rate";r=`, q.Tokens), `;t=1`...)
 	}
 	if u.Limit != ledger.Unlimited && !q.Overage {
-		policy.item("points").number(";q=", u.Limit).text(`;qu="points"`)
-		left.item("points").number(";r=", max(u.Limit-u.Current, 0)).number(";t=", int64(wholeSeconds(q.Refill)))
+		policy = append(appendQuota(policy, `"points";q=`, u.Limit), `;qu="points"`...)
+		left = appendQuota(left, `"points";r=`, max(u.Limit-u.Current, 0))
+		left = strconv.AppendInt(append(left, `;t=`...), int64(wholeSeconds(q.Refill)), 10)
 	}
 	if len(policy) > 0 {
 		h.Set("RateLimit-Policy", string(policy))
@@ -31,25 +32,13 @@ func setQuota(h http.Header, u *ledger.Usage, q *ledger.Quota) {
 	}
 }
 
-// A quotaField is a List of Strings with parameters (RFC 9651 section 3.1).
-type quotaField []byte
-
-func (f *quotaField) item(name string) *quotaField {
-	if len(*f) > 0 {
-		f.text(", ")
+// appendQuota begins an item of a List of Strings with parameters (RFC 9651
+// section 3.1).
+func appendQuota(dst []byte, item string, n int64) []byte {
+	if len(dst) > 0 {
+		dst = append(dst, ", "...)
 	}
-	return f.text(`"` + name + `"`)
-}
-
-func (f *quotaField) number(name string, n int64) *quotaField {
-	f.text(name)
-	*f = strconv.AppendInt(*f, min(n, maxInteger), 10)
-	return f
-}
-
-func (f *quotaField) text(s string) *quotaField {
-	*f = append(*f, s...)
-	return f
+	return strconv.AppendInt(append(dst, item...), min(n, maxInteger), 10)
 }
 
 // maxInteger is the largest Integer of a structured field (RFC 9651 section
