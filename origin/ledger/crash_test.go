@@ -192,6 +192,12 @@ type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
+// awaitDown waits until the database is known not to commit.
+func (b *bench) awaitDown() {
+	b.Helper()
+	require.Eventually(b, func() bool { return b.Ready(b.ctx) != nil }, 20*time.Second, time.Millisecond)
+}
+
 // awaitReady waits until a probe has found the database well.
 func (b *bench) awaitReady() {
 	b.Helper()

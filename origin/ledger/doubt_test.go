@@ -84,7 +84,7 @@ func TestDoubtThatLastsTooLong(t *testing.T) {
 // awaitUsed waits for the account's points, voids included.
 func (b *bench) awaitUsed(points int64) {
 	b.Helper()
-	require.Eventually(b, func() bool { return b.used() == points && b.Stats().Undecided == 0 }, 5*time.Second, time.Millisecond, "used, wanted %d", points)
+	require.Eventually(b, func() bool { return b.used() == points && b.Stats().Undecided == 0 }, 20*time.Second, time.Millisecond, "used, wanted %d", points)
 
 }
 

@@ -94,7 +94,7 @@ func (b *bench) payWhile(do func(answered *atomic.Int64)) (points int64, slowest
 	enough.Store(true)
 	<-done
 	b.awaitReady()
-	require.Eventually(b, func() bool { return b.Stats().Undecided == 0 }, 5*time.Second, time.Millisecond)
+	require.Eventually(b, func() bool { return b.Stats().Undecided == 0 }, 20*time.Second, time.Millisecond)
 	return 6 * answered.Load(), time.Duration(longest.Load())
 }
 

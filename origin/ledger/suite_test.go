@@ -179,7 +179,7 @@ func (b *bench) history() (sum Tally) {
 func (b *bench) requireHistory(want Tally) {
 	b.Helper()
 	want.Found.Valid = want.Points
-	require.Eventually(b, func() bool { return b.history() == want }, 3*recordEvery, postEvery, "%+v, not %+v", b.history(), want)
+	require.Eventually(b, func() bool { return b.history() == want }, 20*recordEvery, postEvery, "%+v, not %+v", b.history(), want)
 	require.Equal(b, want.Points, b.used(), "the history is what was used")
 }
 
