@@ -226,6 +226,7 @@ func TestChargesWithoutAnAnswerAreBounded(t *testing.T) {
 			if used := b.used(); time.Since(begun) < sendLimit {
 				most.Store(max(most.Load(), used))
 			}
+			time.Sleep(time.Millisecond) // leaves the processors to the callers
 		}
 		close(sent)
 	}()

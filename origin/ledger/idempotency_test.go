@@ -61,8 +61,7 @@ func (b *bench) records() (n int) {
 // stored is the account's bytes of records: as counted, and as they are.
 func (b *bench) stored() (counted, real int64) {
 	b.Helper()
-	b.row("SELECT stored FROM accounts WHERE id = 1", &counted)
-	b.row("SELECT coalesce(sum(length(answer)), 0) FROM answers WHERE account = 1", &real)
+	b.row("SELECT stored, (SELECT coalesce(sum(length(answer)), 0) FROM answers WHERE account = 1) FROM accounts WHERE id = 1", &counted, &real)
 	return counted, real
 }
 
