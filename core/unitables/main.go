@@ -1,8 +1,8 @@
 // Command unitables generates core/unicode_tables.go: what the address checks
 // need to know of Unicode, and no more. Its sources are the tables that the Go
 // project publishes from the Unicode Character Database: unicode,
-// golang.org/x/text (norm, bidi, cases) and golang.org/x/net/idna. All must be
-// of one version of Unicode. The output depends on nothing else.
+// golang.org/x/text (norm, bidi, cases, precis) and golang.org/x/net/idna. All
+// must be of one version of Unicode. The output depends on nothing else.
 //
 //	go generate ./core
 package main
@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/net/idna"
 	"golang.org/x/text/cases"
+	"golang.org/x/text/secure/precis"
 	"golang.org/x/text/unicode/bidi"
 	"golang.org/x/text/unicode/norm"
 )
@@ -26,7 +27,7 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: unitables FILE")
 	}
-	for source, version := range map[string]string{"norm": norm.Version, "idna": idna.UnicodeVersion, "bidi": bidi.UnicodeVersion, "cases": cases.UnicodeVersion} {
+	for source, version := range map[string]string{"norm": norm.Version, "idna": idna.UnicodeVersion, "bidi": bidi.UnicodeVersion, "precis": precis.UnicodeVersion, "cases": cases.UnicodeVersion} {
 		if version != unicode.Version {
 			log.Fatalf("unitables: %s has Unicode %s, package unicode has %s", source, version, unicode.Version)
 		}

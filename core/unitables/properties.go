@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/net/idna"
+	"golang.org/x/text/secure/precis"
 	"golang.org/x/text/unicode/bidi"
 	"golang.org/x/text/unicode/norm"
 )
@@ -171,24 +171,19 @@ func script(r rune) uint32 {
 	return scriptOther
 }
 
-var joiners = idna.New(idna.CheckJoiners(true))
+// joiners applies the rule for U+200C, as IDNA2008 has it, to any text.
+var joiners = precis.NewFreeform()
 
 // joining asks how r joins from the rule for U+200C (RFC 5892 appendix A.1):
-// to the next letter (joining type L or D), to the one before (R or D), or
-// through (T). Nothing else publishes Joining_Type in Go.
-func joining(r rune) (bits uint32) {
+// to the next letter (Joining_Type L or D), to the one before (R or D), or
+// through (T). No Go package publishes Joining_Type itself. x/net/idna has the
+// rule as well, but lets a letter that does not join follow the joiner.
+func joining(r rune) uint32 {
 	const alef, beh, zwnj = "\u0627", "\u0628", "\u200c"
-	ok := func(s string) bool { _, err := joiners.ToUnicode(s); return err == nil }
-	if norm.NFD.PropertiesString(string(r)).CCC() == 9 {
-		// A virama lets the joiner through by itself, so its own type does
-		// not show; viramas are nonspacing marks, which are all of type T.
-		if unicode.Is(unicode.Mn, r) {
-			return joinsThrough
-		}
-		return 0
-	}
-	next, before := ok(string(r)+zwnj+alef), ok(beh+zwnj+string(r))
-	through := ok(beh + string(r) + zwnj + alef)
+	ok := func(s string) bool { _, err := joiners.String(s); return err == nil }
+	virama := norm.NFD.PropertiesString(string(r)).CCC() == 9
+	next := !virama && ok(string(r)+zwnj+alef)
+	before, over := ok(beh+zwnj+string(r)), ok(beh+zwnj+string(r)+alef)
 	switch {
 	case next && before:
 		return joinsNext | joinsBefore
@@ -196,7 +191,7 @@ func joining(r rune) (bits uint32) {
 		return joinsNext
 	case before:
 		return joinsBefore
-	case through:
+	case over:
 		return joinsThrough
 	}
 	return 0
