@@ -27,6 +27,9 @@ func (a *address) parse(email []byte) Refusal {
 	if a.parseUsual(email) {
 		return Refusal{}
 	}
+	if len(email) > inputMax {
+		return Refusal{addressTooLong, addressMax, len(email) - addressMax}
+	}
 	return a.parseAny(email)
 }
 

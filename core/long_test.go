@@ -1,0 +1,54 @@
+package core
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/addrspec/addrspec/lists"
+	"github.com/stretchr/testify/require"
+)
+
+// TestLongAddressIsRefusedByItsLength: over inputMax it does not matter what
+// the address holds, but for the echo and ascii, which are about every byte.
+func TestLongAddressIsRefusedByItsLength(t *testing.T) {
+	checker := New(lists.Default())
+	for _, c := range hostile {
+		body := inputMax + 1 - len(c.head) - len(c.tail)
+		text := c.head + strings.Repeat(c.body, body/len(c.body)+1) + c.tail
+		facts := checker.Check([]byte(text))
+		require.Equal(t, Facts{
+			Email: []byte(text), ASCII: isASCII([]byte(text)),
+			Refusal: Refusal{addressTooLong, addressMax, len(text) - addressMax},
+		}, facts, c.name)
+		json, _ := AppendJSON(nil, &facts, false)
+		require.Equal(t, text, decode(t, json).Email, c.name)
+	}
+}
+
+// TestOnlyTheLengthCounts: an address is refused for its length if, and only
+// if, it has one byte too many, be it valid or not.
+func TestOnlyTheLengthCounts(t *testing.T) {
+	a := new(address)
+	for _, v := range vectors(t) {
+		for _, length := range []int{inputMax, inputMax + 1} {
+			fill := length - len(v.Email) - len("()")
+			if fill < 0 {
+				continue
+			}
+			email := "(" + strings.Repeat("c", fill) + ")" + v.Email
+			byLength := a.parse([]byte(email)) == Refusal{addressTooLong, addressMax, len(email) - addressMax}
+			require.Equal(t, length > inputMax, byLength, "%d: %+q", length, v.Email)
+		}
+	}
+}
+
+// TestASCIIOfALongAddress: the byte that is not ASCII may be the last one.
+func TestASCIIOfALongAddress(t *testing.T) {
+	checker, text := New(lists.Default()), []byte(strings.Repeat("a", 1<<20))
+	require.True(t, checker.Check(text).ASCII)
+	for _, at := range []int{0, 4095, 4096, 1<<20 - 9, 1<<20 - 1} {
+		text[at] = 0x80
+		require.False(t, checker.Check(text).ASCII, at)
+		text[at] = 'a'
+	}
+}
