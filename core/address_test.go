@@ -18,6 +18,7 @@ var fuzzSeeds = []struct{ email, why string }{
 	{"\u0958\u0958\u023A@x", "characters that NFC and lower case lengthen"},
 	{"a\u037Eb@x", "NFC turns the Greek question mark into a semicolon, which needs quotes"},
 	{"a@xn--bcher-kva.xn--mgba3gch31f060k", "A-labels, one with a joiner"},
+	{"a@\u0915\u094D\u200D.\u0628\u200C\u0628", "U-labels with joiners"},
 	{"a@\u05D0.\u0661\u05D1", "right-to-left labels"},
 	{"a@\uFF45x\u3002\uFF2Fk", "full width letters and dots"},
 	{"a\u200B@x\xFF", "hidden characters and malformed UTF-8"},

@@ -115,7 +115,7 @@ var catalogue = [...]entry{
 	labelEndsWithHyphen:   {"label_ends_with_hyphen", hostSection, "a part of the domain ends with a hyphen; remove it"},
 	labelHyphens:          {"label_hyphens", "RFC 5891 section 4.2.3.1", "an international part of the domain has hyphens as its third and fourth characters; remove one"},
 	labelStartsWithMark:   {"label_starts_with_mark", "RFC 5891 section 4.2.3.2", "a part of the domain starts with the combining mark ~; put a letter before it"},
-	labelContext:          {"label_context", "RFC 5892 appendix A", "~ stands in the domain where its script does not allow it; remove it"},
+	labelContext:          {"label_context", "RFC 5892 appendix A", "the domain has ~ where the characters beside it do not allow it; remove it"},
 	labelBidi:             {"label_bidi", "RFC 5893 section 2", "a part of the domain mixes right-to-left with other characters so that its order is lost; keep to one direction"},
 	labelPunycode:         {"label_punycode", "RFC 5891 section 4.2.1", "a part of the domain begins with xn-- yet encodes no international name; check its spelling"},
 

@@ -3,8 +3,9 @@ package core
 import "unicode/utf8"
 
 // hiddenRange is a run of characters that no address may hold, since nobody
-// sees them: they make two addresses look the same. Variation selectors are
-// not among them; they change how a visible character looks.
+// sees them: they make two addresses look the same. Only the joiners may be in
+// an international label, where their context makes them visible. Variation
+// selectors are not among them; they change how a visible character looks.
 type hiddenRange struct {
 	first, last rune
 	why         Reason
@@ -61,7 +62,7 @@ var hiddenRanges = [...]hiddenRange{
 	{0xE01F0, 0xE0FFF, invisibleCharacter, "tag character"},
 }
 
-// hidden returns why r may stand nowhere in an address; Accepted when it may.
+// hidden returns why no address may hold r; Accepted if it may.
 func hidden(r rune) Reason {
 	if h := findHidden(r); h != nil {
 		return h.why

@@ -1,13 +1,21 @@
 package core
 
+// The joiners, which are invisible but change how their neighbours look.
+const (
+	nonJoiner = 0x200C // ZERO WIDTH NON-JOINER
+	joiner    = 0x200D // ZERO WIDTH JOINER
+)
+
+func isJoiner(r rune) bool { return r == nonJoiner || r == joiner }
+
 // contextAllows applies the contextual rule of the character at i of label
 // (RFC 5892 appendix A).
 func contextAllows(label []rune, i int) bool {
 	before, after := runeAt(label, i-1), runeAt(label, i+1)
 	switch r := label[i]; {
-	case r == 0x200C: // A.1, zero width non-joiner
+	case r == nonJoiner: // A.1
 		return propertiesOf(before).isVirama() || joinsAcross(label, i)
-	case r == 0x200D: // A.2, zero width joiner
+	case r == joiner: // A.2
 		return propertiesOf(before).isVirama()
 	case r == 0xB7: // A.3, middle dot, as Catalan has it
 		return before == 'l' && after == 'l'

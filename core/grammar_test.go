@@ -52,7 +52,7 @@ func grammar() abnf {
 	}
 	g.addClass("atext", "aZ0!+-é日", func(r rune) bool { return printable(`()<>[]:;@\,."`)(r) && !unicode.Is(unicode.Zs, r) })
 	g.addClass("let-dig", "aZ0é日", func(r rune) bool { // which characters beyond ASCII is IDNA's business
-		return r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) || beyond(r) && !unicode.Is(unicode.Zs, r)
+		return r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) || isJoiner(r) || beyond(r) && !unicode.Is(unicode.Zs, r)
 	})
 	g.addClass("qtext", "aZ@.(é", printable(`"\`))
 	g.addClass("ctext", "aZ@.\"é", printable(`()\`))
@@ -73,7 +73,7 @@ func grammar() abnf {
 // pieces are what mutations put in: every delimiter, and characters that are
 // refused.
 var pieces = []string{"@", ".", "..", `"`, `\`, "(", ")", "[", "]", " ", "\t", "\r\n ", "\r\n", "\r", "\n", ",", ";", "<", ">", ":", "::", "-",
-	"a", "0", "ffff", "256", "IPv6:", "é", "\u00a0", "\u200b", "\u0085", "\x00", "\x7f", "\xff", "_"}
+	"a", "0", "ffff", "256", "IPv6:", "é", "\u00a0", "\u200b", "\u200d", "क्\u200c", "\u0085", "\x00", "\x7f", "\xff", "_"}
 
 func mutate(s string, random *rand.Rand) string {
 	for range random.IntN(3) {

@@ -64,7 +64,7 @@ func (a *address) takeULabel(written []byte, offset int) Refusal {
 		return Refusal{Reason: labelPunycode, Offset: offset}
 	}
 	if why, at := checkULabel(u); why != Accepted {
-		return Refusal{Reason: why, Offset: offset + indexRune(written, u[at])}
+		return Refusal{Reason: why, Offset: offset + a.source(written, u[at], countRune(u[:at], u[at]))}
 	}
 	encoded := appendPunycode(append(a.encoded[:0], acePrefix...), u)
 	if excess := len(encoded) - labelMax; excess > 0 {
@@ -102,15 +102,26 @@ func checkULabel(u []rune) (why Reason, at int) {
 	return Accepted, 0
 }
 
-// indexRune returns where r stands in s; 0 where it does not, since it came
-// from a mapping.
-func indexRune(s []byte, r rune) int {
-	for i := 0; i < len(s); {
-		c, size := utf8.DecodeRune(s[i:])
-		if c == r {
+// source returns where in written the character r comes from that has so many
+// like it before it; 0 if it was composed of several. It uses a.work.
+func (a *address) source(written []byte, r rune, before int) int {
+	for i := 0; i < len(written); {
+		c, size := utf8.DecodeRune(written[i:])
+		a.work.reset()
+		a.work.addMapped(c)
+		if before -= countRune(a.work.all(), r); before < 0 {
 			return i
 		}
 		i += size
 	}
 	return 0
+}
+
+func countRune(s []rune, r rune) (n int) {
+	for _, c := range s {
+		if c == r {
+			n++
+		}
+	}
+	return n
 }

@@ -83,6 +83,7 @@ func FuzzDomain(f *testing.F) {
 	f.Add("B\u00FCcher.example")                    // mapped and encoded
 	f.Add("xn--bcher-kva.XN--P1AI")                 // A-labels
 	f.Add("xn--mgba3gch31f060k.com")                // an A-label with a joiner in its context
+	f.Add("\u0915\u094D\u200D.\u0628\u200C\u0628")  // U-labels with joiners
 	f.Add("\u05D0\u05D1.1\u0661\u06F1")             // right to left, digits of several kinds
 	f.Add("a\u3002\uFF42\uFF0Ec\uFF61d")            // dots that are mapped
 	f.Add("fa\u00DF.\u03C3\u03C2.l\u00B7l")         // deviations, context

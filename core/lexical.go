@@ -86,12 +86,14 @@ const (
 
 // utf8 reads UTF8-non-ascii (RFC 6532 section 3.1): one well-formed character
 // that is neither a control nor invisible. Blank ones need quotes like a space.
+// A label may hold the joiners: IDNA decides about them by their context.
 func (p *parser) utf8(delimited bool) bool {
 	r, size := utf8.DecodeRune(p.text[p.at:])
 	if r == utf8.RuneError && size == 1 {
 		return p.refuse(malformedUTF8, p.at)
 	}
-	if why := hidden(r); why != Accepted {
+	inLabel := p.part == inDomain && !delimited
+	if why := hidden(r); why != Accepted && !(inLabel && isJoiner(r)) {
 		return p.refuse(why, p.at)
 	}
 	if !delimited && isBlank(r) {
