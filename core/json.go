@@ -1,11 +1,19 @@
 package core
 
+// Places are offsets into what AppendJSON returns, for readers that do not
+// parse it.
+type Places struct {
+	EmailEnd int // behind the closing quote of the value of email
+	MX       int // of the value of mx
+}
+
 // AppendJSON appends the 16 fields of f in the order of the contract, with mx
-// false, and returns the place of the mx value besides. With fullSuggestion
-// typo_suggestion is the whole corrected address instead of its domain.
-func AppendJSON(dst []byte, f *Facts, fullSuggestion bool) (json []byte, mxAt int) {
+// false. With fullSuggestion typo_suggestion is the whole corrected address
+// instead of its domain.
+func AppendJSON(dst []byte, f *Facts, fullSuggestion bool) (json []byte, at Places) {
 	dst = append(dst, `{"email":`...)
 	dst = appendQuoted(dst, f.Email)
+	at.EmailEnd = len(dst)
 	dst = appendBool(append(dst, `,"valid":`...), f.Valid)
 	dst = appendNullable(append(dst, `,"normalized":`...), f.Normalized)
 	dst = appendNullable(append(dst, `,"local_part":`...), f.LocalPart)
@@ -16,13 +24,13 @@ func AppendJSON(dst []byte, f *Facts, fullSuggestion bool) (json []byte, mxAt in
 	dst = f.Gibberish.append(append(dst, `,"gibberish_score":`...))
 	dst = appendNullable(append(dst, `,"domain":`...), f.Domain)
 	dst = append(dst, `,"mx":`...)
-	mxAt = len(dst)
+	at.MX = len(dst)
 	dst = appendBool(append(dst, `false,"disposable":`...), f.Disposable)
 	dst = appendBool(append(dst, `,"public":`...), f.Public)
 	dst = appendBool(append(dst, `,"relay":`...), f.Relay)
 	dst = appendBool(append(dst, `,"typo":`...), f.Typo != nil)
 	dst = f.appendSuggestion(append(dst, `,"typo_suggestion":`...), fullSuggestion)
-	return append(dst, '}'), mxAt
+	return append(dst, '}'), at
 }
 
 func (f *Facts) appendSuggestion(dst []byte, full bool) []byte {

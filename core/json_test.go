@@ -57,8 +57,9 @@ func FuzzAppendJSON(f *testing.F) {
 	checker := New(lists.Default())
 	f.Fuzz(func(t *testing.T, email []byte) {
 		facts := checker.Check(email)
-		out, mxAt := AppendJSON([]byte("x"), &facts, false)
-		require.Equal(t, "false,", string(out[mxAt:mxAt+6]))
+		out, at := AppendJSON([]byte("x"), &facts, false)
+		require.Equal(t, "false,", string(out[at.MX:at.MX+6]))
+		require.Equal(t, `","valid":`, string(out[at.EmailEnd-1:at.EmailEnd+9]))
 		got := decode(t, out[1:])
 		require.Equal(t, *text(t, email), got.Email)
 		require.Equal(t, facts.Valid, got.Valid)

@@ -10,13 +10,34 @@ func lower(c byte) byte {
 	return c
 }
 
-// isASCII reports whether every octet of s is ASCII; it looks at eight at a time.
+// Eight bytes at a time: the same byte in each place of a word.
+const (
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
+)
+
+// word returns the first eight bytes of s, which the compiler reads at once.
+func word(s []byte) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// hasLess reports whether a byte of w, all of which are ASCII, is below c.
+func hasLess(w uint64, c byte) bool { return (w-ones*uint64(c))&^w&highs != 0 }
+
+// hasByte reports whether a byte of w is c.
+func hasByte(w uint64, c byte) bool {
+	w ^= ones * uint64(c)
+	return (w-ones)&^w&highs != 0
+}
+
+// isASCII reports whether every byte of s is ASCII.
 func isASCII(s []byte) bool {
-	for len(s) >= 8 {
-		if (s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7])&0x80 != 0 {
+	for ; len(s) >= 8; s = s[8:] {
+		if word(s)&highs != 0 {
 			return false
 		}
-		s = s[8:]
 	}
 	for _, c := range s {
 		if c >= 0x80 {

@@ -30,9 +30,8 @@ func check(email []byte, fullSuggestion bool) int32 {
 	if f.Valid {
 		outcome.valid = 1
 	}
-	json, mxAt := core.AppendJSON(out[:0], &f, fullSuggestion)
-	outcome.mxAt = uint32(mxAt)
-	outcome.emailEnd = emailEnd(json)
+	json, at := core.AppendJSON(out[:0], &f, fullSuggestion)
+	outcome.emailEnd, outcome.mxAt = uint32(at.EmailEnd), uint32(at.MX)
 	if end := place(json, &f); len(end) > outCap {
 		return errPanic // outCap is wrong: all this stands elsewhere by now
 	}
@@ -60,18 +59,4 @@ func put(t *text, dst, s []byte) []byte {
 func putString(t *text, dst []byte, s string) []byte {
 	*t = text{uint32(len(dst)), uint32(len(s))}
 	return append(dst, s...)
-}
-
-// emailEnd finds the end of the first string value: behind its closing quote.
-func emailEnd(json []byte) uint32 {
-	const start = len(`{"email":"`)
-	for i := start; i < len(json); i++ {
-		switch json[i] {
-		case '\\':
-			i++
-		case '"':
-			return uint32(i + 1)
-		}
-	}
-	return uint32(len(json))
 }
