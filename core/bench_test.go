@@ -90,6 +90,7 @@ var hostile = []struct{ name, head, body, tail string }{
 	{"long label", "a@", "a", ""},
 	{"U-labels", "a@", "\u00e9.", "a"},
 	{"marks", "a@e", "\u0301", ".x"},
+	{"joiners", "a@\u0628", "\u200c\u0628", ""},
 	{"mapped dots", "a@a", "\u3002", "a"},
 	{"literal", "a@[IPv6:", "1:", "]"},
 	{"no @", "", "\u65e5", ""},
