@@ -62,7 +62,8 @@ var hiddenRanges = [...]hiddenRange{
 	{0xE01F0, 0xE0FFF, invisibleCharacter, "tag character"},
 }
 
-// hidden returns why no address may hold r; Accepted if it may.
+// hidden returns why an address may not hold r; Accepted if it may. For the
+// joiners in a label see parser.utf8.
 func hidden(r rune) Reason {
 	if h := findHidden(r); h != nil {
 		return h.why

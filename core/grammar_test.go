@@ -71,7 +71,7 @@ func grammar() abnf {
 }
 
 // pieces are what mutations put in: every delimiter, and characters that are
-// refused.
+// refused in some place.
 var pieces = []string{"@", ".", "..", `"`, `\`, "(", ")", "[", "]", " ", "\t", "\r\n ", "\r\n", "\r", "\n", ",", ";", "<", ">", ":", "::", "-",
 	"a", "0", "ffff", "256", "IPv6:", "é", "\u00a0", "\u200b", "\u200d", "क्\u200c", "\u0085", "\x00", "\x7f", "\xff", "_"}
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/addrspec/addrspec/lists"
@@ -53,7 +54,8 @@ func text(t *testing.T, s []byte) *string {
 // octets and for the facts about them.
 func FuzzAppendJSON(f *testing.F) {
 	addSeeds(f)
-	f.Add([]byte("\x00\b\t\n\f\r\x1b\"\\/\x7f\u2028\U0001f600\xff\xed\xa0\x80")) // every kind of escape
+	f.Add([]byte("\x00\b\t\n\f\r\x1b\"\\/\x7f\u2028\U0001f600\xff\xed\xa0\x80"))             // every kind of escape
+	f.Add([]byte("plain words \u00e9\u6f22\xe6\xbc, \"then\" \\ others \x01\x02 and words")) // runs of each kind
 	checker := New(lists.Default())
 	f.Fuzz(func(t *testing.T, email []byte) {
 		facts := checker.Check(email)
@@ -72,6 +74,21 @@ func FuzzAppendJSON(f *testing.F) {
 		flags := [...]bool{got.Alias, got.ASCII, got.Gibberish, got.Disposable, got.Public, got.Relay, got.Typo, got.MX}
 		require.Equal(t, [...]bool{facts.Alias, facts.ASCII, facts.Gibberish >= Gibberish, facts.Disposable, facts.Public, facts.Relay, facts.Typo != nil, false}, flags)
 	})
+}
+
+// TestWordsArePlainWithTheirBytes tries every byte in each place of a word, among
+// plain bytes at both ends of their range.
+func TestWordsArePlainWithTheirBytes(t *testing.T) {
+	for _, fill := range []string{"a", " ", "!", "\x7f"} {
+		for c := range 256 {
+			for at := range 8 {
+				text := []byte(strings.Repeat(fill, 8))
+				text[at] = byte(c)
+				require.Equal(t, isPlain(byte(c)), isPlainWord(word(text)), "%q", text)
+				require.Equal(t, c < 0x80, isASCII(text), "%q", text)
+			}
+		}
+	}
 }
 
 // TestEscapesAreShort: no character takes more octets than encoding/json

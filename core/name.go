@@ -10,9 +10,9 @@ const (
 	labelMax     = 63  // RFC 1035 section 2.3.4, in A-label form
 )
 
-// inputMax is the length in bytes of the longest text that is read at all. It
-// leaves comments and white space ten times the room of any address; what is
-// longer is refused unread, so that a refusal costs no more than its echo.
+// inputMax is the length in bytes of the longest address that is parsed, which
+// is room for long comments. What is longer is refused by its length alone, so
+// that it costs no more than its echo.
 const inputMax = 4096
 
 // takeName takes the domain name at s: it maps and checks each label and

@@ -10,7 +10,8 @@ func lower(c byte) byte {
 	return c
 }
 
-// Eight bytes at a time: the same byte in each place of a word.
+// Words hold eight bytes, to compare them at once. A constant multiplied by
+// ones is in each of them.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x80 * ones
