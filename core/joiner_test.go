@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// joining holds a character of each kind that the rules for the joiners tell
+// joining holds a character of each kind that the rules for the joiners keep
 // apart, with the Joining_Type that ArabicShaping.txt gives it, or N and Z for
 // the joiners themselves, V and v for viramas of types T and U.
 var joining = map[rune]string{
