@@ -1,0 +1,29 @@
+//go:build unix
+
+package logging
+
+import (
+	"io"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// pipe is one whose reader keeps up.
+func pipe(b *testing.B) io.Writer {
+	in, out, err := os.Pipe()
+	require.NoError(b, err)
+	go io.Copy(io.Discard, in)
+	b.Cleanup(func() { out.Close() })
+	return out
+}
+
+// processorTime is what this process has used.
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

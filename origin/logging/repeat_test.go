@@ -1,0 +1,101 @@
+package logging
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// logged is a line of the log.
+type logged struct {
+	Msg     string
+	Error   string
+	LeftOut int `json:"left_out"`
+}
+
+func parse(t *testing.T, text string) (list []logged) {
+	for line := range strings.Lines(text) {
+		var l logged
+		require.NoError(t, json.Unmarshal([]byte(line), &l))
+		list = append(list, l)
+	}
+	return list
+}
+
+// The same error is logged at most once a second; each that was left out is
+// counted within a second, also when no further one comes.
+func TestTheSameErrorIsLoggedOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := new(reader)
+		log := Open(out, JSON)
+		fail := func(n int) {
+			for range n {
+				log.Error("the ledger failed", "error", "disk full")
+			}
+		}
+		fail(100)
+		log.Warn("another")
+		log.Info("request")
+		log.Info("request")
+		time.Sleep(repeatEvery / 2)
+		fail(50)
+		time.Sleep(repeatEvery)
+		fail(1)
+		time.Sleep(10 * repeatEvery)
+		fail(3)
+		log.Close()
+		failed := logged{Msg: "the ledger failed", Error: "disk full"}
+		leftOut := func(n int) logged { l := failed; l.LeftOut = n; return l }
+		require.Equal(t, []logged{failed, {Msg: "another"}, {Msg: "request"}, {Msg: "request"},
+			leftOut(148), failed, failed, leftOut(1)}, parse(t, out.text.String()))
+	})
+}
+
+// Messages that are all different are bounded, too.
+func TestDifferentErrorsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := new(reader)
+		log := Open(out, JSON)
+		const different = 1000
+		for n := range different {
+			log.Error(fmt.Sprintf("error %d", n))
+		}
+		require.LessOrEqual(t, log.repeats.size(), maxMessages+1)
+		time.Sleep(5 * repeatEvery)
+		require.Zero(t, log.repeats.size(), "what is over is forgotten")
+		log.Close()
+		lines, leftOut := parse(t, out.text.String()), 0
+		for _, l := range lines {
+			leftOut += l.LeftOut
+		}
+		require.LessOrEqual(t, len(lines), maxMessages+2)
+		require.Equal(t, different, len(lines)+leftOut)
+	})
+}
+
+func (s *repeats) size() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.recent)
+}
+
+// Attributes and groups of a logger do not make a message another one.
+func TestLoggersShareTheBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := new(reader)
+		log := Open(out, JSON)
+		log.With("part", "a").Error("failed")
+		log.WithGroup("g").Error("failed")
+		log.With("part", "b").Error("failed")
+		log.Close()
+		text := out.text.String()
+		require.Equal(t, 2, strings.Count(text, "\n"), text)
+		require.Contains(t, text, `"part":"a"`)
+		require.Contains(t, text, `"left_out":1`)
+	})
+}

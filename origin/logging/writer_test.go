@@ -1,0 +1,201 @@
+package logging
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A reader is what the log is written to. It stalls while gate is held and
+// fails with err.
+type reader struct {
+	gate sync.Mutex
+	mu   sync.Mutex
+	text bytes.Buffer
+	err  error
+	part int // bytes that are taken before err
+}
+
+func (r *reader) Write(p []byte) (int, error) {
+	r.gate.Lock()
+	defer r.gate.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		n, _ := r.text.Write(p[:min(r.part, len(p))])
+		return n, r.err
+	}
+	return r.text.Write(p)
+}
+
+func (r *reader) fail(err error, part int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err, r.part = err, part
+}
+
+// lines are those that arrived, and the sum of the notices among them.
+func (r *reader) lines(t *testing.T) (messages []string, noticed int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for line := range strings.Lines(r.text.String()) {
+		var record struct {
+			Msg   string
+			Lines int64
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &record), "a line is whole: %s", line)
+		if noticed += record.Lines; record.Lines == 0 {
+			messages = append(messages, record.Msg)
+		}
+	}
+	return messages, noticed
+}
+
+// A reader that stalls delays nobody and costs a bounded amount of memory. Once
+// it goes on, each line has arrived or is in the count of the dropped.
+func TestAStalledReaderDelaysNobody(t *testing.T) {
+	out := new(reader)
+	out.gate.Lock()
+	log := Open(out, JSON)
+	const lines = 20_000
+	for range lines {
+		log.Info("request", "text", strings.Repeat("x", 80))
+	}
+	dropped := log.Dropped()
+	require.Positive(t, dropped)
+	log.writer.mu.Lock()
+	require.LessOrEqual(t, len(log.writer.pending), pendingLimit)
+	require.LessOrEqual(t, cap(log.writer.pending), 2*pendingLimit)
+	log.writer.mu.Unlock()
+
+	out.gate.Unlock()
+	log.Close()
+	messages, noticed := out.lines(t)
+	require.Equal(t, dropped, noticed)
+	require.EqualValues(t, lines, int64(len(messages))+noticed)
+}
+
+// Close waits for a stalled reader, but not for long.
+func TestCloseIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		log := Open(stuck{gate}, JSON)
+		log.Info("request")
+		began := time.Now()
+		log.Close()
+		require.Equal(t, closeLimit, time.Since(began))
+		log.Info("too late")
+		require.EqualValues(t, 1, log.Dropped())
+		log.Close()
+		close(gate)
+	})
+}
+
+type stuck struct{ gate chan struct{} }
+
+func (s stuck) Write(p []byte) (int, error) { <-s.gate; return len(p), nil }
+
+// What a closed reader did not take is counted, and the count is logged when
+// there is a reader again; a line that was cut does not spoil the next one.
+func TestLinesThatFailAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := new(reader)
+		log := Open(out, JSON)
+		send := func(messages ...string) {
+			for _, m := range messages {
+				log.Info(m)
+			}
+			time.Sleep(2 * gatherFor)
+			synctest.Wait()
+		}
+		out.fail(errors.New("broken pipe"), 0)
+		send("lost", "lost")
+		send("lost")
+		require.EqualValues(t, 3, log.Dropped(), "notices do not count")
+		out.fail(errors.New("disk full"), 10)
+		send("cut", "lost")
+		require.EqualValues(t, 5, log.Dropped())
+		out.fail(nil, 0)
+		send("arrived")
+		send("arrived")
+		log.Close()
+		cut, rest, _ := strings.Cut(out.text.String(), "\n")
+		require.Len(t, cut, 10)
+		out.text = *bytes.NewBufferString(rest)
+		messages, noticed := out.lines(t)
+		require.Equal(t, []string{"arrived", "arrived"}, messages)
+		require.EqualValues(t, 5, noticed)
+	})
+}
+
+// Many goroutines log while the reader stalls now and then.
+func TestEveryLineArrivesOrIsCounted(t *testing.T) {
+	out := new(reader)
+	log := Open(out, JSON)
+	var all sync.WaitGroup
+	const senders, each = 8, 5_000
+	for n := range senders {
+		all.Go(func() {
+			for i := range each {
+				log.Info("request", "n", n, "i", i)
+				if i%1000 == 999 {
+					out.gate.Lock()
+					time.Sleep(time.Millisecond)
+					out.gate.Unlock()
+				}
+			}
+		})
+	}
+	all.Wait()
+	log.Close()
+	messages, noticed := out.lines(t)
+	require.EqualValues(t, senders*each, int64(len(messages))+noticed)
+	require.Equal(t, log.Dropped(), noticed)
+}
+
+func TestForms(t *testing.T) {
+	for form, want := range map[Form]string{JSON: `"msg":"hello","n":1}`, Text: "msg=hello n=1"} {
+		out := new(reader)
+		log := Open(out, form)
+		log.Info("hello", "n", 1)
+		log.Close()
+		require.Contains(t, out.text.String(), want)
+	}
+}
+
+// BenchmarkLine is one line of a request, as the service logs it, into a pipe
+// whose reader keeps up: written at once, as a plain slog handler does, and
+// through this package. Lines come in bursts that the buffer holds, so none is
+// dropped; what counts is the processor's time.
+func BenchmarkLine(b *testing.B) {
+	for _, way := range []string{"at once", "in the background"} {
+		b.Run(way, func(b *testing.B) {
+			out := pipe(b)
+			log := &Log{Logger: slog.New(JSON.handler(out)), writer: new(writer)}
+			if way != "at once" {
+				log = Open(out, JSON)
+				defer log.Close()
+			}
+			b.ReportAllocs()
+			before := processorTime(b)
+			b.ResetTimer()
+			for n := range b.N {
+				log.LogAttrs(b.Context(), slog.LevelInfo, "request", slog.String("route", "single"),
+					slog.Int("status", 200), slog.Duration("took", time.Millisecond), slog.String("request_id", "ZJ3BXO4G7QXKQ2W5IYQ2ZCBOGM"))
+				if n%1000 == 999 {
+					time.Sleep(2 * gatherFor)
+				}
+			}
+			b.ReportMetric(float64(processorTime(b)-before)/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(log.Dropped()), "dropped")
+		})
+	}
+}
