@@ -28,6 +28,9 @@ func (s *service) limitedKey(t testing.TB, points ledger.Limit) (key string, acc
 	return key, a.ID
 }
 
+// edgeSecret is the --edge-secret of these tests.
+const edgeSecret = "the secret of a test's deployment"
+
 func once(key string) http.Header { return http.Header{"Idempotency-Key": {key}} }
 
 // slow starts a service whose DNS is silent for silent.example, and sends a
@@ -155,7 +158,7 @@ func TestKeyIsJudgedBeforeTheBody(t *testing.T) {
 // The history counts what was found at the addresses that were charged, the
 // same whether the origin or a worker ran the checks.
 func TestHistoryCountsWhatWasFound(t *testing.T) {
-	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms", "--edge-secret", "secret")
+	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms", "--edge-secret", edgeSecret)
 	key, account := s.limitedKey(t, 100)
 	found := func() (sum ledger.Found, points int64) {
 		today := ledger.DayOf(time.Now())
@@ -179,7 +182,7 @@ func TestHistoryCountsWhatWasFound(t *testing.T) {
 
 	response, answer := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":5,"tally":{"valid":1,"invalid":1},"domains":[
 		{"name":"mail.example","addresses":2,"tally":{"valid":2,"role":1}},
-		{"name":"servfail.example","addresses":1,"tally":{"valid":1,"gibberish":1}}]}`, http.Header{"X-Edge-Secret": {"secret"}})
+		{"name":"servfail.example","addresses":1,"tally":{"valid":1,"gibberish":1}}]}`, http.Header{"X-Edge-Secret": {edgeSecret}})
 	require.Equal(t, http.StatusOK, response.StatusCode, answer)
 	both, points := found()
 	require.Equal(t, ledger.Found{Valid: 6, Invalid: 2, Role: 2, LookupErrors: 2}, both)
@@ -195,7 +198,7 @@ func TestHistoryCountsWhatWasFound(t *testing.T) {
 // A worker whose input was refused pays nothing, also in an account whose limit
 // was lowered below what it has used.
 func TestFreeAdmissionNeedsNoPoints(t *testing.T) {
-	s := start(t, "--dns", contract.Serve(t), "--edge-secret", "secret")
+	s := start(t, "--dns", contract.Serve(t), "--edge-secret", edgeSecret)
 	key, account := s.limitedKey(t, 2)
 	status, _, err := s.post(key, []string{"a", "b"})
 	require.NoError(t, err)
@@ -203,7 +206,7 @@ func TestFreeAdmissionNeedsNoPoints(t *testing.T) {
 	unlimited, one := ledger.Limit(ledger.Unlimited), ledger.Limit(1)
 	require.NoError(t, s.ledger.ChangeTerms(context.Background(), account, ledger.Terms{Rate: &unlimited, Points: &one}))
 	time.Sleep(1100 * time.Millisecond) // what accepts may be a second old
-	response, answer := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":0}`, http.Header{"X-Edge-Secret": {"secret"}})
+	response, answer := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":0}`, http.Header{"X-Edge-Secret": {edgeSecret}})
 	require.Equal(t, http.StatusOK, response.StatusCode, answer)
 	require.EqualValues(t, 2, s.used(t))
 }

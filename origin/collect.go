@@ -5,6 +5,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/logging"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -22,6 +23,9 @@ func registry(o *origin) *prometheus.Registry {
 	}
 	for _, f := range moduleFigures {
 		r.MustRegister(f.collector(func() float64 { return f.of(o.engine.Stats()) }))
+	}
+	for _, f := range logFigures {
+		r.MustRegister(f.collector(func() float64 { return f.of(o.log) }))
 	}
 	r.MustRegister(versions{o})
 	return r
@@ -78,6 +82,10 @@ var moduleFigures = []figure[host.Stats]{
 	{"addrspec_module_waits_total", "Calls that waited for a free instance.", true, func(s host.Stats) float64 { return float64(s.Waits) }},
 	{"addrspec_module_waited_seconds_total", "Time that calls waited for a free instance.", true, func(s host.Stats) float64 { return s.Waited.Seconds() }},
 	{"addrspec_module_traps_total", "Instances thrown away after a trap.", true, func(s host.Stats) float64 { return float64(s.Trapped) }},
+}
+
+var logFigures = []figure[*logging.Log]{
+	{"addrspec_log_dropped_lines_total", "Log lines dropped, since the log's reader was too slow or absent.", true, func(l *logging.Log) float64 { return float64(l.Dropped()) }},
 }
 
 // versions reports the versions in use as the labels of a constant 1: lists may

@@ -26,6 +26,9 @@ var errUnwell = errors.New("something is wrong, see above")
 
 // Run examines every part, also after one that is unwell.
 func (c *doctorCmd) Run(ctx context.Context, std streams) error {
+	if err := checkTime("--dns-timeout", c.DNSTimeout, shortestTime, longestTime); err != nil {
+		return usageError{err}
+	}
 	unwell := false
 	for _, part := range []struct {
 		name    string

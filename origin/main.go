@@ -9,11 +9,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -64,10 +66,27 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 		return 2
 	}
 	if err := command.Run(); err != nil {
-		fmt.Fprintln(std.err, "addrspec:", err)
+		report(std.err, err)
+		if errors.As(err, new(usageError)) {
+			return 2
+		}
 		return 1
 	}
 	return code
+}
+
+// report prints why a command failed. The reader of a pipe may have stalled,
+// which must not keep the process from its end.
+func report(to io.Writer, err error) {
+	printed := make(chan struct{})
+	go func() {
+		defer close(printed)
+		fmt.Fprintln(to, "addrspec:", err)
+	}()
+	select {
+	case <-printed:
+	case <-time.After(time.Second):
+	}
 }
 
 // exited unwinds run after --help or --version, which end the program in the

@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/addrspec/addrspec/wasm/host"
@@ -15,35 +13,30 @@ import (
 // seconds costs nothing and works on every file system, mounted ones included.
 const listsPoll = 2 * time.Second
 
-// watchLists takes the file of --lists over whenever it changes, and on
-// SIGHUP. A file that is refused changes nothing and is told in the log.
-func (f *moduleFlags) watchLists(ctx context.Context, log *slog.Logger, engine *host.Engine) {
-	if f.Lists == "" {
-		return
-	}
-	hangUp := make(chan os.Signal, 1)
-	signal.Notify(hangUp, syscall.SIGHUP)
-	defer signal.Stop(hangUp)
+// watch takes the files of --lists and --plans over on SIGHUP, and that of
+// --lists whenever it changes. A file that is refused changes nothing and is
+// logged.
+func (c *serveCmd) watch(ctx context.Context, log *slog.Logger, hangUp <-chan os.Signal, o *origin) {
 	tick := time.NewTicker(listsPoll)
 	defer tick.Stop()
-	seen := stampOf(f.Lists)
+	seen := stampOf(c.Lists)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-hangUp:
-			seen = stampOf(f.Lists)
-			f.reload(ctx, log, engine)
+			seen = stampOf(c.Lists)
+			c.reload(ctx, log, o)
 		case <-tick.C:
-			if now := stampOf(f.Lists); now != seen && now != (stamp{}) {
+			if now := stampOf(c.Lists); now != seen && now != (stamp{}) {
 				seen = now
-				f.reload(ctx, log, engine)
+				c.reloadLists(ctx, log, o.engine)
 			}
 		}
 	}
 }
 
-// stamp tells one state of a file from another; zero where there is no file.
+// A stamp differs between two states of a file; it is zero without a file.
 type stamp struct {
 	modified time.Time
 	size     int64
@@ -57,7 +50,26 @@ func stampOf(path string) stamp {
 	return stamp{info.ModTime(), info.Size()}
 }
 
-func (f *moduleFlags) reload(ctx context.Context, log *slog.Logger, engine *host.Engine) {
+// reload reads all files anew.
+func (c *serveCmd) reload(ctx context.Context, log *slog.Logger, o *origin) {
+	if c.Lists == "" && c.Plans == "" {
+		log.Info("SIGHUP: there is nothing to reload; other settings change with a restart, and --lists and --plans name files that are read anew")
+		return
+	}
+	if c.Lists != "" {
+		c.reloadLists(ctx, log, o.engine)
+	}
+	if c.Plans == "" {
+		return
+	}
+	if err := storePlans(ctx, o.ledger, c.Plans); err != nil {
+		log.Error("the new plans were refused; the old ones stay", "error", err.Error())
+		return
+	}
+	log.Info("took over the plans", "plans_file", c.Plans)
+}
+
+func (f *moduleFlags) reloadLists(ctx context.Context, log *slog.Logger, engine *host.Engine) {
 	before := engine.View().Info().Lists
 	blob, err := os.ReadFile(f.Lists)
 	if err == nil {

@@ -33,6 +33,9 @@ type Config struct {
 	EdgeSecret string
 	// Flags are passed to the module with every address.
 	Flags host.Flags
+	// OperatorApart says that Operator has a listener of its own, so that this
+	// handler has neither /metrics nor /readyz.
+	OperatorApart bool
 }
 
 // Server is the HTTP handler. It is safe for concurrent use.
@@ -53,11 +56,15 @@ func New(c Config) *Server {
 // from now on send Connection: close.
 func (s *Server) Stop() { s.stop() }
 
-// ServeHTTP answers r, counts it and logs it.
+// ServeHTTP answers the requests of callers and workers.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.answer(w, r, s.public(s.match(r)))
+}
+
+// answer answers r by its route, counts it and logs it.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, route route) {
 	start := time.Now()
 	id := requestID(strings.Join(r.Header.Values(headerRequestID), ","))
-	route := s.match(r)
 	answer := s.handle(route, r)
 	if answer.sent != nil {
 		defer answer.sent()

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/api"
+)
+
+// A front is a port and the server that answers on it.
+type front struct {
+	listener net.Listener
+	server   *http.Server
+}
+
+// listen takes a port before anything else is touched; flag names it in errors.
+func listen(flag, address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is taken by another program; stop it or give another %s HOST:PORT", address, flag)
+	case err != nil:
+		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
+	}
+	return listener, nil
+}
+
+// newFront bounds how many clients there are and how long one may take over
+// each part of a request. working is how long an answer may take beyond that.
+func newFront(listener net.Listener, handler http.Handler, log *slog.Logger, connections int, working time.Duration) *front {
+	return &front{api.Listener(api.Bounded(listener, connections)), &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      15*time.Second + working,
+		IdleTimeout:       60 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+
+		DisableGeneralOptionsHandler: true,
+	}}
+}
+
+// serve answers until the front is shut down; failed gets the error of a front
+// that ends before.
+func (f *front) serve(failed chan<- error) {
+	if err := f.server.Serve(f.listener); !errors.Is(err, http.ErrServerClosed) {
+		failed <- err
+	}
+}
+
+// shutDown lets requests under way end until ctx does, and cuts off the others.
+func (f *front) shutDown(ctx context.Context) error {
+	err := f.server.Shutdown(ctx)
+	if err != nil {
+		f.server.Close()
+	}
+	return err
+}
