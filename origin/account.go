@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/addrspec/addrspec/origin/ledger"
 )
@@ -59,7 +58,7 @@ const accountPage = 500
 // Run lists all accounts.
 func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 	return c.withLedger(ctx, func(l *ledger.Ledger) error {
-		var rows [][]string
+		var rows [][]any
 		for after, more := int64(0), true; more; {
 			page, err := l.Accounts(ctx, after, accountPage)
 			if err != nil {
@@ -74,9 +73,8 @@ func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 	})
 }
 
-func accountRow(a ledger.Account) []string {
-	return []string{strconv.FormatInt(a.ID, 10), a.Email, a.Plan, a.Rate.String(), a.Points.String(),
-		strconv.FormatBool(a.Overage), strconv.FormatInt(a.Used, 10), day(a.Created)}
+func accountRow(a ledger.Account) []any {
+	return []any{a.ID, a.Email, a.Plan, a.Rate, a.Points, a.Overage, a.Used, day(a.Created)}
 }
 
 type accountChangeCmd struct {

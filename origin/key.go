@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -45,19 +44,22 @@ func (c *keyListCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
-		var rows [][]string
+		var rows [][]any
 		for _, k := range keys {
-			rows = append(rows, []string{strconv.FormatInt(k.ID, 10), k.Name, k.Hint, day(k.Created), day(k.Revoked)})
+			rows = append(rows, []any{k.ID, k.Name, k.Hint, day(k.Created), day(k.Revoked)})
 		}
 		return c.print(std.out, []string{"id", "name", "begins", "created", "revoked"}, rows)
 	})
 }
 
-func day(t time.Time) string {
-	if t.IsZero() {
-		return "-"
+// A day is a date in a table; one that never was is a dash.
+type day time.Time
+
+func (d day) String() string {
+	if t := time.Time(d); !t.IsZero() {
+		return t.Format(time.DateOnly)
 	}
-	return t.Format(time.DateOnly)
+	return "-"
 }
 
 type keyRevokeCmd struct {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/addrspec/addrspec/origin/ledger"
 )
@@ -26,9 +25,9 @@ func (c *planListCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
-		var rows [][]string
+		var rows [][]any
 		for _, p := range plans {
-			rows = append(rows, []string{p.Name, p.Rate.String(), p.Points.String(), strconv.FormatBool(p.Overage), strconv.FormatInt(p.Stored, 10)})
+			rows = append(rows, []any{p.Name, p.Rate, p.Points, p.Overage, p.Stored})
 		}
 		return c.print(std.out, []string{"name", "rate", "points", "overage", "stored"}, rows)
 	})

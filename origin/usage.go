@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -34,7 +33,7 @@ func (c *usageCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
-		var rows [][]string
+		var rows [][]any
 		for _, d := range days {
 			rows = append(rows, usageRow(d))
 		}
@@ -46,13 +45,9 @@ var usageHeader = []string{"account", "day", "key", "points", "requests", "error
 	"valid", "invalid", "disposable", "public", "relay", "role", "gibberish", "typo", "lookup_errors"}
 
 // usageRow is in the order of usageHeader.
-func usageRow(d ledger.UsageDay) []string {
-	row := []string{strconv.FormatInt(d.Account, 10), d.Day.String()}
-	for _, n := range []int64{d.Key, d.Points, d.Requests, d.Errors,
-		d.Valid, d.Invalid, d.Disposable, d.Public, d.Relay, d.Role, d.Gibberish, d.Typo, d.LookupErrors} {
-		row = append(row, strconv.FormatInt(n, 10))
-	}
-	return row
+func usageRow(d ledger.UsageDay) []any {
+	return []any{d.Account, d.Day, d.Key, d.Points, d.Requests, d.Errors,
+		d.Valid, d.Invalid, d.Disposable, d.Public, d.Relay, d.Role, d.Gibberish, d.Typo, d.LookupErrors}
 }
 
 // days reads the period, by default this month so far.
