@@ -13,6 +13,7 @@ type accountCmd struct {
 	Create accountCreateCmd `cmd:"" help:"Create an account, on a plan or with numbers of its own."`
 	List   accountListCmd   `cmd:"" help:"List accounts with their terms and this month's points."`
 	Change accountChangeCmd `cmd:"" help:"Put an account on other terms, from its next request on."`
+	Reset  accountResetCmd  `cmd:"" help:"Put an account back into the present month, after the database's clock was wrong."`
 }
 
 // terms are what an account may use.
@@ -59,18 +60,33 @@ const accountPage = 500
 func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 	return c.withLedger(ctx, func(l *ledger.Ledger) error {
 		var rows [][]any
-		for after, more := int64(0), true; more; {
-			page, err := l.Accounts(ctx, after, accountPage)
-			if err != nil {
-				return err
-			}
-			for _, a := range page {
-				rows, after = append(rows, accountRow(a)), a.ID
-			}
-			more = len(page) == accountPage
+		err := eachAccount(ctx, l, func(a ledger.Account) error {
+			rows = append(rows, accountRow(a))
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 		return c.print(std.out, []string{"id", "email", "plan", "rate", "points", "overage", "used", "created"}, rows)
 	})
+}
+
+// eachAccount visits all accounts, page by page.
+func eachAccount(ctx context.Context, l *ledger.Ledger, visit func(ledger.Account) error) error {
+	for after, more := int64(0), true; more; {
+		page, err := l.Accounts(ctx, after, accountPage)
+		if err != nil {
+			return err
+		}
+		for _, a := range page {
+			if err := visit(a); err != nil {
+				return err
+			}
+			after = a.ID
+		}
+		more = len(page) == accountPage
+	}
+	return nil
 }
 
 func accountRow(a ledger.Account) []any {
@@ -122,13 +138,19 @@ type ofAccount struct {
 // withAccount runs do on the account.
 func (o *ofAccount) withAccount(ctx context.Context, do func(*ledger.Ledger, ledger.Account) error) error {
 	return o.withLedger(ctx, func(l *ledger.Ledger) error {
-		a, err := l.AccountByEmail(ctx, o.Account)
-		if errors.Is(err, ledger.ErrNoAccount) {
-			return fmt.Errorf("%w with this email; see addrspec account list", err)
-		}
+		a, err := accountOf(ctx, l, o.Account)
 		if err != nil {
 			return err
 		}
 		return do(l, a)
 	})
+}
+
+// accountOf finds an account by its email.
+func accountOf(ctx context.Context, l *ledger.Ledger, email string) (ledger.Account, error) {
+	a, err := l.AccountByEmail(ctx, email)
+	if errors.Is(err, ledger.ErrNoAccount) {
+		err = fmt.Errorf("%w with this email; see addrspec account list", err)
+	}
+	return a, err
 }

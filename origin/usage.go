@@ -70,6 +70,6 @@ func (c *usageCmd) account(ctx context.Context, l *ledger.Ledger) (int64, error)
 	if c.Account == "" {
 		return 0, nil
 	}
-	a, err := l.AccountByEmail(ctx, c.Account)
+	a, err := accountOf(ctx, l, c.Account)
 	return a.ID, err
 }

@@ -127,11 +127,12 @@ func (a *accountState) decision(verdict Verdict, wait time.Duration) Decision {
 	return Decision{Verdict: verdict, Usage: a.usage(), Remaining: a.remaining(0), RetryAfter: wait}
 }
 
-// day is the day that points are recorded under: today, or the first of the
-// account's month where the clock was set back behind it, so that the days of
-// a month sum to the month's points.
+// day is the day that points are recorded under: today, or the day of the
+// account's month that is next to it where the clock is doubted or was set back,
+// so that the days of a month sum to the month's points.
 func (a *accountState) day(now time.Time) Day {
-	return max(DayOf(now), DayOf(a.month.begin()))
+	first, last := DayOf(a.month.begin()), DayOf((a.month+1).begin())-1
+	return min(max(DayOf(now), first), last)
 }
 
 // good reports whether a key may be used: neither the key nor the secret has

@@ -15,6 +15,7 @@ import (
 type book struct {
 	now     time.Time // by the database's clock
 	instant time.Time // the same by the monotonic clock
+	month   month     // that accounts are in now
 
 	accounts map[int64]*accountState
 	keys     map[int64]*keyState

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"log/slog"
+	"math"
 	"sync/atomic"
 	"time"
 )
@@ -13,11 +14,15 @@ import (
 // an account rolls forward only. So when the database's time differs from what
 // is expected by more than maxJump, the clock goes on as expected until the
 // new time has lasted for confirmAfter. A restart takes any time as given.
+// Meanwhile no month begins that the database's clock has not reached: the time
+// it is believed to be may be the wrong one, and an account that an operator has
+// reset would be put ahead again.
 type clock struct {
 	monotonic func() time.Time // readings are compared with Sub alone
 	log       *slog.Logger
 	trusted   atomic.Pointer[reading]
-	doubted   *reading // the first of a jump; nil without; the writer's alone
+	doubted   *reading     // the first of a jump; nil without; the writer's alone
+	latest    atomic.Int64 // the last month that may begin now
 }
 
 const (
@@ -30,6 +35,7 @@ type reading struct{ database, instant time.Time }
 
 func newClock(database time.Time, monotonic func() time.Time, log *slog.Logger) *clock {
 	c := &clock{monotonic: monotonic, log: log}
+	c.latest.Store(math.MaxInt64)
 	c.trusted.Store(&reading{wallOf(database), monotonic()})
 	return c
 }
@@ -54,6 +60,7 @@ func (c *clock) observe(database time.Time) time.Time {
 	switch {
 	case near(database, expected), c.confirmed(database, instant):
 		c.doubted = nil
+		c.latest.Store(math.MaxInt64)
 		c.trusted.Store(&reading{database, instant})
 		return database
 	case c.doubted == nil || !near(database, c.doubted.at(instant)):
@@ -61,8 +68,12 @@ func (c *clock) observe(database time.Time) time.Time {
 		c.log.Warn("the database's clock jumped; until the new time has lasted for "+confirmAfter.String()+
 			" or the service is restarted, the old one counts on", "from", expected.UTC(), "to", database.UTC())
 	}
+	c.latest.Store(int64(monthOf(database)))
 	return expected
 }
+
+// month is the month at a time, as far as it may have begun.
+func (c *clock) month(now time.Time) month { return min(monthOf(now), month(c.latest.Load())) }
 
 func (c *clock) confirmed(database, instant time.Time) bool {
 	return c.doubted != nil && near(database, c.doubted.at(instant)) && instant.Sub(c.doubted.instant) >= confirmAfter

@@ -38,7 +38,7 @@ func (v *views) arrive(ctx context.Context, at digest, final bool) (r *Request, 
 
 func (v *views) judge(ctx context.Context, s *secretView, at digest, instant time.Time) (*Request, Decision) {
 	now, a, k := v.clock.at(instant), s.account, s.key
-	if !s.good(now) {
+	if !v.good(s, now) {
 		return nil, Decision{Verdict: UnknownKey}
 	}
 	bucket, wait := take(a.bucket, now, now, a.rate, jitterOf(a.rate))
@@ -104,7 +104,7 @@ func (v *views) recall(r *Request, x *record) Decision {
 	defer v.mu.Unlock()
 	s, now := v.secrets[r.secret], v.clock.now()
 	switch a := r.account; {
-	case s == nil || !s.good(now):
+	case s == nil || !v.good(s, now):
 		return Decision{Verdict: UnknownKey}
 	case x != nil && now.UnixNano() < x.expires:
 		return x.replay(r.once, a.decision(Replayed, 0))
@@ -134,7 +134,7 @@ func (v *views) hold(r *Request, price int64, final bool) (d Decision, ask bool)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s := v.secrets[r.secret]
-	if s == nil || !s.good(v.clock.now()) {
+	if s == nil || !v.good(s, v.clock.now()) {
 		return Decision{Verdict: UnknownKey}, s != nil && !final
 	}
 	a, k := r.account, r.key
@@ -150,7 +150,11 @@ func (v *views) hold(r *Request, price int64, final bool) (d Decision, ask bool)
 	return d, !final && s.age(v.clock.monotonic()) > maxRefuse
 }
 
-func untilRefill(m month, now time.Time) time.Duration { return (m + 1).begin().Sub(now) }
+// untilRefill is positive, also while the clock is doubted and seems to be past
+// the month.
+func untilRefill(m month, now time.Time) time.Duration {
+	return max(time.Second, (m + 1).begin().Sub(now))
+}
 
 // leave frees what a request holds, and counts one that was not charged.
 func (v *views) leave(r *Request, wasted bool) {

@@ -52,8 +52,8 @@ func (c *charging) judge(b *book) Decision {
 	if a == nil || k == nil || !known || !k.good(a, expires, b.now) {
 		return Decision{Verdict: UnknownKey}
 	}
-	a.roll(monthOf(b.now))
-	k.roll(monthOf(b.now))
+	a.roll(b.month)
+	k.roll(b.month)
 	if r.token != nil && r.token.wait > 0 {
 		return a.decision(RateLimited, r.token.wait)
 	}

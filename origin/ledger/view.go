@@ -202,9 +202,10 @@ func (s *secretView) age(now time.Time) time.Duration {
 
 // good rolls the rows into the month of now and reports whether the key may be
 // used.
-func (s *secretView) good(now time.Time) bool {
-	s.account.roll(monthOf(now))
-	s.key.roll(monthOf(now))
+func (v *views) good(s *secretView, now time.Time) bool {
+	present := v.clock.month(now)
+	s.account.roll(present)
+	s.key.roll(present)
 	return s.key.good(&s.account.accountState, s.expires, now)
 }
 

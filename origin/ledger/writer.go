@@ -215,6 +215,7 @@ func (w *writer) transact(group []operation) (b *book, err error) {
 		Decide: func(now time.Time) ([]store.Statement, error) {
 			b.instant = w.clock.monotonic()
 			b.now = w.clock.observe(now)
+			b.month = w.clock.month(b.now)
 			for _, op := range group {
 				op.decide(b)
 			}

@@ -115,6 +115,49 @@ SELECT a.id, a.email, a.plan, coalesce(a.rate, p.rate), coalesce(a.points, p.poi
  WHERE (CAST($1 AS TEXT) = '' OR a.email = $1) AND a.id > $2
  ORDER BY a.id LIMIT $3;
 
+-- $1 account, $2 today: usage recorded under days to come becomes today's.
+-- name: sum_coming_usage
+SELECT CAST(coalesce(sum(points), 0) AS BIGINT) FROM usage WHERE account = $1 AND day > $2;
+
+-- name: move_coming_usage
+INSERT INTO usage (account, key, day, points, requests, errors,
+                   valid, invalid, disposable, public, relay, role, gibberish, typo, lookup_errors)
+SELECT account, key, CAST($2 AS BIGINT), sum(points), sum(requests), sum(errors),
+       sum(valid), sum(invalid), sum(disposable), sum(public), sum(relay), sum(role), sum(gibberish), sum(typo), sum(lookup_errors)
+  FROM usage WHERE account = $1 AND day > $2 GROUP BY account, key
+    ON CONFLICT (account, day, key) DO UPDATE
+   SET points = usage.points + excluded.points,
+       requests = usage.requests + excluded.requests,
+       errors = usage.errors + excluded.errors,
+       valid = usage.valid + excluded.valid,
+       invalid = usage.invalid + excluded.invalid,
+       disposable = usage.disposable + excluded.disposable,
+       public = usage.public + excluded.public,
+       relay = usage.relay + excluded.relay,
+       role = usage.role + excluded.role,
+       gibberish = usage.gibberish + excluded.gibberish,
+       typo = usage.typo + excluded.typo,
+       lookup_errors = usage.lookup_errors + excluded.lookup_errors;
+
+-- name: drop_coming_usage
+DELETE FROM usage WHERE account = $1 AND day > $2;
+
+-- $1 account, $2 the present month, $3 its first day, $4 now.
+-- name: reset_account
+UPDATE accounts
+   SET used = CASE WHEN month = $2 THEN used
+              ELSE max(0, (SELECT CAST(coalesce(sum(u.points), 0) AS BIGINT) FROM usage u WHERE u.account = accounts.id AND u.day >= $3)) END,
+       month = $2, tat_ns = $4
+ WHERE id = $1
+RETURNING used;
+
+-- name: reset_keys
+UPDATE keys
+   SET used = CASE WHEN month = $2 THEN used
+              ELSE max(0, (SELECT CAST(coalesce(sum(u.points), 0) AS BIGINT) FROM usage u WHERE u.account = keys.account AND u.key = keys.id AND u.day >= $3)) END,
+       month = $2, tat_ns = $4
+ WHERE account = $1;
+
 -- Keys.
 -- name: create_key
 INSERT INTO keys (account, name, hint, created_ns, expires_ns, budget, rate)

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// chargeIn charges points by a clock that is wrong by so many years.
+func (s *service) chargeIn(t *testing.T, years int, key string, points int64) {
+	ctx := context.Background()
+	l, err := ledger.Open(ctx, s.database, ledger.WithClock(func() time.Time { return time.Now().AddDate(years, 0, 0) }))
+	require.NoError(t, err)
+	defer l.Close()
+	request, d, err := l.Begin(ctx, key)
+	require.NoError(t, err)
+	require.Equal(t, ledger.Good, d.Verdict)
+	defer request.End()
+	_, err = request.Claim(points, nil)
+	require.NoError(t, err)
+	d, err = request.Charge(ledger.Charge{Points: points})
+	require.NoError(t, err)
+	require.Equal(t, ledger.Good, d.Verdict)
+}
+
+// An account that a wrong clock has put ahead is reset while the service runs.
+func TestAccountReset(t *testing.T) {
+	s := start(t, "--dns", contract.Serve(t))
+	key, account := s.limitedKey(t, 100)
+	ask := func() string {
+		response, _ := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x"]}`, nil)
+		require.Equal(t, http.StatusOK, response.StatusCode)
+		return response.Header.Get("X-Usage-Current")
+	}
+	reset := func(args ...string) string {
+		out, err, code := operator(t, append([]string{"account", "reset", "--database", s.database}, args...)...)
+		require.Zero(t, code, err)
+		return out
+	}
+	require.Equal(t, "1", ask())
+	s.chargeIn(t, 10, key, 7)
+	require.Equal(t, "8", ask(), "it goes on in ten years")
+
+	now := time.Now().UTC()
+	require.Equal(t, fmt.Sprintf("account %d reset: it was in %d-%s and is in %s now; 9 points used in it, 8 of them moved to today from days to come; its bucket is full\n",
+		account, now.Year()+10, now.Format("01"), now.Format("2006-01")), reset("--account", testAccount))
+	require.Equal(t, "10", ask())
+	require.Contains(t, reset("--all"), "its month was right, "+now.Format("2006-01"))
+
+	today := ledger.DayOf(time.Now())
+	days, err := s.ledger.UsageHistory(context.Background(), account, 0, today+4000)
+	require.NoError(t, err)
+	var sum int64
+	for _, d := range days {
+		require.LessOrEqual(t, d.Day, today)
+		sum += d.Points
+	}
+	require.Equal(t, s.used(t), sum)
+}
+
+func TestAccountResetErrors(t *testing.T) {
+	s := start(t, "--dns", "127.0.0.1:1")
+	for args, says := range map[[2]string]string{
+		{"--account", "nobody@example.org"}: "see addrspec account list",
+		{"--account", ""}:                   "needs an @",
+		{"--all", "--account=a@b.c"}:        "can't be used together",
+		{"--all", "seven"}:                  "seven",
+	} {
+		_, err, code := operator(t, "account", "reset", "--database", s.database, args[0], args[1])
+		require.NotZero(t, code)
+		require.Contains(t, err, says)
+	}
+}
+
+// A reset by a clock that is wrong itself would do harm.
+func TestResetRefusesAWrongClock(t *testing.T) {
+	for says, clock := range map[string]time.Time{
+		"before this program was made":     time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC),
+		"mend the one that is wrong first": time.Now().AddDate(2, 0, 0),
+		"":                                 time.Now().Add(time.Hour),
+	} {
+		l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "a.db"), ledger.WithClock(func() time.Time { return clock }))
+		require.NoError(t, err)
+		defer l.Close()
+		if err := checkClock(t.Context(), l); says == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, says)
+		}
+	}
+}
