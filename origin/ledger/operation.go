@@ -147,12 +147,18 @@ func (o *voiding) want(w *wanted) {
 
 func (o *voiding) decide(b *book) {
 	c := o.charge
-	if a := b.accounts[c.request.accountID]; a != nil {
-		a.void(c.Points, c.month)
+	a, k := b.accounts[c.request.accountID], b.keys[c.request.keyID]
+	if a == nil {
+		return
 	}
-	if k := b.keys[c.request.keyID]; k != nil {
-		k.void(c.Points, c.month)
-		b.tally(c.usage(), Tally{Points: -c.Points, Found: Found{}.plus(c.Found, -1)})
+	at, in := c.usage(), c.month
+	if a.month < in { // reset since, and what was charged with it
+		at.day, in = a.day(b.now), a.month
+	}
+	a.void(c.Points, in)
+	if k != nil {
+		k.void(c.Points, in)
+		b.tally(at, Tally{Points: -c.Points, Found: Found{}.plus(c.Found, -1)})
 	}
 }
 

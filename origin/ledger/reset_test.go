@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -136,45 +137,71 @@ func TestResetWhileRequestsAreCharged(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
 		b := begin(t, url, plenty)
 		replicas := []*bench{b, b.elsewhere()}
-		var answered atomic.Int64
-		stop := make(chan struct{})
-		resets := make(chan error)
-		go func() {
-			defer close(resets)
-			operator := b.operator()
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-					_, err := operator.ResetAccount(b.ctx, b.account)
-					resets <- err
+		var resets atomic.Int64
+		stop := b.resetAgainAndAgain(&resets)
+		const clients, each = 8, 40
+		together(clients, func(i int) {
+			for n := range each {
+				if n == each/2 {
+					b.sql("UPDATE accounts SET month = month + 5")
 				}
+				replicas[i%2].askUntilGood()
 			}
-		}()
-		go func() {
-			together(8, func(i int) {
-				for n := range 50 {
-					if n == 25 {
-						b.sql("UPDATE accounts SET month = month + 5")
-					}
-					if replicas[i%2].ask(1).Verdict == Good {
-						answered.Add(1)
-					}
-				}
-			})
-			close(stop)
-		}()
-		done := 0
-		for err := range resets {
-			require.NoError(t, err)
-			done++
-		}
-		require.Positive(t, done)
-		_, err := b.operator().ResetAccount(b.ctx, b.account)
-		require.NoError(t, err)
-		require.EqualValues(t, 400, answered.Load())
-		require.Equal(t, map[string]int64{"2026-11": 400}, b.months())
-		require.EqualValues(t, 400, b.used())
+		})
+		stop()
+		require.Positive(t, resets.Load())
+		// A charge that was undecided, on a machine that stalled, is given back later.
+		require.EventuallyWithT(t, func(t *assert.CollectT) {
+			_, err := b.ResetAccount(b.ctx, b.account)
+			assert.NoError(t, err)
+			assert.Equal(t, map[string]int64{"2026-11": clients * each}, b.months())
+			assert.EqualValues(t, clients*each, b.used())
+		}, 20*time.Second, 50*time.Millisecond)
 	})
+}
+
+// resetAgainAndAgain resets the account as another process until stop is called.
+func (b *bench) resetAgainAndAgain(done *atomic.Int64) (stop func()) {
+	operator, ending, ended := b.operator(), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			if _, err := operator.ResetAccount(b.ctx, b.account); err == nil {
+				done.Add(1)
+			}
+			select {
+			case <-ending:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	return func() { close(ending); <-ended }
+}
+
+// askUntilGood asks again while the database hangs, which charges nobody.
+func (b *bench) askUntilGood() {
+	for range 100 {
+		if d, err := b.try(b.ctx, b.secret, 1, nil); err == nil && d.Verdict == Good {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	b.Errorf("no request was answered")
+}
+
+// A charge that is given back after a reset is taken off the month that it was
+// moved to.
+func TestResetMovesWhatIsGivenBackLater(t *testing.T) {
+	now := clockAt(noon).wall
+	present, ahead := monthOf(now), monthOf(clockAt(wrongYear).wall)
+	c := &charging{ticket: &ticket{request: &Request{accountID: 1, keyID: 2}, Charge: Charge{Points: 3}}, month: ahead, day: DayOf(ahead.begin())}
+	b := newBook()
+	b.now, b.month = now, present
+	b.accounts[1] = &accountState{id: 1, consumption: consumption{month: present, used: 10}}
+	b.keys[2] = &keyState{id: 2, account: 1, consumption: consumption{month: present, used: 5}}
+	(&voiding{charge: c}).decide(b)
+	require.EqualValues(t, 7, b.accounts[1].used)
+	require.EqualValues(t, 2, b.keys[2].used)
+	require.Equal(t, map[usageKey]Tally{{1, 2, DayOf(now)}: {Points: -3}}, b.usage)
 }
