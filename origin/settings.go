@@ -118,9 +118,6 @@ func (c *serveCmd) warn(log *slog.Logger) {
 	if public, err := checkAddress("--listen", c.Listen); err == nil && !public.loopback() {
 		log.Warn("API keys can be read on the network: the service has no TLS of its own; let a proxy on this machine (nginx, Caddy, a load balancer) end TLS, and give --listen an address that only the proxy reaches, such as 127.0.0.1:8080", "listen", c.Listen)
 	}
-	if own, err := checkAddress("--operator-listen", c.OperatorListen); err == nil && !own.loopback() {
-		log.Warn("metrics are open to all who reach --operator-listen; give it an address of an inner network", "operator_listen", c.OperatorListen)
-	}
 	if c.BatchTimeout < c.DNSTimeout {
 		log.Warn("a batch ends before a slow MX look-up can: its answer is partial where it could report the look-up's error; give a --batch-timeout over --dns-timeout",
 			"batch_timeout", c.BatchTimeout.String(), "dns_timeout", c.DNSTimeout.String())

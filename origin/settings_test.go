@@ -85,7 +85,7 @@ func TestSettingsThatAreWarnedOf(t *testing.T) {
 		{"0.0.0.0:8080", "", 10 * time.Second, "no TLS of its own; let a proxy"},
 		{":8080", "127.0.0.1:9090", 10 * time.Second, "no TLS of its own; let a proxy"},
 		{"api.example.org:8080", "", 10 * time.Second, "no TLS of its own; let a proxy"},
-		{"127.0.0.1:8080", "0.0.0.0:9090", 10 * time.Second, "metrics are open to all"},
+		{"127.0.0.1:8080", "0.0.0.0:9090", 10 * time.Second, ""},
 		{"127.0.0.1:8080", "", time.Second, "give a --batch-timeout over --dns-timeout"},
 	} {
 		var log bytes.Buffer
