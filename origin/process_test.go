@@ -142,8 +142,9 @@ func TestHangUpReloadsPlans(t *testing.T) {
 	require.Zero(t, p.terminate(t, 30*time.Second))
 }
 
-// A log whose reader has stalled stops no request and fills no memory. When the
-// reader goes on, each line arrives or is in the count of the dropped.
+// A log whose reader has stalled stops no request, and a bounded number of lines
+// is kept. When the reader goes on, each line arrives or is in the count of the
+// dropped.
 func TestAStalledLogStopsNothing(t *testing.T) {
 	in, out, err := os.Pipe()
 	require.NoError(t, err)
@@ -152,25 +153,18 @@ func TestAStalledLogStopsNothing(t *testing.T) {
 	require.NoError(t, out.Close())
 
 	asked := 0
-	for range 1000 {
-		p.requireHealthy(t)
-		asked++
-	}
-	before := p.figure(t, "process_resident_memory_bytes")
 	for asked++; p.figure(t, "addrspec_log_dropped_lines_total") == 0; asked++ {
 		for range 1000 {
 			p.requireHealthy(t)
 			asked++
 		}
-		require.Less(t, asked, 50_000, "no line was dropped")
+		require.Less(t, asked, 50_000, "the memory for lines has no bound")
 	}
-	asked++
-	for range 5000 {
+	const further = 2000
+	for range further {
 		p.requireHealthy(t)
 		asked++
 	}
-	require.Less(t, p.figure(t, "process_resident_memory_bytes")-before, float64(64<<20))
-	asked++
 
 	go io.Copy(p.log, in)
 	require.Eventually(t, func() bool { return p.log.holds("log lines were dropped") }, 30*time.Second, 10*time.Millisecond)
@@ -181,7 +175,7 @@ func TestAStalledLogStopsNothing(t *testing.T) {
 		require.NoError(t, err)
 		noticed += n
 	}
-	require.Positive(t, noticed)
+	require.GreaterOrEqual(t, noticed, further, "what does not fit is dropped")
 	require.Equal(t, asked, noticed+strings.Count(log, `"msg":"request"`), "requests")
 }
 
