@@ -13,7 +13,7 @@ var operatorRoutes = map[string]struct{ public bool }{
 // public is the route as the public listener has it.
 func (s *Server) public(r route) route {
 	if of, ok := operatorRoutes[r.name]; ok && s.OperatorApart && !of.public {
-		return route{"none", r.method, (*Server).notFound}
+		return route{"none", nil, (*Server).notFound}
 	}
 	return r
 }
@@ -23,7 +23,7 @@ func (s *Server) Operator() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		found := s.match(r)
 		if _, ok := operatorRoutes[found.name]; !ok {
-			found = route{"none", r.Method, (*Server).notOperators}
+			found = route{"none", nil, (*Server).notOperators}
 		}
 		s.answer(w, r, found)
 	})

@@ -120,7 +120,7 @@ func (v *views) inspect(r *Request) Decision {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s, now := v.secrets[r.secret], v.clock.now()
-	if s == nil || !s.good(now) {
+	if s == nil || !v.good(s, now) {
 		return Decision{Verdict: UnknownKey}
 	}
 	d := r.account.decision(Good, 0)
