@@ -24,7 +24,8 @@ type serveCmd struct {
 	Listen         string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where to listen (${default})."`
 	OperatorListen string        `placeholder:"HOST:PORT" help:"Where operators' tools get /metrics and /readyz; --listen then answers 404 for them (default: they are on --listen)."`
 	DNS            []string      `placeholder:"HOST:PORT" help:"Recursive resolvers to ask, several with commas (default: those of /etc/resolv.conf)."`
-	DNSTimeout     time.Duration `name:"dns-timeout" default:"5s" help:"How long one MX look-up may take (${default})."`
+	DNSTimeout     time.Duration `name:"dns-timeout" default:"5s" help:"How long one MX look-up may take; it may wait as long before, while the account has its share of look-ups under way (${default})."`
+	DNSConcurrency int           `name:"dns-concurrency" default:"256" placeholder:"N" help:"How many MX look-ups may ask at a time; one account gets a quarter of them, and no more than are still free (${default})."`
 	BatchTimeout   time.Duration `default:"10s" help:"How long the work of a batch may take before it answers with what is finished; the charge may add a second (${default})."`
 	EdgeSecret     string        `placeholder:"SECRET" help:"The secret that the deployment's workers send to /v1/edge/admit, of at least 16 characters; without it there is no such path."`
 	Plans          string        `placeholder:"FILE" help:"Plans as a JSON array: name, rate, points, overage."`
@@ -93,7 +94,7 @@ func (p ports) operatorAddress() string {
 func (c *serveCmd) serve(ctx context.Context, log *slog.Logger, hangUp <-chan os.Signal, p ports, o *origin) error {
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	public := newFront(p.public, o.api, log, c.MaxConnections, c.BatchTimeout+c.DNSTimeout)
+	public := newFront(p.public, o.api, log, c.MaxConnections, c.BatchTimeout+2*c.DNSTimeout) // a look-up may wait as long as it may take
 	public.server.BaseContext = func(net.Listener) context.Context { return requests }
 	failed := make(chan error, 2)
 	go public.serve(failed)
@@ -132,7 +133,7 @@ func (c *serveCmd) operatorFront(listener net.Listener, o *origin, log *slog.Log
 func (c *serveCmd) logConfig(log *slog.Logger, p ports, info host.Info) {
 	log.Info("serving", "address", p.public.Addr().String(), "operator_address", p.operatorAddress(), "release", release,
 		"engine", info.Engine, "lists", info.Lists, "model", info.Model,
-		"database", c.redacted(), "dns", strings.Join(c.DNS, ","), "dns_timeout", c.DNSTimeout.String(),
+		"database", c.redacted(), "dns", strings.Join(c.DNS, ","), "dns_timeout", c.DNSTimeout.String(), "dns_concurrency", c.DNSConcurrency,
 		"batch_timeout", c.BatchTimeout.String(), "grace", c.Grace.String(), "typo_suggestion", c.TypoSuggestion,
 		"max_connections", c.MaxConnections, "edge", c.EdgeSecret != "",
 		"module_file", c.Module, "lists_file", c.Lists, "plans_file", c.Plans)
@@ -173,7 +174,7 @@ func (o *origin) close() {
 // open starts the parts, cheapest failure first.
 func (c *serveCmd) open(ctx context.Context, log *logging.Log) (_ *origin, err error) {
 	o := &origin{log: log}
-	if o.resolver, err = mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout}); err != nil {
+	if o.resolver, err = openResolver(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: c.DNSConcurrency}); err != nil {
 		return nil, err
 	}
 	if o.ledger, err = c.openLedger(ctx, ledger.WithLog(log.Logger)); err != nil {
@@ -196,6 +197,14 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log) (_ *origin, err e
 		OperatorApart: c.OperatorListen != "",
 	})
 	return o, nil
+}
+
+// openResolver refuses settings of 0, for which mx.New takes its defaults.
+func openResolver(config mx.Config) (*mx.Resolver, error) {
+	if err := config.Check(); err != nil {
+		return nil, err
+	}
+	return mx.New(config)
 }
 
 // warnOfResolver logs that the resolver does not answer. The start goes on: the

@@ -72,10 +72,10 @@ func distinct(emails []string) []string {
 
 // finishBatch checks the addresses. What is not finished in time is neither
 // reported nor charged.
-func (s *Server) finishBatch(ctx context.Context, start time.Time, emails []string) (outcome, *problem) {
-	items, err := s.checkAll(ctx, emails)
+func (x *exchange) finishBatch(ctx context.Context, start time.Time, emails []string) (outcome, *problem) {
+	items, err := x.checkAll(ctx, emails)
 	if err != nil {
-		return outcome{}, s.moduleProblem(ctx, err)
+		return outcome{}, x.workProblem(ctx, err)
 	}
 	finished := finishedItems(items)
 	done := outcome{points: int64(len(finished)), body: appendBatch(finished, len(items), time.Since(start))}

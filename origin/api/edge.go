@@ -73,8 +73,8 @@ func readEdge(x *exchange, r *http.Request) (job, *problem) {
 	return j, p
 }
 
-func (s *Server) finishShare(ctx context.Context, share *share) (outcome, *problem) {
-	lookups, p := s.lookUpShare(ctx, share)
+func (x *exchange) finishShare(ctx context.Context, share *share) (outcome, *problem) {
+	lookups, p := x.lookUpShare(ctx, share)
 	if p != nil {
 		return outcome{}, p
 	}
@@ -82,15 +82,15 @@ func (s *Server) finishShare(ctx context.Context, share *share) (outcome, *probl
 }
 
 // lookUpShare is in the order of the share's domains.
-func (s *Server) lookUpShare(ctx context.Context, share *share) ([]lookup, *problem) {
+func (x *exchange) lookUpShare(ctx context.Context, share *share) ([]lookup, *problem) {
 	if share.Operation == opSingle {
-		return s.lookUpSingle(ctx, share.Domains)
+		return x.lookUpSingle(ctx, share.Domains)
 	}
-	ctx, cancel := s.workContext(ctx)
+	ctx, cancel := x.workContext(ctx)
 	defer cancel()
-	known, err := s.lookUpAll(ctx, share.names())
+	known, err := x.lookUpAll(ctx, share.names())
 	if err != nil {
-		return nil, s.moduleProblem(ctx, err)
+		return nil, x.workProblem(ctx, err)
 	}
 	lookups := make([]lookup, len(share.Domains))
 	for n, d := range share.Domains {
@@ -101,10 +101,10 @@ func (s *Server) lookUpShare(ctx context.Context, share *share) ([]lookup, *prob
 
 // lookUpSingle asks for the domain of a single request, if it has one. A
 // look-up that fails is the request's problem.
-func (s *Server) lookUpSingle(ctx context.Context, domains []domain) ([]lookup, *problem) {
+func (x *exchange) lookUpSingle(ctx context.Context, domains []domain) ([]lookup, *problem) {
 	lookups := make([]lookup, len(domains))
 	for n, d := range domains {
-		mx, err := s.lookUp(ctx, d.Name)
+		mx, err := x.lookUp(ctx, d.Name)
 		if err != nil {
 			return nil, lookupProblem(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -107,8 +108,9 @@ func (r *fakeRequest) Charge(c ledger.Charge) (ledger.Decision, error) {
 
 // fakeResolver knows every domain to have MX records, but for those of ask.
 type fakeResolver struct {
-	trace *trace
-	ask   map[string]func(context.Context) (bool, error) // not in the cache
+	trace   *trace
+	ask     map[string]func(context.Context) (bool, error) // not in the cache
+	account atomic.Int64                                   // of the last look-up
 }
 
 func (f *fakeResolver) Peek(domain string) (bool, bool, error) {
@@ -116,7 +118,8 @@ func (f *fakeResolver) Peek(domain string) (bool, bool, error) {
 	return !ask, !ask, nil
 }
 
-func (f *fakeResolver) Lookup(ctx context.Context, domain string) (bool, error) {
+func (f *fakeResolver) Lookup(ctx context.Context, account int64, domain string) (bool, error) {
+	f.account.Store(account)
 	f.trace.add("ask " + domain)
 	if ask := f.ask[domain]; ask != nil {
 		return ask(ctx)

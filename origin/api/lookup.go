@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/addrspec/addrspec/origin/mx"
 )
@@ -17,27 +18,27 @@ type lookup struct {
 
 // lookUp asks for the MX of one domain. There is none to ask for an address
 // literal, whose domain is empty.
-func (s *Server) lookUp(ctx context.Context, domain string) (bool, error) {
+func (x *exchange) lookUp(ctx context.Context, domain string) (bool, error) {
 	if domain == "" {
 		return false, nil
 	}
-	return s.Resolver.Lookup(ctx, domain)
+	return x.Resolver.Lookup(ctx, x.request.Account(), domain)
 }
 
 // lookUpAll asks for the MX of the domains side by side, until all are known or
 // ctx ends. Those that the cache knows are answered in this goroutine. An error
-// is a panic in a look-up.
-func (s *Server) lookUpAll(ctx context.Context, domains []string) (map[string]lookup, error) {
+// is a panic in a look-up, or that the account has too many look-ups waiting.
+func (x *exchange) lookUpAll(ctx context.Context, domains []string) (map[string]lookup, error) {
 	known := make(map[string]lookup, len(domains))
 	answers := make(chan answer, len(domains)) // has room for all: nobody waits to send
 	asked := 0
 	for _, domain := range domains {
-		if l, ok := s.cached(domain); ok {
+		if l, ok := x.cached(domain); ok {
 			known[domain] = l
 			continue
 		}
 		asked++
-		go func() { answers <- s.ask(ctx, domain) }()
+		go func() { answers <- x.ask(ctx, domain) }()
 	}
 	return known, collect(ctx, answers, asked, known)
 }
@@ -46,7 +47,7 @@ func (s *Server) lookUpAll(ctx context.Context, domains []string) (map[string]lo
 type answer struct {
 	domain  string
 	lookup  lookup
-	failure error // the look-up panicked
+	failure error // fails the whole request
 }
 
 // cached is what can be said without asking.
@@ -60,15 +61,18 @@ func (s *Server) cached(domain string) (l lookup, ok bool) {
 
 // ask does one look-up. One that ended with ctx is not finished, rather than
 // failed.
-func (s *Server) ask(ctx context.Context, domain string) (a answer) {
+func (x *exchange) ask(ctx context.Context, domain string) (a answer) {
 	a.domain = domain
 	defer func() {
 		if cause := recover(); cause != nil {
 			a.failure = panicError(cause)
 		}
 	}()
-	found, err := s.Resolver.Lookup(ctx, domain)
-	if err == nil || ctx.Err() == nil {
+	found, err := x.lookUp(ctx, domain)
+	switch {
+	case limited(err):
+		a.failure = err
+	case err == nil || ctx.Err() == nil:
 		a.lookup = lookup{finished: true, mx: found, err: err}
 	}
 	return a
@@ -97,8 +101,27 @@ func timedOut(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &failure) && failure.Kind == mx.Timeout
 }
 
+// limited reports whether the look-up was refused because too many wait, which
+// says nothing about the domain: it is a problem of the whole request.
+func limited(err error) bool {
+	var refusal *mx.Error
+	return errors.As(err, &refusal) && refusal.Kind == mx.Limited
+}
+
+// limitedProblem is the problem of a request with a look-up that was refused.
+func limitedProblem(err error) *problem {
+	var refusal *mx.Error
+	if errors.As(err, &refusal) && refusal.Reason == mx.Overloaded {
+		return unavailable("As many DNS lookups wait as the service allows; nothing was charged. Try again shortly.")
+	}
+	return retryAfter(tooMany.with("Rate limit exceeded: the account has as many DNS lookups waiting as it may; wait 1 seconds, and send fewer requests at a time."), time.Second)
+}
+
 // lookupProblem is the answer of a single request whose look-up failed.
 func lookupProblem(err error) *problem {
+	if limited(err) {
+		return limitedProblem(err)
+	}
 	if timedOut(err) {
 		return unavailable("The DNS lookup of the domain timed out, so its MX is not known; nothing was charged. Try again shortly.")
 	}

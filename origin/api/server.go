@@ -12,7 +12,8 @@ import (
 
 // Resolver reports whether a domain, in A-label form, publishes MX records.
 type Resolver interface {
-	Lookup(ctx context.Context, domain string) (mx bool, err error)
+	// Lookup is done on behalf of an account; accounts share the resolver fairly.
+	Lookup(ctx context.Context, account int64, domain string) (mx bool, err error)
 	// Peek answers from the cache; known is false if Lookup has to be called.
 	Peek(domain string) (mx, known bool, err error)
 }

@@ -44,8 +44,8 @@ func pathAddress(r *http.Request) (string, *problem) {
 }
 
 // finishSingle adds what DNS says.
-func (s *Server) finishSingle(ctx context.Context, facts *host.Answer) (outcome, *problem) {
-	mx, err := s.lookUp(ctx, facts.Host)
+func (x *exchange) finishSingle(ctx context.Context, facts *host.Answer) (outcome, *problem) {
+	mx, err := x.lookUp(ctx, facts.Host)
 	if err != nil {
 		return outcome{}, lookupProblem(err)
 	}

@@ -22,18 +22,26 @@ func (i *item) finished() bool { return i.checked && i.lookup.finished }
 
 // checkAll finds out about all addresses, in order, what it can until ctx ends,
 // the time is up or the server stops. An error means that the batch fails.
-func (s *Server) checkAll(ctx context.Context, emails []string) ([]item, error) {
-	ctx, cancel := s.workContext(ctx)
+func (x *exchange) checkAll(ctx context.Context, emails []string) ([]item, error) {
+	ctx, cancel := x.workContext(ctx)
 	defer cancel()
-	items, err := s.runModule(ctx, emails)
+	items, err := x.runModule(ctx, emails)
 	if err != nil {
 		return nil, err
 	}
-	lookups, err := s.lookUpAll(ctx, domainsOf(items))
+	lookups, err := x.lookUpAll(ctx, domainsOf(items))
 	for n := range items {
 		items[n].lookup = lookups[items[n].facts.Host]
 	}
 	return items, err
+}
+
+// workProblem is the problem of work that failed as a whole.
+func (s *Server) workProblem(ctx context.Context, err error) *problem {
+	if limited(err) {
+		return limitedProblem(err)
+	}
+	return s.moduleProblem(ctx, err)
 }
 
 // workContext ends with ctx, after the time that a batch may take, or when the

@@ -20,7 +20,7 @@ func TestCachedLookupAllocatesNothing(t *testing.T) {
 	r, _ := openAt(t, Config{}, server.Addr)
 	for _, domain := range []string{"example.test", "nowhere.test", "broken.test"} {
 		require.Zero(t, testing.AllocsPerRun(100, func() {
-			_, _ = r.Lookup(context.Background(), domain)
+			_, _ = r.Lookup(context.Background(), anyone, domain)
 		}), domain)
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			_, _, _ = r.Peek(domain)
@@ -46,7 +46,7 @@ func BenchmarkCached(b *testing.B) {
 	r := open(b, Config{}, mxtest.Start(b, "*.test. 3600 IN MX 10 mail.test."))
 	bare := map[string]bool{}
 	for _, name := range names {
-		mx, err := r.Lookup(context.Background(), name)
+		mx, err := r.Lookup(context.Background(), anyone, name)
 		require.NoError(b, err)
 		bare[name] = mx
 	}
@@ -55,7 +55,7 @@ func BenchmarkCached(b *testing.B) {
 		name   string
 		lookup func(string) bool
 	}{
-		{"resolver", func(name string) bool { mx, _ := r.Lookup(context.Background(), name); return mx }},
+		{"resolver", func(name string) bool { mx, _ := r.Lookup(context.Background(), anyone, name); return mx }},
 		{"otter", func(name string) bool { e, _ := r.cache.entries.GetIfPresent(name); return e.mx }},
 		{"map", func(name string) bool { return bare[name] }},
 		{"map+RWMutex", func(name string) bool { mu.RLock(); defer mu.RUnlock(); return bare[name] }},
@@ -85,7 +85,7 @@ func BenchmarkAsked(b *testing.B) {
 	b.Run("resolver", func(b *testing.B) {
 		r := open(b, Config{}, addr)
 		for i := 0; b.Loop(); i++ {
-			if mx, err := r.Lookup(context.Background(), fmt.Sprintf("%d.test", i)); err != nil || !mx {
+			if mx, err := r.Lookup(context.Background(), anyone, fmt.Sprintf("%d.test", i)); err != nil || !mx {
 				b.Fatal(mx, err)
 			}
 		}

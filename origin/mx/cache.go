@@ -8,9 +8,9 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// cache keeps what is known of each domain: an answer for its TTL, and beyond
-// it as a stale one; a failure for a moment. It holds a bounded number of
-// domains, the ones asked most.
+// cache keeps what is known of each domain: an answer for its TTL, one of true
+// also beyond it, as a stale one; a failure for a moment. It holds a bounded
+// number of domains, the ones asked most.
 type cache struct {
 	entries *otter.Cache[string, entry]
 	clock   otter.Clock
@@ -22,7 +22,7 @@ type cache struct {
 // entry is what is known of a domain. Its times are on the cache's clock.
 type entry struct {
 	mx    bool
-	stale bool   // past its TTL, kept while resolvers are down
+	stale bool   // past its TTL, kept while resolvers are down; only if mx
 	err   *Error // set: nothing but this failure is known
 	until int64  // fresh before
 	dies  int64  // gone from then on
@@ -45,8 +45,8 @@ func newCache(c Config) (*cache, error) {
 	return k, err
 }
 
-// get returns what is known of name and whether it may be told without asking.
-// What may not is stale.
+// get returns what is known of name and whether it is still fresh. What is known
+// and not fresh is a stale answer of true.
 func (k *cache) get(name string) (e entry, fresh, known bool) {
 	found, _ := k.entries.GetEntry(name)
 	e, now := found.Value, found.SnapshotAtNano
@@ -55,30 +55,27 @@ func (k *cache) get(name string) (e entry, fresh, known bool) {
 	return e, fresh, known
 }
 
-// keep stores an answer for its clamped TTL. A lack of MX records is kept no
-// longer than the negative clamp, null MX included.
+// keep stores an answer for its clamped TTL. A lack of MX records, null MX
+// included, is kept no longer than the negative clamp and is gone at its end: as
+// a stale answer it would deny mail to a domain that may have taken it up since.
 func (k *cache) keep(name string, a answer) entry {
-	longest := k.maxTTL
+	longest, staleFor := k.maxTTL, k.staleFor
 	if !a.mx {
-		longest = k.maxNegativeTTL
+		longest, staleFor = k.maxNegativeTTL, 0
 	}
 	until := k.after(max(k.minTTL, min(a.ttl, longest)))
-	return k.set(name, entry{mx: a.mx, until: until, dies: until + int64(k.staleFor)})
+	return k.set(name, entry{mx: a.mx, until: until, dies: until + int64(staleFor)})
 }
 
-// keepFailure stores a failure for a moment, unless the domain was not even
-// asked about. Where a stale answer is known and not too old, that answer
-// stays, and holds until the resolver is tried again.
+// keepFailure stores a failure for a moment (RFC 9520 section 3.2). If a stale
+// answer is known and not too old, that answer stays, and is fresh until the
+// resolver is tried again.
 func (k *cache) keepFailure(name string, err *Error, stale *entry) entry {
 	if stale != nil && k.now() < stale.dies {
 		return k.set(name, entry{mx: stale.mx, stale: true, until: k.after(k.recheck), dies: stale.dies})
 	}
 	until := k.after(k.failureTTL)
-	failure := entry{err: err, until: until, dies: until}
-	if err.Reason == Busy {
-		return failure
-	}
-	return k.set(name, failure)
+	return k.set(name, entry{err: err, until: until, dies: until})
 }
 
 // set stores e under a copy of name, which may be part of a whole request.

@@ -71,7 +71,7 @@ func TestAnswersAreKeptForTheirTTL(t *testing.T) {
 			server.FaultAll(test.fault)
 			r, clock := openAt(t, Config{}, server.Addr)
 			asked := func() int {
-				_, _ = r.Lookup(context.Background(), test.domain)
+				_, _ = r.Lookup(context.Background(), anyone, test.domain)
 				return server.Asked(test.domain)
 			}
 			require.Equal(t, 1, asked())
@@ -87,7 +87,7 @@ func TestChangedRecordsAreSeenAfterTheTTL(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)
 	lookup := func() bool {
-		mx, err := r.Lookup(context.Background(), "usual.test")
+		mx, err := r.Lookup(context.Background(), anyone, "usual.test")
 		require.NoError(t, err)
 		return mx
 	}
@@ -102,7 +102,7 @@ func TestChangedRecordsAreSeenAfterTheTTL(t *testing.T) {
 func TestStaleAnswersWhileTheResolverIsDown(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)
-	lookup := func() (bool, error) { return r.Lookup(context.Background(), "usual.test") }
+	lookup := func() (bool, error) { return r.Lookup(context.Background(), anyone, "usual.test") }
 	requireTrue := func(why string) {
 		mx, err := lookup()
 		require.NoError(t, err, why)
@@ -129,17 +129,76 @@ func TestStaleAnswersWhileTheResolverIsDown(t *testing.T) {
 	requireTrue("learnt anew")
 }
 
-func TestStaleAnswersOfALackAreToldToo(t *testing.T) {
-	server := mxtest.New(t, ttlZone)
-	r, clock := openAt(t, Config{}, server.Addr)
-	for range 2 {
-		mx, err := r.Lookup(context.Background(), "null.test")
-		require.NoError(t, err)
-		require.False(t, mx)
-		server.FaultAll(mxtest.ServFail)
-		clock.advance(2 * time.Hour)
+// A domain without MX may have some by now, so its answer ends with its TTL,
+// whatever becomes of the refresh; a failure is kept for a moment, so that an
+// outage does not cost a look-up for each request.
+func TestALackIsNeverServedStale(t *testing.T) {
+	for why, fault := range map[string]mxtest.Fault{"SERVFAIL": mxtest.ServFail, "silence": mxtest.Silent, "garbage": mxtest.Garbage} {
+		for domain, ttl := range map[string]time.Duration{"null.test": time.Hour, "none.example.test": time.Minute, "example.test": time.Minute} {
+			t.Run(why+"/"+domain, func(t *testing.T) {
+				t.Parallel()
+				server := mxtest.New(t, ttlZone)
+				c := impatient
+				c.StaleWait = time.Millisecond
+				r, clock := openAt(t, c, server.Addr)
+				mx, err := r.Lookup(context.Background(), anyone, domain)
+				require.NoError(t, err)
+				require.False(t, mx)
+
+				server.FaultAll(fault)
+				clock.advance(ttl)
+				_, known, _ := r.Peek(domain)
+				require.False(t, known)
+				asked := server.Asked(domain)
+				for range 3 {
+					_, err = r.Lookup(context.Background(), anyone, domain)
+					require.ErrorAs(t, err, new(*Error), "while the failure is kept, too")
+					_, known, err = r.Peek(domain)
+					require.True(t, known)
+					require.ErrorAs(t, err, new(*Error))
+				}
+				require.LessOrEqual(t, server.Asked(domain), asked+minQueries, "one look-up for all of them")
+				require.Zero(t, r.Stats().Stale)
+			})
+		}
 	}
-	require.EqualValues(t, 1, r.Stats().Stale)
+}
+
+// A caller that leaves, an account with too many look-ups and a resolver that
+// closes get no stale answer of false either, but one of true.
+func TestOnlyStaleAnswersOfTrueReplaceErrors(t *testing.T) {
+	server := mxtest.New(t, ttlZone)
+	r, clock := openAt(t, Config{AccountConcurrency: 1, AccountWaiting: 1}, server.Addr)
+	for domain, want := range map[string]bool{"usual.test": true, "unequal.test": true, "null.test": false} {
+		mx, err := r.Lookup(context.Background(), anyone, domain)
+		require.NoError(t, err)
+		require.Equal(t, want, mx)
+	}
+	clock.advance(2 * time.Hour)
+	server.FaultAll(mxtest.Silent)
+	left, leave := context.WithCancel(context.Background())
+	leave()
+	expect := func(kind Kind, reason Reason) {
+		t.Helper()
+		mx, err := r.Lookup(context.Background(), anyone, "unequal.test")
+		require.NoError(t, err)
+		require.True(t, mx)
+		mx, err = r.Lookup(context.Background(), anyone, "null.test")
+		requireError(t, err, kind, reason)
+		require.False(t, mx)
+	}
+	mx, err := r.Lookup(left, anyone, "null.test")
+	require.ErrorIs(t, err, context.Canceled)
+	require.False(t, mx)
+	mx, err = r.Lookup(left, anyone, "usual.test")
+	require.NoError(t, err)
+	require.True(t, mx)
+	require.Equal(t, 1, r.Stats().InFlight, "its refresh has the slot")
+
+	occupy(t, r, t.Context(), "place.test")
+	expect(Limited, TooMany)
+	r.Close()
+	expect(Failure, Closed)
 }
 
 // A silent resolver costs a caller its patience, once: the refresh goes on
@@ -148,12 +207,12 @@ func TestStaleAnswersDoNotWaitForTheDeadline(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	c := Config{Timeout: time.Second, StaleWait: 20 * time.Millisecond}
 	r, clock := openAt(t, c, server.Addr)
-	_, err := r.Lookup(context.Background(), "usual.test")
+	_, err := r.Lookup(context.Background(), anyone, "usual.test")
 	require.NoError(t, err)
 	server.FaultAll(mxtest.Silent)
 	clock.advance(301 * time.Second)
 
-	mx, err := r.Lookup(context.Background(), "usual.test")
+	mx, err := r.Lookup(context.Background(), anyone, "usual.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 	require.Equal(t, 1, r.Stats().InFlight, "the refresh goes on")
@@ -167,25 +226,25 @@ func TestStaleAnswersDoNotWaitForTheDeadline(t *testing.T) {
 func TestStaleAnswersAreBoundedToTheEnd(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)
-	_, err := r.Lookup(context.Background(), "usual.test")
+	_, err := r.Lookup(context.Background(), anyone, "usual.test")
 	require.NoError(t, err)
 	clock.advance(301 * time.Second)
 	server.FaultAll(func(w dns.ResponseWriter, reply *dns.Msg) {
 		clock.advance(24 * time.Hour)
 		mxtest.ServFail(w, reply)
 	})
-	_, err = r.Lookup(context.Background(), "usual.test")
+	_, err = r.Lookup(context.Background(), anyone, "usual.test")
 	requireError(t, err, Failure, Rcode)
 }
 
 func TestStaleAnswersCanBeTurnedOff(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{StaleFor: -1}, server.Addr)
-	_, err := r.Lookup(context.Background(), "usual.test")
+	_, err := r.Lookup(context.Background(), anyone, "usual.test")
 	require.NoError(t, err)
 	server.FaultAll(mxtest.ServFail)
 	clock.advance(301 * time.Second)
-	_, err = r.Lookup(context.Background(), "usual.test")
+	_, err = r.Lookup(context.Background(), anyone, "usual.test")
 	requireError(t, err, Failure, Rcode)
 }
 
@@ -195,7 +254,7 @@ func TestCacheKeepsACopyOfTheName(t *testing.T) {
 	r := open(t, Config{}, mxtest.Start(t, ttlZone))
 	request := strings.Repeat("x", 1<<20) + "usual.test"
 	domain := request[1<<20:]
-	_, err := r.Lookup(context.Background(), domain)
+	_, err := r.Lookup(context.Background(), anyone, domain)
 	require.NoError(t, err)
 	kept, ok := r.cache.entries.GetEntry(domain)
 	require.True(t, ok)
@@ -207,7 +266,7 @@ func TestCacheIsBounded(t *testing.T) {
 	server := mxtest.New(t, "*.test. 300 IN MX 10 mail.test.")
 	r := open(t, Config{CacheEntries: limit}, server.Addr)
 	for i := range 4 * limit {
-		mx, err := r.Lookup(context.Background(), fmt.Sprintf("%d.test", i))
+		mx, err := r.Lookup(context.Background(), anyone, fmt.Sprintf("%d.test", i))
 		require.NoError(t, err)
 		require.True(t, mx)
 	}
@@ -223,7 +282,7 @@ func TestPeekNeverAsks(t *testing.T) {
 		_, known, err := r.Peek(domain)
 		require.NoError(t, err)
 		require.False(t, known, "before a look-up")
-		_, err = r.Lookup(context.Background(), domain)
+		_, err = r.Lookup(context.Background(), anyone, domain)
 		require.NoError(t, err)
 		for _, spelling := range []string{domain, strings.ToUpper(domain), domain + "."} {
 			mx, known, err := r.Peek(spelling)
@@ -232,7 +291,7 @@ func TestPeekNeverAsks(t *testing.T) {
 			require.Equal(t, want, mx)
 		}
 	}
-	_, failed := r.Lookup(context.Background(), "broken.test")
+	_, failed := r.Lookup(context.Background(), anyone, "broken.test")
 	_, known, err := r.Peek("broken.test")
 	require.True(t, known, "a failure is kept for a moment")
 	require.Equal(t, failed, err)

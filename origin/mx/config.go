@@ -2,6 +2,7 @@ package mx
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -10,10 +11,15 @@ import (
 // Config configures a [Resolver]. A zero field means its default.
 type Config struct {
 	Servers     []string      // recursive resolvers, "host:port"; empty: those of /etc/resolv.conf at the start
-	Timeout     time.Duration // for a whole look-up; 5 s
+	Timeout     time.Duration // for a look-up from its first query on, and as long again to wait for a slot; 5 s
 	Hedge       time.Duration // before a second query, each later one waits twice as long; 400 ms, at most Timeout/8
 	Concurrency int           // look-ups that ask at a time; 256
-	MaxWaiting  int           // look-ups that ask or wait to; 8,192
+	MaxWaiting  int           // look-ups that wait to ask; 8,192
+
+	// Of these, one account gets so many, and no more while it has as many as
+	// are free.
+	AccountConcurrency int // a quarter of Concurrency, at least 1
+	AccountWaiting     int // 1,024
 
 	CacheEntries   int           // domains kept; 100,000
 	MinTTL         time.Duration // lower clamp of every TTL; 10 s
@@ -21,8 +27,8 @@ type Config struct {
 	MaxNegativeTTL time.Duration // upper clamp for the lack of one (RFC 2308 section 5); 1 h
 	FailureTTL     time.Duration // how long a failure is kept (RFC 9520 section 3.2: at least 1 s); 2 s
 
-	StaleFor     time.Duration // how long past its TTL an answer may serve while resolvers are down (RFC 8767); 24 h; negative: never
-	StaleWait    time.Duration // how long a caller waits for news before it is told a stale answer; 1.8 s
+	StaleFor     time.Duration // how long past its TTL an answer of true may serve while resolvers are down (RFC 8767); 24 h; negative: never
+	StaleWait    time.Duration // how long a caller waits for news before it gets a stale answer; 1.8 s
 	StaleRecheck time.Duration // how long after a failed refresh the next one is tried; 30 s
 
 	clock otter.Clock // for tests
@@ -33,6 +39,8 @@ func (c Config) withDefaults() Config {
 	set(&c.Hedge, min(400*time.Millisecond, c.Timeout/8))
 	set(&c.Concurrency, 256)
 	set(&c.MaxWaiting, 8192)
+	set(&c.AccountConcurrency, max(c.Concurrency/4, 1))
+	set(&c.AccountWaiting, 1024)
 	set(&c.CacheEntries, 100_000)
 	set(&c.MinTTL, 10*time.Second)
 	set(&c.MaxTTL, 24*time.Hour)
@@ -48,16 +56,24 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// check refuses what no resolver can work with.
-func (c Config) check() error {
-	if min(c.Timeout, c.Hedge, c.MinTTL, c.MaxTTL, c.MaxNegativeTTL, c.FailureTTL, c.StaleWait, c.StaleRecheck) < 0 {
+// Check reports the first setting that no resolver can work with. A Timeout or
+// Concurrency of 0 is one of them here, so that an operator who sets it to 0 does
+// not get the default.
+func (c Config) Check() error {
+	switch {
+	case c.Timeout < minTimeout:
+		return fmt.Errorf("--dns-timeout %s leaves no time for an answer; give at least %s, such as 5s", c.Timeout, minTimeout)
+	case c.Concurrency < 1:
+		return fmt.Errorf("--dns-concurrency %d lets no look-up ask; give a number of at least 1, such as 256", c.Concurrency)
+	case min(c.Hedge, c.MinTTL, c.MaxTTL, c.MaxNegativeTTL, c.FailureTTL, c.StaleWait, c.StaleRecheck) < 0:
 		return errors.New("mx: a duration is negative; only StaleFor may be")
-	}
-	if min(c.Concurrency, c.MaxWaiting, c.CacheEntries) < 0 {
+	case min(c.MaxWaiting, c.AccountConcurrency, c.AccountWaiting, c.CacheEntries) < 0:
 		return errors.New("mx: a limit is negative; leave it at 0 for its default")
 	}
 	return nil
 }
+
+const minTimeout = time.Millisecond
 
 func set[T int | time.Duration](field *T, value T) {
 	if *field == 0 {

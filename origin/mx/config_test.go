@@ -65,8 +65,30 @@ func TestSystemServers(t *testing.T) {
 
 func TestNewRefusesImpossibleLimits(t *testing.T) {
 	server := []string{"127.0.0.1:53"}
-	_, err := New(Config{Servers: server, Timeout: -time.Second})
-	require.ErrorContains(t, err, "negative")
-	_, err = New(Config{Servers: server, CacheEntries: -1})
-	require.ErrorContains(t, err, "negative")
+	for _, c := range []Config{{Hedge: -1}, {StaleWait: -1}, {CacheEntries: -1}, {MaxWaiting: -1}, {AccountConcurrency: -1}, {AccountWaiting: -1}} {
+		c.Servers = server
+		_, err := New(c)
+		require.ErrorContains(t, err, "negative")
+	}
+	for _, timeout := range []time.Duration{-time.Second, 1} {
+		_, err := New(Config{Servers: server, Timeout: timeout})
+		require.ErrorContains(t, err, "--dns-timeout "+timeout.String()+" leaves no time for an answer; give at least 1ms")
+	}
+	_, err := New(Config{Servers: server, Concurrency: -1})
+	require.ErrorContains(t, err, "--dns-concurrency -1 lets no look-up ask; give a number of at least 1")
+}
+
+// An operator's 0 is an error; a program's means the default.
+func TestCheckRefusesZero(t *testing.T) {
+	usable := Config{Timeout: time.Second, Concurrency: 1}
+	require.NoError(t, usable.Check())
+	require.ErrorContains(t, Config{Concurrency: 1}.Check(), "--dns-timeout 0s leaves no time")
+	require.ErrorContains(t, Config{Timeout: time.Second}.Check(), "--dns-concurrency 0 lets no look-up ask")
+	require.NoError(t, Config{}.withDefaults().Check())
+}
+
+func TestAnAccountsShareIsAQuarter(t *testing.T) {
+	for slots, share := range map[int]int{1: 1, 3: 1, 4: 1, 8: 2, 256: 64} {
+		require.Equal(t, share, Config{Concurrency: slots}.withDefaults().AccountConcurrency)
+	}
 }

@@ -12,14 +12,12 @@ type Kind uint8
 const (
 	Timeout Kind = iota + 1 // no answer in time
 	Failure                 // an answer that says nothing, or no way to get one
+	Limited                 // not asked: as many look-ups wait as may
 )
 
-// String returns the kind in a word, as a metric label bears it.
+// String returns the kind in a word.
 func (k Kind) String() string {
-	if k == Timeout {
-		return "timeout"
-	}
-	return "failure"
+	return [...]string{Timeout: "timeout", Failure: "failure", Limited: "limited"}[k]
 }
 
 // Reason is why a look-up failed.
@@ -33,7 +31,8 @@ const (
 	Lame                          // Failure: a referral in place of an answer
 	Loop                          // Failure: CNAMEs without end
 	Unreachable                   // Failure: the network or host refused
-	Overloaded                    // Failure: too many look-ups wait already
+	TooMany                       // Limited: by the account
+	Overloaded                    // Limited: by all accounts together
 	NotALabel                     // Failure: the caller passed a U-label
 	Closed                        // Failure: the resolver was closed
 )
@@ -97,7 +96,8 @@ var happenings = [...]string{
 	Lame:        "answered with a referral, as a server that does not recurse",
 	Loop:        "answered with a CNAME chain that is a loop or too long",
 	Unreachable: "is unreachable",
-	Overloaded:  "too many look-ups wait already",
+	TooMany:     "the account has as many look-ups waiting as it may",
+	Overloaded:  "as many look-ups wait as may",
 	NotALabel:   "the domain is not in A-label form",
 	Closed:      "the resolver was closed",
 }
@@ -110,6 +110,7 @@ var nextSteps = [...]string{
 	Lame:        "name a recursive resolver with --dns",
 	Loop:        "the owner of the domain has to mend it",
 	Unreachable: "check that a resolver listens there, or name another with --dns",
+	TooMany:     "wait for some of them to end",
 	Overloaded:  "try again in a few seconds",
 	NotALabel:   "convert it first (IDNA2008)",
 	Closed:      "the process is stopping; try again elsewhere",

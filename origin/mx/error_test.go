@@ -17,12 +17,13 @@ func TestErrorsSayWhatWhereAndWhatToDo(t *testing.T) {
 		Lame:        "mx: resolver 192.0.2.53:53 answered with a referral, as a server that does not recurse; name a recursive",
 		Loop:        "mx: resolver 192.0.2.53:53 answered with a CNAME chain that is a loop or too long; the owner ",
 		Unreachable: "mx: resolver 192.0.2.53:53 is unreachable; check that a resolver listens there, ",
-		Overloaded:  "mx: too many look-ups wait already; try again in a few seconds",
+		TooMany:     "mx: the account has as many look-ups waiting as it may; wait for some of them to end",
+		Overloaded:  "mx: as many look-ups wait as may; try again in a few seconds",
 		NotALabel:   "mx: the domain is not in A-label form; convert it first (IDNA2008)",
 		Closed:      "mx: the resolver was closed; the process is stopping; ",
 	} {
 		e := &Error{Reason: reason}
-		if reason != Busy && reason < Overloaded {
+		if reason != Busy && reason < TooMany {
 			e.Server = "192.0.2.53:53"
 		}
 		if reason == Rcode {

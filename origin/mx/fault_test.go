@@ -37,7 +37,7 @@ func TestFaultsThatAreOvercome(t *testing.T) {
 			server := mxtest.New(t, zone)
 			server.FaultAll(fault)
 			r := open(t, hasty, server.Addr)
-			mx, err := r.Lookup(context.Background(), "example.test")
+			mx, err := r.Lookup(context.Background(), anyone, "example.test")
 			require.NoError(t, err)
 			require.True(t, mx)
 		})
@@ -89,7 +89,7 @@ func TestFaultsThatAreErrors(t *testing.T) {
 			}
 			r := open(t, c, server.Addr)
 			for _, domain := range []string{"example.test", "null.example.test", "text.example.test"} {
-				_, err := r.Lookup(context.Background(), domain)
+				_, err := r.Lookup(context.Background(), anyone, domain)
 				requireError(t, err, test.kind, test.reason)
 				require.Contains(t, err.Error(), server.Addr)
 			}
@@ -132,14 +132,14 @@ func TestNobodyListens(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.Close()
 	r := open(t, hasty, server.Addr)
-	_, err := r.Lookup(context.Background(), "example.test")
+	_, err := r.Lookup(context.Background(), anyone, "example.test")
 	requireError(t, err, Failure, Unreachable)
 	require.Less(t, r.Stats().UDP, uint64(minQueries), "twice unreachable is enough")
 }
 
 func TestCNAMELoopIsNoAnswer(t *testing.T) {
 	r := open(t, Config{}, mxtest.Start(t, zone))
-	_, err := r.Lookup(context.Background(), "loop.example.test")
+	_, err := r.Lookup(context.Background(), anyone, "loop.example.test")
 	requireError(t, err, Failure, Loop)
 }
 
@@ -152,12 +152,12 @@ func TestCNAMEIsFollowedAcrossAnswers(t *testing.T) {
 		about.test. 300 IN CNAME round.test.`)
 	server.FaultAll(firstHopOnly)
 	r := open(t, Config{}, server.Addr)
-	mx, err := r.Lookup(context.Background(), "b.test")
+	mx, err := r.Lookup(context.Background(), anyone, "b.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 	require.Equal(t, 1, server.Asked("example.test"))
 
-	_, err = r.Lookup(context.Background(), "round.test")
+	_, err = r.Lookup(context.Background(), anyone, "round.test")
 	requireError(t, err, Failure, Loop)
 	require.LessOrEqual(t, server.Asked("round.test")+server.Asked("about.test"), maxHops+1)
 }
@@ -176,7 +176,7 @@ func TestLargeAnswersComeOverTCP(t *testing.T) {
 	}
 	server := mxtest.New(t, big.String())
 	r := open(t, Config{}, server.Addr)
-	mx, err := r.Lookup(context.Background(), "big.test")
+	mx, err := r.Lookup(context.Background(), anyone, "big.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 	udp, tcp := server.Queries()
@@ -188,7 +188,7 @@ func TestForgedAnswersAreCounted(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.FaultAll(mxtest.WrongID)
 	r := open(t, Config{}, server.Addr)
-	_, err := r.Lookup(context.Background(), "example.test")
+	_, err := r.Lookup(context.Background(), anyone, "example.test")
 	require.NoError(t, err)
 	require.EqualValues(t, 1, r.Stats().Ignored)
 }
@@ -206,7 +206,7 @@ func TestAFloodOfForgeriesIsLeftForTCP(t *testing.T) {
 		}
 	})
 	r := open(t, Config{}, server.Addr)
-	mx, err := r.Lookup(context.Background(), "example.test")
+	mx, err := r.Lookup(context.Background(), anyone, "example.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 	s := r.Stats()
@@ -219,7 +219,7 @@ func TestOverIPv6(t *testing.T) {
 		t.Skip("no IPv6 on loopback: ", err)
 	}
 	t.Cleanup(server.Close)
-	mx, err := open(t, Config{}, server.Addr).Lookup(context.Background(), "example.test")
+	mx, err := open(t, Config{}, server.Addr).Lookup(context.Background(), anyone, "example.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 }

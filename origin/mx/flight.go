@@ -5,25 +5,53 @@ import (
 	"time"
 )
 
-// flight is one look-up that any number of callers wait for.
+// flight is one look-up that any number of callers wait for. It first waits for
+// a slot, in the queues of the accounts that want it, and then asks. The fields
+// below name are guarded by flights.mu until done is closed.
 type flight struct {
 	name    string
-	stale   *entry             // told to those who lose patience; nil: none
+	stale   *entry             // for callers that lose patience; nil: none
+	places  []*place           // where it waits for a slot
+	holder  *queue             // the account whose slot it has; nil while it waits
 	cancel  context.CancelFunc // ends the look-up
-	started time.Time
-	waiters int           // guarded by flights.mu
+	started time.Time          // when it began to ask
+	callers int
 	done    chan struct{} // closed once outcome is set
 	outcome entry
 }
 
-// share waits for the flight of name with everybody else who asks for it. A
-// stale answer is told to who has waited long enough (RFC 8767 section 5), and
-// in place of ctx's error.
-func (r *Resolver) share(ctx context.Context, name string) (bool, error) {
-	f, known := r.join(name)
-	if f == nil {
-		return r.tell(known)
+// placeIn returns the flight's place in q, or nil.
+func (f *flight) placeIn(q *queue) *place {
+	for _, p := range f.places {
+		if p.queue == q {
+			return p
+		}
 	}
+	return nil
+}
+
+// share waits for the flight of name with all other callers. A caller that has
+// waited long enough gets a stale answer (RFC 8767 section 5), and so does one
+// whose wait ends in another way.
+func (r *Resolver) share(ctx context.Context, account int64, name string) (bool, error) {
+	f, p, known := r.join(account, name)
+	if f == nil {
+		return r.serve(known)
+	}
+	err := r.await(ctx, f, p)
+	if err == nil {
+		return r.serve(f.outcome)
+	}
+	r.flights.leave(f, p)
+	if f.stale != nil {
+		return r.serve(*f.stale)
+	}
+	return false, err
+}
+
+// await returns nil once the flight has landed, and otherwise why the caller
+// waits no longer.
+func (r *Resolver) await(ctx context.Context, f *flight, p *place) error {
 	var patience <-chan time.Time
 	if f.stale != nil {
 		timer := time.NewTimer(r.patience)
@@ -32,81 +60,130 @@ func (r *Resolver) share(ctx context.Context, name string) (bool, error) {
 	}
 	select {
 	case <-f.done:
-		return r.tell(f.outcome)
+		return nil
+	case <-p.ended():
+		return p.err
 	case <-patience:
+		return errPatience
 	case <-ctx.Done():
+		return ctx.Err()
 	}
-	r.flights.leave(f)
-	if f.stale != nil {
-		return r.tell(*f.stale)
-	}
-	return false, ctx.Err()
 }
 
-// join joins the flight of name or starts one. Where there is none and need
-// be none, or may be none, it returns what is known instead.
-func (r *Resolver) join(name string) (*flight, entry) {
-	r.flights.mu.Lock()
-	defer r.flights.mu.Unlock()
-	if f := r.flights.byName[name]; f != nil {
-		f.waiters++
+// errPatience is not seen by callers: they get the stale answer.
+var errPatience = &Error{Kind: Timeout, Reason: NoAnswer}
+
+// join joins the flight of name or starts one; the place is nil if the flight
+// asks already. The flight is nil if the cache is fresh or no look-up may
+// start; then known is the answer.
+func (r *Resolver) join(account int64, name string) (f *flight, p *place, known entry) {
+	fs := &r.flights
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	f = fs.byName[name]
+	if f != nil && f.holder != nil {
+		f.callers++
 		r.counters.shared.Add(1)
-		return f, entry{}
+		return f, nil, entry{}
 	}
-	// A flight stores its outcome before it leaves the map, so what is not
-	// fresh here is being asked by nobody.
-	known, fresh, ok := r.cache.get(name)
+	if f == nil {
+		if f, known = r.newFlight(name); f == nil {
+			return nil, nil, known
+		}
+	}
+	p, err := r.enter(account, f)
+	if err != nil {
+		return nil, nil, f.instead(err)
+	}
+	return f, p, entry{}
+}
+
+// newFlight returns a flight, or what the cache knows if that is fresh. A flight
+// stores its outcome before it leaves the map, so what is not fresh here is
+// being asked by no flight.
+func (r *Resolver) newFlight(name string) (*flight, entry) {
+	known, fresh, stale := r.cache.get(name)
 	if fresh {
 		r.counters.hits.Add(1)
 		return nil, known
 	}
-	if err := r.flights.refusal(); err != nil && ok {
-		return nil, known
-	} else if err != nil {
-		return nil, entry{err: err}
+	f := &flight{name: name, cancel: func() {}, done: make(chan struct{})}
+	if stale {
+		f.stale = &known
 	}
-	if ok {
-		return r.start(name, &known), entry{}
-	}
-	return r.start(name, nil), entry{}
+	return f, entry{}
 }
 
-// start starts a flight with its first waiter. It belongs to no caller: who
-// leaves cancels it for nobody else. The refresh of a stale answer is awaited
-// by the cache too, and so outlasts the callers' patience.
-func (r *Resolver) start(name string, stale *entry) *flight {
-	r.counters.misses.Add(1)
-	ctx, cancel := context.WithTimeout(r.life, r.timeout)
-	f := &flight{
-		name: name, stale: stale, cancel: cancel, waiters: 1,
-		started: time.Now(), done: make(chan struct{}),
+// enter adds a caller of the account to a flight that does not ask yet; mu is
+// held.
+func (r *Resolver) enter(account int64, f *flight) (*place, *Error) {
+	fs := &r.flights
+	if fs.closed {
+		return nil, &Error{Kind: Failure, Reason: Closed}
 	}
-	if stale != nil {
-		f.waiters++
+	p, err := fs.turns.enter(account, f)
+	if err != nil {
+		r.counters.refused.Add(1)
+		return nil, err
 	}
-	r.flights.byName[name] = f
-	r.work.Go(func() { r.run(ctx, f) })
-	return f
+	r.counters.began(fs.byName[f.name] == nil)
+	f.callers++
+	p.callers++
+	fs.byName[f.name] = f
+	r.launch()
+	if p.at != nil && p.timer == nil {
+		p.timer = time.AfterFunc(r.timeout, func() { r.expire(p) })
+	}
+	return p, nil
+}
+
+// instead is what a caller gets in place of a look-up that err prevents.
+func (f *flight) instead(err *Error) entry {
+	if f.stale != nil {
+		return *f.stale
+	}
+	return entry{err: err}
+}
+
+// launch starts the flights whose turn it is; mu is held.
+func (r *Resolver) launch() {
+	for f := r.flights.turns.next(); f != nil; f = r.flights.turns.next() {
+		ctx, cancel := context.WithTimeout(r.life, r.timeout)
+		f.cancel, f.started = cancel, time.Now()
+		r.work.Go(func() { r.run(ctx, f) })
+	}
+}
+
+// expire ends a wait that has taken as long as a look-up may. It was not asked
+// about the domain, so nothing is known of it.
+func (r *Resolver) expire(p *place) {
+	fs := &r.flights
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if p.at == nil {
+		return // its turn came meanwhile, or its callers left
+	}
+	r.counters.expired.Add(1)
+	fs.end(p, &Error{Kind: Timeout, Reason: Busy})
 }
 
 // run looks the domain up and lands the flight.
 func (r *Resolver) run(ctx context.Context, f *flight) {
 	defer f.cancel()
-	a, err := r.resolve(ctx, f.name)
+	a, err := r.follow(ctx, f.name)
 	f.outcome = r.settle(ctx, f, a, err)
-	r.flights.remove(f)
+	r.land(f)
 	close(f.done)
 }
 
-// resolve looks name up once one of the slots is free.
-func (r *Resolver) resolve(ctx context.Context, name string) (answer, *Error) {
-	select {
-	case r.slots <- struct{}{}:
-		defer func() { <-r.slots }()
-		return r.follow(ctx, name)
-	case <-ctx.Done():
-		return answer{}, &Error{Kind: Timeout, Reason: Busy}
-	}
+// land removes the flight and gives its slot to the next one.
+func (r *Resolver) land(f *flight) {
+	fs := &r.flights
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.drop(f)
+	fs.turns.release(f)
+	r.launch()
 }
 
 // settle counts and keeps what was found out. A flight that was called off

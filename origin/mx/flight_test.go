@@ -22,7 +22,7 @@ func TestOneQueryHoweverManyAsk(t *testing.T) {
 	var callers sync.WaitGroup
 	for range 200 {
 		callers.Go(func() {
-			mx, err := r.Lookup(context.Background(), "example.test")
+			mx, err := r.Lookup(context.Background(), anyone, "example.test")
 			require.NoError(t, err)
 			require.True(t, mx)
 		})
@@ -46,9 +46,9 @@ func TestTheFirstCallerMayLeave(t *testing.T) {
 	r := open(t, Config{}, server.Addr)
 	ctx, leave := context.WithCancel(context.Background())
 	first, second := make(chan error), make(chan error)
-	go func() { _, err := r.Lookup(ctx, "example.test"); first <- err }()
+	go func() { _, err := r.Lookup(ctx, anyone, "example.test"); first <- err }()
 	eventually(t, func() bool { return r.Stats().Misses == 1 })
-	go func() { _, err := r.Lookup(context.Background(), "example.test"); second <- err }()
+	go func() { _, err := r.Lookup(context.Background(), anyone, "example.test"); second <- err }()
 	eventually(t, func() bool { return r.Stats().Shared == 1 })
 
 	leave()
@@ -67,7 +67,7 @@ func TestTheLastCallerCallsTheFlightOff(t *testing.T) {
 	var callers sync.WaitGroup
 	for range 10 {
 		callers.Go(func() {
-			_, err := r.Lookup(ctx, "example.test")
+			_, err := r.Lookup(ctx, anyone, "example.test")
 			require.ErrorIs(t, err, context.Canceled)
 		})
 	}
@@ -78,7 +78,7 @@ func TestTheLastCallerCallsTheFlightOff(t *testing.T) {
 
 	server.FaultAll(mxtest.Answer)
 	for _, domain := range []string{"two.example.test", "example.test"} {
-		mx, err := r.Lookup(context.Background(), domain)
+		mx, err := r.Lookup(context.Background(), anyone, domain)
 		require.NoError(t, err)
 		require.True(t, mx)
 	}
@@ -86,13 +86,13 @@ func TestTheLastCallerCallsTheFlightOff(t *testing.T) {
 	require.Zero(t, s.Timeouts+s.Failures, "what was called off has no outcome")
 }
 
-// A flight that was called off lands after the next one of its name took off.
-func TestAFlightTakesOffOnlyItself(t *testing.T) {
+// A flight that was called off lands after the next one of its name started.
+func TestAFlightDropsOnlyItself(t *testing.T) {
 	old, young := &flight{name: "example.test"}, &flight{name: "example.test"}
 	under := flights{byName: map[string]*flight{"example.test": young}}
-	under.remove(old)
+	under.drop(old)
 	require.Same(t, young, under.byName["example.test"])
-	under.remove(young)
+	under.drop(young)
 	require.Empty(t, under.byName)
 }
 
@@ -105,7 +105,7 @@ func TestCancellationFreesEverything(t *testing.T) {
 	ctx, leave := context.WithCancel(context.Background())
 	var callers sync.WaitGroup
 	for i := range 50 {
-		callers.Go(func() { _, _ = r.Lookup(ctx, fmt.Sprintf("%d.test", i)) })
+		callers.Go(func() { _, _ = r.Lookup(ctx, anyone, fmt.Sprintf("%d.test", i)) })
 	}
 	eventually(t, func() bool { return r.Stats().UDP == 50*minQueries })
 	require.GreaterOrEqual(t, openFiles(t), sockets+50*minQueries, "or the test sees nothing")
@@ -138,7 +138,7 @@ func TestConcurrencyIsCapped(t *testing.T) {
 	var callers sync.WaitGroup
 	for i := range 60 {
 		callers.Go(func() {
-			mx, err := r.Lookup(context.Background(), fmt.Sprintf("%d.test", i))
+			mx, err := r.Lookup(context.Background(), int64(i), fmt.Sprintf("%d.test", i))
 			require.NoError(t, err)
 			require.True(t, mx)
 		})
@@ -147,42 +147,12 @@ func TestConcurrencyIsCapped(t *testing.T) {
 	require.EqualValues(t, limit, most.Load())
 }
 
-// A slot that never comes free is a time-out that says nothing about the
-// domain, so nothing is kept of it.
-func TestNoSlotInTime(t *testing.T) {
-	server := mxtest.New(t, zone)
-	c := impatient
-	c.Concurrency = 1
-	r := open(t, c, server.Addr)
-	r.slots <- struct{}{}
-	_, err := r.Lookup(context.Background(), "example.test")
-	requireError(t, err, Timeout, Busy)
-	<-r.slots
-	mx, err := r.Lookup(context.Background(), "example.test")
-	require.NoError(t, err)
-	require.True(t, mx)
-}
-
-func TestTooManyWait(t *testing.T) {
-	server := mxtest.New(t, zone)
-	server.FaultAll(mxtest.Silent)
-	r := open(t, Config{MaxWaiting: 2}, server.Addr)
-	ctx, leave := context.WithCancel(context.Background())
-	defer leave()
-	for i := range 2 {
-		go func() { _, _ = r.Lookup(ctx, fmt.Sprintf("%d.test", i)) }()
-	}
-	eventually(t, func() bool { return r.Stats().InFlight == 2 })
-	_, err := r.Lookup(ctx, "example.test")
-	requireError(t, err, Failure, Overloaded)
-}
-
 func TestFailuresAreSharedToo(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.FaultAll(mxtest.ServFail)
 	r := open(t, Config{}, server.Addr)
 	for range 5 {
-		_, err := r.Lookup(context.Background(), "example.test")
+		_, err := r.Lookup(context.Background(), anyone, "example.test")
 		requireError(t, err, Failure, Rcode)
 	}
 	require.Equal(t, 1, server.Asked("example.test"))
@@ -204,7 +174,7 @@ func TestManyCallersAndFaults(t *testing.T) {
 		callers.Go(func() {
 			for i := range 40 {
 				ctx, leave := context.WithTimeout(context.Background(), time.Duration(worker*i%30)*time.Millisecond)
-				mx, err := r.Lookup(ctx, fmt.Sprintf("%d.test", (worker+i)%20))
+				mx, err := r.Lookup(ctx, anyone, fmt.Sprintf("%d.test", (worker+i)%20))
 				require.True(t, mx || err != nil, "every name has MX")
 				leave()
 			}
@@ -216,5 +186,5 @@ func TestManyCallersAndFaults(t *testing.T) {
 
 func eventually(t testing.TB, condition func() bool) {
 	t.Helper()
-	require.Eventually(t, condition, 2*time.Second, time.Millisecond)
+	require.Eventually(t, condition, 30*time.Second, time.Millisecond)
 }

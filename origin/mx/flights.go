@@ -1,59 +1,72 @@
 package mx
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // flights is the look-ups under way, one for each domain.
 type flights struct {
 	mu     sync.Mutex
 	byName map[string]*flight
-	limit  int
+	turns  turns
 	closed bool
 }
 
-// refusal says why no further flight may start; mu is held.
-func (fs *flights) refusal() *Error {
-	switch {
-	case fs.closed:
-		return &Error{Kind: Failure, Reason: Closed}
-	case len(fs.byName) >= fs.limit:
-		return &Error{Kind: Failure, Reason: Overloaded}
-	}
-	return nil
-}
-
-// leave gives up a caller's place; the last one to leave calls the flight off.
-func (fs *flights) leave(f *flight) {
+// leave removes a caller; the last one to leave calls the flight off. The
+// refresh of a stale answer goes on, since its result is for later callers.
+func (fs *flights) leave(f *flight, p *place) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if f.waiters--; f.waiters == 0 {
+	if p != nil {
+		p.callers--
+	}
+	f.callers--
+	if f.stale != nil {
+		return
+	}
+	if p != nil && p.callers == 0 {
+		fs.turns.leave(p)
+	}
+	if f.callers == 0 {
 		fs.drop(f)
 		f.cancel()
 	}
 }
 
-// remove takes off a flight that has landed.
-func (fs *flights) remove(f *flight) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	fs.drop(f)
-}
-
-// drop takes f off the map, where a newer flight may stand already; mu is held.
+// drop removes f from the map, unless a newer flight has its name by now; mu is
+// held.
 func (fs *flights) drop(f *flight) {
 	if fs.byName[f.name] == f {
 		delete(fs.byName, f.name)
 	}
 }
 
-// close lets no further flight start.
+// end ends the wait at p without a slot, and with it the flight if it waits
+// nowhere else; mu is held.
+func (fs *flights) end(p *place, err *Error) {
+	fs.turns.leave(p)
+	p.err = err
+	close(p.over)
+	if len(p.flight.places) == 0 {
+		fs.drop(p.flight)
+	}
+}
+
+// close lets no further flight start, and ends those that wait for a slot.
 func (fs *flights) close() {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.closed = true
+	for _, f := range fs.byName {
+		for _, p := range slices.Clone(f.places) {
+			fs.end(p, &Error{Kind: Failure, Reason: Closed})
+		}
+	}
 }
 
-func (fs *flights) count() int {
+func (fs *flights) count() (underWay, waiting int) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	return len(fs.byName)
+	return len(fs.byName), fs.turns.places.taken()
 }

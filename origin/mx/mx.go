@@ -1,4 +1,4 @@
-// Package mx tells whether a domain publishes MX records.
+// Package mx finds out whether a domain publishes MX records.
 //
 // True means: at least one MX record whose exchange is a host name. Null MX
 // (RFC 7505), no MX record even beside an address record, and NXDOMAIN are
@@ -6,14 +6,15 @@
 //
 // A [Resolver] is a stub: it asks the recursive resolvers it is given, over
 // UDP with EDNS0 and over TCP where an answer was truncated. It asks once per
-// domain however many callers wait, keeps what it learns for the records'
-// TTL, and tells the last known answer while its resolvers are down.
+// domain however many callers wait, and keeps what it learns for the records'
+// TTL. While its resolvers are down it serves an answer of true past its TTL,
+// but never one of false.
 //
-// A look-up goes from cheap to dear, a file each: the name (name.go), the
-// cache (cache.go), the flight that many callers share (flight.go), the chain
-// of CNAMEs (follow.go), the race between servers (race.go), one exchange with
-// one server (exchange.go, transport.go, message.go), and the decision over
-// its answer (decide.go).
+// The steps of a look-up, cheapest first, have a file each: the name (name.go),
+// the cache (cache.go), the flight that many callers share (flight.go), its wait
+// for a slot (turns.go), the chain of CNAMEs (follow.go), the race between
+// servers (race.go), one exchange with one server (exchange.go, transport.go,
+// message.go), and the decision over its answer (decide.go).
 //
 // Left out: DNSSEC validation and DNS over TLS, which belong to the recursive
 // resolver beside this process; address records of the exchanges, since a
@@ -30,10 +31,9 @@ import (
 type Resolver struct {
 	timeout  time.Duration
 	hedge    time.Duration // before the second query of a look-up
-	patience time.Duration // before a stale answer is told
+	patience time.Duration // before a stale answer is served
 	servers  []*server
 	cache    *cache
-	slots    chan struct{} // one for each look-up that is asking
 	flights  flights
 	counters counters
 
@@ -46,7 +46,7 @@ type Resolver struct {
 // nothing: see [Resolver.Probe].
 func New(c Config) (*Resolver, error) {
 	c = c.withDefaults()
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	servers, err := parseServers(c.Servers)
@@ -59,19 +59,21 @@ func New(c Config) (*Resolver, error) {
 	}
 	r := &Resolver{
 		timeout: c.Timeout, hedge: c.Hedge, patience: c.StaleWait,
-		servers: servers, cache: cache, slots: make(chan struct{}, c.Concurrency),
-		flights: flights{byName: map[string]*flight{}, limit: c.MaxWaiting},
+		servers: servers, cache: cache,
+		flights: flights{byName: map[string]*flight{}, turns: newTurns(c)},
 	}
 	r.life, r.end = context.WithCancel(context.Background())
 	return r, nil
 }
 
-// Lookup tells whether domain publishes an MX record. The domain is in
+// Lookup reports whether domain publishes an MX record. The domain is in
 // A-label form, in any case, without a trailing dot. The error is an [*Error],
-// or that of ctx where ctx ended first.
+// or that of ctx if ctx ended first.
 //
-// An answer from the cache costs no allocation when domain is in lower case.
-func (r *Resolver) Lookup(ctx context.Context, domain string) (bool, error) {
+// Accounts share the slots fairly; the number of the account has no other
+// meaning. An answer from the cache takes no slot, and no allocation if domain
+// is in lower case.
+func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (bool, error) {
 	name, err := canonical(domain)
 	if err != nil || name == "" {
 		return false, err
@@ -79,7 +81,7 @@ func (r *Resolver) Lookup(ctx context.Context, domain string) (bool, error) {
 	if mx, known, err := r.peek(name); known {
 		return mx, err
 	}
-	return r.share(ctx, name)
+	return r.share(ctx, account, name)
 }
 
 // Peek answers without a query, or reports that Lookup has to be called: known
@@ -99,12 +101,12 @@ func (r *Resolver) peek(name string) (mx, known bool, err error) {
 		return false, false, nil
 	}
 	r.counters.hits.Add(1)
-	mx, err = r.tell(entry)
+	mx, err = r.serve(entry)
 	return mx, true, err
 }
 
-// tell makes of what is known the answer to a caller.
-func (r *Resolver) tell(e entry) (bool, error) {
+// serve is the answer that a caller gets from an entry.
+func (r *Resolver) serve(e entry) (bool, error) {
 	if e.err != nil {
 		return false, e.err
 	}
@@ -114,7 +116,7 @@ func (r *Resolver) tell(e entry) (bool, error) {
 	return e.mx, nil
 }
 
-// Close ends every look-up under way and waits for its sockets to be closed.
+// Close ends every look-up under way and waits until their sockets are closed.
 // Afterwards only what is in the cache is answered.
 func (r *Resolver) Close() {
 	r.flights.close()

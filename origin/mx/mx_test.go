@@ -37,6 +37,9 @@ big.test.            300 IN SOA   ns.big.test. hostmaster.big.test. 1 3600 600 8
 *.any.example.test.  300 IN MX    10 mail.example.test.
 `
 
+// anyone is the account of tests that are not about accounts.
+const anyone = 1
+
 // open returns a Resolver over the servers that closes with the test.
 func open(t testing.TB, c Config, servers ...string) *Resolver {
 	t.Helper()
@@ -73,7 +76,7 @@ func TestLookupTellsWhetherThereAreMXRecords(t *testing.T) {
 		{"an exchange with an underscore", "score.example.test", false},
 		{"an exchange with a space", "space.example.test", false},
 	} {
-		mx, err := r.Lookup(context.Background(), test.domain)
+		mx, err := r.Lookup(context.Background(), anyone, test.domain)
 		require.NoError(t, err, test.why)
 		require.Equal(t, test.mx, mx, test.why)
 	}
@@ -94,14 +97,14 @@ func TestLookupDoesNotAskWhatCannotBe(t *testing.T) {
 		"a space":          "exa mple.test",
 		"a NUL":            "example\x00.test",
 	} {
-		mx, err := r.Lookup(context.Background(), domain)
+		mx, err := r.Lookup(context.Background(), anyone, domain)
 		require.NoError(t, err, why)
 		require.False(t, mx, why)
 	}
 	udp, tcp := server.Queries()
 	require.Zero(t, udp+tcp)
 
-	_, err := r.Lookup(context.Background(), "bücher.test")
+	_, err := r.Lookup(context.Background(), anyone, "bücher.test")
 	requireError(t, err, Failure, NotALabel)
 }
 
@@ -110,7 +113,7 @@ func TestLookupAsksTheLongestNames(t *testing.T) {
 	name := strings.Join([]string{label, label, label, strings.Repeat("b", 61)}, ".")
 	require.Len(t, name, maxName)
 	r := open(t, Config{}, mxtest.Start(t, name+". 300 IN MX 10 mail.test."))
-	mx, err := r.Lookup(context.Background(), name)
+	mx, err := r.Lookup(context.Background(), anyone, name)
 	require.NoError(t, err)
 	require.True(t, mx)
 }
@@ -121,7 +124,7 @@ func TestLookupEndsWithItsContext(t *testing.T) {
 	r := open(t, Config{}, server.Addr)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	_, err := r.Lookup(ctx, "example.test")
+	_, err := r.Lookup(ctx, anyone, "example.test")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.Zero(t, r.Stats().InFlight, "nobody waits, nothing flies")
 }
@@ -130,19 +133,19 @@ func TestCloseEndsLookups(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.Fault("slow.test", mxtest.Silent)
 	r := open(t, Config{}, server.Addr)
-	_, err := r.Lookup(context.Background(), "example.test")
+	_, err := r.Lookup(context.Background(), anyone, "example.test")
 	require.NoError(t, err)
 	ended := make(chan error)
 	go func() {
-		_, err := r.Lookup(context.Background(), "slow.test")
+		_, err := r.Lookup(context.Background(), anyone, "slow.test")
 		ended <- err
 	}()
 	require.Eventually(t, func() bool { return server.Asked("slow.test") > 0 }, time.Second, time.Millisecond)
 	r.Close()
 	requireError(t, <-ended, Failure, Closed)
-	_, err = r.Lookup(context.Background(), "new.test")
+	_, err = r.Lookup(context.Background(), anyone, "new.test")
 	requireError(t, err, Failure, Closed)
-	mx, err := r.Lookup(context.Background(), "example.test")
+	mx, err := r.Lookup(context.Background(), anyone, "example.test")
 	require.NoError(t, err, "what is in the cache is still told")
 	require.True(t, mx)
 }

@@ -25,7 +25,7 @@ func TestTheSecondServerAnswersForTheFirst(t *testing.T) {
 			first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 			first.FaultAll(fault)
 			r := open(t, hasty, first.Addr, second.Addr)
-			mx, err := r.Lookup(context.Background(), "example.test")
+			mx, err := r.Lookup(context.Background(), anyone, "example.test")
 			require.NoError(t, err)
 			require.True(t, mx)
 			require.NotZero(t, first.Asked("example.test"))
@@ -41,7 +41,7 @@ func TestLateServersAreAskedLast(t *testing.T) {
 	silent.FaultAll(mxtest.Silent)
 	r := open(t, Config{Hedge: 200 * time.Millisecond}, down.Addr, silent.Addr, good.Addr)
 	for _, domain := range []string{"example.test", "two.example.test", "null.example.test"} {
-		_, err := r.Lookup(context.Background(), domain)
+		_, err := r.Lookup(context.Background(), anyone, domain)
 		require.NoError(t, err)
 		require.Equal(t, 1, good.Asked(domain))
 	}
@@ -56,7 +56,7 @@ func TestAFailureIsNotWaitedFor(t *testing.T) {
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 	first.FaultAll(mxtest.ServFail)
 	r := open(t, never, first.Addr, second.Addr)
-	mx, err := r.Lookup(context.Background(), "example.test")
+	mx, err := r.Lookup(context.Background(), anyone, "example.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 }
@@ -66,7 +66,7 @@ func TestUnreachableServersAreAskedLast(t *testing.T) {
 	down.Close()
 	r := open(t, never, down.Addr, good.Addr)
 	for _, domain := range []string{"example.test", "two.example.test"} {
-		_, err := r.Lookup(context.Background(), domain)
+		_, err := r.Lookup(context.Background(), anyone, domain)
 		require.NoError(t, err)
 	}
 	require.EqualValues(t, 3, r.Stats().UDP, "two at first, one from then on")
@@ -77,7 +77,7 @@ func TestAllServersFail(t *testing.T) {
 	first.FaultAll(mxtest.ServFail)
 	second.FaultAll(mxtest.Refused)
 	r := open(t, Config{}, first.Addr, second.Addr)
-	_, err := r.Lookup(context.Background(), "example.test")
+	_, err := r.Lookup(context.Background(), anyone, "example.test")
 	requireError(t, err, Failure, Rcode)
 	require.EqualValues(t, 2, r.Stats().UDP, "who has spoken is not asked again")
 }
@@ -87,7 +87,7 @@ func TestAFailureTellsMoreThanSilence(t *testing.T) {
 	first.FaultAll(mxtest.Silent)
 	second.FaultAll(mxtest.ServFail)
 	r := open(t, impatient, first.Addr, second.Addr)
-	_, err := r.Lookup(context.Background(), "example.test")
+	_, err := r.Lookup(context.Background(), anyone, "example.test")
 	requireError(t, err, Failure, Rcode)
 	require.ErrorContains(t, err, second.Addr)
 }
@@ -95,7 +95,7 @@ func TestAFailureTellsMoreThanSilence(t *testing.T) {
 func TestNoSuchNameIsFinal(t *testing.T) {
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 	r := open(t, Config{}, first.Addr, second.Addr)
-	_, err := r.Lookup(context.Background(), "nowhere.example.test")
+	_, err := r.Lookup(context.Background(), anyone, "nowhere.example.test")
 	require.NoError(t, err)
 	require.Zero(t, second.Asked("nowhere.example.test"))
 }
@@ -105,7 +105,7 @@ func TestASlowServerIsHeard(t *testing.T) {
 	slow.FaultAll(mxtest.After(250*time.Millisecond, mxtest.Answer))
 	silent.FaultAll(mxtest.Silent)
 	r := open(t, Config{Hedge: 20 * time.Millisecond}, slow.Addr, silent.Addr)
-	mx, err := r.Lookup(context.Background(), "example.test")
+	mx, err := r.Lookup(context.Background(), anyone, "example.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 }
@@ -121,7 +121,7 @@ func TestUnreachableIsTriedOnceMore(t *testing.T) {
 			t.Cleanup(again.Close)
 		}
 	}()
-	mx, err := r.Lookup(context.Background(), "example.test")
+	mx, err := r.Lookup(context.Background(), anyone, "example.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 }

@@ -5,23 +5,27 @@ import (
 	"time"
 )
 
-// Stats is what a [Resolver] has done since it was made. All but InFlight and
-// Entries only grow.
+// Stats is what a [Resolver] has done since it was made. All but InFlight,
+// Waiting and Entries only grow.
 type Stats struct {
 	Hits   uint64 // look-ups answered from the cache
-	Misses uint64 // look-ups that asked
+	Misses uint64 // look-ups that asked or waited to
 	Shared uint64 // look-ups that joined one already asking
-	Stale  uint64 // answers told past their TTL, of whatever origin
+	Stale  uint64 // answers served past their TTL
 
-	// How the look-ups that asked ended. One that was called off by all who
-	// waited for it has no outcome.
+	// How the look-ups that asked ended. One that all its callers left has no
+	// outcome.
 	Found, None, Timeouts, Failures uint64
-	Spent                           time.Duration // by all of them together
+	Spent                           time.Duration // asking, by all of them together
+
+	Refused uint64 // look-ups refused because too many wait
+	Expired uint64 // waits that ended without a slot
 
 	UDP, TCP uint64 // queries sent
 	Ignored  uint64 // datagrams passed over: forged, late, or no DNS message
 
 	InFlight int // look-ups asking or waiting to
+	Waiting  int // for a slot, once for each account that waits for the look-up
 	Entries  int // domains in the cache
 }
 
@@ -29,12 +33,14 @@ type Stats struct {
 // instant.
 func (r *Resolver) Stats() Stats {
 	c := &r.counters
+	underWay, waiting := r.flights.count()
 	return Stats{
 		Hits: c.hits.Load(), Misses: c.misses.Load(), Shared: c.shared.Load(), Stale: c.stale.Load(),
 		Found: c.found.Load(), None: c.none.Load(), Timeouts: c.timeouts.Load(), Failures: c.failures.Load(),
 		Spent: time.Duration(c.spent.Load()),
 		UDP:   c.udp.Load(), TCP: c.tcp.Load(), Ignored: c.ignored.Load(),
-		InFlight: r.flights.count(), Entries: r.cache.size(),
+		Refused: c.refused.Load(), Expired: c.expired.Load(),
+		InFlight: underWay, Waiting: waiting, Entries: r.cache.size(),
 	}
 }
 
@@ -42,7 +48,17 @@ type counters struct {
 	hits, misses, shared, stale     atomic.Uint64
 	spent                           atomic.Int64
 	found, none, timeouts, failures atomic.Uint64
+	refused, expired                atomic.Uint64
 	udp, tcp, ignored               atomic.Uint64
+}
+
+// began counts a look-up that the cache did not answer.
+func (c *counters) began(first bool) {
+	if first {
+		c.misses.Add(1)
+	} else {
+		c.shared.Add(1)
+	}
 }
 
 // outcome counts the end of a look-up; no kind means no error.

@@ -42,6 +42,7 @@ var trials = []trial{
 	{"crowd", "10,000 idle and slow connections: honest p99 within 3x, bounded memory", both, crowded},
 	{"trap", "that request fails with 500 and costs nothing; the instance is replaced, the next succeeds", both, trapped},
 	{"bounds", "64 points and 1,000 batches: one works; hanging up causes a bounded number of look-ups", []string{sqlite}, bounded},
+	{"neighbour", "a flood of silent domains by one account or by five: another account's requests are answered, p50 < 60 ms", []string{sqlite}, neighbours},
 	{"worst", "a call's time is bounded by its input's length, on the worst input found", []string{sqlite}, worstInput},
 	{"clock", "set back across a month's end: no double refill, no lost points; a jump of years rolls no month", both, clockSetBack},
 }

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/mx"
+)
+
+// lookupRequests is a request of each kind about mail.example.
+func (f *fakes) lookupRequests() map[string]*http.Request {
+	edge := func(operation string) *http.Request {
+		body := `{"operation":"` + operation + `","points":1,"tally":{},"domains":[{"name":"mail.example","addresses":1,"tally":{"valid":1}}]}`
+		return f.ask(http.MethodPost, edgePath, body, headerEdgeSecret, "secret")
+	}
+	return map[string]*http.Request{
+		"single": f.ask(http.MethodGet, "/v1/email/a@mail.example", ""), "batch": f.ask(http.MethodPost, "/v1/emails", twoAddresses),
+		"edge single": edge(opSingle), "edge batch": edge(opBatch),
+	}
+}
+
+// A look-up that is refused because too many wait is a problem of the whole
+// request, which costs nothing, and no error of the domain.
+func TestRefusedLookupIsAProblemOfTheRequest(t *testing.T) {
+	for reason, want := range map[mx.Reason]struct {
+		status int
+		says   string
+	}{
+		mx.TooMany:    {http.StatusTooManyRequests, "^Rate limit exceeded: .*[0-9]+ seconds"},
+		mx.Overloaded: {http.StatusServiceUnavailable, "nothing was charged"},
+	} {
+		f := newFakes(t)
+		f.resolver.ask["mail.example"] = func(context.Context) (bool, error) {
+			return false, &mx.Error{Kind: mx.Limited, Reason: reason}
+		}
+		for name, r := range f.lookupRequests() {
+			answer := f.send(r)
+			require.Equal(t, want.status, answer.Code, name)
+			require.Equal(t, "1", answer.Header().Get("Retry-After"), name)
+			var p struct{ Title, Detail, Error string }
+			require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &p), name)
+			require.Regexp(t, want.says, p.Detail+p.Error, name)
+			require.Equal(t, want.status == http.StatusTooManyRequests, p.Title != "", "shape C: %s", name)
+		}
+		require.NotContains(t, f.trace.list(), "charge")
+	}
+}
+
+// The resolver shares its look-ups between accounts, so it has to know whose
+// they are.
+func TestLookupsAreThoseOfTheAccount(t *testing.T) {
+	f := newFakes(t)
+	f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { return true, nil }
+	for name, r := range f.lookupRequests() {
+		f.resolver.account.Store(0)
+		require.Equal(t, http.StatusOK, f.send(r).Code, name)
+		require.Equal(t, f.ledger.account, f.resolver.account.Load(), name)
+	}
+}

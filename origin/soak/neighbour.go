@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// neighbours has accounts flood the resolver with domains that are never
+// answered, one account and then five together. Another account's requests about
+// domains that nobody asked about before are answered as usual.
+func neighbours(s *scene) error {
+	s.dns.FaultAll(asNamed)
+	p, err := s.start("--dns-timeout", "5s", "--batch-timeout", "10s")
+	if err != nil {
+		return err
+	}
+	for _, greedy := range []int{1, 5} {
+		if err := s.neighbourOf(greedy, p.address); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// usualWait is the longest median of requests that need a look-up.
+const usualWait = 60 * time.Millisecond
+
+func (s *scene) neighbourOf(greedy int, address string) error {
+	ctx, stop := context.WithCancel(s.ctx)
+	defer stop()
+	var floods []*load
+	for n := range greedy {
+		flood, err := s.newFlood(fmt.Sprintf("greedy-%d-of-%d", n+1, greedy), address)
+		if err != nil {
+			return err
+		}
+		defer flood.start(ctx)()
+		floods = append(floods, flood)
+	}
+	s.awaitFlood()
+	honest, err := s.newHonest(fmt.Sprintf("honest-%d", greedy), address)
+	if err != nil {
+		return err
+	}
+	honest.runOut(ctx)
+	return s.judgeNeighbour(honest, floods)
+}
+
+// newFlood sends more look-ups at once than one account may have waiting. A
+// client that is refused waits as long as the answer says.
+func (s *scene) newFlood(name, address string) (*load, error) {
+	a, err := s.newAccount(name, unlimited, unlimited)
+	l := &load{account: a, clients: 24, at: always(address)}
+	l.next = func(int, int) request { return freshBatch(silent, 64) }
+	l.finished = func(_ int, _ request, o outcome) bool {
+		if o.status == http.StatusTooManyRequests {
+			time.Sleep(time.Second)
+		}
+		return true
+	}
+	return l, err
+}
+
+// awaitFlood returns once no further domain is asked about: the floods have all
+// the look-ups under way that they can get.
+func (s *scene) awaitFlood() {
+	const quiet, limit = 500 * time.Millisecond, 10 * time.Second
+	for begun, last := time.Now(), -1; s.dns.Names() != last && time.Since(begun) < limit; time.Sleep(quiet) {
+		last = s.dns.Names()
+	}
+}
+
+func (s *scene) newHonest(name, address string) (*load, error) {
+	a, err := s.newAccount(name, unlimited, unlimited)
+	l := &load{account: a, clients: 1, at: always(address)}
+	l.next = func(int, int) request { return single(freshEmail("")) }
+	begun, length := time.Now(), s.span(10*time.Second)
+	l.finished = func(int, request, outcome) bool { return time.Since(begun) < length }
+	return l, err
+}
+
+func (s *scene) judgeNeighbour(honest *load, floods []*load) error {
+	what := fmt.Sprintf("beside %d flooding accounts", len(floods))
+	s.figure("%s: %s", what, &honest.tally)
+	s.figure("one of them: %s", &floods[0].tally)
+	s.expect(honest.answers(http.StatusOK) == honest.requests, "%s %d of %d requests got no 200",
+		what, honest.requests-honest.answers(http.StatusOK), honest.requests)
+	s.expectWithin(percentile(honest.times(), 50), usualWait, what+" the median request")
+	for _, l := range append(floods, honest) {
+		s.expectContract(&l.tally)
+	}
+	return s.expectBooks(honest.account, honest.points, honest.points)
+}
