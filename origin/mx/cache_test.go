@@ -138,9 +138,7 @@ func TestALackIsNeverServedStale(t *testing.T) {
 			t.Run(why+"/"+domain, func(t *testing.T) {
 				t.Parallel()
 				server := mxtest.New(t, ttlZone)
-				c := impatient
-				c.StaleWait = time.Millisecond
-				r, clock := openAt(t, c, server.Addr)
+				r, clock := openAt(t, Config{Timeout: 3 * time.Second, StaleWait: time.Millisecond}, server.Addr)
 				mx, err := r.Lookup(context.Background(), anyone, domain)
 				require.NoError(t, err)
 				require.False(t, mx)
@@ -168,7 +166,7 @@ func TestALackIsNeverServedStale(t *testing.T) {
 // closes get no stale answer of false either, but one of true.
 func TestOnlyStaleAnswersOfTrueReplaceErrors(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
-	r, clock := openAt(t, Config{AccountConcurrency: 1, AccountWaiting: 1}, server.Addr)
+	r, clock := openAt(t, Config{Timeout: time.Minute, AccountConcurrency: 1, AccountWaiting: 1}, server.Addr)
 	for domain, want := range map[string]bool{"usual.test": true, "unequal.test": true, "null.test": false} {
 		mx, err := r.Lookup(context.Background(), anyone, domain)
 		require.NoError(t, err)
@@ -193,6 +191,7 @@ func TestOnlyStaleAnswersOfTrueReplaceErrors(t *testing.T) {
 	mx, err = r.Lookup(left, anyone, "usual.test")
 	require.NoError(t, err)
 	require.True(t, mx)
+	eventually(t, func() bool { return r.Stats().Waiting == 0 })
 	require.Equal(t, 1, r.Stats().InFlight, "its refresh has the slot")
 
 	occupy(t, r, t.Context(), "place.test")
