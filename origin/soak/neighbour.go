@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -56,11 +57,18 @@ func (s *scene) newFlood(name, address string) (*load, error) {
 	l.next = func(int, int) request { return freshBatch(silent, 64) }
 	l.finished = func(_ int, _ request, o outcome) bool {
 		if o.status == http.StatusTooManyRequests {
-			time.Sleep(time.Second)
+			rest(&o)
 		}
 		return true
 	}
 	return l, err
+}
+
+// rest waits as long as Retry-After says, and at least so long that an answer
+// without one does not turn the flood into a test of the processor.
+func rest(o *outcome) {
+	seconds, _ := strconv.Atoi(o.header.Get("Retry-After"))
+	time.Sleep(max(time.Duration(seconds)*time.Second, 100*time.Millisecond))
 }
 
 // awaitFlood returns once no further domain is asked about: the floods have all
