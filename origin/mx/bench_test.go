@@ -39,7 +39,7 @@ func benchNames() []string {
 }
 
 // BenchmarkCached compares a look-up in the cache with the bare cache below it
-// and with what no cache can beat: a map that nobody writes, and one behind a
+// and with what no cache can beat: a map without writers, and one behind a
 // read lock.
 func BenchmarkCached(b *testing.B) {
 	names := benchNames()
@@ -100,7 +100,7 @@ func BenchmarkAsked(b *testing.B) {
 	})
 }
 
-// BenchmarkFullCache tells what a full cache costs in memory, in octets an
+// BenchmarkFullCache measures what a full cache costs in memory, in bytes an
 // entry, with usual names and with the longest.
 func BenchmarkFullCache(b *testing.B) {
 	const entries = 100_000

@@ -37,7 +37,7 @@ func newCache(c Config) (*cache, error) {
 	k.entries, err = otter.New(&otter.Options[string, entry]{
 		MaximumSize: c.CacheEntries,
 		Clock:       c.clock,
-		Logger:      &otter.NoopLogger{}, // a log line might bear a domain
+		Logger:      &otter.NoopLogger{}, // a log line might have a domain
 		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, entry]) time.Duration {
 			return time.Duration(e.Value.dies - k.now())
 		}),

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeClock stands still until it is told to go on.
+// fakeClock moves only by advance.
 type fakeClock struct{ now atomic.Int64 }
 
 func (c *fakeClock) NowNano() int64                      { return c.now.Load() }
@@ -221,7 +221,7 @@ func TestStaleAnswersDoNotWaitForTheDeadline(t *testing.T) {
 	require.True(t, fresh, "and its failure spares the next caller the wait")
 }
 
-// An answer that grows too old while its refresh is under way is not told.
+// An answer that grows too old while its refresh is under way is not served.
 func TestStaleAnswersAreBoundedToTheEnd(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)

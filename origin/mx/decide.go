@@ -34,7 +34,7 @@ func decide(msg *dns.Msg, name string) (answer, *Error) {
 }
 
 // extendedError names the first extended error of msg (RFC 8914). Its free text
-// is left out, since it may bear the domain.
+// is left out, since it may hold the domain.
 func extendedError(msg *dns.Msg) string {
 	opt := msg.IsEdns0()
 	if opt == nil {
@@ -75,7 +75,7 @@ func aliasOf(records []dns.RR, name string) *dns.CNAME {
 }
 
 // exchanges judges the MX records of name: one host name is enough. Without
-// any the zone speaks of mail and yet takes none, as with null MX.
+// one the domain takes no mail, as with null MX.
 func exchanges(records []dns.RR, name string) (mx bool, ttl time.Duration, found bool) {
 	ttl = forever
 	for _, rr := range records {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// message is a reply from a recursive resolver. Records stand by section.
+// message is a reply from a recursive resolver. Records are given by section.
 func message(rcode int, answer, authority []string) *dns.Msg {
 	m := new(dns.Msg).SetQuestion("example.test.", dns.TypeMX)
 	m.Response, m.RecursionAvailable, m.Rcode = true, true, rcode
@@ -114,7 +114,7 @@ func TestACutReplyDoesNotDecode(t *testing.T) {
 		require.NoError(t, err)
 		for n := range wire {
 			reply, _ := read(wire[:n], query)
-			require.Nil(t, reply, "%d of %d octets of %v", n, len(wire), m)
+			require.Nil(t, reply, "%d of %d bytes of %v", n, len(wire), m)
 		}
 		reply, err := read(wire, query)
 		require.NoError(t, err)

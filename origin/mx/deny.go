@@ -6,8 +6,8 @@ import "github.com/miekg/dns"
 //
 // A name error is known by its code, and no data by the SOA record of a zone
 // that holds the name (RFC 2308 section 2). Where CNAMEs lead to another zone,
-// the target has to be asked for itself. What is left is a referral where name
-// servers stand in the SOA's place; and an empty answer, which counts from a
+// the target has to be asked for itself. What is left is a referral, with name
+// servers in the SOA's place; and an empty answer, which counts from a
 // server that recurses or is the name's authority.
 func deny(msg *dns.Msg, end string, a answer) (answer, *Error) {
 	soa, referral := authority(msg.Ns, end)
@@ -27,7 +27,7 @@ func deny(msg *dns.Msg, end string, a answer) (answer, *Error) {
 }
 
 // authority finds in the authority section the SOA of a zone that holds name,
-// and whether name servers stand there.
+// and whether name servers are there.
 func authority(records []dns.RR, name string) (soa *dns.SOA, servers bool) {
 	for _, rr := range records {
 		switch r := rr.(type) {

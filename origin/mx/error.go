@@ -37,7 +37,7 @@ const (
 	Closed                        // Failure: the resolver was closed
 )
 
-// Error is a look-up that found out nothing. It never bears the domain, which
+// Error is a look-up that found out nothing. It never has the domain, which
 // is part of somebody's address: it may be logged as it is.
 type Error struct {
 	Kind   Kind
@@ -116,7 +116,7 @@ var nextSteps = [...]string{
 	Closed:      "the process is stopping; try again elsewhere",
 }
 
-// worse keeps the more telling of two errors: the first that is no timeout.
+// worse keeps the more informative of two errors: the first that is no timeout.
 func worse(a, b *Error) *Error {
 	if a == nil || b != nil && a.Kind == Timeout && b.Kind == Failure {
 		return b

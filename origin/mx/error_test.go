@@ -42,8 +42,8 @@ func TestErrorsKeepTheCause(t *testing.T) {
 	require.ErrorContains(t, &Error{Reason: Rcode, Rcode: 4095}, "RCODE4095")
 }
 
-// An extended error (RFC 8914) is told by its name alone.
-func TestExtendedErrorsAreTold(t *testing.T) {
+// An extended error (RFC 8914) is shown by its name alone.
+func TestExtendedErrorsAreShown(t *testing.T) {
 	m := message(dns.RcodeServerFailure, nil, nil).SetEdns0(udpPayload, false)
 	m.IsEdns0().Option = append(m.IsEdns0().Option,
 		&dns.EDNS0_EDE{InfoCode: dns.ExtendedErrorCodeDNSBogus, ExtraText: "validation failure <example.test. MX IN>"})

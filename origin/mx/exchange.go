@@ -9,7 +9,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// udpPayload is the size of answers asked for, in octets: it passes every path
+// udpPayload is the size of answers asked for, in bytes: it passes every path
 // without fragments (DNS flag day 2020).
 const udpPayload = 1232
 

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	// hasty asks again soon, and yet bears with a busy machine.
+	// hasty asks again soon, and still works on a busy machine.
 	hasty = Config{Hedge: 50 * time.Millisecond}
 	// impatient has time-outs that a test can sit through.
 	impatient = Config{Timeout: 400 * time.Millisecond, Hedge: 50 * time.Millisecond}
@@ -193,7 +193,7 @@ func TestForgedAnswersAreCounted(t *testing.T) {
 	require.EqualValues(t, 1, r.Stats().Ignored)
 }
 
-// Whoever guesses at ids is not to have all 65,536 tries.
+// An attacker who guesses ids must not get all 65,536 tries.
 func TestAFloodOfForgeriesIsLeftForTCP(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.FaultAll(func(w dns.ResponseWriter, reply *dns.Msg) {

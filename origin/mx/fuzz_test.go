@@ -29,13 +29,13 @@ func seeds() []*dns.Msg {
 		message(2, nil, nil), // SERVFAIL
 		authoritative,        // denied by an authority
 		message(0, []string{"example.test. 9 IN MX 10 mail.test."}, nil).SetEdns0(udpPayload, false),              // with OPT
-		message(0, []string{`example.test. 9 IN MX 10 a\.b\000.test.`, "example.test. 9 IN MX 10 -a.test."}, nil), // odd octets in names
+		message(0, []string{`example.test. 9 IN MX 10 a\.b\000.test.`, "example.test. 9 IN MX 10 -a.test."}, nil), // odd bytes in names
 	}
 }
 
 var hostName = regexp.MustCompile(`^(?i:([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*([a-z0-9]*[a-z-][a-z0-9-]*)\.)$`)
 
-// FuzzDecide feeds octets as a server's reply. Whatever is told must be in
+// FuzzDecide feeds bytes as a server's reply. Every answer must be in
 // them: MX with a host name for true, a denial for false.
 func FuzzDecide(f *testing.F) {
 	for _, m := range seeds() {
@@ -83,7 +83,7 @@ func publishes(msg *dns.Msg, owner string) bool {
 	return false
 }
 
-// FuzzRead feeds octets as a datagram that came while a reply is waited for.
+// FuzzRead feeds bytes as a datagram that came while a reply is awaited.
 func FuzzRead(f *testing.F) {
 	query := new(dns.Msg).SetQuestion("example.test.", dns.TypeMX)
 	query.Id = 0x4d58
@@ -113,7 +113,7 @@ func FuzzCanonical(f *testing.F) {
 	for _, domain := range []string{
 		"example.test", "EXAMPLE.Test.", // any case, a final dot
 		"", ".", "a..b", // empty labels
-		"[192.0.2.1]", `a\.b`, "a b", "bücher.test", // what no name bears
+		"[192.0.2.1]", `a\.b`, "a b", "bücher.test", // what no name has
 		strings.Repeat("a", 64) + ".test", strings.Repeat("a.", 127) + "a", // beyond the limits
 	} {
 		f.Add(domain)

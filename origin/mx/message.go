@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	headerSize = 12   // octets, RFC 1035 section 4.1.1
-	flagQR     = 0x80 // in the third octet: a response
+	headerSize = 12   // bytes, RFC 1035 section 4.1.1
+	flagQR     = 0x80 // in the third byte: a response
 	flagTC     = 0x02 // there too: truncated
 )
 
@@ -23,9 +23,8 @@ var (
 // be cut, and RFC 2181 section 9 has the rest ignored.
 var truncated = &dns.Msg{MsgHdr: dns.MsgHdr{Truncated: true}}
 
-// read returns the reply to query that wire is, or nil where wire is something
-// else, with errGarbage where it is nothing. A reply that does not decode is
-// errMalformed.
+// read returns the reply to query, nil if wire answers another query, and
+// errGarbage if it is not DNS. A reply that does not decode is errMalformed.
 func read(wire []byte, query *dns.Msg) (*dns.Msg, error) {
 	mine := len(wire) >= headerSize && binary.BigEndian.Uint16(wire) == query.Id && wire[2]&flagQR != 0
 	if mine && wire[2]&flagTC != 0 {
@@ -59,7 +58,7 @@ func unpack(wire []byte) (*dns.Msg, error) {
 	return m, nil
 }
 
-// answers tells whether reply is one to query: its id, and its question but
+// answers reports whether reply is one to query: its id, and its question but
 // for the case of letters. An error may come without the question.
 func answers(reply, query *dns.Msg) bool {
 	if reply.Id != query.Id || !reply.Response || reply.Opcode != dns.OpcodeQuery {

@@ -50,7 +50,7 @@ func open(t testing.TB, c Config, servers ...string) *Resolver {
 	return r
 }
 
-func TestLookupTellsWhetherThereAreMXRecords(t *testing.T) {
+func TestLookupReportsWhetherThereAreMXRecords(t *testing.T) {
 	r := open(t, Config{}, mxtest.Start(t, zone))
 	for _, test := range []struct {
 		why, domain string
@@ -126,7 +126,7 @@ func TestLookupEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	_, err := r.Lookup(ctx, anyone, "example.test")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.Zero(t, r.Stats().InFlight, "nobody waits, nothing flies")
+	require.Zero(t, r.Stats().InFlight, "no caller, no look-up")
 }
 
 func TestCloseEndsLookups(t *testing.T) {
@@ -146,11 +146,11 @@ func TestCloseEndsLookups(t *testing.T) {
 	_, err = r.Lookup(context.Background(), anyone, "new.test")
 	requireError(t, err, Failure, Closed)
 	mx, err := r.Lookup(context.Background(), anyone, "example.test")
-	require.NoError(t, err, "what is in the cache is still told")
+	require.NoError(t, err, "what is in the cache is still served")
 	require.True(t, mx)
 }
 
-// requireError requires an *Error of that kind and reason that bears no domain.
+// requireError requires an *Error of that kind and reason without a domain.
 func requireError(t testing.TB, err error, kind Kind, reason Reason) {
 	t.Helper()
 	var e *Error

@@ -3,13 +3,13 @@ package mx
 import "strings"
 
 const (
-	maxName  = 253 // octets of a name in text, RFC 1035 section 2.3.4 less two
+	maxName  = 253 // bytes of a name in text, RFC 1035 section 2.3.4 less two
 	maxLabel = 63
 )
 
 // canonical returns domain as it is asked and cached: in lower case, without
-// a final dot. It returns "" for a name that cannot stand in the DNS as a mail
-// domain (too long, an empty label, a character no host name bears), of which
+// a final dot. It returns "" for a name that cannot be a mail domain in the DNS
+// (too long, an empty label, a character that no host name has), of which
 // it is known without asking that it has no MX.
 func canonical(domain string) (string, error) {
 	domain = strings.TrimSuffix(domain, ".")
@@ -41,8 +41,8 @@ func canonical(domain string) (string, error) {
 	return domain, nil
 }
 
-// isNameByte tells letters, digits, the hyphen, and the underscore, which no
-// host name bears but the DNS does (RFC 8552).
+// isNameByte reports letters, digits, the hyphen, and the underscore, which no
+// host name has but the DNS does (RFC 8552).
 func isNameByte(b byte) bool { return isLDH(b) || b == '_' }
 
 func isLDH(b byte) bool {
@@ -51,7 +51,7 @@ func isLDH(b byte) bool {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-// isHostName tells whether exchange, a name in presentation form, is the name
+// isHostName reports whether exchange, a name in presentation form, is the name
 // of a host: labels of letters, digits and inner hyphens (RFC 1123 section
 // 2.1), of which the last is not all digits, so that an IPv4 address in its
 // place is none (the same section). The root is none; as an exchange it is

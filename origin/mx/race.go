@@ -15,7 +15,7 @@ const (
 // race is one question put to the servers in turn: to the next one whenever
 // the pace says so or one has failed, each listening on until one has won. So
 // a lost packet costs one step of the pace, a dead server no more, and a slow
-// one is still heard.
+// one can still answer.
 type race struct {
 	query   func(context.Context, *server) (answer, *Error)
 	start   func(func()) // runs a function on a goroutine that Close waits for
@@ -31,7 +31,7 @@ type lane struct {
 	*server
 	sent, unheard int
 	out           bool   // it has failed for good
-	err           *Error // the most telling so far
+	err           *Error // the most informative so far
 }
 
 type result struct {
@@ -48,7 +48,7 @@ func (r *Resolver) newRace(query func(context.Context, *server) (answer, *Error)
 	}
 }
 
-// run returns the first answer that says something, or the most telling error
+// run returns the first answer that says something, or the most informative error
 // once every server has failed or time is out.
 func (c *race) run(ctx context.Context) (answer, *Error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -98,7 +98,7 @@ func (c *race) next() (least *lane) {
 	return least
 }
 
-// failed notes an error. A server that has spoken is not asked again, one that
+// failed notes an error. A server that has answered is not asked again, one that
 // is unreachable once more; another that was not asked yet is asked at once.
 func (c *race) failed(ctx context.Context, res result) {
 	l := res.lane
@@ -113,7 +113,7 @@ func (c *race) failed(ctx context.Context, res result) {
 	}
 }
 
-// over tells whether nothing more can come: every server has failed, or time
+// over reports whether nothing more can come: every server has failed, or time
 // is out and all queries have come back.
 func (c *race) over(ctx context.Context) bool {
 	return c.next() == nil || c.running == 0 && (c.left == 0 || ctx.Err() != nil)
@@ -133,8 +133,8 @@ func (c *race) won(winner *lane) {
 	}
 }
 
-// worst is the most telling error of all. A race that time did not let begin
-// met silence.
+// worst is the most informative error of all. If no query was sent in time, it
+// is a timeout.
 func (c *race) worst() *Error {
 	var worst *Error
 	for i := range c.lanes {

@@ -34,7 +34,7 @@ func TestTheSecondServerAnswersForTheFirst(t *testing.T) {
 	}
 }
 
-// A server that let itself be waited for stands behind the others for a while.
+// A server that was late is asked after the others for a while.
 func TestLateServersAreAskedLast(t *testing.T) {
 	down, silent, good := mxtest.New(t, zone), mxtest.New(t, zone), mxtest.New(t, zone)
 	down.Close()
@@ -49,7 +49,7 @@ func TestLateServersAreAskedLast(t *testing.T) {
 	require.Zero(t, silent.Asked("two.example.test")+silent.Asked("null.example.test"))
 }
 
-// never is a pace that no test lives to see.
+// never is a pace that no test reaches.
 var never = Config{Timeout: 10 * time.Second, Hedge: time.Hour}
 
 func TestAFailureIsNotWaitedFor(t *testing.T) {
@@ -79,7 +79,7 @@ func TestAllServersFail(t *testing.T) {
 	r := open(t, Config{}, first.Addr, second.Addr)
 	_, err := r.Lookup(context.Background(), anyone, "example.test")
 	requireError(t, err, Failure, Rcode)
-	require.EqualValues(t, 2, r.Stats().UDP, "who has spoken is not asked again")
+	require.EqualValues(t, 2, r.Stats().UDP, "a server that has answered is not asked again")
 }
 
 func TestAFailureTellsMoreThanSilence(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// penalty is how long a server that was late stands behind the others.
+// penalty is how long a server that was late is asked after the others.
 const penalty = 30 * time.Second
 
 // server is one recursive resolver.
@@ -25,7 +25,7 @@ func (s *server) isLate(now time.Time) bool {
 }
 
 // line returns the servers in the order to ask: as configured, those that were
-// late behind the others. Nobody is left out.
+// late behind the others. None is left out.
 func (r *Resolver) line() []lane {
 	now := time.Now()
 	lanes := make([]lane, 0, len(r.servers))

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	udpBuffer  = 4096 // octets, for servers that send more than they were told
+	udpBuffer  = 4096 // bytes, for servers that send more than was asked for
 	maxIgnored = 16   // datagrams passed over before a query moves to TCP
 )
 
@@ -45,8 +45,8 @@ func (r *Resolver) overUDP(ctx context.Context, s *server, query *dns.Msg) (*dns
 	return truncated, nil
 }
 
-// overTCP asks again on a stream, where nothing is truncated and nobody else
-// can speak.
+// overTCP asks again on a stream, where nothing is truncated and no other
+// host can answer.
 func (r *Resolver) overTCP(ctx context.Context, s *server, query *dns.Msg) (*dns.Msg, error) {
 	r.counters.tcp.Add(1)
 	conn, err := send(ctx, "tcp", s, query)

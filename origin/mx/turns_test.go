@@ -181,8 +181,8 @@ func TestAllPlacesTaken(t *testing.T) {
 	require.NotContains(t, d.queues, int64(9))
 }
 
-// Whatever happens in whatever order, the counts are right, no account waits
-// that may have a slot, and in the end nothing is left.
+// In any order of events the counts are right, no account waits that may have a
+// slot, and in the end nothing is left.
 func FuzzTurns(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 64, 65, 128, 129, 130, 192, 193})
 	const most = 512 // steps
@@ -327,7 +327,7 @@ func TestTheAccountThatStartedMayLeave(t *testing.T) {
 	require.NoError(t, <-second)
 }
 
-// A look-up that waits and that nobody waits for is gone.
+// A look-up that waits is dropped with its last caller.
 func TestLeavingFreesThePlace(t *testing.T) {
 	r, server, _ := crowded(t, Config{AccountWaiting: 2})
 	ctx, leave := context.WithCancel(context.Background())

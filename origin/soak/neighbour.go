@@ -10,7 +10,7 @@ import (
 
 // neighbours has accounts flood the resolver with domains that are never
 // answered, one account and then five together. Another account's requests about
-// domains that nobody asked about before are answered as usual.
+// domains that were never asked about are answered as usual.
 func neighbours(s *scene) error {
 	s.dns.FaultAll(asNamed)
 	p, err := s.start("--dns-timeout", "5s", "--batch-timeout", "10s")

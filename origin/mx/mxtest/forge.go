@@ -7,7 +7,7 @@ import (
 )
 
 // The forgers, but for Forge, each send a false reply, which denies the name, and then the
-// true one. Whoever believes the first has been fooled.
+// true one. A resolver that believes the first was fooled.
 
 // WrongID forges a reply with another id.
 func WrongID(w dns.ResponseWriter, reply *dns.Msg) {

@@ -1,4 +1,4 @@
-// Package mxtest serves a zone over real sockets on loopback, and can be told
+// Package mxtest serves a zone over real sockets on loopback, and can be made
 // to misbehave. Tests start it; nothing that ships imports it.
 //
 //	addr := mxtest.Start(t, `

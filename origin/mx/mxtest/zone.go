@@ -10,7 +10,7 @@ import (
 const maxChain = 16 // CNAMEs followed in one answer
 
 // zone is the records by lower-case owner; a name that only has others below
-// it (an empty non-terminal) stands with none.
+// it (an empty non-terminal) has none.
 type zone map[string][]dns.RR
 
 func parseZone(text string) (zone, error) {
@@ -88,7 +88,7 @@ func (z zone) soa(name string) []dns.RR {
 	return nil
 }
 
-// parent returns the name above name; nothing stands above the root.
+// parent returns the name above name; nothing is above the root.
 func parent(name string) (string, bool) {
 	if name == "." {
 		return "", false
