@@ -25,7 +25,7 @@ type serveCmd struct {
 	OperatorListen string        `placeholder:"HOST:PORT" help:"Where operators' tools get /metrics and /readyz; --listen then answers 404 for them (default: they are on --listen)."`
 	DNS            []string      `placeholder:"HOST:PORT" help:"Recursive resolvers to ask, several with commas (default: those of /etc/resolv.conf)."`
 	DNSTimeout     time.Duration `name:"dns-timeout" default:"5s" help:"How long one MX look-up may take; it may wait as long before, while the account has its share of look-ups under way (${default})."`
-	DNSConcurrency int           `name:"dns-concurrency" default:"256" placeholder:"N" help:"How many MX look-ups may ask at a time; one account gets a quarter of them, and no more than are still free (${default})."`
+	DNSConcurrency int           `name:"dns-concurrency" default:"256" placeholder:"N" help:"How many MX look-ups may ask at a time; one account alone gets a quarter of them, and less while others use them (${default})."`
 	BatchTimeout   time.Duration `default:"10s" help:"How long the work of a batch may take before it answers with what is finished; the charge may add a second (${default})."`
 	EdgeSecret     string        `placeholder:"SECRET" help:"The secret that the deployment's workers send to /v1/edge/admit, of at least 16 characters; without it there is no such path."`
 	Plans          string        `placeholder:"FILE" help:"Plans as a JSON array: name, rate, points, overage."`

@@ -16,10 +16,10 @@ type Config struct {
 	Concurrency int           // look-ups that ask at a time; 256
 	MaxWaiting  int           // look-ups that wait to ask; 8,192
 
-	// Of these, one account gets so many, and no more while it has as many as
-	// are free.
+	// Of these, an account that is alone gets so many, and less while others have
+	// some; see turns.
 	AccountConcurrency int // a quarter of Concurrency, at least 1
-	AccountWaiting     int // 1,024
+	AccountWaiting     int // an eighth of MaxWaiting, at least 1
 
 	CacheEntries   int           // domains kept; 100,000
 	MinTTL         time.Duration // lower clamp of every TTL; 10 s
@@ -40,7 +40,7 @@ func (c Config) withDefaults() Config {
 	set(&c.Concurrency, 256)
 	set(&c.MaxWaiting, 8192)
 	set(&c.AccountConcurrency, max(c.Concurrency/4, 1))
-	set(&c.AccountWaiting, 1024)
+	set(&c.AccountWaiting, max(c.MaxWaiting/8, 1))
 	set(&c.CacheEntries, 100_000)
 	set(&c.MinTTL, 10*time.Second)
 	set(&c.MaxTTL, 24*time.Hour)
@@ -65,15 +65,24 @@ func (c Config) Check() error {
 		return fmt.Errorf("--dns-timeout %s leaves no time for an answer; give at least %s, such as 5s", c.Timeout, minTimeout)
 	case c.Concurrency < 1:
 		return fmt.Errorf("--dns-concurrency %d lets no look-up ask; give a number of at least 1, such as 256", c.Concurrency)
+	case c.Concurrency > maxLookups:
+		return fmt.Errorf("--dns-concurrency %d is more than one process can do; give at most %d", c.Concurrency, maxLookups)
 	case min(c.Hedge, c.MinTTL, c.MaxTTL, c.MaxNegativeTTL, c.FailureTTL, c.StaleWait, c.StaleRecheck) < 0:
 		return errors.New("mx: a duration is negative; only StaleFor may be")
 	case min(c.MaxWaiting, c.AccountConcurrency, c.AccountWaiting, c.CacheEntries) < 0:
 		return errors.New("mx: a limit is negative; leave it at 0 for its default")
+	case c.MaxWaiting > maxLookups:
+		return fmt.Errorf("mx: MaxWaiting is %d; give at most %d", c.MaxWaiting, maxLookups)
+	case c.AccountConcurrency > c.Concurrency, c.AccountWaiting > c.MaxWaiting:
+		return errors.New("mx: the limit of one account is above that of all; lower it")
 	}
 	return nil
 }
 
-const minTimeout = time.Millisecond
+const (
+	minTimeout = time.Millisecond
+	maxLookups = 1 << 20
+)
 
 func set[T int | time.Duration](field *T, value T) {
 	if *field == 0 {

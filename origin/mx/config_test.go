@@ -74,6 +74,11 @@ func TestNewRefusesImpossibleLimits(t *testing.T) {
 		_, err := New(Config{Servers: server, Timeout: timeout})
 		require.ErrorContains(t, err, "--dns-timeout "+timeout.String()+" leaves no time for an answer; give at least 1ms")
 	}
+	for _, c := range []Config{{Concurrency: maxLookups + 1}, {Concurrency: 4, AccountConcurrency: 5}, {AccountWaiting: 1 << 19}} {
+		c.Servers = server
+		_, err := New(c)
+		require.Error(t, err)
+	}
 	_, err := New(Config{Servers: server, Concurrency: -1})
 	require.ErrorContains(t, err, "--dns-concurrency -1 lets no look-up ask; give a number of at least 1")
 }

@@ -11,10 +11,10 @@ import (
 // long queue delays no other account.
 //
 // Two resources are shared: slots, one for each flight that asks, and places in
-// the queues. An account gets no more of either while it has as many as are
-// still free: the dynamic thresholds for shared buffers of Choudhury and Hahne
-// (IEEE/ACM Transactions on Networking 6(2), 1998). So n accounts that take all
-// they can get leave 1/(n+1) free, and the next account is served at once.
+// the queues. The bound of an account is a fixed part of what is free: the
+// dynamic thresholds for shared buffers of Choudhury and Hahne (IEEE/ACM
+// Transactions on Networking 6(2), 1998). So accounts that take all they can get
+// leave something free, and the next account is served at once.
 //
 // The fields and methods are guarded by flights.mu.
 type turns struct {
@@ -27,15 +27,18 @@ type turns struct {
 // pool is a resource that accounts share.
 type pool struct {
 	all, free int
-	most      int // for one account
+	most      int // for an account that is alone
 }
 
 func newPool(all, most int) pool { return pool{all: all, free: all, most: most} }
 
 func (p *pool) taken() int { return p.all - p.free }
 
-// allows reports whether an account may have one more.
-func (p *pool) allows(has int) bool { return has < min(p.most, p.free) }
+// allows reports whether an account may have one more: while it has less than
+// free / (all/most - 1). An account that is alone comes to most. Others that
+// come while it keeps what it has come to the same part of what is left, so n
+// accounts leave (1 - most/all)^n of all free, whatever their order.
+func (p *pool) allows(has int) bool { return p.free > 0 && has*(p.all-p.most) < p.free*p.most }
 
 // queue is the look-ups of one account.
 type queue struct {

@@ -66,7 +66,8 @@ func TestOneAccountHoldsAQuarter(t *testing.T) {
 	require.Equal(t, 236, d.places.taken())
 }
 
-// However many accounts take all they can get, the next one is served at once.
+// However many accounts take all they can get, side by side or one after the
+// other, the next one is served at once.
 func TestTheNextAccountIsServedAtOnce(t *testing.T) {
 	for _, greedy := range []int64{1, 2, 4, 5, 8, 20, 100, 255} {
 		d := newDesk(t, Config{MaxWaiting: 1 << 20})
@@ -78,6 +79,16 @@ func TestTheNextAccountIsServedAtOnce(t *testing.T) {
 		require.GreaterOrEqual(t, d.slots.free, 256/int(greedy+1), "%d accounts", greedy)
 		f, _ := d.wait(-1)
 		require.True(t, d.asking[f], "%d accounts", greedy)
+	}
+	d := newDesk(t, Config{MaxWaiting: 1 << 20})
+	left := 256.0
+	for account := range int64(15) {
+		for range 100 {
+			d.wait(account)
+		}
+		left *= 0.75
+		require.InDelta(t, left, d.slots.free, 3, "after %d accounts", account+1)
+		require.NotZero(t, d.slots.free)
 	}
 }
 
@@ -147,9 +158,9 @@ func TestWaitingIsBounded(t *testing.T) {
 		each   int // that wait
 	}{
 		{Config{}, 1, 1024},
-		{Config{}, 8, 911},  // 8 x 911 leave 904
-		{Config{}, 100, 82}, // of the slots each has 2 or 3
-		{Config{MaxWaiting: 10, AccountWaiting: 4}, 2, 4},
+		{Config{}, 8, 546},  // 8 x 546 leave 7 x 546
+		{Config{}, 100, 76}, // of the slots each has 2 or 3
+		{Config{MaxWaiting: 10, AccountWaiting: 4}, 2, 3},
 	} {
 		d := newDesk(t, c.config)
 		for range 1100 {
