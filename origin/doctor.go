@@ -74,7 +74,7 @@ func (c *doctorCmd) clock(context.Context) (string, error) {
 }
 
 func (c *doctorCmd) resolver(ctx context.Context) (string, error) {
-	r, err := openResolver(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: 1})
+	r, err := mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: 1})
 	if err != nil {
 		return "", err
 	}

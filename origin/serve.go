@@ -174,7 +174,7 @@ func (o *origin) close() {
 // open starts the parts, cheapest failure first.
 func (c *serveCmd) open(ctx context.Context, log *logging.Log) (_ *origin, err error) {
 	o := &origin{log: log}
-	if o.resolver, err = openResolver(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: c.DNSConcurrency}); err != nil {
+	if o.resolver, err = mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: c.DNSConcurrency}); err != nil {
 		return nil, err
 	}
 	if o.ledger, err = c.openLedger(ctx, ledger.WithLog(log.Logger)); err != nil {
@@ -197,14 +197,6 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log) (_ *origin, err e
 		OperatorApart: c.OperatorListen != "",
 	})
 	return o, nil
-}
-
-// openResolver refuses settings of 0, for which mx.New takes its defaults.
-func openResolver(config mx.Config) (*mx.Resolver, error) {
-	if err := config.Check(); err != nil {
-		return nil, err
-	}
-	return mx.New(config)
 }
 
 // warnOfResolver logs that the resolver does not answer. The start goes on: the

@@ -22,6 +22,7 @@ const (
 	shortestGrace  = time.Second // closing the port takes 0.3 s of it, see drain
 	longestGrace   = time.Hour
 	mostConns      = 1 << 20
+	mostLookups    = 1 << 20
 	shortestSecret = 16
 )
 
@@ -32,7 +33,8 @@ func (c *serveCmd) check() error {
 		checkTime("--dns-timeout", c.DNSTimeout, shortestTime, longestTime),
 		checkTime("--batch-timeout", c.BatchTimeout, shortestTime, longestTime),
 		checkTime("--grace", c.Grace, shortestGrace, longestGrace),
-		c.checkConnections(),
+		checkNumber("--dns-concurrency", c.DNSConcurrency, mostLookups),
+		checkNumber("--max-connections", c.MaxConnections, mostConns),
 		checkSecret(c.EdgeSecret),
 		c.checkListeners(),
 	)
@@ -49,9 +51,9 @@ func checkTime(flag string, t, least, most time.Duration) error {
 	return nil
 }
 
-func (c *serveCmd) checkConnections() error {
-	if c.MaxConnections < 1 || c.MaxConnections > mostConns {
-		return fmt.Errorf("--max-connections %d: give a number of at least 1 and at most %d", c.MaxConnections, mostConns)
+func checkNumber(flag string, n, most int) error {
+	if n < 1 || n > most {
+		return fmt.Errorf("%s %d: give a number of at least 1 and at most %d", flag, n, most)
 	}
 	return nil
 }

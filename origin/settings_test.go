@@ -33,6 +33,8 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	for args, says := range map[string]string{
 		"--dns-timeout 0s":                "--dns-timeout 0s: give a time from 10ms to 5m0s",
 		"--dns-timeout=-5s":               "--dns-timeout -5s: give a time",
+		"--dns-concurrency 0":             "--dns-concurrency 0: give a number of at least 1",
+		"--dns-concurrency=-1":            "--dns-concurrency -1: give a number",
 		"--dns-timeout 5":                 "--dns-timeout: expected duration",
 		"--dns-timeout 1h":                "--dns-timeout 1h0m0s: give a time",
 		"--batch-timeout 0s":              "--batch-timeout 0s: give a time",

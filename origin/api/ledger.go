@@ -24,6 +24,7 @@ type Request interface {
 	Late() (refusal ledger.Decision, refused bool)
 	Inspect() (ledger.Decision, error)
 	Claim(price int64, once *ledger.Idempotency) (ledger.Decision, error)
+	Waste()
 	Charge(ledger.Charge) (ledger.Decision, error)
 	End()
 }

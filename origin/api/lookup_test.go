@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,6 +48,7 @@ func TestRefusedLookupIsAProblemOfTheRequest(t *testing.T) {
 			require.Equal(t, want.status == http.StatusTooManyRequests, p.Title != "", "shape C: %s", name)
 		}
 		require.NotContains(t, f.trace.list(), "charge")
+		require.Equal(t, want.status == http.StatusTooManyRequests, slices.Contains(f.trace.list(), "waste"), "it is unpaid work")
 	}
 }
 

@@ -122,6 +122,9 @@ func (x *exchange) claim(j *job) (stored []byte, p *problem) {
 // work does the job as long as the caller waits and the ledger lets it.
 func (x *exchange) work(j *job) (outcome, *problem) {
 	done, p := j.work(x.request.Context())
+	if p != nil && p.status == http.StatusTooManyRequests {
+		x.request.Waste()
+	}
 	if late := x.late(); late != nil {
 		return done, late
 	}

@@ -19,7 +19,7 @@ type Request struct {
 	secret           digest
 	token            *token // nil where neither the account nor the key has a rate
 
-	refused bool          // the charge was, after the work
+	refused bool          // after the work
 	waited  time.Duration // for the database
 
 	// Guarded by views.mu.
@@ -134,6 +134,10 @@ func (r *Request) Charge(c Charge) (Decision, error) {
 	r.refused = t.decision.Verdict != Good && t.decision.Verdict != Replayed
 	return t.decision, nil
 }
+
+// Waste says that the work of the request is refused, though not by the ledger:
+// it counts as unpaid.
+func (r *Request) Waste() { r.refused = true }
 
 // End frees what the request holds; it is called once the answer is sent. Work
 // that the caller did not wait for, or that was refused only afterwards, counts

@@ -56,17 +56,14 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Check reports the first setting that no resolver can work with. A Timeout or
-// Concurrency of 0 is one of them here, so that an operator who sets it to 0 does
-// not get the default.
-func (c Config) Check() error {
+// check reports the first setting that no resolver can work with, once the
+// defaults are set.
+func (c Config) check() error {
 	switch {
 	case c.Timeout < minTimeout:
-		return fmt.Errorf("--dns-timeout %s leaves no time for an answer; give at least %s, such as 5s", c.Timeout, minTimeout)
-	case c.Concurrency < 1:
-		return fmt.Errorf("--dns-concurrency %d lets no look-up ask; give a number of at least 1, such as 256", c.Concurrency)
-	case c.Concurrency > maxLookups:
-		return fmt.Errorf("--dns-concurrency %d is more than one process can do; give at most %d", c.Concurrency, maxLookups)
+		return fmt.Errorf("mx: Timeout is %s; give at least %s", c.Timeout, minTimeout)
+	case c.Concurrency < 1, c.Concurrency > maxLookups:
+		return fmt.Errorf("mx: Concurrency is %d; give 1 to %d", c.Concurrency, maxLookups)
 	case min(c.Hedge, c.MinTTL, c.MaxTTL, c.MaxNegativeTTL, c.FailureTTL, c.StaleWait, c.StaleRecheck) < 0:
 		return errors.New("mx: a duration is negative; only StaleFor may be")
 	case min(c.MaxWaiting, c.AccountConcurrency, c.AccountWaiting, c.CacheEntries) < 0:

@@ -46,7 +46,7 @@ type Resolver struct {
 // nothing: see [Resolver.Probe].
 func New(c Config) (*Resolver, error) {
 	c = c.withDefaults()
-	if err := c.Check(); err != nil {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
 	servers, err := parseServers(c.Servers)
