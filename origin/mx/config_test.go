@@ -72,7 +72,7 @@ func TestNewRefusesImpossibleLimits(t *testing.T) {
 	}
 	for _, timeout := range []time.Duration{-time.Second, 1} {
 		_, err := New(Config{Servers: server, Timeout: timeout})
-		require.ErrorContains(t, err, "--dns-timeout "+timeout.String()+" leaves no time for an answer; give at least 1ms")
+		require.ErrorContains(t, err, "mx: Timeout is "+timeout.String()+"; give at least 1ms")
 	}
 	for _, c := range []Config{{Concurrency: maxLookups + 1}, {Concurrency: 4, AccountConcurrency: 5}, {AccountWaiting: 1 << 19}} {
 		c.Servers = server
