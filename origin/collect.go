@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/addrspec/addrspec/origin/api"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/logging"
 	"github.com/addrspec/addrspec/origin/mx"
@@ -20,6 +21,9 @@ func registry(o *origin) *prometheus.Registry {
 	}
 	for _, f := range resolverFigures {
 		r.MustRegister(f.collector(func() float64 { return f.of(o.resolver.Stats()) }))
+	}
+	for _, f := range bodyFigures {
+		r.MustRegister(f.collector(func() float64 { return f.of(o.bodies) }))
 	}
 	for _, f := range moduleFigures {
 		r.MustRegister(f.collector(func() float64 { return f.of(o.engine.Stats()) }))
@@ -43,6 +47,10 @@ func (f figure[S]) collector(value func() float64) prometheus.Collector {
 		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: f.name, Help: f.help}, value)
 	}
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: f.name, Help: f.help}, value)
+}
+
+var bodyFigures = []figure[*api.Budget]{
+	{"addrspec_body_bytes", "Memory that the bodies and answers of requests under way hold.", false, func(b *api.Budget) float64 { return float64(b.Used()) }},
 }
 
 var ledgerFigures = []figure[ledger.Stats]{

@@ -33,16 +33,17 @@ func listen(flag, address string) (net.Listener, error) {
 
 // newFront bounds how many clients there are and how long one may take over
 // each part of a request. working is how long an answer may take beyond that.
-func newFront(listener net.Listener, handler http.Handler, log *slog.Logger, connections int, working time.Duration) *front {
-	return &front{api.Listener(api.Bounded(listener, connections)), &http.Server{
+func newFront(listener net.Listener, handler http.Handler, o *origin, connections int, working time.Duration) *front {
+	return &front{api.Listener(listener, connections, o.api.Metrics, handler), &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		WriteTimeout:      15*time.Second + working,
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(o.log.Handler(), slog.LevelDebug),
 
+		ConnContext:                  api.ConnContext,
 		DisableGeneralOptionsHandler: true,
 	}}
 }

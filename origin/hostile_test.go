@@ -13,33 +13,80 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// What is not well-formed HTTP gets an answer of the contract all the same, and
-// the service goes on.
+// What net/http refuses before any handler runs, and what is odd but reaches a
+// handler, gets an answer of the contract with a sentence that fits, and the
+// service goes on.
 func TestMalformedHTTPIsAnsweredInShapeA(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
+	const end = "Host: x\r\n\r\n"
 	for name, c := range map[string]struct {
 		request string
 		status  int
+		says    string
 	}{
-		"percent without digits": {"GET /v1/email/a%ZZ@mail.example HTTP/1.1\r\nHost: x\r\n\r\n", 400},
-		"NUL in the target":      {"GET /v1/email/a\x00@mail.example HTTP/1.1\r\nHost: x\r\n\r\n", 400},
-		"not HTTP at all":        {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n", 400},
-		"no host":                {"GET / HTTP/1.1\r\n\r\n", 400},
-		"huge header":            {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 80<<10) + "\r\n\r\n", 431},
-		"unknown encoding":       {"POST /v1/emails HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: odd\r\n\r\n", 501},
-		"two lengths":            {"POST /v1/emails HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
+		"percent in another path": {"GET /v1/a%ZZ HTTP/1.1\r\n" + end, 400, "percent sign"},
+		"percent in an address":   {"GET /v1/email/a%ZZ@mail.example HTTP/1.1\r\n" + end, 401, "INVALID_API_KEY"},
+		"NUL in the target":       {"GET /v1/email/a\x00@mail.example HTTP/1.1\r\n" + end, 400, "request line"},
+		"TLS":                     {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n", 400, "request line"},
+		"no target":               {"GET\r\n\r\n", 400, "request line"},
+		"HTTP/0.9":                {"GET /\r\n\r\n", 400, "request line"},
+		"another protocol":        {"GET / SIP/1.1\r\n" + end, 400, "request line"},
+		"odd method":              {"G(T / HTTP/1.1\r\n" + end, 400, "request line"},
+		"HTTP/2.0 in plain text":  {"GET / HTTP/2.0\r\n" + end, 505, "use HTTP/1.1"},
+		"HTTP/9.9":                {"GET / HTTP/9.9\r\n" + end, 505, "use HTTP/1.1"},
+		"preface of HTTP/2":       {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 404, "no such path"},
+		"OPTIONS *":               {"OPTIONS * HTTP/1.1\r\n" + end, 404, "no such path"},
+		"CONNECT":                 {"CONNECT x:443 HTTP/1.1\r\n" + end, 404, "no such path"},
+		"target without a slash":  {"GET v1/email HTTP/1.1\r\n" + end, 400, "request line"},
+		"no host":                 {"GET / HTTP/1.1\r\n\r\n", 400, "no Host header"},
+		"two hosts":               {"GET / HTTP/1.1\r\nHost: y\r\n" + end, 400, "header"},
+		"malformed host":          {"GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400, "Host header is not"},
+		"huge header":             {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 80<<10) + "\r\n\r\n", 431, "over 64 KiB"},
+		"huge request line":       {"GET /" + strings.Repeat("x", 80<<10) + " HTTP/1.1\r\n" + end, 431, "over 64 KiB"},
+		"space in a name":         {"GET / HTTP/1.1\r\nX y: z\r\n" + end, 400, "name of a header"},
+		"no colon":                {"GET / HTTP/1.1\r\nXy\r\n" + end, 400, "a header"},
+		"NUL in a value":          {"GET / HTTP/1.1\r\nX: \x00\r\n" + end, 400, "header"},
+		"DEL in a value":          {"GET / HTTP/1.1\r\nX: \x7f\r\n" + end, 400, "a header"},
+		"folded first header":     {"GET / HTTP/1.1\r\n X: y\r\n" + end, 400, "a header"},
+		"unknown coding":          {"POST /v1/emails HTTP/1.1\r\nTransfer-Encoding: odd\r\n" + end, 501, "Transfer-Encoding is not known"},
+		"two codings":             {"POST /v1/emails HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n" + end, 501, "Transfer-Encoding is not known"},
+		"two lengths":             {"POST /v1/emails HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n" + end, 400, "length of the body"},
+		"length below zero":       {"POST /v1/emails HTTP/1.1\r\nContent-Length: -1\r\n" + end, 400, "length of the body"},
+		"length not a number":     {"POST /v1/emails HTTP/1.1\r\nContent-Length: 1e3\r\n" + end, 400, "length of the body"},
+		"unknown expectation":     {"POST /v1/emails HTTP/1.1\r\nExpect: x\r\nContent-Length: 3\r\n" + end + "abc", 417, "100-continue"},
+		"the same, HTTP/1.0":      {"GET /v1/email/x HTTP/1.0\r\nExpect: x\r\n" + end, 417, "100-continue"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			response, body := exchange(t, s.hostPort, c.request)
 			require.Equal(t, c.status, response.StatusCode, body)
 			require.Equal(t, "application/json", response.Header.Get("Content-Type"))
+			require.Equal(t, "no-store", response.Header.Get("Cache-Control"))
 			require.NotEmpty(t, response.Header.Get("X-Request-Id"))
 			require.Contains(t, body, fmt.Sprintf(`{"status":%d,"error":"`, c.status))
+			require.Contains(t, body, c.says)
 		})
 	}
 	require.Equal(t, http.StatusOK, get(t, "http://"+s.hostPort+"/healthz"))
+}
+
+// A caller who asks for 100 Continue is refused without it, and invited once the
+// key is found good.
+func TestContinueComesAfterTheKey(t *testing.T) {
+	s := start(t, "--dns", contract.Serve(t))
+	for key, first := range map[string]string{ledger.NewKey(): "HTTP/1.1 401 ", s.newKey(t): "HTTP/1.1 100 "} {
+		conn, err := net.Dial("tcp", s.hostPort)
+		require.NoError(t, err)
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(20 * time.Second))
+		fmt.Fprintf(conn, "POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nExpect: 100-Continue\r\nContent-Length: 1000\r\n\r\n", key)
+		head := make([]byte, len(first))
+		_, err = io.ReadFull(conn, head)
+		require.NoError(t, err)
+		require.Equal(t, first, string(head))
+	}
 }
 
 // A request that breaks off, or comes too slowly, holds no connection for good
@@ -63,6 +110,107 @@ func TestHalfSentRequestsEnd(t *testing.T) {
 	}
 	require.Zero(t, s.used(t), "points charged")
 	require.Equal(t, http.StatusOK, get(t, "http://"+s.hostPort+"/healthz"))
+}
+
+// askRaw is the begin of a request with a key.
+func askRaw(method, target, key, headers string) string {
+	return method + " " + target + " HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\nContent-Type: application/json\r\n" + headers + "\r\n"
+}
+
+// A body that is shorter than announced, from a client that still reads, is
+// answered with where it broke off.
+func TestHalfClosedShortBodyIsAnswered(t *testing.T) {
+	s := start(t, "--dns", contract.Serve(t))
+	key := s.newKey(t)
+	for name, c := range map[string]struct{ headers, body, says string }{
+		"announced": {"Content-Length: 100\r\n", strings.Repeat(" ", 50), "The body broke off after 50 bytes"},
+		"in chunks": {"Transfer-Encoding: chunked\r\n", "64\r\n" + strings.Repeat(" ", 50), "The body broke off after 50 bytes"},
+		"no end":    {"Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n", "The body broke off after 2 bytes"},
+		"bad chunk": {"Transfer-Encoding: chunked\r\n", "2\r\n{}\r\nzz\r\n", "The body's chunked transfer coding is malformed after 2 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", s.hostPort)
+			require.NoError(t, err)
+			defer conn.Close()
+			conn.SetDeadline(time.Now().Add(20 * time.Second))
+			io.WriteString(conn, askRaw("POST", "/v1/emails", key, c.headers)+c.body)
+			require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			require.NoError(t, err)
+			body, err := io.ReadAll(response.Body)
+			require.NoError(t, err)
+			require.Equal(t, 400, response.StatusCode)
+			require.Contains(t, string(body), `{"success":false,"error":{"code":"INVALID_REQUEST","message":"`+c.says)
+		})
+	}
+}
+
+// A client that closes its side of the connection before the answer, in either
+// way, is neither charged nor an error of the service, whatever it was waiting
+// for: status 499 in log and metrics.
+func TestClientsThatLeaveAreCountedApart(t *testing.T) {
+	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "20s")
+	key := s.newKey(t)
+	slow := `{"emails":["a@silent.example"]}`
+	half := askRaw("POST", "/v1/emails", key, "Content-Length: 100\r\n") + `{"emails":["a@mail`
+	left := 0
+	for name, request := range map[string]string{
+		"within the body":    half,
+		"waiting, by GET":    askRaw("GET", "/v1/email/a@silent.example", key, ""),
+		"waiting, by POST":   askRaw("POST", "/v1/emails", key, fmt.Sprintf("Content-Length: %d\r\n", len(slow))) + slow,
+		"within a long body": half[:len(half)-1] + strings.Repeat(" ", 50),
+		"another GET":        askRaw("GET", "/v1/email/b@silent.example", key, ""),
+	} {
+		for way, leave := range map[string]func(*net.TCPConn){
+			"closed": func(c *net.TCPConn) { c.Close() },
+			"reset":  func(c *net.TCPConn) { c.SetLinger(0); c.Close() },
+		} {
+			t.Run(name+"/"+way, func(t *testing.T) {
+				conn, err := net.Dial("tcp", s.hostPort)
+				require.NoError(t, err)
+				io.WriteString(conn, request)
+				require.Eventually(t, func() bool { return strings.Contains(s.metrics(t), "\naddrspec_ledger_under_way 1\n") },
+					20*time.Second, 5*time.Millisecond)
+				leave(conn.(*net.TCPConn))
+				left++
+				require.Eventually(t, func() bool { return strings.Count(s.log.String(), `"status":499`) == left },
+					20*time.Second, 5*time.Millisecond, s.log)
+			})
+		}
+	}
+	require.Zero(t, s.used(t), "points charged")
+	require.NotContains(t, s.log.String(), `"level":"ERROR"`)
+	page := s.metrics(t)
+	require.Contains(t, page, `addrspec_requests_total{route="single",status="499"} 4`)
+	require.Contains(t, page, `addrspec_requests_total{route="batch",status="499"} 6`)
+	require.NotContains(t, page, `status="503"`)
+}
+
+func (s *service) metrics(t testing.TB) string {
+	response, err := http.Get("http://" + s.hostPort + "/metrics")
+	require.NoError(t, err)
+	defer response.Body.Close()
+	page, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return string(page)
+}
+
+// A client that closes its side for writing after a whole request looks as if it
+// had left; while it still reads, it is answered with how to get one.
+func TestHalfClosedWholeRequestIsCancelled(t *testing.T) {
+	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "20s")
+	conn, err := net.Dial("tcp", s.hostPort)
+	require.NoError(t, err)
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(20 * time.Second))
+	io.WriteString(conn, askRaw("GET", "/v1/email/a@silent.example", s.newKey(t), ""))
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.Equal(t, 503, response.StatusCode)
+	require.Contains(t, string(body), "Keep both directions open")
 }
 
 func exchange(t *testing.T, hostPort, request string) (*http.Response, string) {

@@ -76,19 +76,19 @@ func TestOperatorListenerOutlivesTheStop(t *testing.T) {
 		answered <- response.StatusCode
 	}()
 	require.Eventually(t, func() bool { return dns.Asked("silent.example") > 0 }, 10*time.Second, time.Millisecond)
-	status, _, err := operators.get("/readyz")
+	status, _, err := operators.get("", "/readyz")
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
 	public.stop()
 	require.Eventually(t, func() bool {
-		status, _, err := operators.get("/readyz")
+		status, _, err := operators.get("", "/readyz")
 		return err == nil && status == http.StatusServiceUnavailable
 	}, 10*time.Second, 10*time.Millisecond)
 	dns.Fault("silent.example", mxtest.Answer)
 	require.Equal(t, http.StatusOK, <-answered)
 	require.Zero(t, <-public.exit)
 	public.exit <- 0 // for the clean-up
-	_, _, err = operators.get("/healthz")
+	_, _, err = operators.get("", "/healthz")
 	require.Error(t, err)
 }
 

@@ -71,14 +71,15 @@ func (p *process) terminate(t *testing.T, within time.Duration) int {
 	return -1
 }
 
-// get asks for a page that needs no key.
-func (s *service) get(path string) (status int, body string, err error) {
+// get asks for a page, with a key unless it is empty.
+func (s *service) get(key, path string) (status int, body string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.hostPort+path, nil)
 	if err != nil {
 		return 0, "", err
 	}
+	request.Header.Set("X-API-Key", key)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return 0, "", err
@@ -90,15 +91,34 @@ func (s *service) get(path string) (status int, body string, err error) {
 
 func (s *service) requireHealthy(t *testing.T) {
 	t.Helper()
-	status, _, err := s.get("/healthz")
+	status, _, err := s.get("", "/healthz")
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
+}
+
+// unlimitedKey makes an account by the command line.
+func (s *service) unlimitedKey(t *testing.T) (key string) {
+	t.Helper()
+	_, problem, code := operator(t, "account", "create", "--email", "a@example.org", "--plan", "enterprise", "--database", s.database)
+	require.Zero(t, code, problem)
+	out, problem, code := operator(t, "key", "create", "--account", "a@example.org", "--name", "test", "--database", s.database)
+	require.Zero(t, code, problem)
+	words := strings.Fields(out)
+	return words[len(words)-1]
+}
+
+// requireServed makes a request that is always logged.
+func (s *service) requireServed(t *testing.T, key string) {
+	t.Helper()
+	status, body, err := s.get(key, "/v1/usage")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, status, body)
 }
 
 // figure reads a series without labels from /metrics.
 func (s *service) figure(t *testing.T, name string) float64 {
 	t.Helper()
-	status, page, err := s.get("/metrics")
+	status, page, err := s.get("", "/metrics")
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
 	line := regexp.MustCompile(`(?m)^` + name + ` (.*)$`).FindStringSubmatch(page)
@@ -151,18 +171,19 @@ func TestAStalledLogStopsNothing(t *testing.T) {
 	defer in.Close()
 	p := launch(t, out)
 	require.NoError(t, out.Close())
+	key := p.unlimitedKey(t)
 
 	asked := 0
 	for asked++; p.figure(t, "addrspec_log_dropped_lines_total") == 0; asked++ {
 		for range 1000 {
-			p.requireHealthy(t)
+			p.requireServed(t, key)
 			asked++
 		}
 		require.Less(t, asked, 50_000, "the memory for lines has no bound")
 	}
 	const further = 2000
 	for range further {
-		p.requireHealthy(t)
+		p.requireServed(t, key)
 		asked++
 	}
 
@@ -186,8 +207,9 @@ func TestAStalledLogDelaysNoStop(t *testing.T) {
 	defer in.Close()
 	p := launch(t, out, "--grace", "1s")
 	require.NoError(t, out.Close())
+	key := p.unlimitedKey(t)
 	for range 1000 {
-		p.requireHealthy(t)
+		p.requireServed(t, key)
 	}
 	require.Zero(t, p.terminate(t, 30*time.Second))
 }

@@ -29,7 +29,8 @@ type serveCmd struct {
 	BatchTimeout   time.Duration `default:"10s" help:"How long the work of a batch may take before it answers with what is finished; the charge may add a second (${default})."`
 	EdgeSecret     string        `placeholder:"SECRET" help:"The secret that the deployment's workers send to /v1/edge/admit, of at least 16 characters; without it there is no such path."`
 	Plans          string        `placeholder:"FILE" help:"Plans as a JSON array: name, rate, points, overage."`
-	MaxConnections int           `default:"16384" placeholder:"N" help:"How many client connections to hold at a time, about 25 KiB each; further ones get 503 (${default})."`
+	MaxConnections int           `default:"16384" placeholder:"N" help:"How many client connections to hold at a time, about 25 KiB each; a further one replaces the one that was idle longest, or gets 503 if all are at work (${default})."`
+	BodyMemory     size          `default:"64MiB" placeholder:"SIZE" help:"How much memory the bodies and answers of requests under way may take, a quarter of it for one account; the process needs about twice that (${default})."`
 	Grace          time.Duration `default:"15s" help:"How long requests under way may take after SIGTERM (${default})."`
 	Log            logging.Form  `enum:"json,text" default:"json" help:"Form of the log on standard error: json or text."`
 	Demo           bool          `help:"Make a demo account on an empty database and print a curl line with its key."`
@@ -94,11 +95,11 @@ func (p ports) operatorAddress() string {
 func (c *serveCmd) serve(ctx context.Context, log *slog.Logger, hangUp <-chan os.Signal, p ports, o *origin) error {
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	public := newFront(p.public, o.api, log, c.MaxConnections, c.BatchTimeout+2*c.DNSTimeout) // a look-up may wait as long as it may take
+	public := newFront(p.public, o.api, o, c.MaxConnections, c.BatchTimeout+2*c.DNSTimeout) // a look-up may wait as long as it may take
 	public.server.BaseContext = func(net.Listener) context.Context { return requests }
 	failed := make(chan error, 2)
 	go public.serve(failed)
-	operator := c.operatorFront(p.operator, o, log, failed)
+	operator := c.operatorFront(p.operator, o, failed)
 	go c.watch(ctx, log, hangUp, o)
 	c.logConfig(log, p, o.engine.View().Info())
 	select {
@@ -116,11 +117,11 @@ const operatorConnections = 64
 
 // operatorFront serves the operator's listener, if there is one, until the
 // function that it returns is called.
-func (c *serveCmd) operatorFront(listener net.Listener, o *origin, log *slog.Logger, failed chan<- error) (stop func()) {
+func (c *serveCmd) operatorFront(listener net.Listener, o *origin, failed chan<- error) (stop func()) {
 	if listener == nil {
 		return func() {}
 	}
-	f := newFront(listener, o.api.Operator(), log, operatorConnections, 0)
+	f := newFront(listener, o.api.Operator(), o, operatorConnections, 0)
 	go f.serve(failed)
 	return func() {
 		ctx, end := context.WithTimeout(context.Background(), time.Second)
@@ -135,7 +136,7 @@ func (c *serveCmd) logConfig(log *slog.Logger, p ports, info host.Info) {
 		"engine", info.Engine, "lists", info.Lists, "model", info.Model,
 		"database", c.redacted(), "dns", strings.Join(c.DNS, ","), "dns_timeout", c.DNSTimeout.String(), "dns_concurrency", c.DNSConcurrency,
 		"batch_timeout", c.BatchTimeout.String(), "grace", c.Grace.String(), "typo_suggestion", c.TypoSuggestion,
-		"max_connections", c.MaxConnections, "edge", c.EdgeSecret != "",
+		"max_connections", c.MaxConnections, "body_memory", c.BodyMemory.String(), "edge", c.EdgeSecret != "",
 		"module_file", c.Module, "lists_file", c.Lists, "plans_file", c.Plans)
 }
 
@@ -163,6 +164,7 @@ type origin struct {
 	engine   *host.Engine
 	ledger   *ledger.Ledger
 	resolver *mx.Resolver
+	bodies   *api.Budget
 }
 
 func (o *origin) close() {
@@ -190,10 +192,11 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log) (_ *origin, err e
 		return nil, err
 	}
 	warnOfResolver(ctx, log.Logger, o.resolver)
+	o.bodies = api.NewBudget(int64(c.BodyMemory))
 	o.api = api.New(api.Config{
 		Engine: o.engine, Ledger: api.FromLedger(o.ledger), Resolver: o.resolver, Log: log.Logger,
 		Metrics:      api.NewMetrics(registry(o)),
-		BatchTimeout: c.BatchTimeout, EdgeSecret: c.EdgeSecret, Flags: c.flags(),
+		BatchTimeout: c.BatchTimeout, EdgeSecret: c.EdgeSecret, Flags: c.flags(), Bodies: o.bodies,
 		OperatorApart: c.OperatorListen != "",
 	})
 	return o, nil

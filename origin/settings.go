@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/addrspec/addrspec/origin/api"
 )
 
 // A usageError is one of the command line: exit code 2, as for a flag that does
@@ -35,6 +37,7 @@ func (c *serveCmd) check() error {
 		checkTime("--grace", c.Grace, shortestGrace, longestGrace),
 		checkNumber("--dns-concurrency", c.DNSConcurrency, mostLookups),
 		checkNumber("--max-connections", c.MaxConnections, mostConns),
+		checkBodyMemory(c.BodyMemory),
 		checkSecret(c.EdgeSecret),
 		c.checkListeners(),
 	)
@@ -54,6 +57,13 @@ func checkTime(flag string, t, least, most time.Duration) error {
 func checkNumber(flag string, n, most int) error {
 	if n < 1 || n > most {
 		return fmt.Errorf("%s %d: give a number of at least 1 and at most %d", flag, n, most)
+	}
+	return nil
+}
+
+func checkBodyMemory(given size) error {
+	if given < api.MinBodyMemory {
+		return fmt.Errorf("--body-memory %s: give at least %s, so that an account's quarter has room for the longest body", given, size(api.MinBodyMemory))
 	}
 	return nil
 }

@@ -15,11 +15,11 @@ var batch = &operation{name: "batch", style: styleOfBatch, read: readBatch}
 const maxUnique = 64
 
 func readBatch(x *exchange, r *http.Request) (job, *problem) {
-	body, p := readBody(r)
+	body, p := x.readBody(r)
 	if p != nil {
 		return job{}, p
 	}
-	emails, p := batchAddresses(body)
+	emails, p := inTurn(r.Context(), body, batchAddresses)
 	if p != nil {
 		return job{}, p
 	}

@@ -1,41 +1,120 @@
 package api
 
 import (
-	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"os"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
-// maxBody is the most bytes that a request's body may have.
-const maxBody = 1 << 20
+const (
+	// maxBody is the most bytes that a request's body may have.
+	maxBody = 1 << 20
+	// firstRead is how many bytes of memory a body gets before any of it has
+	// come; then the memory doubles as the body fills it.
+	firstRead = 4 << 10
+	// costOfBody is how many bytes a byte of a whole body takes until the answer
+	// is sent: itself or the addresses decoded from it, the module's results, and
+	// the answer, which has each address twice.
+	costOfBody = 4
+)
 
-// readBody reads the body of a request: JSON, not encoded, within the limit.
-func readBody(r *http.Request) ([]byte, *problem) {
+// readBody reads the body of a request: JSON, not encoded, within the limit and
+// the budget.
+func (x *exchange) readBody(r *http.Request) ([]byte, *problem) {
 	if p := checkMediaType(r); p != nil {
 		return nil, p
 	}
 	if r.ContentLength > maxBody {
 		return nil, tooLarge()
 	}
-	var body bytes.Buffer
-	body.Grow(int(min(max(r.ContentLength, 0), firstRead)) + bytes.MinRead)
-	_, err := body.ReadFrom(io.LimitReader(r.Body, maxBody+1))
+	body, err := x.fill(r)
 	switch {
-	case body.Len() > maxBody:
+	case len(body) > maxBody:
 		return nil, tooLarge()
-	case err != nil:
-		return nil, invalidRequest.with(fmt.Sprintf("The body broke off after %d bytes.", body.Len()))
+	case err == nil:
+		err = x.growTo(r.Context(), costOfBody*len(body), len(body))
 	}
-	return body.Bytes(), nil
+	if err != nil {
+		return nil, bodyProblem(err, len(body))
+	}
+	return body, nil
 }
 
-// firstRead is how many bytes of memory a body gets before any of it has come.
-const firstRead = 16 << 10
+// fill reads to the end of the body, or one byte beyond the limit. The buffer
+// has room for one byte more than the body, so that it need not grow to see the
+// end.
+func (x *exchange) fill(r *http.Request) (body []byte, err error) {
+	most := maxBody + 1
+	if r.ContentLength >= 0 {
+		most = int(r.ContentLength) + 1
+	}
+	for len(body) <= maxBody {
+		if len(body) == cap(body) {
+			if body, err = x.enlarge(r.Context(), body, most); err != nil {
+				return body, err
+			}
+		}
+		n, err := r.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if err == io.EOF {
+			return body, nil
+		}
+		if err != nil {
+			return body, err
+		}
+	}
+	return body, nil
+}
+
+// enlarge doubles the room for the body, up to most, and takes it from the
+// budget.
+func (x *exchange) enlarge(ctx context.Context, body []byte, most int) ([]byte, error) {
+	size := min(max(2*cap(body), firstRead), most)
+	expected := most
+	if most > maxBody { // the length is not known
+		expected = size
+	}
+	if err := x.growTo(ctx, size, expected); err != nil {
+		return body, err
+	}
+	larger := make([]byte, len(body), size)
+	copy(larger, body)
+	return larger, nil
+}
+
+// growTo takes memory from the budget for a body that is expected to have so many
+// bytes, beside the header.
+func (x *exchange) growTo(ctx context.Context, size, expected int) error {
+	return x.hold.grow(ctx, int64(x.header+size), int64(x.header+costOfBody*expected))
+}
 
 func tooLarge() *problem {
 	return bodyTooLarge.with("The body is over 1 MiB (1,048,576 bytes); send fewer addresses at a time.")
+}
+
+// bodyProblem is the problem of a body of which only so many bytes were read.
+func bodyProblem(err error, read int) *problem {
+	switch {
+	case errors.Is(err, errShareUsed):
+		return retryAfter(tooMany.with("Rate limit exceeded: the headers, bodies and answers of the account's requests under way take all the memory that they may; wait 1 seconds."), time.Second)
+	case errors.Is(err, errBudgetUsed), errors.Is(err, context.Canceled):
+		return unavailable("The requests under way take all the memory that they may; nothing was charged. Try again shortly.")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return invalidRequest.with(fmt.Sprintf("The body did not arrive in time: %d bytes of it did. Send it at once, or fewer addresses at a time.", read))
+	case errors.Is(err, io.ErrUnexpectedEOF), isReset(err):
+		p := invalidRequest.with(fmt.Sprintf("The body broke off after %d bytes; send as many as Content-Length announces, or end the last chunk.", read))
+		p.left = true
+		return p
+	}
+	return invalidRequest.with(fmt.Sprintf("The body's chunked transfer coding is malformed after %d bytes (RFC 9112 section 7.1).", read))
 }
 
 // checkMediaType judges the header fields of the body. Without a body there is
@@ -57,4 +136,23 @@ func checkMediaType(r *http.Request) *problem {
 		return wrongMediaType.with("Send the body without a Content-Encoding.")
 	}
 	return nil
+}
+
+// decoding bounds how many long bodies are decoded at a time, since JSON of many
+// short strings takes over ten times its length meanwhile. More than there are
+// processors would only wait for each other.
+var decoding = semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))
+
+// longBody is a body whose decoding waits for its turn.
+const longBody = 64 << 10
+
+// inTurn decodes a body.
+func inTurn[T any](ctx context.Context, body []byte, decode func([]byte) (T, *problem)) (decoded T, p *problem) {
+	if len(body) >= longBody {
+		if decoding.Acquire(ctx, 1) != nil {
+			return decoded, unavailable("The request was cancelled before it was finished; nothing was charged.")
+		}
+		defer decoding.Release(1)
+	}
+	return decode(body)
 }

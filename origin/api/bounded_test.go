@@ -2,50 +2,375 @@ package api
 
 import (
 	"bufio"
+	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// With a limit of one connection the second one gets 503 in shape A, and there
-// is room again once the first is closed.
-func TestBoundedRefuses(t *testing.T) {
+// A freeLedger lets every request of one account through, many at a time.
+type freeLedger struct{ account int64 }
+
+func (l freeLedger) Ready(context.Context) error { return nil }
+
+func (l freeLedger) Begin(ctx context.Context, _ string) (Request, ledger.Decision, error) {
+	return freeRequest{l, ctx}, ledger.Decision{}, ctx.Err()
+}
+
+type freeRequest struct {
+	freeLedger
+	ctx context.Context
+}
+
+func (r freeRequest) Account() int64                { return r.account }
+func (r freeRequest) Context() context.Context      { return r.ctx }
+func (r freeRequest) Late() (ledger.Decision, bool) { return ledger.Decision{}, false }
+func (r freeRequest) Waste()                        {}
+func (r freeRequest) End()                          {}
+
+func (r freeRequest) Inspect() (ledger.Decision, error) { return ledger.Decision{}, r.ctx.Err() }
+
+func (r freeRequest) Claim(int64, *ledger.Idempotency) (ledger.Decision, error) {
+	return ledger.Decision{}, r.ctx.Err()
+}
+
+func (r freeRequest) Charge(ledger.Charge) (ledger.Decision, error) {
+	return ledger.Decision{}, r.ctx.Err()
+}
+
+// listen serves f on a real socket, with at most so many connections and a
+// ledger that lets everything through. The server ends no connection by itself.
+func (f *fakes) listen(t testing.TB, most int) (address string) {
+	f.Ledger = freeLedger{account: 7}
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") })}
-	go server.Serve(Bounded(inner, 1))
-	defer server.Close()
-	ask := func() (net.Conn, *http.Response) {
-		c, err := net.Dial("tcp", inner.Addr().String())
-		require.NoError(t, err)
-		c.SetDeadline(time.Now().Add(10 * time.Second))
-		io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		response, err := http.ReadResponse(bufio.NewReader(c), nil)
-		require.NoError(t, err)
-		return c, response
-	}
-	first, response := ask()
-	require.Equal(t, http.StatusOK, response.StatusCode)
+	server := &http.Server{Handler: f, ConnContext: ConnContext}
+	go server.Serve(Listener(inner, most, f.Metrics, f.Server))
+	t.Cleanup(func() { server.Close() })
+	return inner.Addr().String()
+}
 
-	second, response := ask()
+// A wire is a client's end of a connection.
+type wire struct {
+	*net.TCPConn
+	t      testing.TB
+	reader *bufio.Reader
+}
+
+func dial(t testing.TB, address string) *wire {
+	c, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(30 * time.Second))
+	return &wire{c.(*net.TCPConn), t, bufio.NewReader(c)}
+}
+
+// send writes without a judgement: the server may have closed the connection.
+func (w *wire) send(text string) *wire {
+	_, _ = io.WriteString(w, text)
+	return w
+}
+
+// answer reads one answer.
+func (w *wire) answer() (*http.Response, string) {
+	w.t.Helper()
+	response, err := http.ReadResponse(w.reader, nil)
+	require.NoError(w.t, err)
+	body, err := io.ReadAll(response.Body)
+	require.NoError(w.t, err)
+	return response, string(body)
+}
+
+// isClosed reports whether the server ends the connection.
+func (w *wire) isClosed() bool {
+	_, err := w.reader.ReadByte()
+	return err == io.EOF || isReset(err)
+}
+
+const (
+	getHealth = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+	askHeader = "HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-API-Key: "
+)
+
+// asks is a request for an address, with a good key.
+func asks(email string) string {
+	return "GET /v1/email/" + email + " " + askHeader + goodKey + "\r\n\r\n"
+}
+
+// While idle connections of every kind hold the cap, each newcomer is answered,
+// in place of the one that was idle longest.
+func TestNewcomerReplacesTheLongestIdle(t *testing.T) {
+	f := newFakes(t)
+	const most = 200
+	address := f.listen(t, most)
+	var idle []*wire
+	for n := range most {
+		w := dial(t, address)
+		switch n % 4 {
+		case 0: // silent
+		case 1:
+			w.send("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+		case 2:
+			w.send(getHealth).answer()
+			w.send("POST /v1/emails HT")
+		case 3:
+			w.send(getHealth).answer()
+		}
+		idle = append(idle, w)
+	}
+	for n := range 3 * most {
+		newcomer := dial(t, address).send(getHealth)
+		response, body := newcomer.answer()
+		require.Equal(t, 200, response.StatusCode, body)
+		if n < most {
+			require.True(t, idle[n].isClosed(), n)
+		}
+	}
+}
+
+// An attacker who opens connections as fast as it can closes no connection
+// whose request is in a handler, and no idle one is left to it.
+func TestRequestInAHandlerIsNeverShed(t *testing.T) {
+	f := newFakes(t)
+	gate := make(chan struct{})
+	f.resolver.ask["slow.example"] = func(context.Context) (bool, error) { <-gate; return true, nil }
+	const most, honest = 50, 20
+	address := f.listen(t, most)
+	var waiting []*wire
+	for range honest {
+		waiting = append(waiting, dial(t, address).send(asks("a@slow.example")))
+	}
+	require.Eventually(t, func() bool { return count1(f.trace.list(), "ask slow.example") == honest }, 20*time.Second, time.Millisecond)
+	var attackers sync.WaitGroup
+	for range 4 {
+		attackers.Go(func() {
+			for n := range 300 {
+				if c, err := net.Dial("tcp", address); err == nil {
+					io.WriteString(c, []string{"", "GET /", getHealth, "\x00\r\n\r\n"}[n%4])
+					defer c.Close()
+				}
+			}
+		})
+	}
+	attackers.Wait()
+	close(gate)
+	for _, w := range waiting {
+		response, body := w.answer()
+		require.Equal(t, 200, response.StatusCode, body)
+	}
+}
+
+// If every connection has a request in a handler, a newcomer gets 503 in shape
+// A; there is room again once one has its answer.
+func TestNewcomerIsRefusedWhileAllWork(t *testing.T) {
+	f := newFakes(t)
+	gate := make(chan struct{})
+	f.resolver.ask["slow.example"] = func(context.Context) (bool, error) { <-gate; return true, nil }
+	address := f.listen(t, 1)
+	first := dial(t, address).send(asks("a@slow.example"))
+	require.Eventually(t, func() bool { return count1(f.trace.list(), "ask slow.example") == 1 }, 20*time.Second, time.Millisecond)
+
+	response, body := dial(t, address).send(getHealth).answer()
 	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
 	require.Equal(t, "1", response.Header.Get("Retry-After"))
 	require.Equal(t, "application/json", response.Header.Get("Content-Type"))
 	require.NotEmpty(t, response.Header.Get("X-Request-Id"))
-	body, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	require.Contains(t, string(body), `{"status":503,"error":"The service has as many connections`)
-	require.Contains(t, string(body), `"code":"REQUEST_CANCELLED"`)
-	second.Close()
+	require.Contains(t, body, `{"status":503,"error":"The service has as many connections`)
+	require.Contains(t, body, `"code":"REQUEST_CANCELLED"`)
 
-	first.Close()
-	require.Eventually(t, func() bool {
-		c, response := ask()
-		defer c.Close()
+	close(gate)
+	response, _ = first.answer()
+	require.Equal(t, 200, response.StatusCode)
+	require.Eventually(t, func() bool { // the handler ends a moment after its answer
+		response, _ := dial(t, address).send(getHealth).answer()
 		return response.StatusCode == http.StatusOK
-	}, 5*time.Second, 10*time.Millisecond)
+	}, 20*time.Second, time.Millisecond)
+}
+
+// Callers without a key who do not read their answers hold no connection that
+// others need, although a handler is still sending.
+func TestUnreadPublicAnswersAreShed(t *testing.T) {
+	f := newFakes(t)
+	const most = 20
+	address := f.listen(t, most)
+	for range most {
+		w := dial(t, address)
+		require.NoError(t, w.SetReadBuffer(4096))
+		go w.send(strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 2000))
+	}
+	sent := func() int { return len(f.log.list()) }
+	before := -1
+	require.Eventually(t, func() bool { // until all are stuck
+		defer func() { before = sent() }()
+		return before >= most && before == sent()
+	}, 30*time.Second, 200*time.Millisecond)
+	for range most {
+		response, body := dial(t, address).send(getHealth).answer()
+		require.Equal(t, 200, response.StatusCode, body)
+	}
+}
+
+// A refused caller who announces a body and does not send it is closed soon: it
+// neither delays its own answer nor stays.
+func TestUnsentBodyIsNotAwaited(t *testing.T) {
+	for name, c := range map[string]struct {
+		request string
+		status  int
+	}{
+		"refused key":      {"POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: no\r\nContent-Length: 1000\r\n\r\n{", 401},
+		"in chunks":        {"POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: no\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{", 401},
+		"no such path":     {"POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n{", 404},
+		"of a GET":         {"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{", 200},
+		"wrong media type": {"POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: " + goodKey + "\r\nContent-Length: 1000\r\n\r\n{", 415},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := dial(t, newFakes(t).listen(t, 10)).send(c.request)
+			response, body := w.answer()
+			require.Equal(t, c.status, response.StatusCode, body)
+			require.True(t, w.isClosed())
+		})
+	}
+}
+
+// A refused caller whose whole body has come keeps its connection.
+func TestReadBodyKeepsTheConnection(t *testing.T) {
+	w := dial(t, newFakes(t).listen(t, 10))
+	for range 3 {
+		response, _ := w.send("POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: no\r\nContent-Length: 2\r\n\r\n{}").answer()
+		require.Equal(t, 401, response.StatusCode)
+		response, _ = w.send("POST /v1/emails " + askHeader + goodKey + "\r\nContent-Length: 30\r\n\r\n" + `{"emails":["a@mail.example"]} `).answer()
+		require.Equal(t, 200, response.StatusCode)
+	}
+}
+
+// shed is how many idle connections were closed for others.
+func (f *fakes) shed(t testing.TB) (count float64) {
+	page := string(f.metrics(nil).body)
+	_, err := fmt.Sscanf(page[strings.Index(page, "\naddrspec_connections_shed_total "):], "\naddrspec_connections_shed_total %g", &count)
+	require.NoError(t, err)
+	return count
+}
+
+// Headers that do not end are bounded together; connections that sent none are
+// not closed for them.
+func TestUnfinishedHeadersAreBounded(t *testing.T) {
+	f := newFakes(t)
+	address := f.listen(t, 5000)
+	idle := dial(t, address).send(getHealth)
+	idle.answer()
+	const piece = 60 << 10
+	var senders sync.WaitGroup
+	for range 2 * maxHeaders / piece {
+		w := dial(t, address)
+		senders.Go(func() { w.send("GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", piece)) })
+	}
+	senders.Wait()
+	require.Eventually(t, func() bool { return f.shed(t) > maxHeaders/piece*3/4 }, 30*time.Second, 5*time.Millisecond)
+	response, _ := idle.send(getHealth).answer()
+	require.Equal(t, 200, response.StatusCode)
+}
+
+// What is counted of headers is given back: when a request is whole, and when
+// its connection is closed in any way.
+func TestHeadersAreGivenBack(t *testing.T) {
+	f := newFakes(t)
+	b := newBounds(3, f.Metrics)
+	ours, theirs := net.Pipe()
+	go io.Copy(io.Discard, theirs)
+	whole, closed, shed := b.admit(ours), b.admit(ours), b.admit(ours)
+	for _, c := range []*conn{whole, closed, shed} {
+		b.arrived(c, 1000)
+	}
+	require.EqualValues(t, 3000, b.headers)
+	require.True(t, whole.occupy())
+	require.EqualValues(t, 1000, whole.headerSize())
+	b.arrived(whole, 500) // of its body
+	require.EqualValues(t, 2000, b.headers)
+	require.NoError(t, closed.Close())
+	require.NoError(t, closed.Close())
+	require.EqualValues(t, 1000, b.headers)
+	b.admit(ours)
+	require.NotNil(t, b.admit(ours), "takes the place of the one that is idle longest")
+	require.False(t, shed.occupy())
+	b.arrived(shed, 1000)
+	require.Zero(t, b.headers)
+	whole.release()
+	b.arrived(whole, 5)
+	require.True(t, whole.occupy())
+	whole.nextRequest()
+	whole.release()
+	b.arrived(whole, 10)
+	require.EqualValues(t, 10, b.headers)
+	require.NoError(t, whole.Close())
+	require.Zero(t, b.headers)
+}
+
+// A caller who does not read its answers holds no more than its share, and is
+// refused with 429 beyond it.
+func TestUnreadAnswersAreBounded(t *testing.T) {
+	f := newFakes(t)
+	f.Bodies = NewBudget(MinBodyMemory)
+	address := f.listen(t, 100)
+	var emails []string
+	for n := range 64 {
+		emails = append(emails, fmt.Sprintf(`"%02d%s@mail.example"`, n, strings.Repeat("x", 4000)))
+	}
+	body := `{"emails":[` + strings.Join(emails, ",") + `]}`
+	statuses := map[int]int{}
+	var unread []*wire
+	for range 40 {
+		w := dial(t, address)
+		require.NoError(t, w.SetReadBuffer(4096))
+		w.send(fmt.Sprintf("POST /v1/emails %s%s\r\nContent-Length: %d\r\n\r\n%s", askHeader, goodKey, len(body), body))
+		response, err := http.ReadResponse(w.reader, nil)
+		require.NoError(t, err)
+		statuses[response.StatusCode]++
+		require.LessOrEqual(t, f.Bodies.Used(), int64(MinBodyMemory/accountsShare))
+		unread = append(unread, w)
+	}
+	require.Greater(t, statuses[200], 3)
+	require.Greater(t, statuses[429], 3, statuses)
+	require.Equal(t, 40, statuses[200]+statuses[429])
+	for _, w := range unread {
+		w.Close()
+	}
+	require.Eventually(t, func() bool { return f.Bodies.Used() == 0 }, 20*time.Second, time.Millisecond)
+}
+
+// Long headers of requests under way count against the account's share.
+func TestLongHeadersUnderWayAreBounded(t *testing.T) {
+	f := newFakes(t)
+	f.Bodies = NewBudget(MinBodyMemory)
+	gate := make(chan struct{})
+	f.resolver.ask["slow.example"] = func(context.Context) (bool, error) { <-gate; return true, nil }
+	address := f.listen(t, 200)
+	const header = 60 << 10
+	most := MinBodyMemory / accountsShare / header
+	long := "GET /v1/email/a@slow.example " + askHeader + goodKey + "\r\nX: " + strings.Repeat("x", header) + "\r\n\r\n"
+	var waiting []*wire
+	for n := 0; f.Bodies.Used() < int64(most*header); n++ {
+		waiting = append(waiting, dial(t, address).send(long))
+		require.Eventually(t, func() bool { return count1(f.trace.list(), "ask slow.example") == n+1 }, 20*time.Second, time.Millisecond)
+	}
+	require.LessOrEqual(t, len(waiting), most)
+	response, body := dial(t, address).send(long).answer()
+	require.Equal(t, 429, response.StatusCode, body)
+	require.Contains(t, body, "Rate limit exceeded: the headers")
+	response, body = dial(t, address).send(asks("a@mail.example")).answer()
+	require.Equal(t, 200, response.StatusCode, body)
+	close(gate)
+	for _, w := range waiting {
+		response, body := w.answer()
+		require.Equal(t, 200, response.StatusCode, body)
+	}
+	require.Eventually(t, func() bool { return f.Bodies.Used() == 0 }, 20*time.Second, time.Millisecond)
 }

@@ -67,7 +67,7 @@ func (s *Server) guardEdge(h http.Header) *problem {
 }
 
 func readEdge(x *exchange, r *http.Request) (job, *problem) {
-	share, p := readShare(r)
+	share, p := x.readShare(r)
 	j := job{style: share.style(), price: share.Points}
 	j.work = func(ctx context.Context) (outcome, *problem) { return x.finishShare(ctx, &share) }
 	return j, p

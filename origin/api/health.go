@@ -20,7 +20,9 @@ func (s *Server) readyz(r *http.Request) response {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
 	if err := s.Ledger.Ready(ctx); err != nil {
-		s.logError("not ready", err)
+		if r.Context().Err() == nil { // the caller waits
+			s.logError("not ready", err)
+		}
 		return unavailable("The ledger cannot commit at the moment.").response(flat)
 	}
 	info := s.Engine.View().Info()

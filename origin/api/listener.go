@@ -1,82 +1,121 @@
 package api
 
 import (
-	"bytes"
-	"fmt"
+	"container/list"
+	"context"
 	"net"
 	"net/http"
+	"sync/atomic"
 )
 
-// Listener replaces the plain-text answers that net/http sends before any
-// handler runs by answers of the contract: JSON in shape A with a request id.
-// net/http sends them for requests that are not well-formed HTTP: a broken
-// request line or header, a percent sign without two hexadecimal digits in the
-// path, a header that is too long.
-//
-// net/http writes such an answer in one piece that starts with a status of 4xx
-// or 5xx and declares plain text, which no handler of ours does.
-func Listener(inner net.Listener) net.Listener { return listener{inner} }
-
-type listener struct{ net.Listener }
-
-func (l listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return conn{c}, nil
+// Listener makes the connections of an http.Server, which has the same handler
+// and [ConnContext]: at most so many (see bounds), with answers of the contract
+// where net/http refuses a request itself (see refusal and opening), and closed
+// so that the client gets its answer (see closeGently).
+func Listener(inner net.Listener, most int, metrics *Metrics, handler http.Handler) net.Listener {
+	return &listener{inner, newBounds(most, metrics), handler}
 }
 
-type conn struct{ net.Conn }
+type listener struct {
+	net.Listener
+	bounds  *bounds
+	handler http.Handler
+}
 
-// plainHeader ends the header of every answer of net/http itself.
-var plainHeader = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if admitted := l.bounds.admit(c); admitted != nil {
+			admitted.handler = l.handler
+			admitted.opening.begin()
+			return admitted, nil
+		}
+		l.bounds.refuse(c)
+	}
+}
 
-// Write writes p, or the contract's answer if p is one of net/http itself.
-func (c conn) Write(p []byte) (int, error) {
-	status, ok := plainStatus(p)
-	if !ok {
+// A conn is one connection of a client.
+type conn struct {
+	net.Conn
+	bounds *bounds
+
+	// Guarded by bounds.mu.
+	place  *list.Element // in bounds.idle; nil while a request is in a handler
+	gone   bool          // closed, and not counted any more
+	counts bool          // what comes is a header
+	header int64         // its bytes so far
+
+	lingers atomic.Bool // it is closed gently
+	handler http.Handler
+	opening opening
+}
+
+// Read reads, and keeps the begin of a request with a broken path.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.opening.add(p[:n])
+	c.bounds.arrived(c, n)
+	return n, err
+}
+
+// Write writes p, or the contract's answer if p is a refusal of net/http.
+func (c *conn) Write(p []byte) (int, error) {
+	refused := refusal(p)
+	if refused == nil {
 		return c.Conn.Write(p)
 	}
-	if _, err := c.Conn.Write(protocolError(status)); err != nil {
+	c.lingers.Store(true)
+	var answer []byte
+	if refused.status == http.StatusBadRequest {
+		answer = c.answerBroken()
+	}
+	if answer == nil {
+		answer = rawAnswer(refused, "")
+		c.bounds.metrics.protocol(refused.status)
+	}
+	if _, err := c.Conn.Write(answer); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
 // CloseWrite lets net/http close its half of the connection first.
-func (c conn) CloseWrite() error { return halfClose(c.Conn) }
+func (c *conn) CloseWrite() error { return halfClose(c.Conn) }
 
-func halfClose(c net.Conn) error {
-	if half, ok := c.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite()
+// Close closes the connection, or begins to; until that is done it is counted.
+// It does not block: at the end of the service net/http closes one connection
+// after the other.
+func (c *conn) Close() error {
+	if c.lingers.Swap(false) {
+		go func() {
+			defer c.bounds.forget(c)
+			closeGently(c.Conn, lingerTime)
+		}()
+		return nil
 	}
-	return nil
+	defer c.bounds.forget(c)
+	return c.Conn.Close()
 }
 
-func plainStatus(p []byte) (status int, ok bool) {
-	line, rest, found := bytes.Cut(p, []byte("\r\n"))
-	if !found || !bytes.HasPrefix(p[len(line):], plainHeader) || len(rest) > 4096 {
-		return 0, false
+// lingerOnClose makes the connection close gently.
+func (c *conn) lingerOnClose() {
+	if c != nil {
+		c.lingers.Store(true)
 	}
-	_, err := fmt.Sscanf(string(line), "HTTP/1.1 %d", &status)
-	return status, err == nil && status >= 400
 }
 
-// protocolError is the whole answer to a request that is not well-formed HTTP.
-func protocolError(status int) []byte {
-	p := badHTTP.with("The request is not well-formed HTTP, or its path has a percent sign that is not followed by two hexadecimal digits (write %25).")
-	if status == http.StatusRequestHeaderFieldsTooLarge {
-		p.message = "The request line and headers are over 64 KiB."
-	}
-	p.status = status
-	return rawAnswer(p, "")
+type connKey struct{}
+
+// ConnContext gives handlers the connection of their request.
+func ConnContext(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
 }
 
-// rawAnswer is a whole answer in shape A that no handler sends; it ends the
-// connection.
-func rawAnswer(p *problem, headers string) []byte {
-	body := p.body(flat)
-	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nCache-Control: no-store\r\n%s: %s\r\n%sContent-Length: %d\r\nConnection: close\r\n\r\n%s",
-		p.status, http.StatusText(p.status), contentJSON, headerRequestID, requestID(""), headers, len(body), body)
+// connOf is the connection of a request, or nil if a test made the request.
+func connOf(ctx context.Context) *conn {
+	c, _ := ctx.Value(connKey{}).(*conn)
+	return c
 }

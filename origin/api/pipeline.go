@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -22,7 +23,8 @@ import (
 //	answer                      200
 //
 // Nothing of the body is read before Begin has let the request in. Whatever
-// happens afterwards, the request is ended exactly once, when the answer is sent.
+// happens afterwards, the request is ended exactly once: when its answer is sent,
+// or before if it is not charged.
 
 // serve answers one request for op.
 func (s *Server) serve(op *operation, r *http.Request) response {
@@ -40,6 +42,8 @@ func (s *Server) serve(op *operation, r *http.Request) response {
 	if p := x.judge(decision, err, 0); p != nil {
 		return x.respond(result{}, p)
 	}
+	x.hold = hold{budget: s.Bodies, account: request.Account()}
+	x.header = connOf(r.Context()).headerSize()
 	return x.run(r)
 }
 
@@ -51,6 +55,9 @@ type exchange struct {
 	style   *style // op's, or the job's
 	request Request
 	caller  context.Context
+	charged bool
+	hold    hold
+	header  int           // bytes
 	usage   *ledger.Usage // as the last decision has it
 	quota   *ledger.Quota // likewise
 }
@@ -69,13 +76,30 @@ func (x *exchange) run(r *http.Request) (answer response) {
 			x.logPanic(x.op.name, cause)
 			answer = x.respond(result{}, internalProblem())
 		}
-		answer.sent = x.request.End
+		answer.sent = x.finish()
 	}()
 	return x.respond(x.steps(r))
 }
 
+// finish ends the request, or returns what does so once the answer is sent. The
+// ledger counts charges whose answers are not sent. A request without a charge
+// ends before: the caller's next one must not meet what it held.
+func (x *exchange) finish() (sent func()) {
+	if !x.charged {
+		x.request.End()
+		return func() { x.hold.set(0) }
+	}
+	return func() {
+		x.request.End()
+		x.hold.set(0)
+	}
+}
+
 // steps are the ones from the input to the charge.
 func (x *exchange) steps(r *http.Request) (result, *problem) {
+	if p := x.holdHeader(r.Context()); p != nil {
+		return result{}, p
+	}
 	job, p := x.read(r)
 	if p != nil {
 		return result{}, p
@@ -129,7 +153,7 @@ func (x *exchange) work(j *job) (outcome, *problem) {
 		return done, late
 	}
 	if x.caller.Err() != nil {
-		return done, unavailable("The request was cancelled before it was finished; nothing was charged.")
+		return done, x.cancelled()
 	}
 	if p == nil && done.points == 0 && j.price > 0 {
 		p = unavailable("The request ran out of time before anything was finished; nothing was charged. Try again shortly.")
@@ -155,6 +179,7 @@ func (x *exchange) charge(j *job, done outcome) (result, *problem) {
 		stored, p := x.replay(j, decision)
 		return result{body: stored, replayed: true}, p
 	}
+	x.charged = true
 	return result{body: done.body}, nil
 }
 
@@ -171,7 +196,10 @@ func (x *exchange) replay(j *job, d ledger.Decision) ([]byte, *problem) {
 // judge keeps the usage of a decision of the ledger and returns the problem
 // that it is, or nil. required is the number of points that were asked for.
 func (x *exchange) judge(d ledger.Decision, err error, required int64) *problem {
-	if err != nil {
+	switch {
+	case err != nil && x.caller.Err() != nil && errors.Is(err, context.Canceled):
+		return x.cancelled()
+	case err != nil:
 		if x.caller.Err() == nil {
 			x.logError("the ledger failed", err)
 		}
@@ -199,7 +227,45 @@ func (x *exchange) respond(done result, p *problem) response {
 	answer := response{status: http.StatusOK, body: done.body, replayed: done.replayed}
 	if p != nil {
 		answer = p.response(x.style.input)
+		answer.left = answer.left || answer.status == http.StatusServiceUnavailable && x.left()
 	}
+	x.holdAnswer(len(answer.body))
 	answer.usage, answer.quota = x.usage, x.quota
 	return answer
+}
+
+// left reports whether the caller has ended its side of the connection. A caller
+// who has only closed it for writing and still reads looks the same as one who
+// is gone: TCP sends a FIN for both. The end of the grace cancels requests as
+// well.
+func (x *exchange) left() bool { return x.caller.Err() != nil && x.stopping.Err() == nil }
+
+// cancelled is the problem of a request whose caller does not wait for it.
+func (x *exchange) cancelled() *problem {
+	if !x.left() {
+		return unavailable("The request was cancelled before it was finished; nothing was charged.")
+	}
+	p := unavailable("The client closed its side of the connection before the answer was ready, which cancels the request; nothing was charged. Keep both directions open until the answer has come.")
+	p.left = true
+	return p
+}
+
+// holdHeader takes memory for a header that is longer than usual.
+func (x *exchange) holdHeader(ctx context.Context) *problem {
+	if x.header <= usualHeader {
+		x.header = 0
+		return nil
+	}
+	if err := x.growTo(ctx, 0, 0); err != nil {
+		return bodyProblem(err, 0)
+	}
+	return nil
+}
+
+// holdAnswer makes the request hold its answer, until it is sent, in place of
+// its body.
+func (x *exchange) holdAnswer(size int) {
+	if x.request != nil {
+		x.hold.set(int64(x.header + size))
+	}
 }

@@ -337,3 +337,28 @@ func BenchmarkBatchWork(b *testing.B) {
 	}
 	b.ReportMetric(64*float64(b.N)/b.Elapsed().Seconds(), "addresses/s")
 }
+
+// A tracedWriter adds the moment of an answer to the trace.
+type tracedWriter struct {
+	http.ResponseWriter
+	trace *trace
+}
+
+func (w tracedWriter) WriteHeader(status int) {
+	w.trace.add("send")
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// What a request without a charge holds is free before its caller can ask again.
+// A charged one ends only when its answer is sent.
+func TestRequestsEndBesideTheirAnswer(t *testing.T) {
+	for want, claim := range map[string]ledger.Verdict{
+		"begin body claim charge send end": ledger.Good,
+		"begin body claim end send":        ledger.Insufficient,
+	} {
+		f := newFakes(t)
+		f.ledger.begin, f.ledger.claim = verdict(ledger.Good), verdict(claim)
+		f.ServeHTTP(tracedWriter{httptest.NewRecorder(), f.trace}, f.ask(http.MethodPost, "/v1/emails", twoAddresses))
+		require.Equal(t, want, strings.Join(f.trace.list(), " "))
+	}
+}

@@ -13,6 +13,7 @@ type problem struct {
 	message    string
 	extra      extra
 	retryAfter time.Duration
+	left       bool // the client ended its side of the connection before the answer
 }
 
 // extra holds the further members that some codes of shape B carry.
@@ -47,7 +48,7 @@ func (p *problem) shapeIn(input shape) shape {
 
 // response is the problem as an answer; see shapeIn for input.
 func (p *problem) response(input shape) response {
-	return response{status: p.status, body: p.body(p.shapeIn(input)), retryAfter: p.retryAfter}
+	return response{status: p.status, body: p.body(p.shapeIn(input)), retryAfter: p.retryAfter, left: p.left}
 }
 
 func (p *problem) body(s shape) []byte {

@@ -24,6 +24,7 @@ type response struct {
 	replayed    bool // the stored answer for an Idempotency-Key
 	allow       string
 	preflight   string // the methods that a page may use
+	left        bool   // the client ended its side of the connection before
 	sent        func() // called once the answer is sent, if it is not nil
 }
 
@@ -43,10 +44,9 @@ func (a *response) send(w http.ResponseWriter, id string) {
 	}
 	a.sendExtras(h)
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // an error means that the client has left
-	if a.sent != nil {
-		_ = http.NewResponseController(w).Flush() // likewise
-	}
+	// An error means that the client has left.
+	_, _ = w.Write(a.body)
+	_ = http.NewResponseController(w).Flush()
 }
 
 func (a *response) sendExtras(h http.Header) {
@@ -69,6 +69,22 @@ func (a *response) sendExtras(h http.Header) {
 		setQuota(h, a.usage, a.quota)
 	}
 }
+
+// statusLeft is the status, in log and metrics, of a request whose client ended
+// its side of the connection before the answer: neither an error of the service
+// nor an answer that anybody is known to have read.
+const statusLeft = 499
+
+// counted is the status for log and metrics.
+func (a *response) counted() int {
+	if a.left {
+		return statusLeft
+	}
+	return a.status
+}
+
+// served reports whether an account got what it asked for.
+func (a *response) served() bool { return a.usage != nil && a.status == http.StatusOK && !a.left }
 
 // setUsage sets the account's points: used this month, allowed, in overage.
 func setUsage(h http.Header, u ledger.Usage) {

@@ -37,11 +37,14 @@ type Config struct {
 	// OperatorApart says that Operator has a listener of its own, so that this
 	// handler has neither /metrics nor /readyz.
 	OperatorApart bool
+	// Bodies bounds the memory of requests under way; nil is the default.
+	Bodies *Budget
 }
 
 // Server is the HTTP handler. It is safe for concurrent use.
 type Server struct {
 	Config
+	unserved lineLimit
 	stopping context.Context
 	stop     context.CancelFunc
 }
@@ -49,6 +52,9 @@ type Server struct {
 // New returns a Server on c.
 func New(c Config) *Server {
 	s := &Server{Config: c}
+	if s.Bodies == nil {
+		s.Bodies = NewBudget(DefaultBodyMemory)
+	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -64,17 +70,30 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer answers r by its route, counts it and logs it.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, route route) {
+	conn := connOf(r.Context())
+	if !conn.occupy() {
+		panic(http.ErrAbortHandler) // nobody is left to answer
+	}
+	defer conn.release()
 	start := time.Now()
 	id := requestID(strings.Join(r.Header.Values(headerRequestID), ","))
-	answer := s.handle(route, r)
+	watched, body := watchBody(r)
+	answer := s.handle(route, watched)
 	if answer.sent != nil {
 		defer answer.sent()
+	} else {
+		conn.vacate() // what no account has asked for may be read slowly only while there is room
 	}
 	if s.stopping.Err() != nil {
 		w.Header().Set("Connection", "close")
 	}
+	if body.hurry(w) {
+		conn.lingerOnClose()
+	} else {
+		conn.nextRequest()
+	}
 	answer.send(w, id)
-	s.log(logEntry{route.name, answer.status, time.Since(start), id})
+	s.log(logEntry{route.name, answer.counted(), time.Since(start), id, answer.served()})
 }
 
 // handle runs the route's handler; a panic in it is a 500 and does not end the

@@ -43,8 +43,8 @@ type tally struct {
 
 // readShare reads and judges the body. A share with a problem is empty but for
 // its operation.
-func readShare(r *http.Request) (share, *problem) {
-	body, p := readBody(r)
+func (x *exchange) readShare(r *http.Request) (share, *problem) {
+	body, p := x.readBody(r)
 	if p != nil {
 		return share{}, p
 	}

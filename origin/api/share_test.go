@@ -14,7 +14,8 @@ import (
 func read(body string) (share, *problem) {
 	r := httptest.NewRequest("POST", edgePath, strings.NewReader(body))
 	r.Header.Set("Content-Type", contentJSON)
-	return readShare(r)
+	x := &exchange{hold: hold{budget: NewBudget(DefaultBodyMemory)}}
+	return x.readShare(r)
 }
 
 func TestReadShareRefuses(t *testing.T) {

@@ -37,7 +37,7 @@ func pathAddress(r *http.Request) (string, *problem) {
 		return "", missingEmail.with("The path has no address: send GET /v1/email/{email}, the address percent-encoded.")
 	}
 	email, err := url.PathUnescape(encoded)
-	if err != nil {
+	if err != nil || brokenPercent(r.RequestURI) {
 		return "", invalidFormat.with("A percent sign in the path is not followed by two hexadecimal digits; encode a percent sign as %25.")
 	}
 	return email, nil

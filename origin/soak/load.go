@@ -12,6 +12,7 @@ type load struct {
 	account  account
 	at       func(client int) (address string) // asked before each connection
 	clients  int
+	fresh    bool // each request has a connection of its own; else every second client keeps its
 	next     func(client, n int) request
 	patience func() time.Duration                               // drawn for each request; nil: clients never hang up
 	finished func(client int, r request, o outcome) (goOn bool) // nil: clients never end
@@ -35,7 +36,7 @@ func (l *load) start(ctx context.Context) (stop func()) {
 
 // run is one client. Every second one keeps its connection.
 func (l *load) run(ctx context.Context, id int) {
-	c := &client{key: l.account.key, keepAlive: id%2 == 0}
+	c := &client{key: l.account.key, keepAlive: id%2 == 0 && !l.fresh}
 	defer c.close()
 	for n := 0; ctx.Err() == nil; n++ {
 		if r := l.next(id, n); !l.ask(c, id, r) {

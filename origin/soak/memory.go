@@ -6,6 +6,11 @@ import (
 	"strings"
 )
 
+// resetPeak makes VmHWM begin again (Linux 4.0 and later).
+func (p *process) resetPeak() {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0)
+}
+
 // memory is a figure of the process in bytes, from Linux: VmRSS is its memory
 // now, VmHWM the most it had. Elsewhere it is 0.
 func (p *process) memory(name string) (size int64) {

@@ -34,12 +34,18 @@ func (r *request) wire(key string, keepAlive bool) string {
 		w.WriteString("Connection: close\r\n")
 	}
 	if r.batch {
-		body, _ := json.Marshal(map[string][]string{"emails": r.emails}) // strings always encode
+		body := r.body()
 		fmt.Fprintf(&w, "Content-Length: %d\r\n\r\n%s", len(body), body)
 		return w.String()
 	}
 	w.WriteString("\r\n")
 	return w.String()
+}
+
+// body is that of a batch.
+func (r *request) body() string {
+	body, _ := json.Marshal(map[string][]string{"emails": r.emails}) // strings always encode
+	return string(body)
 }
 
 func single(email string) request { return request{emails: []string{email}} }

@@ -40,6 +40,8 @@ var trials = []trial{
 	{"disk", "503, nothing charged, recovery when there is room", []string{sqlite}, diskFull},
 	{"sigterm", "no request cut off: answered or refused with 503; exit 0 within the grace", both, terminated},
 	{"crowd", "10,000 idle and slow connections: honest p99 within 3x, bounded memory", both, crowded},
+	{"bodies", "700 callers send 1 MiB each: bounded memory, another account's p50 < 60 ms", []string{sqlite}, bodies},
+	{"idlers", "idle and slow connections hold the cap: a newcomer is answered at once, a request under way is never cut", []string{sqlite}, idlers},
 	{"trap", "that request fails with 500 and costs nothing; the instance is replaced, the next succeeds", both, trapped},
 	{"bounds", "64 points and 1,000 batches: one works; hanging up causes a bounded number of look-ups", []string{sqlite}, bounded},
 	{"neighbour", "a flood of silent domains by one account or by five: another account's requests are answered, p50 < 60 ms", []string{sqlite}, neighbours},

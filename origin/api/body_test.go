@@ -1,0 +1,82 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// batchOf is a batch that announces so many bytes and sends some of them.
+func batchOf(announced int, body string) string {
+	return fmt.Sprintf("POST /v1/emails %s%s\r\nContent-Length: %d\r\n\r\n%s", askHeader, goodKey, announced, body)
+}
+
+// A body holds about what was sent of it, whatever it announces, and nothing
+// once it is answered or its client has left.
+func TestBodyHoldsWhatWasSent(t *testing.T) {
+	for sent, held := range map[int]int{0: 4 << 10, 1000: 4 << 10, 10_000: 16 << 10, 300_000: 512 << 10} {
+		t.Run(fmt.Sprint(sent), func(t *testing.T) {
+			f := newFakes(t)
+			w := dial(t, f.listen(t, 10)).send(batchOf(maxBody, strings.Repeat(" ", sent)))
+			is := func(bytes int) func() bool { return func() bool { return f.Bodies.Used() == int64(bytes) } }
+			require.Eventually(t, is(held), 20*time.Second, time.Millisecond, "%d", f.Bodies.Used())
+			require.Never(t, func() bool { return !is(held)() }, 20*time.Millisecond, time.Millisecond)
+			w.Close()
+			require.Eventually(t, is(0), 20*time.Second, time.Millisecond)
+		})
+	}
+}
+
+// With its share used up an account gets 429, with the process's memory used up
+// everybody gets 503; both in the contract's shape.
+func TestFullMemoryIsRefused(t *testing.T) {
+	f := newFakes(t)
+	f.Bodies = NewBudget(MinBodyMemory)
+	address := f.listen(t, 10)
+	ask := func() (int, string, string) {
+		response, body := dial(t, address).send(batchOf(30, `{"emails":["a@mail.example"]} `)).answer()
+		return response.StatusCode, response.Header.Get("Retry-After"), body
+	}
+	own := f.Bodies.hold(7) // another request of the account
+	own.set(MinBodyMemory / accountsShare)
+	status, after, body := ask()
+	require.Equal(t, 429, status, body)
+	require.Equal(t, "1", after)
+	require.Contains(t, body, `{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: the headers, bodies and answers`)
+	require.Contains(t, body, `1 seconds`)
+	own.set(0)
+
+	for account := range int64(accountsShare) {
+		f.Bodies.hold(100 + account).set(MinBodyMemory)
+	}
+	status, after, body = ask()
+	require.Equal(t, 503, status, body)
+	require.Equal(t, "1", after)
+	require.Contains(t, body, `{"status":503,"error":"The requests under way take all the memory`)
+	f.Bodies = NewBudget(MinBodyMemory)
+	status, _, body = ask()
+	require.Equal(t, 200, status, body)
+}
+
+// A body of every length, known or not, is read whole.
+func TestBodiesOfEveryLength(t *testing.T) {
+	f := newFakes(t)
+	w := dial(t, f.listen(t, 10))
+	for _, size := range []int{30, firstRead - 2, firstRead - 1, firstRead, firstRead + 1, 2 * firstRead, 100_000, maxBody - 1, maxBody} {
+		body := `{"emails":["a@mail.example"]` + strings.Repeat(" ", size-29) + "}"
+		require.Len(t, body, size)
+		response, answer := w.send(batchOf(size, body)).answer()
+		require.Equal(t, 200, response.StatusCode, "%d: %s", size, answer)
+		half := size / 2
+		response, answer = w.send(fmt.Sprintf("POST /v1/emails %s%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n",
+			askHeader, goodKey, half, body[:half], size-half, body[half:])).answer()
+		require.Equal(t, 200, response.StatusCode, "%d in chunks: %s", size, answer)
+	}
+	response, answer := dial(t, f.listen(t, 10)).send(fmt.Sprintf("POST /v1/emails %s%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
+		askHeader, goodKey, maxBody+1, strings.Repeat(" ", maxBody+1))).answer()
+	require.Equal(t, 413, response.StatusCode, answer)
+	require.Eventually(t, func() bool { return f.Bodies.Used() == 0 }, 20*time.Second, time.Millisecond)
+}

@@ -1,0 +1,140 @@
+package api
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func (b *Budget) hold(account int64) *hold { return &hold{budget: b, account: account} }
+
+func TestShareOfAnAccount(t *testing.T) {
+	b := NewBudget(400)
+	first, second, other := b.hold(1), b.hold(1), b.hold(2)
+	require.NoError(t, first.grow(t.Context(), 60, 60))
+	require.ErrorIs(t, second.grow(t.Context(), 41, 41), errShareUsed)
+	require.NoError(t, second.grow(t.Context(), 40, 40))
+	require.NoError(t, other.grow(t.Context(), 100, 100))
+	first.set(0)
+	require.NoError(t, second.grow(t.Context(), 100, 100))
+	require.EqualValues(t, 200, b.Used())
+	second.set(0)
+	other.set(0)
+	require.Zero(t, b.Used())
+	require.Empty(t, b.accounts, "an account without a request takes no memory")
+}
+
+// Answers that exist are counted without being refused; what they take beyond
+// the account's share does not count against others.
+func TestAnswersBeyondTheShareAreTheAccountsOwn(t *testing.T) {
+	b := NewBudget(400)
+	greedy := b.hold(1)
+	greedy.set(1000)
+	require.EqualValues(t, 100, b.Used())
+	require.ErrorIs(t, b.hold(1).grow(t.Context(), 1, 1), errShareUsed)
+	for account := range int64(3) {
+		require.NoError(t, b.hold(2+account).grow(t.Context(), 100, 100))
+	}
+	greedy.set(0)
+	require.EqualValues(t, 300, b.Used())
+}
+
+// The last quarter is for requests that hold little.
+func TestLargeBodiesLeaveRoomForSmallOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBudget(16 * smallHold)
+		for account := range int64(3) {
+			require.NoError(t, b.hold(account).grow(t.Context(), 4*smallHold, 4*smallHold))
+		}
+		begun := time.Now()
+		require.ErrorIs(t, b.hold(9).grow(t.Context(), smallHold+1, smallHold+1), errBudgetUsed)
+		require.Equal(t, budgetWait, time.Since(begun))
+		for range 4 {
+			require.NoError(t, b.hold(9).grow(t.Context(), smallHold, smallHold))
+		}
+		require.ErrorIs(t, b.hold(8).grow(t.Context(), 1, 1), errBudgetUsed)
+		require.Zero(t, b.waiting)
+	})
+}
+
+// Requests that each have a part of what they need do not wait for each other in
+// vain: all get through, one after the other.
+func TestPartsDoNotBlockEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const need = 4 << 20
+		b := NewBudget(16 << 20) // room for three large ones
+		var done atomic.Int64
+		for account := range int64(100) {
+			go func() {
+				h := b.hold(account)
+				defer h.set(0)
+				for bytes := int64(need / 64); bytes <= need; bytes *= 2 {
+					for h.grow(t.Context(), bytes, need) == errBudgetUsed { // a patient client
+					}
+					time.Sleep(time.Duration(rand.Int64N(int64(20 * time.Millisecond))))
+				}
+				done.Add(1)
+			}()
+		}
+		time.Sleep(time.Minute)
+		require.EqualValues(t, 100, done.Load())
+		require.Zero(t, b.Used())
+	})
+}
+
+func TestFullBudgetWaitsForBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBudget(40)
+		var holds []*hold
+		for account := range int64(4) {
+			h := b.hold(account)
+			require.NoError(t, h.grow(t.Context(), 10, 10))
+			holds = append(holds, h)
+		}
+		time.AfterFunc(budgetWait/2, func() { holds[0].set(0) })
+		begun := time.Now()
+		require.NoError(t, b.hold(9).grow(t.Context(), 10, 10))
+		require.Equal(t, budgetWait/2, time.Since(begun))
+
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Millisecond, cancel)
+		require.ErrorIs(t, b.hold(8).grow(ctx, 1, 1), context.Canceled)
+		require.Zero(t, b.waiting)
+	})
+}
+
+// Whatever many requests do at a time, the budget is kept, and in the end all is
+// given back.
+func TestBudgetUnderConcurrency(t *testing.T) {
+	b := NewBudget(1000)
+	var clients sync.WaitGroup
+	for account := range int64(8) {
+		for range 4 {
+			clients.Go(func() {
+				h := b.hold(account)
+				defer h.set(0)
+				ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
+				defer cancel()
+				for range 2000 {
+					err := h.grow(ctx, h.bytes+30, h.bytes+30+rand.Int64N(50))
+					if used := b.Used(); used > 1000 {
+						t.Errorf("%d bytes used", used)
+					}
+					if err != nil {
+						h.set(h.bytes / 2)
+					}
+				}
+			})
+		}
+	}
+	clients.Wait()
+	require.Zero(t, b.used)
+	require.Zero(t, b.waiting)
+	require.Empty(t, b.accounts)
+}

@@ -1,0 +1,55 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+func TestLineLimit(t *testing.T) {
+	var l lineLimit
+	now := time.Unix(1000, 0)
+	for range unservedLines {
+		leftOut, ok := l.allow(now)
+		require.True(t, ok)
+		require.Zero(t, leftOut)
+	}
+	for range 7 {
+		_, ok := l.allow(now.Add(999 * time.Millisecond))
+		require.False(t, ok)
+	}
+	leftOut, ok := l.allow(now.Add(time.Second))
+	require.True(t, ok)
+	require.Equal(t, 7, leftOut, "the next line counts the others")
+	leftOut, _ = l.allow(now)
+	require.Zero(t, leftOut, "a clock set back shuts nobody out")
+}
+
+// Refusals, with a key or without, get so many lines a second and no more. What
+// an account is served is always logged.
+func TestRefusalsDoNotFillTheLog(t *testing.T) {
+	const refused, served = 10 * unservedLines, 3 * unservedLines
+	f := newFakes(t)
+	send := func(n, status int, key string) {
+		for range n {
+			require.Equal(t, status, f.send(f.ask(http.MethodGet, "/v1/email/a@mail.example", "", "X-API-Key", key)).Code)
+		}
+	}
+	lines := func() int { return strings.Count(strings.Join(f.log.list(), ""), "msg=request") }
+	begun := time.Now()
+	send(refused/2, 401, "")
+	f.ledger.begin = verdict(ledger.RateLimited)
+	send(refused/2, 429, goodKey)
+	seconds := int(time.Since(begun)/time.Second) + 2 // that were begun
+	require.GreaterOrEqual(t, lines(), unservedLines)
+	require.LessOrEqual(t, lines(), min(refused, seconds*unservedLines))
+	before := lines()
+	f.ledger.begin, f.ledger.claim, f.ledger.charge = verdict(ledger.Good), verdict(ledger.Good), verdict(ledger.Good)
+	send(served, 200, goodKey)
+	require.Equal(t, before+served, lines())
+}

@@ -1,0 +1,125 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const broken = "/v1/email/100%@mail.example"
+
+func brokenAsk(method, key, headers string) string {
+	return method + " " + broken + " HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\nX-Request-Id: mine\r\n" + headers + "\r\n"
+}
+
+// A percent sign without two hexadecimal digits is a malformed address, judged
+// after the key, however the request is cut into pieces.
+func TestBrokenPercentIsAMalformedAddress(t *testing.T) {
+	f := newFakes(t)
+	address := f.listen(t, 10)
+	for name, c := range map[string]struct {
+		request, says string
+		status        int
+	}{
+		"good key":    {brokenAsk("GET", goodKey, ""), `{"status":400,"error":"A percent sign in the path is not followed by two hexadecimal digits; encode a percent sign as %25.","code":"INVALID_EMAIL_FORMAT"}`, 400},
+		"no key":      {brokenAsk("GET", "", ""), `"code":"INVALID_API_KEY"`, 401},
+		"other path":  {strings.Replace(brokenAsk("GET", goodKey, ""), "email", "other", 1), `"code":"BAD_REQUEST"`, 400},
+		"bad header":  {brokenAsk("GET", goodKey, "no colon\r\n"), `"code":"BAD_REQUEST"`, 400},
+		"long header": {brokenAsk("GET", goodKey, "X: "+strings.Repeat("x", 3*maxOpening)+"\r\n"), `"code":"BAD_REQUEST"`, 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for cut := 1; cut < len(c.request); cut += 1 + len(c.request)/40 {
+				w := dial(t, address)
+				w.send(c.request[:cut]).send(c.request[cut:])
+				response, body := w.answer()
+				require.Equal(t, c.status, response.StatusCode, body)
+				require.Contains(t, body, c.says)
+				require.Equal(t, "application/json", response.Header.Get("Content-Type"))
+				require.True(t, response.Close)
+				require.True(t, w.isClosed())
+			}
+		})
+	}
+	require.Contains(t, f.log.list()[0], "route=single status=400", "counted as every request")
+	require.Contains(t, f.log.list()[0], "request_id=mine")
+}
+
+// The same on a connection that was used before; of what was sent ahead only the
+// refusal is certain.
+func TestBrokenPercentOnAKeptConnection(t *testing.T) {
+	f := newFakes(t)
+	w := dial(t, f.listen(t, 10))
+	for range 3 {
+		response, _ := w.send(asks("a@mail.example")).answer()
+		require.Equal(t, 200, response.StatusCode)
+		response, _ = w.send("POST /v1/emails " + askHeader + goodKey + "\r\nContent-Length: 30\r\n\r\n" + `{"emails":["100%@x.example"]} `).answer()
+		require.Equal(t, 200, response.StatusCode)
+	}
+	response, body := w.send(brokenAsk("GET", goodKey, "")).answer()
+	require.Equal(t, 400, response.StatusCode)
+	require.Contains(t, body, `"code":"INVALID_EMAIL_FORMAT"`)
+
+	ahead := dial(t, f.listen(t, 10)).send(asks("a@mail.example") + brokenAsk("GET", goodKey, ""))
+	response, _ = ahead.answer()
+	require.Equal(t, 200, response.StatusCode)
+	response, body = ahead.answer()
+	require.Equal(t, 400, response.StatusCode)
+	require.Contains(t, body, `{"status":400,"error":"`)
+}
+
+func TestBrokenPercentOfHEADHasNoBody(t *testing.T) {
+	f := newFakes(t)
+	w := dial(t, f.listen(t, 10)).send(brokenAsk("HEAD", goodKey, ""))
+	response, err := http.ReadResponse(w.reader, &http.Request{Method: http.MethodHead})
+	require.NoError(t, err)
+	require.Contains(t, []int{400, 405}, response.StatusCode)
+	require.True(t, w.isClosed(), "something follows the header")
+}
+
+func TestOpeningIsBounded(t *testing.T) {
+	var o opening
+	o.begin()
+	for range 100 {
+		o.add([]byte("GET " + strings.Repeat("x", 1000)))
+		require.LessOrEqual(t, cap(o.bytes), 2*maxOpening)
+	}
+	require.False(t, o.known)
+	o.begin()
+	o.add([]byte(asks("a%40mail.example")))
+	require.Nil(t, o.bytes, "a path in order is not kept")
+}
+
+// However a request is cut, the same is known of it; and what is known to be
+// broken is what net/url refuses.
+func FuzzOpening(f *testing.F) {
+	f.Add(brokenAsk("GET", goodKey, ""), 3, 20)
+	f.Add(asks("a%40mail.example"), 1, 9)
+	f.Add("GET /v1/email/%?%zz HTTP/1.1\n", 0, 0)
+	f.Fuzz(func(t *testing.T, request string, first, second int) {
+		if len(request) > maxOpening {
+			t.Skip()
+		}
+		var whole, cut opening
+		whole.begin()
+		whole.add([]byte(request))
+		cut.begin()
+		first = min(max(first, 0), len(request))
+		second = min(max(second, first), len(request))
+		for _, part := range []string{request[:first], request[first:second], request[second:]} {
+			cut.add([]byte(part))
+		}
+		come, target := whole.take()
+		same, again := cut.take()
+		if target != again || target != "" && string(come) != string(same) {
+			t.Fatalf("%q and %q", target, again)
+		}
+		if path, _, _ := strings.Cut(target, "?"); target != "" {
+			if _, err := url.PathUnescape(path); err == nil {
+				t.Fatalf("%q is not broken", path)
+			}
+		}
+	})
+}
