@@ -35,39 +35,22 @@ func readBatch(x *exchange, r *http.Request) (job, *problem) {
 // batchAddresses returns the distinct addresses of the body, in input order.
 func batchAddresses(body []byte) ([]string, *problem) {
 	given, p := decodeBatch(body)
-	if p != nil {
-		return nil, p
-	}
-	received := len(given)
-	emails := distinct(given)
 	switch {
-	case len(emails) == 0:
+	case p != nil:
+		return nil, p
+	case given.exceeded:
+		return nil, sizeExceeded(given.received)
+	case len(given.emails) == 0:
 		return nil, emptyBatch.with(`The batch has no addresses; send {"emails": ["jane@example.org"]}.`)
-	case len(emails) > maxUnique:
-		return nil, sizeExceeded(len(emails), received)
 	}
-	return emails, nil
+	return given.emails, nil
 }
 
-func sizeExceeded(unique, received int) *problem {
+func sizeExceeded(received int) *problem {
 	limit := maxUnique
-	p := batchSizeExceeded.with(fmt.Sprintf("The batch has %d different addresses; at most %d are allowed.", unique, limit))
+	p := batchSizeExceeded.with(fmt.Sprintf("The batch has more than %d different addresses; send it in parts.", limit))
 	p.extra = extra{MaxAllowed: &limit, Received: &received}
 	return p
-}
-
-// distinct keeps each address at its first position. Addresses are the same
-// only if their strings are equal byte for byte. It reuses the array of emails.
-func distinct(emails []string) []string {
-	seen := make(map[string]bool, min(len(emails), 2*maxUnique))
-	kept := emails[:0]
-	for _, email := range emails {
-		if !seen[email] {
-			seen[email] = true
-			kept = append(kept, email)
-		}
-	}
-	return kept
 }
 
 // finishBatch checks the addresses. What is not finished in time is neither

@@ -15,26 +15,53 @@ import (
 // 8.1).
 const byteOrderMark = "\uFEFF"
 
+// addresses are those of a batch: the distinct ones, each at its first
+// position, and how many were sent. Beyond maxUnique it keeps no further ones, so
+// a body of many short strings takes no memory. Addresses are the same only if
+// their strings are equal byte for byte.
+type addresses struct {
+	emails   []string
+	seen     map[string]bool
+	received int
+	exceeded bool // there are more
+}
+
+// add takes the next string of the array, as it is in the JSON text.
+func (a *addresses) add(raw []byte) {
+	if a.received++; a.exceeded {
+		return
+	}
+	email := unescape(raw)
+	switch {
+	case a.seen[string(email)]: // no copy is made
+	case len(a.emails) == maxUnique:
+		a.exceeded = true
+	default:
+		a.emails = append(a.emails, string(email))
+		a.seen[a.emails[len(a.emails)-1]] = true
+	}
+}
+
 // decodeBatch reads {"emails": [string, ...]}; other members are ignored. No
 // text, null and "emails": null have no addresses. The whole body is judged
 // first as JSON, then by its content. If a name occurs twice the last one
 // counts, as in JSON.parse.
-func decodeBatch(body []byte) (emails []string, p *problem) {
+func decodeBatch(body []byte) (addresses, *problem) {
 	text := bytes.TrimPrefix(body, []byte(byteOrderMark))
 	if len(text) == 0 {
-		return nil, nil
+		return addresses{}, nil
 	}
 	if at := invalidUTF8(body); at >= 0 {
-		return nil, invalidRequest.with(fmt.Sprintf("The body is not JSON: byte %d is not UTF-8.", at))
+		return addresses{}, invalidRequest.with(fmt.Sprintf("The body is not JSON: byte %d is not UTF-8.", at))
 	}
 	var members map[string]json.RawMessage
 	err := json.Unmarshal(text, &members)
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return nil, invalidRequest.with(whereNotJSON(text, len(body)-len(text)))
+		return addresses{}, invalidRequest.with(whereNotJSON(text, len(body)-len(text)))
 	case err != nil: // another kind of value
-		return nil, wrongType("The body", `an object: {"emails": ["jane@example.org"]}`)
+		return addresses{}, wrongType("The body", `an object: {"emails": ["jane@example.org"]}`)
 	}
 	return decodeEmails(members["emails"])
 }
@@ -45,39 +72,58 @@ func wrongType(where, want string) *problem {
 }
 
 // decodeEmails reads the array in text, which is valid JSON, null or nothing.
-func decodeEmails(text json.RawMessage) (emails []string, p *problem) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	switch token, _ := d.Token(); token {
-	case nil:
-		return nil, nil
-	case json.Delim('['):
-	default:
-		return nil, wrongType("emails", "an array of strings")
+func decodeEmails(text json.RawMessage) (given addresses, p *problem) {
+	text = bytes.TrimSpace(text)
+	switch {
+	case len(text) == 0, string(text) == "null":
+		return given, nil
+	case text[0] != '[':
+		return given, wrongType("emails", "an array of strings")
 	}
-	emails = []string{}
-	for d.More() {
-		begin := d.InputOffset()
-		token, _ := d.Token()
-		email, isString := token.(string)
-		where := fmt.Sprintf("emails[%d]", len(emails))
-		switch {
-		case !isString:
-			return nil, wrongType(where, "a string")
-		case hasLoneSurrogate(email, text[begin:d.InputOffset()]):
-			return nil, invalidRequest.with(where + ` has half of a surrogate pair (\ud800 to \udfff), which is no character; send both halves, or the character itself.`)
+	given.seen = make(map[string]bool, maxUnique)
+	for rest := text[1:]; ; {
+		rest = bytes.TrimLeft(rest, ", \t\r\n")
+		if rest[0] == ']' {
+			return given, nil
 		}
-		emails = append(emails, email)
+		if rest[0] != '"' {
+			return addresses{}, wrongType(fmt.Sprintf("emails[%d]", given.received), "a string")
+		}
+		raw := rest[:stringLength(rest)]
+		if hasLoneSurrogate(raw) {
+			return addresses{}, invalidRequest.with(fmt.Sprintf(`emails[%d] has half of a surrogate pair (\ud800 to \udfff), which is no character; send both halves, or the character itself.`, given.received))
+		}
+		given.add(raw)
+		rest = rest[len(raw):]
 	}
-	return emails, nil
 }
 
-// hasLoneSurrogate reports whether the JSON string raw, decoded as s, has an
-// escape for half of a surrogate pair (RFC 8259 section 8.2). encoding/json
-// reads one as U+FFFD, so the address could not be echoed as it was sent.
-func hasLoneSurrogate(s string, raw []byte) bool {
-	if !strings.ContainsRune(s, utf8.RuneError) {
-		return false
+// stringLength is the length of the string that valid JSON begins with, quotes
+// included.
+func stringLength(text []byte) int {
+	for at := 1; ; at++ {
+		at += bytes.IndexAny(text[at:], `"\`)
+		if text[at] == '"' {
+			return at + 1
+		}
+		at++ // what the backslash escapes
 	}
+}
+
+// unescape decodes a string of valid JSON without half of a surrogate pair.
+func unescape(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
+	}
+	var s string
+	_ = json.Unmarshal(raw, &s)
+	return []byte(s)
+}
+
+// hasLoneSurrogate reports whether a string of valid JSON has an escape for half
+// of a surrogate pair (RFC 8259 section 8.2). encoding/json reads one as U+FFFD,
+// so the address could not be echoed as it was sent.
+func hasLoneSurrogate(raw []byte) bool {
 	for {
 		at := bytes.IndexByte(raw, '\\')
 		if at < 0 {

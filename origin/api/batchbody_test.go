@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -50,7 +52,7 @@ func TestDecodeBatchTakes(t *testing.T) {
 		want []string
 	}{
 		"missing":        {`{}`, nil},
-		"empty":          {`{"emails":[]}`, []string{}},
+		"empty":          {`{"emails":[]}`, nil},
 		"escapes":        {`{"emails":["\u0061\u0000","b"]}`, []string{"a\x00", "b"}},
 		"other members":  {`{"a":[{"emails":1}],"emails":["x"],"Emails":7}`, []string{"x"}},
 		"twice: last":    {`{"emails":["x"],"emails":["y"]}`, []string{"y"}},
@@ -65,9 +67,10 @@ func TestDecodeBatchTakes(t *testing.T) {
 		"half elsewhere": {`{"\ud800":"\udc00","emails":["x"]}`, []string{"x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			emails, p := decodeBatch([]byte(c.body))
+			given, p := decodeBatch([]byte(c.body))
 			require.Nil(t, p)
-			require.Equal(t, c.want, emails)
+			require.Equal(t, c.want, given.emails)
+			require.Equal(t, len(c.want), given.received)
 		})
 	}
 }
@@ -85,19 +88,31 @@ func FuzzDecodeBatch(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		emails, p := decodeBatch(body)
-		if p == nil {
-			text := bytes.TrimPrefix(body, []byte(byteOrderMark))
-			require.True(t, utf8.Valid(text))
-			require.True(t, len(text) == 0 || json.Valid(text))
-			for _, email := range emails {
-				requireEcho(t, email, text)
-			}
+		given, p := decodeBatch(body)
+		text := bytes.TrimPrefix(body, []byte(byteOrderMark))
+		if p != nil {
+			require.Equal(t, "INVALID_REQUEST", p.name)
+			require.Less(t, len(p.message), 200)
 			return
 		}
-		require.Nil(t, emails)
-		require.Equal(t, "INVALID_REQUEST", p.name)
-		require.Less(t, len(p.message), 200)
+		require.True(t, utf8.Valid(text))
+		var want map[string]json.RawMessage
+		var emails []string
+		if len(text) > 0 {
+			require.NoError(t, json.Unmarshal(text, &want))
+		}
+		if want["emails"] != nil {
+			require.NoError(t, json.Unmarshal(want["emails"], &emails))
+		}
+		require.Equal(t, len(emails), given.received)
+		distinct := slices.Compact(slices.Sorted(slices.Values(emails)))
+		require.Equal(t, len(distinct) > maxUnique, given.exceeded)
+		for n, email := range given.emails {
+			require.Equal(t, n, slices.Index(given.emails, email), "each once")
+			require.Contains(t, emails, email)
+			requireEcho(t, email, text)
+		}
+		require.Len(t, given.emails, min(len(distinct), maxUnique))
 	})
 }
 
@@ -115,5 +130,29 @@ func TestNotJSONRepeatsNothing(t *testing.T) {
 }
 
 func TestDistinctKeepsTheFirstPlace(t *testing.T) {
-	require.Equal(t, []string{"b", "a", "B"}, distinct(strings.Split("b a b B a", " ")))
+	literal, p := decodeBatch([]byte(`{"emails":["\\u0062","\u0062"]}`))
+	require.Nil(t, p)
+	require.Equal(t, []string{`\u0062`, "b"}, literal.emails)
+
+	given, p := decodeBatch([]byte(`{"emails":["b","a","\u0062","b","B", "\u0061", "a"]}`))
+	require.Nil(t, p)
+	require.Equal(t, []string{"b", "a", "B"}, given.emails)
+	require.Equal(t, 7, given.received)
+}
+
+// A body of many short strings takes little memory beside its own.
+func TestManyAddressesTakeNoMemory(t *testing.T) {
+	var body strings.Builder
+	body.WriteString(`{"emails":[`)
+	for n := range 100_000 {
+		fmt.Fprintf(&body, `"%d","a",`, n)
+	}
+	body.WriteString(`"b"]}`)
+	allocations := testing.AllocsPerRun(1, func() {
+		given, p := decodeBatch([]byte(body.String()))
+		require.Nil(t, p)
+		require.True(t, given.exceeded)
+		require.Equal(t, 200_001, given.received)
+	})
+	require.Less(t, allocations, 1000.0)
 }
