@@ -74,18 +74,20 @@ run() {
 	exec dist/addrspec serve --demo --log text --database sqlite:data/addrspec.db "$@"
 }
 
+# Only the worker gets the secret: npm runs the scripts of packages.
 run_edge() {
-	listen=127.0.0.1:8787
+	listen=127.0.0.1:8787 origin=${ADDRSPEC_ORIGIN:-} secret=${ADDRSPEC_EDGE_SECRET:-}
+	unset ADDRSPEC_EDGE_SECRET
 	while [ $# -gt 1 ]; do
 		case $1 in
-		--origin) export ADDRSPEC_ORIGIN="$2" ;;
+		--origin) origin=$2 ;;
 		--listen) listen=$2 ;;
-		--secret) export ADDRSPEC_EDGE_SECRET="$2" ;;
+		--secret) secret=$2 ;;
 		*) break ;;
 		esac
 		shift 2
 	done
-	[ $# -eq 0 ] && [ -n "${ADDRSPEC_ORIGIN:-}" ] && [ -n "${ADDRSPEC_EDGE_SECRET:-}" ] || {
+	[ $# -eq 0 ] && [ -n "$origin" ] && [ -n "$secret" ] || {
 		echo 'usage: ./build.sh edge --origin URL --listen HOST:PORT --secret S' >&2
 		exit 2
 	}
@@ -93,6 +95,7 @@ run_edge() {
 	build_edge
 	workerd=$(cd edge && node -p 'require("workerd").default')
 	echo "addrspec edge on http://$listen"
+	export ADDRSPEC_ORIGIN="$origin" ADDRSPEC_EDGE_SECRET="$secret"
 	exec "$workerd" serve dist/edge/workerd.capnp --socket-addr "http=$listen"
 }
 

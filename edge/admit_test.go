@@ -20,7 +20,7 @@ func admit(key, body string) request {
 	if key != "" {
 		headers = append(headers, "X-API-Key: "+key)
 	}
-	return request{http.MethodPost, "/v1/edge/admit", headers, body}
+	return request{method: http.MethodPost, target: "/v1/edge/admit", headers: headers, body: body}
 }
 
 const oneDomain = `{"operation":"batch","points":1,"domains":[{"name":"mail.example","addresses":1}]}`
@@ -36,16 +36,16 @@ func TestEdgeEndpointIsGuarded(t *testing.T) {
 		code    string
 	}{
 		"no secret":                 {without, 403, "INVALID_EDGE_SECRET"},
-		"no secret and no key":      {request{http.MethodPost, "/v1/edge/admit", nil, ""}, 403, "INVALID_EDGE_SECRET"},
+		"no secret and no key":      {request{method: http.MethodPost, target: "/v1/edge/admit"}, 403, "INVALID_EDGE_SECRET"},
 		"a wrong secret":            {without.with("X-Edge-Secret: "+secret+"x", "X-API-Key: "+key), 403, "INVALID_EDGE_SECRET"},
 		"an empty secret":           {without.with("X-Edge-Secret: ", "X-API-Key: "+key), 403, "INVALID_EDGE_SECRET"},
 		"no key":                    {admit("", oneDomain), 401, "INVALID_API_KEY"},
 		"a key of the wrong form":   {admit("ask_", oneDomain), 401, "INVALID_API_KEY"},
 		"an unknown key":            {admit("ask_000000000000000000000000000000002CGNRW", oneDomain), 401, "INVALID_API_KEY"},
-		"another method":            {request{http.MethodGet, "/v1/edge/admit", nil, ""}, 405, "METHOD_NOT_ALLOWED"},
+		"another method":            {request{method: http.MethodGet, target: "/v1/edge/admit"}, 405, "METHOD_NOT_ALLOWED"},
 		"a bad body, the key first": {admit("ask_", "{"), 401, "INVALID_API_KEY"},
 		"a bad body":                {admit(key, "{"), 400, "INVALID_REQUEST"},
-		"another media type":        {request{http.MethodPost, "/v1/edge/admit", []string{"X-Edge-Secret: " + secret, "X-API-Key: " + key}, "{}"}, 415, "UNSUPPORTED_MEDIA_TYPE"},
+		"another media type":        {request{method: http.MethodPost, target: "/v1/edge/admit", headers: []string{"X-Edge-Secret: " + secret, "X-API-Key: " + key}, body: "{}"}, 415, "UNSUPPORTED_MEDIA_TYPE"},
 		"a body over the limit":     {admit(key, strings.Repeat(" ", 1<<20+1)), 413, "BODY_TOO_LARGE"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestEdgeEndpointIsGuarded(t *testing.T) {
 func TestWithoutASecretThereIsNoEdgeEndpoint(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t), "--edge-secret", "")
 	for _, method := range []string{http.MethodPost, http.MethodGet} {
-		a := o.send(t, request{method, "/v1/edge/admit", []string{"X-Edge-Secret: "}, ""})
+		a := o.send(t, request{method: method, target: "/v1/edge/admit", headers: []string{"X-Edge-Secret: "}})
 		require.Equal(t, http.StatusNotFound, a.status)
 	}
 }

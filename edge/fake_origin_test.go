@@ -48,9 +48,9 @@ func misbehave(conn net.Conn, all map[string]misbehaviour) {
 	}
 }
 
-// says answers with these octets.
-func says(octets string) misbehaviour {
-	return func(conn net.Conn) { io.WriteString(conn, octets) }
+// says answers with these bytes.
+func says(bytes string) misbehaviour {
+	return func(conn net.Conn) { io.WriteString(conn, bytes) }
 }
 
 const usageHeaders = "X-Usage-Current: 1\r\nX-Usage-Limit: 1000\r\n"
@@ -62,9 +62,9 @@ func answers(status int, headers, body string) misbehaviour {
 }
 
 // stalls says something and then nothing for far longer than a worker waits.
-func stalls(octets string) misbehaviour {
+func stalls(bytes string) misbehaviour {
 	return func(conn net.Conn) {
-		io.WriteString(conn, octets)
+		io.WriteString(conn, bytes)
 		time.Sleep(20 * time.Second)
 	}
 }

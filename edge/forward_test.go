@@ -17,20 +17,22 @@ import (
 // pages is an origin with what a dashboard does.
 func pages(t *testing.T) string {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/cookies", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("/dashboard/cookies", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Set-Cookie", "a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT")
 		w.Header().Add("Set-Cookie", "b=2; HttpOnly")
 		fmt.Fprintf(w, "%s %s %s", r.Header.Get("Cookie"), r.Header.Get("X-Forwarded-Host"), r.Header.Get("X-Forwarded-For"))
 	})
-	mux.HandleFunc("/compressed", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("/assets/compressed", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
 		z := gzip.NewWriter(w)
 		io.WriteString(z, strings.Repeat("page ", 10_000))
 		z.Close()
 	})
-	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/cookies", http.StatusSeeOther) })
-	mux.HandleFunc("/nothing", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	mux.HandleFunc("/upload", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("/docs", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/dashboard/cookies", http.StatusSeeOther)
+	})
+	mux.HandleFunc("/dashboard/nothing", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("/dashboard/upload", func(w http.ResponseWriter, r *http.Request) {
 		n, err := io.Copy(io.Discard, r.Body)
 		fmt.Fprint(w, r.Method, " ", n, " ", err, " ", r.URL.RawQuery)
 	})
@@ -39,40 +41,48 @@ func pages(t *testing.T) string {
 	return server.URL
 }
 
-// What the worker does not know goes to the origin and back as it came.
+// Pages go to the origin and back as they came.
 func TestPagesPassThrough(t *testing.T) {
 	originURL := pages(t)
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
-			w := runtime.start(t, originURL)
-			cookies := w.send(t, get("/cookies", "Cookie: c=3", "X-Forwarded-For: 192.0.2.1"))
+			w := runtime.start(t, originURL, "ADDRSPEC_FORWARD=dashboard")
+			cookies := w.send(t, get("/dashboard/cookies", "Cookie: c=3", "X-Forwarded-For: 192.0.2.1"))
 			require.Equal(t, []string{"a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT", "b=2; HttpOnly"}, cookies.header.Values("Set-Cookie"))
 			require.Equal(t, "c=3 "+w.hostPort+" ", cookies.body)
 
-			compressed := w.send(t, get("/compressed", "Accept-Encoding: identity"))
+			compressed := w.send(t, get("/assets/compressed", "Accept-Encoding: identity"))
 			require.Equal(t, strings.Repeat("page ", 10_000), compressed.body)
 			require.Empty(t, compressed.header.Get("Content-Encoding"))
 
-			moved := w.send(t, get("/moved"))
+			moved := w.send(t, get("/docs"))
 			require.Equal(t, http.StatusSeeOther, moved.status)
-			require.Equal(t, "/cookies", moved.header.Get("Location"))
+			require.Equal(t, "/dashboard/cookies", moved.header.Get("Location"))
 
-			require.Equal(t, http.StatusNoContent, w.send(t, get("/nothing")).status)
-			require.Equal(t, http.StatusOK, w.send(t, request{http.MethodHead, "/cookies", nil, ""}).status)
-			upload := request{http.MethodPut, "/upload?a=%2F&b", []string{"Content-Type: text/csv"}, strings.Repeat("x", 3<<20)}
-			require.Equal(t, "PUT 3145728 <nil> a=%2F&b", w.send(t, upload).body)
+			require.Equal(t, http.StatusNoContent, w.send(t, get("/dashboard/nothing")).status)
+			require.Equal(t, http.StatusOK, w.send(t, request{method: http.MethodHead, target: "/dashboard/cookies"}).status)
+			upload := request{method: http.MethodPost, target: "/dashboard/upload?a=%2F&b", headers: []string{"Content-Type: text/csv"}, body: strings.Repeat("x", 3<<20)}
+			require.Equal(t, "POST 3145728 <nil> a=%2F&b", w.send(t, upload).body)
 		})
 	}
 }
 
 func TestWithoutForwardingPagesAreRefused(t *testing.T) {
-	w := startWorkerd(t, pages(t), "ADDRSPEC_FORWARD=no")
-	a := w.send(t, get("/cookies"))
-	require.Equal(t, http.StatusNotFound, a.status)
-	require.Contains(t, a.body, `"NOT_FOUND"`)
+	originURL := pages(t)
+	for setting, refused := range map[string][]string{
+		"no":  {"/docs", "/dashboard/cookies"},
+		"yes": {"/dashboard/cookies", "/dashboard"},
+	} {
+		w := startWorkerd(t, originURL, "ADDRSPEC_FORWARD="+setting)
+		for _, target := range refused {
+			a := w.send(t, get(target))
+			require.Equal(t, http.StatusNotFound, a.status, "%s: %s", setting, target)
+			require.Contains(t, a.body, `"NOT_FOUND"`)
+		}
+	}
 }
 
-// Origin and worker can both be told to suggest whole addresses.
+// Origin and worker can both suggest whole addresses.
 func TestSuggestionsAsAddresses(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t), "--typo-suggestion", "address")
 	w := startWorkerd(t, "http://"+o.hostPort, "ADDRSPEC_TYPO_SUGGESTION=address")

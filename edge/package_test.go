@@ -13,14 +13,14 @@ import (
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
-// maxWire is what the package may weigh over the wire, in octets.
+// maxWire is what the package may weigh over the wire, in bytes.
 const maxWire = 1_100_000
 
 func readFile(t testing.TB, path string) string {
 	t.Helper()
-	octets, err := os.ReadFile(path)
+	bytes, err := os.ReadFile(path)
 	require.NoError(t, err)
-	return string(octets)
+	return string(bytes)
 }
 
 // The packed npm package, installed, answers in every runtime, with its types.
@@ -75,7 +75,7 @@ func installPackage(t *testing.T) (project string) {
 	tarball := filepath.Join(project, strings.TrimSpace(string(run(t, pack))))
 	info, err := os.Stat(tarball)
 	require.NoError(t, err)
-	t.Logf("the package weighs %d octets", info.Size())
+	t.Logf("the package weighs %d bytes", info.Size())
 	require.LessOrEqual(t, info.Size(), int64(maxWire))
 	module := filepath.Join(project, "node_modules", "addrspec")
 	require.NoError(t, os.MkdirAll(module, 0o755))

@@ -24,7 +24,7 @@ import (
 // generated is how many addresses are checked beside the golden ones.
 const generated = 50_000
 
-// Native core, Node, Deno, Bun, workerd and Chromium give the same octets.
+// Native core, Node, Deno, Bun, workerd and Chromium give the same bytes.
 func TestEveryHostGivesTheSameAnswers(t *testing.T) {
 	packed, want := exam(t)
 	dir := hostPrograms(t, packed)
@@ -126,7 +126,7 @@ func hostPrograms(t *testing.T, packed []byte) (dir string) {
 	return dir
 }
 
-// run returns what cmd says; what it says on standard error is told when it fails.
+// run returns what cmd says; a failure shows what it says on standard error.
 func run(t testing.TB, cmd *exec.Cmd) []byte {
 	t.Helper()
 	var wrong bytes.Buffer

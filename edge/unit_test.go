@@ -13,7 +13,7 @@ func TestTypeScriptIsStrict(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-// The unit tests stand beside the TypeScript code and run in Node's test runner.
+// The unit tests are beside the TypeScript code and run in Node's test runner.
 func TestUnits(t *testing.T) {
 	needsNode(t)
 	out, err := exec.Command("node", "test/run.mjs", moduleFile(t)).CombinedOutput()

@@ -13,21 +13,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// request is sent octet for octet: a client library would mend the targets
+// request is sent byte for byte: a client library would mend the targets
 // that the tests are about.
 type request struct {
 	method, target string
 	headers        []string // "Name: value"
 	body           string
+	chunked        bool // body has the form of the chunked coding (RFC 9112 section 7.1)
 }
 
 func get(target string, headers ...string) request {
-	return request{http.MethodGet, target, headers, ""}
+	return request{method: http.MethodGet, target: target, headers: headers}
 }
 
 // post is a batch.
 func post(body string, headers ...string) request {
-	return request{http.MethodPost, "/v1/emails", append([]string{"Content-Type: application/json"}, headers...), body}
+	return request{method: http.MethodPost, target: "/v1/emails", headers: append([]string{"Content-Type: application/json"}, headers...), body: body}
 }
 
 func (r request) with(headers ...string) request {
@@ -41,7 +42,7 @@ func (r request) wire(host string) string {
 	for _, header := range r.headers {
 		w.WriteString(header + "\r\n")
 	}
-	if r.body != "" || r.method == http.MethodPost {
+	if !r.chunked && (r.body != "" || r.method == http.MethodPost) {
 		fmt.Fprintf(&w, "Content-Length: %d\r\n", len(r.body))
 	}
 	return w.String() + "\r\n" + r.body

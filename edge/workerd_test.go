@@ -81,7 +81,7 @@ func serveWorkerd(t testing.TB, config string, settings ...string) *process {
 	return p
 }
 
-// portOf reads the port that workerd took from what it tells about itself.
+// portOf reads the port that workerd took from its control stream.
 func portOf(t testing.TB, control *os.File, said *output) int {
 	t.Helper()
 	var event struct {

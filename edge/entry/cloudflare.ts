@@ -4,7 +4,7 @@ import wasm from "./addrspec.wasm";
 import { respond } from "../src/answer.ts";
 import { type Environment, readConfig } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
-import { refuse, unreached } from "../src/fault.ts";
+import { refuse, unreached } from "../src/problem.ts";
 import { requestID } from "../src/request-id.ts";
 import { Worker } from "../src/worker.ts";
 
@@ -25,10 +25,10 @@ export default {
   async fetch(request: Request, env: Environment): Promise<Response> {
     try {
       return await workerFor(env).fetch(request);
-    } catch (problem) {
+    } catch (failure) {
       // Bindings are first seen here; a wrong one keeps the worker from its work.
-      log(`settings: ${problem instanceof Error ? problem.message : "wrong"}`);
-      return respond(refuse(unreached()), requestID(request.headers.get("X-Request-Id")));
+      log(`settings: ${failure instanceof Error ? failure.message : "wrong"}`);
+      return respond(refuse(unreached()), requestID(request.headers.get("X-Request-Id")), request.method);
     }
   },
 };

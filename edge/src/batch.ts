@@ -1,20 +1,13 @@
 /** POST /v1/emails */
 
-import { decodeBatch } from "./batch-body.ts";
 import type { Engine } from "./engine.ts";
 import { envelope, type Item } from "./envelope.ts";
-import { type Fault, fault, isFault } from "./fault.ts";
 import type { Finding } from "./instance.ts";
-import { type Plan, planRefusal } from "./plan.ts";
+import type { Plan } from "./plan.ts";
 import { count, type Tally } from "./tally.ts";
 
-/** The most distinct addresses a batch may hold. */
-export const MAX_UNIQUE = 64;
-
-/** Plans the batch in body; start is when its request arrived, in ms. */
-export function planBatch(engine: Engine, flags: number, body: Uint8Array, start: number): Plan {
-  const emails = readBatch(body);
-  if (isFault(emails)) return planRefusal("batch", emails);
+/** Plans the batch of distinct addresses; start is when its request arrived, in ms. */
+export function planBatch(engine: Engine, flags: number, emails: readonly string[], start: number): Plan {
   const findings = emails.map((email) => engine.check(email, flags));
   const { domains, tally } = groupByDomain(findings);
   const positions = new Map(domains.map(({ name }, n) => [name, n]));
@@ -34,22 +27,6 @@ export function planBatch(engine: Engine, flags: number, body: Uint8Array, start
 /** The MX without a reply of the origin: false for an address that has no domain to ask, else unfinished. */
 function mxWithout(finding: Finding): false | null {
   return finding.host === "" ? false : null;
-}
-
-/** The distinct addresses, each at its first position. */
-function readBatch(body: Uint8Array): string[] | Fault {
-  const emails = decodeBatch(body);
-  if (isFault(emails)) return emails;
-  const distinct = [...new Set(emails)];
-  if (distinct.length === 0) {
-    return fault("EMPTY_BATCH", 'The batch has no addresses; send {"emails": ["jane@example.org"]}.');
-  }
-  if (distinct.length > MAX_UNIQUE) {
-    const message = `The batch has ${distinct.length} different addresses; at most ${MAX_UNIQUE} are allowed.`;
-    const detail = { max_allowed: MAX_UNIQUE, received: emails.length };
-    return fault("BATCH_SIZE_EXCEEDED", message, { detail });
-  }
-  return distinct;
 }
 
 /** The domains to ask, and the tally of the addresses without one. */

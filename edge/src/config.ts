@@ -1,22 +1,25 @@
 /** What a deployment sets: environment variables, or bindings of the same names. */
 
 import { FULL_SUGGESTION } from "./instance.ts";
+import type { Pages } from "./route.ts";
 
 export interface Config {
-  /** The origin's base address, without a slash at the end. */
+  /** The origin's scheme, host and port, as a URL parser writes them. */
   readonly origin: string;
   readonly secret: string;
   /** How long the origin may take; more than its --batch-timeout and --dns-timeout. */
   readonly timeoutMS: number;
   /** The module's flags for every check. */
   readonly flags: number;
-  /** Whether paths that the worker does not know go to the origin. */
-  readonly forward: boolean;
+  /** Which pages of the origin the worker passes on. */
+  readonly pages: Pages;
 }
 
 export type Environment = Readonly<Record<string, unknown>>;
 
 const DEFAULT_TIMEOUT_MS = "15000";
+const PAGES = { yes: "public", dashboard: "dashboard", no: "none" } as const;
+const SECRET_LENGTH = 16;
 
 /** Reads the settings; a wrong one is an error that names it. */
 export function readConfig(env: Environment): Config {
@@ -27,18 +30,26 @@ export function readConfig(env: Environment): Config {
   };
   return {
     origin: baseOf(get("ADDRSPEC_ORIGIN")),
-    secret: get("ADDRSPEC_EDGE_SECRET"),
+    secret: secretOf(get("ADDRSPEC_EDGE_SECRET")),
     timeoutMS: millisecondsOf(get("ADDRSPEC_ORIGIN_TIMEOUT_MS", DEFAULT_TIMEOUT_MS)),
     flags: choose("ADDRSPEC_TYPO_SUGGESTION", get("ADDRSPEC_TYPO_SUGGESTION", "domain"), { domain: 0, address: FULL_SUGGESTION }),
-    forward: choose("ADDRSPEC_FORWARD", get("ADDRSPEC_FORWARD", "yes"), { yes: true, no: false }),
+    pages: choose("ADDRSPEC_FORWARD", get("ADDRSPEC_FORWARD", "yes"), PAGES),
   };
 }
 
-function baseOf(origin: string): string {
-  if (!/^https?:\/\/[^/?#]+\/?$/.test(origin)) {
+function baseOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // Anything beside scheme, host and port would be lost, or sent where it is not expected.
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/` || /[?#]$/.test(text)) {
     throw new Error("ADDRSPEC_ORIGIN must be the origin's base address, such as https://origin.example.org");
   }
-  return origin.replace(/\/$/, "");
+  return url.origin;
+}
+
+function secretOf(text: string): string {
+  if (text.length >= SECRET_LENGTH) return text;
+  throw new Error(`ADDRSPEC_EDGE_SECRET has fewer than ${SECRET_LENGTH} characters; make a random one, `
+    + "such as by openssl rand -hex 32, and give it to the origin and its workers");
 }
 
 function millisecondsOf(text: string): number {

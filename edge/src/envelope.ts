@@ -2,6 +2,7 @@
 
 import type { Finding } from "./instance.ts";
 import type { MX } from "./plan.ts";
+import { SAY } from "./problems.ts";
 import { join, quotedEmail, result } from "./result.ts";
 
 /** One address and its MX; null if it is unfinished. */
@@ -26,7 +27,7 @@ function piecesOf({ finding, mx }: Item): (string | Uint8Array)[] {
   const email = ['{"email":', quotedEmail(finding)];
   if (typeof mx === "string") {
     // The domain is in A-label form and needs no escape.
-    const message = `DNS lookup ${mx === "DNS_TIMEOUT" ? "timed out" : "failed"} for domain ${finding.host}`;
+    const message = mx === "DNS_TIMEOUT" ? SAY.timedOut(finding.host) : SAY.lookUpFailed(finding.host);
     return [...email, `,"status":"error","result":null,"error":{"code":"${mx}","message":"${message}"}}`];
   }
   return [...email, ',"status":"success","result":', ...result(finding, mx === true), ',"error":null}'];

@@ -15,7 +15,7 @@ export interface Finding {
   readonly json: Uint8Array;
   /** Where in json the address ends, a quoted string that starts at 9. */
   readonly emailEnd: number;
-  /** Where in json the five octets `false` of the mx value stand. */
+  /** Where in json the mx value is, the five bytes `false`. */
   readonly mxAt: number;
   /** The domain to ask for MX, as A-labels; empty where there is none to ask. */
   readonly host: string;
@@ -31,7 +31,7 @@ export interface Refusal {
   readonly section: string;
   /** What is wrong and how to mend it. */
   readonly sentence: string;
-  /** The offending octet of the address, counted from 0. */
+  /** The offending byte of the address, counted from 0. */
   readonly offset: number;
 }
 
@@ -50,7 +50,7 @@ export class ModuleFailure extends Error {}
 
 /** The words of the report, 32 bits each; a text is a place and a length. */
 const WORD = { valid: 0, emailEnd: 1, mxAt: 2, host: 3, offset: 6, code: 7, section: 9, sentence: 11 } as const;
-const REPORT_OCTETS = 13 * 4;
+const REPORT_BYTES = 13 * 4;
 
 interface Exports {
   readonly memory: WebAssembly.Memory;
@@ -85,14 +85,14 @@ export class Instance {
     this.#report = this.#exports.addrspec_report_ptr() >>> 0;
   }
 
-  /** States the facts about email; octets where it may not be UTF-8. */
+  /** The facts about email; given as bytes where it may not be UTF-8. */
   check(email: string | Uint8Array, flags: number): Finding {
     const n = this.#exports.addrspec_check(this.#write(email), flags);
     if (n < 0) throw new ModuleFailure(`addrspec_check answered ${n}`);
     const word = this.#words();
-    const text = (w: number) => decoder.decode(this.#octets(this.#out + word(w), word(w + 1)));
+    const text = (w: number) => decoder.decode(this.#bytes(this.#out + word(w), word(w + 1)));
     return {
-      json: this.#octets(this.#out, n).slice(),
+      json: this.#bytes(this.#out, n).slice(),
       emailEnd: word(WORD.emailEnd),
       mxAt: word(WORD.mxAt),
       host: text(WORD.host),
@@ -102,11 +102,11 @@ export class Instance {
   }
 
   versions(): Versions {
-    return JSON.parse(decoder.decode(this.#octets(this.#out, this.#exports.addrspec_info()))) as Versions;
+    return JSON.parse(decoder.decode(this.#bytes(this.#out, this.#exports.addrspec_info()))) as Versions;
   }
 
   #write(email: string | Uint8Array): number {
-    const room = this.#octets(this.#in, this.#inCap);
+    const room = this.#bytes(this.#in, this.#inCap);
     if (typeof email !== "string") {
       if (email.length > room.length) throw new TooLong();
       room.set(email);
@@ -118,12 +118,12 @@ export class Instance {
   }
 
   /** A fresh view each time: memory that grew leaves old views without any. */
-  #octets(at: number, length: number): Uint8Array {
+  #bytes(at: number, length: number): Uint8Array {
     return new Uint8Array(this.#exports.memory.buffer, at, length);
   }
 
   #words(): (n: number) => number {
-    const view = new DataView(this.#exports.memory.buffer, this.#report, REPORT_OCTETS);
+    const view = new DataView(this.#exports.memory.buffer, this.#report, REPORT_BYTES);
     return (n) => view.getUint32(4 * n, true);
   }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isFault } from "./fault.ts";
+import { isProblem } from "./problem.ts";
 import { checksum, readKey, wellFormed } from "./key.ts";
 import { KEY } from "./testing.ts";
 
@@ -29,17 +29,20 @@ test("other forms are no keys", () => {
 test("where the key is read from", () => {
   const read = (headers: Record<string, string>) => {
     const key = readKey(new Headers(headers));
-    return isFault(key) ? key.message.split(" ")[0] : key;
+    return isProblem(key) ? key.message.split(" ", 3).join(" ") : key;
   };
   assert.equal(read({ "X-API-Key": KEY }), KEY);
   assert.equal(read({ "X-API-Key": ` ${KEY} ` }), KEY);
   assert.equal(read({ Authorization: `Bearer ${KEY}` }), KEY);
   assert.equal(read({ Authorization: `bEARER   ${KEY}` }), KEY);
   assert.equal(read({ "X-API-Key": KEY, Authorization: "Bearer nonsense" }), KEY);
-  assert.equal(read({ "X-API-Key": "nonsense", Authorization: `Bearer ${KEY}` }), "This");
+  assert.equal(read({ "X-API-Key": "nonsense", Authorization: `Bearer ${KEY}` }), "This is not");
   assert.equal(read({ "X-API-Key": " ", Authorization: `Bearer ${KEY}` }), KEY);
-  assert.equal(read({ Authorization: `Basic ${KEY}` }), "No");
-  assert.equal(read({ Authorization: KEY }), "No");
-  assert.equal(read({ Authorization: `Bearer\t${KEY}` }), "No");
-  assert.equal(read({}), "No");
+  assert.equal(read({ Authorization: `Basic ${KEY}` }), "No API key");
+  assert.equal(read({ Authorization: KEY }), "No API key");
+  assert.equal(read({ Authorization: `Bearer\t${KEY}` }), "No API key");
+  assert.equal(read({}), "No API key");
+  assert.equal(read({ "X-API-Key": `${KEY}\xa0` }), "This is not");
+  for (const list of [`${KEY}, ${KEY}`, `${KEY},`, ",", `, ${KEY}`]) assert.equal(read({ "X-API-Key": list, Authorization: `Bearer ${KEY}` }), "The header X-API-Key", list);
+  for (const list of [`Bearer ${KEY}, Bearer ${KEY}`, `Basic x, Bearer ${KEY}`]) assert.equal(read({ Authorization: list }), "The header Authorization", list);
 });

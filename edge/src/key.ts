@@ -4,30 +4,27 @@
  * as six digits of base 62, most significant first (origin/ledger/secret.go).
  */
 
-import { type Fault, fault } from "./fault.ts";
+import { type Problem, problem } from "./problem.ts";
+import { SAY } from "./problems.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const FORM = /^ask_[0-9A-Za-z]{38}$/;
 const CHECKSUM_AT = 36;
 
-/** The caller's key, or the problem with it. */
-export function readKey(headers: Headers): string | Fault {
-  const key = headers.get("X-API-Key")?.trim() || bearer(headers.get("Authorization"));
-  if (key === "") {
-    return fault("INVALID_API_KEY",
-      "No API key was sent; send it as X-API-Key: <key> or Authorization: Bearer <key>.");
-  }
-  if (!wellFormed(key)) {
-    return fault("INVALID_API_KEY", "This is not an API key. A key is ask_ and 38 letters and digits, "
-      + "of which the last six are a checksum; check that it was not cut off or mistyped.");
-  }
-  return key;
+/** The caller's key, from X-API-Key, which wins, or Authorization; or the problem with it. */
+export function readKey(headers: Headers): string | Problem {
+  const name = headers.get("X-API-Key") ? "X-API-Key" : "Authorization";
+  const given = headers.get(name) ?? "";
+  // Headers joins repeated fields with commas (RFC 9110 section 5.3).
+  if (given.includes(",")) return problem("INVALID_API_KEY", SAY.manyKeys(name));
+  const key = name === "Authorization" ? bearer(given) : given;
+  if (key === "") return problem("INVALID_API_KEY", SAY.noKey);
+  return wellFormed(key) ? key : problem("INVALID_API_KEY", SAY.malformedKey);
 }
 
 /** The credential of a Bearer scheme, in any case (RFC 9110 section 11.1). */
-function bearer(authorization: string | null): string {
-  const [, scheme = "", credential = ""] = /^([^ ]*) ?(.*)$/s.exec(authorization?.trim() ?? "") ?? [];
-  return scheme.toLowerCase() === "bearer" ? credential.trim() : "";
+function bearer(authorization: string): string {
+  return /^bearer [ \t]*(.*)$/is.exec(authorization)?.[1] ?? "";
 }
 
 export function wellFormed(key: string): boolean {

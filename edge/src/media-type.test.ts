@@ -3,18 +3,14 @@ import { test } from "node:test";
 
 import { isJSON } from "./media-type.ts";
 
-test("JSON with any parameters, and nothing else", () => {
-  for (const type of ["application/json", "Application/JSON", " application/json ; charset=utf-8", 'application/json; a="x\\"y"; b=2;']) {
-    assert.ok(isJSON(type), type);
-  }
-  for (const type of ["", "text/json", "application/jsonp", "application/json, text/plain", "application/json; charset", "application/json; a=1; A=2", "application/json;;"]) {
-    assert.ok(!isJSON(type), type);
-  }
+test("JSON in its usual forms", () => {
+  for (const type of ["application/json", "Application/JSON", "application/json;charset=utf-8", "application/json ; charset=UTF-8 "]) assert.ok(isJSON(type), type);
 });
 
-test("a hostile header takes no time", () => {
-  assert.ok(!isJSON(`application/json${';a="\\'.repeat(8_000)}`));
-  assert.ok(!isJSON(`application/json${" ".repeat(30_000)}x`));
-  assert.ok(!isJSON(`application/json;${" ".repeat(30_000)}x`));
-  assert.ok(!isJSON(`application/json${" ; a = 1".repeat(4_000)} x`));
+test("in doubt, the origin judges it", () => {
+  for (const type of [null, "", "text/json", "application/jsonp", "application/json, application/json", "application/json; charset=latin1",
+    "application/json;", 'application/json; charset="utf-8"', "application/json; a=1", "application/json\n"]) {
+    assert.ok(!isJSON(type), String(type));
+  }
+  assert.ok(!isJSON(`application/json${" ".repeat(60_000)}x`));
 });

@@ -9,13 +9,13 @@ import type { Answer } from "./answer.ts";
 import { gather } from "./body.ts";
 import type { Config } from "./config.ts";
 import { within } from "./deadline.ts";
-import { refuse, unreached } from "./fault.ts";
 import type { MX, Plan } from "./plan.ts";
-import { refusalOf, usageOf } from "./verdict.ts";
+import { refuse, unreached } from "./problem.ts";
+import { type Limits, limitsOf, refusalOf } from "./verdict.ts";
 
 /** The origin's decision: the domains' MX, or a refusal to pass to the caller. */
 export type Admission =
-  | { readonly mx: readonly MX[]; readonly usage: Readonly<Record<string, string>> }
+  | { readonly mx: readonly MX[]; readonly limits: Limits }
   | { readonly refusal: Answer };
 
 /** Who asks. The signal is aborted when the caller has left. */
@@ -32,6 +32,9 @@ export type Log = (message: string) => void;
 
 /** Above any reply of the origin, which has about 20 bytes for each of 64 look-ups. */
 const MAX_ANSWER = 64 << 10;
+
+/** What every 200 of the endpoint has; another service would not. */
+const REQUIRED = ["X-Usage-Current", "X-Usage-Limit"];
 
 const decoder = new TextDecoder();
 
@@ -72,12 +75,12 @@ export class Origin {
 
   #judge(plan: Plan, response: Response, bytes: Uint8Array | undefined): Admission {
     const body = decoder.decode(bytes);
-    const usage = usageOf(response.headers);
+    const limits = limitsOf(response.headers);
     if (response.status === 200) {
       const mx = mxOf(plan, body);
-      if (mx !== undefined && usage !== undefined) return { mx, usage };
+      if (mx !== undefined && REQUIRED.every((name) => name in limits)) return { mx, limits };
     }
-    const refusal = refusalOf(response, body, usage);
+    const refusal = refusalOf(response, body, limits);
     if (refusal !== undefined) return { refusal };
     const hint = hints[response.status] ?? "";
     this.#log(`origin: status ${response.status} is no answer to /v1/edge/admit${hint}`);

@@ -1,5 +1,5 @@
 import type { Answer } from "./answer.ts";
-import { type Fault, refuse } from "./fault.ts";
+import { type Problem, refuse } from "./problem.ts";
 import type { Tally } from "./tally.ts";
 
 /** The origin's MX answer for a domain; null if a deadline passed before there was one. */
@@ -20,7 +20,7 @@ export interface Domain {
  */
 export interface Plan {
   readonly operation: "single" | "batch";
-  /** 0 for input that is refused: the origin still judges the key and the rate first. */
+  /** 0 for an address that is refused: the origin still judges the key and the rate first. */
   readonly points: number;
   /** What was found about the addresses without a domain to ask; undefined if there are none. */
   readonly tally?: Tally | undefined;
@@ -29,7 +29,7 @@ export interface Plan {
   finish(mx: readonly MX[]): Answer;
 }
 
-/** The plan for input that is refused if the key and the rate are in order. */
-export function planRefusal(operation: Plan["operation"], bad: Fault): Plan {
-  return { operation, points: 0, domains: [], finish: () => refuse(bad) };
+/** The plan for a single validation that is refused if the key and the rate are in order. */
+export function planRefusal(bad: Problem): Plan {
+  return { operation: "single", points: 0, domains: [], finish: () => refuse(bad) };
 }

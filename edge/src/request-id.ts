@@ -5,5 +5,5 @@ const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 export function requestID(given: string | null): string {
   if (given !== null && HARMLESS.test(given)) return given;
   const random = crypto.getRandomValues(new Uint8Array(26));
-  return Array.from(random, (octet) => BASE32.charAt(octet & 31)).join("");
+  return Array.from(random, (byte) => BASE32.charAt(byte & 31)).join("");
 }

@@ -18,10 +18,10 @@ export function compileModule(): WebAssembly.Module {
 
 export const engine = new Engine(compileModule());
 
-export const config: Config = { origin: "http://origin.test", secret: "s", timeoutMS: 1000, flags: 0, forward: true };
+export const config: Config = { origin: "http://origin.test", secret: "s", timeoutMS: 1000, flags: 0, pages: "public" };
 
-/** A worker before an origin that answers as told, and what it asked and logged. */
-export function workerBefore(answer: (request: Request) => Response | Promise<Response>, settings: Partial<Config> = {}) {
+/** A worker before an origin with this answer, and what it asked and logged. */
+export function workerBefore(answer: (request: Request) => Response | Promise<Response>, settings: Partial<Config> = {}, checks = engine) {
   const asked: Request[] = [];
   const logged: string[] = [];
   const fetch: Fetch = async (url, init) => {
@@ -29,7 +29,7 @@ export function workerBefore(answer: (request: Request) => Response | Promise<Re
     asked.push(request.clone());
     return answer(request);
   };
-  const worker = new Worker({ engine, config: { ...config, ...settings }, fetch, log: (message) => logged.push(message) });
+  const worker = new Worker({ engine: checks, config: { ...config, ...settings }, fetch, log: (message) => logged.push(message) });
   return { worker, asked, logged };
 }
 

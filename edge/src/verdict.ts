@@ -16,7 +16,22 @@ const REFUSALS: Readonly<Record<number, (body: Record<string, unknown>) => boole
   503: (body) => body.status === 503 && body.code === "REQUEST_CANCELLED",
 };
 
-type Usage = Readonly<Record<string, string>>;
+const COUNT = /^\d{1,19}$/;
+const VISIBLE = /^[\x20-\x7e]{1,256}$/;
+
+/** The headers about the account's points and rate, and the values of each that the caller may get. */
+const LIMIT_HEADERS: Readonly<Record<string, RegExp>> = {
+  "X-Usage-Current": COUNT,
+  "X-Usage-Limit": /^(?:\d{1,19}|unlimited)$/,
+  "X-Usage-Overage": /^true$/,
+  // Lists of RFC 9651 (draft-ietf-httpapi-ratelimit-headers).
+  "RateLimit": VISIBLE,
+  "RateLimit-Policy": VISIBLE,
+};
+
+export const LIMITS = Object.keys(LIMIT_HEADERS);
+
+export type Limits = Readonly<Record<string, string>>;
 
 const SECONDS = /^[1-9][0-9]{0,8}$/;
 
@@ -25,12 +40,12 @@ const SECONDS = /^[1-9][0-9]{0,8}$/;
  * Every 503 has a Retry-After. A 429 has one only if the origin sent it: when
  * the month's points are used up, clients would wait for days.
  */
-export function refusalOf(response: Response, body: string, usage?: Usage): Answer | undefined {
+export function refusalOf(response: Response, body: string, limits: Limits): Answer | undefined {
   const { status, headers } = response;
-  if (!isJSON(headers.get("Content-Type") ?? "") || !isRefusal(status, body)) return undefined;
+  if (!isJSON(headers.get("Content-Type")) || !isRefusal(status, body)) return undefined;
   const wait = headers.get("Retry-After") ?? "";
   const retryAfter = SECONDS.test(wait) ? wait : status === 503 ? "1" : undefined;
-  return { status, body, headers: { ...usage, "Retry-After": retryAfter } };
+  return { status, body, headers: { ...limits, "Retry-After": retryAfter } };
 }
 
 function isRefusal(status: number, body: string): boolean {
@@ -46,14 +61,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/**
- * The account's points: used this month, allowed, in overage; undefined if the
- * headers are missing or malformed.
- */
-export function usageOf(headers: Headers): Usage | undefined {
-  const current = headers.get("X-Usage-Current") ?? "";
-  const limit = headers.get("X-Usage-Limit") ?? "";
-  if (!/^\d{1,19}$/.test(current) || !/^(?:\d{1,19}|unlimited)$/.test(limit)) return undefined;
-  const overage = headers.get("X-Usage-Overage") === "true" ? { "X-Usage-Overage": "true" } : {};
-  return { "X-Usage-Current": current, "X-Usage-Limit": limit, ...overage };
+/** The account's points and rate, as far as the headers have them well-formed. */
+export function limitsOf(headers: Headers): Limits {
+  const values = LIMITS.map((name) => [name, headers.get(name) ?? ""] as const);
+  return Object.fromEntries(values.filter(([name, value]) => LIMIT_HEADERS[name]?.test(value)));
 }

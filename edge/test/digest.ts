@@ -1,7 +1,7 @@
 /**
  * The proof of sameness in one value: SHA-256 over the module's answers. The
  * addresses come in one piece: each is a word of 32 bits, little-endian, its
- * length times two plus its flag, and then its octets.
+ * length times two plus its flag, and then its bytes.
  */
 
 import { concat } from "../src/body.ts";
@@ -28,6 +28,6 @@ export async function digests(engine: Engine, addresses: Uint8Array): Promise<st
   return found;
 }
 
-function hex(octets: ArrayBuffer): string {
-  return Array.from(new Uint8Array(octets), (octet) => octet.toString(16).padStart(2, "0")).join("");
+function hex(bytes: ArrayBuffer): string {
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

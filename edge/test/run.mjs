@@ -1,4 +1,4 @@
-// Runs the unit tests, which stand beside the code, in Node's test runner:
+// Runs the unit tests, which are beside the code, in Node's test runner:
 //
 //   node test/run.mjs MODULE
 //

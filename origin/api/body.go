@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strconv"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -37,6 +38,8 @@ func (x *exchange) readBody(r *http.Request) ([]byte, *problem) {
 	}
 	body, err := x.fill(r)
 	switch {
+	case len(body) > 0 && r.Header.Get("Content-Type") == "": // chunked, see checkMediaType
+		return nil, notJSONType()
 	case len(body) > maxBody:
 		return nil, tooLarge()
 	case err == nil:
@@ -110,7 +113,7 @@ func bodyProblem(err error, read int) *problem {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return invalidRequest.with(fmt.Sprintf("The body did not arrive in time: %d bytes of it did. Send it at once, or fewer addresses at a time.", read))
 	case errors.Is(err, io.ErrUnexpectedEOF), isReset(err):
-		p := invalidRequest.with(fmt.Sprintf("The body broke off after %d bytes; send as many as Content-Length announces, or end the last chunk.", read))
+		p := invalidRequest.with(sayBrokeOff(strconv.Itoa(read)))
 		p.left = true
 		return p
 	}
@@ -118,7 +121,7 @@ func bodyProblem(err error, read int) *problem {
 }
 
 // checkMediaType judges the header fields of the body. Without a body there is
-// nothing that could have a wrong type.
+// nothing that could have a wrong type; a chunked one may turn out to be empty.
 func checkMediaType(r *http.Request) *problem {
 	given, one := onlyValue(r.Header, "Content-Type")
 	encoding, oneEncoding := onlyValue(r.Header, "Content-Encoding")
@@ -128,14 +131,18 @@ func checkMediaType(r *http.Request) *problem {
 		return repeated("Content-Type")
 	case !oneEncoding:
 		return repeated("Content-Encoding")
-	case given == "" && r.ContentLength == 0:
+	case given == "" && r.ContentLength <= 0:
 		return nil
 	case err != nil || media != contentJSON:
-		return wrongMediaType.with("Send the batch as JSON, with the header Content-Type: application/json.")
+		return notJSONType()
 	case encoding != "" && encoding != "identity":
 		return wrongMediaType.with("Send the body without a Content-Encoding.")
 	}
 	return nil
+}
+
+func notJSONType() *problem {
+	return wrongMediaType.with("Send the batch as JSON, with the header Content-Type: application/json.")
 }
 
 // decoding bounds how many long bodies are decoded at a time, since JSON of many

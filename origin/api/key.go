@@ -21,11 +21,11 @@ func readKey(h http.Header) (key string, p *problem) {
 	key = strings.TrimSpace(given)
 	switch {
 	case !one:
-		return "", invalidKey.with("The header " + name + " has more than one value; send one API key.")
+		return "", invalidKey.with(sayManyKeys(name))
 	case key == "":
-		return "", invalidKey.with("No API key was sent; send it as X-API-Key: <key> or Authorization: Bearer <key>.")
+		return "", invalidKey.with(sayNoKey)
 	case !ledger.WellFormed(key):
-		return "", invalidKey.with("This is not an API key. A key is ask_ and 38 letters and digits, of which the last six are a checksum; check that it was not cut off or mistyped.")
+		return "", invalidKey.with(sayMalformedKey)
 	}
 	return key, nil
 }

@@ -131,7 +131,7 @@ func lookupProblem(err error) *problem {
 // itemError is the error of a batch item whose look-up failed.
 func itemError(err error, domain string) (code, message string) {
 	if timedOut(err) {
-		return "DNS_TIMEOUT", "DNS lookup timed out for domain " + domain
+		return "DNS_TIMEOUT", sayTimedOut(domain)
 	}
-	return "DNS_FAILURE", "DNS lookup failed for domain " + domain
+	return "DNS_FAILURE", sayLookUpFailed(domain)
 }

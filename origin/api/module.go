@@ -13,19 +13,19 @@ import (
 func (s *Server) moduleProblem(ctx context.Context, err error) *problem {
 	switch {
 	case errors.Is(err, host.ErrTooLong):
-		return invalidFormat.with("The address is far longer than an address can be (254 bytes).")
+		return invalidFormat.with(sayAddressTooLong)
 	case ctx.Err() != nil:
 		return unavailable("The request was cancelled before it was finished; nothing was charged.")
 	}
 	s.logError("module call failed", err)
-	return internal.with("The checks failed on this input; nothing was charged. Send the request id to support.")
+	return internal.with(sayChecksFailed)
 }
 
 // sentence makes the module's clause a sentence: a capital and a full stop.
 func sentence(clause string) string {
 	first, size := utf8.DecodeRuneInString(clause)
 	if size == 0 {
-		return "The address is not valid."
+		return sayNotValid
 	}
 	return string(unicode.ToUpper(first)) + clause[size:] + "."
 }

@@ -31,19 +31,16 @@ const (
 	flat      shape = iota // A: status, error, code
 	enveloped              // B: success false, error {code, message, further members}
 	rate                   // C: status, title, detail
+	ofInput                // that of the operation's problems with the request's input
 )
 
 // shapeIn is the shape of the problem for an operation whose problems with the
 // request's input have the shape input.
 func (p *problem) shapeIn(input shape) shape {
-	switch p.status {
-	case http.StatusTooManyRequests:
-		return rate
-	case http.StatusBadRequest, http.StatusPaymentRequired, http.StatusConflict,
-		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+	if p.shape == ofInput {
 		return input
 	}
-	return flat
+	return p.shape
 }
 
 // response is the problem as an answer; see shapeIn for input.
@@ -87,7 +84,7 @@ func encode(v any) []byte {
 }
 
 func internalProblem() *problem {
-	return internal.with("Something went wrong on our side; nothing was charged. Try again, and send the request id to support if it persists.")
+	return internal.with(sayDefect)
 }
 
 // unavailable is the 503 of a condition that is expected to pass.

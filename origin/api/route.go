@@ -66,12 +66,12 @@ func (s *Server) match(r *http.Request) route {
 }
 
 func (s *Server) notFound(*http.Request) response {
-	return notFound.with("There is no such path; the operations are GET /v1/email/{email}, POST /v1/emails and GET /v1/usage.").response(flat)
+	return notFound.with(sayNoPath).response(flat)
 }
 
 func methodNotAllowed(allowed string) func(*Server, *http.Request) response {
 	return func(*Server, *http.Request) response {
-		answer := wrongMethod.with("This path takes the methods " + allowed + " only.").response(flat)
+		answer := wrongMethod.with(sayMethods(allowed)).response(flat)
 		answer.allow = allowed
 		return answer
 	}

@@ -34,11 +34,11 @@ func readSingle(x *exchange, r *http.Request) (job, *problem) {
 func pathAddress(r *http.Request) (string, *problem) {
 	encoded, found := strings.CutPrefix(r.URL.EscapedPath(), singlePrefix)
 	if !found || encoded == "" {
-		return "", missingEmail.with("The path has no address: send GET /v1/email/{email}, the address percent-encoded.")
+		return "", missingEmail.with(sayNoAddress)
 	}
 	email, err := url.PathUnescape(encoded)
 	if err != nil || brokenPercent(r.RequestURI) {
-		return "", invalidFormat.with("A percent sign in the path is not followed by two hexadecimal digits; encode a percent sign as %25.")
+		return "", invalidFormat.with(sayBrokenPercent)
 	}
 	return email, nil
 }

@@ -1,0 +1,98 @@
+package edge_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/contract"
+)
+
+// unknownKey has the form of a key and belongs to no account.
+const unknownKey = "X-API-Key: ask_000000000000000000000000000000002CGNRW"
+
+// The key is judged before the body has come in, so callers without a key hold
+// no memory of a worker with bodies that they never end.
+func TestTheKeyIsJudgedBeforeTheBody(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t))
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			w := runtime.start(t, "http://"+o.hostPort)
+			for name, header := range map[string]string{
+				"declared": "Content-Length: 1000000\r\n\r\n",
+				"chunked":  fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n", 1_000_000),
+			} {
+				t.Run(name, func(t *testing.T) {
+					half := `{"emails":["` + strings.Repeat("a", 500_000)
+					conn := w.dial(t)
+					go io.WriteString(conn, "POST /v1/emails HTTP/1.1\r\nHost: "+w.hostPort+"\r\nContent-Type: application/json\r\n"+unknownKey+"\r\n"+header+half)
+					response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+					require.NoError(t, err, "the rest of the body is never sent")
+					require.Equal(t, http.StatusUnauthorized, response.StatusCode)
+				})
+			}
+		})
+	}
+}
+
+// However long a body is and however it is sent, the caller gets the origin's
+// answer to it.
+func TestLongBodies(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t))
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			w := runtime.start(t, "http://"+o.hostPort)
+			email := runtime.name + "@long.test"
+			key := "X-API-Key: " + o.account(t, email)
+			for _, size := range []int{1_000, 64 << 10, 64<<10 + 1, 200_000, 1 << 20, 1<<20 + 1, 1<<20 + 2, 3 << 20} {
+				for _, chunked := range []bool{false, true} {
+					want := http.StatusOK
+					if size > 1<<20 {
+						want = http.StatusRequestEntityTooLarge
+					}
+					a := w.send(t, batchOfSize(size, chunked).with(key))
+					require.Equal(t, want, a.status, "%d bytes, chunked %v: %.200s", size, chunked, a.body)
+					a = w.send(t, batchOfSize(size, chunked).with(unknownKey))
+					require.Equal(t, http.StatusUnauthorized, a.status, "%d bytes, chunked %v: %.200s", size, chunked, a.body)
+				}
+			}
+			require.EqualValues(t, 10, o.used(t, email))
+			requireSilent(t, w)
+		})
+	}
+}
+
+// batchOfSize is a batch of one address and white space.
+func batchOfSize(size int, chunked bool) request {
+	body := `{"emails":["no address"]}`
+	body += strings.Repeat(" ", size-len(body))
+	if !chunked {
+		return post(body)
+	}
+	var pieces strings.Builder
+	for len(body) > 0 {
+		n := min(len(body), 10_000)
+		fmt.Fprintf(&pieces, "%x\r\n%s\r\n", n, body[:n])
+		body = body[n:]
+	}
+	r := post(pieces.String()+"0\r\n\r\n", "Transfer-Encoding: chunked")
+	r.chunked = true
+	return r
+}
+
+// dial opens a connection that ends with the test.
+func (p *process) dial(t testing.TB) net.Conn {
+	t.Helper()
+	conn, err := net.DialTimeout("tcp", p.hostPort, 5*time.Second)
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
+	return conn
+}

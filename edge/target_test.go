@@ -1,0 +1,145 @@
+package edge_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// hostileTargets are names for what the worker must not reach, in ways that one
+// of the URL parsers on the path might read differently.
+var hostileTargets = []string{
+	"/metrics", "/readyz", "/v1/edge/admit", "/metrics?", "/metrics?x=y", "/metrics/", "/METRICS", "/%6detrics", "/metric%73",
+	"/x/../metrics", "/x/%2e%2e/readyz", "/x/%2E./metrics", "/./metrics", "/%2e/metrics", "/x/..\\metrics", "/\\metrics", "/x\\..\\metrics", "/metrics#x", "/metrics#", "/#/../metrics",
+	"//metrics", "//evil.example/metrics", "///metrics", "/;/metrics", "/x/..;/metrics", "/x/..%2fmetrics", "/x/..%5cmetrics", "/x/%252e%252e/metrics",
+	"/docs/../metrics", "/docs/%2e%2e/metrics", "/assets/../metrics", "/assets/%2e%2e/metrics", "/assets/.%2e/readyz", "/assets/..\\metrics", "/assets//../metrics", "/assets/x/../../metrics",
+	"/assets/..", "/assets/../", "/assets/./../metrics", "/healthz/../metrics", "/healthz/..%2f..%2fmetrics", "/healthz#/../../metrics", "/docs?/../metrics#x", "/openapi.json/../readyz",
+	"/dashboard/../metrics", "/dashboard/%2e%2e/metrics", "/dashboard/x/..\\..\\readyz", "/dashboard", "/dashboard/keys", "/.well-known/../metrics", "/.well-known/security.txt/../../metrics",
+	"/v1/emails/../edge/admit", "/v1/usage/../edge/admit", "/v1/./edge/admit", "/v1//edge/admit", "/v1/edge/admit/", "/v1/email/../edge/admit", "/v1/email/../../metrics", "/v1/email/%2e%2e/%2e%2e/metrics",
+	"http://evil.example/metrics", "http://evil.example/x/../metrics", "HTTP://evil.example/readyz", "ftp://evil.example/metrics", "evil.example/metrics", "evil.example:80", "*", "metrics", "\\metrics", "?/metrics", "#/metrics", "@evil.example/metrics", ":80/metrics", ".evil.example/metrics",
+	"/met\trics", "/x/.\t./metrics", "/x/..\t/metrics", "/x/..\r/metrics", "/metrics\x00", "/metrics\x01", "/\tmetrics", "/x/../metrics ", "/\x7f/../metrics", "/\xff/../metrics", "/x/\xc0\xae\xc0\xae/metrics", "/x/\xe3\x80\x82/../metrics",
+}
+
+// publicTarget matches what may reach the origin while the dashboard is off.
+var publicTarget = regexp.MustCompile(`^(/|/docs|/assets(/[0-9A-Za-z._-]+)*/?|/healthz|/openapi\.json|/\.well-known/security\.txt|/v1/emails|/v1/usage|/v1/edge/admit)(\?.*)?$`)
+
+// No caller reaches what the table does not have, whatever the platform or
+// fetch make of the target.
+func TestOnlyTheTableReachesTheOrigin(t *testing.T) {
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			reached := recordTargets(t)
+			w := runtime.start(t, reached.url)
+			for _, target := range hostileTargets {
+				// With a key, as an address below /v1/email is asked by the worker itself.
+				for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodOptions, http.MethodTrace, "PURGE"} {
+					w.try(t, request{method: method, target: target, headers: []string{formal}})
+				}
+			}
+			require.Equal(t, http.StatusOK, w.try(t, get("/docs?reached")), "the recorder works")
+			lines := reached.all()
+			require.Contains(t, lines, "GET /docs?reached HTTP/1.1")
+			for _, line := range lines {
+				method, rest, _ := strings.Cut(line, " ")
+				target, _, _ := strings.Cut(rest, " HTTP/")
+				require.Regexp(t, publicTarget, target, line)
+				admits := line == "POST /v1/edge/admit HTTP/1.1" // the worker's own question
+				require.True(t, admits || method == http.MethodGet || method == http.MethodHead, line)
+			}
+		})
+	}
+}
+
+// What is not a path is 400, what is none of the table's 404; both in shape A.
+func TestTargetsOutsideTheTable(t *testing.T) {
+	reached := recordTargets(t)
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			w := runtime.start(t, reached.url)
+			for _, target := range []string{"/metrics", "/readyz", "/v1/edge/admit", "/x/../metrics", "/x/%2e%2e/readyz", "/./metrics", "/x/..\\metrics", "/dashboard", "/v2", "/%zz"} {
+				a := w.send(t, get(target))
+				require.Equal(t, http.StatusNotFound, a.status, target)
+				require.Contains(t, a.body, `"code":"NOT_FOUND"`, target)
+			}
+			if runtime.name == "node" { // the others take an absolute-form for the path in it
+				for _, target := range []string{"http://evil.example/healthz", "*"} {
+					a := w.send(t, get(target))
+					require.Equal(t, http.StatusBadRequest, a.status, target)
+					require.Contains(t, a.body, `"code":"BAD_REQUEST"`, target)
+				}
+			}
+		})
+	}
+	require.Empty(t, reached.all())
+}
+
+// try sends r and returns the status; 0 if the platform answered with none.
+func (p *process) try(t *testing.T, r request) (status int) {
+	t.Helper()
+	conn, err := net.DialTimeout("tcp", p.hostPort, 5*time.Second)
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
+	_, err = io.WriteString(conn, r.wire(p.hostPort))
+	require.NoError(t, err)
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
+	if err != nil {
+		return 0
+	}
+	return response.StatusCode
+}
+
+// targets are the request lines that came to an origin.
+type targets struct {
+	url   string
+	mu    sync.Mutex
+	lines []string
+}
+
+func recordTargets(t *testing.T) *targets {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { listener.Close() })
+	r := &targets{url: "http://" + listener.Addr().String()}
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go r.serve(conn)
+		}
+	}()
+	return r
+}
+
+// serve reads one request as bytes, since a parser might hide what was sent.
+func (r *targets) serve(conn net.Conn) {
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	line, err := in.ReadString('\n')
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	r.lines = append(r.lines, strings.TrimRight(line, "\r\n"))
+	r.mu.Unlock()
+	for line != "\r\n" && err == nil {
+		line, err = in.ReadString('\n')
+	}
+	io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+}
+
+func (r *targets) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.lines...)
+}

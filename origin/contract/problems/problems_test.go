@@ -1,0 +1,91 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const top = "../../.."
+
+// The committed files are what the generator writes.
+func TestGeneratedFilesAreCurrent(t *testing.T) {
+	files, err := render(top)
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	for name, want := range files {
+		got, err := os.ReadFile(filepath.Join(top, name))
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(got), "%s: run go generate ./origin/contract/problems", name)
+	}
+}
+
+func TestTable(t *testing.T) {
+	table, err := readTable(top)
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, p := range table.Problems {
+		require.False(t, seen[p.Code], "%s is there twice", p.Code)
+		seen[p.Code] = true
+		require.Regexp(t, regexp.MustCompile(`^[A-Z_]*$`), p.Code)
+		require.Equal(t, p.Status == 429, p.Code == "", "only 429 has no code")
+		require.Equal(t, shapeOf(p), p.Shape, p.Name)
+	}
+}
+
+// shapeOf is the contract's rule: what refuses the input has the shape of the
+// operation, 429 has shape C, all else A. A request that is not HTTP has no
+// operation.
+func shapeOf(p problem) string {
+	switch {
+	case p.Status == 429:
+		return "C"
+	case p.Status >= 401 && p.Status <= 405 && p.Status != 402, p.Status >= 500, p.Code == "BAD_REQUEST":
+		return "A"
+	}
+	return "input"
+}
+
+// A sentence that only one of the two says belongs into its own code.
+func TestBothSayEverySentence(t *testing.T) {
+	table, err := readTable(top)
+	require.NoError(t, err)
+	origin, worker := sources(t, "origin/api/*.go", goFile), sources(t, "edge/*/*.ts", typeScriptFile)
+	for _, s := range table.Sentences {
+		require.True(t, uses(origin, "say"+goTitle(s.Name)), "origin/api does not use %s", s.Name)
+		require.True(t, uses(worker, "SAY."+s.Name), "edge does not use %s", s.Name)
+	}
+}
+
+func uses(text, name string) bool {
+	return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(text)
+}
+
+// sources is the text of the files that match, but for one of them.
+func sources(t *testing.T, pattern, but string) (text string) {
+	files, err := filepath.Glob(filepath.Join(top, pattern))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if file != filepath.Join(top, but) {
+			text += string(content)
+		}
+	}
+	return text
+}
+
+func TestExpression(t *testing.T) {
+	for text, want := range map[string]string{
+		`a "b"`:      `"a \"b\""`,
+		`$a is`:      `a + " is"`,
+		`it is $a`:   `"it is " + a`,
+		`x $a y $bc`: `"x " + a + " y " + bc`,
+	} {
+		require.Equal(t, want, expression(sentence{Text: text}))
+	}
+}
