@@ -50,7 +50,7 @@ func (o *opening) add(p []byte) {
 		come = append(o.bytes, p...)
 	}
 	target, whole := requestTarget(come)
-	if o.known = len(come) <= maxOpening && (!whole || brokenPercent(target)); !o.known {
+	if o.known = len(come) <= maxOpening && (!whole || bytes.IndexByte(target, '%') >= 0 && brokenPercent(string(target))); !o.known {
 		o.bytes = nil
 		return
 	}
@@ -62,21 +62,22 @@ func (o *opening) take() (come []byte, target string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	come, o.bytes, o.known = o.bytes, nil, false
-	if target, whole := requestTarget(come); whole && brokenPercent(target) {
-		return come, target
+	if target, whole := requestTarget(come); whole && brokenPercent(string(target)) {
+		return come, string(target)
 	}
 	return nil, ""
 }
 
 // requestTarget is the target in the request line (RFC 9112 section 3) of a GET
 // or HEAD, and whether that line is whole.
-func requestTarget(come []byte) (target string, whole bool) {
+func requestTarget(come []byte) (target []byte, whole bool) {
 	line, _, whole := bytes.Cut(come, []byte("\n"))
-	parts := strings.SplitN(string(line), " ", 3)
-	if len(parts) < 3 || parts[0] != http.MethodGet && parts[0] != http.MethodHead {
-		return "", whole
+	method, rest, _ := bytes.Cut(line, []byte(" "))
+	target, _, ok := bytes.Cut(rest, []byte(" "))
+	if !ok || string(method) != http.MethodGet && string(method) != http.MethodHead {
+		return nil, whole
 	}
-	return parts[1], whole
+	return target, whole
 }
 
 // brokenPercent reports whether the path of a single request has a percent sign

@@ -25,7 +25,7 @@ const maxRefusal = 1024
 // refusal is the problem that the answer p of net/http becomes, or nil if p is
 // something else.
 func refusal(p []byte) *problem {
-	if len(p) > maxRefusal || !bytes.HasPrefix(p, []byte("HTTP/1.")) {
+	if len(p) > maxRefusal || len(p) <= len("HTTP/1.1 ") || !bytes.HasPrefix(p, []byte("HTTP/1.")) || p[len("HTTP/1.1 ")] < '4' {
 		return nil
 	}
 	line, rest, _ := strings.Cut(string(p), "\r\n")
