@@ -16,7 +16,7 @@ import (
 //	guard                       403, the edge endpoint only
 //	key, without a look-up      401
 //	Begin: ledger, key, rate    503, 401, 429
-//	read: input                 415, 413, 400
+//	read: memory, input         429, 503; 415, 413, 400
 //	Claim: record, points       409, 422, replay, then 402 or 429
 //	work                        503, 500
 //	Charge: one transaction     any verdict of Begin and Claim once more
@@ -57,7 +57,7 @@ type exchange struct {
 	caller  context.Context
 	charged bool
 	hold    hold
-	header  int           // bytes
+	header  int           // bytes of it that hold has, beside those of body and answer
 	usage   *ledger.Usage // as the last decision has it
 	quota   *ledger.Quota // likewise
 }
@@ -85,15 +85,15 @@ func (x *exchange) run(r *http.Request) (answer response) {
 // ledger counts charges whose answers are not sent. A request without a charge
 // ends before: the caller's next one must not meet what it held.
 func (x *exchange) finish() (sent func()) {
-	if !x.charged {
-		x.request.End()
-		return func() { x.hold.set(0) }
+	if x.charged {
+		return func() { x.request.End(); x.release() }
 	}
-	return func() {
-		x.request.End()
-		x.hold.set(0)
-	}
+	x.request.End()
+	return x.release
 }
+
+// release gives the memory back that the request and its answer hold.
+func (x *exchange) release() { x.hold.set(0) }
 
 // steps are the ones from the input to the charge.
 func (x *exchange) steps(r *http.Request) (result, *problem) {
