@@ -13,7 +13,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// bodies has many callers send long bodies at once, in three ways, and measures
+// bodies has many callers send long bodies at once, in four ways, and measures
 // the memory of the process.
 func bodies(s *scene) error {
 	a, err := s.newAccount("honest", unlimited, unlimited)
