@@ -98,6 +98,18 @@ func (b *bench) payWhile(do func(answered *atomic.Int64)) (points int64, slowest
 	return 6 * answered.Load(), time.Duration(longest.Load())
 }
 
+// Ready has an end of its own, however long its caller would wait.
+func TestReadyOfAFrozenDatabase(t *testing.T) {
+	s := needPostgres(t)
+	b := begin(t, s.emptyDatabase(t), plenty)
+	thaw, err := s.Freeze(b.ctx)
+	require.NoError(t, err)
+	defer thaw()
+	require.ErrorIs(t, b.Ready(b.ctx), ErrUnavailable, "with a caller who would wait for ever")
+	thaw()
+	b.awaitReady()
+}
+
 // A commit whose flush hangs: the caller gets ErrUndecided within its second,
 // and what was committed after all is given back. PostgreSQL's processes are
 // stopped for the time.
@@ -107,6 +119,7 @@ func TestCommitThatHangs(t *testing.T) {
 	b.ask(1)
 	thaw, err := s.Freeze(b.ctx)
 	require.NoError(t, err)
+	defer thaw() // a failure here must not hold up the tests that follow
 	begun := time.Now()
 	_, err = b.try(b.ctx, b.secret, 10, nil)
 	require.Error(t, err)

@@ -123,12 +123,18 @@ func (l *Ledger) start(ctx context.Context, o settings) error {
 	return nil
 }
 
-// Ready returns why requests cannot be charged at the moment, or nil.
+// Ready returns why requests cannot be charged at the moment, or nil. It asks
+// the database for at most a second, as a request does.
 func (l *Ledger) Ready(ctx context.Context) error {
 	if err := l.writer.failing(); err != nil {
 		return err
 	}
-	return l.store.Ping(ctx)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := l.store.Ping(ctx); err != nil {
+		return unavailable(err)
+	}
+	return nil
 }
 
 // Close takes no more charges, commits those that wait and closes the database.
