@@ -99,8 +99,7 @@ run_edge() {
 	exec "$workerd" serve dist/edge/workerd.capnp --socket-addr "http=$listen"
 }
 
-# The engines that run the module in other languages, kept in dist/hosts. Rust's
-# takes three minutes the first time.
+# The engines that run the module in other languages, kept in dist/hosts.
 host_tools() {
 	export ADDRSPEC_HOSTS="$PWD/dist/hosts" ADDRSPEC_PYTHON="$PWD/dist/hosts/python/bin/python3"
 	mkdir -p dist/hosts

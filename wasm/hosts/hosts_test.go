@@ -54,7 +54,7 @@ func python(t *testing.T) []string {
 }
 
 // rust and java build with what their tool chains keep from one test to the
-// next; the first time they fetch and compile an engine, which takes minutes.
+// next; the first time they fetch an engine, and Rust compiles it.
 func rust(t *testing.T) []string {
 	target := filepath.Join(cache(t), "rust")
 	build(t, "rust", find(t, "cargo"), "build", "--release", "--quiet", "--locked", "--target-dir", target)

@@ -1,4 +1,4 @@
-//! Checks email addresses with addrspec.wasm in Rust, through wasmtime:
+//! Checks email addresses with addrspec.wasm in Rust, through wasmi:
 //!
 //!     cargo run --release -- addrspec.wasm [-0] [ADDRESS…]
 //!
@@ -6,11 +6,13 @@
 //! a line of JSON. With -0, addresses in the input end with a zero octet
 //! instead. The interface it speaks is wasm/ABI.md.
 
+use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
 use std::os::unix::ffi::OsStringExt;
 
-use wasmtime::error::Context;
-use wasmtime::{Engine, Instance, Memory, Module, Result, Store, TypedFunc, bail, ensure};
+use wasmi::{Engine, Instance, Memory, Module, Store, TypedFunc};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const ABI_MAJOR: u32 = 1;
 
@@ -36,26 +38,30 @@ impl Checker {
         let mut store = Store::new(module.engine(), ());
         let instance = Instance::new(&mut store, module, &[])?;
         let mut get = |name: &str| -> Result<u32> {
-            let export = instance.get_typed_func::<(), u32>(&mut store, name)?;
+            let export = instance.get_typed_func::<(), u32>(&store, name)?;
             Ok(export.call(&mut store, ())?)
         };
         let version = get("addrspec_abi_version")?;
-        ensure!(version >> 16 == ABI_MAJOR, "the module has interface version {}", version >> 16);
+        if version >> 16 != ABI_MAJOR {
+            return Err(format!("the module has interface version {}", version >> 16).into());
+        }
         let (input, capacity) = (get("addrspec_in_ptr")? as usize, get("addrspec_in_cap")? as usize);
         let output = get("addrspec_out_ptr")? as usize;
-        let memory = instance.get_memory(&mut store, "memory").context("there is no memory")?;
-        let check = instance.get_typed_func(&mut store, "addrspec_check")?;
+        let memory = instance.get_memory(&store, "memory").ok_or("there is no memory")?;
+        let check = instance.get_typed_func(&store, "addrspec_check")?;
         Ok(Self { store, memory, check, input, capacity, output })
     }
 
     /// Returns one JSON object about the address, given in octets as it came.
     /// After an error of the module the checker is not to be used again.
     fn check(&mut self, address: &[u8], flags: u32) -> Result<&[u8]> {
-        ensure!(address.len() <= self.capacity, "the address is longer than the module takes");
+        if address.len() > self.capacity {
+            return Err("the address is longer than the module takes".into());
+        }
         self.memory.write(&mut self.store, self.input, address)?;
         let length = self.check.call(&mut self.store, (address.len() as u32, flags))?;
         if length < 0 {
-            bail!("the module answered {length}");
+            return Err(format!("the module answered {length}").into());
         }
         // The borrow ends before the next call, so the answer cannot be
         // overwritten while it is looked at.
@@ -63,10 +69,17 @@ impl Checker {
     }
 }
 
-fn main() -> Result<()> {
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("addrspec-host: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Result<()> {
     let mut args = std::env::args_os().skip(1).map(|a| a.into_vec()).peekable();
-    let file = args.next().context("usage: addrspec-host addrspec.wasm [-0] [ADDRESS…]")?;
-    let module = Module::from_file(&Engine::default(), String::from_utf8(file)?)?;
+    let file = args.next().ok_or("usage: addrspec-host addrspec.wasm [-0] [ADDRESS…]")?;
+    let module = Module::new(&Engine::default(), std::fs::read(OsString::from_vec(file))?)?;
     let mut checker = Checker::new(&module)?;
 
     let zero = args.next_if(|a| a == b"-0").is_some();
