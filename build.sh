@@ -25,7 +25,7 @@ usage() {
 
 # The module goes where the Go program embeds it from.
 build_module() {
-	go run ./wasm/dist -o dist
+	go run ./wasm/build -o dist
 	cp dist/addrspec.wasm wasm/module/addrspec.wasm
 }
 
@@ -59,7 +59,7 @@ component_tools() {
 }
 
 build_component() {
-	component_tools && go run ./wasm/dist -o dist -component
+	component_tools && go run ./wasm/build -o dist -component
 }
 
 build() {
@@ -99,11 +99,11 @@ run_edge() {
 	exec "$workerd" serve dist/edge/workerd.capnp --socket-addr "http=$listen"
 }
 
-# The engines that run the module in other languages, kept in dist/hosts.
+# The engines that run the module in other languages, kept in dist/bindings.
 host_tools() {
-	export ADDRSPEC_HOSTS="$PWD/dist/hosts" ADDRSPEC_PYTHON="$PWD/dist/hosts/python/bin/python3"
-	mkdir -p dist/hosts
-	[ -x "$ADDRSPEC_PYTHON" ] || python3 -m venv dist/hosts/python
+	export ADDRSPEC_BINDINGS="$PWD/dist/bindings" ADDRSPEC_PYTHON="$PWD/dist/bindings/python/bin/python3"
+	mkdir -p dist/bindings
+	[ -x "$ADDRSPEC_PYTHON" ] || python3 -m venv dist/bindings/python
 	"$ADDRSPEC_PYTHON" -c 'import wasmtime' 2>/dev/null || "$ADDRSPEC_PYTHON" -m pip install --quiet --disable-pip-version-check wasmtime
 	component_tools
 }

@@ -1,4 +1,4 @@
-// Bundles what edge/ ships, around the module that go run ./wasm/dist made:
+// Bundles what edge/ ships, around the module that go run ./wasm/build made:
 //
 //   node build.mjs workers MODULE FOLDER    the worker for each platform
 //   node build.mjs package MODULE FOLDER    the npm package's files

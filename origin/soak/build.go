@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/addrspec/addrspec/wasm/build"
+	"github.com/addrspec/addrspec/wasm/build/compile"
 )
 
 const project = "github.com/addrspec/addrspec"
@@ -17,11 +17,11 @@ const project = "github.com/addrspec/addrspec"
 // build makes the module and, unless one was given, the program with the
 // module in it, as ./build.sh does.
 func (l *lab) build(ctx context.Context) error {
-	plain, err := build.Reactor(ctx)
+	plain, err := compile.Reactor(ctx)
 	if err != nil {
 		return err
 	}
-	if l.module, err = build.Packed(ctx, plain); err != nil {
+	if l.module, err = compile.Packed(ctx, plain); err != nil {
 		return err
 	}
 	if l.binary != "" {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/wasm/moduletest"
-	"github.com/addrspec/addrspec/wasm/pack/binary"
 )
 
 // trapped runs the program on a module with defects: each request that meets
@@ -52,13 +51,12 @@ const mostGrowth = 64 << 20
 
 // fragileModule writes a module that fails on some addresses.
 func (s *scene) fragileModule() (path string, err error) {
-	module, err := binary.Decode(s.module)
+	module, err := moduletest.Break(s.module)
 	if err != nil {
 		return "", err
 	}
-	moduletest.Break(module)
 	path = filepath.Join(s.dir, "fragile.wasm")
-	return path, os.WriteFile(path, module.Encode(), 0o600)
+	return path, os.WriteFile(path, module, 0o600)
 }
 
 // defects is a client that causes traps.

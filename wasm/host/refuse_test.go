@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/internal/binary"
 	"github.com/addrspec/addrspec/wasm/moduletest"
-	"github.com/addrspec/addrspec/wasm/pack/binary"
 )
 
 // A wrong file is refused at the start, with what is wrong about it.

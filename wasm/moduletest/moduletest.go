@@ -11,22 +11,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/addrspec/addrspec/wasm/build"
+	"github.com/addrspec/addrspec/wasm/build/compile"
 )
 
 var (
 	plain = sync.OnceValues(func() ([]byte, error) {
-		return build.Reactor(context.Background())
+		return compile.Reactor(context.Background())
 	})
 	command = sync.OnceValues(func() ([]byte, error) {
-		return build.Command(context.Background())
+		return compile.Command(context.Background())
 	})
 	packed = sync.OnceValues(func() ([]byte, error) {
 		reactor, err := plain()
 		if err != nil {
 			return nil, err
 		}
-		return build.Packed(context.Background(), reactor)
+		return compile.Packed(context.Background(), reactor)
 	})
 )
 

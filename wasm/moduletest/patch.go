@@ -3,7 +3,7 @@ package moduletest
 import (
 	"testing"
 
-	"github.com/addrspec/addrspec/wasm/pack/binary"
+	"github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
 // Patch changes a module, to make the ones a host must refuse or survive.
@@ -61,12 +61,21 @@ func I32Const(n uint32) string {
 func callTo(function uint32) string { return call + I32Const(function)[1:] }
 
 // Fragile is the module with the defects of [Break].
-func Fragile(t testing.TB) []byte { return Patch(t, Bytes(t), Break) }
+func Fragile(t testing.TB) []byte { return Patch(t, Bytes(t), addDefects) }
 
 // Break gives a module three defects: an address that begins with "!" makes it
 // trap, with "?" answer that it panicked, and with "#" answer more octets than
 // there are.
-func Break(m *binary.Module) {
+func Break(wasm []byte) ([]byte, error) {
+	m, err := binary.Decode(wasm)
+	if err != nil {
+		return nil, err
+	}
+	addDefects(m)
+	return m.Encode(), nil
+}
+
+func addDefects(m *binary.Module) {
 	in := callTo(Export(m, "addrspec_in_ptr").Index) + i32Load8
 	begins := func(c byte) string { return in + I32Const(uint32(c)) + i32Equal + ifThen }
 	check := localGet0 + localGet1 + callTo(Export(m, "addrspec_check").Index)

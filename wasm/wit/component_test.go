@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/wasm/build"
+	"github.com/addrspec/addrspec/wasm/build/compile"
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
@@ -44,7 +44,7 @@ func start(t *testing.T) component {
 	if _, err := os.Stat("node_modules"); err != nil {
 		t.Skip("jco is not installed: run npm install in wasm/wit")
 	}
-	wasm, err := build.Component(t.Context())
+	wasm, err := compile.Component(t.Context())
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "addrspec.component.wasm")
 	require.NoError(t, os.WriteFile(file, wasm, 0o600))

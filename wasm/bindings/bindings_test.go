@@ -1,6 +1,6 @@
-// Package hosts_test runs the example program of each language whose tools are
+// Package bindings_test runs the example program of each language whose tools are
 // installed, and asks of each the octets that core answers.
-package hosts_test
+package bindings_test
 
 import (
 	"bytes"
@@ -82,9 +82,9 @@ func c(t *testing.T) []string {
 // engines are to be fetched run where the caller asks for them.
 func cache(t *testing.T) string {
 	t.Helper()
-	dir := os.Getenv("ADDRSPEC_HOSTS")
+	dir := os.Getenv("ADDRSPEC_BINDINGS")
 	if dir == "" {
-		t.Skip("fetches and compiles an engine: set ADDRSPEC_HOSTS to a folder to build in")
+		t.Skip("fetches and compiles an engine: set ADDRSPEC_BINDINGS to a folder to build in")
 	}
 	dir, err := filepath.Abs(dir)
 	require.NoError(t, err)

@@ -1,6 +1,6 @@
-// Command dist builds the modules that are shipped:
+// Command build makes the modules that are shipped:
 //
-//	go run ./wasm/dist [-o dist] [-component]
+//	go run ./wasm/build [-o dist] [-component]
 //
 //	addrspec.wasm        pre-initialised, without imports: for any engine
 //	addrspec-plain.wasm  the same as a WASI reactor, which says more as it dies
@@ -23,7 +23,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/addrspec/addrspec/wasm/build"
+	"github.com/addrspec/addrspec/wasm/build/compile"
 )
 
 func main() {
@@ -31,7 +31,7 @@ func main() {
 	component := flag.Bool("component", false, "build addrspec.component.wasm besides")
 	flag.Parse()
 	if err := run(context.Background(), *out, *component); err != nil {
-		fmt.Fprintln(os.Stderr, "dist:", err)
+		fmt.Fprintln(os.Stderr, "build:", err)
 		os.Exit(1)
 	}
 }
@@ -40,7 +40,7 @@ func run(ctx context.Context, dir string, component bool) error {
 	if err := modules(ctx, dir); err != nil || !component {
 		return err
 	}
-	wasm, err := build.Component(ctx)
+	wasm, err := compile.Component(ctx)
 	if err != nil {
 		return err
 	}
@@ -51,15 +51,15 @@ func modules(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	plain, err := build.Reactor(ctx)
+	plain, err := compile.Reactor(ctx)
 	if err != nil {
 		return err
 	}
-	packed, err := build.Packed(ctx, plain)
+	packed, err := compile.Packed(ctx, plain)
 	if err != nil {
 		return err
 	}
-	command, err := build.Command(ctx)
+	command, err := compile.Command(ctx)
 	if err != nil {
 		return err
 	}

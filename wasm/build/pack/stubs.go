@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/addrspec/addrspec/wasm/pack/binary"
+	"github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
 // wasi is the module of the functions that have stubs (WASI preview 1).

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/wasm/pack/binary"
+	"github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
 // sample has every section that the package knows.

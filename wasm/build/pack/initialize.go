@@ -9,7 +9,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
-	"github.com/addrspec/addrspec/wasm/pack/binary"
+	"github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
 // initializer is the export that starts a reactor.

@@ -1,7 +1,7 @@
 // Command go checks email addresses with addrspec.wasm in Go, through the
 // project's own host package on wazero:
 //
-//	go run ./wasm/hosts/go addrspec.wasm [-0] [ADDRESS…]
+//	go run ./wasm/bindings/go addrspec.wasm [-0] [ADDRESS…]
 //
 // It answers each address, its arguments or the lines of standard input, with a
 // line of JSON. With -0, addresses in the input end with a zero octet instead.

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tetratelabs/wazero"
 
+	"github.com/addrspec/addrspec/wasm/build/pack"
+	"github.com/addrspec/addrspec/wasm/internal/binary"
 	"github.com/addrspec/addrspec/wasm/moduletest"
-	"github.com/addrspec/addrspec/wasm/pack"
-	"github.com/addrspec/addrspec/wasm/pack/binary"
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 

@@ -1,4 +1,4 @@
-package build
+package compile
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/addrspec/addrspec/wasm/pack/binary"
+	"github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
 // Component builds addrspec.component.wasm: a component without imports (WASI

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/addrspec/addrspec/wasm/pack/binary"
+	"github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
 // apply makes the image the module's first state and drops what led to it.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/addrspec/addrspec/wasm/pack/binary"
+	"github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
 // Pack returns the reactor pre-initialised and without imports. It fails on an

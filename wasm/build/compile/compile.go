@@ -1,6 +1,6 @@
-// Package build makes the modules with the Go tool chain. The same commit and
+// Package compile makes the modules with the Go tool chain. The same commit and
 // the same tool chain give the same octets, wherever the sources lie.
-package build
+package compile
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/addrspec/addrspec/wasm/pack"
+	"github.com/addrspec/addrspec/wasm/build/pack"
 )
 
 const project = "github.com/addrspec/addrspec/"
