@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/addrspec/addrspec/lists"
-	"github.com/addrspec/addrspec/lists/internal/source"
+	"github.com/addrspec/addrspec/lists/internal/tables"
 	"github.com/stretchr/testify/require"
 )
 
@@ -20,12 +20,12 @@ func TestCommittedBlobIsWhatTheTablesGive(t *testing.T) {
 // Every name, names below it and names near it get the answer of a plain map
 // over the tables.
 func TestProviderEqualsPlainMap(t *testing.T) {
-	tables, err := source.Merge("..")
+	plain, err := tables.Merge("..")
 	require.NoError(t, err)
 	l := lists.Default()
-	for name := range tables {
+	for name := range plain {
 		for _, domain := range near(name) {
-			require.Equal(t, tables.Lookup(domain), l.Provider([]byte(domain)), domain)
+			require.Equal(t, plain.Lookup(domain), l.Provider([]byte(domain)), domain)
 		}
 	}
 }
@@ -34,14 +34,14 @@ func TestProviderEqualsPlainMap(t *testing.T) {
 func near(name string) []string {
 	last := name[len(name)-1]
 	return []string{
-		name, "x." + name, "a.b." + name, source.Parent(name),
+		name, "x." + name, "a.b." + name, tables.Parent(name),
 		"x" + name, "." + name, name + ".", name + "x", name[1:], name[:len(name)-1],
 		name[:1] + name, name[:len(name)-1] + string(last^1), string(name[0]^1) + name[1:],
 	}
 }
 
 func TestRoleEqualsPlainMap(t *testing.T) {
-	words, err := source.ReadRoles("..")
+	words, err := tables.ReadRoles("..")
 	require.NoError(t, err)
 	l := lists.Default()
 	for word, category := range words {
@@ -53,7 +53,7 @@ func TestRoleEqualsPlainMap(t *testing.T) {
 }
 
 func FuzzProviderEqualsPlainMap(f *testing.F) {
-	tables, err := source.Merge("..")
+	plain, err := tables.Merge("..")
 	require.NoError(f, err)
 	l := lists.Default()
 	f.Add([]byte("gmail.com"))            // a hit
@@ -61,12 +61,12 @@ func FuzzProviderEqualsPlainMap(f *testing.F) {
 	f.Add([]byte(".com"))                 // an empty label
 	f.Add([]byte("a..b\x00\xff-.gm.com")) // no host name at all
 	f.Fuzz(func(t *testing.T, domain []byte) {
-		require.Equal(t, tables.Lookup(string(domain)), l.Provider(domain))
+		require.Equal(t, plain.Lookup(string(domain)), l.Provider(domain))
 	})
 }
 
 func BenchmarkProvider(b *testing.B) {
-	tables, err := source.Merge("..")
+	plain, err := tables.Merge("..")
 	require.NoError(b, err)
 	l := lists.Default()
 	for _, domain := range []string{"gmail.com", "mailinator.com", "example-company.com", "mail.example-company.co.uk"} {
@@ -78,7 +78,7 @@ func BenchmarkProvider(b *testing.B) {
 		})
 		b.Run("map/"+domain, func(b *testing.B) {
 			for b.Loop() {
-				tables.Lookup(domain)
+				plain.Lookup(domain)
 			}
 		})
 	}

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/addrspec/addrspec/lists/internal/source"
+	"github.com/addrspec/addrspec/lists/internal/tables"
 	"github.com/addrspec/addrspec/lists/npm"
 )
 
 // run rewrites the sources under dir and reports what that changed.
 func run(dir string, latest, all bool) error {
-	before, err := source.Merge(dir)
+	before, err := tables.Merge(dir)
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func run(dir string, latest, all bool) error {
 	if err := write(dir, votes, provenance); err != nil {
 		return err
 	}
-	after, err := source.Merge(dir)
+	after, err := tables.Merge(dir)
 	if err != nil {
 		return err
 	}
@@ -35,12 +35,12 @@ func run(dir string, latest, all bool) error {
 
 // collect fetches every origin: which of them hold a name, and the text of
 // provenance.txt.
-func collect(dir string, latest bool) (map[string]source.Votes, string, error) {
-	pinned, err := source.ReadProvenance(dir)
+func collect(dir string, latest bool) (map[string]tables.Votes, string, error) {
+	pinned, err := tables.ReadProvenance(dir)
 	if err != nil {
 		return nil, "", err
 	}
-	votes, provenance := map[string]source.Votes{}, provenanceHead
+	votes, provenance := map[string]tables.Votes{}, provenanceHead
 	for _, o := range origins {
 		line, err := o.collect(votes, pin(o, pinned, latest))
 		if err != nil {
@@ -57,18 +57,18 @@ const provenanceHead = `# The published lists behind domains.txt, written by "go
 
 // pin returns the origin as provenance.txt records it; its version and day
 // are empty when the newest is wanted.
-func pin(o origin, pinned []source.Origin, latest bool) source.Origin {
+func pin(o origin, pinned []tables.Origin, latest bool) tables.Origin {
 	for _, p := range pinned {
 		if name, _, _ := strings.Cut(p.Package, "@"); name == o.name && !latest {
 			return p
 		}
 	}
-	return source.Origin{Package: o.name, Read: time.Now().UTC().Format(time.DateOnly)}
+	return tables.Origin{Package: o.name, Read: time.Now().UTC().Format(time.DateOnly)}
 }
 
 // collect fetches one origin, adds its votes and returns its line of
 // provenance.
-func (o origin) collect(votes map[string]source.Votes, p source.Origin) (string, error) {
+func (o origin) collect(votes map[string]tables.Votes, p tables.Origin) (string, error) {
 	got, err := npm.Fetch(p.Package)
 	if err != nil {
 		return "", err
@@ -89,17 +89,17 @@ func (o origin) collect(votes map[string]source.Votes, p source.Origin) (string,
 }
 
 // vote marks each name that is a domain as held by o, once.
-func (o origin) vote(votes map[string]source.Votes, listed []string) {
+func (o origin) vote(votes map[string]tables.Votes, listed []string) {
 	for _, written := range listed {
-		name, err := source.Canonical(written)
+		name, err := tables.Canonical(written)
 		if err == nil && !strings.Contains(string(votes[name]), string(o.letter)) {
-			votes[name] += source.Votes(o.letter)
+			votes[name] += tables.Votes(o.letter)
 		}
 	}
 }
 
 // write keeps the names that the merge rule can use, sorted, one a line.
-func write(dir string, votes map[string]source.Votes, provenance string) error {
+func write(dir string, votes map[string]tables.Votes, provenance string) error {
 	var lines []string
 	for name, v := range votes {
 		if v.Proven() || v.Agreed(name) || v.Public() {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/addrspec/addrspec/lists"
-	"github.com/addrspec/addrspec/lists/internal/source"
+	"github.com/addrspec/addrspec/lists/internal/tables"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,19 +29,19 @@ func TestReaders(t *testing.T) {
 }
 
 func TestVotesOncePerListAndOnlyForDomains(t *testing.T) {
-	votes := map[string]source.Votes{"a.example": "D"}
+	votes := map[string]tables.Votes{"a.example": "D"}
 	origin{letter: 'M'}.vote(votes, []string{"A.example", "a.example", "no domain", "user@a.example", "localhost"})
-	require.Equal(t, map[string]source.Votes{"a.example": "DM"}, votes)
+	require.Equal(t, map[string]tables.Votes{"a.example": "DM"}, votes)
 }
 
 func TestReport(t *testing.T) {
-	before := source.Map{
+	before := tables.Map{
 		"kept.example":  {Class: lists.Disposable, Below: true},
 		"gone.example":  {Class: lists.Public},
 		"real.example":  {Class: lists.Public},
 		"other.example": {Class: lists.Relay},
 	}
-	after := source.Map{
+	after := tables.Map{
 		"kept.example":     {Class: lists.Disposable, Below: true},
 		"sub.kept.example": {Class: lists.Disposable, Below: true}, // no news: its parent covered it
 		"real.example":     {Class: lists.Disposable, Below: true},
@@ -63,11 +63,11 @@ newly disposable, look at each (one that is wrong goes to allow.txt): 1
 }
 
 func TestReportShortensLongGroups(t *testing.T) {
-	after := source.Map{}
+	after := tables.Map{}
 	for _, c := range "abcdefghijklmnopqrstuvwxyz" {
-		after[string(c)+"-long-name.example"] = source.Entry{Class: lists.Disposable}
+		after[string(c)+"-long-name.example"] = tables.Entry{Class: lists.Disposable}
 	}
 	var out bytes.Buffer
-	report(&out, source.Map{}, after, nil, false)
+	report(&out, tables.Map{}, after, nil, false)
 	require.Contains(t, out.String(), "\tt-long-name.example\n\t... and 6 more (-all shows them)\n")
 }

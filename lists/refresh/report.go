@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/addrspec/addrspec/lists"
-	"github.com/addrspec/addrspec/lists/internal/source"
+	"github.com/addrspec/addrspec/lists/internal/tables"
 )
 
 const shown = 20 // names of a group, unless all are asked for
@@ -16,7 +16,7 @@ const shown = 20 // names of a group, unless all are asked for
 // report tells what a refresh changed: how many names moved from class to
 // class, with examples, and which of them a person should look at before the
 // tables are committed.
-func report(w io.Writer, before, after source.Map, listed map[string]source.Votes, all bool) {
+func report(w io.Writer, before, after tables.Map, listed map[string]tables.Votes, all bool) {
 	moved := map[string][]string{}
 	var doubtful []string
 	for _, name := range slices.Sorted(maps.Keys(union(before, after))) {
@@ -37,7 +37,7 @@ func report(w io.Writer, before, after source.Map, listed map[string]source.Vote
 	fmt.Fprintf(w, "%d entries before, %d after\n", len(before), len(after))
 }
 
-func union(a, b source.Map) source.Map {
+func union(a, b tables.Map) tables.Map {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
 	return all
@@ -46,7 +46,7 @@ func union(a, b source.Map) source.Map {
 // doubt reports whether a name that has become disposable may be somebody's
 // real domain: it had another class, a list of public providers holds it, or
 // it is short and so dear.
-func doubt(name string, was lists.Class, votes source.Votes) bool {
+func doubt(name string, was lists.Class, votes tables.Votes) bool {
 	label, _, _ := strings.Cut(name, ".")
 	return was != 0 || strings.Contains(string(votes), "E") || len(label) <= 4 && strings.Count(name, ".") == 1
 }

@@ -1,7 +1,7 @@
-// Package source reads the readable tables under lists/ and merges them into
+// Package tables reads the readable tables under lists/ and merges them into
 // one verdict a domain. The packer encodes that verdict; the tests hold the
 // packed blob against it.
-package source
+package tables
 
 import "github.com/addrspec/addrspec/lists"
 
