@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The answers for domains whose owner everybody knows.
+// TestProviderOfKnownDomains checks domains whose owners are known, from all
+// over the world.
 func TestProviderOfKnownDomains(t *testing.T) {
 	table, err := os.ReadFile("testdata/expect.txt")
 	require.NoError(t, err)
@@ -18,13 +19,14 @@ func TestProviderOfKnownDomains(t *testing.T) {
 		if !found || class == "#" {
 			continue
 		}
-		if got := l.Provider([]byte(domain)); !asExpected(class, got) {
+		if got := l.Provider([]byte(domain)); !matches(class, got) {
 			t.Errorf("%s: got class %d, want %s", domain, got, class)
 		}
 	}
 }
 
-func asExpected(class string, got Class) bool {
+// matches reports whether got is the class that a row of expect.txt wants.
+func matches(class string, got Class) bool {
 	switch class {
 	case "public":
 		return got == Public

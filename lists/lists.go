@@ -1,52 +1,49 @@
-// Package lists holds what addrspec knows about domains and words: mail
-// providers by class, role words, typo targets. Readable tables with their
-// provenance lie beside this file; `go run ./lists/pack` makes one blob of
-// them (lists.blob, embedded), and this package searches that blob in place.
+// Package lists classifies domains and words: mail providers, role words, typo
+// targets, top-level domains. Their tables are text files beside this one;
+// `go run ./lists/pack` packs them into lists.blob, which is embedded, and this
+// package searches the blob in place.
 //
-// It imports nothing of the project and no package that a small module
-// cannot afford; core and the module depend on it. What the bytes of a blob
-// mean stands in format.go.
+// It imports nothing of the project but the layout of the blob (package format)
+// and no package that would enlarge the module noticeably.
 package lists
 
 import (
 	"bytes"
 	_ "embed"
+
+	"github.com/addrspec/addrspec/lists/internal/format"
 )
 
-// Class says what is known about a domain. The packer has settled precedence
-// (relay over public over disposable), so one bit is set at most.
+// Class classifies a domain. At most one bit is set, since the packer has
+// resolved precedence (relay over public over disposable).
 type Class uint8
 
 const (
-	// Disposable: a throw-away mailbox provider.
+	// Disposable is a provider of throw-away mailboxes.
 	Disposable Class = 1 << iota
-	// Public: a provider where anybody can open a mailbox.
+	// Public is a provider where anybody can open a mailbox.
 	Public
-	// Relay: a forwarding service that hides the real mailbox.
+	// Relay is a forwarding service that hides the real mailbox.
 	Relay
-	// Known: a domain that people are known to use. It states no fact but
-	// keeps the typo check silent.
+	// Known is a domain in use. It adds nothing to a result; the typo check
+	// suggests no correction for it.
 	Known
 )
 
-// Lists is one opened blob. It is read-only and safe for concurrent use.
+// Lists is an opened blob. It is read-only and safe for concurrent use.
 type Lists struct {
-	version string
-	domains table // name -> Class, Below
-	words   table // role word -> category
-	targets []byte
-	tops    []byte
+	version   string
+	domains   table // domain -> Class, with format.Subdomains
+	roles     table // role word -> Role
+	targets   []byte
+	topLevels []byte
 }
-
-// Below is the bit beside a Class in a blob's domain table that says the
-// entry covers every name below its own.
-const Below = 0x80
 
 //go:embed lists.blob
 var packed []byte
 
-// Default returns the lists built into the program. It trusts them, since a
-// test has opened them, and so does not walk through them.
+// Default returns the lists built into the program. It does not verify them,
+// since a test does.
 func Default() *Lists {
 	l, err := parse(packed)
 	if err != nil {
@@ -55,28 +52,29 @@ func Default() *Lists {
 	return l
 }
 
-// Version names the blob by the date its sources were read and the checksum
-// of its bytes, such as "2026.11.20-1a2b3c4d".
+// Version identifies the blob by the day its sources were fetched and by its
+// checksum, such as "2026.11.20-1a2b3c4d".
 func (l *Lists) Version() string { return l.version }
 
-// Provider returns the class of domain, lower case and in A-label form, by
-// its most specific entry: the name itself, then each parent whose entry
-// covers the names below it. It allocates nothing.
+// Provider returns the class of domain, which must be lower case and in A-label
+// form, or 0. The most specific entry decides: that of the name itself, else
+// that of the nearest parent whose entry covers subdomains. It does not
+// allocate.
 func (l *Lists) Provider(domain []byte) Class {
 	if v := l.domains.find(domain); v != 0 {
-		return Class(v &^ Below)
+		return Class(v &^ format.Subdomains)
 	}
-	for parent := above(domain); parent != nil; parent = above(parent) {
-		if v := l.domains.find(parent); v&Below != 0 {
-			return Class(v &^ Below)
+	for parent := parentOf(domain); parent != nil; parent = parentOf(parent) {
+		if v := l.domains.find(parent); v&format.Subdomains != 0 {
+			return Class(v &^ format.Subdomains)
 		}
 	}
 	return 0
 }
 
-// above cuts the first label off domain; nil when fewer than two labels are
-// left, since no top-level domain has an entry.
-func above(domain []byte) []byte {
+// parentOf returns domain without its first label, or nil if that leaves a
+// top-level domain, which never has an entry.
+func parentOf(domain []byte) []byte {
 	first := bytes.IndexByte(domain, '.')
 	if first < 0 || bytes.IndexByte(domain[first+1:], '.') < 0 {
 		return nil
@@ -84,17 +82,14 @@ func above(domain []byte) []byte {
 	return domain[first+1:]
 }
 
-// Role returns the category (1 to 10, the order of core.Role) that word, a
-// whole lower-case word without separators, stands for; 11 for a word that may
-// stand beside a role word, such as a region; 0 for any other.
-func (l *Lists) Role(word []byte) uint8 {
-	return l.words.find(word)
-}
+// Role returns the role of word, a whole lower-case word without separators,
+// or NoRole.
+func (l *Lists) Role(word []byte) Role { return Role(l.roles.find(word)) }
 
 // TypoTargets returns the providers whose misspellings the typo check
-// corrects, one lower-case domain a line, most used first.
+// corrects, one lower-case domain per line, most used first.
 func (l *Lists) TypoTargets() []byte { return l.targets }
 
-// TopLevels returns the top-level domains of the root zone, in A-label form,
-// one a line, in byte order.
-func (l *Lists) TopLevels() []byte { return l.tops }
+// TopLevels returns the top-level domains of the root zone in A-label form, one
+// per line, in byte order.
+func (l *Lists) TopLevels() []byte { return l.topLevels }

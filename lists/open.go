@@ -1,15 +1,19 @@
 package lists
 
-import "hash/crc32"
+import (
+	"hash/crc32"
 
-// DamagedError tells why a blob cannot be what the packer wrote.
+	"github.com/addrspec/addrspec/lists/internal/format"
+)
+
+// DamagedError reports bytes that the packer cannot have written.
 type DamagedError struct{ What string }
 
 func (e *DamagedError) Error() string {
 	return "lists: the blob is damaged: " + e.What + "; fetch or pack it again"
 }
 
-// VersionError tells that a blob has another format than this program reads.
+// VersionError reports a blob in a format that this program does not read.
 type VersionError struct{ Has, Reads uint8 }
 
 func (e *VersionError) Error() string {
@@ -20,63 +24,59 @@ func (e *VersionError) Error() string {
 	return "lists: the blob has format " + decimal(e.Has) + ", this program reads format " + decimal(e.Reads) + ": " + advice
 }
 
-// Open reads a packed blob in place; the caller must not change blob after.
-// It refuses, with a DamagedError or a VersionError, whatever a look-up could
-// stumble over later.
+// Open verifies a packed blob and returns lists that read it in place; the
+// caller must not change blob afterwards. It returns a *DamagedError or a
+// *VersionError if a look-up in blob could fail.
 func Open(blob []byte) (*Lists, error) {
 	l, err := parse(blob)
 	if err != nil {
 		return nil, err
 	}
-	if int(crc32.ChecksumIEEE(blob[dateAt:])) != u32(blob[checkAt:]) {
-		return nil, &DamagedError{"its checksum does not fit its bytes"}
+	if int(crc32.ChecksumIEEE(blob[format.DateAt:])) != format.Uint32(blob[format.ChecksumAt:]) {
+		return nil, &DamagedError{"its checksum does not match its bytes"}
 	}
 	if err := l.domains.verify("domains"); err != nil {
 		return nil, err
 	}
-	if err := l.words.verify("role words"); err != nil {
+	if err := l.roles.verify("role words"); err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
-// parse finds the parts of a blob without looking into them.
+// parse splits a blob into its parts without verifying them.
 func parse(blob []byte) (*Lists, error) {
-	if len(blob) < partsAt {
+	if len(blob) < format.PartsAt {
 		return nil, &DamagedError{"it ends within its header"}
 	}
-	if string(blob[:len(magic)]) != magic {
-		return nil, &DamagedError{"it does not begin with \"" + magic + "\""}
+	if string(blob[:len(format.Magic)]) != format.Magic {
+		return nil, &DamagedError{"it does not begin with \"" + format.Magic + "\""}
 	}
-	if v := blob[len(magic)]; v != formatVersion {
-		return nil, &VersionError{v, formatVersion}
+	if v := blob[len(format.Magic)]; v != format.Version {
+		return nil, &VersionError{v, format.Version}
 	}
-	l := &Lists{version: string(blob[dateAt:partsAt]) + "-" + hex32(u32(blob[checkAt:]))}
-	c := cursor{rest: blob[partsAt:]}
-	domains, words := c.part(), c.part()
-	l.targets, l.tops = c.part(), c.part()
+	date, checksum := blob[format.DateAt:format.PartsAt], format.Uint32(blob[format.ChecksumAt:])
+	l := &Lists{version: string(date) + "-" + hex32(checksum)}
+	c := cursor{rest: blob[format.PartsAt:]}
+	domains, roles := c.part(), c.part()
+	l.targets, l.topLevels = c.part(), c.part()
 	if c.short || len(c.rest) != 0 {
 		return nil, &DamagedError{"its parts do not add up to its size"}
 	}
-	return l, firstError(l.domains.parse(domains, "domains"), l.words.parse(words, "role words"))
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+	if err := l.domains.parse(domains, "domains"); err != nil {
+		return nil, err
 	}
-	return nil
+	return l, l.roles.parse(roles, "role words")
 }
 
-// cursor cuts a blob into parts; short tells that a cut ran past the end.
+// cursor splits bytes into parts. short is set once a part would extend beyond
+// the end.
 type cursor struct {
 	rest  []byte
 	short bool
 }
 
-// take cuts off the next n bytes.
+// take returns the next n bytes, or nil if there are fewer.
 func (c *cursor) take(n int) []byte {
 	if c.short || n < 0 || n > len(c.rest) {
 		c.short = true
@@ -87,15 +87,16 @@ func (c *cursor) take(n int) []byte {
 	return part
 }
 
-// part cuts off a part that its size precedes.
+// part returns the next part, which its size precedes.
 func (c *cursor) part() []byte {
 	size := c.take(4)
 	if c.short {
 		return nil
 	}
-	return c.take(u32(size))
+	return c.take(format.Uint32(size))
 }
 
+// decimal formats n.
 func decimal(n uint8) string {
 	digits := [3]byte{'0' + n/100, '0' + n/10%10, '0' + n%10}
 	from := 0
@@ -105,6 +106,7 @@ func decimal(n uint8) string {
 	return string(digits[from:])
 }
 
+// hex32 formats the low 32 bits of n as eight hexadecimal digits.
 func hex32(n int) string {
 	var digits [8]byte
 	for i := range digits {

@@ -5,17 +5,18 @@ import (
 	"hash/crc32"
 	"testing"
 
+	"github.com/addrspec/addrspec/lists/internal/format"
 	"github.com/stretchr/testify/require"
 )
 
-func TestOpenTakesTheCommittedBlob(t *testing.T) {
+func TestOpenDefault(t *testing.T) {
 	l, err := Open(packed)
 	require.NoError(t, err)
 	require.Equal(t, Default(), l)
 	require.Regexp(t, `^20\d\d\.\d\d\.\d\d-[0-9a-f]{8}$`, l.Version())
 }
 
-func TestOpenSaysWhatIsWrong(t *testing.T) {
+func TestOpenErrors(t *testing.T) {
 	changed := func(at int, to byte) []byte {
 		b := append([]byte(nil), packed...)
 		b[at] = to
@@ -27,9 +28,9 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	}{
 		"empty":        {nil, "lists: the blob is damaged: it ends within its header; fetch or pack it again"},
 		"not a blob":   {changed(0, 'x'), `lists: the blob is damaged: it does not begin with "addrspec"; fetch or pack it again`},
-		"older format": {changed(len(magic), 0), "lists: the blob has format 0, this program reads format 1: pack it again with the packer of this program"},
-		"newer format": {changed(len(magic), 212), "lists: the blob has format 212, this program reads format 1: update the program"},
-		"one bit":      {changed(len(packed)-1, packed[len(packed)-1]^1), "lists: the blob is damaged: its checksum does not fit its bytes; fetch or pack it again"},
+		"older format": {changed(len(format.Magic), 0), "lists: the blob has format 0, this program reads format 1: pack it again with the packer of this program"},
+		"newer format": {changed(len(format.Magic), 212), "lists: the blob has format 212, this program reads format 1: update the program"},
+		"one bit":      {changed(len(packed)-1, packed[len(packed)-1]^1), "lists: the blob is damaged: its checksum does not match its bytes; fetch or pack it again"},
 		"cut short":    {packed[:len(packed)-1], "lists: the blob is damaged: its parts do not add up to its size; fetch or pack it again"},
 		"too long":     {append(packed[:len(packed):len(packed)], 0), "lists: the blob is damaged: its parts do not add up to its size; fetch or pack it again"},
 	} {
@@ -38,21 +39,21 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A blob with a right checksum and wrong insides is refused, or else no
-// look-up in it panics.
+// FuzzOpen checks that no look-up panics in a blob with a correct checksum and
+// any other bytes changed, if Open accepts it.
 func FuzzOpen(f *testing.F) {
-	f.Add(partsAt, []byte{0xff})          // the first part's size
-	f.Add(partsAt+4, []byte{0, 0, 0})     // the counts of the first table
-	f.Add(partsAt+4+6+16, []byte{255})    // an ending's length
-	f.Add(len(packed)-2500, []byte{0xff}) // the second table
-	f.Add(100_000, []byte{0xff, 0xff})    // entries
+	f.Add(format.PartsAt, []byte{0xff})       // the size of the first part
+	f.Add(format.PartsAt+4, []byte{0, 0, 0})  // the counts of the table of domains
+	f.Add(format.PartsAt+4+6+16, []byte{255}) // the length of a suffix
+	f.Add(len(packed)-2500, []byte{0xff})     // the table of role words
+	f.Add(100_000, []byte{0xff, 0xff})        // entries
 	f.Fuzz(func(t *testing.T, at int, patch []byte) {
 		b := append([]byte(nil), packed...)
 		if at < 0 || at > len(b) {
 			return
 		}
 		copy(b[at:], patch)
-		binary.LittleEndian.PutUint32(b[checkAt:], crc32.ChecksumIEEE(b[dateAt:]))
+		binary.LittleEndian.PutUint32(b[format.ChecksumAt:], crc32.ChecksumIEEE(b[format.DateAt:]))
 		l, err := Open(b)
 		if err != nil {
 			return
@@ -61,7 +62,7 @@ func FuzzOpen(f *testing.F) {
 			l.Provider([]byte(name))
 			l.Role([]byte(name))
 		}
-		for first := byte('a'); first <= 'z'; first++ { // many shelves, to the end of their last block
+		for first := byte('a'); first <= 'z'; first++ { // many buckets, to the end of their last block
 			l.Provider([]byte{first, 'a' + first%7, 'z', 'z', 'z', '.', 'z', 'z'})
 			l.Role([]byte{first, 'e', 'z', 'z'})
 		}

@@ -1,18 +1,18 @@
 package main
 
 import (
-	"github.com/addrspec/addrspec/lists"
 	"github.com/addrspec/addrspec/lists/internal/blob"
+	"github.com/addrspec/addrspec/lists/internal/format"
 	"github.com/addrspec/addrspec/lists/internal/tables"
 )
 
-// pack reads the tables under dir and encodes them.
+// pack reads the tables in dir and returns the blob.
 func pack(dir string) ([]byte, error) {
 	domains, err := tables.Merge(dir)
 	if err != nil {
 		return nil, err
 	}
-	words, err := tables.ReadRoles(dir)
+	roles, err := tables.ReadRoles(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -20,24 +20,31 @@ func pack(dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	tops, err := tables.ReadTopLevels(dir)
+	topLevels, err := tables.ReadTopLevels(dir)
 	if err != nil {
 		return nil, err
 	}
-	origins, err := tables.ReadProvenance(dir)
+	sources, err := tables.ReadProvenance(dir)
 	if err != nil {
 		return nil, err
 	}
-	content := blob.Content{Date: tables.Newest(origins), Domains: map[string]byte{}, Words: words, Targets: targets, Tops: tops}
-	for name, e := range domains {
-		content.Domains[name] = value(e)
-	}
-	return blob.Pack(content)
+	return blob.Pack(blob.Content{
+		Date:      tables.Newest(sources),
+		Domains:   values(domains),
+		Roles:     roles,
+		Targets:   targets,
+		TopLevels: topLevels,
+	})
 }
 
-func value(e tables.Entry) byte {
-	if e.Below {
-		return byte(e.Class) | lists.Below
+// values returns the value in the blob for each domain.
+func values(domains tables.Map) map[string]byte {
+	values := make(map[string]byte, len(domains))
+	for name, e := range domains {
+		values[name] = byte(e.Class)
+		if e.Subdomains {
+			values[name] |= format.Subdomains
+		}
 	}
-	return byte(e.Class)
+	return values
 }

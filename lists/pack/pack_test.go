@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCommittedBlobIsWhatTheTablesGive(t *testing.T) {
+func TestCommittedBlob(t *testing.T) {
 	packed, err := pack("..")
 	require.NoError(t, err)
 	committed, err := os.ReadFile("../lists.blob")
@@ -17,21 +17,21 @@ func TestCommittedBlobIsWhatTheTablesGive(t *testing.T) {
 	require.True(t, string(packed) == string(committed), "lists.blob is stale: run `go run ./lists/pack`")
 }
 
-// Every name, names below it and names near it get the answer of a plain map
-// over the tables.
-func TestProviderEqualsPlainMap(t *testing.T) {
-	plain, err := tables.Merge("..")
+// TestProviderEqualsMap compares the blob with a map of the tables, for every
+// name in it, names below and names similar.
+func TestProviderEqualsMap(t *testing.T) {
+	merged, err := tables.Merge("..")
 	require.NoError(t, err)
 	l := lists.Default()
-	for name := range plain {
-		for _, domain := range near(name) {
-			require.Equal(t, plain.Lookup(domain), l.Provider([]byte(domain)), domain)
+	for name := range merged {
+		for _, domain := range similar(name) {
+			require.Equal(t, merged.Lookup(domain), l.Provider([]byte(domain)), domain)
 		}
 	}
 }
 
-// near returns name, names below it, its parent and misspellings of it.
-func near(name string) []string {
+// similar returns name, names below it, its parent and misspellings of it.
+func similar(name string) []string {
 	last := name[len(name)-1]
 	return []string{
 		name, "x." + name, "a.b." + name, tables.Parent(name),
@@ -40,33 +40,34 @@ func near(name string) []string {
 	}
 }
 
-func TestRoleEqualsPlainMap(t *testing.T) {
+// TestRoleEqualsMap does the same for role words.
+func TestRoleEqualsMap(t *testing.T) {
 	words, err := tables.ReadRoles("..")
 	require.NoError(t, err)
 	l := lists.Default()
-	for word, category := range words {
-		require.Equal(t, category, l.Role([]byte(word)), word)
+	for word, role := range words {
+		require.Equal(t, role, l.Role([]byte(word)), word)
 		for _, other := range []string{word + "x", "x" + word, word[1:], word[:len(word)-1]} {
 			require.Equal(t, words[other], l.Role([]byte(other)), other)
 		}
 	}
 }
 
-func FuzzProviderEqualsPlainMap(f *testing.F) {
-	plain, err := tables.Merge("..")
+func FuzzProviderEqualsMap(f *testing.F) {
+	merged, err := tables.Merge("..")
 	require.NoError(f, err)
 	l := lists.Default()
 	f.Add([]byte("gmail.com"))            // a hit
-	f.Add([]byte("me.mozmail.com"))       // a hit by its parent
+	f.Add([]byte("me.mozmail.com"))       // a name that its parent covers
 	f.Add([]byte(".com"))                 // an empty label
-	f.Add([]byte("a..b\x00\xff-.gm.com")) // no host name at all
+	f.Add([]byte("a..b\x00\xff-.gm.com")) // not a host name
 	f.Fuzz(func(t *testing.T, domain []byte) {
-		require.Equal(t, plain.Lookup(string(domain)), l.Provider(domain))
+		require.Equal(t, merged.Lookup(string(domain)), l.Provider(domain))
 	})
 }
 
 func BenchmarkProvider(b *testing.B) {
-	plain, err := tables.Merge("..")
+	merged, err := tables.Merge("..")
 	require.NoError(b, err)
 	l := lists.Default()
 	for _, domain := range []string{"gmail.com", "mailinator.com", "example-company.com", "mail.example-company.co.uk"} {
@@ -78,7 +79,7 @@ func BenchmarkProvider(b *testing.B) {
 		})
 		b.Run("map/"+domain, func(b *testing.B) {
 			for b.Loop() {
-				plain.Lookup(domain)
+				merged.Lookup(domain)
 			}
 		})
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/addrspec/addrspec/lists/npm"
 )
 
-// run rewrites the sources under dir and reports what that changed.
+// run rewrites the files in dir/sources and reports which domains that
+// reclassifies. If latest is set, it fetches the newest versions.
 func run(dir string, latest, all bool) error {
 	before, err := tables.Merge(dir)
 	if err != nil {
@@ -33,16 +34,16 @@ func run(dir string, latest, all bool) error {
 	return nil
 }
 
-// collect fetches every origin: which of them hold a name, and the text of
-// provenance.txt.
+// collect fetches every source. It returns the votes for each domain and the
+// text of provenance.txt.
 func collect(dir string, latest bool) (map[string]tables.Votes, string, error) {
 	pinned, err := tables.ReadProvenance(dir)
 	if err != nil {
 		return nil, "", err
 	}
-	votes, provenance := map[string]tables.Votes{}, provenanceHead
-	for _, o := range origins {
-		line, err := o.collect(votes, pin(o, pinned, latest))
+	votes, provenance := map[string]tables.Votes{}, provenanceHeader
+	for _, s := range sources {
+		line, err := s.collect(votes, pin(s, pinned, latest))
 		if err != nil {
 			return nil, "", err
 		}
@@ -51,24 +52,24 @@ func collect(dir string, latest bool) (map[string]tables.Votes, string, error) {
 	return votes, provenance, nil
 }
 
-const provenanceHead = `# The published lists behind domains.txt, written by "go run ./lists/refresh":
-# letter, npm package, licence, day it was read, domains in it, integrity of its tarball, remark.
+const provenanceHeader = `# The published lists behind domains.txt, written by "go run ./lists/refresh". A line has
+# letter, npm package, licence, day it was fetched, number of domains, integrity of its tarball, remark.
 `
 
-// pin returns the origin as provenance.txt records it; its version and day
-// are empty when the newest is wanted.
-func pin(o origin, pinned []tables.Origin, latest bool) tables.Origin {
+// pin returns the row of provenance.txt for s, or one without version and
+// integrity if latest is set or there is none.
+func pin(s source, pinned []tables.Source, latest bool) tables.Source {
 	for _, p := range pinned {
-		if name, _, _ := strings.Cut(p.Package, "@"); name == o.name && !latest {
+		if name, _, _ := strings.Cut(p.Package, "@"); name == s.name && !latest {
 			return p
 		}
 	}
-	return tables.Origin{Package: o.name, Read: time.Now().UTC().Format(time.DateOnly)}
+	return tables.Source{Package: s.name, Fetched: time.Now().UTC().Format(time.DateOnly)}
 }
 
-// collect fetches one origin, adds its votes and returns its line of
-// provenance.
-func (o origin) collect(votes map[string]tables.Votes, p tables.Origin) (string, error) {
+// collect fetches one source, adds its votes and returns its line of
+// provenance.txt.
+func (s source) collect(votes map[string]tables.Votes, p tables.Source) (string, error) {
 	got, err := npm.Fetch(p.Package)
 	if err != nil {
 		return "", err
@@ -76,29 +77,34 @@ func (o origin) collect(votes map[string]tables.Votes, p tables.Origin) (string,
 	if p.Integrity != "" && p.Integrity != got.Integrity {
 		return "", fmt.Errorf("%s: integrity is %s, provenance.txt has %s", p.Package, got.Integrity, p.Integrity)
 	}
-	listed, err := o.read(got.Files[o.file])
+	names, err := s.read(got.Files[s.file])
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", p.Package, o.file, err)
+		return "", fmt.Errorf("%s %s: %w", p.Package, s.file, err)
 	}
-	if len(listed) == 0 {
-		return "", fmt.Errorf("%s %s: no domains in it: has the package changed?", p.Package, o.file)
+	if len(names) == 0 {
+		return "", fmt.Errorf("%s %s: no domains in it: has the package changed?", p.Package, s.file)
 	}
-	o.vote(votes, listed)
+	s.vote(votes, names)
 	return fmt.Sprintf("%c %s@%s %s %s %d %s %s\n",
-		o.letter, got.Name, got.Version, o.licence, p.Read, len(listed), got.Integrity, o.about), nil
+		s.letter, got.Name, got.Version, s.licence, p.Fetched, len(names), got.Integrity, s.remark), nil
 }
 
-// vote marks each name that is a domain as held by o, once.
-func (o origin) vote(votes map[string]tables.Votes, listed []string) {
-	for _, written := range listed {
+// vote adds the letter of s, once, to the votes of each name that is a domain.
+func (s source) vote(votes map[string]tables.Votes, names []string) {
+	for _, written := range names {
 		name, err := tables.Canonical(written)
-		if err == nil && !strings.Contains(string(votes[name]), string(o.letter)) {
-			votes[name] += tables.Votes(o.letter)
+		if err == nil && !votes[name].Any(string(s.letter)) {
+			votes[name] += tables.Votes(s.letter)
 		}
 	}
 }
 
-// write keeps the names that the merge rule can use, sorted, one a line.
+const domainsHeader = `# Domains on the published lists that the merge rule can use, each with the letters of its
+# lists (provenance.txt). Written by "go run ./lists/refresh"; not edited by hand.
+`
+
+// write writes domains.txt and provenance.txt. It omits the domains that the
+// merge rule cannot use, three in four.
 func write(dir string, votes map[string]tables.Votes, provenance string) error {
 	var lines []string
 	for name, v := range votes {
@@ -107,9 +113,8 @@ func write(dir string, votes map[string]tables.Votes, provenance string) error {
 		}
 	}
 	sort.Strings(lines)
-	head := "# Domains that a published list names and the merge rule can use, with the letters of\n" +
-		"# those lists (provenance.txt). Written by \"go run ./lists/refresh\"; not edited by hand.\n"
-	if err := os.WriteFile(filepath.Join(dir, "sources", "domains.txt"), []byte(head+strings.Join(lines, "")), 0o644); err != nil {
+	domains := domainsHeader + strings.Join(lines, "")
+	if err := os.WriteFile(filepath.Join(dir, "sources", "domains.txt"), []byte(domains), 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "sources", "provenance.txt"), []byte(provenance), 0o644)

@@ -28,25 +28,25 @@ func TestReaders(t *testing.T) {
 	require.ErrorContains(t, err, "has the package changed?")
 }
 
-func TestVotesOncePerListAndOnlyForDomains(t *testing.T) {
+func TestVote(t *testing.T) {
 	votes := map[string]tables.Votes{"a.example": "D"}
-	origin{letter: 'M'}.vote(votes, []string{"A.example", "a.example", "no domain", "user@a.example", "localhost"})
+	source{letter: 'M'}.vote(votes, []string{"A.example", "a.example", "no domain", "user@a.example", "localhost"})
 	require.Equal(t, map[string]tables.Votes{"a.example": "DM"}, votes)
 }
 
 func TestReport(t *testing.T) {
 	before := tables.Map{
-		"kept.example":  {Class: lists.Disposable, Below: true},
+		"kept.example":  {Class: lists.Disposable, Subdomains: true},
 		"gone.example":  {Class: lists.Public},
 		"real.example":  {Class: lists.Public},
 		"other.example": {Class: lists.Relay},
 	}
 	after := tables.Map{
-		"kept.example":     {Class: lists.Disposable, Below: true},
-		"sub.kept.example": {Class: lists.Disposable, Below: true}, // no news: its parent covered it
-		"real.example":     {Class: lists.Disposable, Below: true},
+		"kept.example":     {Class: lists.Disposable, Subdomains: true},
+		"sub.kept.example": {Class: lists.Disposable, Subdomains: true}, // not reported: its parent covered it
+		"real.example":     {Class: lists.Disposable, Subdomains: true},
 		"other.example":    {Class: lists.Relay},
-		"brand-new.exam":   {Class: lists.Disposable, Below: true},
+		"brand-new.exam":   {Class: lists.Disposable, Subdomains: true},
 	}
 	var out bytes.Buffer
 	report(&out, before, after, nil, false)

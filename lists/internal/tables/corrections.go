@@ -2,46 +2,48 @@ package tables
 
 import "strings"
 
-// doubts is what is held against the rows of the published lists.
-type doubts struct {
-	ignored map[string]bool     // not believed: ignore.txt
-	shared  map[string]bool     // the names below belong to others: shared.txt
-	targets map[string][]string // typo targets by their ending
+// corrections are what the hand-written tables hold against the rows of the
+// published lists.
+type corrections struct {
+	ignored map[string]bool     // names whose rows do not count: ignore.txt
+	shared  map[string]bool     // domains whose entries do not cover subdomains: shared.txt
+	targets map[string][]string // first labels of typo targets, by what follows them
 }
 
-func readDoubts(dir string) (d doubts, err error) {
-	if d.ignored, err = names(dir, "ignore.txt"); err != nil {
-		return d, err
+func readCorrections(dir string) (c corrections, err error) {
+	if c.ignored, err = readNames(dir, "ignore.txt"); err != nil {
+		return c, err
 	}
-	if d.shared, err = names(dir, "shared.txt"); err != nil {
-		return d, err
+	if c.shared, err = readNames(dir, "shared.txt"); err != nil {
+		return c, err
 	}
 	rows, err := readTable(dir, "typo-targets.txt")
-	d.targets = map[string][]string{}
+	c.targets = map[string][]string{}
 	for _, r := range rows {
 		if label := firstLabel(r.name); len(label) >= 3 {
-			ending := r.name[len(label):]
-			d.targets[ending] = append(d.targets[ending], label)
+			rest := r.name[len(label):]
+			c.targets[rest] = append(c.targets[rest], label)
 		}
 	}
-	return d, err
+	return c, err
 }
 
-// misspelled reports whether name is one slip away from a typo target. Lists
-// that gather what bounces hold many such names; nobody lends mailboxes there.
-func (d doubts) misspelled(name string) bool {
+// misspelled reports whether name is one edit away from a typo target. Lists
+// built from bounced mail contain many such names; no throw-away provider uses
+// one.
+func (c corrections) misspelled(name string) bool {
 	label := firstLabel(name)
-	for _, target := range d.targets[name[len(label):]] {
-		if oneSlip(label, target) {
+	for _, target := range c.targets[name[len(label):]] {
+		if oneEdit(label, target) {
 			return true
 		}
 	}
 	return false
 }
 
-// oneSlip reports whether one letter inserted, left out, replaced or swapped
-// with its neighbour makes b of a.
-func oneSlip(a, b string) bool {
+// oneEdit reports whether a and b differ by one insertion, deletion,
+// substitution or transposition of adjacent letters.
+func oneEdit(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
@@ -55,8 +57,8 @@ func oneSlip(a, b string) bool {
 	if i == len(a) {
 		return false
 	}
-	swapped := i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
-	return a[i+1:] == b[i+1:] || swapped
+	transposed := i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+	return a[i+1:] == b[i+1:] || transposed
 }
 
 func firstLabel(domain string) string {
@@ -64,12 +66,12 @@ func firstLabel(domain string) string {
 	return label
 }
 
-// names reads a table as a set.
-func names(dir, file string) (map[string]bool, error) {
+// readNames reads the names of a table of domains as a set.
+func readNames(dir, file string) (map[string]bool, error) {
 	rows, err := readTable(dir, file)
-	set := make(map[string]bool, len(rows))
+	names := make(map[string]bool, len(rows))
 	for _, r := range rows {
-		set[r.name] = true
+		names[r.name] = true
 	}
-	return set, err
+	return names, err
 }

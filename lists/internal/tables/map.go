@@ -1,49 +1,47 @@
-// Package tables reads the readable tables under lists/ and merges them into
-// one verdict a domain. The packer encodes that verdict; the tests hold the
-// packed blob against it.
+// Package tables reads the text tables in lists/ and merges them into one entry
+// per domain. The packer encodes the merged entries; tests compare the packed
+// blob with them.
 package tables
 
-import "github.com/addrspec/addrspec/lists"
+import (
+	"strings"
 
-// Entry is what is known about one name.
+	"github.com/addrspec/addrspec/lists"
+)
+
+// Entry is the merged entry of one domain.
 type Entry struct {
-	Class lists.Class
-	Below bool // the entry covers every name below it too
+	Class      lists.Class
+	Subdomains bool // the entry covers every name below its own too
 }
 
-// Map holds one Entry a domain, lower case and in A-label form.
+// Map has the entries by domain, lower case and in A-label form.
 type Map map[string]Entry
 
-// Lookup is the definition of lists.Provider, told the plain way: the name
-// itself, then each parent whose entry covers the names below it.
+// Lookup is the reference implementation of lists.Provider: it returns the
+// class of domain's own entry, else of its nearest parent whose entry covers
+// subdomains, else 0.
 func (m Map) Lookup(domain string) lists.Class {
 	if e, ok := m[domain]; ok {
 		return e.Class
 	}
-	for parent := Parent(domain); parent != ""; parent = Parent(parent) {
-		if e, ok := m[parent]; ok && e.Below {
-			return e.Class
-		}
-	}
-	return 0
+	e, _ := m.covering(domain)
+	return e.Class
 }
 
-// covering returns the nearest parent of domain whose entry covers it.
+// covering returns the entry of the nearest parent of domain that covers it,
+// and whether there is one.
 func (m Map) covering(domain string) (Entry, bool) {
 	for parent := Parent(domain); parent != ""; parent = Parent(parent) {
-		if e, ok := m[parent]; ok && e.Below {
+		if e, ok := m[parent]; ok && e.Subdomains {
 			return e, true
 		}
 	}
 	return Entry{}, false
 }
 
-// Parent cuts the first label off domain; "" when only one label is left.
+// Parent returns domain without its first label, or "" if it has only one.
 func Parent(domain string) string {
-	for i := range domain {
-		if domain[i] == '.' {
-			return domain[i+1:]
-		}
-	}
-	return ""
+	_, parent, _ := strings.Cut(domain, ".")
+	return parent
 }

@@ -8,10 +8,9 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Merge reads the tables under dir and settles every conflict, in this order:
-// relay, exact or by parent, wins; then the hand-kept public, allow and
-// disposable tables; then what the published lists say; last the
-// domains that are merely in use.
+// Merge reads the tables in dir and returns one entry per domain. Precedence:
+// relays, which also decide about the names they cover; the other hand-written
+// tables; the published lists; domains in use. lists/README.md has the rule.
 func Merge(dir string) (Map, error) {
 	m := Map{}
 	for _, t := range []struct {
@@ -27,7 +26,7 @@ func Merge(dir string) (Map, error) {
 			return nil, err
 		}
 	}
-	if err := m.addListed(dir); err != nil {
+	if err := m.addPublished(dir); err != nil {
 		return nil, err
 	}
 	for _, file := range []string{"known.txt", "near.txt"} {
@@ -39,7 +38,8 @@ func Merge(dir string) (Map, error) {
 	return m, nil
 }
 
-// addTable adds a hand-kept table. A name may stand in one table only.
+// addTable adds a hand-written table. It returns an error if a name is in
+// another one already or is a public suffix.
 func (m Map) addTable(dir, file string, class lists.Class) error {
 	rows, err := readTable(dir, file)
 	if err != nil {
@@ -49,63 +49,63 @@ func (m Map) addTable(dir, file string, class lists.Class) error {
 		_, taken := m[r.name]
 		switch {
 		case taken:
-			return fmt.Errorf("%s: %s stands in another table too", file, r.name)
-		case isSuffix(r.name):
-			return fmt.Errorf("%s: %s is a public suffix, below it anybody registers", file, r.name)
+			return fmt.Errorf("%s: %s is in another table too", file, r.name)
+		case isPublicSuffix(r.name):
+			return fmt.Errorf("%s: %s is a public suffix: anybody can register names below it", file, r.name)
 		}
-		m[r.name] = Entry{class, r.below || class == lists.Disposable}
+		m[r.name] = Entry{class, r.subdomains || class == lists.Disposable}
 	}
 	return nil
 }
 
-// addKnown adds a table of domains that are in use. That merely silences the
-// typo check, so it yields to every class that says more.
+// addKnown adds a table of domains in use, except those that have a class
+// already: Known only keeps the typo check from correcting a domain.
 func (m Map) addKnown(dir, file string) error {
 	rows, err := readTable(dir, file)
 	for _, r := range rows {
 		if _, taken := m[r.name]; !taken {
-			m[r.name] = Entry{lists.Known, r.below}
+			m[r.name] = Entry{lists.Known, r.subdomains}
 		}
 	}
 	return err
 }
 
-// addListed adds what the published lists say where no hand-kept table does.
-func (m Map) addListed(dir string) error {
-	listed, err := ReadListed(dir)
+// addPublished adds the domains of the published lists about which no
+// hand-written table decides.
+func (m Map) addPublished(dir string) error {
+	votes, err := ReadVotes(dir)
 	if err != nil {
 		return err
 	}
-	d, err := readDoubts(dir)
+	c, err := readCorrections(dir)
 	if err != nil {
 		return err
 	}
-	hand := maps.Clone(m)
-	for name, votes := range listed {
-		if hand.settles(name) || d.ignored[name] || isSuffix(name) {
+	byHand := maps.Clone(m)
+	for name, v := range votes {
+		if byHand.decides(name) || c.ignored[name] || isPublicSuffix(name) {
 			continue
 		}
 		switch {
-		case votes.Proven(), votes.Agreed(name) && !d.misspelled(name):
-			m[name] = Entry{lists.Disposable, !d.shared[name]}
-		case votes.Public() && !organisation(name):
+		case v.Proven(), v.Agreed(name) && !c.misspelled(name):
+			m[name] = Entry{lists.Disposable, !c.shared[name]}
+		case v.Public() && !isInstitution(name):
 			m[name] = Entry{lists.Public, false}
 		}
 	}
 	return nil
 }
 
-// settles reports whether the hand-kept tables decide about name: they hold
-// it, or a relay covers it.
-func (m Map) settles(name string) bool {
-	if _, held := m[name]; held {
+// decides reports whether m has an entry for name or a relay that covers it.
+func (m Map) decides(name string) bool {
+	if _, ok := m[name]; ok {
 		return true
 	}
 	e, covered := m.covering(name)
 	return covered && e.Class == lists.Relay
 }
 
-// dropRedundant drops the entries that a parent answers alike.
+// dropRedundant deletes the entries that the entry of a parent implies.
 func (m Map) dropRedundant() {
 	for name, e := range maps.Clone(m) {
 		if parent, covered := m.covering(name); covered && parent == (Entry{e.Class, true}) {
@@ -114,9 +114,10 @@ func (m Map) dropRedundant() {
 	}
 }
 
-// isSuffix reports whether name is a public suffix, of a registry or of a
-// company that lets anybody register below it (the list's private section).
-func isSuffix(name string) bool {
+// isPublicSuffix reports whether name is on the Public Suffix List, either as a
+// suffix of a registry or in the private section, as one of a company that lets
+// anybody register names below it.
+func isPublicSuffix(name string) bool {
 	suffix, _ := publicsuffix.PublicSuffix(name)
 	return suffix == name
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tables writes tables into a folder; those not named are empty.
-func tables(t *testing.T, content map[string]string) string {
+// writeTables writes tables into a temporary folder and returns it. Tables that
+// are not in content are empty.
+func writeTables(t *testing.T, content map[string]string) string {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "sources"), 0o755))
 	for _, file := range []string{"relay.txt", "public.txt", "allow.txt", "disposable.txt", "known.txt", "near.txt",
@@ -20,17 +21,17 @@ func tables(t *testing.T, content map[string]string) string {
 	return dir
 }
 
-func TestMergeSettlesConflicts(t *testing.T) {
-	m, err := Merge(tables(t, map[string]string{
-		"relay.txt":        "*.relay.example Service\nexact-relay.example\n",
-		"public.txt":       "mail.example\n*.isp.example\n",
-		"allow.txt":        "real.example # a comment\n",
-		"disposable.txt":   "throw.example\n",
-		"known.txt":        "near.example\nquiet.example\nmail.example\n",
-		"ignore.txt":       "broken.example\n",
-		"shared.txt":       "dyndns.example\n",
-		"typo-targets.txt": "provider.example\n",
-		"sources/domains.txt": `a.relay.example DMI
+// mergeInput has rows for each rule of Merge, alone and in conflict with others.
+var mergeInput = map[string]string{
+	"relay.txt":        "*.relay.example Service\nexact-relay.example\n",
+	"public.txt":       "mail.example\n*.isp.example\n",
+	"allow.txt":        "real.example # a comment\n",
+	"disposable.txt":   "throw.example\n",
+	"known.txt":        "near.example\nquiet.example\nmail.example\n",
+	"ignore.txt":       "broken.example\n",
+	"shared.txt":       "dyndns.example\n",
+	"typo-targets.txt": "provider.example\n",
+	"sources/domains.txt": `a.relay.example DMI
 relay.example DMI
 exact-relay.example D
 below.exact-relay.example D
@@ -59,97 +60,64 @@ school.edu.example EF
 school.edu EF
 co.uk D
 `,
-	}))
+}
+
+// mergeWant has the classes that mergeInput gives.
+var mergeWant = map[string]lists.Class{
+	"relay.example":             lists.Relay,
+	"a.relay.example":           lists.Relay,
+	"exact-relay.example":       lists.Relay,
+	"below.exact-relay.example": lists.Disposable, // the relay's entry does not cover it
+	"mail.example":              lists.Public,
+	"x.mail.example":            0,
+	"x.isp.example":             lists.Disposable, // the more specific entry
+	"y.isp.example":             lists.Public,
+	"real.example":              lists.Known,
+	"near.example":              lists.Disposable, // a published list precedes known.txt
+	"quiet.example":             lists.Known,
+	"throw.example":             lists.Disposable,
+	"x.throw.example":           lists.Disposable,
+	"broken.example":            0,
+	"dyndns.example":            lists.Disposable,
+	"one.dyndns.example":        lists.Disposable,
+	"two.dyndns.example":        0,
+	"proven.example":            lists.Disposable,
+	"x.proven.example":          lists.Disposable,
+	"crawled.example":           lists.Disposable,
+	"agreed.example":            lists.Disposable,
+	"freenom.tk":                0,
+	"provider.tk":               lists.Disposable,
+	"copied.example":            0,
+	"alone.example":             0,
+	"provoder.example":          0,                // one edit from a typo target
+	"provoderr.example":         lists.Disposable, // two edits
+	"both-public.example":       lists.Public,
+	"one-public.example":        0,
+	"tainted-public.example":    0,
+	"school.edu.example":        lists.Public, // edu is reserved below a country only
+	"school.edu":                0,
+	"co.uk":                     0,
+	"x.co.uk":                   0,
+}
+
+func TestMergePrecedence(t *testing.T) {
+	m, err := Merge(writeTables(t, mergeInput))
 	require.NoError(t, err)
-	for domain, want := range map[string]lists.Class{
-		"relay.example":             lists.Relay,
-		"a.relay.example":           lists.Relay,
-		"exact-relay.example":       lists.Relay,
-		"below.exact-relay.example": lists.Disposable, // the relay's entry does not cover it
-		"mail.example":              lists.Public,
-		"x.mail.example":            0,
-		"x.isp.example":             lists.Disposable, // the more specific entry
-		"y.isp.example":             lists.Public,
-		"real.example":              lists.Known,
-		"near.example":              lists.Disposable, // merely being in use yields
-		"quiet.example":             lists.Known,
-		"throw.example":             lists.Disposable,
-		"x.throw.example":           lists.Disposable,
-		"broken.example":            0,
-		"dyndns.example":            lists.Disposable,
-		"one.dyndns.example":        lists.Disposable,
-		"two.dyndns.example":        0,
-		"proven.example":            lists.Disposable,
-		"x.proven.example":          lists.Disposable,
-		"crawled.example":           lists.Disposable,
-		"agreed.example":            lists.Disposable,
-		"freenom.tk":                0,
-		"provider.tk":               lists.Disposable,
-		"copied.example":            0,
-		"alone.example":             0,
-		"provoder.example":          0,                // one slip away from a typo target
-		"provoderr.example":         lists.Disposable, // two
-		"both-public.example":       lists.Public,
-		"one-public.example":        0,
-		"tainted-public.example":    0,
-		"school.edu":                0,
-		"co.uk":                     0,
-		"x.co.uk":                   0,
-	} {
+	for domain, want := range mergeWant {
 		require.Equal(t, want, m.Lookup(domain), domain)
 	}
-	require.NotContains(t, m, "below.proven.example", "its parent says the same")
+	require.NotContains(t, m, "below.proven.example", "the entry of its parent implies it")
 }
 
-func TestMergeRefuses(t *testing.T) {
+func TestMergeErrors(t *testing.T) {
 	for want, content := range map[string]map[string]string{
-		"public.txt: mail.example stands in another table too": {"relay.txt": "mail.example\n", "public.txt": "mail.example\n"},
-		"relay.txt:2: mail.example stands twice":               {"relay.txt": "mail.example\n*.mail.example\n"},
-		"public.txt: co.uk is a public suffix":                 {"public.txt": "co.uk\n"},
-		`allow.txt:1: "localhost" is not a domain`:             {"allow.txt": "localhost\n"},
-		"domains.txt:1: want a domain and letters":             {"sources/domains.txt": "mail.example\n"},
+		"public.txt: mail.example is in another table too": {"relay.txt": "mail.example\n", "public.txt": "mail.example\n"},
+		"relay.txt:2: mail.example is listed twice":        {"relay.txt": "mail.example\n*.mail.example\n"},
+		"public.txt: co.uk is a public suffix":             {"public.txt": "co.uk\n"},
+		`allow.txt:1: "localhost" is not a domain`:         {"allow.txt": "localhost\n"},
+		"domains.txt:1: want a domain and letters":         {"sources/domains.txt": "mail.example\n"},
 	} {
-		_, err := Merge(tables(t, content))
+		_, err := Merge(writeTables(t, content))
 		require.ErrorContains(t, err, want)
 	}
-}
-
-func TestOneSlip(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want bool
-	}{
-		{"gmail", "gmail", false}, {"gmai", "gmail", true}, {"gmaill", "gmail", true}, {"gnail", "gmail", true},
-		{"gmial", "gmail", true}, {"mgail", "gmail", true}, {"gma", "gmail", false}, {"gmlia", "gmail", false},
-		{"", "a", true}, {"", "", false}, {"ab", "ba", true}, {"abc", "cba", false},
-	} {
-		require.Equal(t, c.want, oneSlip(c.a, c.b), c)
-		require.Equal(t, c.want, oneSlip(c.b, c.a), c)
-	}
-}
-
-func TestCanonical(t *testing.T) {
-	for in, want := range map[string]string{
-		"Mail.Example": "mail.example",
-		"müll.email":   "xn--mll-hoa.email",
-		"localhost":    "", "": "", "a..b": "", ".a.b": "", "a_b.example": "", "a b.example": "", "x@a.example": "",
-	} {
-		got, _ := Canonical(in)
-		require.Equal(t, want, got, in)
-	}
-}
-
-func FuzzCanonical(f *testing.F) {
-	f.Add("Mail.Example") // upper case
-	f.Add("müll.email")   // a U-label
-	f.Add("a..b")         // an empty label
-	f.Fuzz(func(t *testing.T, s string) {
-		name, err := Canonical(s)
-		if err != nil {
-			return
-		}
-		again, err := Canonical(name)
-		require.NoError(t, err)
-		require.Equal(t, name, again)
-	})
 }

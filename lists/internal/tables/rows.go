@@ -10,38 +10,38 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// row is one line of a hand-written table: a domain, which a leading "*."
-// extends to every name below it, and a note.
+// row is a line of a table of domains.
 type row struct {
-	name  string
-	below bool
-	note  string
+	name       string
+	subdomains bool // written with a leading "*."
 }
 
-// readTable reads a table of domains. Lines hold a domain and, after white
-// space, a note; "#" starts a comment.
+// readTable reads a table of domains. A line has a domain and, after white
+// space, a note; "#" starts a comment. A domain that is listed twice is an
+// error.
 func readTable(dir, file string) ([]row, error) {
 	var rows []row
 	seen := map[string]bool{}
 	err := eachLine(filepath.Join(dir, file), func(line string) error {
-		written, note, _ := strings.Cut(line, " ")
-		bare, below := strings.CutPrefix(written, "*.")
+		written, _, _ := strings.Cut(line, " ")
+		bare, subdomains := strings.CutPrefix(written, "*.")
 		name, err := Canonical(bare)
 		if err != nil {
 			return err
 		}
 		if seen[name] {
-			return fmt.Errorf("%s stands twice", name)
+			return fmt.Errorf("%s is listed twice", name)
 		}
 		seen[name] = true
-		rows = append(rows, row{name, below, strings.TrimSpace(note)})
+		rows = append(rows, row{name, subdomains})
 		return nil
 	})
 	return rows, err
 }
 
-// eachLine calls do with each line of a text file, less comments and blanks.
-// Errors name file and line.
+// eachLine calls do with each line of a text file, without comments, blank
+// lines and surrounding white space; tabs become spaces. It adds file and line
+// to the error that do returns.
 func eachLine(path string, do func(line string) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -62,15 +62,15 @@ func eachLine(path string, do func(line string) error) error {
 	return lines.Err()
 }
 
-// Canonical returns domain in lower case and A-label form, or says why it is
-// not a host name of two labels or more.
+// Canonical returns domain in lower case and A-label form. It returns an error
+// unless domain is a host name of at least two labels.
 func Canonical(domain string) (string, error) {
 	name, err := idna.Lookup.ToASCII(strings.ToLower(domain))
 	if err != nil {
 		return "", fmt.Errorf("%q is not a domain: %w", domain, err)
 	}
 	if !strings.Contains(name, ".") || len(name) > 253 {
-		return "", fmt.Errorf("%q is not a domain of two labels or more", domain)
+		return "", fmt.Errorf("%q is not a domain of at least two labels and at most 253 bytes", domain)
 	}
 	for _, label := range strings.Split(name, ".") {
 		if label == "" || len(label) > 63 || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {

@@ -6,30 +6,32 @@ import (
 	"strings"
 )
 
-// Votes is the set of published lists that hold a domain: the letters of
+// Votes are the published lists that contain a domain, by their letters in
 // sources/provenance.txt.
 type Votes string
 
-// holds reports whether any of letters is among the votes.
-func (v Votes) holds(letters string) bool { return strings.ContainsAny(string(v), letters) }
+// Any reports whether one of letters is among the votes.
+func (v Votes) Any(letters string) bool { return strings.ContainsAny(string(v), letters) }
 
-// Proven reports whether a list that asks proof (D) or crawls the providers
-// itself (K) holds the domain: either is believed alone.
-func (v Votes) Proven() bool { return v.holds("DK") }
+// Proven reports whether the domain is on a list that requires proof for each
+// entry (D) or on one that crawls the providers (K). One of them is enough.
+func (v Votes) Proven() bool { return v.Any("DK") }
 
-// Agreed reports whether two lists that do not copy from each other hold the
-// domain, and not on the free Freenom endings, where 0.1 % of the names still
-// take mail.
+// Agreed reports whether the domain is on two lists that do not copy from each
+// other. It returns false below the free Freenom top-level domains, where 0.1 %
+// of the listed names still accept mail.
 func (v Votes) Agreed(domain string) bool {
-	return v.holds("M") && v.holds("IB") && !freenom(domain)
+	return v.Any("M") && v.Any("IB") && !isFreenom(domain)
 }
 
-// Public is the merge rule for mailbox providers: both lists of them hold the
-// domain, and none of disposables. One alone carries firms, misspellings and
-// new throw-away providers along.
-func (v Votes) Public() bool { return v.holds("F") && v.holds("E") && !v.holds("DKM") }
+// Public reports whether the domain is on both lists of public providers and on
+// none of D, K and M. Each list alone also contains companies, misspellings and
+// new throw-away providers.
+func (v Votes) Public() bool { return v.Any("F") && v.Any("E") && !v.Any("DKM") }
 
-func freenom(domain string) bool {
+// isFreenom reports whether domain is below a top-level domain that Freenom
+// gave away.
+func isFreenom(domain string) bool {
 	switch domain[strings.LastIndexByte(domain, '.')+1:] {
 	case "tk", "ml", "ga", "cf", "gq":
 		return true
@@ -37,16 +39,16 @@ func freenom(domain string) bool {
 	return false
 }
 
-// ReadListed reads sources/domains.txt, what the published lists say.
-func ReadListed(dir string) (map[string]Votes, error) {
-	listed := map[string]Votes{}
+// ReadVotes reads sources/domains.txt.
+func ReadVotes(dir string) (map[string]Votes, error) {
+	votes := map[string]Votes{}
 	err := eachLine(filepath.Join(dir, "sources", "domains.txt"), func(line string) error {
-		name, votes, found := strings.Cut(line, " ")
+		name, letters, found := strings.Cut(line, " ")
 		if !found {
 			return fmt.Errorf("want a domain and letters, got %q", line)
 		}
-		listed[name] = Votes(votes)
+		votes[name] = Votes(letters)
 		return nil
 	})
-	return listed, err
+	return votes, err
 }

@@ -1,0 +1,73 @@
+package blob
+
+import (
+	"encoding/hex"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/addrspec/addrspec/lists"
+	"github.com/addrspec/addrspec/lists/internal/format"
+	"github.com/stretchr/testify/require"
+)
+
+// TestLayoutExample packs and opens the blob that the documentation of package
+// format decodes by hand.
+func TestLayoutExample(t *testing.T) {
+	example := layoutExample(t)
+	packed, err := Pack(Content{
+		Date: "2026.11.20",
+		Domains: map[string]byte{
+			"tempmail.com":   byte(lists.Disposable) | format.Subdomains,
+			"tempmailer.com": byte(lists.Disposable),
+		},
+		Roles:     map[string]lists.Role{"hr": lists.HR},
+		Targets:   []byte("aol.com\n"),
+		TopLevels: []byte("com\n"),
+	})
+	require.NoError(t, err)
+	for i, b := range packed {
+		require.Less(t, i, len(example))
+		require.Equal(t, b, example[i], "byte %d", i)
+	}
+	require.Len(t, example, len(packed))
+
+	l, err := lists.Open(example)
+	require.NoError(t, err)
+	require.Equal(t, lists.Disposable, l.Provider([]byte("a.tempmail.com")))
+	require.Equal(t, lists.Disposable, l.Provider([]byte("tempmailer.com")))
+	require.Zero(t, l.Provider([]byte("a.tempmailer.com")))
+	require.Equal(t, lists.HR, l.Role([]byte("hr")))
+}
+
+// layoutExample returns the bytes of the example. Its lines are "//", a tab,
+// bytes, ";" and a comment.
+func layoutExample(t *testing.T) (example []byte) {
+	source, err := os.ReadFile("../format/format.go")
+	require.NoError(t, err)
+	_, text, found := strings.Cut(string(source), "// # Example\n")
+	require.True(t, found)
+	for _, line := range regexp.MustCompile(`(?m)^//\t([^;\n]*);`).FindAllStringSubmatch(text, -1) {
+		example = append(example, parseBytes(t, line[1])...)
+	}
+	return example
+}
+
+// parseBytes reads bytes in hexadecimal, such as "01 ff", and repetitions of
+// them, such as "727*(00 00)".
+func parseBytes(t *testing.T, line string) (bytes []byte) {
+	for _, token := range regexp.MustCompile(`(\d+)\*\(([^)]*)\)|(\S+)`).FindAllStringSubmatch(line, -1) {
+		times := 1
+		if token[1] != "" {
+			var err error
+			times, err = strconv.Atoi(token[1])
+			require.NoError(t, err)
+		}
+		decoded, err := hex.DecodeString(strings.ReplaceAll(token[2]+token[3], " ", ""))
+		require.NoError(t, err, line)
+		bytes = append(bytes, strings.Repeat(string(decoded), times)...)
+	}
+	return bytes
+}
