@@ -19,7 +19,7 @@ func AppendJSON(dst []byte, f *Facts, fullSuggestion bool) (json []byte, at Plac
 	dst = appendNullable(append(dst, `,"local_part":`...), f.LocalPart)
 	dst = appendBool(append(dst, `,"alias":`...), f.Alias)
 	dst = appendBool(append(dst, `,"ascii":`...), f.ASCII)
-	dst = appendNullable(append(dst, `,"role":`...), f.Role.name())
+	dst = appendRole(append(dst, `,"role":`...), f.Role)
 	dst = appendBool(append(dst, `,"gibberish":`...), f.Gibberish >= Gibberish)
 	dst = f.Gibberish.append(append(dst, `,"gibberish_score":`...))
 	dst = appendNullable(append(dst, `,"domain":`...), f.Domain)
@@ -64,6 +64,15 @@ func appendBool(dst []byte, b bool) []byte {
 		return append(dst, 't', 'r', 'u', 'e')
 	}
 	return append(dst, 'f', 'a', 'l', 's', 'e')
+}
+
+// appendRole appends the name of r, or null. No name has characters to escape.
+func appendRole(dst []byte, r Role) []byte {
+	if r == NoRole {
+		return append(dst, 'n', 'u', 'l', 'l')
+	}
+	dst = append(append(dst, '"'), r.String()...)
+	return append(dst, '"')
 }
 
 func appendNullable(dst, s []byte) []byte {

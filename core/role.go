@@ -2,35 +2,24 @@ package core
 
 import "github.com/addrspec/addrspec/lists"
 
-// Role is a category of role accounts; the zero value is none.
-type Role uint8
+// Role is a category of role accounts; the zero value is none. Package lists
+// has the numbers and names, since the role words are packed with them.
+type Role = lists.Role
 
 // The ten categories of the contract, in its order.
 const (
-	NoRole Role = iota
-	Admin
-	Support
-	Sales
-	Marketing
-	General
-	NoReply
-	Billing
-	Legal
-	IT
-	HR
-	// qualifier is no role but a region, language or department that may stand
-	// beside a role word.
-	qualifier
+	NoRole    = lists.NoRole
+	Admin     = lists.Admin
+	Support   = lists.Support
+	Sales     = lists.Sales
+	Marketing = lists.Marketing
+	General   = lists.General
+	NoReply   = lists.NoReply
+	Billing   = lists.Billing
+	Legal     = lists.Legal
+	IT        = lists.IT
+	HR        = lists.HR
 )
-
-var roleNames = [...][]byte{nil, []byte("Admin"), []byte("Support"), []byte("Sales"), []byte("Marketing"),
-	[]byte("General"), []byte("NoReply"), []byte("Billing"), []byte("Legal"), []byte("IT"), []byte("HR")}
-
-// String is the category as the contract spells it; empty for none.
-func (r Role) String() string { return string(roleNames[r]) }
-
-// name is the category as the contract spells it; nil for none.
-func (r Role) name() []byte { return roleNames[r] }
 
 // roleOf returns the role of name, a normalized local part without its tag.
 //
@@ -44,7 +33,7 @@ func (w *words) roleOf(l *lists.Lists, name []byte) Role {
 	}
 	for i := range w.count {
 		role, end := w.roleFrom(l, i)
-		if role != NoRole && role != qualifier {
+		if role != NoRole && role != lists.Qualifier {
 			return w.ifQualified(l, role, end)
 		}
 		if role == NoRole && !w.isNumber(i) {
@@ -61,7 +50,7 @@ func (w *words) roleFrom(l *lists.Lists, i int) (role Role, end int) {
 		if end > i+1 && !w.mayJoin(i) {
 			continue
 		}
-		if role = Role(l.Role(w.joined(i, end))); role != NoRole {
+		if role = l.Role(w.joined(i, end)); role != NoRole {
 			return role, end
 		}
 	}
@@ -72,7 +61,7 @@ func (w *words) roleFrom(l *lists.Lists, i int) (role Role, end int) {
 // word does too, as the name of a department.
 func (w *words) ifQualified(l *lists.Lists, role Role, i int) Role {
 	for ; i < w.count; i++ {
-		if !w.isNumber(i) && l.Role(w.joined(i, i+1)) == 0 {
+		if !w.isNumber(i) && l.Role(w.joined(i, i+1)) == NoRole {
 			return NoRole
 		}
 	}

@@ -34,7 +34,7 @@ func roleOf(l *lists.Lists, name []byte) Role {
 func TestRole(t *testing.T) {
 	for local, want := range roleRows(t) {
 		got := roleOf(lists.Default(), []byte(strings.ToLower(local)))
-		assert.Equal(t, want, string(got.name()), local)
+		assert.Equal(t, want, got.String(), local)
 	}
 }
 
