@@ -5,6 +5,7 @@
 #   ./build.sh run     build, start on 127.0.0.1:8080 with SQLite under data/
 #   ./build.sh test    everything that CI runs
 #   ./build.sh bench   the performance table
+#   ./build.sh lists   pack lists/ and rewrite near.txt until neither changes
 #   ./build.sh edge --origin URL --listen HOST:PORT --secret S
 #                      build, run the edge worker in workerd on this machine
 #   ./build.sh soak    hurt real processes for some minutes and prove what holds
@@ -179,6 +180,27 @@ soak() {
 	go run ./origin/soak -binary dist/addrspec "$@"
 }
 
+# near.txt is computed from the blob that it is packed into, so pack, near and
+# pack repeat until a round changes nothing. The programs print what changed.
+lists() {
+	for tool in go npm; do
+		command -v $tool >/dev/null || {
+			echo "build.sh lists: $tool is missing: Go runs the programs, npm fetches the sources of near.txt" >&2
+			exit 1
+		}
+	done
+	for round in 1 2 3; do
+		before=$(cat lists/near.txt lists/lists.blob | cksum)
+		go run ./lists/pack
+		go run ./core/typo/near
+		go run ./lists/pack
+		after=$(cat lists/near.txt lists/lists.blob | cksum)
+		[ "$before" != "$after" ] || { echo "settled: round $round changed nothing"; return; }
+	done
+	echo 'build.sh lists: not settled after 3 rounds: see git diff lists' >&2
+	exit 1
+}
+
 evaluate() {
 	go run ./core/eval "$@"
 }
@@ -192,6 +214,7 @@ edge) run_edge "$@" ;;
 test) check ;;
 bench) bench ;;
 soak) soak "$@" ;;
+lists) lists ;;
 eval) evaluate "$@" ;;
 -h | --help | help) usage ;;
 *)

