@@ -1,4 +1,4 @@
-// Package npm fetches packages from the npm registry through its client.
+// Package npm fetches packages from the npm registry with the npm client.
 package npm
 
 import (
@@ -16,17 +16,18 @@ import (
 	"path/filepath"
 )
 
-// Package is one npm package as the registry's client delivered it.
+// Package is a fetched package. Its tags name the output of npm pack --json.
 type Package struct {
 	Name      string            `json:"name"`
 	Version   string            `json:"version"`
 	Integrity string            `json:"integrity"`
 	Filename  string            `json:"filename"`
-	Files     map[string][]byte `json:"-"` // by their path in the tarball
+	Files     map[string][]byte `json:"-"` // by path in the tarball
 }
 
-// Fetch asks npm for spec ("name@version") and checks the tarball against the
-// integrity that the registry states.
+// Fetch runs npm pack for spec ("name@version" or "name") and unpacks the
+// tarball. It returns an error if the tarball does not match the integrity that
+// npm prints.
 func Fetch(spec string) (*Package, error) {
 	dir, err := os.MkdirTemp("", "npm-")
 	if err != nil {
@@ -39,7 +40,7 @@ func Fetch(spec string) (*Package, error) {
 	}
 	var packs []Package
 	if err := json.Unmarshal(out, &packs); err != nil || len(packs) != 1 {
-		return nil, fmt.Errorf("npm pack %s: answer is not one package: %v", spec, err)
+		return nil, fmt.Errorf("npm pack %s: output does not describe one package: %v", spec, err)
 	}
 	p := &packs[0]
 	tarball, err := os.ReadFile(filepath.Join(dir, filepath.Base(p.Filename)))
@@ -53,6 +54,7 @@ func Fetch(spec string) (*Package, error) {
 	return p, err
 }
 
+// stderrOf returns what a failed command wrote to standard error.
 func stderrOf(err error) string {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -61,16 +63,17 @@ func stderrOf(err error) string {
 	return ""
 }
 
-// checkIntegrity compares a tarball with a Subresource Integrity value.
+// checkIntegrity returns an error unless want, a Subresource Integrity value, is
+// that of tarball.
 func checkIntegrity(tarball []byte, want string) error {
 	sum := sha512.Sum512(tarball)
 	if got := "sha512-" + base64.StdEncoding.EncodeToString(sum[:]); got != want {
-		return fmt.Errorf("tarball has integrity %s, the registry states %s", got, want)
+		return fmt.Errorf("tarball has integrity %s, npm printed %s", got, want)
 	}
 	return nil
 }
 
-// unpack reads the regular files of a gzipped tarball.
+// unpack returns the regular files of a gzipped tarball.
 func unpack(tarball []byte) (map[string][]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(tarball))
 	if err != nil {

@@ -1,11 +1,11 @@
-// Command refresh fetches the published domain lists from npm, rewrites
-// sources/ with what the merge rule can use of them, and reports what changed.
+// Command refresh fetches the published domain lists from npm, writes the
+// domains that the merge rule can use to sources/, and prints what changed.
 //
 //	go run ./lists/refresh [-dir lists] [-latest] [-all]
 //
-// Without -latest it fetches the versions that sources/provenance.txt pins,
-// which must give the same tables. A person reads the report, settles what is
-// wrong in the hand-kept tables, and makes the blob with `go run ./lists/pack`.
+// Without -latest it fetches the versions that sources/provenance.txt pins and
+// must change nothing. After reading the report, correct what is wrong in the
+// hand-written tables and pack the blob with `go run ./lists/pack`.
 package main
 
 import (
@@ -16,8 +16,8 @@ import (
 
 func main() {
 	dir := flag.String("dir", "lists", "folder of the tables")
-	latest := flag.Bool("latest", false, "take the newest versions instead of the pinned ones")
-	all := flag.Bool("all", false, "show every name that moved, not the first of each group")
+	latest := flag.Bool("latest", false, "fetch the newest versions instead of the pinned ones")
+	all := flag.Bool("all", false, "print every name that moved instead of the first 20 of each group")
 	flag.Parse()
 	if err := run(*dir, *latest, *all); err != nil {
 		fmt.Fprintln(os.Stderr, "refresh:", err)

@@ -56,7 +56,7 @@ public -> unlisted: 1
 	gone.example
 unlisted -> disposable: 1
 	brand-new.exam
-newly disposable, look at each (one that is wrong goes to allow.txt): 1
+newly disposable, check each (add those that are wrong to allow.txt): 1
 	real.example
 4 entries before, 5 after
 `, out.String())
