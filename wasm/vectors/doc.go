@@ -1,17 +1,18 @@
-// Package vectors holds what every host of the module is tested with: golden
-// answers to addresses of all kinds, and a generator of as many more as a test
-// wants. It is for tests alone.
+// Package vectors has the test vectors for all hosts of the module: golden
+// results for addresses of all kinds, and a generator of further addresses. Only
+// tests import it.
 //
-// A line of an *.ndjson file is the module's answer, octet for octet, to the
-// address in its field `email`: the 16 fields, mx false, typo_suggestion a
-// domain. A line of reports.jsonl holds the report on the same addresses, as
-// wasm/ABI.md defines it. To add a vector, add a line `{"email":"…"}` to an
-// *.ndjson file; to bring all answers to what core says now, run
+// A line of an *.ndjson file is the exact result of the module for the address
+// in its field email: the 16 fields, mx false, typo_suggestion a domain. A line
+// of reports.jsonl is the report on an address, as wasm/ABI.md defines it; the
+// addresses are those of the *.ndjson files, in the order of the file names. To
+// add a vector, add a line {"email":"…"} to an *.ndjson file. To write the
+// results of the current core to all files, run
 //
 //	go generate ./wasm/vectors
 //
-// and read the difference before it is committed: a golden answer that is
-// wrong makes every host wrong alike.
+// and review the difference before committing it: hosts are only compared with
+// these files, so none of them detects a wrong golden result.
 package vectors
 
 //go:generate go run ./refresh

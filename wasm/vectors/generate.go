@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Generate makes n addresses, always the same ones for one seed: some usual,
-// some odd, some broken, some no text at all.
+// Generate returns n addresses that depend on the seed only: usual ones, odd
+// ones, invalid ones, and some that are not UTF-8.
 func Generate(seed uint64, n int) []string {
 	g := generator{rand.New(rand.NewPCG(seed, 0))}
 	list := make([]string, n)
@@ -18,7 +18,7 @@ func Generate(seed uint64, n int) []string {
 
 type generator struct{ *rand.Rand }
 
-// address joins a local part and a domain; one in three is then damaged.
+// address returns a local part and a domain, damaged in one case out of three.
 func (g generator) address() string {
 	s := g.local() + "@" + g.domain()
 	if g.IntN(3) > 0 {
@@ -30,8 +30,8 @@ func (g generator) address() string {
 	return s
 }
 
-// local parts: words, words together, syllables by chance, and the odd forms
-// of RFC 5322 and RFC 6531.
+// local returns a local part: a word, two words, random letters, or an odd form
+// of RFC 5322 or RFC 6531.
 func (g generator) local() string {
 	switch g.IntN(8) {
 	case 0, 1:
@@ -49,8 +49,8 @@ func (g generator) local() string {
 	}
 }
 
-// domains: providers and their misspellings, names under all kinds of top
-// level, literals, and labels at their limits.
+// domain returns a provider, a misspelling of one, a name under one of several
+// kinds of top-level domain, a literal, or labels at their limits.
 func (g generator) domain() string {
 	switch g.IntN(6) {
 	case 0:
@@ -68,10 +68,12 @@ func (g generator) domain() string {
 	}
 }
 
+// of returns a random element of list.
 func (g generator) of(list []string) string { return list[g.IntN(len(list))] }
 
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
 
+// random returns n random letters and digits.
 func (g generator) random(n int) string {
 	var s strings.Builder
 	for range n {
@@ -80,7 +82,7 @@ func (g generator) random(n int) string {
 	return s.String()
 }
 
-// misspell exchanges, doubles, drops or replaces one letter.
+// misspell transposes two letters of s, or doubles, drops or replaces one.
 func (g generator) misspell(s string) string {
 	i := g.IntN(len(s) - 1)
 	switch g.IntN(4) {
@@ -95,7 +97,8 @@ func (g generator) misspell(s string) string {
 	}
 }
 
-// damage puts something in that seldom belongs there, or takes octets away.
+// damage truncates s, changes its case, or inserts something that is rarely
+// valid there.
 func (g generator) damage(s string) string {
 	i := g.IntN(len(s) + 1)
 	switch g.IntN(5) {

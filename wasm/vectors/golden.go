@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// Vector is one golden answer.
+// Vector is an address and its golden result.
 type Vector struct {
 	Email  string
-	Answer string // the line, without its end
+	Answer string // the line, without its newline
 }
 
-// Read reads the golden answers in dir, file by file.
+// Read returns the vectors of each *.ndjson file in dir, by path.
 func Read(dir string) (map[string][]Vector, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.ndjson"))
 	if err != nil || len(paths) == 0 {
@@ -29,12 +29,13 @@ func Read(dir string) (map[string][]Vector, error) {
 	return files, nil
 }
 
+// readFile reads one *.ndjson file.
 func readFile(path string) (list []Vector, err error) {
-	octets, err := os.ReadFile(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	for line := range bytes.Lines(octets) {
+	for line := range bytes.Lines(text) {
 		var row struct{ Email *string }
 		if err := json.Unmarshal(line, &row); err != nil || row.Email == nil {
 			return nil, fmt.Errorf("%s:%d: not an object with an email", path, len(list)+1)

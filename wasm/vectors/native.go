@@ -5,8 +5,8 @@ import (
 	"github.com/addrspec/addrspec/lists"
 )
 
-// Native returns a function that gives core's own answer, without the module,
-// to an address. It serves one goroutine.
+// Native returns a function that returns the result of core, run without the
+// module. The function is not safe for concurrent use.
 func Native() func(email string, fullSuggestion bool) []byte {
 	checker := core.New(lists.Default())
 	return func(email string, fullSuggestion bool) []byte {
@@ -16,7 +16,7 @@ func Native() func(email string, fullSuggestion bool) []byte {
 	}
 }
 
-// Report is what a host reads beside the JSON.
+// Report is what a host reads in addition to the JSON.
 type Report struct {
 	Email    string `json:"email"`
 	Valid    bool   `json:"valid"`
@@ -27,8 +27,8 @@ type Report struct {
 	Sentence string `json:"sentence"`
 }
 
-// NativeReport returns a function that gives core's own report on an address.
-// It serves one goroutine.
+// NativeReport returns a function that returns the report of core, run without
+// the module. The function is not safe for concurrent use.
 func NativeReport() func(email string) Report {
 	checker := core.New(lists.Default())
 	return func(email string) Report {

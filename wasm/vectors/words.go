@@ -2,7 +2,7 @@ package vectors
 
 import "strings"
 
-// What Generate builds addresses of.
+// The parts that Generate combines.
 var (
 	words = []string{
 		"jane", "john.smith", "maria", "o'neil", "li", "mueller", "info", "no-reply", "sales", "support",

@@ -8,9 +8,10 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Merge reads the tables in dir and returns one entry per domain. Precedence:
-// relays, which also decide about the names they cover; the other hand-written
-// tables; the published lists; domains in use. lists/README.md has the rule.
+// Merge reads the tables in dir and returns one entry per domain. Precedence: the
+// first four hand-written tables, of which a name can be in one only; the
+// published lists, unless a relay covers the name; domains in use.
+// lists/README.md has the rule.
 func Merge(dir string) (Map, error) {
 	m := Map{}
 	for _, t := range []struct {

@@ -1,4 +1,5 @@
-// Command refresh brings the golden answers to what core says now:
+// Command refresh rewrites the golden results and reports with those of the
+// current core:
 //
 //	go generate ./wasm/vectors
 package main
@@ -16,7 +17,7 @@ import (
 )
 
 func main() {
-	dir := "." // where go generate runs a command
+	dir := "." // go generate runs commands in the folder of the package
 	if len(os.Args) > 1 {
 		dir = os.Args[1]
 	}
@@ -26,24 +27,25 @@ func main() {
 	}
 }
 
+// refresh rewrites the *.ndjson files in dir and reports.jsonl.
 func refresh(dir string) error {
 	files, err := vectors.Read(dir)
 	if err != nil {
 		return err
 	}
-	answer, report := vectors.Native(), vectors.NativeReport()
+	result, report := vectors.Native(), vectors.NativeReport()
 	var reports bytes.Buffer
 	encoder := json.NewEncoder(&reports)
 	encoder.SetEscapeHTML(false)
 	for _, path := range slices.Sorted(maps.Keys(files)) {
-		var answers bytes.Buffer
+		var results bytes.Buffer
 		for _, v := range files[path] {
-			answers.Write(append(answer(v.Email, false), '\n'))
+			results.Write(append(result(v.Email, false), '\n'))
 			if err := encoder.Encode(report(v.Email)); err != nil {
 				return err
 			}
 		}
-		if err := os.WriteFile(path, answers.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(path, results.Bytes(), 0o644); err != nil {
 			return err
 		}
 	}
