@@ -79,15 +79,17 @@
 //	04 00 00 00 63 6f 6d 0a                ; 4 bytes of top-level domains: "com\n"
 package format
 
+// The header and the offsets of its fields.
 const (
 	Magic      = "addrspec"
 	Version    = 1
 	ChecksumAt = len(Magic) + 1
 	DateAt     = ChecksumAt + 4
-	DateForm   = "2006.01.02"
-	PartsAt    = DateAt + len(DateForm)
+	DateForm   = "2006.01.02"           // a layout of package time
+	PartsAt    = DateAt + len(DateForm) // of the table of domains
 )
 
+// The dimensions and limits of a table.
 const (
 	Alphabet     = "abcdefghijklmnopqrstuvwxyz0123456789-." // of names, by code
 	BucketBytes  = 2                                        // of a name that select its bucket
@@ -111,7 +113,7 @@ func Bucket(name []byte) (int, bool) {
 		return 0, false
 	}
 	first, second := int(codes[name[0]]), int(codes[name[1]])
-	return len(Alphabet)*first + second, first|second >= 0
+	return len(Alphabet)*first + second, first|second >= 0 // the sign bit is set if either is -1
 }
 
 // codes has the code of each character, -1 for those not in Alphabet.

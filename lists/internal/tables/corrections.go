@@ -2,7 +2,7 @@ package tables
 
 import "strings"
 
-// corrections are what the hand-written tables hold against the rows of the
+// corrections are the hand-written exceptions to the rule for the rows of the
 // published lists.
 type corrections struct {
 	ignored map[string]bool     // names whose rows do not count: ignore.txt
