@@ -17,8 +17,8 @@ func TestCommittedBlob(t *testing.T) {
 	require.True(t, string(packed) == string(committed), "lists.blob is stale: run `go run ./lists/pack`")
 }
 
-// TestProviderEqualsMap compares the blob with a map of the tables, for every
-// name in it, names below and names similar.
+// TestProviderEqualsMap compares the blob with a map of the merged tables, for
+// every name, its subdomains and similar names.
 func TestProviderEqualsMap(t *testing.T) {
 	merged, err := tables.Merge("..")
 	require.NoError(t, err)
@@ -30,7 +30,7 @@ func TestProviderEqualsMap(t *testing.T) {
 	}
 }
 
-// similar returns name, names below it, its parent and misspellings of it.
+// similar returns name, subdomains, its parent and misspellings.
 func similar(name string) []string {
 	last := name[len(name)-1]
 	return []string{
@@ -40,7 +40,8 @@ func similar(name string) []string {
 	}
 }
 
-// TestRoleEqualsMap does the same for role words.
+// TestRoleEqualsMap compares the blob with roles.txt, for every word and similar
+// ones.
 func TestRoleEqualsMap(t *testing.T) {
 	words, err := tables.ReadRoles("..")
 	require.NoError(t, err)

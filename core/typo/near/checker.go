@@ -33,8 +33,9 @@ func openChecker(dir string) (checker, error) {
 	return checker{typo.New(targets, packed.TopLevels()), endingsOf(targets)}, nil
 }
 
-// wouldCorrect reports whether the check corrects domain although it may be in
-// use. It returns false for public suffixes, which are not mail domains.
+// wouldCorrect reports whether the check corrects domain and near.txt should
+// prevent that. It returns false for slips and for public suffixes, which never
+// become entries.
 func (c checker) wouldCorrect(domain string) bool {
 	return c.index.Suggest([]byte(domain)) != nil && !isSlip(domain) && !isPublicSuffix(domain)
 }

@@ -3,9 +3,9 @@
 //
 //	go run ./core/typo/near [-dir lists]
 //
-// It asks the check, without any list, about the domains in published lists of
-// web sites and universities, and about dictionary words under the endings of
-// the typo targets. It reads the typo targets and top-level domains from
+// It runs the check, without any list, on the domains in published lists of web
+// sites and universities, and on dictionary words under the endings of the typo
+// targets. It reads the typo targets and top-level domains from
 // lists.blob, into which near.txt is then packed: `./build.sh lists` runs the
 // packer, near and the packer again until neither file changes. Run that when
 // the check, the targets or the top-level domains have changed, and review the
