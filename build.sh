@@ -3,7 +3,10 @@
 #
 #   ./build.sh         build dist/addrspec, the modules (dist/*.wasm) and dist/edge/
 #   ./build.sh run     build, start on 127.0.0.1:8080 with SQLite under data/
-#   ./build.sh test    everything that CI runs
+#   ./build.sh test    everything that CI runs, in minutes
+#   ./build.sh test all
+#                      besides: every fuzz target for 10 s, a million checks in one
+#                      instance, the lists against npm, all soak trials; an hour
 #   ./build.sh bench   the performance table
 #   ./build.sh lists   pack lists/ and rewrite near.txt until neither changes
 #   ./build.sh edge --origin URL --listen HOST:PORT --secret S
@@ -11,8 +14,9 @@
 #   ./build.sh soak    hurt real processes for some minutes and prove what holds
 #   ./build.sh eval    the quality table (reads ../shared/eval or ADDRSPEC_EVAL); -v lists every wrong row
 #
-# It wants Go and, for the tests of other hosts, Node; what else a test needs
-# it installs or skips by name.
+# It needs Go and, for the edge worker, Node. What else a test needs it installs
+# from the Go proxy, npm or PyPI, or the test is skipped by name. Steps of the
+# tests write to dist/log.
 set -eu
 cd "$(dirname "$0")"
 
@@ -38,7 +42,7 @@ build_origin() {
 
 # What the worker is built and tested with, where it is not there yet.
 edge_tools() {
-	command -v npm >/dev/null || return 1
+	command -v npm >/dev/null || { echo 'npm is not installed'; return 1; }
 	[ edge/node_modules/.package-lock.json -nt edge/package-lock.json ] || npm ci --prefix edge
 }
 
@@ -55,7 +59,7 @@ build_edge() {
 
 # jco makes a component of the module; fetched by npm the first time (105 MB).
 component_tools() {
-	command -v npm >/dev/null || return 1
+	command -v npm >/dev/null || { echo 'npm is not installed'; return 1; }
 	[ -d wasm/wit/node_modules ] || npm install --no-save --silent --prefix wasm/wit
 }
 
@@ -100,47 +104,62 @@ run_edge() {
 	exec "$workerd" serve dist/edge/workerd.capnp --socket-addr "http=$listen"
 }
 
-# The engines that run the module in other languages, kept in dist/bindings.
-host_tools() {
+# Where the tests' steps write what they print.
+logs=dist/log
+
+# quietly NAME COMMAND... runs one step with its output in a log, and prints one
+# line: how long it took, or where to read why it failed.
+quietly() {
+	step=$1 log=$logs/$(echo "$1" | tr ' /' '--').log start=$(date +%s)
+	shift
+	"$@" >"$log" 2>&1 || {
+		echo "✖  $step: see $log"
+		return 1
+	}
+	echo "✓  $step ($(($(date +%s) - start))s)"
+}
+
+# tool NAME runs a tool of the tests, whose version .ci/tools/go.mod pins.
+tool() { go tool -modfile=.ci/tools/go.mod "$@"; }
+
+# Python runs the module through wasmtime, in a virtual environment.
+python_tools() {
+	[ -x "$ADDRSPEC_PYTHON" ] || python3 -m venv --without-pip dist/bindings/python # its pip would take 6 s
+	"$ADDRSPEC_PYTHON" -c 'import wasmtime' || python3 -m pip --python "$ADDRSPEC_PYTHON" install --disable-pip-version-check wasmtime
+}
+
+# prepare fetches what the tests of other languages need. Tests skip by name
+# what is missing afterwards. It takes time, but little of the processors'.
+prepare() {
 	export ADDRSPEC_BINDINGS="$PWD/dist/bindings" ADDRSPEC_PYTHON="$PWD/dist/bindings/python/bin/python3"
 	mkdir -p dist/bindings
-	[ -x "$ADDRSPEC_PYTHON" ] || python3 -m venv dist/bindings/python
-	"$ADDRSPEC_PYTHON" -c 'import wasmtime' 2>/dev/null || "$ADDRSPEC_PYTHON" -m pip install --quiet --disable-pip-version-check wasmtime
-	component_tools
+	{
+		quietly 'npm: edge' edge_tools
+		quietly 'npm: runtimes' edge_runtimes
+		quietly 'npm: component' component_tools
+		quietly 'pip: wasmtime' python_tools
+	} || :
 }
 
-# go_test tests packages. Tests with real databases and clocks fail when the
-# host of a virtual machine takes its processors away for seconds, so packages
-# that failed while that happened, and only then, get a second run.
+formatted() {
+	unformatted=$(gofmt -l $(git ls-files '*.go'))
+	[ -z "$unformatted" ] || { echo "gofmt would change: $unformatted"; return 1; }
+}
+
+# inspect reads the code without running it.
+inspect() {
+	quietly gofmt formatted
+	quietly 'go vet' go vet ./...
+	quietly staticcheck tool staticcheck ./...
+}
+
+# go_test NAME FLAGS... tests packages and prints a line for each of them, and
+# at the end what failed and what was skipped, with the reason. Several packages
+# run at once, because many tests wait for a timeout or another process.
 go_test() {
-	stolen=$(stolen_time)
-	began=$(date +%s)
-	go_test_once "$@" && return
-	[ $(($(stolen_time) - stolen)) -gt $((5 * ($(date +%s) - began))) ] || return 1
-	failed=$(sed -n 's/^FAIL[[:space:]]\{1,\}\([^[:space:]]*\/[^[:space:]]*\).*/\1/p' dist/test.log)
-	echo "tested again, since the machine's host took over 2 % of its time away:" $failed
-	flags=
-	[ "$1" != -race ] || flags=-race
-	go_test_once $flags $failed
-}
-
-# stolen_time is in hundredths of a second, of all processors.
-stolen_time() {
-	awk '/^cpu / { print $9 }' /proc/stat 2>/dev/null || echo 0
-}
-
-# go_test_once names what was skipped besides what failed.
-go_test_once() {
-	log=dist/test.log
-	# The first build of Rust's engine can take longer than go test's ten minutes.
-	{ go test -timeout 30m -v "$@" 2>&1 || echo "go test failed"; } | tee "$log" |
-		awk '/^=== (RUN|CONT|NAME)/ { test = $3 }
-			/^ +[a-z_0-9]+\.go:[0-9]+: / { sub(/^[^:]*:[0-9]+: /, ""); said[test] = $0 }
-			/--- SKIP:/ { print "skipped: " $3 ": " said[$3] }
-			/^(ok|FAIL|panic:|go test failed|#)/ { print }'
-	grep -q '^go test failed' "$log" || return 0
-	grep -vE '^ *(=== |--- PASS|--- SKIP)' "$log" | grep -v '^ok'
-	return 1
+	record=$1
+	shift
+	tool gotestsum --format pkgname --format-hide-empty-pkg --hide-summary output --jsonfile "$logs/$record.json" -- -p 4 -timeout 20m "$@"
 }
 
 # The databases of the tests are in memory where there is room: on a shared
@@ -155,19 +174,42 @@ databases_in_memory() {
 	export GOTMPDIR="${TMPDIR:-/tmp}" TMPDIR="$dir"
 }
 
-# What is concurrent runs under the race detector, which wants a C compiler.
+# The race detector needs a C compiler.
+race_detector() {
+	CGO_ENABLED=1 go build -race -o /dev/null ./wasm/host 2>/dev/null && echo -race || echo 'skipped: the race detector (no C compiler)' >&2
+}
+
+# What is concurrent runs under the race detector, and with -short leaves out
+# what already ran without it.
 check() {
-	mkdir -p dist
-	go vet ./...
-	unformatted=$(gofmt -l $(git ls-files '*.go'))
-	[ -z "$unformatted" ] || { echo "gofmt would change: $unformatted" >&2; exit 1; }
-	race=-race
-	CGO_ENABLED=1 go build -race -o /dev/null ./wasm/host 2>/dev/null || { race=; echo 'skipped: the race detector (no C compiler)'; }
-	{ edge_tools && edge_runtimes; } || echo 'skipped: parts of the edge worker (no Node, or npm ci failed)'
-	host_tools || echo 'skipped: some hosts of the module (see above)'
-	go_test ./core/... ./lists/... ./wasm/... ./edge
+	mkdir -p $logs
+	prepare
+	quietly 'build the module' build_module
+	export ADDRSPEC_MODULES="$PWD/dist"
+	inspect
+	failed=
+	go_test test ./core/... ./lists/... ./wasm/... ./edge || failed=1
 	databases_in_memory # not for the edge: Deno's permissions leave /dev out
-	go_test $race ./origin/... ./wasm/host/...
+	go_test soak ./origin/soak || failed=1 # measures other processes, so it is not slowed down itself
+	go_test race -short $(race_detector) $(go list ./origin/... | grep -v /soak) ./wasm/host/... || failed=1
+	[ -z "$failed" ] || { echo "some tests failed: see above and $logs" >&2; return 1; }
+}
+
+# What takes too long for every change.
+check_all() {
+	export ADDRSPEC_SOAK=1000000 ADDRSPEC_NPM=1
+	check
+	fuzz_all
+	go run ./origin/soak -binary dist/addrspec
+}
+
+# fuzz_all gives every fuzz target ten seconds of new inputs. What it finds is
+# kept under testdata, where the usual tests run it from then on.
+fuzz_all() {
+	git grep -o '^func Fuzz[A-Za-z0-9]*' -- '*_test.go' | while IFS=: read -r file target; do
+		target=${target#func }
+		quietly "$target" go test "./$(dirname "$file")" -run '^$' -fuzz "^$target\$" -fuzztime 10s
+	done
 }
 
 bench() {
@@ -211,7 +253,16 @@ case $command in
 build) build ;;
 run) run "$@" ;;
 edge) run_edge "$@" ;;
-test) check ;;
+test)
+	case ${1:-} in
+	'') check ;;
+	all) check_all ;;
+	*)
+		echo "build.sh test: '$1' is not 'all'" >&2
+		exit 2
+		;;
+	esac
+	;;
 bench) bench ;;
 soak) soak "$@" ;;
 lists) lists ;;
