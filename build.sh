@@ -159,7 +159,7 @@ inspect() {
 go_test() {
 	record=$1
 	shift
-	tool gotestsum --format pkgname --format-hide-empty-pkg --hide-summary output --jsonfile "$logs/$record.json" -- -p 4 -timeout 20m "$@"
+	tool gotestsum --format pkgname --format-hide-empty-pkg --hide-summary output --jsonfile "$logs/$record.json" -- -p 4 -parallel 8 -timeout 20m "$@"
 }
 
 # The databases of the tests are in memory where there is room: on a shared
