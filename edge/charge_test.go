@@ -67,7 +67,7 @@ type slowRequest struct {
 
 func newSlowRequest(t *testing.T, o *origin, dns *mxtest.Server, name string, batch bool) slowRequest {
 	domain, email := name+".bulk.example", name+"@charge.test"
-	dns.Fault(domain, mxtest.After(slow, mxtest.Answer))
+	dns.Respond(domain, mxtest.After(slow, mxtest.Answer))
 	r := get("/v1/email/jane@" + domain)
 	if batch {
 		r = post(fmt.Sprintf(`{"emails":["jane@%s","jane@mail.example","no address"]}`, domain))

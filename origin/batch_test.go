@@ -115,7 +115,7 @@ func TestAThousandAddressesAddUp(t *testing.T) {
 // When the time is up a batch answers with what is finished and costs that much.
 func TestDeadlineMakesABatchPartial(t *testing.T) {
 	dns := mxtest.New(t, contract.Zone)
-	dns.Fault("silent.example", mxtest.Silent)
+	dns.Respond("silent.example", mxtest.Silent)
 	s := start(t, "--dns", dns.Addr, "--dns-timeout", "30s", "--batch-timeout", "400ms")
 	key := s.newKey(t)
 	status, e, err := s.post(key, []string{"a@silent.example", "b@mail.example", "c@silent.example", "d"})
@@ -136,7 +136,7 @@ func TestDeadlineMakesABatchPartial(t *testing.T) {
 // SIGTERM ends serve with 0 after each request under way has its answer.
 func TestStoppingAnswersWhatIsUnderWay(t *testing.T) {
 	dns := mxtest.New(t, contract.Zone)
-	dns.Fault("silent.example", mxtest.Silent)
+	dns.Respond("silent.example", mxtest.Silent)
 	s := start(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--batch-timeout", "20s")
 	key := s.newKey(t)
 	answered := make(chan envelope)
@@ -158,7 +158,7 @@ func TestStoppingAnswersWhatIsUnderWay(t *testing.T) {
 // A single request that would take longer than the grace is answered, too.
 func TestStoppingAnswersASlowSingle(t *testing.T) {
 	dns := mxtest.New(t, contract.Zone)
-	dns.Fault("silent.example", mxtest.Silent)
+	dns.Respond("silent.example", mxtest.Silent)
 	s := start(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--grace", "2s")
 	key := s.newKey(t)
 	status := make(chan int)

@@ -37,7 +37,7 @@ func once(key string) http.Header { return http.Header{"Idempotency-Key": {key}}
 // batch that waits for it.
 func slow(t *testing.T, points ledger.Limit, header http.Header) (s *service, key string, done chan int) {
 	dns := mxtest.New(t, contract.Zone)
-	dns.Fault("silent.example", mxtest.Silent)
+	dns.Respond("silent.example", mxtest.Silent)
 	s = start(t, "--dns", dns.Addr, "--dns-timeout", "1s")
 	key, _ = s.limitedKey(t, points)
 	done = make(chan int, 1)
@@ -109,7 +109,7 @@ func TestPointsUnderWayCountAsUsed(t *testing.T) {
 // request held are free before the look-up could have timed out.
 func TestACallerWhoLeavesPaysNothing(t *testing.T) {
 	dns := mxtest.New(t, contract.Zone)
-	dns.Fault("silent.example", mxtest.Silent)
+	dns.Respond("silent.example", mxtest.Silent)
 	s := start(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--batch-timeout", "20s")
 	key, _ := s.limitedKey(t, 1)
 	for n, request := range []string{

@@ -49,8 +49,8 @@ func (f figure[S]) collector(value func() float64) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: f.name, Help: f.help}, value)
 }
 
-var bodyFigures = []figure[*api.Budget]{
-	{"addrspec_body_bytes", "Memory that the bodies and answers of requests under way hold.", false, func(b *api.Budget) float64 { return float64(b.Used()) }},
+var bodyFigures = []figure[*api.MemoryBudget]{
+	{"addrspec_body_bytes", "Memory that the bodies and answers of requests under way hold.", false, func(b *api.MemoryBudget) float64 { return float64(b.Used()) }},
 }
 
 var ledgerFigures = []figure[ledger.Stats]{

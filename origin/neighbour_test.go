@@ -19,8 +19,8 @@ import (
 // costs nothing.
 func TestOneAccountsLookupsDelayNoOther(t *testing.T) {
 	dns := mxtest.New(t, contract.Zone)
-	dns.FaultAll(mxtest.Silent)
-	dns.Fault("mail.example", mxtest.Answer)
+	dns.RespondAll(mxtest.Silent)
+	dns.Respond("mail.example", mxtest.Answer)
 	s := start(t, "--dns", dns.Addr, "--dns-timeout", "60s", "--dns-concurrency", "4", "--batch-timeout", "60s")
 	flooder := s.newKey(t)
 

@@ -67,7 +67,7 @@ func TestOperatorListener(t *testing.T) {
 // and no longer than the service lives.
 func TestOperatorListenerOutlivesTheStop(t *testing.T) {
 	dns := mxtest.New(t, contract.Zone)
-	dns.Fault("silent.example", mxtest.Silent)
+	dns.Respond("silent.example", mxtest.Silent)
 	public, operators := startApart(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--grace", "30s")
 	key := public.newKey(t)
 	answered := make(chan int)
@@ -84,7 +84,7 @@ func TestOperatorListenerOutlivesTheStop(t *testing.T) {
 		status, _, err := operators.get("", "/readyz")
 		return err == nil && status == http.StatusServiceUnavailable
 	}, 10*time.Second, 10*time.Millisecond)
-	dns.Fault("silent.example", mxtest.Answer)
+	dns.Respond("silent.example", mxtest.Answer)
 	require.Equal(t, http.StatusOK, <-answered)
 	require.Zero(t, <-public.exit)
 	public.exit <- 0 // for the clean-up

@@ -164,7 +164,7 @@ type origin struct {
 	engine   *host.Engine
 	ledger   *ledger.Ledger
 	resolver *mx.Resolver
-	bodies   *api.Budget
+	bodies   *api.MemoryBudget
 }
 
 func (o *origin) close() {
@@ -192,11 +192,11 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log) (_ *origin, err e
 		return nil, err
 	}
 	warnOfResolver(ctx, log.Logger, o.resolver)
-	o.bodies = api.NewBudget(int64(c.BodyMemory))
+	o.bodies = api.NewMemoryBudget(int64(c.BodyMemory))
 	o.api = api.New(api.Config{
 		Engine: o.engine, Ledger: api.FromLedger(o.ledger), Resolver: o.resolver, Log: log.Logger,
 		Metrics:      api.NewMetrics(registry(o)),
-		BatchTimeout: c.BatchTimeout, EdgeSecret: c.EdgeSecret, Flags: c.flags(), Bodies: o.bodies,
+		BatchTimeout: c.BatchTimeout, EdgeSecret: c.EdgeSecret, Flags: c.flags(), Memory: o.bodies,
 		OperatorApart: c.OperatorListen != "",
 	})
 	return o, nil

@@ -9,7 +9,7 @@ import (
 
 // batch is POST /v1/emails. It costs a point for each distinct address that was
 // processed.
-var batch = &operation{name: "batch", style: styleOfBatch, read: readBatch}
+var batch = &operation{name: "batch", style: batchStyle, read: readBatch}
 
 // maxUnique is the most distinct addresses that a batch may hold.
 const maxUnique = 64
@@ -19,11 +19,11 @@ func readBatch(x *exchange, r *http.Request) (job, *problem) {
 	if p != nil {
 		return job{}, p
 	}
-	emails, p := inTurn(r.Context(), body, batchAddresses)
+	emails, p := decodeLimited(r.Context(), body, batchAddresses)
 	if p != nil {
 		return job{}, p
 	}
-	record, p := readRecord(r.Header, x.request.Account(), body)
+	record, p := readIdempotencyKey(r.Header, x.request.Account(), body)
 	if p != nil {
 		return job{}, p
 	}
@@ -63,7 +63,7 @@ func (x *exchange) finishBatch(ctx context.Context, start time.Time, emails []st
 	finished := finishedItems(items)
 	done := outcome{points: int64(len(finished)), body: appendBatch(finished, len(items), time.Since(start))}
 	for _, i := range finished {
-		i.count(&done.found)
+		i.tally(&done.found)
 	}
 	return done, nil
 }

@@ -19,7 +19,7 @@ const byteOrderMark = "\uFEFF"
 // position, and how many were sent. Beyond maxUnique it keeps no further ones, so
 // a body of many short strings takes no memory. Addresses are the same only if
 // their strings are equal byte for byte.
-type addresses struct {
+type uniqueAddresses struct {
 	emails   []string
 	seen     map[string]bool
 	received int
@@ -27,7 +27,7 @@ type addresses struct {
 }
 
 // add takes the next string of the array, as it is in the JSON text.
-func (a *addresses) add(raw []byte) {
+func (a *uniqueAddresses) add(raw []byte) {
 	if a.received++; a.exceeded {
 		return
 	}
@@ -46,22 +46,22 @@ func (a *addresses) add(raw []byte) {
 // text, null and "emails": null have no addresses. The whole body is judged
 // first as JSON, then by its content. If a name occurs twice the last one
 // counts, as in JSON.parse.
-func decodeBatch(body []byte) (addresses, *problem) {
+func decodeBatch(body []byte) (uniqueAddresses, *problem) {
 	text := bytes.TrimPrefix(body, []byte(byteOrderMark))
 	if len(text) == 0 {
-		return addresses{}, nil
+		return uniqueAddresses{}, nil
 	}
 	if at := invalidUTF8(body); at >= 0 {
-		return addresses{}, invalidRequest.with(fmt.Sprintf("The body is not JSON: byte %d is not UTF-8.", at))
+		return uniqueAddresses{}, invalidRequest.with(fmt.Sprintf("The body is not JSON: byte %d is not UTF-8.", at))
 	}
 	var members map[string]json.RawMessage
 	err := json.Unmarshal(text, &members)
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return addresses{}, invalidRequest.with(whereNotJSON(text, len(body)-len(text)))
+		return uniqueAddresses{}, invalidRequest.with(whereNotJSON(text, len(body)-len(text)))
 	case err != nil: // another kind of value
-		return addresses{}, wrongType("The body", `an object: {"emails": ["jane@example.org"]}`)
+		return uniqueAddresses{}, wrongType("The body", `an object: {"emails": ["jane@example.org"]}`)
 	}
 	return decodeEmails(members["emails"])
 }
@@ -72,7 +72,7 @@ func wrongType(where, want string) *problem {
 }
 
 // decodeEmails reads the array in text, which is valid JSON, null or nothing.
-func decodeEmails(text json.RawMessage) (given addresses, p *problem) {
+func decodeEmails(text json.RawMessage) (given uniqueAddresses, p *problem) {
 	text = bytes.TrimSpace(text)
 	switch {
 	case len(text) == 0, string(text) == "null":
@@ -87,11 +87,11 @@ func decodeEmails(text json.RawMessage) (given addresses, p *problem) {
 			return given, nil
 		}
 		if rest[0] != '"' {
-			return addresses{}, wrongType(fmt.Sprintf("emails[%d]", given.received), "a string")
+			return uniqueAddresses{}, wrongType(fmt.Sprintf("emails[%d]", given.received), "a string")
 		}
 		raw := rest[:stringLength(rest)]
 		if hasLoneSurrogate(raw) {
-			return addresses{}, invalidRequest.with(fmt.Sprintf(`emails[%d] has half of a surrogate pair (\ud800 to \udfff), which is no character; send both halves, or the character itself.`, given.received))
+			return uniqueAddresses{}, invalidRequest.with(fmt.Sprintf(`emails[%d] has half of a surrogate pair (\ud800 to \udfff), which is no character; send both halves, or the character itself.`, given.received))
 		}
 		given.add(raw)
 		rest = rest[len(raw):]

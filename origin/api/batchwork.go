@@ -110,9 +110,9 @@ func (r *moduleRun) work(ctx context.Context) {
 		}
 	}()
 	var room []byte // for the JSON of several addresses
-	for n := r.take(); n < len(r.emails) && ctx.Err() == nil && r.failed.Load() == nil; n = r.take() {
+	for n := r.nextIndex(); n < len(r.emails) && ctx.Err() == nil && r.failed.Load() == nil; n = r.nextIndex() {
 		if cap(room) == 0 {
-			room = make([]byte, 0, jsonRoom)
+			room = make([]byte, 0, jsonBuffer)
 		}
 		facts, err := r.view.Check(ctx, room, r.emails[n], r.flags)
 		if err != nil {
@@ -127,9 +127,9 @@ func (r *moduleRun) work(ctx context.Context) {
 }
 
 // jsonRoom is what about a dozen usual addresses take.
-const jsonRoom = 4 << 10
+const jsonBuffer = 4 << 10
 
-func (r *moduleRun) take() int { return int(r.next.Add(1)) - 1 }
+func (r *moduleRun) nextIndex() int { return int(r.next.Add(1)) - 1 }
 
 // fail keeps the first error.
 func (r *moduleRun) fail(err error) { r.failed.CompareAndSwap(nil, &err) }

@@ -21,8 +21,8 @@ func TestBodyHoldsWhatWasSent(t *testing.T) {
 		t.Run(fmt.Sprint(sent), func(t *testing.T) {
 			f := newFakes(t)
 			w := dial(t, f.listen(t, 10)).send(batchOf(maxBody, strings.Repeat(" ", sent)))
-			is := func(bytes int) func() bool { return func() bool { return f.Bodies.Used() == int64(bytes) } }
-			require.Eventually(t, is(held), 20*time.Second, time.Millisecond, "%d", f.Bodies.Used())
+			is := func(bytes int) func() bool { return func() bool { return f.Memory.Used() == int64(bytes) } }
+			require.Eventually(t, is(held), 20*time.Second, time.Millisecond, "%d", f.Memory.Used())
 			require.Never(t, func() bool { return !is(held)() }, 20*time.Millisecond, time.Millisecond)
 			w.Close()
 			require.Eventually(t, is(0), 20*time.Second, time.Millisecond)
@@ -34,14 +34,14 @@ func TestBodyHoldsWhatWasSent(t *testing.T) {
 // everybody gets 503; both in the contract's shape.
 func TestFullMemoryIsRefused(t *testing.T) {
 	f := newFakes(t)
-	f.Bodies = NewBudget(MinBodyMemory)
+	f.Memory = NewMemoryBudget(MinBodyMemory)
 	address := f.listen(t, 10)
 	ask := func() (int, string, string) {
 		response, body := dial(t, address).send(batchOf(30, `{"emails":["a@mail.example"]} `)).answer()
 		return response.StatusCode, response.Header.Get("Retry-After"), body
 	}
-	own := f.Bodies.hold(7) // another request of the account
-	own.set(MinBodyMemory / accountsShare)
+	own := f.Memory.hold(7) // another request of the account
+	own.set(MinBodyMemory / budgetShares)
 	status, after, body := ask()
 	require.Equal(t, 429, status, body)
 	require.Equal(t, "1", after)
@@ -49,14 +49,14 @@ func TestFullMemoryIsRefused(t *testing.T) {
 	require.Contains(t, body, `1 seconds`)
 	own.set(0)
 
-	for account := range int64(accountsShare) {
-		f.Bodies.hold(100 + account).set(MinBodyMemory)
+	for account := range int64(budgetShares) {
+		f.Memory.hold(100 + account).set(MinBodyMemory)
 	}
 	status, after, body = ask()
 	require.Equal(t, 503, status, body)
 	require.Equal(t, "1", after)
 	require.Contains(t, body, `{"status":503,"error":"The requests under way take all the memory`)
-	f.Bodies = NewBudget(MinBodyMemory)
+	f.Memory = NewMemoryBudget(MinBodyMemory)
 	status, _, body = ask()
 	require.Equal(t, 200, status, body)
 }
@@ -78,5 +78,5 @@ func TestBodiesOfEveryLength(t *testing.T) {
 	response, answer := dial(t, f.listen(t, 10)).send(fmt.Sprintf("POST /v1/emails %s%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
 		askHeader, goodKey, maxBody+1, strings.Repeat(" ", maxBody+1))).answer()
 	require.Equal(t, 413, response.StatusCode, answer)
-	require.Eventually(t, func() bool { return f.Bodies.Used() == 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return f.Memory.Used() == 0 }, 20*time.Second, time.Millisecond)
 }

@@ -24,36 +24,36 @@ var (
 	cancelled         = code{"REQUEST_CANCELLED", 503, flat}
 )
 
-// What origin and worker say in the same words.
+// Sentences that the origin and the worker send in the same words.
 
-const sayNoPath = "There is no such path; the operations are GET /v1/email/{email}, POST /v1/emails and GET /v1/usage."
+const textNoPath = "There is no such path; the operations are GET /v1/email/{email}, POST /v1/emails and GET /v1/usage."
 
-func sayMethods(allow string) string { return "This path takes the methods " + allow + " only." }
+func textMethods(allow string) string { return "This path takes the methods " + allow + " only." }
 
-const sayNoKey = "No API key was sent; send it as X-API-Key: <key> or Authorization: Bearer <key>."
+const textNoKey = "No API key was sent; send it as X-API-Key: <key> or Authorization: Bearer <key>."
 
-func sayManyKeys(header string) string {
+func textManyKeys(header string) string {
 	return "The header " + header + " has more than one value; send one API key."
 }
 
-const sayMalformedKey = "This is not an API key. A key is ask_ and 38 letters and digits, of which the last six are a checksum; check that it was not cut off or mistyped."
+const textMalformedKey = "This is not an API key. A key is ask_ and 38 letters and digits, of which the last six are a checksum; check that it was not cut off or mistyped."
 
-const sayNoAddress = "The path has no address: send GET /v1/email/{email}, the address percent-encoded."
+const textNoAddress = "The path has no address: send GET /v1/email/{email}, the address percent-encoded."
 
-const sayBrokenPercent = "A percent sign in the path is not followed by two hexadecimal digits; encode a percent sign as %25."
+const textBrokenPercent = "A percent sign in the path is not followed by two hexadecimal digits; encode a percent sign as %25."
 
-const sayAddressTooLong = "The address is far longer than an address can be (254 bytes)."
+const textAddressTooLong = "The address is far longer than an address can be (254 bytes)."
 
-const sayNotValid = "The address is not valid."
+const textNotValid = "The address is not valid."
 
-func sayBrokeOff(bytes string) string {
+func textBrokeOff(bytes string) string {
 	return "The body broke off after " + bytes + " bytes; send as many as Content-Length announces, or end the last chunk."
 }
 
-const sayChecksFailed = "The checks failed on this input; nothing was charged. Send the request id to support."
+const textChecksFailed = "The checks failed on this input; nothing was charged. Send the request id to support."
 
-const sayDefect = "Something went wrong on our side; nothing was charged. Try again, and send the request id to support if it persists."
+const textDefect = "Something went wrong on our side; nothing was charged. Try again, and send the request id to support if it persists."
 
-func sayTimedOut(domain string) string { return "DNS lookup timed out for domain " + domain }
+func textTimedOut(domain string) string { return "DNS lookup timed out for domain " + domain }
 
-func sayLookUpFailed(domain string) string { return "DNS lookup failed for domain " + domain }
+func textLookUpFailed(domain string) string { return "DNS lookup failed for domain " + domain }

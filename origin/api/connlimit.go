@@ -17,15 +17,15 @@ import (
 // A client may be about to send a request on the connection that is closed. With
 // kept-alive connections this can always happen, and clients then send the
 // request again on a new one (RFC 9112 section 9.3.1).
-type bounds struct {
-	most    int
-	metrics *Metrics
-	refused chan struct{} // has an element for each 503 being sent
+type connLimiter struct {
+	limit    int
+	metrics  *Metrics
+	refusing chan struct{} // has an element for each 503 being sent
 
-	mu      sync.Mutex
-	open    int
-	idle    list.List // of *conn, longest first
-	headers int64     // bytes of headers that are not whole yet
+	mu          sync.Mutex
+	open        int
+	idle        list.List // of *conn, longest first
+	headerBytes int64     // bytes of headers that are not whole yet
 }
 
 // Clients without a key can send the begin of a header on every connection, and
@@ -42,8 +42,8 @@ const (
 // system keeps for a connection: by itself it would keep some megabytes.
 const writeBuffer = 64 << 10
 
-func newBounds(most int, metrics *Metrics) *bounds {
-	return &bounds{most: most, metrics: metrics, refused: make(chan struct{}, maxRefused)}
+func newConnLimiter(most int, metrics *Metrics) *connLimiter {
+	return &connLimiter{limit: most, metrics: metrics, refusing: make(chan struct{}, maxRefused)}
 }
 
 // So many refused clients at a time get so long to read their 503; the
@@ -54,10 +54,10 @@ const (
 )
 
 // admit returns nil if there is no room.
-func (b *bounds) admit(c net.Conn) *conn {
+func (b *connLimiter) admit(c net.Conn) *conn {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.open >= b.most && !b.shed() {
+	if b.open >= b.limit && !b.shed() {
 		return nil
 	}
 	b.open++
@@ -65,117 +65,117 @@ func (b *bounds) admit(c net.Conn) *conn {
 	if tcp, ok := c.(interface{ SetWriteBuffer(int) error }); ok {
 		_ = tcp.SetWriteBuffer(writeBuffer) // a bound less, if the system refuses
 	}
-	admitted := &conn{Conn: c, bounds: b, counts: true}
-	admitted.place = b.idle.PushBack(admitted)
+	admitted := &conn{Conn: c, limiter: b, inHeader: true}
+	admitted.idleElement = b.idle.PushBack(admitted)
 	return admitted
 }
 
 // shed closes the connection that has been idle longest. The caller holds b.mu.
-func (b *bounds) shed() bool {
+func (b *connLimiter) shed() bool {
 	longest := b.idle.Front()
 	if longest == nil {
 		return false
 	}
-	b.end(longest.Value.(*conn))
+	b.closeIdle(longest.Value.(*conn))
 	return true
 }
 
-func (b *bounds) end(c *conn) {
-	b.drop(c)
+func (b *connLimiter) closeIdle(c *conn) {
+	b.removeLocked(c)
 	b.metrics.shed.Inc()
 	c.Conn.Close()
 }
 
 // arrived counts bytes of a header.
-func (b *bounds) arrived(c *conn, bytes int) {
+func (b *connLimiter) countHeader(c *conn, bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if c.gone || !c.counts {
+	if c.closed || !c.inHeader {
 		return
 	}
-	c.header += int64(bytes)
-	if b.headers += int64(bytes); b.headers > maxHeaders {
-		b.shedHeaders()
+	c.headerBytes += int64(bytes)
+	if b.headerBytes += int64(bytes); b.headerBytes > maxHeaders {
+		b.shedLongHeaders()
 	}
 }
 
-func (b *bounds) shedHeaders() {
-	for place := b.idle.Front(); place != nil && b.headers > enoughHeaders; {
+func (b *connLimiter) shedLongHeaders() {
+	for place := b.idle.Front(); place != nil && b.headerBytes > enoughHeaders; {
 		c := place.Value.(*conn)
-		if place = place.Next(); c.header > usualHeader {
-			b.end(c)
+		if place = place.Next(); c.headerBytes > usualHeader {
+			b.closeIdle(c)
 		}
 	}
 }
 
 // whole ends the counting of c's header.
-func (b *bounds) whole(c *conn) {
-	if c.counts {
-		c.counts = false
-		b.headers -= c.header
+func (b *connLimiter) endHeader(c *conn) {
+	if c.inHeader {
+		c.inHeader = false
+		b.headerBytes -= c.headerBytes
 	}
 }
 
 // forget stops counting c.
-func (b *bounds) forget(c *conn) {
+func (b *connLimiter) remove(c *conn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.drop(c)
+	b.removeLocked(c)
 }
 
-func (b *bounds) drop(c *conn) {
-	if !c.gone {
-		c.gone = true
+func (b *connLimiter) removeLocked(c *conn) {
+	if !c.closed {
+		c.closed = true
 		b.open--
 		b.metrics.connections.Dec()
-		b.unlist(c)
-		b.whole(c)
+		b.unlistIdle(c)
+		b.endHeader(c)
 	}
 }
 
-func (b *bounds) unlist(c *conn) {
-	if c.place != nil {
-		b.idle.Remove(c.place)
-		c.place = nil
+func (b *connLimiter) unlistIdle(c *conn) {
+	if c.idleElement != nil {
+		b.idle.Remove(c.idleElement)
+		c.idleElement = nil
 	}
 }
 
 // occupy notes that a request of the connection is in a handler; false if the
 // connection was closed for another, so that nobody would get the answer.
-func (c *conn) occupy() bool {
+func (c *conn) beginHandler() bool {
 	if c == nil {
 		return true
 	}
-	c.bounds.mu.Lock()
-	defer c.bounds.mu.Unlock()
-	c.bounds.unlist(c)
-	c.bounds.whole(c)
-	return !c.gone
+	c.limiter.mu.Lock()
+	defer c.limiter.mu.Unlock()
+	c.limiter.unlistIdle(c)
+	c.limiter.endHeader(c)
+	return !c.closed
 }
 
 // release notes that the handler has ended: what comes is the next request, even
 // if the rest of a body came before it.
-func (c *conn) release() {
+func (c *conn) endHandler() {
 	if c == nil {
 		return
 	}
-	c.vacate()
-	c.bounds.mu.Lock()
-	defer c.bounds.mu.Unlock()
-	if !c.gone && !c.counts {
-		c.counts, c.header = true, 0
+	c.markIdle()
+	c.limiter.mu.Lock()
+	defer c.limiter.mu.Unlock()
+	if !c.closed && !c.inHeader {
+		c.inHeader, c.headerBytes = true, 0
 	}
 }
 
 // nextRequest notes that what comes from now on is the next request.
-func (c *conn) nextRequest() {
+func (c *conn) expectRequest() {
 	if c == nil {
 		return
 	}
-	c.opening.begin()
-	c.bounds.mu.Lock()
-	defer c.bounds.mu.Unlock()
-	c.counts, c.header = !c.gone, 0
+	c.start.begin()
+	c.limiter.mu.Lock()
+	defer c.limiter.mu.Unlock()
+	c.inHeader, c.headerBytes = !c.closed, 0
 }
 
 // headerSize is how many bytes the header of the request in the handler has, or
@@ -184,33 +184,33 @@ func (c *conn) headerSize() int {
 	if c == nil {
 		return 0
 	}
-	c.bounds.mu.Lock()
-	defer c.bounds.mu.Unlock()
-	return int(c.header)
+	c.limiter.mu.Lock()
+	defer c.limiter.mu.Unlock()
+	return int(c.headerBytes)
 }
 
 // vacate notes that none is, from now on.
-func (c *conn) vacate() {
+func (c *conn) markIdle() {
 	if c == nil {
 		return
 	}
-	c.bounds.mu.Lock()
-	defer c.bounds.mu.Unlock()
-	if !c.gone && c.place == nil {
-		c.place = c.bounds.idle.PushBack(c)
+	c.limiter.mu.Lock()
+	defer c.limiter.mu.Unlock()
+	if !c.closed && c.idleElement == nil {
+		c.idleElement = c.limiter.idle.PushBack(c)
 	}
 }
 
 // refuse sends 503 without waiting for the client.
-func (b *bounds) refuse(c net.Conn) {
+func (b *connLimiter) refuse(c net.Conn) {
 	b.metrics.refused.Inc()
 	select {
-	case b.refused <- struct{}{}:
+	case b.refusing <- struct{}{}:
 		go func() {
-			defer func() { <-b.refused }()
+			defer func() { <-b.refusing }()
 			c.SetWriteDeadline(time.Now().Add(refusedTime))
-			c.Write(noRoom())
-			closeGently(c, refusedTime)
+			c.Write(tooManyConnections())
+			lingeringClose(c, refusedTime)
 		}()
 	default:
 		c.Close()
@@ -218,7 +218,7 @@ func (b *bounds) refuse(c net.Conn) {
 }
 
 // noRoom is the whole 503.
-func noRoom() []byte {
-	return rawAnswer(unavailable("The service has as many connections as it may; nothing was charged. Try again shortly."),
+func tooManyConnections() []byte {
+	return rawResponse(unavailable("The service has as many connections as it may; nothing was charged. Try again shortly."),
 		"Retry-After: 1\r\n")
 }

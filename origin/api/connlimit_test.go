@@ -149,7 +149,7 @@ func TestRequestInAHandlerIsNeverShed(t *testing.T) {
 	for range honest {
 		waiting = append(waiting, dial(t, address).send(asks("a@slow.example")))
 	}
-	require.Eventually(t, func() bool { return count1(f.trace.list(), "ask slow.example") == honest }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return countSteps(f.trace.list(), "ask slow.example") == honest }, 20*time.Second, time.Millisecond)
 	var attackers sync.WaitGroup
 	for range 4 {
 		attackers.Go(func() {
@@ -177,7 +177,7 @@ func TestNewcomerIsRefusedWhileAllWork(t *testing.T) {
 	f.resolver.ask["slow.example"] = func(context.Context) (bool, error) { <-gate; return true, nil }
 	address := f.listen(t, 1)
 	first := dial(t, address).send(asks("a@slow.example"))
-	require.Eventually(t, func() bool { return count1(f.trace.list(), "ask slow.example") == 1 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return countSteps(f.trace.list(), "ask slow.example") == 1 }, 20*time.Second, time.Millisecond)
 
 	response, body := dial(t, address).send(getHealth).answer()
 	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
@@ -283,42 +283,42 @@ func TestUnfinishedHeadersAreBounded(t *testing.T) {
 // its connection is closed in any way.
 func TestHeadersAreGivenBack(t *testing.T) {
 	f := newFakes(t)
-	b := newBounds(3, f.Metrics)
+	b := newConnLimiter(3, f.Metrics)
 	ours, theirs := net.Pipe()
 	go io.Copy(io.Discard, theirs)
 	whole, closed, shed := b.admit(ours), b.admit(ours), b.admit(ours)
 	for _, c := range []*conn{whole, closed, shed} {
-		b.arrived(c, 1000)
+		b.countHeader(c, 1000)
 	}
-	require.EqualValues(t, 3000, b.headers)
-	require.True(t, whole.occupy())
+	require.EqualValues(t, 3000, b.headerBytes)
+	require.True(t, whole.beginHandler())
 	require.EqualValues(t, 1000, whole.headerSize())
-	b.arrived(whole, 500) // of its body
-	require.EqualValues(t, 2000, b.headers)
+	b.countHeader(whole, 500) // of its body
+	require.EqualValues(t, 2000, b.headerBytes)
 	require.NoError(t, closed.Close())
 	require.NoError(t, closed.Close())
-	require.EqualValues(t, 1000, b.headers)
+	require.EqualValues(t, 1000, b.headerBytes)
 	b.admit(ours)
 	require.NotNil(t, b.admit(ours), "takes the place of the one that is idle longest")
-	require.False(t, shed.occupy())
-	b.arrived(shed, 1000)
-	require.Zero(t, b.headers)
-	whole.release()
-	b.arrived(whole, 5)
-	require.True(t, whole.occupy())
-	whole.nextRequest()
-	whole.release()
-	b.arrived(whole, 10)
-	require.EqualValues(t, 10, b.headers)
+	require.False(t, shed.beginHandler())
+	b.countHeader(shed, 1000)
+	require.Zero(t, b.headerBytes)
+	whole.endHandler()
+	b.countHeader(whole, 5)
+	require.True(t, whole.beginHandler())
+	whole.expectRequest()
+	whole.endHandler()
+	b.countHeader(whole, 10)
+	require.EqualValues(t, 10, b.headerBytes)
 	require.NoError(t, whole.Close())
-	require.Zero(t, b.headers)
+	require.Zero(t, b.headerBytes)
 }
 
 // A caller who does not read its answers holds no more than its share, and is
 // refused with 429 beyond it.
 func TestUnreadAnswersAreBounded(t *testing.T) {
 	f := newFakes(t)
-	f.Bodies = NewBudget(MinBodyMemory)
+	f.Memory = NewMemoryBudget(MinBodyMemory)
 	address := f.listen(t, 100)
 	var emails []string
 	for n := range 64 {
@@ -334,7 +334,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 		response, err := http.ReadResponse(w.reader, nil)
 		require.NoError(t, err)
 		statuses[response.StatusCode]++
-		require.LessOrEqual(t, f.Bodies.Used(), int64(MinBodyMemory/accountsShare))
+		require.LessOrEqual(t, f.Memory.Used(), int64(MinBodyMemory/budgetShares))
 		unread = append(unread, w)
 	}
 	require.Greater(t, statuses[200], 3)
@@ -343,23 +343,23 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	for _, w := range unread {
 		w.Close()
 	}
-	require.Eventually(t, func() bool { return f.Bodies.Used() == 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return f.Memory.Used() == 0 }, 20*time.Second, time.Millisecond)
 }
 
 // Long headers of requests under way count against the account's share.
 func TestLongHeadersUnderWayAreBounded(t *testing.T) {
 	f := newFakes(t)
-	f.Bodies = NewBudget(MinBodyMemory)
+	f.Memory = NewMemoryBudget(MinBodyMemory)
 	gate := make(chan struct{})
 	f.resolver.ask["slow.example"] = func(context.Context) (bool, error) { <-gate; return true, nil }
 	address := f.listen(t, 200)
 	const header = 60 << 10
-	most := MinBodyMemory / accountsShare / header
+	most := MinBodyMemory / budgetShares / header
 	long := "GET /v1/email/a@slow.example " + askHeader + goodKey + "\r\nX: " + strings.Repeat("x", header) + "\r\n\r\n"
 	var waiting []*wire
-	for n := 0; f.Bodies.Used() < int64(most*header); n++ {
+	for n := 0; f.Memory.Used() < int64(most*header); n++ {
 		waiting = append(waiting, dial(t, address).send(long))
-		require.Eventually(t, func() bool { return count1(f.trace.list(), "ask slow.example") == n+1 }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return countSteps(f.trace.list(), "ask slow.example") == n+1 }, 20*time.Second, time.Millisecond)
 	}
 	require.LessOrEqual(t, len(waiting), most)
 	response, body := dial(t, address).send(long).answer()
@@ -372,5 +372,5 @@ func TestLongHeadersUnderWayAreBounded(t *testing.T) {
 		response, body := w.answer()
 		require.Equal(t, 200, response.StatusCode, body)
 	}
-	require.Eventually(t, func() bool { return f.Bodies.Used() == 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return f.Memory.Used() == 0 }, 20*time.Second, time.Millisecond)
 }

@@ -49,7 +49,7 @@ import (
 // Every other problem (401, 402, 429, 500, 503) is the caller's answer in its
 // final shape: the worker passes it on. A worker that leaves before the charge
 // is charged nothing.
-var edge = &operation{name: "edge", guard: (*Server).guardEdge, style: styleOfBatch, read: readEdge}
+var edge = &operation{name: "edge", guard: (*Server).guardEdge, style: batchStyle, read: readEdge}
 
 const (
 	edgePath         = "/v1/edge/admit"
@@ -67,14 +67,14 @@ func (s *Server) guardEdge(h http.Header) *problem {
 }
 
 func readEdge(x *exchange, r *http.Request) (job, *problem) {
-	share, p := x.readShare(r)
+	share, p := x.readEdgeRequest(r)
 	j := job{style: share.style(), price: share.Points}
-	j.work = func(ctx context.Context) (outcome, *problem) { return x.finishShare(ctx, &share) }
+	j.work = func(ctx context.Context) (outcome, *problem) { return x.finishEdge(ctx, &share) }
 	return j, p
 }
 
-func (x *exchange) finishShare(ctx context.Context, share *share) (outcome, *problem) {
-	lookups, p := x.lookUpShare(ctx, share)
+func (x *exchange) finishEdge(ctx context.Context, share *edgeRequest) (outcome, *problem) {
+	lookups, p := x.lookUpDomains(ctx, share)
 	if p != nil {
 		return outcome{}, p
 	}
@@ -82,7 +82,7 @@ func (x *exchange) finishShare(ctx context.Context, share *share) (outcome, *pro
 }
 
 // lookUpShare is in the order of the share's domains.
-func (x *exchange) lookUpShare(ctx context.Context, share *share) ([]lookup, *problem) {
+func (x *exchange) lookUpDomains(ctx context.Context, share *edgeRequest) ([]lookup, *problem) {
 	if share.Operation == opSingle {
 		return x.lookUpSingle(ctx, share.Domains)
 	}
@@ -113,7 +113,7 @@ func (x *exchange) lookUpSingle(ctx context.Context, domains []domain) ([]lookup
 	return lookups, nil
 }
 
-func appendShare(dst []byte, lookups []lookup) []byte {
+func appendEdgeResponse(dst []byte, lookups []lookup) []byte {
 	partial := false
 	dst = append(dst, `{"mx":[`...)
 	for n, l := range lookups {

@@ -15,7 +15,7 @@ const (
 
 // A share is the part of an operation that a worker leaves to the origin; the
 // doc comment of edge says what its members mean.
-type share struct {
+type edgeRequest struct {
 	Operation string   `json:"operation"`
 	Points    int64    `json:"points"`
 	Tally     tally    `json:"tally"`
@@ -43,30 +43,30 @@ type tally struct {
 
 // readShare reads and judges the body. A share with a problem is empty but for
 // its operation.
-func (x *exchange) readShare(r *http.Request) (share, *problem) {
+func (x *exchange) readEdgeRequest(r *http.Request) (edgeRequest, *problem) {
 	body, p := x.readBody(r)
 	if p != nil {
-		return share{}, p
+		return edgeRequest{}, p
 	}
-	var given share
+	var given edgeRequest
 	if err := json.Unmarshal(body, &given); err != nil {
-		return share{}, invalidRequest.with(`The body must be {"operation": "single" or "batch", "points": N, "tally": {}, "domains": [{"name": "example.org", "addresses": 1, "tally": {}}]}.`)
+		return edgeRequest{}, invalidRequest.with(`The body must be {"operation": "single" or "batch", "points": N, "tally": {}, "domains": [{"name": "example.org", "addresses": 1, "tally": {}}]}.`)
 	}
-	if wrong := given.wrong(); wrong != "" {
-		return share{Operation: given.Operation}, invalidRequest.with(wrong)
+	if wrong := given.validate(); wrong != "" {
+		return edgeRequest{Operation: given.Operation}, invalidRequest.with(wrong)
 	}
 	return given, nil
 }
 
 // style is that of the operation, or of a batch if there is no such operation.
-func (s *share) style() *style {
+func (s *edgeRequest) style() *problemStyle {
 	if s.Operation == opSingle {
-		return styleOfSingle
+		return singleStyle
 	}
-	return styleOfBatch
+	return batchStyle
 }
 
-func (s *share) names() []string {
+func (s *edgeRequest) names() []string {
 	names := make([]string, len(s.Domains))
 	for n := range names {
 		names[n] = s.Domains[n].Name
@@ -75,8 +75,8 @@ func (s *share) names() []string {
 }
 
 // wrong says what is wrong with the share, or nothing.
-func (s *share) wrong() string {
-	limit := s.limit()
+func (s *edgeRequest) validate() string {
+	limit := s.maxPoints()
 	switch {
 	case limit == 0:
 		return `operation must be "single" or "batch".`
@@ -85,12 +85,12 @@ func (s *share) wrong() string {
 	case int64(len(s.Domains)) > limit:
 		return fmt.Sprintf("domains must have at most %d elements.", limit)
 	}
-	return s.wrongDomain()
+	return s.validateDomains()
 }
 
 // limit is the most points that the operation costs; 0 if there is no such
 // operation.
-func (s *share) limit() int64 {
+func (s *edgeRequest) maxPoints() int64 {
 	switch s.Operation {
 	case opSingle:
 		return 1
@@ -101,7 +101,7 @@ func (s *share) limit() int64 {
 }
 
 // wrongDomain checks that every address is paid, and each only once.
-func (s *share) wrongDomain() string {
+func (s *edgeRequest) validateDomains() string {
 	left := s.Points
 	for n := range s.Domains {
 		d := &s.Domains[n]
@@ -136,8 +136,8 @@ func (t *tally) fits(addresses int64) bool {
 
 // outcome adds up what is charged and what was found there. The lookups are in
 // the order of the domains.
-func (s *share) outcome(lookups []lookup) outcome {
-	done := outcome{points: s.Points, body: appendShare(nil, lookups)}
+func (s *edgeRequest) outcome(lookups []lookup) outcome {
+	done := outcome{points: s.Points, body: appendEdgeResponse(nil, lookups)}
 	s.Tally.addTo(&done.found)
 	for n, l := range lookups {
 		d := &s.Domains[n]

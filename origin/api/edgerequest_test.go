@@ -11,11 +11,11 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-func read(body string) (share, *problem) {
+func readTestRequest(body string) (edgeRequest, *problem) {
 	r := httptest.NewRequest("POST", edgePath, strings.NewReader(body))
 	r.Header.Set("Content-Type", contentJSON)
-	x := &exchange{hold: hold{budget: NewBudget(DefaultBodyMemory)}}
-	return x.readShare(r)
+	x := &exchange{memory: reservation{budget: NewMemoryBudget(DefaultBodyMemory)}}
+	return x.readEdgeRequest(r)
 }
 
 func TestReadShareRefuses(t *testing.T) {
@@ -48,7 +48,7 @@ func TestReadShareRefuses(t *testing.T) {
 		"domains without points":  {`{"operation":"batch","points":0,"domains":[{"name":"a","addresses":1}]}`, "domains[0].addresses"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			given, p := read(c.body)
+			given, p := readTestRequest(c.body)
 			require.NotNil(t, p)
 			require.Equal(t, "INVALID_REQUEST", p.name)
 			require.Contains(t, p.message, c.says)
@@ -66,13 +66,13 @@ func TestReadShareTakes(t *testing.T) {
 		`{"operation":"batch","points":1,"tally":null,"domains":[{"name":"a","addresses":1,"tally":null}]}`,
 		`{"operation":"batch","points":64,"domains":[` + strings.Repeat(`{"name":"a","addresses":1},`, 63) + `{"name":"a","addresses":1}]}`,
 	} {
-		_, p := read(body)
+		_, p := readTestRequest(body)
 		require.Nil(t, p, body)
 	}
 }
 
 func TestShareAddsUpWhatIsCharged(t *testing.T) {
-	given, p := read(`{"operation":"batch","points":10,"tally":{"valid":1,"invalid":2},"domains":[
+	given, p := readTestRequest(`{"operation":"batch","points":10,"tally":{"valid":1,"invalid":2},"domains":[
 		{"name":"a","addresses":3,"tally":{"valid":3,"public":3,"role":1}},
 		{"name":"b","addresses":2,"tally":{"valid":2,"disposable":2,"gibberish":1}},
 		{"name":"c","addresses":2,"tally":{"valid":2,"relay":2,"typo":2}}]}`)
@@ -108,7 +108,7 @@ func FuzzReadShare(f *testing.F) {
 	f.Add(`{"operation":"batch","points":2,"tally":{"valid":9223372036854775807,"invalid":9223372036854775807}}`, uint64(1))
 	f.Add(`{"POINTS":64,"operation":"batch"}`, uint64(3)) // encoding/json takes names in any case
 	f.Fuzz(func(t *testing.T, body string, fates uint64) {
-		given, bad := read(body)
+		given, bad := readTestRequest(body)
 		if bad != nil {
 			require.Zero(t, given.Points)
 			return

@@ -9,7 +9,7 @@ import (
 // ok is false where the field is repeated or has a list, which the two ends of
 // a connection could read differently. A recipient may join repeated fields
 // with commas (RFC 9110 section 5.3), so both count alike.
-func onlyValue(h http.Header, name string) (value string, ok bool) {
+func singleValue(h http.Header, name string) (value string, ok bool) {
 	switch values := h.Values(name); len(values) {
 	case 0:
 		return "", true
@@ -20,6 +20,6 @@ func onlyValue(h http.Header, name string) (value string, ok bool) {
 }
 
 // repeated is the problem of such a field.
-func repeated(name string) *problem {
+func repeatedHeader(name string) *problem {
 	return invalidRequest.with("The header " + name + " has more than one value; send it once.")
 }

@@ -28,13 +28,13 @@ const (
 //
 // The ledger has neither the Idempotency-Key nor the answer in the clear. A
 // guessable Idempotency-Key is a guessable secret: see THREATS.md.
-type record struct {
+type idempotencyRecord struct {
 	ledger.Idempotency
 	aead cipher.AEAD
 }
 
 // readRecord reads the Idempotency-Key; nil without one.
-func readRecord(h http.Header, account int64, body []byte) (*record, *problem) {
+func readIdempotencyKey(h http.Header, account int64, body []byte) (*idempotencyRecord, *problem) {
 	values := h.Values(headerIdempotency)
 	if len(values) == 0 || len(values) == 1 && values[0] == "" {
 		return nil, nil
@@ -42,13 +42,13 @@ func readRecord(h http.Header, account int64, body []byte) (*record, *problem) {
 	key, one := unquote(values[0])
 	switch {
 	case !one || len(values) > 1:
-		return nil, repeated(headerIdempotency)
+		return nil, repeatedHeader(headerIdempotency)
 	case key == "":
 		return nil, invalidRequest.with("Idempotency-Key is an empty string; use a UUID.")
 	case len(key) > maxIdempotencyKey:
 		return nil, invalidRequest.with("Idempotency-Key is over 255 bytes; use a UUID.")
 	}
-	return newRecord(key, account, body)
+	return newIdempotencyRecord(key, account, body)
 }
 
 // unquote returns x for "x", a String (RFC 9651 section 3.3.3), and for x; one
@@ -61,13 +61,13 @@ func unquote(value string) (key string, one bool) {
 	return key, !strings.Contains(strings.ReplaceAll(key, `\"`, ""), `"`)
 }
 
-func newRecord(key string, account int64, body []byte) (*record, *problem) {
+func newIdempotencyRecord(key string, account int64, body []byte) (*idempotencyRecord, *problem) {
 	salt := binary.BigEndian.AppendUint64(nil, uint64(account))
-	aead, err := sealer(key, salt)
+	aead, err := newAEAD(key, salt)
 	if err != nil {
 		return nil, internalProblem()
 	}
-	r := &record{aead: aead}
+	r := &idempotencyRecord{aead: aead}
 	r.ID = sha256.Sum256(append(salt, key...))
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write(body)
@@ -76,7 +76,7 @@ func newRecord(key string, account int64, body []byte) (*record, *problem) {
 }
 
 // identity is how the ledger knows the record; nil for a nil record.
-func (r *record) identity() *ledger.Idempotency {
+func (r *idempotencyRecord) identity() *ledger.Idempotency {
 	if r == nil {
 		return nil
 	}

@@ -9,35 +9,35 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func recordOf(t *testing.T, key string, account int64, body string) *record {
+func testRecord(t *testing.T, key string, account int64, body string) *idempotencyRecord {
 	t.Helper()
-	r, p := readRecord(http.Header{headerIdempotency: {key}}, account, []byte(body))
+	r, p := readIdempotencyKey(http.Header{headerIdempotency: {key}}, account, []byte(body))
 	require.Nil(t, p)
 	return r
 }
 
 func TestRecordIsThatOfAccountAndKey(t *testing.T) {
-	r := recordOf(t, "one", 1, "body")
-	require.Equal(t, r.Idempotency, recordOf(t, `"one"`, 1, "body").Idempotency, "quoted is the same key")
-	require.NotEqual(t, r.ID, recordOf(t, "two", 1, "body").ID)
-	require.NotEqual(t, r.ID, recordOf(t, "one", 2, "body").ID)
-	require.Equal(t, r.ID, recordOf(t, "one", 1, "another").ID)
-	require.NotEqual(t, r.Body, recordOf(t, "one", 1, "another").Body)
+	r := testRecord(t, "one", 1, "body")
+	require.Equal(t, r.Idempotency, testRecord(t, `"one"`, 1, "body").Idempotency, "quoted is the same key")
+	require.NotEqual(t, r.ID, testRecord(t, "two", 1, "body").ID)
+	require.NotEqual(t, r.ID, testRecord(t, "one", 2, "body").ID)
+	require.Equal(t, r.ID, testRecord(t, "one", 1, "another").ID)
+	require.NotEqual(t, r.Body, testRecord(t, "one", 1, "another").Body)
 	// With the account as text, account 1 and key 11 would be account 11 and key 1.
-	require.NotEqual(t, recordOf(t, "11", 1, "").ID, recordOf(t, "1", 11, "").ID)
+	require.NotEqual(t, testRecord(t, "11", 1, "").ID, testRecord(t, "1", 11, "").ID)
 }
 
 func TestReadRecord(t *testing.T) {
-	none, p := readRecord(http.Header{}, 1, nil)
+	none, p := readIdempotencyKey(http.Header{}, 1, nil)
 	require.Nil(t, p)
 	require.Nil(t, none)
 	require.Nil(t, none.identity())
 	require.Nil(t, none.seal([]byte("x")), "nothing to store")
 	for _, good := range []string{strings.Repeat("k", 255), `"` + strings.Repeat("k", 255) + `"`, `"`, `"x`, `x"`, `"a,b"`, `"a\"b"`} {
-		recordOf(t, good, 1, "")
+		testRecord(t, good, 1, "")
 	}
 	for _, bad := range []string{strings.Repeat("k", 256), `"` + strings.Repeat("k", 256) + `"`, `""`, "a,b", `"a", "b"`, `"a","b`} {
-		_, p := readRecord(http.Header{headerIdempotency: {bad}}, 1, nil)
+		_, p := readIdempotencyKey(http.Header{headerIdempotency: {bad}}, 1, nil)
 		require.NotNil(t, p, bad)
 		require.Equal(t, "INVALID_REQUEST", p.name)
 	}
@@ -45,18 +45,18 @@ func TestReadRecord(t *testing.T) {
 
 func TestSealedAnswerOpensWithTheSameKeyOnly(t *testing.T) {
 	answer := []byte(strings.Repeat(`{"email":"a@mail.example"}`, 100))
-	r := recordOf(t, "one", 1, "body")
+	r := testRecord(t, "one", 1, "body")
 	sealed := r.seal(answer)
 	require.NotContains(t, string(sealed), "mail.example")
 	require.Less(t, len(sealed), len(answer)/5, "it is compressed")
 	require.NotEqual(t, sealed, r.seal(answer), "a nonce of its own")
-	again, err := recordOf(t, `"one"`, 1, "body").open(sealed)
+	again, err := testRecord(t, `"one"`, 1, "body").open(sealed)
 	require.NoError(t, err)
 	require.Equal(t, answer, again)
-	for name, other := range map[string]*record{
-		"another key":     recordOf(t, "two", 1, "body"),
-		"another account": recordOf(t, "one", 2, "body"),
-		"another body":    recordOf(t, "one", 1, "other"),
+	for name, other := range map[string]*idempotencyRecord{
+		"another key":     testRecord(t, "two", 1, "body"),
+		"another account": testRecord(t, "one", 2, "body"),
+		"another body":    testRecord(t, "one", 1, "other"),
 		"no key":          nil,
 	} {
 		_, err := other.open(sealed)

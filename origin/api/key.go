@@ -12,20 +12,20 @@ import (
 // look-up.
 func readKey(h http.Header) (key string, p *problem) {
 	name := "X-API-Key"
-	given, one := onlyValue(h, name)
+	given, one := singleValue(h, name)
 	if given == "" && one {
 		name = "Authorization"
-		given, one = onlyValue(h, name)
+		given, one = singleValue(h, name)
 		given = bearer(given)
 	}
 	key = strings.TrimSpace(given)
 	switch {
 	case !one:
-		return "", invalidKey.with(sayManyKeys(name))
+		return "", invalidKey.with(textManyKeys(name))
 	case key == "":
-		return "", invalidKey.with(sayNoKey)
+		return "", invalidKey.with(textNoKey)
 	case !ledger.WellFormed(key):
-		return "", invalidKey.with(sayMalformedKey)
+		return "", invalidKey.with(textMalformedKey)
 	}
 	return key, nil
 }

@@ -16,7 +16,7 @@ const (
 
 // closeGently closes c once its client has closed it, the time is up, or too much
 // has come.
-func closeGently(c net.Conn, within time.Duration) error {
+func lingeringClose(c net.Conn, within time.Duration) error {
 	_ = halfClose(c)
 	_ = c.SetReadDeadline(time.Now().Add(within))
 	_, _ = io.CopyN(io.Discard, c, lingerSize) // until the client closes, or the deadline

@@ -13,12 +13,12 @@ import (
 // where net/http refuses a request itself (see refusal and opening), and closed
 // so that the client gets its answer (see closeGently).
 func Listener(inner net.Listener, most int, metrics *Metrics, handler http.Handler) net.Listener {
-	return &listener{inner, newBounds(most, metrics), handler}
+	return &listener{inner, newConnLimiter(most, metrics), handler}
 }
 
 type listener struct {
 	net.Listener
-	bounds  *bounds
+	limiter *connLimiter
 	handler http.Handler
 }
 
@@ -28,53 +28,53 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if admitted := l.bounds.admit(c); admitted != nil {
+		if admitted := l.limiter.admit(c); admitted != nil {
 			admitted.handler = l.handler
-			admitted.opening.begin()
+			admitted.start.begin()
 			return admitted, nil
 		}
-		l.bounds.refuse(c)
+		l.limiter.refuse(c)
 	}
 }
 
 // A conn is one connection of a client.
 type conn struct {
 	net.Conn
-	bounds *bounds
+	limiter *connLimiter
 
 	// Guarded by bounds.mu.
-	place  *list.Element // in bounds.idle; nil while a request is in a handler
-	gone   bool          // closed, and not counted any more
-	counts bool          // what comes is a header
-	header int64         // its bytes so far
+	idleElement *list.Element // in bounds.idle; nil while a request is in a handler
+	closed      bool          // closed, and not counted any more
+	inHeader    bool          // what comes is a header
+	headerBytes int64         // its bytes so far
 
-	lingers atomic.Bool // it is closed gently
+	linger  atomic.Bool // it is closed gently
 	handler http.Handler
-	opening opening
+	start   requestStart
 }
 
 // Read reads, and keeps the begin of a request with a broken path.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	c.opening.add(p[:n])
-	c.bounds.arrived(c, n)
+	c.start.add(p[:n])
+	c.limiter.countHeader(c, n)
 	return n, err
 }
 
 // Write writes p, or the contract's answer if p is a refusal of net/http.
 func (c *conn) Write(p []byte) (int, error) {
-	refused := refusal(p)
+	refused := protocolProblem(p)
 	if refused == nil {
 		return c.Conn.Write(p)
 	}
-	c.lingers.Store(true)
+	c.linger.Store(true)
 	var answer []byte
 	if refused.status == http.StatusBadRequest {
-		answer = c.answerBroken()
+		answer = c.answerMalformedPath()
 	}
 	if answer == nil {
-		answer = rawAnswer(refused, "")
-		c.bounds.metrics.protocol(refused.status)
+		answer = rawResponse(refused, "")
+		c.limiter.metrics.countProtocolError(refused.status)
 	}
 	if _, err := c.Conn.Write(answer); err != nil {
 		return 0, err
@@ -89,21 +89,21 @@ func (c *conn) CloseWrite() error { return halfClose(c.Conn) }
 // It does not block: at the end of the service net/http closes one connection
 // after the other.
 func (c *conn) Close() error {
-	if c.lingers.Swap(false) {
+	if c.linger.Swap(false) {
 		go func() {
-			defer c.bounds.forget(c)
-			closeGently(c.Conn, lingerTime)
+			defer c.limiter.remove(c)
+			lingeringClose(c.Conn, lingerTime)
 		}()
 		return nil
 	}
-	defer c.bounds.forget(c)
+	defer c.limiter.remove(c)
 	return c.Conn.Close()
 }
 
 // lingerOnClose makes the connection close gently.
 func (c *conn) lingerOnClose() {
 	if c != nil {
-		c.lingers.Store(true)
+		c.linger.Store(true)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestOnlyPlainRefusalsAreReplaced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s sink
-			n, err := (&conn{Conn: &s, bounds: newBounds(1, NewMetrics(prometheus.NewRegistry()))}).Write([]byte(c.written))
+			n, err := (&conn{Conn: &s, limiter: newConnLimiter(1, NewMetrics(prometheus.NewRegistry()))}).Write([]byte(c.written))
 			require.NoError(t, err)
 			require.Equal(t, len(c.written), n, "the writer must believe that all was written")
 			require.Equal(t, c.replaced, s.written.String() != c.written)

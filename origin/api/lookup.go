@@ -30,7 +30,7 @@ func (x *exchange) lookUp(ctx context.Context, domain string) (bool, error) {
 // is a panic in a look-up, or that the account has too many look-ups waiting.
 func (x *exchange) lookUpAll(ctx context.Context, domains []string) (map[string]lookup, error) {
 	known := make(map[string]lookup, len(domains))
-	answers := make(chan answer, len(domains)) // has room for all: nobody waits to send
+	answers := make(chan lookupResult, len(domains)) // has room for all: nobody waits to send
 	asked := 0
 	for _, domain := range domains {
 		if l, ok := x.cached(domain); ok {
@@ -44,7 +44,7 @@ func (x *exchange) lookUpAll(ctx context.Context, domains []string) (map[string]
 }
 
 // An answer is a look-up in a goroutine of its own.
-type answer struct {
+type lookupResult struct {
 	domain  string
 	lookup  lookup
 	failure error // fails the whole request
@@ -61,7 +61,7 @@ func (s *Server) cached(domain string) (l lookup, ok bool) {
 
 // ask does one look-up. One that ended with ctx is not finished, rather than
 // failed.
-func (x *exchange) ask(ctx context.Context, domain string) (a answer) {
+func (x *exchange) ask(ctx context.Context, domain string) (a lookupResult) {
 	a.domain = domain
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -80,7 +80,7 @@ func (x *exchange) ask(ctx context.Context, domain string) (a answer) {
 
 // collect moves the answers into known. What comes after ctx has ended stays in
 // the channel, so a late look-up never touches an answer that is being sent.
-func collect(ctx context.Context, answers <-chan answer, asked int, known map[string]lookup) error {
+func collect(ctx context.Context, answers <-chan lookupResult, asked int, known map[string]lookup) error {
 	for range asked {
 		select {
 		case a := <-answers:
@@ -111,7 +111,7 @@ func limited(err error) bool {
 // limitedProblem is the problem of a request with a look-up that was refused.
 func limitedProblem(err error) *problem {
 	var refusal *mx.Error
-	if errors.As(err, &refusal) && refusal.Reason == mx.Overloaded {
+	if errors.As(err, &refusal) && refusal.Reason == mx.GlobalLimit {
 		return unavailable("As many DNS lookups wait as the service allows; nothing was charged. Try again shortly.")
 	}
 	return retryAfter(tooMany.with("Rate limit exceeded: the account has as many DNS lookups waiting as it may; wait 1 seconds, and send fewer requests at a time."), time.Second)
@@ -131,7 +131,7 @@ func lookupProblem(err error) *problem {
 // itemError is the error of a batch item whose look-up failed.
 func itemError(err error, domain string) (code, message string) {
 	if timedOut(err) {
-		return "DNS_TIMEOUT", sayTimedOut(domain)
+		return "DNS_TIMEOUT", textTimedOut(domain)
 	}
-	return "DNS_FAILURE", sayLookUpFailed(domain)
+	return "DNS_FAILURE", textLookUpFailed(domain)
 }

@@ -31,8 +31,8 @@ func TestRefusedLookupIsAProblemOfTheRequest(t *testing.T) {
 		status int
 		says   string
 	}{
-		mx.TooMany:    {http.StatusTooManyRequests, "^Rate limit exceeded: .*[0-9]+ seconds"},
-		mx.Overloaded: {http.StatusServiceUnavailable, "nothing was charged"},
+		mx.AccountLimit: {http.StatusTooManyRequests, "^Rate limit exceeded: .*[0-9]+ seconds"},
+		mx.GlobalLimit:  {http.StatusServiceUnavailable, "nothing was charged"},
 	} {
 		f := newFakes(t)
 		f.resolver.ask["mail.example"] = func(context.Context) (bool, error) {

@@ -22,24 +22,24 @@ import (
 
 // maxOpening is the most bytes that are kept of a request, up to the end of its
 // header.
-const maxOpening = 16 << 10
+const maxRequestStart = 16 << 10
 
 // An opening is what has come of a request whose path may be broken.
-type opening struct {
+type requestStart struct {
 	mu    sync.Mutex
 	known bool // bytes begins where the request begins
 	bytes []byte
 }
 
 // begin notes that the next byte is the first of a request.
-func (o *opening) begin() {
+func (o *requestStart) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.known, o.bytes = true, nil
 }
 
 // add notes that p has come. A request whose path is in order is not kept.
-func (o *opening) add(p []byte) {
+func (o *requestStart) add(p []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.known || len(p) == 0 {
@@ -50,7 +50,7 @@ func (o *opening) add(p []byte) {
 		come = append(o.bytes, p...)
 	}
 	target, whole := requestTarget(come)
-	if o.known = len(come) <= maxOpening && (!whole || bytes.IndexByte(target, '%') >= 0 && brokenPercent(string(target))); !o.known {
+	if o.known = len(come) <= maxRequestStart && (!whole || bytes.IndexByte(target, '%') >= 0 && hasBrokenPercent(string(target))); !o.known {
 		o.bytes = nil
 		return
 	}
@@ -58,11 +58,11 @@ func (o *opening) add(p []byte) {
 }
 
 // take returns what is known to be a request with a broken path, and its target.
-func (o *opening) take() (come []byte, target string) {
+func (o *requestStart) take() (come []byte, target string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	come, o.bytes, o.known = o.bytes, nil, false
-	if target, whole := requestTarget(come); whole && brokenPercent(string(target)) {
+	if target, whole := requestTarget(come); whole && hasBrokenPercent(string(target)) {
 		return come, string(target)
 	}
 	return nil, ""
@@ -82,7 +82,7 @@ func requestTarget(come []byte) (target []byte, whole bool) {
 
 // brokenPercent reports whether the path of a single request has a percent sign
 // that is not followed by two hexadecimal digits.
-func brokenPercent(target string) bool {
+func hasBrokenPercent(target string) bool {
 	path, _, _ := strings.Cut(target, "?")
 	if !strings.HasPrefix(path, singlePrefix) {
 		return false
@@ -106,36 +106,36 @@ func isHex(c byte) bool {
 
 // answerBroken is the handler's answer to a request that net/http refused for
 // its path, or nil if it refused it for something else.
-func (c *conn) answerBroken() []byte {
-	come, target := c.opening.take()
+func (c *conn) answerMalformedPath() []byte {
+	come, target := c.start.take()
 	if come == nil {
 		return nil
 	}
 	mended := bytes.Replace(come, []byte(target), []byte(singlePrefix+"%25"), 1)
-	rest := io.LimitReader(c, maxOpening) // of the header, within net/http's deadline
+	rest := io.LimitReader(c, maxRequestStart) // of the header, within net/http's deadline
 	r, err := http.ReadRequest(bufio.NewReader(io.MultiReader(bytes.NewReader(mended), rest)))
 	if err != nil {
 		return nil
 	}
 	r.RequestURI = target
-	w := &answerWriter{header: http.Header{}}
+	w := &responseBuffer{header: http.Header{}}
 	c.handler.ServeHTTP(w, r)
-	return w.wire(r)
+	return w.bytes(r)
 }
 
 // An answerWriter keeps an answer.
-type answerWriter struct {
+type responseBuffer struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func (w *answerWriter) Header() http.Header         { return w.header }
-func (w *answerWriter) WriteHeader(status int)      { w.status = status }
-func (w *answerWriter) Write(p []byte) (int, error) { return w.body.Write(p) }
+func (w *responseBuffer) Header() http.Header         { return w.header }
+func (w *responseBuffer) WriteHeader(status int)      { w.status = status }
+func (w *responseBuffer) Write(p []byte) (int, error) { return w.body.Write(p) }
 
 // wire is the answer to r as it is sent; it ends the connection.
-func (w *answerWriter) wire(r *http.Request) []byte {
+func (w *responseBuffer) bytes(r *http.Request) []byte {
 	answer := http.Response{Request: r, ProtoMajor: 1, ProtoMinor: 1, StatusCode: w.status, Header: w.header,
 		ContentLength: int64(w.body.Len()), Body: io.NopCloser(&w.body), Close: true}
 	var wire bytes.Buffer

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const broken = "/v1/email/100%@mail.example"
+const malformedPath = "/v1/email/100%@mail.example"
 
-func brokenAsk(method, key, headers string) string {
-	return method + " " + broken + " HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\nX-Request-Id: mine\r\n" + headers + "\r\n"
+func askMalformedPath(method, key, headers string) string {
+	return method + " " + malformedPath + " HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\nX-Request-Id: mine\r\n" + headers + "\r\n"
 }
 
 // A percent sign without two hexadecimal digits is a malformed address, judged
@@ -24,11 +24,11 @@ func TestBrokenPercentIsAMalformedAddress(t *testing.T) {
 		request, says string
 		status        int
 	}{
-		"good key":    {brokenAsk("GET", goodKey, ""), `{"status":400,"error":"A percent sign in the path is not followed by two hexadecimal digits; encode a percent sign as %25.","code":"INVALID_EMAIL_FORMAT"}`, 400},
-		"no key":      {brokenAsk("GET", "", ""), `"code":"INVALID_API_KEY"`, 401},
-		"other path":  {strings.Replace(brokenAsk("GET", goodKey, ""), "email", "other", 1), `"code":"BAD_REQUEST"`, 400},
-		"bad header":  {brokenAsk("GET", goodKey, "no colon\r\n"), `"code":"BAD_REQUEST"`, 400},
-		"long header": {brokenAsk("GET", goodKey, "X: "+strings.Repeat("x", 3*maxOpening)+"\r\n"), `"code":"BAD_REQUEST"`, 400},
+		"good key":    {askMalformedPath("GET", goodKey, ""), `{"status":400,"error":"A percent sign in the path is not followed by two hexadecimal digits; encode a percent sign as %25.","code":"INVALID_EMAIL_FORMAT"}`, 400},
+		"no key":      {askMalformedPath("GET", "", ""), `"code":"INVALID_API_KEY"`, 401},
+		"other path":  {strings.Replace(askMalformedPath("GET", goodKey, ""), "email", "other", 1), `"code":"BAD_REQUEST"`, 400},
+		"bad header":  {askMalformedPath("GET", goodKey, "no colon\r\n"), `"code":"BAD_REQUEST"`, 400},
+		"long header": {askMalformedPath("GET", goodKey, "X: "+strings.Repeat("x", 3*maxRequestStart)+"\r\n"), `"code":"BAD_REQUEST"`, 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for cut := 1; cut < len(c.request); cut += 1 + len(c.request)/40 {
@@ -58,11 +58,11 @@ func TestBrokenPercentOnAKeptConnection(t *testing.T) {
 		response, _ = w.send("POST /v1/emails " + askHeader + goodKey + "\r\nContent-Length: 30\r\n\r\n" + `{"emails":["100%@x.example"]} `).answer()
 		require.Equal(t, 200, response.StatusCode)
 	}
-	response, body := w.send(brokenAsk("GET", goodKey, "")).answer()
+	response, body := w.send(askMalformedPath("GET", goodKey, "")).answer()
 	require.Equal(t, 400, response.StatusCode)
 	require.Contains(t, body, `"code":"INVALID_EMAIL_FORMAT"`)
 
-	ahead := dial(t, f.listen(t, 10)).send(asks("a@mail.example") + brokenAsk("GET", goodKey, ""))
+	ahead := dial(t, f.listen(t, 10)).send(asks("a@mail.example") + askMalformedPath("GET", goodKey, ""))
 	response, _ = ahead.answer()
 	require.Equal(t, 200, response.StatusCode)
 	response, body = ahead.answer()
@@ -72,7 +72,7 @@ func TestBrokenPercentOnAKeptConnection(t *testing.T) {
 
 func TestBrokenPercentOfHEADHasNoBody(t *testing.T) {
 	f := newFakes(t)
-	w := dial(t, f.listen(t, 10)).send(brokenAsk("HEAD", goodKey, ""))
+	w := dial(t, f.listen(t, 10)).send(askMalformedPath("HEAD", goodKey, ""))
 	response, err := http.ReadResponse(w.reader, &http.Request{Method: http.MethodHead})
 	require.NoError(t, err)
 	require.Contains(t, []int{400, 405}, response.StatusCode)
@@ -80,11 +80,11 @@ func TestBrokenPercentOfHEADHasNoBody(t *testing.T) {
 }
 
 func TestOpeningIsBounded(t *testing.T) {
-	var o opening
+	var o requestStart
 	o.begin()
 	for range 100 {
 		o.add([]byte("GET " + strings.Repeat("x", 1000)))
-		require.LessOrEqual(t, cap(o.bytes), 2*maxOpening)
+		require.LessOrEqual(t, cap(o.bytes), 2*maxRequestStart)
 	}
 	require.False(t, o.known)
 	o.begin()
@@ -95,14 +95,14 @@ func TestOpeningIsBounded(t *testing.T) {
 // However a request is cut, the same is known of it; and what is known to be
 // broken is what net/url refuses.
 func FuzzOpening(f *testing.F) {
-	f.Add(brokenAsk("GET", goodKey, ""), 3, 20)
+	f.Add(askMalformedPath("GET", goodKey, ""), 3, 20)
 	f.Add(asks("a%40mail.example"), 1, 9)
 	f.Add("GET /v1/email/%?%zz HTTP/1.1\n", 0, 0)
 	f.Fuzz(func(t *testing.T, request string, first, second int) {
-		if len(request) > maxOpening {
+		if len(request) > maxRequestStart {
 			t.Skip()
 		}
-		var whole, cut opening
+		var whole, cut requestStart
 		whole.begin()
 		whole.add([]byte(request))
 		cut.begin()

@@ -12,13 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func (b *Budget) hold(account int64) *hold { return &hold{budget: b, account: account} }
+func (b *MemoryBudget) hold(account int64) *reservation {
+	return &reservation{budget: b, account: account}
+}
 
 func TestShareOfAnAccount(t *testing.T) {
-	b := NewBudget(400)
+	b := NewMemoryBudget(400)
 	first, second, other := b.hold(1), b.hold(1), b.hold(2)
 	require.NoError(t, first.grow(t.Context(), 60, 60))
-	require.ErrorIs(t, second.grow(t.Context(), 41, 41), errShareUsed)
+	require.ErrorIs(t, second.grow(t.Context(), 41, 41), errAccountLimit)
 	require.NoError(t, second.grow(t.Context(), 40, 40))
 	require.NoError(t, other.grow(t.Context(), 100, 100))
 	first.set(0)
@@ -33,11 +35,11 @@ func TestShareOfAnAccount(t *testing.T) {
 // Answers that exist are counted without being refused; what they take beyond
 // the account's share does not count against others.
 func TestAnswersBeyondTheShareAreTheAccountsOwn(t *testing.T) {
-	b := NewBudget(400)
+	b := NewMemoryBudget(400)
 	greedy := b.hold(1)
 	greedy.set(1000)
 	require.EqualValues(t, 100, b.Used())
-	require.ErrorIs(t, b.hold(1).grow(t.Context(), 1, 1), errShareUsed)
+	require.ErrorIs(t, b.hold(1).grow(t.Context(), 1, 1), errAccountLimit)
 	for account := range int64(3) {
 		require.NoError(t, b.hold(2+account).grow(t.Context(), 100, 100))
 	}
@@ -48,17 +50,17 @@ func TestAnswersBeyondTheShareAreTheAccountsOwn(t *testing.T) {
 // The last quarter is for requests that hold little.
 func TestLargeBodiesLeaveRoomForSmallOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := NewBudget(16 * smallHold)
+		b := NewMemoryBudget(16 * smallRequest)
 		for account := range int64(3) {
-			require.NoError(t, b.hold(account).grow(t.Context(), 4*smallHold, 4*smallHold))
+			require.NoError(t, b.hold(account).grow(t.Context(), 4*smallRequest, 4*smallRequest))
 		}
 		begun := time.Now()
-		require.ErrorIs(t, b.hold(9).grow(t.Context(), smallHold+1, smallHold+1), errBudgetUsed)
+		require.ErrorIs(t, b.hold(9).grow(t.Context(), smallRequest+1, smallRequest+1), errMemoryLimit)
 		require.Equal(t, budgetWait, time.Since(begun))
 		for range 4 {
-			require.NoError(t, b.hold(9).grow(t.Context(), smallHold, smallHold))
+			require.NoError(t, b.hold(9).grow(t.Context(), smallRequest, smallRequest))
 		}
-		require.ErrorIs(t, b.hold(8).grow(t.Context(), 1, 1), errBudgetUsed)
+		require.ErrorIs(t, b.hold(8).grow(t.Context(), 1, 1), errMemoryLimit)
 		require.Zero(t, b.waiting)
 	})
 }
@@ -68,14 +70,14 @@ func TestLargeBodiesLeaveRoomForSmallOnes(t *testing.T) {
 func TestPartsDoNotBlockEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const need = 4 << 20
-		b := NewBudget(16 << 20) // room for three large ones
+		b := NewMemoryBudget(16 << 20) // room for three large ones
 		var done atomic.Int64
 		for account := range int64(100) {
 			go func() {
 				h := b.hold(account)
 				defer h.set(0)
 				for bytes := int64(need / 64); bytes <= need; bytes *= 2 {
-					for h.grow(t.Context(), bytes, need) == errBudgetUsed { // a patient client
+					for h.grow(t.Context(), bytes, need) == errMemoryLimit { // a patient client
 					}
 					time.Sleep(time.Duration(rand.Int64N(int64(20 * time.Millisecond))))
 				}
@@ -90,8 +92,8 @@ func TestPartsDoNotBlockEachOther(t *testing.T) {
 
 func TestFullBudgetWaitsForBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := NewBudget(40)
-		var holds []*hold
+		b := NewMemoryBudget(40)
+		var holds []*reservation
 		for account := range int64(4) {
 			h := b.hold(account)
 			require.NoError(t, h.grow(t.Context(), 10, 10))
@@ -112,7 +114,7 @@ func TestFullBudgetWaitsForBytes(t *testing.T) {
 // Whatever many requests do at a time, the budget is kept, and in the end all is
 // given back.
 func TestBudgetUnderConcurrency(t *testing.T) {
-	b := NewBudget(1000)
+	b := NewMemoryBudget(1000)
 	var clients sync.WaitGroup
 	for account := range int64(8) {
 		for range 4 {

@@ -53,7 +53,7 @@ func (m *Metrics) observe(r logEntry) {
 
 // protocol counts an answer to what no handler sees, since it is not well-formed
 // HTTP.
-func (m *Metrics) protocol(status int) {
+func (m *Metrics) countProtocolError(status int) {
 	m.requests.WithLabelValues("none", strconv.Itoa(status)).Inc()
 }
 

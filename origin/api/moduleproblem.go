@@ -13,19 +13,19 @@ import (
 func (s *Server) moduleProblem(ctx context.Context, err error) *problem {
 	switch {
 	case errors.Is(err, host.ErrTooLong):
-		return invalidFormat.with(sayAddressTooLong)
+		return invalidFormat.with(textAddressTooLong)
 	case ctx.Err() != nil:
 		return unavailable("The request was cancelled before it was finished; nothing was charged.")
 	}
 	s.logError("module call failed", err)
-	return internal.with(sayChecksFailed)
+	return internal.with(textChecksFailed)
 }
 
 // sentence makes the module's clause a sentence: a capital and a full stop.
 func sentence(clause string) string {
 	first, size := utf8.DecodeRuneInString(clause)
 	if size == 0 {
-		return sayNotValid
+		return textNotValid
 	}
 	return string(unicode.ToUpper(first)) + clause[size:] + "."
 }

@@ -16,7 +16,7 @@ type operation struct {
 	// guard is asked before everything else; nil lets everyone in.
 	guard func(*Server, http.Header) *problem
 	// style is what problems look like, unless a job has another.
-	style *style
+	style *problemStyle
 	// read reads and judges the input: 415, 413, 400. The job that comes with a
 	// problem names the style of that problem.
 	read func(*exchange, *http.Request) (job, *problem)
@@ -25,11 +25,11 @@ type operation struct {
 // A job is the input of one request, read and found good.
 type job struct {
 	// style replaces the operation's if it is not nil.
-	style *style
+	style *problemStyle
 	// price is the most that the work can cost, in points; 0 is free.
 	price int64
 	// record is not nil if the request carries an Idempotency-Key.
-	record *record
+	record *idempotencyRecord
 	// work does the job. It stops when ctx ends and reports what is finished.
 	work func(ctx context.Context) (outcome, *problem)
 }
@@ -42,14 +42,14 @@ type outcome struct {
 }
 
 // A style is what the problems of an operation look like.
-type style struct {
+type problemStyle struct {
 	// input is the shape of every problem with the request's input.
-	input shape
+	inputShape shape
 	// points is the problem of a request that needs more points than are left.
-	points func(d ledger.Decision, required int64) *problem
+	insufficientPoints func(d ledger.Decision, required int64) *problem
 }
 
 var (
-	styleOfSingle = &style{flat, tooFewForSingle}
-	styleOfBatch  = &style{enveloped, tooFewForBatch}
+	singleStyle = &problemStyle{flat, insufficientForSingle}
+	batchStyle  = &problemStyle{enveloped, insufficientForBatch}
 )

@@ -11,7 +11,7 @@ var operatorRoutes = map[string]struct{ public bool }{
 }
 
 // public is the route as the public listener has it.
-func (s *Server) public(r route) route {
+func (s *Server) publicRoute(r route) route {
 	if of, ok := operatorRoutes[r.name]; ok && s.OperatorApart && !of.public {
 		return route{"none", nil, (*Server).notFound}
 	}
@@ -23,12 +23,12 @@ func (s *Server) Operator() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		found := s.match(r)
 		if _, ok := operatorRoutes[found.name]; !ok {
-			found = route{"none", nil, (*Server).notOperators}
+			found = route{"none", nil, (*Server).notOperatorPath}
 		}
 		s.answer(w, r, found)
 	})
 }
 
-func (s *Server) notOperators(*http.Request) response {
+func (s *Server) notOperatorPath(*http.Request) response {
 	return notFound.with("There is no such path on the operator's listener; it has GET /metrics, GET /readyz and GET /healthz.").response(flat)
 }

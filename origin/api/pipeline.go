@@ -30,40 +30,40 @@ import (
 func (s *Server) serve(op *operation, r *http.Request) response {
 	if op.guard != nil {
 		if p := op.guard(s, r.Header); p != nil {
-			return p.response(op.style.input)
+			return p.response(op.style.inputShape)
 		}
 	}
 	secret, p := readKey(r.Header)
 	if p != nil {
-		return p.response(op.style.input)
+		return p.response(op.style.inputShape)
 	}
 	request, decision, err := s.Ledger.Begin(r.Context(), secret)
 	x := &exchange{Server: s, start: time.Now(), op: op, style: op.style, request: request, caller: r.Context()}
 	if p := x.judge(decision, err, 0); p != nil {
-		return x.respond(result{}, p)
+		return x.respond(success{}, p)
 	}
-	x.hold = hold{budget: s.Bodies, account: request.Account()}
-	x.header = connOf(r.Context()).headerSize()
+	x.memory = reservation{budget: s.Memory, account: request.Account()}
+	x.headerBytes = connOf(r.Context()).headerSize()
 	return x.run(r)
 }
 
 // An exchange is one request between Begin and End.
 type exchange struct {
 	*Server
-	start   time.Time
-	op      *operation
-	style   *style // op's, or the job's
-	request Request
-	caller  context.Context
-	charged bool
-	hold    hold
-	header  int           // bytes of it that hold has, beside those of body and answer
-	usage   *ledger.Usage // as the last decision has it
-	quota   *ledger.Quota // likewise
+	start       time.Time
+	op          *operation
+	style       *problemStyle // op's, or the job's
+	request     Request
+	caller      context.Context
+	charged     bool
+	memory      reservation
+	headerBytes int           // bytes of it that hold has, beside those of body and answer
+	usage       *ledger.Usage // as the last decision has it
+	quota       *ledger.Quota // likewise
 }
 
 // A result is the body of a 200.
-type result struct {
+type success struct {
 	body     []byte
 	replayed bool // it was stored for the Idempotency-Key
 }
@@ -74,9 +74,9 @@ func (x *exchange) run(r *http.Request) (answer response) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			x.logPanic(x.op.name, cause)
-			answer = x.respond(result{}, internalProblem())
+			answer = x.respond(success{}, internalProblem())
 		}
-		answer.sent = x.finish()
+		answer.afterSend = x.finish()
 	}()
 	return x.respond(x.steps(r))
 }
@@ -86,31 +86,31 @@ func (x *exchange) run(r *http.Request) (answer response) {
 // ends before: the caller's next one must not meet what it held.
 func (x *exchange) finish() (sent func()) {
 	if x.charged {
-		return func() { x.request.End(); x.release() }
+		return func() { x.request.End(); x.releaseMemory() }
 	}
 	x.request.End()
-	return x.release
+	return x.releaseMemory
 }
 
 // release gives the memory back that the request and its answer hold.
-func (x *exchange) release() { x.hold.set(0) }
+func (x *exchange) releaseMemory() { x.memory.set(0) }
 
 // steps are the ones from the input to the charge.
-func (x *exchange) steps(r *http.Request) (result, *problem) {
-	if p := x.holdHeader(r.Context()); p != nil {
-		return result{}, p
+func (x *exchange) steps(r *http.Request) (success, *problem) {
+	if p := x.reserveHeader(r.Context()); p != nil {
+		return success{}, p
 	}
 	job, p := x.read(r)
 	if p != nil {
-		return result{}, p
+		return success{}, p
 	}
 	stored, p := x.claim(&job)
 	if p != nil || stored != nil {
-		return result{body: stored, replayed: true}, p
+		return success{body: stored, replayed: true}, p
 	}
 	done, p := x.work(&job)
 	if p != nil {
-		return result{}, p
+		return success{}, p
 	}
 	return x.charge(&job, done)
 }
@@ -163,9 +163,9 @@ func (x *exchange) work(j *job) (outcome, *problem) {
 
 // charge charges what was done and stores the answer, if it is whole, for the
 // Idempotency-Key. If another replica was faster, its answer is sent.
-func (x *exchange) charge(j *job, done outcome) (result, *problem) {
+func (x *exchange) charge(j *job, done outcome) (success, *problem) {
 	if done.points == 0 {
-		return result{body: done.body}, nil
+		return success{body: done.body}, nil
 	}
 	charge := ledger.Charge{Points: done.points, Found: done.found}
 	if done.points == j.price {
@@ -173,14 +173,14 @@ func (x *exchange) charge(j *job, done outcome) (result, *problem) {
 	}
 	decision, err := x.request.Charge(charge)
 	if p := x.judge(decision, err, done.points); p != nil {
-		return result{}, p
+		return success{}, p
 	}
 	if decision.Verdict == ledger.Replayed {
 		stored, p := x.replay(j, decision)
-		return result{body: stored, replayed: true}, p
+		return success{body: stored, replayed: true}, p
 	}
 	x.charged = true
-	return result{body: done.body}, nil
+	return success{body: done.body}, nil
 }
 
 // replay opens a stored answer.
@@ -223,13 +223,13 @@ func (x *exchange) late() *problem {
 }
 
 // respond makes the answer of the result, or of the problem if there is one.
-func (x *exchange) respond(done result, p *problem) response {
+func (x *exchange) respond(done success, p *problem) response {
 	answer := response{status: http.StatusOK, body: done.body, replayed: done.replayed}
 	if p != nil {
-		answer = p.response(x.style.input)
-		answer.left = answer.left || answer.status == http.StatusServiceUnavailable && x.left()
+		answer = p.response(x.style.inputShape)
+		answer.clientClosed = answer.clientClosed || answer.status == http.StatusServiceUnavailable && x.clientClosed()
 	}
-	x.holdAnswer(len(answer.body))
+	x.reserveAnswer(len(answer.body))
 	answer.usage, answer.quota = x.usage, x.quota
 	return answer
 }
@@ -238,25 +238,25 @@ func (x *exchange) respond(done result, p *problem) response {
 // who has only closed it for writing and still reads looks the same as one who
 // is gone: TCP sends a FIN for both. The end of the grace cancels requests as
 // well.
-func (x *exchange) left() bool { return x.caller.Err() != nil && x.stopping.Err() == nil }
+func (x *exchange) clientClosed() bool { return x.caller.Err() != nil && x.stopping.Err() == nil }
 
 // cancelled is the problem of a request whose caller does not wait for it.
 func (x *exchange) cancelled() *problem {
-	if !x.left() {
+	if !x.clientClosed() {
 		return unavailable("The request was cancelled before it was finished; nothing was charged.")
 	}
 	p := unavailable("The client closed its side of the connection before the answer was ready, which cancels the request; nothing was charged. Keep both directions open until the answer has come.")
-	p.left = true
+	p.clientClosed = true
 	return p
 }
 
 // holdHeader takes memory for a header that is longer than usual.
-func (x *exchange) holdHeader(ctx context.Context) *problem {
-	if x.header <= usualHeader {
-		x.header = 0
+func (x *exchange) reserveHeader(ctx context.Context) *problem {
+	if x.headerBytes <= usualHeader {
+		x.headerBytes = 0
 		return nil
 	}
-	if err := x.growTo(ctx, 0, 0); err != nil {
+	if err := x.reserve(ctx, 0, 0); err != nil {
 		return bodyProblem(err, 0)
 	}
 	return nil
@@ -264,8 +264,8 @@ func (x *exchange) holdHeader(ctx context.Context) *problem {
 
 // holdAnswer makes the request hold its answer, until it is sent, in place of
 // its body.
-func (x *exchange) holdAnswer(size int) {
+func (x *exchange) reserveAnswer(size int) {
 	if x.request != nil {
-		x.hold.set(int64(x.header + size))
+		x.memory.set(int64(x.headerBytes + size))
 	}
 }

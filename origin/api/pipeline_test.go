@@ -121,7 +121,7 @@ func TestEveryRequestIsEndedOnce(t *testing.T) {
 				require.NotEmpty(t, answer.Header().Get("X-Usage-Current"))
 				steps := f.trace.list()
 				require.Equal(t, "end", steps[len(steps)-1])
-				require.Equal(t, 1, count1(steps, "end"))
+				require.Equal(t, 1, countSteps(steps, "end"))
 				require.Equal(t, at == "charge", slices.Contains(steps, "charge"))
 				require.NotContains(t, strings.Join(f.log.list(), ""), "secret@", "the panic's value")
 			})
@@ -129,7 +129,7 @@ func TestEveryRequestIsEndedOnce(t *testing.T) {
 	}
 }
 
-func count1(steps []string, step string) (n int) {
+func countSteps(steps []string, step string) (n int) {
 	for _, s := range steps {
 		if s == step {
 			n++
@@ -146,7 +146,7 @@ func TestWholeBatchIsChargedAndRecorded(t *testing.T) {
 	require.EqualValues(t, 3, f.ledger.price)
 	require.EqualValues(t, 3, f.ledger.charged.Points)
 	require.Equal(t, ledger.Found{Valid: 2, Invalid: 1, Role: 1}, f.ledger.charged.Found)
-	require.Equal(t, recordOf(t, "one", 7, `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`).Idempotency, *f.ledger.once)
+	require.Equal(t, testRecord(t, "one", 7, `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`).Idempotency, *f.ledger.once)
 
 	// The stored answer is the answer, on this replica's claim and when another
 	// replica has committed first.
@@ -261,8 +261,8 @@ func TestDomainsAreAskedOnce(t *testing.T) {
 	f := newFakes(t)
 	f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { return true, nil }
 	f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["a@mail.example","b@mail.example","A@MAIL.example","c@other.example"]}`))
-	require.Equal(t, 1, count1(f.trace.list(), "ask mail.example"))
-	require.Equal(t, 0, count1(f.trace.list(), "ask other.example"))
+	require.Equal(t, 1, countSteps(f.trace.list(), "ask mail.example"))
+	require.Equal(t, 0, countSteps(f.trace.list(), "ask other.example"))
 	require.EqualValues(t, 4, f.ledger.charged.Points)
 }
 

@@ -10,10 +10,10 @@ import (
 // A problem is an error answer: why a request is not answered with 200.
 type problem struct {
 	code
-	message    string
-	extra      extra
-	retryAfter time.Duration
-	left       bool // the client ended its side of the connection before the answer
+	message      string
+	extra        extra
+	retryAfter   time.Duration
+	clientClosed bool // the client ended its side of the connection before the answer
 }
 
 // extra holds the further members that some codes of shape B carry.
@@ -45,7 +45,7 @@ func (p *problem) shapeIn(input shape) shape {
 
 // response is the problem as an answer; see shapeIn for input.
 func (p *problem) response(input shape) response {
-	return response{status: p.status, body: p.body(p.shapeIn(input)), retryAfter: p.retryAfter, left: p.left}
+	return response{status: p.status, body: p.body(p.shapeIn(input)), retryAfter: p.retryAfter, clientClosed: p.clientClosed}
 }
 
 func (p *problem) body(s shape) []byte {
@@ -84,7 +84,7 @@ func encode(v any) []byte {
 }
 
 func internalProblem() *problem {
-	return internal.with(sayDefect)
+	return internal.with(textDefect)
 }
 
 // unavailable is the 503 of a condition that is expected to pass.

@@ -20,18 +20,18 @@ import (
 const plainHeader = "Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
 // maxRefusal is more bytes than any such answer has.
-const maxRefusal = 1024
+const maxProtocolAnswer = 1024
 
 // refusal is the problem that the answer p of net/http becomes, or nil if p is
 // something else.
-func refusal(p []byte) *problem {
-	if len(p) > maxRefusal || len(p) <= len("HTTP/1.1 ") || !bytes.HasPrefix(p, []byte("HTTP/1.")) || p[len("HTTP/1.1 ")] < '4' {
+func protocolProblem(p []byte) *problem {
+	if len(p) > maxProtocolAnswer || len(p) <= len("HTTP/1.1 ") || !bytes.HasPrefix(p, []byte("HTTP/1.")) || p[len("HTTP/1.1 ")] < '4' {
 		return nil
 	}
 	line, rest, _ := strings.Cut(string(p), "\r\n")
 	status, reason := parseStatus(line)
 	if status == http.StatusExpectationFailed || status >= 400 && strings.HasPrefix(rest, plainHeader) {
-		return refusalOf(status, reason)
+		return newProtocolProblem(status, reason)
 	}
 	return nil
 }
@@ -48,15 +48,15 @@ func parseStatus(line string) (status int, reason string) {
 	return status, reason
 }
 
-func refusalOf(status int, reason string) *problem {
-	p := badHTTP.with(refusalSentence(status, reason))
+func newProtocolProblem(status int, reason string) *problem {
+	p := badHTTP.with(protocolSentence(status, reason))
 	p.status = status
 	return p
 }
 
 // refusalSentence goes by the status and, for 400, by what net/http says after
 // "Bad Request: ".
-func refusalSentence(status int, reason string) string {
+func protocolSentence(status int, reason string) string {
 	switch status {
 	case http.StatusExpectationFailed:
 		return "The Expect header asks for something else than 100-continue, the only expectation there is (RFC 9110 section 10.1.1); leave it out."
@@ -83,7 +83,7 @@ var badRequests = map[string]string{
 
 // rawAnswer is a whole answer in shape A that no handler sends; it ends the
 // connection.
-func rawAnswer(p *problem, headers string) []byte {
+func rawResponse(p *problem, headers string) []byte {
 	body := p.body(flat)
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n%s: %s\r\n%sContent-Length: %d\r\nConnection: close\r\n\r\n%s",
 		p.status, http.StatusText(p.status), contentJSON, headerRequestID, requestID(""), headers, len(body), body)

@@ -14,7 +14,7 @@ func FuzzRefusal(f *testing.F) {
 	f.Add("HTTP/1.1 -99 x\r\n" + plainHeader)
 	f.Add("HTTP/1.1 200 OK\r\n" + plainHeader)
 	f.Fuzz(func(t *testing.T, written string) {
-		p := refusal([]byte(written))
+		p := protocolProblem([]byte(written))
 		if p == nil {
 			return
 		}

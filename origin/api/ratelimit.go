@@ -15,15 +15,15 @@ import (
 //
 // What is unlimited is left out, and so are points that may be exceeded: a
 // client that heeds the fields would stop for nothing.
-func setQuota(h http.Header, u *ledger.Usage, q *ledger.Quota) {
+func setRateLimit(h http.Header, u *ledger.Usage, q *ledger.Quota) {
 	policy, left := make([]byte, 0, 64), make([]byte, 0, 64)
 	if q.Rate != ledger.Unlimited {
-		policy = append(appendQuota(policy, `"rate";q=`, q.Rate), `;w=1`...)
-		left = append(appendQuota(left, `"rate";r=`, q.Tokens), `;t=1`...)
+		policy = append(appendRateLimit(policy, `"rate";q=`, q.Rate), `;w=1`...)
+		left = append(appendRateLimit(left, `"rate";r=`, q.Tokens), `;t=1`...)
 	}
 	if u.Limit != ledger.Unlimited && !q.Overage {
-		policy = append(appendQuota(policy, `"points";q=`, u.Limit), `;qu="points"`...)
-		left = appendQuota(left, `"points";r=`, max(u.Limit-u.Current, 0))
+		policy = append(appendRateLimit(policy, `"points";q=`, u.Limit), `;qu="points"`...)
+		left = appendRateLimit(left, `"points";r=`, max(u.Limit-u.Current, 0))
 		left = strconv.AppendInt(append(left, `;t=`...), int64(wholeSeconds(q.Refill)), 10)
 	}
 	if len(policy) > 0 {
@@ -34,7 +34,7 @@ func setQuota(h http.Header, u *ledger.Usage, q *ledger.Quota) {
 
 // appendQuota begins an item of a List of Strings with parameters (RFC 9651
 // section 3.1).
-func appendQuota(dst []byte, item string, n int64) []byte {
+func appendRateLimit(dst []byte, item string, n int64) []byte {
 	if len(dst) > 0 {
 		dst = append(dst, ", "...)
 	}

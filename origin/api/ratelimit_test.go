@@ -29,7 +29,7 @@ func TestQuotaFields(t *testing.T) {
 			`"points";q=999999999999999;qu="points"`, `"points";r=999999999999999;t=86400`},
 	} {
 		h := http.Header{}
-		setQuota(h, &c.usage, &c.quota)
+		setRateLimit(h, &c.usage, &c.quota)
 		require.Equal(t, [2]string{c.policy, c.left}, [2]string{h.Get("RateLimit-Policy"), h.Get("RateLimit")}, name)
 	}
 }
@@ -64,12 +64,12 @@ func TestUsageAsksTheLedger(t *testing.T) {
 
 func TestOnlyValue(t *testing.T) {
 	for want, values := range map[string][]string{"": nil, "x": {"x"}} {
-		value, ok := onlyValue(http.Header{"X": values}, "X")
+		value, ok := singleValue(http.Header{"X": values}, "X")
 		require.True(t, ok)
 		require.Equal(t, want, value)
 	}
 	for _, values := range [][]string{{"a,b"}, {","}, {"a", "b"}, {"", ""}, {"a", "a"}} {
-		_, ok := onlyValue(http.Header{"X": values}, "X")
+		_, ok := singleValue(http.Header{"X": values}, "X")
 		require.False(t, ok, values)
 	}
 }

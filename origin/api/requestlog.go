@@ -23,7 +23,7 @@ func (s *Server) log(r logEntry) {
 	attrs := []slog.Attr{slog.String("route", r.route), slog.Int("status", r.status),
 		slog.Duration("took", r.took), slog.String("request_id", r.id)}
 	if !r.served {
-		leftOut, ok := s.unserved.allow(time.Now())
+		leftOut, ok := s.unservedLimit.allow(time.Now())
 		if !ok {
 			return
 		}

@@ -15,17 +15,17 @@ const (
 
 // A response is an answer that is not yet sent.
 type response struct {
-	status      int
-	body        []byte
-	contentType string        // JSON unless given
-	usage       *ledger.Usage // of an authenticated request
-	quota       *ledger.Quota // likewise
-	retryAfter  time.Duration
-	replayed    bool // the stored answer for an Idempotency-Key
-	allow       string
-	preflight   string // the methods that a page may use
-	left        bool   // the client ended its side of the connection before
-	sent        func() // called once the answer is sent, if it is not nil
+	status       int
+	body         []byte
+	contentType  string        // JSON unless given
+	usage        *ledger.Usage // of an authenticated request
+	quota        *ledger.Quota // likewise
+	retryAfter   time.Duration
+	replayed     bool // the stored answer for an Idempotency-Key
+	allow        string
+	preflight    string // the methods that a page may use
+	clientClosed bool   // the client ended its side of the connection before
+	afterSend    func() // called once the answer is sent, if it is not nil
 }
 
 // send writes the answer. Every answer is JSON, has the id of its request and
@@ -42,14 +42,14 @@ func (a *response) send(w http.ResponseWriter, id string) {
 	if a.status != http.StatusNoContent { // RFC 9110 section 8.6
 		h.Set("Content-Length", strconv.Itoa(len(a.body)))
 	}
-	a.sendExtras(h)
+	a.setExtras(h)
 	w.WriteHeader(a.status)
 	// An error means that the client has left.
 	_, _ = w.Write(a.body)
 	_ = http.NewResponseController(w).Flush()
 }
 
-func (a *response) sendExtras(h http.Header) {
+func (a *response) setExtras(h http.Header) {
 	if a.allow != "" {
 		h.Set("Allow", a.allow)
 	}
@@ -66,25 +66,27 @@ func (a *response) sendExtras(h http.Header) {
 		setUsage(h, *a.usage)
 	}
 	if a.usage != nil && a.quota != nil {
-		setQuota(h, a.usage, a.quota)
+		setRateLimit(h, a.usage, a.quota)
 	}
 }
 
 // statusLeft is the status, in log and metrics, of a request whose client ended
 // its side of the connection before the answer: neither an error of the service
 // nor an answer that anybody is known to have read.
-const statusLeft = 499
+const statusClientClosed = 499
 
 // counted is the status for log and metrics.
-func (a *response) counted() int {
-	if a.left {
-		return statusLeft
+func (a *response) loggedStatus() int {
+	if a.clientClosed {
+		return statusClientClosed
 	}
 	return a.status
 }
 
 // served reports whether an account got what it asked for.
-func (a *response) served() bool { return a.usage != nil && a.status == http.StatusOK && !a.left }
+func (a *response) served() bool {
+	return a.usage != nil && a.status == http.StatusOK && !a.clientClosed
+}
 
 // setUsage sets the account's points: used this month, allowed, in overage.
 func setUsage(h http.Header, u ledger.Usage) {

@@ -66,12 +66,12 @@ func (s *Server) match(r *http.Request) route {
 }
 
 func (s *Server) notFound(*http.Request) response {
-	return notFound.with(sayNoPath).response(flat)
+	return notFound.with(textNoPath).response(flat)
 }
 
 func methodNotAllowed(allowed string) func(*Server, *http.Request) response {
 	return func(*Server, *http.Request) response {
-		answer := wrongMethod.with(sayMethods(allowed)).response(flat)
+		answer := wrongMethod.with(textMethods(allowed)).response(flat)
 		answer.allow = allowed
 		return answer
 	}

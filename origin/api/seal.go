@@ -21,7 +21,7 @@ import (
 const maxAnswer = 64 << 20
 
 // sealer derives the cipher from the Idempotency-Key (HKDF, RFC 5869).
-func sealer(key string, salt []byte) (cipher.AEAD, error) {
+func newAEAD(key string, salt []byte) (cipher.AEAD, error) {
 	secret, err := hkdf.Key(sha256.New, []byte(key), salt, "addrspec stored answer", 32)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func sealer(key string, salt []byte) (cipher.AEAD, error) {
 }
 
 // seal makes of an answer what the ledger stores; nil for a nil record.
-func (r *record) seal(answer []byte) []byte {
+func (r *idempotencyRecord) seal(answer []byte) []byte {
 	if r == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ var (
 )
 
 // open is the inverse of seal.
-func (r *record) open(sealed []byte) ([]byte, error) {
+func (r *idempotencyRecord) open(sealed []byte) ([]byte, error) {
 	if r == nil {
 		return nil, errNoRecord
 	}

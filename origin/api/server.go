@@ -38,22 +38,22 @@ type Config struct {
 	// handler has neither /metrics nor /readyz.
 	OperatorApart bool
 	// Bodies bounds the memory of requests under way; nil is the default.
-	Bodies *Budget
+	Memory *MemoryBudget
 }
 
 // Server is the HTTP handler. It is safe for concurrent use.
 type Server struct {
 	Config
-	unserved lineLimit
-	stopping context.Context
-	stop     context.CancelFunc
+	unservedLimit lineLimit
+	stopping      context.Context
+	stop          context.CancelFunc
 }
 
 // New returns a Server on c.
 func New(c Config) *Server {
 	s := &Server{Config: c}
-	if s.Bodies == nil {
-		s.Bodies = NewBudget(DefaultBodyMemory)
+	if s.Memory == nil {
+		s.Memory = NewMemoryBudget(DefaultBodyMemory)
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	return s
@@ -65,35 +65,35 @@ func (s *Server) Stop() { s.stop() }
 
 // ServeHTTP answers the requests of callers and workers.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.answer(w, r, s.public(s.match(r)))
+	s.answer(w, r, s.publicRoute(s.match(r)))
 }
 
 // answer answers r by its route, counts it and logs it.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, route route) {
 	conn := connOf(r.Context())
-	if !conn.occupy() {
+	if !conn.beginHandler() {
 		panic(http.ErrAbortHandler) // nobody is left to answer
 	}
-	defer conn.release()
+	defer conn.endHandler()
 	start := time.Now()
 	id := requestID(strings.Join(r.Header.Values(headerRequestID), ","))
 	watched, body := watchBody(r)
 	answer := s.handle(route, watched)
-	if answer.sent != nil {
-		defer answer.sent()
+	if answer.afterSend != nil {
+		defer answer.afterSend()
 	} else {
-		conn.vacate() // what no account has asked for may be read slowly only while there is room
+		conn.markIdle() // what no account has asked for may be read slowly only while there is room
 	}
 	if s.stopping.Err() != nil {
 		w.Header().Set("Connection", "close")
 	}
-	if body.hurry(w) {
+	if body.limitRest(w) {
 		conn.lingerOnClose()
 	} else {
-		conn.nextRequest()
+		conn.expectRequest()
 	}
 	answer.send(w, id)
-	s.log(logEntry{route.name, answer.counted(), time.Since(start), id, answer.served()})
+	s.log(logEntry{route.name, answer.loggedStatus(), time.Since(start), id, answer.served()})
 }
 
 // handle runs the route's handler; a panic in it is a 500 and does not end the

@@ -11,7 +11,7 @@ import (
 
 // single is GET /v1/email/{email}. It costs a point, and only when it answers
 // 200.
-var single = &operation{name: "single", style: styleOfSingle, read: readSingle}
+var single = &operation{name: "single", style: singleStyle, read: readSingle}
 
 // readSingle runs the module on the address in the path: an address that is not
 // valid is a bad request.
@@ -34,11 +34,11 @@ func readSingle(x *exchange, r *http.Request) (job, *problem) {
 func pathAddress(r *http.Request) (string, *problem) {
 	encoded, found := strings.CutPrefix(r.URL.EscapedPath(), singlePrefix)
 	if !found || encoded == "" {
-		return "", missingEmail.with(sayNoAddress)
+		return "", missingEmail.with(textNoAddress)
 	}
 	email, err := url.PathUnescape(encoded)
-	if err != nil || brokenPercent(r.RequestURI) {
-		return "", invalidFormat.with(sayBrokenPercent)
+	if err != nil || hasBrokenPercent(r.RequestURI) {
+		return "", invalidFormat.with(textBrokenPercent)
 	}
 	return email, nil
 }
@@ -50,6 +50,6 @@ func (x *exchange) finishSingle(ctx context.Context, facts *host.Answer) (outcom
 		return outcome{}, lookupProblem(err)
 	}
 	done := outcome{points: 1, body: facts.AppendResult(nil, mx)}
-	count(&done.found, facts)
+	tallyFacts(&done.found, facts)
 	return done, nil
 }

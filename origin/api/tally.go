@@ -11,7 +11,7 @@ import (
 // and nothing allocated: the 16 members come in a fixed order without white
 // space. Only role has to be searched for, and its name with quotes cannot occur
 // inside a JSON string, where they would be escaped.
-func count(found *ledger.Found, facts *host.Answer) {
+func tallyFacts(found *ledger.Found, facts *host.Answer) {
 	if !facts.Valid {
 		found.Invalid++
 		return
@@ -68,10 +68,10 @@ func (s *scanner) category() int64 {
 }
 
 // count adds to found what was found at the address of a finished item.
-func (i *item) count(found *ledger.Found) {
+func (i *item) tally(found *ledger.Found) {
 	if i.lookup.err != nil {
 		found.LookupErrors++
 		return
 	}
-	count(found, &i.facts)
+	tallyFacts(found, &i.facts)
 }

@@ -28,7 +28,7 @@ func slowCount(t testing.TB, answer *host.Answer) (f ledger.Found) {
 func requireCounted(t testing.TB, email string) (f ledger.Found) {
 	answer, err := testEngine(t).Check(context.Background(), nil, email, 0)
 	require.NoError(t, err)
-	count(&f, &answer)
+	tallyFacts(&f, &answer)
 	require.Equal(t, slowCount(t, &answer), f, "%q", email)
 	return f
 }
@@ -63,6 +63,6 @@ func BenchmarkCount(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var f ledger.Found
-		count(&f, &answer)
+		tallyFacts(&f, &answer)
 	}
 }

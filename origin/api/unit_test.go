@@ -101,6 +101,6 @@ func TestShapeOfEveryStatus(t *testing.T) {
 	for _, c := range []code{notFound, wrongMethod, invalidEdgeSecret, invalidKey, tooMany, wrongMediaType, bodyTooLarge, missingEmail, invalidFormat,
 		invalidRequest, emptyBatch, batchSizeExceeded, insufficientUsage, idemConflict, idemMismatch, internal, cancelled} {
 		p := c.with("x")
-		require.Equal(t, byStatus[c.status], [2]shape{p.shapeIn(styleOfSingle.input), p.shapeIn(styleOfBatch.input)}, c.name)
+		require.Equal(t, byStatus[c.status], [2]shape{p.shapeIn(singleStyle.inputShape), p.shapeIn(batchStyle.inputShape)}, c.name)
 	}
 }

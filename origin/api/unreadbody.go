@@ -16,20 +16,20 @@ import (
 // was refused.
 type unreadBody struct {
 	io.ReadCloser
-	whole bool
+	complete bool
 }
 
 func (b *unreadBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err == io.EOF {
-		b.whole = true
+		b.complete = true
 	}
 	return n, err
 }
 
 // restOfBody is how long a client may take to send what it has begun, once the
 // answer is known; then the connection is closed after the answer.
-const restOfBody = 250 * time.Millisecond
+const restTimeout = 250 * time.Millisecond
 
 // watchBody returns r with a body that hurry can judge. It leaves r itself as it
 // is: net/http looks at its body later.
@@ -45,11 +45,11 @@ func watchBody(r *http.Request) (*http.Request, *unreadBody) {
 
 // hurry is called before the answer is sent. It reports whether a part of the
 // body is unread.
-func (b *unreadBody) hurry(w http.ResponseWriter) (unread bool) {
-	if b == nil || b.whole {
+func (b *unreadBody) limitRest(w http.ResponseWriter) (unread bool) {
+	if b == nil || b.complete {
 		return false
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(restOfBody)) // a test's writer has none
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(restTimeout)) // a test's writer has none
 	return true
 }
 

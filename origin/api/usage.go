@@ -10,7 +10,7 @@ import (
 
 // usage is GET /v1/usage: what the account has used and may still do. It takes
 // a token of the rate, as every request does, and costs no points.
-var usage = &operation{name: "usage", style: styleOfSingle, read: readUsage}
+var usage = &operation{name: "usage", style: singleStyle, read: readUsage}
 
 func readUsage(x *exchange, _ *http.Request) (job, *problem) {
 	return job{work: func(context.Context) (outcome, *problem) {

@@ -11,7 +11,7 @@ import (
 // verdictProblem is the problem that a verdict of the ledger means, or nil for
 // the verdicts that let the request go on. required is the number of points
 // that were asked for.
-func verdictProblem(d ledger.Decision, style *style, required int64) *problem {
+func verdictProblem(d ledger.Decision, style *problemStyle, required int64) *problem {
 	switch d.Verdict {
 	case ledger.Good, ledger.Replayed:
 		return nil
@@ -22,7 +22,7 @@ func verdictProblem(d ledger.Decision, style *style, required int64) *problem {
 	case ledger.IdempotencyConflict:
 		return idemConflict.with("The first request with this Idempotency-Key is still under way; wait for its answer.")
 	case ledger.Insufficient, ledger.Claimed:
-		return style.points(d, required)
+		return style.insufficientPoints(d, required)
 	}
 	return limitProblem(d)
 }
@@ -52,7 +52,7 @@ func retryAfter(p *problem, d time.Duration) *problem {
 }
 
 // tooFewForBatch is the 402 of a batch.
-func tooFewForBatch(d ledger.Decision, required int64) *problem {
+func insufficientForBatch(d ledger.Decision, required int64) *problem {
 	message := "The batch needs %d usage points and %d are left this month."
 	if d.Verdict == ledger.Claimed {
 		message = "The batch needs %d usage points and %d are left this month; requests under way hold others."
@@ -65,7 +65,7 @@ func tooFewForBatch(d ledger.Decision, required int64) *problem {
 // tooFewForSingle is the 429 of a single request. It has a Retry-After only if
 // requests under way hold the points: until the month's refill clients would
 // sleep for days.
-func tooFewForSingle(d ledger.Decision, _ int64) *problem {
+func insufficientForSingle(d ledger.Decision, _ int64) *problem {
 	if d.Verdict == ledger.Claimed {
 		return retryAfter(tooMany.with("Rate limit exceeded: requests under way hold the last of the month's usage points; wait 1 seconds."), time.Second)
 	}

@@ -16,30 +16,30 @@ func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		verdict ledger.Verdict
 		wait    time.Duration
-		style   *style
+		style   *problemStyle
 		status  int
 		header  string // Retry-After
 		says    string
 	}{
-		{ledger.UnknownKey, 0, styleOfSingle, 401, "", `"code":"INVALID_API_KEY"`},
-		{ledger.UnknownKey, 0, styleOfBatch, 401, "", `"code":"INVALID_API_KEY"`},
-		{ledger.RateLimited, 900 * time.Millisecond, styleOfSingle, 429, "1", `"detail":"Rate limit exceeded: wait 1 seconds before the next request."`},
-		{ledger.RateLimited, 2500 * time.Millisecond, styleOfBatch, 429, "3", `"detail":"Rate limit exceeded: wait 3 seconds before the next request."`},
-		{ledger.Busy, time.Second, styleOfBatch, 429, "1", "requests under way"},
-		{ledger.Busy, 0, styleOfSingle, 429, "1", "requests under way"},
-		{ledger.Wasteful, time.Second, styleOfBatch, 429, "1", "abandoned"},
-		{ledger.RecordsFull, time.Second, styleOfBatch, 429, "1", "Idempotency-Keys"},
-		{ledger.IdempotencyMismatch, 0, styleOfBatch, 422, "", `{"success":false,"error":{"code":"IDEMPOTENCY_MISMATCH"`},
-		{ledger.IdempotencyConflict, 0, styleOfBatch, 409, "", `{"success":false,"error":{"code":"IDEMPOTENCY_CONFLICT"`},
-		{ledger.Insufficient, 100 * time.Hour, styleOfBatch, 402, "", `"required":5,"remaining":2}}`},
-		{ledger.Claimed, time.Second, styleOfBatch, 402, "", `"required":5,"remaining":2}}`},
-		{ledger.Insufficient, 100 * time.Hour, styleOfSingle, 429, "", `"detail":"Rate limit exceeded: the month's usage points are used up; wait 360000 seconds until they refill, or change the plan."`},
-		{ledger.Claimed, time.Second, styleOfSingle, 429, "1", "requests under way hold"},
+		{ledger.UnknownKey, 0, singleStyle, 401, "", `"code":"INVALID_API_KEY"`},
+		{ledger.UnknownKey, 0, batchStyle, 401, "", `"code":"INVALID_API_KEY"`},
+		{ledger.RateLimited, 900 * time.Millisecond, singleStyle, 429, "1", `"detail":"Rate limit exceeded: wait 1 seconds before the next request."`},
+		{ledger.RateLimited, 2500 * time.Millisecond, batchStyle, 429, "3", `"detail":"Rate limit exceeded: wait 3 seconds before the next request."`},
+		{ledger.Busy, time.Second, batchStyle, 429, "1", "requests under way"},
+		{ledger.Busy, 0, singleStyle, 429, "1", "requests under way"},
+		{ledger.Wasteful, time.Second, batchStyle, 429, "1", "abandoned"},
+		{ledger.RecordsFull, time.Second, batchStyle, 429, "1", "Idempotency-Keys"},
+		{ledger.IdempotencyMismatch, 0, batchStyle, 422, "", `{"success":false,"error":{"code":"IDEMPOTENCY_MISMATCH"`},
+		{ledger.IdempotencyConflict, 0, batchStyle, 409, "", `{"success":false,"error":{"code":"IDEMPOTENCY_CONFLICT"`},
+		{ledger.Insufficient, 100 * time.Hour, batchStyle, 402, "", `"required":5,"remaining":2}}`},
+		{ledger.Claimed, time.Second, batchStyle, 402, "", `"required":5,"remaining":2}}`},
+		{ledger.Insufficient, 100 * time.Hour, singleStyle, 429, "", `"detail":"Rate limit exceeded: the month's usage points are used up; wait 360000 seconds until they refill, or change the plan."`},
+		{ledger.Claimed, time.Second, singleStyle, 429, "1", "requests under way hold"},
 	} {
-		t.Run(fmt.Sprint(c.verdict, c.style.input), func(t *testing.T) {
+		t.Run(fmt.Sprint(c.verdict, c.style.inputShape), func(t *testing.T) {
 			p := verdictProblem(ledger.Decision{Verdict: c.verdict, RetryAfter: c.wait, Remaining: 2}, c.style, 5)
 			require.Equal(t, c.status, p.status)
-			answer := p.response(c.style.input)
+			answer := p.response(c.style.inputShape)
 			require.Contains(t, string(answer.body), c.says)
 			require.Equal(t, c.header, header(answer, "Retry-After"))
 			if c.status == 429 {
@@ -48,9 +48,9 @@ func TestVerdicts(t *testing.T) {
 		})
 	}
 	for _, passes := range []ledger.Verdict{ledger.Good, ledger.Replayed} {
-		require.Nil(t, verdictProblem(ledger.Decision{Verdict: passes}, styleOfBatch, 1))
+		require.Nil(t, verdictProblem(ledger.Decision{Verdict: passes}, batchStyle, 1))
 	}
-	require.Equal(t, 500, verdictProblem(ledger.Decision{Verdict: ledger.Claimed + 1}, styleOfBatch, 1).status, "a verdict of a newer ledger")
+	require.Equal(t, 500, verdictProblem(ledger.Decision{Verdict: ledger.Claimed + 1}, batchStyle, 1).status, "a verdict of a newer ledger")
 }
 
 func TestLedgerErrors(t *testing.T) {

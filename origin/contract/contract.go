@@ -34,8 +34,8 @@ const Zone = `
 // address for --dns.
 func Serve(t testing.TB) string {
 	server := mxtest.New(t, Zone)
-	server.Fault("servfail.example", mxtest.ServFail)
-	server.Fault("silent.example", mxtest.Silent)
+	server.Respond("servfail.example", mxtest.ServFail)
+	server.Respond("silent.example", mxtest.Silent)
 	return server.Addr
 }
 

@@ -34,14 +34,14 @@ func (f Form) handler(out io.Writer) slog.Handler {
 // A Log is a logger whose lines are written in the background.
 type Log struct {
 	*slog.Logger
-	writer  *writer
-	repeats *repeats
+	writer     *writer
+	suppressor *suppressor
 }
 
 // Open returns a log on out. It must be closed, or its last lines may be lost.
 func Open(out io.Writer, form Form) *Log {
-	l := &Log{writer: newWriter(out, dropNotice(form)), repeats: newRepeats()}
-	l.Logger = slog.New(&handler{form.handler(l.writer), l.repeats})
+	l := &Log{writer: newWriter(out, dropNotice(form)), suppressor: newSuppressor()}
+	l.Logger = slog.New(&handler{form.handler(l.writer), l.suppressor})
 	return l
 }
 
@@ -50,7 +50,7 @@ func (l *Log) Dropped() int64 { return l.writer.droppedSoFar() }
 
 // Close writes what waits, for at most a second. Later lines are dropped.
 func (l *Log) Close() {
-	l.repeats.flush()
+	l.suppressor.flush()
 	l.writer.close()
 }
 

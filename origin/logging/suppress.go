@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	repeatEvery = time.Second
+	suppressFor = time.Second
 	maxMessages = 64 // different ones within repeatEvery; further ones count as one
 )
 
@@ -16,8 +16,8 @@ const (
 // message. The next one that is passed on carries the number of those left out
 // between. Lines of a lower level all pass.
 type handler struct {
-	next    slog.Handler
-	repeats *repeats
+	next       slog.Handler
+	suppressor *suppressor
 }
 
 // Enabled implements slog.Handler.
@@ -27,40 +27,40 @@ func (h *handler) Enabled(ctx context.Context, level slog.Level) bool {
 
 // WithAttrs implements slog.Handler.
 func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &handler{h.next.WithAttrs(attrs), h.repeats}
+	return &handler{h.next.WithAttrs(attrs), h.suppressor}
 }
 
 // WithGroup implements slog.Handler.
 func (h *handler) WithGroup(name string) slog.Handler {
-	return &handler{h.next.WithGroup(name), h.repeats}
+	return &handler{h.next.WithGroup(name), h.suppressor}
 }
 
 // Handle implements slog.Handler.
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
-	if r.Level >= slog.LevelWarn && h.repeats.hold(h.next, r) {
+	if r.Level >= slog.LevelWarn && h.suppressor.suppress(h.next, r) {
 		return nil
 	}
 	return h.next.Handle(ctx, r)
 }
 
 // repeats knows the messages of the last second.
-type repeats struct {
+type suppressor struct {
 	mu     sync.Mutex
-	recent map[string]*repeat
+	recent map[string]*recentMessage
 }
 
 // A repeat is a message that was logged less than a second ago.
-type repeat struct {
+type recentMessage struct {
 	timer *time.Timer
 	next  slog.Handler // of the first that was held since
 	first slog.Record
 	held  int
 }
 
-func newRepeats() *repeats { return &repeats{recent: map[string]*repeat{}} }
+func newSuppressor() *suppressor { return &suppressor{recent: map[string]*recentMessage{}} }
 
 // hold keeps a record back if its message was logged less than a second ago.
-func (s *repeats) hold(next slog.Handler, r slog.Record) bool {
+func (s *suppressor) suppress(next slog.Handler, r slog.Record) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	message := r.Message
@@ -69,7 +69,7 @@ func (s *repeats) hold(next slog.Handler, r slog.Record) bool {
 	}
 	x := s.recent[message]
 	if x == nil {
-		s.recent[message] = &repeat{timer: time.AfterFunc(repeatEvery, func() { s.release(message) })}
+		s.recent[message] = &recentMessage{timer: time.AfterFunc(suppressFor, func() { s.expire(message) })}
 		return false
 	}
 	if x.held++; x.held == 1 {
@@ -80,7 +80,7 @@ func (s *repeats) hold(next slog.Handler, r slog.Record) bool {
 
 // release logs the first record that was held, a second after the one before
 // it, or forgets the message if there is none.
-func (s *repeats) release(message string) {
+func (s *suppressor) expire(message string) {
 	s.mu.Lock()
 	x := s.recent[message]
 	if x == nil || x.held == 0 {
@@ -88,14 +88,14 @@ func (s *repeats) release(message string) {
 		s.mu.Unlock()
 		return
 	}
-	log := x.take()
-	x.timer.Reset(repeatEvery)
+	log := x.takeHeld()
+	x.timer.Reset(suppressFor)
 	s.mu.Unlock()
 	log()
 }
 
 // take returns what logs the record that was held.
-func (x *repeat) take() func() {
+func (x *recentMessage) takeHeld() func() {
 	next, r, others := x.next, x.first, x.held-1
 	x.next, x.first, x.held = nil, slog.Record{}, 0
 	return func() {
@@ -107,13 +107,13 @@ func (x *repeat) take() func() {
 }
 
 // flush logs what is held, at the end.
-func (s *repeats) flush() {
+func (s *suppressor) flush() {
 	s.mu.Lock()
 	var logs []func()
 	for message, x := range s.recent {
 		x.timer.Stop()
 		if x.held > 0 {
-			logs = append(logs, x.take())
+			logs = append(logs, x.takeHeld())
 		}
 		delete(s.recent, message)
 	}

@@ -31,7 +31,7 @@ func parse(t *testing.T, text string) (list []logged) {
 // counted within a second, also when no further one comes.
 func TestTheSameErrorIsLoggedOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out := new(reader)
+		out := new(logSink)
 		log := Open(out, JSON)
 		fail := func(n int) {
 			for range n {
@@ -42,11 +42,11 @@ func TestTheSameErrorIsLoggedOnceASecond(t *testing.T) {
 		log.Warn("another")
 		log.Info("request")
 		log.Info("request")
-		time.Sleep(repeatEvery / 2)
+		time.Sleep(suppressFor / 2)
 		fail(50)
-		time.Sleep(repeatEvery)
+		time.Sleep(suppressFor)
 		fail(1)
-		time.Sleep(10 * repeatEvery)
+		time.Sleep(10 * suppressFor)
 		fail(3)
 		log.Close()
 		failed := logged{Msg: "the ledger failed", Error: "disk full"}
@@ -59,15 +59,15 @@ func TestTheSameErrorIsLoggedOnceASecond(t *testing.T) {
 // Messages that are all different are bounded, too.
 func TestDifferentErrorsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out := new(reader)
+		out := new(logSink)
 		log := Open(out, JSON)
 		const different = 1000
 		for n := range different {
 			log.Error(fmt.Sprintf("error %d", n))
 		}
-		require.LessOrEqual(t, log.repeats.size(), maxMessages+1)
-		time.Sleep(5 * repeatEvery)
-		require.Zero(t, log.repeats.size(), "what is over is forgotten")
+		require.LessOrEqual(t, log.suppressor.size(), maxMessages+1)
+		time.Sleep(5 * suppressFor)
+		require.Zero(t, log.suppressor.size(), "what is over is forgotten")
 		log.Close()
 		lines, leftOut := parse(t, out.text.String()), 0
 		for _, l := range lines {
@@ -78,7 +78,7 @@ func TestDifferentErrorsAreBounded(t *testing.T) {
 	})
 }
 
-func (s *repeats) size() int {
+func (s *suppressor) size() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.recent)
@@ -87,7 +87,7 @@ func (s *repeats) size() int {
 // Attributes and groups of a logger do not make a message another one.
 func TestLoggersShareTheBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out := new(reader)
+		out := new(logSink)
 		log := Open(out, JSON)
 		log.With("part", "a").Error("failed")
 		log.WithGroup("g").Error("failed")

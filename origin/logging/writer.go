@@ -9,7 +9,7 @@ import (
 
 const (
 	pendingLimit = 512 << 10             // bytes that wait; as many are being written
-	gatherFor    = 10 * time.Millisecond // lines of so long are written together
+	gatherTime   = 10 * time.Millisecond // lines of so long are written together
 	closeLimit   = time.Second           // for the last lines
 )
 
@@ -62,7 +62,7 @@ func (w *writer) signal() {
 
 func (w *writer) run() {
 	defer close(w.done)
-	var b batch
+	var b chunk
 	for open := true; open; {
 		select {
 		case <-w.wake:
@@ -78,7 +78,7 @@ func (w *writer) run() {
 // gather lets more lines come, since one write of many lines costs little more
 // than one of a single line.
 func (w *writer) gather() {
-	timer := time.NewTimer(gatherFor)
+	timer := time.NewTimer(gatherTime)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -87,40 +87,40 @@ func (w *writer) gather() {
 }
 
 // A batch is what is written at a time.
-type batch struct {
-	text    []byte
-	lines   int   // bytes of the lines, before a notice
-	dropped int64 // when it was taken
-	torn    bool  // the write before ended in the middle of a line
+type chunk struct {
+	text      []byte
+	lineBytes int   // bytes of the lines, before a notice
+	dropped   int64 // when it was taken
+	cut       bool  // the write before ended in the middle of a line
 }
 
 // take returns what waits, and reuses the memory of the batch before it.
-func (w *writer) take(before batch) batch {
+func (w *writer) take(before chunk) chunk {
 	w.mu.Lock()
-	b := batch{text: w.pending, lines: len(w.pending), dropped: w.dropped, torn: before.torn}
+	b := chunk{text: w.pending, lineBytes: len(w.pending), dropped: w.dropped, cut: before.cut}
 	w.pending = before.text[:0]
 	news := w.dropped - w.reported
 	w.mu.Unlock()
-	if news > 0 && b.lines > 0 {
+	if news > 0 && b.lineBytes > 0 {
 		b.text = append(b.text, w.notice(news)...)
 	}
 	return b
 }
 
 // write writes a batch; the lines that out did not take are dropped.
-func (w *writer) write(b *batch) {
-	if b.lines == 0 {
+func (w *writer) write(b *chunk) {
+	if b.lineBytes == 0 {
 		return
 	}
-	if b.torn {
+	if b.cut {
 		_, _ = w.out.Write([]byte{'\n'})
 	}
 	n, err := w.out.Write(b.text)
-	b.torn = n > 0 && b.text[n-1] != '\n'
+	b.cut = n > 0 && b.text[n-1] != '\n'
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
-		w.dropped += int64(bytes.Count(b.text[min(n, b.lines):b.lines], []byte{'\n'}))
+		w.dropped += int64(bytes.Count(b.text[min(n, b.lineBytes):b.lineBytes], []byte{'\n'}))
 		return
 	}
 	w.reported = b.dropped

@@ -16,7 +16,7 @@ import (
 
 // A reader is what the log is written to. It stalls while gate is held and
 // fails with err.
-type reader struct {
+type logSink struct {
 	gate sync.Mutex
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -24,7 +24,7 @@ type reader struct {
 	part int // bytes that are taken before err
 }
 
-func (r *reader) Write(p []byte) (int, error) {
+func (r *logSink) Write(p []byte) (int, error) {
 	r.gate.Lock()
 	defer r.gate.Unlock()
 	r.mu.Lock()
@@ -36,14 +36,14 @@ func (r *reader) Write(p []byte) (int, error) {
 	return r.text.Write(p)
 }
 
-func (r *reader) fail(err error, part int) {
+func (r *logSink) fail(err error, part int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err, r.part = err, part
 }
 
 // lines are those that arrived, and the sum of the notices among them.
-func (r *reader) lines(t *testing.T) (messages []string, noticed int64) {
+func (r *logSink) lines(t *testing.T) (messages []string, noticed int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for line := range strings.Lines(r.text.String()) {
@@ -62,7 +62,7 @@ func (r *reader) lines(t *testing.T) (messages []string, noticed int64) {
 // A reader that stalls delays nobody and costs a bounded amount of memory. Once
 // it goes on, each line has arrived or is in the count of the dropped.
 func TestAStalledReaderDelaysNobody(t *testing.T) {
-	out := new(reader)
+	out := new(logSink)
 	out.gate.Lock()
 	log := Open(out, JSON)
 	const lines = 20_000
@@ -107,13 +107,13 @@ func (s stuck) Write(p []byte) (int, error) { <-s.gate; return len(p), nil }
 // there is a reader again; a line that was cut does not spoil the next one.
 func TestLinesThatFailAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out := new(reader)
+		out := new(logSink)
 		log := Open(out, JSON)
 		send := func(messages ...string) {
 			for _, m := range messages {
 				log.Info(m)
 			}
-			time.Sleep(2 * gatherFor)
+			time.Sleep(2 * gatherTime)
 			synctest.Wait()
 		}
 		out.fail(errors.New("broken pipe"), 0)
@@ -138,7 +138,7 @@ func TestLinesThatFailAreCounted(t *testing.T) {
 
 // Many goroutines log while the reader stalls now and then.
 func TestEveryLineArrivesOrIsCounted(t *testing.T) {
-	out := new(reader)
+	out := new(logSink)
 	log := Open(out, JSON)
 	var all sync.WaitGroup
 	const senders, each = 8, 5_000
@@ -163,7 +163,7 @@ func TestEveryLineArrivesOrIsCounted(t *testing.T) {
 
 func TestForms(t *testing.T) {
 	for form, want := range map[Form]string{JSON: `"msg":"hello","n":1}`, Text: "msg=hello n=1"} {
-		out := new(reader)
+		out := new(logSink)
 		log := Open(out, form)
 		log.Info("hello", "n", 1)
 		log.Close()
@@ -191,7 +191,7 @@ func BenchmarkLine(b *testing.B) {
 				log.LogAttrs(b.Context(), slog.LevelInfo, "request", slog.String("route", "single"),
 					slog.Int("status", 200), slog.Duration("took", time.Millisecond), slog.String("request_id", "ZJ3BXO4G7QXKQ2W5IYQ2ZCBOGM"))
 				if n%1000 == 999 {
-					time.Sleep(2 * gatherFor)
+					time.Sleep(2 * gatherTime)
 				}
 			}
 			b.ReportMetric(float64(processorTime(b)-before)/float64(b.N), "cpu-ns/op")

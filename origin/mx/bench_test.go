@@ -16,11 +16,11 @@ import (
 
 func TestCachedLookupAllocatesNothing(t *testing.T) {
 	server := mxtest.New(t, zone)
-	server.Fault("broken.test", mxtest.ServFail)
+	server.Respond("broken.test", mxtest.ServFail)
 	r, _ := openAt(t, Config{}, server.Addr)
 	for _, domain := range []string{"example.test", "nowhere.test", "broken.test"} {
 		require.Zero(t, testing.AllocsPerRun(100, func() {
-			_, _ = r.Lookup(context.Background(), anyone, domain)
+			_, _ = r.Lookup(context.Background(), testAccount, domain)
 		}), domain)
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			_, _, _ = r.Peek(domain)
@@ -46,7 +46,7 @@ func BenchmarkCached(b *testing.B) {
 	r := open(b, Config{}, mxtest.Start(b, "*.test. 3600 IN MX 10 mail.test."))
 	bare := map[string]bool{}
 	for _, name := range names {
-		mx, err := r.Lookup(context.Background(), anyone, name)
+		mx, err := r.Lookup(context.Background(), testAccount, name)
 		require.NoError(b, err)
 		bare[name] = mx
 	}
@@ -55,7 +55,7 @@ func BenchmarkCached(b *testing.B) {
 		name   string
 		lookup func(string) bool
 	}{
-		{"resolver", func(name string) bool { mx, _ := r.Lookup(context.Background(), anyone, name); return mx }},
+		{"resolver", func(name string) bool { mx, _ := r.Lookup(context.Background(), testAccount, name); return mx }},
 		{"otter", func(name string) bool { e, _ := r.cache.entries.GetIfPresent(name); return e.mx }},
 		{"map", func(name string) bool { return bare[name] }},
 		{"map+RWMutex", func(name string) bool { mu.RLock(); defer mu.RUnlock(); return bare[name] }},
@@ -85,7 +85,7 @@ func BenchmarkAsked(b *testing.B) {
 	b.Run("resolver", func(b *testing.B) {
 		r := open(b, Config{}, addr)
 		for i := 0; b.Loop(); i++ {
-			if mx, err := r.Lookup(context.Background(), anyone, fmt.Sprintf("%d.test", i)); err != nil || !mx {
+			if mx, err := r.Lookup(context.Background(), testAccount, fmt.Sprintf("%d.test", i)); err != nil || !mx {
 				b.Fatal(mx, err)
 			}
 		}
@@ -111,7 +111,7 @@ func BenchmarkFullCache(b *testing.B) {
 				r, err := New(Config{Servers: []string{"127.0.0.1:1"}, CacheEntries: entries})
 				require.NoError(b, err)
 				for i := range 3 * entries {
-					r.cache.keep(fmt.Sprintf("%08d%s", i, suffix), answer{mx: true, ttl: time.Hour})
+					r.cache.store(fmt.Sprintf("%08d%s", i, suffix), answer{mx: true, ttl: time.Hour})
 				}
 				r.cache.entries.CleanUp()
 				b.ReportMetric(float64(heap()-before)/entries, "B/entry")

@@ -21,11 +21,11 @@ type cache struct {
 
 // entry is what is known of a domain. Its times are on the cache's clock.
 type entry struct {
-	mx    bool
-	stale bool   // past its TTL, kept while resolvers are down; only if mx
-	err   *Error // set: nothing but this failure is known
-	until int64  // fresh before
-	dies  int64  // gone from then on
+	mx         bool
+	stale      bool   // past its TTL, kept while resolvers are down; only if mx
+	err        *Error // set: nothing but this failure is known
+	freshUntil int64  // fresh before
+	expires    int64  // gone from then on
 }
 
 func newCache(c Config) (*cache, error) {
@@ -39,7 +39,7 @@ func newCache(c Config) (*cache, error) {
 		Clock:       c.clock,
 		Logger:      &otter.NoopLogger{}, // a log line might have a domain
 		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, entry]) time.Duration {
-			return time.Duration(e.Value.dies - k.now())
+			return time.Duration(e.Value.expires - k.now())
 		}),
 	})
 	return k, err
@@ -50,7 +50,7 @@ func newCache(c Config) (*cache, error) {
 func (k *cache) get(name string) (e entry, fresh, known bool) {
 	found, _ := k.entries.GetEntry(name)
 	e, now := found.Value, found.SnapshotAtNano
-	fresh, known = now < e.until, now < e.dies
+	fresh, known = now < e.freshUntil, now < e.expires
 	e.stale = e.stale || !fresh
 	return e, fresh, known
 }
@@ -58,24 +58,24 @@ func (k *cache) get(name string) (e entry, fresh, known bool) {
 // keep stores an answer for its clamped TTL. A lack of MX records, null MX
 // included, is kept no longer than the negative clamp and is gone at its end: as
 // a stale answer it would deny mail to a domain that may have taken it up since.
-func (k *cache) keep(name string, a answer) entry {
+func (k *cache) store(name string, a answer) entry {
 	longest, staleFor := k.maxTTL, k.staleFor
 	if !a.mx {
 		longest, staleFor = k.maxNegativeTTL, 0
 	}
 	until := k.after(max(k.minTTL, min(a.ttl, longest)))
-	return k.set(name, entry{mx: a.mx, until: until, dies: until + int64(staleFor)})
+	return k.set(name, entry{mx: a.mx, freshUntil: until, expires: until + int64(staleFor)})
 }
 
 // keepFailure stores a failure for a moment (RFC 9520 section 3.2). If a stale
 // answer is known and not too old, that answer stays, and is fresh until the
 // resolver is tried again.
-func (k *cache) keepFailure(name string, err *Error, stale *entry) entry {
-	if stale != nil && k.now() < stale.dies {
-		return k.set(name, entry{mx: stale.mx, stale: true, until: k.after(k.recheck), dies: stale.dies})
+func (k *cache) storeFailure(name string, err *Error, stale *entry) entry {
+	if stale != nil && k.now() < stale.expires {
+		return k.set(name, entry{mx: stale.mx, stale: true, freshUntil: k.after(k.recheck), expires: stale.expires})
 	}
 	until := k.after(k.failureTTL)
-	return k.set(name, entry{err: err, until: until, dies: until})
+	return k.set(name, entry{err: err, freshUntil: until, expires: until})
 }
 
 // set stores e under a copy of name, which may be part of a whole request.

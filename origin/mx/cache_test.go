@@ -48,7 +48,7 @@ soattl.test.     45 IN SOA ns.test. hm.test. 1 3600 600 86400 300
 func TestAnswersAreKeptForTheirTTL(t *testing.T) {
 	for _, test := range []struct {
 		why, domain string
-		fault       mxtest.Fault
+		fault       mxtest.Responder
 		kept        time.Duration
 	}{
 		{"the record's TTL", "usual.test", nil, 300 * time.Second},
@@ -68,10 +68,10 @@ func TestAnswersAreKeptForTheirTTL(t *testing.T) {
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			server := mxtest.New(t, ttlZone)
-			server.FaultAll(test.fault)
+			server.RespondAll(test.fault)
 			r, clock := openAt(t, Config{}, server.Addr)
 			asked := func() int {
-				_, _ = r.Lookup(context.Background(), anyone, test.domain)
+				_, _ = r.Lookup(context.Background(), testAccount, test.domain)
 				return server.Asked(test.domain)
 			}
 			require.Equal(t, 1, asked())
@@ -87,12 +87,12 @@ func TestChangedRecordsAreSeenAfterTheTTL(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)
 	lookup := func() bool {
-		mx, err := r.Lookup(context.Background(), anyone, "usual.test")
+		mx, err := r.Lookup(context.Background(), testAccount, "usual.test")
 		require.NoError(t, err)
 		return mx
 	}
 	require.True(t, lookup())
-	server.Fault("usual.test", mxtest.Rcode(dns.RcodeNameError))
+	server.Respond("usual.test", mxtest.Rcode(dns.RcodeNameError))
 	require.True(t, lookup())
 	clock.advance(301 * time.Second)
 	require.False(t, lookup())
@@ -102,14 +102,14 @@ func TestChangedRecordsAreSeenAfterTheTTL(t *testing.T) {
 func TestStaleAnswersWhileTheResolverIsDown(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)
-	lookup := func() (bool, error) { return r.Lookup(context.Background(), anyone, "usual.test") }
+	lookup := func() (bool, error) { return r.Lookup(context.Background(), testAccount, "usual.test") }
 	requireTrue := func(why string) {
 		mx, err := lookup()
 		require.NoError(t, err, why)
 		require.True(t, mx, why)
 	}
 	requireTrue("learnt")
-	server.FaultAll(mxtest.ServFail)
+	server.RespondAll(mxtest.ServFail)
 	clock.advance(301 * time.Second)
 	requireTrue("stale after a failed refresh")
 	require.Equal(t, 2, server.Asked("usual.test"))
@@ -124,7 +124,7 @@ func TestStaleAnswersWhileTheResolverIsDown(t *testing.T) {
 	_, err := lookup()
 	requireError(t, err, Failure, Rcode)
 
-	server.FaultAll(mxtest.Answer)
+	server.RespondAll(mxtest.Answer)
 	clock.advance(3 * time.Second)
 	requireTrue("learnt anew")
 }
@@ -133,23 +133,23 @@ func TestStaleAnswersWhileTheResolverIsDown(t *testing.T) {
 // whatever becomes of the refresh; a failure is kept for a moment, so that an
 // outage does not cost a look-up for each request.
 func TestALackIsNeverServedStale(t *testing.T) {
-	for why, fault := range map[string]mxtest.Fault{"SERVFAIL": mxtest.ServFail, "silence": mxtest.Silent, "garbage": mxtest.Garbage} {
+	for why, fault := range map[string]mxtest.Responder{"SERVFAIL": mxtest.ServFail, "silence": mxtest.Silent, "garbage": mxtest.Garbage} {
 		for domain, ttl := range map[string]time.Duration{"null.test": time.Hour, "none.example.test": time.Minute, "example.test": time.Minute} {
 			t.Run(why+"/"+domain, func(t *testing.T) {
 				t.Parallel()
 				server := mxtest.New(t, ttlZone)
 				r, clock := openAt(t, Config{Timeout: 3 * time.Second, StaleWait: time.Millisecond}, server.Addr)
-				mx, err := r.Lookup(context.Background(), anyone, domain)
+				mx, err := r.Lookup(context.Background(), testAccount, domain)
 				require.NoError(t, err)
 				require.False(t, mx)
 
-				server.FaultAll(fault)
+				server.RespondAll(fault)
 				clock.advance(ttl)
 				_, known, _ := r.Peek(domain)
 				require.False(t, known)
 				asked := server.Asked(domain)
 				for range 3 {
-					_, err = r.Lookup(context.Background(), anyone, domain)
+					_, err = r.Lookup(context.Background(), testAccount, domain)
 					require.ErrorAs(t, err, new(*Error), "while the failure is kept, too")
 					_, known, err = r.Peek(domain)
 					require.True(t, known)
@@ -168,34 +168,34 @@ func TestOnlyStaleAnswersOfTrueReplaceErrors(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{Timeout: time.Minute, AccountConcurrency: 1, AccountWaiting: 1}, server.Addr)
 	for domain, want := range map[string]bool{"usual.test": true, "unequal.test": true, "null.test": false} {
-		mx, err := r.Lookup(context.Background(), anyone, domain)
+		mx, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
 		require.Equal(t, want, mx)
 	}
 	clock.advance(2 * time.Hour)
-	server.FaultAll(mxtest.Silent)
+	server.RespondAll(mxtest.Silent)
 	left, leave := context.WithCancel(context.Background())
 	leave()
 	expect := func(kind Kind, reason Reason) {
 		t.Helper()
-		mx, err := r.Lookup(context.Background(), anyone, "unequal.test")
+		mx, err := r.Lookup(context.Background(), testAccount, "unequal.test")
 		require.NoError(t, err)
 		require.True(t, mx)
-		mx, err = r.Lookup(context.Background(), anyone, "null.test")
+		mx, err = r.Lookup(context.Background(), testAccount, "null.test")
 		requireError(t, err, kind, reason)
 		require.False(t, mx)
 	}
-	mx, err := r.Lookup(left, anyone, "null.test")
+	mx, err := r.Lookup(left, testAccount, "null.test")
 	require.ErrorIs(t, err, context.Canceled)
 	require.False(t, mx)
-	mx, err = r.Lookup(left, anyone, "usual.test")
+	mx, err = r.Lookup(left, testAccount, "usual.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 	eventually(t, func() bool { return r.Stats().Waiting == 0 })
 	require.Equal(t, 1, r.Stats().InFlight, "its refresh has the slot")
 
 	occupy(t, r, t.Context(), "place.test")
-	expect(Limited, TooMany)
+	expect(Limited, AccountLimit)
 	r.Close()
 	expect(Failure, Closed)
 }
@@ -206,12 +206,12 @@ func TestStaleAnswersDoNotWaitForTheDeadline(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	c := Config{Timeout: time.Second, StaleWait: 20 * time.Millisecond}
 	r, clock := openAt(t, c, server.Addr)
-	_, err := r.Lookup(context.Background(), anyone, "usual.test")
+	_, err := r.Lookup(context.Background(), testAccount, "usual.test")
 	require.NoError(t, err)
-	server.FaultAll(mxtest.Silent)
+	server.RespondAll(mxtest.Silent)
 	clock.advance(301 * time.Second)
 
-	mx, err := r.Lookup(context.Background(), anyone, "usual.test")
+	mx, err := r.Lookup(context.Background(), testAccount, "usual.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 	require.Equal(t, 1, r.Stats().InFlight, "the refresh goes on")
@@ -225,25 +225,25 @@ func TestStaleAnswersDoNotWaitForTheDeadline(t *testing.T) {
 func TestStaleAnswersAreBoundedToTheEnd(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)
-	_, err := r.Lookup(context.Background(), anyone, "usual.test")
+	_, err := r.Lookup(context.Background(), testAccount, "usual.test")
 	require.NoError(t, err)
 	clock.advance(301 * time.Second)
-	server.FaultAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
 		clock.advance(24 * time.Hour)
 		mxtest.ServFail(w, reply)
 	})
-	_, err = r.Lookup(context.Background(), anyone, "usual.test")
+	_, err = r.Lookup(context.Background(), testAccount, "usual.test")
 	requireError(t, err, Failure, Rcode)
 }
 
 func TestStaleAnswersCanBeTurnedOff(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{StaleFor: -1}, server.Addr)
-	_, err := r.Lookup(context.Background(), anyone, "usual.test")
+	_, err := r.Lookup(context.Background(), testAccount, "usual.test")
 	require.NoError(t, err)
-	server.FaultAll(mxtest.ServFail)
+	server.RespondAll(mxtest.ServFail)
 	clock.advance(301 * time.Second)
-	_, err = r.Lookup(context.Background(), anyone, "usual.test")
+	_, err = r.Lookup(context.Background(), testAccount, "usual.test")
 	requireError(t, err, Failure, Rcode)
 }
 
@@ -253,7 +253,7 @@ func TestCacheKeepsACopyOfTheName(t *testing.T) {
 	r := open(t, Config{}, mxtest.Start(t, ttlZone))
 	request := strings.Repeat("x", 1<<20) + "usual.test"
 	domain := request[1<<20:]
-	_, err := r.Lookup(context.Background(), anyone, domain)
+	_, err := r.Lookup(context.Background(), testAccount, domain)
 	require.NoError(t, err)
 	kept, ok := r.cache.entries.GetEntry(domain)
 	require.True(t, ok)
@@ -265,7 +265,7 @@ func TestCacheIsBounded(t *testing.T) {
 	server := mxtest.New(t, "*.test. 300 IN MX 10 mail.test.")
 	r := open(t, Config{CacheEntries: limit}, server.Addr)
 	for i := range 4 * limit {
-		mx, err := r.Lookup(context.Background(), anyone, fmt.Sprintf("%d.test", i))
+		mx, err := r.Lookup(context.Background(), testAccount, fmt.Sprintf("%d.test", i))
 		require.NoError(t, err)
 		require.True(t, mx)
 	}
@@ -275,13 +275,13 @@ func TestCacheIsBounded(t *testing.T) {
 // Peek answers from the cache and never asks.
 func TestPeekNeverAsks(t *testing.T) {
 	server := mxtest.New(t, zone)
-	server.Fault("broken.test", mxtest.ServFail)
+	server.Respond("broken.test", mxtest.ServFail)
 	r, clock := openAt(t, Config{}, server.Addr)
 	for domain, want := range map[string]bool{"example.test": true, "null.example.test": false} {
 		_, known, err := r.Peek(domain)
 		require.NoError(t, err)
 		require.False(t, known, "before a look-up")
-		_, err = r.Lookup(context.Background(), anyone, domain)
+		_, err = r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
 		for _, spelling := range []string{domain, strings.ToUpper(domain), domain + "."} {
 			mx, known, err := r.Peek(spelling)
@@ -290,7 +290,7 @@ func TestPeekNeverAsks(t *testing.T) {
 			require.Equal(t, want, mx)
 		}
 	}
-	_, failed := r.Lookup(context.Background(), anyone, "broken.test")
+	_, failed := r.Lookup(context.Background(), testAccount, "broken.test")
 	_, known, err := r.Peek("broken.test")
 	require.True(t, known, "a failure is kept for a moment")
 	require.Equal(t, failed, err)

@@ -11,11 +11,11 @@ const maxHops = 10 // CNAMEs followed in one look-up
 // follow asks for the MX of name and, where an answer ends at a CNAME, for that
 // of its target. A recursive resolver follows CNAMEs itself; a server that is
 // only authoritative stops at the edge of its zones.
-func (r *Resolver) follow(ctx context.Context, name string) (answer, *Error) {
+func (r *Resolver) lookUpMX(ctx context.Context, name string) (answer, *Error) {
 	name += "."
 	ttl, hops := forever, 0
 	for {
-		a, err := r.ask(ctx, name)
+		a, err := r.query(ctx, name)
 		if err != nil {
 			return answer{}, err
 		}
@@ -23,23 +23,23 @@ func (r *Resolver) follow(ctx context.Context, name string) (answer, *Error) {
 		if hops > maxHops {
 			return answer{}, &Error{Kind: Failure, Reason: Loop}
 		}
-		if a.next == "" {
+		if a.target == "" {
 			return answer{mx: a.mx, ttl: ttl, hops: hops}, nil
 		}
-		name = a.next
+		name = a.target
 	}
 }
 
 // ask puts the question to the servers. An answer that says nothing is one
 // server's failure; another may know.
-func (r *Resolver) ask(ctx context.Context, name string) (answer, *Error) {
-	race := r.newRace(func(ctx context.Context, s *server) (answer, *Error) {
+func (r *Resolver) query(ctx context.Context, name string) (answer, *Error) {
+	race := r.newHedgedQuery(func(ctx context.Context, s *server) (answer, *Error) {
 		msg, err := r.exchange(ctx, s, name, dns.TypeMX)
 		if err != nil {
 			return answer{}, err
 		}
 		a, err := decide(msg, name)
-		return a, err.from(s)
+		return a, err.withServer(s)
 	})
 	return race.run(ctx)
 }

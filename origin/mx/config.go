@@ -35,20 +35,20 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	set(&c.Timeout, 5*time.Second)
-	set(&c.Hedge, min(400*time.Millisecond, c.Timeout/8))
-	set(&c.Concurrency, 256)
-	set(&c.MaxWaiting, 8192)
-	set(&c.AccountConcurrency, max(c.Concurrency/4, 1))
-	set(&c.AccountWaiting, max(c.MaxWaiting/8, 1))
-	set(&c.CacheEntries, 100_000)
-	set(&c.MinTTL, 10*time.Second)
-	set(&c.MaxTTL, 24*time.Hour)
-	set(&c.MaxNegativeTTL, time.Hour)
-	set(&c.FailureTTL, 2*time.Second)
-	set(&c.StaleFor, 24*time.Hour)
-	set(&c.StaleWait, 1800*time.Millisecond)
-	set(&c.StaleRecheck, 30*time.Second)
+	setDefault(&c.Timeout, 5*time.Second)
+	setDefault(&c.Hedge, min(400*time.Millisecond, c.Timeout/8))
+	setDefault(&c.Concurrency, 256)
+	setDefault(&c.MaxWaiting, 8192)
+	setDefault(&c.AccountConcurrency, max(c.Concurrency/4, 1))
+	setDefault(&c.AccountWaiting, max(c.MaxWaiting/8, 1))
+	setDefault(&c.CacheEntries, 100_000)
+	setDefault(&c.MinTTL, 10*time.Second)
+	setDefault(&c.MaxTTL, 24*time.Hour)
+	setDefault(&c.MaxNegativeTTL, time.Hour)
+	setDefault(&c.FailureTTL, 2*time.Second)
+	setDefault(&c.StaleFor, 24*time.Hour)
+	setDefault(&c.StaleWait, 1800*time.Millisecond)
+	setDefault(&c.StaleRecheck, 30*time.Second)
 	c.StaleFor = max(c.StaleFor, 0)
 	if c.clock == nil {
 		c.clock = monotonic{time.Now()}
@@ -81,7 +81,7 @@ const (
 	maxLookups = 1 << 20
 )
 
-func set[T int | time.Duration](field *T, value T) {
+func setDefault[T int | time.Duration](field *T, value T) {
 	if *field == 0 {
 		*field = value
 	}

@@ -60,9 +60,9 @@ func TestAgainstNSD(t *testing.T) {
 	requireRealAnswers(t, r)
 	requireRealTTLs(t, r, clock)
 	require.EqualValues(t, 2, r.Stats().TCP, "big, and the alias of it")
-	_, err := r.Lookup(context.Background(), anyone, "loop.real.test")
+	_, err := r.Lookup(context.Background(), testAccount, "loop.real.test")
 	require.ErrorAs(t, err, new(*Error))
-	_, err = r.Lookup(context.Background(), anyone, "not-served-here.test")
+	_, err = r.Lookup(context.Background(), testAccount, "not-served-here.test")
 	requireError(t, err, Failure, Rcode)
 	require.ErrorContains(t, err, "answered REFUSED")
 }
@@ -73,9 +73,9 @@ func TestAgainstUnbound(t *testing.T) {
 	requireRealAnswers(t, r)
 	requireRealTTLs(t, r, clock)
 	require.NotZero(t, r.Stats().TCP)
-	_, err := r.Lookup(context.Background(), anyone, "loop.real.test")
+	_, err := r.Lookup(context.Background(), testAccount, "loop.real.test")
 	require.ErrorAs(t, err, new(*Error))
-	_, err = r.Lookup(context.Background(), anyone, "lame.test")
+	_, err = r.Lookup(context.Background(), testAccount, "lame.test")
 	requireError(t, err, Failure, Rcode)
 	require.ErrorContains(t, err, "answered SERVFAIL")
 }
@@ -85,7 +85,7 @@ func TestUnboundGoesDown(t *testing.T) {
 	unbound := startUnbound(t, startNSD(t).addr)
 	r, clock := openAt(t, Config{Timeout: time.Second, StaleWait: 50 * time.Millisecond}, unbound.addr)
 	requireKnown := func(domain string) {
-		mx, err := r.Lookup(context.Background(), anyone, domain)
+		mx, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
 		require.True(t, mx)
 	}
@@ -95,7 +95,7 @@ func TestUnboundGoesDown(t *testing.T) {
 	unbound.signal(t, syscall.SIGSTOP)
 	requireKnown("real.test")
 	require.EqualValues(t, 1, r.Stats().Stale)
-	_, err := r.Lookup(context.Background(), anyone, "short.real.test")
+	_, err := r.Lookup(context.Background(), testAccount, "short.real.test")
 	requireError(t, err, Timeout, NoAnswer)
 
 	unbound.signal(t, syscall.SIGCONT)
@@ -105,7 +105,7 @@ func TestUnboundGoesDown(t *testing.T) {
 
 	unbound.signal(t, syscall.SIGKILL)
 	eventually(t, func() bool { return r.Probe(context.Background()) != nil })
-	_, err = r.Lookup(context.Background(), anyone, "big.other.test")
+	_, err = r.Lookup(context.Background(), testAccount, "big.other.test")
 	requireError(t, err, Failure, Unreachable)
 	requireKnown("alias.real.test")
 }
@@ -119,7 +119,7 @@ func requireRealAnswers(t *testing.T, r *Resolver) {
 		"mail.real.test": false, "null.real.test": false, "any.real.test": false,
 		"nowhere.real.test": false, "bare.real.test": false, "lost.real.test": false,
 	} {
-		got, err := r.Lookup(context.Background(), anyone, domain)
+		got, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err, domain)
 		require.Equal(t, mx, got, domain)
 	}
@@ -135,7 +135,7 @@ func requireRealTTLs(t *testing.T, r *Resolver, clock *fakeClock) {
 	} {
 		known, fresh, _ := r.cache.get(domain)
 		require.True(t, fresh, domain)
-		left := time.Duration(known.until - clock.NowNano())
+		left := time.Duration(known.freshUntil - clock.NowNano())
 		require.InDelta(t, ttl, left.Seconds(), 3, domain)
 	}
 }

@@ -9,10 +9,10 @@ import (
 
 // answer is what one message says about a name.
 type answer struct {
-	mx   bool
-	ttl  time.Duration // of the records it rests on, unclamped
-	next string        // where set, the answer goes no further than a CNAME to this name
-	hops int           // CNAMEs passed
+	mx     bool
+	ttl    time.Duration // of the records it rests on, unclamped
+	target string        // where set, the answer goes no further than a CNAME to this name
+	hops   int           // CNAMEs passed
 }
 
 // decide reads msg, the decoded answer to a question for the MX of name (in
@@ -22,15 +22,15 @@ func decide(msg *dns.Msg, name string) (answer, *Error) {
 	if msg.Rcode != dns.RcodeSuccess && msg.Rcode != dns.RcodeNameError {
 		return answer{}, &Error{Kind: Failure, Reason: Rcode, Rcode: msg.Rcode, Detail: extendedError(msg)}
 	}
-	end, a, err := walk(msg.Answer, name)
+	end, a, err := followCNAMEs(msg.Answer, name)
 	if err != nil {
 		return answer{}, err
 	}
-	if mx, ttl, found := exchanges(msg.Answer, end); found {
+	if mx, ttl, found := decideMX(msg.Answer, end); found {
 		a.mx, a.ttl = mx, min(a.ttl, ttl)
 		return a, nil
 	}
-	return deny(msg, end, a)
+	return decideNegative(msg, end, a)
 }
 
 // extendedError names the first extended error of msg (RFC 8914). Its free text
@@ -50,10 +50,10 @@ func extendedError(msg *dns.Msg) string {
 
 // walk follows the CNAMEs among records from name to the last one's target.
 // The TTL so far is the least of theirs.
-func walk(records []dns.RR, name string) (end string, a answer, err *Error) {
+func followCNAMEs(records []dns.RR, name string) (end string, a answer, err *Error) {
 	a.ttl = forever
 	for {
-		alias := aliasOf(records, name)
+		alias := cnameOf(records, name)
 		if alias == nil {
 			return name, a, nil
 		}
@@ -65,7 +65,7 @@ func walk(records []dns.RR, name string) (end string, a answer, err *Error) {
 	}
 }
 
-func aliasOf(records []dns.RR, name string) *dns.CNAME {
+func cnameOf(records []dns.RR, name string) *dns.CNAME {
 	for _, rr := range records {
 		if c, ok := rr.(*dns.CNAME); ok && isOwner(rr, name) {
 			return c
@@ -76,7 +76,7 @@ func aliasOf(records []dns.RR, name string) *dns.CNAME {
 
 // exchanges judges the MX records of name: one host name is enough. Without
 // one the domain takes no mail, as with null MX.
-func exchanges(records []dns.RR, name string) (mx bool, ttl time.Duration, found bool) {
+func decideMX(records []dns.RR, name string) (mx bool, ttl time.Duration, found bool) {
 	ttl = forever
 	for _, rr := range records {
 		if r, ok := rr.(*dns.MX); ok && isOwner(rr, name) {

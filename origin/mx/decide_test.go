@@ -61,7 +61,7 @@ func TestDecide(t *testing.T) {
 	} {
 		a, err := decide(message(test.rcode, test.answer, test.authority), "example.test.")
 		require.Nil(t, err, test.why)
-		says := a.next
+		says := a.target
 		if says == "" {
 			says = map[bool]string{true: yes, false: no}[a.mx]
 		}
@@ -113,10 +113,10 @@ func TestACutReplyDoesNotDecode(t *testing.T) {
 		wire, err := m.Pack()
 		require.NoError(t, err)
 		for n := range wire {
-			reply, _ := read(wire[:n], query)
+			reply, _ := parseReply(wire[:n], query)
 			require.Nil(t, reply, "%d of %d bytes of %v", n, len(wire), m)
 		}
-		reply, err := read(wire, query)
+		reply, err := parseReply(wire, query)
 		require.NoError(t, err)
 		require.NotNil(t, reply)
 	}

@@ -24,17 +24,17 @@ func (k Kind) String() string {
 type Reason uint8
 
 const (
-	NoAnswer    Reason = iota + 1 // Timeout: the resolver was silent
-	Busy                          // Timeout: no look-up slot came free
-	Rcode                         // Failure: SERVFAIL, REFUSED and the like
-	Malformed                     // Failure: an answer that does not decode
-	Lame                          // Failure: a referral in place of an answer
-	Loop                          // Failure: CNAMEs without end
-	Unreachable                   // Failure: the network or host refused
-	TooMany                       // Limited: by the account
-	Overloaded                    // Limited: by all accounts together
-	NotALabel                     // Failure: the caller passed a U-label
-	Closed                        // Failure: the resolver was closed
+	NoAnswer     Reason = iota + 1 // Timeout: the resolver was silent
+	NoSlot                         // Timeout: no look-up slot came free
+	Rcode                          // Failure: SERVFAIL, REFUSED and the like
+	Malformed                      // Failure: an answer that does not decode
+	Lame                           // Failure: a referral in place of an answer
+	Loop                           // Failure: CNAMEs without end
+	Unreachable                    // Failure: the network or host refused
+	AccountLimit                   // Limited: by the account
+	GlobalLimit                    // Limited: by all accounts together
+	NotALabel                      // Failure: the caller passed a U-label
+	Closed                         // Failure: the resolver was closed
 )
 
 // Error is a look-up that found out nothing. It never has the domain, which
@@ -51,13 +51,13 @@ type Error struct {
 // Error says what is wrong, where, and what to do.
 func (e *Error) Error() string {
 	if e.Server == "" {
-		return "mx: " + e.what() + "; " + nextSteps[e.Reason]
+		return "mx: " + e.describe() + "; " + nextSteps[e.Reason]
 	}
-	return fmt.Sprintf("mx: resolver %s %s; %s", e.Server, e.what(), nextSteps[e.Reason])
+	return fmt.Sprintf("mx: resolver %s %s; %s", e.Server, e.describe(), nextSteps[e.Reason])
 }
 
-func (e *Error) what() string {
-	what := happenings[e.Reason]
+func (e *Error) describe() string {
+	what := reasonTexts[e.Reason]
 	if e.Reason == Rcode {
 		what += rcodeName(e.Rcode)
 	}
@@ -74,7 +74,7 @@ func (e *Error) what() string {
 func (e *Error) Unwrap() error { return e.Cause }
 
 // from names the server to blame, where there is an error.
-func (e *Error) from(s *server) *Error {
+func (e *Error) withServer(s *server) *Error {
 	if e != nil {
 		e.Server = s.address
 	}
@@ -88,36 +88,36 @@ func rcodeName(rcode int) string {
 	return fmt.Sprintf("RCODE%d", rcode)
 }
 
-var happenings = [...]string{
-	NoAnswer:    "gave no answer in time",
-	Busy:        "no look-up slot came free in time",
-	Rcode:       "answered ",
-	Malformed:   "gave a malformed answer",
-	Lame:        "answered with a referral, as a server that does not recurse",
-	Loop:        "answered with a CNAME chain that is a loop or too long",
-	Unreachable: "is unreachable",
-	TooMany:     "the account has as many look-ups waiting as it may",
-	Overloaded:  "as many look-ups wait as may",
-	NotALabel:   "the domain is not in A-label form",
-	Closed:      "the resolver was closed",
+var reasonTexts = [...]string{
+	NoAnswer:     "gave no answer in time",
+	NoSlot:       "no look-up slot came free in time",
+	Rcode:        "answered ",
+	Malformed:    "gave a malformed answer",
+	Lame:         "answered with a referral, as a server that does not recurse",
+	Loop:         "answered with a CNAME chain that is a loop or too long",
+	Unreachable:  "is unreachable",
+	AccountLimit: "the account has as many look-ups waiting as it may",
+	GlobalLimit:  "as many look-ups wait as may",
+	NotALabel:    "the domain is not in A-label form",
+	Closed:       "the resolver was closed",
 }
 
 var nextSteps = [...]string{
-	NoAnswer:    "try again; if it persists, check the resolver's load and its way out, or name another with --dns",
-	Busy:        "try again; if it persists, the resolver is too slow for this load",
-	Rcode:       "try again later; if it persists for every domain, check that the resolver recurses for this host",
-	Malformed:   "check what answers at that port, or name another resolver with --dns",
-	Lame:        "name a recursive resolver with --dns",
-	Loop:        "the owner of the domain has to mend it",
-	Unreachable: "check that a resolver listens there, or name another with --dns",
-	TooMany:     "wait for some of them to end",
-	Overloaded:  "try again in a few seconds",
-	NotALabel:   "convert it first (IDNA2008)",
-	Closed:      "the process is stopping; try again elsewhere",
+	NoAnswer:     "try again; if it persists, check the resolver's load and its way out, or name another with --dns",
+	NoSlot:       "try again; if it persists, the resolver is too slow for this load",
+	Rcode:        "try again later; if it persists for every domain, check that the resolver recurses for this host",
+	Malformed:    "check what answers at that port, or name another resolver with --dns",
+	Lame:         "name a recursive resolver with --dns",
+	Loop:         "the owner of the domain has to mend it",
+	Unreachable:  "check that a resolver listens there, or name another with --dns",
+	AccountLimit: "wait for some of them to end",
+	GlobalLimit:  "try again in a few seconds",
+	NotALabel:    "convert it first (IDNA2008)",
+	Closed:       "the process is stopping; try again elsewhere",
 }
 
 // worse keeps the more informative of two errors: the first that is no timeout.
-func worse(a, b *Error) *Error {
+func moreInformative(a, b *Error) *Error {
 	if a == nil || b != nil && a.Kind == Timeout && b.Kind == Failure {
 		return b
 	}

@@ -10,20 +10,20 @@ import (
 
 func TestErrorsSayWhatWhereAndWhatToDo(t *testing.T) {
 	for reason, says := range map[Reason]string{
-		NoAnswer:    "mx: resolver 192.0.2.53:53 gave no answer in time; try again; ",
-		Busy:        "mx: no look-up slot came free in time; try again; ",
-		Rcode:       "mx: resolver 192.0.2.53:53 answered SERVFAIL; try again later; ",
-		Malformed:   "mx: resolver 192.0.2.53:53 gave a malformed answer; check what answers at that port, ",
-		Lame:        "mx: resolver 192.0.2.53:53 answered with a referral, as a server that does not recurse; name a recursive",
-		Loop:        "mx: resolver 192.0.2.53:53 answered with a CNAME chain that is a loop or too long; the owner ",
-		Unreachable: "mx: resolver 192.0.2.53:53 is unreachable; check that a resolver listens there, ",
-		TooMany:     "mx: the account has as many look-ups waiting as it may; wait for some of them to end",
-		Overloaded:  "mx: as many look-ups wait as may; try again in a few seconds",
-		NotALabel:   "mx: the domain is not in A-label form; convert it first (IDNA2008)",
-		Closed:      "mx: the resolver was closed; the process is stopping; ",
+		NoAnswer:     "mx: resolver 192.0.2.53:53 gave no answer in time; try again; ",
+		NoSlot:       "mx: no look-up slot came free in time; try again; ",
+		Rcode:        "mx: resolver 192.0.2.53:53 answered SERVFAIL; try again later; ",
+		Malformed:    "mx: resolver 192.0.2.53:53 gave a malformed answer; check what answers at that port, ",
+		Lame:         "mx: resolver 192.0.2.53:53 answered with a referral, as a server that does not recurse; name a recursive",
+		Loop:         "mx: resolver 192.0.2.53:53 answered with a CNAME chain that is a loop or too long; the owner ",
+		Unreachable:  "mx: resolver 192.0.2.53:53 is unreachable; check that a resolver listens there, ",
+		AccountLimit: "mx: the account has as many look-ups waiting as it may; wait for some of them to end",
+		GlobalLimit:  "mx: as many look-ups wait as may; try again in a few seconds",
+		NotALabel:    "mx: the domain is not in A-label form; convert it first (IDNA2008)",
+		Closed:       "mx: the resolver was closed; the process is stopping; ",
 	} {
 		e := &Error{Reason: reason}
-		if reason != Busy && reason < TooMany {
+		if reason != NoSlot && reason < AccountLimit {
 			e.Server = "192.0.2.53:53"
 		}
 		if reason == Rcode {
@@ -31,7 +31,7 @@ func TestErrorsSayWhatWhereAndWhatToDo(t *testing.T) {
 		}
 		require.Contains(t, e.Error(), says)
 	}
-	require.Len(t, happenings, int(Closed)+1)
+	require.Len(t, reasonTexts, int(Closed)+1)
 	require.Len(t, nextSteps, int(Closed)+1)
 }
 

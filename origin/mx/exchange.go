@@ -18,17 +18,17 @@ const udpPayload = 1232
 // truncated (RFC 7766 section 5).
 func (r *Resolver) exchange(ctx context.Context, s *server, name string, qtype uint16) (*dns.Msg, *Error) {
 	query := newQuery(name, qtype)
-	reply, err := r.overUDP(ctx, s, query)
+	reply, err := r.exchangeUDP(ctx, s, query)
 	if err == nil && rejectsEDNS(reply) {
 		query = newQuery(name, qtype)
 		query.Extra = nil
-		reply, err = r.overUDP(ctx, s, query)
+		reply, err = r.exchangeUDP(ctx, s, query)
 	}
 	if err == nil && reply.Truncated {
-		reply, err = r.overTCP(ctx, s, query)
+		reply, err = r.exchangeTCP(ctx, s, query)
 	}
 	if err != nil {
-		return nil, classify(ctx, err).from(s)
+		return nil, classify(ctx, err).withServer(s)
 	}
 	return reply, nil
 }
@@ -45,7 +45,7 @@ func rejectsEDNS(reply *dns.Msg) bool {
 // classify makes the error of a failed exchange. Of what the system says only
 // the bare cause is kept.
 func classify(ctx context.Context, err error) *Error {
-	if err == errMalformed || err == errGarbage {
+	if err == errMalformed || err == errNotDNS {
 		return &Error{Kind: Failure, Reason: Malformed}
 	}
 	var timeout net.Error

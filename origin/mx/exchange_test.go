@@ -14,13 +14,13 @@ import (
 
 var (
 	// hasty asks again soon, and still works on a busy machine.
-	hasty = Config{Hedge: 50 * time.Millisecond}
+	quickHedge = Config{Hedge: 50 * time.Millisecond}
 	// impatient has time-outs that a test can sit through.
-	impatient = Config{Timeout: 400 * time.Millisecond, Hedge: 50 * time.Millisecond}
+	shortTimeout = Config{Timeout: 400 * time.Millisecond, Hedge: 50 * time.Millisecond}
 )
 
 func TestFaultsThatAreOvercome(t *testing.T) {
-	for why, fault := range map[string]mxtest.Fault{
+	for why, fault := range map[string]mxtest.Responder{
 		"truncated: asks over TCP":              mxtest.Truncated,
 		"no EDNS0: asks without":                mxtest.NoEDNS,
 		"not implemented: asks without EDNS0":   mxtest.First(1, mxtest.Rcode(dns.RcodeNotImplemented)),
@@ -35,9 +35,9 @@ func TestFaultsThatAreOvercome(t *testing.T) {
 	} {
 		t.Run(why, func(t *testing.T) {
 			server := mxtest.New(t, zone)
-			server.FaultAll(fault)
-			r := open(t, hasty, server.Addr)
-			mx, err := r.Lookup(context.Background(), anyone, "example.test")
+			server.RespondAll(fault)
+			r := open(t, quickHedge, server.Addr)
+			mx, err := r.Lookup(context.Background(), testAccount, "example.test")
 			require.NoError(t, err)
 			require.True(t, mx)
 		})
@@ -62,7 +62,7 @@ func cutOff(w dns.ResponseWriter, reply *dns.Msg) {
 
 func TestFaultsThatAreErrors(t *testing.T) {
 	for why, test := range map[string]struct {
-		fault  mxtest.Fault
+		fault  mxtest.Responder
 		kind   Kind
 		reason Reason
 		waits  bool // until time is out
@@ -75,21 +75,21 @@ func TestFaultsThatAreErrors(t *testing.T) {
 		"a header and nothing behind":  {mxtest.HeaderOnly, Failure, Malformed, false},
 		"only noise":                   {mxtest.Noise, Failure, Malformed, true},
 		"a referral":                   {referral, Failure, Lame, false},
-		"neither recurses nor knows":   {ignorant, Failure, Lame, false},
+		"neither recurses nor knows":   {lame, Failure, Lame, false},
 		"truncated on TCP too":         {alwaysTruncated, Failure, Malformed, false},
 		"truncated, and TCP is silent": {tcpSilent, Timeout, NoAnswer, true},
 	} {
 		t.Run(why, func(t *testing.T) {
 			t.Parallel()
 			server := mxtest.New(t, zone)
-			server.FaultAll(test.fault)
-			c := hasty
+			server.RespondAll(test.fault)
+			c := quickHedge
 			if test.waits {
-				c = impatient
+				c = shortTimeout
 			}
 			r := open(t, c, server.Addr)
 			for _, domain := range []string{"example.test", "null.example.test", "text.example.test"} {
-				_, err := r.Lookup(context.Background(), anyone, domain)
+				_, err := r.Lookup(context.Background(), testAccount, domain)
 				requireError(t, err, test.kind, test.reason)
 				require.Contains(t, err.Error(), server.Addr)
 			}
@@ -103,7 +103,7 @@ func referral(w dns.ResponseWriter, reply *dns.Msg) {
 	_ = w.WriteMsg(reply)
 }
 
-func ignorant(w dns.ResponseWriter, reply *dns.Msg) {
+func lame(w dns.ResponseWriter, reply *dns.Msg) {
 	reply.Authoritative, reply.RecursionAvailable = false, false
 	reply.Rcode, reply.Answer, reply.Ns = dns.RcodeSuccess, nil, nil
 	_ = w.WriteMsg(reply)
@@ -131,15 +131,15 @@ func record(text string) dns.RR {
 func TestNobodyListens(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.Close()
-	r := open(t, hasty, server.Addr)
-	_, err := r.Lookup(context.Background(), anyone, "example.test")
+	r := open(t, quickHedge, server.Addr)
+	_, err := r.Lookup(context.Background(), testAccount, "example.test")
 	requireError(t, err, Failure, Unreachable)
 	require.Less(t, r.Stats().UDP, uint64(minQueries), "twice unreachable is enough")
 }
 
 func TestCNAMELoopIsNoAnswer(t *testing.T) {
 	r := open(t, Config{}, mxtest.Start(t, zone))
-	_, err := r.Lookup(context.Background(), anyone, "loop.example.test")
+	_, err := r.Lookup(context.Background(), testAccount, "loop.example.test")
 	requireError(t, err, Failure, Loop)
 }
 
@@ -150,14 +150,14 @@ func TestCNAMEIsFollowedAcrossAnswers(t *testing.T) {
 		b.test. 300 IN CNAME a.test.
 		round.test. 300 IN CNAME about.test.
 		about.test. 300 IN CNAME round.test.`)
-	server.FaultAll(firstHopOnly)
+	server.RespondAll(firstHopOnly)
 	r := open(t, Config{}, server.Addr)
-	mx, err := r.Lookup(context.Background(), anyone, "b.test")
+	mx, err := r.Lookup(context.Background(), testAccount, "b.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 	require.Equal(t, 1, server.Asked("example.test"))
 
-	_, err = r.Lookup(context.Background(), anyone, "round.test")
+	_, err = r.Lookup(context.Background(), testAccount, "round.test")
 	requireError(t, err, Failure, Loop)
 	require.LessOrEqual(t, server.Asked("round.test")+server.Asked("about.test"), maxHops+1)
 }
@@ -176,7 +176,7 @@ func TestLargeAnswersComeOverTCP(t *testing.T) {
 	}
 	server := mxtest.New(t, big.String())
 	r := open(t, Config{}, server.Addr)
-	mx, err := r.Lookup(context.Background(), anyone, "big.test")
+	mx, err := r.Lookup(context.Background(), testAccount, "big.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 	udp, tcp := server.Queries()
@@ -186,9 +186,9 @@ func TestLargeAnswersComeOverTCP(t *testing.T) {
 
 func TestForgedAnswersAreCounted(t *testing.T) {
 	server := mxtest.New(t, zone)
-	server.FaultAll(mxtest.WrongID)
+	server.RespondAll(mxtest.WrongID)
 	r := open(t, Config{}, server.Addr)
-	_, err := r.Lookup(context.Background(), anyone, "example.test")
+	_, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
 	require.EqualValues(t, 1, r.Stats().Ignored)
 }
@@ -196,7 +196,7 @@ func TestForgedAnswersAreCounted(t *testing.T) {
 // An attacker who guesses ids must not get all 65,536 tries.
 func TestAFloodOfForgeriesIsLeftForTCP(t *testing.T) {
 	server := mxtest.New(t, zone)
-	server.FaultAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
 		if w.RemoteAddr().Network() == "tcp" {
 			mxtest.Answer(w, reply)
 			return
@@ -206,7 +206,7 @@ func TestAFloodOfForgeriesIsLeftForTCP(t *testing.T) {
 		}
 	})
 	r := open(t, Config{}, server.Addr)
-	mx, err := r.Lookup(context.Background(), anyone, "example.test")
+	mx, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 	s := r.Stats()
@@ -219,7 +219,7 @@ func TestOverIPv6(t *testing.T) {
 		t.Skip("no IPv6 on loopback: ", err)
 	}
 	t.Cleanup(server.Close)
-	mx, err := open(t, Config{}, server.Addr).Lookup(context.Background(), anyone, "example.test")
+	mx, err := open(t, Config{}, server.Addr).Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 }

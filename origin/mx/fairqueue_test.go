@@ -14,27 +14,27 @@ import (
 )
 
 // desk is turns with flights that last until the test ends them.
-type desk struct {
-	*turns
+type queueTest struct {
+	*fairQueue
 	t      testing.TB
 	asking map[*flight]bool
 }
 
-func newDesk(t testing.TB, c Config) *desk {
-	all := newTurns(c.withDefaults())
-	return &desk{&all, t, map[*flight]bool{}}
+func newQueueTest(t testing.TB, c Config) *queueTest {
+	all := newFairQueue(c.withDefaults())
+	return &queueTest{&all, t, map[*flight]bool{}}
 }
 
 // wait has a new flight of the account wait for a slot.
-func (d *desk) wait(account int64) (*flight, *place) {
+func (d *queueTest) wait(account int64) (*flight, *waiter) {
 	f := &flight{name: fmt.Sprint(account)}
-	p, err := d.enter(account, f)
+	p, err := d.enqueue(account, f)
 	require.Nil(d.t, err)
-	d.launch()
+	d.startNext()
 	return f, p
 }
 
-func (d *desk) launch() (launched []*flight) {
+func (d *queueTest) startNext() (launched []*flight) {
 	for f := d.next(); f != nil; f = d.next() {
 		d.asking[f] = true
 		launched = append(launched, f)
@@ -42,35 +42,35 @@ func (d *desk) launch() (launched []*flight) {
 	return launched
 }
 
-func (d *desk) end(f *flight) (launched []*flight) {
+func (d *queueTest) end(f *flight) (launched []*flight) {
 	require.True(d.t, d.asking[f])
 	delete(d.asking, f)
 	d.release(f)
-	return d.launch()
+	return d.startNext()
 }
 
-func (d *desk) held(account int64) int {
+func (d *queueTest) held(account int64) int {
 	if q := d.queues[account]; q != nil {
-		return q.held
+		return q.slots
 	}
 	return 0
 }
 
 func TestOneAccountHoldsAQuarter(t *testing.T) {
-	d := newDesk(t, Config{})
+	d := newQueueTest(t, Config{})
 	for range 300 {
 		d.wait(1)
 	}
 	require.Equal(t, 64, d.held(1))
 	require.Equal(t, 192, d.slots.free)
-	require.Equal(t, 236, d.places.taken())
+	require.Equal(t, 236, d.waiting.used())
 }
 
 // However many accounts take all they can get, side by side or one after the
 // other, the next one is served at once.
 func TestTheNextAccountIsServedAtOnce(t *testing.T) {
 	for _, greedy := range []int64{1, 2, 4, 5, 8, 20, 100, 255} {
-		d := newDesk(t, Config{MaxWaiting: 1 << 20})
+		d := newQueueTest(t, Config{MaxWaiting: 1 << 20})
 		for range 100 {
 			for account := range greedy {
 				d.wait(account)
@@ -80,7 +80,7 @@ func TestTheNextAccountIsServedAtOnce(t *testing.T) {
 		f, _ := d.wait(-1)
 		require.True(t, d.asking[f], "%d accounts", greedy)
 	}
-	d := newDesk(t, Config{MaxWaiting: 1 << 20})
+	d := newQueueTest(t, Config{MaxWaiting: 1 << 20})
 	left := 256.0
 	for account := range int64(15) {
 		for range 100 {
@@ -93,7 +93,7 @@ func TestTheNextAccountIsServedAtOnce(t *testing.T) {
 }
 
 func TestAccountsTakeTurns(t *testing.T) {
-	d := newDesk(t, Config{Concurrency: 1, MaxWaiting: 1000})
+	d := newQueueTest(t, Config{Concurrency: 1, MaxWaiting: 1000})
 	first, _ := d.wait(0)
 	for account := range int64(3) {
 		for range account + 2 {
@@ -117,7 +117,7 @@ func TestAccountsTakeTurns(t *testing.T) {
 // A flight that several accounts wait for gets its slot in the first turn of any
 // of them, and gives up its other places.
 func TestAFlightWaitsInEveryQueueThatWantsIt(t *testing.T) {
-	d := newDesk(t, Config{Concurrency: 8})
+	d := newQueueTest(t, Config{Concurrency: 8})
 	slow := []*flight{}
 	for range 2 {
 		f, _ := d.wait(1)
@@ -129,26 +129,26 @@ func TestAFlightWaitsInEveryQueueThatWantsIt(t *testing.T) {
 	wanted, mine := d.wait(1)
 	require.False(t, d.asking[wanted], "account 1 has its share")
 
-	other, err := d.enter(2, wanted)
+	other, err := d.enqueue(2, wanted)
 	require.Nil(t, err)
 	require.NotSame(t, mine, other)
-	require.Equal(t, []*flight{wanted}, d.launch())
+	require.Equal(t, []*flight{wanted}, d.startNext())
 	require.Equal(t, 1, d.held(2), "it takes the slot of the account whose turn it was")
-	require.Nil(t, mine.at)
-	require.Nil(t, d.queues[2].turn)
-	require.Equal(t, 50, d.places.taken())
+	require.Nil(t, mine.element)
+	require.Nil(t, d.queues[2].element)
+	require.Equal(t, 50, d.waiting.used())
 	d.end(slow[0])
 	require.Equal(t, 2, d.held(1), "and the queue goes on")
 }
 
 func TestAnAccountHasOnePlaceForAFlight(t *testing.T) {
-	d := newDesk(t, Config{Concurrency: 1})
+	d := newQueueTest(t, Config{Concurrency: 1})
 	d.wait(1)
 	f, p := d.wait(2)
-	again, err := d.enter(2, f)
+	again, err := d.enqueue(2, f)
 	require.Nil(t, err)
 	require.Same(t, p, again)
-	require.Equal(t, 1, d.places.taken())
+	require.Equal(t, 1, d.waiting.used())
 }
 
 func TestWaitingIsBounded(t *testing.T) {
@@ -162,33 +162,33 @@ func TestWaitingIsBounded(t *testing.T) {
 		{Config{}, 100, 76}, // of the slots each has 2 or 3
 		{Config{MaxWaiting: 10, AccountWaiting: 4}, 2, 3},
 	} {
-		d := newDesk(t, c.config)
+		d := newQueueTest(t, c.config)
 		for range 1100 {
 			for account := range c.greedy {
-				if _, err := d.enter(account, new(flight)); err != nil {
-					requireError(t, err, Limited, TooMany)
+				if _, err := d.enqueue(account, new(flight)); err != nil {
+					requireError(t, err, Limited, AccountLimit)
 				}
-				d.launch()
+				d.startNext()
 			}
 		}
 		for account := range c.greedy {
-			require.InDelta(t, c.each, d.queues[account].places.Len(), 1)
+			require.InDelta(t, c.each, d.queues[account].waiters.Len(), 1)
 		}
 		f, _ := d.wait(-1)
-		require.True(t, d.asking[f] || d.queues[-1].places.Len() == 1)
+		require.True(t, d.asking[f] || d.queues[-1].waiters.Len() == 1)
 	}
 }
 
 // The last bound is that of all accounts together.
 func TestAllPlacesTaken(t *testing.T) {
-	d := newDesk(t, Config{Concurrency: 1, MaxWaiting: 3})
+	d := newQueueTest(t, Config{Concurrency: 1, MaxWaiting: 3})
 	for account := range int64(4) {
 		d.wait(account)
 	}
-	_, err := d.enter(9, new(flight))
-	requireError(t, err, Limited, Overloaded)
-	_, err = d.enter(3, new(flight))
-	requireError(t, err, Limited, TooMany)
+	_, err := d.enqueue(9, new(flight))
+	requireError(t, err, Limited, GlobalLimit)
+	_, err = d.enqueue(3, new(flight))
+	requireError(t, err, Limited, AccountLimit)
 	require.NotContains(t, d.queues, int64(9))
 }
 
@@ -203,23 +203,23 @@ func FuzzTurns(f *testing.F) {
 	}
 	f.Add(seed)
 	f.Fuzz(func(t *testing.T, steps []byte) {
-		d := newDesk(t, Config{Concurrency: 12, MaxWaiting: 24, AccountWaiting: 9})
+		d := newQueueTest(t, Config{Concurrency: 12, MaxWaiting: 24, AccountWaiting: 9})
 		var flights []*flight
 		for _, step := range steps[:min(most, len(steps))] {
 			flights = d.step(step, flights)
-			d.requireSound()
+			d.requireConsistent()
 		}
 		for _, f := range flights {
 			d.finish(f)
 		}
 		require.Empty(t, d.queues)
 		require.Zero(t, d.ring.Len())
-		require.Zero(t, d.slots.taken()+d.places.taken())
+		require.Zero(t, d.slots.used()+d.waiting.used())
 	})
 }
 
 // step has one of 8 accounts wait for a new or an earlier flight, or ends one.
-func (d *desk) step(step byte, flights []*flight) []*flight {
+func (d *queueTest) step(step byte, flights []*flight) []*flight {
 	account, what, which := int64(step&7), step>>6, int(step>>3&7)
 	if what == 0 || len(flights) == 0 {
 		flights = append(flights, new(flight))
@@ -227,40 +227,40 @@ func (d *desk) step(step byte, flights []*flight) []*flight {
 	}
 	f := flights[max(0, len(flights)-1-which)]
 	switch {
-	case what == 1 && f.holder == nil:
-		_, _ = d.enter(account, f)
-		d.launch()
+	case what == 1 && f.owner == nil:
+		_, _ = d.enqueue(account, f)
+		d.startNext()
 	case what == 2:
 		d.finish(f)
-	case what == 3 && len(f.places) > 0:
-		d.leave(f.places[0])
+	case what == 3 && len(f.waiters) > 0:
+		d.remove(f.waiters[0])
 	}
 	return flights
 }
 
 // finish ends f, or its wait.
-func (d *desk) finish(f *flight) {
-	for len(f.places) > 0 {
-		d.leave(f.places[0])
+func (d *queueTest) finish(f *flight) {
+	for len(f.waiters) > 0 {
+		d.remove(f.waiters[0])
 	}
 	if d.asking[f] {
 		d.end(f)
 	}
 }
 
-func (d *desk) requireSound() {
+func (d *queueTest) requireConsistent() {
 	held, waiting := 0, 0
 	for _, q := range d.queues {
-		held, waiting = held+q.held, waiting+q.places.Len()
-		if q.held+q.places.Len() == 0 || q.places.Len() > 0 != (q.turn != nil) {
-			d.t.Fatalf("account %d has %d slots and %d places", q.account, q.held, q.places.Len())
+		held, waiting = held+q.slots, waiting+q.waiters.Len()
+		if q.slots+q.waiters.Len() == 0 || q.waiters.Len() > 0 != (q.element != nil) {
+			d.t.Fatalf("account %d has %d slots and %d places", q.account, q.slots, q.waiters.Len())
 		}
-		if q.turn != nil && d.slots.allows(q.held) {
+		if q.element != nil && d.slots.allows(q.slots) {
 			d.t.Fatalf("account %d waits and may have a slot", q.account)
 		}
 	}
-	if held != d.slots.taken() || held != len(d.asking) || waiting != d.places.taken() {
-		d.t.Fatalf("%d slots are held of %d taken, %d places of %d", held, d.slots.taken(), waiting, d.places.taken())
+	if held != d.slots.used() || held != len(d.asking) || waiting != d.waiting.used() {
+		d.t.Fatalf("%d slots are held of %d taken, %d places of %d", held, d.slots.used(), waiting, d.waiting.used())
 	}
 }
 
@@ -270,18 +270,18 @@ func occupy(t testing.TB, r *Resolver, ctx context.Context, domains ...string) {
 	t.Helper()
 	before := r.Stats().InFlight
 	for _, domain := range domains {
-		go func() { _, _ = r.Lookup(ctx, anyone, domain) }()
+		go func() { _, _ = r.Lookup(ctx, testAccount, domain) }()
 	}
 	eventually(t, func() bool { return r.Stats().InFlight == before+len(domains) })
 }
 
-const other = anyone + 1
+const otherAccount = testAccount + 1
 
 // crowded is a Resolver that gets no answers, where anyone has as many look-ups
 // asking as it may until leave is called.
-func crowded(t testing.TB, c Config) (r *Resolver, server *mxtest.Server, leave context.CancelFunc) {
+func openCrowded(t testing.TB, c Config) (r *Resolver, server *mxtest.Server, leave context.CancelFunc) {
 	server = mxtest.New(t, zone)
-	server.FaultAll(mxtest.Silent)
+	server.RespondAll(mxtest.Silent)
 	c.Concurrency, c.Timeout, c.Hedge = 8, time.Minute, time.Hour
 	r = open(t, c, server.Addr)
 	ctx, leave := context.WithCancel(context.Background())
@@ -291,14 +291,14 @@ func crowded(t testing.TB, c Config) (r *Resolver, server *mxtest.Server, leave 
 }
 
 func TestAnAccountOverItsShareDelaysNoOther(t *testing.T) {
-	r, server, leave := crowded(t, Config{})
-	server.Fault("example.test", mxtest.Answer)
-	server.Fault("two.example.test", mxtest.Answer)
+	r, server, leave := openCrowded(t, Config{})
+	server.Respond("example.test", mxtest.Answer)
+	server.Respond("two.example.test", mxtest.Answer)
 	mine := make(chan error)
-	go func() { _, err := r.Lookup(context.Background(), anyone, "two.example.test"); mine <- err }()
+	go func() { _, err := r.Lookup(context.Background(), testAccount, "two.example.test"); mine <- err }()
 	eventually(t, func() bool { return r.Stats().Waiting == 1 })
 
-	mx, err := r.Lookup(context.Background(), other, "example.test")
+	mx, err := r.Lookup(context.Background(), otherAccount, "example.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 	require.Zero(t, server.Asked("two.example.test"), "that of the first account waits")
@@ -308,13 +308,13 @@ func TestAnAccountOverItsShareDelaysNoOther(t *testing.T) {
 
 // Both accounts get the answer as soon as the turn of one comes.
 func TestJoiningAFlightThatWaits(t *testing.T) {
-	r, server, _ := crowded(t, Config{})
-	server.Fault("example.test", mxtest.Answer)
+	r, server, _ := openCrowded(t, Config{})
+	server.Respond("example.test", mxtest.Answer)
 	answers := make(chan error)
 	lookup := func(account int64) { _, err := r.Lookup(context.Background(), account, "example.test"); answers <- err }
-	go lookup(anyone)
+	go lookup(testAccount)
 	eventually(t, func() bool { return r.Stats().Waiting == 1 })
-	go lookup(other)
+	go lookup(otherAccount)
 	require.NoError(t, <-answers)
 	require.NoError(t, <-answers)
 	require.Equal(t, 1, server.Asked("example.test"))
@@ -323,14 +323,14 @@ func TestJoiningAFlightThatWaits(t *testing.T) {
 
 // The account that started the flight may leave it, waiting or asking.
 func TestTheAccountThatStartedMayLeave(t *testing.T) {
-	r, server, _ := crowded(t, Config{})
+	r, server, _ := openCrowded(t, Config{})
 	answer := make(chan struct{})
-	server.Fault("example.test", func(w dns.ResponseWriter, reply *dns.Msg) { <-answer; mxtest.Answer(w, reply) })
+	server.Respond("example.test", func(w dns.ResponseWriter, reply *dns.Msg) { <-answer; mxtest.Answer(w, reply) })
 	ctx, leave := context.WithCancel(context.Background())
 	first, second := make(chan error), make(chan error)
-	go func() { _, err := r.Lookup(ctx, anyone, "example.test"); first <- err }()
+	go func() { _, err := r.Lookup(ctx, testAccount, "example.test"); first <- err }()
 	eventually(t, func() bool { return r.Stats().Waiting == 1 })
-	go func() { _, err := r.Lookup(context.Background(), other, "example.test"); second <- err }()
+	go func() { _, err := r.Lookup(context.Background(), otherAccount, "example.test"); second <- err }()
 	eventually(t, func() bool { return server.Asked("example.test") == 1 })
 	leave()
 	require.ErrorIs(t, <-first, context.Canceled)
@@ -340,11 +340,11 @@ func TestTheAccountThatStartedMayLeave(t *testing.T) {
 
 // A look-up that waits is dropped with its last caller.
 func TestLeavingFreesThePlace(t *testing.T) {
-	r, server, _ := crowded(t, Config{AccountWaiting: 2})
+	r, server, _ := openCrowded(t, Config{AccountWaiting: 2})
 	ctx, leave := context.WithCancel(context.Background())
 	occupy(t, r, ctx, "a.test", "b.test")
-	_, err := r.Lookup(context.Background(), anyone, "example.test")
-	requireError(t, err, Limited, TooMany)
+	_, err := r.Lookup(context.Background(), testAccount, "example.test")
+	requireError(t, err, Limited, AccountLimit)
 	require.EqualValues(t, 1, r.Stats().Refused)
 	leave()
 	eventually(t, func() bool { return r.Stats().Waiting == 0 })
@@ -361,14 +361,17 @@ func TestNoSlotInTime(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	c := Config{Concurrency: 1, Timeout: 3 * time.Second, StaleWait: time.Minute}
 	r, clock := openAt(t, c, server.Addr)
-	_, err := r.Lookup(context.Background(), anyone, "usual.test")
+	_, err := r.Lookup(context.Background(), testAccount, "usual.test")
 	require.NoError(t, err)
 	clock.advance(301 * time.Second)
-	release := holdSlot(r)
+	release := occupySlot(r)
 	stale := make(chan bool)
-	go func() { mx, err := r.Lookup(context.Background(), anyone, "usual.test"); stale <- mx && err == nil }()
-	_, err = r.Lookup(context.Background(), anyone, "alias.test")
-	requireError(t, err, Timeout, Busy)
+	go func() {
+		mx, err := r.Lookup(context.Background(), testAccount, "usual.test")
+		stale <- mx && err == nil
+	}()
+	_, err = r.Lookup(context.Background(), testAccount, "alias.test")
+	requireError(t, err, Timeout, NoSlot)
 	require.True(t, <-stale)
 	s := r.Stats()
 	require.Equal(t, []uint64{2, 0}, []uint64{s.Expired, s.Timeouts})
@@ -379,20 +382,20 @@ func TestNoSlotInTime(t *testing.T) {
 	}
 	release()
 	for _, domain := range []string{"usual.test", "alias.test"} {
-		mx, err := r.Lookup(context.Background(), anyone, domain)
+		mx, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
 		require.True(t, mx)
 	}
 }
 
 // holdSlot holds the only slot until release is called.
-func holdSlot(r *Resolver) (release func()) {
+func occupySlot(r *Resolver) (release func()) {
 	r.flights.mu.Lock()
 	defer r.flights.mu.Unlock()
 	f := new(flight)
-	_, _ = r.flights.turns.enter(0, f)
-	r.flights.turns.next()
-	return func() { f.cancel = func() {}; r.land(f) }
+	_, _ = r.flights.queue.enqueue(0, f)
+	r.flights.queue.next()
+	return func() { f.cancel = func() {}; r.finish(f) }
 }
 
 // A wait that ends in one account's queue goes on in another's, which began
@@ -400,27 +403,27 @@ func holdSlot(r *Resolver) (release func()) {
 func TestAWaitEndsForItsAccountOnly(t *testing.T) {
 	server := mxtest.New(t, zone)
 	r := open(t, Config{Concurrency: 1}, server.Addr)
-	release := holdSlot(r)
-	answers := map[int64]chan error{anyone: make(chan error), other: make(chan error)}
+	release := occupySlot(r)
+	answers := map[int64]chan error{testAccount: make(chan error), otherAccount: make(chan error)}
 	for account, answer := range answers {
 		go func() { _, err := r.Lookup(context.Background(), account, "example.test"); answer <- err }()
 	}
 	eventually(t, func() bool { return r.Stats().Waiting == 2 })
 	r.flights.mu.Lock()
-	first := r.flights.byName["example.test"].placeIn(r.flights.turns.queues[anyone])
+	first := r.flights.byName["example.test"].waiterIn(r.flights.queue.queues[testAccount])
 	r.flights.mu.Unlock()
 	r.expire(first)
-	requireError(t, <-answers[anyone], Timeout, Busy)
+	requireError(t, <-answers[testAccount], Timeout, NoSlot)
 	release()
-	require.NoError(t, <-answers[other])
+	require.NoError(t, <-answers[otherAccount])
 }
 
 func TestCloseEndsWaits(t *testing.T) {
 	server := mxtest.New(t, zone)
 	r := open(t, Config{Concurrency: 1}, server.Addr)
-	holdSlot(r)
+	occupySlot(r)
 	ended := make(chan error)
-	go func() { _, err := r.Lookup(context.Background(), anyone, "example.test"); ended <- err }()
+	go func() { _, err := r.Lookup(context.Background(), testAccount, "example.test"); ended <- err }()
 	eventually(t, func() bool { return r.Stats().Waiting == 1 })
 	r.Close()
 	requireError(t, <-ended, Failure, Closed)
@@ -432,7 +435,7 @@ func TestCloseEndsWaits(t *testing.T) {
 // others' look-ups are answered all the same, and in the end nothing is left.
 func TestFloodsLeaveOthersAlone(t *testing.T) {
 	server := mxtest.New(t, "*.bulk.test. 300 IN MX 10 mail.test.")
-	server.FaultAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
 		if reply.Question[0].Name[0] != 's' {
 			mxtest.Answer(w, reply)
 		}
@@ -448,7 +451,7 @@ func TestFloodsLeaveOthersAlone(t *testing.T) {
 	eventually(t, func() bool { return r.Stats().InFlight == 1000 })
 	for i := range 50 {
 		callers.Go(func() {
-			mx, err := r.Lookup(context.Background(), other+10, fmt.Sprintf("fine-%d.bulk.test", i))
+			mx, err := r.Lookup(context.Background(), otherAccount+10, fmt.Sprintf("fine-%d.bulk.test", i))
 			require.NoError(t, err)
 			require.True(t, mx)
 		})
@@ -459,7 +462,7 @@ func TestFloodsLeaveOthersAlone(t *testing.T) {
 	eventually(t, func() bool {
 		r.flights.mu.Lock()
 		defer r.flights.mu.Unlock()
-		turns := &r.flights.turns
-		return len(r.flights.byName)+len(turns.queues)+turns.ring.Len()+turns.slots.taken()+turns.places.taken() == 0
+		turns := &r.flights.queue
+		return len(r.flights.byName)+len(turns.queues)+turns.ring.Len()+turns.slots.used()+turns.waiting.used() == 0
 	})
 }

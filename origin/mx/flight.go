@@ -11,8 +11,8 @@ import (
 type flight struct {
 	name    string
 	stale   *entry             // for callers that lose patience; nil: none
-	places  []*place           // where it waits for a slot
-	holder  *queue             // the account whose slot it has; nil while it waits
+	waiters []*waiter          // where it waits for a slot
+	owner   *accountQueue      // the account whose slot it has; nil while it waits
 	cancel  context.CancelFunc // ends the look-up
 	started time.Time          // when it began to ask
 	callers int
@@ -21,8 +21,8 @@ type flight struct {
 }
 
 // placeIn returns the flight's place in q, or nil.
-func (f *flight) placeIn(q *queue) *place {
-	for _, p := range f.places {
+func (f *flight) waiterIn(q *accountQueue) *waiter {
+	for _, p := range f.waiters {
 		if p.queue == q {
 			return p
 		}
@@ -33,7 +33,7 @@ func (f *flight) placeIn(q *queue) *place {
 // share waits for the flight of name with all other callers. A caller that has
 // waited long enough gets a stale answer (RFC 8767 section 5), and so does one
 // whose wait ends in another way.
-func (r *Resolver) share(ctx context.Context, account int64, name string) (bool, error) {
+func (r *Resolver) lookUpShared(ctx context.Context, account int64, name string) (bool, error) {
 	f, p, known := r.join(account, name)
 	if f == nil {
 		return r.serve(known)
@@ -51,37 +51,37 @@ func (r *Resolver) share(ctx context.Context, account int64, name string) (bool,
 
 // await returns nil once the flight has landed, and otherwise why the caller
 // waits no longer.
-func (r *Resolver) await(ctx context.Context, f *flight, p *place) error {
+func (r *Resolver) await(ctx context.Context, f *flight, p *waiter) error {
 	var patience <-chan time.Time
 	if f.stale != nil {
-		timer := time.NewTimer(r.patience)
+		timer := time.NewTimer(r.staleWait)
 		defer timer.Stop()
 		patience = timer.C
 	}
 	select {
 	case <-f.done:
 		return nil
-	case <-p.ended():
+	case <-p.done():
 		return p.err
 	case <-patience:
-		return errPatience
+		return errStaleWait
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
 // errPatience is not seen by callers: they get the stale answer.
-var errPatience = &Error{Kind: Timeout, Reason: NoAnswer}
+var errStaleWait = &Error{Kind: Timeout, Reason: NoAnswer}
 
 // join joins the flight of name or starts one; the place is nil if the flight
 // asks already. The flight is nil if the cache is fresh or no look-up may
 // start; then known is the answer.
-func (r *Resolver) join(account int64, name string) (f *flight, p *place, known entry) {
+func (r *Resolver) join(account int64, name string) (f *flight, p *waiter, known entry) {
 	fs := &r.flights
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f = fs.byName[name]
-	if f != nil && f.holder != nil {
+	if f != nil && f.owner != nil {
 		f.callers++
 		r.counters.shared.Add(1)
 		return f, nil, entry{}
@@ -93,7 +93,7 @@ func (r *Resolver) join(account int64, name string) (f *flight, p *place, known 
 	}
 	p, err := r.enter(account, f)
 	if err != nil {
-		return nil, nil, f.instead(err)
+		return nil, nil, f.fallback(err)
 	}
 	return f, p, entry{}
 }
@@ -116,29 +116,29 @@ func (r *Resolver) newFlight(name string) (*flight, entry) {
 
 // enter adds a caller of the account to a flight that does not ask yet; mu is
 // held.
-func (r *Resolver) enter(account int64, f *flight) (*place, *Error) {
+func (r *Resolver) enter(account int64, f *flight) (*waiter, *Error) {
 	fs := &r.flights
 	if fs.closed {
 		return nil, &Error{Kind: Failure, Reason: Closed}
 	}
-	p, err := fs.turns.enter(account, f)
+	p, err := fs.queue.enqueue(account, f)
 	if err != nil {
 		r.counters.refused.Add(1)
 		return nil, err
 	}
-	r.counters.began(fs.byName[f.name] == nil)
+	r.counters.countMiss(fs.byName[f.name] == nil)
 	f.callers++
 	p.callers++
 	fs.byName[f.name] = f
-	r.launch()
-	if p.at != nil && p.timer == nil {
+	r.startNext()
+	if p.element != nil && p.timer == nil {
 		p.timer = time.AfterFunc(r.timeout, func() { r.expire(p) })
 	}
 	return p, nil
 }
 
 // instead is what a caller gets in place of a look-up that err prevents.
-func (f *flight) instead(err *Error) entry {
+func (f *flight) fallback(err *Error) entry {
 	if f.stale != nil {
 		return *f.stale
 	}
@@ -146,56 +146,56 @@ func (f *flight) instead(err *Error) entry {
 }
 
 // launch starts the flights whose turn it is; mu is held.
-func (r *Resolver) launch() {
-	for f := r.flights.turns.next(); f != nil; f = r.flights.turns.next() {
-		ctx, cancel := context.WithTimeout(r.life, r.timeout)
+func (r *Resolver) startNext() {
+	for f := r.flights.queue.next(); f != nil; f = r.flights.queue.next() {
+		ctx, cancel := context.WithTimeout(r.ctx, r.timeout)
 		f.cancel, f.started = cancel, time.Now()
-		r.work.Go(func() { r.run(ctx, f) })
+		r.goroutines.Go(func() { r.run(ctx, f) })
 	}
 }
 
 // expire ends a wait that has taken as long as a look-up may. It was not asked
 // about the domain, so nothing is known of it.
-func (r *Resolver) expire(p *place) {
+func (r *Resolver) expire(p *waiter) {
 	fs := &r.flights
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if p.at == nil {
+	if p.element == nil {
 		return // its turn came meanwhile, or its callers left
 	}
 	r.counters.expired.Add(1)
-	fs.end(p, &Error{Kind: Timeout, Reason: Busy})
+	fs.endWait(p, &Error{Kind: Timeout, Reason: NoSlot})
 }
 
 // run looks the domain up and lands the flight.
 func (r *Resolver) run(ctx context.Context, f *flight) {
 	defer f.cancel()
-	a, err := r.follow(ctx, f.name)
-	f.outcome = r.settle(ctx, f, a, err)
-	r.land(f)
+	a, err := r.lookUpMX(ctx, f.name)
+	f.outcome = r.record(ctx, f, a, err)
+	r.finish(f)
 	close(f.done)
 }
 
 // land removes the flight and gives its slot to the next one.
-func (r *Resolver) land(f *flight) {
+func (r *Resolver) finish(f *flight) {
 	fs := &r.flights
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	fs.drop(f)
-	fs.turns.release(f)
-	r.launch()
+	fs.remove(f)
+	fs.queue.release(f)
+	r.startNext()
 }
 
 // settle counts and keeps what was found out. A flight that was called off
 // found out nothing.
-func (r *Resolver) settle(ctx context.Context, f *flight, a answer, err *Error) entry {
+func (r *Resolver) record(ctx context.Context, f *flight, a answer, err *Error) entry {
 	switch {
 	case err == nil:
-		r.counters.outcome(a.mx, 0, time.Since(f.started))
-		return r.cache.keep(f.name, a)
+		r.counters.countOutcome(a.mx, 0, time.Since(f.started))
+		return r.cache.store(f.name, a)
 	case ctx.Err() == context.Canceled:
 		return entry{err: &Error{Kind: Failure, Reason: Closed}}
 	}
-	r.counters.outcome(false, err.Kind, time.Since(f.started))
-	return r.cache.keepFailure(f.name, err, f.stale)
+	r.counters.countOutcome(false, err.Kind, time.Since(f.started))
+	return r.cache.storeFailure(f.name, err, f.stale)
 }

@@ -17,12 +17,12 @@ import (
 
 func TestOneQueryHoweverManyAsk(t *testing.T) {
 	server := mxtest.New(t, zone)
-	server.FaultAll(mxtest.After(100*time.Millisecond, mxtest.Answer))
+	server.RespondAll(mxtest.After(100*time.Millisecond, mxtest.Answer))
 	r := open(t, Config{}, server.Addr)
 	var callers sync.WaitGroup
 	for range 200 {
 		callers.Go(func() {
-			mx, err := r.Lookup(context.Background(), anyone, "example.test")
+			mx, err := r.Lookup(context.Background(), testAccount, "example.test")
 			require.NoError(t, err)
 			require.True(t, mx)
 		})
@@ -39,16 +39,16 @@ func TestOneQueryHoweverManyAsk(t *testing.T) {
 func TestTheFirstCallerMayLeave(t *testing.T) {
 	server := mxtest.New(t, zone)
 	answer := make(chan struct{})
-	server.FaultAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
 		<-answer
 		mxtest.Answer(w, reply)
 	})
 	r := open(t, Config{}, server.Addr)
 	ctx, leave := context.WithCancel(context.Background())
 	first, second := make(chan error), make(chan error)
-	go func() { _, err := r.Lookup(ctx, anyone, "example.test"); first <- err }()
+	go func() { _, err := r.Lookup(ctx, testAccount, "example.test"); first <- err }()
 	eventually(t, func() bool { return r.Stats().Misses == 1 })
-	go func() { _, err := r.Lookup(context.Background(), anyone, "example.test"); second <- err }()
+	go func() { _, err := r.Lookup(context.Background(), testAccount, "example.test"); second <- err }()
 	eventually(t, func() bool { return r.Stats().Shared == 1 })
 
 	leave()
@@ -61,13 +61,13 @@ func TestTheFirstCallerMayLeave(t *testing.T) {
 // Who leaves last frees the slot, and leaves no failure behind.
 func TestTheLastCallerCallsTheFlightOff(t *testing.T) {
 	server := mxtest.New(t, zone)
-	server.FaultAll(mxtest.Silent)
+	server.RespondAll(mxtest.Silent)
 	r := open(t, Config{Concurrency: 1}, server.Addr)
 	ctx, leave := context.WithCancel(context.Background())
 	var callers sync.WaitGroup
 	for range 10 {
 		callers.Go(func() {
-			_, err := r.Lookup(ctx, anyone, "example.test")
+			_, err := r.Lookup(ctx, testAccount, "example.test")
 			require.ErrorIs(t, err, context.Canceled)
 		})
 	}
@@ -76,9 +76,9 @@ func TestTheLastCallerCallsTheFlightOff(t *testing.T) {
 	callers.Wait()
 	require.Zero(t, r.Stats().InFlight)
 
-	server.FaultAll(mxtest.Answer)
+	server.RespondAll(mxtest.Answer)
 	for _, domain := range []string{"two.example.test", "example.test"} {
-		mx, err := r.Lookup(context.Background(), anyone, domain)
+		mx, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
 		require.True(t, mx)
 	}
@@ -90,22 +90,22 @@ func TestTheLastCallerCallsTheFlightOff(t *testing.T) {
 func TestAFlightDropsOnlyItself(t *testing.T) {
 	old, young := &flight{name: "example.test"}, &flight{name: "example.test"}
 	under := flights{byName: map[string]*flight{"example.test": young}}
-	under.drop(old)
+	under.remove(old)
 	require.Same(t, young, under.byName["example.test"])
-	under.drop(young)
+	under.remove(young)
 	require.Empty(t, under.byName)
 }
 
 // Every socket and goroutine of a look-up goes with its last caller.
 func TestCancellationFreesEverything(t *testing.T) {
 	server := mxtest.New(t, zone)
-	server.FaultAll(mxtest.Silent)
+	server.RespondAll(mxtest.Silent)
 	r := open(t, Config{Timeout: time.Minute, Hedge: 5 * time.Millisecond}, server.Addr)
 	goroutines, sockets := runtime.NumGoroutine(), openFiles(t)
 	ctx, leave := context.WithCancel(context.Background())
 	var callers sync.WaitGroup
 	for i := range 50 {
-		callers.Go(func() { _, _ = r.Lookup(ctx, anyone, fmt.Sprintf("%d.test", i)) })
+		callers.Go(func() { _, _ = r.Lookup(ctx, testAccount, fmt.Sprintf("%d.test", i)) })
 	}
 	eventually(t, func() bool { return r.Stats().UDP == 50*minQueries })
 	require.GreaterOrEqual(t, openFiles(t), sockets+50*minQueries, "or the test sees nothing")
@@ -127,7 +127,7 @@ func TestConcurrencyIsCapped(t *testing.T) {
 	const limit = 4
 	server := mxtest.New(t, "*.test. 300 IN MX 10 mail.test.")
 	var now, most atomic.Int64
-	server.FaultAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
 		for n, m := now.Add(1), most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -149,10 +149,10 @@ func TestConcurrencyIsCapped(t *testing.T) {
 
 func TestFailuresAreSharedToo(t *testing.T) {
 	server := mxtest.New(t, zone)
-	server.FaultAll(mxtest.ServFail)
+	server.RespondAll(mxtest.ServFail)
 	r := open(t, Config{}, server.Addr)
 	for range 5 {
-		_, err := r.Lookup(context.Background(), anyone, "example.test")
+		_, err := r.Lookup(context.Background(), testAccount, "example.test")
 		requireError(t, err, Failure, Rcode)
 	}
 	require.Equal(t, 1, server.Asked("example.test"))
@@ -163,10 +163,10 @@ func TestFailuresAreSharedToo(t *testing.T) {
 func TestManyCallersAndFaults(t *testing.T) {
 	server := mxtest.New(t, "*.test. 1 IN MX 10 mail.test.")
 	for i := range 20 {
-		fault := []mxtest.Fault{mxtest.Answer, mxtest.Silent, mxtest.ServFail, mxtest.WrongID, mxtest.Truncated}[i%5]
-		server.Fault(fmt.Sprintf("%d.test", i), fault)
+		fault := []mxtest.Responder{mxtest.Answer, mxtest.Silent, mxtest.ServFail, mxtest.WrongID, mxtest.Truncated}[i%5]
+		server.Respond(fmt.Sprintf("%d.test", i), fault)
 	}
-	c := impatient
+	c := shortTimeout
 	c.CacheEntries, c.Concurrency, c.MinTTL, c.FailureTTL = 10, 8, time.Millisecond, time.Millisecond
 	r := open(t, c, server.Addr)
 	var callers sync.WaitGroup
@@ -174,7 +174,7 @@ func TestManyCallersAndFaults(t *testing.T) {
 		callers.Go(func() {
 			for i := range 40 {
 				ctx, leave := context.WithTimeout(context.Background(), time.Duration(worker*i%30)*time.Millisecond)
-				mx, err := r.Lookup(ctx, anyone, fmt.Sprintf("%d.test", (worker+i)%20))
+				mx, err := r.Lookup(ctx, testAccount, fmt.Sprintf("%d.test", (worker+i)%20))
 				require.True(t, mx || err != nil, "every name has MX")
 				leave()
 			}

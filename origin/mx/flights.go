@@ -9,13 +9,13 @@ import (
 type flights struct {
 	mu     sync.Mutex
 	byName map[string]*flight
-	turns  turns
+	queue  fairQueue
 	closed bool
 }
 
 // leave removes a caller; the last one to leave calls the flight off. The
 // refresh of a stale answer goes on, since its result is for later callers.
-func (fs *flights) leave(f *flight, p *place) {
+func (fs *flights) leave(f *flight, p *waiter) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if p != nil {
@@ -26,17 +26,17 @@ func (fs *flights) leave(f *flight, p *place) {
 		return
 	}
 	if p != nil && p.callers == 0 {
-		fs.turns.leave(p)
+		fs.queue.remove(p)
 	}
 	if f.callers == 0 {
-		fs.drop(f)
+		fs.remove(f)
 		f.cancel()
 	}
 }
 
 // drop removes f from the map, unless a newer flight has its name by now; mu is
 // held.
-func (fs *flights) drop(f *flight) {
+func (fs *flights) remove(f *flight) {
 	if fs.byName[f.name] == f {
 		delete(fs.byName, f.name)
 	}
@@ -44,12 +44,12 @@ func (fs *flights) drop(f *flight) {
 
 // end ends the wait at p without a slot, and with it the flight if it waits
 // nowhere else; mu is held.
-func (fs *flights) end(p *place, err *Error) {
-	fs.turns.leave(p)
+func (fs *flights) endWait(p *waiter, err *Error) {
+	fs.queue.remove(p)
 	p.err = err
-	close(p.over)
-	if len(p.flight.places) == 0 {
-		fs.drop(p.flight)
+	close(p.ended)
+	if len(p.flight.waiters) == 0 {
+		fs.remove(p.flight)
 	}
 }
 
@@ -59,8 +59,8 @@ func (fs *flights) close() {
 	defer fs.mu.Unlock()
 	fs.closed = true
 	for _, f := range fs.byName {
-		for _, p := range slices.Clone(f.places) {
-			fs.end(p, &Error{Kind: Failure, Reason: Closed})
+		for _, p := range slices.Clone(f.waiters) {
+			fs.endWait(p, &Error{Kind: Failure, Reason: Closed})
 		}
 	}
 }
@@ -68,5 +68,5 @@ func (fs *flights) close() {
 func (fs *flights) count() (underWay, waiting int) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	return len(fs.byName), fs.turns.places.taken()
+	return len(fs.byName), fs.queue.waiting.used()
 }

@@ -55,7 +55,7 @@ func FuzzDecide(f *testing.F) {
 			require.NotContains(t, failure.Error(), "example.test")
 			require.Zero(t, a)
 			return
-		case a.next != "":
+		case a.target != "":
 			require.Positive(t, a.hops)
 			require.False(t, a.mx)
 		case a.mx:
@@ -96,14 +96,14 @@ func FuzzRead(f *testing.F) {
 		f.Add(wire[1:])  // shifted
 	}
 	f.Fuzz(func(t *testing.T, wire []byte) {
-		reply, err := read(wire, query)
+		reply, err := parseReply(wire, query)
 		if reply == nil {
 			return
 		}
 		require.NoError(t, err)
 		require.Equal(t, []byte{0x4d, 0x58}, wire[:2])
 		if !reply.Truncated {
-			require.True(t, answers(reply, query))
+			require.True(t, isReply(reply, query))
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func TestTheSecondServerAnswersForTheFirst(t *testing.T) {
-	for why, fault := range map[string]mxtest.Fault{
+	for why, fault := range map[string]mxtest.Responder{
 		"silence":    mxtest.Silent,
 		"slowness":   mxtest.After(300*time.Millisecond, mxtest.Answer),
 		"SERVFAIL":   mxtest.ServFail,
@@ -19,13 +19,13 @@ func TestTheSecondServerAnswersForTheFirst(t *testing.T) {
 		"garbage":    mxtest.Garbage,
 		"noise":      mxtest.Noise,
 		"a referral": referral,
-		"lameness":   ignorant,
+		"lameness":   lame,
 	} {
 		t.Run(why, func(t *testing.T) {
 			first, second := mxtest.New(t, zone), mxtest.New(t, zone)
-			first.FaultAll(fault)
-			r := open(t, hasty, first.Addr, second.Addr)
-			mx, err := r.Lookup(context.Background(), anyone, "example.test")
+			first.RespondAll(fault)
+			r := open(t, quickHedge, first.Addr, second.Addr)
+			mx, err := r.Lookup(context.Background(), testAccount, "example.test")
 			require.NoError(t, err)
 			require.True(t, mx)
 			require.NotZero(t, first.Asked("example.test"))
@@ -38,10 +38,10 @@ func TestTheSecondServerAnswersForTheFirst(t *testing.T) {
 func TestLateServersAreAskedLast(t *testing.T) {
 	down, silent, good := mxtest.New(t, zone), mxtest.New(t, zone), mxtest.New(t, zone)
 	down.Close()
-	silent.FaultAll(mxtest.Silent)
+	silent.RespondAll(mxtest.Silent)
 	r := open(t, Config{Hedge: 200 * time.Millisecond}, down.Addr, silent.Addr, good.Addr)
 	for _, domain := range []string{"example.test", "two.example.test", "null.example.test"} {
-		_, err := r.Lookup(context.Background(), anyone, domain)
+		_, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
 		require.Equal(t, 1, good.Asked(domain))
 	}
@@ -50,13 +50,13 @@ func TestLateServersAreAskedLast(t *testing.T) {
 }
 
 // never is a pace that no test reaches.
-var never = Config{Timeout: 10 * time.Second, Hedge: time.Hour}
+var noHedge = Config{Timeout: 10 * time.Second, Hedge: time.Hour}
 
 func TestAFailureIsNotWaitedFor(t *testing.T) {
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
-	first.FaultAll(mxtest.ServFail)
-	r := open(t, never, first.Addr, second.Addr)
-	mx, err := r.Lookup(context.Background(), anyone, "example.test")
+	first.RespondAll(mxtest.ServFail)
+	r := open(t, noHedge, first.Addr, second.Addr)
+	mx, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 }
@@ -64,9 +64,9 @@ func TestAFailureIsNotWaitedFor(t *testing.T) {
 func TestUnreachableServersAreAskedLast(t *testing.T) {
 	down, good := mxtest.New(t, zone), mxtest.New(t, zone)
 	down.Close()
-	r := open(t, never, down.Addr, good.Addr)
+	r := open(t, noHedge, down.Addr, good.Addr)
 	for _, domain := range []string{"example.test", "two.example.test"} {
-		_, err := r.Lookup(context.Background(), anyone, domain)
+		_, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
 	}
 	require.EqualValues(t, 3, r.Stats().UDP, "two at first, one from then on")
@@ -74,20 +74,20 @@ func TestUnreachableServersAreAskedLast(t *testing.T) {
 
 func TestAllServersFail(t *testing.T) {
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
-	first.FaultAll(mxtest.ServFail)
-	second.FaultAll(mxtest.Refused)
+	first.RespondAll(mxtest.ServFail)
+	second.RespondAll(mxtest.Refused)
 	r := open(t, Config{}, first.Addr, second.Addr)
-	_, err := r.Lookup(context.Background(), anyone, "example.test")
+	_, err := r.Lookup(context.Background(), testAccount, "example.test")
 	requireError(t, err, Failure, Rcode)
 	require.EqualValues(t, 2, r.Stats().UDP, "a server that has answered is not asked again")
 }
 
 func TestAFailureTellsMoreThanSilence(t *testing.T) {
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
-	first.FaultAll(mxtest.Silent)
-	second.FaultAll(mxtest.ServFail)
-	r := open(t, impatient, first.Addr, second.Addr)
-	_, err := r.Lookup(context.Background(), anyone, "example.test")
+	first.RespondAll(mxtest.Silent)
+	second.RespondAll(mxtest.ServFail)
+	r := open(t, shortTimeout, first.Addr, second.Addr)
+	_, err := r.Lookup(context.Background(), testAccount, "example.test")
 	requireError(t, err, Failure, Rcode)
 	require.ErrorContains(t, err, second.Addr)
 }
@@ -95,17 +95,17 @@ func TestAFailureTellsMoreThanSilence(t *testing.T) {
 func TestNoSuchNameIsFinal(t *testing.T) {
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 	r := open(t, Config{}, first.Addr, second.Addr)
-	_, err := r.Lookup(context.Background(), anyone, "nowhere.example.test")
+	_, err := r.Lookup(context.Background(), testAccount, "nowhere.example.test")
 	require.NoError(t, err)
 	require.Zero(t, second.Asked("nowhere.example.test"))
 }
 
 func TestASlowServerIsHeard(t *testing.T) {
 	slow, silent := mxtest.New(t, zone), mxtest.New(t, zone)
-	slow.FaultAll(mxtest.After(250*time.Millisecond, mxtest.Answer))
-	silent.FaultAll(mxtest.Silent)
+	slow.RespondAll(mxtest.After(250*time.Millisecond, mxtest.Answer))
+	silent.RespondAll(mxtest.Silent)
 	r := open(t, Config{Hedge: 20 * time.Millisecond}, slow.Addr, silent.Addr)
-	mx, err := r.Lookup(context.Background(), anyone, "example.test")
+	mx, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 }
@@ -121,24 +121,24 @@ func TestUnreachableIsTriedOnceMore(t *testing.T) {
 			t.Cleanup(again.Close)
 		}
 	}()
-	mx, err := r.Lookup(context.Background(), anyone, "example.test")
+	mx, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
 	require.True(t, mx)
 }
 
 func TestProbe(t *testing.T) {
 	good, silent, down := mxtest.New(t, zone), mxtest.New(t, zone), mxtest.New(t, zone)
-	silent.FaultAll(mxtest.Silent)
+	silent.RespondAll(mxtest.Silent)
 	down.Close()
 
-	require.NoError(t, open(t, hasty, good.Addr).Probe(context.Background()))
-	require.NoError(t, open(t, hasty, silent.Addr, down.Addr, good.Addr).Probe(context.Background()))
-	good.FaultAll(mxtest.Rcode(dns.RcodeRefused))
-	require.NoError(t, open(t, hasty, good.Addr).Probe(context.Background()), "it answers, whatever it says")
+	require.NoError(t, open(t, quickHedge, good.Addr).Probe(context.Background()))
+	require.NoError(t, open(t, quickHedge, silent.Addr, down.Addr, good.Addr).Probe(context.Background()))
+	good.RespondAll(mxtest.Rcode(dns.RcodeRefused))
+	require.NoError(t, open(t, quickHedge, good.Addr).Probe(context.Background()), "it answers, whatever it says")
 
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	err := open(t, hasty, silent.Addr, down.Addr).Probe(ctx)
+	err := open(t, quickHedge, silent.Addr, down.Addr).Probe(ctx)
 	require.ErrorContains(t, err, silent.Addr+" gave no answer in time")
 	require.ErrorContains(t, err, down.Addr+" is unreachable (connection refused)")
 	require.ErrorContains(t, err, "--dns")

@@ -16,7 +16,7 @@ const (
 
 var (
 	errMalformed = errors.New("the reply does not decode")
-	errGarbage   = errors.New("something came that is no DNS message")
+	errNotDNS    = errors.New("something came that is no DNS message")
 )
 
 // truncated is all there is to know of a truncated reply: its last record may
@@ -25,21 +25,21 @@ var truncated = &dns.Msg{MsgHdr: dns.MsgHdr{Truncated: true}}
 
 // read returns the reply to query, nil if wire answers another query, and
 // errGarbage if it is not DNS. A reply that does not decode is errMalformed.
-func read(wire []byte, query *dns.Msg) (*dns.Msg, error) {
+func parseReply(wire []byte, query *dns.Msg) (*dns.Msg, error) {
 	mine := len(wire) >= headerSize && binary.BigEndian.Uint16(wire) == query.Id && wire[2]&flagQR != 0
 	if mine && wire[2]&flagTC != 0 {
 		return truncated, nil
 	}
 	reply, err := unpack(wire)
 	switch {
-	case err == nil && answers(reply, query):
+	case err == nil && isReply(reply, query):
 		return reply, nil
 	case err == nil:
 		return nil, nil
 	case mine:
 		return nil, errMalformed
 	}
-	return nil, errGarbage
+	return nil, errNotDNS
 }
 
 // unpack decodes wire. The library takes a message that ends before its
@@ -60,7 +60,7 @@ func unpack(wire []byte) (*dns.Msg, error) {
 
 // answers reports whether reply is one to query: its id, and its question but
 // for the case of letters. An error may come without the question.
-func answers(reply, query *dns.Msg) bool {
+func isReply(reply, query *dns.Msg) bool {
 	if reply.Id != query.Id || !reply.Response || reply.Opcode != dns.OpcodeQuery {
 		return false
 	}

@@ -29,17 +29,17 @@ import (
 
 // Resolver looks up MX records. It is safe for concurrent use.
 type Resolver struct {
-	timeout  time.Duration
-	hedge    time.Duration // before the second query of a look-up
-	patience time.Duration // before a stale answer is served
-	servers  []*server
-	cache    *cache
-	flights  flights
-	counters counters
+	timeout   time.Duration
+	hedge     time.Duration // before the second query of a look-up
+	staleWait time.Duration // before a stale answer is served
+	servers   []*server
+	cache     *cache
+	flights   flights
+	counters  counters
 
-	life context.Context // ends at Close
-	end  context.CancelFunc
-	work sync.WaitGroup // flights and their attempts
+	ctx        context.Context // ends at Close
+	cancel     context.CancelFunc
+	goroutines sync.WaitGroup // flights and their attempts
 }
 
 // New returns a Resolver, or says which part of c cannot be used. It sends
@@ -58,11 +58,11 @@ func New(c Config) (*Resolver, error) {
 		return nil, err
 	}
 	r := &Resolver{
-		timeout: c.Timeout, hedge: c.Hedge, patience: c.StaleWait,
+		timeout: c.Timeout, hedge: c.Hedge, staleWait: c.StaleWait,
 		servers: servers, cache: cache,
-		flights: flights{byName: map[string]*flight{}, turns: newTurns(c)},
+		flights: flights{byName: map[string]*flight{}, queue: newFairQueue(c)},
 	}
-	r.life, r.end = context.WithCancel(context.Background())
+	r.ctx, r.cancel = context.WithCancel(context.Background())
 	return r, nil
 }
 
@@ -81,7 +81,7 @@ func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (bo
 	if mx, known, err := r.peek(name); known {
 		return mx, err
 	}
-	return r.share(ctx, account, name)
+	return r.lookUpShared(ctx, account, name)
 }
 
 // Peek answers without a query, or reports that Lookup has to be called: known
@@ -120,7 +120,7 @@ func (r *Resolver) serve(e entry) (bool, error) {
 // Afterwards only what is in the cache is answered.
 func (r *Resolver) Close() {
 	r.flights.close()
-	r.end()
-	r.work.Wait()
+	r.cancel()
+	r.goroutines.Wait()
 	r.cache.close()
 }

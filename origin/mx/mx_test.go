@@ -38,7 +38,7 @@ big.test.            300 IN SOA   ns.big.test. hostmaster.big.test. 1 3600 600 8
 `
 
 // anyone is the account of tests that are not about accounts.
-const anyone = 1
+const testAccount = 1
 
 // open returns a Resolver over the servers that closes with the test.
 func open(t testing.TB, c Config, servers ...string) *Resolver {
@@ -76,7 +76,7 @@ func TestLookupReportsWhetherThereAreMXRecords(t *testing.T) {
 		{"an exchange with an underscore", "score.example.test", false},
 		{"an exchange with a space", "space.example.test", false},
 	} {
-		mx, err := r.Lookup(context.Background(), anyone, test.domain)
+		mx, err := r.Lookup(context.Background(), testAccount, test.domain)
 		require.NoError(t, err, test.why)
 		require.Equal(t, test.mx, mx, test.why)
 	}
@@ -97,14 +97,14 @@ func TestLookupDoesNotAskWhatCannotBe(t *testing.T) {
 		"a space":          "exa mple.test",
 		"a NUL":            "example\x00.test",
 	} {
-		mx, err := r.Lookup(context.Background(), anyone, domain)
+		mx, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err, why)
 		require.False(t, mx, why)
 	}
 	udp, tcp := server.Queries()
 	require.Zero(t, udp+tcp)
 
-	_, err := r.Lookup(context.Background(), anyone, "bücher.test")
+	_, err := r.Lookup(context.Background(), testAccount, "bücher.test")
 	requireError(t, err, Failure, NotALabel)
 }
 
@@ -113,39 +113,39 @@ func TestLookupAsksTheLongestNames(t *testing.T) {
 	name := strings.Join([]string{label, label, label, strings.Repeat("b", 61)}, ".")
 	require.Len(t, name, maxName)
 	r := open(t, Config{}, mxtest.Start(t, name+". 300 IN MX 10 mail.test."))
-	mx, err := r.Lookup(context.Background(), anyone, name)
+	mx, err := r.Lookup(context.Background(), testAccount, name)
 	require.NoError(t, err)
 	require.True(t, mx)
 }
 
 func TestLookupEndsWithItsContext(t *testing.T) {
 	server := mxtest.New(t, zone)
-	server.FaultAll(mxtest.Silent)
+	server.RespondAll(mxtest.Silent)
 	r := open(t, Config{}, server.Addr)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	_, err := r.Lookup(ctx, anyone, "example.test")
+	_, err := r.Lookup(ctx, testAccount, "example.test")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.Zero(t, r.Stats().InFlight, "no caller, no look-up")
 }
 
 func TestCloseEndsLookups(t *testing.T) {
 	server := mxtest.New(t, zone)
-	server.Fault("slow.test", mxtest.Silent)
+	server.Respond("slow.test", mxtest.Silent)
 	r := open(t, Config{}, server.Addr)
-	_, err := r.Lookup(context.Background(), anyone, "example.test")
+	_, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
 	ended := make(chan error)
 	go func() {
-		_, err := r.Lookup(context.Background(), anyone, "slow.test")
+		_, err := r.Lookup(context.Background(), testAccount, "slow.test")
 		ended <- err
 	}()
 	require.Eventually(t, func() bool { return server.Asked("slow.test") > 0 }, time.Second, time.Millisecond)
 	r.Close()
 	requireError(t, <-ended, Failure, Closed)
-	_, err = r.Lookup(context.Background(), anyone, "new.test")
+	_, err = r.Lookup(context.Background(), testAccount, "new.test")
 	requireError(t, err, Failure, Closed)
-	mx, err := r.Lookup(context.Background(), anyone, "example.test")
+	mx, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err, "what is in the cache is still served")
 	require.True(t, mx)
 }

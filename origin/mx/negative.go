@@ -9,7 +9,7 @@ import "github.com/miekg/dns"
 // the target has to be asked for itself. What is left is a referral, with name
 // servers in the SOA's place; and an empty answer, which counts from a
 // server that recurses or is the name's authority.
-func deny(msg *dns.Msg, end string, a answer) (answer, *Error) {
+func decideNegative(msg *dns.Msg, end string, a answer) (answer, *Error) {
 	soa, referral := authority(msg.Ns, end)
 	switch {
 	case soa != nil:
@@ -17,7 +17,7 @@ func deny(msg *dns.Msg, end string, a answer) (answer, *Error) {
 		return a, nil
 	case msg.Rcode == dns.RcodeNameError:
 	case a.hops > 0:
-		a.next = end
+		a.target = end
 		return a, nil
 	case referral || !msg.Authoritative && !msg.RecursionAvailable:
 		return answer{}, &Error{Kind: Failure, Reason: Lame}

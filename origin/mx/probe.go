@@ -16,7 +16,7 @@ const probeTimeout = 2 * time.Second
 func (r *Resolver) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	race := r.newRace(func(ctx context.Context, s *server) (answer, *Error) {
+	race := r.newHedgedQuery(func(ctx context.Context, s *server) (answer, *Error) {
 		_, err := r.exchange(ctx, s, ".", dns.TypeNS)
 		return answer{}, err
 	})
@@ -27,10 +27,10 @@ func (r *Resolver) Probe(ctx context.Context) error {
 }
 
 // errors is what is wrong with each server, those that were not asked left out.
-func (c *race) errors() error {
+func (c *hedgedQuery) errors() error {
 	var all []error
-	for i := range c.lanes {
-		if err := c.lanes[i].err; err != nil {
+	for i := range c.servers {
+		if err := c.servers[i].err; err != nil {
 			all = append(all, err)
 		}
 	}

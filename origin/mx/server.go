@@ -14,7 +14,7 @@ type server struct {
 	lateUntil atomic.Pointer[time.Time] // nil: never was
 }
 
-func (s *server) late() {
+func (s *server) markLate() {
 	until := time.Now().Add(penalty)
 	s.lateUntil.Store(&until)
 }
@@ -26,13 +26,13 @@ func (s *server) isLate(now time.Time) bool {
 
 // line returns the servers in the order to ask: as configured, those that were
 // late behind the others. None is left out.
-func (r *Resolver) line() []lane {
+func (r *Resolver) serverOrder() []serverState {
 	now := time.Now()
-	lanes := make([]lane, 0, len(r.servers))
+	lanes := make([]serverState, 0, len(r.servers))
 	for _, late := range [...]bool{false, true} {
 		for _, s := range r.servers {
 			if s.isLate(now) == late {
-				lanes = append(lanes, lane{server: s})
+				lanes = append(lanes, serverState{server: s})
 			}
 		}
 	}

@@ -53,7 +53,7 @@ type counters struct {
 }
 
 // began counts a look-up that the cache did not answer.
-func (c *counters) began(first bool) {
+func (c *counters) countMiss(first bool) {
 	if first {
 		c.misses.Add(1)
 	} else {
@@ -62,7 +62,7 @@ func (c *counters) began(first bool) {
 }
 
 // outcome counts the end of a look-up; no kind means no error.
-func (c *counters) outcome(mx bool, kind Kind, spent time.Duration) {
+func (c *counters) countOutcome(mx bool, kind Kind, spent time.Duration) {
 	c.spent.Add(int64(spent))
 	switch {
 	case kind == Timeout:

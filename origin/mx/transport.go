@@ -19,7 +19,7 @@ const (
 // the kernel drops what others send) and waits for the reply to it. What
 // comes before is forged or late: it is passed over. Where much of that comes,
 // somebody is guessing ids, and the reply is left for TCP as if truncated.
-func (r *Resolver) overUDP(ctx context.Context, s *server, query *dns.Msg) (*dns.Msg, error) {
+func (r *Resolver) exchangeUDP(ctx context.Context, s *server, query *dns.Msg) (*dns.Msg, error) {
 	r.counters.udp.Add(1)
 	conn, err := send(ctx, "udp", s, query)
 	if err != nil {
@@ -30,12 +30,12 @@ func (r *Resolver) overUDP(ctx context.Context, s *server, query *dns.Msg) (*dns
 	for range maxIgnored {
 		n, err := conn.Read(buffer)
 		if err != nil && garbage {
-			return nil, errGarbage
+			return nil, errNotDNS
 		}
 		if err != nil {
 			return nil, err
 		}
-		reply, err := read(buffer[:n], query)
+		reply, err := parseReply(buffer[:n], query)
 		if reply != nil || err == errMalformed {
 			return reply, err
 		}
@@ -47,7 +47,7 @@ func (r *Resolver) overUDP(ctx context.Context, s *server, query *dns.Msg) (*dns
 
 // overTCP asks again on a stream, where nothing is truncated and no other
 // host can answer.
-func (r *Resolver) overTCP(ctx context.Context, s *server, query *dns.Msg) (*dns.Msg, error) {
+func (r *Resolver) exchangeTCP(ctx context.Context, s *server, query *dns.Msg) (*dns.Msg, error) {
 	r.counters.tcp.Add(1)
 	conn, err := send(ctx, "tcp", s, query)
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *Resolver) overTCP(ctx context.Context, s *server, query *dns.Msg) (*dns
 		return nil, err
 	}
 	reply, err := unpack(wire)
-	if err != nil || reply.Truncated || !answers(reply, query) {
+	if err != nil || reply.Truncated || !isReply(reply, query) {
 		return nil, errMalformed
 	}
 	return reply, nil

@@ -8,7 +8,7 @@ import (
 // bounded shows that one account cannot have more work done than it may: not
 // by asking for the same points many times at once, nor by hanging up.
 func bounded(s *scene) error {
-	s.dns.FaultAll(asNamed)
+	s.dns.RespondAll(asNamed)
 	if err := s.manyBatches(); err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (b *burst) round(domain string) error {
 // dnsGate holds the answers about a domain back until open is called.
 func (s *scene) dnsGate(domain string) (open func()) {
 	opened := make(chan struct{})
-	s.dns.Fault(domain, func(w dns.ResponseWriter, reply *dns.Msg) {
+	s.dns.Respond(domain, func(w dns.ResponseWriter, reply *dns.Msg) {
 		select {
 		case <-opened:
 			mxtest.Answer(w, reply)

@@ -26,7 +26,7 @@ func resolverFaults(s *scene) error {
 	f.expectStatus("before", known, 200)
 	for _, fault := range []struct {
 		name  string
-		fault mxtest.Fault
+		fault mxtest.Responder
 		code  string
 	}{
 		{"silent", mxtest.Silent, "DNS_TIMEOUT"},
@@ -35,9 +35,9 @@ func resolverFaults(s *scene) error {
 		{"garbage", mxtest.Garbage, "DNS_FAILURE"},
 		{"noise", mxtest.Noise, "DNS_"}, // no DNS message: either is true
 	} {
-		s.dns.FaultAll(fault.fault)
+		s.dns.RespondAll(fault.fault)
 		f.try(fault.name, fault.code, known)
-		s.dns.FaultAll(mxtest.Answer)
+		s.dns.RespondAll(mxtest.Answer)
 		f.recover(fault.name)
 	}
 	return s.expectBooks(a, f.points, f.points)

@@ -19,7 +19,7 @@ func idlers(s *scene) error {
 	if err != nil {
 		return err
 	}
-	s.dns.FaultAll(asNamed)
+	s.dns.RespondAll(asNamed)
 	p, err := s.start("--max-connections", fmt.Sprint(fewConnections), "--dns-timeout", "5s")
 	if err != nil {
 		return err

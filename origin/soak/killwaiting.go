@@ -11,7 +11,7 @@ var patientFlags = []string{"--dns-timeout", "30s", "--batch-timeout", "30s"}
 // resolver: none is charged, and batches with an Idempotency-Key are answered
 // at once when they are sent again.
 func killedWaiting(s *scene) error {
-	s.dns.FaultAll(asNamed)
+	s.dns.RespondAll(asNamed)
 	k, err := s.newKills(patientFlags...)
 	if err != nil {
 		return err

@@ -94,6 +94,6 @@ func listenDNS() (*resolver, error) {
 
 // Heal makes the resolver answer again; servfail.example alone always fails.
 func (r *resolver) Heal() {
-	r.FaultAll(mxtest.Answer)
-	r.Fault("servfail.example", mxtest.ServFail)
+	r.RespondAll(mxtest.Answer)
+	r.Respond("servfail.example", mxtest.ServFail)
 }

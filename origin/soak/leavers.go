@@ -9,7 +9,7 @@ import (
 // leavers has clients hang up at random moments after they sent a request. Who
 // left before the transaction took the request up is not charged.
 func leavers(s *scene) error {
-	s.dns.FaultAll(asNamed)
+	s.dns.RespondAll(asNamed)
 	p, err := s.start("--dns-timeout", "2s")
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // answered, one account and then five together. Another account's requests about
 // domains that were never asked about are answered as usual.
 func neighbours(s *scene) error {
-	s.dns.FaultAll(asNamed)
+	s.dns.RespondAll(asNamed)
 	p, err := s.start("--dns-timeout", "5s", "--batch-timeout", "10s")
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 // paced has clients send exactly at their rates with work that takes 0 to 5
 // seconds: none gets a 429.
 func paced(s *scene) error {
-	s.dns.FaultAll(asNamed)
+	s.dns.RespondAll(asNamed)
 	p, err := s.start("--dns-timeout", "6s", "--batch-timeout", "8s")
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ func terminated(s *scene) error {
 	if err != nil {
 		return err
 	}
-	s.dns.Fault("slow.bulk.example", mxtest.Silent)
+	s.dns.Respond("slow.bulk.example", mxtest.Silent)
 	l := &load{account: a, clients: buyers, next: slowAndMixed}
 	var ends []time.Duration
 	for range s.times(20) {

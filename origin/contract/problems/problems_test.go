@@ -49,13 +49,13 @@ func shapeOf(p problem) string {
 	return "input"
 }
 
-// A sentence that only one of the two says belongs into its own code.
-func TestBothSayEverySentence(t *testing.T) {
+// A sentence that only one of the two uses belongs in its own code.
+func TestBothUseEverySentence(t *testing.T) {
 	table, err := readTable(top)
 	require.NoError(t, err)
 	origin, worker := sources(t, "origin/api/*.go", goFile), sources(t, "edge/*/*.ts", typeScriptFile)
 	for _, s := range table.Sentences {
-		require.True(t, uses(origin, "say"+goTitle(s.Name)), "origin/api does not use %s", s.Name)
+		require.True(t, uses(origin, goName(s)), "origin/api does not use %s", s.Name)
 		require.True(t, uses(worker, "SAY."+s.Name), "edge does not use %s", s.Name)
 	}
 }

@@ -17,7 +17,7 @@ var (
 {{range .Problems}}	{{.Name}} = code{ {{printf "%q" .Code}}, {{.Status}}, {{goShape .Shape}} }
 {{end}})
 
-// What origin and worker say in the same words.
+// Sentences that the origin and the worker send in the same words.
 {{range .Sentences}}
 {{if .Parameters}}func {{goName .}}({{join .Parameters}} string) string { return {{expression .}} }
 {{else}}const {{goName .}} = {{expression .}}
@@ -55,7 +55,7 @@ func render(top string) (files map[string][]byte, err error) {
 
 var functions = template.FuncMap{
 	"expression": expression,
-	"goName":     func(s sentence) string { return "say" + goTitle(s.Name) },
+	"goName":     goName,
 	"goShape":    func(name string) string { return map[string]string{"A": "flat", "C": "rate", "input": "ofInput"}[name] },
 	"join":       func(names []string) string { return strings.Join(names, ", ") },
 }
@@ -70,7 +70,8 @@ func execute(text string, t table) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func goTitle(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+// goName returns the name of the sentence in Go: textNoKey for noKey.
+func goName(s sentence) string { return "text" + strings.ToUpper(s.Name[:1]) + s.Name[1:] }
 
 // expression is the sentence as Go and TypeScript write it: quoted, its
 // parameters joined in with +.

@@ -53,9 +53,9 @@ type Server struct {
 	udp, tcp *dns.Server
 	seen     counts
 
-	mu     sync.Mutex
-	faults map[string]Fault // by lower-case name with its final dot
-	all    Fault
+	mu         sync.Mutex
+	responders map[string]Responder // by lower-case name with its final dot
+	fallback   Responder
 }
 
 // Listen serves zone at addr, for a program rather than a test. Port 0 takes
@@ -65,7 +65,7 @@ func Listen(addr, zoneText string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{zone: z, faults: map[string]Fault{}, seen: counts{byName: map[string]int{}}}
+	s := &Server{zone: z, responders: map[string]Responder{}, seen: counts{byName: map[string]int{}}}
 	if err := s.listen(addr); err != nil {
 		return nil, fmt.Errorf("mxtest: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // A Fault handles a query in the server's place. The reply it is given is
 // the true one; it may spoil and send it, or send anything else, or nothing.
-type Fault func(w dns.ResponseWriter, reply *dns.Msg)
+type Responder func(w dns.ResponseWriter, reply *dns.Msg)
 
 // Answer is no fault: it sends the true reply, truncated where it must be.
 func Answer(w dns.ResponseWriter, reply *dns.Msg) {
@@ -30,7 +30,7 @@ func ServFail(w dns.ResponseWriter, reply *dns.Msg) { Rcode(dns.RcodeServerFailu
 func Refused(w dns.ResponseWriter, reply *dns.Msg) { Rcode(dns.RcodeRefused)(w, reply) }
 
 // Rcode answers with a response code and no record.
-func Rcode(rcode int) Fault {
+func Rcode(rcode int) Responder {
 	return func(w dns.ResponseWriter, reply *dns.Msg) {
 		reply.Rcode, reply.Answer, reply.Ns = rcode, nil, nil
 		_ = w.WriteMsg(reply)
@@ -78,7 +78,7 @@ func Truncated(w dns.ResponseWriter, reply *dns.Msg) {
 }
 
 // After does then after a wait.
-func After(wait time.Duration, then Fault) Fault {
+func After(wait time.Duration, then Responder) Responder {
 	return func(w dns.ResponseWriter, reply *dns.Msg) {
 		time.Sleep(wait)
 		then(w, reply)
@@ -87,7 +87,7 @@ func After(wait time.Duration, then Fault) Fault {
 
 // First does fault for the first n queries and then answers truly: lost
 // packets are First(n, Silent).
-func First(n int64, fault Fault) Fault {
+func First(n int64, fault Responder) Responder {
 	var served atomic.Int64
 	return func(w dns.ResponseWriter, reply *dns.Msg) {
 		if served.Add(1) <= n {

@@ -7,18 +7,18 @@ import (
 )
 
 // Fault lists a fault for one name; [Answer] takes it off again.
-func (s *Server) Fault(name string, f Fault) {
+func (s *Server) Respond(name string, f Responder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.faults[dns.CanonicalName(name)] = f
+	s.responders[dns.CanonicalName(name)] = f
 }
 
 // FaultAll lists a fault for every name that has none of its own; [Answer]
 // takes it off again.
-func (s *Server) FaultAll(f Fault) {
+func (s *Server) RespondAll(f Responder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all = f
+	s.fallback = f
 }
 
 // Asked counts the queries for name, over UDP and TCP.
@@ -40,17 +40,17 @@ func (s *Server) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
 	if opt := query.IsEdns0(); opt != nil {
 		reply.SetEdns0(opt.UDPSize(), false)
 	}
-	s.faultOf(name)(w, reply)
+	s.responderFor(name)(w, reply)
 }
 
-func (s *Server) faultOf(name string) Fault {
+func (s *Server) responderFor(name string) Responder {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f := s.faults[name]; f != nil {
+	if f := s.responders[name]; f != nil {
 		return f
 	}
-	if s.all != nil {
-		return s.all
+	if s.fallback != nil {
+		return s.fallback
 	}
 	return Answer
 }
