@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"testing"
@@ -61,5 +62,18 @@ func TestLookupsAreThoseOfTheAccount(t *testing.T) {
 		f.resolver.account.Store(0)
 		require.Equal(t, http.StatusOK, f.send(r).Code, name)
 		require.Equal(t, f.ledger.account, f.resolver.account.Load(), name)
+	}
+}
+
+func TestLookupFailuresHaveTheirCode(t *testing.T) {
+	for err, want := range map[error][2]string{
+		&mx.Error{Kind: mx.Timeout, Reason: mx.NoAnswer}:  {"DNS_TIMEOUT", "DNS lookup timed out for domain mail.example"},
+		context.DeadlineExceeded:                          {"DNS_TIMEOUT", "DNS lookup timed out for domain mail.example"},
+		&mx.Error{Kind: mx.Failure, Reason: mx.Malformed}: {"DNS_FAILURE", "DNS lookup failed for domain mail.example"},
+		errors.New("odd"):                                 {"DNS_FAILURE", "DNS lookup failed for domain mail.example"},
+	} {
+		code, message := itemError(err, "mail.example")
+		require.Equal(t, want, [2]string{code, message})
+		require.Equal(t, http.StatusServiceUnavailable, lookupProblem(err).status)
 	}
 }

@@ -1,0 +1,39 @@
+package api
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+func TestUsageReport(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 1e6, time.UTC)
+	report := func(d ledger.Decision) string { return string(encode(reportOf(d, now))) }
+	require.JSONEq(t, `{"points":{"used":12,"limit":1000,"remaining":980,"overage":true,"refill":"2026-12-01T00:00:00Z"},"rate":{"limit":5,"remaining":4}}`,
+		report(ledger.Decision{Usage: &ledger.Usage{Current: 12, Limit: 1000}, Remaining: 980,
+			Quota: &ledger.Quota{Rate: 5, Tokens: 4, Overage: true, Refill: (10*24+12)*time.Hour - 2*time.Millisecond}}))
+	require.JSONEq(t, `{"points":{"used":0,"limit":null,"remaining":null,"overage":false,"refill":"2026-11-20T12:00:00Z"},"rate":{"limit":null,"remaining":null}}`,
+		report(ledger.Decision{Usage: &ledger.Usage{Limit: ledger.Unlimited}, Remaining: ledger.Unlimited,
+			Quota: &ledger.Quota{Rate: ledger.Unlimited, Tokens: ledger.Unlimited}}))
+}
+
+// The usage is asked of the database, whose verdict is the request's.
+func TestUsageAsksTheLedger(t *testing.T) {
+	f := newFakes(t)
+	f.ledger.begin, f.ledger.inspect = verdict(ledger.Good), verdict(ledger.Good)
+	f.ledger.inspect.Quota = &ledger.Quota{Rate: 1}
+	answer := f.send(f.ask(http.MethodGet, "/v1/usage", ""))
+	require.Equal(t, 200, answer.Code)
+	require.Contains(t, answer.Body.String(), `"used":3`)
+	require.Equal(t, `"rate";q=1;w=1, "points";q=10;qu="points"`, answer.Header().Get("RateLimit-Policy"))
+	require.Equal(t, []string{"begin", "inspect", "end"}, f.trace.list())
+
+	f.ledger.inspect = verdict(ledger.UnknownKey)
+	require.Equal(t, 401, f.send(f.ask(http.MethodGet, "/v1/usage", "")).Code)
+	f.ledger.inspect = outcomeOf{err: ledger.ErrUnavailable}
+	require.Equal(t, 503, f.send(f.ask(http.MethodGet, "/v1/usage", "")).Code)
+}
