@@ -8,9 +8,9 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// cache keeps what is known of each domain: an answer for its TTL, one of true
-// also beyond it, as a stale one; a failure for a moment. It holds a bounded
-// number of domains, the ones asked most.
+// cache stores the answer for each domain for its TTL, and a failure for
+// failureTTL. An answer of true may be served stale after its TTL. The number of
+// entries is bounded; the domains looked up most often stay.
 type cache struct {
 	entries *otter.Cache[string, entry]
 	clock   otter.Clock
@@ -19,11 +19,12 @@ type cache struct {
 	failureTTL, staleFor, recheck  time.Duration
 }
 
-// entry is what is known of a domain. Its times are on the cache's clock.
+// entry is the cached answer or failure of a domain. Its times are on the
+// cache's clock.
 type entry struct {
 	mx         bool
-	stale      bool   // past its TTL, kept while resolvers are down; only if mx
-	err        *Error // set: nothing but this failure is known
+	stale      bool   // past its TTL, served while resolvers are down; only if mx
+	err        *Error // the failure; nil for an answer
 	freshUntil int64  // fresh before
 	expires    int64  // gone from then on
 }
@@ -45,8 +46,8 @@ func newCache(c Config) (*cache, error) {
 	return k, err
 }
 
-// get returns what is known of name and whether it is still fresh. What is known
-// and not fresh is a stale answer of true.
+// get returns the entry of name, whether it is fresh, and whether there is one.
+// An entry that is not fresh is a stale answer of true.
 func (k *cache) get(name string) (e entry, fresh, known bool) {
 	found, _ := k.entries.GetEntry(name)
 	e, now := found.Value, found.SnapshotAtNano
@@ -55,9 +56,9 @@ func (k *cache) get(name string) (e entry, fresh, known bool) {
 	return e, fresh, known
 }
 
-// keep stores an answer for its clamped TTL. A lack of MX records, null MX
-// included, is kept no longer than the negative clamp and is gone at its end: as
-// a stale answer it would deny mail to a domain that may have taken it up since.
+// store stores an answer for its clamped TTL. A negative answer, null MX
+// included, is stored for at most maxNegativeTTL and never served stale: the
+// domain may accept mail by then.
 func (k *cache) store(name string, a answer) entry {
 	longest, staleFor := k.maxTTL, k.staleFor
 	if !a.mx {
@@ -67,9 +68,9 @@ func (k *cache) store(name string, a answer) entry {
 	return k.set(name, entry{mx: a.mx, freshUntil: until, expires: until + int64(staleFor)})
 }
 
-// keepFailure stores a failure for a moment (RFC 9520 section 3.2). If a stale
-// answer is known and not too old, that answer stays, and is fresh until the
-// resolver is tried again.
+// storeFailure stores a failure for failureTTL (RFC 9520 section 3.2). If there
+// is a stale answer that has not expired, it is stored instead and counts as
+// fresh until the next refresh is due.
 func (k *cache) storeFailure(name string, err *Error, stale *entry) entry {
 	if stale != nil && k.now() < stale.expires {
 		return k.set(name, entry{mx: stale.mx, stale: true, freshUntil: k.after(k.recheck), expires: stale.expires})
@@ -78,7 +79,8 @@ func (k *cache) storeFailure(name string, err *Error, stale *entry) entry {
 	return k.set(name, entry{err: err, freshUntil: until, expires: until})
 }
 
-// set stores e under a copy of name, which may be part of a whole request.
+// set stores e under a copy of name, which may be a substring of a request's
+// body.
 func (k *cache) set(name string, e entry) entry {
 	k.entries.Set(strings.Clone(name), e)
 	return e
@@ -94,7 +96,7 @@ func (k *cache) size() int { return k.entries.EstimatedSize() }
 
 func (k *cache) close() { k.entries.StopAllGoroutines() }
 
-// monotonic is a clock that no setting of the machine's clock disturbs.
+// monotonic is a clock that changes of the system clock do not affect.
 type monotonic struct{ start time.Time }
 
 func (m monotonic) NowNano() int64                        { return int64(time.Since(m.start)) }

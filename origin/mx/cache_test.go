@@ -14,14 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeClock moves only by advance.
+// fakeClock is a clock that only advance moves.
 type fakeClock struct{ now atomic.Int64 }
 
 func (c *fakeClock) NowNano() int64                      { return c.now.Load() }
 func (c *fakeClock) Tick(time.Duration) <-chan time.Time { return nil }
 func (c *fakeClock) advance(d time.Duration)             { c.now.Add(int64(d)) }
 
-// openAt is open with a clock of the test's.
+// openAt is open with a fakeClock.
 func openAt(t testing.TB, c Config, servers ...string) (*Resolver, *fakeClock) {
 	t.Helper()
 	clock := new(fakeClock)
@@ -45,45 +45,45 @@ toolong.test. 7200 IN TXT "no data"
 soattl.test.     45 IN SOA ns.test. hm.test. 1 3600 600 86400 300
 `
 
-func TestAnswersAreKeptForTheirTTL(t *testing.T) {
+func TestCacheTTL(t *testing.T) {
 	for _, test := range []struct {
 		why, domain string
-		fault       mxtest.Responder
-		kept        time.Duration
+		responder   mxtest.Responder
+		ttl         time.Duration
 	}{
 		{"the record's TTL", "usual.test", nil, 300 * time.Second},
-		{"the least of the records'", "unequal.test", nil, 50 * time.Second},
+		{"the least of the records", "unequal.test", nil, 50 * time.Second},
 		{"the least along the CNAMEs", "alias.test", nil, 40 * time.Second},
-		{"the least along CNAMEs in several answers", "alias.test", firstHopOnly, 40 * time.Second},
+		{"the least along CNAMEs in several replies", "alias.test", firstHopOnly, 40 * time.Second},
 		{"zero, clamped", "zero.test", nil, 10 * time.Second},
 		{"top bit set is zero (RFC 2181), clamped", "signbit.test", nil, 10 * time.Second},
 		{"a month, clamped", "month.test", nil, 24 * time.Hour},
-		{"null MX, clamped as a lack", "null.test", nil, time.Hour},
-		{"no such name: SOA minimum", "none.example.test", nil, 60 * time.Second},
+		{"null MX, clamped as negative", "null.test", nil, time.Hour},
+		{"NXDOMAIN: SOA minimum", "none.example.test", nil, 60 * time.Second},
 		{"no data: SOA minimum", "example.test", nil, 60 * time.Second},
 		{"no data: SOA TTL", "soattl.test", nil, 45 * time.Second},
 		{"no data, clamped", "toolong.test", nil, time.Hour},
-		{"no SOA: as short as can be", "none.test", nil, 10 * time.Second},
+		{"no SOA: the least TTL", "none.test", nil, 10 * time.Second},
 		{"failure", "usual.test", mxtest.ServFail, 2 * time.Second},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			server := mxtest.New(t, ttlZone)
-			server.RespondAll(test.fault)
+			server.RespondAll(test.responder)
 			r, clock := openAt(t, Config{}, server.Addr)
 			asked := func() int {
 				_, _ = r.Lookup(context.Background(), testAccount, test.domain)
 				return server.Asked(test.domain)
 			}
 			require.Equal(t, 1, asked())
-			clock.advance(test.kept - time.Second)
-			require.Equal(t, 1, asked(), "a second before it ends")
+			clock.advance(test.ttl - time.Second)
+			require.Equal(t, 1, asked(), "a second before the TTL ends")
 			clock.advance(time.Second)
-			require.Equal(t, 2, asked(), "when it ends")
+			require.Equal(t, 2, asked(), "when the TTL ends")
 		})
 	}
 }
 
-func TestChangedRecordsAreSeenAfterTheTTL(t *testing.T) {
+func TestCacheRefreshAfterTTL(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)
 	lookup := func() bool {
@@ -99,7 +99,7 @@ func TestChangedRecordsAreSeenAfterTheTTL(t *testing.T) {
 }
 
 // A resolver goes down, stays down for two days, and comes back.
-func TestStaleAnswersWhileTheResolverIsDown(t *testing.T) {
+func TestStaleWhileResolverIsDown(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)
 	lookup := func() (bool, error) { return r.Lookup(context.Background(), testAccount, "usual.test") }
@@ -108,16 +108,16 @@ func TestStaleAnswersWhileTheResolverIsDown(t *testing.T) {
 		require.NoError(t, err, why)
 		require.True(t, mx, why)
 	}
-	requireTrue("learnt")
+	requireTrue("first look-up")
 	server.RespondAll(mxtest.ServFail)
 	clock.advance(301 * time.Second)
 	requireTrue("stale after a failed refresh")
 	require.Equal(t, 2, server.Asked("usual.test"))
-	requireTrue("stale, not asked again at once")
+	requireTrue("stale, no query within StaleRecheck")
 	require.Equal(t, 2, server.Asked("usual.test"))
 	require.EqualValues(t, 2, r.Stats().Stale)
 	clock.advance(31 * time.Second)
-	requireTrue("stale, asked again")
+	requireTrue("stale, queried again")
 	require.Equal(t, 3, server.Asked("usual.test"))
 
 	clock.advance(24 * time.Hour)
@@ -126,14 +126,14 @@ func TestStaleAnswersWhileTheResolverIsDown(t *testing.T) {
 
 	server.RespondAll(mxtest.Answer)
 	clock.advance(3 * time.Second)
-	requireTrue("learnt anew")
+	requireTrue("refreshed")
 }
 
-// A domain without MX may have some by now, so its answer ends with its TTL,
-// whatever becomes of the refresh; a failure is kept for a moment, so that an
-// outage does not cost a look-up for each request.
-func TestALackIsNeverServedStale(t *testing.T) {
-	for why, fault := range map[string]mxtest.Responder{"SERVFAIL": mxtest.ServFail, "silence": mxtest.Silent, "garbage": mxtest.Garbage} {
+// A domain without MX may have one by now, so its answer ends with its TTL even
+// if the refresh fails. The failure is cached, so that an outage does not cause a
+// look-up for each request.
+func TestNegativeAnswerIsNeverStale(t *testing.T) {
+	for why, responder := range map[string]mxtest.Responder{"SERVFAIL": mxtest.ServFail, "silence": mxtest.Silent, "garbage": mxtest.Garbage} {
 		for domain, ttl := range map[string]time.Duration{"null.test": time.Hour, "none.example.test": time.Minute, "example.test": time.Minute} {
 			t.Run(why+"/"+domain, func(t *testing.T) {
 				t.Parallel()
@@ -143,14 +143,14 @@ func TestALackIsNeverServedStale(t *testing.T) {
 				require.NoError(t, err)
 				require.False(t, mx)
 
-				server.RespondAll(fault)
+				server.RespondAll(responder)
 				clock.advance(ttl)
 				_, known, _ := r.Peek(domain)
 				require.False(t, known)
 				asked := server.Asked(domain)
 				for range 3 {
 					_, err = r.Lookup(context.Background(), testAccount, domain)
-					require.ErrorAs(t, err, new(*Error), "while the failure is kept, too")
+					require.ErrorAs(t, err, new(*Error), "also while the failure is cached")
 					_, known, err = r.Peek(domain)
 					require.True(t, known)
 					require.ErrorAs(t, err, new(*Error))
@@ -162,9 +162,9 @@ func TestALackIsNeverServedStale(t *testing.T) {
 	}
 }
 
-// A caller that leaves, an account with too many look-ups and a resolver that
-// closes get no stale answer of false either, but one of true.
-func TestOnlyStaleAnswersOfTrueReplaceErrors(t *testing.T) {
+// A caller that leaves, an account at its limit and a look-up after Close get a
+// stale answer of true, but none of false.
+func TestOnlyStaleTrueReplacesErrors(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{Timeout: time.Minute, AccountConcurrency: 1, AccountWaiting: 1}, server.Addr)
 	for domain, want := range map[string]bool{"usual.test": true, "unequal.test": true, "null.test": false} {
@@ -192,17 +192,17 @@ func TestOnlyStaleAnswersOfTrueReplaceErrors(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, mx)
 	eventually(t, func() bool { return r.Stats().Waiting == 0 })
-	require.Equal(t, 1, r.Stats().InFlight, "its refresh has the slot")
+	require.Equal(t, 1, r.Stats().InFlight, "its refresh uses the slot")
 
-	occupy(t, r, t.Context(), "place.test")
+	occupy(t, r, t.Context(), "waiting.test")
 	expect(Limited, AccountLimit)
 	r.Close()
 	expect(Failure, Closed)
 }
 
-// A silent resolver costs a caller its patience, once: the refresh goes on
-// behind it and notes that the resolver is down.
-func TestStaleAnswersDoNotWaitForTheDeadline(t *testing.T) {
+// If the resolver is silent, one caller waits for StaleWait. The refresh goes on
+// in the background, and its failure makes the stale answer count as fresh.
+func TestStaleWait(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	c := Config{Timeout: time.Second, StaleWait: 20 * time.Millisecond}
 	r, clock := openAt(t, c, server.Addr)
@@ -218,11 +218,11 @@ func TestStaleAnswersDoNotWaitForTheDeadline(t *testing.T) {
 	require.Eventually(t, func() bool { return r.Stats().InFlight == 0 }, 3*time.Second, time.Millisecond)
 	require.EqualValues(t, 1, r.Stats().Timeouts)
 	_, fresh, _ := r.cache.get("usual.test")
-	require.True(t, fresh, "and its failure spares the next caller the wait")
+	require.True(t, fresh, "after its failure the next caller does not wait")
 }
 
-// An answer that grows too old while its refresh is under way is not served.
-func TestStaleAnswersAreBoundedToTheEnd(t *testing.T) {
+// A stale answer that expires while its refresh is under way is not served.
+func TestStaleAnswerExpiresDuringRefresh(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)
 	_, err := r.Lookup(context.Background(), testAccount, "usual.test")
@@ -236,7 +236,7 @@ func TestStaleAnswersAreBoundedToTheEnd(t *testing.T) {
 	requireError(t, err, Failure, Rcode)
 }
 
-func TestStaleAnswersCanBeTurnedOff(t *testing.T) {
+func TestStaleDisabled(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{StaleFor: -1}, server.Addr)
 	_, err := r.Lookup(context.Background(), testAccount, "usual.test")
@@ -247,9 +247,9 @@ func TestStaleAnswersCanBeTurnedOff(t *testing.T) {
 	requireError(t, err, Failure, Rcode)
 }
 
-// A domain is a piece of a request, which the cache must not keep from being
-// freed.
-func TestCacheKeepsACopyOfTheName(t *testing.T) {
+// A domain is a substring of a request's body, which the cache must not keep in
+// memory.
+func TestCacheCopiesName(t *testing.T) {
 	r := open(t, Config{}, mxtest.Start(t, ttlZone))
 	request := strings.Repeat("x", 1<<20) + "usual.test"
 	domain := request[1<<20:]
@@ -272,8 +272,8 @@ func TestCacheIsBounded(t *testing.T) {
 	require.Eventually(t, func() bool { return r.Stats().Entries <= limit }, time.Second, time.Millisecond)
 }
 
-// Peek answers from the cache and never asks.
-func TestPeekNeverAsks(t *testing.T) {
+// Peek answers from the cache and sends no query.
+func TestPeekSendsNoQuery(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.Respond("broken.test", mxtest.ServFail)
 	r, clock := openAt(t, Config{}, server.Addr)
@@ -292,15 +292,15 @@ func TestPeekNeverAsks(t *testing.T) {
 	}
 	_, failed := r.Lookup(context.Background(), testAccount, "broken.test")
 	_, known, err := r.Peek("broken.test")
-	require.True(t, known, "a failure is kept for a moment")
+	require.True(t, known, "a failure is cached")
 	require.Equal(t, failed, err)
 
-	for _, never := range []string{"", "a..b", strings.Repeat("a", 64) + ".test"} {
-		mx, known, err := r.Peek(never)
-		require.True(t, known && !mx && err == nil, never)
+	for _, invalid := range []string{"", "a..b", strings.Repeat("a", 64) + ".test"} {
+		mx, known, err := r.Peek(invalid)
+		require.True(t, known && !mx && err == nil, invalid)
 	}
 	clock.advance(25 * time.Hour)
 	_, known, _ = r.Peek("example.test")
-	require.False(t, known, "not fresh any more")
+	require.False(t, known, "no longer fresh")
 	require.Equal(t, 1, server.Asked("example.test"))
 }

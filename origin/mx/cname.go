@@ -8,9 +8,9 @@ import (
 
 const maxHops = 10 // CNAMEs followed in one look-up
 
-// follow asks for the MX of name and, where an answer ends at a CNAME, for that
-// of its target. A recursive resolver follows CNAMEs itself; a server that is
-// only authoritative stops at the edge of its zones.
+// lookUpMX queries the MX records of name and, if the reply ends at a CNAME,
+// those of its target. A recursive resolver follows CNAMEs itself; a server that
+// is only authoritative stops where its zones end.
 func (r *Resolver) lookUpMX(ctx context.Context, name string) (answer, *Error) {
 	name += "."
 	ttl, hops := forever, 0
@@ -30,10 +30,10 @@ func (r *Resolver) lookUpMX(ctx context.Context, name string) (answer, *Error) {
 	}
 }
 
-// ask puts the question to the servers. An answer that says nothing is one
-// server's failure; another may know.
+// query queries the servers for the MX records of name. If the reply of one
+// proves nothing, another server is asked.
 func (r *Resolver) query(ctx context.Context, name string) (answer, *Error) {
-	race := r.newHedgedQuery(func(ctx context.Context, s *server) (answer, *Error) {
+	hedged := r.newHedgedQuery(func(ctx context.Context, s *server) (answer, *Error) {
 		msg, err := r.exchange(ctx, s, name, dns.TypeMX)
 		if err != nil {
 			return answer{}, err
@@ -41,5 +41,5 @@ func (r *Resolver) query(ctx context.Context, name string) (answer, *Error) {
 		a, err := decide(msg, name)
 		return a, err.withServer(s)
 	})
-	return race.run(ctx)
+	return hedged.run(ctx)
 }

@@ -10,26 +10,26 @@ import (
 
 // Config configures a [Resolver]. A zero field means its default.
 type Config struct {
-	Servers     []string      // recursive resolvers, "host:port"; empty: those of /etc/resolv.conf at the start
-	Timeout     time.Duration // for a look-up from its first query on, and as long again to wait for a slot; 5 s
-	Hedge       time.Duration // before a second query, each later one waits twice as long; 400 ms, at most Timeout/8
-	Concurrency int           // look-ups that ask at a time; 256
-	MaxWaiting  int           // look-ups that wait to ask; 8,192
+	Servers     []string      // recursive resolvers, "host:port"; default: those in /etc/resolv.conf at start
+	Timeout     time.Duration // of a look-up from its first query, and before that of the wait for a slot; 5 s
+	Hedge       time.Duration // interval before the second query, doubled for each later one; 400 ms, at most Timeout/8
+	Concurrency int           // look-ups that run at a time; 256
+	MaxWaiting  int           // look-ups that wait for a slot; 8,192
 
-	// Of these, an account that is alone gets so many, and less while others have
-	// some; see turns.
+	// Limits of an account that is alone. They shrink while other accounts use
+	// the resolver; see fairQueue.
 	AccountConcurrency int // a quarter of Concurrency, at least 1
 	AccountWaiting     int // an eighth of MaxWaiting, at least 1
 
-	CacheEntries   int           // domains kept; 100,000
+	CacheEntries   int           // domains in the cache; 100,000
 	MinTTL         time.Duration // lower clamp of every TTL; 10 s
 	MaxTTL         time.Duration // upper clamp for an MX record; 24 h
-	MaxNegativeTTL time.Duration // upper clamp for the lack of one (RFC 2308 section 5); 1 h
-	FailureTTL     time.Duration // how long a failure is kept (RFC 9520 section 3.2: at least 1 s); 2 s
+	MaxNegativeTTL time.Duration // upper clamp for a negative answer (RFC 2308 section 5); 1 h
+	FailureTTL     time.Duration // how long a failure is cached (RFC 9520 section 3.2: at least 1 s); 2 s
 
-	StaleFor     time.Duration // how long past its TTL an answer of true may serve while resolvers are down (RFC 8767); 24 h; negative: never
-	StaleWait    time.Duration // how long a caller waits for news before it gets a stale answer; 1.8 s
-	StaleRecheck time.Duration // how long after a failed refresh the next one is tried; 30 s
+	StaleFor     time.Duration // how long past its TTL an answer of true may be served while resolvers are down (RFC 8767); 24 h; negative: never
+	StaleWait    time.Duration // how long a caller waits for a refresh before it gets the stale answer; 1.8 s
+	StaleRecheck time.Duration // time between a failed refresh and the next; 30 s
 
 	clock otter.Clock // for tests
 }
@@ -56,8 +56,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// check reports the first setting that no resolver can work with, once the
-// defaults are set.
+// check returns an error for the first invalid setting. Defaults must be set.
 func (c Config) check() error {
 	switch {
 	case c.Timeout < minTimeout:
@@ -71,7 +70,7 @@ func (c Config) check() error {
 	case c.MaxWaiting > maxLookups:
 		return fmt.Errorf("mx: MaxWaiting is %d; give at most %d", c.MaxWaiting, maxLookups)
 	case c.AccountConcurrency > c.Concurrency, c.AccountWaiting > c.MaxWaiting:
-		return errors.New("mx: the limit of one account is above that of all; lower it")
+		return errors.New("mx: the limit of one account exceeds the limit of all; lower it")
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestNewRefusesUnusableServers(t *testing.T) {
+func TestNewInvalidServers(t *testing.T) {
 	for address, says := range map[string]string{
 		"":                        "not host:port",
 		"127.0.0.1":               "not host:port",
@@ -18,21 +18,21 @@ func TestNewRefusesUnusableServers(t *testing.T) {
 		"::1:53":                  "not host:port",
 		"127.0.0.1:":              "port 0",
 		"127.0.0.1:0":             "port 0",
-		"127.0.0.1:70000":         "no port",
-		"127.0.0.1:dns!":          "no port",
+		"127.0.0.1:70000":         "not a port",
+		"127.0.0.1:dns!":          "not a port",
 		"https://1.1.1.1:53":      "not host:port",
 		"no_such_host.invalid:53": "no address",
 	} {
 		_, err := New(Config{Servers: []string{"127.0.0.1:53", address}})
 		require.ErrorContains(t, err, says, address)
 		require.ErrorContains(t, err, `"`+address+`"`)
-		require.ErrorContains(t, err, "127.0.0.1:53 or [::1]:53", "and shows the form")
+		require.ErrorContains(t, err, "127.0.0.1:53 or [::1]:53", "the format")
 	}
 	_, err := New(Config{Servers: make([]string, maxServers+1)})
 	require.ErrorContains(t, err, "8 at most")
 }
 
-func TestNewTakesServers(t *testing.T) {
+func TestNewServers(t *testing.T) {
 	for given, address := range map[string]string{
 		"127.0.0.1:5353":   "127.0.0.1:5353",
 		"[::1]:53":         "[::1]:53",
@@ -58,12 +58,12 @@ func TestSystemServers(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	_, err = systemServers(path)
-	require.ErrorContains(t, err, "names no resolver; name one with --dns")
+	require.ErrorContains(t, err, "lists no resolver; set one with --dns")
 	_, err = systemServers(path + ".missing")
-	require.ErrorContains(t, err, "names no resolver")
+	require.ErrorContains(t, err, "lists no resolver")
 }
 
-func TestNewRefusesImpossibleLimits(t *testing.T) {
+func TestNewInvalidLimits(t *testing.T) {
 	server := []string{"127.0.0.1:53"}
 	for _, c := range []Config{{Hedge: -1}, {StaleWait: -1}, {CacheEntries: -1}, {MaxWaiting: -1}, {AccountConcurrency: -1}, {AccountWaiting: -1}} {
 		c.Servers = server
@@ -83,8 +83,8 @@ func TestNewRefusesImpossibleLimits(t *testing.T) {
 	require.ErrorContains(t, err, "mx: Concurrency is -1; give 1 to")
 }
 
-func TestAnAccountsShareIsAQuarter(t *testing.T) {
-	for slots, share := range map[int]int{1: 1, 3: 1, 4: 1, 8: 2, 256: 64} {
-		require.Equal(t, share, Config{Concurrency: slots}.withDefaults().AccountConcurrency)
+func TestAccountConcurrencyDefault(t *testing.T) {
+	for slots, perAccount := range map[int]int{1: 1, 3: 1, 4: 1, 8: 2, 256: 64} {
+		require.Equal(t, perAccount, Config{Concurrency: slots}.withDefaults().AccountConcurrency)
 	}
 }

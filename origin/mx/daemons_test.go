@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// realZone is served by NSD and asked about both there and through Unbound.
+// realZone is served by NSD and queried there and through Unbound.
 const realZone = `
 $ORIGIN real.test.
 $TTL 300
@@ -37,7 +37,7 @@ pool    IN CNAME loop
 *.any   IN MX  10 mail
 `
 
-// otherZone is a second zone on the same server, with an answer too large for UDP.
+// otherZone is a second zone of the same server, with a reply too large for UDP.
 func otherZone() string {
 	var b strings.Builder
 	b.WriteString("$ORIGIN other.test.\n$TTL 300\n@ IN SOA ns hostmaster 1 3600 600 86400 77\n@ IN NS ns\nns IN A 127.0.0.1\n")
@@ -47,8 +47,8 @@ func otherZone() string {
 	return b.String()
 }
 
-// The server of ours must say what the real ones say.
-func TestAgainstOurs(t *testing.T) {
+// mxtest must give the same answers as NSD and Unbound.
+func TestAgainstMxtest(t *testing.T) {
 	r, clock := openAt(t, Config{}, mxtest.Start(t, realZone+otherZone()))
 	requireRealAnswers(t, r)
 	requireRealTTLs(t, r, clock)
@@ -59,7 +59,7 @@ func TestAgainstNSD(t *testing.T) {
 	r, clock := openAt(t, Config{}, nsd.addr)
 	requireRealAnswers(t, r)
 	requireRealTTLs(t, r, clock)
-	require.EqualValues(t, 2, r.Stats().TCP, "big, and the alias of it")
+	require.EqualValues(t, 2, r.Stats().TCP, "big and its alias")
 	_, err := r.Lookup(context.Background(), testAccount, "loop.real.test")
 	require.ErrorAs(t, err, new(*Error))
 	_, err = r.Lookup(context.Background(), testAccount, "not-served-here.test")
@@ -80,7 +80,7 @@ func TestAgainstUnbound(t *testing.T) {
 	require.ErrorContains(t, err, "answered SERVFAIL")
 }
 
-// Unbound falls silent, comes back, and is gone.
+// Unbound stops replying, resumes, and is killed.
 func TestUnboundGoesDown(t *testing.T) {
 	unbound := startUnbound(t, startNSD(t).addr)
 	r, clock := openAt(t, Config{Timeout: time.Second, StaleWait: 50 * time.Millisecond}, unbound.addr)
@@ -125,8 +125,8 @@ func requireRealAnswers(t *testing.T, r *Resolver) {
 	}
 }
 
-// requireRealTTLs reads off the cache how long an answer just learnt is kept.
-// A resolver between us and the zone may have counted a second or two off.
+// requireRealTTLs requires the TTLs of answers just cached. A recursive resolver
+// may have decremented them by a second or two.
 func requireRealTTLs(t *testing.T, r *Resolver, clock *fakeClock) {
 	t.Helper()
 	for domain, ttl := range map[string]int{
@@ -140,7 +140,7 @@ func requireRealTTLs(t *testing.T, r *Resolver, clock *fakeClock) {
 	}
 }
 
-// startNSD serves both zones.
+// startNSD starts an NSD that serves both zones.
 func startNSD(t *testing.T) daemon {
 	t.Helper()
 	nsd := requireProgram(t, "nsd")
@@ -170,7 +170,7 @@ zone:
 	return startDaemon(t, port, nsd, "-d", "-c", conf)
 }
 
-// startUnbound recurses for the zones at authority.
+// startUnbound starts an Unbound that resolves the zones at the server authority.
 func startUnbound(t *testing.T, authority string) daemon {
 	t.Helper()
 	unbound := requireProgram(t, "unbound")
@@ -206,7 +206,8 @@ stub-zone:
 	return startDaemon(t, port, unbound, "-d", "-c", conf)
 }
 
-// requireProgram finds a Debian daemon, or skips the test by its name.
+// requireProgram returns the path of a daemon, or skips the test if it is not
+// installed.
 func requireProgram(t *testing.T, name string) string {
 	t.Helper()
 	for _, dir := range []string{"/usr/sbin", "/usr/local/sbin"} {
@@ -249,13 +250,14 @@ type daemon struct {
 	process *os.Process
 }
 
-// signal stops, continues or ends it.
+// signal sends s to the daemon.
 func (d daemon) signal(t *testing.T, s os.Signal) {
 	t.Helper()
 	require.NoError(t, d.process.Signal(s))
 }
 
-// startDaemon runs a program until the test ends and returns once it answers.
+// startDaemon runs a program until the test ends. It returns once the program
+// replies to queries.
 func startDaemon(t *testing.T, port, program string, args ...string) daemon {
 	t.Helper()
 	var output strings.Builder

@@ -7,17 +7,17 @@ import (
 	"github.com/miekg/dns"
 )
 
-// answer is what one message says about a name.
+// answer is what one reply states about a name.
 type answer struct {
 	mx     bool
-	ttl    time.Duration // of the records it rests on, unclamped
-	target string        // where set, the answer goes no further than a CNAME to this name
-	hops   int           // CNAMEs passed
+	ttl    time.Duration // least of the records used, unclamped
+	target string        // if set, the reply ends at a CNAME to this name, which has to be queried
+	hops   int           // CNAMEs followed
 }
 
-// decide reads msg, the decoded answer to a question for the MX of name (in
-// lower case, with its final dot). It answers only what the message proves;
-// a message that proves nothing is an error.
+// decide evaluates msg, the reply to a query for the MX records of name (in
+// lower case, with its final dot). It returns an error if msg does not prove an
+// answer.
 func decide(msg *dns.Msg, name string) (answer, *Error) {
 	if msg.Rcode != dns.RcodeSuccess && msg.Rcode != dns.RcodeNameError {
 		return answer{}, &Error{Kind: Failure, Reason: Rcode, Rcode: msg.Rcode, Detail: extendedError(msg)}
@@ -33,8 +33,8 @@ func decide(msg *dns.Msg, name string) (answer, *Error) {
 	return decideNegative(msg, end, a)
 }
 
-// extendedError names the first extended error of msg (RFC 8914). Its free text
-// is left out, since it may hold the domain.
+// extendedError returns the name of the first extended error of msg (RFC 8914).
+// It omits the error's text, which may contain the domain.
 func extendedError(msg *dns.Msg) string {
 	opt := msg.IsEdns0()
 	if opt == nil {
@@ -48,8 +48,8 @@ func extendedError(msg *dns.Msg) string {
 	return ""
 }
 
-// walk follows the CNAMEs among records from name to the last one's target.
-// The TTL so far is the least of theirs.
+// followCNAMEs follows the CNAMEs in records from name and returns the last
+// target. The TTL of a is the least of theirs.
 func followCNAMEs(records []dns.RR, name string) (end string, a answer, err *Error) {
 	a.ttl = forever
 	for {
@@ -74,8 +74,8 @@ func cnameOf(records []dns.RR, name string) *dns.CNAME {
 	return nil
 }
 
-// exchanges judges the MX records of name: one host name is enough. Without
-// one the domain takes no mail, as with null MX.
+// decideMX evaluates the MX records of name. mx is true if the exchange of at
+// least one is a host name; null MX has none. found is false without MX records.
 func decideMX(records []dns.RR, name string) (mx bool, ttl time.Duration, found bool) {
 	ttl = forever
 	for _, rr := range records {
@@ -94,7 +94,7 @@ func isOwner(rr dns.RR, name string) bool {
 
 const forever = time.Duration(1<<63 - 1)
 
-// ttlOf reads a TTL; one with its top bit set is zero (RFC 2181 section 8).
+// ttlOf returns the TTL of rr, 0 if its top bit is set (RFC 2181 section 8).
 func ttlOf(rr dns.RR) time.Duration { return seconds(rr.Header().Ttl) }
 
 func seconds(n uint32) time.Duration {

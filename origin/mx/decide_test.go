@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// message is a reply from a recursive resolver. Records are given by section.
+// message returns a reply of a recursive resolver with the records of the answer
+// and authority sections.
 func message(rcode int, answer, authority []string) *dns.Msg {
 	m := new(dns.Msg).SetQuestion("example.test.", dns.TypeMX)
 	m.Response, m.RecursionAvailable, m.Rcode = true, true, rcode
@@ -36,7 +37,7 @@ func TestDecide(t *testing.T) {
 		why               string
 		rcode             int
 		answer, authority records
-		says              string // yes, no, or the name to ask next
+		want              string // yes, no, or the name to query next
 		ttl               time.Duration
 	}{
 		{"MX", 0, records{"example.test. 9 IN MX 10 a.test."}, nil, yes, 9 * time.Second},
@@ -45,7 +46,7 @@ func TestDecide(t *testing.T) {
 		{"CNAME after its MX", 0, records{"other.test. 9 IN MX 10 a.test.", alias}, nil, yes, 9 * time.Second},
 		{"CNAME shorter than its MX", 0, records{alias, "other.test. 90 IN MX 10 a.test."}, nil, yes, 40 * time.Second},
 		{"null MX", 0, records{"example.test. 9 IN MX 0 ."}, nil, no, 9 * time.Second},
-		{"MX of somebody else", 0, records{"else.test. 9 IN MX 10 a.test."}, records{soa}, no, 60 * time.Second},
+		{"MX of another name", 0, records{"else.test. 9 IN MX 10 a.test."}, records{soa}, no, 60 * time.Second},
 		{"MX in another class", 0, records{"example.test. 9 CH MX 10 a.test."}, records{soa}, no, 60 * time.Second},
 		{"no data", 0, nil, records{soa}, no, 60 * time.Second},
 		{"no data, no SOA", 0, nil, nil, no, 0},
@@ -61,30 +62,30 @@ func TestDecide(t *testing.T) {
 	} {
 		a, err := decide(message(test.rcode, test.answer, test.authority), "example.test.")
 		require.Nil(t, err, test.why)
-		says := a.target
-		if says == "" {
-			says = map[bool]string{true: yes, false: no}[a.mx]
+		got := a.target
+		if got == "" {
+			got = map[bool]string{true: yes, false: no}[a.mx]
 		}
-		require.Equal(t, test.says, says, test.why)
+		require.Equal(t, test.want, got, test.why)
 		require.Equal(t, test.ttl, a.ttl, test.why)
 	}
 }
 
-func TestDecideKnowsWhatItDoesNotKnow(t *testing.T) {
+func TestDecideErrors(t *testing.T) {
 	notRecursive := message(0, nil, nil)
 	notRecursive.RecursionAvailable = false
 	for why, test := range map[string]struct {
 		msg    *dns.Msg
 		reason Reason
 	}{
-		"SERVFAIL":                  {message(dns.RcodeServerFailure, nil, nil), Rcode},
-		"SERVFAIL with an MX":       {message(dns.RcodeServerFailure, []string{"example.test. 9 IN MX 10 a.test."}, nil), Rcode},
-		"an rcode without a name":   {message(15, nil, nil), Rcode},
-		"a referral":                {message(0, nil, []string{"test. 9 IN NS ns.test."}), Lame},
-		"an SOA of somebody else":   {message(0, nil, []string{"else. 9 IN SOA ns.test. hm.test. 1 2 3 4 60", "test. 9 IN NS ns.test."}), Lame},
-		"denied by who cannot know": {notRecursive, Lame},
-		"a CNAME to itself":         {message(0, []string{"example.test. 9 IN CNAME example.test."}, nil), Loop},
-		"CNAMEs in a circle":        {message(0, []string{"example.test. 9 IN CNAME a.test.", "a.test. 9 IN CNAME example.test."}, nil), Loop},
+		"SERVFAIL":                {message(dns.RcodeServerFailure, nil, nil), Rcode},
+		"SERVFAIL with an MX":     {message(dns.RcodeServerFailure, []string{"example.test. 9 IN MX 10 a.test."}, nil), Rcode},
+		"an rcode without a name": {message(15, nil, nil), Rcode},
+		"a referral":              {message(0, nil, []string{"test. 9 IN NS ns.test."}), Lame},
+		"an SOA of another zone":  {message(0, nil, []string{"else. 9 IN SOA ns.test. hm.test. 1 2 3 4 60", "test. 9 IN NS ns.test."}), Lame},
+		"empty, not recursive":    {notRecursive, Lame},
+		"a CNAME to itself":       {message(0, []string{"example.test. 9 IN CNAME example.test."}, nil), Loop},
+		"CNAMEs in a circle":      {message(0, []string{"example.test. 9 IN CNAME a.test.", "a.test. 9 IN CNAME example.test."}, nil), Loop},
 	} {
 		_, err := decide(test.msg, "example.test.")
 		require.NotNil(t, err, why)
@@ -105,8 +106,9 @@ func TestIsHostName(t *testing.T) {
 	}
 }
 
-// A message cut anywhere is no message: most of all not one without records.
-func TestACutReplyDoesNotDecode(t *testing.T) {
+// A message cut at any byte does not decode. Above all it is not taken for a
+// reply without records.
+func TestParseReplyCutMessage(t *testing.T) {
 	for _, m := range seeds() {
 		query := new(dns.Msg).SetQuestion("example.test.", dns.TypeMX)
 		query.Id = m.Id

@@ -7,10 +7,10 @@ const (
 	maxLabel = 63
 )
 
-// canonical returns domain as it is asked and cached: in lower case, without
-// a final dot. It returns "" for a name that cannot be a mail domain in the DNS
-// (too long, an empty label, a character that no host name has), of which
-// it is known without asking that it has no MX.
+// canonical returns domain as it is queried and cached: in lower case, without
+// a final dot. It returns "" for a name that cannot have MX records: one that is
+// too long, has an empty label, or a character that isNameByte rejects. It
+// returns an error for a U-label.
 func canonical(domain string) (string, error) {
 	domain = strings.TrimSuffix(domain, ".")
 	if len(domain) > maxName {
@@ -41,8 +41,8 @@ func canonical(domain string) (string, error) {
 	return domain, nil
 }
 
-// isNameByte reports letters, digits, the hyphen, and the underscore, which no
-// host name has but the DNS does (RFC 8552).
+// isNameByte reports whether b is a letter, a digit, a hyphen or an underscore.
+// Host names have no underscore, but other DNS names do (RFC 8552).
 func isNameByte(b byte) bool { return isLDH(b) || b == '_' }
 
 func isLDH(b byte) bool {
@@ -51,12 +51,11 @@ func isLDH(b byte) bool {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-// isHostName reports whether exchange, a name in presentation form, is the name
-// of a host: labels of letters, digits and inner hyphens (RFC 1123 section
-// 2.1), of which the last is not all digits, so that an IPv4 address in its
-// place is none (the same section). The root is none; as an exchange it is
-// null MX (RFC 7505). Whether the host exists, and where, is not asked:
-// "localhost" is a host name.
+// isHostName reports whether exchange, a name in presentation format, is a host
+// name: labels of letters, digits and inner hyphens, the last not all digits, so
+// that an IPv4 address is not a host name (RFC 1123 section 2.1). The root is
+// not a host name; as an exchange it is null MX (RFC 7505). Whether the host
+// exists is not checked: "localhost" is a host name.
 func isHostName(exchange string) bool {
 	rest := strings.TrimSuffix(exchange, ".")
 	if rest == "" || len(rest) > maxName {

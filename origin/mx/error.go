@@ -6,49 +6,49 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Kind is what a failed look-up is to the caller.
+// Kind is the class of a look-up's error.
 type Kind uint8
 
 const (
 	Timeout Kind = iota + 1 // no answer in time
-	Failure                 // an answer that says nothing, or no way to get one
-	Limited                 // not asked: as many look-ups wait as may
+	Failure                 // an answer that proves nothing, or no answer possible
+	Limited                 // not queried: too many look-ups wait
 )
 
-// String returns the kind in a word.
+// String returns the kind as a word.
 func (k Kind) String() string {
 	return [...]string{Timeout: "timeout", Failure: "failure", Limited: "limited"}[k]
 }
 
-// Reason is why a look-up failed.
+// Reason is the cause of a look-up's error.
 type Reason uint8
 
 const (
-	NoAnswer     Reason = iota + 1 // Timeout: the resolver was silent
-	NoSlot                         // Timeout: no look-up slot came free
-	Rcode                          // Failure: SERVFAIL, REFUSED and the like
-	Malformed                      // Failure: an answer that does not decode
-	Lame                           // Failure: a referral in place of an answer
-	Loop                           // Failure: CNAMEs without end
+	NoAnswer     Reason = iota + 1 // Timeout: no reply from the resolver
+	NoSlot                         // Timeout: no look-up slot became free
+	Rcode                          // Failure: SERVFAIL, REFUSED and others
+	Malformed                      // Failure: the reply does not decode
+	Lame                           // Failure: a referral instead of an answer
+	Loop                           // Failure: a CNAME chain that loops or is too long
 	Unreachable                    // Failure: the network or host refused
-	AccountLimit                   // Limited: by the account
-	GlobalLimit                    // Limited: by all accounts together
+	AccountLimit                   // Limited: too many of this account wait
+	GlobalLimit                    // Limited: too many of all accounts wait
 	NotALabel                      // Failure: the caller passed a U-label
 	Closed                         // Failure: the resolver was closed
 )
 
-// Error is a look-up that found out nothing. It never has the domain, which
-// is part of somebody's address: it may be logged as it is.
+// Error is the error of a look-up. It never contains the domain, which is part
+// of an email address, so it may be logged.
 type Error struct {
 	Kind   Kind
 	Reason Reason
-	Server string // host:port; empty where no server is to blame
-	Rcode  int    // for the reason Rcode
-	Detail string // for the reason Rcode: the extended error (RFC 8914) in words; may be empty
-	Cause  error  // for the reason Unreachable: what the system says; may be nil
+	Server string // host:port; empty if no server caused it
+	Rcode  int    // for reason Rcode
+	Detail string // for reason Rcode: name of the extended error (RFC 8914); may be empty
+	Cause  error  // for reason Unreachable: the system's error; may be nil
 }
 
-// Error says what is wrong, where, and what to do.
+// Error returns what is wrong, at which server, and what to do.
 func (e *Error) Error() string {
 	if e.Server == "" {
 		return "mx: " + e.describe() + "; " + nextSteps[e.Reason]
@@ -70,10 +70,10 @@ func (e *Error) describe() string {
 	return what
 }
 
-// Unwrap returns what the system said.
+// Unwrap returns the system's error.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// from names the server to blame, where there is an error.
+// withServer sets the server and returns e, which may be nil.
 func (e *Error) withServer(s *server) *Error {
 	if e != nil {
 		e.Server = s.address
@@ -90,33 +90,34 @@ func rcodeName(rcode int) string {
 
 var reasonTexts = [...]string{
 	NoAnswer:     "gave no answer in time",
-	NoSlot:       "no look-up slot came free in time",
+	NoSlot:       "no look-up slot became free in time",
 	Rcode:        "answered ",
 	Malformed:    "gave a malformed answer",
-	Lame:         "answered with a referral, as a server that does not recurse",
-	Loop:         "answered with a CNAME chain that is a loop or too long",
+	Lame:         "answered with a referral: it does not recurse",
+	Loop:         "answered with a CNAME chain that loops or is too long",
 	Unreachable:  "is unreachable",
-	AccountLimit: "the account has as many look-ups waiting as it may",
-	GlobalLimit:  "as many look-ups wait as may",
+	AccountLimit: "the account has too many look-ups waiting",
+	GlobalLimit:  "too many look-ups wait",
 	NotALabel:    "the domain is not in A-label form",
 	Closed:       "the resolver was closed",
 }
 
 var nextSteps = [...]string{
-	NoAnswer:     "try again; if it persists, check the resolver's load and its way out, or name another with --dns",
+	NoAnswer:     "try again; if it persists, check the resolver's load and its network, or set another with --dns",
 	NoSlot:       "try again; if it persists, the resolver is too slow for this load",
 	Rcode:        "try again later; if it persists for every domain, check that the resolver recurses for this host",
-	Malformed:    "check what answers at that port, or name another resolver with --dns",
-	Lame:         "name a recursive resolver with --dns",
-	Loop:         "the owner of the domain has to mend it",
-	Unreachable:  "check that a resolver listens there, or name another with --dns",
+	Malformed:    "check what answers at that port, or set another resolver with --dns",
+	Lame:         "set a recursive resolver with --dns",
+	Loop:         "the owner of the domain has to fix it",
+	Unreachable:  "check that a resolver listens there, or set another with --dns",
 	AccountLimit: "wait for some of them to end",
 	GlobalLimit:  "try again in a few seconds",
 	NotALabel:    "convert it first (IDNA2008)",
 	Closed:       "the process is stopping; try again elsewhere",
 }
 
-// worse keeps the more informative of two errors: the first that is no timeout.
+// moreInformative returns b if a is nil, or if a is a timeout and b a failure.
+// Otherwise it returns a.
 func moreInformative(a, b *Error) *Error {
 	if a == nil || b != nil && a.Kind == Timeout && b.Kind == Failure {
 		return b

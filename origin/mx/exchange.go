@@ -9,13 +9,13 @@ import (
 	"github.com/miekg/dns"
 )
 
-// udpPayload is the size of answers asked for, in bytes: it passes every path
-// without fragments (DNS flag day 2020).
+// udpPayload is the largest UDP reply requested, in bytes. It fits every path
+// without fragmentation (DNS flag day 2020).
 const udpPayload = 1232
 
-// exchange asks one server one question: over UDP, without EDNS0 if the
-// server does not know it (RFC 6891 section 7), over TCP if the answer was
-// truncated (RFC 7766 section 5).
+// exchange sends one question to one server and returns its reply: over UDP,
+// again without EDNS0 if the server rejects it (RFC 6891 section 7), and over
+// TCP if the reply is truncated (RFC 7766 section 5).
 func (r *Resolver) exchange(ctx context.Context, s *server, name string, qtype uint16) (*dns.Msg, *Error) {
 	query := newQuery(name, qtype)
 	reply, err := r.exchangeUDP(ctx, s, query)
@@ -33,7 +33,7 @@ func (r *Resolver) exchange(ctx context.Context, s *server, name string, qtype u
 	return reply, nil
 }
 
-// newQuery asks with a random id, for recursion, with an OPT record.
+// newQuery returns a query with a random id, the RD bit and an OPT record.
 func newQuery(name string, qtype uint16) *dns.Msg {
 	return new(dns.Msg).SetQuestion(name, qtype).SetEdns0(udpPayload, false)
 }
@@ -42,8 +42,8 @@ func rejectsEDNS(reply *dns.Msg) bool {
 	return reply.Rcode == dns.RcodeFormatError || reply.Rcode == dns.RcodeNotImplemented
 }
 
-// classify makes the error of a failed exchange. Of what the system says only
-// the bare cause is kept.
+// classify returns the error of a failed exchange. Of the system's error it
+// keeps only the errno.
 func classify(ctx context.Context, err error) *Error {
 	if err == errMalformed || err == errNotDNS {
 		return &Error{Kind: Failure, Reason: Malformed}

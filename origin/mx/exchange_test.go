@@ -13,29 +13,29 @@ import (
 )
 
 var (
-	// hasty asks again soon, and still works on a busy machine.
+	// quickHedge repeats a query soon, and still works on a busy machine.
 	quickHedge = Config{Hedge: 50 * time.Millisecond}
-	// impatient has time-outs that a test can sit through.
+	// shortTimeout is short enough for a test to wait for.
 	shortTimeout = Config{Timeout: 400 * time.Millisecond, Hedge: 50 * time.Millisecond}
 )
 
-func TestFaultsThatAreOvercome(t *testing.T) {
-	for why, fault := range map[string]mxtest.Responder{
-		"truncated: asks over TCP":              mxtest.Truncated,
-		"no EDNS0: asks without":                mxtest.NoEDNS,
-		"not implemented: asks without EDNS0":   mxtest.First(1, mxtest.Rcode(dns.RcodeNotImplemented)),
-		"two packets lost: asks again":          mxtest.First(2, mxtest.Silent),
-		"slow: waits":                           mxtest.After(150*time.Millisecond, mxtest.Answer),
-		"forged, wrong id: waits on":            mxtest.WrongID,
-		"forged, wrong question: waits on":      mxtest.WrongQuestion,
-		"forged, wrong port: waits on":          mxtest.WrongPort,
-		"forged, the query itself: waits on":    mxtest.Echo,
-		"noise before the answer: waits on":     noiseFirst,
-		"a cut answer marked TC: asks over TCP": cutOff,
+func TestExchangeRecovers(t *testing.T) {
+	for why, responder := range map[string]mxtest.Responder{
+		"truncated: repeats over TCP":            mxtest.Truncated,
+		"no EDNS0: repeats without":              mxtest.NoEDNS,
+		"not implemented: repeats without EDNS0": mxtest.First(1, mxtest.Rcode(dns.RcodeNotImplemented)),
+		"two packets lost: repeats":              mxtest.First(2, mxtest.Silent),
+		"slow: waits":                            mxtest.After(150*time.Millisecond, mxtest.Answer),
+		"forged, wrong id: waits":                mxtest.WrongID,
+		"forged, wrong question: waits":          mxtest.WrongQuestion,
+		"forged, wrong port: waits":              mxtest.WrongPort,
+		"forged, the query itself: waits":        mxtest.Echo,
+		"not DNS before the reply: waits":        noiseFirst,
+		"a cut reply with TC: repeats over TCP":  cutOff,
 	} {
 		t.Run(why, func(t *testing.T) {
 			server := mxtest.New(t, zone)
-			server.RespondAll(fault)
+			server.RespondAll(responder)
 			r := open(t, quickHedge, server.Addr)
 			mx, err := r.Lookup(context.Background(), testAccount, "example.test")
 			require.NoError(t, err)
@@ -49,7 +49,7 @@ func noiseFirst(w dns.ResponseWriter, reply *dns.Msg) {
 	mxtest.Answer(w, reply)
 }
 
-// cutOff sends half a message with the TC bit, as some old servers do.
+// cutOff sends a cut message with the TC bit over UDP, as some old servers do.
 func cutOff(w dns.ResponseWriter, reply *dns.Msg) {
 	if w.RemoteAddr().Network() == "tcp" {
 		mxtest.Answer(w, reply)
@@ -60,29 +60,29 @@ func cutOff(w dns.ResponseWriter, reply *dns.Msg) {
 	_, _ = w.Write(wire[:len(wire)-12])
 }
 
-func TestFaultsThatAreErrors(t *testing.T) {
+func TestExchangeErrors(t *testing.T) {
 	for why, test := range map[string]struct {
-		fault  mxtest.Responder
-		kind   Kind
-		reason Reason
-		waits  bool // until time is out
+		responder mxtest.Responder
+		kind      Kind
+		reason    Reason
+		waits     bool // for the whole timeout
 	}{
-		"silence":                      {mxtest.Silent, Timeout, NoAnswer, true},
-		"SERVFAIL":                     {mxtest.ServFail, Failure, Rcode, false},
-		"REFUSED":                      {mxtest.Refused, Failure, Rcode, false},
-		"FORMERR even without EDNS0":   {mxtest.Rcode(dns.RcodeFormatError), Failure, Rcode, false},
-		"records that do not decode":   {mxtest.Garbage, Failure, Malformed, false},
-		"a header and nothing behind":  {mxtest.HeaderOnly, Failure, Malformed, false},
-		"only noise":                   {mxtest.Noise, Failure, Malformed, true},
-		"a referral":                   {referral, Failure, Lame, false},
-		"neither recurses nor knows":   {lame, Failure, Lame, false},
-		"truncated on TCP too":         {alwaysTruncated, Failure, Malformed, false},
-		"truncated, and TCP is silent": {tcpSilent, Timeout, NoAnswer, true},
+		"silence":                             {mxtest.Silent, Timeout, NoAnswer, true},
+		"SERVFAIL":                            {mxtest.ServFail, Failure, Rcode, false},
+		"REFUSED":                             {mxtest.Refused, Failure, Rcode, false},
+		"FORMERR even without EDNS0":          {mxtest.Rcode(dns.RcodeFormatError), Failure, Rcode, false},
+		"records that do not decode":          {mxtest.Garbage, Failure, Malformed, false},
+		"only a header":                       {mxtest.HeaderOnly, Failure, Malformed, false},
+		"not DNS":                             {mxtest.Noise, Failure, Malformed, true},
+		"a referral":                          {referral, Failure, Lame, false},
+		"neither recursive nor authoritative": {lame, Failure, Lame, false},
+		"truncated on TCP too":                {alwaysTruncated, Failure, Malformed, false},
+		"truncated, and TCP is silent":        {tcpSilent, Timeout, NoAnswer, true},
 	} {
 		t.Run(why, func(t *testing.T) {
 			t.Parallel()
 			server := mxtest.New(t, zone)
-			server.RespondAll(test.fault)
+			server.RespondAll(test.responder)
 			c := quickHedge
 			if test.waits {
 				c = shortTimeout
@@ -128,23 +128,23 @@ func record(text string) dns.RR {
 	return rr
 }
 
-func TestNobodyListens(t *testing.T) {
+func TestServerUnreachable(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.Close()
 	r := open(t, quickHedge, server.Addr)
 	_, err := r.Lookup(context.Background(), testAccount, "example.test")
 	requireError(t, err, Failure, Unreachable)
-	require.Less(t, r.Stats().UDP, uint64(minQueries), "twice unreachable is enough")
+	require.Less(t, r.Stats().UDP, uint64(minQueries), "maxUnreachable queries")
 }
 
-func TestCNAMELoopIsNoAnswer(t *testing.T) {
+func TestCNAMELoop(t *testing.T) {
 	r := open(t, Config{}, mxtest.Start(t, zone))
 	_, err := r.Lookup(context.Background(), testAccount, "loop.example.test")
 	requireError(t, err, Failure, Loop)
 }
 
-// A server that is only authoritative stops where a CNAME leaves its zones.
-func TestCNAMEIsFollowedAcrossAnswers(t *testing.T) {
+// A server that is only authoritative stops at a CNAME out of its zones.
+func TestCNAMEAcrossReplies(t *testing.T) {
 	server := mxtest.New(t, zone+`
 		a.test. 300 IN CNAME example.test.
 		b.test. 300 IN CNAME a.test.
@@ -169,7 +169,7 @@ func firstHopOnly(w dns.ResponseWriter, reply *dns.Msg) {
 	mxtest.Answer(w, reply)
 }
 
-func TestLargeAnswersComeOverTCP(t *testing.T) {
+func TestLargeReplyOverTCP(t *testing.T) {
 	var big strings.Builder
 	for i := range 200 {
 		fmt.Fprintf(&big, "big.test. 300 IN MX %d mail-%d.example.test.\n", i, i)
@@ -184,7 +184,7 @@ func TestLargeAnswersComeOverTCP(t *testing.T) {
 	require.Equal(t, []uint64{1, 1}, []uint64{r.Stats().UDP, r.Stats().TCP})
 }
 
-func TestForgedAnswersAreCounted(t *testing.T) {
+func TestForgedRepliesAreCounted(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.RespondAll(mxtest.WrongID)
 	r := open(t, Config{}, server.Addr)
@@ -193,8 +193,8 @@ func TestForgedAnswersAreCounted(t *testing.T) {
 	require.EqualValues(t, 1, r.Stats().Ignored)
 }
 
-// An attacker who guesses ids must not get all 65,536 tries.
-func TestAFloodOfForgeriesIsLeftForTCP(t *testing.T) {
+// An attacker who guesses ids must not get all 65,536 attempts.
+func TestForgedFloodMovesToTCP(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
 		if w.RemoteAddr().Network() == "tcp" {

@@ -6,61 +6,64 @@ import (
 	"time"
 )
 
-// turns shares the slots of a [Resolver] fairly between accounts. Every account
-// has a queue of its own and the queues take turns (round-robin), so that a
-// long queue delays no other account.
+// fairQueue shares the look-up slots of a [Resolver] fairly between accounts.
+// Each account has its own queue, and the queues are served round-robin, so a
+// long queue does not delay other accounts.
 //
-// Two resources are shared: slots, one for each flight that asks, and places in
-// the queues. The bound of an account is a fixed part of what is free: the
-// dynamic thresholds for shared buffers of Choudhury and Hahne (IEEE/ACM
-// Transactions on Networking 6(2), 1998). So accounts that take all they can get
-// leave something free, and the next account is served at once.
+// It limits two resources: slots, one per running flight, and queue entries. An
+// account's limit is a fixed fraction of what is free: the dynamic thresholds
+// for shared buffers of Choudhury and Hahne (IEEE/ACM Transactions on
+// Networking 6(2), 1998). Accounts that take all they can get therefore leave
+// some free, and the next account is served at once.
 //
-// The fields and methods are guarded by flights.mu.
+// Fields and methods are guarded by flights.mu.
 type fairQueue struct {
 	slots   pool
 	waiting pool
-	queues  map[int64]*accountQueue // of the accounts that hold a slot or wait
-	ring    list.List               // of *queue: the accounts that wait, the next one first
+	queues  map[int64]*accountQueue // of accounts that use a slot or wait
+	ring    list.List               // of *accountQueue: accounts that wait, next to be served first
 }
 
 // pool is a resource that accounts share.
 type pool struct {
 	capacity, free int
-	perAccount     int // for an account that is alone
+	perAccount     int // limit of an account that is alone
 }
 
-func newPool(all, most int) pool { return pool{capacity: all, free: all, perAccount: most} }
+func newPool(capacity, perAccount int) pool {
+	return pool{capacity: capacity, free: capacity, perAccount: perAccount}
+}
 
 func (p *pool) used() int { return p.capacity - p.free }
 
-// allows reports whether an account may have one more: while it has less than
-// free / (all/most - 1). An account that is alone comes to most. Others that
-// come while it keeps what it has come to the same part of what is left, so n
-// accounts leave (1 - most/all)^n of all free, whatever their order.
-func (p *pool) allows(has int) bool {
-	return p.free > 0 && has*(p.capacity-p.perAccount) < p.free*p.perAccount
+// allows reports whether an account that has n units may take one more: while n
+// is below free / (capacity/perAccount - 1). An account that is alone reaches
+// perAccount. Each further account reaches the same fraction of what is left, so
+// n accounts leave (1 - perAccount/capacity)^n of the capacity free, in any
+// order.
+func (p *pool) allows(n int) bool {
+	return p.free > 0 && n*(p.capacity-p.perAccount) < p.free*p.perAccount
 }
 
-// queue is the look-ups of one account.
+// accountQueue is the queue of one account.
 type accountQueue struct {
 	account int64
-	slots   int           // slots
-	waiters list.List     // of *place, the oldest first
-	element *list.Element // in turns.ring; nil while places is empty
+	slots   int           // in use
+	waiters list.List     // of *waiter, oldest first
+	element *list.Element // in fairQueue.ring; nil while waiters is empty
 }
 
-// place is a flight's place in an account's queue. A flight has one in the
-// queue of every account that waits for it, and gets its slot from the first
-// whose turn comes.
+// waiter is the entry of a flight in an account's queue. A flight has an entry
+// in the queue of each account that waits for it, and takes its slot from the
+// first account to be served.
 type waiter struct {
 	flight  *flight
 	queue   *accountQueue
-	element *list.Element // in queue.places; nil once it is given up
-	callers int           // that wait for the flight here
+	element *list.Element // in queue.waiters; nil once removed
+	callers int           // of this account that wait for the flight
 	timer   *time.Timer   // ends the wait
 	ended   chan struct{} // closed if the wait ends without a slot
-	err     *Error        // set before over is closed: why
+	err     *Error        // why it ended; set before ended is closed
 }
 
 func newFairQueue(c Config) fairQueue {
@@ -71,28 +74,28 @@ func newFairQueue(c Config) fairQueue {
 	}
 }
 
-// enter returns the place of f in the account's queue, a new one if it has
-// none, or the reason why it gets none.
-func (t *fairQueue) enqueue(account int64, f *flight) (*waiter, *Error) {
-	q := t.queues[account]
+// enqueue adds f to the account's queue and returns its entry, or the entry
+// that is already there. It returns an error if the account is at its limit.
+func (fq *fairQueue) enqueue(account int64, f *flight) (*waiter, *Error) {
+	q := fq.queues[account]
 	if q == nil {
 		q = &accountQueue{account: account}
 	}
-	if p := f.waiterIn(q); p != nil {
-		return p, nil
+	if w := f.waiterIn(q); w != nil {
+		return w, nil
 	}
-	if err := t.limitError(q); err != nil {
+	if err := fq.limitError(q); err != nil {
 		return nil, err
 	}
-	t.queues[account] = q
-	return t.push(q, f), nil
+	fq.queues[account] = q
+	return fq.push(q, f), nil
 }
 
-// refusal says why the account gets no further place. One that may have a slot
-// gives the place up at once.
-func (t *fairQueue) limitError(q *accountQueue) *Error {
+// limitError returns an error if the account may not add an entry. An account
+// that may take a slot may always add one, since it is removed at once.
+func (fq *fairQueue) limitError(q *accountQueue) *Error {
 	switch {
-	case t.slots.allows(q.slots), t.waiting.allows(q.waiters.Len()):
+	case fq.slots.allows(q.slots), fq.waiting.allows(q.waiters.Len()):
 		return nil
 	case q.waiters.Len() > 0:
 		return &Error{Kind: Limited, Reason: AccountLimit}
@@ -100,81 +103,81 @@ func (t *fairQueue) limitError(q *accountQueue) *Error {
 	return &Error{Kind: Limited, Reason: GlobalLimit}
 }
 
-func (t *fairQueue) push(q *accountQueue, f *flight) *waiter {
-	p := &waiter{flight: f, queue: q, ended: make(chan struct{})}
-	p.element = q.waiters.PushBack(p)
-	f.waiters = append(f.waiters, p)
-	t.waiting.free--
+func (fq *fairQueue) push(q *accountQueue, f *flight) *waiter {
+	w := &waiter{flight: f, queue: q, ended: make(chan struct{})}
+	w.element = q.waiters.PushBack(w)
+	f.waiters = append(f.waiters, w)
+	fq.waiting.free--
 	if q.element == nil {
-		q.element = t.ring.PushBack(q)
+		q.element = fq.ring.PushBack(q)
 	}
-	return p
+	return w
 }
 
-// next gives a slot to the next flight, or returns nil if none may have one. It
-// passes over at most as many accounts as there are slots: one without a slot
-// is passed over only if no slot is free.
-func (t *fairQueue) next() *flight {
-	for e := t.ring.Front(); e != nil && t.slots.free > 0; e = e.Next() {
-		if q := e.Value.(*accountQueue); t.slots.allows(q.slots) {
-			t.ring.MoveToBack(e)
+// next assigns a slot to the next flight and returns it, or nil if no flight may
+// have one. It skips at most as many accounts as there are slots: an account
+// that uses no slot is skipped only if no slot is free.
+func (fq *fairQueue) next() *flight {
+	for e := fq.ring.Front(); e != nil && fq.slots.free > 0; e = e.Next() {
+		if q := e.Value.(*accountQueue); fq.slots.allows(q.slots) {
+			fq.ring.MoveToBack(e)
 			f := q.waiters.Front().Value.(*waiter).flight
-			t.assign(q, f)
+			fq.assign(q, f)
 			return f
 		}
 	}
 	return nil
 }
 
-// hold takes a slot of the account for f, which gives up its places.
-func (t *fairQueue) assign(q *accountQueue, f *flight) {
+// assign gives f a slot of the account and removes it from all queues.
+func (fq *fairQueue) assign(q *accountQueue, f *flight) {
 	q.slots++
-	t.slots.free--
+	fq.slots.free--
 	f.owner = q
 	for len(f.waiters) > 0 {
-		t.remove(f.waiters[0])
+		fq.remove(f.waiters[0])
 	}
 }
 
-// release gives the slot of f back.
-func (t *fairQueue) release(f *flight) {
+// release returns the slot of f.
+func (fq *fairQueue) release(f *flight) {
 	f.owner.slots--
-	t.slots.free++
-	t.discard(f.owner)
+	fq.slots.free++
+	fq.discard(f.owner)
 }
 
-// leave gives a place up; one that is given up already does not matter.
-func (t *fairQueue) remove(p *waiter) {
-	if p.element == nil {
+// remove removes w from its queue. It does nothing if w is already removed.
+func (fq *fairQueue) remove(w *waiter) {
+	if w.element == nil {
 		return
 	}
-	if p.timer != nil {
-		p.timer.Stop()
+	if w.timer != nil {
+		w.timer.Stop()
 	}
-	q, f := p.queue, p.flight
-	q.waiters.Remove(p.element)
-	p.element = nil
-	f.waiters = slices.DeleteFunc(f.waiters, func(other *waiter) bool { return other == p })
-	t.waiting.free++
+	q, f := w.queue, w.flight
+	q.waiters.Remove(w.element)
+	w.element = nil
+	f.waiters = slices.DeleteFunc(f.waiters, func(other *waiter) bool { return other == w })
+	fq.waiting.free++
 	if q.waiters.Len() == 0 {
-		t.ring.Remove(q.element)
+		fq.ring.Remove(q.element)
 		q.element = nil
-		t.discard(q)
+		fq.discard(q)
 	}
 }
 
-// forget drops the queue of an account that has nothing under way.
-func (t *fairQueue) discard(q *accountQueue) {
+// discard deletes the queue of an account without running or waiting flights.
+func (fq *fairQueue) discard(q *accountQueue) {
 	if q.slots == 0 && q.element == nil {
-		delete(t.queues, q.account)
+		delete(fq.queues, q.account)
 	}
 }
 
-// ended is closed if the wait ends without a slot. A caller that has no place
-// waits for none.
-func (p *waiter) done() <-chan struct{} {
-	if p == nil {
+// done returns a channel that is closed if the wait ends without a slot. It is
+// nil, and so blocks, for a nil waiter: the flight is already running.
+func (w *waiter) done() <-chan struct{} {
+	if w == nil {
 		return nil
 	}
-	return p.ended
+	return w.ended
 }

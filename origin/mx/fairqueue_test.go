@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// desk is turns with flights that last until the test ends them.
+// queueTest is a fairQueue whose flights run until the test ends them.
 type queueTest struct {
 	*fairQueue
-	t      testing.TB
-	asking map[*flight]bool
+	t       testing.TB
+	running map[*flight]bool
 }
 
 func newQueueTest(t testing.TB, c Config) *queueTest {
@@ -25,176 +25,177 @@ func newQueueTest(t testing.TB, c Config) *queueTest {
 	return &queueTest{&all, t, map[*flight]bool{}}
 }
 
-// wait has a new flight of the account wait for a slot.
-func (d *queueTest) wait(account int64) (*flight, *waiter) {
+// wait enqueues a new flight of the account and starts what may run.
+func (qt *queueTest) wait(account int64) (*flight, *waiter) {
 	f := &flight{name: fmt.Sprint(account)}
-	p, err := d.enqueue(account, f)
-	require.Nil(d.t, err)
-	d.startNext()
-	return f, p
+	w, err := qt.enqueue(account, f)
+	require.Nil(qt.t, err)
+	qt.startNext()
+	return f, w
 }
 
-func (d *queueTest) startNext() (launched []*flight) {
-	for f := d.next(); f != nil; f = d.next() {
-		d.asking[f] = true
-		launched = append(launched, f)
+func (qt *queueTest) startNext() (started []*flight) {
+	for f := qt.next(); f != nil; f = qt.next() {
+		qt.running[f] = true
+		started = append(started, f)
 	}
-	return launched
+	return started
 }
 
-func (d *queueTest) end(f *flight) (launched []*flight) {
-	require.True(d.t, d.asking[f])
-	delete(d.asking, f)
-	d.release(f)
-	return d.startNext()
+func (qt *queueTest) end(f *flight) (started []*flight) {
+	require.True(qt.t, qt.running[f])
+	delete(qt.running, f)
+	qt.release(f)
+	return qt.startNext()
 }
 
-func (d *queueTest) held(account int64) int {
-	if q := d.queues[account]; q != nil {
+func (qt *queueTest) slotsOf(account int64) int {
+	if q := qt.queues[account]; q != nil {
 		return q.slots
 	}
 	return 0
 }
 
-func TestOneAccountHoldsAQuarter(t *testing.T) {
-	d := newQueueTest(t, Config{})
+func TestFairQueueAccountLimit(t *testing.T) {
+	qt := newQueueTest(t, Config{})
 	for range 300 {
-		d.wait(1)
+		qt.wait(1)
 	}
-	require.Equal(t, 64, d.held(1))
-	require.Equal(t, 192, d.slots.free)
-	require.Equal(t, 236, d.waiting.used())
+	require.Equal(t, 64, qt.slotsOf(1))
+	require.Equal(t, 192, qt.slots.free)
+	require.Equal(t, 236, qt.waiting.used())
 }
 
-// However many accounts take all they can get, side by side or one after the
-// other, the next one is served at once.
-func TestTheNextAccountIsServedAtOnce(t *testing.T) {
+// If any number of accounts take all they can get, at once or one after the
+// other, the next account is still served at once.
+func TestFairQueueServesNextAccount(t *testing.T) {
 	for _, greedy := range []int64{1, 2, 4, 5, 8, 20, 100, 255} {
-		d := newQueueTest(t, Config{MaxWaiting: 1 << 20})
+		qt := newQueueTest(t, Config{MaxWaiting: 1 << 20})
 		for range 100 {
 			for account := range greedy {
-				d.wait(account)
+				qt.wait(account)
 			}
 		}
-		require.GreaterOrEqual(t, d.slots.free, 256/int(greedy+1), "%d accounts", greedy)
-		f, _ := d.wait(-1)
-		require.True(t, d.asking[f], "%d accounts", greedy)
+		require.GreaterOrEqual(t, qt.slots.free, 256/int(greedy+1), "%d accounts", greedy)
+		f, _ := qt.wait(-1)
+		require.True(t, qt.running[f], "%d accounts", greedy)
 	}
-	d := newQueueTest(t, Config{MaxWaiting: 1 << 20})
+	qt := newQueueTest(t, Config{MaxWaiting: 1 << 20})
 	left := 256.0
 	for account := range int64(15) {
 		for range 100 {
-			d.wait(account)
+			qt.wait(account)
 		}
 		left *= 0.75
-		require.InDelta(t, left, d.slots.free, 3, "after %d accounts", account+1)
-		require.NotZero(t, d.slots.free)
+		require.InDelta(t, left, qt.slots.free, 3, "after %d accounts", account+1)
+		require.NotZero(t, qt.slots.free)
 	}
 }
 
-func TestAccountsTakeTurns(t *testing.T) {
-	d := newQueueTest(t, Config{Concurrency: 1, MaxWaiting: 1000})
-	first, _ := d.wait(0)
+func TestFairQueueRoundRobin(t *testing.T) {
+	qt := newQueueTest(t, Config{Concurrency: 1, MaxWaiting: 1000})
+	first, _ := qt.wait(0)
 	for account := range int64(3) {
 		for range account + 2 {
-			d.wait(account)
+			qt.wait(account)
 		}
 	}
 	var order string
 	for now := first; ; {
-		launched := d.end(now)
-		if len(launched) == 0 {
+		started := qt.end(now)
+		if len(started) == 0 {
 			break
 		}
-		require.Len(t, launched, 1)
-		now = launched[0]
+		require.Len(t, started, 1)
+		now = started[0]
 		order += now.name
 	}
 	require.Equal(t, "012012122", order)
-	require.Empty(t, d.queues, "nothing is kept of accounts without look-ups")
+	require.Empty(t, qt.queues, "accounts without flights have no queue")
 }
 
-// A flight that several accounts wait for gets its slot in the first turn of any
-// of them, and gives up its other places.
-func TestAFlightWaitsInEveryQueueThatWantsIt(t *testing.T) {
-	d := newQueueTest(t, Config{Concurrency: 8})
+// A flight in several queues gets a slot from the first account to be served and
+// leaves the other queues.
+func TestFairQueueSharedFlight(t *testing.T) {
+	qt := newQueueTest(t, Config{Concurrency: 8})
 	slow := []*flight{}
 	for range 2 {
-		f, _ := d.wait(1)
+		f, _ := qt.wait(1)
 		slow = append(slow, f)
 	}
 	for range 50 {
-		d.wait(1)
+		qt.wait(1)
 	}
-	wanted, mine := d.wait(1)
-	require.False(t, d.asking[wanted], "account 1 has its share")
+	wanted, mine := qt.wait(1)
+	require.False(t, qt.running[wanted], "account 1 is at its limit")
 
-	other, err := d.enqueue(2, wanted)
+	other, err := qt.enqueue(2, wanted)
 	require.Nil(t, err)
 	require.NotSame(t, mine, other)
-	require.Equal(t, []*flight{wanted}, d.startNext())
-	require.Equal(t, 1, d.held(2), "it takes the slot of the account whose turn it was")
+	require.Equal(t, []*flight{wanted}, qt.startNext())
+	require.Equal(t, 1, qt.slotsOf(2), "the account that was served uses the slot")
 	require.Nil(t, mine.element)
-	require.Nil(t, d.queues[2].element)
-	require.Equal(t, 50, d.waiting.used())
-	d.end(slow[0])
-	require.Equal(t, 2, d.held(1), "and the queue goes on")
+	require.Nil(t, qt.queues[2].element)
+	require.Equal(t, 50, qt.waiting.used())
+	qt.end(slow[0])
+	require.Equal(t, 2, qt.slotsOf(1), "the next flight of account 1 starts")
 }
 
-func TestAnAccountHasOnePlaceForAFlight(t *testing.T) {
-	d := newQueueTest(t, Config{Concurrency: 1})
-	d.wait(1)
-	f, p := d.wait(2)
-	again, err := d.enqueue(2, f)
+func TestFairQueueOneEntryPerFlight(t *testing.T) {
+	qt := newQueueTest(t, Config{Concurrency: 1})
+	qt.wait(1)
+	f, w := qt.wait(2)
+	again, err := qt.enqueue(2, f)
 	require.Nil(t, err)
-	require.Same(t, p, again)
-	require.Equal(t, 1, d.waiting.used())
+	require.Same(t, w, again)
+	require.Equal(t, 1, qt.waiting.used())
 }
 
-func TestWaitingIsBounded(t *testing.T) {
+func TestFairQueueWaitingLimit(t *testing.T) {
 	for _, c := range []struct {
 		config Config
 		greedy int64
-		each   int // that wait
+		each   int // waiting flights of each account
 	}{
 		{Config{}, 1, 1024},
-		{Config{}, 8, 546},  // 8 x 546 leave 7 x 546
-		{Config{}, 100, 76}, // of the slots each has 2 or 3
+		{Config{}, 8, 546},  // 8 x 546 leave 7 x 546 free
+		{Config{}, 100, 76}, // each uses 2 or 3 slots
 		{Config{MaxWaiting: 10, AccountWaiting: 4}, 2, 3},
 	} {
-		d := newQueueTest(t, c.config)
+		qt := newQueueTest(t, c.config)
 		for range 1100 {
 			for account := range c.greedy {
-				if _, err := d.enqueue(account, new(flight)); err != nil {
+				if _, err := qt.enqueue(account, new(flight)); err != nil {
 					requireError(t, err, Limited, AccountLimit)
 				}
-				d.startNext()
+				qt.startNext()
 			}
 		}
 		for account := range c.greedy {
-			require.InDelta(t, c.each, d.queues[account].waiters.Len(), 1)
+			require.InDelta(t, c.each, qt.queues[account].waiters.Len(), 1)
 		}
-		f, _ := d.wait(-1)
-		require.True(t, d.asking[f] || d.queues[-1].waiters.Len() == 1)
+		f, _ := qt.wait(-1)
+		require.True(t, qt.running[f] || qt.queues[-1].waiters.Len() == 1)
 	}
 }
 
-// The last bound is that of all accounts together.
-func TestAllPlacesTaken(t *testing.T) {
-	d := newQueueTest(t, Config{Concurrency: 1, MaxWaiting: 3})
+// An account without an entry gets GlobalLimit, another one AccountLimit.
+func TestFairQueueGlobalLimit(t *testing.T) {
+	qt := newQueueTest(t, Config{Concurrency: 1, MaxWaiting: 3})
 	for account := range int64(4) {
-		d.wait(account)
+		qt.wait(account)
 	}
-	_, err := d.enqueue(9, new(flight))
+	_, err := qt.enqueue(9, new(flight))
 	requireError(t, err, Limited, GlobalLimit)
-	_, err = d.enqueue(3, new(flight))
+	_, err = qt.enqueue(3, new(flight))
 	requireError(t, err, Limited, AccountLimit)
-	require.NotContains(t, d.queues, int64(9))
+	require.NotContains(t, qt.queues, int64(9))
 }
 
-// In any order of events the counts are right, no account waits that may have a
-// slot, and in the end nothing is left.
-func FuzzTurns(f *testing.F) {
+// FuzzFairQueue checks that, after any sequence of events, the counters are right
+// and no account waits that may have a slot, and that the queue is empty in the
+// end.
+func FuzzFairQueue(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 64, 65, 128, 129, 130, 192, 193})
 	const most = 512 // steps
 	seed := make([]byte, most)
@@ -203,23 +204,23 @@ func FuzzTurns(f *testing.F) {
 	}
 	f.Add(seed)
 	f.Fuzz(func(t *testing.T, steps []byte) {
-		d := newQueueTest(t, Config{Concurrency: 12, MaxWaiting: 24, AccountWaiting: 9})
+		qt := newQueueTest(t, Config{Concurrency: 12, MaxWaiting: 24, AccountWaiting: 9})
 		var flights []*flight
 		for _, step := range steps[:min(most, len(steps))] {
-			flights = d.step(step, flights)
-			d.requireConsistent()
+			flights = qt.step(step, flights)
+			qt.requireConsistent()
 		}
 		for _, f := range flights {
-			d.finish(f)
+			qt.finish(f)
 		}
-		require.Empty(t, d.queues)
-		require.Zero(t, d.ring.Len())
-		require.Zero(t, d.slots.used()+d.waiting.used())
+		require.Empty(t, qt.queues)
+		require.Zero(t, qt.ring.Len())
+		require.Zero(t, qt.slots.used()+qt.waiting.used())
 	})
 }
 
-// step has one of 8 accounts wait for a new or an earlier flight, or ends one.
-func (d *queueTest) step(step byte, flights []*flight) []*flight {
+// step enqueues a new or an earlier flight for one of 8 accounts, or ends one.
+func (qt *queueTest) step(step byte, flights []*flight) []*flight {
 	account, what, which := int64(step&7), step>>6, int(step>>3&7)
 	if what == 0 || len(flights) == 0 {
 		flights = append(flights, new(flight))
@@ -228,44 +229,44 @@ func (d *queueTest) step(step byte, flights []*flight) []*flight {
 	f := flights[max(0, len(flights)-1-which)]
 	switch {
 	case what == 1 && f.owner == nil:
-		_, _ = d.enqueue(account, f)
-		d.startNext()
+		_, _ = qt.enqueue(account, f)
+		qt.startNext()
 	case what == 2:
-		d.finish(f)
+		qt.finish(f)
 	case what == 3 && len(f.waiters) > 0:
-		d.remove(f.waiters[0])
+		qt.remove(f.waiters[0])
 	}
 	return flights
 }
 
-// finish ends f, or its wait.
-func (d *queueTest) finish(f *flight) {
+// finish ends f, running or waiting.
+func (qt *queueTest) finish(f *flight) {
 	for len(f.waiters) > 0 {
-		d.remove(f.waiters[0])
+		qt.remove(f.waiters[0])
 	}
-	if d.asking[f] {
-		d.end(f)
+	if qt.running[f] {
+		qt.end(f)
 	}
 }
 
-func (d *queueTest) requireConsistent() {
+func (qt *queueTest) requireConsistent() {
 	held, waiting := 0, 0
-	for _, q := range d.queues {
+	for _, q := range qt.queues {
 		held, waiting = held+q.slots, waiting+q.waiters.Len()
 		if q.slots+q.waiters.Len() == 0 || q.waiters.Len() > 0 != (q.element != nil) {
-			d.t.Fatalf("account %d has %d slots and %d places", q.account, q.slots, q.waiters.Len())
+			qt.t.Fatalf("account %d has %d slots and %d waiters", q.account, q.slots, q.waiters.Len())
 		}
-		if q.element != nil && d.slots.allows(q.slots) {
-			d.t.Fatalf("account %d waits and may have a slot", q.account)
+		if q.element != nil && qt.slots.allows(q.slots) {
+			qt.t.Fatalf("account %d waits and may have a slot", q.account)
 		}
 	}
-	if held != d.slots.used() || held != len(d.asking) || waiting != d.waiting.used() {
-		d.t.Fatalf("%d slots are held of %d taken, %d places of %d", held, d.slots.used(), waiting, d.waiting.used())
+	if held != qt.slots.used() || held != len(qt.running) || waiting != qt.waiting.used() {
+		qt.t.Fatalf("accounts have %d slots of %d used, %d waiters of %d", held, qt.slots.used(), waiting, qt.waiting.used())
 	}
 }
 
-// occupy has the account ask about domains that no resolver answers, and returns
-// once all of them are under way.
+// occupy looks domains up that no resolver answers. It returns once all of the
+// look-ups are under way.
 func occupy(t testing.TB, r *Resolver, ctx context.Context, domains ...string) {
 	t.Helper()
 	before := r.Stats().InFlight
@@ -277,8 +278,8 @@ func occupy(t testing.TB, r *Resolver, ctx context.Context, domains ...string) {
 
 const otherAccount = testAccount + 1
 
-// crowded is a Resolver that gets no answers, where anyone has as many look-ups
-// asking as it may until leave is called.
+// openCrowded returns a Resolver that gets no replies. testAccount has as many
+// look-ups running as it may, until leave is called.
 func openCrowded(t testing.TB, c Config) (r *Resolver, server *mxtest.Server, leave context.CancelFunc) {
 	server = mxtest.New(t, zone)
 	server.RespondAll(mxtest.Silent)
@@ -290,7 +291,7 @@ func openCrowded(t testing.TB, c Config) (r *Resolver, server *mxtest.Server, le
 	return r, server, leave
 }
 
-func TestAnAccountOverItsShareDelaysNoOther(t *testing.T) {
+func TestLookupOverLimitDelaysNoOtherAccount(t *testing.T) {
 	r, server, leave := openCrowded(t, Config{})
 	server.Respond("example.test", mxtest.Answer)
 	server.Respond("two.example.test", mxtest.Answer)
@@ -301,13 +302,13 @@ func TestAnAccountOverItsShareDelaysNoOther(t *testing.T) {
 	mx, err := r.Lookup(context.Background(), otherAccount, "example.test")
 	require.NoError(t, err)
 	require.True(t, mx)
-	require.Zero(t, server.Asked("two.example.test"), "that of the first account waits")
+	require.Zero(t, server.Asked("two.example.test"), "the first account has to wait")
 	leave()
-	require.NoError(t, <-mine, "until a caller leaves, whose place is free then")
+	require.NoError(t, <-mine, "its slots are free again")
 }
 
-// Both accounts get the answer as soon as the turn of one comes.
-func TestJoiningAFlightThatWaits(t *testing.T) {
+// Both accounts get the answer as soon as one of them is served.
+func TestLookupJoinsWaitingFlight(t *testing.T) {
 	r, server, _ := openCrowded(t, Config{})
 	server.Respond("example.test", mxtest.Answer)
 	answers := make(chan error)
@@ -321,8 +322,8 @@ func TestJoiningAFlightThatWaits(t *testing.T) {
 	require.EqualValues(t, 1, r.Stats().Shared)
 }
 
-// The account that started the flight may leave it, waiting or asking.
-func TestTheAccountThatStartedMayLeave(t *testing.T) {
+// The account that started a flight leaves while it runs for another account.
+func TestFirstAccountLeaves(t *testing.T) {
 	r, server, _ := openCrowded(t, Config{})
 	answer := make(chan struct{})
 	server.Respond("example.test", func(w dns.ResponseWriter, reply *dns.Msg) { <-answer; mxtest.Answer(w, reply) })
@@ -338,8 +339,8 @@ func TestTheAccountThatStartedMayLeave(t *testing.T) {
 	require.NoError(t, <-second)
 }
 
-// A look-up that waits is dropped with its last caller.
-func TestLeavingFreesThePlace(t *testing.T) {
+// A waiting flight is removed when its last caller leaves.
+func TestLeavingFreesQueueEntry(t *testing.T) {
 	r, server, _ := openCrowded(t, Config{AccountWaiting: 2})
 	ctx, leave := context.WithCancel(context.Background())
 	occupy(t, r, ctx, "a.test", "b.test")
@@ -348,14 +349,13 @@ func TestLeavingFreesThePlace(t *testing.T) {
 	require.EqualValues(t, 1, r.Stats().Refused)
 	leave()
 	eventually(t, func() bool { return r.Stats().Waiting == 0 })
-	occupy(t, r, t.Context(), "c.test", "d.test")
+	occupy(t, r, t.Context(), "c.test", "qt.test")
 	require.Equal(t, 4, r.Stats().InFlight)
 	require.Zero(t, server.Asked("a.test"))
 }
 
-// A slot that never comes free is a time-out that says nothing about the
-// domain, so nothing is kept of it: not a failure, nor that a stale answer need
-// not be refreshed.
+// If no slot becomes free in time, the look-up times out without a query, so
+// nothing is cached: neither a failure nor a stale answer as fresh.
 func TestNoSlotInTime(t *testing.T) {
 	t.Parallel()
 	server := mxtest.New(t, ttlZone)
@@ -364,7 +364,7 @@ func TestNoSlotInTime(t *testing.T) {
 	_, err := r.Lookup(context.Background(), testAccount, "usual.test")
 	require.NoError(t, err)
 	clock.advance(301 * time.Second)
-	release := occupySlot(r)
+	release := takeOnlySlot(r)
 	stale := make(chan bool)
 	go func() {
 		mx, err := r.Lookup(context.Background(), testAccount, "usual.test")
@@ -388,8 +388,8 @@ func TestNoSlotInTime(t *testing.T) {
 	}
 }
 
-// holdSlot holds the only slot until release is called.
-func occupySlot(r *Resolver) (release func()) {
+// takeOnlySlot takes the only slot until release is called.
+func takeOnlySlot(r *Resolver) (release func()) {
 	r.flights.mu.Lock()
 	defer r.flights.mu.Unlock()
 	f := new(flight)
@@ -398,12 +398,12 @@ func occupySlot(r *Resolver) (release func()) {
 	return func() { f.cancel = func() {}; r.finish(f) }
 }
 
-// A wait that ends in one account's queue goes on in another's, which began
-// later and has its whole time.
-func TestAWaitEndsForItsAccountOnly(t *testing.T) {
+// A flight whose wait ends in the queue of one account keeps waiting in the queue
+// of another, which joined later, for the whole timeout.
+func TestWaitExpiresPerAccount(t *testing.T) {
 	server := mxtest.New(t, zone)
 	r := open(t, Config{Concurrency: 1}, server.Addr)
-	release := occupySlot(r)
+	release := takeOnlySlot(r)
 	answers := map[int64]chan error{testAccount: make(chan error), otherAccount: make(chan error)}
 	for account, answer := range answers {
 		go func() { _, err := r.Lookup(context.Background(), account, "example.test"); answer <- err }()
@@ -421,7 +421,7 @@ func TestAWaitEndsForItsAccountOnly(t *testing.T) {
 func TestCloseEndsWaits(t *testing.T) {
 	server := mxtest.New(t, zone)
 	r := open(t, Config{Concurrency: 1}, server.Addr)
-	occupySlot(r)
+	takeOnlySlot(r)
 	ended := make(chan error)
 	go func() { _, err := r.Lookup(context.Background(), testAccount, "example.test"); ended <- err }()
 	eventually(t, func() bool { return r.Stats().Waiting == 1 })
@@ -431,9 +431,9 @@ func TestCloseEndsWaits(t *testing.T) {
 	require.Zero(t, udp)
 }
 
-// Five accounts flood the resolver with domains that it never answers. The
-// others' look-ups are answered all the same, and in the end nothing is left.
-func TestFloodsLeaveOthersAlone(t *testing.T) {
+// Five accounts flood the resolver with domains that get no reply. Look-ups of
+// another account are answered, and the queue is empty in the end.
+func TestFloodDoesNotBlockOtherAccounts(t *testing.T) {
 	server := mxtest.New(t, "*.bulk.test. 300 IN MX 10 mail.test.")
 	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
 		if reply.Question[0].Name[0] != 's' {

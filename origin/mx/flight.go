@@ -5,78 +5,78 @@ import (
 	"time"
 )
 
-// flight is one look-up that any number of callers wait for. It first waits for
-// a slot, in the queues of the accounts that want it, and then asks. The fields
-// below name are guarded by flights.mu until done is closed.
+// flight is one look-up shared by any number of callers. It waits for a slot in
+// the queues of the accounts that requested it, then runs. The fields below name
+// are guarded by flights.mu until done is closed.
 type flight struct {
 	name    string
-	stale   *entry             // for callers that lose patience; nil: none
-	waiters []*waiter          // where it waits for a slot
-	owner   *accountQueue      // the account whose slot it has; nil while it waits
+	stale   *entry             // served to callers after staleWait; may be nil
+	waiters []*waiter          // its queue entries while it waits for a slot
+	owner   *accountQueue      // the account whose slot it uses; nil while it waits
 	cancel  context.CancelFunc // ends the look-up
-	started time.Time          // when it began to ask
+	started time.Time          // when it got its slot
 	callers int
 	done    chan struct{} // closed once outcome is set
 	outcome entry
 }
 
-// placeIn returns the flight's place in q, or nil.
+// waiterIn returns the flight's entry in q, or nil.
 func (f *flight) waiterIn(q *accountQueue) *waiter {
-	for _, p := range f.waiters {
-		if p.queue == q {
-			return p
+	for _, w := range f.waiters {
+		if w.queue == q {
+			return w
 		}
 	}
 	return nil
 }
 
-// share waits for the flight of name with all other callers. A caller that has
-// waited long enough gets a stale answer (RFC 8767 section 5), and so does one
-// whose wait ends in another way.
+// lookUpShared joins the flight of name, or starts it, and waits for its
+// outcome. If a stale answer exists, a caller gets it after staleWait (RFC 8767
+// section 5) or when its wait ends for another reason.
 func (r *Resolver) lookUpShared(ctx context.Context, account int64, name string) (bool, error) {
-	f, p, known := r.join(account, name)
+	f, w, known := r.join(account, name)
 	if f == nil {
 		return r.serve(known)
 	}
-	err := r.await(ctx, f, p)
+	err := r.await(ctx, f, w)
 	if err == nil {
 		return r.serve(f.outcome)
 	}
-	r.flights.leave(f, p)
+	r.flights.leave(f, w)
 	if f.stale != nil {
 		return r.serve(*f.stale)
 	}
 	return false, err
 }
 
-// await returns nil once the flight has landed, and otherwise why the caller
-// waits no longer.
-func (r *Resolver) await(ctx context.Context, f *flight, p *waiter) error {
-	var patience <-chan time.Time
+// await returns nil once the flight is done, or the reason why the caller stops
+// waiting.
+func (r *Resolver) await(ctx context.Context, f *flight, w *waiter) error {
+	var staleWait <-chan time.Time
 	if f.stale != nil {
 		timer := time.NewTimer(r.staleWait)
 		defer timer.Stop()
-		patience = timer.C
+		staleWait = timer.C
 	}
 	select {
 	case <-f.done:
 		return nil
-	case <-p.done():
-		return p.err
-	case <-patience:
+	case <-w.done():
+		return w.err
+	case <-staleWait:
 		return errStaleWait
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// errPatience is not seen by callers: they get the stale answer.
+// errStaleWait never reaches callers, who get the stale answer instead.
 var errStaleWait = &Error{Kind: Timeout, Reason: NoAnswer}
 
-// join joins the flight of name or starts one; the place is nil if the flight
-// asks already. The flight is nil if the cache is fresh or no look-up may
-// start; then known is the answer.
-func (r *Resolver) join(account int64, name string) (f *flight, p *waiter, known entry) {
+// join joins the flight of name or starts one. The waiter is nil if the flight
+// is already running. The flight is nil if the cache is fresh or no look-up may
+// start; known is then the answer.
+func (r *Resolver) join(account int64, name string) (f *flight, w *waiter, known entry) {
 	fs := &r.flights
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -91,16 +91,16 @@ func (r *Resolver) join(account int64, name string) (f *flight, p *waiter, known
 			return nil, nil, known
 		}
 	}
-	p, err := r.enter(account, f)
+	w, err := r.enter(account, f)
 	if err != nil {
 		return nil, nil, f.fallback(err)
 	}
-	return f, p, entry{}
+	return f, w, entry{}
 }
 
-// newFlight returns a flight, or what the cache knows if that is fresh. A flight
-// stores its outcome before it leaves the map, so what is not fresh here is
-// being asked by no flight.
+// newFlight returns a new flight, or nil and the cached entry if that is fresh.
+// A flight stores its outcome before it is removed from the map, so an entry
+// that is not fresh here has no flight under way.
 func (r *Resolver) newFlight(name string) (*flight, entry) {
 	known, fresh, stale := r.cache.get(name)
 	if fresh {
@@ -114,30 +114,31 @@ func (r *Resolver) newFlight(name string) (*flight, entry) {
 	return f, entry{}
 }
 
-// enter adds a caller of the account to a flight that does not ask yet; mu is
-// held.
+// enter adds a caller of the account to a flight that is not running yet. The
+// caller must hold flights.mu.
 func (r *Resolver) enter(account int64, f *flight) (*waiter, *Error) {
 	fs := &r.flights
 	if fs.closed {
 		return nil, &Error{Kind: Failure, Reason: Closed}
 	}
-	p, err := fs.queue.enqueue(account, f)
+	w, err := fs.queue.enqueue(account, f)
 	if err != nil {
 		r.counters.refused.Add(1)
 		return nil, err
 	}
 	r.counters.countMiss(fs.byName[f.name] == nil)
 	f.callers++
-	p.callers++
+	w.callers++
 	fs.byName[f.name] = f
 	r.startNext()
-	if p.element != nil && p.timer == nil {
-		p.timer = time.AfterFunc(r.timeout, func() { r.expire(p) })
+	if w.element != nil && w.timer == nil {
+		w.timer = time.AfterFunc(r.timeout, func() { r.expire(w) })
 	}
-	return p, nil
+	return w, nil
 }
 
-// instead is what a caller gets in place of a look-up that err prevents.
+// fallback returns the answer for a caller whose look-up cannot start because of
+// err: the stale one if it exists.
 func (f *flight) fallback(err *Error) entry {
 	if f.stale != nil {
 		return *f.stale
@@ -145,7 +146,8 @@ func (f *flight) fallback(err *Error) entry {
 	return entry{err: err}
 }
 
-// launch starts the flights whose turn it is; mu is held.
+// startNext starts flights until the queue has none that may run. The caller
+// must hold flights.mu.
 func (r *Resolver) startNext() {
 	for f := r.flights.queue.next(); f != nil; f = r.flights.queue.next() {
 		ctx, cancel := context.WithTimeout(r.ctx, r.timeout)
@@ -154,20 +156,20 @@ func (r *Resolver) startNext() {
 	}
 }
 
-// expire ends a wait that has taken as long as a look-up may. It was not asked
-// about the domain, so nothing is known of it.
-func (r *Resolver) expire(p *waiter) {
+// expire ends a wait that has lasted for the whole timeout. Nothing is cached,
+// since no query was sent.
+func (r *Resolver) expire(w *waiter) {
 	fs := &r.flights
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if p.element == nil {
-		return // its turn came meanwhile, or its callers left
+	if w.element == nil {
+		return // it got a slot meanwhile, or its callers left
 	}
 	r.counters.expired.Add(1)
-	fs.endWait(p, &Error{Kind: Timeout, Reason: NoSlot})
+	fs.endWait(w, &Error{Kind: Timeout, Reason: NoSlot})
 }
 
-// run looks the domain up and lands the flight.
+// run looks the domain up and finishes the flight.
 func (r *Resolver) run(ctx context.Context, f *flight) {
 	defer f.cancel()
 	a, err := r.lookUpMX(ctx, f.name)
@@ -176,7 +178,7 @@ func (r *Resolver) run(ctx context.Context, f *flight) {
 	close(f.done)
 }
 
-// land removes the flight and gives its slot to the next one.
+// finish removes the flight, releases its slot and starts the next flight.
 func (r *Resolver) finish(f *flight) {
 	fs := &r.flights
 	fs.mu.Lock()
@@ -186,8 +188,7 @@ func (r *Resolver) finish(f *flight) {
 	r.startNext()
 }
 
-// settle counts and keeps what was found out. A flight that was called off
-// found out nothing.
+// record counts and caches the outcome of a flight. A cancelled flight has none.
 func (r *Resolver) record(ctx context.Context, f *flight, a answer, err *Error) entry {
 	switch {
 	case err == nil:

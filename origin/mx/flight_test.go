@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestOneQueryHoweverManyAsk(t *testing.T) {
+func TestCallersShareOneQuery(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.RespondAll(mxtest.After(100*time.Millisecond, mxtest.Answer))
 	r := open(t, Config{}, server.Addr)
@@ -36,7 +36,7 @@ func TestOneQueryHoweverManyAsk(t *testing.T) {
 	require.GreaterOrEqual(t, s.Spent, 100*time.Millisecond)
 }
 
-func TestTheFirstCallerMayLeave(t *testing.T) {
+func TestFirstCallerLeaves(t *testing.T) {
 	server := mxtest.New(t, zone)
 	answer := make(chan struct{})
 	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
@@ -58,8 +58,9 @@ func TestTheFirstCallerMayLeave(t *testing.T) {
 	require.Equal(t, 1, server.Asked("example.test"))
 }
 
-// Who leaves last frees the slot, and leaves no failure behind.
-func TestTheLastCallerCallsTheFlightOff(t *testing.T) {
+// The last caller to leave cancels the flight: its slot is free, and no failure
+// is cached.
+func TestLastCallerCancelsFlight(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.RespondAll(mxtest.Silent)
 	r := open(t, Config{Concurrency: 1}, server.Addr)
@@ -83,11 +84,11 @@ func TestTheLastCallerCallsTheFlightOff(t *testing.T) {
 		require.True(t, mx)
 	}
 	s := r.Stats()
-	require.Zero(t, s.Timeouts+s.Failures, "what was called off has no outcome")
+	require.Zero(t, s.Timeouts+s.Failures, "a cancelled flight has no outcome")
 }
 
-// A flight that was called off lands after the next one of its name started.
-func TestAFlightDropsOnlyItself(t *testing.T) {
+// A cancelled flight may finish after the next one of its name has started.
+func TestFlightsRemove(t *testing.T) {
 	old, young := &flight{name: "example.test"}, &flight{name: "example.test"}
 	under := flights{byName: map[string]*flight{"example.test": young}}
 	under.remove(old)
@@ -96,7 +97,8 @@ func TestAFlightDropsOnlyItself(t *testing.T) {
 	require.Empty(t, under.byName)
 }
 
-// Every socket and goroutine of a look-up goes with its last caller.
+// When its last caller leaves, a look-up closes all sockets and ends all
+// goroutines.
 func TestCancellationFreesEverything(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.RespondAll(mxtest.Silent)
@@ -108,17 +110,17 @@ func TestCancellationFreesEverything(t *testing.T) {
 		callers.Go(func() { _, _ = r.Lookup(ctx, testAccount, fmt.Sprintf("%d.test", i)) })
 	}
 	eventually(t, func() bool { return r.Stats().UDP == 50*minQueries })
-	require.GreaterOrEqual(t, openFiles(t), sockets+50*minQueries, "or the test sees nothing")
+	require.GreaterOrEqual(t, openFiles(t), sockets+50*minQueries, "the queries have sockets")
 	leave()
 	callers.Wait()
-	const watcher = 1 // eventually has a goroutine of its own
+	const watcher = 1 // goroutine of eventually
 	eventually(t, func() bool { return openFiles(t) <= sockets && runtime.NumGoroutine() <= goroutines+watcher })
 }
 
 func openFiles(t testing.TB) int {
 	files, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
-		t.Skip("open files are counted in /proc, which is not here: ", err)
+		t.Skip("no /proc to count open files: ", err)
 	}
 	return len(files)
 }
@@ -147,7 +149,7 @@ func TestConcurrencyIsCapped(t *testing.T) {
 	require.EqualValues(t, limit, most.Load())
 }
 
-func TestFailuresAreSharedToo(t *testing.T) {
+func TestFailuresAreCached(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.RespondAll(mxtest.ServFail)
 	r := open(t, Config{}, server.Addr)
@@ -158,13 +160,13 @@ func TestFailuresAreSharedToo(t *testing.T) {
 	require.Equal(t, 1, server.Asked("example.test"))
 }
 
-// Everything at once, for the race detector: callers that leave at random,
-// over a resolver that fails at random, never learn what is not so.
-func TestManyCallersAndFaults(t *testing.T) {
+// For the race detector: callers leave at different times while the resolver
+// fails in different ways. None gets a wrong answer.
+func TestConcurrentCallersAndFailures(t *testing.T) {
 	server := mxtest.New(t, "*.test. 1 IN MX 10 mail.test.")
 	for i := range 20 {
-		fault := []mxtest.Responder{mxtest.Answer, mxtest.Silent, mxtest.ServFail, mxtest.WrongID, mxtest.Truncated}[i%5]
-		server.Respond(fmt.Sprintf("%d.test", i), fault)
+		responder := []mxtest.Responder{mxtest.Answer, mxtest.Silent, mxtest.ServFail, mxtest.WrongID, mxtest.Truncated}[i%5]
+		server.Respond(fmt.Sprintf("%d.test", i), responder)
 	}
 	c := shortTimeout
 	c.CacheEntries, c.Concurrency, c.MinTTL, c.FailureTTL = 10, 8, time.Millisecond, time.Millisecond
@@ -175,7 +177,7 @@ func TestManyCallersAndFaults(t *testing.T) {
 			for i := range 40 {
 				ctx, leave := context.WithTimeout(context.Background(), time.Duration(worker*i%30)*time.Millisecond)
 				mx, err := r.Lookup(ctx, testAccount, fmt.Sprintf("%d.test", (worker+i)%20))
-				require.True(t, mx || err != nil, "every name has MX")
+				require.True(t, mx || err != nil, "every name has an MX record")
 				leave()
 			}
 		})

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// flights is the look-ups under way, one for each domain.
+// flights is the set of look-ups under way, one per domain.
 type flights struct {
 	mu     sync.Mutex
 	byName map[string]*flight
@@ -13,20 +13,20 @@ type flights struct {
 	closed bool
 }
 
-// leave removes a caller; the last one to leave calls the flight off. The
-// refresh of a stale answer goes on, since its result is for later callers.
-func (fs *flights) leave(f *flight, p *waiter) {
+// leave removes a caller. The flight is cancelled when its last caller leaves,
+// unless it refreshes a stale answer: that outcome is for later callers.
+func (fs *flights) leave(f *flight, w *waiter) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if p != nil {
-		p.callers--
+	if w != nil {
+		w.callers--
 	}
 	f.callers--
 	if f.stale != nil {
 		return
 	}
-	if p != nil && p.callers == 0 {
-		fs.queue.remove(p)
+	if w != nil && w.callers == 0 {
+		fs.queue.remove(w)
 	}
 	if f.callers == 0 {
 		fs.remove(f)
@@ -34,33 +34,33 @@ func (fs *flights) leave(f *flight, p *waiter) {
 	}
 }
 
-// drop removes f from the map, unless a newer flight has its name by now; mu is
-// held.
+// remove deletes f from the map, unless a newer flight has taken its name. The
+// caller must hold mu.
 func (fs *flights) remove(f *flight) {
 	if fs.byName[f.name] == f {
 		delete(fs.byName, f.name)
 	}
 }
 
-// end ends the wait at p without a slot, and with it the flight if it waits
-// nowhere else; mu is held.
-func (fs *flights) endWait(p *waiter, err *Error) {
-	fs.queue.remove(p)
-	p.err = err
-	close(p.ended)
-	if len(p.flight.waiters) == 0 {
-		fs.remove(p.flight)
+// endWait ends the wait of w with err, and removes the flight if it waits in no
+// other queue. The caller must hold mu.
+func (fs *flights) endWait(w *waiter, err *Error) {
+	fs.queue.remove(w)
+	w.err = err
+	close(w.ended)
+	if len(w.flight.waiters) == 0 {
+		fs.remove(w.flight)
 	}
 }
 
-// close lets no further flight start, and ends those that wait for a slot.
+// close prevents new flights and ends the wait of those without a slot.
 func (fs *flights) close() {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.closed = true
 	for _, f := range fs.byName {
-		for _, p := range slices.Clone(f.waiters) {
-			fs.endWait(p, &Error{Kind: Failure, Reason: Closed})
+		for _, w := range slices.Clone(f.waiters) {
+			fs.endWait(w, &Error{Kind: Failure, Reason: Closed})
 		}
 	}
 }

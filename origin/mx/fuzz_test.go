@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// seeds are replies to a question for the MX of example.test, one for each
-// way a decision can go.
+// seeds returns replies to a query for the MX of example.test, one for each
+// branch of decide.
 func seeds() []*dns.Msg {
 	const soa = "test. 300 IN SOA ns.test. hm.test. 1 2 3 4 60"
 	authoritative := message(3, nil, nil)
@@ -19,15 +19,15 @@ func seeds() []*dns.Msg {
 	return []*dns.Msg{
 		message(0, []string{"example.test. 9 IN MX 10 mail.test."}, nil),                                  // found
 		message(0, []string{"example.test. 9 IN MX 0 ."}, nil),                                            // null MX
-		message(0, []string{"example.test. 9 IN MX 10 192.0.2.1."}, nil),                                  // an exchange that is no host
+		message(0, []string{"example.test. 9 IN MX 10 192.0.2.1."}, nil),                                  // an exchange that is not a host name
 		message(0, []string{"example.test. 9 IN CNAME a.test.", "a.test. 9 IN MX 1 b.test."}, nil),        // through a CNAME
-		message(0, []string{"example.test. 9 IN CNAME a.test."}, nil),                                     // to be asked on
+		message(0, []string{"example.test. 9 IN CNAME a.test."}, nil),                                     // target to be queried
 		message(0, []string{"example.test. 9 IN CNAME a.test.", "a.test. 9 IN CNAME example.test."}, nil), // a loop
 		message(0, nil, []string{soa}),                                                                    // no data
 		message(3, nil, []string{soa}),                                                                    // no such name
 		message(0, nil, []string{"test. 9 IN NS ns.test."}),                                               // a referral
 		message(2, nil, nil), // SERVFAIL
-		authoritative,        // denied by an authority
+		authoritative,        // NXDOMAIN from an authoritative server
 		message(0, []string{"example.test. 9 IN MX 10 mail.test."}, nil).SetEdns0(udpPayload, false),              // with OPT
 		message(0, []string{`example.test. 9 IN MX 10 a\.b\000.test.`, "example.test. 9 IN MX 10 -a.test."}, nil), // odd bytes in names
 	}
@@ -35,8 +35,8 @@ func seeds() []*dns.Msg {
 
 var hostName = regexp.MustCompile(`^(?i:([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*([a-z0-9]*[a-z-][a-z0-9-]*)\.)$`)
 
-// FuzzDecide feeds bytes as a server's reply. Every answer must be in
-// them: MX with a host name for true, a denial for false.
+// FuzzDecide checks that a reply proves every answer: with an MX record whose
+// exchange is a host name if true, with a negative reply if false.
 func FuzzDecide(f *testing.F) {
 	for _, m := range seeds() {
 		wire, err := m.Pack()
@@ -63,7 +63,7 @@ func FuzzDecide(f *testing.F) {
 		default:
 			require.Contains(t, []int{dns.RcodeSuccess, dns.RcodeNameError}, msg.Rcode)
 			require.True(t, msg.Rcode == dns.RcodeNameError || len(msg.Answer)+len(msg.Ns) > 0 ||
-				msg.Authoritative || msg.RecursionAvailable, "an empty answer from who cannot know")
+				msg.Authoritative || msg.RecursionAvailable, "an empty reply of a server that neither recurses nor is authoritative")
 			require.True(t, a.hops > 0 || !publishes(msg, "example.test."))
 		}
 		require.GreaterOrEqual(t, a.ttl, time.Duration(0))
@@ -71,8 +71,8 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// publishes is a second reading of "an MX record whose exchange is a host
-// name", of that owner or, where owner is empty, of any.
+// publishes is a second implementation of "has an MX record whose exchange is a
+// host name", for the owner or, if it is empty, for any.
 func publishes(msg *dns.Msg, owner string) bool {
 	for _, rr := range msg.Answer {
 		m, ok := rr.(*dns.MX)
@@ -83,8 +83,9 @@ func publishes(msg *dns.Msg, owner string) bool {
 	return false
 }
 
-// FuzzRead feeds bytes as a datagram that came while a reply is awaited.
-func FuzzRead(f *testing.F) {
+// FuzzParseReply passes bytes as a datagram that arrives while a reply is
+// awaited.
+func FuzzParseReply(f *testing.F) {
 	query := new(dns.Msg).SetQuestion("example.test.", dns.TypeMX)
 	query.Id = 0x4d58
 	for _, m := range seeds() {
@@ -108,12 +109,12 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzCanonical feeds what a caller may pass for a domain.
+// FuzzCanonical passes strings that a caller may pass as a domain.
 func FuzzCanonical(f *testing.F) {
 	for _, domain := range []string{
 		"example.test", "EXAMPLE.Test.", // any case, a final dot
 		"", ".", "a..b", // empty labels
-		"[192.0.2.1]", `a\.b`, "a b", "bücher.test", // what no name has
+		"[192.0.2.1]", `a\.b`, "a b", "bücher.test", // invalid characters
 		strings.Repeat("a", 64) + ".test", strings.Repeat("a.", 127) + "a", // beyond the limits
 	} {
 		f.Add(domain)
@@ -129,6 +130,6 @@ func FuzzCanonical(f *testing.F) {
 		require.Equal(t, name, again)
 		require.True(t, strings.EqualFold(name, strings.TrimSuffix(domain, ".")))
 		_, err = new(dns.Msg).SetQuestion(name+".", dns.TypeMX).Pack()
-		require.NoError(t, err, "it can be asked")
+		require.NoError(t, err, "it can be queried")
 	})
 }

@@ -6,31 +6,31 @@ import (
 )
 
 const (
-	minQueries       = 4 // queries a race sends in all before it only waits
-	queriesPerServer = 2 // and to each server, where they are many
+	minQueries       = 4 // most queries for one question, if there are one or two servers
+	queriesPerServer = 2 // most queries for each server, if there are more
 	maxUnreachable   = 2 // times a server may be unreachable before it is left out
 	intervalGrowth   = 2
 )
 
-// race is one question put to the servers in turn: to the next one whenever
-// the pace says so or one has failed, each listening on until one has won. So
-// a lost packet costs one step of the pace, a dead server no more, and a slow
-// one can still answer.
+// hedgedQuery sends one question to the servers in turn: to the next one
+// whenever the interval has passed or a server has failed. All replies are
+// awaited until one answers. A lost packet or a dead server therefore delays the
+// answer by one interval, and a slow server can still answer.
 type hedgedQuery struct {
 	query       func(context.Context, *server) (answer, *Error)
 	start       func(func()) // runs a function on a goroutine that Close waits for
 	servers     []serverState
 	interval    time.Duration
-	queriesLeft int // queries yet to be sent
+	queriesLeft int // that may still be sent
 	running     int
 	results     chan queryResult
 }
 
-// lane is a server's part in a race.
+// serverState is the state of one server within a hedgedQuery.
 type serverState struct {
 	*server
 	sent, unreachable int
-	failed            bool   // it has failed for good
+	failed            bool   // do not ask it again
 	err               *Error // the most informative so far
 }
 
@@ -48,100 +48,101 @@ func (r *Resolver) newHedgedQuery(query func(context.Context, *server) (answer, 
 	}
 }
 
-// run returns the first answer that says something, or the most informative error
-// once every server has failed or time is out.
-func (c *hedgedQuery) run(ctx context.Context) (answer, *Error) {
+// run returns the first answer, or the most informative error once every server
+// has failed or ctx has ended.
+func (h *hedgedQuery) run(ctx context.Context) (answer, *Error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // closes the losers' sockets
-	step := time.NewTimer(c.interval)
+	defer cancel() // closes the sockets of the other queries
+	step := time.NewTimer(h.interval)
 	defer step.Stop()
-	c.send(ctx)
-	for !c.done(ctx) {
+	h.send(ctx)
+	for !h.done(ctx) {
 		select {
 		case <-step.C:
-			c.send(ctx)
-			c.interval *= intervalGrowth
-			step.Reset(c.interval)
-		case res := <-c.results:
-			c.running--
+			h.send(ctx)
+			h.interval *= intervalGrowth
+			step.Reset(h.interval)
+		case res := <-h.results:
+			h.running--
 			if res.err == nil {
-				c.markLate(res.server)
+				h.markLate(res.server)
 				return res.answer, nil
 			}
-			c.handleError(ctx, res)
+			h.handleError(ctx, res)
 		}
 	}
-	return answer{}, c.bestError()
+	return answer{}, h.bestError()
 }
 
-// send queries the server asked least so far, if one is left.
-func (c *hedgedQuery) send(ctx context.Context) {
-	lane := c.leastAsked()
-	if lane == nil || c.queriesLeft == 0 || ctx.Err() != nil {
+// send queries the server asked least so far, if any may be asked.
+func (h *hedgedQuery) send(ctx context.Context) {
+	s := h.leastAsked()
+	if s == nil || h.queriesLeft == 0 || ctx.Err() != nil {
 		return
 	}
-	c.queriesLeft--
-	c.running++
-	lane.sent++
-	c.start(func() {
-		a, err := c.query(ctx, lane.server)
-		c.results <- queryResult{lane, a, err}
+	h.queriesLeft--
+	h.running++
+	s.sent++
+	h.start(func() {
+		a, err := h.query(ctx, s.server)
+		h.results <- queryResult{s, a, err}
 	})
 }
 
-func (c *hedgedQuery) leastAsked() (least *serverState) {
-	for i := range c.servers {
-		if l := &c.servers[i]; !l.failed && (least == nil || l.sent < least.sent) {
-			least = l
+func (h *hedgedQuery) leastAsked() (least *serverState) {
+	for i := range h.servers {
+		if s := &h.servers[i]; !s.failed && (least == nil || s.sent < least.sent) {
+			least = s
 		}
 	}
 	return least
 }
 
-// failed notes an error. A server that has answered is not asked again, one that
-// is unreachable once more; another that was not asked yet is asked at once.
-func (c *hedgedQuery) handleError(ctx context.Context, res queryResult) {
-	l := res.server
-	l.err = moreInformative(l.err, res.err)
+// handleError records an error. A server that replied is not asked again; an
+// unreachable one is asked once more. If a server has not been asked yet, it is
+// asked at once.
+func (h *hedgedQuery) handleError(ctx context.Context, res queryResult) {
+	s := res.server
+	s.err = moreInformative(s.err, res.err)
 	if res.err.Reason == Unreachable {
-		l.markLate()
-		l.unreachable++
+		s.markLate()
+		s.unreachable++
 	}
-	l.failed = l.failed || res.err.Kind == Failure && (res.err.Reason != Unreachable || l.unreachable >= maxUnreachable)
-	if n := c.leastAsked(); n != nil && n.sent == 0 {
-		c.send(ctx)
+	s.failed = s.failed || res.err.Kind == Failure && (res.err.Reason != Unreachable || s.unreachable >= maxUnreachable)
+	if next := h.leastAsked(); next != nil && next.sent == 0 {
+		h.send(ctx)
 	}
 }
 
-// over reports whether nothing more can come: every server has failed, or time
-// is out and all queries have come back.
-func (c *hedgedQuery) done(ctx context.Context) bool {
-	return c.leastAsked() == nil || c.running == 0 && (c.queriesLeft == 0 || ctx.Err() != nil)
+// done reports whether no further answer can arrive: every server has failed, or
+// no query may be sent and all have returned.
+func (h *hedgedQuery) done(ctx context.Context) bool {
+	return h.leastAsked() == nil || h.running == 0 && (h.queriesLeft == 0 || ctx.Err() != nil)
 }
 
-// won notes, for the order of later races, the servers asked before the winner
-// that were still silent when it won.
-func (c *hedgedQuery) markLate(winner *serverState) {
-	for i := range c.servers {
-		l := &c.servers[i]
-		if l == winner {
+// markLate marks the servers asked before winner that had not replied when it
+// did. Later queries ask them last.
+func (h *hedgedQuery) markLate(winner *serverState) {
+	for i := range h.servers {
+		s := &h.servers[i]
+		if s == winner {
 			return
 		}
-		if l.sent > 0 && !l.failed {
-			l.markLate()
+		if s.sent > 0 && !s.failed {
+			s.markLate()
 		}
 	}
 }
 
-// worst is the most informative error of all. If no query was sent in time, it
-// is a timeout.
-func (c *hedgedQuery) bestError() *Error {
-	var worst *Error
-	for i := range c.servers {
-		worst = moreInformative(worst, c.servers[i].err)
+// bestError returns the most informative error of all servers: a timeout if no
+// query was sent in time.
+func (h *hedgedQuery) bestError() *Error {
+	var best *Error
+	for i := range h.servers {
+		best = moreInformative(best, h.servers[i].err)
 	}
-	if worst == nil {
-		return &Error{Kind: Timeout, Reason: NoAnswer, Server: c.servers[0].address}
+	if best == nil {
+		return &Error{Kind: Timeout, Reason: NoAnswer, Server: h.servers[0].address}
 	}
-	return worst
+	return best
 }

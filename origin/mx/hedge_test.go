@@ -10,20 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheSecondServerAnswersForTheFirst(t *testing.T) {
-	for why, fault := range map[string]mxtest.Responder{
+func TestSecondServerAnswers(t *testing.T) {
+	for why, responder := range map[string]mxtest.Responder{
 		"silence":    mxtest.Silent,
 		"slowness":   mxtest.After(300*time.Millisecond, mxtest.Answer),
 		"SERVFAIL":   mxtest.ServFail,
 		"REFUSED":    mxtest.Refused,
 		"garbage":    mxtest.Garbage,
-		"noise":      mxtest.Noise,
+		"not DNS":    mxtest.Noise,
 		"a referral": referral,
 		"lameness":   lame,
 	} {
 		t.Run(why, func(t *testing.T) {
 			first, second := mxtest.New(t, zone), mxtest.New(t, zone)
-			first.RespondAll(fault)
+			first.RespondAll(responder)
 			r := open(t, quickHedge, first.Addr, second.Addr)
 			mx, err := r.Lookup(context.Background(), testAccount, "example.test")
 			require.NoError(t, err)
@@ -34,7 +34,7 @@ func TestTheSecondServerAnswersForTheFirst(t *testing.T) {
 	}
 }
 
-// A server that was late is asked after the others for a while.
+// A late server is asked after the others until its penalty ends.
 func TestLateServersAreAskedLast(t *testing.T) {
 	down, silent, good := mxtest.New(t, zone), mxtest.New(t, zone), mxtest.New(t, zone)
 	down.Close()
@@ -49,10 +49,10 @@ func TestLateServersAreAskedLast(t *testing.T) {
 	require.Zero(t, silent.Asked("two.example.test")+silent.Asked("null.example.test"))
 }
 
-// never is a pace that no test reaches.
+// noHedge has an interval that no test reaches.
 var noHedge = Config{Timeout: 10 * time.Second, Hedge: time.Hour}
 
-func TestAFailureIsNotWaitedFor(t *testing.T) {
+func TestFailureAsksNextServerAtOnce(t *testing.T) {
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 	first.RespondAll(mxtest.ServFail)
 	r := open(t, noHedge, first.Addr, second.Addr)
@@ -69,7 +69,7 @@ func TestUnreachableServersAreAskedLast(t *testing.T) {
 		_, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
 	}
-	require.EqualValues(t, 3, r.Stats().UDP, "two at first, one from then on")
+	require.EqualValues(t, 3, r.Stats().UDP, "two for the first domain, one for the second")
 }
 
 func TestAllServersFail(t *testing.T) {
@@ -79,10 +79,10 @@ func TestAllServersFail(t *testing.T) {
 	r := open(t, Config{}, first.Addr, second.Addr)
 	_, err := r.Lookup(context.Background(), testAccount, "example.test")
 	requireError(t, err, Failure, Rcode)
-	require.EqualValues(t, 2, r.Stats().UDP, "a server that has answered is not asked again")
+	require.EqualValues(t, 2, r.Stats().UDP, "a server that replied is not asked again")
 }
 
-func TestAFailureTellsMoreThanSilence(t *testing.T) {
+func TestFailureOutranksTimeout(t *testing.T) {
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 	first.RespondAll(mxtest.Silent)
 	second.RespondAll(mxtest.ServFail)
@@ -92,7 +92,7 @@ func TestAFailureTellsMoreThanSilence(t *testing.T) {
 	require.ErrorContains(t, err, second.Addr)
 }
 
-func TestNoSuchNameIsFinal(t *testing.T) {
+func TestNXDOMAINIsFinal(t *testing.T) {
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 	r := open(t, Config{}, first.Addr, second.Addr)
 	_, err := r.Lookup(context.Background(), testAccount, "nowhere.example.test")
@@ -100,7 +100,7 @@ func TestNoSuchNameIsFinal(t *testing.T) {
 	require.Zero(t, second.Asked("nowhere.example.test"))
 }
 
-func TestASlowServerIsHeard(t *testing.T) {
+func TestSlowServerAnswers(t *testing.T) {
 	slow, silent := mxtest.New(t, zone), mxtest.New(t, zone)
 	slow.RespondAll(mxtest.After(250*time.Millisecond, mxtest.Answer))
 	silent.RespondAll(mxtest.Silent)
@@ -110,8 +110,8 @@ func TestASlowServerIsHeard(t *testing.T) {
 	require.True(t, mx)
 }
 
-// A restart of the only resolver, refused at first.
-func TestUnreachableIsTriedOnceMore(t *testing.T) {
+// The only resolver restarts: the first query is refused, the second answered.
+func TestUnreachableIsRetriedOnce(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.Close()
 	r := open(t, Config{}, server.Addr)
@@ -134,7 +134,7 @@ func TestProbe(t *testing.T) {
 	require.NoError(t, open(t, quickHedge, good.Addr).Probe(context.Background()))
 	require.NoError(t, open(t, quickHedge, silent.Addr, down.Addr, good.Addr).Probe(context.Background()))
 	good.RespondAll(mxtest.Rcode(dns.RcodeRefused))
-	require.NoError(t, open(t, quickHedge, good.Addr).Probe(context.Background()), "it answers, whatever it says")
+	require.NoError(t, open(t, quickHedge, good.Addr).Probe(context.Background()), "it replies, with any RCODE")
 
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()

@@ -16,18 +16,19 @@ const (
 
 var (
 	errMalformed = errors.New("the reply does not decode")
-	errNotDNS    = errors.New("something came that is no DNS message")
+	errNotDNS    = errors.New("a datagram is not a DNS message")
 )
 
-// truncated is all there is to know of a truncated reply: its last record may
-// be cut, and RFC 2181 section 9 has the rest ignored.
+// truncated replaces a truncated reply, whose records must be ignored (RFC 2181
+// section 9) and may not decode.
 var truncated = &dns.Msg{MsgHdr: dns.MsgHdr{Truncated: true}}
 
-// read returns the reply to query, nil if wire answers another query, and
-// errGarbage if it is not DNS. A reply that does not decode is errMalformed.
+// parseReply returns the reply to query, or nil if wire answers another query.
+// It returns errMalformed if the reply does not decode, and errNotDNS if wire is
+// not a DNS message.
 func parseReply(wire []byte, query *dns.Msg) (*dns.Msg, error) {
-	mine := len(wire) >= headerSize && binary.BigEndian.Uint16(wire) == query.Id && wire[2]&flagQR != 0
-	if mine && wire[2]&flagTC != 0 {
+	matches := len(wire) >= headerSize && binary.BigEndian.Uint16(wire) == query.Id && wire[2]&flagQR != 0
+	if matches && wire[2]&flagTC != 0 {
 		return truncated, nil
 	}
 	reply, err := unpack(wire)
@@ -36,15 +37,15 @@ func parseReply(wire []byte, query *dns.Msg) (*dns.Msg, error) {
 		return reply, nil
 	case err == nil:
 		return nil, nil
-	case mine:
+	case matches:
 		return nil, errMalformed
 	}
 	return nil, errNotDNS
 }
 
-// unpack decodes wire. The library takes a message that ends before its
-// counted records for one without them, which would make "no MX" of a cut
-// answer; here it does not decode.
+// unpack decodes wire. Unlike [dns.Msg.Unpack] it returns an error if the message
+// ends before the records that its header counts: a cut reply would otherwise
+// read as "no MX".
 func unpack(wire []byte) (*dns.Msg, error) {
 	m := new(dns.Msg)
 	if err := m.Unpack(wire); err != nil {
@@ -58,8 +59,8 @@ func unpack(wire []byte) (*dns.Msg, error) {
 	return m, nil
 }
 
-// answers reports whether reply is one to query: its id, and its question but
-// for the case of letters. An error may come without the question.
+// isReply reports whether reply answers query: it has the same id and, ignoring
+// case, the same question. An error reply may omit the question.
 func isReply(reply, query *dns.Msg) bool {
 	if reply.Id != query.Id || !reply.Response || reply.Opcode != dns.OpcodeQuery {
 		return false

@@ -1,24 +1,25 @@
-// Package mx finds out whether a domain publishes MX records.
+// Package mx determines whether a domain publishes MX records.
 //
-// True means: at least one MX record whose exchange is a host name. Null MX
-// (RFC 7505), no MX record even beside an address record, and NXDOMAIN are
-// false. What could not be found out is an [Error], never false.
+// The answer is true if the exchange of at least one MX record is a host name.
+// Null MX (RFC 7505), no MX record even if there is an address record, and
+// NXDOMAIN are false. A look-up that fails returns an [Error], never false.
 //
-// A [Resolver] is a stub: it asks the recursive resolvers it is given, over
-// UDP with EDNS0 and over TCP where an answer was truncated. It asks once per
-// domain however many callers wait, and keeps what it learns for the records'
-// TTL. While its resolvers are down it serves an answer of true past its TTL,
-// but never one of false.
+// A [Resolver] is a stub resolver: it queries the configured recursive
+// resolvers over UDP with EDNS0, and over TCP if a reply was truncated. Callers
+// of the same domain share one look-up, and answers are cached for the records'
+// TTL. While the recursive resolvers are down, an answer of true is served past
+// its TTL, an answer of false never.
 //
-// The steps of a look-up, cheapest first, have a file each: the name (name.go),
-// the cache (cache.go), the flight that many callers share (flight.go), its wait
-// for a slot (turns.go), the chain of CNAMEs (follow.go), the race between
-// servers (race.go), one exchange with one server (exchange.go, transport.go,
-// message.go), and the decision over its answer (decide.go).
+// The steps of a look-up are a file each, the fastest first: the name
+// (domainname.go), the cache (cache.go), the flight that callers share
+// (flight.go), the wait for a slot (fairqueue.go), CNAMEs (cname.go), hedged
+// queries to the servers (hedge.go), the exchange with one server (exchange.go,
+// transport.go, message.go), and the decision on its reply (decide.go,
+// negative.go).
 //
-// Left out: DNSSEC validation and DNS over TLS, which belong to the recursive
-// resolver beside this process; address records of the exchanges, since a
-// host without one may have one tomorrow.
+// Not included: DNSSEC validation and DNS over TLS, which are left to the
+// recursive resolver on the same host or network; address records of the
+// exchanges, since a host without one may have one tomorrow.
 package mx
 
 import (
@@ -30,8 +31,8 @@ import (
 // Resolver looks up MX records. It is safe for concurrent use.
 type Resolver struct {
 	timeout   time.Duration
-	hedge     time.Duration // before the second query of a look-up
-	staleWait time.Duration // before a stale answer is served
+	hedge     time.Duration // Config.Hedge
+	staleWait time.Duration // Config.StaleWait
 	servers   []*server
 	cache     *cache
 	flights   flights
@@ -39,11 +40,11 @@ type Resolver struct {
 
 	ctx        context.Context // ends at Close
 	cancel     context.CancelFunc
-	goroutines sync.WaitGroup // flights and their attempts
+	goroutines sync.WaitGroup // flights and their queries
 }
 
-// New returns a Resolver, or says which part of c cannot be used. It sends
-// nothing: see [Resolver.Probe].
+// New returns a Resolver, or an error if a setting of c is invalid. It sends no
+// query; see [Resolver.Probe].
 func New(c Config) (*Resolver, error) {
 	c = c.withDefaults()
 	if err := c.check(); err != nil {
@@ -66,13 +67,12 @@ func New(c Config) (*Resolver, error) {
 	return r, nil
 }
 
-// Lookup reports whether domain publishes an MX record. The domain is in
-// A-label form, in any case, without a trailing dot. The error is an [*Error],
-// or that of ctx if ctx ended first.
+// Lookup reports whether domain publishes an MX record. The domain must be in
+// A-label form; case and a final dot are ignored. The error is an [*Error], or
+// that of ctx if ctx ended first.
 //
-// Accounts share the slots fairly; the number of the account has no other
-// meaning. An answer from the cache takes no slot, and no allocation if domain
-// is in lower case.
+// Slots are shared fairly between accounts; account has no other use. An answer
+// from the cache needs no slot, and no allocation if domain is in lower case.
 func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (bool, error) {
 	name, err := canonical(domain)
 	if err != nil || name == "" {
@@ -84,9 +84,9 @@ func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (bo
 	return r.lookUpShared(ctx, account, name)
 }
 
-// Peek answers without a query, or reports that Lookup has to be called: known
-// is false unless the answer is in the cache and fresh, or the domain can have
-// no MX record. It is as cheap as a Lookup that the cache answers.
+// Peek returns the answer if it needs no query: if the cache has a fresh one, or
+// the domain cannot have MX records. Otherwise known is false and Lookup has to
+// be called. It is as fast as a Lookup that the cache answers.
 func (r *Resolver) Peek(domain string) (mx, known bool, err error) {
 	name, err := canonical(domain)
 	if err != nil || name == "" {
@@ -105,7 +105,7 @@ func (r *Resolver) peek(name string) (mx, known bool, err error) {
 	return mx, true, err
 }
 
-// serve is the answer that a caller gets from an entry.
+// serve returns the answer or the error of e, and counts stale answers.
 func (r *Resolver) serve(e entry) (bool, error) {
 	if e.err != nil {
 		return false, e.err
@@ -116,8 +116,8 @@ func (r *Resolver) serve(e entry) (bool, error) {
 	return e.mx, nil
 }
 
-// Close ends every look-up under way and waits until their sockets are closed.
-// Afterwards only what is in the cache is answered.
+// Close cancels all look-ups and waits until their sockets are closed.
+// Afterwards only cached answers are returned.
 func (r *Resolver) Close() {
 	r.flights.close()
 	r.cancel()

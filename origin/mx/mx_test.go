@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// zone is what most tests ask about.
+// zone is the zone of most tests.
 const zone = `
 example.test.        300 IN SOA   ns.example.test. hostmaster.example.test. 1 3600 600 86400 60
 example.test.        300 IN MX    10 mail.example.test.
@@ -37,10 +37,10 @@ big.test.            300 IN SOA   ns.big.test. hostmaster.big.test. 1 3600 600 8
 *.any.example.test.  300 IN MX    10 mail.example.test.
 `
 
-// anyone is the account of tests that are not about accounts.
+// testAccount is the account of tests that are not about accounts.
 const testAccount = 1
 
-// open returns a Resolver over the servers that closes with the test.
+// open returns a Resolver that uses servers, and closes it when the test ends.
 func open(t testing.TB, c Config, servers ...string) *Resolver {
 	t.Helper()
 	c.Servers = servers
@@ -50,7 +50,7 @@ func open(t testing.TB, c Config, servers ...string) *Resolver {
 	return r
 }
 
-func TestLookupReportsWhetherThereAreMXRecords(t *testing.T) {
+func TestLookup(t *testing.T) {
 	r := open(t, Config{}, mxtest.Start(t, zone))
 	for _, test := range []struct {
 		why, domain string
@@ -63,16 +63,16 @@ func TestLookupReportsWhetherThereAreMXRecords(t *testing.T) {
 		{"IDN as A-label", "xn--bcher-kva.test", true},
 		{"from a wildcard", "whatever.any.example.test", true},
 		{"CNAMEs to a domain with MX", "alias.example.test", true},
-		{"null MX beside a true one, against RFC 7505", "mixed.example.test", true},
+		{"null MX beside another, against RFC 7505", "mixed.example.test", true},
 		{"localhost is a host name", "local.example.test", true},
 		{"null MX", "null.example.test", false},
 		{"no data beside an address", "mail.example.test", false},
 		{"no data beside other types", "text.example.test", false},
 		{"an empty non-terminal", "under.example.test", false},
-		{"no such name", "nowhere.example.test", false},
-		{"CNAME to no such name", "lost.example.test", false},
+		{"NXDOMAIN", "nowhere.example.test", false},
+		{"CNAME to NXDOMAIN", "lost.example.test", false},
 		{"CNAME to no data", "bare.example.test", false},
-		{"an address for an exchange", "numeric.example.test", false},
+		{"an address as exchange", "numeric.example.test", false},
 		{"an exchange with an underscore", "score.example.test", false},
 		{"an exchange with a space", "space.example.test", false},
 	} {
@@ -82,12 +82,12 @@ func TestLookupReportsWhetherThereAreMXRecords(t *testing.T) {
 	}
 }
 
-func TestLookupDoesNotAskWhatCannotBe(t *testing.T) {
+func TestLookupInvalidNames(t *testing.T) {
 	server := mxtest.New(t, zone)
 	r := open(t, Config{}, server.Addr)
 	label := strings.Repeat("a", 63)
 	for why, domain := range map[string]string{
-		"empty": "", "a dot alone": ".", "an empty label": "a..test", "a dot before": ".example.test",
+		"empty": "", "a dot alone": ".", "an empty label": "a..test", "a leading dot": ".example.test",
 		"two final dots":   "example.test..",
 		"a label too long": label + "a.test",
 		"a name too long":  strings.Join([]string{label, label, label, label}, "."),
@@ -108,7 +108,7 @@ func TestLookupDoesNotAskWhatCannotBe(t *testing.T) {
 	requireError(t, err, Failure, NotALabel)
 }
 
-func TestLookupAsksTheLongestNames(t *testing.T) {
+func TestLookupLongestName(t *testing.T) {
 	label := strings.Repeat("a", 63)
 	name := strings.Join([]string{label, label, label, strings.Repeat("b", 61)}, ".")
 	require.Len(t, name, maxName)
@@ -118,7 +118,7 @@ func TestLookupAsksTheLongestNames(t *testing.T) {
 	require.True(t, mx)
 }
 
-func TestLookupEndsWithItsContext(t *testing.T) {
+func TestLookupContext(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.RespondAll(mxtest.Silent)
 	r := open(t, Config{}, server.Addr)
@@ -126,7 +126,7 @@ func TestLookupEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	_, err := r.Lookup(ctx, testAccount, "example.test")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.Zero(t, r.Stats().InFlight, "no caller, no look-up")
+	require.Zero(t, r.Stats().InFlight, "no look-up without a caller")
 }
 
 func TestCloseEndsLookups(t *testing.T) {
@@ -146,11 +146,11 @@ func TestCloseEndsLookups(t *testing.T) {
 	_, err = r.Lookup(context.Background(), testAccount, "new.test")
 	requireError(t, err, Failure, Closed)
 	mx, err := r.Lookup(context.Background(), testAccount, "example.test")
-	require.NoError(t, err, "what is in the cache is still served")
+	require.NoError(t, err, "cached answers are still served")
 	require.True(t, mx)
 }
 
-// requireError requires an *Error of that kind and reason without a domain.
+// requireError requires an *Error of kind and reason that contains no domain.
 func requireError(t testing.TB, err error, kind Kind, reason Reason) {
 	t.Helper()
 	var e *Error

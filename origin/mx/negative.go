@@ -2,13 +2,14 @@ package mx
 
 import "github.com/miekg/dns"
 
-// deny judges an answer without MX records for end, the last name of a chain.
+// decideNegative evaluates a reply without MX records for end, the last name of
+// the CNAME chain.
 //
-// A name error is known by its code, and no data by the SOA record of a zone
-// that holds the name (RFC 2308 section 2). Where CNAMEs lead to another zone,
-// the target has to be asked for itself. What is left is a referral, with name
-// servers in the SOA's place; and an empty answer, which counts from a
-// server that recurses or is the name's authority.
+// NXDOMAIN is indicated by the RCODE, and NODATA by the SOA record of a zone that
+// contains the name (RFC 2308 section 2). If the reply ends at a CNAME into
+// another zone, its target has to be queried. A referral, with NS records in
+// place of the SOA, is an error. An empty reply is accepted if the server
+// recurses or is authoritative.
 func decideNegative(msg *dns.Msg, end string, a answer) (answer, *Error) {
 	soa, referral := authority(msg.Ns, end)
 	switch {
@@ -22,12 +23,12 @@ func decideNegative(msg *dns.Msg, end string, a answer) (answer, *Error) {
 	case referral || !msg.Authoritative && !msg.RecursionAvailable:
 		return answer{}, &Error{Kind: Failure, Reason: Lame}
 	}
-	a.ttl = 0 // RFC 2308 section 5: not to be kept without an SOA
+	a.ttl = 0 // RFC 2308 section 5: do not cache without an SOA
 	return a, nil
 }
 
-// authority finds in the authority section the SOA of a zone that holds name,
-// and whether name servers are there.
+// authority returns, from the authority section, the SOA of a zone that contains
+// name, and whether there are NS records.
 func authority(records []dns.RR, name string) (soa *dns.SOA, servers bool) {
 	for _, rr := range records {
 		switch r := rr.(type) {

@@ -10,27 +10,26 @@ import (
 
 const probeTimeout = 2 * time.Second
 
-// Probe asks the resolvers for the name servers of the root. It returns nil if
-// one of them answers at all, whatever it says, and otherwise what is wrong
-// with each.
+// Probe queries the resolvers for the NS records of the root. It returns nil if
+// one of them replies, with any RCODE, and otherwise the errors of all.
 func (r *Resolver) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	race := r.newHedgedQuery(func(ctx context.Context, s *server) (answer, *Error) {
+	hedged := r.newHedgedQuery(func(ctx context.Context, s *server) (answer, *Error) {
 		_, err := r.exchange(ctx, s, ".", dns.TypeNS)
 		return answer{}, err
 	})
-	if _, err := race.run(ctx); err == nil {
+	if _, err := hedged.run(ctx); err == nil {
 		return nil
 	}
-	return race.errors()
+	return hedged.errors()
 }
 
-// errors is what is wrong with each server, those that were not asked left out.
-func (c *hedgedQuery) errors() error {
+// errors returns the errors of the servers that were queried.
+func (h *hedgedQuery) errors() error {
 	var all []error
-	for i := range c.servers {
-		if err := c.servers[i].err; err != nil {
+	for i := range h.servers {
+		if err := h.servers[i].err; err != nil {
 			all = append(all, err)
 		}
 	}

@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// penalty is how long a server that was late is asked after the others.
+// penalty is how long a late server is asked after the others.
 const penalty = 30 * time.Second
 
 // server is one recursive resolver.
 type server struct {
 	address   string                    // host:port
-	lateUntil atomic.Pointer[time.Time] // nil: never was
+	lateUntil atomic.Pointer[time.Time] // nil if it never was late
 }
 
+// markLate makes s late for the time of penalty.
 func (s *server) markLate() {
 	until := time.Now().Add(penalty)
 	s.lateUntil.Store(&until)
@@ -24,17 +25,17 @@ func (s *server) isLate(now time.Time) bool {
 	return until != nil && now.Before(*until)
 }
 
-// line returns the servers in the order to ask: as configured, those that were
-// late behind the others. None is left out.
+// serverOrder returns all servers in the order to ask: as configured, but late
+// ones last.
 func (r *Resolver) serverOrder() []serverState {
 	now := time.Now()
-	lanes := make([]serverState, 0, len(r.servers))
+	order := make([]serverState, 0, len(r.servers))
 	for _, late := range [...]bool{false, true} {
 		for _, s := range r.servers {
 			if s.isLate(now) == late {
-				lanes = append(lanes, serverState{server: s})
+				order = append(order, serverState{server: s})
 			}
 		}
 	}
-	return lanes
+	return order
 }

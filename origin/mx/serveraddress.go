@@ -14,10 +14,11 @@ import (
 const (
 	maxServers     = 8
 	resolvConf     = "/etc/resolv.conf"
-	startUpTimeout = 5 * time.Second // to find the address of a named resolver
+	startUpTimeout = 5 * time.Second // to look up the address of a resolver given by host name
 )
 
-// parseServers reads the addresses, or those of /etc/resolv.conf.
+// parseServers parses the addresses of the resolvers. Without any it uses those
+// in /etc/resolv.conf.
 func parseServers(addresses []string) ([]*server, error) {
 	if len(addresses) == 0 {
 		var err error
@@ -26,24 +27,24 @@ func parseServers(addresses []string) ([]*server, error) {
 		}
 	}
 	if len(addresses) > maxServers {
-		return nil, fmt.Errorf("mx: %d resolvers are named, %d at most; keep the nearest", len(addresses), maxServers)
+		return nil, fmt.Errorf("mx: %d resolvers are given, %d at most; keep the nearest", len(addresses), maxServers)
 	}
 	servers := make([]*server, len(addresses))
 	for i, text := range addresses {
 		address, err := parseServer(text)
 		if err != nil {
-			return nil, fmt.Errorf("mx: resolver address %q: %w; write host:port, as 127.0.0.1:53 or [::1]:53", text, err)
+			return nil, fmt.Errorf("mx: resolver address %q: %w; write host:port, such as 127.0.0.1:53 or [::1]:53", text, err)
 		}
 		servers[i] = &server{address: address}
 	}
 	return servers, nil
 }
 
-// systemServers reads the addresses from a file in resolv.conf(5) form.
+// systemServers reads the addresses from a file in the format of resolv.conf(5).
 func systemServers(path string) ([]string, error) {
 	c, err := dns.ClientConfigFromFile(path)
 	if err != nil || len(c.Servers) == 0 {
-		return nil, fmt.Errorf("mx: %s names no resolver; name one with --dns host:port", path)
+		return nil, fmt.Errorf("mx: %s lists no resolver; set one with --dns host:port", path)
 	}
 	addresses := make([]string, len(c.Servers))
 	for i, host := range c.Servers {
@@ -52,32 +53,32 @@ func systemServers(path string) ([]string, error) {
 	return addresses[:min(len(addresses), maxServers)], nil
 }
 
-// parseServer reads host:port. The address behind a host's name is looked up
-// here, once, so that no query waits for it.
+// parseServer parses host:port. A host name is looked up here, once, so that no
+// query waits for that.
 func parseServer(text string) (string, error) {
 	if a, err := netip.ParseAddrPort(text); err == nil {
 		return a.String(), checkPort(a.Port())
 	}
 	host, service, err := net.SplitHostPort(text)
 	if err != nil {
-		return "", errors.New("it is not host:port")
+		return "", errors.New("not host:port")
 	}
 	port, err := net.LookupPort("udp", service)
 	if err != nil {
-		return "", fmt.Errorf("%q is no port", service)
+		return "", fmt.Errorf("%q is not a port", service)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startUpTimeout)
 	defer cancel()
 	found, err := net.DefaultResolver.LookupHost(ctx, host)
 	if err != nil {
-		return "", fmt.Errorf("no address is known for host %q", host)
+		return "", fmt.Errorf("no address found for host %q", host)
 	}
 	return net.JoinHostPort(found[0], fmt.Sprint(port)), checkPort(uint16(port))
 }
 
 func checkPort(port uint16) error {
 	if port == 0 {
-		return errors.New("port 0 is none")
+		return errors.New("port 0 is not allowed")
 	}
 	return nil
 }

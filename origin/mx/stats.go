@@ -5,31 +5,30 @@ import (
 	"time"
 )
 
-// Stats is what a [Resolver] has done since it was made. All but InFlight,
-// Waiting and Entries only grow.
+// Stats has the counters of a [Resolver] since New, and three gauges: InFlight,
+// Waiting and Entries. A flight is one DNS look-up, shared by its callers.
 type Stats struct {
 	Hits   uint64 // look-ups answered from the cache
-	Misses uint64 // look-ups that asked or waited to
-	Shared uint64 // look-ups that joined one already asking
+	Misses uint64 // look-ups that started a flight
+	Shared uint64 // look-ups that joined a flight
 	Stale  uint64 // answers served past their TTL
 
-	// How the look-ups that asked ended. One that all its callers left has no
-	// outcome.
+	// Outcomes of flights. A flight that all its callers left has none.
 	Found, None, Timeouts, Failures uint64
-	Spent                           time.Duration // asking, by all of them together
+	Spent                           time.Duration // running, the sum of all flights
 
 	Refused uint64 // look-ups refused because too many wait
 	Expired uint64 // waits that ended without a slot
 
 	UDP, TCP uint64 // queries sent
-	Ignored  uint64 // datagrams passed over: forged, late, or no DNS message
+	Ignored  uint64 // datagrams ignored: forged, late, or not DNS
 
-	InFlight int // look-ups asking or waiting to
-	Waiting  int // for a slot, once for each account that waits for the look-up
+	InFlight int // flights that run or wait for a slot
+	Waiting  int // queue entries: flights that wait, counted once for each account
 	Entries  int // domains in the cache
 }
 
-// Stats returns the counters. Each is exact; together they are not of one
+// Stats returns the statistics. Each is exact, but they are not read at one
 // instant.
 func (r *Resolver) Stats() Stats {
 	c := &r.counters
@@ -52,7 +51,8 @@ type counters struct {
 	udp, tcp, ignored               atomic.Uint64
 }
 
-// began counts a look-up that the cache did not answer.
+// countMiss counts a look-up that the cache did not answer; first is false if it
+// joined a flight.
 func (c *counters) countMiss(first bool) {
 	if first {
 		c.misses.Add(1)
@@ -61,7 +61,7 @@ func (c *counters) countMiss(first bool) {
 	}
 }
 
-// outcome counts the end of a look-up; no kind means no error.
+// countOutcome counts the outcome of a flight; kind is 0 without an error.
 func (c *counters) countOutcome(mx bool, kind Kind, spent time.Duration) {
 	c.spent.Add(int64(spent))
 	switch {

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	udpBuffer  = 4096 // bytes, for servers that send more than was asked for
-	maxIgnored = 16   // datagrams passed over before a query moves to TCP
+	udpBuffer  = 4096 // bytes, for servers that send more than udpPayload
+	maxIgnored = 16   // datagrams ignored before the query is repeated over TCP
 )
 
-// overUDP sends query from a port of its own (random, and connected, so that
-// the kernel drops what others send) and waits for the reply to it. What
-// comes before is forged or late: it is passed over. Where much of that comes,
-// somebody is guessing ids, and the reply is left for TCP as if truncated.
+// exchangeUDP sends query from a socket of its own (a random port, connected, so
+// that the kernel drops datagrams from other hosts) and waits for the reply.
+// Other datagrams are forged or late and are ignored. Many of them mean that an
+// attacker guesses ids, so the reply is then requested over TCP as if truncated.
 func (r *Resolver) exchangeUDP(ctx context.Context, s *server, query *dns.Msg) (*dns.Msg, error) {
 	r.counters.udp.Add(1)
 	conn, err := send(ctx, "udp", s, query)
@@ -26,10 +26,10 @@ func (r *Resolver) exchangeUDP(ctx context.Context, s *server, query *dns.Msg) (
 		return nil, err
 	}
 	defer conn.Close()
-	buffer, garbage := make([]byte, udpBuffer), false
+	buffer, notDNS := make([]byte, udpBuffer), false
 	for range maxIgnored {
 		n, err := conn.Read(buffer)
-		if err != nil && garbage {
+		if err != nil && notDNS {
 			return nil, errNotDNS
 		}
 		if err != nil {
@@ -39,14 +39,14 @@ func (r *Resolver) exchangeUDP(ctx context.Context, s *server, query *dns.Msg) (
 		if reply != nil || err == errMalformed {
 			return reply, err
 		}
-		garbage = garbage || err != nil
+		notDNS = notDNS || err != nil
 		r.counters.ignored.Add(1)
 	}
 	return truncated, nil
 }
 
-// overTCP asks again on a stream, where nothing is truncated and no other
-// host can answer.
+// exchangeTCP repeats the query over TCP, which neither truncates the reply nor
+// lets another host send it.
 func (r *Resolver) exchangeTCP(ctx context.Context, s *server, query *dns.Msg) (*dns.Msg, error) {
 	r.counters.tcp.Add(1)
 	conn, err := send(ctx, "tcp", s, query)
@@ -65,7 +65,7 @@ func (r *Resolver) exchangeTCP(ctx context.Context, s *server, query *dns.Msg) (
 	return reply, nil
 }
 
-// readFrame reads one message of RFC 1035 section 4.2.2.
+// readFrame reads one message with its length prefix (RFC 1035 section 4.2.2).
 func readFrame(conn net.Conn) ([]byte, error) {
 	var size [2]byte
 	if _, err := io.ReadFull(conn, size[:]); err != nil {
@@ -77,7 +77,7 @@ func readFrame(conn net.Conn) ([]byte, error) {
 }
 
 // send opens a connection and writes query to it. Reads and writes fail once
-// ctx ends, which it does with the race.
+// ctx ends.
 func send(ctx context.Context, network string, s *server, query *dns.Msg) (net.Conn, error) {
 	wire, err := query.Pack()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// The forgers, but for Forge, each send a false reply, which denies the name, and then the
-// true one. A resolver that believes the first was fooled.
+// Except for Forge, these responders send a forged NXDOMAIN and then the true
+// reply. A resolver must not accept the forged one.
 
 // WrongID forges a reply with another id.
 func WrongID(w dns.ResponseWriter, reply *dns.Msg) {
@@ -15,7 +15,7 @@ func WrongID(w dns.ResponseWriter, reply *dns.Msg) {
 	Answer(w, reply)
 }
 
-// Forge sends one false reply with another id, and no true one.
+// Forge sends only a forged reply with another id.
 func Forge(w dns.ResponseWriter, reply *dns.Msg) {
 	forged := denial(reply)
 	forged.Id ^= 0x5555
@@ -40,7 +40,7 @@ func WrongPort(w dns.ResponseWriter, reply *dns.Msg) {
 	Answer(w, reply)
 }
 
-// Echo sends the query back, which is no response, before the true reply.
+// Echo sends the query back, without the QR bit, before the true reply.
 func Echo(w dns.ResponseWriter, reply *dns.Msg) {
 	forged := denial(reply)
 	forged.Response = false
@@ -48,7 +48,7 @@ func Echo(w dns.ResponseWriter, reply *dns.Msg) {
 	Answer(w, reply)
 }
 
-// denial is an authoritative NXDOMAIN in the form of reply.
+// denial returns an authoritative NXDOMAIN with the id and question of reply.
 func denial(reply *dns.Msg) *dns.Msg {
 	m := reply.Copy()
 	m.Rcode, m.Authoritative, m.Answer, m.Ns = dns.RcodeNameError, true, nil, nil

@@ -1,5 +1,5 @@
-// Package mxtest serves a zone over real sockets on loopback, and can be made
-// to misbehave. Tests start it; nothing that ships imports it.
+// Package mxtest is a DNS server for tests. It serves a zone over sockets on
+// loopback and can be made to misbehave.
 //
 //	addr := mxtest.Start(t, `
 //	    example.test.       300 IN SOA ns.example.test. hm.example.test. 1 2 3 4 60
@@ -7,15 +7,15 @@
 //	    *.bulk.test.         60 IN MX  10 mail.example.test.
 //	`)
 //
-// The zone is in the master file format of RFC 1035 section 5, but that lines
-// may be indented, so that each names its owner. The server answers as a
-// recursive resolver that knows this zone and nothing else: it follows CNAMEs,
-// expands wildcards and says NXDOMAIN for every other name. A test that needs
-// failures keeps the [Server] and lists a [Fault] by name:
+// The zone is in master file format (RFC 1035 section 5), except that lines may
+// be indented, so each must name its owner. The server answers like a recursive
+// resolver that has this zone only: it follows CNAMEs, expands wildcards and
+// sends NXDOMAIN for every other name. A test that needs failures keeps the
+// [Server] and sets a [Responder] by name:
 //
 //	s := mxtest.New(t, zone)
-//	s.Fault("slow.test", mxtest.After(time.Second, mxtest.Answer))
-//	s.FaultAll(mxtest.Silent)
+//	s.Respond("slow.test", mxtest.After(time.Second, mxtest.Answer))
+//	s.RespondAll(mxtest.Silent)
 package mxtest
 
 import (
@@ -33,7 +33,7 @@ func Start(t testing.TB, zone string) (addr string) {
 	return New(t, zone).Addr
 }
 
-// New is [Start] for a test that wants to misbehave or to count.
+// New is like [Start] and returns the server, to set responders or read counts.
 func New(t testing.TB, zone string) *Server {
 	t.Helper()
 	s, err := Listen("127.0.0.1:0", zone)
@@ -44,8 +44,8 @@ func New(t testing.TB, zone string) *Server {
 	return s
 }
 
-// Server is a DNS server on UDP and TCP at one port. Its methods may be
-// called while it serves.
+// Server is a DNS server on UDP and TCP at one port. Its methods are safe for
+// concurrent use.
 type Server struct {
 	Addr string // host:port
 
@@ -58,8 +58,8 @@ type Server struct {
 	fallback   Responder
 }
 
-// Listen serves zone at addr, for a program rather than a test. Port 0 takes
-// a free port.
+// Listen serves zone at addr, for programs that are not tests. Port 0 selects a
+// free port.
 func Listen(addr, zoneText string) (*Server, error) {
 	z, err := parseZone(zoneText)
 	if err != nil {
@@ -72,8 +72,8 @@ func Listen(addr, zoneText string) (*Server, error) {
 	return s, nil
 }
 
-// listen takes the same port on both transports; a free UDP port may be taken
-// on TCP, so it tries a few.
+// listen listens on the same port over UDP and TCP. A port that is free for UDP
+// may be in use for TCP, so it tries several.
 func (s *Server) listen(addr string) (err error) {
 	for range 10 {
 		if err = s.listenOnce(addr); err == nil {
@@ -100,7 +100,7 @@ func (s *Server) listenOnce(addr string) error {
 	return nil
 }
 
-// serve returns once the server takes queries.
+// serve starts the server and returns once it accepts queries.
 func serve(server *dns.Server) {
 	up := make(chan struct{})
 	server.NotifyStartedFunc = func() { close(up) }

@@ -8,11 +8,11 @@ import (
 	"github.com/miekg/dns"
 )
 
-// A Fault handles a query in the server's place. The reply it is given is
-// the true one; it may spoil and send it, or send anything else, or nothing.
+// A Responder replies to a query. It is passed the true reply, which it may send,
+// change, replace or drop.
 type Responder func(w dns.ResponseWriter, reply *dns.Msg)
 
-// Answer is no fault: it sends the true reply, truncated where it must be.
+// Answer sends the true reply, truncated if it is too large for UDP.
 func Answer(w dns.ResponseWriter, reply *dns.Msg) {
 	if isUDP(w) {
 		reply.Truncate(udpSize(reply))
@@ -20,16 +20,16 @@ func Answer(w dns.ResponseWriter, reply *dns.Msg) {
 	_ = w.WriteMsg(reply)
 }
 
-// Silent never replies.
+// Silent sends no reply.
 func Silent(dns.ResponseWriter, *dns.Msg) {}
 
-// ServFail answers SERVFAIL.
+// ServFail sends SERVFAIL.
 func ServFail(w dns.ResponseWriter, reply *dns.Msg) { Rcode(dns.RcodeServerFailure)(w, reply) }
 
-// Refused answers REFUSED.
+// Refused sends REFUSED.
 func Refused(w dns.ResponseWriter, reply *dns.Msg) { Rcode(dns.RcodeRefused)(w, reply) }
 
-// Rcode answers with a response code and no record.
+// Rcode returns a Responder that sends a response code without records.
 func Rcode(rcode int) Responder {
 	return func(w dns.ResponseWriter, reply *dns.Msg) {
 		reply.Rcode, reply.Answer, reply.Ns = rcode, nil, nil
@@ -37,28 +37,27 @@ func Rcode(rcode int) Responder {
 	}
 }
 
-// Garbage answers with the right id and question, and records that do not
-// decode.
+// Garbage sends the right id and question with records that do not decode.
 func Garbage(w dns.ResponseWriter, reply *dns.Msg) {
 	reply.Answer, reply.Ns, reply.Extra = nil, nil, nil
 	wire, _ := reply.Pack()
 	wire[7] = 200 // ANCOUNT
-	_, _ = w.Write(append(wire, "\xff\xff no record at all"...))
+	_, _ = w.Write(append(wire, "\xff\xff not a record"...))
 }
 
-// Noise answers with bytes that are no DNS message.
+// Noise sends bytes that are not a DNS message.
 func Noise(w dns.ResponseWriter, _ *dns.Msg) {
-	_, _ = w.Write([]byte("\xde\xad\xbe\xef not a message, whatever the port says \xff\xff\xff"))
+	_, _ = w.Write([]byte("\xde\xad\xbe\xef this is not a DNS message at all \xff\xff\xff"))
 }
 
-// HeaderOnly answers with a header that announces records and ends there.
+// HeaderOnly sends a header that counts records, and no records.
 func HeaderOnly(w dns.ResponseWriter, reply *dns.Msg) {
 	wire, _ := reply.Pack()
 	_, _ = w.Write(wire[:12])
 }
 
-// NoEDNS answers FORMERR to a query with an OPT record and truly to others,
-// as servers older than RFC 6891 do.
+// NoEDNS sends FORMERR to a query with an OPT record and the true reply to
+// others, as servers older than RFC 6891 do.
 func NoEDNS(w dns.ResponseWriter, reply *dns.Msg) {
 	if reply.IsEdns0() != nil {
 		reply.Extra = nil
@@ -68,8 +67,8 @@ func NoEDNS(w dns.ResponseWriter, reply *dns.Msg) {
 	Answer(w, reply)
 }
 
-// Truncated sends over UDP an empty answer with the TC bit, and the true one
-// over TCP.
+// Truncated sends an empty reply with the TC bit over UDP, and the true one over
+// TCP.
 func Truncated(w dns.ResponseWriter, reply *dns.Msg) {
 	if isUDP(w) {
 		reply.Truncated, reply.Answer, reply.Ns = true, nil, nil
@@ -77,7 +76,7 @@ func Truncated(w dns.ResponseWriter, reply *dns.Msg) {
 	_ = w.WriteMsg(reply)
 }
 
-// After does then after a wait.
+// After returns a Responder that calls then after wait.
 func After(wait time.Duration, then Responder) Responder {
 	return func(w dns.ResponseWriter, reply *dns.Msg) {
 		time.Sleep(wait)
@@ -85,13 +84,13 @@ func After(wait time.Duration, then Responder) Responder {
 	}
 }
 
-// First does fault for the first n queries and then answers truly: lost
-// packets are First(n, Silent).
-func First(n int64, fault Responder) Responder {
+// First returns a Responder that calls first for the first n queries and Answer
+// for all others. First(n, Silent) is n lost packets.
+func First(n int64, first Responder) Responder {
 	var served atomic.Int64
 	return func(w dns.ResponseWriter, reply *dns.Msg) {
 		if served.Add(1) <= n {
-			fault(w, reply)
+			first(w, reply)
 			return
 		}
 		Answer(w, reply)
@@ -103,7 +102,8 @@ func isUDP(w dns.ResponseWriter) bool {
 	return ok
 }
 
-// udpSize is what the asker can take (RFC 6891 section 6.2.3).
+// udpSize returns the largest reply that the client accepts over UDP (RFC 6891
+// section 6.2.3).
 func udpSize(reply *dns.Msg) int {
 	if opt := reply.IsEdns0(); opt != nil {
 		return int(max(opt.UDPSize(), dns.MinMsgSize))

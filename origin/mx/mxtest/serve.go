@@ -6,28 +6,28 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Fault lists a fault for one name; [Answer] takes it off again.
+// Respond sets the Responder of one name. [Answer] restores the true replies.
 func (s *Server) Respond(name string, f Responder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.responders[dns.CanonicalName(name)] = f
 }
 
-// FaultAll lists a fault for every name that has none of its own; [Answer]
-// takes it off again.
+// RespondAll sets the Responder of all names without their own. [Answer] restores
+// the true replies.
 func (s *Server) RespondAll(f Responder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fallback = f
 }
 
-// Asked counts the queries for name, over UDP and TCP.
+// Asked returns the number of queries for name, over UDP and TCP.
 func (s *Server) Asked(name string) int { return s.seen.of(dns.CanonicalName(name)) }
 
-// Names counts the different names that queries have asked for.
+// Names returns the number of different names that were queried.
 func (s *Server) Names() int { return s.seen.names() }
 
-// Queries counts the queries over each transport.
+// Queries returns the number of queries over each transport.
 func (s *Server) Queries() (udp, tcp int) { return s.seen.total() }
 
 // ServeDNS implements [dns.Handler].
@@ -55,7 +55,7 @@ func (s *Server) responderFor(name string) Responder {
 	return Answer
 }
 
-// counts is the queries seen.
+// counts counts the queries received.
 type counts struct {
 	mu       sync.Mutex
 	byName   map[string]int

@@ -9,8 +9,8 @@ import (
 
 const maxChain = 16 // CNAMEs followed in one answer
 
-// zone is the records by lower-case owner; a name that only has others below
-// it (an empty non-terminal) has none.
+// zone maps lower-case owners to their records. An empty non-terminal, a name
+// that only has names below it, has no records.
 type zone map[string][]dns.RR
 
 func parseZone(text string) (zone, error) {
@@ -40,7 +40,7 @@ func (z zone) add(rr dns.RR) {
 	}
 }
 
-// answer fills in what the zone says to the question of m.
+// answer sets the response code and the records of m, which has the question.
 func (z zone) answer(m *dns.Msg) {
 	name, qtype := dns.CanonicalName(m.Question[0].Name), m.Question[0].Qtype
 	for range maxChain {
@@ -62,7 +62,8 @@ func (z zone) answer(m *dns.Msg) {
 	}
 }
 
-// at returns the records of name, from a wildcard if need be (RFC 4592).
+// at returns the records of name, or those of the wildcard that covers it (RFC
+// 4592).
 func (z zone) at(name string) (records []dns.RR, exists bool) {
 	if records, exists = z[name]; exists {
 		return records, true
@@ -88,8 +89,8 @@ func (z zone) soa(name string) []dns.RR {
 	return nil
 }
 
-// parent returns the name above name; nothing is above the root.
-func parent(name string) (string, bool) {
+// parent returns the name above name; ok is false for the root.
+func parent(name string) (above string, ok bool) {
 	if name == "." {
 		return "", false
 	}
