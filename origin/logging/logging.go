@@ -1,12 +1,14 @@
-// Package logging writes the service's log without ever delaying a request.
+// Package logging writes the service's log without delaying requests.
 //
-// A log is a pipe whose reader may stall, or end. So lines wait in a bounded
-// buffer (writer.go), from which one goroutine writes them; what does not fit is
-// dropped and counted. During an outage each refused request would log the same
-// error, so a warning or an error is logged at most once a second (repeat.go).
+// The log may be a pipe whose reader stalls or exits. Lines are therefore stored
+// in a bounded buffer, which one goroutine writes out; lines that do not fit are
+// dropped and counted (writer.go). During an outage each refused request would
+// log the same error, so each warning or error is logged at most once a second
+// (suppress.go).
 //
-// zerolog's diode and zap's BufferedWriteSyncer come close; but the first bounds
-// lines and not bytes, the second waits for its reader, and both do at the end.
+// Why not zerolog's diode or zap's BufferedWriteSyncer: the diode limits lines
+// and not bytes, the syncer blocks while its reader stalls, and closing either
+// blocks as well.
 package logging
 
 import (
@@ -15,10 +17,10 @@ import (
 	"log/slog"
 )
 
-// A Form is how a line is written.
+// A Form is the format of log lines: JSON or text.
 type Form string
 
-// The forms of a log.
+// The formats.
 const (
 	JSON Form = "json"
 	Text Form = "text"
@@ -31,30 +33,32 @@ func (f Form) handler(out io.Writer) slog.Handler {
 	return slog.NewJSONHandler(out, nil)
 }
 
-// A Log is a logger whose lines are written in the background.
+// A Log is a slog.Logger that writes in the background.
 type Log struct {
 	*slog.Logger
 	writer     *writer
 	suppressor *suppressor
 }
 
-// Open returns a log on out. It must be closed, or its last lines may be lost.
+// Open returns a Log that writes to out. Without Close its last lines may be
+// lost.
 func Open(out io.Writer, form Form) *Log {
 	l := &Log{writer: newWriter(out, dropNotice(form)), suppressor: newSuppressor()}
 	l.Logger = slog.New(&handler{form.handler(l.writer), l.suppressor})
 	return l
 }
 
-// Dropped is the number of lines that were dropped so far.
+// Dropped returns the number of lines dropped so far.
 func (l *Log) Dropped() int64 { return l.writer.droppedSoFar() }
 
-// Close writes what waits, for at most a second. Later lines are dropped.
+// Close writes the buffered lines, for at most a second. Later lines are
+// dropped.
 func (l *Log) Close() {
 	l.suppressor.flush()
 	l.writer.close()
 }
 
-// dropNotice returns the line that reports dropped ones.
+// dropNotice returns a function that formats the line that reports dropped lines.
 func dropNotice(form Form) func(lines int64) []byte {
 	var line bytes.Buffer
 	log := slog.New(form.handler(&line))

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pipe is one whose reader keeps up.
+// pipe returns the write end of a pipe whose reader keeps up.
 func pipe(b *testing.B) io.Writer {
 	in, out, err := os.Pipe()
 	require.NoError(b, err)
@@ -21,7 +21,7 @@ func pipe(b *testing.B) io.Writer {
 	return out
 }
 
-// processorTime is what this process has used.
+// processorTime returns the CPU time of this process.
 func processorTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))

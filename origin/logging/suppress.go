@@ -9,12 +9,12 @@ import (
 
 const (
 	suppressFor = time.Second
-	maxMessages = 64 // different ones within repeatEvery; further ones count as one
+	maxMessages = 64 // different ones within suppressFor; all further ones count as one
 )
 
-// A handler passes a warning or an error on at most once a second for each
-// message. The next one that is passed on carries the number of those left out
-// between. Lines of a lower level all pass.
+// A handler passes on at most one warning or error a second for each message.
+// The next record with that message has the number of those left out. Records of
+// a lower level all pass.
 type handler struct {
 	next       slog.Handler
 	suppressor *suppressor
@@ -43,23 +43,24 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	return h.next.Handle(ctx, r)
 }
 
-// repeats knows the messages of the last second.
+// A suppressor has the messages logged within the last second.
 type suppressor struct {
 	mu     sync.Mutex
 	recent map[string]*recentMessage
 }
 
-// A repeat is a message that was logged less than a second ago.
+// A recentMessage is a message that was logged less than a second ago.
 type recentMessage struct {
-	timer *time.Timer
-	next  slog.Handler // of the first that was held since
-	first slog.Record
-	held  int
+	timer      *time.Timer
+	handler    slog.Handler // of the first that was held since
+	record     slog.Record
+	suppressed int
 }
 
 func newSuppressor() *suppressor { return &suppressor{recent: map[string]*recentMessage{}} }
 
-// hold keeps a record back if its message was logged less than a second ago.
+// suppress reports whether the message of r was logged less than a second ago.
+// It stores r if it is the first since then, and counts it.
 func (s *suppressor) suppress(next slog.Handler, r slog.Record) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,37 +68,37 @@ func (s *suppressor) suppress(next slog.Handler, r slog.Record) bool {
 	if s.recent[message] == nil && len(s.recent) >= maxMessages {
 		message = ""
 	}
-	x := s.recent[message]
-	if x == nil {
+	m := s.recent[message]
+	if m == nil {
 		s.recent[message] = &recentMessage{timer: time.AfterFunc(suppressFor, func() { s.expire(message) })}
 		return false
 	}
-	if x.held++; x.held == 1 {
-		x.next, x.first = next, r.Clone()
+	if m.suppressed++; m.suppressed == 1 {
+		m.handler, m.record = next, r.Clone()
 	}
 	return true
 }
 
-// release logs the first record that was held, a second after the one before
-// it, or forgets the message if there is none.
+// expire is called a second after message was logged. It logs the first record
+// suppressed since then, or removes the message if there is none.
 func (s *suppressor) expire(message string) {
 	s.mu.Lock()
-	x := s.recent[message]
-	if x == nil || x.held == 0 {
+	m := s.recent[message]
+	if m == nil || m.suppressed == 0 {
 		delete(s.recent, message)
 		s.mu.Unlock()
 		return
 	}
-	log := x.takeHeld()
-	x.timer.Reset(suppressFor)
+	log := m.take()
+	m.timer.Reset(suppressFor)
 	s.mu.Unlock()
 	log()
 }
 
-// take returns what logs the record that was held.
-func (x *recentMessage) takeHeld() func() {
-	next, r, others := x.next, x.first, x.held-1
-	x.next, x.first, x.held = nil, slog.Record{}, 0
+// take returns a function that logs the suppressed record, and resets m.
+func (m *recentMessage) take() func() {
+	next, r, others := m.handler, m.record, m.suppressed-1
+	m.handler, m.record, m.suppressed = nil, slog.Record{}, 0
 	return func() {
 		if others > 0 {
 			r.AddAttrs(slog.Int("left_out", others))
@@ -106,14 +107,14 @@ func (x *recentMessage) takeHeld() func() {
 	}
 }
 
-// flush logs what is held, at the end.
+// flush logs all suppressed records, when the log is closed.
 func (s *suppressor) flush() {
 	s.mu.Lock()
 	var logs []func()
-	for message, x := range s.recent {
-		x.timer.Stop()
-		if x.held > 0 {
-			logs = append(logs, x.takeHeld())
+	for message, m := range s.recent {
+		m.timer.Stop()
+		if m.suppressed > 0 {
+			logs = append(logs, m.take())
 		}
 		delete(s.recent, message)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// logged is a line of the log.
+// logged is a log line.
 type logged struct {
 	Msg     string
 	Error   string
@@ -27,11 +27,11 @@ func parse(t *testing.T, text string) (list []logged) {
 	return list
 }
 
-// The same error is logged at most once a second; each that was left out is
-// counted within a second, also when no further one comes.
-func TestTheSameErrorIsLoggedOnceASecond(t *testing.T) {
+// An error is logged at most once a second. Those left out are counted within a
+// second, even if no further one follows.
+func TestRepeatedErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out := new(logSink)
+		out := new(sink)
 		log := Open(out, JSON)
 		fail := func(n int) {
 			for range n {
@@ -56,10 +56,10 @@ func TestTheSameErrorIsLoggedOnceASecond(t *testing.T) {
 	})
 }
 
-// Messages that are all different are bounded, too.
+// Different messages are limited as well.
 func TestDifferentErrorsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out := new(logSink)
+		out := new(sink)
 		log := Open(out, JSON)
 		const different = 1000
 		for n := range different {
@@ -67,7 +67,7 @@ func TestDifferentErrorsAreBounded(t *testing.T) {
 		}
 		require.LessOrEqual(t, log.suppressor.size(), maxMessages+1)
 		time.Sleep(5 * suppressFor)
-		require.Zero(t, log.suppressor.size(), "what is over is forgotten")
+		require.Zero(t, log.suppressor.size(), "expired messages are removed")
 		log.Close()
 		lines, leftOut := parse(t, out.text.String()), 0
 		for _, l := range lines {
@@ -84,10 +84,10 @@ func (s *suppressor) size() int {
 	return len(s.recent)
 }
 
-// Attributes and groups of a logger do not make a message another one.
-func TestLoggersShareTheBound(t *testing.T) {
+// Loggers with different attributes or groups share the limit of a message.
+func TestSuppressIgnoresAttributes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out := new(logSink)
+		out := new(sink)
 		log := Open(out, JSON)
 		log.With("part", "a").Error("failed")
 		log.WithGroup("g").Error("failed")

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	pendingLimit = 512 << 10             // bytes that wait; as many are being written
-	gatherTime   = 10 * time.Millisecond // lines of so long are written together
+	pendingLimit = 512 << 10             // bytes buffered; the chunk being written may have as many
+	gatherTime   = 10 * time.Millisecond // lines of this time are written together
 	closeLimit   = time.Second           // for the last lines
 )
 
-// A writer hands lines to a goroutine that writes them. Write never waits for
-// out: a line that does not fit is dropped and counted, and the count is written
-// as soon as out takes lines again.
+// A writer buffers lines for a goroutine that writes them to out. Write never
+// waits for out: a line that does not fit is dropped and counted, and the count
+// is written once out accepts lines again.
 type writer struct {
 	out    io.Writer
 	notice func(dropped int64) []byte
@@ -23,10 +23,10 @@ type writer struct {
 	mu       sync.Mutex
 	pending  []byte // whole lines
 	dropped  int64
-	reported int64 // of these, in notices that were written
+	reported int64 // of dropped, in notices already written
 	closed   bool
 
-	wake    chan struct{} // has an element once pending has lines
+	wake    chan struct{} // receives once pending has lines
 	closing chan struct{}
 	done    chan struct{}
 }
@@ -38,7 +38,7 @@ func newWriter(out io.Writer, notice func(int64) []byte) *writer {
 	return w
 }
 
-// Write takes one line.
+// Write adds one line to the buffer.
 func (w *writer) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,7 +62,7 @@ func (w *writer) signal() {
 
 func (w *writer) run() {
 	defer close(w.done)
-	var b chunk
+	var c chunk
 	for open := true; open; {
 		select {
 		case <-w.wake:
@@ -70,13 +70,13 @@ func (w *writer) run() {
 		case <-w.closing:
 			open = false
 		}
-		b = w.take(b)
-		w.write(&b)
+		c = w.take(c)
+		w.write(&c)
 	}
 }
 
-// gather lets more lines come, since one write of many lines costs little more
-// than one of a single line.
+// gather waits for more lines, since writing many lines at once costs little more
+// than writing one.
 func (w *writer) gather() {
 	timer := time.NewTimer(gatherTime)
 	defer timer.Stop()
@@ -86,44 +86,45 @@ func (w *writer) gather() {
 	}
 }
 
-// A batch is what is written at a time.
+// A chunk is the text of one write.
 type chunk struct {
 	text      []byte
-	lineBytes int   // bytes of the lines, before a notice
-	dropped   int64 // when it was taken
-	cut       bool  // the write before ended in the middle of a line
+	lineBytes int   // bytes of the lines; a notice may follow
+	dropped   int64 // writer.dropped when the chunk was taken
+	cut       bool  // the previous write ended in the middle of a line
 }
 
-// take returns what waits, and reuses the memory of the batch before it.
-func (w *writer) take(before chunk) chunk {
+// take returns the buffered lines as a chunk. The previous chunk's memory becomes
+// the buffer.
+func (w *writer) take(previous chunk) chunk {
 	w.mu.Lock()
-	b := chunk{text: w.pending, lineBytes: len(w.pending), dropped: w.dropped, cut: before.cut}
-	w.pending = before.text[:0]
-	news := w.dropped - w.reported
+	c := chunk{text: w.pending, lineBytes: len(w.pending), dropped: w.dropped, cut: previous.cut}
+	w.pending = previous.text[:0]
+	unreported := w.dropped - w.reported
 	w.mu.Unlock()
-	if news > 0 && b.lineBytes > 0 {
-		b.text = append(b.text, w.notice(news)...)
+	if unreported > 0 && c.lineBytes > 0 {
+		c.text = append(c.text, w.notice(unreported)...)
 	}
-	return b
+	return c
 }
 
-// write writes a batch; the lines that out did not take are dropped.
-func (w *writer) write(b *chunk) {
-	if b.lineBytes == 0 {
+// write writes a chunk. Lines that out did not accept are dropped.
+func (w *writer) write(c *chunk) {
+	if c.lineBytes == 0 {
 		return
 	}
-	if b.cut {
+	if c.cut {
 		_, _ = w.out.Write([]byte{'\n'})
 	}
-	n, err := w.out.Write(b.text)
-	b.cut = n > 0 && b.text[n-1] != '\n'
+	n, err := w.out.Write(c.text)
+	c.cut = n > 0 && c.text[n-1] != '\n'
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
-		w.dropped += int64(bytes.Count(b.text[min(n, b.lineBytes):b.lineBytes], []byte{'\n'}))
+		w.dropped += int64(bytes.Count(c.text[min(n, c.lineBytes):c.lineBytes], []byte{'\n'}))
 		return
 	}
-	w.reported = b.dropped
+	w.reported = c.dropped
 }
 
 func (w *writer) droppedSoFar() int64 {
@@ -132,7 +133,7 @@ func (w *writer) droppedSoFar() int64 {
 	return w.dropped
 }
 
-// close writes what waits, unless out does not take it in time.
+// close writes the buffered lines, for at most closeLimit.
 func (w *writer) close() {
 	w.mu.Lock()
 	already := w.closed

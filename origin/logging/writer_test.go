@@ -14,17 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A reader is what the log is written to. It stalls while gate is held and
-// fails with err.
-type logSink struct {
+// A sink is the destination of a log. Writes block while gate is locked, and fail
+// with err.
+type sink struct {
 	gate sync.Mutex
 	mu   sync.Mutex
 	text bytes.Buffer
 	err  error
-	part int // bytes that are taken before err
+	part int // bytes accepted before err
 }
 
-func (r *logSink) Write(p []byte) (int, error) {
+func (r *sink) Write(p []byte) (int, error) {
 	r.gate.Lock()
 	defer r.gate.Unlock()
 	r.mu.Lock()
@@ -36,14 +36,14 @@ func (r *logSink) Write(p []byte) (int, error) {
 	return r.text.Write(p)
 }
 
-func (r *logSink) fail(err error, part int) {
+func (r *sink) fail(err error, part int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err, r.part = err, part
 }
 
-// lines are those that arrived, and the sum of the notices among them.
-func (r *logSink) lines(t *testing.T) (messages []string, noticed int64) {
+// lines returns the messages that arrived and the sum of the notices.
+func (r *sink) lines(t *testing.T) (messages []string, noticed int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for line := range strings.Lines(r.text.String()) {
@@ -51,7 +51,7 @@ func (r *logSink) lines(t *testing.T) (messages []string, noticed int64) {
 			Msg   string
 			Lines int64
 		}
-		require.NoError(t, json.Unmarshal([]byte(line), &record), "a line is whole: %s", line)
+		require.NoError(t, json.Unmarshal([]byte(line), &record), "not a whole line: %s", line)
 		if noticed += record.Lines; record.Lines == 0 {
 			messages = append(messages, record.Msg)
 		}
@@ -59,10 +59,10 @@ func (r *logSink) lines(t *testing.T) (messages []string, noticed int64) {
 	return messages, noticed
 }
 
-// A reader that stalls delays nobody and costs a bounded amount of memory. Once
-// it goes on, each line has arrived or is in the count of the dropped.
-func TestAStalledReaderDelaysNobody(t *testing.T) {
-	out := new(logSink)
+// A stalled reader delays no logger and uses bounded memory. Once it resumes,
+// each line arrives or is counted as dropped.
+func TestStalledReader(t *testing.T) {
+	out := new(sink)
 	out.gate.Lock()
 	log := Open(out, JSON)
 	const lines = 20_000
@@ -103,11 +103,11 @@ type stuck struct{ gate chan struct{} }
 
 func (s stuck) Write(p []byte) (int, error) { <-s.gate; return len(p), nil }
 
-// What a closed reader did not take is counted, and the count is logged when
-// there is a reader again; a line that was cut does not spoil the next one.
-func TestLinesThatFailAreCounted(t *testing.T) {
+// Lines that a closed reader did not accept are counted, and the count is logged
+// once writes succeed again. A cut line does not damage the next one.
+func TestFailedWritesAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out := new(logSink)
+		out := new(sink)
 		log := Open(out, JSON)
 		send := func(messages ...string) {
 			for _, m := range messages {
@@ -119,7 +119,7 @@ func TestLinesThatFailAreCounted(t *testing.T) {
 		out.fail(errors.New("broken pipe"), 0)
 		send("lost", "lost")
 		send("lost")
-		require.EqualValues(t, 3, log.Dropped(), "notices do not count")
+		require.EqualValues(t, 3, log.Dropped(), "notices are not counted")
 		out.fail(errors.New("disk full"), 10)
 		send("cut", "lost")
 		require.EqualValues(t, 5, log.Dropped())
@@ -136,9 +136,9 @@ func TestLinesThatFailAreCounted(t *testing.T) {
 	})
 }
 
-// Many goroutines log while the reader stalls now and then.
-func TestEveryLineArrivesOrIsCounted(t *testing.T) {
-	out := new(logSink)
+// Many goroutines log while the reader stalls repeatedly.
+func TestLinesArriveOrAreCounted(t *testing.T) {
+	out := new(sink)
 	log := Open(out, JSON)
 	var all sync.WaitGroup
 	const senders, each = 8, 5_000
@@ -163,7 +163,7 @@ func TestEveryLineArrivesOrIsCounted(t *testing.T) {
 
 func TestForms(t *testing.T) {
 	for form, want := range map[Form]string{JSON: `"msg":"hello","n":1}`, Text: "msg=hello n=1"} {
-		out := new(logSink)
+		out := new(sink)
 		log := Open(out, form)
 		log.Info("hello", "n", 1)
 		log.Close()
@@ -171,10 +171,10 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// BenchmarkLine is one line of a request, as the service logs it, into a pipe
-// whose reader keeps up: written at once, as a plain slog handler does, and
-// through this package. Lines come in bursts that the buffer holds, so none is
-// dropped; what counts is the processor's time.
+// BenchmarkLine logs one line as the service does for a request, to a pipe whose
+// reader keeps up: at once, as a plain slog handler does, and through this
+// package. Lines come in bursts that fit the buffer, so none is dropped. The
+// result is the CPU time.
 func BenchmarkLine(b *testing.B) {
 	for _, way := range []string{"at once", "in the background"} {
 		b.Run(way, func(b *testing.B) {
