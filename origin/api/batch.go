@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// batch is POST /v1/emails. It costs a point for each distinct address that was
-// processed.
+// batch is POST /v1/emails. It costs one point for each distinct address that
+// was processed.
 var batch = &operation{name: "batch", style: batchStyle, read: readBatch}
 
-// maxUnique is the most distinct addresses that a batch may hold.
+// maxUnique is the largest number of distinct addresses in a batch.
 const maxUnique = 64
 
 func readBatch(x *exchange, r *http.Request) (job, *problem) {
@@ -53,7 +53,7 @@ func sizeExceeded(received int) *problem {
 	return p
 }
 
-// finishBatch checks the addresses. What is not finished in time is neither
+// finishBatch checks the addresses. Those not finished in time are neither
 // reported nor charged.
 func (x *exchange) finishBatch(ctx context.Context, start time.Time, emails []string) (outcome, *problem) {
 	items, err := x.checkAll(ctx, emails)

@@ -11,29 +11,29 @@ import (
 	"unicode/utf8"
 )
 
-// byteOrderMark may precede the text; a reader may skip it (RFC 8259 section
-// 8.1).
+// byteOrderMark may precede the JSON text; a parser may ignore it (RFC 8259
+// section 8.1).
 const byteOrderMark = "\uFEFF"
 
-// addresses are those of a batch: the distinct ones, each at its first
-// position, and how many were sent. Beyond maxUnique it keeps no further ones, so
-// a body of many short strings takes no memory. Addresses are the same only if
-// their strings are equal byte for byte.
+// uniqueAddresses has the distinct addresses of a batch in the order of their
+// first positions, and the number of addresses sent. It stores at most
+// maxUnique, so a body of many short strings takes little memory. Two addresses
+// are the same only if they are equal byte for byte.
 type uniqueAddresses struct {
 	emails   []string
 	seen     map[string]bool
 	received int
-	exceeded bool // there are more
+	exceeded bool // there are more than maxUnique
 }
 
-// add takes the next string of the array, as it is in the JSON text.
+// add adds the next string of the array, given as JSON text.
 func (a *uniqueAddresses) add(raw []byte) {
 	if a.received++; a.exceeded {
 		return
 	}
 	email := unescape(raw)
 	switch {
-	case a.seen[string(email)]: // no copy is made
+	case a.seen[string(email)]: // the conversion does not allocate
 	case len(a.emails) == maxUnique:
 		a.exceeded = true
 	default:
@@ -42,9 +42,9 @@ func (a *uniqueAddresses) add(raw []byte) {
 	}
 }
 
-// decodeBatch reads {"emails": [string, ...]}; other members are ignored. No
-// text, null and "emails": null have no addresses. The whole body is judged
-// first as JSON, then by its content. If a name occurs twice the last one
+// decodeBatch decodes {"emails": [string, ...]} and ignores other members. An
+// empty body, null and "emails": null have no addresses. The whole body is
+// checked as JSON before its content. If a name occurs twice, the last one
 // counts, as in JSON.parse.
 func decodeBatch(body []byte) (uniqueAddresses, *problem) {
 	text := bytes.TrimPrefix(body, []byte(byteOrderMark))
@@ -60,18 +60,18 @@ func decodeBatch(body []byte) (uniqueAddresses, *problem) {
 	switch {
 	case errors.As(err, &syntax):
 		return uniqueAddresses{}, invalidRequest.with(whereNotJSON(text, len(body)-len(text)))
-	case err != nil: // another kind of value
+	case err != nil: // not an object
 		return uniqueAddresses{}, wrongType("The body", `an object: {"emails": ["jane@example.org"]}`)
 	}
 	return decodeEmails(members["emails"])
 }
 
-// wrongType is the problem of JSON with another type of value.
+// wrongType returns the problem of a JSON value of the wrong type.
 func wrongType(where, want string) *problem {
 	return invalidRequest.with(where + " must be " + want + ".")
 }
 
-// decodeEmails reads the array in text, which is valid JSON, null or nothing.
+// decodeEmails decodes the array in text, which is valid JSON or empty.
 func decodeEmails(text json.RawMessage) (given uniqueAddresses, p *problem) {
 	text = bytes.TrimSpace(text)
 	switch {
@@ -98,19 +98,19 @@ func decodeEmails(text json.RawMessage) (given uniqueAddresses, p *problem) {
 	}
 }
 
-// stringLength is the length of the string that valid JSON begins with, quotes
-// included.
+// stringLength returns the length, with quotes, of the string at the start of
+// valid JSON.
 func stringLength(text []byte) int {
 	for at := 1; ; at++ {
 		at += bytes.IndexAny(text[at:], `"\`)
 		if text[at] == '"' {
 			return at + 1
 		}
-		at++ // what the backslash escapes
+		at++ // skip the escaped character
 	}
 }
 
-// unescape decodes a string of valid JSON without half of a surrogate pair.
+// unescape decodes a string of valid JSON that has no lone surrogate.
 func unescape(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1]
@@ -120,9 +120,9 @@ func unescape(raw []byte) []byte {
 	return []byte(s)
 }
 
-// hasLoneSurrogate reports whether a string of valid JSON has an escape for half
-// of a surrogate pair (RFC 8259 section 8.2). encoding/json reads one as U+FFFD,
-// so the address could not be echoed as it was sent.
+// hasLoneSurrogate reports whether a string of valid JSON has an escape for a
+// lone surrogate (RFC 8259 section 8.2). encoding/json decodes it as U+FFFD, so
+// the address could not be echoed as it was sent.
 func hasLoneSurrogate(raw []byte) bool {
 	for {
 		at := bytes.IndexByte(raw, '\\')
@@ -145,7 +145,7 @@ func hasLoneSurrogate(raw []byte) bool {
 	}
 }
 
-// escaped is the value of the escape \uXXXX that raw begins with, or 0.
+// escaped returns the value of the escape \uXXXX at the start of raw, or 0.
 func escaped(raw []byte) rune {
 	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
 		return 0
@@ -154,16 +154,16 @@ func escaped(raw []byte) rune {
 	return rune(n)
 }
 
-// whereNotJSON decodes the text once more with a byte behind it that no JSON
-// text has: if that byte is the first unexpected one, the text ended too early.
-// The text begins at byte start of the body.
+// whereNotJSON decodes the text again with a NUL appended, which is never valid:
+// if that is the first unexpected byte, the text ends too early. The text begins
+// at byte start of the body.
 func whereNotJSON(text []byte, start int) string {
 	var nothing json.RawMessage
 	return notJSON(json.Unmarshal(append(text, 0), &nothing), int64(start), int64(len(text)))
 }
 
-// notJSON says where the text stops being JSON, without repeating the input.
-// Bytes of the body count from 0.
+// notJSON returns the message that says where the text stops being JSON. It does
+// not repeat the input. The first byte of the body is byte 0.
 func notJSON(err error, start, size int64) string {
 	offset := size
 	var syntax *json.SyntaxError
@@ -179,8 +179,9 @@ func notJSON(err error, start, size int64) string {
 	return fmt.Sprintf("The body is not JSON: byte %d is unexpected.", start+offset)
 }
 
-// invalidUTF8 is the position of the first byte that is not UTF-8, or -1. JSON
-// text is UTF-8 (RFC 8259 section 8.1); encoding/json would replace it silently.
+// invalidUTF8 returns the position of the first byte that is not UTF-8, or -1.
+// JSON text is UTF-8 (RFC 8259 section 8.1); encoding/json would replace such a
+// byte silently.
 func invalidUTF8(s []byte) int {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRune(s[i:])

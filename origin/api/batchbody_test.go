@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestDecodeBatchSaysWhere(t *testing.T) {
+func TestDecodeBatchErrors(t *testing.T) {
 	for name, c := range map[string]struct{ body, says string }{
 		"white space":           {`  `, "ends too early, at byte 2"},
 		"not JSON":              {`nonsense`, "byte 1 is unexpected"},
@@ -46,7 +46,7 @@ func TestDecodeBatchSaysWhere(t *testing.T) {
 	}
 }
 
-func TestDecodeBatchTakes(t *testing.T) {
+func TestDecodeBatch(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
 		want []string
@@ -123,13 +123,13 @@ func requireEcho(t *testing.T, email string, text []byte) {
 	}
 }
 
-func TestNotJSONRepeatsNothing(t *testing.T) {
+func TestNotJSONOmitsInput(t *testing.T) {
 	_, p := decodeBatch([]byte(`{"emails": secret@mail.example}`))
 	require.NotContains(t, p.message, "secret")
 	require.NotContains(t, notJSON(errors.New("secret"), 0, 1), "secret")
 }
 
-func TestDistinctKeepsTheFirstPlace(t *testing.T) {
+func TestDecodeBatchDuplicates(t *testing.T) {
 	literal, p := decodeBatch([]byte(`{"emails":["\\u0062","\u0062"]}`))
 	require.Nil(t, p)
 	require.Equal(t, []string{`\u0062`, "b"}, literal.emails)
@@ -141,7 +141,7 @@ func TestDistinctKeepsTheFirstPlace(t *testing.T) {
 }
 
 // A body of many short strings takes little memory beside its own.
-func TestManyAddressesTakeNoMemory(t *testing.T) {
+func TestDecodeBatchManyAddresses(t *testing.T) {
 	var body strings.Builder
 	body.WriteString(`{"emails":[`)
 	for n := range 100_000 {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// appendBatch writes the batch envelope of the items that are finished, out of
-// total. The module's JSON is copied, with mx set: nothing is decoded or
-// encoded again.
+// appendBatch appends the response of a batch of total addresses with the
+// finished items. The module's JSON is copied and mx set in it; nothing is decoded
+// or encoded again.
 func appendBatch(finished []*item, total int, took time.Duration) []byte {
 	c := countStatus(finished)
 	dst := make([]byte, 0, envelopeSize(finished))
@@ -29,7 +29,7 @@ func appendBatch(finished []*item, total int, took time.Duration) []byte {
 	return append(dst, `]}`...)
 }
 
-// envelopeSize is about what the envelope takes.
+// envelopeSize estimates the size of the response in bytes.
 func envelopeSize(items []*item) int {
 	size := 256
 	for _, i := range items {
@@ -43,8 +43,7 @@ func appendCount(dst []byte, name string, n int) []byte {
 	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-// statusCounts are the finished items of a batch by what became of them; they
-// add up to total.
+// statusCounts counts the finished items of a batch by outcome.
 type statusCounts struct{ valid, invalid, failed int }
 
 func countStatus(items []*item) (c statusCounts) {
@@ -61,7 +60,7 @@ func countStatus(items []*item) (c statusCounts) {
 	return c
 }
 
-// append writes one batch item.
+// append appends the JSON of one batch item.
 func (i *item) append(dst []byte) []byte {
 	dst = append(append(dst, `{"email":`...), i.facts.Email...)
 	if i.lookup.err != nil {
@@ -71,8 +70,8 @@ func (i *item) append(dst []byte) []byte {
 	return append(i.facts.AppendResult(dst, i.lookup.mx), `,"error":null}`...)
 }
 
-// appendError writes the error object; the domain in it is in A-label form and
-// needs no escape.
+// appendError appends the error object. The domain in it is in A-label form and
+// needs no escaping.
 func (i *item) appendError(dst []byte) []byte {
 	code, message := itemError(i.lookup.err, i.facts.Host)
 	dst = append(append(dst, `{"code":"`...), code...)

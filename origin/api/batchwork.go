@@ -10,18 +10,19 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// An item is one address of a batch and what was found out about it.
+// An item is one address of a batch with its facts and its look-up.
 type item struct {
-	checked bool // the module gave facts
+	checked bool // facts is set
 	facts   host.Answer
 	lookup  lookup
 }
 
-// finished reports whether all that there is to find out was found out.
+// finished reports whether both the facts and the look-up are known.
 func (i *item) finished() bool { return i.checked && i.lookup.finished }
 
-// checkAll finds out about all addresses, in order, what it can until ctx ends,
-// the time is up or the server stops. An error means that the batch fails.
+// checkAll checks all addresses and returns their items in order. Items are
+// unfinished if ctx ends, BatchTimeout passes or the server stops first. An error
+// fails the whole batch.
 func (x *exchange) checkAll(ctx context.Context, emails []string) ([]item, error) {
 	ctx, cancel := x.workContext(ctx)
 	defer cancel()
@@ -36,7 +37,7 @@ func (x *exchange) checkAll(ctx context.Context, emails []string) ([]item, error
 	return items, err
 }
 
-// workProblem is the problem of work that failed as a whole.
+// workProblem returns the problem for work that failed as a whole.
 func (s *Server) workProblem(ctx context.Context, err error) *problem {
 	if limited(err) {
 		return limitedProblem(err)
@@ -44,15 +45,15 @@ func (s *Server) workProblem(ctx context.Context, err error) *problem {
 	return s.moduleProblem(ctx, err)
 }
 
-// workContext ends with ctx, after the time that a batch may take, or when the
-// server stops.
+// workContext returns a context that ends with ctx, after BatchTimeout, or when
+// the server stops.
 func (s *Server) workContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, s.BatchTimeout)
 	stop := context.AfterFunc(s.stopping, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// domainsOf lists the domains of the items that were checked, each once.
+// domainsOf returns the distinct domains of the checked items.
 func domainsOf(items []item) []string {
 	seen := make(map[string]bool, len(items))
 	var domains []string
@@ -65,7 +66,7 @@ func domainsOf(items []item) []string {
 	return domains
 }
 
-// finishedItems are the items that are reported and charged.
+// finishedItems returns the items that are reported and charged.
 func finishedItems(items []item) (finished []*item) {
 	for n := range items {
 		if items[n].finished() {
@@ -75,8 +76,8 @@ func finishedItems(items []item) (finished []*item) {
 	return finished
 }
 
-// runModule runs the module on the addresses with a few workers: more than
-// there are processors would only wait. All of them have ended on return.
+// runModule runs the module on the addresses, with at most one worker per
+// processor, since more would only wait. All workers have ended when it returns.
 func (s *Server) runModule(ctx context.Context, emails []string) ([]item, error) {
 	run := moduleRun{view: s.Engine.View(), flags: s.Flags, emails: emails, items: make([]item, len(emails))}
 	workers := min(runtime.GOMAXPROCS(0), len(emails))
@@ -92,48 +93,48 @@ func (s *Server) runModule(ctx context.Context, emails []string) ([]item, error)
 	return run.items, nil
 }
 
-// A moduleRun is what the workers of one batch share.
+// A moduleRun is the state that the workers of one batch share.
 type moduleRun struct {
-	view   *host.View // one set of lists for the whole batch
+	view   *host.View // the same lists for the whole batch
 	flags  host.Flags
 	emails []string
 	items  []item
-	next   atomic.Int64          // the first address that no worker has taken
-	failed atomic.Pointer[error] // why the batch fails
+	next   atomic.Int64          // index of the next address to check
+	failed atomic.Pointer[error] // the first error
 }
 
-// work takes addresses until none is left.
+// work checks addresses until none is left.
 func (r *moduleRun) work(ctx context.Context) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			r.fail(panicError(cause))
 		}
 	}()
-	var room []byte // for the JSON of several addresses
+	var buffer []byte // for the JSON of several addresses
 	for n := r.nextIndex(); n < len(r.emails) && ctx.Err() == nil && r.failed.Load() == nil; n = r.nextIndex() {
-		if cap(room) == 0 {
-			room = make([]byte, 0, jsonBuffer)
+		if cap(buffer) == 0 {
+			buffer = make([]byte, 0, jsonBuffer)
 		}
-		facts, err := r.view.Check(ctx, room, r.emails[n], r.flags)
+		facts, err := r.view.Check(ctx, buffer, r.emails[n], r.flags)
 		if err != nil {
 			if ctx.Err() == nil {
 				r.fail(err)
 			}
 			return
 		}
-		room = facts.JSON[len(facts.JSON):]
+		buffer = facts.JSON[len(facts.JSON):]
 		r.items[n] = item{checked: true, facts: facts}
 	}
 }
 
-// jsonRoom is what about a dozen usual addresses take.
+// jsonBuffer is about the JSON of a dozen usual addresses, in bytes.
 const jsonBuffer = 4 << 10
 
 func (r *moduleRun) nextIndex() int { return int(r.next.Add(1)) - 1 }
 
-// fail keeps the first error.
+// fail stores the first error.
 func (r *moduleRun) fail(err error) { r.failed.CompareAndSwap(nil, &err) }
 
-// panicError is the error that a panic becomes. It has only the type: the
-// value may quote the input.
+// panicError returns the error for a recovered panic. It has only the type of the
+// value, which may contain input.
 func panicError(cause any) error { return fmt.Errorf("panic of type %T", cause) }

@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	// maxBody is the most bytes that a request's body may have.
+	// maxBody is the largest request body in bytes.
 	maxBody = 1 << 20
-	// firstRead is how many bytes of memory a body gets before any of it has
-	// come; then the memory doubles as the body fills it.
+	// firstRead is the size of the buffer before the first byte of a body has
+	// arrived. It doubles whenever it is full.
 	firstRead = 4 << 10
-	// costOfBody is how many bytes a byte of a whole body takes until the answer
-	// is sent: itself or the addresses decoded from it, the module's results, and
-	// the answer, which has each address twice.
+	// bodyMemoryFactor is the memory that one byte of a body takes until the
+	// answer is sent, in bytes: the body or the addresses decoded from it, the
+	// module's results, and the answer, which has each address twice.
 	bodyMemoryFactor = 4
 )
 
-// readBody reads the body of a request: JSON, not encoded, within the limit and
-// the budget.
+// readBody reads a body, which must be JSON without a content coding. It is
+// limited by maxBody and by the memory budget.
 func (x *exchange) readBody(r *http.Request) ([]byte, *problem) {
 	if p := checkMediaType(r); p != nil {
 		return nil, p
@@ -38,7 +38,7 @@ func (x *exchange) readBody(r *http.Request) ([]byte, *problem) {
 	}
 	body, err := x.readAll(r)
 	switch {
-	case len(body) > 0 && r.Header.Get("Content-Type") == "": // chunked, see checkMediaType
+	case len(body) > 0 && r.Header.Get("Content-Type") == "": // chunked; see checkMediaType
 		return nil, notJSONType()
 	case len(body) > maxBody:
 		return nil, tooLarge()
@@ -51,9 +51,8 @@ func (x *exchange) readBody(r *http.Request) ([]byte, *problem) {
 	return body, nil
 }
 
-// fill reads to the end of the body, or one byte beyond the limit. The buffer
-// has room for one byte more than the body, so that it need not grow to see the
-// end.
+// readAll reads to the end of the body, or one byte beyond maxBody. The buffer is
+// one byte larger than the body, so that it need not grow to detect the end.
 func (x *exchange) readAll(r *http.Request) (body []byte, err error) {
 	most := maxBody + 1
 	if r.ContentLength >= 0 {
@@ -77,8 +76,7 @@ func (x *exchange) readAll(r *http.Request) (body []byte, err error) {
 	return body, nil
 }
 
-// enlarge doubles the room for the body, up to most, and takes it from the
-// budget.
+// growBuffer doubles the buffer, up to most bytes, and reserves the memory.
 func (x *exchange) growBuffer(ctx context.Context, body []byte, most int) ([]byte, error) {
 	size := min(max(2*cap(body), firstRead), most)
 	expected := most
@@ -93,8 +91,8 @@ func (x *exchange) growBuffer(ctx context.Context, body []byte, most int) ([]byt
 	return larger, nil
 }
 
-// growTo takes memory from the budget for a body that is expected to have so many
-// bytes, beside the header.
+// reserve reserves size bytes for a body, and those of the header. expected is
+// the length that the body may reach.
 func (x *exchange) reserve(ctx context.Context, size, expected int) error {
 	return x.memory.grow(ctx, int64(x.headerBytes+size), int64(x.headerBytes+bodyMemoryFactor*expected))
 }
@@ -103,15 +101,15 @@ func tooLarge() *problem {
 	return bodyTooLarge.with("The body is over 1 MiB (1,048,576 bytes); send fewer addresses at a time.")
 }
 
-// bodyProblem is the problem of a body of which only so many bytes were read.
+// bodyProblem returns the problem for an error after read bytes of the body.
 func bodyProblem(err error, read int) *problem {
 	switch {
 	case errors.Is(err, errAccountLimit):
-		return retryAfter(tooMany.with("Rate limit exceeded: the headers, bodies and answers of the account's requests under way take all the memory that they may; wait 1 seconds."), time.Second)
+		return retryAfter(tooMany.with("Rate limit exceeded: the headers, bodies and answers of the account's requests under way use all the memory that an account may use; wait 1 seconds."), time.Second)
 	case errors.Is(err, errMemoryLimit), errors.Is(err, context.Canceled):
-		return unavailable("The requests under way take all the memory that they may; nothing was charged. Try again shortly.")
+		return unavailable("The requests under way use all the memory set aside for them; nothing was charged. Try again shortly.")
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return invalidRequest.with(fmt.Sprintf("The body did not arrive in time: %d bytes of it did. Send it at once, or fewer addresses at a time.", read))
+		return invalidRequest.with(fmt.Sprintf("The body did not arrive in time; %d bytes of it did. Send it at once, or send fewer addresses at a time.", read))
 	case errors.Is(err, io.ErrUnexpectedEOF), isReset(err):
 		p := invalidRequest.with(textBrokeOff(strconv.Itoa(read)))
 		p.clientClosed = true
@@ -120,8 +118,9 @@ func bodyProblem(err error, read int) *problem {
 	return invalidRequest.with(fmt.Sprintf("The body's chunked transfer coding is malformed after %d bytes (RFC 9112 section 7.1).", read))
 }
 
-// checkMediaType judges the header fields of the body. Without a body there is
-// nothing that could have a wrong type; a chunked one may turn out to be empty.
+// checkMediaType checks Content-Type and Content-Encoding. A request without a
+// body needs no Content-Type. A chunked body may be empty, so readBody checks its
+// type once it is read.
 func checkMediaType(r *http.Request) *problem {
 	given, one := singleValue(r.Header, "Content-Type")
 	encoding, oneEncoding := singleValue(r.Header, "Content-Encoding")
@@ -145,15 +144,15 @@ func notJSONType() *problem {
 	return wrongMediaType.with("Send the batch as JSON, with the header Content-Type: application/json.")
 }
 
-// decoding bounds how many long bodies are decoded at a time, since JSON of many
-// short strings takes over ten times its length meanwhile. More than there are
-// processors would only wait for each other.
+// decodeSlots limits how many long bodies are decoded at a time: JSON of many
+// short strings takes over ten times its length while it is decoded, and more
+// decoders than processors are no faster.
 var decodeSlots = semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))
 
-// longBody is a body whose decoding waits for its turn.
+// longBody is the length in bytes from which a body needs a decode slot.
 const longBody = 64 << 10
 
-// inTurn decodes a body.
+// decodeLimited calls decode, for a long body once a decode slot is free.
 func decodeLimited[T any](ctx context.Context, body []byte, decode func([]byte) (T, *problem)) (decoded T, p *problem) {
 	if len(body) >= longBody {
 		if decodeSlots.Acquire(ctx, 1) != nil {

@@ -16,7 +16,7 @@ func batchOf(announced int, body string) string {
 
 // A body holds about what was sent of it, whatever it announces, and nothing
 // once it is answered or its client has left.
-func TestBodyHoldsWhatWasSent(t *testing.T) {
+func TestBodyMemory(t *testing.T) {
 	for sent, held := range map[int]int{0: 4 << 10, 1000: 4 << 10, 10_000: 16 << 10, 300_000: 512 << 10} {
 		t.Run(fmt.Sprint(sent), func(t *testing.T) {
 			f := newFakes(t)
@@ -32,7 +32,7 @@ func TestBodyHoldsWhatWasSent(t *testing.T) {
 
 // With its share used up an account gets 429, with the process's memory used up
 // everybody gets 503; both in the contract's shape.
-func TestFullMemoryIsRefused(t *testing.T) {
+func TestBodyMemoryUsedUp(t *testing.T) {
 	f := newFakes(t)
 	f.Memory = NewMemoryBudget(MinBodyMemory)
 	address := f.listen(t, 10)
@@ -55,7 +55,7 @@ func TestFullMemoryIsRefused(t *testing.T) {
 	status, after, body = ask()
 	require.Equal(t, 503, status, body)
 	require.Equal(t, "1", after)
-	require.Contains(t, body, `{"status":503,"error":"The requests under way take all the memory`)
+	require.Contains(t, body, `{"status":503,"error":"The requests under way use all the memory`)
 	f.Memory = NewMemoryBudget(MinBodyMemory)
 	status, _, body = ask()
 	require.Equal(t, 200, status, body)

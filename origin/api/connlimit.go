@@ -7,53 +7,52 @@ import (
 	"time"
 )
 
-// bounds admit at most so many connections at a time, since each takes memory
-// and an open file even if its client sends nothing. Beyond that a new
-// connection replaces the one that has waited longest: for its client to send
-// the whole header of a first or a further request, or to read an answer that no
-// account has asked for. A connection with a request in a handler is never
-// closed for another; if all are such, a new one gets 503 at once.
+// connLimiter limits the number of open connections, since each takes memory and
+// a file descriptor even if its client sends nothing. At the limit, a new
+// connection replaces the one that has been idle longest. A connection is idle
+// while the header of its next request is incomplete, or while its client reads
+// an answer to a request without an account. A connection whose request is in a
+// handler is never closed for another; if no connection is idle, a new one gets
+// 503 at once.
 //
-// A client may be about to send a request on the connection that is closed. With
-// kept-alive connections this can always happen, and clients then send the
-// request again on a new one (RFC 9112 section 9.3.1).
+// The client of a closed connection may be about to send a request. This can
+// happen on any persistent connection, and clients then repeat the request on a
+// new one (RFC 9112 section 9.3.1).
 type connLimiter struct {
 	limit    int
 	metrics  *Metrics
-	refusing chan struct{} // has an element for each 503 being sent
+	refusing chan struct{} // one element for each 503 being sent
 
 	mu          sync.Mutex
 	open        int
 	idle        list.List // of *conn, longest first
-	headerBytes int64     // bytes of headers that are not whole yet
+	headerBytes int64     // of incomplete headers
 }
 
-// Clients without a key can send the begin of a header on every connection, and
-// each takes its memory until the header's time is up. Together these may take
-// maxHeaders; then the longest idle connections that sent more than a usual
-// header are closed, down to enoughHeaders.
+// Clients without a key can send an incomplete header on every connection, which
+// takes memory until the header's deadline. All incomplete headers together may
+// take maxHeaders bytes. Beyond that, the connections that have been idle longest
+// and sent more than usualHeader are closed, down to enoughHeaders.
 const (
 	maxHeaders    = 32 << 20
 	enoughHeaders = maxHeaders * 3 / 4
 	usualHeader   = 4 << 10
 )
 
-// writeBuffer is how many bytes of answers that a client does not read the
-// system keeps for a connection: by itself it would keep some megabytes.
+// writeBuffer is the send buffer of a connection in bytes. The system's default
+// would buffer some megabytes for a client that does not read.
 const writeBuffer = 64 << 10
 
 func newConnLimiter(most int, metrics *Metrics) *connLimiter {
 	return &connLimiter{limit: most, metrics: metrics, refusing: make(chan struct{}, maxRefused)}
 }
 
-// So many refused clients at a time get so long to read their 503; the
-// connections of others are closed without one.
 const (
-	maxRefused  = 256
-	refusedTime = time.Second
+	maxRefused  = 256         // 503 answers sent at a time; further connections are closed without one
+	refusedTime = time.Second // for the client to read its 503
 )
 
-// admit returns nil if there is no room.
+// admit counts a new connection, and returns nil if it has to be refused.
 func (b *connLimiter) admit(c net.Conn) *conn {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,14 +62,15 @@ func (b *connLimiter) admit(c net.Conn) *conn {
 	b.open++
 	b.metrics.connections.Inc()
 	if tcp, ok := c.(interface{ SetWriteBuffer(int) error }); ok {
-		_ = tcp.SetWriteBuffer(writeBuffer) // a bound less, if the system refuses
+		_ = tcp.SetWriteBuffer(writeBuffer) // best effort
 	}
 	admitted := &conn{Conn: c, limiter: b, inHeader: true}
 	admitted.idleElement = b.idle.PushBack(admitted)
 	return admitted
 }
 
-// shed closes the connection that has been idle longest. The caller holds b.mu.
+// shed closes the connection that has been idle longest. It returns false if none
+// is idle. The caller must hold mu.
 func (b *connLimiter) shed() bool {
 	longest := b.idle.Front()
 	if longest == nil {
@@ -86,7 +86,7 @@ func (b *connLimiter) closeIdle(c *conn) {
 	c.Conn.Close()
 }
 
-// arrived counts bytes of a header.
+// countHeader counts bytes read, if they belong to a header.
 func (b *connLimiter) countHeader(c *conn, bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,7 +108,7 @@ func (b *connLimiter) shedLongHeaders() {
 	}
 }
 
-// whole ends the counting of c's header.
+// endHeader ends the counting of c's header.
 func (b *connLimiter) endHeader(c *conn) {
 	if c.inHeader {
 		c.inHeader = false
@@ -116,7 +116,7 @@ func (b *connLimiter) endHeader(c *conn) {
 	}
 }
 
-// forget stops counting c.
+// remove stops counting c.
 func (b *connLimiter) remove(c *conn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -140,8 +140,8 @@ func (b *connLimiter) unlistIdle(c *conn) {
 	}
 }
 
-// occupy notes that a request of the connection is in a handler; false if the
-// connection was closed for another, so that nobody would get the answer.
+// beginHandler marks the connection as in use by a handler. It returns false if
+// the connection was closed for another, so that no answer can be sent.
 func (c *conn) beginHandler() bool {
 	if c == nil {
 		return true
@@ -153,8 +153,8 @@ func (c *conn) beginHandler() bool {
 	return !c.closed
 }
 
-// release notes that the handler has ended: what comes is the next request, even
-// if the rest of a body came before it.
+// endHandler marks the connection as idle. Bytes read from now on count as the
+// next header, even if the rest of a body comes first.
 func (c *conn) endHandler() {
 	if c == nil {
 		return
@@ -167,7 +167,7 @@ func (c *conn) endHandler() {
 	}
 }
 
-// nextRequest notes that what comes from now on is the next request.
+// expectRequest marks the bytes read from now on as the next request.
 func (c *conn) expectRequest() {
 	if c == nil {
 		return
@@ -178,8 +178,8 @@ func (c *conn) expectRequest() {
 	c.inHeader, c.headerBytes = !c.closed, 0
 }
 
-// headerSize is how many bytes the header of the request in the handler has, or
-// a little more.
+// headerSize returns the size in bytes of the header of the request in the
+// handler, or slightly more.
 func (c *conn) headerSize() int {
 	if c == nil {
 		return 0
@@ -189,7 +189,7 @@ func (c *conn) headerSize() int {
 	return int(c.headerBytes)
 }
 
-// vacate notes that none is, from now on.
+// markIdle marks the connection as idle, so that it may be closed for another.
 func (c *conn) markIdle() {
 	if c == nil {
 		return
@@ -201,7 +201,7 @@ func (c *conn) markIdle() {
 	}
 }
 
-// refuse sends 503 without waiting for the client.
+// refuse sends 503 in the background, and closes the connection.
 func (b *connLimiter) refuse(c net.Conn) {
 	b.metrics.refused.Inc()
 	select {
@@ -217,8 +217,8 @@ func (b *connLimiter) refuse(c net.Conn) {
 	}
 }
 
-// noRoom is the whole 503.
+// tooManyConnections returns the raw 503 response.
 func tooManyConnections() []byte {
-	return rawResponse(unavailable("The service has as many connections as it may; nothing was charged. Try again shortly."),
+	return rawResponse(unavailable("The service has too many open connections; nothing was charged. Try again shortly."),
 		"Retry-After: 1\r\n")
 }

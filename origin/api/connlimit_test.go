@@ -108,7 +108,7 @@ func asks(email string) string {
 
 // While idle connections of every kind hold the cap, each newcomer is answered,
 // in place of the one that was idle longest.
-func TestNewcomerReplacesTheLongestIdle(t *testing.T) {
+func TestNewConnectionReplacesLongestIdle(t *testing.T) {
 	f := newFakes(t)
 	const most = 200
 	address := f.listen(t, most)
@@ -139,7 +139,7 @@ func TestNewcomerReplacesTheLongestIdle(t *testing.T) {
 
 // An attacker who opens connections as fast as it can closes no connection
 // whose request is in a handler, and no idle one is left to it.
-func TestRequestInAHandlerIsNeverShed(t *testing.T) {
+func TestRequestInHandlerIsNeverShed(t *testing.T) {
 	f := newFakes(t)
 	gate := make(chan struct{})
 	f.resolver.ask["slow.example"] = func(context.Context) (bool, error) { <-gate; return true, nil }
@@ -171,7 +171,7 @@ func TestRequestInAHandlerIsNeverShed(t *testing.T) {
 
 // If every connection has a request in a handler, a newcomer gets 503 in shape
 // A; there is room again once one has its answer.
-func TestNewcomerIsRefusedWhileAllWork(t *testing.T) {
+func TestNewConnectionRefusedIfNoneIdle(t *testing.T) {
 	f := newFakes(t)
 	gate := make(chan struct{})
 	f.resolver.ask["slow.example"] = func(context.Context) (bool, error) { <-gate; return true, nil }
@@ -184,7 +184,7 @@ func TestNewcomerIsRefusedWhileAllWork(t *testing.T) {
 	require.Equal(t, "1", response.Header.Get("Retry-After"))
 	require.Equal(t, "application/json", response.Header.Get("Content-Type"))
 	require.NotEmpty(t, response.Header.Get("X-Request-Id"))
-	require.Contains(t, body, `{"status":503,"error":"The service has as many connections`)
+	require.Contains(t, body, `{"status":503,"error":"The service has too many open connections`)
 	require.Contains(t, body, `"code":"REQUEST_CANCELLED"`)
 
 	close(gate)
@@ -221,7 +221,7 @@ func TestUnreadPublicAnswersAreShed(t *testing.T) {
 
 // A refused caller who announces a body and does not send it is closed soon: it
 // neither delays its own answer nor stays.
-func TestUnsentBodyIsNotAwaited(t *testing.T) {
+func TestUnsentBody(t *testing.T) {
 	for name, c := range map[string]struct {
 		request string
 		status  int
@@ -242,7 +242,7 @@ func TestUnsentBodyIsNotAwaited(t *testing.T) {
 }
 
 // A refused caller whose whole body has come keeps its connection.
-func TestReadBodyKeepsTheConnection(t *testing.T) {
+func TestReadBodyKeepsConnection(t *testing.T) {
 	w := dial(t, newFakes(t).listen(t, 10))
 	for range 3 {
 		response, _ := w.send("POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: no\r\nContent-Length: 2\r\n\r\n{}").answer()
@@ -262,7 +262,7 @@ func (f *fakes) shed(t testing.TB) (count float64) {
 
 // Headers that do not end are bounded together; connections that sent none are
 // not closed for them.
-func TestUnfinishedHeadersAreBounded(t *testing.T) {
+func TestIncompleteHeadersAreLimited(t *testing.T) {
 	f := newFakes(t)
 	address := f.listen(t, 5000)
 	idle := dial(t, address).send(getHealth)
@@ -281,7 +281,7 @@ func TestUnfinishedHeadersAreBounded(t *testing.T) {
 
 // What is counted of headers is given back: when a request is whole, and when
 // its connection is closed in any way.
-func TestHeadersAreGivenBack(t *testing.T) {
+func TestHeaderBytesAreReleased(t *testing.T) {
 	f := newFakes(t)
 	b := newConnLimiter(3, f.Metrics)
 	ours, theirs := net.Pipe()
@@ -316,7 +316,7 @@ func TestHeadersAreGivenBack(t *testing.T) {
 
 // A caller who does not read its answers holds no more than its share, and is
 // refused with 429 beyond it.
-func TestUnreadAnswersAreBounded(t *testing.T) {
+func TestUnreadAnswersAreLimited(t *testing.T) {
 	f := newFakes(t)
 	f.Memory = NewMemoryBudget(MinBodyMemory)
 	address := f.listen(t, 100)
@@ -347,7 +347,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 }
 
 // Long headers of requests under way count against the account's share.
-func TestLongHeadersUnderWayAreBounded(t *testing.T) {
+func TestLongHeadersAreLimited(t *testing.T) {
 	f := newFakes(t)
 	f.Memory = NewMemoryBudget(MinBodyMemory)
 	gate := make(chan struct{})

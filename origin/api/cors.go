@@ -5,16 +5,17 @@ import (
 	"strings"
 )
 
-// preflight answers OPTIONS, by which a browser asks whether a page may send a
-// request (the Fetch standard, "CORS protocol"). The question carries no key,
-// so every origin may ask; no answer to the request itself allows an origin
-// yet, since no key is bound to one.
+// preflight answers OPTIONS, with which a browser asks whether a page may send a
+// request (the Fetch standard, "CORS protocol"). A preflight carries no key, so
+// all origins are allowed. Answers to the request itself allow none yet, since no
+// key is bound to an origin.
 func preflight(methods []string) response {
 	allowed := strings.Join(methods, ", ")
 	return response{status: http.StatusNoContent, allow: allowed, preflight: allowed}
 }
 
-// setPreflight sets what the browser wants to know; the answer holds for a day.
+// setPreflight sets the CORS headers of a preflight, which a browser may cache
+// for a day.
 func setPreflight(h http.Header, methods string) {
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Allow-Methods", methods)

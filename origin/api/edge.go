@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// edge is POST /v1/edge/admit, which does for an edge worker what only the
-// origin can: it judges the caller's key, rate and points, asks DNS, and
-// charges. The worker runs the module itself, so no address comes here, only
+// edge is POST /v1/edge/admit. It does the part of an operation that an edge
+// worker cannot: it checks the caller's key, rate and points, looks up MX, and
+// charges. The worker runs the module itself, so the request has no address, only
 // domains and counts.
 //
 // Request headers:
@@ -21,34 +21,34 @@ import (
 //
 // Request body, JSON:
 //
-//	operation  "single" or "batch"; it decides what problems look like
-//	points     the price, one point for each distinct address, at most 64; 0 for
-//	           input that the worker refuses: only key and rate are judged, and
+//	operation  "single" or "batch"; determines the shape of problems
+//	points     the cost: one point for each distinct address, at most 64; 0 for
+//	           input that the worker refuses: only key and rate are checked, and
 //	           nothing is charged
-//	tally      counts of the addresses without a domain to ask (not valid, or
-//	           with an address literal), which only points includes
+//	tally      counts of the addresses that need no look-up (not valid, or an
+//	           address literal): points includes them, domains does not
 //	domains    at most 64 objects: name, an A-label domain; addresses, the
-//	           number of addresses at this domain; tally, counts of these
+//	           number of addresses at this domain; tally, their counts
 //
-// A tally is an object of what the checks found, counts only. Its members are
-// valid, invalid, disposable, public, relay, role, gibberish and typo,
-// non-negative integers; one that is absent is 0. Neither valid and invalid
-// together nor any other member may exceed the number of addresses that the
-// tally is about. A domain whose look-up failed adds its addresses to the
-// account's lookup errors, and its tally is not used; one that is not finished
-// adds nothing. So the history is exact for what is charged.
+// A tally counts what the checks found at some addresses. Its members are valid,
+// invalid, disposable, public, relay, role, gibberish and typo, non-negative
+// integers; the default is 0. Neither valid and invalid together nor any other
+// member may exceed the number of addresses that are counted. If the look-up of a
+// domain fails, its addresses count as look-up errors and its tally is not used;
+// if it is not finished, they are not counted. So the usage history is exact for
+// the addresses that are charged.
 //
-// 200 carries the X-Usage-* headers of the answer and
+// A 200 has the X-Usage-* headers of the answer and, as JSON,
 //
 //	mx       in the order of domains: true, false, "DNS_TIMEOUT", "DNS_FAILURE",
-//	         or null for a domain that was not finished in time and whose
-//	         addresses are not charged
+//	         or null for a domain that was not finished in time, whose addresses
+//	         are not charged
 //	partial  whether mx has a null
 //
 // 403 INVALID_EDGE_SECRET, 400 INVALID_REQUEST, 413 and 415 are for the worker.
 // Every other problem (401, 402, 429, 500, 503) is the caller's answer in its
-// final shape: the worker passes it on. A worker that leaves before the charge
-// is charged nothing.
+// final shape, which the worker passes on. If the worker disconnects before the
+// charge, nothing is charged.
 var edge = &operation{name: "edge", guard: (*Server).guardEdge, style: batchStyle, read: readEdge}
 
 const (
@@ -56,51 +56,52 @@ const (
 	headerEdgeSecret = "X-Edge-Secret"
 )
 
-// guardEdge lets in who knows the secret. It compares hashes in constant time,
-// so the time depends neither on the secret nor on its length.
+// guardEdge checks the edge secret. It compares hashes in constant time, so the
+// time depends neither on the secret nor on its length.
 func (s *Server) guardEdge(h http.Header) *problem {
 	given, want := sha256.Sum256([]byte(h.Get(headerEdgeSecret))), sha256.Sum256([]byte(s.EdgeSecret))
 	if subtle.ConstantTimeCompare(given[:], want[:]) == 1 {
 		return nil
 	}
-	return invalidEdgeSecret.with("X-Edge-Secret is not the secret of this origin; start the origin and its workers with the same --edge-secret.")
+	return invalidEdgeSecret.with("X-Edge-Secret does not match this origin's; start the origin and its workers with the same --edge-secret.")
 }
 
 func readEdge(x *exchange, r *http.Request) (job, *problem) {
-	share, p := x.readEdgeRequest(r)
-	j := job{style: share.style(), price: share.Points}
-	j.work = func(ctx context.Context) (outcome, *problem) { return x.finishEdge(ctx, &share) }
+	request, p := x.readEdgeRequest(r)
+	j := job{style: request.style(), price: request.Points}
+	j.work = func(ctx context.Context) (outcome, *problem) { return x.finishEdge(ctx, &request) }
 	return j, p
 }
 
-func (x *exchange) finishEdge(ctx context.Context, share *edgeRequest) (outcome, *problem) {
-	lookups, p := x.lookUpDomains(ctx, share)
+func (x *exchange) finishEdge(ctx context.Context, request *edgeRequest) (outcome, *problem) {
+	lookups, p := x.lookUpDomains(ctx, request)
 	if p != nil {
 		return outcome{}, p
 	}
-	return share.outcome(lookups), nil
+	return request.outcome(lookups), nil
 }
 
-// lookUpShare is in the order of the share's domains.
-func (x *exchange) lookUpDomains(ctx context.Context, share *edgeRequest) ([]lookup, *problem) {
-	if share.Operation == opSingle {
-		return x.lookUpSingle(ctx, share.Domains)
+// lookUpDomains looks up the domains of a request and returns the look-ups in
+// the same order.
+func (x *exchange) lookUpDomains(ctx context.Context, request *edgeRequest) ([]lookup, *problem) {
+	if request.Operation == opSingle {
+		return x.lookUpSingle(ctx, request.Domains)
 	}
 	ctx, cancel := x.workContext(ctx)
 	defer cancel()
-	known, err := x.lookUpAll(ctx, share.names())
+	known, err := x.lookUpAll(ctx, request.names())
 	if err != nil {
 		return nil, x.workProblem(ctx, err)
 	}
-	lookups := make([]lookup, len(share.Domains))
-	for n, d := range share.Domains {
+	lookups := make([]lookup, len(request.Domains))
+	for n, d := range request.Domains {
 		lookups[n] = known[d.Name]
 	}
 	return lookups, nil
 }
 
-// lookUpSingle asks for the domain of a single request, if it has one. A
-// look-up that fails is the request's problem.
+// lookUpSingle looks up the domain of a single request, if it has one. If the
+// look-up fails, so does the request.
 func (x *exchange) lookUpSingle(ctx context.Context, domains []domain) ([]lookup, *problem) {
 	lookups := make([]lookup, len(domains))
 	for n, d := range domains {

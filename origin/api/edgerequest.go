@@ -13,8 +13,8 @@ const (
 	opBatch  = "batch"
 )
 
-// A share is the part of an operation that a worker leaves to the origin; the
-// doc comment of edge says what its members mean.
+// An edgeRequest is the body of a worker's request. The doc comment of edge
+// describes the members.
 type edgeRequest struct {
 	Operation string   `json:"operation"`
 	Points    int64    `json:"points"`
@@ -22,14 +22,14 @@ type edgeRequest struct {
 	Domains   []domain `json:"domains"`
 }
 
-// A domain is one to ask for MX, in A-label form.
+// A domain is a domain to look up, in A-label form.
 type domain struct {
 	Name      string `json:"name"`
 	Addresses int64  `json:"addresses"`
 	Tally     tally  `json:"tally"`
 }
 
-// A tally is what the worker's checks found at some addresses.
+// A tally counts what the worker's checks found at some addresses.
 type tally struct {
 	Valid      int64 `json:"valid"`
 	Invalid    int64 `json:"invalid"`
@@ -41,8 +41,8 @@ type tally struct {
 	Typo       int64 `json:"typo"`
 }
 
-// readShare reads and judges the body. A share with a problem is empty but for
-// its operation.
+// readEdgeRequest reads and validates the body. With a problem, it returns a
+// request that has at most the operation.
 func (x *exchange) readEdgeRequest(r *http.Request) (edgeRequest, *problem) {
 	body, p := x.readBody(r)
 	if p != nil {
@@ -58,7 +58,7 @@ func (x *exchange) readEdgeRequest(r *http.Request) (edgeRequest, *problem) {
 	return given, nil
 }
 
-// style is that of the operation, or of a batch if there is no such operation.
+// style returns the style of the operation, or of a batch if it is unknown.
 func (s *edgeRequest) style() *problemStyle {
 	if s.Operation == opSingle {
 		return singleStyle
@@ -74,7 +74,7 @@ func (s *edgeRequest) names() []string {
 	return names
 }
 
-// wrong says what is wrong with the share, or nothing.
+// validate returns a message that says what is wrong, or "".
 func (s *edgeRequest) validate() string {
 	limit := s.maxPoints()
 	switch {
@@ -88,8 +88,7 @@ func (s *edgeRequest) validate() string {
 	return s.validateDomains()
 }
 
-// limit is the most points that the operation costs; 0 if there is no such
-// operation.
+// maxPoints returns the largest cost of the operation, or 0 if it is unknown.
 func (s *edgeRequest) maxPoints() int64 {
 	switch s.Operation {
 	case opSingle:
@@ -100,7 +99,8 @@ func (s *edgeRequest) maxPoints() int64 {
 	return 0
 }
 
-// wrongDomain checks that every address is paid, and each only once.
+// validateDomains checks the domains and tallies, and that points covers all
+// addresses.
 func (s *edgeRequest) validateDomains() string {
 	left := s.Points
 	for n := range s.Domains {
@@ -124,7 +124,7 @@ func (s *edgeRequest) validateDomains() string {
 // maxDomain is the longest domain name in bytes (RFC 1035 section 2.3.4).
 const maxDomain = 253
 
-// fits reports whether the tally can be about so many addresses.
+// fits reports whether the tally can belong to that many addresses.
 func (t *tally) fits(addresses int64) bool {
 	for _, n := range [...]int64{t.Valid, t.Invalid, t.Disposable, t.Public, t.Relay, t.Role, t.Gibberish, t.Typo} {
 		if n < 0 || n > addresses {
@@ -134,8 +134,8 @@ func (t *tally) fits(addresses int64) bool {
 	return t.Valid+t.Invalid <= addresses
 }
 
-// outcome adds up what is charged and what was found there. The lookups are in
-// the order of the domains.
+// outcome sums up the points to charge and the facts counted at the charged
+// addresses. lookups is in the order of the domains.
 func (s *edgeRequest) outcome(lookups []lookup) outcome {
 	done := outcome{points: s.Points, body: appendEdgeResponse(nil, lookups)}
 	s.Tally.addTo(&done.found)

@@ -18,7 +18,7 @@ func readTestRequest(body string) (edgeRequest, *problem) {
 	return x.readEdgeRequest(r)
 }
 
-func TestReadShareRefuses(t *testing.T) {
+func TestReadEdgeRequestErrors(t *testing.T) {
 	for name, c := range map[string]struct{ body, says string }{
 		"no JSON":                 {`{`, "The body must be"},
 		"an array":                {`[]`, "The body must be"},
@@ -57,7 +57,7 @@ func TestReadShareRefuses(t *testing.T) {
 	}
 }
 
-func TestReadShareTakes(t *testing.T) {
+func TestReadEdgeRequest(t *testing.T) {
 	for _, body := range []string{
 		`{"operation":"single","points":0,"domains":[]}`,
 		`{"operation":"single","points":1,"domains":[]}`,
@@ -71,7 +71,7 @@ func TestReadShareTakes(t *testing.T) {
 	}
 }
 
-func TestShareAddsUpWhatIsCharged(t *testing.T) {
+func TestEdgeOutcome(t *testing.T) {
 	given, p := readTestRequest(`{"operation":"batch","points":10,"tally":{"valid":1,"invalid":2},"domains":[
 		{"name":"a","addresses":3,"tally":{"valid":3,"public":3,"role":1}},
 		{"name":"b","addresses":2,"tally":{"valid":2,"disposable":2,"gibberish":1}},
@@ -98,9 +98,9 @@ func TestShareAddsUpWhatIsCharged(t *testing.T) {
 	}
 }
 
-// FuzzReadShare: whatever is accepted stays within the limits, and no more is
+// FuzzReadEdgeRequest: whatever is accepted stays within the limits, and no more is
 // counted than is charged.
-func FuzzReadShare(f *testing.F) {
+func FuzzReadEdgeRequest(f *testing.F) {
 	f.Add(`{"operation":"batch","points":3,"domains":[{"name":"example.org","addresses":2}]}`, uint64(0)) // the usual
 	f.Add(`{"operation":"single","points":1,"domains":[{"name":"a","addresses":-1}]}`, uint64(1))         // below zero
 	f.Add(`{"operation":"batch","points":64,"domains":[{"name":"a","addresses":9223372036854775807},{"name":"b","addresses":1}]}`, uint64(2))

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// onlyValue is the value of a field that may have only one, "" without the field;
-// ok is false where the field is repeated or has a list, which the two ends of
-// a connection could read differently. A recipient may join repeated fields
-// with commas (RFC 9110 section 5.3), so both count alike.
+// singleValue returns the value of a field that may have only one, "" if it is
+// absent. ok is false if the field is repeated or has a list, which two recipients
+// could read differently. A recipient may join repeated fields with commas (RFC
+// 9110 section 5.3), so both are treated alike.
 func singleValue(h http.Header, name string) (value string, ok bool) {
 	switch values := h.Values(name); len(values) {
 	case 0:
@@ -19,7 +19,7 @@ func singleValue(h http.Header, name string) (value string, ok bool) {
 	return "", false
 }
 
-// repeated is the problem of such a field.
+// repeatedHeader returns the problem of a field with more than one value.
 func repeatedHeader(name string) *problem {
 	return invalidRequest.with("The header " + name + " has more than one value; send it once.")
 }

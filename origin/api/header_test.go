@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestOnlyValue(t *testing.T) {
+func TestSingleValue(t *testing.T) {
 	for want, values := range map[string][]string{"": nil, "x": {"x"}} {
 		value, ok := singleValue(http.Header{"X": values}, "X")
 		require.True(t, ok)

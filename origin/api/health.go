@@ -11,7 +11,7 @@ func (s *Server) healthz(*http.Request) response {
 	return response{status: http.StatusOK, body: []byte(`{"status":"ok"}`)}
 }
 
-// readyz is 503 while the ledger cannot commit, and once the server stops, so
+// readyz answers 503 while the ledger cannot commit and once the server stops, so
 // that a load balancer sends requests elsewhere.
 func (s *Server) readyz(r *http.Request) response {
 	if s.stopping.Err() != nil {
@@ -20,7 +20,7 @@ func (s *Server) readyz(r *http.Request) response {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
 	if err := s.Ledger.Ready(ctx); err != nil {
-		if r.Context().Err() == nil { // the caller waits
+		if r.Context().Err() == nil { // the client is still connected
 			s.logError("not ready", err)
 		}
 		return unavailable("The ledger cannot commit at the moment.").response(flat)

@@ -18,22 +18,23 @@ const (
 	maxIdempotencyKey = 255 // bytes
 )
 
-// A record is the idempotency record of a batch: under what name the ledger
-// keeps the answer, and the cipher that seals it. It depends on the account and
-// not on the API key, so it survives the rotation of API keys.
+// An idempotencyRecord identifies the stored answer of a batch in the ledger and
+// has the cipher that encrypts it. It depends on the account, not on the API key,
+// so it remains valid when API keys are rotated.
 //
 //	ID    SHA-256(account as 8 bytes, big-endian || Idempotency-Key)
 //	Body  HMAC-SHA256(Idempotency-Key, body of the request)
-//	seal  see seal.go
+//	aead  see seal.go
 //
-// The ledger has neither the Idempotency-Key nor the answer in the clear. A
-// guessable Idempotency-Key is a guessable secret: see THREATS.md.
+// The ledger stores neither the Idempotency-Key nor the answer in the clear. A
+// guessable Idempotency-Key is a guessable secret; see THREATS.md.
 type idempotencyRecord struct {
 	ledger.Idempotency
 	aead cipher.AEAD
 }
 
-// readRecord reads the Idempotency-Key; nil without one.
+// readIdempotencyKey returns the record for the Idempotency-Key, nil without that
+// header.
 func readIdempotencyKey(h http.Header, account int64, body []byte) (*idempotencyRecord, *problem) {
 	values := h.Values(headerIdempotency)
 	if len(values) == 0 || len(values) == 1 && values[0] == "" {
@@ -51,8 +52,8 @@ func readIdempotencyKey(h http.Header, account int64, body []byte) (*idempotency
 	return newIdempotencyRecord(key, account, body)
 }
 
-// unquote returns x for "x", a String (RFC 9651 section 3.3.3), and for x; one
-// is false for a list. A comma within quotes is none.
+// unquote returns x for both "x", a String (RFC 9651 section 3.3.3), and x. one is
+// false for a list; a comma within quotes does not make one.
 func unquote(value string) (key string, one bool) {
 	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
 		return value, !strings.Contains(value, ",")
@@ -75,7 +76,7 @@ func newIdempotencyRecord(key string, account int64, body []byte) (*idempotencyR
 	return r, nil
 }
 
-// identity is how the ledger knows the record; nil for a nil record.
+// identity returns the part that the ledger uses, nil for a nil record.
 func (r *idempotencyRecord) identity() *ledger.Idempotency {
 	if r == nil {
 		return nil

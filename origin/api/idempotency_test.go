@@ -16,7 +16,7 @@ func testRecord(t *testing.T, key string, account int64, body string) *idempoten
 	return r
 }
 
-func TestRecordIsThatOfAccountAndKey(t *testing.T) {
+func TestIdempotencyRecord(t *testing.T) {
 	r := testRecord(t, "one", 1, "body")
 	require.Equal(t, r.Idempotency, testRecord(t, `"one"`, 1, "body").Idempotency, "quoted is the same key")
 	require.NotEqual(t, r.ID, testRecord(t, "two", 1, "body").ID)
@@ -27,7 +27,7 @@ func TestRecordIsThatOfAccountAndKey(t *testing.T) {
 	require.NotEqual(t, testRecord(t, "11", 1, "").ID, testRecord(t, "1", 11, "").ID)
 }
 
-func TestReadRecord(t *testing.T) {
+func TestReadIdempotencyKey(t *testing.T) {
 	none, p := readIdempotencyKey(http.Header{}, 1, nil)
 	require.Nil(t, p)
 	require.Nil(t, none)
@@ -43,7 +43,7 @@ func TestReadRecord(t *testing.T) {
 	}
 }
 
-func TestSealedAnswerOpensWithTheSameKeyOnly(t *testing.T) {
+func TestSealAndOpen(t *testing.T) {
 	answer := []byte(strings.Repeat(`{"email":"a@mail.example"}`, 100))
 	r := testRecord(t, "one", 1, "body")
 	sealed := r.seal(answer)
@@ -66,7 +66,7 @@ func TestSealedAnswerOpensWithTheSameKeyOnly(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestDecompressionIsBounded(t *testing.T) {
+func TestDecompressLimit(t *testing.T) {
 	zeros := compress(make([]byte, 1<<20))
 	plain, err := decompress(zeros, 1<<20)
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestDecompressionIsBounded(t *testing.T) {
 }
 
 // A compressor that is used again must not remember what it compressed before.
-func TestCompressorsForget(t *testing.T) {
+func TestCompressorReuse(t *testing.T) {
 	first := compress([]byte("abcabcabc"))
 	compress(bytes.Repeat([]byte("something else "), 1000))
 	require.Equal(t, first, compress([]byte("abcabcabc")))

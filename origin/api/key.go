@@ -7,9 +7,9 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// readKey returns the API key of X-API-Key, which wins, or of a Bearer
-// Authorization. A key that is missing or mistyped is refused here, without a
-// look-up.
+// readKey returns the API key of X-API-Key or, if that is empty, of
+// Authorization: Bearer. It returns a problem for a key that is missing or
+// malformed, without a look-up.
 func readKey(h http.Header) (key string, p *problem) {
 	name := "X-API-Key"
 	given, one := singleValue(h, name)
@@ -30,8 +30,8 @@ func readKey(h http.Header) (key string, p *problem) {
 	return key, nil
 }
 
-// bearer is the credential of a Bearer scheme, in any case (RFC 9110 section
-// 11.1); empty for another scheme.
+// bearer returns the credential of the Bearer scheme, "" for another scheme. Case
+// is ignored (RFC 9110 section 11.1).
 func bearer(authorization string) string {
 	scheme, credential, _ := strings.Cut(strings.TrimSpace(authorization), " ")
 	if !strings.EqualFold(scheme, "Bearer") {

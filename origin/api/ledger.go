@@ -6,18 +6,16 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// Ledger judges keys, rates and points; [FromLedger] makes one of a
-// *ledger.Ledger.
+// Ledger checks keys, rates and points. [FromLedger] adapts a *ledger.Ledger.
 type Ledger interface {
-	// Begin judges the key and the rate. With the verdict Good it returns a
-	// Request, which must be ended.
+	// Begin checks the key and the rate. With the verdict Good it returns a
+	// Request, whose End must be called.
 	Begin(ctx context.Context, secret string) (Request, ledger.Decision, error)
-	// Ready reports why requests cannot be charged at the moment, or nil.
+	// Ready returns an error if requests cannot be charged at the moment.
 	Ready(ctx context.Context) error
 }
 
-// Request is one request under way at the ledger; ledger.Request documents the
-// methods.
+// Request is a request under way. ledger.Request documents the methods.
 type Request interface {
 	Account() int64
 	Context() context.Context
@@ -34,7 +32,7 @@ func FromLedger(l *ledger.Ledger) Ledger { return adapter{l} }
 
 type adapter struct{ *ledger.Ledger }
 
-// Begin returns the request as an interface, which must not hold a nil pointer.
+// Begin returns a nil interface for a nil request, not one with a nil pointer.
 func (a adapter) Begin(ctx context.Context, secret string) (Request, ledger.Decision, error) {
 	request, decision, err := a.Ledger.Begin(ctx, secret)
 	if request == nil {

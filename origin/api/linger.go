@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// lingerTime is how long a connection that is closed while its client may still
-// be sending is read from. Closing it with unread bytes would reset it, and the
-// client might lose the answer (RFC 9112 section 9.6).
+// Closing a connection with unread bytes resets it, and the client may lose the
+// answer (RFC 9112 section 9.6). So a connection whose client may still be
+// sending is half-closed first and then read from for a while.
 const (
 	lingerTime = 500 * time.Millisecond
-	lingerSize = 256 << 10 // bytes; net/http reads as many, and beyond that waits first
+	lingerSize = 256 << 10 // bytes; net/http discards as much of a body, and waits before it closes if there is more
 )
 
-// closeGently closes c once its client has closed it, the time is up, or too much
-// has come.
+// lingeringClose half-closes c and reads from it until the client closes it, time
+// is up or lingerSize bytes have arrived. Then it closes c.
 func lingeringClose(c net.Conn, within time.Duration) error {
 	_ = halfClose(c)
 	_ = c.SetReadDeadline(time.Now().Add(within))
-	_, _ = io.CopyN(io.Discard, c, lingerSize) // until the client closes, or the deadline
+	_, _ = io.CopyN(io.Discard, c, lingerSize)
 	return c.Close()
 }
 

@@ -8,10 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// Listener makes the connections of an http.Server, which has the same handler
-// and [ConnContext]: at most so many (see bounds), with answers of the contract
-// where net/http refuses a request itself (see refusal and opening), and closed
-// so that the client gets its answer (see closeGently).
+// Listener returns a listener for an http.Server that uses the same handler and
+// [ConnContext]. It limits the number of connections (see connLimiter), replaces
+// error responses of net/http by those of the contract (see protocolProblem and
+// requestStart), and closes connections so that clients get their answer (see
+// lingeringClose).
 func Listener(inner net.Listener, most int, metrics *Metrics, handler http.Handler) net.Listener {
 	return &listener{inner, newConnLimiter(most, metrics), handler}
 }
@@ -42,18 +43,19 @@ type conn struct {
 	net.Conn
 	limiter *connLimiter
 
-	// Guarded by bounds.mu.
-	idleElement *list.Element // in bounds.idle; nil while a request is in a handler
-	closed      bool          // closed, and not counted any more
-	inHeader    bool          // what comes is a header
-	headerBytes int64         // its bytes so far
+	// Guarded by limiter.mu.
+	idleElement *list.Element // in connLimiter.idle; nil while a request is in a handler
+	closed      bool          // no longer counted
+	inHeader    bool          // bytes read belong to a header
+	headerBytes int64         // read so far
 
-	linger  atomic.Bool // it is closed gently
+	linger  atomic.Bool // Close uses lingeringClose
 	handler http.Handler
 	start   requestStart
 }
 
-// Read reads, and keeps the begin of a request with a broken path.
+// Read reads from the connection, counts header bytes, and stores the start of a
+// request with a malformed path.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.start.add(p[:n])
@@ -61,7 +63,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write writes p, or the contract's answer if p is a refusal of net/http.
+// Write writes p, or the contract's answer if p is an error response of net/http.
 func (c *conn) Write(p []byte) (int, error) {
 	refused := protocolProblem(p)
 	if refused == nil {
@@ -82,12 +84,12 @@ func (c *conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// CloseWrite lets net/http close its half of the connection first.
+// CloseWrite closes the write side of the connection; net/http calls it.
 func (c *conn) CloseWrite() error { return halfClose(c.Conn) }
 
-// Close closes the connection, or begins to; until that is done it is counted.
-// It does not block: at the end of the service net/http closes one connection
-// after the other.
+// Close closes the connection. A lingering close runs in the background, since
+// net/http closes one connection after the other when the service stops; the
+// connection counts as open until then.
 func (c *conn) Close() error {
 	if c.linger.Swap(false) {
 		go func() {
@@ -100,7 +102,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// lingerOnClose makes the connection close gently.
+// lingerOnClose makes Close use lingeringClose.
 func (c *conn) lingerOnClose() {
 	if c != nil {
 		c.linger.Store(true)
@@ -109,12 +111,12 @@ func (c *conn) lingerOnClose() {
 
 type connKey struct{}
 
-// ConnContext gives handlers the connection of their request.
+// ConnContext returns a context with c, for the handlers of its requests.
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// connOf is the connection of a request, or nil if a test made the request.
+// connOf returns the connection of a request, nil if a test made the request.
 func connOf(ctx context.Context) *conn {
 	c, _ := ctx.Value(connKey{}).(*conn)
 	return c

@@ -17,7 +17,7 @@ type sink struct {
 
 func (s *sink) Write(p []byte) (int, error) { return s.written.Write(p) }
 
-func TestOnlyPlainRefusalsAreReplaced(t *testing.T) {
+func TestProtocolErrorsAreReplaced(t *testing.T) {
 	for name, c := range map[string]struct {
 		written  string
 		replaced bool

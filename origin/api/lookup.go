@@ -8,16 +8,16 @@ import (
 	"github.com/addrspec/addrspec/origin/mx"
 )
 
-// A lookup is what became of the MX look-up of one domain; the zero value is
-// not finished.
+// A lookup is the outcome of the MX look-up of one domain. The zero value is an
+// unfinished one.
 type lookup struct {
 	finished bool
 	mx       bool
 	err      error // the look-up timed out or failed
 }
 
-// lookUp asks for the MX of one domain. There is none to ask for an address
-// literal, whose domain is empty.
+// lookUp reports whether domain publishes MX records. The domain of an address
+// literal is empty and has none.
 func (x *exchange) lookUp(ctx context.Context, domain string) (bool, error) {
 	if domain == "" {
 		return false, nil
@@ -25,12 +25,12 @@ func (x *exchange) lookUp(ctx context.Context, domain string) (bool, error) {
 	return x.Resolver.Lookup(ctx, x.request.Account(), domain)
 }
 
-// lookUpAll asks for the MX of the domains side by side, until all are known or
-// ctx ends. Those that the cache knows are answered in this goroutine. An error
-// is a panic in a look-up, or that the account has too many look-ups waiting.
+// lookUpAll looks the domains up in parallel, until all are known or ctx ends.
+// Cached answers are returned without a goroutine. It returns an error if a
+// look-up panics or too many look-ups wait.
 func (x *exchange) lookUpAll(ctx context.Context, domains []string) (map[string]lookup, error) {
 	known := make(map[string]lookup, len(domains))
-	answers := make(chan lookupResult, len(domains)) // has room for all: nobody waits to send
+	results := make(chan lookupResult, len(domains)) // buffered, so that no sender blocks
 	asked := 0
 	for _, domain := range domains {
 		if l, ok := x.cached(domain); ok {
@@ -38,19 +38,19 @@ func (x *exchange) lookUpAll(ctx context.Context, domains []string) (map[string]
 			continue
 		}
 		asked++
-		go func() { answers <- x.ask(ctx, domain) }()
+		go func() { results <- x.ask(ctx, domain) }()
 	}
-	return known, collect(ctx, answers, asked, known)
+	return known, collect(ctx, results, asked, known)
 }
 
-// An answer is a look-up in a goroutine of its own.
+// A lookupResult is the result of a look-up in its own goroutine.
 type lookupResult struct {
 	domain  string
 	lookup  lookup
 	failure error // fails the whole request
 }
 
-// cached is what can be said without asking.
+// cached returns the look-up of domain if it needs no query.
 func (s *Server) cached(domain string) (l lookup, ok bool) {
 	if domain == "" {
 		return lookup{finished: true}, true
@@ -59,8 +59,8 @@ func (s *Server) cached(domain string) (l lookup, ok bool) {
 	return lookup{finished: known, mx: found, err: err}, known
 }
 
-// ask does one look-up. One that ended with ctx is not finished, rather than
-// failed.
+// ask looks one domain up and recovers from panics. A look-up that ended because
+// of ctx is unfinished, not failed.
 func (x *exchange) ask(ctx context.Context, domain string) (a lookupResult) {
 	a.domain = domain
 	defer func() {
@@ -78,12 +78,12 @@ func (x *exchange) ask(ctx context.Context, domain string) (a lookupResult) {
 	return a
 }
 
-// collect moves the answers into known. What comes after ctx has ended stays in
-// the channel, so a late look-up never touches an answer that is being sent.
-func collect(ctx context.Context, answers <-chan lookupResult, asked int, known map[string]lookup) error {
+// collect adds the results to known. Results after the end of ctx stay in the
+// channel, so a late look-up never modifies an answer that is being sent.
+func collect(ctx context.Context, results <-chan lookupResult, asked int, known map[string]lookup) error {
 	for range asked {
 		select {
-		case a := <-answers:
+		case a := <-results:
 			if a.failure != nil {
 				return a.failure
 			}
@@ -95,29 +95,29 @@ func collect(ctx context.Context, answers <-chan lookupResult, asked int, known 
 	return nil
 }
 
-// timedOut reports which of the two ways a look-up failed.
+// timedOut reports whether a look-up timed out rather than failed.
 func timedOut(err error) bool {
 	var failure *mx.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &failure) && failure.Kind == mx.Timeout
 }
 
-// limited reports whether the look-up was refused because too many wait, which
-// says nothing about the domain: it is a problem of the whole request.
+// limited reports whether a look-up was refused because too many wait. That is a
+// problem of the whole request, not of the domain.
 func limited(err error) bool {
-	var refusal *mx.Error
-	return errors.As(err, &refusal) && refusal.Kind == mx.Limited
+	var failure *mx.Error
+	return errors.As(err, &failure) && failure.Kind == mx.Limited
 }
 
-// limitedProblem is the problem of a request with a look-up that was refused.
+// limitedProblem returns the problem of a request with a refused look-up.
 func limitedProblem(err error) *problem {
-	var refusal *mx.Error
-	if errors.As(err, &refusal) && refusal.Reason == mx.GlobalLimit {
-		return unavailable("As many DNS lookups wait as the service allows; nothing was charged. Try again shortly.")
+	var failure *mx.Error
+	if errors.As(err, &failure) && failure.Reason == mx.GlobalLimit {
+		return unavailable("Too many DNS lookups are waiting; nothing was charged. Try again shortly.")
 	}
-	return retryAfter(tooMany.with("Rate limit exceeded: the account has as many DNS lookups waiting as it may; wait 1 seconds, and send fewer requests at a time."), time.Second)
+	return retryAfter(tooMany.with("Rate limit exceeded: the account has too many DNS lookups waiting; wait 1 seconds, and send fewer requests at a time."), time.Second)
 }
 
-// lookupProblem is the answer of a single request whose look-up failed.
+// lookupProblem returns the problem of a single request whose look-up failed.
 func lookupProblem(err error) *problem {
 	if limited(err) {
 		return limitedProblem(err)
@@ -128,7 +128,7 @@ func lookupProblem(err error) *problem {
 	return unavailable("The DNS lookup of the domain failed, so its MX is not known; nothing was charged. Try again shortly.")
 }
 
-// itemError is the error of a batch item whose look-up failed.
+// itemError returns the error of a batch item whose look-up failed.
 func itemError(err error, domain string) (code, message string) {
 	if timedOut(err) {
 		return "DNS_TIMEOUT", textTimedOut(domain)

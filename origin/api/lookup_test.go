@@ -27,7 +27,7 @@ func (f *fakes) lookupRequests() map[string]*http.Request {
 
 // A look-up that is refused because too many wait is a problem of the whole
 // request, which costs nothing, and no error of the domain.
-func TestRefusedLookupIsAProblemOfTheRequest(t *testing.T) {
+func TestRefusedLookupFailsRequest(t *testing.T) {
 	for reason, want := range map[mx.Reason]struct {
 		status int
 		says   string
@@ -55,7 +55,7 @@ func TestRefusedLookupIsAProblemOfTheRequest(t *testing.T) {
 
 // The resolver shares its look-ups between accounts, so it has to know whose
 // they are.
-func TestLookupsAreThoseOfTheAccount(t *testing.T) {
+func TestLookupAccount(t *testing.T) {
 	f := newFakes(t)
 	f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { return true, nil }
 	for name, r := range f.lookupRequests() {
@@ -65,7 +65,7 @@ func TestLookupsAreThoseOfTheAccount(t *testing.T) {
 	}
 }
 
-func TestLookupFailuresHaveTheirCode(t *testing.T) {
+func TestItemError(t *testing.T) {
 	for err, want := range map[error][2]string{
 		&mx.Error{Kind: mx.Timeout, Reason: mx.NoAnswer}:  {"DNS_TIMEOUT", "DNS lookup timed out for domain mail.example"},
 		context.DeadlineExceeded:                          {"DNS_TIMEOUT", "DNS lookup timed out for domain mail.example"},

@@ -9,69 +9,70 @@ import (
 	"sync"
 )
 
-// net/http refuses a request whose path has a percent sign without two
-// hexadecimal digits before any handler runs. In the address of a single request
-// that is INVALID_EMAIL_FORMAT, after the key and the rate were judged. So a conn
-// keeps the begin of such a request, and when net/http has refused it, passes it
-// to the handler with its path as it was sent in RequestURI only.
+// If a path has a percent sign without two hexadecimal digits, net/http refuses
+// the request before any handler runs. For GET /v1/email/{email} the contract
+// requires INVALID_EMAIL_FORMAT, after the key and the rate are checked. So conn
+// stores the start of such a request. When net/http refuses it, conn passes it to
+// the handler, with the path as sent in RequestURI only.
 //
-// This works for requests whose begin is known: the first of a connection, and
-// every one that follows the answer to another. One that was sent before that
-// answer gets the refusal of net/http in shape A, and so does one longer than
-// maxOpening.
+// This requires that conn recognizes where a request starts: at the start of the
+// connection and after each answer. A request that was sent before the previous
+// answer, or whose header is longer than maxRequestStart, gets net/http's error
+// in shape A.
 
-// maxOpening is the most bytes that are kept of a request, up to the end of its
-// header.
+// maxRequestStart is the largest number of bytes stored of a request, up to the
+// end of its header.
 const maxRequestStart = 16 << 10
 
-// An opening is what has come of a request whose path may be broken.
+// A requestStart stores the first bytes of a request whose path may be malformed.
 type requestStart struct {
 	mu    sync.Mutex
-	known bool // bytes begins where the request begins
+	known bool // bytes starts where the request starts
 	bytes []byte
 }
 
-// begin notes that the next byte is the first of a request.
+// begin marks the next byte as the first of a request.
 func (o *requestStart) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.known, o.bytes = true, nil
 }
 
-// add notes that p has come. A request whose path is in order is not kept.
+// add appends p. A request whose path is well-formed is not stored.
 func (o *requestStart) add(p []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.known || len(p) == 0 {
 		return
 	}
-	come := p
+	start := p
 	if len(o.bytes) > 0 {
-		come = append(o.bytes, p...)
+		start = append(o.bytes, p...)
 	}
-	target, whole := requestTarget(come)
-	if o.known = len(come) <= maxRequestStart && (!whole || bytes.IndexByte(target, '%') >= 0 && hasBrokenPercent(string(target))); !o.known {
+	target, whole := requestTarget(start)
+	if o.known = len(start) <= maxRequestStart && (!whole || bytes.IndexByte(target, '%') >= 0 && hasBrokenPercent(string(target))); !o.known {
 		o.bytes = nil
 		return
 	}
 	o.bytes = append(o.bytes, p...)
 }
 
-// take returns what is known to be a request with a broken path, and its target.
-func (o *requestStart) take() (come []byte, target string) {
+// take returns the stored bytes and the target if they start a request with a
+// malformed path, and nil otherwise. It resets o.
+func (o *requestStart) take() (start []byte, target string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	come, o.bytes, o.known = o.bytes, nil, false
-	if target, whole := requestTarget(come); whole && hasBrokenPercent(string(target)) {
-		return come, string(target)
+	start, o.bytes, o.known = o.bytes, nil, false
+	if target, whole := requestTarget(start); whole && hasBrokenPercent(string(target)) {
+		return start, string(target)
 	}
 	return nil, ""
 }
 
-// requestTarget is the target in the request line (RFC 9112 section 3) of a GET
-// or HEAD, and whether that line is whole.
-func requestTarget(come []byte) (target []byte, whole bool) {
-	line, _, whole := bytes.Cut(come, []byte("\n"))
+// requestTarget returns the target in the request line (RFC 9112 section 3), nil
+// unless the method is GET or HEAD, and whether the line is complete.
+func requestTarget(start []byte) (target []byte, whole bool) {
+	line, _, whole := bytes.Cut(start, []byte("\n"))
 	method, rest, _ := bytes.Cut(line, []byte(" "))
 	target, _, ok := bytes.Cut(rest, []byte(" "))
 	if !ok || string(method) != http.MethodGet && string(method) != http.MethodHead {
@@ -80,8 +81,8 @@ func requestTarget(come []byte) (target []byte, whole bool) {
 	return target, whole
 }
 
-// brokenPercent reports whether the path of a single request has a percent sign
-// that is not followed by two hexadecimal digits.
+// hasBrokenPercent reports whether target is a path of GET /v1/email/{email} with
+// a percent sign that is not followed by two hexadecimal digits.
 func hasBrokenPercent(target string) bool {
 	path, _, _ := strings.Cut(target, "?")
 	if !strings.HasPrefix(path, singlePrefix) {
@@ -104,16 +105,16 @@ func isHex(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
-// answerBroken is the handler's answer to a request that net/http refused for
-// its path, or nil if it refused it for something else.
+// answerMalformedPath returns the handler's answer to a request that net/http
+// refused for its path, or nil if it refused it for another reason.
 func (c *conn) answerMalformedPath() []byte {
-	come, target := c.start.take()
-	if come == nil {
+	start, target := c.start.take()
+	if start == nil {
 		return nil
 	}
-	mended := bytes.Replace(come, []byte(target), []byte(singlePrefix+"%25"), 1)
+	repaired := bytes.Replace(start, []byte(target), []byte(singlePrefix+"%25"), 1)
 	rest := io.LimitReader(c, maxRequestStart) // of the header, within net/http's deadline
-	r, err := http.ReadRequest(bufio.NewReader(io.MultiReader(bytes.NewReader(mended), rest)))
+	r, err := http.ReadRequest(bufio.NewReader(io.MultiReader(bytes.NewReader(repaired), rest)))
 	if err != nil {
 		return nil
 	}
@@ -123,7 +124,7 @@ func (c *conn) answerMalformedPath() []byte {
 	return w.bytes(r)
 }
 
-// An answerWriter keeps an answer.
+// A responseBuffer is an http.ResponseWriter that stores the response.
 type responseBuffer struct {
 	header http.Header
 	status int
@@ -134,11 +135,11 @@ func (w *responseBuffer) Header() http.Header         { return w.header }
 func (w *responseBuffer) WriteHeader(status int)      { w.status = status }
 func (w *responseBuffer) Write(p []byte) (int, error) { return w.body.Write(p) }
 
-// wire is the answer to r as it is sent; it ends the connection.
+// bytes returns the raw response to r, with Connection: close.
 func (w *responseBuffer) bytes(r *http.Request) []byte {
 	answer := http.Response{Request: r, ProtoMajor: 1, ProtoMinor: 1, StatusCode: w.status, Header: w.header,
 		ContentLength: int64(w.body.Len()), Body: io.NopCloser(&w.body), Close: true}
 	var wire bytes.Buffer
-	_ = answer.Write(&wire) // a bytes.Buffer does not fail
+	_ = answer.Write(&wire) // a bytes.Buffer never fails
 	return wire.Bytes()
 }

@@ -17,7 +17,7 @@ func askMalformedPath(method, key, headers string) string {
 
 // A percent sign without two hexadecimal digits is a malformed address, judged
 // after the key, however the request is cut into pieces.
-func TestBrokenPercentIsAMalformedAddress(t *testing.T) {
+func TestMalformedPath(t *testing.T) {
 	f := newFakes(t)
 	address := f.listen(t, 10)
 	for name, c := range map[string]struct {
@@ -49,7 +49,7 @@ func TestBrokenPercentIsAMalformedAddress(t *testing.T) {
 
 // The same on a connection that was used before; of what was sent ahead only the
 // refusal is certain.
-func TestBrokenPercentOnAKeptConnection(t *testing.T) {
+func TestMalformedPathOnKeptConnection(t *testing.T) {
 	f := newFakes(t)
 	w := dial(t, f.listen(t, 10))
 	for range 3 {
@@ -70,7 +70,7 @@ func TestBrokenPercentOnAKeptConnection(t *testing.T) {
 	require.Contains(t, body, `{"status":400,"error":"`)
 }
 
-func TestBrokenPercentOfHEADHasNoBody(t *testing.T) {
+func TestMalformedPathHEAD(t *testing.T) {
 	f := newFakes(t)
 	w := dial(t, f.listen(t, 10)).send(askMalformedPath("HEAD", goodKey, ""))
 	response, err := http.ReadResponse(w.reader, &http.Request{Method: http.MethodHead})
@@ -79,7 +79,7 @@ func TestBrokenPercentOfHEADHasNoBody(t *testing.T) {
 	require.True(t, w.isClosed(), "something follows the header")
 }
 
-func TestOpeningIsBounded(t *testing.T) {
+func TestRequestStartIsLimited(t *testing.T) {
 	var o requestStart
 	o.begin()
 	for range 100 {
@@ -94,7 +94,7 @@ func TestOpeningIsBounded(t *testing.T) {
 
 // However a request is cut, the same is known of it; and what is known to be
 // broken is what net/url refuses.
-func FuzzOpening(f *testing.F) {
+func FuzzRequestStart(f *testing.F) {
 	f.Add(askMalformedPath("GET", goodKey, ""), 3, 20)
 	f.Add(asks("a%40mail.example"), 1, 9)
 	f.Add("GET /v1/email/%?%zz HTTP/1.1\n", 0, 0)

@@ -7,47 +7,49 @@ import (
 	"time"
 )
 
-// A Budget bounds the memory that requests under way hold for long headers,
-// bodies and answers: for the whole process, and a quarter of that for each account. So one
-// account can use up its own share and not the process.
+// A MemoryBudget limits the memory that requests under way use for long headers,
+// bodies and answers: of the whole process, and to a quarter of that for each
+// account, so that one account cannot use up the memory of all.
 //
-// Bytes are taken as they arrive, never in advance: a caller holds what it sent,
-// whatever its Content-Length announces. But a request gets further bytes only
-// while there is room for all that it may come to need. So the one that was
-// served last can always go on to its end, and requests that each have a part do
-// not wait for each other in vain.
+// Bytes are reserved as they arrive, not in advance: a caller uses the memory of
+// what it sent, whatever Content-Length announces. But a request gets further
+// bytes only while there is room for all that it may still need. So the request
+// served last can always finish, and requests that each have a part of what they
+// need cannot deadlock.
 type MemoryBudget struct {
 	mu         sync.Mutex
 	total      int64
-	perAccount int64           // of one account
-	used       int64           // by all accounts, each counted up to its share
-	accounts   map[int64]int64 // bytes used by each account, those at 0 left out
+	perAccount int64           // limit of one account
+	used       int64           // by all accounts, each counted up to perAccount
+	accounts   map[int64]int64 // bytes used by each account, without those at 0
 	waiting    int             // requests that wait for bytes
-	freed      chan struct{}   // closed and replaced when bytes are given back and a request waits
+	freed      chan struct{}   // closed and replaced when bytes are released while a request waits
 }
 
 const (
-	// DefaultBodyMemory is the process's budget unless it is configured.
+	// DefaultBodyMemory is the default budget in bytes.
 	DefaultBodyMemory = 64 << 20
-	// MinBodyMemory leaves one account room for the longest body.
+	// MinBodyMemory is the least budget in bytes: with it, one account has room
+	// for the longest body.
 	MinBodyMemory = budgetShares * bodyMemoryFactor * maxBody
 
-	// accountsShare is how many accounts can use the budget up.
+	// budgetShares is the number of accounts that together can use all of the
+	// budget.
 	budgetShares = 4
-	// budgetWait is how long a request waits for others to give bytes back.
+	// budgetWait is how long a request waits for others to release bytes.
 	budgetWait = time.Second
-	// A request that needs no more than smallHold may use all of the budget,
-	// others leave the last quarter to them: so large bodies, however slow, do
-	// not keep the usual ones out. A batch of 64 usual addresses needs 8 KiB.
+	// A request that needs at most smallRequest bytes may use all of the budget,
+	// larger ones only three quarters. So large bodies, even slow ones, do not
+	// block usual requests. A batch of 64 usual addresses needs 8 KiB.
 	smallRequest = 32 << 10
 )
 
-// NewBudget returns a budget of so many bytes.
+// NewMemoryBudget returns a budget of total bytes.
 func NewMemoryBudget(total int64) *MemoryBudget {
 	return &MemoryBudget{total: total, perAccount: total / budgetShares, accounts: map[int64]int64{}, freed: make(chan struct{})}
 }
 
-// Used is how many bytes requests under way hold.
+// Used returns the number of bytes that requests under way use.
 func (b *MemoryBudget) Used() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -55,31 +57,31 @@ func (b *MemoryBudget) Used() int64 {
 }
 
 var (
-	errAccountLimit = errors.New("the account's share of the memory for bodies is used up")
+	errAccountLimit = errors.New("the account has reached its limit of memory for bodies")
 	errMemoryLimit  = errors.New("the memory for bodies is used up")
 )
 
-// A hold is what one request has of the budget.
+// A reservation is the part of the budget that one request uses.
 type reservation struct {
 	budget  *MemoryBudget
 	account int64
 	bytes   int64
 }
 
-// grow raises the hold to so many bytes, of a request that may come to need so
-// many. It waits a moment if the process's budget is used up; the account's share
-// it does not wait for.
+// grow raises the reservation to bytes, for a request that may need up to need
+// bytes. If the process's budget is used up, it waits for up to budgetWait. If the
+// account is at its limit, it returns errAccountLimit at once.
 func (h *reservation) grow(ctx context.Context, bytes, need int64) error {
 	freed, err := h.budget.reserve(h, bytes, need, false)
 	if freed == nil {
 		return err
 	}
-	patience := time.NewTimer(budgetWait)
-	defer patience.Stop()
+	timeout := time.NewTimer(budgetWait)
+	defer timeout.Stop()
 	for freed != nil {
 		select {
 		case <-freed:
-		case <-patience.C:
+		case <-timeout.C:
 			err = errMemoryLimit
 		case <-ctx.Done():
 			err = ctx.Err()
@@ -93,17 +95,18 @@ func (h *reservation) grow(ctx context.Context, bytes, need int64) error {
 	return err
 }
 
-// set makes the hold so many bytes and is never refused: it gives bytes back, or
-// counts an answer that exists already.
+// set changes the reservation to bytes without a check: to release bytes, or to
+// count an answer that already exists.
 func (h *reservation) set(bytes int64) {
 	h.budget.mu.Lock()
 	defer h.budget.mu.Unlock()
 	h.budget.setLocked(h, bytes)
 }
 
-// take raises h to so many bytes if there is room. If the process's budget has
-// none, freed is not nil and is closed when it is worth trying again; the caller
-// then counts as waiting, until it takes or gives up.
+// reserve raises h to bytes if there is room. If the process's budget has none,
+// it returns a channel that is closed when the caller should try again. The
+// caller then counts as waiting until it calls reserve, with waits set, or
+// stopWaiting.
 func (b *MemoryBudget) reserve(h *reservation, bytes, need int64, waits bool) (freed <-chan struct{}, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,8 +138,9 @@ func (b *MemoryBudget) stopWaiting() {
 	b.waiting--
 }
 
-// move makes h so many bytes. What an account has beyond its share (answers
-// that its callers do not read) is not counted against the others.
+// setLocked changes h to bytes. Bytes of an account beyond perAccount (answers
+// that its callers do not read) do not count against other accounts. The caller
+// must hold mu.
 func (b *MemoryBudget) setLocked(h *reservation, bytes int64) {
 	before := b.accounts[h.account]
 	after := before + bytes - h.bytes

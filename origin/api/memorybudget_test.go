@@ -16,7 +16,7 @@ func (b *MemoryBudget) hold(account int64) *reservation {
 	return &reservation{budget: b, account: account}
 }
 
-func TestShareOfAnAccount(t *testing.T) {
+func TestMemoryBudgetAccountLimit(t *testing.T) {
 	b := NewMemoryBudget(400)
 	first, second, other := b.hold(1), b.hold(1), b.hold(2)
 	require.NoError(t, first.grow(t.Context(), 60, 60))
@@ -34,7 +34,7 @@ func TestShareOfAnAccount(t *testing.T) {
 
 // Answers that exist are counted without being refused; what they take beyond
 // the account's share does not count against others.
-func TestAnswersBeyondTheShareAreTheAccountsOwn(t *testing.T) {
+func TestMemoryBudgetAnswersOverLimit(t *testing.T) {
 	b := NewMemoryBudget(400)
 	greedy := b.hold(1)
 	greedy.set(1000)
@@ -48,7 +48,7 @@ func TestAnswersBeyondTheShareAreTheAccountsOwn(t *testing.T) {
 }
 
 // The last quarter is for requests that hold little.
-func TestLargeBodiesLeaveRoomForSmallOnes(t *testing.T) {
+func TestMemoryBudgetSmallRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewMemoryBudget(16 * smallRequest)
 		for account := range int64(3) {
@@ -67,7 +67,7 @@ func TestLargeBodiesLeaveRoomForSmallOnes(t *testing.T) {
 
 // Requests that each have a part of what they need do not wait for each other in
 // vain: all get through, one after the other.
-func TestPartsDoNotBlockEachOther(t *testing.T) {
+func TestMemoryBudgetNoDeadlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const need = 4 << 20
 		b := NewMemoryBudget(16 << 20) // room for three large ones
@@ -90,7 +90,7 @@ func TestPartsDoNotBlockEachOther(t *testing.T) {
 	})
 }
 
-func TestFullBudgetWaitsForBytes(t *testing.T) {
+func TestMemoryBudgetWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewMemoryBudget(40)
 		var holds []*reservation
@@ -113,7 +113,7 @@ func TestFullBudgetWaitsForBytes(t *testing.T) {
 
 // Whatever many requests do at a time, the budget is kept, and in the end all is
 // given back.
-func TestBudgetUnderConcurrency(t *testing.T) {
+func TestMemoryBudgetConcurrency(t *testing.T) {
 	b := NewMemoryBudget(1000)
 	var clients sync.WaitGroup
 	for account := range int64(8) {

@@ -9,7 +9,8 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// Metrics are the figures of the HTTP server, by route and status only.
+// Metrics are the metrics of the HTTP server. Their only labels are route and
+// status.
 type Metrics struct {
 	gatherer prometheus.Gatherer
 	requests *prometheus.CounterVec
@@ -20,8 +21,8 @@ type Metrics struct {
 	refused     prometheus.Counter
 }
 
-// NewMetrics registers the figures with registry; /metrics shows all that the
-// registry has.
+// NewMetrics registers the metrics with registry. /metrics shows all metrics of
+// the registry.
 func NewMetrics(registry *prometheus.Registry) *Metrics {
 	m := &Metrics{
 		gatherer: registry,
@@ -29,17 +30,17 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 			Name: "addrspec_requests_total", Help: "Requests answered, by route and HTTP status.",
 		}, []string{"route", "status"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "addrspec_request_seconds", Help: "Time from the request's header to its answer.",
+			Name: "addrspec_request_seconds", Help: "Time from the end of a request's header until its answer is sent.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 15),
 		}, []string{"route"}),
 		connections: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "addrspec_connections", Help: "Client connections that are open.",
+			Name: "addrspec_connections", Help: "Open client connections.",
 		}),
 		shed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "addrspec_connections_shed_total", Help: "Idle connections closed to make room for another.",
+			Name: "addrspec_connections_shed_total", Help: "Idle connections closed to make room for a new one.",
 		}),
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "addrspec_connections_refused_total", Help: "Connections refused because all others were at work.",
+			Name: "addrspec_connections_refused_total", Help: "Connections refused because none was idle.",
 		}),
 	}
 	registry.MustRegister(m.requests, m.latency, m.connections, m.shed, m.refused)
@@ -51,13 +52,13 @@ func (m *Metrics) observe(r logEntry) {
 	m.latency.WithLabelValues(r.route).Observe(r.took.Seconds())
 }
 
-// protocol counts an answer to what no handler sees, since it is not well-formed
-// HTTP.
+// countProtocolError counts the answer to a request that is not well-formed HTTP
+// and reaches no handler.
 func (m *Metrics) countProtocolError(status int) {
 	m.requests.WithLabelValues("none", strconv.Itoa(status)).Inc()
 }
 
-// metrics answers GET /metrics in the text format of Prometheus.
+// metrics answers GET /metrics in Prometheus text format.
 func (s *Server) metrics(*http.Request) response {
 	families, err := s.Metrics.gatherer.Gather()
 	if err != nil {

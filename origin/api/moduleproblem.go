@@ -9,7 +9,7 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// moduleProblem is the problem of a call of the module that gave no facts.
+// moduleProblem returns the problem of a module call that failed.
 func (s *Server) moduleProblem(ctx context.Context, err error) *problem {
 	switch {
 	case errors.Is(err, host.ErrTooLong):
@@ -21,7 +21,8 @@ func (s *Server) moduleProblem(ctx context.Context, err error) *problem {
 	return internal.with(textChecksFailed)
 }
 
-// sentence makes the module's clause a sentence: a capital and a full stop.
+// sentence makes a clause of the module a sentence: with a capital and a full
+// stop.
 func sentence(clause string) string {
 	first, size := utf8.DecodeRuneInString(clause)
 	if size == 0 {

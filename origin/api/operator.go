@@ -2,15 +2,16 @@ package api
 
 import "net/http"
 
-// What an operator's tools ask: of these routes, public ones stay on the public
-// listener when the operator has one.
+// operatorRoutes are the routes for the operator's tools. If the operator has a
+// listener, only those with public set stay on the public one as well.
 var operatorRoutes = map[string]struct{ public bool }{
 	"healthz": {true},
 	"readyz":  {false},
 	"metrics": {false},
 }
 
-// public is the route as the public listener has it.
+// publicRoute returns r, or the 404 route if the public listener does not serve
+// r.
 func (s *Server) publicRoute(r route) route {
 	if of, ok := operatorRoutes[r.name]; ok && s.OperatorApart && !of.public {
 		return route{"none", nil, (*Server).notFound}
@@ -18,7 +19,7 @@ func (s *Server) publicRoute(r route) route {
 	return r
 }
 
-// Operator is the handler of the operator's own listener.
+// Operator returns the handler of the operator's listener.
 func (s *Server) Operator() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		found := s.match(r)

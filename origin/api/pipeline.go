@@ -9,8 +9,8 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// The pipeline takes a request through the steps of the contract, first match
-// wins. This is the only place that knows their order:
+// The pipeline runs the steps of the contract; the first problem ends it. The
+// order of the steps is defined here only:
 //
 //	route                       404, 405 (route.go)
 //	guard                       403, the edge endpoint only
@@ -19,12 +19,12 @@ import (
 //	read: memory, input         429, 503; 415, 413, 400
 //	Claim: record, points       409, 422, replay, then 402 or 429
 //	work                        503, 500
-//	Charge: one transaction     any verdict of Begin and Claim once more
+//	Charge: one transaction     any verdict of Begin and Claim again
 //	answer                      200
 //
-// Nothing of the body is read before Begin has let the request in. Whatever
-// happens afterwards, the request is ended exactly once: when its answer is sent,
-// or before if it is not charged.
+// No byte of the body is read before Begin has accepted the request. After that,
+// the request is ended exactly once: when its answer is sent, or earlier if it is
+// not charged.
 
 // serve answers one request for op.
 func (s *Server) serve(op *operation, r *http.Request) response {
@@ -52,24 +52,23 @@ type exchange struct {
 	*Server
 	start       time.Time
 	op          *operation
-	style       *problemStyle // op's, or the job's
+	style       *problemStyle // of op, or of the job
 	request     Request
 	caller      context.Context
 	charged     bool
 	memory      reservation
-	headerBytes int           // bytes of it that hold has, beside those of body and answer
-	usage       *ledger.Usage // as the last decision has it
+	headerBytes int           // reserved for the header
+	usage       *ledger.Usage // of the last decision
 	quota       *ledger.Quota // likewise
 }
 
-// A result is the body of a 200.
+// A success is the body of a 200.
 type success struct {
 	body     []byte
-	replayed bool // it was stored for the Idempotency-Key
+	replayed bool // body was stored for the Idempotency-Key
 }
 
-// run takes the request through the steps after Begin. A panic in one of them
-// is a 500.
+// run runs the steps after Begin. It answers 500 if one of them panics.
 func (x *exchange) run(r *http.Request) (answer response) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -81,9 +80,10 @@ func (x *exchange) run(r *http.Request) (answer response) {
 	return x.respond(x.steps(r))
 }
 
-// finish ends the request, or returns what does so once the answer is sent. The
-// ledger counts charges whose answers are not sent. A request without a charge
-// ends before: the caller's next one must not meet what it held.
+// finish ends the request and returns a function to call once the answer is sent.
+// A charged request ends only then, since the ledger counts charges whose answers
+// are not sent. Any other request ends at once, so that its points and slots are
+// free for the caller's next one.
 func (x *exchange) finish() (sent func()) {
 	if x.charged {
 		return func() { x.request.End(); x.releaseMemory() }
@@ -92,10 +92,10 @@ func (x *exchange) finish() (sent func()) {
 	return x.releaseMemory
 }
 
-// release gives the memory back that the request and its answer hold.
+// releaseMemory releases the memory of the request and its answer.
 func (x *exchange) releaseMemory() { x.memory.set(0) }
 
-// steps are the ones from the input to the charge.
+// steps runs the steps from the input to the charge.
 func (x *exchange) steps(r *http.Request) (success, *problem) {
 	if p := x.reserveHeader(r.Context()); p != nil {
 		return success{}, p
@@ -115,7 +115,7 @@ func (x *exchange) steps(r *http.Request) (success, *problem) {
 	return x.charge(&job, done)
 }
 
-// read reads the input; from here on problems have the style that it asks for.
+// read reads the input and sets the style of problems from then on.
 func (x *exchange) read(r *http.Request) (job, *problem) {
 	job, p := x.op.read(x, r)
 	if job.style != nil {
@@ -127,8 +127,8 @@ func (x *exchange) read(r *http.Request) (job, *problem) {
 	return job, p
 }
 
-// claim judges the Idempotency-Key and the points. It returns the stored answer
-// of a request that was answered before.
+// claim checks the Idempotency-Key and the points. It returns the stored answer
+// if the request was answered before.
 func (x *exchange) claim(j *job) (stored []byte, p *problem) {
 	if j.price == 0 {
 		return nil, nil
@@ -143,7 +143,8 @@ func (x *exchange) claim(j *job) (stored []byte, p *problem) {
 	return nil, nil
 }
 
-// work does the job as long as the caller waits and the ledger lets it.
+// work does the job, until the client disconnects or the ledger refuses the
+// request late.
 func (x *exchange) work(j *job) (outcome, *problem) {
 	done, p := j.work(x.request.Context())
 	if p != nil && p.status == http.StatusTooManyRequests {
@@ -161,8 +162,9 @@ func (x *exchange) work(j *job) (outcome, *problem) {
 	return done, p
 }
 
-// charge charges what was done and stores the answer, if it is whole, for the
-// Idempotency-Key. If another replica was faster, its answer is sent.
+// charge charges the finished work and stores a complete answer for the
+// Idempotency-Key. If another replica has committed first, its answer is
+// returned.
 func (x *exchange) charge(j *job, done outcome) (success, *problem) {
 	if done.points == 0 {
 		return success{body: done.body}, nil
@@ -183,18 +185,18 @@ func (x *exchange) charge(j *job, done outcome) (success, *problem) {
 	return success{body: done.body}, nil
 }
 
-// replay opens a stored answer.
+// replay decrypts a stored answer.
 func (x *exchange) replay(j *job, d ledger.Decision) ([]byte, *problem) {
 	body, err := j.record.open(d.Answer)
 	if err != nil {
-		x.logError("stored answer does not open", err)
+		x.logError("cannot open a stored answer", err)
 		return nil, internalProblem()
 	}
 	return body, nil
 }
 
-// judge keeps the usage of a decision of the ledger and returns the problem
-// that it is, or nil. required is the number of points that were asked for.
+// judge stores the usage of a decision of the ledger and returns its problem, or
+// nil. required is the number of points that were requested.
 func (x *exchange) judge(d ledger.Decision, err error, required int64) *problem {
 	switch {
 	case err != nil && x.caller.Err() != nil && errors.Is(err, context.Canceled):
@@ -212,8 +214,8 @@ func (x *exchange) judge(d ledger.Decision, err error, required int64) *problem 
 	return verdictProblem(d, x.style, required)
 }
 
-// late is the problem of a request that the rate refused while it was under
-// way, or nil.
+// late returns the problem of a request whose token was refused while it was
+// under way, or nil.
 func (x *exchange) late() *problem {
 	decision, refused := x.request.Late()
 	if !refused {
@@ -222,7 +224,7 @@ func (x *exchange) late() *problem {
 	return x.judge(decision, nil, 0)
 }
 
-// respond makes the answer of the result, or of the problem if there is one.
+// respond returns the response of done, or of p if it is not nil.
 func (x *exchange) respond(done success, p *problem) response {
 	answer := response{status: http.StatusOK, body: done.body, replayed: done.replayed}
 	if p != nil {
@@ -234,23 +236,23 @@ func (x *exchange) respond(done success, p *problem) response {
 	return answer
 }
 
-// left reports whether the caller has ended its side of the connection. A caller
-// who has only closed it for writing and still reads looks the same as one who
-// is gone: TCP sends a FIN for both. The end of the grace cancels requests as
-// well.
+// clientClosed reports whether the client has closed its side of the connection.
+// A client that has only stopped writing and still reads cannot be distinguished:
+// TCP sends a FIN for both. The end of the grace period cancels requests as well,
+// and is not counted here.
 func (x *exchange) clientClosed() bool { return x.caller.Err() != nil && x.stopping.Err() == nil }
 
-// cancelled is the problem of a request whose caller does not wait for it.
+// cancelled returns the problem of a request that was cancelled.
 func (x *exchange) cancelled() *problem {
 	if !x.clientClosed() {
 		return unavailable("The request was cancelled before it was finished; nothing was charged.")
 	}
-	p := unavailable("The client closed its side of the connection before the answer was ready, which cancels the request; nothing was charged. Keep both directions open until the answer has come.")
+	p := unavailable("The client closed its side of the connection before the answer was ready, which cancels the request; nothing was charged. Keep both directions open until the answer has arrived.")
 	p.clientClosed = true
 	return p
 }
 
-// holdHeader takes memory for a header that is longer than usual.
+// reserveHeader reserves memory for a header that is longer than usualHeader.
 func (x *exchange) reserveHeader(ctx context.Context) *problem {
 	if x.headerBytes <= usualHeader {
 		x.headerBytes = 0
@@ -262,8 +264,8 @@ func (x *exchange) reserveHeader(ctx context.Context) *problem {
 	return nil
 }
 
-// holdAnswer makes the request hold its answer, until it is sent, in place of
-// its body.
+// reserveAnswer replaces the reservation for the body by one for the answer, until
+// that is sent.
 func (x *exchange) reserveAnswer(size int) {
 	if x.request != nil {
 		x.memory.set(int64(x.headerBytes + size))

@@ -97,7 +97,7 @@ func TestPrecedence(t *testing.T) {
 }
 
 // Whatever happens after Begin, the request is ended once.
-func TestEveryRequestIsEndedOnce(t *testing.T) {
+func TestRequestEndsOnce(t *testing.T) {
 	panics := func(context.Context) (bool, error) { panic("secret@mail.example") }
 	edge := `{"operation":"batch","points":2,"domains":[{"name":"mail.example","addresses":1},{"name":"other.example","addresses":1}]}`
 	for _, at := range []string{"claim", "charge", "ask"} {
@@ -138,7 +138,7 @@ func countSteps(steps []string, step string) (n int) {
 	return n
 }
 
-func TestWholeBatchIsChargedAndRecorded(t *testing.T) {
+func TestBatchChargeAndReplay(t *testing.T) {
 	f := newFakes(t)
 	answer := f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`, headerIdempotency, `"one"`))
 	require.Equal(t, 200, answer.Code)
@@ -233,14 +233,14 @@ func TestInterruptedWorkIsFree(t *testing.T) {
 }
 
 // A refusal that comes while the input is read wins over what is wrong with it.
-func TestLateRefusalWinsOverBadInput(t *testing.T) {
+func TestLateRefusalBeforeBadInput(t *testing.T) {
 	f := newFakes(t)
 	f.ledger.late = ledger.RateLimited
 	require.Equal(t, 429, f.send(f.ask(http.MethodPost, "/v1/emails", "{]")).Code)
 	require.Equal(t, 429, f.send(f.ask(http.MethodGet, "/v1/email/bad", "")).Code)
 }
 
-func TestSingleCostsAPointOnlyWith200(t *testing.T) {
+func TestSingleCost(t *testing.T) {
 	f := newFakes(t)
 	f.resolver.ask["broken.example"] = func(context.Context) (bool, error) { return false, errors.New("broken") }
 	for target, status := range map[string]int{"/v1/email/a@mail.example": 200, "/v1/email/a@[192.0.2.1]": 200, "/v1/email/a@broken.example": 503, "/v1/email/bad": 400, "/v1/email/": 400} {
@@ -257,7 +257,7 @@ func TestSingleCostsAPointOnlyWith200(t *testing.T) {
 }
 
 // Every domain is asked once, those in the cache not at all.
-func TestDomainsAreAskedOnce(t *testing.T) {
+func TestDomainsAreLookedUpOnce(t *testing.T) {
 	f := newFakes(t)
 	f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { return true, nil }
 	f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["a@mail.example","b@mail.example","A@MAIL.example","c@other.example"]}`))
@@ -351,7 +351,7 @@ func (w tracedWriter) WriteHeader(status int) {
 
 // What a request without a charge holds is free before its caller can ask again.
 // A charged one ends only when its answer is sent.
-func TestRequestsEndBesideTheirAnswer(t *testing.T) {
+func TestWhenRequestsEnd(t *testing.T) {
 	for want, claim := range map[string]ledger.Verdict{
 		"begin body claim charge send end": ledger.Good,
 		"begin body claim end send":        ledger.Insufficient,

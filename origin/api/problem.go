@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// A code is a kind of problem: the word that a program reads, the HTTP status
-// that goes with it, and the shape of its body. codes.go has them all; it is
-// generated from the table that the worker has too (origin/contract/problems).
+// A code is a kind of problem: its name for programs, the HTTP status, and the
+// shape of the body. The codes are in codes.go, which is generated from the table
+// that the worker uses too (origin/contract/problems).
 type code struct {
 	name   string
 	status int
 	shape  shape
 }
 
-// with is a problem of this code.
+// with returns a problem of this code.
 func (c code) with(message string) *problem { return &problem{code: c, message: message} }
 
-// A problem is an error answer: why a request is not answered with 200.
+// A problem is an error answer.
 type problem struct {
 	code
 	message      string
 	extra        extra
 	retryAfter   time.Duration
-	clientClosed bool // the client ended its side of the connection before the answer
+	clientClosed bool // the client closed its side of the connection before the answer
 }
 
-// extra holds the further members that some codes of shape B carry.
+// extra has the further members that some codes of shape B have.
 type extra struct {
 	MaxAllowed *int   `json:"max_allowed,omitempty"`
 	Received   *int   `json:"received,omitempty"`
@@ -43,11 +43,11 @@ const (
 	flat      shape = iota // A: status, error, code
 	enveloped              // B: success false, error {code, message, further members}
 	rate                   // C: status, title, detail
-	ofInput                // that of the operation's problems with the request's input
+	ofInput                // the operation's inputShape
 )
 
-// shapeIn is the shape of the problem for an operation whose problems with the
-// request's input have the shape input.
+// shapeIn returns the shape of the problem in an operation with the inputShape
+// input.
 func (p *problem) shapeIn(input shape) shape {
 	if p.shape == ofInput {
 		return input
@@ -55,7 +55,7 @@ func (p *problem) shapeIn(input shape) shape {
 	return p.shape
 }
 
-// response is the problem as an answer; see shapeIn for input.
+// response returns the response of the problem; see shapeIn for input.
 func (p *problem) response(input shape) response {
 	return response{status: p.status, body: p.body(p.shapeIn(input)), retryAfter: p.retryAfter, clientClosed: p.clientClosed}
 }
@@ -85,8 +85,8 @@ func (p *problem) body(s shape) []byte {
 	}{p.status, p.message, p.name})
 }
 
-// encode writes v as JSON without the escapes that only HTML needs. The values
-// are the structs of this package, which always encode.
+// encode returns v as JSON without HTML escapes. v is a struct of this package,
+// so encoding never fails.
 func encode(v any) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -99,7 +99,7 @@ func internalProblem() *problem {
 	return internal.with(textDefect)
 }
 
-// unavailable is the 503 of a condition that is expected to pass.
+// unavailable returns a 503 for a condition that is expected to pass.
 func unavailable(message string) *problem {
 	p := cancelled.with(message)
 	p.retryAfter = time.Second

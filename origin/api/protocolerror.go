@@ -8,22 +8,21 @@ import (
 	"strings"
 )
 
-// net/http answers requests that are not well-formed HTTP before any handler
-// runs, in plain text. A conn sends answers of the contract instead: JSON in
+// net/http answers requests that are not well-formed HTTP in plain text, before
+// any handler runs. conn replaces these answers by those of the contract: JSON in
 // shape A with a request id.
 //
-// net/http writes such an answer in one piece. It starts with the status line,
-// and the header that follows declares plain text, which no handler of ours
-// does; or it is a 417, which no handler of ours sends.
+// net/http writes such an answer in one call. It is either a 417, or has a header
+// that declares plain text. Our handlers send neither.
 
-// plainHeader is the whole header of every such answer but 417.
+// plainHeader is the whole header of every such answer except 417.
 const plainHeader = "Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
-// maxRefusal is more bytes than any such answer has.
+// maxProtocolAnswer is an upper bound on the length of such an answer in bytes.
 const maxProtocolAnswer = 1024
 
-// refusal is the problem that the answer p of net/http becomes, or nil if p is
-// something else.
+// protocolProblem returns the problem that replaces p, an error answer of
+// net/http, or nil if p is not one.
 func protocolProblem(p []byte) *problem {
 	if len(p) > maxProtocolAnswer || len(p) <= len("HTTP/1.1 ") || !bytes.HasPrefix(p, []byte("HTTP/1.")) || p[len("HTTP/1.1 ")] < '4' {
 		return nil
@@ -36,8 +35,8 @@ func protocolProblem(p []byte) *problem {
 	return nil
 }
 
-// parseStatus reads a status line (RFC 9112 section 4); status is 0 if line is
-// none.
+// parseStatus parses a status line (RFC 9112 section 4). status is 0 if line is
+// not one.
 func parseStatus(line string) (status int, reason string) {
 	_, rest, _ := strings.Cut(line, " ")
 	digits, reason, _ := strings.Cut(rest, " ")
@@ -54,8 +53,8 @@ func newProtocolProblem(status int, reason string) *problem {
 	return p
 }
 
-// refusalSentence goes by the status and, for 400, by what net/http says after
-// "Bad Request: ".
+// protocolSentence returns the sentence for a status and, for 400, for the text
+// that net/http writes after "Bad Request: ".
 func protocolSentence(status int, reason string) string {
 	switch status {
 	case http.StatusExpectationFailed:
@@ -65,7 +64,7 @@ func protocolSentence(status int, reason string) string {
 	case http.StatusNotImplemented:
 		return "The Transfer-Encoding is not known; send the body with Content-Length or in chunks (RFC 9112 section 6.1)."
 	case http.StatusHTTPVersionNotSupported:
-		return "The request's version of HTTP is not served; use HTTP/1.1."
+		return "The request's version of HTTP is not supported; use HTTP/1.1."
 	}
 	_, what, _ := strings.Cut(reason, ": ")
 	if sentence, known := badRequests[what]; known {
@@ -81,8 +80,8 @@ var badRequests = map[string]string{
 	"invalid header value":         "The value of a header has a control character (RFC 9110 section 5.5).",
 }
 
-// rawAnswer is a whole answer in shape A that no handler sends; it ends the
-// connection.
+// rawResponse returns a raw response in shape A with Connection: close, for
+// problems that reach no handler.
 func rawResponse(p *problem, headers string) []byte {
 	body := p.body(flat)
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n%s: %s\r\n%sContent-Length: %d\r\nConnection: close\r\n\r\n%s",

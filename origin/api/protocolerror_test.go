@@ -7,7 +7,7 @@ import (
 
 // No answer of a handler is taken for a refusal of net/http, and every refusal
 // gets a status and a sentence.
-func FuzzRefusal(f *testing.F) {
+func FuzzProtocolProblem(f *testing.F) {
 	f.Add("HTTP/1.1 400 Bad Request: missing required Host header\r\n" + plainHeader + "400")
 	f.Add("HTTP/1.1 417 Expectation Failed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
 	f.Add("HTTP/1.1 417\r\n")

@@ -7,14 +7,14 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// setQuota sets RateLimit-Policy and RateLimit
+// setRateLimit sets RateLimit-Policy and RateLimit
 // (draft-ietf-httpapi-ratelimit-headers-10):
 //
 //	RateLimit-Policy: "rate";q=5;w=1, "points";q=1000;qu="points"
 //	RateLimit: "rate";r=4;t=1, "points";r=988;t=864000
 //
-// What is unlimited is left out, and so are points that may be exceeded: a
-// client that heeds the fields would stop for nothing.
+// Limits that are unlimited are left out, and so are points if overage is
+// allowed: a client that obeys the fields would stop without need.
 func setRateLimit(h http.Header, u *ledger.Usage, q *ledger.Quota) {
 	policy, left := make([]byte, 0, 64), make([]byte, 0, 64)
 	if q.Rate != ledger.Unlimited {
@@ -32,8 +32,8 @@ func setRateLimit(h http.Header, u *ledger.Usage, q *ledger.Quota) {
 	}
 }
 
-// appendQuota begins an item of a List of Strings with parameters (RFC 9651
-// section 3.1).
+// appendRateLimit appends an item with its first parameter to a List of Strings
+// (RFC 9651 section 3.1).
 func appendRateLimit(dst []byte, item string, n int64) []byte {
 	if len(dst) > 0 {
 		dst = append(dst, ", "...)

@@ -11,7 +11,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-func TestQuotaFields(t *testing.T) {
+func TestRateLimitHeaders(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, c := range map[string]struct {
 		usage        ledger.Usage

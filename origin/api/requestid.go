@@ -2,11 +2,11 @@ package api
 
 import "crypto/rand"
 
-// maxRequestID is the longest id of a caller that is repeated, in bytes.
+// maxRequestID is the length in bytes of the longest caller's id that is used.
 const maxRequestID = 128
 
-// requestID returns the caller's id if it is harmless in a header and a log
-// line, and a new one otherwise.
+// requestID returns the caller's id if it is safe in a header and a log line, and
+// a new one otherwise.
 func requestID(given string) string {
 	if given == "" || len(given) > maxRequestID {
 		return rand.Text()

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// logEntry is what is kept of a request: never its path, which holds an address,
-// nor its headers, which hold a key.
+// logEntry is what is logged and counted of a request: never the path, which has
+// an address, nor a header, which may be a key.
 type logEntry struct {
 	route  string
 	status int
 	took   time.Duration
 	id     string
-	served bool // an account got what it asked for
+	served bool // answered 200 to an account
 }
 
-// log counts and logs one request.
+// log counts a request and logs it.
 func (s *Server) log(r logEntry) {
 	s.Metrics.observe(r)
 	attrs := []slog.Attr{slog.String("route", r.route), slog.Int("status", r.status),
@@ -34,20 +34,21 @@ func (s *Server) log(r logEntry) {
 	s.Log.LogAttrs(s.stopping, slog.LevelInfo, "request", attrs...)
 }
 
-// unservedLines is how many lines a second requests get that no account has
-// asked for, or that were refused: neither a caller without a key nor one with a
-// free key can fill the disk by refusals. The metrics count them all.
+// unservedLines is the number of lines a second for requests that are refused or
+// have no account, so that callers without a key, or with a free one, cannot fill
+// the disk. The metrics count all requests.
 const unservedLines = 100
 
-// A lineLimit lets unservedLines pass in each second.
+// A lineLimit allows unservedLines in each second.
 type lineLimit struct {
 	mu      sync.Mutex
 	second  int64
 	lines   int // in this second
-	leftOut int // since the last line that passed
+	leftOut int // since the last allowed line
 }
 
-// allow reports whether a line may pass, and how many before it did not.
+// allow reports whether a line may be logged, and how many before it were left
+// out.
 func (l *lineLimit) allow(now time.Time) (leftOut int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,14 +64,14 @@ func (l *lineLimit) allow(now time.Time) (leftOut int, ok bool) {
 	return leftOut, true
 }
 
-// logError logs what failed, for the operator. Errors of the ledger, the
-// resolver and the module hold no address and no key.
+// logError logs an error for the operator. Errors of the ledger, the resolver and
+// the module contain no address and no key.
 func (s *Server) logError(what string, err error) {
 	s.Log.Error(what, slog.String("error", err.Error()))
 }
 
-// logPanic logs the type of a panic's value and not the value, which may quote
-// the input.
+// logPanic logs the type of a panic's value, not the value, which may contain
+// input.
 func (s *Server) logPanic(route string, cause any) {
 	s.Log.Error("panic", slog.String("route", route), slog.String("type", fmt.Sprintf("%T", cause)))
 }

@@ -32,7 +32,7 @@ func TestLineLimit(t *testing.T) {
 
 // Refusals, with a key or without, get so many lines a second and no more. What
 // an account is served is always logged.
-func TestRefusalsDoNotFillTheLog(t *testing.T) {
+func TestRefusedRequestsAreLoggedRarely(t *testing.T) {
 	const refused, served = 10 * unservedLines, 3 * unservedLines
 	f := newFakes(t)
 	send := func(n, status int, key string) {

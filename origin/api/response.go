@@ -13,23 +13,23 @@ const (
 	contentJSON     = "application/json"
 )
 
-// A response is an answer that is not yet sent.
+// A response is an answer to be sent.
 type response struct {
 	status       int
 	body         []byte
-	contentType  string        // JSON unless given
+	contentType  string        // JSON if empty
 	usage        *ledger.Usage // of an authenticated request
 	quota        *ledger.Quota // likewise
 	retryAfter   time.Duration
 	replayed     bool // the stored answer for an Idempotency-Key
 	allow        string
-	preflight    string // the methods that a page may use
-	clientClosed bool   // the client ended its side of the connection before
-	afterSend    func() // called once the answer is sent, if it is not nil
+	preflight    string // the methods allowed to pages in a browser
+	clientClosed bool   // the client closed its side of the connection before the answer
+	afterSend    func() // called once the answer is sent; may be nil
 }
 
-// send writes the answer. Every answer is JSON, has the id of its request and
-// is not cacheable, since it may hold an address.
+// send writes the answer. Every answer has the id of its request and is not
+// cacheable, since it may contain an address.
 func (a *response) send(w http.ResponseWriter, id string) {
 	h := w.Header()
 	h.Set("Content-Type", a.contentType)
@@ -44,7 +44,7 @@ func (a *response) send(w http.ResponseWriter, id string) {
 	}
 	a.setExtras(h)
 	w.WriteHeader(a.status)
-	// An error means that the client has left.
+	// An error means that the client has disconnected.
 	_, _ = w.Write(a.body)
 	_ = http.NewResponseController(w).Flush()
 }
@@ -70,12 +70,12 @@ func (a *response) setExtras(h http.Header) {
 	}
 }
 
-// statusLeft is the status, in log and metrics, of a request whose client ended
-// its side of the connection before the answer: neither an error of the service
-// nor an answer that anybody is known to have read.
+// statusClientClosed is the status, in log and metrics, of a request whose client
+// closed its side of the connection before the answer: neither an error of the
+// service nor an answer known to be read.
 const statusClientClosed = 499
 
-// counted is the status for log and metrics.
+// loggedStatus returns the status for log and metrics.
 func (a *response) loggedStatus() int {
 	if a.clientClosed {
 		return statusClientClosed
@@ -83,12 +83,12 @@ func (a *response) loggedStatus() int {
 	return a.status
 }
 
-// served reports whether an account got what it asked for.
+// served reports whether the response is a 200 to an account.
 func (a *response) served() bool {
 	return a.usage != nil && a.status == http.StatusOK && !a.clientClosed
 }
 
-// setUsage sets the account's points: used this month, allowed, in overage.
+// setUsage sets X-Usage-Current, X-Usage-Limit and X-Usage-Overage.
 func setUsage(h http.Header, u ledger.Usage) {
 	h.Set("X-Usage-Current", strconv.FormatInt(u.Current, 10))
 	limit := "unlimited"
@@ -101,7 +101,7 @@ func setUsage(h http.Header, u ledger.Usage) {
 	}
 }
 
-// wholeSeconds rounds up, to at least one.
+// wholeSeconds returns d in seconds, rounded up, at least 1.
 func wholeSeconds(d time.Duration) int {
 	return max(1, int((d+time.Second-1)/time.Second))
 }

@@ -8,21 +8,21 @@ import (
 
 const singlePrefix = "/v1/email/"
 
-// A route is what a request asks for. Its name goes into logs and metrics,
-// where the path, which holds an address, must not.
+// A route is the handler for a path. Its name is used in logs and metrics in place
+// of the path, which may contain an address.
 type route struct {
 	name    string
 	methods []string
 	handle  func(*Server, *http.Request) response
 }
 
-// HEAD is answered as GET is, at the same cost; net/http leaves the body out.
+// HEAD is handled like GET, at the same cost; net/http omits the body.
 var (
 	reading = []string{http.MethodGet, http.MethodHead}
 	writing = []string{http.MethodPost}
 )
 
-// routes are the paths that match completely.
+// routes has the routes by path.
 var routes = map[string]route{
 	"/v1/email":     operationRoute(single, reading),
 	"/v1/emails":    operationRoute(batch, writing),
@@ -34,7 +34,8 @@ var routes = map[string]route{
 	"/openapi.json": {"openapi", reading, (*Server).openAPI},
 }
 
-// operationRoute is that of an operation which pages in a browser may use.
+// operationRoute returns the route of an operation that pages in a browser may
+// use.
 func operationRoute(op *operation, methods []string) route {
 	methods = append(slices.Clip(methods), http.MethodOptions)
 	return route{op.name, methods, func(s *Server, r *http.Request) response {
@@ -47,9 +48,8 @@ func operationRoute(op *operation, methods []string) route {
 
 func (op *operation) serve(s *Server, r *http.Request) response { return s.serve(op, r) }
 
-// match finds the route of r. It matches the path as it was sent: an encoded
-// address may hold "/", "//" and "..", which http.ServeMux would remove with a
-// redirect.
+// match returns the route of r. It matches the path as sent: an encoded address
+// may contain "/", "//" and "..", which http.ServeMux would redirect.
 func (s *Server) match(r *http.Request) route {
 	path := r.URL.EscapedPath()
 	if strings.HasPrefix(path, singlePrefix) {

@@ -14,13 +14,13 @@ import (
 
 // A stored answer is compressed (DEFLATE) and then encrypted with AES-256-GCM
 // and a random nonce. The encryption key is HKDF-SHA256(Idempotency-Key, salt =
-// account); the additional data is the hash of the request's body.
+// account); the additional data is the HMAC of the request's body.
 
-// maxAnswer is the most bytes that a stored answer may have once it is
-// decompressed. A batch's body has at most 1 MiB, so no real answer comes near.
+// maxAnswer is the largest decompressed size of a stored answer, in bytes. Real
+// answers are far smaller, since the body of a batch has at most 1 MiB.
 const maxAnswer = 64 << 20
 
-// sealer derives the cipher from the Idempotency-Key (HKDF, RFC 5869).
+// newAEAD derives the cipher from the Idempotency-Key (HKDF, RFC 5869).
 func newAEAD(key string, salt []byte) (cipher.AEAD, error) {
 	secret, err := hkdf.Key(sha256.New, []byte(key), salt, "addrspec stored answer", 32)
 	if err != nil {
@@ -33,7 +33,8 @@ func newAEAD(key string, salt []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// seal makes of an answer what the ledger stores; nil for a nil record.
+// seal compresses and encrypts an answer for the ledger. It returns nil for a nil
+// record.
 func (r *idempotencyRecord) seal(answer []byte) []byte {
 	if r == nil {
 		return nil
@@ -58,7 +59,7 @@ func (r *idempotencyRecord) open(sealed []byte) ([]byte, error) {
 	return decompress(compressed, maxAnswer)
 }
 
-// compressors are kept because a new one takes more than a megabyte.
+// compressors are reused because a new one takes more than a megabyte.
 var compressors = sync.Pool{New: func() any {
 	c, _ := flate.NewWriter(nil, flate.BestSpeed) // the level is a valid one
 	return c
@@ -69,12 +70,12 @@ func compress(plain []byte) []byte {
 	c := compressors.Get().(*flate.Writer)
 	defer compressors.Put(c)
 	c.Reset(&out)
-	_, _ = c.Write(plain) // a bytes.Buffer does not fail
+	_, _ = c.Write(plain) // a bytes.Buffer never fails
 	_ = c.Close()
 	return out.Bytes()
 }
 
-// decompress refuses what grows beyond limit bytes.
+// decompress returns errTooBig if the result exceeds limit bytes.
 func decompress(compressed []byte, limit int64) ([]byte, error) {
 	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(compressed)), limit+1))
 	switch {

@@ -10,15 +10,16 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// Resolver reports whether a domain, in A-label form, publishes MX records.
+// Resolver looks up the MX records of domains in A-label form.
 type Resolver interface {
-	// Lookup is done on behalf of an account; accounts share the resolver fairly.
+	// Lookup reports whether domain publishes MX records. The resolver is shared
+	// fairly between accounts.
 	Lookup(ctx context.Context, account int64, domain string) (mx bool, err error)
-	// Peek answers from the cache; known is false if Lookup has to be called.
+	// Peek answers without a query; known is false if Lookup has to be called.
 	Peek(domain string) (mx, known bool, err error)
 }
 
-// Config is what a Server needs.
+// Config configures a Server.
 type Config struct {
 	Engine   *host.Engine
 	Ledger   Ledger
@@ -26,18 +27,19 @@ type Config struct {
 	Log      *slog.Logger
 	Metrics  *Metrics
 
-	// BatchTimeout is how long the work of a batch may take before it answers
-	// with what is finished.
+	// BatchTimeout is how long the work of a batch may take. Then the batch is
+	// answered with what is finished.
 	BatchTimeout time.Duration
-	// EdgeSecret is the secret of this deployment's workers; without one there
+	// EdgeSecret is the secret of the deployment's workers. If it is empty, there
 	// is no edge endpoint.
 	EdgeSecret string
-	// Flags are passed to the module with every address.
+	// Flags are the module's flags for every address.
 	Flags host.Flags
-	// OperatorApart says that Operator has a listener of its own, so that this
-	// handler has neither /metrics nor /readyz.
+	// OperatorApart means that Operator has its own listener. The Server then
+	// answers 404 for /metrics and /readyz.
 	OperatorApart bool
-	// Bodies bounds the memory of requests under way; nil is the default.
+	// Memory limits the memory of requests under way. The default is a budget of
+	// DefaultBodyMemory.
 	Memory *MemoryBudget
 }
 
@@ -49,7 +51,7 @@ type Server struct {
 	stop          context.CancelFunc
 }
 
-// New returns a Server on c.
+// New returns a Server with configuration c.
 func New(c Config) *Server {
 	s := &Server{Config: c}
 	if s.Memory == nil {
@@ -59,8 +61,8 @@ func New(c Config) *Server {
 	return s
 }
 
-// Stop makes batches under way answer with what is finished, and every answer
-// from now on send Connection: close.
+// Stop ends the work of batches under way, which are answered with what is
+// finished. All further answers have Connection: close.
 func (s *Server) Stop() { s.stop() }
 
 // ServeHTTP answers the requests of callers and workers.
@@ -68,11 +70,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, s.publicRoute(s.match(r)))
 }
 
-// answer answers r by its route, counts it and logs it.
+// answer handles r with its route, sends the response, counts it and logs it.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, route route) {
 	conn := connOf(r.Context())
 	if !conn.beginHandler() {
-		panic(http.ErrAbortHandler) // nobody is left to answer
+		panic(http.ErrAbortHandler) // the connection is closed
 	}
 	defer conn.endHandler()
 	start := time.Now()
@@ -82,7 +84,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, route route) {
 	if answer.afterSend != nil {
 		defer answer.afterSend()
 	} else {
-		conn.markIdle() // what no account has asked for may be read slowly only while there is room
+		conn.markIdle() // without an account, a slow reader must not keep the connection
 	}
 	if s.stopping.Err() != nil {
 		w.Header().Set("Connection", "close")
@@ -96,8 +98,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, route route) {
 	s.log(logEntry{route.name, answer.loggedStatus(), time.Since(start), id, answer.served()})
 }
 
-// handle runs the route's handler; a panic in it is a 500 and does not end the
-// connection.
+// handle runs the route's handler. A panic is answered with 500 and does not close
+// the connection.
 func (s *Server) handle(route route, r *http.Request) (answer response) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -9,12 +9,11 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// single is GET /v1/email/{email}. It costs a point, and only when it answers
-// 200.
+// single is GET /v1/email/{email}. It costs one point, only if it answers 200.
 var single = &operation{name: "single", style: singleStyle, read: readSingle}
 
-// readSingle runs the module on the address in the path: an address that is not
-// valid is a bad request.
+// readSingle runs the module on the address in the path. If it is not valid, it
+// returns a problem.
 func readSingle(x *exchange, r *http.Request) (job, *problem) {
 	email, p := pathAddress(r)
 	if p != nil {
@@ -30,7 +29,8 @@ func readSingle(x *exchange, r *http.Request) (job, *problem) {
 	return job{price: 1, work: func(ctx context.Context) (outcome, *problem) { return x.finishSingle(ctx, &facts) }}, nil
 }
 
-// pathAddress is the last part of the path, percent-decoded once.
+// pathAddress returns the part of the path after the prefix, percent-decoded
+// once.
 func pathAddress(r *http.Request) (string, *problem) {
 	encoded, found := strings.CutPrefix(r.URL.EscapedPath(), singlePrefix)
 	if !found || encoded == "" {
@@ -43,7 +43,7 @@ func pathAddress(r *http.Request) (string, *problem) {
 	return email, nil
 }
 
-// finishSingle adds what DNS says.
+// finishSingle adds the MX look-up.
 func (x *exchange) finishSingle(ctx context.Context, facts *host.Answer) (outcome, *problem) {
 	mx, err := x.lookUp(ctx, facts.Host)
 	if err != nil {

@@ -7,31 +7,32 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// count adds to found what the module found at one address. Nothing is decoded
-// and nothing allocated: the 16 members come in a fixed order without white
-// space. Only role has to be searched for, and its name with quotes cannot occur
-// inside a JSON string, where they would be escaped.
+// tallyFacts adds the facts of one address to found. It neither decodes JSON nor
+// allocates, since the 16 members have a fixed order and no white space. Only role
+// has to be searched for. Its name with quotes cannot occur inside a JSON string,
+// where the quotes would be escaped.
 func tallyFacts(found *ledger.Found, facts *host.Answer) {
 	if !facts.Valid {
 		found.Invalid++
 		return
 	}
 	found.Valid++
-	if head := scanner(facts.JSON[len(facts.Email):facts.MXAt]); head.find(`,"role":`) {
-		found.Role += head.category()
-		found.Gibberish += head.flag(`,"gibberish":`)
+	if before := scanner(facts.JSON[len(facts.Email):facts.MXAt]); before.find(`,"role":`) {
+		found.Role += before.category()
+		found.Gibberish += before.flag(`,"gibberish":`)
 	}
-	tail := scanner(facts.JSON[facts.MXAt+len("false"):])
-	found.Disposable += tail.flag(`,"disposable":`)
-	found.Public += tail.flag(`,"public":`)
-	found.Relay += tail.flag(`,"relay":`)
-	found.Typo += tail.flag(`,"typo":`)
+	after := scanner(facts.JSON[facts.MXAt+len("false"):])
+	found.Disposable += after.flag(`,"disposable":`)
+	found.Public += after.flag(`,"public":`)
+	found.Relay += after.flag(`,"relay":`)
+	found.Typo += after.flag(`,"typo":`)
 }
 
-// A scanner is what is left to read of a JSON object.
+// A scanner is the unread rest of a JSON object.
 type scanner []byte
 
-// find moves behind the first occurrence of text.
+// find skips to the end of the first occurrence of text. It returns false if there
+// is none.
 func (s *scanner) find(text string) bool {
 	at := bytes.Index(*s, []byte(text))
 	if at < 0 {
@@ -41,7 +42,7 @@ func (s *scanner) find(text string) bool {
 	return true
 }
 
-// skip moves behind text if the rest begins with it.
+// skip skips text and returns true if the rest begins with it.
 func (s *scanner) skip(text string) bool {
 	if len(*s) < len(text) || string((*s)[:len(text)]) != text {
 		return false
@@ -50,7 +51,8 @@ func (s *scanner) skip(text string) bool {
 	return true
 }
 
-// flag reads a member whose value is a boolean: 1 if it is true.
+// flag reads the member name with a boolean value and returns 1 if it is true,
+// else 0.
 func (s *scanner) flag(name string) int64 {
 	if s.skip(name) && !s.skip("false") && s.skip("true") {
 		return 1
@@ -58,8 +60,8 @@ func (s *scanner) flag(name string) int64 {
 	return 0
 }
 
-// category reads the value of role: 1 unless it is null. A category is a word
-// without escapes.
+// category reads the value of role and returns 0 if it is null, else 1. A category
+// is a word without escapes.
 func (s *scanner) category() int64 {
 	if s.skip("null") || !s.skip(`"`) || !s.find(`"`) {
 		return 0
@@ -67,7 +69,7 @@ func (s *scanner) category() int64 {
 	return 1
 }
 
-// count adds to found what was found at the address of a finished item.
+// tally adds a finished item to found.
 func (i *item) tally(found *ledger.Found) {
 	if i.lookup.err != nil {
 		found.LookupErrors++

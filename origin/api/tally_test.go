@@ -33,7 +33,7 @@ func requireCounted(t testing.TB, email string) (f ledger.Found) {
 	return f
 }
 
-func TestCountAgreesWithEncodingJSON(t *testing.T) {
+func TestTallyFacts(t *testing.T) {
 	var sum ledger.Found
 	add := func(f ledger.Found) {
 		sum.Valid, sum.Invalid, sum.Disposable, sum.Public = sum.Valid+f.Valid, sum.Invalid+f.Invalid, sum.Disposable+f.Disposable, sum.Public+f.Public
@@ -49,7 +49,7 @@ func TestCountAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
-func FuzzCount(f *testing.F) {
+func FuzzTallyFacts(f *testing.F) {
 	f.Add(`info,"role":"x"@mailinator.com`)        // no quotes around it
 	f.Add(`",\"gibberish\":true"@gmial.com`)       // names inside a string
 	f.Add("jane@example.org")                      // the usual
@@ -57,7 +57,7 @@ func FuzzCount(f *testing.F) {
 	f.Fuzz(func(t *testing.T, email string) { requireCounted(t, email) })
 }
 
-func BenchmarkCount(b *testing.B) {
+func BenchmarkTallyFacts(b *testing.B) {
 	answer, err := testEngine(b).Check(context.Background(), nil, "jane.doe+news@example.org", 0)
 	require.NoError(b, err)
 	b.ReportAllocs()

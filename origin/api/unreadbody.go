@@ -8,12 +8,11 @@ import (
 	"time"
 )
 
-// An unreadBody notes whether a body was read to its end.
+// An unreadBody records whether a body was read to its end.
 //
-// net/http reads the rest of a body, up to 256 KiB, before it sends the answer,
-// and once more before it closes the connection. A client that never sends that
-// rest would hold the connection for the whole read timeout, even one whose key
-// was refused.
+// net/http reads the rest of a body, up to 256 KiB, before it sends the answer and
+// again before it closes the connection. A client that never sends the rest would
+// keep the connection for the whole read timeout, even if its key was refused.
 type unreadBody struct {
 	io.ReadCloser
 	complete bool
@@ -27,12 +26,12 @@ func (b *unreadBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// restOfBody is how long a client may take to send what it has begun, once the
-// answer is known; then the connection is closed after the answer.
+// restTimeout is how long a client may take to send the rest of its body once the
+// answer is known. After that the answer is sent and the connection closed.
 const restTimeout = 250 * time.Millisecond
 
-// watchBody returns r with a body that hurry can judge. It leaves r itself as it
-// is: net/http looks at its body later.
+// watchBody returns a copy of r with an unreadBody. It does not change r, whose
+// body net/http uses later.
 func watchBody(r *http.Request) (*http.Request, *unreadBody) {
 	if r.ContentLength == 0 {
 		return r, nil
@@ -43,8 +42,8 @@ func watchBody(r *http.Request) (*http.Request, *unreadBody) {
 	return r, body
 }
 
-// hurry is called before the answer is sent. It reports whether a part of the
-// body is unread.
+// limitRest sets the deadline restTimeout if a part of the body is unread, and
+// reports whether it is. It is called before the answer is sent.
 func (b *unreadBody) limitRest(w http.ResponseWriter) (unread bool) {
 	if b == nil || b.complete {
 		return false
@@ -53,7 +52,7 @@ func (b *unreadBody) limitRest(w http.ResponseWriter) (unread bool) {
 	return true
 }
 
-// isReset reports whether the client has closed the connection for good.
+// isReset reports whether err means that the client has reset the connection.
 func isReset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// usage is GET /v1/usage: what the account has used and may still do. It takes
-// a token of the rate, as every request does, and costs no points.
+// usage is GET /v1/usage: what the account has used and has left. Like every
+// request it takes a token of the rate; it costs no points.
 var usage = &operation{name: "usage", style: singleStyle, read: readUsage}
 
 func readUsage(x *exchange, _ *http.Request) (job, *problem) {
@@ -22,18 +22,18 @@ func readUsage(x *exchange, _ *http.Request) (job, *problem) {
 	}}, nil
 }
 
-// A usageReport is the answer; null is unlimited.
+// A usageReport is the JSON of the answer; null means unlimited.
 type usageReport struct {
 	Points struct {
 		Used      int64     `json:"used"`      // this month
 		Limit     *int64    `json:"limit"`     // a month
-		Remaining *int64    `json:"remaining"` // those that requests under way hold not counted
+		Remaining *int64    `json:"remaining"` // without the points of requests under way
 		Overage   bool      `json:"overage"`   // used may exceed limit
 		Refill    time.Time `json:"refill"`    // when used becomes 0
 	} `json:"points"`
 	Rate struct {
 		Limit     *int64 `json:"limit"`     // requests a second
-		Remaining *int64 `json:"remaining"` // requests at the moment
+		Remaining *int64 `json:"remaining"` // requests that may be sent now
 	} `json:"rate"`
 }
 

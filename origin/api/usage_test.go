@@ -22,7 +22,7 @@ func TestUsageReport(t *testing.T) {
 }
 
 // The usage is asked of the database, whose verdict is the request's.
-func TestUsageAsksTheLedger(t *testing.T) {
+func TestUsageInspectsLedger(t *testing.T) {
 	f := newFakes(t)
 	f.ledger.begin, f.ledger.inspect = verdict(ledger.Good), verdict(ledger.Good)
 	f.ledger.inspect.Quota = &ledger.Quota{Rate: 1}

@@ -8,9 +8,8 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// verdictProblem is the problem that a verdict of the ledger means, or nil for
-// the verdicts that let the request go on. required is the number of points
-// that were asked for.
+// verdictProblem returns the problem for a verdict of the ledger, or nil if the
+// request may continue. required is the number of points that were requested.
 func verdictProblem(d ledger.Decision, style *problemStyle, required int64) *problem {
 	switch d.Verdict {
 	case ledger.Good, ledger.Replayed:
@@ -27,7 +26,8 @@ func verdictProblem(d ledger.Decision, style *problemStyle, required int64) *pro
 	return limitProblem(d)
 }
 
-// limitProblem is the 429 of a limit that is passed within seconds.
+// limitProblem returns the 429 for a limit that allows requests again within
+// seconds.
 func limitProblem(d ledger.Decision) *problem {
 	wait := wholeSeconds(d.RetryAfter)
 	var message string
@@ -35,11 +35,11 @@ func limitProblem(d ledger.Decision) *problem {
 	case ledger.RateLimited:
 		message = fmt.Sprintf("Rate limit exceeded: wait %d seconds before the next request.", wait)
 	case ledger.Busy:
-		message = fmt.Sprintf("Rate limit exceeded: the account has as many requests under way as it may; wait %d seconds.", wait)
+		message = fmt.Sprintf("Rate limit exceeded: the account has too many requests under way; wait %d seconds.", wait)
 	case ledger.Wasteful:
 		message = fmt.Sprintf("Rate limit exceeded: too many of the account's requests were abandoned or refused after their work was done; wait %d seconds.", wait)
 	case ledger.RecordsFull:
-		message = fmt.Sprintf("Rate limit exceeded: the answers stored for the account's Idempotency-Keys take all the space that its plan allows; wait %d seconds, or send the batch without an Idempotency-Key.", wait)
+		message = fmt.Sprintf("Rate limit exceeded: the answers stored for the account's Idempotency-Keys use all the space of its plan; wait %d seconds, or send the batch without an Idempotency-Key.", wait)
 	default:
 		return internalProblem()
 	}
@@ -51,29 +51,29 @@ func retryAfter(p *problem, d time.Duration) *problem {
 	return p
 }
 
-// tooFewForBatch is the 402 of a batch.
+// insufficientForBatch returns the 402 of a batch.
 func insufficientForBatch(d ledger.Decision, required int64) *problem {
 	message := "The batch needs %d usage points and %d are left this month."
 	if d.Verdict == ledger.Claimed {
-		message = "The batch needs %d usage points and %d are left this month; requests under way hold others."
+		message = "The batch needs %d usage points and %d are left this month, without those reserved for requests under way."
 	}
 	p := insufficientUsage.with(fmt.Sprintf(message, required, d.Remaining))
 	p.extra = extra{Required: &required, Remaining: &d.Remaining}
 	return p
 }
 
-// tooFewForSingle is the 429 of a single request. It has a Retry-After only if
-// requests under way hold the points: until the month's refill clients would
-// sleep for days.
+// insufficientForSingle returns the 429 of a single request. It has a Retry-After
+// only if points are reserved for requests under way: clients would sleep for days
+// until the month's refill.
 func insufficientForSingle(d ledger.Decision, _ int64) *problem {
 	if d.Verdict == ledger.Claimed {
-		return retryAfter(tooMany.with("Rate limit exceeded: requests under way hold the last of the month's usage points; wait 1 seconds."), time.Second)
+		return retryAfter(tooMany.with("Rate limit exceeded: the last of the month's usage points are reserved for requests under way; wait 1 seconds."), time.Second)
 	}
 	return tooMany.with(fmt.Sprintf("Rate limit exceeded: the month's usage points are used up; wait %d seconds until they refill, or change the plan.",
 		wholeSeconds(d.RetryAfter)))
 }
 
-// ledgerProblem is the problem of a step that the ledger could not decide.
+// ledgerProblem returns the problem for an error of the ledger.
 func ledgerProblem(err error) *problem {
 	switch {
 	case errors.Is(err, ledger.ErrUndecided):

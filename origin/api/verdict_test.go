@@ -12,7 +12,7 @@ import (
 )
 
 // Every verdict of the ledger is an answer of the contract, in both styles.
-func TestVerdicts(t *testing.T) {
+func TestVerdictProblem(t *testing.T) {
 	for _, c := range []struct {
 		verdict ledger.Verdict
 		wait    time.Duration
@@ -34,7 +34,7 @@ func TestVerdicts(t *testing.T) {
 		{ledger.Insufficient, 100 * time.Hour, batchStyle, 402, "", `"required":5,"remaining":2}}`},
 		{ledger.Claimed, time.Second, batchStyle, 402, "", `"required":5,"remaining":2}}`},
 		{ledger.Insufficient, 100 * time.Hour, singleStyle, 429, "", `"detail":"Rate limit exceeded: the month's usage points are used up; wait 360000 seconds until they refill, or change the plan."`},
-		{ledger.Claimed, time.Second, singleStyle, 429, "1", "requests under way hold"},
+		{ledger.Claimed, time.Second, singleStyle, 429, "1", "reserved for requests under way"},
 	} {
 		t.Run(fmt.Sprint(c.verdict, c.style.inputShape), func(t *testing.T) {
 			p := verdictProblem(ledger.Decision{Verdict: c.verdict, RetryAfter: c.wait, Remaining: 2}, c.style, 5)
@@ -53,7 +53,7 @@ func TestVerdicts(t *testing.T) {
 	require.Equal(t, 500, verdictProblem(ledger.Decision{Verdict: ledger.Claimed + 1}, batchStyle, 1).status, "a verdict of a newer ledger")
 }
 
-func TestLedgerErrors(t *testing.T) {
+func TestLedgerProblem(t *testing.T) {
 	for err, want := range map[error]string{
 		ledger.ErrUnavailable: "nothing was charged",
 		ledger.ErrClosed:      "nothing was charged",

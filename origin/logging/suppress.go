@@ -52,7 +52,7 @@ type suppressor struct {
 // A recentMessage is a message that was logged less than a second ago.
 type recentMessage struct {
 	timer      *time.Timer
-	handler    slog.Handler // of the first that was held since
+	handler    slog.Handler // of record, the first one suppressed
 	record     slog.Record
 	suppressed int
 }
