@@ -50,7 +50,7 @@ func (f figure[S]) collector(value func() float64) prometheus.Collector {
 }
 
 var bodyFigures = []figure[*api.MemoryBudget]{
-	{"addrspec_body_bytes", "Memory that the bodies and answers of requests under way hold.", false, func(b *api.MemoryBudget) float64 { return float64(b.Used()) }},
+	{"addrspec_body_bytes", "Memory used by the headers, bodies and answers of requests under way.", false, func(b *api.MemoryBudget) float64 { return float64(b.Used()) }},
 }
 
 var ledgerFigures = []figure[ledger.Stats]{
@@ -70,21 +70,21 @@ var ledgerFigures = []figure[ledger.Stats]{
 
 var resolverFigures = []figure[mx.Stats]{
 	{"addrspec_mx_cache_hits_total", "Look-ups answered from the cache.", true, func(s mx.Stats) float64 { return float64(s.Hits) }},
-	{"addrspec_mx_cache_misses_total", "Look-ups that the cache did not answer.", true, func(s mx.Stats) float64 { return float64(s.Misses) }},
-	{"addrspec_mx_shared_total", "Look-ups that joined one already asking.", true, func(s mx.Stats) float64 { return float64(s.Shared) }},
+	{"addrspec_mx_cache_misses_total", "Look-ups that started a DNS look-up, since the cache had no answer.", true, func(s mx.Stats) float64 { return float64(s.Misses) }},
+	{"addrspec_mx_shared_total", "Look-ups that joined a DNS look-up under way.", true, func(s mx.Stats) float64 { return float64(s.Shared) }},
 	{"addrspec_mx_stale_total", "Stale answers served while resolvers were down (RFC 8767).", true, func(s mx.Stats) float64 { return float64(s.Stale) }},
-	{"addrspec_mx_found_total", "Look-ups that found an MX.", true, func(s mx.Stats) float64 { return float64(s.Found) }},
-	{"addrspec_mx_none_total", "Look-ups that found none.", true, func(s mx.Stats) float64 { return float64(s.None) }},
-	{"addrspec_mx_timeouts_total", "Look-ups without an answer in time.", true, func(s mx.Stats) float64 { return float64(s.Timeouts) }},
-	{"addrspec_mx_failures_total", "Look-ups that failed.", true, func(s mx.Stats) float64 { return float64(s.Failures) }},
-	{"addrspec_mx_refused_total", "Look-ups refused because too many wait: those of one account, or all.", true, func(s mx.Stats) float64 { return float64(s.Refused) }},
-	{"addrspec_mx_expired_total", "Waits for a slot that ended without one.", true, func(s mx.Stats) float64 { return float64(s.Expired) }},
-	{"addrspec_mx_waiting", "Look-ups that wait for a slot.", false, func(s mx.Stats) float64 { return float64(s.Waiting) }},
-	{"addrspec_mx_busy_seconds_total", "Time that look-ups spent asking, together.", true, func(s mx.Stats) float64 { return s.Spent.Seconds() }},
+	{"addrspec_mx_found_total", "DNS look-ups that found an MX.", true, func(s mx.Stats) float64 { return float64(s.Found) }},
+	{"addrspec_mx_none_total", "DNS look-ups that found no MX.", true, func(s mx.Stats) float64 { return float64(s.None) }},
+	{"addrspec_mx_timeouts_total", "DNS look-ups without an answer in time.", true, func(s mx.Stats) float64 { return float64(s.Timeouts) }},
+	{"addrspec_mx_failures_total", "DNS look-ups that failed.", true, func(s mx.Stats) float64 { return float64(s.Failures) }},
+	{"addrspec_mx_refused_total", "Look-ups refused because too many wait, of one account or of all.", true, func(s mx.Stats) float64 { return float64(s.Refused) }},
+	{"addrspec_mx_expired_total", "DNS look-ups that got no slot in time, once for each account that waited.", true, func(s mx.Stats) float64 { return float64(s.Expired) }},
+	{"addrspec_mx_waiting", "DNS look-ups that wait for a slot, once for each account that waits.", false, func(s mx.Stats) float64 { return float64(s.Waiting) }},
+	{"addrspec_mx_busy_seconds_total", "Time that DNS look-ups spent running, in sum.", true, func(s mx.Stats) float64 { return s.Spent.Seconds() }},
 	{"addrspec_mx_ignored_total", "Datagrams ignored: forged, late, or not DNS.", true, func(s mx.Stats) float64 { return float64(s.Ignored) }},
 	{"addrspec_mx_udp_queries_total", "Queries sent over UDP.", true, func(s mx.Stats) float64 { return float64(s.UDP) }},
 	{"addrspec_mx_tcp_queries_total", "Queries sent over TCP.", true, func(s mx.Stats) float64 { return float64(s.TCP) }},
-	{"addrspec_mx_in_flight", "Look-ups asking or waiting to.", false, func(s mx.Stats) float64 { return float64(s.InFlight) }},
+	{"addrspec_mx_in_flight", "DNS look-ups that run or wait for a slot.", false, func(s mx.Stats) float64 { return float64(s.InFlight) }},
 	{"addrspec_mx_cache_entries", "Domains in the cache.", false, func(s mx.Stats) float64 { return float64(s.Entries) }},
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 func TestDecodeBatchErrors(t *testing.T) {
-	for name, c := range map[string]struct{ body, says string }{
+	for name, c := range map[string]struct{ body, want string }{
 		"white space":           {`  `, "ends too early, at byte 2"},
 		"not JSON":              {`nonsense`, "byte 1 is unexpected"},
 		"not an object":         {`["a"]`, "an object"},
@@ -24,8 +24,8 @@ func TestDecodeBatchErrors(t *testing.T) {
 		"cut off in a string":   {`{"emails":["a`, "ends too early"},
 		"cut off in the array":  {`{"emails":["a"`, "ends too early"},
 		"cut off in a member":   {`{"x":`, "ends too early"},
-		"comma too many":        {`{"emails":["a",]}`, "byte 15 is unexpected"},
-		"something after":       {`{"emails":[]} {}`, "nothing after it"},
+		"a trailing comma":      {`{"emails":["a",]}`, "byte 15 is unexpected"},
+		"text after the object": {`{"emails":[]} {}`, "nothing after it"},
 		"byte order mark":       {"\uFEFF{]", "byte 4 is unexpected"},
 		"cut off after a mark":  {"\uFEFF{", "at byte 4"},
 		"two marks":             {"\uFEFF\uFEFF{}", "byte 3 is unexpected"},
@@ -41,7 +41,7 @@ func TestDecodeBatchErrors(t *testing.T) {
 			_, p := decodeBatch([]byte(c.body))
 			require.NotNil(t, p)
 			require.Equal(t, "INVALID_REQUEST", p.name)
-			require.Contains(t, p.message, c.says)
+			require.Contains(t, p.message, c.want)
 		})
 	}
 }
@@ -55,10 +55,10 @@ func TestDecodeBatch(t *testing.T) {
 		"empty":          {`{"emails":[]}`, nil},
 		"escapes":        {`{"emails":["\u0061\u0000","b"]}`, []string{"a\x00", "b"}},
 		"other members":  {`{"a":[{"emails":1}],"emails":["x"],"Emails":7}`, []string{"x"}},
-		"twice: last":    {`{"emails":["x"],"emails":["y"]}`, []string{"y"}},
+		"emails twice":   {`{"emails":["x"],"emails":["y"]}`, []string{"y"}},
 		"white space":    {" \n{ \"emails\" : [ \"x\" ] }\r\n\t", []string{"x"}},
-		"nothing":        {``, nil},
-		"a mark alone":   {"\uFEFF", nil},
+		"empty body":     {``, nil},
+		"only a mark":    {"\uFEFF", nil},
 		"null":           {` null `, nil},
 		"emails null":    {`{"emails":null}`, nil},
 		"mark":           {"\uFEFF{\"emails\":[\"x\"]}", []string{"x"}},
@@ -75,13 +75,13 @@ func TestDecodeBatch(t *testing.T) {
 	}
 }
 
-// FuzzDecodeBatch: the decoder accepts what encoding/json accepts and says why
-// it refuses the rest.
+// FuzzDecodeBatch checks that the decoder accepts what encoding/json accepts, and
+// returns a short problem for the rest.
 func FuzzDecodeBatch(f *testing.F) {
 	for _, seed := range []string{
-		`{"emails":["a@b","c"]}`,                           // the usual
-		`{"emails":["a"],"emails":[1]}`,                    // last member decides
-		`{"x":{"y":[]},"emails":[]}`,                       // others are skipped
+		`{"emails":["a@b","c"]}`,                           // usual
+		`{"emails":["a"],"emails":[1]}`,                    // the last member counts
+		`{"x":{"y":[]},"emails":[]}`,                       // other members are ignored
 		`{"emails":["\ud83d\ude00","\ud83"]}`,              // surrogates, cut off
 		`{"emails":[],}`, `[`, "\xff", `{"emails":["a"]}x`, // refused
 	} {
@@ -116,7 +116,7 @@ func FuzzDecodeBatch(f *testing.F) {
 	})
 }
 
-// requireEcho checks that a U+FFFD in an address was sent as one.
+// requireEcho requires that a U+FFFD in an address was sent as such.
 func requireEcho(t *testing.T, email string, text []byte) {
 	if strings.ContainsRune(email, utf8.RuneError) {
 		require.True(t, bytes.ContainsRune(text, utf8.RuneError) || bytes.Contains(bytes.ToLower(text), []byte(`\ufffd`)))
@@ -140,7 +140,7 @@ func TestDecodeBatchDuplicates(t *testing.T) {
 	require.Equal(t, 7, given.received)
 }
 
-// A body of many short strings takes little memory beside its own.
+// Decoding a body of many short strings takes little memory.
 func TestDecodeBatchManyAddresses(t *testing.T) {
 	var body strings.Builder
 	body.WriteString(`{"emails":[`)

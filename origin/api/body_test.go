@@ -9,29 +9,29 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// batchOf is a batch that announces so many bytes and sends some of them.
+// batchOf returns a batch request with a Content-Length of announced bytes.
 func batchOf(announced int, body string) string {
 	return fmt.Sprintf("POST /v1/emails %s%s\r\nContent-Length: %d\r\n\r\n%s", askHeader, goodKey, announced, body)
 }
 
-// A body holds about what was sent of it, whatever it announces, and nothing
-// once it is answered or its client has left.
+// A body uses memory for about the bytes sent, whatever Content-Length is, and
+// none once it is answered or its client has disconnected.
 func TestBodyMemory(t *testing.T) {
-	for sent, held := range map[int]int{0: 4 << 10, 1000: 4 << 10, 10_000: 16 << 10, 300_000: 512 << 10} {
+	for sent, want := range map[int]int{0: 4 << 10, 1000: 4 << 10, 10_000: 16 << 10, 300_000: 512 << 10} {
 		t.Run(fmt.Sprint(sent), func(t *testing.T) {
 			f := newFakes(t)
 			w := dial(t, f.listen(t, 10)).send(batchOf(maxBody, strings.Repeat(" ", sent)))
 			is := func(bytes int) func() bool { return func() bool { return f.Memory.Used() == int64(bytes) } }
-			require.Eventually(t, is(held), 20*time.Second, time.Millisecond, "%d", f.Memory.Used())
-			require.Never(t, func() bool { return !is(held)() }, 20*time.Millisecond, time.Millisecond)
+			require.Eventually(t, is(want), 20*time.Second, time.Millisecond, "%d", f.Memory.Used())
+			require.Never(t, func() bool { return !is(want)() }, 20*time.Millisecond, time.Millisecond)
 			w.Close()
 			require.Eventually(t, is(0), 20*time.Second, time.Millisecond)
 		})
 	}
 }
 
-// With its share used up an account gets 429, with the process's memory used up
-// everybody gets 503; both in the contract's shape.
+// An account at its limit gets 429. If the process's memory is used up, all
+// accounts get 503.
 func TestBodyMemoryUsedUp(t *testing.T) {
 	f := newFakes(t)
 	f.Memory = NewMemoryBudget(MinBodyMemory)
@@ -40,7 +40,7 @@ func TestBodyMemoryUsedUp(t *testing.T) {
 		response, body := dial(t, address).send(batchOf(30, `{"emails":["a@mail.example"]} `)).answer()
 		return response.StatusCode, response.Header.Get("Retry-After"), body
 	}
-	own := f.Memory.hold(7) // another request of the account
+	own := f.Memory.reservation(7) // another request of the account
 	own.set(MinBodyMemory / budgetShares)
 	status, after, body := ask()
 	require.Equal(t, 429, status, body)
@@ -50,7 +50,7 @@ func TestBodyMemoryUsedUp(t *testing.T) {
 	own.set(0)
 
 	for account := range int64(budgetShares) {
-		f.Memory.hold(100 + account).set(MinBodyMemory)
+		f.Memory.reservation(100 + account).set(MinBodyMemory)
 	}
 	status, after, body = ask()
 	require.Equal(t, 503, status, body)
@@ -61,7 +61,7 @@ func TestBodyMemoryUsedUp(t *testing.T) {
 	require.Equal(t, 200, status, body)
 }
 
-// A body of every length, known or not, is read whole.
+// Bodies of any length, with or without Content-Length, are read to the end.
 func TestBodiesOfEveryLength(t *testing.T) {
 	f := newFakes(t)
 	w := dial(t, f.listen(t, 10))

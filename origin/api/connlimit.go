@@ -53,89 +53,89 @@ const (
 )
 
 // admit counts a new connection, and returns nil if it has to be refused.
-func (b *connLimiter) admit(c net.Conn) *conn {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.open >= b.limit && !b.shed() {
+func (l *connLimiter) admit(c net.Conn) *conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open >= l.limit && !l.shed() {
 		return nil
 	}
-	b.open++
-	b.metrics.connections.Inc()
+	l.open++
+	l.metrics.connections.Inc()
 	if tcp, ok := c.(interface{ SetWriteBuffer(int) error }); ok {
 		_ = tcp.SetWriteBuffer(writeBuffer) // best effort
 	}
-	admitted := &conn{Conn: c, limiter: b, inHeader: true}
-	admitted.idleElement = b.idle.PushBack(admitted)
+	admitted := &conn{Conn: c, limiter: l, inHeader: true}
+	admitted.idleElement = l.idle.PushBack(admitted)
 	return admitted
 }
 
 // shed closes the connection that has been idle longest. It returns false if none
 // is idle. The caller must hold mu.
-func (b *connLimiter) shed() bool {
-	longest := b.idle.Front()
+func (l *connLimiter) shed() bool {
+	longest := l.idle.Front()
 	if longest == nil {
 		return false
 	}
-	b.closeIdle(longest.Value.(*conn))
+	l.closeIdle(longest.Value.(*conn))
 	return true
 }
 
-func (b *connLimiter) closeIdle(c *conn) {
-	b.removeLocked(c)
-	b.metrics.shed.Inc()
+func (l *connLimiter) closeIdle(c *conn) {
+	l.removeLocked(c)
+	l.metrics.shed.Inc()
 	c.Conn.Close()
 }
 
 // countHeader counts bytes read, if they belong to a header.
-func (b *connLimiter) countHeader(c *conn, bytes int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (l *connLimiter) countHeader(c *conn, bytes int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if c.closed || !c.inHeader {
 		return
 	}
 	c.headerBytes += int64(bytes)
-	if b.headerBytes += int64(bytes); b.headerBytes > maxHeaders {
-		b.shedLongHeaders()
+	if l.headerBytes += int64(bytes); l.headerBytes > maxHeaders {
+		l.shedLongHeaders()
 	}
 }
 
-func (b *connLimiter) shedLongHeaders() {
-	for place := b.idle.Front(); place != nil && b.headerBytes > enoughHeaders; {
-		c := place.Value.(*conn)
-		if place = place.Next(); c.headerBytes > usualHeader {
-			b.closeIdle(c)
+func (l *connLimiter) shedLongHeaders() {
+	for element := l.idle.Front(); element != nil && l.headerBytes > enoughHeaders; {
+		c := element.Value.(*conn)
+		if element = element.Next(); c.headerBytes > usualHeader {
+			l.closeIdle(c)
 		}
 	}
 }
 
 // endHeader ends the counting of c's header.
-func (b *connLimiter) endHeader(c *conn) {
+func (l *connLimiter) endHeader(c *conn) {
 	if c.inHeader {
 		c.inHeader = false
-		b.headerBytes -= c.headerBytes
+		l.headerBytes -= c.headerBytes
 	}
 }
 
 // remove stops counting c.
-func (b *connLimiter) remove(c *conn) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.removeLocked(c)
+func (l *connLimiter) remove(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.removeLocked(c)
 }
 
-func (b *connLimiter) removeLocked(c *conn) {
+func (l *connLimiter) removeLocked(c *conn) {
 	if !c.closed {
 		c.closed = true
-		b.open--
-		b.metrics.connections.Dec()
-		b.unlistIdle(c)
-		b.endHeader(c)
+		l.open--
+		l.metrics.connections.Dec()
+		l.unlistIdle(c)
+		l.endHeader(c)
 	}
 }
 
-func (b *connLimiter) unlistIdle(c *conn) {
+func (l *connLimiter) unlistIdle(c *conn) {
 	if c.idleElement != nil {
-		b.idle.Remove(c.idleElement)
+		l.idle.Remove(c.idleElement)
 		c.idleElement = nil
 	}
 }
@@ -202,12 +202,12 @@ func (c *conn) markIdle() {
 }
 
 // refuse sends 503 in the background, and closes the connection.
-func (b *connLimiter) refuse(c net.Conn) {
-	b.metrics.refused.Inc()
+func (l *connLimiter) refuse(c net.Conn) {
+	l.metrics.refused.Inc()
 	select {
-	case b.refusing <- struct{}{}:
+	case l.refusing <- struct{}{}:
 		go func() {
-			defer func() { <-b.refusing }()
+			defer func() { <-l.refusing }()
 			c.SetWriteDeadline(time.Now().Add(refusedTime))
 			c.Write(tooManyConnections())
 			lingeringClose(c, refusedTime)

@@ -17,7 +17,8 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// A freeLedger lets every request of one account through, many at a time.
+// A freeLedger accepts every request, for one account, and is safe for concurrent
+// use.
 type freeLedger struct{ account int64 }
 
 func (l freeLedger) Ready(context.Context) error { return nil }
@@ -47,8 +48,8 @@ func (r freeRequest) Charge(ledger.Charge) (ledger.Decision, error) {
 	return ledger.Decision{}, r.ctx.Err()
 }
 
-// listen serves f on a real socket, with at most so many connections and a
-// ledger that lets everything through. The server ends no connection by itself.
+// listen serves f on a socket with at most most connections and a freeLedger. The
+// server has no timeouts.
 func (f *fakes) listen(t testing.TB, most int) (address string) {
 	f.Ledger = freeLedger{account: 7}
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
@@ -101,13 +102,13 @@ const (
 	askHeader = "HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-API-Key: "
 )
 
-// asks is a request for an address, with a good key.
+// asks returns a request for an address, with a valid key.
 func asks(email string) string {
 	return "GET /v1/email/" + email + " " + askHeader + goodKey + "\r\n\r\n"
 }
 
-// While idle connections of every kind hold the cap, each newcomer is answered,
-// in place of the one that was idle longest.
+// While idle connections of every kind fill the limit, each new connection is
+// served and replaces the one that has been idle longest.
 func TestNewConnectionReplacesLongestIdle(t *testing.T) {
 	f := newFakes(t)
 	const most = 200
@@ -128,8 +129,8 @@ func TestNewConnectionReplacesLongestIdle(t *testing.T) {
 		idle = append(idle, w)
 	}
 	for n := range 3 * most {
-		newcomer := dial(t, address).send(getHealth)
-		response, body := newcomer.answer()
+		client := dial(t, address).send(getHealth)
+		response, body := client.answer()
 		require.Equal(t, 200, response.StatusCode, body)
 		if n < most {
 			require.True(t, idle[n].isClosed(), n)
@@ -137,8 +138,8 @@ func TestNewConnectionReplacesLongestIdle(t *testing.T) {
 	}
 }
 
-// An attacker who opens connections as fast as it can closes no connection
-// whose request is in a handler, and no idle one is left to it.
+// Connections opened as fast as possible do not close a connection whose request
+// is in a handler.
 func TestRequestInHandlerIsNeverShed(t *testing.T) {
 	f := newFakes(t)
 	gate := make(chan struct{})
@@ -169,8 +170,8 @@ func TestRequestInHandlerIsNeverShed(t *testing.T) {
 	}
 }
 
-// If every connection has a request in a handler, a newcomer gets 503 in shape
-// A; there is room again once one has its answer.
+// If every connection has a request in a handler, a new one gets 503 in shape A.
+// Once a request is answered, a new connection is served.
 func TestNewConnectionRefusedIfNoneIdle(t *testing.T) {
 	f := newFakes(t)
 	gate := make(chan struct{})
@@ -190,14 +191,14 @@ func TestNewConnectionRefusedIfNoneIdle(t *testing.T) {
 	close(gate)
 	response, _ = first.answer()
 	require.Equal(t, 200, response.StatusCode)
-	require.Eventually(t, func() bool { // the handler ends a moment after its answer
+	require.Eventually(t, func() bool { // the handler returns after the answer is sent
 		response, _ := dial(t, address).send(getHealth).answer()
 		return response.StatusCode == http.StatusOK
 	}, 20*time.Second, time.Millisecond)
 }
 
-// Callers without a key who do not read their answers hold no connection that
-// others need, although a handler is still sending.
+// Connections of callers without a key who do not read their answers can be
+// closed for others, although a handler is still sending.
 func TestUnreadPublicAnswersAreShed(t *testing.T) {
 	f := newFakes(t)
 	const most = 20
@@ -209,7 +210,7 @@ func TestUnreadPublicAnswersAreShed(t *testing.T) {
 	}
 	sent := func() int { return len(f.log.list()) }
 	before := -1
-	require.Eventually(t, func() bool { // until all are stuck
+	require.Eventually(t, func() bool { // until all are blocked
 		defer func() { before = sent() }()
 		return before >= most && before == sent()
 	}, 30*time.Second, 200*time.Millisecond)
@@ -219,8 +220,8 @@ func TestUnreadPublicAnswersAreShed(t *testing.T) {
 	}
 }
 
-// A refused caller who announces a body and does not send it is closed soon: it
-// neither delays its own answer nor stays.
+// If a refused caller announces a body and does not send it, it gets its answer
+// and its connection is closed soon.
 func TestUnsentBody(t *testing.T) {
 	for name, c := range map[string]struct {
 		request string
@@ -241,7 +242,7 @@ func TestUnsentBody(t *testing.T) {
 	}
 }
 
-// A refused caller whose whole body has come keeps its connection.
+// A refused caller whose whole body was read keeps its connection.
 func TestReadBodyKeepsConnection(t *testing.T) {
 	w := dial(t, newFakes(t).listen(t, 10))
 	for range 3 {
@@ -252,7 +253,7 @@ func TestReadBodyKeepsConnection(t *testing.T) {
 	}
 }
 
-// shed is how many idle connections were closed for others.
+// shed returns the number of idle connections closed for others.
 func (f *fakes) shed(t testing.TB) (count float64) {
 	page := string(f.metrics(nil).body)
 	_, err := fmt.Sscanf(page[strings.Index(page, "\naddrspec_connections_shed_total "):], "\naddrspec_connections_shed_total %g", &count)
@@ -260,8 +261,8 @@ func (f *fakes) shed(t testing.TB) (count float64) {
 	return count
 }
 
-// Headers that do not end are bounded together; connections that sent none are
-// not closed for them.
+// The memory of all incomplete headers is limited. Connections without one are not
+// closed for it.
 func TestIncompleteHeadersAreLimited(t *testing.T) {
 	f := newFakes(t)
 	address := f.listen(t, 5000)
@@ -279,8 +280,8 @@ func TestIncompleteHeadersAreLimited(t *testing.T) {
 	require.Equal(t, 200, response.StatusCode)
 }
 
-// What is counted of headers is given back: when a request is whole, and when
-// its connection is closed in any way.
+// Header bytes are no longer counted once the header is complete or the
+// connection is closed in any way.
 func TestHeaderBytesAreReleased(t *testing.T) {
 	f := newFakes(t)
 	b := newConnLimiter(3, f.Metrics)
@@ -299,7 +300,7 @@ func TestHeaderBytesAreReleased(t *testing.T) {
 	require.NoError(t, closed.Close())
 	require.EqualValues(t, 1000, b.headerBytes)
 	b.admit(ours)
-	require.NotNil(t, b.admit(ours), "takes the place of the one that is idle longest")
+	require.NotNil(t, b.admit(ours), "replaces the longest idle one")
 	require.False(t, shed.beginHandler())
 	b.countHeader(shed, 1000)
 	require.Zero(t, b.headerBytes)
@@ -314,8 +315,8 @@ func TestHeaderBytesAreReleased(t *testing.T) {
 	require.Zero(t, b.headerBytes)
 }
 
-// A caller who does not read its answers holds no more than its share, and is
-// refused with 429 beyond it.
+// The answers that a caller does not read use at most its account's limit of
+// memory; beyond it requests get 429.
 func TestUnreadAnswersAreLimited(t *testing.T) {
 	f := newFakes(t)
 	f.Memory = NewMemoryBudget(MinBodyMemory)
@@ -346,7 +347,7 @@ func TestUnreadAnswersAreLimited(t *testing.T) {
 	require.Eventually(t, func() bool { return f.Memory.Used() == 0 }, 20*time.Second, time.Millisecond)
 }
 
-// Long headers of requests under way count against the account's share.
+// Long headers of requests under way count towards the account's limit of memory.
 func TestLongHeadersAreLimited(t *testing.T) {
 	f := newFakes(t)
 	f.Memory = NewMemoryBudget(MinBodyMemory)

@@ -19,8 +19,8 @@ func readTestRequest(body string) (edgeRequest, *problem) {
 }
 
 func TestReadEdgeRequestErrors(t *testing.T) {
-	for name, c := range map[string]struct{ body, says string }{
-		"no JSON":                 {`{`, "The body must be"},
+	for name, c := range map[string]struct{ body, want string }{
+		"not JSON":                {`{`, "The body must be"},
 		"an array":                {`[]`, "The body must be"},
 		"points a word":           {`{"operation":"batch","points":"1"}`, "The body must be"},
 		"points a fraction":       {`{"operation":"batch","points":1.5}`, "The body must be"},
@@ -31,7 +31,7 @@ func TestReadEdgeRequestErrors(t *testing.T) {
 		"a single of two":         {`{"operation":"single","points":2}`, "points must be 0 to 1"},
 		"no name":                 {`{"operation":"batch","points":1,"domains":[{"addresses":1}]}`, "domains[0].name"},
 		"too long a name":         {`{"operation":"batch","points":1,"domains":[{"name":"` + strings.Repeat("a", 254) + `","addresses":1}]}`, "domains[0].name"},
-		"nothing hangs on it":     {`{"operation":"batch","points":1,"domains":[{"name":"a","addresses":0}]}`, "domains[0].addresses"},
+		"no addresses":            {`{"operation":"batch","points":1,"domains":[{"name":"a","addresses":0}]}`, "domains[0].addresses"},
 		"more than points":        {`{"operation":"batch","points":2,"domains":[{"name":"a","addresses":1},{"name":"b","addresses":2}]}`, "domains[1].addresses"},
 		"an overflow":             {`{"operation":"batch","points":2,"domains":[{"name":"a","addresses":9223372036854775807},{"name":"b","addresses":9223372036854775807}]}`, "domains[0].addresses"},
 		"too many domains":        {`{"operation":"batch","points":64,"domains":[` + strings.Repeat(`{"name":"a","addresses":1},`, 64) + `{"name":"a","addresses":1}]}`, "at most 64"},
@@ -51,8 +51,8 @@ func TestReadEdgeRequestErrors(t *testing.T) {
 			given, p := readTestRequest(c.body)
 			require.NotNil(t, p)
 			require.Equal(t, "INVALID_REQUEST", p.name)
-			require.Contains(t, p.message, c.says)
-			require.Zero(t, given.Points, "a bad share costs nothing")
+			require.Contains(t, p.message, c.want)
+			require.Zero(t, given.Points, "an invalid request costs nothing")
 		})
 	}
 }
@@ -82,7 +82,7 @@ func TestEdgeOutcome(t *testing.T) {
 		lookups []lookup
 		points  int64
 		found   ledger.Found
-		says    string
+		want    string // response
 	}{
 		"all":     {[]lookup{finished, finished, {finished: true}}, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,true,false],"partial":false}`},
 		"failed":  {[]lookup{failed, finished, finished}, 10, ledger.Found{Valid: 5, Invalid: 2, LookupErrors: 3, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":["DNS_FAILURE",true,true],"partial":false}`},
@@ -93,21 +93,21 @@ func TestEdgeOutcome(t *testing.T) {
 			done := given.outcome(c.lookups)
 			require.Equal(t, c.points, done.points)
 			require.Equal(t, c.found, done.found)
-			require.Equal(t, c.says, string(done.body))
+			require.Equal(t, c.want, string(done.body))
 		})
 	}
 }
 
-// FuzzReadEdgeRequest: whatever is accepted stays within the limits, and no more is
-// counted than is charged.
+// FuzzReadEdgeRequest checks that an accepted request is within the limits, and
+// that no more addresses are counted than charged.
 func FuzzReadEdgeRequest(f *testing.F) {
-	f.Add(`{"operation":"batch","points":3,"domains":[{"name":"example.org","addresses":2}]}`, uint64(0)) // the usual
+	f.Add(`{"operation":"batch","points":3,"domains":[{"name":"example.org","addresses":2}]}`, uint64(0)) // usual
 	f.Add(`{"operation":"single","points":1,"domains":[{"name":"a","addresses":-1}]}`, uint64(1))         // below zero
 	f.Add(`{"operation":"batch","points":64,"domains":[{"name":"a","addresses":9223372036854775807},{"name":"b","addresses":1}]}`, uint64(2))
 	f.Add(`{"operation":"batch","points":2,"tally":{"valid":1},"domains":[{"name":"a","addresses":1,"tally":{"valid":1,"role":1}}]}`, uint64(1))
 	f.Add(`{"operation":"batch","points":2,"tally":{"valid":9223372036854775807,"invalid":9223372036854775807}}`, uint64(1))
 	f.Add(`{"POINTS":64,"operation":"batch"}`, uint64(3)) // encoding/json takes names in any case
-	f.Fuzz(func(t *testing.T, body string, fates uint64) {
+	f.Fuzz(func(t *testing.T, body string, finished uint64) {
 		given, bad := readTestRequest(body)
 		if bad != nil {
 			require.Zero(t, given.Points)
@@ -117,7 +117,7 @@ func FuzzReadEdgeRequest(f *testing.F) {
 		require.LessOrEqual(t, len(given.Domains), maxUnique)
 		lookups := make([]lookup, len(given.Domains))
 		for n := range lookups {
-			lookups[n].finished = fates>>(n%64)&1 == 1
+			lookups[n].finished = finished>>(n%64)&1 == 1
 		}
 		done := given.outcome(lookups)
 		require.GreaterOrEqual(t, done.points, int64(0))

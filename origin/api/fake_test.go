@@ -19,7 +19,7 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// trace is the order in which the parts around the pipeline were used.
+// trace records the calls to the parts around the pipeline, in order.
 type trace struct {
 	mu    sync.Mutex
 	steps []string
@@ -37,24 +37,24 @@ func (t *trace) list() []string {
 	return append([]string(nil), t.steps...)
 }
 
-// fakeLedger answers each step with what a test sets; the zero value lets every
-// request through.
+// fakeLedger returns for each step what the test has set. The zero value accepts
+// every request.
 type fakeLedger struct {
 	trace                *trace
 	begin, claim, charge outcomeOf
 	inspect              outcomeOf
-	late                 ledger.Verdict // of a request that the rate refuses after all
+	late                 ledger.Verdict // of a request whose token is refused while it is under way
 	account              int64
 	panicAt              string
 
-	// What was asked for, in the last request.
+	// Arguments of the last request.
 	price   int64
 	once    *ledger.Idempotency
 	charged ledger.Charge
-	refuse  context.CancelFunc // ends the request's context, as a late refusal does
+	refuse  context.CancelFunc // ends the request's context, like a late refusal
 }
 
-// An outcomeOf is what a step of the fake returns.
+// An outcomeOf is the return value of a step.
 type outcomeOf struct {
 	ledger.Decision
 	err error
@@ -107,7 +107,8 @@ func (r *fakeRequest) Charge(c ledger.Charge) (ledger.Decision, error) {
 	return r.step("charge", r.fakeLedger.charge)
 }
 
-// fakeResolver knows every domain to have MX records, but for those of ask.
+// fakeResolver reports MX records for every domain, from its cache except for
+// those of ask.
 type fakeResolver struct {
 	trace   *trace
 	ask     map[string]func(context.Context) (bool, error) // not in the cache
@@ -128,7 +129,7 @@ func (f *fakeResolver) Lookup(ctx context.Context, account int64, domain string)
 	return true, nil
 }
 
-// silent answers when ctx ends.
+// silent returns when ctx ends.
 func silent(ctx context.Context) (bool, error) {
 	<-ctx.Done()
 	return false, ctx.Err()
@@ -148,7 +149,7 @@ func testEngine(t testing.TB) *host.Engine {
 	return e
 }
 
-// fakes is a Server on fakes.
+// fakes is a Server with a fake ledger and resolver.
 type fakes struct {
 	*Server
 	trace    *trace
@@ -173,7 +174,7 @@ type logTo struct{ *trace }
 
 func (l logTo) Write(p []byte) (int, error) { l.add(string(p)); return len(p), nil }
 
-// A tracedBody records that it was read to its end.
+// A tracedBody records in the trace that it was read to its end.
 type tracedBody struct {
 	io.Reader
 	trace *trace
@@ -196,7 +197,7 @@ func (f *fakes) send(r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// header is a header of an answer that was not sent.
+// header returns a header of a.
 func header(a response, name string) string {
 	w := httptest.NewRecorder()
 	a.send(w, "id")

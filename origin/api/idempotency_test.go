@@ -18,12 +18,12 @@ func testRecord(t *testing.T, key string, account int64, body string) *idempoten
 
 func TestIdempotencyRecord(t *testing.T) {
 	r := testRecord(t, "one", 1, "body")
-	require.Equal(t, r.Idempotency, testRecord(t, `"one"`, 1, "body").Idempotency, "quoted is the same key")
+	require.Equal(t, r.Idempotency, testRecord(t, `"one"`, 1, "body").Idempotency, "the quoted key is the same")
 	require.NotEqual(t, r.ID, testRecord(t, "two", 1, "body").ID)
 	require.NotEqual(t, r.ID, testRecord(t, "one", 2, "body").ID)
 	require.Equal(t, r.ID, testRecord(t, "one", 1, "another").ID)
 	require.NotEqual(t, r.Body, testRecord(t, "one", 1, "another").Body)
-	// With the account as text, account 1 and key 11 would be account 11 and key 1.
+	// With the account as text, account 1 with key 11 would equal account 11 with key 1.
 	require.NotEqual(t, testRecord(t, "11", 1, "").ID, testRecord(t, "1", 11, "").ID)
 }
 
@@ -48,8 +48,8 @@ func TestSealAndOpen(t *testing.T) {
 	r := testRecord(t, "one", 1, "body")
 	sealed := r.seal(answer)
 	require.NotContains(t, string(sealed), "mail.example")
-	require.Less(t, len(sealed), len(answer)/5, "it is compressed")
-	require.NotEqual(t, sealed, r.seal(answer), "a nonce of its own")
+	require.Less(t, len(sealed), len(answer)/5, "compressed")
+	require.NotEqual(t, sealed, r.seal(answer), "random nonce")
 	again, err := testRecord(t, `"one"`, 1, "body").open(sealed)
 	require.NoError(t, err)
 	require.Equal(t, answer, again)
@@ -77,7 +77,7 @@ func TestDecompressLimit(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A compressor that is used again must not remember what it compressed before.
+// The output of a reused compressor does not depend on earlier input.
 func TestCompressorReuse(t *testing.T) {
 	first := compress([]byte("abcabcabc"))
 	compress(bytes.Repeat([]byte("something else "), 1000))

@@ -35,7 +35,7 @@ func TestReadKey(t *testing.T) {
 				return
 			}
 			require.Equal(t, "INVALID_API_KEY", p.name)
-			require.NotContains(t, p.message, key, "the key is repeated")
+			require.NotContains(t, p.message, key, "the message repeats the key")
 		})
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/addrspec/addrspec/origin/mx"
 )
 
-// lookupRequests is a request of each kind about mail.example.
+// lookupRequests returns a request of each kind for mail.example.
 func (f *fakes) lookupRequests() map[string]*http.Request {
 	edge := func(operation string) *http.Request {
 		body := `{"operation":"` + operation + `","points":1,"tally":{},"domains":[{"name":"mail.example","addresses":1,"tally":{"valid":1}}]}`
@@ -25,12 +25,12 @@ func (f *fakes) lookupRequests() map[string]*http.Request {
 	}
 }
 
-// A look-up that is refused because too many wait is a problem of the whole
-// request, which costs nothing, and no error of the domain.
+// A look-up refused because too many wait fails the whole request, at no cost. It
+// is not an error of the domain.
 func TestRefusedLookupFailsRequest(t *testing.T) {
 	for reason, want := range map[mx.Reason]struct {
 		status int
-		says   string
+		text   string
 	}{
 		mx.AccountLimit: {http.StatusTooManyRequests, "^Rate limit exceeded: .*[0-9]+ seconds"},
 		mx.GlobalLimit:  {http.StatusServiceUnavailable, "nothing was charged"},
@@ -45,16 +45,16 @@ func TestRefusedLookupFailsRequest(t *testing.T) {
 			require.Equal(t, "1", answer.Header().Get("Retry-After"), name)
 			var p struct{ Title, Detail, Error string }
 			require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &p), name)
-			require.Regexp(t, want.says, p.Detail+p.Error, name)
+			require.Regexp(t, want.text, p.Detail+p.Error, name)
 			require.Equal(t, want.status == http.StatusTooManyRequests, p.Title != "", "shape C: %s", name)
 		}
 		require.NotContains(t, f.trace.list(), "charge")
-		require.Equal(t, want.status == http.StatusTooManyRequests, slices.Contains(f.trace.list(), "waste"), "it is unpaid work")
+		require.Equal(t, want.status == http.StatusTooManyRequests, slices.Contains(f.trace.list(), "waste"), "counts as unpaid work")
 	}
 }
 
-// The resolver shares its look-ups between accounts, so it has to know whose
-// they are.
+// Lookup gets the request's account, since the resolver is shared fairly between
+// accounts.
 func TestLookupAccount(t *testing.T) {
 	f := newFakes(t)
 	f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { return true, nil }

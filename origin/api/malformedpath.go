@@ -32,37 +32,37 @@ type requestStart struct {
 }
 
 // begin marks the next byte as the first of a request.
-func (o *requestStart) begin() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.known, o.bytes = true, nil
+func (s *requestStart) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known, s.bytes = true, nil
 }
 
 // add appends p. A request whose path is well-formed is not stored.
-func (o *requestStart) add(p []byte) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.known || len(p) == 0 {
+func (s *requestStart) add(p []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.known || len(p) == 0 {
 		return
 	}
 	start := p
-	if len(o.bytes) > 0 {
-		start = append(o.bytes, p...)
+	if len(s.bytes) > 0 {
+		start = append(s.bytes, p...)
 	}
 	target, whole := requestTarget(start)
-	if o.known = len(start) <= maxRequestStart && (!whole || bytes.IndexByte(target, '%') >= 0 && hasBrokenPercent(string(target))); !o.known {
-		o.bytes = nil
+	if s.known = len(start) <= maxRequestStart && (!whole || bytes.IndexByte(target, '%') >= 0 && hasBrokenPercent(string(target))); !s.known {
+		s.bytes = nil
 		return
 	}
-	o.bytes = append(o.bytes, p...)
+	s.bytes = append(s.bytes, p...)
 }
 
 // take returns the stored bytes and the target if they start a request with a
-// malformed path, and nil otherwise. It resets o.
-func (o *requestStart) take() (start []byte, target string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	start, o.bytes, o.known = o.bytes, nil, false
+// malformed path, and nil otherwise. It resets s.
+func (s *requestStart) take() (start []byte, target string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	start, s.bytes, s.known = s.bytes, nil, false
 	if target, whole := requestTarget(start); whole && hasBrokenPercent(string(target)) {
 		return start, string(target)
 	}

@@ -15,13 +15,13 @@ func askMalformedPath(method, key, headers string) string {
 	return method + " " + malformedPath + " HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\nX-Request-Id: mine\r\n" + headers + "\r\n"
 }
 
-// A percent sign without two hexadecimal digits is a malformed address, judged
-// after the key, however the request is cut into pieces.
+// A percent sign without two hexadecimal digits is a malformed address, checked
+// after the key, however the request is split into segments.
 func TestMalformedPath(t *testing.T) {
 	f := newFakes(t)
 	address := f.listen(t, 10)
 	for name, c := range map[string]struct {
-		request, says string
+		request, want string
 		status        int
 	}{
 		"good key":    {askMalformedPath("GET", goodKey, ""), `{"status":400,"error":"A percent sign in the path is not followed by two hexadecimal digits; encode a percent sign as %25.","code":"INVALID_EMAIL_FORMAT"}`, 400},
@@ -36,19 +36,19 @@ func TestMalformedPath(t *testing.T) {
 				w.send(c.request[:cut]).send(c.request[cut:])
 				response, body := w.answer()
 				require.Equal(t, c.status, response.StatusCode, body)
-				require.Contains(t, body, c.says)
+				require.Contains(t, body, c.want)
 				require.Equal(t, "application/json", response.Header.Get("Content-Type"))
 				require.True(t, response.Close)
 				require.True(t, w.isClosed())
 			}
 		})
 	}
-	require.Contains(t, f.log.list()[0], "route=single status=400", "counted as every request")
+	require.Contains(t, f.log.list()[0], "route=single status=400", "logged like every request")
 	require.Contains(t, f.log.list()[0], "request_id=mine")
 }
 
-// The same on a connection that was used before; of what was sent ahead only the
-// refusal is certain.
+// The same on a connection that was used before. A request sent before the
+// previous answer is refused too, possibly with another code.
 func TestMalformedPathOnKeptConnection(t *testing.T) {
 	f := newFakes(t)
 	w := dial(t, f.listen(t, 10))
@@ -76,7 +76,7 @@ func TestMalformedPathHEAD(t *testing.T) {
 	response, err := http.ReadResponse(w.reader, &http.Request{Method: http.MethodHead})
 	require.NoError(t, err)
 	require.Contains(t, []int{400, 405}, response.StatusCode)
-	require.True(t, w.isClosed(), "something follows the header")
+	require.True(t, w.isClosed(), "a body follows the header")
 }
 
 func TestRequestStartIsLimited(t *testing.T) {
@@ -89,11 +89,11 @@ func TestRequestStartIsLimited(t *testing.T) {
 	require.False(t, o.known)
 	o.begin()
 	o.add([]byte(asks("a%40mail.example")))
-	require.Nil(t, o.bytes, "a path in order is not kept")
+	require.Nil(t, o.bytes, "a well-formed path is not stored")
 }
 
-// However a request is cut, the same is known of it; and what is known to be
-// broken is what net/url refuses.
+// FuzzRequestStart checks that the result does not depend on how a request is
+// split, and that net/url rejects every path found malformed.
 func FuzzRequestStart(f *testing.F) {
 	f.Add(askMalformedPath("GET", goodKey, ""), 3, 20)
 	f.Add(asks("a%40mail.example"), 1, 9)
@@ -111,14 +111,14 @@ func FuzzRequestStart(f *testing.F) {
 		for _, part := range []string{request[:first], request[first:second], request[second:]} {
 			cut.add([]byte(part))
 		}
-		come, target := whole.take()
+		start, target := whole.take()
 		same, again := cut.take()
-		if target != again || target != "" && string(come) != string(same) {
+		if target != again || target != "" && string(start) != string(same) {
 			t.Fatalf("%q and %q", target, again)
 		}
 		if path, _, _ := strings.Cut(target, "?"); target != "" {
 			if _, err := url.PathUnescape(path); err == nil {
-				t.Fatalf("%q is not broken", path)
+				t.Fatalf("%q is well-formed", path)
 			}
 		}
 	})

@@ -71,8 +71,8 @@ type reservation struct {
 // grow raises the reservation to bytes, for a request that may need up to need
 // bytes. If the process's budget is used up, it waits for up to budgetWait. If the
 // account is at its limit, it returns errAccountLimit at once.
-func (h *reservation) grow(ctx context.Context, bytes, need int64) error {
-	freed, err := h.budget.reserve(h, bytes, need, false)
+func (r *reservation) grow(ctx context.Context, bytes, need int64) error {
+	freed, err := r.budget.reserve(r, bytes, need, false)
 	if freed == nil {
 		return err
 	}
@@ -87,41 +87,41 @@ func (h *reservation) grow(ctx context.Context, bytes, need int64) error {
 			err = ctx.Err()
 		}
 		if err != nil {
-			h.budget.stopWaiting()
+			r.budget.stopWaiting()
 			return err
 		}
-		freed, err = h.budget.reserve(h, bytes, need, true)
+		freed, err = r.budget.reserve(r, bytes, need, true)
 	}
 	return err
 }
 
 // set changes the reservation to bytes without a check: to release bytes, or to
 // count an answer that already exists.
-func (h *reservation) set(bytes int64) {
-	h.budget.mu.Lock()
-	defer h.budget.mu.Unlock()
-	h.budget.setLocked(h, bytes)
+func (r *reservation) set(bytes int64) {
+	r.budget.mu.Lock()
+	defer r.budget.mu.Unlock()
+	r.budget.setLocked(r, bytes)
 }
 
-// reserve raises h to bytes if there is room. If the process's budget has none,
+// reserve raises r to bytes if there is room. If the process's budget has none,
 // it returns a channel that is closed when the caller should try again. The
 // caller then counts as waiting until it calls reserve, with waits set, or
 // stopWaiting.
-func (b *MemoryBudget) reserve(h *reservation, bytes, need int64, waits bool) (freed <-chan struct{}, err error) {
+func (b *MemoryBudget) reserve(r *reservation, bytes, need int64, waits bool) (freed <-chan struct{}, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if waits {
 		b.waiting--
 	}
-	more := need - h.bytes
+	more := need - r.bytes
 	switch {
-	case b.accounts[h.account]+more > b.perAccount:
+	case b.accounts[r.account]+more > b.perAccount:
 		return nil, errAccountLimit
 	case b.used+more > b.limit(need):
 		b.waiting++
 		return b.freed, nil
 	}
-	b.setLocked(h, bytes)
+	b.setLocked(r, bytes)
 	return nil, nil
 }
 
@@ -138,16 +138,16 @@ func (b *MemoryBudget) stopWaiting() {
 	b.waiting--
 }
 
-// setLocked changes h to bytes. Bytes of an account beyond perAccount (answers
+// setLocked changes r to bytes. Bytes of an account beyond perAccount (answers
 // that its callers do not read) do not count against other accounts. The caller
 // must hold mu.
-func (b *MemoryBudget) setLocked(h *reservation, bytes int64) {
-	before := b.accounts[h.account]
-	after := before + bytes - h.bytes
-	h.bytes = bytes
+func (b *MemoryBudget) setLocked(r *reservation, bytes int64) {
+	before := b.accounts[r.account]
+	after := before + bytes - r.bytes
+	r.bytes = bytes
 	b.used += min(after, b.perAccount) - min(before, b.perAccount)
-	if b.accounts[h.account] = after; after == 0 {
-		delete(b.accounts, h.account)
+	if b.accounts[r.account] = after; after == 0 {
+		delete(b.accounts, r.account)
 	}
 	if after < before && b.waiting > 0 {
 		close(b.freed)

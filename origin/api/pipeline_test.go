@@ -19,7 +19,7 @@ import (
 
 var goodKey = ledger.NewKey()
 
-// ask is a request with a good key.
+// ask returns a request with a valid key.
 func (f *fakes) ask(method, target, body string, headers ...string) *http.Request {
 	r := httptest.NewRequest(method, target, &tracedBody{strings.NewReader(body), f.trace})
 	r.ContentLength = int64(len(body))
@@ -37,8 +37,9 @@ func verdict(v ledger.Verdict) outcomeOf {
 	return outcomeOf{Decision: ledger.Decision{Verdict: v, RetryAfter: time.Second, Usage: &ledger.Usage{Current: 3, Limit: 10}}}
 }
 
-// A batch with which everything is wrong is mended step by step: each time the
-// first step that refuses it decides, and nothing after that step happens.
+// TestPrecedence starts with a batch that is wrong in every way and corrects one
+// error at a time. Each time the first step that refuses the batch determines the
+// answer, and no later step runs.
 func TestPrecedence(t *testing.T) {
 	f := newFakes(t)
 	r := f.ask(http.MethodGet, "/v1/nothing", strings.Repeat(" ", maxBody)+"{]", "X-API-Key", "", "Content-Type", "text/plain")
@@ -48,14 +49,14 @@ func TestPrecedence(t *testing.T) {
 	body := func(text string) func() {
 		return func() { r.Body, r.ContentLength = &tracedBody{strings.NewReader(text), f.trace}, int64(len(text)) }
 	}
-	over := func() { r.Header.Del("X-API-Key") } // nothing left to mend
+	noKey := func() { r.Header.Del("X-API-Key") }
 	for n, c := range []struct {
-		mend   func()
+		fix    func()
 		status int
-		says   string
+		want   string
 		steps  string
 	}{
-		{over, 404, `{"status":404`, ""},
+		{noKey, 404, `{"status":404`, ""},
 		{func() { r.URL.Path = "/v1/emails" }, 405, `{"status":405`, ""},
 		{func() { r.Method = http.MethodPost }, 401, `{"status":401`, ""},
 		{func() { r.Header.Set("X-API-Key", goodKey[:41]) }, 401, `{"status":401`, ""},
@@ -83,12 +84,12 @@ func TestPrecedence(t *testing.T) {
 		{func() { f.ledger.charge = verdict(ledger.Good) }, 200, `{"success":true,"partial":false,"total":2,`, "begin body claim charge end"},
 	} {
 		f.trace.steps = nil
-		if c.mend(); strings.Contains(c.steps, "body") && r.Body.(*tracedBody).Reader.(*strings.Reader).Len() == 0 {
+		if c.fix(); strings.Contains(c.steps, "body") && r.Body.(*tracedBody).Reader.(*strings.Reader).Len() == 0 {
 			r.Body.(*tracedBody).Reader.(*strings.Reader).Seek(0, 0)
 		}
 		answer := f.send(r)
 		require.Equal(t, c.status, answer.Code, "%d: %s", n, answer.Body)
-		require.Contains(t, answer.Body.String(), c.says, n)
+		require.Contains(t, answer.Body.String(), c.want, n)
 		require.Equal(t, c.steps, strings.Join(f.trace.list(), " "), n)
 		_, authenticated := answer.Header()["X-Usage-Current"]
 		require.Equal(t, strings.Contains(c.steps, "begin") && c.status != 401 && c.steps+fmt.Sprint(c.status) != "begin503", authenticated, "usage of %d: %s", n, answer.Body)
@@ -96,7 +97,7 @@ func TestPrecedence(t *testing.T) {
 	require.NotContains(t, strings.Join(f.log.list(), ""), "mail.example")
 }
 
-// Whatever happens after Begin, the request is ended once.
+// After Begin, every request is ended once, even if a step panics.
 func TestRequestEndsOnce(t *testing.T) {
 	panics := func(context.Context) (bool, error) { panic("secret@mail.example") }
 	edge := `{"operation":"batch","points":2,"domains":[{"name":"mail.example","addresses":1},{"name":"other.example","addresses":1}]}`
@@ -148,8 +149,8 @@ func TestBatchChargeAndReplay(t *testing.T) {
 	require.Equal(t, ledger.Found{Valid: 2, Invalid: 1, Role: 1}, f.ledger.charged.Found)
 	require.Equal(t, testRecord(t, "one", 7, `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`).Idempotency, *f.ledger.once)
 
-	// The stored answer is the answer, on this replica's claim and when another
-	// replica has committed first.
+	// The stored answer is replayed if Claim finds it, and if another replica has
+	// committed first.
 	f.ledger.claim = verdict(ledger.Replayed)
 	f.ledger.claim.Answer = f.ledger.charged.Answer
 	again := f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`, headerIdempotency, "one"))
@@ -167,7 +168,7 @@ func TestBatchChargeAndReplay(t *testing.T) {
 	require.Equal(t, 500, f.send(f.ask(http.MethodPost, "/v1/emails", twoAddresses, headerIdempotency, "one")).Code)
 }
 
-// A partial batch is charged for what is finished, and not recorded.
+// A partial batch is charged for what is finished, and its answer is not stored.
 func TestPartialBatchIsNotRecorded(t *testing.T) {
 	for name, end := range map[string]func(*fakes){
 		"deadline": func(f *fakes) { f.BatchTimeout = 20 * time.Millisecond },
@@ -201,8 +202,8 @@ func TestNothingFinishedIsFree(t *testing.T) {
 	}
 }
 
-// A request that the rate refuses late, and one whose caller has left, stop
-// working and cost nothing.
+// A request whose token is refused late, or whose caller has disconnected, stops
+// its work and costs nothing.
 func TestInterruptedWorkIsFree(t *testing.T) {
 	for name, c := range map[string]struct {
 		interrupt func(f *fakes, leave func())
@@ -232,7 +233,7 @@ func TestInterruptedWorkIsFree(t *testing.T) {
 	}
 }
 
-// A refusal that comes while the input is read wins over what is wrong with it.
+// A late refusal takes precedence over a problem with the input.
 func TestLateRefusalBeforeBadInput(t *testing.T) {
 	f := newFakes(t)
 	f.ledger.late = ledger.RateLimited
@@ -256,7 +257,7 @@ func TestSingleCost(t *testing.T) {
 	}
 }
 
-// Every domain is asked once, those in the cache not at all.
+// Every domain is looked up once, and not at all if it is cached.
 func TestDomainsAreLookedUpOnce(t *testing.T) {
 	f := newFakes(t)
 	f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { return true, nil }
@@ -303,7 +304,7 @@ func TestEdgePrecedenceAndShapes(t *testing.T) {
 	require.Equal(t, ledger.Charge{Points: 2, Found: ledger.Found{Invalid: 1, LookupErrors: 1}}, f.ledger.charged)
 }
 
-// A look-up that ignores the end of the batch writes into nothing that is sent.
+// A look-up that continues after the end of the batch does not change the answer.
 func TestLateLookupIsIgnored(t *testing.T) {
 	f := newFakes(t)
 	f.BatchTimeout = time.Second
@@ -320,8 +321,8 @@ func TestLateLookupIsIgnored(t *testing.T) {
 	})
 }
 
-// BenchmarkBatchWork is the work of a batch of 64 whose domains are in the
-// cache, without HTTP, JSON and the ledger.
+// BenchmarkBatchWork measures the work of a batch of 64 addresses whose domains
+// are cached, without HTTP, JSON decoding and the ledger.
 func BenchmarkBatchWork(b *testing.B) {
 	f := newFakes(b)
 	x := &exchange{Server: f.Server, request: &fakeRequest{fakeLedger: f.ledger}}
@@ -338,7 +339,7 @@ func BenchmarkBatchWork(b *testing.B) {
 	b.ReportMetric(64*float64(b.N)/b.Elapsed().Seconds(), "addresses/s")
 }
 
-// A tracedWriter adds the moment of an answer to the trace.
+// A tracedWriter records in the trace when the answer is sent.
 type tracedWriter struct {
 	http.ResponseWriter
 	trace *trace
@@ -349,8 +350,7 @@ func (w tracedWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// What a request without a charge holds is free before its caller can ask again.
-// A charged one ends only when its answer is sent.
+// A request without a charge ends before its answer is sent, a charged one after.
 func TestWhenRequestsEnd(t *testing.T) {
 	for want, claim := range map[string]ledger.Verdict{
 		"begin body claim charge send end": ledger.Good,

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every code has the shape of the contract for its status, in each operation's style.
+// Every code has the contract's shape for its status, in each operation.
 func TestShapeOfEveryStatus(t *testing.T) {
 	byStatus := map[int][2]shape{ // single, batch
 		400: {flat, enveloped}, 401: {flat, flat}, 402: {flat, enveloped}, 403: {flat, flat}, 404: {flat, flat}, 405: {flat, flat},

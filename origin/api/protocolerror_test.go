@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// No answer of a handler is taken for a refusal of net/http, and every refusal
+// FuzzProtocolProblem checks that only error answers are replaced, and that each
 // gets a status and a sentence.
 func FuzzProtocolProblem(f *testing.F) {
 	f.Add("HTTP/1.1 400 Bad Request: missing required Host header\r\n" + plainHeader + "400")

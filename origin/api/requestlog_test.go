@@ -25,13 +25,13 @@ func TestLineLimit(t *testing.T) {
 	}
 	leftOut, ok := l.allow(now.Add(time.Second))
 	require.True(t, ok)
-	require.Equal(t, 7, leftOut, "the next line counts the others")
+	require.Equal(t, 7, leftOut, "the next line has the count")
 	leftOut, _ = l.allow(now)
-	require.Zero(t, leftOut, "a clock set back shuts nobody out")
+	require.Zero(t, leftOut, "a clock set back does not stop the log")
 }
 
-// Refusals, with a key or without, get so many lines a second and no more. What
-// an account is served is always logged.
+// Refused requests, with or without a key, get at most unservedLines a second.
+// Requests served to an account are always logged.
 func TestRefusedRequestsAreLoggedRarely(t *testing.T) {
 	const refused, served = 10 * unservedLines, 3 * unservedLines
 	f := newFakes(t)
@@ -45,7 +45,7 @@ func TestRefusedRequestsAreLoggedRarely(t *testing.T) {
 	send(refused/2, 401, "")
 	f.ledger.begin = verdict(ledger.RateLimited)
 	send(refused/2, 429, goodKey)
-	seconds := int(time.Since(begun)/time.Second) + 2 // that were begun
+	seconds := int(time.Since(begun)/time.Second) + 2 // started
 	require.GreaterOrEqual(t, lines(), unservedLines)
 	require.LessOrEqual(t, lines(), min(refused, seconds*unservedLines))
 	before := lines()

@@ -13,8 +13,8 @@ import (
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
-// slowCount is what count should find, by encoding/json.
-func slowCount(t testing.TB, answer *host.Answer) (f ledger.Found) {
+// slowTally returns what tallyFacts should count, using encoding/json.
+func slowTally(t testing.TB, answer *host.Answer) (f ledger.Found) {
 	var facts struct {
 		Valid, Disposable, Public, Relay, Gibberish, Typo bool
 		Role                                              *string
@@ -29,7 +29,7 @@ func requireCounted(t testing.TB, email string) (f ledger.Found) {
 	answer, err := testEngine(t).Check(context.Background(), nil, email, 0)
 	require.NoError(t, err)
 	tallyFacts(&f, &answer)
-	require.Equal(t, slowCount(t, &answer), f, "%q", email)
+	require.Equal(t, slowTally(t, &answer), f, "%q", email)
 	return f
 }
 
@@ -50,9 +50,9 @@ func TestTallyFacts(t *testing.T) {
 }
 
 func FuzzTallyFacts(f *testing.F) {
-	f.Add(`info,"role":"x"@mailinator.com`)        // no quotes around it
+	f.Add(`info,"role":"x"@mailinator.com`)        // not a quoted string
 	f.Add(`",\"gibberish\":true"@gmial.com`)       // names inside a string
-	f.Add("jane@example.org")                      // the usual
+	f.Add("jane@example.org")                      // usual
 	f.Add(strings.Repeat("a", 300) + "@gmail.com") // not valid
 	f.Fuzz(func(t *testing.T, email string) { requireCounted(t, email) })
 }

@@ -21,7 +21,7 @@ func TestUsageReport(t *testing.T) {
 			Quota: &ledger.Quota{Rate: ledger.Unlimited, Tokens: ledger.Unlimited}}))
 }
 
-// The usage is asked of the database, whose verdict is the request's.
+// The usage is read by Inspect, whose verdict decides the answer.
 func TestUsageInspectsLedger(t *testing.T) {
 	f := newFakes(t)
 	f.ledger.begin, f.ledger.inspect = verdict(ledger.Good), verdict(ledger.Good)

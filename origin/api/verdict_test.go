@@ -11,7 +11,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// Every verdict of the ledger is an answer of the contract, in both styles.
+// Every verdict has the answer of the contract, for both operations.
 func TestVerdictProblem(t *testing.T) {
 	for _, c := range []struct {
 		verdict ledger.Verdict
@@ -19,7 +19,7 @@ func TestVerdictProblem(t *testing.T) {
 		style   *problemStyle
 		status  int
 		header  string // Retry-After
-		says    string
+		want    string
 	}{
 		{ledger.UnknownKey, 0, singleStyle, 401, "", `"code":"INVALID_API_KEY"`},
 		{ledger.UnknownKey, 0, batchStyle, 401, "", `"code":"INVALID_API_KEY"`},
@@ -40,7 +40,7 @@ func TestVerdictProblem(t *testing.T) {
 			p := verdictProblem(ledger.Decision{Verdict: c.verdict, RetryAfter: c.wait, Remaining: 2}, c.style, 5)
 			require.Equal(t, c.status, p.status)
 			answer := p.response(c.style.inputShape)
-			require.Contains(t, string(answer.body), c.says)
+			require.Contains(t, string(answer.body), c.want)
 			require.Equal(t, c.header, header(answer, "Retry-After"))
 			if c.status == 429 {
 				require.Regexp(t, `^\{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: .*\d+ seconds.*"\}$`, string(answer.body))
@@ -50,7 +50,7 @@ func TestVerdictProblem(t *testing.T) {
 	for _, passes := range []ledger.Verdict{ledger.Good, ledger.Replayed} {
 		require.Nil(t, verdictProblem(ledger.Decision{Verdict: passes}, batchStyle, 1))
 	}
-	require.Equal(t, 500, verdictProblem(ledger.Decision{Verdict: ledger.Claimed + 1}, batchStyle, 1).status, "a verdict of a newer ledger")
+	require.Equal(t, 500, verdictProblem(ledger.Decision{Verdict: ledger.Claimed + 1}, batchStyle, 1).status, "an unknown verdict")
 }
 
 func TestLedgerProblem(t *testing.T) {
@@ -67,7 +67,7 @@ func TestLedgerProblem(t *testing.T) {
 		require.Equal(t, err == ledger.ErrRecord, answer.status == 500, err)
 		require.Equal(t, err != ledger.ErrRecord, header(answer, "Retry-After") == "1", err)
 	}
-	// Both could match: what is undecided must not say that nothing was charged.
+	// If both match, the message must not say that nothing was charged.
 	both := fmt.Errorf("%w: %w", ledger.ErrUnavailable, ledger.ErrUndecided)
 	require.NotContains(t, ledgerProblem(both).message, "nothing was charged")
 }

@@ -26,7 +26,7 @@ type entry struct {
 	stale      bool   // past its TTL, served while resolvers are down; only if mx
 	err        *Error // the failure; nil for an answer
 	freshUntil int64  // fresh before
-	expires    int64  // gone from then on
+	expires    int64  // removed at
 }
 
 func newCache(c Config) (*cache, error) {

@@ -11,7 +11,7 @@ import (
 )
 
 func TestNewInvalidServers(t *testing.T) {
-	for address, says := range map[string]string{
+	for address, want := range map[string]string{
 		"":                        "not host:port",
 		"127.0.0.1":               "not host:port",
 		"::1":                     "not host:port",
@@ -24,7 +24,7 @@ func TestNewInvalidServers(t *testing.T) {
 		"no_such_host.invalid:53": "no address",
 	} {
 		_, err := New(Config{Servers: []string{"127.0.0.1:53", address}})
-		require.ErrorContains(t, err, says, address)
+		require.ErrorContains(t, err, want, address)
 		require.ErrorContains(t, err, `"`+address+`"`)
 		require.ErrorContains(t, err, "127.0.0.1:53 or [::1]:53", "the format")
 	}
