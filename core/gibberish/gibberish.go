@@ -9,66 +9,28 @@
 // host gives the same answer. MODEL.md tells the data, the errors and the limits.
 package gibberish
 
-import _ "embed"
-
-// model is the table of weights; behind it lie the probabilities by sum, the
-// version and the digest of the data it was trained on.
-//
-//go:embed model.bin
-var model string
-
-// A weight is a whole number of steps; unit of them make a factor of e in the
-// odds. Sums beyond reach are as certain as can be; grain sums share a
-// probability.
-const (
-	unit  = 5
-	reach = 64
-	grain = 1
-
-	probabilities = tableSize
-	version       = probabilities + 2*reach/grain
-	dataDigest    = version + digestSize
-	modelSize     = dataDigest + digestSize
-	digestSize    = 8
-)
+import "github.com/addrspec/addrspec/core/gibberish/internal/model"
 
 // Version names the model: the start of the SHA-256 of its weights and
 // probabilities, in hexadecimal.
-func Version() string { return model[version:dataDigest] }
+func Version() string { return model.Version() }
 
 // Scorer scores names. It holds the space that they are read into, so that
 // this is not cleared for each; one goroutine uses it at a time.
-type Scorer struct{ text text }
+type Scorer struct{ text model.Text }
 
 // Score is the probability that name is gibberish, in hundredths. name is a
 // local part without its tag.
 func (s *Scorer) Score(name []byte) uint8 {
-	t := &s.text
-	t.read(name)
-	if t.letters == 0 { // digits alone, another script
+	sum, ok := s.text.Sum(model.Trained, name)
+	if !ok { // digits alone, another script
 		return 0
 	}
-	sum := t.sum(0)
-	if leet := t.unleet(); leet > 0 {
-		sum = min(sum, t.sum(leet))
-	}
-	return probability(sum)
+	return model.Probability(sum)
 }
 
 // Score is that of a Scorer of its own.
 func Score(name []byte) uint8 {
 	var s Scorer
 	return s.Score(name)
-}
-
-// sum adds up the weights of t's features.
-func (t *text) sum(leet int) int {
-	var f features
-	f.collect(t, leet)
-	return f.sum
-}
-
-func probability(sum int) uint8 {
-	sum = max(-reach, min(sum, reach-1))
-	return model[probabilities+(sum+reach)/grain]
 }

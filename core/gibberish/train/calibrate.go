@@ -3,7 +3,7 @@ package main
 import (
 	"math"
 
-	"github.com/addrspec/addrspec/core/gibberish"
+	"github.com/addrspec/addrspec/core/gibberish/internal/model"
 )
 
 // prior is how common random local parts are taken to be.
@@ -13,16 +13,17 @@ const prior = 0.1
 // world are more varied than those made up here, so certainty is less.
 const confidence = 0.7
 
-const steps = 2 * gibberish.Reach / gibberish.Grain
+const steps = 2 * model.Reach / model.Grain
 
 // calibrate returns the probability, in hundredths, that a local part with a
 // given sum is random: a logistic curve of the sum (Platt scaling) fitted to
 // local parts the weights were not fitted to.
-func calibrate(weights []byte, m *maker, samples int) []byte {
+func calibrate(weights string, m *maker, samples int) []byte {
 	var real, random [steps]float64 // how many have each sum, weighed by the prior
+	var text model.Text
 	for range samples {
 		name, label := m.sample()
-		sum, ok := sumOf(weights, name)
+		sum, ok := text.Sum(weights, []byte(name))
 		if !ok {
 			continue
 		}
@@ -43,7 +44,7 @@ func calibrate(weights []byte, m *maker, samples int) []byte {
 
 // step is the place of a sum's probability.
 func step(sum int) int {
-	return (max(-gibberish.Reach, min(sum, gibberish.Reach-1)) + gibberish.Reach) / gibberish.Grain
+	return (max(-model.Reach, min(sum, model.Reach-1)) + model.Reach) / model.Grain
 }
 
 // platt fits a logistic curve to counts by step, by gradient descent.
@@ -66,19 +67,4 @@ func platt(real, random *[steps]float64) (slope, offset float64) {
 		offset -= float64(0.5 * do)
 	}
 	return slope, offset
-}
-
-// sumOf is the sum that Score would find with these weights.
-func sumOf(weights []byte, name string) (int, bool) {
-	least, found := 0, false
-	for _, reading := range gibberish.Readings(nil, []byte(name)) {
-		sum := 0
-		for _, i := range reading {
-			sum += int(int8(weights[i]))
-		}
-		if !found || sum < least {
-			least, found = sum, true
-		}
-	}
-	return least, found
 }

@@ -3,14 +3,14 @@ package main
 import (
 	"math"
 
-	"github.com/addrspec/addrspec/core/gibberish"
+	"github.com/addrspec/addrspec/core/gibberish/internal/model"
 )
 
 // fit finds the weights by logistic regression: one pass over samples drawn
 // afresh, with AdaGrad step sizes.
 type fit struct {
-	weight  [gibberish.TableSize]float64
-	squares [gibberish.TableSize]float64
+	weight  [model.TableSize]float64
+	squares [model.TableSize]float64
 }
 
 const (
@@ -25,7 +25,7 @@ func (f *fit) learn(m *maker, samples int) {
 	var readings [][]uint16
 	for n := range samples {
 		name, label := m.sample()
-		readings = gibberish.Readings(readings[:0], []byte(name))
+		readings = model.Readings(readings[:0], []byte(name))
 		if len(readings) == 0 {
 			continue
 		}
@@ -78,7 +78,7 @@ func (f *fit) step(features []uint16, label, rate float64, m *maker) {
 func short(features []uint16) []uint16 {
 	var kept []uint16
 	for _, i := range features {
-		if i < gibberish.Fours || i >= gibberish.Sequences {
+		if i < model.Fours || i >= model.Sequences {
 			kept = append(kept, i)
 		}
 	}
@@ -107,5 +107,5 @@ func exp(x float64) float64 {
 
 // quantized rounds a weight to whole steps that fit a byte.
 func quantized(w float64) int8 {
-	return int8(max(-127, min(127, math.Round(w*gibberish.Unit))))
+	return int8(max(-127, min(127, math.Round(w*model.Unit))))
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/addrspec/addrspec/core/gibberish"
+	"github.com/addrspec/addrspec/core/gibberish/internal/model"
 )
 
 // unseenPeoples are groups of peoples that are left out together, names,
@@ -36,8 +36,8 @@ func holdOut(d *data, samples int) {
 		keys := strings.Fields(group)
 		among := func(key string) bool { return slices.Contains(keys, key) }
 		seen := d.lexicon(func(key string) bool { return !among(key) })
-		model := train(newMaker(1, seen), samples)
-		called := calledGibberish(model, newMaker(3, d.lexicon(among)), person)
+		made := train(newMaker(1, seen), samples)
+		called := calledGibberish(made, newMaker(3, d.lexicon(among)), person)
 		fmt.Printf("people flagged, unseen  %5.2f %%  %s\n", called, group)
 	}
 	all := d.lexicon(everything)
@@ -50,11 +50,12 @@ func holdOut(d *data, samples int) {
 }
 
 // calledGibberish is how many of a hundred get one half or more.
-func calledGibberish(model []byte, m *maker, make func(*maker) string) float64 {
-	weights, probabilities := model[:gibberish.TableSize], model[gibberish.TableSize:]
+func calledGibberish(made []byte, m *maker, make func(*maker) string) float64 {
+	weights, probabilities := string(made[:model.TableSize]), made[model.TableSize:]
 	called := 0
+	var text model.Text
 	for range drawn {
-		if sum, ok := sumOf(weights, make(m)); ok && probabilities[step(sum)] >= 50 {
+		if sum, ok := text.Sum(weights, []byte(make(m))); ok && probabilities[step(sum)] >= 50 {
 			called++
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"log"
 	"os"
 
-	"github.com/addrspec/addrspec/core/gibberish"
+	"github.com/addrspec/addrspec/core/gibberish/internal/model"
 )
 
 func main() {
@@ -42,11 +42,11 @@ func run(dir, out string, check, unseen bool, samples int) error {
 		holdOut(d, samples/4)
 		return nil
 	}
-	model := signed(train(newMaker(1, d.lexicon(everything)), samples), d.digest)
+	made := signed(train(newMaker(1, d.lexicon(everything)), samples), d.digest)
 	if !check {
-		return os.WriteFile(out, model, 0o644)
+		return os.WriteFile(out, made, 0o644)
 	}
-	if string(model) != gibberish.Model() {
+	if string(made) != model.Trained {
 		return fmt.Errorf("the data give another model than the one in use: run without -check")
 	}
 	return nil
@@ -56,20 +56,20 @@ func run(dir, out string, check, unseen bool, samples int) error {
 func train(m *maker, samples int) []byte {
 	var f fit
 	f.learn(m, samples)
-	var model []byte
+	var made []byte
 	for _, w := range f.weight {
-		model = append(model, byte(quantized(w)))
+		made = append(made, byte(quantized(w)))
 	}
-	return append(model, calibrate(model, m, samples/16)...)
+	return append(made, calibrate(string(made), m, samples/16)...)
 }
 
 // signed appends the model's version and the digest of its data.
-func signed(model []byte, dataDigest string) []byte {
-	model = append(model, digestOf(model)...)
-	return append(model, dataDigest...)
+func signed(made []byte, dataDigest string) []byte {
+	made = append(made, digestOf(made)...)
+	return append(made, dataDigest...)
 }
 
 func digestOf(b []byte) string {
 	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])[:gibberish.Digest]
+	return hex.EncodeToString(sum[:])[:model.DigestSize]
 }

@@ -1,19 +1,19 @@
-package gibberish
+package model
 
 // The weights lie in one table. A feature is an index into it: a sequence of
 // symbols, or a fact about the whole name.
 const (
-	threes = 0                                // each sequence of three has its own
-	fours  = threes + symbols*symbols*symbols // sequences of four share buckets
-	fives  = fours + 1<<bucketBits            // and those of five
-	facts  = fives + 1<<bucketBits
+	threes    = 0                                // each sequence of three has its own
+	Fours     = threes + symbols*symbols*symbols // sequences of four share buckets
+	fives     = Fours + 1<<bucketBits            // and those of five
+	Sequences = fives + 1<<bucketBits
 
 	bucketBits = 14
 )
 
 // Facts about the whole name, each a small table.
 const (
-	factCounts    = facts                    // letters by digits
+	factCounts    = Sequences                // letters by digits
 	factSwitches  = factCounts + 16*8        // changes between letters and digits by how it ends
 	factConsonant = factSwitches + 8*8       // longest run of consonants by letters
 	factVowels    = factConsonant + 8*16     // vowels by letters
@@ -24,7 +24,7 @@ const (
 	factDistinct  = factEncoding + 4*16      // distinct letters by letters
 	factShape     = factDistinct + 16*16     // lengths of the runs of letters and digits
 	factLeet      = factShape + shapeBuckets // digits read as letters
-	tableSize     = factLeet + 8
+	TableSize     = factLeet + 8
 
 	shapeBuckets = 1024
 )
@@ -32,8 +32,9 @@ const (
 // features takes in the indexes of what a name has, each as often as it
 // occurs: it adds up their weights, or lists them where there is a list.
 type features struct {
-	sum  int
-	list *[]uint16
+	weights string
+	sum     int
+	list    *[]uint16
 }
 
 func (f *features) add(i int) {
@@ -41,25 +42,25 @@ func (f *features) add(i int) {
 		*f.list = append(*f.list, uint16(i))
 		return
 	}
-	f.sum += int(int8(model[i]))
+	f.sum += int(int8(f.weights[i]))
 }
 
 // collect takes in the features of t, of whose digits leet were read as letters.
-func (f *features) collect(t *text, leet int) {
+func (f *features) collect(t *Text, leet int) {
 	f.sequences(t)
 	f.facts(t, leet)
 }
 
 // sequences adds every sequence of three, four and five symbols that ends
 // within a run. Shorter ones at its start are padded with edges.
-func (f *features) sequences(t *text) {
+func (f *features) sequences(t *Text) {
 	var history uint32 // the symbols before, five bits each
 	depth := 0
 	for _, s := range t.symbol[:t.n] {
 		history = history<<5 | uint32(s)
 		f.add(threes + int((history>>10&31*symbols+history>>5&31)*symbols+uint32(s)))
 		if depth >= 2 {
-			f.add(fours + int(history&0xFFFFF*0x9E3779B1>>(32-bucketBits)))
+			f.add(Fours + int(history&0xFFFFF*0x9E3779B1>>(32-bucketBits)))
 		}
 		if depth >= 3 {
 			f.add(fives + int(history&0x1FFFFFF*0x85EBCA77>>(32-bucketBits)))
@@ -70,8 +71,8 @@ func (f *features) sequences(t *text) {
 	}
 }
 
-// facts adds one feature of each fact.
-func (f *features) facts(t *text, leet int) {
+// Sequences adds one feature of each fact.
+func (f *features) facts(t *Text, leet int) {
 	var v view
 	v.walk(t)
 	letters := min(t.letters, 15)

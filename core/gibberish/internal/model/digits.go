@@ -1,8 +1,8 @@
-package gibberish
+package model
 
 // tail classes how a name ends: 0 in a letter, 1 to 4 in so many digits, 5 in
 // more, 6 in a year; or 7, that it starts with a digit.
-func (t *text) tail() int {
+func (t *Text) tail() int {
 	if t.symbol[0] == digit {
 		return 7
 	}
@@ -19,7 +19,7 @@ func (t *text) tail() int {
 
 // isYear reports whether the four digits at i are a year that people who
 // write mail were born in or lived in.
-func (t *text) isYear(i int) bool {
+func (t *Text) isYear(i int) bool {
 	century := t.value[i]*10 + t.value[i+1]
 	return century == 19 || century == 20 && t.value[i+2] <= 3
 }
@@ -27,7 +27,7 @@ func (t *text) isYear(i int) bool {
 // encoding tells whether all letters and digits, of which seen is the set,
 // are ones that a common encoding of bytes writes: 1 hex, 2 base32, 3 hex
 // without a digit, 0 neither.
-func (t *text) encoding(seen uint32) int {
+func (t *Text) encoding(seen uint32) int {
 	hex := seen&letterSet&^hexSet == 0
 	switch {
 	case hex && t.digits == 0:
@@ -41,7 +41,7 @@ func (t *text) encoding(seen uint32) int {
 }
 
 // base32Digits reports whether every digit is 2 to 7 (RFC 4648 section 6).
-func (t *text) base32Digits() bool {
+func (t *Text) base32Digits() bool {
 	for i, s := range t.symbol[:t.n] {
 		if s == digit && (t.value[i] < 2 || t.value[i] > 7) {
 			return false

@@ -1,4 +1,4 @@
-package gibberish
+package model
 
 import "unicode/utf8"
 
@@ -9,17 +9,17 @@ const (
 	symbols = 28
 )
 
-// limit is how many octets of a name are read. A local part has at most 64
+// MaxName is how many octets of a name are read. A local part has at most 64
 // (RFC 5321 section 4.5.3.1.1); normalization can add a few.
-const limit = 80
+const MaxName = 80
 
-// text is a name as the model reads it: symbols, with an edge after each run,
+// Text is a name as the model reads it: symbols, with an edge after each run,
 // and beside each digit which one it is.
-type text struct {
+type Text struct {
 	n       int
-	symbol  [limit + 1]uint8
-	value   [limit + 1]uint8 // of a digit, 0 to 9; of another symbol, whatever stood there
-	letters int              // how many Latin letters
+	symbol  [MaxName + 1]uint8
+	value   [MaxName + 1]uint8 // of a digit, 0 to 9; of another symbol, whatever stood there
+	letters int                // how many Latin letters
 	digits  int
 	foreign int // letters of other scripts
 }
@@ -27,9 +27,9 @@ type text struct {
 // read fills t from name, which is UTF-8, best in NFC and lower case. Marks on
 // Latin letters are dropped. Whatever is neither letter nor digit ends a run,
 // and so do letters of other scripts.
-func (t *text) read(name []byte) {
+func (t *Text) read(name []byte) {
 	t.n, t.letters, t.digits, t.foreign = 0, 0, 0, 0
-	name = name[:min(len(name), limit)]
+	name = name[:min(len(name), MaxName)]
 	for i := 0; i < len(name); i++ {
 		switch b := name[i]; {
 		case b >= 'a' && b <= 'z':
@@ -52,25 +52,25 @@ func (t *text) read(name []byte) {
 	t.cut()
 }
 
-func (t *text) letter(b byte) {
+func (t *Text) letter(b byte) {
 	t.push(b - 'a' + 1)
 	t.letters++
 }
 
-func (t *text) push(s uint8) {
+func (t *Text) push(s uint8) {
 	t.symbol[t.n] = s
 	t.n++
 }
 
 // cut ends the run, if there is one.
-func (t *text) cut() {
+func (t *Text) cut() {
 	if t.n > 0 && t.symbol[t.n-1] != edge {
 		t.push(edge)
 	}
 }
 
 // other takes in a character beyond ASCII.
-func (t *text) other(r rune) {
+func (t *Text) other(r rune) {
 	switch b := base(r); {
 	case b != ' ':
 		t.letter(b)

@@ -1,4 +1,4 @@
-package gibberish
+package model
 
 // Where the letters a to z, symbols 1 to 26, lie on a QWERTY keyboard: the
 // column, and the row from the top. Other layouts move few letters, so what
@@ -24,7 +24,7 @@ var steps = func() (table [1 << 10]uint32) {
 }()
 
 // Where the sums lie in view.steps: the distances, which stay below nine times
-// limit, the pairs that one hand types, all pairs.
+// MaxName, the pairs that one hand types, all pairs.
 const (
 	oneHandedAt = 10
 	pairsAt     = oneHandedAt + 7

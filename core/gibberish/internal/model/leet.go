@@ -1,4 +1,4 @@
-package gibberish
+package model
 
 // leetLetters are the letters that digits 0 to 9 stand for between letters; a
 // space where a digit hardly ever does.
@@ -7,7 +7,7 @@ const leetLetters = "oi eas t  "
 // unleet reads digits that touch a letter on their right, or stand between
 // letters, as the letters they look like, and returns how many there were. A
 // run of digits that ends the name is a number and stays.
-func (t *text) unleet() int {
+func (t *Text) unleet() int {
 	if t.digits == 0 {
 		return 0
 	}

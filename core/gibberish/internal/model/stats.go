@@ -1,8 +1,8 @@
-package gibberish
+package model
 
 import "math/bits"
 
-// view is what one walk along a name sees of it as a whole; limit keeps the
+// view is what one walk along a name sees of it as a whole; MaxName keeps the
 // counts small, and small they are cleared in no time.
 type view struct {
 	switches   uint8  // changes between letters and digits within a run
@@ -19,7 +19,7 @@ type view struct {
 	seen       uint32 // set of symbols
 }
 
-func (v *view) walk(t *text) {
+func (v *view) walk(t *Text) {
 	var past uint64 // the symbols up to here, eight bits each
 	for _, s := range t.symbol[:t.n] {
 		before := uint8(past)

@@ -1,0 +1,42 @@
+// Package model has the gibberish model: the features of a name, their trained
+// weights, and the layout of model.bin. Package gibberish scores with it, and
+// the command in train writes it; nothing else can import it.
+//
+// Start with features.go for what the model looks at, and with alphabet.go for
+// how a name is read.
+package model
+
+import _ "embed"
+
+// Trained is the model in use: one byte for each weight, then the
+// probabilities by sum, the version, and the digest of the training data.
+//
+//go:embed model.bin
+var Trained string
+
+// A weight is a whole number of steps; Unit steps multiply the odds by e.
+// Sums from -Reach to Reach-1 have a probability, Grain neighbouring sums the
+// same one; sums beyond have the probability of the nearest.
+const (
+	Unit  = 5
+	Reach = 64
+	Grain = 1
+
+	DigestSize = 8 // bytes of the version, and of the digest of the data
+
+	probabilities = TableSize
+	version       = probabilities + 2*Reach/Grain
+	dataDigest    = version + DigestSize
+	size          = dataDigest + DigestSize
+)
+
+// Version returns the version of the trained model: the first hexadecimal
+// digits of the SHA-256 of its weights and probabilities.
+func Version() string { return Trained[version:dataDigest] }
+
+// Probability returns the probability, in hundredths, that a name with the
+// given sum of weights is random.
+func Probability(sum int) uint8 {
+	sum = max(-Reach, min(sum, Reach-1))
+	return Trained[probabilities+(sum+Reach)/Grain]
+}
