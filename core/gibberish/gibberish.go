@@ -17,12 +17,12 @@ func Version() string { return model.Version() }
 
 // Scorer scores names. It holds the space that they are read into, so that
 // this is not cleared for each; one goroutine uses it at a time.
-type Scorer struct{ text model.Text }
+type Scorer struct{ name model.Name }
 
 // Score is the probability that name is gibberish, in hundredths. name is a
 // local part without its tag.
 func (s *Scorer) Score(name []byte) uint8 {
-	sum, ok := s.text.Sum(model.Trained, name)
+	sum, ok := s.name.Sum(model.Trained, name)
 	if !ok { // digits alone, another script
 		return 0
 	}

@@ -20,7 +20,7 @@ const steps = 2 * model.Reach / model.Grain
 // local parts the weights were not fitted to.
 func calibrate(weights string, m *maker, samples int) []byte {
 	var real, random [steps]float64 // how many have each sum, weighed by the prior
-	var text model.Text
+	var text model.Name
 	for range samples {
 		name, label := m.sample()
 		sum, ok := text.Sum(weights, []byte(name))

@@ -78,7 +78,7 @@ func (f *fit) step(features []uint16, label, rate float64, m *maker) {
 func short(features []uint16) []uint16 {
 	var kept []uint16
 	for _, i := range features {
-		if i < model.Fours || i >= model.Sequences {
+		if i < model.FourGrams || i >= model.Stats {
 			kept = append(kept, i)
 		}
 	}

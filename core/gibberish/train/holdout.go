@@ -53,7 +53,7 @@ func holdOut(d *data, samples int) {
 func calledGibberish(made []byte, m *maker, make func(*maker) string) float64 {
 	weights, probabilities := string(made[:model.TableSize]), made[model.TableSize:]
 	called := 0
-	var text model.Text
+	var text model.Name
 	for range drawn {
 		if sum, ok := text.Sum(weights, []byte(make(m))); ok && probabilities[step(sum)] >= 50 {
 			called++

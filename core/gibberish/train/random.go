@@ -2,6 +2,8 @@ package main
 
 import (
 	"strings"
+
+	"github.com/addrspec/addrspec/core/internal/keyboard"
 )
 
 // random makes up a local part that nobody would call a name: what programs
@@ -64,7 +66,19 @@ func (m *maker) sounds(vowels int) string {
 	return b.String()
 }
 
-var keyRows = []string{"qwertyuiop", "asdfghjkl", "zxcvbnm"}
+var (
+	keyRows = keyboard.QWERTY.LetterRows()
+	hands   = handKeys()
+)
+
+// handKeys returns the letters that the left hand types, and the right.
+func handKeys() (hands [2]string) {
+	for _, row := range keyRows {
+		hands[0] += row[:keyboard.LeftHand]
+		hands[1] += row[keyboard.LeftHand:]
+	}
+	return hands
+}
 
 // mash is what fingers do on a keyboard.
 func (m *maker) mash() string {
@@ -76,25 +90,24 @@ func (m *maker) mash() string {
 		}
 		return s
 	case 2, 3: // one chunk over and over
-		chunk := m.from(pick(m, append(keyRows, letterSet)), 2, 4)
+		chunk := m.from(pick(m, append(keyRows[:], letterSet)), 2, 4)
 		return strings.Repeat(chunk, 2+m.IntN(4))
 	case 4: // one key held down
 		return strings.Repeat(m.from(letterSet, 1, 1), 6+m.IntN(20))
 	case 5, 6, 7:
 		return m.keyWalk(6 + m.IntN(8))
 	case 8, 9: // one row
-		return m.from(pick(m, keyRows), 6, 13)
+		return m.from(pick(m, keyRows[:]), 6, 13)
 	}
-	left, right := "qwertasdfgzxcvb", "yuiophjklnm" // hands in turn
 	var b strings.Builder
 	for i := range 6 + m.IntN(8) {
-		b.WriteByte(pick(m, []byte([]string{left, right}[i%2])))
+		b.WriteByte(pick(m, []byte(hands[i%2])))
 	}
 	return b.String()
 }
 
 func (m *maker) rowWalk(n int) string {
-	row := pick(m, keyRows)
+	row := pick(m, keyRows[:])
 	n = min(n, len(row))
 	at := m.IntN(len(row) - n + 1)
 	walk := []byte(row[at : at+n])

@@ -1,69 +1,70 @@
 package model
 
-// The weights lie in one table. A feature is an index into it: a sequence of
-// symbols, or a fact about the whole name.
+// The indexes of the weights. A feature is an n-gram of symbols or a statistic
+// of the whole name; each occurrence counts.
 const (
-	threes    = 0                                // each sequence of three has its own
-	Fours     = threes + symbols*symbols*symbols // sequences of four share buckets
-	fives     = Fours + 1<<bucketBits            // and those of five
-	Sequences = fives + 1<<bucketBits
+	trigrams  = 0                                     // a weight each
+	FourGrams = trigrams + alphabet*alphabet*alphabet // hashed into buckets
+	fiveGrams = FourGrams + 1<<bucketBits             // hashed into buckets
+	Stats     = fiveGrams + 1<<bucketBits             // the tables below
 
 	bucketBits = 14
 )
 
-// Facts about the whole name, each a small table.
+// The statistics of a name, each a small table.
 const (
-	factCounts    = Sequences                // letters by digits
-	factSwitches  = factCounts + 16*8        // changes between letters and digits by how it ends
-	factConsonant = factSwitches + 8*8       // longest run of consonants by letters
-	factVowels    = factConsonant + 8*16     // vowels by letters
-	factStretch   = factVowels + 8*16        // way of the fingers on a keyboard by letters
-	factHands     = factStretch + 16*16      // pairs of letters typed by one hand by letters
-	factRepeats   = factHands + 8*16         // repeated chunks by letters
-	factEncoding  = factRepeats + 8*16       // hex or base32 by length
-	factDistinct  = factEncoding + 4*16      // distinct letters by letters
-	factShape     = factDistinct + 16*16     // lengths of the runs of letters and digits
-	factLeet      = factShape + shapeBuckets // digits read as letters
-	TableSize     = factLeet + 8
+	statCounts    = Stats                    // letters, digits
+	statSwitches  = statCounts + 16*8        // changes between letters and digits, ending
+	statCluster   = statSwitches + 8*8       // longest consonant cluster, letters
+	statVowels    = statCluster + 8*16       // vowels, letters
+	statDistance  = statVowels + 8*16        // average distance on a keyboard, letters
+	statOneHanded = statDistance + 16*16     // pairs of letters typed by one hand, letters
+	statRepeats   = statOneHanded + 8*16     // repeated pairs, letters
+	statEncoding  = statRepeats + 8*16       // hex or base32, length
+	statDistinct  = statEncoding + 4*16      // distinct letters, letters
+	statShape     = statDistinct + 16*16     // lengths of the segments of letters and digits
+	statLeet      = statShape + shapeBuckets // digits read as letters
+	TableSize     = statLeet + 8
 
 	shapeBuckets = 1024
 )
 
-// features takes in the indexes of what a name has, each as often as it
-// occurs: it adds up their weights, or lists them where there is a list.
-type features struct {
+// collector sums the weights of a name's features or, if list is set, lists
+// their indexes.
+type collector struct {
 	weights string
 	sum     int
 	list    *[]uint16
 }
 
-func (f *features) add(i int) {
-	if f.list != nil {
-		*f.list = append(*f.list, uint16(i))
+func (c *collector) add(i int) {
+	if c.list != nil {
+		*c.list = append(*c.list, uint16(i))
 		return
 	}
-	f.sum += int(int8(f.weights[i]))
+	c.sum += int(int8(c.weights[i]))
 }
 
-// collect takes in the features of t, of whose digits leet were read as letters.
-func (f *features) collect(t *Text, leet int) {
-	f.sequences(t)
-	f.facts(t, leet)
+// collect adds the features of n; leet is how many of its digits were read as
+// letters.
+func (c *collector) collect(n *Name, leet int) {
+	c.ngrams(n)
+	c.stats(n, leet)
 }
 
-// sequences adds every sequence of three, four and five symbols that ends
-// within a run. Shorter ones at its start are padded with edges.
-func (f *features) sequences(t *Text) {
-	var history uint32 // the symbols before, five bits each
+// ngrams adds the n-grams of each run with its final edge. Before the run there
+// are two edges for a trigram, one for a 4-gram or a 5-gram.
+func (c *collector) ngrams(n *Name) {
+	var history uint32 // the symbols so far, five bits each
 	depth := 0
-	for _, s := range t.symbol[:t.n] {
+	for _, s := range n.symbol[:n.length] {
 		history = history<<5 | uint32(s)
-		f.add(threes + int((history>>10&31*symbols+history>>5&31)*symbols+uint32(s)))
+		c.add(trigrams + int((history>>10&31*alphabet+history>>5&31)*alphabet+uint32(s)))
 		if depth >= 2 {
-			f.add(Fours + int(history&0xFFFFF*0x9E3779B1>>(32-bucketBits)))
+			c.add(FourGrams + int(history&0xFFFFF*0x9E3779B1>>(32-bucketBits)))
 		}
 		if depth >= 3 {
-			f.add(fives + int(history&0x1FFFFFF*0x85EBCA77>>(32-bucketBits)))
+			c.add(fiveGrams + int(history&0x1FFFFFF*0x85EBCA77>>(32-bucketBits)))
 		}
 		if depth++; s == edge {
 			history, depth = 0, 0
@@ -71,20 +72,33 @@ func (f *features) sequences(t *Text) {
 	}
 }
 
-// Sequences adds one feature of each fact.
-func (f *features) facts(t *Text, leet int) {
-	var v view
-	v.walk(t)
-	letters := min(t.letters, 15)
-	f.add(factCounts + letters*8 + lengthClass(t.digits))
-	f.add(factSwitches + int(min(v.switches, 7))*8 + t.tail())
-	f.add(factConsonant + int(min(v.consonants, 7))*16 + letters)
-	f.add(factVowels + int(min(v.vowels, 7))*16 + letters)
-	f.add(factStretch + int(v.stretch)*16 + letters)
-	f.add(factHands + int(min(v.oneHanded, 7))*16 + letters)
-	f.add(factRepeats + int(min(v.repeats, 7))*16 + letters)
-	f.add(factEncoding + t.encoding(v.seen)*16 + min((t.letters+t.digits)/2, 15))
-	f.add(factDistinct + int(min(v.distinct, 15))*16 + letters)
-	f.add(factShape + int(v.shape>>16&(shapeBuckets-1)))
-	f.add(factLeet + min(leet, 7))
+// stats adds one feature from each table of statistics.
+func (c *collector) stats(n *Name, leet int) {
+	var s stats
+	s.scan(n)
+	letters := min(n.letters, 15)
+	c.add(statCounts + letters*8 + lengthClass(n.digits))
+	c.add(statSwitches + int(min(s.switches, 7))*8 + n.ending())
+	c.add(statCluster + int(min(s.longestCluster, 7))*16 + letters)
+	c.add(statVowels + int(min(s.vowels, 7))*16 + letters)
+	c.add(statDistance + int(s.distance)*16 + letters)
+	c.add(statOneHanded + int(min(s.oneHanded, 7))*16 + letters)
+	c.add(statRepeats + int(min(s.repeats, 7))*16 + letters)
+	c.add(statEncoding + n.encoding(s.seen)*16 + min((n.letters+n.digits)/2, 15))
+	c.add(statDistinct + int(min(s.distinct, 15))*16 + letters)
+	c.add(statShape + int(s.shape>>16&(shapeBuckets-1)))
+	c.add(statLeet + min(leet, 7))
+}
+
+// lengthClass maps a length to 0 to 7.
+func lengthClass(n int) int {
+	switch {
+	case n <= 4:
+		return n
+	case n <= 6:
+		return 5
+	case n <= 9:
+		return 6
+	}
+	return 7
 }

@@ -1,28 +1,29 @@
 package model
 
-// leetLetters are the letters that digits 0 to 9 stand for between letters; a
-// space where a digit hardly ever does.
+// leetLetters are the letters that the digits 0 to 9 replace inside a word; a
+// space if a digit hardly ever replaces one.
 const leetLetters = "oi eas t  "
 
-// unleet reads digits that touch a letter on their right, or stand between
-// letters, as the letters they look like, and returns how many there were. A
-// run of digits that ends the name is a number and stays.
-func (t *Text) unleet() int {
-	if t.digits == 0 {
+// unleet replaces digits that have a letter on their right with the letters
+// that they look like, and returns how many it replaced. It works from right
+// to left, so a digit just replaced counts as a letter for the digit on its
+// left. Digits at the end of a run are a number and stay.
+func (n *Name) unleet() int {
+	if n.digits == 0 {
 		return 0
 	}
 	count := 0
-	for i := t.n - 2; i >= 0; i-- {
-		if t.symbol[i] != digit || !isLetter(t.symbol[i+1]) {
+	for i := n.length - 2; i >= 0; i-- {
+		if n.symbol[i] != digit || !isLetter(n.symbol[i+1]) {
 			continue
 		}
-		letter := leetLetters[t.value[i]]
+		letter := leetLetters[n.value[i]]
 		if letter == ' ' {
 			continue
 		}
-		t.symbol[i] = letter - 'a' + 1
-		t.letters++
-		t.digits--
+		n.symbol[i] = letter - 'a' + 1
+		n.letters++
+		n.digits--
 		count++
 	}
 	return count

@@ -31,7 +31,7 @@ func TestMarksAreDropped(t *testing.T) {
 		{"françois", "francois"}, {"škvorecký", "skvorecky"}, {"nguyễn", "nguyen"}, {"Ølberg", "olberg"},
 		{"ḥasan", "hasan"}, {"e\u0301mile", "emile"}, {"O'Brien", "obrien"}, {"ștefan", "stefan"},
 	} {
-		var marked, plain Text
+		var marked, plain Name
 		marked.read([]byte(pair[0]))
 		plain.read([]byte(pair[1]))
 		require.Equal(t, plain, marked, pair[0])
@@ -46,7 +46,7 @@ func TestDigitsAreReadAsLetters(t *testing.T) {
 		{"h4cker", "hacker", 1}, {"n1nj4s", "ninjas", 2}, {"anna77", "anna77", 0}, {"c00l99", "cool99", 2}, {"x2y", "x2y", 0},
 		{"2fast", "2fast", 0}, {"a1.b", "a1.b", 0},
 	} {
-		var leet, plain Text
+		var leet, plain Name
 		leet.read([]byte(c.name))
 		plain.read([]byte(c.read))
 		require.Equal(t, c.count, leet.unleet(), c.name)
