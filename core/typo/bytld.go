@@ -2,58 +2,58 @@ package typo
 
 import "math/bits"
 
-// sieve holds the names that have a target below one top-level domain, by
-// length, so that a domain is compared with those that it may be meant for
-// and no others. The last sieve holds every name.
-type sieve struct {
-	meshes []mesh
-	from   [maxCompared + 2]uint16 // from[n] is the first mesh of a name of n or more bytes
+// candidates are the names that a domain under one top-level domain is compared
+// with: those that have a target under it. The list at anyTLD has every name.
+type candidates struct {
+	list []candidate             // by length
+	from [maxCompared + 2]uint16 // from[n] is the first candidate of n or more bytes
 }
 
-const everyTop = int(lastPlace) + 1
+const anyTLD = int(otherTLD) + 1
 
-// mesh is what tells most domains from a name without a look at either.
-type mesh struct {
-	letters uint64 // of the name
+// candidate is a name and the set of its symbols. The set rejects most
+// candidates before either name is read.
+type candidate struct {
+	letters uint64
 	name    uint16
 }
 
-// newSieve sifts out the names that have a target below one of under. It
-// counts first: what growing would leave behind is shipped in the module's
-// memory.
-func (x *Index) newSieve(under topSet) (s sieve) {
-	s.meshes = make([]mesh, 0, x.countUnder(under))
-	for size := range s.from {
-		s.from[size] = uint16(len(s.meshes))
-		first, last := x.sized(size)
+// newCandidates returns the names that have a target under one of tlds. It
+// counts them first: the memory that a growing slice abandons would be shipped
+// with the module.
+func (x *Index) newCandidates(tlds tldSet) (c candidates) {
+	c.list = make([]candidate, 0, x.countUnder(tlds))
+	for size := range c.from {
+		c.from[size] = uint16(len(c.list))
+		first, last := x.ofLength(size)
 		for i := first; i < last; i++ {
-			if n := &x.names[i]; n.under&under != 0 {
-				s.meshes = append(s.meshes, mesh{letterSet(x.text(n)), uint16(i)})
+			if n := &x.names[i]; n.tlds&tlds != 0 {
+				c.list = append(c.list, candidate{symbolSet(x.text(n)), uint16(i)})
 			}
 		}
 	}
-	return s
+	return c
 }
 
-func (x *Index) countUnder(under topSet) (count int) {
+func (x *Index) countUnder(tlds tldSet) (count int) {
 	for i := range x.names {
-		if x.names[i].under&under != 0 {
+		if x.names[i].tlds&tlds != 0 {
 			count++
 		}
 	}
 	return count
 }
 
-// near returns the meshes of the names that d may be meant for by its
-// top-level domain and its length.
-func (x *Index) near(d *typedDomain) []mesh {
+// candidatesFor returns the names that d may be meant for by its top-level
+// domain and its length.
+func (x *Index) candidatesFor(d *typedDomain) []candidate {
 	size := len(d.name)
-	if size-reach > maxCompared {
+	if size-maxLengthDifference > maxCompared {
 		return nil
 	}
-	s := &x.sieves[everyTop]
-	if d.meant&(d.meant-1) == 0 {
-		s = &x.sieves[bits.TrailingZeros64(uint64(d.meant))&63]
+	c := &x.byTLD[anyTLD]
+	if d.meant&(d.meant-1) == 0 { // a single one
+		c = &x.byTLD[bits.TrailingZeros64(uint64(d.meant))&63]
 	}
-	return s.meshes[s.from[size-reach]:s.from[min(size+reach, maxCompared)+1]]
+	return c.list[c.from[size-maxLengthDifference]:c.from[min(size+maxLengthDifference, maxCompared)+1]]
 }

@@ -1,34 +1,35 @@
 package typo
 
-// Costs of single slips in bits: the negative binary logarithm of how often
-// such a slip is seen, rounded. Corpora of typing errors agree on the order:
-// swapping, doubling and skipping lead, and most wrong keys lie beside the
-// right one.
+// The costs of single slips, in bits: the negative binary logarithm of how
+// often such a slip occurs, rounded. Corpora of typing errors agree on the
+// ranking: swapped, doubled and skipped letters are the most frequent, and most
+// wrong keys are adjacent to the right one.
 const (
 	costSwap     = 7  // "hotmial"
 	costDouble   = 6  // "yahooo", "yaho"
 	costSkip     = 9  // "gmal"
 	costDot      = 5  // "yahoo.combr"
-	costBeside   = 8  // "gmsil", "gmaoil"
+	costAdjacent = 8  // "gmsil", "gmaoil"
 	costAlike    = 9  // "hotmeil"
-	costStray    = 8  // a digit or hyphen among letters: "g-mail"
-	costAddition = 11 // any other letter too many
-	costExchange = 12 // any other letter in place of the right one
+	costStray    = 8  // an added digit, hyphen or dot: "g-mail"
+	costAddition = 11 // any other added letter
+	costExchange = 12 // any other wrong letter
 
 	farApart = 1 << 10 // more than any budget
 )
 
-// maxCompared bounds both strings of one comparison; longer ones are far apart.
+// maxCompared bounds the length of both strings of a comparison. The distance
+// of longer strings is farApart.
 const maxCompared = 31
 
-// edits returns what it costs to slip from meant to typed, or more than budget
-// where it costs more: Damerau and Levenshtein's distance without overlapping
-// swaps, weighted by the keyboard.
-func (k *keyboard) edits(typed, meant []byte, budget int) int {
+// edits returns the cost of typing typed for meant, or more than budget if the
+// cost exceeds it. It is the optimal string alignment distance (Damerau and
+// Levenshtein's without overlapping swaps) with the costs above.
+func (c *confusion) edits(typed, meant []byte, budget int) int {
 	if len(typed) > maxCompared || len(meant) > maxCompared {
 		return farApart
 	}
-	t := table{keys: k, typed: typed, meant: meant, start: commonPrefix(typed, meant)}
+	t := table{confusion: c, typed: typed, meant: meant, start: commonPrefix(typed, meant)}
 	for j := t.start; j < len(meant); j++ {
 		t.row[j+1] = t.row[j] + skipCost(meant, j)
 	}
@@ -49,24 +50,24 @@ func commonPrefix(a, b []byte) (length int) {
 	return length
 }
 
-// table is the table of distances between the beginnings of typed, a row each,
-// and those of meant, past the prefix that they share.
+// table is the dynamic programming table of edits: a row for each prefix of
+// typed, a column for each prefix of meant, both longer than the common prefix.
 type table struct {
-	keys               *keyboard
+	confusion          *confusion
 	typed, meant       []byte
-	start              int
+	start              int                    // length of the common prefix
 	before, above, row [maxCompared + 1]int16 // the last three rows
 }
 
-// fill computes the row of typed[i] from the two above it and returns its
+// fill computes the row of typed[i] from the two rows above and returns its
 // least cost.
 func (t *table) fill(i int) int {
 	t.before, t.above = t.above, t.row
-	addition := t.keys.additionCost(t.typed, i)
+	addition := t.confusion.additionCost(t.typed, i)
 	t.row[t.start] = t.above[t.start] + addition
 	least := t.row[t.start]
 	for j := t.start; j < len(t.meant); j++ {
-		cost := t.above[j] + t.keys.exchangeCost(t.typed[i], t.meant[j])
+		cost := t.above[j] + t.confusion.exchangeCost(t.typed[i], t.meant[j])
 		cost = min(cost, t.above[j+1]+addition, t.row[j]+skipCost(t.meant, j))
 		if t.isSwap(i, j) {
 			cost = min(cost, t.before[j-1]+costSwap)
@@ -77,12 +78,13 @@ func (t *table) fill(i int) int {
 	return int(least)
 }
 
-// isSwap reports whether typed[i] and the letter before it are meant[j] and
-// the one before it, the other way round.
+// isSwap reports whether typed[i-1] and typed[i] are meant[j] and meant[j-1],
+// two different letters.
 func (t *table) isSwap(i, j int) bool {
 	return i > t.start && j > t.start && t.typed[i] == t.meant[j-1] && t.typed[i-1] == t.meant[j] && t.typed[i] != t.typed[i-1]
 }
 
+// skipCost returns the cost of not typing meant[j].
 func skipCost(meant []byte, j int) int16 {
 	if meant[j] == '.' {
 		return costDot
@@ -93,39 +95,41 @@ func skipCost(meant []byte, j int) int16 {
 	return costSkip
 }
 
-func (k *keyboard) exchangeCost(typed, meant byte) int16 {
+// exchangeCost returns the cost of typing typed in place of meant.
+func (c *confusion) exchangeCost(typed, meant byte) int16 {
 	switch {
 	case typed == meant:
 		return 0
-	case k.areBeside(typed, meant):
-		return costBeside
-	case k.areAlike(typed, meant):
+	case c.areAdjacent(typed, meant):
+		return costAdjacent
+	case c.areAlike(typed, meant):
 		return costAlike
 	}
 	return costExchange
 }
 
-// additionCost is what typed[i] costs where nothing was meant.
-func (k *keyboard) additionCost(typed []byte, i int) int16 {
+// additionCost returns the cost of typing typed[i] in addition. It is lower if
+// a letter beside it is the same or on an adjacent key.
+func (c *confusion) additionCost(typed []byte, i int) int16 {
 	b, cost := typed[i], int16(costAddition)
 	if b < 'a' {
 		cost = costStray
 	}
 	if i > 0 {
-		cost = min(cost, k.companyCost(b, typed[i-1]))
+		cost = min(cost, c.additionBeside(b, typed[i-1]))
 	}
 	if i+1 < len(typed) {
-		cost = min(cost, k.companyCost(b, typed[i+1]))
+		cost = min(cost, c.additionBeside(b, typed[i+1]))
 	}
 	return cost
 }
 
-func (k *keyboard) companyCost(b, neighbour byte) int16 {
+func (c *confusion) additionBeside(b, neighbour byte) int16 {
 	switch {
 	case b == neighbour:
 		return costDouble
-	case k.areBeside(b, neighbour):
-		return costBeside
+	case c.areAdjacent(b, neighbour):
+		return costAdjacent
 	}
 	return costAddition
 }

@@ -3,29 +3,30 @@ package typo
 import "bytes"
 
 const (
-	realEndingBudget  = 14 // the typed top-level domain is the one meant
-	falseEndingBudget = 22 // it does not exist
+	realEndingBudget  = 14 // if the typed TLD is the one meant
+	falseEndingBudget = 22 // if the typed TLD does not exist
 	costCutShort      = 6  // "gmail.c", "yahoo.co.i"
 	costRepeat        = 8  // "yahoo.com.com"
 	costTail          = 6  // "gmail.comse"
-	costTailLetter    = 3  // each of it
+	costTailLetter    = 3  // for each letter of it
 )
 
-// endingCost is what it costs to slip from the ending meant, whose top-level
-// domain is among d.meant, to the one typed.
+// endingCost returns the cost of typing the ending of d for meant, whose TLD is
+// in d.meant. It returns farApart if the cost is over budget or the typed
+// ending is another real one.
 func (x *Index) endingCost(d *typedDomain, meant []byte) int {
 	budget := falseEndingBudget
 	switch {
-	case bytes.Equal(d.top, lastLabel(meant)):
+	case bytes.Equal(d.tld, lastLabel(meant)):
 		budget = realEndingBudget
 	case isOmission(d.ending, meant):
 		return costCutShort
-	case d.meant != allTops: // a real ending
+	case d.meant != allTLDs: // the typed TLD exists
 		return farApart
 	}
 	cost := tailCost(d.ending, meant)
-	if bytes.Count(d.ending, dot) <= bytes.Count(meant, dot) { // more would be a host of some other domain
-		cost = min(cost, x.keys.edits(d.ending, meant, budget*3/2)*2/3)
+	if bytes.Count(d.ending, dot) <= bytes.Count(meant, dot) { // with more labels it is a host of another domain
+		cost = min(cost, x.confusion.edits(d.ending, meant, budget*3/2)*2/3)
 	}
 	if cost > budget {
 		return farApart
@@ -33,7 +34,8 @@ func (x *Index) endingCost(d *typedDomain, meant []byte) int {
 	return cost
 }
 
-// tailCost is what an ending cut short or run on costs.
+// tailCost returns the cost of cutting meant short, repeating its TLD, or
+// typing letters after it.
 func tailCost(typed, meant []byte) int {
 	if len(typed) > 0 && bytes.HasPrefix(meant, typed) {
 		return costCutShort

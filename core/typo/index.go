@@ -5,41 +5,41 @@ import (
 	"math/bits"
 )
 
-// Index holds the targets: names apart from endings, ordered by length, and in
-// sieves, each with the set of its letters, so that a domain that misspells
-// none is told from all of them by one word compared per name that it could be
-// meant for. It is read-only once made.
+// Index finds the target that a domain misspells. It has the names of the
+// targets by length and, for each top-level domain, the names to compare with
+// and their sets of letters, so that most domains are rejected by one
+// comparison per candidate. It is read-only after New.
 type Index struct {
-	lines   []byte                  // the targets as given
-	targets []target                // grouped by name
-	names   []name                  // by length
-	sieves  [everyTop + 1]sieve     // by place
-	tops    topTable                // the targets' top-level domains
-	from    [maxCompared + 2]uint16 // from[n] is the first name of n or more bytes
-	root    topLevels
-	keys    *keyboard
+	lines     []byte                  // the targets as given
+	targets   []target                // grouped by name
+	names     []name                  // by length
+	from      [maxCompared + 2]uint16 // from[n] is the first name of n or more bytes
+	byTLD     [anyTLD + 1]candidates
+	tlds      tldTable // the targets' top-level domains
+	root      rootZone
+	confusion *confusion
 }
 
-// name is the first label of some targets.
+// name is the first label of one or more targets.
 type name struct {
-	under       topSet // the top-level domains of its targets
-	at          uint16 // where its text stands in lines
-	first, last uint16 // its targets
+	tlds        tldSet // top-level domains of its targets
+	at          uint16 // offset of its text in lines
+	first, last uint16 // its targets; last is exclusive
 	size        uint8
 	rarity      uint8 // of its most used target
 	least       uint8 // least rarityInEnding of its targets
-	stock       uint8 // the stock word in its text
+	stock       uint8 // stock word in its text
 }
 
-// target is one provider. Its rarity is the bits it takes to write how many
-// targets are used more.
+// target is one provider. Its rarity is the number of bits needed to write how
+// many targets are used more.
 type target struct {
 	at, end        uint16 // its domain in lines
-	name           uint8  // how long the first label is
+	name           uint8  // length of the first label
 	rarity         uint8  // among all targets
-	rarityInEnding uint8  // among those with the same ending
-	top            place
-	grouped        bool // while the index is made: its name is in names
+	rarityInEnding uint8  // mean of that among targets with the same ending and of the name's
+	tld            tldID
+	grouped        bool // its name is in names; used by New only
 }
 
 func (x *Index) text(n *name) []byte    { return x.lines[n.at:][:n.size] }
@@ -47,15 +47,15 @@ func (x *Index) domain(t target) []byte { return x.lines[t.at:t.end] }
 func (x *Index) ending(t target) []byte { return x.domain(t)[t.name+1:] }
 func (x *Index) nameOf(t target) []byte { return x.domain(t)[:t.name] }
 
-// maxLines bounds the octets of targets that are read: places fit 16 bits.
+// maxLines is how many bytes of targets are read: their offsets are uint16.
 const maxLines = 1<<16 - 1
 
-// New indexes targets, one domain a line and most used first, and the
-// top-level domains of the root zone, one a line in byte order. The index
+// New returns an index of targets, one domain a line, most used first. tlds is
+// the top-level domains of the root zone, one a line in byte order. The index
 // points into both.
-func New(targets, tops []byte) *Index {
+func New(targets, tlds []byte) *Index {
 	targets = targets[:min(len(targets), maxLines)]
-	x := &Index{lines: targets, root: newTopLevels(tops), keys: newKeyboard()}
+	x := &Index{lines: targets, root: newRootZone(tlds), confusion: newConfusion()}
 	inOrder := x.parse()
 	x.targets = make([]target, 0, len(inOrder))
 	x.names = make([]name, 0, len(inOrder))
@@ -65,35 +65,35 @@ func New(targets, tops []byte) *Index {
 	}
 	for i := range x.names {
 		n := &x.names[i]
-		n.under, n.least = x.survey(x.targets[n.first:n.last])
+		n.tlds, n.least = summarize(x.targets[n.first:n.last])
 	}
-	for p := range everyTop {
-		x.sieves[p] = x.newSieve(1 << p)
+	for id := range anyTLD {
+		x.byTLD[id] = x.newCandidates(1 << id)
 	}
-	x.sieves[everyTop] = x.newSieve(allTops)
+	x.byTLD[anyTLD] = x.newCandidates(allTLDs)
 	return x
 }
 
-// survey returns the top-level domains of a name's targets and the least of
+// summarize returns the top-level domains of a name's targets and the least of
 // their rarities.
-func (x *Index) survey(targets []target) (under topSet, least uint8) {
+func summarize(targets []target) (tlds tldSet, least uint8) {
 	least = 255
 	for _, t := range targets {
-		under |= 1 << t.top
+		tlds |= 1 << t.tld
 		least = min(least, t.rarityInEnding)
 	}
-	return under, least
+	return tlds, least
 }
 
-// parse finds the targets in lines, in their order.
+// parse returns the targets in lines, in that order.
 func (x *Index) parse() []target {
 	all := make([]target, 0, 1+bytes.Count(x.lines, newline))
 	for at := 0; at < len(x.lines); {
 		line := lineAt(x.lines, at)
 		if size := bytes.IndexByte(line, '.'); size > 0 && size <= maxCompared {
 			t := target{at: uint16(at), end: uint16(at + len(line)), name: uint8(size), rarity: uint8(bits.Len(uint(len(all))))}
-			t.top = x.tops.placeOf(lastLabel(line))
-			t.rarityInEnding = uint8(bits.Len(uint(x.sameEnding(all, t))))
+			t.tld = x.tlds.add(lastLabel(line))
+			t.rarityInEnding = uint8(bits.Len(uint(x.countEnding(all, t))))
 			all = append(all, t)
 		}
 		at += len(line) + 1
@@ -101,8 +101,8 @@ func (x *Index) parse() []target {
 	return all
 }
 
-// sameEnding counts the targets of all that end as t does.
-func (x *Index) sameEnding(all []target, t target) (count int) {
+// countEnding counts the targets of all that have the ending of t.
+func (x *Index) countEnding(all []target, t target) (count int) {
 	for i := range all {
 		if bytes.Equal(x.ending(all[i]), x.ending(t)) {
 			count++
@@ -111,7 +111,7 @@ func (x *Index) sameEnding(all []target, t target) (count int) {
 	return count
 }
 
-// group adds the names of the given size, each with its targets.
+// group adds the names of the given length, each with its targets.
 func (x *Index) group(inOrder []target, size int) {
 	for i, t := range inOrder {
 		if int(t.name) != size || t.grouped {
@@ -119,7 +119,7 @@ func (x *Index) group(inOrder []target, size int) {
 		}
 		text := x.nameOf(t)
 		n := name{at: t.at, first: uint16(len(x.targets)), size: t.name, rarity: t.rarity}
-		n.stock, _ = stockWordIn(text, letterSet(text))
+		n.stock, _ = stockWordIn(text, symbolSet(text))
 		for j := i; j < len(inOrder); j++ {
 			if other := &inOrder[j]; int(other.name) == size && bytes.Equal(x.nameOf(*other), text) {
 				other.grouped = true
@@ -132,8 +132,8 @@ func (x *Index) group(inOrder []target, size int) {
 	}
 }
 
-// sized returns the range of names of size bytes.
-func (x *Index) sized(size int) (first, last int) {
+// ofLength returns the range of names of size bytes.
+func (x *Index) ofLength(size int) (first, last int) {
 	if size > maxCompared {
 		return 0, 0
 	}
@@ -142,7 +142,7 @@ func (x *Index) sized(size int) (first, last int) {
 
 var newline = []byte{'\n'}
 
-// lineAt returns the line of lines that starts at at.
+// lineAt returns the line of lines that starts at offset at.
 func lineAt(lines []byte, at int) []byte {
 	line, _, _ := bytes.Cut(lines[at:], newline)
 	return line

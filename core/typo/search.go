@@ -5,104 +5,87 @@ import (
 	"math/bits"
 )
 
-// nameBudget is what slips and rarity may cost together, by the length of the
-// shorter of the two names. Names of up to three letters are all taken, so that
-// none is asked about; long ones are seldom.
-var nameBudget = [...]int{3: 9, 4: 11, 5: 14, 6: 21}
-
-// shortestTyped is the length of the shortest name that is asked about.
+// shortestTyped is the length of the shortest name that may contain a slip.
+// Shorter names are only compared for equality.
 const shortestTyped = 4
 
-// compoundBudget is the same for names with a stock word in them, by how many
-// letters stand beside that: every letter, pair and short word has been put
-// before "mail" and "cloud" by some real service, so only the rest tells.
-var compoundBudget = [...]int{1: 0, 2: 12, 3: 14, 4: 15, 5: 18, 6: 21}
+// maxLengthDifference bounds how many bytes the typed name may be longer or
+// shorter than the name it is compared with.
+const maxLengthDifference = 2
 
-func budgetOf(budgets []int, length int) int { return budgets[min(length, len(budgets)-1)] }
-
-// stockWords are what names of mail services are made of, with their letters.
-var stockWords = [...]struct {
-	text    []byte
-	letters uint64
-}{
-	1: {[]byte("mail"), letterSet([]byte("mail"))},
-	2: {[]byte("cloud"), letterSet([]byte("cloud"))},
-}
-
-const noStockWord = 0
-
-// stockWordIn returns which stock word is in name, whose letters are given,
-// and how many letters are beside it.
-func stockWordIn(name []byte, letters uint64) (word uint8, rest int) {
-	for i := 1; i < len(stockWords); i++ {
-		w := &stockWords[i]
-		if w.letters&^letters == 0 && bytes.Contains(name, w.text) {
-			return uint8(i), len(name) - len(w.text)
-		}
-	}
-	return noStockWord, len(name)
-}
-
-// reach is how many letters more or fewer than the typed name a name may have.
-const reach = 2
-
-// byName offers the targets whose name is near. One slip changes two symbols
-// of the letter set at most.
+// byName offers the targets whose name is close to that of d.
 func (x *Index) byName(best *suggestion, d *typedDomain) {
 	if len(d.name) < shortestTyped {
 		x.byExactName(best, d, d.name, 0)
 		return
 	}
-	allowed := 4
+	allowed := 4 // symbols that only one of the names has; a slip adds two at most
 	if d.stock == noStockWord {
-		allowed = 2 * (budgetOf(nameBudget[:], len(d.name)) / costBeside)
+		allowed = 2 * (budgetOf(nameBudget[:], len(d.name)) / costAdjacent)
 	}
-	for _, m := range x.near(d) {
-		if bits.OnesCount64(d.letters^m.letters) <= allowed {
-			x.byNearName(best, d, m)
+	for _, c := range x.candidatesFor(d) {
+		if bits.OnesCount64(d.letters^c.letters) <= allowed {
+			x.byNearName(best, d, c)
 		}
 	}
 }
 
-// byNearName offers the targets of one name, where that is near.
-func (x *Index) byNearName(best *suggestion, d *typedDomain, m mesh) {
-	n := &x.names[m.name]
+// byNearName offers the targets of c's name if it is within budget.
+func (x *Index) byNearName(best *suggestion, d *typedDomain, c candidate) {
+	n := &x.names[c.name]
 	budget := d.budget(n)
-	if least := leastCost(d.letters, m.letters); n.under&d.meant == 0 || least > 0 && least+int(n.least) > budget {
+	if least := leastCost(d.letters, c.letters); n.tlds&d.meant == 0 || least > 0 && least+int(n.least) > budget {
 		return
 	}
-	cost := x.keys.edits(d.name, x.text(n), budget)
-	if cost <= budget && isRoomy(d.name, x.text(n)) {
+	cost := x.confusion.edits(d.name, x.text(n), budget)
+	if cost <= budget && allowsSlip(d.name, x.text(n)) {
 		x.byEnding(best, d, n, cost, budget)
 	}
 }
 
-// budget is what may be spent on the way from n to d.
-func (d *typedDomain) budget(n *name) int {
-	if d.stock != noStockWord && d.stock == n.stock {
-		return budgetOf(compoundBudget[:], d.rest)
+// byExactName offers the targets called name. cost is that of the slip that
+// was undone to get name from d.
+func (x *Index) byExactName(best *suggestion, d *typedDomain, name []byte, cost int) {
+	first, last := x.ofLength(len(name))
+	for i := first; i < last; i++ {
+		if n := &x.names[i]; bytes.Equal(x.text(n), name) {
+			x.byEnding(best, d, n, cost, undoneBudget)
+		}
 	}
-	return budgetOf(nameBudget[:], min(len(d.name), int(n.size)))
 }
 
-// isRoomy reports whether the names leave room for a slip: where both are as
-// short as four letters, one letter for another makes some other short name,
-// so that only the very same letters in another order count.
-func isRoomy(typed, meant []byte) bool {
-	return len(typed) > 4 || len(typed) != len(meant) || letterSet(typed) == letterSet(meant)
+// byEnding offers the targets of n whose ending is close to that of d. cost is
+// the cost of the slips in the name. If it is not 0, it must be within budget
+// together with the rarity.
+func (x *Index) byEnding(best *suggestion, d *typedDomain, n *name, cost, budget int) {
+	for _, t := range x.targets[n.first:n.last] {
+		meant := x.ending(t)
+		switch {
+		case !t.tld.in(d.meant):
+		case bytes.Equal(d.ending, meant) && cost == 0:
+			best.offer(t, noSlip)
+		case bytes.Equal(d.ending, meant):
+			if cost+int(t.rarityInEnding) <= budget {
+				best.offer(t, cost+int(t.rarityInEnding))
+			}
+		case cost == 0 || cost+int(n.rarity) <= budget:
+			if slip := x.endingCost(d, meant); slip < farApart {
+				best.offer(t, cost+slip+int(t.rarity))
+			}
+		}
+	}
 }
 
-// leastCost is the least that slips between two names of these letters cost:
-// a letter that only one of them has took a slip of its own, and a slip mends
-// one letter of each at most.
+// allowsSlip reports whether the names are long enough for a slip. If both
+// have four letters, exchanging one gives another real name, so both must have
+// the same letters in another order.
+func allowsSlip(typed, meant []byte) bool {
+	return len(typed) > 4 || len(typed) != len(meant) || symbolSet(typed) == symbolSet(meant)
+}
+
+// leastCost returns a lower bound of the cost of slips between two names with
+// these sets of symbols: each symbol that only one of them has takes a slip,
+// and a slip can explain one such symbol of each.
 func leastCost(typed, meant uint64) int {
-	return costBeside * max(bits.OnesCount64(typed&^meant), bits.OnesCount64(meant&^typed))
-}
-
-// letterSet is the set of symbols in s.
-func letterSet(s []byte) (set uint64) {
-	for _, b := range s {
-		set |= 1 << (symbol(b) & 63)
-	}
-	return set
+	return costAdjacent * max(bits.OnesCount64(typed&^meant), bits.OnesCount64(meant&^typed))
 }

@@ -1,9 +1,9 @@
 package typo
 
-import keys "github.com/addrspec/addrspec/core/internal/keyboard"
+import "github.com/addrspec/addrspec/core/internal/keyboard"
 
-// Symbols of a host name, numbered so that a set of them fits one word:
-// letters 0 to 25, digits 26 to 35, hyphen 36, dot 37, anything else 38.
+// The symbols of a host name are numbered so that a set of them fits in one
+// word: letters 0 to 25, digits 26 to 35, hyphen 36, dot 37, any other byte 38.
 const symbols = 39
 
 var symbolOf = func() (table [256]uint8) {
@@ -18,31 +18,39 @@ var symbolOf = func() (table [256]uint8) {
 
 func symbol(b byte) uint8 { return symbolOf[b] }
 
-// alike are pairs that sound or look alike and so stand for each other in
-// names written from hearing or memory.
-const alike = "aeaoauayeiioiyouueeojyjhgjckcsszkqbdbpbvvwfvpfdtlil1i1o0xsmn"
-
-// keyboard tells, for each symbol, which others sit beside it on a keyboard
-// and which are like it.
-type keyboard struct {
-	beside, like [symbols]uint64
-}
-
-func newKeyboard() *keyboard {
-	k := new(keyboard)
-	for _, layout := range []keys.Layout{keys.QWERTY, keys.QWERTZ, keys.AZERTY} {
-		layout.Adjacent(func(a, b byte) { join(&k.beside, a, b) })
+// symbolSet returns the set of symbols in s.
+func symbolSet(s []byte) (set uint64) {
+	for _, b := range s {
+		set |= 1 << (symbol(b) & 63)
 	}
-	for i := 0; i+1 < len(alike); i += 2 {
-		join(&k.like, alike[i], alike[i+1])
+	return set
+}
+
+// alikePairs are pairs of letters that sound or look alike, so that one
+// replaces the other in names written from hearing or from memory.
+const alikePairs = "aeaoauayeiioiyouueeojyjhgjckcsszkqbdbpbvvwfvpfdtlil1i1o0xsmn"
+
+// confusion has, for each symbol, the set of symbols on adjacent keys and the
+// set of symbols that sound or look alike.
+type confusion struct {
+	adjacent, alike [symbols]uint64
+}
+
+func newConfusion() *confusion {
+	c := new(confusion)
+	for _, layout := range []keyboard.Layout{keyboard.QWERTY, keyboard.QWERTZ, keyboard.AZERTY} {
+		layout.Adjacent(func(a, b byte) { join(&c.adjacent, a, b) })
 	}
-	return k
+	for i := 0; i+1 < len(alikePairs); i += 2 {
+		join(&c.alike, alikePairs[i], alikePairs[i+1])
+	}
+	return c
 }
 
-func join(set *[symbols]uint64, a, b byte) {
-	set[symbol(a)] |= 1 << symbol(b)
-	set[symbol(b)] |= 1 << symbol(a)
+func join(sets *[symbols]uint64, a, b byte) {
+	sets[symbol(a)] |= 1 << symbol(b)
+	sets[symbol(b)] |= 1 << symbol(a)
 }
 
-func (k *keyboard) areBeside(a, b byte) bool { return k.beside[symbol(a)]>>(symbol(b)&63)&1 != 0 }
-func (k *keyboard) areAlike(a, b byte) bool  { return k.like[symbol(a)]>>(symbol(b)&63)&1 != 0 }
+func (c *confusion) areAdjacent(a, b byte) bool { return c.adjacent[symbol(a)]>>(symbol(b)&63)&1 != 0 }
+func (c *confusion) areAlike(a, b byte) bool    { return c.alike[symbol(a)]>>(symbol(b)&63)&1 != 0 }

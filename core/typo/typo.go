@@ -1,24 +1,25 @@
 // Package typo finds the mail provider that a domain misspells.
 //
-// It weighs two stories about a domain that is in no list. Either somebody
-// slipped on the way to a provider, which costs the slips (edits.go) and the
-// rarity of the provider (its rank among the targets); or the domain is real,
-// which is the likelier the shorter its name is. All costs are bits, so they
-// add. The provider wins where its cost stays within the budget that the
-// length of the name grants, and no other provider comes near it.
+// It compares two explanations of a domain that is in no list. Either the user
+// meant a provider: the cost is that of the slips (edits.go) plus the rarity of
+// the provider, by its rank among the targets. Or the domain is real: the
+// shorter its name, the more likely. All costs are in bits, so they add up. The
+// provider is suggested if its cost is within the budget that the length of the
+// name allows and no other provider comes close.
 //
-// The name (the first label) and the ending (the rest) are scored apart: an
-// ending outside the root zone cannot be real and so allows more slips, while
-// another real ending is another domain, never a slip, but for the omissions
-// in completed.
+// The name (the first label) and the ending (the rest) are scored separately.
+// An ending outside the root zone cannot be real, so it allows more slips.
+// Another ending inside it makes another domain, except for the omissions in
+// completed.
 //
-// It knows the targets and the top-level domains and nothing else; that a
-// domain is in use elsewhere, its caller knows from the lists.
+// The package has only the targets and the top-level domains. Whether a domain
+// is in use elsewhere is for the caller to check, in the lists.
 package typo
 
 import "bytes"
 
-// clearance is by how many bits the best suggestion must beat the next.
+// clearance is how many bits lower the cost of the best candidate must be than
+// that of the next.
 const clearance = 3
 
 var (
@@ -30,7 +31,7 @@ var (
 // noSlip is the cost of a domain that is a target.
 const noSlip = -1
 
-// suggestion is the best candidate so far and the cost of the next best.
+// suggestion is the best target so far, and the lowest cost of the others.
 type suggestion struct {
 	target     target
 	cost, next int
@@ -45,28 +46,28 @@ func (s *suggestion) offer(target target, cost int) {
 	}
 }
 
-// typedDomain is the domain asked about, in its parts.
+// typedDomain is the parts of the domain given to Suggest.
 type typedDomain struct {
 	text         []byte
-	name, ending []byte // a single label is all ending
-	top          []byte // the last label
-	letters      uint64 // of name
-	stock        uint8  // the stock word in name
-	rest         int    // how many letters of name are beside it
-	meant        topSet // the top-level domains that top may have been typed for
-	isTop        bool   // top is the top-level domain of some target
+	name, ending []byte // a single label is the ending
+	tld          []byte // the last label
+	letters      uint64 // set of the symbols of name
+	stock        uint8  // stock word in name
+	rest         int    // number of letters of name outside it
+	meant        tldSet // what tld may be typed for
+	hasTargetTLD bool   // tld is in the table of the targets' TLDs
 }
 
-// Suggest returns the target that domain misspells, or nil where it is one or
-// misspells none clearly. domain is lower case and in A-label form. The result
-// points into the targets.
+// Suggest returns the target that domain misspells. It returns nil if domain is
+// a target, misspells none, or two about equally well. domain is in lower case
+// and in A-label form. The result points into the targets.
 func (x *Index) Suggest(domain []byte) []byte {
-	domain, isSite := bytes.CutPrefix(domain, www) // a web address for a mail domain
+	domain, isSite := bytes.CutPrefix(domain, www) // a web site's name typed for a mail domain
 	best := suggestion{cost: farApart, next: farApart}
 	if name, ending, found := bytes.Cut(domain, dot); found {
-		x.weigh(&best, domain, name, ending)
+		x.search(&best, domain, name, ending)
 	} else {
-		x.weigh(&best, domain, nil, domain)
+		x.search(&best, domain, nil, domain)
 		x.byBareName(&best, domain)
 	}
 	if best.cost == noSlip && !isSite || best.next-best.cost < clearance {
@@ -75,45 +76,24 @@ func (x *Index) Suggest(domain []byte) []byte {
 	return x.domain(best.target)
 }
 
-// weigh offers every target that domain may be meant for.
-func (x *Index) weigh(best *suggestion, domain, name, ending []byte) {
-	top, letters := lastLabel(ending), letterSet(name)
+// search offers every target that domain may be meant for.
+func (x *Index) search(best *suggestion, domain, name, ending []byte) {
+	tld, letters := lastLabel(ending), symbolSet(name)
 	stock, rest := stockWordIn(name, letters)
-	meant, isTop := x.meantTops(top)
+	meant, hasTargetTLD := x.meantTLDs(tld)
 	if meant == 0 {
 		return
 	}
-	var d typedDomain // whole literals are made elsewhere and copied
-	d.text, d.name, d.ending, d.top = domain, name, ending, top
+	var d typedDomain // a composite literal would be built elsewhere and copied
+	d.text, d.name, d.ending, d.tld = domain, name, ending, tld
 	d.letters, d.stock, d.rest = letters, stock, rest
-	d.meant, d.isTop = meant, isTop
+	d.meant, d.hasTargetTLD = meant, hasTargetTLD
 	if len(name) > 0 {
 		x.byName(best, &d)
 		x.byExactName(best, &d, withoutFront(name), costFront)
-		x.byExactName(best, &d, once(name), costTwice)
+		x.byExactName(best, &d, half(name), costTwice)
 	}
 	if best.cost == farApart && d.mayMissDot() {
 		x.byLetters(best, &d)
-	}
-}
-
-// byEnding offers the targets of n by their endings. cost is what the name
-// cost; unless it is exact, that and its rarity must stay within budget.
-func (x *Index) byEnding(best *suggestion, d *typedDomain, n *name, cost, budget int) {
-	for _, t := range x.targets[n.first:n.last] {
-		meant := x.ending(t)
-		switch {
-		case !t.top.in(d.meant):
-		case bytes.Equal(d.ending, meant) && cost == 0:
-			best.offer(t, noSlip)
-		case bytes.Equal(d.ending, meant):
-			if cost+int(t.rarityInEnding) <= budget {
-				best.offer(t, cost+int(t.rarityInEnding))
-			}
-		case cost == 0 || cost+int(n.rarity) <= budget:
-			if slip := x.endingCost(d, meant); slip < farApart {
-				best.offer(t, cost+slip+int(t.rarity))
-			}
-		}
 	}
 }

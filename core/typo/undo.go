@@ -2,31 +2,20 @@ package typo
 
 import "bytes"
 
-// Slips that are undone rather than measured, since no count of letters tells
-// how little they change.
+// Some slips change many letters at once, so an edit distance overrates them.
+// They are undone first; what remains must be a target or its name.
 const (
 	costMisplacedDot = 8  // "gmailcom", "yahooc.om", "t.online.de"
-	costFront        = 8  // "1975yahoo.com": part of the local part slid over; "wwwgmail.com"
+	costFront        = 8  // "1975yahoo.com", where part of the local part moved; "wwwgmail.com"
 	costTwice        = 8  // "gmailgmail.com"
-	undoneBudget     = 11 // room for the best-known names alone
+	undoneBudget     = 11 // enough for the best-known names only
 	costNoEnding     = 6  // "hotmail"
-	shortestBare     = 5  // names without an ending: at least as long,
-	rarestBare       = 4  // and no rarer than this
+	shortestBare     = 5  // length of the shortest name that is recognized without an ending
+	rarestBare       = 4  // rarity of the rarest
 )
 
-// byExactName offers the targets called name, what is left of the typed one
-// once a slip is undone, which costs cost.
-func (x *Index) byExactName(best *suggestion, d *typedDomain, name []byte, cost int) {
-	first, last := x.sized(len(name))
-	for i := first; i < last; i++ {
-		if n := &x.names[i]; bytes.Equal(x.text(n), name) {
-			x.byEnding(best, d, n, cost, undoneBudget)
-		}
-	}
-}
-
-// withoutFront cuts "www" or two or more digits off the front of name; nil
-// where there are none.
+// withoutFront returns name without "www" or two or more digits at its front;
+// nil if it has neither.
 func withoutFront(name []byte) []byte {
 	if rest, found := bytes.CutPrefix(name, www[:3]); found {
 		return rest
@@ -41,8 +30,8 @@ func withoutFront(name []byte) []byte {
 	return name[digits:]
 }
 
-// once returns the half of a name written twice; nil for another.
-func once(name []byte) []byte {
+// half returns half of name if both halves are equal, otherwise nil.
+func half(name []byte) []byte {
 	half := len(name) / 2
 	if len(name)%2 != 0 || !bytes.Equal(name[:half], name[half:]) {
 		return nil
@@ -50,24 +39,24 @@ func once(name []byte) []byte {
 	return name[:half]
 }
 
-// byLetters offers the targets whose letters are those of domain with the dot
-// left out or misplaced.
+// byLetters offers the targets that differ from d only by a dot left out or
+// misplaced.
 func (x *Index) byLetters(best *suggestion, d *typedDomain) {
 	for _, t := range x.targets {
-		if t.top.in(d.meant) && equalButDots(d.text, x.domain(t)) {
+		if t.tld.in(d.meant) && equalButDots(d.text, x.domain(t)) {
 			best.offer(t, costMisplacedDot+int(t.rarity))
 		}
 	}
 }
 
-// mayMissDot tells the few domains worth a pass over all targets from the many
-// that end well.
+// mayMissDot reports whether d may have a dot left out or misplaced. Most
+// domains may not, and byLetters compares with every target.
 func (d *typedDomain) mayMissDot() bool {
-	return len(d.name) < 2 || !d.isTop || bytes.HasSuffix(d.name, com) || bytes.HasSuffix(d.name, com[:2])
+	return len(d.name) < 2 || !d.hasTargetTLD || bytes.HasSuffix(d.name, com) || bytes.HasSuffix(d.name, com[:2])
 }
 
-// equalButDots reports whether a and b are the same once every dot is dropped,
-// and a has no more of them, or one in place of a hyphen.
+// equalButDots reports whether a and b are equal without their dots. a may have
+// a dot for a hyphen of b, but no more dots than b besides.
 func equalButDots(a, b []byte) bool {
 	i, j, dots := 0, 0, 0
 	for i < len(a) || j < len(b) {
@@ -87,10 +76,10 @@ func equalButDots(a, b []byte) bool {
 	return dots <= 0
 }
 
-// byBareName offers the targets called name, which has no ending at all. Only
-// a name that is known to all and is no word says as much.
+// byBareName offers the targets called name, which was typed without an ending.
+// A short or rare name may be a word, so it matches none.
 func (x *Index) byBareName(best *suggestion, name []byte) {
-	first, last := x.sized(len(name))
+	first, last := x.ofLength(len(name))
 	for _, n := range x.names[first:last] {
 		if len(name) >= shortestBare && n.rarity <= rarestBare && bytes.Equal(x.text(&n), name) {
 			for _, t := range x.targets[n.first:n.last] {
