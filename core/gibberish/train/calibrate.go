@@ -6,24 +6,25 @@ import (
 	"github.com/addrspec/addrspec/core/gibberish/internal/model"
 )
 
-// prior is how common random local parts are taken to be.
+// prior is the assumed share of random local parts.
 const prior = 0.1
 
-// confidence flattens the curve: the names and the random strings of the
-// world are more varied than those made up here, so certainty is less.
+// confidence flattens the curve. Real names and random strings are more varied
+// than the generated ones, so the true certainty is lower.
 const confidence = 0.7
 
+// steps is the number of entries in the table of probabilities.
 const steps = 2 * model.Reach / model.Grain
 
 // calibrate returns the probability, in hundredths, that a local part with a
-// given sum is random: a logistic curve of the sum (Platt scaling) fitted to
-// local parts the weights were not fitted to.
-func calibrate(weights string, m *maker, samples int) []byte {
-	var real, random [steps]float64 // how many have each sum, weighed by the prior
-	var text model.Name
+// given sum is random: a logistic curve of the sum (Platt scaling), fitted to
+// local parts that the weights were not fitted to.
+func calibrate(weights string, g *generator, samples int) []byte {
+	var real, random [steps]float64 // how many have each sum, weighted by the prior
+	var name model.Name
 	for range samples {
-		name, label := m.sample()
-		sum, ok := text.Sum(weights, []byte(name))
+		local, label := g.sample()
+		sum, ok := name.Sum(weights, []byte(local))
 		if !ok {
 			continue
 		}
@@ -42,7 +43,7 @@ func calibrate(weights string, m *maker, samples int) []byte {
 	return table
 }
 
-// step is the place of a sum's probability.
+// step returns the index of a sum's probability.
 func step(sum int) int {
 	return (max(-model.Reach, min(sum, model.Reach-1)) + model.Reach) / model.Grain
 }

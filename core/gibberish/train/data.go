@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// data is the data folder: names.txt, places.txt and words.txt from packages,
-// own.txt written by hand.
+// data is the content of the data folder: names.txt, places.txt and words.txt
+// from packages, own.txt written by hand.
 type data struct {
 	names, towns, words sections
 	digest              string // of the files
 }
 
-// sections are lists of words under a key: "cs first", "CZ", "cs".
+// sections are lists of words by key: "cs first", "CZ", "cs".
 type sections map[string][]string
 
 func read(dir string) (*data, error) {
@@ -38,7 +38,7 @@ func read(dir string) (*data, error) {
 	return d, nil
 }
 
-// parse adds the sections of a file to those there are.
+// parse adds the sections of a file. A section that exists already grows.
 func (s sections) parse(text string) error {
 	key := ""
 	for i, line := range strings.Split(text, "\n") {
@@ -55,7 +55,7 @@ func (s sections) parse(text string) error {
 	return nil
 }
 
-// keys are the keys in order, so that every run walks them alike.
+// keys returns the keys in sorted order, so that every run uses the same one.
 func (s sections) keys() []string {
 	var all []string
 	for key := range s {
@@ -65,7 +65,7 @@ func (s sections) keys() []string {
 	return all
 }
 
-// lists are the sections that keep lets in, in order.
+// lists returns the sections whose key passes keep, sorted by key.
 func (s sections) lists(keep func(key string) bool) (all [][]string) {
 	for _, key := range s.keys() {
 		if keep(key) {

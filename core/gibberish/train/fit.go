@@ -6,8 +6,8 @@ import (
 	"github.com/addrspec/addrspec/core/gibberish/internal/model"
 )
 
-// fit finds the weights by logistic regression: one pass over samples drawn
-// afresh, with AdaGrad step sizes.
+// fit finds the weights by logistic regression: one pass over freshly generated
+// samples, with AdaGrad step sizes.
 type fit struct {
 	weight  [model.TableSize]float64
 	squares [model.TableSize]float64
@@ -15,34 +15,34 @@ type fit struct {
 
 const (
 	stepSize = 0.15
-	decay    = 2e-6 // pulls a weight to zero each time it is used
+	decay    = 2e-6 // moves a weight towards zero each time it is used
 )
 
-func (f *fit) learn(m *maker, samples int) {
+func (f *fit) learn(g *generator, samples int) {
 	for i := range f.squares {
 		f.squares[i] = 1
 	}
 	var readings [][]uint16
 	for n := range samples {
-		name, label := m.sample()
+		name, label := g.sample()
 		readings = model.Readings(readings[:0], []byte(name))
 		if len(readings) == 0 {
 			continue
 		}
 		rate := stepSize * (1 - float64(n)/float64(samples))
-		f.step(f.lower(readings), label, rate, m)
+		f.step(f.lower(readings), label, rate, g)
 	}
 }
 
-// sample is a made-up local part and 1 where it is random, else 0.
-func (m *maker) sample() (string, float64) {
-	if m.odds(2) {
-		return m.random(), 1
+// sample returns a generated local part, and 1 if it is random, else 0.
+func (g *generator) sample() (string, float64) {
+	if g.oneIn(2) {
+		return g.random(), 1
 	}
-	return m.real(), 0
+	return g.real(), 0
 }
 
-// lower returns the reading with the lower sum, the one that Score takes.
+// lower returns the reading with the lower sum, which model.Name.Sum also uses.
 func (f *fit) lower(readings [][]uint16) []uint16 {
 	best, least := 0, math.Inf(1)
 	for i, r := range readings {
@@ -61,11 +61,11 @@ func (f *fit) sum(features []uint16) float64 {
 	return s
 }
 
-// step moves the weights of one sample against its error. Now and then the
-// longer sequences are left out, so that the shorter ones carry weight of
-// their own: they are what an unknown name has in common with known ones.
-func (f *fit) step(features []uint16, label, rate float64, m *maker) {
-	if m.odds(3) {
+// step moves the weights of one sample against its error. One time in three it
+// leaves out the 4-grams and 5-grams, so that the trigrams get useful weights
+// of their own: an unknown name shares trigrams with known ones more often.
+func (f *fit) step(features []uint16, label, rate float64, g *generator) {
+	if g.oneIn(3) {
 		features = short(features)
 	}
 	slope := logistic(f.sum(features)) - label
@@ -75,6 +75,7 @@ func (f *fit) step(features []uint16, label, rate float64, m *maker) {
 	}
 }
 
+// short returns features without the 4-grams and 5-grams.
 func short(features []uint16) []uint16 {
 	var kept []uint16
 	for _, i := range features {
@@ -87,10 +88,10 @@ func short(features []uint16) []uint16 {
 
 func logistic(x float64) float64 { return 1 / (1 + exp(-max(-40, min(x, 40)))) }
 
-// exp is e to the power of x, by its series for a small part of x, raised
-// again. math.Exp is assembly on some processors and differs in the last bit;
-// the conversions here and elsewhere keep others from fusing operations. So
-// training gives the same bytes on every host.
+// exp returns e to the power of x: the power series of x/4096, squared 12 times.
+// It gives the same bits on every host, unlike math.Exp, which is assembly on
+// some processors. For the same reason, conversions to float64 here and
+// elsewhere keep the compiler from fusing a multiplication and an addition.
 func exp(x float64) float64 {
 	const halvings = 12
 	x /= 1 << halvings
@@ -105,7 +106,7 @@ func exp(x float64) float64 {
 	return sum
 }
 
-// quantized rounds a weight to whole steps that fit a byte.
+// quantized rounds a weight to a whole number of steps that fits in a byte.
 func quantized(w float64) int8 {
 	return int8(max(-127, min(127, math.Round(w*model.Unit))))
 }

@@ -7,129 +7,130 @@ import (
 	"strings"
 )
 
-// maker makes up local parts. The same seed gives the same ones.
-type maker struct {
+// generator generates local parts. The same seed gives the same ones.
+type generator struct {
 	*rand.Rand
 	*lexicon
-	weights     []float64 // running sum over peoples
+	cumulative  []float64 // weights of the cultures, summed up
 	randomKinds []kind
 }
 
-func newMaker(seed uint64, l *lexicon) *maker {
-	m := &maker{Rand: rand.New(rand.NewPCG(seed, 1)), lexicon: l, randomKinds: randomKinds}
+func newGenerator(seed uint64, l *lexicon) *generator {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), lexicon: l, randomKinds: randomKinds}
 	sum := 0.0
-	for _, p := range l.peoples { // large lists weigh more, but not by their size
-		sum += math.Sqrt(float64(min(len(p.first)+len(p.last), 1000)))
-		m.weights = append(m.weights, sum)
+	for _, c := range l.cultures { // by the square root, so that long lists do not dominate
+		sum += math.Sqrt(float64(min(len(c.first)+len(c.last), 1000)))
+		g.cumulative = append(g.cumulative, sum)
 	}
-	return m
+	return g
 }
 
-// kind is a kind of local part and how often it is made, out of all.
+// kind is a kind of local part. Its weight is relative to those of the others.
 type kind struct {
-	name  string
-	often int
-	make  func(*maker) string
+	name   string
+	weight int
+	make   func(*generator) string
 }
 
-func (m *maker) choose(kinds []kind) string {
+func (g *generator) choose(kinds []kind) string {
 	all := 0
 	for _, k := range kinds {
-		all += k.often
+		all += k.weight
 	}
-	n := m.IntN(all)
+	n := g.IntN(all)
 	for _, k := range kinds {
-		if n -= k.often; n < 0 {
-			return k.make(m)
+		if n -= k.weight; n < 0 {
+			return k.make(g)
 		}
 	}
 	panic("unreachable")
 }
 
-// pick draws one of a list; an empty list has the empty word.
-func pick[T any](m *maker, from []T) (one T) {
+// pick returns a random element of from, or the zero value if from is empty.
+func pick[T any](g *generator, from []T) (one T) {
 	if len(from) > 0 {
-		one = from[m.IntN(len(from))]
+		one = from[g.IntN(len(from))]
 	}
 	return one
 }
 
-// odds is true once in n.
-func (m *maker) odds(n int) bool { return m.IntN(n) == 0 }
+// oneIn returns true with probability 1/n.
+func (g *generator) oneIn(n int) bool { return g.IntN(n) == 0 }
 
-func (m *maker) people() *people {
-	x := m.Float64() * m.weights[len(m.weights)-1]
-	for i, w := range m.weights {
-		if x < w {
-			return &m.peoples[i]
+func (g *generator) culture() *culture {
+	x := g.Float64() * g.cumulative[len(g.cumulative)-1]
+	for i, sum := range g.cumulative {
+		if x < sum {
+			return &g.cultures[i]
 		}
 	}
-	return &m.peoples[0]
+	return &g.cultures[0]
 }
 
-// name picks a first and a last name, of one people as a rule. Towns stand in
-// for last names now and then, since surnames sound like them.
-func (m *maker) name() (first, last string) {
-	p := m.people()
-	first, last = pick(m, p.first), pick(m, p.last)
-	switch odd := m.IntN(12); {
+// name picks a first and a last name, usually of one culture. One last name in
+// twelve is of another culture, and one a town's, since surnames resemble towns.
+func (g *generator) name() (first, last string) {
+	c := g.culture()
+	first, last = pick(g, c.first), pick(g, c.last)
+	switch odd := g.IntN(12); {
 	case odd == 0:
-		last = pick(m, m.people().last)
-	case odd == 1 && len(m.towns) > 0:
-		last = pick(m, pick(m, m.towns))
+		last = pick(g, g.culture().last)
+	case odd == 1 && len(g.towns) > 0:
+		last = pick(g, pick(g, g.towns))
 	}
 	return first, last
 }
 
-// word picks a word, English more often than any other language's.
-func (m *maker) word() string {
-	if m.odds(4) {
-		return pick(m, m.english)
+// word picks a word: English one time in four, otherwise of any language.
+func (g *generator) word() string {
+	if g.oneIn(4) {
+		return pick(g, g.english)
 	}
-	return pick(m, pick(m, m.words))
+	return pick(g, pick(g, g.words))
 }
 
-func (m *maker) separator() string { return pick(m, []string{".", ".", ".", "_", "-"}) }
+func (g *generator) separator() string { return pick(g, []string{".", ".", ".", "_", "-"}) }
 
-func (m *maker) maybeSeparator() string {
-	if m.odds(2) {
+func (g *generator) maybeSeparator() string {
+	if g.oneIn(2) {
 		return ""
 	}
-	return m.separator()
+	return g.separator()
 }
 
-// number is a number as people add one: years above all, sometimes a date or
-// a telephone number.
-func (m *maker) number() string {
-	switch m.IntN(11) {
+// number returns a number such as people append: mostly years and short
+// numbers, sometimes the digits of a date or of a telephone number.
+func (g *generator) number() string {
+	switch g.IntN(11) {
 	case 0, 1, 2:
-		return strconv.Itoa(1950 + m.IntN(75))
+		return strconv.Itoa(1950 + g.IntN(75))
 	case 3, 4, 5:
-		return m.digits(2)
+		return g.digits(2)
 	case 6, 7:
-		return m.digits(1)
+		return g.digits(1)
 	case 8:
-		return m.digits(3)
+		return g.digits(3)
 	case 9:
-		return m.digits(5 + m.IntN(7))
+		return g.digits(5 + g.IntN(7))
 	}
-	return pick(m, []string{m.digits(4), "_" + m.digits(2), "." + m.digits(2), "123", "007", "1234"})
+	return pick(g, []string{g.digits(4), "_" + g.digits(2), "." + g.digits(2), "123", "007", "1234"})
 }
 
-func (m *maker) maybeNumber(odds int) string {
-	if m.odds(odds) {
-		return m.number()
+// maybeNumber returns a number one time in n, otherwise "".
+func (g *generator) maybeNumber(n int) string {
+	if g.oneIn(n) {
+		return g.number()
 	}
 	return ""
 }
 
-func (m *maker) digits(n int) string { return m.from(digitSet, n, n) }
+func (g *generator) digits(n int) string { return g.from(digitSet, n, n) }
 
-// from draws least to most characters of set.
-func (m *maker) from(set string, least, most int) string {
+// from returns least to most characters of set.
+func (g *generator) from(set string, least, most int) string {
 	var b strings.Builder
-	for range least + m.IntN(most-least+1) {
-		b.WriteByte(set[m.IntN(len(set))])
+	for range least + g.IntN(most-least+1) {
+		b.WriteByte(set[g.IntN(len(set))])
 	}
 	return b.String()
 }

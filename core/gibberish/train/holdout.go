@@ -8,9 +8,10 @@ import (
 	"github.com/addrspec/addrspec/core/gibberish/internal/model"
 )
 
-// unseenPeoples are groups of peoples that are left out together, names,
-// towns and words: each with its neighbours, so that no close kin is left.
-var unseenPeoples = []string{
+// heldOutCultures are groups of keys of names, towns and words that are left
+// out together: each culture with its neighbours, so that no close relative
+// remains in the training data.
+var heldOutCultures = []string{
 	"vi th lo km my VN TH LA KH MM",
 	"ko ja KR KP JP",
 	"zh tw hk sg CN TW HK",
@@ -26,38 +27,39 @@ var unseenPeoples = []string{
 	"id ms jv ph tl ID MY PH BN", "mn hmn MN", "inu amer GL PE BO GT",
 }
 
-// drawn is how many local parts a left-out group is judged by.
-const drawn = 20_000
+// scored is how many local parts of a left-out group are scored.
+const scored = 20_000
 
-// holdOut trains without each group of peoples, then without each make of
-// random strings, and prints how many of that group are called gibberish.
+// holdOut trains without each group of cultures, then without each kind of
+// random string, and prints the percentage of that group that is flagged.
 func holdOut(d *data, samples int) {
-	for _, group := range unseenPeoples {
+	for _, group := range heldOutCultures {
 		keys := strings.Fields(group)
-		among := func(key string) bool { return slices.Contains(keys, key) }
-		seen := d.lexicon(func(key string) bool { return !among(key) })
-		made := train(newMaker(1, seen), samples)
-		called := calledGibberish(made, newMaker(3, d.lexicon(among)), person)
-		fmt.Printf("people flagged, unseen  %5.2f %%  %s\n", called, group)
+		inGroup := func(key string) bool { return slices.Contains(keys, key) }
+		rest := d.lexicon(func(key string) bool { return !inGroup(key) })
+		trained := train(newGenerator(1, rest), samples)
+		flagged := flaggedPercent(trained, newGenerator(3, d.lexicon(inGroup)), person)
+		fmt.Printf("culture left out, flagged     %5.2f %%  %s\n", flagged, group)
 	}
 	all := d.lexicon(everything)
 	for i, unseen := range randomKinds {
-		m := newMaker(1, all)
-		m.randomKinds = slices.Delete(slices.Clone(randomKinds), i, i+1)
-		called := calledGibberish(train(m, samples), newMaker(3, all), unseen.make)
-		fmt.Printf("random caught, unseen  %5.2f %%  %s\n", called, unseen.name)
+		g := newGenerator(1, all)
+		g.randomKinds = slices.Delete(slices.Clone(randomKinds), i, i+1)
+		flagged := flaggedPercent(train(g, samples), newGenerator(3, all), unseen.make)
+		fmt.Printf("random kind left out, caught  %5.2f %%  %s\n", flagged, unseen.name)
 	}
 }
 
-// calledGibberish is how many of a hundred get one half or more.
-func calledGibberish(made []byte, m *maker, make func(*maker) string) float64 {
-	weights, probabilities := string(made[:model.TableSize]), made[model.TableSize:]
-	called := 0
-	var text model.Name
-	for range drawn {
-		if sum, ok := text.Sum(weights, []byte(make(m))); ok && probabilities[step(sum)] >= 50 {
-			called++
+// flaggedPercent returns the percentage of local parts that trained gives a
+// probability of one half or more.
+func flaggedPercent(trained []byte, g *generator, make func(*generator) string) float64 {
+	weights, probabilities := string(trained[:model.TableSize]), trained[model.TableSize:]
+	flagged := 0
+	var name model.Name
+	for range scored {
+		if sum, ok := name.Sum(weights, []byte(make(g))); ok && probabilities[step(sum)] >= 50 {
+			flagged++
 		}
 	}
-	return 100 * float64(called) / drawn
+	return 100 * float64(flagged) / scored
 }

@@ -5,25 +5,26 @@ import (
 	"strings"
 )
 
-// lexicon is what local parts are made up from.
+// lexicon is the words that local parts are generated from.
 type lexicon struct {
-	peoples  []people
+	cultures []culture
 	towns    [][]string // by country
 	words    [][]string // by language
 	english  []string
-	firsts   []string // first names of every people
+	firsts   []string // first names of all cultures
 	acronyms []string
 }
 
-// people is a people's first and last names.
-type people struct {
+// culture is the first and last names of one culture.
+type culture struct {
 	key         string
 	first, last []string
 }
 
 func everything(string) bool { return true }
 
-// lexicon takes the peoples, countries and languages that keep lets in.
+// lexicon returns the cultures, countries and languages whose key passes keep.
+// English words and acronyms are always included.
 func (d *data) lexicon(keep func(key string) bool) *lexicon {
 	l := &lexicon{
 		towns:    d.towns.lists(keep),
@@ -34,39 +35,40 @@ func (d *data) lexicon(keep func(key string) bool) *lexicon {
 	for _, section := range d.names.keys() {
 		key, part, isName := strings.Cut(section, " ")
 		if isName && keep(key) {
-			l.people(key).add(part, d.names[section])
+			l.culture(key).add(part, d.names[section])
 		}
 	}
-	for i := range l.peoples {
-		l.peoples[i].complete()
-		l.firsts = append(l.firsts, l.peoples[i].first...)
+	for i := range l.cultures {
+		l.cultures[i].complete()
+		l.firsts = append(l.firsts, l.cultures[i].first...)
 	}
 	return l
 }
 
-// people returns the people with this key, the last one or a new one: keys
-// come in order.
-func (l *lexicon) people(key string) *people {
-	if n := len(l.peoples); n == 0 || l.peoples[n-1].key != key {
-		l.peoples = append(l.peoples, people{key: key})
+// culture returns the culture with this key, adding it if the last one has
+// another: keys arrive sorted.
+func (l *lexicon) culture(key string) *culture {
+	if n := len(l.cultures); n == 0 || l.cultures[n-1].key != key {
+		l.cultures = append(l.cultures, culture{key: key})
 	}
-	return &l.peoples[len(l.peoples)-1]
+	return &l.cultures[len(l.cultures)-1]
 }
 
-func (p *people) add(part string, names []string) {
+func (c *culture) add(part string, names []string) {
 	if part == "last" {
-		p.last = append(p.last, names...)
+		c.last = append(c.last, names...)
 	} else {
-		p.first = append(p.first, names...)
+		c.first = append(c.first, names...)
 	}
 }
 
-// complete lends a people without first or last names those it has.
-func (p *people) complete() {
-	if len(p.first) == 0 {
-		p.first = p.last
+// complete uses last names as first names if c has no first names, and the
+// reverse.
+func (c *culture) complete() {
+	if len(c.first) == 0 {
+		c.first = c.last
 	}
-	if len(p.last) == 0 {
-		p.last = p.first
+	if len(c.last) == 0 {
+		c.last = c.first
 	}
 }

@@ -1,20 +1,21 @@
-// Command train makes core/gibberish/model.bin from the names and words in
-// core/gibberish/data:
+// Command train makes core/gibberish/internal/model/model.bin from the names
+// and words in core/gibberish/data:
 //
 //	go run ./core/gibberish/train            trains and writes the model
 //	go run ./core/gibberish/train -check     trains and compares with the model in use
-//	go run ./core/gibberish/train -holdout   tells what peoples and makes of random
-//	                                         strings get that a model has never seen
+//	go run ./core/gibberish/train -holdout   trains without one culture or one kind of
+//	                                         random string at a time and scores those
 //
-// It is deterministic on every host: the same data give the same bytes. The
-// data come from public packages by way of package main in gather.
+// The same data give the same bytes on every host. Package main in gather
+// collects the data. Start reading with train, below, then real.go and
+// random.go, which generate the samples.
 package main
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"flag"
-	"fmt"
 	"log"
 	"os"
 
@@ -23,50 +24,50 @@ import (
 
 func main() {
 	dir := flag.String("data", "core/gibberish/data", "folder of names and words")
-	out := flag.String("out", "core/gibberish/model.bin", "file to write")
-	check := flag.Bool("check", false, "write nothing; exit 1 unless training gives the model in use")
-	unseen := flag.Bool("holdout", false, "write nothing; train without some peoples and makes, and print what they get")
-	samples := flag.Int("samples", 10_000_000, "how many local parts to learn from")
+	out := flag.String("out", "core/gibberish/internal/model/model.bin", "file to write")
+	check := flag.Bool("check", false, "write nothing; exit 1 if training gives another model than the one in use")
+	holdout := flag.Bool("holdout", false, "write nothing; train without each group of cultures and each kind of random string, and print how many of them are flagged")
+	samples := flag.Int("samples", 10_000_000, "how many local parts to train on")
 	flag.Parse()
-	if err := run(*dir, *out, *check, *unseen, *samples); err != nil {
+	if err := run(*dir, *out, *check, *holdout, *samples); err != nil {
 		log.Fatal("train: ", err)
 	}
 }
 
-func run(dir, out string, check, unseen bool, samples int) error {
+func run(dir, out string, check, holdout bool, samples int) error {
 	d, err := read(dir)
 	if err != nil {
 		return err
 	}
-	if unseen {
+	if holdout {
 		holdOut(d, samples/4)
 		return nil
 	}
-	made := signed(train(newMaker(1, d.lexicon(everything)), samples), d.digest)
+	trained := signed(train(newGenerator(1, d.lexicon(everything)), samples), d.digest)
 	if !check {
-		return os.WriteFile(out, made, 0o644)
+		return os.WriteFile(out, trained, 0o644)
 	}
-	if string(made) != model.Trained {
-		return fmt.Errorf("the data give another model than the one in use: run without -check")
+	if string(trained) != model.Trained {
+		return errors.New("training gives another model than the one in use: run without -check to replace it")
 	}
 	return nil
 }
 
-// train returns weights, and behind them the probabilities by sum.
-func train(m *maker, samples int) []byte {
+// train returns the weights, followed by the probabilities by sum.
+func train(g *generator, samples int) []byte {
 	var f fit
-	f.learn(m, samples)
-	var made []byte
+	f.learn(g, samples)
+	var trained []byte
 	for _, w := range f.weight {
-		made = append(made, byte(quantized(w)))
+		trained = append(trained, byte(quantized(w)))
 	}
-	return append(made, calibrate(string(made), m, samples/16)...)
+	return append(trained, calibrate(string(trained), g, samples/16)...)
 }
 
-// signed appends the model's version and the digest of its data.
-func signed(made []byte, dataDigest string) []byte {
-	made = append(made, digestOf(made)...)
-	return append(made, dataDigest...)
+// signed appends the version of the model and the digest of its data.
+func signed(trained []byte, dataDigest string) []byte {
+	trained = append(trained, digestOf(trained)...)
+	return append(trained, dataDigest...)
 }
 
 func digestOf(b []byte) string {

@@ -2,103 +2,105 @@ package main
 
 import "strings"
 
-// A pattern says how a local part is written, a character for each piece:
+// A pattern describes how a local part is written, a character for each piece:
 //
-//	F f  a first name, its initial       L l  the last name, its initial
-//	M m  another first name, its initial O    another last name
-//	p P  the beginning of F, of L        q    one to four letters of L
-//	E    an English word                 W w  a word, the initial of a word
-//	V    a word, of one language within a pattern
-//	T    a town                          A    an acronym
-//	. ?  a separator, or perhaps one     # + % a number, once in two, once in four
+//	F f  a first name, its initial         L l  the last name, its initial
+//	M m  another first name, its initial   O    another last name
+//	p P  the start of F, of L              q    one to four letters of L
+//	E    an English word                   W w  a word, the initial of a word
+//	V    a word; all V of a pattern are of one language
+//	T    a town                            A    an acronym
+//	. ?  a separator, perhaps one          # + % a number, one time in two, in four
 //	d D  two to four digits, three to eleven
 //	!    F shortened, doubled or drawn out
-//	i    an ending that makes F smaller  x    a frame, the same at either end
-//	H h  what comes before or after a handle
-//	C c  what comes after or before a company's name
-//	R r  a function, a region            K    an account
-//	k    a word with a digit in it       S    an exclamation
+//	i    a diminutive suffix               x    a frame; all x of a pattern are the same
+//	H h  a prefix or suffix of a handle
+//	C c  a suffix or prefix of a company
+//	R r  a role, a region                  K    a word for an account
+//	k    a word with a digit in it         S    an exclamation
 type pattern string
 
-// cast is who and what the pieces of one local part stand for.
-type cast struct {
-	*maker
+// parts has the values of one local part that its pieces share, and the
+// generator for the others.
+type parts struct {
+	*generator
 	first, last, middle, other, frame string
 	language                          []string
 }
 
-// like makes local parts by patterns, parted by spaces, each as often.
-func like(patterns string) func(*maker) string {
+// patterns returns a function that generates local parts by patterns, separated
+// by spaces, each as often as the others.
+func patterns(patterns string) func(*generator) string {
 	all := strings.Fields(patterns)
-	return func(m *maker) string { return m.write(pattern(pick(m, all))) }
+	return func(g *generator) string { return g.write(pattern(pick(g, all))) }
 }
 
-func (m *maker) write(p pattern) string {
-	c := cast{maker: m, frame: pick(m, frames), language: m.english}
-	c.first, c.last = m.name()
-	c.middle, c.other = m.name()
-	if !m.odds(3) {
-		c.language = pick(m, m.words)
+func (g *generator) write(form pattern) string {
+	p := parts{generator: g, frame: pick(g, frames), language: g.english}
+	p.first, p.last = g.name()
+	p.middle, p.other = g.name()
+	if !g.oneIn(3) {
+		p.language = pick(g, g.words)
 	}
 	var b strings.Builder
-	for _, piece := range p {
-		b.WriteString(pieces[piece](c))
+	for _, piece := range form {
+		b.WriteString(pieces[piece](p))
 	}
 	return b.String()
 }
 
-var pieces = map[rune]func(cast) string{
-	'F': func(c cast) string { return c.first },
-	'f': func(c cast) string { return cut(c.first, 1) },
-	'L': func(c cast) string { return c.last },
-	'l': func(c cast) string { return cut(c.last, 1) },
-	'M': func(c cast) string { return c.middle },
-	'm': func(c cast) string { return cut(c.middle, 1) },
-	'O': func(c cast) string { return c.other },
-	'p': func(c cast) string { return cut(c.first, 2+c.IntN(2)) },
-	'P': func(c cast) string { return cut(c.last, 3+c.IntN(5)) },
-	'q': func(c cast) string { return cut(c.last, 1+c.IntN(4)) },
-	'E': func(c cast) string { return pick(c.maker, c.english) },
-	'W': func(c cast) string { return c.word() },
-	'w': func(c cast) string { return cut(c.word(), 1) },
-	'V': func(c cast) string { return pick(c.maker, c.language) },
-	'T': func(c cast) string { return pick(c.maker, pick(c.maker, c.towns)) },
-	'A': func(c cast) string { return pick(c.maker, c.acronyms) },
-	'.': func(c cast) string { return c.separator() },
-	'?': func(c cast) string { return c.maybeSeparator() },
-	'#': func(c cast) string { return c.number() },
-	'+': func(c cast) string { return c.maybeNumber(2) },
-	'%': func(c cast) string { return c.maybeNumber(4) },
-	'd': func(c cast) string { return c.digits(2 + c.IntN(3)) },
-	'D': func(c cast) string { return c.digits(3 + c.IntN(9)) },
-	'!': func(c cast) string { return c.nickname() },
-	'i': func(c cast) string { return pick(c.maker, diminutive) },
-	'x': func(c cast) string { return c.frame },
-	'H': func(c cast) string { return pick(c.maker, handlePrefixes) },
-	'h': func(c cast) string { return pick(c.maker, handleSuffixes) },
-	'C': func(c cast) string { return pick(c.maker, companySuffixes) },
-	'c': func(c cast) string { return pick(c.maker, companyPrefixes) },
-	'R': func(c cast) string { return pick(c.maker, roleWords) },
-	'r': func(c cast) string { return pick(c.maker, places) },
-	'K': func(c cast) string { return pick(c.maker, accountWords) },
-	'k': func(c cast) string { return pick(c.maker, numberWords) },
-	'S': func(c cast) string { return pick(c.maker, sounds) },
+var pieces = map[rune]func(parts) string{
+	'F': func(p parts) string { return p.first },
+	'f': func(p parts) string { return cut(p.first, 1) },
+	'L': func(p parts) string { return p.last },
+	'l': func(p parts) string { return cut(p.last, 1) },
+	'M': func(p parts) string { return p.middle },
+	'm': func(p parts) string { return cut(p.middle, 1) },
+	'O': func(p parts) string { return p.other },
+	'p': func(p parts) string { return cut(p.first, 2+p.IntN(2)) },
+	'P': func(p parts) string { return cut(p.last, 3+p.IntN(5)) },
+	'q': func(p parts) string { return cut(p.last, 1+p.IntN(4)) },
+	'E': func(p parts) string { return pick(p.generator, p.english) },
+	'W': func(p parts) string { return p.word() },
+	'w': func(p parts) string { return cut(p.word(), 1) },
+	'V': func(p parts) string { return pick(p.generator, p.language) },
+	'T': func(p parts) string { return pick(p.generator, pick(p.generator, p.towns)) },
+	'A': func(p parts) string { return pick(p.generator, p.acronyms) },
+	'.': func(p parts) string { return p.separator() },
+	'?': func(p parts) string { return p.maybeSeparator() },
+	'#': func(p parts) string { return p.number() },
+	'+': func(p parts) string { return p.maybeNumber(2) },
+	'%': func(p parts) string { return p.maybeNumber(4) },
+	'd': func(p parts) string { return p.digits(2 + p.IntN(3)) },
+	'D': func(p parts) string { return p.digits(3 + p.IntN(9)) },
+	'!': func(p parts) string { return p.nickname() },
+	'i': func(p parts) string { return pick(p.generator, diminutive) },
+	'x': func(p parts) string { return p.frame },
+	'H': func(p parts) string { return pick(p.generator, handlePrefixes) },
+	'h': func(p parts) string { return pick(p.generator, handleSuffixes) },
+	'C': func(p parts) string { return pick(p.generator, companySuffixes) },
+	'c': func(p parts) string { return pick(p.generator, companyPrefixes) },
+	'R': func(p parts) string { return pick(p.generator, roleWords) },
+	'r': func(p parts) string { return pick(p.generator, regions) },
+	'K': func(p parts) string { return pick(p.generator, accountWords) },
+	'k': func(p parts) string { return pick(p.generator, numberWords) },
+	'S': func(p parts) string { return pick(p.generator, sounds) },
 }
 
 func cut(s string, n int) string { return s[:min(len(s), n)] }
 
-// nickname is a first name shortened, a piece of it doubled, or its end drawn
-// out, as in kris, momo, annaaa.
-func (c cast) nickname() string {
-	short := cut(c.first, 2+c.IntN(3))
+// nickname returns a first name or its first letters, of which two are doubled;
+// the last letter may be drawn out: kris, momo, annaaa.
+func (p parts) nickname() string {
+	short := cut(p.first, 2+p.IntN(3))
 	switch {
-	case c.odds(3):
-		short = c.first
+	case p.oneIn(3):
+		short = p.first
 	case len(short) == 2:
 		short += short
 	}
-	if c.odds(3) {
-		short += strings.Repeat(short[len(short)-1:], 1+c.IntN(3))
+	if p.oneIn(3) {
+		short += strings.Repeat(short[len(short)-1:], 1+p.IntN(3))
 	}
 	return short
 }

@@ -15,23 +15,23 @@ func readData(t *testing.T) *data {
 	return d
 }
 
-// Whoever changes the data trains again: -check compares the whole model,
-// this only the digest, since training takes longer than a test should.
+// Changed data require training. This test compares only the digest of the data,
+// because training takes too long for a test; train -check compares the model.
 func TestModelIsTrainedOnTheData(t *testing.T) {
 	require.True(t, strings.HasSuffix(model.Trained, readData(t).digest),
-		"the data have changed: go run ./core/gibberish/train")
+		"the data have changed: run go run ./core/gibberish/train")
 }
 
-func TestTrainingIsDeterministicAndLearns(t *testing.T) {
+func TestTrainIsDeterministicAndLearns(t *testing.T) {
 	d := readData(t)
-	first := train(newMaker(1, d.lexicon(everything)), 60_000)
-	second := train(newMaker(1, d.lexicon(everything)), 60_000)
+	first := train(newGenerator(1, d.lexicon(everything)), 60_000)
+	second := train(newGenerator(1, d.lexicon(everything)), 60_000)
 	require.Equal(t, first, second)
-	require.Less(t, calledGibberish(first, newMaker(3, d.lexicon(everything)), (*maker).real), 2.0)
-	require.Greater(t, calledGibberish(first, newMaker(3, d.lexicon(everything)), (*maker).random), 80.0)
+	require.Less(t, flaggedPercent(first, newGenerator(3, d.lexicon(everything)), (*generator).real), 2.0)
+	require.Greater(t, flaggedPercent(first, newGenerator(3, d.lexicon(everything)), (*generator).random), 80.0)
 }
 
-func TestDataAreLettersInSections(t *testing.T) {
+func TestDataIsLettersInSections(t *testing.T) {
 	d := readData(t)
 	for file, s := range map[string]sections{"names": d.names, "towns": d.towns, "words": d.words} {
 		require.Greater(t, len(s), 40, file)
@@ -45,28 +45,28 @@ func TestDataAreLettersInSections(t *testing.T) {
 	}
 }
 
-func TestParseNamesTheLine(t *testing.T) {
+func TestParse(t *testing.T) {
 	require.EqualError(t, sections{}.parse("# a comment\nword\n"), "2: a word before the first [section]")
 	s := sections{"a": {"one"}}
 	require.NoError(t, s.parse("# a comment\n[a]\ntwo three\n[b]\nfour\n"))
 	require.Equal(t, sections{"a": {"one", "two", "three"}, "b": {"four"}}, s)
 }
 
-func TestLexiconLeavesOut(t *testing.T) {
+func TestLexiconKeeps(t *testing.T) {
 	d := readData(t)
 	l := d.lexicon(func(key string) bool { return key == "is" || key == "IS" })
-	require.Len(t, l.peoples, 1)
-	require.Equal(t, "is", l.peoples[0].key)
+	require.Len(t, l.cultures, 1)
+	require.Equal(t, "is", l.cultures[0].key)
 	require.Len(t, l.towns, 1)
 	require.Empty(t, l.words)
 }
 
-func TestMadeUpLocalPartsAreWhatAnAddressCanBear(t *testing.T) {
-	m := newMaker(7, readData(t).lexicon(everything))
+func TestGeneratedLocalPartsAreValid(t *testing.T) {
+	g := newGenerator(7, readData(t).lexicon(everything))
 	for _, kinds := range [][]kind{realKinds, randomKinds} {
 		for _, k := range kinds {
 			for range 500 {
-				s := k.make(m)
+				s := k.make(g)
 				require.Empty(t, strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789._-"), "%s: %s", k.name, s)
 				require.NotEmpty(t, s, k.name)
 			}
@@ -80,8 +80,8 @@ func TestExp(t *testing.T) {
 	}
 }
 
-// The curve of Platt is found again from counts drawn by it.
-func TestPlattFindsTheCurve(t *testing.T) {
+// platt recovers a logistic curve from counts that follow it.
+func TestPlatt(t *testing.T) {
 	var real, random [steps]float64
 	for i := range real {
 		p := logistic(0.2*float64(i-steps/2) - 1)

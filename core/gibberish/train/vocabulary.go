@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// Words that local parts are made with, besides names and dictionaries.
+// Words that local parts are generated with, besides names and dictionaries.
 var (
 	handlePrefixes = strings.Fields(`the mr mrs dr dj mc el la le i im its real official iam ilove love xo king queen lil
 		big super mega pro not just my only x xx team mad crazy old new happy miss sir captain`)
@@ -10,8 +10,8 @@ var (
 		fit yoga travels blog tv hd x xx xo lol official life world online club rider runner gg yt ttv`)
 )
 
-// accountWords come before a number, numberWords are words that a digit is
-// part of, sounds what people exclaim.
+// accountWords precede a number, numberWords contain a digit, and sounds are
+// exclamations.
 var (
 	accountWords = strings.Fields("qq wx user id tel member client acc mail vip guest student emp uid ref no nr")
 	numberWords  = strings.Fields(`gr8 m8 l8r sk8 sk8er b4 2day 2nite 4ever 4u 2u 4you w8 h8 str8 4x4 24x7 u2 mp3 mp4 3d 2d 4k
@@ -46,5 +46,5 @@ var roleWords = strings.Fields(`info admin contact support sales office help ser
 var (
 	frames     = strings.Fields("x x xx xxx o oo _ __")
 	diminutive = strings.Fields("y ie inho ito ita ka chka ek li chan kun jan")
-	places     = strings.Fields("eu us uk de fr it cz hr jp in br ww")
+	regions    = strings.Fields("eu us uk de fr it cz hr jp in br ww")
 )
