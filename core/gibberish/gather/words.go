@@ -9,13 +9,13 @@ import (
 	"unicode"
 )
 
-// perLanguage and perCountry bound how much one of them weighs.
+// perLanguage and perCountry limit the words of one of them.
 const (
 	perLanguage = 3000
 	perCountry  = 160
 )
 
-// wordLists are the files of one word a line, by language.
+// wordLists are files with one word a line, by language.
 var wordLists = map[string]string{
 	"en": "usr/share/dict/american-english-large", "pl": "usr/share/dict/polish",
 	"da": snowball("danish"), "nl": snowball("dutch"), "fi": snowball("finnish"), "de": snowball("german"),
@@ -27,8 +27,8 @@ var wordLists = map[string]string{
 func snowball(language string) string { return "usr/share/snowball/data/" + language + "/voc.txt" }
 
 // words collects dictionary words by language.
-func words(cache string) (shelf, error) {
-	s := shelf{}
+func words(cache string) (sections, error) {
+	s := sections{}
 	for language, path := range wordLists {
 		text, err := os.ReadFile(filepath.Join(cache, "deb", path))
 		if err != nil {
@@ -36,20 +36,21 @@ func words(cache string) (shelf, error) {
 		}
 		s.add(language, thin(lowercase(strings.Fields(string(text))), perLanguage)...)
 	}
-	if err := stopWords(npmFolder(cache, "stopwords-iso@1.1.0"), s); err != nil {
+	if err := stopWords(npmFolder(cache, stopwords), s); err != nil {
 		return nil, err
 	}
-	return s, seedWords(npmFolder(cache, "bip39@3.1.2"), s)
+	return s, seedWords(npmFolder(cache, bip39), s)
 }
 
-// lowercase keeps the words that are neither names, abbreviations nor possessives.
+// lowercase returns the words of three bytes or more that consist of lowercase
+// letters: no names, abbreviations or possessives.
 func lowercase(words []string) []string {
 	return slices.DeleteFunc(words, func(w string) bool {
 		return len(w) < 3 || strings.ContainsFunc(w, func(r rune) bool { return !unicode.IsLower(r) })
 	})
 }
 
-func stopWords(folder string, s shelf) error {
+func stopWords(folder string, s sections) error {
 	var lists map[string][]string
 	if err := readJSON(filepath.Join(folder, "stopwords-iso.json"), &lists); err != nil {
 		return err
@@ -57,14 +58,14 @@ func stopWords(folder string, s shelf) error {
 	for language, list := range lists {
 		switch language {
 		case "ar", "fa", "he", "ur", "hi", "mr", "bn", "gu", "th", "zh", "ja":
-			continue // no vowels, or no romanization here
+			continue // written without vowels, or without a romanization here
 		}
 		s.add(language, slices.DeleteFunc(list, func(w string) bool { return len(w) < 3 })...)
 	}
 	return nil
 }
 
-func seedWords(folder string, s shelf) error {
+func seedWords(folder string, s sections) error {
 	for language, file := range map[string]string{
 		"en common": "english", "cs": "czech", "fr": "french", "it": "italian", "pt": "portuguese", "es": "spanish",
 		"ja": "japanese", "ko": "korean",
