@@ -1,35 +1,39 @@
-// Package gibberish tells how likely a local part was typed or generated at
-// random, rather than being a name, a word, a handle or an abbreviation.
+// Package gibberish estimates the probability that a local part was typed or
+// generated at random, as opposed to a name, a word, a handle or an
+// abbreviation.
 //
-// It adds up weights: of every sequence of three to five symbols, and of a
-// few facts about the name as a whole. The weights were found by logistic
-// regression (package main in train) on names and words of many languages
-// against random strings of many makes. A table turns the sum into a
-// probability. All of it is integer arithmetic on a constant table, so every
-// host gives the same answer. MODEL.md tells the data, the errors and the limits.
+// The score is a sum of weights: one for each sequence of three to five symbols
+// and one for each of a few statistics of the whole name. A table maps the sum
+// to a probability. Only integers are added up, so every host gets the same
+// score. The weights come from logistic regression on names and words of many
+// languages against many kinds of random strings.
+//
+// The model is in internal/model, its training in package main in train, and
+// the collection of the training data in package main in gather. MODEL.md
+// describes the data, the measured errors and the limits.
 package gibberish
 
 import "github.com/addrspec/addrspec/core/gibberish/internal/model"
 
-// Version names the model: the start of the SHA-256 of its weights and
-// probabilities, in hexadecimal.
+// Version returns the version of the model: the first hexadecimal digits of the
+// SHA-256 of its weights and probabilities.
 func Version() string { return model.Version() }
 
-// Scorer scores names. It holds the space that they are read into, so that
-// this is not cleared for each; one goroutine uses it at a time.
+// Scorer scores names. It reuses one buffer, which is too large to clear for
+// every name, so only one goroutine may use it at a time.
 type Scorer struct{ name model.Name }
 
-// Score is the probability that name is gibberish, in hundredths. name is a
-// local part without its tag.
+// Score returns the probability, in hundredths, that name is gibberish. name is
+// a local part without its tag. The score is 0 if name has no Latin letter.
 func (s *Scorer) Score(name []byte) uint8 {
 	sum, ok := s.name.Sum(model.Trained, name)
-	if !ok { // digits alone, another script
+	if !ok {
 		return 0
 	}
 	return model.Probability(sum)
 }
 
-// Score is that of a Scorer of its own.
+// Score scores name with a new Scorer.
 func Score(name []byte) uint8 {
 	var s Scorer
 	return s.Score(name)

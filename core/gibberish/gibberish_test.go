@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Local parts that are not gibberish, by kind.
+// real are local parts that are not gibberish, by kind.
 var real = map[string]string{
 	"names":           "anna.schmidt j.smith maria_gonzalez lee-wong o'brien mcgregor vandenberg jean-pierre.dupont",
 	"short parts":     "ab jk mjr tom li ng xu o jo.x a.b",
@@ -31,7 +31,7 @@ var real = map[string]string{
 	"other":           "- . _ x",
 }
 
-// Local parts that are, by kind.
+// random are local parts that are, by kind.
 var random = map[string]string{
 	"letters":         "xkqzvbnw qwzxjkvh vbxqzlkrt jzqxwvkp fqzkrwxptd",
 	"alphanumeric":    "k3j9x2q8z7 x7f9q2m4k1 9z8x7c6v5q",
@@ -73,18 +73,18 @@ func TestNoAllocations(t *testing.T) {
 }
 
 func FuzzScore(f *testing.F) {
-	f.Add([]byte("maria.gonzalez1984"))                          // the usual
-	f.Add([]byte("h4ck3r"))                                      // two readings
-	f.Add([]byte("žluťoučký\xff\xcc\x81кот"))                    // marks, a broken byte, another script
-	f.Add([]byte(strings.Repeat("a1", 200)))                     // longer than is read
+	f.Add([]byte("maria.gonzalez1984"))                          // the usual case
+	f.Add([]byte("h4ck3r"))                                      // digits with two readings
+	f.Add([]byte("žluťoučký\xff\xcc\x81кот"))                    // marks, an invalid byte, another script
+	f.Add([]byte(strings.Repeat("a1", 200)))                     // longer than MaxName
 	f.Add([]byte("....----____1999"))                            // no letters
-	f.Add([]byte(strings.Repeat("\u0301", model.MaxName) + "a")) // marks that take no place
+	f.Add([]byte(strings.Repeat("\u0301", model.MaxName) + "a")) // marks without a base letter
 	f.Fuzz(func(t *testing.T, name []byte) {
 		score := Score(name)
 		require.LessOrEqual(t, score, uint8(100))
 		require.Equal(t, score, Score(name))
 		if utf8.Valid(name) && len(name) <= 64 {
-			require.Equal(t, score, Score(append([]byte(".-"), name...)), "separators before the name count for nothing")
+			require.Equal(t, score, Score(append([]byte(".-"), name...)), "separators before the name have no effect")
 		}
 	})
 }

@@ -19,7 +19,7 @@ func readData(t *testing.T) *data {
 // because training takes too long for a test; train -check compares the model.
 func TestModelIsTrainedOnTheData(t *testing.T) {
 	require.True(t, strings.HasSuffix(model.Trained, readData(t).digest),
-		"the data have changed: run go run ./core/gibberish/train")
+		"the data have changed: run `go run ./core/gibberish/train`")
 }
 
 func TestTrainIsDeterministicAndLearns(t *testing.T) {

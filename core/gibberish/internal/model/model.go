@@ -1,22 +1,21 @@
-// Package model has the gibberish model: the features of a name, their trained
-// weights, and the layout of model.bin. Package gibberish scores with it, and
-// the command in train writes it; nothing else can import it.
+// Package model is the gibberish model: the features of a name, their trained
+// weights, and the layout of model.bin. Package gibberish scores with it and the
+// command in train writes it, so both see the same features.
 //
-// Start with features.go for what the model looks at, and with alphabet.go for
-// how a name is read.
+// Start with alphabet.go, which reads a name, then features.go.
 package model
 
 import _ "embed"
 
-// Trained is the model in use: one byte for each weight, then the
+// Trained is the model in use: a signed byte for each weight, then the
 // probabilities by sum, the version, and the digest of the training data.
 //
 //go:embed model.bin
 var Trained string
 
-// A weight is a whole number of steps; Unit steps multiply the odds by e.
-// Sums from -Reach to Reach-1 have a probability, Grain neighbouring sums the
-// same one; sums beyond have the probability of the nearest.
+// A weight is a whole number of steps; Unit steps multiply the odds by e. Each
+// Grain sums from -Reach to Reach-1 have one probability; sums outside that
+// range have the nearest.
 const (
 	Unit  = 5
 	Reach = 64

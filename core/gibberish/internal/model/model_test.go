@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestVersionIsTheModelsDigest(t *testing.T) {
+func TestVersionIsDigest(t *testing.T) {
 	require.Len(t, Trained, size)
 	sum := sha256.Sum256([]byte(Trained[:version]))
 	require.Equal(t, hex.EncodeToString(sum[:])[:DigestSize], Version())
 }
 
-// A row of sums has a row of probabilities that never falls, from sure to sure.
+// The probability never falls from one sum to the next.
 func TestProbabilityRises(t *testing.T) {
 	last := uint8(0)
 	for sum := -2 * Reach; sum <= 2*Reach; sum++ {
@@ -38,7 +38,7 @@ func TestMarksAreDropped(t *testing.T) {
 	}
 }
 
-func TestDigitsAreReadAsLetters(t *testing.T) {
+func TestUnleet(t *testing.T) {
 	for _, c := range []struct {
 		name, read string
 		count      int
