@@ -26,7 +26,7 @@ type Scorer struct{ name model.Name }
 // Score returns the probability, in hundredths, that name is gibberish. name is
 // a local part without its tag. The score is 0 if name has no Latin letter.
 func (s *Scorer) Score(name []byte) uint8 {
-	sum, ok := s.name.Sum(model.Trained, name)
+	sum, ok := s.name.Sum(name)
 	if !ok {
 		return 0
 	}

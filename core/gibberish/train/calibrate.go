@@ -19,12 +19,11 @@ const steps = 2 * model.Reach / model.Grain
 // calibrate returns the probability, in hundredths, that a local part with a
 // given sum is random: a logistic curve of the sum (Platt scaling), fitted to
 // local parts that the weights were not fitted to.
-func calibrate(weights string, g *generator, samples int) []byte {
+func calibrate(weights []byte, g *generator, samples int) []byte {
 	var real, random [steps]float64 // how many have each sum, weighted by the prior
-	var name model.Name
 	for range samples {
-		local, label := g.sample()
-		sum, ok := name.Sum(weights, []byte(local))
+		name, label := g.sample()
+		sum, ok := sumOf(weights, name)
 		if !ok {
 			continue
 		}
@@ -68,4 +67,19 @@ func platt(real, random *[steps]float64) (slope, offset float64) {
 		offset -= float64(0.5 * do)
 	}
 	return slope, offset
+}
+
+// sumOf returns what model.Name.Sum would return with these weights.
+func sumOf(weights []byte, name string) (int, bool) {
+	least, found := 0, false
+	for _, reading := range model.Readings(nil, []byte(name)) {
+		sum := 0
+		for _, i := range reading {
+			sum += int(int8(weights[i]))
+		}
+		if !found || sum < least {
+			least, found = sum, true
+		}
+	}
+	return least, found
 }

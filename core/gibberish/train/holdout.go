@@ -53,11 +53,10 @@ func holdOut(d *data, samples int) {
 // flaggedPercent returns the percentage of local parts that trained gives a
 // probability of one half or more.
 func flaggedPercent(trained []byte, g *generator, make func(*generator) string) float64 {
-	weights, probabilities := string(trained[:model.TableSize]), trained[model.TableSize:]
+	weights, probabilities := trained[:model.TableSize], trained[model.TableSize:]
 	flagged := 0
-	var name model.Name
 	for range scored {
-		if sum, ok := name.Sum(weights, []byte(make(g))); ok && probabilities[step(sum)] >= 50 {
+		if sum, ok := sumOf(weights, make(g)); ok && probabilities[step(sum)] >= 50 {
 			flagged++
 		}
 	}

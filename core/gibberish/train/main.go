@@ -61,7 +61,7 @@ func train(g *generator, samples int) []byte {
 	for _, w := range f.weight {
 		trained = append(trained, byte(quantized(w)))
 	}
-	return append(trained, calibrate(string(trained), g, samples/16)...)
+	return append(trained, calibrate(trained, g, samples/16)...)
 }
 
 // signed appends the version of the model and the digest of its data.

@@ -29,12 +29,11 @@ const (
 	shapeBuckets = 1024
 )
 
-// collector sums the weights of a name's features or, if list is set, lists
-// their indexes.
+// collector sums the trained weights of a name's features or, if list is set,
+// lists their indexes.
 type collector struct {
-	weights string
-	sum     int
-	list    *[]uint16
+	sum  int
+	list *[]uint16
 }
 
 func (c *collector) add(i int) {
@@ -42,7 +41,7 @@ func (c *collector) add(i int) {
 		*c.list = append(*c.list, uint16(i))
 		return
 	}
-	c.sum += int(int8(c.weights[i]))
+	c.sum += int(int8(Trained[i]))
 }
 
 // collect adds the features of n; leet is how many of its digits were read as
