@@ -24,8 +24,8 @@ type Name struct {
 }
 
 // read fills n from name, which is UTF-8, preferably in NFC and lower case. It
-// drops the marks of Latin letters. Any character that is not a Latin letter
-// or a digit ends a run; letters of other scripts do so too.
+// drops apostrophes and the marks of Latin letters. Every other character that
+// is not a Latin letter or a digit ends a run.
 func (n *Name) read(name []byte) {
 	n.length, n.letters, n.digits = 0, 0, 0
 	name = name[:min(len(name), MaxName)]

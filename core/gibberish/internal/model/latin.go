@@ -3,7 +3,7 @@ package model
 // The base letters of accented Latin letters by code point; a space if there
 // is none.
 const (
-	latinFirst = 0xC0 // Latin-1 Supplement, Latin Extended-A and -B to U+025B
+	latinFirst = 0xC0 // Latin-1 Supplement, Latin Extended-A and -B, IPA Extensions to U+025B
 	latinBase  = "aaaaaaaceeeeiiiidnooooo ouuuuytsaaaaaaaceeeeiiiidnooooo ouuuuytyaaaaaaccccccccddddeeeeeeeeeegggg" +
 		"gggghhhhiiiiiiiiiiiijjkkkllllllllllnnnnnnnnnoooooooorrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs" +
 		" b    o  dd   eaeff    ikk      oo             uu  yyzz             dddlllnnnaaiioouuuuuuuuuueaa" +

@@ -13,9 +13,9 @@ import _ "embed"
 //go:embed model.bin
 var Trained string
 
-// A weight is a whole number of steps; Unit steps multiply the odds by e. Each
-// Grain sums from -Reach to Reach-1 have one probability; sums outside that
-// range have the nearest.
+// A weight is a whole number of steps; Unit steps multiply the odds by e. The
+// table of probabilities covers sums from -Reach to Reach-1, with one entry for
+// Grain sums. A sum outside that range gets the nearest entry.
 const (
 	Unit  = 5
 	Reach = 64

@@ -11,7 +11,7 @@ type stats struct {
 	distinct       uint8  // different letters
 	repeats        uint8  // pairs of letters that also occur two to four symbols before
 	oneHanded      uint8  // pairs of letters typed by one hand
-	distance       uint8  // average distance between keys of neighbouring letters in quarters of a key, at most 15
+	distance       uint8  // average distance of consecutive letters in quarters of a key, at most 15
 	segment        uint8  // symbols in the current segment, which is all letters, all digits or an edge
 	cluster        uint8  // consonants in the current cluster
 	typing         uint32 // sums of keyPairs
@@ -19,24 +19,24 @@ type stats struct {
 	seen           uint32 // set of symbols
 }
 
-func (v *stats) scan(n *Name) {
+func (st *stats) scan(n *Name) {
 	var past uint64 // the symbols so far, eight bits each
 	for _, s := range n.symbol[:n.length] {
 		before := uint8(past)
 		past = past<<8 | uint64(s)
-		v.countSegment(before, s)
-		v.countSound(s)
+		st.countSegment(before, s)
+		st.countSound(s)
 		if pair := keyPairs[int(before&31)<<5|int(s&31)]; pair != 0 {
-			v.typing += pair
+			st.typing += pair
 			if repeats(past) {
-				v.repeats++
+				st.repeats++
 			}
 		}
 	}
-	v.shape = (v.shape ^ v.shape>>15) * 0x85EBCA77
-	v.oneHanded = uint8(v.typing >> oneHandedShift & (1<<(pairsShift-oneHandedShift) - 1))
-	v.distance = uint8(min(4*(v.typing&(1<<oneHandedShift-1))/max(v.typing>>pairsShift, 1), 15))
-	v.distinct = uint8(bits.OnesCount32(v.seen & letterSet))
+	st.shape = (st.shape ^ st.shape>>15) * 0x85EBCA77
+	st.oneHanded = uint8(st.typing >> oneHandedShift & (1<<(pairsShift-oneHandedShift) - 1))
+	st.distance = uint8(min(4*(st.typing&(1<<oneHandedShift-1))/max(st.typing>>pairsShift, 1), 15))
+	st.distinct = uint8(bits.OnesCount32(st.seen & letterSet))
 }
 
 // Sets of symbols.
@@ -53,29 +53,29 @@ const kinds = "\x00" + "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01
 
 // countSegment counts s, and if it begins a segment, adds the previous one to
 // shape.
-func (v *stats) countSegment(before, s uint8) {
+func (st *stats) countSegment(before, s uint8) {
 	if kinds[s] != kinds[before] {
-		v.shape = (v.shape ^ (uint32(kinds[before])*8 + uint32(lengthClass(int(v.segment))))) * 0x9E3779B1
-		v.segment = 0
+		st.shape = (st.shape ^ (uint32(kinds[before])*8 + uint32(lengthClass(int(st.segment))))) * 0x9E3779B1
+		st.segment = 0
 		if s != edge && before != edge {
-			v.switches++
+			st.switches++
 		}
 	}
-	v.segment++
+	st.segment++
 }
 
 // countSound counts vowels and clusters of consonants.
-func (v *stats) countSound(s uint8) {
-	v.seen |= 1 << (s & 31)
+func (st *stats) countSound(s uint8) {
+	st.seen |= 1 << (s & 31)
 	if vowelSet>>(s&31)&1 != 0 {
-		v.vowels++
+		st.vowels++
 	}
 	if !isLetter(s) || vowelSet>>(s&31)&1 != 0 {
-		v.cluster = 0
+		st.cluster = 0
 		return
 	}
-	v.cluster++
-	v.longestCluster = max(v.longestCluster, v.cluster)
+	st.cluster++
+	st.longestCluster = max(st.longestCluster, st.cluster)
 }
 
 // repeats reports whether the last two symbols also occur two, three or four
