@@ -37,7 +37,7 @@ type target struct {
 	at, end        uint16 // its domain in lines
 	name           uint8  // length of the first label
 	rarity         uint8  // among all targets
-	rarityInEnding uint8  // mean of that among targets with the same ending and of the name's
+	rarityInEnding uint8  // mean of the rarity among targets with this ending and the name's rarity
 	tld            tldID
 	grouped        bool // its name is in names; used by New only
 }

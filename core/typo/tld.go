@@ -1,7 +1,7 @@
 package typo
 
-// tldID is the number of a top-level domain in a tldTable. Those that the table
-// has no room for share otherTLD.
+// tldID is the number of a top-level domain in a tldTable. Those that are not in
+// the table share otherTLD.
 type tldID uint8
 
 const otherTLD tldID = 63
@@ -40,7 +40,8 @@ func (t *tldTable) slot(packed uint64) int {
 	return i
 }
 
-// set returns the set of packed alone, or no TLD if the table lacks it.
+// set returns the set that has only packed, or the empty set if the table lacks
+// it.
 func (t *tldTable) set(packed uint64) tldSet {
 	if id := t.slots[t.slot(packed)]; id != 0 {
 		return 1 << (id - 1)

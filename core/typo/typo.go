@@ -9,7 +9,7 @@
 //
 // The name (the first label) and the ending (the rest) are scored separately.
 // An ending outside the root zone cannot be real, so it allows more slips.
-// Another ending inside it makes another domain, except for the omissions in
+// Another ending that is in it makes another domain, except for the omissions in
 // completed.
 //
 // The package has only the targets and the top-level domains. Whether a domain

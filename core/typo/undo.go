@@ -49,14 +49,14 @@ func (x *Index) byLetters(best *suggestion, d *typedDomain) {
 	}
 }
 
-// mayMissDot reports whether d may have a dot left out or misplaced. Most
-// domains may not, and byLetters compares with every target.
+// mayMissDot reports whether d may have a dot left out or misplaced. It excludes
+// most domains, because byLetters compares with every target.
 func (d *typedDomain) mayMissDot() bool {
 	return len(d.name) < 2 || !d.hasTargetTLD || bytes.HasSuffix(d.name, com) || bytes.HasSuffix(d.name, com[:2])
 }
 
-// equalButDots reports whether a and b are equal without their dots. a may have
-// a dot for a hyphen of b, but no more dots than b besides.
+// equalButDots reports whether a and b are equal without their dots. A dot of a
+// may replace a hyphen of b; otherwise a must not have more dots than b.
 func equalButDots(a, b []byte) bool {
 	i, j, dots := 0, 0, 0
 	for i < len(a) || j < len(b) {

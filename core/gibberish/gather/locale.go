@@ -3,8 +3,9 @@ package main
 import "strings"
 
 // languages maps locales to keys if the key is not the first part of the locale:
-// cultures that share a language have keys of their own. A locale is left out by
-// "": a script that omits vowels or has no romanization here, or a joke.
+// cultures that share a language have keys of their own. A locale with the key ""
+// is left out: its script omits vowels or has no romanization here, or it is a
+// joke.
 var languages = map[string]string{
 	"en_GH": "gh", "tw_GH": "gh", "en_NG": "ng", "en_UG": "ug", "en_IN": "in", "en_NP": "np", "en_ZA": "za",
 	"en_HK": "hk", "en_SG": "sg", "fr_SN": "sn", "en_TH": "th", "then": "th", "en_PAK": "pk", "mi_NZ": "mi",

@@ -63,7 +63,8 @@ func (f *fit) sum(features []uint16) float64 {
 
 // step moves the weights of one sample against its error. One time in three it
 // leaves out the 4-grams and 5-grams, so that the trigrams get useful weights
-// of their own: an unknown name shares trigrams with known ones more often.
+// of their own: an unknown name shares more trigrams with known names than
+// longer sequences.
 func (f *fit) step(features []uint16, label, rate float64, g *generator) {
 	if g.oneIn(3) {
 		features = short(features)

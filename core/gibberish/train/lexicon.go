@@ -45,8 +45,8 @@ func (d *data) lexicon(keep func(key string) bool) *lexicon {
 	return l
 }
 
-// culture returns the culture with this key, adding it if the last one has
-// another: keys arrive sorted.
+// culture returns the culture with this key, adding it if it is new. Keys arrive
+// sorted, so only the last culture can have it.
 func (l *lexicon) culture(key string) *culture {
 	if n := len(l.cultures); n == 0 || l.cultures[n-1].key != key {
 		l.cultures = append(l.cultures, culture{key: key})
