@@ -10,13 +10,21 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const here = import.meta.dirname;
-const shared = { bundle: true, format: "esm", target: "es2022", platform: "neutral", external: ["node:*", "*.wasm"], logLevel: "warning" };
+const shared = {
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  platform: "neutral",
+  external: ["node:*", "*.wasm"],
+  logLevel: "warning",
+};
 
 const commands = {
   async workers(module, folder) {
     await bundle("entry", ["cloudflare", "deno", "node"], folder);
     copyFileSync(module, join(folder, "addrspec.wasm"));
-    for (const config of ["workerd.capnp", "wrangler.jsonc", "deno.json"]) copyFileSync(join(here, config), join(folder, config));
+    for (const config of ["workerd.capnp", "wrangler.jsonc", "deno.json"])
+      copyFileSync(join(here, config), join(folder, config));
     writeFileSync(join(folder, "package.json"), '{ "type": "module", "private": true }\n');
   },
 
@@ -28,11 +36,20 @@ const commands = {
   },
 
   async demo(module, file) {
-    const script = await build({ ...shared, entryPoints: [join(here, "demo/demo.ts")], write: false, minify: true });
+    const script = await build({
+      ...shared,
+      entryPoints: [join(here, "demo/demo.ts")],
+      write: false,
+      minify: true,
+    });
     const page = readFileSync(join(here, "demo/index.html"), "utf8")
       .replace("/* style */", () => readFileSync(join(here, "demo/demo.css"), "utf8"))
-      .replace("/* module */", () => gzipSync(readFileSync(module), { level: 9 }).toString("base64"))
-      .replace("/* script */", () => script.outputFiles[0].text.replaceAll("</script", "<\\/script"));
+      .replace("/* module */", () =>
+        gzipSync(readFileSync(module), { level: 9 }).toString("base64"),
+      )
+      .replace("/* script */", () =>
+        script.outputFiles[0].text.replaceAll("</script", "<\\/script"),
+      );
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, page);
   },
@@ -40,7 +57,11 @@ const commands = {
 
 async function bundle(from, entries, outdir) {
   mkdirSync(outdir, { recursive: true });
-  await build({ ...shared, entryPoints: entries.map((entry) => join(here, from, `${entry}.ts`)), outdir });
+  await build({
+    ...shared,
+    entryPoints: entries.map((entry) => join(here, from, `${entry}.ts`)),
+    outdir,
+  });
 }
 
 const [command, module, target] = process.argv.slice(2);

@@ -4,7 +4,14 @@ import type { Facts, Refusal } from "../package/index.d.ts";
 import { library } from "../package/library.ts";
 import { Engine } from "../src/engine.ts";
 
-const EXAMPLES = ["jane.doe+news@gmial.com", "jane.@example.org", "support-eu@example.org", "xkqzvwjt@mailinator.com", '"john smith"@example.org', "josé@bücher.example"];
+const EXAMPLES = [
+  "jane.doe+news@gmial.com",
+  "jane.@example.org",
+  "support-eu@example.org",
+  "xkqzvwjt@mailinator.com",
+  '"john smith"@example.org',
+  "josé@bücher.example",
+];
 const NOT_ASKED = "not asked here"; // a page cannot ask DNS
 
 const element = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
@@ -18,7 +25,9 @@ const { load } = library(async () => {
 
 /** The module lies in the page, compressed, so that the page opens from disk too. */
 async function carriedModule(): Promise<ArrayBuffer> {
-  const packed = await fetch(`data:application/octet-stream;base64,${element("module").textContent}`);
+  const packed = await fetch(
+    `data:application/octet-stream;base64,${element("module").textContent}`,
+  );
   return new Response(packed.body!.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
@@ -36,14 +45,25 @@ function update(): void {
   showVerdict(email, facts, refusal);
   showFacts(facts.valid ? facts : null);
   element("json").textContent = JSON.stringify(facts, null, 2);
-  element("footer").textContent = `Checked in ${took < 0.1 ? "less than 0.1" : took.toFixed(1)} ms. The module was ready after ${Math.round(ready)} ms: engine ${versions.engine}, lists ${versions.lists}, model ${versions.model}.`;
+  element("footer").textContent =
+    `Checked in ${took < 0.1 ? "less than 0.1" : took.toFixed(1)} ms. The module was ready after ${Math.round(ready)} ms: engine ${versions.engine}, lists ${versions.lists}, model ${versions.model}.`;
 }
 
 function showVerdict(email: string, facts: Facts, refusal: Refusal | null): void {
   const state = email === "" ? "empty" : refusal ? "invalid" : facts.typo ? "doubtful" : "valid";
   element("verdict").dataset.state = state;
-  element("headline").textContent = { empty: "Type an address", invalid: "Not valid", doubtful: "Valid, but perhaps mistyped", valid: "Valid" }[state];
-  element("reason").textContent = state === "invalid" ? sentence(refusal!) : state === "empty" ? "It is checked with each key." : summary(facts);
+  element("headline").textContent = {
+    empty: "Type an address",
+    invalid: "Not valid",
+    doubtful: "Valid, but perhaps mistyped",
+    valid: "Valid",
+  }[state];
+  element("reason").textContent =
+    state === "invalid"
+      ? sentence(refusal!)
+      : state === "empty"
+        ? "It is checked with each key."
+        : summary(facts);
   element("norm").textContent = state === "invalid" ? refusal!.section : "";
   showPlace(state === "invalid" ? email : "", refusal?.offset ?? 0);
   suggestion.hidden = facts.typo_suggestion === null;
@@ -78,15 +98,38 @@ function showPlace(email: string, offset: number): void {
 }
 
 function showFacts(facts: Facts | null): void {
-  const rows = facts === null ? [] : Object.entries(facts).filter(([name]) => name !== "email" && name !== "valid");
-  element("facts").replaceChildren(...rows.map(([name, value]) => row(name, value as Facts[keyof Facts])));
+  const rows =
+    facts === null
+      ? []
+      : Object.entries(facts).filter(([name]) => name !== "email" && name !== "valid");
+  element("facts").replaceChildren(
+    ...rows.map(([name, value]) => row(name, value as Facts[keyof Facts])),
+  );
 }
 
 function row(name: string, value: Facts[keyof Facts]): HTMLElement {
-  const [item, term, detail] = ["div", "dt", "dd"].map((tag) => document.createElement(tag)) as [HTMLElement, HTMLElement, HTMLElement];
+  const [item, term, detail] = ["div", "dt", "dd"].map((tag) => document.createElement(tag)) as [
+    HTMLElement,
+    HTMLElement,
+    HTMLElement,
+  ];
   term.textContent = name;
-  detail.textContent = name === "mx" ? NOT_ASKED : value === null ? "none" : value === true ? "yes" : value === false ? "no" : String(value);
-  detail.className = name === "mx" || value === null || value === false || value === 0 ? "none" : ["disposable", "relay", "typo", "gibberish"].includes(name) ? "notable" : "";
+  detail.textContent =
+    name === "mx"
+      ? NOT_ASKED
+      : value === null
+        ? "none"
+        : value === true
+          ? "yes"
+          : value === false
+            ? "no"
+            : String(value);
+  detail.className =
+    name === "mx" || value === null || value === false || value === 0
+      ? "none"
+      : ["disposable", "relay", "typo", "gibberish"].includes(name)
+        ? "notable"
+        : "";
   if (name === "normalized") item.className = "wide"; // the longest value, and it fills the last row
   item.append(term, detail);
   return item;

@@ -21,8 +21,15 @@ declare const Deno: {
 };
 
 const env = Deno.env.toObject();
-const engine = new Engine(new WebAssembly.Module(Deno.readFileSync(new URL("addrspec.wasm", import.meta.url))));
-const worker = new Worker({ engine, config: readConfig(env), fetch: (url, init) => fetch(url, init), log: (message) => console.error(message) });
+const engine = new Engine(
+  new WebAssembly.Module(Deno.readFileSync(new URL("addrspec.wasm", import.meta.url))),
+);
+const worker = new Worker({
+  engine,
+  config: readConfig(env),
+  fetch: (url, init) => fetch(url, init),
+  log: (message) => console.error(message),
+});
 
 const listen = listenOf(env);
 const onListen = ({ port }: { port: number }) => console.log(welcome(listen.hostname, port));

@@ -8,26 +8,29 @@ import type { IncomingMessage } from "node:http";
 export function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
   let needed = true;
   request.pause();
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      request.on("data", (piece: Uint8Array) => {
-        if (!needed) return; // read to the end all the same, for the next request on the connection
-        request.pause();
-        controller.enqueue(piece);
-      });
-      const end = (finish: () => void) => {
-        if (needed) finish();
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        request.on("data", (piece: Uint8Array) => {
+          if (!needed) return; // read to the end all the same, for the next request on the connection
+          request.pause();
+          controller.enqueue(piece);
+        });
+        const end = (finish: () => void) => {
+          if (needed) finish();
+          needed = false;
+        };
+        request.once("end", () => end(() => controller.close()));
+        request.on("error", (failure) => end(() => controller.error(failure))); // the caller broke off
+      },
+      pull() {
+        request.resume();
+      },
+      cancel() {
         needed = false;
-      };
-      request.once("end", () => end(() => controller.close()));
-      request.on("error", (failure) => end(() => controller.error(failure))); // the caller broke off
+        request.resume();
+      },
     },
-    pull() {
-      request.resume();
-    },
-    cancel() {
-      needed = false;
-      request.resume();
-    },
-  }, { highWaterMark: 0 });
+    { highWaterMark: 0 },
+  );
 }

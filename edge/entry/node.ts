@@ -15,8 +15,6 @@ import type { AddressInfo } from "node:net";
 import { type Duplex, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeStream } from "node:stream/web";
-
-import { bodyOf } from "./node-body.ts";
 import { render, respond } from "../src/answer.ts";
 import { readConfig } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
@@ -25,19 +23,31 @@ import { listenOf, welcome } from "../src/listen.ts";
 import { refuse } from "../src/problem.ts";
 import { requestID } from "../src/request-id.ts";
 import { type Asked, Worker } from "../src/worker.ts";
+import { bodyOf } from "./node-body.ts";
 
-const engine = new Engine(new WebAssembly.Module(readFileSync(new URL("addrspec.wasm", import.meta.url))));
+const engine = new Engine(
+  new WebAssembly.Module(readFileSync(new URL("addrspec.wasm", import.meta.url))),
+);
 const log = (message: string) => console.error(message);
-const worker = new Worker({ engine, config: readConfig(process.env), fetch: (url, init) => fetch(url, init), log });
+const worker = new Worker({
+  engine,
+  config: readConfig(process.env),
+  fetch: (url, init) => fetch(url, init),
+  log,
+});
 const { hostname, port } = listenOf(process.env);
 
 // The limits of the origin: 64 KiB of header, 5 s for it, 15 s for all of a request.
 const limits = { maxHeaderSize: 64 << 10, headersTimeout: 5_000, requestTimeout: 15_000 };
 const server = createServer({ ...limits, requireHostHeader: false }, serve);
 server.on("checkExpectation", serve);
-server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => hangUp(socket, code === "HPE_HEADER_OVERFLOW" ? 431 : 400));
+server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) =>
+  hangUp(socket, code === "HPE_HEADER_OVERFLOW" ? 431 : 400),
+);
 server.on("connect", (_, socket) => hangUp(socket, 400));
-server.listen(port, hostname, () => console.log(welcome(hostname, (server.address() as AddressInfo).port)));
+server.listen(port, hostname, () =>
+  console.log(welcome(hostname, (server.address() as AddressInfo).port)),
+);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => server.close());
 
 function serve(request: IncomingMessage, response: ServerResponse): void {
@@ -63,11 +73,15 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 
 function asked(request: IncomingMessage, signal: AbortSignal): Asked {
   const headers = new Headers();
-  for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) headers.append(request.rawHeaders[i]!, request.rawHeaders[i + 1]!);
+  for (let i = 0; i + 1 < request.rawHeaders.length; i += 2)
+    headers.append(request.rawHeaders[i]!, request.rawHeaders[i + 1]!);
   const method = request.method ?? "GET";
   const body = method === "GET" || method === "HEAD" ? null : bodyOf(request);
   // Node reads the request line as Latin-1; its bytes stay as they were sent.
-  const target = (request.url ?? "").replace(/[\x80-\xff]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
+  const target = (request.url ?? "").replace(
+    /[\x80-\xff]/g,
+    (c) => `%${c.charCodeAt(0).toString(16)}`,
+  );
   return { method, target, headers, body, signal, proto: "http" };
 }
 

@@ -12,6 +12,7 @@ export const { check, explain, load } = library(async () => {
 
 /** Compiles while it loads, which a server allows by sending application/wasm. */
 async function instantiate(response: Response): Promise<WebAssembly.WebAssemblyInstantiatedSource> {
-  if (response.headers.get("Content-Type") === "application/wasm") return WebAssembly.instantiateStreaming(response, {});
+  if (response.headers.get("Content-Type") === "application/wasm")
+    return WebAssembly.instantiateStreaming(response, {});
   return WebAssembly.instantiate(await response.arrayBuffer(), {});
 }

@@ -18,7 +18,18 @@ export interface Facts {
   /** Every octet is ASCII. */
   readonly ascii: boolean;
   /** Category of a role account. */
-  readonly role: "Admin" | "Support" | "Sales" | "Marketing" | "General" | "NoReply" | "Billing" | "Legal" | "IT" | "HR" | null;
+  readonly role:
+    | "Admin"
+    | "Support"
+    | "Sales"
+    | "Marketing"
+    | "General"
+    | "NoReply"
+    | "Billing"
+    | "Legal"
+    | "IT"
+    | "HR"
+    | null;
   /** gibberish_score is 0.5 or more. */
   readonly gibberish: boolean;
   /** Calibrated probability, 0 to 1, that the local part is random. */

@@ -1,7 +1,7 @@
 /** The package in Cloudflare Workers, where the module is part of the upload. */
 
-import wasm from "./addrspec.wasm";
 import { Engine } from "../src/engine.ts";
+import wasm from "./addrspec.wasm";
 import { library } from "./library.ts";
 
 export const { check, explain, load } = library(() => Promise.resolve(new Engine(wasm)));

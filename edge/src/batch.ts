@@ -7,7 +7,12 @@ import type { Plan } from "./plan.ts";
 import { count, type Tally } from "./tally.ts";
 
 /** Plans the batch of distinct addresses; start is when its request arrived, in ms. */
-export function planBatch(engine: Engine, flags: number, emails: readonly string[], start: number): Plan {
+export function planBatch(
+  engine: Engine,
+  flags: number,
+  emails: readonly string[],
+  start: number,
+): Plan {
   const findings = emails.map((email) => engine.check(email, flags));
   const { domains, tally } = groupByDomain(findings);
   const positions = new Map(domains.map(({ name }, n) => [name, n]));
@@ -17,8 +22,12 @@ export function planBatch(engine: Engine, flags: number, emails: readonly string
     tally,
     domains,
     finish(mx) {
-      const items = findings.map((finding): Item =>
-        ({ finding, mx: mx[positions.get(finding.host) ?? -1] ?? mxWithout(finding) }));
+      const items = findings.map(
+        (finding): Item => ({
+          finding,
+          mx: mx[positions.get(finding.host) ?? -1] ?? mxWithout(finding),
+        }),
+      );
       return { status: 200, body: envelope(items, Date.now() - start) };
     },
   };

@@ -55,7 +55,10 @@ export class Body {
     this.#reader?.cancel().catch(() => undefined);
   }
 
-  async #pass(controller: ReadableStreamDefaultController<Uint8Array>, limit: number): Promise<void> {
+  async #pass(
+    controller: ReadableStreamDefaultController<Uint8Array>,
+    limit: number,
+  ): Promise<void> {
     const left = limit - this.size;
     const piece = await this.#next();
     if (piece !== undefined) controller.enqueue(piece.subarray(0, left));

@@ -5,37 +5,83 @@ import { cleanBatch } from "./clean.ts";
 
 const encoder = new TextEncoder();
 
-function clean(body: string | number[], headers: Record<string, string> = {}): string[] | undefined {
+function clean(
+  body: string | number[],
+  headers: Record<string, string> = {},
+): string[] | undefined {
   const bytes = typeof body === "string" ? encoder.encode(body) : Uint8Array.from(body);
   return cleanBatch(new Headers({ "Content-Type": "application/json", ...headers }), bytes);
 }
 
 test("the worker's own batches", () => {
-  assert.deepEqual(clean('{"emails":["a","a\\u0000","é\\u00e9\u{1f600}"]}'), ["a", "a\0", "éé\u{1f600}"]);
+  assert.deepEqual(clean('{"emails":["a","a\\u0000","é\\u00e9\u{1f600}"]}'), [
+    "a",
+    "a\0",
+    "éé\u{1f600}",
+  ]);
   assert.deepEqual(clean(' {\n"emails" : [ "b", "a" ,"b"]\t}\r\n'), ["b", "a"]);
   assert.deepEqual(clean('{"emails":[""]}'), [""]);
   assert.deepEqual(clean('{"\\u0065mails":["a"]}'), ["a"]);
   const most = Array.from({ length: 64 }, (_, n) => `${n}`);
   assert.deepEqual(clean(JSON.stringify({ emails: [...most, ...most] })), most);
-  assert.deepEqual(clean('{"emails":["a"]}', { "Content-Type": "application/json; charset=utf-8" }), ["a"]);
+  assert.deepEqual(
+    clean('{"emails":["a"]}', { "Content-Type": "application/json; charset=utf-8" }),
+    ["a"],
+  );
 });
 
 test("anything else is the origin's", () => {
-  const bodies = ["", " ", "nonsense", "null", "[]", "7", '"emails"', "{}", '{"emails":null}', '{"emails":[]}', '{"emails":"a"}', '{"emails":{"0":"a"}}',
-    '{"emails":["a",7]}', '{"emails":["a",null]}', '{"emails":["a"]', '{"emails":["a"],}', '{"emails":["a"]} x', '{"emails":["a"]}{}', '\ufeff{"emails":["a"]}',
-    '{"emails":["a"],"emails":["b"]}', '{"emails":["a"],"details":true}', '{"EMAILS":["a"]}', '{"Emails":["b"],"emails":["a"]}', '{"__proto__":{"emails":["a"]}}',
-    '{"emails":["a"],"__proto__":1}', '{"emails":["\\ud800"]}', '{"emails":["\\uD83d\\uDe00"]}', '{"emails":["\\\\ud800"]}', '{"emails":["\t"]}',
-    `{"emails":${"[".repeat(100_000)}${"]".repeat(100_000)}}`];
+  const bodies = [
+    "",
+    " ",
+    "nonsense",
+    "null",
+    "[]",
+    "7",
+    '"emails"',
+    "{}",
+    '{"emails":null}',
+    '{"emails":[]}',
+    '{"emails":"a"}',
+    '{"emails":{"0":"a"}}',
+    '{"emails":["a",7]}',
+    '{"emails":["a",null]}',
+    '{"emails":["a"]',
+    '{"emails":["a"],}',
+    '{"emails":["a"]} x',
+    '{"emails":["a"]}{}',
+    '\ufeff{"emails":["a"]}',
+    '{"emails":["a"],"emails":["b"]}',
+    '{"emails":["a"],"details":true}',
+    '{"EMAILS":["a"]}',
+    '{"Emails":["b"],"emails":["a"]}',
+    '{"__proto__":{"emails":["a"]}}',
+    '{"emails":["a"],"__proto__":1}',
+    '{"emails":["\\ud800"]}',
+    '{"emails":["\\uD83d\\uDe00"]}',
+    '{"emails":["\\\\ud800"]}',
+    '{"emails":["\t"]}',
+    `{"emails":${"[".repeat(100_000)}${"]".repeat(100_000)}}`,
+  ];
   for (const body of bodies) assert.equal(clean(body), undefined, body.slice(0, 80));
-  assert.equal(clean(JSON.stringify({ emails: Array.from({ length: 65 }, (_, n) => `${n}`) })), undefined);
+  assert.equal(
+    clean(JSON.stringify({ emails: Array.from({ length: 65 }, (_, n) => `${n}`) })),
+    undefined,
+  );
   for (const bytes of [[0xff], [0xe2, 0x82], [0xed, 0xa0, 0x80], [0xc0, 0xaf]]) {
-    assert.equal(clean([...encoder.encode('{"emails":["'), ...bytes, ...encoder.encode('"]}')]), undefined, `${bytes}`);
+    assert.equal(
+      clean([...encoder.encode('{"emails":["'), ...bytes, ...encoder.encode('"]}')]),
+      undefined,
+      `${bytes}`,
+    );
   }
 });
 
 test("so is a body of another type, or encoded", () => {
   const body = '{"emails":["a"]}';
-  for (const type of ["", "text/plain", "application/json, application/json", "application/json;"]) assert.equal(clean(body, { "Content-Type": type }), undefined, type);
+  for (const type of ["", "text/plain", "application/json, application/json", "application/json;"])
+    assert.equal(clean(body, { "Content-Type": type }), undefined, type);
   assert.equal(clean(body, { "Idempotency-Key": "" }), undefined);
-  for (const encoding of ["", "gzip", "identity", "identity, identity"]) assert.equal(clean(body, { "Content-Encoding": encoding }), undefined, encoding);
+  for (const encoding of ["", "gzip", "identity", "identity, identity"])
+    assert.equal(clean(body, { "Content-Encoding": encoding }), undefined, encoding);
 });

@@ -20,7 +20,8 @@ const SURROGATE = /\\u[dD][89a-fA-F]/;
 
 /** The distinct addresses of {"emails": [1 to 64 distinct strings]}; undefined for anything else. */
 export function cleanBatch(headers: Headers, body: Uint8Array): string[] | undefined {
-  if (!isJSON(headers.get("Content-Type")) || NOT_PLAIN.some((name) => headers.has(name))) return undefined;
+  if (!isJSON(headers.get("Content-Type")) || NOT_PLAIN.some((name) => headers.has(name)))
+    return undefined;
   const emails = emailsOf(parse(body));
   if (!emails?.every((email) => typeof email === "string")) return undefined;
   const distinct = [...new Set(emails)];
@@ -30,7 +31,8 @@ export function cleanBatch(headers: Headers, body: Uint8Array): string[] | undef
 function parse(body: Uint8Array): unknown {
   try {
     const text = strict.decode(body);
-    if (SURROGATE.test(text) || text.indexOf('"emails"') !== text.lastIndexOf('"emails"')) return undefined;
+    if (SURROGATE.test(text) || text.indexOf('"emails"') !== text.lastIndexOf('"emails"'))
+      return undefined;
     return JSON.parse(text);
   } catch {
     return undefined;
@@ -39,7 +41,8 @@ function parse(body: Uint8Array): unknown {
 
 /** The array of an object that has emails and no other member. */
 function emailsOf(value: unknown): readonly unknown[] | undefined {
-  if (typeof value !== "object" || value === null || Object.keys(value).join() !== "emails") return undefined;
+  if (typeof value !== "object" || value === null || Object.keys(value).join() !== "emails")
+    return undefined;
   const { emails } = value as { emails: unknown };
   return Array.isArray(emails) ? emails : undefined;
 }

@@ -32,7 +32,10 @@ export function readConfig(env: Environment): Config {
     origin: baseOf(get("ADDRSPEC_ORIGIN")),
     secret: secretOf(get("ADDRSPEC_EDGE_SECRET")),
     timeoutMS: millisecondsOf(get("ADDRSPEC_ORIGIN_TIMEOUT_MS", DEFAULT_TIMEOUT_MS)),
-    flags: choose("ADDRSPEC_TYPO_SUGGESTION", get("ADDRSPEC_TYPO_SUGGESTION", "domain"), { domain: 0, address: FULL_SUGGESTION }),
+    flags: choose("ADDRSPEC_TYPO_SUGGESTION", get("ADDRSPEC_TYPO_SUGGESTION", "domain"), {
+      domain: 0,
+      address: FULL_SUGGESTION,
+    }),
     pages: choose("ADDRSPEC_FORWARD", get("ADDRSPEC_FORWARD", "yes"), PAGES),
   };
 }
@@ -40,16 +43,25 @@ export function readConfig(env: Environment): Config {
 function baseOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // Anything beside scheme, host and port would be lost, or sent where it is not expected.
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/` || /[?#]$/.test(text)) {
-    throw new Error("ADDRSPEC_ORIGIN must be the origin's base address, such as https://origin.example.org");
+  if (
+    url === undefined
+    || !/^https?:$/.test(url.protocol)
+    || url.href !== `${url.origin}/`
+    || /[?#]$/.test(text)
+  ) {
+    throw new Error(
+      "ADDRSPEC_ORIGIN must be the origin's base address, such as https://origin.example.org",
+    );
   }
   return url.origin;
 }
 
 function secretOf(text: string): string {
   if (text.length >= SECRET_LENGTH) return text;
-  throw new Error(`ADDRSPEC_EDGE_SECRET has fewer than ${SECRET_LENGTH} characters; make a random one, `
-    + "such as by openssl rand -hex 32, and give it to the origin and its workers");
+  throw new Error(
+    `ADDRSPEC_EDGE_SECRET has fewer than ${SECRET_LENGTH} characters; make a random one, `
+      + "such as by openssl rand -hex 32, and give it to the origin and its workers",
+  );
 }
 
 function millisecondsOf(text: string): number {

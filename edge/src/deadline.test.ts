@@ -8,7 +8,10 @@ const nobody = new AbortController().signal;
 
 test("work in time", async () => {
   assert.equal(await within(1000, nobody, () => Promise.resolve(1)), 1);
-  await assert.rejects(within(1000, nobody, () => Promise.reject(new RangeError())), RangeError);
+  await assert.rejects(
+    within(1000, nobody, () => Promise.reject(new RangeError())),
+    RangeError,
+  );
 });
 
 test("work that heeds no signal ends all the same", async () => {
@@ -21,6 +24,11 @@ test("work that heeds no signal ends all the same", async () => {
 
 test("the signal reaches the work", async () => {
   let seen: AbortSignal | undefined;
-  await assert.rejects(within(10, nobody, (signal) => { seen = signal; return never(); }));
+  await assert.rejects(
+    within(10, nobody, (signal) => {
+      seen = signal;
+      return never();
+    }),
+  );
   assert.equal(seen?.aborted, true);
 });

@@ -5,10 +5,17 @@
  * AbortSignal.any over AbortSignal.timeout would say the same in a line, but
  * Node 20 lets the inner signal be collected, and then no time is ever up.
  */
-export async function within<T>(milliseconds: number, caller: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function within<T>(
+  milliseconds: number,
+  caller: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const controller = new AbortController();
   const leave = () => controller.abort(new DOMException("The caller is gone.", "AbortError"));
-  const timer = setTimeout(() => controller.abort(new DOMException("The time is up.", "TimeoutError")), milliseconds);
+  const timer = setTimeout(
+    () => controller.abort(new DOMException("The time is up.", "TimeoutError")),
+    milliseconds,
+  );
   caller.addEventListener("abort", leave, { once: true });
   if (caller.aborted) leave();
   try {

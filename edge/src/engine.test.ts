@@ -7,10 +7,20 @@ import { Engine } from "./engine.ts";
 import { FULL_SUGGESTION, TooLong } from "./instance.ts";
 import { compileModule, engine } from "./testing.ts";
 
-interface Report { email: string; valid: boolean; host: string; code: string; offset: number; section: string; sentence: string }
+interface Report {
+  email: string;
+  valid: boolean;
+  host: string;
+  code: string;
+  offset: number;
+  section: string;
+  sentence: string;
+}
 
 test("every report of the golden vectors", () => {
-  const lines = readFileSync(join(process.env.ADDRSPEC_VECTORS ?? "", "reports.jsonl"), "utf8").trim().split("\n");
+  const lines = readFileSync(join(process.env.ADDRSPEC_VECTORS ?? "", "reports.jsonl"), "utf8")
+    .trim()
+    .split("\n");
   assert.ok(lines.length > 100);
   for (const line of lines) {
     const want = JSON.parse(line) as Report;
@@ -18,15 +28,29 @@ test("every report of the golden vectors", () => {
     const text = Buffer.from(json);
     assert.equal(host, want.host, want.email);
     assert.equal(refusal === null, want.valid, want.email);
-    const { code, offset, section, sentence } = refusal ?? { code: "", offset: 0, section: "", sentence: "" };
-    assert.deepEqual({ code, offset, section, sentence }, { code: want.code, offset: want.offset, section: want.section, sentence: want.sentence }, want.email);
+    const { code, offset, section, sentence } = refusal ?? {
+      code: "",
+      offset: 0,
+      section: "",
+      sentence: "",
+    };
+    assert.deepEqual(
+      { code, offset, section, sentence },
+      { code: want.code, offset: want.offset, section: want.section, sentence: want.sentence },
+      want.email,
+    );
     assert.equal(JSON.parse(text.subarray(9, emailEnd).toString()), want.email);
     assert.equal(text.subarray(mxAt - 5, mxAt + 5).toString(), '"mx":false');
   }
 });
 
 test("flags", () => {
-  const suggestion = (flags: number) => (JSON.parse(Buffer.from(engine.check("jane@gmial.com", flags).json).toString()) as { typo_suggestion: string }).typo_suggestion;
+  const suggestion = (flags: number) =>
+    (
+      JSON.parse(Buffer.from(engine.check("jane@gmial.com", flags).json).toString()) as {
+        typo_suggestion: string;
+      }
+    ).typo_suggestion;
   assert.equal(suggestion(0), "gmail.com");
   assert.equal(suggestion(FULL_SUGGESTION), "jane@gmail.com");
 });
@@ -41,7 +65,15 @@ test("an instance that failed is not used again", () => {
   const module = compileModule();
   const raw = new WebAssembly.Instance(module, {});
   let calls = 0;
-  const trapping = { exports: { ...raw.exports, addrspec_check: () => { calls++; throw new WebAssembly.RuntimeError("unreachable"); } } };
+  const trapping = {
+    exports: {
+      ...raw.exports,
+      addrspec_check: () => {
+        calls++;
+        throw new WebAssembly.RuntimeError("unreachable");
+      },
+    },
+  };
   const damaged = new Engine(module, trapping as unknown as WebAssembly.Instance);
   assert.throws(() => damaged.check("jane@example.org"), WebAssembly.RuntimeError);
   assert.equal(damaged.check("jane@example.org").refusal, null);
@@ -60,7 +92,10 @@ test("an instance that answered a defect is not used again", () => {
 test("another interface version is refused", () => {
   const raw = new WebAssembly.Instance(compileModule(), {});
   const other = { exports: { ...raw.exports, addrspec_abi_version: () => 2 << 16 } };
-  assert.throws(() => new Engine(compileModule(), other as unknown as WebAssembly.Instance), /interface 2/);
+  assert.throws(
+    () => new Engine(compileModule(), other as unknown as WebAssembly.Instance),
+    /interface 2/,
+  );
 });
 
 test("versions", () => {

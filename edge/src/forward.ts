@@ -10,9 +10,26 @@ import { LIMITS } from "./verdict.ts";
  * The headers of one hop (RFC 9110 section 7.6.1), and those that the worker
  * sets itself. fetch sets Accept-Encoding and decodes what it gets.
  */
-const OWN_HEADERS = ["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
-  "proxy-connection", "proxy-authorization", "host", "content-length", "expect", "accept-encoding",
-  "x-edge-secret", "x-request-id", "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"];
+const OWN_HEADERS = [
+  "connection",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "proxy-connection",
+  "proxy-authorization",
+  "host",
+  "content-length",
+  "expect",
+  "accept-encoding",
+  "x-edge-secret",
+  "x-request-id",
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+];
 
 /** Above any answer to a batch: 64 results, however long the addresses in a body of 1 MiB. */
 const MAX_ANSWER = 32 << 20;
@@ -23,8 +40,14 @@ const STATUSES = new Set([200, 400, 401, 402, 409, 413, 415, 422, 429, 500, 503]
 /** The headers of an operation's answer that the caller gets, beside those of every answer. */
 const PASSED_HEADERS = ["Retry-After", "Idempotency-Replayed", ...LIMITS];
 
-const OWN_ANSWER_HEADERS = ["connection", "keep-alive", "trailer", "transfer-encoding", "upgrade",
-  "proxy-authenticate"];
+const OWN_ANSWER_HEADERS = [
+  "connection",
+  "keep-alive",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "proxy-authenticate",
+];
 
 export interface Forwarded {
   readonly method: string;
@@ -57,8 +80,14 @@ export function forward(
   sent.set("X-Forwarded-Proto", proto);
   sent.set("X-Forwarded-Host", headers.get("Host") ?? "");
   // Node's fetch requires duplex with a streamed body.
-  const init: RequestInit & { duplex: "half" } =
-    { method, headers: sent, body, redirect: "manual", signal, duplex: "half" };
+  const init: RequestInit & { duplex: "half" } = {
+    method,
+    headers: sent,
+    body,
+    redirect: "manual",
+    signal,
+    duplex: "half",
+  };
   return fetch(origin + target, init);
 }
 
@@ -80,7 +109,8 @@ export function passOn(response: Response): Response {
 export async function takeAnswer(response: Response): Promise<Answer | undefined> {
   const body = await gather(response.body, MAX_ANSWER);
   const { status, headers } = response;
-  if (!body || !STATUSES.has(status) || !isJSON(headers.get("Content-Type")) || !isWhole(body)) return undefined;
+  if (!body || !STATUSES.has(status) || !isJSON(headers.get("Content-Type")) || !isWhole(body))
+    return undefined;
   const passed = PASSED_HEADERS.map((name) => [name, headers.get(name) ?? undefined] as const);
   return { status, body, headers: Object.fromEntries(passed) };
 }

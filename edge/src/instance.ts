@@ -49,7 +49,16 @@ export class TooLong extends Error {}
 export class ModuleFailure extends Error {}
 
 /** The words of the report, 32 bits each; a text is a place and a length. */
-const WORD = { valid: 0, emailEnd: 1, mxAt: 2, host: 3, offset: 6, code: 7, section: 9, sentence: 11 } as const;
+const WORD = {
+  valid: 0,
+  emailEnd: 1,
+  mxAt: 2,
+  host: 3,
+  offset: 6,
+  code: 7,
+  section: 9,
+  sentence: 11,
+} as const;
 const REPORT_BYTES = 13 * 4;
 
 interface Exports {
@@ -77,7 +86,9 @@ export class Instance {
     this.#exports = exports as unknown as Exports;
     const version = this.#exports.addrspec_abi_version() >>> 0;
     if (version >>> 16 !== ABI_MAJOR) {
-      throw new ModuleFailure(`addrspec.wasm speaks interface ${version >>> 16}, this host speaks ${ABI_MAJOR}; take both from one release`);
+      throw new ModuleFailure(
+        `addrspec.wasm speaks interface ${version >>> 16}, this host speaks ${ABI_MAJOR}; take both from one release`,
+      );
     }
     this.#in = this.#exports.addrspec_in_ptr() >>> 0;
     this.#inCap = this.#exports.addrspec_in_cap() >>> 0;
@@ -96,13 +107,22 @@ export class Instance {
       emailEnd: word(WORD.emailEnd),
       mxAt: word(WORD.mxAt),
       host: text(WORD.host),
-      refusal: word(WORD.valid) === 1 ? null
-        : { code: text(WORD.code), section: text(WORD.section), sentence: text(WORD.sentence), offset: word(WORD.offset) },
+      refusal:
+        word(WORD.valid) === 1
+          ? null
+          : {
+              code: text(WORD.code),
+              section: text(WORD.section),
+              sentence: text(WORD.sentence),
+              offset: word(WORD.offset),
+            },
     };
   }
 
   versions(): Versions {
-    return JSON.parse(decoder.decode(this.#bytes(this.#out, this.#exports.addrspec_info()))) as Versions;
+    return JSON.parse(
+      decoder.decode(this.#bytes(this.#out, this.#exports.addrspec_info())),
+    ) as Versions;
   }
 
   #write(email: string | Uint8Array): number {

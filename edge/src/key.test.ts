@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
-import { isProblem } from "./problem.ts";
 import { checksum, readKey, wellFormed } from "./key.ts";
+import { isProblem } from "./problem.ts";
 import { KEY } from "./testing.ts";
 
 test("the checksum is CRC-32 in base 62", () => {
   assert.equal(checksum(KEY.slice(0, 36)), "2CGNRW");
   // The CRC of "123456789" is 0xCBF43926 in every catalogue of CRCs.
-  let rest = 0xcbf43926, written = "";
-  for (; written.length < 6; rest = Math.floor(rest / 62)) written = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[rest % 62] + written;
+  let rest = 0xcbf43926,
+    written = "";
+  for (; written.length < 6; rest = Math.floor(rest / 62))
+    written = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[rest % 62] + written;
   assert.equal(checksum("123456789"), written);
 });
 
@@ -21,7 +22,16 @@ test("one changed digit is noticed at every place", () => {
 });
 
 test("other forms are no keys", () => {
-  for (const key of ["", "ask_", KEY.slice(1), `${KEY}0`, KEY.toUpperCase(), KEY.replace("ask_", "ASK_"), `${KEY.slice(0, -1)}\n`, "ask_" + "é".repeat(38)]) {
+  for (const key of [
+    "",
+    "ask_",
+    KEY.slice(1),
+    `${KEY}0`,
+    KEY.toUpperCase(),
+    KEY.replace("ask_", "ASK_"),
+    `${KEY.slice(0, -1)}\n`,
+    "ask_" + "é".repeat(38),
+  ]) {
     assert.equal(wellFormed(key), false, JSON.stringify(key));
   }
 });
@@ -43,6 +53,12 @@ test("where the key is read from", () => {
   assert.equal(read({ Authorization: `Bearer\t${KEY}` }), "No API key");
   assert.equal(read({}), "No API key");
   assert.equal(read({ "X-API-Key": `${KEY}\xa0` }), "This is not");
-  for (const list of [`${KEY}, ${KEY}`, `${KEY},`, ",", `, ${KEY}`]) assert.equal(read({ "X-API-Key": list, Authorization: `Bearer ${KEY}` }), "The header X-API-Key", list);
-  for (const list of [`Bearer ${KEY}, Bearer ${KEY}`, `Basic x, Bearer ${KEY}`]) assert.equal(read({ Authorization: list }), "The header Authorization", list);
+  for (const list of [`${KEY}, ${KEY}`, `${KEY},`, ",", `, ${KEY}`])
+    assert.equal(
+      read({ "X-API-Key": list, Authorization: `Bearer ${KEY}` }),
+      "The header X-API-Key",
+      list,
+    );
+  for (const list of [`Bearer ${KEY}, Bearer ${KEY}`, `Basic x, Bearer ${KEY}`])
+    assert.equal(read({ Authorization: list }), "The header Authorization", list);
 });

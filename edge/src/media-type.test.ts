@@ -4,12 +4,28 @@ import { test } from "node:test";
 import { isJSON } from "./media-type.ts";
 
 test("JSON in its usual forms", () => {
-  for (const type of ["application/json", "Application/JSON", "application/json;charset=utf-8", "application/json ; charset=UTF-8 "]) assert.ok(isJSON(type), type);
+  for (const type of [
+    "application/json",
+    "Application/JSON",
+    "application/json;charset=utf-8",
+    "application/json ; charset=UTF-8 ",
+  ])
+    assert.ok(isJSON(type), type);
 });
 
 test("in doubt, the origin judges it", () => {
-  for (const type of [null, "", "text/json", "application/jsonp", "application/json, application/json", "application/json; charset=latin1",
-    "application/json;", 'application/json; charset="utf-8"', "application/json; a=1", "application/json\n"]) {
+  for (const type of [
+    null,
+    "",
+    "text/json",
+    "application/jsonp",
+    "application/json, application/json",
+    "application/json; charset=latin1",
+    "application/json;",
+    'application/json; charset="utf-8"',
+    "application/json; a=1",
+    "application/json\n",
+  ]) {
     assert.ok(!isJSON(type), String(type));
   }
   assert.ok(!isJSON(`application/json${" ".repeat(60_000)}x`));

@@ -62,7 +62,11 @@ export class Origin {
     }
   }
 
-  #request({ operation, points, tally, domains }: Plan, { key, id }: Caller, signal: AbortSignal): RequestInit {
+  #request(
+    { operation, points, tally, domains }: Plan,
+    { key, id }: Caller,
+    signal: AbortSignal,
+  ): RequestInit {
     const headers = {
       "Content-Type": "application/json",
       "X-Edge-Secret": this.#config.secret,
@@ -102,8 +106,10 @@ function unreachable(): Admission {
 function mxOf(plan: Plan, body: string): MX[] | undefined {
   const { mx } = (parseObject(body) ?? {}) as { mx?: unknown };
   if (!Array.isArray(mx) || mx.length !== plan.domains.length) return undefined;
-  const known = (entry: unknown) => typeof entry === "boolean"
-    || (plan.operation === "batch" && (entry === null || entry === "DNS_TIMEOUT" || entry === "DNS_FAILURE"));
+  const known = (entry: unknown) =>
+    typeof entry === "boolean"
+    || (plan.operation === "batch"
+      && (entry === null || entry === "DNS_TIMEOUT" || entry === "DNS_FAILURE"));
   return mx.every(known) ? (mx as MX[]) : undefined;
 }
 

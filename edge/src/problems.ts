@@ -23,18 +23,27 @@ export const PROBLEMS = {
 
 /** What origin and worker say in the same words. */
 export const SAY = {
-  noPath: "There is no such path; the operations are GET /v1/email/{email}, POST /v1/emails and GET /v1/usage.",
+  noPath:
+    "There is no such path; the operations are GET /v1/email/{email}, POST /v1/emails and GET /v1/usage.",
   methods: (allow: string) => "This path takes the methods " + allow + " only.",
   noKey: "No API key was sent; send it as X-API-Key: <key> or Authorization: Bearer <key>.",
-  manyKeys: (header: string) => "The header " + header + " has more than one value; send one API key.",
-  malformedKey: "This is not an API key. A key is ask_ and 38 letters and digits, of which the last six are a checksum; check that it was not cut off or mistyped.",
+  manyKeys: (header: string) =>
+    "The header " + header + " has more than one value; send one API key.",
+  malformedKey:
+    "This is not an API key. A key is ask_ and 38 letters and digits, of which the last six are a checksum; check that it was not cut off or mistyped.",
   noAddress: "The path has no address: send GET /v1/email/{email}, the address percent-encoded.",
-  brokenPercent: "A percent sign in the path is not followed by two hexadecimal digits; encode a percent sign as %25.",
+  brokenPercent:
+    "A percent sign in the path is not followed by two hexadecimal digits; encode a percent sign as %25.",
   addressTooLong: "The address is far longer than an address can be (254 bytes).",
   notValid: "The address is not valid.",
-  brokeOff: (bytes: string) => "The body broke off after " + bytes + " bytes; send as many as Content-Length announces, or end the last chunk.",
-  checksFailed: "The checks failed on this input; nothing was charged. Send the request id to support.",
-  defect: "Something went wrong on our side; nothing was charged. Try again, and send the request id to support if it persists.",
+  brokeOff: (bytes: string) =>
+    "The body broke off after "
+    + bytes
+    + " bytes; send as many as Content-Length announces, or end the last chunk.",
+  checksFailed:
+    "The checks failed on this input; nothing was charged. Send the request id to support.",
+  defect:
+    "Something went wrong on our side; nothing was charged. Try again, and send the request id to support if it persists.",
   timedOut: (domain: string) => "DNS lookup timed out for domain " + domain,
   lookUpFailed: (domain: string) => "DNS lookup failed for domain " + domain,
 };

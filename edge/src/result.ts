@@ -20,5 +20,8 @@ export function quotedEmail({ json, emailEnd }: Finding): Uint8Array {
 
 export function join(pieces: readonly (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
   const bytes = pieces.map((piece) => (typeof piece === "string" ? encoder.encode(piece) : piece));
-  return concat(bytes, bytes.reduce((size, piece) => size + piece.length, 0));
+  return concat(
+    bytes,
+    bytes.reduce((size, piece) => size + piece.length, 0),
+  );
 }

@@ -14,43 +14,146 @@ function go(target: string, method = "GET", pages: Pages = "dashboard"): string 
   if (wrong !== undefined) return refuse(wrong).status;
   const route = routeOf(method, target, pages);
   switch (route.to) {
-    case "answer": return route.answer.status;
-    case "page": return isKept(ORIGIN, route.target) ? route.target : 404;
-    case "usage": return route.target;
-    default: return route.to;
+    case "answer":
+      return route.answer.status;
+    case "page":
+      return isKept(ORIGIN, route.target) ? route.target : 404;
+    case "usage":
+      return route.target;
+    default:
+      return route.to;
   }
 }
 
 /** The origin's own, under the names that a URL parser makes the same. */
-const HOSTILE = ["/metrics", "/readyz", "/v1/edge/admit", "/x/../metrics", "/x/%2e%2e/readyz", "/./metrics", "/x/..\\metrics", "/metrics#x", "//metrics",
-  "//evil.example/metrics", "/\\metrics", "/%2e/metrics", "/docs/../metrics", "/assets/../metrics", "/assets/..%2fmetrics", "/assets/%2e%2e/metrics", "/assets/.%2E/metrics",
-  "/assets/..", "/assets/.", "/assets//x", "/assets/..\\metrics", "/dashboard/../metrics", "/dashboard/x/../../metrics", "/dashboard/%2e%2e/readyz", "/dashboard/..;/metrics",
-  "/healthz/../metrics", "/healthz/", "/healthz%2f..%2fmetrics", "/healthz;x", "/healthz#/../metrics", "/metrics?", "/metrics?x", "/METRICS", "/metric%73", "/%6detrics",
-  "/metrics/", "/v1/emails/../edge/admit", "/v1/edge/../edge/admit", "/v1/usage/../edge/admit", "/v1//edge/admit", "/docs?a#b", "/docs?a'b", "/docs?é", '/docs?"', "/@evil.example/", "/:80/"];
+const HOSTILE = [
+  "/metrics",
+  "/readyz",
+  "/v1/edge/admit",
+  "/x/../metrics",
+  "/x/%2e%2e/readyz",
+  "/./metrics",
+  "/x/..\\metrics",
+  "/metrics#x",
+  "//metrics",
+  "//evil.example/metrics",
+  "/\\metrics",
+  "/%2e/metrics",
+  "/docs/../metrics",
+  "/assets/../metrics",
+  "/assets/..%2fmetrics",
+  "/assets/%2e%2e/metrics",
+  "/assets/.%2E/metrics",
+  "/assets/..",
+  "/assets/.",
+  "/assets//x",
+  "/assets/..\\metrics",
+  "/dashboard/../metrics",
+  "/dashboard/x/../../metrics",
+  "/dashboard/%2e%2e/readyz",
+  "/dashboard/..;/metrics",
+  "/healthz/../metrics",
+  "/healthz/",
+  "/healthz%2f..%2fmetrics",
+  "/healthz;x",
+  "/healthz#/../metrics",
+  "/metrics?",
+  "/metrics?x",
+  "/METRICS",
+  "/metric%73",
+  "/%6detrics",
+  "/metrics/",
+  "/v1/emails/../edge/admit",
+  "/v1/edge/../edge/admit",
+  "/v1/usage/../edge/admit",
+  "/v1//edge/admit",
+  "/docs?a#b",
+  "/docs?a'b",
+  "/docs?é",
+  '/docs?"',
+  "/@evil.example/",
+  "/:80/",
+];
 
 test("nothing of the origin but what the table has", () => {
   for (const target of HOSTILE) assert.equal(go(target), 404, target);
-  for (const target of ["", "*", "metrics", "http://evil.example/metrics", "http://evil.example/healthz", "HTTP://x", "evil.example:443", "\\metrics",
-    "/healthz\t", "/heal\nthz", "/met\trics", "/x/..\r/metrics", "/\0", "/docs?a b"]) assert.equal(go(target), 400, JSON.stringify(target));
+  for (const target of [
+    "",
+    "*",
+    "metrics",
+    "http://evil.example/metrics",
+    "http://evil.example/healthz",
+    "HTTP://x",
+    "evil.example:443",
+    "\\metrics",
+    "/healthz\t",
+    "/heal\nthz",
+    "/met\trics",
+    "/x/..\r/metrics",
+    "/\0",
+    "/docs?a b",
+  ])
+    assert.equal(go(target), 400, JSON.stringify(target));
 });
 
 test("what the table has goes on literally", () => {
-  for (const target of ["/", "/?a=b", "/docs", "/docs?a=%2F&b=..", "/assets/a.css", "/assets/a-b_c/d.0.js?v=1", "/assets/...", "/assets/.a", "/assets/a..", "/healthz", "/openapi.json",
-    "/.well-known/security.txt", "/v1/usage", "/dashboard", "/dashboard/", "/dashboard/keys?x=1"]) assert.equal(go(target), target);
+  for (const target of [
+    "/",
+    "/?a=b",
+    "/docs",
+    "/docs?a=%2F&b=..",
+    "/assets/a.css",
+    "/assets/a-b_c/d.0.js?v=1",
+    "/assets/...",
+    "/assets/.a",
+    "/assets/a..",
+    "/healthz",
+    "/openapi.json",
+    "/.well-known/security.txt",
+    "/v1/usage",
+    "/dashboard",
+    "/dashboard/",
+    "/dashboard/keys?x=1",
+  ])
+    assert.equal(go(target), target);
   assert.equal(go("/healthz?x#y"), "/healthz");
   assert.equal(go("/v1/usage?a=b"), "/v1/usage");
 });
 
 test("the dashboard, and pages at all, where configured", () => {
   assert.equal(go("/dashboard/keys", "POST", "dashboard"), "/dashboard/keys");
-  for (const target of ["/dashboard", "/dashboard/keys"]) assert.equal(go(target, "GET", "public"), 404);
-  for (const target of ["/", "/healthz", "/openapi.json", "/dashboard"]) assert.equal(go(target, "GET", "none"), 404);
+  for (const target of ["/dashboard", "/dashboard/keys"])
+    assert.equal(go(target, "GET", "public"), 404);
+  for (const target of ["/", "/healthz", "/openapi.json", "/dashboard"])
+    assert.equal(go(target, "GET", "none"), 404);
   assert.equal(go("/v1/usage", "GET", "none"), "/v1/usage");
 });
 
 test("whatever follows, the target is one of a few", () => {
-  const alphabet = ["/", ".", "..", "%2e", "%2F", "\\", "#", "?", ";", "@", ":", "metrics", "assets", "dashboard", "healthz", "v1", "\t", "é", "%", "x"];
-  let forwarded = 0, seed = 1;
+  const alphabet = [
+    "/",
+    ".",
+    "..",
+    "%2e",
+    "%2F",
+    "\\",
+    "#",
+    "?",
+    ";",
+    "@",
+    ":",
+    "metrics",
+    "assets",
+    "dashboard",
+    "healthz",
+    "v1",
+    "\t",
+    "é",
+    "%",
+    "x",
+  ];
+  let forwarded = 0,
+    seed = 1;
   const next = (n: number) => (seed = (seed * 48271) % 0x7fffffff) % n;
   for (let n = 0; n < 100_000; n++) {
     const target = `/${Array.from({ length: next(7) }, () => alphabet[next(alphabet.length)]).join("")}`;
@@ -59,8 +162,15 @@ test("whatever follows, the target is one of a few", () => {
     forwarded++;
     assert.match(sent, /^\/(?:$|\?|docs|assets|dashboard|healthz$)/, target);
     const url = new URL(ORIGIN + sent);
-    assert.equal(url.origin + url.pathname + url.search, `${ORIGIN}${sent.replace(/^([^?]*)\?$/, "$1")}`, target);
-    assert.ok(!url.pathname.includes("metrics") || /^\/(?:assets|dashboard)\//.test(url.pathname), target);
+    assert.equal(
+      url.origin + url.pathname + url.search,
+      `${ORIGIN}${sent.replace(/^([^?]*)\?$/, "$1")}`,
+      target,
+    );
+    assert.ok(
+      !url.pathname.includes("metrics") || /^\/(?:assets|dashboard)\//.test(url.pathname),
+      target,
+    );
   }
   assert.ok(forwarded > 1000, `${forwarded}`);
 });
@@ -79,14 +189,26 @@ test("methods", () => {
 });
 
 test("a preflight", () => {
-  for (const [target, methods] of [["/v1/email", "GET, HEAD, OPTIONS"], ["/v1/email/a%zz", "GET, HEAD, OPTIONS"], ["/v1/emails", "POST, OPTIONS"], ["/v1/usage", "GET, HEAD, OPTIONS"]] as const) {
+  for (const [target, methods] of [
+    ["/v1/email", "GET, HEAD, OPTIONS"],
+    ["/v1/email/a%zz", "GET, HEAD, OPTIONS"],
+    ["/v1/emails", "POST, OPTIONS"],
+    ["/v1/usage", "GET, HEAD, OPTIONS"],
+  ] as const) {
     const route = routeOf("OPTIONS", target, "none");
     assert.equal(route.to, "answer");
-    assert.deepEqual(route.answer, { status: 204, body: null, headers: {
-      Allow: methods,
-      "Access-Control-Allow-Origin": "*", "Access-Control-Allow-Methods": methods, "Access-Control-Max-Age": "86400",
-      "Access-Control-Allow-Headers": "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id",
-    } });
+    assert.deepEqual(route.answer, {
+      status: 204,
+      body: null,
+      headers: {
+        Allow: methods,
+        "Access-Control-Allow-Origin": "*",
+        "Access-Control-Allow-Methods": methods,
+        "Access-Control-Max-Age": "86400",
+        "Access-Control-Allow-Headers":
+          "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id",
+      },
+    });
   }
   assert.equal(go("/v1/nothing", "OPTIONS"), 404);
   assert.equal(go("/v1/edge/admit", "OPTIONS"), 404);

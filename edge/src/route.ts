@@ -58,7 +58,8 @@ export function routeOf(method: string, target: string, pages: Pages): Route {
   const row = TABLE.find((row) => matches(row, path));
   if (row === undefined || !isServed(row, pages)) return notFound();
   if (method === "OPTIONS" && row.to !== "page") return { to: "answer", answer: preflight(row) };
-  if (!row.methods.includes(method)) return refusal("METHOD_NOT_ALLOWED", SAY.methods(allowed(row)), allowed(row));
+  if (!row.methods.includes(method))
+    return refusal("METHOD_NOT_ALLOWED", SAY.methods(allowed(row)), allowed(row));
   return go(row, path.slice(row.path.length), query);
 }
 
@@ -67,7 +68,10 @@ export function notFound(): Route & { to: "answer" } {
 }
 
 function matches({ path, below }: Row, asked: string): boolean {
-  return asked === path || (below !== undefined && asked.startsWith(`${path}/`) && below.test(asked.slice(path.length)));
+  return (
+    asked === path
+    || (below !== undefined && asked.startsWith(`${path}/`) && below.test(asked.slice(path.length)))
+  );
 }
 
 function isServed({ to, dashboard }: Row, pages: Pages): boolean {
@@ -77,9 +81,12 @@ function isServed({ to, dashboard }: Row, pages: Pages): boolean {
 /** A target for the origin consists of the table's path and what PLAIN has found good. */
 function go({ path, to, query: hasQuery }: Row, rest: string, query: string): Route {
   switch (to) {
-    case "single": return { to, encoded: rest.slice(1) };
-    case "batch": return { to };
-    default: return { to, target: path + rest + (hasQuery ? query : "") };
+    case "single":
+      return { to, encoded: rest.slice(1) };
+    case "batch":
+      return { to };
+    default:
+      return { to, target: path + rest + (hasQuery ? query : "") };
   }
 }
 
@@ -89,15 +96,23 @@ function allowed({ to, methods }: Row): string {
 
 /** The answer to any browser's preflight, which carries no key (Fetch standard, section 3.2). */
 function preflight(row: Row): Answer {
-  return { status: 204, body: null, headers: {
-    Allow: allowed(row),
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Allow-Methods": allowed(row),
-    "Access-Control-Allow-Headers": "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id",
-    "Access-Control-Max-Age": "86400",
-  } };
+  return {
+    status: 204,
+    body: null,
+    headers: {
+      Allow: allowed(row),
+      "Access-Control-Allow-Origin": "*",
+      "Access-Control-Allow-Methods": allowed(row),
+      "Access-Control-Allow-Headers":
+        "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id",
+      "Access-Control-Max-Age": "86400",
+    },
+  };
 }
 
 function refusal(code: Code, message: string, allow?: string): Route & { to: "answer" } {
-  return { to: "answer", answer: refuse(problem(code, message, allow === undefined ? {} : { allow })) };
+  return {
+    to: "answer",
+    answer: refuse(problem(code, message, allow === undefined ? {} : { allow })),
+  };
 }

@@ -30,7 +30,9 @@ function check(engine: Engine, flags: number, encoded: string): Finding | Proble
   if (email === undefined) return problem("INVALID_EMAIL_FORMAT", SAY.brokenPercent);
   try {
     const finding = engine.check(email, flags);
-    return finding.refusal ? problem("INVALID_EMAIL_FORMAT", sentence(finding.refusal.sentence)) : finding;
+    return finding.refusal
+      ? problem("INVALID_EMAIL_FORMAT", sentence(finding.refusal.sentence))
+      : finding;
   } catch (failure) {
     if (!(failure instanceof TooLong)) throw failure;
     return problem("INVALID_EMAIL_FORMAT", SAY.addressTooLong);

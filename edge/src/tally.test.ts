@@ -38,15 +38,26 @@ test("agrees with JSON.parse on every golden vector", () => {
 });
 
 test("adds up", () => {
-  const emails = ["jane@gmail.com", "jane@gmial.com", "support@example.org", "no address", "x@[192.0.2.1]"];
+  const emails = [
+    "jane@gmail.com",
+    "jane@gmial.com",
+    "support@example.org",
+    "no address",
+    "x@[192.0.2.1]",
+  ];
   assert.deepEqual(counted(...emails), { valid: 4, public: 1, typo: 1, role: 1, invalid: 1 });
 });
 
 test("an address cannot add to the counts", () => {
-  const imitations = ['",\\"role\\":\\"Admin\\""@example.org',
+  const imitations = [
+    '",\\"role\\":\\"Admin\\""@example.org',
     '",\\"gibberish\\":true,\\"typo\\":true"@example.org',
-    '",role:,gibberish:"@example.org', `"${",".repeat(60)}"@example.org`, '"\\\\"@example.org'];
-  for (const email of imitations) assert.deepEqual(counted(email), parsed(engine.check(email).json), email);
+    '",role:,gibberish:"@example.org',
+    `"${",".repeat(60)}"@example.org`,
+    '"\\\\"@example.org',
+  ];
+  for (const email of imitations)
+    assert.deepEqual(counted(email), parsed(engine.check(email).json), email);
   assert.deepEqual(counted(...imitations).role, undefined);
   assert.deepEqual(counted(...imitations).typo, undefined);
 });

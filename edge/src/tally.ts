@@ -18,8 +18,11 @@ const ROLE = encoder.encode(',"role":');
 const GIBBERISH = encoder.encode(',"gibberish":');
 /** The length of what is between two values: `,"typo":` */
 const BETWEEN = PROVIDER.map((kind) => ({ kind, length: `,"${kind}":`.length }));
-const FALSE_LENGTH = 5, TRUE_LENGTH = 4;
-const COMMA = 0x2c, QUOTE = 0x22, LETTER_T = 0x74;
+const FALSE_LENGTH = 5,
+  TRUE_LENGTH = 4;
+const COMMA = 0x2c,
+  QUOTE = 0x22,
+  LETTER_T = 0x74;
 
 /**
  * Adds one address to the tally. It reads the module's JSON by position

@@ -14,8 +14,21 @@ test("the target stays as it was sent", () => {
 });
 
 test("origin-form only", () => {
-  for (const target of ["/", "/%", "/é", "/+", "//", "/\\", "/#"]) assert.ok(isOriginForm(target), target);
-  for (const target of ["", "*", "a", "http://edge.example/", "edge.example:443", "/a b", "/\x00", "/\x7f", "/?\t", "\\/"]) assert.ok(!isOriginForm(target), target);
+  for (const target of ["/", "/%", "/é", "/+", "//", "/\\", "/#"])
+    assert.ok(isOriginForm(target), target);
+  for (const target of [
+    "",
+    "*",
+    "a",
+    "http://edge.example/",
+    "edge.example:443",
+    "/a b",
+    "/\x00",
+    "/\x7f",
+    "/?\t",
+    "\\/",
+  ])
+    assert.ok(!isOriginForm(target), target);
 });
 
 test("decoded once, in bytes", () => {
@@ -26,10 +39,20 @@ test("decoded once, in bytes", () => {
 });
 
 test("a percent sign without two digits", () => {
-  for (const path of ["%", "a%2", "%zz", "%%41", "%41%", "%é9"]) assert.equal(percentDecode(path), undefined, path);
+  for (const path of ["%", "a%2", "%zz", "%%41", "%41%", "%é9"])
+    assert.equal(percentDecode(path), undefined, path);
 });
 
 test("hosts", () => {
-  for (const host of ["", "edge.example", "edge.example:8787", "[::1]:80", "127.0.0.1", "xn--bcher-kva.example"]) assert.ok(isHost(host), host);
-  for (const host of ["a/healthz?", "a?", "a#", "a\\b", "a@b", "a, b", "a b", "\u00e9"]) assert.ok(!isHost(host), host);
+  for (const host of [
+    "",
+    "edge.example",
+    "edge.example:8787",
+    "[::1]:80",
+    "127.0.0.1",
+    "xn--bcher-kva.example",
+  ])
+    assert.ok(isHost(host), host);
+  for (const host of ["a/healthz?", "a?", "a#", "a\\b", "a@b", "a, b", "a b", "\u00e9"])
+    assert.ok(!isHost(host), host);
 });

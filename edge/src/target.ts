@@ -31,7 +31,9 @@ export function isHost(host: string): boolean {
 /** Splits a target into its path and its query, which includes the question mark. */
 export function split(target: string): { path: string; query: string } {
   const at = target.indexOf("?");
-  return at < 0 ? { path: target, query: "" } : { path: target.slice(0, at), query: target.slice(at) };
+  return at < 0
+    ? { path: target, query: "" }
+    : { path: target.slice(0, at), query: target.slice(at) };
 }
 
 /**

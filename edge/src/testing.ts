@@ -18,10 +18,20 @@ export function compileModule(): WebAssembly.Module {
 
 export const engine = new Engine(compileModule());
 
-export const config: Config = { origin: "http://origin.test", secret: "s", timeoutMS: 1000, flags: 0, pages: "public" };
+export const config: Config = {
+  origin: "http://origin.test",
+  secret: "s",
+  timeoutMS: 1000,
+  flags: 0,
+  pages: "public",
+};
 
 /** A worker before an origin with this answer, and what it asked and logged. */
-export function workerBefore(answer: (request: Request) => Response | Promise<Response>, settings: Partial<Config> = {}, checks = engine) {
+export function workerBefore(
+  answer: (request: Request) => Response | Promise<Response>,
+  settings: Partial<Config> = {},
+  checks = engine,
+) {
   const asked: Request[] = [];
   const logged: string[] = [];
   const fetch: Fetch = async (url, init) => {
@@ -29,20 +39,46 @@ export function workerBefore(answer: (request: Request) => Response | Promise<Re
     asked.push(request.clone());
     return answer(request);
   };
-  const worker = new Worker({ engine: checks, config: { ...config, ...settings }, fetch, log: (message) => logged.push(message) });
+  const worker = new Worker({
+    engine: checks,
+    config: { ...config, ...settings },
+    fetch,
+    log: (message) => logged.push(message),
+  });
   return { worker, asked, logged };
 }
 
-export function ask(target: string, more: Partial<Omit<Asked, "headers">> & { headers?: Record<string, string> } = {}): Asked {
+export function ask(
+  target: string,
+  more: Partial<Omit<Asked, "headers">> & { headers?: Record<string, string> } = {},
+): Asked {
   const headers = new Headers({ "X-API-Key": KEY, ...more.headers });
-  return { method: "GET", target, body: null, signal: new AbortController().signal, proto: "https", ...more, headers };
+  return {
+    method: "GET",
+    target,
+    body: null,
+    signal: new AbortController().signal,
+    proto: "https",
+    ...more,
+    headers,
+  };
 }
 
 export function batch(body: string, headers: Record<string, string> = {}): Asked {
-  return ask("/v1/emails", { method: "POST", headers: { "Content-Type": "application/json", ...headers }, body: new Response(body).body });
+  return ask("/v1/emails", {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...headers },
+    body: new Response(body).body,
+  });
 }
 
 /** The origin's 200. */
 export function admitted(mx: unknown[]): Response {
-  return new Response(JSON.stringify({ mx, partial: mx.includes(null) }), { headers: { "Content-Type": "application/json", "X-Usage-Current": "1", "X-Usage-Limit": "1000" } });
+  return new Response(JSON.stringify({ mx, partial: mx.includes(null) }), {
+    headers: {
+      "Content-Type": "application/json",
+      "X-Usage-Current": "1",
+      "X-Usage-Limit": "1000",
+    },
+  });
 }

@@ -11,7 +11,11 @@ function retryAfter(status: number, wait?: string): string | undefined | null {
   };
   const headers = new Headers({ "Content-Type": "application/json" });
   if (wait !== undefined) headers.set("Retry-After", wait);
-  const refusal = refusalOf(new Response(null, { status, headers }), JSON.stringify(bodies[status]), {});
+  const refusal = refusalOf(
+    new Response(null, { status, headers }),
+    JSON.stringify(bodies[status]),
+    {},
+  );
   return refusal === undefined ? null : refusal.headers?.["Retry-After"];
 }
 
@@ -31,27 +35,60 @@ test("a refusal that is not for the caller does not pass", () => {
   const shapeB = '{"success":false,"error":{"code":"INVALID_REQUEST","message":"m"}}';
   const bodies = [shapeB, '{"success":false,"error":null}', '{"status":429}', "null", "<p>"];
   for (const status of [400, 403, 404, 409, 413, 415, 422]) {
-    const response = new Response(null, { status, headers: { "Content-Type": "application/json" } });
-    for (const body of bodies) assert.equal(refusalOf(response, body, {}), undefined, `${status} ${body}`);
+    const response = new Response(null, {
+      status,
+      headers: { "Content-Type": "application/json" },
+    });
+    for (const body of bodies)
+      assert.equal(refusalOf(response, body, {}), undefined, `${status} ${body}`);
   }
   for (const status of [401, 402, 429, 500, 503]) {
-    const response = new Response(null, { status, headers: { "Content-Type": "application/json" } });
-    for (const body of bodies.slice(1)) assert.equal(refusalOf(response, body, {}), undefined, `${status} ${body}`);
+    const response = new Response(null, {
+      status,
+      headers: { "Content-Type": "application/json" },
+    });
+    for (const body of bodies.slice(1))
+      assert.equal(refusalOf(response, body, {}), undefined, `${status} ${body}`);
     const page = new Response(null, { status, headers: { "Content-Type": "text/html" } });
     assert.equal(refusalOf(page, shapeB, {}), undefined, `${status} of another media type`);
   }
 });
 
 test("limits pass where they are well-formed", () => {
-  const given = { "X-Usage-Current": "7", "X-Usage-Limit": "unlimited", "X-Usage-Overage": "false", "RateLimit": '"second";r=4;t=1', "RateLimit-Policy": '"second";q=5;w=1', "X-Other": "1" };
+  const given = {
+    "X-Usage-Current": "7",
+    "X-Usage-Limit": "unlimited",
+    "X-Usage-Overage": "false",
+    RateLimit: '"second";r=4;t=1',
+    "RateLimit-Policy": '"second";q=5;w=1',
+    "X-Other": "1",
+  };
   assert.deepEqual(limitsOf(new Headers(given)), {
-    "X-Usage-Current": "7", "X-Usage-Limit": "unlimited", "RateLimit": '"second";r=4;t=1', "RateLimit-Policy": '"second";q=5;w=1',
+    "X-Usage-Current": "7",
+    "X-Usage-Limit": "unlimited",
+    RateLimit: '"second";r=4;t=1',
+    "RateLimit-Policy": '"second";q=5;w=1',
   });
-  assert.deepEqual(limitsOf(new Headers({ "X-Usage-Current": "-1", "X-Usage-Limit": "many", "RateLimit": "é", "RateLimit-Policy": "x".repeat(257) })), {});
+  assert.deepEqual(
+    limitsOf(
+      new Headers({
+        "X-Usage-Current": "-1",
+        "X-Usage-Limit": "many",
+        RateLimit: "é",
+        "RateLimit-Policy": "x".repeat(257),
+      }),
+    ),
+    {},
+  );
 });
 
 test("limits are on refusals too", () => {
-  const response = new Response(null, { status: 429, headers: { "Content-Type": "application/json", "Retry-After": "1" } });
-  const refusal = refusalOf(response, '{"status":429,"title":"t","detail":"d"}', { RateLimit: '"second";r=0;t=1' });
+  const response = new Response(null, {
+    status: 429,
+    headers: { "Content-Type": "application/json", "Retry-After": "1" },
+  });
+  const refusal = refusalOf(response, '{"status":429,"title":"t","detail":"d"}', {
+    RateLimit: '"second";r=0;t=1',
+  });
   assert.equal(refusal?.headers?.RateLimit, '"second";r=0;t=1');
 });

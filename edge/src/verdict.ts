@@ -10,7 +10,8 @@ import { isJSON } from "./media-type.ts";
  */
 const REFUSALS: Readonly<Record<number, (body: Record<string, unknown>) => boolean>> = {
   401: (body) => body.status === 401 && body.code === "INVALID_API_KEY",
-  402: (body) => body.success === false && isObject(body.error) && typeof body.error.code === "string",
+  402: (body) =>
+    body.success === false && isObject(body.error) && typeof body.error.code === "string",
   429: (body) => body.status === 429 && typeof body.detail === "string",
   500: (body) => body.status === 500 && body.code === "INTERNAL_ERROR",
   503: (body) => body.status === 503 && body.code === "REQUEST_CANCELLED",
@@ -25,7 +26,7 @@ const LIMIT_HEADERS: Readonly<Record<string, RegExp>> = {
   "X-Usage-Limit": /^(?:\d{1,19}|unlimited)$/,
   "X-Usage-Overage": /^true$/,
   // Lists of RFC 9651 (draft-ietf-httpapi-ratelimit-headers).
-  "RateLimit": VISIBLE,
+  RateLimit: VISIBLE,
   "RateLimit-Policy": VISIBLE,
 };
 

@@ -13,7 +13,7 @@ import { cleanBatch } from "./clean.ts";
 import type { Config } from "./config.ts";
 import { within } from "./deadline.ts";
 import type { Engine } from "./engine.ts";
-import { forward, type Forwarded, isKept, passOn, takeAnswer } from "./forward.ts";
+import { type Forwarded, forward, isKept, passOn, takeAnswer } from "./forward.ts";
 import { malformed } from "./http.ts";
 import { readKey } from "./key.ts";
 import { type Fetch, type Log, Origin } from "./origin.ts";
@@ -96,18 +96,24 @@ export class Worker {
     if (wrong !== undefined) return send(refuse(wrong));
     const route = routeOf(step.method, step.target, this.#config.pages);
     switch (route.to) {
-      case "answer": return send(route.answer);
-      case "page": return this.#page(step, route.target);
-      case "usage": return send(await this.#usage(step, route.target));
-      case "single": return send(await this.#single(step, route.encoded));
-      case "batch": return send(await this.#batch(step));
+      case "answer":
+        return send(route.answer);
+      case "page":
+        return this.#page(step, route.target);
+      case "usage":
+        return send(await this.#usage(step, route.target));
+      case "single":
+        return send(await this.#single(step, route.encoded));
+      case "batch":
+        return send(await this.#batch(step));
     }
   }
 
   async #single(step: Step, encoded: string): Promise<Answer> {
     const key = readKey(step.headers);
     if (isProblem(key)) return refuse(key);
-    const plan = this.#plan(() => planSingle(this.#engine, this.#config.flags, encoded))
+    const plan =
+      this.#plan(() => planSingle(this.#engine, this.#config.flags, encoded))
       ?? planRefusal(problem("INTERNAL_ERROR", SAY.checksFailed));
     return this.#act(plan, key, step);
   }
@@ -117,10 +123,13 @@ export class Worker {
     const key = readKey(step.headers);
     if (isProblem(key)) return refuse(key);
     const body = new Body(step.body);
-    const start = await within(READ_MS, step.signal, () => body.start(MAX_READ)).catch(() => undefined);
+    const start = await within(READ_MS, step.signal, () => body.start(MAX_READ)).catch(
+      () => undefined,
+    );
     if (start === undefined) return brokenOff(body);
     const emails = body.ended ? cleanBatch(step.headers, start) : undefined;
-    const plan = emails && this.#plan(() => planBatch(this.#engine, this.#config.flags, emails, arrival));
+    const plan =
+      emails && this.#plan(() => planBatch(this.#engine, this.#config.flags, emails, arrival));
     if (plan !== undefined) return this.#act(plan, key, step);
     const answer = await this.#whole({ ...step, target: BATCH, body: body.from(start, ENOUGH) });
     if (body.broken) return brokenOff(body);
@@ -130,7 +139,9 @@ export class Worker {
 
   async #usage(step: Step, target: string): Promise<Answer> {
     const key = readKey(step.headers);
-    return isProblem(key) ? refuse(key) : this.#whole({ ...step, method: "GET", target, body: null });
+    return isProblem(key)
+      ? refuse(key)
+      : this.#whole({ ...step, method: "GET", target, body: null });
   }
 
   /** Undefined after a defect of the module, which is logged. */
@@ -152,10 +163,13 @@ export class Worker {
 
   /** A page of the origin, passed on as it comes. */
   async #page(step: Step, target: string): Promise<Response> {
-    if (!isKept(this.#config.origin, target)) return respond(notFound().answer, step.id, step.method);
+    if (!isKept(this.#config.origin, target))
+      return respond(notFound().answer, step.id, step.method);
     const body = step.method === "POST" ? step.body : null;
     try {
-      return passOn(await this.#forward({ ...step, target, body }, (response) => Promise.resolve(response)));
+      return passOn(
+        await this.#forward({ ...step, target, body }, (response) => Promise.resolve(response)),
+      );
     } catch (failure) {
       this.#logUnreached(step, nameOf(failure));
       return respond(refuse(unreached()), step.id, step.method);
@@ -176,7 +190,8 @@ export class Worker {
 
   #forward<T>(request: Forwarded, take: (response: Response) => Promise<T>): Promise<T> {
     return within(this.#config.timeoutMS, request.signal, async (signal) =>
-      take(await forward(this.#config.origin, this.#fetch, request, signal)));
+      take(await forward(this.#config.origin, this.#fetch, request, signal)),
+    );
   }
 
   #logUnreached({ signal }: Forwarded, why: string): void {

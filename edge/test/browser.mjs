@@ -7,20 +7,46 @@ import { createServer } from "node:http";
 import { extname, join } from "node:path";
 import { chromium } from "playwright-core";
 
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" };
+const TYPES = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".wasm": "application/wasm",
+};
 // No sandbox, for tests run as root in containers; no talk with anybody but the page.
-const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 
 export async function open(executablePath, folder, options = {}) {
   const server = createServer((request, response) => {
     const name = new URL(request.url, "http://host").pathname.slice(1) || "index.html";
     response.setHeader("Content-Type", TYPES[extname(name)] ?? "application/octet-stream");
-    createReadStream(join(folder, name)).on("error", () => response.writeHead(404).end()).pipe(response);
+    createReadStream(join(folder, name))
+      .on("error", () => response.writeHead(404).end())
+      .pipe(response);
   });
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
   const browser = await chromium.launch({ executablePath, args: FLAGS });
-  const page = await browser.newPage({ baseURL: `http://127.0.0.1:${server.address().port}`, ...options });
-  page.on("pageerror", (error) => { throw error; });
-  return { page, close: async () => { await browser.close(); server.close(); } };
+  const page = await browser.newPage({
+    baseURL: `http://127.0.0.1:${server.address().port}`,
+    ...options,
+  });
+  page.on("pageerror", (error) => {
+    throw error;
+  });
+  return {
+    page,
+    close: async () => {
+      await browser.close();
+      server.close();
+    },
+  };
 }

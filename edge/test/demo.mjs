@@ -9,7 +9,9 @@ import { pathToFileURL } from "node:url";
 import { open } from "./browser.mjs";
 
 const [chromium, file, pictures] = process.argv.slice(2);
-const { page, close } = await open(chromium, dirname(resolve(file)), { viewport: { width: 760, height: 560 } });
+const { page, close } = await open(chromium, dirname(resolve(file)), {
+  viewport: { width: 760, height: 560 },
+});
 const text = (selector) => page.locator(selector).innerText();
 const state = () => page.getAttribute("#verdict", "data-state");
 
@@ -36,8 +38,14 @@ try {
   await typeAddress("josé..doe@example.org");
   assert.match(await text("#reason"), /two dots/);
   assert.match(await text("#norm"), /RFC 5322/);
-  assert.deepEqual([await text("#place"), await text("#place mark")], ["josé..doe@example.org", "."]);
-  assert.equal(await page.locator("#place mark").evaluate((mark) => mark.previousSibling.textContent), "josé.");
+  assert.deepEqual(
+    [await text("#place"), await text("#place mark")],
+    ["josé..doe@example.org", "."],
+  );
+  assert.equal(
+    await page.locator("#place mark").evaluate((mark) => mark.previousSibling.textContent),
+    "josé.",
+  );
 
   // What is typed is shown, never run.
   await page.fill("#address", '<img src=x onerror="document.title=1">@example.org');
@@ -58,8 +66,14 @@ try {
     assert.notEqual(await state(), "empty");
   }
   await page.setViewportSize({ width: 360, height: 640 });
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "scrolls sideways");
-  assert.deepEqual(asked.filter((url) => !/^(data|file|blob):/.test(url)), []);
+  assert.ok(
+    await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+    "scrolls sideways",
+  );
+  assert.deepEqual(
+    asked.filter((url) => !/^(data|file|blob):/.test(url)),
+    [],
+  );
 
   if (pictures) await takePictures();
   console.log(await text("#footer"));
@@ -69,7 +83,10 @@ try {
 
 async function takePictures() {
   await page.setViewportSize({ width: 760, height: 560 });
-  for (const [scheme, address] of [["light", "jane.doe+news@gmial.com"], ["dark", "jane..doe@example.org"]]) {
+  for (const [scheme, address] of [
+    ["light", "jane.doe+news@gmial.com"],
+    ["dark", "jane..doe@example.org"],
+  ]) {
     await page.emulateMedia({ colorScheme: scheme });
     await typeAddress(address);
     await page.screenshot({ path: join(pictures, `${scheme}.png`), fullPage: true });

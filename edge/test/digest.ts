@@ -15,7 +15,7 @@ const NEWLINE = Uint8Array.of(0x0a);
 export async function digests(engine: Engine, addresses: Uint8Array): Promise<string[]> {
   const found: string[] = [];
   const words = new DataView(addresses.buffer, addresses.byteOffset);
-  for (let at = 0; at < addresses.length;) {
+  for (let at = 0; at < addresses.length; ) {
     const lines: Uint8Array[] = [];
     for (let n = 0; n < BLOCK && at < addresses.length; n++) {
       const word = words.getUint32(at, true);
@@ -23,7 +23,17 @@ export async function digests(engine: Engine, addresses: Uint8Array): Promise<st
       lines.push(engine.check(addresses.subarray(at + 4, end), word & 1).json, NEWLINE);
       at = end;
     }
-    found.push(hex(await crypto.subtle.digest("SHA-256", concat(lines, lines.reduce((size, line) => size + line.length, 0)))));
+    found.push(
+      hex(
+        await crypto.subtle.digest(
+          "SHA-256",
+          concat(
+            lines,
+            lines.reduce((size, line) => size + line.length, 0),
+          ),
+        ),
+      ),
+    );
   }
   return found;
 }

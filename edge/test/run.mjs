@@ -16,12 +16,26 @@ const tests = readdirSync(join(edge, "src")).filter((name) => name.endsWith(".te
 const outdir = mkdtempSync(join(tmpdir(), "addrspec-edge-"));
 try {
   await build({
-    entryPoints: tests.map((name) => join(edge, "src", name)), outdir, outExtension: { ".js": ".mjs" },
-    bundle: true, format: "esm", platform: "node", target: "es2022", sourcemap: "inline", logLevel: "warning",
+    entryPoints: tests.map((name) => join(edge, "src", name)),
+    outdir,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "es2022",
+    sourcemap: "inline",
+    logLevel: "warning",
   });
   const files = tests.map((name) => join(outdir, name.replace(/ts$/, "mjs")));
-  const env = { ...process.env, ADDRSPEC_MODULE: module, ADDRSPEC_VECTORS: resolve(edge, "../wasm/vectors") };
-  const { status } = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...files], { env, stdio: "inherit" });
+  const env = {
+    ...process.env,
+    ADDRSPEC_MODULE: module,
+    ADDRSPEC_VECTORS: resolve(edge, "../wasm/vectors"),
+  };
+  const { status } = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...files], {
+    env,
+    stdio: "inherit",
+  });
   process.exitCode = status ?? 1;
 } finally {
   rmSync(outdir, { recursive: true });

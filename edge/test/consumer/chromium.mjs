@@ -6,8 +6,11 @@ import { join } from "node:path";
 const [chromium, project] = process.argv.slice(2);
 const { open } = await import(new URL("../browser.mjs", import.meta.url));
 const map = JSON.stringify({ imports: { addrspec: "/node_modules/addrspec/lib/browser.js" } });
-writeFileSync(join(project, "index.html"), `<!doctype html><script type="importmap">${map}</script>
-<script type="module">import { answer } from "./answer.mjs"; globalThis.said = await answer();</script>`);
+writeFileSync(
+  join(project, "index.html"),
+  `<!doctype html><script type="importmap">${map}</script>
+<script type="module">import { answer } from "./answer.mjs"; globalThis.said = await answer();</script>`,
+);
 const { page, close } = await open(chromium, project);
 try {
   await page.goto("/");

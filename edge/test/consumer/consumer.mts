@@ -1,13 +1,25 @@
 // A program that uses the package's types.
 
-import { check, explain, load, type Facts, type Refusal } from "addrspec";
+import { check, explain, type Facts, load, type Refusal } from "addrspec";
 
 const facts: Facts = await check("jane@example.org", { typoSuggestion: "address" });
-const role: "Admin" | "Support" | "Sales" | "Marketing" | "General" | "NoReply" | "Billing" | "Legal" | "IT" | "HR" | null = facts.role;
+const role:
+  | "Admin"
+  | "Support"
+  | "Sales"
+  | "Marketing"
+  | "General"
+  | "NoReply"
+  | "Billing"
+  | "Legal"
+  | "IT"
+  | "HR"
+  | null = facts.role;
 const refusal: Refusal | null = await explain(facts.email);
 const score: number = (await load()).check("x").gibberish_score;
 // @ts-expect-error: no other suggestions
 await check("x", { typoSuggestion: "both" });
 // @ts-expect-error: facts do not change
 facts.valid = true;
+
 export { refusal, role, score };

@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { open } from "../browser.mjs";
 
 const [chromium, folder] = process.argv.slice(2);
-writeFileSync(join(folder, "index.html"), '<!doctype html><script type="module" src="page.js"></script>');
+writeFileSync(
+  join(folder, "index.html"),
+  '<!doctype html><script type="module" src="page.js"></script>',
+);
 const { page, close } = await open(chromium, folder);
 try {
   await page.goto("/");
