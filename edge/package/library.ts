@@ -1,4 +1,4 @@
-import { Engine } from "../src/engine.ts";
+import type { Engine } from "../src/engine.ts";
 import { FULL_SUGGESTION } from "../src/instance.ts";
 import type { Checker, Facts, Options } from "./index.d.ts";
 

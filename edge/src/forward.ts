@@ -1,10 +1,10 @@
 /** Requests that go to the origin as they came: pages, and what the worker does not answer itself. */
 
-import { type Answer } from "./answer.ts";
+import type { Answer } from "./answer.ts";
 import { gather } from "./body.ts";
 import { isJSON } from "./media-type.ts";
 import type { Fetch } from "./origin.ts";
-import { LIMITS } from "./verdict.ts";
+import { LIMITS } from "./pass-through.ts";
 
 /**
  * The headers of one hop (RFC 9110 section 7.6.1), and those that the worker

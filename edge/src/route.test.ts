@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
+import { malformed } from "./bad-request.ts";
 import { isKept } from "./forward.ts";
-import { malformed } from "./http.ts";
 import { refuse } from "./problem.ts";
 import { type Pages, routeOf } from "./route.ts";
 

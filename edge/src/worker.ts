@@ -7,16 +7,16 @@
  */
 
 import { type Answer, respond } from "./answer.ts";
+import { malformed } from "./bad-request.ts";
 import { planBatch } from "./batch.ts";
 import { Body } from "./body.ts";
-import { cleanBatch } from "./clean.ts";
 import type { Config } from "./config.ts";
 import { within } from "./deadline.ts";
 import type { Engine } from "./engine.ts";
 import { type Forwarded, forward, isKept, passOn, takeAnswer } from "./forward.ts";
-import { malformed } from "./http.ts";
 import { readKey } from "./key.ts";
 import { type Fetch, type Log, Origin } from "./origin.ts";
+import { cleanBatch } from "./parse-batch.ts";
 import { type Plan, planRefusal } from "./plan.ts";
 import { isProblem, problem, refuse, unreached } from "./problem.ts";
 import { SAY } from "./problems.ts";

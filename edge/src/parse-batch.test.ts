@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cleanBatch } from "./clean.ts";
+import { cleanBatch } from "./parse-batch.ts";
 
 const encoder = new TextEncoder();
 

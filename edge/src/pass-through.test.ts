@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { limitsOf, refusalOf } from "./verdict.ts";
+import { limitsOf, refusalOf } from "./pass-through.ts";
 
 function retryAfter(status: number, wait?: string): string | undefined | null {
   const bodies: Record<number, object> = {
