@@ -8,10 +8,10 @@
 import type { Answer } from "./answer.ts";
 import { gather } from "./body.ts";
 import type { Config } from "./config.ts";
-import { within } from "./deadline.ts";
 import { type Limits, limitsOf, refusalOf } from "./pass-through.ts";
 import type { MX, Plan } from "./plan.ts";
 import { refuse, unreached } from "./problem.ts";
+import { within } from "./timeout.ts";
 
 /** The origin's decision: the domains' MX, or a refusal to pass to the caller. */
 export type Admission =

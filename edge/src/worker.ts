@@ -11,7 +11,6 @@ import { malformed } from "./bad-request.ts";
 import { planBatch } from "./batch.ts";
 import { Body } from "./body.ts";
 import type { Config } from "./config.ts";
-import { within } from "./deadline.ts";
 import type { Engine } from "./engine.ts";
 import { type Forwarded, forward, isKept, passOn, takeAnswer } from "./forward.ts";
 import { readKey } from "./key.ts";
@@ -24,6 +23,7 @@ import { requestID } from "./request-id.ts";
 import { notFound, routeOf } from "./route.ts";
 import { planSingle } from "./single.ts";
 import { targetOf } from "./target.ts";
+import { within } from "./timeout.ts";
 
 /** A request, as it was sent. */
 export interface Asked {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { within } from "./deadline.ts";
+import { within } from "./timeout.ts";
 
 const never = () => new Promise<never>(() => undefined);
 const nobody = new AbortController().signal;
