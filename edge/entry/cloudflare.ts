@@ -1,9 +1,12 @@
-/** The entry for Cloudflare Workers and workerd: settings are bindings, the module is part of the upload. */
+/**
+ * Runs the worker on Cloudflare Workers and workerd, where settings are bindings
+ * and the module is part of the upload.
+ */
 
 import { respond } from "../src/answer.ts";
 import { type Environment, readConfig } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
-import { refuse, unreached } from "../src/problem.ts";
+import { problemAnswer, unavailable } from "../src/problem.ts";
 import { requestID } from "../src/request-id.ts";
 import { Worker } from "../src/worker.ts";
 import wasm from "./addrspec.wasm";
@@ -11,36 +14,31 @@ import wasm from "./addrspec.wasm";
 const engine = new Engine(wasm);
 const log = (message: string) => console.error(message);
 
-/** Bindings stay the same while an isolate lives. */
-let known: { readonly env: Environment; readonly worker: Worker } | undefined;
+/** The worker of the last request; an isolate's bindings do not change. */
+let cached: { readonly env: Environment; readonly worker: Worker } | undefined;
 
 function workerFor(env: Environment): Worker {
-  if (known?.env !== env) {
-    known = {
-      env,
-      worker: new Worker({
-        engine,
-        config: readConfig(env),
-        fetch: (url, init) => fetch(url, init),
-        log,
-      }),
-    };
+  if (cached?.env !== env) {
+    const worker = new Worker({
+      engine,
+      config: readConfig(env),
+      fetch: (url, init) => fetch(url, init),
+      log,
+    });
+    cached = { env, worker };
   }
-  return known.worker;
+  return cached.worker;
 }
 
 export default {
   async fetch(request: Request, env: Environment): Promise<Response> {
     try {
       return await workerFor(env).fetch(request);
-    } catch (failure) {
-      // Bindings are first seen here; a wrong one keeps the worker from its work.
-      log(`settings: ${failure instanceof Error ? failure.message : "wrong"}`);
-      return respond(
-        refuse(unreached()),
-        requestID(request.headers.get("X-Request-Id")),
-        request.method,
-      );
+    } catch (error) {
+      // A platform passes bindings with each request, so a wrong setting is found here.
+      log(`settings: ${error instanceof Error ? error.message : "wrong"}`);
+      const id = requestID(request.headers.get("X-Request-Id"));
+      return respond(problemAnswer(unavailable()), id, request.method);
     }
   },
 };

@@ -1,11 +1,12 @@
 /**
- * The entry for Deno: `deno run --allow-net --allow-env --allow-read deno.js`,
- * with the settings and LISTEN=HOST:PORT in the environment.
+ * Runs the worker on Deno, with the settings and LISTEN=HOST:PORT in the environment:
+ *
+ *     deno run --allow-net --allow-env --allow-read deno.js
  */
 
 import { readConfig } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
-import { listenOf, welcome } from "../src/listen.ts";
+import { listening, listenOf } from "../src/listen.ts";
 import { Worker } from "../src/worker.ts";
 
 interface ListenOptions {
@@ -32,5 +33,5 @@ const worker = new Worker({
 });
 
 const listen = listenOf(env);
-const onListen = ({ port }: { port: number }) => console.log(welcome(listen.hostname, port));
+const onListen = ({ port }: { port: number }) => console.log(listening(listen.hostname, port));
 Deno.serve({ ...listen, onListen }, (request) => worker.fetch(request));

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * The body of a request, read only as it is asked for. Readable.toWeb would keep
- * thousands of pieces ahead of its reader, and would end the connection, without
- * an answer, when the rest is not needed.
+ * Returns the body of a request, which is read only on demand. Readable.toWeb
+ * would buffer thousands of chunks, and would close the connection without an
+ * answer when the rest is not needed.
  */
 export function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
   let needed = true;
@@ -11,17 +11,18 @@ export function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        request.on("data", (piece: Uint8Array) => {
-          if (!needed) return; // read to the end all the same, for the next request on the connection
+        request.on("data", (chunk: Uint8Array) => {
+          if (!needed) return; // still read to the end, for the connection's next request
           request.pause();
-          controller.enqueue(piece);
+          controller.enqueue(chunk);
         });
         const end = (finish: () => void) => {
           if (needed) finish();
           needed = false;
         };
         request.once("end", () => end(() => controller.close()));
-        request.on("error", (failure) => end(() => controller.error(failure))); // the caller broke off
+        // An error means that the client aborted the body.
+        request.on("error", (error) => end(() => controller.error(error)));
       },
       pull() {
         request.resume();

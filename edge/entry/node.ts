@@ -1,12 +1,12 @@
 /**
- * The entry for Node and Bun, with the settings and LISTEN=HOST:PORT in the
+ * Runs the worker on Node and Bun, with the settings and LISTEN=HOST:PORT in the
  * environment:
  *
  *     node node.js
  *     bun --max-http-header-size=65536 node.js
  *
- * Bun.serve would clean "//" and ".." out of the path, which holds an address;
- * its node:http does not.
+ * Bun.serve would remove "//" and ".." from the path, which contains an address;
+ * Bun's node:http does not.
  */
 
 import { readFileSync } from "node:fs";
@@ -16,13 +16,13 @@ import { type Duplex, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeStream } from "node:stream/web";
 import { render, respond } from "../src/answer.ts";
-import { notHTTP } from "../src/bad-request.ts";
+import { badRequest } from "../src/bad-request.ts";
 import { readConfig } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
-import { listenOf, welcome } from "../src/listen.ts";
-import { refuse } from "../src/problem.ts";
+import { listening, listenOf } from "../src/listen.ts";
+import { problemAnswer } from "../src/problem.ts";
 import { requestID } from "../src/request-id.ts";
-import { type Asked, Worker } from "../src/worker.ts";
+import { type RawRequest, Worker } from "../src/worker.ts";
 import { bodyOf } from "./node-body.ts";
 
 const engine = new Engine(
@@ -37,47 +37,48 @@ const worker = new Worker({
 });
 const { hostname, port } = listenOf(process.env);
 
-// The limits of the origin: 64 KiB of header, 5 s for it, 15 s for all of a request.
+// The limits of the origin: 64 KiB of headers in 5 s, and 15 s for a whole request.
 const limits = { maxHeaderSize: 64 << 10, headersTimeout: 5_000, requestTimeout: 15_000 };
 const server = createServer({ ...limits, requireHostHeader: false }, serve);
 server.on("checkExpectation", serve);
 server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) =>
-  hangUp(socket, code === "HPE_HEADER_OVERFLOW" ? 431 : 400),
+  refuseConnection(socket, code === "HPE_HEADER_OVERFLOW" ? 431 : 400),
 );
-server.on("connect", (_, socket) => hangUp(socket, 400));
+server.on("connect", (_, socket) => refuseConnection(socket, 400));
 server.listen(port, hostname, () =>
-  console.log(welcome(hostname, (server.address() as AddressInfo).port)),
+  console.log(listening(hostname, (server.address() as AddressInfo).port)),
 );
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => server.close());
 
 function serve(request: IncomingMessage, response: ServerResponse): void {
-  answer(request, response).catch(() => response.destroy()); // the caller is gone
+  answer(request, response).catch(() => response.destroy()); // the client has disconnected
 }
 
-/** Whether there is one Host, as there must be since HTTP/1.1 (RFC 9112 section 3.2). */
+/** Reports whether there is one Host header, which HTTP/1.1 requires (RFC 9112 section 3.2). */
 function hasHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   const hosts = rawHeaders.filter((name, n) => n % 2 === 0 && name.toLowerCase() === "host").length;
   return hosts === 1 || (hosts === 0 && httpVersion === "1.0");
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
+  const disconnected = new AbortController();
+  response.once("close", () => disconnected.abort());
   const { status, headers, body } = hasHost(request)
-    ? await worker.answer(asked(request, gone.signal))
-    : respond(refuse(notHTTP(400)), requestID(null));
+    ? await worker.answer(rawRequest(request, disconnected.signal))
+    : respond(problemAnswer(badRequest(400)), requestID(null));
   response.writeHead(status, [...headers].flat());
   if (body === null || request.method === "HEAD") response.end();
   else await pipeline(Readable.fromWeb(body as NodeStream), response);
 }
 
-function asked(request: IncomingMessage, signal: AbortSignal): Asked {
+function rawRequest(request: IncomingMessage, signal: AbortSignal): RawRequest {
   const headers = new Headers();
-  for (let i = 0; i + 1 < request.rawHeaders.length; i += 2)
-    headers.append(request.rawHeaders[i]!, request.rawHeaders[i + 1]!);
+  for (let i = 0; i < request.rawHeaders.length; i += 2) {
+    headers.append(request.rawHeaders[i] ?? "", request.rawHeaders[i + 1] ?? ""); // in range
+  }
   const method = request.method ?? "GET";
   const body = method === "GET" || method === "HEAD" ? null : bodyOf(request);
-  // Node reads the request line as Latin-1; its bytes stay as they were sent.
+  // Node decodes the request line as Latin-1. Percent-encoding keeps the bytes that were sent.
   const target = (request.url ?? "").replace(
     /[\x80-\xff]/g,
     (c) => `%${c.charCodeAt(0).toString(16)}`,
@@ -85,11 +86,11 @@ function asked(request: IncomingMessage, signal: AbortSignal): Asked {
   return { method, target, headers, body, signal, proto: "http" };
 }
 
-/** Answers what is not HTTP with the contract's problem, and ends the connection. */
-function hangUp(socket: Duplex, status: 400 | 431): void {
-  socket.on("error", () => undefined); // the caller is gone
+/** Answers what Node cannot parse with the contract's problem, and closes the connection. */
+function refuseConnection(socket: Duplex, status: 400 | 431): void {
+  socket.on("error", () => undefined); // the client has disconnected
   if (!socket.writable) return;
-  const { headers, body } = render(refuse(notHTTP(status)), requestID(null));
+  const { headers, body } = render(problemAnswer(badRequest(status)), requestID(null));
   const head = [...headers].map(([name, value]) => `${name}: ${value}\r\n`).join("");
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}Connection: close\r\n\r\n`);
   socket.end(body);

@@ -1,4 +1,4 @@
-/** The package in a browser: the module is fetched from beside this file, as bundlers arrange it. */
+/** The package in a browser: it fetches the module from beside this file, where bundlers put it. */
 
 import { Engine } from "../src/engine.ts";
 import { library } from "./library.ts";
@@ -10,9 +10,10 @@ export const { check, explain, load } = library(async () => {
   return new Engine(module, instance);
 });
 
-/** Compiles while it loads, which a server allows by sending application/wasm. */
+/** Compiles the module while it loads; for that, the server must send application/wasm. */
 async function instantiate(response: Response): Promise<WebAssembly.WebAssemblyInstantiatedSource> {
-  if (response.headers.get("Content-Type") === "application/wasm")
+  if (response.headers.get("Content-Type") === "application/wasm") {
     return WebAssembly.instantiateStreaming(response, {});
+  }
   return WebAssembly.instantiate(await response.arrayBuffer(), {});
 }

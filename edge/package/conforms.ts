@@ -1,11 +1,14 @@
-/** The functions are those that index.d.ts declares: checked by tsc, part of nothing. */
+/**
+ * Makes tsc check that the package has exactly the functions that index.d.ts
+ * declares. Nothing imports this file.
+ */
 
 import type * as declared from "./index.d.ts";
 import type { library } from "./library.ts";
 
-type Made = ReturnType<typeof library>;
-export const conforms: Made extends typeof declared
-  ? typeof declared extends Made
+type Actual = ReturnType<typeof library>;
+export const conforms: Actual extends typeof declared
+  ? typeof declared extends Actual
     ? true
     : false
   : false = true;

@@ -1,23 +1,26 @@
-/** Offline facts about email addresses, stated by one WebAssembly module. */
+/** Checks email addresses offline, with one WebAssembly module. */
 
 /**
- * The 16 fields that every host of addrspec answers with, in this order. `mx`
- * is false: nothing here asks DNS.
+ * The result of a check: the 16 fields that every host of addrspec returns, in
+ * this order. `mx` is false, because the package does not query DNS.
  */
 export interface Facts {
   /** The address as given. */
   readonly email: string;
-  /** It is an addr-spec (RFC 5322 section 3.4.1, RFC 6531) that mail can carry (RFC 5321 section 4.5.3.1). */
+  /**
+   * Whether it is an addr-spec (RFC 5322 section 3.4.1, RFC 6531) that mail can
+   * carry (RFC 5321 section 4.5.3.1).
+   */
   readonly valid: boolean;
-  /** Lower case, Unicode NFC, without comments and needless quotes; null unless valid. */
+  /** Lower case, Unicode NFC, without comments and unnecessary quotes; null unless valid. */
   readonly normalized: string | null;
-  /** What stands before the @; null unless valid. */
+  /** The part before the @; null unless valid. */
   readonly local_part: string | null;
-  /** The local part has a plus tag with text before it. */
+  /** Whether the local part has a plus tag with text before it. */
   readonly alias: boolean;
-  /** Every octet is ASCII. */
+  /** Whether every byte is ASCII. */
   readonly ascii: boolean;
-  /** Category of a role account. */
+  /** The category of a role account; otherwise null. */
   readonly role:
     | "Admin"
     | "Support"
@@ -30,39 +33,39 @@ export interface Facts {
     | "IT"
     | "HR"
     | null;
-  /** gibberish_score is 0.5 or more. */
+  /** Whether gibberish_score is 0.5 or more. */
   readonly gibberish: boolean;
-  /** Calibrated probability, 0 to 1, that the local part is random. */
+  /** The calibrated probability, 0 to 1, that the local part is random. */
   readonly gibberish_score: number;
-  /** What stands after the @, lower case; null unless valid. */
+  /** The part after the @, in lower case; null unless valid. */
   readonly domain: string | null;
-  /** Always false here. */
+  /** Always false in this package. */
   readonly mx: boolean;
-  /** The domain is a known throw-away provider. */
+  /** Whether the domain is a known disposable provider. */
   readonly disposable: boolean;
-  /** Anybody can open a mailbox at the domain. */
+  /** Whether anyone can open a mailbox at the domain. */
   readonly public: boolean;
-  /** The domain belongs to a forwarding service that hides the real mailbox. */
+  /** Whether the domain belongs to a forwarding service that hides the real mailbox. */
   readonly relay: boolean;
-  /** The domain looks like a misspelling of a common provider. */
+  /** Whether the domain looks like a misspelling of a common provider. */
   readonly typo: boolean;
-  /** The domain that was meant, or the whole address where options say so. */
+  /** The corrected domain, or with an option the corrected address; null unless typo. */
   readonly typo_suggestion: string | null;
 }
 
 /** Why an address is not valid. */
 export interface Refusal {
-  /** Stable, such as "local_part_too_long". */
+  /** A stable code, such as "local_part_too_long". */
   readonly code: string;
-  /** The norm it rests on, such as "RFC 5321 section 4.5.3.1.1". */
+  /** The section of the standard, such as "RFC 5321 section 4.5.3.1.1". */
   readonly section: string;
-  /** What is wrong and how to mend it, without a full stop. */
+  /** What is wrong and how to correct it, without a full stop. */
   readonly sentence: string;
-  /** The offending octet of the address in UTF-8, counted from 0. */
+  /** The index of the offending byte of the address in UTF-8. */
   readonly offset: number;
 }
 
-/** Which versions answer. */
+/** The versions of the module and of what it contains. */
 export interface Versions {
   readonly engine: string;
   readonly lists: string;
@@ -70,24 +73,24 @@ export interface Versions {
 }
 
 export interface Options {
-  /** What typo_suggestion holds; "domain" unless given. */
+  /** What typo_suggestion contains; the default is "domain". */
   readonly typoSuggestion?: "domain" | "address";
 }
 
-/** A loaded module; its answers come at once. */
+/** A loaded module; its methods return at once. */
 export interface Checker {
-  /** States the facts about an address of at most 1 MiB. */
+  /** Checks an address of at most 1 MiB. */
   check(email: string, options?: Options): Facts;
-  /** Says why an address is not valid; null for one that is. */
+  /** Returns why an address is not valid; null if it is. */
   explain(email: string): Refusal | null;
   versions(): Versions;
 }
 
-/** Loads the module; once, however often it is called. */
+/** Loads the module. All calls share one load. */
 export function load(): Promise<Checker>;
 
-/** States the facts about an address; loads the module before the first. */
+/** Checks an address of at most 1 MiB. The first call loads the module. */
 export function check(email: string, options?: Options): Promise<Facts>;
 
-/** Says why an address is not valid; null for one that is. */
+/** Returns why an address is not valid; null if it is. */
 export function explain(email: string): Promise<Refusal | null>;

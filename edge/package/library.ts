@@ -4,13 +4,13 @@ import type { Checker, Facts, Options } from "./index.d.ts";
 
 const decoder = new TextDecoder();
 
-/** The package's functions around a way to come by the module. */
+/** Returns the package's functions; fetchEngine loads the module. */
 export function library(fetchEngine: () => Promise<Engine>) {
   let loading: Promise<Checker> | undefined;
   const load = (): Promise<Checker> => {
-    loading ??= fetchEngine().then(checkerOf, (failure: unknown) => {
-      loading = undefined; // the network may be back at the next call
-      throw failure;
+    loading ??= fetchEngine().then(checkerOf, (error: unknown) => {
+      loading = undefined; // the next call tries again
+      throw error;
     });
     return loading;
   };

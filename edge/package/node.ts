@@ -6,6 +6,6 @@ import { Engine } from "../src/engine.ts";
 import { library } from "./library.ts";
 
 export const { check, explain, load } = library(async () => {
-  const octets = await readFile(new URL("./addrspec.wasm", import.meta.url));
-  return new Engine(await WebAssembly.compile(octets));
+  const bytes = await readFile(new URL("./addrspec.wasm", import.meta.url));
+  return new Engine(await WebAssembly.compile(bytes));
 });

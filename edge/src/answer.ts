@@ -1,16 +1,16 @@
-/** An answer, decided but not yet sent. */
+/** An HTTP answer, decided but not yet sent. */
 export interface Answer {
   readonly status: number;
   readonly body: string | Uint8Array<ArrayBuffer> | null;
-  /** Beyond those that every answer has; undefined is left out. */
+  /** Headers beside those that every answer has; an undefined one is left out. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
 const encoder = new TextEncoder();
 
 /**
- * The answer as it is sent. Every answer is JSON, names its request and is kept
- * in no cache, for it may hold an address.
+ * Returns the headers and the body to send. Every answer is JSON and names its
+ * request. None may be cached, because it may contain an address.
  */
 export function render({ body, headers = {} }: Answer, requestID: string) {
   const all = new Headers({
@@ -27,7 +27,7 @@ export function render({ body, headers = {} }: Answer, requestID: string) {
   return { headers: all, body: bytes };
 }
 
-/** Makes the answer a Response; to HEAD, that to GET without the body (RFC 9110 section 9.3.2). */
+/** Returns the answer as a Response; for HEAD, without the body (RFC 9110 section 9.3.2). */
 export function respond(answer: Answer, requestID: string, method = "GET"): Response {
   const { headers, body } = render(answer, requestID);
   return new Response(method === "HEAD" ? null : body, { status: answer.status, headers });

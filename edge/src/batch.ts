@@ -1,51 +1,46 @@
-/** POST /v1/emails */
+/** Plans POST /v1/emails. */
 
-import type { Engine } from "./engine.ts";
+import type { Check } from "./engine.ts";
 import { envelope, type Item } from "./envelope.ts";
-import type { Finding } from "./instance.ts";
+import type { Facts } from "./instance.ts";
 import type { Plan } from "./plan.ts";
 import { count, type Tally } from "./tally.ts";
 
-/** Plans the batch of distinct addresses; start is when its request arrived, in ms. */
-export function planBatch(
-  engine: Engine,
-  flags: number,
-  emails: readonly string[],
-  start: number,
-): Plan {
-  const findings = emails.map((email) => engine.check(email, flags));
-  const { domains, tally } = groupByDomain(findings);
+/** Plans the batch of these distinct addresses; arrival is when its request arrived, in ms. */
+export function planBatch(check: Check, emails: readonly string[], arrival: number): Plan {
+  const checked = emails.map(check);
+  const { domains, tally } = groupByDomain(checked);
   const positions = new Map(domains.map(({ name }, n) => [name, n]));
   return {
     operation: "batch",
-    points: findings.length,
+    points: checked.length,
     tally,
     domains,
     finish(mx) {
-      const items = findings.map(
-        (finding): Item => ({
-          finding,
-          mx: mx[positions.get(finding.host) ?? -1] ?? mxWithout(finding),
+      const items = checked.map(
+        (facts): Item => ({
+          facts,
+          mx: mx[positions.get(facts.host) ?? -1] ?? defaultMX(facts),
         }),
       );
-      return { status: 200, body: envelope(items, Date.now() - start) };
+      return { status: 200, body: envelope(items, Date.now() - arrival) };
     },
   };
 }
 
-/** The MX without a reply of the origin: false for an address that has no domain to ask, else unfinished. */
-function mxWithout(finding: Finding): false | null {
-  return finding.host === "" ? false : null;
+/** Returns the MX if the origin sent none: false without a domain to look up, else unfinished. */
+function defaultMX(facts: Facts): false | null {
+  return facts.host === "" ? false : null;
 }
 
-/** The domains to ask, and the tally of the addresses without one. */
-function groupByDomain(findings: readonly Finding[]): Pick<Plan, "domains" | "tally"> {
+/** Returns the domains to look up, and the tally of the addresses without one. */
+function groupByDomain(checked: readonly Facts[]): Pick<Plan, "domains" | "tally"> {
   const groups = new Map<string, { addresses: number; tally: Tally }>();
-  for (const finding of findings) {
-    let group = groups.get(finding.host);
-    if (group === undefined) groups.set(finding.host, (group = { addresses: 0, tally: {} }));
+  for (const facts of checked) {
+    const group = groups.get(facts.host) ?? { addresses: 0, tally: {} };
+    groups.set(facts.host, group);
     group.addresses++;
-    count(group.tally, finding);
+    count(group.tally, facts);
   }
   const tally = groups.get("")?.tally;
   groups.delete("");

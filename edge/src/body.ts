@@ -1,17 +1,17 @@
-/** Reads bodies: of requests in two parts, of the origin's answers whole. */
+/** Reads bodies: those of requests in two parts, those of the origin's responses whole. */
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type Stream = ReadableStream<Uint8Array> | null;
 
 /**
- * The body of a request. The worker reads the start of it and answers itself if
- * that is all. Otherwise all of it goes to the origin, the rest as it comes in,
- * so that a caller whose key is not yet judged fills no memory here.
+ * The body of a request. The worker reads its start and answers by itself if
+ * that is all. Otherwise the whole body goes to the origin, the rest as it
+ * arrives, so that a client whose key is not yet checked fills no memory here.
  */
 export class Body {
-  /** How many bytes have come in. */
+  /** The number of bytes read. */
   size = 0;
-  /** Whether the caller broke off. */
+  /** Whether the client aborted the body. */
   broken = false;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #ended = false;
@@ -20,24 +20,24 @@ export class Body {
     this.#reader = stream?.getReader();
   }
 
-  /** Whether there is nothing after what was read. */
+  /** Whether the end of the body has been read. */
   get ended(): boolean {
     return this.#ended;
   }
 
   /** Reads until the end, or until there are more than limit bytes. */
-  async start(limit: number): Promise<Bytes> {
-    const pieces: Uint8Array[] = [];
+  async readStart(limit: number): Promise<Bytes> {
+    const chunks: Uint8Array[] = [];
     while (this.size <= limit) {
-      const piece = await this.#next();
-      if (piece === undefined) break;
-      pieces.push(piece);
+      const chunk = await this.#read();
+      if (chunk === undefined) break;
+      chunks.push(chunk);
     }
-    return concat(pieces, this.size);
+    return concat(chunks, this.size);
   }
 
-  /** The whole body, given its start; cut off after limit bytes. */
-  from(start: Bytes, limit: number): Bytes | ReadableStream<Uint8Array> {
+  /** Returns the whole body, given its start; truncated to limit bytes. */
+  whole(start: Bytes, limit: number): Bytes | ReadableStream<Uint8Array> {
     if (this.#ended) return start;
     if (start.length >= limit) {
       this.cancel();
@@ -45,58 +45,59 @@ export class Body {
     }
     return new ReadableStream({
       start: (controller) => controller.enqueue(start),
-      pull: (controller) => this.#pass(controller, limit),
+      pull: (controller) => this.#pull(controller, limit),
       cancel: () => this.cancel(),
     });
   }
 
-  /** Ends the reading: the rest is not needed. */
+  /** Stops reading: the rest is not needed. */
   cancel(): void {
     this.#reader?.cancel().catch(() => undefined);
   }
 
-  async #pass(
+  async #pull(
     controller: ReadableStreamDefaultController<Uint8Array>,
     limit: number,
   ): Promise<void> {
     const left = limit - this.size;
-    const piece = await this.#next();
-    if (piece !== undefined) controller.enqueue(piece.subarray(0, left));
-    if (piece !== undefined && piece.length < left) return;
+    const chunk = await this.#read();
+    if (chunk !== undefined) controller.enqueue(chunk.subarray(0, left));
+    if (chunk !== undefined && chunk.length < left) return;
     controller.close();
     if (!this.#ended) this.cancel();
   }
 
-  async #next(): Promise<Uint8Array | undefined> {
+  /** Returns the next chunk that is not empty; undefined at the end. */
+  async #read(): Promise<Uint8Array | undefined> {
     try {
-      let piece = await this.#reader?.read();
-      while (piece?.value?.length === 0) piece = await this.#reader?.read();
-      this.size += piece?.value?.length ?? 0;
-      this.#ended = piece?.done ?? true;
-      return piece?.value;
-    } catch (failure) {
+      let chunk = await this.#reader?.read();
+      while (chunk?.value?.length === 0) chunk = await this.#reader?.read();
+      this.size += chunk?.value?.length ?? 0;
+      this.#ended = chunk?.done ?? true;
+      return chunk?.value;
+    } catch (error) {
       this.broken = true;
-      throw failure;
+      throw error;
     }
   }
 }
 
-/** Reads a body of at most limit bytes; undefined, without reading on, if it is longer. */
-export async function gather(stream: Stream, limit: number): Promise<Bytes | undefined> {
+/** Reads a body of at most limit bytes; returns undefined, without reading on, if it is longer. */
+export async function readAll(stream: Stream, limit: number): Promise<Bytes | undefined> {
   const body = new Body(stream);
-  const bytes = await body.start(limit);
+  const bytes = await body.readStart(limit);
   if (body.ended) return bytes;
   body.cancel();
   return undefined;
 }
 
-/** Joins pieces that hold size bytes in all. */
-export function concat(pieces: readonly Uint8Array[], size: number): Bytes {
+/** Concatenates chunks of size bytes in total. */
+export function concat(chunks: readonly Uint8Array[], size: number): Bytes {
   const whole = new Uint8Array(size);
   let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
   }
   return whole;
 }

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { readConfig } from "./config.ts";
-import { listenOf, welcome } from "./listen.ts";
+import { listening, listenOf } from "./listen.ts";
 
 const SECRET = "sixteen letters.";
-const least = { ADDRSPEC_ORIGIN: "https://origin.example/", ADDRSPEC_EDGE_SECRET: SECRET };
+const minimal = { ADDRSPEC_ORIGIN: "https://origin.example/", ADDRSPEC_EDGE_SECRET: SECRET };
 
-test("two settings are enough", () => {
-  assert.deepEqual(readConfig(least), {
+test("readConfig needs two settings", () => {
+  assert.deepEqual(readConfig(minimal), {
     origin: "https://origin.example",
     secret: SECRET,
     timeoutMS: 15_000,
@@ -17,9 +17,9 @@ test("two settings are enough", () => {
   });
 });
 
-test("all settings", () => {
+test("readConfig reads all settings", () => {
   const env = {
-    ...least,
+    ...minimal,
     ADDRSPEC_ORIGIN_TIMEOUT_MS: "100",
     ADDRSPEC_TYPO_SUGGESTION: "address",
     ADDRSPEC_FORWARD: "no",
@@ -33,7 +33,7 @@ test("all settings", () => {
   });
 });
 
-test("a wrong setting is named", () => {
+test("readConfig names a wrong setting", () => {
   for (const [name, value] of Object.entries({
     ADDRSPEC_ORIGIN: "origin.example",
     ADDRSPEC_EDGE_SECRET: "",
@@ -41,16 +41,16 @@ test("a wrong setting is named", () => {
     ADDRSPEC_TYPO_SUGGESTION: "Domain",
     ADDRSPEC_FORWARD: "toString",
   })) {
-    assert.throws(() => readConfig({ ...least, [name]: value }), new RegExp(name));
+    assert.throws(() => readConfig({ ...minimal, [name]: value }), new RegExp(name));
   }
   assert.throws(() => readConfig({}), /ADDRSPEC_ORIGIN is not set/);
 });
 
-test("the origin is scheme, host and port", () => {
-  const originOf = (ADDRSPEC_ORIGIN: string) => readConfig({ ...least, ADDRSPEC_ORIGIN }).origin;
+test("readConfig accepts only a scheme, host and port as origin", () => {
+  const originOf = (ADDRSPEC_ORIGIN: string) => readConfig({ ...minimal, ADDRSPEC_ORIGIN }).origin;
   assert.equal(originOf("HTTPS://Origin.Example:443"), "https://origin.example");
   assert.equal(originOf("http://[::1]:8080/"), "http://[::1]:8080");
-  for (const odd of [
+  for (const wrong of [
     "https://origin.example/path",
     "https://origin.example/?",
     "https://origin.example#",
@@ -59,30 +59,31 @@ test("the origin is scheme, host and port", () => {
     "ftp://origin.example",
     "https://",
   ]) {
-    assert.throws(() => originOf(odd), /ADDRSPEC_ORIGIN must be/, odd);
+    assert.throws(() => originOf(wrong), /ADDRSPEC_ORIGIN must be/, wrong);
   }
 });
 
-test("the dashboard is passed on only where configured", () => {
-  assert.equal(readConfig({ ...least, ADDRSPEC_FORWARD: "dashboard" }).pages, "dashboard");
+test("readConfig forwards the dashboard only with ADDRSPEC_FORWARD=dashboard", () => {
+  assert.equal(readConfig({ ...minimal, ADDRSPEC_FORWARD: "dashboard" }).pages, "dashboard");
 });
 
-test("a secret that could be guessed is refused, and not repeated", () => {
+test("readConfig refuses a short secret without quoting it", () => {
   for (const secret of ["short", "fifteen letters"]) {
     assert.throws(
-      () => readConfig({ ...least, ADDRSPEC_EDGE_SECRET: secret }),
-      (failure: Error) =>
-        /^ADDRSPEC_EDGE_SECRET has fewer than 16 characters; make/.test(failure.message)
-        && !failure.message.includes(secret),
+      () => readConfig({ ...minimal, ADDRSPEC_EDGE_SECRET: secret }),
+      (error: Error) =>
+        /^ADDRSPEC_EDGE_SECRET has fewer than 16 characters; make/.test(error.message)
+        && !error.message.includes(secret),
     );
   }
 });
 
-test("where to listen", () => {
+test("listenOf", () => {
   assert.deepEqual(listenOf({}), { hostname: "127.0.0.1", port: 8787 });
   assert.deepEqual(listenOf({ LISTEN: "[::1]:80" }), { hostname: "::1", port: 80 });
   assert.deepEqual(listenOf({ LISTEN: ":80" }), { hostname: "::", port: 80 });
-  for (const LISTEN of ["80", "a:b", "a:99999"])
+  for (const LISTEN of ["80", "a:b", "a:99999"]) {
     assert.throws(() => listenOf({ LISTEN }), /HOST:PORT/);
-  assert.equal(welcome("::1", 80), "addrspec edge on http://[::1]:80");
+  }
+  assert.equal(listening("::1", 80), "addrspec edge on http://[::1]:80");
 });

@@ -1,17 +1,17 @@
-/** What a deployment sets: environment variables, or bindings of the same names. */
+/** The settings of a deployment: environment variables, or bindings of the same names. */
 
 import { FULL_SUGGESTION } from "./instance.ts";
 import type { Pages } from "./route.ts";
 
 export interface Config {
-  /** The origin's scheme, host and port, as a URL parser writes them. */
+  /** The origin's scheme, host and port, as a URL parser serializes them. */
   readonly origin: string;
   readonly secret: string;
-  /** How long the origin may take; more than its --batch-timeout and --dns-timeout. */
+  /** The time limit for the origin; longer than its --batch-timeout and --dns-timeout. */
   readonly timeoutMS: number;
   /** The module's flags for every check. */
   readonly flags: number;
-  /** Which pages of the origin the worker passes on. */
+  /** The pages of the origin that the worker forwards. */
   readonly pages: Pages;
 }
 
@@ -19,17 +19,17 @@ export type Environment = Readonly<Record<string, unknown>>;
 
 const DEFAULT_TIMEOUT_MS = "15000";
 const PAGES = { yes: "public", dashboard: "dashboard", no: "none" } as const;
-const SECRET_LENGTH = 16;
+const MIN_SECRET_LENGTH = 16;
 
-/** Reads the settings; a wrong one is an error that names it. */
+/** Reads the settings; throws an error that names a missing or wrong one. */
 export function readConfig(env: Environment): Config {
-  const get = (name: string, otherwise?: string) => {
-    const value = env[name] ?? otherwise;
+  const get = (name: string, fallback?: string) => {
+    const value = env[name] ?? fallback;
     if (typeof value === "string" && value !== "") return value;
     throw new Error(`${name} is not set; see edge/README.md`);
   };
   return {
-    origin: baseOf(get("ADDRSPEC_ORIGIN")),
+    origin: baseURLOf(get("ADDRSPEC_ORIGIN")),
     secret: secretOf(get("ADDRSPEC_EDGE_SECRET")),
     timeoutMS: millisecondsOf(get("ADDRSPEC_ORIGIN_TIMEOUT_MS", DEFAULT_TIMEOUT_MS)),
     flags: choose("ADDRSPEC_TYPO_SUGGESTION", get("ADDRSPEC_TYPO_SUGGESTION", "domain"), {
@@ -40,9 +40,9 @@ export function readConfig(env: Environment): Config {
   };
 }
 
-function baseOf(text: string): string {
+function baseURLOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // Anything beside scheme, host and port would be lost, or sent where it is not expected.
+  // Requests use scheme, host and port only: a path, a query or a user name would be lost.
   if (
     url === undefined
     || !/^https?:$/.test(url.protocol)
@@ -50,17 +50,17 @@ function baseOf(text: string): string {
     || /[?#]$/.test(text)
   ) {
     throw new Error(
-      "ADDRSPEC_ORIGIN must be the origin's base address, such as https://origin.example.org",
+      "ADDRSPEC_ORIGIN must be the origin's base URL, such as https://origin.example.org",
     );
   }
   return url.origin;
 }
 
 function secretOf(text: string): string {
-  if (text.length >= SECRET_LENGTH) return text;
+  if (text.length >= MIN_SECRET_LENGTH) return text;
   throw new Error(
-    `ADDRSPEC_EDGE_SECRET has fewer than ${SECRET_LENGTH} characters; make a random one, `
-      + "such as by openssl rand -hex 32, and give it to the origin and its workers",
+    `ADDRSPEC_EDGE_SECRET has fewer than ${MIN_SECRET_LENGTH} characters; make a random one, `
+      + "such as with openssl rand -hex 32, and set it at the origin and at its workers",
   );
 }
 

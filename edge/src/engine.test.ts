@@ -17,7 +17,7 @@ interface Report {
   sentence: string;
 }
 
-test("every report of the golden vectors", () => {
+test("Engine.check agrees with every report of the golden vectors", () => {
   const lines = readFileSync(join(process.env.ADDRSPEC_VECTORS ?? "", "reports.jsonl"), "utf8")
     .trim()
     .split("\n");
@@ -44,24 +44,22 @@ test("every report of the golden vectors", () => {
   }
 });
 
-test("flags", () => {
-  const suggestion = (flags: number) =>
-    (
-      JSON.parse(Buffer.from(engine.check("jane@gmial.com", flags).json).toString()) as {
-        typo_suggestion: string;
-      }
-    ).typo_suggestion;
-  assert.equal(suggestion(0), "gmail.com");
-  assert.equal(suggestion(FULL_SUGGESTION), "jane@gmail.com");
+test("FULL_SUGGESTION suggests the whole address", () => {
+  const check = (flags: number) => {
+    const text = Buffer.from(engine.check("jane@gmial.com", flags).json).toString();
+    return (JSON.parse(text) as { typo_suggestion: string }).typo_suggestion;
+  };
+  assert.equal(check(0), "gmail.com");
+  assert.equal(check(FULL_SUGGESTION), "jane@gmail.com");
 });
 
-test("an address over the module's capacity is no failure of the module", () => {
+test("Engine keeps its instance when an address is too long", () => {
   assert.throws(() => engine.check("a".repeat((1 << 20) + 1)), TooLong);
   assert.throws(() => engine.check(new Uint8Array((1 << 20) + 1)), TooLong);
   assert.equal(engine.check("jane@example.org").refusal, null);
 });
 
-test("an instance that failed is not used again", () => {
+test("Engine replaces an instance that trapped", () => {
   const module = compileModule();
   const raw = new WebAssembly.Instance(module, {});
   let calls = 0;
@@ -80,24 +78,24 @@ test("an instance that failed is not used again", () => {
   assert.equal(calls, 1);
 });
 
-test("an instance that answered a defect is not used again", () => {
+test("Engine replaces an instance that returned an error", () => {
   const module = compileModule();
   const raw = new WebAssembly.Instance(module, {});
   const broken = { exports: { ...raw.exports, addrspec_check: () => -3 } };
   const damaged = new Engine(module, broken as unknown as WebAssembly.Instance);
-  assert.throws(() => damaged.check("jane@example.org"), /answered -3/);
+  assert.throws(() => damaged.check("jane@example.org"), /returned -3/);
   assert.equal(damaged.check("jane@example.org").refusal, null);
 });
 
-test("another interface version is refused", () => {
+test("Engine refuses another interface version", () => {
   const raw = new WebAssembly.Instance(compileModule(), {});
   const other = { exports: { ...raw.exports, addrspec_abi_version: () => 2 << 16 } };
   assert.throws(
     () => new Engine(compileModule(), other as unknown as WebAssembly.Instance),
-    /interface 2/,
+    /interface version 2/,
   );
 });
 
-test("versions", () => {
+test("Engine.versions", () => {
   assert.deepEqual(Object.keys(engine.versions()), ["engine", "lists", "model"]);
 });

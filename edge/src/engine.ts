@@ -1,35 +1,38 @@
-import { type Finding, Instance, TooLong, type Versions } from "./instance.ts";
+import { type Facts, Instance, TooLong, type Versions } from "./instance.ts";
+
+/** Checks one address; given as bytes where it may not be UTF-8. */
+export type Check = (email: string | Uint8Array) => Facts;
 
 /**
- * Checks addresses. It keeps one instance of the module, which is enough where
- * nothing runs side by side, and takes another for one that failed: after a
- * trap its memory may be in any state, even where it would still answer.
+ * Checks addresses with one instance of the module, which is enough because
+ * JavaScript makes one call at a time. An instance that failed is replaced: after
+ * a trap its memory is in an unknown state, even if it would still return results.
  */
 export class Engine {
   readonly #module: WebAssembly.Module;
   #instance: Instance | undefined;
 
-  /** A first instance is for who could only make one asynchronously. */
+  /** Takes the first instance from a caller that can only create it asynchronously. */
   constructor(module: WebAssembly.Module, first = new WebAssembly.Instance(module, {})) {
     this.#module = module;
     this.#instance = new Instance(first);
   }
 
-  check(email: string | Uint8Array, flags = 0): Finding {
-    return this.#use((instance) => instance.check(email, flags));
+  check(email: string | Uint8Array, flags = 0): Facts {
+    return this.#call((instance) => instance.check(email, flags));
   }
 
   versions(): Versions {
-    return this.#use((instance) => instance.versions());
+    return this.#call((instance) => instance.versions());
   }
 
-  #use<T>(call: (instance: Instance) => T): T {
+  #call<T>(use: (instance: Instance) => T): T {
     this.#instance ??= new Instance(new WebAssembly.Instance(this.#module, {}));
     try {
-      return call(this.#instance);
-    } catch (failure) {
-      if (!(failure instanceof TooLong)) this.#instance = undefined;
-      throw failure;
+      return use(this.#instance);
+    } catch (error) {
+      if (!(error instanceof TooLong)) this.#instance = undefined;
+      throw error;
     }
   }
 }

@@ -1,21 +1,22 @@
-/** The batch envelope, in the contract's order of fields. */
+/** Writes the answer to a batch, with the fields in the contract's order. */
 
-import type { Finding } from "./instance.ts";
+import type { Facts } from "./instance.ts";
 import type { MX } from "./plan.ts";
-import { SAY } from "./problems.ts";
+import { SENTENCES } from "./problems.ts";
 import { join, quotedEmail, result } from "./result.ts";
 
-/** One address and its MX; null if it is unfinished. */
+/** The facts about one address and its MX, which is null if the address is unfinished. */
 export interface Item {
-  readonly finding: Finding;
+  readonly facts: Facts;
   readonly mx: MX;
 }
 
+/** Returns the JSON of the answer; its results are the finished items. */
 export function envelope(items: readonly Item[], milliseconds: number): Uint8Array<ArrayBuffer> {
   const finished = items.filter(({ mx }) => mx !== null);
   const failed = finished.filter(({ mx }) => typeof mx === "string").length;
   const valid = finished.filter(
-    ({ finding, mx }) => typeof mx !== "string" && finding.refusal === null,
+    ({ facts, mx }) => typeof mx !== "string" && facts.refusal === null,
   ).length;
   const total = finished.length;
   const head =
@@ -28,12 +29,12 @@ export function envelope(items: readonly Item[], milliseconds: number): Uint8Arr
   return join([head, ...results, "]}"]);
 }
 
-function piecesOf({ finding, mx }: Item): (string | Uint8Array)[] {
-  const email = ['{"email":', quotedEmail(finding)];
+function piecesOf({ facts, mx }: Item): (string | Uint8Array)[] {
+  const email = ['{"email":', quotedEmail(facts)];
   if (typeof mx === "string") {
     // The domain is in A-label form and needs no escape.
     const message =
-      mx === "DNS_TIMEOUT" ? SAY.timedOut(finding.host) : SAY.lookUpFailed(finding.host);
+      mx === "DNS_TIMEOUT" ? SENTENCES.timedOut(facts.host) : SENTENCES.lookUpFailed(facts.host);
     return [
       ...email,
       `,"status":"error","result":null,"error":{"code":"${mx}","message":"${message}"}}`,
@@ -42,7 +43,7 @@ function piecesOf({ finding, mx }: Item): (string | Uint8Array)[] {
   return [
     ...email,
     ',"status":"success","result":',
-    ...result(finding, mx === true),
+    ...result(facts, mx === true),
     ',"error":null}',
   ];
 }

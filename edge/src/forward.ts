@@ -1,16 +1,20 @@
-/** Requests that go to the origin as they came: pages, and what the worker does not answer itself. */
+/**
+ * Forwards requests to the origin: those for its pages, and the operations that
+ * the worker does not answer by itself.
+ */
 
 import type { Answer } from "./answer.ts";
-import { gather } from "./body.ts";
+import { readAll } from "./body.ts";
 import { isJSON } from "./media-type.ts";
 import type { Fetch } from "./origin.ts";
 import { LIMITS } from "./pass-through.ts";
 
 /**
- * The headers of one hop (RFC 9110 section 7.6.1), and those that the worker
- * sets itself. fetch sets Accept-Encoding and decodes what it gets.
+ * Request headers that are not forwarded: those of one hop (RFC 9110 section
+ * 7.6.1), and those that the worker or fetch sets. fetch sets Accept-Encoding
+ * and decodes the response.
  */
-const OWN_HEADERS = [
+const UNFORWARDED_HEADERS = [
   "connection",
   "keep-alive",
   "te",
@@ -31,16 +35,17 @@ const OWN_HEADERS = [
   "x-forwarded-proto",
 ];
 
-/** Above any answer to a batch: 64 results, however long the addresses in a body of 1 MiB. */
+/** More than any answer to a batch: 64 results, with the addresses of a body of 1 MiB. */
 const MAX_ANSWER = 32 << 20;
 
-/** The statuses of an operation's answer; any other is not for the caller. */
+/** The statuses of an operation's answers; no other is passed to the client. */
 const STATUSES = new Set([200, 400, 401, 402, 409, 413, 415, 422, 429, 500, 503]);
 
-/** The headers of an operation's answer that the caller gets, beside those of every answer. */
+/** The headers of an operation's answer that are passed to the client. */
 const PASSED_HEADERS = ["Retry-After", "Idempotency-Replayed", ...LIMITS];
 
-const OWN_ANSWER_HEADERS = [
+/** Response headers of one hop, which are not passed to the client. */
+const HOP_HEADERS = [
   "connection",
   "keep-alive",
   "trailer",
@@ -49,33 +54,33 @@ const OWN_ANSWER_HEADERS = [
   "proxy-authenticate",
 ];
 
-export interface Forwarded {
+/** A request for the origin. */
+export interface ForwardedRequest {
   readonly method: string;
-  /** Path and query for the origin. */
+  /** The path and the query for the origin. */
   readonly target: string;
   readonly headers: Headers;
   readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
   readonly id: string;
-  /** How the caller addressed the worker: "https", "edge.example.org". */
+  /** The scheme of the client's request: http or https. */
   readonly proto: string;
-  /** Aborted when the caller has left. */
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
 }
 
-/** Whether fetch sends the target as it is: its URL parser may rewrite paths and queries. */
-export function isKept(origin: string, target: string): boolean {
+/** Reports whether fetch sends the target unchanged; its URL parser may rewrite it. */
+export function isUnchanged(origin: string, target: string): boolean {
   const url = origin + target;
   return !target.includes("#") && URL.canParse(url) && new URL(url).href === url;
 }
 
-/** Sends the request on; a redirect is left to the caller. */
+/** Sends the request to the origin; a redirect is left to the client. */
 export function forward(
   origin: string,
   fetch: Fetch,
-  { method, target, headers, body, id, proto }: Forwarded,
-  signal: AbortSignal,
+  { method, target, headers, body, id, proto, signal }: ForwardedRequest,
 ): Promise<Response> {
-  const sent = without(headers, OWN_HEADERS);
+  const sent = without(headers, UNFORWARDED_HEADERS);
   sent.set("X-Request-Id", id);
   sent.set("X-Forwarded-Proto", proto);
   sent.set("X-Forwarded-Host", headers.get("Host") ?? "");
@@ -91,11 +96,11 @@ export function forward(
   return fetch(origin + target, init);
 }
 
-/** The origin's page for the caller, streamed. */
-export function passOn(response: Response): Response {
-  const headers = without(response.headers, OWN_ANSWER_HEADERS);
+/** Returns the origin's page for the client, streamed. */
+export function pageResponse(response: Response): Response {
+  const headers = without(response.headers, HOP_HEADERS);
   if (headers.has("Content-Encoding")) {
-    // fetch has decoded the body already.
+    // fetch has already decoded the body.
     headers.delete("Content-Encoding");
     headers.delete("Content-Length");
   }
@@ -103,19 +108,19 @@ export function passOn(response: Response): Response {
 }
 
 /**
- * The origin's answer to an operation, read whole, so that half of one is never
- * sent; undefined if it is not one.
+ * Reads the origin's answer to an operation. It reads all of it, so that no
+ * truncated answer is sent. Returns undefined if the response is not one.
  */
-export async function takeAnswer(response: Response): Promise<Answer | undefined> {
-  const body = await gather(response.body, MAX_ANSWER);
+export async function readAnswer(response: Response): Promise<Answer | undefined> {
+  const body = await readAll(response.body, MAX_ANSWER);
   const { status, headers } = response;
-  if (!body || !STATUSES.has(status) || !isJSON(headers.get("Content-Type")) || !isWhole(body))
-    return undefined;
+  if (!STATUSES.has(status) || !isJSON(headers.get("Content-Type"))) return undefined;
+  if (body === undefined || !isWholeJSON(body)) return undefined;
   const passed = PASSED_HEADERS.map((name) => [name, headers.get(name) ?? undefined] as const);
   return { status, body, headers: Object.fromEntries(passed) };
 }
 
-function isWhole(body: Uint8Array): boolean {
+function isWholeJSON(body: Uint8Array): boolean {
   try {
     JSON.parse(new TextDecoder().decode(body));
     return true;

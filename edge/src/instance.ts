@@ -1,54 +1,54 @@
 /**
- * One instance of addrspec.wasm behind its interface, version 1 (wasm/ABI.md).
- * The module imports nothing, holds its own buffers and serves one call at a
- * time, so a call is: write the address, check, copy the answer out.
+ * Wraps an instance of addrspec.wasm, interface version 1 (wasm/ABI.md). The
+ * module imports nothing, owns its buffers and serves one call at a time, so a
+ * call writes the address, runs the check and copies the result.
  */
 
 const ABI_MAJOR = 1;
 
-/** Makes typo_suggestion the whole corrected address instead of its domain. */
+/** The flag that makes typo_suggestion the corrected address instead of its domain. */
 export const FULL_SUGGESTION = 1;
 
-/** What the module says about one address. */
-export interface Finding {
-  /** The object of 16 fields as UTF-8 JSON, mx false. */
+/** The result of one check, in memory. */
+export interface Facts {
+  /** The result: an object of 16 fields as UTF-8 JSON, in which mx is false. */
   readonly json: Uint8Array;
-  /** Where in json the address ends, a quoted string that starts at 9. */
+  /** Where the address, a quoted string that starts at 9, ends in json. */
   readonly emailEnd: number;
-  /** Where in json the mx value is, the five bytes `false`. */
+  /** Where the value of mx, the five bytes `false`, starts in json. */
   readonly mxAt: number;
-  /** The domain to ask for MX, as A-labels; empty where there is none to ask. */
+  /** The domain to look up, in A-label form; empty if there is none. */
   readonly host: string;
-  /** Why the address is not valid; null for one that is. */
+  /** Null if the address is valid. */
   readonly refusal: Refusal | null;
 }
 
 /** Why an address is not valid. */
 export interface Refusal {
-  /** Stable, such as "local_part_too_long". */
+  /** A stable code, such as "local_part_too_long". */
   readonly code: string;
-  /** The norm it rests on, such as "RFC 5321 section 4.5.3.1.1". */
+  /** The section of the standard, such as "RFC 5321 section 4.5.3.1.1". */
   readonly section: string;
-  /** What is wrong and how to mend it. */
+  /** What is wrong and how to correct it. */
   readonly sentence: string;
-  /** The offending byte of the address, counted from 0. */
+  /** The index of the offending byte of the address. */
   readonly offset: number;
 }
 
-/** Which versions answer. */
+/** The versions of the module and of what it contains. */
 export interface Versions {
   readonly engine: string;
   readonly lists: string;
   readonly model: string;
 }
 
-/** The address is longer than the module's input buffer (1 MiB). */
+/** Thrown when an address is longer than the module's input buffer (1 MiB). */
 export class TooLong extends Error {}
 
-/** The module failed; its instance must not be used again. */
+/** Thrown when the module failed; its instance must not be used again. */
 export class ModuleFailure extends Error {}
 
-/** The words of the report, 32 bits each; a text is a place and a length. */
+/** The indexes of the report's 32-bit words. A text has two: its start in the output and length. */
 const WORD = {
   valid: 0,
   emailEnd: 1,
@@ -87,7 +87,8 @@ export class Instance {
     const version = this.#exports.addrspec_abi_version() >>> 0;
     if (version >>> 16 !== ABI_MAJOR) {
       throw new ModuleFailure(
-        `addrspec.wasm speaks interface ${version >>> 16}, this host speaks ${ABI_MAJOR}; take both from one release`,
+        `addrspec.wasm has interface version ${version >>> 16}, this host needs ${ABI_MAJOR}; `
+          + "take both from one release",
       );
     }
     this.#in = this.#exports.addrspec_in_ptr() >>> 0;
@@ -96,10 +97,10 @@ export class Instance {
     this.#report = this.#exports.addrspec_report_ptr() >>> 0;
   }
 
-  /** The facts about email; given as bytes where it may not be UTF-8. */
-  check(email: string | Uint8Array, flags: number): Finding {
+  /** Checks an address; given as bytes where it may not be UTF-8. */
+  check(email: string | Uint8Array, flags: number): Facts {
     const n = this.#exports.addrspec_check(this.#write(email), flags);
-    if (n < 0) throw new ModuleFailure(`addrspec_check answered ${n}`);
+    if (n < 0) throw new ModuleFailure(`addrspec_check returned ${n}`);
     const word = this.#words();
     const text = (w: number) => decoder.decode(this.#bytes(this.#out + word(w), word(w + 1)));
     return {
@@ -125,23 +126,25 @@ export class Instance {
     ) as Versions;
   }
 
+  /** Writes the address to the input buffer; returns its length in bytes. */
   #write(email: string | Uint8Array): number {
-    const room = this.#bytes(this.#in, this.#inCap);
+    const buffer = this.#bytes(this.#in, this.#inCap);
     if (typeof email !== "string") {
-      if (email.length > room.length) throw new TooLong();
-      room.set(email);
+      if (email.length > buffer.length) throw new TooLong();
+      buffer.set(email);
       return email.length;
     }
-    const { read, written } = encoder.encodeInto(email, room);
+    const { read, written } = encoder.encodeInto(email, buffer);
     if (read < email.length) throw new TooLong();
     return written;
   }
 
-  /** A fresh view each time: memory that grew leaves old views without any. */
+  /** Makes a new view for each use: when the memory grows, old views are detached. */
   #bytes(at: number, length: number): Uint8Array {
     return new Uint8Array(this.#exports.memory.buffer, at, length);
   }
 
+  /** Returns a function that reads a word of the report. */
   #words(): (n: number) => number {
     const view = new DataView(this.#exports.memory.buffer, this.#report, REPORT_BYTES);
     return (n) => view.getUint32(4 * n, true);

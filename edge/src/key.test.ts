@@ -1,27 +1,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checksum, readKey, wellFormed } from "./key.ts";
+import { checksum, isWellFormed, readKey } from "./key.ts";
 import { isProblem } from "./problem.ts";
 import { KEY } from "./testing.ts";
 
-test("the checksum is CRC-32 in base 62", () => {
+test("checksum is CRC-32 in base 62", () => {
   assert.equal(checksum(KEY.slice(0, 36)), "2CGNRW");
   // The CRC of "123456789" is 0xCBF43926 in every catalogue of CRCs.
-  let rest = 0xcbf43926,
-    written = "";
-  for (; written.length < 6; rest = Math.floor(rest / 62))
-    written = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[rest % 62] + written;
-  assert.equal(checksum("123456789"), written);
+  let rest = 0xcbf43926;
+  let want = "";
+  while (want.length < 6) {
+    want = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[rest % 62] + want;
+    rest = Math.floor(rest / 62);
+  }
+  assert.equal(checksum("123456789"), want);
 });
 
-test("one changed digit is noticed at every place", () => {
+test("isWellFormed rejects one changed digit at any position", () => {
   for (let at = 4; at < KEY.length; at++) {
     const other = KEY[at] === "z" ? "y" : "z";
-    assert.equal(wellFormed(KEY.slice(0, at) + other + KEY.slice(at + 1)), false, `at ${at}`);
+    assert.equal(isWellFormed(KEY.slice(0, at) + other + KEY.slice(at + 1)), false, `at ${at}`);
   }
 });
 
-test("other forms are no keys", () => {
+test("isWellFormed rejects other forms", () => {
   for (const key of [
     "",
     "ask_",
@@ -30,13 +32,13 @@ test("other forms are no keys", () => {
     KEY.toUpperCase(),
     KEY.replace("ask_", "ASK_"),
     `${KEY.slice(0, -1)}\n`,
-    "ask_" + "é".repeat(38),
+    `ask_${"é".repeat(38)}`,
   ]) {
-    assert.equal(wellFormed(key), false, JSON.stringify(key));
+    assert.equal(isWellFormed(key), false, JSON.stringify(key));
   }
 });
 
-test("where the key is read from", () => {
+test("readKey prefers X-API-Key to Authorization", () => {
   const read = (headers: Record<string, string>) => {
     const key = readKey(new Headers(headers));
     return isProblem(key) ? key.message.split(" ", 3).join(" ") : key;
@@ -53,12 +55,14 @@ test("where the key is read from", () => {
   assert.equal(read({ Authorization: `Bearer\t${KEY}` }), "No API key");
   assert.equal(read({}), "No API key");
   assert.equal(read({ "X-API-Key": `${KEY}\xa0` }), "This is not");
-  for (const list of [`${KEY}, ${KEY}`, `${KEY},`, ",", `, ${KEY}`])
+  for (const list of [`${KEY}, ${KEY}`, `${KEY},`, ",", `, ${KEY}`]) {
     assert.equal(
       read({ "X-API-Key": list, Authorization: `Bearer ${KEY}` }),
       "The header X-API-Key",
       list,
     );
-  for (const list of [`Bearer ${KEY}, Bearer ${KEY}`, `Basic x, Bearer ${KEY}`])
+  }
+  for (const list of [`Bearer ${KEY}, Bearer ${KEY}`, `Basic x, Bearer ${KEY}`]) {
     assert.equal(read({ Authorization: list }), "The header Authorization", list);
+  }
 });

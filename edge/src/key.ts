@@ -1,47 +1,52 @@
 /**
- * The form of an API key, so that a mistyped one is refused without a round
- * trip: "ask_", 32 random digits of base 62, and the CRC-32 of those 36 bytes
- * as six digits of base 62, most significant first (origin/ledger/secret.go).
+ * Checks the form of an API key, so that a mistyped key costs no round trip. A
+ * key is "ask_", 32 random digits in base 62, and the CRC-32 of these 36 bytes
+ * as six digits in base 62, most significant first (origin/ledger/secret.go).
  */
 
 import { type Problem, problem } from "./problem.ts";
-import { SAY } from "./problems.ts";
+import { SENTENCES } from "./problems.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const FORM = /^ask_[0-9A-Za-z]{38}$/;
 const CHECKSUM_AT = 36;
+const CHECKSUM_DIGITS = 6;
 
-/** The caller's key, from X-API-Key, which wins, or Authorization; or the problem with it. */
+/**
+ * Returns the client's key, or the problem with it. X-API-Key wins over
+ * Authorization.
+ */
 export function readKey(headers: Headers): string | Problem {
   const name = headers.get("X-API-Key") ? "X-API-Key" : "Authorization";
-  const given = headers.get(name) ?? "";
+  const value = headers.get(name) ?? "";
   // Headers joins repeated fields with commas (RFC 9110 section 5.3).
-  if (given.includes(",")) return problem("INVALID_API_KEY", SAY.manyKeys(name));
-  const key = name === "Authorization" ? bearer(given) : given;
-  if (key === "") return problem("INVALID_API_KEY", SAY.noKey);
-  return wellFormed(key) ? key : problem("INVALID_API_KEY", SAY.malformedKey);
+  if (value.includes(",")) return problem("INVALID_API_KEY", SENTENCES.manyKeys(name));
+  const key = name === "Authorization" ? bearerToken(value) : value;
+  if (key === "") return problem("INVALID_API_KEY", SENTENCES.noKey);
+  return isWellFormed(key) ? key : problem("INVALID_API_KEY", SENTENCES.malformedKey);
 }
 
-/** The credential of a Bearer scheme, in any case (RFC 9110 section 11.1). */
-function bearer(authorization: string): string {
+/** Returns the token of the Bearer scheme, in any case (RFC 9110 section 11.1); "" for others. */
+function bearerToken(authorization: string): string {
   return /^bearer [ \t]*(.*)$/is.exec(authorization)?.[1] ?? "";
 }
 
-export function wellFormed(key: string): boolean {
+export function isWellFormed(key: string): boolean {
   return FORM.test(key) && key.slice(CHECKSUM_AT) === checksum(key.slice(0, CHECKSUM_AT));
 }
 
+/** Returns the CRC-32 of ASCII text as six digits in base 62. */
 export function checksum(text: string): string {
   let rest = crc32(text);
-  let written = "";
-  for (let place = 0; place < 6; place++) {
-    written = DIGITS.charAt(rest % 62) + written;
+  let digits = "";
+  while (digits.length < CHECKSUM_DIGITS) {
+    digits = DIGITS.charAt(rest % 62) + digits;
     rest = Math.floor(rest / 62);
   }
-  return written;
+  return digits;
 }
 
-/** CRC-32 of IEEE 802.3 over ASCII text, an unsigned number. */
+/** Returns the CRC-32 of IEEE 802.3 over ASCII text, as an unsigned number. */
 function crc32(text: string): number {
   let crc = 0xffffffff;
   for (let i = 0; i < text.length; i++) {

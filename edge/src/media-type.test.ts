@@ -3,17 +3,18 @@ import { test } from "node:test";
 
 import { isJSON } from "./media-type.ts";
 
-test("JSON in its usual forms", () => {
+test("isJSON accepts the usual forms", () => {
   for (const type of [
     "application/json",
     "Application/JSON",
     "application/json;charset=utf-8",
     "application/json ; charset=UTF-8 ",
-  ])
+  ]) {
     assert.ok(isJSON(type), type);
+  }
 });
 
-test("in doubt, the origin judges it", () => {
+test("isJSON rejects forms that the origin has to decide on", () => {
   for (const type of [
     null,
     "",

@@ -1,39 +1,40 @@
 /**
- * The origin's edge endpoint, POST /v1/edge/admit (origin/api/edge.go): one
- * round trip that judges the key and the rate, asks DNS and charges. The worker
- * sends domains and counts, and no address. Every failure on the way is the
+ * Calls POST /v1/edge/admit at the origin (origin/api/edge.go), which checks the
+ * key and the rate, looks up MX records and charges, in one round trip. The
+ * worker sends domains and counts, and no address. Every failure becomes the
  * contract's 503.
  */
 
 import type { Answer } from "./answer.ts";
-import { gather } from "./body.ts";
+import { readAll } from "./body.ts";
 import type { Config } from "./config.ts";
-import { type Limits, limitsOf, refusalOf } from "./pass-through.ts";
+import { type Limits, limitsOf, problemOf } from "./pass-through.ts";
 import type { MX, Plan } from "./plan.ts";
-import { refuse, unreached } from "./problem.ts";
-import { within } from "./timeout.ts";
+import { problemAnswer, unavailable } from "./problem.ts";
+import { withTimeout } from "./timeout.ts";
 
-/** The origin's decision: the domains' MX, or a refusal to pass to the caller. */
+/** The origin's decision: the MX of the domains, or the problem as an answer to the client. */
 export type Admission =
   | { readonly mx: readonly MX[]; readonly limits: Limits }
-  | { readonly refusal: Answer };
+  | { readonly problem: Answer };
 
-/** Who asks. The signal is aborted when the caller has left. */
-export interface Caller {
+/** What an admission needs of the client's request. */
+export interface RequestContext {
   readonly key: string;
   readonly id: string;
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
 }
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Writes a line for the operator, never with an address or a key. */
+/** Logs a line, which must not contain an address or a key. */
 export type Log = (message: string) => void;
 
-/** Above any reply of the origin, which has about 20 bytes for each of 64 look-ups. */
-const MAX_ANSWER = 64 << 10;
+/** More than any reply of the origin, which has about 20 bytes for each of 64 look-ups. */
+const MAX_REPLY = 64 << 10;
 
-/** What every 200 of the endpoint has; another service would not. */
+/** Headers of every 200 of the endpoint; another service would not send them. */
 const REQUIRED = ["X-Usage-Current", "X-Usage-Limit"];
 
 const decoder = new TextDecoder();
@@ -49,22 +50,23 @@ export class Origin {
     this.#log = log;
   }
 
-  async admit(plan: Plan, caller: Caller): Promise<Admission> {
+  /** Asks the origin to admit the plan; never rejects. */
+  async admit(plan: Plan, context: RequestContext): Promise<Admission> {
     try {
-      return await within(this.#config.timeoutMS, caller.signal, async (signal) => {
+      return await withTimeout(this.#config.timeoutMS, context.signal, async (signal) => {
         const url = `${this.#config.origin}/v1/edge/admit`;
-        const response = await this.#fetch(url, this.#request(plan, caller, signal));
-        return this.#judge(plan, response, await gather(response.body, MAX_ANSWER));
+        const response = await this.#fetch(url, this.#request(plan, context, signal));
+        return this.#admission(plan, response, await readAll(response.body, MAX_REPLY));
       });
-    } catch (failure) {
-      if (!caller.signal.aborted) this.#log(`origin: ${reason(failure)}`);
-      return unreachable();
+    } catch (error) {
+      if (!context.signal.aborted) this.#log(`origin: ${describe(error)}`);
+      return unavailableAdmission();
     }
   }
 
   #request(
     { operation, points, tally, domains }: Plan,
-    { key, id }: Caller,
+    { key, id }: RequestContext,
     signal: AbortSignal,
   ): RequestInit {
     const headers = {
@@ -77,40 +79,40 @@ export class Origin {
     return { method: "POST", headers, body, redirect: "manual", signal };
   }
 
-  #judge(plan: Plan, response: Response, bytes: Uint8Array | undefined): Admission {
+  #admission(plan: Plan, response: Response, bytes: Uint8Array | undefined): Admission {
     const body = decoder.decode(bytes);
     const limits = limitsOf(response.headers);
     if (response.status === 200) {
       const mx = mxOf(plan, body);
       if (mx !== undefined && REQUIRED.every((name) => name in limits)) return { mx, limits };
     }
-    const refusal = refusalOf(response, body, limits);
-    if (refusal !== undefined) return { refusal };
-    const hint = hints[response.status] ?? "";
-    this.#log(`origin: status ${response.status} is no answer to /v1/edge/admit${hint}`);
-    return unreachable();
+    const passed = problemOf(response, body, limits);
+    if (passed !== undefined) return { problem: passed };
+    const hint = HINTS[response.status] ?? "";
+    this.#log(`origin: unexpected response to /v1/edge/admit, status ${response.status}${hint}`);
+    return unavailableAdmission();
   }
 }
 
-const hints: Readonly<Record<number, string>> = {
+const HINTS: Readonly<Record<number, string>> = {
   403: "; ADDRSPEC_EDGE_SECRET is not the origin's --edge-secret",
   404: "; is the origin started with --edge-secret?",
   200: "; is another service at ADDRSPEC_ORIGIN?",
 };
 
-function unreachable(): Admission {
-  return { refusal: refuse(unreached()) };
+function unavailableAdmission(): Admission {
+  return { problem: problemAnswer(unavailable()) };
 }
 
-/** One entry for each domain, of the kinds that the operation may have. */
+/** Returns the MX of each domain; undefined unless the body has a valid one for each. */
 function mxOf(plan: Plan, body: string): MX[] | undefined {
   const { mx } = (parseObject(body) ?? {}) as { mx?: unknown };
   if (!Array.isArray(mx) || mx.length !== plan.domains.length) return undefined;
-  const known = (entry: unknown) =>
+  const isValid = (entry: unknown) =>
     typeof entry === "boolean"
     || (plan.operation === "batch"
       && (entry === null || entry === "DNS_TIMEOUT" || entry === "DNS_FAILURE"));
-  return mx.every(known) ? (mx as MX[]) : undefined;
+  return mx.every(isValid) ? (mx as MX[]) : undefined;
 }
 
 function parseObject(text: string): object | undefined {
@@ -122,9 +124,9 @@ function parseObject(text: string): object | undefined {
   }
 }
 
-/** The kind of failure; its message might quote a URL. */
-function reason(failure: unknown): string {
-  if (!(failure instanceof Error)) return "failed";
-  if (failure.name === "TimeoutError") return "no answer within ADDRSPEC_ORIGIN_TIMEOUT_MS";
-  return `unreachable (${failure.name})`;
+/** Returns the kind of the error, without its message, which may quote a URL. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return "failed";
+  if (error.name === "TimeoutError") return "no answer within ADDRSPEC_ORIGIN_TIMEOUT_MS";
+  return `unreachable (${error.name})`;
 }

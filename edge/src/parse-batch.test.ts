@@ -1,36 +1,36 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cleanBatch } from "./parse-batch.ts";
+import { parseBatch } from "./parse-batch.ts";
 
 const encoder = new TextEncoder();
 
-function clean(
+function parse(
   body: string | number[],
   headers: Record<string, string> = {},
 ): string[] | undefined {
   const bytes = typeof body === "string" ? encoder.encode(body) : Uint8Array.from(body);
-  return cleanBatch(new Headers({ "Content-Type": "application/json", ...headers }), bytes);
+  return parseBatch(new Headers({ "Content-Type": "application/json", ...headers }), bytes);
 }
 
-test("the worker's own batches", () => {
-  assert.deepEqual(clean('{"emails":["a","a\\u0000","é\\u00e9\u{1f600}"]}'), [
+test("parseBatch returns the distinct addresses", () => {
+  assert.deepEqual(parse('{"emails":["a","a\\u0000","é\\u00e9\u{1f600}"]}'), [
     "a",
     "a\0",
     "éé\u{1f600}",
   ]);
-  assert.deepEqual(clean(' {\n"emails" : [ "b", "a" ,"b"]\t}\r\n'), ["b", "a"]);
-  assert.deepEqual(clean('{"emails":[""]}'), [""]);
-  assert.deepEqual(clean('{"\\u0065mails":["a"]}'), ["a"]);
+  assert.deepEqual(parse(' {\n"emails" : [ "b", "a" ,"b"]\t}\r\n'), ["b", "a"]);
+  assert.deepEqual(parse('{"emails":[""]}'), [""]);
+  assert.deepEqual(parse('{"\\u0065mails":["a"]}'), ["a"]);
   const most = Array.from({ length: 64 }, (_, n) => `${n}`);
-  assert.deepEqual(clean(JSON.stringify({ emails: [...most, ...most] })), most);
+  assert.deepEqual(parse(JSON.stringify({ emails: [...most, ...most] })), most);
   assert.deepEqual(
-    clean('{"emails":["a"]}', { "Content-Type": "application/json; charset=utf-8" }),
+    parse('{"emails":["a"]}', { "Content-Type": "application/json; charset=utf-8" }),
     ["a"],
   );
 });
 
-test("anything else is the origin's", () => {
+test("parseBatch leaves other bodies to the origin", () => {
   const bodies = [
     "",
     " ",
@@ -63,25 +63,32 @@ test("anything else is the origin's", () => {
     '{"emails":["\t"]}',
     `{"emails":${"[".repeat(100_000)}${"]".repeat(100_000)}}`,
   ];
-  for (const body of bodies) assert.equal(clean(body), undefined, body.slice(0, 80));
+  for (const body of bodies) assert.equal(parse(body), undefined, body.slice(0, 80));
   assert.equal(
-    clean(JSON.stringify({ emails: Array.from({ length: 65 }, (_, n) => `${n}`) })),
+    parse(JSON.stringify({ emails: Array.from({ length: 65 }, (_, n) => `${n}`) })),
     undefined,
   );
   for (const bytes of [[0xff], [0xe2, 0x82], [0xed, 0xa0, 0x80], [0xc0, 0xaf]]) {
     assert.equal(
-      clean([...encoder.encode('{"emails":["'), ...bytes, ...encoder.encode('"]}')]),
+      parse([...encoder.encode('{"emails":["'), ...bytes, ...encoder.encode('"]}')]),
       undefined,
       `${bytes}`,
     );
   }
 });
 
-test("so is a body of another type, or encoded", () => {
+test("parseBatch leaves other media types, encodings and Idempotency-Key to the origin", () => {
   const body = '{"emails":["a"]}';
-  for (const type of ["", "text/plain", "application/json, application/json", "application/json;"])
-    assert.equal(clean(body, { "Content-Type": type }), undefined, type);
-  assert.equal(clean(body, { "Idempotency-Key": "" }), undefined);
-  for (const encoding of ["", "gzip", "identity", "identity, identity"])
-    assert.equal(clean(body, { "Content-Encoding": encoding }), undefined, encoding);
+  for (const type of [
+    "",
+    "text/plain",
+    "application/json, application/json",
+    "application/json;",
+  ]) {
+    assert.equal(parse(body, { "Content-Type": type }), undefined, type);
+  }
+  assert.equal(parse(body, { "Idempotency-Key": "" }), undefined);
+  for (const encoding of ["", "gzip", "identity", "identity, identity"]) {
+    assert.equal(parse(body, { "Content-Encoding": encoding }), undefined, encoding);
+  }
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { limitsOf, refusalOf } from "./pass-through.ts";
+import { limitsOf, problemOf } from "./pass-through.ts";
 
 function retryAfter(status: number, wait?: string): string | undefined | null {
   const bodies: Record<number, object> = {
@@ -11,19 +11,19 @@ function retryAfter(status: number, wait?: string): string | undefined | null {
   };
   const headers = new Headers({ "Content-Type": "application/json" });
   if (wait !== undefined) headers.set("Retry-After", wait);
-  const refusal = refusalOf(
+  const passed = problemOf(
     new Response(null, { status, headers }),
     JSON.stringify(bodies[status]),
     {},
   );
-  return refusal === undefined ? null : refusal.headers?.["Retry-After"];
+  return passed === undefined ? null : passed.headers?.["Retry-After"];
 }
 
-test("a well-formed Retry-After is passed on", () => {
+test("problemOf passes a well-formed Retry-After", () => {
   for (const status of [429, 503]) assert.equal(retryAfter(status, "7"), "7");
 });
 
-test("only a 503 gets a Retry-After that the origin did not send", () => {
+test("problemOf adds a Retry-After only to a 503", () => {
   for (const odd of [undefined, "0", "-1", "1.5", "soon", "Fri, 31 Dec 1999 23:59:59 GMT"]) {
     assert.equal(retryAfter(503, odd), "1", odd);
     assert.equal(retryAfter(429, odd), undefined, odd);
@@ -31,7 +31,7 @@ test("only a 503 gets a Retry-After that the origin did not send", () => {
   }
 });
 
-test("a refusal that is not for the caller does not pass", () => {
+test("problemOf passes no other status and no other body", () => {
   const shapeB = '{"success":false,"error":{"code":"INVALID_REQUEST","message":"m"}}';
   const bodies = [shapeB, '{"success":false,"error":null}', '{"status":429}', "null", "<p>"];
   for (const status of [400, 403, 404, 409, 413, 415, 422]) {
@@ -39,22 +39,24 @@ test("a refusal that is not for the caller does not pass", () => {
       status,
       headers: { "Content-Type": "application/json" },
     });
-    for (const body of bodies)
-      assert.equal(refusalOf(response, body, {}), undefined, `${status} ${body}`);
+    for (const body of bodies) {
+      assert.equal(problemOf(response, body, {}), undefined, `${status} ${body}`);
+    }
   }
   for (const status of [401, 402, 429, 500, 503]) {
     const response = new Response(null, {
       status,
       headers: { "Content-Type": "application/json" },
     });
-    for (const body of bodies.slice(1))
-      assert.equal(refusalOf(response, body, {}), undefined, `${status} ${body}`);
+    for (const body of bodies.slice(1)) {
+      assert.equal(problemOf(response, body, {}), undefined, `${status} ${body}`);
+    }
     const page = new Response(null, { status, headers: { "Content-Type": "text/html" } });
-    assert.equal(refusalOf(page, shapeB, {}), undefined, `${status} of another media type`);
+    assert.equal(problemOf(page, shapeB, {}), undefined, `${status} of another media type`);
   }
 });
 
-test("limits pass where they are well-formed", () => {
+test("limitsOf returns well-formed headers", () => {
   const given = {
     "X-Usage-Current": "7",
     "X-Usage-Limit": "unlimited",
@@ -82,13 +84,13 @@ test("limits pass where they are well-formed", () => {
   );
 });
 
-test("limits are on refusals too", () => {
+test("problemOf keeps the limits", () => {
   const response = new Response(null, {
     status: 429,
     headers: { "Content-Type": "application/json", "Retry-After": "1" },
   });
-  const refusal = refusalOf(response, '{"status":429,"title":"t","detail":"d"}', {
+  const passed = problemOf(response, '{"status":429,"title":"t","detail":"d"}', {
     RateLimit: '"second";r=0;t=1',
   });
-  assert.equal(refusal?.headers?.RateLimit, '"second";r=0;t=1');
+  assert.equal(passed?.headers?.RateLimit, '"second";r=0;t=1');
 });

@@ -1,35 +1,35 @@
 import type { Answer } from "./answer.ts";
-import { type Problem, refuse } from "./problem.ts";
+import { type Problem, problemAnswer } from "./problem.ts";
 import type { Tally } from "./tally.ts";
 
-/** The origin's MX answer for a domain; null if a deadline passed before there was one. */
+/** The origin's MX result for a domain; null if the deadline passed before the look-up finished. */
 export type MX = boolean | null | "DNS_TIMEOUT" | "DNS_FAILURE";
 
-/** A domain to ask for MX. */
+/** A domain whose MX records are looked up. */
 export interface Domain {
   readonly name: string;
-  /** How many of the points depend on it. */
+  /** The number of the plan's addresses at the domain; each costs a point. */
   readonly addresses: number;
-  /** What was found about these addresses. */
+  /** The counts of these addresses by kind. */
   readonly tally: Tally;
 }
 
 /**
- * An operation, decided as far as it can be without the origin: what the
- * origin is to look up and charge, and how to turn its reply into the answer.
+ * An operation, decided as far as possible without the origin: what the origin
+ * looks up and charges, and how its reply becomes the answer.
  */
 export interface Plan {
   readonly operation: "single" | "batch";
-  /** 0 for an address that is refused: the origin still judges the key and the rate first. */
+  /** 0 if the worker refuses the input: the origin still checks the key and the rate first. */
   readonly points: number;
-  /** What was found about the addresses without a domain to ask; undefined if there are none. */
+  /** The counts of the addresses without a domain to look up; undefined if there are none. */
   readonly tally?: Tally | undefined;
   readonly domains: readonly Domain[];
-  /** The answer, given the domains' MX in order. */
+  /** Returns the answer, given the MX of the domains in their order. */
   finish(mx: readonly MX[]): Answer;
 }
 
-/** The plan for a single validation that is refused if the key and the rate are in order. */
-export function planRefusal(bad: Problem): Plan {
-  return { operation: "single", points: 0, domains: [], finish: () => refuse(bad) };
+/** Plans a single validation that ends with this problem if the key and the rate are accepted. */
+export function planProblem(problem: Problem): Plan {
+  return { operation: "single", points: 0, domains: [], finish: () => problemAnswer(problem) };
 }

@@ -1,15 +1,14 @@
-/** Problems: the error answers of the contract. problems.ts has the table of their codes. */
+/** Makes problems, the contract's error answers; problems.ts has the table of codes. */
 
 import type { Answer } from "./answer.ts";
 import { PROBLEMS } from "./problems.ts";
 
 export type Code = keyof typeof PROBLEMS;
 
-/** A problem that occurred. */
 export interface Problem {
   readonly code: Code;
   readonly message: string;
-  /** In place of the code's. */
+  /** Replaces the status of the code. */
   readonly status?: number;
   readonly retryAfter?: string;
   readonly allow?: string;
@@ -23,8 +22,8 @@ export function problem(
   return { code, message, ...more };
 }
 
-/** The 503 for an origin that gave no answer of the contract. */
-export function unreached(): Problem {
+/** Returns the 503 for an origin that did not send an answer of the contract. */
+export function unavailable(): Problem {
   return problem(
     "REQUEST_CANCELLED",
     "The service cannot be reached at the moment. Try again shortly.",
@@ -37,16 +36,17 @@ export function isProblem(value: unknown): value is Problem {
 }
 
 /**
- * The problem as an answer. Shape A: status, error, code. Shape B: success,
- * error {code, message}; input is the shape of problems with the operation's input.
+ * Returns the problem as an answer. Shape A has status, error and code; shape B
+ * has success and error {code, message}. inputShape is the shape of problems with
+ * the operation's input.
  */
-export function refuse(
-  { code, message, status: own, retryAfter, allow }: Problem,
-  input: "A" | "B" = "A",
+export function problemAnswer(
+  { code, message, status: ownStatus, retryAfter, allow }: Problem,
+  inputShape: "A" | "B" = "A",
 ): Answer {
-  const [usual, shape] = PROBLEMS[code];
-  const status = own ?? usual;
-  const isB = shape === "input" && input === "B";
+  const [defaultStatus, shape] = PROBLEMS[code];
+  const status = ownStatus ?? defaultStatus;
+  const isB = shape === "input" && inputShape === "B";
   const body = isB
     ? { success: false, error: { code, message } }
     : { status, error: message, code };

@@ -1,27 +1,28 @@
-/** The module's JSON with mx set: the bytes go out as they came. */
+/** Writes results: the module's JSON, byte for byte, with mx set. */
 
 import { concat } from "./body.ts";
-import type { Finding } from "./instance.ts";
+import type { Facts } from "./instance.ts";
 
 const encoder = new TextEncoder();
 const TRUE = encoder.encode("true");
 const FALSE_BYTES = 5;
 const EMAIL_AT = '{"email":'.length;
 
-/** The object of 16 fields in pieces. */
-export function result({ json, mxAt }: Finding, mx: boolean): Uint8Array[] {
+/** Returns the chunks of the result, an object of 16 fields. */
+export function result({ json, mxAt }: Facts, mx: boolean): Uint8Array[] {
   return mx ? [json.subarray(0, mxAt), TRUE, json.subarray(mxAt + FALSE_BYTES)] : [json];
 }
 
-/** The address as a quoted JSON string. */
-export function quotedEmail({ json, emailEnd }: Finding): Uint8Array {
+/** Returns the address as a quoted JSON string. */
+export function quotedEmail({ json, emailEnd }: Facts): Uint8Array {
   return json.subarray(EMAIL_AT, emailEnd);
 }
 
-export function join(pieces: readonly (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
-  const bytes = pieces.map((piece) => (typeof piece === "string" ? encoder.encode(piece) : piece));
+/** Concatenates chunks; encodes strings as UTF-8. */
+export function join(chunks: readonly (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
+  const bytes = chunks.map((chunk) => (typeof chunk === "string" ? encoder.encode(chunk) : chunk));
   return concat(
     bytes,
-    bytes.reduce((size, piece) => size + piece.length, 0),
+    bytes.reduce((size, chunk) => size + chunk.length, 0),
   );
 }

@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { malformed } from "./bad-request.ts";
-import { isKept } from "./forward.ts";
-import { refuse } from "./problem.ts";
+import { isUnchanged } from "./forward.ts";
+import { problemAnswer } from "./problem.ts";
 import { type Pages, routeOf } from "./route.ts";
 
 const ORIGIN = "https://origin.example";
 
-/** Where a request goes: an operation, a target for the origin, or the status of an answer. */
-function go(target: string, method = "GET", pages: Pages = "dashboard"): string | number {
+/** Returns an operation, a target for the origin, or the status of an answer. */
+function routed(target: string, method = "GET", pages: Pages = "dashboard"): string | number {
   const wrong = malformed(target, new Headers());
-  if (wrong !== undefined) return refuse(wrong).status;
+  if (wrong !== undefined) return problemAnswer(wrong).status;
   const route = routeOf(method, target, pages);
   switch (route.to) {
     case "answer":
       return route.answer.status;
     case "page":
-      return isKept(ORIGIN, route.target) ? route.target : 404;
+      return isUnchanged(ORIGIN, route.target) ? route.target : 404;
     case "usage":
       return route.target;
     default:
@@ -24,7 +24,7 @@ function go(target: string, method = "GET", pages: Pages = "dashboard"): string 
   }
 }
 
-/** The origin's own, under the names that a URL parser makes the same. */
+/** Private paths of the origin, in forms that a URL parser normalizes to them. */
 const HOSTILE = [
   "/metrics",
   "/readyz",
@@ -74,8 +74,8 @@ const HOSTILE = [
   "/:80/",
 ];
 
-test("nothing of the origin but what the table has", () => {
-  for (const target of HOSTILE) assert.equal(go(target), 404, target);
+test("routeOf refuses paths that are not in the table", () => {
+  for (const target of HOSTILE) assert.equal(routed(target), 404, target);
   for (const target of [
     "",
     "*",
@@ -91,11 +91,12 @@ test("nothing of the origin but what the table has", () => {
     "/x/..\r/metrics",
     "/\0",
     "/docs?a b",
-  ])
-    assert.equal(go(target), 400, JSON.stringify(target));
+  ]) {
+    assert.equal(routed(target), 400, JSON.stringify(target));
+  }
 });
 
-test("what the table has goes on literally", () => {
+test("routeOf keeps targets in the table unchanged", () => {
   for (const target of [
     "/",
     "/?a=b",
@@ -113,22 +114,25 @@ test("what the table has goes on literally", () => {
     "/dashboard",
     "/dashboard/",
     "/dashboard/keys?x=1",
-  ])
-    assert.equal(go(target), target);
-  assert.equal(go("/healthz?x#y"), "/healthz");
-  assert.equal(go("/v1/usage?a=b"), "/v1/usage");
+  ]) {
+    assert.equal(routed(target), target);
+  }
+  assert.equal(routed("/healthz?x#y"), "/healthz");
+  assert.equal(routed("/v1/usage?a=b"), "/v1/usage");
 });
 
-test("the dashboard, and pages at all, where configured", () => {
-  assert.equal(go("/dashboard/keys", "POST", "dashboard"), "/dashboard/keys");
-  for (const target of ["/dashboard", "/dashboard/keys"])
-    assert.equal(go(target, "GET", "public"), 404);
-  for (const target of ["/", "/healthz", "/openapi.json", "/dashboard"])
-    assert.equal(go(target, "GET", "none"), 404);
-  assert.equal(go("/v1/usage", "GET", "none"), "/v1/usage");
+test("routeOf forwards pages as configured", () => {
+  assert.equal(routed("/dashboard/keys", "POST", "dashboard"), "/dashboard/keys");
+  for (const target of ["/dashboard", "/dashboard/keys"]) {
+    assert.equal(routed(target, "GET", "public"), 404);
+  }
+  for (const target of ["/", "/healthz", "/openapi.json", "/dashboard"]) {
+    assert.equal(routed(target, "GET", "none"), 404);
+  }
+  assert.equal(routed("/v1/usage", "GET", "none"), "/v1/usage");
 });
 
-test("whatever follows, the target is one of a few", () => {
+test("routeOf forwards no random target outside the table", () => {
   const alphabet = [
     "/",
     ".",
@@ -151,12 +155,16 @@ test("whatever follows, the target is one of a few", () => {
     "%",
     "x",
   ];
-  let forwarded = 0,
-    seed = 1;
-  const next = (n: number) => (seed = (seed * 48271) % 0x7fffffff) % n;
+  let forwarded = 0;
+  let seed = 1;
+  const random = (n: number) => {
+    seed = (seed * 48271) % 0x7fffffff;
+    return seed % n;
+  };
   for (let n = 0; n < 100_000; n++) {
-    const target = `/${Array.from({ length: next(7) }, () => alphabet[next(alphabet.length)]).join("")}`;
-    const sent = go(target);
+    const parts = Array.from({ length: random(7) }, () => alphabet[random(alphabet.length)]);
+    const target = `/${parts.join("")}`;
+    const sent = routed(target);
     if (typeof sent === "number" || sent === "single" || sent === "batch") continue;
     forwarded++;
     assert.match(sent, /^\/(?:$|\?|docs|assets|dashboard|healthz$)/, target);
@@ -174,7 +182,7 @@ test("whatever follows, the target is one of a few", () => {
   assert.ok(forwarded > 1000, `${forwarded}`);
 });
 
-test("methods", () => {
+test("routeOf checks methods", () => {
   const allow = (target: string, method: string) => {
     const route = routeOf(method, target, "dashboard");
     return route.to === "answer" ? [route.answer.status, route.answer.headers?.Allow] : route.to;
@@ -187,7 +195,7 @@ test("methods", () => {
   assert.deepEqual(allow("/v1/edge/admit", "POST"), [404, undefined]);
 });
 
-test("a preflight", () => {
+test("routeOf answers preflights", () => {
   for (const [target, methods] of [
     ["/v1/email", "GET, HEAD, OPTIONS"],
     ["/v1/email/a%zz", "GET, HEAD, OPTIONS"],
@@ -209,6 +217,6 @@ test("a preflight", () => {
       },
     });
   }
-  assert.equal(go("/v1/nothing", "OPTIONS"), 404);
-  assert.equal(go("/v1/edge/admit", "OPTIONS"), 404);
+  assert.equal(routed("/v1/nothing", "OPTIONS"), 404);
+  assert.equal(routed("/v1/edge/admit", "OPTIONS"), 404);
 });

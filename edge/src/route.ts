@@ -1,11 +1,11 @@
-/** The paths that the worker knows, and what it does with each. */
+/** Maps requests to routes: a table of the paths that the worker serves. */
 
 import type { Answer } from "./answer.ts";
-import { type Code, problem, refuse } from "./problem.ts";
-import { SAY } from "./problems.ts";
+import { problem, problemAnswer } from "./problem.ts";
+import { SENTENCES } from "./problems.ts";
 import { split } from "./target.ts";
 
-/** What a request asks for. */
+/** What the worker does with a request. */
 export type Route =
   | { readonly to: "single"; readonly encoded: string }
   | { readonly to: "batch" }
@@ -13,34 +13,34 @@ export type Route =
   | { readonly to: "page"; readonly target: string }
   | { readonly to: "answer"; readonly answer: Answer };
 
-/** Which pages the worker passes on (ADDRSPEC_FORWARD). */
+/** The pages that the worker forwards (ADDRSPEC_FORWARD). */
 export type Pages = "none" | "public" | "dashboard";
 
 interface Row {
   readonly path: string;
   readonly to: "single" | "batch" | "usage" | "page";
-  /** Beside OPTIONS, which every path of an operation takes. */
+  /** The methods, without OPTIONS, which every operation has. */
   readonly methods: readonly string[];
-  /** What may follow the path; nothing unless given. */
-  readonly below?: RegExp;
-  /** Whether the query goes to the origin too; otherwise it says nothing. */
+  /** What may follow the path; by default nothing. */
+  readonly suffix?: RegExp;
+  /** Whether the query is sent to the origin; otherwise it is ignored. */
   readonly query?: true;
   readonly dashboard?: true;
 }
 
 const READ = ["GET", "HEAD"];
-const FORMS = [...READ, "POST"];
-const ANYTHING = /^\//;
-/** Segments that no URL parser changes: a few characters, and neither "." nor "..". */
+const READ_AND_POST = [...READ, "POST"];
+const ANY = /^\//;
+/** Segments that no URL parser changes: of a few characters, and neither "." nor "..". */
 const PLAIN = /^(?:\/(?!\.\.?(?:\/|$))[0-9A-Za-z._-]+)*\/?$/;
 
 /**
- * All paths there are; any other is 404. What is not an operation is a page of
- * the origin. `/`, `/docs` and `/assets/`, for the files that those two need,
- * are reserved: the origin does not serve them yet.
+ * All paths that the worker serves; any other is 404. A page is one of the
+ * origin. `/`, `/docs` and `/assets/`, for the files of these two, are reserved:
+ * the origin does not serve them yet.
  */
 const TABLE: readonly Row[] = [
-  { path: "/v1/email", to: "single", methods: READ, below: ANYTHING },
+  { path: "/v1/email", to: "single", methods: READ, suffix: ANY },
   { path: "/v1/emails", to: "batch", methods: ["POST"] },
   { path: "/v1/usage", to: "usage", methods: READ },
   { path: "/healthz", to: "page", methods: READ },
@@ -48,53 +48,64 @@ const TABLE: readonly Row[] = [
   { path: "/.well-known/security.txt", to: "page", methods: READ },
   { path: "/", to: "page", methods: READ, query: true },
   { path: "/docs", to: "page", methods: READ, query: true },
-  { path: "/assets", to: "page", methods: READ, below: PLAIN, query: true },
-  { path: "/dashboard", to: "page", methods: FORMS, below: PLAIN, query: true, dashboard: true },
+  { path: "/assets", to: "page", methods: READ, suffix: PLAIN, query: true },
+  {
+    path: "/dashboard",
+    to: "page",
+    methods: READ_AND_POST,
+    suffix: PLAIN,
+    query: true,
+    dashboard: true,
+  },
 ];
 
-/** Finds the route of a request by its target as it was sent. */
+/** Returns the route of a request; target is not decoded. */
 export function routeOf(method: string, target: string, pages: Pages): Route {
   const { path, query } = split(target);
-  const row = TABLE.find((row) => matches(row, path));
-  if (row === undefined || !isServed(row, pages)) return notFound();
+  const row = TABLE.find((candidate) => matches(candidate, path));
+  if (row === undefined || !isServed(row, pages)) return { to: "answer", answer: notFound() };
   if (method === "OPTIONS" && row.to !== "page") return { to: "answer", answer: preflight(row) };
-  if (!row.methods.includes(method))
-    return refusal("METHOD_NOT_ALLOWED", SAY.methods(allowed(row)), allowed(row));
-  return go(row, path.slice(row.path.length), query);
+  if (!row.methods.includes(method)) return { to: "answer", answer: methodNotAllowed(row) };
+  return routeTo(row, path.slice(row.path.length), query);
 }
 
-export function notFound(): Route & { to: "answer" } {
-  return refusal("NOT_FOUND", SAY.noPath);
+export function notFound(): Answer {
+  return problemAnswer(problem("NOT_FOUND", SENTENCES.noPath));
 }
 
-function matches({ path, below }: Row, asked: string): boolean {
-  return (
-    asked === path
-    || (below !== undefined && asked.startsWith(`${path}/`) && below.test(asked.slice(path.length)))
-  );
+function methodNotAllowed(row: Row): Answer {
+  const allow = allowed(row);
+  return problemAnswer(problem("METHOD_NOT_ALLOWED", SENTENCES.methods(allow), { allow }));
+}
+
+function matches({ path, suffix }: Row, requested: string): boolean {
+  if (requested === path) return true;
+  if (suffix === undefined || !requested.startsWith(`${path}/`)) return false;
+  return suffix.test(requested.slice(path.length));
 }
 
 function isServed({ to, dashboard }: Row, pages: Pages): boolean {
   return to !== "page" || pages === "dashboard" || (pages === "public" && !dashboard);
 }
 
-/** A target for the origin consists of the table's path and what PLAIN has found good. */
-function go({ path, to, query: hasQuery }: Row, rest: string, query: string): Route {
+/** Returns the row's route. The origin gets the row's path and a suffix that matches PLAIN. */
+function routeTo({ path, to, query: hasQuery }: Row, suffix: string, query: string): Route {
   switch (to) {
     case "single":
-      return { to, encoded: rest.slice(1) };
+      return { to, encoded: suffix.slice(1) };
     case "batch":
       return { to };
     default:
-      return { to, target: path + rest + (hasQuery ? query : "") };
+      return { to, target: path + suffix + (hasQuery ? query : "") };
   }
 }
 
+/** Returns the value of Allow. */
 function allowed({ to, methods }: Row): string {
   return (to === "page" ? methods : [...methods, "OPTIONS"]).join(", ");
 }
 
-/** The answer to any browser's preflight, which carries no key (Fetch standard, section 3.2). */
+/** Returns the answer to a preflight, which carries no key (Fetch standard, section 3.2). */
 function preflight(row: Row): Answer {
   return {
     status: 204,
@@ -107,12 +118,5 @@ function preflight(row: Row): Answer {
         "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id",
       "Access-Control-Max-Age": "86400",
     },
-  };
-}
-
-function refusal(code: Code, message: string, allow?: string): Route & { to: "answer" } {
-  return {
-    to: "answer",
-    answer: refuse(problem(code, message, allow === undefined ? {} : { allow })),
   };
 }

@@ -1,45 +1,46 @@
-/** GET /v1/email/{email} */
+/** Plans GET /v1/email/{email}. */
 
-import type { Engine } from "./engine.ts";
-import { type Finding, TooLong } from "./instance.ts";
-import { type Plan, planRefusal } from "./plan.ts";
+import type { Check } from "./engine.ts";
+import { type Facts, TooLong } from "./instance.ts";
+import { type Plan, planProblem } from "./plan.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
-import { SAY } from "./problems.ts";
+import { SENTENCES } from "./problems.ts";
 import { join, result } from "./result.ts";
 import { count, type Tally } from "./tally.ts";
 import { percentDecode } from "./target.ts";
 
 /** Plans the validation of the address in the path, which is percent-encoded. */
-export function planSingle(engine: Engine, flags: number, encoded: string): Plan {
-  const finding = check(engine, flags, encoded);
-  if (isProblem(finding)) return planRefusal(finding);
+export function planSingle(check: Check, encoded: string): Plan {
+  const facts = factsOrProblem(check, encoded);
+  if (isProblem(facts)) return planProblem(facts);
   const tally: Tally = {};
-  count(tally, finding);
-  const { host } = finding;
+  count(tally, facts);
+  const { host } = facts;
   return {
     operation: "single",
     points: 1,
     ...(host === "" ? { tally, domains: [] } : { domains: [{ name: host, addresses: 1, tally }] }),
-    finish: ([mx = false]) => ({ status: 200, body: join(result(finding, mx === true)) }),
+    finish: ([mx = false]) => ({ status: 200, body: join(result(facts, mx === true)) }),
   };
 }
 
-function check(engine: Engine, flags: number, encoded: string): Finding | Problem {
-  if (encoded === "") return problem("MISSING_EMAIL", SAY.noAddress);
+function factsOrProblem(check: Check, encoded: string): Facts | Problem {
+  if (encoded === "") return problem("MISSING_EMAIL", SENTENCES.noAddress);
   const email = percentDecode(encoded);
-  if (email === undefined) return problem("INVALID_EMAIL_FORMAT", SAY.brokenPercent);
+  if (email === undefined) return problem("INVALID_EMAIL_FORMAT", SENTENCES.brokenPercent);
   try {
-    const finding = engine.check(email, flags);
-    return finding.refusal
-      ? problem("INVALID_EMAIL_FORMAT", sentence(finding.refusal.sentence))
-      : finding;
-  } catch (failure) {
-    if (!(failure instanceof TooLong)) throw failure;
-    return problem("INVALID_EMAIL_FORMAT", SAY.addressTooLong);
+    const facts = check(email);
+    if (facts.refusal === null) return facts;
+    return problem("INVALID_EMAIL_FORMAT", toSentence(facts.refusal.sentence));
+  } catch (error) {
+    if (!(error instanceof TooLong)) throw error;
+    return problem("INVALID_EMAIL_FORMAT", SENTENCES.addressTooLong);
   }
 }
 
-/** Makes the module's clause a sentence: a capital and a full stop. */
-function sentence(clause: string): string {
-  return clause === "" ? SAY.notValid : `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+/** Adds a capital and a full stop to the module's clause. */
+function toSentence(clause: string): string {
+  return clause === ""
+    ? SENTENCES.notValid
+    : `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 }

@@ -8,7 +8,7 @@ import { engine } from "./testing.ts";
 
 const KINDS = ["valid", "role", "gibberish", "disposable", "public", "relay", "typo"] as const;
 
-/** What JSON.parse says about one address. */
+/** Returns the tally of one address as JSON.parse reads it. */
 function parsed(json: Uint8Array): Tally {
   const fields = JSON.parse(Buffer.from(json).toString()) as Record<string, unknown>;
   const tally: Tally = fields.valid === true ? {} : { invalid: 1 };
@@ -24,7 +24,7 @@ function counted(...emails: string[]): Tally {
   return tally;
 }
 
-test("agrees with JSON.parse on every golden vector", () => {
+test("count agrees with JSON.parse on every golden vector", () => {
   const folder = process.env.ADDRSPEC_VECTORS ?? "";
   const seen: Tally = {};
   for (const file of readdirSync(folder).filter((name) => name.endsWith(".ndjson"))) {
@@ -37,7 +37,7 @@ test("agrees with JSON.parse on every golden vector", () => {
   for (const kind of ["invalid", ...KINDS] as const) assert.ok(seen[kind], `no vector is ${kind}`);
 });
 
-test("adds up", () => {
+test("count adds up", () => {
   const emails = [
     "jane@gmail.com",
     "jane@gmial.com",
@@ -48,7 +48,7 @@ test("adds up", () => {
   assert.deepEqual(counted(...emails), { valid: 4, public: 1, typo: 1, role: 1, invalid: 1 });
 });
 
-test("an address cannot add to the counts", () => {
+test("count ignores field names inside an address", () => {
   const imitations = [
     '",\\"role\\":\\"Admin\\""@example.org',
     '",\\"gibberish\\":true,\\"typo\\":true"@example.org',
@@ -56,8 +56,9 @@ test("an address cannot add to the counts", () => {
     `"${",".repeat(60)}"@example.org`,
     '"\\\\"@example.org',
   ];
-  for (const email of imitations)
+  for (const email of imitations) {
     assert.deepEqual(counted(email), parsed(engine.check(email).json), email);
+  }
   assert.deepEqual(counted(...imitations).role, undefined);
   assert.deepEqual(counted(...imitations).typo, undefined);
 });

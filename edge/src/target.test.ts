@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { isHost, isOriginForm, percentDecode, split, targetOf } from "./target.ts";
 
-test("the target stays as it was sent", () => {
+test("targetOf and split keep the target as it was sent", () => {
   assert.equal(targetOf("https://edge.example/v1/email/a//b/../c?d"), "/v1/email/a//b/../c?d");
   assert.equal(targetOf("https://edge.example//v1"), "//v1");
   assert.equal(targetOf("https://edge.example"), "/");
@@ -13,9 +13,10 @@ test("the target stays as it was sent", () => {
   assert.deepEqual(split("/a"), { path: "/a", query: "" });
 });
 
-test("origin-form only", () => {
-  for (const target of ["/", "/%", "/é", "/+", "//", "/\\", "/#"])
+test("isOriginForm", () => {
+  for (const target of ["/", "/%", "/é", "/+", "//", "/\\", "/#"]) {
     assert.ok(isOriginForm(target), target);
+  }
   for (const target of [
     "",
     "*",
@@ -27,23 +28,25 @@ test("origin-form only", () => {
     "/\x7f",
     "/?\t",
     "\\/",
-  ])
+  ]) {
     assert.ok(!isOriginForm(target), target);
+  }
 });
 
-test("decoded once, in bytes", () => {
-  const decode = (path: string) => Buffer.from(percentDecode(path)!).toString("latin1");
+test("percentDecode decodes once, to bytes", () => {
+  const decode = (path: string) => Buffer.from(percentDecode(path) ?? []).toString("latin1");
   assert.equal(decode("a+b%2B%2540"), "a+b+%40");
   assert.equal(decode("%ff%00"), "\xff\0");
   assert.equal(decode("é%c3%A9"), "\xc3\xa9\xc3\xa9");
 });
 
-test("a percent sign without two digits", () => {
-  for (const path of ["%", "a%2", "%zz", "%%41", "%41%", "%é9"])
+test("percentDecode rejects a percent sign without two digits", () => {
+  for (const path of ["%", "a%2", "%zz", "%%41", "%41%", "%é9"]) {
     assert.equal(percentDecode(path), undefined, path);
+  }
 });
 
-test("hosts", () => {
+test("isHost", () => {
   for (const host of [
     "",
     "edge.example",
@@ -51,8 +54,10 @@ test("hosts", () => {
     "[::1]:80",
     "127.0.0.1",
     "xn--bcher-kva.example",
-  ])
+  ]) {
     assert.ok(isHost(host), host);
-  for (const host of ["a/healthz?", "a?", "a#", "a\\b", "a@b", "a, b", "a b", "\u00e9"])
+  }
+  for (const host of ["a/healthz?", "a?", "a#", "a\\b", "a@b", "a, b", "a b", "\u00e9"]) {
     assert.ok(!isHost(host), host);
+  }
 });

@@ -1,28 +1,31 @@
 /**
- * The request target as it was sent. An address in a path may hold "//" and
- * "..", which `new URL` would clean away, so targets are never parsed as URLs.
+ * Request targets, as they were sent. An address in a path may contain "//" and
+ * "..", which `new URL` would remove, so targets are never parsed as URLs.
  */
 
+/** An origin-form target: visible ASCII, and other characters, which not every platform encodes. */
+const ORIGIN_FORM = /^\/[!-~\u0080-\uffff]*$/;
+/** Host and port in RFC 3986 section 3.2, without a comma, which joins two fields. */
+const HOST = /^[0-9A-Za-z.:[\]_~%!$&'()*+;=-]*$/;
 const BROKEN_PERCENT = /%(?![0-9A-Fa-f]{2})/;
-const NOT_IN_A_TARGET = /[\x00-\x20\x7f]/;
-const HOST = /^[0-9A-Za-z.:[\]_~%!$&'()*+;=-]*$/; // host and port in RFC 3986 section 3.2; a comma joins two fields
 const PERCENT = 0x25;
 const encoder = new TextEncoder();
 
-/** What follows the authority of an absolute URL; a URL of another kind is its own target. */
+/** Returns the part of an absolute URL after the authority; any other URL is its own target. */
 export function targetOf(url: string): string {
   const [, target = url] = /^[a-z]+:\/\/[^/?#]*(.*)$/is.exec(url) ?? [];
   return target === "" ? "/" : target;
 }
 
-/** Whether the target is in origin-form (RFC 9112 section 3.2.1), in characters that HTTP allows. */
+/** Reports whether the target is in origin-form (RFC 9112 section 3.2.1). */
 export function isOriginForm(target: string): boolean {
-  return target.startsWith("/") && !NOT_IN_A_TARGET.test(target);
+  return ORIGIN_FORM.test(target);
 }
 
 /**
- * Whether a Host header can be one. Platforms put it before the target when they
- * make the URL of a request, so a host such as "a/healthz?" would move the path.
+ * Reports whether a Host header has the form of a host. Platforms put it before
+ * the target when they build a request's URL, so that a host such as
+ * "a/healthz?" would change the path.
  */
 export function isHost(host: string): boolean {
   return HOST.test(host);
@@ -37,8 +40,8 @@ export function split(target: string): { path: string; query: string } {
 }
 
 /**
- * Percent-decodes once (RFC 3986 section 2.1); what comes out may not be UTF-8.
- * Undefined if a percent sign is not followed by two hexadecimal digits.
+ * Percent-decodes once (RFC 3986 section 2.1); the result may not be UTF-8.
+ * Returns undefined if a percent sign is not followed by two hexadecimal digits.
  */
 export function percentDecode(encoded: string): Uint8Array | undefined {
   const bytes = encoder.encode(encoded);
@@ -46,12 +49,12 @@ export function percentDecode(encoded: string): Uint8Array | undefined {
   if (BROKEN_PERCENT.test(encoded)) return undefined;
   let end = 0;
   for (let i = 0; i < bytes.length; i++) {
-    if (bytes[i] !== PERCENT) {
-      bytes[end++] = bytes[i]!;
-      continue;
+    if (bytes[i] === PERCENT) {
+      bytes[end++] = Number.parseInt(String.fromCharCode(...bytes.subarray(i + 1, i + 3)), 16);
+      i += 2;
+    } else {
+      bytes[end++] = bytes[i] ?? 0; // i is in range
     }
-    bytes[end++] = Number.parseInt(String.fromCharCode(bytes[i + 1]!, bytes[i + 2]!), 16);
-    i += 2;
   }
   return bytes.subarray(0, end);
 }

@@ -1,13 +1,13 @@
-/** What several tests need; part of nothing that ships. */
+/** Helpers that several tests use; not part of any bundle. */
 
 import { readFileSync } from "node:fs";
 
 import type { Config } from "./config.ts";
 import { Engine } from "./engine.ts";
 import type { Fetch } from "./origin.ts";
-import { type Asked, Worker } from "./worker.ts";
+import { type RawRequest, Worker } from "./worker.ts";
 
-/** A key of the right form (origin/ledger/secret.go gives it as its example). */
+/** A well-formed key, the example in origin/ledger/secret.go. */
 export const KEY = "ask_000000000000000000000000000000002CGNRW";
 
 export function compileModule(): WebAssembly.Module {
@@ -26,32 +26,33 @@ export const config: Config = {
   pages: "public",
 };
 
-/** A worker before an origin with this answer, and what it asked and logged. */
-export function workerBefore(
-  answer: (request: Request) => Response | Promise<Response>,
-  settings: Partial<Config> = {},
-  checks = engine,
+/** Returns a worker whose origin answers with reply, and records what it sends and logs. */
+export function newWorker(
+  reply: (request: Request) => Response | Promise<Response>,
+  settings: Partial<Config> & { engine?: Engine } = {},
 ) {
-  const asked: Request[] = [];
+  const sent: Request[] = [];
   const logged: string[] = [];
   const fetch: Fetch = async (url, init) => {
     const request = new Request(url, init);
-    asked.push(request.clone());
-    return answer(request);
+    sent.push(request.clone());
+    return await reply(request);
   };
+  const { engine: ownEngine = engine, ...changed } = settings;
   const worker = new Worker({
-    engine: checks,
-    config: { ...config, ...settings },
+    engine: ownEngine,
+    config: { ...config, ...changed },
     fetch,
     log: (message) => logged.push(message),
   });
-  return { worker, asked, logged };
+  return { worker, sent, logged };
 }
 
-export function ask(
+/** Returns a request with a key; by default a GET. */
+export function get(
   target: string,
-  more: Partial<Omit<Asked, "headers">> & { headers?: Record<string, string> } = {},
-): Asked {
+  more: Partial<Omit<RawRequest, "headers">> & { headers?: Record<string, string> } = {},
+): RawRequest {
   const headers = new Headers({ "X-API-Key": KEY, ...more.headers });
   return {
     method: "GET",
@@ -64,15 +65,16 @@ export function ask(
   };
 }
 
-export function batch(body: string, headers: Record<string, string> = {}): Asked {
-  return ask("/v1/emails", {
+/** Returns a request for POST /v1/emails. */
+export function postBatch(body: string, headers: Record<string, string> = {}): RawRequest {
+  return get("/v1/emails", {
     method: "POST",
     headers: { "Content-Type": "application/json", ...headers },
     body: new Response(body).body,
   });
 }
 
-/** The origin's 200. */
+/** Returns the origin's 200 to an admission. */
 export function admitted(mx: unknown[]): Response {
   return new Response(JSON.stringify({ mx, partial: mx.includes(null) }), {
     headers: {

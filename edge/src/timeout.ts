@@ -1,35 +1,35 @@
 /**
- * Does work that must end: when the time is up or the caller is gone, the
- * signal is aborted and the promise rejects, whether or not the work heeds it.
+ * Runs work for a limited time. When the time is up or the caller aborts,
+ * withTimeout aborts the signal of the work and rejects, even if the work ignores
+ * its signal.
  *
- * AbortSignal.any over AbortSignal.timeout would say the same in a line, but
- * Node 20 lets the inner signal be collected, and then no time is ever up.
+ * AbortSignal.any over AbortSignal.timeout would do the same in a line, but
+ * Node 20 may garbage-collect the inner signal, and then the timeout never fires.
  */
-export async function within<T>(
+export async function withTimeout<T>(
   milliseconds: number,
   caller: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
-  const leave = () => controller.abort(new DOMException("The caller is gone.", "AbortError"));
-  const timer = setTimeout(
-    () => controller.abort(new DOMException("The time is up.", "TimeoutError")),
-    milliseconds,
-  );
-  caller.addEventListener("abort", leave, { once: true });
-  if (caller.aborted) leave();
+  const abort = (message: string, name: string) =>
+    controller.abort(new DOMException(message, name));
+  const onCallerAbort = () => abort("The caller aborted.", "AbortError");
+  const timer = setTimeout(() => abort("The time is up.", "TimeoutError"), milliseconds);
+  caller.addEventListener("abort", onCallerAbort, { once: true });
+  if (caller.aborted) onCallerAbort();
   try {
-    return await Promise.race([work(controller.signal), aborted(controller.signal)]);
+    return await Promise.race([work(controller.signal), rejectOnAbort(controller.signal)]);
   } finally {
     clearTimeout(timer);
-    caller.removeEventListener("abort", leave);
+    caller.removeEventListener("abort", onCallerAbort);
   }
 }
 
-function aborted(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const end = () => reject(signal.reason as Error);
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end, { once: true });
+    const onAbort = () => reject(signal.reason as Error);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
   });
 }

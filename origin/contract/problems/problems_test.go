@@ -56,7 +56,7 @@ func TestBothUseEverySentence(t *testing.T) {
 	origin, worker := sources(t, "origin/api/*.go", goFile), sources(t, "edge/*/*.ts", typeScriptFile)
 	for _, s := range table.Sentences {
 		require.True(t, uses(origin, goName(s)), "origin/api does not use %s", s.Name)
-		require.True(t, uses(worker, "SAY."+s.Name), "edge does not use %s", s.Name)
+		require.True(t, uses(worker, "SENTENCES."+s.Name), "edge does not use %s", s.Name)
 	}
 }
 

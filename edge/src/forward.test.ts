@@ -1,0 +1,239 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { Engine } from "./engine.ts";
+import { admitted, get, KEY, newWorker, postBatch } from "./testing.ts";
+
+test("a batch that the worker does not parse is forwarded unchanged", async () => {
+  const problem = '{"success":false,"error":{"code":"INVALID_REQUEST","message":"m"}}';
+  const headers = {
+    "Content-Type": "application/json",
+    "X-Usage-Current": "3",
+    RateLimit: '"second";r=1;t=1',
+    "Set-Cookie": "no",
+  };
+  const batches: [string, Record<string, string>][] = [
+    ["nonsense", {}],
+    ["", {}],
+    ["null", {}],
+    ['{"emails":null}', {}],
+    ['\ufeff{"emails":["a@b"]}', {}],
+    ['{"emails":["\\ud800"]}', {}],
+    ['{"emails":["a@b"]}', { "Content-Type": "text/plain" }],
+    ['{"emails":["a@b"]}', { "Content-Encoding": "gzip" }],
+    ['{"emails":["a@b"]}', { "Content-Type": "application/json, application/json" }],
+  ];
+  for (const [body, more] of batches) {
+    const { worker, sent } = newWorker(() => new Response(problem, { status: 400, headers }));
+    const response = await worker.answer(postBatch(body, more));
+    const passed = ["X-Usage-Current", "RateLimit", "Set-Cookie"].map((name) =>
+      response.headers.get(name),
+    );
+    assert.deepEqual(
+      [response.status, await response.text(), ...passed],
+      [400, problem, "3", '"second";r=1;t=1', null],
+      body,
+    );
+    assert.deepEqual(
+      sent.map(({ method, url }) => [method, url]),
+      [["POST", "http://origin.test/v1/emails"]],
+      body,
+    );
+    assert.equal(sent[0]?.headers.get("Content-Type"), more["Content-Type"] ?? "application/json");
+    assert.equal(sent[0].headers.get("X-API-Key"), KEY);
+    assert.deepEqual(new Uint8Array(await sent[0].arrayBuffer()), new TextEncoder().encode(body));
+  }
+});
+
+test("a long body is read on demand, and no further than needed", async () => {
+  let pulled = 0;
+  const endless = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      pulled++;
+      controller.enqueue(new Uint8Array(32 << 10));
+    },
+  });
+  let before = 0;
+  let received = 0;
+  const { worker } = newWorker(async (request) => {
+    before = pulled;
+    received = (await request.arrayBuffer()).byteLength;
+    return new Response("{}", { status: 413, headers: { "Content-Type": "application/json" } });
+  });
+  assert.equal((await worker.answer({ ...postBatch(""), body: endless })).status, 413);
+  assert.equal(received, (1 << 20) + 1);
+  assert.ok(before < 8, `${before} chunks of 32 KiB before the origin got the request`);
+  assert.ok(pulled < 40, `${pulled} chunks of 32 KiB`);
+});
+
+test("an aborted body is refused in shape B", async () => {
+  for (const size of [5, 100_000]) {
+    const { worker, logged } = newWorker(async (request) => {
+      await request.arrayBuffer();
+      return admitted([]);
+    });
+    let pulls = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (pulls++ === 0) controller.enqueue(new Uint8Array(size));
+        else controller.error(new Error("aborted"));
+      },
+    });
+    const response = await worker.answer({ ...postBatch(""), body });
+    assert.deepEqual(
+      [response.status, await response.json()],
+      [
+        400,
+        {
+          success: false,
+          error: {
+            code: "INVALID_REQUEST",
+            message:
+              `The body broke off after ${size} bytes; `
+              + "send as many as Content-Length announces, or end the last chunk.",
+          },
+        },
+      ],
+    );
+    assert.ok(
+      logged.every((line) => !line.includes("defect")),
+      `${logged}`,
+    );
+  }
+});
+
+test("a request for a page is forwarded unchanged", async () => {
+  const { worker, sent } = newWorker(
+    () =>
+      new Response("page", {
+        status: 418,
+        headers: { "Set-Cookie": "a=b", "Content-Encoding": "gzip", "Content-Length": "99" },
+      }),
+    { pages: "dashboard" },
+  );
+  const form = get("/dashboard/keys?x=%2F", {
+    method: "POST",
+    headers: {
+      "Content-Type": "application/x-www-form-urlencoded",
+      "X-Edge-Secret": "guess",
+      Host: "edge.example",
+      Cookie: "c=d",
+    },
+    body: new Response("name=n").body,
+  });
+  const response = await worker.answer(form);
+  assert.deepEqual(
+    [
+      response.status,
+      await response.text(),
+      response.headers.get("Set-Cookie"),
+      response.headers.get("Content-Encoding"),
+    ],
+    [418, "page", "a=b", null],
+  );
+  const [request] = sent;
+  assert.equal(request?.url, "http://origin.test/dashboard/keys?x=%2F");
+  assert.equal(await request.text(), "name=n");
+  assert.deepEqual(
+    ["Cookie", "X-Edge-Secret", "X-Forwarded-Host", "X-Forwarded-Proto"].map((name) =>
+      request.headers.get(name),
+    ),
+    ["c=d", null, "edge.example", "https"],
+  );
+});
+
+test("usage is forwarded for a well-formed key", async () => {
+  const usage = '{"points":1}';
+  const { worker, sent } = newWorker(
+    () =>
+      new Response(usage, {
+        headers: { "Content-Type": "application/json", "X-Usage-Limit": "5" },
+      }),
+  );
+  for (const method of ["GET", "HEAD"]) {
+    const response = await worker.answer(get("/v1/usage?x=y", { method }));
+    assert.deepEqual(
+      [
+        response.status,
+        await response.text(),
+        response.headers.get("X-Usage-Limit"),
+        response.headers.get("Content-Length"),
+      ],
+      [200, method === "HEAD" ? "" : usage, "5", `${usage.length}`],
+    );
+  }
+  assert.equal(
+    (await worker.answer(get("/v1/usage", { headers: { "X-API-Key": `${KEY}, ${KEY}` } }))).status,
+    401,
+  );
+  assert.deepEqual(
+    sent.map(({ method, url }) => `${method} ${url}`),
+    Array(2).fill("GET http://origin.test/v1/usage"),
+  );
+});
+
+test("an unexpected status is not passed to the client", async () => {
+  for (const status of [201, 302, 403, 404, 418]) {
+    const { worker, logged } = newWorker(
+      () => new Response("{}", { status, headers: { "Content-Type": "application/json" } }),
+    );
+    assert.equal((await worker.answer(postBatch("nonsense"))).status, 503);
+    assert.deepEqual(logged, ["origin: a request could not be forwarded (unexpected response)"]);
+  }
+});
+
+test("a batch with an Idempotency-Key is forwarded unchanged", async () => {
+  const answer = '{"success":true}';
+  const { worker, sent } = newWorker(
+    () =>
+      new Response(answer, {
+        headers: {
+          "Content-Type": "application/json",
+          "X-Usage-Current": "2",
+          "Idempotency-Replayed": "true",
+          "Set-Cookie": "no",
+        },
+      }),
+  );
+  const body = '{ "emails": ["a@example.org"] }';
+  const response = await worker.answer(postBatch(body, { "Idempotency-Key": "one" }));
+  assert.equal(await response.text(), answer);
+  const headers = ["X-Usage-Current", "Idempotency-Replayed", "Set-Cookie"];
+  assert.deepEqual(
+    headers.map((name) => response.headers.get(name)),
+    ["2", "true", null],
+  );
+  assert.equal(sent[0]?.url, "http://origin.test/v1/emails");
+  assert.equal(await sent[0].text(), body);
+});
+
+test("problems with an Idempotency-Key are passed to the client", async () => {
+  for (const status of [400, 402, 409, 413, 415, 422, 429]) {
+    const problem = '{"success":false,"error":{"code":"C","message":"m"}}';
+    const { worker } = newWorker(
+      () => new Response(problem, { status, headers: { "Content-Type": "application/json" } }),
+    );
+    const response = await worker.answer(
+      postBatch('{"emails":["a@b"]}', { "Idempotency-Key": "one" }),
+    );
+    assert.deepEqual(
+      [response.status, await response.text(), response.headers.get("Retry-After")],
+      [status, problem, null],
+    );
+  }
+});
+
+test("a batch on which the module fails is forwarded unchanged", async () => {
+  const broken = {
+    check: () => {
+      throw new Error("jane@example.org");
+    },
+  } as unknown as Engine;
+  const { worker, sent, logged } = newWorker(
+    () => new Response("{}", { headers: { "Content-Type": "application/json" } }),
+    { engine: broken },
+  );
+  assert.equal((await worker.answer(postBatch('{"emails":["jane@example.org"]}'))).status, 200);
+  assert.equal(await sent[0]?.text(), '{"emails":["jane@example.org"]}');
+  assert.deepEqual(logged, ["defect: Error"]);
+});
