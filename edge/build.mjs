@@ -1,7 +1,7 @@
-// Bundles what edge/ ships, around the module that go run ./wasm/build made:
+// Bundles the programs of edge/ with MODULE, an addrspec.wasm that build.sh made:
 //
 //   node build.mjs workers MODULE FOLDER    the worker for each platform
-//   node build.mjs package MODULE FOLDER    the npm package's files
+//   node build.mjs package MODULE FOLDER    the files of the npm package
 //   node build.mjs demo    MODULE FILE      the demo, one page that opens from disk
 
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,8 +9,8 @@ import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-const here = import.meta.dirname;
-const shared = {
+const edge = import.meta.dirname;
+const options = {
   bundle: true,
   format: "esm",
   target: "es2022",
@@ -20,33 +20,32 @@ const shared = {
 };
 
 const commands = {
-  async workers(module, folder) {
+  async workers(wasm, folder) {
     await bundle("entry", ["cloudflare", "deno", "node"], folder);
-    copyFileSync(module, join(folder, "addrspec.wasm"));
-    for (const config of ["workerd.capnp", "wrangler.jsonc", "deno.json"])
-      copyFileSync(join(here, config), join(folder, config));
+    copyFileSync(wasm, join(folder, "addrspec.wasm"));
+    for (const config of ["workerd.capnp", "wrangler.jsonc", "deno.json"]) {
+      copyFileSync(join(edge, config), join(folder, config));
+    }
     writeFileSync(join(folder, "package.json"), '{ "type": "module", "private": true }\n');
   },
 
-  async package(module, folder) {
+  async package(wasm, folder) {
     await bundle("package", ["node", "browser", "workerd"], folder);
-    copyFileSync(module, join(folder, "addrspec.wasm"));
-    copyFileSync(join(here, "package/index.d.ts"), join(folder, "index.d.ts"));
-    copyFileSync(join(here, "../LICENSE"), join(folder, "LICENSE"));
+    copyFileSync(wasm, join(folder, "addrspec.wasm"));
+    copyFileSync(join(edge, "package/index.d.ts"), join(folder, "index.d.ts"));
+    copyFileSync(join(edge, "../LICENSE"), join(folder, "LICENSE"));
   },
 
-  async demo(module, file) {
+  async demo(wasm, file) {
     const script = await build({
-      ...shared,
-      entryPoints: [join(here, "demo/demo.ts")],
+      ...options,
+      entryPoints: [join(edge, "demo/demo.ts")],
       write: false,
       minify: true,
     });
-    const page = readFileSync(join(here, "demo/index.html"), "utf8")
-      .replace("/* style */", () => readFileSync(join(here, "demo/demo.css"), "utf8"))
-      .replace("/* module */", () =>
-        gzipSync(readFileSync(module), { level: 9 }).toString("base64"),
-      )
+    const page = readFileSync(join(edge, "demo/index.html"), "utf8")
+      .replace("/* style */", () => readFileSync(join(edge, "demo/demo.css"), "utf8"))
+      .replace("/* module */", () => gzipSync(readFileSync(wasm), { level: 9 }).toString("base64"))
       .replace("/* script */", () =>
         script.outputFiles[0].text.replaceAll("</script", "<\\/script"),
       );
@@ -58,8 +57,8 @@ const commands = {
 async function bundle(from, entries, outdir) {
   mkdirSync(outdir, { recursive: true });
   await build({
-    ...shared,
-    entryPoints: entries.map((entry) => join(here, from, `${entry}.ts`)),
+    ...options,
+    entryPoints: entries.map((entry) => join(edge, from, `${entry}.ts`)),
     outdir,
   });
 }

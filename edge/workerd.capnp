@@ -1,5 +1,5 @@
-# The worker in workerd, the runtime of Cloudflare Workers, on a machine of
-# one's own; build.sh copies this file beside the bundle and runs
+# Configures the worker in workerd, the runtime of Cloudflare Workers, on your
+# own machine. build.sh copies this file beside the bundle and runs
 #
 #   workerd serve workerd.capnp --socket-addr http=HOST:PORT
 #
@@ -9,7 +9,7 @@ using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "edge", worker = .edge),
-    # Unlike on the platform, the origin may be on this machine or network.
+    # Unlike on Cloudflare, the origin may be on this machine or network.
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
   ],
   sockets = [(name = "http", address = "127.0.0.1:8787", http = (), service = "edge")],

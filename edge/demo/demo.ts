@@ -1,8 +1,10 @@
-/** The page: what is typed is checked at once, by the module that the page carries. */
+/** The demo page: checks the address on each key, with the module that is in the page. */
 
 import type { Facts, Refusal } from "../package/index.d.ts";
 import { library } from "../package/library.ts";
 import { Engine } from "../src/engine.ts";
+
+type Value = Facts[keyof Facts];
 
 const EXAMPLES = [
   "jane.doe+news@gmial.com",
@@ -12,127 +14,125 @@ const EXAMPLES = [
   '"john smith"@example.org',
   "josé@bücher.example",
 ];
-const NOT_ASKED = "not asked here"; // a page cannot ask DNS
+/** Fields that are marked when they are true. */
+const NOTABLE = ["disposable", "relay", "typo", "gibberish"];
 
 const element = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 const input = element<HTMLInputElement>("address");
 const suggestion = element<HTMLButtonElement>("suggestion");
 
 const { load } = library(async () => {
-  const { module, instance } = await WebAssembly.instantiate(await carriedModule(), {});
+  const { module, instance } = await WebAssembly.instantiate(await embeddedModule(), {});
   return new Engine(module, instance);
 });
 
-/** The module lies in the page, compressed, so that the page opens from disk too. */
-async function carriedModule(): Promise<ArrayBuffer> {
-  const packed = await fetch(
-    `data:application/octet-stream;base64,${element("module").textContent}`,
-  );
-  return new Response(packed.body!.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+/** Returns the module, which is in the page, compressed, so that the page also opens from disk. */
+async function embeddedModule(): Promise<ArrayBuffer> {
+  const url = `data:application/octet-stream;base64,${element("module").textContent}`;
+  const compressed = await fetch(url);
+  const module = compressed.body?.pipeThrough(new DecompressionStream("gzip"));
+  return new Response(module).arrayBuffer();
 }
 
 const start = performance.now();
 const checker = await load();
 const versions = checker.versions();
-const ready = performance.now() - start;
+const loadMS = Math.round(performance.now() - start);
 
 function update(): void {
   const email = input.value;
   const before = performance.now();
   const facts = checker.check(email);
-  const took = performance.now() - before;
-  const refusal = facts.valid ? null : checker.explain(email);
-  showVerdict(email, facts, refusal);
+  const checkMS = performance.now() - before;
+  showVerdict(email, facts);
   showFacts(facts.valid ? facts : null);
   element("json").textContent = JSON.stringify(facts, null, 2);
-  element("footer").textContent =
-    `Checked in ${took < 0.1 ? "less than 0.1" : took.toFixed(1)} ms. The module was ready after ${Math.round(ready)} ms: engine ${versions.engine}, lists ${versions.lists}, model ${versions.model}.`;
+  element("footer").textContent = footer(checkMS);
 }
 
-function showVerdict(email: string, facts: Facts, refusal: Refusal | null): void {
-  const state = email === "" ? "empty" : refusal ? "invalid" : facts.typo ? "doubtful" : "valid";
-  element("verdict").dataset.state = state;
-  element("headline").textContent = {
-    empty: "Type an address",
-    invalid: "Not valid",
-    doubtful: "Valid, but perhaps mistyped",
-    valid: "Valid",
-  }[state];
-  element("reason").textContent =
-    state === "invalid"
-      ? sentence(refusal!)
-      : state === "empty"
-        ? "It is checked with each key."
-        : summary(facts);
-  element("norm").textContent = state === "invalid" ? refusal!.section : "";
-  showPlace(state === "invalid" ? email : "", refusal?.offset ?? 0);
+function footer(checkMS: number): string {
+  const { engine, lists, model } = versions;
+  return (
+    `Checked in ${checkMS < 0.1 ? "less than 0.1" : checkMS.toFixed(1)} ms. `
+    + `The module was ready after ${loadMS} ms: engine ${engine}, lists ${lists}, model ${model}.`
+  );
+}
+
+function showVerdict(email: string, facts: Facts): void {
+  const refusal = email === "" || facts.valid ? null : checker.explain(email);
+  if (email === "") show("empty", "Type an address", "It is checked as you type.");
+  else if (refusal !== null) show("invalid", "Not valid", toSentence(refusal.sentence));
+  else if (facts.typo) show("doubtful", "Valid, but perhaps mistyped", summary(facts));
+  else show("valid", "Valid", summary(facts));
+  element("section").textContent = refusal?.section ?? "";
+  showPosition(email, refusal);
   suggestion.hidden = facts.typo_suggestion === null;
   suggestion.textContent = `Use ${facts.typo_suggestion ?? ""}`;
 }
 
-function sentence({ sentence }: Refusal): string {
-  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+function show(state: string, headline: string, reason: string): void {
+  element("verdict").dataset.state = state;
+  element("headline").textContent = headline;
+  element("reason").textContent = reason;
+}
+
+/** Adds a capital and a full stop to the module's clause. */
+function toSentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 }
 
 function summary(facts: Facts): string {
   const kinds = [
     facts.role && `a role account (${facts.role})`,
-    facts.disposable && "a throw-away provider",
+    facts.disposable && "a disposable provider",
     facts.relay && "a forwarding service",
     facts.public && "a public provider",
     facts.alias && "a plus tag",
     facts.gibberish && "a local part that looks random",
   ].filter(Boolean);
-  return kinds.length === 0 ? "Nothing else stands out." : `What stands out: ${kinds.join(", ")}.`;
+  return kinds.length === 0 ? "Nothing else to note." : `To note: ${kinds.join(", ")}.`;
 }
 
-/** Shows the address with the character at fault marked; an end that comes too early is a mark behind it. */
-function showPlace(email: string, offset: number): void {
-  const place = element("place");
-  place.hidden = email === "";
-  const before = new TextDecoder().decode(new TextEncoder().encode(email).subarray(0, offset));
-  const [at = " "] = email.slice(before.length);
+/** Shows the address with the offending character marked, or with a mark after a premature end. */
+function showPosition(email: string, refusal: Refusal | null): void {
+  const position = element("position");
+  position.hidden = refusal === null;
+  if (refusal === null) return;
+  const bytes = new TextEncoder().encode(email).subarray(0, refusal.offset);
+  const before = new TextDecoder().decode(bytes);
+  const [character = " "] = email.slice(before.length);
   const mark = document.createElement("mark");
-  mark.textContent = at;
-  place.replaceChildren(before, mark, email.slice(before.length + at.length));
+  mark.textContent = character;
+  position.replaceChildren(before, mark, email.slice(before.length + character.length));
 }
 
 function showFacts(facts: Facts | null): void {
-  const rows =
-    facts === null
-      ? []
-      : Object.entries(facts).filter(([name]) => name !== "email" && name !== "valid");
-  element("facts").replaceChildren(
-    ...rows.map(([name, value]) => row(name, value as Facts[keyof Facts])),
-  );
+  const fields = Object.entries(facts ?? {}) as [string, Value][];
+  const shown = fields.filter(([name]) => name !== "email" && name !== "valid");
+  element("facts").replaceChildren(...shown.map(([name, value]) => row(name, value)));
 }
 
-function row(name: string, value: Facts[keyof Facts]): HTMLElement {
-  const [item, term, detail] = ["div", "dt", "dd"].map((tag) => document.createElement(tag)) as [
-    HTMLElement,
-    HTMLElement,
-    HTMLElement,
-  ];
+function row(name: string, value: Value): HTMLElement {
+  const item = document.createElement("div");
+  const term = document.createElement("dt");
+  const detail = document.createElement("dd");
   term.textContent = name;
-  detail.textContent =
-    name === "mx"
-      ? NOT_ASKED
-      : value === null
-        ? "none"
-        : value === true
-          ? "yes"
-          : value === false
-            ? "no"
-            : String(value);
-  detail.className =
-    name === "mx" || value === null || value === false || value === 0
-      ? "none"
-      : ["disposable", "relay", "typo", "gibberish"].includes(name)
-        ? "notable"
-        : "";
-  if (name === "normalized") item.className = "wide"; // the longest value, and it fills the last row
+  detail.textContent = name === "mx" ? "not looked up here" : display(value); // a page has no DNS
+  detail.className = classOf(name, value);
+  if (name === "normalized") item.className = "wide"; // the longest value; it fills the last row
   item.append(term, detail);
   return item;
+}
+
+function display(value: Value): string {
+  if (value === null) return "none";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return String(value);
+}
+
+function classOf(name: string, value: Value): string {
+  if (name === "mx" || value === null || value === false || value === 0) return "none";
+  return NOTABLE.includes(name) ? "notable" : "";
 }
 
 function check(email: string): void {

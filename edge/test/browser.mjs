@@ -1,4 +1,4 @@
-// A folder on a loopback port and a browser before it, for tests:
+// Serves a folder on a loopback port and opens a browser on it, for tests:
 //
 //   const { page, close } = await open(CHROMIUM, FOLDER);
 
@@ -13,7 +13,7 @@ const TYPES = {
   ".mjs": "text/javascript",
   ".wasm": "application/wasm",
 };
-// No sandbox, for tests run as root in containers; no talk with anybody but the page.
+// No sandbox, because tests may run as root in containers; no background requests.
 const FLAGS = [
   "--headless",
   "--no-sandbox",

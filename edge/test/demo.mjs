@@ -1,7 +1,7 @@
-// The demo page in Chromium, opened from disk:
+// Tests the demo page in Chromium, opened from disk:
 //
-//   node test/demo.mjs CHROMIUM PAGE            tries it
-//   node test/demo.mjs CHROMIUM PAGE FOLDER     and takes light.png and dark.png for the README
+//   node test/demo.mjs CHROMIUM PAGE            tests it
+//   node test/demo.mjs CHROMIUM PAGE FOLDER     also takes light.png and dark.png for the README
 
 import assert from "node:assert/strict";
 import { dirname, join, resolve } from "node:path";
@@ -12,6 +12,7 @@ const [chromium, file, pictures] = process.argv.slice(2);
 const { page, close } = await open(chromium, dirname(resolve(file)), {
   viewport: { width: 760, height: 560 },
 });
+// biome-ignore lint/performance/useDomNodeTextContent: innerText is what a reader sees
 const text = (selector) => page.locator(selector).innerText();
 const state = () => page.getAttribute("#verdict", "data-state");
 
@@ -21,8 +22,8 @@ async function typeAddress(address) {
 }
 
 try {
-  const asked = [];
-  page.on("request", (request) => asked.push(request.url().slice(0, 40)));
+  const requested = [];
+  page.on("request", (request) => requested.push(request.url().slice(0, 40)));
   await page.goto(pathToFileURL(resolve(file)).href);
   await page.waitForSelector("#address:enabled", { timeout: 30_000 });
   assert.equal(await state(), "empty");
@@ -32,24 +33,24 @@ try {
   assert.equal(await page.locator("dt").count(), 14);
   assert.ok(await page.locator("#suggestion").isHidden());
 
-  // The reason and the place of a refusal, with each key.
+  // The reason and the position of a refusal, on each key.
   await typeAddress("jane..");
   assert.equal(await state(), "invalid");
   await typeAddress("josé..doe@example.org");
   assert.match(await text("#reason"), /two dots/);
-  assert.match(await text("#norm"), /RFC 5322/);
+  assert.match(await text("#section"), /RFC 5322/);
   assert.deepEqual(
-    [await text("#place"), await text("#place mark")],
+    [await text("#position"), await text("#position mark")],
     ["josé..doe@example.org", "."],
   );
   assert.equal(
-    await page.locator("#place mark").evaluate((mark) => mark.previousSibling.textContent),
+    await page.locator("#position mark").evaluate((mark) => mark.previousSibling.textContent),
     "josé.",
   );
 
-  // What is typed is shown, never run.
+  // The input is shown, never run.
   await page.fill("#address", '<img src=x onerror="document.title=1">@example.org');
-  assert.equal(await page.locator("#place img").count(), 0);
+  assert.equal(await page.locator("#position img").count(), 0);
   assert.notEqual(await page.title(), "1");
 
   // The suggestion of a typo, and its button.
@@ -60,7 +61,7 @@ try {
   assert.equal(await page.inputValue("#address"), "jane.doe+news@gmail.com");
   assert.equal(await state(), "valid");
 
-  // Every example gives an answer; the page fits a telephone; it asks nobody anything.
+  // Every example is checked; the page fits a phone; it sends no request.
   for (const example of await page.locator("#examples button").all()) {
     await example.click();
     assert.notEqual(await state(), "empty");
@@ -71,7 +72,7 @@ try {
     "scrolls sideways",
   );
   assert.deepEqual(
-    asked.filter((url) => !/^(data|file|blob):/.test(url)),
+    requested.filter((url) => !/^(data|file|blob):/.test(url)),
     [],
   );
 

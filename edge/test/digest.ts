@@ -1,19 +1,19 @@
 /**
- * The proof of sameness in one value: SHA-256 over the module's answers. The
- * addresses come in one piece: each is a word of 32 bits, little-endian, its
- * length times two plus its flag, and then its bytes.
+ * Computes SHA-256 digests of the module's results, to compare hosts. The
+ * addresses are in one buffer, each as a 32-bit little-endian word, twice its
+ * length plus its flag, followed by its bytes.
  */
 
 import { concat } from "../src/body.ts";
 import type { Engine } from "../src/engine.ts";
 
-/** How many answers one digest covers, so that a difference can be found. */
+/** The number of results per digest; small enough to locate a difference. */
 const BLOCK = 1000;
 const NEWLINE = Uint8Array.of(0x0a);
 
-/** The digests, in hexadecimal, of each block of answers, a line each. */
+/** Returns the digest, in hexadecimal, of each block of results, one per line. */
 export async function digests(engine: Engine, addresses: Uint8Array): Promise<string[]> {
-  const found: string[] = [];
+  const sums: string[] = [];
   const words = new DataView(addresses.buffer, addresses.byteOffset);
   for (let at = 0; at < addresses.length; ) {
     const lines: Uint8Array[] = [];
@@ -23,7 +23,7 @@ export async function digests(engine: Engine, addresses: Uint8Array): Promise<st
       lines.push(engine.check(addresses.subarray(at + 4, end), word & 1).json, NEWLINE);
       at = end;
     }
-    found.push(
+    sums.push(
       hex(
         await crypto.subtle.digest(
           "SHA-256",
@@ -35,7 +35,7 @@ export async function digests(engine: Engine, addresses: Uint8Array): Promise<st
       ),
     );
   }
-  return found;
+  return sums;
 }
 
 function hex(bytes: ArrayBuffer): string {

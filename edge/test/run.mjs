@@ -1,8 +1,8 @@
-// Runs the unit tests, which are beside the code, in Node's test runner:
+// Runs the unit tests of src/ in Node's test runner:
 //
 //   node test/run.mjs MODULE
 //
-// MODULE is an addrspec.wasm of the same sources.
+// MODULE is an addrspec.wasm built from the same sources.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";

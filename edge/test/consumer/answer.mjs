@@ -1,4 +1,4 @@
-// What every consumer asks of the package.
+// The calls that every consumer makes.
 
 import { check, explain } from "addrspec";
 

@@ -1,4 +1,4 @@
-// A page that uses the package as it is, without a bundler: chromium.mjs CHROMIUM PROJECT
+// Uses the package in a page, without a bundler: chromium.mjs CHROMIUM PROJECT
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,13 +9,16 @@ const map = JSON.stringify({ imports: { addrspec: "/node_modules/addrspec/lib/br
 writeFileSync(
   join(project, "index.html"),
   `<!doctype html><script type="importmap">${map}</script>
-<script type="module">import { answer } from "./answer.mjs"; globalThis.said = await answer();</script>`,
+<script type="module">
+import { answer } from "./answer.mjs";
+globalThis.answer = await answer();
+</script>`,
 );
 const { page, close } = await open(chromium, project);
 try {
   await page.goto("/");
-  await page.waitForFunction(() => globalThis.said, undefined, { timeout: 60_000 });
-  console.log(JSON.stringify(await page.evaluate(() => globalThis.said)));
+  await page.waitForFunction(() => globalThis.answer, undefined, { timeout: 60_000 });
+  console.log(JSON.stringify(await page.evaluate(() => globalThis.answer)));
 } finally {
   await close();
 }

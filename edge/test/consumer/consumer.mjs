@@ -1,4 +1,4 @@
-// A program that uses the package, in Node, Deno and Bun.
+// Uses the package in Node, Deno and Bun.
 
 import { answer } from "./answer.mjs";
 

@@ -1,4 +1,4 @@
-// A program that uses the package's types.
+// Uses the package's types.
 
 import { check, explain, type Facts, load, type Refusal } from "addrspec";
 
@@ -17,9 +17,9 @@ const role:
   | null = facts.role;
 const refusal: Refusal | null = await explain(facts.email);
 const score: number = (await load()).check("x").gibberish_score;
-// @ts-expect-error: no other suggestions
+// @ts-expect-error: there is no other suggestion
 await check("x", { typoSuggestion: "both" });
-// @ts-expect-error: facts do not change
+// @ts-expect-error: facts are read-only
 facts.valid = true;
 
 export { refusal, role, score };

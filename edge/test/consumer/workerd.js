@@ -1,4 +1,4 @@
-// A worker that uses the package.
+// Uses the package in workerd.
 
 import { answer } from "./answer.mjs";
 

@@ -1,4 +1,5 @@
-// Chromium: chromium.mjs CHROMIUM FOLDER, which holds page.js, addrspec.wasm and addresses.
+// Runs page.ts in Chromium: chromium.mjs CHROMIUM FOLDER, which contains page.js, addrspec.wasm and
+// addresses.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Node, Deno and Bun: node.mjs MODULE ADDRESSES */
+/** Prints the digests in Node, Deno and Bun: node.js MODULE ADDRESSES */
 
 import { readFileSync } from "node:fs";
 import { argv } from "node:process";

@@ -1,4 +1,4 @@
-/** A browser's page: module and addresses are fetched from beside it. */
+/** Computes the digests in a page, which fetches the module and the addresses from beside it. */
 
 import { Engine } from "../../src/engine.ts";
 import { digests } from "../digest.ts";

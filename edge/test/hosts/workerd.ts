@@ -1,4 +1,4 @@
-/** workerd: the addresses are posted. */
+/** Answers a POST of the addresses with the digests, in workerd. */
 
 import { Engine } from "../../src/engine.ts";
 import { digests } from "../digest.ts";
