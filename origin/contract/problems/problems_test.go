@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -87,5 +88,17 @@ func TestExpression(t *testing.T) {
 		`x $a y $bc`: `"x " + a + " y " + bc`,
 	} {
 		require.Equal(t, want, expression(sentence{Text: text}))
+	}
+}
+
+func TestMember(t *testing.T) {
+	long := strings.Repeat("x", lineWidth)
+	for text, want := range map[string]string{
+		"it is":      `  s: "it is",`,
+		"$a is $bc":  "  s: (a: string, bc: string) => `${a} is ${bc}`,",
+		long:         "  s:\n    \"" + long + `",`,
+		"$a " + long: "  s: (a: string) =>\n    `${a} " + long + "`,",
+	} {
+		require.Equal(t, want, member(sentence{Name: "s", Text: text}))
 	}
 }
