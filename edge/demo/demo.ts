@@ -90,7 +90,7 @@ function summary(facts: Facts): string {
     facts.alias && "a plus tag",
     facts.gibberish && "a local part that looks random",
   ].filter(Boolean);
-  return kinds.length === 0 ? "Nothing else to note." : `To note: ${kinds.join(", ")}.`;
+  return kinds.length === 0 ? "Nothing else to note." : `Note: ${kinds.join(", ")}.`;
 }
 
 /** Shows the address with the offending character marked, or with a mark after a premature end. */
