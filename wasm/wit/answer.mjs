@@ -7,13 +7,16 @@
 // component says to each as a line of JSON. FOLDER is for the JavaScript that
 // jco makes of the component.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join, dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { transpileBytes } from "@bytecodealliance/jco-transpile";
 
 const [component, folder] = process.argv.slice(2);
-const { files, imports } = await transpileBytes(await readFile(component), { name: "addrspec", instantiation: "async" });
+const { files, imports } = await transpileBytes(await readFile(component), {
+  name: "addrspec",
+  instantiation: "async",
+});
 if (imports.length > 0) throw new Error(`the component imports ${imports}`);
 for (const [name, octets] of Object.entries(files)) {
   await mkdir(dirname(join(folder, name)), { recursive: true });

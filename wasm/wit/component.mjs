@@ -8,5 +8,9 @@ import { componentEmbed, componentNew } from "@bytecodealliance/jco-transpile/wa
 
 const [core, component] = process.argv.slice(2);
 const witSource = await readFile(new URL("addrspec.wit", import.meta.url), "utf8");
-const described = await componentEmbed({ binary: await readFile(core), witSource, world: "checker" });
+const described = await componentEmbed({
+  binary: await readFile(core),
+  witSource,
+  world: "checker",
+});
 await writeFile(component, await componentNew(described));

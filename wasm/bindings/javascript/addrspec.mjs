@@ -64,9 +64,12 @@ async function* split(stream, end) {
   let rest = new Uint8Array(0);
   for await (const chunk of stream) {
     let from = 0;
-    for (let at; (at = chunk.indexOf(end, from)) >= 0; from = at + 1) {
-      yield rest.length === 0 ? chunk.subarray(from, at) : Buffer.concat([rest, chunk.subarray(from, at)]);
+    for (let at = chunk.indexOf(end); at >= 0; at = chunk.indexOf(end, from)) {
+      yield rest.length === 0
+        ? chunk.subarray(from, at)
+        : Buffer.concat([rest, chunk.subarray(from, at)]);
       rest = new Uint8Array(0);
+      from = at + 1;
     }
     rest = Buffer.concat([rest, chunk.subarray(from)]);
   }
@@ -77,12 +80,16 @@ async function main([file, ...args]) {
   const checker = new Checker(new WebAssembly.Module(readFileSync(file)));
   const zero = args[0] === "-0";
   if (zero) args.shift();
-  const addresses = args.length > 0 ? args.map((a) => new TextEncoder().encode(a)) : split(process.stdin, zero ? 0 : 10);
+  const addresses =
+    args.length > 0
+      ? args.map((a) => new TextEncoder().encode(a))
+      : split(process.stdin, zero ? 0 : 10);
   for await (let address of addresses) {
     if (!zero && address.at(-1) === 13) address = address.subarray(0, -1); // CR LF
     if (address.length === 0) continue;
     const answer = Buffer.concat([checker.check(address), Buffer.from("\n")]);
-    if (!process.stdout.write(answer)) await new Promise((resume) => process.stdout.once("drain", resume));
+    if (!process.stdout.write(answer))
+      await new Promise((resume) => process.stdout.once("drain", resume));
   }
 }
 
