@@ -12,20 +12,13 @@ import { Worker } from "../src/worker.ts";
 import wasm from "./addrspec.wasm";
 
 const engine = new Engine(wasm);
-const log = (message: string) => console.error(message);
 
 /** The worker of the last request; an isolate's bindings do not change. */
 let cached: { readonly env: Environment; readonly worker: Worker } | undefined;
 
 function workerFor(env: Environment): Worker {
   if (cached?.env !== env) {
-    const worker = new Worker({
-      engine,
-      config: readConfig(env),
-      fetch: (url, init) => fetch(url, init),
-      log,
-    });
-    cached = { env, worker };
+    cached = { env, worker: new Worker({ engine, config: readConfig(env) }) };
   }
   return cached.worker;
 }
@@ -36,7 +29,7 @@ export default {
       return await workerFor(env).fetch(request);
     } catch (error) {
       // A platform passes bindings with each request, so a wrong setting is found here.
-      log(`settings: ${error instanceof Error ? error.message : "wrong"}`);
+      console.error(`settings: ${error instanceof Error ? error.message : "wrong"}`);
       const id = requestID(request.headers.get("X-Request-Id"));
       return respond(problemAnswer(unavailable()), id, request.method);
     }

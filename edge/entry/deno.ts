@@ -25,12 +25,7 @@ const env = Deno.env.toObject();
 const engine = new Engine(
   new WebAssembly.Module(Deno.readFileSync(new URL("addrspec.wasm", import.meta.url))),
 );
-const worker = new Worker({
-  engine,
-  config: readConfig(env),
-  fetch: (url, init) => fetch(url, init),
-  log: (message) => console.error(message),
-});
+const worker = new Worker({ engine, config: readConfig(env) });
 
 const listen = listenOf(env);
 const onListen = ({ port }: { port: number }) => console.log(listening(listen.hostname, port));

@@ -28,13 +28,7 @@ import { bodyOf } from "./node-body.ts";
 const engine = new Engine(
   new WebAssembly.Module(readFileSync(new URL("addrspec.wasm", import.meta.url))),
 );
-const log = (message: string) => console.error(message);
-const worker = new Worker({
-  engine,
-  config: readConfig(process.env),
-  fetch: (url, init) => fetch(url, init),
-  log,
-});
+const worker = new Worker({ engine, config: readConfig(process.env) });
 const { hostname, port } = listenOf(process.env);
 
 // The limits of the origin: 64 KiB of headers in 5 s, and 15 s for a whole request.

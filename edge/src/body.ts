@@ -33,7 +33,7 @@ export class Body {
       if (chunk === undefined) break;
       chunks.push(chunk);
     }
-    return concat(chunks, this.size);
+    return concat(chunks);
   }
 
   /** Returns the whole body, given its start; truncated to limit bytes. */
@@ -91,9 +91,8 @@ export async function readAll(stream: Stream, limit: number): Promise<Bytes | un
   return undefined;
 }
 
-/** Concatenates chunks of size bytes in total. */
-export function concat(chunks: readonly Uint8Array[], size: number): Bytes {
-  const whole = new Uint8Array(size);
+export function concat(chunks: readonly Uint8Array[]): Bytes {
+  const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
   let at = 0;
   for (const chunk of chunks) {
     whole.set(chunk, at);

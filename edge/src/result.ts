@@ -20,9 +20,5 @@ export function quotedEmail({ json, emailEnd }: Facts): Uint8Array {
 
 /** Concatenates chunks; encodes strings as UTF-8. */
 export function join(chunks: readonly (string | Uint8Array)[]): Uint8Array<ArrayBuffer> {
-  const bytes = chunks.map((chunk) => (typeof chunk === "string" ? encoder.encode(chunk) : chunk));
-  return concat(
-    bytes,
-    bytes.reduce((size, chunk) => size + chunk.length, 0),
-  );
+  return concat(chunks.map((chunk) => (typeof chunk === "string" ? encoder.encode(chunk) : chunk)));
 }

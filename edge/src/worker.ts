@@ -44,13 +44,16 @@ export interface RawRequest {
   readonly proto: string;
 }
 
-/** The dependencies of the worker; tests replace fetch and log. */
+/** The dependencies of the worker; tests replace the platform's fetch and console. */
 export interface Dependencies {
   readonly engine: Engine;
   readonly config: Config;
-  readonly fetch: Fetch;
-  readonly log: Log;
+  readonly fetch?: Fetch;
+  readonly log?: Log;
 }
+
+const platformFetch: Fetch = (url, init) => fetch(url, init);
+const platformLog: Log = (message) => console.error(message);
 
 type IdentifiedRequest = RawRequest & { readonly id: string };
 
@@ -72,7 +75,7 @@ export class Worker {
   readonly #log: Log;
   readonly #origin: Origin;
 
-  constructor({ engine, config, fetch, log }: Dependencies) {
+  constructor({ engine, config, fetch = platformFetch, log = platformLog }: Dependencies) {
     this.#check = (email) => engine.check(email, config.flags);
     this.#config = config;
     this.#fetch = fetch;
