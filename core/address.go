@@ -1,5 +1,24 @@
 package core
 
+import (
+	"bytes"
+
+	"github.com/addrspec/addrspec/core/idna"
+)
+
+// The limits on an address, in octets.
+const (
+	localPartMax = 64  // RFC 5321 section 4.5.3.1.1
+	addressMax   = 254 // RFC 5321 section 4.5.3.1.3, less the angle brackets (RFC 3696 erratum 1690)
+	domainMax    = 253 // RFC 1035 section 2.3.4, written out, in A-label form
+	labelMax     = idna.LabelMax
+)
+
+// inputMax is the length in bytes of the longest address that is parsed, which
+// is room for long comments. What is longer is refused by its length alone, so
+// that it costs no more than its echo.
+const inputMax = 4096
+
 // address is one parsed addr-spec (RFC 5322 section 3.4.1) with the forms the
 // facts need. Its slices point into the address as given or into the space
 // below them, and hold until the next parse.
@@ -12,14 +31,11 @@ type address struct {
 
 	localText      [localPartMax]byte // a local part without its folds
 	plainText      [8 * localPartMax]byte
-	domainText     [2048]byte
-	hostText       [1024]byte
+	literalText    [literalMax + 2]byte
 	normalizedText [4096]byte
 
-	work            runes             // the part being normalized
-	decoded         [labelMax]rune    // an A-label
-	encoded         [punyMax + 4]byte // a U-label, encoded
-	normalizedLocal int               // length of the local part in normalized
+	names           idna.Converter
+	normalizedLocal int // length of the local part in normalized
 }
 
 // parse reads email and fills a, or says why it is refused.
@@ -53,7 +69,7 @@ func (a *address) parseAny(email []byte) Refusal {
 // quoted string: a CRLF in FWS says nothing (RFC 5322 section 3.2.2).
 func (a *address) takeLocalPart(p *parser) Refusal {
 	a.local = p.local.of(p.text)
-	octets := len(a.local) - 2*count(a.local, '\r')
+	octets := len(a.local) - 2*bytes.Count(a.local, []byte{'\r'})
 	if excess := octets - localPartMax; excess > 0 {
 		return Refusal{localPartTooLong, p.local.start + localPartMax, excess}
 	}
@@ -85,4 +101,14 @@ func (a *address) takeWhole(p *parser) Refusal {
 		return Refusal{normalizedTooLong, p.local.start, excess}
 	}
 	return Refusal{}
+}
+
+// appendWithoutFolds appends s without its CRLFs.
+func appendWithoutFolds(dst, s []byte) []byte {
+	for _, c := range s {
+		if c != '\r' && c != '\n' {
+			dst = append(dst, c)
+		}
+	}
+	return dst
 }

@@ -1,6 +1,11 @@
 package core
 
-import "unicode/utf8"
+import (
+	"sort"
+	"unicode/utf8"
+
+	"github.com/addrspec/addrspec/core/idna"
+)
 
 // hiddenRange is a run of characters that no address may hold, since nobody
 // sees them: they make two addresses look the same. Only the joiners may be in
@@ -72,16 +77,9 @@ func hidden(r rune) Reason {
 }
 
 func findHidden(r rune) *hiddenRange {
-	low, high := 0, len(hiddenRanges)
-	for low < high {
-		if middle := (low + high) / 2; hiddenRanges[middle].last < r {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if low < len(hiddenRanges) && hiddenRanges[low].first <= r {
-		return &hiddenRanges[low]
+	i := sort.Search(len(hiddenRanges), func(i int) bool { return hiddenRanges[i].last >= r })
+	if i < len(hiddenRanges) && hiddenRanges[i].first <= r {
+		return &hiddenRanges[i]
 	}
 	return nil
 }
@@ -119,7 +117,7 @@ func appendCharacter(dst, s []byte) []byte {
 
 // isVisible reports whether people see r by itself.
 func isVisible(r rune) bool {
-	return hidden(r) == Accepted && !isBlank(r) && !propertiesOf(r).isMark()
+	return hidden(r) == Accepted && !isBlank(r) && !idna.IsMark(r)
 }
 
 const upperHex = "0123456789ABCDEF"

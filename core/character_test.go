@@ -4,6 +4,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/addrspec/addrspec/core/internal/idnatest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,7 +27,7 @@ func isHidden(r rune) bool {
 }
 
 func TestHiddenCharacters(t *testing.T) {
-	scalars(func(r rune) {
+	idnatest.Scalars(func(r rune) {
 		if (hidden(r) != Accepted) != isHidden(r) {
 			t.Errorf("%U is hidden: %t, want %t", r, hidden(r) != Accepted, isHidden(r))
 		}

@@ -7,6 +7,7 @@ package core
 
 import (
 	"github.com/addrspec/addrspec/core/gibberish"
+	"github.com/addrspec/addrspec/core/internal/ascii"
 	"github.com/addrspec/addrspec/core/typo"
 	"github.com/addrspec/addrspec/lists"
 )
@@ -30,7 +31,7 @@ func New(l *lists.Lists) *Checker {
 // Check states the facts about email, which need not be well-formed in any
 // way. The Facts point into email and into c.
 func (c *Checker) Check(email []byte) (f Facts) {
-	f.Email, f.ASCII = email, isASCII(email)
+	f.Email, f.ASCII = email, ascii.Is(email)
 	f.Refusal = c.address.parse(email)
 	if f.Refusal.Reason == Accepted {
 		c.state(&f)

@@ -1,5 +1,7 @@
 package core
 
+import "github.com/addrspec/addrspec/core/internal/ascii"
+
 // The classes of octets that the productions of RFC 5322 are made of.
 const (
 	atext  = 1 << iota // RFC 5322 section 3.2.3
@@ -17,7 +19,7 @@ var lowered = makeLowered()
 
 func makeLowered() (t [256]byte) {
 	for c := range t {
-		t[c] = lower(byte(c))
+		t[c] = ascii.Lower(byte(c))
 	}
 	return t
 }

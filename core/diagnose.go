@@ -1,6 +1,11 @@
 package core
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/addrspec/addrspec/core/internal/ascii"
+)
 
 // part is a part of an address.
 type part uint8
@@ -128,16 +133,16 @@ func (p *parser) explain() {
 	if p.part == inDomain || why == malformedUTF8 || why == invisibleCharacter || why == bidiControl {
 		return
 	}
-	at := indexByte(p.text, '@')
+	at := bytes.IndexByte(p.text, '@')
 	switch {
 	case at < 0 && p.isEmpty():
 		p.refuse(empty, 0)
 	case at < 0:
 		p.refuseWithoutAt()
-	case hasPrefixFold(p.text, "mailto:"): // a URI of RFC 6068
+	case ascii.HasPrefixFold(p.text, "mailto:"): // a URI of RFC 6068
 		p.refuse(mailtoPrefix, 0)
 	case localPartMissing <= why && why <= quoteInside && why != quotedStringUnclosed:
-		if i := indexByte(p.text[p.refusal.Offset:], '<'); i >= 0 {
+		if i := bytes.IndexByte(p.text[p.refusal.Offset:], '<'); i >= 0 {
 			p.refuse(angleBracket, p.refusal.Offset+i)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/addrspec/addrspec/core/idna"
+	"github.com/addrspec/addrspec/core/internal/ascii"
 	"github.com/stretchr/testify/require"
 )
 
@@ -52,7 +54,7 @@ func grammar() abnf {
 	}
 	g.addClass("atext", "aZ0!+-é日", func(r rune) bool { return printable(`()<>[]:;@\,."`)(r) && !unicode.Is(unicode.Zs, r) })
 	g.addClass("let-dig", "aZ0é日", func(r rune) bool { // which characters beyond ASCII is IDNA's business
-		return r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) || isJoiner(r) || beyond(r) && !unicode.Is(unicode.Zs, r)
+		return r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) || idna.IsJoiner(r) || beyond(r) && !unicode.Is(unicode.Zs, r)
 	})
 	g.addClass("qtext", "aZ@.(é", printable(`"\`))
 	g.addClass("ctext", "aZ@.\"é", printable(`()\`))
@@ -137,7 +139,7 @@ func agrees(t *testing.T, g abnf, email string) bool {
 		require.True(t, derived, "%+q is too long", email)
 	default:
 		if strings.HasPrefix(r.Reason.Code(), "label_") || strings.HasPrefix(r.Reason.Code(), "domain_") {
-			derived = derived && isASCII([]byte(email)) // beyond ASCII, IDNA decides, which has an oracle of its own
+			derived = derived && ascii.Is([]byte(email)) // beyond ASCII, IDNA decides, which has an oracle of its own
 		}
 		require.False(t, derived, "%+q is refused (%s at %d)", email, r.Reason.Code(), r.Offset)
 	}

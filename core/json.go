@@ -1,6 +1,10 @@
 package core
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/addrspec/addrspec/core/internal/ascii"
+)
 
 // Places are offsets into what AppendJSON returns, for readers that do not
 // parse it.
@@ -118,7 +122,7 @@ func appendEscapedAny(dst, s []byte) []byte {
 			dst, i = append(dst, '\\', shortEscapes[c]), i+1
 		case c < ' ':
 			dst, i = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15]), i+1
-		case i+8 <= len(s) && isPlainWord(word(s[i:])):
+		case i+8 <= len(s) && isPlainWord(ascii.Word(s[i:])):
 			n := plainLength(s[i:])
 			dst, i = append(dst, s[i:i+n]...), i+n
 		default:
@@ -130,7 +134,7 @@ func appendEscapedAny(dst, s []byte) []byte {
 
 // plainLength returns the length of the start of s that JSON takes as it is.
 func plainLength(s []byte) (n int) {
-	for n+8 <= len(s) && isPlainWord(word(s[n:])) {
+	for n+8 <= len(s) && isPlainWord(ascii.Word(s[n:])) {
 		n += 8
 	}
 	for n < len(s) && isPlain(s[n]) {
@@ -144,7 +148,7 @@ func isPlain(b byte) bool { return is(b, qtext) || b == ' ' || b == 0x7F }
 
 // isPlainWord reports whether each byte of w is plain.
 func isPlainWord(w uint64) bool {
-	return w&highs == 0 && !hasLess(w, ' ') && !hasByte(w, '"') && !hasByte(w, '\\')
+	return ascii.IsWord(w) && !ascii.HasLess(w, ' ') && !ascii.HasByte(w, '"') && !ascii.HasByte(w, '\\')
 }
 
 // utf8Length returns the length of the characters beyond ASCII at the start of

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/addrspec/addrspec/core/internal/ascii"
+	"github.com/addrspec/addrspec/core/internal/idnatest"
 	"github.com/addrspec/addrspec/lists"
 	"github.com/stretchr/testify/require"
 )
@@ -88,8 +90,8 @@ func TestWordsArePlainWithTheirBytes(t *testing.T) {
 			for at := range 8 {
 				text := []byte(strings.Repeat(fill, 8))
 				text[at] = byte(c)
-				require.Equal(t, isPlain(byte(c)), isPlainWord(word(text)), "%q", text)
-				require.Equal(t, c < 0x80, isASCII(text), "%q", text)
+				require.Equal(t, isPlain(byte(c)), isPlainWord(ascii.Word(text)), "%q", text)
+				require.Equal(t, c < 0x80, ascii.Is(text), "%q", text)
 			}
 		}
 	}
@@ -98,7 +100,7 @@ func TestWordsArePlainWithTheirBytes(t *testing.T) {
 // TestEscapesAreShort: no character takes more octets than encoding/json
 // spends on it, and a control has its two-character escape where JSON has one.
 func TestEscapesAreShort(t *testing.T) {
-	scalars(func(r rune) {
+	idnatest.Scalars(func(r rune) {
 		theirs, _ := json.Marshal(string(r))
 		if ours := appendQuoted(nil, []byte(string(r))); len(ours) > len(theirs) {
 			t.Errorf("%U: %s, longer than %s", r, ours, theirs)

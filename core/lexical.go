@@ -1,6 +1,10 @@
 package core
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/addrspec/addrspec/core/idna"
+)
 
 // peek returns the next octet, 0 at the end. No production takes a NUL, so
 // the two need telling apart only where a refusal is put into words.
@@ -93,7 +97,7 @@ func (p *parser) utf8(delimited bool) bool {
 		return p.refuse(malformedUTF8, p.at)
 	}
 	inLabel := p.part == inDomain && !delimited
-	if why := hidden(r); why != Accepted && !(inLabel && isJoiner(r)) {
+	if why := hidden(r); why != Accepted && !(inLabel && idna.IsJoiner(r)) {
 		return p.refuse(why, p.at)
 	}
 	if !delimited && isBlank(r) {

@@ -1,5 +1,11 @@
 package core
 
+import (
+	"bytes"
+
+	"github.com/addrspec/addrspec/core/internal/ascii"
+)
+
 // An address literal is what stands between the brackets of a domain
 // (RFC 5321 section 4.1.3): IPv4, or IPv6 behind its tag. General address
 // literals are refused, since no tag was ever registered for one.
@@ -19,8 +25,8 @@ func (a *address) takeLiteral(p *parser) Refusal {
 		return Refusal{Reason: why, Offset: inside.start + at}
 	}
 	a.host = nil
-	a.domain = append(a.domainText[:0], '[')
-	a.domain = append(appendLower(a.domain, inside.of(p.text)), ']')
+	a.domain = append(a.literalText[:0], '[')
+	a.domain = append(ascii.AppendLower(a.domain, inside.of(p.text)), ']')
 	return Refusal{}
 }
 
@@ -41,7 +47,7 @@ func isFWS(c byte) bool { return is(c, wsp) || c == '\r' || c == '\n' }
 // nothing.
 func readLiteral(s []byte) (why Reason, at int) {
 	s = s[:min(len(s), literalMax+1)] // longer than any, so wrong by then
-	if hasPrefixFold(s, ipv6Tag) {
+	if ascii.HasPrefixFold(s, ipv6Tag) {
 		if at, ok := readIPv6(s[len(ipv6Tag):]); !ok {
 			return literalIPv6, len(ipv6Tag) + at
 		}
@@ -53,7 +59,7 @@ func readLiteral(s []byte) (why Reason, at int) {
 		return Accepted, 0
 	case untagged:
 		return literalIPv6Tag, 0
-	case len(s) > 0 && '0' <= s[0] && s[0] <= '9' && indexByte(s, ':') < 0:
+	case len(s) > 0 && '0' <= s[0] && s[0] <= '9' && bytes.IndexByte(s, ':') < 0:
 		return literalIPv4, at
 	}
 	return literalUnknown, 0

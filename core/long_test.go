@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/addrspec/addrspec/core/internal/ascii"
 	"github.com/addrspec/addrspec/lists"
 	"github.com/stretchr/testify/require"
 )
@@ -17,7 +18,7 @@ func TestLongAddressIsRefusedByItsLength(t *testing.T) {
 		text := c.head + strings.Repeat(c.body, body/len(c.body)+1) + c.tail
 		facts := checker.Check([]byte(text))
 		require.Equal(t, Facts{
-			Email: []byte(text), ASCII: isASCII([]byte(text)),
+			Email: []byte(text), ASCII: ascii.Is([]byte(text)),
 			Refusal: Refusal{addressTooLong, addressMax, len(text) - addressMax},
 		}, facts, c.name)
 		json, _ := AppendJSON(nil, &facts, false)

@@ -1,41 +1,16 @@
 package core
 
-import "unicode/utf8"
-
-// isASCII reports whether the part holds nothing else.
-func (t *runes) isASCII() bool {
-	for _, r := range t.all() {
-		if r >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-// appendTo appends the part in UTF-8.
-func (t *runes) appendTo(dst []byte) []byte {
-	for _, r := range t.all() {
-		dst = utf8.AppendRune(dst, r)
-	}
-	return dst
-}
+import "github.com/addrspec/addrspec/core/internal/ascii"
 
 // normalizeContent puts the content of the local part into lower case and NFC.
 // ASCII alone is in NFC already.
 func (a *address) normalizeContent() {
 	content := a.content()
-	if isASCII(content) {
-		a.plainLocal = appendLower(a.plainText[:0], content)
+	if ascii.Is(content) {
+		a.plainLocal = ascii.AppendLower(a.plainText[:0], content)
 		return
 	}
-	a.work.reset()
-	for i := 0; i < len(content); {
-		r, size := utf8.DecodeRune(content[i:])
-		a.work.addDecomposed(r, lowerCase)
-		i += size
-	}
-	a.work.compose()
-	a.plainLocal = a.work.appendTo(a.plainText[:0])
+	a.plainLocal = a.names.AppendLowerNFC(a.plainText[:0], content)
 }
 
 // content returns what the local part says: a quoted string without its

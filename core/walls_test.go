@@ -33,6 +33,18 @@ func TestListsKnowNobody(t *testing.T) {
 	}
 }
 
+// TestIDNAImportsNothingOfCore: of this module it may import helpers on bytes
+// alone, so that core depends on it and never the reverse.
+func TestIDNAImportsNothingOfCore(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "github.com/addrspec/addrspec/core/idna").Output()
+	require.NoError(t, err)
+	for _, dep := range strings.Fields(string(out)) {
+		if room, ours := strings.CutPrefix(dep, "github.com/addrspec/addrspec/"); ours {
+			require.Contains(t, []string{"core/idna", "core/internal/ascii"}, room)
+		}
+	}
+}
+
 func TestWallsHold(t *testing.T) {
 	for _, room := range []string{"core", "lists"} {
 		out, err := exec.Command("go", "list", "-deps", "github.com/addrspec/addrspec/"+room).Output()

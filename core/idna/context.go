@@ -1,4 +1,4 @@
-package core
+package idna
 
 // The joiners, which are invisible but change how their neighbours look.
 const (
@@ -6,7 +6,8 @@ const (
 	joiner    = 0x200D // ZERO WIDTH JOINER
 )
 
-func isJoiner(r rune) bool { return r == nonJoiner || r == joiner }
+// IsJoiner reports whether r is one of the joiners U+200C and U+200D.
+func IsJoiner(r rune) bool { return r == nonJoiner || r == joiner }
 
 // contextAllows applies the contextual rule of the character at i of label
 // (RFC 5892 appendix A).

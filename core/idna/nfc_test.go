@@ -1,4 +1,4 @@
-package core
+package idna
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/addrspec/addrspec/core/internal/idnatest"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/idna"
 	"golang.org/x/text/unicode/norm"
@@ -14,16 +15,8 @@ import (
 // The tables of core are held to the packages that they spare the module:
 // x/text/unicode/norm and x/net/idna, of the same version of Unicode.
 
-func scalars(f func(r rune)) {
-	for r := rune(0); r <= unicode.MaxRune; r++ {
-		if utf8.ValidRune(r) {
-			f(r)
-		}
-	}
-}
-
 func TestTablesAreOfTheOraclesVersion(t *testing.T) {
-	require.Equal(t, unicode.Version, unicodeVersion, "run go generate ./core")
+	require.Equal(t, unicode.Version, unicodeVersion, "run go generate ./core/idna")
 	require.Equal(t, norm.Version, unicodeVersion)
 	require.Equal(t, idna.UnicodeVersion, unicodeVersion)
 }
@@ -39,7 +32,7 @@ func composedOf(s string, lowered bool) string {
 }
 
 func TestNFCOfEveryCharacter(t *testing.T) {
-	scalars(func(r rune) {
+	idnatest.Scalars(func(r rune) {
 		if got, want := composedOf(string(r), keepCase), norm.NFC.String(string(r)); got != want {
 			t.Errorf("%U: %+q, want %+q", r, got, want)
 		}
@@ -53,7 +46,7 @@ func lowerNFC(s string) string {
 }
 
 func TestLowerCaseOfEveryCharacter(t *testing.T) {
-	scalars(func(r rune) {
+	idnatest.Scalars(func(r rune) {
 		got := composedOf(string(r), lowerCase)
 		if want := lowerNFC(string(r)); got != want {
 			t.Errorf("%U: %+q, want %+q", r, got, want)
@@ -73,7 +66,7 @@ func FuzzNFC(f *testing.F) {
 	f.Add("\u0958\uFB2C\U0001D15E")                                                   // composition exclusions
 	f.Add("\u0B47\u0300\u0B3E")                                                       // a mark that composes with a starter
 	f.Fuzz(func(t *testing.T, s string) {
-		if !utf8.ValidString(s) || len(s) > domainMax {
+		if !utf8.ValidString(s) || len(s) > 253 {
 			return
 		}
 		require.Equal(t, norm.NFC.String(s), composedOf(s, keepCase), "%+q", s)
@@ -85,17 +78,17 @@ func FuzzNFC(f *testing.F) {
 // they map and decompose to.
 func TestRunesNeverOverflow(t *testing.T) {
 	var one runes
-	scalars(func(r rune) {
+	idnatest.Scalars(func(r rune) {
 		for _, c := range []struct {
 			limit int
 			add   func(*runes)
 		}{
-			{domainMax, func(t *runes) { t.addMapped(r) }},
-			{localPartMax, func(t *runes) { t.addDecomposed(r, lowerCase) }},
+			{253, func(t *runes) { t.addMapped(r) }},
+			{64, func(t *runes) { t.addDecomposed(r, lowerCase) }},
 		} {
 			one.reset()
-			if c.add(&one); c.limit/utf8.RuneLen(r)*one.length > runesMax {
-				t.Errorf("%U becomes %d characters", r, one.length)
+			if c.add(&one); c.limit/utf8.RuneLen(r)*len(one.text) > runesMax {
+				t.Errorf("%U becomes %d characters", r, len(one.text))
 			}
 		}
 	})

@@ -1,4 +1,4 @@
-package core
+package idna
 
 // Hangul syllables follow a rule (Unicode section 3.12).
 const (

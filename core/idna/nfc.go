@@ -1,27 +1,56 @@
-package core
+package idna
+
+import (
+	"sort"
+	"unicode/utf8"
+)
 
 // Unicode Normalization Form C (UAX #15), over a fixed stretch of characters.
 
-// runesMax bounds the characters of one part under way. A label or local part
-// that fits its limit never has more: NFC takes at most four characters
-// together into one.
+// runesMax bounds the characters of a label of 253 bytes or a local part of 64:
+// no character decomposes or maps into more.
 const runesMax = 512
 
-// runes is a part being normalized.
+// runes is a label or local part being normalized. It begins in array; append
+// moves longer text to the heap.
 type runes struct {
-	text   [runesMax]rune
-	length int
+	text  []rune
+	array [runesMax]rune
 }
 
-func (t *runes) all() []rune { return t.text[:t.length] }
+func (t *runes) reset() { t.text = t.array[:0] }
 
-func (t *runes) reset() { t.length = 0 }
+func (t *runes) add(r rune) { t.text = append(t.text, r) }
 
-func (t *runes) add(r rune) {
-	if t.length < runesMax { // always so, as a test shows for every character
-		t.text[t.length] = r
-		t.length++
+// isASCII reports whether every character is ASCII.
+func (t *runes) isASCII() bool {
+	for _, r := range t.text {
+		if r >= utf8.RuneSelf {
+			return false
+		}
 	}
+	return true
+}
+
+// appendTo appends the characters to dst in UTF-8.
+func (t *runes) appendTo(dst []byte) []byte {
+	for _, r := range t.text {
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}
+
+// AppendLowerNFC appends s, in lower case and NFC, to dst: the simple lower
+// case of each character of the canonical decomposition. dst may overlap s.
+func (c *Converter) AppendLowerNFC(dst, s []byte) []byte {
+	c.text.reset()
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRune(s[i:])
+		c.text.addDecomposed(r, lowerCase)
+		i += size
+	}
+	c.text.compose()
+	return c.text.appendTo(dst)
 }
 
 // decomposition takes composed apart into first and second, 0 for none.
@@ -57,7 +86,7 @@ func (t *runes) addDecomposed(r rune, lowered bool) {
 // order moves the last character before those of a higher combining class
 // (Unicode section 3.11, canonical ordering).
 func (t *runes) order() {
-	s := t.all()
+	s := t.text
 	i := len(s) - 1
 	class := propertiesOf(s[i]).class()
 	if class == 0 {
@@ -70,7 +99,7 @@ func (t *runes) order() {
 
 // compose composes what canonical composition takes together.
 func (t *runes) compose() {
-	s := t.all()
+	s := t.text
 	starter, length := -1, 0 // the last starter, and how much is done
 	for _, r := range s {
 		class := propertiesOf(r).class()
@@ -87,7 +116,7 @@ func (t *runes) compose() {
 		s[length] = r
 		length++
 	}
-	t.length = length
+	t.text = s[:length]
 }
 
 // decompositionOf returns the decomposition of r by one step, or nil.
@@ -95,16 +124,9 @@ func decompositionOf(r rune) *decomposition {
 	if r < decompositions[0].composed {
 		return nil
 	}
-	low, high := 0, len(decompositions)
-	for low < high {
-		if middle := (low + high) / 2; decompositions[middle].composed < r {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if low < len(decompositions) && decompositions[low].composed == r {
-		return &decompositions[low]
+	i := sort.Search(len(decompositions), func(i int) bool { return decompositions[i].composed >= r })
+	if i < len(decompositions) && decompositions[i].composed == r {
+		return &decompositions[i]
 	}
 	return nil
 }
@@ -114,17 +136,12 @@ func composed(first, second rune) rune {
 	if r := composedHangul(first, second); r != 0 {
 		return r
 	}
-	low, high := 0, len(compositions)
-	for low < high {
-		middle := (low + high) / 2
-		if d := &decompositions[compositions[middle]]; d.first < first || d.first == first && d.second < second {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if low < len(compositions) {
-		if d := &decompositions[compositions[low]]; d.first == first && d.second == second {
+	i := sort.Search(len(compositions), func(i int) bool {
+		d := &decompositions[compositions[i]]
+		return d.first > first || d.first == first && d.second >= second
+	})
+	if i < len(compositions) {
+		if d := &decompositions[compositions[i]]; d.first == first && d.second == second {
 			return d.composed
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The layout of a record. core/unicode.go reads the same bits.
+// The layout of a record. core/idna/properties.go reads the same bits.
 const (
 	statusShift  = 0 // 3 bits
 	bidiShift    = 3 // 3 bits
@@ -55,7 +55,7 @@ func writeProperties(b *bytes.Buffer) {
 			n, ok := numbers[p]
 			if !ok {
 				if len(records) == 256 {
-					log.Fatal("unitables: more than 256 records")
+					log.Fatal("gentables: more than 256 records")
 				}
 				n = byte(len(records))
 				records, numbers[p] = append(records, p), n

@@ -1,4 +1,4 @@
-package core
+package idna
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-package core
+package idna
 
 // keepsBidiRule applies the six conditions of RFC 5893 section 2 to a label
 // with characters written from right to left; RFC 5891 section 4.2.3.4 asks it

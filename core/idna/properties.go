@@ -1,9 +1,15 @@
-package core
+package idna
 
-//go:generate go run ./unitables unicode_tables.go
+import (
+	"sort"
+
+	"github.com/addrspec/addrspec/core/internal/ascii"
+)
+
+//go:generate go run ./gentables tables.go
 
 // properties are what the checks need to know of one character, as
-// core/unitables packs it.
+// core/idna/gentables packs it.
 type properties uint32
 
 // status is the standing of a character in a domain label: its mapping by
@@ -65,23 +71,22 @@ func propertiesOf(r rune) properties {
 	return propertyRecords[propertyBlocks[place<<6|int(r&63)]]
 }
 
+// IsMark reports whether r is a combining mark (general category M).
+func IsMark(r rune) bool { return propertiesOf(r).isMark() }
+
+// IsDot reports whether UTS #46 maps r, which is not ASCII, to a full stop.
+func IsDot(r rune) bool { return r == 0x3002 || r == 0xFF0E || r == 0xFF61 }
+
 // runeRange maps first, first+step, ... last to themselves plus delta.
 type runeRange struct{ first, last, step, delta rune }
 
 // mapRune maps r by ranges, which are in order.
 func mapRune(ranges []runeRange, r rune) rune {
-	low, high := 0, len(ranges)
-	for low < high {
-		if middle := (low + high) / 2; ranges[middle].last < r {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if low == len(ranges) {
+	i := sort.Search(len(ranges), func(i int) bool { return ranges[i].last >= r })
+	if i == len(ranges) {
 		return r
 	}
-	if found := &ranges[low]; found.first <= r && (r-found.first)%found.step == 0 {
+	if found := &ranges[i]; found.first <= r && (r-found.first)%found.step == 0 {
 		return r + found.delta
 	}
 	return r
@@ -90,7 +95,7 @@ func mapRune(ranges []runeRange, r rune) rune {
 // lowerRune is the simple lower-case mapping of r.
 func lowerRune(r rune) rune {
 	if r < 0x80 {
-		return rune(lower(byte(r)))
+		return rune(ascii.Lower(byte(r)))
 	}
 	return mapRune(lowerRanges[:], r)
 }
@@ -104,16 +109,9 @@ type runeString struct {
 // mappedString returns the characters that UTS #46 maps r to; empty when they
 // are one alone.
 func mappedString(r rune) string {
-	low, high := 0, len(mappedStrings)
-	for low < high {
-		if middle := (low + high) / 2; mappedStrings[middle].from < r {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if low < len(mappedStrings) && mappedStrings[low].from == r {
-		return mappedStrings[low].to
+	i := sort.Search(len(mappedStrings), func(i int) bool { return mappedStrings[i].from >= r })
+	if i < len(mappedStrings) && mappedStrings[i].from == r {
+		return mappedStrings[i].to
 	}
 	return ""
 }

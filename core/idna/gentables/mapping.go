@@ -132,7 +132,7 @@ func firstOf(s string) rune {
 		}
 	})
 	if found < 0 {
-		panic(fmt.Sprintf("unitables: nothing decomposes into %+q", s))
+		panic(fmt.Sprintf("gentables: nothing decomposes into %+q", s))
 	}
 	return found
 }

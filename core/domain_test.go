@@ -1,0 +1,117 @@
+package core
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/addrspec/addrspec/core/internal/ascii"
+	"github.com/addrspec/addrspec/core/internal/idnatest"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/idna"
+)
+
+func TestEveryCharacterAsALabel(t *testing.T) {
+	a := new(address)
+	idnatest.Scalars(func(r rune) { agree(t, a, string(r)+".example") })
+}
+
+// FuzzDomain holds the domain to the oracle: same verdict, same A-labels.
+func FuzzDomain(f *testing.F) {
+	f.Add("B\u00FCcher.example")                    // mapped and encoded
+	f.Add("xn--bcher-kva.XN--P1AI")                 // A-labels
+	f.Add("xn--mgba3gch31f060k.com")                // an A-label with a joiner in its context
+	f.Add("\u0915\u094D\u200D.\u0628\u200C\u0628")  // U-labels with joiners
+	f.Add("\u05D0\u05D1.1\u0661\u06F1")             // right to left, digits of several kinds
+	f.Add("a\u3002\uFF42\uFF0Ec\uFF61d")            // dots that are mapped
+	f.Add("fa\u00DF.\u03C3\u03C2.l\u00B7l")         // deviations, context
+	f.Add("\u30FB\u30AB.\u05F3\u05D0.\u0375\u03B1") // context rules kept and broken
+	f.Add("xn--a.xn---.xn--0.xn--99999999")         // broken A-labels
+	f.Add("a\u0301.\u0301a.-\u00E9.ab--\u00E9")     // marks and hyphens
+	a := new(address)
+	f.Fuzz(func(t *testing.T, domain string) { agree(t, a, domain) })
+}
+
+// agree fails where a's verdict or A-labels differ from the oracle's.
+func agree(t *testing.T, a *address, domain string) {
+	if len(domain) == 0 || domain[0] == '[' || strings.ContainsAny(domain, " \t\r\n(") {
+		return // literals and CFWS are none of the oracle's business
+	}
+	refusal := a.parseAny([]byte("x@" + domain))
+	switch {
+	case refusal.Reason == Accepted:
+		idnatest.RequireValid(t, domain, string(a.host))
+	case !refusesMore(refusal.Reason):
+		idnatest.RequireRefused(t, domain, refusal.Reason.Code())
+	}
+}
+
+// refusesMore reports whether why is no business of IDNA: dots, lengths and
+// LDH (the oracle's profile leaves them to others), hidden characters.
+func refusesMore(why Reason) bool {
+	switch why {
+	case domainStartsWithDot, domainEndsWithDot, domainTwoDots, labelTooLong, domainTooLong, addressTooLong,
+		labelStartsWithHyphen, labelEndsWithHyphen, labelHyphens,
+		invisibleCharacter, bidiControl, controlCharacter, domainSpace:
+		return true
+	}
+	return false
+}
+
+// FuzzLabelForms holds U-labels and A-labels to one verdict and one host name.
+func FuzzLabelForms(f *testing.F) {
+	for _, domain := range []string{"b\u00FCcher.example", "xn--mgba3gch31f060k.com", "\u0646\u0627\u0645\u0647\u200C\u0627\u06CC.com",
+		"\u0915\u094D\u200D\u0937", "\u0628\u200Ca", "xn--a-0mc790o", "xn--1ug.xn--0ug", "\u0DC1\u0DCA\u200D\u0DBB\u0DD3.lk",
+		"\u0628\u200C\u064E\u0628.x", "STRA\u1E9EE\u3002\uFF45x", "xn--l-0ea.xn--ll-0ea"} {
+		f.Add(domain)
+	}
+	f.Fuzz(func(t *testing.T, domain string) { requireOneVerdict(t, domain) })
+}
+
+// requireOneVerdict asks that each form of domain is valid if the other is.
+func requireOneVerdict(t *testing.T, domain string) {
+	if strings.ContainsAny(domain, "[( \t\r\n@") {
+		return // not a name alone
+	}
+	host, ok := hostOf(domain)
+	if ok {
+		again, ok := hostOf(host)
+		require.True(t, ok, "%+q is valid, %s is not", domain, host)
+		require.Equal(t, host, again)
+	}
+	unicode, err := idna.Punycode.ToUnicode(strings.ToLower(domain)) // decodes, and checks nothing
+	if err != nil || unicode == domain {
+		return
+	}
+	if other, valid := hostOf(unicode); valid && ascii.Is([]byte(domain)) {
+		require.Equal(t, other == strings.ToLower(domain), ok, "%s is valid: %t; %+q is %s", domain, ok, unicode, other)
+	} else if ok {
+		require.True(t, valid || len(unicode) > domainMax, "%+q is valid, %+q is not", domain, unicode)
+	}
+}
+
+// hostOf returns the A-label form of domain, if it is valid.
+func hostOf(domain string) (string, bool) {
+	a := new(address)
+	if len(domain) > domainMax {
+		return "", false
+	}
+	refusal := a.parse([]byte("x@" + domain))
+	return string(a.host), refusal.Reason == Accepted || refusal.Reason == addressTooLong && len(a.host) > 0
+}
+
+// TestJoinersStayWhereTheyAre: every form of an address keeps them, the forms
+// are stable, and the facts are those of the A-label form.
+func TestJoinersStayWhereTheyAre(t *testing.T) {
+	const name = "\u0DC1\u0DCA\u200D\u0DBB\u0DD3"
+	var a, b address
+	require.Equal(t, Refusal{}, a.parse([]byte("Jane+News@"+name+".LK")))
+	require.Equal(t, name+".lk", string(a.domain))
+	require.Equal(t, "jane+news@"+name+".lk", string(a.normalized))
+	require.Equal(t, Refusal{}, b.parse([]byte("jane@xn--10cl1a0b660p.lk")))
+	require.Equal(t, string(b.host), string(a.host))
+	require.Equal(t, Refusal{}, b.parse(a.normalized))
+	require.Equal(t, string(a.normalized), string(b.normalized))
+	without := strings.ReplaceAll(name, "\u200D", "")
+	require.Equal(t, Refusal{}, b.parse([]byte("jane@"+without+".lk")))
+	require.NotEqual(t, string(b.host), string(a.host), "another name")
+}

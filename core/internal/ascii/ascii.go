@@ -1,0 +1,74 @@
+// Package ascii has functions on ASCII bytes, one at a time or eight at once.
+package ascii
+
+// Lower returns c in lower case, ASCII letters only.
+func Lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// Words hold eight bytes, to compare them at once. A constant multiplied by
+// ones is in each of them.
+const (
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
+)
+
+// Word returns the first eight bytes of s, which the compiler reads at once.
+func Word(s []byte) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// IsWord reports whether each byte of w is ASCII.
+func IsWord(w uint64) bool { return w&highs == 0 }
+
+// HasLess reports whether a byte of w, all of which are ASCII, is below c.
+func HasLess(w uint64, c byte) bool { return (w-ones*uint64(c))&^w&highs != 0 }
+
+// HasByte reports whether a byte of w is c.
+func HasByte(w uint64, c byte) bool {
+	w ^= ones * uint64(c)
+	return (w-ones)&^w&highs != 0
+}
+
+// Is reports whether every byte of s is ASCII.
+func Is(s []byte) bool {
+	for ; len(s) >= 8; s = s[8:] {
+		if !IsWord(Word(s)) {
+			return false
+		}
+	}
+	for _, c := range s {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// AppendLower appends s in lower case, ASCII letters only. dst may begin where
+// s does.
+func AppendLower(dst, s []byte) []byte {
+	for _, c := range s {
+		dst = append(dst, Lower(c))
+	}
+	return dst
+}
+
+// HasPrefixFold reports whether s begins with prefix, which is in lower case,
+// in any case.
+func HasPrefixFold(s []byte, prefix string) bool {
+	if len(s) < len(prefix) {
+		return false
+	}
+	for i := range len(prefix) {
+		if Lower(s[i]) != prefix[i] {
+			return false
+		}
+	}
+	return true
+}
