@@ -6,19 +6,21 @@ type Reason uint8
 // Refusal is why an address is not valid, and where.
 type Refusal struct {
 	Reason Reason
-	Offset int // of the offending octet in the address as given; its length where something is missing at the end
-	Excess int // by how many octets a limit is passed, where the reason is a limit
+	Offset int // of the offending byte in the input; the input's length if the end lacks something
+	Excess int // bytes over the limit, if the reason is a limit
 }
 
-// Code is the reason's stable name, such as "local_part_too_long"; empty when accepted.
+// Code returns the reason's stable name, such as "local_part_too_long". It is
+// empty for Accepted.
 func (r Reason) Code() string { return catalogue[r].code }
 
-// Section is the norm the reason rests on, such as "RFC 5321 section 4.5.3.1.1".
+// Section returns the section of the standard that the reason rests on, such as
+// "RFC 5321 section 4.5.3.1.1".
 func (r Reason) Section() string { return catalogue[r].section }
 
-// AppendSentence appends a sentence for people, without a full stop, that says
-// what is wrong and how to mend it. email is the address that was refused. It
-// never repeats control characters.
+// AppendSentence appends a sentence, without a full stop, that explains the
+// refusal and how to correct email, the refused address. It never contains
+// control characters.
 func (r Refusal) AppendSentence(dst, email []byte) []byte {
 	sentence := catalogue[r.Reason].sentence
 	for i := range len(sentence) {
@@ -26,7 +28,7 @@ func (r Refusal) AppendSentence(dst, email []byte) []byte {
 		case '~':
 			dst = appendCharacter(dst, email[min(r.Offset, len(email)):])
 		case '#':
-			dst = appendOctets(dst, r.Excess)
+			dst = appendBytes(dst, r.Excess)
 		default:
 			dst = append(dst, sentence[i])
 		}
@@ -34,13 +36,13 @@ func (r Refusal) AppendSentence(dst, email []byte) []byte {
 	return dst
 }
 
-// appendOctets appends n, which is positive, with its noun.
-func appendOctets(dst []byte, n int) []byte {
+// appendBytes appends "1 byte" or "n bytes" for a positive n.
+func appendBytes(dst []byte, n int) []byte {
 	dst = appendDecimal(dst, n)
 	if n == 1 {
-		return append(dst, " octet"...)
+		return append(dst, " byte"...)
 	}
-	return append(dst, " octets"...)
+	return append(dst, " bytes"...)
 }
 
 func appendDecimal(dst []byte, n int) []byte {
@@ -50,7 +52,7 @@ func appendDecimal(dst []byte, n int) []byte {
 	return append(dst, '0'+byte(n%10))
 }
 
-// The reasons, in the order of the catalogue.
+// The reasons, listed as in the catalogue.
 const (
 	Accepted Reason = iota
 
@@ -116,8 +118,8 @@ const (
 	malformedUTF8
 )
 
-// entry is what every surface says about a reason. In the sentence ~ stands
-// for the character at the offset and # for the octets over a limit.
+// entry describes a reason. AppendSentence replaces ~ in the sentence by the
+// character at the offset and # by the number of bytes over the limit.
 type entry struct{ code, section, sentence string }
 
 const (
@@ -132,32 +134,32 @@ const (
 var catalogue = [...]entry{
 	empty:            {"empty", addrSpecSection, "the address is empty; write it as name@domain"},
 	noAt:             {"no_at", addrSpecSection, "the address has no @; write it as name@domain"},
-	atLookalike:      {"at_lookalike", addrSpecSection, "~ stands where the @ should be; write a plain @"},
+	atLookalike:      {"at_lookalike", addrSpecSection, "the address has ~ in place of the @; write a plain @"},
 	secondAt:         {"second_at", addrSpecSection, "the address has a second @; keep one, or put the local part in double quotes"},
-	angleBracket:     {"angle_bracket", addrSpecSection, "the address has ~; give what stands between the angle brackets alone, without a name"},
+	angleBracket:     {"angle_bracket", addrSpecSection, "the address has ~; give only the address between the angle brackets, without a name"},
 	mailtoPrefix:     {"mailto_prefix", addrSpecSection, "the address begins with mailto:; leave that out"},
 	severalAddresses: {"several_addresses", addrSpecSection, "the domain has ~ after it; give one address at a time"},
 
-	localPartMissing:       {"local_part_missing", addrSpecSection, "nothing stands before the @; put the local part there"},
+	localPartMissing:       {"local_part_missing", addrSpecSection, "the local part is missing; put it before the @"},
 	localPartStartsWithDot: {"local_part_starts_with_dot", atomSection, "the local part starts with a dot; remove it"},
 	localPartEndsWithDot:   {"local_part_ends_with_dot", atomSection, "the local part ends with a dot; remove it"},
 	localPartTwoDots:       {"local_part_two_dots", atomSection, "the local part has two dots in a row; remove one"},
 	localPartSpace:         {"local_part_space", atomSection, "the local part has ~ inside; remove it, or put the local part in double quotes"},
-	localPartComment:       {"local_part_comment", "RFC 5322 section 4.4", "a comment stands inside the local part; move it to the start or the end of it"},
+	localPartComment:       {"local_part_comment", "RFC 5322 section 4.4", "the local part has a comment inside; move it to the start or the end"},
 	localPartCharacter:     {"local_part_character", atomSection, "the local part has ~ outside quotes; remove it, or put the local part in double quotes"},
 	localPartTooLong:       {"local_part_too_long", "RFC 5321 section 4.5.3.1.1", "the local part is # too long; at most 64 fit"},
 	quotedStringUnclosed:   {"quoted_string_unclosed", quotedSection, "the double quote that opens here is never closed; close it before the @"},
 	textAfterQuotedString:  {"text_after_quoted_string", quotedSection, "~ follows the closing double quote; put the whole local part between one pair of quotes"},
 	partlyQuoted:           {"partly_quoted", "RFC 5322 section 4.4", "only a piece of the local part is quoted; put the whole of it between one pair of double quotes"},
-	quoteInside:            {"quote_inside", atomSection, "a double quote stands inside the local part; remove it, or put the whole local part in double quotes"},
-	quotedControl:          {"quoted_control", "RFC 5322 section 3.2.1", "a backslash stands before ~; only printable characters, spaces and tabs can be escaped"},
+	quoteInside:            {"quote_inside", atomSection, "the local part has a double quote inside; remove it, or put the whole local part in double quotes"},
+	quotedControl:          {"quoted_control", "RFC 5322 section 3.2.1", "a backslash escapes ~; only printable characters, spaces and tabs can be escaped"},
 
-	domainMissing:         {"domain_missing", addrSpecSection, "nothing stands after the @; put the domain there"},
+	domainMissing:         {"domain_missing", addrSpecSection, "the domain is missing; put it after the @"},
 	domainStartsWithDot:   {"domain_starts_with_dot", hostSection, "the domain starts with a dot; remove it"},
 	domainEndsWithDot:     {"domain_ends_with_dot", hostSection, "the domain ends with a dot; remove it"},
 	domainTwoDots:         {"domain_two_dots", hostSection, "the domain has two dots in a row; remove one"},
 	domainSpace:           {"domain_space", "RFC 5322 section 4.4", "the domain has ~ inside; remove it"},
-	domainComment:         {"domain_comment", "RFC 5322 section 4.4", "a comment stands inside the domain; move it to the start or the end of it"},
+	domainComment:         {"domain_comment", "RFC 5322 section 4.4", "the domain has a comment inside; move it to the start or the end"},
 	domainCharacter:       {"domain_character", hostSection, "the domain has ~; use letters, digits, hyphens and dots alone"},
 	domainTooLong:         {"domain_too_long", "RFC 1035 section 2.3.4", "the domain is # too long; at most 253 fit"},
 	labelTooLong:          {"label_too_long", "RFC 1035 section 2.3.4", "a part of the domain between dots is # too long; at most 63 fit"},
@@ -171,18 +173,18 @@ var catalogue = [...]entry{
 
 	literalUnclosed:  {"literal_unclosed", addrSpecSection, "the bracket that opens here is never closed; end the address literal with ]"},
 	literalCharacter: {"literal_character", addrSpecSection, "the address literal has ~; write it as [192.0.2.1] or [IPv6:2001:db8::1]"},
-	literalUnknown:   {"literal_unknown", literalSection, "the brackets hold no address; write it as [192.0.2.1] or [IPv6:2001:db8::1]"},
+	literalUnknown:   {"literal_unknown", literalSection, "the brackets contain no IP address; write it as [192.0.2.1] or [IPv6:2001:db8::1]"},
 	literalIPv4:      {"literal_ipv4", literalSection, "the IPv4 address in brackets is malformed; write four numbers from 0 to 255 with dots between"},
 	literalIPv6:      {"literal_ipv6", literalSection, "the IPv6 address in brackets is malformed; write eight groups of up to four hexadecimal digits with colons between, or :: for groups of zeros"},
 	literalIPv6Tag:   {"literal_ipv6_tag", literalSection, "the IPv6 address in brackets lacks its tag; write it as [IPv6:2001:db8::1]"},
 	textAfterLiteral: {"text_after_literal", addrSpecSection, "~ follows the address literal; end the address with the closing bracket"},
 
 	commentUnclosed: {"comment_unclosed", cfwsSection, "the comment that opens here is never closed; close its parenthesis"},
-	commentUnopened: {"comment_unopened", cfwsSection, "a closing parenthesis stands without an opening one; remove it"},
-	bareCR:          {"bare_cr", "RFC 5322 section 2.2", "a carriage return stands without a line feed; remove it"},
-	bareLF:          {"bare_lf", "RFC 5322 section 2.2", "a line feed stands without a carriage return; remove it"},
-	lineBreakAlone:  {"line_break", cfwsSection, "a line break stands without white space after it; remove it"},
-	secondFold:      {"second_fold", "RFC 5322 section 4.2", "a run of white space holds two line breaks; keep one at most"},
+	commentUnopened: {"comment_unopened", cfwsSection, "a closing parenthesis has no opening one; remove it"},
+	bareCR:          {"bare_cr", "RFC 5322 section 2.2", "a carriage return has no line feed after it; remove it"},
+	bareLF:          {"bare_lf", "RFC 5322 section 2.2", "a line feed has no carriage return before it; remove it"},
+	lineBreakAlone:  {"line_break", cfwsSection, "a line break has no white space after it; remove it"},
+	secondFold:      {"second_fold", "RFC 5322 section 4.2", "a run of white space has two line breaks; keep one at most"},
 
 	addressTooLong:     {"address_too_long", "RFC 5321 section 4.5.3.1.3", "the address is # too long; at most 254 fit"},
 	normalizedTooLong:  {"normalized_too_long", "RFC 5321 section 4.5.3.1", "the address is # too long once in lower case and Unicode NFC; shorten it"},

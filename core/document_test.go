@@ -12,7 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table of reasons in FORMAT.md")
 
-// TestDocumentListsEveryReason keeps FORMAT.md in step with the catalogue.
+// TestDocumentListsEveryReason compares the table in FORMAT.md with the
+// catalogue.
 func TestDocumentListsEveryReason(t *testing.T) {
 	const head = "| code | section | sentence |\n|---|---|---|\n"
 	table := head

@@ -11,8 +11,8 @@ import (
 )
 
 // vector is one line of testdata/addresses.jsonl: an address and either its
-// forms or why it is refused. The file is for every implementation; its lines
-// were written from the RFCs that they name.
+// forms or its refusal. The lines were written from the RFCs that they cite; other
+// implementations can use the file too.
 type vector struct {
 	Email string `json:"email"`
 	About string `json:"about"`
@@ -20,10 +20,10 @@ type vector struct {
 	Normalized string `json:"normalized"`
 	LocalPart  string `json:"local_part"`
 	Domain     string `json:"domain"`
-	Host       string `json:"host"` // to ask MX records of
+	Host       string `json:"host"` // the name to look up
 
 	Reason string `json:"reason"`
-	Offset int    `json:"offset"` // in octets
+	Offset int    `json:"offset"` // in bytes
 	Excess int    `json:"excess"`
 }
 
@@ -56,16 +56,17 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestEveryReasonHasAVector keeps the catalogue and the vectors complete.
+// TestEveryReasonHasAVector checks that the catalogue and the vectors are
+// complete.
 func TestEveryReasonHasAVector(t *testing.T) {
-	seen := map[string]bool{"malformed_utf8": true} // no JSON text holds it; see TestMalformedUTF8
+	seen := map[string]bool{"malformed_utf8": true} // JSON cannot contain it; see TestMalformedUTF8
 	for _, v := range vectors(t) {
 		seen[v.Reason] = true
 	}
 	for r := Accepted + 1; int(r) < len(catalogue); r++ {
 		require.NotEmpty(t, r.Section(), r.Code())
 		require.NotEmpty(t, catalogue[r].sentence, r.Code())
-		require.True(t, seen[r.Code()], "no vector is refused as %s", r.Code())
+		require.True(t, seen[r.Code()], "no vector has the reason %s", r.Code())
 	}
 }
 
@@ -75,18 +76,18 @@ func TestMalformedUTF8(t *testing.T) {
 		offset int
 		about  string
 	}{
-		{"\xff@example.com", 0, "never in UTF-8"},
-		{"jane\x80@example.com", 4, "a continuation alone"},
-		{"jan\xc3@example.com", 3, "cut short by the @"},
-		{"jane@example.com\xe2\x82", 16, "cut short by the end"},
-		{"\xc0\xaf@example.com", 0, "two octets for an ASCII character"},
-		{"\xe0\x80\xaf@example.com", 0, "three octets for an ASCII character"},
+		{"\xff@example.com", 0, "a byte that UTF-8 never uses"},
+		{"jane\x80@example.com", 4, "a lone continuation byte"},
+		{"jan\xc3@example.com", 3, "truncated before the @"},
+		{"jane@example.com\xe2\x82", 16, "truncated at the end"},
+		{"\xc0\xaf@example.com", 0, "two bytes for an ASCII character"},
+		{"\xe0\x80\xaf@example.com", 0, "three bytes for an ASCII character"},
 		{"\xed\xa0\x80@example.com", 0, "a surrogate"},
 		{"\xf4\x90\x80\x80@example.com", 0, "beyond U+10FFFF"},
 		{"\"j\xff\"@example.com", 2, "in a quoted string"},
 		{"\"\\\xff\"@example.com", 2, "in a quoted-pair"},
-		{"\"\\\x80\"@example.com", 2, "a continuation alone in a quoted-pair"},
-		{"\"\x80\"@example.com", 1, "a continuation alone in a quoted string"},
+		{"\"\\\x80\"@example.com", 2, "a lone continuation byte in a quoted-pair"},
+		{"\"\x80\"@example.com", 1, "a lone continuation byte in a quoted string"},
 		{"(\xff)jane@example.com", 1, "in a comment"},
 		{"jane@exam\xffple.com", 9, "in a domain"},
 		{"jane@[\xff]", 6, "in an address literal"},
@@ -96,9 +97,9 @@ func TestMalformedUTF8(t *testing.T) {
 	}
 }
 
-// TestNothingDisturbsTheSentence: what a sentence says of any octet, and of
-// any character, holds no control and nothing invisible.
-func TestNothingDisturbsTheSentence(t *testing.T) {
+// TestSentenceHasNoHiddenCharacters puts every byte and hidden character at every
+// position: no sentence may repeat one that is hidden.
+func TestSentenceHasNoHiddenCharacters(t *testing.T) {
 	check := func(email string) {
 		r := new(address).parse([]byte(email))
 		require.NotEqual(t, Accepted, r.Reason)
@@ -123,12 +124,12 @@ func TestSentences(t *testing.T) {
 		"jane\x00@example.com":       "the address has the control character U+0000 null; remove it",
 		"jane\u009f@example.com":     "the address has the control character U+009F; remove it",
 		"jane@exam\u2013ple.com":     "the domain has \"\u2013\" (U+2013); use letters, digits, hyphens and dots alone",
-		"jane\"doe\"@example.com":    "a double quote stands inside the local part; remove it, or put the whole local part in double quotes",
+		"jane\"doe\"@example.com":    "the local part has a double quote inside; remove it, or put the whole local part in double quotes",
 		"\xffjane@example.com":       "the address has byte 0xFF, which is not well-formed UTF-8; encode the address in UTF-8",
 		"jane@example.com,":          "the domain has \",\" after it; give one address at a time",
 		"\U000e0041jane@example.com": "the address has the invisible character U+E0041 tag character; remove it",
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa@example.com":       "the local part is 1 octet too long; at most 64 fit",
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa@example": "the local part is 11 octets too long; at most 64 fit",
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa@example.com":       "the local part is 1 byte too long; at most 64 fit",
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa@example": "the local part is 11 bytes too long; at most 64 fit",
 	} {
 		r := new(address).parse([]byte(email))
 		require.Equal(t, sentence, string(r.AppendSentence(nil, []byte(email))))
