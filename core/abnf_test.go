@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// A small engine for ABNF (RFC 5234). It reads rules, finds every place where
-// a rule can end, and makes up texts that a rule derives. It is slow, general
-// and knows nothing of email.
+// A small engine for ABNF (RFC 5234). It parses rules, matches texts against a
+// rule and generates texts that a rule derives. It is slow, general and
+// independent of email, so it shares no code with the parser that it tests.
 
-// node is a piece of a grammar: a sequence, a choice, a repetition, the name
+// node is an element of a grammar: a sequence, a choice, a repetition, the name
 // of a rule, a string, or a class of characters.
 type node struct {
 	kind     byte // 's', 'c', 'r', 'n', '"', '?'
@@ -23,10 +23,10 @@ type node struct {
 	examples string
 }
 
-// abnf is a grammar.
+// abnf is a grammar: its rules by name.
 type abnf map[string]*node
 
-// add reads rules, one a line.
+// add parses rules, one per line.
 func (g abnf) add(rules string) {
 	for line := range strings.Lines(rules) {
 		if name, body, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
@@ -36,12 +36,12 @@ func (g abnf) add(rules string) {
 	}
 }
 
-// addClass adds a rule for one character, with some examples of it.
+// addClass adds a rule for one character, with examples for derive.
 func (g abnf) addClass(name, examples string, class func(rune) bool) {
 	g[name] = &node{kind: '?', class: class, examples: examples}
 }
 
-// reader reads the right side of a rule.
+// reader parses the right side of a rule.
 type reader struct{ rest string }
 
 func (r *reader) skip() { r.rest = strings.TrimLeft(r.rest, " ") }
@@ -81,7 +81,7 @@ func (r *reader) repetition() *node {
 	return &node{kind: 'r', min: max(low, 0), max: high, kids: []*node{r.element()}}
 }
 
-// number returns -1 where none stands.
+// number parses a decimal number; -1 if there is none.
 func (r *reader) number() int {
 	n := len(r.rest) - len(strings.TrimLeft(r.rest, "0123456789"))
 	digits := r.rest[:n]
@@ -114,25 +114,25 @@ func (r *reader) element() *node {
 	return &node{kind: 'n', text: name}
 }
 
-// matcher finds where pieces of a grammar end in a text.
+// matcher matches elements of a grammar against a text.
 type matcher struct {
 	grammar abnf
 	text    string
-	known   map[place][]int
+	known   map[start][]int // the ends of a rule
 }
 
-type place struct {
+type start struct {
 	rule string
 	at   int
 }
 
 // derives reports whether rule derives the whole of text.
 func (g abnf) derives(rule, text string) bool {
-	m := matcher{g, text, map[place][]int{}}
+	m := matcher{g, text, map[start][]int{}}
 	return slices.Contains(m.ends(&node{kind: 'n', text: rule}, 0), len(text))
 }
 
-// ends returns every place where n can end when it begins at at, in order.
+// ends returns every offset where n can end if it begins at offset at, sorted.
 func (m *matcher) ends(n *node, at int) (ends []int) {
 	switch n.kind {
 	case '?':
@@ -161,7 +161,7 @@ func (m *matcher) ends(n *node, at int) (ends []int) {
 }
 
 func (m *matcher) ruleEnds(rule string, at int) []int {
-	key := place{rule, at}
+	key := start{rule, at}
 	ends, ok := m.known[key]
 	if !ok {
 		ends = m.ends(m.grammar[rule], at)
@@ -199,7 +199,7 @@ func sorted(s []int) []int {
 	return slices.Compact(s)
 }
 
-// derive makes up a text that n derives. It stays short.
+// derive generates a random text that n derives, mostly a short one.
 func (g abnf) derive(n *node, random *rand.Rand, depth int) string {
 	switch n.kind {
 	case '?':

@@ -6,13 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fuzzSeeds says of each seed what it leads the fuzzer to.
+// fuzzSeeds are seeds for the fuzzers, each with what it covers.
 var fuzzSeeds = []struct{ email, why string }{
 	{"User+tag@Example.COM", "the fast path, upper case"},
-	{"", "nothing"},
+	{"", "empty input"},
 	{`"a\"b c"@x`, "quoted-pairs and white space"},
 	{"\"a\r\n b\"@x", "a fold that the local part drops"},
-	{"(c(d)) a (e) @ (f) b.c (g)", "comments in every place"},
+	{"(c(d)) a (e) @ (f) b.c (g)", "comments at every position"},
 	{"a@[IPv6:2001:db8::192.0.2.1]", "address literals"},
 	{"e\u0301\u212A@BU\u0308CHER.example", "characters that NFC and lower case change"},
 	{"\u0958\u0958\u023A@x", "characters that NFC and lower case lengthen"},
@@ -32,8 +32,8 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// FuzzParse holds what is true of every address: no panic, an offset in the
-// input, a normalized form that is valid and its own normalized form.
+// FuzzParse checks the invariants of parse: no panic, an offset in the input, a
+// normalized form that is valid and its own normalized form.
 func FuzzParse(f *testing.F) {
 	addSeeds(f)
 	var a, b address
@@ -53,7 +53,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzUsual holds the fast path to what the grammar says.
+// FuzzUsual compares the fast path with the parser.
 func FuzzUsual(f *testing.F) {
 	addSeeds(f)
 	var fast, slow address

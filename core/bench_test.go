@@ -9,7 +9,7 @@ import (
 	"github.com/addrspec/addrspec/lists"
 )
 
-// typical are addresses as people have them, and what each stands for.
+// typical has one address of each common kind.
 var typical = []struct{ name, email string }{
 	{"usual", "jane.doe@example.com"},
 	{"tagged", "Jane.Doe+news@mail.example.co.uk"},
@@ -33,8 +33,8 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkCheck states all twelve facts; BenchmarkParseAddress does no more
-// than parse.
+// BenchmarkCheck determines all facts; BenchmarkParseAddress only parses, with
+// net/mail.
 func BenchmarkCheck(b *testing.B) {
 	for _, c := range typical {
 		b.Run(c.name, func(b *testing.B) { check(b, c.email) })
@@ -47,9 +47,9 @@ func BenchmarkParseAddress(b *testing.B) {
 	}
 }
 
-// BenchmarkLimit sets the twelve facts about usual addresses beside the time
-// that they are to stay within: what net/mail's parser alone takes, in the
-// same run.
+// BenchmarkLimit compares the time to determine all facts about usual addresses
+// with its limit: the time that net/mail takes only to parse them, in the same
+// run.
 func BenchmarkLimit(b *testing.B) {
 	for _, email := range []string{
 		"jane.doe@example.org", "j.smith@gmail.com", "hans.mueller@stadtwerke-muenchen.de",
@@ -61,10 +61,10 @@ func BenchmarkLimit(b *testing.B) {
 }
 
 func check(b *testing.B, email string) {
-	checker, octets := New(lists.Default()), []byte(email)
+	checker, input := New(lists.Default()), []byte(email)
 	b.ReportAllocs()
 	for b.Loop() {
-		checker.Check(octets)
+		checker.Check(input)
 	}
 }
 
@@ -75,10 +75,10 @@ func parseAddress(b *testing.B, email string) {
 	}
 }
 
-// hostile are inputs that make some loop run over the rest again and again.
-// What counts is the speed in bytes: it must not fall with the length, and an
-// input over inputMax is not read at all.
-var hostile = []struct{ name, head, body, tail string }{
+// hostile are inputs that could make some loop scan the rest repeatedly. The
+// speed in bytes per second must not decrease with the length; an input over
+// inputMax is not parsed at all.
+var hostile = []struct{ name, prefix, repeated, suffix string }{
 	{"atoms", "", "a", "@x"},
 	{"dots", "", "a.", "a@x"},
 	{"nested comments", "", "(", ""},
@@ -100,8 +100,8 @@ var hostile = []struct{ name, head, body, tail string }{
 func BenchmarkHostile(b *testing.B) {
 	for _, c := range hostile {
 		for _, size := range []int{inputMax / 8, inputMax, 1 << 20} {
-			body := size - len(c.head) - len(c.tail)
-			email := []byte(c.head + strings.Repeat(c.body, body/len(c.body)) + c.tail)
+			n := (size - len(c.prefix) - len(c.suffix)) / len(c.repeated)
+			email := []byte(c.prefix + strings.Repeat(c.repeated, n) + c.suffix)
 			b.Run(c.name+"/"+strconv.Itoa(size), func(b *testing.B) {
 				a := new(address)
 				b.SetBytes(int64(len(email)))

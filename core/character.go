@@ -7,18 +7,18 @@ import (
 	"github.com/addrspec/addrspec/core/idna"
 )
 
-// hiddenRange is a run of characters that no address may hold, since nobody
-// sees them: they make two addresses look the same. Only the joiners may be in
-// an international label, where their context makes them visible. Variation
-// selectors are not among them; they change how a visible character looks.
+// hiddenRange is a range of characters that are refused because they are
+// invisible: with them two addresses look the same. Only the joiners are allowed
+// in an international label, where their context makes them visible. Variation
+// selectors are not included: they change how a visible character looks.
 type hiddenRange struct {
 	first, last rune
 	why         Reason
 	name        string
 }
 
-// hiddenRanges holds the controls, the line separators and the default
-// ignorable characters of Unicode, in order.
+// hiddenRanges lists the controls, the line separators and the default
+// ignorable characters of Unicode, sorted.
 var hiddenRanges = [...]hiddenRange{
 	{0x00, 0x00, controlCharacter, "null"},
 	{0x01, 0x07, controlCharacter, ""},
@@ -67,8 +67,8 @@ var hiddenRanges = [...]hiddenRange{
 	{0xE01F0, 0xE0FFF, invisibleCharacter, "tag character"},
 }
 
-// hidden returns why an address may not hold r; Accepted if it may. For the
-// joiners in a label see parser.utf8.
+// hidden returns the reason to refuse r, or Accepted. See parser.utf8NonASCII
+// for the joiners in a label.
 func hidden(r rune) Reason {
 	if h := findHidden(r); h != nil {
 		return h.why
@@ -93,8 +93,9 @@ func isBlank(r rune) bool {
 	return 0x2000 <= r && r <= 0x200A
 }
 
-// appendCharacter appends the name of the first character of s for people.
-// What they could not see, or what could disturb a terminal, is not repeated.
+// appendCharacter appends a description of the first character of s. It names
+// invisible characters and those that could disturb a terminal by code point
+// instead of repeating them.
 func appendCharacter(dst, s []byte) []byte {
 	r, size := utf8.DecodeRune(s)
 	switch {
@@ -115,14 +116,14 @@ func appendCharacter(dst, s []byte) []byte {
 	return appendName(appendCodePoint(dst, r), r)
 }
 
-// isVisible reports whether people see r by itself.
+// isVisible reports whether r is visible on its own.
 func isVisible(r rune) bool {
 	return hidden(r) == Accepted && !isBlank(r) && !idna.IsMark(r)
 }
 
 const upperHex = "0123456789ABCDEF"
 
-// appendCodePoint appends r as U+ and at least four digits.
+// appendCodePoint appends r as U+ and at least four hexadecimal digits.
 func appendCodePoint(dst []byte, r rune) []byte {
 	dst = append(dst, 'U', '+')
 	for shift := 20; shift >= 0; shift -= 4 {
@@ -133,7 +134,7 @@ func appendCodePoint(dst []byte, r rune) []byte {
 	return dst
 }
 
-// appendName appends the name of r after its code point, where it needs one.
+// appendName appends a space and the name of r, if r has a name here.
 func appendName(dst []byte, r rune) []byte {
 	switch h := findHidden(r); {
 	case h != nil && h.name != "":

@@ -8,10 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// isHidden is the rule behind hiddenRanges: controls, separators of lines and
-// paragraphs, and what is Default_Ignorable_Code_Point for want of a glyph
-// (derived as in DerivedCoreProperties.txt), with interlinear annotations.
-// Variation selectors and the marks around numbers show, in what they change.
+// isHidden is the rule for hiddenRanges: controls, line and paragraph
+// separators, characters that are Default_Ignorable_Code_Point because they have
+// no glyph (derived as in DerivedCoreProperties.txt), and interlinear
+// annotations. Variation selectors and prepended concatenation marks are visible
+// by their effect on other characters.
 func isHidden(r rune) bool {
 	switch {
 	case unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control):
@@ -40,7 +41,7 @@ func TestHiddenCharacters(t *testing.T) {
 	})
 }
 
-func TestHiddenRangesAreInOrder(t *testing.T) {
+func TestHiddenRangesSorted(t *testing.T) {
 	last := rune(-1)
 	for _, h := range hiddenRanges {
 		require.Less(t, last, h.first)

@@ -1,8 +1,12 @@
-// Package core states the twelve offline facts about an email address.
+// Package core determines the facts about an email address that need no
+// network: every field of the result but mx. FORMAT.md describes the syntax it
+// accepts.
 //
-// It is pure: no I/O, no clock, no globals that change, no allocation on the
-// usual path. It knows the packed lists and nothing of hosts, HTTP or files;
-// the same code runs natively and compiled to WebAssembly.
+// It does no I/O, reads no clock, changes no globals and allocates nothing after
+// New. It imports the packed lists, but no HTTP, files or WebAssembly: the same
+// code runs natively and inside the module. The hosts look up MX records.
+//
+// Start reading at Checker.Check, then address.parse for the syntax.
 package core
 
 import (
@@ -12,9 +16,9 @@ import (
 	"github.com/addrspec/addrspec/lists"
 )
 
-// Checker checks addresses against one set of lists. It owns the scratch
-// space that the Facts it returns point into, so one goroutine uses it at a
-// time and Facts hold until the next Check.
+// Checker checks addresses against one set of lists. It contains the memory
+// that the returned Facts point into, so Facts are valid until the next Check
+// and only one goroutine may use a Checker at a time.
 type Checker struct {
 	lists   *lists.Lists
 	typos   *typo.Index
@@ -23,33 +27,33 @@ type Checker struct {
 	scorer  gibberish.Scorer
 }
 
-// New returns a Checker on l.
+// New returns a Checker that uses l.
 func New(l *lists.Lists) *Checker {
 	return &Checker{lists: l, typos: typo.New(l.TypoTargets(), l.TopLevels())}
 }
 
-// Check states the facts about email, which need not be well-formed in any
-// way. The Facts point into email and into c.
+// Check returns the facts about email, which may be any bytes. The Facts point
+// into email and into c.
 func (c *Checker) Check(email []byte) (f Facts) {
 	f.Email, f.ASCII = email, ascii.Is(email)
 	f.Refusal = c.address.parse(email)
 	if f.Refusal.Reason == Accepted {
-		c.state(&f)
+		c.fill(&f)
 	}
 	return f
 }
 
-// state fills in the facts of a valid address.
-func (c *Checker) state(f *Facts) {
+// fill sets the facts about the valid address in c.address.
+func (c *Checker) fill(f *Facts) {
 	a := &c.address
-	name, tagged := cutTag(a.plainLocal)
+	local, tagged := cutTag(a.plainLocal)
 	f.Valid, f.Normalized, f.LocalPart, f.Domain = true, a.normalized, a.local, a.domain
 	f.Host, f.Alias = a.host, tagged
-	f.Role = c.words.roleOf(c.lists, name)
+	f.Role = c.words.roleOf(c.lists, local)
 	if f.Role == NoRole {
-		f.Gibberish = Score(c.scorer.Score(name))
+		f.Gibberish = Score(c.scorer.Score(local))
 	}
-	if len(a.host) == 0 { // an address literal belongs to no provider
+	if len(a.host) == 0 { // an address literal has no provider
 		return
 	}
 	class := c.lists.Provider(a.host)
@@ -59,9 +63,9 @@ func (c *Checker) state(f *Facts) {
 	}
 }
 
-// cutTag cuts the plus tag off a local part: what stands before the first
-// plus sign, and whether there was a tag with text before it.
-func cutTag(local []byte) (name []byte, tagged bool) {
+// cutTag returns the text of a local part before its plus tag, and whether it
+// has a tag. A plus sign at the start begins no tag.
+func cutTag(local []byte) (untagged []byte, tagged bool) {
 	for i, b := range local {
 		if b == '+' && i > 0 {
 			return local[:i], true

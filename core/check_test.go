@@ -20,7 +20,7 @@ func TestAlias(t *testing.T) {
 		`"jane doe+news"@example.com`: true,
 		`"\+news"@example.com`:        false,
 		"j\u00f6rg+x@example.com":     true,
-		"jane\uff0bnews@example.com":  false, // a full-width plus is a letter like others
+		"jane\uff0bnews@example.com":  false, // a full-width plus is an ordinary character
 		"(a+b)jane@example.com":       false,
 		"jane@a+b":                    false,
 	} {
@@ -29,7 +29,7 @@ func TestAlias(t *testing.T) {
 	}
 }
 
-func TestASCIIIsOfTheAddressAsGiven(t *testing.T) {
+func TestASCII(t *testing.T) {
 	checker := New(lists.Default())
 	for email, ascii := range map[string]bool{
 		"":                             true,
@@ -42,7 +42,7 @@ func TestASCIIIsOfTheAddressAsGiven(t *testing.T) {
 		"jane@example.com\xff":         false,
 		"12345678\u00e912345678":       false,
 		"1234567\u00e9":                false,
-		"jane\u212a@example.com":       false, // though it is normalized to ASCII
+		"jane\u212a@example.com":       false, // although its normalized form is ASCII
 		"jane.doe@mail.example.com":    true,
 		"jane@a.b.c.d.e.f.g.\u00e9.de": false,
 	} {
@@ -50,10 +50,11 @@ func TestASCIIIsOfTheAddressAsGiven(t *testing.T) {
 	}
 }
 
-// TestRefusedHasNoFacts: nothing but email, ascii and the refusal is stated.
-func TestRefusedHasNoFacts(t *testing.T) {
+// TestCheckRefused: a refused address has no facts but email, ascii and the
+// refusal.
+func TestCheckRefused(t *testing.T) {
 	checker := New(lists.Default())
-	checker.Check([]byte("support+x@mailinator.com")) // leaves nothing behind
+	checker.Check([]byte("support+x@mailinator.com")) // must not affect the next check
 	facts := checker.Check([]byte("support+x@mailinator..com"))
 	require.Equal(t, Facts{
 		Email: []byte("support+x@mailinator..com"), ASCII: true,
@@ -61,7 +62,6 @@ func TestRefusedHasNoFacts(t *testing.T) {
 	}, facts)
 }
 
-// TestCheckAllocatesNothing, whether the address is valid or not.
 func TestCheckAllocatesNothing(t *testing.T) {
 	checker := New(lists.Default())
 	out := make([]byte, 0, 4096)

@@ -2,7 +2,7 @@ package core
 
 import "github.com/addrspec/addrspec/core/internal/ascii"
 
-// The classes of octets that the productions of RFC 5322 are made of.
+// The classes of bytes in the productions of RFC 5322.
 const (
 	atext  = 1 << iota // RFC 5322 section 3.2.3
 	qtext              // RFC 5322 section 3.2.4
@@ -10,11 +10,11 @@ const (
 	dtext              // RFC 5322 section 3.4.1
 	vchar              // RFC 5234 appendix B.1
 	wsp                // RFC 5234 appendix B.1
-	letDig             // RFC 5321 section 4.1.2: what a label may begin and end with
+	letDig             // RFC 5321 section 4.1.2: allowed at both ends of a label
 	hexDig             // RFC 5234 appendix B.1, in either case
 )
 
-// lowered holds every octet in lower case, ASCII letters only.
+// lowered maps every byte to lower case, ASCII letters only.
 var lowered = makeLowered()
 
 func makeLowered() (t [256]byte) {
@@ -24,8 +24,8 @@ func makeLowered() (t [256]byte) {
 	return t
 }
 
-// classes holds the classes of every octet. UTF-8 (RFC 6532 section 3.2) is
-// not among them: the parser decodes it.
+// classes maps every byte to its classes. Bytes from 0x80 have none: the parser
+// decodes UTF-8 (RFC 6532 section 3.2).
 var classes = makeClasses()
 
 func makeClasses() (t [256]byte) {
@@ -42,16 +42,17 @@ func makeClasses() (t [256]byte) {
 	return t
 }
 
-func mark(t *[256]byte, class byte, octets string) {
-	for i := range len(octets) {
-		t[octets[i]] |= class
+func mark(t *[256]byte, class byte, members string) {
+	for i := range len(members) {
+		t[members[i]] |= class
 	}
 }
 
-func unmark(t *[256]byte, class byte, octets string) {
-	for i := range len(octets) {
-		t[octets[i]] &^= class
+func unmark(t *[256]byte, class byte, members string) {
+	for i := range len(members) {
+		t[members[i]] &^= class
 	}
 }
 
+// is reports whether c is in one of the classes.
 func is(c, class byte) bool { return classes[c]&class != 0 }

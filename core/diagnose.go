@@ -7,7 +7,7 @@ import (
 	"github.com/addrspec/addrspec/core/internal/ascii"
 )
 
-// part is a part of an address.
+// part is a part of an address that is being parsed.
 type part uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 	inDomain
 )
 
-// partReasons are the reasons that each part has of its own.
+// partReasons are the reasons that depend on the part.
 type partReasons struct {
 	missing, startsWithDot, endsWithDot, twoDots, space, comment, character Reason
 }
@@ -29,8 +29,8 @@ var reasonsOf = [...]partReasons{
 
 func (p part) reasons() *partReasons { return &reasonsOf[p] }
 
-// noAtom says why no atom stands at p.at, where one has to.
-func (p *parser) noAtom() bool {
+// refuseMissingAtom refuses p.at, where an atom must begin and none does.
+func (p *parser) refuseMissingAtom() bool {
 	why := p.part.reasons()
 	afterDot := p.at > 0 && p.text[p.at-1] == '.'
 	switch {
@@ -38,17 +38,17 @@ func (p *parser) noAtom() bool {
 		return p.refuse(why.twoDots, p.at)
 	case p.peek() == '.':
 		return p.refuse(why.startsWithDot, p.at)
-	case p.partEnds() && afterDot:
+	case p.atPartEnd() && afterDot:
 		return p.refuse(why.endsWithDot, p.at-1)
-	case p.partEnds():
+	case p.atPartEnd():
 		return p.refuse(why.missing, p.at)
 	}
-	return p.unexpected()
+	return p.refuseUnexpected()
 }
 
-// partEnds reports whether nothing but white space is left of the part: up to
-// the @ of a local part, to the end of a domain.
-func (p *parser) partEnds() bool {
+// atPartEnd reports whether only white space follows in the part: before the @
+// in the local part, before the end of the input in the domain.
+func (p *parser) atPartEnd() bool {
 	i := p.at
 	for i < len(p.text) && is(p.text[i], wsp) {
 		i++
@@ -56,8 +56,8 @@ func (p *parser) partEnds() bool {
 	return i == len(p.text) || p.part == inLocalPart && p.text[i] == '@'
 }
 
-// afterPart says why what follows a whole part cannot stand there.
-func (p *parser) afterPart() bool {
+// refuseAfterPart refuses the text at p.at, which follows a complete part.
+func (p *parser) refuseAfterPart() bool {
 	why := p.part.reasons()
 	switch {
 	case p.at == len(p.text):
@@ -69,28 +69,28 @@ func (p *parser) afterPart() bool {
 	case p.part == inDomain && p.text[p.domain.start] == '[' && p.peek() != '@':
 		return p.refuse(textAfterLiteral, p.at)
 	case p.isText() && p.text[p.local.start] == '"' && p.part == inLocalPart:
-		return p.afterQuotedString()
+		return p.refuseAfterQuotedString()
 	}
-	return p.unexpected()
+	return p.refuseUnexpected()
 }
 
-// isText reports whether an atom or a quoted string could go on at p.at.
+// isText reports whether an atom, a dot or a quoted string begins at p.at.
 func (p *parser) isText() bool {
 	c := p.peek()
 	return is(c, atext) || c >= 0x80 || c == '.' || c == '"'
 }
 
-// afterQuotedString tells words joined by dots (obs-local-part, RFC 5322
-// section 4.4) from text that merely follows the closing quote.
-func (p *parser) afterQuotedString() bool {
+// refuseAfterQuotedString distinguishes words joined by dots (obs-local-part,
+// RFC 5322 section 4.4) from other text after the closing quote.
+func (p *parser) refuseAfterQuotedString() bool {
 	if p.peek() == '.' {
 		return p.refuse(partlyQuoted, p.at)
 	}
 	return p.refuse(textAfterQuotedString, p.at)
 }
 
-// unexpected says why the octet at p.at cannot stand there.
-func (p *parser) unexpected() bool {
+// refuseUnexpected refuses the byte at p.at, which is not allowed there.
+func (p *parser) refuseUnexpected() bool {
 	why := p.part.reasons()
 	switch c := p.text[p.at]; {
 	case c == '\r' || c == '\n':
@@ -109,11 +109,11 @@ func (p *parser) unexpected() bool {
 	case c == '@':
 		return p.refuse(secondAt, p.at)
 	}
-	return p.misplaced(p.text[p.at])
+	return p.refuseMisplaced(p.text[p.at])
 }
 
-// misplaced puts into words where the printable octet c cannot stand.
-func (p *parser) misplaced(c byte) bool {
+// refuseMisplaced refuses the printable byte c at p.at.
+func (p *parser) refuseMisplaced(c byte) bool {
 	switch {
 	case p.part == inDomain && (c == ',' || c == ';'):
 		return p.refuse(severalAddresses, p.at)
@@ -125,10 +125,10 @@ func (p *parser) misplaced(c byte) bool {
 	return p.refuse(p.part.reasons().character, p.at)
 }
 
-// explain replaces a reason that is right in the grammar by the one that
-// helps: an address without @ lacks just that, and text before an angle
+// refineReason replaces the reason found by the grammar if another one helps
+// more: an address without @ is refused for that alone, and text before an angle
 // bracket is a display name.
-func (p *parser) explain() {
+func (p *parser) refineReason() {
 	why := p.refusal.Reason
 	if p.part == inDomain || why == malformedUTF8 || why == invisibleCharacter || why == bidiControl {
 		return
@@ -148,8 +148,8 @@ func (p *parser) explain() {
 	}
 }
 
-// refuseWithoutAt refuses an address without @: at a look-alike of it, or at
-// the end.
+// refuseWithoutAt refuses an address without @, at a character that looks like
+// one or at the end.
 func (p *parser) refuseWithoutAt() {
 	for i := 0; i < len(p.text); {
 		r, size := utf8.DecodeRune(p.text[i:])
@@ -162,6 +162,7 @@ func (p *parser) refuseWithoutAt() {
 	p.refuse(noAt, len(p.text))
 }
 
+// isEmpty reports whether the input has no byte but white space.
 func (p *parser) isEmpty() bool {
 	for _, c := range p.text {
 		if !isFWS(c) {

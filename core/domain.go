@@ -7,16 +7,16 @@ import (
 	"github.com/addrspec/addrspec/core/internal/ascii"
 )
 
-// takeName takes the domain name at s: it maps and checks each label and
-// builds both forms of the name.
-func (a *address) takeName(text []byte, s span) Refusal {
+// setName sets the domain and host to the name at s in text: it maps and checks
+// each label.
+func (a *address) setName(text []byte, s span) Refusal {
 	if s.end-s.start > domainMax {
 		return a.longName(text, s)
 	}
 	a.names.Reset()
 	for start, dot := s.start, 0; ; {
 		end, next := labelEnd(text, s, start)
-		if start == end { // beside a dot that was mapped
+		if start == end { // next to a dot that UTS #46 maps; the grammar refuses others
 			return emptyLabel(s, start, dot)
 		}
 		if v := a.names.AppendLabel(text[start:end]); v.Rule != idna.None {
@@ -25,13 +25,12 @@ func (a *address) takeName(text []byte, s span) Refusal {
 		if end == s.end {
 			return a.checkLength(s)
 		}
-		a.names.AppendDot()
 		start, dot = end+next, next
 	}
 }
 
-// emptyLabel says which dot is wrong where the label at i is empty; the dot
-// before it takes so many octets.
+// emptyLabel returns the refusal for the empty label at i. The dot before it
+// has a length of dot bytes.
 func emptyLabel(name span, i, dot int) Refusal {
 	switch i {
 	case name.start:
@@ -42,7 +41,7 @@ func emptyLabel(name span, i, dot int) Refusal {
 	return Refusal{Reason: domainTwoDots, Offset: i}
 }
 
-// checkLength holds the name to its limit in A-label form.
+// checkLength sets both forms of the name and checks its length in A-labels.
 func (a *address) checkLength(s span) Refusal {
 	a.domain, a.host = a.names.Domain, a.names.Host
 	if excess := len(a.host) - domainMax; excess > 0 {
@@ -51,8 +50,8 @@ func (a *address) checkLength(s span) Refusal {
 	return Refusal{}
 }
 
-// labelEnd returns where the label that begins at start ends, and how many
-// octets the dot behind it takes: UTS #46 maps three more characters to it.
+// labelEnd returns the end of the label that begins at start and the length in
+// bytes of the dot after it, since UTS #46 maps three characters to a dot.
 func labelEnd(text []byte, name span, start int) (end, dot int) {
 	for i := start; i < name.end; i++ {
 		switch c := text[i]; {
@@ -67,9 +66,9 @@ func labelEnd(text []byte, name span, start int) (end, dot int) {
 	return name.end, 0
 }
 
-// longName says what is too long in a name that, as written, is longer than
-// any may be: a label where it shows, else the domain. One with U-labels may
-// be shorter in A-labels, yet makes the address too long.
+// longName returns the refusal for a name longer than domainMax as written: for
+// its first ASCII label that is too long, else for the domain. A name with
+// U-labels may be shorter in A-labels, but makes the address too long.
 func (a *address) longName(text []byte, s span) Refusal {
 	for start := s.start; start < s.end; {
 		end, dot := labelEnd(text, s, start)
@@ -85,7 +84,7 @@ func (a *address) longName(text []byte, s span) Refusal {
 	return Refusal{addressTooLong, s.end - excess, excess}
 }
 
-// labelReasons are the reasons for the rules of package idna.
+// labelReasons maps the rules of package idna to reasons.
 var labelReasons = [...]Reason{
 	idna.Character:      domainCharacter,
 	idna.LeadingHyphen:  labelStartsWithHyphen,

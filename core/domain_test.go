@@ -10,12 +10,12 @@ import (
 	"golang.org/x/net/idna"
 )
 
-func TestEveryCharacterAsALabel(t *testing.T) {
+func TestEveryCharacterAsLabel(t *testing.T) {
 	a := new(address)
 	idnatest.Scalars(func(r rune) { agree(t, a, string(r)+".example") })
 }
 
-// FuzzDomain holds the domain to the oracle: same verdict, same A-labels.
+// FuzzDomain compares the verdict and the A-labels with the oracle.
 func FuzzDomain(f *testing.F) {
 	f.Add("B\u00FCcher.example")                    // mapped and encoded
 	f.Add("xn--bcher-kva.XN--P1AI")                 // A-labels
@@ -31,10 +31,10 @@ func FuzzDomain(f *testing.F) {
 	f.Fuzz(func(t *testing.T, domain string) { agree(t, a, domain) })
 }
 
-// agree fails where a's verdict or A-labels differ from the oracle's.
+// agree fails if the verdict or the A-labels differ from the oracle's.
 func agree(t *testing.T, a *address, domain string) {
 	if len(domain) == 0 || domain[0] == '[' || strings.ContainsAny(domain, " \t\r\n(") {
-		return // literals and CFWS are none of the oracle's business
+		return // a literal or CFWS, which the oracle does not support
 	}
 	refusal := a.parseAny([]byte("x@" + domain))
 	switch {
@@ -45,8 +45,8 @@ func agree(t *testing.T, a *address, domain string) {
 	}
 }
 
-// refusesMore reports whether why is no business of IDNA: dots, lengths and
-// LDH (the oracle's profile leaves them to others), hidden characters.
+// refusesMore reports whether why is a reason that the oracle does not check:
+// dots, lengths, hyphens and hidden characters.
 func refusesMore(why Reason) bool {
 	switch why {
 	case domainStartsWithDot, domainEndsWithDot, domainTwoDots, labelTooLong, domainTooLong, addressTooLong,
@@ -57,7 +57,8 @@ func refusesMore(why Reason) bool {
 	return false
 }
 
-// FuzzLabelForms holds U-labels and A-labels to one verdict and one host name.
+// FuzzLabelForms checks that U-labels and A-labels have the same verdict and host
+// name.
 func FuzzLabelForms(f *testing.F) {
 	for _, domain := range []string{"b\u00FCcher.example", "xn--mgba3gch31f060k.com", "\u0646\u0627\u0645\u0647\u200C\u0627\u06CC.com",
 		"\u0915\u094D\u200D\u0937", "\u0628\u200Ca", "xn--a-0mc790o", "xn--1ug.xn--0ug", "\u0DC1\u0DCA\u200D\u0DBB\u0DD3.lk",
@@ -67,10 +68,10 @@ func FuzzLabelForms(f *testing.F) {
 	f.Fuzz(func(t *testing.T, domain string) { requireOneVerdict(t, domain) })
 }
 
-// requireOneVerdict asks that each form of domain is valid if the other is.
+// requireOneVerdict fails if one form of domain is valid and the other is not.
 func requireOneVerdict(t *testing.T, domain string) {
 	if strings.ContainsAny(domain, "[( \t\r\n@") {
-		return // not a name alone
+		return // not a plain name
 	}
 	host, ok := hostOf(domain)
 	if ok {
@@ -78,7 +79,7 @@ func requireOneVerdict(t *testing.T, domain string) {
 		require.True(t, ok, "%+q is valid, %s is not", domain, host)
 		require.Equal(t, host, again)
 	}
-	unicode, err := idna.Punycode.ToUnicode(strings.ToLower(domain)) // decodes, and checks nothing
+	unicode, err := idna.Punycode.ToUnicode(strings.ToLower(domain)) // decodes without checks
 	if err != nil || unicode == domain {
 		return
 	}
@@ -89,7 +90,7 @@ func requireOneVerdict(t *testing.T, domain string) {
 	}
 }
 
-// hostOf returns the A-label form of domain, if it is valid.
+// hostOf returns the A-label form of domain and whether domain is valid.
 func hostOf(domain string) (string, bool) {
 	a := new(address)
 	if len(domain) > domainMax {
@@ -99,9 +100,9 @@ func hostOf(domain string) (string, bool) {
 	return string(a.host), refusal.Reason == Accepted || refusal.Reason == addressTooLong && len(a.host) > 0
 }
 
-// TestJoinersStayWhereTheyAre: every form of an address keeps them, the forms
-// are stable, and the facts are those of the A-label form.
-func TestJoinersStayWhereTheyAre(t *testing.T) {
+// TestJoinersAreKept: every form of an address keeps the joiners, its normalized
+// form is stable, and its host is that of the A-label form.
+func TestJoinersAreKept(t *testing.T) {
 	const name = "\u0DC1\u0DCA\u200D\u0DBB\u0DD3"
 	var a, b address
 	require.Equal(t, Refusal{}, a.parse([]byte("Jane+News@"+name+".LK")))

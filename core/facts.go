@@ -1,10 +1,10 @@
 package core
 
-// Facts is what the offline checks say about one address: the fields of the
-// contract but mx, which needs DNS. Slices point into the input and into the
-// Checker and hold until its next Check.
+// Facts are the results of the offline checks of one address: the fields of the
+// result but mx, which needs DNS. Slices point into the input and into the
+// Checker and are valid until its next Check.
 type Facts struct {
-	Email      []byte // as given
+	Email      []byte // the input
 	Valid      bool
 	Normalized []byte // nil unless valid
 	LocalPart  []byte // nil unless valid
@@ -16,17 +16,17 @@ type Facts struct {
 	Disposable bool
 	Public     bool
 	Relay      bool
-	Typo       []byte // the domain suggested; nil when there is none
+	Typo       []byte // the suggested domain; nil if there is none
 
-	// Host is the domain in A-label form, the name to ask DNS for; empty for
-	// an address literal.
+	// Host is the domain in A-labels, the name to look up in DNS. It is empty
+	// for an address literal.
 	Host []byte
-	// Refusal says why an address is not valid.
+	// Refusal is set unless the address is valid.
 	Refusal Refusal
 }
 
-// Score is the probability that a local part is gibberish, in hundredths.
+// Score is the probability, in percent, that a local part is gibberish.
 type Score uint8
 
-// Gibberish is the score from which on a local part is called gibberish.
+// Gibberish is the lowest score of a local part that counts as gibberish.
 const Gibberish Score = 50

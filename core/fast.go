@@ -1,8 +1,8 @@
 package core
 
-// parseUsual takes the usual address, a dot-atom of ASCII before a host name
-// without A-labels, in one scan; false leaves every other to parseAny, which
-// says the same of these.
+// parseUsual parses the usual address, an ASCII dot-atom before a host name
+// without A-labels, in one scan. It returns false for every other input, which
+// parseAny has to parse. For the usual address both have the same result.
 func (a *address) parseUsual(email []byte) bool {
 	if len(email) > addressMax {
 		return false
@@ -19,11 +19,11 @@ func (a *address) parseUsual(email []byte) bool {
 	return true
 }
 
-// usualLocalPart copies the local part in lower case and returns where the @
-// behind it lies; 0 where it is not a dot-atom.
+// usualLocalPart copies the local part in lower case to out and returns the
+// offset of the @ after it; 0 if it is not a dot-atom.
 func usualLocalPart(out, email []byte) (at int) {
 	out = out[:len(email)]
-	before := byte('.') // an atom has to begin here
+	before := byte('.') // as after a dot, an atom must begin
 	for i, c := range email {
 		if !is(c, atext) {
 			if before == '.' || c != '.' {
@@ -36,6 +36,7 @@ func usualLocalPart(out, email []byte) (at int) {
 	return 0
 }
 
+// usualAt returns i if c, the byte there, is an @ that ends a dot-atom; else 0.
 func usualAt(c, before byte, i int) int {
 	if c != '@' || before == '.' {
 		return 0
@@ -43,8 +44,9 @@ func usualAt(c, before byte, i int) int {
 	return i
 }
 
-// usualDomain copies the domain in lower case and reports whether each label
-// has letters, digits and inner hyphens, a proper length and no ACE prefix.
+// usualDomain copies the domain in lower case to out. It reports whether each
+// label has a length from 1 to 63, letters, digits and inner hyphens only, and
+// no ACE prefix.
 func usualDomain(out, domain []byte) bool {
 	out = out[:len(domain)]
 	start := 0 // of the label
@@ -69,6 +71,6 @@ func usualDomain(out, domain []byte) bool {
 	return before != '.' && before != '-' && len(domain)-start <= labelMax
 }
 
-// isACEAt reports whether a hyphen after label so far could be the first of
-// the prefix of A-labels.
-func isACEAt(label []byte) bool { return len(label) == 2 && label[0] == 'x' && label[1] == 'n' }
+// isACEAt reports whether a hyphen after the start of a label may be the first
+// one of the ACE prefix "xn--".
+func isACEAt(start []byte) bool { return len(start) == 2 && start[0] == 'x' && start[1] == 'n' }

@@ -1,22 +1,22 @@
 package core
 
-// parser is a recogniser of addr-spec (RFC 5322 section 3.4.1, without the
-// obsolete syntax of section 4), internationalized by RFC 6532 section 3.2. It
-// reads the address once, left to right: a method per production, named after
-// it, which returns false once it has refused. Lengths, labels and address
-// literals are not its business; it only finds where the parts lie.
+// parser recognizes addr-spec (RFC 5322 section 3.4.1 without the obsolete
+// syntax of section 4), internationalized by RFC 6532 section 3.2. It reads the
+// address once, from left to right. Each production has a method of its name,
+// which returns false if it refused the address. The parser only locates the
+// parts; it checks no lengths, labels or address literals.
 type parser struct {
-	text    []byte // the address as given
-	at      int    // where the next octet lies
-	part    part   // which part is being read
-	gap     int    // where the CFWS read last begins; -1 when it was empty
+	text    []byte // the input
+	at      int    // offset of the next byte
+	part    part   // the part being read
+	gap     int    // offset of the last CFWS; -1 if it was empty
 	refusal Refusal
 
-	local  span // without CFWS; with its quotes
-	domain span // the same, with its brackets
+	local  span // without CFWS, with quotes
+	domain span // without CFWS, with brackets
 }
 
-// span is a stretch of the address, from its first octet up to end.
+// span is a range of offsets; end is exclusive.
 type span struct{ start, end int }
 
 func (s span) of(text []byte) []byte { return text[s.start:s.end] }
@@ -44,7 +44,7 @@ func (p *parser) localPart() bool {
 
 func (p *parser) atSign() bool {
 	if p.peek() != '@' {
-		return p.afterPart()
+		return p.refuseAfterPart()
 	}
 	p.at++
 	return true
@@ -66,8 +66,8 @@ func (p *parser) domainPart() bool {
 	return ok && p.cfws()
 }
 
-// end refuses what stands after the domain.
-func (p *parser) end() bool { return p.at == len(p.text) || p.afterPart() }
+// end refuses anything after the domain.
+func (p *parser) end() bool { return p.at == len(p.text) || p.refuseAfterPart() }
 
 // dot-atom-text = 1*atext *("." 1*atext) (RFC 5322 section 3.2.3)
 func (p *parser) dotAtomText() bool {
@@ -82,8 +82,8 @@ func (p *parser) dotAtomText() bool {
 	}
 }
 
-// atom reads 1*atext. In a domain only letters, digits and hyphens count as
-// such: a host name bears no others (RFC 5321 section 4.1.2, sub-domain).
+// atom = 1*atext. A domain allows letters, digits and hyphens only, as host
+// names do (RFC 5321 section 4.1.2, sub-domain).
 func (p *parser) atom() bool {
 	start := p.at
 	for p.at < len(p.text) {
@@ -91,11 +91,11 @@ func (p *parser) atom() bool {
 		switch {
 		case is(c, letDig) || c == '-' || p.part == inLocalPart && is(c, atext):
 			p.at++
-		case c >= 0x80 && !p.utf8(bare):
+		case c >= 0x80 && !p.utf8NonASCII(bare):
 			return false
 		case c < 0x80:
-			return p.at > start || p.noAtom()
+			return p.at > start || p.refuseMissingAtom()
 		}
 	}
-	return p.at > start || p.noAtom()
+	return p.at > start || p.refuseMissingAtom()
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rules are the grammar of the policy once more: RFC 5322 section 3 with
-// RFC 6532 section 3.2, and RFC 5321 section 4.1.3. The parser is held to them.
+// rules are the accepted grammar in ABNF: RFC 5322 section 3 with RFC 6532
+// section 3.2, and RFC 5321 section 4.1.3. The tests compare the parser with
+// them.
 const rules = `
 addr-spec       = local-part "@" domain
 local-part      = dot-atom / quoted-string
@@ -53,7 +54,7 @@ func grammar() abnf {
 		return func(r rune) bool { return beyond(r) || r > ' ' && r < 0x7F && !strings.ContainsRune(not, r) }
 	}
 	g.addClass("atext", "aZ0!+-é日", func(r rune) bool { return printable(`()<>[]:;@\,."`)(r) && !unicode.Is(unicode.Zs, r) })
-	g.addClass("let-dig", "aZ0é日", func(r rune) bool { // which characters beyond ASCII is IDNA's business
+	g.addClass("let-dig", "aZ0é日", func(r rune) bool { // IDNA restricts the characters beyond ASCII further
 		return r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) || idna.IsJoiner(r) || beyond(r) && !unicode.Is(unicode.Zs, r)
 	})
 	g.addClass("qtext", "aZ@.(é", printable(`"\`))
@@ -72,8 +73,8 @@ func grammar() abnf {
 	return g
 }
 
-// pieces are what mutations put in: every delimiter, and characters that are
-// refused in some place.
+// pieces are the texts that mutate inserts: every delimiter, and characters that
+// are refused at some position.
 var pieces = []string{"@", ".", "..", `"`, `\`, "(", ")", "[", "]", " ", "\t", "\r\n ", "\r\n", "\r", "\n", ",", ";", "<", ">", ":", "::", "-",
 	"a", "0", "ffff", "256", "IPv6:", "é", "\u00a0", "\u200b", "\u200d", "क्\u200c", "\u0085", "\x00", "\x7f", "\xff", "_"}
 
@@ -86,9 +87,9 @@ func mutate(s string, random *rand.Rand) string {
 	return s
 }
 
-// TestParserAgreesWithTheGrammar compares verdicts on addresses derived from
-// the rules, most of them then broken in one place or two.
-func TestParserAgreesWithTheGrammar(t *testing.T) {
+// TestGrammar compares the parser with the rules on addresses derived from them,
+// most of which are then mutated once or twice.
+func TestGrammar(t *testing.T) {
 	g := grammar()
 	random := rand.New(rand.NewPCG(5322, 6531))
 	valid := 0
@@ -102,7 +103,7 @@ func TestParserAgreesWithTheGrammar(t *testing.T) {
 	require.Greater(t, valid, 6_000)
 }
 
-// FuzzGrammar compares verdicts on whatever the fuzzer finds.
+// FuzzGrammar compares the parser with the rules.
 func FuzzGrammar(f *testing.F) {
 	addSeeds(f)
 	g := grammar()
@@ -115,8 +116,8 @@ func FuzzGrammar(f *testing.F) {
 
 var aLabel = regexp.MustCompile(`(?i)xn--`)
 
-// agrees reports whether email is valid, and fails where the parser and the
-// rules differ.
+// agrees reports whether email is valid, and fails if the parser and the rules
+// differ.
 func agrees(t *testing.T, g abnf, email string) bool {
 	var a address
 	r := a.parse([]byte(email))
@@ -139,15 +140,15 @@ func agrees(t *testing.T, g abnf, email string) bool {
 		require.True(t, derived, "%+q is too long", email)
 	default:
 		if strings.HasPrefix(r.Reason.Code(), "label_") || strings.HasPrefix(r.Reason.Code(), "domain_") {
-			derived = derived && ascii.Is([]byte(email)) // beyond ASCII, IDNA decides, which has an oracle of its own
+			derived = derived && ascii.Is([]byte(email)) // beyond ASCII, IDNA decides; see domain_test.go
 		}
 		require.False(t, derived, "%+q is refused (%s at %d)", email, r.Reason.Code(), r.Offset)
 	}
 	return false
 }
 
-// isAddressLiteral adds to the rules what no ABNF can say: "::" stands for one
-// group at least.
+// isAddressLiteral adds to the rules what ABNF cannot express: "::" replaces at
+// least one group.
 func isAddressLiteral(g abnf, s string) bool {
 	groups := 0
 	for _, group := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return r == ':' }) {

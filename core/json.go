@@ -6,17 +6,17 @@ import (
 	"github.com/addrspec/addrspec/core/internal/ascii"
 )
 
-// Places are offsets into what AppendJSON returns, for readers that do not
-// parse it.
-type Places struct {
-	EmailEnd int // behind the closing quote of the value of email
+// Offsets are offsets in the result of AppendJSON, for hosts that do not parse
+// it.
+type Offsets struct {
+	EmailEnd int // after the closing quote of the value of email
 	MX       int // of the value of mx
 }
 
-// AppendJSON appends the 16 fields of f in the order of the contract, with mx
-// false. With fullSuggestion typo_suggestion is the whole corrected address
-// instead of its domain.
-func AppendJSON(dst []byte, f *Facts, fullSuggestion bool) (json []byte, at Places) {
+// AppendJSON appends the result for f: the 16 fields in the order of the
+// contract, with mx false. If fullSuggestion is set, typo_suggestion is the
+// whole corrected address instead of its domain.
+func AppendJSON(dst []byte, f *Facts, fullSuggestion bool) (json []byte, at Offsets) {
 	dst = append(dst, `{"email":`...)
 	dst = appendQuoted(dst, f.Email)
 	at.EmailEnd = len(dst)
@@ -48,7 +48,7 @@ func (f *Facts) appendSuggestion(dst []byte, full bool) []byte {
 	return append(dst, '"')
 }
 
-// append writes the score the way JSON.stringify would: 0, 0.5, 0.97, 1.
+// append appends the score as JSON.stringify writes it: 0, 0.5, 0.97, 1.
 func (s Score) append(dst []byte) []byte {
 	if s >= 100 {
 		return append(dst, '1')
@@ -63,8 +63,9 @@ func (s Score) append(dst []byte) []byte {
 	return append(dst, '0'+byte(s%10))
 }
 
-// appendBool appends single octets, which are stored in place, where a string
-// would be moved by a call, the slowest part of a short append in WebAssembly.
+// appendBool appends single bytes, which the compiler stores in place. A string
+// would take a call to memmove, the slowest part of a short append in
+// WebAssembly.
 func appendBool(dst []byte, b bool) []byte {
 	if b {
 		return append(dst, 't', 'r', 'u', 'e')
@@ -106,9 +107,9 @@ func appendEscaped(dst, s []byte) []byte {
 	return appendEscapedAny(dst, s[n:])
 }
 
-// appendEscapedAny does so for text of which little may be plain. It stores
-// single bytes in place and copies runs alone: in WebAssembly a call costs more
-// than all else that a byte needs.
+// appendEscapedAny is appendEscaped for text with few plain bytes. It stores
+// single bytes in place and copies only runs: in WebAssembly a call costs more
+// than everything else done for a byte.
 func appendEscapedAny(dst, s []byte) []byte {
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
@@ -132,7 +133,7 @@ func appendEscapedAny(dst, s []byte) []byte {
 	return dst
 }
 
-// plainLength returns the length of the start of s that JSON takes as it is.
+// plainLength returns the length of the prefix of s that needs no escapes.
 func plainLength(s []byte) (n int) {
 	for n+8 <= len(s) && isPlainWord(ascii.Word(s[n:])) {
 		n += 8
@@ -143,7 +144,7 @@ func plainLength(s []byte) (n int) {
 	return n
 }
 
-// isPlain reports whether JSON takes b as it is: qtext, space and DEL.
+// isPlain reports whether b needs no escape: qtext, space and DEL.
 func isPlain(b byte) bool { return is(b, qtext) || b == ' ' || b == 0x7F }
 
 // isPlainWord reports whether each byte of w is plain.
@@ -151,8 +152,8 @@ func isPlainWord(w uint64) bool {
 	return ascii.IsWord(w) && !ascii.HasLess(w, ' ') && !ascii.HasByte(w, '"') && !ascii.HasByte(w, '\\')
 }
 
-// utf8Length returns the length of the characters beyond ASCII at the start of
-// s that are well-formed.
+// utf8Length returns the length of the well-formed characters beyond ASCII at
+// the start of s.
 func utf8Length(s []byte) (n int) {
 	for n < len(s) && s[n] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRune(s[n:])
@@ -164,7 +165,8 @@ func utf8Length(s []byte) (n int) {
 	return n
 }
 
-// shortEscapes holds the letter of the escapes of two characters, 0 for others.
+// shortEscapes maps a byte to the second character of its two-character escape;
+// 0 if it has none.
 var shortEscapes = [utf8.RuneSelf]byte{
 	'"': '"', '\\': '\\', '\b': 'b', '\t': 't', '\n': 'n', '\f': 'f', '\r': 'r',
 }

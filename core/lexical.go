@@ -6,8 +6,8 @@ import (
 	"github.com/addrspec/addrspec/core/idna"
 )
 
-// peek returns the next octet, 0 at the end. No production takes a NUL, so
-// the two need telling apart only where a refusal is put into words.
+// peek returns the next byte, 0 at the end. No production contains NUL, so only
+// the choice of a reason has to distinguish the two.
 func (p *parser) peek() byte {
 	if p.at < len(p.text) {
 		return p.text[p.at]
@@ -15,14 +15,14 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// refuse notes why and where the address is refused.
+// refuse sets the refusal and returns false.
 func (p *parser) refuse(why Reason, offset int) bool {
 	p.refusal = Refusal{Reason: why, Offset: offset}
 	return false
 }
 
 // CFWS = (1*([FWS] comment) [FWS]) / FWS (RFC 5322 section 3.2.2). It may be
-// empty, as it is optional wherever it stands.
+// empty, since every production that uses it makes it optional.
 func (p *parser) cfws() bool {
 	start := p.at
 	for {
@@ -82,16 +82,16 @@ func (p *parser) lineBreak() bool {
 	return true
 }
 
-// Whether a character stands between delimiters, where it may be blank.
+// Whether a character is between delimiters, where blanks are allowed.
 const (
 	delimited = true // in quotes, a comment or brackets
 	bare      = false
 )
 
-// utf8 reads UTF8-non-ascii (RFC 6532 section 3.1): one well-formed character
-// that is neither a control nor invisible. Blank ones need quotes like a space.
-// A label may hold the joiners: IDNA decides about them by their context.
-func (p *parser) utf8(delimited bool) bool {
+// UTF8-non-ascii (RFC 6532 section 3.1): one well-formed character that is
+// neither a control nor invisible. Like a space, a blank needs quotes. In a
+// label the joiners are allowed here; package idna checks their context.
+func (p *parser) utf8NonASCII(delimited bool) bool {
 	r, size := utf8.DecodeRune(p.text[p.at:])
 	if r == utf8.RuneError && size == 1 {
 		return p.refuse(malformedUTF8, p.at)
@@ -107,8 +107,6 @@ func (p *parser) utf8(delimited bool) bool {
 	return true
 }
 
-// Text between delimiters: quoted strings, comments, domain literals.
-
 // quoted-string = DQUOTE *([FWS] qcontent) [FWS] DQUOTE, without the CFWS
 // around it (RFC 5322 section 3.2.4)
 func (p *parser) quotedString() bool {
@@ -120,16 +118,16 @@ func (p *parser) quotedString() bool {
 			p.at++
 			return true
 		}
-		if !p.quoted(c, qtext) {
+		if !p.content(c, qtext) {
 			return false
 		}
 	}
 	return p.refuse(quotedStringUnclosed, open)
 }
 
-// comment = "(" *([FWS] ccontent) [FWS] ")"; ccontent may be a comment again
-// (RFC 5322 section 3.2.2). A counter stands for the nesting, so depth costs
-// nothing.
+// comment = "(" *([FWS] ccontent) [FWS] ")", where ccontent may be a comment
+// (RFC 5322 section 3.2.2). It counts the nesting instead of recursing, so depth
+// needs no stack.
 func (p *parser) comment() bool {
 	open := p.at
 	for depth := 0; p.at < len(p.text); {
@@ -142,7 +140,7 @@ func (p *parser) comment() bool {
 			depth--
 			p.at++
 		default:
-			if !p.quoted(c, ctext) {
+			if !p.content(c, ctext) {
 				return false
 			}
 		}
@@ -166,16 +164,16 @@ func (p *parser) domainLiteral() bool {
 			return true
 		case c == '[' || c == '\\':
 			return p.refuse(literalCharacter, p.at)
-		case !p.quoted(c, dtext):
+		case !p.content(c, dtext):
 			return false
 		}
 	}
 	return p.refuse(literalUnclosed, open)
 }
 
-// quoted reads one piece of text between delimiters: FWS, a quoted-pair, a
-// character of class, or UTF-8 (RFC 6532 section 3.2).
-func (p *parser) quoted(c, class byte) bool {
+// content reads one item between delimiters, which begins with c: FWS, a
+// quoted-pair, a byte of class, or a UTF-8 character (RFC 6532 section 3.2).
+func (p *parser) content(c, class byte) bool {
 	switch {
 	case is(c, class):
 		p.at++
@@ -185,7 +183,7 @@ func (p *parser) quoted(c, class byte) bool {
 	case c == '\\':
 		return p.quotedPair()
 	case c >= utf8.RuneSelf:
-		return p.utf8(delimited)
+		return p.utf8NonASCII(delimited)
 	}
 	return p.refuse(controlCharacter, p.at)
 }
@@ -198,7 +196,7 @@ func (p *parser) quotedPair() bool {
 	case is(c, vchar|wsp):
 		p.at++
 	case c >= utf8.RuneSelf:
-		return p.utf8(delimited)
+		return p.utf8NonASCII(delimited)
 	case p.at < len(p.text):
 		return p.refuse(quotedControl, p.at)
 	}

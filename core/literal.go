@@ -6,9 +6,9 @@ import (
 	"github.com/addrspec/addrspec/core/internal/ascii"
 )
 
-// An address literal is what stands between the brackets of a domain
-// (RFC 5321 section 4.1.3): IPv4, or IPv6 behind its tag. General address
-// literals are refused, since no tag was ever registered for one.
+// An address literal is the text between the brackets of a domain (RFC 5321
+// section 4.1.3): IPv4, or IPv6 after its tag. General address literals are
+// refused, since no tag was ever registered for one.
 
 const ipv6Tag = "ipv6:"
 
@@ -16,10 +16,10 @@ const ipv6Tag = "ipv6:"
 // IPv4 address.
 const literalMax = len(ipv6Tag) + 6*len("ffff:") + len("255.255.255.255")
 
-// takeLiteral takes the address literal, without the white space at its ends.
-// Its domain is in lower case: ABNF strings ignore case (RFC 5234 section
-// 2.3), as do hexadecimal digits.
-func (a *address) takeLiteral(p *parser) Refusal {
+// setLiteral sets the domain to the address literal, without the white space at
+// its ends and in lower case: ABNF strings (RFC 5234 section 2.3) and
+// hexadecimal digits ignore case.
+func (a *address) setLiteral(p *parser) Refusal {
 	inside := trimFWS(p.text, span{p.domain.start + 1, p.domain.end - 1})
 	if why, at := readLiteral(inside.of(p.text)); why != Accepted {
 		return Refusal{Reason: why, Offset: inside.start + at}
@@ -43,10 +43,10 @@ func trimFWS(text []byte, s span) span {
 
 func isFWS(c byte) bool { return is(c, wsp) || c == '\r' || c == '\n' }
 
-// readLiteral says what is wrong with the literal s, and where; Accepted for
-// nothing.
+// readLiteral returns the reason to refuse the literal s, and the offset; or
+// Accepted.
 func readLiteral(s []byte) (why Reason, at int) {
-	s = s[:min(len(s), literalMax+1)] // longer than any, so wrong by then
+	s = s[:min(len(s), literalMax+1)] // a longer literal is wrong by then
 	if ascii.HasPrefixFold(s, ipv6Tag) {
 		if at, ok := readIPv6(s[len(ipv6Tag):]); !ok {
 			return literalIPv6, len(ipv6Tag) + at
@@ -65,7 +65,8 @@ func readLiteral(s []byte) (why Reason, at int) {
 	return literalUnknown, 0
 }
 
-// readIPv4 reads Snum 3("." Snum). It returns how far s is one.
+// readIPv4 reads Snum 3("." Snum). It returns the length of the part of s that
+// conforms, and whether all of s does.
 func readIPv4(s []byte) (at int, ok bool) {
 	for i := range 4 {
 		if i > 0 {
@@ -83,8 +84,8 @@ func readIPv4(s []byte) (at int, ok bool) {
 	return at, at == len(s)
 }
 
-// snum = 1*3DIGIT, from 0 to 255. It returns how many octets of s it takes,
-// 0 for none.
+// snum = 1*3DIGIT, from 0 to 255. It returns its length in s, 0 if s does not
+// begin with one.
 func snum(s []byte) int {
 	n, value := 0, 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
@@ -97,9 +98,9 @@ func snum(s []byte) int {
 }
 
 // readIPv6 reads IPv6-full / IPv6-comp / IPv6v4-full / IPv6v4-comp: eight
-// groups in all, an IPv4 address at the end for two of them. "::" may stand
-// for one group alone, as in RFC 4291 section 2.2, though RFC 5321 asks for
-// two. It returns how far s is one.
+// groups, of which an IPv4 address at the end replaces two. "::" may replace a
+// single group as in RFC 4291 section 2.2, although RFC 5321 requires two. The
+// results are those of readIPv4.
 func readIPv6(s []byte) (at int, ok bool) {
 	groups, compressed := 0, false
 	if len(s) >= 2 && s[0] == ':' && s[1] == ':' {
@@ -135,8 +136,8 @@ func readIPv6(s []byte) (at int, ok bool) {
 	return at, !compressed && groups == 8 || compressed && groups <= 7
 }
 
-// hexGroup = IPv6-hex = 1*4HEXDIG. It returns how many octets of s it takes,
-// 0 for none.
+// hexGroup = IPv6-hex = 1*4HEXDIG. It returns its length in s, 0 if s does not
+// begin with one.
 func hexGroup(s []byte) int {
 	n := 0
 	for n < len(s) && is(s[n], hexDig) {

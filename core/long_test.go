@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLongAddressIsRefusedByItsLength: over inputMax it does not matter what
-// the address holds, but for the echo and ascii, which are about every byte.
-func TestLongAddressIsRefusedByItsLength(t *testing.T) {
+// TestLongInput: an input over inputMax is refused whatever it contains; email
+// and ascii still cover all of it.
+func TestLongInput(t *testing.T) {
 	checker := New(lists.Default())
 	for _, c := range hostile {
-		body := inputMax + 1 - len(c.head) - len(c.tail)
-		text := c.head + strings.Repeat(c.body, body/len(c.body)+1) + c.tail
+		n := (inputMax + 1 - len(c.prefix) - len(c.suffix)) / len(c.repeated)
+		text := c.prefix + strings.Repeat(c.repeated, n+1) + c.suffix
 		facts := checker.Check([]byte(text))
 		require.Equal(t, Facts{
 			Email: []byte(text), ASCII: ascii.Is([]byte(text)),
@@ -26,9 +26,9 @@ func TestLongAddressIsRefusedByItsLength(t *testing.T) {
 	}
 }
 
-// TestOnlyTheLengthCounts: an address is refused for its length if, and only
-// if, it has one byte too many, be it valid or not.
-func TestOnlyTheLengthCounts(t *testing.T) {
+// TestInputMax: an input is refused for its length if and only if it is longer
+// than inputMax, whether valid or not.
+func TestInputMax(t *testing.T) {
 	a := new(address)
 	for _, v := range vectors(t) {
 		for _, length := range []int{inputMax, inputMax + 1} {
@@ -43,8 +43,9 @@ func TestOnlyTheLengthCounts(t *testing.T) {
 	}
 }
 
-// TestASCIIOfALongAddress: the byte that is not ASCII may be the last one.
-func TestASCIIOfALongAddress(t *testing.T) {
+// TestASCIIOfLongInput puts a byte that is not ASCII at both ends of the input
+// and around inputMax.
+func TestASCIIOfLongInput(t *testing.T) {
 	checker, text := New(lists.Default()), []byte(strings.Repeat("a", 1<<20))
 	require.True(t, checker.Check(text).ASCII)
 	for _, at := range []int{0, 4095, 4096, 1<<20 - 9, 1<<20 - 1} {

@@ -2,8 +2,8 @@ package core
 
 import "github.com/addrspec/addrspec/core/internal/ascii"
 
-// normalizeContent puts the content of the local part into lower case and NFC.
-// ASCII alone is in NFC already.
+// normalizeContent sets plainLocal to the content of the local part in lower
+// case and NFC. ASCII is always in NFC.
 func (a *address) normalizeContent() {
 	content := a.content()
 	if ascii.Is(content) {
@@ -13,8 +13,8 @@ func (a *address) normalizeContent() {
 	a.plainLocal = a.names.AppendLowerNFC(a.plainText[:0], content)
 }
 
-// content returns what the local part says: a quoted string without its
-// quotes and the backslashes of its quoted-pairs.
+// content returns the content of the local part: a quoted string without its
+// quotes and without the backslashes of its quoted-pairs.
 func (a *address) content() []byte {
 	if a.local[0] != '"' {
 		return a.local
@@ -30,8 +30,7 @@ func (a *address) content() []byte {
 	return dst
 }
 
-// normalize builds the normalized address from the content of the local part
-// and the domain.
+// normalize sets the normalized address from plainLocal and the domain.
 func (a *address) normalize() {
 	dst := a.normalizedText[:0]
 	if isDotAtomText(a.plainLocal) {
@@ -43,15 +42,15 @@ func (a *address) normalize() {
 	a.normalized = append(append(dst, '@'), a.domain...)
 }
 
-// isDotAtomText reports whether content can stand without quotes. The content
-// of a quoted string holds well-formed UTF-8 alone.
+// isDotAtomText reports whether content needs no quotes. It is well-formed
+// UTF-8, since the parser accepted it.
 func isDotAtomText(content []byte) bool {
 	p := parser{text: content}
 	return p.dotAtomText() && p.at == len(content)
 }
 
-// appendQuotedString appends content as a quoted-string with no more
-// backslashes than it needs (RFC 5322 section 3.2.4).
+// appendQuotedString appends content as a quoted-string with as few backslashes
+// as possible (RFC 5322 section 3.2.4).
 func appendQuotedString(dst, content []byte) []byte {
 	dst = append(dst, '"')
 	for _, c := range content {

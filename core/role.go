@@ -6,7 +6,7 @@ import "github.com/addrspec/addrspec/lists"
 // has the numbers and names, since the role words are packed with them.
 type Role = lists.Role
 
-// The ten categories of the contract, in its order.
+// The ten categories, in the order of the contract.
 const (
 	NoRole    = lists.NoRole
 	Admin     = lists.Admin
@@ -21,18 +21,18 @@ const (
 	HR        = lists.HR
 )
 
-// roleOf returns the role of name, a normalized local part without its tag.
+// roleOf returns the role of local, a normalized local part without its tag.
 //
-// name is a role account where it is a role word, whole or spelled with
-// separators (no-reply), and every word before and after it qualifies it:
-// a number, a region, a language, a department (support-eu, it-helpdesk2).
-// One word that does not, such as a surname, and it is somebody's mailbox.
-func (w *words) roleOf(l *lists.Lists, name []byte) Role {
-	if !w.split(name) {
+// local is a role account if it has a role word, possibly spelled with
+// separators (no-reply), and every word before and after it is a qualifier: a
+// number, a region, a language or a department (support-eu, it-helpdesk2). Any
+// other word, such as a surname, makes it a personal mailbox.
+func (w *words) roleOf(l *lists.Lists, local []byte) Role {
+	if !w.split(local) {
 		return NoRole
 	}
 	for i := range w.count {
-		role, end := w.roleFrom(l, i)
+		role, end := w.longestMatch(l, i)
 		if role != NoRole && role != lists.Qualifier {
 			return w.ifQualified(l, role, end)
 		}
@@ -43,9 +43,10 @@ func (w *words) roleOf(l *lists.Lists, name []byte) Role {
 	return NoRole
 }
 
-// roleFrom returns what the longest run of words from i means that means
-// something, and the word after it.
-func (w *words) roleFrom(l *lists.Lists, i int) (role Role, end int) {
+// longestMatch finds the longest sequence of words from i that is listed when
+// joined. It returns its role and the index of the word after it; NoRole if no
+// sequence is listed.
+func (w *words) longestMatch(l *lists.Lists, i int) (role Role, end int) {
 	for end = w.count; end > i; end-- {
 		if end > i+1 && !w.mayJoin(i) {
 			continue
@@ -57,8 +58,8 @@ func (w *words) roleFrom(l *lists.Lists, i int) (role Role, end int) {
 	return NoRole, end
 }
 
-// ifQualified returns role where every word from i on qualifies it. A role
-// word does too, as the name of a department.
+// ifQualified returns role if every word from i on is a qualifier, else NoRole.
+// A role word is a qualifier too, as the name of a department.
 func (w *words) ifQualified(l *lists.Lists, role Role, i int) Role {
 	for ; i < w.count; i++ {
 		if !w.isNumber(i) && l.Role(w.joined(i, i+1)) == NoRole {
@@ -70,31 +71,32 @@ func (w *words) ifQualified(l *lists.Lists, role Role, i int) Role {
 
 const (
 	maxWords     = 6
-	maxWordBytes = 64 // of all words; RFC 5321 section 4.5.3.1.1 allows no more in a local part
-	maxDigits    = 4  // of a number beside a word: a branch, a year
-	minYear      = 3  // digits after one or two letters that make those initials
+	maxWordBytes = 64 // of all words: the limit on a local part (RFC 5321 section 4.5.3.1.1)
+	maxDigits    = 4  // of a number after a word: a branch, a year
+	minYear      = 3  // from so many digits on, one or two letters before them are initials
 )
 
-// words are the words of a local part, cut at ".", "_" and "-" and before
-// digits at their end. They stand in text without separators, so that a run
-// of words is also one word.
+// words are the words of a local part, split at ".", "_" and "-" and before
+// trailing digits. text has them without separators, so consecutive words can be
+// read as one.
 type words struct {
 	text  [maxWordBytes]byte
 	ends  [maxWords]uint8
 	count int
 }
 
-// split cuts name into words; false where it has more, or longer ones, or
-// other words than a role account's name has.
-func (w *words) split(name []byte) bool {
-	if len(name) == 0 || len(name) > maxWordBytes {
+// split splits local into words. It returns false if local is not that of a role
+// account: an empty word, too many or too long words, or a number that add
+// rejects.
+func (w *words) split(local []byte) bool {
+	if len(local) == 0 || len(local) > maxWordBytes {
 		return false
 	}
 	w.count = 0
 	start, at := 0, 0
-	for i := 0; i <= len(name); i++ {
-		if i < len(name) && !isSeparator(name[i]) {
-			w.text[at] = name[i]
+	for i := 0; i <= len(local); i++ {
+		if i < len(local) && !isSeparator(local[i]) {
+			w.text[at] = local[i]
 			at++
 			continue
 		}
@@ -106,14 +108,16 @@ func (w *words) split(name []byte) bool {
 	return true
 }
 
-// add adds the word in text[start:end], and the number at its end by itself.
+// add adds the word in text[start:end], and its trailing digits as a word of
+// their own. It returns false if there is no room or the digits are no branch or
+// year.
 func (w *words) add(start, end int) bool {
 	letters := end
 	for letters > start && isDigit(w.text[letters-1]) {
 		letters--
 	}
 	if digits := end - letters; digits > maxDigits || digits >= minYear && letters-start > 0 && letters-start < 3 {
-		return false // a number of something else; initials and a year
+		return false // some other number, or initials and a year
 	}
 	if letters > start && letters < end && !w.append(letters) {
 		return false
@@ -130,7 +134,7 @@ func (w *words) append(end int) bool {
 	return true
 }
 
-// joined is the words from i to before end as one.
+// joined returns the words from i up to, but not including, end as one word.
 func (w *words) joined(i, end int) []byte {
 	if i == 0 {
 		return w.text[:w.ends[end-1]]
@@ -139,12 +143,14 @@ func (w *words) joined(i, end int) []byte {
 }
 
 // mayJoin reports whether word i may begin a word spelled with separators. A
-// single letter is an initial (h.r is a person), but for the one of e-mail.
+// single letter may not, since it is an initial (h.r is a person); the exception
+// is the e of e-mail.
 func (w *words) mayJoin(i int) bool {
 	word := w.joined(i, i+1)
 	return len(word) > 1 || word[0] == 'e'
 }
 
+// isNumber reports whether word i consists of digits.
 func (w *words) isNumber(i int) bool {
 	return isDigit(w.joined(i, i+1)[0]) && isDigit(w.text[w.ends[i]-1])
 }

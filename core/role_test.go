@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// roleRows reads local parts and the category each stands for.
+// roleRows returns the local parts in eval/roles.txt with their categories.
 func roleRows(t *testing.T) map[string]string {
 	table, err := os.ReadFile("eval/roles.txt")
 	require.NoError(t, err)
@@ -26,9 +26,9 @@ func roleRows(t *testing.T) map[string]string {
 	return rows
 }
 
-func roleOf(l *lists.Lists, name []byte) Role {
+func roleOf(l *lists.Lists, local []byte) Role {
 	var w words
-	return w.roleOf(l, name)
+	return w.roleOf(l, local)
 }
 
 func TestRole(t *testing.T) {
@@ -38,8 +38,8 @@ func TestRole(t *testing.T) {
 	}
 }
 
-// The tag is no part of the name, and the case does not matter.
-func TestRoleOfAnAddress(t *testing.T) {
+// TestRoleOfAddress: the tag and the case do not matter.
+func TestRoleOfAddress(t *testing.T) {
 	c := New(lists.Default())
 	for email, want := range map[string]Role{
 		"Support+eu@example.com":        Support,
@@ -61,16 +61,16 @@ func TestRoleAllocatesNothing(t *testing.T) {
 }
 
 func FuzzRole(f *testing.F) {
-	f.Add([]byte("no-reply-eu2"))                      // words that join, a region, a number
-	f.Add([]byte("a.b-c_d.e-f_g"))                     // more words than are looked at
+	f.Add([]byte("no-reply-eu2"))                      // words that are joined, a region, a number
+	f.Add([]byte("a.b-c_d.e-f_g"))                     // too many words
 	f.Add([]byte("-.support..2_"))                     // empty words
 	f.Add([]byte("12345678901234567890"))              // digits alone
 	f.Add([]byte(strings.Repeat("x", maxWordBytes+1))) // too long
-	f.Add([]byte("\"info desk\"\x00\xff\u00e9"))       // nothing a dot-atom holds
+	f.Add([]byte("\"info desk\"\x00\xff\u00e9"))       // bytes that no dot-atom contains
 	f.Fuzz(func(t *testing.T, name []byte) {
 		role := roleOf(lists.Default(), name)
 		require.LessOrEqual(t, role, HR)
-		if room := (words{}); role != NoRole && len(name) < 60 && room.split(name) && room.count < maxWords { // a number beside a role leaves the role
+		if room := (words{}); role != NoRole && len(name) < 60 && room.split(name) && room.count < maxWords { // a number at the end does not change the role
 			require.Equal(t, role, roleOf(lists.Default(), append(name[:len(name):len(name)], "-0"...)), "with a number")
 		}
 	})

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Nothing that a table vouches for is called a misspelling.
-func TestNoTypoInAList(t *testing.T) {
+// TestTypoListedDomains: no domain in a list is a misspelling.
+func TestTypoListedDomains(t *testing.T) {
 	c, n := New(lists.Default()), 0
 	for _, file := range []string{"known.txt", "near.txt", "allow.txt", "public.txt", "relay.txt", "typo-targets.txt"} {
 		table, err := os.ReadFile("../lists/" + file)
@@ -29,8 +29,9 @@ func TestNoTypoInAList(t *testing.T) {
 	require.Greater(t, n, 1000)
 }
 
-// A misspelling belongs to no provider of any kind, and the suggestion is one.
-func TestTypoIsNoProvider(t *testing.T) {
+// TestTypoProviders: a misspelling is no provider of any class, and its
+// suggestion is a public provider.
+func TestTypoProviders(t *testing.T) {
 	c := New(lists.Default())
 	for _, domain := range []string{"gmial.com", "hotmail.con", "yaho.com.mx", "GMIAL.COM", "outlok.com"} {
 		f := c.Check([]byte("someone@" + domain))
@@ -43,8 +44,8 @@ func TestTypoIsNoProvider(t *testing.T) {
 	}
 }
 
-// An address literal and a refused address have no domain to misspell.
-func TestNoTypoWithoutADomain(t *testing.T) {
+// TestTypoWithoutDomain: address literals and refused addresses have no typo.
+func TestTypoWithoutDomain(t *testing.T) {
 	c := New(lists.Default())
 	for _, email := range []string{"someone@[192.0.2.1]", "someone@gmial..com", "gmial.com", "a..b@gmial.com"} {
 		require.Nil(t, c.Check([]byte(email)).Typo, email)

@@ -2,9 +2,9 @@ package core
 
 import detector "github.com/addrspec/addrspec/core/gibberish"
 
-// Version is the version of the checks, by semantic versioning: the same
-// version with the same lists gives the same answers on every host.
+// Version is the semantic version of the checks: the same version with the same
+// lists returns the same results in every host.
 const Version = "0.2.0"
 
-// ModelVersion names the model that scores gibberish, by its digest.
+// ModelVersion returns the version of the gibberish model, a digest of it.
 func ModelVersion() string { return detector.Version() }

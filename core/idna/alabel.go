@@ -2,9 +2,9 @@ package idna
 
 import "slices"
 
-// isALabel reports whether label, which has the prefix in lower case, is an
-// A-label by RFC 5891 section 4.2.1: the encoding of a valid U-label, and the
-// very one that the encoder produces.
+// isALabel reports whether label, in lower case and with the prefix, is an
+// A-label by RFC 5891 section 4.2.1: it must decode to a valid U-label that
+// encodes to label again.
 func (c *Converter) isALabel(label []byte) bool {
 	u, ok := appendDecoded(c.decoded[:0], label[len(acePrefix):])
 	if !ok || !c.roundTrips(u, label) {
@@ -15,7 +15,7 @@ func (c *Converter) isALabel(label []byte) bool {
 }
 
 // roundTrips reports whether u has characters beyond ASCII, is in NFC and
-// encodes as label.
+// encodes to label.
 func (c *Converter) roundTrips(u []rune, label []byte) bool {
 	c.text.reset()
 	for _, r := range u {

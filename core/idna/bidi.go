@@ -1,9 +1,9 @@
 package idna
 
-// keepsBidiRule applies the six conditions of RFC 5893 section 2 to a label
-// with characters written from right to left; RFC 5891 section 4.2.3.4 asks it
-// of no other label. So it judges labels, not names: 3com.קום is let through,
-// which browsers, holding every label of such a name to the rule, refuse.
+// keepsBidiRule reports whether label satisfies the six conditions of RFC 5893
+// section 2, if it has right-to-left characters. RFC 5891 section 4.2.3.4 does
+// not require them of other labels, so 3com.קום is accepted; browsers apply the
+// rule to every label of such a name and refuse it.
 func keepsBidiRule(label []rune) bool {
 	var seen [bidiNeutral + 1]bool
 	last := bidiOther // before trailing nonspacing marks

@@ -1,6 +1,6 @@
 package idna
 
-// The joiners, which are invisible but change how their neighbours look.
+// The joiners, which are invisible but change how adjacent characters look.
 const (
 	nonJoiner = 0x200C // ZERO WIDTH NON-JOINER
 	joiner    = 0x200D // ZERO WIDTH JOINER
@@ -9,8 +9,9 @@ const (
 // IsJoiner reports whether r is one of the joiners U+200C and U+200D.
 func IsJoiner(r rune) bool { return r == nonJoiner || r == joiner }
 
-// contextAllows applies the contextual rule of the character at i of label
-// (RFC 5892 appendix A).
+// contextAllows reports whether label satisfies the contextual rule of its
+// character at index i (RFC 5892 appendix A). It returns false for a character
+// without a rule.
 func contextAllows(label []rune, i int) bool {
 	before, after := runeAt(label, i-1), runeAt(label, i+1)
 	switch r := label[i]; {
@@ -18,7 +19,7 @@ func contextAllows(label []rune, i int) bool {
 		return propertiesOf(before).isVirama() || joinsAcross(label, i)
 	case r == joiner: // A.2
 		return propertiesOf(before).isVirama()
-	case r == 0xB7: // A.3, middle dot, as Catalan has it
+	case r == 0xB7: // A.3, middle dot, as in Catalan
 		return before == 'l' && after == 'l'
 	case r == 0x375: // A.4, Greek keraia
 		return propertiesOf(after).script() == greek
@@ -34,7 +35,7 @@ func contextAllows(label []rune, i int) bool {
 	return false
 }
 
-// runeAt returns the character at i, 0 outside.
+// runeAt returns the character at index i, 0 if i is out of range.
 func runeAt(label []rune, i int) rune {
 	if i < 0 || i >= len(label) {
 		return 0
@@ -42,8 +43,8 @@ func runeAt(label []rune, i int) rune {
 	return label[i]
 }
 
-// joinsAcross reports whether the letters on both sides of i join, over
-// transparent characters: (L or D) T* i T* (R or D).
+// joinsAcross reports whether the letters on both sides of index i join, not
+// counting transparent characters: (L or D) T* i T* (R or D).
 func joinsAcross(label []rune, i int) bool {
 	left, right := i-1, i+1
 	for left >= 0 && propertiesOf(label[left]).joinsThrough() {

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// joining holds a character of each kind that the rules for the joiners keep
-// apart, with the Joining_Type that ArabicShaping.txt gives it, or N and Z for
-// the joiners themselves, V and v for viramas of types T and U.
+// joining has one character of each kind that the rules for the joiners
+// distinguish, with its Joining_Type in ArabicShaping.txt; N and Z are the
+// joiners themselves, V and v viramas of types T and U.
 var joining = map[rune]string{
 	'\uA872':  "L", // PHAGS-PA SUPERFIXED LETTER RA
 	'\u0627':  "R", // ARABIC LETTER ALEF
@@ -26,23 +26,24 @@ var joining = map[rune]string{
 	joiner:    "Z",
 }
 
-// The rules as RFC 5892 appendix A.1 and A.2 write them; a virama of type T
-// joins through like any other such character.
+// The rules of RFC 5892 appendix A.1 and A.2. A virama of type T is transparent,
+// like any other character of that type.
 var (
 	afterVirama = regexp.MustCompile(`[Vv]$`)
 	joinsAfter  = regexp.MustCompile(`[LD][TV]*$`)
 	joinsBefore = regexp.MustCompile(`^[TV]*[RD]`)
 )
 
-// allowed reports whether the rules allow the joiner between the two kinds.
+// allowed reports whether the rules allow a joiner of kind between before and
+// after, which are strings of kinds.
 func allowed(kind, before, after string) bool {
 	return afterVirama.MatchString(before) ||
 		kind == "N" && joinsAfter.MatchString(before) && joinsBefore.MatchString(after)
 }
 
-// TestJoinersKeepTheirRules tries every joiner in every label of up to five
-// characters of all kinds.
-func TestJoinersKeepTheirRules(t *testing.T) {
+// TestJoinerRules tries every joiner in every label of up to five characters of
+// all kinds.
+func TestJoinerRules(t *testing.T) {
 	allowedOnes := 0
 	var try func(label []rune, kinds string)
 	try = func(label []rune, kinds string) {
@@ -65,9 +66,9 @@ func TestJoinersKeepTheirRules(t *testing.T) {
 	require.Greater(t, allowedOnes, 10_000)
 }
 
-// TestJoinersAfterEveryCharacter: of the characters that a label may hold,
-// those of canonical combining class 9 alone let both joiners follow, at the
-// end of a label too.
+// TestJoinersAfterEveryCharacter: of the characters that a label may contain,
+// only those of canonical combining class 9 allow both joiners after them, also
+// at the end of a label.
 func TestJoinersAfterEveryCharacter(t *testing.T) {
 	c, viramas := new(Converter), 0
 	idnatest.Scalars(func(r rune) {

@@ -1,6 +1,7 @@
 package idna
 
-// Hangul syllables follow a rule (Unicode section 3.12).
+// The constants of the algorithm that composes Hangul syllables (Unicode section
+// 3.12).
 const (
 	hangulBase  = 0xAC00
 	hangulEnd   = hangulBase + leadCount*vowelCount*trailCount
@@ -13,15 +14,17 @@ const (
 	syllablesOf = vowelCount * trailCount
 )
 
+// addHangul adds the decomposition of the Hangul syllable r.
 func (t *runes) addHangul(r rune) {
 	i := r - hangulBase
-	t.add(leadBase + i/syllablesOf)
-	t.add(vowelBase + i%syllablesOf/trailCount)
+	t.text = append(t.text, leadBase+i/syllablesOf, vowelBase+i%syllablesOf/trailCount)
 	if trail := i % trailCount; trail != 0 {
 		t.add(trailBase + trail)
 	}
 }
 
+// composedHangul returns the Hangul syllable that first and second compose into,
+// or 0.
 func composedHangul(first, second rune) rune {
 	lead, vowel, trail, syllable := first-leadBase, second-vowelBase, second-trailBase, first-hangulBase
 	switch {

@@ -2,7 +2,7 @@ package idna
 
 import "unicode/utf8"
 
-// mapLabel maps label by UTS #46 and puts it, in NFC, into c.text.
+// mapLabel sets c.text to label, mapped by UTS #46 and in NFC.
 func (c *Converter) mapLabel(label []byte) Violation {
 	c.text.reset()
 	for i := 0; i < len(label); {
@@ -19,7 +19,7 @@ func (c *Converter) mapLabel(label []byte) Violation {
 	return Violation{}
 }
 
-// addMapped adds what r maps to and reports whether it is allowed.
+// addMapped adds the mapping of r and reports whether r is allowed.
 func (t *runes) addMapped(r rune) bool {
 	if r < utf8.RuneSelf {
 		t.add(lowerRune(r))
@@ -37,8 +37,8 @@ func (t *runes) addMapped(r rune) bool {
 	return true
 }
 
-// addMapping adds what UTS #46 maps r to: what the tables say or, where they
-// are silent, its lower case.
+// addMapping adds the mapping of r by UTS #46: the one in the tables or, if they
+// have none, the lower case of r.
 func (t *runes) addMapping(r rune) {
 	if to := mappedString(r); to != "" {
 		for _, m := range to {

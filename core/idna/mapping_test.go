@@ -12,7 +12,7 @@ func TestMappingOfEveryCharacter(t *testing.T) {
 	c := new(Converter)
 	idnatest.Scalars(func(r rune) {
 		if r < 0x80 || strings.ContainsRune("\u3002\uFF0E\uFF61\u1E9E", r) {
-			return // three dots; and the capital sharp s, which UTS #46 maps to ß since revision 33
+			return // three dots, which core splits at; and the capital sharp s, which UTS #46 maps to ß since revision 33
 		}
 		label := "0" + string(r) + "0"
 		v := c.mapLabel([]byte(label))

@@ -5,16 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// Unicode Normalization Form C (UAX #15), over a fixed stretch of characters.
+// Unicode Normalization Form C (UAX #15).
 
-// runesMax bounds the characters of a label of 253 bytes or a local part of 64:
-// no character decomposes or maps into more.
+// runesMax bounds the number of characters that a label of 253 bytes is mapped
+// to or a local part of 64 bytes is decomposed into, as a test proves.
 const runesMax = 512
 
-// runes is a label or local part being normalized. It begins in array; append
-// moves longer text to the heap.
+// runes is a label or local part being normalized.
 type runes struct {
-	text  []rune
+	text  []rune // in array, or on the heap if that is too small
 	array [runesMax]rune
 }
 
@@ -40,8 +39,9 @@ func (t *runes) appendTo(dst []byte) []byte {
 	return dst
 }
 
-// AppendLowerNFC appends s, in lower case and NFC, to dst: the simple lower
-// case of each character of the canonical decomposition. dst may overlap s.
+// AppendLowerNFC appends s to dst in lower case and NFC. It applies the simple
+// lower-case mapping to each character of the canonical decomposition. dst may
+// overlap s.
 func (c *Converter) AppendLowerNFC(dst, s []byte) []byte {
 	c.text.reset()
 	for i := 0; i < len(s); {
@@ -53,17 +53,18 @@ func (c *Converter) AppendLowerNFC(dst, s []byte) []byte {
 	return c.text.appendTo(dst)
 }
 
-// decomposition takes composed apart into first and second, 0 for none.
+// decomposition is one step of the canonical decomposition of composed; second
+// is 0 if first replaces it alone.
 type decomposition struct{ composed, first, second rune }
 
-// Whether case is kept while decomposing.
+// Whether decomposing keeps the case.
 const (
 	keepCase  = false
 	lowerCase = true
 )
 
-// addDecomposed adds the canonical decomposition of r in canonical order, in
-// lower case where asked.
+// addDecomposed adds the canonical decomposition of r in canonical order, and in
+// lower case if lowered is set.
 func (t *runes) addDecomposed(r rune, lowered bool) {
 	if hangulBase <= r && r < hangulEnd {
 		t.addHangul(r)
@@ -80,12 +81,12 @@ func (t *runes) addDecomposed(r rune, lowered bool) {
 		r = lowerRune(r)
 	}
 	t.add(r)
-	t.order()
+	t.reorder()
 }
 
-// order moves the last character before those of a higher combining class
+// reorder moves the last character before those of a higher combining class
 // (Unicode section 3.11, canonical ordering).
-func (t *runes) order() {
+func (t *runes) reorder() {
 	s := t.text
 	i := len(s) - 1
 	class := propertiesOf(s[i]).class()
@@ -97,10 +98,10 @@ func (t *runes) order() {
 	}
 }
 
-// compose composes what canonical composition takes together.
+// compose applies canonical composition (Unicode section 3.11).
 func (t *runes) compose() {
 	s := t.text
-	starter, length := -1, 0 // the last starter, and how much is done
+	starter, length := -1, 0 // index of the last starter; length of the result so far
 	for _, r := range s {
 		class := propertiesOf(r).class()
 		blocked := length-1 > starter && propertiesOf(s[length-1]).class() >= class
@@ -119,7 +120,7 @@ func (t *runes) compose() {
 	t.text = s[:length]
 }
 
-// decompositionOf returns the decomposition of r by one step, or nil.
+// decompositionOf returns the first step of the decomposition of r, or nil.
 func decompositionOf(r rune) *decomposition {
 	if r < decompositions[0].composed {
 		return nil

@@ -12,16 +12,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The tables of core are held to the packages that they spare the module:
-// x/text/unicode/norm and x/net/idna, of the same version of Unicode.
+// The tests compare the tables with x/text/unicode/norm and x/net/idna, which
+// must have the same version of Unicode.
 
-func TestTablesAreOfTheOraclesVersion(t *testing.T) {
+func TestUnicodeVersion(t *testing.T) {
 	require.Equal(t, unicode.Version, unicodeVersion, "run go generate ./core/idna")
 	require.Equal(t, norm.Version, unicodeVersion)
 	require.Equal(t, idna.UnicodeVersion, unicodeVersion)
 }
 
-// composedOf is the NFC of s by core.
+// composedOf returns the NFC of s according to this package.
 func composedOf(s string, lowered bool) string {
 	var t runes
 	for _, r := range s {
@@ -31,7 +31,7 @@ func composedOf(s string, lowered bool) string {
 	return string(t.appendTo(nil))
 }
 
-func TestNFCOfEveryCharacter(t *testing.T) {
+func TestNFCEveryCharacter(t *testing.T) {
 	idnatest.Scalars(func(r rune) {
 		if got, want := composedOf(string(r), keepCase), norm.NFC.String(string(r)); got != want {
 			t.Errorf("%U: %+q, want %+q", r, got, want)
@@ -39,13 +39,13 @@ func TestNFCOfEveryCharacter(t *testing.T) {
 	})
 }
 
-// lowerNFC is what core.normalized is made of: lower case of each character of
-// the canonical decomposition, in NFC.
+// lowerNFC returns the lower case of each character of the canonical
+// decomposition of s, in NFC.
 func lowerNFC(s string) string {
 	return norm.NFC.String(strings.Map(unicode.ToLower, norm.NFD.String(s)))
 }
 
-func TestLowerCaseOfEveryCharacter(t *testing.T) {
+func TestLowerCaseEveryCharacter(t *testing.T) {
 	idnatest.Scalars(func(r rune) {
 		got := composedOf(string(r), lowerCase)
 		if want := lowerNFC(string(r)); got != want {
@@ -60,9 +60,9 @@ func TestLowerCaseOfEveryCharacter(t *testing.T) {
 func FuzzNFC(f *testing.F) {
 	f.Add("e\u0301\u0323")                                                            // marks out of canonical order
 	f.Add("\u1100\u1161\u11A8\u11A8")                                                 // Hangul
-	f.Add("\uAC00\u11C3\uD7A4\u11A8\uAC01\u11A8\u1100\u1176\u1113\u1161\uAC00\u11A7") // next to what composes
+	f.Add("\uAC00\u11C3\uD7A4\u11A8\uAC01\u11A8\u1100\u1176\u1113\u1161\uAC00\u11A7") // characters adjacent to those that compose
 	f.Add("a\u0345\u0301\u0300\u1FEF\u212B")                                          // singletons, blocked marks
-	f.Add("a\u0305\u0301\u0315")                                                      // a mark behind one of its own class
+	f.Add("a\u0305\u0301\u0315")                                                      // a mark after one of its own class
 	f.Add("\u0958\uFB2C\U0001D15E")                                                   // composition exclusions
 	f.Add("\u0B47\u0300\u0B3E")                                                       // a mark that composes with a starter
 	f.Fuzz(func(t *testing.T, s string) {
@@ -74,9 +74,9 @@ func FuzzNFC(f *testing.F) {
 	})
 }
 
-// TestRunesNeverOverflow shows that the longest parts fit runesMax whatever
-// they map and decompose to.
-func TestRunesNeverOverflow(t *testing.T) {
+// TestRunesMax checks that no label of 253 bytes and no local part of 64 bytes has
+// more than runesMax characters after mapping and decomposition.
+func TestRunesMax(t *testing.T) {
 	var one runes
 	idnatest.Scalars(func(r rune) {
 		for _, c := range []struct {

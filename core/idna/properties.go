@@ -8,12 +8,13 @@ import (
 
 //go:generate go run ./gentables tables.go
 
-// properties are what the checks need to know of one character, as
-// core/idna/gentables packs it.
+// properties are the properties of one character that this package uses, as
+// core/idna/gentables packs them.
 type properties uint32
 
-// status is the standing of a character in a domain label: its mapping by
-// UTS #46 (non-transitional, STD3 rules), then its property by RFC 5892.
+// status is the status of a character in a domain label: its mapping by UTS #46
+// (non-transitional, STD3 rules) or, if it is not mapped, its derived property by
+// RFC 5892.
 type status uint8
 
 const (
@@ -25,7 +26,7 @@ const (
 	ignored
 )
 
-// direction is the bidirectional class, as far as RFC 5893 tells them apart.
+// direction is the bidirectional class, reduced to what RFC 5893 distinguishes.
 type direction uint8
 
 const (
@@ -38,7 +39,7 @@ const (
 	bidiNeutral                  // ES, CS, ET, ON, BN
 )
 
-// script is what the context rules of RFC 5892 appendix A ask for.
+// script is the script, reduced to what RFC 5892 appendix A distinguishes.
 type script uint8
 
 const (
@@ -58,7 +59,7 @@ func (p properties) isMark() bool         { return p&(1<<11) != 0 } // general c
 func (p properties) class() uint8         { return uint8(p >> 16) } // canonical combining class
 func (p properties) isVirama() bool       { return p.class() == 9 }
 
-// propertiesOf looks r up in the two-stage table.
+// propertiesOf returns the properties of r from the two-stage table.
 func propertiesOf(r rune) properties {
 	block := int(r>>6) * 2
 	if block >= len(propertyIndex) {
@@ -67,20 +68,21 @@ func propertiesOf(r rune) properties {
 		}
 		return properties(disallowed)
 	}
-	place := int(propertyIndex[block]) | int(propertyIndex[block+1])<<8
-	return propertyRecords[propertyBlocks[place<<6|int(r&63)]]
+	number := int(propertyIndex[block]) | int(propertyIndex[block+1])<<8
+	return propertyRecords[propertyBlocks[number<<6|int(r&63)]]
 }
 
 // IsMark reports whether r is a combining mark (general category M).
 func IsMark(r rune) bool { return propertiesOf(r).isMark() }
 
-// IsDot reports whether UTS #46 maps r, which is not ASCII, to a full stop.
+// IsDot reports whether UTS #46 maps r, a character beyond ASCII, to a full stop.
 func IsDot(r rune) bool { return r == 0x3002 || r == 0xFF0E || r == 0xFF61 }
 
-// runeRange maps first, first+step, ... last to themselves plus delta.
+// runeRange maps each of first, first+step, ..., last to itself plus delta.
 type runeRange struct{ first, last, step, delta rune }
 
-// mapRune maps r by ranges, which are in order.
+// mapRune returns the mapping of r by ranges, which are sorted; r itself if it
+// is in none.
 func mapRune(ranges []runeRange, r rune) rune {
 	i := sort.Search(len(ranges), func(i int) bool { return ranges[i].last >= r })
 	if i == len(ranges) {
@@ -92,7 +94,7 @@ func mapRune(ranges []runeRange, r rune) rune {
 	return r
 }
 
-// lowerRune is the simple lower-case mapping of r.
+// lowerRune returns the simple lower-case mapping of r.
 func lowerRune(r rune) rune {
 	if r < 0x80 {
 		return rune(ascii.Lower(byte(r)))
@@ -106,8 +108,8 @@ type runeString struct {
 	to   string
 }
 
-// mappedString returns the characters that UTS #46 maps r to; empty when they
-// are one alone.
+// mappedString returns the characters that UTS #46 maps r to, if there are
+// several; else "".
 func mappedString(r rune) string {
 	i := sort.Search(len(mappedStrings), func(i int) bool { return mappedStrings[i].from >= r })
 	if i < len(mappedStrings) && mappedStrings[i].from == r {

@@ -13,10 +13,11 @@ const (
 	punyInitialN    = 0x80
 )
 
-// punyMax bounds what encoding one label takes: six digits a character.
+// punyMax bounds the length of an encoded label: at most six digits for each
+// character.
 const punyMax = 6*runesMax + 1
 
-// appendPunycode appends the encoding of label (section 6.3), without prefix.
+// appendPunycode appends the encoding of label, without prefix (section 6.3).
 func appendPunycode(dst []byte, label []rune) []byte {
 	basic := 0
 	for _, r := range label {
@@ -51,7 +52,7 @@ func appendPunycode(dst []byte, label []rune) []byte {
 	return dst
 }
 
-// leastFrom returns the least character of label that is n or more.
+// leastFrom returns the smallest character of label that is at least n.
 func leastFrom(label []rune, n rune) rune {
 	least := rune(0x7FFFFFFF)
 	for _, r := range label {
@@ -83,7 +84,7 @@ func punyDigit(d int) byte {
 	return '0' + byte(d-26)
 }
 
-// adapt is the bias adaptation of section 6.1.
+// adapt returns the next bias (section 6.1).
 func adapt(delta, points int, first bool) int {
 	if first {
 		delta /= punyDamp
@@ -98,9 +99,9 @@ func adapt(delta, points int, first bool) int {
 	return k + (punyBase-punyTMin+1)*delta/(delta+punySkew)
 }
 
-// appendDecoded appends the characters that encoded, lower case and without
-// its prefix, stands for (section 6.2). It reports failure for what is no
-// Punycode, or too long for dst's capacity.
+// appendDecoded appends the decoding of encoded, which is in lower case and has
+// no prefix (section 6.2). It returns false if encoded is not Punycode or the
+// result exceeds the capacity of dst.
 func appendDecoded(dst []rune, encoded []byte) ([]rune, bool) {
 	rest := encoded
 	if i := bytes.LastIndexByte(encoded, '-'); i >= 0 {
@@ -131,8 +132,8 @@ func appendDecoded(dst []rune, encoded []byte) ([]rune, bool) {
 	return dst, true
 }
 
-// decodeVariable reads a variable-length integer and returns how many octets
-// of s it takes; 0 for one that is malformed or absurdly large.
+// decodeVariable reads a variable-length integer at the start of s and returns
+// its value and its length; the length is 0 if it is malformed or over 1<<30.
 func decodeVariable(s []byte, bias int) (delta, size int) {
 	weight := 1
 	for k := punyBase; size < len(s); k += punyBase {

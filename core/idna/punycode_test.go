@@ -9,20 +9,20 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// TestPunycode compares with x/net/idna on labels of every length, of
-// characters near together and far apart.
+// TestPunycode compares with x/net/idna on labels of up to 50 characters, whose
+// code points are close together or far apart.
 func TestPunycode(t *testing.T) {
 	random := rand.New(rand.NewPCG(3492, 0))
 	for range 20_000 {
 		label := make([]rune, 1+random.IntN(50))
-		low := rune(1) << (5 + random.IntN(15)) // the block most of them are from
+		low := rune(1) << (5 + random.IntN(15)) // start of the block of most characters
 		for i := range label {
 			label[i] = low + random.Int32N(64)
 			if random.IntN(10) == 0 {
 				label[i] = 'a' + random.Int32N(26)
 			}
 		}
-		s := strings.ToLower(strings.Map(letterAlone, string(label)))
+		s := strings.ToLower(strings.Map(replaceDots, string(label)))
 		want, err := idna.Punycode.ToASCII(s)
 		if err != nil || want == s {
 			continue
@@ -35,19 +35,20 @@ func TestPunycode(t *testing.T) {
 	}
 }
 
-// letterAlone keeps what the oracle does not take for a dot or a surrogate.
-func letterAlone(r rune) rune {
+// replaceDots replaces the characters that the oracle treats as dots, and
+// surrogates, by a letter.
+func replaceDots(r rune) rune {
 	if r == '.' || r == 0x3002 || r == 0xFF0E || r == 0xFF61 || r >= 0xD800 && r < 0xE000 {
 		return 'x'
 	}
 	return r
 }
 
-func TestDecodingRefuses(t *testing.T) {
+func TestDecodeErrors(t *testing.T) {
 	for encoded, about := range map[string]string{
-		"A":                           "upper case, which the caller has lowered",
-		"a_b":                         "no digit",
-		"9":                           "cut short",
+		"A":                           "upper case",
+		"a_b":                         "not a digit",
+		"9":                           "truncated",
 		"999999a":                     "beyond U+10FFFF",
 		strings.Repeat("9", 60) + "a": "a delta that would overflow",
 		string(appendPunycode(nil, []rune{0xD801})):      "a surrogate",

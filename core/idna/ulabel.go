@@ -2,8 +2,8 @@ package idna
 
 import "unicode/utf8"
 
-// appendULabel appends the label in c.text, which has characters beyond ASCII.
-// label is what it was mapped from.
+// appendULabel checks and appends the label in c.text, which has characters
+// beyond ASCII and was mapped from label.
 func (c *Converter) appendULabel(label []byte) Violation {
 	u := c.text.text
 	if len(u) > len(acePrefix) && string(u[:len(acePrefix)]) == acePrefix {
@@ -49,9 +49,9 @@ func checkULabel(u []rune) (rule Rule, i int) {
 	return None, 0
 }
 
-// source returns the offset in label of the character that the mapping turned
-// into r after n others equal to r; 0 if r was composed of several characters.
-// It overwrites c.text.
+// source returns the offset in label of the character that was mapped to the
+// occurrence of r after the first n; 0 if several characters were composed into
+// it. It overwrites c.text.
 func (c *Converter) source(label []byte, r rune, n int) int {
 	for i := 0; i < len(label); {
 		given, size := utf8.DecodeRune(label[i:])

@@ -1,7 +1,8 @@
-// Package ascii has functions on ASCII bytes, one at a time or eight at once.
+// Package ascii has functions on ASCII text that package bytes lacks: they
+// change only the case of ASCII letters, or test eight bytes at once.
 package ascii
 
-// Lower returns c in lower case, ASCII letters only.
+// Lower returns c in lower case if it is an ASCII letter, else c.
 func Lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
@@ -9,14 +10,14 @@ func Lower(c byte) byte {
 	return c
 }
 
-// Words hold eight bytes, to compare them at once. A constant multiplied by
-// ones is in each of them.
+// A word consists of eight bytes, which are compared at once. Multiplying a byte
+// by ones copies it to each of them.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x80 * ones
 )
 
-// Word returns the first eight bytes of s, which the compiler reads at once.
+// Word returns the first eight bytes of s; the compiler turns it into one load.
 func Word(s []byte) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -26,10 +27,11 @@ func Word(s []byte) uint64 {
 // IsWord reports whether each byte of w is ASCII.
 func IsWord(w uint64) bool { return w&highs == 0 }
 
-// HasLess reports whether a byte of w, all of which are ASCII, is below c.
+// HasLess reports whether a byte of w is less than c. All bytes of w and c must
+// be ASCII.
 func HasLess(w uint64, c byte) bool { return (w-ones*uint64(c))&^w&highs != 0 }
 
-// HasByte reports whether a byte of w is c.
+// HasByte reports whether a byte of w equals c.
 func HasByte(w uint64, c byte) bool {
 	w ^= ones * uint64(c)
 	return (w-ones)&^w&highs != 0
@@ -50,8 +52,8 @@ func Is(s []byte) bool {
 	return true
 }
 
-// AppendLower appends s in lower case, ASCII letters only. dst may begin where
-// s does.
+// AppendLower appends s to dst with its ASCII letters in lower case. dst may
+// begin where s does.
 func AppendLower(dst, s []byte) []byte {
 	for _, c := range s {
 		dst = append(dst, Lower(c))
@@ -59,8 +61,8 @@ func AppendLower(dst, s []byte) []byte {
 	return dst
 }
 
-// HasPrefixFold reports whether s begins with prefix, which is in lower case,
-// in any case.
+// HasPrefixFold reports whether s begins with prefix in any case. prefix must be
+// in lower case. bytes.EqualFold would add Unicode's fold tables to the module.
 func HasPrefixFold(s []byte, prefix string) bool {
 	if len(s) < len(prefix) {
 		return false

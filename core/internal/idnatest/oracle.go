@@ -1,5 +1,5 @@
-// Package idnatest has the oracle for the tests of core/idna and core: what
-// x/net/idna and x/text, of the same version of Unicode, make of a domain.
+// Package idnatest compares domains converted by core and core/idna with an
+// oracle: x/net/idna and x/text with the same version of Unicode.
 package idnatest
 
 import (
@@ -22,14 +22,15 @@ func Scalars(f func(r rune)) {
 	}
 }
 
-// oracle is x/net/idna as near to our policy as its options come: UTS #46,
-// non-transitional, STD3 rules, joiners checked. Hyphens in the third and
-// fourth place are left unchecked, as RFC 5321 allows them in labels of ASCII;
-// so is the Bidi rule, which it holds whole names to where RFC 5891 asks it of
-// labels: x/text's bidirule stands in. For what remains see KnownDifference.
+// oracle is x/net/idna with the options closest to core/idna: UTS #46,
+// non-transitional, STD3 rules, joiners checked. It does not check hyphens as
+// third and fourth character, which RFC 5321 allows in ASCII labels, nor the Bidi
+// rule, since it would apply it to whole names instead of labels as RFC 5891
+// does; toASCII does that. For the remaining differences see KnownDifference.
 var oracle = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.CheckHyphens(false))
 
-// toASCII adds the Bidi rule, label by label.
+// toASCII returns the A-label form of domain. It applies the Bidi rule to each
+// label.
 func toASCII(domain string) (host string, err error) {
 	if host, err = oracle.ToASCII(domain); err != nil {
 		return "", err
@@ -43,15 +44,16 @@ func toASCII(domain string) (host string, err error) {
 	return host, err
 }
 
-// mapper maps alone.
+// mapper maps without checks.
 var mapper = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.ValidateLabels(false))
 
-// Map returns what UTS #46 maps label to.
+// Map returns the mapping of label by UTS #46.
 func Map(label string) (string, error) { return mapper.ToUnicode(label) }
 
-// KnownDifference reports whether the label, mapped, holds what UTS #46
-// allows and we do not: symbols, emoji and punctuation, which IDNA2008
-// disallows; contextual characters (x/net/idna has no CONTEXTO rules).
+// KnownDifference reports whether a mapped label contains a character that UTS
+// #46 allows and core/idna does not: symbols, emoji and punctuation, which
+// IDNA2008 disallows, and characters with a CONTEXTO rule, which x/net/idna does
+// not implement.
 func KnownDifference(mapped string) bool { return strings.ContainsFunc(mapped, onlyUTS46Allows) }
 
 func onlyUTS46Allows(r rune) bool {
@@ -70,15 +72,15 @@ func onlyUTS46Allows(r rune) bool {
 // RequireValid fails if the oracle does not convert the valid domain to host.
 func RequireValid(t testing.TB, domain, host string) {
 	if strings.Contains(domain, "\u1E9E") {
-		return // ß, where the oracle has ss
+		return // ẞ, which the oracle maps to ss instead of ß
 	}
 	if want, err := toASCII(domain); err != nil || host != want {
 		t.Errorf("%+q becomes %s, want %s, %v", domain, host, want, err)
 	}
 }
 
-// RequireRefused fails if the oracle accepts domain, which is refused for
-// code, and the difference is not a known one.
+// RequireRefused fails if the oracle accepts domain, which was refused with code,
+// unless that is a known difference.
 func RequireRefused(t testing.TB, domain, code string) {
 	if _, err := toASCII(domain); err != nil || !utf8.ValidString(domain) {
 		return
@@ -89,9 +91,9 @@ func RequireRefused(t testing.TB, domain, code string) {
 	}
 }
 
-// hasOddLabel reports whether the domain has a label that the oracle leaves to
-// others: empty, as when it held variation selectors alone, or with hyphens
-// where RFC 5891 section 4.2.3.1 forbids them (the oracle counts octets there).
+// hasOddLabel reports whether domain has a label that the oracle does not check:
+// an empty one, for instance of variation selectors only, or one with hyphens
+// where RFC 5891 section 4.2.3.1 forbids them; the oracle counts bytes there.
 func hasOddLabel(domain string) bool {
 	for _, label := range strings.Split(domain, ".") {
 		r := []rune(label)
