@@ -18,7 +18,7 @@ const (
 	contextO
 )
 
-// exceptions are those of RFC 5892 section 2.6.
+// exceptions is the table of RFC 5892 section 2.6.
 var exceptions = map[rune]derived{
 	0xDF: pvalid, 0x3C2: pvalid, 0x6FD: pvalid, 0x6FE: pvalid, 0xF0B: pvalid, 0x3007: pvalid,
 	0xB7: contextO, 0x375: contextO, 0x5F3: contextO, 0x5F4: contextO, 0x30FB: contextO,
@@ -32,7 +32,7 @@ func init() {
 	}
 }
 
-// idna2008 computes the derived property of r by RFC 5892 section 3.
+// idna2008 returns the derived property of r (RFC 5892 section 3).
 func idna2008(r rune) derived {
 	if d, ok := exceptions[r]; ok {
 		return d
@@ -50,8 +50,8 @@ func idna2008(r rune) derived {
 
 var folder = cases.Fold()
 
-// fold is the full case folding of Unicode. Cherokee alone folds to upper
-// case, which x/text does not know.
+// fold returns the full case folding of s. Cherokee is the only script that folds
+// to upper case, which x/text does not implement.
 func fold(s string) string {
 	if r, _ := utf8.DecodeRuneInString(s); unicode.Is(unicode.Cherokee, r) {
 		return string(unicode.ToUpper(r))
@@ -59,13 +59,14 @@ func fold(s string) string {
 	return folder.String(s)
 }
 
-// unstable: RFC 5892 section 2.2.
+// unstable reports whether r is Unstable (RFC 5892 section 2.2).
 func unstable(r rune) bool {
 	s := string(r)
 	return norm.NFKC.String(fold(norm.NFKC.String(s))) != s
 }
 
-// ignorable: RFC 5892 sections 2.3 and 2.4.
+// ignorable reports whether r is in IgnorableProperties or IgnorableBlocks (RFC
+// 5892 sections 2.3 and 2.4).
 func ignorable(r rune) bool {
 	if unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.White_Space, unicode.Noncharacter_Code_Point) {
 		return true
@@ -73,7 +74,7 @@ func ignorable(r rune) bool {
 	return 0x20D0 <= r && r <= 0x20FF || 0x1D100 <= r && r <= 0x1D1FF || 0x1D200 <= r && r <= 0x1D24F
 }
 
-// oldHangulJamo: RFC 5892 section 2.9.
+// oldHangulJamo reports whether r is in OldHangulJamo (RFC 5892 section 2.9).
 func oldHangulJamo(r rune) bool {
 	return 0x1100 <= r && r <= 0x11FF || 0xA960 <= r && r <= 0xA97C || 0xD7B0 <= r && r <= 0xD7FB
 }

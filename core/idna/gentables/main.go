@@ -1,10 +1,13 @@
-// Command gentables generates core/idna/tables.go: what the address checks
-// need to know of Unicode, and no more. Its sources are the tables that the Go
-// project publishes from the Unicode Character Database: unicode,
-// golang.org/x/text (norm, bidi, cases, precis) and golang.org/x/net/idna. All
-// must be of one version of Unicode. The output depends on nothing else.
+// Command gentables generates core/idna/tables.go: the properties of characters
+// that core/idna uses, and no others. It reads the tables that the Go project
+// publishes from the Unicode Character Database: unicode, golang.org/x/text
+// (norm, bidi, cases, precis) and golang.org/x/net/idna. All must have the same
+// version of Unicode. The output depends on nothing else.
 //
 //	go generate ./core/idna
+//
+// properties.go generates the two-stage table of properties, mapping.go the
+// mappings and decompositions; idna2008.go computes the properties of RFC 5892.
 package main
 
 import (
@@ -27,7 +30,10 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: gentables FILE")
 	}
-	for source, version := range map[string]string{"norm": norm.Version, "idna": idna.UnicodeVersion, "bidi": bidi.UnicodeVersion, "precis": precis.UnicodeVersion, "cases": cases.UnicodeVersion} {
+	for source, version := range map[string]string{
+		"norm": norm.Version, "idna": idna.UnicodeVersion, "bidi": bidi.UnicodeVersion,
+		"precis": precis.UnicodeVersion, "cases": cases.UnicodeVersion,
+	} {
 		if version != unicode.Version {
 			log.Fatalf("gentables: %s has Unicode %s, package unicode has %s", source, version, unicode.Version)
 		}
@@ -62,9 +68,9 @@ func scalars(f func(r rune)) {
 	}
 }
 
-// writeString writes s as a constant in lines of 32 octets.
+// writeString writes s as a string constant in lines of 32 bytes.
 func writeString(b *bytes.Buffer, name, doc string, s []byte) {
-	fmt.Fprintf(b, "// %s\nconst %s = \"\" + // %d octets\n", doc, name, len(s))
+	fmt.Fprintf(b, "// %s\nconst %s = \"\" + // %d bytes\n", doc, name, len(s))
 	for len(s) > 0 {
 		n := min(32, len(s))
 		plus := " +"

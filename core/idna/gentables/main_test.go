@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTablesAreCurrent: the committed tables are what the generator writes,
-// every time.
+// TestTablesAreCurrent compares the committed tables with the generator's output.
 func TestTablesAreCurrent(t *testing.T) {
 	committed, err := os.ReadFile("../tables.go")
 	require.NoError(t, err)

@@ -2,8 +2,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -13,11 +14,12 @@ import (
 
 var mapper = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.ValidateLabels(false), idna.StrictDomainName(true))
 
-// uts46 maps r by UTS #46, non-transitional, with STD3 rules. The digits
-// around it keep composition and the rules for the ends of a label away.
+// uts46 returns the mapping of r by UTS #46, non-transitional, with STD3 rules,
+// and whether r is allowed. It maps r between two digits, which prevent
+// composition and the rules for the ends of a label.
 func uts46(r rune) (string, bool) {
 	if r == 0x1E9E {
-		return "ß", true // as revision 33 of UTS #46 and IDNA2008 have it; before it was ss
+		return "ß", true // as in UTS #46 since revision 33 and in IDNA2008; ss before
 	}
 	s, err := mapper.ToUnicode("0" + string(r) + "0")
 	if err != nil {
@@ -26,10 +28,10 @@ func uts46(r rune) (string, bool) {
 	return strings.TrimSuffix(strings.TrimPrefix(s, "0"), "0"), true
 }
 
-// caseRange maps first, first+step, ... last to themselves plus delta.
+// caseRange maps each of first, first+step, ..., last to itself plus delta.
 type caseRange struct{ first, last, step, delta rune }
 
-// runs gathers single mappings, in order of from, into ranges.
+// runs combines mappings of single characters, sorted by from, into ranges.
 func runs(from, to []rune) (ranges []caseRange) {
 	for i := 0; i < len(from); {
 		r := caseRange{from[i], from[i], 1, to[i] - from[i]}
@@ -64,7 +66,8 @@ func writeLower(b *bytes.Buffer) {
 	writeRanges(b, "lowerRanges", "lowerRanges are the simple lower-case mappings beyond ASCII.", runs(from, to))
 }
 
-// lowerOf is the simple lower case of r, of characters that NFD leaves alone.
+// lowerOf returns the simple lower case of r; r itself if it has a canonical
+// decomposition, whose characters are mapped instead.
 func lowerOf(r rune) rune {
 	if norm.NFD.String(string(r)) != string(r) {
 		return r
@@ -72,14 +75,34 @@ func lowerOf(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// writeDecompositions writes the canonical decompositions: of one step, since
-// the reader takes the first character apart again.
+// pair is one step of a canonical decomposition; second is 0 if first replaces
+// composed alone.
+type pair struct{ composed, first, second rune }
+
+// writeDecompositions writes the canonical decompositions, one step each, and the
+// compositions, as their indexes.
 func writeDecompositions(b *bytes.Buffer) {
-	type pair struct{ composed, first, second rune }
-	var all []pair
+	all := decompositions()
+	fmt.Fprintf(b, "// decompositions are the canonical decompositions, sorted by character.\nvar decompositions = [...]decomposition{ // %d\n", len(all))
+	for _, p := range all {
+		fmt.Fprintf(b, "{%#x, %#x, %#x},\n", p.composed, p.first, p.second)
+	}
+	fmt.Fprintf(b, "}\n\n")
+	composing := compositions(all)
+	fmt.Fprintf(b, "// compositions are the indexes of the decompositions that NFC composes again, sorted by first and second character.\nvar compositions = [...]uint16{ // %d\n", len(composing))
+	for _, i := range composing {
+		fmt.Fprintf(b, "%d,\n", i)
+	}
+	fmt.Fprintf(b, "}\n\n")
+}
+
+// decompositions returns the first step of each canonical decomposition; package
+// idna decomposes the first character of it again. Hangul syllables are left out,
+// since package idna computes them.
+func decompositions() (all []pair) {
 	scalars(func(r rune) {
 		if r >= 0xAC00 && r <= 0xD7A3 {
-			return // Hangul syllables follow a rule
+			return
 		}
 		d := norm.NFD.Properties([]byte(string(r))).Decomposition()
 		if d == nil {
@@ -93,31 +116,25 @@ func writeDecompositions(b *bytes.Buffer) {
 		}
 		all = append(all, p)
 	})
-	fmt.Fprintf(b, "// decompositions are the canonical decompositions, by character.\nvar decompositions = [...]decomposition{ // %d\n", len(all))
-	var composing []int
+	return all
+}
+
+// compositions returns the indexes of the pairs that NFC composes, sorted by
+// first and second.
+func compositions(all []pair) (composing []int) {
 	for i, p := range all {
-		fmt.Fprintf(b, "{%#x, %#x, %#x},\n", p.composed, p.first, p.second)
 		if p.second != 0 && norm.NFC.String(string([]rune{p.first, p.second})) == string(p.composed) {
 			composing = append(composing, i)
 		}
 	}
-	fmt.Fprintf(b, "}\n\n")
-	sort.Slice(composing, func(i, j int) bool {
-		p, q := all[composing[i]], all[composing[j]]
-		if p.first != q.first {
-			return p.first < q.first
-		}
-		return p.second < q.second
+	slices.SortFunc(composing, func(i, j int) int {
+		return cmp.Or(cmp.Compare(all[i].first, all[j].first), cmp.Compare(all[i].second, all[j].second))
 	})
-	fmt.Fprintf(b, "// compositions are the places in decompositions of those that compose again, by first and second character.\nvar compositions = [...]uint16{ // %d\n", len(composing))
-	for _, i := range composing {
-		fmt.Fprintf(b, "%d,\n", i)
-	}
-	fmt.Fprintf(b, "}\n\n")
+	return composing
 }
 
-// firstOf returns the one character that decomposes into s, all but the last
-// character of a longer decomposition; so the reader's next step takes it apart.
+// firstOf returns the character that decomposes into s, which is a decomposition
+// without its last character.
 func firstOf(s string) rune {
 	if rs := []rune(s); len(rs) == 1 {
 		return rs[0]
@@ -126,19 +143,19 @@ func firstOf(s string) rune {
 		return rs[0]
 	}
 	found := rune(-1)
-	scalars(func(r rune) { // U+FB49 and the like, which NFC keeps apart
+	scalars(func(r rune) { // U+FB49 and others that NFC does not compose
 		if norm.NFD.String(string(r)) == s {
 			found = r
 		}
 	})
 	if found < 0 {
-		panic(fmt.Sprintf("gentables: nothing decomposes into %+q", s))
+		panic(fmt.Sprintf("gentables: no character decomposes into %+q", s))
 	}
 	return found
 }
 
-// writeMappings writes the mappings of UTS #46 that lower case and canonical
-// decomposition do not give already.
+// writeMappings writes the mappings of UTS #46 that differ from the NFC of the
+// lower case.
 func writeMappings(b *bytes.Buffer) {
 	var from, to []rune
 	var longFrom []rune
@@ -162,7 +179,8 @@ func writeMappings(b *bytes.Buffer) {
 	fmt.Fprintf(b, "}\n\n")
 }
 
-// plain is what the reader gets from r without a mapping: NFC of its lower case.
+// plain returns the NFC of the lower case of r, which package idna uses if there
+// is no mapping.
 func plain(r rune) string {
 	var lowered []rune
 	for _, d := range norm.NFD.String(string(r)) {

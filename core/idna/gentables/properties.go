@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The layout of a record. core/idna/properties.go reads the same bits.
+// The layout of a record, as core/idna/properties.go reads it.
 const (
 	statusShift  = 0 // 3 bits
 	bidiShift    = 3 // 3 bits
@@ -34,15 +34,16 @@ const (
 	statusIgnored
 )
 
-// blockShift: a block of the trie holds 1<<blockShift characters.
+// A block of the table has 1<<blockShift characters.
 const blockShift = 6
 
-// propertyLimit is the end of the planes with letters. Beyond it lie variation
-// selectors, which the reader knows by itself, and nothing a label may hold.
+// propertyLimit is the end of the planes with letters. Of the characters beyond
+// it a label may contain only variation selectors, which package idna treats
+// separately.
 const propertyLimit = 0x40000
 
-// writeProperties writes a two-stage table: block numbers, blocks of record
-// numbers, records.
+// writeProperties writes the two-stage table: the number of each block, the
+// blocks, which consist of record numbers, and the records.
 func writeProperties(b *bytes.Buffer) {
 	records, numbers := []uint32{0}, map[uint32]byte{0: 0}
 	blocks, places := []byte{}, map[string]int{}
@@ -73,9 +74,9 @@ func writeProperties(b *bytes.Buffer) {
 			last = len(index)
 		}
 	}
-	writeString(b, "propertyIndex", "propertyIndex holds, for each 64 characters, the number of their block; two octets, low first.", index[:last])
-	writeString(b, "propertyBlocks", "propertyBlocks holds the number of each character's record.", blocks)
-	fmt.Fprintf(b, "// propertyRecords are the distinct properties.\nvar propertyRecords = [...]properties{\n")
+	writeString(b, "propertyIndex", "propertyIndex has the number of the block of each 64 characters, in two bytes, little-endian.", index[:last])
+	writeString(b, "propertyBlocks", "propertyBlocks has the number of the record of each character of a block.", blocks)
+	fmt.Fprintf(b, "// propertyRecords are the distinct records.\nvar propertyRecords = [...]properties{\n")
 	for _, p := range records {
 		fmt.Fprintf(b, "%#x,\n", p)
 	}
@@ -121,9 +122,9 @@ func statusOf(r rune) int {
 
 func isDisallowed(r rune) bool { return r >= 0x80 && idna2008(r) == disallowed }
 
-// The bidirectional classes that the Bidi rule (RFC 5893 section 2) tells apart.
+// The bidirectional classes that the Bidi rule (RFC 5893 section 2) distinguishes.
 const (
-	bidiOther = iota // never in a label
+	bidiOther = iota // not allowed in a label with right-to-left characters
 	bidiL
 	bidiR // R, AL
 	bidiAN
@@ -151,7 +152,7 @@ func bidiClass(r rune) uint32 {
 	return bidiOther
 }
 
-// The scripts that the rules of RFC 5892 appendix A ask for.
+// The scripts that the rules of RFC 5892 appendix A distinguish.
 const (
 	scriptOther = iota
 	scriptGreek
@@ -171,13 +172,14 @@ func script(r rune) uint32 {
 	return scriptOther
 }
 
-// joiners applies the rule for U+200C, as IDNA2008 has it, to any text.
+// joiners applies the rule of IDNA2008 for U+200C to any text.
 var joiners = precis.NewFreeform()
 
-// joining asks how r joins from the rule for U+200C (RFC 5892 appendix A.1):
-// to the next letter (Joining_Type L or D), to the one before (R or D), or
-// through (T). No Go package publishes Joining_Type itself. x/net/idna has the
-// rule as well, but lets a letter that does not join follow the joiner.
+// joining returns how r joins: to the next letter (Joining_Type L or D), to the
+// previous one (R or D) or through (T). No Go package exports Joining_Type, so it
+// is derived from the verdicts of the rule for U+200C (RFC 5892 appendix A.1) on
+// texts with r. x/net/idna implements the rule too, but allows a letter that does
+// not join after the joiner.
 func joining(r rune) uint32 {
 	const alef, beh, zwnj = "\u0627", "\u0628", "\u200c"
 	ok := func(s string) bool { _, err := joiners.String(s); return err == nil }
