@@ -11,8 +11,8 @@ import (
 	"github.com/addrspec/addrspec/lists"
 )
 
-// formatRow is one line of the format data: an address, its verdict and,
-// where they leave no choice, its forms.
+// formatRow is one line of the format data: an address, whether it is valid and
+// its forms, as far as the RFCs determine them.
 type formatRow struct {
 	Email      string  `json:"email"`
 	Valid      bool    `json:"valid"`
@@ -22,8 +22,8 @@ type formatRow struct {
 	Domain     *string `json:"domain"`
 }
 
-// runFormat measures the agreement on the verdict, and on the three forms
-// of the addresses that are valid.
+// runFormat measures the agreement on validity and on the three forms of valid
+// addresses.
 func runFormat(dir string) ([]row, error) {
 	addresses, err := readFormat(filepath.Join(dir, "format", "dev.jsonl"))
 	if err != nil {
@@ -62,7 +62,7 @@ func readFormat(path string) (addresses []formatRow, err error) {
 	return addresses, lines.Err()
 }
 
-// formatTally counts the rows that agree and keeps those that do not.
+// formatTally counts the rows that agree and collects those that do not.
 type formatTally struct {
 	name, peer  string
 	right, rows int
@@ -78,7 +78,7 @@ func (t *formatTally) note(right bool, format string, args ...any) {
 	t.wrong = append(t.wrong, t.name+": "+fmt.Sprintf(format, args...))
 }
 
-// noteForm counts a form that the data gives.
+// noteForm counts a form, if the data has it.
 func (t *formatTally) noteForm(email string, got []byte, want *string) {
 	if want != nil {
 		t.note(string(got) == *want, "%+q: %+q, want %+q", email, got, *want)

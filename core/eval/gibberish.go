@@ -11,10 +11,10 @@ import (
 	"github.com/addrspec/addrspec/core/gibberish"
 )
 
-// hardFloors are for strings made to look like words.
+// hardFloors are the floors of the groups of random strings that imitate words.
 var hardFloors = map[string]float64{"hard_english_freq": 50, "hard_name_plus_random": 55, "hard_reversed": 3}
 
-// scored is a group of local parts of one make with the scores they got.
+// scored is a group of local parts of one kind, with their scores.
 type scored struct {
 	group  string
 	random bool // the label
@@ -22,9 +22,10 @@ type scored struct {
 	scores []uint8
 }
 
-// gibberishRows measures the main figures on negatives without digits and
-// utf8 against positives without hard_*, and each of those groups apart.
-func gibberishRows(dir string) ([]row, error) {
+// runGibberish measures the main figures on the negatives without the groups
+// digits and utf8 and the positives without the groups hard_*. It measures those
+// groups separately.
+func runGibberish(dir string) ([]row, error) {
 	real, err := scoreFile(filepath.Join(dir, "gibberish/dev_negatives.tsv"), false)
 	if err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func gibberishRows(dir string) ([]row, error) {
 	for _, g := range people.apart {
 		rows = append(rows, row{check: "gibberish: " + g.group + " flagged, %", figure: percent([]scored{g}), floor: 0, target: 1, lower: true, wrong: wrong([]scored{g})})
 	}
-	for _, g := range hard.apart { // no target: many could be names
+	for _, g := range hard.apart { // without target, since many could be names
 		rows = append(rows, row{check: "gibberish: " + g.group + " caught, %", figure: percent([]scored{g}), floor: hardFloors[g.group]})
 	}
 	for i := range rows {
@@ -55,7 +56,8 @@ func gibberishRows(dir string) ([]row, error) {
 	return rows, nil
 }
 
-// scoreFile scores the local parts of a file of name and group, by group.
+// scoreFile scores the local parts of a file, whose lines consist of a local part
+// and its group, and returns them by group.
 func scoreFile(path string, random bool) ([]scored, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -81,7 +83,7 @@ func scoreFile(path string, random bool) ([]scored, error) {
 
 type parted struct{ main, apart []scored }
 
-// part sets apart the groups whose names start so.
+// part separates the groups whose names begin with one of prefixes.
 func part(groups []scored, prefixes ...string) (p parted) {
 	for _, g := range groups {
 		if slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(g.group, prefix) }) {
@@ -100,7 +102,7 @@ func count(groups []scored) (n int) {
 	return n
 }
 
-// percent is how many of all are called gibberish.
+// percent returns the percentage of local parts that count as gibberish.
 func percent(groups []scored) float64 {
 	called := 0
 	for _, g := range groups {
@@ -122,16 +124,16 @@ func worstCulture(groups []scored) (worst scored) {
 	return worst
 }
 
-// auc is the probability that a random local part scores above a real one, a
-// tie counting half.
+// auc returns the area under the ROC curve: the probability that a random local
+// part has a higher score than a real one, where a tie counts half.
 func auc(real, random []scored) float64 {
-	var below, won float64
+	var below, higher float64
 	reals, randoms := histogram(real), histogram(random)
 	for s := range reals {
-		won += randoms[s] * (below + reals[s]/2)
+		higher += randoms[s] * (below + reals[s]/2)
 		below += reals[s]
 	}
-	return won / below / float64(count(random))
+	return higher / below / float64(count(random))
 }
 
 func histogram(groups []scored) (h [101]float64) {
@@ -143,27 +145,28 @@ func histogram(groups []scored) (h [101]float64) {
 	return h
 }
 
-// calibrationError is by how much scores differ from how often they are
-// right, averaged over ten equal bins of scores by their size.
+// calibrationError returns the expected calibration error: the difference between
+// the scores and the share of random local parts, in ten equal bins of scores,
+// averaged by the size of the bins.
 func calibrationError(groups []scored) float64 {
-	var promised, held [10]float64
+	var predicted, actual [10]float64
 	for _, g := range groups {
 		for _, s := range g.scores {
 			bin := min(int(s)/10, 9)
-			promised[bin] += float64(s) / 100
+			predicted[bin] += float64(s) / 100
 			if g.random {
-				held[bin]++
+				actual[bin]++
 			}
 		}
 	}
 	sum := 0.0
-	for bin := range held {
-		sum += math.Abs(promised[bin] - held[bin])
+	for bin := range actual {
+		sum += math.Abs(predicted[bin] - actual[bin])
 	}
 	return sum / float64(count(groups))
 }
 
-// wrong lists the rows on the wrong side of one half.
+// wrong lists the rows whose score is on the wrong side of 50.
 func wrong(groups []scored) (rows []string) {
 	for _, g := range groups {
 		for i, s := range g.scores {

