@@ -9,8 +9,8 @@ import (
 )
 
 // A small engine for ABNF (RFC 5234). It parses rules, matches texts against a
-// rule and generates texts that a rule derives. It is slow, general and
-// independent of email, so it shares no code with the parser that it tests.
+// rule and generates texts that a rule derives. It is slow and general, and shares
+// no code with the parser that it is compared with.
 
 // node is an element of a grammar: a sequence, a choice, a repetition, the name
 // of a rule, a string, or a class of characters.

@@ -6,7 +6,7 @@ import (
 	"github.com/addrspec/addrspec/core/idna"
 )
 
-// The limits on an address, in octets as the RFCs count them.
+// The limits on an address, in bytes.
 const (
 	localPartMax = 64  // RFC 5321 section 4.5.3.1.1
 	addressMax   = 254 // RFC 5321 section 4.5.3.1.3, less the angle brackets (RFC 3696 erratum 1690)

@@ -52,7 +52,7 @@ func appendDecimal(dst []byte, n int) []byte {
 	return append(dst, '0'+byte(n%10))
 }
 
-// The reasons, listed as in the catalogue.
+// The reasons. The array catalogue describes them in the same order.
 const (
 	Accepted Reason = iota
 

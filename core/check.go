@@ -3,8 +3,9 @@
 // accepts.
 //
 // It does no I/O, reads no clock, changes no globals and allocates nothing after
-// New. It imports the packed lists, but no HTTP, files or WebAssembly: the same
-// code runs natively and inside the module. The hosts look up MX records.
+// New. It imports the packed lists, but nothing for HTTP, files or WebAssembly:
+// the same code runs natively and inside the module. The hosts look up MX
+// records.
 //
 // Start reading at Checker.Check, then address.parse for the syntax.
 package core

@@ -7,7 +7,7 @@ import (
 	"github.com/addrspec/addrspec/core/internal/ascii"
 )
 
-// part is a part of an address that is being parsed.
+// part is the part of the address that is being parsed.
 type part uint8
 
 const (

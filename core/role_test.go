@@ -70,7 +70,7 @@ func FuzzRole(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name []byte) {
 		role := roleOf(lists.Default(), name)
 		require.LessOrEqual(t, role, HR)
-		if room := (words{}); role != NoRole && len(name) < 60 && room.split(name) && room.count < maxWords { // a number at the end does not change the role
+		if w := (words{}); role != NoRole && len(name) < 60 && w.split(name) && w.count < maxWords { // there is room for a number
 			require.Equal(t, role, roleOf(lists.Default(), append(name[:len(name):len(name)], "-0"...)), "with a number")
 		}
 	})

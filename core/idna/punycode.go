@@ -133,7 +133,7 @@ func appendDecoded(dst []rune, encoded []byte) ([]rune, bool) {
 }
 
 // decodeVariable reads a variable-length integer at the start of s and returns
-// its value and its length; the length is 0 if it is malformed or over 1<<30.
+// its value and its length; the length is 0 if it is malformed or too large.
 func decodeVariable(s []byte, bias int) (delta, size int) {
 	weight := 1
 	for k := punyBase; size < len(s); k += punyBase {

@@ -62,7 +62,8 @@ func AppendLower(dst, s []byte) []byte {
 }
 
 // HasPrefixFold reports whether s begins with prefix in any case. prefix must be
-// in lower case. bytes.EqualFold would add Unicode's fold tables to the module.
+// in lower case. bytes.EqualFold would add 4 KB of Unicode tables to the
+// compressed module.
 func HasPrefixFold(s []byte, prefix string) bool {
 	if len(s) < len(prefix) {
 		return false

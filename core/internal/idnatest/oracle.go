@@ -50,8 +50,8 @@ var mapper = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.Valida
 // Map returns the mapping of label by UTS #46.
 func Map(label string) (string, error) { return mapper.ToUnicode(label) }
 
-// KnownDifference reports whether a mapped label contains a character that UTS
-// #46 allows and core/idna does not: symbols, emoji and punctuation, which
+// KnownDifference reports whether a mapped label contains a character that
+// UTS #46 allows and core/idna does not: symbols, emoji and punctuation, which
 // IDNA2008 disallows, and characters with a CONTEXTO rule, which x/net/idna does
 // not implement.
 func KnownDifference(mapped string) bool { return strings.ContainsFunc(mapped, onlyUTS46Allows) }
