@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	label "github.com/addrspec/addrspec/core/idna"
 	"github.com/addrspec/addrspec/core/internal/ascii"
 	"github.com/addrspec/addrspec/core/internal/idnatest"
 	"github.com/stretchr/testify/require"
@@ -55,6 +56,14 @@ func refusesMore(why Reason) bool {
 		return true
 	}
 	return false
+}
+
+// TestEveryRuleHasAReason checks that labelReasons is complete.
+func TestEveryRuleHasAReason(t *testing.T) {
+	require.Len(t, labelReasons, int(label.Length)+1)
+	for rule, reason := range labelReasons {
+		require.Equal(t, label.Rule(rule) == label.None, reason == Accepted, "rule %d", rule)
+	}
 }
 
 // FuzzLabelForms checks that U-labels and A-labels have the same verdict and host
