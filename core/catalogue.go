@@ -38,11 +38,11 @@ func (r Refusal) AppendSentence(dst, email []byte) []byte {
 
 // appendBytes appends "1 byte" or "n bytes" for a positive n.
 func appendBytes(dst []byte, n int) []byte {
-	dst = appendDecimal(dst, n)
-	if n == 1 {
-		return append(dst, " byte"...)
+	dst = append(appendDecimal(dst, n), " byte"...)
+	if n > 1 {
+		dst = append(dst, 's')
 	}
-	return append(dst, " bytes"...)
+	return dst
 }
 
 func appendDecimal(dst []byte, n int) []byte {

@@ -113,7 +113,11 @@ func appendCharacter(dst, s []byte) []byte {
 		dst = append(append(append(dst, '"'), s[:size]...), '"', ' ', '(')
 		return append(appendCodePoint(dst, r), ')')
 	}
-	return appendName(appendCodePoint(dst, r), r)
+	dst = appendCodePoint(dst, r)
+	if name := nameOf(r); name != "" {
+		dst = append(append(dst, ' '), name...)
+	}
+	return dst
 }
 
 // isVisible reports whether r is visible on its own.
@@ -134,17 +138,17 @@ func appendCodePoint(dst []byte, r rune) []byte {
 	return dst
 }
 
-// appendName appends a space and the name of r, if r has a name here.
-func appendName(dst []byte, r rune) []byte {
+// nameOf returns the name of a hidden character or space; "" if it has none here.
+func nameOf(r rune) string {
 	switch h := findHidden(r); {
-	case h != nil && h.name != "":
-		return append(append(dst, ' '), h.name...)
+	case h != nil:
+		return h.name
 	case r == 0xA0:
-		return append(dst, " no-break space"...)
+		return "no-break space"
 	case r == 0x3000:
-		return append(dst, " ideographic space"...)
+		return "ideographic space"
 	case isBlank(r):
-		return append(dst, " space"...)
+		return "space"
 	}
-	return dst
+	return ""
 }
