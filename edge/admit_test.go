@@ -1,7 +1,6 @@
 package edge_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 // admit is a worker's request; key may be empty.
@@ -20,7 +20,7 @@ func admit(key, body string) request {
 	if key != "" {
 		headers = append(headers, "X-API-Key: "+key)
 	}
-	return request{method: http.MethodPost, target: "/v1/edge/admit", headers: headers, body: body}
+	return request{Method: http.MethodPost, Target: "/v1/edge/admit", Header: headers, Body: body}
 }
 
 const oneDomain = `{"operation":"batch","points":1,"domains":[{"name":"mail.example","addresses":1}]}`
@@ -29,23 +29,23 @@ func TestEdgeEndpointIsGuarded(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	key := o.account(t, "guard@admit.test")
 	without := admit(key, oneDomain)
-	without.headers = without.headers[:1]
+	without.Header = without.Header[:1]
 	for name, c := range map[string]struct {
 		request request
 		status  int
 		code    string
 	}{
 		"no secret":                 {without, 403, "INVALID_EDGE_SECRET"},
-		"no secret and no key":      {request{method: http.MethodPost, target: "/v1/edge/admit"}, 403, "INVALID_EDGE_SECRET"},
-		"a wrong secret":            {without.with("X-Edge-Secret: "+secret+"x", "X-API-Key: "+key), 403, "INVALID_EDGE_SECRET"},
-		"an empty secret":           {without.with("X-Edge-Secret: ", "X-API-Key: "+key), 403, "INVALID_EDGE_SECRET"},
+		"no secret and no key":      {request{Method: http.MethodPost, Target: "/v1/edge/admit"}, 403, "INVALID_EDGE_SECRET"},
+		"a wrong secret":            {without.With("X-Edge-Secret: "+secret+"x", "X-API-Key: "+key), 403, "INVALID_EDGE_SECRET"},
+		"an empty secret":           {without.With("X-Edge-Secret: ", "X-API-Key: "+key), 403, "INVALID_EDGE_SECRET"},
 		"no key":                    {admit("", oneDomain), 401, "INVALID_API_KEY"},
 		"a key of the wrong form":   {admit("ask_", oneDomain), 401, "INVALID_API_KEY"},
 		"an unknown key":            {admit("ask_000000000000000000000000000000002CGNRW", oneDomain), 401, "INVALID_API_KEY"},
-		"another method":            {request{method: http.MethodGet, target: "/v1/edge/admit"}, 405, "METHOD_NOT_ALLOWED"},
+		"another method":            {request{Method: http.MethodGet, Target: "/v1/edge/admit"}, 405, "METHOD_NOT_ALLOWED"},
 		"a bad body, the key first": {admit("ask_", "{"), 401, "INVALID_API_KEY"},
 		"a bad body":                {admit(key, "{"), 400, "INVALID_REQUEST"},
-		"another media type":        {request{method: http.MethodPost, target: "/v1/edge/admit", headers: []string{"X-Edge-Secret: " + secret, "X-API-Key: " + key}, body: "{}"}, 415, "UNSUPPORTED_MEDIA_TYPE"},
+		"another media type":        {request{Method: http.MethodPost, Target: "/v1/edge/admit", Header: []string{"X-Edge-Secret: " + secret, "X-API-Key: " + key}, Body: "{}"}, 415, "UNSUPPORTED_MEDIA_TYPE"},
 		"a body over the limit":     {admit(key, strings.Repeat(" ", 1<<20+1)), 413, "BODY_TOO_LARGE"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestEdgeEndpointIsGuarded(t *testing.T) {
 func TestWithoutASecretThereIsNoEdgeEndpoint(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t), "--edge-secret", "")
 	for _, method := range []string{http.MethodPost, http.MethodGet} {
-		a := o.send(t, request{method: method, target: "/v1/edge/admit", headers: []string{"X-Edge-Secret: "}})
+		a := o.send(t, request{Method: method, Target: "/v1/edge/admit", Header: []string{"X-Edge-Secret: "}})
 		require.Equal(t, http.StatusNotFound, a.status)
 	}
 }
@@ -100,11 +100,8 @@ func TestAdmission(t *testing.T) {
 
 func TestAdmissionRefusesInTheOperationsShape(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t))
-	ctx, one := context.Background(), ledger.Limit(1)
-	a, err := o.ledger.CreateAccount(ctx, "poor@admit.test", ledger.Terms{Rate: limit(1000), Points: &one})
-	require.NoError(t, err)
-	key, _, err := o.ledger.CreateKey(ctx, a.ID, "test", ledger.KeyTerms{})
-	require.NoError(t, err)
+	terms := ledger.Terms{Rate: origintest.Limit(1000), Points: origintest.Limit(1)}
+	key, _ := origintest.NewAccountOn(t, o.ledger, "poor@admit.test", terms)
 	poor := o.send(t, admit(key, share("batch", 2)))
 	require.Equal(t, http.StatusPaymentRequired, poor.status)
 	require.Contains(t, poor.body, `"required":2,"remaining":1`)
@@ -200,11 +197,6 @@ func TestTalliesThatDoNotFitAreRefused(t *testing.T) {
 	require.Zero(t, o.used(t, "misfit@tally.test"))
 	fits := o.send(t, admit(key, fmt.Sprintf(one, `{"valid":1,"role":1}`, `{"invalid":1}`)))
 	require.Equal(t, http.StatusOK, fits.status, fits.body)
-}
-
-func limit(n int64) *ledger.Limit {
-	l := ledger.Limit(n)
-	return &l
 }
 
 // share is a request's body with one address on each domain.

@@ -1,14 +1,10 @@
 package edge_test
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,10 +28,9 @@ func TestTheKeyIsJudgedBeforeTheBody(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					half := `{"emails":["` + strings.Repeat("a", 500_000)
 					conn := w.dial(t)
-					go io.WriteString(conn, "POST /v1/emails HTTP/1.1\r\nHost: "+w.hostPort+"\r\nContent-Type: application/json\r\n"+unknownKey+"\r\n"+header+half)
-					response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-					require.NoError(t, err, "the rest of the body is never sent")
-					require.Equal(t, http.StatusUnauthorized, response.StatusCode)
+					go conn.Send("POST /v1/emails HTTP/1.1\r\nHost: " + w.hostPort + "\r\nContent-Type: application/json\r\n" + unknownKey + "\r\n" + header + half)
+					response, body := conn.Response() // the rest of the body is never sent
+					require.Equal(t, http.StatusUnauthorized, response.StatusCode, body)
 				})
 			}
 		})
@@ -57,9 +52,9 @@ func TestLongBodies(t *testing.T) {
 					if size > 1<<20 {
 						want = http.StatusRequestEntityTooLarge
 					}
-					a := w.send(t, batchOfSize(size, chunked).with(key))
+					a := w.send(t, batchOfSize(size, chunked).With(key))
 					require.Equal(t, want, a.status, "%d bytes, chunked %v: %.200s", size, chunked, a.body)
-					a = w.send(t, batchOfSize(size, chunked).with(unknownKey))
+					a = w.send(t, batchOfSize(size, chunked).With(unknownKey))
 					require.Equal(t, http.StatusUnauthorized, a.status, "%d bytes, chunked %v: %.200s", size, chunked, a.body)
 				}
 			}
@@ -83,16 +78,6 @@ func batchOfSize(size int, chunked bool) request {
 		body = body[n:]
 	}
 	r := post(pieces.String()+"0\r\n\r\n", "Transfer-Encoding: chunked")
-	r.chunked = true
+	r.Chunked = true
 	return r
-}
-
-// dial opens a connection that ends with the test.
-func (p *process) dial(t testing.TB) net.Conn {
-	t.Helper()
-	conn, err := net.DialTimeout("tcp", p.hostPort, 5*time.Second)
-	require.NoError(t, err)
-	t.Cleanup(func() { conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
-	return conn
 }

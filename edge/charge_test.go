@@ -2,7 +2,6 @@ package edge_test
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -73,7 +72,7 @@ func newSlowRequest(t *testing.T, o *origin, dns *mxtest.Server, name string, ba
 		r = post(fmt.Sprintf(`{"emails":["jane@%s","jane@mail.example","no address"]}`, domain))
 	}
 	return slowRequest{
-		request: r.with("X-API-Key: " + o.account(t, email)),
+		request: r.With("X-API-Key: " + o.account(t, email)),
 		asked:   func() bool { return dns.Asked(domain) > 0 },
 		used:    func() int64 { return o.used(t, email) },
 	}
@@ -90,14 +89,12 @@ func (r *slowRequest) requireFree(t *testing.T) {
 // leave sends r and hangs up as soon as underWay reports that its work has begun.
 func (p *process) leave(t *testing.T, r request, underWay func() bool) {
 	t.Helper()
-	conn, err := net.Dial("tcp", p.hostPort)
-	require.NoError(t, err)
+	conn := p.dial(t)
 	defer conn.Close()
-	_, err = conn.Write([]byte(r.wire(p.hostPort)))
-	require.NoError(t, err)
+	conn.Send(r.Text(p.hostPort))
 	require.Eventually(t, underWay, 10*time.Second, 5*time.Millisecond)
 	// A reset: workerd takes an orderly end for a half-closed connection.
-	require.NoError(t, conn.(*net.TCPConn).SetLinger(0))
+	require.NoError(t, conn.SetLinger(0))
 }
 
 // A batch that the origin finished in part is partial, and only that part is charged.

@@ -24,6 +24,6 @@ func TestWorkerHoldsTheContract(t *testing.T) {
 // requireSilent requires a log without an address and without a key.
 func requireSilent(t *testing.T, p *process) {
 	t.Helper()
-	require.NotContains(t, p.said.String(), "@", "the log holds an address")
-	require.NotContains(t, p.said.String(), "ask_", "the log holds a key")
+	require.NotContains(t, p.log.String(), "@", "the log holds an address")
+	require.NotContains(t, p.log.String(), "ask_", "the log holds a key")
 }

@@ -2,7 +2,6 @@ package edge_test
 
 import (
 	"encoding/json"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 // formal is a key of the right form; a fake origin takes any.
@@ -39,7 +39,7 @@ func TestEveryFailureOfTheOriginIs503(t *testing.T) {
 					t.Run(failure+"/"+operation, func(t *testing.T) {
 						t.Parallel()
 						start := time.Now()
-						requireUnavailable(t, w.send(t, r.with("X-Request-Id: "+failure)))
+						requireUnavailable(t, w.send(t, r.With("X-Request-Id: "+failure)))
 						assert.Less(t, time.Since(start), 10*time.Second)
 					})
 				}
@@ -77,10 +77,9 @@ func requireUnavailable(t *testing.T, a answer) {
 }
 
 func TestDeadOriginIs503(t *testing.T) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := origintest.FreeAddress()
 	require.NoError(t, err)
-	require.NoError(t, free.Close())
-	w := startWorkerd(t, "http://"+free.Addr().String())
+	w := startWorkerd(t, "http://"+free)
 	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", formal)))
 	requireUnavailable(t, w.send(t, get("/docs")))
 	require.Equal(t, http.StatusUnauthorized, w.send(t, get("/v1/email/jane@mail.example")).status, "what needs no origin is answered all the same")
@@ -105,7 +104,7 @@ func TestMissingSettingsAre503AndTheLogSaysWhich(t *testing.T) {
 // requireSays waits until the log has text.
 func (p *process) requireSays(t *testing.T, text string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return strings.Contains(p.said.String(), text) }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return p.log.Contains(text) }, 30*time.Second, 10*time.Millisecond)
 }
 
 // A request that breaks off, and one that never ends, leave the worker up.
@@ -116,11 +115,9 @@ func TestBrokenRequestsLeaveTheWorkerUp(t *testing.T) {
 			w := runtime.start(t, "http://"+o.hostPort)
 			email := runtime.name + "@broken.test"
 			key := "X-API-Key: " + o.account(t, email)
-			whole := post(`{"emails":["jane@mail.example"]}`, key).wire(w.hostPort)
+			whole := post(`{"emails":["jane@mail.example"]}`, key).Text(w.hostPort)
 			for _, bytes := range []string{whole[:10], whole[:len(whole)-40], whole[:len(whole)-3], "\x16\x03\x01\x02\x00", strings.Repeat("A", 100_000)} {
-				conn, err := net.Dial("tcp", w.hostPort)
-				require.NoError(t, err)
-				conn.Write([]byte(bytes))
+				conn := w.dial(t).Send(bytes)
 				time.Sleep(20 * time.Millisecond)
 				conn.Close()
 			}

@@ -21,6 +21,13 @@ type misbehaviour func(net.Conn)
 // passes on; the result is its URL.
 func startFakeOrigin(t testing.TB, all map[string]misbehaviour) string {
 	t.Helper()
+	return listenTCP(t, func(conn net.Conn) { misbehave(conn, all) })
+}
+
+// listenTCP serves each connection, which it closes after, until the test ends;
+// the result is the URL.
+func listenTCP(t testing.TB, serve func(net.Conn)) string {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { listener.Close() })
@@ -30,14 +37,16 @@ func startFakeOrigin(t testing.TB, all map[string]misbehaviour) string {
 			if err != nil {
 				return
 			}
-			go misbehave(conn, all)
+			go func() {
+				defer conn.Close()
+				serve(conn)
+			}()
 		}
 	}()
 	return "http://" + listener.Addr().String()
 }
 
 func misbehave(conn net.Conn, all map[string]misbehaviour) {
-	defer conn.Close()
 	request, err := http.ReadRequest(bufio.NewReader(conn))
 	if err != nil {
 		return

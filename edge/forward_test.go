@@ -60,8 +60,8 @@ func TestPagesPassThrough(t *testing.T) {
 			require.Equal(t, "/dashboard/cookies", moved.header.Get("Location"))
 
 			require.Equal(t, http.StatusNoContent, w.send(t, get("/dashboard/nothing")).status)
-			require.Equal(t, http.StatusOK, w.send(t, request{method: http.MethodHead, target: "/dashboard/cookies"}).status)
-			upload := request{method: http.MethodPost, target: "/dashboard/upload?a=%2F&b", headers: []string{"Content-Type: text/csv"}, body: strings.Repeat("x", 3<<20)}
+			require.Equal(t, http.StatusOK, w.send(t, request{Method: http.MethodHead, Target: "/dashboard/cookies"}).status)
+			upload := request{Method: http.MethodPost, Target: "/dashboard/upload?a=%2F&b", Header: []string{"Content-Type: text/csv"}, Body: strings.Repeat("x", 3<<20)}
 			require.Equal(t, "POST 3145728 <nil> a=%2F&b", w.send(t, upload).body)
 		})
 	}
@@ -87,8 +87,8 @@ func TestSuggestionsAsAddresses(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t), "--typo-suggestion", "address")
 	w := startWorkerd(t, "http://"+o.hostPort, "ADDRSPEC_TYPO_SUGGESTION=address")
 	r := get("/v1/email/Jane+x@gmial.com")
-	direct := o.send(t, r.with("X-API-Key: "+o.account(t, "direct@suggest.test"), "X-Request-Id: s"))
-	edge := w.send(t, r.with("X-API-Key: "+o.account(t, "edge@suggest.test"), "X-Request-Id: s"))
+	direct := o.send(t, r.With("X-API-Key: "+o.account(t, "direct@suggest.test"), "X-Request-Id: s"))
+	edge := w.send(t, r.With("X-API-Key: "+o.account(t, "edge@suggest.test"), "X-Request-Id: s"))
 	require.Contains(t, edge.body, `"typo_suggestion":"Jane+x@gmail.com"`)
 	require.Equal(t, direct.essence(), edge.essence())
 }

@@ -27,12 +27,12 @@ func TestDamagedRequestsAreJudgedAlike(t *testing.T) {
 		for _, r := range []request{post(mutate(random, oddBodies, "{}[]:,\"\\/0-+.eEtrufalsn \n\t\x00\x7f\xff\xe2\x82\xac@")),
 			get(pathOf(mutate(random, oddTargets, "%2Ffa@.+:;,()[]!$&'*=~-_/?"))),
 			get("/" + strings.TrimPrefix(mutate(random, oddTargets, "%2Ffa@.+:;,()[]!$&'*=~-_/?v1emails"), "/"))} {
-			direct := o.send(t, r.with(key[0], "X-Request-Id: fuzz"))
-			edge := w.send(t, r.with(key[1], "X-Request-Id: fuzz"))
+			direct := o.send(t, r.With(key[0], "X-Request-Id: fuzz"))
+			edge := w.send(t, r.With(key[1], "X-Request-Id: fuzz"))
 			if direct.beforeRouting(r) {
 				continue
 			}
-			require.Equal(t, direct.essence(), edge.essence(), "%d: %q %q", n, r.target, r.body)
+			require.Equal(t, direct.essence(), edge.essence(), "%d: %q %q", n, r.Target, r.Body)
 		}
 	}
 	o.requireSameUsage(t, "direct@fuzz.test", "edge@fuzz.test")

@@ -21,7 +21,7 @@ func TestHeadHasTheHeadersOfGet(t *testing.T) {
 				key := "X-API-Key: " + o.account(t, email)
 				full := w.send(t, get(target, key, "X-Request-Id: head"))
 				paid := o.used(t, email)
-				head := w.send(t, request{method: http.MethodHead, target: target, headers: []string{key, "X-Request-Id: head"}})
+				head := w.send(t, request{Method: http.MethodHead, Target: target, Header: []string{key, "X-Request-Id: head"}})
 				require.Equal(t, full.status, head.status)
 				require.Empty(t, head.body)
 				require.Equal(t, 2*paid, o.used(t, email))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/origintest"
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
@@ -69,7 +70,7 @@ func installPackage(t *testing.T) (project string) {
 	for _, file := range []string{"package.json", "README.md"} {
 		require.NoError(t, os.WriteFile(filepath.Join(staged, file), []byte(readFile(t, file)), 0o600))
 	}
-	run(t, exec.Command("node", "build.mjs", "package", moduleFile(t), filepath.Join(staged, "lib")))
+	run(t, exec.Command("node", "build.mjs", "package", origintest.ModuleFile(t), filepath.Join(staged, "lib")))
 	pack := exec.Command("npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", project)
 	pack.Dir = staged
 	tarball := filepath.Join(project, strings.TrimSpace(string(run(t, pack))))

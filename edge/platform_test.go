@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 // The configuration for Cloudflare is checked by Cloudflare's own tool, offline.
@@ -33,7 +35,7 @@ func TestDemo(t *testing.T) {
 	needsNode(t)
 	chromium := toolPath(t, "chromium", "/usr/bin/chromium")
 	page := filepath.Join(t.TempDir(), "demo.html")
-	run(t, exec.Command("node", "build.mjs", "demo", moduleFile(t), page))
+	run(t, exec.Command("node", "build.mjs", "demo", origintest.ModuleFile(t), page))
 	t.Logf("%s", run(t, exec.Command("node", "test/demo.mjs", chromium, page)))
 }
 

@@ -34,13 +34,7 @@ func command(tool, file string, args ...string) func(testing.TB, string, ...stri
 		cmd.Env = append(os.Environ(), "LISTEN=127.0.0.1:0", "ADDRSPEC_ORIGIN="+originURL, "ADDRSPEC_EDGE_SECRET="+secret,
 			"DENO_NO_UPDATE_CHECK=1", "DENO_DIR="+filepath.Join(os.TempDir(), "addrspec-test-deno"))
 		cmd.Env = append(cmd.Env, settings...)
-		reader, writer, err := os.Pipe()
-		require.NoError(t, err)
-		cmd.Stdout = writer
-		p := startProcess(t, cmd)
-		writer.Close()
-		p.hostPort = firstAddress(t, reader, p.said)
-		return p
+		return startServer(t, cmd)
 	}
 }
 

@@ -64,7 +64,7 @@ func TestAShortSecretIsRefused(t *testing.T) {
 	w := startWorkerd(t, "http://127.0.0.1:9", "ADDRSPEC_EDGE_SECRET=fifteen letters")
 	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", formal)))
 	w.requireSays(t, "ADDRSPEC_EDGE_SECRET has fewer than 16 characters")
-	require.NotContains(t, w.said.String(), "fifteen letters")
+	require.NotContains(t, w.log.String(), "fifteen letters")
 
 	cmd := exec.Command("node", "node.js")
 	cmd.Dir = bundle(t)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -41,7 +40,7 @@ func TestOnlyTheTableReachesTheOrigin(t *testing.T) {
 			for _, target := range hostileTargets {
 				// With a key, as an address below /v1/email is asked by the worker itself.
 				for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodOptions, http.MethodTrace, "PURGE"} {
-					w.try(t, request{method: method, target: target, headers: []string{formal}})
+					w.try(t, request{Method: method, Target: target, Header: []string{formal}})
 				}
 			}
 			require.Equal(t, http.StatusOK, w.try(t, get("/docs?reached")), "the recorder works")
@@ -84,13 +83,9 @@ func TestTargetsOutsideTheTable(t *testing.T) {
 // try sends r and returns the status; 0 if the platform answered with none.
 func (p *process) try(t *testing.T, r request) (status int) {
 	t.Helper()
-	conn, err := net.DialTimeout("tcp", p.hostPort, 5*time.Second)
-	require.NoError(t, err)
+	conn := p.dial(t).Send(r.Text(p.hostPort))
 	defer conn.Close()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
-	_, err = io.WriteString(conn, r.wire(p.hostPort))
-	require.NoError(t, err)
-	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
+	response, err := conn.ReadHeader(r.Method)
 	if err != nil {
 		return 0
 	}
@@ -105,25 +100,13 @@ type targets struct {
 }
 
 func recordTargets(t *testing.T) *targets {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { listener.Close() })
-	r := &targets{url: "http://" + listener.Addr().String()}
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go r.serve(conn)
-		}
-	}()
+	r := &targets{}
+	r.url = listenTCP(t, r.serve)
 	return r
 }
 
 // serve reads one request as bytes, since a parser might hide what was sent.
 func (r *targets) serve(conn net.Conn) {
-	defer conn.Close()
 	in := bufio.NewReader(conn)
 	line, err := in.ReadString('\n')
 	if err != nil {

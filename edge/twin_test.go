@@ -23,11 +23,11 @@ func TestWorkerAnswersAsTheOriginDoes(t *testing.T) {
 			w := runtime.start(t, "http://"+o.hostPort)
 			key := [2]string{o.account(t, runtime.name+"-direct@twin.test"), o.account(t, runtime.name+"-edge@twin.test")}
 			for name, r := range twins() {
-				if runtime.foldsSlashes && strings.HasPrefix(r.target, "//") {
+				if runtime.foldsSlashes && strings.HasPrefix(r.Target, "//") {
 					continue
 				}
-				direct := o.send(t, r.with("X-API-Key: "+key[0], "X-Request-Id: twin"))
-				edge := w.send(t, r.with("X-API-Key: "+key[1], "X-Request-Id: twin"))
+				direct := o.send(t, r.With("X-API-Key: "+key[0], "X-Request-Id: twin"))
+				edge := w.send(t, r.With("X-API-Key: "+key[1], "X-Request-Id: twin"))
 				if direct.beforeRouting(r) {
 					continue
 				}
@@ -74,7 +74,7 @@ var brokenPercent = regexp.MustCompile(`^[^?]*%([^0-9A-Fa-f]|.[^0-9A-Fa-f]|.?$|.
 // beforeRouting reports whether a is net/http's own refusal of a broken percent
 // sign, which an origin that routes such a path itself does not give.
 func (a answer) beforeRouting(r request) bool {
-	return brokenPercent.MatchString(r.target) && strings.Contains(a.body, `"BAD_REQUEST"`)
+	return brokenPercent.MatchString(r.Target) && strings.Contains(a.body, `"BAD_REQUEST"`)
 }
 
 // A broken percent sign makes the address invalid, after the key was judged;
@@ -105,7 +105,7 @@ func twins() map[string]request {
 		all[fmt.Sprintf("body %d %.60q", n, body)] = post(body)
 	}
 	for _, media := range oddMediaTypes {
-		all["media type "+media] = request{method: http.MethodPost, target: "/v1/emails", headers: []string{"Content-Type: " + media}, body: `{"emails":["a@mail.example"]}`}
+		all["media type "+media] = request{Method: http.MethodPost, Target: "/v1/emails", Header: []string{"Content-Type: " + media}, Body: `{"emails":["a@mail.example"]}`}
 	}
 	for _, target := range oddTargets {
 		all["target "+target] = get(target)
@@ -126,25 +126,25 @@ var oddRequests = map[string]request{
 	"compressed":         post("{}", "Content-Encoding: gzip"),
 	"identity":           post("{}", "Content-Encoding: identity"),
 	"identity, clean":    post(good, "Content-Encoding: identity"),
-	"HEAD":               {method: http.MethodHead, target: "/v1/email/a@mail.example"},
-	"HEAD, not valid":    {method: http.MethodHead, target: "/v1/email/a"},
-	"HEAD, no MX":        {method: http.MethodHead, target: "/v1/email/a@servfail.example"},
-	"HEAD of a batch":    {method: http.MethodHead, target: "/v1/emails"},
-	"HEAD of nothing":    {method: http.MethodHead, target: "/v1/nothing"},
+	"HEAD":               {Method: http.MethodHead, Target: "/v1/email/a@mail.example"},
+	"HEAD, not valid":    {Method: http.MethodHead, Target: "/v1/email/a"},
+	"HEAD, no MX":        {Method: http.MethodHead, Target: "/v1/email/a@servfail.example"},
+	"HEAD of a batch":    {Method: http.MethodHead, Target: "/v1/emails"},
+	"HEAD of nothing":    {Method: http.MethodHead, Target: "/v1/nothing"},
 	"usage":              get("/v1/usage"),
 	"usage, a query":     get("/v1/usage?month=2026-11"),
-	"HEAD of the usage":  {method: http.MethodHead, target: "/v1/usage"},
-	"POST to the usage":  {method: http.MethodPost, target: "/v1/usage"},
-	"PUT":                {method: http.MethodPut, target: "/v1/email/a@mail.example"},
-	"DELETE of a batch":  {method: http.MethodDelete, target: "/v1/emails"},
-	"OPTIONS, single":    {method: http.MethodOptions, target: "/v1/email/a@mail.example"},
-	"OPTIONS, no email":  {method: http.MethodOptions, target: "/v1/email"},
-	"OPTIONS, batch":     {method: http.MethodOptions, target: "/v1/emails", headers: []string{"Origin: https://page.example", "Access-Control-Request-Method: POST"}},
-	"OPTIONS, usage":     {method: http.MethodOptions, target: "/v1/usage"},
-	"OPTIONS, nothing":   {method: http.MethodOptions, target: "/v1/nothing"},
-	"OPTIONS of a page":  {method: http.MethodOptions, target: "/healthz"},
-	"POST to a page":     {method: http.MethodPost, target: "/openapi.json"},
-	"HEAD of a page":     {method: http.MethodHead, target: "/healthz"},
+	"HEAD of the usage":  {Method: http.MethodHead, Target: "/v1/usage"},
+	"POST to the usage":  {Method: http.MethodPost, Target: "/v1/usage"},
+	"PUT":                {Method: http.MethodPut, Target: "/v1/email/a@mail.example"},
+	"DELETE of a batch":  {Method: http.MethodDelete, Target: "/v1/emails"},
+	"OPTIONS, single":    {Method: http.MethodOptions, Target: "/v1/email/a@mail.example"},
+	"OPTIONS, no email":  {Method: http.MethodOptions, Target: "/v1/email"},
+	"OPTIONS, batch":     {Method: http.MethodOptions, Target: "/v1/emails", Header: []string{"Origin: https://page.example", "Access-Control-Request-Method: POST"}},
+	"OPTIONS, usage":     {Method: http.MethodOptions, Target: "/v1/usage"},
+	"OPTIONS, nothing":   {Method: http.MethodOptions, Target: "/v1/nothing"},
+	"OPTIONS of a page":  {Method: http.MethodOptions, Target: "/healthz"},
+	"POST to a page":     {Method: http.MethodPost, Target: "/openapi.json"},
+	"HEAD of a page":     {Method: http.MethodHead, Target: "/healthz"},
 	"from a page":        post(good, "Origin: https://page.example"),
 	"two keys":           get("/v1/email/a@mail.example", "X-API-Key: ask_"),
 	"a list of keys":     get("/v1/email/a@mail.example", "X-API-Key: ask_, ask_"),
@@ -158,8 +158,8 @@ var oddRequests = map[string]request{
 	"once, a list":       post(good, "Idempotency-Key: a, b"),
 	"once, key too long": post(good, "Idempotency-Key: "+strings.Repeat("k", 256)),
 	"once, bad body":     post(`{"emails":`, "Idempotency-Key: two"),
-	"no type, no body":   {method: http.MethodPost, target: "/v1/emails"},
-	"no type":            {method: http.MethodPost, target: "/v1/emails", body: good},
+	"no type, no body":   {Method: http.MethodPost, Target: "/v1/emails"},
+	"no type":            {Method: http.MethodPost, Target: "/v1/emails", Body: good},
 }
 
 // batchOf writes addresses as a batch; bytes that are not UTF-8 become U+FFFD.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 func TestTypeScriptIsStrict(t *testing.T) {
@@ -16,7 +18,7 @@ func TestTypeScriptIsStrict(t *testing.T) {
 // The unit tests are beside the TypeScript code and run in Node's test runner.
 func TestUnits(t *testing.T) {
 	needsNode(t)
-	out, err := exec.Command("node", "test/run.mjs", moduleFile(t)).CombinedOutput()
+	out, err := exec.Command("node", "test/run.mjs", origintest.ModuleFile(t)).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "# fail 0")
 }

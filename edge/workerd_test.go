@@ -1,7 +1,6 @@
 package edge_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"net"
 	"os"
@@ -13,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 // needs skips the test, by name, where a tool is not installed.
@@ -44,7 +45,7 @@ func bundle(t testing.TB) string {
 	needsNode(t)
 	bundling.Do(func() {
 		dir := filepath.Join(common, "workers")
-		run(t, exec.Command("node", "build.mjs", "workers", moduleFile(t), dir))
+		run(t, exec.Command("node", "build.mjs", "workers", origintest.ModuleFile(t), dir))
 		bundled = dir
 	})
 	require.NotEmpty(t, bundled, "the worker was not built")
@@ -72,25 +73,19 @@ func serveWorkerd(t testing.TB, config string, settings ...string) *process {
 	t.Helper()
 	cmd := exec.Command(workerdProgram(t), "serve", config, "--socket-addr", "http=127.0.0.1:0", "--control-fd=3")
 	cmd.Env = append(os.Environ(), settings...)
-	reader, writer, err := os.Pipe()
-	require.NoError(t, err)
-	cmd.ExtraFiles = []*os.File{writer}
-	p := startProcess(t, cmd)
-	writer.Close()
-	p.hostPort = net.JoinHostPort("127.0.0.1", strconv.Itoa(portOf(t, reader, p.said)))
+	p, line := startProcess(t, cmd, origintest.OnDescriptor3)
+	p.hostPort = net.JoinHostPort("127.0.0.1", strconv.Itoa(portIn(t, line)))
 	return p
 }
 
-// portOf reads the port that workerd took from its control stream.
-func portOf(t testing.TB, control *os.File, said *output) int {
+// portIn returns the port of the event by which workerd announces its socket.
+func portIn(t testing.TB, line string) int {
 	t.Helper()
 	var event struct {
 		Event, Socket string
 		Port          int
 	}
-	line, err := bufio.NewReader(control).ReadBytes('\n')
-	require.NoError(t, err, "workerd ended: %s", said)
-	require.NoError(t, json.Unmarshal(line, &event))
+	require.NoError(t, json.Unmarshal([]byte(line), &event), line)
 	require.Equal(t, "listen", event.Event)
 	return event.Port
 }

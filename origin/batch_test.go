@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -16,53 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/contract"
-	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/addrspec/addrspec/origin/origintest"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
-
-const testAccount = "batch@contract.test"
-
-// newKey makes an account without limits and a key for it.
-func (s *service) newKey(t testing.TB) string {
-	ctx, unlimited := context.Background(), ledger.Limit(ledger.Unlimited)
-	a, err := s.ledger.CreateAccount(ctx, testAccount, ledger.Terms{Rate: &unlimited, Points: &unlimited})
-	require.NoError(t, err)
-	key, _, err := s.ledger.CreateKey(ctx, a.ID, "test", ledger.KeyTerms{})
-	require.NoError(t, err)
-	return key
-}
-
-func (s *service) used(t testing.TB) int64 {
-	a, err := s.ledger.AccountByEmail(context.Background(), testAccount)
-	require.NoError(t, err)
-	return a.Used
-}
-
-// envelope is a batch's answer as a client reads it.
-type envelope struct {
-	Success, Partial bool
-	Total            int
-	Valid            int `json:"valid_count"`
-	Invalid          int `json:"invalid_count"`
-	Errors           int `json:"error_count"`
-	Points           int `json:"usage_points"`
-	Results          []struct{ Email, Status string }
-}
-
-// post sends a batch.
-func (s *service) post(key string, emails []string) (status int, e envelope, err error) {
-	body, _ := json.Marshal(map[string][]string{"emails": emails})
-	request, _ := http.NewRequest(http.MethodPost, "http://"+s.hostPort+"/v1/emails", bytes.NewReader(body))
-	request.Header.Set("X-API-Key", key)
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, e, err
-	}
-	defer response.Body.Close()
-	return response.StatusCode, e, json.NewDecoder(response.Body).Decode(&e)
-}
 
 // mailList makes a list of n mixed addresses and counts those that are valid and
 // those at a domain whose look-up fails.
@@ -150,8 +106,7 @@ func TestStoppingAnswersWhatIsUnderWay(t *testing.T) {
 	e := <-answered
 	require.True(t, e.Success && e.Partial)
 	require.Equal(t, 1, e.Points)
-	require.Equal(t, 0, <-s.exit)
-	s.exit <- 0 // for the clean-up
+	s.requireStopped(t)
 	require.EqualValues(t, 1, s.used(t))
 }
 
@@ -169,8 +124,7 @@ func TestStoppingAnswersASlowSingle(t *testing.T) {
 	require.Eventually(t, func() bool { return dns.Asked("silent.example") > 0 }, 5*time.Second, time.Millisecond)
 	s.stop()
 	require.Equal(t, http.StatusServiceUnavailable, <-status)
-	require.Equal(t, 0, <-s.exit)
-	s.exit <- 0 // for the clean-up
+	s.requireStopped(t)
 	require.Zero(t, s.used(t))
 }
 
@@ -181,7 +135,7 @@ func TestStartUpErrorsSayWhatToDo(t *testing.T) {
 	require.NoError(t, os.WriteFile(notModule, []byte("\x00asm\x01\x00\x00\x00"), 0o600))
 	notFolder := filepath.Join(dir, "file")
 	require.NoError(t, os.WriteFile(notFolder, nil, 0o600))
-	module := moduleFile(t)
+	module := origintest.ModuleFile(t)
 	database := "sqlite:" + filepath.Join(dir, "a.db")
 	for name, c := range map[string]struct {
 		args []string

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -16,20 +12,8 @@ import (
 	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/addrspec/addrspec/origin/origintest"
 )
-
-// limitedKey makes an account with so many points and a key for it.
-func (s *service) limitedKey(t testing.TB, points ledger.Limit) (key string, account int64) {
-	ctx, unlimited := context.Background(), ledger.Limit(ledger.Unlimited)
-	a, err := s.ledger.CreateAccount(ctx, testAccount, ledger.Terms{Rate: &unlimited, Points: &points})
-	require.NoError(t, err)
-	key, _, err = s.ledger.CreateKey(ctx, a.ID, "test", ledger.KeyTerms{})
-	require.NoError(t, err)
-	return key, a.ID
-}
-
-// edgeSecret is the --edge-secret of these tests.
-const edgeSecret = "the secret of a test's deployment"
 
 func once(key string) http.Header { return http.Header{"Idempotency-Key": {key}} }
 
@@ -54,8 +38,7 @@ func slow(t *testing.T, points ledger.Limit, header http.Header) (s *service, ke
 func TestAnswersAreReplayedForEveryKeyOfTheAccount(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	first, account := s.limitedKey(t, 1)
-	second, _, err := s.ledger.CreateKey(context.Background(), account, "second", ledger.KeyTerms{})
-	require.NoError(t, err)
+	second := origintest.NewKey(t, s.ledger, account)
 	const body = `{"emails":["a@mail.example"]}`
 	_, answer := s.send(t, http.MethodPost, "/v1/emails", first, body, once("one"))
 	response, again := s.send(t, http.MethodPost, "/v1/emails", second, body, once(`"one"`))
@@ -63,11 +46,7 @@ func TestAnswersAreReplayedForEveryKeyOfTheAccount(t *testing.T) {
 	require.Equal(t, "true", response.Header.Get("Idempotency-Replayed"))
 	require.Equal(t, answer, again)
 
-	a, err := s.ledger.CreateAccount(context.Background(), "other@contract.test", ledger.Terms{})
-	require.NoError(t, err)
-	other, _, err := s.ledger.CreateKey(context.Background(), a.ID, "other", ledger.KeyTerms{})
-	require.NoError(t, err)
-	response, _ = s.send(t, http.MethodPost, "/v1/emails", other, body, once("one"))
+	response, _ = s.send(t, http.MethodPost, "/v1/emails", s.otherKey(t), body, once("one"))
 	require.Equal(t, http.StatusOK, response.StatusCode)
 	require.Empty(t, response.Header.Get("Idempotency-Replayed"))
 	require.Equal(t, "1", response.Header.Get("X-Usage-Current"))
@@ -116,9 +95,7 @@ func TestACallerWhoLeavesPaysNothing(t *testing.T) {
 		"GET /v1/email/a@silent.example HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\n\r\n",
 		"POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\nContent-Type: application/json\r\nContent-Length: 31\r\n\r\n{\"emails\":[\"a@silent.example\"]}",
 	} {
-		conn, err := net.Dial("tcp", s.hostPort)
-		require.NoError(t, err)
-		io.WriteString(conn, request)
+		conn := origintest.Dial(t, s.hostPort, 10*time.Second).Send(request)
 		require.Eventually(t, func() bool { return dns.Asked("silent.example") > n }, 5*time.Second, time.Millisecond)
 		require.NoError(t, conn.Close())
 		require.Eventually(t, func() bool {
@@ -143,14 +120,9 @@ func TestKeyIsJudgedBeforeTheBody(t *testing.T) {
 		"good, no JSON": {key, http.StatusUnsupportedMediaType},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn, err := net.Dial("tcp", s.hostPort)
-			require.NoError(t, err)
-			defer conn.Close()
-			conn.SetDeadline(time.Now().Add(10 * time.Second))
-			fmt.Fprintf(conn, "POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Length: 1000000\r\n\r\n", c.key)
-			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-			require.NoError(t, err)
-			require.Equal(t, c.status, response.StatusCode)
+			conn := origintest.Dial(t, s.hostPort, 10*time.Second)
+			conn.Send("POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: " + c.key + "\r\nContent-Length: 1000000\r\n\r\n")
+			require.Equal(t, c.status, conn.Header(http.MethodPost).StatusCode)
 		})
 	}
 }
@@ -158,39 +130,27 @@ func TestKeyIsJudgedBeforeTheBody(t *testing.T) {
 // The history counts what was found at the addresses that were charged, the
 // same whether the origin or a worker ran the checks.
 func TestHistoryCountsWhatWasFound(t *testing.T) {
-	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms", "--edge-secret", edgeSecret)
-	key, account := s.limitedKey(t, 100)
-	found := func() (sum ledger.Found, points int64) {
-		today := ledger.DayOf(time.Now())
-		days, err := s.ledger.UsageHistory(context.Background(), account, today-1, today)
-		require.NoError(t, err)
-		for _, d := range days {
-			points += d.Points
-			sum.Valid, sum.Invalid, sum.Role, sum.LookupErrors = sum.Valid+d.Valid, sum.Invalid+d.Invalid, sum.Role+d.Role, sum.LookupErrors+d.LookupErrors
-			sum.Disposable, sum.Public, sum.Relay = sum.Disposable+d.Disposable, sum.Public+d.Public, sum.Relay+d.Relay
-			sum.Gibberish, sum.Typo = sum.Gibberish+d.Gibberish, sum.Typo+d.Typo
-		}
-		return sum, points
-	}
+	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms", "--edge-secret", origintest.EdgeSecret)
+	key, _ := s.limitedKey(t, 100)
 	status, _, err := s.post(key, []string{"info@mail.example", "jane@mail.example", "bad", "c@[192.0.2.1]", "d@servfail.example"})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
 	want := ledger.Found{Valid: 3, Invalid: 1, Role: 1, LookupErrors: 1}
-	direct, points := found()
+	points, direct := origintest.Usage(t, s.ledger, testAccount)
 	require.Equal(t, want, direct)
 	require.EqualValues(t, 5, points)
 
 	response, answer := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":5,"tally":{"valid":1,"invalid":1},"domains":[
 		{"name":"mail.example","addresses":2,"tally":{"valid":2,"role":1}},
-		{"name":"servfail.example","addresses":1,"tally":{"valid":1,"gibberish":1}}]}`, http.Header{"X-Edge-Secret": {edgeSecret}})
+		{"name":"servfail.example","addresses":1,"tally":{"valid":1,"gibberish":1}}]}`, http.Header{"X-Edge-Secret": {origintest.EdgeSecret}})
 	require.Equal(t, http.StatusOK, response.StatusCode, answer)
-	both, points := found()
+	points, both := origintest.Usage(t, s.ledger, testAccount)
 	require.Equal(t, ledger.Found{Valid: 6, Invalid: 2, Role: 2, LookupErrors: 2}, both)
 	require.EqualValues(t, 10, points)
 
 	response, _ = s.send(t, http.MethodGet, "/v1/email/info@mail.example", key, "", nil)
 	require.Equal(t, http.StatusOK, response.StatusCode)
-	all, points := found()
+	points, all := origintest.Usage(t, s.ledger, testAccount)
 	require.Equal(t, ledger.Found{Valid: 7, Invalid: 2, Role: 3, LookupErrors: 2}, all)
 	require.EqualValues(t, 11, points)
 }
@@ -198,15 +158,14 @@ func TestHistoryCountsWhatWasFound(t *testing.T) {
 // A worker whose input was refused pays nothing, also in an account whose limit
 // was lowered below what it has used.
 func TestFreeAdmissionNeedsNoPoints(t *testing.T) {
-	s := start(t, "--dns", contract.Serve(t), "--edge-secret", edgeSecret)
+	s := start(t, "--dns", contract.Serve(t), "--edge-secret", origintest.EdgeSecret)
 	key, account := s.limitedKey(t, 2)
 	status, _, err := s.post(key, []string{"a", "b"})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
-	unlimited, one := ledger.Limit(ledger.Unlimited), ledger.Limit(1)
-	require.NoError(t, s.ledger.ChangeTerms(context.Background(), account, ledger.Terms{Rate: &unlimited, Points: &one}))
+	require.NoError(t, s.ledger.ChangeTerms(context.Background(), account, ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(1)}))
 	time.Sleep(1100 * time.Millisecond) // what accepts may be a second old
-	response, answer := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":0}`, http.Header{"X-Edge-Secret": {edgeSecret}})
+	response, answer := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":0}`, http.Header{"X-Edge-Secret": {origintest.EdgeSecret}})
 	require.Equal(t, http.StatusOK, response.StatusCode, answer)
 	require.EqualValues(t, 2, s.used(t))
 }

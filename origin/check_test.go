@@ -12,13 +12,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/origintest"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 // check runs `addrspec check --offline` on input.
 func check(t testing.TB, in io.Reader, args ...string) (out, err string, code int) {
 	var stdout, stderr bytes.Buffer
-	args = append([]string{"check", "--offline", "--module", moduleFile(t), "--cache-dir", moduletest.CacheDir()}, args...)
+	args = append([]string{"check", "--offline", "--module", origintest.ModuleFile(t), "--cache-dir", moduletest.CacheDir()}, args...)
 	code = run(context.Background(), args, streams{in, &stdout, &stderr})
 	return stdout.String(), stderr.String(), code
 }
@@ -51,7 +52,7 @@ func TestCheckAnswersBeforeTheInputEnds(t *testing.T) {
 	in, feed := io.Pipe()
 	answers, out := io.Pipe()
 	go func() {
-		args := []string{"check", "--offline", "--module", moduleFile(t), "--cache-dir", moduletest.CacheDir()}
+		args := []string{"check", "--offline", "--module", origintest.ModuleFile(t), "--cache-dir", moduletest.CacheDir()}
 		run(context.Background(), args, streams{in, out, io.Discard})
 		out.Close()
 	}()

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 // What net/http refuses before any handler runs, and what is odd but reaches a
@@ -60,7 +59,7 @@ func TestMalformedHTTPIsAnsweredInShapeA(t *testing.T) {
 		"the same, HTTP/1.0":      {"GET /v1/email/x HTTP/1.0\r\nExpect: x\r\n" + end, 417, "100-continue"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			response, body := exchange(t, s.hostPort, c.request)
+			response, body := origintest.Exchange(t, s.hostPort, c.request, 10*time.Second)
 			require.Equal(t, c.status, response.StatusCode, body)
 			require.Equal(t, "application/json", response.Header.Get("Content-Type"))
 			require.Equal(t, "no-store", response.Header.Get("Cache-Control"))
@@ -69,7 +68,7 @@ func TestMalformedHTTPIsAnsweredInShapeA(t *testing.T) {
 			require.Contains(t, body, c.says)
 		})
 	}
-	require.Equal(t, http.StatusOK, get(t, "http://"+s.hostPort+"/healthz"))
+	s.requireHealthy(t)
 }
 
 // A caller who asks for 100 Continue is refused without it, and invited once the
@@ -77,13 +76,10 @@ func TestMalformedHTTPIsAnsweredInShapeA(t *testing.T) {
 func TestContinueComesAfterTheKey(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	for key, first := range map[string]string{ledger.NewKey(): "HTTP/1.1 401 ", s.newKey(t): "HTTP/1.1 100 "} {
-		conn, err := net.Dial("tcp", s.hostPort)
-		require.NoError(t, err)
-		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(20 * time.Second))
-		fmt.Fprintf(conn, "POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nExpect: 100-Continue\r\nContent-Length: 1000\r\n\r\n", key)
+		conn := origintest.Dial(t, s.hostPort, 20*time.Second)
+		conn.Send(askRaw("POST", "/v1/emails", key, "Expect: 100-Continue\r\nContent-Length: 1000\r\n"))
 		head := make([]byte, len(first))
-		_, err = io.ReadFull(conn, head)
+		_, err := io.ReadFull(conn, head)
 		require.NoError(t, err)
 		require.Equal(t, first, string(head))
 	}
@@ -99,17 +95,14 @@ func TestHalfSentRequestsEnd(t *testing.T) {
 		"within the body":   "POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"emails\":[\"a@mail",
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn, err := net.Dial("tcp", s.hostPort)
-			require.NoError(t, err)
-			io.WriteString(conn, half)
-			require.NoError(t, conn.(*net.TCPConn).CloseWrite())
-			conn.SetReadDeadline(time.Now().Add(20 * time.Second))
-			_, err = io.ReadAll(conn)
+			conn := origintest.Dial(t, s.hostPort, 20*time.Second).Send(half)
+			require.NoError(t, conn.CloseWrite())
+			_, err := io.ReadAll(conn)
 			require.NoError(t, err, "the connection stays open")
 		})
 	}
 	require.Zero(t, s.used(t), "points charged")
-	require.Equal(t, http.StatusOK, get(t, "http://"+s.hostPort+"/healthz"))
+	s.requireHealthy(t)
 }
 
 // askRaw is the begin of a request with a key.
@@ -129,18 +122,11 @@ func TestHalfClosedShortBodyIsAnswered(t *testing.T) {
 		"bad chunk": {"Transfer-Encoding: chunked\r\n", "2\r\n{}\r\nzz\r\n", "The body's chunked transfer coding is malformed after 2 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn, err := net.Dial("tcp", s.hostPort)
-			require.NoError(t, err)
-			defer conn.Close()
-			conn.SetDeadline(time.Now().Add(20 * time.Second))
-			io.WriteString(conn, askRaw("POST", "/v1/emails", key, c.headers)+c.body)
-			require.NoError(t, conn.(*net.TCPConn).CloseWrite())
-			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-			require.NoError(t, err)
-			body, err := io.ReadAll(response.Body)
-			require.NoError(t, err)
+			conn := origintest.Dial(t, s.hostPort, 20*time.Second).Send(askRaw("POST", "/v1/emails", key, c.headers) + c.body)
+			require.NoError(t, conn.CloseWrite())
+			response, body := conn.Response()
 			require.Equal(t, 400, response.StatusCode)
-			require.Contains(t, string(body), `{"success":false,"error":{"code":"INVALID_REQUEST","message":"`+c.says)
+			require.Contains(t, body, `{"success":false,"error":{"code":"INVALID_REQUEST","message":"`+c.says)
 		})
 	}
 }
@@ -166,12 +152,10 @@ func TestClientsThatLeaveAreCountedApart(t *testing.T) {
 			"reset":  func(c *net.TCPConn) { c.SetLinger(0); c.Close() },
 		} {
 			t.Run(name+"/"+way, func(t *testing.T) {
-				conn, err := net.Dial("tcp", s.hostPort)
-				require.NoError(t, err)
-				io.WriteString(conn, request)
+				conn := origintest.Dial(t, s.hostPort, time.Minute).Send(request)
 				require.Eventually(t, func() bool { return strings.Contains(s.metrics(t), "\naddrspec_ledger_under_way 1\n") },
 					20*time.Second, 5*time.Millisecond)
-				leave(conn.(*net.TCPConn))
+				leave(conn.TCPConn)
 				left++
 				require.Eventually(t, func() bool { return strings.Count(s.log.String(), `"status":499`) == left },
 					20*time.Second, 5*time.Millisecond, s.log)
@@ -186,49 +170,14 @@ func TestClientsThatLeaveAreCountedApart(t *testing.T) {
 	require.NotContains(t, page, `status="503"`)
 }
 
-func (s *service) metrics(t testing.TB) string {
-	response, err := http.Get("http://" + s.hostPort + "/metrics")
-	require.NoError(t, err)
-	defer response.Body.Close()
-	page, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	return string(page)
-}
-
 // A client that closes its side for writing after a whole request looks as if it
 // had left; while it still reads, it is answered with how to get one.
 func TestHalfClosedWholeRequestIsCancelled(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "20s")
-	conn, err := net.Dial("tcp", s.hostPort)
-	require.NoError(t, err)
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(20 * time.Second))
-	io.WriteString(conn, askRaw("GET", "/v1/email/a@silent.example", s.newKey(t), ""))
-	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	require.NoError(t, err)
-	body, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
+	conn := origintest.Dial(t, s.hostPort, 20*time.Second)
+	conn.Send(askRaw("GET", "/v1/email/a@silent.example", s.newKey(t), ""))
+	require.NoError(t, conn.CloseWrite())
+	response, body := conn.Response()
 	require.Equal(t, 503, response.StatusCode)
-	require.Contains(t, string(body), "Keep both directions open")
-}
-
-func exchange(t *testing.T, hostPort, request string) (*http.Response, string) {
-	conn, err := net.Dial("tcp", hostPort)
-	require.NoError(t, err)
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(10 * time.Second))
-	go io.WriteString(conn, request)
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	require.NoError(t, err)
-	body, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	return response, string(body)
-}
-
-func get(t *testing.T, url string) int {
-	response, err := http.Get(url)
-	require.NoError(t, err)
-	response.Body.Close()
-	return response.StatusCode
+	require.Contains(t, body, "Keep both directions open")
 }

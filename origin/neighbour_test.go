@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/contract"
-	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 )
 
@@ -43,18 +41,8 @@ func TestOneAccountsLookupsDelayNoOther(t *testing.T) {
 	for range batches - 1 {
 		require.NotEqual(t, http.StatusOK, (<-answers).StatusCode)
 	}
-	require.Equal(t, 0, <-s.exit)
-	s.exit <- 0 // for the clean-up
+	s.requireStopped(t)
 	require.Zero(t, s.used(t))
-}
-
-// otherKey is a key of an account that is not that of newKey.
-func (s *service) otherKey(t testing.TB) string {
-	a, err := s.ledger.CreateAccount(context.Background(), "neighbour@contract.test", ledger.Terms{})
-	require.NoError(t, err)
-	key, _, err := s.ledger.CreateKey(context.Background(), a.ID, "test", ledger.KeyTerms{})
-	require.NoError(t, err)
-	return key
 }
 
 // silentBatch is the body of a batch of 64 domains that no other batch has.

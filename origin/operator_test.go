@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/origintest"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
@@ -89,7 +90,7 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 		return []string{"doctor", "--database", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--dns", dns,
 			"--dns-timeout", "500ms", "--module", module, "--cache-dir", moduletest.CacheDir()}
 	}
-	out, err, code := operator(t, with(contract.Serve(t), moduleFile(t))...)
+	out, err, code := operator(t, with(contract.Serve(t), origintest.ModuleFile(t))...)
 	require.Zero(t, code, out+err)
 	require.Equal(t, 5, strings.Count(out, " ok "), out)
 

@@ -86,8 +86,7 @@ func TestOperatorListenerOutlivesTheStop(t *testing.T) {
 	}, 10*time.Second, 10*time.Millisecond)
 	dns.Respond("silent.example", mxtest.Answer)
 	require.Equal(t, http.StatusOK, <-answered)
-	require.Zero(t, <-public.exit)
-	public.exit <- 0 // for the clean-up
+	public.requireStopped(t)
 	_, _, err = operators.get("", "/healthz")
 	require.Error(t, err)
 }

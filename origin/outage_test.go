@@ -46,8 +46,7 @@ func TestAnOutageIsLoggedOnceASecond(t *testing.T) {
 	}
 	release()
 	s.stop()
-	require.Zero(t, <-s.exit)
-	s.exit <- 0 // for the clean-up
+	s.requireStopped(t)
 
 	lines := refusals.FindAllString(s.log.String(), -1)
 	counted := len(lines)

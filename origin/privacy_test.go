@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -54,22 +53,6 @@ func requireInNoFile(t *testing.T, dir, secret string) {
 		require.NoError(t, err)
 		require.NotContains(t, string(content), secret, file.Name())
 	}
-}
-
-// send sends one request with further headers.
-func (s *service) send(t *testing.T, method, path, key, body string, more http.Header) (*http.Response, string) {
-	request, err := http.NewRequest(method, "http://"+s.hostPort+path, strings.NewReader(body))
-	require.NoError(t, err)
-	request.Header = http.Header{"X-Api-Key": {key}, "Content-Type": {"application/json"}}
-	for name, values := range more {
-		request.Header[name] = values
-	}
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	return response, string(answer)
 }
 
 func TestStartUpLogHoldsNoSecret(t *testing.T) {

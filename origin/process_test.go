@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"os"
@@ -16,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/wasm/moduletest"
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 // A test that needs the program in a process of its own starts its own binary
@@ -34,66 +33,25 @@ func TestMain(m *testing.M) {
 // A process is a service in a process of its own.
 type process struct {
 	*service
-	cmd *exec.Cmd
+	*origintest.Process
 }
 
 // launch starts the service with its log on stderr; a nil stderr is s.log.
 func launch(t *testing.T, stderr *os.File, args ...string) *process {
 	t.Helper()
-	p := &process{service: &service{database: "sqlite:" + filepath.Join(t.TempDir(), "addrspec.db"), log: new(tail), exit: make(chan int, 1)}}
-	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--database", p.database, "--dns", "127.0.0.1:1",
-		"--module", moduleFile(t), "--cache-dir", moduletest.CacheDir()}, args...)
-	p.cmd = exec.Command(os.Args[0], args...)
-	p.cmd.Env = append(os.Environ(), programVariable+"=1")
-	p.cmd.Stderr = p.log
+	s := &service{database: origintest.NewDatabase(t), log: new(origintest.Log)}
+	cmd := exec.Command(os.Args[0], origintest.ServeArgs(t, s.database, append([]string{"--dns", "127.0.0.1:1"}, args...)...)...)
+	cmd.Env = append(os.Environ(), programVariable+"=1")
+	cmd.Stderr = s.log
 	if stderr != nil {
-		p.cmd.Stderr = stderr
+		cmd.Stderr = stderr
 	}
-	out, err := p.cmd.StdoutPipe()
+	p, err := origintest.Start(cmd, origintest.OnStdout)
+	require.NoError(t, err, s.log)
+	t.Cleanup(p.Kill)
+	s.hostPort, err = origintest.AddressIn(p.FirstLine)
 	require.NoError(t, err)
-	require.NoError(t, p.cmd.Start())
-	go func() { p.cmd.Wait(); p.exit <- p.cmd.ProcessState.ExitCode() }()
-	t.Cleanup(func() { p.cmd.Process.Kill() })
-	p.hostPort = awaitAddress(t, out, p.service)
-	return p
-}
-
-// terminate asks the process to stop, and returns its exit code.
-func (p *process) terminate(t *testing.T, within time.Duration) int {
-	t.Helper()
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	select {
-	case code := <-p.exit:
-		return code
-	case <-time.After(within):
-		require.FailNow(t, "the process does not stop")
-	}
-	return -1
-}
-
-// get asks for a page, with a key unless it is empty.
-func (s *service) get(key, path string) (status int, body string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.hostPort+path, nil)
-	if err != nil {
-		return 0, "", err
-	}
-	request.Header.Set("X-API-Key", key)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, "", err
-	}
-	defer response.Body.Close()
-	page, err := io.ReadAll(response.Body)
-	return response.StatusCode, string(page), err
-}
-
-func (s *service) requireHealthy(t *testing.T) {
-	t.Helper()
-	status, _, err := s.get("", "/healthz")
-	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, status)
+	return &process{s, p}
 }
 
 // unlimitedKey makes an account by the command line.
@@ -115,28 +73,15 @@ func (s *service) requireServed(t *testing.T, key string) {
 	require.Equal(t, http.StatusOK, status, body)
 }
 
-// figure reads a series without labels from /metrics.
-func (s *service) figure(t *testing.T, name string) float64 {
-	t.Helper()
-	status, page, err := s.get("", "/metrics")
-	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, status)
-	line := regexp.MustCompile(`(?m)^` + name + ` (.*)$`).FindStringSubmatch(page)
-	require.NotNil(t, line, name)
-	value, err := strconv.ParseFloat(line[1], 64)
-	require.NoError(t, err)
-	return value
-}
-
 // SIGHUP ends no service, also when there is nothing to reload.
 func TestHangUpWithNothingToReload(t *testing.T) {
 	p := launch(t, nil)
 	for range 3 {
-		require.NoError(t, p.cmd.Process.Signal(syscall.SIGHUP))
+		require.NoError(t, p.Signal(syscall.SIGHUP))
 	}
-	require.Eventually(t, func() bool { return p.log.holds("nothing to reload") }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return p.log.Contains("nothing to reload") }, 10*time.Second, 10*time.Millisecond)
 	p.requireHealthy(t)
-	require.Zero(t, p.terminate(t, 30*time.Second))
+	require.NoError(t, p.Terminate(30*time.Second))
 }
 
 // SIGHUP takes over the plans of --plans; a file that is refused changes nothing.
@@ -152,14 +97,14 @@ func TestHangUpReloadsPlans(t *testing.T) {
 	}
 	require.Regexp(t, `team +10 +100`, listed())
 	plans(`[{"name": "team", "rate": 20, "points": 200}]`)
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGHUP))
-	require.Eventually(t, func() bool { return p.log.holds("took over the plans") }, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, p.Signal(syscall.SIGHUP))
+	require.Eventually(t, func() bool { return p.log.Contains("took over the plans") }, 10*time.Second, 10*time.Millisecond)
 	require.Regexp(t, `team +20 +200`, listed())
 	plans(`[{"name": "team"}]`)
-	require.NoError(t, p.cmd.Process.Signal(syscall.SIGHUP))
-	require.Eventually(t, func() bool { return p.log.holds("the new plans were refused") }, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, p.Signal(syscall.SIGHUP))
+	require.Eventually(t, func() bool { return p.log.Contains("the new plans were refused") }, 10*time.Second, 10*time.Millisecond)
 	require.Regexp(t, `team +20 +200`, listed())
-	require.Zero(t, p.terminate(t, 30*time.Second))
+	require.NoError(t, p.Terminate(30*time.Second))
 }
 
 // A log whose reader has stalled stops no request, and a bounded number of lines
@@ -174,7 +119,7 @@ func TestAStalledLogStopsNothing(t *testing.T) {
 	key := p.unlimitedKey(t)
 
 	asked := 0
-	for asked++; p.figure(t, "addrspec_log_dropped_lines_total") == 0; asked++ {
+	for asked++; p.metric(t, "addrspec_log_dropped_lines_total") == 0; asked++ {
 		for range 1000 {
 			p.requireServed(t, key)
 			asked++
@@ -188,8 +133,8 @@ func TestAStalledLogStopsNothing(t *testing.T) {
 	}
 
 	go io.Copy(p.log, in)
-	require.Eventually(t, func() bool { return p.log.holds("log lines were dropped") }, 30*time.Second, 10*time.Millisecond)
-	require.Zero(t, p.terminate(t, 30*time.Second))
+	require.Eventually(t, func() bool { return p.log.Contains("log lines were dropped") }, 30*time.Second, 10*time.Millisecond)
+	require.NoError(t, p.Terminate(30*time.Second))
 	log, noticed := p.log.String(), 0
 	for _, notice := range regexp.MustCompile(`"log lines were dropped.*"lines":(\d+)}`).FindAllStringSubmatch(log, -1) {
 		n, err := strconv.Atoi(notice[1])
@@ -211,7 +156,7 @@ func TestAStalledLogDelaysNoStop(t *testing.T) {
 	for range 1000 {
 		p.requireServed(t, key)
 	}
-	require.Zero(t, p.terminate(t, 30*time.Second))
+	require.NoError(t, p.Terminate(30*time.Second))
 }
 
 // A service whose log has lost its reader goes on.
@@ -224,7 +169,7 @@ func TestAClosedLogEndsNothing(t *testing.T) {
 	for range 20 {
 		p.requireHealthy(t)
 	}
-	require.Eventually(t, func() bool { return p.figure(t, "addrspec_log_dropped_lines_total") > 0 }, 10*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return p.metric(t, "addrspec_log_dropped_lines_total") > 0 }, 10*time.Second, 50*time.Millisecond)
 	p.requireHealthy(t)
-	require.Zero(t, p.terminate(t, 30*time.Second))
+	require.NoError(t, p.Terminate(30*time.Second))
 }

@@ -1,35 +1,32 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"io"
-	"net"
-	"os"
-	"path/filepath"
+	"net/http"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/wasm/moduletest"
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
-// moduleFile is the module as the source is now, for --module.
-func moduleFile(t testing.TB) string {
-	file := filepath.Join(t.TempDir(), "addrspec.wasm")
-	require.NoError(t, os.WriteFile(file, moduletest.Bytes(t), 0o600))
-	return file
-}
-
-// service is a running `addrspec serve`: the very program, in this process.
+// A service is a running `addrspec serve`, in this process unless launch
+// started it.
 type service struct {
 	hostPort string
 	database string
 	ledger   *ledger.Ledger // the same database, opened a second time
-	log      *tail
+	log      *origintest.Log
 	stop     context.CancelFunc
 	exit     chan int
 }
@@ -37,42 +34,147 @@ type service struct {
 // start runs serve until the test ends.
 func start(t testing.TB, args ...string) *service {
 	t.Helper()
-	s := &service{database: "sqlite:" + filepath.Join(t.TempDir(), "addrspec.db"), log: new(tail), exit: make(chan int, 1)}
-	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--database", s.database,
-		"--module", moduleFile(t), "--cache-dir", moduletest.CacheDir()}, args...)
+	s := &service{database: origintest.NewDatabase(t), log: new(origintest.Log), exit: make(chan int, 1)}
+	args = origintest.ServeArgs(t, s.database, args...)
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	out, in := io.Pipe()
 	go func() { s.exit <- run(ctx, args, streams{strings.NewReader(""), in, s.log}); in.Close() }()
 	t.Cleanup(func() { stop(); <-s.exit })
-	s.hostPort = awaitAddress(t, out, s)
-	s.openLedger(t)
+	line, err := origintest.FirstLine(out)
+	require.NoError(t, err, s.log)
+	s.hostPort, err = origintest.AddressIn(line)
+	require.NoError(t, err)
+	s.ledger = origintest.OpenLedger(t, s.database)
 	return s
 }
 
-// awaitAddress reads where the service listens from its first line.
-func awaitAddress(t testing.TB, out io.Reader, s *service) string {
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err, "serve ended: %s", s.log)
-	_, hostPort, found := strings.Cut(strings.TrimSpace(line), "http://")
-	require.True(t, found, line)
-	go io.Copy(io.Discard, out)
-	_, _, err = net.SplitHostPort(hostPort)
-	require.NoError(t, err)
-	return hostPort
+// requireStopped waits until serve has returned 0.
+func (s *service) requireStopped(t testing.TB) {
+	t.Helper()
+	require.Zero(t, <-s.exit)
+	s.exit <- 0 // for the clean-up of start
 }
 
-func (s *service) openLedger(t testing.TB) {
-	var err error
-	s.ledger, err = ledger.Open(context.Background(), s.database)
-	require.NoError(t, err)
-	t.Cleanup(func() { s.ledger.Close() })
+const testAccount = "batch@contract.test"
+
+// newKey makes testAccount, without limits, and a key for it.
+func (s *service) newKey(t testing.TB) string {
+	return origintest.NewAccount(t, s.ledger, testAccount)
 }
 
-func TestOriginHoldsTheContract(t *testing.T) {
+// limitedKey makes testAccount with a limit of points, and a key for it.
+func (s *service) limitedKey(t testing.TB, points ledger.Limit) (key string, account int64) {
+	return origintest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: origintest.Unlimited(), Points: &points})
+}
+
+// otherKey makes another account, on the default plan, and a key for it.
+func (s *service) otherKey(t testing.TB) string {
+	key, _ := origintest.NewAccountOn(t, s.ledger, "neighbour@contract.test", ledger.Terms{})
+	return key
+}
+
+// used returns the points of testAccount.
+func (s *service) used(t testing.TB) int64 { return origintest.Used(t, s.ledger, testAccount) }
+
+// send sends one request with further headers.
+func (s *service) send(t testing.TB, method, path, key, body string, more http.Header) (*http.Response, string) {
+	request, err := http.NewRequest(method, "http://"+s.hostPort+path, strings.NewReader(body))
+	require.NoError(t, err)
+	request.Header = http.Header{"X-Api-Key": {key}, "Content-Type": {"application/json"}}
+	for name, values := range more {
+		request.Header[name] = values
+	}
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response, string(answer)
+}
+
+// An envelope is the response to a batch as a client reads it.
+type envelope struct {
+	Success, Partial bool
+	Total            int
+	Valid            int `json:"valid_count"`
+	Invalid          int `json:"invalid_count"`
+	Errors           int `json:"error_count"`
+	Points           int `json:"usage_points"`
+	Results          []struct{ Email, Status string }
+}
+
+// post sends a batch.
+func (s *service) post(key string, emails []string) (status int, e envelope, err error) {
+	body, _ := json.Marshal(map[string][]string{"emails": emails})
+	request, _ := http.NewRequest(http.MethodPost, "http://"+s.hostPort+"/v1/emails", bytes.NewReader(body))
+	request.Header.Set("X-API-Key", key)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, e, err
+	}
+	defer response.Body.Close()
+	return response.StatusCode, e, json.NewDecoder(response.Body).Decode(&e)
+}
+
+// get fetches a page. It may run outside the test's goroutine.
+func (s *service) get(key, path string) (status int, body string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.hostPort+path, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	request.Header.Set("X-API-Key", key)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	page, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(page), err
+}
+
+func (s *service) requireHealthy(t testing.TB) {
+	t.Helper()
+	status, _, err := s.get("", "/healthz")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, status)
+}
+
+// metrics returns the page /metrics.
+func (s *service) metrics(t testing.TB) string {
+	t.Helper()
+	status, page, err := s.get("", "/metrics")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, status)
+	return page
+}
+
+// metric returns the value of a series without labels.
+func (s *service) metric(t testing.TB, name string) float64 {
+	t.Helper()
+	line := regexp.MustCompile(`(?m)^` + name + ` (.*)$`).FindStringSubmatch(s.metrics(t))
+	require.NotNil(t, line, name)
+	value, err := strconv.ParseFloat(line[1], 64)
+	require.NoError(t, err)
+	return value
+}
+
+// wholeLog returns the log once it has a line for each request answered so far:
+// lines are written in the background.
+func (s *service) wholeLog(t testing.TB) string {
+	last := rand.Text()
+	s.send(t, http.MethodGet, "/healthz", "", "", http.Header{"X-Request-Id": {last}})
+	require.Eventually(t, func() bool { return s.log.Contains(last) }, 10*time.Second, time.Millisecond)
+	return s.log.String()
+}
+
+func TestContract(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--batch-timeout", "20s")
 	t.Run("cases", func(t *testing.T) { contract.Run(t, s.hostPort, s.ledger) })
 	log := s.wholeLog(t)
-	require.NotContains(t, log, "@", "the log holds an address")
-	require.NotContains(t, log, "ask_", "the log holds a key")
+	require.NotContains(t, log, "@", "the log contains an address")
+	require.NotContains(t, log, "ask_", "the log contains a key")
 }

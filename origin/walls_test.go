@@ -8,14 +8,46 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The origin gets its answers from the module alone: with core in the program
-// a second body of checks could answer, and edge and origin could differ.
-func TestOriginNeverImportsCore(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "github.com/addrspec/addrspec/origin/...").Output()
+const project = "github.com/addrspec/addrspec/"
+
+// dependencies lists the project's packages that the packages in pattern link,
+// without the project's name.
+func dependencies(t *testing.T, pattern string) (list []string) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", project+pattern).Output()
 	require.NoError(t, err)
-	packages := strings.Fields(string(out))
-	require.Contains(t, packages, "github.com/addrspec/addrspec/wasm/host")
-	for _, walled := range []string{"core", "lists"} {
-		require.NotContains(t, packages, "github.com/addrspec/addrspec/"+walled)
+	for _, dep := range strings.Fields(string(out)) {
+		if name, ours := strings.CutPrefix(dep, project); ours {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// The origin's results come from the module alone. A program that also linked
+// core would have two implementations of the checks, and origin and edge could
+// differ.
+func TestOriginDoesNotImportCore(t *testing.T) {
+	list := dependencies(t, "origin/...")
+	require.Contains(t, list, "wasm/host")
+	require.NotContains(t, list, "core")
+	require.NotContains(t, list, "lists")
+}
+
+// The product links no helper of the tests.
+func TestProductDoesNotImportTestPackages(t *testing.T) {
+	list := dependencies(t, "origin")
+	require.Contains(t, list, "origin/ledger")
+	for _, name := range []string{"origin/origintest", "origin/contract", "origin/mx/mxtest", "origin/ledger/pgtest", "wasm/moduletest"} {
+		require.NotContains(t, list, name)
+	}
+}
+
+// The tests of every part of the origin can use origintest, since of the origin
+// it imports the ledger alone.
+func TestOrigintestImportsNoOtherPart(t *testing.T) {
+	for _, name := range dependencies(t, "origin/origintest") {
+		part, ofOrigin := strings.CutPrefix(name, "origin/")
+		require.True(t, !ofOrigin || part == "origintest" || part == "ledger" || strings.HasPrefix(part, "ledger/"), name)
 	}
 }

@@ -1,10 +1,6 @@
 package contract
 
 import (
-	"bufio"
-	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"regexp"
 	"strings"
@@ -12,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 // timeout bounds an exchange; the slowest case waits for a silent resolver.
@@ -20,16 +18,8 @@ const timeout = 30 * time.Second
 // send writes the request on a connection of its own: a client library would
 // normalize the targets that the cases are about.
 func (r *Request) send(t *testing.T, hostPort, key string) (int, http.Header, []byte) {
-	conn, err := net.DialTimeout("tcp", hostPort, timeout)
-	require.NoError(t, err)
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(timeout))
-	go io.WriteString(conn, r.wire(hostPort, key)) // a 413 may come before all is written
-	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method()})
-	require.NoError(t, err)
-	body, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	return response.StatusCode, response.Header, body
+	response, body := origintest.Exchange(t, hostPort, r.text(hostPort, key), timeout)
+	return response.StatusCode, response.Header, []byte(body)
 }
 
 func (r *Request) method() string {
@@ -39,22 +29,15 @@ func (r *Request) method() string {
 	return r.Method
 }
 
-// wire is the request in HTTP/1.1 (RFC 9112).
-func (r *Request) wire(hostPort, key string) string {
-	body := strings.Replace(r.Body, "{fill}", strings.Repeat(r.Fill, r.Times), 1)
-	var w strings.Builder
-	target := strings.Replace(r.Target, "{fill}", strings.Repeat(r.Fill, r.Times), 1)
-	fmt.Fprintf(&w, "%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n", r.method(), target, hostPort)
+func (r *Request) text(hostPort, key string) string {
+	fill := strings.NewReplacer("{fill}", strings.Repeat(r.Fill, r.Times))
+	request := origintest.Request{Method: r.method(), Target: fill.Replace(r.Target), Body: fill.Replace(r.Body)}
 	for name, value := range r.headers() {
 		for line := range strings.SplitSeq(strings.ReplaceAll(value, "{key}", key), "\n") {
-			fmt.Fprintf(&w, "%s: %s\r\n", name, line)
+			request.Header = append(request.Header, name+": "+line)
 		}
 	}
-	if body != "" || r.method() == http.MethodPost {
-		fmt.Fprintf(&w, "Content-Length: %d\r\n", len(body))
-	}
-	w.WriteString("\r\n" + body)
-	return w.String()
+	return request.Text(hostPort)
 }
 
 // headers adds the key and the media type of a body if the case names none; a

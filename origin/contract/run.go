@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 // Run runs every case against the service at host:port, whose accounts are in l.
@@ -31,23 +32,19 @@ func Run(t *testing.T, hostPort string, l *ledger.Ledger) {
 
 // open makes the case's account and key.
 func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string) {
-	ctx := context.Background()
-	unlimited := ledger.Limit(ledger.Unlimited)
-	terms := ledger.Terms{Rate: &unlimited, Points: &unlimited}
+	terms := ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Unlimited(), Overage: c.Account.Overage}
 	if c.Account.Rate != nil {
 		terms.Rate = c.Account.Rate
 	}
 	if c.Account.Points != nil {
 		terms.Points = c.Account.Points
 	}
-	terms.Overage = c.Account.Overage
 	account = fmt.Sprintf("case-%d-%d@contract.test", n, time.Now().UnixNano())
-	a, err := l.CreateAccount(ctx, account, terms)
-	require.NoError(t, err)
-	key, made, err := l.CreateKey(ctx, a.ID, "contract", ledger.KeyTerms{})
-	require.NoError(t, err)
+	key, id := origintest.NewAccountOn(t, l, account, terms)
 	if c.Revoked {
-		require.NoError(t, l.RevokeKey(ctx, a.ID, made.ID))
+		keys, err := l.ListKeys(context.Background(), id)
+		require.NoError(t, err)
+		require.NoError(t, l.RevokeKey(context.Background(), id, keys[0].ID))
 	}
 	return account, key
 }

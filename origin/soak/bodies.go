@@ -63,7 +63,7 @@ func (s *scene) sendBodies(b *senders, a account, what string, most int64) error
 	if err != nil {
 		return err
 	}
-	defer p.kill()
+	defer p.Kill()
 	before, p50Before := s.typical(p, a)
 	small := p.memory("VmRSS")
 	p.resetPeak()
@@ -137,11 +137,10 @@ func (b *senders) send(ctx context.Context, address, key string) {
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	conn.SetDeadline(time.Now().Add(exchangeLimit))
 	go b.write(ctx, conn, key)
-	response, err := http.ReadResponse(c.reader, nil)
+	response, _, err := conn.ReadResponse(http.MethodPost)
 	if err != nil {
 		return
 	}
-	io.Copy(io.Discard, response.Body)
 	b.count(response.StatusCode)
 	time.Sleep(time.Second)
 }

@@ -39,7 +39,7 @@ func (s *scene) manyBatches() error {
 	s.expect(l.answers(402)+l.answers(429) == count-1, "%d batches were refused with 402 or 429 of %d", l.answers(402)+l.answers(429), count-1)
 	s.expect(asked <= size, "%d domains were asked about for %d points", asked, size)
 	s.expectContract(&l.tally)
-	p.kill()
+	p.Kill()
 	return s.expectBooks(a, size, size)
 }
 
@@ -67,7 +67,7 @@ func (s *scene) unpaidWork() error {
 	names, begun := s.dns.Names(), time.Now()
 	l.runOut(s.ctx)
 	s.judgeUnpaid(l, s.dns.Names()-names, time.Since(begun))
-	p.kill()
+	p.Kill()
 	return s.expectBooks(a, 0, 0)
 }
 

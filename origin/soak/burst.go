@@ -53,7 +53,7 @@ func (b *burst) round(domain string) error {
 	time.Sleep(400 * time.Millisecond) // all are sent, and none has timed out
 	open()
 	pause(0, 30*time.Millisecond)
-	b.process.kill()
+	b.process.Kill()
 	stop()
 	var err error
 	if b.process, err = b.startAt(b.process.address); err != nil {

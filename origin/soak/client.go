@@ -1,15 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 // A client speaks HTTP over one connection at a time. Unlike net/http's it
@@ -19,8 +19,7 @@ type client struct {
 	key       string
 	keepAlive bool
 	patience  time.Duration // hang up after this time without an answer; 0: never
-	conn      net.Conn
-	reader    *bufio.Reader
+	conn      *origintest.Conn
 }
 
 // exchangeLimit bounds one exchange; no answer within it is a failure.
@@ -76,33 +75,27 @@ func (c *client) connect() (err error) {
 	if c.conn != nil {
 		return nil
 	}
-	if c.conn, err = net.DialTimeout("tcp", c.address, exchangeLimit); err != nil {
-		c.conn = nil
-		return err
-	}
-	c.reader = bufio.NewReader(c.conn)
-	return nil
+	c.conn, err = origintest.Connect(c.address, exchangeLimit)
+	return err
 }
 
 func (c *client) exchange(r request) (o outcome, err error) {
 	c.conn.SetDeadline(time.Now().Add(exchangeLimit))
-	if _, err := io.WriteString(c.conn, r.wire(c.key, c.keepAlive)); err != nil {
+	if _, err := io.WriteString(c.conn, r.text(c.key, c.keepAlive)); err != nil {
 		return o, err
 	}
 	if c.patience > 0 {
 		c.conn.SetReadDeadline(time.Now().Add(c.patience))
 	}
-	response, err := http.ReadResponse(c.reader, nil)
+	response, body, err := c.conn.ReadResponse(http.MethodGet)
 	if err != nil {
 		return o, err
 	}
-	defer response.Body.Close()
-	o.status, o.header = response.StatusCode, response.Header
+	o.status, o.header, o.body = response.StatusCode, response.Header, body
 	if response.Close { // ReadResponse takes the header away
 		o.header.Set("Connection", "close")
 	}
-	o.body, err = io.ReadAll(response.Body)
-	return o, err
+	return o, nil
 }
 
 func (c *client) close() {

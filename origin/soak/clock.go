@@ -36,7 +36,7 @@ type monthEnd struct {
 // processes. Those that ran would not believe a jump of a day or more.
 func (m *monthEnd) startBefore(months int) (err error) {
 	for _, p := range m.processes {
-		p.kill()
+		p.Kill()
 	}
 	if err = m.before(months); err == nil {
 		m.at, err = m.clock.startReplicas(m.scene)

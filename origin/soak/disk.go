@@ -38,7 +38,7 @@ func diskFull(s *scene) error {
 		if err := o.try("full", func(l *load) error { return s.expectFull(l, filler) }); err != nil {
 			return err
 		}
-		if err := p.terminate(grace); err != nil {
+		if err := p.Terminate(grace); err != nil {
 			return err
 		}
 	}

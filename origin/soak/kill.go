@@ -58,7 +58,7 @@ func (k *kills) start() (stop func()) {
 
 // restart kills the process and starts the next one at the same address.
 func (k *kills) restart(flags ...string) (err error) {
-	k.process.kill()
+	k.process.Kill()
 	k.process, err = k.startAt(k.process.address, flags...)
 	return err
 }

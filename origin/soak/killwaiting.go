@@ -27,7 +27,7 @@ func killedWaiting(s *scene) error {
 			return err
 		}
 	}
-	k.process.kill()
+	k.process.Kill()
 	stop()
 	k.figure("%d kills; plain: %s", kills+1, &k.plain.tally)
 	k.figure("with Idempotency-Key: %s", &k.once.tally)

@@ -58,7 +58,7 @@ func anywhere(addresses []string) func(int) string {
 // restartOne kills a random replica and starts it again at once.
 func (s *scene) restartOne(r *replicas) error {
 	n := rand.IntN(len(r.processes))
-	r.processes[n].kill()
+	r.processes[n].Kill()
 	p, err := s.startAt(r.processes[n].address)
 	if err == nil {
 		r.processes[n] = p

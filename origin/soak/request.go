@@ -3,9 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
-	"strings"
 	"sync/atomic"
+
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 // A request is one address by GET, or a batch by POST.
@@ -18,28 +20,19 @@ type request struct {
 // cost is what the request costs when all of it is answered.
 func (r *request) cost() int64 { return int64(len(r.emails)) }
 
-// wire is the request as it goes over the wire (RFC 9112).
-func (r *request) wire(key string, keepAlive bool) string {
-	var w strings.Builder
-	if r.batch {
-		w.WriteString("POST /v1/emails HTTP/1.1\r\nContent-Type: application/json\r\n")
-	} else {
-		fmt.Fprintf(&w, "GET /v1/email/%s HTTP/1.1\r\n", url.PathEscape(r.emails[0]))
-	}
-	fmt.Fprintf(&w, "Host: soak\r\nX-API-Key: %s\r\n", key)
+// text returns the request as it is sent.
+func (r *request) text(key string, keepAlive bool) string {
+	request := origintest.Request{Method: http.MethodGet, Header: []string{"X-API-Key: " + key}, KeepAlive: keepAlive}
 	if r.once != "" {
-		fmt.Fprintf(&w, "Idempotency-Key: %s\r\n", r.once)
-	}
-	if !keepAlive {
-		w.WriteString("Connection: close\r\n")
+		request = request.With("Idempotency-Key: " + r.once)
 	}
 	if r.batch {
-		body := r.body()
-		fmt.Fprintf(&w, "Content-Length: %d\r\n\r\n%s", len(body), body)
-		return w.String()
+		request = request.With("Content-Type: application/json")
+		request.Method, request.Target, request.Body = http.MethodPost, "/v1/emails", r.body()
+	} else {
+		request.Target = "/v1/email/" + url.PathEscape(r.emails[0])
 	}
-	w.WriteString("\r\n")
-	return w.String()
+	return request.Text("soak")
 }
 
 // body is that of a batch.

@@ -121,7 +121,7 @@ func (s *scene) emptyDatabase() (url string, err error) {
 // clear kills the processes that still run, and reads the logs.
 func (s *scene) clear() {
 	for _, p := range s.processes {
-		p.kill()
+		p.Kill()
 		s.expectPrivate(p)
 	}
 	s.dns.Heal()

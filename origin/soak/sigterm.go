@@ -27,7 +27,7 @@ func terminated(s *scene) error {
 		stop := l.start(s.ctx)
 		time.Sleep(s.span(time.Second))
 		begun := time.Now()
-		err = p.terminate(grace)
+		err = p.Terminate(grace)
 		ends = append(ends, time.Since(begun))
 		stop()
 		s.expect(err == nil, "SIGTERM: %v", err)

@@ -127,7 +127,7 @@ func (s *scene) sendWorst(f family) error {
 	time.Sleep(s.span(10 * time.Second))
 	stop()
 	stopOthers()
-	s.figure("sent to the service as batches of %d bytes: %s", len(worst.wire(a.key, true)), &attackers.tally)
+	s.figure("sent to the service as batches of %d bytes: %s", len(worst.text(a.key, true)), &attackers.tally)
 	s.figure("others meanwhile: %s", &others.tally)
 	s.expectContract(&attackers.tally)
 	s.expectContract(&others.tally)

@@ -1,0 +1,90 @@
+package origintest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// OpenLedger opens the database of a running service a second time, until the
+// test ends.
+func OpenLedger(t testing.TB, database string) *ledger.Ledger {
+	t.Helper()
+	l, err := ledger.Open(context.Background(), database)
+	check(t, err)
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// Unlimited returns a rate or a number of points without a limit.
+func Unlimited() *ledger.Limit { return Limit(ledger.Unlimited) }
+
+// Limit returns a rate or a number of points for [ledger.Terms].
+func Limit(n ledger.Limit) *ledger.Limit { return &n }
+
+// NewAccount makes an account without limits, and a key for it.
+func NewAccount(t testing.TB, l *ledger.Ledger, email string) (key string) {
+	t.Helper()
+	key, _ = NewAccountOn(t, l, email, ledger.Terms{Rate: Unlimited(), Points: Unlimited()})
+	return key
+}
+
+// NewAccountOn makes an account on the given terms, and a key for it.
+func NewAccountOn(t testing.TB, l *ledger.Ledger, email string, terms ledger.Terms) (key string, account int64) {
+	t.Helper()
+	a, err := l.CreateAccount(context.Background(), email, terms)
+	check(t, err)
+	return NewKey(t, l, a.ID), a.ID
+}
+
+// NewKey makes a key for an account.
+func NewKey(t testing.TB, l *ledger.Ledger, account int64) (key string) {
+	t.Helper()
+	key, _, err := l.CreateKey(context.Background(), account, "test", ledger.KeyTerms{})
+	check(t, err)
+	return key
+}
+
+// Used returns how many points the account has used this month.
+func Used(t testing.TB, l *ledger.Ledger, email string) int64 {
+	t.Helper()
+	return find(t, l, email).Used
+}
+
+// Usage returns the account's usage history, summed: points, and what the
+// checks found.
+func Usage(t testing.TB, l *ledger.Ledger, email string) (points int64, found ledger.Found) {
+	t.Helper()
+	today := ledger.DayOf(time.Now()) // which may end before the history is read
+	days, err := l.UsageHistory(context.Background(), find(t, l, email).ID, today-1, today+1)
+	check(t, err)
+	for _, d := range days {
+		points += d.Points
+		found.Valid += d.Valid
+		found.Invalid += d.Invalid
+		found.Disposable += d.Disposable
+		found.Public += d.Public
+		found.Relay += d.Relay
+		found.Role += d.Role
+		found.Gibberish += d.Gibberish
+		found.Typo += d.Typo
+		found.LookupErrors += d.LookupErrors
+	}
+	return points, found
+}
+
+func find(t testing.TB, l *ledger.Ledger, email string) ledger.Account {
+	t.Helper()
+	a, err := l.AccountByEmail(context.Background(), email)
+	check(t, err)
+	return a
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,37 @@
+package origintest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/addrspec/addrspec/wasm/moduletest"
+)
+
+// EdgeSecret is an --edge-secret.
+const EdgeSecret = "the secret of a test's deployment"
+
+// NewDatabase returns the --database of an SQLite file that does not exist yet,
+// in a folder of the test.
+func NewDatabase(t testing.TB) string {
+	t.Helper()
+	return "sqlite:" + filepath.Join(t.TempDir(), "addrspec.db")
+}
+
+// ServeArgs are the arguments of `addrspec serve` on a free port, with the
+// module as the sources are now. A later flag overrides an earlier one.
+func ServeArgs(t testing.TB, database string, flags ...string) []string {
+	t.Helper()
+	return append([]string{"serve", "--listen", "127.0.0.1:0", "--database", database,
+		"--module", ModuleFile(t), "--cache-dir", moduletest.CacheDir()}, flags...)
+}
+
+// ModuleFile writes the module, built from the current sources, to a file.
+func ModuleFile(t testing.TB) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "addrspec.wasm")
+	if err := os.WriteFile(file, moduletest.Bytes(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
