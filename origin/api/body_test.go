@@ -20,7 +20,7 @@ func TestBodyMemory(t *testing.T) {
 	for sent, want := range map[int]int{0: 4 << 10, 1000: 4 << 10, 10_000: 16 << 10, 300_000: 512 << 10} {
 		t.Run(fmt.Sprint(sent), func(t *testing.T) {
 			f := newFakes(t)
-			w := dial(t, f.listen(t, 10)).send(batchOf(maxBody, strings.Repeat(" ", sent)))
+			w := dial(t, f.listen(t, 10)).Send(batchOf(maxBody, strings.Repeat(" ", sent)))
 			is := func(bytes int) func() bool { return func() bool { return f.Memory.Used() == int64(bytes) } }
 			require.Eventually(t, is(want), 20*time.Second, time.Millisecond, "%d", f.Memory.Used())
 			require.Never(t, func() bool { return !is(want)() }, 20*time.Millisecond, time.Millisecond)
@@ -37,7 +37,7 @@ func TestBodyMemoryUsedUp(t *testing.T) {
 	f.Memory = NewMemoryBudget(MinBodyMemory)
 	address := f.listen(t, 10)
 	ask := func() (int, string, string) {
-		response, body := dial(t, address).send(batchOf(30, `{"emails":["a@mail.example"]} `)).answer()
+		response, body := dial(t, address).Send(batchOf(30, `{"emails":["a@mail.example"]} `)).Response()
 		return response.StatusCode, response.Header.Get("Retry-After"), body
 	}
 	own := f.Memory.reservation(7) // another request of the account
@@ -68,15 +68,15 @@ func TestBodiesOfEveryLength(t *testing.T) {
 	for _, size := range []int{30, firstRead - 2, firstRead - 1, firstRead, firstRead + 1, 2 * firstRead, 100_000, maxBody - 1, maxBody} {
 		body := `{"emails":["a@mail.example"]` + strings.Repeat(" ", size-29) + "}"
 		require.Len(t, body, size)
-		response, answer := w.send(batchOf(size, body)).answer()
+		response, answer := w.Send(batchOf(size, body)).Response()
 		require.Equal(t, 200, response.StatusCode, "%d: %s", size, answer)
 		half := size / 2
-		response, answer = w.send(fmt.Sprintf("POST /v1/emails %s%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n",
-			askHeader, goodKey, half, body[:half], size-half, body[half:])).answer()
+		response, answer = w.Send(fmt.Sprintf("POST /v1/emails %s%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n",
+			askHeader, goodKey, half, body[:half], size-half, body[half:])).Response()
 		require.Equal(t, 200, response.StatusCode, "%d in chunks: %s", size, answer)
 	}
-	response, answer := dial(t, f.listen(t, 10)).send(fmt.Sprintf("POST /v1/emails %s%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
-		askHeader, goodKey, maxBody+1, strings.Repeat(" ", maxBody+1))).answer()
+	response, answer := dial(t, f.listen(t, 10)).Send(fmt.Sprintf("POST /v1/emails %s%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
+		askHeader, goodKey, maxBody+1, strings.Repeat(" ", maxBody+1))).Response()
 	require.Equal(t, 413, response.StatusCode, answer)
 	require.Eventually(t, func() bool { return f.Memory.Used() == 0 }, 20*time.Second, time.Millisecond)
 }

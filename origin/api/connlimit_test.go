@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 // A freeLedger accepts every request, for one account, and is safe for concurrent
@@ -60,41 +60,8 @@ func (f *fakes) listen(t testing.TB, most int) (address string) {
 	return inner.Addr().String()
 }
 
-// A wire is a client's end of a connection.
-type wire struct {
-	*net.TCPConn
-	t      testing.TB
-	reader *bufio.Reader
-}
-
-func dial(t testing.TB, address string) *wire {
-	c, err := net.Dial("tcp", address)
-	require.NoError(t, err)
-	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(30 * time.Second))
-	return &wire{c.(*net.TCPConn), t, bufio.NewReader(c)}
-}
-
-// send writes without a judgement: the server may have closed the connection.
-func (w *wire) send(text string) *wire {
-	_, _ = io.WriteString(w, text)
-	return w
-}
-
-// answer reads one answer.
-func (w *wire) answer() (*http.Response, string) {
-	w.t.Helper()
-	response, err := http.ReadResponse(w.reader, nil)
-	require.NoError(w.t, err)
-	body, err := io.ReadAll(response.Body)
-	require.NoError(w.t, err)
-	return response, string(body)
-}
-
-// isClosed reports whether the server ends the connection.
-func (w *wire) isClosed() bool {
-	_, err := w.reader.ReadByte()
-	return err == io.EOF || isReset(err)
+func dial(t testing.TB, address string) *origintest.TestConn {
+	return origintest.Dial(t, address, 30*time.Second)
 }
 
 const (
@@ -113,27 +80,27 @@ func TestNewConnectionReplacesLongestIdle(t *testing.T) {
 	f := newFakes(t)
 	const most = 200
 	address := f.listen(t, most)
-	var idle []*wire
+	var idle []*origintest.TestConn
 	for n := range most {
 		w := dial(t, address)
 		switch n % 4 {
 		case 0: // silent
 		case 1:
-			w.send("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+			w.Send("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ")
 		case 2:
-			w.send(getHealth).answer()
-			w.send("POST /v1/emails HT")
+			w.Send(getHealth).Response()
+			w.Send("POST /v1/emails HT")
 		case 3:
-			w.send(getHealth).answer()
+			w.Send(getHealth).Response()
 		}
 		idle = append(idle, w)
 	}
 	for n := range 3 * most {
-		client := dial(t, address).send(getHealth)
-		response, body := client.answer()
+		client := dial(t, address).Send(getHealth)
+		response, body := client.Response()
 		require.Equal(t, 200, response.StatusCode, body)
 		if n < most {
-			require.True(t, idle[n].isClosed(), n)
+			require.True(t, idle[n].IsClosed(), n)
 		}
 	}
 }
@@ -146,9 +113,9 @@ func TestRequestInHandlerIsNeverShed(t *testing.T) {
 	f.resolver.ask["slow.example"] = func(context.Context) (bool, error) { <-gate; return true, nil }
 	const most, honest = 50, 20
 	address := f.listen(t, most)
-	var waiting []*wire
+	var waiting []*origintest.TestConn
 	for range honest {
-		waiting = append(waiting, dial(t, address).send(asks("a@slow.example")))
+		waiting = append(waiting, dial(t, address).Send(asks("a@slow.example")))
 	}
 	require.Eventually(t, func() bool { return countSteps(f.trace.list(), "ask slow.example") == honest }, 20*time.Second, time.Millisecond)
 	var attackers sync.WaitGroup
@@ -165,7 +132,7 @@ func TestRequestInHandlerIsNeverShed(t *testing.T) {
 	attackers.Wait()
 	close(gate)
 	for _, w := range waiting {
-		response, body := w.answer()
+		response, body := w.Response()
 		require.Equal(t, 200, response.StatusCode, body)
 	}
 }
@@ -177,10 +144,10 @@ func TestNewConnectionRefusedIfNoneIdle(t *testing.T) {
 	gate := make(chan struct{})
 	f.resolver.ask["slow.example"] = func(context.Context) (bool, error) { <-gate; return true, nil }
 	address := f.listen(t, 1)
-	first := dial(t, address).send(asks("a@slow.example"))
+	first := dial(t, address).Send(asks("a@slow.example"))
 	require.Eventually(t, func() bool { return countSteps(f.trace.list(), "ask slow.example") == 1 }, 20*time.Second, time.Millisecond)
 
-	response, body := dial(t, address).send(getHealth).answer()
+	response, body := dial(t, address).Send(getHealth).Response()
 	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
 	require.Equal(t, "1", response.Header.Get("Retry-After"))
 	require.Equal(t, "application/json", response.Header.Get("Content-Type"))
@@ -189,10 +156,10 @@ func TestNewConnectionRefusedIfNoneIdle(t *testing.T) {
 	require.Contains(t, body, `"code":"REQUEST_CANCELLED"`)
 
 	close(gate)
-	response, _ = first.answer()
+	response, _ = first.Response()
 	require.Equal(t, 200, response.StatusCode)
 	require.Eventually(t, func() bool { // the handler returns after the answer is sent
-		response, _ := dial(t, address).send(getHealth).answer()
+		response, _ := dial(t, address).Send(getHealth).Response()
 		return response.StatusCode == http.StatusOK
 	}, 20*time.Second, time.Millisecond)
 }
@@ -206,7 +173,7 @@ func TestUnreadPublicAnswersAreShed(t *testing.T) {
 	for range most {
 		w := dial(t, address)
 		require.NoError(t, w.SetReadBuffer(4096))
-		go w.send(strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 2000))
+		go w.Send(strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 2000))
 	}
 	sent := func() int { return len(f.log.list()) }
 	before := -1
@@ -215,7 +182,7 @@ func TestUnreadPublicAnswersAreShed(t *testing.T) {
 		return before >= most && before == sent()
 	}, 30*time.Second, 200*time.Millisecond)
 	for range most {
-		response, body := dial(t, address).send(getHealth).answer()
+		response, body := dial(t, address).Send(getHealth).Response()
 		require.Equal(t, 200, response.StatusCode, body)
 	}
 }
@@ -234,10 +201,10 @@ func TestUnsentBody(t *testing.T) {
 		"wrong media type": {"POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: " + goodKey + "\r\nContent-Length: 1000\r\n\r\n{", 415},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := dial(t, newFakes(t).listen(t, 10)).send(c.request)
-			response, body := w.answer()
+			w := dial(t, newFakes(t).listen(t, 10)).Send(c.request)
+			response, body := w.Response()
 			require.Equal(t, c.status, response.StatusCode, body)
-			require.True(t, w.isClosed())
+			require.True(t, w.IsClosed())
 		})
 	}
 }
@@ -246,9 +213,9 @@ func TestUnsentBody(t *testing.T) {
 func TestReadBodyKeepsConnection(t *testing.T) {
 	w := dial(t, newFakes(t).listen(t, 10))
 	for range 3 {
-		response, _ := w.send("POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: no\r\nContent-Length: 2\r\n\r\n{}").answer()
+		response, _ := w.Send("POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: no\r\nContent-Length: 2\r\n\r\n{}").Response()
 		require.Equal(t, 401, response.StatusCode)
-		response, _ = w.send("POST /v1/emails " + askHeader + goodKey + "\r\nContent-Length: 30\r\n\r\n" + `{"emails":["a@mail.example"]} `).answer()
+		response, _ = w.Send("POST /v1/emails " + askHeader + goodKey + "\r\nContent-Length: 30\r\n\r\n" + `{"emails":["a@mail.example"]} `).Response()
 		require.Equal(t, 200, response.StatusCode)
 	}
 }
@@ -266,17 +233,17 @@ func (f *fakes) shed(t testing.TB) (count float64) {
 func TestIncompleteHeadersAreLimited(t *testing.T) {
 	f := newFakes(t)
 	address := f.listen(t, 5000)
-	idle := dial(t, address).send(getHealth)
-	idle.answer()
+	idle := dial(t, address).Send(getHealth)
+	idle.Response()
 	const piece = 60 << 10
 	var senders sync.WaitGroup
 	for range 2 * maxHeaders / piece {
 		w := dial(t, address)
-		senders.Go(func() { w.send("GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", piece)) })
+		senders.Go(func() { w.Send("GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", piece)) })
 	}
 	senders.Wait()
 	require.Eventually(t, func() bool { return f.shed(t) > maxHeaders/piece*3/4 }, 30*time.Second, 5*time.Millisecond)
-	response, _ := idle.send(getHealth).answer()
+	response, _ := idle.Send(getHealth).Response()
 	require.Equal(t, 200, response.StatusCode)
 }
 
@@ -327,13 +294,12 @@ func TestUnreadAnswersAreLimited(t *testing.T) {
 	}
 	body := `{"emails":[` + strings.Join(emails, ",") + `]}`
 	statuses := map[int]int{}
-	var unread []*wire
+	var unread []*origintest.TestConn
 	for range 40 {
 		w := dial(t, address)
 		require.NoError(t, w.SetReadBuffer(4096))
-		w.send(fmt.Sprintf("POST /v1/emails %s%s\r\nContent-Length: %d\r\n\r\n%s", askHeader, goodKey, len(body), body))
-		response, err := http.ReadResponse(w.reader, nil)
-		require.NoError(t, err)
+		w.Send(fmt.Sprintf("POST /v1/emails %s%s\r\nContent-Length: %d\r\n\r\n%s", askHeader, goodKey, len(body), body))
+		response := w.Header(http.MethodPost)
 		statuses[response.StatusCode]++
 		require.LessOrEqual(t, f.Memory.Used(), int64(MinBodyMemory/budgetShares))
 		unread = append(unread, w)
@@ -357,20 +323,20 @@ func TestLongHeadersAreLimited(t *testing.T) {
 	const header = 60 << 10
 	most := MinBodyMemory / budgetShares / header
 	long := "GET /v1/email/a@slow.example " + askHeader + goodKey + "\r\nX: " + strings.Repeat("x", header) + "\r\n\r\n"
-	var waiting []*wire
+	var waiting []*origintest.TestConn
 	for n := 0; f.Memory.Used() < int64(most*header); n++ {
-		waiting = append(waiting, dial(t, address).send(long))
+		waiting = append(waiting, dial(t, address).Send(long))
 		require.Eventually(t, func() bool { return countSteps(f.trace.list(), "ask slow.example") == n+1 }, 20*time.Second, time.Millisecond)
 	}
 	require.LessOrEqual(t, len(waiting), most)
-	response, body := dial(t, address).send(long).answer()
+	response, body := dial(t, address).Send(long).Response()
 	require.Equal(t, 429, response.StatusCode, body)
 	require.Contains(t, body, "Rate limit exceeded: the headers")
-	response, body = dial(t, address).send(asks("a@mail.example")).answer()
+	response, body = dial(t, address).Send(asks("a@mail.example")).Response()
 	require.Equal(t, 200, response.StatusCode, body)
 	close(gate)
 	for _, w := range waiting {
-		response, body := w.answer()
+		response, body := w.Response()
 		require.Equal(t, 200, response.StatusCode, body)
 	}
 	require.Eventually(t, func() bool { return f.Memory.Used() == 0 }, 20*time.Second, time.Millisecond)

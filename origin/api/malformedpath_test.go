@@ -33,13 +33,13 @@ func TestMalformedPath(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for cut := 1; cut < len(c.request); cut += 1 + len(c.request)/40 {
 				w := dial(t, address)
-				w.send(c.request[:cut]).send(c.request[cut:])
-				response, body := w.answer()
+				w.Send(c.request[:cut]).Send(c.request[cut:])
+				response, body := w.Response()
 				require.Equal(t, c.status, response.StatusCode, body)
 				require.Contains(t, body, c.want)
 				require.Equal(t, "application/json", response.Header.Get("Content-Type"))
 				require.True(t, response.Close)
-				require.True(t, w.isClosed())
+				require.True(t, w.IsClosed())
 			}
 		})
 	}
@@ -52,30 +52,29 @@ func TestMalformedPathOnKeptConnection(t *testing.T) {
 	f := newFakes(t)
 	w := dial(t, f.listen(t, 10))
 	for range 3 {
-		response, _ := w.send(asks("a@mail.example")).answer()
+		response, _ := w.Send(asks("a@mail.example")).Response()
 		require.Equal(t, 200, response.StatusCode)
-		response, _ = w.send("POST /v1/emails " + askHeader + goodKey + "\r\nContent-Length: 30\r\n\r\n" + `{"emails":["100%@x.example"]} `).answer()
+		response, _ = w.Send("POST /v1/emails " + askHeader + goodKey + "\r\nContent-Length: 30\r\n\r\n" + `{"emails":["100%@x.example"]} `).Response()
 		require.Equal(t, 200, response.StatusCode)
 	}
-	response, body := w.send(askMalformedPath("GET", goodKey, "")).answer()
+	response, body := w.Send(askMalformedPath("GET", goodKey, "")).Response()
 	require.Equal(t, 400, response.StatusCode)
 	require.Contains(t, body, `"code":"INVALID_EMAIL_FORMAT"`)
 
-	ahead := dial(t, f.listen(t, 10)).send(asks("a@mail.example") + askMalformedPath("GET", goodKey, ""))
-	response, _ = ahead.answer()
+	ahead := dial(t, f.listen(t, 10)).Send(asks("a@mail.example") + askMalformedPath("GET", goodKey, ""))
+	response, _ = ahead.Response()
 	require.Equal(t, 200, response.StatusCode)
-	response, body = ahead.answer()
+	response, body = ahead.Response()
 	require.Equal(t, 400, response.StatusCode)
 	require.Contains(t, body, `{"status":400,"error":"`)
 }
 
 func TestMalformedPathHEAD(t *testing.T) {
 	f := newFakes(t)
-	w := dial(t, f.listen(t, 10)).send(askMalformedPath("HEAD", goodKey, ""))
-	response, err := http.ReadResponse(w.reader, &http.Request{Method: http.MethodHead})
-	require.NoError(t, err)
+	w := dial(t, f.listen(t, 10)).Send(askMalformedPath("HEAD", goodKey, ""))
+	response := w.Header(http.MethodHead)
 	require.Contains(t, []int{400, 405}, response.StatusCode)
-	require.True(t, w.isClosed(), "a body follows the header")
+	require.True(t, w.IsClosed(), "a body follows the header")
 }
 
 func TestRequestStartIsLimited(t *testing.T) {

@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/mx/mxtest"
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 // realZone is served by NSD and queried there and through Unbound.
@@ -236,10 +238,9 @@ func write(t *testing.T, dir, name, text string) (path string) {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := origintest.FreeAddress()
 	require.NoError(t, err)
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
+	_, port, err := net.SplitHostPort(address)
 	require.NoError(t, err)
 	return port
 }
