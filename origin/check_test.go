@@ -82,14 +82,3 @@ func TestCheckSaysWhereTheInputIsWrong(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, err, "no-such-file")
 }
-
-func TestHelpAndVersion(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"serve", "--help"}, {"key", "create", "--help"}, {"--version"}} {
-		var out bytes.Buffer
-		require.Zero(t, run(context.Background(), args, streams{nil, &out, io.Discard}), args)
-		require.Contains(t, out.String(), "addrspec")
-	}
-	var err bytes.Buffer
-	require.Equal(t, 2, run(context.Background(), []string{"chekc"}, streams{nil, io.Discard, &err}))
-	require.Contains(t, err.String(), "--help")
-}

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/url"
-	"os"
 
 	"github.com/addrspec/addrspec/origin/ledger"
 )
@@ -37,21 +35,4 @@ func (f *databaseFlag) withLedger(ctx context.Context, do func(*ledger.Ledger) e
 	}
 	defer l.Close()
 	return do(l)
-}
-
-// storePlans puts the plans of a file into the database.
-func storePlans(ctx context.Context, l *ledger.Ledger, path string) error {
-	if path == "" {
-		return nil
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("plans: %w", err)
-	}
-	defer file.Close()
-	plans, err := ledger.ParsePlans(file)
-	if err != nil {
-		return fmt.Errorf("plans of %s: %w", path, err)
-	}
-	return l.StorePlans(ctx, plans)
 }

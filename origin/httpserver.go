@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"syscall"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/api"
@@ -17,18 +15,6 @@ import (
 type front struct {
 	listener net.Listener
 	server   *http.Server
-}
-
-// listen takes a port before anything else is touched; flag names it in errors.
-func listen(flag, address string) (net.Listener, error) {
-	listener, err := net.Listen("tcp", address)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is taken by another program; stop it or give another %s HOST:PORT", address, flag)
-	case err != nil:
-		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
-	}
-	return listener, nil
 }
 
 // newFront bounds how many clients there are and how long one may take over

@@ -13,8 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/contract"
-	"github.com/addrspec/addrspec/origin/origintest"
-	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 // operator runs a command and returns what it printed.
@@ -83,30 +81,4 @@ func TestOperatorErrorsHelp(t *testing.T) {
 		require.Equal(t, c.code, code, "%s: %s", c.args, err)
 		require.Contains(t, err, c.says, c.args)
 	}
-}
-
-func TestDoctorTellsWhatIsWrong(t *testing.T) {
-	with := func(dns, module string) []string {
-		return []string{"doctor", "--database", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--dns", dns,
-			"--dns-timeout", "500ms", "--module", module, "--cache-dir", moduletest.CacheDir()}
-	}
-	out, err, code := operator(t, with(contract.Serve(t), origintest.ModuleFile(t))...)
-	require.Zero(t, code, out+err)
-	require.Equal(t, 5, strings.Count(out, " ok "), out)
-
-	out, _, code = operator(t, with("127.0.0.1:1", "no-such-file")...)
-	require.Equal(t, 1, code)
-	require.Regexp(t, `(?m)^resolver +WRONG`, out)
-	require.Regexp(t, `(?m)^module +WRONG +.*no-such-file`, out)
-	require.Regexp(t, `(?m)^database +ok`, out)
-}
-
-func TestDoctorJudgesTheAgeOfLists(t *testing.T) {
-	read := time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC)
-	_, err := judgeLists("2026.11.20-1a2b3c4d", read.AddDate(0, 1, 0))
-	require.NoError(t, err)
-	_, err = judgeLists("2026.11.20-1a2b3c4d", read.AddDate(1, 0, 0))
-	require.ErrorContains(t, err, "365 days old")
-	_, err = judgeLists("0", read)
-	require.Error(t, err)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/addrspec/addrspec/origin/ledger"
 )
@@ -48,4 +49,21 @@ func (c *planLoadCmd) Run(ctx context.Context, std streams) error {
 		fmt.Fprintln(std.out, "plans loaded; see addrspec plan list")
 		return nil
 	})
+}
+
+// storePlans puts the plans of a file into the database.
+func storePlans(ctx context.Context, l *ledger.Ledger, path string) error {
+	if path == "" {
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("plans: %w", err)
+	}
+	defer file.Close()
+	plans, err := ledger.ParsePlans(file)
+	if err != nil {
+		return fmt.Errorf("plans of %s: %w", path, err)
+	}
+	return l.StorePlans(ctx, plans)
 }

@@ -74,3 +74,37 @@ func replace(t *testing.T, file string, content []byte) {
 	require.NoError(t, os.WriteFile(file+".new", content, 0o600))
 	require.NoError(t, os.Rename(file+".new", file))
 }
+
+// SIGHUP ends no service, also when there is nothing to reload.
+func TestHangUpWithNothingToReload(t *testing.T) {
+	p := launch(t, nil)
+	for range 3 {
+		require.NoError(t, p.Signal(syscall.SIGHUP))
+	}
+	require.Eventually(t, func() bool { return p.log.Contains("nothing to reload") }, 10*time.Second, 10*time.Millisecond)
+	p.requireHealthy(t)
+	require.NoError(t, p.Terminate(30*time.Second))
+}
+
+// SIGHUP takes over the plans of --plans; a file that is refused changes nothing.
+func TestHangUpReloadsPlans(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "plans.json")
+	plans := func(text string) { replace(t, file, []byte(text)) }
+	plans(`[{"name": "team", "rate": 10, "points": 100}]`)
+	p := launch(t, nil, "--plans", file)
+	listed := func() string {
+		out, err, code := operator(t, "plan", "list", "--database", p.database)
+		require.Zero(t, code, err)
+		return out
+	}
+	require.Regexp(t, `team +10 +100`, listed())
+	plans(`[{"name": "team", "rate": 20, "points": 200}]`)
+	require.NoError(t, p.Signal(syscall.SIGHUP))
+	require.Eventually(t, func() bool { return p.log.Contains("took over the plans") }, 10*time.Second, 10*time.Millisecond)
+	require.Regexp(t, `team +20 +200`, listed())
+	plans(`[{"name": "team"}]`)
+	require.NoError(t, p.Signal(syscall.SIGHUP))
+	require.Eventually(t, func() bool { return p.log.Contains("the new plans were refused") }, 10*time.Second, 10*time.Millisecond)
+	require.Regexp(t, `team +20 +200`, listed())
+	require.NoError(t, p.Terminate(30*time.Second))
+}

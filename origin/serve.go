@@ -9,10 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/api"
-	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/logging"
-	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -61,34 +58,6 @@ func (c *serveCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	return c.serve(ctx, log.Logger, hangUp, ports, origin)
-}
-
-// ports are the listeners; operator is nil without --operator-listen.
-type ports struct{ public, operator net.Listener }
-
-func (c *serveCmd) takePorts() (p ports, err error) {
-	if p.public, err = listen("--listen", c.Listen); err != nil || c.OperatorListen == "" {
-		return p, err
-	}
-	if p.operator, err = listen("--operator-listen", c.OperatorListen); err != nil {
-		p.public.Close()
-	}
-	return p, err
-}
-
-func (p ports) close() {
-	p.public.Close()
-	if p.operator != nil {
-		p.operator.Close()
-	}
-}
-
-// operatorAddress is for the log; "" without the listener.
-func (p ports) operatorAddress() string {
-	if p.operator == nil {
-		return ""
-	}
-	return p.operator.Addr().String()
 }
 
 // serve answers requests until ctx ends.
@@ -155,57 +124,4 @@ func (c *serveCmd) shutDown(log *slog.Logger, listener net.Listener, f *front, o
 	}
 	log.Info("stopped")
 	return nil
-}
-
-// origin is what serve wires together.
-type origin struct {
-	log      *logging.Log
-	api      *api.Server
-	engine   *host.Engine
-	ledger   *ledger.Ledger
-	resolver *mx.Resolver
-	bodies   *api.MemoryBudget
-}
-
-func (o *origin) close() {
-	o.resolver.Close()
-	o.ledger.Close()
-	o.engine.Close(context.Background())
-}
-
-// open starts the parts, cheapest failure first.
-func (c *serveCmd) open(ctx context.Context, log *logging.Log) (_ *origin, err error) {
-	o := &origin{log: log}
-	if o.resolver, err = mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: c.DNSConcurrency}); err != nil {
-		return nil, err
-	}
-	if o.ledger, err = c.openLedger(ctx, ledger.WithLog(log.Logger)); err != nil {
-		o.resolver.Close()
-		return nil, err
-	}
-	if err = storePlans(ctx, o.ledger, c.Plans); err == nil {
-		o.engine, err = c.moduleFlags.engine(ctx)
-	}
-	if err != nil {
-		o.resolver.Close()
-		o.ledger.Close()
-		return nil, err
-	}
-	warnOfResolver(ctx, log.Logger, o.resolver)
-	o.bodies = api.NewMemoryBudget(int64(c.BodyMemory))
-	o.api = api.New(api.Config{
-		Engine: o.engine, Ledger: api.FromLedger(o.ledger), Resolver: o.resolver, Log: log.Logger,
-		Metrics:      api.NewMetrics(registry(o)),
-		BatchTimeout: c.BatchTimeout, EdgeSecret: c.EdgeSecret, Flags: c.flags(), Memory: o.bodies,
-		OperatorApart: c.OperatorListen != "",
-	})
-	return o, nil
-}
-
-// warnOfResolver logs that the resolver does not answer. The start goes on: the
-// resolver may come up later, and what needs no MX is served meanwhile.
-func warnOfResolver(ctx context.Context, log *slog.Logger, resolver *mx.Resolver) {
-	if err := resolver.Probe(ctx); err != nil {
-		log.Warn("MX look-ups will fail until a resolver answers; see --dns", "error", err.Error())
-	}
 }

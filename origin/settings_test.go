@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 // refused runs a command line that must be refused before anything is opened.
@@ -103,4 +105,45 @@ func TestSettingsThatAreWarnedOf(t *testing.T) {
 	}
 	s := start(t, "--dns", contract.Serve(t), "--batch-timeout", "1s")
 	require.Contains(t, s.wholeLog(t), "give a --batch-timeout over --dns-timeout")
+}
+
+func TestStartUpErrorsSayWhatToDo(t *testing.T) {
+	taken := start(t, "--dns", contract.Serve(t)).hostPort
+	dir := t.TempDir()
+	notModule := filepath.Join(dir, "not.wasm")
+	require.NoError(t, os.WriteFile(notModule, []byte("\x00asm\x01\x00\x00\x00"), 0o600))
+	notFolder := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(notFolder, nil, 0o600))
+	module := origintest.ModuleFile(t)
+	database := "sqlite:" + filepath.Join(dir, "a.db")
+	for name, c := range map[string]struct {
+		args []string
+		says []string
+	}{
+		"port taken":              {[]string{"--listen", taken}, []string{taken, "is taken", "--listen"}},
+		"port not a port":         {[]string{"--listen", "127.0.0.1:x"}, []string{"--listen 127.0.0.1:x"}},
+		"database unwritable":     {[]string{"--database", "sqlite:" + notFolder + "/a.db"}, []string{notFolder}},
+		"database unknown":        {[]string{"--database", "mysql://x"}, []string{"sqlite:"}},
+		"module missing":          {[]string{"--module", filepath.Join(dir, "none.wasm")}, []string{"--module", "none.wasm"}},
+		"module not one":          {[]string{"--module", notModule}, []string{"--module", "not a module of addrspec", "addrspec_"}},
+		"lists missing":           {[]string{"--lists", filepath.Join(dir, "none")}, []string{"--lists"}},
+		"lists damaged":           {[]string{"--lists", notModule}, []string{"lists"}},
+		"resolver not an address": {[]string{"--dns", "nowhere"}, []string{"nowhere", "host:port"}},
+		"plans missing":           {[]string{"--plans", filepath.Join(dir, "none")}, []string{"plans", "none"}},
+		"no connections":          {[]string{"--max-connections", "0"}, []string{"--max-connections 0", "at least 1"}},
+		"no such flag":            {[]string{"--nonsense"}, []string{"nonsense", "--help"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, err bytes.Buffer
+			args := append([]string{"serve", "--listen", "127.0.0.1:0", "--database", database, "--module", module,
+				"--dns", "127.0.0.1:1", "--cache-dir", moduletest.CacheDir()}, c.args...)
+			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			defer cancel()
+			code := run(ctx, args, streams{strings.NewReader(""), &out, &err})
+			require.NotZero(t, code, err.String())
+			for _, words := range c.says {
+				require.Contains(t, err.String(), words)
+			}
+		})
+	}
 }

@@ -29,3 +29,29 @@ func asNamed(w dns.ResponseWriter, reply *dns.Msg) {
 	}
 	mxtest.Answer(w, reply)
 }
+
+// A resolver is the DNS that the programs under trial ask.
+type resolver struct{ *mxtest.Server }
+
+const zone = `
+	example.          300 IN SOA ns.example. hostmaster.example. 1 2 3 4 60
+	mail.example.     300 IN MX  10 mx1.mail.example.
+	servfail.example. 300 IN MX  10 mx1.mail.example.
+	*.bulk.example.   300 IN MX  10 mx1.mail.example.
+`
+
+func listenDNS() (*resolver, error) {
+	server, err := mxtest.Listen("127.0.0.1:0", zone)
+	if err != nil {
+		return nil, err
+	}
+	r := &resolver{server}
+	r.Heal()
+	return r, nil
+}
+
+// Heal makes the resolver answer again; servfail.example alone always fails.
+func (r *resolver) Heal() {
+	r.RespondAll(mxtest.Answer)
+	r.Respond("servfail.example", mxtest.ServFail)
+}

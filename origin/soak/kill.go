@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"time"
 )
 
@@ -100,37 +98,4 @@ func (k *kills) conclude() error {
 	k.expectContract(&k.plain.tally)
 	k.expect(k.once.answers(409) == 0, "%d batches got 409, although the first attempt's process was killed", k.once.answers(409))
 	return k.expectSettled(k.once)
-}
-
-// pause sleeps for a random time.
-func pause(least, most time.Duration) { time.Sleep(least + rand.N(most-least)) }
-
-// awaitAnswer sends a single until it is answered with 200.
-func (s *scene) awaitAnswer(l *load) error {
-	c := &client{address: l.at(0), key: l.account.key}
-	r := single("probe@mail.example")
-	for deadline := time.Now().Add(exchangeLimit); ; time.Sleep(refusedPause) {
-		o := c.send(r)
-		l.count(r, o)
-		if o.status == 200 {
-			return nil
-		}
-		if time.Now().After(deadline) || s.ctx.Err() != nil {
-			return fmt.Errorf("no answer of 200 after %s; the last is %d: %s", exchangeLimit, o.status, o.body)
-		}
-	}
-}
-
-// expectBooksOf reads the ledger while both loads are idle.
-func (s *scene) expectBooksOf(l *load, o *onceLoad) error {
-	return l.atRest(func() error {
-		return o.atRest(func() error {
-			least, most := l.charged()
-			if err := s.expectBooks(l.account, least, most); err != nil {
-				return err
-			}
-			least, most = o.charged()
-			return s.expectBooks(o.account, least, most)
-		})
-	})
 }

@@ -35,17 +35,6 @@ func killedWaiting(s *scene) error {
 	return k.expectNothingCharged()
 }
 
-// waiting is singles and batches that wait for the resolver.
-func waiting(_, n int) request {
-	if n%2 == 0 {
-		return single(freshEmail(silent))
-	}
-	return freshBatch(silent, 1+n%mostWaiting)
-}
-
-// mostWaiting is the most addresses of a batch that waits.
-const mostWaiting = 9
-
 // expectNothingCharged reads the ledger after the last kill, and then sends the
 // batches with an Idempotency-Key again.
 func (k *kills) expectNothingCharged() (err error) {

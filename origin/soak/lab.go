@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
-	"github.com/addrspec/addrspec/origin/mx/mxtest"
 )
 
 // A lab holds what all trials share: the program, a resolver, a PostgreSQL.
@@ -70,30 +69,4 @@ func (l *lab) close() {
 	for n := len(l.release) - 1; n >= 0; n-- {
 		l.release[n]()
 	}
-}
-
-// A resolver is the DNS that the programs under trial ask.
-type resolver struct{ *mxtest.Server }
-
-const zone = `
-	example.          300 IN SOA ns.example. hostmaster.example. 1 2 3 4 60
-	mail.example.     300 IN MX  10 mx1.mail.example.
-	servfail.example. 300 IN MX  10 mx1.mail.example.
-	*.bulk.example.   300 IN MX  10 mx1.mail.example.
-`
-
-func listenDNS() (*resolver, error) {
-	server, err := mxtest.Listen("127.0.0.1:0", zone)
-	if err != nil {
-		return nil, err
-	}
-	r := &resolver{server}
-	r.Heal()
-	return r, nil
-}
-
-// Heal makes the resolver answer again; servfail.example alone always fails.
-func (r *resolver) Heal() {
-	r.RespondAll(mxtest.Answer)
-	r.Respond("servfail.example", mxtest.ServFail)
 }

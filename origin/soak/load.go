@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -81,3 +83,24 @@ func (l *load) atRest(do func() error) error {
 
 // always is one address for all clients.
 func always(address string) func(int) string { return func(int) string { return address } }
+
+const buyers = 16
+
+// awaitAnswer sends a single until it is answered with 200.
+func (s *scene) awaitAnswer(l *load) error {
+	c := &client{address: l.at(0), key: l.account.key}
+	r := single("probe@mail.example")
+	for deadline := time.Now().Add(exchangeLimit); ; time.Sleep(refusedPause) {
+		o := c.send(r)
+		l.count(r, o)
+		if o.status == 200 {
+			return nil
+		}
+		if time.Now().After(deadline) || s.ctx.Err() != nil {
+			return fmt.Errorf("no answer of 200 after %s; the last is %d: %s", exchangeLimit, o.status, o.body)
+		}
+	}
+}
+
+// pause sleeps for a random time.
+func pause(least, most time.Duration) { time.Sleep(least + rand.N(most-least)) }

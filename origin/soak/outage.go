@@ -99,9 +99,6 @@ func (o *outage) start(l *load) (stop func()) {
 	return func() { stopPlain(); stopOnce() }
 }
 
-// busy is the delay of an answer that a machine with busy processors may add.
-const busy = 250 * time.Millisecond
-
 // books compares the answers with the ledger, after the points of undecided
 // requests without Idempotency-Key were given back.
 func (o *outage) books(name string, l *load) error {

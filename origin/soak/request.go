@@ -88,3 +88,14 @@ func mixed(client, n int) request {
 	}
 	return batchOf(2+seed%9, seed)
 }
+
+// waiting is singles and batches that wait for the resolver.
+func waiting(_, n int) request {
+	if n%2 == 0 {
+		return single(freshEmail(silent))
+	}
+	return freshBatch(silent, 1+n%mostWaiting)
+}
+
+// mostWaiting is the most addresses of a batch that waits.
+const mostWaiting = 9

@@ -5,15 +5,6 @@ import (
 	"time"
 )
 
-const buyers = 16
-
-// usedUp says that the month's points are used up. A 429 with Retry-After says
-// only that requests under way hold the rest of them.
-func (o *outcome) usedUp() bool { return o.status == 429 && o.header.Get("Retry-After") == "" }
-
-// held says that the points may be free again soon.
-func (o *outcome) held() bool { return o.status == 429 && !o.usedUp() }
-
 // heldPause is less than the second that clients are asked to wait, so that a
 // trial is short and the replicas are asked at the worst moments.
 const heldPause = 5 * time.Millisecond

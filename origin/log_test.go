@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/contract"
+)
+
+// A log whose reader has stalled stops no request, and a bounded number of lines
+// is kept. When the reader goes on, each line arrives or is in the count of the
+// dropped.
+func TestAStalledLogStopsNothing(t *testing.T) {
+	in, out, err := os.Pipe()
+	require.NoError(t, err)
+	defer in.Close()
+	p := launch(t, out)
+	require.NoError(t, out.Close())
+	key := p.unlimitedKey(t)
+
+	asked := 0
+	for asked++; p.metric(t, "addrspec_log_dropped_lines_total") == 0; asked++ {
+		for range 1000 {
+			p.requireServed(t, key)
+			asked++
+		}
+		require.Less(t, asked, 50_000, "the memory for lines has no bound")
+	}
+	const further = 2000
+	for range further {
+		p.requireServed(t, key)
+		asked++
+	}
+
+	go io.Copy(p.log, in)
+	require.Eventually(t, func() bool { return p.log.Contains("log lines were dropped") }, 30*time.Second, 10*time.Millisecond)
+	require.NoError(t, p.Terminate(30*time.Second))
+	log, noticed := p.log.String(), 0
+	for _, notice := range regexp.MustCompile(`"log lines were dropped.*"lines":(\d+)}`).FindAllStringSubmatch(log, -1) {
+		n, err := strconv.Atoi(notice[1])
+		require.NoError(t, err)
+		noticed += n
+	}
+	require.GreaterOrEqual(t, noticed, further, "what does not fit is dropped")
+	require.Equal(t, asked, noticed+strings.Count(log, `"msg":"request"`), "requests")
+}
+
+// A service whose log is not read at all stops in time.
+func TestAStalledLogDelaysNoStop(t *testing.T) {
+	in, out, err := os.Pipe()
+	require.NoError(t, err)
+	defer in.Close()
+	p := launch(t, out, "--grace", "1s")
+	require.NoError(t, out.Close())
+	key := p.unlimitedKey(t)
+	for range 1000 {
+		p.requireServed(t, key)
+	}
+	require.NoError(t, p.Terminate(30*time.Second))
+}
+
+// A service whose log has lost its reader goes on.
+func TestAClosedLogEndsNothing(t *testing.T) {
+	in, out, err := os.Pipe()
+	require.NoError(t, err)
+	p := launch(t, out)
+	require.NoError(t, out.Close())
+	require.NoError(t, in.Close())
+	for range 20 {
+		p.requireHealthy(t)
+	}
+	require.Eventually(t, func() bool { return p.metric(t, "addrspec_log_dropped_lines_total") > 0 }, 10*time.Second, 50*time.Millisecond)
+	p.requireHealthy(t)
+	require.NoError(t, p.Terminate(30*time.Second))
+}
+
+// lock keeps the service from writing its database until release is called.
+func (s *service) lock(t *testing.T) (release func()) {
+	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(s.database, "sqlite:")+"?_pragma=busy_timeout(20000)")
+	require.NoError(t, err)
+	conn, err := db.Conn(context.Background())
+	require.NoError(t, err)
+	_, err = conn.ExecContext(context.Background(), "BEGIN IMMEDIATE")
+	require.NoError(t, err)
+	return func() {
+		require.NoError(t, conn.Close())
+		require.NoError(t, db.Close())
+	}
+}
+
+var refusals = regexp.MustCompile(`(?m)^.*"the ledger failed".*$`)
+
+var leftOut = regexp.MustCompile(`"left_out":(\d+)`)
+
+// While the database is away, each request that is refused would log the same
+// error; it is logged once a second, and each one that was left out is counted.
+func TestAnOutageIsLoggedOnceASecond(t *testing.T) {
+	s := start(t, "--dns", contract.Serve(t))
+	key := s.newKey(t)
+	release := s.lock(t)
+	began, refused := time.Now(), 0
+	for refused < 300 {
+		response, body := s.send(t, http.MethodGet, "/v1/email/a@mail.example", key, "", nil)
+		require.Equal(t, http.StatusServiceUnavailable, response.StatusCode, body)
+		refused++
+	}
+	release()
+	s.stop()
+	s.requireStopped(t)
+
+	lines := refusals.FindAllString(s.log.String(), -1)
+	counted := len(lines)
+	for _, line := range lines {
+		if more := leftOut.FindStringSubmatch(line); more != nil {
+			n, err := strconv.Atoi(more[1])
+			require.NoError(t, err)
+			counted += n
+		}
+	}
+	require.Equal(t, refused, counted)
+	require.LessOrEqual(t, len(lines), int(time.Since(began)/time.Second)+2)
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+)
+
+// SIGTERM ends serve with 0 after each request under way has its answer.
+func TestStoppingAnswersWhatIsUnderWay(t *testing.T) {
+	dns := mxtest.New(t, contract.Zone)
+	dns.Respond("silent.example", mxtest.Silent)
+	s := start(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--batch-timeout", "20s")
+	key := s.newKey(t)
+	answered := make(chan envelope)
+	go func() {
+		_, e, _ := s.post(key, []string{"a@silent.example", "b@mail.example"})
+		answered <- e
+	}()
+	require.Eventually(t, func() bool { return dns.Asked("silent.example") > 0 && dns.Asked("mail.example") > 0 }, 5*time.Second, time.Millisecond)
+	time.Sleep(50 * time.Millisecond) // the answer for mail.example is on its way
+	s.stop()
+	e := <-answered
+	require.True(t, e.Success && e.Partial)
+	require.Equal(t, 1, e.Points)
+	s.requireStopped(t)
+	require.EqualValues(t, 1, s.used(t))
+}
+
+// A single request that would take longer than the grace is answered, too.
+func TestStoppingAnswersASlowSingle(t *testing.T) {
+	dns := mxtest.New(t, contract.Zone)
+	dns.Respond("silent.example", mxtest.Silent)
+	s := start(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--grace", "2s")
+	key := s.newKey(t)
+	status := make(chan int)
+	go func() {
+		response, _ := s.send(t, http.MethodGet, "/v1/email/a@silent.example", key, "", nil)
+		status <- response.StatusCode
+	}()
+	require.Eventually(t, func() bool { return dns.Asked("silent.example") > 0 }, 5*time.Second, time.Millisecond)
+	s.stop()
+	require.Equal(t, http.StatusServiceUnavailable, <-status)
+	s.requireStopped(t)
+	require.Zero(t, s.used(t))
+}
