@@ -10,19 +10,19 @@ import (
 
 // accountCmd has the commands for accounts.
 type accountCmd struct {
-	Create accountCreateCmd `cmd:"" help:"Create an account, on a plan or with numbers of its own."`
-	List   accountListCmd   `cmd:"" help:"List accounts with their terms and this month's points."`
-	Change accountChangeCmd `cmd:"" help:"Put an account on other terms, from its next request on."`
-	Reset  accountResetCmd  `cmd:"" help:"Put an account back into the present month, after the database's clock was wrong."`
+	Create accountCreateCmd `cmd:"" help:"Create an account on a plan, optionally with limits of its own."`
+	List   accountListCmd   `cmd:"" help:"List accounts with their terms and the points used this month."`
+	Change accountChangeCmd `cmd:"" help:"Change an account's terms. They apply from its next request."`
+	Reset  accountResetCmd  `cmd:"" help:"Set an account back to the current month after the database's clock was wrong."`
 }
 
-// terms are what an account may use.
+// terms are the flags that set what an account may use.
 type terms struct {
 	Plan   string        `placeholder:"NAME" help:"free (1 request/s, 1,000 points a month; the default), pro (5/s, 200,000, overage), enterprise (unlimited), or another of 'plan list'."`
-	Points *ledger.Limit `placeholder:"N" help:"Points a month instead of the plan's: a number or unlimited."`
-	Rate   *ledger.Limit `placeholder:"N" help:"Requests a second instead of the plan's: a number or unlimited."`
+	Points *ledger.Limit `placeholder:"N" help:"Points a month, in place of the plan's: a number or unlimited."`
+	Rate   *ledger.Limit `placeholder:"N" help:"Requests a second, in place of the plan's: a number or unlimited."`
 
-	Overage *bool `negatable:"" help:"Points beyond the limit may be used; without it, --points is a hard limit and an account without --points has the plan's rule."`
+	Overage *bool `negatable:"" help:"Allow points beyond the limit. Without this flag --points is a hard limit, and an account without --points follows its plan."`
 }
 
 func (t *terms) terms() ledger.Terms {
@@ -33,7 +33,7 @@ type accountCreateCmd struct {
 	databaseFlag
 	terms
 
-	Email string `required:"" placeholder:"E" help:"Whose account; it also names the account in other commands."`
+	Email string `required:"" placeholder:"E" help:"The owner's email. Other commands use it to name the account."`
 }
 
 // Run creates the account and prints its terms.
@@ -43,14 +43,14 @@ func (c *accountCreateCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(std.out, "account %d created: %s\n", a.ID, termsOf(a))
+		fmt.Fprintf(std.out, "account %d created: %s\n", a.ID, describeTerms(a))
 		return nil
 	})
 }
 
 type accountListCmd struct {
 	databaseFlag
-	asTable
+	tableFlag
 }
 
 // accountPage is how many accounts one query fetches.
@@ -71,7 +71,7 @@ func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 	})
 }
 
-// eachAccount visits all accounts, page by page.
+// eachAccount calls visit for every account. It reads the accounts in pages.
 func eachAccount(ctx context.Context, l *ledger.Ledger, visit func(ledger.Account) error) error {
 	for after, more := int64(0), true; more; {
 		page, err := l.Accounts(ctx, after, accountPage)
@@ -94,11 +94,11 @@ func accountRow(a ledger.Account) []any {
 }
 
 type accountChangeCmd struct {
-	ofAccount
+	accountFlag
 	terms
 }
 
-// Run changes the terms; what is not given is the plan's from now on.
+// Run changes the terms. A term that is not given is the plan's from then on.
 func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
 	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
 		t := c.terms.terms()
@@ -112,13 +112,13 @@ func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(std.out, "account %d changed: %s\n", a.ID, termsOf(a))
+		fmt.Fprintf(std.out, "account %d changed: %s\n", a.ID, describeTerms(a))
 		return nil
 	})
 }
 
-// termsOf are the terms in force, in words.
-func termsOf(a ledger.Account) string {
+// describeTerms returns the terms in force as text.
+func describeTerms(a ledger.Account) string {
 	text := fmt.Sprintf("plan %s, %s requests/s, %s points a month", a.Plan, a.Rate, a.Points)
 	switch {
 	case a.Points == ledger.Unlimited:
@@ -129,14 +129,14 @@ func termsOf(a ledger.Account) string {
 	return text + ", a hard limit"
 }
 
-// ofAccount names the account that a command is about.
-type ofAccount struct {
+// accountFlag names the account of a command.
+type accountFlag struct {
 	databaseFlag
 	Account string `required:"" placeholder:"E" help:"The account's email."`
 }
 
-// withAccount runs do on the account.
-func (o *ofAccount) withAccount(ctx context.Context, do func(*ledger.Ledger, ledger.Account) error) error {
+// withAccount calls do with the open ledger and the account.
+func (o *accountFlag) withAccount(ctx context.Context, do func(*ledger.Ledger, ledger.Account) error) error {
 	return o.withLedger(ctx, func(l *ledger.Ledger) error {
 		a, err := accountOf(ctx, l, o.Account)
 		if err != nil {
@@ -146,7 +146,7 @@ func (o *ofAccount) withAccount(ctx context.Context, do func(*ledger.Ledger, led
 	})
 }
 
-// accountOf finds an account by its email.
+// accountOf returns the account with this email.
 func accountOf(ctx context.Context, l *ledger.Ledger, email string) (ledger.Account, error) {
 	a, err := l.AccountByEmail(ctx, email)
 	if errors.Is(err, ledger.ErrNoAccount) {

@@ -13,21 +13,21 @@ import (
 type accountResetCmd struct {
 	databaseFlag
 	Account string `placeholder:"E" required:"" xor:"which" help:"The account's email."`
-	All     bool   `required:"" xor:"which" help:"All accounts."`
+	All     bool   `required:"" xor:"which" help:"Reset all accounts."`
 }
 
-const accountResetHelp = `An account's month only advances, so a clock that was ahead for a while leaves it
-without a refill until that month has come. Mend the clock first. Services may go
-on running. The month is set to the present one of the database's clock, and the
-token bucket is filled. Points of an account that is in the present month already
-stay; otherwise they are counted anew from the usage history, in which points that
-were recorded under days to come move to today. Keys with a budget are reset with
-their account.`
+const accountResetHelp = `An account's month only advances. After a clock was ahead for a while, the account
+therefore gets no refill until that month begins. Correct the clock first; the
+service may keep running. The command sets the month to the current one of the
+database's clock and fills the token bucket. If the account's month was correct,
+its points do not change. Otherwise they are counted again from the usage history,
+after points recorded under future days have been moved to today. Keys with a
+budget are reset with their account.`
 
-// Help explains what the one-line help has no room for.
+// Help returns the text that --help prints after the flags' summary.
 func (accountResetCmd) Help() string { return accountResetHelp }
 
-// Run resets the account, or one after the other.
+// Run resets one account or, one after another, all of them.
 func (c *accountResetCmd) Run(ctx context.Context, std streams) error {
 	return c.withLedger(ctx, func(l *ledger.Ledger) error {
 		if err := checkClock(ctx, l); err != nil {
@@ -44,17 +44,18 @@ func (c *accountResetCmd) Run(ctx context.Context, std streams) error {
 	})
 }
 
-// checkClock refuses to go by a clock that is wrong itself.
+// checkClock returns an error if the database's clock is itself wrong: a reset
+// would then do more damage.
 func checkClock(ctx context.Context, l *ledger.Ledger) error {
 	now, err := l.Now(ctx)
 	if err != nil {
 		return err
 	}
 	if now.Before(earliest) {
-		return fmt.Errorf("the database's clock is set to %s, before this program was made: mend the clock first", now.Format(time.DateTime))
+		return fmt.Errorf("the database's clock is set to %s, before this program was built: correct the clock first", now.Format(time.DateTime))
 	}
 	if apart := time.Since(now).Abs(); apart > 24*time.Hour {
-		return fmt.Errorf("the database's clock is set to %s and this machine's to %s: mend the one that is wrong first",
+		return fmt.Errorf("the database's clock is set to %s and this machine's to %s: correct the wrong one first",
 			now.Format(time.DateTime), time.Now().UTC().Format(time.DateTime))
 	}
 	return nil
@@ -68,23 +69,23 @@ func resetAccount(ctx context.Context, l *ledger.Ledger, a ledger.Account, out i
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "account %d reset: %s\n", a.ID, resetOf(r))
+	fmt.Fprintf(out, "account %d reset: %s\n", a.ID, describeReset(r))
 	return nil
 }
 
-// resetOf is what a reset did, in words.
-func resetOf(r ledger.Reset) string {
+// describeReset returns what a reset did as text.
+func describeReset(r ledger.Reset) string {
 	const form = "2006-01"
-	month := fmt.Sprintf("it was in %s and is in %s now", r.Was.Format(form), r.Is.Format(form))
+	month := fmt.Sprintf("its month was %s and is now %s", r.Was.Format(form), r.Is.Format(form))
 	switch {
 	case r.Was.Equal(r.Is):
-		month = "its month was right, " + r.Is.Format(form)
+		month = "its month was correct, " + r.Is.Format(form)
 	case r.Was.Year() == 0:
-		month = fmt.Sprintf("it was never used and is in %s now", r.Is.Format(form))
+		month = fmt.Sprintf("it was never used; its month is now %s", r.Is.Format(form))
 	}
-	points := fmt.Sprintf("%d points used in it", r.Used)
+	points := fmt.Sprintf("%d points used this month", r.Used)
 	if r.Moved > 0 {
-		points += fmt.Sprintf(", %d of them moved to today from days to come", r.Moved)
+		points += fmt.Sprintf(", %d of them moved from future days to today", r.Moved)
 	}
 	return month + "; " + points + "; its bucket is full"
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// chargeIn charges points by a clock that is wrong by so many years.
+// chargeIn charges points by a clock that is ahead by a number of years.
 func (s *service) chargeIn(t *testing.T, years int, key string, points int64) {
 	ctx := context.Background()
 	l, err := ledger.Open(ctx, s.database, ledger.WithClock(func() time.Time { return time.Now().AddDate(years, 0, 0) }))
@@ -31,7 +31,7 @@ func (s *service) chargeIn(t *testing.T, years int, key string, points int64) {
 	require.Equal(t, ledger.Good, d.Verdict)
 }
 
-// An account that a wrong clock has put ahead is reset while the service runs.
+// An account whose month a wrong clock advanced is reset while the service runs.
 func TestAccountReset(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	key, account := s.limitedKey(t, 100)
@@ -47,13 +47,13 @@ func TestAccountReset(t *testing.T) {
 	}
 	require.Equal(t, "1", ask())
 	s.chargeIn(t, 10, key, 7)
-	require.Equal(t, "8", ask(), "it goes on in ten years")
+	require.Equal(t, "8", ask(), "the account is still ten years ahead")
 
 	now := time.Now().UTC()
-	require.Equal(t, fmt.Sprintf("account %d reset: it was in %d-%s and is in %s now; 9 points used in it, 8 of them moved to today from days to come; its bucket is full\n",
+	require.Equal(t, fmt.Sprintf("account %d reset: its month was %d-%s and is now %s; 9 points used this month, 8 of them moved from future days to today; its bucket is full\n",
 		account, now.Year()+10, now.Format("01"), now.Format("2006-01")), reset("--account", testAccount))
 	require.Equal(t, "10", ask())
-	require.Contains(t, reset("--all"), "its month was right, "+now.Format("2006-01"))
+	require.Contains(t, reset("--all"), "its month was correct, "+now.Format("2006-01"))
 
 	today := ledger.DayOf(time.Now())
 	days, err := s.ledger.UsageHistory(context.Background(), account, 0, today+4000)
@@ -68,7 +68,7 @@ func TestAccountReset(t *testing.T) {
 
 func TestAccountResetErrors(t *testing.T) {
 	s := start(t, "--dns", "127.0.0.1:1")
-	for args, says := range map[[2]string]string{
+	for args, message := range map[[2]string]string{
 		{"--account", "nobody@example.org"}: "see addrspec account list",
 		{"--account", ""}:                   "needs an @",
 		{"--all", "--account=a@b.c"}:        "can't be used together",
@@ -76,24 +76,23 @@ func TestAccountResetErrors(t *testing.T) {
 	} {
 		_, err, code := operator(t, "account", "reset", "--database", s.database, args[0], args[1])
 		require.NotZero(t, code)
-		require.Contains(t, err, says)
+		require.Contains(t, err, message)
 	}
 }
 
-// A reset by a clock that is wrong itself would do harm.
-func TestResetRefusesAWrongClock(t *testing.T) {
-	for says, clock := range map[string]time.Time{
-		"before this program was made":     time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC),
-		"mend the one that is wrong first": time.Now().AddDate(2, 0, 0),
-		"":                                 time.Now().Add(time.Hour),
+func TestAccountResetRefusesWrongClock(t *testing.T) {
+	for message, clock := range map[string]time.Time{
+		"before this program was built": time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC),
+		"correct the wrong one first":   time.Now().AddDate(2, 0, 0),
+		"":                              time.Now().Add(time.Hour),
 	} {
 		l, err := ledger.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "a.db"), ledger.WithClock(func() time.Time { return clock }))
 		require.NoError(t, err)
 		defer l.Close()
-		if err := checkClock(t.Context(), l); says == "" {
+		if err := checkClock(t.Context(), l); message == "" {
 			require.NoError(t, err)
 		} else {
-			require.ErrorContains(t, err, says)
+			require.ErrorContains(t, err, message)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 )
 
-// mailList makes a list of n mixed addresses and counts those that are valid and
-// those at a domain whose look-up fails.
+// mailList returns n mixed addresses, with the number of valid ones and of those
+// whose look-up fails.
 func mailList(n int) (emails []string, valid, unknown int) {
 	for i := range n {
 		switch i % 10 {
@@ -32,7 +32,7 @@ func mailList(n int) (emails []string, valid, unknown int) {
 	return emails, valid, unknown
 }
 
-func TestAThousandAddressesAddUp(t *testing.T) {
+func TestConcurrentBatches(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	key := s.newKey(t)
 	emails, valid, unknown := mailList(1000)
@@ -60,8 +60,9 @@ func TestAThousandAddressesAddUp(t *testing.T) {
 	require.EqualValues(t, 1000, s.used(t), "points in the ledger")
 }
 
-// When the time is up a batch answers with what is finished and costs that much.
-func TestDeadlineMakesABatchPartial(t *testing.T) {
+// After --batch-timeout a batch returns the finished items and costs that many
+// points.
+func TestBatchTimeout(t *testing.T) {
 	dns := mxtest.New(t, contract.Zone)
 	dns.Respond("silent.example", mxtest.Silent)
 	s := start(t, "--dns", dns.Addr, "--dns-timeout", "30s", "--batch-timeout", "400ms")

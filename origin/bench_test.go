@@ -12,40 +12,40 @@ import (
 	"github.com/addrspec/addrspec/origin/contract"
 )
 
-// clients is how many keep-alive connections ask at a time.
+// clients is the number of keep-alive connections that send requests.
 const clients = 32
 
-// BenchmarkSingle is a whole GET over loopback, charge flushed to disk, MX from
-// the cache, beside the limit of the same machine: net/http that answers as
-// many octets and does nothing.
+// BenchmarkSingle measures a GET over loopback, with the charge flushed to disk
+// and the MX from the cache. It compares net/http alone with a response of the
+// same length, which is the limit of the machine.
 func BenchmarkSingle(b *testing.B) {
 	b.Run("bare net/http", func(b *testing.B) {
-		answer := strings.Repeat("x", 307)
-		bare := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, answer) })}
+		body := strings.Repeat("x", 307)
+		bare := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) })}
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(b, err)
 		go bare.Serve(listener)
 		defer bare.Close()
-		load(b, func() *http.Request { return ask(b, http.MethodGet, "http://"+listener.Addr().String(), "", "") })
+		load(b, func() *http.Request { return newRequest(b, http.MethodGet, "http://"+listener.Addr().String(), "", "") })
 	})
 	b.Run("addrspec", func(b *testing.B) {
 		s := start(b, "--dns", contract.Serve(b))
 		key, url := s.newKey(b), "http://"+s.hostPort+"/v1/email/jane.doe@mail.example"
-		load(b, func() *http.Request { return ask(b, http.MethodGet, url, key, "") })
+		load(b, func() *http.Request { return newRequest(b, http.MethodGet, url, key, "") })
 	})
 }
 
-// BenchmarkBatch is 64 addresses at domains that the cache knows.
+// BenchmarkBatch measures batches of 64 addresses at cached domains.
 func BenchmarkBatch(b *testing.B) {
 	s := start(b, "--dns", contract.Serve(b))
 	key, url := s.newKey(b), "http://"+s.hostPort+"/v1/emails"
 	emails, _, _ := mailList(64)
 	body := `{"emails":["` + strings.Join(emails, `","`) + `"]}`
-	load(b, func() *http.Request { return ask(b, http.MethodPost, url, key, body) })
+	load(b, func() *http.Request { return newRequest(b, http.MethodPost, url, key, body) })
 	b.ReportMetric(64*float64(b.N)/b.Elapsed().Seconds(), "addresses/s")
 }
 
-func ask(b *testing.B, method, url, key, body string) *http.Request {
+func newRequest(b *testing.B, method, url, key, body string) *http.Request {
 	request, err := http.NewRequest(method, url, strings.NewReader(body))
 	require.NoError(b, err)
 	request.Header.Set("X-API-Key", key)
@@ -53,7 +53,7 @@ func ask(b *testing.B, method, url, key, body string) *http.Request {
 	return request
 }
 
-// load sends b.N requests over the clients' connections.
+// load sends b.N requests on the clients' connections.
 func load(b *testing.B, make func() *http.Request) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
 	b.SetParallelism(clients / 2)

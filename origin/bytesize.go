@@ -7,17 +7,17 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// size is a number of bytes on the command line, such as 64MiB.
-type size int64
+// byteSize is a flag's number of bytes, such as 64MiB.
+type byteSize int64
 
-// UnmarshalText reads a number with a unit: B, KiB, MiB, GiB, or kB, MB, GB.
-func (s *size) UnmarshalText(text []byte) error {
+// UnmarshalText parses a number with a unit: B, KiB, MiB, GiB, or kB, MB, GB.
+func (s *byteSize) UnmarshalText(text []byte) error {
 	bytes, err := humanize.ParseBytes(string(text))
 	if err != nil || bytes > math.MaxInt64 {
-		return fmt.Errorf("%q is not a size; write it as 64MiB", text)
+		return fmt.Errorf("%q is not a size; write it like 64MiB", text)
 	}
-	*s = size(bytes)
+	*s = byteSize(bytes)
 	return nil
 }
 
-func (s size) String() string { return humanize.IBytes(uint64(s)) }
+func (s byteSize) String() string { return humanize.IBytes(uint64(s)) }

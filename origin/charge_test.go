@@ -15,10 +15,11 @@ import (
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
+// once is the header of a request with an Idempotency-Key.
 func once(key string) http.Header { return http.Header{"Idempotency-Key": {key}} }
 
-// slow starts a service whose DNS is silent for silent.example, and sends a
-// batch that waits for it.
+// slow starts a service whose resolver does not reply about silent.example, and
+// sends a batch that waits for it.
 func slow(t *testing.T, points ledger.Limit, header http.Header) (s *service, key string, done chan int) {
 	dns := mxtest.New(t, contract.Zone)
 	dns.Respond("silent.example", mxtest.Silent)
@@ -33,9 +34,9 @@ func slow(t *testing.T, points ledger.Limit, header http.Header) (s *service, ke
 	return s, key, done
 }
 
-// A record belongs to the account: any of its keys replays the answer, and no
-// other account's.
-func TestAnswersAreReplayedForEveryKeyOfTheAccount(t *testing.T) {
+// An idempotency record belongs to the account: every key of the account replays
+// it, and no key of another does.
+func TestReplayForEveryKeyOfTheAccount(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	first, account := s.limitedKey(t, 1)
 	second := origintest.NewKey(t, s.ledger, account)
@@ -52,9 +53,9 @@ func TestAnswersAreReplayedForEveryKeyOfTheAccount(t *testing.T) {
 	require.Equal(t, "1", response.Header.Get("X-Usage-Current"))
 }
 
-// While a batch is under way, its Idempotency-Key is taken, and it is free once
-// the batch was answered.
-func TestASecondRequestWithTheKeyIsAConflict(t *testing.T) {
+// While a batch is under way, another one with its Idempotency-Key gets 409. Later
+// it gets the stored response.
+func TestIdempotencyConflict(t *testing.T) {
 	s, key, done := slow(t, 100, once("one"))
 	const body = `{"emails":["a@silent.example","b@silent.example"]}`
 	response, answer := s.send(t, http.MethodPost, "/v1/emails", key, body, once("one"))
@@ -69,7 +70,6 @@ func TestASecondRequestWithTheKeyIsAConflict(t *testing.T) {
 	require.EqualValues(t, 2, s.used(t))
 }
 
-// Points of a request under way count as used.
 func TestPointsUnderWayCountAsUsed(t *testing.T) {
 	s, key, done := slow(t, 2, nil)
 	response, answer := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x"]}`, nil)
@@ -84,9 +84,9 @@ func TestPointsUnderWayCountAsUsed(t *testing.T) {
 	require.EqualValues(t, 2, s.used(t))
 }
 
-// A caller who leaves costs nothing, and the work stops: the points that the
-// request held are free before the look-up could have timed out.
-func TestACallerWhoLeavesPaysNothing(t *testing.T) {
+// A client that disconnects is not charged, and its work stops: the points of the
+// request are available again before the look-up could have timed out.
+func TestDisconnectIsFree(t *testing.T) {
 	dns := mxtest.New(t, contract.Zone)
 	dns.Respond("silent.example", mxtest.Silent)
 	s := start(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--batch-timeout", "20s")
@@ -107,9 +107,9 @@ func TestACallerWhoLeavesPaysNothing(t *testing.T) {
 	require.Zero(t, s.used(t))
 }
 
-// The key and the rate are judged without a byte of the body: the answer comes
-// before the body is sent.
-func TestKeyIsJudgedBeforeTheBody(t *testing.T) {
+// The key, the rate and the headers are checked before the body is read: the
+// response arrives although the body was not sent.
+func TestKeyIsCheckedBeforeTheBody(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	key, _ := s.limitedKey(t, 1)
 	for name, c := range map[string]struct {
@@ -127,9 +127,9 @@ func TestKeyIsJudgedBeforeTheBody(t *testing.T) {
 	}
 }
 
-// The history counts what was found at the addresses that were charged, the
-// same whether the origin or a worker ran the checks.
-func TestHistoryCountsWhatWasFound(t *testing.T) {
+// The usage history counts the facts of charged addresses alike, whether the
+// origin or a worker ran the checks.
+func TestHistoryCountsFacts(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms", "--edge-secret", origintest.EdgeSecret)
 	key, _ := s.limitedKey(t, 100)
 	status, _, err := s.post(key, []string{"info@mail.example", "jane@mail.example", "bad", "c@[192.0.2.1]", "d@servfail.example"})
@@ -155,8 +155,8 @@ func TestHistoryCountsWhatWasFound(t *testing.T) {
 	require.EqualValues(t, 11, points)
 }
 
-// A worker whose input was refused pays nothing, also in an account whose limit
-// was lowered below what it has used.
+// A worker that reports refused input is not charged, even if the account's limit
+// was lowered below its use.
 func TestFreeAdmissionNeedsNoPoints(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t), "--edge-secret", origintest.EdgeSecret)
 	key, account := s.limitedKey(t, 2)
@@ -164,7 +164,7 @@ func TestFreeAdmissionNeedsNoPoints(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
 	require.NoError(t, s.ledger.ChangeTerms(context.Background(), account, ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(1)}))
-	time.Sleep(1100 * time.Millisecond) // what accepts may be a second old
+	time.Sleep(1100 * time.Millisecond) // a view that accepts may be a second old
 	response, answer := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":0}`, http.Header{"X-Edge-Secret": {origintest.EdgeSecret}})
 	require.Equal(t, http.StatusOK, response.StatusCode, answer)
 	require.EqualValues(t, 2, s.used(t))

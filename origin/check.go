@@ -9,20 +9,20 @@ import (
 	"os"
 )
 
-// checkCmd checks addresses without a server.
+// checkCmd checks addresses in this process, without a server.
 type checkCmd struct {
 	moduleFlags
 
-	Offline bool   `help:"State the offline facts alone; mx is false throughout. Required for now."`
-	From    string `enum:"text,ndjson" default:"text" help:"What comes in: text (one address a line) or ndjson (objects with a key email)."`
-	To      string `enum:"ndjson" default:"ndjson" help:"What goes out: ndjson (one object of 16 fields a line, in input order)."`
-	File    string `arg:"" default:"-" help:"The file to read; - is standard input. Empty lines are passed over."`
+	Offline bool   `help:"Do not query DNS: mx is always false. Required for now."`
+	From    string `enum:"text,ndjson" default:"text" help:"Input format: text (one address a line) or ndjson (objects with a key email)."`
+	To      string `enum:"ndjson" default:"ndjson" help:"Output format: ndjson (one object of 16 fields a line, in input order)."`
+	File    string `arg:"" default:"-" help:"The file to read; - is standard input. Empty lines are skipped."`
 }
 
-// Run checks what the file holds.
+// Run checks the addresses of the file.
 func (c *checkCmd) Run(ctx context.Context, std streams) error {
 	if !c.Offline {
-		return errors.New("check answers offline only as yet; say --offline")
+		return errors.New("check cannot query DNS yet; add --offline")
 	}
 	in, err := c.open(std.in)
 	if err != nil {
@@ -35,8 +35,8 @@ func (c *checkCmd) Run(ctx context.Context, std streams) error {
 	}
 	defer engine.Close(context.WithoutCancel(ctx))
 	out := bufio.NewWriterSize(std.out, 64<<10)
-	sweep := sweep{view: engine.View(), flags: c.flags(), read: readers[c.From]}
-	return errors.Join(sweep.run(ctx, in, out), out.Flush())
+	s := stream{view: engine.View(), flags: c.flags(), parse: parsers[c.From]}
+	return errors.Join(s.run(ctx, in, out), out.Flush())
 }
 
 func (c *checkCmd) open(stdin io.Reader) (io.ReadCloser, error) {

@@ -24,7 +24,7 @@ func check(t testing.TB, in io.Reader, args ...string) (out, err string, code in
 	return stdout.String(), stderr.String(), code
 }
 
-func TestCheckKeepsOrderOverManyLines(t *testing.T) {
+func TestCheckKeepsOrder(t *testing.T) {
 	var in strings.Builder
 	for n := range 10_000 {
 		fmt.Fprintf(&in, "{\"email\":\"user%d@mail.example\",\"more\":[%d]}\n", n, n)
@@ -48,9 +48,9 @@ func TestCheckReadsText(t *testing.T) {
 	require.Contains(t, out, `{"email":"  spaced@mail.example",`)
 }
 
-func TestCheckAnswersBeforeTheInputEnds(t *testing.T) {
+func TestCheckWritesBeforeInputEnds(t *testing.T) {
 	in, feed := io.Pipe()
-	answers, out := io.Pipe()
+	results, out := io.Pipe()
 	go func() {
 		args := []string{"check", "--offline", "--module", origintest.ModuleFile(t), "--cache-dir", moduletest.CacheDir()}
 		run(context.Background(), args, streams{in, out, io.Discard})
@@ -58,24 +58,24 @@ func TestCheckAnswersBeforeTheInputEnds(t *testing.T) {
 	}()
 	io.WriteString(feed, "first@mail.example\n")
 	line := make([]byte, 32)
-	_, err := io.ReadFull(answers, line)
+	_, err := io.ReadFull(results, line)
 	require.NoError(t, err)
 	require.Contains(t, string(line), "first@mail.example")
-	go io.Copy(io.Discard, answers)
+	go io.Copy(io.Discard, results)
 	feed.Close()
 	time.Sleep(time.Millisecond)
 }
 
-func TestCheckSaysWhereTheInputIsWrong(t *testing.T) {
-	for name, c := range map[string]struct{ in, says string }{
-		"not JSON":        {"{\"email\":\"a\"}\nnonsense\n", "line 2"},
-		"no email":        {"{\"mail\":\"a\"}\n", `key "email"`},
-		"email no string": {"{\"email\":7}\n", "line 1"},
+func TestCheckNamesTheBadLine(t *testing.T) {
+	for name, c := range map[string]struct{ in, message string }{
+		"not JSON":           {"{\"email\":\"a\"}\nnonsense\n", "line 2"},
+		"no email":           {"{\"mail\":\"a\"}\n", `key "email"`},
+		"email not a string": {"{\"email\":7}\n", "line 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err, code := check(t, strings.NewReader(c.in), "--from", "ndjson")
 			require.Equal(t, 1, code)
-			require.Contains(t, err, c.says)
+			require.Contains(t, err, c.message)
 		})
 	}
 	_, err, code := check(t, nil, "no-such-file")

@@ -7,17 +7,17 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// databaseFlag names the ledger's database.
+// databaseFlag is the URL of the ledger's database.
 type databaseFlag struct {
-	Database string `default:"sqlite:data/addrspec.db" placeholder:"URL" help:"The ledger: sqlite:PATH (made when missing) or postgres://... (${default})."`
+	Database string `default:"sqlite:data/addrspec.db" placeholder:"URL" help:"The ledger's database: sqlite:PATH, created if missing, or postgres://... (${default})."`
 }
 
 func (f *databaseFlag) openLedger(ctx context.Context, options ...ledger.Option) (*ledger.Ledger, error) {
 	return ledger.Open(ctx, f.Database, options...)
 }
 
-// redacted is the URL for the log, without the password and the parameters,
-// which may be secret.
+// redacted returns the URL for the log, without the password and without the
+// parameters, which may contain secrets.
 func (f *databaseFlag) redacted() string {
 	parsed, err := url.Parse(f.Database)
 	if err != nil {
@@ -27,7 +27,8 @@ func (f *databaseFlag) redacted() string {
 	return parsed.Redacted()
 }
 
-// withLedger runs do on the database; a server may run on the same one.
+// withLedger calls do with the open ledger. A server may use the same database
+// meanwhile.
 func (f *databaseFlag) withLedger(ctx context.Context, do func(*ledger.Ledger) error) error {
 	l, err := f.openLedger(ctx)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-func TestDoctorTellsWhatIsWrong(t *testing.T) {
+func TestDoctor(t *testing.T) {
 	with := func(dns, module string) []string {
 		return []string{"doctor", "--database", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--dns", dns,
 			"--dns-timeout", "500ms", "--module", module, "--cache-dir", moduletest.CacheDir()}
@@ -29,12 +29,12 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 	require.Regexp(t, `(?m)^database +ok`, out)
 }
 
-func TestDoctorJudgesTheAgeOfLists(t *testing.T) {
+func TestCheckListsAge(t *testing.T) {
 	read := time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC)
-	_, err := judgeLists("2026.11.20-1a2b3c4d", read.AddDate(0, 1, 0))
+	_, err := checkListsAge("2026.11.20-1a2b3c4d", read.AddDate(0, 1, 0))
 	require.NoError(t, err)
-	_, err = judgeLists("2026.11.20-1a2b3c4d", read.AddDate(1, 0, 0))
+	_, err = checkListsAge("2026.11.20-1a2b3c4d", read.AddDate(1, 0, 0))
 	require.ErrorContains(t, err, "365 days old")
-	_, err = judgeLists("0", read)
+	_, err = checkListsAge("0", read)
 	require.Error(t, err)
 }

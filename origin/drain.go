@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// How long the end of the service takes at least, in two steps.
+// The two steps of a stop each take a fixed time.
 const (
-	lingering = 250 * time.Millisecond // while connections that are open may ask again
-	draining  = 50 * time.Millisecond  // while connections that wait are taken up
+	closingTime = 250 * time.Millisecond // open connections are closed after their next response
+	acceptTime  = 50 * time.Millisecond  // connections in the system's queue are accepted
 )
 
-// drain lets clients leave before their connections are closed, so that no
-// request meets the end of its connection: for a while each further answer says
-// "Connection: close" (RFC 9112 section 9.6), and then no new connection is
-// made while those that the system has made already are taken up. Closing the
-// listener at once would reset these, with the requests they bring.
+// drain lets clients close their connections first, so that no request is lost
+// on a connection that ends. For a while each response has "Connection: close"
+// (RFC 9112 section 9.6). Then the system refuses new connections while the
+// server accepts those that the system has already established. Closing the
+// listener at once would reset them together with their requests.
 func drain(listener net.Listener) {
-	time.Sleep(lingering)
-	if turnAway(listener) == nil {
-		time.Sleep(draining)
+	time.Sleep(closingTime)
+	if refuseConnections(listener) == nil {
+		time.Sleep(acceptTime)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// turnAway closes the port to newcomers: it ties the listener to a network
-// device that does not exist, so the system refuses new connections as it does
-// where nobody listens, and keeps those that wait to be accepted.
-func turnAway(listener net.Listener) error {
+// refuseConnections makes the system refuse new connections, as on a port that
+// has no listener, and keep those that wait to be accepted. It binds the listener
+// to a network device that does not exist.
+func refuseConnections(listener net.Listener) error {
 	socket, err := listener.(syscall.Conn).SyscallConn()
 	if err != nil {
 		return err

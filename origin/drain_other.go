@@ -7,6 +7,6 @@ import (
 	"net"
 )
 
-// turnAway is had on Linux alone; elsewhere a connection that comes in the very
-// moment of the end is reset.
-func turnAway(net.Listener) error { return errors.ErrUnsupported }
+// refuseConnections is implemented for Linux only. Elsewhere a connection that
+// arrives while the listener is closed is reset.
+func refuseConnections(net.Listener) error { return errors.ErrUnsupported }

@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// printable replaces what could steer a terminal or break a line: control
-// characters, ESC among them, and invisible ones that change the direction of
-// writing.
+// printable replaces characters that could control a terminal or break a line:
+// control characters such as ESC, and invisible ones that change the direction
+// of writing.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsGraphic(r) {
@@ -18,13 +18,13 @@ func printable(text string) string {
 	}, text)
 }
 
-// spreadsheetSafe keeps a spreadsheet from taking text for a formula (OWASP,
-// "CSV Injection"; ASVS 5.0 1.2.10): a single quote goes before a character that
-// begins one.
-func spreadsheetSafe(text string) string {
+// escapeFormula is printable for CSV. It also inserts a single quote before a
+// character that begins a formula, so that a spreadsheet does not evaluate the
+// text (OWASP, "CSV Injection"; ASVS 5.0 1.2.10).
+func escapeFormula(text string) string {
 	return printable(formula.ReplaceAllString(text, "$1'$2"))
 }
 
-// A formula begins a cell. Where the list separator of the system is another
-// one than the comma, a cell begins after it as well.
+// formula matches a character that begins a formula at the start of a cell. With
+// some system settings a semicolon or a tab starts a cell too.
 var formula = regexp.MustCompile("(^|[;,\t\r\n])([=+\\-@\t\r\n\x00＝＋－＠])")

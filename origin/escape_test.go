@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSpreadsheetSafe(t *testing.T) {
+func TestEscapeFormula(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                    "",
 		"jane@example.org":    "jane@example.org",
@@ -26,11 +26,11 @@ func TestSpreadsheetSafe(t *testing.T) {
 		"x,-1":                "x,'-1",
 		"laptop 2":            "laptop 2",
 	} {
-		require.Equal(t, want, spreadsheetSafe(text), "%q", text)
+		require.Equal(t, want, escapeFormula(text), "%q", text)
 	}
 }
 
-func FuzzCell(f *testing.F) {
+func FuzzPrintCSV(f *testing.F) {
 	for _, text := range []string{"=1", "\x1b[2J", "a\tb", "\u202e", "\xff", ";;=", "\r\n=", "'"} {
 		f.Add(text)
 	}
@@ -39,20 +39,20 @@ func FuzzCell(f *testing.F) {
 			require.True(t, unicode.IsGraphic(r) || r == unicode.ReplacementChar, "%q", r)
 		}
 		var out strings.Builder
-		require.NoError(t, (&asTable{To: "csv"}).print(&out, []string{"a", "b"}, [][]any{{text, int64(-1)}}))
+		require.NoError(t, (&tableFlag{To: "csv"}).print(&out, []string{"a", "b"}, [][]any{{text, int64(-1)}}))
 		records, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
 		require.NoError(t, err)
 		require.Len(t, records, 2)
-		require.Equal(t, "-1", records[1][1], "a number of ours stays one")
+		require.Equal(t, "-1", records[1][1], "a number is not escaped")
 		for _, cell := range strings.FieldsFunc(records[1][0], func(r rune) bool { return r == ';' || r == ',' }) {
 			require.False(t, strings.ContainsAny(cell[:1], "=+-@\t\r\n\x00"), "%q", cell)
 		}
 	})
 }
 
-// What callers chose reaches neither a spreadsheet as a formula nor a terminal
-// as a command, in any command that lists it.
-func TestHostileNamesInLists(t *testing.T) {
+// Emails and names that callers chose are escaped in every list, for spreadsheets
+// and for terminals.
+func TestListsEscapeNames(t *testing.T) {
 	s := start(t, "--dns", "127.0.0.1:1")
 	on := func(args ...string) string {
 		out, err, code := operator(t, append(args, "--database", s.database)...)

@@ -11,16 +11,16 @@ import (
 	"github.com/addrspec/addrspec/origin/api"
 )
 
-// A front is a port and the server that answers on it.
-type front struct {
+// An httpServer is a listener and the server of its connections.
+type httpServer struct {
 	listener net.Listener
 	server   *http.Server
 }
 
-// newFront bounds how many clients there are and how long one may take over
-// each part of a request. working is how long an answer may take beyond that.
-func newFront(listener net.Listener, handler http.Handler, o *origin, connections int, working time.Duration) *front {
-	return &front{api.Listener(listener, connections, o.api.Metrics, handler), &http.Server{
+// newHTTPServer limits the number of connections and the time of each part of a
+// request. working is the time that the work for a response may take.
+func newHTTPServer(listener net.Listener, handler http.Handler, o *origin, connections int, working time.Duration) *httpServer {
+	return &httpServer{api.Listener(listener, connections, o.api.Metrics, handler), &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
@@ -34,19 +34,19 @@ func newFront(listener net.Listener, handler http.Handler, o *origin, connection
 	}}
 }
 
-// serve answers until the front is shut down; failed gets the error of a front
-// that ends before.
-func (f *front) serve(failed chan<- error) {
-	if err := f.server.Serve(f.listener); !errors.Is(err, http.ErrServerClosed) {
+// serve serves until shutDown is called. It sends any other error to failed.
+func (s *httpServer) serve(failed chan<- error) {
+	if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 		failed <- err
 	}
 }
 
-// shutDown lets requests under way end until ctx does, and cuts off the others.
-func (f *front) shutDown(ctx context.Context) error {
-	err := f.server.Shutdown(ctx)
+// shutDown waits for the requests under way until ctx ends, and then cuts off the
+// remaining ones.
+func (s *httpServer) shutDown(ctx context.Context) error {
+	err := s.server.Shutdown(ctx)
 	if err != nil {
-		f.server.Close()
+		s.server.Close()
 	}
 	return err
 }

@@ -10,34 +10,34 @@ import (
 
 // keyCmd has the commands for API keys.
 type keyCmd struct {
-	Create keyCreateCmd `cmd:"" help:"Create a key and print its secret, which is shown this once only."`
+	Create keyCreateCmd `cmd:"" help:"Create a key and print its secret, which is shown only this once."`
 	List   keyListCmd   `cmd:"" help:"List an account's keys, without their secrets."`
-	Revoke keyRevokeCmd `cmd:"" help:"Shut a key out, from the next request on."`
+	Revoke keyRevokeCmd `cmd:"" help:"Revoke a key. Requests that begin afterwards get 401."`
 }
 
 type keyCreateCmd struct {
-	ofAccount
+	accountFlag
 	Name string `required:"" placeholder:"N" help:"What the key is for."`
 }
 
-// Run prints the secret as the last word.
+// Run creates the key. The secret is the last word of the output.
 func (c *keyCreateCmd) Run(ctx context.Context, std streams) error {
 	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
 		secret, key, err := l.CreateKey(ctx, a.ID, c.Name, ledger.KeyTerms{})
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(std.out, "key %d created; keep its secret, it is not shown again: %s\n", key.ID, secret)
+		fmt.Fprintf(std.out, "key %d created; store its secret, it is not shown again: %s\n", key.ID, secret)
 		return nil
 	})
 }
 
 type keyListCmd struct {
-	ofAccount
-	asTable
+	accountFlag
+	tableFlag
 }
 
-// Run lists the keys, revoked ones too.
+// Run lists the keys, including revoked ones.
 func (c *keyListCmd) Run(ctx context.Context, std streams) error {
 	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
 		keys, err := l.ListKeys(ctx, a.ID)
@@ -52,7 +52,7 @@ func (c *keyListCmd) Run(ctx context.Context, std streams) error {
 	})
 }
 
-// A day is a date in a table; one that never was is a dash.
+// A day is a date in a table; the zero time is a dash.
 type day time.Time
 
 func (d day) String() string {
@@ -63,7 +63,7 @@ func (d day) String() string {
 }
 
 type keyRevokeCmd struct {
-	ofAccount
+	accountFlag
 	ID int64 `arg:"" help:"The key's number in 'key list'."`
 }
 
@@ -73,7 +73,7 @@ func (c *keyRevokeCmd) Run(ctx context.Context, std streams) error {
 		if err := l.RevokeKey(ctx, a.ID, c.ID); err != nil {
 			return err
 		}
-		fmt.Fprintf(std.out, "key %d is revoked\n", c.ID)
+		fmt.Fprintf(std.out, "key %d revoked\n", c.ID)
 		return nil
 	})
 }

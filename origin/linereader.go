@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// lineReader reads lines that are not empty, without their ends, and counts
-// all of them.
+// A lineReader returns the lines that are not empty, without their line ends.
+// It counts empty lines too.
 type lineReader struct {
 	in     *bufio.Reader
 	number int
-	long   []byte // a line longer than in's buffer is put together here
+	long   []byte // the buffer of a line longer than that of in
 }
 
-// next returns the next line, which holds until the call after it, or io.EOF.
+// next returns the next line, or io.EOF. The line is valid until the next call.
 func (l *lineReader) next() ([]byte, error) {
 	for {
 		line, err := l.read()
@@ -37,7 +37,7 @@ func (l *lineReader) read() ([]byte, error) {
 	l.long = l.long[:0]
 	for err == bufio.ErrBufferFull {
 		if l.long = append(l.long, line...); len(l.long) > maxLine {
-			return nil, fmt.Errorf("line %d is longer than %d octets", l.number, maxLine)
+			return nil, fmt.Errorf("line %d is longer than %d bytes", l.number, maxLine)
 		}
 		line, err = l.in.ReadSlice('\n')
 	}

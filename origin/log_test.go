@@ -17,10 +17,9 @@ import (
 	"github.com/addrspec/addrspec/origin/contract"
 )
 
-// A log whose reader has stalled stops no request, and a bounded number of lines
-// is kept. When the reader goes on, each line arrives or is in the count of the
-// dropped.
-func TestAStalledLogStopsNothing(t *testing.T) {
+// A stalled reader of the log blocks no request, and the lines kept for it are
+// bounded. Once it continues, every line either arrives or is counted as dropped.
+func TestStalledLogBlocksNoRequest(t *testing.T) {
 	in, out, err := os.Pipe()
 	require.NoError(t, err)
 	defer in.Close()
@@ -34,7 +33,7 @@ func TestAStalledLogStopsNothing(t *testing.T) {
 			p.requireServed(t, key)
 			asked++
 		}
-		require.Less(t, asked, 50_000, "the memory for lines has no bound")
+		require.Less(t, asked, 50_000, "the memory for lines is not bounded")
 	}
 	const further = 2000
 	for range further {
@@ -51,12 +50,12 @@ func TestAStalledLogStopsNothing(t *testing.T) {
 		require.NoError(t, err)
 		noticed += n
 	}
-	require.GreaterOrEqual(t, noticed, further, "what does not fit is dropped")
+	require.GreaterOrEqual(t, noticed, further, "lines beyond the bound are dropped")
 	require.Equal(t, asked, noticed+strings.Count(log, `"msg":"request"`), "requests")
 }
 
-// A service whose log is not read at all stops in time.
-func TestAStalledLogDelaysNoStop(t *testing.T) {
+// A service whose log is never read stops in time.
+func TestStalledLogDoesNotDelayStop(t *testing.T) {
 	in, out, err := os.Pipe()
 	require.NoError(t, err)
 	defer in.Close()
@@ -69,8 +68,8 @@ func TestAStalledLogDelaysNoStop(t *testing.T) {
 	require.NoError(t, p.Terminate(30*time.Second))
 }
 
-// A service whose log has lost its reader goes on.
-func TestAClosedLogEndsNothing(t *testing.T) {
+// A service continues after the reader of its log has closed.
+func TestClosedLogDoesNotEndService(t *testing.T) {
 	in, out, err := os.Pipe()
 	require.NoError(t, err)
 	p := launch(t, out)
@@ -84,7 +83,7 @@ func TestAClosedLogEndsNothing(t *testing.T) {
 	require.NoError(t, p.Terminate(30*time.Second))
 }
 
-// lock keeps the service from writing its database until release is called.
+// lock locks the service's database for writing until release is called.
 func (s *service) lock(t *testing.T) (release func()) {
 	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(s.database, "sqlite:")+"?_pragma=busy_timeout(20000)")
 	require.NoError(t, err)
@@ -102,9 +101,9 @@ var refusals = regexp.MustCompile(`(?m)^.*"the ledger failed".*$`)
 
 var leftOut = regexp.MustCompile(`"left_out":(\d+)`)
 
-// While the database is away, each request that is refused would log the same
-// error; it is logged once a second, and each one that was left out is counted.
-func TestAnOutageIsLoggedOnceASecond(t *testing.T) {
+// During a database outage every request fails with the same error. It is logged
+// once a second, with a count of the lines left out.
+func TestOutageIsLoggedOnceASecond(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	key := s.newKey(t)
 	release := s.lock(t)

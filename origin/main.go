@@ -1,10 +1,10 @@
-// Command addrspec states facts about email addresses: as an HTTP service
-// (serve), for a file or a pipe (check), and it keeps the service's accounts
-// and keys (account, key).
+// Command addrspec reports facts about email addresses, as an HTTP service
+// (serve) or for a file or a pipe (check). It also manages the accounts and keys
+// of the service (account, key, plan, usage).
 //
-// This package reads flags and wires rooms together; what they do is theirs:
-// api answers requests, mx asks DNS, ledger keeps keys and points, wasm/host
-// runs the module that states the facts.
+// This package parses flags and connects the parts: api handles requests, mx
+// looks up MX records, ledger stores accounts, keys and points, wasm/host runs
+// the module that computes the facts. It has no logic of theirs.
 package main
 
 import (
@@ -21,21 +21,21 @@ import (
 )
 
 // cli is the command line. Every flag has an environment variable
-// ADDRSPEC_<FLAG>; the flag wins.
+// ADDRSPEC_<FLAG>, which the flag overrides.
 type cli struct {
-	Serve   serveCmd         `cmd:"" help:"Answer GET /v1/email/{email} and POST /v1/emails."`
-	Check   checkCmd         `cmd:"" help:"Check addresses of a file, a pipe or the command line; no server, no key."`
+	Serve   serveCmd         `cmd:"" help:"Serve GET /v1/email/{email} and POST /v1/emails."`
+	Check   checkCmd         `cmd:"" help:"Check the addresses of a file or a pipe, without a server or a key."`
 	Account accountCmd       `cmd:"" help:"Create, list and change accounts."`
 	Key     keyCmd           `cmd:"" help:"Create, list and revoke API keys."`
 	Plan    planCmd          `cmd:"" help:"List and load plans."`
 	Usage   usageCmd         `cmd:"" help:"List the points, requests and errors of accounts and keys by day."`
-	Doctor  doctorCmd        `cmd:"" help:"Say what is wrong with a deployment: database, clock, resolver, module, lists."`
-	Version kong.VersionFlag `env:"-" help:"Print the version and leave."`
+	Doctor  doctorCmd        `cmd:"" help:"Check a deployment: database, clock, resolver, module, lists."`
+	Version kong.VersionFlag `env:"-" help:"Print the version and exit."`
 }
 
 const about = `Facts about email addresses: format, normalization, role, gibberish, provider
 class, domain typo, MX. Every flag can be given as ADDRSPEC_<FLAG> in the
-environment (--dns-timeout is ADDRSPEC_DNS_TIMEOUT); the flag wins.`
+environment (--dns-timeout as ADDRSPEC_DNS_TIMEOUT); a flag overrides it.`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -44,15 +44,14 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
 }
 
-// streams are the three that a command talks through, so that tests start the
-// very same program.
+// streams are the standard streams of a command; a test passes its own.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// run parses args and runs the command; the result is the exit code: 0 done,
-// 1 failed, 2 the command line is wrong.
+// run parses args and runs the command. It returns the exit code: 0 for success,
+// 1 for a failure, 2 for a wrong command line.
 func run(ctx context.Context, args []string, std streams) (code int) {
 	parser, err := newParser(ctx, std, &code)
 	if err != nil {
@@ -75,8 +74,8 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 	return code
 }
 
-// report prints why a command failed. The reader of a pipe may have stalled,
-// which must not keep the process from its end.
+// report prints why a command failed. It waits at most a second, so that a
+// stalled reader of the output does not keep the process from exiting.
 func report(to io.Writer, err error) {
 	printed := make(chan struct{})
 	go func() {
@@ -89,8 +88,8 @@ func report(to io.Writer, err error) {
 	}
 }
 
-// exited unwinds run after --help or --version, which end the program in the
-// midst of parsing.
+// exited is the panic value that unwinds run after --help and --version: kong
+// exits the program while it parses.
 type exited struct{}
 
 func recoverExit() {

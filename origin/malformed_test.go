@@ -15,16 +15,15 @@ import (
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
-// What net/http refuses before any handler runs, and what is odd but reaches a
-// handler, gets an answer of the contract with a sentence that fits, and the
-// service goes on.
-func TestMalformedHTTPIsAnsweredInShapeA(t *testing.T) {
+// Malformed and odd requests, whether net/http refuses them before a handler runs
+// or not, get a response in shape A whose sentence names the reason.
+func TestMalformedHTTP(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	const end = "Host: x\r\n\r\n"
 	for name, c := range map[string]struct {
 		request string
 		status  int
-		says    string
+		message string
 	}{
 		"percent in another path": {"GET /v1/a%ZZ HTTP/1.1\r\n" + end, 400, "percent sign"},
 		"percent in an address":   {"GET /v1/email/a%ZZ@mail.example HTTP/1.1\r\n" + end, 401, "INVALID_API_KEY"},
@@ -65,19 +64,18 @@ func TestMalformedHTTPIsAnsweredInShapeA(t *testing.T) {
 			require.Equal(t, "no-store", response.Header.Get("Cache-Control"))
 			require.NotEmpty(t, response.Header.Get("X-Request-Id"))
 			require.Contains(t, body, fmt.Sprintf(`{"status":%d,"error":"`, c.status))
-			require.Contains(t, body, c.says)
+			require.Contains(t, body, c.message)
 		})
 	}
 	s.requireHealthy(t)
 }
 
-// A caller who asks for 100 Continue is refused without it, and invited once the
-// key is found good.
-func TestContinueComesAfterTheKey(t *testing.T) {
+// A request with Expect: 100-continue gets 401 or, once the key is accepted, 100.
+func TestContinueAfterTheKey(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	for key, first := range map[string]string{ledger.NewKey(): "HTTP/1.1 401 ", s.newKey(t): "HTTP/1.1 100 "} {
 		conn := origintest.Dial(t, s.hostPort, 20*time.Second)
-		conn.Send(askRaw("POST", "/v1/emails", key, "Expect: 100-Continue\r\nContent-Length: 1000\r\n"))
+		conn.Send(requestHeader("POST", "/v1/emails", key, "Expect: 100-Continue\r\nContent-Length: 1000\r\n"))
 		head := make([]byte, len(first))
 		_, err := io.ReadFull(conn, head)
 		require.NoError(t, err)
@@ -85,9 +83,8 @@ func TestContinueComesAfterTheKey(t *testing.T) {
 	}
 }
 
-// A request that breaks off, or comes too slowly, holds no connection for good
-// and charges nothing.
-func TestHalfSentRequestsEnd(t *testing.T) {
+// A request that breaks off does not keep its connection open and is not charged.
+func TestHalfSentRequests(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	key := s.newKey(t)
 	for name, half := range map[string]string{
@@ -105,49 +102,48 @@ func TestHalfSentRequestsEnd(t *testing.T) {
 	s.requireHealthy(t)
 }
 
-// askRaw is the begin of a request with a key.
-func askRaw(method, target, key, headers string) string {
+// requestHeader returns the header of a request with a key.
+func requestHeader(method, target, key, headers string) string {
 	return method + " " + target + " HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\nContent-Type: application/json\r\n" + headers + "\r\n"
 }
 
-// A body that is shorter than announced, from a client that still reads, is
-// answered with where it broke off.
-func TestHalfClosedShortBodyIsAnswered(t *testing.T) {
+// A client that sends a body shorter than announced, and still reads, learns where
+// the body broke off.
+func TestHalfClosedShortBody(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	key := s.newKey(t)
-	for name, c := range map[string]struct{ headers, body, says string }{
+	for name, c := range map[string]struct{ headers, body, message string }{
 		"announced": {"Content-Length: 100\r\n", strings.Repeat(" ", 50), "The body broke off after 50 bytes"},
 		"in chunks": {"Transfer-Encoding: chunked\r\n", "64\r\n" + strings.Repeat(" ", 50), "The body broke off after 50 bytes"},
 		"no end":    {"Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n", "The body broke off after 2 bytes"},
 		"bad chunk": {"Transfer-Encoding: chunked\r\n", "2\r\n{}\r\nzz\r\n", "The body's chunked transfer coding is malformed after 2 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn := origintest.Dial(t, s.hostPort, 20*time.Second).Send(askRaw("POST", "/v1/emails", key, c.headers) + c.body)
+			conn := origintest.Dial(t, s.hostPort, 20*time.Second).Send(requestHeader("POST", "/v1/emails", key, c.headers) + c.body)
 			require.NoError(t, conn.CloseWrite())
 			response, body := conn.Response()
 			require.Equal(t, 400, response.StatusCode)
-			require.Contains(t, body, `{"success":false,"error":{"code":"INVALID_REQUEST","message":"`+c.says)
+			require.Contains(t, body, `{"success":false,"error":{"code":"INVALID_REQUEST","message":"`+c.message)
 		})
 	}
 }
 
-// A client that closes its side of the connection before the answer, in either
-// way, is neither charged nor an error of the service, whatever it was waiting
-// for: status 499 in log and metrics.
-func TestClientsThatLeaveAreCountedApart(t *testing.T) {
+// A client that closes or resets the connection before the response is not charged
+// and is not counted as an error of the service: log and metrics have status 499.
+func TestDisconnectIsStatus499(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "20s")
 	key := s.newKey(t)
 	slow := `{"emails":["a@silent.example"]}`
-	half := askRaw("POST", "/v1/emails", key, "Content-Length: 100\r\n") + `{"emails":["a@mail`
-	left := 0
+	half := requestHeader("POST", "/v1/emails", key, "Content-Length: 100\r\n") + `{"emails":["a@mail`
+	disconnected := 0
 	for name, request := range map[string]string{
 		"within the body":    half,
-		"waiting, by GET":    askRaw("GET", "/v1/email/a@silent.example", key, ""),
-		"waiting, by POST":   askRaw("POST", "/v1/emails", key, fmt.Sprintf("Content-Length: %d\r\n", len(slow))) + slow,
+		"waiting, by GET":    requestHeader("GET", "/v1/email/a@silent.example", key, ""),
+		"waiting, by POST":   requestHeader("POST", "/v1/emails", key, fmt.Sprintf("Content-Length: %d\r\n", len(slow))) + slow,
 		"within a long body": half[:len(half)-1] + strings.Repeat(" ", 50),
-		"another GET":        askRaw("GET", "/v1/email/b@silent.example", key, ""),
+		"another GET":        requestHeader("GET", "/v1/email/b@silent.example", key, ""),
 	} {
-		for way, leave := range map[string]func(*net.TCPConn){
+		for way, disconnect := range map[string]func(*net.TCPConn){
 			"closed": func(c *net.TCPConn) { c.Close() },
 			"reset":  func(c *net.TCPConn) { c.SetLinger(0); c.Close() },
 		} {
@@ -155,9 +151,9 @@ func TestClientsThatLeaveAreCountedApart(t *testing.T) {
 				conn := origintest.Dial(t, s.hostPort, time.Minute).Send(request)
 				require.Eventually(t, func() bool { return strings.Contains(s.metrics(t), "\naddrspec_ledger_under_way 1\n") },
 					20*time.Second, 5*time.Millisecond)
-				leave(conn.TCPConn)
-				left++
-				require.Eventually(t, func() bool { return strings.Count(s.log.String(), `"status":499`) == left },
+				disconnect(conn.TCPConn)
+				disconnected++
+				require.Eventually(t, func() bool { return strings.Count(s.log.String(), `"status":499`) == disconnected },
 					20*time.Second, 5*time.Millisecond, s.log)
 			})
 		}
@@ -170,12 +166,12 @@ func TestClientsThatLeaveAreCountedApart(t *testing.T) {
 	require.NotContains(t, page, `status="503"`)
 }
 
-// A client that closes its side for writing after a whole request looks as if it
-// had left; while it still reads, it is answered with how to get one.
-func TestHalfClosedWholeRequestIsCancelled(t *testing.T) {
+// A client that closes its side for writing after a whole request looks like one
+// that has disconnected. If it still reads, it gets 503 with an explanation.
+func TestHalfClosedWholeRequest(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "20s")
 	conn := origintest.Dial(t, s.hostPort, 20*time.Second)
-	conn.Send(askRaw("GET", "/v1/email/a@silent.example", s.newKey(t), ""))
+	conn.Send(requestHeader("GET", "/v1/email/a@silent.example", s.newKey(t), ""))
 	require.NoError(t, conn.CloseWrite())
 	response, body := conn.Response()
 	require.Equal(t, 503, response.StatusCode)

@@ -11,64 +11,64 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// registry has the figures of all parts for /metrics. None has a domain, an
+// registry returns the metrics of all parts for /metrics. None has a domain, an
 // address or a key as a label.
 func registry(o *origin) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	for _, f := range ledgerFigures {
-		r.MustRegister(f.collector(func() float64 { return f.of(o.ledger.Stats()) }))
+	for _, m := range ledgerMetrics {
+		r.MustRegister(m.collector(func() float64 { return m.of(o.ledger.Stats()) }))
 	}
-	for _, f := range resolverFigures {
-		r.MustRegister(f.collector(func() float64 { return f.of(o.resolver.Stats()) }))
+	for _, m := range resolverMetrics {
+		r.MustRegister(m.collector(func() float64 { return m.of(o.resolver.Stats()) }))
 	}
-	for _, f := range bodyFigures {
-		r.MustRegister(f.collector(func() float64 { return f.of(o.bodies) }))
+	for _, m := range bodyMetrics {
+		r.MustRegister(m.collector(func() float64 { return m.of(o.bodies) }))
 	}
-	for _, f := range moduleFigures {
-		r.MustRegister(f.collector(func() float64 { return f.of(o.engine.Stats()) }))
+	for _, m := range moduleMetrics {
+		r.MustRegister(m.collector(func() float64 { return m.of(o.engine.Stats()) }))
 	}
-	for _, f := range logFigures {
-		r.MustRegister(f.collector(func() float64 { return f.of(o.log) }))
+	for _, m := range logMetrics {
+		r.MustRegister(m.collector(func() float64 { return m.of(o.log) }))
 	}
 	r.MustRegister(versions{o})
 	return r
 }
 
-// A figure is one number of a part's statistics: a counter or a gauge.
-type figure[S any] struct {
+// A metric is one number of a part's statistics: a counter or a gauge.
+type metric[S any] struct {
 	name, help string
 	counter    bool
 	of         func(S) float64
 }
 
-func (f figure[S]) collector(value func() float64) prometheus.Collector {
-	if f.counter {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: f.name, Help: f.help}, value)
+func (m metric[S]) collector(value func() float64) prometheus.Collector {
+	if m.counter {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: m.name, Help: m.help}, value)
 	}
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: f.name, Help: f.help}, value)
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: m.name, Help: m.help}, value)
 }
 
-var bodyFigures = []figure[*api.MemoryBudget]{
-	{"addrspec_body_bytes", "Memory used by the headers, bodies and answers of requests under way.", false, func(b *api.MemoryBudget) float64 { return float64(b.Used()) }},
+var bodyMetrics = []metric[*api.MemoryBudget]{
+	{"addrspec_body_bytes", "Memory used by the headers, bodies and responses of requests under way.", false, func(b *api.MemoryBudget) float64 { return float64(b.Used()) }},
 }
 
-var ledgerFigures = []figure[ledger.Stats]{
+var ledgerMetrics = []metric[ledger.Stats]{
 	{"addrspec_ledger_commits_total", "Transactions committed.", true, func(s ledger.Stats) float64 { return float64(s.Commits) }},
 	{"addrspec_ledger_failures_total", "Transactions that failed.", true, func(s ledger.Stats) float64 { return float64(s.Failures) }},
 	{"addrspec_ledger_charges_total", "Requests charged.", true, func(s ledger.Stats) float64 { return float64(s.Charges) }},
 	{"addrspec_ledger_busy_seconds_total", "Time spent in transactions.", true, func(s ledger.Stats) float64 { return s.Busy.Seconds() }},
 	{"addrspec_ledger_reads_total", "Queries for the recent state of accounts and keys.", true, func(s ledger.Stats) float64 { return float64(s.Reads) }},
-	{"addrspec_ledger_voided_total", "Charges given back because their caller had left.", true, func(s ledger.Stats) float64 { return float64(s.Voided) }},
-	{"addrspec_ledger_largest_commit", "Most requests in one transaction.", false, func(s ledger.Stats) float64 { return float64(s.Largest) }},
+	{"addrspec_ledger_voided_total", "Charges given back because the client had disconnected.", true, func(s ledger.Stats) float64 { return float64(s.Voided) }},
+	{"addrspec_ledger_largest_commit", "The most requests in one transaction.", false, func(s ledger.Stats) float64 { return float64(s.Largest) }},
 	{"addrspec_ledger_slowest_seconds", "The longest transaction.", false, func(s ledger.Stats) float64 { return s.Slowest.Seconds() }},
-	{"addrspec_ledger_waiting", "Requests that wait for the writer.", false, func(s ledger.Stats) float64 { return float64(s.Waiting) }},
+	{"addrspec_ledger_waiting", "Requests waiting for the writer.", false, func(s ledger.Stats) float64 { return float64(s.Waiting) }},
 	{"addrspec_ledger_under_way", "Requests under way.", false, func(s ledger.Stats) float64 { return float64(s.UnderWay) }},
 	{"addrspec_ledger_views", "Keys whose recent state is in memory.", false, func(s ledger.Stats) float64 { return float64(s.Views) }},
-	{"addrspec_ledger_undecided", "Charges that are to be given back with the next commit.", false, func(s ledger.Stats) float64 { return float64(s.Undecided) }},
+	{"addrspec_ledger_undecided", "Charges that the next commit gives back.", false, func(s ledger.Stats) float64 { return float64(s.Undecided) }},
 }
 
-var resolverFigures = []figure[mx.Stats]{
+var resolverMetrics = []metric[mx.Stats]{
 	{"addrspec_mx_cache_hits_total", "Look-ups answered from the cache.", true, func(s mx.Stats) float64 { return float64(s.Hits) }},
 	{"addrspec_mx_cache_misses_total", "Look-ups that started a DNS look-up, since the cache had no answer.", true, func(s mx.Stats) float64 { return float64(s.Misses) }},
 	{"addrspec_mx_shared_total", "Look-ups that joined a DNS look-up under way.", true, func(s mx.Stats) float64 { return float64(s.Shared) }},
@@ -88,18 +88,18 @@ var resolverFigures = []figure[mx.Stats]{
 	{"addrspec_mx_cache_entries", "Domains in the cache.", false, func(s mx.Stats) float64 { return float64(s.Entries) }},
 }
 
-var moduleFigures = []figure[host.Stats]{
+var moduleMetrics = []metric[host.Stats]{
 	{"addrspec_module_calls_total", "Calls of the module.", true, func(s host.Stats) float64 { return float64(s.Calls) }},
 	{"addrspec_module_waits_total", "Calls that waited for a free instance.", true, func(s host.Stats) float64 { return float64(s.Waits) }},
 	{"addrspec_module_waited_seconds_total", "Time that calls waited for a free instance.", true, func(s host.Stats) float64 { return s.Waited.Seconds() }},
-	{"addrspec_module_traps_total", "Instances thrown away after a trap.", true, func(s host.Stats) float64 { return float64(s.Trapped) }},
+	{"addrspec_module_traps_total", "Instances discarded after a trap.", true, func(s host.Stats) float64 { return float64(s.Trapped) }},
 }
 
-var logFigures = []figure[*logging.Log]{
-	{"addrspec_log_dropped_lines_total", "Log lines dropped, since the log's reader was too slow or absent.", true, func(l *logging.Log) float64 { return float64(l.Dropped()) }},
+var logMetrics = []metric[*logging.Log]{
+	{"addrspec_log_dropped_lines_total", "Log lines dropped because their reader was too slow or gone.", true, func(l *logging.Log) float64 { return float64(l.Dropped()) }},
 }
 
-// versions reports the versions in use as the labels of a constant 1: lists may
+// versions collects the versions in use as the labels of a constant 1. Lists can
 // change while the process runs.
 type versions struct{ o *origin }
 

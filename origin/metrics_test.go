@@ -13,8 +13,8 @@ import (
 
 var seriesNames = regexp.MustCompile(`addrspec_[a-z_]+`)
 
-// Every series that an alert watches is one that /metrics shows.
-func TestAlertsWatchWhatIsThere(t *testing.T) {
+// Every series in an alert exists in /metrics.
+func TestAlertsUseExistingMetrics(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	s.send(t, http.MethodGet, "/v1/email/x", "", "", nil)
 	_, metrics := s.send(t, http.MethodGet, "/metrics", "", "", nil)

@@ -10,13 +10,13 @@ import (
 	"github.com/addrspec/addrspec/wasm/module"
 )
 
-// moduleFlags say which module answers and by which lists.
+// moduleFlags select the module and its lists.
 type moduleFlags struct {
-	Module   string `placeholder:"FILE" help:"An addrspec.wasm to use instead of the one built in."`
-	Lists    string `placeholder:"FILE" help:"A packed blob of newer lists; taken over anew when the file changes or on SIGHUP."`
-	CacheDir string `placeholder:"DIR" help:"Where compiled machine code is kept between starts (default: the user's cache folder)."`
+	Module   string `placeholder:"FILE" help:"An addrspec.wasm to use in place of the built-in one."`
+	Lists    string `placeholder:"FILE" help:"A packed blob of newer lists. serve reloads it when the file changes and on SIGHUP."`
+	CacheDir string `placeholder:"DIR" help:"A folder for compiled machine code, so that later starts are faster (default: addrspec in the user's cache folder)."`
 
-	TypoSuggestion string `enum:"domain,address" default:"domain" help:"What typo_suggestion holds: domain or address."`
+	TypoSuggestion string `enum:"domain,address" default:"domain" help:"What typo_suggestion contains: domain or address."`
 }
 
 // engine starts the module.
@@ -49,10 +49,10 @@ func (f *moduleFlags) wasm() ([]byte, error) {
 	return wasm, nil
 }
 
-// source names the module in an error.
+// source returns the module's name for an error.
 func (f *moduleFlags) source() string {
 	if f.Module == "" {
-		return "the module built in"
+		return "the built-in module"
 	}
 	return "--module " + f.Module
 }
@@ -68,7 +68,7 @@ func (f *moduleFlags) cacheDir() string {
 	return filepath.Join(dir, "addrspec")
 }
 
-// flags are the module's flags for every check.
+// flags returns the module's flags for every check.
 func (f *moduleFlags) flags() host.Flags {
 	if f.TypoSuggestion == "address" {
 		return host.FullSuggestion

@@ -12,17 +12,16 @@ import (
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 )
 
-// An account that has as many look-ups waiting for silent resolvers as it may
-// gets 429. Another account is answered meanwhile, and what was not finished
-// costs nothing.
-func TestOneAccountsLookupsDelayNoOther(t *testing.T) {
+// An account whose look-ups all wait for a silent resolver gets 429 for the next
+// request. Another account is served meanwhile, and unfinished work costs nothing.
+func TestWaitingLookupsDoNotDelayOtherAccounts(t *testing.T) {
 	dns := mxtest.New(t, contract.Zone)
 	dns.RespondAll(mxtest.Silent)
 	dns.Respond("mail.example", mxtest.Answer)
 	s := start(t, "--dns", dns.Addr, "--dns-timeout", "60s", "--dns-concurrency", "4", "--batch-timeout", "60s")
 	flooder := s.newKey(t)
 
-	const batches = 1 + (1+1024)/64 // one slot and 1,024 places
+	const batches = 1 + (1+1024)/64 // one look-up under way and 1,024 waiting
 	answers := make(chan *http.Response, batches)
 	for n := range batches {
 		go func() {
@@ -45,7 +44,7 @@ func TestOneAccountsLookupsDelayNoOther(t *testing.T) {
 	require.Zero(t, s.used(t))
 }
 
-// silentBatch is the body of a batch of 64 domains that no other batch has.
+// silentBatch returns the body of a batch of 64 domains that differ for each n.
 func silentBatch(n int) string {
 	var emails []string
 	for i := range 64 {

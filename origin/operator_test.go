@@ -15,19 +15,19 @@ import (
 	"github.com/addrspec/addrspec/origin/contract"
 )
 
-// operator runs a command and returns what it printed.
+// operator runs a command and returns its output.
 func operator(t testing.TB, args ...string) (out, err string, code int) {
 	var stdout, stderr bytes.Buffer
 	code = run(context.Background(), args, streams{strings.NewReader(""), &stdout, &stderr})
 	return stdout.String(), stderr.String(), code
 }
 
-// usageLine has points, requests, errors, and what was found.
+// usageLine matches the points, the requests, the errors and the facts.
 var usageLine = regexp.MustCompile(`(?m)^\d+,\d{4}-\d\d-\d\d,\d+,6,3,1,2,4,0,0,0,0,0,0,0$`)
 
-// An operator makes an account and a key while the service runs on the same
-// database; the key works at once, and no longer once it is revoked.
-func TestOperatorWorksBesideTheService(t *testing.T) {
+// An operator creates, changes and lists accounts and keys while the service runs
+// on the same database. A key works at once, until it is revoked.
+func TestCommandsBesideTheService(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
 	on := func(args ...string) string {
 		out, err, code := operator(t, append(args, "--database", s.database)...)
@@ -44,11 +44,11 @@ func TestOperatorWorksBesideTheService(t *testing.T) {
 	require.Equal(t, 402, status)
 
 	require.Contains(t, on("account", "change", "--account", "you@example.org", "--plan", "enterprise"), "unlimited points")
-	time.Sleep(60 * time.Millisecond) // what refuses may be 50 ms old
+	time.Sleep(60 * time.Millisecond) // a view that refuses may be 50 ms old
 	status, _, _ = s.post(key, []string{"1", "2", "3", "4"})
 	require.Equal(t, 200, status)
 	require.Regexp(t, `(?m)^\d+,you@example.org,enterprise,unlimited,unlimited,false,6,\d{4}-`, on("account", "list", "--to", "csv"))
-	require.EventuallyWithT(t, func(t *assert.CollectT) { // a refusal is in the history within a second
+	require.EventuallyWithT(t, func(t *assert.CollectT) { // a refused request is in the history within a second
 		assert.Regexp(t, usageLine, on("usage", "--account", "you@example.org", "--to", "csv"))
 	}, 3*time.Second, 100*time.Millisecond)
 	require.Contains(t, on("plan", "list"), "enterprise")
@@ -61,12 +61,12 @@ func TestOperatorWorksBesideTheService(t *testing.T) {
 	require.Equal(t, 401, status)
 }
 
-func TestOperatorErrorsHelp(t *testing.T) {
+func TestCommandErrors(t *testing.T) {
 	database := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
 	for _, c := range []struct {
-		args string
-		code int
-		says string
+		args    string
+		code    int
+		message string
 	}{
 		{"account create --email nobody", 1, "@"},
 		{"account create --email a@example.org --plan gold", 1, "enterprise, free, pro"},
@@ -79,6 +79,6 @@ func TestOperatorErrorsHelp(t *testing.T) {
 	} {
 		_, err, code := operator(t, append(strings.Fields(c.args), "--database", database)...)
 		require.Equal(t, c.code, code, "%s: %s", c.args, err)
-		require.Contains(t, err, c.says, c.args)
+		require.Contains(t, err, c.message, c.args)
 	}
 }

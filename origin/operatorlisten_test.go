@@ -17,7 +17,7 @@ import (
 
 var operatorAddress = regexp.MustCompile(`"operator_address":"([^"]+)"`)
 
-// operators is the service at its operator's listener.
+// operators returns the service as its operator's listener serves it.
 func (s *service) operators(t *testing.T) *service {
 	t.Helper()
 	at := operatorAddress.FindStringSubmatch(s.wholeLog(t))
@@ -25,6 +25,7 @@ func (s *service) operators(t *testing.T) *service {
 	return &service{hostPort: at[1], log: s.log}
 }
 
+// startApart starts a service with an operator's listener.
 func startApart(t *testing.T, args ...string) (public, operators *service) {
 	public = start(t, append([]string{"--operator-listen", "127.0.0.1:0"}, args...)...)
 	return public, public.operators(t)
@@ -54,7 +55,7 @@ func TestOperatorListener(t *testing.T) {
 	}
 	for _, method := range []string{http.MethodPost, http.MethodHead, http.MethodOptions} {
 		response, _ := public.send(t, method, "/metrics", "", "", nil)
-		require.Equal(t, http.StatusNotFound, response.StatusCode, "a method does not show that the path exists")
+		require.Equal(t, http.StatusNotFound, response.StatusCode, "the response does not reveal that the path exists")
 		response, _ = operators.send(t, http.MethodDelete, "/metrics", "", "", nil)
 		require.Equal(t, http.StatusMethodNotAllowed, response.StatusCode)
 	}
@@ -63,9 +64,8 @@ func TestOperatorListener(t *testing.T) {
 	require.Contains(t, body, "it has GET /metrics")
 }
 
-// While the service stops, the operator's listener says that it is not ready,
-// and no longer than the service lives.
-func TestOperatorListenerOutlivesTheStop(t *testing.T) {
+// While the service stops, /readyz on the operator's listener is 503.
+func TestOperatorListenerDuringStop(t *testing.T) {
 	dns := mxtest.New(t, contract.Zone)
 	dns.Respond("silent.example", mxtest.Silent)
 	public, operators := startApart(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--grace", "30s")
@@ -91,7 +91,7 @@ func TestOperatorListenerOutlivesTheStop(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Connections to the operator's listener are bounded, and take none from callers.
+// Connections to the operator's listener are limited separately.
 func TestOperatorListenerIsBounded(t *testing.T) {
 	public, operators := startApart(t, "--dns", contract.Serve(t))
 	var ended atomic.Int64
@@ -102,7 +102,7 @@ func TestOperatorListenerIsBounded(t *testing.T) {
 		io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 		go func() { io.Copy(io.Discard, conn); ended.Add(1) }()
 	}
-	// Without a bound they would all stay for the minute that a connection may idle.
+	// Without the limit all would stay open for the minute of the idle timeout.
 	require.Eventually(t, func() bool { return ended.Load() >= 3*operatorConnections }, 30*time.Second, 10*time.Millisecond)
 	public.requireHealthy(t)
 }

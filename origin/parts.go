@@ -11,7 +11,7 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// origin is what serve wires together.
+// origin is the parts of a running service.
 type origin struct {
 	log      *logging.Log
 	api      *api.Server
@@ -27,7 +27,8 @@ func (o *origin) close() {
 	o.engine.Close(context.Background())
 }
 
-// open starts the parts, cheapest failure first.
+// open starts the parts. The resolver and the database, which fail fast, come
+// before the module, which may have to be compiled.
 func (c *serveCmd) open(ctx context.Context, log *logging.Log) (_ *origin, err error) {
 	o := &origin{log: log}
 	if o.resolver, err = mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: c.DNSConcurrency}); err != nil {
@@ -56,8 +57,8 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log) (_ *origin, err e
 	return o, nil
 }
 
-// warnOfResolver logs that the resolver does not answer. The start goes on: the
-// resolver may come up later, and what needs no MX is served meanwhile.
+// warnOfResolver logs a warning if no resolver answers. The service starts all
+// the same: a resolver may start later, and requests that need no MX are served.
 func warnOfResolver(ctx context.Context, log *slog.Logger, resolver *mx.Resolver) {
 	if err := resolver.Probe(ctx); err != nil {
 		log.Warn("MX look-ups will fail until a resolver answers; see --dns", "error", err.Error())

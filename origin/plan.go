@@ -11,12 +11,12 @@ import (
 // planCmd has the commands for plans.
 type planCmd struct {
 	List planListCmd `cmd:"" help:"List the plans."`
-	Load planLoadCmd `cmd:"" help:"Add the plans of a JSON file and change those of the same name."`
+	Load planLoadCmd `cmd:"" help:"Load the plans of a JSON file: add new ones, change those with a known name."`
 }
 
 type planListCmd struct {
 	databaseFlag
-	asTable
+	tableFlag
 }
 
 // Run lists the plans.
@@ -36,11 +36,10 @@ func (c *planListCmd) Run(ctx context.Context, std streams) error {
 
 type planLoadCmd struct {
 	databaseFlag
-	File string `arg:"" help:"A JSON array of objects with name, rate (requests a second), points (a month), overage and stored (bytes of answers kept for Idempotency-Keys); rate and points are numbers or \"unlimited\"."`
+	File string `arg:"" help:"A JSON array of objects with name, rate (requests a second), points (a month), overage and stored (bytes of answers stored for Idempotency-Keys); rate and points are numbers or \"unlimited\"."`
 }
 
-// Run stores the plans; the new numbers hold for an account from its next
-// request on.
+// Run stores the plans. New numbers apply to an account from its next request.
 func (c *planLoadCmd) Run(ctx context.Context, std streams) error {
 	return c.withLedger(ctx, func(l *ledger.Ledger) error {
 		if err := storePlans(ctx, l, c.File); err != nil {
@@ -51,7 +50,7 @@ func (c *planLoadCmd) Run(ctx context.Context, std streams) error {
 	})
 }
 
-// storePlans puts the plans of a file into the database.
+// storePlans stores the plans of a file. Without a path it does nothing.
 func storePlans(ctx context.Context, l *ledger.Ledger, path string) error {
 	if path == "" {
 		return nil

@@ -12,9 +12,9 @@ import (
 	"github.com/addrspec/addrspec/origin/contract"
 )
 
-// No address and no key leaves the program except in the answer to its caller:
-// not through the log, the metrics, the database or the errors of a request.
-func TestCanaryIsNowhere(t *testing.T) {
+// Addresses and keys appear in responses to their own callers only: not in the
+// log, the metrics, the database or an error.
+func TestAddressesAndKeysAreNotRecorded(t *testing.T) {
 	const canary = "canary-7f3a"
 	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms")
 	key := s.newKey(t)
@@ -27,7 +27,7 @@ func TestCanaryIsNowhere(t *testing.T) {
 		`{"emails":"` + canary + `"}`, `{"` + canary, canary} {
 		_, answer := s.send(t, http.MethodPost, "/v1/emails", key, body, http.Header{"Idempotency-Key": {canary}})
 		if n > 0 {
-			require.NotContains(t, answer, canary, "an error repeats the input")
+			require.NotContains(t, answer, canary, "the error contains the input")
 		}
 	}
 	_, metrics := s.send(t, http.MethodGet, "/metrics", "", "", nil)
@@ -42,7 +42,7 @@ func TestCanaryIsNowhere(t *testing.T) {
 	}
 }
 
-// requireInNoFile looks through the database's folder, its log included.
+// requireInNoFile checks every file of the database's folder, including its log.
 func requireInNoFile(t *testing.T, dir, secret string) {
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func requireInNoFile(t *testing.T, dir, secret string) {
 	}
 }
 
-func TestStartUpLogHoldsNoSecret(t *testing.T) {
+func TestRedactedDatabaseURL(t *testing.T) {
 	flag := databaseFlag{Database: "postgres://me:hunter2@db/x?password=hunter2&sslpassword=hunter2"}
 	require.NotContains(t, flag.redacted(), "hunter2")
 	require.Contains(t, flag.redacted(), "db/x")

@@ -12,8 +12,8 @@ import (
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
-// A test that needs the program in a process of its own starts its own binary
-// again with this variable set; TestMain then runs main instead of the tests.
+// programVariable makes TestMain run main instead of the tests. A test that needs
+// the program in another process runs its own binary with it.
 const programVariable = "ADDRSPEC_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ type process struct {
 	*origintest.Process
 }
 
-// launch starts the service with its log on stderr; a nil stderr is s.log.
+// launch starts the service with its log on stderr, or in s.log if stderr is nil.
 func launch(t *testing.T, stderr *os.File, args ...string) *process {
 	t.Helper()
 	s := &service{database: origintest.NewDatabase(t), log: new(origintest.Log)}
@@ -48,7 +48,7 @@ func launch(t *testing.T, stderr *os.File, args ...string) *process {
 	return &process{s, p}
 }
 
-// unlimitedKey makes an account by the command line.
+// unlimitedKey creates an account and a key with the commands.
 func (s *service) unlimitedKey(t *testing.T) (key string) {
 	t.Helper()
 	_, problem, code := operator(t, "account", "create", "--email", "a@example.org", "--plan", "enterprise", "--database", s.database)
@@ -59,7 +59,7 @@ func (s *service) unlimitedKey(t *testing.T) (key string) {
 	return words[len(words)-1]
 }
 
-// requireServed makes a request that is always logged.
+// requireServed sends a request that is always logged.
 func (s *service) requireServed(t *testing.T, key string) {
 	t.Helper()
 	status, body, err := s.get(key, "/v1/usage")

@@ -9,13 +9,12 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// listsPoll is how often the file of --lists is looked at. A stat every two
-// seconds costs nothing and works on every file system, mounted ones included.
+// listsPoll is the time between two checks of the --lists file. Polling works on
+// every file system, unlike notification, and a stat costs next to nothing.
 const listsPoll = 2 * time.Second
 
-// watch takes the files of --lists and --plans over on SIGHUP, and that of
-// --lists whenever it changes. A file that is refused changes nothing and is
-// logged.
+// watch reloads the files of --lists and --plans on SIGHUP, and that of --lists
+// also when it changes. An invalid file is logged and changes nothing.
 func (c *serveCmd) watch(ctx context.Context, log *slog.Logger, hangUp <-chan os.Signal, o *origin) {
 	tick := time.NewTicker(listsPoll)
 	defer tick.Stop()
@@ -36,7 +35,7 @@ func (c *serveCmd) watch(ctx context.Context, log *slog.Logger, hangUp <-chan os
 	}
 }
 
-// A stamp differs between two states of a file; it is zero without a file.
+// A stamp identifies a version of a file. It is zero if there is no file.
 type stamp struct {
 	modified time.Time
 	size     int64
@@ -50,10 +49,10 @@ func stampOf(path string) stamp {
 	return stamp{info.ModTime(), info.Size()}
 }
 
-// reload reads all files anew.
+// reload reloads both files.
 func (c *serveCmd) reload(ctx context.Context, log *slog.Logger, o *origin) {
 	if c.Lists == "" && c.Plans == "" {
-		log.Info("SIGHUP: there is nothing to reload; other settings change with a restart, and --lists and --plans name files that are read anew")
+		log.Info("SIGHUP: nothing to reload; only the files of --lists and --plans are reloaded, other settings need a restart")
 		return
 	}
 	if c.Lists != "" {
@@ -63,10 +62,10 @@ func (c *serveCmd) reload(ctx context.Context, log *slog.Logger, o *origin) {
 		return
 	}
 	if err := storePlans(ctx, o.ledger, c.Plans); err != nil {
-		log.Error("the new plans were refused; the old ones stay", "error", err.Error())
+		log.Error("the new plans are invalid; the old ones remain in use", "error", err.Error())
 		return
 	}
-	log.Info("took over the plans", "plans_file", c.Plans)
+	log.Info("reloaded the plans", "plans_file", c.Plans)
 }
 
 func (f *moduleFlags) reloadLists(ctx context.Context, log *slog.Logger, engine *host.Engine) {
@@ -76,8 +75,8 @@ func (f *moduleFlags) reloadLists(ctx context.Context, log *slog.Logger, engine 
 		err = engine.SetLists(ctx, blob)
 	}
 	if err != nil {
-		log.Error("the new lists were refused; the old ones stay", "lists", before, "error", err.Error())
+		log.Error("the new lists are invalid; the old ones remain in use", "lists", before, "error", err.Error())
 		return
 	}
-	log.Info("took over new lists", "before", before, "lists", engine.View().Info().Lists)
+	log.Info("reloaded the lists", "before", before, "lists", engine.View().Info().Lists)
 }

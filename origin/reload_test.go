@@ -15,8 +15,8 @@ import (
 	"github.com/addrspec/addrspec/origin/contract"
 )
 
-// packLists packs the project's tables with one more throw-away domain, as an
-// operator would.
+// packLists packs the project's lists with one more disposable domain, by the
+// command that an operator runs.
 func packLists(t *testing.T, domain string) []byte {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS("../lists")))
@@ -31,7 +31,7 @@ func packLists(t *testing.T, domain string) []byte {
 	return blob
 }
 
-// isDisposable asks the service about an address.
+// isDisposable returns the service's result for an address.
 func (s *service) isDisposable(t *testing.T, key, address string) bool {
 	request, _ := http.NewRequest(http.MethodGet, "http://"+s.hostPort+"/v1/email/"+address, nil)
 	request.Header.Set("X-API-Key", key)
@@ -44,9 +44,9 @@ func (s *service) isDisposable(t *testing.T, key, address string) bool {
 	return facts.Disposable
 }
 
-// Newer lists are taken over while the service runs: when their file changes
-// and on SIGHUP; damaged ones are refused and change nothing.
-func TestFreshListsNeedNoRestart(t *testing.T) {
+// A running service reloads its lists when their file changes and on SIGHUP. A
+// damaged file changes nothing.
+func TestReloadLists(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "lists.blob")
 	first, err := os.ReadFile("../lists/lists.blob")
 	require.NoError(t, err)
@@ -61,21 +61,21 @@ func TestFreshListsNeedNoRestart(t *testing.T) {
 
 	replace(t, file, first[:len(first)/2])
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
-	require.Eventually(t, func() bool { return s.log.Contains("were refused") }, 10*time.Second, 10*time.Millisecond)
-	require.True(t, s.isDisposable(t, key, address), "the lists before the damaged ones stay")
+	require.Eventually(t, func() bool { return s.log.Contains("lists are invalid") }, 10*time.Second, 10*time.Millisecond)
+	require.True(t, s.isDisposable(t, key, address), "the lists before the damaged ones remain in use")
 
 	replace(t, file, first)
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 	require.Eventually(t, func() bool { return !s.isDisposable(t, key, address) }, 10*time.Second, 50*time.Millisecond)
 }
 
-// replace puts a file in another's place at once, as one should.
+// replace replaces a file atomically.
 func replace(t *testing.T, file string, content []byte) {
 	require.NoError(t, os.WriteFile(file+".new", content, 0o600))
 	require.NoError(t, os.Rename(file+".new", file))
 }
 
-// SIGHUP ends no service, also when there is nothing to reload.
+// SIGHUP does not end a service, even if there is nothing to reload.
 func TestHangUpWithNothingToReload(t *testing.T) {
 	p := launch(t, nil)
 	for range 3 {
@@ -86,7 +86,7 @@ func TestHangUpWithNothingToReload(t *testing.T) {
 	require.NoError(t, p.Terminate(30*time.Second))
 }
 
-// SIGHUP takes over the plans of --plans; a file that is refused changes nothing.
+// SIGHUP reloads the plans of --plans. An invalid file changes nothing.
 func TestHangUpReloadsPlans(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plans.json")
 	plans := func(text string) { replace(t, file, []byte(text)) }
@@ -100,11 +100,11 @@ func TestHangUpReloadsPlans(t *testing.T) {
 	require.Regexp(t, `team +10 +100`, listed())
 	plans(`[{"name": "team", "rate": 20, "points": 200}]`)
 	require.NoError(t, p.Signal(syscall.SIGHUP))
-	require.Eventually(t, func() bool { return p.log.Contains("took over the plans") }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return p.log.Contains("reloaded the plans") }, 10*time.Second, 10*time.Millisecond)
 	require.Regexp(t, `team +20 +200`, listed())
 	plans(`[{"name": "team"}]`)
 	require.NoError(t, p.Signal(syscall.SIGHUP))
-	require.Eventually(t, func() bool { return p.log.Contains("the new plans were refused") }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return p.log.Contains("the new plans are invalid") }, 10*time.Second, 10*time.Millisecond)
 	require.Regexp(t, `team +20 +200`, listed())
 	require.NoError(t, p.Terminate(30*time.Second))
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/addrspec/addrspec/origin/api"
 )
 
-// A usageError is one of the command line: exit code 2, as for a flag that does
-// not parse.
+// A usageError is an error of the command line. It sets the exit code 2, as a
+// flag that does not parse does.
 type usageError struct{ error }
 
-// Bounds of the settings. Longer times would only keep connections and memory
+// Limits of the settings. Longer times would only keep connections and memory
 // from other requests.
 const (
 	shortestTime   = 10 * time.Millisecond
@@ -28,8 +28,8 @@ const (
 	shortestSecret = 16
 )
 
-// check refuses settings that contradict each other or that no service can work
-// with, all at once, before anything is opened.
+// check returns an error that lists every setting that cannot work or conflicts
+// with another. Run calls it before it opens anything.
 func (c *serveCmd) check() error {
 	err := errors.Join(
 		checkTime("--dns-timeout", c.DNSTimeout, shortestTime, longestTime),
@@ -49,40 +49,40 @@ func (c *serveCmd) check() error {
 
 func checkTime(flag string, t, least, most time.Duration) error {
 	if t < least || t > most {
-		return fmt.Errorf("%s %s: give a time from %s to %s", flag, t, least, most)
+		return fmt.Errorf("%s %s: must be from %s to %s", flag, t, least, most)
 	}
 	return nil
 }
 
 func checkNumber(flag string, n, most int) error {
 	if n < 1 || n > most {
-		return fmt.Errorf("%s %d: give a number of at least 1 and at most %d", flag, n, most)
+		return fmt.Errorf("%s %d: must be from 1 to %d", flag, n, most)
 	}
 	return nil
 }
 
-func checkBodyMemory(given size) error {
+func checkBodyMemory(given byteSize) error {
 	if given < api.MinBodyMemory {
-		return fmt.Errorf("--body-memory %s: give at least %s, so that an account's quarter has room for the longest body", given, size(api.MinBodyMemory))
+		return fmt.Errorf("--body-memory %s: must be at least %s, so that the longest body fits into an account's quarter", given, byteSize(api.MinBodyMemory))
 	}
 	return nil
 }
 
-// checkSecret refuses what can be guessed, and what no header can carry (RFC
-// 9110 section 5.5). The secret is not repeated.
+// checkSecret rejects a secret that can be guessed or that a header cannot
+// contain (RFC 9110 section 5.5). Its errors do not contain the secret.
 func checkSecret(secret string) error {
 	switch {
 	case secret == "":
 		return nil
 	case len(secret) < shortestSecret:
-		return fmt.Errorf("--edge-secret has %d characters: give at least %d random ones, such as those of openssl rand -hex 24", len(secret), shortestSecret)
-	case strings.TrimSpace(secret) != secret, strings.ContainsFunc(secret, unfit):
-		return errors.New("--edge-secret has white space at an end, or a character that is not printable ASCII: workers cannot send it in a header; give letters and digits")
+		return fmt.Errorf("--edge-secret has %d characters: must be at least %d random ones, such as the output of openssl rand -hex 24", len(secret), shortestSecret)
+	case strings.TrimSpace(secret) != secret, strings.ContainsFunc(secret, notPrintableASCII):
+		return errors.New("--edge-secret has white space at its start or end, or a character that is not printable ASCII: workers cannot send it in a header; use letters and digits")
 	}
 	return nil
 }
 
-func unfit(r rune) bool { return r < ' ' || r > '~' }
+func notPrintableASCII(r rune) bool { return r < ' ' || r > '~' }
 
 func (c *serveCmd) checkListeners() error {
 	public, err := checkAddress("--listen", c.Listen)
@@ -90,13 +90,13 @@ func (c *serveCmd) checkListeners() error {
 		return err
 	}
 	own, err := checkAddress("--operator-listen", c.OperatorListen)
-	if err == nil && public.clashes(own) {
-		return fmt.Errorf("--operator-listen %s is the address of --listen %s: give it a port of its own, or leave it out to have /metrics and /readyz on --listen", c.OperatorListen, c.Listen)
+	if err == nil && public.conflicts(own) {
+		return fmt.Errorf("--operator-listen %s conflicts with --listen %s: choose another port, or omit it to serve /metrics and /readyz at --listen", c.OperatorListen, c.Listen)
 	}
 	return err
 }
 
-// An address is where a listener is to be.
+// An address is the address of a listener.
 type address struct{ host, port string }
 
 func checkAddress(flag, text string) (address, error) {
@@ -105,17 +105,19 @@ func checkAddress(flag, text string) (address, error) {
 		_, err = net.LookupPort("tcp", port)
 	}
 	if err != nil || port == "" {
-		return address{}, fmt.Errorf("%s %s: give HOST:PORT, as in 127.0.0.1:8080", flag, text)
+		return address{}, fmt.Errorf("%s %s: must be HOST:PORT, such as 127.0.0.1:8080", flag, text)
 	}
 	return address{host, port}, nil
 }
 
-// clashes reports whether two listeners cannot both be had. Port 0 is a free one.
-func (a address) clashes(b address) bool {
-	return a.port == b.port && a.port != "0" && (a.host == b.host || a.everywhere() || b.everywhere())
+// conflicts reports whether two listeners cannot exist together. Port 0 means any
+// free port.
+func (a address) conflicts(b address) bool {
+	return a.port == b.port && a.port != "0" && (a.host == b.host || a.unspecified() || b.unspecified())
 }
 
-func (a address) everywhere() bool {
+// unspecified reports whether the address is that of all interfaces.
+func (a address) unspecified() bool {
 	ip, err := netip.ParseAddr(a.host)
 	return a.host == "" || err == nil && ip.IsUnspecified()
 }
@@ -125,13 +127,13 @@ func (a address) loopback() bool {
 	return a.host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// warn logs settings that work, and that an operator may not want.
+// warn logs settings that work but may be a mistake.
 func (c *serveCmd) warn(log *slog.Logger) {
 	if public, err := checkAddress("--listen", c.Listen); err == nil && !public.loopback() {
-		log.Warn("API keys can be read on the network: the service has no TLS of its own; let a proxy on this machine (nginx, Caddy, a load balancer) end TLS, and give --listen an address that only the proxy reaches, such as 127.0.0.1:8080", "listen", c.Listen)
+		log.Warn("API keys can be read on the network, since the service has no TLS: terminate TLS in a proxy (nginx, Caddy, a load balancer), and set --listen to an address that only the proxy can reach, such as 127.0.0.1:8080", "listen", c.Listen)
 	}
 	if c.BatchTimeout < c.DNSTimeout {
-		log.Warn("a batch ends before a slow MX look-up can: its answer is partial where it could report the look-up's error; give a --batch-timeout over --dns-timeout",
+		log.Warn("a batch times out before a slow MX look-up does, so its response is partial and does not report the look-up's error; set --batch-timeout above --dns-timeout",
 			"batch_timeout", c.BatchTimeout.String(), "dns_timeout", c.DNSTimeout.String())
 	}
 }

@@ -11,29 +11,29 @@ import (
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 )
 
-// SIGTERM ends serve with 0 after each request under way has its answer.
-func TestStoppingAnswersWhatIsUnderWay(t *testing.T) {
+// SIGTERM ends serve with 0 after each request under way got its response.
+func TestStopReturnsPartialBatch(t *testing.T) {
 	dns := mxtest.New(t, contract.Zone)
 	dns.Respond("silent.example", mxtest.Silent)
 	s := start(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--batch-timeout", "20s")
 	key := s.newKey(t)
-	answered := make(chan envelope)
+	response := make(chan envelope)
 	go func() {
 		_, e, _ := s.post(key, []string{"a@silent.example", "b@mail.example"})
-		answered <- e
+		response <- e
 	}()
 	require.Eventually(t, func() bool { return dns.Asked("silent.example") > 0 && dns.Asked("mail.example") > 0 }, 5*time.Second, time.Millisecond)
-	time.Sleep(50 * time.Millisecond) // the answer for mail.example is on its way
+	time.Sleep(50 * time.Millisecond) // for the reply about mail.example
 	s.stop()
-	e := <-answered
+	e := <-response
 	require.True(t, e.Success && e.Partial)
 	require.Equal(t, 1, e.Points)
 	s.requireStopped(t)
 	require.EqualValues(t, 1, s.used(t))
 }
 
-// A single request that would take longer than the grace is answered, too.
-func TestStoppingAnswersASlowSingle(t *testing.T) {
+// A single request that would take longer than the grace gets 503.
+func TestStopCancelsSlowSingle(t *testing.T) {
 	dns := mxtest.New(t, contract.Zone)
 	dns.Respond("silent.example", mxtest.Silent)
 	s := start(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--grace", "2s")

@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	// maxLine is the longest input line, in octets: an address of the module's
-	// own limit, 1 MiB, with every character escaped.
+	// maxLine is the longest input line in bytes: an address of 1 MiB, the
+	// module's limit, with every character escaped.
 	maxLine = 8 << 20
-	// maxRound is how many addresses are checked side by side before their
-	// answers are written.
+	// maxRound is the most addresses that are checked in parallel before their
+	// results are written.
 	maxRound = 4096
 )
 
-// readers read an address out of a line.
-var readers = map[string]func(line []byte) (string, error){
+// parsers return the address in a line, by input format.
+var parsers = map[string]func(line []byte) (string, error){
 	"text":   func(line []byte) (string, error) { return string(line), nil },
-	"ndjson": readObject,
+	"ndjson": parseObject,
 }
 
-func readObject(line []byte) (string, error) {
+func parseObject(line []byte) (string, error) {
 	var object struct{ Email *string }
 	if err := json.Unmarshal(line, &object); err != nil || object.Email == nil {
 		return "", errors.New(`not a JSON object with a string under the key "email"`)
@@ -37,21 +37,21 @@ func readObject(line []byte) (string, error) {
 	return *object.Email, nil
 }
 
-// sweep checks a stream of addresses on all processors and keeps their order.
-type sweep struct {
+// A stream checks addresses on all processors and writes the results in input
+// order.
+type stream struct {
 	view  *host.View
 	flags host.Flags
-	read  func(line []byte) (string, error)
+	parse func(line []byte) (string, error)
 }
 
-// run works in rounds: as many lines as have arrived, up to maxRound, are
-// checked side by side and written in order, so a slow pipe gets its answers
-// as soon as a fast file does.
-func (s *sweep) run(ctx context.Context, in io.Reader, out *bufio.Writer) error {
+// run works in rounds. A round is the lines that have arrived, at most maxRound,
+// so a slow pipe gets its results as promptly as a fast file.
+func (s *stream) run(ctx context.Context, in io.Reader, out *bufio.Writer) error {
 	lines := &lineReader{in: bufio.NewReaderSize(in, 64<<10)}
 	for ctx.Err() == nil {
 		emails, readErr := s.round(lines)
-		if err := s.answer(ctx, emails, out); err != nil {
+		if err := s.write(ctx, emails, out); err != nil {
 			return err
 		}
 		if err := out.Flush(); err != nil {
@@ -67,14 +67,14 @@ func (s *sweep) run(ctx context.Context, in io.Reader, out *bufio.Writer) error 
 	return ctx.Err()
 }
 
-// round reads addresses until the input pauses.
-func (s *sweep) round(lines *lineReader) (emails []string, err error) {
+// round reads addresses until the next read would wait for input.
+func (s *stream) round(lines *lineReader) (emails []string, err error) {
 	for len(emails) < maxRound {
 		line, err := lines.next()
 		if err != nil {
 			return emails, err
 		}
-		email, err := s.read(line)
+		email, err := s.parse(line)
 		if err != nil {
 			return emails, fmt.Errorf("line %d: %w", lines.number, err)
 		}
@@ -86,33 +86,33 @@ func (s *sweep) round(lines *lineReader) (emails []string, err error) {
 	return emails, nil
 }
 
-// answer checks emails side by side and writes the answers in order.
-func (s *sweep) answer(ctx context.Context, emails []string, out io.Writer) error {
-	answers := make([][]byte, len(emails))
+// write checks emails in parallel and writes the results in order.
+func (s *stream) write(ctx context.Context, emails []string, out io.Writer) error {
+	results := make([][]byte, len(emails))
 	workers, ctx := errgroup.WithContext(ctx)
 	share := (len(emails) + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0)
 	for start := 0; start < len(emails); start += share {
 		end := min(start+share, len(emails))
-		workers.Go(func() error { return s.check(ctx, emails[start:end], answers[start:end]) })
+		workers.Go(func() error { return s.check(ctx, emails[start:end], results[start:end]) })
 	}
 	if err := workers.Wait(); err != nil {
 		return err
 	}
-	for _, answer := range answers {
-		if _, err := out.Write(append(answer, '\n')); err != nil {
+	for _, result := range results {
+		if _, err := out.Write(append(result, '\n')); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *sweep) check(ctx context.Context, emails []string, answers [][]byte) error {
+func (s *stream) check(ctx context.Context, emails []string, results [][]byte) error {
 	for n, email := range emails {
-		answer, err := s.view.Check(ctx, nil, email, s.flags)
+		facts, err := s.view.Check(ctx, nil, email, s.flags)
 		if err != nil {
 			return err
 		}
-		answers[n] = answer.JSON
+		results[n] = facts.JSON
 	}
 	return nil
 }

@@ -8,14 +8,14 @@ import (
 	"text/tabwriter"
 )
 
-// asTable is the flag of commands that list things.
-type asTable struct {
-	To string `enum:"table,csv" default:"table" help:"Form of the output: table or csv (RFC 4180), in which a cell that a spreadsheet would take for a formula begins with a single quote."`
+// tableFlag is the output format of commands that list rows.
+type tableFlag struct {
+	To string `enum:"table,csv" default:"table" help:"Output format: table or csv (RFC 4180). In csv a single quote precedes a cell that a spreadsheet would evaluate as a formula."`
 }
 
-// print writes rows under their header. A string in a row is what somebody
-// chose, an email or a name; a value of any other type is the program's own.
-func (a *asTable) print(out io.Writer, header []string, rows [][]any) error {
+// print writes rows under their header. A string in a row is text that a user
+// chose, such as an email or a name, and is escaped; other values are not.
+func (a *tableFlag) print(out io.Writer, header []string, rows [][]any) error {
 	if a.To == "csv" {
 		return printCSV(out, header, rows)
 	}
@@ -33,7 +33,7 @@ func printCSV(out io.Writer, header []string, rows [][]any) error {
 		return err
 	}
 	for _, row := range rows {
-		if err := w.Write(cells(row, spreadsheetSafe)); err != nil {
+		if err := w.Write(cells(row, escapeFormula)); err != nil {
 			return err
 		}
 	}
@@ -41,12 +41,12 @@ func printCSV(out io.Writer, header []string, rows [][]any) error {
 	return w.Error()
 }
 
-// cells are a row's values as text, what somebody chose made harmless.
-func cells(row []any, harmless func(string) string) []string {
+// cells returns a row's values as text, with the strings escaped.
+func cells(row []any, escape func(string) string) []string {
 	list := make([]string, len(row))
 	for i, value := range row {
-		if text, chosen := value.(string); chosen {
-			list[i] = harmless(text)
+		if text, ok := value.(string); ok {
+			list[i] = escape(text)
 		} else {
 			list[i] = fmt.Sprint(value)
 		}

@@ -7,17 +7,17 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// usageCmd shows the usage history.
+// usageCmd prints the usage history.
 type usageCmd struct {
 	databaseFlag
-	asTable
+	tableFlag
 
 	Account string `placeholder:"E" help:"The account's email (default: all accounts)."`
-	First   string `placeholder:"DAY" help:"First day, UTC, as 2026-11-01 (default: the first of this month)."`
+	First   string `placeholder:"DAY" help:"First day, UTC, such as 2026-11-01 (default: the first of this month)."`
 	Last    string `placeholder:"DAY" help:"Last day, UTC (default: today)."`
 }
 
-// Run lists a row for each account, day and key. The points of a month's days
+// Run prints a row for each account, day and key. The points of a month's rows
 // sum to the points charged in that month.
 func (c *usageCmd) Run(ctx context.Context, std streams) error {
 	first, last, err := c.days(time.Now())
@@ -44,13 +44,13 @@ func (c *usageCmd) Run(ctx context.Context, std streams) error {
 var usageHeader = []string{"account", "day", "key", "points", "requests", "errors",
 	"valid", "invalid", "disposable", "public", "relay", "role", "gibberish", "typo", "lookup_errors"}
 
-// usageRow is in the order of usageHeader.
+// usageRow returns the values in the order of usageHeader.
 func usageRow(d ledger.UsageDay) []any {
 	return []any{d.Account, d.Day, d.Key, d.Points, d.Requests, d.Errors,
 		d.Valid, d.Invalid, d.Disposable, d.Public, d.Relay, d.Role, d.Gibberish, d.Typo, d.LookupErrors}
 }
 
-// days reads the period, by default this month so far.
+// days parses the period. It defaults to this month up to today.
 func (c *usageCmd) days(now time.Time) (first, last ledger.Day, err error) {
 	now = now.UTC()
 	first, last = ledger.DayOf(now.AddDate(0, 0, 1-now.Day())), ledger.DayOf(now)
@@ -65,7 +65,7 @@ func (c *usageCmd) days(now time.Time) (first, last ledger.Day, err error) {
 	return first, last, err
 }
 
-// account is the ID of the account that is asked for, 0 for all.
+// account returns the ID of the account given, or 0 for all accounts.
 func (c *usageCmd) account(ctx context.Context, l *ledger.Ledger) (int64, error) {
 	if c.Account == "" {
 		return 0, nil

@@ -4,10 +4,10 @@ import (
 	"runtime/debug"
 )
 
-// release is stamped by build.sh with the commit's short name.
+// release is the commit's short name, set by build.sh at link time.
 var release = "dev"
 
-// version is what --version prints: the release and the Go it was built with.
+// version returns the output of --version: the release and the version of Go.
 func version() string {
 	text := "addrspec " + release
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
 
 // An account is one that an operator made, with a key.

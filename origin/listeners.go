@@ -7,10 +7,11 @@ import (
 	"syscall"
 )
 
-// ports are the listeners; operator is nil without --operator-listen.
-type ports struct{ public, operator net.Listener }
+// listeners are those of --listen and --operator-listen. operator is nil without
+// the second flag.
+type listeners struct{ public, operator net.Listener }
 
-func (c *serveCmd) takePorts() (p ports, err error) {
+func (c *serveCmd) openListeners() (p listeners, err error) {
 	if p.public, err = listen("--listen", c.Listen); err != nil || c.OperatorListen == "" {
 		return p, err
 	}
@@ -20,27 +21,27 @@ func (c *serveCmd) takePorts() (p ports, err error) {
 	return p, err
 }
 
-func (p ports) close() {
+func (p listeners) close() {
 	p.public.Close()
 	if p.operator != nil {
 		p.operator.Close()
 	}
 }
 
-// operatorAddress is for the log; "" without the listener.
-func (p ports) operatorAddress() string {
+// operatorAddress returns the operator's address for the log, or "".
+func (p listeners) operatorAddress() string {
 	if p.operator == nil {
 		return ""
 	}
 	return p.operator.Addr().String()
 }
 
-// listen takes a port before anything else is touched; flag names it in errors.
+// listen listens at the address of a flag, which its errors name.
 func listen(flag, address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is taken by another program; stop it or give another %s HOST:PORT", address, flag)
+		return nil, fmt.Errorf("%s is in use by another program; stop it or choose another %s HOST:PORT", address, flag)
 	case err != nil:
 		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
 	}
