@@ -13,16 +13,16 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// bodies has many callers send long bodies at once, in four ways, and measures
-// the memory of the process.
-func bodies(s *scene) error {
+// bodies has many clients send long bodies at once, in four ways, and measures the
+// memory of the process.
+func bodies(s *session) error {
 	a, err := s.newAccount("honest", unlimited, unlimited)
 	if err != nil {
 		return err
 	}
 	for _, way := range []struct {
 		what     string
-		accounts int // 0: keys that nobody has
+		accounts int // 0: keys of no account
 		slow     bool
 		most     int64
 	}{
@@ -50,44 +50,46 @@ func bodies(s *scene) error {
 	return nil
 }
 
-// manyBodies is how many are sent at a time, and slowPiece how much of a slow one
-// at a time.
+// manyBodies is the number of bodies sent at a time. slowPiece is the size of the
+// pieces of a slow one.
 const (
 	manyBodies = 700
 	slowPiece  = 64 << 10
 )
 
-// sendBodies starts a process, and has an honest account ask meanwhile.
-func (s *scene) sendBodies(b *senders, a account, what string, most int64) error {
+// sendBodies starts a process and sends it bodies while another account, the honest
+// one, sends requests.
+func (s *session) sendBodies(b *senders, a account, what string, most int64) error {
 	p, err := s.start()
 	if err != nil {
 		return err
 	}
 	defer p.Kill()
-	before, p50Before := s.typical(p, a)
+	before, p50Before := s.measureHonest(p, a)
 	small := p.memory("VmRSS")
 	p.resetPeak()
 	stop := b.start(s.ctx, p.address)
-	during, p50During := s.typical(p, a)
+	during, p50During := s.measureHonest(p, a)
 	stop()
 	grown := p.memory("VmHWM") - small
 	s.figure("%d bodies of 1 MiB with %s: memory %d MiB before, %d MiB more at most; %s", manyBodies, what, small>>20, grown>>20, b)
 	s.figure("honest clients: p50 %s before, %s during; %s", round(p50Before), round(p50During), &during.tally)
 	s.expect(grown < most, "the memory grew by %d MiB, at most %d MiB are allowed", grown>>20, most>>20)
-	s.expect(during.answers(200) > 9*during.answers(503), "%d honest requests got 503, %d were answered", during.answers(503), during.answers(200))
-	s.expect(during.answers(429) == 0 && len(during.cuts) == 0, "honest requests were refused or cut: %v", during.firstCut())
-	s.expect(b.odd.Load() == 0, "%d bodies were answered with an unexpected status", b.odd.Load())
+	s.expect(during.responses(200) > 9*during.responses(503), "%d honest requests got 503, %d got 200", during.responses(503), during.responses(200))
+	s.expect(during.responses(429) == 0 && len(during.cuts) == 0, "honest requests were refused or cut: %v", during.firstCut())
+	s.expect(b.odd.Load() == 0, "%d bodies got an unexpected status", b.odd.Load())
 	s.expectWithin(p50During, honestP50, "the p50 of honest clients")
 	s.expectContract(&during.tally)
 	s.expectContract(&before.tally)
 	return nil
 }
 
-// honestP50 is what another account's attack may do to the median.
+// honestP50 is the longest median during another account's attack.
 const honestP50 = 60 * time.Millisecond
 
-// typical is the median time of a few honest clients, for a while.
-func (s *scene) typical(p *process, a account) (*load, time.Duration) {
+// measureHonest runs a few honest clients for a while and returns their median
+// time.
+func (s *session) measureHonest(p *process, a account) (*load, time.Duration) {
 	l := &load{account: a, clients: 4, at: always(p.address)}
 	l.next = func(client, n int) request {
 		if n%2 == 0 {
@@ -105,14 +107,14 @@ func (s *scene) typical(p *process, a account) (*load, time.Duration) {
 // senders are clients that send a long batch again and again.
 type senders struct {
 	keys []string
-	slow bool // piece by piece, and the last byte not at all
+	slow bool // send in pieces, and never the last byte
 
 	mu       sync.Mutex
 	statuses map[int]int
 	odd      atomic.Int64
 }
 
-// start sends until stop is called.
+// start sends bodies until stop is called.
 func (b *senders) start(ctx context.Context, address string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
@@ -126,7 +128,7 @@ func (b *senders) start(ctx context.Context, address string) (stop func()) {
 	return func() { cancel(); all.Wait() }
 }
 
-// send is one request. A client that the service refuses waits a little.
+// send sends one request, and waits a second after the response.
 func (b *senders) send(ctx context.Context, address, key string) {
 	c := &client{address: address}
 	if c.connect() != nil {
@@ -135,7 +137,7 @@ func (b *senders) send(ctx context.Context, address, key string) {
 	defer c.close()
 	conn := c.conn
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	conn.SetDeadline(time.Now().Add(exchangeLimit))
+	conn.SetDeadline(time.Now().Add(exchangeTimeout))
 	go b.write(ctx, conn, key)
 	response, _, err := conn.ReadResponse(http.MethodPost)
 	if err != nil {
@@ -182,9 +184,9 @@ func (b *senders) count(status int) {
 	}
 }
 
-// String is how the bodies were answered.
+// String returns the number of bodies by status.
 func (b *senders) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return fmt.Sprintf("answered with %v", b.statuses)
+	return fmt.Sprintf("statuses %v", b.statuses)
 }

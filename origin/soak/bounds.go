@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// bounded shows that one account cannot have more work done than it may: not
-// by asking for the same points many times at once, nor by hanging up.
-func bounded(s *scene) error {
+// bounded shows that one account cannot cause more work than it may, neither by
+// claiming the same points many times at once nor by hanging up.
+func bounded(s *session) error {
 	s.dns.RespondAll(asNamed)
 	if err := s.manyBatches(); err != nil {
 		return err
@@ -15,9 +15,9 @@ func bounded(s *scene) error {
 	return s.unpaidWork()
 }
 
-// manyBatches sends many batches at once, each of which costs all the points of
-// the account: one works, the others are refused before their look-ups.
-func (s *scene) manyBatches() error {
+// manyBatches sends many batches at once, each of which costs all points of the
+// account. One is served. The others are refused before their look-ups.
+func (s *session) manyBatches() error {
 	const size = 64
 	a, err := s.newAccount("poor", unlimited, "64")
 	if err != nil {
@@ -29,30 +29,30 @@ func (s *scene) manyBatches() error {
 	}
 	count := s.times(1000)
 	l := &load{account: a, clients: count, at: always(p.address)}
-	l.next = func(int, int) request { return freshBatch(waits(500*time.Millisecond), size) }
+	l.next = func(int, int) request { return newBatch(waits(500*time.Millisecond), size) }
 	l.finished = func(int, request, outcome) bool { return false }
 	names := s.dns.Names()
 	l.runOut(s.ctx)
 	asked := s.dns.Names() - names
-	s.figure("%d batches of %d at once for %d points: %d domains asked about; %s", count, size, size, asked, &l.tally)
-	s.expect(l.answers(200) == 1, "%d batches were answered, one should be", l.answers(200))
-	s.expect(l.answers(402)+l.answers(429) == count-1, "%d batches were refused with 402 or 429 of %d", l.answers(402)+l.answers(429), count-1)
-	s.expect(asked <= size, "%d domains were asked about for %d points", asked, size)
+	s.figure("%d batches of %d at once for %d points: %d domains looked up; %s", count, size, size, asked, &l.tally)
+	s.expect(l.responses(200) == 1, "%d batches were served, want one", l.responses(200))
+	s.expect(l.responses(402)+l.responses(429) == count-1, "%d batches were refused with 402 or 429, want %d", l.responses(402)+l.responses(429), count-1)
+	s.expect(asked <= size, "%d domains were looked up for %d points", asked, size)
 	s.expectContract(&l.tally)
 	p.Kill()
-	return s.expectBooks(a, size, size)
+	return s.expectLedger(a, size, size)
 }
 
-// Unpaid work that an account may cause on a replica, in addresses: a bucket
-// of so many, refilled at so many a second.
+// The unpaid work that an account may cause on a replica, in addresses: the
+// capacity of a token bucket and its rate a second.
 const (
 	unpaidBurst = 1024
 	unpaidRate  = 64
 )
 
-// unpaidWork has clients of an unlimited account send requests about fresh
-// domains that no resolver answers, and hang up.
-func (s *scene) unpaidWork() error {
+// unpaidWork has clients of an unlimited account request new domains about which
+// the resolver never replies, and hang up.
+func (s *session) unpaidWork() error {
 	a, err := s.newAccount("unlimited", unlimited, unlimited)
 	if err != nil {
 		return err
@@ -68,17 +68,17 @@ func (s *scene) unpaidWork() error {
 	l.runOut(s.ctx)
 	s.judgeUnpaid(l, s.dns.Names()-names, time.Since(begun))
 	p.Kill()
-	return s.expectBooks(a, 0, 0)
+	return s.expectLedger(a, 0, 0)
 }
 
-// judgeUnpaid allows for the requests that were under way when the bucket
-// became empty.
-func (s *scene) judgeUnpaid(l *load, asked int, took time.Duration) {
+// judgeUnpaid checks the number of domains looked up. It allows for requests that
+// were under way when the bucket became empty.
+func (s *session) judgeUnpaid(l *load, asked int, took time.Duration) {
 	most := unpaidBurst + int(unpaidRate*took.Seconds()) + l.clients*mostWaiting
-	s.figure("hung up for %s: %d domains asked about, at most %d may be; %s", round(took), asked, most, &l.tally)
-	s.expect(asked <= most, "%d domains were asked about in %s, at most %d may be", asked, round(took), most)
+	s.figure("hung up for %s: %d domains looked up, at most %d allowed; %s", round(took), asked, most, &l.tally)
+	s.expect(asked <= most, "%d domains were looked up in %s, at most %d are allowed", asked, round(took), most)
 	if wanted := int(l.doubtful); wanted > most {
-		s.expect(l.answers(429) > 0, "no 429, although clients hung up on %d addresses", wanted)
+		s.expect(l.responses(429) > 0, "no 429, although clients hung up on %d addresses", wanted)
 	}
 	s.expectContract(&l.tally)
 }

@@ -14,8 +14,8 @@ import (
 
 const project = "github.com/addrspec/addrspec"
 
-// build makes the module and, unless one was given, the program with the
-// module in it, as ./build.sh does.
+// build builds the module and, unless -binary was given, the program with the
+// module embedded, as ./build.sh does.
 func (l *lab) build(ctx context.Context) error {
 	plain, err := compile.Reactor(ctx)
 	if err != nil {
@@ -32,9 +32,9 @@ func (l *lab) build(ctx context.Context) error {
 	return l.buildProgram(ctx, l.binary, nil)
 }
 
-// buildProgram builds the program from the sources, of which replace names
-// some to be taken from elsewhere (see `go help build`, -overlay). The module
-// is embedded this way too, so that a run changes no file of the sources.
+// buildProgram builds the program from the sources, with the files in replace in
+// place of their originals (see `go help build`, -overlay). The module is embedded
+// the same way, so that a run changes no source file.
 func (l *lab) buildProgram(ctx context.Context, to string, replace map[string]string) error {
 	root, err := output(ctx, withoutC, "go", "list", "-m", "-f", "{{.Dir}}", project)
 	if err != nil {
@@ -60,19 +60,19 @@ func (l *lab) buildProgram(ctx context.Context, to string, replace map[string]st
 	return err
 }
 
-// withoutC is the environment in which ./build.sh builds the program.
+// withoutC is the environment variable with which ./build.sh builds the program.
 var withoutC = []string{"CGO_ENABLED=0"}
 
-// output runs a command, with further variables in its environment, and returns
-// what it printed.
+// output runs a command with further environment variables and returns its
+// standard output. Its error contains the standard error.
 func output(ctx context.Context, environment []string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), environment...)
-	var said strings.Builder
-	cmd.Stderr = &said
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w: %s", filepath.Base(name), args[0], err, strings.TrimSpace(said.String()))
+		return "", fmt.Errorf("%s %s: %w: %s", filepath.Base(name), args[0], err, strings.TrimSpace(stderr.String()))
 	}
 	return strings.TrimSpace(string(out)), nil
 }

@@ -10,30 +10,31 @@ import (
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
-// A client speaks HTTP over one connection at a time. Unlike net/http's it
-// never sends a request twice, so that charges can be counted.
+// A client sends requests on one connection at a time. Unlike net/http's client
+// it never sends a request twice, so that charges can be counted.
 type client struct {
 	address   string
 	key       string
 	keepAlive bool
-	patience  time.Duration // hang up after this time without an answer; 0: never
+	patience  time.Duration // hang up after this time without a response; 0: never
 	conn      *origintest.Conn
 }
 
-// exchangeLimit bounds one exchange; no answer within it is a failure.
-const exchangeLimit = 20 * time.Second
+// exchangeTimeout is the longest time of one exchange; a later response is a
+// failure.
+const exchangeTimeout = 20 * time.Second
 
-// send sends a request and reads its answer.
+// send sends a request and reads its response.
 func (c *client) send(r request) (o outcome) {
 	begun := time.Now()
 	defer func() { o.begun, o.took = begun, time.Since(begun) }()
 	if err := c.connect(); err != nil {
-		return outcome{fate: refused}
+		return outcome{kind: refused}
 	}
 	o, err := c.exchange(r)
 	if err != nil {
 		c.close()
-		return outcome{fate: c.fateOf(err), err: err}
+		return outcome{kind: c.kindOf(err), err: err}
 	}
 	if !c.keepAlive || o.header.Get("Connection") == "close" {
 		c.close()
@@ -41,10 +42,10 @@ func (c *client) send(r request) (o outcome) {
 	return o
 }
 
-// fateOf distinguishes a client that hung up from a connection that broke.
-func (c *client) fateOf(err error) fate {
+// kindOf distinguishes a client that hung up from a connection that was cut.
+func (c *client) kindOf(err error) outcomeKind {
 	if c.patience > 0 && errors.Is(err, os.ErrDeadlineExceeded) {
-		return left
+		return hungUp
 	}
 	return cut
 }
@@ -53,12 +54,12 @@ func (c *client) connect() (err error) {
 	if c.conn != nil {
 		return nil
 	}
-	c.conn, err = origintest.Connect(c.address, exchangeLimit)
+	c.conn, err = origintest.Connect(c.address, exchangeTimeout)
 	return err
 }
 
 func (c *client) exchange(r request) (o outcome, err error) {
-	c.conn.SetDeadline(time.Now().Add(exchangeLimit))
+	c.conn.SetDeadline(time.Now().Add(exchangeTimeout))
 	if _, err := io.WriteString(c.conn, r.text(c.key, c.keepAlive)); err != nil {
 		return o, err
 	}
@@ -70,7 +71,7 @@ func (c *client) exchange(r request) (o outcome, err error) {
 		return o, err
 	}
 	o.status, o.header, o.body = response.StatusCode, response.Header, body
-	if response.Close { // ReadResponse takes the header away
+	if response.Close { // http.ReadResponse removes the header
 		o.header.Set("Connection", "close")
 	}
 	return o, nil

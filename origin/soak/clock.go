@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// clockSetBack sets the ledger's clock over the end of a month and back again:
-// on SQLite that is the program's, on PostgreSQL the server's. No month is
-// refilled twice and no point is lost. A jump of years while the program runs
-// rolls no month.
-func clockSetBack(s *scene) error {
+// clockSetBack sets the ledger's clock across the end of a month and back. The
+// clock is the program's with SQLite and the server's with PostgreSQL. No month is
+// refilled twice and no point is lost. A jump of years while the program runs does
+// not advance the month.
+func clockSetBack(s *session) error {
 	clock, err := s.newClock()
 	if err != nil {
 		return err
 	}
 	defer clock.remove()
-	m := &monthEnd{scene: s, clock: clock}
+	m := &monthEnd{session: s, clock: clock}
 	for _, part := range []func() error{m.oneAfterAnother, m.underLoad, m.bucket, m.farJump} {
 		if err := part(); err != nil {
 			return err
@@ -25,26 +25,27 @@ func clockSetBack(s *scene) error {
 	return nil
 }
 
-// monthEnd is the service around the end of a future month.
+// A monthEnd is a service whose clock is near the end of a future month.
 type monthEnd struct {
-	*scene
+	*session
 	clock *clock
 	at    func(client int) string
 }
 
-// startBefore sets the clock to just before a month's end and starts new
-// processes. Those that ran would not believe a jump of a day or more.
+// startBefore sets the clock to just before a month's end and restarts the
+// processes, since a running one ignores a jump of a day or more.
 func (m *monthEnd) startBefore(months int) (err error) {
 	for _, p := range m.processes {
 		p.Kill()
 	}
 	if err = m.before(months); err == nil {
-		m.at, err = m.clock.startReplicas(m.scene)
+		m.at, err = m.clock.startReplicas(m.session)
 	}
 	return err
 }
 
-// The ledger's months only advance, so each part takes a later one.
+// before and after set the clock near the end of a month, given as months from now.
+// The ledger's months only advance, so each part of the trial uses a later one.
 func (m *monthEnd) before(months int) error { return m.clock.set(firstOf(months).Add(-time.Minute)) }
 func (m *monthEnd) after(months int) error  { return m.clock.set(firstOf(months).Add(time.Minute)) }
 
@@ -53,7 +54,7 @@ func firstOf(months int) time.Time {
 	return time.Date(now.Year(), now.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// oneAfterAnother buys on both sides of a month's end with 100 points a month.
+// oneAfterAnother buys on both sides of a month's end, with 100 points a month.
 func (m *monthEnd) oneAfterAnother() error {
 	if err := m.startBefore(1); err != nil {
 		return err
@@ -70,23 +71,23 @@ func (m *monthEnd) oneAfterAnother() error {
 	}{
 		{"before the month's end", m.before, 60, 60},
 		{"after it: refilled", m.after, 30, 30},
-		{"set back: the later month's points go on", m.before, 100, 70},
-		{"again after it: no second refill", m.after, 10, 0},
+		{"set back: the later month continues", m.before, 100, 70},
+		{"after it again: no second refill", m.after, 10, 0},
 		{"set back again", m.before, 10, 0},
 	} {
 		if err := step.set(1); err != nil {
 			return err
 		}
 		sold := m.buy(a, step.asks)
-		m.expect(sold == step.sold, "%s: %d points were sold of %d asked for, and %d should be", step.when, sold, step.asks, step.sold)
-		m.figure("%-42s %3d asked for, %3d sold", step.when+":", step.asks, sold)
+		m.expect(sold == step.sold, "%s: %d points of %d requested were sold, want %d", step.when, sold, step.asks, step.sold)
+		m.figure("%-42s %3d requested, %3d sold", step.when+":", step.asks, sold)
 		sum += sold
 	}
 	return m.expectHistory(a, sum)
 }
 
-// buy asks for single points, from one replica after the other, and returns
-// how many were sold.
+// buy requests points one at a time, from both replicas in turn, and returns how
+// many were sold.
 func (m *monthEnd) buy(a account, points int64) (sold int64) {
 	clients := []*client{{address: m.at(0), key: a.key}, {address: m.at(1), key: a.key}}
 	for n := range points {
@@ -94,12 +95,12 @@ func (m *monthEnd) buy(a account, points int64) (sold int64) {
 		if o.status == 200 {
 			sold++
 		}
-		m.expect(o.status == 200 || o.status == 429, "the answer is %d: %s %v", o.status, o.body, o.err)
+		m.expect(o.status == 200 || o.status == 429, "the response is %d: %s %v", o.status, o.body, o.err)
 	}
 	return sold
 }
 
-// underLoad sets the clock to and fro while clients buy all points.
+// underLoad sets the clock forward and back while clients buy all points.
 func (m *monthEnd) underLoad() error {
 	if err := m.startBefore(2); err != nil {
 		return err
@@ -113,13 +114,13 @@ func (m *monthEnd) underLoad() error {
 	if err := m.after(2); err != nil {
 		return err
 	}
-	left := balance - m.buy(a, 50)
+	rest := balance - m.buy(a, 50)
 	l := &load{account: a, clients: buyers, at: m.at}
 	l.next = func(_, n int) request { return usual(n) }
 	stop := l.start(m.ctx)
 	defer stop()
 	flips := 0
-	for ; l.answers(429) < 100 && m.ctx.Err() == nil; flips++ {
+	for ; l.responses(429) < 100 && m.ctx.Err() == nil; flips++ {
 		set := []func(int) error{m.before, m.after}[flips%2]
 		if err := set(2); err != nil {
 			return err
@@ -127,14 +128,14 @@ func (m *monthEnd) underLoad() error {
 		time.Sleep(50 * time.Millisecond)
 	}
 	stop()
-	m.figure("set to and fro %d times under load: %d points of %d sold; %s", flips, l.points, left, &l.tally)
-	m.expect(l.points == left, "%d points were sold of %d", l.points, left)
+	m.figure("set %d times under load: %d points of %d sold; %s", flips, l.points, rest, &l.tally)
+	m.expect(l.points == rest, "%d points were sold of %d", l.points, rest)
 	m.expectContract(&l.tally)
 	return m.expectHistory(a, early+balance)
 }
 
-// bucket sets the clock back by an hour when the token bucket is empty: it must
-// fill as if the clock had stopped.
+// bucket sets the clock back by an hour while the token bucket is empty. The bucket
+// must refill as if the clock had not been set.
 func (m *monthEnd) bucket() error {
 	if err := m.after(2); err != nil {
 		return err
@@ -151,13 +152,13 @@ func (m *monthEnd) bucket() error {
 	for m.buy(a, 1) == 0 && time.Since(begun) < 10*time.Second {
 		time.Sleep(10 * time.Millisecond)
 	}
-	m.figure("set back by an hour with an empty bucket: let in after %s", round(time.Since(begun)))
-	m.expect(time.Since(begun) < 3*time.Second, "the account is shut out for %s", round(time.Since(begun)))
+	m.figure("set back by an hour with an empty bucket: served after %s", round(time.Since(begun)))
+	m.expect(time.Since(begun) < 3*time.Second, "the account was refused for %s", round(time.Since(begun)))
 	return nil
 }
 
-// farJump sets the clock to 2036 while the program runs: no month is rolled, so
-// points stay used up, and all goes on as before once the clock is set back.
+// farJump sets the clock to 2036 while the program runs. The month does not
+// advance, so used points stay used, also once the clock is set back.
 func (m *monthEnd) farJump() error {
 	if err := m.startBefore(3); err != nil {
 		return err
@@ -171,7 +172,7 @@ func (m *monthEnd) farJump() error {
 		return err
 	}
 	sold := m.buy(poor, 30)
-	m.expect(sold == 20 && m.buy(rich, 5) == 5, "before the jump %d points were sold of 20", sold)
+	m.expect(sold == 20 && m.buy(rich, 5) == 5, "before the jump %d points of 20 were sold", sold)
 	if err := m.clock.set(time.Date(2036, 6, 15, 12, 0, 0, 0, time.UTC)); err != nil {
 		return err
 	}
@@ -179,15 +180,15 @@ func (m *monthEnd) farJump() error {
 	if err := m.before(3); err != nil {
 		return err
 	}
-	time.Sleep(time.Second + busy) // what a replica remembers is at most a second old
+	time.Sleep(time.Second + busy) // a replica's view is at most a second old
 	after, rest := m.buy(poor, 10), m.buy(rich, 20)
-	m.figure("with 20 points used up: %d sold in 2036, %d after the clock was set back; with 5 used up: %d then", during, after, rest)
-	m.expect(during == 0 && after == 0, "%d points were sold in 2036 and %d after it: the month was rolled", during, after)
-	m.expect(rest == 15, "%d points were sold after the clock was set back, 15 were left", rest)
+	m.figure("with all 20 points used: %d sold in 2036, %d after the clock was set back; with 5 used: %d after it", during, after, rest)
+	m.expect(during == 0 && after == 0, "%d points were sold in 2036 and %d after it: the month advanced", during, after)
+	m.expect(rest == 15, "%d points were sold after the clock was set back, want 15", rest)
 	return errors.Join(m.expectHistory(poor, 20), m.expectHistory(rich, 20))
 }
 
-// buyDuring asks for single points for a time.
+// buyDuring requests points one at a time for a while.
 func (m *monthEnd) buyDuring(a account, length time.Duration) (sold int64) {
 	for begun := time.Now(); time.Since(begun) < length; time.Sleep(20 * time.Millisecond) {
 		sold += m.buy(a, 2)
@@ -195,7 +196,7 @@ func (m *monthEnd) buyDuring(a account, length time.Duration) (sold int64) {
 	return sold
 }
 
-// expectHistory compares what was sold in all months with the usage history.
+// expectHistory expects the usage history of all months to sum to sold.
 func (m *monthEnd) expectHistory(a account, sold int64) error {
 	history, err := m.history(a)
 	m.expect(history == sold, "%s: the history sums to %d points, %d were sold", a.email, history, sold)

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// diskFull fills the ledger's disk under load: requests get 503 and are not
-// charged, and are served again once there is room.
-func diskFull(s *scene) error {
+// diskFull fills the ledger's disk under load. Requests get 503 and are not
+// charged. They are served again once there is space.
+func diskFull(s *session) error {
 	dir := filepath.Join(s.dir, "disk")
 	unmount, err := mountSmallDisk(dir)
 	if err != nil {
@@ -23,9 +23,10 @@ func diskFull(s *scene) error {
 	if err != nil {
 		return err
 	}
-	o := &outage{scene: s, account: a} // no load with Idempotency-Key
+	o := &outage{session: s, account: a} // no load with Idempotency-Key
 	for range s.times(4) {
-		// A process that ended well leaves no log, so the next must make room for one.
+		// A process that exits in order leaves no write-ahead log, so the next one
+		// must allocate its own.
 		p, err := s.start()
 		if err != nil {
 			return err
@@ -45,27 +46,28 @@ func diskFull(s *scene) error {
 	return nil
 }
 
-// fill fills the disk.
-func (s *scene) fill(path string) error {
+// fill writes to the file until the disk is full.
+func (s *session) fill(path string) error {
 	filler, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	if _, err = io.Copy(filler, endless{}); !errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("the disk does not fill up: %w", err)
+		return fmt.Errorf("the disk does not become full: %w", err)
 	}
 	return filler.Close()
 }
 
-// expectFull expects requests to fail under load and at rest, and makes room.
-func (s *scene) expectFull(l *load, filler string) error {
+// expectFull expects requests to be refused while the load pauses, and then frees
+// the space.
+func (s *session) expectFull(l *load, filler string) error {
 	defer os.Remove(filler)
 	return l.atRest(func() error { return s.expectRefusals(l) })
 }
 
-// expectRefusals sends requests while no other client does: each gets 503, and
-// the account's points do not change.
-func (s *scene) expectRefusals(l *load) error {
+// expectRefusals sends requests while the load pauses. Each gets 503, and the
+// account's points do not change.
+func (s *session) expectRefusals(l *load) error {
 	before, err := s.used(l.account)
 	if err != nil {
 		return err
@@ -75,14 +77,14 @@ func (s *scene) expectRefusals(l *load) error {
 		r := single("jane@mail.example")
 		o := c.send(r)
 		l.count(r, o)
-		s.expect(o.status == 503, "on a full disk the answer is %d: %s", o.status, o.body)
+		s.expect(o.status == 503, "on a full disk the response is %d: %s", o.status, o.body)
 	}
 	after, err := s.used(l.account)
 	s.expect(before == after, "on a full disk %d points were charged", after-before)
 	return err
 }
 
-// endless reads as zeros without end.
+// endless is a reader of zeros without an end.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }

@@ -9,14 +9,14 @@ import (
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 )
 
-// Prefixes of domains say how the resolver treats them, so that a load chooses
-// the time of each look-up.
-const silent = "silent-" // never answered
+// asNamed handles a domain by its prefix, so that a load chooses the time of each
+// look-up.
+const silent = "silent-" // no reply
 
-// waits is the prefix of a domain that is answered after a time.
+// waits returns the prefix of a domain about which the resolver replies after d.
 func waits(d time.Duration) string { return "waits-" + d.String() + "-" }
 
-// asNamed answers as the domain's prefix says.
+// asNamed is a fault that replies as the prefix of the domain requires.
 func asNamed(w dns.ResponseWriter, reply *dns.Msg) {
 	name := reply.Question[0].Name
 	if strings.HasPrefix(name, silent) {
@@ -24,13 +24,13 @@ func asNamed(w dns.ResponseWriter, reply *dns.Msg) {
 	}
 	if rest, found := strings.CutPrefix(name, "waits-"); found {
 		word, _, _ := strings.Cut(rest, "-")
-		wait, _ := time.ParseDuration(word) // a program that changes the name gets no wait and fails its trial
+		wait, _ := time.ParseDuration(word) // of a name that the program changed: no wait, so the trial fails
 		time.Sleep(wait)
 	}
 	mxtest.Answer(w, reply)
 }
 
-// A resolver is the DNS that the programs under trial ask.
+// A resolver is the DNS server of the programs on trial.
 type resolver struct{ *mxtest.Server }
 
 const zone = `
@@ -50,7 +50,7 @@ func listenDNS() (*resolver, error) {
 	return r, nil
 }
 
-// Heal makes the resolver answer again; servfail.example alone always fails.
+// Heal removes all faults but that of servfail.example.
 func (r *resolver) Heal() {
 	r.RespondAll(mxtest.Answer)
 	r.Respond("servfail.example", mxtest.ServFail)

@@ -13,16 +13,16 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// A clock sets the time that the ledger goes by.
+// A clock sets the time of the ledger.
 type clock struct {
 	dir     string
-	program string // file with the seconds by which the program's clock is ahead
-	server  string // file with those of PostgreSQL, in libfaketime's form; "" without
+	program string // file of the seconds by which the program's clock is ahead
+	server  string // the same for PostgreSQL, in libfaketime's format; "" with SQLite
 	release []func()
 }
 
-// newClock makes a clock and turns the scene to it.
-func (s *scene) newClock() (c *clock, err error) {
+// newClock makes a clock and has the session's programs use it.
+func (s *session) newClock() (c *clock, err error) {
 	c = &clock{}
 	if c.dir, err = os.MkdirTemp("", "addrspec-clock-"); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (c *clock) remove() {
 	}
 }
 
-// set sets the clock, at once for all that go by it.
+// set sets the clock, at once for every process that reads it.
 func (c *clock) set(to time.Time) error {
 	seconds := int64(time.Until(to) / time.Second)
 	var offset [8]byte
@@ -63,8 +63,8 @@ func (c *clock) set(to time.Time) error {
 	return err
 }
 
-// overwrite changes a file in place, and never its length, so that nobody who
-// reads it finds a part.
+// overwrite changes a file in place without changing its length, so that no reader
+// sees a part of it.
 func overwrite(path string, content []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
@@ -74,11 +74,11 @@ func overwrite(path string, content []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// startServer starts a PostgreSQL whose clock libfaketime sets.
-func (c *clock) startServer(s *scene) error {
+// startServer starts a PostgreSQL with a clock that libfaketime sets.
+func (c *clock) startServer(s *session) error {
 	found, _ := filepath.Glob("/usr/lib/*/faketime/libfaketime.so.1")
 	if len(found) == 0 {
-		return skip("setting PostgreSQL's clock takes libfaketime: apt-get install faketime")
+		return skip("setting PostgreSQL's clock needs libfaketime: apt-get install faketime")
 	}
 	pg, err := pgtest.Start("LD_PRELOAD="+found[0], "FAKETIME_TIMESTAMP_FILE="+c.server, "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1")
 	if err != nil {
@@ -89,9 +89,9 @@ func (c *clock) startServer(s *scene) error {
 	return err
 }
 
-// startReplicas starts two processes. On PostgreSQL the second one's own clock
-// is right and the first one's is set with the server's: neither counts.
-func (c *clock) startReplicas(s *scene) (at func(client int) string, err error) {
+// startReplicas starts two processes. With PostgreSQL the second one's own clock is
+// correct and the first one's is set with the server's: neither must matter.
+func (c *clock) startReplicas(s *session) (at func(client int) string, err error) {
 	first, err := s.start()
 	if err != nil {
 		return nil, err
@@ -108,13 +108,14 @@ func (c *clock) startReplicas(s *scene) (at func(client int) string, err error) 
 	return func(client int) string { return list[client%2] }, nil
 }
 
-// offsetVariable names the file that a shifted program reads.
+// offsetVariable is the environment variable that names the file a shifted program
+// reads.
 const offsetVariable = "SOAK_CLOCK"
 
-// now takes the place of time.Now in a shifted program: the wall clock is ahead
-// by the seconds in the file, and the monotonic clock goes on, as when an
-// operator sets a machine's clock. The file is mapped into memory, for the
-// runtime reads the time where it can make no system call.
+// now replaces time.Now in a shifted program. The wall clock is ahead by the
+// seconds in the file and the monotonic clock is unchanged, as when an operator
+// sets a machine's clock. The file is mapped into memory because the runtime also
+// reads the time where it cannot make a system call.
 const now = `
 var ahead = mapAhead()
 
@@ -137,8 +138,8 @@ func Now() Time {
 }
 `
 
-// buildShifted builds the program with another time.Now, since no tool sets the
-// clock of a static program from outside. All else is the program itself.
+// buildShifted builds the program with another time.Now and no other change, since
+// no tool can set the clock of a static program from outside.
 func (l *lab) buildShifted(ctx context.Context) (path string, err error) {
 	root, err := output(ctx, nil, "go", "env", "GOROOT")
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// A family makes inputs of one kind, of any length, in bytes.
+// A family makes inputs of one kind, with a length in bytes.
 type family struct {
 	name string
 	make func(length int) string
 }
 
-// families are the inputs that look expensive: nesting; parts to look up, to
-// decode, to sort or to compose; and errors that appear only at the end.
+// families are inputs that may be expensive: nesting; parts to look up, to decode,
+// to sort or to compose; and errors that appear only at the end.
 var families = slices.Concat(known, mixtures())
 
 var known = []family{
@@ -64,8 +64,8 @@ var known = []family{
 	nested("comments nested with white space"),
 }
 
-// repeated is head, then middle as often as it fits, then tail. In place of
-// middle, draw may give another piece each time.
+// repeated returns the family of head, then middle as often as it fits, then tail.
+// draw, if given, returns each piece in place of middle.
 func repeated(name, head, middle, tail string, draw ...func(*rand.Rand) string) family {
 	return family{name, func(length int) string {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -92,8 +92,8 @@ func nested(name string) family {
 	}}
 }
 
-// mixtures are mixtures of pieces that mean something, repeated: the search goes
-// where nobody has thought of.
+// mixtures returns families of random sequences of syntactically meaningful pieces,
+// to find expensive inputs that the known families miss.
 func mixtures() (list []family) {
 	pieces := []string{"a", ".", "@", "(", ")", `"`, `\`, " ", "\r\n ", "[", "]", ":", "-", "+", "xn--", "ü", "\u0301", "\u0327", "\u0345",
 		"\u200d", "ب", "א", "字", "ß", "İ", "\u1100", "\u1161", "\U0001f600", "\xff", "0", "IPv6:", "。", "é", "_"}
@@ -112,5 +112,5 @@ func mixtures() (list []family) {
 	return list
 }
 
-// mixtureCount bounds the search.
+// mixtureCount is the number of mixtures tried.
 const mixtureCount = 150

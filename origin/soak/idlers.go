@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// idlers has connections without a key hold all that the service may have, and
-// comes back with each that it ends. Newcomers are answered all the same; and
-// while others open connections as fast as they can, no request is cut that was
-// under way before.
-func idlers(s *scene) error {
+// idlers keeps connections without a key open up to --max-connections, and reopens
+// each one that the service closes. New connections are served all the same. While
+// further clients open connections as fast as they can, no request that was under
+// way is cut.
+func idlers(s *session) error {
 	a, err := s.newAccount("plain", unlimited, unlimited)
 	if err != nil {
 		return err
@@ -24,7 +24,7 @@ func idlers(s *scene) error {
 	if err != nil {
 		return err
 	}
-	if err := s.newcomers(p, a); err != nil {
+	if err := s.newConnections(p, a); err != nil {
 		return err
 	}
 	return s.rushed(p, a)
@@ -32,33 +32,32 @@ func idlers(s *scene) error {
 
 const fewConnections = 200
 
-// newcomers are single requests, each on a connection of its own.
-func (s *scene) newcomers(p *process, a account) error {
+// newConnections sends singles, each on a new connection, beside idle ones.
+func (s *session) newConnections(p *process, a account) error {
 	c := &crowd{address: p.address}
-	disperse := c.gather(s.ctx, fewConnections)
-	defer disperse()
-	held := c.await(fewConnections, 20*time.Second)
+	closeAll := c.connect(s.ctx, fewConnections)
+	defer closeAll()
+	opened := c.await(fewConnections, 20*time.Second)
 	l := &load{account: a, clients: 1, at: always(p.address)}
 	l.next = func(_, n int) request { return usual(n) }
 	var asked atomic.Int64
 	count := int64(s.times(1000))
 	l.finished = func(int, request, outcome) bool { return asked.Add(1) < count }
-	l.fresh = true
+	l.reconnect = true
 	l.runOut(s.ctx)
-	s.figure("%d idle and slow connections of %d; newcomers: %s", held, fewConnections, &l.tally)
-	s.expect(held == fewConnections, "only %d connections could be held", held)
-	s.expect(l.answers(200) == int(count), "%d of %d newcomers were answered", l.answers(200), count)
-	s.expectWithin(percentile(l.times(), 99), 100*time.Millisecond, "the p99 of newcomers")
+	s.figure("%d idle and slow connections of %d; requests on new connections: %s", opened, fewConnections, &l.tally)
+	s.expect(opened == fewConnections, "only %d connections could be opened", opened)
+	s.expect(l.responses(200) == int(count), "%d of %d requests on new connections were served", l.responses(200), count)
+	s.expectWithin(percentile(l.times(), 99), 100*time.Millisecond, "the p99 of requests on new connections")
 	s.expectContract(&l.tally)
 	return nil
 }
 
-// rushed has requests wait for the resolver while others open connections as
-// fast as they can.
-func (s *scene) rushed(p *process, a account) error {
+// rushed has requests wait for the resolver while rush opens connections.
+func (s *session) rushed(p *process, a account) error {
 	const waiting = fewConnections / 2
 	l := &load{account: a, clients: waiting, at: always(p.address)}
-	l.next = func(int, int) request { return single(freshEmail(waits(2 * time.Second))) }
+	l.next = func(int, int) request { return single(newEmail(waits(2 * time.Second))) }
 	l.finished = func(int, request, outcome) bool { return false }
 	names := s.dns.Names()
 	ended := make(chan struct{})
@@ -69,11 +68,12 @@ func (s *scene) rushed(p *process, a account) error {
 	opened := rush(ended, p.address)
 	s.figure("%d connections opened while %d requests were under way: %s", opened, waiting, &l.tally)
 	s.expect(opened > fewConnections, "only %d connections were opened meanwhile", opened)
-	s.expect(l.answers(200) == waiting, "%d of %d requests under way were answered: %v", l.answers(200), waiting, l.firstCut())
+	s.expect(l.responses(200) == waiting, "%d of %d requests under way were served: %v", l.responses(200), waiting, l.firstCut())
 	return nil
 }
 
-// rush opens connections until ended is closed and returns how many.
+// rush opens connections as fast as it can until ended is closed, and returns how
+// many.
 func rush(ended <-chan struct{}, address string) (opened int64) {
 	var count atomic.Int64
 	var all sync.WaitGroup

@@ -4,11 +4,11 @@ import (
 	"time"
 )
 
-// killed kills the program under load, again and again. After each kill the
-// ledger holds the points of all answers, and besides at most those of the
-// requests that were under way. Batches with an Idempotency-Key are sent until
-// they are answered; each is charged once.
-func killed(s *scene) error {
+// killed repeatedly kills the program under load. After each kill the ledger has
+// the points of all responses, and at most those of the requests under way besides.
+// Batches with an Idempotency-Key are sent until they get a response. Each is
+// charged once.
+func killed(s *session) error {
 	k, err := s.newKills()
 	if err != nil {
 		return err
@@ -21,16 +21,16 @@ func killed(s *scene) error {
 	return nil
 }
 
-// kills is a process that is killed, and its loads.
+// kills is a process that is killed repeatedly, and its loads.
 type kills struct {
-	*scene
+	*session
 	process *process
 	plain   *load
 	once    *onceLoad
-	back    []time.Duration // from a kill to the next answer of 200
+	back    []time.Duration // from a kill to the next response with 200
 }
 
-func (s *scene) newKills(flags ...string) (*kills, error) {
+func (s *session) newKills(flags ...string) (*kills, error) {
 	plain, err := s.newAccount("plain", unlimited, unlimited)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (s *scene) newKills(flags ...string) (*kills, error) {
 	}
 	at := always(p.address)
 	l := &load{account: plain, clients: 8, at: at, next: mixed}
-	return &kills{scene: s, process: p, plain: l, once: newOnceLoad(repeating, at)}, nil
+	return &kills{session: s, process: p, plain: l, once: newOnceLoad(repeating, at)}, nil
 }
 
 // start starts both loads.
@@ -54,7 +54,7 @@ func (k *kills) start() (stop func()) {
 	return func() { stopPlain(); stopOnce() }
 }
 
-// restart kills the process and starts the next one at the same address.
+// restart kills the process and starts another at the same address.
 func (k *kills) restart(flags ...string) (err error) {
 	k.process.Kill()
 	k.process, err = k.startAt(k.process.address, flags...)
@@ -70,11 +70,11 @@ func (k *kills) underLoad() error {
 		if err := k.restart(); err != nil {
 			return err
 		}
-		if err := k.awaitAnswer(k.plain); err != nil {
+		if err := k.awaitService(k.plain); err != nil {
 			return err
 		}
 		k.back = append(k.back, time.Since(begun))
-		if err := k.expectBooksOf(k.plain, k.once); err != nil {
+		if err := k.expectLedgerOf(k.plain, k.once); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func (k *kills) underLoad() error {
 	return k.conclude()
 }
 
-// conclude reports and judges a load that was stopped.
+// conclude reports and judges the loads after they have stopped.
 func (k *kills) conclude() error {
 	used, err := k.used(k.plain.account)
 	if err != nil {
@@ -90,12 +90,12 @@ func (k *kills) conclude() error {
 	}
 	least, most := k.plain.charged()
 	slowest := percentile(k.back, 100)
-	k.figure("%d kills; answers again after p50 %s, at most %s", len(k.back), round(percentile(k.back, 50)), round(slowest))
+	k.figure("%d kills; serves again after p50 %s, at most %s", len(k.back), round(percentile(k.back, 50)), round(slowest))
 	k.figure("plain: %s", &k.plain.tally)
-	k.figure("plain: %d points answered <= %d in the ledger <= %d with those under way at the kills", least, used, most)
+	k.figure("plain: %d points in responses <= %d in the ledger <= %d with requests under way at the kills", least, used, most)
 	k.figure("with Idempotency-Key: %s", &k.once.tally)
 	k.expectWithin(slowest, time.Second, "to serve again")
 	k.expectContract(&k.plain.tally)
-	k.expect(k.once.answers(409) == 0, "%d batches got 409, although the first attempt's process was killed", k.once.answers(409))
+	k.expect(k.once.responses(409) == 0, "%d batches got 409, although the first attempt's process was killed", k.once.responses(409))
 	return k.expectSettled(k.once)
 }

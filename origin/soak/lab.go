@@ -11,26 +11,26 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// A lab holds what all trials share: the program, a resolver, a PostgreSQL.
+// A lab is what all trials share: the program, a resolver, a PostgreSQL.
 type lab struct {
 	dir      string
 	binary   string
 	module   []byte // addrspec.wasm as built into the program
-	cache    string // of machine code
+	cache    string // folder of compiled machine code
 	dns      *resolver
 	postgres func() (*pgtest.Server, error) // started by the first trial that needs it
-	shifted  func() (string, error)         // the program with a clock that can be set, built likewise
+	shifted  func() (string, error)         // the program with a clock that can be set, built by the first trial that needs it
 	seconds  int
 	release  []func()
 }
 
-// fullLength is how many seconds a whole run may take.
+// fullLength is the length of a full run in seconds.
 const fullLength = 600
 
-// times scales a number of rounds to the length of this run.
+// times scales a number of rounds from a full run to this one.
 func (l *lab) times(full int) int { return max(2, full*l.seconds/fullLength) }
 
-// span scales a duration likewise.
+// span scales a duration from a full run to this one.
 func (l *lab) span(full time.Duration) time.Duration {
 	return max(300*time.Millisecond, full*time.Duration(l.seconds)/fullLength)
 }

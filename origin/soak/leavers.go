@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// leavers has clients hang up at random moments after they sent a request. Who
-// left before the transaction took the request up is not charged.
-func leavers(s *scene) error {
+// leavers has clients hang up at random moments after they sent a request. One that
+// hangs up before the transaction includes its request is not charged.
+func leavers(s *session) error {
 	s.dns.RespondAll(asNamed)
 	p, err := s.start("--dns-timeout", "2s")
 	if err != nil {
@@ -22,18 +22,18 @@ func leavers(s *scene) error {
 	time.Sleep(s.span(15 * time.Second))
 	stop()
 	l.report()
-	return l.expectBooks()
+	return l.expectLedger()
 }
 
-// leaving is three groups of clients that hang up.
+// leaving is three loads whose clients hang up.
 type leaving struct {
-	*scene
+	*session
 	random  *load     // at any moment
 	once    *onceLoad // at any moment, then sends the batch again
 	waiting *load     // while the request waits for a silent resolver
 }
 
-func (s *scene) newLeavers(at func(int) string) (*leaving, error) {
+func (s *session) newLeavers(at func(int) string) (*leaving, error) {
 	var accounts []account
 	for _, name := range []string{"random", "once", "waiting"} {
 		a, err := s.newAccount(name, unlimited, unlimited)
@@ -42,7 +42,7 @@ func (s *scene) newLeavers(at func(int) string) (*leaving, error) {
 		}
 		accounts = append(accounts, a)
 	}
-	l := &leaving{scene: s}
+	l := &leaving{session: s}
 	l.random = &load{account: accounts[0], clients: 8, at: at, next: mixed, patience: soon}
 	l.once = newOnceLoad(accounts[1], at)
 	l.once.patience = soon
@@ -50,13 +50,14 @@ func (s *scene) newLeavers(at func(int) string) (*leaving, error) {
 	return l, nil
 }
 
-// soon is 1 µs to 30 ms, which is about as long as a request takes; short times
+// soon returns a time from 1 µs to 30 ms, about the time of a request. Short times
 // are more frequent.
 func soon() time.Duration {
 	return time.Microsecond + time.Duration(float64(30*time.Millisecond)*math.Pow(rand.Float64(), 3))
 }
 
-// whileWaiting is when a request has begun its look-up, and has not timed out.
+// whileWaiting returns a time after which a request has begun its look-up and not
+// yet timed out.
 func whileWaiting() time.Duration { return 30*time.Millisecond + rand.N(100*time.Millisecond) }
 
 func (l *leaving) start() (stop func()) {
@@ -70,29 +71,30 @@ func (l *leaving) start() (stop func()) {
 
 func (l *leaving) report() {
 	l.figure("at any moment: %s", &l.random.tally)
-	l.figure("with Idempotency-Key, sent again until answered: %s", &l.once.tally)
+	l.figure("with Idempotency-Key, sent again until charged: %s", &l.once.tally)
 	l.figure("waiting for a silent resolver: %s", &l.waiting.tally)
-	l.expect(l.waiting.left > 0 && l.random.left > 0, "no client hung up in time")
-	l.expect(l.waiting.answers(200) == 0, "%d requests were answered without the resolver", l.waiting.answers(200))
+	l.expect(l.waiting.hungUp > 0 && l.random.hungUp > 0, "no client hung up in time")
+	l.expect(l.waiting.responses(200) == 0, "%d requests got 200 without the resolver", l.waiting.responses(200))
 	l.expectContract(&l.random.tally)
 	l.expectContract(&l.waiting.tally)
 }
 
-// expectBooks reads the ledger once no look-up is left that could still charge.
-func (l *leaving) expectBooks() error {
+// expectLedger checks the ledger once no look-up is under way that could lead to a
+// charge.
+func (l *leaving) expectLedger() error {
 	l.once.patience = nil
 	if err := l.expectSettled(l.once); err != nil {
 		return err
 	}
 	time.Sleep(2*time.Second + busy)
-	if err := l.scene.expectBooks(l.waiting.account, 0, 0); err != nil {
+	if err := l.session.expectLedger(l.waiting.account, 0, 0); err != nil {
 		return err
 	}
 	least, most := l.random.charged()
 	used, err := l.used(l.random.account)
-	l.figure("at any moment: %d points answered <= %d in the ledger <= %d answered or hung up", least, used, most)
+	l.figure("at any moment: %d points in responses <= %d in the ledger <= %d with those hung up", least, used, most)
 	if err != nil {
 		return err
 	}
-	return l.scene.expectBooks(l.random.account, least, most)
+	return l.session.expectLedger(l.random.account, least, most)
 }

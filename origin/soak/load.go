@@ -8,27 +8,28 @@ import (
 	"time"
 )
 
-// A load is clients that send one request after another.
+// A load is a group of clients. Each sends one request after another.
 type load struct {
 	tally
-	account  account
-	at       func(client int) (address string) // asked before each connection
-	clients  int
-	fresh    bool // each request has a connection of its own; else every second client keeps its
-	next     func(client, n int) request
-	patience func() time.Duration                               // drawn for each request; nil: clients never hang up
-	finished func(client int, r request, o outcome) (goOn bool) // nil: clients never end
+	account   account
+	at        func(client int) (address string) // called before each connection
+	clients   int
+	reconnect bool // use a new connection for each request; else every second client keeps its own
+	next      func(client, n int) request
+	patience  func() time.Duration                               // called for each request; nil: clients never hang up
+	finished  func(client int, r request, o outcome) (goOn bool) // nil: clients never stop
 
-	// gate is held for reading by each request under way; locking it waits
-	// until the service is idle.
+	// gate is locked for reading during each request; locking it for writing waits
+	// until no request is under way.
 	gate sync.RWMutex
 }
 
-// refusedPause keeps clients from spinning while no process listens.
+// refusedPause is the wait after a refused connection, so that clients do not spin
+// while no process listens.
 const refusedPause = 2 * time.Millisecond
 
-// start runs the clients until stop is called, which lets each finish its
-// request, or until ctx ends.
+// start runs the clients until stop is called or ctx ends. Each finishes its
+// request first.
 func (l *load) start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -36,9 +37,9 @@ func (l *load) start(ctx context.Context) (stop func()) {
 	return func() { cancel(); <-ended }
 }
 
-// run is one client. Every second one keeps its connection.
+// run runs one client. Every second one keeps its connection.
 func (l *load) run(ctx context.Context, id int) {
-	c := &client{key: l.account.key, keepAlive: id%2 == 0 && !l.fresh}
+	c := &client{key: l.account.key, keepAlive: id%2 == 0 && !l.reconnect}
 	defer c.close()
 	for n := 0; ctx.Err() == nil; n++ {
 		if r := l.next(id, n); !l.ask(c, id, r) {
@@ -59,13 +60,13 @@ func (l *load) ask(c *client, id int, r request) (goOn bool) {
 	o := c.send(r)
 	l.count(r, o)
 	l.gate.RUnlock()
-	if o.fate == refused {
+	if o.kind == refused {
 		time.Sleep(refusedPause)
 	}
 	return l.finished == nil || l.finished(id, r, o)
 }
 
-// runOut runs the clients until each has ended by itself.
+// runOut runs the clients until each has stopped by itself.
 func (l *load) runOut(ctx context.Context) {
 	var clients sync.WaitGroup
 	for id := range l.clients {
@@ -74,33 +75,34 @@ func (l *load) runOut(ctx context.Context) {
 	clients.Wait()
 }
 
-// atRest runs do while no request is under way.
+// atRest calls do while no request is under way.
 func (l *load) atRest(do func() error) error {
 	l.gate.Lock()
 	defer l.gate.Unlock()
 	return do()
 }
 
-// always is one address for all clients.
+// always returns one address for all clients.
 func always(address string) func(int) string { return func(int) string { return address } }
 
+// buyers is the number of clients of most loads.
 const buyers = 16
 
-// awaitAnswer sends a single until it is answered with 200.
-func (s *scene) awaitAnswer(l *load) error {
+// awaitService sends a single until it gets 200.
+func (s *session) awaitService(l *load) error {
 	c := &client{address: l.at(0), key: l.account.key}
 	r := single("probe@mail.example")
-	for deadline := time.Now().Add(exchangeLimit); ; time.Sleep(refusedPause) {
+	for deadline := time.Now().Add(exchangeTimeout); ; time.Sleep(refusedPause) {
 		o := c.send(r)
 		l.count(r, o)
 		if o.status == 200 {
 			return nil
 		}
 		if time.Now().After(deadline) || s.ctx.Err() != nil {
-			return fmt.Errorf("no answer of 200 after %s; the last is %d: %s", exchangeLimit, o.status, o.body)
+			return fmt.Errorf("no response with 200 after %s; the last is %d: %s", exchangeTimeout, o.status, o.body)
 		}
 	}
 }
 
-// pause sleeps for a random time.
+// pause sleeps for a random time between least and most.
 func pause(least, most time.Duration) { time.Sleep(least + rand.N(most-least)) }

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// expectPrivate reads a process's log: no address and no key is in it.
-func (s *scene) expectPrivate(p *process) {
+// expectNoSecrets expects no address and no key in a process's log.
+func (s *session) expectNoSecrets(p *process) {
 	log, err := os.ReadFile(p.log)
 	s.expect(err == nil, "%v", err)
 	if found := secret.Find(log); found != nil {
-		s.expect(false, "a log holds %q", found)
+		s.expect(false, "a log contains %q", found)
 	}
 }
 
-// lastError is the last error in a process's log, for the report of a failure.
+// lastError returns the last error in the process's log.
 func (p *process) lastError() string {
 	log, _ := os.ReadFile(p.log)
 	last := ""
@@ -27,5 +27,5 @@ func (p *process) lastError() string {
 	return last
 }
 
-// secret is an address, or a key.
+// secret matches an address or a key.
 var secret = regexp.MustCompile(`[\w.]+@[\w.]+|ask_\w*`)

@@ -1,15 +1,15 @@
-// Command soak starts the real program, causes the faults that an operator
-// should expect, and checks that the service keeps its promises:
+// Command soak starts the real program, causes the failures that an operator
+// should expect, and checks what the service guarantees under each:
 //
 //	go run ./origin/soak [-seconds N] [-only NAME,...] [-database sqlite|postgres] [-binary FILE]
 //
-// It prints the result of each trial on each database, with what was measured.
-// It exits with 1 if a trial failed. A trial that needs what this machine lacks
+// It prints the result and the measurements of each trial on each database, and
+// exits with 1 if a trial failed. A trial that needs what this machine lacks
 // (PostgreSQL, root, open files, libfaketime) is reported as skipped.
 //
-// It sees the program only from outside: processes, sockets, DNS questions, the
-// operator's commands, and SQLite's own check of its file. All sockets are on
-// loopback.
+// It observes the program only from outside: processes, sockets, DNS queries, the
+// operator's commands, and SQLite's integrity check of the file. All sockets are
+// on loopback.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 	"syscall"
 )
 
-// options are the command line.
+// options are the flags.
 type options struct {
 	seconds  int
 	only     string
@@ -35,10 +35,10 @@ type options struct {
 
 func main() {
 	var o options
-	flag.IntVar(&o.seconds, "seconds", fullLength, "about how long all of it may take; fewer seconds are fewer rounds")
-	flag.StringVar(&o.only, "only", "", "run the trials whose name begins with this, or with one of these with commas")
-	flag.StringVar(&o.database, "database", "", "run only on this database: sqlite or postgres")
-	flag.StringVar(&o.binary, "binary", "", "the addrspec to try (default: build it)")
+	flag.IntVar(&o.seconds, "seconds", fullLength, "about how long the whole run may take; fewer seconds mean fewer rounds")
+	flag.StringVar(&o.only, "only", "", "run the trials whose names begin with one of these prefixes, separated by commas")
+	flag.StringVar(&o.database, "database", "", "run on this database only: sqlite or postgres")
+	flag.StringVar(&o.binary, "binary", "", "the addrspec program to test (default: build it)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -51,28 +51,28 @@ func main() {
 	}
 }
 
-// soak runs the trials that o selects and counts those that failed.
+// soak runs the trials that o selects and returns how many failed.
 func soak(ctx context.Context, o options, out io.Writer) (failed int, err error) {
 	l, err := newLab(ctx, o)
 	if err != nil {
 		return 0, err
 	}
 	defer l.close()
-	ran, failed := l.tryAll(ctx, o.selects, out)
+	ran, failed := l.runAll(ctx, o.selects, out)
 	if ran == 0 {
-		return 0, errors.New("no trial has such a name, or not on this database; they are " + names())
+		return 0, errors.New("no trial of that name on that database; the trials are " + names())
 	}
 	fmt.Fprintf(out, "%d trials, %d failed\n", ran, failed)
 	return failed, ctx.Err()
 }
 
-func (l *lab) tryAll(ctx context.Context, selects func(name, kind string) bool, out io.Writer) (ran, failed int) {
+func (l *lab) runAll(ctx context.Context, selects func(name, kind string) bool, out io.Writer) (ran, failed int) {
 	for _, t := range trials {
 		for _, kind := range t.databases {
 			if !selects(t.name, kind) || ctx.Err() != nil {
 				continue
 			}
-			v := l.try(ctx, t, kind)
+			v := l.runTrial(ctx, t, kind)
 			v.print(out)
 			ran++
 			if v.failed() {

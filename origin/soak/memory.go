@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// resetPeak makes VmHWM begin again (Linux 4.0 and later).
+// resetPeak sets VmHWM to the present memory (Linux 4.0 and later).
 func (p *process) resetPeak() {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.PID()), []byte("5"), 0)
 }
 
-// memory is a figure of the process in bytes, from Linux: VmRSS is its memory
-// now, VmHWM the most it had. Elsewhere it is 0.
+// memory returns the process's VmRSS, its memory now, or VmHWM, the most so far, in
+// bytes. It returns 0 on other systems than Linux.
 func (p *process) memory(name string) (size int64) {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	for line := range strings.Lines(string(status)) {

@@ -5,5 +5,6 @@ import (
 	"syscall"
 )
 
-// dieWithParent leaves no process behind, however this one ends.
+// dieWithParent has the system kill the child when this process ends, however it
+// ends.
 func dieWithParent(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

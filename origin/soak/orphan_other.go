@@ -4,5 +4,6 @@ package main
 
 import "os/exec"
 
-// dieWithParent is Linux's to do; elsewhere the end of a trial kills.
+// dieWithParent does nothing: only Linux offers it. Elsewhere the child is killed
+// at the end of its trial, if this process gets that far.
 func dieWithParent(*exec.Cmd) {}

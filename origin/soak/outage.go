@@ -6,10 +6,10 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// outages takes PostgreSQL away in several ways, under load, on two replicas.
-// Requests are answered meanwhile with 503 in shape A within a second; the
-// service recovers by itself; the ledger agrees with the answers exactly.
-func outages(s *scene) error {
+// outages interrupts PostgreSQL in several ways, under load on two replicas.
+// Meanwhile requests get 503 in shape A within a second. The service recovers by
+// itself, and the ledger agrees exactly with the responses.
+func outages(s *session) error {
 	pg, err := s.postgres()
 	if err != nil {
 		return err
@@ -40,9 +40,9 @@ func outages(s *scene) error {
 	return nil
 }
 
-// An outage is faults of the database under one service.
+// An outage is a service whose database is made to fail.
 type outage struct {
-	*scene
+	*session
 	at      func(int) string
 	account account   // of the load without Idempotency-Key
 	before  int64     // points charged to it by the loads before
@@ -50,7 +50,7 @@ type outage struct {
 }
 
 // newOutage starts two replicas that reach the database at url.
-func (s *scene) newOutage(url string) (*outage, error) {
+func (s *session) newOutage(url string) (*outage, error) {
 	plain, err := s.newAccount("plain", unlimited, unlimited)
 	if err != nil {
 		return nil, err
@@ -63,10 +63,10 @@ func (s *scene) newOutage(url string) (*outage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &outage{scene: s, at: r.byClient, account: plain, once: newOnceLoad(repeating, anywhere(r.addresses()))}, nil
+	return &outage{session: s, at: r.byClient, account: plain, once: newOnceLoad(repeating, anywhere(r.addresses()))}, nil
 }
 
-// try puts load on the service, does the fault and expects it to recover.
+// try causes a fault under load and expects the service to recover.
 func (o *outage) try(name string, fault func(*load) error) error {
 	l := &load{account: o.account, clients: buyers, at: o.at, next: mixed}
 	stop := o.start(l)
@@ -76,20 +76,20 @@ func (o *outage) try(name string, fault func(*load) error) error {
 		return err
 	}
 	begun := time.Now()
-	if err := o.awaitAnswer(l); err != nil {
+	if err := o.awaitService(l); err != nil {
 		return err
 	}
 	back := time.Since(begun)
 	time.Sleep(o.span(2 * time.Second))
 	stop()
-	o.figure("%s: answers again after %s; %s", name, round(back), &l.tally)
-	o.expect(len(l.cuts)+l.refused == 0, "%s: %d requests had no answer", name, len(l.cuts)+l.refused)
-	o.expectWithin(l.slowest, time.Second+busy, name+": the slowest answer")
+	o.figure("%s: serves again after %s; %s", name, round(back), &l.tally)
+	o.expect(len(l.cuts)+l.refused == 0, "%s: %d requests had no response", name, len(l.cuts)+l.refused)
+	o.expectWithin(l.slowest, time.Second+busy, name+": the slowest response")
 	o.expectContract(&l.tally)
-	return o.books(name, l)
+	return o.expectRestored(name, l)
 }
 
-// start starts the load, and the one with Idempotency-Key where there is one.
+// start starts the load and, if there is one, the load with Idempotency-Key.
 func (o *outage) start(l *load) (stop func()) {
 	stopPlain := l.start(o.ctx)
 	if o.once == nil {
@@ -99,9 +99,9 @@ func (o *outage) start(l *load) (stop func()) {
 	return func() { stopPlain(); stopOnce() }
 }
 
-// books compares the answers with the ledger, after the points of undecided
-// requests without Idempotency-Key were given back.
-func (o *outage) books(name string, l *load) error {
+// expectRestored expects the ledger to agree with the responses, after the points of
+// undecided requests without Idempotency-Key were given back.
+func (o *outage) expectRestored(name string, l *load) error {
 	points, _ := l.charged()
 	o.before += points
 	for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
@@ -110,14 +110,14 @@ func (o *outage) books(name string, l *load) error {
 		}
 	}
 	failures := len(o.failures)
-	if err := o.expectBooks(o.account, o.before, o.before); err != nil || o.once == nil {
+	if err := o.expectLedger(o.account, o.before, o.before); err != nil || o.once == nil {
 		return err
 	}
 	if err := o.expectSettled(o.once); err != nil {
 		return err
 	}
 	if len(o.failures) > failures {
-		o.figure("%s: the books do not balance after this fault", name)
+		o.figure("%s: the ledger and the responses differ after this fault", name)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// cutOften ends all connections of the database, again and again.
+// cutOften repeatedly closes all connections of the database.
 func (o *outage) cutOften(pg *pgtest.Server) func(*load) error {
 	return func(*load) error {
 		for range o.times(60) {
@@ -22,8 +22,8 @@ func (o *outage) cutOften(pg *pgtest.Server) func(*load) error {
 	}
 }
 
-// cutAtCommit cuts connections just before or just after a commit, so that the
-// program cannot know its outcome.
+// cutAtCommit cuts connections just before or just after a commit, so that its
+// outcome is unknown to the program.
 func (o *outage) cutAtCommit(proxy *pgtest.Proxy, moment pgtest.Moment) func(*load) error {
 	return func(*load) error {
 		cuts := int64(o.times(100))
@@ -40,7 +40,7 @@ func (o *outage) cutAtCommit(proxy *pgtest.Proxy, moment pgtest.Moment) func(*lo
 	}
 }
 
-// freeze stops the processes of the database where they are.
+// freeze suspends the processes of the database for a while.
 func (o *outage) freeze(pg *pgtest.Server) func(*load) error {
 	return func(*load) error {
 		thaw, err := pg.Freeze(o.ctx)
@@ -53,13 +53,13 @@ func (o *outage) freeze(pg *pgtest.Server) func(*load) error {
 	}
 }
 
-// stopAndStart ends the database as a crash would. While it is away, clients ask
-// about fresh domains: after a second the resolver gets no question about them.
+// stopAndStart ends the database as a crash would and starts it again. Meanwhile
+// clients request new domains. After the first second none is looked up.
 func (o *outage) stopAndStart(pg *pgtest.Server) func(*load) error {
 	return func(*load) error {
 		var asks atomic.Int64
 		fresh := &load{account: o.account, clients: 4, at: o.at}
-		fresh.next = func(int, int) request { asks.Add(1); return single(freshEmail("")) }
+		fresh.next = func(int, int) request { asks.Add(1); return single(newEmail("")) }
 		pg.Stop()
 		stop := fresh.start(o.ctx)
 		defer stop()
@@ -67,17 +67,17 @@ func (o *outage) stopAndStart(pg *pgtest.Server) func(*load) error {
 		names, before := o.dns.Names(), asks.Load()
 		o.expectReady(http.StatusServiceUnavailable)
 		time.Sleep(max(time.Second, o.span(3*time.Second)))
-		o.figure("stopped: %d requests about fresh domains after the first second, %d domains asked about", asks.Load()-before, o.dns.Names()-names)
-		o.expect(asks.Load() > before, "no client asked about a fresh domain while the database was away")
-		o.expect(o.dns.Names() == names, "the resolver was asked about %d domains while nothing could be charged", o.dns.Names()-names)
+		o.figure("stopped: %d requests about new domains after the first second, %d domains looked up", asks.Load()-before, o.dns.Names()-names)
+		o.expect(asks.Load() > before, "no client requested a new domain while the database was stopped")
+		o.expect(o.dns.Names() == names, "%d domains were looked up while nothing could be charged", o.dns.Names()-names)
 		stop()
-		o.expect(fresh.answers(200) == 0, "%d answers of 200 without a database", fresh.answers(200))
+		o.expect(fresh.responses(200) == 0, "%d responses with 200 without a database", fresh.responses(200))
 		o.expectContract(&fresh.tally)
 		return o.resume(pg)
 	}
 }
 
-// resume starts the database again and waits until both replicas are ready.
+// resume starts the database and waits until both replicas are ready.
 func (o *outage) resume(pg *pgtest.Server) error {
 	if err := pg.Resume(); err != nil {
 		return err
@@ -98,11 +98,11 @@ func (o *outage) resume(pg *pgtest.Server) error {
 func (o *outage) expectReady(want int) {
 	for client := range 2 {
 		status := o.readyz(client)
-		o.expect(status == want, "/readyz of replica %d answers %d and not %d", client, status, want)
+		o.expect(status == want, "/readyz of replica %d is %d, want %d", client, status, want)
 	}
 }
 
-// readyz is the status of a replica's /readyz, or 0.
+// readyz returns the status of a replica's /readyz, or 0 without a response.
 func (o *outage) readyz(client int) int {
 	web := http.Client{Timeout: 3 * time.Second}
 	response, err := web.Get("http://" + o.at(client) + "/readyz")

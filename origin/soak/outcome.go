@@ -7,39 +7,39 @@ import (
 	"time"
 )
 
-// An outcome is the result of sending a request.
+// An outcome is what became of a request.
 type outcome struct {
-	fate   fate
+	kind   outcomeKind
 	begun  time.Time // before the connection was made
 	status int
 	header http.Header
 	body   []byte
 	took   time.Duration
-	err    error // of a cut
+	err    error // of a cut connection
 }
 
-type fate int
+type outcomeKind int
 
 const (
-	answered fate = iota
-	refused       // no connection: the server never saw the request
-	cut           // sent, and the answer is missing or incomplete: it may be charged
-	left          // the client hung up before the answer: it may be charged
+	answered outcomeKind = iota
+	refused              // not sent, since no connection was accepted
+	cut                  // sent, but the response is missing or incomplete: it may be charged
+	hungUp               // the client hung up before the response: it may be charged
 )
 
-// points is the cost that the answer reports. The error says where the answer
-// differs from the contract.
+// points returns the cost that the response reports. It returns an error if the
+// response differs from the contract.
 func (o *outcome) points(r request) (points int64, err error) {
 	if o.header.Get("Content-Type") != "application/json" || o.header.Get("X-Request-Id") == "" {
-		return 0, fmt.Errorf("an answer of %d lacks its headers: %v", o.status, o.header)
+		return 0, fmt.Errorf("a response of %d lacks its headers: %v", o.status, o.header)
 	}
 	switch {
 	case o.status == http.StatusOK && r.batch:
 		return o.batchPoints(r)
 	case o.status == http.StatusOK:
-		return 1, o.expectFields("email", "valid", "mx")
+		return 1, o.checkFields("email", "valid", "mx")
 	case o.status >= 500:
-		return 0, o.expectShapeA()
+		return 0, o.checkShapeA()
 	}
 	return 0, nil
 }
@@ -60,14 +60,14 @@ func (o *outcome) batchPoints(r request) (int64, error) {
 	return e.Points, nil
 }
 
-// expectShapeA checks a problem against section 7 of the specification.
-func (o *outcome) expectShapeA() error {
+// checkShapeA checks a problem against section 7 of the specification.
+func (o *outcome) checkShapeA() error {
 	var e struct {
 		Status      int
 		Error, Code string
 	}
 	if err := json.Unmarshal(o.body, &e); err != nil || e.Status != o.status || e.Error == "" || e.Code == "" {
-		return fmt.Errorf("an answer of %d is not in shape A: %s", o.status, o.body)
+		return fmt.Errorf("a response of %d is not in shape A: %s", o.status, o.body)
 	}
 	if o.status == http.StatusServiceUnavailable && (e.Code != "REQUEST_CANCELLED" || o.header.Get("Retry-After") == "") {
 		return fmt.Errorf("a 503 has the code %s and Retry-After %q", e.Code, o.header.Get("Retry-After"))
@@ -75,22 +75,22 @@ func (o *outcome) expectShapeA() error {
 	return nil
 }
 
-func (o *outcome) expectFields(names ...string) error {
+func (o *outcome) checkFields(names ...string) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(o.body, &fields); err != nil {
 		return err
 	}
 	for _, name := range names {
 		if fields[name] == nil {
-			return fmt.Errorf("an answer of %d lacks %s", o.status, name)
+			return fmt.Errorf("a response of %d lacks %s", o.status, name)
 		}
 	}
 	return nil
 }
 
-// usedUp says that the month's points are used up. A 429 with Retry-After says
-// only that requests under way hold the rest of them.
+// usedUp reports whether the month's points are used up. A 429 with Retry-After
+// means only that requests under way have claimed the rest.
 func (o *outcome) usedUp() bool { return o.status == 429 && o.header.Get("Retry-After") == "" }
 
-// held says that the points may be free again soon.
-func (o *outcome) held() bool { return o.status == 429 && !o.usedUp() }
+// claimed reports whether points may become available again soon.
+func (o *outcome) claimed() bool { return o.status == 429 && !o.usedUp() }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// paced has clients send exactly at their rates with work that takes 0 to 5
-// seconds: none gets a 429.
-func paced(s *scene) error {
+// paced has clients send requests exactly at their rates. The work takes 0 to 5
+// seconds. No client gets a 429.
+func paced(s *session) error {
 	s.dns.RespondAll(asNamed)
 	p, err := s.start("--dns-timeout", "6s", "--batch-timeout", "8s")
 	if err != nil {
@@ -34,21 +34,21 @@ func paced(s *scene) error {
 	return nil
 }
 
-// A pacer sends one request every interval, whether the last is answered or
-// not. It follows a schedule of absolute times, but sends no request less than
-// an interval after the last one has certainly arrived: what a busy machine
-// delays must not look like a client that exceeds its rate.
+// A pacer sends one request every interval, whether the last one has finished or
+// not. It follows a schedule of absolute times. At 1/s it also sends no request
+// less than an interval after the last one has certainly arrived, so that a delay
+// of a busy machine does not look like a client that exceeds its rate.
 type pacer struct {
-	*scene
+	*session
 	load
 	rate     int
 	interval time.Duration
-	late     time.Duration // the most by which a request was sent after its time
+	late     time.Duration // the longest delay of a request after its time
 }
 
-func (s *scene) newPacer(rate int, address string) (*pacer, error) {
+func (s *session) newPacer(rate int, address string) (*pacer, error) {
 	a, err := s.newAccount(fmt.Sprintf("paced-%d", rate), fmt.Sprint(rate), unlimited)
-	c := &pacer{scene: s, rate: rate, interval: time.Second / time.Duration(rate)}
+	c := &pacer{session: s, rate: rate, interval: time.Second / time.Duration(rate)}
 	c.load = load{account: a, at: always(address)}
 	return c, err
 }
@@ -65,15 +65,15 @@ func (c *pacer) run(length time.Duration) {
 		under.Go(func() { c.ask(&client{key: c.account.key}, 0, r); close(ended) })
 		arrived := c.awaitArrival(r, ended)
 		due = first.Add(time.Duration(n+1) * c.interval)
-		if c.rate == 1 && due.Before(arrived.Add(c.interval)) { // no token in reserve
+		if c.rate == 1 && due.Before(arrived.Add(c.interval)) { // the bucket has no spare token
 			due = arrived.Add(c.interval)
 		}
 		c.late = max(c.late, arrived.Sub(due)+c.interval)
 	}
 }
 
-// awaitArrival returns when the program has certainly received the request: it
-// asks about the domain, or answers.
+// awaitArrival returns the time when the program has certainly received the request:
+// when it looks up the domain, or responds.
 func (c *pacer) awaitArrival(r request, ended <-chan struct{}) time.Time {
 	_, domain, _ := strings.Cut(r.emails[0], "@")
 	for c.dns.Asked(domain) == 0 {
@@ -86,21 +86,22 @@ func (c *pacer) awaitArrival(r request, ended <-chan struct{}) time.Time {
 	return time.Now()
 }
 
-// slowWork takes 5 s one time in ten, and else nothing to half a second.
+// slowWork returns a request whose look-up takes 5 s one time in ten, and up to half
+// a second otherwise.
 func slowWork(n int) request {
 	wait := waits(time.Duration(n%10) * 50 * time.Millisecond)
 	if n%10 == 9 {
 		wait = waits(5 * time.Second)
 	}
 	if n%3 == 0 {
-		return freshBatch(wait, 2)
+		return newBatch(wait, 2)
 	}
-	return single(freshEmail(wait))
+	return single(newEmail(wait))
 }
 
 func (c *pacer) judge() error {
 	c.figure("%d/s, sent at most %s late: %s", c.rate, round(c.late), &c.tally)
-	c.expect(c.answers(200) == c.requests, "%d/s: %d of %d requests got no 200, %d of them 429", c.rate, c.requests-c.answers(200), c.requests, c.answers(429))
+	c.expect(c.responses(200) == c.requests, "%d/s: %d of %d requests got no 200, %d of them 429", c.rate, c.requests-c.responses(200), c.requests, c.responses(429))
 	c.expectContract(&c.tally)
-	return c.expectBooks(c.account, c.points, c.points)
+	return c.expectLedger(c.account, c.points, c.points)
 }

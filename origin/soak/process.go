@@ -14,11 +14,11 @@ import (
 type process struct {
 	*origintest.Process
 	address string
-	log     string // path
+	log     string // path of the file
 }
 
-// start runs the program at an address of its own and returns once it listens.
-func (s *scene) start(flags ...string) (*process, error) {
+// start runs the program at a free address and returns once it listens.
+func (s *session) start(flags ...string) (*process, error) {
 	address, err := origintest.FreeAddress()
 	if err != nil {
 		return nil, err
@@ -26,8 +26,8 @@ func (s *scene) start(flags ...string) (*process, error) {
 	return s.startAt(address, flags...)
 }
 
-// startAt runs the program at an address.
-func (s *scene) startAt(address string, flags ...string) (*process, error) {
+// startAt is start at a given address.
+func (s *session) startAt(address string, flags ...string) (*process, error) {
 	args := append([]string{"serve", "--listen", address, "--database", s.database, "--dns", s.dns.Addr,
 		"--dns-timeout", dnsTimeout.String(), "--batch-timeout", batchTimeout.String(),
 		"--grace", grace.String(), "--cache-dir", s.cache}, flags...)
@@ -42,14 +42,14 @@ func (s *scene) startAt(address string, flags ...string) (*process, error) {
 	defer log.Close()
 	cmd.Stderr = log
 	if p.Process, err = origintest.Start(cmd, origintest.OnStdout); err != nil {
-		said, _ := os.ReadFile(p.log)
-		return nil, fmt.Errorf("%w: %s", err, said[:min(300, len(said))])
+		text, _ := os.ReadFile(p.log)
+		return nil, fmt.Errorf("%w: %s", err, text[:min(300, len(text))])
 	}
 	s.processes = append(s.processes, p)
 	return p, nil
 }
 
-// Flags of every process.
+// The flags of every process.
 const (
 	dnsTimeout   = time.Second
 	batchTimeout = 3 * time.Second

@@ -10,10 +10,10 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// floodedReplicas has clients of one account ask for far more than its rate, on
-// four replicas (two on SQLite), while another account keeps the database busy
-// and, on PostgreSQL, the rows of all accounts are often locked for a moment.
-func floodedReplicas(s *scene) error {
+// floodedReplicas has clients of one account exceed its rate by far, on four
+// replicas (two with SQLite), while another account keeps the database busy. With
+// PostgreSQL the rows of all accounts are also often locked for a moment.
+func floodedReplicas(s *session) error {
 	count := 4
 	if s.kind == sqlite {
 		count = 2
@@ -30,8 +30,8 @@ func floodedReplicas(s *scene) error {
 	return s.flood(r.byClient, 200, s.span(16*time.Second))
 }
 
-// contend has another account's clients put transactions in the way, and locks.
-func (s *scene) contend(at func(int) string) (stop func(), err error) {
+// contend adds transactions of another account and, with PostgreSQL, row locks.
+func (s *session) contend(at func(int) string) (stop func(), err error) {
 	a, err := s.newAccount("neighbour", unlimited, unlimited)
 	if err != nil {
 		return nil, err
@@ -50,38 +50,38 @@ func (s *scene) contend(at func(int) string) (stop func(), err error) {
 	return func() { cancel(); stopLoad() }, nil
 }
 
-// lockOften locks the accounts for a moment, again and again, as another
+// lockOften repeatedly locks the rows of all accounts for a moment, as another
 // program on the database may.
-func (s *scene) lockOften(ctx context.Context, pg *pgtest.Server) {
+func (s *session) lockOften(ctx context.Context, pg *pgtest.Server) {
 	for ctx.Err() == nil {
 		_ = pg.Exec(ctx, s.database, `BEGIN; SELECT id FROM accounts ORDER BY id FOR UPDATE; SELECT pg_sleep(0.03); COMMIT`)
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// postDelay is the time after which a token that was taken on arrival is
-// entered in the shared bucket at the latest.
-const postDelay = 100 * time.Millisecond
+// bucketDelay is the longest time from taking a token on arrival until it is
+// entered in the shared bucket.
+const bucketDelay = 100 * time.Millisecond
 
-// flood has all clients ask for more than the account's rate. Counted by
-// arrival, a bucket gives in any time T at most its capacity, which is one
-// second's tokens, and rate x (T + postDelay).
-func (s *scene) flood(at func(int) string, rate int, span time.Duration) error {
+// flood has all clients exceed the account's rate. Counted by arrival, a bucket
+// allows in any time T at most its capacity, which is the tokens of one second,
+// and rate x (T + bucketDelay).
+func (s *session) flood(at func(int) string, rate int, span time.Duration) error {
 	a, err := s.newAccount("rate", fmt.Sprint(rate), unlimited)
 	if err != nil {
 		return err
 	}
 	f := &flooded{rate: float64(rate)}
-	f.load = load{account: a, clients: 2 * buyers, at: at, next: mostlyCharged, finished: f.learn}
+	f.load = load{account: a, clients: 2 * buyers, at: at, next: mostlyCharged, finished: f.record}
 	stop := f.start(s.ctx)
 	time.Sleep(span)
 	stop()
 	f.judge(s)
 	s.expectContract(&f.tally)
-	return s.expectBooks(a, f.points, f.points)
+	return s.expectLedger(a, f.points, f.points)
 }
 
-// mostlyCharged is singles, some of which fail and are not charged.
+// mostlyCharged returns singles, some of which fail and are not charged.
 func mostlyCharged(client, n int) request {
 	if n%8 == 0 {
 		return mixed(client, 0)
@@ -89,19 +89,20 @@ func mostlyCharged(client, n int) request {
 	return usual(n)
 }
 
-// flooded is a load beyond its account's rate, and when its charged requests
-// arrived.
+// flooded is a load that exceeds its account's rate, and the arrivals of its
+// charged requests.
 type flooded struct {
 	load
 	rate    float64
-	own     sync.Mutex
+	own     sync.Mutex // guards charged
 	charged []span
 }
 
-// A span is a time within which a request arrived.
+// A span is a period in which a request arrived.
 type span struct{ begin, end time.Time }
 
-func (f *flooded) learn(_ int, _ request, o outcome) (goOn bool) {
+// record keeps the span of a charged request.
+func (f *flooded) record(_ int, _ request, o outcome) (goOn bool) {
 	if o.status == 200 {
 		f.own.Lock()
 		f.charged = append(f.charged, span{o.begun, o.begun.Add(o.took)})
@@ -111,22 +112,23 @@ func (f *flooded) learn(_ int, _ request, o outcome) (goOn bool) {
 	return true
 }
 
-// most is how many requests that arrive in a time may be charged.
-func (f *flooded) most(t time.Duration) float64 { return f.rate * (1 + (t + postDelay).Seconds()) }
+// most returns how many requests that arrive within t may be charged.
+func (f *flooded) most(t time.Duration) float64 { return f.rate * (1 + (t + bucketDelay).Seconds()) }
 
-func (f *flooded) judge(s *scene) {
+// judge checks the whole run and the worst window of it.
+func (f *flooded) judge(s *session) {
 	slices.SortFunc(f.charged, func(a, b span) int { return a.end.Compare(b.end) })
 	whole, worst := f.whole(), f.worst()
 	s.figure("rate of %.0f/s, %s", f.rate, &f.tally)
 	for _, w := range []window{whole, worst} {
-		s.figure("in a window of %s: %d charged, at most %.0f may be", round(w.length), w.count, f.most(w.length))
-		s.expect(float64(w.count) <= f.most(w.length), "%d were charged in %s, at most %.0f may be", w.count, round(w.length), f.most(w.length))
+		s.figure("in a window of %s: %d charged, at most %.0f allowed", round(w.length), w.count, f.most(w.length))
+		s.expect(float64(w.count) <= f.most(w.length), "%d were charged in %s, at most %.0f are allowed", w.count, round(w.length), f.most(w.length))
 	}
-	taken := whole.count + f.answers(503) // a token is taken on arrival
-	s.expect(float64(taken) >= f.rate*(whole.length.Seconds()-1), "only %d got a token in %s", taken, round(whole.length))
+	taken := whole.count + f.responses(503) // a 503 took its token on arrival
+	s.expect(float64(taken) >= f.rate*(whole.length.Seconds()-1), "only %d requests got a token in %s", taken, round(whole.length))
 }
 
-// whole is the time from the first request to the last answer.
+// whole returns the window from the first request to the last response.
 func (f *flooded) whole() window {
 	if len(f.charged) == 0 {
 		return window{}
@@ -135,15 +137,15 @@ func (f *flooded) whole() window {
 	return window{f.charged[len(f.charged)-1].end.Sub(first.begin), len(f.charged)}
 }
 
-// A window is a time and the requests that certainly arrived in it.
+// A window is a period and the number of requests that certainly arrived in it.
 type window struct {
 	length time.Duration
 	count  int
 }
 
-// worst is the window with the most requests beyond what it may have. A window
-// begins when a request is sent, and ends when one is answered; it counts the
-// requests that were sent and answered in it.
+// worst returns the window that exceeds its limit most. A window begins when a
+// request is sent and ends with a response. It counts the requests that were both
+// sent and answered in it.
 func (f *flooded) worst() (worst window) {
 	over := func(w window) float64 { return float64(w.count) - f.most(w.length) }
 	for _, first := range f.charged {

@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// twoReplicas and threeReplicas share one database: they sell a balance to the
-// point, and are one token bucket.
-func twoReplicas(s *scene) error   { return s.replicas(2) }
-func threeReplicas(s *scene) error { return s.replicas(3) }
+// Replicas on one database sell a balance exactly, and share one token bucket.
+func twoReplicas(s *session) error   { return s.replicas(2) }
+func threeReplicas(s *session) error { return s.replicas(3) }
 
-func (s *scene) replicas(count int) error {
+func (s *session) replicas(count int) error {
 	r, err := s.startReplicas(count)
 	if err != nil {
 		return err
@@ -24,7 +23,7 @@ func (s *scene) replicas(count int) error {
 // replicas are processes on one database.
 type replicas struct{ processes []*process }
 
-func (s *scene) startReplicas(count int, flags ...string) (*replicas, error) {
+func (s *session) startReplicas(count int, flags ...string) (*replicas, error) {
 	r := &replicas{}
 	for range count {
 		p, err := s.start(flags...)
@@ -36,13 +35,13 @@ func (s *scene) startReplicas(count int, flags ...string) (*replicas, error) {
 	return r, nil
 }
 
-// byClient keeps each client at one replica. A replica keeps its address when
-// it is restarted.
+// byClient returns the same replica's address for each request of a client. A
+// restarted replica keeps its address.
 func (r *replicas) byClient(client int) string {
 	return r.processes[client%len(r.processes)].address
 }
 
-// addresses lists where the replicas listen.
+// addresses returns the addresses of the replicas.
 func (r *replicas) addresses() (list []string) {
 	for n := range r.processes {
 		list = append(list, r.byClient(n))
@@ -50,13 +49,13 @@ func (r *replicas) addresses() (list []string) {
 	return list
 }
 
-// anywhere sends each connection to a random one of the addresses.
+// anywhere returns a random one of the addresses for each connection.
 func anywhere(addresses []string) func(int) string {
 	return func(int) string { return addresses[rand.IntN(len(addresses))] }
 }
 
-// restartOne kills a random replica and starts it again at once.
-func (s *scene) restartOne(r *replicas) error {
+// restartOne kills a random replica and restarts it at once.
+func (s *session) restartOne(r *replicas) error {
 	n := rand.IntN(len(r.processes))
 	r.processes[n].Kill()
 	p, err := s.startAt(r.processes[n].address)

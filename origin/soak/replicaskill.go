@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// replicasKilled kills random replicas of three while two balances are sold.
-// One is sold by plain singles and by batches with an Idempotency-Key, the
-// other by such batches alone: the ledger agrees with their answers exactly.
-func replicasKilled(s *scene) error {
+// replicasKilled kills random ones of three replicas while two balances are sold.
+// One is sold to plain singles and to batches with an Idempotency-Key, the other to
+// such batches alone. With those the ledger and the responses agree exactly.
+func replicasKilled(s *session) error {
 	r, err := s.startReplicas(3)
 	if err != nil {
 		return err
@@ -33,17 +33,17 @@ func replicasKilled(s *scene) error {
 	return k.finish()
 }
 
-// killedSale is the two balances and their buyers. The shared balance runs out
-// during the kills, the other one lasts.
+// killedSale is the two balances and their buyers. The shared balance is used up
+// during the kills, the other one is not.
 type killedSale struct {
-	*scene
+	*session
 	balance, exactBalance int64
-	singles               *load // of the shared balance, and batches:
-	batches               *onceLoad
+	singles               *load     // of the shared balance
+	batches               *onceLoad // of the shared balance
 	exact                 *onceLoad // of the other balance
 }
 
-func (s *scene) newKilledSale(at func(int) string) (*killedSale, error) {
+func (s *session) newKilledSale(at func(int) string) (*killedSale, error) {
 	balance, exactBalance := int64(s.times(4000)), int64(s.times(10_000))
 	shared, err := s.newAccount("shared", unlimited, fmt.Sprint(balance))
 	if err != nil {
@@ -68,7 +68,8 @@ func (k *killedSale) start() (stop func()) {
 	}
 }
 
-// finish settles the batches, sells what is left, and reads the ledger.
+// finish settles the batches, sells the rest of both balances and checks the
+// ledger.
 func (k *killedSale) finish() error {
 	for _, o := range []*onceLoad{k.batches, k.exact} {
 		if err := o.settle(); err != nil {
@@ -87,14 +88,14 @@ func (k *killedSale) finish() error {
 	return k.expectSold()
 }
 
-// sellRest buys points one after another until they are used up: then the
-// ledger holds the whole balance, and any error would show in the answers.
+// sellRest buys points one at a time until they are used up. The ledger then has
+// the whole balance, so any error shows as a difference from the responses.
 func (k *killedSale) sellRest() error {
 	for _, l := range []*load{k.singles, &k.exact.load} {
 		c := &client{address: l.at(0), key: l.account.key, keepAlive: true}
 		for o := (outcome{status: 200}); !o.usedUp(); {
 			if o.status != 200 || k.ctx.Err() != nil {
-				return fmt.Errorf("the rest of the balance: the answer is %d: %s", o.status, o.body)
+				return fmt.Errorf("the rest of the balance: the response is %d: %s", o.status, o.body)
 			}
 			r := single("jane@mail.example")
 			o = c.send(r)
@@ -105,14 +106,15 @@ func (k *killedSale) sellRest() error {
 	return nil
 }
 
-// expectSold: of the shared balance only singles that were cut are in doubt.
+// expectSold compares the responses with the balances. Only singles that were cut
+// may have been charged without a response.
 func (k *killedSale) expectSold() error {
 	answered := k.singles.points + k.batches.points
-	k.figure("shared: %d points answered <= %d in the ledger <= %d answered or cut", answered, k.balance, answered+k.singles.doubtful)
-	k.expect(answered <= k.balance, "%d points were answered of a balance of %d", answered, k.balance)
-	k.expect(answered+k.singles.doubtful >= k.balance, "%d points were charged, only %d answered or cut", k.balance, answered+k.singles.doubtful)
-	k.expect(k.exact.points == k.exactBalance, "batches with Idempotency-Key alone: %d points answered, %d in the ledger", k.exact.points, k.exactBalance)
+	k.figure("shared: %d points in responses <= %d in the ledger <= %d with those cut", answered, k.balance, answered+k.singles.doubtful)
+	k.expect(answered <= k.balance, "responses reported %d points of a balance of %d", answered, k.balance)
+	k.expect(answered+k.singles.doubtful >= k.balance, "%d points were charged, but only %d are in responses or were cut", k.balance, answered+k.singles.doubtful)
+	k.expect(k.exact.points == k.exactBalance, "batches with Idempotency-Key alone: %d points in responses, %d in the ledger", k.exact.points, k.exactBalance)
 	return errors.Join(
-		k.expectBooks(k.singles.account, k.balance, k.balance),
-		k.expectBooks(k.exact.account, k.exactBalance, k.exactBalance))
+		k.expectLedger(k.singles.account, k.balance, k.balance),
+		k.expectLedger(k.exact.account, k.exactBalance, k.exactBalance))
 }

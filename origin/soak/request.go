@@ -10,14 +10,14 @@ import (
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
-// A request is one address by GET, or a batch by POST.
+// A request is a single (one address by GET) or a batch (by POST).
 type request struct {
 	emails []string
 	batch  bool
-	once   string // Idempotency-Key
+	once   string // Idempotency-Key, or ""
 }
 
-// cost is what the request costs when all of it is answered.
+// cost returns the points of the request if all of it is charged.
 func (r *request) cost() int64 { return int64(len(r.emails)) }
 
 // text returns the request as it is sent.
@@ -35,36 +35,37 @@ func (r *request) text(key string, keepAlive bool) string {
 	return request.Text("soak")
 }
 
-// body is that of a batch.
+// body returns the body of a batch.
 func (r *request) body() string {
 	body, _ := json.Marshal(map[string][]string{"emails": r.emails}) // strings always encode
 	return string(body)
 }
 
+// single returns a single about email.
 func single(email string) request { return request{emails: []string{email}} }
 
-// freshCount makes fresh domains; it is shared, as the resolver is.
-var freshCount atomic.Int64
+// domainCount numbers new domains. It is global because the resolver is shared.
+var domainCount atomic.Int64
 
-// freshEmail is an address whose domain is asked about for the first time.
-// prefix begins the domain; see waits.
-func freshEmail(prefix string) string {
-	return fmt.Sprintf("jane@%sfresh%d.bulk.example", prefix, freshCount.Add(1))
+// newEmail returns an address at a domain that was never looked up. The domain
+// begins with prefix, for asNamed.
+func newEmail(prefix string) string {
+	return fmt.Sprintf("jane@%sfresh%d.bulk.example", prefix, domainCount.Add(1))
 }
 
-// freshBatch is a batch of so many fresh domains.
-func freshBatch(prefix string, size int) request {
+// newBatch returns a batch of new domains.
+func newBatch(prefix string, size int) request {
 	r := request{batch: true}
 	for range size {
-		r.emails = append(r.emails, freshEmail(prefix))
+		r.emails = append(r.emails, newEmail(prefix))
 	}
 	return r
 }
 
-// usual is a single of one of the usual domains.
+// usual returns a single about one of the usual domains.
 func usual(n int) request { return single(fmt.Sprintf("user%d@d%d.bulk.example", n, n%domains)) }
 
-// batchOf is a batch of so many addresses, all different.
+// batchOf returns a batch of different addresses at the usual domains.
 func batchOf(size, seed int) request {
 	r := request{batch: true}
 	for n := range size {
@@ -73,11 +74,11 @@ func batchOf(size, seed int) request {
 	return r
 }
 
-// domains is the number of different domains in the usual load.
+// domains is the number of usual domains.
 const domains = 40
 
-// mixed is the usual load: singles and batches. The look-up of some singles
-// fails, which costs nothing.
+// mixed returns singles and batches in turn. The look-up of some singles fails, so
+// they cost nothing.
 func mixed(client, n int) request {
 	seed := client*1_000_000 + n
 	switch n % 4 {
@@ -89,13 +90,13 @@ func mixed(client, n int) request {
 	return batchOf(2+seed%9, seed)
 }
 
-// waiting is singles and batches that wait for the resolver.
+// waiting returns singles and batches in turn that wait for the resolver.
 func waiting(_, n int) request {
 	if n%2 == 0 {
-		return single(freshEmail(silent))
+		return single(newEmail(silent))
 	}
-	return freshBatch(silent, 1+n%mostWaiting)
+	return newBatch(silent, 1+n%mostWaiting)
 }
 
-// mostWaiting is the most addresses of a batch that waits.
+// mostWaiting is the most addresses of a batch of waiting.
 const mostWaiting = 9

@@ -7,10 +7,10 @@ import (
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 )
 
-// terminated sends SIGTERM under load, again and again. Every request on an
-// established connection is answered, and the process exits with 0 within its
-// grace. Some batches wait for a silent resolver at that moment.
-func terminated(s *scene) error {
+// terminated repeatedly sends SIGTERM under load, while some batches wait for a
+// silent resolver. Every request on an established connection gets a response, and
+// the process exits with 0 within its grace.
+func terminated(s *session) error {
 	a, err := s.newAccount("plain", unlimited, unlimited)
 	if err != nil {
 		return err
@@ -32,16 +32,15 @@ func terminated(s *scene) error {
 		stop()
 		s.expect(err == nil, "SIGTERM: %v", err)
 	}
-	s.figure("%d times SIGTERM; it ends after p50 %s, at most %s", len(ends), round(percentile(ends, 50)), round(percentile(ends, 100)))
+	s.figure("%d times SIGTERM; the process ended after p50 %s, at most %s", len(ends), round(percentile(ends, 50)), round(percentile(ends, 100)))
 	s.figure("%s", &l.tally)
 	s.expect(len(l.cuts) == 0, "%d requests were cut off, such as: %v", len(l.cuts), l.firstCut())
 	s.expectContract(&l.tally)
 	least, most := l.charged()
-	return s.expectBooks(a, least, most)
+	return s.expectLedger(a, least, most)
 }
 
-// slowAndMixed adds to the usual load batches of which one domain is not
-// answered in time.
+// slowAndMixed is mixed, with a domain that times out in some of the batches.
 func slowAndMixed(client, n int) request {
 	r := mixed(client, n)
 	if client < 2 && r.batch {

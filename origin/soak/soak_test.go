@@ -11,9 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFaults is the short form of the soak: real processes, few rounds, and
-// only the trials that prove something in little time. Times are reported and
-// not judged.
+// TestFaults is a short soak: real processes, few rounds, and only the trials that
+// prove something in a short time. Times are reported but not judged.
 func TestFaults(t *testing.T) {
 	noteSources(t)
 	l, err := newLab(t.Context(), options{seconds: 10})
@@ -22,14 +21,14 @@ func TestFaults(t *testing.T) {
 	short := []string{"kill/sqlite", "kill/postgres", "kill-waiting/sqlite", "replicas-2/postgres",
 		"replicas-kill/postgres", "outage/postgres", "revoked/sqlite", "sigterm/sqlite"}
 	var out bytes.Buffer
-	ran, failed := l.tryAll(t.Context(), func(name, kind string) bool { return slices.Contains(short, name+"/"+kind) }, &out)
+	ran, failed := l.runAll(t.Context(), func(name, kind string) bool { return slices.Contains(short, name+"/"+kind) }, &out)
 	t.Log("\n" + out.String())
 	require.Equal(t, len(short), ran)
 	require.Zero(t, failed)
 }
 
-// noteSources reads the status of the program's source files, which another
-// process builds, so that `go test` records that this test depends on them.
+// noteSources stats the program's source files, which another process compiles, so
+// that go test's cache records that this test depends on them.
 func noteSources(t *testing.T) {
 	const filter = `{{if .Module}}{{if .Module.Main}}{{$d := .Dir}}{{range .GoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{range .EmbedFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`
 	list, err := output(t.Context(), withoutC, "go", "list", "-deps", "-f", filter, project+"/origin")
@@ -50,14 +49,14 @@ func TestPercentile(t *testing.T) {
 	require.Zero(t, percentile(nil, 50))
 }
 
-func TestRoundKeepsThreeDigits(t *testing.T) {
+func TestRound(t *testing.T) {
 	for d, want := range map[time.Duration]string{1234567: "1.23ms", 999: "999ns", 98765 * time.Millisecond: "1m38.8s", 0: "0s"} {
 		require.Equal(t, want, round(d).String())
 	}
 }
 
-// An answer that differs from the contract is found, whatever its status.
-func TestAnswersAreJudged(t *testing.T) {
+// A response that differs from the contract is an error.
+func TestOutcomePoints(t *testing.T) {
 	headers := map[string][]string{"Content-Type": {"application/json"}, "X-Request-Id": {"1"}, "Retry-After": {"1"}}
 	judge := func(r request, status int, body string) (int64, error) {
 		o := outcome{status: status, header: headers, body: []byte(body)}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// percentile is the least time that p per cent of times do not exceed.
+// percentile returns the least time that p percent of times do not exceed.
 func percentile(times []time.Duration, p int) time.Duration {
 	if len(times) == 0 {
 		return 0
@@ -14,7 +14,7 @@ func percentile(times []time.Duration, p int) time.Duration {
 	return sorted[(len(sorted)*p+99)/100-1]
 }
 
-// round keeps three digits.
+// round rounds d to three digits.
 func round(d time.Duration) time.Duration {
 	unit := time.Nanosecond
 	for d/unit >= 1000 {

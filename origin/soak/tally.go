@@ -11,37 +11,37 @@ import (
 // A tally counts requests by outcome.
 type tally struct {
 	mu       sync.Mutex
-	points   int64 // of answers that reported them
-	doubtful int64 // of requests that were cut or left: these may have been charged
+	points   int64 // that responses reported
+	doubtful int64 // of requests that were cut or hung up: they may have been charged
 	requests int
-	left     int
+	hungUp   int
 	refused  int
 	cuts     []error
 	status   map[int]int
-	odd      []error         // how answers differ from the contract
-	took     []time.Duration // of answers of 200
-	slowest  time.Duration   // of all answers
+	odd      []error         // responses that differ from the contract
+	took     []time.Duration // of responses with 200
+	slowest  time.Duration   // of all responses
 }
 
 func (t *tally) count(r request, o outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.requests++
-	switch o.fate {
+	switch o.kind {
 	case refused:
 		t.refused++
 	case cut:
 		t.cuts = append(t.cuts, o.err)
 		t.doubtful += r.cost()
-	case left:
-		t.left++
+	case hungUp:
+		t.hungUp++
 		t.doubtful += r.cost()
 	case answered:
-		t.countAnswer(r, o)
+		t.countResponse(r, o)
 	}
 }
 
-func (t *tally) countAnswer(r request, o outcome) {
+func (t *tally) countResponse(r request, o outcome) {
 	points, err := o.points(r)
 	if err != nil {
 		t.odd = append(t.odd, err)
@@ -57,28 +57,29 @@ func (t *tally) countAnswer(r request, o outcome) {
 	}
 }
 
-// answers counts the answers with this status.
-func (t *tally) answers(status int) int {
+// responses returns the number of responses with this status.
+func (t *tally) responses(status int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.status[status]
 }
 
-// times is how long the answers of 200 took so far.
+// times returns how long each response with 200 took so far.
 func (t *tally) times() []time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.took
 }
 
-// charged is the points that answers reported, without and with those in doubt.
+// charged returns the points that responses reported, without and with those in
+// doubt.
 func (t *tally) charged() (least, most int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.points, t.points + t.doubtful
 }
 
-// firstCut is the error of the first request that was cut, or nil.
+// firstCut returns the error of the first cut request, or nil.
 func (t *tally) firstCut() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -88,17 +89,17 @@ func (t *tally) firstCut() error {
 	return t.cuts[0]
 }
 
-// expectContract notes answers that differ from the contract.
-func (s *scene) expectContract(t *tally) {
+// expectContract records responses that differ from the contract as failures.
+func (s *session) expectContract(t *tally) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, err := range t.odd[:min(3, len(t.odd))] {
 		s.expect(false, "%v", err)
 	}
-	s.expect(t.status[500] == 0, "%d answers of 500", t.status[500])
+	s.expect(t.status[500] == 0, "%d responses were 500", t.status[500])
 }
 
-// String is the figures.
+// String returns the counts and times as one line.
 func (t *tally) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,6 +109,6 @@ func (t *tally) String() string {
 	}
 	slices.Sort(statuses)
 	return fmt.Sprintf("%d requests (%s; refused: %d, cut: %d, hung up: %d), %d points; p50 %s, p99 %s, slowest %s",
-		t.requests, strings.Join(statuses, ", "), t.refused, len(t.cuts), t.left, t.points,
+		t.requests, strings.Join(statuses, ", "), t.refused, len(t.cuts), t.hungUp, t.points,
 		round(percentile(t.took, 50)), round(percentile(t.took, 99)), round(t.slowest))
 }

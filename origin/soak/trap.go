@@ -9,10 +9,10 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// trapped runs the program on a module with defects: each request that meets
-// one gets 500 and costs nothing, the next succeeds, and replacing instances
-// takes no memory that stays.
-func trapped(s *scene) error {
+// trapped runs the program with a defective module. Each request that triggers a
+// defect gets 500 and costs nothing, the next one succeeds, and replacing instances
+// leaks no memory.
+func trapped(s *session) error {
 	module, err := s.fragileModule()
 	if err != nil {
 		return err
@@ -28,29 +28,29 @@ func trapped(s *scene) error {
 	l := &load{account: a, clients: 4, at: always(p.address), next: mixed}
 	stop := l.start(s.ctx)
 	defer stop()
-	f := &defects{scene: s, client: &client{address: p.address, key: a.key, keepAlive: true}}
+	f := &defects{session: s, client: &client{address: p.address, key: a.key, keepAlive: true}}
 	defer f.client.close()
-	f.meet(s.times(200))
+	f.trigger(s.times(200))
 	early := p.memory("VmHWM")
-	f.meet(s.times(2000))
+	f.trigger(s.times(2000))
 	late := p.memory("VmHWM")
 	stop()
-	s.figure("%d requests met a defect, each with 500; each next one got 200 after p50 %s, p99 %s",
-		f.met, round(percentile(f.next, 50)), round(percentile(f.next, 99)))
-	s.figure("most memory after a tenth of them %d MiB, after all %d MiB", early>>20, late>>20)
+	s.figure("%d requests triggered a defect and got 500; the next one of each got 200 after p50 %s, p99 %s",
+		f.count, round(percentile(f.next, 50)), round(percentile(f.next, 99)))
+	s.figure("peak memory after a tenth of them %d MiB, after all %d MiB", early>>20, late>>20)
 	s.figure("others meanwhile: %s", &l.tally)
 	s.expect(late < early+mostGrowth, "the memory grew from %d to %d MiB", early>>20, late>>20)
-	s.expect(len(l.cuts)+l.refused == 0, "%d of the others had no answer", len(l.cuts)+l.refused)
+	s.expect(len(l.cuts)+l.refused == 0, "%d of the others had no response", len(l.cuts)+l.refused)
 	s.expectContract(&l.tally)
 	least, most := l.charged()
-	return s.expectBooks(a, least+f.points, most+f.points)
+	return s.expectLedger(a, least+f.points, most+f.points)
 }
 
-// mostGrowth is what Go's heap may grow by chance.
+// mostGrowth is a growth of Go's heap that is not a leak.
 const mostGrowth = 64 << 20
 
-// fragileModule writes a module that fails on some addresses.
-func (s *scene) fragileModule() (path string, err error) {
+// fragileModule writes a module that fails on some addresses to a file.
+func (s *session) fragileModule() (path string, err error) {
 	module, err := moduletest.Break(s.module)
 	if err != nil {
 		return "", err
@@ -61,16 +61,16 @@ func (s *scene) fragileModule() (path string, err error) {
 
 // defects is a client that causes traps.
 type defects struct {
-	*scene
+	*session
 	client *client
-	met    int
+	count  int
 	points int64
 	next   []time.Duration
 }
 
-// meet sends addresses that the module fails on, alone and within batches,
-// each followed by one that it does not fail on.
-func (f *defects) meet(times int) {
+// trigger sends addresses on which the module fails, alone and in batches, each
+// followed by one on which it does not.
+func (f *defects) trigger(times int) {
 	good := single("jane@mail.example")
 	for n := range times {
 		bad := single(strings.Split("! ? #", " ")[n%3] + "jane@mail.example")
@@ -80,10 +80,10 @@ func (f *defects) meet(times int) {
 		}
 		o := f.client.send(bad)
 		_, err := o.points(bad)
-		f.expect(o.status == 500 && err == nil, "a defect is answered with %d: %s (%v)", o.status, o.body, err)
-		f.met++
+		f.expect(o.status == 500 && err == nil, "the response to a defect is %d: %s (%v)", o.status, o.body, err)
+		f.count++
 		o = f.client.send(good)
-		f.expect(o.status == 200, "after a defect the next answer is %d: %s", o.status, o.body)
+		f.expect(o.status == 200, "after a defect the next response is %d: %s", o.status, o.body)
 		f.points++
 		f.next = append(f.next, o.took)
 	}

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// verdict is the result of a trial on a database.
+// A verdict is the result of a trial on one database.
 type verdict struct {
-	*scene
+	*session
 	took time.Duration
 	err  error // why the trial ended early
 }
@@ -25,7 +25,7 @@ func (v *verdict) print(out io.Writer) {
 	} else if v.err != nil {
 		word = "skipped"
 	}
-	fmt.Fprintf(out, "%-8s%-14s%-10s%5.1f s  %s\n", word, v.trial.name, v.kind, v.took.Seconds(), v.trial.holds)
+	fmt.Fprintf(out, "%-8s%-14s%-10s%5.1f s  %s\n", word, v.trial.name, v.kind, v.took.Seconds(), v.trial.condition)
 	for _, figure := range v.figures {
 		fmt.Fprintf(out, "%40s%s\n", "", figure)
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// worstInput looks for the input that takes the module longest, byte for
-// byte, and shows that the time is bounded by the length; then it sends the
-// worst to the service, beside ordinary clients.
-func worstInput(s *scene) error {
+// worstInput searches for the input on which the module takes the most time a byte,
+// and shows that the time is linear in the length. Then it sends the worst input
+// to the service, beside ordinary clients.
+func worstInput(s *session) error {
 	ctx := context.WithoutCancel(s.ctx) // a call is not interrupted
 	engine, err := host.New(ctx, s.module, host.Options{Size: 1, CacheDir: s.cache})
 	if err != nil {
@@ -39,26 +39,25 @@ func worstInput(s *scene) error {
 	return s.sendWorst(found[0].family)
 }
 
-// Lengths of input: an address, a great deal, and all that the module takes.
+// Lengths of input: an address, 64 KiB, and nearly the most that the module takes.
 const (
 	addressInput = 250
 	shortInput   = 1 << 16
 	longInput    = 1<<20 - 64
 )
 
-// A cost is what a family takes at each length, in nanoseconds a byte.
+// A cost is the time of a family at each length, in nanoseconds a byte.
 type cost struct {
 	family
 	address, short, long float64
 }
 
-// mostPerByte bounds a call on 1 MiB, which is the largest there is, to a
-// fifth of a second.
+// mostPerByte limits a call on 1 MiB, the longest input, to a fifth of a second.
 const mostPerByte = 200
 
-// expectLinear: sixteen times the length takes sixteen times as long, or little
-// more; were it quadratic, the cost of a byte would be sixteenfold.
-func (s *scene) expectLinear(c cost) {
+// expectLinear expects the cost of a byte to be about the same at 16 times the
+// length. With quadratic time it would be 16 times as high.
+func (s *session) expectLinear(c cost) {
 	s.expect(c.long < 3*c.short+5, "%s: %.1f ns/byte of 64 KiB, %.1f of 1 MiB: more than linear", c.name, c.short, c.long)
 	s.expect(c.long < mostPerByte, "%s: %.1f ns/byte", c.name, c.long)
 }
@@ -70,8 +69,8 @@ type meter struct {
 	err    error
 }
 
-// search measures all families, and at full length the known ones
-// and the most expensive mixtures; the most expensive of all come first.
+// search measures all families and, at full length, the known ones and the most
+// expensive mixtures. It returns the most expensive ones first.
 func (m *meter) search() (found []cost) {
 	for n, f := range families {
 		c := cost{family: f, address: m.perByte(f.make(addressInput)), short: m.perByte(f.make(shortInput))}
@@ -90,10 +89,10 @@ func (m *meter) search() (found []cost) {
 	return found
 }
 
-// fullMixtures is how many mixtures are measured at full length.
+// fullMixtures is the number of mixtures measured at full length.
 const fullMixtures = 20
 
-// perByte is the least of three times: what disturbs only adds.
+// perByte returns the least of three times, since other load only adds to a time.
 func (m *meter) perByte(input string) float64 {
 	calls := max(1, 10_000/len(input))
 	least := time.Hour
@@ -109,9 +108,9 @@ func (m *meter) perByte(input string) float64 {
 	return float64(least.Nanoseconds()) / float64(calls*len(input))
 }
 
-// sendWorst posts the worst input, as large as a body may be, from as many
-// clients as there are processors, while others ask about usual addresses.
-func (s *scene) sendWorst(f family) error {
+// sendWorst sends the worst input in bodies of nearly the largest size, from one
+// client per processor, while other clients send the usual load.
+func (s *session) sendWorst(f family) error {
 	a, err := s.newAccount("plain", unlimited, unlimited)
 	if err != nil {
 		return err
@@ -131,11 +130,12 @@ func (s *scene) sendWorst(f family) error {
 	s.figure("others meanwhile: %s", &others.tally)
 	s.expectContract(&attackers.tally)
 	s.expectContract(&others.tally)
-	s.expect(attackers.answers(200) > 0, "no batch with the worst input was answered: %s", &attackers.tally)
-	s.expect(others.answers(200) > 0, "no other was answered")
+	s.expect(attackers.responses(200) > 0, "no batch with the worst input was served: %s", &attackers.tally)
+	s.expect(others.responses(200) > 0, "none of the others was served")
 	sum := attackers.points + others.points
-	return s.expectBooks(a, sum, sum+attackers.doubtful+others.doubtful)
+	return s.expectLedger(a, sum, sum+attackers.doubtful+others.doubtful)
 }
 
-// inBody leaves room for JSON's escapes, which take six bytes for one at worst.
+// inBody is the length of input that fits into a body when JSON escapes each byte
+// with six.
 const inBody = 170_000
