@@ -14,7 +14,7 @@ import (
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
-// admit is a worker's request; key may be empty.
+// admit returns a worker's request to the origin. An empty key is not sent.
 func admit(key, body string) request {
 	headers := []string{"Content-Type: application/json", "X-Edge-Secret: " + secret}
 	if key != "" {
@@ -25,7 +25,7 @@ func admit(key, body string) request {
 
 const oneDomain = `{"operation":"batch","points":1,"domains":[{"name":"mail.example","addresses":1}]}`
 
-func TestEdgeEndpointIsGuarded(t *testing.T) {
+func TestAdmitAuthentication(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	key := o.account(t, "guard@admit.test")
 	without := admit(key, oneDomain)
@@ -56,10 +56,10 @@ func TestEdgeEndpointIsGuarded(t *testing.T) {
 	}
 	require.Zero(t, o.used(t, "guard@admit.test"))
 	require.Equal(t, http.StatusOK, o.send(t, admit(key, oneDomain)).status)
-	requireSilent(t, o.process)
+	requireNoSecrets(t, o.process)
 }
 
-func TestWithoutASecretThereIsNoEdgeEndpoint(t *testing.T) {
+func TestAdmitWithoutSecretIs404(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t), "--edge-secret", "")
 	for _, method := range []string{http.MethodPost, http.MethodGet} {
 		a := o.send(t, request{Method: method, Target: "/v1/edge/admit", Header: []string{"X-Edge-Secret: "}})
@@ -67,46 +67,46 @@ func TestWithoutASecretThereIsNoEdgeEndpoint(t *testing.T) {
 	}
 }
 
-func TestAdmission(t *testing.T) {
+func TestAdmit(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms")
 	for name, c := range map[string]struct {
 		body   string
 		status int
-		says   string
+		want   string
 		used   int64
 	}{
-		"in order, each of its kind": {share("batch", 7, "mail.example", "none.example", "silent.example", "servfail.example", "null.example", "absent.example"),
+		"in order, each of its kind": {admitBody("batch", 7, "mail.example", "none.example", "silent.example", "servfail.example", "null.example", "absent.example"),
 			200, `{"mx":[true,false,"DNS_TIMEOUT","DNS_FAILURE",false,false],"partial":false}`, 7},
-		"no domain to ask":        {share("batch", 3), 200, `{"mx":[],"partial":false}`, 3},
-		"64 domains":              {share("batch", 64, bulk(64)...), 200, `"partial":false}`, 64},
-		"a U-label is no A-label": {share("batch", 1, "b\u00fccher.example"), 200, `{"mx":["DNS_FAILURE"],"partial":false}`, 1},
-		"a single":                {share("single", 1, "mail.example"), 200, `{"mx":[true],"partial":false}`, 1},
-		"a single literal":        {share("single", 1), 200, `{"mx":[],"partial":false}`, 1},
-		"a single without answer": {share("single", 1, "silent.example"), 503, `"REQUEST_CANCELLED"`, 0},
-		"a single that failed":    {share("single", 1, "servfail.example"), 503, `"REQUEST_CANCELLED"`, 0},
-		"bad input at the worker": {share("batch", 0), 200, `{"mx":[],"partial":false}`, 0},
-		"65 domains":              {share("batch", 64, bulk(65)...), 400, `"INVALID_REQUEST"`, 0},
+		"no domain to ask":        {admitBody("batch", 3), 200, `{"mx":[],"partial":false}`, 3},
+		"64 domains":              {admitBody("batch", 64, bulk(64)...), 200, `"partial":false}`, 64},
+		"a U-label is no A-label": {admitBody("batch", 1, "b\u00fccher.example"), 200, `{"mx":["DNS_FAILURE"],"partial":false}`, 1},
+		"a single":                {admitBody("single", 1, "mail.example"), 200, `{"mx":[true],"partial":false}`, 1},
+		"a single literal":        {admitBody("single", 1), 200, `{"mx":[],"partial":false}`, 1},
+		"a single without answer": {admitBody("single", 1, "silent.example"), 503, `"REQUEST_CANCELLED"`, 0},
+		"a single that failed":    {admitBody("single", 1, "servfail.example"), 503, `"REQUEST_CANCELLED"`, 0},
+		"bad input at the worker": {admitBody("batch", 0), 200, `{"mx":[],"partial":false}`, 0},
+		"65 domains":              {admitBody("batch", 64, bulk(65)...), 400, `"INVALID_REQUEST"`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			email := strings.NewReplacer(" ", "-", ",", "").Replace(name) + "@admit.test"
 			a := o.send(t, admit(o.account(t, email), c.body))
 			require.Equal(t, c.status, a.status, a.body)
-			require.Contains(t, a.body, c.says)
+			require.Contains(t, a.body, c.want)
 			require.Equal(t, fmt.Sprint(c.used), a.header.Get("X-Usage-Current"))
 			require.Equal(t, c.used, o.used(t, email))
 		})
 	}
 }
 
-func TestAdmissionRefusesInTheOperationsShape(t *testing.T) {
+func TestAdmitRefusesInTheShapeOfTheOperation(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	terms := ledger.Terms{Rate: origintest.Limit(1000), Points: origintest.Limit(1)}
 	key, _ := origintest.NewAccountOn(t, o.ledger, "poor@admit.test", terms)
-	poor := o.send(t, admit(key, share("batch", 2)))
+	poor := o.send(t, admit(key, admitBody("batch", 2)))
 	require.Equal(t, http.StatusPaymentRequired, poor.status)
 	require.Contains(t, poor.body, `"required":2,"remaining":1`)
-	require.Equal(t, http.StatusOK, o.send(t, admit(key, share("single", 1))).status)
-	spent := o.send(t, admit(key, share("single", 1)))
+	require.Equal(t, http.StatusOK, o.send(t, admit(key, admitBody("single", 1))).status)
+	spent := o.send(t, admit(key, admitBody("single", 1)))
 	require.Equal(t, http.StatusTooManyRequests, spent.status)
 	require.Contains(t, spent.body, `"title":"Too Many Requests","detail":"Rate limit exceeded:`)
 	require.Empty(t, spent.header.Values("Retry-After"), "clients would wait for days")
@@ -124,9 +124,9 @@ func TestAdmissionRefusesInTheOperationsShape(t *testing.T) {
 
 var seconds = regexp.MustCompile(`\d+`)
 
-// The counts of a worker are in the usage history, but only those of addresses
-// that were charged, and of these the ones whose look-up gave an answer.
-func TestTalliesAreExactInTheHistory(t *testing.T) {
+// The usage history has the worker's counts of the addresses that were charged and
+// whose look-up did not fail.
+func TestAdmitCountsInHistory(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "5s", "--batch-timeout", "1s")
 	all := `{"valid":1,"disposable":1,"public":1,"relay":1,"role":1,"gibberish":1,"typo":1}`
 	for name, c := range map[string]struct {
@@ -166,9 +166,9 @@ func TestTalliesAreExactInTheHistory(t *testing.T) {
 	}
 }
 
-// A tally that does not fit the addresses is refused, so that a worker cannot
-// make the history contradict the charges.
-func TestTalliesThatDoNotFitAreRefused(t *testing.T) {
+// A tally that contradicts the number of addresses is refused, so that the history
+// agrees with the charges.
+func TestAdmitRefusesWrongTally(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	key := o.account(t, "misfit@tally.test")
 	const one = `{"operation":"batch","points":2,` +
@@ -199,8 +199,8 @@ func TestTalliesThatDoNotFitAreRefused(t *testing.T) {
 	require.Equal(t, http.StatusOK, fits.status, fits.body)
 }
 
-// share is a request's body with one address on each domain.
-func share(operation string, points int, domains ...string) string {
+// admitBody returns the body of a worker's request, with one address at each domain.
+func admitBody(operation string, points int, domains ...string) string {
 	list := make([]string, len(domains))
 	for n, name := range domains {
 		list[n] = fmt.Sprintf(`{"name":"%s","addresses":1}`, name)

@@ -10,8 +10,8 @@ import (
 	"github.com/addrspec/addrspec/origin/contract"
 )
 
-// BenchmarkSingle compares a validation at the origin with one through the
-// worker, which is two requests: what the edge costs where it is not near.
+// BenchmarkSingle compares a single at the origin with one through the worker on
+// the same machine, which sends a second request to the origin.
 func BenchmarkSingle(b *testing.B) {
 	o := startOrigin(b, "--dns", contract.Serve(b))
 	key := o.account(b, "bench@edge.test")

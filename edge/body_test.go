@@ -11,12 +11,12 @@ import (
 	"github.com/addrspec/addrspec/origin/contract"
 )
 
-// unknownKey has the form of a key and belongs to no account.
+// unknownKey is a well-formed key of no account.
 const unknownKey = "X-API-Key: ask_000000000000000000000000000000002CGNRW"
 
-// The key is judged before the body has come in, so callers without a key hold
-// no memory of a worker with bodies that they never end.
-func TestTheKeyIsJudgedBeforeTheBody(t *testing.T) {
+// The key is checked before the body is read, so that a client without a key
+// cannot occupy a worker's memory with a body that it never ends.
+func TestKeyIsCheckedBeforeTheBody(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
@@ -37,8 +37,7 @@ func TestTheKeyIsJudgedBeforeTheBody(t *testing.T) {
 	}
 }
 
-// However long a body is and however it is sent, the caller gets the origin's
-// answer to it.
+// The worker returns the origin's response to a body of any length and framing.
 func TestLongBodies(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	for _, runtime := range runtimes {
@@ -59,12 +58,12 @@ func TestLongBodies(t *testing.T) {
 				}
 			}
 			require.EqualValues(t, 10, o.used(t, email))
-			requireSilent(t, w)
+			requireNoSecrets(t, w)
 		})
 	}
 }
 
-// batchOfSize is a batch of one address and white space.
+// batchOfSize returns a batch of one address, padded with white space.
 func batchOfSize(size int, chunked bool) request {
 	body := `{"emails":["no address"]}`
 	body += strings.Repeat(" ", size-len(body))

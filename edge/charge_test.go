@@ -12,13 +12,13 @@ import (
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 )
 
-// slow is how long the DNS of TestNoAnswerCostsNothing takes. Origin and worker
-// notice within it that a client has gone.
+// slow is the time of a DNS reply in TestNoResponseIsFree. It is long enough for
+// origin and worker to notice that a client has disconnected.
 const slow = 2 * time.Second
 
-// Nothing is charged while a request is under way, so nothing is charged for a
-// worker that no longer waits or a client that has left before the charge.
-func TestNoAnswerCostsNothing(t *testing.T) {
+// A request is charged at its end. So it is free if the worker has timed out or the
+// client has disconnected before.
+func TestNoResponseIsFree(t *testing.T) {
 	dns := mxtest.New(t, contract.Zone)
 	o := startOrigin(t, "--dns", dns.Addr, "--dns-timeout", "8s")
 	for _, runtime := range runtimes {
@@ -34,13 +34,13 @@ func TestNoAnswerCostsNothing(t *testing.T) {
 					t.Parallel()
 					r := begin(t, "impatient")
 					requireUnavailable(t, impatient.send(t, r.request))
-					require.True(t, r.asked(), "the origin's work had begun")
+					require.True(t, r.asked(), "the origin did not begin the work")
 					r.requireFree(t)
 				})
 				t.Run("client gone/"+operation, func(t *testing.T) {
 					t.Parallel()
 					r := begin(t, "gone")
-					patient.leave(t, r.request, r.asked)
+					patient.disconnect(t, r.request, r.asked)
 					r.requireFree(t)
 				})
 				t.Run("client waiting/"+operation, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestNoAnswerCostsNothing(t *testing.T) {
 					r := begin(t, "waiting")
 					a := patient.send(t, r.request)
 					require.Equal(t, http.StatusOK, a.status, a.body)
-					require.Positive(t, r.used(), "the same work is charged at its end")
+					require.Positive(t, r.used(), "the same work is not charged")
 					require.Equal(t, fmt.Sprint(r.used()), a.header.Get("X-Usage-Current"))
 				})
 			}
@@ -56,11 +56,11 @@ func TestNoAnswerCostsNothing(t *testing.T) {
 	}
 }
 
-// slowRequest asks for a domain of its own, whose DNS is slow, on an account of
-// its own.
+// A slowRequest is about a domain whose DNS is slow. The domain and the account are
+// not shared with other requests.
 type slowRequest struct {
 	request
-	asked func() bool // whether the domain's DNS was asked
+	asked func() bool // whether the domain was looked up
 	used  func() int64
 }
 
@@ -78,7 +78,8 @@ func newSlowRequest(t *testing.T, o *origin, dns *mxtest.Server, name string, ba
 	}
 }
 
-// requireFree watches the account until after the work would have ended.
+// requireFree requires that the account is not charged until after the work would
+// have ended.
 func (r *slowRequest) requireFree(t *testing.T) {
 	t.Helper()
 	for end := time.Now().Add(slow + time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -86,19 +87,21 @@ func (r *slowRequest) requireFree(t *testing.T) {
 	}
 }
 
-// leave sends r and hangs up as soon as underWay reports that its work has begun.
-func (p *process) leave(t *testing.T, r request, underWay func() bool) {
+// disconnect sends r and resets the connection once underWay reports that the work
+// has begun.
+func (p *process) disconnect(t *testing.T, r request, underWay func() bool) {
 	t.Helper()
 	conn := p.dial(t)
 	defer conn.Close()
 	conn.Send(r.Text(p.hostPort))
 	require.Eventually(t, underWay, 10*time.Second, 5*time.Millisecond)
-	// A reset: workerd takes an orderly end for a half-closed connection.
+	// Not an orderly close, which workerd treats as a half-closed connection.
 	require.NoError(t, conn.SetLinger(0))
 }
 
-// A batch that the origin finished in part is partial, and only that part is charged.
-func TestDeadlineOfTheOriginIsAPartialBatch(t *testing.T) {
+// When the origin times out, the batch is partial and only the finished items are
+// charged.
+func TestOriginTimeoutIsPartialBatch(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "5s", "--batch-timeout", "1s")
 	w := startWorkerd(t, "http://"+o.hostPort)
 	key := "X-API-Key: " + o.account(t, "partial@failure.test")

@@ -15,18 +15,19 @@ import (
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
-// formal is a key of the right form; a fake origin takes any.
-const formal = "X-API-Key: ask_000000000000000000000000000000002CGNRW"
+// wellFormedKey is any well-formed key; a fake origin accepts all.
+const wellFormedKey = "X-API-Key: ask_000000000000000000000000000000002CGNRW"
 
-// Whatever the origin does, the caller gets the contract's 503, soon and whole.
-func TestEveryFailureOfTheOriginIs503(t *testing.T) {
+// Every failure of the origin is the contract's 503 for the client, soon and
+// complete.
+func TestOriginFailureIs503(t *testing.T) {
 	originURL := startFakeOrigin(t, misbehaviours)
 	asked := map[string]request{
-		"single": get("/v1/email/jane@mail.example", formal),
-		"batch":  post(`{"emails":["jane@mail.example"]}`, formal),
-		"whole":  post(`{"emails":["jane@mail.example"],"more":1}`, formal),
-		"once":   post(`{"emails":["jane@mail.example"]}`, formal, "Idempotency-Key: one"),
-		"usage":  get("/v1/usage", formal),
+		"single": get("/v1/email/jane@mail.example", wellFormedKey),
+		"batch":  post(`{"emails":["jane@mail.example"]}`, wellFormedKey),
+		"whole":  post(`{"emails":["jane@mail.example"],"more":1}`, wellFormedKey),
+		"once":   post(`{"emails":["jane@mail.example"]}`, wellFormedKey, "Idempotency-Key: one"),
+		"usage":  get("/v1/usage", wellFormedKey),
 	}
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
@@ -48,8 +49,8 @@ func TestEveryFailureOfTheOriginIs503(t *testing.T) {
 	}
 }
 
-// passesThrough reports whether a request that goes to the origin whole may get
-// the answer: it has a status of the contract and is JSON.
+// passesThrough reports whether a client whose request is forwarded unchanged may
+// get this response: its status is one of the contract and its body is JSON.
 func passesThrough(failure string) bool {
 	for _, whole := range []string{"another-service", "no-usage", "usage-of-words", "MX-of", "too-few", "too-many", "understand", "401-of", "503-with"} {
 		if strings.Contains(failure, whole) {
@@ -80,35 +81,35 @@ func TestDeadOriginIs503(t *testing.T) {
 	free, err := origintest.FreeAddress()
 	require.NoError(t, err)
 	w := startWorkerd(t, "http://"+free)
-	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", formal)))
+	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", wellFormedKey)))
 	requireUnavailable(t, w.send(t, get("/docs")))
-	require.Equal(t, http.StatusUnauthorized, w.send(t, get("/v1/email/jane@mail.example")).status, "what needs no origin is answered all the same")
+	require.Equal(t, http.StatusUnauthorized, w.send(t, get("/v1/email/jane@mail.example")).status, "a response that needs no origin")
 }
 
-func TestWrongSecretIs503AndTheLogSaysWhy(t *testing.T) {
+func TestWrongSecretIs503AndLogged(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	w := startWorkerd(t, "http://"+o.hostPort, "ADDRSPEC_EDGE_SECRET=the secret of another deployment")
 	key := o.account(t, "secret@failure.test")
 	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", "X-API-Key: "+key)))
-	w.requireSays(t, "ADDRSPEC_EDGE_SECRET is not the origin's")
-	requireSilent(t, w)
+	w.requireLogs(t, "ADDRSPEC_EDGE_SECRET is not the origin's")
+	requireNoSecrets(t, w)
 	require.Zero(t, o.used(t, "secret@failure.test"))
 }
 
-func TestMissingSettingsAre503AndTheLogSaysWhich(t *testing.T) {
+func TestMissingSettingsAre503AndLogged(t *testing.T) {
 	w := startWorkerd(t, "ftp://nowhere")
-	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", formal)))
-	w.requireSays(t, "ADDRSPEC_ORIGIN must be")
+	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", wellFormedKey)))
+	w.requireLogs(t, "ADDRSPEC_ORIGIN must be")
 }
 
-// requireSays waits until the log has text.
-func (p *process) requireSays(t *testing.T, text string) {
+// requireLogs waits until the log contains text.
+func (p *process) requireLogs(t *testing.T, text string) {
 	t.Helper()
 	require.Eventually(t, func() bool { return p.log.Contains(text) }, 30*time.Second, 10*time.Millisecond)
 }
 
-// A request that breaks off, and one that never ends, leave the worker up.
-func TestBrokenRequestsLeaveTheWorkerUp(t *testing.T) {
+// Requests that break off do not disturb the worker.
+func TestWorkerSurvivesBrokenRequests(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
@@ -123,7 +124,7 @@ func TestBrokenRequestsLeaveTheWorkerUp(t *testing.T) {
 			}
 			require.Zero(t, o.used(t, email))
 			require.Equal(t, http.StatusOK, w.send(t, get("/v1/email/jane@mail.example", key)).status)
-			requireSilent(t, w)
+			requireNoSecrets(t, w)
 		})
 	}
 }

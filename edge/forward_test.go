@@ -14,8 +14,9 @@ import (
 	"github.com/addrspec/addrspec/origin/contract"
 )
 
-// pages is an origin with what a dashboard does.
-func pages(t *testing.T) string {
+// startPages starts an origin with pages like those of a dashboard and returns its
+// URL.
+func startPages(t *testing.T) string {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/dashboard/cookies", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Set-Cookie", "a=1; Expires=Wed, 21 Oct 2037 07:28:00 GMT")
@@ -41,9 +42,9 @@ func pages(t *testing.T) string {
 	return server.URL
 }
 
-// Pages go to the origin and back as they came.
-func TestPagesPassThrough(t *testing.T) {
-	originURL := pages(t)
+// Requests for pages and their responses are forwarded unchanged.
+func TestForwardPages(t *testing.T) {
+	originURL := startPages(t)
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
 			w := runtime.start(t, originURL, "ADDRSPEC_FORWARD=dashboard")
@@ -67,8 +68,8 @@ func TestPagesPassThrough(t *testing.T) {
 	}
 }
 
-func TestWithoutForwardingPagesAreRefused(t *testing.T) {
-	originURL := pages(t)
+func TestForwardOff(t *testing.T) {
+	originURL := startPages(t)
 	for setting, refused := range map[string][]string{
 		"no":  {"/docs", "/dashboard/cookies"},
 		"yes": {"/dashboard/cookies", "/dashboard"},
@@ -82,8 +83,8 @@ func TestWithoutForwardingPagesAreRefused(t *testing.T) {
 	}
 }
 
-// Origin and worker can both suggest whole addresses.
-func TestSuggestionsAsAddresses(t *testing.T) {
+// With typo_suggestion set to address, origin and worker give the same result.
+func TestTypoSuggestionAddress(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t), "--typo-suggestion", "address")
 	w := startWorkerd(t, "http://"+o.hostPort, "ADDRSPEC_TYPO_SUGGESTION=address")
 	r := get("/v1/email/Jane+x@gmial.com")

@@ -11,14 +11,12 @@ import (
 	"github.com/addrspec/addrspec/origin/contract"
 )
 
-// mutants is the number of damaged requests of each kind that are sent both
-// ways. They are the same in every run: Go's own fuzzing cannot drive two
-// programs that outlive its workers.
+// mutants is the number of damaged requests of each kind. They are the same in
+// every run: Go's fuzzing cannot be used with programs that outlive its workers.
 const mutants = 400
 
-// Origin and worker give the same verdict, in the same words, on damaged bodies
-// and on damaged paths.
-func TestDamagedRequestsAreJudgedAlike(t *testing.T) {
+// Origin and worker send the same response to a damaged body or path.
+func TestSameResponseToDamagedRequest(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms")
 	w := startWorkerd(t, "http://"+o.hostPort)
 	key := [2]string{"X-API-Key: " + o.account(t, "direct@fuzz.test"), "X-API-Key: " + o.account(t, "edge@fuzz.test")}
@@ -38,10 +36,11 @@ func TestDamagedRequestsAreJudgedAlike(t *testing.T) {
 	o.requireSameUsage(t, "direct@fuzz.test", "edge@fuzz.test")
 }
 
-// mutate damages one of seeds at up to three positions with bytes of alphabet.
+// mutate returns one of seeds, damaged at up to three positions with bytes of
+// alphabet.
 func mutate(random *rand.Rand, seeds []string, alphabet string) string {
 	s := seeds[random.IntN(len(seeds))]
-	for len(s) > 500 || strings.Contains(s, "silent") { // time-outs of DNS are left to the other tests
+	for len(s) > 500 || strings.Contains(s, "silent") { // DNS timeouts are slow, and tested elsewhere
 		s = seeds[random.IntN(len(seeds))]
 	}
 	for range 1 + random.IntN(3) {
@@ -58,7 +57,7 @@ func mutate(random *rand.Rand, seeds []string, alphabet string) string {
 	return s
 }
 
-// pathOf keeps a damaged target within the operation.
+// pathOf returns a path of the single operation with the target as its address.
 func pathOf(target string) string {
 	return fmt.Sprintf("/v1/email/%s", strings.TrimPrefix(target, "/v1/email/"))
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/addrspec/addrspec/origin/contract"
 )
 
-// HEAD has the status and the headers of GET, the length of the body too, and
-// costs the same.
-func TestHeadHasTheHeadersOfGet(t *testing.T) {
+// HEAD has the status, the headers and the cost of GET. Its Content-Length is that
+// of GET's body.
+func TestHead(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {

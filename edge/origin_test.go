@@ -17,14 +17,13 @@ import (
 // secret is the --edge-secret of the tests' origins and workers.
 const secret = origintest.EdgeSecret
 
-// process is a program under test, where it listens, and its output.
+// A process is a program under test: its address and its output.
 type process struct {
 	hostPort string
 	log      *origintest.Log
 }
 
-// startProcess runs cmd until the test ends and returns it with the line by
-// which it announces itself.
+// startProcess runs cmd until the test ends and returns it with its first line.
 func startProcess(t testing.TB, cmd *exec.Cmd, attach func(*exec.Cmd, *os.File)) (p *process, line string) {
 	t.Helper()
 	p = &process{log: new(origintest.Log)}
@@ -35,8 +34,7 @@ func startProcess(t testing.TB, cmd *exec.Cmd, attach func(*exec.Cmd, *os.File))
 	return p, running.FirstLine
 }
 
-// terminateLimit is the time after which a program that ignores SIGTERM is
-// killed.
+// terminateLimit is the time after which a program that ignores SIGTERM is killed.
 const terminateLimit = 30 * time.Second
 
 // startServer is [startProcess] for a program that prints its address.
@@ -49,13 +47,13 @@ func startServer(t testing.TB, cmd *exec.Cmd) *process {
 	return p
 }
 
-// origin is a running `addrspec serve`.
+// An origin is a running `addrspec serve`.
 type origin struct {
 	*process
 	ledger *ledger.Ledger // the same database, opened a second time
 }
 
-// originProgram is built once for all tests.
+// originProgram returns the path of addrspec, built once for all tests.
 var originProgram = sync.OnceValues(func() (string, error) {
 	program := filepath.Join(common, "addrspec")
 	out, err := exec.Command("go", "build", "-o", program, "github.com/addrspec/addrspec/origin").CombinedOutput()
@@ -65,6 +63,7 @@ var originProgram = sync.OnceValues(func() (string, error) {
 	return program, nil
 })
 
+// startOrigin runs `addrspec serve` until the test ends.
 func startOrigin(t testing.TB, args ...string) *origin {
 	t.Helper()
 	program, err := originProgram()
@@ -75,19 +74,19 @@ func startOrigin(t testing.TB, args ...string) *origin {
 	return &origin{p, origintest.OpenLedger(t, database)}
 }
 
-// account makes an account without limits, and a key of it.
+// account creates an account without limits and returns a key for it.
 func (o *origin) account(t testing.TB, email string) (key string) {
 	t.Helper()
 	return origintest.NewAccount(t, o.ledger, email)
 }
 
-// used is the number of points the account has paid this month.
+// used returns the points that the account has used this month.
 func (o *origin) used(t testing.TB, email string) int64 {
 	t.Helper()
 	return origintest.Used(t, o.ledger, email)
 }
 
-// found is the account's usage history, summed: points and what the checks found.
+// found returns the sum of the account's usage history.
 func (o *origin) found(t testing.TB, email string) (points int64, found ledger.Found) {
 	t.Helper()
 	return origintest.Usage(t, o.ledger, email)

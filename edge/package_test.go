@@ -14,8 +14,8 @@ import (
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
-// maxWire is what the package may weigh over the wire, in bytes.
-const maxWire = 1_100_000
+// maxPackage is the largest size of the packed package in bytes.
+const maxPackage = 1_100_000
 
 func readFile(t testing.TB, path string) string {
 	t.Helper()
@@ -24,8 +24,8 @@ func readFile(t testing.TB, path string) string {
 	return string(bytes)
 }
 
-// The packed npm package, installed, answers in every runtime, with its types.
-func TestPackageAnswersEverywhere(t *testing.T) {
+// The npm package, packed and installed, works in every runtime and has types.
+func TestPackage(t *testing.T) {
 	project := installPackage(t)
 	want := vectors.Native()("jane@gmial.com", false)
 	for _, tool := range []struct {
@@ -39,17 +39,17 @@ func TestPackageAnswersEverywhere(t *testing.T) {
 		t.Run(tool.name, func(t *testing.T) {
 			cmd := exec.Command(toolPath(t, tool.name, tool.file), append(tool.args, "consumer.mjs")...)
 			cmd.Dir = project
-			requireAnswer(t, want, run(t, cmd))
+			requireResult(t, want, run(t, cmd))
 		})
 	}
 	t.Run("workerd", func(t *testing.T) {
 		bundleConsumer(t, project, "workerd.js", "workerd")
 		p := serveWorkerd(t, filepath.Join(project, "workerd.capnp"))
-		requireAnswer(t, want, []byte(p.send(t, get("/")).body))
+		requireResult(t, want, []byte(p.send(t, get("/")).body))
 	})
 	t.Run("chromium", func(t *testing.T) {
 		path := toolPath(t, "chromium", "/usr/bin/chromium")
-		requireAnswer(t, want, run(t, exec.Command("node", "test/consumer/chromium.mjs", path, project)))
+		requireResult(t, want, run(t, exec.Command("node", "test/consumer/chromium.mjs", path, project)))
 	})
 	t.Run("types", func(t *testing.T) {
 		tsc, err := filepath.Abs("node_modules/.bin/tsc")
@@ -61,7 +61,8 @@ func TestPackageAnswersEverywhere(t *testing.T) {
 	})
 }
 
-// installPackage packs edge/ as npm would publish it and lays it into a project.
+// installPackage packs edge/ as npm would publish it, installs it in a new project
+// and returns the folder.
 func installPackage(t *testing.T) (project string) {
 	needsNode(t)
 	project = t.TempDir()
@@ -76,8 +77,8 @@ func installPackage(t *testing.T) (project string) {
 	tarball := filepath.Join(project, strings.TrimSpace(string(run(t, pack))))
 	info, err := os.Stat(tarball)
 	require.NoError(t, err)
-	t.Logf("the package weighs %d bytes", info.Size())
-	require.LessOrEqual(t, info.Size(), int64(maxWire))
+	t.Logf("the package has %d bytes", info.Size())
+	require.LessOrEqual(t, info.Size(), int64(maxPackage))
 	module := filepath.Join(project, "node_modules", "addrspec")
 	require.NoError(t, os.MkdirAll(module, 0o755))
 	run(t, exec.Command("tar", "-xzf", tarball, "-C", module, "--strip-components=1"))
@@ -86,7 +87,7 @@ func installPackage(t *testing.T) (project string) {
 	return project
 }
 
-// bundleConsumer bundles a program that imports the package, as users do.
+// bundleConsumer bundles a program that imports the package, as a user would.
 func bundleConsumer(t *testing.T, project, program, condition string) {
 	t.Helper()
 	esbuild, err := filepath.Abs("node_modules/.bin/esbuild")
@@ -98,7 +99,7 @@ func bundleConsumer(t *testing.T, project, program, condition string) {
 	require.NoError(t, os.WriteFile(filepath.Join(project, "addrspec.wasm"), []byte(wasm), 0o600))
 }
 
-func requireAnswer(t *testing.T, want, said []byte) {
+func requireResult(t *testing.T, want, output []byte) {
 	t.Helper()
 	var got struct {
 		Facts   json.RawMessage
@@ -106,9 +107,9 @@ func requireAnswer(t *testing.T, want, said []byte) {
 		Code    string
 		FirstMS float64
 	}
-	require.NoError(t, json.Unmarshal(said, &got), "%.300s", said)
+	require.NoError(t, json.Unmarshal(output, &got), "%.300s", output)
 	require.Equal(t, string(want), string(got.Facts))
 	require.Equal(t, "jane@gmail.com", got.Full)
 	require.NotEmpty(t, got.Code)
-	t.Logf("first answer after %.1f ms", got.FirstMS)
+	t.Logf("first result after %.1f ms", got.FirstMS)
 }

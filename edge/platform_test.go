@@ -11,12 +11,12 @@ import (
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
-// The configuration for Cloudflare is checked by Cloudflare's own tool, offline.
-func TestWranglerTakesTheConfiguration(t *testing.T) {
+// Wrangler, Cloudflare's own tool, accepts the configuration. It runs offline.
+func TestWranglerConfiguration(t *testing.T) {
 	wrangler, err := filepath.Abs("runtimes/node_modules/wrangler/wrangler-dist/cli.js")
 	require.NoError(t, err)
 	needs(t, wrangler, "npm ci --prefix edge/runtimes installs it")
-	bun := toolPath(t, "bun", "runtimes/node_modules/.bin/bun") // wrangler wants a newer Node than the worker does
+	bun := toolPath(t, "bun", "runtimes/node_modules/.bin/bun") // wrangler needs a newer Node than the worker
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(bundle(t))))
 	cmd := exec.Command(bun, wrangler, "deploy", "--dry-run", "--outdir", "out", "--var", "ADDRSPEC_ORIGIN:https://origin.example.org")
@@ -30,7 +30,7 @@ func TestWranglerTakesTheConfiguration(t *testing.T) {
 	t.Logf("%s", out)
 }
 
-// The demo opens from disk in Chromium and does what it says.
+// The demo page works in Chromium when opened from disk.
 func TestDemo(t *testing.T) {
 	needsNode(t)
 	chromium := toolPath(t, "chromium", "/usr/bin/chromium")
@@ -39,8 +39,8 @@ func TestDemo(t *testing.T) {
 	t.Logf("%s", run(t, exec.Command("node", "test/demo.mjs", chromium, page)))
 }
 
-// The bundle's own task starts the worker under Deno.
+// The task in the bundle's deno.json starts the worker.
 func TestDenoTask(t *testing.T) {
 	w := command("deno", "runtimes/node_modules/.bin/deno", "task", "--quiet", "start")(t, "http://127.0.0.1:9")
-	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", formal)))
+	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", wellFormedKey)))
 }

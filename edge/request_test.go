@@ -10,16 +10,17 @@ import (
 
 type request = origintest.Request
 
+// get returns a GET request.
 func get(target string, headers ...string) request {
 	return request{Method: http.MethodGet, Target: target, Header: headers}
 }
 
-// post is a batch.
+// post returns a batch.
 func post(body string, headers ...string) request {
 	return request{Method: http.MethodPost, Target: "/v1/emails", Header: append([]string{"Content-Type: application/json"}, headers...), Body: body}
 }
 
-// answer is what came back.
+// An answer is a response whose body was read.
 type answer struct {
 	status int
 	header http.Header

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// runtime is a platform that the worker runs on.
+// A runtime is a platform on which the worker runs.
 type runtime struct {
 	name  string
 	start func(t testing.TB, originURL string, settings ...string) *process
-	// foldsSlashes: it takes "//" at the start of a path for "/".
+	// foldsSlashes reports whether it replaces "//" at the start of a path by "/".
 	foldsSlashes bool
 }
 
@@ -24,8 +24,8 @@ var runtimes = []runtime{
 	{"bun", command("bun", "runtimes/node_modules/.bin/bun", "--max-http-header-size=65536", "node.js"), true},
 }
 
-// command starts the worker as a program of its own, by a tool on the path or
-// in file.
+// command returns a function that runs the worker with a tool, on the PATH or in
+// file.
 func command(tool, file string, args ...string) func(testing.TB, string, ...string) *process {
 	return func(t testing.TB, originURL string, settings ...string) *process {
 		t.Helper()
@@ -38,7 +38,7 @@ func command(tool, file string, args ...string) func(testing.TB, string, ...stri
 	}
 }
 
-// toolPath finds a tool, or skips the test by its name.
+// toolPath returns the path of a tool. If it is not installed, it skips the test.
 func toolPath(t testing.TB, tool, file string) string {
 	t.Helper()
 	if path, err := exec.LookPath(tool); err == nil {

@@ -9,19 +9,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Of all programs that `build.sh edge` starts, only the worker gets the secret,
-// whether it comes as an option or in the environment.
+// Of the programs that `build.sh edge` starts, only the worker gets the secret,
+// whether it is given by the flag or by the environment variable.
 func TestOnlyTheWorkerGetsTheSecret(t *testing.T) {
 	for name, run := range map[string]struct {
 		args []string
 		env  string
 	}{
-		"option":      {args: []string{"--secret", secret}},
+		"flag":        {args: []string{"--secret", secret}},
 		"environment": {env: "ADDRSPEC_EDGE_SECRET=" + secret},
 		"both":        {args: []string{"--secret", secret}, env: "ADDRSPEC_EDGE_SECRET=another " + secret},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := toolsThatNoteTheirEnvironment(t)
+			dir := fakeTools(t)
 			cmd := exec.Command("/bin/sh", append([]string{filepath.Join(dir, "build.sh"), "edge", "--origin", "http://127.0.0.1:9"}, run.args...)...)
 			cmd.Env = append(os.Environ(), "PATH="+dir+"/tools:"+os.Getenv("PATH"), run.env)
 			out, err := cmd.CombinedOutput()
@@ -36,9 +36,9 @@ func TestOnlyTheWorkerGetsTheSecret(t *testing.T) {
 	}
 }
 
-// toolsThatNoteTheirEnvironment is a copy of build.sh in a folder of its own, and
-// tools that write their settings into TOOL.saw there.
-func toolsThatNoteTheirEnvironment(t *testing.T) (dir string) {
+// fakeTools returns a folder with a copy of build.sh, and with tools that append
+// their arguments and settings to TOOL.saw there.
+func fakeTools(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "tools"), 0o700))
 	write := func(path, content string) {
@@ -59,11 +59,11 @@ func toolsThatNoteTheirEnvironment(t *testing.T) (dir string) {
 	return dir
 }
 
-// The worker refuses a secret that could be guessed, and says what to do.
-func TestAShortSecretIsRefused(t *testing.T) {
+// The worker rejects a secret that could be guessed and logs why.
+func TestShortSecretIsRefused(t *testing.T) {
 	w := startWorkerd(t, "http://127.0.0.1:9", "ADDRSPEC_EDGE_SECRET=fifteen letters")
-	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", formal)))
-	w.requireSays(t, "ADDRSPEC_EDGE_SECRET has fewer than 16 characters")
+	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", wellFormedKey)))
+	w.requireLogs(t, "ADDRSPEC_EDGE_SECRET has fewer than 16 characters")
 	require.NotContains(t, w.log.String(), "fifteen letters")
 
 	cmd := exec.Command("node", "node.js")

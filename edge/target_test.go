@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hostileTargets are names for what the worker must not reach, in ways that one
-// of the URL parsers on the path might read differently.
+// hostileTargets name paths that the worker must not request, in forms that the URL
+// parsers on the way may parse differently.
 var hostileTargets = []string{
 	"/metrics", "/readyz", "/v1/edge/admit", "/metrics?", "/metrics?x=y", "/metrics/", "/METRICS", "/%6detrics", "/metric%73",
 	"/x/../metrics", "/x/%2e%2e/readyz", "/x/%2E./metrics", "/./metrics", "/%2e/metrics", "/x/..\\metrics", "/\\metrics", "/x\\..\\metrics", "/metrics#x", "/metrics#", "/#/../metrics",
@@ -27,20 +27,20 @@ var hostileTargets = []string{
 	"/met\trics", "/x/.\t./metrics", "/x/..\t/metrics", "/x/..\r/metrics", "/metrics\x00", "/metrics\x01", "/\tmetrics", "/x/../metrics ", "/\x7f/../metrics", "/\xff/../metrics", "/x/\xc0\xae\xc0\xae/metrics", "/x/\xe3\x80\x82/../metrics",
 }
 
-// publicTarget matches what may reach the origin while the dashboard is off.
+// publicTarget matches the targets that may reach the origin without the dashboard.
 var publicTarget = regexp.MustCompile(`^(/|/docs|/assets(/[0-9A-Za-z._-]+)*/?|/healthz|/openapi\.json|/\.well-known/security\.txt|/v1/emails|/v1/usage|/v1/edge/admit)(\?.*)?$`)
 
-// No caller reaches what the table does not have, whatever the platform or
-// fetch make of the target.
-func TestOnlyTheTableReachesTheOrigin(t *testing.T) {
+// Only the paths of the worker's table reach the origin, however the platform or
+// fetch parses the target.
+func TestOnlyTableReachesOrigin(t *testing.T) {
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
 			reached := recordTargets(t)
 			w := runtime.start(t, reached.url)
 			for _, target := range hostileTargets {
-				// With a key, as an address below /v1/email is asked by the worker itself.
+				// With a key, since the worker itself checks addresses below /v1/email.
 				for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodOptions, http.MethodTrace, "PURGE"} {
-					w.try(t, request{Method: method, Target: target, Header: []string{formal}})
+					w.try(t, request{Method: method, Target: target, Header: []string{wellFormedKey}})
 				}
 			}
 			require.Equal(t, http.StatusOK, w.try(t, get("/docs?reached")), "the recorder works")
@@ -50,14 +50,14 @@ func TestOnlyTheTableReachesTheOrigin(t *testing.T) {
 				method, rest, _ := strings.Cut(line, " ")
 				target, _, _ := strings.Cut(rest, " HTTP/")
 				require.Regexp(t, publicTarget, target, line)
-				admits := line == "POST /v1/edge/admit HTTP/1.1" // the worker's own question
+				admits := line == "POST /v1/edge/admit HTTP/1.1" // the worker's own request
 				require.True(t, admits || method == http.MethodGet || method == http.MethodHead, line)
 			}
 		})
 	}
 }
 
-// What is not a path is 400, what is none of the table's 404; both in shape A.
+// A target that is not a path is 400, a path outside the table 404, in shape A.
 func TestTargetsOutsideTheTable(t *testing.T) {
 	reached := recordTargets(t)
 	for _, runtime := range runtimes {
@@ -68,7 +68,7 @@ func TestTargetsOutsideTheTable(t *testing.T) {
 				require.Equal(t, http.StatusNotFound, a.status, target)
 				require.Contains(t, a.body, `"code":"NOT_FOUND"`, target)
 			}
-			if runtime.name == "node" { // the others take an absolute-form for the path in it
+			if runtime.name == "node" { // the others use the path of an absolute-form target
 				for _, target := range []string{"http://evil.example/healthz", "*"} {
 					a := w.send(t, get(target))
 					require.Equal(t, http.StatusBadRequest, a.status, target)
@@ -80,7 +80,7 @@ func TestTargetsOutsideTheTable(t *testing.T) {
 	require.Empty(t, reached.all())
 }
 
-// try sends r and returns the status; 0 if the platform answered with none.
+// try sends r and returns the status, or 0 without a response.
 func (p *process) try(t *testing.T, r request) (status int) {
 	t.Helper()
 	conn := p.dial(t).Send(r.Text(p.hostPort))
@@ -92,20 +92,22 @@ func (p *process) try(t *testing.T, r request) (status int) {
 	return response.StatusCode
 }
 
-// targets are the request lines that came to an origin.
+// targets records the request lines that reach an origin.
 type targets struct {
 	url   string
 	mu    sync.Mutex
 	lines []string
 }
 
+// recordTargets starts an origin that records request lines.
 func recordTargets(t *testing.T) *targets {
 	r := &targets{}
 	r.url = listenTCP(t, r.serve)
 	return r
 }
 
-// serve reads one request as bytes, since a parser might hide what was sent.
+// serve reads one request without parsing it, since a parser could change what was
+// sent.
 func (r *targets) serve(conn net.Conn) {
 	in := bufio.NewReader(conn)
 	line, err := in.ReadString('\n')

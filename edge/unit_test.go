@@ -15,7 +15,7 @@ func TestTypeScriptIsStrict(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-// The unit tests are beside the TypeScript code and run in Node's test runner.
+// TestUnits runs the unit tests, which are beside the TypeScript code, in Node.
 func TestUnits(t *testing.T) {
 	needsNode(t)
 	out, err := exec.Command("node", "test/run.mjs", origintest.ModuleFile(t)).CombinedOutput()
@@ -23,7 +23,7 @@ func TestUnits(t *testing.T) {
 	require.Contains(t, string(out), "# fail 0")
 }
 
-// The lock files name packages and checksums, no registry of anybody's.
+// The lock files contain checksums but no URL of a registry, so any can be used.
 func TestLockFilesNameNoRegistry(t *testing.T) {
 	for _, file := range []string{"package-lock.json", "runtimes/package-lock.json"} {
 		require.NotContains(t, readFile(t, file), "resolved", file)

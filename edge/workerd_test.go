@@ -16,15 +16,15 @@ import (
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
-// needs skips the test, by name, where a tool is not installed.
+// needs skips the test if a file of a tool is missing.
 func needs(t testing.TB, file, how string) {
 	t.Helper()
 	if _, err := os.Stat(file); err != nil {
-		t.Skipf("skipped: %s is not there; %s", file, how)
+		t.Skipf("skipped: %s is missing; %s", file, how)
 	}
 }
 
-// needsNode skips the test where the worker cannot be built.
+// needsNode skips the test if the worker cannot be built.
 func needsNode(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -38,8 +38,8 @@ var (
 	bundled  string
 )
 
-// bundle builds the worker for every platform, once for all tests; the result
-// is the folder.
+// bundle builds the worker for every platform, once for all tests, and returns the
+// folder.
 func bundle(t testing.TB) string {
 	t.Helper()
 	needsNode(t)
@@ -52,7 +52,7 @@ func bundle(t testing.TB) string {
 	return bundled
 }
 
-// workerdProgram is the runtime itself, without the npm script before it.
+// workerdProgram returns the path of the runtime itself, not of its npm script.
 func workerdProgram(t testing.TB) string {
 	t.Helper()
 	needs(t, "node_modules/workerd", "run npm ci in edge/")
@@ -61,14 +61,14 @@ func workerdProgram(t testing.TB) string {
 	return strings.TrimSpace(string(out))
 }
 
-// startWorkerd runs the worker before the origin at originURL.
+// startWorkerd runs the worker in front of the origin at originURL.
 func startWorkerd(t testing.TB, originURL string, settings ...string) *process {
 	t.Helper()
 	settings = append([]string{"ADDRSPEC_ORIGIN=" + originURL, "ADDRSPEC_EDGE_SECRET=" + secret}, settings...)
 	return serveWorkerd(t, filepath.Join(bundle(t), "workerd.capnp"), settings...)
 }
 
-// serveWorkerd runs workerd with a configuration on a port of its choice.
+// serveWorkerd runs workerd with a configuration, at a free port.
 func serveWorkerd(t testing.TB, config string, settings ...string) *process {
 	t.Helper()
 	cmd := exec.Command(workerdProgram(t), "serve", config, "--socket-addr", "http=127.0.0.1:0", "--control-fd=3")
@@ -78,7 +78,7 @@ func serveWorkerd(t testing.TB, config string, settings ...string) *process {
 	return p
 }
 
-// portIn returns the port of the event by which workerd announces its socket.
+// portIn returns the port in workerd's event about its socket.
 func portIn(t testing.TB, line string) int {
 	t.Helper()
 	var event struct {

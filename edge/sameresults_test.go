@@ -21,12 +21,13 @@ import (
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
-// generated is how many addresses are checked beside the golden ones.
+// generated is the number of addresses that are checked besides the golden ones.
 const generated = 50_000
 
-// Native core, Node, Deno, Bun, workerd and Chromium give the same bytes.
-func TestEveryHostGivesTheSameAnswers(t *testing.T) {
-	packed, want := exam(t)
+// The results of native core, Node, Deno, Bun, workerd and Chromium are the same
+// bytes.
+func TestSameResultsInEveryHost(t *testing.T) {
+	packed, want := addressesAndDigests(t)
 	dir := hostPrograms(t, packed)
 	module, addresses := filepath.Join(dir, "addrspec.wasm"), filepath.Join(dir, "addresses")
 	for _, tool := range []struct {
@@ -58,9 +59,10 @@ func TestEveryHostGivesTheSameAnswers(t *testing.T) {
 	})
 }
 
-// exam is the addresses, packed as test/digest.ts reads them, and the digests
-// of the answers: the golden ones, and native core's to generated addresses.
-func exam(t *testing.T) (packed []byte, want []string) {
+// addressesAndDigests returns addresses, in the form that test/digest.ts reads, and
+// the digests of their results: golden ones, and native core's of generated
+// addresses.
+func addressesAndDigests(t *testing.T) (packed []byte, want []string) {
 	sum := digester{}
 	golden, err := vectors.Read("../wasm/vectors")
 	require.NoError(t, err)
@@ -83,15 +85,15 @@ func pack(dst []byte, email string, flag int) []byte {
 	return append(dst, email...)
 }
 
-// digester sums blocks of a thousand answers, a line each.
+// A digester computes a digest of every thousand results, one a line.
 type digester struct {
 	lines bytes.Buffer
 	count int
 	sums  []string
 }
 
-func (d *digester) add(answer []byte) {
-	d.lines.Write(append(slices.Clip(answer), '\n'))
+func (d *digester) add(result []byte) {
+	d.lines.Write(append(slices.Clip(result), '\n'))
 	if d.count++; d.count%1000 == 0 {
 		d.flush()
 	}
@@ -110,7 +112,7 @@ func (d *digester) end() []string {
 	return d.sums
 }
 
-// hostPrograms bundles the programs that take the exam, each for its host.
+// hostPrograms bundles the program that computes the digests, for each host.
 func hostPrograms(t *testing.T, packed []byte) (dir string) {
 	t.Helper()
 	needsNode(t)
@@ -126,19 +128,19 @@ func hostPrograms(t *testing.T, packed []byte) (dir string) {
 	return dir
 }
 
-// run returns what cmd says; a failure shows what it says on standard error.
+// run returns the standard output of cmd. A failure shows its standard error.
 func run(t testing.TB, cmd *exec.Cmd) []byte {
 	t.Helper()
-	var wrong bytes.Buffer
-	cmd.Stderr = &wrong
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	require.NoError(t, err, "%s", &wrong)
+	require.NoError(t, err, "%s", &stderr)
 	return out
 }
 
-func requireDigests(t *testing.T, want []string, answered []byte) {
+func requireDigests(t *testing.T, want []string, output []byte) {
 	t.Helper()
 	var got []string
-	require.NoError(t, json.Unmarshal(answered, &got), "%.200s", answered)
-	require.Equal(t, want, got, "digests of the answers, a thousand each")
+	require.NoError(t, json.Unmarshal(output, &got), "%.200s", output)
+	require.Equal(t, want, got, "digests of a thousand results each")
 }

@@ -3,103 +3,13 @@ package edge_test
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
-	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
-	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
-// Beyond the contract's cases: for any request the worker gives the same bytes
-// as the origin, except for the time a batch took.
-func TestWorkerAnswersAsTheOriginDoes(t *testing.T) {
-	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms")
-	for _, runtime := range runtimes {
-		t.Run(runtime.name, func(t *testing.T) {
-			w := runtime.start(t, "http://"+o.hostPort)
-			key := [2]string{o.account(t, runtime.name+"-direct@twin.test"), o.account(t, runtime.name+"-edge@twin.test")}
-			for name, r := range twins() {
-				if runtime.foldsSlashes && strings.HasPrefix(r.Target, "//") {
-					continue
-				}
-				direct := o.send(t, r.With("X-API-Key: "+key[0], "X-Request-Id: twin"))
-				edge := w.send(t, r.With("X-API-Key: "+key[1], "X-Request-Id: twin"))
-				if direct.beforeRouting(r) {
-					continue
-				}
-				assert.Equal(t, direct.essence(), edge.essence(), name)
-			}
-			o.requireSameUsage(t, runtime.name+"-direct@twin.test", runtime.name+"-edge@twin.test")
-		})
-	}
-}
-
-// requireSameUsage compares what two accounts were charged and what was found
-// for them: the worker's tallies add up to what the origin counts itself.
-func (o *origin) requireSameUsage(t *testing.T, one, other string) {
-	t.Helper()
-	require.Equal(t, o.used(t, one), o.used(t, other))
-	points, found := o.found(t, one)
-	otherPoints, otherFound := o.found(t, other)
-	require.Equal(t, points, otherPoints)
-	require.Equal(t, found, otherFound)
-	require.NotZero(t, found.Valid)
-	require.Equal(t, points, found.Valid+found.Invalid+found.LookupErrors, "every point is an address")
-}
-
-var took = regexp.MustCompile(`"processing_time_ms":\d+`)
-
-// essence is the part of an answer that origin and worker must have in common.
-func (a answer) essence() string {
-	var e strings.Builder
-	fmt.Fprintln(&e, a.status)
-	names := []string{"Content-Type", "Cache-Control", "Retry-After", "Allow", "X-Usage-Current", "X-Usage-Limit",
-		"X-Usage-Overage", "RateLimit", "RateLimit-Policy", "Idempotency-Replayed", "Content-Encoding", "Location",
-		"Access-Control-Allow-Origin", "Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age"}
-	if !strings.Contains(a.body, "BAD_REQUEST") { // net/http refuses what is not HTTP before headers are known
-		names = append(names, "X-Request-Id", "X-Content-Type-Options")
-	}
-	for _, name := range names {
-		fmt.Fprintf(&e, "%s: %s\n", name, a.header.Values(name))
-	}
-	return e.String() + took.ReplaceAllString(a.body, `"processing_time_ms":0`)
-}
-
-var brokenPercent = regexp.MustCompile(`^[^?]*%([^0-9A-Fa-f]|.[^0-9A-Fa-f]|.?$|.?\?)`)
-
-// beforeRouting reports whether a is net/http's own refusal of a broken percent
-// sign, which an origin that routes such a path itself does not give.
-func (a answer) beforeRouting(r request) bool {
-	return brokenPercent.MatchString(r.Target) && strings.Contains(a.body, `"BAD_REQUEST"`)
-}
-
-// A broken percent sign makes the address invalid, after the key was judged;
-// elsewhere there is no such path.
-func TestBrokenPercentSigns(t *testing.T) {
-	o := startOrigin(t, "--dns", contract.Serve(t))
-	for _, runtime := range runtimes {
-		t.Run(runtime.name, func(t *testing.T) {
-			w := runtime.start(t, "http://"+o.hostPort)
-			email := runtime.name + "@percent.test"
-			key := "X-API-Key: " + o.account(t, email)
-			for _, target := range []string{"/v1/email/%", "/v1/email/a%2", "/v1/email/a%ZZ@mail.example", "/v1/email/%%41"} {
-				require.Equal(t, http.StatusUnauthorized, w.send(t, get(target)).status, target)
-				a := w.send(t, get(target, key))
-				require.Equal(t, http.StatusBadRequest, a.status, target)
-				require.Contains(t, a.body, `"code":"INVALID_EMAIL_FORMAT"`, target)
-			}
-			require.Equal(t, http.StatusNotFound, w.send(t, get("/v1/emails%zz", key)).status)
-			require.Zero(t, o.used(t, email))
-		})
-	}
-}
-
-// twins are requests that two programs are likely to answer differently.
-func twins() map[string]request {
+// oddities returns requests to which two programs are likely to respond differently.
+func oddities() map[string]request {
 	all := map[string]request{}
 	for n, body := range oddBodies {
 		all[fmt.Sprintf("body %d %.60q", n, body)] = post(body)
@@ -121,7 +31,7 @@ func twins() map[string]request {
 
 const good = `{"emails":["a@mail.example"]}`
 
-// oddRequests are odd in their method or their headers.
+// oddRequests have an odd method or odd headers.
 var oddRequests = map[string]request{
 	"compressed":         post("{}", "Content-Encoding: gzip"),
 	"identity":           post("{}", "Content-Encoding: identity"),
@@ -162,7 +72,7 @@ var oddRequests = map[string]request{
 	"no type":            {Method: http.MethodPost, Target: "/v1/emails", Body: good},
 }
 
-// batchOf writes addresses as a batch; bytes that are not UTF-8 become U+FFFD.
+// batchOf returns addresses as a batch, with U+FFFD in place of invalid UTF-8.
 func batchOf(emails []string) string {
 	quoted := make([]string, len(emails))
 	for n, email := range emails {

@@ -1,0 +1,98 @@
+package edge_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/contract"
+)
+
+// The worker's response to any request has the same bytes as the origin's, except
+// for the time that a batch took.
+func TestSameResponseAsOrigin(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms")
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			w := runtime.start(t, "http://"+o.hostPort)
+			key := [2]string{o.account(t, runtime.name+"-direct@twin.test"), o.account(t, runtime.name+"-edge@twin.test")}
+			for name, r := range oddities() {
+				if runtime.foldsSlashes && strings.HasPrefix(r.Target, "//") {
+					continue
+				}
+				direct := o.send(t, r.With("X-API-Key: "+key[0], "X-Request-Id: twin"))
+				edge := w.send(t, r.With("X-API-Key: "+key[1], "X-Request-Id: twin"))
+				if direct.beforeRouting(r) {
+					continue
+				}
+				assert.Equal(t, direct.essence(), edge.essence(), name)
+			}
+			o.requireSameUsage(t, runtime.name+"-direct@twin.test", runtime.name+"-edge@twin.test")
+		})
+	}
+}
+
+// requireSameUsage requires that two accounts have the same charges and facts in the
+// usage history: the worker's counts are those that the origin would make.
+func (o *origin) requireSameUsage(t *testing.T, one, other string) {
+	t.Helper()
+	require.Equal(t, o.used(t, one), o.used(t, other))
+	points, found := o.found(t, one)
+	otherPoints, otherFound := o.found(t, other)
+	require.Equal(t, points, otherPoints)
+	require.Equal(t, found, otherFound)
+	require.NotZero(t, found.Valid)
+	require.Equal(t, points, found.Valid+found.Invalid+found.LookupErrors, "every point is an address")
+}
+
+var took = regexp.MustCompile(`"processing_time_ms":\d+`)
+
+// essence returns the part of a response in which origin and worker must agree.
+func (a answer) essence() string {
+	var e strings.Builder
+	fmt.Fprintln(&e, a.status)
+	names := []string{"Content-Type", "Cache-Control", "Retry-After", "Allow", "X-Usage-Current", "X-Usage-Limit",
+		"X-Usage-Overage", "RateLimit", "RateLimit-Policy", "Idempotency-Replayed", "Content-Encoding", "Location",
+		"Access-Control-Allow-Origin", "Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age"}
+	if !strings.Contains(a.body, "BAD_REQUEST") { // net/http refuses malformed HTTP before it knows the headers
+		names = append(names, "X-Request-Id", "X-Content-Type-Options")
+	}
+	for _, name := range names {
+		fmt.Fprintf(&e, "%s: %s\n", name, a.header.Values(name))
+	}
+	return e.String() + took.ReplaceAllString(a.body, `"processing_time_ms":0`)
+}
+
+var brokenPercent = regexp.MustCompile(`^[^?]*%([^0-9A-Fa-f]|.[^0-9A-Fa-f]|.?$|.?\?)`)
+
+// beforeRouting reports whether a is net/http's refusal of a malformed percent sign.
+// It depends on whether the origin routes the path itself.
+func (a answer) beforeRouting(r request) bool {
+	return brokenPercent.MatchString(r.Target) && strings.Contains(a.body, `"BAD_REQUEST"`)
+}
+
+// A malformed percent sign in an address is INVALID_EMAIL_FORMAT, after the key was
+// checked. In another path it is NOT_FOUND.
+func TestMalformedPercentSign(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t))
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			w := runtime.start(t, "http://"+o.hostPort)
+			email := runtime.name + "@percent.test"
+			key := "X-API-Key: " + o.account(t, email)
+			for _, target := range []string{"/v1/email/%", "/v1/email/a%2", "/v1/email/a%ZZ@mail.example", "/v1/email/%%41"} {
+				require.Equal(t, http.StatusUnauthorized, w.send(t, get(target)).status, target)
+				a := w.send(t, get(target, key))
+				require.Equal(t, http.StatusBadRequest, a.status, target)
+				require.Contains(t, a.body, `"code":"INVALID_EMAIL_FORMAT"`, target)
+			}
+			require.Equal(t, http.StatusNotFound, w.send(t, get("/v1/emails%zz", key)).status)
+			require.Zero(t, o.used(t, email))
+		})
+	}
+}
