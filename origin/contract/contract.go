@@ -1,10 +1,10 @@
-// Package contract is the contract of the two operations as data: requests and
-// the answers that the specification requires, in cases.json. The same suite
-// runs against the origin and against an edge worker in front of it, so that
-// both answer alike.
+// Package contract contains the contract of the two operations as data: requests
+// and the responses that the specification requires, in cases.json. The same suite
+// runs against the origin and against an edge worker in front of it, so both
+// respond alike.
 //
-// Each case has an account of its own, so its cost is exact. The DNS data comes
-// from Zone, which a test serves over real sockets.
+// Each case has its own account, so its cost is exact. The DNS data is Zone, which
+// a test serves over real sockets.
 package contract
 
 import (
@@ -30,7 +30,7 @@ const Zone = `
 	*.bulk.example.  300 IN MX  10 mx1.mail.example.
 `
 
-// Serve serves Zone with its faults until the test ends; the result is the
+// Serve serves Zone, with faults for two names, until the test ends. It returns the
 // address for --dns.
 func Serve(t testing.TB) string {
 	server := mxtest.New(t, Zone)
@@ -42,50 +42,50 @@ func Serve(t testing.TB) string {
 //go:embed cases.json
 var raw []byte
 
-// Case is a sequence of requests on one account.
+// A Case is a sequence of requests on one account.
 type Case struct {
 	Name    string
 	Account Terms
 	Revoked bool // the key was revoked before the first step
 	Steps   []Step
-	Used    int64 // points the account has used in the end
+	Used    int64 // points that the account has used at the end
 }
 
-// Terms are what the case's account may use; unlimited unless given.
+// Terms are the limits of the case's account. A nil limit means unlimited.
 type Terms struct {
 	Rate, Points *ledger.Limit
 	Overage      *bool // whether points beyond the limit may be used
 }
 
-// Step is a request and the answer it gets.
+// A Step is a request and the response that it must get.
 type Step struct {
 	Request Request
 	Answer  Answer
 }
 
-// Request is sent as it is. A {key} in a header becomes the account's key;
-// without a key header of its own the request sends X-API-Key: {key}. A line
-// feed in a header's value repeats the header.
+// A Request is sent byte for byte. {key} in a header is replaced by the account's
+// key. Unless Headers has a key, the header X-API-Key: {key} is added. A line feed
+// in a value separates the values of a repeated header.
 type Request struct {
-	Method  string // GET unless given
+	Method  string // GET if empty
 	Target  string
 	Headers map[string]string
 	Body    string
-	Fill    string // repeated Times times in place of {fill} in Body and Target
+	Fill    string // replaces {fill} in Body and Target, repeated Times times
 	Times   int
 }
 
-// Answer is what must come back. A header beginning with ~ is a regular
-// expression; an empty one must be absent. In Body, the string "*" matches any
-// value, a string beginning with ~ is a regular expression, and the members must
-// have the same order.
+// An Answer is the response required. A header value that begins with ~ is a
+// regular expression, and an empty one means that the header must be absent. In
+// Body, the string "*" matches any value, a string that begins with ~ is a regular
+// expression, and the order of members counts.
 type Answer struct {
 	Status  int
 	Headers map[string]string
 	Body    json.RawMessage
 }
 
-// Cases reads the suite; an unknown field is an error.
+// Cases returns the suite. An unknown field in it fails the test.
 func Cases(t testing.TB) []Case {
 	t.Helper()
 	var cases []Case

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// match compares two JSON texts token by token, so order counts. In want, the
-// string "*" matches any one value, and a string that begins with ~ is a regular
-// expression for a string.
+// match returns an error if two JSON texts differ. It compares tokens, so the order
+// of members counts. In want, the string "*" matches any one value, and a string
+// that begins with ~ is a regular expression for a string.
 func match(want, got []byte) error {
 	w, g := json.NewDecoder(bytes.NewReader(want)), json.NewDecoder(bytes.NewReader(got))
 	w.UseNumber()
@@ -18,7 +18,7 @@ func match(want, got []byte) error {
 	for w.More() || w.InputOffset() < int64(len(bytes.TrimSpace(want))) {
 		expected, err := w.Token()
 		if err != nil {
-			return fmt.Errorf("the case's own body: %w", err)
+			return fmt.Errorf("the body in cases.json: %w", err)
 		}
 		if expected == "*" {
 			var any json.RawMessage
@@ -33,7 +33,7 @@ func match(want, got []byte) error {
 		}
 	}
 	if g.InputOffset() != int64(len(got)) {
-		return fmt.Errorf("something follows at %d", g.InputOffset())
+		return fmt.Errorf("unexpected bytes at %d", g.InputOffset())
 	}
 	return nil
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
-// timeout bounds an exchange; the slowest case waits for a silent resolver.
+// timeout limits one exchange. The slowest case waits for a silent resolver.
 const timeout = 30 * time.Second
 
-// send writes the request on a connection of its own: a client library would
-// normalize the targets that the cases are about.
+// send sends the request on its own connection. A client library would normalize
+// the targets that the cases are about.
 func (r *Request) send(t *testing.T, hostPort, key string) (int, http.Header, []byte) {
 	response, body := origintest.Exchange(t, hostPort, r.text(hostPort, key), timeout)
 	return response.StatusCode, response.Header, []byte(body)
@@ -40,8 +40,8 @@ func (r *Request) text(hostPort, key string) string {
 	return request.Text(hostPort)
 }
 
-// headers adds the key and the media type of a body if the case names none; a
-// header with an empty value is left out.
+// headers returns the headers of the case, with a key and a media type added if it
+// has none. A header with an empty value is omitted.
 func (r *Request) headers() map[string]string {
 	all := map[string]string{"X-API-Key": "{key}"}
 	if r.method() == http.MethodPost {
@@ -58,7 +58,7 @@ func (r *Request) headers() map[string]string {
 	return all
 }
 
-// checkHeaders checks the headers of every answer and those of this one.
+// checkHeaders checks the headers that every response has and those of this one.
 func (a *Answer) checkHeaders(t *testing.T, name string, got http.Header) {
 	want := map[string]string{"Content-Type": "application/json", "X-Request-Id": "~^[A-Za-z0-9._:-]+$", "Cache-Control": "~no-store"}
 	for header, value := range a.Headers {

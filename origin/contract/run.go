@@ -14,7 +14,7 @@ import (
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
-// Run runs every case against the service at host:port, whose accounts are in l.
+// Run runs every case against the service at hostPort, whose accounts are in l.
 func Run(t *testing.T, hostPort string, l *ledger.Ledger) {
 	for n, c := range Cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
@@ -25,12 +25,12 @@ func Run(t *testing.T, hostPort string, l *ledger.Ledger) {
 			}
 			used, err := l.AccountByEmail(context.Background(), account)
 			require.NoError(t, err)
-			require.Equal(t, c.Used, used.Used, "points used in the end")
+			require.Equal(t, c.Used, used.Used, "points used at the end")
 		})
 	}
 }
 
-// open makes the case's account and key.
+// open creates the case's account and key.
 func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string) {
 	terms := ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Unlimited(), Overage: c.Account.Overage}
 	if c.Account.Rate != nil {
@@ -58,7 +58,7 @@ func (s *Step) run(t *testing.T, name, hostPort, key string) {
 	}
 }
 
-// excerpt keeps the report of a failure readable.
+// excerpt shortens a body for the message of a failure.
 func excerpt(body []byte) string {
 	const most = 600
 	if len(body) <= most {

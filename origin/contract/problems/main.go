@@ -1,10 +1,10 @@
-// Command problems writes the problem table and the sentences that the origin
-// and the edge worker share, from problems.json, in both languages:
+// Command problems generates the problems and the messages that origin and edge
+// worker share, in Go and TypeScript, from problems.json:
 //
 //	go generate ./origin/contract/problems
 //
-// The shape of a problem is A, C or input: B if it refuses the input of a
-// batch, else A. In a sentence, $name is a part that the program fills in.
+// The shape of a problem is A, C or input, which is B for the input of a batch and
+// A otherwise. In a sentence, $name is a parameter.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 
 //go:generate go run . ../../..
 
-// The files, from the top of the repository.
+// The input and the outputs, relative to the top of the repository.
 const (
 	source         = "origin/contract/problems/problems.json"
 	goFile         = "origin/api/codes.go"

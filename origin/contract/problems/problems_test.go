@@ -12,7 +12,7 @@ import (
 
 const top = "../../.."
 
-// The committed files are what the generator writes.
+// The committed files are the generator's output.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	files, err := render(top)
 	require.NoError(t, err)
@@ -29,7 +29,7 @@ func TestTable(t *testing.T) {
 	require.NoError(t, err)
 	seen := map[string]bool{}
 	for _, p := range table.Problems {
-		require.False(t, seen[p.Code], "%s is there twice", p.Code)
+		require.False(t, seen[p.Code], "%s occurs twice", p.Code)
 		seen[p.Code] = true
 		require.Regexp(t, regexp.MustCompile(`^[A-Z_]*$`), p.Code)
 		require.Equal(t, p.Status == 429, p.Code == "", "only 429 has no code")
@@ -37,8 +37,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// shapeOf is the contract's rule: what refuses the input has the shape of the
-// operation, 429 has shape C, all else A. A request that is not HTTP has no
+// shapeOf returns the shape that the contract requires: that of the operation for a
+// problem with the input, C for 429, A for the others. A malformed request has no
 // operation.
 func shapeOf(p problem) string {
 	switch {
@@ -65,7 +65,7 @@ func uses(text, name string) bool {
 	return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(text)
 }
 
-// sources is the text of the files that match, but for one of them.
+// sources returns the text of the files that match pattern, without the file but.
 func sources(t *testing.T, pattern, but string) (text string) {
 	files, err := filepath.Glob(filepath.Join(top, pattern))
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"regexp"
 )
 
-// A table is what problems.json holds.
+// A table is the content of problems.json.
 type table struct {
 	Problems  []problem
 	Sentences []sentence
@@ -18,12 +18,12 @@ type table struct {
 // A problem is a kind of error answer of the HTTP API.
 type problem struct {
 	Name   string // the variable in Go
-	Code   string // what a program reads; empty for 429, whose shape has none
+	Code   string // in the response; empty for 429, whose shape has none
 	Status int
 	Shape  string // A, C or input
 }
 
-// A sentence is a message that origin and worker give in the same words.
+// A sentence is a message that origin and worker share.
 type sentence struct {
 	Name, Text string
 }
@@ -43,7 +43,7 @@ func readTable(top string) (t table, err error) {
 
 var parameter = regexp.MustCompile(`\$([a-z]+)`)
 
-// Parameters are the names of the parts that the program fills in.
+// Parameters returns the names of the sentence's parameters.
 func (s sentence) Parameters() (names []string) {
 	for _, found := range parameter.FindAllStringSubmatch(s.Text, -1) {
 		names = append(names, found[1])
