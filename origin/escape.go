@@ -18,9 +18,9 @@ func printable(text string) string {
 	}, text)
 }
 
-// escapeFormula is printable for CSV. It also inserts a single quote before a
-// character that begins a formula, so that a spreadsheet does not evaluate the
-// text (OWASP, "CSV Injection"; ASVS 5.0 1.2.10).
+// escapeFormula replaces the same characters as printable, and inserts a single
+// quote before a character that begins a formula, so that a spreadsheet does not
+// evaluate the text (OWASP, "CSV Injection"; ASVS 5.0 1.2.10).
 func escapeFormula(text string) string {
 	return printable(formula.ReplaceAllString(text, "$1'$2"))
 }

@@ -2,9 +2,9 @@
 // (serve) or for a file or a pipe (check). It also manages the accounts and keys
 // of the service (account, key, plan, usage).
 //
-// This package parses flags and connects the parts: api handles requests, mx
+// This package only parses flags and connects the parts: api handles requests, mx
 // looks up MX records, ledger stores accounts, keys and points, wasm/host runs
-// the module that computes the facts. It has no logic of theirs.
+// the module that computes the facts.
 package main
 
 import (

@@ -21,9 +21,9 @@ type serveCmd struct {
 	Listen         string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"The address to listen at (${default})."`
 	OperatorListen string        `placeholder:"HOST:PORT" help:"A separate address for /metrics and /readyz, for which --listen then answers 404 (default: they are at --listen)."`
 	DNS            []string      `placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
-	DNSTimeout     time.Duration `name:"dns-timeout" default:"5s" help:"The longest time of one MX look-up. While its account's share of look-ups is in use, it may first wait for as long (${default})."`
+	DNSTimeout     time.Duration `name:"dns-timeout" default:"5s" help:"The longest time of one MX look-up. Before that, a look-up may wait for as long while its account's share is in use (${default})."`
 	DNSConcurrency int           `name:"dns-concurrency" default:"256" placeholder:"N" help:"The most MX look-ups at a time. One account gets at most a quarter of them, and less while others use them (${default})."`
-	BatchTimeout   time.Duration `default:"10s" help:"The longest time of a batch's work. The response then has the items finished so far; the charge may add a second (${default})."`
+	BatchTimeout   time.Duration `default:"10s" help:"The longest time of a batch's work, after which the response has the items finished so far. The charge may add a second (${default})."`
 	EdgeSecret     string        `placeholder:"SECRET" help:"The secret that edge workers send to /v1/edge/admit, at least 16 characters. Without it the path does not exist."`
 	Plans          string        `placeholder:"FILE" help:"A file of plans, as for 'plan load'. serve reloads it on SIGHUP."`
 	MaxConnections int           `default:"16384" placeholder:"N" help:"The most client connections, about 25 KiB each. A further one replaces the one that was idle longest, or gets 503 if every one has a request under way (${default})."`
