@@ -135,7 +135,7 @@ func (m *monthEnd) underLoad() error {
 }
 
 // bucket sets the clock back by an hour while the token bucket is empty. The bucket
-// must refill as if the clock had not been set.
+// must refill at once, not only after that hour.
 func (m *monthEnd) bucket() error {
 	if err := m.after(2); err != nil {
 		return err

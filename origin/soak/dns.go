@@ -9,14 +9,14 @@ import (
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 )
 
-// asNamed handles a domain by its prefix, so that a load chooses the time of each
-// look-up.
-const silent = "silent-" // no reply
+// silent is the prefix of a domain about which the resolver never replies.
+const silent = "silent-"
 
 // waits returns the prefix of a domain about which the resolver replies after d.
 func waits(d time.Duration) string { return "waits-" + d.String() + "-" }
 
-// asNamed is a fault that replies as the prefix of the domain requires.
+// asNamed is a fault that replies as the prefix of the domain requires. Loads use
+// it to choose the time of each look-up.
 func asNamed(w dns.ResponseWriter, reply *dns.Msg) {
 	name := reply.Question[0].Name
 	if strings.HasPrefix(name, silent) {

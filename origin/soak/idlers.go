@@ -12,7 +12,7 @@ import (
 
 // idlers keeps connections without a key open up to --max-connections, and reopens
 // each one that the service closes. New connections are served all the same. While
-// further clients open connections as fast as they can, no request that was under
+// further clients open connections as fast as they can, no request already under
 // way is cut.
 func idlers(s *session) error {
 	a, err := s.newAccount("plain", unlimited, unlimited)

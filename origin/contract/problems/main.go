@@ -3,8 +3,8 @@
 //
 //	go generate ./origin/contract/problems
 //
-// The shape of a problem is A, C or input, which is B for the input of a batch and
-// A otherwise. In a sentence, $name is a parameter.
+// The shape of a problem is A, C or input. The last one means B for a batch and A
+// for a single. In a sentence, $name is a parameter.
 package main
 
 import (

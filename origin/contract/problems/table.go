@@ -15,7 +15,7 @@ type table struct {
 	Sentences []sentence
 }
 
-// A problem is a kind of error answer of the HTTP API.
+// A problem is an error response of the HTTP API.
 type problem struct {
 	Name   string // the variable in Go
 	Code   string // in the response; empty for 429, whose shape has none
