@@ -24,7 +24,7 @@ var trials = []trial{
 	{"replicas-2", "16 clients, a balance of N: exactly N points sold; the rate within a tenth of a second", both, twoReplicas},
 	{"replicas-3", "16 clients, a balance of N: exactly N points sold; the rate within a tenth of a second", []string{postgres}, threeReplicas},
 	{"replicas-kill", "three replicas killed during a sale: nothing charged twice, not charged or overdrawn", []string{postgres}, replicasKilled},
-	{"rate", "requests charged, by arrival in any time T <= capacity + rate x (T + 0.1 s), on four replicas under contention", both, floodedReplicas},
+	{"rate", "requests charged, by arrival in any time T <= capacity + rate x (T + 0.1 s), on replicas under contention", both, floodedReplicas},
 	{"paced", "a client that keeps to its rate gets no 429, although its work takes up to 5 s", both, paced},
 	{"leavers", "a client that hangs up while its request waits is not charged", both, leavers},
 	{"revoked", "no request that begins after a key is revoked gets a 200 on any replica, not even a replay", both, revokedKeys},
