@@ -8,7 +8,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// OpenLedger opens the database of a running service a second time, until the
+// OpenLedger opens a database, which a running service may use as well, until the
 // test ends.
 func OpenLedger(t testing.TB, database string) *ledger.Ledger {
 	t.Helper()
@@ -24,14 +24,14 @@ func Unlimited() *ledger.Limit { return Limit(ledger.Unlimited) }
 // Limit returns a rate or a number of points for [ledger.Terms].
 func Limit(n ledger.Limit) *ledger.Limit { return &n }
 
-// NewAccount makes an account without limits, and a key for it.
+// NewAccount creates an account without limits and returns a key for it.
 func NewAccount(t testing.TB, l *ledger.Ledger, email string) (key string) {
 	t.Helper()
 	key, _ = NewAccountOn(t, l, email, ledger.Terms{Rate: Unlimited(), Points: Unlimited()})
 	return key
 }
 
-// NewAccountOn makes an account on the given terms, and a key for it.
+// NewAccountOn creates an account on the given terms and returns a key for it.
 func NewAccountOn(t testing.TB, l *ledger.Ledger, email string, terms ledger.Terms) (key string, account int64) {
 	t.Helper()
 	a, err := l.CreateAccount(context.Background(), email, terms)
@@ -39,7 +39,7 @@ func NewAccountOn(t testing.TB, l *ledger.Ledger, email string, terms ledger.Ter
 	return NewKey(t, l, a.ID), a.ID
 }
 
-// NewKey makes a key for an account.
+// NewKey creates a key for an account.
 func NewKey(t testing.TB, l *ledger.Ledger, account int64) (key string) {
 	t.Helper()
 	key, _, err := l.CreateKey(context.Background(), account, "test", ledger.KeyTerms{})
@@ -53,8 +53,7 @@ func Used(t testing.TB, l *ledger.Ledger, email string) int64 {
 	return find(t, l, email).Used
 }
 
-// Usage returns the account's usage history, summed: points, and what the
-// checks found.
+// Usage returns the points and the counts of facts in the account's usage history.
 func Usage(t testing.TB, l *ledger.Ledger, email string) (points int64, found ledger.Found) {
 	t.Helper()
 	today := ledger.DayOf(time.Now()) // which may end before the history is read

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// FirstLine reads a program's first line and discards what follows it, in the
-// background. It fails if the output ends before the line does.
+// FirstLine returns a program's first line, and discards later output in the
+// background. It returns an error if the output ends before the line does.
 func FirstLine(out io.Reader) (string, error) {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
@@ -26,8 +26,8 @@ func FirstLine(out io.Reader) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// AddressIn returns the HOST:PORT of an http URL at the end of a line, as a
-// server's first line has it.
+// AddressIn returns the HOST:PORT of the http URL at the end of a server's first
+// line.
 func AddressIn(line string) (string, error) {
 	_, address, found := strings.Cut(line, "http://")
 	if !found {
@@ -39,9 +39,9 @@ func AddressIn(line string) (string, error) {
 	return address, nil
 }
 
-// FreeAddress returns a loopback address whose port is free. It is below the
-// ports that systems give to clients, which could otherwise take it while the
-// server at it is restarted.
+// FreeAddress returns a loopback address with a free port. The port is below those
+// that systems assign to clients, so that no client takes it while a server at that
+// address restarts.
 func FreeAddress() (string, error) {
 	for range 100 {
 		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 15_000+rand.IntN(15_000)))

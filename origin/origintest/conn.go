@@ -27,8 +27,8 @@ type Conn struct {
 	reader *bufio.Reader
 }
 
-// Connect opens a connection. It fails, and so does every later use of the
-// connection, once within has passed; SetDeadline sets another time.
+// Connect opens a connection. within limits the time to connect and, until
+// SetDeadline changes it, the time of all reads and writes.
 func Connect(address string, within time.Duration) (*Conn, error) {
 	conn, err := net.DialTimeout("tcp", address, within)
 	if err != nil {

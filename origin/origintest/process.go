@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Process is a running program that has announced itself by a line.
+// A Process is a program that has written its first line.
 type Process struct {
 	FirstLine string
 
@@ -16,16 +16,16 @@ type Process struct {
 	ended chan struct{} // closed once the process has ended
 }
 
-// OnStdout has a program announce itself on its standard output.
+// OnStdout makes [Start] read the first line from standard output.
 func OnStdout(cmd *exec.Cmd, pipe *os.File) { cmd.Stdout = pipe }
 
-// OnDescriptor3 has a program announce itself on a file descriptor that it
-// inherits, as workerd does with --control-fd=3.
+// OnDescriptor3 makes [Start] read the first line from file descriptor 3, to which
+// workerd writes it with --control-fd=3.
 func OnDescriptor3(cmd *exec.Cmd, pipe *os.File) { cmd.ExtraFiles = []*os.File{pipe} }
 
-// Start starts cmd, whose pipe is attached by [OnStdout] or [OnDescriptor3], and
-// returns once the program has written a line to it. What follows the line is
-// discarded. A program that ends before is an error.
+// Start starts cmd and returns once it has written its first line, to the pipe that
+// attach gives it: [OnStdout] or [OnDescriptor3]. Later output to the pipe is
+// discarded. Start returns an error if the program ends before the line.
 func Start(cmd *exec.Cmd, attach func(*exec.Cmd, *os.File)) (*Process, error) {
 	out, in, err := os.Pipe()
 	if err != nil {

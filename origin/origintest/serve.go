@@ -8,7 +8,7 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// EdgeSecret is an --edge-secret.
+// EdgeSecret is the --edge-secret of the tests.
 const EdgeSecret = "the secret of a test's deployment"
 
 // NewDatabase returns the --database of an SQLite file that does not exist yet,
@@ -18,8 +18,8 @@ func NewDatabase(t testing.TB) string {
 	return "sqlite:" + filepath.Join(t.TempDir(), "addrspec.db")
 }
 
-// ServeArgs are the arguments of `addrspec serve` on a free port, with the
-// module as the sources are now. A later flag overrides an earlier one.
+// ServeArgs returns the arguments of `addrspec serve` on a free port, with a module
+// built from the current sources. A later flag overrides an earlier one.
 func ServeArgs(t testing.TB, database string, flags ...string) []string {
 	t.Helper()
 	return append([]string{"serve", "--listen", "127.0.0.1:0", "--database", database,

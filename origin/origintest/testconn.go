@@ -59,8 +59,8 @@ func (c *TestConn) response(method string) (*http.Response, string) {
 	return response, string(body)
 }
 
-// IsClosed waits for the server's next byte and reports whether the connection
-// ended instead, in order or by a reset.
+// IsClosed waits for the next byte and reports whether the server closed or reset
+// the connection instead.
 func (c *TestConn) IsClosed() bool {
 	_, err := c.reader.ReadByte()
 	return err == io.EOF || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
