@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/addrspec/addrspec/origin/origintest"
 )
@@ -59,10 +61,19 @@ func (s *service) unlimitedKey(t *testing.T) (key string) {
 	return words[len(words)-1]
 }
 
-// requireServed sends a request that is always logged.
-func (s *service) requireServed(t *testing.T, key string) {
+// requireServed sends requests from 16 clients at a time. Each is logged.
+func (s *service) requireServed(t *testing.T, key string, requests int) {
 	t.Helper()
-	status, body, err := s.get(key, "/v1/usage")
-	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, status, body)
+	var clients errgroup.Group
+	clients.SetLimit(16)
+	for range requests {
+		clients.Go(func() error {
+			status, body, err := s.get(key, "/v1/usage")
+			if err == nil && status != http.StatusOK {
+				err = fmt.Errorf("status %d: %s", status, body)
+			}
+			return err
+		})
+	}
+	require.NoError(t, clients.Wait())
 }
