@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/addrspec/addrspec/wasm/build/compile"
+	"github.com/addrspec/addrspec/wasm/build/pack"
 )
 
 const project = "github.com/addrspec/addrspec"
@@ -21,7 +22,7 @@ func (l *lab) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if l.module, err = compile.Packed(ctx, plain); err != nil {
+	if l.module, err = pack.Pack(ctx, plain); err != nil {
 		return err
 	}
 	if l.binary != "" {

@@ -2,15 +2,17 @@
 //
 //	go run ./wasm/build [-o dist] [-component]
 //
-//	addrspec.wasm        pre-initialised, without imports: for any engine
-//	addrspec-plain.wasm  the same as a WASI reactor, which says more as it dies
-//	addrspec-cli.wasm    a WASI command: addresses in, a line of JSON each out
+//	addrspec.wasm        pre-initialised, without imports: runs in any engine
+//	addrspec-plain.wasm  the same as a WASI reactor; prints the cause of a crash
+//	addrspec-cli.wasm    a WASI command: reads addresses, prints NDJSON
 //
 // and with -component, which needs Node and, the first time, npm:
 //
 //	addrspec.component.wasm  a component without imports (wasm/wit/addrspec.wit)
 //
-// The same commit and Go tool chain give the same octets.
+// The same commit and Go tool chain give the same bytes. The steps are in
+// packages compile and pack. The command does not put the module into
+// wasm/module, where the Go program embeds it; ./build.sh does.
 package main
 
 import (
@@ -24,11 +26,12 @@ import (
 	"path/filepath"
 
 	"github.com/addrspec/addrspec/wasm/build/compile"
+	"github.com/addrspec/addrspec/wasm/build/pack"
 )
 
 func main() {
-	out := flag.String("o", "dist", "folder for the modules")
-	component := flag.Bool("component", false, "build addrspec.component.wasm besides")
+	out := flag.String("o", "dist", "output folder")
+	component := flag.Bool("component", false, "also build addrspec.component.wasm")
 	flag.Parse()
 	if err := run(context.Background(), *out, *component); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
@@ -55,7 +58,7 @@ func modules(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	packed, err := compile.Packed(ctx, plain)
+	packed, err := pack.Pack(ctx, plain)
 	if err != nil {
 		return err
 	}
@@ -69,14 +72,14 @@ func modules(ctx context.Context, dir string) error {
 		write(dir, "addrspec-cli.wasm", command))
 }
 
-// write writes one module and prints its size, also gzipped. A file that would
-// not change keeps its time, so that `go test` finds its cached results.
+// write writes one module to dir and prints its size, raw and compressed. It does
+// not touch an unchanged file, so that go test reuses its cached results.
 func write(dir, name string, wasm []byte) error {
 	var zipped bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
 	w.Write(wasm)
 	w.Close()
-	fmt.Printf("%-24s %9d octets, %8d gzip\n", name, len(wasm), zipped.Len())
+	fmt.Printf("%-24s %9d bytes, %8d gzip\n", name, len(wasm), zipped.Len())
 	file := filepath.Join(dir, name)
 	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, wasm) {
 		return nil

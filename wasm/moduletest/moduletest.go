@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/wasm/build/compile"
+	"github.com/addrspec/addrspec/wasm/build/pack"
 )
 
 // prebuilt names a directory with modules that the caller has just built from
@@ -27,7 +28,7 @@ var (
 		if err != nil {
 			return nil, err
 		}
-		return compile.Packed(ctx, reactor)
+		return pack.Pack(ctx, reactor)
 	})
 )
 

@@ -88,7 +88,7 @@ func (c component) same(email string, want string, report vectors.Report) {
 	require.Equal(c.t, report, have)
 }
 
-func TestTheComponentAnswersAsCoreDoes(t *testing.T) {
+func TestComponentMatchesCore(t *testing.T) {
 	c, native, report := start(t), vectors.Native(), vectors.NativeReport()
 	golden, err := vectors.Read("../vectors")
 	require.NoError(t, err)
@@ -109,7 +109,7 @@ func TestTheComponentAnswersAsCoreDoes(t *testing.T) {
 	require.Equal(t, string(native("jane@outloook.com", true)), full.OK.JSON)
 }
 
-func TestTheComponentRefusesWhatIsTooLong(t *testing.T) {
+func TestComponentRefusesLongAddress(t *testing.T) {
 	c := start(t)
 	require.NotNil(t, c.ask([]string{strings.Repeat("x", 1<<20), "domain"}).OK)
 	require.Equal(t, "too-long", c.ask([]string{strings.Repeat("x", 1<<20+1), "domain"}).Error)
@@ -117,7 +117,7 @@ func TestTheComponentRefusesWhatIsTooLong(t *testing.T) {
 	require.NotNil(t, c.ask([]string{"jane@example.org", "domain"}).OK)
 }
 
-func TestTheComponentReplacesItsLists(t *testing.T) {
+func TestComponentReplaceLists(t *testing.T) {
 	c := start(t)
 	blob, err := os.ReadFile("../../lists/lists.blob")
 	require.NoError(t, err)

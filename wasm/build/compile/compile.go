@@ -1,5 +1,6 @@
-// Package compile makes the modules with the Go tool chain. The same commit and
-// the same tool chain give the same octets, wherever the sources lie.
+// Package compile builds the modules from their sources with the Go tool chain.
+// The same commit and the same tool chain give the same bytes, whatever folder
+// the sources are in. Package pack makes the shipped module of the reactor.
 package compile
 
 import (
@@ -10,33 +11,22 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-
-	"github.com/addrspec/addrspec/wasm/build/pack"
 )
 
 const project = "github.com/addrspec/addrspec/"
 
-// Reactor builds the plain module: a WASI reactor, to be started with
-// `_initialize`.
+// Reactor builds addrspec-plain.wasm, a WASI reactor. A host must call its export
+// `_initialize` first.
 func Reactor(ctx context.Context) ([]byte, error) {
 	return compile(ctx, "wasm/guest", "-buildmode=c-shared")
 }
 
-// Command builds addrspec-cli.wasm: a WASI command, addresses in, NDJSON out.
+// Command builds addrspec-cli.wasm, a WASI command that reads addresses and
+// prints NDJSON.
 func Command(ctx context.Context) ([]byte, error) { return compile(ctx, "wasm/cli") }
 
-// Packed returns the reactor pre-initialised and without imports: the
-// addrspec.wasm that is shipped.
-func Packed(ctx context.Context, reactor []byte) ([]byte, error) {
-	packed, err := pack.Pack(ctx, reactor)
-	if err != nil {
-		return nil, fmt.Errorf("pack the module: %w", err)
-	}
-	return packed, nil
-}
-
-// compile builds one package for WASI. Names and tables for debuggers stay
-// out, and so does all that differs from one machine to the next.
+// compile builds the package in dir for WASI. It leaves out debug information and
+// everything that differs between machines.
 func compile(ctx context.Context, dir string, flags ...string) ([]byte, error) {
 	temp, err := os.MkdirTemp("", "addrspec-build-")
 	if err != nil {
@@ -56,14 +46,14 @@ func compile(ctx context.Context, dir string, flags ...string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// golang runs the Go tool for WASI and returns what it printed.
+// golang runs the go command with WASI as the target and returns its output.
 func golang(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOWASM=", "GOEXPERIMENT=", "CGO_ENABLED=0", "GOFLAGS=")
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, &said)
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, &stderr)
 	}
-	return strings.TrimSpace(out.String()), nil
+	return strings.TrimSpace(stdout.String()), nil
 }

@@ -9,12 +9,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/addrspec/addrspec/wasm/build/pack"
 	"github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
-// Component builds addrspec.component.wasm: a component without imports (WASI
-// 0.2 and later run it) that exports wasm/wit/addrspec.wit. It needs Node, and
-// npm the first time.
+// Component builds addrspec.component.wasm: a component without imports, for
+// hosts of WASI 0.2 and later, that exports the interface in
+// wasm/wit/addrspec.wit. It needs Node and, the first time, npm.
 func Component(ctx context.Context) ([]byte, error) {
 	core, err := componentCore(ctx)
 	if err != nil {
@@ -42,13 +43,14 @@ func Component(ctx context.Context) ([]byte, error) {
 	return os.ReadFile(to)
 }
 
-// componentCore is the packed module with the component's exports alone.
+// componentCore builds the core module of the component: packed, and without the
+// exports of addrspec.wasm.
 func componentCore(ctx context.Context) ([]byte, error) {
 	reactor, err := compile(ctx, "wasm/guest", "-buildmode=c-shared", "-tags=component")
 	if err != nil {
 		return nil, err
 	}
-	packed, err := Packed(ctx, reactor)
+	packed, err := pack.Pack(ctx, reactor)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +64,7 @@ func componentCore(ctx context.Context) ([]byte, error) {
 	return m.Encode(), nil
 }
 
-// installTools brings jco into wit/node_modules, where it is not yet.
+// installTools installs jco in wit/node_modules, unless that folder exists.
 func installTools(ctx context.Context, wit string) error {
 	if _, err := os.Stat(filepath.Join(wit, "node_modules")); err == nil {
 		return nil
@@ -70,11 +72,12 @@ func installTools(ctx context.Context, wit string) error {
 	return node(ctx, wit, "npm", "install", "--no-save", "--no-audit", "--no-fund")
 }
 
+// node runs a command of Node or npm in dir.
 func node(ctx context.Context, dir string, args ...string) error {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, said)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, output)
 	}
 	return nil
 }

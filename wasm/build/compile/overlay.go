@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// withoutEmbed writes an overlay (see `go help build`) of the sources of dir
-// in which the files that package embed would bring stand as strings. The
-// program is the same, but embed comes with io/fs, time and syscall, which
-// nothing else in the module needs: 49 KB of it, compressed.
+// withoutEmbed writes an overlay (see `go help build`) of the sources of dir that
+// contains embedded files as string literals, and returns its path. The program
+// is the same, but package embed imports io/fs, time and syscall, which the module
+// does not need otherwise: 49 KB of it, compressed.
 func withoutEmbed(ctx context.Context, temp, dir string) (overlay string, err error) {
-	// All of the project's sources are read, though few embed a file: so
-	// `go test` knows that a test which builds the module depends on them.
+	// Read all sources of the project, though few embed a file: go test then
+	// reruns a cached test that builds the module when any of them changes.
 	const filter = `{{if not .Standard}}{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}{{end}}`
 	list, err := golang(ctx, "list", "-deps", "-f", filter, project+dir)
 	if err != nil {
@@ -38,33 +38,33 @@ func withoutEmbed(ctx context.Context, temp, dir string) (overlay string, err er
 			return "", err
 		}
 	}
-	octets, err := json.Marshal(struct{ Replace map[string]string }{replace})
+	encoded, err := json.Marshal(struct{ Replace map[string]string }{replace})
 	if err != nil {
 		return "", err
 	}
 	overlay = filepath.Join(temp, "overlay.json")
-	return overlay, os.WriteFile(overlay, octets, 0o600)
+	return overlay, os.WriteFile(overlay, encoded, 0o600)
 }
 
 func newline(r rune) bool { return r == '\n' }
 
-// embedded matches a variable of one file's octets, on its own or in a group.
+// embedded matches a variable with one embedded file, alone or in a var group.
 var embedded = regexp.MustCompile(`(?m)^[ \t]*//go:embed (\S+)\n([ \t]*(?:var )?\w+) +(\[\]byte|string)$`)
 
-// inline returns the source in file with its embedded files as strings, and
-// whether there were any.
+// inline returns the Go source in file with embedded files replaced by string
+// literals, and whether there were any.
 func inline(file string) (source []byte, changed bool, err error) {
 	if source, err = os.ReadFile(file); err != nil {
 		return nil, false, err
 	}
 	source = embedded.ReplaceAllFunc(source, func(match []byte) []byte {
 		part := embedded.FindSubmatch(match)
-		octets, readErr := os.ReadFile(filepath.Join(filepath.Dir(file), string(part[1])))
+		contents, readErr := os.ReadFile(filepath.Join(filepath.Dir(file), string(part[1])))
 		if readErr != nil {
 			err = fmt.Errorf("%s embeds a file: %w", file, readErr)
 		}
 		changed = true
-		return fmt.Appendf(nil, "%s = %s(%+q)", part[2], part[3], octets)
+		return fmt.Appendf(nil, "%s = %s(%+q)", part[2], part[3], contents)
 	})
 	return bytes.Replace(source, []byte(`_ "embed"`), []byte(`_ "unsafe"`), 1), changed, err
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestInlinePutsFilesIntoTheSource(t *testing.T) {
+func TestInline(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.go")
 	write := func(name, text string) {
@@ -16,9 +16,9 @@ func TestInlinePutsFilesIntoTheSource(t *testing.T) {
 	}
 	write("x.bin", "\x00\xffé\"\n")
 	for _, c := range []struct{ name, source, want string }{
-		{"octets", "import _ \"embed\"\n\n// doc\n//\n//go:embed x.bin\nvar x []byte\n",
+		{"bytes", "import _ \"embed\"\n\n// doc\n//\n//go:embed x.bin\nvar x []byte\n",
 			"import _ \"unsafe\"\n\n// doc\n//\nvar x = []byte(\"\\x00\\xff\\u00e9\\\"\\n\")\n"},
-		{"in a group, as text", "var (\n\t//go:embed x.bin\n\tx string\n)\n",
+		{"a string in a group", "var (\n\t//go:embed x.bin\n\tx string\n)\n",
 			"var (\n\tx = string(\"\\x00\\xff\\u00e9\\\"\\n\")\n)\n"},
 		{"nothing embedded", "var x []byte\n", "var x []byte\n"},
 	} {
@@ -33,12 +33,11 @@ func TestInlinePutsFilesIntoTheSource(t *testing.T) {
 	require.ErrorContains(t, err, "missing")
 }
 
-// Each build has a folder of its own for its temporary files; no trace of it
-// may come into the module.
+// Each build uses a new temporary folder; its path must not get into the module.
 func TestReactorIsReproducible(t *testing.T) {
-	once, err := Reactor(t.Context())
+	first, err := Reactor(t.Context())
 	require.NoError(t, err)
-	twice, err := Reactor(t.Context())
+	second, err := Reactor(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, once, twice)
+	require.Equal(t, first, second)
 }

@@ -1,22 +1,21 @@
-// Package pack makes a pre-initialised module without imports of a WASI
-// reactor that the Go tool chain built.
+// Package pack converts the WASI reactor that the Go tool chain builds into a
+// pre-initialised module without imports.
 //
-// A Go reactor asks its host for ten functions of WASI, calls them while it
-// starts and never after. So packing
+// A Go reactor imports ten WASI functions. It calls them while it starts and
+// never afterwards, so packing
 //
-//  1. puts a function of the module's own in the place of each import, which
-//     keeps its index, so no code changes (stubs.go);
+//  1. replaces each import by a function of the module with the same index, so
+//     that no code changes (stubs.go);
 //  2. runs `_initialize` in wazero (initialize.go);
-//  3. writes the memory and the variables it left behind back into the module
-//     as their first values, and drops `_initialize` (image.go).
+//  3. makes the resulting memory and globals the initial ones of the module,
+//     and removes `_initialize` (image.go).
 //
-// What comes out answers at once, in any engine, with nothing given to it. The
-// same module in gives the same octets out: the clock and the random numbers
-// of the stubs are fixed. Wizer does steps 2 and 3 as well, but leaves the
-// imports, and would bring another tool chain into the build.
+// The packed module needs no start call and runs in any engine without
+// imports. The same input gives the same bytes, since the clock and the random
+// numbers of the stubs are fixed. Wizer also does steps 2 and 3, but it keeps
+// the imports and would add a second tool chain to the build.
 //
-// The price: the seed of Go's maps is fixed, so a map keyed by what a stranger
-// sends must not be in the module; there is no clock; and what the runtime
-// says as it dies goes nowhere, so a defect is looked into with the plain
-// build.
+// The drawbacks: the seed of Go's maps is fixed, so the module must not have a
+// map with keys from untrusted input; there is no clock; and the messages of a
+// crashing runtime are discarded, so debug with the plain module.
 package pack

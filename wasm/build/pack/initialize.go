@@ -15,14 +15,14 @@ import (
 // initializer is the export that starts a reactor.
 const initializer = "_initialize"
 
-// image is what a module holds after it started.
+// image is the memory and the globals of a module after its start.
 type image struct {
 	memory  []byte
 	globals []uint64
 }
 
-// initialize runs the module's start and reads what it left behind. The
-// interpreter does, since compiling takes longer than the start.
+// initialize runs the initializer of m and returns the resulting image. It uses
+// the interpreter, since compiling takes longer than the start.
 func initialize(ctx context.Context, m *binary.Module) (*image, error) {
 	runtime := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter())
 	defer runtime.Close(ctx)
@@ -34,7 +34,7 @@ func initialize(ctx context.Context, m *binary.Module) (*image, error) {
 	return read(instance, len(m.Globals)), nil
 }
 
-// openGlobals returns m with every global exported under its number.
+// openGlobals returns a copy of m that exports every global, named by its index.
 func openGlobals(m *binary.Module) *binary.Module {
 	open := *m
 	open.Exports = slices.Clone(m.Exports)
@@ -48,10 +48,11 @@ func openGlobals(m *binary.Module) *binary.Module {
 
 func globalName(n int) string { return "addrspec/pack global " + strconv.Itoa(n) }
 
+// read copies the memory and the globals of instance.
 func read(instance api.Module, globals int) *image {
 	memory := instance.Memory()
-	octets, _ := memory.Read(0, memory.Size())
-	i := &image{memory: slices.Clone(octets)}
+	contents, _ := memory.Read(0, memory.Size())
+	i := &image{memory: slices.Clone(contents)}
 	for n := range globals {
 		i.globals = append(i.globals, instance.ExportedGlobal(globalName(n)).Get())
 	}

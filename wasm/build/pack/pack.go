@@ -7,12 +7,20 @@ import (
 	"github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
-// Pack returns the reactor pre-initialised and without imports. It fails on an
-// import it has no stub for.
+// Pack returns the reactor pre-initialised and without imports. It returns an
+// error if the reactor imports a function without a stub, or traps at its start.
 func Pack(ctx context.Context, reactor []byte) ([]byte, error) {
+	packed, err := pack(ctx, reactor)
+	if err != nil {
+		return nil, fmt.Errorf("pack the module: %w", err)
+	}
+	return packed, nil
+}
+
+func pack(ctx context.Context, reactor []byte) ([]byte, error) {
 	m, err := binary.Decode(reactor)
 	if err != nil {
-		return nil, fmt.Errorf("read the module: %w", err)
+		return nil, fmt.Errorf("decode it: %w", err)
 	}
 	if err := stubImports(m); err != nil {
 		return nil, err

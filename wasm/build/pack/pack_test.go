@@ -26,8 +26,8 @@ func decode(t *testing.T, wasm []byte) *binary.Module {
 	return m
 }
 
-func TestPackedModuleNeedsNothing(t *testing.T) {
-	require.NotEmpty(t, decode(t, moduletest.Plain(t)).Imports, "packing has nothing to do")
+func TestPackRemovesImports(t *testing.T) {
+	require.NotEmpty(t, decode(t, moduletest.Plain(t)).Imports, "the plain module has no imports to remove")
 	m := decode(t, moduletest.Bytes(t))
 	require.Empty(t, m.Imports)
 	require.Nil(t, m.Start)
@@ -36,27 +36,27 @@ func TestPackedModuleNeedsNothing(t *testing.T) {
 	}
 }
 
-func TestPackingTwiceGivesTheSameOctets(t *testing.T) {
+func TestPackIsDeterministic(t *testing.T) {
 	again, err := pack.Pack(context.Background(), moduletest.Plain(t))
 	require.NoError(t, err)
 	require.Equal(t, moduletest.Bytes(t), again)
 }
 
-// The memory's zeros have no place in the file, and what the module makes while
-// it starts is little: garbage of that time would be shipped.
-func TestPackedModuleHoldsLittleMoreThanThePlainOne(t *testing.T) {
-	held := func(m *binary.Module) (octets int) {
+// The data segments leave out zeros and may only grow by what the start
+// allocates; garbage from the start would be shipped too.
+func TestPackAddsLittleData(t *testing.T) {
+	size := func(m *binary.Module) (n int) {
 		for _, s := range m.Data {
-			octets += len(s.Octets)
+			n += len(s.Bytes)
 		}
-		return octets
+		return n
 	}
-	plain, packed := held(decode(t, moduletest.Plain(t))), held(decode(t, moduletest.Bytes(t)))
+	plain, packed := size(decode(t, moduletest.Plain(t))), size(decode(t, moduletest.Bytes(t)))
 	require.Less(t, packed, plain+576<<10)
 }
 
-// The smallest edge plan takes a worker of 1 MB, compressed.
-func TestPackedModuleFitsTheSmallestEdgePlan(t *testing.T) {
+// The smallest edge plan limits a worker to 1 MB, compressed.
+func TestPackedSizeFitsSmallestEdgePlan(t *testing.T) {
 	var zipped bytes.Buffer
 	w, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
 	require.NoError(t, err)
@@ -66,22 +66,22 @@ func TestPackedModuleFitsTheSmallestEdgePlan(t *testing.T) {
 	require.LessOrEqual(t, zipped.Len(), 1_000_000)
 }
 
-func TestPackRefuses(t *testing.T) {
+func TestPackErrors(t *testing.T) {
 	add := func(i binary.Import) func(*binary.Module) {
 		return func(m *binary.Module) { m.Imports[0] = i }
 	}
 	for _, c := range []struct {
 		name   string
 		change func(*binary.Module)
-		says   string
+		want   string
 	}{
 		{"another module's import", add(binary.Import{Module: "env", Name: "abort"}), "imports env.abort"},
-		{"WASI it has no stub for", add(binary.Import{Module: "wasi_snapshot_preview1", Name: "path_open"}),
+		{"a WASI import without a stub", add(binary.Import{Module: "wasi_snapshot_preview1", Name: "path_open"}),
 			"imports wasi_snapshot_preview1.path_open"},
-		{"a known name with another signature",
-			add(binary.Import{Module: "wasi_snapshot_preview1", Name: "random_get", Type: 0}), "another signature"},
+		{"a known name with a wrong signature",
+			add(binary.Import{Module: "wasi_snapshot_preview1", Name: "random_get", Type: 0}), "signature"},
 		{"a type that does not exist",
-			add(binary.Import{Module: "wasi_snapshot_preview1", Name: "random_get", Type: 1 << 20}), "another signature"},
+			add(binary.Import{Module: "wasi_snapshot_preview1", Name: "random_get", Type: 1 << 20}), "signature"},
 		{"a start that traps", func(m *binary.Module) {
 			for n := range m.Code {
 				m.Code[n] = []byte{0, 0x00, 0x0b} // unreachable
@@ -92,15 +92,15 @@ func TestPackRefuses(t *testing.T) {
 			m := decode(t, moduletest.Plain(t))
 			c.change(m)
 			_, err := pack.Pack(context.Background(), m.Encode())
-			require.ErrorContains(t, err, c.says)
+			require.ErrorContains(t, err, c.want)
 		})
 	}
 	_, err := pack.Pack(context.Background(), []byte("not a module"))
-	require.ErrorContains(t, err, "read the module")
+	require.ErrorContains(t, err, "decode it")
 }
 
-// An engine of another maker starts it with an empty import object.
-func TestNodeRunsThePackedModule(t *testing.T) {
+// V8 must accept the packed module with an empty import object.
+func TestPackedModuleRunsInNode(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not installed")
@@ -122,7 +122,7 @@ func TestNodeRunsThePackedModule(t *testing.T) {
 	require.Equal(t, string(vectors.Native()(email, false)), string(out))
 }
 
-// BenchmarkInstantiate compares the start of the plain and the packed module.
+// BenchmarkInstantiate compares the start of the plain and of the packed module.
 func BenchmarkInstantiate(b *testing.B) {
 	b.Run("plain", func(b *testing.B) { benchmarkInstantiate(b, moduletest.Plain(b)) })
 	b.Run("packed", func(b *testing.B) { benchmarkInstantiate(b, moduletest.Bytes(b)) })

@@ -8,10 +8,10 @@ import (
 	"github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
-// wasi is the module of the functions that have stubs (WASI preview 1).
+// wasi is the import module of WASI preview 1.
 const wasi = "wasi_snapshot_preview1"
 
-// stub is a function that stands in for an import of WASI.
+// stub is a function that replaces a WASI import.
 type stub struct {
 	params []binary.ValueType
 	result []binary.ValueType
@@ -23,10 +23,10 @@ const (
 	i64 = binary.I64
 )
 
-// errno is what all but one of the functions answer.
+// errno is the result type of all the functions but proc_exit.
 var errno = types(i32)
 
-// Instructions (core specification, section 5.4) of the stubs.
+// Instructions that the stubs use (core specification, section 5.4).
 const (
 	unreachable = 0x00
 	end         = 0x0b
@@ -42,13 +42,15 @@ const (
 	bulk        = 0xfc // memory.fill is bulk 11
 )
 
-// success ends a stub with the error number 0.
+// success returns the code of a stub that runs instructions and returns errno 0.
 func success(instructions ...byte) []byte { return append(instructions, i32Const, 0, end) }
 
-// store writes a zero of 32 bits where parameter n points.
+// store returns instructions that write a 32-bit zero to the address in parameter
+// n.
 func store(n byte) []byte { return []byte{localGet, n, i32Const, 0, i32Store, 2, 0} }
 
-// stubs by name. clock is the index of the global that holds the time.
+// stubs returns the stubs by name. clock is the index of the global that
+// contains the time.
 func stubs(clock byte) map[string]stub {
 	return map[string]stub{
 		"args_get":          {types(i32, i32), errno, success()},
@@ -66,31 +68,31 @@ func stubs(clock byte) map[string]stub {
 
 func types(list ...binary.ValueType) []binary.ValueType { return list }
 
-// readClock moves the clock on by 1,024 ns at each reading, so that nothing
-// that waits for time to pass waits forever, and stores it where parameter 2
-// points.
+// readClock advances the clock by 1,024 ns at each call, so that a loop which
+// waits for time to pass ends, and stores it at the address in parameter 2.
 func readClock(clock byte) []byte {
 	return success(
 		globalGet, clock, i64Const, 0x80, 0x08, i64Add, globalSet, clock,
 		localGet, 2, globalGet, clock, i64Store, 3, 0)
 }
 
-// firstTime is one second after the epoch: Go takes a clock at zero for a
-// broken one.
+// firstTime is one second after the epoch, in nanoseconds: Go takes a zero clock
+// for a broken one.
 const firstTime = 1e9
 
-// fill makes "random" octets of one value. They seed the runtime's generator
-// alone, whose output does not care.
+// fill sets all "random" bytes to one value. They only seed the generator of the
+// runtime, and no result depends on it.
 var fill = success(localGet, 0, i32Const, 0x2a, localGet, 1, bulk, 11, 0)
 
-// discard says that all of the first piece was written; the runtime writes in
-// one piece.
+// discard reports that the first buffer was written completely; the runtime
+// passes only one.
 var discard = success(localGet, 3, localGet, 1, i32Load, 2, 4, i32Store, 2, 0)
 
-// stubImports puts a stub in the place of each import.
+// stubImports replaces each import of m by its stub. It returns an error for an
+// import that has none.
 func stubImports(m *binary.Module) error {
 	if len(m.Globals) >= 0x7f {
-		return fmt.Errorf("%d globals are more than this tool is made for", len(m.Globals))
+		return fmt.Errorf("%d globals; at most 126 are supported", len(m.Globals))
 	}
 	known := stubs(byte(len(m.Globals)))
 	m.Globals = append(m.Globals, binary.Global{Type: i64, Mutable: true, Init: binary.Constant(i64, firstTime)})
@@ -99,8 +101,8 @@ func stubImports(m *binary.Module) error {
 	for _, i := range m.Imports {
 		s, ok := known[i.Name]
 		if i.Module != wasi || !ok {
-			return fmt.Errorf("the module imports %s.%s, for which there is no stub: "+
-				"find what of the program needs it (often package os, time or embed) and leave that out", i.Module, i.Name)
+			return fmt.Errorf("the module imports %s.%s, which has no stub: "+
+				"find the package that needs it (often os, time or embed) and remove it", i.Module, i.Name)
 		}
 		if err := s.fits(m, i.Type); err != nil {
 			return fmt.Errorf("import %s.%s: %w", i.Module, i.Name, err)
@@ -112,11 +114,11 @@ func stubImports(m *binary.Module) error {
 	return nil
 }
 
-// fits tells whether the import's type is what the stub is written for.
+// fits returns an error if the stub has another signature than the import.
 func (s stub) fits(m *binary.Module, typeIndex uint32) error {
 	want := binary.FuncType{Params: s.params, Results: s.result}
 	if typeIndex >= uint32(len(m.Types)) || !reflect.DeepEqual(m.Types[typeIndex], want) {
-		return fmt.Errorf("it has another signature than WASI preview 1 gives it")
+		return fmt.Errorf("its signature is not that of WASI preview 1")
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
-// sample has every section that the package knows.
+// sample returns a module with every section that the package decodes.
 func sample() *binary.Module {
 	entry := uint32(1)
 	return &binary.Module{
@@ -30,17 +30,17 @@ func sample() *binary.Module {
 		Start:    &entry,
 		Elements: []byte{1, 0, 0x41, 0, 0x0b, 1, 1},
 		Code:     [][]byte{{0, 0x0b}},
-		Data:     []binary.Segment{{Address: 8, Octets: []byte("text")}, {Address: 0x9000_0000, Octets: []byte{1}}},
+		Data:     []binary.Segment{{Address: 8, Bytes: []byte("text")}, {Address: 0x9000_0000, Bytes: []byte{1}}},
 	}
 }
 
-func TestEncodeAndDecodeAreInverse(t *testing.T) {
+func TestEncodeDecodeRoundTrip(t *testing.T) {
 	decoded, err := binary.Decode(sample().Encode())
 	require.NoError(t, err)
 	require.Equal(t, sample(), decoded)
 }
 
-// empty starts every module below.
+// empty is a module without sections; tests append theirs to it.
 const empty = "\x00asm\x01\x00\x00\x00"
 
 func TestDecodeDropsCustomSections(t *testing.T) {
@@ -49,41 +49,41 @@ func TestDecodeDropsCustomSections(t *testing.T) {
 	require.Equal(t, &binary.Module{}, decoded)
 }
 
-func TestDecodeSaysWhatItRefuses(t *testing.T) {
-	for _, c := range []struct{ name, wasm, says string }{
+func TestDecodeErrors(t *testing.T) {
+	for _, c := range []struct{ name, wasm, want string }{
 		{"nothing", "", "not a WebAssembly module"},
 		{"a component", "\x00asm\x0d\x00\x01\x00", "not a WebAssembly module of version 1"},
-		{"a section cut short", empty + "\x01\x05\x00", "too early"},
-		{"a section without size", empty + "\x01", "too early"},
-		{"a size of six octets", empty + "\x01\x80\x80\x80\x80\x80\x00", "too many octets"},
-		{"a size over 32 bits", empty + "\x01\xff\xff\xff\xff\x1f", "too many octets"},
-		{"a table section without a count", empty + "\x04\x00", "too early"},
-		{"sections out of order", empty + "\x03\x01\x00\x01\x01\x00", "section 1 stands behind section 3"},
-		{"a section twice", empty + "\x01\x01\x00\x01\x01\x00", "section 1 stands behind section 1"},
-		{"a data count, so data laid down later", empty + "\x0c\x01\x00", "section 12"},
-		{"octets behind a list", empty + "\x01\x02\x00\x00", "left over"},
-		{"a count without elements", empty + "\x03\x05\xff\xff\xff\xff\x0f", "too early"},
-		{"a type that is none of a function", empty + "\x01\x02\x01\x5f", "not a function's"},
+		{"a section cut short", empty + "\x01\x05\x00", "unexpected end"},
+		{"a section without size", empty + "\x01", "unexpected end"},
+		{"a size of six bytes", empty + "\x01\x80\x80\x80\x80\x80\x00", "too long"},
+		{"a size over 32 bits", empty + "\x01\xff\xff\xff\xff\x1f", "too long"},
+		{"a table section without a count", empty + "\x04\x00", "unexpected end"},
+		{"sections out of order", empty + "\x03\x01\x00\x01\x01\x00", "section 1 follows section 3"},
+		{"a section twice", empty + "\x01\x01\x00\x01\x01\x00", "section 1 follows section 1"},
+		{"a data count, which only passive segments need", empty + "\x0c\x01\x00", "section 12: unknown section"},
+		{"bytes after a vector", empty + "\x01\x02\x00\x00", "left over"},
+		{"a count without elements", empty + "\x03\x05\xff\xff\xff\xff\x0f", "unexpected end"},
+		{"a type other than a function type", empty + "\x01\x02\x01\x5f", "not a function type"},
 		{"an imported memory", empty + "\x02\x08\x01\x01a\x01b\x02\x00\x01", "import a.b is not a function"},
 		{"a name that is not UTF-8", empty + "\x07\x05\x01\x01\xff\x00\x00", "not UTF-8"},
 		{"two memories", empty + "\x05\x05\x02\x00\x01\x00\x01", "2 memories"},
 		{"a shared memory", empty + "\x05\x04\x01\x03\x01\x01", "shared"},
-		{"a global that is neither", empty + "\x06\x06\x01\x7f\x02\x41\x00\x0b", "neither constant nor variable"},
-		{"a global set from another", empty + "\x06\x06\x01\x7f\x00\x23\x00\x0b", "not a number"},
+		{"a global with an invalid mutability", empty + "\x06\x06\x01\x7f\x02\x41\x00\x0b", "neither mutable nor immutable"},
+		{"a global initialised from another", empty + "\x06\x06\x01\x7f\x00\x23\x00\x0b", "not a number"},
 		{"a global that is a sum", empty + "\x06\x09\x01\x7f\x00\x41\x00\x41\x00\x6a\x0b", "more than a number"},
-		{"a number over 32 bits", empty + "\x06\x0a\x01\x7f\x00\x41\xff\xff\xff\xff\x3f\x0b", "too many octets"},
-		{"passive data", empty + "\x0b\x04\x01\x01\x01a", "not laid down"},
-		{"data at a variable place", empty + "\x0b\x07\x01\x00\x23\x00\x0b\x01a", "no constant place"},
+		{"a number over 32 bits", empty + "\x06\x0a\x01\x7f\x00\x41\xff\xff\xff\xff\x3f\x0b", "too long"},
+		{"passive data", empty + "\x0b\x04\x01\x01\x01a", "passive"},
+		{"data at a variable address", empty + "\x0b\x07\x01\x00\x23\x00\x0b\x01a", "no constant address"},
 		{"functions without bodies", empty + "\x03\x02\x01\x00", "1 functions have 0 bodies"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := binary.Decode([]byte(c.wasm))
-			require.ErrorContains(t, err, c.says)
+			require.ErrorContains(t, err, c.want)
 		})
 	}
 }
 
-func TestConstantTakesTheFewestOctets(t *testing.T) {
+func TestConstantIsShortest(t *testing.T) {
 	for _, c := range []struct {
 		bits uint64
 		want string
@@ -95,14 +95,14 @@ func TestConstantTakesTheFewestOctets(t *testing.T) {
 	}
 }
 
-// FuzzDecode asks that no input harms the decoder, and that what it accepts
-// comes through encoding unchanged.
+// FuzzDecode checks that no input makes Decode panic, and that an accepted
+// module is unchanged after Encode and Decode.
 func FuzzDecode(f *testing.F) {
 	f.Add(sample().Encode())                                      // every section
 	f.Add([]byte(empty))                                          // none
-	f.Add([]byte(empty + "\x00\x05\x04name"))                     // one that is dropped
-	f.Add([]byte(empty + "\x03\x05\xff\xff\xff\xff\x0f"))         // a count that asks for 16 GiB
-	f.Add([]byte(empty + "\x0b\x07\x01\x00\x41\x80\x7f\x0b\x00")) // an address in more octets than it needs
+	f.Add([]byte(empty + "\x00\x05\x04name"))                     // a dropped section
+	f.Add([]byte(empty + "\x03\x05\xff\xff\xff\xff\x0f"))         // a count of 4 billion
+	f.Add([]byte(empty + "\x0b\x07\x01\x00\x41\x80\x7f\x0b\x00")) // an address with more bytes than needed
 	f.Fuzz(func(t *testing.T, wasm []byte) {
 		m, err := binary.Decode(wasm)
 		if err != nil {

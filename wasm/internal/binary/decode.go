@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// Decode reads a module. The result points into wasm.
+// Decode returns the module in wasm. The result points into wasm. Decode returns
+// an error for a malformed module and for one that packing cannot process.
 func Decode(wasm []byte) (*Module, error) {
 	if !bytes.HasPrefix(wasm, preamble) {
 		return nil, errors.New("not a WebAssembly module of version 1")
@@ -14,13 +15,13 @@ func Decode(wasm []byte) (*Module, error) {
 	m := new(Module)
 	r := &reader{rest: wasm[len(preamble):]}
 	for last := byte(0); len(r.rest) > 0; {
-		id := r.octet()
-		contents := r.octets(r.u32())
+		id := r.byte()
+		contents := r.bytes(r.u32())
 		if id == custom {
 			continue
 		}
 		if id <= last {
-			return nil, fmt.Errorf("section %d stands behind section %d", id, last)
+			return nil, fmt.Errorf("section %d follows section %d", id, last)
 		}
 		last = id
 		if err := m.section(id, contents); err != nil && r.err == nil {
@@ -33,7 +34,7 @@ func Decode(wasm []byte) (*Module, error) {
 	return m, r.err
 }
 
-// section reads the contents of one section into m.
+// section decodes the contents of one section into m.
 func (m *Module) section(id byte, contents []byte) error {
 	r := &reader{rest: contents}
 	switch id {
@@ -60,72 +61,73 @@ func (m *Module) section(id byte, contents []byte) error {
 	case data:
 		m.Data = vector(r, (*reader).segment)
 	default:
-		r.failf("it is not of a kind this tool knows")
+		r.failf("unknown section")
 	}
 	if len(r.rest) > 0 {
-		r.failf("%d octets are left over", len(r.rest))
+		r.failf("%d bytes are left over", len(r.rest))
 	}
 	return r.err
 }
 
-// whole takes a section as it is. It is a list, so it holds at least a count.
+// whole returns a section undecoded. Each section kept this way is a vector, so
+// it has at least a count.
 func (r *reader) whole() []byte {
 	if len(r.rest) == 0 {
 		r.fail(errShort)
 	}
-	return r.octets(uint32(len(r.rest)))
+	return r.bytes(uint32(len(r.rest)))
 }
 
 func (r *reader) funcType() FuncType {
-	if kind := r.octet(); kind != functionType {
-		r.failf("a type is not a function's")
+	if kind := r.byte(); kind != functionType {
+		r.failf("a type is not a function type")
 	}
 	return FuncType{vector(r, (*reader).valueType), vector(r, (*reader).valueType)}
 }
 
-func (r *reader) valueType() ValueType { return ValueType(r.octet()) }
+func (r *reader) valueType() ValueType { return ValueType(r.byte()) }
 
 func (r *reader) imported() Import {
 	i := Import{Module: r.name(), Name: r.name()}
-	if kind := r.octet(); kind != importFunction {
+	if kind := r.byte(); kind != importFunction {
 		r.failf("import %s.%s is not a function", i.Module, i.Name)
 	}
 	i.Type = r.u32()
 	return i
 }
 
-// memory reads the one memory that a module has.
+// memory reads the memory section, which must have one memory.
 func (r *reader) memory() (l Limits) {
 	if n := r.u32(); n != 1 {
 		r.failf("there are %d memories", n)
 	}
-	switch flags := r.octet(); flags {
+	switch flags := r.byte(); flags {
 	case 0:
 		l.Min = r.u32()
 	case 1:
 		l.Min, l.Max, l.HasMax = r.u32(), r.u32(), true
 	default:
-		r.failf("the memory is shared or of 64 bits")
+		r.failf("the memory is shared or has 64-bit addresses")
 	}
 	return l
 }
 
 func (r *reader) export() Export {
-	return Export{Name: r.name(), Kind: ExportKind(r.octet()), Index: r.u32()}
+	return Export{Name: r.name(), Kind: ExportKind(r.byte()), Index: r.u32()}
 }
 
-func (r *reader) body() []byte { return r.octets(r.u32()) }
+func (r *reader) body() []byte { return r.bytes(r.u32()) }
 
 func (r *reader) segment() Segment {
 	if mode := r.u32(); mode != 0 {
-		r.failf("a data segment is not laid down at the start")
+		r.failf("a data segment is passive or names a memory")
 	}
-	if r.octet() != opI32Const {
-		r.failf("a data segment stands at no constant place")
+	if r.byte() != opI32Const {
+		r.failf("a data segment has no constant address")
 	}
 	address := uint32(r.s64(32))
-	if r.octet() != opEnd {
-		r.failf("a data segment stands at no constant place")
+	if r.byte() != opEnd {
+		r.failf("a data segment has no constant address")
 	}
-	return Segment{address, r.octets(r.u32())}
+	return Segment{address, r.bytes(r.u32())}
 }

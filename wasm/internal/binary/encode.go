@@ -2,7 +2,8 @@ package binary
 
 import "encoding/binary"
 
-// Encode writes the module, numbers in their shortest form.
+// Encode returns the module in the binary format, with numbers in their shortest
+// form.
 func (m *Module) Encode() []byte {
 	dst := append([]byte(nil), preamble...)
 	dst = appendVector(dst, types, m.Types, appendFuncType)
@@ -16,19 +17,19 @@ func (m *Module) Encode() []byte {
 		dst = appendSection(dst, start, appendU32(nil, *m.Start))
 	}
 	dst = appendSection(dst, elements, m.Elements)
-	dst = appendVector(dst, code, m.Code, appendOctets)
+	dst = appendVector(dst, code, m.Code, appendBytes)
 	return appendVector(dst, data, m.Data, appendSegment)
 }
 
-// appendSection appends a section; an empty one is left out.
+// appendSection appends a section, or nothing if contents is empty.
 func appendSection(dst []byte, id byte, contents []byte) []byte {
 	if len(contents) == 0 {
 		return dst
 	}
-	return appendOctets(append(dst, id), contents)
+	return appendBytes(append(dst, id), contents)
 }
 
-// appendVector appends a section that is a list; an empty list is left out.
+// appendVector appends a section that is a vector, or nothing if list is empty.
 func appendVector[T any](dst []byte, id byte, list []T, element func([]byte, T) []byte) []byte {
 	if len(list) == 0 {
 		return dst
@@ -51,7 +52,7 @@ func appendSigned(dst []byte, n int64) []byte {
 	return append(dst, byte(n)&0x7f)
 }
 
-func appendOctets(dst, s []byte) []byte { return append(appendU32(dst, uint32(len(s))), s...) }
+func appendBytes(dst, s []byte) []byte { return append(appendU32(dst, uint32(len(s))), s...) }
 
 func appendName(dst []byte, s string) []byte { return append(appendU32(dst, uint32(len(s))), s...) }
 
@@ -93,5 +94,5 @@ func appendExport(dst []byte, e Export) []byte {
 
 func appendSegment(dst []byte, s Segment) []byte {
 	dst = appendSigned(append(dst, 0, opI32Const), int64(int32(s.Address)))
-	return appendOctets(append(dst, opEnd), s.Octets)
+	return appendBytes(append(dst, opEnd), s.Bytes)
 }

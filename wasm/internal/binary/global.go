@@ -5,43 +5,44 @@ import (
 	"slices"
 )
 
-// global reads a global variable with its first value.
+// global reads a global and its initial value.
 func (r *reader) global() Global {
-	g := Global{Type: ValueType(r.octet())}
-	switch mutable := r.octet(); mutable {
+	g := Global{Type: ValueType(r.byte())}
+	switch mutable := r.byte(); mutable {
 	case 0:
 	case 1:
 		g.Mutable = true
 	default:
-		r.failf("a global is neither constant nor variable")
+		r.failf("a global is neither mutable nor immutable")
 	}
 	g.Init = r.constant()
 	return g
 }
 
-// constant reads a constant expression that names its value outright.
+// constant reads a constant expression of one const instruction. It refuses
+// other constant expressions, such as a sum.
 func (r *reader) constant() []byte {
 	before := r.rest
-	switch op := r.octet(); op {
+	switch op := r.byte(); op {
 	case opI32Const:
 		r.s64(32)
 	case opI64Const:
 		r.s64(64)
 	case opF32Const:
-		r.octets(4)
+		r.bytes(4)
 	case opF64Const:
-		r.octets(8)
+		r.bytes(8)
 	default:
-		r.failf("a global's first value is not a number (instruction %#x)", op)
+		r.failf("the initial value of a global is not a number (instruction %#x)", op)
 	}
-	if r.octet() != opEnd {
-		r.failf("a global's first value is more than a number")
+	if r.byte() != opEnd {
+		r.failf("the initial value of a global is more than a number")
 	}
 	return slices.Clip(before[:len(before)-len(r.rest)])
 }
 
-// Constant is the constant expression for a value of type t, given in the
-// lowest bits.
+// Constant returns the constant expression for a value of type t, whose bits are
+// the low bits of bits.
 func Constant(t ValueType, bits uint64) []byte {
 	var expr []byte
 	switch t {

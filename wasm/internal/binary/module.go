@@ -5,21 +5,21 @@ package binary
 type Module struct {
 	Types     []FuncType
 	Imports   []Import
-	Functions []uint32 // the type of each function defined here
-	Tables    []byte   // the section as it is; empty for none
+	Functions []uint32 // type index of each function defined here
+	Tables    []byte   // undecoded section; empty if absent
 	Memory    Limits
 	Globals   []Global
 	Exports   []Export
 	Start     *uint32
-	Elements  []byte   // the section as it is; empty for none
+	Elements  []byte   // undecoded section; empty if absent
 	Code      [][]byte // locals and instructions of each function defined here
 	Data      []Segment
 }
 
-// ValueType is i32, i64 or another type of values (section 5.3).
+// ValueType is the encoding of a value type, such as i32 (section 5.3).
 type ValueType byte
 
-// The value types that occur in the signatures of functions and globals here.
+// Number types (section 5.3.1). The Go compiler uses no other value types.
 const (
 	I32 ValueType = 0x7f
 	I64 ValueType = 0x7e
@@ -30,30 +30,31 @@ const (
 // FuncType is the signature of a function.
 type FuncType struct{ Params, Results []ValueType }
 
-// Import is a function that the host is to give.
+// Import is a function that the host must supply.
 type Import struct {
 	Module, Name string
 	Type         uint32
 }
 
-// Limits are the size of a memory in pages of 64 KiB.
+// Limits are the initial and the maximal size of a memory, in pages of 64 KiB.
 type Limits struct {
 	Min    uint32
-	Max    uint32 // counts only where HasMax is set
+	Max    uint32 // valid if HasMax
 	HasMax bool
 }
 
-// PageSize is the size of a page of memory in octets.
+// PageSize is the size of a memory page in bytes.
 const PageSize = 1 << 16
 
-// Global is a global variable with its first value, a constant expression.
+// Global is a global variable. Init is the constant expression of its initial
+// value.
 type Global struct {
 	Type    ValueType
 	Mutable bool
 	Init    []byte
 }
 
-// ExportKind tells what an export is.
+// ExportKind is the kind of an export.
 type ExportKind byte
 
 const (
@@ -63,21 +64,21 @@ const (
 	ExportGlobal   ExportKind = 3
 )
 
-// Export is a name for something of the module.
+// Export is an exported name for a function, table, memory or global.
 type Export struct {
 	Name  string
 	Kind  ExportKind
 	Index uint32
 }
 
-// Segment is what stands in memory from an address on when the module starts.
+// Segment is an active data segment: instantiation copies Bytes to Address.
 type Segment struct {
 	Address uint32
-	Octets  []byte
+	Bytes   []byte
 }
 
-// Section numbers (section 5.5.2), in the order in which they must stand, but
-// for dataCount, which stands before code.
+// Section numbers (section 5.5.2), in the order that a module must have them.
+// dataCount, which precedes code, is refused.
 const (
 	custom    = 0
 	types     = 1
@@ -95,7 +96,7 @@ const (
 
 var preamble = []byte("\x00asm\x01\x00\x00\x00")
 
-// The octets of the format that stand before a kind of thing.
+// Bytes that introduce a type, an import or an instruction.
 const (
 	functionType   = 0x60
 	importFunction = 0x00

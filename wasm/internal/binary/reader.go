@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// reader walks over a module. The first error stays, and from then on all it
-// reads is zero, so callers look at err once, at the end of a loop.
+// reader reads a module from front to back. After the first error, which it
+// keeps in err, every read returns zero, so callers need to check err only once.
 type reader struct {
 	rest []byte
 	err  error
 }
 
 var (
-	errShort  = errors.New("it ends too early")
-	errNumber = errors.New("a number has too many octets")
+	errShort  = errors.New("unexpected end")
+	errNumber = errors.New("a number is too long")
 )
 
 func (r *reader) fail(err error) {
@@ -27,7 +27,7 @@ func (r *reader) fail(err error) {
 
 func (r *reader) failf(format string, args ...any) { r.fail(fmt.Errorf(format, args...)) }
 
-func (r *reader) octet() byte {
+func (r *reader) byte() byte {
 	if len(r.rest) == 0 {
 		r.fail(errShort)
 		return 0
@@ -37,8 +37,8 @@ func (r *reader) octet() byte {
 	return b
 }
 
-// octets returns the next n octets in place.
-func (r *reader) octets(n uint32) []byte {
+// bytes returns the next n bytes without copying them.
+func (r *reader) bytes(n uint32) []byte {
 	if uint64(n) > uint64(len(r.rest)) {
 		r.fail(errShort)
 		return nil
@@ -48,11 +48,11 @@ func (r *reader) octets(n uint32) []byte {
 	return s
 }
 
-// u32 reads an unsigned number in LEB128 (section 5.2.2).
+// u32 reads an unsigned LEB128 number (section 5.2.2).
 func (r *reader) u32() uint32 {
 	var n uint64
 	for shift := 0; shift < 35; shift += 7 {
-		b := r.octet()
+		b := r.byte()
 		n |= uint64(b&0x7f) << shift
 		if b < 0x80 {
 			if n>>32 != 0 {
@@ -65,17 +65,17 @@ func (r *reader) u32() uint32 {
 	return 0
 }
 
-// s64 reads a signed number of at most bits bits in LEB128.
+// s64 reads a signed LEB128 number of at most bits bits (section 5.2.2).
 func (r *reader) s64(bits int) int64 {
 	var n int64
 	for shift := 0; shift < bits; shift += 7 {
-		b := r.octet()
+		b := r.byte()
 		n |= int64(b&0x7f) << shift
 		if b >= 0x80 {
 			continue
 		}
 		if unused := 64 - shift - 7; unused > 0 {
-			n = n << unused >> unused // the sign
+			n = n << unused >> unused // extend the sign
 		}
 		if unused := 64 - bits; n<<unused>>unused != n {
 			break
@@ -87,14 +87,14 @@ func (r *reader) s64(bits int) int64 {
 }
 
 func (r *reader) name() string {
-	s := r.octets(r.u32())
+	s := r.bytes(r.u32())
 	if !utf8.Valid(s) {
 		r.failf("a name is not UTF-8")
 	}
 	return string(s)
 }
 
-// vector reads a count and then as many elements.
+// vector reads a count and that many elements.
 func vector[T any](r *reader, element func(*reader) T) []T {
 	var list []T
 	for n := r.u32(); n > 0 && r.err == nil; n-- {
