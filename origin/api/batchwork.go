@@ -13,7 +13,7 @@ import (
 // An item is one address of a batch with its facts and its look-up.
 type item struct {
 	checked bool // facts is set
-	facts   host.Answer
+	facts   host.Facts
 	lookup  lookup
 }
 

@@ -44,7 +44,7 @@ func pathAddress(r *http.Request) (string, *problem) {
 }
 
 // finishSingle adds the MX look-up.
-func (x *exchange) finishSingle(ctx context.Context, facts *host.Answer) (outcome, *problem) {
+func (x *exchange) finishSingle(ctx context.Context, facts *host.Facts) (outcome, *problem) {
 	mx, err := x.lookUp(ctx, facts.Host)
 	if err != nil {
 		return outcome{}, lookupProblem(err)

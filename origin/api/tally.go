@@ -11,7 +11,7 @@ import (
 // allocates, since the 16 members have a fixed order and no white space. Only role
 // has to be searched for. Its name with quotes cannot occur inside a JSON string,
 // where the quotes would be escaped.
-func tallyFacts(found *ledger.Found, facts *host.Answer) {
+func tallyFacts(found *ledger.Found, facts *host.Facts) {
 	if !facts.Valid {
 		found.Invalid++
 		return

@@ -14,7 +14,7 @@ import (
 )
 
 // slowTally returns what tallyFacts should count, using encoding/json.
-func slowTally(t testing.TB, answer *host.Answer) (f ledger.Found) {
+func slowTally(t testing.TB, answer *host.Facts) (f ledger.Found) {
 	var facts struct {
 		Valid, Disposable, Public, Relay, Gibberish, Typo bool
 		Role                                              *string

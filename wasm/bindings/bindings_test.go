@@ -1,5 +1,5 @@
-// Package bindings_test runs the example program of each language whose tools are
-// installed, and asks of each the octets that core answers.
+// Package bindings_test runs the program of each language whose tools are
+// installed and compares its output with that of package core.
 package bindings_test
 
 import (
@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,11 +18,11 @@ import (
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
-// hosts by name. prepare returns the command that runs the program, or skips
-// the test by saying what is missing.
-var hosts = map[string]struct {
+// bindings are the programs by name. prepare builds the program and returns the
+// command that runs it, or skips the test if a tool is missing.
+var bindings = map[string]struct {
 	prepare   func(t *testing.T) []string
-	generated int // how many addresses beside the golden ones
+	generated int // number of addresses besides the golden ones
 }{
 	"Go": {func(t *testing.T) []string {
 		program := filepath.Join(t.TempDir(), "host")
@@ -49,22 +50,35 @@ func python(t *testing.T) []string {
 			return []string{program, "python/addrspec.py"}
 		}
 	}
-	t.Skip("wasmtime is not installed for python3 (pip install wasmtime; ADDRSPEC_PYTHON names a Python that has it)")
+	t.Skip("wasmtime is not installed for python3: pip install wasmtime, or set ADDRSPEC_PYTHON to a Python that has it")
 	return nil
 }
 
-// rust and java build with what their tool chains keep from one test to the
-// next; the first time they fetch an engine, and Rust compiles it.
+// rust builds incrementally; the first time cargo fetches and compiles an engine.
 func rust(t *testing.T) []string {
 	target := filepath.Join(cache(t), "rust")
 	build(t, "rust", find(t, "cargo"), "build", "--release", "--quiet", "--locked", "--target-dir", target)
 	return []string{filepath.Join(target, "release", "addrspec-host")}
 }
 
+// java builds only if a source has changed, since Maven takes 10 s of CPU time even
+// if there is nothing to do.
 func java(t *testing.T) []string {
 	program, target := find(t, "java"), filepath.Join(cache(t), "java")
-	build(t, "java", find(t, "mvn"), "--quiet", "--batch-mode", "package", "-Dtarget="+target)
-	return []string{program, "-jar", filepath.Join(target, "addrspec-host.jar")}
+	jar := filepath.Join(target, "addrspec-host.jar")
+	if !upToDate(jar, "java/pom.xml", "java/src/main/java/Addrspec.java") {
+		build(t, "java", find(t, "mvn"), "--quiet", "--batch-mode", "package", "-Dtarget="+target)
+	}
+	return []string{program, "-jar", jar}
+}
+
+// upToDate reports whether built exists and is newer than all sources.
+func upToDate(built string, sources ...string) bool {
+	target, err := os.Stat(built)
+	return err == nil && !slices.ContainsFunc(sources, func(source string) bool {
+		s, err := os.Stat(source)
+		return err != nil || s.ModTime().After(target.ModTime())
+	})
 }
 
 func c(t *testing.T) []string {
@@ -78,34 +92,36 @@ func c(t *testing.T) []string {
 	return []string{program}
 }
 
-// cache is a folder for what takes long to build. Tests of languages whose
-// engines are to be fetched run where the caller asks for them.
+// cache returns the folder for builds that are kept between runs. It skips the
+// test if none is set, so that go test fetches engines only on request.
 func cache(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("ADDRSPEC_BINDINGS")
 	if dir == "" {
-		t.Skip("fetches and compiles an engine: set ADDRSPEC_BINDINGS to a folder to build in")
+		t.Skip("fetches an engine: set ADDRSPEC_BINDINGS to a folder to build in")
 	}
 	dir, err := filepath.Abs(dir)
 	require.NoError(t, err)
 	return dir
 }
 
-// build runs a build; a registry out of reach skips the test.
+// build runs a build command in dir. It skips the test if the registry is
+// unreachable.
 func build(t *testing.T, dir string, command ...string) {
 	t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = dir
-	said, err := cmd.CombinedOutput()
-	if err != nil && unreachable.Match(said) {
-		t.Skipf("the registry is out of reach: %s", said)
+	output, err := cmd.CombinedOutput()
+	if err != nil && unreachable.Match(output) {
+		t.Skipf("the registry is unreachable: %s", output)
 	}
-	require.NoError(t, err, "%s\n%s", strings.Join(command, " "), said)
+	require.NoError(t, err, "%s\n%s", strings.Join(command, " "), output)
 }
 
-// unreachable is what cargo and Maven say without a network.
+// unreachable matches the errors of cargo and Maven without a network.
 var unreachable = regexp.MustCompile(`(?i)could not resolve host|failed to download|Could not transfer artifact|Unknown host|network failure`)
 
+// find returns the path of a program, or skips the test.
 func find(t *testing.T, program string) string {
 	t.Helper()
 	for _, place := range []string{program, "../../edge/node_modules/.bin/" + program, "../../edge/runtimes/node_modules/.bin/" + program} {
@@ -117,54 +133,57 @@ func find(t *testing.T, program string) string {
 	return ""
 }
 
-func TestEveryHostGivesTheSameOctets(t *testing.T) {
+func TestBindingsMatchCore(t *testing.T) {
 	wasm := filepath.Join(t.TempDir(), "addrspec.wasm")
 	require.NoError(t, os.WriteFile(wasm, moduletest.Bytes(t), 0o600))
-	for name, host := range hosts {
+	for name, binding := range bindings {
 		t.Run(name, func(t *testing.T) {
-			command := append(host.prepare(t), wasm)
-			list := append(golden(t), vectors.Generate(6, host.generated)...)
-			t.Run("ended by zeros", func(t *testing.T) { same(t, list, "\x00", "\x00", append(command, "-0")) })
-			t.Run("lines", func(t *testing.T) { same(t, list[:2000], "\n", "\r\n\x00", command) })
-			t.Run("lines with CR LF", func(t *testing.T) { same(t, list[:500], "\r\n", "\r\n\x00", command) })
+			command := append(binding.prepare(t), wasm)
+			list := append(golden(t), vectors.Generate(6, binding.generated)...)
+			t.Run("zero-terminated", func(t *testing.T) { requireSame(t, list, "\x00", "\x00", append(command, "-0")) })
+			t.Run("lines", func(t *testing.T) { requireSame(t, list[:2000], "\n", "\r\n\x00", command) })
+			t.Run("lines with CR LF", func(t *testing.T) { requireSame(t, list[:500], "\r\n", "\r\n\x00", command) })
 			t.Run("arguments", func(t *testing.T) {
-				want := answers([]string{"jane@example.org", "josé@bücher.example"})
+				want := results([]string{"jane@example.org", "josé@bücher.example"})
 				require.Equal(t, want, run(t, "", append(command, "jane@example.org", "josé@bücher.example")))
 			})
 		})
 	}
 }
 
-// same gives the addresses, each ended by end, to command, but for those that
-// are empty or hold one of the characters in without.
-func same(t *testing.T, list []string, end, without string, command []string) {
-	var asked []string
+// requireSame passes the addresses to command, each terminated by end, and
+// requires the results of core. It leaves out addresses that are empty or contain
+// a character of without.
+func requireSame(t *testing.T, list []string, end, without string, command []string) {
+	var checked []string
 	for _, email := range list {
 		if email != "" && !strings.ContainsAny(email, without) {
-			asked = append(asked, email)
+			checked = append(checked, email)
 		}
 	}
-	got := strings.SplitAfter(run(t, strings.Join(asked, end)+end, command), "\n")
-	want := strings.SplitAfter(answers(asked), "\n")
+	got := strings.SplitAfter(run(t, strings.Join(checked, end)+end, command), "\n")
+	want := strings.SplitAfter(results(checked), "\n")
 	for n := range want {
 		if n >= len(got) || got[n] != want[n] {
-			require.Equal(t, want[n], append(got, "nothing")[min(n, len(got))], "answer %d of %d, to %q", n+1, len(asked), asked[n])
+			require.Equal(t, want[n], append(got, "nothing")[min(n, len(got))], "result %d of %d, for %q", n+1, len(checked), checked[n])
 		}
 	}
 	require.Len(t, got, len(want))
 }
 
+// run runs command with the input and returns its output.
 func run(t *testing.T, input string, command []string) string {
 	t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
-	var out, said bytes.Buffer
-	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8") // by which Java reads its arguments
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &said
-	require.NoError(t, cmd.Run(), "%s", &said)
-	return out.String()
+	var stdout, stderr bytes.Buffer
+	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8") // the encoding of Java's arguments
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &stdout, &stderr
+	require.NoError(t, cmd.Run(), "%s", &stderr)
+	return stdout.String()
 }
 
-func answers(list []string) string {
+// results returns the results of core for the addresses, one per line.
+func results(list []string) string {
 	native, all := vectors.Native(), []byte(nil)
 	for _, email := range list {
 		all = append(append(all, native(email, false)...), '\n')
@@ -172,6 +191,7 @@ func answers(list []string) string {
 	return string(all)
 }
 
+// golden returns the addresses of the golden vectors.
 func golden(t *testing.T) (list []string) {
 	t.Helper()
 	files, err := vectors.Read("../vectors")
@@ -184,11 +204,11 @@ func golden(t *testing.T) (list []string) {
 	return list
 }
 
-// The classes to lift throw an instance away that failed, and answer on.
-func TestHostsOutliveAModuleThatFails(t *testing.T) {
+// The classes must discard an instance that failed and continue with a new one.
+func TestBindingsAfterTrap(t *testing.T) {
 	wasm := filepath.Join(t.TempDir(), "fragile.wasm")
 	require.NoError(t, os.WriteFile(wasm, moduletest.Fragile(t), 0o600))
-	want := answers([]string{"jane@example.org"})
+	want := results([]string{"jane@example.org"})
 	for name, prepare := range map[string]func(t *testing.T) []string{
 		"JavaScript": func(t *testing.T) []string {
 			return []string{find(t, "node"), "--input-type=module", "-e", `

@@ -1,18 +1,18 @@
 // Command cli is addrspec-cli.wasm: the offline checks as a WASI command, for
-// shells and for hosts that run programs but embed no engine.
+// shells and for programs that start others instead of embedding an engine.
 //
 //	wasmtime addrspec-cli.wasm [-0] [-a] [ADDRESS…]
 //
-// It answers each address with one line of JSON, the 16 fields, in order. The
-// addresses are its arguments or, where there are none, the lines of standard
-// input; empty lines are passed over.
+// It prints the result for each address as one line of JSON with the 16 fields.
+// The addresses are its arguments or, without arguments, the lines of standard
+// input. It skips empty lines.
 //
-//	-0   addresses in the input end with a zero octet, not with a line
+//	-0   addresses in the input end with a zero byte instead of a newline
 //	-a   typo_suggestion is the whole corrected address, not its domain
 //
-// It answers each address as soon as it has come, so it can be asked through
-// pipes. It exits with 0 after the last answer, with 1 where reading or writing
-// failed, and with 2 where it was called wrongly.
+// It prints each result before it waits for more input, so a program can talk to
+// it through pipes. The exit status is 0 after the last result, 1 if reading or
+// writing failed, and 2 for wrong usage.
 package main
 
 import (
@@ -33,16 +33,16 @@ func main() {
 	os.Exit(1)
 }
 
-// usageError says that the command was called wrongly.
+// usageError is an error in the arguments.
 type usageError string
 
 func (e usageError) Error() string {
 	return string(e) + "\nusage: addrspec-cli [-0] [-a] [ADDRESS…]"
 }
 
-// options are what the flags say.
+// options are the parsed arguments.
 type options struct {
-	end            byte // of an address in the input
+	end            byte // terminates an address in the input
 	fullSuggestion bool
 	addresses      []string
 }
@@ -59,7 +59,7 @@ func parse(args []string) (options, error) {
 			o.addresses = args[n+1:]
 			return o, nil
 		case len(arg) > 0 && arg[0] == '-':
-			return o, usageError("there is no flag " + arg)
+			return o, usageError("unknown flag " + arg)
 		default:
 			o.addresses = args[n:]
 			return o, nil

@@ -11,18 +11,19 @@ import (
 	"github.com/addrspec/addrspec/lists"
 )
 
-// maxAddress is the longest address taken, in octets, as in the module.
+// maxAddress is the length of the longest accepted address, in bytes, as in the
+// module.
 const maxAddress = 1 << 20
 
-// stream answers addresses one after the other.
+// stream checks addresses and writes their results in input order.
 type stream struct {
 	options
 	checker *core.Checker
 	out     *bufio.Writer
-	line    []byte // of JSON, used again for each answer
+	line    []byte // one result, reused for each address
 }
 
-// run answers the addresses in args or, where there are none, those in.
+// run checks the addresses in args or, without any, those in the input.
 func run(args []string, in io.Reader, out io.Writer) error {
 	o, err := parse(args)
 	if err != nil {
@@ -33,17 +34,17 @@ func run(args []string, in io.Reader, out io.Writer) error {
 		return errors.Join(s.read(in), s.out.Flush())
 	}
 	for _, address := range o.addresses {
-		s.answer([]byte(address))
+		s.check([]byte(address))
 	}
 	return s.out.Flush()
 }
 
-// read answers what comes in. Before it may have to wait for more, it hands
-// out the answers it has.
+// read checks the addresses in the input. It flushes the output before each read
+// that may block.
 func (s *stream) read(in io.Reader) error {
-	buffered := bufio.NewReaderSize(in, maxAddress+2) // an address and the end of its line
+	buffered := bufio.NewReaderSize(in, maxAddress+2) // an address and CR LF
 	for number := 1; ; number++ {
-		if !s.holdsOne(buffered) {
+		if !s.complete(buffered) {
 			if err := s.out.Flush(); err != nil {
 				return err
 			}
@@ -52,7 +53,7 @@ func (s *stream) read(in io.Reader) error {
 		if address := s.trim(line); len(address) > maxAddress {
 			return errors.New("address " + strconv.Itoa(number) + " is longer than 1 MiB")
 		} else if len(address) > 0 {
-			s.answer(address)
+			s.check(address)
 		}
 		if err == io.EOF {
 			return nil
@@ -63,13 +64,13 @@ func (s *stream) read(in io.Reader) error {
 	}
 }
 
-// holdsOne reports whether the next address has come whole.
-func (s *stream) holdsOne(in *bufio.Reader) bool {
-	held, _ := in.Peek(in.Buffered())
-	return bytes.IndexByte(held, s.end) >= 0
+// complete reports whether the buffer contains the whole next address.
+func (s *stream) complete(in *bufio.Reader) bool {
+	buffered, _ := in.Peek(in.Buffered())
+	return bytes.IndexByte(buffered, s.end) >= 0
 }
 
-// trim cuts off the end of an address; a line may also end with CR LF.
+// trim removes the terminator of an address; a line may also end with CR LF.
 func (s *stream) trim(line []byte) []byte {
 	line = bytes.TrimSuffix(line, []byte{s.end})
 	if s.end == '\n' {
@@ -78,8 +79,8 @@ func (s *stream) trim(line []byte) []byte {
 	return line
 }
 
-// answer writes the answer; an error of the output shows when it is flushed.
-func (s *stream) answer(address []byte) {
+// check writes the result for one address. Flush returns its write errors.
+func (s *stream) check(address []byte) {
 	facts := s.checker.Check(address)
 	s.line, _ = core.AppendJSON(s.line[:0], &facts, s.fullSuggestion)
 	s.out.Write(append(s.line, '\n'))

@@ -23,7 +23,7 @@ import (
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
-// lines are generated addresses that a line can hold.
+// lines returns up to n generated addresses without line breaks.
 func lines(n int) (list []string) {
 	for _, email := range vectors.Generate(4, n) {
 		if email != "" && !strings.ContainsAny(email, "\r\n") {
@@ -33,7 +33,7 @@ func lines(n int) (list []string) {
 	return list
 }
 
-func TestTheCommandRunsInWazero(t *testing.T) {
+func TestCommandInWazero(t *testing.T) {
 	ctx := context.Background()
 	cache, err := wazero.NewCompilationCacheWithDir(moduletest.CacheDir())
 	require.NoError(t, err)
@@ -46,10 +46,10 @@ func TestTheCommandRunsInWazero(t *testing.T) {
 		WithStdin(strings.NewReader(strings.Join(list, "\n"))).WithSysNanotime().WithSysWalltime()
 	_, err = runtime.InstantiateWithConfig(ctx, moduletest.Command(t), config)
 	require.NoError(t, err)
-	require.Equal(t, answers(list...), out.String())
+	require.Equal(t, results(list...), out.String())
 }
 
-// nodeHost runs a WASI command on the standard files of Node.
+// nodeHost runs a WASI command with the standard files of Node.
 const nodeHost = `
 	import { WASI } from "node:wasi";
 	import { readFileSync } from "node:fs";
@@ -57,9 +57,9 @@ const nodeHost = `
 	const module = await WebAssembly.compile(readFileSync(process.argv[1]));
 	process.exitCode = wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject()));`
 
-// Pipes that do not block, as a shell or a parent may leave them: the command
-// waits where they are empty or full, and loses nothing.
-func TestTheCommandWaitsForPipes(t *testing.T) {
+// A shell or a parent process may pass non-blocking pipes. The command must wait
+// while they are empty or full, and lose nothing.
+func TestCommandWithNonBlockingPipes(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not installed")
@@ -73,27 +73,27 @@ func TestTheCommandWaitsForPipes(t *testing.T) {
 	require.NoError(t, err)
 	syscall.Close(in[0])
 	syscall.Close(out[1])
-	ask, answer := os.NewFile(uintptr(in[1]), "ask"), os.NewFile(uintptr(out[0]), "answer")
-	list := lines(20_000) // megabytes of answers: a pipe holds 64 KB
+	addresses, printed := os.NewFile(uintptr(in[1]), "in"), os.NewFile(uintptr(out[0]), "out")
+	list := lines(20_000) // megabytes of output: a pipe buffers 64 KB
 	go func() {
-		defer ask.Close()
-		time.Sleep(time.Second) // the input comes late
-		io.WriteString(ask, strings.Join(list[:100], "\n")+"\n")
+		defer addresses.Close()
+		time.Sleep(time.Second) // delay the input
+		io.WriteString(addresses, strings.Join(list[:100], "\n")+"\n")
 		time.Sleep(100 * time.Millisecond)
-		io.WriteString(ask, strings.Join(list[100:], "\n")+"\n")
+		io.WriteString(addresses, strings.Join(list[100:], "\n")+"\n")
 	}()
-	time.Sleep(2 * time.Second) // and nobody reads for a while
-	got, err := io.ReadAll(bufio.NewReader(answer))
+	time.Sleep(2 * time.Second) // and let the output pipe fill up
+	got, err := io.ReadAll(bufio.NewReader(printed))
 	require.NoError(t, err)
 	var status syscall.WaitStatus
 	_, err = syscall.Wait4(pid, &status, 0, nil)
 	require.NoError(t, err)
 	require.Zero(t, status.ExitStatus())
-	require.True(t, answers(list...) == string(got), "%d octets of %d", len(got), len(answers(list...)))
+	require.True(t, results(list...) == string(got), "%d bytes of %d", len(got), len(results(list...)))
 }
 
-func nonBlockingPipe(t *testing.T) (ends [2]int) {
+func nonBlockingPipe(t *testing.T) (fds [2]int) {
 	t.Helper()
-	require.NoError(t, syscall.Pipe2(ends[:], syscall.O_NONBLOCK|syscall.O_CLOEXEC))
-	return ends
+	require.NoError(t, syscall.Pipe2(fds[:], syscall.O_NONBLOCK|syscall.O_CLOEXEC))
+	return fds
 }

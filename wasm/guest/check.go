@@ -4,26 +4,26 @@ package main
 
 import "github.com/addrspec/addrspec/core"
 
-// report lies beside the JSON in a fixed place, so that a host has what it
-// needs without parsing: little-endian 32-bit words, in this order. Texts
-// stand in the output buffer behind the JSON; their places count from its
-// start.
+// report gives a host what it needs besides the JSON, without parsing: 32-bit
+// little-endian words in this order, at a fixed address. Its texts follow the JSON
+// in the output buffer.
 type report struct {
 	valid    uint32 // 1 or 0
-	emailEnd uint32 // end of the quoted email that starts at 9, behind {"email":
-	mxAt     uint32 // place of the five octets `false` of the mx value
-	host     text   // the domain to ask for MX, in A-label form; empty for none
-	reason   uint32 // number of the reason of a refusal; 0 for a valid address
-	offset   uint32 // of the offending octet in the input
-	code     text   // the reason's stable name
-	section  text   // the norm it rests on
-	sentence text   // what is wrong and how to mend it
+	emailEnd uint32 // end in the JSON of the quoted email, which starts at 9, after {"email":
+	mxAt     uint32 // offset in the JSON of the mx value `false`
+	host     text   // the domain to look up MX records for, as A-labels; may be empty
+	reason   uint32 // number of the reason; 0 for a valid address
+	offset   uint32 // of the offending byte in the input
+	code     text   // stable name of the reason
+	section  text   // of the standard that the reason is based on
+	sentence text   // what is wrong and how to fix it
 }
 
-// text is a piece of the output buffer.
+// text is an offset and a length in the output buffer.
 type text struct{ at, length uint32 }
 
-// check writes the facts about email and the report on it.
+// check writes the result and the report for email, and returns the length of the
+// JSON or errPanic.
 func check(email []byte, fullSuggestion bool) int32 {
 	f := checker.Check(email)
 	outcome = report{reason: uint32(f.Refusal.Reason), offset: uint32(f.Refusal.Offset)}
@@ -32,14 +32,14 @@ func check(email []byte, fullSuggestion bool) int32 {
 	}
 	json, at := core.AppendJSON(out[:0], &f, fullSuggestion)
 	outcome.emailEnd, outcome.mxAt = uint32(at.EmailEnd), uint32(at.MX)
-	if end := place(json, &f); len(end) > outCap {
-		return errPanic // outCap is wrong: all this stands elsewhere by now
+	if end := appendTexts(json, &f); len(end) > outCap {
+		return errPanic // outCap is too small: append has reallocated the output
 	}
 	return int32(len(json))
 }
 
-// place puts the report's texts behind the JSON and returns all of it.
-func place(json []byte, f *core.Facts) []byte {
+// appendTexts appends the texts of the report to the JSON.
+func appendTexts(json []byte, f *core.Facts) []byte {
 	end := put(&outcome.host, json, f.Host)
 	if f.Valid {
 		return end
@@ -51,6 +51,7 @@ func place(json []byte, f *core.Facts) []byte {
 	return sentence
 }
 
+// put appends s to dst and sets t to its place.
 func put(t *text, dst, s []byte) []byte {
 	*t = text{uint32(len(dst)), uint32(len(s))}
 	return append(dst, s...)

@@ -4,51 +4,51 @@ package main
 
 import "unsafe"
 
-// The exports of the component (wasm/wit/addrspec.wit), in the canonical ABI
-// of the component model: parameters are flat, results lie in memory, and the
-// host asks cabi_realloc for room for what it hands over.
+// This file has the exports of the component (wasm/wit/addrspec.wit) in the
+// canonical ABI of the component model: parameters are flat, results are in
+// memory, and the host calls cabi_realloc for memory for its arguments.
 
-// results holds the result of a call, laid out by the canonical ABI in words;
-// it is read before the next call.
+// results is the result of a call in the layout of the canonical ABI. The host
+// reads it before the next call.
 var results [15]uint32
 
-// handed is what the host handed over, where it is too large for in.
-var handed []byte
+// large is an argument that does not fit into in.
+var large []byte
 
-// maxHanded bounds what the host may hand over: lists, and a bit more, so that
-// too large ones get an answer and not a trap.
-const maxHanded = maxLists + 1<<20
+// maxArgument is the limit for an argument: the largest lists and 1 MiB more, so
+// that lists slightly over their limit return an error instead of trapping.
+const maxArgument = maxLists + 1<<20
 
 //go:wasmexport cabi_realloc
 func cabiRealloc(old, oldSize, align, size uint32) uint32 {
 	if size <= inCap {
 		return address(unsafe.Pointer(&in))
 	}
-	if size > maxHanded {
-		panic("more is handed over than fits")
+	if size > maxArgument {
+		panic("the argument is too large")
 	}
-	before := received(old, oldSize)
-	handed = append(make([]byte, 0, size), before...)[:size]
-	return address(unsafe.Pointer(&handed[0]))
+	before := argument(old, oldSize)
+	large = append(make([]byte, 0, size), before...)[:size]
+	return address(unsafe.Pointer(&large[0]))
 }
 
-// received is what stands at a place that cabiRealloc gave out.
-func received(at, size uint32) []byte {
+// argument returns size bytes at an address that cabiRealloc returned.
+func argument(at, size uint32) []byte {
 	if at == address(unsafe.Pointer(&in)) {
 		return in[:size]
 	}
-	return handed[:size]
+	return large[:size]
 }
 
 //go:wasmexport addrspec:validation/checks@1.0.0#check
 func componentCheck(at, size, suggestion uint32) uint32 {
 	results = [15]uint32{}
 	if size > inCap {
-		handed = nil
+		large = nil
 		results[0] = 1 // the error too-long
 		return address(unsafe.Pointer(&results))
 	}
-	n := check(received(at, size), suggestion == 1)
+	n := check(argument(at, size), suggestion == 1)
 	if n < 0 {
 		panic("the check failed")
 	}
@@ -62,6 +62,7 @@ func componentCheck(at, size, suggestion uint32) uint32 {
 	return address(unsafe.Pointer(&results))
 }
 
+// liftRefusal copies the refusal from the report to results.
 func liftRefusal() {
 	results[7] = 1
 	results[8], results[9] = lift(outcome.code), outcome.code.length
@@ -70,7 +71,7 @@ func liftRefusal() {
 	results[13], results[14] = lift(outcome.sentence), outcome.sentence.length
 }
 
-// lift is where a text of the report lies in memory.
+// lift returns the address of a text in linear memory.
 func lift(t text) uint32 { return address(unsafe.Pointer(&out)) + t.at }
 
 //go:wasmexport addrspec:validation/checks@1.0.0#info
@@ -81,8 +82,8 @@ func componentInfo() uint32 {
 
 //go:wasmexport addrspec:validation/checks@1.0.0#replace-lists
 func componentReplaceLists(at, size uint32) uint32 {
-	code := gather(received(at, size))
-	handed = nil
+	code := gather(argument(at, size))
+	large = nil
 	if code == 0 {
 		code = install()
 	}
@@ -91,8 +92,8 @@ func componentReplaceLists(at, size uint32) uint32 {
 	case errRefused:
 		results[0], results[1], results[2] = 1, lift(outcome.sentence), outcome.sentence.length
 	case errListsSize:
-		said := append(out[:0], "the lists are larger than 4 MiB"...)
-		results[0], results[1], results[2] = 1, lift(text{}), uint32(len(said))
+		message := append(out[:0], "the lists are larger than 4 MiB"...)
+		results[0], results[1], results[2] = 1, lift(text{}), uint32(len(message))
 	}
 	return address(unsafe.Pointer(&results))
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
-// guest is the module driven as a hostile host might: whatever numbers, in
-// whatever order.
+// guest is an instance of the module. Its methods pass any arguments, as a
+// hostile host might.
 type guest struct {
 	api.Module
 	in, inCap, out, outCap, report uint32
@@ -53,22 +53,22 @@ func (g *guest) call(t testing.TB, name string, params ...int32) int32 {
 	return int32(result[0])
 }
 
-// write puts as much of s into the input as fits.
+// write copies as much of s to the input as fits and returns its length.
 func (g *guest) write(s []byte) int32 {
 	s = s[:min(len(s), int(g.inCap))]
 	g.Memory().Write(g.in, s)
 	return int32(len(s))
 }
 
-// requireJSON asks for n octets of JSON in the output.
+// requireJSON requires n bytes of valid JSON in the output.
 func (g *guest) requireJSON(t testing.TB, n int32) {
 	require.LessOrEqual(t, n, int32(g.outCap))
-	octets, ok := g.Memory().Read(g.out, uint32(n))
+	result, ok := g.Memory().Read(g.out, uint32(n))
 	require.True(t, ok)
-	require.True(t, json.Valid(octets), "%q", octets)
+	require.True(t, json.Valid(result), "%q", result)
 }
 
-// requireReport asks for a report whose texts lie within the output.
+// requireReport requires the texts of the report to be within the output.
 func (g *guest) requireReport(t testing.TB) {
 	for _, word := range []uint32{3, 7, 9, 11} {
 		at, _ := g.Memory().ReadUint32Le(g.report + 4*word)
@@ -84,21 +84,21 @@ const (
 	listsSize   = -5
 )
 
-// memoryBound is how large the memory may get: 10 MB of code, data and
-// buffers, and the largest lists twice over with what gathering them leaves.
+// memoryBound limits the linear memory: 10 MB of data and buffers, and twice the
+// largest lists plus the garbage from gathering them.
 const memoryBound = 48 << 20
 
-// FuzzExports drives the exports with any input, length and flags, and hands
-// over any lists: no trap, no panic, no answer that is not one of the
-// interface, no memory without bound.
+// FuzzExports calls the exports with any input, length, flags and lists. They must
+// not trap or panic, must return only results of the interface, and must not
+// allocate memory without bound.
 func FuzzExports(f *testing.F) {
-	f.Add([]byte("jane@example.org"), int32(16), int32(0), []byte("addrspec\x01"), int32(0)) // all in order
-	f.Add([]byte("jane@example.org"), int32(4), int32(1), []byte{}, int32(0))                // less than was written
-	f.Add([]byte("a@b"), int32(-1), int32(0), []byte("x"), int32(-1))                        // lengths below zero
-	f.Add([]byte("a@b"), int32(1<<20+1), int32(0), []byte("x"), int32(1<<20+1))              // and over the capacity
-	f.Add([]byte("a@b"), int32(1<<20), int32(0), []byte("x"), int32(1<<20))                  // old octets with it
-	f.Add([]byte("a@b"), int32(3), int32(-1<<31), []byte("x"), int32(1))                     // a flag nobody knows
-	f.Add([]byte("\xff\x00\n\"\\"), int32(5), int32(0), []byte("x"), int32(1))               // what JSON must escape
+	f.Add([]byte("jane@example.org"), int32(16), int32(0), []byte("addrspec\x01"), int32(0)) // a normal call
+	f.Add([]byte("jane@example.org"), int32(4), int32(1), []byte{}, int32(0))                // a length below that of the input
+	f.Add([]byte("a@b"), int32(-1), int32(0), []byte("x"), int32(-1))                        // negative lengths
+	f.Add([]byte("a@b"), int32(1<<20+1), int32(0), []byte("x"), int32(1<<20+1))              // lengths over the capacity
+	f.Add([]byte("a@b"), int32(1<<20), int32(0), []byte("x"), int32(1<<20))                  // a length that includes old bytes
+	f.Add([]byte("a@b"), int32(3), int32(-1<<31), []byte("x"), int32(1))                     // an unknown flag
+	f.Add([]byte("\xff\x00\n\"\\"), int32(5), int32(0), []byte("x"), int32(1))               // bytes that JSON escapes
 	g := start(f)
 	f.Fuzz(func(t *testing.T, email []byte, length, flags int32, lists []byte, listsLength int32) {
 		g.write(email)
@@ -119,9 +119,9 @@ func FuzzExports(f *testing.F) {
 	})
 }
 
-// Checks allocate nothing, so memory stays where it was however many there
-// are. ADDRSPEC_SOAK is how many; 10 million take two minutes.
-func TestChecksLeaveMemoryWhereItWas(t *testing.T) {
+// A check does not allocate, so the memory must not grow. ADDRSPEC_SOAK sets the
+// number of checks; 10 million take two minutes.
+func TestChecksDoNotGrowMemory(t *testing.T) {
 	calls := 200_000
 	if testing.Short() {
 		calls = 20_000
@@ -143,8 +143,8 @@ func TestChecksLeaveMemoryWhereItWas(t *testing.T) {
 	require.Equal(t, before, g.Memory().Size())
 }
 
-// Lists come and go without end; what the old ones took is used again.
-func TestListsLeaveMemoryBounded(t *testing.T) {
+// The module must reuse the memory of replaced lists.
+func TestListsDoNotGrowMemory(t *testing.T) {
 	blob, err := os.ReadFile("../../lists/lists.blob")
 	require.NoError(t, err)
 	g := start(t)
@@ -165,21 +165,21 @@ func TestListsLeaveMemoryBounded(t *testing.T) {
 	for range 200 {
 		require.Zero(t, install(blob))
 	}
-	t.Logf("after 50 and 250 lists of %d octets: %d, %d", len(blob), settled, g.Memory().Size())
+	t.Logf("memory after 50 and 250 lists of %d bytes: %d, %d", len(blob), settled, g.Memory().Size())
 	require.Less(t, g.Memory().Size(), settled+2<<20, "200 lists would be 80 MB")
 	for range 5 {
 		require.EqualValues(t, refused, install(make([]byte, 4<<20)))
 		require.EqualValues(t, listsSize, install(make([]byte, 4<<20+1)))
 	}
-	t.Logf("after the largest lists: %d", g.Memory().Size())
+	t.Logf("memory after the largest lists: %d", g.Memory().Size())
 	require.Less(t, g.Memory().Size(), uint32(memoryBound))
 	g.requireJSON(t, g.call(t, "check", g.write([]byte("jane@example.org")), 0))
 }
 
-// The largest inputs of the shapes that make parsers stall or run out of
-// stack, 4,096 bytes for those that are parsed and all that fits for those that
-// are not: each is answered, in memory that stays where it was.
-func TestLargestInputsAreAnswered(t *testing.T) {
+// Inputs that make parsers slow or overflow their stack, of 4,096 bytes, the
+// longest that is parsed, and of the capacity: each must return a result, and the
+// memory must not grow.
+func TestLargestInputs(t *testing.T) {
 	g := start(t)
 	before := g.Memory().Size()
 	for _, unit := range []string{

@@ -7,13 +7,15 @@ import (
 	"github.com/addrspec/addrspec/lists"
 )
 
-// maxLists bounds what a host can make the module gather, in octets: ten times
-// what the lists take today, and little enough for an edge worker's memory.
+// maxLists is the limit for a blob, in bytes: ten times the size of today's
+// lists, and small enough for the memory of an edge worker.
 const maxLists = 4 << 20
 
-// gathered holds the pieces of a newer blob until the host installs it.
+// gathered contains the pieces of a new blob until the host installs it.
 var gathered []byte
 
+// gather appends a piece to the new blob. Over maxLists it discards the blob and
+// returns errListsSize.
 func gather(piece []byte) int32 {
 	if len(gathered)+len(piece) > maxLists {
 		gathered = nil
@@ -23,9 +25,9 @@ func gather(piece []byte) int32 {
 	return 0
 }
 
-// install opens what was gathered and checks by it from now on. A blob that
-// does not open is dropped, the lists stay as they are, and the report's
-// sentence says what is wrong.
+// install makes the gathered blob the current lists. If the blob does not open,
+// install discards it, keeps the current lists, puts the error into the sentence
+// of the report and returns errRefused.
 func install() int32 {
 	blob := gathered
 	gathered = nil

@@ -1,12 +1,12 @@
 //go:build wasip1
 
-// Command guest is the module: core behind the exports that wasm/ABI.md
-// describes one by one. It is built as a reactor
+// Command guest is the module: package core behind the exports that wasm/ABI.md
+// specifies. It is built as a WASI reactor:
 //
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared ./wasm/guest
 //
-// and holds nothing but the door: buffers, lengths, error codes. All buffers
-// are static, so no memory changes hands between host and guest.
+// It contains only the interface: buffers, lengths, error codes. All buffers are
+// static, so host and guest never allocate or free memory for each other.
 package main
 
 import (
@@ -16,28 +16,29 @@ import (
 	"github.com/addrspec/addrspec/lists"
 )
 
-// abiVersion is major<<16 | minor. A new major breaks hosts; a minor adds.
+// abiVersion is major<<16 | minor. A new major version breaks hosts; a new minor
+// version only adds to the interface.
 const abiVersion = 1<<16 | 0
 
 const (
-	// inCap is the body limit of the batch operation: whatever fits a request
+	// inCap is the body limit of the batch operation, so every address in a request
 	// fits the module.
 	inCap = 1 << 20
-	// outCap has room for an input of control characters alone, six octets
-	// each in JSON, and for the other 15 fields and the report's texts.
+	// outCap is enough for an input of control characters, with six bytes each in
+	// JSON, the other 15 fields and the texts of the report.
 	outCap = 6*inCap + 8<<10
 )
 
-// What a call answers instead of a length when it fails.
+// Error results of the exports.
 const (
-	errTooLong     = -1 // the length given is negative or over the capacity
-	errUnknownFlag = -2
-	errPanic       = -3 // a defect: the host throws the instance away
-	errRefused     = -4 // lists: damaged or of another format, as the report says
-	errListsSize   = -5 // lists: more than maxLists octets
+	errTooLong     = -1 // the length is negative or over inCap
+	errUnknownFlag = -2 // the flags have an unknown bit
+	errPanic       = -3 // a defect: the host must discard the instance
+	errRefused     = -4 // lists: damaged or in another format; see the report
+	errListsSize   = -5 // lists: more than maxLists bytes
 )
 
-const flagFullSuggestion = 1 // typo_suggestion is the whole address
+const flagFullSuggestion = 1 // typo_suggestion is the whole corrected address
 
 var (
 	in      [inCap]byte
@@ -97,17 +98,17 @@ func exportLists(length int32) (n int32) {
 	return install()
 }
 
-// address is where a static buffer lies in linear memory.
+// address returns the address of a static buffer in linear memory.
 func address(p unsafe.Pointer) uint32 { return uint32(uintptr(p)) }
 
-// catch turns a panic into an error of the call, so that the host learns of it
-// as a value and not as a trap.
+// catch makes a call that panics return errPanic instead of trapping.
 func catch(n *int32) {
 	if recover() != nil {
 		*n = errPanic
 	}
 }
 
+// appendInfo appends the versions of engine, lists and model as JSON.
 func appendInfo(dst []byte) []byte {
 	dst = append(dst, `{"engine":"`...)
 	dst = append(dst, core.Version...)

@@ -9,14 +9,16 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
-// abiMajor is the interface this host speaks; another minor is welcome.
+// abiMajor is the major version of the interface that this host supports, with
+// any minor version.
 const abiMajor = 1
 
-// wasiModule is the one import module that a module may ask for.
+// wasiModule is the only module from which imports are allowed.
 const wasiModule = "wasi_snapshot_preview1"
 
-// compile makes machine code of wasm, kept in cacheDir for the next start, and
-// checks that the exports are those of the interface.
+// compile compiles wasm to machine code, cached in cacheDir for the next start.
+// It returns an error unless the exports are those of the interface and the
+// imports only WASI.
 func compile(ctx context.Context, wasm []byte, cacheDir string) (wazero.Runtime, wazero.CompiledModule, error) {
 	runtime, err := newRuntime(ctx, cacheDir)
 	if err != nil {
@@ -36,8 +38,8 @@ func compile(ctx context.Context, wasm []byte, cacheDir string) (wazero.Runtime,
 	return runtime, compiled, nil
 }
 
-// newRuntime starts wazero with WASI, which the plain build of the module
-// imports. A cache that cannot be used costs a second at the start, no more.
+// newRuntime starts wazero with WASI, which the plain module imports. It ignores
+// an unusable cache, since that only costs a second of compiling.
 func newRuntime(ctx context.Context, cacheDir string) (wazero.Runtime, error) {
 	config := wazero.NewRuntimeConfig()
 	if cacheDir != "" && os.MkdirAll(cacheDir, 0o700) == nil {
@@ -53,11 +55,11 @@ func newRuntime(ctx context.Context, cacheDir string) (wazero.Runtime, error) {
 	return runtime, nil
 }
 
-// checkImports refuses a module that wants more than WASI from its host.
+// checkImports returns an error if the module imports anything but WASI.
 func checkImports(compiled wazero.CompiledModule) error {
 	for _, f := range compiled.ImportedFunctions() {
 		if from, name, _ := f.Import(); from != wasiModule {
-			return fmt.Errorf("it imports %s.%s; only %s is given", from, name, wasiModule)
+			return fmt.Errorf("it imports %s.%s; only %s is available", from, name, wasiModule)
 		}
 	}
 	return nil

@@ -1,15 +1,15 @@
-// Package host runs addrspec.wasm in a Go program, through wazero: pure Go,
-// no cgo, compiled once to machine code.
+// Package host runs addrspec.wasm in a Go program with wazero: pure Go, no cgo,
+// compiled once to machine code.
 //
 //	engine, err := host.New(ctx, wasm, host.Options{})
-//	answer, err := engine.Check(ctx, nil, "jane@example.org", 0)
-//	fmt.Println(string(answer.JSON))
+//	facts, err := engine.Check(ctx, nil, "jane@example.org", 0)
+//	fmt.Println(string(facts.JSON))
 //
-// An Engine holds a pool of instances of the module, for an instance serves
-// one caller at a time. An instance that trapped is closed and another takes
-// its place. Newer lists are taken over while callers go on: see
-// Engine.SetLists.
+// An Engine has a pool of instances of the module, since an instance serves one
+// caller at a time. It replaces an instance that trapped. Engine.SetLists
+// replaces the lists while callers continue.
 //
-// The package knows the module's interface (wasm/ABI.md) and nothing of what
-// the module holds.
+// The package implements the module's interface (wasm/ABI.md) and depends on
+// nothing else of the module. Package module has the bytes to run. Start reading
+// in engine.go.
 package host

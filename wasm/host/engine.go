@@ -4,26 +4,24 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"runtime"
 	"sync/atomic"
 
 	"github.com/tetratelabs/wazero"
 )
 
-// Options shape an Engine; the zero value is good.
+// Options configure an Engine. The zero value is valid.
 type Options struct {
-	// Size is how many instances may run at a time, 1 to 2 MB each; 0 is one for
-	// each processor Go uses.
+	// Size is the number of instances, 1 to 2 MB each; 0 means GOMAXPROCS.
 	Size int
-	// CacheDir keeps the compiled machine code from one start to the next,
-	// which saves a second; empty keeps none.
+	// CacheDir is a folder for compiled machine code, which saves a second at the
+	// next start; empty means no cache.
 	CacheDir string
-	// Lists is a newer blob to check by instead of the module's own.
+	// Lists is a newer blob to use instead of the module's own; nil means none.
 	Lists []byte
 }
 
-// Info says which versions answer.
+// Info contains the versions that determine the results.
 type Info struct {
 	Engine string `json:"engine"` // the checks
 	Lists  string `json:"lists"`  // the blob of provider lists
@@ -39,14 +37,15 @@ type Engine struct {
 	counters counters
 }
 
-// View is an Engine with the lists it had at one moment: a batch that holds a
-// View gets answers that agree with one another.
+// View is an Engine with the lists that it had at one moment. A batch uses one
+// View, so that all its results come from the same lists.
 type View struct {
 	pool *pool
 	info Info
 }
 
-// New compiles wasm and starts the instances.
+// New compiles wasm and starts the instances. It returns an error if wasm is not
+// an addrspec module of the supported version, or if the module refuses o.Lists.
 func New(ctx context.Context, wasm []byte, o Options) (*Engine, error) {
 	if o.Size <= 0 {
 		o.Size = runtime.GOMAXPROCS(0)
@@ -63,9 +62,10 @@ func New(ctx context.Context, wasm []byte, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// SetLists makes the engine check by blob, nil for the module's own lists. It
-// starts instances with the new lists first and then swaps, so callers never
-// wait and never see both; a blob that is refused changes nothing.
+// SetLists makes blob the engine's lists; nil means the module's own. It starts
+// instances with the new lists before it swaps the view, so callers never wait.
+// If the module refuses blob, nothing changes and the error is ErrLists or
+// ErrListsSize.
 func (e *Engine) SetLists(ctx context.Context, blob []byte) error {
 	view, err := e.newView(ctx, blob)
 	if err != nil {
@@ -77,6 +77,7 @@ func (e *Engine) SetLists(ctx context.Context, blob []byte) error {
 	return nil
 }
 
+// newView starts a pool of instances with blob as their lists.
 func (e *Engine) newView(ctx context.Context, blob []byte) (*View, error) {
 	start := func(ctx context.Context) (*instance, error) {
 		return instantiate(ctx, e.runtime, e.compiled, blob)
@@ -85,12 +86,12 @@ func (e *Engine) newView(ctx context.Context, blob []byte) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	i, err := p.lend(ctx)
+	i, err := p.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
 	info, err := i.readInfo(ctx)
-	p.giveBack(ctx, i, err)
+	p.release(ctx, i, err)
 	if err != nil {
 		p.retire(ctx)
 		return nil, err
@@ -105,37 +106,37 @@ func (i *instance) readInfo(ctx context.Context) (info Info, err error) {
 	}
 	view, ok := i.module.Memory().Read(i.out, n)
 	if !ok {
-		return info, fmt.Errorf("the module's info lies outside its memory")
+		return info, errors.New("the info is outside the memory")
 	}
 	return info, json.Unmarshal(view, &info)
 }
 
-// View is the engine as it is now.
+// View returns the engine with its current lists.
 func (e *Engine) View() *View { return e.current.Load() }
 
-// Check checks one address. The answer's JSON is appended to dst.
-func (e *Engine) Check(ctx context.Context, dst []byte, email string, flags Flags) (Answer, error) {
+// Check checks one address with the current lists; see View.Check.
+func (e *Engine) Check(ctx context.Context, dst []byte, email string, flags Flags) (Facts, error) {
 	return e.View().Check(ctx, dst, email, flags)
 }
 
-// Close ends the instances and frees the machine code.
+// Close closes the instances and frees the machine code.
 func (e *Engine) Close(ctx context.Context) error { return e.runtime.Close(ctx) }
 
-// Info says which versions answer.
+// Info returns the versions of the engine, the lists and the model.
 func (v *View) Info() Info { return v.info }
 
-// Check checks one address; it waits for a free instance as long as ctx lets
-// it. The answer's JSON is appended to dst.
-func (v *View) Check(ctx context.Context, dst []byte, email string, flags Flags) (answer Answer, err error) {
-	i, err := v.pool.lend(ctx)
+// Check checks one address and appends the result to dst. It waits for a free
+// instance until ctx is done. It returns ErrTooLong for an address over 1 MiB.
+func (v *View) Check(ctx context.Context, dst []byte, email string, flags Flags) (facts Facts, err error) {
+	i, err := v.pool.acquire(ctx)
 	if err != nil {
-		return Answer{}, err
+		return Facts{}, err
 	}
-	err = errUnfinished // unless the check comes to its end
-	defer func() { v.pool.giveBack(ctx, i, err) }()
-	answer, err = i.checkAddress(ctx, dst, email, flags)
-	return answer, err
+	err = errUnfinished // until checkAddress returns
+	defer func() { v.pool.release(ctx, i, err) }()
+	facts, err = i.checkAddress(ctx, dst, email, flags)
+	return facts, err
 }
 
-// errUnfinished goes with an instance whose call a panic cut short.
-var errUnfinished error = &trap{errors.New("the call did not come to its end")}
+// errUnfinished marks an instance in which a panic ended the call.
+var errUnfinished error = &trap{errors.New("the call did not return")}

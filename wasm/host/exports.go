@@ -8,8 +8,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// signatures are the exports of interface version 1: parameters and results,
-// all i32.
+// signatures are the exports of interface version 1, with the numbers of their
+// parameters and results. All types are i32.
 var signatures = map[string]struct{ params, results int }{
 	"addrspec_abi_version": {0, 1},
 	"addrspec_in_ptr":      {0, 1},
@@ -22,8 +22,8 @@ var signatures = map[string]struct{ params, results int }{
 	"addrspec_lists":       {1, 1},
 }
 
-// checkExports compares what a module exports with the interface, so that a
-// wrong file is refused at the start and not at the first request.
+// checkExports returns an error if an export is missing or has another
+// signature, so that a wrong file fails at the start and not at the first check.
 func checkExports(compiled wazero.CompiledModule) error {
 	exported := compiled.ExportedFunctions()
 	for name, want := range signatures {

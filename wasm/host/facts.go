@@ -5,45 +5,45 @@ import (
 	"errors"
 )
 
-// Flags change a check; they are bits of the interface.
+// Flags are options of a check, as bits of the interface (ABI.md).
 type Flags uint32
 
 // FullSuggestion makes typo_suggestion the whole corrected address instead of
 // its domain.
 const FullSuggestion Flags = 1
 
-// Answer is what the module says about one address.
-type Answer struct {
-	// JSON is the object of 16 fields, mx false.
+// Facts are the module's output for one address.
+type Facts struct {
+	// JSON is the result, an object of 16 fields, with mx false.
 	JSON []byte
-	// Email is the part of JSON that holds the address: a quoted JSON string.
+	// Email is the part of JSON with the address, a quoted JSON string.
 	Email []byte
-	// MXAt is where in JSON the five octets `false` of the mx value stand.
+	// MXAt is the offset in JSON of the mx value `false`.
 	MXAt int
-	// Valid tells whether the address is valid; a Refusal goes with one that
-	// is not.
-	Valid   bool
+	// Valid reports whether the address is valid.
+	Valid bool
+	// Refusal is zero for a valid address.
 	Refusal Refusal
-	// Host is the domain to ask for MX, in A-label form; empty for an address
-	// that is not valid and for an address literal.
+	// Host is the domain to look up MX records for, in A-label form. It is empty
+	// for an address that is not valid and for an address literal.
 	Host string
 }
 
-// Refusal is why an address is not valid.
+// Refusal is the reason why an address is not valid.
 type Refusal struct {
 	Code     string // stable, such as "local_part_too_long"
-	Section  string // the norm, such as "RFC 5321 section 4.5.3.1.1"
-	Sentence string // what is wrong and how to mend it, without control characters
-	Offset   int    // of the offending octet in the address
+	Section  string // of the standard, such as "RFC 5321 section 4.5.3.1.1"
+	Sentence string // what is wrong and how to fix it; no control characters
+	Offset   int    // of the offending byte in the address
 }
 
-// The words of the report (ABI.md); a text is a place and a length.
+// Words of the report (ABI.md). A text has two, its offset and its length.
 const (
 	wordValid    = 0
 	wordEmailEnd = 1
 	wordMXAt     = 2
 	wordHost     = 3
-	wordOffset   = 6 // 5 is the reason's number, which its code makes needless
+	wordOffset   = 6 // word 5, the number of the reason, is not needed besides its code
 	wordCode     = 7
 	wordSection  = 9
 	wordSentence = 11
@@ -56,41 +56,42 @@ const (
 	mxTrue     = "true"
 )
 
-// checkAddress runs one check and copies the answer out, behind dst.
-func (i *instance) checkAddress(ctx context.Context, dst []byte, email string, flags Flags) (Answer, error) {
+// checkAddress checks one address. It appends the result to dst.
+func (i *instance) checkAddress(ctx context.Context, dst []byte, email string, flags Flags) (Facts, error) {
 	if err := i.write(email); err != nil {
-		return Answer{}, err
+		return Facts{}, err
 	}
 	n, err := i.call(ctx, i.check, uint64(len(email)), uint64(flags))
 	if err != nil {
-		return Answer{}, err
+		return Facts{}, err
 	}
 	words, err := i.reportWords()
 	if err != nil {
-		return Answer{}, err
+		return Facts{}, err
 	}
-	return i.answer(dst, n, &words)
+	return i.facts(dst, n, &words)
 }
 
-// answer builds the Answer of n octets of JSON and the report.
-func (i *instance) answer(dst []byte, n uint32, words *[reportLen]uint32) (Answer, error) {
+// facts returns the Facts from n bytes of JSON and the report.
+func (i *instance) facts(dst []byte, n uint32, words *[reportLen]uint32) (Facts, error) {
 	view, ok := i.module.Memory().Read(i.out, i.outCap)
 	if !ok || !plausible(n, i.outCap, words) {
-		return Answer{}, &trap{errors.New("the report does not fit the output")}
+		return Facts{}, &trap{errors.New("the report does not fit the output")}
 	}
 	start := len(dst)
 	dst = append(dst, view[:n]...)
-	a := Answer{JSON: dst[start:], MXAt: int(words[wordMXAt]), Valid: words[wordValid] == 1}
-	a.Email = a.JSON[emailStart:words[wordEmailEnd]]
+	f := Facts{JSON: dst[start:], MXAt: int(words[wordMXAt]), Valid: words[wordValid] == 1}
+	f.Email = f.JSON[emailStart:words[wordEmailEnd]]
 	text := func(word int) string { return string(view[words[word]:][:words[word+1]]) }
-	a.Host = text(wordHost)
-	if !a.Valid {
-		a.Refusal = Refusal{text(wordCode), text(wordSection), text(wordSentence), int(words[wordOffset])}
+	f.Host = text(wordHost)
+	if !f.Valid {
+		f.Refusal = Refusal{text(wordCode), text(wordSection), text(wordSentence), int(words[wordOffset])}
 	}
-	return a, nil
+	return f, nil
 }
 
-// plausible guards the host's own memory against a module gone wrong.
+// plausible reports whether all offsets and lengths are within the output, so
+// that a defective module cannot make the host panic.
 func plausible(n, outCap uint32, words *[reportLen]uint32) bool {
 	for _, word := range []int{wordHost, wordCode, wordSection, wordSentence} {
 		if uint64(words[word])+uint64(words[word+1]) > uint64(outCap) {
@@ -101,12 +102,12 @@ func plausible(n, outCap uint32, words *[reportLen]uint32) bool {
 		uint64(words[wordMXAt])+uint64(len(mxFalse)) <= uint64(n)
 }
 
-// AppendResult appends the object with its mx value set, the answer complete.
-func (a *Answer) AppendResult(dst []byte, mx bool) []byte {
+// AppendResult appends the result to dst, with mx as its mx value.
+func (f *Facts) AppendResult(dst []byte, mx bool) []byte {
 	if !mx {
-		return append(dst, a.JSON...)
+		return append(dst, f.JSON...)
 	}
-	dst = append(dst, a.JSON[:a.MXAt]...)
+	dst = append(dst, f.JSON[:f.MXAt]...)
 	dst = append(dst, mxTrue...)
-	return append(dst, a.JSON[a.MXAt+len(mxFalse):]...)
+	return append(dst, f.JSON[f.MXAt+len(mxFalse):]...)
 }

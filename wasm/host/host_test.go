@@ -22,21 +22,21 @@ func newEngine(t testing.TB, wasm []byte, o host.Options) *host.Engine {
 	return engine
 }
 
-func TestCheckAnswersTheSixteenFields(t *testing.T) {
+func TestCheck(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1})
-	answer, err := engine.Check(context.Background(), nil, "jane@example.org", 0)
+	facts, err := engine.Check(context.Background(), nil, "jane@example.org", 0)
 	require.NoError(t, err)
-	require.True(t, answer.Valid)
-	require.Equal(t, "example.org", answer.Host)
+	require.True(t, facts.Valid)
+	require.Equal(t, "example.org", facts.Host)
 }
 
-// A check allocates the name of its host and nothing else.
-func TestCheckAllocatesTheHostAlone(t *testing.T) {
+// Check may allocate only Facts.Host.
+func TestCheckAllocations(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1})
-	var answer host.Answer
+	var facts host.Facts
 	var err error
 	allocations := testing.AllocsPerRun(100, func() {
-		if answer, err = engine.Check(context.Background(), answer.JSON[:0], "jane.doe@example.org", 0); err != nil {
+		if facts, err = engine.Check(context.Background(), facts.JSON[:0], "jane.doe@example.org", 0); err != nil {
 			panic(err)
 		}
 	})
@@ -50,29 +50,28 @@ func BenchmarkCheck(b *testing.B) {
 		checker, line := core.New(lists.Default()), []byte(nil)
 		b.ReportAllocs()
 		for b.Loop() {
-			facts := checker.Check([]byte(email))
-			line, _ = core.AppendJSON(line[:0], &facts, false)
+			native := checker.Check([]byte(email))
+			line, _ = core.AppendJSON(line[:0], &native, false)
 		}
 	})
 	b.Run("wazero", func(b *testing.B) {
 		engine := newEngine(b, moduletest.Bytes(b), host.Options{Size: 1})
-		var answer host.Answer
+		var facts host.Facts
 		var err error
 		b.ReportAllocs()
 		for b.Loop() {
-			if answer, err = engine.Check(context.Background(), answer.JSON[:0], email, 0); err != nil {
+			if facts, err = engine.Check(context.Background(), facts.JSON[:0], email, 0); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 }
 
-// The place of the mx value is where the answer says.
-func TestAppendResultSetsMX(t *testing.T) {
+func TestAppendResult(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1})
-	answer, err := engine.Check(context.Background(), nil, "jane@example.org", 0)
+	facts, err := engine.Check(context.Background(), nil, "jane@example.org", 0)
 	require.NoError(t, err)
-	require.Equal(t, string(answer.JSON), string(answer.AppendResult(nil, false)))
-	require.Equal(t, strings.Replace(string(answer.JSON), `"mx":false`, `"mx":true`, 1), string(answer.AppendResult(nil, true)))
-	require.Equal(t, `"jane@example.org"`, string(answer.Email))
+	require.Equal(t, string(facts.JSON), string(facts.AppendResult(nil, false)))
+	require.Equal(t, strings.Replace(string(facts.JSON), `"mx":false`, `"mx":true`, 1), string(facts.AppendResult(nil, true)))
+	require.Equal(t, `"jane@example.org"`, string(facts.Email))
 }

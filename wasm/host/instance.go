@@ -10,30 +10,31 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// ErrTooLong says that an address is longer than the module's input buffer.
-var ErrTooLong = errors.New("the address is longer than the module takes (1 MiB)")
+// ErrTooLong is returned for an address that is longer than the module's input
+// buffer.
+var ErrTooLong = errors.New("the address is longer than 1 MiB")
 
-// Calls fail with these codes (ABI.md); any other negative result is a defect
-// of the module.
+// Error results of exports (ABI.md). Any other negative result is a defect of the
+// module or of this package.
 const (
 	codeTooLong   = -1
 	codeRefused   = -4
 	codeListsSize = -5
 )
 
-// instance is one instantiated module. One caller at a time.
+// instance is an instance of the module. It serves one caller at a time.
 type instance struct {
 	module              api.Module
 	check, info, lists  api.Function
 	in, inCap           uint32
 	out, outCap, report uint32
-	stack               [2]uint64 // parameters and results; spares an allocation a call
+	stack               [2]uint64 // parameters and results; saves an allocation per call
 }
 
-// instantiate starts an instance, refuses another interface version and makes
-// the instance check by blob where there is one.
+// instantiate starts an instance with blob as its lists; nil means the module's
+// own. It returns an error if the interface version is not supported.
 func instantiate(ctx context.Context, runtime wazero.Runtime, compiled wazero.CompiledModule, blob []byte) (*instance, error) {
-	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"). // where there is one
+	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"). // only the plain module has it
 												WithSysWalltime().WithSysNanotime()
 	module, err := runtime.InstantiateModule(ctx, compiled, config)
 	if err != nil {
@@ -50,14 +51,14 @@ func instantiate(ctx context.Context, runtime wazero.Runtime, compiled wazero.Co
 	return i, nil
 }
 
-// bind looks the exports up and reads where the buffers lie.
+// bind looks up the exports and reads the addresses and sizes of the buffers.
 func (i *instance) bind(ctx context.Context) error {
 	version, err := i.get(ctx, "addrspec_abi_version")
 	if err != nil {
 		return err
 	}
 	if version>>16 != abiMajor {
-		return fmt.Errorf("the module speaks interface version %d.%d, this host speaks %d; take both from one build",
+		return fmt.Errorf("the module has interface version %d.%d, this host supports %d; use both from one build",
 			version>>16, version&0xffff, abiMajor)
 	}
 	i.check, i.info, i.lists = i.fn("addrspec_check"), i.fn("addrspec_info"), i.fn("addrspec_lists")
@@ -74,7 +75,7 @@ func (i *instance) bind(ctx context.Context) error {
 
 func (i *instance) fn(name string) api.Function { return i.module.ExportedFunction(name) }
 
-// get calls an export that takes nothing.
+// get calls an export without parameters.
 func (i *instance) get(ctx context.Context, name string) (uint32, error) {
 	result, err := i.fn(name).Call(ctx)
 	if err != nil {
@@ -83,7 +84,7 @@ func (i *instance) get(ctx context.Context, name string) (uint32, error) {
 	return uint32(result[0]), nil
 }
 
-// call runs f on the stack of the instance; a result below zero is an error.
+// call calls f and converts a negative result to an error.
 func (i *instance) call(ctx context.Context, f api.Function, params ...uint64) (uint32, error) {
 	copy(i.stack[:], params)
 	if err := f.CallWithStack(ctx, i.stack[:]); err != nil {
@@ -99,27 +100,27 @@ func (i *instance) call(ctx context.Context, f api.Function, params ...uint64) (
 	case n == codeListsSize:
 		return 0, ErrListsSize
 	default:
-		return 0, &trap{fmt.Errorf("the module answered %d", n)}
+		return 0, &trap{fmt.Errorf("the result is %d", n)}
 	}
 }
 
-// write puts s into the input buffer.
+// write copies s to the input buffer.
 func (i *instance) write(s string) error {
 	if len(s) > int(i.inCap) {
 		return ErrTooLong
 	}
 	if !i.module.Memory().WriteString(i.in, s) {
-		return &trap{errors.New("the input buffer lies outside the memory")}
+		return &trap{errors.New("the input buffer is outside the memory")}
 	}
 	return nil
 }
 
-// reportWords reads the report.
+// reportWords returns the words of the report.
 func (i *instance) reportWords() ([reportLen]uint32, error) {
 	var words [reportLen]uint32
 	view, ok := i.module.Memory().Read(i.report, reportLen*4)
 	if !ok {
-		return words, &trap{errors.New("the report lies outside the memory")}
+		return words, &trap{errors.New("the report is outside the memory")}
 	}
 	for n := range words {
 		words[n] = binary.LittleEndian.Uint32(view[4*n:])
@@ -127,7 +128,7 @@ func (i *instance) reportWords() ([reportLen]uint32, error) {
 	return words, nil
 }
 
-// trap marks an error after which an instance is not to be used again.
+// trap is an error after which the instance must be discarded.
 type trap struct{ cause error }
 
 func (t *trap) Error() string { return "the module failed: " + t.cause.Error() }

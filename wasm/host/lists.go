@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// ErrLists says that the module refused a blob of lists; the error that wraps
-// it says why.
-var ErrLists = errors.New("the module refuses the lists")
+// ErrLists is returned for a blob that the module refused. The error that wraps
+// it contains the reason.
+var ErrLists = errors.New("the module refused the lists")
 
-// ErrListsSize says that a blob of lists is larger than the module takes.
-var ErrListsSize = errors.New("the lists are larger than the module takes (4 MiB)")
+// ErrListsSize is returned for a blob over 4 MiB.
+var ErrListsSize = errors.New("the lists are larger than 4 MiB")
 
-// setLists hands blob to the module, in pieces of the input buffer's size, and
-// makes it check by them.
+// setLists passes blob to the module in pieces of the input buffer's size and
+// installs it.
 func (i *instance) setLists(ctx context.Context, blob []byte) error {
 	for len(blob) > 0 {
 		piece := blob[:min(len(blob), int(i.inCap))]
@@ -30,7 +30,7 @@ func (i *instance) setLists(ctx context.Context, blob []byte) error {
 	return err
 }
 
-// refusal reads why the module refused the lists.
+// refusal returns the error with which the module refused the lists.
 func (i *instance) refusal() error {
 	words, err := i.reportWords()
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// The tests tell lists apart by a domain that one of them calls public.
+// swapped is an address whose domain is public only in newerLists.
 const swapped = "jane@swapped.example"
 
-// newerLists packs the project's own tables with one domain more.
+// newerLists packs the project's own tables and one more domain.
 var newerLists = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "addrspec-lists-")
 	if err != nil {
@@ -50,14 +50,14 @@ func newer(t testing.TB) []byte {
 	return blob
 }
 
-// public reports what the module says about the domain that tells the lists apart.
+// public reports whether the domain of swapped is public in the view.
 func public(t testing.TB, view *host.View) bool {
-	answer, err := view.Check(context.Background(), nil, swapped, 0)
+	facts, err := view.Check(context.Background(), nil, swapped, 0)
 	require.NoError(t, err)
-	return bytes.Contains(answer.JSON, []byte(`"public":true`))
+	return bytes.Contains(facts.JSON, []byte(`"public":true`))
 }
 
-func TestSetListsReplacesTheListsForAllThatFollows(t *testing.T) {
+func TestSetLists(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 2})
 	own, before := engine.View().Info(), engine.View()
 	require.False(t, public(t, before))
@@ -69,13 +69,13 @@ func TestSetListsReplacesTheListsForAllThatFollows(t *testing.T) {
 	require.Equal(t, own, engine.View().Info())
 }
 
-func TestNewTakesLists(t *testing.T) {
+func TestNewWithLists(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1, Lists: newer(t)})
 	require.True(t, public(t, engine.View()))
 }
 
-// Lists larger than the input go in pieces; what stands behind a blob damages it.
-func TestSetListsRefusesDamageAndKeepsWhatItHas(t *testing.T) {
+// Lists larger than the input are passed in pieces. Bytes after a blob damage it.
+func TestSetListsErrors(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1, Lists: newer(t)})
 	own := engine.View().Info()
 	blob := newer(t)
@@ -85,27 +85,27 @@ func TestSetListsRefusesDamageAndKeepsWhatItHas(t *testing.T) {
 		name string
 		blob []byte
 		is   error
-		says string
+		want string
 	}{
 		{"nothing", []byte{}, host.ErrLists, "header"},
-		{"no blob", []byte("<html>"), host.ErrLists, "damaged"},
+		{"not a blob", []byte("<html>"), host.ErrLists, "damaged"},
 		{"a flipped bit", flipped, host.ErrLists, "damaged"},
-		{"the half", blob[:len(blob)/2], host.ErrLists, "damaged"},
+		{"half a blob", blob[:len(blob)/2], host.ErrLists, "damaged"},
 		{"three pieces", append(bytes.Clone(blob), make([]byte, 2<<20)...), host.ErrLists, "damaged"},
-		{"too much", make([]byte, 4<<20+1), host.ErrListsSize, "4 MiB"},
+		{"too large", make([]byte, 4<<20+1), host.ErrListsSize, "4 MiB"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := engine.SetLists(context.Background(), c.blob)
 			require.ErrorIs(t, err, c.is)
-			require.ErrorContains(t, err, c.says)
+			require.ErrorContains(t, err, c.want)
 			require.Equal(t, own, engine.View().Info())
 			require.True(t, public(t, engine.View()))
 		})
 	}
 }
 
-// Callers never wait for a swap, never fail by it and never see both lists in
-// one view.
+// Callers must not fail while the lists are replaced, and must not see both lists
+// in one view.
 func TestSetListsUnderLoad(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 2})
 	own := engine.View().Info().Lists
@@ -135,9 +135,9 @@ func TestSetListsUnderLoad(t *testing.T) {
 	callers.Wait()
 }
 
-func TestInfoNamesWhatAnswers(t *testing.T) {
+func TestInfo(t *testing.T) {
 	info := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1}).View().Info()
 	require.NotEmpty(t, info.Engine)
 	require.NotEmpty(t, info.Model)
-	require.Len(t, strings.Split(info.Lists, "."), 3, "a date leads the version: %s", info.Lists)
+	require.Len(t, strings.Split(info.Lists, "."), 3, "the version starts with a date: %s", info.Lists)
 }

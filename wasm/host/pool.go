@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// pool holds instances that check by one set of lists. A slot is the right to
-// use an instance, so no more than the pool's size exist at a time.
+// pool contains instances with the same lists. A slot is the right to use an
+// instance, so the number of slots limits the number of instances.
 type pool struct {
 	start    func(context.Context) (*instance, error)
 	slots    chan struct{}
@@ -19,7 +19,8 @@ type pool struct {
 	retired bool
 }
 
-// newPool starts size instances, so that the first callers need not wait.
+// newPool returns a pool with size started instances, so that the first callers
+// do not wait.
 func newPool(ctx context.Context, size int, c *counters, start func(context.Context) (*instance, error)) (*pool, error) {
 	p := &pool{start: start, slots: make(chan struct{}, size), counters: c}
 	for range size {
@@ -33,10 +34,10 @@ func newPool(ctx context.Context, size int, c *counters, start func(context.Cont
 	return p, nil
 }
 
-// lend gives the caller an instance until it is given back; it waits for one
-// as long as ctx lets it.
-func (p *pool) lend(ctx context.Context) (*instance, error) {
-	if err := p.acquire(ctx); err != nil {
+// acquire returns an instance, which the caller must release. It waits for one
+// until ctx is done.
+func (p *pool) acquire(ctx context.Context) (*instance, error) {
+	if err := p.acquireSlot(ctx); err != nil {
 		return nil, err
 	}
 	i, err := p.take(ctx)
@@ -46,8 +47,9 @@ func (p *pool) lend(ctx context.Context) (*instance, error) {
 	return i, err
 }
 
-// acquire takes a slot and counts what it cost; without a wait no clock is read.
-func (p *pool) acquire(ctx context.Context) error {
+// acquireSlot acquires a slot and counts the wait. It reads the clock only if it
+// has to wait.
+func (p *pool) acquireSlot(ctx context.Context) error {
 	p.counters.calls.Add(1)
 	select {
 	case p.slots <- struct{}{}:
@@ -65,6 +67,7 @@ func (p *pool) acquire(ctx context.Context) error {
 	}
 }
 
+// take returns an idle instance or starts one.
 func (p *pool) take(ctx context.Context) (*instance, error) {
 	p.mu.Lock()
 	if last := len(p.idle) - 1; last >= 0 {
@@ -77,9 +80,9 @@ func (p *pool) take(ctx context.Context) (*instance, error) {
 	return p.start(ctx)
 }
 
-// giveBack takes an instance back, with the error of its last call. One that
-// met a trap is closed; the next caller starts a fresh one.
-func (p *pool) giveBack(ctx context.Context, i *instance, err error) {
+// release returns an instance to the pool, with the error of its last call. After
+// a trap it closes the instance; a later caller starts a new one.
+func (p *pool) release(ctx context.Context, i *instance, err error) {
 	trapped := isTrap(err)
 	if trapped {
 		p.counters.trapped.Add(1)
@@ -97,15 +100,15 @@ func (p *pool) giveBack(ctx context.Context, i *instance, err error) {
 }
 
 func isTrap(err error) bool {
-	if err == nil { // the usual case, for which errors.As would allocate
+	if err == nil { // errors.As would allocate even in this usual case
 		return false
 	}
-	var met *trap
-	return errors.As(err, &met)
+	var t *trap
+	return errors.As(err, &t)
 }
 
-// retire closes the idle instances now and each lent one when it comes back.
-// Who still holds the pool can go on using it.
+// retire closes the idle instances now and each acquired one on its release.
+// Views of the retired pool still work.
 func (p *pool) retire(ctx context.Context) {
 	p.mu.Lock()
 	idle := p.idle

@@ -9,34 +9,35 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// A caller waits for a free instance no longer than its context lets it.
-func TestUseEndsWithItsContext(t *testing.T) {
+// A caller stops waiting for an instance when its context is done.
+func TestCheckCanceled(t *testing.T) {
 	engine, err := New(context.Background(), moduletest.Bytes(t), Options{Size: 1, CacheDir: moduletest.CacheDir()})
 	require.NoError(t, err)
 	defer engine.Close(context.Background())
 	pool := engine.View().pool
-	lent, err := pool.lend(context.Background())
+	acquired, err := pool.acquire(context.Background())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = engine.Check(ctx, nil, "jane@example.org", 0)
 	require.ErrorIs(t, err, context.Canceled)
-	pool.giveBack(context.Background(), lent, nil)
+	pool.release(context.Background(), acquired, nil)
 	_, err = engine.Check(context.Background(), nil, "jane@example.org", 0)
-	require.NoError(t, err, "the one who gave up took no instance along")
+	require.NoError(t, err, "the canceled call must not keep a slot")
 }
 
-// A lent instance outlives the swap of the lists, and then is closed.
-func TestUseHoldsAnInstanceOverARetirement(t *testing.T) {
+// An acquired instance still works after the lists are replaced, and is closed on
+// its release.
+func TestSetListsKeepsAcquiredInstance(t *testing.T) {
 	engine, err := New(context.Background(), moduletest.Bytes(t), Options{Size: 1, CacheDir: moduletest.CacheDir()})
 	require.NoError(t, err)
 	defer engine.Close(context.Background())
 	pool := engine.View().pool
-	lent, err := pool.lend(context.Background())
+	acquired, err := pool.acquire(context.Background())
 	require.NoError(t, err)
 	require.NoError(t, engine.SetLists(context.Background(), nil))
-	_, err = lent.checkAddress(context.Background(), nil, "jane@example.org", 0)
+	_, err = acquired.checkAddress(context.Background(), nil, "jane@example.org", 0)
 	require.NoError(t, err)
-	pool.giveBack(context.Background(), lent, err)
-	require.True(t, lent.module.IsClosed())
+	pool.release(context.Background(), acquired, err)
+	require.True(t, acquired.module.IsClosed())
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// A wrong file is refused at the start, with what is wrong about it.
-func TestNewRefuses(t *testing.T) {
+// New must return an error that describes what is wrong with the file.
+func TestNewErrors(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*binary.Module)
-		says   string
+		want   string
 	}{
 		{"a missing export", func(m *binary.Module) {
 			m.Exports = slices.DeleteFunc(m.Exports, func(e binary.Export) bool { return e.Name == "addrspec_info" })
@@ -28,7 +28,7 @@ func TestNewRefuses(t *testing.T) {
 		{"no memory", func(m *binary.Module) { moduletest.Export(m, "memory").Name = "hidden" }, "export memory is missing"},
 		{"another major version", func(m *binary.Module) {
 			moduletest.Replace(m, "addrspec_abi_version", moduletest.I32Const(2<<16))
-		}, "speaks interface version 2.0, this host speaks 1"},
+		}, "has interface version 2.0, this host supports 1"},
 		{"an import that is not WASI", func(m *binary.Module) {
 			m.Imports[0].Module, m.Imports[0].Name = "env", "abort"
 		}, "imports env.abort"},
@@ -42,14 +42,14 @@ func TestNewRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := host.New(context.Background(), moduletest.Patch(t, moduletest.Plain(t), c.change),
 				host.Options{Size: 1, CacheDir: moduletest.CacheDir()})
-			require.ErrorContains(t, err, c.says)
+			require.ErrorContains(t, err, c.want)
 		})
 	}
 	_, err := host.New(context.Background(), []byte("not a module"), host.Options{})
 	require.ErrorContains(t, err, "not a module of addrspec")
 }
 
-func TestNewTakesALaterMinorVersion(t *testing.T) {
+func TestNewAcceptsLaterMinorVersion(t *testing.T) {
 	later := moduletest.Patch(t, moduletest.Bytes(t), func(m *binary.Module) {
 		moduletest.Replace(m, "addrspec_abi_version", moduletest.I32Const(1<<16|7))
 	})
@@ -58,18 +58,18 @@ func TestNewTakesALaterMinorVersion(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestCheckRefusesWhatTheInputDoesNotHold(t *testing.T) {
+func TestCheckErrors(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1})
 	_, err := engine.Check(context.Background(), nil, string(make([]byte, 1<<20+1)), 0)
 	require.ErrorIs(t, err, host.ErrTooLong)
-	answer, err := engine.Check(context.Background(), nil, string(make([]byte, 1<<20)), 0)
-	require.NoError(t, err, "as long as the input, six octets each in the output")
-	require.False(t, answer.Valid)
+	facts, err := engine.Check(context.Background(), nil, string(make([]byte, 1<<20)), 0)
+	require.NoError(t, err, "the longest input, with six bytes of output for each of its bytes")
+	require.False(t, facts.Valid)
 	_, err = engine.Check(context.Background(), nil, "jane@example.org", 1<<7)
-	require.ErrorContains(t, err, "answered -2")
+	require.ErrorContains(t, err, "the result is -2")
 }
 
-func TestCheckAfterCloseIsAnError(t *testing.T) {
+func TestCheckAfterClose(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1})
 	require.NoError(t, engine.Close(context.Background()))
 	_, err := engine.Check(context.Background(), nil, "jane@example.org", 0)

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Stats is what an Engine has done since New, over all its views.
+// Stats are the counters of an Engine since New, over all its views.
 type Stats struct {
-	Calls   int64         // checks and other calls of the module
-	Waits   int64         // calls that had to wait for a free instance
-	Waited  time.Duration // how long, in all
-	Trapped int64         // instances thrown away after a trap
+	Calls   int64         // acquired instances: checks, and one per new view
+	Waits   int64         // calls that waited for a free instance
+	Waited  time.Duration // total duration of the waits
+	Trapped int64         // instances discarded after a trap
 }
 
-// Stats returns the counters. Each is exact; together they are not of one
+// Stats returns the counters. Each is exact, but they are not read at the same
 // instant.
 func (e *Engine) Stats() Stats {
 	c := &e.counters

@@ -13,28 +13,28 @@ import (
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
-// An instance that failed is thrown away, and the next call gets a new one.
-func TestCheckOutlivesAModuleThatFails(t *testing.T) {
+// An instance that failed is discarded, and the next call gets a new one.
+func TestCheckAfterTrap(t *testing.T) {
 	engine := newEngine(t, moduletest.Fragile(t), host.Options{Size: 1})
-	same := sameAs(t, engine)
+	same := requireSame(t, engine)
 	for _, bad := range []string{"!@example.org", "?@example.org", "#@example.org"} {
 		for range 3 {
 			_, err := engine.Check(context.Background(), nil, bad, 0)
 			require.ErrorContains(t, err, "the module failed", bad)
-			require.NotContains(t, err.Error(), bad, "an error holds no address")
+			require.NotContains(t, err.Error(), bad, "the error must not contain the address")
 			same(t, "jane@example.org", 0)
 		}
 	}
 	require.EqualValues(t, 9, engine.Stats().Trapped)
 }
 
-// Many callers share few instances, some of which fail.
-func TestCheckServesManyAtOnce(t *testing.T) {
+// Many callers share two instances, which fail again and again.
+func TestCheckConcurrent(t *testing.T) {
 	engine := newEngine(t, moduletest.Fragile(t), host.Options{Size: 2})
 	var callers sync.WaitGroup
 	for seed := range uint64(8) {
 		callers.Go(func() {
-			same := sameAs(t, engine)
+			same := requireSame(t, engine)
 			for _, email := range vectors.Generate(seed, 200) {
 				if strings.ContainsAny(email[:min(1, len(email))], "!?#") {
 					continue

@@ -1,4 +1,5 @@
-// Package module holds the built addrspec.wasm for programs in Go.
+// Package module embeds the built addrspec.wasm for programs in Go. Package host
+// runs it.
 package module
 
 import (
@@ -6,16 +7,16 @@ import (
 	"errors"
 )
 
-// The pattern also matches the page beside the module, so that a fresh clone
-// compiles before the module is built.
+// The pattern also matches addrspec.wasm.md, so that a fresh clone compiles
+// before the module is built.
 //
 //go:embed addrspec.wasm*
 var files embed.FS
 
-// ErrMissing says that the program was compiled without the module.
+// ErrMissing is returned by Bytes if the program was compiled without the module.
 var ErrMissing = errors.New("this program was compiled without addrspec.wasm; build it with ./build.sh, or name a module file")
 
-// Bytes returns the module's binary, or ErrMissing.
+// Bytes returns the module, or ErrMissing.
 func Bytes() ([]byte, error) {
 	wasm, err := files.ReadFile("addrspec.wasm")
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package moduletest builds the module for tests, so that `go test ./...`
-// works in a fresh clone and always tests the current sources.
+// Package moduletest builds the module for tests, so that `go test ./...` works
+// in a fresh clone and always tests the current sources. It also makes defective
+// modules, which hosts must refuse or survive.
 package moduletest
 
 import (
@@ -15,9 +16,9 @@ import (
 	"github.com/addrspec/addrspec/wasm/build/pack"
 )
 
-// prebuilt names a directory with modules that the caller has just built from
-// these sources, as `build.sh test` does: building and packing them again in
-// every test binary takes ten seconds each, and a minute under the race detector.
+// prebuilt is the variable with the folder of modules that the caller has just
+// built from these sources, as `build.sh test` does. Building them again takes
+// each test binary ten seconds, and a minute under the race detector.
 const prebuilt = "ADDRSPEC_MODULES"
 
 var (
@@ -32,8 +33,8 @@ var (
 	})
 )
 
-// once returns a function that reads the prebuilt module if there is one, and
-// otherwise builds it once in the life of the test binary.
+// once returns a function that reads the prebuilt module, if there is one, or
+// builds it. Each test binary does so at most once.
 func once(file string, build func(context.Context) ([]byte, error)) func() ([]byte, error) {
 	return sync.OnceValues(func() ([]byte, error) {
 		if dir := os.Getenv(prebuilt); dir != "" {
@@ -43,11 +44,10 @@ func once(file string, build func(context.Context) ([]byte, error)) func() ([]by
 	})
 }
 
-// Bytes returns addrspec.wasm as it is shipped: pre-initialized and without
-// imports.
+// Bytes returns addrspec.wasm as it is shipped.
 func Bytes(t testing.TB) []byte { return must(t, packed) }
 
-// Plain returns the same module as a WASI reactor.
+// Plain returns addrspec-plain.wasm, the same module as a WASI reactor.
 func Plain(t testing.TB) []byte { return must(t, plain) }
 
 // Command returns addrspec-cli.wasm, the WASI command.
@@ -62,10 +62,10 @@ func must(t testing.TB, module func() ([]byte, error)) []byte {
 	return wasm
 }
 
-// CacheDir returns the directory in which test runs share compiled machine
-// code. It is the user's, not the run's: under the race detector, compiling the
-// module takes a minute. Files older than an hour are removed, since every
-// change of the module adds 15 MB.
+// CacheDir returns the folder in which test runs share compiled machine code. It
+// is in the user's cache folder and not in that of a run, since compiling the
+// module under the race detector takes a minute. The first call deletes files
+// older than an hour, since each change of the module adds 15 MB.
 func CacheDir() string {
 	prune()
 	return cacheDir

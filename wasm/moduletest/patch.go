@@ -6,7 +6,7 @@ import (
 	"github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
-// Patch changes a module, to make the ones a host must refuse or survive.
+// Patch returns wasm after change.
 func Patch(t testing.TB, wasm []byte, change func(*binary.Module)) []byte {
 	t.Helper()
 	m, err := binary.Decode(wasm)
@@ -17,7 +17,7 @@ func Patch(t testing.TB, wasm []byte, change func(*binary.Module)) []byte {
 	return m.Encode()
 }
 
-// Export is the export of that name.
+// Export returns the export called name, or an empty one.
 func Export(m *binary.Module, name string) *binary.Export {
 	for n := range m.Exports {
 		if m.Exports[n].Name == name {
@@ -27,7 +27,8 @@ func Export(m *binary.Module, name string) *binary.Export {
 	return &binary.Export{}
 }
 
-// Replace makes name another function, of the same type, of instructions.
+// Replace redirects the export name to a new function of the same type that runs
+// instructions.
 func Replace(m *binary.Module, name, instructions string) {
 	e := Export(m, name)
 	m.Functions = append(m.Functions, m.Functions[int(e.Index)-len(m.Imports)])
@@ -35,14 +36,14 @@ func Replace(m *binary.Module, name, instructions string) {
 	e.Index = uint32(len(m.Imports) + len(m.Functions) - 1)
 }
 
-// Unreachable is the instruction that traps.
+// Unreachable is the unreachable instruction, which traps.
 const Unreachable = "\x00"
 
-// More instructions (core specification, section 5.4) that patches are made of.
+// Other instructions that patches use (core specification, section 5.4).
 const (
-	ifThen    = "\x04\x40" // without result
+	ifThen    = "\x04\x40" // without a result
 	end       = "\x0b"
-	yield     = "\x0f" // return
+	returns   = "\x0f"
 	call      = "\x10"
 	localGet0 = "\x20\x00"
 	localGet1 = "\x20\x01"
@@ -50,22 +51,22 @@ const (
 	i32Equal  = "\x46"
 )
 
-// I32Const is the instruction that gives n.
+// I32Const returns the instruction i32.const n.
 func I32Const(n uint32) string {
 	c := binary.Constant(binary.I32, uint64(n))
 	return string(c[:len(c)-1])
 }
 
-// callTo calls a function. Its index is unsigned; the signed number of
-// I32Const reads the same, as it is not below zero.
+// callTo returns the instruction that calls function. An index is unsigned, but
+// the signed LEB128 of I32Const decodes to the same number, as it is not negative.
 func callTo(function uint32) string { return call + I32Const(function)[1:] }
 
-// Fragile is the module with the defects of [Break].
+// Fragile returns addrspec.wasm with the defects that [Break] adds.
 func Fragile(t testing.TB) []byte { return Patch(t, Bytes(t), addDefects) }
 
-// Break gives a module three defects: an address that begins with "!" makes it
-// trap, with "?" answer that it panicked, and with "#" answer more octets than
-// there are.
+// Break returns wasm with three defects: for an address that begins with "!",
+// addrspec_check traps; with "?", it returns -3 as after a panic; with "#", it
+// returns a length beyond the output buffer.
 func Break(wasm []byte) ([]byte, error) {
 	m, err := binary.Decode(wasm)
 	if err != nil {
@@ -75,6 +76,7 @@ func Break(wasm []byte) ([]byte, error) {
 	return m.Encode(), nil
 }
 
+// addDefects adds the defects that Break describes.
 func addDefects(m *binary.Module) {
 	in := callTo(Export(m, "addrspec_in_ptr").Index) + i32Load8
 	begins := func(c byte) string { return in + I32Const(uint32(c)) + i32Equal + ifThen }
@@ -82,7 +84,7 @@ func addDefects(m *binary.Module) {
 	const panicked = 0xffff_fffd // -3
 	Replace(m, "addrspec_check",
 		begins('!')+Unreachable+end+
-			begins('?')+I32Const(panicked)+yield+end+
-			begins('#')+I32Const(1<<30)+yield+end+
+			begins('?')+I32Const(panicked)+returns+end+
+			begins('#')+I32Const(1<<30)+returns+end+
 			check)
 }

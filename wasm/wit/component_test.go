@@ -18,8 +18,8 @@ import (
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
-// said is what the component says to one question.
-type said struct {
+// response is what the component returns for one request.
+type response struct {
 	OK *struct {
 		JSON    string
 		MXAt    int
@@ -29,13 +29,14 @@ type said struct {
 	Error string
 }
 
-// component asks a component, run by jco in Node.
+// component is a component that runs in Node with jco.
 type component struct {
 	t         *testing.T
-	questions *json.Encoder
-	answers   *json.Decoder
+	requests  *json.Encoder
+	responses *json.Decoder
 }
 
+// start builds the component and runs it.
 func start(t *testing.T) component {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -48,7 +49,7 @@ func start(t *testing.T) component {
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "addrspec.component.wasm")
 	require.NoError(t, os.WriteFile(file, wasm, 0o600))
-	cmd := exec.CommandContext(t.Context(), "node", "answer.mjs", file, t.TempDir())
+	cmd := exec.CommandContext(t.Context(), "node", "run.mjs", file, t.TempDir())
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
@@ -63,20 +64,20 @@ func start(t *testing.T) component {
 	return component{t, json.NewEncoder(in), json.NewDecoder(bufio.NewReader(out))}
 }
 
-func (c component) ask(question any) (answer said) {
+func (c component) send(request any) (r response) {
 	c.t.Helper()
-	require.NoError(c.t, c.questions.Encode(question))
-	require.NoError(c.t, c.answers.Decode(&answer))
-	return answer
+	require.NoError(c.t, c.requests.Encode(request))
+	require.NoError(c.t, c.responses.Decode(&r))
+	return r
 }
 
-func (c component) replaceLists(blob []byte) said {
-	return c.ask(map[string]string{"lists": base64.StdEncoding.EncodeToString(blob)})
+func (c component) replaceLists(blob []byte) response {
+	return c.send(map[string]string{"lists": base64.StdEncoding.EncodeToString(blob)})
 }
 
-// same requires core's answer and report.
-func (c component) same(email string, want string, report vectors.Report) {
-	got := c.ask([]string{email, "domain"})
+// requireSame requires the result and the report of core.
+func (c component) requireSame(email string, want string, report vectors.Report) {
+	got := c.send([]string{email, "domain"})
 	if got.OK == nil || got.OK.JSON != want {
 		require.Equal(c.t, want, got, "%q", email)
 	}
@@ -94,27 +95,27 @@ func TestComponentMatchesCore(t *testing.T) {
 	require.NoError(t, err)
 	for _, list := range golden {
 		for _, v := range list {
-			c.same(v.Email, v.Answer, report(v.Email))
+			c.requireSame(v.Email, v.Answer, report(v.Email))
 		}
 	}
-	asked := 0
+	checked := 0
 	for _, email := range vectors.Generate(5, 60_000) {
-		if utf8.ValidString(email) { // what a string of WIT can hold
-			c.same(email, string(native(email, false)), report(email))
-			asked++
+		if utf8.ValidString(email) { // a string of WIT is valid UTF-8
+			c.requireSame(email, string(native(email, false)), report(email))
+			checked++
 		}
 	}
-	require.Greater(t, asked, 50_000)
-	full := c.ask([]string{"jane@outloook.com", "address"})
+	require.Greater(t, checked, 50_000)
+	full := c.send([]string{"jane@outloook.com", "address"})
 	require.Equal(t, string(native("jane@outloook.com", true)), full.OK.JSON)
 }
 
 func TestComponentRefusesLongAddress(t *testing.T) {
 	c := start(t)
-	require.NotNil(t, c.ask([]string{strings.Repeat("x", 1<<20), "domain"}).OK)
-	require.Equal(t, "too-long", c.ask([]string{strings.Repeat("x", 1<<20+1), "domain"}).Error)
-	require.Equal(t, "too-long", c.ask([]string{strings.Repeat("é", 1<<20), "domain"}).Error)
-	require.NotNil(t, c.ask([]string{"jane@example.org", "domain"}).OK)
+	require.NotNil(t, c.send([]string{strings.Repeat("x", 1<<20), "domain"}).OK)
+	require.Equal(t, "too-long", c.send([]string{strings.Repeat("x", 1<<20+1), "domain"}).Error)
+	require.Equal(t, "too-long", c.send([]string{strings.Repeat("é", 1<<20), "domain"}).Error)
+	require.NotNil(t, c.send([]string{"jane@example.org", "domain"}).OK)
 }
 
 func TestComponentReplaceLists(t *testing.T) {
@@ -123,7 +124,7 @@ func TestComponentReplaceLists(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, c.replaceLists(blob).Error)
 	require.Contains(t, c.replaceLists(blob[1:]).Error, "damaged")
-	require.Contains(t, c.replaceLists(make([]byte, 2<<20)).Error, "damaged", "more than the input holds")
+	require.Contains(t, c.replaceLists(make([]byte, 2<<20)).Error, "damaged", "larger than the input buffer")
 	require.Contains(t, c.replaceLists(make([]byte, 4<<20+1)).Error, "larger than 4 MiB")
-	require.NotNil(t, c.ask([]string{"jane@example.org", "domain"}).OK)
+	require.NotNil(t, c.send([]string{"jane@example.org", "domain"}).OK)
 }

@@ -1,12 +1,12 @@
 /*
- * Checks email addresses with addrspec.wasm in C, through wasmtime's C API:
+ * Checks email addresses with addrspec.wasm and wasmtime's C API:
  *
  *     cc -o addrspec-host addrspec.c -I WASMTIME/include -L WASMTIME/lib -lwasmtime -lpthread -ldl -lm
  *     ./addrspec-host addrspec.wasm [-0] [ADDRESS...]
  *
- * It answers each address, its arguments or the lines of standard input, with
- * a line of JSON. With -0, addresses in the input end with a zero octet
- * instead. The interface it speaks is wasm/ABI.md. POSIX for getdelim.
+ * It prints one line of JSON for each address: its arguments or, without any, the
+ * lines of standard input. With -0, addresses in the input end with a zero byte
+ * instead. wasm/ABI.md specifies the interface. getdelim needs POSIX.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 enum { ABI_MAJOR = 1 };
 enum { FULL_SUGGESTION = 1 }; /* flag: typo_suggestion is the whole address */
 
-/* One instance of the module. One thread uses it at a time. */
+/* One instance of the module. Only one thread may use it at a time. */
 struct checker {
     wasmtime_store_t *store;
     wasmtime_context_t *context;
@@ -34,8 +34,8 @@ static void die(const char *why) {
     exit(1);
 }
 
-/* Ends the program where wasmtime reports an error or the module trapped. A
-   server would throw the store away here and start another instead. */
+/* Exits if wasmtime reports an error or a trap. A server would discard the store
+   instead and start a new one. */
 static void succeed(wasmtime_error_t *error, wasm_trap_t *trap) {
     wasm_byte_vec_t message;
     if (error == NULL && trap == NULL) return;
@@ -51,7 +51,7 @@ static wasmtime_extern_t export(struct checker *c, wasmtime_instance_t *instance
     return found;
 }
 
-/* Calls a function of up to two i32 that answers an i32. */
+/* Calls a function with up to two i32 parameters and an i32 result. */
 static int32_t call(struct checker *c, wasmtime_func_t function, size_t count, int32_t a, int32_t b) {
     wasmtime_val_t params[2] = {{.kind = WASMTIME_I32, .of.i32 = a}, {.kind = WASMTIME_I32, .of.i32 = b}};
     wasmtime_val_t result;
@@ -64,7 +64,7 @@ static uint32_t get(struct checker *c, wasmtime_instance_t *instance, const char
     return (uint32_t)call(c, export(c, instance, name).of.func, 0, 0, 0);
 }
 
-/* Starts an instance; the module imports nothing. */
+/* Starts an instance. The module has no imports. */
 static void start(struct checker *c, wasm_engine_t *engine, const wasmtime_module_t *module) {
     wasmtime_instance_t instance;
     wasm_trap_t *trap = NULL;
@@ -79,25 +79,26 @@ static void start(struct checker *c, wasm_engine_t *engine, const wasmtime_modul
     c->out = get(c, &instance, "addrspec_out_ptr");
 }
 
-/* Prints one JSON object about the address. */
-static void answer(struct checker *c, const char *address, size_t length) {
-    if (length > c->capacity) die("the address is longer than the module takes");
+/* Prints the result for one address, a JSON object. */
+static void check(struct checker *c, const char *address, size_t length) {
+    if (length > c->capacity) die("the address is longer than the input buffer");
     memcpy(wasmtime_memory_data(c->context, &c->memory) + c->in, address, length);
-    int32_t octets = call(c, c->check, 2, (int32_t)length, 0);
-    if (octets < 0) die("the module failed");
-    /* The memory may have moved during the call: ask for it anew. */
-    fwrite(wasmtime_memory_data(c->context, &c->memory) + c->out, 1, (size_t)octets, stdout);
+    int32_t size = call(c, c->check, 2, (int32_t)length, 0);
+    if (size < 0) die("addrspec_check failed");
+    /* The call may have moved the memory: get its address again. */
+    fwrite(wasmtime_memory_data(c->context, &c->memory) + c->out, 1, (size_t)size, stdout);
     putchar('\n');
 }
 
-static void answer_all(struct checker *c, bool zero) {
+/* Checks the addresses in standard input. */
+static void check_all(struct checker *c, bool zero) {
     char *line = NULL;
     size_t size = 0;
     int end = zero ? '\0' : '\n';
     for (ssize_t length; (length = getdelim(&line, &size, end, stdin)) > 0;) {
         if (line[length - 1] == end) length--;
         if (!zero && length > 0 && line[length - 1] == '\r') length--;
-        if (length > 0) answer(c, line, (size_t)length);
+        if (length > 0) check(c, line, (size_t)length);
     }
     free(line);
 }
@@ -126,8 +127,8 @@ int main(int count, char **args) {
 
     bool zero = count > 2 && strcmp(args[2], "-0") == 0;
     int first = zero ? 3 : 2;
-    for (int n = first; n < count; n++) answer(&c, args[n], strlen(args[n]));
-    if (first >= count) answer_all(&c, zero);
+    for (int n = first; n < count; n++) check(&c, args[n], strlen(args[n]));
+    if (first >= count) check_all(&c, zero);
 
     wasmtime_store_delete(c.store);
     wasmtime_module_delete(module);

@@ -1,10 +1,11 @@
-// Command go checks email addresses with addrspec.wasm in Go, through the
-// project's own host package on wazero:
+// Command go checks email addresses with addrspec.wasm and package wasm/host,
+// which uses wazero:
 //
 //	go run ./wasm/bindings/go addrspec.wasm [-0] [ADDRESS…]
 //
-// It answers each address, its arguments or the lines of standard input, with a
-// line of JSON. With -0, addresses in the input end with a zero octet instead.
+// It prints one line of JSON for each address: its arguments or, without any, the
+// lines of standard input. With -0, addresses in the input end with a zero byte
+// instead.
 package main
 
 import (
@@ -33,8 +34,8 @@ func run(ctx context.Context, file string, args []string, in io.Reader, out io.W
 	if err != nil {
 		return err
 	}
-	// An engine holds as many instances as there are processors and may be
-	// asked from any goroutine; one that traps is replaced.
+	// One instance is enough for one goroutine. The default is one per processor;
+	// an Engine is safe for concurrent use and replaces an instance that trapped.
 	engine, err := host.New(ctx, wasm, host.Options{Size: 1})
 	if err != nil {
 		return err
@@ -47,19 +48,19 @@ func run(ctx context.Context, file string, args []string, in io.Reader, out io.W
 	}
 	buffered := bufio.NewWriter(out)
 	defer buffered.Flush()
-	var answer host.Answer
+	var facts host.Facts
 	for address := range addresses(args, in, end) {
-		// The answer takes the place of the one before it in the buffer.
-		if answer, err = engine.Check(ctx, answer.JSON[:0], address, 0); err != nil {
+		// Reuse the buffer of the previous result.
+		if facts, err = engine.Check(ctx, facts.JSON[:0], address, 0); err != nil {
 			return err
 		}
-		buffered.Write(append(answer.JSON, '\n'))
+		buffered.Write(append(facts.JSON, '\n'))
 	}
 	return nil
 }
 
-// addresses gives the arguments or, where there are none, what stands in the
-// input before each end.
+// addresses returns an iterator over the arguments or, without any, over the
+// nonempty parts of the input, which end terminates.
 func addresses(args []string, in io.Reader, end byte) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for _, address := range args {

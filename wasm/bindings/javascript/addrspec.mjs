@@ -1,18 +1,18 @@
-// Checks email addresses with addrspec.wasm in JavaScript. The class Checker
-// runs as it is in Node, Deno, Bun, workers and browsers; below it stands a
-// command for the first three:
+// Checks email addresses with addrspec.wasm in JavaScript. The class Checker runs
+// in Node, Deno, Bun, workers and browsers; the command below it in the first
+// three:
 //
 //     node addrspec.mjs addrspec.wasm [-0] [ADDRESS…]
 //
-// It answers each address, its arguments or the lines of standard input, with a
-// line of JSON. With -0, addresses in the input end with a zero octet instead.
-// The interface it speaks is wasm/ABI.md.
+// It prints one line of JSON for each address: its arguments or, without any, the
+// lines of standard input. With -0, addresses in the input end with a zero byte
+// instead. wasm/ABI.md specifies the interface.
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
 const ABI_MAJOR = 1;
 
-/** What typo_suggestion holds: the domain by default. */
+/** Flag: typo_suggestion is the whole corrected address, not its domain. */
 export const FULL_SUGGESTION = 1;
 
 /** A compiled module and one instance of it. */
@@ -20,13 +20,13 @@ export class Checker {
   #module;
   #exports;
 
-  /** @param {WebAssembly.Module} module compiled once, for any number of checkers */
+  /** @param {WebAssembly.Module} module may be shared by any number of checkers */
   constructor(module) {
     this.#module = module;
     this.#start();
   }
 
-  // The module imports nothing. An i32 comes signed: >>> 0 makes it unsigned.
+  // The module has no imports. An i32 is signed; >>> 0 converts it to unsigned.
   #start() {
     this.#exports = new WebAssembly.Instance(this.#module, {}).exports;
     const version = this.#exports.addrspec_abi_version() >>> 0;
@@ -37,37 +37,37 @@ export class Checker {
 
   /**
    * Checks one address.
-   * @param {Uint8Array} address in octets as it came; a string goes through TextEncoder
+   * @param {Uint8Array} address unchanged bytes; encode a string with TextEncoder
    * @param {number} flags 0 or FULL_SUGGESTION
-   * @returns {Uint8Array} one JSON object
+   * @returns {Uint8Array} the result, a JSON object
    */
   check(address, flags = 0) {
     const wasm = this.#exports;
     if (address.length > wasm.addrspec_in_cap() >>> 0) {
-      throw new RangeError("the address is longer than the module takes");
+      throw new RangeError("the address is longer than the input buffer");
     }
     try {
-      // A new view each time: a call may grow the memory, which ends old views.
+      // Always a new view: a call may grow the memory, which detaches old views.
       new Uint8Array(wasm.memory.buffer, wasm.addrspec_in_ptr() >>> 0).set(address);
       const length = wasm.addrspec_check(address.length, flags);
-      if (length < 0) throw new Error(`addrspec.wasm answered ${length}`);
-      return new Uint8Array(wasm.memory.buffer, wasm.addrspec_out_ptr() >>> 0, length).slice(); // a copy
+      if (length < 0) throw new Error(`addrspec_check returned ${length}`);
+      const out = wasm.addrspec_out_ptr() >>> 0;
+      return new Uint8Array(wasm.memory.buffer, out, length).slice(); // a copy
     } catch (error) {
-      this.#start(); // what threw is not to be used again
+      this.#start(); // discard the instance that failed
       throw error;
     }
   }
 }
 
-/** Cuts a stream of octets where `end` stands. */
+/** Splits a byte stream at each byte `end`. */
 async function* split(stream, end) {
   let rest = new Uint8Array(0);
   for await (const chunk of stream) {
     let from = 0;
     for (let at = chunk.indexOf(end); at >= 0; at = chunk.indexOf(end, from)) {
-      yield rest.length === 0
-        ? chunk.subarray(from, at)
-        : Buffer.concat([rest, chunk.subarray(from, at)]);
+      const part = chunk.subarray(from, at);
+      yield rest.length === 0 ? part : Buffer.concat([rest, part]);
       rest = new Uint8Array(0);
       from = at + 1;
     }
@@ -80,17 +80,17 @@ async function main([file, ...args]) {
   const checker = new Checker(new WebAssembly.Module(readFileSync(file)));
   const zero = args[0] === "-0";
   if (zero) args.shift();
-  const addresses =
-    args.length > 0
-      ? args.map((a) => new TextEncoder().encode(a))
-      : split(process.stdin, zero ? 0 : 10);
+  const given = args.map((address) => new TextEncoder().encode(address));
+  const addresses = given.length > 0 ? given : split(process.stdin, zero ? 0 : 10);
   for await (let address of addresses) {
     if (!zero && address.at(-1) === 13) address = address.subarray(0, -1); // CR LF
     if (address.length === 0) continue;
-    const answer = Buffer.concat([checker.check(address), Buffer.from("\n")]);
-    if (!process.stdout.write(answer))
-      await new Promise((resume) => process.stdout.once("drain", resume));
+    const line = Buffer.concat([checker.check(address), Buffer.from("\n")]);
+    if (process.stdout.write(line)) continue;
+    await new Promise((resume) => process.stdout.once("drain", resume));
   }
 }
 
-if (import.meta.filename === process.argv[1] || import.meta.main) await main(process.argv.slice(2));
+if (import.meta.filename === process.argv[1] || import.meta.main) {
+  await main(process.argv.slice(2));
+}

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks email addresses with addrspec.wasm in Python, through wasmtime.
+"""Checks email addresses with addrspec.wasm and wasmtime.
 
     pip install wasmtime
     python3 addrspec.py addrspec.wasm [-0] [ADDRESS...]
 
-It answers each address, its arguments or the lines of standard input, with a
-line of JSON. With -0, addresses in the input end with a zero octet instead.
-The interface it speaks is wasm/ABI.md.
+It prints one line of JSON for each address: its arguments or, without any, the
+lines of standard input. With -0, addresses in the input end with a zero byte
+instead. wasm/ABI.md specifies the interface.
 """
 
 import os
@@ -15,12 +15,12 @@ import sys
 from wasmtime import Engine, Instance, Module, Store
 
 ABI_MAJOR = 1
-FULL_SUGGESTION = 1  # flag: typo_suggestion is the whole address, not its domain
-UNSIGNED = 0xFFFFFFFF  # an i32 comes signed: & UNSIGNED makes it unsigned
+FULL_SUGGESTION = 1  # flag: typo_suggestion is the whole corrected address
+UNSIGNED = 0xFFFFFFFF  # an i32 is signed; & UNSIGNED converts it to unsigned
 
 
 class Checker:
-    """One instance of the module. One thread uses it at a time."""
+    """One instance of the module. Only one thread may use it at a time."""
 
     def __init__(self, engine: Engine, module: Module):
         self.engine, self.module = engine, module
@@ -28,7 +28,7 @@ class Checker:
 
     def start(self) -> None:
         self.store = Store(self.engine)
-        self.exports = Instance(self.store, self.module, []).exports(self.store)  # it imports nothing
+        self.exports = Instance(self.store, self.module, []).exports(self.store)  # no imports
         version = self.call("addrspec_abi_version") & UNSIGNED
         if version >> 16 != ABI_MAJOR:
             raise RuntimeError(f"addrspec.wasm has interface version {version >> 16}, not {ABI_MAJOR}")
@@ -41,22 +41,22 @@ class Checker:
         return self.exports[name](self.store, *params)
 
     def check(self, address: bytes, flags: int = 0) -> bytes:
-        """Returns one JSON object about the address, given in octets as it came."""
+        """Returns the result for an address, a JSON object. Pass the bytes unchanged."""
         if len(address) > self.capacity:
-            raise ValueError("the address is longer than the module takes")
+            raise ValueError("the address is longer than the input buffer")
         try:
             self.memory.write(self.store, address, self.into)
             length = self.call("addrspec_check", len(address), flags)
             if length < 0:
-                raise RuntimeError(f"addrspec.wasm answered {length}")
+                raise RuntimeError(f"addrspec_check returned {length}")
             return bytes(self.memory.read(self.store, self.out, self.out + length))
         except Exception:
-            self.start()  # what failed is not to be used again
+            self.start()  # discard the instance that failed
             raise
 
 
 def split(stream, end: bytes):
-    """Cuts a stream of octets where end stands."""
+    """Splits a byte stream at each end."""
     rest = b""
     while chunk := stream.read1(1 << 16):
         *whole, rest = (rest + chunk).split(end)

@@ -1,10 +1,10 @@
-//! Checks email addresses with addrspec.wasm in Rust, through wasmi:
+//! Checks email addresses with addrspec.wasm and wasmi:
 //!
 //!     cargo run --release -- addrspec.wasm [-0] [ADDRESS…]
 //!
-//! It answers each address, its arguments or the lines of standard input, with
-//! a line of JSON. With -0, addresses in the input end with a zero octet
-//! instead. The interface it speaks is wasm/ABI.md.
+//! It prints one line of JSON for each address: its arguments or, without any,
+//! the lines of standard input. With -0, addresses in the input end with a zero
+//! byte instead. wasm/ABI.md specifies the interface.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
@@ -16,12 +16,12 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const ABI_MAJOR: u32 = 1;
 
-/// A flag: typo_suggestion is the whole corrected address, not its domain.
+/// Flag: typo_suggestion is the whole corrected address, not its domain.
 #[allow(dead_code)]
 const FULL_SUGGESTION: u32 = 1;
 
-/// One instance of the module. `&mut self` sees to it that one caller uses it
-/// at a time.
+/// One instance of the module. `&mut self` ensures that one caller uses it at a
+/// time.
 struct Checker {
     store: Store<()>,
     memory: Memory,
@@ -32,8 +32,7 @@ struct Checker {
 }
 
 impl Checker {
-    /// Starts an instance of a module that was compiled once. It imports
-    /// nothing.
+    /// Starts an instance of a compiled module. The module has no imports.
     fn new(module: &Module) -> Result<Self> {
         let mut store = Store::new(module.engine(), ());
         let instance = Instance::new(&mut store, module, &[])?;
@@ -43,28 +42,28 @@ impl Checker {
         };
         let version = get("addrspec_abi_version")?;
         if version >> 16 != ABI_MAJOR {
-            return Err(format!("the module has interface version {}", version >> 16).into());
+            return Err(format!("addrspec.wasm has interface version {}, not {ABI_MAJOR}", version >> 16).into());
         }
         let (input, capacity) = (get("addrspec_in_ptr")? as usize, get("addrspec_in_cap")? as usize);
         let output = get("addrspec_out_ptr")? as usize;
-        let memory = instance.get_memory(&store, "memory").ok_or("there is no memory")?;
+        let memory = instance.get_memory(&store, "memory").ok_or("addrspec.wasm exports no memory")?;
         let check = instance.get_typed_func(&store, "addrspec_check")?;
         Ok(Self { store, memory, check, input, capacity, output })
     }
 
-    /// Returns one JSON object about the address, given in octets as it came.
-    /// After an error of the module the checker is not to be used again.
+    /// Returns the result for an address, a JSON object. Pass the bytes unchanged.
+    /// After an error other than that of the length, discard the checker.
     fn check(&mut self, address: &[u8], flags: u32) -> Result<&[u8]> {
         if address.len() > self.capacity {
-            return Err("the address is longer than the module takes".into());
+            return Err("the address is longer than the input buffer".into());
         }
         self.memory.write(&mut self.store, self.input, address)?;
         let length = self.check.call(&mut self.store, (address.len() as u32, flags))?;
         if length < 0 {
-            return Err(format!("the module answered {length}").into());
+            return Err(format!("addrspec_check returned {length}").into());
         }
-        // The borrow ends before the next call, so the answer cannot be
-        // overwritten while it is looked at.
+        // The next call overwrites the output; the borrow prevents that call while
+        // the result is in use.
         Ok(&self.memory.data(&self.store)[self.output..][..length as usize])
     }
 }

@@ -15,20 +15,21 @@ import java.nio.file.Path;
 import java.util.function.Function;
 
 /**
- * Checks email addresses with addrspec.wasm in Java, through Chicory, which is Java alone.
+ * Checks email addresses with addrspec.wasm and Chicory, an engine in pure Java.
  *
  * <pre>
  *   mvn package
  *   java -jar target/addrspec-host.jar addrspec.wasm [-0] [ADDRESS...]
  * </pre>
  *
- * It answers each address, its arguments or the lines of standard input, with a line of JSON. With
- * -0, addresses in the input end with a zero octet instead. The interface it speaks is wasm/ABI.md.
+ * It prints one line of JSON for each address: its arguments or, without any, the lines of standard
+ * input. With -0, addresses in the input end with a zero byte instead. wasm/ABI.md specifies the
+ * interface.
  */
 public final class Addrspec {
   private static final int ABI_MAJOR = 1;
 
-  /** A flag: typo_suggestion is the whole corrected address, not its domain. */
+  /** Flag: typo_suggestion is the whole corrected address, not its domain. */
   public static final int FULL_SUGGESTION = 1;
 
   private final WasmModule module;
@@ -37,19 +38,19 @@ public final class Addrspec {
   private ExportFunction check;
   private int in, capacity, out;
 
-  /** Compiles the module, once for all instances. One thread uses a checker at a time. */
+  /** Compiles the module and starts an instance. Only one thread may use it at a time. */
   public Addrspec(Path file) {
     module = Parser.parse(file);
     code = MachineFactoryCompiler.compile(module);
     start();
   }
 
-  /** Starts an instance; the module imports nothing. */
+  /** Starts an instance. The module has no imports. */
   private void start() {
     instance = Instance.builder(module).withMachineFactory(code).build();
     int version = get("addrspec_abi_version");
     if (version >>> 16 != ABI_MAJOR) {
-      throw new IllegalStateException("addrspec.wasm has interface version " + (version >>> 16));
+      throw new IllegalStateException("addrspec.wasm has interface version " + (version >>> 16) + ", not " + ABI_MAJOR);
     }
     in = get("addrspec_in_ptr");
     capacity = get("addrspec_in_cap");
@@ -61,20 +62,20 @@ public final class Addrspec {
     return (int) instance.export(name).apply()[0];
   }
 
-  /** Returns one JSON object about the address, given in octets as it came. */
+  /** Returns the result for an address, a JSON object. The address is passed unchanged. */
   public byte[] check(byte[] address, int flags) {
     if (address.length > capacity) {
-      throw new IllegalArgumentException("the address is longer than the module takes");
+      throw new IllegalArgumentException("the address is longer than the input buffer");
     }
     try {
       instance.memory().write(in, address);
       int length = (int) check.apply(address.length, flags)[0];
       if (length < 0) {
-        throw new IllegalStateException("addrspec.wasm answered " + length);
+        throw new IllegalStateException("addrspec_check returned " + length);
       }
       return instance.memory().readBytes(out, length); // a copy
     } catch (RuntimeException e) {
-      start(); // what threw is not to be used again
+      start(); // discard the instance that failed
       throw e;
     }
   }
@@ -85,34 +86,34 @@ public final class Addrspec {
     int first = zero ? 2 : 1;
     try (var out = new BufferedOutputStream(System.out)) {
       for (int n = first; n < args.length; n++) {
-        checker.answer(args[n].getBytes(StandardCharsets.UTF_8), out);
+        checker.print(args[n].getBytes(StandardCharsets.UTF_8), out);
       }
       if (args.length == first) {
-        checker.answerAll(new BufferedInputStream(System.in), out, zero);
+        checker.printAll(new BufferedInputStream(System.in), out, zero);
       }
     }
   }
 
-  private void answerAll(InputStream input, OutputStream output, boolean zero) throws IOException {
+  private void printAll(InputStream input, OutputStream output, boolean zero) throws IOException {
     int end = zero ? 0 : '\n';
     var address = new ByteArrayOutputStream();
-    for (int octet; (octet = input.read()) >= 0; ) {
-      if (octet != end) {
-        address.write(octet);
+    for (int next; (next = input.read()) >= 0; ) {
+      if (next != end) {
+        address.write(next);
         continue;
       }
-      answer(zero ? address.toByteArray() : withoutReturn(address.toByteArray()), output);
+      print(zero ? address.toByteArray() : withoutReturn(address.toByteArray()), output);
       address.reset();
     }
-    answer(address.toByteArray(), output);
+    print(address.toByteArray(), output);
   }
 
   private static byte[] withoutReturn(byte[] line) {
-    boolean returns = line.length > 0 && line[line.length - 1] == '\r';
-    return returns ? java.util.Arrays.copyOf(line, line.length - 1) : line;
+    boolean crlf = line.length > 0 && line[line.length - 1] == '\r';
+    return crlf ? java.util.Arrays.copyOf(line, line.length - 1) : line;
   }
 
-  private void answer(byte[] address, OutputStream output) throws IOException {
+  private void print(byte[] address, OutputStream output) throws IOException {
     if (address.length > 0) {
       output.write(check(address, 0));
       output.write('\n');

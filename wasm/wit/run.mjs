@@ -1,11 +1,11 @@
-// Runs a component in Node, through jco, and answers questions about it:
+// Runs a component in Node with jco:
 //
-//     node answer.mjs addrspec.component.wasm FOLDER
+//     node run.mjs addrspec.component.wasm FOLDER
 //
-// reads from standard input one JSON value a line, [address, suggestion] to
-// check or {"lists": base64} to replace the lists, and prints what the
-// component says to each as a line of JSON. FOLDER is for the JavaScript that
-// jco makes of the component.
+// It reads one JSON value per line from standard input, [address, suggestion] for
+// a check or {"lists": base64} to replace the lists, and prints what the component
+// returns as one line of JSON. jco writes the JavaScript for the component to
+// FOLDER.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -13,14 +13,12 @@ import { pathToFileURL } from "node:url";
 import { transpileBytes } from "@bytecodealliance/jco-transpile";
 
 const [component, folder] = process.argv.slice(2);
-const { files, imports } = await transpileBytes(await readFile(component), {
-  name: "addrspec",
-  instantiation: "async",
-});
+const options = { name: "addrspec", instantiation: "async" };
+const { files, imports } = await transpileBytes(await readFile(component), options);
 if (imports.length > 0) throw new Error(`the component imports ${imports}`);
-for (const [name, octets] of Object.entries(files)) {
+for (const [name, bytes] of Object.entries(files)) {
   await mkdir(dirname(join(folder, name)), { recursive: true });
-  await writeFile(join(folder, name), octets);
+  await writeFile(join(folder, name), bytes);
 }
 const { instantiate } = await import(pathToFileURL(join(folder, "addrspec.js")));
 const load = async (name) => WebAssembly.compile(await readFile(join(folder, name)));
@@ -34,9 +32,9 @@ const attempt = (call) => {
   }
 };
 for await (const line of createInterface({ input: process.stdin, crlfDelay: 0 })) {
-  const question = JSON.parse(line);
-  const answer = Array.isArray(question)
-    ? attempt(() => checks.check(...question))
-    : attempt(() => checks.replaceLists(Buffer.from(question.lists, "base64")));
-  console.log(JSON.stringify(answer));
+  const request = JSON.parse(line);
+  const response = Array.isArray(request)
+    ? attempt(() => checks.check(...request))
+    : attempt(() => checks.replaceLists(Buffer.from(request.lists, "base64")));
+  console.log(JSON.stringify(response));
 }
