@@ -61,7 +61,7 @@ func rust(t *testing.T) []string {
 	return []string{filepath.Join(target, "release", "addrspec-host")}
 }
 
-// java builds only if a source has changed, since Maven takes 10 s of CPU time even
+// java builds only if a source has changed, since Maven takes 5 s of CPU time even
 // if there is nothing to do.
 func java(t *testing.T) []string {
 	program, target := find(t, "java"), filepath.Join(cache(t), "java")

@@ -7,7 +7,7 @@ import (
 	"github.com/addrspec/addrspec/lists"
 )
 
-// maxLists is the limit for a blob, in bytes: ten times the size of today's
+// maxLists is the limit for a blob, in bytes: over ten times the size of today's
 // lists, and small enough for the memory of an edge worker.
 const maxLists = 4 << 20
 

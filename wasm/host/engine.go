@@ -17,7 +17,7 @@ type Options struct {
 	// CacheDir is a folder for compiled machine code, which saves a second at the
 	// next start; empty means no cache.
 	CacheDir string
-	// Lists is a newer blob to use instead of the module's own; nil means none.
+	// Lists is a blob of lists; nil means the module's own.
 	Lists []byte
 }
 
@@ -64,8 +64,8 @@ func New(ctx context.Context, wasm []byte, o Options) (*Engine, error) {
 
 // SetLists makes blob the engine's lists; nil means the module's own. It starts
 // instances with the new lists before it swaps the view, so callers never wait.
-// If the module refuses blob, nothing changes and the error is ErrLists or
-// ErrListsSize.
+// If the module refuses blob, nothing changes and the error wraps ErrLists or
+// is ErrListsSize.
 func (e *Engine) SetLists(ctx context.Context, blob []byte) error {
 	view, err := e.newView(ctx, blob)
 	if err != nil {
@@ -125,8 +125,8 @@ func (e *Engine) Close(ctx context.Context) error { return e.runtime.Close(ctx) 
 // Info returns the versions of the engine, the lists and the model.
 func (v *View) Info() Info { return v.info }
 
-// Check checks one address and appends the result to dst. It waits for a free
-// instance until ctx is done. It returns ErrTooLong for an address over 1 MiB.
+// Check checks one address and appends the result to dst. It blocks until an
+// instance is free or ctx is done. It returns ErrTooLong for an address over 1 MiB.
 func (v *View) Check(ctx context.Context, dst []byte, email string, flags Flags) (facts Facts, err error) {
 	i, err := v.pool.acquire(ctx)
 	if err != nil {

@@ -74,7 +74,8 @@ func TestNewWithLists(t *testing.T) {
 	require.True(t, public(t, engine.View()))
 }
 
-// Lists larger than the input are passed in pieces. Bytes after a blob damage it.
+// Lists larger than the input are passed in pieces. Bytes after the
+// end of a blob make it invalid.
 func TestSetListsErrors(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1, Lists: newer(t)})
 	own := engine.View().Info()

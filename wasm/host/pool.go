@@ -34,8 +34,8 @@ func newPool(ctx context.Context, size int, c *counters, start func(context.Cont
 	return p, nil
 }
 
-// acquire returns an instance, which the caller must release. It waits for one
-// until ctx is done.
+// acquire returns an instance, which the caller must release. It blocks until one
+// is free or ctx is done.
 func (p *pool) acquire(ctx context.Context) (*instance, error) {
 	if err := p.acquireSlot(ctx); err != nil {
 		return nil, err

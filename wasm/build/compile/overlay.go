@@ -17,8 +17,8 @@ import (
 // is the same, but package embed imports io/fs, time and syscall, which the module
 // does not need otherwise: 49 KB of it, compressed.
 func withoutEmbed(ctx context.Context, temp, dir string) (overlay string, err error) {
-	// Read all sources of the project, though few embed a file: go test then
-	// reruns a cached test that builds the module when any of them changes.
+	// Read all sources of the project, though few embed a file: go test records the
+	// files that a test reads, and reuses its result only if none has changed.
 	const filter = `{{if not .Standard}}{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}{{end}}`
 	list, err := golang(ctx, "list", "-deps", "-f", filter, project+dir)
 	if err != nil {

@@ -32,7 +32,7 @@ func (c *counter) NewFunctionListener(f api.FunctionDefinition) experimental.Fun
 		})
 }
 
-// Packing relies on it: the plain module calls no import after its start.
+// Packing relies on this: the plain module calls no import after its start.
 func TestChecksCallNoImports(t *testing.T) {
 	var c counter
 	ctx := experimental.WithFunctionListenerFactory(context.Background(), &c)

@@ -104,7 +104,7 @@ func stubImports(m *binary.Module) error {
 			return fmt.Errorf("the module imports %s.%s, which has no stub: "+
 				"find the package that needs it (often os, time or embed) and remove it", i.Module, i.Name)
 		}
-		if err := s.fits(m, i.Type); err != nil {
+		if err := s.checkType(m, i.Type); err != nil {
 			return fmt.Errorf("import %s.%s: %w", i.Module, i.Name, err)
 		}
 		functions = append(functions, i.Type)
@@ -114,8 +114,8 @@ func stubImports(m *binary.Module) error {
 	return nil
 }
 
-// fits returns an error if the stub has another signature than the import.
-func (s stub) fits(m *binary.Module, typeIndex uint32) error {
+// checkType returns an error if the type of the import is not that of the stub.
+func (s stub) checkType(m *binary.Module, typeIndex uint32) error {
 	want := binary.FuncType{Params: s.params, Results: s.result}
 	if typeIndex >= uint32(len(m.Types)) || !reflect.DeepEqual(m.Types[typeIndex], want) {
 		return fmt.Errorf("its signature is not that of WASI preview 1")
