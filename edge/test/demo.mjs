@@ -12,7 +12,6 @@ const [chromium, file, pictures] = process.argv.slice(2);
 const { page, close } = await open(chromium, dirname(resolve(file)), {
   viewport: { width: 760, height: 560 },
 });
-// biome-ignore lint/performance/useDomNodeTextContent: innerText is what a reader sees
 const text = (selector) => page.locator(selector).innerText();
 const state = () => page.getAttribute("#verdict", "data-state");
 
