@@ -131,14 +131,10 @@ python_tools() {
 # prepare fetches what the tests of other languages need. Tests skip by name
 # what is missing afterwards. It takes time, but little of the processors'.
 prepare() {
-	export ADDRSPEC_BINDINGS="$PWD/dist/bindings" ADDRSPEC_PYTHON="$PWD/dist/bindings/python/bin/python3"
-	mkdir -p dist/bindings
-	{
-		quietly 'npm: edge' edge_tools
-		quietly 'npm: runtimes' edge_runtimes
-		quietly 'npm: component' component_tools
-		quietly 'pip: wasmtime' python_tools
-	} || :
+	quietly 'npm: edge' edge_tools || :
+	quietly 'npm: runtimes' edge_runtimes || :
+	quietly 'npm: component' component_tools || :
+	quietly 'pip: wasmtime' python_tools || :
 }
 
 formatted() {
@@ -182,16 +178,18 @@ race_detector() {
 # What is concurrent runs under the race detector, and with -short leaves out
 # what already ran without it.
 check() {
-	mkdir -p $logs
-	prepare
+	mkdir -p $logs dist/bindings
+	export ADDRSPEC_MODULES="$PWD/dist" ADDRSPEC_BINDINGS="$PWD/dist/bindings"
+	export ADDRSPEC_PYTHON="$ADDRSPEC_BINDINGS/python/bin/python3"
+	prepare &
+	prepared=$!
 	quietly 'build the module' build_module
-	export ADDRSPEC_MODULES="$PWD/dist"
 	inspect
+	wait $prepared
 	failed=
 	go_test test ./core/... ./lists/... ./wasm/... ./edge || failed=1
 	databases_in_memory # not for the edge: Deno's permissions leave /dev out
-	go_test soak ./origin/soak || failed=1 # measures other processes, so it is not slowed down itself
-	go_test race -short $(race_detector) $(go list ./origin/... | grep -v /soak) ./wasm/host/... || failed=1
+	go_test race -short $(race_detector) ./origin/... ./wasm/host/... || failed=1
 	[ -z "$failed" ] || { echo "some tests failed: see above and $logs" >&2; return 1; }
 }
 

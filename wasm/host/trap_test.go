@@ -31,11 +31,15 @@ func TestCheckAfterTrap(t *testing.T) {
 // Many callers share two instances, which fail again and again.
 func TestCheckConcurrent(t *testing.T) {
 	engine := newEngine(t, moduletest.Fragile(t), host.Options{Size: 2})
+	addresses := 200 // of each caller
+	if testing.Short() {
+		addresses = 50 // a new instance after each takes 15 ms under the race detector
+	}
 	var callers sync.WaitGroup
 	for seed := range uint64(8) {
 		callers.Go(func() {
 			same := requireSame(t, engine)
-			for _, email := range vectors.Generate(seed, 200) {
+			for _, email := range vectors.Generate(seed, addresses) {
 				if strings.ContainsAny(email[:min(1, len(email))], "!?#") {
 					continue
 				}
