@@ -116,7 +116,7 @@ func TestKeyIsCheckedBeforeTheBody(t *testing.T) {
 		key    string
 		status int
 	}{
-		"unknown":       {ledger.NewKey(), http.StatusUnauthorized},
+		"unknown":       {ledger.NewSecret(), http.StatusUnauthorized},
 		"good, no JSON": {key, http.StatusUnsupportedMediaType},
 	} {
 		t.Run(name, func(t *testing.T) {

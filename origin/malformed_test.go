@@ -73,7 +73,7 @@ func TestMalformedHTTP(t *testing.T) {
 // A request with Expect: 100-continue gets 401 or, once the key is accepted, 100.
 func TestContinueAfterTheKey(t *testing.T) {
 	s := start(t, "--dns", contract.Serve(t))
-	for key, first := range map[string]string{ledger.NewKey(): "HTTP/1.1 401 ", s.newKey(t): "HTTP/1.1 100 "} {
+	for key, first := range map[string]string{ledger.NewSecret(): "HTTP/1.1 401 ", s.newKey(t): "HTTP/1.1 100 "} {
 		conn := origintest.Dial(t, s.hostPort, 20*time.Second)
 		conn.Send(requestHeader("POST", "/v1/emails", key, "Expect: 100-Continue\r\nContent-Length: 1000\r\n"))
 		head := make([]byte, len(first))

@@ -11,7 +11,7 @@ import (
 )
 
 func TestReadKey(t *testing.T) {
-	key := ledger.NewKey()
+	key := ledger.NewSecret()
 	for name, c := range map[string]struct {
 		header, value string
 		ok            bool

@@ -22,7 +22,7 @@ type Request interface {
 	Late() (refusal ledger.Decision, refused bool)
 	Inspect() (ledger.Decision, error)
 	Claim(price int64, once *ledger.Idempotency) (ledger.Decision, error)
-	Waste()
+	WorkRefused()
 	Charge(ledger.Charge) (ledger.Decision, error)
 	End()
 }

@@ -148,7 +148,7 @@ func (x *exchange) claim(j *job) (stored []byte, p *problem) {
 func (x *exchange) work(j *job) (outcome, *problem) {
 	done, p := j.work(x.request.Context())
 	if p != nil && p.status == http.StatusTooManyRequests {
-		x.request.Waste()
+		x.request.WorkRefused()
 	}
 	if late := x.late(); late != nil {
 		return done, late

@@ -17,7 +17,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-var goodKey = ledger.NewKey()
+var goodKey = ledger.NewSecret()
 
 // ask returns a request with a valid key.
 func (f *fakes) ask(method, target, body string, headers ...string) *http.Request {
@@ -64,7 +64,7 @@ func TestPrecedence(t *testing.T) {
 		{func() { f.ledger.begin = outcomeOf{Decision: ledger.Decision{Verdict: ledger.UnknownKey}} }, 401, `{"status":401`, "begin"},
 		{func() { f.ledger.begin = verdict(ledger.RateLimited) }, 429, `{"status":429`, "begin"},
 		{func() { f.ledger.begin = verdict(ledger.Busy) }, 429, `{"status":429`, "begin"},
-		{func() { f.ledger.begin = verdict(ledger.Wasteful) }, 429, `{"status":429`, "begin"},
+		{func() { f.ledger.begin = verdict(ledger.UnpaidWork) }, 429, `{"status":429`, "begin"},
 		{func() { f.ledger.begin = verdict(ledger.Good) }, 415, `{"success":false,"error":{"code":"UNSUPPORTED_MEDIA_TYPE"`, "begin end"},
 		{func() { r.Header.Set("Content-Type", contentJSON) }, 413, `{"success":false,"error":{"code":"BODY_TOO_LARGE"`, "begin end"},
 		{body("{]"), 400, `"code":"INVALID_REQUEST"`, "begin body end"},

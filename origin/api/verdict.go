@@ -36,7 +36,7 @@ func limitProblem(d ledger.Decision) *problem {
 		message = fmt.Sprintf("Rate limit exceeded: wait %d seconds before the next request.", wait)
 	case ledger.Busy:
 		message = fmt.Sprintf("Rate limit exceeded: the account has too many requests under way; wait %d seconds.", wait)
-	case ledger.Wasteful:
+	case ledger.UnpaidWork:
 		message = fmt.Sprintf("Rate limit exceeded: too many of the account's requests were abandoned or refused after their work was done; wait %d seconds.", wait)
 	case ledger.RecordsFull:
 		message = fmt.Sprintf("Rate limit exceeded: the answers stored for the account's Idempotency-Keys use all the space of its plan; wait %d seconds, or send the batch without an Idempotency-Key.", wait)

@@ -27,7 +27,7 @@ func TestVerdictProblem(t *testing.T) {
 		{ledger.RateLimited, 2500 * time.Millisecond, batchStyle, 429, "3", `"detail":"Rate limit exceeded: wait 3 seconds before the next request."`},
 		{ledger.Busy, time.Second, batchStyle, 429, "1", "requests under way"},
 		{ledger.Busy, 0, singleStyle, 429, "1", "requests under way"},
-		{ledger.Wasteful, time.Second, batchStyle, 429, "1", "abandoned"},
+		{ledger.UnpaidWork, time.Second, batchStyle, 429, "1", "abandoned"},
 		{ledger.RecordsFull, time.Second, batchStyle, 429, "1", "Idempotency-Keys"},
 		{ledger.IdempotencyMismatch, 0, batchStyle, 422, "", `{"success":false,"error":{"code":"IDEMPOTENCY_MISMATCH"`},
 		{ledger.IdempotencyConflict, 0, batchStyle, 409, "", `{"success":false,"error":{"code":"IDEMPOTENCY_CONFLICT"`},

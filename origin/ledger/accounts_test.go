@@ -10,7 +10,7 @@ import (
 
 func TestAccounts(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		clock := clockAt(noon)
+		clock := clockAt(startTime)
 		l, ctx := open(t, url, withFake(clock)), t.Context()
 		free, err := l.CreateAccount(ctx, " Owner@Example.COM ", Terms{})
 		require.NoError(t, err)
@@ -57,27 +57,27 @@ func TestAccountErrors(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, plenty)
-		second, k2, err := b.CreateKey(b.ctx, b.account, "second", KeyTerms{})
+		f := newFixture(t, url, unlimitedTerms)
+		second, k2, err := f.CreateKey(f.ctx, f.account, "second", KeyTerms{})
 		require.NoError(t, err)
 		require.Equal(t, second[:8], k2.Hint)
-		b.ask(1)
+		f.request(1)
 
-		b.clock.advance(time.Hour)
-		require.NoError(t, b.RevokeKey(b.ctx, b.account, k2.ID))
-		revoked := b.clock.Now()
-		b.clock.advance(time.Hour)
-		require.NoError(t, b.RevokeKey(b.ctx, b.account, k2.ID), "again changes nothing")
-		require.ErrorIs(t, b.RevokeKey(b.ctx, b.account, 4711), ErrNoKey)
-		require.ErrorIs(t, b.RevokeKey(b.ctx, b.account+1, b.key.ID), ErrNoKey, "of another account")
+		f.clock.advance(time.Hour)
+		require.NoError(t, f.RevokeKey(f.ctx, f.account, k2.ID))
+		revoked := f.clock.Now()
+		f.clock.advance(time.Hour)
+		require.NoError(t, f.RevokeKey(f.ctx, f.account, k2.ID), "again changes nothing")
+		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account, 4711), ErrNoKey)
+		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account+1, f.key.ID), ErrNoKey, "of another account")
 
-		b.key.LastDay, k2.Revoked = DayOf(b.clock.Now()), revoked
-		keys, err := b.ListKeys(b.ctx, b.account)
+		f.key.LastDay, k2.Revoked = DayOf(f.clock.Now()), revoked
+		keys, err := f.ListKeys(f.ctx, f.account)
 		require.NoError(t, err)
-		require.Equal(t, []Key{b.key, k2}, keys)
+		require.Equal(t, []Key{f.key, k2}, keys)
 
 		for _, name := range []string{"", "a\x00b", strings.Repeat("n", 65)} {
-			_, _, err = b.CreateKey(b.ctx, b.account, name, KeyTerms{})
+			_, _, err = f.CreateKey(f.ctx, f.account, name, KeyTerms{})
 			require.ErrorContains(t, err, "the name of a key", "%q", name)
 		}
 	})

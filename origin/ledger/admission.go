@@ -18,7 +18,7 @@ const (
 
 // arrive is look 1: key, rate, slot. Where the view does not suffice, ask is
 // true; after asking it is final.
-func (v *views) arrive(ctx context.Context, at digest, final bool) (r *Request, d Decision, ask bool) {
+func (v *views) admit(ctx context.Context, at digest, final bool) (r *Request, d Decision, ask bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	instant := v.clock.monotonic()
@@ -38,31 +38,31 @@ func (v *views) arrive(ctx context.Context, at digest, final bool) (r *Request, 
 
 func (v *views) judge(ctx context.Context, s *secretView, at digest, instant time.Time) (*Request, Decision) {
 	now, a, k := v.clock.at(instant), s.account, s.key
-	if !v.good(s, now) {
+	if !v.usable(s, now) {
 		return nil, Decision{Verdict: UnknownKey}
 	}
-	bucket, wait := take(a.bucket, now, now, a.rate, jitterOf(a.rate))
-	keyBucket, keyWait := take(k.bucket, now, now, k.rate, jitterOf(k.rate))
+	bucket, wait := takeToken(a.bucket, now, now, a.rate, jitterOf(a.rate))
+	keyBucket, keyWait := takeToken(k.bucket, now, now, k.rate, jitterOf(k.rate))
 	switch wait = max(wait, keyWait); {
 	case wait > 0:
 		return nil, a.decision(RateLimited, wait)
 	case a.underWay >= maxUnderWay:
 		return nil, a.decision(Busy, busyFor)
-	case a.waste.over(instant):
-		return nil, a.decision(Wasteful, busyFor)
+	case a.unpaid.over(instant):
+		return nil, a.decision(UnpaidWork, busyFor)
 	}
 	a.bucket, k.bucket = bucket, keyBucket
-	return v.admit(ctx, s, at, instant), a.decision(Good, 0)
+	return v.newRequest(ctx, s, at, instant), a.decision(Good, 0)
 }
 
 // admit makes the request. Its token counts from now on, whatever becomes of it.
-func (v *views) admit(ctx context.Context, s *secretView, at digest, instant time.Time) *Request {
+func (v *views) newRequest(ctx context.Context, s *secretView, at digest, instant time.Time) *Request {
 	r := &Request{ctx: ctx, account: s.account, key: s.key, accountID: s.account.id, keyID: s.key.id, secret: at}
 	if s.account.rate != Unlimited || s.key.rate != Unlimited {
 		r.ctx, r.cancel = context.WithCancelCause(ctx)
 		r.token = &token{arrival: instant, key: s.key, keyID: s.key.id, request: r}
-		s.account.tokens = append(s.account.tokens, r.token)
-		v.posting[s.account] = true
+		s.account.pending = append(s.account.pending, r.token)
+		v.pending[s.account] = true
 	}
 	s.account.underWay++
 	v.underWay++
@@ -73,8 +73,8 @@ func (v *views) admit(ctx context.Context, s *secretView, at digest, instant tim
 func (s *secretView) quota(now time.Time) *Quota {
 	a, k := s.account, s.key
 	return &Quota{
-		Rate:    least(a.rate, k.rate),
-		Tokens:  least(tokens(a.bucket, now, a.rate), tokens(k.bucket, now, k.rate)),
+		Rate:    minLimit(a.rate, k.rate),
+		Tokens:  minLimit(tokensLeft(a.bucket, now, a.rate), tokensLeft(k.bucket, now, k.rate)),
 		Refill:  untilRefill(a.month, now),
 		Overage: a.overage,
 	}
@@ -82,13 +82,13 @@ func (s *secretView) quota(now time.Time) *Quota {
 
 // enter registers the Idempotency-Key of a request under way, unless another
 // request of this replica has it.
-func (v *views) enter(r *Request, once *Idempotency) Decision {
+func (v *views) registerKey(r *Request, once *Idempotency) Decision {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	body, taken := r.account.once[once.ID]
+	body, taken := r.account.keysInUse[once.ID]
 	switch {
 	case !taken:
-		r.account.once[once.ID] = once.Body
+		r.account.keysInUse[once.ID] = once.Body
 		r.once = once
 		return r.account.decision(Good, 0)
 	case body != once.Body:
@@ -99,16 +99,16 @@ func (v *views) enter(r *Request, once *Idempotency) Decision {
 
 // recall judges a request by the idempotency record that was just read, nil
 // for none, and by what was read with it.
-func (v *views) recall(r *Request, x *record) Decision {
+func (v *views) judgeRecord(r *Request, x *record) Decision {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s, now := v.secrets[r.secret], v.clock.now()
 	switch a := r.account; {
-	case s == nil || !v.good(s, now):
+	case s == nil || !v.usable(s, now):
 		return Decision{Verdict: UnknownKey}
 	case x != nil && now.UnixNano() < x.expires:
 		return x.replay(r.once, a.decision(Replayed, 0))
-	case a.stored >= a.storable:
+	case a.stored >= a.storedLimit:
 		return a.decision(RecordsFull, busyFor)
 	default:
 		return a.decision(Good, 0)
@@ -120,7 +120,7 @@ func (v *views) inspect(r *Request) Decision {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s, now := v.secrets[r.secret], v.clock.now()
-	if s == nil || !v.good(s, now) {
+	if s == nil || !v.usable(s, now) {
 		return Decision{Verdict: UnknownKey}
 	}
 	d := r.account.decision(Good, 0)
@@ -130,21 +130,21 @@ func (v *views) inspect(r *Request) Decision {
 
 // hold is the points' part of look 2. Points of requests under way on this
 // replica count as used.
-func (v *views) hold(r *Request, price int64, final bool) (d Decision, ask bool) {
+func (v *views) claim(r *Request, price int64, final bool) (d Decision, ask bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s := v.secrets[r.secret]
-	if s == nil || !v.good(s, v.clock.now()) {
+	if s == nil || !v.usable(s, v.clock.now()) {
 		return Decision{Verdict: UnknownKey}, s != nil && !final
 	}
 	a, k := r.account, r.key
-	if max(a.short(price, a.claimed), k.short(price, k.claimed)) == 0 {
-		a.claimed, k.claimed, r.claimed, r.price = a.claimed+price, k.claimed+price, price, price
+	if max(a.shortfall(price, a.claimed), k.shortfall(price, k.claimed)) == 0 {
+		a.claimed, k.claimed, r.claimed, r.work = a.claimed+price, k.claimed+price, price, price
 		return a.decision(Good, 0), false
 	}
 	d = a.decision(Insufficient, untilRefill(a.month, v.clock.now()))
-	d.Remaining = least(d.Remaining, k.remaining(k.claimed))
-	if max(a.short(price, 0), k.short(price, 0)) == 0 {
+	d.Remaining = minLimit(d.Remaining, k.remaining(k.claimed))
+	if max(a.shortfall(price, 0), k.shortfall(price, 0)) == 0 {
 		d.Verdict, d.RetryAfter = Claimed, busyFor
 	}
 	return d, !final && s.age(v.clock.monotonic()) > maxRefuse
@@ -157,21 +157,21 @@ func untilRefill(m month, now time.Time) time.Duration {
 }
 
 // leave frees what a request holds, and counts one that was not charged.
-func (v *views) leave(r *Request, wasted bool) {
+func (v *views) end(r *Request, wasted bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	a := r.account
 	a.underWay--
 	v.underWay--
 	r.sending.sent()
-	if r.left = true; !r.charged {
+	if r.ended = true; !r.charged {
 		t := Tally{Requests: 1}
 		if !r.replayed {
 			t.Errors = 1
 		}
-		v.tally(r.usageKey(v.clock.now()), t)
+		v.addTally(r.usageKey(v.clock.now()), t)
 		if wasted {
-			a.waste.add(r.price, v.clock.monotonic())
+			a.unpaid.add(r.work, v.clock.monotonic())
 		}
 	}
 	v.release(r)
@@ -182,7 +182,7 @@ func (v *views) release(r *Request) {
 	r.account.claimed -= r.claimed
 	r.key.claimed -= r.claimed
 	if r.claimed = 0; r.once != nil {
-		delete(r.account.once, r.once.ID)
+		delete(r.account.keysInUse, r.once.ID)
 		r.once = nil
 	}
 }
@@ -190,25 +190,25 @@ func (v *views) release(r *Request) {
 // waste is a bucket for work that nobody paid for, since the caller hung up or
 // was refused after it: of 1,024 addresses, refilled with 64 a second. An
 // account that overdraws it waits.
-type waste struct{ full time.Time } // when it will be full again
+type unpaidWork struct{ full time.Time } // when it will be full again
 
 const (
-	wasteCapacity = 1024
-	wasteInterval = time.Second / 64
-	wasteDebt     = 4 * wasteCapacity // at most, so that an accident is forgiven in a minute
+	unpaidCapacity = 1024
+	unpaidInterval = time.Second / 64
+	unpaidDebt     = 4 * unpaidCapacity // at most, so that an accident is forgiven in a minute
 )
 
-func (w *waste) add(addresses int64, now time.Time) {
+func (w *unpaidWork) add(addresses int64, now time.Time) {
 	if w.full.Before(now) {
 		w.full = now
 	}
-	w.full = w.full.Add(time.Duration(addresses) * wasteInterval)
-	if latest := now.Add(wasteDebt * wasteInterval); w.full.After(latest) {
+	w.full = w.full.Add(time.Duration(addresses) * unpaidInterval)
+	if latest := now.Add(unpaidDebt * unpaidInterval); w.full.After(latest) {
 		w.full = latest
 	}
 }
 
-func (w *waste) over(now time.Time) bool { return w.full.Sub(now) > wasteCapacity*wasteInterval }
+func (w *unpaidWork) over(now time.Time) bool { return w.full.Sub(now) > unpaidCapacity*unpaidInterval }
 
 // Begin judges the key, the rate and what the account has under way, before
 // anything of the request's body is read. With the verdict Good it returns a
@@ -221,13 +221,13 @@ func (l *Ledger) Begin(ctx context.Context, secret string) (*Request, Decision, 
 		return nil, Decision{}, err
 	}
 	at, waited := digestOf(secret), time.Duration(0)
-	r, d, ask := l.views.arrive(ctx, at, false)
+	r, d, ask := l.views.admit(ctx, at, false)
 	if ask {
 		began := time.Now()
-		if _, err := l.reader.read(ctx, at, recordID{}, patience); err != nil {
+		if _, err := l.reader.read(ctx, at, recordID{}, waitLimit); err != nil {
 			return nil, Decision{}, err
 		}
-		r, d, _ = l.views.arrive(ctx, at, true)
+		r, d, _ = l.views.admit(ctx, at, true)
 		waited = time.Since(began)
 	}
 	if r != nil {

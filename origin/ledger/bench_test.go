@@ -90,7 +90,7 @@ func benchmarkCharge(b *testing.B, url string, callers int) {
 	l := open(b, url)
 	secrets := make([]string, callers)
 	for i := range secrets {
-		account, err := l.CreateAccount(b.Context(), strconv.Itoa(i)+"@example.com", plenty)
+		account, err := l.CreateAccount(b.Context(), strconv.Itoa(i)+"@example.com", unlimitedTerms)
 		require.NoError(b, err)
 		secrets[i], _, err = l.CreateKey(b.Context(), account.ID, "bench", KeyTerms{})
 		require.NoError(b, err)
@@ -102,7 +102,7 @@ func benchmarkCharge(b *testing.B, url string, callers int) {
 	for i, secret := range secrets {
 		all.Go(func() {
 			for range b.N/callers + min(1, max(0, b.N%callers-i)) {
-				d, err := (&bench{Ledger: l}).try(b.Context(), secret, 1, nil)
+				d, err := (&fixture{Ledger: l}).tryRequest(b.Context(), secret, 1, nil)
 				if err != nil || d.Verdict != Good {
 					b.Error(d.Verdict, err)
 				}

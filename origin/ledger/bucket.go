@@ -20,14 +20,14 @@ const lateness = 100 * time.Millisecond
 // take takes one token at arrival from a bucket of rate tokens a second, which
 // may be overdrawn by tolerance. It returns the new TAT, or the old one and
 // how long to wait for a token.
-func take(tat int64, arrival, now time.Time, rate int64, tolerance time.Duration) (int64, time.Duration) {
+func takeToken(tat int64, arrival, now time.Time, rate int64, tolerance time.Duration) (int64, time.Duration) {
 	if rate == Unlimited {
 		return tat, 0
 	}
 	interval := intervalOf(rate)
 	window := interval * rate // from empty to full
 	at := arrival.UnixNano()
-	taken := push(tat, arrival, rate)
+	taken := tatAfter(tat, arrival, rate)
 	if tat > now.UnixNano()+window+int64(lateness) {
 		// No arrival so far can have led there: the clock was set back since.
 		// The account is not shut out until the clock has caught up.
@@ -41,7 +41,7 @@ func take(tat int64, arrival, now time.Time, rate int64, tolerance time.Duration
 }
 
 // push is the TAT after a token that was given at arrival.
-func push(tat int64, arrival time.Time, rate int64) int64 {
+func tatAfter(tat int64, arrival time.Time, rate int64) int64 {
 	if rate == Unlimited {
 		return tat
 	}
@@ -49,7 +49,7 @@ func push(tat int64, arrival time.Time, rate int64) int64 {
 }
 
 // tokens is how many tokens a bucket has at the moment.
-func tokens(tat int64, now time.Time, rate int64) int64 {
+func tokensLeft(tat int64, now time.Time, rate int64) int64 {
 	if rate == Unlimited {
 		return Unlimited
 	}

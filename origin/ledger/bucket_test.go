@@ -14,7 +14,7 @@ func TestTakeTellsAStory(t *testing.T) {
 	const ms = time.Millisecond
 	now, tat := time.Unix(1_000_000, 0), int64(0)
 	take := func() (wait time.Duration) {
-		tat, wait = take(tat, now, now, 5, 0)
+		tat, wait = takeToken(tat, now, now, 5, 0)
 		return wait
 	}
 	for range 5 {
@@ -37,7 +37,7 @@ func TestTakeTellsAStory(t *testing.T) {
 }
 
 func TestTakeUnlimited(t *testing.T) {
-	tat, wait := take(7, time.Now(), time.Now(), Unlimited, 0)
+	tat, wait := takeToken(7, time.Now(), time.Now(), Unlimited, 0)
 	require.EqualValues(t, 7, tat)
 	require.Zero(t, wait)
 }
@@ -55,7 +55,7 @@ func TestTakeEqualsACountingBucket(t *testing.T) {
 			step := random.Int64N(25)
 			now = now.Add(time.Duration(step * tenth))
 			tenths = min(tenths+step, rate*10)
-			next, wait := take(tat, now, now, rate, 0)
+			next, wait := takeToken(tat, now, now, rate, 0)
 			require.Equal(t, tenths >= 10, wait == 0)
 			if tat = next; wait == 0 {
 				tenths -= 10
@@ -75,7 +75,7 @@ func TestTakeHoldsTheBoundByArrival(t *testing.T) {
 		var taken []span // some out of order
 		for now := time.Duration(0); now < 20*time.Second; now += time.Duration(random.Int64N(intervalOf(rate))) {
 			arrival := now - time.Duration(random.Int64N(int64(lateness)))
-			next, wait := take(tat, start.Add(arrival), start.Add(now), rate, lateness)
+			next, wait := takeToken(tat, start.Add(arrival), start.Add(now), rate, lateness)
 			if tat = next; wait == 0 {
 				taken = append(taken, span{arrival, arrival})
 			}
@@ -110,16 +110,16 @@ func requireBound(t *testing.T, arrivals []span, rate int64) {
 // An empty bucket fills again from the moment to which the clock is set back.
 func TestBucketWhenTheClockIsSetBack(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
-		require.Equal(t, Good, b.ask(1).Verdict)
-		require.Equal(t, Good, b.ask(1).Verdict)
-		b.clock.setBack(time.Hour)
-		require.Equal(t, RateLimited, b.ask(1).Verdict)
-		b.clock.advance(500 * time.Millisecond)
-		require.Equal(t, Good, b.ask(1).Verdict)
-		require.Equal(t, RateLimited, b.ask(1).Verdict)
-		b.clock.advance(500 * time.Millisecond)
-		require.Equal(t, Good, b.ask(1).Verdict)
+		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
+		require.Equal(t, Good, f.request(1).Verdict)
+		require.Equal(t, Good, f.request(1).Verdict)
+		f.clock.setBack(time.Hour)
+		require.Equal(t, RateLimited, f.request(1).Verdict)
+		f.clock.advance(500 * time.Millisecond)
+		require.Equal(t, Good, f.request(1).Verdict)
+		require.Equal(t, RateLimited, f.request(1).Verdict)
+		f.clock.advance(500 * time.Millisecond)
+		require.Equal(t, Good, f.request(1).Verdict)
 	})
 }
 
@@ -127,20 +127,20 @@ func TestBucketWhenTheClockIsSetBack(t *testing.T) {
 func TestConcurrentRequestsShareOneBucket(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
 		const rate = 25
-		b := begin(t, url, Terms{Rate: limit(rate), Points: limit(Unlimited)})
+		f := newFixture(t, url, Terms{Rate: limit(rate), Points: limit(Unlimited)})
 		for range 3 {
 			var admitted atomic.Int64
-			together(16, func(int) {
-				secret, _, err := b.CreateKey(b.ctx, b.account, "one of many", KeyTerms{})
-				require.NoError(b, err)
+			inParallel(16, func(int) {
+				secret, _, err := f.CreateKey(f.ctx, f.account, "one of many", KeyTerms{})
+				require.NoError(f, err)
 				for range 5 {
-					if b.send(secret, 1, nil).Verdict == Good {
+					if f.requestWith(secret, 1, nil).Verdict == Good {
 						admitted.Add(1)
 					}
 				}
 			})
 			require.EqualValues(t, rate, admitted.Load())
-			b.clock.advance(time.Second)
+			f.clock.advance(time.Second)
 		}
 	})
 }
@@ -153,8 +153,8 @@ func TestPacedClientIsNeverRefused(t *testing.T) {
 		for _, rate := range []int64{1, 5} {
 			t.Run(string(rune('0'+rate)), func(t *testing.T) {
 				random := rand.New(rand.NewPCG(5, uint64(rate)))
-				b := begin(t, freshOf(t, url), Terms{Rate: limit(rate), Points: limit(Unlimited)})
-				start, interval := b.clock.instant(), time.Duration(intervalOf(rate))
+				f := newFixture(t, emptyLike(t, url), Terms{Rate: limit(rate), Points: limit(Unlimited)})
+				start, interval := f.clock.instant(), time.Duration(intervalOf(rate))
 				type work struct {
 					*Request
 					done time.Time
@@ -162,34 +162,34 @@ func TestPacedClientIsNeverRefused(t *testing.T) {
 				var working []work
 				for n := range 60 {
 					jitter := time.Duration(random.Int64N(int64(interval)/50)) - interval/100
-					b.clock.advance(start.Add(time.Duration(n)*interval + jitter).Sub(b.clock.instant()))
-					r := b.arrive()
-					working = append(working, work{r, b.clock.instant().Add(time.Duration(random.Int64N(int64(5 * time.Second))))})
+					f.clock.advance(start.Add(time.Duration(n)*interval + jitter).Sub(f.clock.instant()))
+					r := f.mustBegin()
+					working = append(working, work{r, f.clock.instant().Add(time.Duration(random.Int64N(int64(5 * time.Second))))})
 					time.Sleep(time.Millisecond)
 					for i := len(working) - 1; i >= 0; i-- {
-						if w := working[i]; n == 59 || !b.clock.instant().Before(w.done) {
+						if w := working[i]; n == 59 || !f.clock.instant().Before(w.done) {
 							working = append(working[:i], working[i+1:]...)
-							require.Equal(t, Good, b.finish(w.Request, 1).Verdict)
+							require.Equal(t, Good, f.finish(w.Request, 1).Verdict)
 						}
 					}
 				}
-				require.EqualValues(t, 60, b.used())
+				require.EqualValues(t, 60, f.used())
 			})
 		}
 	})
 }
 
 // finish claims, charges and ends a request.
-func (b *bench) finish(r *Request, points int64) Decision {
-	b.Helper()
+func (f *fixture) finish(r *Request, points int64) Decision {
+	f.Helper()
 	defer r.End()
 	d, err := r.Claim(points, nil)
-	require.NoError(b, err)
+	require.NoError(f, err)
 	if d.Verdict != Good {
 		return d
 	}
 	d, err = r.Charge(Charge{Points: points, Found: Found{Valid: points}})
-	require.NoError(b, err)
+	require.NoError(f, err)
 	return d
 }
 
@@ -197,14 +197,14 @@ func (b *bench) finish(r *Request, points int64) Decision {
 // request is still at work.
 func TestTokensArePosted(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
-		first, second := b.arrive(), b.arrive()
+		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
+		first, second := f.mustBegin(), f.mustBegin()
 		defer first.End()
 		defer second.End()
-		other := b.elsewhere()
+		other := f.replica()
 		require.Eventually(t, func() bool {
-			b.clock.advance(time.Millisecond) // or the other replica's view stays new for ever
-			return other.ask(0).Verdict == RateLimited
+			f.clock.advance(time.Millisecond) // or the other replica's view stays new for ever
+			return other.request(0).Verdict == RateLimited
 		}, 5*time.Second, 10*time.Millisecond)
 	})
 }
@@ -213,14 +213,14 @@ func TestTokensArePosted(t *testing.T) {
 // request's work is called off, and nothing is charged.
 func TestLateRefusalEndsTheWork(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, Terms{Rate: limit(1), Points: limit(Unlimited)})
-		other := b.elsewhere()
-		other.ask(0) // takes the only token; but this replica's view is older
-		b.clock.advance(time.Second)
-		require.Equal(t, Good, b.ask(0).Verdict)
-		b.clock.advance(time.Second)
+		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(Unlimited)})
+		other := f.replica()
+		other.request(0) // takes the only token; but this replica's view is older
+		f.clock.advance(time.Second)
+		require.Equal(t, Good, f.request(0).Verdict)
+		f.clock.advance(time.Second)
 
-		requests := []*Request{b.arrive(), other.arrive()} // one too many
+		requests := []*Request{f.mustBegin(), other.mustBegin()} // one too many
 		late := 0
 		require.Eventually(t, func() bool {
 			late = 0
@@ -237,12 +237,12 @@ func TestLateRefusalEndsTheWork(t *testing.T) {
 		require.Equal(t, 1, late)
 		good := 0
 		for i, r := range requests {
-			if []*bench{b, other}[i].finish(r, 1).Verdict == Good {
+			if []*fixture{f, other}[i].finish(r, 1).Verdict == Good {
 				good++
 			}
 		}
 		require.Equal(t, 1, good)
-		require.EqualValues(t, 1, b.used())
+		require.EqualValues(t, 1, f.used())
 	})
 }
 
@@ -250,25 +250,25 @@ func TestLateRefusalEndsTheWork(t *testing.T) {
 // it is refused counts down.
 func TestFloodRarelyAsksTheDatabase(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, Terms{Rate: limit(1), Points: limit(10)})
-		require.Equal(t, Good, b.ask(1).Verdict)
-		before := b.Stats()
+		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(10)})
+		require.Equal(t, Good, f.request(1).Verdict)
+		before := f.Stats()
 		for range 1000 {
-			d := b.ask(1)
+			d := f.request(1)
 			require.Equal(t, RateLimited, d.Verdict)
 			require.Equal(t, time.Second, d.RetryAfter)
 			require.Equal(t, &Usage{Current: 1, Limit: 10}, d.Usage)
 		}
-		require.Equal(t, before.Reads, b.Stats().Reads)
-		require.Equal(t, before.Charges, b.Stats().Charges)
+		require.Equal(t, before.Reads, f.Stats().Reads)
+		require.Equal(t, before.Charges, f.Stats().Charges)
 		for n := range 5 {
-			b.clock.advance(maxRefuse + 1)
+			f.clock.advance(maxRefuse + 1)
 			for range 100 {
-				require.Equal(t, time.Second-time.Duration(n+1)*(maxRefuse+1), b.ask(1).RetryAfter)
+				require.Equal(t, time.Second-time.Duration(n+1)*(maxRefuse+1), f.request(1).RetryAfter)
 			}
-			require.EqualValues(t, n+1, b.Stats().Reads-before.Reads)
+			require.EqualValues(t, n+1, f.Stats().Reads-before.Reads)
 		}
-		b.clock.advance(time.Second)
-		require.Equal(t, Good, b.ask(1).Verdict)
+		f.clock.advance(time.Second)
+		require.Equal(t, Good, f.request(1).Verdict)
 	})
 }

@@ -11,12 +11,12 @@ import (
 // Whatever fails, neither a key nor an address is in the error.
 func TestErrorsHoldNoSecrets(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, plenty)
-		under := b.arrive()
+		f := newFixture(t, url, unlimitedTerms)
+		under := f.mustBegin()
 		_, err := under.Claim(1, nil)
 		require.NoError(t, err)
 		const canary = "canary@example.com"
-		_, err = b.CreateAccount(b.ctx, canary, Terms{})
+		_, err = f.CreateAccount(f.ctx, canary, Terms{})
 		require.NoError(t, err)
 
 		errs := []error{}
@@ -24,46 +24,46 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 			require.Error(t, err)
 			errs = append(errs, err)
 		}
-		_, err = b.CreateAccount(b.ctx, canary, Terms{})
+		_, err = f.CreateAccount(f.ctx, canary, Terms{})
 		collect(err)
-		_, err = b.CreateAccount(b.ctx, canary+" x", Terms{})
+		_, err = f.CreateAccount(f.ctx, canary+" x", Terms{})
 		collect(err)
-		_, err = b.AccountByEmail(b.ctx, "x"+canary)
+		_, err = f.AccountByEmail(f.ctx, "x"+canary)
 		collect(err)
-		cancelled, cancel := context.WithCancel(b.ctx)
+		cancelled, cancel := context.WithCancel(f.ctx)
 		cancel()
-		_, err = b.AccountByEmail(cancelled, canary)
+		_, err = f.AccountByEmail(cancelled, canary)
 		collect(err)
 
-		b.wreck()
+		f.hideTables()
 		_, err = under.Charge(Charge{Points: 1, Answer: []byte(canary)})
 		collect(err)
 		under.End()
-		_, _, err = b.Begin(b.ctx, b.secret)
+		_, _, err = f.Begin(f.ctx, f.secret)
 		collect(err)
-		_, _, err = b.CreateKey(b.ctx, b.account, canary, KeyTerms{})
+		_, _, err = f.CreateKey(f.ctx, f.account, canary, KeyTerms{})
 		collect(err)
-		_, err = b.CreateAccount(b.ctx, "y"+canary, Terms{})
+		_, err = f.CreateAccount(f.ctx, "y"+canary, Terms{})
 		collect(err)
-		_, err = b.AccountByEmail(b.ctx, canary)
+		_, err = f.AccountByEmail(f.ctx, canary)
 		collect(err)
 		for _, err := range errs {
 			text := fmt.Sprintf("%+v %#v", err, err.Error())
 			require.NotContains(t, text, "canary")
-			require.NotContains(t, text, b.secret[4:])
-			require.NotContains(t, text, digestOf(b.secret).hex())
+			require.NotContains(t, text, f.secret[4:])
+			require.NotContains(t, text, digestOf(f.secret).hex())
 		}
-		b.mend()
+		f.restoreTables()
 	})
 }
 
 // wreck takes tables away; mend brings them back.
-func (b *bench) wreck() { b.rename("%s", "%s_gone") }
-func (b *bench) mend()  { b.rename("%s_gone", "%s") }
+func (f *fixture) hideTables()    { f.rename("%s", "%s_gone") }
+func (f *fixture) restoreTables() { f.rename("%s_gone", "%s") }
 
-func (b *bench) rename(from, to string) {
-	b.Helper()
+func (f *fixture) rename(from, to string) {
+	f.Helper()
 	for _, table := range []string{"accounts", "keys", "usage"} {
-		b.sql("ALTER TABLE " + fmt.Sprintf(from, table) + " RENAME TO " + fmt.Sprintf(to, table))
+		f.exec("ALTER TABLE " + fmt.Sprintf(from, table) + " RENAME TO " + fmt.Sprintf(to, table))
 	}
 }

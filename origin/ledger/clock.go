@@ -18,11 +18,11 @@ import (
 // it is believed to be may be the wrong one, and an account that an operator has
 // reset would be put ahead again.
 type clock struct {
-	monotonic func() time.Time // readings are compared with Sub alone
-	log       *slog.Logger
-	trusted   atomic.Pointer[reading]
-	doubted   *reading     // the first of a jump; nil without; the writer's alone
-	latest    atomic.Int64 // the last month that may begin now
+	monotonic   func() time.Time // readings are compared with Sub alone
+	log         *slog.Logger
+	trusted     atomic.Pointer[reading]
+	suspect     *reading     // the first of a jump; nil without; the writer's alone
+	latestMonth atomic.Int64 // the last month that may begin now
 }
 
 const (
@@ -35,7 +35,7 @@ type reading struct{ database, instant time.Time }
 
 func newClock(database time.Time, monotonic func() time.Time, log *slog.Logger) *clock {
 	c := &clock{monotonic: monotonic, log: log}
-	c.latest.Store(math.MaxInt64)
+	c.latestMonth.Store(math.MaxInt64)
 	c.trusted.Store(&reading{wallOf(database), monotonic()})
 	return c
 }
@@ -59,24 +59,24 @@ func (c *clock) observe(database time.Time) time.Time {
 	expected := c.trusted.Load().at(instant)
 	switch {
 	case near(database, expected), c.confirmed(database, instant):
-		c.doubted = nil
-		c.latest.Store(math.MaxInt64)
+		c.suspect = nil
+		c.latestMonth.Store(math.MaxInt64)
 		c.trusted.Store(&reading{database, instant})
 		return database
-	case c.doubted == nil || !near(database, c.doubted.at(instant)):
-		c.doubted = &reading{database, instant}
+	case c.suspect == nil || !near(database, c.suspect.at(instant)):
+		c.suspect = &reading{database, instant}
 		c.log.Warn("the database's clock jumped; until the new time has lasted for "+confirmAfter.String()+
 			" or the service is restarted, the old one counts on", "from", expected.UTC(), "to", database.UTC())
 	}
-	c.latest.Store(int64(monthOf(database)))
+	c.latestMonth.Store(int64(monthOf(database)))
 	return expected
 }
 
 // month is the month at a time, as far as it may have begun.
-func (c *clock) month(now time.Time) month { return min(monthOf(now), month(c.latest.Load())) }
+func (c *clock) month(now time.Time) month { return min(monthOf(now), month(c.latestMonth.Load())) }
 
 func (c *clock) confirmed(database, instant time.Time) bool {
-	return c.doubted != nil && near(database, c.doubted.at(instant)) && instant.Sub(c.doubted.instant) >= confirmAfter
+	return c.suspect != nil && near(database, c.suspect.at(instant)) && instant.Sub(c.suspect.instant) >= confirmAfter
 }
 
 func near(a, b time.Time) bool { return a.Sub(b).Abs() <= maxJump }

@@ -46,10 +46,10 @@ func worker(job []string) {
 	must(err)
 	l, err := Open(context.Background(), job[0])
 	must(err)
-	together(8, func(int) {
+	inParallel(8, func(int) {
 		for range charges / 8 {
-			b := bench{Ledger: l}
-			d, err := b.try(context.Background(), job[1], 1, nil)
+			f := fixture{Ledger: l}
+			d, err := f.tryRequest(context.Background(), job[1], 1, nil)
 			must(err)
 			fmt.Println(d.Verdict, d.Usage.Current) // one write each, unbuffered
 		}
@@ -74,11 +74,11 @@ func startWorker(t *testing.T, url, secret string, charges int) (*exec.Cmd, io.R
 // database, the database is whole, and the history agrees with the points.
 func TestKilledUnderLoad(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, plenty)
+		f := newFixture(t, url, unlimitedTerms)
 		for round := range 5 {
-			cmd, out := startWorker(t, url, b.secret, 1_000_000)
+			cmd, out := startWorker(t, url, f.secret, 1_000_000)
 			lines := bufio.NewScanner(out)
-			answered := b.used()
+			answered := f.used()
 			for i := 0; lines.Scan(); i++ {
 				if i == 40*(round+1) {
 					require.NoError(t, cmd.Process.Kill())
@@ -89,12 +89,12 @@ func TestKilledUnderLoad(t *testing.T) {
 				} // else cut off by the kill
 			}
 			require.ErrorContains(t, cmd.Wait(), "killed")
-			require.GreaterOrEqual(t, b.used(), answered, "an answered charge is missing")
-			require.LessOrEqual(t, b.used(), answered+groupLimit, "at most one group was not answered")
-			require.Equal(t, b.used(), b.history().Points)
-			b.checkIntegrity()
+			require.GreaterOrEqual(t, f.used(), answered, "an answered charge is missing")
+			require.LessOrEqual(t, f.used(), answered+groupLimit, "at most one group was not answered")
+			require.Equal(t, f.used(), f.history().Points)
+			f.checkIntegrity()
 		}
-		require.Equal(t, b.used()+1, b.ask(1).Usage.Current, "the survivor serves on")
+		require.Equal(t, f.used()+1, f.request(1).Usage.Current, "the survivor serves on")
 	})
 }
 
@@ -103,11 +103,11 @@ func TestKilledUnderLoad(t *testing.T) {
 func TestTwoProcesses(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
 		const charges = 160
-		b := begin(t, url, plenty)
+		f := newFixture(t, url, unlimitedTerms)
 		var mu sync.Mutex
 		totals := map[string]bool{}
-		together(2, func(int) {
-			cmd, out := startWorker(t, url, b.secret, charges)
+		inParallel(2, func(int) {
+			cmd, out := startWorker(t, url, f.secret, charges)
 			for lines := bufio.NewScanner(out); lines.Scan(); {
 				mu.Lock()
 				totals[lines.Text()] = true
@@ -116,9 +116,9 @@ func TestTwoProcesses(t *testing.T) {
 			require.NoError(t, cmd.Wait())
 		})
 		require.Len(t, totals, 2*charges)
-		require.EqualValues(t, 2*charges, b.used())
-		require.EqualValues(t, 2*charges, b.history().Points)
-		b.checkIntegrity()
+		require.EqualValues(t, 2*charges, f.used())
+		require.EqualValues(t, 2*charges, f.history().Points)
+		f.checkIntegrity()
 	})
 }
 
@@ -127,7 +127,7 @@ func TestTwoProcesses(t *testing.T) {
 func TestOpenAtOnce(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
 		ledgers := make([]*Ledger, 8)
-		together(len(ledgers), func(i int) {
+		inParallel(len(ledgers), func(i int) {
 			l, err := Open(t.Context(), url)
 			require.NoError(t, err)
 			ledgers[i] = l
@@ -142,23 +142,23 @@ func TestOpenAtOnce(t *testing.T) {
 }
 
 // checkIntegrity asks SQLite whether its file is whole.
-func (b *bench) checkIntegrity() {
-	b.Helper()
-	if strings.HasPrefix(b.url, "sqlite:") {
+func (f *fixture) checkIntegrity() {
+	f.Helper()
+	if strings.HasPrefix(f.url, "sqlite:") {
 		var verdict string
-		b.row("PRAGMA integrity_check", &verdict)
-		require.Equal(b, "ok", verdict)
+		f.queryRow("PRAGMA integrity_check", &verdict)
+		require.Equal(f, "ok", verdict)
 		var orphans int
-		b.row("SELECT count(*) FROM pragma_foreign_key_check", &orphans)
-		require.Zero(b, orphans)
+		f.queryRow("SELECT count(*) FROM pragma_foreign_key_check", &orphans)
+		require.Zero(f, orphans)
 	}
 }
 
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	mountSmallDisk(t, dir)
-	b := begin(t, "sqlite:"+filepath.Join(dir, "x.db"), plenty)
-	b.ask(10)
+	f := newFixture(t, "sqlite:"+filepath.Join(dir, "x.db"), unlimitedTerms)
+	f.request(10)
 
 	filler, err := os.Create(filepath.Join(dir, "filler"))
 	require.NoError(t, err)
@@ -169,22 +169,22 @@ func TestDiskFull(t *testing.T) {
 	var answered int64 = 10
 	for err = nil; err == nil; { // until the log has used up its last page
 		var d Decision
-		if d, err = b.try(b.ctx, b.secret, 1, nil); err == nil {
+		if d, err = f.tryRequest(f.ctx, f.secret, 1, nil); err == nil {
 			answered = d.Usage.Current
 		}
 	}
 	require.ErrorIs(t, err, ErrUnavailable)
 	require.ErrorContains(t, err, "the disk is full")
-	require.Equal(t, answered, b.used(), "nothing was charged")
-	require.ErrorIs(t, b.Ready(b.ctx), ErrUnavailable)
-	_, _, err = b.Begin(b.ctx, b.secret)
+	require.Equal(t, answered, f.used(), "nothing was charged")
+	require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
+	_, _, err = f.Begin(f.ctx, f.secret)
 	require.ErrorIs(t, err, ErrUnavailable, "no work is begun that cannot be charged")
 
 	require.NoError(t, os.Remove(filler.Name()))
-	b.awaitReady()
-	require.Equal(t, answered+1, b.ask(1).Usage.Current, "there is room again")
-	require.Equal(t, answered+1, b.history().Points)
-	b.checkIntegrity()
+	f.awaitReady()
+	require.Equal(t, answered+1, f.request(1).Usage.Current, "there is room again")
+	require.Equal(t, answered+1, f.history().Points)
+	f.checkIntegrity()
 }
 
 // endless reads as zeros without end.
@@ -193,13 +193,13 @@ type endless struct{}
 func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // awaitDown waits until the database is known not to commit.
-func (b *bench) awaitDown() {
-	b.Helper()
-	require.Eventually(b, func() bool { return b.Ready(b.ctx) != nil }, 20*time.Second, time.Millisecond)
+func (f *fixture) awaitDown() {
+	f.Helper()
+	require.Eventually(f, func() bool { return f.Ready(f.ctx) != nil }, 20*time.Second, time.Millisecond)
 }
 
 // awaitReady waits until a probe has found the database well.
-func (b *bench) awaitReady() {
-	b.Helper()
-	require.Eventually(b, func() bool { return b.Ready(b.ctx) == nil }, 20*time.Second, time.Millisecond)
+func (f *fixture) awaitReady() {
+	f.Helper()
+	require.Eventually(f, func() bool { return f.Ready(f.ctx) == nil }, 20*time.Second, time.Millisecond)
 }

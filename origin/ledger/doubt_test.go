@@ -12,16 +12,16 @@ import (
 
 // doubtful begins a ledger behind a proxy that can cut its connections, with
 // 100 points paid.
-func doubtful(t *testing.T) (b *bench, p *pgtest.Proxy) {
+func newProxiedFixture(t *testing.T) (f *fixture, p *pgtest.Proxy) {
 	s := needPostgres(t)
 	p, err := s.Proxy()
 	require.NoError(t, err)
 	t.Cleanup(p.Close)
 	url := s.emptyDatabase(t)
-	b = begin(t, p.URL(url), plenty)
-	b.url = url // what a test looks up goes past the proxy
-	b.ask(100)
-	return b, p
+	f = newFixture(t, p.URL(url), unlimitedTerms)
+	f.url = url // what a test looks up goes past the proxy
+	f.request(100)
+	return f, p
 }
 
 // However a commit is cut, its caller gets an answer that is true, once the
@@ -30,15 +30,15 @@ func doubtful(t *testing.T) (b *bench, p *pgtest.Proxy) {
 func TestDoubtIsResolvedBeforeTheAnswer(t *testing.T) {
 	for name, cut := range map[string]pgtest.Moment{"not committed": pgtest.BeforeCommit, "committed": pgtest.AfterCommit} {
 		t.Run(name, func(t *testing.T) {
-			b, p := doubtful(t)
+			f, p := newProxiedFixture(t)
 			p.Cut(cut, 1)
-			require.EqualValues(t, 120, b.ask(20).Usage.Current)
+			require.EqualValues(t, 120, f.request(20).Usage.Current)
 			require.EqualValues(t, 1, p.Cuts())
 			p.Cut(cut, 1)
-			require.Equal(t, Good, b.repeat(1, 1).Verdict)
+			require.Equal(t, Good, f.retryable(1, 1).Verdict)
 			require.EqualValues(t, 2, p.Cuts())
-			require.Equal(t, Replayed, b.repeat(1, 1).Verdict)
-			b.requireHistory(Tally{Points: 125, Requests: 4})
+			require.Equal(t, Replayed, f.retryable(1, 1).Verdict)
+			f.requireHistory(Tally{Points: 125, Requests: 4})
 		})
 	}
 }
@@ -51,40 +51,40 @@ func TestDoubtThatLastsTooLong(t *testing.T) {
 		plain, key int64 // points that stay
 	}{"not committed": {pgtest.BeforeCommit, 0, 0}, "committed": {pgtest.AfterCommit, 0, 5}} {
 		t.Run(name, func(t *testing.T) {
-			b, p := doubtful(t)
+			f, p := newProxiedFixture(t)
 			p.Shut(true) // nothing gets through after the cut
 			p.Cut(c.cut, 1)
 			begun := time.Now()
-			_, err := b.try(b.ctx, b.secret, 20, nil)
+			_, err := f.tryRequest(f.ctx, f.secret, 20, nil)
 			require.ErrorIs(t, err, ErrUndecided)
-			require.Less(t, time.Since(begun), patience+500*time.Millisecond)
-			_, _, err = b.Begin(b.ctx, b.secret)
+			require.Less(t, time.Since(begun), waitLimit+500*time.Millisecond)
+			_, _, err = f.Begin(f.ctx, f.secret)
 			require.ErrorIs(t, err, ErrUnavailable, "nobody works meanwhile")
-			require.ErrorIs(t, b.Ready(b.ctx), ErrUnavailable)
+			require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
 			p.Shut(false)
-			b.awaitReady()
-			b.awaitUsed(100 + c.plain)
+			f.awaitReady()
+			f.awaitUsed(100 + c.plain)
 
 			p.Shut(true)
 			p.Cut(c.cut, 1)
-			_, err = b.try(b.ctx, b.secret, 5, once(1, 1))
+			_, err = f.tryRequest(f.ctx, f.secret, 5, idempotency(1, 1))
 			require.ErrorIs(t, err, ErrUndecided)
 			p.Shut(false)
-			b.awaitReady()
-			b.awaitUsed(100 + c.plain + c.key)
+			f.awaitReady()
+			f.awaitUsed(100 + c.plain + c.key)
 			verdict := map[bool]Verdict{true: Replayed, false: Good}[c.key > 0]
-			require.Equal(t, verdict, b.repeat(1, 1).Verdict)
-			require.EqualValues(t, 105, b.used())
-			require.EqualValues(t, 105, b.history().Points)
-			require.EqualValues(t, 105, b.history().Valid)
+			require.Equal(t, verdict, f.retryable(1, 1).Verdict)
+			require.EqualValues(t, 105, f.used())
+			require.EqualValues(t, 105, f.history().Points)
+			require.EqualValues(t, 105, f.history().Valid)
 		})
 	}
 }
 
 // awaitUsed waits for the account's points, voids included.
-func (b *bench) awaitUsed(points int64) {
-	b.Helper()
-	require.Eventually(b, func() bool { return b.used() == points && b.Stats().Undecided == 0 }, 20*time.Second, time.Millisecond, "used, wanted %d", points)
+func (f *fixture) awaitUsed(points int64) {
+	f.Helper()
+	require.Eventually(f, func() bool { return f.used() == points && f.Stats().Undecided == 0 }, 20*time.Second, time.Millisecond, "used, wanted %d", points)
 
 }
 
@@ -92,20 +92,20 @@ func (b *bench) awaitUsed(points int64) {
 func TestDoubtOfAVoid(t *testing.T) {
 	for name, cut := range map[string]pgtest.Moment{"not committed": pgtest.BeforeCommit, "committed": pgtest.AfterCommit} {
 		t.Run(name, func(t *testing.T) {
-			b, p := doubtful(t)
+			f, p := newProxiedFixture(t)
 			p.Shut(true)
 			p.Cut(pgtest.AfterCommit, 1)
-			_, err := b.try(b.ctx, b.secret, 20, nil)
+			_, err := f.tryRequest(f.ctx, f.secret, 20, nil)
 			require.ErrorIs(t, err, ErrUndecided)
 			p.Cut(cut, 1) // the next commit is the void's
 			p.Shut(false)
-			b.awaitReady()
-			b.awaitUsed(100)
+			f.awaitReady()
+			f.awaitUsed(100)
 			require.EqualValues(t, 2, p.Cuts())
-			require.EqualValues(t, 1, b.Stats().Voided)
-			time.Sleep(3 * postEvery)
-			require.EqualValues(t, 100, b.used())
-			require.EqualValues(t, 100, b.history().Points)
+			require.EqualValues(t, 1, f.Stats().Voided)
+			time.Sleep(3 * tickEvery)
+			require.EqualValues(t, 100, f.used())
+			require.EqualValues(t, 100, f.history().Points)
 		})
 	}
 }
@@ -122,16 +122,16 @@ func TestVoidOfAMonthThatIsOver(t *testing.T) {
 // Under load, with connections cut before and after commits, what was answered
 // is what is charged.
 func TestDoubtUnderLoad(t *testing.T) {
-	b, p := doubtful(t)
+	f, p := newProxiedFixture(t)
 	var paid, undecided atomic.Int64
 	paid.Store(100)
 	var enough atomic.Bool
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		together(8, func(int) {
+		inParallel(8, func(int) {
 			for !enough.Load() {
-				d, err := b.try(b.ctx, b.secret, 3, nil)
+				d, err := f.tryRequest(f.ctx, f.secret, 3, nil)
 				if err == nil && d.Verdict == Good {
 					paid.Add(3)
 				} else {
@@ -146,8 +146,8 @@ func TestDoubtUnderLoad(t *testing.T) {
 	}
 	enough.Store(true)
 	<-done
-	b.awaitReady()
-	b.awaitUsed(paid.Load())
-	require.Equal(t, paid.Load(), b.history().Points)
+	f.awaitReady()
+	f.awaitUsed(paid.Load())
+	require.Equal(t, paid.Load(), f.history().Points)
 	t.Logf("%d points paid; %d requests without an answer", paid.Load(), undecided.Load())
 }

@@ -21,23 +21,23 @@ import (
 // gets an error.
 func TestOneBadRecordHarmsItselfAlone(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, plenty)
+		f := newFixture(t, url, unlimitedTerms)
 		var secrets []string
 		for n := range 16 {
-			a, err := b.CreateAccount(b.ctx, fmt.Sprintf("a%d@example.com", n), plenty)
+			a, err := f.CreateAccount(f.ctx, fmt.Sprintf("a%d@example.com", n), unlimitedTerms)
 			require.NoError(t, err)
-			secret, _, err := b.CreateKey(b.ctx, a.ID, "test", KeyTerms{})
+			secret, _, err := f.CreateKey(f.ctx, a.ID, "test", KeyTerms{})
 			require.NoError(t, err)
 			secrets = append(secrets, secret)
-			b.send(secret, 1, nil)
+			f.requestWith(secret, 1, nil)
 		}
 		// used at the end of its range: the next charge does not fit a BIGINT.
-		b.sql("UPDATE accounts SET used = 9223372036854775807 WHERE email = 'a3@example.com'")
+		f.exec("UPDATE accounts SET used = 9223372036854775807 WHERE email = 'a3@example.com'")
 		var mu sync.Mutex
 		results := map[int]error{}
-		together(16, func(n int) {
+		inParallel(16, func(n int) {
 			for range 10 {
-				_, err := b.try(b.ctx, secrets[n], 1, nil)
+				_, err := f.tryRequest(f.ctx, secrets[n], 1, nil)
 				mu.Lock()
 				results[n] = err
 				mu.Unlock()
@@ -50,8 +50,8 @@ func TestOneBadRecordHarmsItselfAlone(t *testing.T) {
 				require.NoError(t, err)
 			}
 		}
-		require.NoError(t, b.Ready(b.ctx), "one account's damage is no outage")
-		require.Equal(t, Good, b.ask(1).Verdict)
+		require.NoError(t, f.Ready(f.ctx), "one account's damage is no outage")
+		require.Equal(t, Good, f.request(1).Verdict)
 	})
 }
 
@@ -59,106 +59,106 @@ func TestOneBadRecordHarmsItselfAlone(t *testing.T) {
 // everybody else goes on.
 func TestKeyDeletedWhileItsRequestWorks(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, plenty)
-		doomed, key, err := b.CreateKey(b.ctx, b.account, "doomed", KeyTerms{})
+		f := newFixture(t, url, unlimitedTerms)
+		doomed, key, err := f.CreateKey(f.ctx, f.account, "doomed", KeyTerms{})
 		require.NoError(t, err)
-		under, d, err := b.Begin(b.ctx, doomed)
+		under, d, err := f.Begin(f.ctx, doomed)
 		require.NoError(t, err)
 		require.Equal(t, Good, d.Verdict)
-		b.sql("DELETE FROM secrets WHERE key = $1", key.ID)
-		b.sql("DELETE FROM keys WHERE id = $1", key.ID)
-		require.Equal(t, UnknownKey, b.finish(under, 1).Verdict)
-		time.Sleep(recordEvery + 2*postEvery) // the refusal cannot be recorded under a key that is gone
-		require.NoError(t, b.Ready(b.ctx))
-		require.Equal(t, Good, b.ask(1).Verdict)
-		require.EqualValues(t, 1, b.used())
+		f.exec("DELETE FROM secrets WHERE key = $1", key.ID)
+		f.exec("DELETE FROM keys WHERE id = $1", key.ID)
+		require.Equal(t, UnknownKey, f.finish(under, 1).Verdict)
+		time.Sleep(tallyEvery + 2*tickEvery) // the refusal cannot be recorded under a key that is gone
+		require.NoError(t, f.Ready(f.ctx))
+		require.Equal(t, Good, f.request(1).Verdict)
+		require.EqualValues(t, 1, f.used())
 	})
 }
 
 // An operator lowers used while a charge is to be voided: it ends at 0.
 func TestUsedChangedByHandWhileAVoidIsDue(t *testing.T) {
-	b, p := doubtful(t)
+	f, p := newProxiedFixture(t)
 	p.Shut(true)
 	p.Cut(pgtest.AfterCommit, 1)
-	_, err := b.try(b.ctx, b.secret, 20, nil)
+	_, err := f.tryRequest(f.ctx, f.secret, 20, nil)
 	require.ErrorIs(t, err, ErrUndecided)
-	b.sql("UPDATE accounts SET used = 7")
+	f.exec("UPDATE accounts SET used = 7")
 	p.Shut(false)
-	b.awaitReady()
-	b.awaitUsed(0)
-	require.Equal(t, Good, b.ask(1).Verdict)
+	f.awaitReady()
+	f.awaitUsed(0)
+	require.Equal(t, Good, f.request(1).Verdict)
 }
 
 // A database that takes no writes: requests under way are refused and not
 // charged, further ones do not even begin, and both go on as soon as it does.
 func TestDatabaseThatCannotBeWritten(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, plenty)
-		b.ask(10)
-		under := b.arrive()
+		f := newFixture(t, url, unlimitedTerms)
+		f.request(10)
+		under := f.mustBegin()
 		_, err := under.Claim(5, nil)
 		require.NoError(t, err)
-		reopen := b.closeForWrites()
+		reopen := f.blockWrites()
 		_, err = under.Charge(Charge{Points: 5})
 		require.ErrorIs(t, err, ErrUnavailable)
 		under.End()
-		_, _, err = b.Begin(b.ctx, b.secret)
+		_, _, err = f.Begin(f.ctx, f.secret)
 		require.ErrorIs(t, err, ErrUnavailable)
-		require.ErrorIs(t, b.Ready(b.ctx), ErrUnavailable)
-		require.EqualValues(t, 10, b.used())
+		require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
+		require.EqualValues(t, 10, f.used())
 
 		reopen()
-		b.awaitReady()
-		require.EqualValues(t, 11, b.ask(1).Usage.Current)
-		require.EqualValues(t, 11, b.history().Points)
+		f.awaitReady()
+		require.EqualValues(t, 11, f.request(1).Usage.Current)
+		require.EqualValues(t, 11, f.history().Points)
 	})
 }
 
 // Tokens taken before an outage are posted after it, and requests that were
 // not charged are recorded.
 func TestOutageLosesNoTokens(t *testing.T) {
-	b := begin(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), Terms{Rate: limit(5), Points: limit(Unlimited)})
-	b.ask(1)
-	reopen := b.closeForWrites()
+	f := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), Terms{Rate: limit(5), Points: limit(Unlimited)})
+	f.request(1)
+	reopen := f.blockWrites()
 	for range 4 {
-		b.ask(0)
+		f.request(0)
 	}
-	b.awaitDown()
+	f.awaitDown()
 	reopen()
-	b.awaitReady()
-	other := b.elsewhere()
+	f.awaitReady()
+	other := f.replica()
 	require.Eventually(t, func() bool {
 		var tat int64
-		b.row("SELECT tat_ns FROM accounts WHERE id = 1", &tat)
-		return tat >= b.clock.Now().Add(time.Second).UnixNano()
-	}, 20*time.Second, postEvery)
-	require.Equal(t, RateLimited, other.ask(0).Verdict)
-	b.requireHistory(Tally{Points: 1, Requests: 5, Errors: 4})
+		f.queryRow("SELECT tat_ns FROM accounts WHERE id = 1", &tat)
+		return tat >= f.clock.Now().Add(time.Second).UnixNano()
+	}, 20*time.Second, tickEvery)
+	require.Equal(t, RateLimited, other.request(0).Verdict)
+	f.requireHistory(Tally{Points: 1, Requests: 5, Errors: 4})
 }
 
 // Close commits what waits, and says what it could not give back.
 func TestCloseCommitsWhatWaits(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, plenty)
+		f := newFixture(t, url, unlimitedTerms)
 		var mu sync.Mutex
 		answered := 0
-		together(16, func(int) {
+		inParallel(16, func(int) {
 			for {
-				_, err := b.try(b.ctx, b.secret, 1, nil)
+				_, err := f.tryRequest(f.ctx, f.secret, 1, nil)
 				mu.Lock()
 				if err != nil {
-					require.ErrorIs(b, err, ErrClosed)
+					require.ErrorIs(f, err, ErrClosed)
 					mu.Unlock()
 					return
 				}
 				if answered++; answered == 50 {
-					go b.Close()
+					go f.Close()
 				}
 				mu.Unlock()
 			}
 		})
-		require.NoError(t, b.Close(), "closed again it does nothing")
-		again := b.elsewhere()
+		require.NoError(t, f.Close(), "closed again it does nothing")
+		again := f.replica()
 		require.EqualValues(t, answered, again.used())
 		require.EqualValues(t, answered, again.history().Points)
 	})
@@ -185,45 +185,45 @@ func (s slowStore) Transact(ctx context.Context, t store.Transaction) error {
 func TestFlushThatHangs(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
 		var held atomic.Pointer[chan struct{}]
-		b := begin(t, url, plenty, func(s *settings) {
+		f := newFixture(t, url, unlimitedTerms, func(s *settings) {
 			s.wrap = func(inner store.Store) store.Store { return slowStore{inner, &held} }
 		})
 		hang := func(points int64, key *Idempotency) {
 			flush := make(chan struct{})
 			held.Store(&flush)
-			_, err := b.try(b.ctx, b.secret, points, key) // would wait for ever
+			_, err := f.tryRequest(f.ctx, f.secret, points, key) // would wait for ever
 			require.ErrorIs(t, err, ErrUndecided)
-			b.awaitDown()
-			_, _, err = b.Begin(b.ctx, b.secret)
+			f.awaitDown()
+			_, _, err = f.Begin(f.ctx, f.secret)
 			require.ErrorIs(t, err, ErrUnavailable, "meanwhile no work begins")
 			held.Store(nil)
 			close(flush)
-			b.awaitReady()
+			f.awaitReady()
 		}
 		hang(20, nil)
-		b.awaitUsed(0)
-		hang(5, once(1, 1))
-		require.Equal(t, Replayed, b.repeat(1, 1).Verdict)
-		b.awaitUsed(5)
-		require.EqualValues(t, 1, b.Stats().Voided)
-		b.requireHistory(Tally{Points: 5, Requests: 3, Errors: 2})
+		f.awaitUsed(0)
+		hang(5, idempotency(1, 1))
+		require.Equal(t, Replayed, f.retryable(1, 1).Verdict)
+		f.awaitUsed(5)
+		require.EqualValues(t, 1, f.Stats().Voided)
+		f.requireHistory(Tally{Points: 5, Requests: 3, Errors: 2})
 	})
 }
 
 // Callers who leave while another process holds the database are not charged.
 func TestLeavingWhileTheDatabaseIsHeld(t *testing.T) {
-	b := begin(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), plenty)
-	b.ask(0)
-	reopen := b.closeForWrites()
-	together(20, func(int) {
-		ctx, cancel := context.WithTimeout(b.ctx, 20*time.Millisecond)
+	f := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), unlimitedTerms)
+	f.request(0)
+	reopen := f.blockWrites()
+	inParallel(20, func(int) {
+		ctx, cancel := context.WithTimeout(f.ctx, 20*time.Millisecond)
 		defer cancel()
-		_, err := b.try(ctx, b.secret, 1, nil)
-		require.ErrorIs(b, err, context.DeadlineExceeded)
+		_, err := f.tryRequest(ctx, f.secret, 1, nil)
+		require.ErrorIs(f, err, context.DeadlineExceeded)
 	})
 	reopen()
-	b.awaitReady()
-	b.requireHistory(Tally{Requests: 21, Errors: 21})
+	f.awaitReady()
+	f.requireHistory(Tally{Requests: 21, Errors: 21})
 }
 
 // A brokenStore takes no transaction once it is broken.
@@ -248,19 +248,19 @@ func TestCloseSaysWhatIsUndecided(t *testing.T) {
 		s.wrap = func(inner store.Store) store.Store { return slowStore{brokenStore{inner, &broken}, &held} }
 	})
 	require.NoError(t, err)
-	b := &bench{T: t, Ledger: l, ctx: t.Context(), url: url}
-	a, err := l.CreateAccount(b.ctx, "owner@example.com", plenty)
+	f := &fixture{T: t, Ledger: l, ctx: t.Context(), url: url}
+	a, err := l.CreateAccount(f.ctx, "owner@example.com", unlimitedTerms)
 	require.NoError(t, err)
-	b.secret, _, err = l.CreateKey(b.ctx, a.ID, "test", KeyTerms{})
+	f.secret, _, err = l.CreateKey(f.ctx, a.ID, "test", KeyTerms{})
 	require.NoError(t, err)
 	flush := make(chan struct{})
 	held.Store(&flush)
-	_, err = b.try(b.ctx, b.secret, 1, nil)
+	_, err = f.tryRequest(f.ctx, f.secret, 1, nil)
 	require.ErrorIs(t, err, ErrUndecided)
 	broken.Store(true)
 	close(flush)
 	require.ErrorContains(t, l.Close(), "1 charges could not be given back")
 	require.NoError(t, l.Close(), "closed again it does nothing")
-	_, err = b.try(b.ctx, b.secret, 1, nil)
+	_, err = f.tryRequest(f.ctx, f.secret, 1, nil)
 	require.Error(t, err)
 }

@@ -75,7 +75,7 @@ func withFake(c *fakeClock) Option {
 }
 
 // A bench is a ledger with one account and one key.
-type bench struct {
+type fixture struct {
 	*testing.T
 	*Ledger
 	ctx     context.Context
@@ -86,18 +86,18 @@ type bench struct {
 	secret  string
 }
 
-const noon = "2026-11-20T12:00:00Z"
+const startTime = "2026-11-20T12:00:00Z"
 
 // begin opens a ledger at noon and makes an account with these terms.
-func begin(t *testing.T, url string, terms Terms, options ...Option) *bench {
-	b := &bench{T: t, ctx: t.Context(), url: url, clock: clockAt(noon)}
-	b.Ledger = open(t, url, append([]Option{withFake(b.clock)}, options...)...)
-	account, err := b.CreateAccount(b.ctx, "owner@example.com", terms)
+func newFixture(t *testing.T, url string, terms Terms, options ...Option) *fixture {
+	f := &fixture{T: t, ctx: t.Context(), url: url, clock: clockAt(startTime)}
+	f.Ledger = open(t, url, append([]Option{withFake(f.clock)}, options...)...)
+	account, err := f.CreateAccount(f.ctx, "owner@example.com", terms)
 	require.NoError(t, err)
-	b.account = account.ID
-	b.secret, b.key, err = b.CreateKey(b.ctx, account.ID, "test", KeyTerms{})
+	f.account = account.ID
+	f.secret, f.key, err = f.CreateKey(f.ctx, account.ID, "test", KeyTerms{})
 	require.NoError(t, err)
-	return b
+	return f
 }
 
 func open(t testing.TB, url string, options ...Option) *Ledger {
@@ -108,40 +108,40 @@ func open(t testing.TB, url string, options ...Option) *Ledger {
 }
 
 // elsewhere is another ledger on the same database: another replica.
-func (b *bench) elsewhere() *bench {
-	other := *b
-	other.Ledger = open(b.T, b.url, withFake(b.clock))
+func (f *fixture) replica() *fixture {
+	other := *f
+	other.Ledger = open(f.T, f.url, withFake(f.clock))
 	return &other
 }
 
 // arrive begins a request that must be let in.
-func (b *bench) arrive() *Request {
-	b.Helper()
-	r, d, err := b.Begin(b.ctx, b.secret)
-	require.NoError(b, err)
-	require.Equal(b, Good, d.Verdict)
+func (f *fixture) mustBegin() *Request {
+	f.Helper()
+	r, d, err := f.Begin(f.ctx, f.secret)
+	require.NoError(f, err)
+	require.Equal(f, Good, d.Verdict)
 	return r
 }
 
 // ask sends a request of the bench's key from its beginning to its end.
-func (b *bench) ask(points int64) Decision {
-	b.Helper()
-	return b.send(b.secret, points, nil)
+func (f *fixture) request(points int64) Decision {
+	f.Helper()
+	return f.requestWith(f.secret, points, nil)
 }
 
-func (b *bench) send(secret string, points int64, once *Idempotency) Decision {
-	b.Helper()
-	d, err := b.try(b.ctx, secret, points, once)
-	require.NoError(b, err)
+func (f *fixture) requestWith(secret string, points int64, once *Idempotency) Decision {
+	f.Helper()
+	d, err := f.tryRequest(f.ctx, secret, points, once)
+	require.NoError(f, err)
 	return d
 }
 
 // answerOf is what the request with an Idempotency-Key is answered.
-const answerOf = "answer"
+const storedAnswer = "answer"
 
 // try sends a request and returns the decision that ended it.
-func (b *bench) try(ctx context.Context, secret string, points int64, once *Idempotency) (Decision, error) {
-	r, d, err := b.Begin(ctx, secret)
+func (f *fixture) tryRequest(ctx context.Context, secret string, points int64, once *Idempotency) (Decision, error) {
+	r, d, err := f.Begin(ctx, secret)
 	if err != nil || d.Verdict != Good {
 		return d, err
 	}
@@ -151,24 +151,24 @@ func (b *bench) try(ctx context.Context, secret string, points int64, once *Idem
 	}
 	c := Charge{Points: points, Found: Found{Valid: points}}
 	if once != nil {
-		c.Answer = []byte(answerOf)
+		c.Answer = []byte(storedAnswer)
 	}
 	return r.Charge(c)
 }
 
 // used is the account's points of this month, as the operator's list shows.
-func (b *bench) used() int64 {
-	b.Helper()
-	a, err := b.AccountByEmail(b.ctx, "owner@example.com")
-	require.NoError(b, err)
+func (f *fixture) used() int64 {
+	f.Helper()
+	a, err := f.AccountByEmail(f.ctx, "owner@example.com")
+	require.NoError(f, err)
 	return a.Used
 }
 
 // history sums the usage history over all time, once all is recorded.
-func (b *bench) history() (sum Tally) {
-	b.Helper()
-	days, err := b.UsageHistory(b.ctx, b.account, 0, 1_000_000)
-	require.NoError(b, err)
+func (f *fixture) history() (sum Tally) {
+	f.Helper()
+	days, err := f.UsageHistory(f.ctx, f.account, 0, 1_000_000)
+	require.NoError(f, err)
 	for _, d := range days {
 		sum = sum.plus(d.Tally)
 	}
@@ -176,15 +176,15 @@ func (b *bench) history() (sum Tally) {
 }
 
 // requireHistory waits until what was not charged is recorded, too.
-func (b *bench) requireHistory(want Tally) {
-	b.Helper()
+func (f *fixture) requireHistory(want Tally) {
+	f.Helper()
 	want.Found.Valid = want.Points
-	require.Eventually(b, func() bool { return b.history() == want }, 20*recordEvery, postEvery, "%+v, not %+v", b.history(), want)
-	require.Equal(b, want.Points, b.used(), "the history is what was used")
+	require.Eventually(f, func() bool { return f.history() == want }, 20*tallyEvery, tickEvery, "%+v, not %+v", f.history(), want)
+	require.Equal(f, want.Points, f.used(), "the history is what was used")
 }
 
 // together runs work in n goroutines and waits for them.
-func together(n int, work func(i int)) {
+func inParallel(n int, work func(i int)) {
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() { work(i) })
@@ -197,10 +197,10 @@ func limit(n int64) *Limit { l := Limit(n); return &l }
 func yes() *bool { t := true; return &t }
 
 // plenty is terms that refuse nothing.
-var plenty = Terms{Rate: limit(Unlimited), Points: limit(Unlimited)}
+var unlimitedTerms = Terms{Rate: limit(Unlimited), Points: limit(Unlimited)}
 
 // freshOf is another empty database of the same kind.
-func freshOf(t *testing.T, url string) string {
+func emptyLike(t *testing.T, url string) string {
 	if strings.HasPrefix(url, "sqlite:") {
 		return "sqlite:" + filepath.Join(t.TempDir(), "ledger.db")
 	}
@@ -209,52 +209,52 @@ func freshOf(t *testing.T, url string) string {
 
 // sql runs a statement beside the ledger, and row reads one, as an operator by
 // hand would.
-func (b *bench) sql(query string, args ...any) {
-	b.Helper()
-	b.withDatabase(func(db *sql.DB) {
-		_, err := db.ExecContext(b.ctx, query, args...)
-		require.NoError(b, err)
+func (f *fixture) exec(query string, args ...any) {
+	f.Helper()
+	f.withDatabase(func(db *sql.DB) {
+		_, err := db.ExecContext(f.ctx, query, args...)
+		require.NoError(f, err)
 	})
 }
 
-func (b *bench) row(query string, into ...any) {
-	b.Helper()
-	b.withDatabase(func(db *sql.DB) { require.NoError(b, db.QueryRowContext(b.ctx, query).Scan(into...)) })
+func (f *fixture) queryRow(query string, into ...any) {
+	f.Helper()
+	f.withDatabase(func(db *sql.DB) { require.NoError(f, db.QueryRowContext(f.ctx, query).Scan(into...)) })
 }
 
-func (b *bench) withDatabase(do func(*sql.DB)) {
-	b.Helper()
-	driver, source := "pgx", b.url
-	if path, ok := strings.CutPrefix(b.url, "sqlite:"); ok {
+func (f *fixture) withDatabase(do func(*sql.DB)) {
+	f.Helper()
+	driver, source := "pgx", f.url
+	if path, ok := strings.CutPrefix(f.url, "sqlite:"); ok {
 		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)&_pragma=foreign_keys(0)"
 	}
 	db, err := sql.Open(driver, source)
-	require.NoError(b, err)
+	require.NoError(f, err)
 	defer db.Close()
 	do(db)
 }
 
 // closeForWrites makes the database take no commits: SQLite's write lock is
 // held by another process, PostgreSQL is as a standby would be.
-func (b *bench) closeForWrites() (reopen func()) {
-	b.Helper()
-	path, ok := strings.CutPrefix(b.url, "sqlite:")
+func (f *fixture) blockWrites() (reopen func()) {
+	f.Helper()
+	path, ok := strings.CutPrefix(f.url, "sqlite:")
 	if !ok {
-		b.postgresReadOnly(true)
-		return func() { b.postgresReadOnly(false) }
+		f.postgresReadOnly(true)
+		return func() { f.postgresReadOnly(false) }
 	}
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
-	require.NoError(b, err)
-	conn, err := db.Conn(b.ctx)
-	require.NoError(b, err)
-	_, err = conn.ExecContext(b.ctx, "BEGIN IMMEDIATE")
-	require.NoError(b, err)
-	return func() { require.NoError(b, errors.Join(conn.Close(), db.Close())) }
+	require.NoError(f, err)
+	conn, err := db.Conn(f.ctx)
+	require.NoError(f, err)
+	_, err = conn.ExecContext(f.ctx, "BEGIN IMMEDIATE")
+	require.NoError(f, err)
+	return func() { require.NoError(f, errors.Join(conn.Close(), db.Close())) }
 }
 
-func (b *bench) postgresReadOnly(on bool) {
-	b.Helper()
-	s := needPostgres(b)
-	s.sql(b.T, s.URL("public")+"&default_transaction_read_only=off", fmt.Sprintf("ALTER DATABASE postgres SET default_transaction_read_only = %v", on))
-	require.NoError(b, s.CutConnections(b.ctx))
+func (f *fixture) postgresReadOnly(on bool) {
+	f.Helper()
+	s := needPostgres(f)
+	s.sql(f.T, s.URL("public")+"&default_transaction_read_only=off", fmt.Sprintf("ALTER DATABASE postgres SET default_transaction_read_only = %v", on))
+	require.NoError(f, s.CutConnections(f.ctx))
 }

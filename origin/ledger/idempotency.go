@@ -51,7 +51,7 @@ func (w *writer) purge(now time.Time) {
 		return
 	}
 	begun := time.Now()
-	group, full := w.expired()
+	group, full := w.expiredRecords()
 	w.commit(group)
 	w.nextPurge = now.Add(purgeEvery)
 	if full {
@@ -60,8 +60,8 @@ func (w *writer) purge(now time.Time) {
 }
 
 // expired lists a slice as operations, one for each account.
-func (w *writer) expired() (group []operation, full bool) {
-	byAccount := map[int64]*purging{}
+func (w *writer) expiredRecords() (group []operation, full bool) {
+	byAccount := map[int64]*purgeOp{}
 	records, bytes := 0, int64(0)
 	list := store.Statement{Name: "list_expired", Args: []any{w.clock.now().UnixNano(), purgeRecords}}
 	list.Scan = func(r store.Row) error {
@@ -73,7 +73,7 @@ func (w *writer) expired() (group []operation, full bool) {
 		}
 		o := byAccount[account]
 		if o == nil {
-			o = &purging{account: account}
+			o = &purgeOp{account: account}
 			byAccount[account] = o
 			group = append(group, o)
 		}
@@ -88,26 +88,26 @@ func (w *writer) expired() (group []operation, full bool) {
 }
 
 // purging deletes idempotency records that have expired.
-type purging struct {
+type purgeOp struct {
 	account int64
 	ids     []recordID
 }
 
-func (o *purging) want(w *wanted) {
-	w.rows[wantedRow{account: o.account}] = true
+func (o *purgeOp) addReads(rs *readSet) {
+	rs.rows[rowKey{account: o.account}] = true
 	for _, id := range o.ids {
-		w.records[recordKey{o.account, id}] = true
+		rs.records[recordKey{o.account, id}] = true
 	}
 }
 
-func (o *purging) decide(b *book) {
+func (o *purgeOp) decide(ws *workingSet) {
 	for _, id := range o.ids {
 		at := recordKey{o.account, id}
-		if x := b.records[at]; x != nil && b.now.UnixNano() >= x.expires {
-			b.drop(at)
+		if x := ws.records[at]; x != nil && ws.now.UnixNano() >= x.expires {
+			ws.deleteRecord(at)
 		}
 	}
 }
 
-func (o *purging) settle(*views) {}
-func (o *purging) fail(error)    {}
+func (o *purgeOp) settle(*views) {}
+func (o *purgeOp) fail(error)    {}

@@ -44,7 +44,7 @@ func (l *Ledger) CreateKey(ctx context.Context, account int64, name string, t Ke
 	if err := errors.Join(checkName("a key", name), t.check()); err != nil {
 		return "", Key{}, err
 	}
-	secret = NewKey()
+	secret = NewSecret()
 	k = Key{Account: account, Name: name, Hint: hint(secret), Created: l.clock.now().UTC(), Expires: t.Expires}
 	expires := any(nil)
 	if !t.Expires.IsZero() {

@@ -61,7 +61,7 @@ type Ledger struct {
 	views  *views
 	reader *reader
 	writer *writer
-	stats  recorder
+	stats  statsRecorder
 }
 
 // An Option sets something of a Ledger that has a default.
@@ -129,7 +129,7 @@ func (l *Ledger) Ready(ctx context.Context) error {
 	if err := l.writer.failing(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()
 	if err := l.store.Ping(ctx); err != nil {
 		return unavailable(err)

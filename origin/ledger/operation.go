@@ -12,122 +12,122 @@ import (
 // of settle and fail is called in the end, or the operation is made again for
 // another group from what is left.
 type operation interface {
-	want(*wanted)  // what to load for it
-	decide(*book)  // reads and changes the book alone; may be called again on another
-	settle(*views) // after the commit, with views.mu held
-	fail(error)    // it was not committed; an error that is store.ErrData concerns it alone
+	addReads(*readSet)  // what to load for it
+	decide(*workingSet) // reads and changes the book alone; may be called again on another
+	settle(*views)      // after the commit, with views.mu held
+	fail(error)         // it was not committed; an error that is store.ErrData concerns it alone
 }
 
 // charging charges a ticket.
-type charging struct {
+type chargeOp struct {
 	*ticket
 	writer  *writer
-	verdict Decision
-	used    bool // the group took the ticket
+	outcome Decision
+	taken   bool // the group took the ticket
 	month   month
 	day     Day
 }
 
-func (c *charging) want(w *wanted) {
+func (c *chargeOp) addReads(rs *readSet) {
 	r := c.request
-	w.rows[wantedRow{r.accountID, r.keyID, r.secret}] = true
+	rs.rows[rowKey{r.accountID, r.keyID, r.secret}] = true
 	if c.once != nil {
-		w.records[c.record()] = true
+		rs.records[c.record()] = true
 	}
 }
 
-func (c *charging) record() recordKey { return recordKey{c.request.accountID, c.once.ID} }
+func (c *chargeOp) record() recordKey { return recordKey{c.request.accountID, c.once.ID} }
 
-func (c *charging) decide(b *book) {
-	if c.used = c.take(); c.used {
-		c.verdict = c.judge(b)
+func (c *chargeOp) decide(ws *workingSet) {
+	if c.taken = c.take(); c.taken {
+		c.outcome = c.judge(ws)
 	}
 }
 
 // judge follows the contract's order: key, token, Idempotency-Key, points.
-func (c *charging) judge(b *book) Decision {
+func (c *chargeOp) judge(ws *workingSet) Decision {
 	r := c.request
-	a, k := b.accounts[r.accountID], b.keys[r.keyID]
-	expires, known := b.secrets[r.secret]
-	if a == nil || k == nil || !known || !k.good(a, expires, b.now) {
+	a, k := ws.accounts[r.accountID], ws.keys[r.keyID]
+	expires, known := ws.secrets[r.secret]
+	if a == nil || k == nil || !known || !k.usable(a, expires, ws.now) {
 		return Decision{Verdict: UnknownKey}
 	}
-	a.roll(b.month)
-	k.roll(b.month)
+	a.roll(ws.month)
+	k.roll(ws.month)
 	if r.token != nil && r.token.wait > 0 {
 		return a.decision(RateLimited, r.token.wait)
 	}
-	if d := c.recall(b, a); d.Verdict != Good {
+	if d := c.checkRecord(ws, a); d.Verdict != Good {
 		return d
 	}
-	if a.short(c.Points, 0) > 0 || k.short(c.Points, 0) > 0 {
-		d := a.decision(Insufficient, untilRefill(a.month, b.now))
-		d.Remaining = least(d.Remaining, k.remaining(0))
+	if a.shortfall(c.Points, 0) > 0 || k.shortfall(c.Points, 0) > 0 {
+		d := a.decision(Insufficient, untilRefill(a.month, ws.now))
+		d.Remaining = minLimit(d.Remaining, k.remaining(0))
 		return d
 	}
-	c.charge(b, a, k)
+	c.charge(ws, a, k)
 	return a.decision(Good, 0)
 }
 
 // recall finds the record of another request with the same Idempotency-Key,
 // which was charged meanwhile, on another replica.
-func (c *charging) recall(b *book, a *accountState) Decision {
+func (c *chargeOp) checkRecord(ws *workingSet, a *accountState) Decision {
 	if c.once == nil {
 		return Decision{}
 	}
-	x := b.records[c.record()]
+	x := ws.records[c.record()]
 	switch {
-	case x != nil && b.now.UnixNano() < x.expires:
+	case x != nil && ws.now.UnixNano() < x.expires:
 		return x.replay(c.once, a.decision(Replayed, 0))
-	case c.stored() && a.stored+c.size > a.storable:
+	case c.storesAnswer() && a.stored+c.size > a.storedLimit:
 		return a.decision(RecordsFull, busyFor)
 	}
 	return Decision{}
 }
 
-func (c *charging) charge(b *book, a *accountState, k *keyState) {
+func (c *chargeOp) charge(ws *workingSet, a *accountState, k *keyState) {
 	a.charge(c.Points)
 	k.charge(c.Points)
-	c.month, c.day = a.month, a.day(b.now)
-	b.tally(c.usage(), Tally{Points: c.Points, Requests: 1, Found: c.Found})
-	if c.stored() {
-		b.keep(c.record(), &record{body: c.once.Body, answer: c.Answer, size: c.size,
-			expires: b.now.Add(Retention).UnixNano()})
+	c.month, c.day = a.month, a.day(ws.now)
+	ws.addTally(c.usage(), Tally{Points: c.Points, Requests: 1, Found: c.Found})
+	if c.storesAnswer() {
+		ws.putRecord(c.record(), &record{body: c.once.Body, answer: c.Answer, size: c.size,
+			expires: ws.now.Add(Retention).UnixNano()})
 	}
 }
 
 // stored reports whether a retry will find the answer.
-func (c *charging) stored() bool { return c.once != nil && c.Answer != nil }
+func (c *chargeOp) storesAnswer() bool { return c.once != nil && c.Answer != nil }
 
-func (c *charging) usage() usageKey { return usageKey{c.request.accountID, c.request.keyID, c.day} }
+func (c *chargeOp) usage() usageKey { return usageKey{c.request.accountID, c.request.keyID, c.day} }
 
 // settle answers the caller. A charge whose caller has walked away is kept if a
 // retry can find its answer; otherwise it is voided.
-func (c *charging) settle(v *views) {
-	if !c.used {
+func (c *chargeOp) settle(v *views) {
+	if !c.taken {
 		return
 	}
 	r := c.request
-	r.replayed = r.replayed || c.verdict.Verdict == Replayed
-	r.charged = c.verdict.Verdict == Good
+	r.replayed = r.replayed || c.outcome.Verdict == Replayed
+	r.charged = c.outcome.Verdict == Good
 	v.release(r)
-	if r.charged && !r.left {
+	if r.charged && !r.ended {
 		r.sending = c.writer.unsent.add()
 	}
-	if c.answer(c.verdict, nil) || !r.charged {
+	if c.answer(c.outcome, nil) || !r.charged {
 		return
 	}
-	if r.left { // and was counted as a request that was not charged
-		v.tally(c.usage(), Tally{Requests: -1})
+	if r.ended { // and was counted as a request that was not charged
+		v.addTally(c.usage(), Tally{Requests: -1})
 	} else {
-		v.tally(c.usage(), Tally{Errors: 1})
+		v.addTally(c.usage(), Tally{Errors: 1})
 	}
-	if !c.stored() {
+	if !c.storesAnswer() {
 		c.writer.voids = append(c.writer.voids, c)
 	}
 }
 
-func (c *charging) fail(err error) {
+func (c *chargeOp) fail(err error) {
 	if errors.Is(err, store.ErrData) {
 		c.writer.log.Error("a request cannot be charged: the database refuses its rows", "account", c.request.accountID, "error", err.Error())
 		err = ErrRecord
@@ -136,38 +136,38 @@ func (c *charging) fail(err error) {
 }
 
 // voiding gives a charge back.
-type voiding struct {
-	charge *charging
+type voidOp struct {
+	charge *chargeOp
 	writer *writer
 }
 
-func (o *voiding) want(w *wanted) {
-	w.rows[wantedRow{account: o.charge.request.accountID, key: o.charge.request.keyID}] = true
+func (o *voidOp) addReads(rs *readSet) {
+	rs.rows[rowKey{account: o.charge.request.accountID, key: o.charge.request.keyID}] = true
 }
 
-func (o *voiding) decide(b *book) {
+func (o *voidOp) decide(ws *workingSet) {
 	c := o.charge
-	a, k := b.accounts[c.request.accountID], b.keys[c.request.keyID]
+	a, k := ws.accounts[c.request.accountID], ws.keys[c.request.keyID]
 	if a == nil {
 		return
 	}
 	at, in := c.usage(), c.month
 	if a.month < in { // reset since, and what was charged with it
-		at.day, in = a.day(b.now), a.month
+		at.day, in = a.day(ws.now), a.month
 	}
 	a.void(c.Points, in)
 	if k != nil {
 		k.void(c.Points, in)
-		b.tally(at, Tally{Points: -c.Points, Found: Found{}.plus(c.Found, -1)})
+		ws.addTally(at, Tally{Points: -c.Points, Found: Found{}.plus(c.Found, -1)})
 	}
 }
 
-func (o *voiding) settle(*views) {
-	o.writer.voids = slices.DeleteFunc(o.writer.voids, func(c *charging) bool { return c == o.charge })
-	o.writer.stats.voided()
+func (o *voidOp) settle(*views) {
+	o.writer.voids = slices.DeleteFunc(o.writer.voids, func(c *chargeOp) bool { return c == o.charge })
+	o.writer.stats.void()
 }
 
-func (o *voiding) fail(err error) {
+func (o *voidOp) fail(err error) {
 	if errors.Is(err, store.ErrData) {
 		o.writer.log.Error("a charge cannot be given back: the database refuses its rows",
 			"account", o.charge.request.accountID, "points", o.charge.Points, "error", err.Error())
@@ -176,32 +176,32 @@ func (o *voiding) fail(err error) {
 }
 
 // posting enters the tokens of an account in the database's buckets.
-type posting struct {
+type tokenOp struct {
 	account *accountView
 	id      int64
 	tokens  []*token // by arrival
 	writer  *writer
 }
 
-func (o *posting) want(w *wanted) {
+func (o *tokenOp) addReads(rs *readSet) {
 	for _, t := range o.tokens {
-		w.rows[wantedRow{account: o.id, key: t.keyID}] = true
+		rs.rows[rowKey{account: o.id, key: t.keyID}] = true
 	}
 }
 
-func (o *posting) decide(b *book) {
-	a := b.accounts[o.id]
+func (o *tokenOp) decide(ws *workingSet) {
+	a := ws.accounts[o.id]
 	for _, t := range o.tokens {
-		if k := b.keys[t.keyID]; a != nil && k != nil {
-			t.wait = b.take(a, k, b.now.Add(t.arrival.Sub(b.instant)))
+		if k := ws.keys[t.keyID]; a != nil && k != nil {
+			t.wait = ws.takeTokens(a, k, ws.now.Add(t.arrival.Sub(ws.instant)))
 		}
 	}
 }
 
 // take takes a token from the buckets of an account and a key, or from neither.
-func (b *book) take(a *accountState, k *keyState, arrival time.Time) time.Duration {
-	tat, wait := take(a.tat, arrival, b.now, a.rate, lateness)
-	keyTAT, keyWait := take(k.tat, arrival, b.now, k.rate, lateness)
+func (ws *workingSet) takeTokens(a *accountState, k *keyState, arrival time.Time) time.Duration {
+	tat, wait := takeToken(a.tat, arrival, ws.now, a.rate, lateness)
+	keyTAT, keyWait := takeToken(k.tat, arrival, ws.now, k.rate, lateness)
 	if wait = max(wait, keyWait); wait > 0 {
 		return wait
 	}
@@ -212,22 +212,22 @@ func (b *book) take(a *accountState, k *keyState, arrival time.Time) time.Durati
 
 // settle takes the tokens off the list; what the database refused ends its
 // request.
-func (o *posting) settle(v *views) {
-	o.account.tokens = slices.Clone(o.account.tokens[len(o.tokens):])
-	if len(o.account.tokens) == 0 {
-		delete(v.posting, o.account)
+func (o *tokenOp) settle(v *views) {
+	o.account.pending = slices.Clone(o.account.pending[len(o.tokens):])
+	if len(o.account.pending) == 0 {
+		delete(v.pending, o.account)
 	}
-	v.fold(o.account)
+	v.applyPending(o.account)
 	for _, t := range o.tokens {
 		if t.refused = t.wait; t.refused > 0 {
-			t.request.cancel(errLate)
+			t.request.cancel(errLateRefusal)
 		}
 	}
 }
 
 // fail drops tokens that cannot be entered at all; others wait for the next
 // group.
-func (o *posting) fail(err error) {
+func (o *tokenOp) fail(err error) {
 	if errors.Is(err, store.ErrData) {
 		o.writer.views.mu.Lock()
 		defer o.writer.views.mu.Unlock()
@@ -239,27 +239,27 @@ func (o *posting) fail(err error) {
 }
 
 // recording adds requests that were not charged to the usage history.
-type recording struct {
+type tallyOp struct {
 	at     usageKey
 	tally  Tally
 	writer *writer
 }
 
-func (o *recording) want(w *wanted) { w.rows[wantedRow{account: o.at.account}] = true }
+func (o *tallyOp) addReads(rs *readSet) { rs.rows[rowKey{account: o.at.account}] = true }
 
-func (o *recording) decide(b *book) { b.tally(o.at, o.tally) }
+func (o *tallyOp) decide(ws *workingSet) { ws.addTally(o.at, o.tally) }
 
-func (o *recording) settle(*views) {}
+func (o *tallyOp) settle(*views) {}
 
-func (o *recording) fail(err error) {
+func (o *tallyOp) fail(err error) {
 	if !errors.Is(err, store.ErrData) {
-		o.again()
+		o.requeue()
 	}
 }
 
 // again puts the tally back for another group.
-func (o *recording) again() {
+func (o *tallyOp) requeue() {
 	o.writer.views.mu.Lock()
 	defer o.writer.views.mu.Unlock()
-	o.writer.views.tally(o.at, o.tally)
+	o.writer.views.addTally(o.at, o.tally)
 }

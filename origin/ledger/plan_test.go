@@ -69,19 +69,19 @@ func FuzzParsePlans(f *testing.F) {
 
 func TestStorePlans(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, Terms{})
-		plans, err := b.Plans(b.ctx)
+		f := newFixture(t, url, Terms{})
+		plans, err := f.Plans(f.ctx)
 		require.NoError(t, err)
 		require.ElementsMatch(t, DefaultPlans(), plans, "a new database has the default plans")
 
-		require.NoError(t, b.StorePlans(b.ctx, []Plan{{Name: "free", Rate: 7, Points: 8, Stored: 1}, {Name: "gold", Rate: Unlimited, Points: 9, Overage: true}}))
-		plans, err = b.Plans(b.ctx)
+		require.NoError(t, f.StorePlans(f.ctx, []Plan{{Name: "free", Rate: 7, Points: 8, Stored: 1}, {Name: "gold", Rate: Unlimited, Points: 9, Overage: true}}))
+		plans, err = f.Plans(f.ctx)
 		require.NoError(t, err)
 		require.Len(t, plans, 4)
 		require.Contains(t, plans, Plan{Name: "gold", Rate: Unlimited, Points: 9, Overage: true})
-		require.EqualValues(t, 8, b.ask(1).Usage.Limit, "accounts on the plan follow at their next request")
+		require.EqualValues(t, 8, f.request(1).Usage.Limit, "accounts on the plan follow at their next request")
 
-		err = b.StorePlans(b.ctx, []Plan{{Name: "bad", Rate: 0, Points: 1}})
+		err = f.StorePlans(f.ctx, []Plan{{Name: "bad", Rate: 0, Points: 1}})
 		require.ErrorContains(t, err, `plan "bad"`)
 	})
 }

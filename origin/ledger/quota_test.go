@@ -10,21 +10,21 @@ import (
 // Each request and Inspect say what is left to the next one.
 func TestQuota(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, Terms{Rate: limit(3), Points: limit(10)})
-		refill := clockAt("2026-12-01T00:00:00Z").wall.Sub(clockAt(noon).wall)
-		r, d, err := b.Begin(b.ctx, b.secret)
+		f := newFixture(t, url, Terms{Rate: limit(3), Points: limit(10)})
+		refill := clockAt("2026-12-01T00:00:00Z").wall.Sub(clockAt(startTime).wall)
+		r, d, err := f.Begin(f.ctx, f.secret)
 		require.NoError(t, err)
 		defer r.End()
 		require.Equal(t, &Quota{Rate: 3, Tokens: 2, Refill: refill}, d.Quota)
 		for range 2 {
-			b.ask(1)
+			f.request(1)
 		}
-		_, d, err = b.Begin(b.ctx, b.secret)
+		_, d, err = f.Begin(f.ctx, f.secret)
 		require.NoError(t, err)
 		require.Equal(t, RateLimited, d.Verdict)
 		require.Equal(t, &Quota{Rate: 3, Tokens: 0, Refill: refill}, d.Quota)
 
-		b.clock.advance(time.Second * 2 / 3)
+		f.clock.advance(time.Second * 2 / 3)
 		d, err = r.Inspect()
 		require.NoError(t, err)
 		require.Equal(t, Good, d.Verdict)
@@ -36,15 +36,15 @@ func TestQuota(t *testing.T) {
 // Inspect reads what another replica has charged, and sees a key revoked there.
 func TestInspectIsFresh(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, plenty)
-		other := b.elsewhere()
-		r := b.arrive()
+		f := newFixture(t, url, unlimitedTerms)
+		other := f.replica()
+		r := f.mustBegin()
 		defer r.End()
-		require.Equal(t, Good, other.ask(7).Verdict)
+		require.Equal(t, Good, other.request(7).Verdict)
 		d, err := r.Inspect()
 		require.NoError(t, err)
 		require.EqualValues(t, 7, d.Usage.Current)
-		require.NoError(t, other.RevokeKey(b.ctx, b.account, b.key.ID))
+		require.NoError(t, other.RevokeKey(f.ctx, f.account, f.key.ID))
 		d, err = r.Inspect()
 		require.NoError(t, err)
 		require.Equal(t, Decision{Verdict: UnknownKey}, d)
@@ -54,10 +54,10 @@ func TestInspectIsFresh(t *testing.T) {
 func TestTokens(t *testing.T) {
 	now := time.Unix(1000, 0)
 	at := func(d time.Duration) int64 { return now.Add(d).UnixNano() }
-	require.EqualValues(t, Unlimited, tokens(0, now, Unlimited))
-	require.EqualValues(t, 4, tokens(at(-time.Hour), now, 4), "full, and no fuller")
-	require.EqualValues(t, 3, tokens(at(250*time.Millisecond), now, 4))
-	require.EqualValues(t, 2, tokens(at(251*time.Millisecond), now, 4))
-	require.EqualValues(t, 0, tokens(at(time.Second), now, 4))
-	require.EqualValues(t, 0, tokens(at(1100*time.Millisecond), now, 4), "overdrawn")
+	require.EqualValues(t, Unlimited, tokensLeft(0, now, Unlimited))
+	require.EqualValues(t, 4, tokensLeft(at(-time.Hour), now, 4), "full, and no fuller")
+	require.EqualValues(t, 3, tokensLeft(at(250*time.Millisecond), now, 4))
+	require.EqualValues(t, 2, tokensLeft(at(251*time.Millisecond), now, 4))
+	require.EqualValues(t, 0, tokensLeft(at(time.Second), now, 4))
+	require.EqualValues(t, 0, tokensLeft(at(1100*time.Millisecond), now, 4), "overdrawn")
 }

@@ -15,13 +15,13 @@ import (
 type reader struct {
 	*Ledger
 	mu      sync.Mutex
-	waiting []*question
+	waiting []*keyRead
 	running int // queries
 }
 
 // A question is one secret and one idempotency record of its account; a
 // record's ID of zeros is none.
-type question struct {
+type keyRead struct {
 	secret digest
 	record recordID
 	done   chan struct{} // closed once found and err are set
@@ -30,9 +30,9 @@ type question struct {
 }
 
 const (
-	maxQuestions = 1024 // in one query
-	maxQueries   = 2    // at a time
-	maxAsking    = 4096 // questions that wait
+	maxReads        = 1024 // in one query
+	maxQueries      = 2    // at a time
+	maxWaitingReads = 4096 // questions that wait
 )
 
 var errBusy = errors.New("too many requests wait for a query")
@@ -41,29 +41,29 @@ var errBusy = errors.New("too many requests wait for a query")
 // record, or nil. The query begins after the call. It waits for at most patience,
 // others' queries included.
 func (q *reader) read(ctx context.Context, secret digest, id recordID, patience time.Duration) (*record, error) {
-	ask := &question{secret: secret, record: id, done: make(chan struct{})}
-	if !q.enqueue(ask) {
+	kr := &keyRead{secret: secret, record: id, done: make(chan struct{})}
+	if !q.enqueue(kr) {
 		return nil, unavailable(errBusy)
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
-	case <-ask.done:
-		return ask.found, ask.err
+	case <-kr.done:
+		return kr.found, kr.err
 	case <-timer.C:
-		return nil, unavailable(errLateDatabase)
+		return nil, unavailable(errTimeout)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-func (q *reader) enqueue(ask *question) bool {
+func (q *reader) enqueue(kr *keyRead) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) >= maxAsking {
+	if len(q.waiting) >= maxWaitingReads {
 		return false
 	}
-	q.waiting = append(q.waiting, ask)
+	q.waiting = append(q.waiting, kr)
 	if q.running < maxQueries {
 		q.running++
 		go q.run()
@@ -74,18 +74,18 @@ func (q *reader) enqueue(ask *question) bool {
 // run asks until nobody waits.
 func (q *reader) run() {
 	for batch := q.next(); batch != nil; batch = q.next() {
-		err := q.ask(batch)
-		for _, ask := range batch {
-			ask.err = err
-			close(ask.done)
+		err := q.load(batch)
+		for _, kr := range batch {
+			kr.err = err
+			close(kr.done)
 		}
 	}
 }
 
-func (q *reader) next() []*question {
+func (q *reader) next() []*keyRead {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := min(len(q.waiting), maxQuestions)
+	n := min(len(q.waiting), maxReads)
 	if n == 0 {
 		q.running--
 		return nil
@@ -96,14 +96,14 @@ func (q *reader) next() []*question {
 }
 
 // ask runs one query and publishes the rows.
-func (q *reader) ask(batch []*question) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+func (q *reader) load(batch []*keyRead) error {
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
 	pairs := make([][2]string, len(batch))
-	for i, ask := range batch {
-		pairs[i] = [2]string{ask.secret.hex(), ask.record.hex()}
+	for i, kr := range batch {
+		pairs[i] = [2]string{kr.secret.hex(), kr.record.hex()}
 	}
-	began, instant := q.views.begin()
+	began, instant := q.views.readStart()
 	rows := map[digest][]*viewRow{}
 	err := q.query(ctx, store.Statement{Name: "read_view", Args: []any{asJSON(pairs)}, Scan: func(r store.Row) error {
 		at, row, err := scanViewRow(r)
@@ -113,8 +113,8 @@ func (q *reader) ask(batch []*question) error {
 	if err != nil {
 		return err
 	}
-	q.stats.read()
-	q.views.learn(batch, rows, began, instant)
+	q.stats.query()
+	q.views.publishReads(batch, rows, began, instant)
 	return nil
 }
 

@@ -25,21 +25,21 @@ type Request struct {
 	// Guarded by views.mu.
 	once     *Idempotency // registered in account.once
 	claimed  int64        // points held in account and key
-	price    int64        // that was claimed
+	work     int64        // that was claimed
 	charged  bool         // and committed
 	replayed bool
-	left     bool // End was called
-	sending  *sending
+	ended    bool // End was called
+	sending  *sendingGroup
 }
 
 // errLate is the cause that ends the context of a request refused late.
-var errLate = errors.New("the rate limit refuses this request after all")
+var errLateRefusal = errors.New("the rate limit refuses this request after all")
 
 // errPoints is a defect of the caller.
 var errPoints = errors.New("the points of a request are outside what it may claim or charge")
 
 // maxPrice bounds one request's price, so that sums cannot overflow.
-const maxPrice = 1_000_000
+const maxClaim = 1_000_000
 
 // Account is the ID of the account that asks.
 func (r *Request) Account() int64 { return r.accountID }
@@ -63,7 +63,7 @@ func (r *Request) Late() (refusal Decision, refused bool) {
 // Claim judges the Idempotency-Key, which may be nil, and the price. Good
 // holds that many points until Charge or End. A price of 0 holds nothing.
 func (r *Request) Claim(price int64, once *Idempotency) (Decision, error) {
-	if price < 0 || price > maxPrice || r.claimed > 0 {
+	if price < 0 || price > maxClaim || r.claimed > 0 {
 		return Decision{}, errPoints
 	}
 	if once != nil {
@@ -71,12 +71,12 @@ func (r *Request) Claim(price int64, once *Idempotency) (Decision, error) {
 			return d, err
 		}
 	}
-	d, ask := r.ledger.views.hold(r, price, false)
+	d, ask := r.ledger.views.claim(r, price, false)
 	if ask {
 		if _, err := r.read(recordID{}); err != nil {
 			return Decision{}, err
 		}
-		d, _ = r.ledger.views.hold(r, price, true)
+		d, _ = r.ledger.views.claim(r, price, true)
 	}
 	return d, nil
 }
@@ -93,14 +93,14 @@ func (r *Request) Inspect() (Decision, error) {
 // those under way on this replica, then in the database. One query reads the
 // key as well, so that a revoked one replays nothing.
 func (r *Request) recall(once *Idempotency) (Decision, error) {
-	if d := r.ledger.views.enter(r, once); d.Verdict != Good {
+	if d := r.ledger.views.registerKey(r, once); d.Verdict != Good {
 		return d, nil
 	}
 	x, err := r.read(once.ID)
 	if err != nil {
 		return Decision{}, err
 	}
-	d := r.ledger.views.recall(r, x)
+	d := r.ledger.views.judgeRecord(r, x)
 	r.replayed = d.Verdict == Replayed
 	return d, nil
 }
@@ -108,12 +108,12 @@ func (r *Request) recall(once *Idempotency) (Decision, error) {
 func (r *Request) read(id recordID) (*record, error) {
 	began := time.Now()
 	defer func() { r.waited += time.Since(began) }()
-	return r.ledger.reader.read(r.ctx, r.secret, id, r.patience())
+	return r.ledger.reader.read(r.ctx, r.secret, id, r.waitLeft())
 }
 
 // patience is how long the request may still wait for the database: a second
 // in all, of which a quarter is left for the charge in any case.
-func (r *Request) patience() time.Duration { return max(patience-r.waited, patience/4) }
+func (r *Request) waitLeft() time.Duration { return max(waitLimit-r.waited, waitLimit/4) }
 
 // Charge decides the request for good and stores everything in one durable
 // transaction: key, token, idempotency record, points. It waits for what is left
@@ -124,7 +124,7 @@ func (r *Request) Charge(c Charge) (Decision, error) {
 		return Decision{}, errPoints
 	}
 	t := newTicket(r, c)
-	err := r.ledger.writer.submit(r.ctx, t, r.patience())
+	err := r.ledger.writer.submit(r.ctx, t, r.waitLeft())
 	if d, late := r.Late(); err != nil && late {
 		return d, nil
 	}
@@ -137,14 +137,14 @@ func (r *Request) Charge(c Charge) (Decision, error) {
 
 // Waste says that the work of the request is refused, though not by the ledger:
 // it counts as unpaid.
-func (r *Request) Waste() { r.refused = true }
+func (r *Request) WorkRefused() { r.refused = true }
 
 // End frees what the request holds; it is called once the answer is sent. Work
 // that the caller did not wait for, or that was refused only afterwards, counts
 // as wasted.
 func (r *Request) End() {
 	_, late := r.Late()
-	r.ledger.views.leave(r, late || r.refused || r.ctx.Err() != nil)
+	r.ledger.views.end(r, late || r.refused || r.ctx.Err() != nil)
 	if r.cancel != nil {
 		r.cancel(nil)
 	}
@@ -164,7 +164,7 @@ const (
 	UnknownKey                  // missing, malformed, never made, expired, revoked, or of a suspended account
 	RateLimited                 // the token bucket of the account or of the key is empty
 	Busy                        // the account has too many requests under way on this replica
-	Wasteful                    // the account left too much work unpaid on this replica
+	UnpaidWork                  // the account left too much work unpaid on this replica
 	IdempotencyMismatch         // the Idempotency-Key came with another body before
 	IdempotencyConflict         // the first request with this Idempotency-Key is under way on this replica
 	Replayed                    // answered before: Answer is what was stored

@@ -10,65 +10,65 @@ import (
 // A free account's morning: each verdict in turn, with the contract's numbers.
 func TestRequestsTellAStory(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, Terms{Rate: limit(1), Points: limit(10)})
+		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(10)})
 
-		d := b.ask(4)
+		d := f.request(4)
 		require.Equal(t, Good, d.Verdict)
 		require.Equal(t, &Usage{Current: 4, Limit: 10}, d.Usage)
 		require.EqualValues(t, 6, d.Remaining)
 
-		d = b.ask(1)
+		d = f.request(1)
 		require.Equal(t, RateLimited, d.Verdict, "one token a second, and it is used")
 		require.Equal(t, time.Second, d.RetryAfter)
 		require.Equal(t, &Usage{Current: 4, Limit: 10}, d.Usage, "a refusal shows the usage, and costs nothing")
 
-		b.clock.advance(time.Second)
-		d = b.ask(7)
+		f.clock.advance(time.Second)
+		d = f.request(7)
 		require.Equal(t, Insufficient, d.Verdict)
 		require.EqualValues(t, 6, d.Remaining)
-		require.Equal(t, clockAt("2026-12-01T00:00:00Z").wall.Sub(b.clock.Now()), d.RetryAfter)
+		require.Equal(t, clockAt("2026-12-01T00:00:00Z").wall.Sub(f.clock.Now()), d.RetryAfter)
 
-		require.Equal(t, RateLimited, b.ask(1).Verdict, "a request without enough points has taken its token")
+		require.Equal(t, RateLimited, f.request(1).Verdict, "a request without enough points has taken its token")
 
-		b.clock.advance(time.Second)
-		require.Equal(t, Good, b.ask(6).Verdict, "to the last point")
-		b.requireHistory(Tally{Points: 10, Requests: 3, Errors: 1})
+		f.clock.advance(time.Second)
+		require.Equal(t, Good, f.request(6).Verdict, "to the last point")
+		f.requireHistory(Tally{Points: 10, Requests: 3, Errors: 1})
 	})
 }
 
 func TestKeysAreJudgedFirst(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, Terms{Rate: limit(1), Points: limit(0)})
-		mistyped := b.secret[:10] + "!" + b.secret[11:]
-		for name, secret := range map[string]string{"empty": "", "mistyped": mistyped, "never made": NewKey()} {
-			require.Equal(t, Decision{Verdict: UnknownKey}, b.send(secret, 1, nil), name)
+		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(0)})
+		mistyped := f.secret[:10] + "!" + f.secret[11:]
+		for name, secret := range map[string]string{"empty": "", "mistyped": mistyped, "never made": NewSecret()} {
+			require.Equal(t, Decision{Verdict: UnknownKey}, f.requestWith(secret, 1, nil), name)
 		}
-		require.Equal(t, Insufficient, b.ask(1).Verdict, "unknown keys take no token")
-		require.Equal(t, RateLimited, b.ask(1).Verdict, "the rate goes before the points")
-		require.NoError(t, b.RevokeKey(b.ctx, b.account, b.key.ID))
-		require.Equal(t, UnknownKey, b.ask(1).Verdict, "the key goes before the rate")
+		require.Equal(t, Insufficient, f.request(1).Verdict, "unknown keys take no token")
+		require.Equal(t, RateLimited, f.request(1).Verdict, "the rate goes before the points")
+		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
+		require.Equal(t, UnknownKey, f.request(1).Verdict, "the key goes before the rate")
 	})
 }
 
 // Bad input takes a token and costs nothing.
 func TestRequestsWithoutPrice(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		b := begin(t, url, Terms{Rate: limit(1), Points: limit(0)})
-		require.Equal(t, Good, b.ask(0).Verdict)
-		require.Equal(t, RateLimited, b.ask(0).Verdict)
-		b.requireHistory(Tally{Requests: 1, Errors: 1})
+		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(0)})
+		require.Equal(t, Good, f.request(0).Verdict)
+		require.Equal(t, RateLimited, f.request(0).Verdict)
+		f.requireHistory(Tally{Requests: 1, Errors: 1})
 	})
 }
 
 func TestPointsOutOfBoundsAreADefect(t *testing.T) {
-	b := begin(t, "sqlite:"+t.TempDir()+"/x.db", plenty)
-	for _, claim := range []int64{-1, maxPrice + 1} {
-		r := b.arrive()
+	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
+	for _, claim := range []int64{-1, maxClaim + 1} {
+		r := f.mustBegin()
 		_, err := r.Claim(claim, nil)
 		require.ErrorIs(t, err, errPoints)
 		r.End()
 	}
-	r := b.arrive()
+	r := f.mustBegin()
 	defer r.End()
 	d, err := r.Claim(5, nil)
 	require.NoError(t, err)
@@ -83,5 +83,5 @@ func TestPointsOutOfBoundsAreADefect(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.Charge(Charge{Points: 1})
 	require.ErrorIs(t, err, errPoints, "one charge a request")
-	require.EqualValues(t, 3, b.used())
+	require.EqualValues(t, 3, f.used())
 }

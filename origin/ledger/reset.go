@@ -24,14 +24,14 @@ type Reset struct {
 // sums to the month's points as before, and no later month begins with points
 // that nobody used in it.
 func (l *Ledger) ResetAccount(ctx context.Context, account int64) (r Reset, err error) {
-	var b *book
-	wants := &wanted{rows: map[wantedRow]bool{{account: account}: true}}
+	var ws *workingSet
+	rs := &readSet{rows: map[rowKey]bool{{account: account}: true}}
 	reads := func() []store.Statement {
-		b = newBook()
-		return b.reads(wants)
+		ws = newWorkingSet()
+		return ws.reads(rs)
 	}
 	err = l.transact(ctx, reads, func(now time.Time) ([]store.Statement, error) {
-		a := b.accounts[account]
+		a := ws.accounts[account]
 		if a == nil {
 			return nil, ErrNoAccount
 		}

@@ -33,7 +33,7 @@ const (
 )
 
 // NewKey returns a fresh secret.
-func NewKey() string {
+func NewSecret() string {
 	secret := make([]byte, 0, secretLength)
 	secret = append(secret, secretPrefix...)
 	secret = appendRandom(secret, secretRandom)

@@ -10,7 +10,7 @@ import (
 func TestNewKeyIsWellFormed(t *testing.T) {
 	seen := map[string]bool{}
 	for range 1000 {
-		secret := NewKey()
+		secret := NewSecret()
 		require.True(t, WellFormed(secret))
 		require.False(t, seen[secret])
 		seen[secret] = true

@@ -5,12 +5,12 @@ import "time"
 // An accountState is the row of an account: what it may use and what it has
 // used. Its methods decide; they know no database and no clock.
 type accountState struct {
-	id        int64
-	rate      int64 // requests a second, or Unlimited
-	points    int64 // points a month, or Unlimited
-	overage   bool
-	storable  int64 // bytes of idempotency records that may be stored
-	suspended bool
+	id          int64
+	rate        int64 // requests a second, or Unlimited
+	points      int64 // points a month, or Unlimited
+	overage     bool
+	storedLimit int64 // bytes of idempotency records that may be stored
+	suspended   bool
 
 	consumption
 	stored int64 // bytes of idempotency records
@@ -30,7 +30,7 @@ type keyState struct {
 // columns are in the order in which every query lists them
 // (store/*/queries.sql); those of a key likewise.
 func (a *accountState) columns() []any {
-	return []any{&a.id, &a.month, &a.used, &a.tat, &a.stored, &a.suspended, &a.points, &a.rate, &a.overage, &a.storable}
+	return []any{&a.id, &a.month, &a.used, &a.tat, &a.stored, &a.suspended, &a.points, &a.rate, &a.overage, &a.storedLimit}
 }
 
 func (k *keyState) columns() []any {
@@ -69,21 +69,21 @@ func (c *consumption) void(points int64, m month) {
 	}
 }
 
-func (a *accountState) store(bytes int64) {
+func (a *accountState) addStored(bytes int64) {
 	a.stored = max(0, a.stored+bytes)
 	a.changed = true
 }
 
 // short is how many points are missing for a price, where others under way
 // hold claimed. What costs nothing is never short of points.
-func (a *accountState) short(price, claimed int64) int64 {
+func (a *accountState) shortfall(price, claimed int64) int64 {
 	if price == 0 || a.overage || a.points == Unlimited {
 		return 0
 	}
 	return max(0, a.used+claimed+price-a.points)
 }
 
-func (k *keyState) short(price, claimed int64) int64 {
+func (k *keyState) shortfall(price, claimed int64) int64 {
 	if price == 0 || k.budget == Unlimited {
 		return 0
 	}
@@ -107,7 +107,7 @@ func (k *keyState) remaining(claimed int64) int64 {
 }
 
 // least is the smaller of two limits.
-func least(a, b int64) int64 {
+func minLimit(a, b int64) int64 {
 	if a == Unlimited || b != Unlimited && b < a {
 		return b
 	}
@@ -137,7 +137,7 @@ func (a *accountState) day(now time.Time) Day {
 
 // good reports whether a key may be used: neither the key nor the secret has
 // expired by now, nothing was revoked and the account is not suspended.
-func (k *keyState) good(a *accountState, secretExpires int64, now time.Time) bool {
+func (k *keyState) usable(a *accountState, secretExpires int64, now time.Time) bool {
 	over := func(expires int64) bool { return expires != 0 && now.UnixNano() >= expires }
 	return !k.revoked && !a.suspended && !over(k.expires) && !over(secretExpires)
 }

@@ -21,15 +21,15 @@ type Stats struct {
 	Undecided int           // charges to be given back with the next commit
 }
 
-type recorder struct {
+type statsRecorder struct {
 	mu sync.Mutex
 	Stats
 }
 
-func (r *recorder) transacted(group []operation, took time.Duration, err error) {
+func (r *statsRecorder) transaction(group []operation, took time.Duration, err error) {
 	charges := 0
 	for _, op := range group {
-		if _, ok := op.(*charging); ok {
+		if _, ok := op.(*chargeOp); ok {
 			charges++
 		}
 	}
@@ -44,19 +44,19 @@ func (r *recorder) transacted(group []operation, took time.Duration, err error) 
 	r.Largest = max(r.Largest, charges)
 }
 
-func (r *recorder) voided() {
+func (r *statsRecorder) void() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Voided++
 }
 
-func (r *recorder) undecided(n int) {
+func (r *statsRecorder) undecided(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Undecided = n
 }
 
-func (r *recorder) read() {
+func (r *statsRecorder) query() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Reads++

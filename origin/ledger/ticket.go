@@ -30,11 +30,11 @@ type ticket struct {
 }
 
 const (
-	waiting  = iota
-	taken    // by a transaction
-	left     // by the caller, before that
-	walked   // by the caller, while the transaction was under way
-	answered // by the writer
+	waiting   = iota
+	taken     // by a transaction
+	withdrawn // by the caller, before that
+	abandoned // by the caller, while the transaction was under way
+	answered  // by the writer
 )
 
 func newTicket(r *Request, c Charge) *ticket {
@@ -57,9 +57,9 @@ func (t *ticket) answer(d Decision, err error) bool {
 }
 
 // patience is how long a request may wait for the database in all.
-const patience = time.Second
+const waitLimit = time.Second
 
-var errLateDatabase = errors.New("it did not answer in time")
+var errTimeout = errors.New("it did not answer in time")
 
 // submit queues a ticket and waits for its answer, for at most patience.
 func (w *writer) submit(ctx context.Context, t *ticket, patience time.Duration) error {
@@ -76,16 +76,16 @@ func (t *ticket) await(gone <-chan struct{}, late <-chan time.Time, ctx context.
 	case <-t.ready:
 		return t.err
 	case <-gone:
-		if t.move(waiting, left) {
+		if t.move(waiting, withdrawn) {
 			return ctx.Err()
 		}
 		return t.await(nil, late, ctx)
 	case <-late:
 	}
 	switch {
-	case t.move(waiting, left):
-		return unavailable(errLateDatabase)
-	case t.move(taken, walked):
+	case t.move(waiting, withdrawn):
+		return unavailable(errTimeout)
+	case t.move(taken, abandoned):
 		return ErrUndecided
 	}
 	<-t.ready
@@ -109,7 +109,7 @@ func (w *writer) enqueue(ctx context.Context, t *ticket, late <-chan time.Time) 
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-late:
-		return unavailable(errLateDatabase)
+		return unavailable(errTimeout)
 	}
 }
 
@@ -118,26 +118,26 @@ func unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, 
 // unsent counts answers that were committed and are not yet sent, so that a
 // process that is killed has charged no more than one full group of requests
 // without an answer: what is unsent takes room in the next group.
-type unsent struct{ groups []*sending } // the writer's alone
+type unsent struct{ groups []*sendingGroup } // the writer's alone
 
 // A sending is the answers of one commit group.
-type sending struct {
+type sendingGroup struct {
 	began time.Time
 	left  atomic.Int64
 }
 
 // begin begins to count for another group.
-func (u *unsent) begin() { u.groups = append(u.groups, &sending{began: time.Now()}) }
+func (u *unsent) beginGroup() { u.groups = append(u.groups, &sendingGroup{began: time.Now()}) }
 
 // add counts one more answer in the group at hand.
-func (u *unsent) add() *sending {
+func (u *unsent) add() *sendingGroup {
 	s := u.groups[len(u.groups)-1]
 	s.left.Add(1)
 	return s
 }
 
 // sent is called when the answer is sent.
-func (s *sending) sent() {
+func (s *sendingGroup) sent() {
 	if s != nil {
 		s.left.Add(-1)
 	}
@@ -145,12 +145,12 @@ func (s *sending) sent() {
 
 // room waits until there is some, and returns for how many charges. A client
 // that does not read its answer takes none after a tenth of a second.
-func (u *unsent) room() int {
-	for ; ; time.Sleep(pollAnswers) {
+func (u *unsent) capacity() int {
+	for ; ; time.Sleep(pollUnsent) {
 		count := int64(0)
-		u.groups = slices.DeleteFunc(u.groups, func(s *sending) bool {
+		u.groups = slices.DeleteFunc(u.groups, func(s *sendingGroup) bool {
 			left := s.left.Load()
-			over := left == 0 || time.Since(s.began) > sendLimit
+			over := left == 0 || time.Since(s.began) > sendTimeout
 			if !over {
 				count += left
 			}
@@ -162,4 +162,4 @@ func (u *unsent) room() int {
 	}
 }
 
-const pollAnswers = 200 * time.Microsecond
+const pollUnsent = 200 * time.Microsecond

@@ -18,7 +18,7 @@ type views struct {
 	clock    *clock
 	secrets  map[digest]*secretView
 	accounts map[int64]*accountView
-	posting  map[*accountView]bool // accounts with tokens to post
+	pending  map[*accountView]bool // accounts with tokens to post
 	tallies  map[usageKey]Tally    // requests that were not charged, to be recorded
 	commits  uint64                // published so far
 	expired  uint64                // commits when expire was called last
@@ -58,13 +58,13 @@ type keyView struct {
 type accountView struct {
 	freshness
 	accountState
-	keys     map[int64]*keyView
-	bucket   int64    // the row's TAT with tokens not yet posted
-	tokens   []*token // not yet posted, by arrival
-	claimed  int64    // points
-	underWay int
-	waste    waste
-	once     map[recordID][32]byte // bodies of requests under way with an Idempotency-Key
+	keys      map[int64]*keyView
+	bucket    int64    // the row's TAT with tokens not yet posted
+	pending   []*token // not yet posted, by arrival
+	claimed   int64    // points
+	underWay  int
+	unpaid    unpaidWork
+	keysInUse map[recordID][32]byte // bodies of requests under way with an Idempotency-Key
 }
 
 // A token was taken by a request when it arrived.
@@ -79,7 +79,7 @@ type token struct {
 
 func newViews(c *clock) *views {
 	return &views{clock: c, secrets: map[digest]*secretView{}, accounts: map[int64]*accountView{},
-		posting: map[*accountView]bool{}, tallies: map[usageKey]Tally{}}
+		pending: map[*accountView]bool{}, tallies: map[usageKey]Tally{}}
 }
 
 // publish takes in a row that a query which began after commit number began
@@ -97,8 +97,8 @@ func (v *views) publish(at digest, row *viewRow, began uint64, instant time.Time
 	if k.olderThan(began, instant) {
 		k.keyState, k.freshness = row.key, fresh
 	}
-	v.fold(a)
-	v.remember(at, &secretView{fresh, row.expires, k, a})
+	v.applyPending(a)
+	v.addSecret(at, &secretView{fresh, row.expires, k, a})
 }
 
 func (f *freshness) olderThan(began uint64, instant time.Time) bool {
@@ -108,7 +108,7 @@ func (f *freshness) olderThan(began uint64, instant time.Time) bool {
 func (v *views) account(id int64) *accountView {
 	a := v.accounts[id]
 	if a == nil {
-		a = &accountView{keys: map[int64]*keyView{}, once: map[recordID][32]byte{}}
+		a = &accountView{keys: map[int64]*keyView{}, keysInUse: map[recordID][32]byte{}}
 		v.accounts[id] = a
 	}
 	return a
@@ -123,16 +123,16 @@ func (a *accountView) key(id int64) *keyView {
 	return k
 }
 
-func (v *views) remember(at digest, s *secretView) {
+func (v *views) addSecret(at digest, s *secretView) {
 	if len(v.secrets) >= maxViews && v.secrets[at] == nil {
-		v.forgetIdle(s.account)
+		v.evictIdle(s.account)
 	}
 	v.secrets[at] = s
 }
 
 // forgetIdle makes room: it forgets every account that nothing is under way for.
-func (v *views) forgetIdle(but *accountView) {
-	idle := func(a *accountView) bool { return a != but && a.underWay == 0 && len(a.tokens) == 0 }
+func (v *views) evictIdle(but *accountView) {
+	idle := func(a *accountView) bool { return a != but && a.underWay == 0 && len(a.pending) == 0 }
 	for at, s := range v.secrets {
 		if idle(s.account) {
 			delete(v.secrets, at)
@@ -146,40 +146,40 @@ func (v *views) forgetIdle(but *accountView) {
 }
 
 // fold brings the buckets up to the rows and the tokens not yet posted.
-func (v *views) fold(a *accountView) {
+func (v *views) applyPending(a *accountView) {
 	a.bucket = a.tat
 	for _, k := range a.keys {
 		k.bucket = k.tat
 	}
-	for _, t := range a.tokens {
+	for _, t := range a.pending {
 		at := v.clock.at(t.arrival)
-		a.bucket, t.key.bucket = push(a.bucket, at, a.rate), push(t.key.bucket, at, t.key.rate)
+		a.bucket, t.key.bucket = tatAfter(a.bucket, at, a.rate), tatAfter(t.key.bucket, at, t.key.rate)
 	}
 }
 
 // committed takes in the rows of a transaction that was committed; instant is
 // when it read the clock.
-func (v *views) committed(b *book) {
+func (v *views) publishGroup(ws *workingSet) {
 	v.commits++
-	fresh := freshness{v.commits, b.instant}
-	for id, row := range b.accounts {
+	fresh := freshness{v.commits, ws.instant}
+	for id, row := range ws.accounts {
 		if a := v.accounts[id]; a != nil {
 			a.accountState, a.freshness = *row, fresh
 		}
 	}
-	for id, row := range b.keys {
+	for id, row := range ws.keys {
 		if a := v.accounts[row.account]; a != nil && a.keys[id] != nil {
 			a.keys[id].keyState, a.keys[id].freshness = *row, fresh
 		}
 	}
-	for at, expires := range b.secrets {
+	for at, expires := range ws.secrets {
 		if s := v.secrets[at]; s != nil {
 			s.expires, s.freshness = expires, fresh
 		}
 	}
-	for id := range b.accounts {
+	for id := range ws.accounts {
 		if a := v.accounts[id]; a != nil {
-			v.fold(a)
+			v.applyPending(a)
 		}
 	}
 }
@@ -202,11 +202,11 @@ func (s *secretView) age(now time.Time) time.Duration {
 
 // good rolls the rows into the month of now and reports whether the key may be
 // used.
-func (v *views) good(s *secretView, now time.Time) bool {
+func (v *views) usable(s *secretView, now time.Time) bool {
 	present := v.clock.month(now)
 	s.account.roll(present)
 	s.key.roll(present)
-	return s.key.good(&s.account.accountState, s.expires, now)
+	return s.key.usable(&s.account.accountState, s.expires, now)
 }
 
 // decision answers with what the view knows of the account.
@@ -215,33 +215,33 @@ func (a *accountView) decision(verdict Verdict, wait time.Duration) Decision {
 }
 
 // tally adds to what is to be recorded of requests that were not charged.
-func (v *views) tally(at usageKey, t Tally) {
+func (v *views) addTally(at usageKey, t Tally) {
 	if _, known := v.tallies[at]; known || len(v.tallies) < maxViews {
 		v.tallies[at] = v.tallies[at].plus(t)
 	}
 }
 
 // begin returns what publish wants to know of the beginning of a query.
-func (v *views) begin() (commits uint64, instant time.Time) {
+func (v *views) readStart() (commits uint64, instant time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.commits, v.clock.monotonic()
 }
 
 // learn publishes the rows of a query and answers its questions.
-func (v *views) learn(batch []*question, rows map[digest][]*viewRow, began uint64, instant time.Time) {
+func (v *views) publishReads(batch []*keyRead, rows map[digest][]*viewRow, began uint64, instant time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, ask := range batch {
-		found := rows[ask.secret]
+	for _, kr := range batch {
+		found := rows[kr.secret]
 		if len(found) == 0 {
-			delete(v.secrets, ask.secret)
+			delete(v.secrets, kr.secret)
 			continue
 		}
-		v.publish(ask.secret, found[0], began, instant)
+		v.publish(kr.secret, found[0], began, instant)
 		for _, row := range found {
-			if row.record != nil && row.id == ask.record {
-				ask.found = row.record
+			if row.record != nil && row.id == kr.record {
+				kr.found = row.record
 			}
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func testViews() (*views, *fakeClock) {
-	c := clockAt(noon)
+func newTestViews() (*views, *fakeClock) {
+	c := clockAt(startTime)
 	return newViews(newClock(c.Now(), c.instant, slog.New(slog.DiscardHandler))), c
 }
 
@@ -18,41 +18,41 @@ func rowOf(used int64) *viewRow {
 		key: keyState{id: 1, account: 1, rate: Unlimited, budget: Unlimited}}
 }
 
-func bookOf(v *views, used int64) *book {
-	b := newBook()
-	b.instant = v.clock.monotonic()
+func bookOf(v *views, used int64) *workingSet {
+	ws := newWorkingSet()
+	ws.instant = v.clock.monotonic()
 	row := rowOf(used)
-	b.accounts[1], b.keys[1] = &row.account, &row.key
-	return b
+	ws.accounts[1], ws.keys[1] = &row.account, &row.key
+	return ws
 }
 
 // A query that began before a commit was published may have read what was
 // before it, so it does not replace the commit's row, however late it comes.
 func TestStaleReadsReplaceNothing(t *testing.T) {
-	v, clock := testViews()
+	v, clock := newTestViews()
 	at := digest{1}
-	began, instant := v.begin()
+	began, instant := v.readStart()
 	v.publish(at, rowOf(1), began, instant)
 	require.EqualValues(t, 1, v.accounts[1].used)
 
 	charged := bookOf(v, 5) // decided, and not yet committed ...
 	clock.advance(time.Millisecond)
-	began, instant = v.begin() // ... while a query reads used = 1
-	v.committed(charged)
+	began, instant = v.readStart() // ... while a query reads used = 1
+	v.publishGroup(charged)
 	v.publish(at, rowOf(1), began, instant)
 	require.EqualValues(t, 5, v.accounts[1].used)
 
-	began, instant = v.begin()
+	began, instant = v.readStart()
 	v.publish(at, rowOf(9), began, instant)
 	require.EqualValues(t, 9, v.accounts[1].used, "a query that began later is newer")
 }
 
 // Of two queries the one that began later counts.
 func TestReadsInTheWrongOrder(t *testing.T) {
-	v, clock := testViews()
-	began, early := v.begin()
+	v, clock := newTestViews()
+	began, early := v.readStart()
 	clock.advance(time.Millisecond)
-	_, late := v.begin()
+	_, late := v.readStart()
 	v.publish(digest{1}, rowOf(2), began, late)
 	v.publish(digest{1}, rowOf(1), began, early)
 	require.EqualValues(t, 2, v.accounts[1].used)
@@ -61,21 +61,21 @@ func TestReadsInTheWrongOrder(t *testing.T) {
 // What an operator changes through this ledger holds at once: a query under
 // way does not make an expired view new.
 func TestExpireHoldsAgainstQueriesUnderWay(t *testing.T) {
-	v, _ := testViews()
-	began, instant := v.begin()
+	v, _ := newTestViews()
+	began, instant := v.readStart()
 	v.publish(digest{1}, rowOf(1), began, instant)
 	require.Zero(t, v.secrets[digest{1}].age(instant))
-	began, instant = v.begin()
+	began, instant = v.readStart()
 	v.expire()
 	v.publish(digest{1}, rowOf(1), began, instant)
 	require.Greater(t, v.secrets[digest{1}].age(instant), maxAccept)
-	began, instant = v.begin()
+	began, instant = v.readStart()
 	v.publish(digest{1}, rowOf(1), began, instant)
 	require.Zero(t, v.secrets[digest{1}].age(instant))
 }
 
 func TestViewsAreBounded(t *testing.T) {
-	v, _ := testViews()
+	v, _ := newTestViews()
 	busy := rowOf(1)
 	v.publish(digest{}, busy, 0, v.clock.monotonic())
 	v.accounts[1].underWay = 1
@@ -90,7 +90,7 @@ func TestViewsAreBounded(t *testing.T) {
 }
 
 func TestClockDoubtsJumps(t *testing.T) {
-	fake := clockAt(noon)
+	fake := clockAt(startTime)
 	c := newClock(fake.Now(), fake.instant, slog.New(slog.DiscardHandler))
 	observe := func() time.Time { return c.observe(fake.Now()) }
 	fake.advance(time.Hour)
@@ -113,9 +113,9 @@ func TestClockDoubtsJumps(t *testing.T) {
 }
 
 func TestWasteForgives(t *testing.T) {
-	var w waste
+	var w unpaidWork
 	now := time.Unix(1, 0)
-	w.add(wasteCapacity, now)
+	w.add(unpaidCapacity, now)
 	require.False(t, w.over(now))
 	w.add(1, now)
 	require.True(t, w.over(now))

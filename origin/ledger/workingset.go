@@ -12,7 +12,7 @@ import (
 
 // A book is the working set of one commit group: the rows that it concerns, as
 // the transaction read them under its locks, and what the decisions change.
-type book struct {
+type workingSet struct {
 	now     time.Time // by the database's clock
 	instant time.Time // the same by the monotonic clock
 	month   month     // that accounts are in now
@@ -39,28 +39,28 @@ type usageKey struct {
 }
 
 // wanted is what the operations of a group ask to be loaded.
-type wanted struct {
-	rows    map[wantedRow]bool
+type readSet struct {
+	rows    map[rowKey]bool
 	records map[recordKey]bool
 }
 
 // A wantedRow is an account, one of its keys or 0, and one of the key's secrets
 // or none.
-type wantedRow struct {
+type rowKey struct {
 	account, key int64
 	secret       digest
 }
 
-func wantedBy(group []operation) *wanted {
-	w := &wanted{map[wantedRow]bool{}, map[recordKey]bool{}}
+func readSetOf(group []operation) *readSet {
+	rs := &readSet{map[rowKey]bool{}, map[recordKey]bool{}}
 	for _, op := range group {
-		op.want(w)
+		op.addReads(rs)
 	}
-	return w
+	return rs
 }
 
-func newBook() *book {
-	return &book{
+func newWorkingSet() *workingSet {
+	return &workingSet{
 		accounts: map[int64]*accountState{},
 		keys:     map[int64]*keyState{},
 		secrets:  map[digest]int64{},
@@ -71,26 +71,26 @@ func newBook() *book {
 
 // reads lists what a group must load. The lock of an account is that of
 // whatever belongs to it.
-func (b *book) reads(w *wanted) []store.Statement {
+func (ws *workingSet) reads(rs *readSet) []store.Statement {
 	var list []store.Statement
-	if len(w.rows) > 0 {
-		rows := []any{w.rowsAsJSON()}
-		list = append(list, store.Statement{Name: "lock_accounts", Args: rows}, store.Statement{Name: "read_rows", Args: rows, Scan: b.scanRow})
+	if len(rs.rows) > 0 {
+		rows := []any{rs.rowsAsJSON()}
+		list = append(list, store.Statement{Name: "lock_accounts", Args: rows}, store.Statement{Name: "read_rows", Args: rows, Scan: ws.scanRow})
 	}
-	if len(w.records) > 0 {
-		ids := make([][2]any, 0, len(w.records))
-		for at := range w.records {
+	if len(rs.records) > 0 {
+		ids := make([][2]any, 0, len(rs.records))
+		for at := range rs.records {
 			ids = append(ids, [2]any{at.account, at.id.hex()})
 		}
-		list = append(list, store.Statement{Name: "read_answers", Args: []any{asJSON(ids)}, Scan: b.scanRecord})
+		list = append(list, store.Statement{Name: "read_answers", Args: []any{asJSON(ids)}, Scan: ws.scanRecord})
 	}
 	return list
 }
 
 // rowsAsJSON lists triples; numbers and hexadecimal digits need no escapes.
-func (w *wanted) rowsAsJSON() string {
+func (rs *readSet) rowsAsJSON() string {
 	list := []byte{'['}
-	for row := range w.rows {
+	for row := range rs.rows {
 		if len(list) > 1 {
 			list = append(list, ',')
 		}
@@ -105,29 +105,29 @@ func (w *wanted) rowsAsJSON() string {
 	return string(append(list, ']'))
 }
 
-func (b *book) scanRow(r store.Row) error {
+func (ws *workingSet) scanRow(r store.Row) error {
 	a, k := &accountState{}, &keyState{}
 	var hash string
 	var expires int64
 	if err := r.Scan(append(append(a.columns(), k.columns()...), &hash, &expires)...); err != nil {
 		return err
 	}
-	if b.accounts[a.id] == nil {
-		b.accounts[a.id] = a
+	if ws.accounts[a.id] == nil {
+		ws.accounts[a.id] = a
 	}
-	if k.account = a.id; k.id != 0 && b.keys[k.id] == nil {
-		b.keys[k.id] = k
+	if k.account = a.id; k.id != 0 && ws.keys[k.id] == nil {
+		ws.keys[k.id] = k
 	}
 	if hash == "" {
 		return nil
 	}
 	var at digest
 	err := fromHex(at[:], hash)
-	b.secrets[at] = expires
+	ws.secrets[at] = expires
 	return err
 }
 
-func (b *book) scanRecord(r store.Row) error {
+func (ws *workingSet) scanRecord(r store.Row) error {
 	var at recordKey
 	var id, body string
 	x := &record{}
@@ -137,45 +137,45 @@ func (b *book) scanRecord(r store.Row) error {
 	if err := fromHex(at.id[:], id); err != nil {
 		return err
 	}
-	b.records[at] = x
+	ws.records[at] = x
 	return fromHex(x.body[:], body)
 }
 
 // tally adds to the usage history.
-func (b *book) tally(at usageKey, t Tally) { b.usage[at] = b.usage[at].plus(t) }
+func (ws *workingSet) addTally(at usageKey, t Tally) { ws.usage[at] = ws.usage[at].plus(t) }
 
 // keep stores a record in place of one that has expired, if any.
-func (b *book) keep(at recordKey, x *record) {
-	b.drop(at)
-	b.records[at] = x
-	b.accounts[at.account].store(x.size)
-	b.writes = append(b.writes, store.Statement{Name: "put_answer",
+func (ws *workingSet) putRecord(at recordKey, x *record) {
+	ws.deleteRecord(at)
+	ws.records[at] = x
+	ws.accounts[at.account].addStored(x.size)
+	ws.writes = append(ws.writes, store.Statement{Name: "put_answer",
 		Args: []any{at.account, at.id.hex(), digest(x.body).hex(), x.answer, x.size, x.expires}})
 }
 
 // drop deletes a record that has expired.
-func (b *book) drop(at recordKey) {
-	if x := b.records[at]; x != nil {
-		delete(b.records, at)
-		b.accounts[at.account].store(-x.size)
-		b.writes = append(b.writes, store.Statement{Name: "drop_answer", Args: []any{at.account, at.id.hex()}})
+func (ws *workingSet) deleteRecord(at recordKey) {
+	if x := ws.records[at]; x != nil {
+		delete(ws.records, at)
+		ws.accounts[at.account].addStored(-x.size)
+		ws.writes = append(ws.writes, store.Statement{Name: "drop_answer", Args: []any{at.account, at.id.hex()}})
 	}
 }
 
 // statements lists what the decisions changed.
-func (b *book) statements() []store.Statement {
-	list := b.writes
-	for _, a := range b.accounts {
+func (ws *workingSet) statements() []store.Statement {
+	list := ws.writes
+	for _, a := range ws.accounts {
 		if a.changed {
 			list = append(list, store.Statement{Name: "put_account", Args: []any{a.id, int64(a.month), a.used, a.tat, a.stored}})
 		}
 	}
-	for _, k := range b.keys {
+	for _, k := range ws.keys {
 		if k.changed && (k.budget != Unlimited || k.rate != Unlimited) {
 			list = append(list, store.Statement{Name: "put_key", Args: []any{k.id, int64(k.month), k.used, k.tat}})
 		}
 	}
-	for at, t := range b.usage {
+	for at, t := range ws.usage {
 		f := t.Found
 		list = append(list, store.Statement{Name: "add_usage", Args: []any{at.account, at.key, int64(at.day), t.Points, t.Requests, t.Errors,
 			f.Valid, f.Invalid, f.Disposable, f.Public, f.Relay, f.Role, f.Gibberish, f.Typo, f.LookupErrors}})

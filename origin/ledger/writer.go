@@ -13,15 +13,15 @@ import (
 
 // Bounds of the writer.
 const (
-	queueLimit   = 4096    // charges that wait
-	groupLimit   = 256     // charges committed together
-	answersLimit = 4 << 20 // bytes of their answers
+	queueLimit       = 4096    // charges that wait
+	groupLimit       = 256     // charges committed together
+	answerBytesLimit = 4 << 20 // bytes of their answers
 
-	sendLimit = 100 * time.Millisecond // for answers to count as unsent
+	sendTimeout = 100 * time.Millisecond // for answers to count as unsent
 
-	postEvery   = lateness / 2 // at most, between tokens
-	recordEvery = time.Second  // requests that were not charged
-	probeEvery  = 250 * time.Millisecond
+	tickEvery  = lateness / 2 // at most, between tokens
+	tallyEvery = time.Second  // requests that were not charged
+	probeEvery = 250 * time.Millisecond
 )
 
 // The writer is the one goroutine that changes what accounts have used. It
@@ -30,18 +30,18 @@ const (
 type writer struct {
 	*Ledger
 	queue chan *ticket
-	voids []*charging // to give back with the next group
+	voids []*chargeOp // to give back with the next group
 
 	unsent unsent
 
-	again   []*ticket // of a group that turned out not to be committed
-	redoing bool      // their second and last transaction is under way
+	retries  []*ticket // of a group that turned out not to be committed
+	retrying bool      // their second and last transaction is under way
 
-	began      time.Time    // of this writer
-	transacted atomic.Int64 // when the transaction under way began, since began; 0 without one
-	down       atomic.Pointer[error]
+	started time.Time    // of this writer
+	txBegan atomic.Int64 // when the transaction under way began, since began; 0 without one
+	down    atomic.Pointer[error]
 
-	nextRecord, nextProbe, nextPurge time.Time
+	nextTally, nextProbe, nextPurge time.Time
 
 	mu     sync.RWMutex // held for reading while a ticket is put into queue
 	closed bool
@@ -49,7 +49,7 @@ type writer struct {
 }
 
 func newWriter(l *Ledger) *writer {
-	return &writer{Ledger: l, queue: make(chan *ticket, queueLimit), began: time.Now(), done: make(chan struct{})}
+	return &writer{Ledger: l, queue: make(chan *ticket, queueLimit), started: time.Now(), done: make(chan struct{})}
 }
 
 var errHangs = errors.New("a transaction has hung for a second")
@@ -59,7 +59,7 @@ func (w *writer) failing() error {
 	if err := w.down.Load(); err != nil {
 		return unavailable(*err)
 	}
-	if began := w.transacted.Load(); began != 0 && time.Since(w.began)-time.Duration(began) > patience {
+	if began := w.txBegan.Load(); began != 0 && time.Since(w.started)-time.Duration(began) > waitLimit {
 		return unavailable(errHangs)
 	}
 	return nil
@@ -67,7 +67,7 @@ func (w *writer) failing() error {
 
 func (w *writer) run() {
 	defer close(w.done)
-	tick := time.NewTicker(postEvery)
+	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	for open := true; open; {
 		select {
@@ -76,15 +76,15 @@ func (w *writer) run() {
 				w.commit(w.collect(t))
 			}
 		case now := <-tick.C:
-			w.tend(now)
+			w.maintain(now)
 		}
 	}
-	w.nextRecord = time.Time{}
+	w.nextTally = time.Time{}
 	w.commit(w.collect(nil)) // for the last time
 }
 
 // tend does what nobody waits for.
-func (w *writer) tend(now time.Time) {
+func (w *writer) maintain(now time.Time) {
 	if w.down.Load() == nil {
 		w.commit(w.collect(nil))
 		w.purge(now)
@@ -92,19 +92,19 @@ func (w *writer) tend(now time.Time) {
 	}
 	if now.After(w.nextProbe) {
 		w.nextProbe = now.Add(probeEvery)
-		w.commit([]operation{probing{}})
+		w.commit([]operation{probeOp{}})
 	}
 }
 
 // probing finds out whether the database takes commits again.
-type probing struct{}
+type probeOp struct{}
 
-func (probing) want(*wanted) {}
-func (probing) decide(b *book) {
-	b.writes = append(b.writes, store.Statement{Name: "probe"})
+func (probeOp) addReads(*readSet) {}
+func (probeOp) decide(ws *workingSet) {
+	ws.writes = append(ws.writes, store.Statement{Name: "probe"})
 }
-func (probing) settle(*views) {}
-func (probing) fail(error)    {}
+func (probeOp) settle(*views) {}
+func (probeOp) fail(error)    {}
 
 // collect makes a group: what is to be given back, tokens, then charges.
 // Charges that wait behind first are taken along, without waiting for more.
@@ -117,26 +117,26 @@ func (w *writer) collect(first *ticket) []operation {
 	charges := w.charges(first)
 	var group []operation
 	for _, c := range w.voids {
-		group = append(group, &voiding{c, w})
+		group = append(group, &voidOp{c, w})
 	}
-	group = w.postings(group)
-	group = w.recordings(group)
+	group = w.tokenOps(group)
+	group = w.tallyOps(group)
 	for _, t := range charges {
-		group = append(group, &charging{ticket: t, writer: w})
+		group = append(group, &chargeOp{ticket: t, writer: w})
 	}
 	return group
 }
 
 func (w *writer) charges(first *ticket) []*ticket {
-	list := w.again
-	if w.again = nil; first != nil {
+	list := w.retries
+	if w.retries = nil; first != nil {
 		list = append(list, first)
 	}
 	bytes := int64(0)
 	for _, t := range list {
 		bytes += t.size
 	}
-	for room := w.unsent.room(); len(list) < room && bytes < answersLimit; {
+	for room := w.unsent.capacity(); len(list) < room && bytes < answerBytesLimit; {
 		select {
 		case t := <-w.queue:
 			if t == nil { // closed
@@ -152,27 +152,27 @@ func (w *writer) charges(first *ticket) []*ticket {
 }
 
 // postings adds the tokens of all accounts, so those of the charges as well.
-func (w *writer) postings(group []operation) []operation {
+func (w *writer) tokenOps(group []operation) []operation {
 	w.views.mu.Lock()
 	defer w.views.mu.Unlock()
-	for a := range w.views.posting {
-		group = append(group, &posting{account: a, id: a.id, tokens: a.tokens[:len(a.tokens):len(a.tokens)], writer: w})
+	for a := range w.views.pending {
+		group = append(group, &tokenOp{account: a, id: a.id, tokens: a.pending[:len(a.pending):len(a.pending)], writer: w})
 	}
 	return group
 }
 
 // recordings adds what is to be recorded of requests that were not charged,
 // once a second.
-func (w *writer) recordings(group []operation) []operation {
-	if now := time.Now(); now.Before(w.nextRecord) {
+func (w *writer) tallyOps(group []operation) []operation {
+	if now := time.Now(); now.Before(w.nextTally) {
 		return group
 	} else {
-		w.nextRecord = now.Add(recordEvery)
+		w.nextTally = now.Add(tallyEvery)
 	}
 	w.views.mu.Lock()
 	defer w.views.mu.Unlock()
 	for at, t := range w.views.tallies {
-		group = append(group, &recording{at, t, w})
+		group = append(group, &tallyOp{at, t, w})
 	}
 	clear(w.views.tallies)
 	return group
@@ -184,17 +184,17 @@ func (w *writer) commit(group []operation) {
 		return
 	}
 	begun := time.Now()
-	w.transacted.Store(max(1, int64(begun.Sub(w.began))))
-	defer w.transacted.Store(0)
-	b, err := w.transact(group)
-	w.stats.transacted(group, time.Since(begun), err)
+	w.txBegan.Store(max(1, int64(begun.Sub(w.started))))
+	defer w.txBegan.Store(0)
+	ws, err := w.transact(group)
+	w.stats.transaction(group, time.Since(begun), err)
 	defer func() { w.stats.undecided(len(w.voids)) }()
 	var doubt *store.InDoubt
 	switch {
 	case err == nil:
-		w.settle(b, group)
+		w.settle(ws, group)
 	case errors.As(err, &doubt):
-		w.resolve(doubt, b, group)
+		w.resolve(doubt, ws, group)
 	case errors.Is(err, store.ErrData) && len(group) > 1:
 		w.commit(group[:len(group)/2])
 		w.commit(group[len(group)/2:])
@@ -205,35 +205,35 @@ func (w *writer) commit(group []operation) {
 	}
 }
 
-func (w *writer) transact(group []operation) (b *book, err error) {
-	wants := wantedBy(group)
+func (w *writer) transact(group []operation) (ws *workingSet, err error) {
+	rs := readSetOf(group)
 	reads := func() []store.Statement {
-		b = newBook()
-		return b.reads(wants)
+		ws = newWorkingSet()
+		return ws.reads(rs)
 	}
-	return b, w.store.Transact(context.Background(), store.Transaction{Reads: reads, Marked: true,
+	return ws, w.store.Transact(context.Background(), store.Transaction{Reads: reads, Marked: true,
 		Decide: func(now time.Time) ([]store.Statement, error) {
-			b.instant = w.clock.monotonic()
-			b.now = w.clock.observe(now)
-			b.month = w.clock.month(b.now)
+			ws.instant = w.clock.monotonic()
+			ws.now = w.clock.observe(now)
+			ws.month = w.clock.month(ws.now)
 			for _, op := range group {
-				op.decide(b)
+				op.decide(ws)
 			}
-			list := b.statements()
-			b.changes = len(list) > 0
+			list := ws.statements()
+			ws.changes = len(list) > 0
 			return list, nil
 		}})
 }
 
 // settle publishes the rows first and wakes callers then.
-func (w *writer) settle(b *book, group []operation) {
-	if b.changes && w.down.Swap(nil) != nil {
+func (w *writer) settle(ws *workingSet, group []operation) {
+	if ws.changes && w.down.Swap(nil) != nil {
 		w.log.Info("the database commits again")
 	}
-	w.unsent.begin()
+	w.unsent.beginGroup()
 	w.views.mu.Lock()
 	defer w.views.mu.Unlock()
-	w.views.committed(b)
+	w.views.publishGroup(ws)
 	for _, op := range group {
 		op.settle(w.views)
 	}
@@ -241,14 +241,14 @@ func (w *writer) settle(b *book, group []operation) {
 
 // fail ends a group that was not committed.
 func (w *writer) fail(group []operation, err error) {
-	w.fell(err)
+	w.markDown(err)
 	for _, op := range group {
 		op.fail(unavailable(err))
 	}
 }
 
 // fell marks the database as down until a commit succeeds.
-func (w *writer) fell(err error) {
+func (w *writer) markDown(err error) {
 	if w.down.Swap(&err) == nil {
 		w.log.Error("the database does not commit; requests get 503 until it does", "error", err.Error())
 	}
@@ -256,21 +256,21 @@ func (w *writer) fell(err error) {
 
 // resolve finds out about a commit of unknown outcome. Until it can, nothing
 // else is done; callers wait for what is left of their second.
-func (w *writer) resolve(doubt *store.InDoubt, b *book, group []operation) {
-	for deadline := time.Now().Add(patience); ; time.Sleep(patience / 100) {
+func (w *writer) resolve(doubt *store.InDoubt, ws *workingSet, group []operation) {
+	for deadline := time.Now().Add(waitLimit); ; time.Sleep(waitLimit / 100) {
 		committed, err := doubt.Committed(context.Background())
 		switch {
 		case err == nil && committed:
-			w.settle(b, group)
+			w.settle(ws, group)
 			return
-		case err == nil && w.redoing:
+		case err == nil && w.retrying:
 			w.fail(group, doubt)
 			return
 		case err == nil:
-			w.redo(group)
+			w.retry(group)
 			return
 		}
-		w.fell(err)
+		w.markDown(err)
 		if w.isClosed() && time.Now().After(deadline) {
 			w.fail(group, err)
 			return
@@ -279,17 +279,17 @@ func (w *writer) resolve(doubt *store.InDoubt, b *book, group []operation) {
 }
 
 // redo commits what is left of a group once more, with what has come since.
-func (w *writer) redo(group []operation) {
-	w.redoing = true
-	defer func() { w.redoing = false }()
+func (w *writer) retry(group []operation) {
+	w.retrying = true
+	defer func() { w.retrying = false }()
 	for _, op := range group {
 		switch op := op.(type) {
-		case *charging:
+		case *chargeOp:
 			if s := op.state.Load(); s == taken || s == waiting {
-				w.again = append(w.again, op.ticket)
+				w.retries = append(w.retries, op.ticket)
 			}
-		case *recording:
-			op.again()
+		case *tallyOp:
+			op.requeue()
 		}
 	}
 	w.commit(w.collect(nil))

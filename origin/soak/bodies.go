@@ -33,7 +33,7 @@ func bodies(s *session) error {
 	} {
 		senders := &senders{slow: way.slow}
 		for n := range max(way.accounts, 1) {
-			key := ledger.NewKey()
+			key := ledger.NewSecret()
 			if way.accounts > 0 {
 				sender, err := s.newAccount(fmt.Sprintf("sender%d-%d-%t", n, way.accounts, way.slow), unlimited, unlimited)
 				if err != nil {

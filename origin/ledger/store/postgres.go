@@ -18,7 +18,7 @@ type postgres struct {
 	pool    *pgxpool.Pool
 	queries map[string]string
 	clock   func() time.Time // nil: the database's, which the replicas share
-	reading chan struct{}    // holds a place for each query beside the writer
+	readers chan struct{}    // holds a place for each query beside the writer
 
 	writer string // names this process in the table of marks
 	groups int64  // Marked transactions begun so far
@@ -26,8 +26,8 @@ type postgres struct {
 
 // Bounds of a stay in the database.
 const (
-	transaction = time.Second      // until a transaction is given up
-	starting    = 30 * time.Second // until the first connection and the migration are given up
+	transactTimeout = time.Second      // until a transaction is given up
+	openTimeout     = 30 * time.Second // until the first connection and the migration are given up
 )
 
 func openPostgres(ctx context.Context, url string, clock func() time.Time) (Store, error) {
@@ -36,17 +36,17 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (Stor
 		return nil, fmt.Errorf("the database's URL: %w", err) // pgx leaves the password out
 	}
 	config.AfterConnect = prepareSession
-	config.MaxConns = max(config.MaxConns, readers+2) // the writer and an operator never wait for readers
-	ctx, cancel := context.WithTimeout(ctx, starting)
+	config.MaxConns = max(config.MaxConns, maxReaders+2) // the writer and an operator never wait for readers
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, err
 	}
-	p := &postgres{pool: pool, queries: catalogue("postgres"), clock: clock, reading: make(chan struct{}, readers), writer: rand.Text()}
+	p := &postgres{pool: pool, queries: catalogue("postgres"), clock: clock, readers: make(chan struct{}, maxReaders), writer: rand.Text()}
 	if err := p.migrate(ctx); err != nil {
 		pool.Close()
-		return nil, fmt.Errorf("database: %w", explainRefusal(err))
+		return nil, fmt.Errorf("database: %w", explainPostgres(err))
 	}
 	return p, nil
 }
@@ -58,7 +58,7 @@ func prepareSession(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, fmt.Sprintf(`
 		SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
 		SET idle_in_transaction_session_timeout = %[1]d;
-		SET lock_timeout = %[2]d`, transaction.Milliseconds(), transaction.Milliseconds()/2))
+		SET lock_timeout = %[2]d`, transactTimeout.Milliseconds(), transactTimeout.Milliseconds()/2))
 	return err
 }
 
@@ -95,15 +95,15 @@ func (p *postgres) migrate(ctx context.Context) error {
 
 func (p *postgres) Query(ctx context.Context, st Statement) error {
 	select {
-	case p.reading <- struct{}{}:
-		defer func() { <-p.reading }()
+	case p.readers <- struct{}{}:
+		defer func() { <-p.readers }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	rows := 0 // that were read cannot be taken back
 	scan := func(r Row) error { rows++; return st.Scan(r) }
 	var err error
-	return explainRefusal(p.persist(ctx, func() error {
+	return explainPostgres(p.retryOnce(ctx, func() error {
 		if rows == 0 {
 			err = p.read(ctx, Statement{st.Name, st.Args, scan})
 		}
@@ -129,7 +129,7 @@ func (p *postgres) Now(ctx context.Context) (time.Time, error) {
 	}
 	var ns int64
 	err := p.pool.QueryRow(ctx, "SELECT "+clock).Scan(&ns)
-	return time.Unix(0, ns), explainRefusal(err)
+	return time.Unix(0, ns), explainPostgres(err)
 }
 
 // Close ends the connections.

@@ -24,9 +24,9 @@ const (
 // committed asks what became of a transaction whose connection was lost
 // between its commit and the answer: first whether it has ended, then its mark.
 func (t *pgTransaction) committed(ctx context.Context) (done bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, transaction)
+	ctx, cancel := context.WithTimeout(ctx, transactTimeout)
 	defer cancel()
-	err = t.persist(ctx, func() error {
+	err = t.retryOnce(ctx, func() error {
 		if done, err = t.ended(ctx); err == nil && done && t.group > 0 {
 			err = t.pool.QueryRow(ctx, readMark, t.writer, t.group).Scan(&done)
 		}
@@ -37,7 +37,7 @@ func (t *pgTransaction) committed(ctx context.Context) (done bool, err error) {
 
 // endStale ends the server's side of the lost connection, where it has not
 // noticed the loss and still holds its locks.
-const endStale = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid = $1::xid8::xid"
+const terminateStale = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid = $1::xid8::xid"
 
 // ended waits for the transaction's end and reports whether one of its number
 // was committed.
@@ -56,9 +56,9 @@ func (t *pgTransaction) ended(ctx context.Context) (committed bool, err error) {
 		case *status == "committed":
 			return true, nil
 		}
-		if _, err := t.pool.Exec(ctx, endStale, t.id); err != nil {
+		if _, err := t.pool.Exec(ctx, terminateStale, t.id); err != nil {
 			return false, err
 		}
-		time.Sleep(transaction / 200)
+		time.Sleep(transactTimeout / 200)
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 // SQLSTATE codes and classes, see PostgreSQL's manual, appendix A.
 const (
-	invalidParameter = "22023"
-	operatorsDoing   = "57P" // the server stops, or somebody ended the connection
+	invalidParameter     = "22023"
+	operatorIntervention = "57P" // the server stops, or somebody ended the connection
 
 	dataException      = "22"
 	integrityViolation = "23"
@@ -19,7 +19,7 @@ const (
 
 // refusals says what to do about the errors of PostgreSQL that an operator can
 // mend, by SQLSTATE.
-var refusals = map[string]string{
+var postgresAdvice = map[string]string{
 	"28000": "the role may not log in; check the URL and pg_hba.conf",
 	"28P01": "the password is wrong; check the URL",
 	"3D000": "make the database first: createdb",
@@ -33,21 +33,21 @@ var refusals = map[string]string{
 
 // isRefused reports whether the server has answered with an error and rolled
 // back. After SQLSTATE 57P* the outcome is unknown.
-func isRefused(err error) bool {
+func isRolledBack(err error) bool {
 	var e *pgconn.PgError
-	return errors.As(err, &e) && !strings.HasPrefix(e.Code, operatorsDoing)
+	return errors.As(err, &e) && !strings.HasPrefix(e.Code, operatorIntervention)
 }
 
 // explainRefusal adds what to do to an error of PostgreSQL.
-func explainRefusal(err error) error {
+func explainPostgres(err error) error {
 	var e *pgconn.PgError
 	switch {
 	case !errors.As(err, &e):
 		return err
 	case strings.HasPrefix(e.Code, dataException), strings.HasPrefix(e.Code, integrityViolation):
 		return fmt.Errorf("%w: %w", ErrData, redacted(e))
-	case refusals[e.Code] != "":
-		return fmt.Errorf("%s (%w)", refusals[e.Code], err)
+	case postgresAdvice[e.Code] != "":
+		return fmt.Errorf("%s (%w)", postgresAdvice[e.Code], err)
 	}
 	return err
 }

@@ -59,7 +59,7 @@ func TestPostgresClock(t *testing.T) {
 // lost: that it is committed proves nothing, the mark decides.
 func TestDoubtOfANumberGivenAnew(t *testing.T) {
 	s := open(t, emptyPostgres(t)).(*postgres)
-	require.NoError(t, s.Transact(t.Context(), plan("x")))
+	require.NoError(t, s.Transact(t.Context(), putPlan("x")))
 	var others string
 	require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT pg_current_xact_id()::text").Scan(&others))
 	for group, want := range map[int64]bool{s.groups: true, s.groups + 1: false} {

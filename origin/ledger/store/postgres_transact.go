@@ -11,11 +11,11 @@ import (
 // Transact is bounded in time and goes on when its caller gives up, so that
 // its outcome is known.
 func (p *postgres) Transact(ctx context.Context, t Transaction) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transaction)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transactTimeout)
 	defer cancel()
 	tx, err := p.begin(ctx, t)
 	if err != nil {
-		return explainRefusal(err)
+		return explainPostgres(err)
 	}
 	defer tx.conn.Release() // closes it where the transaction is still open
 	writes, err := t.Decide(tx.now)
@@ -44,7 +44,7 @@ const (
 )
 
 func (p *postgres) begin(ctx context.Context, t Transaction) (tx *pgTransaction, err error) {
-	err = p.persist(ctx, func() error {
+	err = p.retryOnce(ctx, func() error {
 		tx, err = p.tryBegin(ctx, t)
 		return err
 	})
@@ -53,9 +53,9 @@ func (p *postgres) begin(ctx context.Context, t Transaction) (tx *pgTransaction,
 
 // persist does what changes nothing once more when the connection turns out
 // to be cut, so that a restart of the database goes unnoticed.
-func (p *postgres) persist(ctx context.Context, do func() error) error {
+func (p *postgres) retryOnce(ctx context.Context, do func() error) error {
 	err := do()
-	if err == nil || ctx.Err() != nil || isRefused(err) {
+	if err == nil || ctx.Err() != nil || isRolledBack(err) {
 		return err
 	}
 	p.pool.Reset()
@@ -103,8 +103,8 @@ func (t *pgTransaction) commit(ctx context.Context, writes []Statement) error {
 	}
 	batch.Queue("COMMIT")
 	err := t.conn.SendBatch(ctx, batch).Close()
-	if err == nil || isRefused(err) {
-		return explainRefusal(err)
+	if err == nil || isRolledBack(err) {
+		return explainPostgres(err)
 	}
 	return &InDoubt{err, t.committed}
 }

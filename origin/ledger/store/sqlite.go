@@ -19,10 +19,10 @@ import (
 // transaction with the right to write, so that what it reads cannot change
 // under it; other connections read beside it.
 type sqlite struct {
-	mu      sync.Mutex // held by the transaction under way
-	conn    *sql.Conn
-	queries map[string]string
-	ready   map[string]*sql.Stmt // prepared on conn
+	mu       sync.Mutex // held by the transaction under way
+	conn     *sql.Conn
+	queries  map[string]string
+	prepared map[string]*sql.Stmt // prepared on conn
 
 	write, read *sql.DB
 	clock       func() time.Time
@@ -31,20 +31,20 @@ type sqlite struct {
 // pragmas are in the DSN, so every connection has them. FULL makes a commit
 // wait for the disk, in WAL mode once. NORMAL would lose the last charges when
 // the power fails.
-var pragmas = fmt.Sprintf("?_pragma=busy_timeout(%d)&", patience.Milliseconds()) +
+var pragmas = fmt.Sprintf("?_pragma=busy_timeout(%d)&", busyTimeout.Milliseconds()) +
 	"_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
 
 // patience is how long to wait for another process that writes.
-const patience = 5 * time.Second
+const busyTimeout = 5 * time.Second
 
 // readers bounds the connections that read beside the writer.
-const readers = 4
+const maxReaders = 4
 
 func openSQLite(ctx context.Context, path string, clock func() time.Time) (Store, error) {
 	if clock == nil {
 		clock = time.Now
 	}
-	s := &sqlite{queries: catalogue("sqlite"), ready: map[string]*sql.Stmt{}, clock: clock}
+	s := &sqlite{queries: catalogue("sqlite"), prepared: map[string]*sql.Stmt{}, clock: clock}
 	if err := s.open(ctx, path); err != nil {
 		return nil, fmt.Errorf("database %q: %w", path, errors.Join(err, s.Close()))
 	}
@@ -63,20 +63,20 @@ func (s *sqlite) open(ctx context.Context, path string) error {
 	if s.read, err = sql.Open("sqlite", dsn+"&_pragma=query_only(1)"); err != nil {
 		return err
 	}
-	s.read.SetMaxOpenConns(readers)
+	s.read.SetMaxOpenConns(maxReaders)
 	if s.conn, err = s.connect(ctx); err != nil {
-		return explain(err)
+		return explainSQLite(err)
 	}
 	if _, err = s.conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil { // see begin
 		return err
 	}
-	return explain(s.migrate(ctx))
+	return explainSQLite(s.migrate(ctx))
 }
 
 // connect tries again while another process turns a new file to WAL mode,
 // since SQLite does not wait for that however long its busy timeout is.
 func (s *sqlite) connect(ctx context.Context) (*sql.Conn, error) {
-	for deadline := time.Now().Add(patience); ; time.Sleep(patience / 500) {
+	for deadline := time.Now().Add(busyTimeout); ; time.Sleep(busyTimeout / 500) {
 		conn, err := s.write.Conn(ctx)
 		if !isBusy(err) || time.Now().After(deadline) || ctx.Err() != nil {
 			return conn, err
@@ -134,7 +134,7 @@ func (s *sqlite) Now(context.Context) (time.Time, error) { return s.clock(), nil
 // Close also moves the log into the database file.
 func (s *sqlite) Close() error {
 	var errs []error
-	for _, ready := range s.ready {
+	for _, ready := range s.prepared {
 		errs = append(errs, ready.Close())
 	}
 	if s.conn != nil {

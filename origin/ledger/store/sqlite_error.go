@@ -9,7 +9,7 @@ import (
 )
 
 // advice says what to do about the errors that an operator can mend.
-var advice = map[int]string{
+var sqliteAdvice = map[int]string{
 	codes.SQLITE_BUSY:     "another process has held the database for too long; end it, or try again",
 	codes.SQLITE_READONLY: "the file cannot be written; check its owner and mode, and those of its folder",
 	codes.SQLITE_IOERR:    "reading or writing the disk failed; check the disk",
@@ -20,12 +20,12 @@ var advice = map[int]string{
 }
 
 // explain adds what to do to an error of SQLite.
-func explain(err error) error {
+func explainSQLite(err error) error {
 	switch primaryCode(err) {
 	case codes.SQLITE_CONSTRAINT, codes.SQLITE_MISMATCH, codes.SQLITE_TOOBIG:
 		return fmt.Errorf("%w: %w", ErrData, err)
 	}
-	if what := advice[primaryCode(err)]; what != "" {
+	if what := sqliteAdvice[primaryCode(err)]; what != "" {
 		return fmt.Errorf("%s (%w)", what, err)
 	}
 	return err

@@ -42,7 +42,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 
 func TestSQLiteFilesAreTheOwnersAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "b", "odd name?#%41.db")
-	require.NoError(t, open(t, "sqlite:"+path).Transact(t.Context(), plan("x")))
+	require.NoError(t, open(t, "sqlite:"+path).Transact(t.Context(), putPlan("x")))
 	for name, mode := range map[string]os.FileMode{path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600, filepath.Dir(path): 0o700 | os.ModeDir} {
 		info, err := os.Stat(name)
 		require.NoError(t, err)
@@ -89,7 +89,7 @@ func TestSQLiteWritersTakeTurns(t *testing.T) {
 		s := open(t, url)
 		all.Go(func() {
 			for done[0].Load() < enough || done[1].Load() < enough {
-				require.NoError(t, s.Transact(t.Context(), plan("x")))
+				require.NoError(t, s.Transact(t.Context(), putPlan("x")))
 				done[n].Add(1)
 			}
 		})

@@ -15,7 +15,7 @@ var errUnchanged = errors.New("nothing to change")
 // interrupted statement would cost the connection.
 func (s *sqlite) Transact(ctx context.Context, t Transaction) error {
 	ctx = context.WithoutCancel(ctx)
-	return explain(s.exclusive(ctx, func() error {
+	return explainSQLite(s.exclusive(ctx, func() error {
 		if t.Reads != nil {
 			if err := s.run(ctx, t.Reads()); err != nil {
 				return err
@@ -60,7 +60,7 @@ func (s *sqlite) exclusive(ctx context.Context, work func() error) error {
 // own busy timeout sleeps longer and longer, up to a tenth of a second, so a
 // busy neighbour would starve this process.
 func (s *sqlite) begin(ctx context.Context) error {
-	for deadline := time.Now().Add(patience); ; time.Sleep(pollEvery) {
+	for deadline := time.Now().Add(busyTimeout); ; time.Sleep(pollEvery) {
 		err := s.control(ctx, "BEGIN IMMEDIATE")
 		if !isBusy(err) || time.Now().After(deadline) {
 			return err
@@ -75,7 +75,7 @@ func (s *sqlite) run(ctx context.Context, list []Statement) error {
 		if s.queries[st.Name] == "" {
 			continue
 		}
-		ready, err := s.prepared(ctx, s.queries[st.Name])
+		ready, err := s.prepare(ctx, s.queries[st.Name])
 		if err == nil && st.Scan == nil {
 			_, err = ready.ExecContext(ctx, st.Args...)
 		} else if err == nil {
@@ -89,7 +89,7 @@ func (s *sqlite) run(ctx context.Context, list []Statement) error {
 }
 
 func (s *sqlite) control(ctx context.Context, word string) error {
-	ready, err := s.prepared(ctx, word)
+	ready, err := s.prepare(ctx, word)
 	if err == nil {
 		_, err = ready.ExecContext(ctx)
 	}
@@ -97,19 +97,19 @@ func (s *sqlite) control(ctx context.Context, word string) error {
 }
 
 // prepared compiles a query once.
-func (s *sqlite) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
-	if ready := s.ready[query]; ready != nil {
+func (s *sqlite) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
+	if ready := s.prepared[query]; ready != nil {
 		return ready, nil
 	}
 	ready, err := s.conn.PrepareContext(ctx, query)
 	if err == nil {
-		s.ready[query] = ready
+		s.prepared[query] = ready
 	}
 	return ready, err
 }
 
 func (s *sqlite) Query(ctx context.Context, st Statement) error {
-	return explain(eachRow(st.Scan)(s.read.QueryContext(ctx, s.queries[st.Name], st.Args...)))
+	return explainSQLite(eachRow(st.Scan)(s.read.QueryContext(ctx, s.queries[st.Name], st.Args...)))
 }
 
 // eachRow hands the rows of a query to scan.

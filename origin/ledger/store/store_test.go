@@ -58,7 +58,7 @@ func TestDialectsHaveTheSameQueries(t *testing.T) {
 }
 
 // plan is a transaction that makes a plan.
-func plan(name string) Transaction {
+func putPlan(name string) Transaction {
 	return Transaction{Marked: true, Decide: func(time.Time) ([]Statement, error) {
 		return []Statement{{Name: "put_plans", Args: []any{fmt.Sprintf(`[[%q, 1, 1, false, 1]]`, name)}}}, nil
 	}}
@@ -86,7 +86,7 @@ func TestDataErrors(t *testing.T) {
 			require.ErrorIs(t, err, ErrData, name)
 			require.NotContains(t, planNames(t, s), "good")
 		}
-		require.NoError(t, s.Transact(t.Context(), plan("after")))
+		require.NoError(t, s.Transact(t.Context(), putPlan("after")))
 	})
 }
 
@@ -118,7 +118,7 @@ func TestTheClockIsReadAfterTheLocks(t *testing.T) {
 }
 
 // old makes a database of version 2, as the release before left it.
-func old(t *testing.T, url string) *sql.DB {
+func openVersion2(t *testing.T, url string) *sql.DB {
 	dialect, driver, source := "postgres", "pgx", url
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
 		dialect, driver, source = "sqlite", "sqlite", "file:"+path+"?_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)"
@@ -152,7 +152,7 @@ func old(t *testing.T, url string) *sql.DB {
 // requests that were under way are given back, and stored answers are dropped.
 func TestMigrationFromTheVersionBefore(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		db := old(t, url)
+		db := openVersion2(t, url)
 		open(t, url)
 		rows := func(query string) (list []string) {
 			r, err := db.Query(query)
@@ -182,7 +182,7 @@ func TestMigrationFromTheVersionBefore(t *testing.T) {
 // come up.
 func TestMigrationAtOnce(t *testing.T) {
 	forEachDatabase(t, func(t *testing.T, url string) {
-		old(t, url)
+		openVersion2(t, url)
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
