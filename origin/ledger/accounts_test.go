@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
 func TestAccounts(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		clock := clockAt(startTime)
 		l, ctx := open(t, url, withFake(clock)), t.Context()
 		free, err := l.CreateAccount(ctx, " Owner@Example.COM ", Terms{})
@@ -32,7 +34,7 @@ func TestAccounts(t *testing.T) {
 }
 
 func TestAccountErrors(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		l, ctx := open(t, url), t.Context()
 		create := func(email string, terms Terms) error {
 			_, err := l.CreateAccount(ctx, email, terms)
@@ -56,7 +58,7 @@ func TestAccountErrors(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		second, k2, err := f.CreateKey(f.ctx, f.account, "second", KeyTerms{})
 		require.NoError(t, err)

@@ -187,29 +187,6 @@ func (v *views) release(r *Request) {
 	}
 }
 
-// waste is a bucket for work that nobody paid for, since the caller hung up or
-// was refused after it: of 1,024 addresses, refilled with 64 a second. An
-// account that overdraws it waits.
-type unpaidWork struct{ full time.Time } // when it will be full again
-
-const (
-	unpaidCapacity = 1024
-	unpaidInterval = time.Second / 64
-	unpaidDebt     = 4 * unpaidCapacity // at most, so that an accident is forgiven in a minute
-)
-
-func (w *unpaidWork) add(addresses int64, now time.Time) {
-	if w.full.Before(now) {
-		w.full = now
-	}
-	w.full = w.full.Add(time.Duration(addresses) * unpaidInterval)
-	if latest := now.Add(unpaidDebt * unpaidInterval); w.full.After(latest) {
-		w.full = latest
-	}
-}
-
-func (w *unpaidWork) over(now time.Time) bool { return w.full.Sub(now) > unpaidCapacity*unpaidInterval }
-
 // Begin judges the key, the rate and what the account has under way, before
 // anything of the request's body is read. With the verdict Good it returns a
 // Request, which must be ended. An error is ErrUnavailable, ErrClosed or ctx's.

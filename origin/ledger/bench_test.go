@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
 // BenchmarkCharge is requests of one point from Begin to End, each answered
@@ -20,7 +22,7 @@ func BenchmarkCharge(b *testing.B) {
 	b.Run("sqlite/limit", limitOfSQLite)
 	benchmarkCharges(b, "sqlite", func(b *testing.B) string { return "sqlite:" + filepath.Join(b.TempDir(), "ledger.db") })
 	b.Run("postgres/limit", limitOfPostgres)
-	benchmarkCharges(b, "postgres", func(b *testing.B) string { return needPostgres(b).emptyDatabase(b) })
+	benchmarkCharges(b, "postgres", func(b *testing.B) string { return pgtest.NeedDatabase(b) })
 }
 
 // BenchmarkRefusal is a key that floods over its rate: it is refused from
@@ -69,7 +71,7 @@ func limitOfSQLite(b *testing.B) {
 }
 
 func limitOfPostgres(b *testing.B) {
-	conn, err := pgx.Connect(b.Context(), needPostgres(b).emptyDatabase(b))
+	conn, err := pgx.Connect(b.Context(), pgtest.NeedDatabase(b))
 	require.NoError(b, err)
 	defer conn.Close(context.Background())
 	_, err = conn.Exec(b.Context(), bareTable)

@@ -68,3 +68,26 @@ func jitterOf(rate int64) time.Duration {
 	}
 	return time.Duration(intervalOf(rate) / 10)
 }
+
+// waste is a bucket for work that nobody paid for, since the caller hung up or
+// was refused after it: of 1,024 addresses, refilled with 64 a second. An
+// account that overdraws it waits.
+type unpaidWork struct{ full time.Time } // when it will be full again
+
+const (
+	unpaidCapacity = 1024
+	unpaidInterval = time.Second / 64
+	unpaidDebt     = 4 * unpaidCapacity // at most, so that an accident is forgiven in a minute
+)
+
+func (w *unpaidWork) add(addresses int64, now time.Time) {
+	if w.full.Before(now) {
+		w.full = now
+	}
+	w.full = w.full.Add(time.Duration(addresses) * unpaidInterval)
+	if latest := now.Add(unpaidDebt * unpaidInterval); w.full.After(latest) {
+		w.full = latest
+	}
+}
+
+func (w *unpaidWork) over(now time.Time) bool { return w.full.Sub(now) > unpaidCapacity*unpaidInterval }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
 func TestTakeTellsAStory(t *testing.T) {
@@ -109,7 +111,7 @@ func requireBound(t *testing.T, arrivals []span, rate int64) {
 
 // An empty bucket fills again from the moment to which the clock is set back.
 func TestBucketWhenTheClockIsSetBack(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
 		require.Equal(t, Good, f.request(1).Verdict)
 		require.Equal(t, Good, f.request(1).Verdict)
@@ -125,7 +127,7 @@ func TestBucketWhenTheClockIsSetBack(t *testing.T) {
 
 // One bucket for all of an account's keys, however many ask at once.
 func TestConcurrentRequestsShareOneBucket(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const rate = 25
 		f := newFixture(t, url, Terms{Rate: limit(rate), Points: limit(Unlimited)})
 		for range 3 {
@@ -149,7 +151,7 @@ func TestConcurrentRequestsShareOneBucket(t *testing.T) {
 // five seconds, so that its charges come in bunches and out of order. It
 // arrives up to a hundredth of its interval early or late.
 func TestPacedClientIsNeverRefused(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		for _, rate := range []int64{1, 5} {
 			t.Run(string(rune('0'+rate)), func(t *testing.T) {
 				random := rand.New(rand.NewPCG(5, uint64(rate)))
@@ -196,7 +198,7 @@ func (f *fixture) finish(r *Request, points int64) Decision {
 // A token reaches the database within a tenth of a second, although its
 // request is still at work.
 func TestTokensArePosted(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
 		first, second := f.mustBegin(), f.mustBegin()
 		defer first.End()
@@ -212,7 +214,7 @@ func TestTokensArePosted(t *testing.T) {
 // A token that another replica had given out as well is refused late: the
 // request's work is called off, and nothing is charged.
 func TestLateRefusalEndsTheWork(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(Unlimited)})
 		other := f.replica()
 		other.request(0) // takes the only token; but this replica's view is older
@@ -249,7 +251,7 @@ func TestLateRefusalEndsTheWork(t *testing.T) {
 // A flood over the rate asks the database at most once in maxRefuse, and what
 // it is refused counts down.
 func TestFloodRarelyAsksTheDatabase(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(10)})
 		require.Equal(t, Good, f.request(1).Verdict)
 		before := f.Stats()
@@ -271,4 +273,15 @@ func TestFloodRarelyAsksTheDatabase(t *testing.T) {
 		f.clock.advance(time.Second)
 		require.Equal(t, Good, f.request(1).Verdict)
 	})
+}
+
+func TestWasteForgives(t *testing.T) {
+	var w unpaidWork
+	now := time.Unix(1, 0)
+	w.add(unpaidCapacity, now)
+	require.False(t, w.over(now))
+	w.add(1, now)
+	require.True(t, w.over(now))
+	w.add(1_000_000, now)
+	require.False(t, w.over(now.Add(time.Minute)), "an accident is forgiven in a minute")
 }

@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
 // Whatever fails, neither a key nor an address is in the error.
 func TestErrorsHoldNoSecrets(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		under := f.mustBegin()
 		_, err := under.Claim(1, nil)

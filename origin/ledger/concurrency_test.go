@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
 // buy buys single points until there are none, and returns how many it got.
@@ -33,7 +35,7 @@ func (f *fixture) buy(l *Ledger, seen *sync.Map) (sold int64) {
 
 // N points, sixteen buyers, each until it is refused: exactly N are sold.
 func TestConcurrentChargesSellEachPointOnce(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const points = 400
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(points)})
 		var seen sync.Map
@@ -49,7 +51,7 @@ func TestConcurrentChargesSellEachPointOnce(t *testing.T) {
 // Requests of every size, charged in part, and callers that leave at any
 // moment: what the ledger holds in the end is what was answered, to the point.
 func TestConcurrentLeaversPayNothing(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Plan: "pro", Rate: limit(Unlimited), Points: limit(2000), Overage: yes()})
 		second, key, err := f.CreateKey(f.ctx, f.account, "second", KeyTerms{})
 		require.NoError(t, err)
@@ -112,7 +114,7 @@ func (f *fixture) requestWithDeadline(random *rand.Rand, secret string) int64 {
 // Of many requests with one Idempotency-Key one is charged, and the others get
 // its answer.
 func TestConcurrentRetriesAreChargedOnce(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		other := f.replica()
 		var charged, replayed atomic.Int64
@@ -140,7 +142,7 @@ func TestConcurrentRetriesAreChargedOnce(t *testing.T) {
 // 64 points and a thousand requests for all of them: one works at a time, and
 // one is charged. The others are refused before they work.
 func TestPointsUnderWayAreNotPromisedTwice(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(64)})
 		first := f.mustBegin()
 		d, err := first.Claim(64, nil)

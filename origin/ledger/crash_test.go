@@ -73,7 +73,7 @@ func startWorker(t *testing.T, url, secret string, charges int) (*exec.Cmd, io.R
 // A process killed under load: every charge that it answered is in the
 // database, the database is whole, and the history agrees with the points.
 func TestKilledUnderLoad(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		for round := range 5 {
 			cmd, out := startWorker(t, url, f.secret, 1_000_000)
@@ -101,7 +101,7 @@ func TestKilledUnderLoad(t *testing.T) {
 // Two processes share one database: each total is answered once, and the sum
 // is what both answered.
 func TestTwoProcesses(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const charges = 160
 		f := newFixture(t, url, unlimitedTerms)
 		var mu sync.Mutex
@@ -125,7 +125,7 @@ func TestTwoProcesses(t *testing.T) {
 // Processes that start at once on a database that does not exist yet all come
 // up, on one schema.
 func TestOpenAtOnce(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		ledgers := make([]*Ledger, 8)
 		inParallel(len(ledgers), func(i int) {
 			l, err := Open(t.Context(), url)

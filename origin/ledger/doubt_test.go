@@ -13,11 +13,11 @@ import (
 // doubtful begins a ledger behind a proxy that can cut its connections, with
 // 100 points paid.
 func newProxiedFixture(t *testing.T) (f *fixture, p *pgtest.Proxy) {
-	s := needPostgres(t)
+	s := pgtest.Need(t)
 	p, err := s.Proxy()
 	require.NoError(t, err)
 	t.Cleanup(p.Close)
-	url := s.emptyDatabase(t)
+	url := pgtest.NeedDatabase(t)
 	f = newFixture(t, p.URL(url), unlimitedTerms)
 	f.url = url // what a test looks up goes past the proxy
 	f.request(100)
@@ -123,31 +123,12 @@ func TestVoidOfAMonthThatIsOver(t *testing.T) {
 // is what is charged.
 func TestDoubtUnderLoad(t *testing.T) {
 	f, p := newProxiedFixture(t)
-	var paid, undecided atomic.Int64
-	paid.Store(100)
-	var enough atomic.Bool
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		inParallel(8, func(int) {
-			for !enough.Load() {
-				d, err := f.tryRequest(f.ctx, f.secret, 3, nil)
-				if err == nil && d.Verdict == Good {
-					paid.Add(3)
-				} else {
-					undecided.Add(1)
-				}
-			}
-		})
-	}()
-	for i := range int64(30) {
-		p.Cut(pgtest.Moment(i%2), 1)
-		require.Eventually(t, func() bool { return p.Cuts() > i }, 20*time.Second, time.Millisecond)
-	}
-	enough.Store(true)
-	<-done
-	f.awaitReady()
-	f.awaitUsed(paid.Load())
-	require.Equal(t, paid.Load(), f.history().Points)
-	t.Logf("%d points paid; %d requests without an answer", paid.Load(), undecided.Load())
+	paid, _ := f.payWhile(func(*atomic.Int64) {
+		for i := range int64(30) {
+			p.Cut(pgtest.Moment(i%2), 1)
+			require.Eventually(t, func() bool { return p.Cuts() > i }, 20*time.Second, time.Millisecond)
+		}
+	})
+	f.awaitUsed(100 + paid)
+	require.Equal(t, 100+paid, f.history().Points)
 }

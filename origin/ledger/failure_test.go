@@ -20,7 +20,7 @@ import (
 // are in one commit group with others: those are charged, and what fails alone
 // gets an error.
 func TestOneBadRecordHarmsItselfAlone(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		var secrets []string
 		for n := range 16 {
@@ -58,7 +58,7 @@ func TestOneBadRecordHarmsItselfAlone(t *testing.T) {
 // A key deleted by hand while its request works: nothing is charged, and
 // everybody else goes on.
 func TestKeyDeletedWhileItsRequestWorks(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		doomed, key, err := f.CreateKey(f.ctx, f.account, "doomed", KeyTerms{})
 		require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestUsedChangedByHandWhileAVoidIsDue(t *testing.T) {
 // A database that takes no writes: requests under way are refused and not
 // charged, further ones do not even begin, and both go on as soon as it does.
 func TestDatabaseThatCannotBeWritten(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		f.request(10)
 		under := f.mustBegin()
@@ -138,7 +138,7 @@ func TestOutageLosesNoTokens(t *testing.T) {
 
 // Close commits what waits, and says what it could not give back.
 func TestCloseCommitsWhatWaits(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		var mu sync.Mutex
 		answered := 0
@@ -183,7 +183,7 @@ func (s slowStore) Transact(ctx context.Context, t store.Transaction) error {
 // ErrUndecided within its second. Without a stored answer the charge is given
 // back; with one it stays and is replayed.
 func TestFlushThatHangs(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		var held atomic.Pointer[chan struct{}]
 		f := newFixture(t, url, unlimitedTerms, func(s *settings) {
 			s.wrap = func(inner store.Store) store.Store { return slowStore{inner, &held} }
@@ -244,23 +244,17 @@ func TestCloseSaysWhatIsUndecided(t *testing.T) {
 	var held atomic.Pointer[chan struct{}]
 	var broken atomic.Bool
 	url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
-	l, err := Open(t.Context(), url, func(s *settings) {
+	f := newFixture(t, url, unlimitedTerms, func(s *settings) {
 		s.wrap = func(inner store.Store) store.Store { return slowStore{brokenStore{inner, &broken}, &held} }
 	})
-	require.NoError(t, err)
-	f := &fixture{T: t, Ledger: l, ctx: t.Context(), url: url}
-	a, err := l.CreateAccount(f.ctx, "owner@example.com", unlimitedTerms)
-	require.NoError(t, err)
-	f.secret, _, err = l.CreateKey(f.ctx, a.ID, "test", KeyTerms{})
-	require.NoError(t, err)
 	flush := make(chan struct{})
 	held.Store(&flush)
-	_, err = f.tryRequest(f.ctx, f.secret, 1, nil)
+	_, err := f.tryRequest(f.ctx, f.secret, 1, nil)
 	require.ErrorIs(t, err, ErrUndecided)
 	broken.Store(true)
 	close(flush)
-	require.ErrorContains(t, l.Close(), "1 charges could not be given back")
-	require.NoError(t, l.Close(), "closed again it does nothing")
+	require.ErrorContains(t, f.Close(), "1 charges could not be given back")
+	require.NoError(t, f.Close(), "closed again it does nothing")
 	_, err = f.tryRequest(f.ctx, f.secret, 1, nil)
 	require.Error(t, err)
 }

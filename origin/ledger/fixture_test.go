@@ -13,15 +13,9 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 	"github.com/stretchr/testify/require"
-)
 
-// forEachDatabase runs a test against every database, each time on an empty one.
-func forEachDatabase(t *testing.T, test func(t *testing.T, url string)) {
-	t.Run("sqlite", func(t *testing.T) {
-		test(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
-	})
-	t.Run("postgres", func(t *testing.T) { test(t, needPostgres(t).emptyDatabase(t)) })
-}
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+)
 
 // A fakeClock stops until it is moved: the database's wall clock and this
 // process's monotonic clock, which are apart once the wall clock is set.
@@ -204,7 +198,7 @@ func emptyLike(t *testing.T, url string) string {
 	if strings.HasPrefix(url, "sqlite:") {
 		return "sqlite:" + filepath.Join(t.TempDir(), "ledger.db")
 	}
-	return needPostgres(t).emptyDatabase(t)
+	return pgtest.NeedDatabase(t)
 }
 
 // sql runs a statement beside the ledger, and row reads one, as an operator by
@@ -254,7 +248,8 @@ func (f *fixture) blockWrites() (reopen func()) {
 
 func (f *fixture) postgresReadOnly(on bool) {
 	f.Helper()
-	s := needPostgres(f)
-	s.sql(f.T, s.URL("public")+"&default_transaction_read_only=off", fmt.Sprintf("ALTER DATABASE postgres SET default_transaction_read_only = %v", on))
+	s := pgtest.Need(f)
+	alter := fmt.Sprintf("ALTER DATABASE postgres SET default_transaction_read_only = %v", on)
+	require.NoError(f, s.Exec(f.ctx, s.URL("public")+"&default_transaction_read_only=off", alter))
 	require.NoError(f, s.CutConnections(f.ctx))
 }

@@ -12,6 +12,13 @@ import (
 // Retention is how long an Idempotency-Key is remembered.
 const Retention = 24 * time.Hour
 
+// Idempotency names a request that may be sent again. The ledger never sees
+// what was hashed.
+type Idempotency struct {
+	ID   [32]byte // of the account and the Idempotency-Key
+	Body [32]byte // of what the request asks
+}
+
 // A record is an idempotency record: the answer that an Idempotency-Key
 // replays.
 type record struct {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
 // once is an Idempotency-Key with a body.
@@ -21,7 +23,7 @@ func (f *fixture) retryable(id, body byte) Decision {
 }
 
 func TestIdempotencyTellsAStory(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(12)})
 		first := f.mustBegin()
 		d, err := first.Claim(5, idempotency(1, 1))
@@ -69,7 +71,7 @@ func (f *fixture) stored() (counted, real int64) {
 
 // A partial answer is charged and not recorded: the retry is a new request.
 func TestIdempotencyWithoutAnAnswerToStore(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		r := f.mustBegin()
 		_, err := r.Claim(5, idempotency(1, 1))
@@ -84,7 +86,7 @@ func TestIdempotencyWithoutAnAnswerToStore(t *testing.T) {
 }
 
 func TestIdempotencyOfTwoAccounts(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		f.retryable(1, 1)
 		second, _, err := f.CreateKey(f.ctx, f.account, "second", KeyTerms{})
@@ -101,7 +103,7 @@ func TestIdempotencyOfTwoAccounts(t *testing.T) {
 
 // What was not charged is not recorded, and may be tried again.
 func TestIdempotencyAfterAFailure(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		r := f.mustBegin()
 		_, err := r.Claim(5, idempotency(1, 1))
@@ -115,7 +117,7 @@ func TestIdempotencyAfterAFailure(t *testing.T) {
 // Two replicas work on the same request: the one that commits first wins, and
 // the other answers with the winner's bytes.
 func TestIdempotencyOnTwoReplicas(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		other := f.replica()
 		mine, theirs, odd := f.mustBegin(), other.mustBegin(), other.mustBegin()
@@ -143,7 +145,7 @@ func TestIdempotencyOnTwoReplicas(t *testing.T) {
 
 // The records of an account take no more bytes than its plan allows.
 func TestIdempotencyRecordsAreBounded(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Plan: "enterprise"})
 		size := int64(len(storedAnswer))
 		require.NoError(t, f.StorePlans(f.ctx, []Plan{{Name: "enterprise", Rate: Unlimited, Points: Unlimited, Stored: 3*size - 1}}))
@@ -161,7 +163,7 @@ func TestIdempotencyRecordsAreBounded(t *testing.T) {
 // Expired records are deleted in slices until none is left, and their bytes
 // are given back.
 func TestIdempotencyRecordsArePurged(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		for n := range 5 {
 			f.retryable(byte(n+1), 1)
@@ -188,7 +190,7 @@ func (f *fixture) insertExpired(n int) string {
 }
 
 func TestIdempotencyOfAnEmptyAnswer(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		r := f.mustBegin()
 		_, err := r.Claim(5, idempotency(1, 1))

@@ -7,13 +7,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
 // A session that holds an account's lock, of a replica that vanished or of an
 // operator's by hand, makes requests fail within the bound and not wait.
 func TestPostgresLockHeld(t *testing.T) {
-	s := needPostgres(t)
-	f := newFixture(t, s.emptyDatabase(t), unlimitedTerms)
+	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
 	conn, err := pgx.Connect(f.ctx, f.url)
 	require.NoError(t, err)
 	_, err = conn.Exec(f.ctx, "BEGIN; SELECT FROM accounts FOR UPDATE")
@@ -28,11 +29,11 @@ func TestPostgresLockHeld(t *testing.T) {
 
 // Connections that are cut while nothing is under way are not noticed.
 func TestPostgresConnectionsCutAtRest(t *testing.T) {
-	s := needPostgres(t)
-	f := newFixture(t, s.emptyDatabase(t), unlimitedTerms)
+	s := pgtest.Need(t)
+	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
 	for i := range int64(5) {
 		inParallel(8, func(int) { _, _ = f.Plans(f.ctx) }) // fills the pool
-		s.cutConnections(t)
+		require.NoError(t, s.CutConnections(t.Context()))
 		require.Equal(t, i+1, f.request(1).Usage.Current)
 	}
 }
@@ -40,12 +41,12 @@ func TestPostgresConnectionsCutAtRest(t *testing.T) {
 // Connections are cut under load: every request is answered or refused, and
 // what was answered is what is charged.
 func TestPostgresConnectionsCutUnderLoad(t *testing.T) {
-	s := needPostgres(t)
-	f := newFixture(t, s.emptyDatabase(t), unlimitedTerms)
+	s := pgtest.Need(t)
+	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
 	paid, _ := f.payWhile(func(answered *atomic.Int64) {
 		for cut := range int64(20) {
 			require.Eventually(t, func() bool { return answered.Load() >= 10*cut }, 20*time.Second, time.Millisecond/4)
-			s.cutConnections(t)
+			require.NoError(t, s.CutConnections(t.Context()))
 		}
 	})
 	require.Equal(t, paid, f.used())
@@ -55,8 +56,8 @@ func TestPostgresConnectionsCutUnderLoad(t *testing.T) {
 // The server is quit and started again under load: refusals come within the
 // bound, the ledger recovers by itself, and nothing is lost or doubled.
 func TestPostgresStoppedAndStarted(t *testing.T) {
-	s := needPostgres(t)
-	f := newFixture(t, s.emptyDatabase(t), unlimitedTerms)
+	s := pgtest.Need(t)
+	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
 	wait := func(what func() bool) { require.Eventually(t, what, 20*time.Second, time.Millisecond) }
 	paid, slowest := f.payWhile(func(answered *atomic.Int64) {
 		wait(func() bool { return answered.Load() > 100 })
@@ -100,8 +101,8 @@ func (f *fixture) payWhile(do func(answered *atomic.Int64)) (points int64, slowe
 
 // Ready has an end of its own, however long its caller would wait.
 func TestReadyOfAFrozenDatabase(t *testing.T) {
-	s := needPostgres(t)
-	f := newFixture(t, s.emptyDatabase(t), unlimitedTerms)
+	s := pgtest.Need(t)
+	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
 	thaw, err := s.Freeze(f.ctx)
 	require.NoError(t, err)
 	defer thaw()
@@ -114,8 +115,8 @@ func TestReadyOfAFrozenDatabase(t *testing.T) {
 // and what was committed after all is given back. PostgreSQL's processes are
 // stopped for the time.
 func TestCommitThatHangs(t *testing.T) {
-	s := needPostgres(t)
-	f := newFixture(t, s.emptyDatabase(t), unlimitedTerms)
+	s := pgtest.Need(t)
+	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
 	f.request(1)
 	thaw, err := s.Freeze(f.ctx)
 	require.NoError(t, err)

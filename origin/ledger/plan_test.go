@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
 func TestParsePlans(t *testing.T) {
@@ -68,7 +70,7 @@ func FuzzParsePlans(f *testing.F) {
 }
 
 func TestStorePlans(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{})
 		plans, err := f.Plans(f.ctx)
 		require.NoError(t, err)

@@ -5,10 +5,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
 func TestPointsInOverage(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Plan: "pro", Rate: limit(Unlimited), Points: limit(10), Overage: yes()})
 		require.Equal(t, &Usage{Current: 10, Limit: 10}, f.request(10).Usage, "the last point within the limit is no overage")
 		d := f.request(1)
@@ -20,7 +22,7 @@ func TestPointsInOverage(t *testing.T) {
 
 // Points of an account's own are a hard limit unless overage is given, too.
 func TestPointsOfItsOwnAreAHardLimit(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Plan: "pro", Rate: limit(Unlimited), Points: limit(10)})
 		require.Equal(t, Insufficient, f.request(11).Verdict)
 		require.NoError(t, f.ChangeTerms(f.ctx, f.account, Terms{Plan: "pro", Points: limit(10), Overage: yes()}))
@@ -29,7 +31,7 @@ func TestPointsOfItsOwnAreAHardLimit(t *testing.T) {
 }
 
 func TestPointsUnlimited(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Plan: "enterprise"})
 		for range 3 {
 			require.Equal(t, Good, f.request(maxClaim).Verdict, "neither points nor rate end")
@@ -41,7 +43,7 @@ func TestPointsUnlimited(t *testing.T) {
 }
 
 func TestPointsRefillWithTheMonth(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(10)})
 		f.clock.until("2026-11-30T23:59:59Z")
 		require.Equal(t, Good, f.request(9).Verdict)
@@ -61,7 +63,7 @@ func TestPointsRefillWithTheMonth(t *testing.T) {
 // A clock that jumps over a month's end and back neither refills twice nor
 // takes points away.
 func TestPointsWhenTheClockIsSetBack(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(10)})
 		f.clock.until("2026-11-30T23:59:00Z")
 		f.request(7)
@@ -89,7 +91,7 @@ func TestPointsWhenTheClockIsSetBack(t *testing.T) {
 // A jump of more than a day against monotonic time rolls no month until it has
 // lasted for an hour.
 func TestPointsWhenTheClockJumps(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(10)})
 		f.request(7)
 		f.clock.set(clockAt("2036-11-20T12:00:00Z").wall)
@@ -110,7 +112,7 @@ func TestPointsWhenTheClockJumps(t *testing.T) {
 }
 
 func TestKeyBudgetAndRate(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(100)})
 		secret, _, err := f.CreateKey(f.ctx, f.account, "narrow", KeyTerms{Budget: limit(5), Rate: limit(2)})
 		require.NoError(t, err)
@@ -133,7 +135,7 @@ func TestKeyBudgetAndRate(t *testing.T) {
 }
 
 func TestKeyExpires(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		secret, _, err := f.CreateKey(f.ctx, f.account, "short", KeyTerms{Expires: f.clock.Now().Add(time.Hour)})
 		require.NoError(t, err)
@@ -145,7 +147,7 @@ func TestKeyExpires(t *testing.T) {
 
 // While a key is rotated it has two secrets; both spend from one budget.
 func TestKeyWithTwoSecrets(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		old, key, err := f.CreateKey(f.ctx, f.account, "rotated", KeyTerms{Budget: limit(5)})
 		require.NoError(t, err)
@@ -162,7 +164,7 @@ func TestKeyWithTwoSecrets(t *testing.T) {
 }
 
 func TestSuspendedAccount(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		f.request(1)
 		r := f.mustBegin()
@@ -177,7 +179,7 @@ func TestSuspendedAccount(t *testing.T) {
 }
 
 func TestTermsChangeAtTheNextRequest(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(10)})
 		f.request(8)
 		require.Equal(t, RateLimited, f.request(1).Verdict)

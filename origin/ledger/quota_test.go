@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
 // Each request and Inspect say what is left to the next one.
 func TestQuota(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(3), Points: limit(10)})
 		refill := clockAt("2026-12-01T00:00:00Z").wall.Sub(clockAt(startTime).wall)
 		r, d, err := f.Begin(f.ctx, f.secret)
@@ -35,7 +37,7 @@ func TestQuota(t *testing.T) {
 
 // Inspect reads what another replica has charged, and sees a key revoked there.
 func TestInspectIsFresh(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		other := f.replica()
 		r := f.mustBegin()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
 // replicas begins n ledgers on one database; the bench's own is the first.
@@ -21,7 +23,7 @@ func newReplicas(t *testing.T, url string, terms Terms, n int) (*fixture, []*fix
 
 // Three replicas, each with buyers of its own, sell N points exactly.
 func TestReplicasSellEachPointOnce(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const points = 300
 		f, list := newReplicas(t, url, Terms{Rate: limit(Unlimited), Points: limit(points)}, 3)
 		var seen sync.Map
@@ -37,7 +39,7 @@ func TestReplicasSellEachPointOnce(t *testing.T) {
 // database's own clock, four replicas under contention charge no more in any
 // time T than capacity + rate x (T + lateness).
 func TestReplicasShareOneBucket(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const rate, long = 50, 3 * time.Second
 		list := make([]*Ledger, 4)
 		for i := range list {
@@ -82,7 +84,7 @@ func TestReplicasShareOneBucket(t *testing.T) {
 // A key revoked by one replica gets no 200 from another: not with a new view,
 // not for work under way, not for a stored answer.
 func TestRevokedElsewhere(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
 		other := list[1]
 		require.Equal(t, Good, f.retryable(1, 1).Verdict)
@@ -99,7 +101,7 @@ func TestRevokedElsewhere(t *testing.T) {
 // Another process on the same database makes, changes and revokes; each holds
 // at the very next request.
 func TestChangesElsewhereHoldAtOnce(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
 		other := list[1]
 		f.request(1)
@@ -119,7 +121,7 @@ func TestChangesElsewhereHoldAtOnce(t *testing.T) {
 // Replicas that charge a key with a budget at the same time never overdraw it,
 // however they wait for one another.
 func TestReplicasShareABudget(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const budget = 200
 		f, list := newReplicas(t, url, unlimitedTerms, 3)
 		secret, _, err := f.CreateKey(f.ctx, f.account, "narrow", KeyTerms{Budget: limit(budget)})
@@ -147,7 +149,7 @@ func TestReplicasShareABudget(t *testing.T) {
 
 // What is refused only after its work is wasted work, as what nobody waits for.
 func TestRefusedAfterTheWorkIsWasted(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, Terms{Rate: limit(Unlimited), Points: limit(64)}, 2)
 		for range 3 {
 			r := f.mustBegin()

@@ -211,13 +211,6 @@ type Quota struct {
 	Overage bool          // points beyond the limit are allowed
 }
 
-// Idempotency names a request that may be sent again. The ledger never sees
-// what was hashed.
-type Idempotency struct {
-	ID   [32]byte // of the account and the Idempotency-Key
-	Body [32]byte // of what the request asks
-}
-
 // A Charge is what a finished request costs.
 type Charge struct {
 	Points int64 // at most what was claimed

@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
 // A free account's morning: each verdict in turn, with the contract's numbers.
 func TestRequestsTellAStory(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(10)})
 
 		d := f.request(4)
@@ -37,7 +39,7 @@ func TestRequestsTellAStory(t *testing.T) {
 }
 
 func TestKeysAreJudgedFirst(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(0)})
 		mistyped := f.secret[:10] + "!" + f.secret[11:]
 		for name, secret := range map[string]string{"empty": "", "mistyped": mistyped, "never made": NewSecret()} {
@@ -52,7 +54,7 @@ func TestKeysAreJudgedFirst(t *testing.T) {
 
 // Bad input takes a token and costs nothing.
 func TestRequestsWithoutPrice(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(0)})
 		require.Equal(t, Good, f.request(0).Verdict)
 		require.Equal(t, RateLimited, f.request(0).Verdict)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
 // wrongYear is what a clock said that was wrong.
@@ -47,7 +49,7 @@ func midnight(day string) time.Time { return clockAt(day + "T00:00:00Z").wall }
 // ahead, where nothing is refilled. Reset puts them back while the service runs;
 // points are neither lost nor charged twice, and the history sums to them.
 func TestResetPutsAnAccountBack(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(20)})
 		narrow, _, err := f.CreateKey(f.ctx, f.account, "narrow", KeyTerms{Budget: limit(5)})
 		require.NoError(t, err)
@@ -83,7 +85,7 @@ func TestResetPutsAnAccountBack(t *testing.T) {
 // In the right month, points stay as they are, also those that somebody has
 // changed by hand; the bucket is full.
 func TestResetInTheRightMonth(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(20)})
 		require.Equal(t, Good, f.request(1).Verdict)
 		require.Equal(t, Good, f.request(1).Verdict)
@@ -105,7 +107,7 @@ func TestResetInTheRightMonth(t *testing.T) {
 // A service that was started while the clock was wrong goes by that time for
 // another hour. It must not undo a reset meanwhile.
 func TestResetHoldsInAServiceThatDoubtsTheClock(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(20)})
 		f.request(3)
 		wrong := *f
@@ -134,7 +136,7 @@ func TestResetHoldsInAServiceThatDoubtsTheClock(t *testing.T) {
 
 // Resets while replicas charge lose and double no point.
 func TestResetWhileRequestsAreCharged(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		replicas := []*fixture{f, f.replica()}
 		var resets atomic.Int64

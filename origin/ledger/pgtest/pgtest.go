@@ -16,7 +16,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"sync"
 	"sync/atomic"
+	"testing"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -87,4 +90,50 @@ func (s *Server) Close() {
 		s.Stop()
 		_ = os.RemoveAll(s.Dir)
 	}
+}
+
+var shared = sync.OnceValues(func() (*Server, error) {
+	s, err := Start()
+	if err == nil {
+		removeShared = s.Close
+	}
+	return s, err
+})
+
+var removeShared = func() {}
+
+// Need returns the server that all tests of a package share, or skips the test
+// where PostgreSQL is not installed. The package's TestMain calls RemoveShared
+// at the end.
+func Need(t testing.TB) *Server {
+	t.Helper()
+	s, err := shared()
+	if errors.Is(err, ErrMissing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// RemoveShared stops the shared server, if one was started.
+func RemoveShared() { removeShared() }
+
+// NeedDatabase returns the URL of an empty database on the shared server, or
+// skips the test as Need does.
+func NeedDatabase(t testing.TB) (url string) {
+	t.Helper()
+	url, err := Need(t).EmptyDatabase(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// EachDatabase runs test twice: on an empty SQLite database and on an empty
+// PostgreSQL one.
+func EachDatabase(t *testing.T, test func(t *testing.T, url string)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db")) })
+	t.Run("postgres", func(t *testing.T) { test(t, NeedDatabase(t)) })
 }

@@ -13,7 +13,7 @@ import (
 func TestOpenPostgresSaysWhatIsWrong(t *testing.T) {
 	s := pgtest.Need(t)
 	run := func(url, statement string) { require.NoError(t, s.Exec(t.Context(), url, statement)) }
-	newer := emptyPostgres(t)
+	newer := pgtest.NeedDatabase(t)
 	open(t, newer)
 	run(newer, "INSERT INTO schema_version VALUES (999)")
 	readable, err := s.EmptySchema(t.Context())
@@ -27,7 +27,7 @@ func TestOpenPostgresSaysWhatIsWrong(t *testing.T) {
 		"unknown host":     {"postgres://u:s3cret@no-such-host.invalid/x", "no-such-host.invalid"},
 		"newer schema":     {newer, "version 999, this program knows up to 3: use a newer addrspec"},
 		"no permission":    {asGuest(s.URL(readable)), "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA"},
-		"no schema":        {asGuest(emptyPostgres(t)), "the role needs a schema"},
+		"no schema":        {asGuest(pgtest.NeedDatabase(t)), "the role needs a schema"},
 		"no such database": {"postgres:///nowhere?user=postgres&host=" + s.Dir, `database "nowhere" does not exist`},
 	} {
 		_, err := Open(t.Context(), c.url, nil)
@@ -38,7 +38,7 @@ func TestOpenPostgresSaysWhatIsWrong(t *testing.T) {
 
 // A server that is set not to wait for the disk does so for the ledger.
 func TestPostgresCommitsAreFlushed(t *testing.T) {
-	s := open(t, emptyPostgres(t)+"&synchronous_commit=off").(*postgres)
+	s := open(t, pgtest.NeedDatabase(t)+"&synchronous_commit=off").(*postgres)
 	var setting string
 	require.NoError(t, s.pool.QueryRow(t.Context(), "SHOW synchronous_commit").Scan(&setting))
 	require.Equal(t, "on", setting)
@@ -46,7 +46,7 @@ func TestPostgresCommitsAreFlushed(t *testing.T) {
 
 // Without a clock given, replicas go by the database's.
 func TestPostgresClock(t *testing.T) {
-	s := open(t, emptyPostgres(t))
+	s := open(t, pgtest.NeedDatabase(t))
 	before := time.Now()
 	require.NoError(t, s.Transact(t.Context(), Transaction{Decide: func(now time.Time) ([]Statement, error) {
 		require.WithinDuration(t, before, now, time.Minute) // on this machine the two are one
@@ -58,7 +58,7 @@ func TestPostgresClock(t *testing.T) {
 // After a crash another's transaction may have the number of one that was
 // lost: that it is committed proves nothing, the mark decides.
 func TestDoubtOfANumberGivenAnew(t *testing.T) {
-	s := open(t, emptyPostgres(t)).(*postgres)
+	s := open(t, pgtest.NeedDatabase(t)).(*postgres)
 	require.NoError(t, s.Transact(t.Context(), putPlan("x")))
 	var others string
 	require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT pg_current_xact_id()::text").Scan(&others))

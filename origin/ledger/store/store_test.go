@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -23,18 +22,6 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	pgtest.RemoveShared()
 	os.Exit(code)
-}
-
-// forEachDatabase runs a test against every database, each time on an empty one.
-func forEachDatabase(t *testing.T, test func(t *testing.T, url string)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db")) })
-	t.Run("postgres", func(t *testing.T) { test(t, emptyPostgres(t)) })
-}
-
-func emptyPostgres(t *testing.T) string {
-	url, err := pgtest.Need(t).EmptyDatabase(t.Context())
-	require.NoError(t, err)
-	return url
 }
 
 func open(t *testing.T, url string) Store {
@@ -77,7 +64,7 @@ func planNames(t *testing.T, s Store) (names []string) {
 
 // An error in the data is recognized, and leaves nothing behind.
 func TestDataErrors(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		s := open(t, url)
 		for name, args := range map[string]string{"a constraint": `[["bad", 0, 1, false, 1]]`, "not null": `[[null, 1, 1, false, 1]]`} {
 			err := s.Transact(t.Context(), Transaction{Marked: true, Decide: func(time.Time) ([]Statement, error) {
@@ -93,7 +80,7 @@ func TestDataErrors(t *testing.T) {
 // The clock is read after the locks were granted: a transaction that waited for
 // another's lock knows it.
 func TestTheClockIsReadAfterTheLocks(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		first, second := open(t, url), open(t, url)
 		require.NoError(t, first.Transact(t.Context(), Transaction{Decide: func(time.Time) ([]Statement, error) {
 			return []Statement{{Name: "create_account", Args: []any{"a@example.com", "free", nil, nil, nil, 0}, Scan: func(Row) error { return nil }}}, nil
@@ -151,7 +138,7 @@ func openVersion2(t *testing.T, url string) *sql.DB {
 // A database of the version before is taken along: keys keep their secrets,
 // requests that were under way are given back, and stored answers are dropped.
 func TestMigrationFromTheVersionBefore(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		db := openVersion2(t, url)
 		open(t, url)
 		rows := func(query string) (list []string) {
@@ -181,7 +168,7 @@ func TestMigrationFromTheVersionBefore(t *testing.T) {
 // Two processes that start at once on a database of the version before both
 // come up.
 func TestMigrationAtOnce(t *testing.T) {
-	forEachDatabase(t, func(t *testing.T, url string) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		openVersion2(t, url)
 		var all sync.WaitGroup
 		for range 4 {

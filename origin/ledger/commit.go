@@ -1,0 +1,126 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
+)
+
+// commit decides a group in one transaction and then answers.
+func (w *writer) commit(group []operation) {
+	if len(group) == 0 {
+		return
+	}
+	begun := time.Now()
+	w.txBegan.Store(max(1, int64(begun.Sub(w.started))))
+	defer w.txBegan.Store(0)
+	ws, err := w.transact(group)
+	w.stats.transaction(group, time.Since(begun), err)
+	defer func() { w.stats.undecided(len(w.voids)) }()
+	var doubt *store.InDoubt
+	switch {
+	case err == nil:
+		w.settle(ws, group)
+	case errors.As(err, &doubt):
+		w.resolve(doubt, ws, group)
+	case errors.Is(err, store.ErrData) && len(group) > 1:
+		w.commit(group[:len(group)/2])
+		w.commit(group[len(group)/2:])
+	case errors.Is(err, store.ErrData):
+		group[0].fail(err)
+	default:
+		w.fail(group, err)
+	}
+}
+
+func (w *writer) transact(group []operation) (ws *workingSet, err error) {
+	rs := readSetOf(group)
+	reads := func() []store.Statement {
+		ws = newWorkingSet()
+		return ws.reads(rs)
+	}
+	return ws, w.store.Transact(context.Background(), store.Transaction{Reads: reads, Marked: true,
+		Decide: func(now time.Time) ([]store.Statement, error) {
+			ws.instant = w.clock.monotonic()
+			ws.now = w.clock.observe(now)
+			ws.month = w.clock.month(ws.now)
+			for _, op := range group {
+				op.decide(ws)
+			}
+			list := ws.statements()
+			ws.changes = len(list) > 0
+			return list, nil
+		}})
+}
+
+// settle publishes the rows first and wakes callers then.
+func (w *writer) settle(ws *workingSet, group []operation) {
+	if ws.changes && w.down.Swap(nil) != nil {
+		w.log.Info("the database commits again")
+	}
+	w.unsent.beginGroup()
+	w.views.mu.Lock()
+	defer w.views.mu.Unlock()
+	w.views.publishGroup(ws)
+	for _, op := range group {
+		op.settle(w.views)
+	}
+}
+
+// fail ends a group that was not committed.
+func (w *writer) fail(group []operation, err error) {
+	w.markDown(err)
+	for _, op := range group {
+		op.fail(unavailable(err))
+	}
+}
+
+// fell marks the database as down until a commit succeeds.
+func (w *writer) markDown(err error) {
+	if w.down.Swap(&err) == nil {
+		w.log.Error("the database does not commit; requests get 503 until it does", "error", err.Error())
+	}
+}
+
+// resolve finds out about a commit of unknown outcome. Until it can, nothing
+// else is done; callers wait for what is left of their second.
+func (w *writer) resolve(doubt *store.InDoubt, ws *workingSet, group []operation) {
+	for deadline := time.Now().Add(waitLimit); ; time.Sleep(waitLimit / 100) {
+		committed, err := doubt.Committed(context.Background())
+		switch {
+		case err == nil && committed:
+			w.settle(ws, group)
+			return
+		case err == nil && w.retrying:
+			w.fail(group, doubt)
+			return
+		case err == nil:
+			w.retry(group)
+			return
+		}
+		w.markDown(err)
+		if w.isClosed() && time.Now().After(deadline) {
+			w.fail(group, err)
+			return
+		}
+	}
+}
+
+// redo commits what is left of a group once more, with what has come since.
+func (w *writer) retry(group []operation) {
+	w.retrying = true
+	defer func() { w.retrying = false }()
+	for _, op := range group {
+		switch op := op.(type) {
+		case *chargeOp:
+			if s := op.state.Load(); s == taken || s == waiting {
+				w.retries = append(w.retries, op.ticket)
+			}
+		case *tallyOp:
+			op.requeue()
+		}
+	}
+	w.commit(w.collect(nil))
+}
