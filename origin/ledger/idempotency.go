@@ -70,7 +70,7 @@ func (w *writer) purge(now time.Time) {
 func (w *writer) expiredRecords() (group []operation, full bool) {
 	byAccount := map[int64]*purgeOp{}
 	records, bytes := 0, int64(0)
-	list := store.Statement{Name: "list_expired", Args: []any{w.clock.now().UnixNano(), purgeRecords}}
+	list := store.Statement{Name: "list_expired_answers", Args: []any{w.clock.now().UnixNano(), purgeRecords}}
 	list.Scan = func(r store.Row) error {
 		var account, size int64
 		var id string

@@ -46,9 +46,9 @@ func (r *Reset) statements(account int64, present month, now time.Time) []store.
 	today := int64(DayOf(now))
 	args := []any{account, int64(present), int64(DayOf(present.begin())), now.UnixNano()}
 	return []store.Statement{
-		{Name: "sum_coming_usage", Args: []any{account, today}, Scan: func(row store.Row) error { return row.Scan(&r.Moved) }},
-		{Name: "move_coming_usage", Args: []any{account, today}},
-		{Name: "drop_coming_usage", Args: []any{account, today}},
+		{Name: "sum_future_usage", Args: []any{account, today}, Scan: func(row store.Row) error { return row.Scan(&r.Moved) }},
+		{Name: "move_future_usage", Args: []any{account, today}},
+		{Name: "delete_future_usage", Args: []any{account, today}},
 		{Name: "reset_account", Args: args, Scan: func(row store.Row) error { return row.Scan(&r.Used) }},
 		{Name: "reset_keys", Args: args},
 	}

@@ -158,7 +158,7 @@ func (ws *workingSet) deleteRecord(at recordKey) {
 	if x := ws.records[at]; x != nil {
 		delete(ws.records, at)
 		ws.accounts[at.account].addStored(-x.size)
-		ws.writes = append(ws.writes, store.Statement{Name: "drop_answer", Args: []any{at.account, at.id.hex()}})
+		ws.writes = append(ws.writes, store.Statement{Name: "delete_answer", Args: []any{at.account, at.id.hex()}})
 	}
 }
 

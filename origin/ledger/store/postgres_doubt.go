@@ -13,9 +13,9 @@ import (
 // the transaction, or by a standby that took over; the mark is there only if
 // the transaction was committed.
 const (
-	markGroup = `INSERT INTO writers (writer, batch) VALUES ($1, $2)
-		ON CONFLICT (writer) DO UPDATE SET batch = excluded.batch, at = excluded.at`
-	readMark = "SELECT EXISTS (SELECT FROM writers WHERE writer = $1 AND batch = $2)"
+	markGroup = `INSERT INTO writers (writer, commit_group) VALUES ($1, $2)
+		ON CONFLICT (writer) DO UPDATE SET commit_group = excluded.commit_group, at = excluded.at`
+	readMark = "SELECT EXISTS (SELECT FROM writers WHERE writer = $1 AND commit_group = $2)"
 
 	// dropMarks forgets processes that have ended: no doubt lasts for a day.
 	dropMarks = "DELETE FROM writers WHERE at < now() - INTERVAL '1 day'"

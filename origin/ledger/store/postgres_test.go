@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func TestOpenPostgresSaysWhatIsWrong(t *testing.T) {
 		"malformed":        {"postgres://u:s3cret@host:port/x", "the database's URL"},
 		"nobody listens":   {"postgres://u:s3cret@127.0.0.1:1/x", "connection refused"},
 		"unknown host":     {"postgres://u:s3cret@no-such-host.invalid/x", "no-such-host.invalid"},
-		"newer schema":     {newer, "version 999, this program knows up to 3: use a newer addrspec"},
+		"newer schema":     {newer, "version 999, this program knows up to 4: use a newer addrspec"},
 		"no permission":    {asGuest(s.URL(readable)), "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA"},
 		"no schema":        {asGuest(pgtest.NeedDatabase(t)), "the role needs a schema"},
 		"no such database": {"postgres:///nowhere?user=postgres&host=" + s.Dir, `database "nowhere" does not exist`},
@@ -68,4 +69,22 @@ func TestDoubtOfANumberGivenAnew(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, committed)
 	}
+}
+
+// Version 4 renames a column; the commit group recorded in it remains.
+func TestMigrationKeepsTheLastCommitGroup(t *testing.T) {
+	url := pgtest.NeedDatabase(t)
+	db, err := sql.Open("pgx", url)
+	require.NoError(t, err)
+	defer db.Close()
+	for _, step := range append(migrations("postgres")[:3],
+		"CREATE TABLE schema_version (version BIGINT NOT NULL); INSERT INTO schema_version VALUES (1), (2), (3)",
+		"INSERT INTO writers (writer, batch) VALUES ('w', 7)") {
+		_, err := db.Exec(step)
+		require.NoError(t, err)
+	}
+	open(t, url)
+	var group int64
+	require.NoError(t, db.QueryRow("SELECT commit_group FROM writers WHERE writer = 'w'").Scan(&group))
+	require.EqualValues(t, 7, group)
 }

@@ -32,7 +32,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		"a folder":       {"sqlite:" + dir, "is a directory"},
 		"below a file":   {"sqlite:" + file("plain", "x") + "/x.db", "not a directory"},
 		"no database":    {"sqlite:" + file("text.db", "dear diary, this is no database, it is text. really, it is."), "not an SQLite database"},
-		"newer schema":   {"sqlite:" + newer, "version 999, this program knows up to 3: use a newer addrspec"},
+		"newer schema":   {"sqlite:" + newer, "version 999, this program knows up to 4: use a newer addrspec"},
 		"not writable":   {"sqlite:/proc/addrspec/x.db", "no such file or directory"},
 	} {
 		_, err := Open(t.Context(), c.url, nil)

@@ -77,13 +77,13 @@ INSERT INTO answers (account, id, body, answer, size, expires_ns) VALUES ($1, $2
     ON CONFLICT (account, id) DO UPDATE
    SET body = excluded.body, answer = excluded.answer, size = excluded.size, expires_ns = excluded.expires_ns;
 
--- name: drop_answer
+-- name: delete_answer
 DELETE FROM answers WHERE account = $1 AND id = $2;
 
 -- name: probe
 UPDATE plans SET rate = rate WHERE name = (SELECT min(name) FROM plans);
 
--- name: list_expired
+-- name: list_expired_answers
 SELECT account, id, size FROM answers WHERE expires_ns <= $1 ORDER BY expires_ns LIMIT $2;
 
 -- Plans.
@@ -116,10 +116,10 @@ SELECT a.id, a.email, a.plan, coalesce(a.rate, p.rate), coalesce(a.points, p.poi
  ORDER BY a.id LIMIT $3;
 
 -- $1 account, $2 today: usage recorded under days to come becomes today's.
--- name: sum_coming_usage
+-- name: sum_future_usage
 SELECT CAST(coalesce(sum(points), 0) AS BIGINT) FROM usage WHERE account = $1 AND day > $2;
 
--- name: move_coming_usage
+-- name: move_future_usage
 INSERT INTO usage (account, key, day, points, requests, errors,
                    valid, invalid, disposable, public, relay, role, gibberish, typo, lookup_errors)
 SELECT account, key, CAST($2 AS BIGINT), sum(points), sum(requests), sum(errors),
@@ -139,7 +139,7 @@ SELECT account, key, CAST($2 AS BIGINT), sum(points), sum(requests), sum(errors)
        typo = usage.typo + excluded.typo,
        lookup_errors = usage.lookup_errors + excluded.lookup_errors;
 
--- name: drop_coming_usage
+-- name: delete_future_usage
 DELETE FROM usage WHERE account = $1 AND day > $2;
 
 -- $1 account, $2 the present month, $3 its first day, $4 now.

@@ -1,0 +1,1 @@
+-- Nothing: the table writers exists on PostgreSQL alone.
