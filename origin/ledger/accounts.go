@@ -12,10 +12,10 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// What the operator's commands can fail with, beside a database that fails.
+// Errors of the operator's commands.
 var (
 	ErrNoAccount     = errors.New("there is no such account")
-	ErrAccountExists = errors.New("there is an account with this email already")
+	ErrAccountExists = errors.New("an account with this email exists already")
 	ErrNoPlan        = errors.New("there is no such plan")
 	ErrNoKey         = errors.New("the account has no such key")
 )
@@ -25,25 +25,26 @@ type Account struct {
 	ID      int64
 	Email   string // in lower case
 	Plan    string
-	Rate    Limit // in force: the account's own, or the plan's
+	Rate    Limit // the account's own, or the plan's; so are Points and Overage
 	Points  Limit
 	Overage bool
 	Used    int64 // points used this month
 	Created time.Time
 }
 
-// Terms are what an account may use: its plan, and numbers of its own that
-// replace the plan's where they are given.
+// Terms are what an account may use: its plan, and limits of its own that
+// override the plan's unless they are nil.
 type Terms struct {
 	Plan   string // "" is DefaultPlan
 	Rate   *Limit // requests a second
 	Points *Limit // points a calendar month
-	// Overage says whether points beyond the limit may be used. Without it,
-	// Points of its own are a hard limit.
+	// Overage allows points beyond the limit. If it is nil, Points of the
+	// account's own are a hard limit.
 	Overage *bool
 }
 
-// CreateAccount makes an account.
+// CreateAccount creates an account. It returns ErrAccountExists if there is one
+// with the email, and an error that wraps ErrNoPlan if there is no such plan.
 func (l *Ledger) CreateAccount(ctx context.Context, email string, t Terms) (Account, error) {
 	email, err := cleanEmail(email)
 	if err != nil {
@@ -62,7 +63,8 @@ func (l *Ledger) CreateAccount(ctx context.Context, email string, t Terms) (Acco
 	return l.AccountByEmail(ctx, email)
 }
 
-// AccountByEmail finds an account by its email, in any case.
+// AccountByEmail returns the account with an email, in upper or lower case, or
+// ErrNoAccount.
 func (l *Ledger) AccountByEmail(ctx context.Context, email string) (Account, error) {
 	email, err := cleanEmail(email)
 	if err != nil {
@@ -78,7 +80,7 @@ func (l *Ledger) AccountByEmail(ctx context.Context, email string) (Account, err
 	return found[0], nil
 }
 
-// Accounts lists up to limit accounts whose ID is above after, in order of ID.
+// Accounts returns up to limit accounts with an ID above after, sorted by ID.
 func (l *Ledger) Accounts(ctx context.Context, after int64, limit int) ([]Account, error) {
 	return l.accounts(ctx, "", after, limit)
 }
@@ -92,7 +94,7 @@ func (l *Ledger) accounts(ctx context.Context, email string, after int64, limit 
 		var created int64
 		err := r.Scan(&a.ID, &a.Email, &a.Plan, &a.Rate, &a.Points, &a.Overage, &m, &a.Used, &created)
 		if m < now {
-			a.Used = 0 // refilled, though no request has noticed yet
+			a.Used = 0 // the row rolls with the first charge of the month
 		}
 		a.Created = time.Unix(0, created).UTC()
 		list = append(list, a)
@@ -101,10 +103,10 @@ func (l *Ledger) accounts(ctx context.Context, email string, after int64, limit 
 	return list, err
 }
 
-var errEmail = errors.New("the account's email is not one: it needs an @, at most 254 bytes and no spaces or control characters")
+var errEmail = errors.New("the account's email must contain an @, have at most 254 bytes and no spaces or control characters")
 
-// cleanEmail brings an account's email into the form that makes it unique.
-// Whether it can take mail is not asked here.
+// cleanEmail returns the form of an account's email that is unique: trimmed and
+// in lower case. It does not check whether the address can receive mail.
 func cleanEmail(email string) (string, error) {
 	email = strings.TrimSpace(email)
 	odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }
@@ -114,7 +116,9 @@ func cleanEmail(email string) (string, error) {
 	return strings.ToLower(email), nil
 }
 
-// ChangeTerms puts an account on other terms, from its next request on.
+// ChangeTerms replaces an account's terms, from its next request on. It returns
+// ErrNoAccount if there is no such account, and an error that wraps ErrNoPlan if
+// there is no such plan.
 func (l *Ledger) ChangeTerms(ctx context.Context, account int64, t Terms) error {
 	t, err := l.checkTerms(ctx, t)
 	if err != nil {
@@ -142,7 +146,7 @@ func (l *Ledger) checkTerms(ctx context.Context, t Terms) (Terms, error) {
 			return t, errors.Join(checkOptional(t.Rate, checkRate), checkOptional(t.Points, checkPoints))
 		}
 	}
-	return t, fmt.Errorf("%w %q; there are %s", ErrNoPlan, t.Plan, strings.Join(names, ", "))
+	return t, fmt.Errorf("%w %q; the plans are %s", ErrNoPlan, t.Plan, strings.Join(names, ", "))
 }
 
 func checkOptional(l *Limit, check func(Limit) error) error {
@@ -152,7 +156,7 @@ func checkOptional(l *Limit, check func(Limit) error) error {
 	return check(*l)
 }
 
-// args are the terms as a statement's arguments.
+// args returns the terms as arguments of a statement.
 func (t *Terms) args() []any {
 	args := []any{t.Plan, t.Rate.orNull(), t.Points.orNull(), nil}
 	if t.Overage != nil {
@@ -161,7 +165,7 @@ func (t *Terms) args() []any {
 	return args
 }
 
-// orNull is the limit as a statement's argument.
+// orNull returns the limit as an argument of a statement; nil is NULL.
 func (l *Limit) orNull() any {
 	if l == nil {
 		return nil

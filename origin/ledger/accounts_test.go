@@ -44,7 +44,7 @@ func TestAccountErrors(t *testing.T) {
 		require.ErrorIs(t, create("A@example.com", Terms{}), ErrAccountExists)
 		err := create("b@example.com", Terms{Plan: "gold"})
 		require.ErrorIs(t, err, ErrNoPlan)
-		require.ErrorContains(t, err, `"gold"; there are enterprise, free, pro`)
+		require.ErrorContains(t, err, `"gold"; the plans are enterprise, free, pro`)
 		require.ErrorContains(t, create("b@example.com", Terms{Rate: limit(0)}), "the rate 0")
 		require.ErrorContains(t, create("b@example.com", Terms{Points: limit(-2)}), "points a month")
 		for _, email := range []string{"", "nobody", "a b@example.com", "a\n@example.com", "\xff@example.com", strings.Repeat("a", 251) + "@b.c"} {

@@ -5,20 +5,21 @@ import (
 	"time"
 )
 
-// The two looks judge a request by the views before work is spent on it: look
-// 1 before its body is read, look 2 after it. What refuses is confirmed by a
-// fresh query unless the view is new.
+// Admission and claims judge a request by the views, before any work: Begin
+// before the body is read, Claim after it. A view that is not fresh enough is
+// read again before it refuses a request.
 
-// maxUnderWay is how many requests of one account may be under way on one
-// replica, and busyFor what one more is asked to wait.
+// maxUnderWay bounds the requests under way of one account on one replica.
+// busyFor is the RetryAfter of a request beyond such a bound.
 const (
 	maxUnderWay = 1024
 	busyFor     = time.Second
 )
 
-// arrive is look 1: key, rate, slot. Where the view does not suffice, ask is
-// true; after asking it is final.
-func (v *views) admit(ctx context.Context, at digest, final bool) (r *Request, d Decision, ask bool) {
+// admit judges key, rate and requests under way. If the view is missing or too
+// old to decide, stale is true: the caller reads it and calls admit again with
+// final set.
+func (v *views) admit(ctx context.Context, at digest, final bool) (r *Request, d Decision, stale bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	instant := v.clock.monotonic()
@@ -55,7 +56,8 @@ func (v *views) judge(ctx context.Context, s *secretView, at digest, instant tim
 	return v.newRequest(ctx, s, at, instant), a.decision(Good, 0)
 }
 
-// admit makes the request. Its token counts from now on, whatever becomes of it.
+// newRequest returns an admitted request. Its token is spent, however the
+// request ends.
 func (v *views) newRequest(ctx context.Context, s *secretView, at digest, instant time.Time) *Request {
 	r := &Request{ctx: ctx, account: s.account, key: s.key, accountID: s.account.id, keyID: s.key.id, secret: at}
 	if s.account.rate != Unlimited || s.key.rate != Unlimited {
@@ -69,7 +71,7 @@ func (v *views) newRequest(ctx context.Context, s *secretView, at digest, instan
 	return r
 }
 
-// quota is what the account and the key leave to the next request.
+// quota returns what the account and the key allow the next request.
 func (s *secretView) quota(now time.Time) *Quota {
 	a, k := s.account, s.key
 	return &Quota{
@@ -80,8 +82,8 @@ func (s *secretView) quota(now time.Time) *Quota {
 	}
 }
 
-// enter registers the Idempotency-Key of a request under way, unless another
-// request of this replica has it.
+// registerKey registers the Idempotency-Key of a request under way. It refuses
+// the request if another one under way on this replica has the same key.
 func (v *views) registerKey(r *Request, once *Idempotency) Decision {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -97,8 +99,8 @@ func (v *views) registerKey(r *Request, once *Idempotency) Decision {
 	return r.account.decision(IdempotencyConflict, busyFor)
 }
 
-// recall judges a request by the idempotency record that was just read, nil
-// for none, and by what was read with it.
+// judgeRecord judges a request by its idempotency record, or nil for none, and
+// by the view that was read with it.
 func (v *views) judgeRecord(r *Request, x *record) Decision {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -115,7 +117,8 @@ func (v *views) judgeRecord(r *Request, x *record) Decision {
 	}
 }
 
-// inspect decides by what was just read.
+// inspect returns the usage and quota by the view, which the caller has just
+// read.
 func (v *views) inspect(r *Request) Decision {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -128,9 +131,10 @@ func (v *views) inspect(r *Request) Decision {
 	return d
 }
 
-// hold is the points' part of look 2. Points of requests under way on this
-// replica count as used.
-func (v *views) claim(r *Request, price int64, final bool) (d Decision, ask bool) {
+// claim claims points for r, if the account and the key have them. Points
+// claimed by other requests under way on this replica count as used. stale and
+// final are those of admit.
+func (v *views) claim(r *Request, points int64, final bool) (d Decision, stale bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s := v.secrets[r.secret]
@@ -138,25 +142,26 @@ func (v *views) claim(r *Request, price int64, final bool) (d Decision, ask bool
 		return Decision{Verdict: UnknownKey}, s != nil && !final
 	}
 	a, k := r.account, r.key
-	if max(a.shortfall(price, a.claimed), k.shortfall(price, k.claimed)) == 0 {
-		a.claimed, k.claimed, r.claimed, r.work = a.claimed+price, k.claimed+price, price, price
+	if max(a.shortfall(points, a.claimed), k.shortfall(points, k.claimed)) == 0 {
+		a.claimed, k.claimed, r.claimed, r.work = a.claimed+points, k.claimed+points, points, points
 		return a.decision(Good, 0), false
 	}
 	d = a.decision(Insufficient, untilRefill(a.month, v.clock.now()))
 	d.Remaining = minLimit(d.Remaining, k.remaining(k.claimed))
-	if max(a.shortfall(price, 0), k.shortfall(price, 0)) == 0 {
+	if max(a.shortfall(points, 0), k.shortfall(points, 0)) == 0 {
 		d.Verdict, d.RetryAfter = Claimed, busyFor
 	}
 	return d, !final && s.age(v.clock.monotonic()) > maxRefuse
 }
 
-// untilRefill is positive, also while the clock is doubted and seems to be past
-// the month.
+// untilRefill returns the time until month m ends, but at least a second: while
+// the clock is suspect, now may be past the account's month.
 func untilRefill(m month, now time.Time) time.Duration {
 	return max(time.Second, (m + 1).begin().Sub(now))
 }
 
-// leave frees what a request holds, and counts one that was not charged.
+// end releases what a request acquired. It tallies a request that was not
+// charged and, if wasted, its unpaid work.
 func (v *views) end(r *Request, wasted bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -177,7 +182,7 @@ func (v *views) end(r *Request, wasted bool) {
 	v.release(r)
 }
 
-// release gives up the points and the Idempotency-Key that r holds.
+// release releases the claimed points and the Idempotency-Key of r.
 func (v *views) release(r *Request) {
 	r.account.claimed -= r.claimed
 	r.key.claimed -= r.claimed
@@ -187,9 +192,10 @@ func (v *views) release(r *Request) {
 	}
 }
 
-// Begin judges the key, the rate and what the account has under way, before
-// anything of the request's body is read. With the verdict Good it returns a
-// Request, which must be ended. An error is ErrUnavailable, ErrClosed or ctx's.
+// Begin judges the key, the rate and the number of the account's requests under
+// way. It is called before the request's body is read. If the verdict is Good,
+// it returns a Request, which the caller must End. Its errors wrap
+// ErrUnavailable or are ctx's.
 func (l *Ledger) Begin(ctx context.Context, secret string) (*Request, Decision, error) {
 	if !WellFormed(secret) {
 		return nil, Decision{Verdict: UnknownKey}, nil
@@ -198,8 +204,8 @@ func (l *Ledger) Begin(ctx context.Context, secret string) (*Request, Decision, 
 		return nil, Decision{}, err
 	}
 	at, waited := digestOf(secret), time.Duration(0)
-	r, d, ask := l.views.admit(ctx, at, false)
-	if ask {
+	r, d, stale := l.views.admit(ctx, at, false)
+	if stale {
 		began := time.Now()
 		if _, err := l.reader.read(ctx, at, recordID{}, waitLimit); err != nil {
 			return nil, Decision{}, err

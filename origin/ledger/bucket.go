@@ -2,24 +2,24 @@ package ledger
 
 import "time"
 
-// A token bucket holds as many tokens as its rate gives in a second, is filled
-// continuously and lends none. It is kept as one integer, the theoretical
-// arrival time (TAT) of the generic cell rate algorithm, ITU-T I.371: the
-// moment at which the bucket will be full again.
+// A token bucket refills continuously at its rate, in tokens a second, and has
+// the capacity of one second. Its state is one integer, the theoretical arrival
+// time (TAT) of the generic cell rate algorithm, ITU-T I.371: the time at which
+// the bucket will be full again.
 //
-// A request takes its token with the time of its arrival and not of its
-// charge, so a client that keeps its rate is not refused because work delays
-// and bunches its charges. The token reaches the database up to lateness after
-// the arrival, and tokens of several replicas in any order. Hence a bucket may
-// be overdrawn by what it gains in lateness: counted by arrival, an account
-// takes at most capacity + rate x (T + lateness) in any time T.
+// A token is taken at the request's arrival, not at its charge: work delays and
+// bunches charges, and a client that keeps its rate must not be refused for
+// that. The token reaches the database up to lateness after the arrival, and
+// tokens of several replicas arrive in any order. A bucket may therefore be
+// overdrawn by what it gains in lateness: counted by arrival, an account takes
+// at most capacity + rate x (T + lateness) tokens in any time T.
 
-// lateness is how late a token may reach the database.
+// lateness bounds the delay of a token on its way to the database.
 const lateness = 100 * time.Millisecond
 
-// take takes one token at arrival from a bucket of rate tokens a second, which
-// may be overdrawn by tolerance. It returns the new TAT, or the old one and
-// how long to wait for a token.
+// takeToken takes one token at arrival from a bucket of rate tokens a second,
+// which may be overdrawn by tolerance. It returns the new TAT and 0, or the old
+// TAT and the time until there is a token.
 func takeToken(tat int64, arrival, now time.Time, rate int64, tolerance time.Duration) (int64, time.Duration) {
 	if rate == Unlimited {
 		return tat, 0
@@ -29,8 +29,9 @@ func takeToken(tat int64, arrival, now time.Time, rate int64, tolerance time.Dur
 	at := arrival.UnixNano()
 	taken := tatAfter(tat, arrival, rate)
 	if tat > now.UnixNano()+window+int64(lateness) {
-		// No arrival so far can have led there: the clock was set back since.
-		// The account is not shut out until the clock has caught up.
+		// No arrival before now leads to this TAT: the clock was set back. A
+		// bucket with one token replaces it, or the account would be refused
+		// until the clock has caught up.
 		taken = at + window
 	}
 	wait := time.Duration(taken - at - window)
@@ -40,7 +41,7 @@ func takeToken(tat int64, arrival, now time.Time, rate int64, tolerance time.Dur
 	return taken, 0
 }
 
-// push is the TAT after a token that was given at arrival.
+// tatAfter returns the TAT after a token was taken at arrival.
 func tatAfter(tat int64, arrival time.Time, rate int64) int64 {
 	if rate == Unlimited {
 		return tat
@@ -48,7 +49,7 @@ func tatAfter(tat int64, arrival time.Time, rate int64) int64 {
 	return max(tat, arrival.UnixNano()) + intervalOf(rate)
 }
 
-// tokens is how many tokens a bucket has at the moment.
+// tokensLeft returns the number of tokens in a bucket at now.
 func tokensLeft(tat int64, now time.Time, rate int64) int64 {
 	if rate == Unlimited {
 		return Unlimited
@@ -57,11 +58,11 @@ func tokensLeft(tat int64, now time.Time, rate int64) int64 {
 	return min(max((now.UnixNano()+interval*rate-tat)/interval, 0), rate)
 }
 
-// intervalOf is the time between two tokens, in nanoseconds.
+// intervalOf returns the time between two tokens, in nanoseconds.
 func intervalOf(rate int64) int64 { return int64(time.Second) / rate }
 
-// jitterOf is how much too early a paced client's request may arrive, a tenth
-// of the interval: too little for a further token in a burst.
+// jitterOf returns how early a request of a paced client may arrive: a tenth of
+// the interval, which is too little for another token in a burst.
 func jitterOf(rate int64) time.Duration {
 	if rate == Unlimited {
 		return 0
@@ -69,15 +70,15 @@ func jitterOf(rate int64) time.Duration {
 	return time.Duration(intervalOf(rate) / 10)
 }
 
-// waste is a bucket for work that nobody paid for, since the caller hung up or
-// was refused after it: of 1,024 addresses, refilled with 64 a second. An
-// account that overdraws it waits.
+// unpaidWork is a bucket of 1,024 addresses, refilled with 64 a second, for work
+// that was not charged because the caller hung up or was refused after it. An
+// account whose bucket is overdrawn waits.
 type unpaidWork struct{ full time.Time } // when it will be full again
 
 const (
 	unpaidCapacity = 1024
 	unpaidInterval = time.Second / 64
-	unpaidDebt     = 4 * unpaidCapacity // at most, so that an accident is forgiven in a minute
+	unpaidDebt     = 4 * unpaidCapacity // the most that counts, so that an account waits less than a minute
 )
 
 func (w *unpaidWork) add(addresses int64, now time.Time) {

@@ -8,7 +8,9 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// commit decides a group in one transaction and then answers.
+// commit runs a group in one transaction and ends its operations. A group that
+// the database rejects for its data is bisected, so that one bad row fails only
+// its own operation.
 func (w *writer) commit(group []operation) {
 	if len(group) == 0 {
 		return
@@ -55,7 +57,8 @@ func (w *writer) transact(group []operation) (ws *workingSet, err error) {
 		}})
 }
 
-// settle publishes the rows first and wakes callers then.
+// settle publishes the rows of a committed group to the views and answers its
+// callers.
 func (w *writer) settle(ws *workingSet, group []operation) {
 	if ws.changes && w.down.Swap(nil) != nil {
 		w.log.Info("the database commits again")
@@ -69,7 +72,7 @@ func (w *writer) settle(ws *workingSet, group []operation) {
 	}
 }
 
-// fail ends a group that was not committed.
+// fail ends a group that was not committed because the database is unavailable.
 func (w *writer) fail(group []operation, err error) {
 	w.markDown(err)
 	for _, op := range group {
@@ -77,15 +80,16 @@ func (w *writer) fail(group []operation, err error) {
 	}
 }
 
-// fell marks the database as down until a commit succeeds.
+// markDown marks the database as down until a commit succeeds.
 func (w *writer) markDown(err error) {
 	if w.down.Swap(&err) == nil {
 		w.log.Error("the database does not commit; requests get 503 until it does", "error", err.Error())
 	}
 }
 
-// resolve finds out about a commit of unknown outcome. Until it can, nothing
-// else is done; callers wait for what is left of their second.
+// resolve asks the database for the outcome of an in-doubt commit until it
+// gets one, and ends or retries the group. No other group is committed
+// meanwhile; callers wait for what is left of their second.
 func (w *writer) resolve(doubt *store.InDoubt, ws *workingSet, group []operation) {
 	for deadline := time.Now().Add(waitLimit); ; time.Sleep(waitLimit / 100) {
 		committed, err := doubt.Committed(context.Background())
@@ -108,7 +112,8 @@ func (w *writer) resolve(doubt *store.InDoubt, ws *workingSet, group []operation
 	}
 }
 
-// redo commits what is left of a group once more, with what has come since.
+// retry commits again what is still due of a group that was not committed,
+// together with what was queued since.
 func (w *writer) retry(group []operation) {
 	w.retrying = true
 	defer func() { w.retrying = false }()

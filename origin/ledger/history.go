@@ -6,8 +6,8 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// A UsageDay is what one key did on one day (UTC). The points of a month's
-// days sum to the points that the account was charged in that month.
+// A UsageDay is a row of the usage history: what one key did on one day (UTC).
+// The points of a month's days sum to the account's points of that month.
 type UsageDay struct {
 	Account int64
 	Key     int64
@@ -15,11 +15,11 @@ type UsageDay struct {
 	Tally
 }
 
-// A Tally is what a key did on a day, or what a request adds to it.
+// A Tally counts what a key did on a day, or what a request adds to that.
 type Tally struct {
 	Points   int64 // charged
-	Requests int64 // that took a token
-	Errors   int64 // of these, how many were not answered with 200
+	Requests int64 // that were admitted, and so took a token
+	Errors   int64 // requests that did not get a 200
 	Found
 }
 
@@ -29,7 +29,7 @@ func (t Tally) plus(u Tally) Tally {
 	return t
 }
 
-// plus adds sign times g.
+// plus returns f + sign*g.
 func (f Found) plus(g Found, sign int64) Found {
 	return Found{
 		Valid: f.Valid + sign*g.Valid, Invalid: f.Invalid + sign*g.Invalid,
@@ -39,8 +39,8 @@ func (f Found) plus(g Found, sign int64) Found {
 	}
 }
 
-// UsageHistory lists the usage from first to last, both included, by account,
-// day and key. account 0 is every account.
+// UsageHistory returns the usage from first to last, inclusive, sorted by
+// account, day and key. The account 0 means all accounts.
 func (l *Ledger) UsageHistory(ctx context.Context, account int64, first, last Day) ([]UsageDay, error) {
 	var list []UsageDay
 	err := l.query(ctx, store.Statement{Name: "read_usage", Args: []any{account, int64(first), int64(last)}, Scan: func(r store.Row) error {

@@ -9,26 +9,25 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// Retention is how long an Idempotency-Key is remembered.
+// Retention is the lifetime of an idempotency record.
 const Retention = 24 * time.Hour
 
-// Idempotency names a request that may be sent again. The ledger never sees
-// what was hashed.
+// Idempotency identifies a request that a client may retry, by hashes only.
 type Idempotency struct {
-	ID   [32]byte // of the account and the Idempotency-Key
-	Body [32]byte // of what the request asks
+	ID   [32]byte // hash of the account and the Idempotency-Key
+	Body [32]byte // hash of the request's body
 }
 
-// A record is an idempotency record: the answer that an Idempotency-Key
-// replays.
+// A record is an idempotency record: the stored answer for an Idempotency-Key.
 type record struct {
-	body    [32]byte
+	body    [32]byte // hash of the body, as in Idempotency
 	answer  []byte
 	size    int64
 	expires int64 // Unix time in nanoseconds
 }
 
-// replay turns the decision to replay into another where the body differs.
+// replay adds the stored answer to the decision d, or turns d into
+// IdempotencyMismatch if the body differs.
 func (x *record) replay(once *Idempotency, d Decision) Decision {
 	if subtle.ConstantTimeCompare(x.body[:], once.Body[:]) == 0 {
 		d.Verdict = IdempotencyMismatch
@@ -38,21 +37,22 @@ func (x *record) replay(once *Idempotency, d Decision) Decision {
 	return d
 }
 
-// A recordID names a record within an account.
+// A recordID identifies a record within an account.
 type recordID [32]byte
 
 func (id recordID) hex() string { return hex.EncodeToString(id[:]) }
 
-// Idempotency records that have expired are deleted in slices, and while
-// requests wait for at most a fifth of the writer's time.
+// Expired records are deleted in slices. After a full slice the next begins when
+// four times its duration have passed since its beginning, so deletion takes
+// about a quarter of the writer's time at most.
 const (
 	purgeEvery   = time.Minute
 	purgeRecords = 500     // in a slice
-	purgeBytes   = 4 << 20 // likewise
-	purgeShare   = 4       // times as long for others as for a slice
+	purgeBytes   = 4 << 20 // in a slice
+	purgeShare   = 4       // durations of a slice from one full slice to the next
 )
 
-// purge deletes one slice when it is due. A full slice is followed by another.
+// purge deletes one slice, if it is due.
 func (w *writer) purge(now time.Time) {
 	if now.Before(w.nextPurge) {
 		return
@@ -66,7 +66,8 @@ func (w *writer) purge(now time.Time) {
 	}
 }
 
-// expired lists a slice as operations, one for each account.
+// expiredRecords returns a slice as operations, one for each account, and
+// whether it is full. If the database cannot be read, it returns none.
 func (w *writer) expiredRecords() (group []operation, full bool) {
 	byAccount := map[int64]*purgeOp{}
 	records, bytes := 0, int64(0)
@@ -94,7 +95,8 @@ func (w *writer) expiredRecords() (group []operation, full bool) {
 	return group, full || records == purgeRecords
 }
 
-// purging deletes idempotency records that have expired.
+// A purgeOp deletes idempotency records of an account, unless they were replaced
+// since they were listed as expired.
 type purgeOp struct {
 	account int64
 	ids     []recordID

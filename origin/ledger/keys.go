@@ -9,23 +9,22 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// A Key lets a program in on behalf of an account. Only its holder knows its
-// secret.
+// A Key authenticates requests of an account. Its secret is not stored.
 type Key struct {
 	ID      int64
 	Account int64
 	Name    string
 	Hint    string // the first characters of the secret
 	Created time.Time
-	Revoked time.Time // zero unless it was
-	Expires time.Time // zero if it does not
-	LastDay Day       // the last day it was used on, or 0
+	Revoked time.Time // zero if it is not revoked
+	Expires time.Time // zero if it does not expire
+	LastDay Day       // the last day with a request, or 0
 }
 
-// KeyTerms narrow what a key may use of its account; the zero value narrows
-// nothing.
+// KeyTerms are limits of a key within those of its account. The zero value sets
+// none.
 type KeyTerms struct {
-	Expires time.Time // from when on it is refused
+	Expires time.Time // from then on the key is refused
 	Budget  *Limit    // points a calendar month
 	Rate    *Limit    // requests a second
 }
@@ -33,13 +32,14 @@ type KeyTerms struct {
 func (t *KeyTerms) check() error {
 	for name, limit := range map[string]*Limit{"budget": t.Budget, "rate": t.Rate} {
 		if limit != nil && *limit == Unlimited {
-			return fmt.Errorf("a key's %s is a number: leave it out for all that the account has", name)
+			return fmt.Errorf("a key's %s must be a number; leave it out to use the account's", name)
 		}
 	}
 	return errors.Join(checkOptional(t.Budget, checkPoints), checkOptional(t.Rate, checkRate))
 }
 
-// CreateKey makes a key and returns its secret, which cannot be shown again.
+// CreateKey creates a key and returns it with its secret, which cannot be read
+// again. It returns ErrNoAccount if there is no such account.
 func (l *Ledger) CreateKey(ctx context.Context, account int64, name string, t KeyTerms) (secret string, k Key, err error) {
 	if err := errors.Join(checkName("a key", name), t.check()); err != nil {
 		return "", Key{}, err
@@ -65,7 +65,7 @@ func (l *Ledger) CreateKey(ctx context.Context, account int64, name string, t Ke
 	return secret, k, nil
 }
 
-// ListKeys lists an account's keys, the revoked ones too, oldest first.
+// ListKeys returns an account's keys, including revoked ones, oldest first.
 func (l *Ledger) ListKeys(ctx context.Context, account int64) ([]Key, error) {
 	var list []Key
 	err := l.query(ctx, store.Statement{Name: "list_keys", Args: []any{account}, Scan: func(r store.Row) error {
@@ -79,15 +79,15 @@ func (l *Ledger) ListKeys(ctx context.Context, account int64) ([]Key, error) {
 	return list, err
 }
 
-// RevokeKey shuts a key out for good, from the next request on, on every
-// replica. To revoke it again changes nothing.
+// RevokeKey revokes a key on every replica, from the next request on. Revoking it
+// again changes nothing. It returns ErrNoKey if the account has no such key.
 func (l *Ledger) RevokeKey(ctx context.Context, account, key int64) error {
 	return l.change(ctx, ErrNoKey, func(now time.Time) store.Statement {
 		return store.Statement{Name: "revoke_key", Args: []any{account, key, now.UnixNano()}}
 	})
 }
 
-// timeOf is the zero time for 0.
+// timeOf converts a Unix time in nanoseconds; 0 becomes the zero time.
 func timeOf(ns int64) time.Time {
 	if ns == 0 {
 		return time.Time{}

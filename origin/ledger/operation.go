@@ -8,22 +8,22 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// An operation is a part of a commit group. Whatever happens to the group, one
-// of settle and fail is called in the end, or the operation is made again for
-// another group from what is left.
+// An operation is a part of a commit group. Each ends with a call of settle or
+// fail, unless the group is retried: then what is still due becomes new
+// operations.
 type operation interface {
-	addReads(*readSet)  // what to load for it
-	decide(*workingSet) // reads and changes the book alone; may be called again on another
-	settle(*views)      // after the commit, with views.mu held
-	fail(error)         // it was not committed; an error that is store.ErrData concerns it alone
+	addReads(*readSet)  // adds the rows it needs
+	decide(*workingSet) // reads and changes only the working set; may run again on another
+	settle(*views)      // runs after the commit, with views.mu held
+	fail(error)         // runs if it was not committed; store.ErrData concerns this operation only
 }
 
-// charging charges a ticket.
+// A chargeOp charges a ticket.
 type chargeOp struct {
 	*ticket
 	writer  *writer
 	outcome Decision
-	taken   bool // the group took the ticket
+	taken   bool // the ticket was not withdrawn
 	month   month
 	day     Day
 }
@@ -44,7 +44,8 @@ func (c *chargeOp) decide(ws *workingSet) {
 	}
 }
 
-// judge follows the contract's order: key, token, Idempotency-Key, points.
+// judge decides a charge in the contract's order of precedence: key, token,
+// Idempotency-Key, points.
 func (c *chargeOp) judge(ws *workingSet) Decision {
 	r := c.request
 	a, k := ws.accounts[r.accountID], ws.keys[r.keyID]
@@ -69,8 +70,8 @@ func (c *chargeOp) judge(ws *workingSet) Decision {
 	return a.decision(Good, 0)
 }
 
-// recall finds the record of another request with the same Idempotency-Key,
-// which was charged meanwhile, on another replica.
+// checkRecord looks for the record of a request with the same Idempotency-Key
+// that another replica has charged since Claim.
 func (c *chargeOp) checkRecord(ws *workingSet, a *accountState) Decision {
 	if c.once == nil {
 		return Decision{}
@@ -96,13 +97,13 @@ func (c *chargeOp) charge(ws *workingSet, a *accountState, k *keyState) {
 	}
 }
 
-// stored reports whether a retry will find the answer.
+// storesAnswer reports whether a retry will find the answer.
 func (c *chargeOp) storesAnswer() bool { return c.once != nil && c.Answer != nil }
 
 func (c *chargeOp) usage() usageKey { return usageKey{c.request.accountID, c.request.keyID, c.day} }
 
-// settle answers the caller. A charge whose caller has walked away is kept if a
-// retry can find its answer; otherwise it is voided.
+// settle answers the caller. If the caller has abandoned the charge, it remains
+// if a retry can find its answer, and is voided otherwise.
 func (c *chargeOp) settle(v *views) {
 	if !c.taken {
 		return
@@ -117,7 +118,7 @@ func (c *chargeOp) settle(v *views) {
 	if c.answer(c.outcome, nil) || !r.charged {
 		return
 	}
-	if r.ended { // and was counted as a request that was not charged
+	if r.ended { // End counted it as a request that was not charged
 		v.addTally(c.usage(), Tally{Requests: -1})
 	} else {
 		v.addTally(c.usage(), Tally{Errors: 1})
@@ -129,13 +130,13 @@ func (c *chargeOp) settle(v *views) {
 
 func (c *chargeOp) fail(err error) {
 	if errors.Is(err, store.ErrData) {
-		c.writer.log.Error("a request cannot be charged: the database refuses its rows", "account", c.request.accountID, "error", err.Error())
+		c.writer.log.Error("a request cannot be charged: the database rejects its rows", "account", c.request.accountID, "error", err.Error())
 		err = ErrRecord
 	}
 	c.answer(Decision{}, err)
 }
 
-// voiding gives a charge back.
+// A voidOp gives a charge back.
 type voidOp struct {
 	charge *chargeOp
 	writer *writer
@@ -152,7 +153,7 @@ func (o *voidOp) decide(ws *workingSet) {
 		return
 	}
 	at, in := c.usage(), c.month
-	if a.month < in { // reset since, and what was charged with it
+	if a.month < in { // an operator has reset the account, which moved the charge
 		at.day, in = a.day(ws.now), a.month
 	}
 	a.void(c.Points, in)
@@ -169,13 +170,13 @@ func (o *voidOp) settle(*views) {
 
 func (o *voidOp) fail(err error) {
 	if errors.Is(err, store.ErrData) {
-		o.writer.log.Error("a charge cannot be given back: the database refuses its rows",
+		o.writer.log.Error("a charge cannot be given back: the database rejects its rows",
 			"account", o.charge.request.accountID, "points", o.charge.Points, "error", err.Error())
 		o.settle(nil)
 	}
 }
 
-// posting enters the tokens of an account in the database's buckets.
+// A tokenOp takes an account's pending tokens from the buckets in the database.
 type tokenOp struct {
 	account *accountView
 	id      int64
@@ -198,7 +199,8 @@ func (o *tokenOp) decide(ws *workingSet) {
 	}
 }
 
-// take takes a token from the buckets of an account and a key, or from neither.
+// takeTokens takes a token from the buckets of both an account and its key and
+// returns 0, or takes none and returns the time until both have one.
 func (ws *workingSet) takeTokens(a *accountState, k *keyState, arrival time.Time) time.Duration {
 	tat, wait := takeToken(a.tat, arrival, ws.now, a.rate, lateness)
 	keyTAT, keyWait := takeToken(k.tat, arrival, ws.now, k.rate, lateness)
@@ -210,8 +212,8 @@ func (ws *workingSet) takeTokens(a *accountState, k *keyState, arrival time.Time
 	return 0
 }
 
-// settle takes the tokens off the list; what the database refused ends its
-// request.
+// settle removes the tokens from the pending ones and cancels the requests whose
+// tokens were refused.
 func (o *tokenOp) settle(v *views) {
 	o.account.pending = slices.Clone(o.account.pending[len(o.tokens):])
 	if len(o.account.pending) == 0 {
@@ -225,8 +227,8 @@ func (o *tokenOp) settle(v *views) {
 	}
 }
 
-// fail drops tokens that cannot be entered at all; others wait for the next
-// group.
+// fail drops the tokens if the database rejects the account's rows. Otherwise
+// they stay pending for the next group.
 func (o *tokenOp) fail(err error) {
 	if errors.Is(err, store.ErrData) {
 		o.writer.views.mu.Lock()
@@ -238,7 +240,7 @@ func (o *tokenOp) fail(err error) {
 	}
 }
 
-// recording adds requests that were not charged to the usage history.
+// A tallyOp adds requests that were not charged to the usage history.
 type tallyOp struct {
 	at     usageKey
 	tally  Tally
@@ -257,7 +259,7 @@ func (o *tallyOp) fail(err error) {
 	}
 }
 
-// again puts the tally back for another group.
+// requeue returns the tally to the views, for another group.
 func (o *tallyOp) requeue() {
 	o.writer.views.mu.Lock()
 	defer o.writer.views.mu.Unlock()

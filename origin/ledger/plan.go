@@ -16,25 +16,25 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// Unlimited is no limit, of points or of rate.
+// Unlimited is the Limit of points or rate that does not limit them.
 const Unlimited = -1
 
-// A Limit is a number that is not negative, or Unlimited.
+// A Limit is a non-negative number, or Unlimited.
 type Limit int64
 
-// ParseLimit reads a number or the word unlimited.
+// ParseLimit parses a number or the word unlimited.
 func ParseLimit(s string) (Limit, error) {
 	if s == "unlimited" {
 		return Unlimited, nil
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%q is not a limit: write a number from 0 on, or unlimited", s)
+		return 0, fmt.Errorf("%q is not a limit: it must be a whole number, 0 or more, or unlimited", s)
 	}
 	return Limit(n), nil
 }
 
-// String writes the number, or the word unlimited.
+// String returns the number, or the word unlimited.
 func (l Limit) String() string {
 	if l == Unlimited {
 		return "unlimited"
@@ -42,13 +42,13 @@ func (l Limit) String() string {
 	return strconv.FormatInt(int64(l), 10)
 }
 
-// UnmarshalText reads a flag's value.
+// UnmarshalText parses a flag's value, as ParseLimit does.
 func (l *Limit) UnmarshalText(text []byte) (err error) {
 	*l, err = ParseLimit(string(text))
 	return err
 }
 
-// UnmarshalJSON reads a number or the string "unlimited".
+// UnmarshalJSON parses a number or the string "unlimited".
 func (l *Limit) UnmarshalJSON(data []byte) error {
 	var word string
 	if json.Unmarshal(data, &word) != nil {
@@ -57,7 +57,7 @@ func (l *Limit) UnmarshalJSON(data []byte) error {
 	return l.UnmarshalText([]byte(word))
 }
 
-// MarshalJSON writes a number or the string "unlimited".
+// MarshalJSON returns a number or the string "unlimited".
 func (l Limit) MarshalJSON() ([]byte, error) {
 	if l == Unlimited {
 		return []byte(`"unlimited"`), nil
@@ -65,33 +65,32 @@ func (l Limit) MarshalJSON() ([]byte, error) {
 	return []byte(l.String()), nil
 }
 
-// A Plan is what an account may use.
+// A Plan is the limits that accounts share.
 type Plan struct {
 	Name    string `json:"name"`
-	Rate    Limit  `json:"rate"`    // requests a second, also the bucket's capacity
+	Rate    Limit  `json:"rate"`    // requests a second, also the capacity of the token bucket
 	Points  Limit  `json:"points"`  // points a calendar month
 	Overage bool   `json:"overage"` // whether points beyond the limit may be used
-	Stored  int64  `json:"stored"`  // bytes of idempotency records that are kept for an account
+	Stored  int64  `json:"stored"`  // bytes of idempotency records stored for an account
 }
 
-// Bounds of what a plan may say. A rate above a million has no meaning: the
-// bucket counts in nanoseconds.
+// Bounds of a plan. The interval between tokens is in whole nanoseconds, so a
+// rate of up to maxRate is exact to 0.1 %.
 const (
 	maxRate   = 1_000_000
 	maxPoints = 1_000_000_000_000
 	maxPlans  = 1000
 	maxName   = 64
 
-	// DefaultStored is the bytes of idempotency records of a plan that names no
-	// other number.
+	// DefaultStored is the default of Plan.Stored.
 	DefaultStored = 256 << 20
 	maxStored     = 1 << 40
 )
 
-// DefaultPlan is the plan of an account that names none.
+// DefaultPlan is the plan of accounts created without one.
 const DefaultPlan = "free"
 
-// DefaultPlans are the plans that a new database begins with.
+// DefaultPlans returns the plans of a new database.
 func DefaultPlans() []Plan {
 	return []Plan{
 		{Name: DefaultPlan, Rate: 1, Points: 1000, Stored: DefaultStored},
@@ -100,12 +99,12 @@ func DefaultPlans() []Plan {
 	}
 }
 
-// ParsePlans reads plans from a JSON array of objects such as
+// ParsePlans parses a JSON array of objects such as
 //
 //	{"name": "pro", "rate": 5, "points": 200000, "overage": true}
 //
-// where rate and points are numbers or "unlimited". overage may be left out, and
-// stored, the bytes of idempotency records kept for an account.
+// rate and points are numbers or "unlimited". overage is false by default, and
+// stored, the bytes of idempotency records for an account, is DefaultStored.
 func ParsePlans(r io.Reader) ([]Plan, error) {
 	var raw []json.RawMessage
 	d := json.NewDecoder(r)
@@ -113,10 +112,10 @@ func ParsePlans(r io.Reader) ([]Plan, error) {
 		return nil, fmt.Errorf("plans: not a JSON array: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("plans: there is something behind the array")
+		return nil, errors.New("plans: data after the array")
 	}
 	if len(raw) > maxPlans {
-		return nil, fmt.Errorf("plans: %d of them, at most %d are taken", len(raw), maxPlans)
+		return nil, fmt.Errorf("plans: there are %d, more than the limit of %d", len(raw), maxPlans)
 	}
 	plans := make([]Plan, len(raw))
 	seen := map[string]bool{}
@@ -126,14 +125,15 @@ func ParsePlans(r io.Reader) ([]Plan, error) {
 			return nil, fmt.Errorf("plan %d: %w", i+1, err)
 		}
 		if seen[plans[i].Name] {
-			return nil, fmt.Errorf("plan %d: there is another one named %q", i+1, plans[i].Name)
+			return nil, fmt.Errorf("plan %d: an earlier plan has the name %q too", i+1, plans[i].Name)
 		}
 		seen[plans[i].Name] = true
 	}
 	return plans, nil
 }
 
-// parsePlan demands both numbers: a limit that was forgotten must not become 0.
+// parsePlan parses a plan. Both rate and points are required: a forgotten limit
+// must not become 0.
 func parsePlan(data []byte) (Plan, error) {
 	p := struct {
 		Name    string `json:"name"`
@@ -169,19 +169,19 @@ func (p Plan) check() error {
 
 func checkRate(rate Limit) error {
 	if rate != Unlimited && (rate < 1 || rate > maxRate) {
-		return fmt.Errorf("the rate %d is outside 1 to %d requests a second, and not unlimited", int64(rate), maxRate)
+		return fmt.Errorf("the rate %d is outside 1 to %d requests a second and is not unlimited", int64(rate), maxRate)
 	}
 	return nil
 }
 
 func checkPoints(points Limit) error {
 	if points != Unlimited && (points < 0 || points > maxPoints) {
-		return fmt.Errorf("%d points a month are outside 0 to %d, and not unlimited", int64(points), maxPoints)
+		return fmt.Errorf("%d points a month are outside 0 to %d and are not unlimited", int64(points), maxPoints)
 	}
 	return nil
 }
 
-// checkName bounds what people see again in lists.
+// checkName checks a name that lists display; of is what it names.
 func checkName(of, name string) error {
 	odd := func(r rune) bool { return !unicode.IsGraphic(r) }
 	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, odd) {
@@ -190,8 +190,8 @@ func checkName(of, name string) error {
 	return nil
 }
 
-// StorePlans adds plans to the database and changes those that have the same
-// name. A plan that is not named stays, since accounts may be on it.
+// StorePlans adds plans to the database and replaces those with the same name.
+// Other plans remain, because accounts may be on them.
 func (l *Ledger) StorePlans(ctx context.Context, plans []Plan) error {
 	rows := make([][]any, len(plans))
 	for i, p := range plans {
@@ -205,7 +205,7 @@ func (l *Ledger) StorePlans(ctx context.Context, plans []Plan) error {
 	})
 }
 
-// Plans lists the plans by name.
+// Plans returns the plans, sorted by name.
 func (l *Ledger) Plans(ctx context.Context) ([]Plan, error) {
 	var list []Plan
 	err := l.query(ctx, store.Statement{Name: "list_plans", Scan: func(r store.Row) error {

@@ -27,7 +27,7 @@ func TestParsePlansSaysWhatIsWrong(t *testing.T) {
 	for text, says := range map[string]string{
 		``:                             "not a JSON array",
 		`{}`:                           "not a JSON array",
-		`[] []`:                        "behind the array",
+		`[] []`:                        "data after the array",
 		`[{"rate": 1, "points": 1}]`:   "the name of a plan",
 		`[{"name": "a", "points": 1}]`: "rate and points must both be given",
 		`[{"name": "a", "rate": 1}]`:   "rate and points must both be given",
@@ -41,8 +41,8 @@ func TestParsePlansSaysWhatIsWrong(t *testing.T) {
 		`[{"name": "a", "rate": 1, "points": 1, "stored": -1}]`:                                 "-1 stored bytes",
 		`[{"name": "a", "rate": 1, "points": null}]`:                                            "must both be given",
 		`[{"name": "a", "rate": 1, "points": 1, "bonus": 3}]`:                                   "bonus",
-		`[{"name": "a", "rate": 1, "points": 1}, {"name": "a", "rate": 1, "points": 1}]`:        `plan 2: there is another one named "a"`,
-		`[` + strings.Repeat(`{"name": "a", "rate": 1, "points": 1},`, 1000) + `{"name": "a"}]`: "at most 1000",
+		`[{"name": "a", "rate": 1, "points": 1}, {"name": "a", "rate": 1, "points": 1}]`:        `plan 2: an earlier plan has the name "a" too`,
+		`[` + strings.Repeat(`{"name": "a", "rate": 1, "points": 1},`, 1000) + `{"name": "a"}]`: "more than the limit of 1000",
 	} {
 		_, err := ParsePlans(strings.NewReader(text))
 		require.ErrorContains(t, err, says, text)

@@ -9,9 +9,9 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// A reader asks the database for views. Requests that ask at the same time
-// share a query, which only reads: a key that nobody made costs a part of a
-// SELECT, and no transaction's number.
+// A reader reads views from the database. Requests that read at the same time
+// share a query. It is a plain SELECT, so an unknown key costs a part of one and
+// no transaction ID.
 type reader struct {
 	*Ledger
 	mu      sync.Mutex
@@ -19,8 +19,8 @@ type reader struct {
 	running int // queries
 }
 
-// A question is one secret and one idempotency record of its account; a
-// record's ID of zeros is none.
+// A keyRead is one request's read: a secret and an idempotency record of its
+// account, or zeros for no record.
 type keyRead struct {
 	secret digest
 	record recordID
@@ -32,20 +32,20 @@ type keyRead struct {
 const (
 	maxReads        = 1024 // in one query
 	maxQueries      = 2    // at a time
-	maxWaitingReads = 4096 // questions that wait
+	maxWaitingReads = 4096 // for a query
 )
 
 var errBusy = errors.New("too many requests wait for a query")
 
-// read publishes what the database knows of the secret, and returns the
-// record, or nil. The query begins after the call. It waits for at most patience,
-// others' queries included.
-func (q *reader) read(ctx context.Context, secret digest, id recordID, patience time.Duration) (*record, error) {
+// read reads the rows of a secret, publishes them to the views and returns the
+// record, or nil if there is none. Its query begins after the call. It waits for
+// at most limit, which includes the queries before its own.
+func (q *reader) read(ctx context.Context, secret digest, id recordID, limit time.Duration) (*record, error) {
 	kr := &keyRead{secret: secret, record: id, done: make(chan struct{})}
 	if !q.enqueue(kr) {
 		return nil, unavailable(errBusy)
 	}
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case <-kr.done:
@@ -71,17 +71,18 @@ func (q *reader) enqueue(kr *keyRead) bool {
 	return true
 }
 
-// run asks until nobody waits.
+// run runs queries until no read waits.
 func (q *reader) run() {
-	for batch := q.next(); batch != nil; batch = q.next() {
-		err := q.load(batch)
-		for _, kr := range batch {
+	for reads := q.next(); reads != nil; reads = q.next() {
+		err := q.load(reads)
+		for _, kr := range reads {
 			kr.err = err
 			close(kr.done)
 		}
 	}
 }
 
+// next returns the reads of the next query, or nil if this goroutine is to end.
 func (q *reader) next() []*keyRead {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -90,17 +91,17 @@ func (q *reader) next() []*keyRead {
 		q.running--
 		return nil
 	}
-	batch := q.waiting[:n:n]
+	reads := q.waiting[:n:n]
 	q.waiting = q.waiting[n:]
-	return batch
+	return reads
 }
 
-// ask runs one query and publishes the rows.
-func (q *reader) load(batch []*keyRead) error {
+// load runs one query and publishes its rows.
+func (q *reader) load(reads []*keyRead) error {
 	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
-	pairs := make([][2]string, len(batch))
-	for i, kr := range batch {
+	pairs := make([][2]string, len(reads))
+	for i, kr := range reads {
 		pairs[i] = [2]string{kr.secret.hex(), kr.record.hex()}
 	}
 	began, instant := q.views.readStart()
@@ -114,20 +115,21 @@ func (q *reader) load(batch []*keyRead) error {
 		return err
 	}
 	q.stats.query()
-	q.views.publishReads(batch, rows, began, instant)
+	q.views.publishReads(reads, rows, began, instant)
 	return nil
 }
 
-// A viewRow is what the ledger knows of a secret, with one record of its account.
+// A viewRow is the row of a secret, its key and its account, with one record of
+// the account.
 type viewRow struct {
 	expires int64 // of the secret
 	key     keyState
 	account accountState
-	id      recordID // of the record that was asked for
-	record  *record  // nil without
+	id      recordID // of the record that the read named
+	record  *record  // nil if there is none
 }
 
-// scanViewRow reads a row of read_view.
+// scanViewRow scans a row of the query read_view.
 func scanViewRow(r store.Row) (at digest, v viewRow, err error) {
 	var hash, id string
 	var body *string

@@ -7,22 +7,22 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// A Reset is what ResetAccount did.
+// A Reset is the result of ResetAccount.
 type Reset struct {
-	Was, Is time.Time // the first of the account's month, before and after
-	Used    int64     // points in that month, after it
-	Moved   int64     // points of the usage history that had been recorded under days to come
+	Was, Is time.Time // first day of the account's month, before and after
+	Used    int64     // points of that month, after
+	Moved   int64     // points that the usage history had under future days
 }
 
-// ResetAccount puts an account and its keys into the present month of the
-// database's clock, and fills their token buckets. It mends what a clock that
-// was wrong has done: an account's month only advances by itself.
+// ResetAccount sets the month of an account and its keys to the current month of
+// the database's clock, and fills their token buckets. It repairs the effect of a
+// wrong clock, since an account's month otherwise only advances. It returns
+// ErrNoAccount if there is no such account.
 //
-// Points of an account that is in the present month already stay as they are.
-// Otherwise they are counted anew from the usage history. What was recorded under
-// days to come was used before now, so it is recorded under today: the history
-// sums to the month's points as before, and no later month begins with points
-// that nobody used in it.
+// If the account is in the current month already, its points remain. Otherwise
+// they are summed from the usage history. Usage recorded under future days
+// happened before now, so it moves to today: the history still sums to the
+// month's points, and no later month begins with points used.
 func (l *Ledger) ResetAccount(ctx context.Context, account int64) (r Reset, err error) {
 	var ws *workingSet
 	rs := &readSet{rows: map[rowKey]bool{{account: account}: true}}
@@ -54,7 +54,8 @@ func (r *Reset) statements(account int64, present month, now time.Time) []store.
 	}
 }
 
-// Now reads the database's clock, which decides when a month begins.
+// Now returns the time of the database's clock, which decides when a month
+// begins.
 func (l *Ledger) Now(ctx context.Context) (time.Time, error) {
 	now, err := l.store.Now(ctx)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 // The digits, in order of value, are 0-9, A-Z, a-z. The checksum is CRC-32 as
 // in zlib, PNG and IEEE 802.3 (polynomial 0xEDB88320 reflected, initial value
 // and final XOR 0xFFFFFFFF), an unsigned 32-bit number, written in base 62 with
-// the most significant digit first and zeros in front: six digits hold 62^6,
-// which is more than 2^32. The checksum is no secret and proves nothing; it
-// lets a host refuse a mistyped key without a look-up.
+// the most significant digit first, padded with zeros to six digits, which
+// suffice since 62^6 is more than 2^32. The checksum is not secret and proves
+// nothing; it lets a host refuse a mistyped key without a look-up.
 //
 // Example: ask_00000000000000000000000000000000 is followed by 2CGNRW.
 const (
@@ -32,7 +32,7 @@ const (
 	digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// NewKey returns a fresh secret.
+// NewSecret returns a new random secret.
 func NewSecret() string {
 	secret := make([]byte, 0, secretLength)
 	secret = append(secret, secretPrefix...)
@@ -40,7 +40,8 @@ func NewSecret() string {
 	return string(appendChecksum(secret))
 }
 
-// WellFormed reports whether secret has the form of a key and its checksum is right.
+// WellFormed reports whether secret has the form of a secret and its checksum is
+// right.
 func WellFormed(secret string) bool {
 	if len(secret) != secretLength || secret[:len(secretPrefix)] != secretPrefix {
 		return false
@@ -55,21 +56,20 @@ func WellFormed(secret string) bool {
 	return subtle.ConstantTimeCompare(appendChecksum(body), []byte(secret)) == 1
 }
 
-// hint is what a list of keys shows of a secret: its prefix and four of the 32
-// random digits.
+// hint returns the part of a secret that lists of keys show: its prefix and four
+// of the 32 random digits.
 func hint(secret string) string { return secret[:len(secretPrefix)+4] }
 
-// A digest is the SHA-256 of a secret, the only thing of it that is stored. A
-// plain hash is enough: a secret has 190 random bits, so there is no
-// dictionary to try.
+// A digest is the SHA-256 of a secret. Only it and the hint are stored. A plain
+// hash suffices: a secret has 190 random bits, so there is no dictionary to try.
 type digest [sha256.Size]byte
 
 func digestOf(secret string) digest { return sha256.Sum256([]byte(secret)) }
 
 func (d digest) hex() string { return hex.EncodeToString(d[:]) }
 
-// appendRandom appends n uniform digits. Bytes from 248 = 4*62 on are drawn
-// again, since they would favour the first digits.
+// appendRandom appends n uniformly distributed digits. It discards bytes from
+// 248 = 4*62 on, which would favour the first digits.
 func appendRandom(dst []byte, n int) []byte {
 	var pool [64]byte
 	for n > 0 {

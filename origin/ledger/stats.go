@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// Stats is what the ledger has done since Open.
+// Stats are counters since Open and the current size of queues.
 type Stats struct {
-	Commits   int64         // transactions that succeeded
-	Failures  int64         // transactions that failed
-	Charges   int64         // requests that they decided
-	Largest   int           // requests in the largest commit group
-	Busy      time.Duration // spent in transactions
+	Commits   int64         // transactions of the writer that succeeded
+	Failures  int64         // transactions of the writer that failed
+	Charges   int64         // charges in the transactions that succeeded
+	Largest   int           // charges in the largest commit group
+	Busy      time.Duration // time spent in the writer's transactions
 	Slowest   time.Duration // the longest of them
-	Reads     int64         // queries for views
-	Voided    int64         // charges given back, since their caller had left
-	Waiting   int           // requests in the writer's queue now
+	Reads     int64         // queries that read views
+	Voided    int64         // charges given back because their caller had left
+	Waiting   int           // tickets in the writer's queue now
 	UnderWay  int           // requests between Begin and End now
 	Views     int           // secrets in memory now
-	Undecided int           // charges to be given back with the next commit
+	Undecided int           // charges that the next commit group voids
 }
 
+// A statsRecorder counts the events of Stats.
 type statsRecorder struct {
 	mu sync.Mutex
 	Stats
@@ -62,7 +63,7 @@ func (r *statsRecorder) query() {
 	r.Reads++
 }
 
-// Stats returns what the ledger has done since Open.
+// Stats returns the counters and the current size of queues.
 func (l *Ledger) Stats() Stats {
 	l.stats.mu.Lock()
 	s := l.stats.Stats

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// A ticket is a charge on its way through the writer. Its state says who may
-// still decide about it:
+// A ticket is a charge on its way through the writer. Both the writer and the
+// caller change its state:
 //
-//	waiting ──take──▶ taken ──answer──▶ answered
-//	   │                └──walk──▶ walked
-//	   └──leave──▶ left
+//	waiting ──writer──▶ taken ──writer──▶ answered
+//	   │                  └──caller──▶ abandoned
+//	   └──caller──▶ withdrawn
 //
-// A caller who leaves while the ticket waits is not charged, and that is
-// certain. Once a transaction has taken it, only the database knows.
+// A withdrawn ticket is certainly not charged. A ticket abandoned after a
+// transaction has taken it is charged if that transaction commits.
 type ticket struct {
 	request *Request
 	Charge
 	once     *Idempotency
-	size     int64 // of the answer to store
+	size     int64 // bytes of the answer to store
 	state    atomic.Int32
 	ready    chan struct{} // closed when answered
 	decision Decision
@@ -30,10 +30,10 @@ type ticket struct {
 
 const (
 	waiting   = iota
-	taken     // by a transaction
-	withdrawn // by the caller, before that
-	abandoned // by the caller, while the transaction was under way
-	answered  // by the writer
+	taken     // a transaction decides it
+	withdrawn // the caller left before that
+	abandoned // the caller left while the transaction was under way
+	answered
 )
 
 func newTicket(r *Request, c Charge) *ticket {
@@ -42,10 +42,11 @@ func newTicket(r *Request, c Charge) *ticket {
 
 func (t *ticket) move(from, to int32) bool { return t.state.CompareAndSwap(from, to) }
 
-// take reports whether the transaction may charge the ticket.
+// take moves a waiting ticket to taken and reports whether the transaction may
+// charge it. A ticket that an earlier attempt of the group took may be charged.
 func (t *ticket) take() bool { return t.move(waiting, taken) || t.state.Load() == taken }
 
-// answer wakes the caller; false when the caller has walked away.
+// answer gives the caller its result. It returns false if the caller has left.
 func (t *ticket) answer(d Decision, err error) bool {
 	t.decision, t.err = d, err
 	if t.move(taken, answered) || t.move(waiting, answered) {
@@ -55,14 +56,16 @@ func (t *ticket) answer(d Decision, err error) bool {
 	return false
 }
 
-// patience is how long a request may wait for the database in all.
+// waitLimit bounds the time that a request waits for the database, in all its
+// steps together.
 const waitLimit = time.Second
 
 var errTimeout = errors.New("it did not answer in time")
 
-// submit queues a ticket and waits for its answer, for at most patience.
-func (w *writer) submit(ctx context.Context, t *ticket, patience time.Duration) error {
-	timer := time.NewTimer(patience)
+// submit queues a ticket and waits for its answer, for at most limit. It returns
+// ErrUndecided if the limit passes while a transaction decides the ticket.
+func (w *writer) submit(ctx context.Context, t *ticket, limit time.Duration) error {
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	if err := w.enqueue(ctx, t, timer.C); err != nil {
 		return err
@@ -70,6 +73,8 @@ func (w *writer) submit(ctx context.Context, t *ticket, patience time.Duration) 
 	return t.await(ctx.Done(), timer.C, ctx)
 }
 
+// await waits for the answer. Once a transaction has taken the ticket, gone has
+// no effect: the outcome is about to be known.
 func (t *ticket) await(gone <-chan struct{}, late <-chan time.Time, ctx context.Context) error {
 	select {
 	case <-t.ready:

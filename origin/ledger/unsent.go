@@ -6,36 +6,37 @@ import (
 	"time"
 )
 
-// unsent counts answers that were committed and are not yet sent, so that a
-// process that is killed has charged no more than one full group of requests
-// without an answer: what is unsent takes room in the next group.
-type unsent struct{ groups []*sendingGroup } // the writer's alone
+// unsent counts the answers that are committed and not yet sent. They reduce the
+// capacity of the next commit group, so a process that is killed leaves at most
+// groupLimit charged requests without an answer.
+type unsent struct{ groups []*sendingGroup }
 
-// A sending is the answers of one commit group.
+// A sendingGroup counts the unsent answers of one commit group.
 type sendingGroup struct {
 	began time.Time
 	left  atomic.Int64
 }
 
-// begin begins to count for another group.
+// beginGroup starts the count of another group.
 func (u *unsent) beginGroup() { u.groups = append(u.groups, &sendingGroup{began: time.Now()}) }
 
-// add counts one more answer in the group at hand.
+// add counts one more unsent answer in the last group.
 func (u *unsent) add() *sendingGroup {
 	s := u.groups[len(u.groups)-1]
 	s.left.Add(1)
 	return s
 }
 
-// sent is called when the answer is sent.
+// sent subtracts an answer from the count; a nil group has none.
 func (s *sendingGroup) sent() {
 	if s != nil {
 		s.left.Add(-1)
 	}
 }
 
-// room waits until there is some, and returns for how many charges. A client
-// that does not read its answer takes none after a tenth of a second.
+// capacity waits until the next group may have at least one charge, and returns
+// how many. Answers count for sendTimeout at most, so a client that does not
+// read its answer delays others no longer than that.
 func (u *unsent) capacity() int {
 	for ; ; time.Sleep(pollUnsent) {
 		count := int64(0)

@@ -5,40 +5,40 @@ import (
 	"time"
 )
 
-// The views are what this replica knows of accounts and keys without asking
-// the database, so that most requests are judged in memory. They only save
-// work: the transaction that charges decides. Beside each row they hold what
-// requests under way on this replica mean for it, which no row has yet.
+// views contains the recent state of accounts and keys, so that most requests are
+// judged in memory. Each view is a row of the database with the effect of the
+// requests under way on this replica, which the row does not have yet. Views
+// only save work: the transaction that charges decides again.
 //
-// Rows are published after a commit of this replica, or after a query. A query
-// that began before the last commit of an account ended may have read older
-// rows, so it does not replace newer ones.
+// A row is published after a commit of this replica, or after a query. A query
+// that began before an account's last commit was published may have read older
+// rows, so it does not replace that commit's rows.
 type views struct {
 	mu       sync.Mutex
 	clock    *clock
 	secrets  map[digest]*secretView
 	accounts map[int64]*accountView
 	pending  map[*accountView]bool // accounts with tokens to post
-	tallies  map[usageKey]Tally    // requests that were not charged, to be recorded
-	commits  uint64                // published so far
-	expired  uint64                // commits when expire was called last
+	tallies  map[usageKey]Tally    // requests that were not charged, not yet recorded
+	commits  uint64                // number of commits published, and of calls of expire
+	expired  uint64                // commits at the last call of expire
 	underWay int
 }
 
-// maxViews is how many secrets are remembered. Only secrets that exist are.
+// maxViews bounds the secrets in memory. Secrets that do not exist take no space.
 const maxViews = 1 << 16
 
-// A view older than maxAccept is not used at all. One older than maxRefuse
-// refuses nobody: a raised limit holds at once.
+// A view older than maxAccept is not used. One older than maxRefuse does not
+// refuse a request, so a raised limit applies at once.
 const (
 	maxAccept = time.Second
 	maxRefuse = 50 * time.Millisecond
 )
 
-// freshness says how new a row is.
+// freshness is the age of a row.
 type freshness struct {
-	commit uint64    // that published it, 0 for a query
-	read   time.Time // instant of the monotonic clock
+	commit uint64    // number of the commit that published it; 0 for a query
+	read   time.Time // when it was read, by the monotonic clock
 }
 
 type secretView struct {
@@ -51,30 +51,30 @@ type secretView struct {
 type keyView struct {
 	freshness
 	keyState
-	bucket  int64 // the row's TAT with tokens not yet posted
-	claimed int64 // points
+	bucket  int64 // the row's TAT after the pending tokens
+	claimed int64 // points of requests under way
 }
 
 type accountView struct {
 	freshness
 	accountState
 	keys      map[int64]*keyView
-	bucket    int64    // the row's TAT with tokens not yet posted
-	pending   []*token // not yet posted, by arrival
-	claimed   int64    // points
+	bucket    int64    // the row's TAT after the pending tokens
+	pending   []*token // not yet in the database, by arrival
+	claimed   int64    // points of requests under way
 	underWay  int
 	unpaid    unpaidWork
-	keysInUse map[recordID][32]byte // bodies of requests under way with an Idempotency-Key
+	keysInUse map[recordID][32]byte // Idempotency-Keys of requests under way, with the hashes of their bodies
 }
 
-// A token was taken by a request when it arrived.
+// A token is one that a request took when it arrived.
 type token struct {
-	arrival time.Time // instant of the monotonic clock
+	arrival time.Time // by the monotonic clock
 	key     *keyView
 	keyID   int64
 	request *Request
-	wait    time.Duration // for another token, if the database refuses this one; the writer's alone
-	refused time.Duration // the same once that is committed
+	wait    time.Duration // until there is a token, if the database refuses this one; used by the writer only
+	refused time.Duration // wait, once the refusal is committed
 }
 
 func newViews(c *clock) *views {
@@ -82,8 +82,8 @@ func newViews(c *clock) *views {
 		pending: map[*accountView]bool{}, tallies: map[usageKey]Tally{}}
 }
 
-// publish takes in a row that a query which began after commit number began
-// has read; instant is when it began.
+// publish stores a row read by a query that began at instant, after commit
+// number began.
 func (v *views) publish(at digest, row *viewRow, began uint64, instant time.Time) {
 	fresh := freshness{read: instant}
 	if began < v.expired {
@@ -130,7 +130,8 @@ func (v *views) addSecret(at digest, s *secretView) {
 	v.secrets[at] = s
 }
 
-// forgetIdle makes room: it forgets every account that nothing is under way for.
+// evictIdle removes all accounts but one that have no request under way and no
+// pending token.
 func (v *views) evictIdle(but *accountView) {
 	idle := func(a *accountView) bool { return a != but && a.underWay == 0 && len(a.pending) == 0 }
 	for at, s := range v.secrets {
@@ -145,7 +146,7 @@ func (v *views) evictIdle(but *accountView) {
 	}
 }
 
-// fold brings the buckets up to the rows and the tokens not yet posted.
+// applyPending computes the buckets from the rows and the pending tokens.
 func (v *views) applyPending(a *accountView) {
 	a.bucket = a.tat
 	for _, k := range a.keys {
@@ -157,8 +158,7 @@ func (v *views) applyPending(a *accountView) {
 	}
 }
 
-// committed takes in the rows of a transaction that was committed; instant is
-// when it read the clock.
+// publishGroup stores the rows of a committed group.
 func (v *views) publishGroup(ws *workingSet) {
 	v.commits++
 	fresh := freshness{v.commits, ws.instant}
@@ -184,23 +184,24 @@ func (v *views) publishGroup(ws *workingSet) {
 	}
 }
 
-// expire makes every view too old to be used, after a change by an operator.
+// expire makes every view too old to be used. It is called after an operator's
+// change.
 func (v *views) expire() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.commits++
-	v.expired = v.commits // a query under way may have read what was before
+	v.expired = v.commits // queries under way may have read older rows
 	for _, s := range v.secrets {
 		s.freshness = freshness{commit: v.commits}
 	}
 }
 
-// age is that of the oldest row by which a secret is judged.
+// age returns the age of the oldest row that judges a secret.
 func (s *secretView) age(now time.Time) time.Duration {
 	return max(now.Sub(s.read), now.Sub(s.key.read), now.Sub(s.account.read))
 }
 
-// good rolls the rows into the month of now and reports whether the key may be
+// usable rolls the rows to the month of now and reports whether the key may be
 // used.
 func (v *views) usable(s *secretView, now time.Time) bool {
 	present := v.clock.month(now)
@@ -209,30 +210,33 @@ func (v *views) usable(s *secretView, now time.Time) bool {
 	return s.key.usable(&s.account.accountState, s.expires, now)
 }
 
-// decision answers with what the view knows of the account.
+// decision returns a decision with the account's usage, in which claimed points
+// do not remain.
 func (a *accountView) decision(verdict Verdict, wait time.Duration) Decision {
 	return Decision{Verdict: verdict, Usage: a.usage(), Remaining: a.remaining(a.claimed), RetryAfter: wait}
 }
 
-// tally adds to what is to be recorded of requests that were not charged.
+// addTally adds to the tallies of requests that were not charged. Beyond maxViews
+// rows it drops them.
 func (v *views) addTally(at usageKey, t Tally) {
 	if _, known := v.tallies[at]; known || len(v.tallies) < maxViews {
 		v.tallies[at] = v.tallies[at].plus(t)
 	}
 }
 
-// begin returns what publish wants to know of the beginning of a query.
+// readStart returns the arguments of publish for a query that begins now.
 func (v *views) readStart() (commits uint64, instant time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.commits, v.clock.monotonic()
 }
 
-// learn publishes the rows of a query and answers its questions.
-func (v *views) publishReads(batch []*keyRead, rows map[digest][]*viewRow, began uint64, instant time.Time) {
+// publishReads publishes the rows of a query and sets the records that its reads
+// found. A secret without a row does not exist, so its view is removed.
+func (v *views) publishReads(reads []*keyRead, rows map[digest][]*viewRow, began uint64, instant time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, kr := range batch {
+	for _, kr := range reads {
 		found := rows[kr.secret]
 		if len(found) == 0 {
 			delete(v.secrets, kr.secret)

@@ -10,42 +10,42 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// A book is the working set of one commit group: the rows that it concerns, as
-// the transaction read them under its locks, and what the decisions change.
+// A workingSet is the rows that a commit group concerns, as its transaction read
+// them under locks, and what the group's decisions change.
 type workingSet struct {
 	now     time.Time // by the database's clock
-	instant time.Time // the same by the monotonic clock
-	month   month     // that accounts are in now
+	instant time.Time // the same time by the monotonic clock
+	month   month     // of now
 
 	accounts map[int64]*accountState
 	keys     map[int64]*keyState
-	secrets  map[digest]int64 // when they expire
+	secrets  map[digest]int64 // expiry, Unix time in nanoseconds; 0 for never
 	records  map[recordKey]*record
 	usage    map[usageKey]Tally
-	writes   []store.Statement // of single rows
-	changes  bool              // there was something to write
+	writes   []store.Statement // of idempotency records, and of the probe
+	changes  bool              // the transaction wrote something
 }
 
-// A recordKey names an idempotency record.
+// A recordKey identifies an idempotency record.
 type recordKey struct {
 	account int64
 	id      recordID
 }
 
-// A usageKey names a line of the usage history.
+// A usageKey identifies a row of the usage history.
 type usageKey struct {
 	account, key int64
 	day          Day
 }
 
-// wanted is what the operations of a group ask to be loaded.
+// A readSet is the rows and records that the operations of a group need.
 type readSet struct {
 	rows    map[rowKey]bool
 	records map[recordKey]bool
 }
 
-// A wantedRow is an account, one of its keys or 0, and one of the key's secrets
-// or none.
+// A rowKey identifies an account, one of its keys or 0, and one of the key's
+// secrets or zeros.
 type rowKey struct {
 	account, key int64
 	secret       digest
@@ -69,8 +69,8 @@ func newWorkingSet() *workingSet {
 	}
 }
 
-// reads lists what a group must load. The lock of an account is that of
-// whatever belongs to it.
+// reads returns the statements that lock and load the read set. The lock of an
+// account also protects its keys and records.
 func (ws *workingSet) reads(rs *readSet) []store.Statement {
 	var list []store.Statement
 	if len(rs.rows) > 0 {
@@ -87,7 +87,8 @@ func (ws *workingSet) reads(rs *readSet) []store.Statement {
 	return list
 }
 
-// rowsAsJSON lists triples; numbers and hexadecimal digits need no escapes.
+// rowsAsJSON returns the rows as an array of triples. Numbers and hexadecimal
+// digits need no escapes.
 func (rs *readSet) rowsAsJSON() string {
 	list := []byte{'['}
 	for row := range rs.rows {
@@ -141,10 +142,10 @@ func (ws *workingSet) scanRecord(r store.Row) error {
 	return fromHex(x.body[:], body)
 }
 
-// tally adds to the usage history.
+// addTally adds to the usage history.
 func (ws *workingSet) addTally(at usageKey, t Tally) { ws.usage[at] = ws.usage[at].plus(t) }
 
-// keep stores a record in place of one that has expired, if any.
+// putRecord stores a record, in place of an expired one if there is one.
 func (ws *workingSet) putRecord(at recordKey, x *record) {
 	ws.deleteRecord(at)
 	ws.records[at] = x
@@ -153,7 +154,7 @@ func (ws *workingSet) putRecord(at recordKey, x *record) {
 		Args: []any{at.account, at.id.hex(), digest(x.body).hex(), x.answer, x.size, x.expires}})
 }
 
-// drop deletes a record that has expired.
+// deleteRecord deletes an expired record, if it is there.
 func (ws *workingSet) deleteRecord(at recordKey) {
 	if x := ws.records[at]; x != nil {
 		delete(ws.records, at)
@@ -162,7 +163,7 @@ func (ws *workingSet) deleteRecord(at recordKey) {
 	}
 }
 
-// statements lists what the decisions changed.
+// statements returns the statements that write what the decisions changed.
 func (ws *workingSet) statements() []store.Statement {
 	list := ws.writes
 	for _, a := range ws.accounts {
@@ -183,7 +184,7 @@ func (ws *workingSet) statements() []store.Statement {
 	return list
 }
 
-// asJSON is how lists reach a query.
+// asJSON encodes a list as the argument of a query.
 func asJSON(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -12,39 +12,36 @@ import (
 
 // Bounds of the writer.
 const (
-	queueLimit       = 4096    // charges that wait
-	groupLimit       = 256     // charges committed together
-	answerBytesLimit = 4 << 20 // bytes of their answers
+	queueLimit       = 4096    // tickets that wait
+	groupLimit       = 256     // charges in a commit group
+	answerBytesLimit = 4 << 20 // bytes of answers to store in a commit group
 
-	sendTimeout = 100 * time.Millisecond // for answers to count as unsent
+	sendTimeout = 100 * time.Millisecond // after it, an answer counts as sent
 
-	tickEvery  = lateness / 2 // at most, between tokens
-	tallyEvery = time.Second  // requests that were not charged
+	tickEvery  = lateness / 2 // between commits of pending tokens
+	tallyEvery = time.Second  // between commits of tallies
 	probeEvery = 250 * time.Millisecond
 )
 
-// The writer is the one goroutine that changes what accounts have used. It
-// takes what waits, decides it in one transaction, the commit group, and
-// answers after the commit.
+// A writer commits charges. Only its goroutine, run, charges on this replica.
 type writer struct {
 	*Ledger
-	queue chan *ticket
-	voids []*chargeOp // to give back with the next group
+	queue   chan *ticket
+	started time.Time
+	txBegan atomic.Int64          // when the transaction under way began, in ns since started; 0 if none
+	down    atomic.Pointer[error] // why the last commit failed; nil if it succeeded
 
-	unsent unsent
-
-	retries  []*ticket // of a group that turned out not to be committed
-	retrying bool      // their second and last transaction is under way
-
-	started time.Time    // of this writer
-	txBegan atomic.Int64 // when the transaction under way began, since began; 0 without one
-	down    atomic.Pointer[error]
+	// Used by run only.
+	voids    []*chargeOp // charges to void with the next group
+	unsent   unsent
+	retries  []*ticket // of a group that was in doubt and not committed
+	retrying bool      // the second and last transaction of retries is under way
 
 	nextTally, nextProbe, nextPurge time.Time
 
-	mu     sync.RWMutex // held for reading while a ticket is put into queue
+	mu     sync.RWMutex // read-locked to send to queue, locked to close it
 	closed bool
-	done   chan struct{} // closed when the writer has ended
+	done   chan struct{} // closed when run has returned
 }
 
 func newWriter(l *Ledger) *writer {
@@ -53,7 +50,8 @@ func newWriter(l *Ledger) *writer {
 
 var errHangs = errors.New("a transaction has hung for a second")
 
-// failing returns why nothing can be charged at the moment, or nil.
+// failing returns nil if the last commit succeeded and none hangs, else an
+// error that wraps ErrUnavailable.
 func (w *writer) failing() error {
 	if err := w.down.Load(); err != nil {
 		return unavailable(*err)
@@ -79,10 +77,11 @@ func (w *writer) run() {
 		}
 	}
 	w.nextTally = time.Time{}
-	w.commit(w.collect(nil)) // for the last time
+	w.commit(w.collect(nil)) // voids, tokens and tallies that are left
 }
 
-// tend does what nobody waits for.
+// maintain commits what no caller waits for: voids, tokens, tallies and the
+// deletion of expired records. While the database is down it only probes.
 func (w *writer) maintain(now time.Time) {
 	if w.down.Load() == nil {
 		w.commit(w.collect(nil))
@@ -95,7 +94,8 @@ func (w *writer) maintain(now time.Time) {
 	}
 }
 
-// probing finds out whether the database takes commits again.
+// A probeOp writes a value that is there already, to test whether the database
+// commits.
 type probeOp struct{}
 
 func (probeOp) addReads(*readSet) {}
@@ -105,12 +105,13 @@ func (probeOp) decide(ws *workingSet) {
 func (probeOp) settle(*views) {}
 func (probeOp) fail(error)    {}
 
-// collect makes a group: what is to be given back, tokens, then charges.
-// Charges that wait behind first are taken along, without waiting for more.
+// collect returns the next group: voids, pending tokens, tallies, then the
+// charge first, if any, with those queued behind it. It waits for no further
+// charges.
 func (w *writer) collect(first *ticket) []operation {
 	if first != nil {
-		// Callers that were answered just now ask again first, which fills the
-		// group by half as much again and costs nothing when there are none.
+		// Callers that were just answered submit their next charges first. This
+		// fills groups half as much again and costs nothing without such callers.
 		runtime.Gosched()
 	}
 	charges := w.charges(first)
@@ -150,7 +151,8 @@ func (w *writer) charges(first *ticket) []*ticket {
 	return list
 }
 
-// postings adds the tokens of all accounts, so those of the charges as well.
+// tokenOps appends the pending tokens of all accounts, which include those of
+// the group's charges.
 func (w *writer) tokenOps(group []operation) []operation {
 	w.views.mu.Lock()
 	defer w.views.mu.Unlock()
@@ -160,8 +162,8 @@ func (w *writer) tokenOps(group []operation) []operation {
 	return group
 }
 
-// recordings adds what is to be recorded of requests that were not charged,
-// once a second.
+// tallyOps appends the tallies of requests that were not charged, once per
+// tallyEvery.
 func (w *writer) tallyOps(group []operation) []operation {
 	if now := time.Now(); now.Before(w.nextTally) {
 		return group
@@ -183,8 +185,8 @@ func (w *writer) isClosed() bool {
 	return w.closed
 }
 
-// close takes no more charges, commits those that wait and ends the writer;
-// false if that was done before.
+// close refuses further tickets, commits those that wait and ends the writer.
+// It returns false if the writer was closed before.
 func (w *writer) close() bool {
 	w.mu.Lock()
 	already := w.closed
