@@ -10,24 +10,22 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// postgres is a database that several replicas share. The rows concerned are
-// locked while a transaction decides, so two replicas that charge one account
-// take turns. A transaction takes two round trips: begin and read, write and
-// commit.
+// postgres is a database that several replicas share. A transaction locks the
+// rows it reads, so replicas that charge the same account take turns. It takes
+// two round trips: one to begin and read, one to write and commit.
 type postgres struct {
 	pool    *pgxpool.Pool
 	queries map[string]string
-	clock   func() time.Time // nil: the database's, which the replicas share
-	readers chan struct{}    // holds a place for each query beside the writer
+	clock   func() time.Time // nil: the server's, which the replicas share
+	readers chan struct{}    // semaphore of Query
 
-	writer string // names this process in the table of marks
+	writer string // identifies this process in the table writers
 	groups int64  // Marked transactions begun so far
 }
 
-// Bounds of a stay in the database.
 const (
-	transactTimeout = time.Second      // until a transaction is given up
-	openTimeout     = 30 * time.Second // until the first connection and the migration are given up
+	transactTimeout = time.Second      // of a transaction
+	openTimeout     = 30 * time.Second // of the first connection and the migration together
 )
 
 func openPostgres(ctx context.Context, url string, clock func() time.Time) (Store, error) {
@@ -36,7 +34,7 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (Stor
 		return nil, fmt.Errorf("the database's URL: %w", err) // pgx leaves the password out
 	}
 	config.AfterConnect = prepareSession
-	config.MaxConns = max(config.MaxConns, maxReaders+2) // the writer and an operator never wait for readers
+	config.MaxConns = max(config.MaxConns, maxReaders+2) // so that the writer and an operator never wait for readers
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	pool, err := pgxpool.NewWithConfig(ctx, config)
@@ -51,9 +49,10 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (Stor
 	return p, nil
 }
 
-// prepareSession makes commits wait for the disk on a server where they would
-// not (stricter settings stay), and bounds how long a replica that vanished
-// can keep its locks and how long the others wait for them.
+// prepareSession turns synchronous_commit on if the server's default is off, so
+// that commits wait for the disk; stricter settings remain. It also bounds how
+// long a replica that has vanished keeps its locks, and how long others wait for
+// them.
 func prepareSession(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, fmt.Sprintf(`
 		SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
@@ -62,14 +61,18 @@ func prepareSession(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// migrate holds a lock of this program's while it looks at the version, so of
-// replicas that start at once the first does the work.
+// migrationLock is the advisory lock of migrations, "asg_" in ASCII: any number
+// that no other program locks in the same database.
+const migrationLock = 0x6173675f
+
+// migrate reads the schema version under an advisory lock. If several replicas
+// start at once, the first migrates and the others find nothing to do.
 func (p *postgres) migrate(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
-		const begin = `SET LOCAL lock_timeout = 0; -- another's migration may take its time
-			SELECT pg_advisory_xact_lock(1634953055); -- any number that no other program of this database locks
+		const begin = `SET LOCAL lock_timeout = 0; -- a migration by another replica may take long
+			SELECT pg_advisory_xact_lock(%d);
 			CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)`
-		if _, err := tx.Exec(ctx, begin); err != nil {
+		if _, err := tx.Exec(ctx, fmt.Sprintf(begin, migrationLock)); err != nil {
 			return err
 		}
 		var version int
@@ -100,7 +103,7 @@ func (p *postgres) Query(ctx context.Context, st Statement) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	rows := 0 // that were read cannot be taken back
+	rows := 0 // scanned; a query that has scanned some is not retried
 	scan := func(r Row) error { rows++; return st.Scan(r) }
 	var err error
 	return explainPostgres(p.retryOnce(ctx, func() error {
@@ -122,7 +125,7 @@ func (p *postgres) read(ctx context.Context, st Statement) error {
 
 func (p *postgres) Ping(ctx context.Context) error { return ping(ctx, p) }
 
-// Now is the server's time, which all replicas share.
+// Now returns the server's time, which all replicas share.
 func (p *postgres) Now(ctx context.Context) (time.Time, error) {
 	if p.clock != nil {
 		return p.clock(), nil

@@ -11,34 +11,34 @@ import (
 // SQLSTATE codes and classes, see PostgreSQL's manual, appendix A.
 const (
 	invalidParameter     = "22023"
-	operatorIntervention = "57P" // the server stops, or somebody ended the connection
+	operatorIntervention = "57P" // the server stops, or an operator ended the connection
 
 	dataException      = "22"
 	integrityViolation = "23"
 )
 
-// refusals says what to do about the errors of PostgreSQL that an operator can
-// mend, by SQLSTATE.
+// postgresAdvice is what an operator can do about an error, by SQLSTATE.
 var postgresAdvice = map[string]string{
 	"28000": "the role may not log in; check the URL and pg_hba.conf",
 	"28P01": "the password is wrong; check the URL",
-	"3D000": "make the database first: createdb",
+	"3D000": "create the database first: createdb",
 	"3F000": "the role needs a schema to work in: GRANT USAGE, CREATE ON SCHEMA",
 	"42501": "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA",
-	"55P03": "another replica, or a session by hand, has locked the accounts for too long",
-	"53100": "the database's disk is full; make room, the ledger then goes on by itself",
+	"55P03": "another replica, or an operator's session, has locked the accounts for too long",
+	"53100": "the database's disk is full; free some space, then the ledger continues by itself",
 	"53300": "the database has no connection left; raise max_connections or lower pool_max_conns in the URL",
-	"25006": "the database takes no writes; give the URL of the primary",
+	"25006": "the database is read-only; use the URL of the primary",
 }
 
-// isRefused reports whether the server has answered with an error and rolled
-// back. After SQLSTATE 57P* the outcome is unknown.
+// isRolledBack reports whether the server returned an error and rolled the
+// transaction back. After SQLSTATE 57P* the outcome is unknown.
 func isRolledBack(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && !strings.HasPrefix(e.Code, operatorIntervention)
 }
 
-// explainRefusal adds what to do to an error of PostgreSQL.
+// explainPostgres adds advice to an error of PostgreSQL, and ErrData if it is one
+// of the data.
 func explainPostgres(err error) error {
 	var e *pgconn.PgError
 	switch {
@@ -52,7 +52,7 @@ func explainPostgres(err error) error {
 	return err
 }
 
-// redacted leaves out the detail of an error, which quotes values of the row.
+// redacted returns the error without its detail, which quotes values of the row.
 func redacted(e *pgconn.PgError) error {
 	return &pgconn.PgError{Severity: e.Severity, Code: e.Code, Message: e.Message, TableName: e.TableName, ConstraintName: e.ConstraintName}
 }

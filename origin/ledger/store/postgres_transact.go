@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Transact is bounded in time and goes on when its caller gives up, so that
-// its outcome is known.
+// Transact takes at most transactTimeout and ignores the cancellation of ctx, so
+// that its outcome is known.
 func (p *postgres) Transact(ctx context.Context, t Transaction) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transactTimeout)
 	defer cancel()
@@ -17,7 +17,7 @@ func (p *postgres) Transact(ctx context.Context, t Transaction) error {
 	if err != nil {
 		return explainPostgres(err)
 	}
-	defer tx.conn.Release() // closes it where the transaction is still open
+	defer tx.conn.Release() // closes the connection if the transaction is still open
 	writes, err := t.Decide(tx.now)
 	if err != nil || len(writes) == 0 {
 		_, _ = tx.conn.Exec(ctx, "ROLLBACK")
@@ -26,18 +26,18 @@ func (p *postgres) Transact(ctx context.Context, t Transaction) error {
 	return tx.commit(ctx, writes)
 }
 
-// A pgTransaction has begun and read.
+// A pgTransaction is a transaction that has begun and read.
 type pgTransaction struct {
 	*postgres
 	conn *pgxpool.Conn
 	now  time.Time
-	id   string // by which its fate can be asked
+	id   string // the server's transaction ID
 
-	group int64 // its mark; 0 for none
+	group int64 // its mark; 0 if it is not Marked
 }
 
-// identify reads the time and the transaction's number. It comes after the
-// reads: a clock read before them would not count the wait for their locks.
+// identify reads the time and the transaction ID. It runs after the reads: a time
+// read before them would not include the wait for their locks.
 const (
 	identify = "SELECT " + clock + ", pg_current_xact_id()::text"
 	clock    = "(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint"
@@ -51,8 +51,8 @@ func (p *postgres) begin(ctx context.Context, t Transaction) (tx *pgTransaction,
 	return tx, err
 }
 
-// persist does what changes nothing once more when the connection turns out
-// to be cut, so that a restart of the database goes unnoticed.
+// retryOnce runs do again if the connection was lost, so that a restart of the
+// database causes no error. do must not write.
 func (p *postgres) retryOnce(ctx context.Context, do func() error) error {
 	err := do()
 	if err == nil || ctx.Err() != nil || isRolledBack(err) {
@@ -73,7 +73,7 @@ func (p *postgres) tryBegin(ctx context.Context, t Transaction) (*pgTransaction,
 		tx.group = p.groups
 	}
 	batch := &pgx.Batch{}
-	batch.Queue("BEGIN ISOLATION LEVEL READ COMMITTED") // each read sees what the locks waited for
+	batch.Queue("BEGIN ISOLATION LEVEL READ COMMITTED") // so that reads see what was committed while waiting for locks
 	if t.Reads != nil {
 		p.queue(batch, t.Reads())
 	}
@@ -94,7 +94,8 @@ func (t *pgTransaction) scanIdentity(r pgx.Row) error {
 	return err
 }
 
-// commit leaves a doubt when the connection is lost before the answer comes.
+// commit writes and commits. If the connection is lost before the server
+// confirms, it returns an *InDoubt.
 func (t *pgTransaction) commit(ctx context.Context, writes []Statement) error {
 	batch := &pgx.Batch{}
 	t.queue(batch, writes)

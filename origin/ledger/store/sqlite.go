@@ -15,29 +15,29 @@ import (
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
 
-// sqlite is a ledger in one file. Its one writing connection begins each
-// transaction with the right to write, so that what it reads cannot change
-// under it; other connections read beside it.
+// sqlite is a database in one file. One connection writes. Its transactions
+// acquire the write lock when they begin, so that the rows they read cannot
+// change; other connections read concurrently.
 type sqlite struct {
-	mu       sync.Mutex // held by the transaction under way
+	mu       sync.Mutex // locked during a transaction on conn
 	conn     *sql.Conn
 	queries  map[string]string
-	prepared map[string]*sql.Stmt // prepared on conn
+	prepared map[string]*sql.Stmt // on conn, by query
 
 	write, read *sql.DB
 	clock       func() time.Time
 }
 
-// pragmas are in the DSN, so every connection has them. FULL makes a commit
-// wait for the disk, in WAL mode once. NORMAL would lose the last charges when
-// the power fails.
+// pragmas are in the DSN, so every connection has them. FULL makes a commit wait
+// for the disk, once in WAL mode. NORMAL would lose the last charges if the power
+// fails.
 var pragmas = fmt.Sprintf("?_pragma=busy_timeout(%d)&", busyTimeout.Milliseconds()) +
 	"_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
 
-// patience is how long to wait for another process that writes.
+// busyTimeout bounds the wait for another process that writes.
 const busyTimeout = 5 * time.Second
 
-// readers bounds the connections that read beside the writer.
+// maxReaders bounds the connections of Query.
 const maxReaders = 4
 
 func openSQLite(ctx context.Context, path string, clock func() time.Time) (Store, error) {
@@ -73,8 +73,8 @@ func (s *sqlite) open(ctx context.Context, path string) error {
 	return explainSQLite(s.migrate(ctx))
 }
 
-// connect tries again while another process turns a new file to WAL mode,
-// since SQLite does not wait for that however long its busy timeout is.
+// connect retries while another process switches a new file to WAL mode: SQLite's
+// busy timeout does not cover that.
 func (s *sqlite) connect(ctx context.Context) (*sql.Conn, error) {
 	for deadline := time.Now().Add(busyTimeout); ; time.Sleep(busyTimeout / 500) {
 		conn, err := s.write.Conn(ctx)
@@ -84,8 +84,8 @@ func (s *sqlite) connect(ctx context.Context) (*sql.Conn, error) {
 	}
 }
 
-// createFile makes the file and its folder, for their owner alone: the ledger
-// holds addresses of customers.
+// createFile creates the file and its folder, unless they exist. Only their owner
+// has access, because the ledger contains email addresses of customers.
 func createFile(path string) error {
 	hostLike := strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "///")
 	if path == "" || strings.HasPrefix(path, ":") || hostLike {
@@ -101,8 +101,8 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// migrate holds the right to write while it looks at the version, so of two
-// processes that start at once the second finds the work done.
+// migrate reads the schema version under the write lock. If several processes
+// start at once, the first migrates and the others find nothing to do.
 func (s *sqlite) migrate(ctx context.Context) error {
 	return s.exclusive(ctx, func() error {
 		var version int
@@ -128,10 +128,11 @@ func (s *sqlite) migrate(ctx context.Context) error {
 
 func (s *sqlite) Ping(ctx context.Context) error { return ping(ctx, s) }
 
-// Now is the time of the clock that transactions go by.
+// Now returns the time of the clock that transactions use.
 func (s *sqlite) Now(context.Context) (time.Time, error) { return s.clock(), nil }
 
-// Close also moves the log into the database file.
+// Close closes the connections. The last one to close moves the write-ahead log
+// into the database file.
 func (s *sqlite) Close() error {
 	var errs []error
 	for _, ready := range s.prepared {

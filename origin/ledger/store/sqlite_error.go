@@ -8,18 +8,19 @@ import (
 	codes "modernc.org/sqlite/lib"
 )
 
-// advice says what to do about the errors that an operator can mend.
+// sqliteAdvice is what an operator can do about an error, by its primary code.
 var sqliteAdvice = map[int]string{
-	codes.SQLITE_BUSY:     "another process has held the database for too long; end it, or try again",
+	codes.SQLITE_BUSY:     "another process has locked the database for too long; end it, or try again",
 	codes.SQLITE_READONLY: "the file cannot be written; check its owner and mode, and those of its folder",
 	codes.SQLITE_IOERR:    "reading or writing the disk failed; check the disk",
 	codes.SQLITE_CORRUPT:  "the file is damaged; restore it from a backup",
-	codes.SQLITE_FULL:     "the disk is full; make room, the ledger then goes on by itself",
+	codes.SQLITE_FULL:     "the disk is full; free some space, then the ledger continues by itself",
 	codes.SQLITE_CANTOPEN: "the file cannot be opened; check its folder's mode",
 	codes.SQLITE_NOTADB:   "the file is not an SQLite database; give another path",
 }
 
-// explain adds what to do to an error of SQLite.
+// explainSQLite adds advice to an error of SQLite, and ErrData if it is one of
+// the data.
 func explainSQLite(err error) error {
 	switch primaryCode(err) {
 	case codes.SQLITE_CONSTRAINT, codes.SQLITE_MISMATCH, codes.SQLITE_TOOBIG:
@@ -33,7 +34,7 @@ func explainSQLite(err error) error {
 
 func isBusy(err error) bool { return primaryCode(err) == codes.SQLITE_BUSY }
 
-// primaryCode is the low byte of SQLite's result code; the rest is detail.
+// primaryCode returns the low byte of SQLite's result code; the rest is detail.
 func primaryCode(err error) int {
 	var e *driver.Error
 	if !errors.As(err, &e) {

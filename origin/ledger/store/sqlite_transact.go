@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// errUnchanged ends a transaction that has nothing to commit.
+// errUnchanged rolls back a transaction that has nothing to write.
 var errUnchanged = errors.New("nothing to change")
 
-// Transact is not interrupted once it has begun: it takes milliseconds, and an
-// interrupted statement would cost the connection.
+// Transact ignores the cancellation of ctx: a transaction takes milliseconds, and
+// interrupting a statement would break the connection.
 func (s *sqlite) Transact(ctx context.Context, t Transaction) error {
 	ctx = context.WithoutCancel(ctx)
 	return explainSQLite(s.exclusive(ctx, func() error {
@@ -32,7 +32,7 @@ func (s *sqlite) Transact(ctx context.Context, t Transaction) error {
 	}))
 }
 
-// exclusive runs work in a transaction that alone may write.
+// exclusive runs work in a transaction that has the write lock, and commits it.
 func (s *sqlite) exclusive(ctx context.Context, work func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,9 +46,10 @@ func (s *sqlite) exclusive(ctx context.Context, work func() error) error {
 	if err == nil {
 		return nil
 	}
-	// A commit that failed leaves no doubt: no connection sees what it wrote to the
-	// log, and the next transaction overwrites it. Only a crash before that could
-	// bring it back. The rollback fails where the error has ended the transaction.
+	// A failed commit is not in doubt: no connection sees what it wrote to the
+	// write-ahead log, and the next transaction overwrites it. Only a crash before
+	// that could recover it. The rollback fails if the error has ended the
+	// transaction.
 	_ = s.control(ctx, "ROLLBACK")
 	if errors.Is(err, errUnchanged) {
 		return nil
@@ -56,9 +57,9 @@ func (s *sqlite) exclusive(ctx context.Context, work func() error) error {
 	return err
 }
 
-// begin polls for the right to write while another process has it. SQLite's
-// own busy timeout sleeps longer and longer, up to a tenth of a second, so a
-// busy neighbour would starve this process.
+// begin acquires the write lock, polling while another process has it. SQLite's
+// own busy timeout sleeps for ever longer times, up to a tenth of a second, so a
+// process that writes often would starve this one.
 func (s *sqlite) begin(ctx context.Context) error {
 	for deadline := time.Now().Add(busyTimeout); ; time.Sleep(pollEvery) {
 		err := s.control(ctx, "BEGIN IMMEDIATE")
@@ -96,7 +97,7 @@ func (s *sqlite) control(ctx context.Context, word string) error {
 	return err
 }
 
-// prepared compiles a query once.
+// prepare returns the prepared statement of a query.
 func (s *sqlite) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	if ready := s.prepared[query]; ready != nil {
 		return ready, nil
@@ -112,7 +113,7 @@ func (s *sqlite) Query(ctx context.Context, st Statement) error {
 	return explainSQLite(eachRow(st.Scan)(s.read.QueryContext(ctx, s.queries[st.Name], st.Args...)))
 }
 
-// eachRow hands the rows of a query to scan.
+// eachRow returns a function that calls scan for each row of a query's result.
 func eachRow(scan func(Row) error) func(*sql.Rows, error) error {
 	return func(rows *sql.Rows, err error) error {
 		if err != nil {

@@ -1,9 +1,14 @@
-// Package store keeps the ledger's rows in SQLite or PostgreSQL. It knows
-// databases and no decisions: the ledger says by name which statements to run
-// and decides on the rows between reading and writing.
+// Package store stores the ledger's rows in SQLite or PostgreSQL. It runs
+// transactions and makes no decision about accounts: the ledger names the
+// statements to run, and decides on the rows between the reads and the writes.
 //
-// The folders sqlite and postgres hold each dialect's queries and migrations
-// under the same names in the same order, so that a diff shows dialect alone.
+// The folders sqlite and postgres contain each dialect's queries and migrations
+// under the same names in the same order, so a diff shows only the dialects.
+//
+// On SQLite a transaction acquires the write lock of the file before it reads. On
+// PostgreSQL it locks the rows it reads. A commit whose confirmation is lost with
+// the connection is in doubt: the transaction then reads its outcome from the
+// server (postgres_doubt.go).
 package store
 
 import (
@@ -15,36 +20,39 @@ import (
 	"time"
 )
 
-// A Store is one database. It is safe for concurrent use, but runs one Marked
-// transaction at a time.
+// A Store is one database. It is safe for concurrent use, except that only one
+// Marked transaction may run at a time.
 type Store interface {
-	// Transact runs t durably: after nil its writes survive a crash. After an
-	// *InDoubt nobody knows yet; after any other error nothing was changed.
+	// Transact runs t. If it returns nil, the writes of t survive a crash. If it
+	// returns an *InDoubt, the outcome is unknown; after any other error nothing
+	// was changed.
 	Transact(ctx context.Context, t Transaction) error
-	// Query runs a statement that only reads, beside transactions.
+	// Query runs a read-only statement, concurrently with transactions.
 	Query(ctx context.Context, s Statement) error
-	// Now reads the clock that transactions go by.
+	// Now returns the time of the clock that transactions use.
 	Now(ctx context.Context) (time.Time, error)
+	// Ping runs a query, to test the connection.
 	Ping(ctx context.Context) error
 	Close() error
 }
 
 // A Transaction reads rows, decides on them and writes.
 type Transaction struct {
-	// Reads lists what to load first; nil for nothing. The rows it locks stay
-	// locked until the end. It is called again if the connection turns out to
-	// be lost before Decide.
+	// Reads returns the statements that lock and read; nil for none. Rows stay
+	// locked until the transaction ends. It is called again if the connection is
+	// lost before Decide.
 	Reads func() []Statement
-	// Decide is given the database's time, read after the locks were granted,
-	// and returns what to write; with no statement nothing is changed.
+	// Decide gets the database's time, read after the locks were acquired, and
+	// returns the statements that write. If it returns none, the transaction is
+	// rolled back.
 	Decide func(now time.Time) ([]Statement, error)
-	// Marked transactions can be recognized when they are in doubt: PostgreSQL
-	// writes a number of their own with each.
+	// Marked makes PostgreSQL write a number with the transaction, which shows
+	// whether it was committed if it is in doubt.
 	Marked bool
 }
 
-// A Statement is one of the catalogue's queries with its arguments. Scan, if
-// any, is called for each row.
+// A Statement is a query of queries.sql with its arguments. Scan, if not nil, is
+// called for each row.
 type Statement struct {
 	Name string
 	Args []any
@@ -54,15 +62,16 @@ type Statement struct {
 // A Row is one row of a result.
 type Row interface{ Scan(...any) error }
 
-// ErrData marks an error that lies in the data: a constraint violated, a value
-// out of range. The same transaction fails again, and others do not.
-var ErrData = errors.New("the database refuses a row")
+// ErrData is the error of a transaction whose data the database rejects: a
+// constraint violated, a value out of range. The same transaction fails again;
+// others need not.
+var ErrData = errors.New("the database rejects a row")
 
 // An InDoubt is the error of a commit of unknown outcome.
 type InDoubt struct {
 	Err error
-	// Committed asks the database what happened; it fails while the database
-	// cannot be asked.
+	// Committed reads the outcome from the database. It returns an error while
+	// the database is unavailable.
 	Committed func(context.Context) (bool, error)
 }
 
@@ -71,9 +80,9 @@ func (d *InDoubt) Error() string { return d.Err.Error() }
 // Unwrap returns the error of the commit.
 func (d *InDoubt) Unwrap() error { return d.Err }
 
-// Open opens the database that url names, "sqlite:PATH" or "postgres://...",
-// and brings its schema up to date. clock is the time to go by; nil is the
-// database's own, which for SQLite is this machine's.
+// Open opens the database at url, "sqlite:PATH" or "postgres://...", and migrates
+// its schema. clock is the clock of transactions; nil is the server's on
+// PostgreSQL, this machine's on SQLite.
 func Open(ctx context.Context, url string, clock func() time.Time) (Store, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch scheme {
@@ -82,15 +91,15 @@ func Open(ctx context.Context, url string, clock func() time.Time) (Store, error
 	case "postgres", "postgresql":
 		return openPostgres(ctx, url, clock)
 	}
-	return nil, errors.New(`the database must be given as "sqlite:PATH" or "postgres://USER@HOST/NAME"`)
+	return nil, errors.New(`the database's URL must be "sqlite:PATH" or "postgres://USER@HOST/NAME"`)
 }
 
 //go:embed sqlite postgres
 var files embed.FS
 
-// catalogue reads a dialect's queries. Each follows a line "-- name: NAME";
-// other comments and the closing semicolon are dropped. One that is empty has
-// nothing to do in this dialect.
+// catalogue returns a dialect's queries by name. Each follows a line
+// "-- name: NAME"; other comments and the final semicolon are dropped. An empty
+// query does nothing.
 func catalogue(dialect string) map[string]string {
 	text, err := files.ReadFile(dialect + "/queries.sql")
 	if err != nil {
@@ -112,8 +121,8 @@ func catalogue(dialect string) map[string]string {
 	return queries
 }
 
-// migrations are a dialect's steps from an empty database to the schema of
-// this program: the file NNN.sql leads to version NNN, from 001 on.
+// migrations returns a dialect's steps from an empty database to the current
+// schema: the file NNN.sql migrates to version NNN, from 001 on.
 func migrations(dialect string) []string {
 	var steps []string
 	for {
@@ -125,7 +134,8 @@ func migrations(dialect string) []string {
 	}
 }
 
-// pending are the steps that a database at version still needs.
+// pending returns the steps that a database at version needs. It returns an error
+// if the database is newer than this program.
 func pending(steps []string, version int) ([]string, error) {
 	if version > len(steps) {
 		return nil, fmt.Errorf("its schema has version %d, this program knows up to %d: use a newer addrspec", version, len(steps))

@@ -21,7 +21,7 @@ CREATE TABLE accounts (
 	rate       BIGINT CHECK (rate = -1 OR rate > 0), -- instead of the plan's
 	points     BIGINT CHECK (points >= -1),          -- instead of the plan's
 	created_ns BIGINT NOT NULL,
-	month      BIGINT NOT NULL DEFAULT 0,            -- that used belongs to
+	month      BIGINT NOT NULL DEFAULT 0,            -- the month of used
 	used       BIGINT NOT NULL DEFAULT 0 CHECK (used >= 0),
 	tat_ns     BIGINT NOT NULL DEFAULT 0             -- state of the token bucket
 );
@@ -48,8 +48,8 @@ CREATE TABLE usage (
 	PRIMARY KEY (account, day, key)
 );
 
--- Idempotency keys: held by a request under way until lease_ns while answer is
--- null, and remembered until expires_ns.
+-- Idempotency keys. While answer is null, a request under way owns the key until
+-- lease_ns; afterwards the answer is stored until expires_ns.
 CREATE TABLE holds (
 	account    BIGINT NOT NULL REFERENCES accounts (id),
 	id         TEXT NOT NULL, -- hash of the idempotency key
@@ -58,7 +58,7 @@ CREATE TABLE holds (
 	lease_ns   BIGINT NOT NULL,
 	expires_ns BIGINT NOT NULL,
 	answer     BYTEA,
-	key        BIGINT NOT NULL, -- what follows is what was charged
+	key        BIGINT NOT NULL, -- from here on: what was charged
 	points     BIGINT NOT NULL,
 	month      BIGINT NOT NULL,
 	day        BIGINT NOT NULL,

@@ -1,7 +1,7 @@
--- The last batch that each process has committed, for when the answer to a
--- commit is lost. A transaction's number does not tell for sure: after a crash,
--- or on a standby that took over, PostgreSQL gives numbers anew that no commit
--- had made durable.
+-- The last commit group of each process, to decide whether a transaction was
+-- committed if the answer to COMMIT is lost. The transaction ID does not suffice:
+-- after a crash, or on a standby that took over, PostgreSQL reuses IDs that no
+-- commit had made durable.
 
 CREATE TABLE batches (
 	writer TEXT PRIMARY KEY,

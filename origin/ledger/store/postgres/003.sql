@@ -1,10 +1,10 @@
--- Charged once, at its end: secrets get a table of their own, so that a key may
--- have two while it is rotated; keys get an expiry, a budget and a rate; what was
--- found is counted; answers replace holds.
+-- A request is charged once, at its end. Secrets get a table of their own, so
+-- that a key may have two while it is rotated; keys get an expiry, a budget and a
+-- rate; usage counts the results; answers replace holds.
 
--- A request under way when the replica of the version before was stopped has
--- no answer: its points are given back. Answers already stored are dropped,
--- since they are sealed under API keys.
+-- Give back the points of requests that were under way when the replica of the
+-- previous version stopped: they have no answer. Drop the stored answers, which
+-- are sealed with API keys.
 UPDATE accounts SET used = greatest(0, used - (SELECT sum(h.points) FROM holds h
                      WHERE h.account = accounts.id AND h.answer IS NULL AND h.month = accounts.month))
  WHERE EXISTS (SELECT 1 FROM holds h WHERE h.account = accounts.id AND h.answer IS NULL AND h.month = accounts.month);
@@ -31,11 +31,11 @@ ALTER TABLE keys DROP COLUMN hash;
 ALTER TABLE keys ADD COLUMN expires_ns BIGINT;
 ALTER TABLE keys ADD COLUMN budget     BIGINT CHECK (budget >= 0);         -- points a calendar month, within the account's
 ALTER TABLE keys ADD COLUMN rate       BIGINT CHECK (rate > 0);            -- requests a second, within the account's
-ALTER TABLE keys ADD COLUMN month      BIGINT NOT NULL DEFAULT 0;          -- that used belongs to
+ALTER TABLE keys ADD COLUMN month      BIGINT NOT NULL DEFAULT 0;          -- the month of used
 ALTER TABLE keys ADD COLUMN used       BIGINT NOT NULL DEFAULT 0 CHECK (used >= 0); -- of the budget; kept only where there is one
 ALTER TABLE keys ADD COLUMN tat_ns     BIGINT NOT NULL DEFAULT 0;          -- state of the key's own token bucket
 
--- What was found at the addresses that were charged.
+-- Results of the addresses charged.
 ALTER TABLE usage ADD COLUMN valid BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE usage ADD COLUMN invalid BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE usage ADD COLUMN disposable BIGINT NOT NULL DEFAULT 0;
@@ -46,7 +46,7 @@ ALTER TABLE usage ADD COLUMN gibberish BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE usage ADD COLUMN typo BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE usage ADD COLUMN lookup_errors BIGINT NOT NULL DEFAULT 0;
 
--- Idempotency records: the answer that an Idempotency-Key replays, sealed.
+-- Idempotency records: the sealed answer for an Idempotency-Key.
 CREATE TABLE answers (
 	account    BIGINT NOT NULL REFERENCES accounts (id),
 	id         TEXT NOT NULL, -- hash of the account and the Idempotency-Key
@@ -59,5 +59,5 @@ CREATE TABLE answers (
 
 CREATE INDEX answers_by_expiry ON answers (expires_ns);
 
--- A commit group is what batches called a batch.
+-- A batch is the addresses of one request; these are commit groups.
 ALTER TABLE batches RENAME TO writers;

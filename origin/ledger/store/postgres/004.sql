@@ -1,2 +1,2 @@
--- A process's transactions that are committed together are a commit group.
+-- The number of the process's last commit group.
 ALTER TABLE writers RENAME COLUMN batch TO commit_group;

@@ -1,5 +1,5 @@
 -- The ledger's queries for PostgreSQL. sqlite/queries.sql has the same names in
--- the same order, so that a diff shows dialect alone. Lists come as JSON.
+-- the same order, so a diff shows only the dialects. Lists are JSON arguments.
 
 -- name: ping
 SELECT count(*) FROM plans;
@@ -7,8 +7,8 @@ SELECT count(*) FROM plans;
 -- name: read_last_month
 SELECT coalesce(max(month), 0) FROM accounts;
 
--- Reads beside the writer: $1 pairs of a secret's hash and the id of an
--- idempotency record, zeros for none.
+-- Reads of views. $1 lists pairs of a secret's hash and the id of an idempotency
+-- record, or zeros for no record.
 -- name: read_view
 SELECT s.hash, w.value->>1, coalesce(s.expires_ns, 0), k.id, k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1),
        k.month, k.used, k.tat_ns,
@@ -23,13 +23,14 @@ SELECT s.hash, w.value->>1, coalesce(s.expires_ns, 0), k.id, k.revoked_ns IS NOT
   LEFT JOIN answers x ON x.account = a.id AND x.id = w.value->>1;
 
 -- Reads of a commit group. $1 lists triples of an account, one of its keys or
--- 0, and the hash of one of the key's secrets or "". Whatever belongs to an
--- account is written only under the lock of its row, and read after it: a
--- statement that waits for a lock sees other tables as they were before.
+-- 0, and the hash of one of the key's secrets or "". The rows that belong to an
+-- account are written only under the lock of the account's row, and read after
+-- it was acquired: a statement that waits for a lock sees other tables as they
+-- were before the wait.
 -- name: lock_accounts
 SELECT a.id FROM accounts a
  WHERE a.id IN (SELECT (w.value->>0)::bigint FROM jsonb_array_elements($1::jsonb) w)
- ORDER BY a.id -- the same order in every replica, or they would deadlock
+ ORDER BY a.id -- the same order in every replica prevents deadlocks
    FOR NO KEY UPDATE;
 
 -- name: read_rows
@@ -118,7 +119,7 @@ SELECT a.id, a.email, a.plan, coalesce(a.rate, p.rate), coalesce(a.points, p.poi
  WHERE (CAST($1 AS TEXT) = '' OR a.email = $1) AND a.id > $2
  ORDER BY a.id LIMIT $3;
 
--- $1 account, $2 today: usage recorded under days to come becomes today's.
+-- $1 account, $2 today: move usage recorded under future days to today.
 -- name: sum_future_usage
 SELECT CAST(coalesce(sum(points), 0) AS BIGINT) FROM usage WHERE account = $1 AND day > $2;
 
@@ -145,7 +146,7 @@ SELECT account, key, CAST($2 AS BIGINT), sum(points), sum(requests), sum(errors)
 -- name: delete_future_usage
 DELETE FROM usage WHERE account = $1 AND day > $2;
 
--- $1 account, $2 the present month, $3 its first day, $4 now.
+-- $1 account, $2 the current month, $3 its first day, $4 now.
 -- name: reset_account
 UPDATE accounts
    SET used = CASE WHEN month = $2 THEN used
@@ -179,7 +180,7 @@ SELECT k.id, k.account, k.name, k.hint, k.created_ns, coalesce(k.revoked_ns, 0),
 -- name: revoke_key
 UPDATE keys SET revoked_ns = coalesce(revoked_ns, CAST($3 AS BIGINT)) WHERE account = $1 AND id = $2 RETURNING id;
 
--- Usage history: $1 account or 0 for all, $2 and $3 first and last day.
+-- Usage history: $1 account or 0 for all, $2 and $3 the first and last day.
 -- name: read_usage
 SELECT u.account, u.key, u.day, u.points, u.requests, u.errors,
        u.valid, u.invalid, u.disposable, u.public, u.relay, u.role, u.gibberish, u.typo, u.lookup_errors

@@ -21,7 +21,7 @@ CREATE TABLE accounts (
 	rate       INTEGER CHECK (rate = -1 OR rate > 0), -- instead of the plan's
 	points     INTEGER CHECK (points >= -1),          -- instead of the plan's
 	created_ns INTEGER NOT NULL,
-	month      INTEGER NOT NULL DEFAULT 0,            -- that used belongs to
+	month      INTEGER NOT NULL DEFAULT 0,            -- the month of used
 	used       INTEGER NOT NULL DEFAULT 0 CHECK (used >= 0),
 	tat_ns     INTEGER NOT NULL DEFAULT 0             -- state of the token bucket
 ) STRICT;
@@ -48,8 +48,8 @@ CREATE TABLE usage (
 	PRIMARY KEY (account, day, key)
 ) STRICT, WITHOUT ROWID;
 
--- Idempotency keys: held by a request under way until lease_ns while answer is
--- null, and remembered until expires_ns.
+-- Idempotency keys. While answer is null, a request under way owns the key until
+-- lease_ns; afterwards the answer is stored until expires_ns.
 CREATE TABLE holds (
 	account    INTEGER NOT NULL REFERENCES accounts (id),
 	id         TEXT NOT NULL, -- hash of the idempotency key
@@ -58,7 +58,7 @@ CREATE TABLE holds (
 	lease_ns   INTEGER NOT NULL,
 	expires_ns INTEGER NOT NULL,
 	answer     BLOB,
-	key        INTEGER NOT NULL, -- what follows is what was charged
+	key        INTEGER NOT NULL, -- from here on: what was charged
 	points     INTEGER NOT NULL,
 	month      INTEGER NOT NULL,
 	day        INTEGER NOT NULL,

@@ -1,2 +1,1 @@
--- Nothing: SQLite tells at once whether a commit was done, so no batch is ever
--- in doubt.
+-- Nothing: on SQLite a commit succeeds or fails at once, so it is never in doubt.

@@ -1,10 +1,10 @@
--- Charged once, at its end: secrets get a table of their own, so that a key may
--- have two while it is rotated; keys get an expiry, a budget and a rate; what was
--- found is counted; answers replace holds.
+-- A request is charged once, at its end. Secrets get a table of their own, so
+-- that a key may have two while it is rotated; keys get an expiry, a budget and a
+-- rate; usage counts the results; answers replace holds.
 
--- A request under way when the replica of the version before was stopped has
--- no answer: its points are given back. Answers already stored are dropped,
--- since they are sealed under API keys.
+-- Give back the points of requests that were under way when the replica of the
+-- previous version stopped: they have no answer. Drop the stored answers, which
+-- are sealed with API keys.
 UPDATE accounts SET used = max(0, used - (SELECT sum(h.points) FROM holds h
                      WHERE h.account = accounts.id AND h.answer IS NULL AND h.month = accounts.month))
  WHERE EXISTS (SELECT 1 FROM holds h WHERE h.account = accounts.id AND h.answer IS NULL AND h.month = accounts.month);
@@ -18,8 +18,8 @@ ALTER TABLE accounts ADD COLUMN overage INTEGER CHECK (overage IN (0, 1)); -- in
 ALTER TABLE accounts ADD COLUMN suspended_ns INTEGER;
 ALTER TABLE accounts ADD COLUMN stored INTEGER NOT NULL DEFAULT 0; -- bytes of idempotency records
 
--- SQLite cannot drop a column that is UNIQUE, so the table is made anew, and
--- usage, which refers to it, with it.
+-- SQLite cannot drop a UNIQUE column, so keys is created again, and with it
+-- usage, which refers to it.
 CREATE TABLE old_usage AS SELECT * FROM usage;
 DROP TABLE usage;
 CREATE TABLE old_keys AS SELECT * FROM keys;
@@ -35,7 +35,7 @@ CREATE TABLE keys (
 	expires_ns INTEGER,
 	budget     INTEGER CHECK (budget >= 0),         -- points a calendar month, within the account's
 	rate       INTEGER CHECK (rate > 0),            -- requests a second, within the account's
-	month      INTEGER NOT NULL DEFAULT 0,      -- that used belongs to
+	month      INTEGER NOT NULL DEFAULT 0,      -- the month of used
 	used       INTEGER NOT NULL DEFAULT 0 CHECK (used >= 0), -- of the budget; kept only where there is one
 	tat_ns     INTEGER NOT NULL DEFAULT 0       -- state of the key's own token bucket
 ) STRICT;
@@ -61,7 +61,7 @@ CREATE TABLE usage (
 	points   INTEGER NOT NULL,
 	requests INTEGER NOT NULL,
 	errors   INTEGER NOT NULL,
-	-- What was found at the addresses that were charged.
+	-- Results of the addresses charged.
 	valid         INTEGER NOT NULL DEFAULT 0,
 	invalid       INTEGER NOT NULL DEFAULT 0,
 	disposable    INTEGER NOT NULL DEFAULT 0,
@@ -78,7 +78,7 @@ INSERT INTO usage (account, key, day, points, requests, errors)
 SELECT account, key, day, points, requests, errors FROM old_usage;
 DROP TABLE old_usage;
 
--- Idempotency records: the answer that an Idempotency-Key replays, sealed.
+-- Idempotency records: the sealed answer for an Idempotency-Key.
 CREATE TABLE answers (
 	account    INTEGER NOT NULL REFERENCES accounts (id),
 	id         TEXT NOT NULL, -- hash of the account and the Idempotency-Key
