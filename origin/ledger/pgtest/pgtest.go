@@ -1,11 +1,11 @@
-// Package pgtest runs a PostgreSQL of one's own, on a Unix socket in a folder
-// of its own, and makes it fail on request. Tests start it; nothing that ships
-// imports it.
+// Package pgtest runs a private PostgreSQL server on a Unix socket, for tests,
+// and injects failures: it stops or freezes the server (process.go) and cuts
+// connections around a COMMIT (proxy.go). No program that ships imports it.
 //
-//	s, err := pgtest.Start() // ErrMissing where it is not installed
+//	s, err := pgtest.Start() // ErrMissing if PostgreSQL is not installed
 //	defer s.Close()
 //	url, err := s.EmptyDatabase(ctx)
-//	s.Stop()                 // as a crash would
+//	s.Stop()                 // like a crash
 //	err = s.Resume()
 package pgtest
 
@@ -24,22 +24,23 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrMissing says that there is no PostgreSQL to start, and what to do.
-var ErrMissing = errors.New("PostgreSQL cannot be had")
+// ErrMissing is the error of Start if PostgreSQL is not installed. The error that
+// wraps it says what to do.
+var ErrMissing = errors.New("PostgreSQL is missing")
 
-// Server is a PostgreSQL server.
+// A Server is a PostgreSQL server.
 type Server struct {
-	Dir string // of its socket
+	Dir string // the folder of its socket and data
 
 	environment []string
 	program     string // path of the postgres command
 	process     *exec.Cmd
-	hold        io.Closer // the server lives while this is open, so no longer than its user
+	stdin       io.Closer // the server stops when this closes, hence with the process that started it
 	schemas     atomic.Int64
 }
 
-// Start makes an empty server and starts it, with further variables in its
-// environment.
+// Start creates a server without data and starts it. environment is added to its
+// environment variables.
 func Start(environment ...string) (*Server, error) {
 	s := &Server{environment: environment}
 	if err := s.create(); err != nil {
@@ -49,25 +50,25 @@ func Start(environment ...string) (*Server, error) {
 	return s, nil
 }
 
-// URL names a schema of the server as a database.
+// URL returns the URL of a database whose tables are in the schema.
 func (s *Server) URL(schema string) string {
 	return fmt.Sprintf("postgres:///postgres?host=%s&user=postgres&search_path=%s", s.Dir, schema)
 }
 
-// EmptyDatabase returns the URL of a new schema: as good as a database, and
-// made in no time.
+// EmptyDatabase creates a schema and returns its URL. A schema isolates tests as
+// a database would, and is created faster.
 func (s *Server) EmptyDatabase(ctx context.Context) (url string, err error) {
 	name, err := s.EmptySchema(ctx)
 	return s.URL(name), err
 }
 
-// EmptySchema makes a schema and returns its name.
+// EmptySchema creates a schema and returns its name.
 func (s *Server) EmptySchema(ctx context.Context) (name string, err error) {
 	name = fmt.Sprintf("test_%d", s.schemas.Add(1))
 	return name, s.Exec(ctx, s.URL("public"), "CREATE SCHEMA "+name)
 }
 
-// Exec runs statements on a connection of its own.
+// Exec runs statements on a new connection.
 func (s *Server) Exec(ctx context.Context, url, sql string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -78,7 +79,7 @@ func (s *Server) Exec(ctx context.Context, url, sql string) error {
 	return err
 }
 
-// CutConnections ends every connection but its own.
+// CutConnections ends all client connections.
 func (s *Server) CutConnections(ctx context.Context) error {
 	return s.Exec(ctx, s.URL("public"), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 		WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`)
@@ -102,9 +103,9 @@ var shared = sync.OnceValues(func() (*Server, error) {
 
 var removeShared = func() {}
 
-// Need returns the server that all tests of a package share, or skips the test
-// where PostgreSQL is not installed. The package's TestMain calls RemoveShared
-// at the end.
+// Need returns the server that all tests of a package share. It skips the test if
+// PostgreSQL is not installed. The package's TestMain calls RemoveShared at the
+// end.
 func Need(t testing.TB) *Server {
 	t.Helper()
 	s, err := shared()
@@ -120,8 +121,8 @@ func Need(t testing.TB) *Server {
 // RemoveShared stops the shared server, if one was started.
 func RemoveShared() { removeShared() }
 
-// NeedDatabase returns the URL of an empty database on the shared server, or
-// skips the test as Need does.
+// NeedDatabase returns the URL of an empty database on the shared server. It
+// skips the test if Need does.
 func NeedDatabase(t testing.TB) (url string) {
 	t.Helper()
 	url, err := Need(t).EmptyDatabase(t.Context())

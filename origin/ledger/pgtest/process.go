@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// create makes the server's files and starts it.
+// create creates the server's files and starts it.
 func (s *Server) create() (err error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if len(found) == 0 {
@@ -25,7 +25,7 @@ func (s *Server) create() (err error) {
 	if s.Dir, err = os.MkdirTemp("", "addrspec-postgres-"); err != nil {
 		return err
 	}
-	// --no-sync spares the flush of the new files; the server's own commits are flushed.
+	// --no-sync saves flushing the new files; the server flushes its commits.
 	initdb := exec.Command(filepath.Join(filepath.Dir(s.program), "initdb"),
 		"--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", s.Dir+"/data")
 	if err := s.asOrdinaryUser(initdb); err != nil {
@@ -37,8 +37,8 @@ func (s *Server) create() (err error) {
 	return s.Resume()
 }
 
-// asOrdinaryUser makes root run a command as the user postgres, since
-// PostgreSQL refuses to be run by root.
+// asOrdinaryUser makes a command run as the user postgres if this process is
+// root, because PostgreSQL refuses to run as root.
 func (s *Server) asOrdinaryUser(cmd *exec.Cmd) error {
 	cmd.Dir = s.Dir
 	if os.Getuid() != 0 {
@@ -56,7 +56,7 @@ func (s *Server) asOrdinaryUser(cmd *exec.Cmd) error {
 	return os.Chown(s.Dir, uid, -1)
 }
 
-// Resume starts the server again and returns once it answers.
+// Resume starts the server and waits until it accepts connections.
 func (s *Server) Resume() (err error) {
 	const whileInputIsOpen = `"$@" & server=$!; cat; kill -QUIT $server; wait $server`
 	s.process = exec.Command("sh", "-c", whileInputIsOpen, "sh",
@@ -65,7 +65,7 @@ func (s *Server) Resume() (err error) {
 	if err = s.asOrdinaryUser(s.process); err != nil {
 		return err
 	}
-	if s.hold, err = s.process.StdinPipe(); err != nil {
+	if s.stdin, err = s.process.StdinPipe(); err != nil {
 		return err
 	}
 	if err = s.process.Start(); err != nil {
@@ -88,24 +88,24 @@ func (s *Server) await() error {
 	}
 }
 
-// Stop ends the server at once, as a crash would.
+// Stop ends the server immediately, without a shutdown checkpoint, like a crash.
 func (s *Server) Stop() {
 	if s.process != nil && s.process.Process != nil {
-		_ = s.hold.Close()
-		_ = s.process.Wait() // a server that is quit exits with an error
+		_ = s.stdin.Close()
+		_ = s.process.Wait() // after SIGQUIT the exit status is an error
 	}
 	s.process = nil
 }
 
-// Freeze stops the server's processes where they are: connections stay open
-// and nothing answers, as when its machine hangs. thaw lets them go on.
+// Freeze suspends the server's processes: connections stay open and no query is
+// answered, as if the machine hung. thaw resumes them.
 func (s *Server) Freeze(ctx context.Context) (thaw func(), err error) {
 	processes, err := s.processes(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, pid := range processes {
-		_ = syscall.Kill(pid, syscall.SIGSTOP) // one that has ended is frozen enough
+		_ = syscall.Kill(pid, syscall.SIGSTOP) // fails if the process has ended
 	}
 	return func() {
 		for _, pid := range processes {
@@ -114,7 +114,7 @@ func (s *Server) Freeze(ctx context.Context) (thaw func(), err error) {
 	}, nil
 }
 
-// processes lists the server's processes, the one that starts others first.
+// processes returns the IDs of the server's processes, the parent first.
 func (s *Server) processes(ctx context.Context) (list []int, err error) {
 	lock, err := os.ReadFile(s.Dir + "/data/postmaster.pid")
 	if err != nil {

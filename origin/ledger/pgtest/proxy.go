@@ -20,10 +20,10 @@ const (
 	AfterCommit                // the server's answer to COMMIT does not reach the client
 )
 
-// A Proxy passes connections on to the server, and can cut them around a COMMIT
-// so that the client cannot know the outcome.
+// A Proxy forwards connections to the server, and can cut them around a COMMIT so
+// that the client cannot know the outcome.
 type Proxy struct {
-	dir      string // of its socket
+	dir      string // folder of its socket
 	server   string // path of the server's socket
 	listener net.Listener
 	moment   atomic.Int32
@@ -35,7 +35,7 @@ type Proxy struct {
 // socketName is the socket of port 5432.
 const socketName = ".s.PGSQL.5432"
 
-// Proxy starts a proxy before the server.
+// Proxy starts a proxy in front of the server.
 func (s *Server) Proxy() (p *Proxy, err error) {
 	p = &Proxy{server: filepath.Join(s.Dir, socketName)}
 	if p.dir, err = os.MkdirTemp("", "addrspec-proxy-"); err != nil {
@@ -48,25 +48,25 @@ func (s *Server) Proxy() (p *Proxy, err error) {
 	return p, nil
 }
 
-// URL is a database's URL by way of the proxy.
+// URL returns a database's URL through the proxy.
 func (p *Proxy) URL(url string) string {
 	return strings.Replace(url, "host="+filepath.Dir(p.server), "host="+p.dir, 1)
 }
 
-// Cut cuts the next so many connections at the moment.
+// Cut makes the proxy cut that many connections, each at its next COMMIT.
 func (p *Proxy) Cut(moment Moment, connections int64) {
 	p.moment.Store(int32(moment))
 	p.left.Store(connections)
 }
 
-// Left is the number of connections still to be cut.
+// Left returns the number of connections still to be cut.
 func (p *Proxy) Left() int64 { return max(0, p.left.Load()) }
 
-// Cuts is the number of connections that were cut.
+// Cuts returns the number of connections that were cut.
 func (p *Proxy) Cuts() int64 { return p.cuts.Load() }
 
-// Shut makes the proxy end every connection, once none is left to be cut, until
-// it is opened again.
+// Shut shuts or opens the proxy. While shut, and after the last cut of Cut, it ends
+// each connection at its next message.
 func (p *Proxy) Shut(shut bool) { p.shut.Store(shut) }
 
 func (p *Proxy) isShut() bool { return p.shut.Load() && p.Left() == 0 }
@@ -87,7 +87,8 @@ func (p *Proxy) accept() {
 	}
 }
 
-// serve passes messages both ways until either side ends, or a cut.
+// serve forwards messages both ways until either side ends or the proxy cuts the
+// connection.
 func (p *Proxy) serve(client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("unix", p.server)
@@ -95,17 +96,17 @@ func (p *Proxy) serve(client net.Conn) {
 		return
 	}
 	defer server.Close()
-	l := &link{proxy: p, commits: map[string]bool{},
+	c := &connection{proxy: p, commits: map[string]bool{},
 		client: pgproto3.NewBackend(client, client), server: pgproto3.NewFrontend(server, server)}
 	go func() {
 		defer client.Close()
 		defer server.Close()
-		l.answers()
+		c.forwardServer()
 	}()
-	l.questions()
+	c.forwardClient()
 }
 
-// due reports whether a connection is to be cut at this moment.
+// due reports whether to cut a connection that is at the moment, and counts it.
 func (p *Proxy) due(moment Moment) bool {
 	due := Moment(p.moment.Load()) == moment && p.left.Load() > 0 && p.left.Add(-1) >= 0
 	if due {
@@ -114,26 +115,26 @@ func (p *Proxy) due(moment Moment) bool {
 	return due
 }
 
-// A link is one connection through a Proxy.
-type link struct {
+// A connection is a client's connection with the one to the server.
+type connection struct {
 	proxy   *Proxy
 	client  *pgproto3.Backend
 	server  *pgproto3.Frontend
 	commits map[string]bool // prepared statements that are a COMMIT
 }
 
-// questions passes the client's messages on.
-func (l *link) questions() {
-	message, err := l.client.ReceiveStartupMessage()
+// forwardClient forwards the client's messages.
+func (c *connection) forwardClient() {
+	message, err := c.client.ReceiveStartupMessage()
 	if !isStartup(message) { // a request for encryption or to cancel
 		return
 	}
-	for ; err == nil; message, err = l.client.Receive() {
-		if l.proxy.isShut() || l.isCommit(message) && l.proxy.due(BeforeCommit) {
+	for ; err == nil; message, err = c.client.Receive() {
+		if c.proxy.isShut() || c.isCommit(message) && c.proxy.due(BeforeCommit) {
 			return
 		}
-		l.server.Send(message)
-		if l.server.Flush() != nil {
+		c.server.Send(message)
+		if c.server.Flush() != nil {
 			return
 		}
 	}
@@ -144,33 +145,33 @@ func isStartup(m pgproto3.FrontendMessage) bool {
 	return ok
 }
 
-// isCommit reports whether the message has the server commit.
-func (l *link) isCommit(message pgproto3.FrontendMessage) bool {
+// isCommit reports whether the message makes the server commit.
+func (c *connection) isCommit(message pgproto3.FrontendMessage) bool {
 	switch m := message.(type) {
 	case *pgproto3.Query:
-		return sayCommit(m.String)
+		return isCommitQuery(m.String)
 	case *pgproto3.Parse:
-		l.commits[m.Name] = sayCommit(m.Query)
+		c.commits[m.Name] = isCommitQuery(m.Query)
 	case *pgproto3.Bind:
-		return l.commits[m.PreparedStatement]
+		return c.commits[m.PreparedStatement]
 	}
 	return false
 }
 
-func sayCommit(query string) bool { return strings.EqualFold(strings.Trim(query, " ;"), "commit") }
+func isCommitQuery(query string) bool { return strings.EqualFold(strings.Trim(query, " ;"), "commit") }
 
-// answers passes the server's messages on.
-func (l *link) answers() {
+// forwardServer forwards the server's messages.
+func (c *connection) forwardServer() {
 	for {
-		message, err := l.server.Receive()
+		message, err := c.server.Receive()
 		if err != nil {
 			return
 		}
-		if done, ok := message.(*pgproto3.CommandComplete); ok && string(done.CommandTag) == "COMMIT" && l.proxy.due(AfterCommit) {
+		if done, ok := message.(*pgproto3.CommandComplete); ok && string(done.CommandTag) == "COMMIT" && c.proxy.due(AfterCommit) {
 			return
 		}
-		l.client.Send(message)
-		if l.client.Flush() != nil {
+		c.client.Send(message)
+		if c.client.Flush() != nil {
 			return
 		}
 	}
