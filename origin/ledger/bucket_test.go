@@ -12,7 +12,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-func TestTakeTellsAStory(t *testing.T) {
+func TestTakeToken(t *testing.T) {
 	const ms = time.Millisecond
 	now, tat := time.Unix(1_000_000, 0), int64(0)
 	take := func() (wait time.Duration) {
@@ -38,7 +38,7 @@ func TestTakeTellsAStory(t *testing.T) {
 	require.Equal(t, 200*ms, take(), "and no more")
 }
 
-func TestTakeUnlimited(t *testing.T) {
+func TestTakeTokenUnlimited(t *testing.T) {
 	tat, wait := takeToken(7, time.Now(), time.Now(), Unlimited, 0)
 	require.EqualValues(t, 7, tat)
 	require.Zero(t, wait)
@@ -47,7 +47,7 @@ func TestTakeUnlimited(t *testing.T) {
 // A bucket kept as a number of tokens, the way text books draw it, admits the
 // same requests. Times are multiples of the interval's tenth, so that it
 // counts exactly too.
-func TestTakeEqualsACountingBucket(t *testing.T) {
+func TestTakeTokenEqualsCountingBucket(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, rate := range []int64{1, 2, 5, 10, 1000} {
 		tenth := intervalOf(rate) / 10
@@ -70,7 +70,7 @@ func TestTakeEqualsACountingBucket(t *testing.T) {
 
 // Tokens may reach the bucket late and in any order: counted by arrival, no
 // time T sees more than capacity + rate x (T + lateness).
-func TestTakeHoldsTheBoundByArrival(t *testing.T) {
+func TestTakeTokenBoundByArrival(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, rate := range []int64{1, 5, 40, 100} {
 		start, tat := time.Unix(1e9, 0), int64(0)
@@ -110,7 +110,7 @@ func requireBound(t *testing.T, arrivals []span, rate int64) {
 }
 
 // An empty bucket fills again from the moment to which the clock is set back.
-func TestBucketWhenTheClockIsSetBack(t *testing.T) {
+func TestBucketAfterClockSetBack(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
 		require.Equal(t, Good, f.request(1).Verdict)
@@ -197,7 +197,7 @@ func (f *fixture) finish(r *Request, points int64) Decision {
 
 // A token reaches the database within a tenth of a second, although its
 // request is still at work.
-func TestTokensArePosted(t *testing.T) {
+func TestPendingTokensAreWritten(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
 		first, second := f.mustBegin(), f.mustBegin()
@@ -213,7 +213,7 @@ func TestTokensArePosted(t *testing.T) {
 
 // A token that another replica had given out as well is refused late: the
 // request's work is called off, and nothing is charged.
-func TestLateRefusalEndsTheWork(t *testing.T) {
+func TestLateRefusalCancelsRequest(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(Unlimited)})
 		other := f.replica()
@@ -275,7 +275,7 @@ func TestFloodRarelyAsksTheDatabase(t *testing.T) {
 	})
 }
 
-func TestWasteForgives(t *testing.T) {
+func TestUnpaidWorkDebtIsBounded(t *testing.T) {
 	var w unpaidWork
 	now := time.Unix(1, 0)
 	w.add(unpaidCapacity, now)

@@ -19,7 +19,7 @@ func TestMonthsAreUTC(t *testing.T) {
 	}
 }
 
-func TestDays(t *testing.T) {
+func TestDay(t *testing.T) {
 	day, err := ParseDay("2026-11-20")
 	require.NoError(t, err)
 	require.Equal(t, "2026-11-20", day.String())

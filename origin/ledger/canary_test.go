@@ -11,7 +11,7 @@ import (
 )
 
 // Whatever fails, neither a key nor an address is in the error.
-func TestErrorsHoldNoSecrets(t *testing.T) {
+func TestErrorsContainNoSecrets(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		under := f.mustBegin()

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestClockDoubtsJumps(t *testing.T) {
+func TestClockJump(t *testing.T) {
 	fake := clockAt(startTime)
 	c := newClock(fake.Now(), fake.instant, slog.New(slog.DiscardHandler))
 	observe := func() time.Time { return c.observe(fake.Now()) }

@@ -34,7 +34,7 @@ func (f *fixture) buy(l *Ledger, seen *sync.Map) (sold int64) {
 }
 
 // N points, sixteen buyers, each until it is refused: exactly N are sold.
-func TestConcurrentChargesSellEachPointOnce(t *testing.T) {
+func TestConcurrentChargesAreExact(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const points = 400
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(points)})
@@ -50,7 +50,7 @@ func TestConcurrentChargesSellEachPointOnce(t *testing.T) {
 
 // Requests of every size, charged in part, and callers that leave at any
 // moment: what the ledger holds in the end is what was answered, to the point.
-func TestConcurrentLeaversPayNothing(t *testing.T) {
+func TestConcurrentCancellation(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Plan: "pro", Rate: limit(Unlimited), Points: limit(2000), Overage: yes()})
 		second, key, err := f.CreateKey(f.ctx, f.account, "second", KeyTerms{})
@@ -141,7 +141,7 @@ func TestConcurrentRetriesAreChargedOnce(t *testing.T) {
 
 // 64 points and a thousand requests for all of them: one works at a time, and
 // one is charged. The others are refused before they work.
-func TestPointsUnderWayAreNotPromisedTwice(t *testing.T) {
+func TestClaimedPointsCountAsUsed(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(64)})
 		first := f.mustBegin()
@@ -181,7 +181,7 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 
 // An account without limits that hangs up ten thousand times gets a thousand
 // units of work for nothing and then waits.
-func TestHangingUpIsBounded(t *testing.T) {
+func TestUnpaidWorkIsBounded(t *testing.T) {
 	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
 	worked := 0
 	hangUp := func() Verdict {
@@ -218,7 +218,7 @@ func TestHangingUpIsBounded(t *testing.T) {
 // A process that is killed has charged at most one full group of requests that
 // have no answer yet: charges wait while answers are sent. A client that does
 // not read its answer delays nobody for long.
-func TestChargesWithoutAnAnswerAreBounded(t *testing.T) {
+func TestUnsentAnswersAreBounded(t *testing.T) {
 	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
 	const callers = 3 * groupLimit
 	begun, sent := time.Now(), make(chan struct{})

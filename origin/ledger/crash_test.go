@@ -19,11 +19,10 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// A test that needs another process starts its own binary again with this
-// variable set; TestMain then runs a worker instead of the tests. The worker
-// charges one point after another from eight goroutines and prints, for each,
-// the account's usage after it.
-const workerVariable = "LEDGER_TEST_WORKER" // URL, secret and number of charges, by spaces
+// A test that needs another process starts the test binary with this variable
+// set. TestMain then runs a worker instead of the tests. The worker charges single
+// points from eight goroutines and prints the account's usage after each.
+const workerVariable = "LEDGER_TEST_WORKER" // URL, secret and number of charges, separated by spaces
 
 func TestMain(m *testing.M) {
 	if job := os.Getenv(workerVariable); job != "" {
@@ -70,9 +69,9 @@ func startWorker(t *testing.T, url, secret string, charges int) (*exec.Cmd, io.R
 	return cmd, out
 }
 
-// A process killed under load: every charge that it answered is in the
-// database, the database is whole, and the history agrees with the points.
-func TestKilledUnderLoad(t *testing.T) {
+// After a process is killed under load, the database contains every charge that
+// it answered, is not damaged, and its history agrees with the points used.
+func TestKillUnderLoad(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		for round := range 5 {
@@ -86,20 +85,20 @@ func TestKilledUnderLoad(t *testing.T) {
 				var current int64
 				if _, err := fmt.Sscanf(lines.Text(), "good %d", &current); err == nil {
 					answered = max(answered, current)
-				} // else cut off by the kill
+				} // else the kill truncated the line
 			}
 			require.ErrorContains(t, cmd.Wait(), "killed")
 			require.GreaterOrEqual(t, f.used(), answered, "an answered charge is missing")
-			require.LessOrEqual(t, f.used(), answered+groupLimit, "at most one group was not answered")
+			require.LessOrEqual(t, f.used(), answered+groupLimit, "more than one group was not answered")
 			require.Equal(t, f.used(), f.history().Points)
 			f.checkIntegrity()
 		}
-		require.Equal(t, f.used()+1, f.request(1).Usage.Current, "the survivor serves on")
+		require.Equal(t, f.used()+1, f.request(1).Usage.Current, "the other process still charges")
 	})
 }
 
-// Two processes share one database: each total is answered once, and the sum
-// is what both answered.
+// Two processes that share a database never answer the same total, and the points
+// used are those that both answered.
 func TestTwoProcesses(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const charges = 160
@@ -122,9 +121,8 @@ func TestTwoProcesses(t *testing.T) {
 	})
 }
 
-// Processes that start at once on a database that does not exist yet all come
-// up, on one schema.
-func TestOpenAtOnce(t *testing.T) {
+// Ledgers opened at the same time on a new database all start, on one schema.
+func TestConcurrentOpen(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		ledgers := make([]*Ledger, 8)
 		inParallel(len(ledgers), func(i int) {
@@ -141,7 +139,7 @@ func TestOpenAtOnce(t *testing.T) {
 	})
 }
 
-// checkIntegrity asks SQLite whether its file is whole.
+// checkIntegrity checks that an SQLite file is not damaged.
 func (f *fixture) checkIntegrity() {
 	f.Helper()
 	if strings.HasPrefix(f.url, "sqlite:") {
@@ -167,7 +165,7 @@ func TestDiskFull(t *testing.T) {
 	require.NoError(t, filler.Close())
 
 	var answered int64 = 10
-	for err = nil; err == nil; { // until the log has used up its last page
+	for err = nil; err == nil; { // until the write-ahead log has no page left
 		var d Decision
 		if d, err = f.tryRequest(f.ctx, f.secret, 1, nil); err == nil {
 			answered = d.Usage.Current
@@ -178,27 +176,27 @@ func TestDiskFull(t *testing.T) {
 	require.Equal(t, answered, f.used(), "nothing was charged")
 	require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
 	_, _, err = f.Begin(f.ctx, f.secret)
-	require.ErrorIs(t, err, ErrUnavailable, "no work is begun that cannot be charged")
+	require.ErrorIs(t, err, ErrUnavailable, "no request is admitted that cannot be charged")
 
 	require.NoError(t, os.Remove(filler.Name()))
 	f.awaitReady()
-	require.Equal(t, answered+1, f.request(1).Usage.Current, "there is room again")
+	require.Equal(t, answered+1, f.request(1).Usage.Current, "there is space again")
 	require.Equal(t, answered+1, f.history().Points)
 	f.checkIntegrity()
 }
 
-// endless reads as zeros without end.
+// endless is an infinite stream of zeros.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// awaitDown waits until the database is known not to commit.
+// awaitDown waits until the ledger has found that the database does not commit.
 func (f *fixture) awaitDown() {
 	f.Helper()
 	require.Eventually(f, func() bool { return f.Ready(f.ctx) != nil }, 20*time.Second, time.Millisecond)
 }
 
-// awaitReady waits until a probe has found the database well.
+// awaitReady waits until the database commits again.
 func (f *fixture) awaitReady() {
 	f.Helper()
 	require.Eventually(f, func() bool { return f.Ready(f.ctx) == nil }, 20*time.Second, time.Millisecond)

@@ -10,8 +10,8 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// doubtful begins a ledger behind a proxy that can cut its connections, with
-// 100 points paid.
+// newProxiedFixture returns a fixture with 100 points used, on a database behind a
+// proxy that can cut its connections.
 func newProxiedFixture(t *testing.T) (f *fixture, p *pgtest.Proxy) {
 	s := pgtest.Need(t)
 	p, err := s.Proxy()
@@ -19,15 +19,14 @@ func newProxiedFixture(t *testing.T) (f *fixture, p *pgtest.Proxy) {
 	t.Cleanup(p.Close)
 	url := pgtest.NeedDatabase(t)
 	f = newFixture(t, p.URL(url), unlimitedTerms)
-	f.url = url // what a test looks up goes past the proxy
+	f.url = url // so that exec and queryRow bypass the proxy
 	f.request(100)
 	return f, p
 }
 
-// However a commit is cut, its caller gets an answer that is true, once the
-// ledger has found out: what was committed is answered, and what was not is
-// decided again.
-func TestDoubtIsResolvedBeforeTheAnswer(t *testing.T) {
+// If a commit loses its connection, the ledger first reads the outcome. A charge
+// that was committed is answered, and one that was not is decided again.
+func TestInDoubtCommitIsResolved(t *testing.T) {
 	for name, cut := range map[string]pgtest.Moment{"not committed": pgtest.BeforeCommit, "committed": pgtest.AfterCommit} {
 		t.Run(name, func(t *testing.T) {
 			f, p := newProxiedFixture(t)
@@ -43,23 +42,24 @@ func TestDoubtIsResolvedBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// A caller who waits no longer gets ErrUndecided. If the charge was committed,
-// it is given back, unless a retry with the Idempotency-Key finds the answer.
-func TestDoubtThatLastsTooLong(t *testing.T) {
+// A caller gets ErrUndecided if the outcome takes too long to read. A charge that
+// was committed is given back, unless a retry with the Idempotency-Key finds the
+// answer.
+func TestInDoubtTimeout(t *testing.T) {
 	for name, c := range map[string]struct {
 		cut        pgtest.Moment
-		plain, key int64 // points that stay
+		plain, key int64 // points that remain charged
 	}{"not committed": {pgtest.BeforeCommit, 0, 0}, "committed": {pgtest.AfterCommit, 0, 5}} {
 		t.Run(name, func(t *testing.T) {
 			f, p := newProxiedFixture(t)
-			p.Shut(true) // nothing gets through after the cut
+			p.Shut(true) // after the cut, no connection works
 			p.Cut(c.cut, 1)
 			begun := time.Now()
 			_, err := f.tryRequest(f.ctx, f.secret, 20, nil)
 			require.ErrorIs(t, err, ErrUndecided)
 			require.Less(t, time.Since(begun), waitLimit+500*time.Millisecond)
 			_, _, err = f.Begin(f.ctx, f.secret)
-			require.ErrorIs(t, err, ErrUnavailable, "nobody works meanwhile")
+			require.ErrorIs(t, err, ErrUnavailable, "no request is admitted meanwhile")
 			require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
 			p.Shut(false)
 			f.awaitReady()
@@ -81,15 +81,14 @@ func TestDoubtThatLastsTooLong(t *testing.T) {
 	}
 }
 
-// awaitUsed waits for the account's points, voids included.
+// awaitUsed waits until the account has used the points and no void is due.
 func (f *fixture) awaitUsed(points int64) {
 	f.Helper()
-	require.Eventually(f, func() bool { return f.used() == points && f.Stats().Undecided == 0 }, 20*time.Second, time.Millisecond, "used, wanted %d", points)
-
+	require.Eventually(f, func() bool { return f.used() == points && f.Stats().Undecided == 0 }, 20*time.Second, time.Millisecond, "the account has not used %d points", points)
 }
 
-// A void is in doubt itself: it is done once.
-func TestDoubtOfAVoid(t *testing.T) {
+// A void that is in doubt itself is applied once.
+func TestInDoubtVoid(t *testing.T) {
 	for name, cut := range map[string]pgtest.Moment{"not committed": pgtest.BeforeCommit, "committed": pgtest.AfterCommit} {
 		t.Run(name, func(t *testing.T) {
 			f, p := newProxiedFixture(t)
@@ -97,7 +96,7 @@ func TestDoubtOfAVoid(t *testing.T) {
 			p.Cut(pgtest.AfterCommit, 1)
 			_, err := f.tryRequest(f.ctx, f.secret, 20, nil)
 			require.ErrorIs(t, err, ErrUndecided)
-			p.Cut(cut, 1) // the next commit is the void's
+			p.Cut(cut, 1) // the next commit is that of the void
 			p.Shut(false)
 			f.awaitReady()
 			f.awaitUsed(100)
@@ -110,8 +109,8 @@ func TestDoubtOfAVoid(t *testing.T) {
 	}
 }
 
-// A month that begins between a charge and its void is not given points.
-func TestVoidOfAMonthThatIsOver(t *testing.T) {
+// A void changes nothing if a month has begun since the charge.
+func TestVoidAfterMonthEnd(t *testing.T) {
 	k := consumption{month: 5, used: 7}
 	k.void(3, 4)
 	require.Equal(t, consumption{month: 5, used: 7}, k)
@@ -119,9 +118,9 @@ func TestVoidOfAMonthThatIsOver(t *testing.T) {
 	require.Equal(t, consumption{month: 5, used: 0, changed: true}, k, "an operator has changed used in between")
 }
 
-// Under load, with connections cut before and after commits, what was answered
-// is what is charged.
-func TestDoubtUnderLoad(t *testing.T) {
+// If connections are cut before and after commits under load, exactly the requests
+// that were answered with Good are charged.
+func TestInDoubtUnderLoad(t *testing.T) {
 	f, p := newProxiedFixture(t)
 	paid, _ := f.payWhile(func(*atomic.Int64) {
 		for i := range int64(30) {

@@ -16,10 +16,9 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// Records that somebody changed by hand harm themselves alone, also when they
-// are in one commit group with others: those are charged, and what fails alone
-// gets an error.
-func TestOneBadRecordHarmsItselfAlone(t *testing.T) {
+// If an operator has damaged the row of an account, only its charges fail. Others
+// in the same commit group are charged.
+func TestDataErrorFailsOneAccount(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		var secrets []string
@@ -31,7 +30,7 @@ func TestOneBadRecordHarmsItselfAlone(t *testing.T) {
 			secrets = append(secrets, secret)
 			f.requestWith(secret, 1, nil)
 		}
-		// used at the end of its range: the next charge does not fit a BIGINT.
+		// The next charge overflows a BIGINT.
 		f.exec("UPDATE accounts SET used = 9223372036854775807 WHERE email = 'a3@example.com'")
 		var mu sync.Mutex
 		results := map[int]error{}
@@ -50,14 +49,14 @@ func TestOneBadRecordHarmsItselfAlone(t *testing.T) {
 				require.NoError(t, err)
 			}
 		}
-		require.NoError(t, f.Ready(f.ctx), "one account's damage is no outage")
+		require.NoError(t, f.Ready(f.ctx), "a damaged row is not an outage")
 		require.Equal(t, Good, f.request(1).Verdict)
 	})
 }
 
-// A key deleted by hand while its request works: nothing is charged, and
-// everybody else goes on.
-func TestKeyDeletedWhileItsRequestWorks(t *testing.T) {
+// If an operator deletes a key during its request, the request is not charged and
+// others still are.
+func TestKeyDeletedDuringRequest(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		doomed, key, err := f.CreateKey(f.ctx, f.account, "doomed", KeyTerms{})
@@ -68,15 +67,15 @@ func TestKeyDeletedWhileItsRequestWorks(t *testing.T) {
 		f.exec("DELETE FROM secrets WHERE key = $1", key.ID)
 		f.exec("DELETE FROM keys WHERE id = $1", key.ID)
 		require.Equal(t, UnknownKey, f.finish(under, 1).Verdict)
-		time.Sleep(tallyEvery + 2*tickEvery) // the refusal cannot be recorded under a key that is gone
+		time.Sleep(tallyEvery + 2*tickEvery) // the refusal cannot be recorded, since its key is gone
 		require.NoError(t, f.Ready(f.ctx))
 		require.Equal(t, Good, f.request(1).Verdict)
 		require.EqualValues(t, 1, f.used())
 	})
 }
 
-// An operator lowers used while a charge is to be voided: it ends at 0.
-func TestUsedChangedByHandWhileAVoidIsDue(t *testing.T) {
+// If an operator lowers used below a charge to be voided, the result is 0.
+func TestVoidAfterUsedWasLowered(t *testing.T) {
 	f, p := newProxiedFixture(t)
 	p.Shut(true)
 	p.Cut(pgtest.AfterCommit, 1)
@@ -89,9 +88,9 @@ func TestUsedChangedByHandWhileAVoidIsDue(t *testing.T) {
 	require.Equal(t, Good, f.request(1).Verdict)
 }
 
-// A database that takes no writes: requests under way are refused and not
-// charged, further ones do not even begin, and both go on as soon as it does.
-func TestDatabaseThatCannotBeWritten(t *testing.T) {
+// While the database cannot be written, requests under way fail without a charge
+// and no request is admitted. Afterwards requests are charged again.
+func TestReadOnlyDatabase(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		f.request(10)
@@ -114,9 +113,9 @@ func TestDatabaseThatCannotBeWritten(t *testing.T) {
 	})
 }
 
-// Tokens taken before an outage are posted after it, and requests that were
-// not charged are recorded.
-func TestOutageLosesNoTokens(t *testing.T) {
+// Tokens taken before an outage are written after it, and requests that were not
+// charged are recorded.
+func TestOutageKeepsTokens(t *testing.T) {
 	f := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), Terms{Rate: limit(5), Points: limit(Unlimited)})
 	f.request(1)
 	reopen := f.blockWrites()
@@ -136,8 +135,8 @@ func TestOutageLosesNoTokens(t *testing.T) {
 	f.requireHistory(Tally{Points: 1, Requests: 5, Errors: 4})
 }
 
-// Close commits what waits, and says what it could not give back.
-func TestCloseCommitsWhatWaits(t *testing.T) {
+// Close commits the tickets in the queue; later ones get ErrClosed.
+func TestCloseCommitsQueue(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		var mu sync.Mutex
@@ -157,15 +156,15 @@ func TestCloseCommitsWhatWaits(t *testing.T) {
 				mu.Unlock()
 			}
 		})
-		require.NoError(t, f.Close(), "closed again it does nothing")
+		require.NoError(t, f.Close(), "a second Close does nothing")
 		again := f.replica()
 		require.EqualValues(t, answered, again.used())
 		require.EqualValues(t, answered, again.history().Points)
 	})
 }
 
-// A slowStore holds the answer of a commit back, as a disk whose flush hangs,
-// until held is closed.
+// A slowStore delays the return of Transact until *held is closed, as if the disk's
+// flush hung.
 type slowStore struct {
 	store.Store
 	held *atomic.Pointer[chan struct{}]
@@ -179,10 +178,10 @@ func (s slowStore) Transact(ctx context.Context, t store.Transaction) error {
 	return err
 }
 
-// A flush that hangs for longer than a caller waits: the caller gets
-// ErrUndecided within its second. Without a stored answer the charge is given
-// back; with one it stays and is replayed.
-func TestFlushThatHangs(t *testing.T) {
+// If a flush hangs for longer than a caller waits, the caller gets ErrUndecided.
+// Without a stored answer the charge is given back; with one it remains and is
+// replayed.
+func TestCommitTimeout(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		var held atomic.Pointer[chan struct{}]
 		f := newFixture(t, url, unlimitedTerms, func(s *settings) {
@@ -191,11 +190,11 @@ func TestFlushThatHangs(t *testing.T) {
 		hang := func(points int64, key *Idempotency) {
 			flush := make(chan struct{})
 			held.Store(&flush)
-			_, err := f.tryRequest(f.ctx, f.secret, points, key) // would wait for ever
+			_, err := f.tryRequest(f.ctx, f.secret, points, key)
 			require.ErrorIs(t, err, ErrUndecided)
 			f.awaitDown()
 			_, _, err = f.Begin(f.ctx, f.secret)
-			require.ErrorIs(t, err, ErrUnavailable, "meanwhile no work begins")
+			require.ErrorIs(t, err, ErrUnavailable, "no request is admitted meanwhile")
 			held.Store(nil)
 			close(flush)
 			f.awaitReady()
@@ -210,8 +209,8 @@ func TestFlushThatHangs(t *testing.T) {
 	})
 }
 
-// Callers who leave while another process holds the database are not charged.
-func TestLeavingWhileTheDatabaseIsHeld(t *testing.T) {
+// Callers who leave while another process has the write lock are not charged.
+func TestCancelWhileDatabaseIsLocked(t *testing.T) {
 	f := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), unlimitedTerms)
 	f.request(0)
 	reopen := f.blockWrites()
@@ -226,7 +225,7 @@ func TestLeavingWhileTheDatabaseIsHeld(t *testing.T) {
 	f.requireHistory(Tally{Requests: 21, Errors: 21})
 }
 
-// A brokenStore takes no transaction once it is broken.
+// A brokenStore fails all transactions once it is broken.
 type brokenStore struct {
 	store.Store
 	broken *atomic.Bool
@@ -239,8 +238,8 @@ func (s brokenStore) Transact(ctx context.Context, t store.Transaction) error {
 	return s.Store.Transact(ctx, t)
 }
 
-// Close says what it could not give back.
-func TestCloseSaysWhatIsUndecided(t *testing.T) {
+// Close returns an error if a charge could not be given back.
+func TestCloseReportsVoids(t *testing.T) {
 	var held atomic.Pointer[chan struct{}]
 	var broken atomic.Bool
 	url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
@@ -254,7 +253,7 @@ func TestCloseSaysWhatIsUndecided(t *testing.T) {
 	broken.Store(true)
 	close(flush)
 	require.ErrorContains(t, f.Close(), "1 charges could not be given back")
-	require.NoError(t, f.Close(), "closed again it does nothing")
+	require.NoError(t, f.Close(), "a second Close does nothing")
 	_, err = f.tryRequest(f.ctx, f.secret, 1, nil)
 	require.Error(t, err)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// A fakeClock stops until it is moved: the database's wall clock and this
-// process's monotonic clock, which are apart once the wall clock is set.
+// A fakeClock is the database's wall clock and this process's monotonic clock.
+// Both advance only when a test moves them; set moves the wall clock alone.
 type fakeClock struct {
 	mu              sync.Mutex
 	wall, monotonic time.Time
@@ -44,14 +44,14 @@ func (c *fakeClock) instant() time.Time {
 	return c.monotonic
 }
 
-// advance lets time pass on both.
+// advance moves both clocks by d.
 func (c *fakeClock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wall, c.monotonic = c.wall.Add(d), c.monotonic.Add(d)
 }
 
-// until lets time pass up to a moment.
+// until advances both clocks until the wall clock has the time.
 func (c *fakeClock) until(text string) { c.advance(clockAt(text).wall.Sub(c.Now())) }
 
 // set sets the wall clock alone.
@@ -63,12 +63,12 @@ func (c *fakeClock) set(to time.Time) {
 
 func (c *fakeClock) setBack(d time.Duration) { c.set(c.Now().Add(-d)) }
 
-// withFake makes a ledger go by a fake clock.
+// withFake makes a ledger use a fake clock.
 func withFake(c *fakeClock) Option {
 	return func(s *settings) { s.clock, s.monotonic = c.Now, c.instant }
 }
 
-// A bench is a ledger with one account and one key.
+// A fixture is a ledger with one account and one key.
 type fixture struct {
 	*testing.T
 	*Ledger
@@ -82,7 +82,7 @@ type fixture struct {
 
 const startTime = "2026-11-20T12:00:00Z"
 
-// begin opens a ledger at noon and makes an account with these terms.
+// newFixture opens a ledger at startTime and creates an account with the terms.
 func newFixture(t *testing.T, url string, terms Terms, options ...Option) *fixture {
 	f := &fixture{T: t, ctx: t.Context(), url: url, clock: clockAt(startTime)}
 	f.Ledger = open(t, url, append([]Option{withFake(f.clock)}, options...)...)
@@ -101,14 +101,14 @@ func open(t testing.TB, url string, options ...Option) *Ledger {
 	return l
 }
 
-// elsewhere is another ledger on the same database: another replica.
+// replica returns a copy of the fixture with another ledger on the same database.
 func (f *fixture) replica() *fixture {
 	other := *f
 	other.Ledger = open(f.T, f.url, withFake(f.clock))
 	return &other
 }
 
-// arrive begins a request that must be let in.
+// mustBegin begins a request, which must be admitted.
 func (f *fixture) mustBegin() *Request {
 	f.Helper()
 	r, d, err := f.Begin(f.ctx, f.secret)
@@ -117,7 +117,7 @@ func (f *fixture) mustBegin() *Request {
 	return r
 }
 
-// ask sends a request of the bench's key from its beginning to its end.
+// request runs a request of the fixture's key from Begin to End.
 func (f *fixture) request(points int64) Decision {
 	f.Helper()
 	return f.requestWith(f.secret, points, nil)
@@ -130,10 +130,10 @@ func (f *fixture) requestWith(secret string, points int64, once *Idempotency) De
 	return d
 }
 
-// answerOf is what the request with an Idempotency-Key is answered.
+// storedAnswer is the answer to requests with an Idempotency-Key.
 const storedAnswer = "answer"
 
-// try sends a request and returns the decision that ended it.
+// tryRequest runs a request and returns the decision that ended it.
 func (f *fixture) tryRequest(ctx context.Context, secret string, points int64, once *Idempotency) (Decision, error) {
 	r, d, err := f.Begin(ctx, secret)
 	if err != nil || d.Verdict != Good {
@@ -150,7 +150,8 @@ func (f *fixture) tryRequest(ctx context.Context, secret string, points int64, o
 	return r.Charge(c)
 }
 
-// used is the account's points of this month, as the operator's list shows.
+// used returns the account's points of this month, as the operator's list shows
+// them.
 func (f *fixture) used() int64 {
 	f.Helper()
 	a, err := f.AccountByEmail(f.ctx, "owner@example.com")
@@ -158,7 +159,7 @@ func (f *fixture) used() int64 {
 	return a.Used
 }
 
-// history sums the usage history over all time, once all is recorded.
+// history returns the sum of the usage history.
 func (f *fixture) history() (sum Tally) {
 	f.Helper()
 	days, err := f.UsageHistory(f.ctx, f.account, 0, 1_000_000)
@@ -169,15 +170,16 @@ func (f *fixture) history() (sum Tally) {
 	return sum
 }
 
-// requireHistory waits until what was not charged is recorded, too.
+// requireHistory waits until the history has the sum, which includes requests
+// that were not charged.
 func (f *fixture) requireHistory(want Tally) {
 	f.Helper()
 	want.Found.Valid = want.Points
 	require.Eventually(f, func() bool { return f.history() == want }, 20*tallyEvery, tickEvery, "%+v, not %+v", f.history(), want)
-	require.Equal(f, want.Points, f.used(), "the history is what was used")
+	require.Equal(f, want.Points, f.used(), "the history differs from the points used")
 }
 
-// together runs work in n goroutines and waits for them.
+// inParallel runs work in n goroutines and waits for them.
 func inParallel(n int, work func(i int)) {
 	var all sync.WaitGroup
 	for i := range n {
@@ -190,10 +192,10 @@ func limit(n int64) *Limit { l := Limit(n); return &l }
 
 func yes() *bool { t := true; return &t }
 
-// plenty is terms that refuse nothing.
+// unlimitedTerms never refuse a request.
 var unlimitedTerms = Terms{Rate: limit(Unlimited), Points: limit(Unlimited)}
 
-// freshOf is another empty database of the same kind.
+// emptyLike returns the URL of another empty database of the same kind.
 func emptyLike(t *testing.T, url string) string {
 	if strings.HasPrefix(url, "sqlite:") {
 		return "sqlite:" + filepath.Join(t.TempDir(), "ledger.db")
@@ -201,8 +203,7 @@ func emptyLike(t *testing.T, url string) string {
 	return pgtest.NeedDatabase(t)
 }
 
-// sql runs a statement beside the ledger, and row reads one, as an operator by
-// hand would.
+// exec runs a statement outside the ledger, as an operator could.
 func (f *fixture) exec(query string, args ...any) {
 	f.Helper()
 	f.withDatabase(func(db *sql.DB) {
@@ -211,6 +212,7 @@ func (f *fixture) exec(query string, args ...any) {
 	})
 }
 
+// queryRow reads one row outside the ledger.
 func (f *fixture) queryRow(query string, into ...any) {
 	f.Helper()
 	f.withDatabase(func(db *sql.DB) { require.NoError(f, db.QueryRowContext(f.ctx, query).Scan(into...)) })
@@ -228,8 +230,8 @@ func (f *fixture) withDatabase(do func(*sql.DB)) {
 	do(db)
 }
 
-// closeForWrites makes the database take no commits: SQLite's write lock is
-// held by another process, PostgreSQL is as a standby would be.
+// blockWrites prevents commits: on SQLite another connection has the write lock,
+// PostgreSQL is read-only like a standby.
 func (f *fixture) blockWrites() (reopen func()) {
 	f.Helper()
 	path, ok := strings.CutPrefix(f.url, "sqlite:")

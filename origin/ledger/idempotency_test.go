@@ -22,7 +22,7 @@ func (f *fixture) retryable(id, body byte) Decision {
 	return f.requestWith(f.secret, 5, idempotency(id, body))
 }
 
-func TestIdempotencyTellsAStory(t *testing.T) {
+func TestIdempotency(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(12)})
 		first := f.mustBegin()
@@ -70,7 +70,7 @@ func (f *fixture) stored() (counted, real int64) {
 }
 
 // A partial answer is charged and not recorded: the retry is a new request.
-func TestIdempotencyWithoutAnAnswerToStore(t *testing.T) {
+func TestIdempotencyPartialAnswer(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		r := f.mustBegin()
@@ -85,7 +85,7 @@ func TestIdempotencyWithoutAnAnswerToStore(t *testing.T) {
 	})
 }
 
-func TestIdempotencyOfTwoAccounts(t *testing.T) {
+func TestIdempotencyPerAccount(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		f.retryable(1, 1)
@@ -102,7 +102,7 @@ func TestIdempotencyOfTwoAccounts(t *testing.T) {
 }
 
 // What was not charged is not recorded, and may be tried again.
-func TestIdempotencyAfterAFailure(t *testing.T) {
+func TestIdempotencyAfterFailure(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		r := f.mustBegin()
@@ -189,7 +189,7 @@ func (f *fixture) insertExpired(n int) string {
 		fmt.Sprint(n) + ") SELECT 1, '" + strings.Repeat("0", 56) + "' || (10000000 + i), '" + strings.Repeat("0", 64) + "', answer, size, 1 FROM n, (SELECT answer, size FROM answers LIMIT 1) x"
 }
 
-func TestIdempotencyOfAnEmptyAnswer(t *testing.T) {
+func TestIdempotencyEmptyAnswer(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		r := f.mustBegin()
@@ -205,7 +205,7 @@ func TestIdempotencyOfAnEmptyAnswer(t *testing.T) {
 }
 
 // A record that was replaced since it was listed as expired stays.
-func TestPurgeLooksAgain(t *testing.T) {
+func TestPurgeKeepsReplacedRecords(t *testing.T) {
 	ws := newWorkingSet()
 	ws.now = time.Unix(0, 100)
 	ws.accounts[1] = &accountState{id: 1, stored: 7}

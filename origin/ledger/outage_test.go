@@ -11,9 +11,9 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// A session that holds an account's lock, of a replica that vanished or of an
-// operator's by hand, makes requests fail within the bound and not wait.
-func TestPostgresLockHeld(t *testing.T) {
+// If another session keeps the lock of an account, because a replica vanished or
+// an operator forgot a transaction, requests fail within the bound.
+func TestPostgresRowLockTimeout(t *testing.T) {
 	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
 	conn, err := pgx.Connect(f.ctx, f.url)
 	require.NoError(t, err)
@@ -27,8 +27,8 @@ func TestPostgresLockHeld(t *testing.T) {
 	require.EqualValues(t, 1, f.request(1).Usage.Current)
 }
 
-// Connections that are cut while nothing is under way are not noticed.
-func TestPostgresConnectionsCutAtRest(t *testing.T) {
+// Cutting idle connections causes no error.
+func TestPostgresIdleConnectionsCut(t *testing.T) {
 	s := pgtest.Need(t)
 	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
 	for i := range int64(5) {
@@ -38,8 +38,8 @@ func TestPostgresConnectionsCutAtRest(t *testing.T) {
 	}
 }
 
-// Connections are cut under load: every request is answered or refused, and
-// what was answered is what is charged.
+// If connections are cut under load, exactly the requests that were answered with
+// Good are charged.
 func TestPostgresConnectionsCutUnderLoad(t *testing.T) {
 	s := pgtest.Need(t)
 	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
@@ -53,9 +53,9 @@ func TestPostgresConnectionsCutUnderLoad(t *testing.T) {
 	require.Equal(t, paid, f.history().Points)
 }
 
-// The server is quit and started again under load: refusals come within the
-// bound, the ledger recovers by itself, and nothing is lost or doubled.
-func TestPostgresStoppedAndStarted(t *testing.T) {
+// If the server restarts under load, requests are refused within the bound, the
+// ledger recovers by itself, and no point is lost or charged twice.
+func TestPostgresRestart(t *testing.T) {
 	s := pgtest.Need(t)
 	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
 	wait := func(what func() bool) { require.Eventually(t, what, 20*time.Second, time.Millisecond) }
@@ -70,11 +70,11 @@ func TestPostgresStoppedAndStarted(t *testing.T) {
 	require.Equal(t, paid, f.used())
 	require.Equal(t, paid, f.history().Points)
 	require.Less(t, slowest, waitLimit+500*time.Millisecond)
-	t.Logf("the slowest of them took %v", slowest)
+	t.Logf("the slowest request took %v", slowest)
 }
 
-// payWhile puts load on the ledger while do lasts, and returns the points that
-// were answered once what is undecided is settled.
+// payWhile sends requests until do returns, and waits until the undecided charges
+// are voided. It returns the points of the requests answered with Good.
 func (f *fixture) payWhile(do func(answered *atomic.Int64)) (points int64, slowest time.Duration) {
 	var answered, longest atomic.Int64
 	var enough atomic.Bool
@@ -99,28 +99,27 @@ func (f *fixture) payWhile(do func(answered *atomic.Int64)) (points int64, slowe
 	return 6 * answered.Load(), time.Duration(longest.Load())
 }
 
-// Ready has an end of its own, however long its caller would wait.
-func TestReadyOfAFrozenDatabase(t *testing.T) {
+// Ready returns within its own bound if the context has no deadline.
+func TestReadyTimeout(t *testing.T) {
 	s := pgtest.Need(t)
 	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
 	thaw, err := s.Freeze(f.ctx)
 	require.NoError(t, err)
 	defer thaw()
-	require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable, "with a caller who would wait for ever")
+	require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable, "the context has no deadline")
 	thaw()
 	f.awaitReady()
 }
 
-// A commit whose flush hangs: the caller gets ErrUndecided within its second,
-// and what was committed after all is given back. PostgreSQL's processes are
-// stopped for the time.
-func TestCommitThatHangs(t *testing.T) {
+// If PostgreSQL's processes are suspended during a charge, the caller gets an
+// error within its second, and a charge that is committed later is given back.
+func TestPostgresFrozenDuringCharge(t *testing.T) {
 	s := pgtest.Need(t)
 	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
 	f.request(1)
 	thaw, err := s.Freeze(f.ctx)
 	require.NoError(t, err)
-	defer thaw() // a failure here must not hold up the tests that follow
+	defer thaw() // so that a failure here does not block the following tests
 	begun := time.Now()
 	_, err = f.tryRequest(f.ctx, f.secret, 10, nil)
 	require.Error(t, err)

@@ -23,7 +23,7 @@ func TestParsePlans(t *testing.T) {
 	}, plans)
 }
 
-func TestParsePlansSaysWhatIsWrong(t *testing.T) {
+func TestParsePlansErrors(t *testing.T) {
 	for text, says := range map[string]string{
 		``:                             "not a JSON array",
 		`{}`:                           "not a JSON array",

@@ -21,7 +21,7 @@ func TestPointsInOverage(t *testing.T) {
 }
 
 // Points of an account's own are a hard limit unless overage is given, too.
-func TestPointsOfItsOwnAreAHardLimit(t *testing.T) {
+func TestPointsWithoutOverage(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Plan: "pro", Rate: limit(Unlimited), Points: limit(10)})
 		require.Equal(t, Insufficient, f.request(11).Verdict)
@@ -42,7 +42,7 @@ func TestPointsUnlimited(t *testing.T) {
 	})
 }
 
-func TestPointsRefillWithTheMonth(t *testing.T) {
+func TestPointsRefillMonthly(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(10)})
 		f.clock.until("2026-11-30T23:59:59Z")
@@ -134,7 +134,7 @@ func TestKeyBudgetAndRate(t *testing.T) {
 	})
 }
 
-func TestKeyExpires(t *testing.T) {
+func TestKeyExpiry(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		secret, _, err := f.CreateKey(f.ctx, f.account, "short", KeyTerms{Expires: f.clock.Now().Add(time.Hour)})
@@ -178,7 +178,7 @@ func TestSuspendedAccount(t *testing.T) {
 	})
 }
 
-func TestTermsChangeAtTheNextRequest(t *testing.T) {
+func TestChangeTermsAppliesAtOnce(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(10)})
 		f.request(8)

@@ -53,7 +53,7 @@ func TestInspectIsFresh(t *testing.T) {
 	})
 }
 
-func TestTokens(t *testing.T) {
+func TestTokensLeft(t *testing.T) {
 	now := time.Unix(1000, 0)
 	at := func(d time.Duration) int64 { return now.Add(d).UnixNano() }
 	require.EqualValues(t, Unlimited, tokensLeft(0, now, Unlimited))

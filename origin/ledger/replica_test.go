@@ -22,7 +22,7 @@ func newReplicas(t *testing.T, url string, terms Terms, n int) (*fixture, []*fix
 }
 
 // Three replicas, each with buyers of its own, sell N points exactly.
-func TestReplicasSellEachPointOnce(t *testing.T) {
+func TestReplicasChargeExactly(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const points = 300
 		f, list := newReplicas(t, url, Terms{Rate: limit(Unlimited), Points: limit(points)}, 3)
@@ -83,7 +83,7 @@ func TestReplicasShareOneBucket(t *testing.T) {
 
 // A key revoked by one replica gets no 200 from another: not with a new view,
 // not for work under way, not for a stored answer.
-func TestRevokedElsewhere(t *testing.T) {
+func TestRevokedByAnotherReplica(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
 		other := list[1]
@@ -100,7 +100,7 @@ func TestRevokedElsewhere(t *testing.T) {
 
 // Another process on the same database makes, changes and revokes; each holds
 // at the very next request.
-func TestChangesElsewhereHoldAtOnce(t *testing.T) {
+func TestChangesByAnotherReplica(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
 		other := list[1]
@@ -148,7 +148,7 @@ func TestReplicasShareABudget(t *testing.T) {
 }
 
 // What is refused only after its work is wasted work, as what nobody waits for.
-func TestRefusedAfterTheWorkIsWasted(t *testing.T) {
+func TestRefusalAfterWorkIsUnpaid(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, Terms{Rate: limit(Unlimited), Points: limit(64)}, 2)
 		for range 3 {

@@ -48,7 +48,7 @@ func midnight(day string) time.Time { return clockAt(day + "T00:00:00Z").wall }
 // A clock that was wrong has put the account and its keys into a month years
 // ahead, where nothing is refilled. Reset puts them back while the service runs;
 // points are neither lost nor charged twice, and the history sums to them.
-func TestResetPutsAnAccountBack(t *testing.T) {
+func TestResetAccount(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(20)})
 		narrow, _, err := f.CreateKey(f.ctx, f.account, "narrow", KeyTerms{Budget: limit(5)})
@@ -84,7 +84,7 @@ func TestResetPutsAnAccountBack(t *testing.T) {
 
 // In the right month, points stay as they are, also those that somebody has
 // changed by hand; the bucket is full.
-func TestResetInTheRightMonth(t *testing.T) {
+func TestResetInCurrentMonth(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(20)})
 		require.Equal(t, Good, f.request(1).Verdict)
@@ -106,7 +106,7 @@ func TestResetInTheRightMonth(t *testing.T) {
 
 // A service that was started while the clock was wrong goes by that time for
 // another hour. It must not undo a reset meanwhile.
-func TestResetHoldsInAServiceThatDoubtsTheClock(t *testing.T) {
+func TestResetWhileClockIsSuspect(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(20)})
 		f.request(3)
@@ -135,7 +135,7 @@ func TestResetHoldsInAServiceThatDoubtsTheClock(t *testing.T) {
 }
 
 // Resets while replicas charge lose and double no point.
-func TestResetWhileRequestsAreCharged(t *testing.T) {
+func TestResetDuringCharges(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		replicas := []*fixture{f, f.replica()}
@@ -194,7 +194,7 @@ func (f *fixture) askUntilGood() {
 
 // A charge that is given back after a reset is taken off the month that it was
 // moved to.
-func TestResetMovesWhatIsGivenBackLater(t *testing.T) {
+func TestResetBeforeVoid(t *testing.T) {
 	now := clockAt(startTime).wall
 	present, ahead := monthOf(now), monthOf(clockAt(wrongYear).wall)
 	c := &chargeOp{ticket: &ticket{request: &Request{accountID: 1, keyID: 2}, Charge: Charge{Points: 3}}, month: ahead, day: DayOf(ahead.begin())}

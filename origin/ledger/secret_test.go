@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestNewKeyIsWellFormed(t *testing.T) {
+func TestSecretIsWellFormed(t *testing.T) {
 	seen := map[string]bool{}
 	for range 1000 {
 		secret := NewSecret()
@@ -18,7 +18,7 @@ func TestNewKeyIsWellFormed(t *testing.T) {
 }
 
 // Every digit is as likely as any other.
-func TestNewKeyIsUniform(t *testing.T) {
+func TestSecretIsUniform(t *testing.T) {
 	const each = 4000 // expected; the standard deviation is 63
 	count := map[byte]int{}
 	for _, b := range appendRandom(nil, 62*each) {
@@ -31,7 +31,7 @@ func TestNewKeyIsUniform(t *testing.T) {
 }
 
 // The checksums were computed with another program (Python's zlib.crc32).
-func TestWellFormedFollowsTheFormat(t *testing.T) {
+func TestSecretFormat(t *testing.T) {
 	good := "ask_" + strings.Repeat("0", 32) + zeroChecksum
 	for name, c := range map[string]struct {
 		secret string
@@ -56,7 +56,7 @@ func TestWellFormedFollowsTheFormat(t *testing.T) {
 	}
 }
 
-func TestHintTellsLittle(t *testing.T) {
+func TestHint(t *testing.T) {
 	require.Equal(t, mixedKey[:8], hint(mixedKey))
 }
 

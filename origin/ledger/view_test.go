@@ -28,7 +28,7 @@ func bookOf(v *views, used int64) *workingSet {
 
 // A query that began before a commit was published may have read what was
 // before it, so it does not replace the commit's row, however late it comes.
-func TestStaleReadsReplaceNothing(t *testing.T) {
+func TestPublishIgnoresStaleReads(t *testing.T) {
 	v, clock := newTestViews()
 	at := digest{1}
 	began, instant := v.readStart()
@@ -48,7 +48,7 @@ func TestStaleReadsReplaceNothing(t *testing.T) {
 }
 
 // Of two queries the one that began later counts.
-func TestReadsInTheWrongOrder(t *testing.T) {
+func TestPublishReadsOutOfOrder(t *testing.T) {
 	v, clock := newTestViews()
 	began, early := v.readStart()
 	clock.advance(time.Millisecond)
@@ -60,7 +60,7 @@ func TestReadsInTheWrongOrder(t *testing.T) {
 
 // What an operator changes through this ledger holds at once: a query under
 // way does not make an expired view new.
-func TestExpireHoldsAgainstQueriesUnderWay(t *testing.T) {
+func TestExpireDuringQuery(t *testing.T) {
 	v, _ := newTestViews()
 	began, instant := v.readStart()
 	v.publish(digest{1}, rowOf(1), began, instant)

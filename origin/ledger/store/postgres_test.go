@@ -11,7 +11,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-func TestOpenPostgresSaysWhatIsWrong(t *testing.T) {
+func TestOpenPostgresErrors(t *testing.T) {
 	s := pgtest.Need(t)
 	run := func(url, statement string) { require.NoError(t, s.Exec(t.Context(), url, statement)) }
 	newer := pgtest.NeedDatabase(t)
@@ -58,7 +58,7 @@ func TestPostgresClock(t *testing.T) {
 
 // After a crash another's transaction may have the number of one that was
 // lost: that it is committed proves nothing, the mark decides.
-func TestDoubtOfANumberGivenAnew(t *testing.T) {
+func TestInDoubtReusedTransactionID(t *testing.T) {
 	s := open(t, pgtest.NeedDatabase(t)).(*postgres)
 	require.NoError(t, s.Transact(t.Context(), putPlan("x")))
 	var others string
@@ -72,7 +72,7 @@ func TestDoubtOfANumberGivenAnew(t *testing.T) {
 }
 
 // Version 4 renames a column; the commit group recorded in it remains.
-func TestMigrationKeepsTheLastCommitGroup(t *testing.T) {
+func TestMigrationFromVersion3(t *testing.T) {
 	url := pgtest.NeedDatabase(t)
 	db, err := sql.Open("pgx", url)
 	require.NoError(t, err)

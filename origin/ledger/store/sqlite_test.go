@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestOpenSaysWhatIsWrong(t *testing.T) {
+func TestOpenSQLiteErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -40,7 +40,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestSQLiteFilesAreTheOwnersAlone(t *testing.T) {
+func TestSQLiteFileModes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "b", "odd name?#%41.db")
 	require.NoError(t, open(t, "sqlite:"+path).Transact(t.Context(), putPlan("x")))
 	for name, mode := range map[string]os.FileMode{path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600, filepath.Dir(path): 0o700 | os.ModeDir} {
@@ -52,7 +52,7 @@ func TestSQLiteFilesAreTheOwnersAlone(t *testing.T) {
 
 // SQLite does not wait while another process turns a new file to WAL mode, so
 // Open must. One file in a few shows it.
-func TestSQLiteOpenedAtOnce(t *testing.T) {
+func TestSQLiteConcurrentOpen(t *testing.T) {
 	for range 8 {
 		url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
 		var all sync.WaitGroup

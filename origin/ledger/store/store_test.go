@@ -79,7 +79,7 @@ func TestDataErrors(t *testing.T) {
 
 // The clock is read after the locks were granted: a transaction that waited for
 // another's lock knows it.
-func TestTheClockIsReadAfterTheLocks(t *testing.T) {
+func TestClockIsReadAfterLocks(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		first, second := open(t, url), open(t, url)
 		require.NoError(t, first.Transact(t.Context(), Transaction{Decide: func(time.Time) ([]Statement, error) {
@@ -105,7 +105,7 @@ func TestTheClockIsReadAfterTheLocks(t *testing.T) {
 }
 
 // old makes a database of version 2, as the release before left it.
-func openVersion2(t *testing.T, url string) *sql.DB {
+func createVersion2(t *testing.T, url string) *sql.DB {
 	dialect, driver, source := "postgres", "pgx", url
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
 		dialect, driver, source = "sqlite", "sqlite", "file:"+path+"?_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)"
@@ -137,9 +137,9 @@ func openVersion2(t *testing.T, url string) *sql.DB {
 
 // A database of the version before is taken along: keys keep their secrets,
 // requests that were under way are given back, and stored answers are dropped.
-func TestMigrationFromTheVersionBefore(t *testing.T) {
+func TestMigrationFromVersion2(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		db := openVersion2(t, url)
+		db := createVersion2(t, url)
 		open(t, url)
 		rows := func(query string) (list []string) {
 			r, err := db.Query(query)
@@ -167,9 +167,9 @@ func TestMigrationFromTheVersionBefore(t *testing.T) {
 
 // Two processes that start at once on a database of the version before both
 // come up.
-func TestMigrationAtOnce(t *testing.T) {
+func TestConcurrentMigration(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		openVersion2(t, url)
+		createVersion2(t, url)
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
