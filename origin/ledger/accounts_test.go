@@ -19,7 +19,7 @@ func TestAccounts(t *testing.T) {
 		require.Equal(t, Account{ID: free.ID, Email: "owner@example.com", Plan: "free", Rate: 1, Points: 1000, Created: clock.Now()}, free)
 		custom, err := l.CreateAccount(ctx, "other@example.com", Terms{Plan: "pro", Points: limit(Unlimited)})
 		require.NoError(t, err)
-		require.Equal(t, []Limit{5, Unlimited}, []Limit{custom.Rate, custom.Points}, "what is not given is the plan's")
+		require.Equal(t, []Limit{5, Unlimited}, []Limit{custom.Rate, custom.Points}, "limits that are not given are the plan's")
 
 		found, err := l.AccountByEmail(ctx, "OWNER@example.com")
 		require.NoError(t, err)
@@ -29,7 +29,7 @@ func TestAccounts(t *testing.T) {
 		require.Equal(t, []Account{free, custom}, list)
 		list, err = l.Accounts(ctx, free.ID, 10)
 		require.NoError(t, err)
-		require.Equal(t, []Account{custom}, list, "a page goes on behind the last")
+		require.Equal(t, []Account{custom}, list, "the next page")
 	})
 }
 
@@ -69,9 +69,9 @@ func TestKeys(t *testing.T) {
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, k2.ID))
 		revoked := f.clock.Now()
 		f.clock.advance(time.Hour)
-		require.NoError(t, f.RevokeKey(f.ctx, f.account, k2.ID), "again changes nothing")
+		require.NoError(t, f.RevokeKey(f.ctx, f.account, k2.ID), "revoking again changes nothing")
 		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account, 4711), ErrNoKey)
-		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account+1, f.key.ID), ErrNoKey, "of another account")
+		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account+1, f.key.ID), ErrNoKey, "a key of another account")
 
 		f.key.LastDay, k2.Revoked = DayOf(f.clock.Now()), revoked
 		keys, err := f.ListKeys(f.ctx, f.account)

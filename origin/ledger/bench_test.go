@@ -15,9 +15,9 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// BenchmarkCharge is requests of one point from Begin to End, each answered
-// after its commit reached the disk. "limit" is the barest charge on the same
-// database, one UPDATE and one commit. From 32 callers one commit serves many.
+// BenchmarkCharge measures requests of one point from Begin to End, each answered
+// after its commit is on disk. "limit" is the smallest possible charge on the same
+// database, one UPDATE and one commit. With 32 callers, one commit serves many.
 func BenchmarkCharge(b *testing.B) {
 	b.Run("sqlite/limit", limitOfSQLite)
 	benchmarkCharges(b, "sqlite", func(b *testing.B) string { return "sqlite:" + filepath.Join(b.TempDir(), "ledger.db") })
@@ -25,8 +25,8 @@ func BenchmarkCharge(b *testing.B) {
 	benchmarkCharges(b, "postgres", func(b *testing.B) string { return pgtest.NeedDatabase(b) })
 }
 
-// BenchmarkRefusal is a key that floods over its rate: it is refused from
-// memory, and at most once in maxRefuse by the database.
+// BenchmarkRefusal measures requests of a key beyond its rate. They are refused
+// from memory, with at most one query per maxRefuse.
 func BenchmarkRefusal(b *testing.B) {
 	l := open(b, "sqlite:"+filepath.Join(b.TempDir(), "ledger.db"))
 	account, err := l.CreateAccount(b.Context(), "owner@example.com", Terms{})
@@ -87,7 +87,7 @@ func reportCharges(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
 }
 
-// benchmarkCharge spreads the callers over as many accounts.
+// benchmarkCharge measures charges by callers that have one account each.
 func benchmarkCharge(b *testing.B, url string, callers int) {
 	l := open(b, url)
 	secrets := make([]string, callers)

@@ -20,11 +20,11 @@ func TestTakeToken(t *testing.T) {
 		return wait
 	}
 	for range 5 {
-		require.Zero(t, take(), "a bucket that was never used is full")
+		require.Zero(t, take(), "a new bucket is full")
 	}
-	require.Equal(t, 200*ms, take(), "the next token comes a fifth of a second later")
+	require.Equal(t, 200*ms, take(), "at 5/s the next token comes after 200 ms")
 	now = now.Add(150 * ms)
-	require.Equal(t, 50*ms, take(), "a refusal puts nothing off")
+	require.Equal(t, 50*ms, take(), "a refusal delays nothing")
 	now = now.Add(50 * ms)
 	require.Zero(t, take())
 	require.Equal(t, 200*ms, take())
@@ -32,10 +32,10 @@ func TestTakeToken(t *testing.T) {
 	for range 5 {
 		require.Zero(t, take())
 	}
-	require.NotZero(t, take(), "a long rest fills the bucket and no more")
+	require.NotZero(t, take(), "the bucket overflows its capacity")
 	now = now.Add(-500 * time.Second)
-	require.Zero(t, take(), "a clock set back leaves the bucket one token")
-	require.Equal(t, 200*ms, take(), "and no more")
+	require.Zero(t, take(), "after the clock is set back the bucket has one token")
+	require.Equal(t, 200*ms, take(), "only one token")
 }
 
 func TestTakeTokenUnlimited(t *testing.T) {
@@ -44,9 +44,9 @@ func TestTakeTokenUnlimited(t *testing.T) {
 	require.Zero(t, wait)
 }
 
-// A bucket kept as a number of tokens, the way text books draw it, admits the
-// same requests. Times are multiples of the interval's tenth, so that it
-// counts exactly too.
+// A bucket implemented as a number of tokens, as in text books, admits the same
+// requests. Times are multiples of a tenth of the interval, so that its arithmetic
+// is exact too.
 func TestTakeTokenEqualsCountingBucket(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, rate := range []int64{1, 2, 5, 10, 1000} {
@@ -68,8 +68,8 @@ func TestTakeTokenEqualsCountingBucket(t *testing.T) {
 	}
 }
 
-// Tokens may reach the bucket late and in any order: counted by arrival, no
-// time T sees more than capacity + rate x (T + lateness).
+// Tokens may reach the bucket late and in any order. Counted by arrival, at most
+// capacity + rate x (T + lateness) of them are taken in any time T.
 func TestTakeTokenBoundByArrival(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, rate := range []int64{1, 5, 40, 100} {
@@ -83,16 +83,16 @@ func TestTakeTokenBoundByArrival(t *testing.T) {
 			}
 		}
 		requireBound(t, taken, rate)
-		require.Greater(t, len(taken), int(17*rate)-1, "and tokens are not lost")
+		require.Greater(t, len(taken), int(17*rate)-1, "tokens are lost")
 	}
 }
 
-// span is when a request arrived: not before from, not after to.
+// A span contains the arrival of a request.
 type span struct{ from, to time.Duration }
 
-// requireBound holds arrivals to the contract: in any time T at most capacity +
-// rate x (T + a tenth of a second). It looks at times that begin with an arrival
-// and counts the requests that have certainly arrived in them.
+// requireBound checks arrivals against the contract: in any time T at most capacity
+// + rate x (T + a tenth of a second). It checks times that begin with an arrival,
+// and counts the requests that certainly arrived in them.
 func requireBound(t *testing.T, arrivals []span, rate int64) {
 	t.Helper()
 	for _, first := range arrivals {
@@ -109,7 +109,7 @@ func requireBound(t *testing.T, arrivals []span, rate int64) {
 	}
 }
 
-// An empty bucket fills again from the moment to which the clock is set back.
+// If the clock is set back, an empty bucket refills from the new time on.
 func TestBucketAfterClockSetBack(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
@@ -125,7 +125,7 @@ func TestBucketAfterClockSetBack(t *testing.T) {
 	})
 }
 
-// One bucket for all of an account's keys, however many ask at once.
+// All keys of an account share one bucket, also under concurrency.
 func TestConcurrentRequestsShareOneBucket(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const rate = 25
@@ -147,9 +147,9 @@ func TestConcurrentRequestsShareOneBucket(t *testing.T) {
 	})
 }
 
-// A client that keeps its rate is never refused, although its work takes up to
-// five seconds, so that its charges come in bunches and out of order. It
-// arrives up to a hundredth of its interval early or late.
+// A client that keeps its rate is never refused, although its work takes up to five
+// seconds, which bunches and reorders its charges. Requests arrive up to a hundredth
+// of the interval early or late.
 func TestPacedClientIsNeverRefused(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		for _, rate := range []int64{1, 5} {
@@ -195,8 +195,8 @@ func (f *fixture) finish(r *Request, points int64) Decision {
 	return d
 }
 
-// A token reaches the database within a tenth of a second, although its
-// request is still at work.
+// A token reaches the database before its request ends, so that another replica
+// counts it.
 func TestPendingTokensAreWritten(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
@@ -205,19 +205,19 @@ func TestPendingTokensAreWritten(t *testing.T) {
 		defer second.End()
 		other := f.replica()
 		require.Eventually(t, func() bool {
-			f.clock.advance(time.Millisecond) // or the other replica's view stays new for ever
+			f.clock.advance(time.Millisecond) // so that the other replica's view expires
 			return other.request(0).Verdict == RateLimited
 		}, 5*time.Second, 10*time.Millisecond)
 	})
 }
 
-// A token that another replica had given out as well is refused late: the
-// request's work is called off, and nothing is charged.
+// If two replicas take the same token, one of their requests is refused late: its
+// context is cancelled and it is not charged.
 func TestLateRefusalCancelsRequest(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(Unlimited)})
 		other := f.replica()
-		other.request(0) // takes the only token; but this replica's view is older
+		other.request(0) // takes the only token, which this replica's view does not show
 		f.clock.advance(time.Second)
 		require.Equal(t, Good, f.request(0).Verdict)
 		f.clock.advance(time.Second)
@@ -248,8 +248,8 @@ func TestLateRefusalCancelsRequest(t *testing.T) {
 	})
 }
 
-// A flood over the rate asks the database at most once in maxRefuse, and what
-// it is refused counts down.
+// Requests beyond the rate cause at most one query per maxRefuse, and their
+// RetryAfter counts down.
 func TestFloodRarelyAsksTheDatabase(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(10)})
@@ -283,5 +283,5 @@ func TestUnpaidWorkDebtIsBounded(t *testing.T) {
 	w.add(1, now)
 	require.True(t, w.over(now))
 	w.add(1_000_000, now)
-	require.False(t, w.over(now.Add(time.Minute)), "an accident is forgiven in a minute")
+	require.False(t, w.over(now.Add(time.Minute)), "the account waits less than a minute")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// Whatever fails, neither a key nor an address is in the error.
+// No error contains a secret, its digest or an email address.
 func TestErrorsContainNoSecrets(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
@@ -59,8 +59,10 @@ func TestErrorsContainNoSecrets(t *testing.T) {
 	})
 }
 
-// wreck takes tables away; mend brings them back.
-func (f *fixture) hideTables()    { f.rename("%s", "%s_gone") }
+// hideTables renames tables, so that statements fail.
+func (f *fixture) hideTables() { f.rename("%s", "%s_gone") }
+
+// restoreTables reverts hideTables.
 func (f *fixture) restoreTables() { f.rename("%s_gone", "%s") }
 
 func (f *fixture) rename(from, to string) {

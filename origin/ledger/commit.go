@@ -72,7 +72,7 @@ func (w *writer) settle(ws *workingSet, group []operation) {
 	}
 }
 
-// fail ends a group that was not committed because the database is unavailable.
+// fail ends a group that was not committed, and marks the database as down.
 func (w *writer) fail(group []operation, err error) {
 	w.markDown(err)
 	for _, op := range group {
@@ -112,8 +112,9 @@ func (w *writer) resolve(doubt *store.InDoubt, ws *workingSet, group []operation
 	}
 }
 
-// retry commits again what is still due of a group that was not committed,
-// together with what was queued since.
+// retry commits the tickets of a group that was not committed again, unless their
+// callers have left, with what was queued since. Its voids and tokens are
+// collected again.
 func (w *writer) retry(group []operation) {
 	w.retrying = true
 	defer func() { w.retrying = false }()

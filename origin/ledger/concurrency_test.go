@@ -13,7 +13,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// buy buys single points until there are none, and returns how many it got.
+// buy charges single points until there are none, and returns how many it charged.
 func (f *fixture) buy(l *Ledger, seen *sync.Map) (sold int64) {
 	on := *f
 	on.Ledger = l
@@ -23,17 +23,18 @@ func (f *fixture) buy(l *Ledger, seen *sync.Map) (sold int64) {
 		switch d.Verdict {
 		case Insufficient:
 			return sold
-		case Claimed: // somebody else may not get it in the end
+		case Claimed: // a request that has claimed the last point may not be charged
 			continue
 		}
 		require.Equal(f, Good, d.Verdict)
 		sold++
 		_, twice := seen.LoadOrStore(d.Usage.Current, true)
-		require.False(f, twice, "two buyers got the same total")
+		require.False(f, twice, "two charges returned the same total")
 	}
 }
 
-// N points, sixteen buyers, each until it is refused: exactly N are sold.
+// Sixteen callers charge single points until they are refused: the account's points
+// are charged exactly.
 func TestConcurrentChargesAreExact(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const points = 400
@@ -44,12 +45,12 @@ func TestConcurrentChargesAreExact(t *testing.T) {
 		require.EqualValues(t, points, sold.Load())
 		require.EqualValues(t, points, f.used())
 		require.Equal(t, points, int(f.history().Points))
-		require.Greater(t, f.Stats().Largest, 1, "they were committed together")
+		require.Greater(t, f.Stats().Largest, 1, "no commit group had two charges")
 	})
 }
 
-// Requests of every size, charged in part, and callers that leave at any
-// moment: what the ledger holds in the end is what was answered, to the point.
+// Requests of all sizes charge a part of their claims, and their callers leave at
+// random times. The points used are exactly those of the requests that were answered.
 func TestConcurrentCancellation(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Plan: "pro", Rate: limit(Unlimited), Points: limit(2000), Overage: yes()})
@@ -81,8 +82,8 @@ func TestConcurrentCancellation(t *testing.T) {
 	})
 }
 
-// impatient sends a request, may leave at a random microsecond, and returns
-// what it had to pay: nothing unless it got an answer.
+// requestWithDeadline runs a request with a random deadline and returns the points
+// of its answer, or 0 if it got none.
 func (f *fixture) requestWithDeadline(random *rand.Rand, secret string) int64 {
 	ctx, cancel := context.WithTimeout(f.ctx, time.Duration(random.IntN(1<<(6+random.IntN(11))))*time.Microsecond)
 	defer cancel()
@@ -96,12 +97,12 @@ func (f *fixture) requestWithDeadline(random *rand.Rand, secret string) int64 {
 		return 0
 	}
 	defer r.End()
-	price := 1 + random.Int64N(64)
-	if d, err := r.Claim(price, nil); err != nil || d.Verdict != Good {
+	claim := 1 + random.Int64N(64)
+	if d, err := r.Claim(claim, nil); err != nil || d.Verdict != Good {
 		require.ErrorIs(f, err, context.DeadlineExceeded)
 		return 0
 	}
-	points := 1 + random.Int64N(price)
+	points := 1 + random.Int64N(claim)
 	d, err = r.Charge(Charge{Points: points, Found: Found{Valid: points}})
 	if err != nil {
 		require.ErrorIs(f, err, context.DeadlineExceeded)
@@ -111,8 +112,8 @@ func (f *fixture) requestWithDeadline(random *rand.Rand, secret string) int64 {
 	return points
 }
 
-// Of many requests with one Idempotency-Key one is charged, and the others get
-// its answer.
+// Of many requests with one Idempotency-Key, one is charged and the others get its
+// answer.
 func TestConcurrentRetriesAreChargedOnce(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
@@ -139,8 +140,8 @@ func TestConcurrentRetriesAreChargedOnce(t *testing.T) {
 	})
 }
 
-// 64 points and a thousand requests for all of them: one works at a time, and
-// one is charged. The others are refused before they work.
+// While a request has claimed all points of its account, others are refused before
+// their work.
 func TestClaimedPointsCountAsUsed(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(64)})
@@ -152,12 +153,12 @@ func TestClaimedPointsCountAsUsed(t *testing.T) {
 			for range 63 {
 				d := f.request(64)
 				require.Equal(f, Claimed, d.Verdict)
-				require.Zero(f, d.Remaining, "what is held counts as used")
+				require.Zero(f, d.Remaining, "claimed points do not remain")
 				require.Equal(f, time.Second, d.RetryAfter)
 			}
 		})
 		first.End()
-		require.Equal(t, Good, f.request(64).Verdict, "nothing was charged for work that failed")
+		require.Equal(t, Good, f.request(64).Verdict, "a claim without a charge is released")
 		require.Equal(t, Insufficient, f.request(64).Verdict)
 		require.EqualValues(t, 64, f.used())
 	})
@@ -179,8 +180,8 @@ func TestRequestsUnderWayAreBounded(t *testing.T) {
 	require.Zero(t, f.Stats().UnderWay)
 }
 
-// An account without limits that hangs up ten thousand times gets a thousand
-// units of work for nothing and then waits.
+// An account without limits that hangs up ten thousand times gets the work for
+// unpaidCapacity addresses without a charge, and is then refused.
 func TestUnpaidWorkIsBounded(t *testing.T) {
 	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
 	worked := 0
@@ -207,17 +208,17 @@ func TestUnpaidWorkIsBounded(t *testing.T) {
 	for range 1000 {
 		hangUp()
 	}
-	require.Equal(t, unpaidCapacity+1+64, worked, "64 more each second")
+	require.Equal(t, unpaidCapacity+1+64, worked, "the bucket refills with 64 a second")
 	f.clock.advance(time.Minute)
-	require.Equal(t, Good, f.request(1).Verdict, "and it is forgiven")
+	require.Equal(t, Good, f.request(1).Verdict, "the account is admitted within a minute")
 	for range unpaidCapacity + 100 {
-		require.Equal(t, Good, f.request(1).Verdict, "who waits for the answers wastes nothing")
+		require.Equal(t, Good, f.request(1).Verdict, "requests whose answers are awaited are not unpaid work")
 	}
 }
 
-// A process that is killed has charged at most one full group of requests that
-// have no answer yet: charges wait while answers are sent. A client that does
-// not read its answer delays nobody for long.
+// At most one full group of charged requests has no answer yet at any time: further
+// charges wait until answers are sent. A client that does not read its answer delays
+// them for a bounded time.
 func TestUnsentAnswersAreBounded(t *testing.T) {
 	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
 	const callers = 3 * groupLimit
@@ -228,7 +229,7 @@ func TestUnsentAnswersAreBounded(t *testing.T) {
 			if used := f.used(); time.Since(begun) < sendTimeout {
 				most.Store(max(most.Load(), used))
 			}
-			time.Sleep(time.Millisecond) // leaves the processors to the callers
+			time.Sleep(time.Millisecond) // leaves CPU time to the callers
 		}
 		close(sent)
 	}()
@@ -245,5 +246,5 @@ func TestUnsentAnswersAreBounded(t *testing.T) {
 	})
 	require.LessOrEqual(t, most.Load(), int64(groupLimit))
 	require.EqualValues(t, callers, f.used())
-	require.Less(t, time.Since(begun), 100*sendTimeout, "who does not read delays others, but not for long")
+	require.Less(t, time.Since(begun), 100*sendTimeout, "unsent answers delay charges for too long")
 }

@@ -4,4 +4,6 @@ package ledger
 
 import "testing"
 
-func mountSmallDisk(t *testing.T, _ string) { t.Skip("a full disk needs Linux and root") }
+func mountSmallDisk(t *testing.T, _ string) {
+	t.Skip("the test mounts a small file system, which needs Linux and root")
+}

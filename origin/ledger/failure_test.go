@@ -163,17 +163,17 @@ func TestCloseCommitsQueue(t *testing.T) {
 	})
 }
 
-// A slowStore delays the return of Transact until *held is closed, as if the disk's
-// flush hung.
+// A slowStore delays the return of Transact until the channel in stall is closed, as
+// if the disk's flush hung.
 type slowStore struct {
 	store.Store
-	held *atomic.Pointer[chan struct{}]
+	stall *atomic.Pointer[chan struct{}]
 }
 
 func (s slowStore) Transact(ctx context.Context, t store.Transaction) error {
 	err := s.Store.Transact(ctx, t)
-	if held := s.held.Load(); held != nil {
-		<-*held
+	if stall := s.stall.Load(); stall != nil {
+		<-*stall
 	}
 	return err
 }
@@ -183,19 +183,19 @@ func (s slowStore) Transact(ctx context.Context, t store.Transaction) error {
 // replayed.
 func TestCommitTimeout(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		var held atomic.Pointer[chan struct{}]
+		var stall atomic.Pointer[chan struct{}]
 		f := newFixture(t, url, unlimitedTerms, func(s *settings) {
-			s.wrap = func(inner store.Store) store.Store { return slowStore{inner, &held} }
+			s.wrap = func(inner store.Store) store.Store { return slowStore{inner, &stall} }
 		})
 		hang := func(points int64, key *Idempotency) {
 			flush := make(chan struct{})
-			held.Store(&flush)
+			stall.Store(&flush)
 			_, err := f.tryRequest(f.ctx, f.secret, points, key)
 			require.ErrorIs(t, err, ErrUndecided)
 			f.awaitDown()
 			_, _, err = f.Begin(f.ctx, f.secret)
 			require.ErrorIs(t, err, ErrUnavailable, "no request is admitted meanwhile")
-			held.Store(nil)
+			stall.Store(nil)
 			close(flush)
 			f.awaitReady()
 		}
@@ -240,14 +240,14 @@ func (s brokenStore) Transact(ctx context.Context, t store.Transaction) error {
 
 // Close returns an error if a charge could not be given back.
 func TestCloseReportsVoids(t *testing.T) {
-	var held atomic.Pointer[chan struct{}]
+	var stall atomic.Pointer[chan struct{}]
 	var broken atomic.Bool
 	url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
 	f := newFixture(t, url, unlimitedTerms, func(s *settings) {
-		s.wrap = func(inner store.Store) store.Store { return slowStore{brokenStore{inner, &broken}, &held} }
+		s.wrap = func(inner store.Store) store.Store { return slowStore{brokenStore{inner, &broken}, &stall} }
 	})
 	flush := make(chan struct{})
-	held.Store(&flush)
+	stall.Store(&flush)
 	_, err := f.tryRequest(f.ctx, f.secret, 1, nil)
 	require.ErrorIs(t, err, ErrUndecided)
 	broken.Store(true)

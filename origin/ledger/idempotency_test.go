@@ -11,12 +11,12 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// once is an Idempotency-Key with a body.
+// idempotency returns an Idempotency-Key with a body.
 func idempotency(id, body byte) *Idempotency {
 	return &Idempotency{ID: [32]byte{id}, Body: [32]byte{body}}
 }
 
-// repeat sends a request of five points with an Idempotency-Key.
+// retryable runs a request of five points with an Idempotency-Key.
 func (f *fixture) retryable(id, body byte) Decision {
 	f.Helper()
 	return f.requestWith(f.secret, 5, idempotency(id, body))
@@ -30,26 +30,26 @@ func TestIdempotency(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, Good, d.Verdict)
 		require.Equal(t, IdempotencyConflict, f.retryable(1, 1).Verdict, "the first is under way")
-		require.Equal(t, IdempotencyMismatch, f.retryable(1, 2).Verdict, "another body never fits")
+		require.Equal(t, IdempotencyMismatch, f.retryable(1, 2).Verdict, "another body")
 		d, err = first.Charge(Charge{Points: 5, Found: Found{Valid: 5}, Answer: []byte(storedAnswer)})
 		require.NoError(t, err)
 		require.Equal(t, Good, d.Verdict)
 
 		again := f.retryable(1, 1)
-		require.Equal(t, Replayed, again.Verdict, "as soon as it is charged, and before it has ended")
+		require.Equal(t, Replayed, again.Verdict, "after the charge of the first, before its end")
 		first.End()
 		require.Equal(t, storedAnswer, string(again.Answer))
-		require.EqualValues(t, 5, again.Usage.Current, "at no cost")
+		require.EqualValues(t, 5, again.Usage.Current, "a replay is not charged")
 		require.Equal(t, IdempotencyMismatch, f.retryable(1, 2).Verdict)
 
-		require.Equal(t, Good, f.retryable(2, 1).Verdict, "another key is another request")
+		require.Equal(t, Good, f.retryable(2, 1).Verdict, "another key")
 		require.Equal(t, Insufficient, f.retryable(3, 1).Verdict)
-		require.Equal(t, Replayed, f.retryable(1, 1).Verdict, "an answer is replayed without points left")
+		require.Equal(t, Replayed, f.retryable(1, 1).Verdict, "a replay needs no points")
 
 		f.clock.advance(Retention)
 		f.clock.until("2026-12-01T00:00:00Z")
-		require.Equal(t, Good, f.retryable(1, 2).Verdict, "after a day the key is new")
-		require.Equal(t, Replayed, f.retryable(1, 2).Verdict, "it has replaced the old one")
+		require.Equal(t, Good, f.retryable(1, 2).Verdict, "after a day the record has expired")
+		require.Equal(t, Replayed, f.retryable(1, 2).Verdict, "the new record")
 		require.Equal(t, IdempotencyMismatch, f.retryable(1, 1).Verdict)
 		counted, real := f.stored()
 		require.Equal(t, real, counted)
@@ -62,14 +62,15 @@ func (f *fixture) records() (n int) {
 	return n
 }
 
-// stored is the account's bytes of records: as counted, and as they are.
+// stored returns the bytes of the account's records: the counter in its row, and
+// their real sum.
 func (f *fixture) stored() (counted, real int64) {
 	f.Helper()
 	f.queryRow("SELECT stored, (SELECT coalesce(sum(length(answer)), 0) FROM answers WHERE account = 1) FROM accounts WHERE id = 1", &counted, &real)
 	return counted, real
 }
 
-// A partial answer is charged and not recorded: the retry is a new request.
+// A partial answer is charged and not stored, so a retry is a new request.
 func TestIdempotencyPartialAnswer(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
@@ -91,17 +92,17 @@ func TestIdempotencyPerAccount(t *testing.T) {
 		f.retryable(1, 1)
 		second, _, err := f.CreateKey(f.ctx, f.account, "second", KeyTerms{})
 		require.NoError(t, err)
-		require.Equal(t, Replayed, f.requestWith(second, 5, idempotency(1, 1)).Verdict, "the account's keys share it")
+		require.Equal(t, Replayed, f.requestWith(second, 5, idempotency(1, 1)).Verdict, "keys of an account share its records")
 
 		other, err := f.CreateAccount(f.ctx, "other@example.com", unlimitedTerms)
 		require.NoError(t, err)
 		secret, _, err := f.CreateKey(f.ctx, other.ID, "test", KeyTerms{})
 		require.NoError(t, err)
-		require.Equal(t, Good, f.requestWith(secret, 5, idempotency(1, 1)).Verdict, "another account does not see it")
+		require.Equal(t, Good, f.requestWith(secret, 5, idempotency(1, 1)).Verdict, "accounts do not share records")
 	})
 }
 
-// What was not charged is not recorded, and may be tried again.
+// A request that was not charged is not recorded, so a retry is charged.
 func TestIdempotencyAfterFailure(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
@@ -114,8 +115,8 @@ func TestIdempotencyAfterFailure(t *testing.T) {
 	})
 }
 
-// Two replicas work on the same request: the one that commits first wins, and
-// the other answers with the winner's bytes.
+// If two replicas work on the same request, the first to commit is charged, and the
+// other gets its stored answer.
 func TestIdempotencyOnTwoReplicas(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
@@ -135,7 +136,7 @@ func TestIdempotencyOnTwoReplicas(t *testing.T) {
 		require.Equal(t, "the winner's", string(d.Answer))
 		d, err = odd.Claim(5, idempotency(1, 2))
 		require.NoError(t, err)
-		require.Equal(t, IdempotencyMismatch, d.Verdict, "with another body nobody wins")
+		require.Equal(t, IdempotencyMismatch, d.Verdict, "another body")
 		for _, r := range []*Request{mine, theirs, odd} {
 			r.End()
 		}
@@ -151,17 +152,17 @@ func TestIdempotencyRecordsAreBounded(t *testing.T) {
 		require.NoError(t, f.StorePlans(f.ctx, []Plan{{Name: "enterprise", Rate: Unlimited, Points: Unlimited, Stored: 3*size - 1}}))
 		require.Equal(t, Good, f.retryable(1, 1).Verdict)
 		require.Equal(t, Good, f.retryable(2, 1).Verdict)
-		require.Equal(t, RecordsFull, f.retryable(3, 1).Verdict, "it does not fit any more")
+		require.Equal(t, RecordsFull, f.retryable(3, 1).Verdict, "the record does not fit")
 		require.Equal(t, Replayed, f.retryable(1, 1).Verdict)
-		require.Equal(t, Good, f.request(1).Verdict, "what stores nothing goes on")
+		require.Equal(t, Good, f.request(1).Verdict, "a request without a record is charged")
 		counted, real := f.stored()
 		require.Equal(t, real, counted)
 		require.EqualValues(t, 11, f.used())
 	})
 }
 
-// Expired records are deleted in slices until none is left, and their bytes
-// are given back.
+// Expired records are deleted in slices until none is left, and their bytes are
+// subtracted from the account's.
 func TestIdempotencyRecordsArePurged(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
@@ -170,20 +171,20 @@ func TestIdempotencyRecordsArePurged(t *testing.T) {
 		}
 		f.clock.advance(Retention)
 		f.retryable(9, 1)
-		f.Close() // or it might purge already what is made here
+		f.Close() // so that it does not purge the records inserted next
 		f.exec(f.insertExpired(3 * purgeRecords))
 		f.exec("UPDATE accounts SET stored = (SELECT sum(size) FROM answers WHERE account = 1) WHERE id = 1")
 		require.Greater(t, f.records(), 3*purgeRecords)
 
-		again := f.replica() // purges as soon as it starts
+		again := f.replica() // purges at its start
 		require.Eventually(t, func() bool { return again.records() == 1 }, 20*time.Second, tickEvery)
 		counted, real := again.stored()
 		require.Equal(t, real, counted)
-		require.Equal(t, Replayed, again.retryable(9, 1).Verdict, "what has not expired stays")
+		require.Equal(t, Replayed, again.retryable(9, 1).Verdict, "a record that has not expired remains")
 	})
 }
 
-// many is a statement that makes n records which have expired.
+// insertExpired returns a statement that inserts n expired records.
 func (f *fixture) insertExpired(n int) string {
 	return "INSERT INTO answers (account, id, body, answer, size, expires_ns) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " +
 		fmt.Sprint(n) + ") SELECT 1, '" + strings.Repeat("0", 56) + "' || (10000000 + i), '" + strings.Repeat("0", 64) + "', answer, size, 1 FROM n, (SELECT answer, size FROM answers LIMIT 1) x"
@@ -204,7 +205,7 @@ func TestIdempotencyEmptyAnswer(t *testing.T) {
 	})
 }
 
-// A record that was replaced since it was listed as expired stays.
+// A record that was replaced after it was listed as expired is not deleted.
 func TestPurgeKeepsReplacedRecords(t *testing.T) {
 	ws := newWorkingSet()
 	ws.now = time.Unix(0, 100)

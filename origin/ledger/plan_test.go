@@ -24,7 +24,7 @@ func TestParsePlans(t *testing.T) {
 }
 
 func TestParsePlansErrors(t *testing.T) {
-	for text, says := range map[string]string{
+	for text, want := range map[string]string{
 		``:                             "not a JSON array",
 		`{}`:                           "not a JSON array",
 		`[] []`:                        "data after the array",
@@ -45,17 +45,17 @@ func TestParsePlansErrors(t *testing.T) {
 		`[` + strings.Repeat(`{"name": "a", "rate": 1, "points": 1},`, 1000) + `{"name": "a"}]`: "more than the limit of 1000",
 	} {
 		_, err := ParsePlans(strings.NewReader(text))
-		require.ErrorContains(t, err, says, text)
+		require.ErrorContains(t, err, want, text)
 	}
 }
 
-// Plans that parse can be written and read again.
+// Plans that parse survive a round trip through JSON.
 func FuzzParsePlans(f *testing.F) {
 	f.Add(`[{"name":"pro","rate":5,"points":200000,"overage":true}]`) // usual
-	f.Add(`[{"name":"x","rate":"unlimited","points":"unlimited"}]`)   // words for numbers
+	f.Add(`[{"name":"x","rate":"unlimited","points":"unlimited"}]`)   // unlimited
 	f.Add(`[{"name":"x","rate":1e3,"points":1}]`)                     // a number in another form
 	f.Add(`[{"name":"x","rate":"5","points":1}]`)                     // a number in quotes
-	f.Add(`[null]`)                                                   // no object
+	f.Add(`[null]`)                                                   // not an object
 	f.Fuzz(func(t *testing.T, text string) {
 		plans, err := ParsePlans(strings.NewReader(text))
 		if err != nil {
@@ -81,7 +81,7 @@ func TestStorePlans(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, plans, 4)
 		require.Contains(t, plans, Plan{Name: "gold", Rate: Unlimited, Points: 9, Overage: true})
-		require.EqualValues(t, 8, f.request(1).Usage.Limit, "accounts on the plan follow at their next request")
+		require.EqualValues(t, 8, f.request(1).Usage.Limit, "a changed plan applies to its accounts at their next request")
 
 		err = f.StorePlans(f.ctx, []Plan{{Name: "bad", Rate: 0, Points: 1}})
 		require.ErrorContains(t, err, `plan "bad"`)

@@ -12,7 +12,7 @@ import (
 func TestPointsInOverage(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Plan: "pro", Rate: limit(Unlimited), Points: limit(10), Overage: yes()})
-		require.Equal(t, &Usage{Current: 10, Limit: 10}, f.request(10).Usage, "the last point within the limit is no overage")
+		require.Equal(t, &Usage{Current: 10, Limit: 10}, f.request(10).Usage, "the limit itself is not overage")
 		d := f.request(1)
 		require.Equal(t, Good, d.Verdict)
 		require.Equal(t, &Usage{Current: 11, Limit: 10, Overage: true}, d.Usage)
@@ -20,7 +20,7 @@ func TestPointsInOverage(t *testing.T) {
 	})
 }
 
-// Points of an account's own are a hard limit unless overage is given, too.
+// Points of an account's own are a hard limit unless its terms allow overage.
 func TestPointsWithoutOverage(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Plan: "pro", Rate: limit(Unlimited), Points: limit(10)})
@@ -34,7 +34,7 @@ func TestPointsUnlimited(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Plan: "enterprise"})
 		for range 3 {
-			require.Equal(t, Good, f.request(maxClaim).Verdict, "neither points nor rate end")
+			require.Equal(t, Good, f.request(maxClaim).Verdict, "neither points nor rate are limited")
 		}
 		d := f.request(1)
 		require.Equal(t, &Usage{Current: 3_000_001, Limit: Unlimited}, d.Usage)
@@ -52,27 +52,27 @@ func TestPointsRefillMonthly(t *testing.T) {
 		require.Equal(t, time.Second, d.RetryAfter)
 
 		f.clock.advance(time.Second)
-		require.EqualValues(t, 0, f.used(), "the list knows of the refill before the first request does")
+		require.EqualValues(t, 0, f.used(), "the list shows the refill before the month's first request")
 		require.Equal(t, &Usage{Current: 2, Limit: 10}, f.request(2).Usage)
 
 		f.clock.until("2028-02-29T12:00:00Z")
-		require.Equal(t, &Usage{Current: 10, Limit: 10}, f.request(10).Usage, "months without a request are no credit")
+		require.Equal(t, &Usage{Current: 10, Limit: 10}, f.request(10).Usage, "unused months add no points")
 	})
 }
 
-// A clock that jumps over a month's end and back neither refills twice nor
-// takes points away.
+// If the clock jumps over the end of a month and back, points neither refill twice
+// nor get lost.
 func TestPointsWhenTheClockIsSetBack(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(10)})
 		f.clock.until("2026-11-30T23:59:00Z")
 		f.request(7)
 		f.clock.set(clockAt("2026-12-01T00:01:00Z").wall)
-		f.request(0) // refusals do not look at the clock
+		f.request(0) // a view may refuse without reading the database's clock
 		require.EqualValues(t, 1, f.request(1).Usage.Current)
 		require.EqualValues(t, 4, f.request(3).Usage.Current)
 		f.clock.set(clockAt("2026-11-30T23:59:30Z").wall)
-		require.EqualValues(t, 5, f.request(1).Usage.Current, "December goes on, November does not begin again")
+		require.EqualValues(t, 5, f.request(1).Usage.Current, "the account stays in December")
 		require.Equal(t, Insufficient, f.request(6).Verdict)
 		f.clock.set(clockAt("2026-12-01T00:01:00Z").wall)
 		require.EqualValues(t, 10, f.request(5).Usage.Current)
@@ -88,8 +88,8 @@ func TestPointsWhenTheClockIsSetBack(t *testing.T) {
 	})
 }
 
-// A jump of more than a day against monotonic time rolls no month until it has
-// lasted for an hour.
+// If the clock jumps by more than a day against monotonic time, no month begins
+// until the new time has lasted for an hour.
 func TestPointsWhenTheClockJumps(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(10)})
@@ -98,7 +98,7 @@ func TestPointsWhenTheClockJumps(t *testing.T) {
 		require.EqualValues(t, 8, f.request(1).Usage.Current, "no refill")
 		require.Equal(t, Insufficient, f.request(3).Verdict)
 		f.clock.set(clockAt("2026-11-20T12:00:10Z").wall)
-		require.EqualValues(t, 9, f.request(1).Usage.Current, "as if nothing had happened")
+		require.EqualValues(t, 9, f.request(1).Usage.Current, "the clock is right again")
 		require.EqualValues(t, 9, f.used())
 
 		f.clock.set(clockAt("2027-03-01T00:00:00Z").wall)
@@ -106,8 +106,8 @@ func TestPointsWhenTheClockJumps(t *testing.T) {
 		f.clock.advance(confirmAfter - time.Second)
 		require.Equal(t, Insufficient, f.request(1).Verdict)
 		f.clock.advance(time.Second)
-		f.request(0) // a view that refuses asks the database for rows and not for the time
-		require.Eventually(t, func() bool { return f.request(1).Verdict == Good }, 20*time.Second, tickEvery, "what lasts is true")
+		f.request(0) // a view that refuses is read again, but not the time
+		require.Eventually(t, func() bool { return f.request(1).Verdict == Good }, 20*time.Second, tickEvery, "the new time is not trusted after an hour")
 	})
 }
 
@@ -119,18 +119,18 @@ func TestKeyBudgetAndRate(t *testing.T) {
 		require.Equal(t, Good, f.requestWith(secret, 3, nil).Verdict)
 		d := f.requestWith(secret, 3, nil)
 		require.Equal(t, Insufficient, d.Verdict, "the key's budget")
-		require.EqualValues(t, 2, d.Remaining, "of it, not of the account's points")
+		require.EqualValues(t, 2, d.Remaining, "what is left of the budget")
 		require.Equal(t, RateLimited, f.requestWith(secret, 1, nil).Verdict, "the key's rate")
-		require.Equal(t, Good, f.request(90).Verdict, "the account's other key is free of both")
+		require.Equal(t, Good, f.request(90).Verdict, "another key of the account has neither limit")
 		f.clock.advance(time.Second)
-		require.Equal(t, Good, f.requestWith(secret, 2, nil).Verdict, "to the budget's last point")
+		require.Equal(t, Good, f.requestWith(secret, 2, nil).Verdict, "the last points of the budget can be used")
 		f.clock.until("2026-12-01T00:00:00Z")
 		require.Equal(t, Good, f.requestWith(secret, 5, nil).Verdict, "the budget refills with the month")
 
 		_, _, err = f.CreateKey(f.ctx, f.account, "odd", KeyTerms{Rate: limit(Unlimited)})
 		require.ErrorContains(t, err, "leave it out")
 		other := f.replica()
-		require.Equal(t, Insufficient, other.requestWith(secret, 1, nil).Verdict, "the budget is the key's on every replica")
+		require.Equal(t, Insufficient, other.requestWith(secret, 1, nil).Verdict, "replicas share the budget")
 	})
 }
 
@@ -145,7 +145,7 @@ func TestKeyExpiry(t *testing.T) {
 	})
 }
 
-// While a key is rotated it has two secrets; both spend from one budget.
+// While a key is rotated it has two secrets, which share its budget.
 func TestKeyWithTwoSecrets(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
@@ -158,7 +158,7 @@ func TestKeyWithTwoSecrets(t *testing.T) {
 		require.Equal(t, Good, f.requestWith(fresh, 2, nil).Verdict)
 		require.Equal(t, Insufficient, f.requestWith(old, 2, nil).Verdict)
 		f.clock.advance(time.Hour)
-		require.Equal(t, UnknownKey, f.requestWith(old, 1, nil).Verdict, "its grace is over")
+		require.Equal(t, UnknownKey, f.requestWith(old, 1, nil).Verdict, "the old secret has expired")
 		require.Equal(t, Good, f.requestWith(fresh, 1, nil).Verdict)
 	})
 }
@@ -169,7 +169,7 @@ func TestSuspendedAccount(t *testing.T) {
 		f.request(1)
 		r := f.mustBegin()
 		f.exec("UPDATE accounts SET suspended_ns = 1")
-		require.Equal(t, UnknownKey, f.finish(r, 1).Verdict, "the transaction sees it, although the view is new")
+		require.Equal(t, UnknownKey, f.finish(r, 1).Verdict, "the transaction reads the row, although the view is fresh")
 		f.clock.advance(maxAccept + 1)
 		require.Equal(t, UnknownKey, f.request(1).Verdict)
 		f.exec("UPDATE accounts SET suspended_ns = NULL")
@@ -187,8 +187,8 @@ func TestChangeTermsAppliesAtOnce(t *testing.T) {
 		d := f.request(1)
 		require.Equal(t, Insufficient, d.Verdict)
 		require.Equal(t, &Usage{Current: 8, Limit: 5}, d.Usage)
-		require.Zero(t, d.Remaining, "never less than nothing")
-		require.Equal(t, Good, f.request(0).Verdict, "what costs nothing needs none")
+		require.Zero(t, d.Remaining, "remaining is not negative")
+		require.Equal(t, Good, f.request(0).Verdict, "a request for 0 points lacks none")
 		require.ErrorIs(t, f.ChangeTerms(f.ctx, 4711, Terms{}), ErrNoAccount)
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// Each request and Inspect say what is left to the next one.
+// Begin and Inspect return what is left for the next request.
 func TestQuota(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(3), Points: limit(10)})
@@ -35,7 +35,7 @@ func TestQuota(t *testing.T) {
 	})
 }
 
-// Inspect reads what another replica has charged, and sees a key revoked there.
+// Inspect returns charges by another replica, and refuses a key revoked there.
 func TestInspectIsFresh(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
@@ -57,7 +57,7 @@ func TestTokensLeft(t *testing.T) {
 	now := time.Unix(1000, 0)
 	at := func(d time.Duration) int64 { return now.Add(d).UnixNano() }
 	require.EqualValues(t, Unlimited, tokensLeft(0, now, Unlimited))
-	require.EqualValues(t, 4, tokensLeft(at(-time.Hour), now, 4), "full, and no fuller")
+	require.EqualValues(t, 4, tokensLeft(at(-time.Hour), now, 4), "full")
 	require.EqualValues(t, 3, tokensLeft(at(250*time.Millisecond), now, 4))
 	require.EqualValues(t, 2, tokensLeft(at(251*time.Millisecond), now, 4))
 	require.EqualValues(t, 0, tokensLeft(at(time.Second), now, 4))

@@ -11,7 +11,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// replicas begins n ledgers on one database; the bench's own is the first.
+// newReplicas opens n ledgers on one database. The first is the fixture's own.
 func newReplicas(t *testing.T, url string, terms Terms, n int) (*fixture, []*fixture) {
 	f := newFixture(t, url, terms)
 	list := []*fixture{f}
@@ -21,7 +21,7 @@ func newReplicas(t *testing.T, url string, terms Terms, n int) (*fixture, []*fix
 	return f, list
 }
 
-// Three replicas, each with buyers of its own, sell N points exactly.
+// Three replicas charge the points of an account exactly.
 func TestReplicasChargeExactly(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const points = 300
@@ -35,9 +35,9 @@ func TestReplicasChargeExactly(t *testing.T) {
 	})
 }
 
-// The rate is the account's, not the replica's. Counted by arrival, and by the
-// database's own clock, four replicas under contention charge no more in any
-// time T than capacity + rate x (T + lateness).
+// Replicas share an account's rate. Counted by arrival, and by the database's own
+// clock, four replicas under contention charge at most capacity + rate x (T +
+// lateness) requests in any time T.
 func TestReplicasShareOneBucket(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const rate, long = 50, 3 * time.Second
@@ -76,13 +76,13 @@ func TestReplicasShareOneBucket(t *testing.T) {
 		})
 		requireBound(t, charged, rate)
 		require.EqualValues(t, len(charged), f.used())
-		require.Greater(t, len(charged), int(float64(rate)*long.Seconds()*0.9), "tokens are not lost")
+		require.Greater(t, len(charged), int(float64(rate)*long.Seconds()*0.9), "tokens are lost")
 		t.Logf("%d charged in %s where %d to %d are allowed", len(charged), long, int(rate*long.Seconds()), int(rate*(1+long.Seconds()+0.1)))
 	})
 }
 
-// A key revoked by one replica gets no 200 from another: not with a new view,
-// not for work under way, not for a stored answer.
+// A key revoked by one replica is refused by another, also with a fresh view, for a
+// request under way and for a replay.
 func TestRevokedByAnotherReplica(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
@@ -98,8 +98,8 @@ func TestRevokedByAnotherReplica(t *testing.T) {
 	})
 }
 
-// Another process on the same database makes, changes and revokes; each holds
-// at the very next request.
+// Keys created, terms changed and keys revoked by another process apply from the
+// next request on.
 func TestChangesByAnotherReplica(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
@@ -109,17 +109,16 @@ func TestChangesByAnotherReplica(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, Good, f.requestWith(secret, 1, nil).Verdict)
 		require.NoError(t, other.ChangeTerms(f.ctx, f.account, Terms{Rate: limit(Unlimited), Points: limit(2)}))
-		require.Equal(t, Insufficient, f.requestWith(secret, 1, nil).Verdict, "a lower limit: the transaction sees it")
+		require.Equal(t, Insufficient, f.requestWith(secret, 1, nil).Verdict, "a lower limit: the transaction reads it")
 		require.NoError(t, other.ChangeTerms(f.ctx, f.account, Terms{Rate: limit(Unlimited), Points: limit(9)}))
 		f.clock.advance(maxRefuse + 1)
-		require.Equal(t, Good, f.requestWith(secret, 1, nil).Verdict, "a higher limit: who is refused asks again")
+		require.Equal(t, Good, f.requestWith(secret, 1, nil).Verdict, "a higher limit: the view is read again before it refuses")
 		require.NoError(t, other.RevokeKey(f.ctx, f.account, key.ID))
 		require.Equal(t, UnknownKey, f.requestWith(secret, 1, nil).Verdict)
 	})
 }
 
-// Replicas that charge a key with a budget at the same time never overdraw it,
-// however they wait for one another.
+// Replicas that charge a key at the same time never exceed its budget.
 func TestReplicasShareABudget(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const budget = 200
@@ -147,7 +146,7 @@ func TestReplicasShareABudget(t *testing.T) {
 	})
 }
 
-// What is refused only after its work is wasted work, as what nobody waits for.
+// The work of a request that is refused after it counts as unpaid.
 func TestRefusalAfterWorkIsUnpaid(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, Terms{Rate: limit(Unlimited), Points: limit(64)}, 2)

@@ -11,11 +11,11 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// wrongYear is what a clock said that was wrong.
+// wrongYear is the time of a clock that is ten years ahead.
 const wrongYear = "2036-06-15T12:00:00Z"
 
-// spoil has a replica whose clock is wrong charge points, so that the account
-// and its keys go on to a month in years to come.
+// chargeInWrongYear charges points by a replica with a wrong clock, which moves the
+// account and its keys to a future month.
 func (f *fixture) chargeInWrongYear(secrets map[string]int64) {
 	f.Helper()
 	l, err := Open(f.ctx, f.url, withFake(clockAt(wrongYear)))
@@ -28,10 +28,10 @@ func (f *fixture) chargeInWrongYear(secrets map[string]int64) {
 	}
 }
 
-// operator is another process, which knows nothing of the past: the command.
+// operator returns a ledger of its own, as a command opens it.
 func (f *fixture) operator() *Ledger { return open(f.T, f.url, withFake(clockAt(startTime))) }
 
-// months sums the usage history by month.
+// months returns the points of the usage history by month.
 func (f *fixture) months() map[string]int64 {
 	f.Helper()
 	days, err := f.UsageHistory(f.ctx, f.account, 0, 1_000_000)
@@ -45,9 +45,9 @@ func (f *fixture) months() map[string]int64 {
 
 func midnight(day string) time.Time { return clockAt(day + "T00:00:00Z").wall }
 
-// A clock that was wrong has put the account and its keys into a month years
-// ahead, where nothing is refilled. Reset puts them back while the service runs;
-// points are neither lost nor charged twice, and the history sums to them.
+// A wrong clock has moved the account and its keys to a month years ahead, in which
+// nothing refills. ResetAccount moves them back while the service runs. Points are
+// neither lost nor charged twice, and the history sums to them.
 func TestResetAccount(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(20)})
@@ -58,7 +58,7 @@ func TestResetAccount(t *testing.T) {
 		require.Equal(t, Good, f.requestWith(narrow, 1, nil).Verdict)
 		f.chargeInWrongYear(map[string]int64{f.secret: 4, narrow: 2})
 		f.clock.advance(maxAccept + time.Second)
-		require.EqualValues(t, 7, f.request(1).Usage.Current, "goes on in 2036")
+		require.EqualValues(t, 7, f.request(1).Usage.Current, "the account stays in 2036")
 		require.Equal(t, map[string]int64{"2026-11": 4, "2036-06": 7}, f.months())
 
 		r, err := f.operator().ResetAccount(f.ctx, f.account)
@@ -77,13 +77,13 @@ func TestResetAccount(t *testing.T) {
 
 		f.clock.until("2026-12-01T00:00:00Z")
 		require.Equal(t, &Usage{Current: 15, Limit: 20}, f.request(15).Usage, "the next month refills")
-		require.Equal(t, Good, f.requestWith(narrow, 5, nil).Verdict, "the budget, too")
+		require.Equal(t, Good, f.requestWith(narrow, 5, nil).Verdict, "the budget refills too")
 		require.Equal(t, map[string]int64{"2026-11": 14, "2026-12": 20}, f.months())
 	})
 }
 
-// In the right month, points stay as they are, also those that somebody has
-// changed by hand; the bucket is full.
+// In the current month a reset keeps the points, including a change by an operator,
+// and fills the bucket.
 func TestResetInCurrentMonth(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(20)})
@@ -98,14 +98,14 @@ func TestResetInCurrentMonth(t *testing.T) {
 
 		again, err := f.ResetAccount(f.ctx, f.account)
 		require.NoError(t, err)
-		require.EqualValues(t, 10, again.Used, "twice is as once")
+		require.EqualValues(t, 10, again.Used, "a second reset changes nothing")
 		_, err = f.ResetAccount(f.ctx, 4711)
 		require.ErrorIs(t, err, ErrNoAccount)
 	})
 }
 
-// A service that was started while the clock was wrong goes by that time for
-// another hour. It must not undo a reset meanwhile.
+// A service that started while the clock was wrong uses that time for another hour.
+// It must not undo a reset meanwhile.
 func TestResetWhileClockIsSuspect(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(20)})
@@ -116,13 +116,13 @@ func TestResetWhileClockIsSuspect(t *testing.T) {
 		require.EqualValues(t, 4, wrong.request(4).Usage.Current, "refilled in 2036")
 
 		wrong.clock.set(clockAt(startTime).wall)
-		wrong.request(1) // the service sees the jump
+		wrong.request(1) // the service reads the corrected clock
 		r, err := f.operator().ResetAccount(f.ctx, f.account)
 		require.NoError(t, err)
 		require.EqualValues(t, 8, r.Used)
 		wrong.clock.advance(maxAccept + time.Second)
 		require.EqualValues(t, 9, wrong.request(1).Usage.Current)
-		require.EqualValues(t, 10, wrong.request(1).Usage.Current, "also by what it remembers")
+		require.EqualValues(t, 10, wrong.request(1).Usage.Current, "by the view as well")
 		require.Equal(t, Insufficient, wrong.request(11).Verdict)
 		require.Equal(t, map[string]int64{"2026-11": 10}, f.months())
 
@@ -134,25 +134,25 @@ func TestResetWhileClockIsSuspect(t *testing.T) {
 	})
 }
 
-// Resets while replicas charge lose and double no point.
+// Resets during charges by replicas neither lose a point nor charge one twice.
 func TestResetDuringCharges(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		replicas := []*fixture{f, f.replica()}
 		var resets atomic.Int64
-		stop := f.resetAgainAndAgain(&resets)
+		stop := f.resetRepeatedly(&resets)
 		const clients, each = 8, 40
 		inParallel(clients, func(i int) {
 			for n := range each {
 				if n == each/2 {
 					f.exec("UPDATE accounts SET month = month + 5")
 				}
-				replicas[i%2].askUntilGood()
+				replicas[i%2].requestUntilGood()
 			}
 		})
 		stop()
 		require.Positive(t, resets.Load())
-		// A charge that was undecided, on a machine that stalled, is given back later.
+		// If the machine stalls, a charge may be undecided, and is given back later.
 		require.EventuallyWithT(t, func(t *assert.CollectT) {
 			_, err := f.ResetAccount(f.ctx, f.account)
 			assert.NoError(t, err)
@@ -162,8 +162,8 @@ func TestResetDuringCharges(t *testing.T) {
 	})
 }
 
-// resetAgainAndAgain resets the account as another process until stop is called.
-func (f *fixture) resetAgainAndAgain(done *atomic.Int64) (stop func()) {
+// resetRepeatedly resets the account by another ledger until stop is called.
+func (f *fixture) resetRepeatedly(done *atomic.Int64) (stop func()) {
 	operator, ending, ended := f.operator(), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -181,8 +181,8 @@ func (f *fixture) resetAgainAndAgain(done *atomic.Int64) (stop func()) {
 	return func() { close(ending); <-ended }
 }
 
-// askUntilGood asks again while the database hangs, which charges nobody.
-func (f *fixture) askUntilGood() {
+// requestUntilGood retries while the database is unavailable.
+func (f *fixture) requestUntilGood() {
 	for range 100 {
 		if d, err := f.tryRequest(f.ctx, f.secret, 1, nil); err == nil && d.Verdict == Good {
 			return
@@ -192,8 +192,8 @@ func (f *fixture) askUntilGood() {
 	f.Errorf("no request was answered")
 }
 
-// A charge that is given back after a reset is taken off the month that it was
-// moved to.
+// A charge that is voided after a reset is subtracted from the month that the reset
+// moved it to.
 func TestResetBeforeVoid(t *testing.T) {
 	now := clockAt(startTime).wall
 	present, ahead := monthOf(now), monthOf(clockAt(wrongYear).wall)

@@ -17,7 +17,7 @@ func TestSecretIsWellFormed(t *testing.T) {
 	}
 }
 
-// Every digit is as likely as any other.
+// All digits are equally likely.
 func TestSecretIsUniform(t *testing.T) {
 	const each = 4000 // expected; the standard deviation is 63
 	count := map[byte]int{}
@@ -37,20 +37,20 @@ func TestSecretFormat(t *testing.T) {
 		secret string
 		want   bool
 	}{
-		"as in the format's example":  {good, true},
+		"the format's example":        {good, true},
 		"mixed digits":                {mixedKey, true},
 		"empty":                       {"", false},
-		"the prefix alone":            {"ask_", false},
+		"only the prefix":             {"ask_", false},
 		"another prefix":              {"ASK_" + good[4:], false},
 		"a random digit mistyped":     {"ask_1" + good[5:], false},
 		"a checksum digit mistyped":   {good[:41] + "z", false},
 		"two digits swapped":          {mixedKey[:6] + mixedKey[7:8] + mixedKey[6:7] + mixedKey[8:], false},
 		"a character short":           {good[:41], false},
 		"a character long":            {good + "0", false},
-		"a space behind":              {good + " ", false},
+		"a trailing space":            {good + " ", false},
 		"not a digit, checksum right": {string(appendChecksum([]byte("ask_" + strings.Repeat("-", 32)))), false},
 		"NUL inside":                  {"ask_\x00" + good[5:], false},
-		"letters beyond ASCII":        {"ask_" + strings.Repeat("é", 19), false},
+		"non-ASCII letters":           {"ask_" + strings.Repeat("é", 19), false},
 	} {
 		require.Equal(t, c.want, WellFormed(c.secret), name)
 	}
@@ -63,8 +63,8 @@ func TestHint(t *testing.T) {
 func FuzzWellFormed(f *testing.F) {
 	f.Add(mixedKey)           // well formed
 	f.Add(mixedKey[:41])      // one byte short
-	f.Add(mixedKey + "\n")    // a line end left on
-	f.Add("")                 // nothing
+	f.Add(mixedKey + "\n")    // a trailing newline
+	f.Add("")                 // empty
 	f.Add("ask_é" + mixedKey) // not ASCII
 	f.Fuzz(func(t *testing.T, secret string) {
 		if WellFormed(secret) {

@@ -18,7 +18,7 @@ type views struct {
 	clock    *clock
 	secrets  map[digest]*secretView
 	accounts map[int64]*accountView
-	pending  map[*accountView]bool // accounts with tokens to post
+	pending  map[*accountView]bool // accounts with pending tokens
 	tallies  map[usageKey]Tally    // requests that were not charged, not yet recorded
 	commits  uint64                // number of commits published, and of calls of expire
 	expired  uint64                // commits at the last call of expire

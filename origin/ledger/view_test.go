@@ -18,7 +18,7 @@ func rowOf(used int64) *viewRow {
 		key: keyState{id: 1, account: 1, rate: Unlimited, budget: Unlimited}}
 }
 
-func bookOf(v *views, used int64) *workingSet {
+func workingSetOf(v *views, used int64) *workingSet {
 	ws := newWorkingSet()
 	ws.instant = v.clock.monotonic()
 	row := rowOf(used)
@@ -26,8 +26,8 @@ func bookOf(v *views, used int64) *workingSet {
 	return ws
 }
 
-// A query that began before a commit was published may have read what was
-// before it, so it does not replace the commit's row, however late it comes.
+// A query that began before a commit was published may have read older rows, so its
+// result does not replace the commit's row, however late it arrives.
 func TestPublishIgnoresStaleReads(t *testing.T) {
 	v, clock := newTestViews()
 	at := digest{1}
@@ -35,7 +35,7 @@ func TestPublishIgnoresStaleReads(t *testing.T) {
 	v.publish(at, rowOf(1), began, instant)
 	require.EqualValues(t, 1, v.accounts[1].used)
 
-	charged := bookOf(v, 5) // decided, and not yet committed ...
+	charged := workingSetOf(v, 5) // decided, and not yet committed ...
 	clock.advance(time.Millisecond)
 	began, instant = v.readStart() // ... while a query reads used = 1
 	v.publishGroup(charged)
@@ -44,10 +44,10 @@ func TestPublishIgnoresStaleReads(t *testing.T) {
 
 	began, instant = v.readStart()
 	v.publish(at, rowOf(9), began, instant)
-	require.EqualValues(t, 9, v.accounts[1].used, "a query that began later is newer")
+	require.EqualValues(t, 9, v.accounts[1].used, "a query that began after the commit")
 }
 
-// Of two queries the one that began later counts.
+// Of two queries, the rows of the one that began later remain.
 func TestPublishReadsOutOfOrder(t *testing.T) {
 	v, clock := newTestViews()
 	began, early := v.readStart()
@@ -58,8 +58,8 @@ func TestPublishReadsOutOfOrder(t *testing.T) {
 	require.EqualValues(t, 2, v.accounts[1].used)
 }
 
-// What an operator changes through this ledger holds at once: a query under
-// way does not make an expired view new.
+// An operator's change through this ledger applies at once: a query that began before
+// it does not make an expired view fresh.
 func TestExpireDuringQuery(t *testing.T) {
 	v, _ := newTestViews()
 	began, instant := v.readStart()
@@ -86,5 +86,5 @@ func TestViewsAreBounded(t *testing.T) {
 		require.LessOrEqual(t, len(v.secrets), maxViews)
 	}
 	require.LessOrEqual(t, len(v.accounts), maxViews+1)
-	require.NotNil(t, v.secrets[digest{}], "an account with requests under way stays")
+	require.NotNil(t, v.secrets[digest{}], "an account with requests under way is not evicted")
 }

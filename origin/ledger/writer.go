@@ -29,7 +29,7 @@ type writer struct {
 	queue   chan *ticket
 	started time.Time
 	txBegan atomic.Int64          // when the transaction under way began, in ns since started; 0 if none
-	down    atomic.Pointer[error] // why the last commit failed; nil if it succeeded
+	down    atomic.Pointer[error] // why the database does not commit; nil if it does
 
 	// Used by run only.
 	voids    []*chargeOp // charges to void with the next group
@@ -50,7 +50,7 @@ func newWriter(l *Ledger) *writer {
 
 var errHangs = errors.New("a transaction has hung for a second")
 
-// failing returns nil if the last commit succeeded and none hangs, else an
+// failing returns nil if the database commits and no transaction hangs, else an
 // error that wraps ErrUnavailable.
 func (w *writer) failing() error {
 	if err := w.down.Load(); err != nil {

@@ -22,22 +22,22 @@ func TestOpenPostgresErrors(t *testing.T) {
 	run(newer, "CREATE ROLE guest_"+readable+" LOGIN; GRANT USAGE ON SCHEMA "+readable+" TO guest_"+readable)
 	asGuest := func(url string) string { return strings.Replace(url, "user=postgres", "user=guest_"+readable, 1) }
 
-	for name, c := range map[string]struct{ url, says string }{
+	for name, c := range map[string]struct{ url, want string }{
 		"malformed":        {"postgres://u:s3cret@host:port/x", "the database's URL"},
-		"nobody listens":   {"postgres://u:s3cret@127.0.0.1:1/x", "connection refused"},
+		"no server":        {"postgres://u:s3cret@127.0.0.1:1/x", "connection refused"},
 		"unknown host":     {"postgres://u:s3cret@no-such-host.invalid/x", "no-such-host.invalid"},
-		"newer schema":     {newer, "version 999, this program knows up to 4: use a newer addrspec"},
+		"newer schema":     {newer, "version 999, this program supports up to 4: use a newer addrspec"},
 		"no permission":    {asGuest(s.URL(readable)), "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA"},
 		"no schema":        {asGuest(pgtest.NeedDatabase(t)), "the role needs a schema"},
 		"no such database": {"postgres:///nowhere?user=postgres&host=" + s.Dir, `database "nowhere" does not exist`},
 	} {
 		_, err := Open(t.Context(), c.url, nil)
-		require.ErrorContains(t, err, c.says, name)
+		require.ErrorContains(t, err, c.want, name)
 		require.NotContains(t, err.Error(), "s3cret", name)
 	}
 }
 
-// A server that is set not to wait for the disk does so for the ledger.
+// Commits wait for the disk also if the server's default is not to.
 func TestPostgresCommitsAreFlushed(t *testing.T) {
 	s := open(t, pgtest.NeedDatabase(t)+"&synchronous_commit=off").(*postgres)
 	var setting string
@@ -45,19 +45,19 @@ func TestPostgresCommitsAreFlushed(t *testing.T) {
 	require.Equal(t, "on", setting)
 }
 
-// Without a clock given, replicas go by the database's.
+// Without a clock option, transactions use the server's clock.
 func TestPostgresClock(t *testing.T) {
 	s := open(t, pgtest.NeedDatabase(t))
 	before := time.Now()
 	require.NoError(t, s.Transact(t.Context(), Transaction{Decide: func(now time.Time) ([]Statement, error) {
-		require.WithinDuration(t, before, now, time.Minute) // on this machine the two are one
-		require.Zero(t, now.Nanosecond()%1000, "PostgreSQL counts in microseconds")
+		require.WithinDuration(t, before, now, time.Minute) // both are this machine's clock
+		require.Zero(t, now.Nanosecond()%1000, "PostgreSQL's clock has microseconds")
 		return nil, nil
 	}}))
 }
 
-// After a crash another's transaction may have the number of one that was
-// lost: that it is committed proves nothing, the mark decides.
+// After a crash another transaction may have the ID of one that was lost. Its commit
+// proves nothing: the mark decides.
 func TestInDoubtReusedTransactionID(t *testing.T) {
 	s := open(t, pgtest.NeedDatabase(t)).(*postgres)
 	require.NoError(t, s.Transact(t.Context(), putPlan("x")))

@@ -3,6 +3,7 @@ package store
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,21 +23,21 @@ func TestOpenSQLiteErrors(t *testing.T) {
 	_, err := s.conn.ExecContext(t.Context(), "PRAGMA user_version = 999")
 	require.NoError(t, err)
 
-	for name, c := range map[string]struct{ url, says string }{
+	for name, c := range map[string]struct{ url, want string }{
 		"empty":          {"", "sqlite:PATH"},
 		"a bare path":    {"data/x.db", "sqlite:PATH"},
 		"unknown scheme": {"mysql://localhost/x", "sqlite:PATH"},
 		"no path":        {"sqlite:", "give the path of a file"},
-		"as with a host": {"sqlite://data/x.db", "give the path of a file"},
+		"like a host":    {"sqlite://data/x.db", "give the path of a file"},
 		"in memory":      {"sqlite::memory:", "give the path of a file"},
 		"a folder":       {"sqlite:" + dir, "is a directory"},
 		"below a file":   {"sqlite:" + file("plain", "x") + "/x.db", "not a directory"},
-		"no database":    {"sqlite:" + file("text.db", "dear diary, this is no database, it is text. really, it is."), "not an SQLite database"},
-		"newer schema":   {"sqlite:" + newer, "version 999, this program knows up to 4: use a newer addrspec"},
+		"not a database": {"sqlite:" + file("text.db", strings.Repeat("plain text, longer than a header\n", 9)), "not an SQLite database"},
+		"newer schema":   {"sqlite:" + newer, "version 999, this program supports up to 4: use a newer addrspec"},
 		"not writable":   {"sqlite:/proc/addrspec/x.db", "no such file or directory"},
 	} {
 		_, err := Open(t.Context(), c.url, nil)
-		require.ErrorContains(t, err, c.says, name)
+		require.ErrorContains(t, err, c.want, name)
 	}
 }
 
@@ -50,8 +51,8 @@ func TestSQLiteFileModes(t *testing.T) {
 	}
 }
 
-// SQLite does not wait while another process turns a new file to WAL mode, so
-// Open must. One file in a few shows it.
+// SQLite does not wait while another process switches a new file to WAL mode, so Open
+// must retry. Only some of the files show the race.
 func TestSQLiteConcurrentOpen(t *testing.T) {
 	for range 8 {
 		url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
@@ -69,7 +70,7 @@ func TestSQLiteConcurrentOpen(t *testing.T) {
 	}
 }
 
-// The promise of durability rests on these.
+// Durability depends on these settings.
 func TestSQLitePragmas(t *testing.T) {
 	s := open(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db")).(*sqlite)
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "0"} {
@@ -79,7 +80,7 @@ func TestSQLitePragmas(t *testing.T) {
 	}
 }
 
-// Two processes that write all the time take turns: neither starves.
+// Two processes that write continuously take turns: neither starves.
 func TestSQLiteWritersTakeTurns(t *testing.T) {
 	const enough = 100
 	url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
@@ -95,5 +96,5 @@ func TestSQLiteWritersTakeTurns(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.Less(t, max(done[0].Load(), done[1].Load()), int64(20*enough), "one of them took nearly every turn")
+	require.Less(t, max(done[0].Load(), done[1].Load()), int64(20*enough), "one process did nearly all transactions")
 }

@@ -138,7 +138,7 @@ func migrations(dialect string) []string {
 // if the database is newer than this program.
 func pending(steps []string, version int) ([]string, error) {
 	if version > len(steps) {
-		return nil, fmt.Errorf("its schema has version %d, this program knows up to %d: use a newer addrspec", version, len(steps))
+		return nil, fmt.Errorf("its schema has version %d, this program supports up to %d: use a newer addrspec", version, len(steps))
 	}
 	return steps[version:], nil
 }

@@ -31,7 +31,7 @@ func open(t *testing.T, url string) Store {
 	return s
 }
 
-// The dialects say the same things under the same names.
+// Both dialects have the same query names and as many migrations.
 func TestDialectsHaveTheSameQueries(t *testing.T) {
 	for _, dialect := range []string{"sqlite", "postgres"} {
 		for name, query := range catalogue(dialect) {
@@ -44,7 +44,7 @@ func TestDialectsHaveTheSameQueries(t *testing.T) {
 	require.NotEmpty(t, migrations("sqlite"))
 }
 
-// plan is a transaction that makes a plan.
+// putPlan returns a transaction that stores a plan.
 func putPlan(name string) Transaction {
 	return Transaction{Marked: true, Decide: func(time.Time) ([]Statement, error) {
 		return []Statement{{Name: "put_plans", Args: []any{fmt.Sprintf(`[[%q, 1, 1, false, 1]]`, name)}}}, nil
@@ -62,7 +62,7 @@ func planNames(t *testing.T, s Store) (names []string) {
 	return names
 }
 
-// An error in the data is recognized, and leaves nothing behind.
+// A transaction that violates a constraint returns ErrData and changes nothing.
 func TestDataErrors(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		s := open(t, url)
@@ -77,8 +77,8 @@ func TestDataErrors(t *testing.T) {
 	})
 }
 
-// The clock is read after the locks were granted: a transaction that waited for
-// another's lock knows it.
+// The clock is read after the locks are acquired, so the time includes the wait for
+// another transaction's lock.
 func TestClockIsReadAfterLocks(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		first, second := open(t, url), open(t, url)
@@ -104,7 +104,7 @@ func TestClockIsReadAfterLocks(t *testing.T) {
 	})
 }
 
-// old makes a database of version 2, as the release before left it.
+// createVersion2 creates a database of schema version 2, with rows in all tables.
 func createVersion2(t *testing.T, url string) *sql.DB {
 	dialect, driver, source := "postgres", "pgx", url
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
@@ -135,8 +135,8 @@ func createVersion2(t *testing.T, url string) *sql.DB {
 	return db
 }
 
-// A database of the version before is taken along: keys keep their secrets,
-// requests that were under way are given back, and stored answers are dropped.
+// The migration from version 2 keeps the secrets of keys, gives back the points of
+// requests that were under way, and drops stored answers.
 func TestMigrationFromVersion2(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		db := createVersion2(t, url)
@@ -153,7 +153,7 @@ func TestMigrationFromVersion2(t *testing.T) {
 			return list
 		}
 		require.Equal(t, []string{"1 25", "2 9", "3 0"}, rows("SELECT id || ' ' || used FROM accounts ORDER BY id"),
-			"five points were under way in this month, four in another")
+			"five points were under way in this month, four in an earlier one")
 		require.Equal(t, []string{"1 20757 8", "1 20758 15", "1 20770 2", "2 20770 8", "3 20750 5"},
 			rows("SELECT key || ' ' || day || ' ' || points FROM usage ORDER BY key, day"))
 		require.Equal(t, []string{"h1 1", "h2 2", "h3 3"}, rows("SELECT hash || ' ' || key FROM secrets ORDER BY hash"))
@@ -161,12 +161,12 @@ func TestMigrationFromVersion2(t *testing.T) {
 		require.Equal(t, []string{"1"}, rows("SELECT count(*) FROM keys WHERE revoked_ns = 5 AND name = 'two'"))
 		require.Equal(t, []string{"3"}, rows("SELECT count(*) FROM accounts WHERE overage IS NULL AND suspended_ns IS NULL AND stored = 0"))
 		insert := "INSERT INTO keys (account, name, hint, created_ns) VALUES (1, 'new', 'ask_4', 4) RETURNING id"
-		require.Equal(t, []string{"4"}, rows(insert), "numbers go on behind the last")
+		require.Equal(t, []string{"4"}, rows(insert), "IDs are not reused")
 	})
 }
 
-// Two processes that start at once on a database of the version before both
-// come up.
+// Several processes that start at once on a database of an older version all migrate
+// or find it migrated.
 func TestConcurrentMigration(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		createVersion2(t, url)
