@@ -18,7 +18,7 @@ type UsageDay struct {
 // A Tally counts what a key did on a day, or what a request adds to that.
 type Tally struct {
 	Points   int64 // charged
-	Requests int64 // that were admitted, and so took a token
+	Requests int64 // admitted
 	Errors   int64 // requests that did not get a 200
 	Found
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// Unlimited is the Limit of points or rate that does not limit them.
+// Unlimited means no limit, of points or of rate.
 const Unlimited = -1
 
 // A Limit is a non-negative number, or Unlimited.

@@ -35,7 +35,7 @@ const (
 	maxRefuse = 50 * time.Millisecond
 )
 
-// freshness is the age of a row.
+// freshness is how recent a row is.
 type freshness struct {
 	commit uint64    // number of the commit that published it; 0 for a query
 	read   time.Time // when it was read, by the monotonic clock
