@@ -37,7 +37,7 @@ const (
 
 // freshness is how recent a row is.
 type freshness struct {
-	commit uint64    // number of the commit that published it; 0 for a query
+	commit uint64    // number of the commit that published it, or of the last one before its query
 	read   time.Time // when it was read, by the monotonic clock
 }
 
@@ -85,7 +85,7 @@ func newViews(c *clock) *views {
 // publish stores a row read by a query that began at instant, after commit
 // number began.
 func (v *views) publish(at digest, row *viewRow, began uint64, instant time.Time) {
-	fresh := freshness{read: instant}
+	fresh := freshness{began, instant}
 	if began < v.expired {
 		fresh.read = time.Time{}
 	}

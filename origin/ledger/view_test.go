@@ -58,6 +58,20 @@ func TestPublishReadsOutOfOrder(t *testing.T) {
 	require.EqualValues(t, 2, v.accounts[1].used)
 }
 
+// A query that began before a commit does not replace the rows of one that began
+// after it, even if both have the same instant: a clock may be coarse.
+func TestPublishReadsOfOneInstant(t *testing.T) {
+	v, _ := newTestViews()
+	at := digest{1}
+	early, instant := v.readStart()
+	v.publish(at, rowOf(1), early, instant)
+	v.publishGroup(workingSetOf(v, 5))
+	late, _ := v.readStart()
+	v.publish(at, rowOf(5), late, instant)
+	v.publish(at, rowOf(1), early, instant)
+	require.EqualValues(t, 5, v.accounts[1].used)
+}
+
 // An operator's change through this ledger applies at once: a query that began before
 // it does not make an expired view fresh.
 func TestExpireDuringQuery(t *testing.T) {
