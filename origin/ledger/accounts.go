@@ -103,7 +103,7 @@ func (l *Ledger) accounts(ctx context.Context, email string, after int64, limit 
 	return list, err
 }
 
-var errEmail = errors.New("the account's email must contain an @, have at most 254 bytes and no spaces or control characters")
+var errEmail = errors.New("the account's email needs an @, at most 254 bytes and no spaces or control characters")
 
 // cleanEmail returns the form of an account's email that is unique: trimmed and
 // in lower case. It does not check whether the address can receive mail.

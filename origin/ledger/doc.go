@@ -13,9 +13,8 @@
 //
 // Begin and Claim judge by views, the recent state of accounts and keys in
 // memory (view.go). They only save work: Charge decides again, by the rows in
-// the database. Every transaction reads these rows anew, so a request that
-// begins after another process revoked its key or lowered its limit does not
-// get a 200.
+// the database. Every transaction reads these rows, so a key that another
+// process revoked is not charged, and a limit that it changed applies.
 //
 // # Terms
 //
@@ -38,9 +37,9 @@
 // One goroutine per replica charges. It collects the tickets that wait into a
 // commit group (writer.go), reads the rows under locks (workingset.go), decides
 // in memory (operation.go, state.go, bucket.go), writes what changed, commits,
-// publishes the rows to the views and answers the callers (commit.go). While
-// one commit is flushed the next group collects, so one flush serves many
-// charges.
+// publishes the rows to the views and answers the callers (commit.go). Charges
+// that arrive during a commit wait for the next group, so one flush serves many
+// of them.
 //
 // # What is durable when
 //
