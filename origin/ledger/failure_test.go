@@ -139,8 +139,9 @@ func TestOutageKeepsTokens(t *testing.T) {
 func TestCloseCommitsQueue(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
+		f.request(1) // so that no caller reads a view from the closed database
 		var mu sync.Mutex
-		answered := 0
+		answered := 1
 		inParallel(16, func(int) {
 			for {
 				_, err := f.tryRequest(f.ctx, f.secret, 1, nil)
