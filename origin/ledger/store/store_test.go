@@ -31,7 +31,7 @@ func open(t *testing.T, url string) Store {
 	return s
 }
 
-// Both dialects have the same query names and as many migrations.
+// Both dialects have the same query names and the same number of migrations.
 func TestDialectsHaveTheSameQueries(t *testing.T) {
 	for _, dialect := range []string{"sqlite", "postgres"} {
 		for name, query := range catalogue(dialect) {
