@@ -43,13 +43,13 @@ type recordID [32]byte
 func (id recordID) hex() string { return hex.EncodeToString(id[:]) }
 
 // Expired records are deleted in slices. After a full slice the next begins when
-// four times its duration have passed since its beginning, so deletion takes
-// about a quarter of the writer's time at most.
+// five times its duration have passed since its beginning, so deletion takes a
+// fifth of the writer's time at most.
 const (
 	purgeEvery   = time.Minute
 	purgeRecords = 500     // in a slice
 	purgeBytes   = 4 << 20 // in a slice
-	purgeShare   = 4       // durations of a slice from one full slice to the next
+	purgeShare   = 5       // durations of a slice from one full slice to the next
 )
 
 // purge deletes one slice, if it is due.
