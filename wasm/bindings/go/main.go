@@ -15,6 +15,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"path/filepath"
 
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -36,7 +37,7 @@ func run(ctx context.Context, file string, args []string, in io.Reader, out io.W
 	}
 	// One instance is enough for one goroutine. The default is one per processor;
 	// an Engine is safe for concurrent use and replaces an instance that trapped.
-	engine, err := host.New(ctx, wasm, host.Options{Size: 1})
+	engine, err := host.New(ctx, wasm, host.Options{Size: 1, CacheDir: cacheDir()})
 	if err != nil {
 		return err
 	}
@@ -57,6 +58,17 @@ func run(ctx context.Context, file string, args []string, in io.Reader, out io.W
 		buffered.Write(append(facts.JSON, '\n'))
 	}
 	return nil
+}
+
+// cacheDir returns the folder for machine code, which `addrspec check` uses too,
+// since compiling the module takes a second. It returns "", which means no cache,
+// if the user has no cache folder.
+func cacheDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "addrspec")
 }
 
 // addresses returns an iterator over the arguments or, without any, over the

@@ -12,7 +12,7 @@ instead. wasm/ABI.md specifies the interface.
 import os
 import sys
 
-from wasmtime import Engine, Instance, Module, Store
+from wasmtime import Config, Engine, Instance, Module, Store, WasmtimeError
 
 ABI_MAJOR = 1
 FULL_SUGGESTION = 1  # flag: typo_suggestion is the whole corrected address
@@ -55,6 +55,19 @@ class Checker:
             raise
 
 
+def caching_engine() -> Engine:
+    """Returns an engine that keeps machine code in the user's cache folder.
+
+    Compiling the module takes 2.5 s of CPU time, loading the code 0.1 s.
+    """
+    config = Config()
+    try:
+        config.cache = True
+    except WasmtimeError:
+        pass  # there is no such folder: compile at each start
+    return Engine(config)
+
+
 def split(stream, end: bytes):
     """Splits a byte stream at each end."""
     rest = b""
@@ -65,7 +78,7 @@ def split(stream, end: bytes):
 
 
 def main(file: str, *args: str) -> None:
-    engine = Engine()
+    engine = caching_engine()
     checker = Checker(engine, Module.from_file(engine, file))
     zero = args[:1] == ("-0",)
     given = [os.fsencode(a) for a in args[zero:]]
