@@ -164,10 +164,10 @@ plain() {
 
 # inspect reads the code without running it.
 inspect() {
-	quietly gofmt formatted
-	quietly 'plain words' plain
-	quietly 'go vet' go vet ./...
-	quietly staticcheck tool staticcheck ./...
+	quietly gofmt formatted || failed=1
+	quietly 'plain words' plain || failed=1
+	quietly 'go vet' go vet ./... || failed=1
+	quietly staticcheck tool staticcheck ./... || failed=1
 }
 
 # go_test NAME FLAGS... tests packages and prints a line for each of them, and
@@ -206,10 +206,10 @@ check() {
 	export ADDRSPEC_MODULES ADDRSPEC_BINDINGS ADDRSPEC_PYTHON
 	prepare &
 	prepared=$!
-	quietly 'build the module' build_module
+	failed=
+	quietly 'build the module' build_module || failed=1
 	inspect
 	wait $prepared
-	failed=
 	go_test test ./core/... ./lists/... ./wasm/... ./edge || failed=1
 	databases_in_memory # not for the edge: Deno's permissions leave /dev out
 	go_test race -short $(race_detector) ./origin/... ./wasm/host/... || failed=1
