@@ -197,7 +197,7 @@ race_detector() {
 }
 
 # What is concurrent runs under the race detector, and with -short leaves out
-# what already ran without it.
+# what already ran without it. The packages that take longest come first.
 check() {
 	mkdir -p $logs
 	ADDRSPEC_MODULES=$PWD/dist
@@ -210,9 +210,9 @@ check() {
 	quietly 'build the module' build_module || failed=1
 	inspect
 	wait $prepared
-	go_test test ./core/... ./lists/... ./wasm/... ./edge || failed=1
+	go_test test ./edge ./wasm/bindings ./wasm/... ./core/... ./lists/... || failed=1
 	databases_in_memory # not for the edge: Deno's permissions leave /dev out
-	go_test race -short $(race_detector) ./origin/... ./wasm/host/... || failed=1
+	go_test race -short $(race_detector) ./origin ./origin/ledger ./origin/soak ./origin/... ./wasm/host/... || failed=1
 	[ -z "$failed" ] || { echo "some tests failed: see above and $logs" >&2; return 1; }
 }
 
