@@ -144,10 +144,9 @@ python_tools() {
 # prepare fetches what the tests of other languages need. Tests skip by name
 # what is missing afterwards. It takes time, but little of the processors'.
 prepare() {
-	quietly 'npm: edge' edge_tools || :
-	quietly 'npm: runtimes' edge_runtimes || :
-	quietly 'npm: component' component_tools || :
-	quietly 'pip: wasmtime' python_tools || :
+	for tools in edge_tools edge_runtimes component_tools python_tools; do
+		quietly $tools $tools || echo '   tests that need them will be skipped'
+	done
 }
 
 formatted() {
