@@ -12,7 +12,8 @@
 #   ./build.sh lists   pack lists/ and rewrite near.txt until neither changes
 #   ./build.sh edge --origin URL --listen HOST:PORT --secret S
 #                      build, run the edge worker in workerd on this machine
-#   ./build.sh soak    hurt real processes for some minutes and prove what holds
+#   ./build.sh soak    kill real processes, fill disks, stop databases for some
+#                      minutes, and report which guarantees were kept
 #   ./build.sh eval    the quality table (reads ../shared/eval or ADDRSPEC_EVAL); -v lists every wrong row
 #
 # It needs Go and, for the edge worker, Node. What else a test needs it installs
