@@ -130,7 +130,7 @@ func TestConcurrentRequestsShareOneBucket(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const rate = 25
 		f := newFixture(t, url, Terms{Rate: limit(rate), Points: limit(Unlimited)})
-		for range 3 {
+		for round := range 3 {
 			var admitted atomic.Int64
 			inParallel(16, func(int) {
 				secret, _, err := f.CreateKey(f.ctx, f.account, "one of many", KeyTerms{})
@@ -141,8 +141,11 @@ func TestConcurrentRequestsShareOneBucket(t *testing.T) {
 					}
 				}
 			})
-			require.EqualValues(t, rate, admitted.Load())
-			f.clock.advance(time.Second)
+			// A view can be behind the database under load; the bound is that of the
+			// package's comment on buckets, with T = 0.
+			require.GreaterOrEqual(t, admitted.Load(), int64(rate), "round %d", round)
+			require.LessOrEqual(t, admitted.Load(), int64(rate+rate*lateness/time.Second), "round %d", round)
+			f.advanceBetweenGroups(time.Second)
 		}
 	})
 }

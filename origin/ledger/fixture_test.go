@@ -108,6 +108,15 @@ func (f *fixture) replica() *fixture {
 	return &other
 }
 
+// advanceBetweenGroups advances the clock while no commit group is under way. A
+// group reads the database's clock and then the monotonic one; a step between the
+// two would set the ledger's clock back by it, until the next group.
+func (f *fixture) advanceBetweenGroups(d time.Duration) {
+	f.Helper()
+	require.Eventually(f, func() bool { return f.writer.txBegan.Load() == 0 }, 20*time.Second, time.Millisecond)
+	f.clock.advance(d)
+}
+
 // mustBegin begins a request, which must be admitted.
 func (f *fixture) mustBegin() *Request {
 	f.Helper()
