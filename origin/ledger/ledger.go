@@ -166,3 +166,7 @@ func (l *Ledger) query(ctx context.Context, st store.Statement) error {
 	}
 	return nil
 }
+
+// Store returns the ledger's database, for packages that keep rows of their own
+// in it. The ledger closes it.
+func (l *Ledger) Store() store.Store { return l.store }

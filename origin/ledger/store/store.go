@@ -51,7 +51,7 @@ type Transaction struct {
 	Marked bool
 }
 
-// A Statement is a query of queries.sql with its arguments. Scan, if not nil, is
+// A Statement is a query of the catalogue with its arguments. Scan, if not nil, is
 // called for each row.
 type Statement struct {
 	Name string
@@ -97,17 +97,31 @@ func Open(ctx context.Context, url string, clock func() time.Time) (Store, error
 //go:embed sqlite postgres
 var files embed.FS
 
-// catalogue returns a dialect's queries by name. Each follows a line
-// "-- name: NAME"; other comments and the final semicolon are dropped. An empty
-// query does nothing.
+// catalogue returns a dialect's queries by name, those of all its files of
+// queries. Each follows a line "-- name: NAME"; other comments and the final
+// semicolon are dropped. An empty query does nothing.
 func catalogue(dialect string) map[string]string {
-	text, err := files.ReadFile(dialect + "/queries.sql")
-	if err != nil {
-		panic(err) // embedded: cannot be missing
-	}
 	queries := map[string]string{}
+	for _, file := range queryFiles {
+		text, err := files.ReadFile(dialect + "/" + file)
+		if err != nil {
+			panic(err) // embedded: cannot be missing
+		}
+		addQueries(queries, string(text))
+	}
+	for name, query := range queries {
+		queries[name] = strings.TrimSuffix(strings.TrimSpace(query), ";")
+	}
+	return queries
+}
+
+// queryFiles are the queries of the ledger, of package identity and of package
+// webhook.
+var queryFiles = []string{"queries.sql", "identity.sql", "webhook.sql"}
+
+func addQueries(queries map[string]string, text string) {
 	name := ""
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if after, ok := strings.CutPrefix(line, "-- name: "); ok {
 			name = strings.TrimSpace(after)
 			queries[name] = ""
@@ -115,10 +129,6 @@ func catalogue(dialect string) map[string]string {
 			queries[name] += line
 		}
 	}
-	for name, query := range queries {
-		queries[name] = strings.TrimSuffix(strings.TrimSpace(query), ";")
-	}
-	return queries
 }
 
 // migrations returns a dialect's steps from an empty database to the current

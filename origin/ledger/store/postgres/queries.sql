@@ -187,3 +187,15 @@ SELECT u.account, u.key, u.day, u.points, u.requests, u.errors,
   FROM usage u
  WHERE (CAST($1 AS BIGINT) = 0 OR u.account = $1) AND u.day BETWEEN $2 AND $3
  ORDER BY u.account, u.day, u.key;
+
+-- The audit log.
+-- name: add_audit
+INSERT INTO audit (account, at_ns, actor, action, subject) VALUES ($1, $2, $3, $4, $5);
+
+-- $1 account, $2 lines before this one, $3 how many.
+-- name: list_audit
+SELECT id, at_ns, actor, action, subject FROM audit WHERE account = $1 AND id < $2 ORDER BY id DESC LIMIT $3;
+
+-- An account keeps its $2 newest lines.
+-- name: trim_audit
+DELETE FROM audit WHERE account = $1 AND id <= (SELECT id FROM audit WHERE account = $1 ORDER BY id DESC LIMIT 1 OFFSET $2);

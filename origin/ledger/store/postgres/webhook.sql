@@ -1,0 +1,2 @@
+-- The queries of package webhook for PostgreSQL. sqlite/webhook.sql has the same
+-- names in the same order.

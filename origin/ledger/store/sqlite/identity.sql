@@ -1,0 +1,2 @@
+-- The queries of package identity for SQLite. postgres/identity.sql has the same
+-- names in the same order.

@@ -1,0 +1,2 @@
+-- The queries of package webhook for SQLite. postgres/webhook.sql has the same
+-- names in the same order.
