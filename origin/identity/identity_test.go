@@ -1,0 +1,200 @@
+package identity
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	pgtest.RemoveShared()
+	os.Exit(code)
+}
+
+// A fixture is an account with a user, on a database whose clock the test moves.
+type fixture struct {
+	*Identity
+	account int64
+	clock   *atomic.Int64
+}
+
+func (f *fixture) advance(d time.Duration) { f.clock.Add(int64(d)) }
+
+func eachDatabase(t *testing.T, test func(*testing.T, *fixture)) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		clock := new(atomic.Int64)
+		clock.Store(time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC).UnixNano())
+		l, err := ledger.Open(t.Context(), url, ledger.WithClock(func() time.Time { return time.Unix(0, clock.Load()) }))
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, l.Close()) })
+		a, err := l.CreateAccount(t.Context(), "owner@example.com", ledger.Terms{})
+		require.NoError(t, err)
+		test(t, &fixture{New(l), a.ID, clock})
+	})
+}
+
+func TestLinkSignsInOnce(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		first, err := f.CreateLink(t.Context(), f.account)
+		require.NoError(t, err)
+		token, err := f.CreateLink(t.Context(), f.account)
+		require.NoError(t, err)
+		_, err = f.UseLink(t.Context(), first)
+		require.ErrorIs(t, err, ErrLinkUsed, "a later link ends the earlier one")
+		u, err := f.LinkUser(t.Context(), token)
+		require.NoError(t, err, "looking does not use it up")
+		require.Equal(t, "owner@example.com", u.Email)
+		var used atomic.Int64
+		var wait sync.WaitGroup
+		for range 8 {
+			wait.Go(func() {
+				if _, err := f.UseLink(t.Context(), token); err == nil {
+					used.Add(1)
+				}
+			})
+		}
+		wait.Wait()
+		require.EqualValues(t, 1, used.Load())
+	})
+}
+
+func TestLinkExpires(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		token, err := f.CreateLink(t.Context(), f.account)
+		require.NoError(t, err)
+		f.advance(LinkLife)
+		_, err = f.UseLink(t.Context(), token)
+		require.ErrorIs(t, err, ErrLinkUsed)
+	})
+}
+
+func TestPasswordAndSessions(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		_, err := f.CheckPassword(ctx, "owner@example.com", "")
+		require.ErrorIs(t, err, ErrWrongPassword, "no user yet")
+		u := User{Account: f.account, Email: "owner@example.com"}
+		require.NoError(t, f.SetPassword(ctx, u, "correct horse battery", Session{}))
+		_, err = f.CheckPassword(ctx, "owner@example.com", "correct horse")
+		require.ErrorIs(t, err, ErrWrongPassword)
+		u, err = f.CheckPassword(ctx, " Owner@Example.com ", "correct horse battery")
+		require.NoError(t, err)
+		require.True(t, u.HasPassword)
+
+		one, err := f.SignIn(ctx, u.Account, "", "Firefox on Linux", true)
+		require.NoError(t, err)
+		two, err := f.SignIn(ctx, u.Account, one, "Firefox on Linux", true)
+		require.NoError(t, err)
+		_, err = f.Session(ctx, one)
+		require.ErrorIs(t, err, ErrNoSession, "rotated at sign-in")
+		three, err := f.SignIn(ctx, u.Account, "", "Safari on iPhone", true)
+		require.NoError(t, err)
+		s, err := f.Session(ctx, two)
+		require.NoError(t, err)
+		list, err := f.Sessions(ctx, u.Account)
+		require.NoError(t, err)
+		require.Len(t, list, 2)
+		require.NoError(t, f.SetPassword(ctx, u, "another long password", s))
+		_, err = f.Session(ctx, three)
+		require.ErrorIs(t, err, ErrNoSession, "a new password ends the other sessions")
+		require.ErrorIs(t, f.EndSession(ctx, u.Account+1, s.ID), ErrNoSession, "another account's")
+		require.NoError(t, f.EndSession(ctx, u.Account, s.ID))
+		require.ErrorIs(t, f.EndSession(ctx, u.Account, s.ID), ErrNoSession)
+	})
+}
+
+func TestSessionsExpire(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		_, err := f.CreateLink(ctx, f.account)
+		require.NoError(t, err)
+		token, err := f.SignIn(ctx, f.account, "", "curl", true)
+		require.NoError(t, err)
+		for range 4 {
+			f.advance(6 * 24 * time.Hour)
+			_, err := f.Session(ctx, token)
+			require.NoError(t, err, "in use")
+		}
+		f.advance(6 * 24 * time.Hour)
+		_, err = f.Session(ctx, token)
+		require.ErrorIs(t, err, ErrNoSession, "30 days old")
+
+		token, err = f.SignIn(ctx, f.account, "", "curl", true)
+		require.NoError(t, err)
+		f.advance(sessionIdle)
+		_, err = f.Session(ctx, token)
+		require.ErrorIs(t, err, ErrNoSession, "idle")
+
+		token, err = f.SignIn(ctx, f.account, "", "curl", false)
+		require.NoError(t, err)
+		f.advance(sessionPending)
+		_, err = f.Session(ctx, token)
+		require.ErrorIs(t, err, ErrNoSession, "no second factor")
+	})
+}
+
+func TestSessionsAreBounded(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		_, err := f.CreateLink(ctx, f.account)
+		require.NoError(t, err)
+		for range maxSessions + 5 {
+			_, err := f.SignIn(ctx, f.account, "", "curl", true)
+			require.NoError(t, err)
+		}
+		list, err := f.Sessions(ctx, f.account)
+		require.NoError(t, err)
+		require.Len(t, list, maxSessions)
+	})
+}
+
+// Attempts at the same time, as from several replicas, get no more tokens than
+// attempts in turn.
+func TestAttemptsAreLimited(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		limit := Limit{"test", 5, time.Minute}
+		var admitted atomic.Int64
+		var wait sync.WaitGroup
+		for range 20 {
+			wait.Go(func() {
+				if f.Attempt(t.Context(), limit, "somebody") == nil {
+					admitted.Add(1)
+				}
+			})
+		}
+		wait.Wait()
+		require.EqualValues(t, 5, admitted.Load())
+		require.NoError(t, f.Attempt(t.Context(), limit, "somebody else"))
+		var tooMany *TooManyError
+		require.ErrorAs(t, f.Attempt(t.Context(), limit, "somebody"), &tooMany)
+		require.Equal(t, time.Minute, tooMany.Wait)
+		require.Contains(t, tooMany.Error(), "60 seconds")
+		f.advance(time.Minute)
+		require.NoError(t, f.Attempt(t.Context(), limit, "somebody"))
+		require.Error(t, f.Attempt(t.Context(), limit, "somebody"))
+	})
+}
+
+func TestPasswordsThatAreRefused(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		u := User{Account: f.account, Email: "a.long.name@example.com"}
+		for password, reason := range map[string]string{
+			"short": "shorter than 10", string(make([]byte, 257)): "longer than 256", "a.long.name": "must not be the email",
+			"aaaaaaaaaaaaaaa": "repeats", "\xff2345678901": "UTF-8",
+		} {
+			var input *InputError
+			err := f.SetPassword(t.Context(), u, password, Session{})
+			require.True(t, errors.As(err, &input), "%q", password)
+			require.Contains(t, input.Sentence, reason)
+		}
+	})
+}

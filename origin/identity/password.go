@@ -1,0 +1,139 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/alexedwards/argon2id" // the PHC format around x/crypto's Argon2id
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/store"
+)
+
+// The bounds of a password. NIST SP 800-63B section 3.1.1.2 asks for length
+// rather than for kinds of characters.
+const (
+	MinPassword = 10  // characters
+	MaxPassword = 256 // bytes
+)
+
+// hashing is the cost of a hash, the first choice of OWASP's Password Storage
+// Cheat Sheet for Argon2id: 19 MiB, two passes.
+var hashing = &argon2id.Params{Memory: 19 << 10, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
+
+// hashesAtOnce bounds the memory and the processors that hashing can take.
+const hashesAtOnce = 2
+
+// ErrBusy means that too many people sign in at the moment.
+var ErrBusy = errors.New("many people are signing in at the moment; try again in a few seconds")
+
+// A hasher hashes passwords, a few at a time.
+type hasher struct {
+	slots chan struct{}
+	dummy string // a hash that takes as long as any other
+}
+
+func newHasher() hasher {
+	dummy, err := argon2id.CreateHash(newToken(), hashing)
+	if err != nil {
+		panic(err) // only a failure of the random source
+	}
+	return hasher{make(chan struct{}, hashesAtOnce), dummy}
+}
+
+// acquire waits for a slot, for at most two seconds.
+func (h hasher) acquire(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	select {
+	case h.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ErrBusy
+	}
+}
+
+func (h hasher) release() { <-h.slots }
+
+func (h hasher) hash(ctx context.Context, password string) (string, error) {
+	if err := h.acquire(ctx); err != nil {
+		return "", err
+	}
+	defer h.release()
+	return argon2id.CreateHash(password, hashing)
+}
+
+// matches compares in the same time whether there is a hash or not, so that a
+// caller cannot find out which emails have an account.
+func (h hasher) matches(ctx context.Context, password, hash string) (bool, error) {
+	if err := h.acquire(ctx); err != nil {
+		return false, err
+	}
+	defer h.release()
+	if hash == "" {
+		_, err := argon2id.ComparePasswordAndHash(password, h.dummy)
+		return false, err
+	}
+	return argon2id.ComparePasswordAndHash(password, hash)
+}
+
+// CheckPassword returns the user with an email and a password, or
+// ErrWrongPassword. The caller limits attempts (see Attempt).
+func (i *Identity) CheckPassword(ctx context.Context, email, password string) (User, error) {
+	u, err := i.user(ctx, 0, strings.ToLower(strings.TrimSpace(email)))
+	if err != nil && !errors.Is(err, ErrNoUser) {
+		return User{}, err
+	}
+	match, err := i.hasher.matches(ctx, clip(password), u.password)
+	if err != nil {
+		return User{}, err
+	}
+	if !match {
+		return User{}, ErrWrongPassword
+	}
+	return u, nil
+}
+
+// clip bounds the work of a hash; no stored password is longer.
+func clip(password string) string { return password[:min(len(password), MaxPassword+1)] }
+
+// SetPassword sets a user's password and ends all sessions but one.
+func (i *Identity) SetPassword(ctx context.Context, u User, password string, keep Session) error {
+	if err := checkPassword(password, u.Email); err != nil {
+		return err
+	}
+	hash, err := i.hasher.hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	return i.write(ctx, func(now time.Time) []store.Statement {
+		list := []store.Statement{
+			createUser(u.Account, now),
+			{Name: "put_password", Args: []any{u.Account, hash}},
+			{Name: "delete_sessions", Args: []any{u.Account, keep.ID}},
+			{Name: "delete_links", Args: []any{u.Account, now.UnixNano()}},
+		}
+		return append(list, ledger.Audit(ctx, u.Account, now, "user.password", "")...)
+	})
+}
+
+func checkPassword(password, email string) error {
+	local, _, _ := strings.Cut(email, "@")
+	switch {
+	case !utf8.ValidString(password):
+		return &InputError{"password", "The password is not valid UTF-8."}
+	case utf8.RuneCountInString(password) < MinPassword:
+		return &InputError{"password", fmt.Sprintf("The password is shorter than %d characters. A few unrelated words are easy to remember.", MinPassword)}
+	case len(password) > MaxPassword:
+		return &InputError{"password", fmt.Sprintf("The password is longer than %d bytes.", MaxPassword)}
+	case strings.EqualFold(password, email) || strings.EqualFold(password, local):
+		return &InputError{"password", "The password must not be the email."}
+	case strings.Count(password, password[:1]) == len(password):
+		return &InputError{"password", "The password repeats one character."}
+	}
+	return nil
+}
