@@ -13,6 +13,7 @@ type accountCmd struct {
 	Create accountCreateCmd `cmd:"" help:"Create an account on a plan, optionally with limits of its own."`
 	List   accountListCmd   `cmd:"" help:"List accounts with their terms and the points used this month."`
 	Change accountChangeCmd `cmd:"" help:"Change an account's terms. They apply from its next request."`
+	Link   accountLinkCmd   `cmd:"" help:"Print a one-time link with which an account's owner signs in to the dashboard and sets a password."`
 	Reset  accountResetCmd  `cmd:"" help:"Set an account back to the current month after the database's clock was wrong."`
 }
 

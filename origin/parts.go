@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"net"
 
 	"github.com/addrspec/addrspec/origin/api"
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -29,7 +30,7 @@ func (o *origin) close() {
 
 // open starts the parts. The resolver and the database, which fail fast, come
 // before the module, which may have to be compiled.
-func (c *serveCmd) open(ctx context.Context, log *logging.Log) (_ *origin, err error) {
+func (c *serveCmd) open(ctx context.Context, log *logging.Log, at net.Addr) (_ *origin, err error) {
 	o := &origin{log: log}
 	if o.resolver, err = mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: c.DNSConcurrency}); err != nil {
 		return nil, err
@@ -54,6 +55,10 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log) (_ *origin, err e
 		BatchTimeout: c.BatchTimeout, EdgeSecret: c.EdgeSecret, Flags: c.flags(), Memory: o.bodies,
 		OperatorApart: c.OperatorListen != "",
 	})
+	if o.api.Pages, err = c.pages(o, log.Logger, at); err != nil {
+		o.close()
+		return nil, err
+	}
 	return o, nil
 }
 

@@ -17,6 +17,7 @@ import (
 type serveCmd struct {
 	databaseFlag
 	moduleFlags
+	dashboardFlags
 
 	Listen         string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"The address to listen at (${default})."`
 	OperatorListen string        `placeholder:"HOST:PORT" help:"A separate address for /metrics and /readyz, for which --listen then answers 404 (default: they are at --listen)."`
@@ -49,12 +50,12 @@ func (c *serveCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	defer listeners.close()
-	origin, err := c.open(ctx, log)
+	origin, err := c.open(ctx, log, listeners.public.Addr())
 	if err != nil {
 		return err
 	}
 	defer origin.close()
-	if err := c.announce(ctx, std, origin.ledger, listeners.public.Addr()); err != nil {
+	if err := c.announce(ctx, std, origin, listeners.public.Addr()); err != nil {
 		return err
 	}
 	return c.serve(ctx, log.Logger, hangUp, listeners, origin)
@@ -106,6 +107,7 @@ func (c *serveCmd) logConfig(log *slog.Logger, p listeners, info host.Info) {
 		"database", c.redacted(), "dns", strings.Join(c.DNS, ","), "dns_timeout", c.DNSTimeout.String(), "dns_concurrency", c.DNSConcurrency,
 		"batch_timeout", c.BatchTimeout.String(), "grace", c.Grace.String(), "typo_suggestion", c.TypoSuggestion,
 		"max_connections", c.MaxConnections, "body_memory", c.BodyMemory.String(), "edge", c.EdgeSecret != "",
+		"dashboard", c.Dashboard, "signup", c.SignUp, "public_url", c.PublicURL,
 		"module_file", c.Module, "lists_file", c.Lists, "plans_file", c.Plans)
 }
 

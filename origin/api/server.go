@@ -41,6 +41,8 @@ type Config struct {
 	// Memory limits the memory of requests under way. The default is a budget of
 	// DefaultBodyMemory.
 	Memory *MemoryBudget
+	// Pages answers the paths outside the API; nil for none.
+	Pages http.Handler
 }
 
 // Server is the HTTP handler. It is safe for concurrent use.
@@ -67,6 +69,10 @@ func (s *Server) Stop() { s.stop() }
 
 // ServeHTTP answers the requests of callers and workers.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.isPage(r) {
+		s.servePage(w, r)
+		return
+	}
 	s.answer(w, r, s.publicRoute(s.match(r)))
 }
 

@@ -1,0 +1,86 @@
+package dashboard
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+)
+
+//go:embed assets
+var assetFiles embed.FS
+
+// An asset is a file that pages refer to.
+type asset struct {
+	contentType string
+	hash        string
+	body        []byte
+}
+
+var assets = readAssets()
+
+func readAssets() map[string]asset {
+	list := map[string]asset{}
+	err := fs.WalkDir(assetFiles, "assets", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		body, err := assetFiles.ReadFile(file)
+		sum := sha256.Sum256(body)
+		list[path.Base(file)] = asset{contentType(file), hex.EncodeToString(sum[:6]), body}
+		return err
+	})
+	if err != nil {
+		panic(err) // embedded: cannot be missing
+	}
+	return list
+}
+
+// contentType does not ask the system, whose table may differ.
+func contentType(file string) string {
+	switch path.Ext(file) {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	}
+	return mime.TypeByExtension(path.Ext(file))
+}
+
+// release is the hash of all assets. It is in every path, so that modules can
+// import each other by relative paths and browsers may keep them for ever.
+var release = releaseOf(assets)
+
+func releaseOf(list map[string]asset) string {
+	sum := sha256.New()
+	for _, name := range sortedKeys(list) {
+		sum.Write([]byte(name + list[name].hash))
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:6])
+}
+
+// assetPath returns the path of an asset.
+func assetPath(name string) string { return "/assets/" + release + "/" + name }
+
+func serveAsset(w http.ResponseWriter, r *http.Request) {
+	found, ok := assets[r.PathValue("name")]
+	if !ok {
+		http.Error(w, "There is no such asset.", http.StatusNotFound)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", found.contentType)
+	if r.PathValue("hash") == release {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	} else {
+		h.Set("Cache-Control", "no-cache") // a replica of another release
+	}
+	h.Set("Content-Length", strconv.Itoa(len(found.body)))
+	_, _ = w.Write(found.body)
+}

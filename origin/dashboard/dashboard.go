@@ -1,0 +1,53 @@
+package dashboard
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+
+	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// Config configures a Dashboard.
+type Config struct {
+	Ledger   *ledger.Ledger
+	Identity *identity.Identity
+	API      http.Handler // checks addresses
+	Log      *slog.Logger
+
+	// PublicURL is where browsers reach the service: it decides links, the
+	// cookies' Secure attribute and the name that passkeys are bound to.
+	PublicURL *url.URL
+	// TrustedProxies are the networks whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
+	// SignUp lets anybody create an account.
+	SignUp bool
+	// Release is the version of the program.
+	Release string
+}
+
+// A Dashboard is the handler of the pages. It is safe for concurrent use.
+type Dashboard struct {
+	Config
+	mux      *http.ServeMux
+	origins  *http.CrossOriginProtection
+	requests chan struct{} // one element for each request under way
+}
+
+// New returns a Dashboard.
+func New(c Config) (*Dashboard, error) {
+	d := &Dashboard{Config: c, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(), requests: make(chan struct{}, maxRequests)}
+	if err := d.origins.AddTrustedOrigin(c.PublicURL.Scheme + "://" + c.PublicURL.Host); err != nil {
+		return nil, err
+	}
+	d.addRoutes()
+	return d, nil
+}
+
+// secure reports whether browsers reach the service through TLS.
+func (d *Dashboard) secure() bool { return d.PublicURL.Scheme == "https" }
+
+// link returns the public URL of a path.
+func (d *Dashboard) link(path string) string { return d.PublicURL.JoinPath(path).String() }

@@ -1,0 +1,157 @@
+package dashboard
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestFirstSignIn(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		token, err := s.Identity.CreateLink(t.Context(), s.account.ID)
+		require.NoError(t, err)
+		b := s.browser(t)
+		require.Contains(t, b.get("/link/"+token).body, "owner@example.com")
+		got := b.submit("/link/"+token, url.Values{})
+		require.Equal(t, http.StatusSeeOther, got.status)
+		require.Equal(t, "/dashboard/settings/password", got.header.Get("Location"))
+
+		got = b.submit("/dashboard/settings/password", url.Values{"password": {"correct horse battery"}, "again": {"correct horse batter"}})
+		require.Equal(t, http.StatusUnprocessableEntity, got.status)
+		require.Contains(t, got.body, "The two passwords differ.")
+		got = b.submit("/dashboard/settings/password", url.Values{"password": {"correct horse battery"}, "again": {"correct horse battery"}})
+		require.Equal(t, "/dashboard?done=password-set", got.header.Get("Location"))
+
+		again := s.browser(t)
+		got = again.submit("/sign-in", url.Values{"email": {"Owner@example.com"}, "password": {"correct horse"}})
+		require.Equal(t, http.StatusUnprocessableEntity, got.status)
+		require.Contains(t, got.body, "The email or the password is wrong.")
+		got = again.submit("/sign-in", url.Values{"email": {"Owner@example.com"}, "password": {"correct horse battery"}, "to": {"/dashboard/keys"}})
+		require.Equal(t, "/dashboard/keys", got.header.Get("Location"))
+		require.Equal(t, http.StatusOK, again.get("/dashboard/keys").status)
+		require.Contains(t, again.get("/link/"+token).body, "used already")
+	})
+}
+
+// A browser without a session is led to the sign-in and back; a program is told
+// why in JSON.
+func TestPagesNeedASession(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	for path, route := range s.routes() {
+		if route.access == public {
+			continue
+		}
+		path = strings.ReplaceAll(path, "{id}", "1")
+		got := s.browser(t).get(path)
+		require.Equal(t, http.StatusSeeOther, got.status, path)
+		require.Equal(t, "/sign-in?to="+url.QueryEscape(path), got.header.Get("Location"))
+		var p problemView
+		require.Equal(t, http.StatusUnauthorized, s.browser(t).getJSON(path, &p).status, path)
+		require.Equal(t, "SIGN_IN", p.Code)
+	}
+}
+
+// Every POST needs the token of a page of this session, and a browser that does
+// not say that it comes from elsewhere.
+func TestForgedPosts(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	other := s.signedIn(t, s.createAccount(t, "other@example.com").ID)
+	tokens := map[string]string{"none": "", "of a stranger": s.browser(t).token("/sign-in"), "of another session": other.token("/dashboard")}
+	for path, route := range s.routes() {
+		if route.post == nil || path == "/link/{token}" {
+			continue
+		}
+		path = strings.ReplaceAll(path, "{id}", "1")
+		for whose, token := range tokens {
+			r := b.request("POST", path, strings.NewReader(url.Values{tokenField: {token}}.Encode()))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			got := b.do(r)
+			require.Equal(t, http.StatusForbidden, got.status, "%s with the token %s", path, whose)
+		}
+		for header, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
+			r := b.request("POST", path, strings.NewReader(url.Values{tokenField: {b.token("/dashboard")}}.Encode()))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.Header.Set(header, value)
+			require.Equal(t, http.StatusForbidden, b.do(r).status, "%s with %s", path, header)
+		}
+	}
+	require.Equal(t, http.StatusOK, b.get("/dashboard").status, "still signed in")
+}
+
+func TestKeysOfAnAccount(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t, s.account.ID)
+		require.Contains(t, b.get("/dashboard/keys").body, "There are no keys yet")
+		got := b.submit("/dashboard/keys", url.Values{"name": {"<b>shop</b>"}})
+		require.Equal(t, http.StatusOK, got.status)
+		require.Contains(t, got.body, "&lt;b&gt;shop&lt;/b&gt; is ready")
+		require.Contains(t, got.body, "ask_")
+		require.NotContains(t, b.get("/dashboard/keys").body, `id="secret"`, "shown only once")
+
+		var made keysView
+		require.Equal(t, http.StatusOK, b.postJSON("/dashboard/keys", map[string]string{"name": "by JSON"}, &made).status)
+		require.Len(t, made.New.Secret, 42)
+
+		var p problemView
+		require.Equal(t, http.StatusUnprocessableEntity, b.postJSON("/dashboard/keys", map[string]string{"name": "\u202e"}, &p).status)
+		require.Equal(t, "name", p.Field)
+
+		revoke := "/dashboard/keys/1/revoke"
+		stranger := s.signedIn(t, s.createAccount(t, "other@example.com").ID)
+		require.Equal(t, http.StatusNotFound, stranger.get(revoke).status, "another account's key")
+		forged := stranger.request("POST", revoke, strings.NewReader(url.Values{tokenField: {stranger.token("/dashboard")}}.Encode()))
+		forged.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		require.Equal(t, http.StatusNotFound, stranger.do(forged).status)
+		require.Equal(t, "/dashboard/keys?done=key-revoked", b.submit(revoke, url.Values{}).header.Get("Location"))
+		require.Contains(t, b.get("/dashboard/keys").body, "revoked")
+	})
+}
+
+// Every page forbids inline scripts, and follows its own rule.
+func TestPolicy(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	for path := range s.routes() {
+		if strings.Contains(path, "{") {
+			continue
+		}
+		got := b.get(path)
+		require.Equal(t, http.StatusOK, got.status, path)
+		rule := got.header.Get("Content-Security-Policy")
+		require.Contains(t, rule, "default-src 'none'")
+		require.NotContains(t, rule, "unsafe-inline")
+		require.NotContains(t, rule, "'unsafe-eval'")
+		require.NotRegexp(t, `(?i)<script(?:[^>]*)>[^<]|\son[a-z]+=|\sstyle=|<style`, got.body, path)
+		require.Equal(t, "no-store", got.header.Get("Cache-Control"), path)
+	}
+}
+
+// After sign-in a link must not lead elsewhere.
+func TestReturnTo(t *testing.T) {
+	for to, want := range map[string]string{
+		"/dashboard/keys": "/dashboard/keys", "/dashboard": "/dashboard", "/dashboard?done=x": "/dashboard?done=x",
+		"//evil.example": "/dashboard", "https://evil.example/dashboard": "/dashboard", "/\\evil.example": "/dashboard",
+		"/dashboard/\r\nSet-Cookie: x": "/dashboard", "javascript:alert(1)": "/dashboard", "": "/dashboard", "/dashboardx": "/dashboard", "/sign-out": "/dashboard",
+	} {
+		r, err := http.NewRequest("GET", "/sign-in?to="+url.QueryEscape(to), nil)
+		require.NoError(t, err)
+		require.Equal(t, want, (&visit{r: r}).returnTo(), to)
+	}
+}
+
+func TestAttemptsToSignIn(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		b := s.browser(t)
+		form := url.Values{"email": {"owner@example.com"}, "password": {"wrong"}}
+		for range 10 {
+			require.Equal(t, http.StatusUnprocessableEntity, b.submit("/sign-in", form).status)
+		}
+		got := b.submit("/sign-in", form)
+		require.Equal(t, http.StatusTooManyRequests, got.status)
+		require.Contains(t, got.body, "too many attempts")
+	})
+}

@@ -1,0 +1,101 @@
+package dashboard
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// A problem is why a request is refused, with what to do about it.
+type problem struct {
+	status   int
+	code     string
+	sentence string
+	field    string // of the form, or ""
+	input    bool   // the page can be shown again with the sentence
+	location string // a page that helps, such as /sign-in
+	wait     time.Duration
+}
+
+func (p *problem) Error() string { return p.sentence }
+
+// The problems that several pages have.
+var (
+	errSignIn       = &problem{status: http.StatusUnauthorized, code: "SIGN_IN", sentence: "Sign in first.", location: "/sign-in"}
+	errSecondFactor = &problem{status: http.StatusUnauthorized, code: "SECOND_FACTOR", sentence: "Give your second factor first.", location: "/sign-in/code"}
+	errConfirm      = &problem{status: http.StatusForbidden, code: "CONFIRM", sentence: "Confirm that it is you first.", location: "/confirm"}
+	errNotFound     = &problem{status: http.StatusNotFound, code: "NOT_FOUND", sentence: "There is no such page, or it is not yours."}
+	errCrossOrigin  = &problem{status: http.StatusForbidden, code: "CROSS_ORIGIN", sentence: "The form was sent from another site."}
+	errFormToken    = &problem{status: http.StatusForbidden, code: "FORM_TOKEN",
+		sentence: "The form is out of date, because you have signed in or out since. Load the page again; a program sends the header X-Form-Token with the value that GET returned."}
+)
+
+// inputProblem returns a problem with a field of a form.
+func inputProblem(field, sentence string) *problem {
+	return &problem{status: http.StatusUnprocessableEntity, code: "INVALID_INPUT", sentence: sentence, field: field, input: true}
+}
+
+// problemOf returns err as a problem. What has no sentence for people is a fault
+// of the service.
+func problemOf(err error) *problem {
+	var p *problem
+	var input *identity.InputError
+	var tooMany *identity.TooManyError
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &input):
+		return inputProblem(input.Field, input.Sentence)
+	case errors.As(err, &tooMany):
+		return &problem{status: http.StatusTooManyRequests, code: "TOO_MANY_ATTEMPTS", sentence: sentence(err), input: true, wait: tooMany.Wait}
+	case errors.Is(err, identity.ErrWrongPassword), errors.Is(err, identity.ErrLinkUsed):
+		return &problem{status: http.StatusUnprocessableEntity, code: "REFUSED", sentence: sentence(err), input: true}
+	case errors.Is(err, ledger.ErrNoKey), errors.Is(err, identity.ErrNoSession), errors.Is(err, ledger.ErrNoAccount):
+		return errNotFound
+	case errors.Is(err, identity.ErrBusy):
+		return &problem{status: http.StatusServiceUnavailable, code: "BUSY", sentence: sentence(err), input: true, wait: time.Second}
+	case errors.Is(err, ledger.ErrUnavailable):
+		return &problem{status: http.StatusServiceUnavailable, code: "UNAVAILABLE", sentence: "The database does not answer at the moment. Try again shortly.", wait: time.Second}
+	}
+	return &problem{status: http.StatusInternalServerError, code: "INTERNAL_ERROR", sentence: "The page failed because of a fault in the service. Try again; if it persists, contact the operator."}
+}
+
+// sentence returns an error's text as a sentence.
+func sentence(err error) string {
+	text := err.Error()
+	if text[0] >= 'a' && text[0] <= 'z' {
+		text = string(text[0]-'a'+'A') + text[1:]
+	}
+	return text + "."
+}
+
+// refuse answers a visit that goes no further: browsers without a session are led
+// to the page that helps.
+func (d *Dashboard) refuse(v *visit, err error) {
+	p := problemOf(err)
+	if p.status == http.StatusInternalServerError {
+		d.Log.Error("a page failed", "error", err.Error())
+	}
+	if p.location != "" && !v.json {
+		http.Redirect(v.w, v.r, p.location+"?to="+escape(v.r), http.StatusSeeOther)
+		return
+	}
+	v.fail(p)
+}
+
+// fail answers a request that has no visit.
+func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, p *problem) {
+	v := &visit{Dashboard: d, w: w, r: r, json: !acceptsHTML(r)}
+	v.fail(p)
+}
+
+func (v *visit) fail(p *problem) {
+	if p.wait > 0 {
+		v.w.Header().Set("Retry-After", strconv.Itoa(max(1, int((p.wait+time.Second-1)/time.Second))))
+	}
+	v.render(p.status, route{title: http.StatusText(p.status), file: "problem"}, struct{}{}, p)
+}

@@ -1,0 +1,48 @@
+package dashboard
+
+import "net/http"
+
+// A result is what a POST leads to: another page with a message, or, if data is
+// not nil, the route's own page, once.
+type result struct {
+	location string
+	done     string // a message of the table messages
+	data     any
+}
+
+// redirect leads to another page, with a message there.
+func redirect(location, done string) *result { return &result{location: location, done: done} }
+
+// show renders data in the route's page. It is for what is shown only once, such
+// as a new secret.
+func show(data any) *result { return &result{data: data} }
+
+func (a *result) send(v *visit, route route) {
+	switch {
+	case a.data != nil:
+		v.render(http.StatusOK, route, a.data, nil)
+	case v.json:
+		v.renderJSON(http.StatusOK, struct {
+			Done     string `json:"done"`
+			Location string `json:"location"`
+		}{messages[a.done], a.location})
+	default:
+		location := a.location
+		if a.done != "" {
+			location += "?done=" + a.done
+		}
+		http.Redirect(v.w, v.r, location, http.StatusSeeOther)
+	}
+}
+
+// messages has what a page says after an action. The address of the page names
+// the message, so nobody can put words on our pages with a link.
+var messages = map[string]string{
+	"key-revoked":    "The key is revoked. Requests with it are refused from now on.",
+	"password-set":   "The password is set. Other browsers are signed out.",
+	"name-set":       "Your name is changed.",
+	"session-ended":  "That browser is signed out.",
+	"sessions-ended": "All other browsers are signed out.",
+	"signed-out":     "You are signed out.",
+	"confirmed":      "Thank you.",
+}

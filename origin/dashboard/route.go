@@ -1,0 +1,53 @@
+package dashboard
+
+import "net/http"
+
+// access is who may request a page.
+type access int
+
+const (
+	public   access = iota // everybody
+	signedIn               // a complete session
+	operator               // a complete session of a user with operator rights
+)
+
+// A route is a page: its data for GET, and what a POST to the same path does.
+type route struct {
+	access access
+	title  string
+	file   string // the template
+	get    func(*visit) (any, error)
+	post   func(*visit) (*result, error)
+}
+
+// routes has the pages by path. A page and its file share a name.
+func (d *Dashboard) routes() map[string]route {
+	return map[string]route{
+		"/sign-in":      {public, "Sign in", "sign-in", d.signInPage, d.signIn},
+		"/sign-out":     {public, "Sign out", "sign-out", nothing, d.signOut},
+		"/link/{token}": {public, "Sign in", "link", d.linkPage, d.useLink},
+
+		"/dashboard":                   {signedIn, "Overview", "overview", d.overview, nil},
+		"/dashboard/keys":              {signedIn, "API keys", "keys", d.keys, d.createKey},
+		"/dashboard/keys/{id}/revoke":  {signedIn, "Revoke a key", "key-revoke", d.key, d.revokeKey},
+		"/dashboard/settings":          {signedIn, "Settings", "settings", d.settings, nil},
+		"/dashboard/settings/password": {signedIn, "Set a password", "password", nothing, d.setPassword},
+		"/dashboard/settings/name":     {signedIn, "Your name", "settings", d.settings, d.setName},
+		"/dashboard/settings/sessions": {signedIn, "Sessions", "settings", d.settings, d.endSessions},
+		"/confirm":                     {signedIn, "Confirm that it is you", "confirm", d.confirmPage, d.confirm},
+	}
+}
+
+func nothing(*visit) (any, error) { return struct{}{}, nil }
+
+func (d *Dashboard) addRoutes() {
+	d.mux.Handle("GET /assets/{hash}/{name}", http.HandlerFunc(serveAsset))
+	for path, r := range d.routes() {
+		d.mux.Handle("GET "+path, d.page(r))
+		if r.post != nil {
+			d.mux.Handle("POST "+path, d.action(r))
+		}
+		d.mux.Handle(path, d.methodNotAllowed(r))
+	}
+	d.mux.Handle("/", http.HandlerFunc(d.notFound))
+}

@@ -1,0 +1,102 @@
+package dashboard
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/addrspec/addrspec/origin/identity"
+)
+
+// signInView is the page where people sign in.
+type signInView struct {
+	To string `json:"to"` // the page that follows
+}
+
+func (d *Dashboard) signInPage(v *visit) (any, error) {
+	return signInView{v.returnTo()}, nil
+}
+
+// signIn checks email and password. Attempts are counted before the password is
+// looked at, at the account that was named, whether it exists or not.
+func (d *Dashboard) signIn(v *visit) (*result, error) {
+	ctx, email := v.r.Context(), normalEmail(v.form.Get("email"))
+	if err := d.Identity.Attempt(ctx, identity.PasswordsOfAddress, d.callerAddress(v.r)); err != nil {
+		return nil, err
+	}
+	if err := d.Identity.Attempt(ctx, identity.PasswordsOfAccount, email); err != nil {
+		return nil, err
+	}
+	user, err := d.Identity.CheckPassword(ctx, email, v.form.Get("password"))
+	if err != nil {
+		return nil, err
+	}
+	return v.start(user, v.returnTo())
+}
+
+// start signs a user in who has proved who they are, up to the second factor.
+func (v *visit) start(user identity.User, to string) (*result, error) {
+	complete := !user.SecondFactor()
+	token, err := v.Identity.SignIn(v.r.Context(), user.Account, v.cookie(sessionCookie), clientName(v.r.UserAgent()), complete)
+	if err != nil {
+		return nil, err
+	}
+	v.setCookie(sessionCookie, token, cookieLife)
+	v.clearCookie(formCookie)
+	v.token = token
+	if !complete {
+		return redirect(errSecondFactor.location, ""), nil
+	}
+	return redirect(to, ""), nil
+}
+
+// signOut ends the session, on every replica.
+func (d *Dashboard) signOut(v *visit) (*result, error) {
+	if v.session != nil {
+		err := d.Identity.EndSession(v.r.Context(), v.session.Account, v.session.ID)
+		if err != nil && !errors.Is(err, identity.ErrNoSession) {
+			return nil, err
+		}
+	}
+	v.clearCookie(sessionCookie)
+	return redirect("/sign-in", "signed-out"), nil
+}
+
+// linkView is the page of a one-time link. It asks before it uses the link up,
+// because programs that show previews open links.
+type linkView struct {
+	Email string `json:"email"`
+}
+
+func (d *Dashboard) linkPage(v *visit) (any, error) {
+	if err := d.Identity.Attempt(v.r.Context(), identity.LinksOfAddress, d.callerAddress(v.r)); err != nil {
+		return nil, err
+	}
+	user, err := d.Identity.LinkUser(v.r.Context(), v.r.PathValue("token"))
+	return linkView{user.Email}, err
+}
+
+func (d *Dashboard) useLink(v *visit) (*result, error) {
+	if err := d.Identity.Attempt(v.r.Context(), identity.LinksOfAddress, d.callerAddress(v.r)); err != nil {
+		return nil, err
+	}
+	user, err := d.Identity.UseLink(v.r.Context(), v.r.PathValue("token"))
+	if err != nil {
+		return nil, err
+	}
+	return v.start(user, "/dashboard/settings/password")
+}
+
+func (d *Dashboard) confirmPage(v *visit) (any, error) {
+	return signInView{v.returnTo()}, nil
+}
+
+// confirm checks the password again before a change of how the user signs in.
+func (d *Dashboard) confirm(v *visit) (*result, error) {
+	if err := d.Identity.Attempt(v.r.Context(), identity.PasswordsOfAccount, strconv.FormatInt(v.user.Account, 10)); err != nil {
+		return nil, err
+	}
+	if _, err := d.Identity.CheckPassword(v.r.Context(), v.user.Email, v.form.Get("password")); err != nil {
+		return nil, inputProblem("password", "The password is wrong.")
+	}
+	return redirect(v.returnTo(), "confirmed"), d.Identity.Confirm(v.r.Context(), *v.session)
+}

@@ -1,0 +1,156 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	pgtest.RemoveShared()
+	os.Exit(code)
+}
+
+// A site is a dashboard that listens, with an account on its database.
+type site struct {
+	*Dashboard
+	url     string
+	account ledger.Account
+}
+
+// eachDatabase runs test with a site on SQLite and one on PostgreSQL.
+func eachDatabase(t *testing.T, test func(*testing.T, *site)) {
+	pgtest.EachDatabase(t, func(t *testing.T, database string) { test(t, newSite(t, database, Config{})) })
+}
+
+// newSite starts a dashboard with configuration c, whose empty fields it fills.
+func newSite(t *testing.T, database string, c Config) *site {
+	l, err := ledger.Open(t.Context(), database)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.Close()) })
+	server := httptest.NewUnstartedServer(nil)
+	s := &site{url: "http://" + server.Listener.Addr().String()}
+	c.Ledger, c.Identity, c.Log = l, identity.New(l), slog.New(slog.DiscardHandler)
+	if c.PublicURL == nil {
+		c.PublicURL, _ = url.Parse(s.url)
+	}
+	s.Dashboard, err = New(c)
+	require.NoError(t, err)
+	server.Config.Handler = s.Dashboard
+	server.Start()
+	t.Cleanup(server.Close)
+	s.account = s.createAccount(t, "owner@example.com")
+	return s
+}
+
+func (s *site) createAccount(t *testing.T, email string) ledger.Account {
+	a, err := s.Ledger.CreateAccount(t.Context(), email, ledger.Terms{Plan: "pro"})
+	require.NoError(t, err)
+	return a
+}
+
+// A browser keeps cookies and follows no redirect.
+type browser struct {
+	*testing.T
+	site   *site
+	client *http.Client
+}
+
+func (s *site) browser(t *testing.T) *browser {
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	return &browser{t, s, &http.Client{Jar: jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// signedIn returns a browser that is signed in to an account.
+func (s *site) signedIn(t *testing.T, account int64) *browser {
+	token, err := s.Identity.CreateLink(t.Context(), account)
+	require.NoError(t, err)
+	b := s.browser(t)
+	got := b.submit("/link/"+token, url.Values{})
+	require.Equal(t, http.StatusSeeOther, got.status, got.body)
+	return b
+}
+
+// A reply is an answer that was read.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (b *browser) do(r *http.Request) reply {
+	answer, err := b.client.Do(r)
+	require.NoError(b, err)
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(b, err)
+	return reply{answer.StatusCode, answer.Header, string(body)}
+}
+
+func (b *browser) request(method, path string, body io.Reader) *http.Request {
+	r, err := http.NewRequestWithContext(b.Context(), method, b.site.url+path, body)
+	require.NoError(b, err)
+	r.Header.Set("Accept", "text/html")
+	return r
+}
+
+func (b *browser) get(path string) reply { return b.do(b.request("GET", path, nil)) }
+
+var formToken = regexp.MustCompile(`name="form-token" content="([^"]*)"`)
+
+// token returns the form token of a page.
+func (b *browser) token(path string) string {
+	page := b.get(path)
+	found := formToken.FindStringSubmatch(page.body)
+	require.NotNil(b, found, "%s: %d %s", path, page.status, page.body)
+	return found[1]
+}
+
+// submit sends a form with the token of its page.
+func (b *browser) submit(path string, form url.Values) reply {
+	form.Set(tokenField, b.token(path))
+	r := b.request("POST", path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return b.do(r)
+}
+
+// getJSON reads the data of a page, as a program does.
+func (b *browser) getJSON(path string, data any) reply {
+	r := b.request("GET", path, nil)
+	r.Header.Set("Accept", "application/json")
+	got := b.do(r)
+	require.Equal(b, "application/json", got.header.Get("Content-Type"))
+	require.NoError(b, json.Unmarshal([]byte(got.body), data), got.body)
+	return got
+}
+
+// postJSON submits fields as a program does.
+func (b *browser) postJSON(path string, fields, data any) reply {
+	token := b.getJSON(path, new(any)).header.Get(tokenHeader)
+	body, err := json.Marshal(fields)
+	require.NoError(b, err)
+	r := b.request("POST", path, strings.NewReader(string(body)))
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(tokenHeader, token)
+	got := b.do(r)
+	require.NoError(b, json.Unmarshal([]byte(got.body), data), got.body)
+	return got
+}
