@@ -3,21 +3,25 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
 
-// isPage reports whether r is for Config.Pages: every path that is not the API's.
-// What is unknown under /v1 stays the API's, so that a mistake in a path is
-// answered in the API's terms.
+// isPage reports whether r is for Config.Pages: a GET, HEAD or POST of a path that
+// is not the API's. What is unknown under /v1 stays the API's, so that a mistake
+// in a path is answered in the API's terms.
 func (s *Server) isPage(r *http.Request) bool {
 	path := r.URL.EscapedPath()
-	if s.Pages == nil || path == "/v1" || strings.HasPrefix(path, "/v1/") {
+	if s.Pages == nil || !slices.Contains(pageMethods, r.Method) || !strings.HasPrefix(path, "/") ||
+		path == "/v1" || strings.HasPrefix(path, "/v1/") {
 		return false
 	}
 	_, known := routes[path]
 	return !known
 }
+
+var pageMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost}
 
 // servePage passes r to Config.Pages, counts it and logs it under one name: the
 // paths of pages contain identifiers of accounts' things. The request's context

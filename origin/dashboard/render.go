@@ -50,10 +50,12 @@ type frame struct {
 	Data    any
 }
 
-// A problemView is a problem as pages and JSON show it.
+// A problemView is a problem as pages and JSON show it. Its first members are the
+// API's shape A.
 type problemView struct {
-	Code     string `json:"code"`
+	Status   int    `json:"status"`
 	Sentence string `json:"error"`
+	Code     string `json:"code"`
 	Field    string `json:"field,omitempty"`
 	Location string `json:"location,omitempty"`
 }
@@ -108,7 +110,7 @@ func viewOf(p *problem) *problemView {
 	if p == nil {
 		return nil
 	}
-	return &problemView{p.code, p.sentence, p.field, p.location}
+	return &problemView{p.status, p.sentence, p.code, p.field, p.location}
 }
 
 // jsonBody returns the data of a page, or the problem in the shape of the API.

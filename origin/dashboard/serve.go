@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"net/http"
+	"path"
 	"time"
 )
 
@@ -23,6 +24,10 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer func() { <-d.requests }()
+	if path.Clean(r.URL.Path) != r.URL.Path {
+		d.notFound(w, r) // http.ServeMux would redirect
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), maxTime)
 	defer cancel()
 	d.mux.ServeHTTP(w, r.WithContext(ctx))
