@@ -3,9 +3,10 @@
 //   node build.mjs workers MODULE FOLDER    the worker for each platform
 //   node build.mjs package MODULE FOLDER    the files of the npm package
 //   node build.mjs demo    MODULE FILE      the demo, one page that opens from disk
+//   node build.mjs script  MODULE FILE      the script of origin/dashboard, which fetches its module
 
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
@@ -52,6 +53,18 @@ const commands = {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, page);
   },
+
+  async script(_, file) {
+    await build({
+      ...options,
+      entryPoints: [join(edge, "package/dashboard.ts")],
+      outfile: resolve(file),
+      absWorkingDir: edge, // paths in comments are the same wherever this runs
+      banner: {
+        js: "// Made from edge/package/dashboard.ts: node edge/build.mjs script - FILE\n// @ts-nocheck",
+      },
+    });
+  },
 };
 
 async function bundle(from, entries, outdir) {
@@ -65,7 +78,7 @@ async function bundle(from, entries, outdir) {
 
 const [command, module, target] = process.argv.slice(2);
 if (!target || !Object.hasOwn(commands, command)) {
-  console.error("usage: node build.mjs workers|package|demo MODULE TARGET");
+  console.error("usage: node build.mjs workers|package|demo|script MODULE TARGET");
   process.exit(2);
 }
 await commands[command](module, target);

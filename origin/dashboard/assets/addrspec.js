@@ -1,0 +1,164 @@
+// Made from edge/package/dashboard.ts: node edge/build.mjs script - FILE
+// @ts-nocheck
+
+// src/instance.ts
+var ABI_MAJOR = 1;
+var FULL_SUGGESTION = 1;
+var TooLong = class extends Error {
+};
+var ModuleFailure = class extends Error {
+};
+var WORD = {
+  valid: 0,
+  emailEnd: 1,
+  mxAt: 2,
+  host: 3,
+  offset: 6,
+  code: 7,
+  section: 9,
+  sentence: 11
+};
+var REPORT_BYTES = 13 * 4;
+var encoder = new TextEncoder();
+var decoder = new TextDecoder();
+var Instance = class {
+  #exports;
+  #in;
+  #inCap;
+  #out;
+  #report;
+  constructor({ exports }) {
+    this.#exports = exports;
+    const version = this.#exports.addrspec_abi_version() >>> 0;
+    if (version >>> 16 !== ABI_MAJOR) {
+      throw new ModuleFailure(
+        `addrspec.wasm has interface version ${version >>> 16}, this host needs ${ABI_MAJOR}; take both from one release`
+      );
+    }
+    this.#in = this.#exports.addrspec_in_ptr() >>> 0;
+    this.#inCap = this.#exports.addrspec_in_cap() >>> 0;
+    this.#out = this.#exports.addrspec_out_ptr() >>> 0;
+    this.#report = this.#exports.addrspec_report_ptr() >>> 0;
+  }
+  /** Checks an address; given as bytes where it may not be UTF-8. */
+  check(email, flags) {
+    const n = this.#exports.addrspec_check(this.#write(email), flags);
+    if (n < 0) throw new ModuleFailure(`addrspec_check returned ${n}`);
+    const word = this.#words();
+    const text = (w) => decoder.decode(this.#bytes(this.#out + word(w), word(w + 1)));
+    return {
+      json: this.#bytes(this.#out, n).slice(),
+      emailEnd: word(WORD.emailEnd),
+      mxAt: word(WORD.mxAt),
+      host: text(WORD.host),
+      refusal: word(WORD.valid) === 1 ? null : {
+        code: text(WORD.code),
+        section: text(WORD.section),
+        sentence: text(WORD.sentence),
+        offset: word(WORD.offset)
+      }
+    };
+  }
+  versions() {
+    return JSON.parse(
+      decoder.decode(this.#bytes(this.#out, this.#exports.addrspec_info()))
+    );
+  }
+  /** Writes the address to the input buffer; returns its length in bytes. */
+  #write(email) {
+    const buffer = this.#bytes(this.#in, this.#inCap);
+    if (typeof email !== "string") {
+      if (email.length > buffer.length) throw new TooLong();
+      buffer.set(email);
+      return email.length;
+    }
+    const { read, written } = encoder.encodeInto(email, buffer);
+    if (read < email.length) throw new TooLong();
+    return written;
+  }
+  /** Makes a new view for each use: when the memory grows, old views are detached. */
+  #bytes(at, length) {
+    return new Uint8Array(this.#exports.memory.buffer, at, length);
+  }
+  /** Returns a function that reads a word of the report. */
+  #words() {
+    const view = new DataView(this.#exports.memory.buffer, this.#report, REPORT_BYTES);
+    return (n) => view.getUint32(4 * n, true);
+  }
+};
+
+// src/engine.ts
+var Engine = class {
+  #module;
+  #instance;
+  /** Takes the first instance from a caller that can only create it asynchronously. */
+  constructor(module, first = new WebAssembly.Instance(module, {})) {
+    this.#module = module;
+    this.#instance = new Instance(first);
+  }
+  check(email, flags = 0) {
+    return this.#call((instance) => instance.check(email, flags));
+  }
+  versions() {
+    return this.#call((instance) => instance.versions());
+  }
+  #call(use) {
+    this.#instance ??= new Instance(new WebAssembly.Instance(this.#module, {}));
+    try {
+      return use(this.#instance);
+    } catch (error) {
+      if (!(error instanceof TooLong)) this.#instance = void 0;
+      throw error;
+    }
+  }
+};
+
+// package/fetch.ts
+async function fetchEngine(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`addrspec.wasm: status ${response.status}`);
+  const { module, instance } = await instantiate(response);
+  return new Engine(module, instance);
+}
+async function instantiate(response) {
+  if (response.headers.get("Content-Type") === "application/wasm") {
+    return WebAssembly.instantiateStreaming(response, {});
+  }
+  return WebAssembly.instantiate(await response.arrayBuffer(), {});
+}
+
+// package/library.ts
+var decoder2 = new TextDecoder();
+function library(fetchEngine2) {
+  let loading;
+  const load2 = () => {
+    loading ??= fetchEngine2().then(checkerOf, (error) => {
+      loading = void 0;
+      throw error;
+    });
+    return loading;
+  };
+  return {
+    load: load2,
+    check: async (email, options) => (await load2()).check(email, options),
+    explain: async (email) => (await load2()).explain(email)
+  };
+}
+function checkerOf(engine) {
+  return {
+    check(email, { typoSuggestion = "domain" } = {}) {
+      const { json } = engine.check(email, typoSuggestion === "address" ? FULL_SUGGESTION : 0);
+      return JSON.parse(decoder2.decode(json));
+    },
+    explain: (email) => engine.check(email).refusal,
+    versions: () => engine.versions()
+  };
+}
+
+// package/dashboard.ts
+function load(url) {
+  return library(() => fetchEngine(new URL(url))).load();
+}
+export {
+  load
+};
