@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"path"
 	"strconv"
+
+	"github.com/addrspec/addrspec/wasm/module"
 )
 
 //go:embed assets
@@ -17,7 +19,6 @@ var assetFiles embed.FS
 // An asset is a file that pages refer to.
 type asset struct {
 	contentType string
-	hash        string
 	body        []byte
 }
 
@@ -30,8 +31,7 @@ func readAssets() map[string]asset {
 			return err
 		}
 		body, err := assetFiles.ReadFile(file)
-		sum := sha256.Sum256(body)
-		list[path.Base(file)] = asset{contentType(file), hex.EncodeToString(sum[:6]), body}
+		list[path.Base(file)] = asset{contentType(file), body}
 		return err
 	})
 	if err != nil {
@@ -53,14 +53,17 @@ func contentType(file string) string {
 	return mime.TypeByExtension(path.Ext(file))
 }
 
-// release is the hash of all assets. It is in every path, so that modules can
-// import each other by relative paths and browsers may keep them for ever.
+// release is the hash of all assets and the module. It is in every path, so that
+// scripts can import each other by relative paths and browsers may keep them for
+// ever.
 var release = releaseOf(assets)
 
 func releaseOf(list map[string]asset) string {
 	sum := sha256.New()
+	sum.Write(module.Wasm)
 	for _, name := range sortedKeys(list) {
-		sum.Write([]byte(name + list[name].hash))
+		sum.Write([]byte(name))
+		sum.Write(list[name].body)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:6])
 }
@@ -69,18 +72,22 @@ func releaseOf(list map[string]asset) string {
 func assetPath(name string) string { return "/assets/" + release + "/" + name }
 
 func serveAsset(w http.ResponseWriter, r *http.Request) {
-	found, ok := assets[r.PathValue("name")]
-	if !ok {
+	name := r.PathValue("name")
+	found, ok := assets[name]
+	if !ok && name != moduleAsset {
 		http.Error(w, "There is no such asset.", http.StatusNotFound)
 		return
 	}
 	h := w.Header()
-	h.Set("Content-Type", found.contentType)
-	if r.PathValue("hash") == release {
-		h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	} else {
-		h.Set("Cache-Control", "no-cache") // a replica of another release
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	if r.PathValue("release") != release {
+		h.Set("Cache-Control", "no-cache") // the page came from a replica of another release
 	}
+	if name == moduleAsset {
+		serveModule(w, r)
+		return
+	}
+	h.Set("Content-Type", found.contentType)
 	h.Set("Content-Length", strconv.Itoa(len(found.body)))
 	_, _ = w.Write(found.body)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/wasm/module"
 )
 
 func TestFirstSignIn(t *testing.T) {

@@ -41,7 +41,7 @@ func (d *Dashboard) routes() map[string]route {
 func nothing(*visit) (any, error) { return struct{}{}, nil }
 
 func (d *Dashboard) addRoutes() {
-	d.mux.Handle("GET /assets/{hash}/{name}", http.HandlerFunc(serveAsset))
+	d.mux.Handle("GET /assets/{release}/{name}", http.HandlerFunc(serveAsset))
 	for path, r := range d.routes() {
 		d.mux.Handle("GET "+path, d.page(r))
 		if r.post != nil {
