@@ -9,8 +9,7 @@ import (
 	"net/http"
 	"path"
 	"strconv"
-
-	"github.com/addrspec/addrspec/wasm/module"
+	"sync"
 )
 
 //go:embed assets
@@ -22,9 +21,8 @@ type asset struct {
 	body        []byte
 }
 
-var assets = readAssets()
-
-func readAssets() map[string]asset {
+// assets are read at the first use, since most commands show no page.
+var assets = sync.OnceValue(func() map[string]asset {
 	list := map[string]asset{}
 	err := fs.WalkDir(assetFiles, "assets", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -38,7 +36,7 @@ func readAssets() map[string]asset {
 		panic(err) // embedded: cannot be missing
 	}
 	return list
-}
+})
 
 // contentType does not ask the system, whose table may differ.
 func contentType(file string) string {
@@ -56,31 +54,29 @@ func contentType(file string) string {
 // release is the hash of all assets and the module. It is in every path, so that
 // scripts can import each other by relative paths and browsers may keep them for
 // ever.
-var release = releaseOf(assets)
-
-func releaseOf(list map[string]asset) string {
+var release = sync.OnceValue(func() string {
 	sum := sha256.New()
-	sum.Write(module.Wasm)
-	for _, name := range sortedKeys(list) {
+	sum.Write(moduleBytes())
+	for _, name := range sortedKeys(assets()) {
 		sum.Write([]byte(name))
-		sum.Write(list[name].body)
+		sum.Write(assets()[name].body)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:6])
-}
+})
 
 // assetPath returns the path of an asset.
-func assetPath(name string) string { return "/assets/" + release + "/" + name }
+func assetPath(name string) string { return "/assets/" + release() + "/" + name }
 
 func serveAsset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	found, ok := assets[name]
+	found, ok := assets()[name]
 	if !ok && name != moduleAsset {
 		http.Error(w, "There is no such asset.", http.StatusNotFound)
 		return
 	}
 	h := w.Header()
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	if r.PathValue("release") != release {
+	if r.PathValue("release") != release() {
 		h.Set("Cache-Control", "no-cache") // the page came from a replica of another release
 	}
 	if name == moduleAsset {

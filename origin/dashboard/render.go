@@ -10,6 +10,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/addrspec/addrspec/origin/identity"
 )
@@ -19,9 +20,7 @@ var templateFiles embed.FS
 
 // templates has a set for each page: the layout, the parts that pages share, and
 // the page itself.
-var templates = parseTemplates()
-
-func parseTemplates() map[string]*template.Template {
+var templates = sync.OnceValue(func() map[string]*template.Template {
 	shared := template.Must(template.New("layout").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts/*.html"))
 	pages, err := fs.Glob(templateFiles, "templates/*.html")
 	if err != nil {
@@ -34,7 +33,7 @@ func parseTemplates() map[string]*template.Template {
 		}
 	}
 	return sets
-}
+})
 
 // A frame is what a template gets: the page's data and what is around it.
 type frame struct {
@@ -93,7 +92,7 @@ func (v *visit) render(status int, route route, data any, p *problem) {
 // renderPage returns a page as HTML.
 func renderPage(file string, f *frame) ([]byte, error) {
 	var page bytes.Buffer
-	err := templates[file].ExecuteTemplate(&page, "layout", f)
+	err := templates()[file].ExecuteTemplate(&page, "layout", f)
 	return page.Bytes(), err
 }
 
