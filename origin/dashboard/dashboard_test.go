@@ -157,3 +157,21 @@ func TestAttemptsToSignIn(t *testing.T) {
 		require.Contains(t, got.body, "too many attempts")
 	})
 }
+
+// The module is the embedded one, byte for byte, compressed or not.
+func TestModuleAsset(t *testing.T) {
+	wasm, err := module.Bytes()
+	require.NoError(t, err)
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.browser(t)
+	got := b.get(assetPath(moduleAsset)) // the client asks for gzip and decompresses
+	require.Equal(t, string(wasm), got.body)
+	require.Equal(t, "application/wasm", got.header.Get("Content-Type"))
+	require.Contains(t, got.header.Get("Cache-Control"), "immutable")
+	r := b.request("GET", "/assets/older/"+moduleAsset, nil)
+	r.Header.Set("Accept-Encoding", "identity")
+	got = b.do(r)
+	require.Equal(t, string(wasm), got.body)
+	require.Equal(t, "no-cache", got.header.Get("Cache-Control"))
+	require.Equal(t, http.StatusNotFound, b.get("/assets/older/nothing.js").status)
+}
