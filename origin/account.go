@@ -10,11 +10,15 @@ import (
 
 // accountCmd has the commands for accounts.
 type accountCmd struct {
-	Create accountCreateCmd `cmd:"" help:"Create an account on a plan, optionally with limits of its own."`
-	List   accountListCmd   `cmd:"" help:"List accounts with their terms and the points used this month."`
-	Change accountChangeCmd `cmd:"" help:"Change an account's terms. They apply from its next request."`
-	Link   accountLinkCmd   `cmd:"" help:"Print a one-time link with which an account's owner signs in to the dashboard and sets a password."`
-	Reset  accountResetCmd  `cmd:"" help:"Set an account back to the current month after the database's clock was wrong."`
+	Create  accountCreateCmd  `cmd:"" help:"Create an account on a plan, optionally with limits of its own."`
+	List    accountListCmd    `cmd:"" help:"List accounts with their terms and the points used this month."`
+	Change  accountChangeCmd  `cmd:"" help:"Change an account's terms. They apply from its next request."`
+	Link    accountLinkCmd    `cmd:"" help:"Print a one-time link with which an account's owner signs in to the dashboard and sets a password."`
+	Suspend accountSuspendCmd `cmd:"" help:"Refuse all keys of an account. Requests that begin afterwards get 401."`
+	Resume  accountResumeCmd  `cmd:"" help:"End a suspension."`
+	Delete  accountDeleteCmd  `cmd:"" help:"Delete an account with everything that belongs to it."`
+	Log     accountLogCmd     `cmd:"" help:"List who changed an account and its keys, newest first: the last 1,000 changes."`
+	Reset   accountResetCmd   `cmd:"" help:"Set an account back to the current month after the database's clock was wrong."`
 }
 
 // terms are the flags that set what an account may use.
@@ -52,6 +56,7 @@ func (c *accountCreateCmd) Run(ctx context.Context, std streams) error {
 type accountListCmd struct {
 	databaseFlag
 	tableFlag
+	Search string `placeholder:"TEXT" help:"List only accounts with this text in their email."`
 }
 
 // accountPage is how many accounts one query fetches.
@@ -61,21 +66,22 @@ const accountPage = 500
 func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 	return c.withLedger(ctx, func(l *ledger.Ledger) error {
 		var rows [][]any
-		err := eachAccount(ctx, l, func(a ledger.Account) error {
+		err := eachAccount(ctx, l, c.Search, func(a ledger.Account) error {
 			rows = append(rows, accountRow(a))
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		return c.print(std.out, []string{"id", "email", "plan", "rate", "points", "overage", "used", "created"}, rows)
+		return c.print(std.out, []string{"id", "email", "plan", "rate", "points", "overage", "used", "created", "suspended"}, rows)
 	})
 }
 
-// eachAccount calls visit for every account. It reads the accounts in pages.
-func eachAccount(ctx context.Context, l *ledger.Ledger, visit func(ledger.Account) error) error {
+// eachAccount calls visit for every account with a text in its email, "" for all.
+// It reads the accounts in pages.
+func eachAccount(ctx context.Context, l *ledger.Ledger, search string, visit func(ledger.Account) error) error {
 	for after, more := int64(0), true; more; {
-		page, err := l.Accounts(ctx, after, accountPage)
+		page, err := l.Accounts(ctx, ledger.AccountPage{After: after, Limit: accountPage, Search: search})
 		if err != nil {
 			return err
 		}
@@ -91,7 +97,7 @@ func eachAccount(ctx context.Context, l *ledger.Ledger, visit func(ledger.Accoun
 }
 
 func accountRow(a ledger.Account) []any {
-	return []any{a.ID, a.Email, a.Plan, a.Rate, a.Points, a.Overage, a.Used, day(a.Created)}
+	return []any{a.ID, a.Email, a.Plan, a.Rate, a.Points, a.Overage, a.Used, day(a.Created), day(a.Suspended)}
 }
 
 type accountChangeCmd struct {

@@ -40,7 +40,7 @@ func (c *accountResetCmd) Run(ctx context.Context, std streams) error {
 			}
 			return resetAccount(ctx, l, a, std.out)
 		}
-		return eachAccount(ctx, l, func(a ledger.Account) error { return resetAccount(ctx, l, a, std.out) })
+		return eachAccount(ctx, l, "", func(a ledger.Account) error { return resetAccount(ctx, l, a, std.out) })
 	})
 }
 

@@ -20,7 +20,7 @@ func (s *service) chargeIn(t *testing.T, years int, key string, points int64) {
 	l, err := ledger.Open(ctx, s.database, ledger.WithClock(func() time.Time { return time.Now().AddDate(years, 0, 0) }))
 	require.NoError(t, err)
 	defer l.Close()
-	request, d, err := l.Begin(ctx, key)
+	request, d, err := l.Begin(ctx, key, "")
 	require.NoError(t, err)
 	require.Equal(t, ledger.Good, d.Verdict)
 	defer request.End()

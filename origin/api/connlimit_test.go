@@ -23,7 +23,7 @@ type freeLedger struct{ account int64 }
 
 func (l freeLedger) Ready(context.Context) error { return nil }
 
-func (l freeLedger) Begin(ctx context.Context, _ string) (Request, ledger.Decision, error) {
+func (l freeLedger) Begin(ctx context.Context, _, _ string) (Request, ledger.Decision, error) {
 	return freeRequest{l, ctx}, ledger.Decision{}, ctx.Err()
 }
 

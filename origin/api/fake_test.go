@@ -48,6 +48,7 @@ type fakeLedger struct {
 	panicAt              string
 
 	// Arguments of the last request.
+	origin  string
 	price   int64
 	once    *ledger.Idempotency
 	charged ledger.Charge
@@ -70,7 +71,8 @@ func (f *fakeLedger) step(name string, o outcomeOf) (ledger.Decision, error) {
 
 func (f *fakeLedger) Ready(context.Context) error { return nil }
 
-func (f *fakeLedger) Begin(ctx context.Context, _ string) (Request, ledger.Decision, error) {
+func (f *fakeLedger) Begin(ctx context.Context, _, origin string) (Request, ledger.Decision, error) {
+	f.origin = origin
 	d, err := f.step("begin", f.begin)
 	if err != nil || d.Verdict != ledger.Good {
 		return nil, d, err

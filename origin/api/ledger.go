@@ -8,9 +8,9 @@ import (
 
 // Ledger checks keys, rates and points. [FromLedger] adapts a *ledger.Ledger.
 type Ledger interface {
-	// Begin checks the key and the rate. With the verdict Good it returns a
-	// Request, whose End must be called.
-	Begin(ctx context.Context, secret string) (Request, ledger.Decision, error)
+	// Begin checks the key, its browser origins and the rate. With the verdict
+	// Good it returns a Request, whose End must be called.
+	Begin(ctx context.Context, secret, origin string) (Request, ledger.Decision, error)
 	// Ready returns an error if requests cannot be charged at the moment.
 	Ready(ctx context.Context) error
 }
@@ -33,8 +33,8 @@ func FromLedger(l *ledger.Ledger) Ledger { return adapter{l} }
 type adapter struct{ *ledger.Ledger }
 
 // Begin returns a nil interface for a nil request, not one with a nil pointer.
-func (a adapter) Begin(ctx context.Context, secret string) (Request, ledger.Decision, error) {
-	request, decision, err := a.Ledger.Begin(ctx, secret)
+func (a adapter) Begin(ctx context.Context, secret, origin string) (Request, ledger.Decision, error) {
+	request, decision, err := a.Ledger.Begin(ctx, secret, origin)
 	if request == nil {
 		return nil, decision, err
 	}

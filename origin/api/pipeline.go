@@ -15,7 +15,7 @@ import (
 //	route                       404, 405 (route.go)
 //	guard                       403, the edge endpoint only
 //	key, without a look-up      401
-//	Begin: ledger, key, rate    503, 401, 429
+//	Begin: ledger, key, rate    503, 401, 429 (401 also for a wrong Origin)
 //	read: memory, input         429, 503; 415, 413, 400
 //	Claim: record, points       409, 422, replay, then 402 or 429
 //	work                        503, 500
@@ -37,8 +37,8 @@ func (s *Server) serve(op *operation, r *http.Request) response {
 	if p != nil {
 		return p.response(op.style.inputShape)
 	}
-	request, decision, err := s.Ledger.Begin(r.Context(), secret)
-	x := &exchange{Server: s, start: time.Now(), op: op, style: op.style, request: request, caller: r.Context()}
+	request, decision, err := s.Ledger.Begin(r.Context(), secret, pageOrigin(r.Header))
+	x := &exchange{Server: s, start: time.Now(), op: op, style: op.style, request: request, caller: r.Context(), allowOrigin: decision.AllowOrigin}
 	if p := x.judge(decision, err, 0); p != nil {
 		return x.respond(success{}, p)
 	}
@@ -60,6 +60,7 @@ type exchange struct {
 	headerBytes int           // reserved for the header
 	usage       *ledger.Usage // of the last decision
 	quota       *ledger.Quota // likewise
+	allowOrigin string        // whose pages may read the answer; may be empty
 }
 
 // A success is the body of a 200.
@@ -232,7 +233,7 @@ func (x *exchange) respond(done success, p *problem) response {
 		answer.clientClosed = answer.clientClosed || answer.status == http.StatusServiceUnavailable && x.clientClosed()
 	}
 	x.reserveAnswer(len(answer.body))
-	answer.usage, answer.quota = x.usage, x.quota
+	answer.usage, answer.quota, answer.allowOrigin = x.usage, x.quota, x.allowOrigin
 	return answer
 }
 

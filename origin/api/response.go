@@ -24,6 +24,7 @@ type response struct {
 	replayed     bool // the stored answer for an Idempotency-Key
 	allow        string
 	preflight    string // the methods allowed to pages in a browser
+	allowOrigin  string // the origin whose pages may read the answer
 	clientClosed bool   // the client closed its side of the connection before the answer
 	afterSend    func() // called once the answer is sent; may be nil
 }
@@ -55,6 +56,9 @@ func (a *response) setExtras(h http.Header) {
 	}
 	if a.preflight != "" {
 		setPreflight(h, a.preflight)
+	}
+	if a.allowOrigin != "" {
+		setAllowOrigin(h, a.allowOrigin)
 	}
 	if a.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(wholeSeconds(a.retryAfter)))

@@ -16,6 +16,8 @@ func verdictProblem(d ledger.Decision, style *problemStyle, required int64) *pro
 		return nil
 	case ledger.UnknownKey:
 		return invalidKey.with("This API key is not valid: it is unknown, expired or revoked, or its account is suspended.")
+	case ledger.WrongOrigin:
+		return invalidKey.with("This API key may be used by pages of certain origins only, and the request's Origin header names none of them; use it from such a page, or use a key that is not bound to origins.")
 	case ledger.IdempotencyMismatch:
 		return idemMismatch.with("This Idempotency-Key was used with another body in the last 24 hours; use a new key for a new batch.")
 	case ledger.IdempotencyConflict:

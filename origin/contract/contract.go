@@ -46,7 +46,8 @@ var raw []byte
 type Case struct {
 	Name    string
 	Account Terms
-	Revoked bool // the key was revoked before the first step
+	Revoked bool     // the key was revoked before the first step
+	Origins []string // browser origins that the key is bound to
 	Steps   []Step
 	Used    int64 // points that the account has used at the end
 }

@@ -41,10 +41,14 @@ func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string)
 	}
 	account = fmt.Sprintf("case-%d-%d@contract.test", n, time.Now().UnixNano())
 	key, id := origintest.NewAccountOn(t, l, account, terms)
+	ctx := context.Background()
+	keys, err := l.ListKeys(ctx, id, ledger.KeyPage{})
+	require.NoError(t, err)
+	if c.Origins != nil {
+		require.NoError(t, l.ChangeKey(ctx, id, keys[0].ID, ledger.KeyChange{Terms: &ledger.KeyTerms{Origins: c.Origins}}))
+	}
 	if c.Revoked {
-		keys, err := l.ListKeys(context.Background(), id)
-		require.NoError(t, err)
-		require.NoError(t, l.RevokeKey(context.Background(), id, keys[0].ID))
+		require.NoError(t, l.RevokeKey(ctx, id, keys[0].ID))
 	}
 	return account, key
 }

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"errors"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -32,7 +33,7 @@ type newKeyView struct {
 }
 
 func (d *Dashboard) keys(v *visit) (any, error) {
-	list, err := d.Ledger.ListKeys(v.r.Context(), v.user.Account)
+	list, err := d.Ledger.ListKeys(v.r.Context(), v.user.Account, ledger.KeyPage{Revoked: true})
 	view := keysView{Keys: []keyView{}}
 	for _, k := range list {
 		view.Keys = append(view.Keys, viewOfKey(k, time.Now()))
@@ -77,16 +78,11 @@ func (d *Dashboard) key(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := d.Ledger.ListKeys(v.r.Context(), v.user.Account)
-	for _, k := range list {
-		if k.ID == id {
-			return viewOfKey(k, time.Now()), nil
-		}
-	}
-	if err == nil {
+	k, err := d.Ledger.Key(v.r.Context(), v.user.Account, id)
+	if errors.Is(err, ledger.ErrNoKey) || k.Dashboard {
 		err = errNotFound
 	}
-	return nil, err
+	return viewOfKey(k, time.Now()), err
 }
 
 func (d *Dashboard) revokeKey(v *visit) (*result, error) {

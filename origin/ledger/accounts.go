@@ -22,14 +22,17 @@ var (
 
 // An Account is a customer.
 type Account struct {
-	ID      int64
-	Email   string // in lower case
-	Plan    string
-	Rate    Limit // the account's own, or the plan's; so are Points and Overage
-	Points  Limit
-	Overage bool
-	Used    int64 // points used this month
-	Created time.Time
+	ID        int64
+	Email     string // in lower case
+	Plan      string
+	Rate      Limit // the account's own, or the plan's; so are Points and Overage
+	Points    Limit
+	Overage   bool
+	Used      int64 // points used this month
+	Created   time.Time
+	Suspended time.Time // zero if it is not suspended
+
+	month month // of Used in the row
 }
 
 // Terms are what an account may use: its plan, and limits of its own that
@@ -53,14 +56,30 @@ func (l *Ledger) CreateAccount(ctx context.Context, email string, t Terms) (Acco
 	if t, err = l.checkTerms(ctx, t); err != nil {
 		return Account{}, err
 	}
-	err = l.change(ctx, ErrAccountExists, func(now time.Time) store.Statement {
-		args := append(append([]any{email}, t.args()...), now.UnixNano())
-		return store.Statement{Name: "create_account", Args: args}
+	var id int64
+	create := store.Statement{Name: "create_account", Args: append(append([]any{email}, t.args()...), l.clock.now().UnixNano()),
+		Scan: func(r store.Row) error { return r.Scan(&id) }}
+	reads := func() []store.Statement { id = 0; return []store.Statement{create} }
+	err = l.transact(ctx, reads, func(now time.Time) ([]store.Statement, error) {
+		if id == 0 {
+			return nil, ErrAccountExists
+		}
+		return Audit(ctx, id, now, "account.create", t.describe()), nil
 	})
 	if err != nil {
 		return Account{}, err
 	}
-	return l.AccountByEmail(ctx, email)
+	return l.Account(ctx, id)
+}
+
+// Account returns the account with an ID, or ErrNoAccount.
+func (l *Ledger) Account(ctx context.Context, id int64) (Account, error) {
+	var a Account
+	err := l.query(ctx, l.readAccounts(accountQuery{id: id}, func(found Account) { a = found }))
+	if err == nil && a.ID == 0 {
+		err = ErrNoAccount
+	}
+	return a, err
 }
 
 // AccountByEmail returns the account with an email, in upper or lower case, or
@@ -70,37 +89,62 @@ func (l *Ledger) AccountByEmail(ctx context.Context, email string) (Account, err
 	if err != nil {
 		return Account{}, err
 	}
-	found, err := l.accounts(ctx, email, 0, 1)
-	if err == nil && len(found) == 0 {
+	var a Account
+	err = l.query(ctx, l.readAccounts(accountQuery{email: email}, func(found Account) { a = found }))
+	if err == nil && a.ID == 0 {
 		err = ErrNoAccount
 	}
-	if err != nil {
-		return Account{}, err
+	return a, err
+}
+
+// An AccountPage is a part of the list of accounts.
+type AccountPage struct {
+	After  int64  // the last ID of the page before; 0 for the first page
+	Limit  int    // how many, at most MaxPage; 0 is MaxPage
+	Search string // a part of the email; "" for all
+}
+
+// MaxPage is the most accounts, keys or lines that one page has.
+const MaxPage = 1000
+
+// pageLimit returns how many rows a page has.
+func pageLimit(limit int) int {
+	if limit <= 0 {
+		return MaxPage
 	}
-	return found[0], nil
+	return min(limit, MaxPage)
 }
 
-// Accounts returns up to limit accounts with an ID above after, sorted by ID.
-func (l *Ledger) Accounts(ctx context.Context, after int64, limit int) ([]Account, error) {
-	return l.accounts(ctx, "", after, limit)
+// Accounts returns a page of the accounts, sorted by ID.
+func (l *Ledger) Accounts(ctx context.Context, p AccountPage) (list []Account, err error) {
+	q := accountQuery{part: strings.ToLower(strings.TrimSpace(p.Search)), after: p.After, limit: p.Limit}
+	err = l.query(ctx, l.readAccounts(q, func(a Account) { list = append(list, a) }))
+	return list, err
 }
 
-func (l *Ledger) accounts(ctx context.Context, email string, after int64, limit int) ([]Account, error) {
-	var list []Account
+// An accountQuery selects accounts. A zero value selects all.
+type accountQuery struct {
+	id          int64
+	email, part string
+	after       int64
+	limit       int
+}
+
+// readAccounts returns the statement that reads accounts and calls visit for each.
+func (l *Ledger) readAccounts(q accountQuery, visit func(Account)) store.Statement {
 	now := monthOf(l.clock.now())
-	err := l.query(ctx, store.Statement{Name: "list_accounts", Args: []any{email, after, limit}, Scan: func(r store.Row) error {
+	args := []any{q.id, q.email, q.part, q.after, pageLimit(q.limit)}
+	return store.Statement{Name: "list_accounts", Args: args, Scan: func(r store.Row) error {
 		var a Account
-		var m month
-		var created int64
-		err := r.Scan(&a.ID, &a.Email, &a.Plan, &a.Rate, &a.Points, &a.Overage, &m, &a.Used, &created)
-		if m < now {
+		var created, suspended int64
+		err := r.Scan(&a.ID, &a.Email, &a.Plan, &a.Rate, &a.Points, &a.Overage, &a.month, &a.Used, &created, &suspended)
+		if a.month < now {
 			a.Used = 0 // the row rolls with the first charge of the month
 		}
-		a.Created = time.Unix(0, created).UTC()
-		list = append(list, a)
+		a.Created, a.Suspended = timeOf(created), timeOf(suspended)
+		visit(a)
 		return err
-	}})
-	return list, err
+	}}
 }
 
 var errEmail = errors.New("the account's email needs an @, at most 254 bytes and no spaces or control characters")
@@ -124,9 +168,71 @@ func (l *Ledger) ChangeTerms(ctx context.Context, account int64, t Terms) error 
 	if err != nil {
 		return err
 	}
-	return l.change(ctx, ErrNoAccount, func(time.Time) store.Statement {
-		return store.Statement{Name: "change_account", Args: append([]any{account}, t.args()...)}
+	return l.changeAccount(ctx, account, func(Account, time.Time) (change, error) {
+		change := store.Statement{Name: "change_account", Args: append([]any{account}, t.args()...)}
+		return changed("account.change", t.describe(), change), nil
 	})
+}
+
+// A change is statements with the line of the audit log that records them. One
+// without statements changes nothing and is not recorded.
+type change struct {
+	action, subject string
+	writes          []store.Statement
+}
+
+func changed(action, subject string, writes ...store.Statement) change {
+	return change{action, subject, writes}
+}
+
+// changeAccount decides a change of an account under the lock of its row, and
+// records it. It returns ErrNoAccount if there is no such account.
+func (l *Ledger) changeAccount(ctx context.Context, account int64, decide func(Account, time.Time) (change, error)) error {
+	return l.changeAccountAfter(ctx, account, nil, decide)
+}
+
+// changeAccountAfter does the same after another read, unless it is nil.
+func (l *Ledger) changeAccountAfter(ctx context.Context, account int64, read func() store.Statement, decide func(Account, time.Time) (change, error)) error {
+	var a Account
+	reads := func() []store.Statement {
+		a = Account{}
+		list := []store.Statement{lockAccount(account), l.readAccounts(accountQuery{id: account}, func(found Account) { a = found })}
+		if read != nil {
+			list = append(list, read())
+		}
+		return list
+	}
+	return l.transact(ctx, reads, func(now time.Time) ([]store.Statement, error) {
+		if a.ID == 0 {
+			return nil, ErrNoAccount
+		}
+		c, err := decide(a, now)
+		if err != nil || len(c.writes) == 0 {
+			return nil, err
+		}
+		return append(c.writes, Audit(ctx, account, now, c.action, c.subject)...), nil
+	})
+}
+
+// lockAccount returns the statement that locks an account's row, which protects
+// its keys and their secrets too.
+func lockAccount(account int64) store.Statement {
+	return store.Statement{Name: "lock_accounts", Args: []any{asJSON([][]any{{account, 0, ""}})}}
+}
+
+// describe returns the terms for the audit log.
+func (t *Terms) describe() string {
+	text := "plan " + t.Plan
+	if t.Rate != nil {
+		text += ", rate " + t.Rate.String()
+	}
+	if t.Points != nil {
+		text += ", points " + t.Points.String()
+	}
+	if t.Overage != nil && *t.Overage {
+		text += ", overage"
+	}
+	return text
 }
 
 func (l *Ledger) checkTerms(ctx context.Context, t Terms) (Terms, error) {

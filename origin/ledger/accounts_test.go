@@ -24,12 +24,25 @@ func TestAccounts(t *testing.T) {
 		found, err := l.AccountByEmail(ctx, "OWNER@example.com")
 		require.NoError(t, err)
 		require.Equal(t, free, found)
-		list, err := l.Accounts(ctx, 0, 10)
+		list, err := l.Accounts(ctx, AccountPage{})
 		require.NoError(t, err)
 		require.Equal(t, []Account{free, custom}, list)
-		list, err = l.Accounts(ctx, free.ID, 10)
+		list, err = l.Accounts(ctx, AccountPage{After: free.ID})
 		require.NoError(t, err)
 		require.Equal(t, []Account{custom}, list, "the next page")
+		list, err = l.Accounts(ctx, AccountPage{Limit: 1})
+		require.NoError(t, err)
+		require.Equal(t, []Account{free}, list)
+		for part, want := range map[string][]Account{"OTHER@": {custom}, "example": {free, custom}, "%": nil} {
+			list, err = l.Accounts(ctx, AccountPage{Search: part})
+			require.NoError(t, err)
+			require.Equal(t, want, list, part)
+		}
+		again, err := l.Account(ctx, custom.ID)
+		require.NoError(t, err)
+		require.Equal(t, custom, again)
+		_, err = l.Account(ctx, 4711)
+		require.ErrorIs(t, err, ErrNoAccount)
 	})
 }
 
@@ -74,9 +87,12 @@ func TestKeys(t *testing.T) {
 		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account+1, f.key.ID), ErrNoKey, "a key of another account")
 
 		f.key.LastDay, k2.Revoked = DayOf(f.clock.Now()), revoked
-		keys, err := f.ListKeys(f.ctx, f.account)
+		keys, err := f.ListKeys(f.ctx, f.account, KeyPage{Revoked: true})
 		require.NoError(t, err)
-		require.Equal(t, []Key{f.key, k2}, keys)
+		require.Equal(t, []Key{k2, f.key}, keys, "newest first")
+		keys, err = f.ListKeys(f.ctx, f.account, KeyPage{})
+		require.NoError(t, err)
+		require.Equal(t, []Key{f.key}, keys, "without the revoked one")
 
 		for _, name := range []string{"", "a\x00b", strings.Repeat("n", 65)} {
 			_, _, err = f.CreateKey(f.ctx, f.account, name, KeyTerms{})

@@ -19,7 +19,7 @@ const (
 // admit judges key, rate and requests under way. If the view is missing or too
 // old to decide, stale is true: the caller reads it and calls admit again with
 // final set.
-func (v *views) admit(ctx context.Context, at digest, final bool) (r *Request, d Decision, stale bool) {
+func (v *views) admit(ctx context.Context, at digest, origin string, final bool) (r *Request, d Decision, stale bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	instant := v.clock.monotonic()
@@ -31,16 +31,22 @@ func (v *views) admit(ctx context.Context, at digest, final bool) (r *Request, d
 	if !final && age > maxAccept {
 		return nil, Decision{}, true
 	}
-	if r, d = v.judge(ctx, s, at, instant); d.Usage != nil {
+	if r, d = v.judge(ctx, s, at, origin, instant); d.Usage != nil {
 		d.Quota = s.quota(v.clock.at(instant))
+	}
+	if s.key.names(origin) {
+		d.AllowOrigin = origin
 	}
 	return r, d, r == nil && !final && age > maxRefuse
 }
 
-func (v *views) judge(ctx context.Context, s *secretView, at digest, instant time.Time) (*Request, Decision) {
+func (v *views) judge(ctx context.Context, s *secretView, at digest, origin string, instant time.Time) (*Request, Decision) {
 	now, a, k := v.clock.at(instant), s.account, s.key
 	if !v.usable(s, now) {
 		return nil, Decision{Verdict: UnknownKey}
+	}
+	if !k.admits(origin) {
+		return nil, Decision{Verdict: WrongOrigin}
 	}
 	bucket, wait := takeToken(a.bucket, now, now, a.rate, jitterOf(a.rate))
 	keyBucket, keyWait := takeToken(k.bucket, now, now, k.rate, jitterOf(k.rate))
@@ -193,10 +199,10 @@ func (v *views) release(r *Request) {
 }
 
 // Begin judges the key, the rate and the number of the account's requests under
-// way. It is called before the request's body is read. If the verdict is Good,
-// it returns a Request, which the caller must End. Its errors wrap
-// ErrUnavailable or are ctx's.
-func (l *Ledger) Begin(ctx context.Context, secret string) (*Request, Decision, error) {
+// way. origin is the request's header Origin, "" if it has none. Begin is called
+// before the request's body is read. If the verdict is Good, it returns a Request,
+// which the caller must End. Its errors wrap ErrUnavailable or are ctx's.
+func (l *Ledger) Begin(ctx context.Context, secret, origin string) (*Request, Decision, error) {
 	if !WellFormed(secret) {
 		return nil, Decision{Verdict: UnknownKey}, nil
 	}
@@ -204,13 +210,13 @@ func (l *Ledger) Begin(ctx context.Context, secret string) (*Request, Decision, 
 		return nil, Decision{}, err
 	}
 	at, waited := digestOf(secret), time.Duration(0)
-	r, d, stale := l.views.admit(ctx, at, false)
+	r, d, stale := l.views.admit(ctx, at, origin, false)
 	if stale {
 		began := time.Now()
 		if _, err := l.reader.read(ctx, at, recordID{}, waitLimit); err != nil {
 			return nil, Decision{}, err
 		}
-		r, d, _ = l.views.admit(ctx, at, true)
+		r, d, _ = l.views.admit(ctx, at, origin, true)
 		waited = time.Since(began)
 	}
 	if r != nil {

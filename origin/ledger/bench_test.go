@@ -35,7 +35,7 @@ func BenchmarkRefusal(b *testing.B) {
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
-		r, _, err := l.Begin(b.Context(), secret)
+		r, _, err := l.Begin(b.Context(), secret, "")
 		require.NoError(b, err)
 		if r != nil {
 			r.End()

@@ -41,7 +41,7 @@ func TestErrorsContainNoSecrets(t *testing.T) {
 		_, err = under.Charge(Charge{Points: 1, Answer: []byte(canary)})
 		collect(err)
 		under.End()
-		_, _, err = f.Begin(f.ctx, f.secret)
+		_, _, err = f.Begin(f.ctx, f.secret, "")
 		collect(err)
 		_, _, err = f.CreateKey(f.ctx, f.account, canary, KeyTerms{})
 		collect(err)

@@ -87,7 +87,7 @@ func TestConcurrentCancellation(t *testing.T) {
 func (f *fixture) requestWithDeadline(random *rand.Rand, secret string) int64 {
 	ctx, cancel := context.WithTimeout(f.ctx, time.Duration(random.IntN(1<<(6+random.IntN(11))))*time.Microsecond)
 	defer cancel()
-	r, d, err := f.Begin(ctx, secret)
+	r, d, err := f.Begin(ctx, secret, "")
 	if err != nil {
 		require.ErrorIs(f, err, context.DeadlineExceeded)
 		return 0
@@ -187,7 +187,7 @@ func TestUnpaidWorkIsBounded(t *testing.T) {
 	worked := 0
 	hangUp := func() Verdict {
 		ctx, cancel := context.WithCancel(f.ctx)
-		r, d, err := f.Begin(ctx, f.secret)
+		r, d, err := f.Begin(ctx, f.secret, "")
 		require.NoError(t, err)
 		if d.Verdict == Good {
 			_, err := r.Claim(1, nil)

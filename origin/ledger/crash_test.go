@@ -175,7 +175,7 @@ func TestDiskFull(t *testing.T) {
 	require.ErrorContains(t, err, "the disk is full")
 	require.Equal(t, answered, f.used(), "nothing was charged")
 	require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
-	_, _, err = f.Begin(f.ctx, f.secret)
+	_, _, err = f.Begin(f.ctx, f.secret, "")
 	require.ErrorIs(t, err, ErrUnavailable, "no request is admitted that cannot be charged")
 
 	require.NoError(t, os.Remove(filler.Name()))

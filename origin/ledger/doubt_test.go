@@ -58,7 +58,7 @@ func TestInDoubtTimeout(t *testing.T) {
 			_, err := f.tryRequest(f.ctx, f.secret, 20, nil)
 			require.ErrorIs(t, err, ErrUndecided)
 			require.Less(t, time.Since(begun), waitLimit+500*time.Millisecond)
-			_, _, err = f.Begin(f.ctx, f.secret)
+			_, _, err = f.Begin(f.ctx, f.secret, "")
 			require.ErrorIs(t, err, ErrUnavailable, "no request is admitted meanwhile")
 			require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
 			p.Shut(false)

@@ -120,7 +120,7 @@ func (f *fixture) advanceBetweenGroups(d time.Duration) {
 // mustBegin begins a request, which must be admitted.
 func (f *fixture) mustBegin() *Request {
 	f.Helper()
-	r, d, err := f.Begin(f.ctx, f.secret)
+	r, d, err := f.Begin(f.ctx, f.secret, "")
 	require.NoError(f, err)
 	require.Equal(f, Good, d.Verdict)
 	return r
@@ -131,7 +131,7 @@ func (f *fixture) mustBegin() *Request {
 func (f *fixture) mustBeginDespiteStalls() *Request {
 	f.Helper()
 	for until := time.Now().Add(20 * time.Second); ; {
-		r, d, err := f.Begin(f.ctx, f.secret)
+		r, d, err := f.Begin(f.ctx, f.secret, "")
 		if errors.Is(err, ErrUnavailable) && time.Now().Before(until) {
 			continue
 		}
@@ -159,7 +159,7 @@ const storedAnswer = "answer"
 
 // tryRequest runs a request and returns the decision that ended it.
 func (f *fixture) tryRequest(ctx context.Context, secret string, points int64, once *Idempotency) (Decision, error) {
-	r, d, err := f.Begin(ctx, secret)
+	r, d, err := f.Begin(ctx, secret, "")
 	if err != nil || d.Verdict != Good {
 		return d, err
 	}

@@ -110,6 +110,9 @@ func (o *purgeOp) addReads(rs *readSet) {
 }
 
 func (o *purgeOp) decide(ws *workingSet) {
+	if ws.accounts[o.account] == nil {
+		return // deleted since
+	}
 	for _, id := range o.ids {
 		at := recordKey{o.account, id}
 		if x := ws.records[at]; x != nil && ws.now.UnixNano() >= x.expires {

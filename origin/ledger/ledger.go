@@ -144,21 +144,6 @@ func (l *Ledger) transact(ctx context.Context, reads func() []store.Statement, d
 	return refusal
 }
 
-// change runs a statement that returns the ID of the one row it changed. It
-// returns missing if the statement changed no row.
-func (l *Ledger) change(ctx context.Context, missing error, make func(now time.Time) store.Statement) error {
-	changed := false
-	err := l.transact(ctx, nil, func(now time.Time) ([]store.Statement, error) {
-		st := make(now)
-		st.Scan = func(store.Row) error { changed = true; return nil }
-		return []store.Statement{st}, nil
-	})
-	if err == nil && !changed {
-		return missing
-	}
-	return err
-}
-
 // query runs a read-only statement, concurrently with the writer.
 func (l *Ledger) query(ctx context.Context, st store.Statement) error {
 	if err := l.store.Query(ctx, st); err != nil {

@@ -247,9 +247,17 @@ type tallyOp struct {
 	writer *writer
 }
 
-func (o *tallyOp) addReads(rs *readSet) { rs.rows[rowKey{account: o.at.account}] = true }
+func (o *tallyOp) addReads(rs *readSet) {
+	rs.rows[rowKey{account: o.at.account, key: o.at.key}] = true
+}
 
-func (o *tallyOp) decide(ws *workingSet) { ws.addTally(o.at, o.tally) }
+// decide drops the tally if the account or the key was deleted since the request:
+// the row would refer to nothing, and the database would reject the whole group.
+func (o *tallyOp) decide(ws *workingSet) {
+	if ws.accounts[o.at.account] != nil && ws.keys[o.at.key] != nil {
+		ws.addTally(o.at, o.tally)
+	}
+}
 
 func (o *tallyOp) settle(*views) {}
 

@@ -14,14 +14,14 @@ func TestQuota(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(3), Points: limit(10)})
 		refill := clockAt("2026-12-01T00:00:00Z").wall.Sub(clockAt(startTime).wall)
-		r, d, err := f.Begin(f.ctx, f.secret)
+		r, d, err := f.Begin(f.ctx, f.secret, "")
 		require.NoError(t, err)
 		defer r.End()
 		require.Equal(t, &Quota{Rate: 3, Tokens: 2, Refill: refill}, d.Quota)
 		for range 2 {
 			f.request(1)
 		}
-		_, d, err = f.Begin(f.ctx, f.secret)
+		_, d, err = f.Begin(f.ctx, f.secret, "")
 		require.NoError(t, err)
 		require.Equal(t, RateLimited, d.Verdict)
 		require.Equal(t, &Quota{Rate: 3, Tokens: 0, Refill: refill}, d.Quota)

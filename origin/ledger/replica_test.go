@@ -59,7 +59,7 @@ func TestReplicasShareOneBucket(t *testing.T) {
 			on.Ledger = list[i%len(list)]
 			for time.Since(start) < long {
 				from := time.Since(start)
-				r, d, err := on.Begin(f.ctx, f.secret)
+				r, d, err := on.Begin(f.ctx, f.secret, "")
 				to := time.Since(start)
 				require.NoError(t, err)
 				if d.Verdict == Good {

@@ -167,6 +167,7 @@ type Verdict uint8
 const (
 	Good                Verdict = iota
 	UnknownKey                  // missing, malformed, unknown, expired, revoked, or of a suspended account
+	WrongOrigin                 // the key is bound to browser origins, and the request has none of them
 	RateLimited                 // the token bucket of the account or of the key is empty
 	Busy                        // the account has too many requests under way on this replica
 	UnpaidWork                  // the account left too much work unpaid on this replica
@@ -178,7 +179,7 @@ const (
 	Claimed                     // requests under way have claimed the points that are missing
 )
 
-var verdicts = [...]string{"good", "unknown key", "rate limited", "busy", "unpaid work", "idempotency mismatch",
+var verdicts = [...]string{"good", "unknown key", "wrong origin", "rate limited", "busy", "unpaid work", "idempotency mismatch",
 	"idempotency conflict", "replayed", "records full", "insufficient points", "points claimed"}
 
 func (v Verdict) String() string { return verdicts[v] }
@@ -188,7 +189,7 @@ func (v Verdict) String() string { return verdicts[v] }
 type Decision struct {
 	Verdict Verdict
 	// Usage is exact after a charge, else at most a second old. It is nil with
-	// UnknownKey.
+	// UnknownKey and WrongOrigin.
 	Usage *Usage
 	// Remaining is the number of the month's points that are neither used nor
 	// claimed by requests under way: Unlimited, or 0 in overage.
@@ -197,8 +198,11 @@ type Decision struct {
 	// refill (Insufficient). It is a second with IdempotencyConflict, Busy,
 	// UnpaidWork, RecordsFull and Claimed.
 	RetryAfter time.Duration
-	// Quota is set by Begin and Inspect, except with UnknownKey.
+	// Quota is set by Begin and Inspect, except with UnknownKey and WrongOrigin.
 	Quota *Quota
+	// AllowOrigin is set by Begin: the request's origin, if the key is bound to
+	// it, else "". Only a page of this origin may read the answers.
+	AllowOrigin string
 	// Answer is the stored answer, with Replayed.
 	Answer []byte
 }

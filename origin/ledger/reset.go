@@ -37,7 +37,7 @@ func (l *Ledger) ResetAccount(ctx context.Context, account int64) (r Reset, err 
 		}
 		present := monthOf(now)
 		r = Reset{Was: a.month.begin(), Is: present.begin()}
-		return r.statements(account, present, now), nil
+		return append(r.statements(account, present, now), Audit(ctx, account, now, "account.reset", present.begin().Format("2006-01"))...), nil
 	})
 	return r, err
 }

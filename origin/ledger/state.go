@@ -1,6 +1,9 @@
 package ledger
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // An accountState is the row of an account: its limits and what it has used. Its
 // methods are pure decisions, without database or clock.
@@ -22,7 +25,8 @@ type keyState struct {
 	rate        int64 // requests a second, within the account's, or Unlimited
 	budget      int64 // points a month, within the account's, or Unlimited
 	revoked     bool
-	expires     int64 // Unix time in nanoseconds; 0 for never
+	expires     int64  // Unix time in nanoseconds; 0 for never
+	origins     string // of browser pages that may use the key, separated by spaces; "" if it is not bound to any
 
 	consumption
 }
@@ -35,7 +39,7 @@ func (a *accountState) columns() []any {
 
 // columns does the same for a key.
 func (k *keyState) columns() []any {
-	return []any{&k.id, &k.revoked, &k.expires, &k.budget, &k.rate, &k.month, &k.used, &k.tat}
+	return []any{&k.id, &k.revoked, &k.expires, &k.budget, &k.rate, &k.origins, &k.month, &k.used, &k.tat}
 }
 
 // consumption is what an account or a key has used.
@@ -141,4 +145,19 @@ func (a *accountState) day(now time.Time) Day {
 func (k *keyState) usable(a *accountState, secretExpires int64, now time.Time) bool {
 	over := func(expires int64) bool { return expires != 0 && now.UnixNano() >= expires }
 	return !k.revoked && !a.suspended && !over(k.expires) && !over(secretExpires)
+}
+
+// admits reports whether a request with the header Origin, "" if it has none, may
+// use the key. RFC 6454 section 5 compares origins; both are serialised, so equal
+// origins are equal strings.
+func (k *keyState) admits(origin string) bool { return k.origins == "" || k.names(origin) }
+
+// names reports whether the key is bound to the origin.
+func (k *keyState) names(origin string) bool {
+	for bound := range strings.SplitSeq(k.origins, " ") {
+		if bound != "" && bound == origin {
+			return true
+		}
+	}
+	return false
 }

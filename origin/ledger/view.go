@@ -124,7 +124,7 @@ func (a *accountView) key(id int64) *keyView {
 }
 
 func (v *views) addSecret(at digest, s *secretView) {
-	if len(v.secrets) >= maxViews && v.secrets[at] == nil {
+	if len(v.secrets) >= maxViews && v.secrets[at] == nil || len(v.accounts) > maxViews {
 		v.evictIdle(s.account)
 	}
 	v.secrets[at] = s
@@ -222,6 +222,16 @@ func (v *views) addTally(at usageKey, t Tally) {
 	if _, known := v.tallies[at]; known || len(v.tallies) < maxViews {
 		v.tallies[at] = v.tallies[at].plus(t)
 	}
+}
+
+// underWayOf returns the number of an account's requests under way.
+func (v *views) underWayOf(account int64) int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if a := v.accounts[account]; a != nil {
+		return a.underWay
+	}
+	return 0
 }
 
 // readStart returns the arguments of publish for a query that begins now.

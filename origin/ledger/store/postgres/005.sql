@@ -5,6 +5,7 @@
 ALTER TABLE keys ADD COLUMN origins TEXT NOT NULL DEFAULT ''; -- origins of browser pages that may use the key, separated by spaces
 ALTER TABLE keys ADD COLUMN dashboard BOOLEAN NOT NULL DEFAULT false; -- the key of checks made in the dashboard
 CREATE UNIQUE INDEX dashboard_key ON keys (account) WHERE dashboard;
+CREATE INDEX usage_of_key ON usage (key, day); -- the last day of a key, and the deletion of keys
 
 -- The person who signs in to an account, one each.
 CREATE TABLE users (

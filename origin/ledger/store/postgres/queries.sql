@@ -10,7 +10,7 @@ SELECT coalesce(max(month), 0) FROM accounts;
 -- Reads of views. $1 lists pairs of a secret's hash and the id of an idempotency
 -- record, or zeros for no record.
 -- name: read_view
-SELECT s.hash, w.value->>1, coalesce(s.expires_ns, 0), k.id, k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1),
+SELECT s.hash, w.value->>1, coalesce(s.expires_ns, 0), k.id, k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), k.origins,
        k.month, k.used, k.tat_ns,
        a.id, a.month, a.used, a.tat_ns, a.stored, a.suspended_ns IS NOT NULL,
        coalesce(a.points, p.points), coalesce(a.rate, p.rate), coalesce(a.overage, p.overage), p.stored,
@@ -36,7 +36,7 @@ SELECT a.id FROM accounts a
 -- name: read_rows
 SELECT a.id, a.month, a.used, a.tat_ns, a.stored, a.suspended_ns IS NOT NULL,
        coalesce(a.points, p.points), coalesce(a.rate, p.rate), coalesce(a.overage, p.overage), p.stored,
-       coalesce(k.id, 0), k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1),
+       coalesce(k.id, 0), k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), coalesce(k.origins, ''),
        coalesce(k.month, 0), coalesce(k.used, 0), coalesce(k.tat_ns, 0),
        coalesce(s.hash, ''), coalesce(s.expires_ns, 0)
   FROM jsonb_array_elements($1::jsonb) w
@@ -112,12 +112,19 @@ RETURNING id;
 -- name: change_account
 UPDATE accounts SET plan = $2, rate = $3, points = $4, overage = $5 WHERE id = $1 RETURNING id;
 
+-- $1 an ID or 0, $2 an email or '', $3 a part of the email or '', $4 the last ID of
+-- the page before, $5 how many.
 -- name: list_accounts
 SELECT a.id, a.email, a.plan, coalesce(a.rate, p.rate), coalesce(a.points, p.points), coalesce(a.overage, p.overage),
-       a.month, a.used, a.created_ns
+       a.month, a.used, a.created_ns, coalesce(a.suspended_ns, 0)
   FROM accounts a JOIN plans p ON p.name = a.plan
- WHERE (CAST($1 AS TEXT) = '' OR a.email = $1) AND a.id > $2
- ORDER BY a.id LIMIT $3;
+ WHERE (CAST($1 AS BIGINT) = 0 OR a.id = $1) AND (CAST($2 AS TEXT) = '' OR a.email = $2)
+   AND (CAST($3 AS TEXT) = '' OR strpos(a.email, $3) > 0) AND a.id > $4
+ ORDER BY a.id LIMIT $5;
+
+-- $2 is when, or NULL to resume the account.
+-- name: suspend_account
+UPDATE accounts SET suspended_ns = CAST($2 AS BIGINT) WHERE id = $1;
 
 -- $1 account, $2 today: move usage recorded under future days to today.
 -- name: sum_future_usage
@@ -162,23 +169,135 @@ UPDATE keys
        month = $2, tat_ns = $4
  WHERE account = $1;
 
--- Keys.
+-- Keys. The key of the dashboard does not count.
+-- name: count_keys
+SELECT a.id, (SELECT count(*) FROM keys k WHERE k.account = a.id AND NOT k.dashboard),
+       (SELECT count(*) FROM keys k WHERE k.account = a.id AND NOT k.dashboard AND k.revoked_ns IS NULL)
+  FROM accounts a WHERE a.id = $1;
+
 -- name: create_key
-INSERT INTO keys (account, name, hint, created_ns, expires_ns, budget, rate)
-SELECT a.id, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT), CAST($7 AS BIGINT)
+INSERT INTO keys (account, name, hint, created_ns, expires_ns, budget, rate, origins)
+SELECT a.id, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT), CAST($7 AS BIGINT), CAST($8 AS TEXT)
   FROM accounts a WHERE a.id = $1
 RETURNING id;
 
--- name: create_secret
-INSERT INTO secrets (hash, key) VALUES ($1, $2);
+-- name: create_dashboard_key
+INSERT INTO keys (account, name, hint, created_ns, dashboard)
+SELECT a.id, CAST($2 AS TEXT), '', CAST($3 AS BIGINT), true
+  FROM accounts a WHERE a.id = $1 AND NOT EXISTS (SELECT 1 FROM keys k WHERE k.account = a.id AND k.dashboard);
 
+-- name: read_dashboard_key
+SELECT id FROM keys WHERE account = $1 AND dashboard;
+
+-- $1 account, $2 an ID or 0, $3 an ID above those of the page, $4 how many,
+-- $5 a part of the name in lower case (ASCII), $6 whether revoked keys are
+-- listed, $7 whether the dashboard's is.
 -- name: list_keys
-SELECT k.id, k.account, k.name, k.hint, k.created_ns, coalesce(k.revoked_ns, 0), coalesce(k.expires_ns, 0),
-       coalesce((SELECT max(u.day) FROM usage u WHERE u.account = k.account AND u.key = k.id), 0)
-  FROM keys k WHERE k.account = $1 ORDER BY k.id;
+SELECT k.id, k.account, k.name, k.hint, k.created_ns, coalesce(k.revoked_ns, 0), k.dashboard,
+       coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), k.origins, k.month, k.used,
+       coalesce((SELECT max(s.expires_ns) FROM secrets s WHERE s.key = k.id), 0),
+       coalesce((SELECT max(u.day) FROM usage u WHERE u.key = k.id), 0)
+  FROM keys k
+ WHERE k.account = $1 AND (CAST($2 AS BIGINT) = 0 OR k.id = $2) AND k.id < $3
+   AND (CAST($5 AS TEXT) = '' OR strpos(lower(k.name COLLATE "C"), $5) > 0)
+   AND (CAST($6 AS BOOLEAN) OR k.revoked_ns IS NULL) AND (CAST($7 AS BOOLEAN) OR NOT k.dashboard)
+ ORDER BY k.id DESC LIMIT $4;
+
+-- $1 the key, $2 to $6 its name and terms, $7 the account's month, $8 the first
+-- day of it. A key whose use was not counted, since it had neither budget nor rate,
+-- begins with the month's use in the history.
+-- name: change_key
+UPDATE keys
+   SET name = $2, expires_ns = $3, budget = $4, rate = $5, origins = $6,
+       used = CASE WHEN budget IS NULL AND rate IS NULL
+              THEN greatest(0, (SELECT CAST(coalesce(sum(u.points), 0) AS BIGINT) FROM usage u WHERE u.key = keys.id AND u.day >= $8))
+              ELSE used END,
+       month = CASE WHEN budget IS NULL AND rate IS NULL THEN $7 ELSE month END
+ WHERE id = $1;
 
 -- name: revoke_key
-UPDATE keys SET revoked_ns = coalesce(revoked_ns, CAST($3 AS BIGINT)) WHERE account = $1 AND id = $2 RETURNING id;
+UPDATE keys SET revoked_ns = $2 WHERE id = $1;
+
+-- name: put_hint
+UPDATE keys SET hint = $2 WHERE id = $1;
+
+-- Secrets. One that was replaced has an expiry, and so have those of the dashboard.
+-- name: create_secret
+INSERT INTO secrets (hash, key, expires_ns) VALUES ($1, $2, $3);
+
+-- name: replace_secrets
+UPDATE secrets SET expires_ns = $2 WHERE key = $1;
+
+-- name: delete_replaced_secrets
+DELETE FROM secrets WHERE key = $1 AND expires_ns IS NOT NULL;
+
+-- name: delete_secrets
+DELETE FROM secrets WHERE key = $1;
+
+-- name: delete_expired_secrets
+DELETE FROM secrets WHERE key = $1 AND expires_ns <= $2;
+
+-- A key keeps the $2 secrets that expire last.
+-- name: trim_secrets
+DELETE FROM secrets WHERE key = $1
+   AND hash NOT IN (SELECT s.hash FROM secrets s WHERE s.key = $1 ORDER BY s.expires_ns DESC LIMIT $2);
+
+-- Deletion of an account, see ledger/delete.go.
+-- name: drop_secrets
+DELETE FROM secrets WHERE key IN (SELECT k.id FROM keys k WHERE k.account = $1);
+
+-- name: drop_sessions
+DELETE FROM sessions WHERE account = $1;
+
+-- name: drop_links
+DELETE FROM links WHERE account = $1;
+
+-- name: drop_recovery_codes
+DELETE FROM recovery_codes WHERE account = $1;
+
+-- name: drop_passkeys
+DELETE FROM passkeys WHERE account = $1;
+
+-- name: drop_identities
+DELETE FROM identities WHERE account = $1;
+
+-- name: drop_user
+DELETE FROM users WHERE account = $1;
+
+-- name: drop_deliveries
+DELETE FROM deliveries WHERE account = $1;
+
+-- name: drop_webhook
+DELETE FROM webhooks WHERE account = $1;
+
+-- name: drop_audit
+DELETE FROM audit WHERE account = $1;
+
+-- $2 is how many rows at a time.
+-- name: drop_answers
+DELETE FROM answers WHERE account = $1 AND id IN (SELECT x.id FROM answers x WHERE x.account = $1 LIMIT $2) RETURNING size;
+
+-- name: drop_usage
+DELETE FROM usage WHERE account = $1
+   AND (day, key) IN (SELECT u.day, u.key FROM usage u WHERE u.account = $1 ORDER BY u.day, u.key LIMIT $2) RETURNING key;
+
+-- name: drop_usage_of_keys
+DELETE FROM usage WHERE key IN (SELECT k.id FROM keys k WHERE k.account = $1 ORDER BY k.id LIMIT $2);
+
+-- name: drop_secrets_of_keys
+DELETE FROM secrets WHERE key IN (SELECT k.id FROM keys k WHERE k.account = $1 ORDER BY k.id LIMIT $2);
+
+-- name: drop_keys
+DELETE FROM keys WHERE id IN (SELECT k.id FROM keys k WHERE k.account = $1 ORDER BY k.id LIMIT $2) RETURNING id;
+
+-- name: limit_lock_wait
+SELECT set_config('lock_timeout', '100', true);
+
+-- name: lock_account_alone
+SELECT id FROM accounts WHERE id = $1 FOR UPDATE;
+
+-- name: drop_account
+DELETE FROM accounts WHERE id = $1;
 
 -- Usage history: $1 account or 0 for all, $2 and $3 the first and last day.
 -- name: read_usage

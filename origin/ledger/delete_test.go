@@ -1,0 +1,222 @@
+package ledger
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+)
+
+// rowsOf returns how many rows of an account each table has that refers to
+// accounts, by the database's own schema, so that no new table is forgotten.
+func (f *fixture) rowsOf(account int64) map[string]int {
+	f.Helper()
+	tables := "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'account'"
+	if !strings.HasPrefix(f.url, "sqlite:") {
+		tables = "SELECT table_name FROM information_schema.columns WHERE column_name = 'account' AND table_schema = current_schema()"
+	}
+	count := map[string]int{}
+	f.withDatabase(func(db *sql.DB) {
+		rows, err := db.QueryContext(f.ctx, tables)
+		require.NoError(f, err)
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			require.NoError(f, rows.Scan(&name))
+			count[name] = 0
+		}
+		require.NoError(f, rows.Err())
+		for name := range count {
+			var n int
+			require.NoError(f, db.QueryRowContext(f.ctx, "SELECT count(*) FROM "+name+" WHERE account = $1", account).Scan(&n))
+			count[name] = n
+		}
+		var accounts, secrets int
+		require.NoError(f, db.QueryRowContext(f.ctx, "SELECT count(*) FROM accounts WHERE id = $1", account).Scan(&accounts))
+		require.NoError(f, db.QueryRowContext(f.ctx, "SELECT count(*) FROM secrets s LEFT JOIN keys k ON k.id = s.key WHERE k.account = $1 OR k.id IS NULL", account).Scan(&secrets))
+		count["accounts"], count["secrets"] = accounts, secrets
+	})
+	return count
+}
+
+// fillTables adds a row of the account to every table that has rows of accounts.
+func (f *fixture) fillTables() {
+	f.Helper()
+	require.Equal(f, Good, f.retryable(1, 1).Verdict)
+	_, _, err := f.DashboardSecret(f.ctx, f.account)
+	require.NoError(f, err)
+	for _, insert := range []string{
+		"INSERT INTO users (account, handle, created_ns) VALUES (%[1]d, 'h%[1]d', 1)",
+		"INSERT INTO sessions (hash, account, client, created_ns, seen_ns, expires_ns, confirmed_ns, complete) VALUES ('s%[1]d', %[1]d, 'c', 1, 1, 1, 1, true)",
+		"INSERT INTO links (hash, account, expires_ns) VALUES ('l%[1]d', %[1]d, 1)",
+		"INSERT INTO recovery_codes (account, hash) VALUES (%[1]d, 'r')",
+		"INSERT INTO passkeys (id, account, name, credential, created_ns, used_ns) VALUES ('p%[1]d', %[1]d, 'n', '{}', 1, 1)",
+		"INSERT INTO identities (issuer, subject, account, created_ns) VALUES ('i', '%[1]d', %[1]d, 1)",
+		"INSERT INTO webhooks (account, url, secret, created_ns) VALUES (%[1]d, 'https://a.example', 'whsec_', 1)",
+		"INSERT INTO deliveries (account, month, percent, id, body, created_ns, next_ns) VALUES (%[1]d, 1, 80, 'd%[1]d', '{}', 1, 1)",
+	} {
+		f.exec(fmt.Sprintf(insert, f.account))
+	}
+}
+
+// otherAccount returns a fixture for another account on the same ledger.
+func (f *fixture) otherAccount(email string) *fixture {
+	f.Helper()
+	other := *f
+	a, err := f.CreateAccount(f.ctx, email, unlimitedTerms)
+	require.NoError(f, err)
+	other.account = a.ID
+	other.secret, other.key, err = f.CreateKey(f.ctx, a.ID, "test", KeyTerms{})
+	require.NoError(f, err)
+	return &other
+}
+
+// No row of a deleted account remains, in any table, and no row of another one goes.
+func TestDeleteAccount(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		other := f.otherAccount("other@example.com")
+		f.fillTables()
+		other.fillTables()
+		for name, n := range f.rowsOf(f.account) {
+			require.Positive(t, n, "the test has no row in %s", name)
+		}
+		before := f.rowsOf(other.account)
+		under := f.mustBegin()
+		require.NoError(t, f.DeleteAccount(f.ctx, f.account))
+		for name, n := range f.rowsOf(f.account) {
+			require.Zero(t, n, name)
+		}
+		require.Equal(t, before, f.rowsOf(other.account))
+		require.Equal(t, UnknownKey, f.finish(under, 1).Verdict)
+		require.Equal(t, UnknownKey, f.request(1).Verdict)
+		require.Equal(t, UnknownKey, f.retryable(1, 1).Verdict)
+		require.ErrorIs(t, f.DeleteAccount(f.ctx, f.account), ErrNoAccount)
+		_, _, err := f.CreateKey(f.ctx, f.account, "late", KeyTerms{})
+		require.ErrorIs(t, err, ErrNoAccount)
+		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account, f.key.ID), ErrNoKey)
+		_, err = f.ResetAccount(f.ctx, f.account)
+		require.ErrorIs(t, err, ErrNoAccount)
+
+		again, err := f.CreateAccount(f.ctx, "owner@example.com", unlimitedTerms)
+		require.NoError(t, err)
+		require.Greater(t, again.ID, other.account, "IDs are not reused")
+		require.Equal(t, Good, other.request(1).Verdict)
+	})
+}
+
+// An account with more rows than a slice has is deleted, too.
+func TestDeleteLargeAccount(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		f.addKeys(MaxKeys-1, "NULL")
+		f.exec("INSERT INTO secrets (hash, key) SELECT 'h' || id, id FROM keys")
+		f.exec(`INSERT INTO usage (account, key, day, points, requests, errors)
+			SELECT account, id, 20000, 1, 1, 0 FROM keys UNION ALL SELECT account, id, 20001, 1, 1, 0 FROM keys`)
+		began := time.Now()
+		require.NoError(t, f.DeleteAccount(f.ctx, f.account))
+		t.Logf("deleted in %s", time.Since(began))
+		for name, n := range f.rowsOf(f.account) {
+			require.Zero(t, n, name)
+		}
+	})
+}
+
+// Accounts are deleted while three replicas serve them and another account. No
+// commit group fails: every request of the other account is charged. A request of a
+// deleted account that begins after the deletion gets no 200.
+func TestDeleteDuringCharges(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f, list := newReplicas(t, url, unlimitedTerms, 3)
+		const doomed, each = 6, 40
+		var charged atomic.Int64
+		var ending atomic.Bool
+		all := make([]*fixture, doomed)
+		for n := range all { // before the load: another connection would wait too long for SQLite's lock
+			all[n] = f.otherAccount(fmt.Sprintf("gone%d@example.com", n))
+			all[n].fillTables()
+		}
+		stop := make(chan struct{})
+		go func() {
+			defer close(stop)
+			inParallel(6, func(i int) {
+				on := list[i%3]
+				for n := 0; !ending.Load() || n < each; n++ {
+					d, err := on.tryRequest(f.ctx, f.secret, 1, nil)
+					if err != nil || d.Verdict != Good {
+						f.Errorf("a request of the account that remains: %s, %v", d.Verdict, err)
+						return
+					}
+					charged.Add(1)
+				}
+			})
+		}()
+		inParallel(doomed, func(n int) { all[n].deleteDuringCharges(list) })
+		ending.Store(true)
+		<-stop
+		require.EqualValues(t, charged.Load(), f.used())
+		for _, on := range list {
+			require.Zero(t, on.Stats().Failures, "a commit group failed")
+			require.NoError(t, on.Ready(f.ctx))
+		}
+		time.Sleep(tallyEvery + 2*tickEvery) // the tallies of refused requests are due
+		require.Equal(t, Good, f.request(1).Verdict)
+		for _, on := range list {
+			require.Zero(t, on.Stats().Failures, "a commit group failed")
+		}
+	})
+}
+
+// deleteDuringCharges deletes the account while requests of all kinds are under way
+// on all replicas.
+func (f *fixture) deleteDuringCharges(list []*fixture) {
+	f.Helper()
+	var deleted, refused atomic.Bool
+	started := make(chan struct{}, 100)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		inParallel(6, func(i int) {
+			on := *f
+			on.Ledger = list[i%3].Ledger
+			for n := 0; !refused.Load(); n++ {
+				after := deleted.Load()
+				points, once := int64(n%3), idempotency(byte(i), byte(n%5))
+				if n%2 == 0 || points == 0 {
+					once = nil
+				}
+				d, err := on.tryRequest(f.ctx, f.secret, points, once)
+				switch {
+				case err != nil:
+					f.Errorf("a request of a deleted account: %v", err)
+					return
+				case after && (d.Verdict == Good && points > 0 || d.Verdict == Replayed):
+					f.Errorf("a request that began after the deletion: %s", d.Verdict)
+					return
+				}
+				select {
+				case started <- struct{}{}:
+				default:
+				}
+				if after && n > 20 {
+					return
+				}
+			}
+		})
+	}()
+	for range 20 {
+		<-started
+	}
+	require.NoError(f, list[0].DeleteAccount(f.ctx, f.account))
+	deleted.Store(true)
+	<-ended
+	for name, n := range f.rowsOf(f.account) {
+		require.Zero(f, n, name)
+	}
+}
