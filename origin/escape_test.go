@@ -70,7 +70,7 @@ func TestListsEscapeNames(t *testing.T) {
 	}
 	require.Equal(t, "'"+email, cell(1, "account", "list"))
 	require.Equal(t, "'"+name, cell(1, "key", "list", "--account", email))
-	require.Equal(t, "-", cell(4, "key", "list", "--account", email), "never revoked")
+	require.Equal(t, "-", cell(5, "key", "list", "--account", email), "never used")
 
 	db, err := sql.Open("sqlite", strings.TrimPrefix(s.database, "sqlite:"))
 	require.NoError(t, err)
