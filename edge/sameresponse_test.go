@@ -58,7 +58,7 @@ func (a answer) essence() string {
 	fmt.Fprintln(&e, a.status)
 	names := []string{"Content-Type", "Cache-Control", "Retry-After", "Allow", "X-Usage-Current", "X-Usage-Limit",
 		"X-Usage-Overage", "RateLimit", "RateLimit-Policy", "Idempotency-Replayed", "Content-Encoding", "Location",
-		"Access-Control-Allow-Origin", "Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age"}
+		"Access-Control-Allow-Origin", "Access-Control-Allow-Methods", "Access-Control-Allow-Headers", "Access-Control-Max-Age", "Access-Control-Expose-Headers", "Vary"}
 	if !strings.Contains(a.body, "BAD_REQUEST") { // net/http refuses malformed HTTP before it knows the headers
 		names = append(names, "X-Request-Id", "X-Content-Type-Options")
 	}

@@ -7,7 +7,7 @@ import type { Answer } from "./answer.ts";
 import { readAll } from "./body.ts";
 import { isJSON } from "./media-type.ts";
 import type { Fetch } from "./origin.ts";
-import { LIMITS } from "./pass-through.ts";
+import { PASSED_KEY_HEADERS } from "./pass-through.ts";
 
 /**
  * Request headers that are not forwarded: those of one hop (RFC 9110 section
@@ -42,7 +42,7 @@ const MAX_ANSWER = 32 << 20;
 const STATUSES = new Set([200, 400, 401, 402, 409, 413, 415, 422, 429, 500, 503]);
 
 /** The headers of an operation's answer that are passed to the client. */
-const PASSED_HEADERS = ["Retry-After", "Idempotency-Replayed", ...LIMITS];
+const PASSED_HEADERS = ["Retry-After", "Idempotency-Replayed", ...PASSED_KEY_HEADERS];
 
 /** Response headers of one hop, which are not passed to the client. */
 const HOP_HEADERS = [

@@ -8,20 +8,22 @@
 import type { Answer } from "./answer.ts";
 import { readAll } from "./body.ts";
 import type { Config } from "./config.ts";
-import { type Limits, limitsOf, problemOf } from "./pass-through.ts";
+import { type KeyHeaders, keyHeadersOf, problemOf } from "./pass-through.ts";
 import type { MX, Plan } from "./plan.ts";
 import { problemAnswer, unavailable } from "./problem.ts";
 import { withTimeout } from "./timeout.ts";
 
 /** The origin's decision: the MX of the domains, or the problem as an answer to the client. */
 export type Admission =
-  | { readonly mx: readonly MX[]; readonly limits: Limits }
+  | { readonly mx: readonly MX[]; readonly keyHeaders: KeyHeaders }
   | { readonly problem: Answer };
 
 /** What an admission needs of the client's request. */
 export interface RequestContext {
   readonly key: string;
   readonly id: string;
+  /** The header Origin, which a browser adds; null without one. */
+  readonly pageOrigin: string | null;
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
 }
@@ -66,7 +68,7 @@ export class Origin {
 
   #request(
     { operation, points, tally, domains }: Plan,
-    { key, id }: RequestContext,
+    { key, id, pageOrigin }: RequestContext,
     signal: AbortSignal,
   ): RequestInit {
     const headers = {
@@ -74,6 +76,7 @@ export class Origin {
       "X-Edge-Secret": this.#config.secret,
       "X-API-Key": key,
       "X-Request-Id": id,
+      ...(pageOrigin === null ? {} : { Origin: pageOrigin }),
     };
     const body = JSON.stringify({ operation, points, tally, domains });
     return { method: "POST", headers, body, redirect: "manual", signal };
@@ -81,12 +84,13 @@ export class Origin {
 
   #admission(plan: Plan, response: Response, bytes: Uint8Array | undefined): Admission {
     const body = decoder.decode(bytes);
-    const limits = limitsOf(response.headers);
+    const keyHeaders = keyHeadersOf(response.headers);
     if (response.status === 200) {
       const mx = mxOf(plan, body);
-      if (mx !== undefined && REQUIRED.every((name) => name in limits)) return { mx, limits };
+      if (mx !== undefined && REQUIRED.every((name) => name in keyHeaders))
+        return { mx, keyHeaders };
     }
-    const passed = problemOf(response, body, limits);
+    const passed = problemOf(response, body, keyHeaders);
     if (passed !== undefined) return { problem: passed };
     const hint = HINTS[response.status] ?? "";
     this.#log(`origin: unexpected response to /v1/edge/admit, status ${response.status}${hint}`);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { limitsOf, problemOf } from "./pass-through.ts";
+import { keyHeadersOf, problemOf } from "./pass-through.ts";
 
 function retryAfter(status: number, wait?: string): string | undefined | null {
   const bodies: Record<number, object> = {
@@ -56,7 +56,7 @@ test("problemOf passes no other status and no other body", () => {
   }
 });
 
-test("limitsOf returns well-formed headers", () => {
+test("keyHeadersOf returns well-formed headers", () => {
   const given = {
     "X-Usage-Current": "7",
     "X-Usage-Limit": "unlimited",
@@ -65,14 +65,14 @@ test("limitsOf returns well-formed headers", () => {
     "RateLimit-Policy": '"second";q=5;w=1',
     "X-Other": "1",
   };
-  assert.deepEqual(limitsOf(new Headers(given)), {
+  assert.deepEqual(keyHeadersOf(new Headers(given)), {
     "X-Usage-Current": "7",
     "X-Usage-Limit": "unlimited",
     RateLimit: '"second";r=4;t=1',
     "RateLimit-Policy": '"second";q=5;w=1',
   });
   assert.deepEqual(
-    limitsOf(
+    keyHeadersOf(
       new Headers({
         "X-Usage-Current": "-1",
         "X-Usage-Limit": "many",
@@ -82,6 +82,22 @@ test("limitsOf returns well-formed headers", () => {
     ),
     {},
   );
+});
+
+test("keyHeadersOf returns what lets a page read the answer, if it is well-formed", () => {
+  const given = {
+    "Access-Control-Allow-Origin": "https://shop.example:8443",
+    "Access-Control-Expose-Headers": "X-Request-Id, Retry-After",
+    Vary: "Origin",
+  };
+  assert.deepEqual(keyHeadersOf(new Headers(given)), given);
+  for (const odd of ["*", "null", "https://", "https://a.example https://b.example", ""]) {
+    assert.deepEqual(
+      keyHeadersOf(new Headers({ "Access-Control-Allow-Origin": odd, Vary: "*" })),
+      {},
+      odd,
+    );
+  }
 });
 
 test("problemOf keeps the limits", () => {

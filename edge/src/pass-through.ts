@@ -20,19 +20,25 @@ const PASSED: Readonly<Record<number, (body: Record<string, unknown>) => boolean
 const COUNT = /^\d{1,19}$/;
 const VISIBLE = /^[\x20-\x7e]{1,256}$/;
 
-/** The headers with the account's points and rate, and the values that may be passed. */
-const LIMIT_HEADERS: Readonly<Record<string, RegExp>> = {
+/**
+ * The headers with the account's points and rate, and those that let pages of the
+ * key's browser origins read the answer, with the values that may be passed.
+ */
+const KEY_HEADERS: Readonly<Record<string, RegExp>> = {
   "X-Usage-Current": COUNT,
   "X-Usage-Limit": /^(?:\d{1,19}|unlimited)$/,
   "X-Usage-Overage": /^true$/,
   // Lists of RFC 9651 (draft-ietf-httpapi-ratelimit-headers).
   RateLimit: VISIBLE,
   "RateLimit-Policy": VISIBLE,
+  "Access-Control-Allow-Origin": /^https?:\/\/[\x21-\x7e]{1,300}$/,
+  "Access-Control-Expose-Headers": VISIBLE,
+  Vary: /^Origin$/,
 };
 
-export const LIMITS = Object.keys(LIMIT_HEADERS);
+export const PASSED_KEY_HEADERS = Object.keys(KEY_HEADERS);
 
-export type Limits = Readonly<Record<string, string>>;
+export type KeyHeaders = Readonly<Record<string, string>>;
 
 const SECONDS = /^[1-9][0-9]{0,8}$/;
 
@@ -41,12 +47,16 @@ const SECONDS = /^[1-9][0-9]{0,8}$/;
  * other response. Every 503 has a Retry-After. A 429 has one only if the origin
  * sent it: when the month's points are used up, clients would wait for days.
  */
-export function problemOf(response: Response, body: string, limits: Limits): Answer | undefined {
+export function problemOf(
+  response: Response,
+  body: string,
+  keyHeaders: KeyHeaders,
+): Answer | undefined {
   const { status, headers } = response;
   if (!isJSON(headers.get("Content-Type")) || !isPassed(status, body)) return undefined;
   const wait = headers.get("Retry-After") ?? "";
   const retryAfter = SECONDS.test(wait) ? wait : status === 503 ? "1" : undefined;
-  return { status, body, headers: { ...limits, "Retry-After": retryAfter } };
+  return { status, body, headers: { ...keyHeaders, "Retry-After": retryAfter } };
 }
 
 function isPassed(status: number, body: string): boolean {
@@ -62,8 +72,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** Returns the headers with the account's points and rate that are well-formed. */
-export function limitsOf(headers: Headers): Limits {
-  const values = LIMITS.map((name) => [name, headers.get(name) ?? ""] as const);
-  return Object.fromEntries(values.filter(([name, value]) => LIMIT_HEADERS[name]?.test(value)));
+/** Returns those of the key's headers that are well-formed. */
+export function keyHeadersOf(headers: Headers): KeyHeaders {
+  const values = PASSED_KEY_HEADERS.map((name) => [name, headers.get(name) ?? ""] as const);
+  return Object.fromEntries(values.filter(([name, value]) => KEY_HEADERS[name]?.test(value)));
 }

@@ -226,6 +226,39 @@ test("limit headers are passed on, also with a problem", async () => {
   }
 });
 
+test("Origin is passed on, and the answer allows what the origin allows", async () => {
+  const allowed = { "Access-Control-Allow-Origin": "https://shop.example", Vary: "Origin" };
+  for (const [status, body] of [
+    [200, '{"mx":[true],"partial":false}'],
+    [401, '{"status":401,"error":"e","code":"INVALID_API_KEY"}'],
+  ] as const) {
+    const usage = { "X-Usage-Current": "1", "X-Usage-Limit": "10" };
+    const { worker, sent } = newWorker(
+      () =>
+        new Response(body, {
+          status,
+          headers: { "Content-Type": "application/json", ...usage, ...allowed },
+        }),
+    );
+    const headers = { Origin: "https://shop.example" };
+    for (const request of [
+      get("/v1/email/a@example.org", { headers }),
+      get("/v1/usage", { headers }),
+      postBatch('{"emails":["a@example.org"]}', headers),
+      postBatch('{"emails":["a@example.org"]}', { ...headers, "Idempotency-Key": "one" }),
+    ]) {
+      const response = await worker.answer(request);
+      assert.equal(response.status, status);
+      for (const [name, value] of Object.entries(allowed)) {
+        assert.equal(response.headers.get(name), value, name);
+      }
+      assert.equal(sent.at(-1)?.headers.get("Origin"), "https://shop.example");
+    }
+    await worker.answer(get("/v1/email/a@example.org"));
+    assert.equal(sent.at(-1)?.headers.has("Origin"), false);
+  }
+});
+
 test("failures are logged without an address and a key", async () => {
   const { worker, logged } = newWorker(() => {
     throw new Error(`https://x/?${KEY} jane@example.org`);

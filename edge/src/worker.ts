@@ -175,11 +175,16 @@ export class Worker {
     }
   }
 
-  async #execute(plan: Plan, key: string, { id, signal }: IdentifiedRequest): Promise<Answer> {
-    const admission = await this.#origin.admit(plan, { key, id, signal });
+  async #execute(
+    plan: Plan,
+    key: string,
+    { id, headers, signal }: IdentifiedRequest,
+  ): Promise<Answer> {
+    const pageOrigin = headers.get("Origin");
+    const admission = await this.#origin.admit(plan, { key, id, pageOrigin, signal });
     if ("problem" in admission) return admission.problem;
     const answer = plan.finish(admission.mx);
-    return { ...answer, headers: { ...answer.headers, ...admission.limits } };
+    return { ...answer, headers: { ...answer.headers, ...admission.keyHeaders } };
   }
 
   /** Forwards an operation that the worker does not answer by itself. */
