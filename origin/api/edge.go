@@ -18,6 +18,7 @@ import (
 //	X-Edge-Secret                 the deployment's secret (--edge-secret)
 //	X-API-Key or Authorization    the caller's key
 //	X-Request-Id                  the request's id
+//	Origin                        the request's, if it has one
 //
 // Request body, JSON:
 //
@@ -38,7 +39,9 @@ import (
 // if it is not finished, they are not counted. So the usage history is exact for
 // the addresses that are charged.
 //
-// A 200 has the X-Usage-* headers of the answer and, as JSON,
+// Every answer about the key has the headers of the client's answer: X-Usage-*,
+// RateLimit*, and those that let a page of the key's browser origins read it. A 200
+// has, as JSON,
 //
 //	mx       in the order of domains: true, false, "DNS_TIMEOUT", "DNS_FAILURE",
 //	         or null for a domain that was not finished in time, whose addresses

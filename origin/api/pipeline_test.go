@@ -62,6 +62,7 @@ func TestPrecedence(t *testing.T) {
 		{func() { r.Header.Set("X-API-Key", goodKey[:41]) }, 401, `{"status":401`, ""},
 		{func() { r.Header.Set("X-API-Key", goodKey) }, 503, `{"status":503`, "begin"},
 		{func() { f.ledger.begin = outcomeOf{Decision: ledger.Decision{Verdict: ledger.UnknownKey}} }, 401, `{"status":401`, "begin"},
+		{func() { f.ledger.begin = outcomeOf{Decision: ledger.Decision{Verdict: ledger.WrongOrigin}} }, 401, `pages of certain origins`, "begin"},
 		{func() { f.ledger.begin = verdict(ledger.RateLimited) }, 429, `{"status":429`, "begin"},
 		{func() { f.ledger.begin = verdict(ledger.Busy) }, 429, `{"status":429`, "begin"},
 		{func() { f.ledger.begin = verdict(ledger.UnpaidWork) }, 429, `{"status":429`, "begin"},

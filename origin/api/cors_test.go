@@ -1,0 +1,83 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+const shop = "https://shop.example"
+
+// fromShop makes the ledger allow a page of the shop to read the answers.
+func (f *fakes) fromShop() {
+	f.ledger.begin, f.ledger.claim, f.ledger.charge = verdict(ledger.Good), verdict(ledger.Good), verdict(ledger.Good)
+	f.ledger.begin.AllowOrigin = shop
+}
+
+// Whatever ends a request after Begin, a page of the key's origin may read the answer.
+func TestPageMayReadEveryAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		change func(*fakes)
+	}{
+		"good":              {200, func(*fakes) {}},
+		"revoked":           {401, func(f *fakes) { f.ledger.begin.Verdict, f.ledger.begin.Usage = ledger.UnknownKey, nil }},
+		"revoked meanwhile": {401, func(f *fakes) { f.ledger.charge = outcomeOf{Decision: ledger.Decision{Verdict: ledger.UnknownKey}} }},
+		"rate":              {429, func(f *fakes) { f.ledger.begin.Verdict = ledger.RateLimited }},
+		"points":            {402, func(f *fakes) { f.ledger.claim = verdict(ledger.Insufficient) }},
+		"panic":             {500, func(f *fakes) { f.ledger.panicAt = "claim" }},
+		"undecided":         {503, func(f *fakes) { f.ledger.charge = outcomeOf{err: ledger.ErrUndecided} }},
+		"look-up": {500, func(f *fakes) {
+			f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { panic("x") }
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFakes(t)
+			f.fromShop()
+			c.change(f)
+			answer := f.send(f.ask(http.MethodPost, "/v1/emails", twoAddresses, "Origin", shop))
+			require.Equal(t, c.status, answer.Code, answer.Body)
+			require.Equal(t, shop, f.ledger.origin)
+			require.Equal(t, []string{shop}, answer.Header().Values("Access-Control-Allow-Origin"))
+			require.Equal(t, []string{"Origin"}, answer.Header().Values("Vary"))
+			require.Empty(t, answer.Header().Values("Access-Control-Allow-Credentials"))
+		})
+	}
+}
+
+// Every header that an answer may have is exposed to pages, unless the Fetch standard
+// always is.
+func TestHeadersAreExposed(t *testing.T) {
+	f := newFakes(t)
+	f.fromShop()
+	f.ledger.begin.Usage = &ledger.Usage{Current: 11, Limit: 10, Overage: true}
+	f.ledger.begin.Quota = &ledger.Quota{Rate: 5, Tokens: 4}
+	f.ledger.begin.Verdict = ledger.RateLimited
+	limited := f.send(f.ask(http.MethodGet, "/v1/usage", "", "Origin", shop)).Header()
+	require.NotEmpty(t, limited.Get("RateLimit"))
+	always := "Cache-Control Content-Language Content-Length Content-Type Expires Last-Modified Pragma " + // "CORS-safelisted response-header name"
+		"Access-Control-Allow-Origin Access-Control-Expose-Headers Vary X-Content-Type-Options " // for browsers, not for pages
+	for name := range limited {
+		require.Contains(t, strings.FieldsFunc(strings.ToLower(always+exposedHeaders), func(r rune) bool { return r == ' ' || r == ',' }), strings.ToLower(name))
+	}
+	require.Contains(t, exposedHeaders, headerReplayed)
+}
+
+// Answers without a key allow no origin, and neither do pages without one.
+func TestNoOriginIsAllowedWithoutTheLedger(t *testing.T) {
+	f := newFakes(t)
+	f.fromShop()
+	for _, r := range []*http.Request{
+		f.ask(http.MethodGet, "/v1/usage", "", "Origin", shop, "X-API-Key", "nonsense"),
+		f.ask(http.MethodGet, "/v1/nothing", "", "Origin", shop),
+		f.ask(http.MethodGet, "/healthz", "", "Origin", shop),
+		f.ask(http.MethodPost, edgePath, "{}", "Origin", shop, headerEdgeSecret, "wrong"),
+	} {
+		require.Empty(t, f.send(r).Header().Values("Access-Control-Allow-Origin"), r.URL.Path)
+	}
+}
