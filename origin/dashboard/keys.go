@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"errors"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -79,8 +78,8 @@ func (d *Dashboard) key(v *visit) (any, error) {
 		return nil, err
 	}
 	k, err := d.Ledger.Key(v.r.Context(), v.user.Account, id)
-	if errors.Is(err, ledger.ErrNoKey) || k.Dashboard {
-		err = errNotFound
+	if k.Dashboard {
+		err = ledger.ErrNoKey
 	}
 	return viewOfKey(k, time.Now()), err
 }
