@@ -47,26 +47,12 @@ func (c *keyCreateCmd) Run(ctx context.Context, std streams) error {
 
 // expiryOf returns the time of --expires: zero for "" and never.
 func expiryOf(ctx context.Context, l *ledger.Ledger, text string) (time.Time, error) {
-	if text == "" || text == "never" {
-		return time.Time{}, nil
-	}
-	var days int
-	if number, ok := strings.CutSuffix(text, "d"); ok {
-		if _, err := fmt.Sscanf(number, "%d", &days); err != nil || fmt.Sprint(days) != number || days < 1 || days > maxDays {
-			return time.Time{}, fmt.Errorf("--expires: %q must be 1d to %dd", text, maxDays)
-		}
-		now, err := l.Now(ctx)
-		return now.AddDate(0, 0, days), err
-	}
-	day, err := ledger.ParseDay(text)
+	now, err := l.Now(ctx)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("--expires: %q is neither a number of days such as 90d nor a day such as 2027-01-31", text)
+		return time.Time{}, err
 	}
-	return day.Time(), nil
+	return ledger.ParseExpiry(text, now)
 }
-
-// maxDays is the most days of --expires, a century.
-const maxDays = 36_500
 
 // describeKeyTerms returns the terms of a key as text, "" if it has none.
 func describeKeyTerms(k ledger.Key) (text string) {

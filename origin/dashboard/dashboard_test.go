@@ -3,11 +3,14 @@ package dashboard
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/wasm/module"
 )
 
@@ -93,6 +96,7 @@ func TestKeysOfAnAccount(t *testing.T) {
 		require.Contains(t, got.body, "&lt;b&gt;shop&lt;/b&gt; is ready")
 		require.Contains(t, got.body, "ask_")
 		require.NotContains(t, b.get("/dashboard/keys").body, `id="secret"`, "shown only once")
+		require.NotContains(t, b.get("/dashboard/keys").body, "<b>shop")
 
 		var made keysView
 		require.Equal(t, http.StatusOK, b.postJSON("/dashboard/keys", map[string]string{"name": "by JSON"}, &made).status)
@@ -100,7 +104,7 @@ func TestKeysOfAnAccount(t *testing.T) {
 
 		var p problemView
 		require.Equal(t, http.StatusUnprocessableEntity, b.postJSON("/dashboard/keys", map[string]string{"name": "\u202e"}, &p).status)
-		require.Equal(t, "name", p.Field)
+		require.Contains(t, p.Sentence, "The name of a key must have")
 
 		revoke := "/dashboard/keys/1/revoke"
 		stranger := s.signedIn(t, s.createAccount(t, "other@example.com").ID)
@@ -174,4 +178,74 @@ func TestModuleAsset(t *testing.T) {
 	require.Equal(t, string(wasm), got.body)
 	require.Equal(t, "no-cache", got.header.Get("Cache-Control"))
 	require.Equal(t, http.StatusNotFound, b.get("/assets/older/nothing.js").status)
+}
+
+func TestChangeAndRotateAKey(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t, s.account.ID)
+		var made, rotated struct{ New newKeyView }
+		b.postJSON("/dashboard/keys", map[string]any{"name": "shop", "budget": 10, "expires": "90d"}, &made)
+		path := "/dashboard/keys/" + strconv.FormatInt(made.New.ID, 10)
+
+		got := b.submit(path, url.Values{"name": {"shop 2"}, "expires": {"2199-01-01"}, "budget": {""}, "rate": {"2"},
+			"origins": {"https://shop.example\r\nhttps://www.shop.example:444/"}})
+		require.Equal(t, path+"?done=key-changed", got.header.Get("Location"), got.body)
+		var page keyPage
+		b.getJSON(path, &page)
+		require.Equal(t, "shop 2", page.Key.Name)
+		require.Nil(t, page.Key.Budget)
+		require.EqualValues(t, 2, *page.Key.Rate)
+		require.Equal(t, []string{"https://shop.example", "https://www.shop.example:444"}, page.Key.Origins)
+		require.Equal(t, "2199-01-01", page.Key.Expires.Format(time.DateOnly))
+
+		b.postJSON(path, map[string]any{"name": "shop 3"}, new(any))
+		b.getJSON(path, &page)
+		require.Equal(t, "shop 3", page.Key.Name)
+		require.Len(t, page.Key.Origins, 2, "what a program leaves out stays")
+
+		for field, value := range map[string]string{"budget": "-1", "rate": "many", "expires": "tomorrow", "origins": "https://*.example", "name": ""} {
+			got := b.submit(path, url.Values{field: {value}})
+			require.Equal(t, http.StatusUnprocessableEntity, got.status, field)
+			require.Contains(t, got.body, `role="alert"`, field)
+		}
+
+		require.Equal(t, http.StatusUnprocessableEntity, b.submit(path+"/rotate", url.Values{"grace": {"169h"}}).status)
+		b.postJSON(path+"/rotate", map[string]string{"grace": "24h"}, &rotated)
+		require.NotEqual(t, made.New.Secret, rotated.New.Secret)
+		require.WithinDuration(t, time.Now().Add(24*time.Hour), rotated.New.Until, time.Minute)
+		for secret, want := range map[string]ledger.Verdict{made.New.Secret: ledger.WrongOrigin, rotated.New.Secret: ledger.WrongOrigin, ledger.NewSecret(): ledger.UnknownKey} {
+			_, decision, err := s.Ledger.Begin(t.Context(), secret, "")
+			require.NoError(t, err)
+			require.Equal(t, want, decision.Verdict, "both secrets are known")
+		}
+		require.Contains(t, b.get("/dashboard/keys").body, "two secrets")
+
+		stranger := s.signedIn(t, s.createAccount(t, "other@example.com").ID)
+		for _, suffix := range []string{"", "/rotate", "/revoke"} {
+			require.Equal(t, http.StatusNotFound, stranger.get(path+suffix).status)
+			r := stranger.request("POST", path+suffix, strings.NewReader(url.Values{"grace": {"1h"}, "name": {"mine"}, tokenField: {stranger.token("/dashboard")}}.Encode()))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			require.Equal(t, http.StatusNotFound, stranger.do(r).status)
+		}
+	})
+}
+
+func TestPagesOfKeys(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	for i := range keysOnPage + 3 {
+		_, _, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "key "+strconv.Itoa(i), ledger.KeyTerms{})
+		require.NoError(t, err)
+	}
+	var first, second, found keysView
+	b.getJSON("/dashboard/keys", &first)
+	require.Len(t, first.Keys, keysOnPage)
+	require.Equal(t, "key 52", first.Keys[0].Name)
+	b.getJSON("/dashboard/keys?after="+strconv.FormatInt(first.Next, 10), &second)
+	require.Len(t, second.Keys, 3)
+	require.Zero(t, second.Next)
+	b.getJSON("/dashboard/keys?search=KEY+51", &found)
+	require.Len(t, found.Keys, 1)
+	require.Contains(t, b.get("/dashboard/keys?search=nothing").body, "No key has “nothing” in its name")
+	require.Less(t, len(b.get("/dashboard/keys").body), 60<<10)
 }

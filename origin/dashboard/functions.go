@@ -11,11 +11,14 @@ import (
 
 // functions are what templates call.
 var functions = template.FuncMap{
-	"asset":  assetPath,
-	"number": formatNumber,
-	"date":   formatDate,
-	"time":   formatTime,
-	"nav":    navLink,
+	"asset":      assetPath,
+	"number":     formatNumber,
+	"date":       formatDate,
+	"time":       formatTime,
+	"nav":        navLink,
+	"graces":     func() []grace { return graces },
+	"termsOf":    termsOf,
+	"termsOfKey": termsOfKey,
 }
 
 // A navItem is a link of the navigation.

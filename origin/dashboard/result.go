@@ -38,6 +38,7 @@ func (a *result) send(v *visit, route route) {
 // messages has what a page says after an action. The address of the page names
 // the message, so nobody can put words on our pages with a link.
 var messages = map[string]string{
+	"key-changed":    "The key is changed. Its next request follows the new terms.",
 	"key-revoked":    "The key is revoked. Requests with it are refused from now on.",
 	"password-set":   "The password is set. Other browsers are signed out.",
 	"name-set":       "Your name is changed.",

@@ -29,6 +29,8 @@ func (d *Dashboard) routes() map[string]route {
 
 		"/dashboard":                   {signedIn, "Overview", "overview", d.overview, nil},
 		"/dashboard/keys":              {signedIn, "API keys", "keys", d.keys, d.createKey},
+		"/dashboard/keys/{id}":         {signedIn, "API key", "key", d.key, d.changeKey},
+		"/dashboard/keys/{id}/rotate":  {signedIn, "API key", "key", d.key, d.rotateKey},
 		"/dashboard/keys/{id}/revoke":  {signedIn, "Revoke a key", "key-revoke", d.key, d.revokeKey},
 		"/dashboard/settings":          {signedIn, "Settings", "settings", d.settings, nil},
 		"/dashboard/settings/password": {signedIn, "Set a password", "password", nothing, d.setPassword},

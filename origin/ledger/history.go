@@ -53,3 +53,23 @@ func (l *Ledger) UsageHistory(ctx context.Context, account int64, first, last Da
 	}})
 	return list, err
 }
+
+// A KeyDay is what a key did on one day (UTC).
+type KeyDay struct {
+	Key              int64
+	Day              Day
+	Points, Requests int64
+}
+
+// UsageOfKeys returns what some of an account's keys did from first to last,
+// inclusive, in no order. Days without a request are left out.
+func (l *Ledger) UsageOfKeys(ctx context.Context, account int64, keys []int64, first, last Day) (list []KeyDay, err error) {
+	args := []any{account, int64(first), int64(last), asJSON(keys)}
+	err = l.query(ctx, store.Statement{Name: "read_usage_of_keys", Args: args, Scan: func(r store.Row) error {
+		var d KeyDay
+		err := r.Scan(&d.Key, &d.Day, &d.Points, &d.Requests)
+		list = append(list, d)
+		return err
+	}})
+	return list, err
+}

@@ -307,6 +307,12 @@ SELECT u.account, u.key, u.day, u.points, u.requests, u.errors,
  WHERE (CAST($1 AS BIGINT) = 0 OR u.account = $1) AND u.day BETWEEN $2 AND $3
  ORDER BY u.account, u.day, u.key;
 
+-- $1 account, $2 and $3 the first and last day, $4 a list of keys.
+-- name: read_usage_of_keys
+SELECT u.key, u.day, u.points, u.requests
+  FROM usage u
+ WHERE u.account = $1 AND u.day BETWEEN $2 AND $3 AND u.key IN (SELECT w.value::bigint FROM jsonb_array_elements_text($4::jsonb) w);
+
 -- The audit log.
 -- name: add_audit
 INSERT INTO audit (account, at_ns, actor, action, subject) VALUES ($1, $2, $3, $4, $5);
