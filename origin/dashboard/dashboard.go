@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -26,6 +27,8 @@ type Config struct {
 	SignUp bool
 	// Release is the version of the program.
 	Release string
+	// Health checks the parts of the service, for operators.
+	Health func(context.Context) []Health
 }
 
 // A Dashboard is the handler of the pages. It is safe for concurrent use.

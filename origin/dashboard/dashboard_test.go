@@ -63,7 +63,7 @@ func TestPagesNeedASession(t *testing.T) {
 // not say that it comes from elsewhere.
 func TestForgedPosts(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
-	b := s.signedIn(t, s.account.ID)
+	b := s.operator(t)
 	other := s.signedIn(t, s.createAccount(t, "other@example.com").ID)
 	tokens := map[string]string{"none": "", "of a stranger": s.browser(t).token("/sign-in"), "of another session": other.token("/dashboard")}
 	for path, route := range s.routes() {
@@ -120,7 +120,7 @@ func TestKeysOfAnAccount(t *testing.T) {
 // Every page forbids inline scripts, and follows its own rule.
 func TestPolicy(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
-	b := s.signedIn(t, s.account.ID)
+	b := s.operator(t)
 	for path := range s.routes() {
 		if strings.Contains(path, "{") {
 			continue

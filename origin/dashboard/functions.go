@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger"
 )
 
 // functions are what templates call.
@@ -15,7 +17,10 @@ var functions = template.FuncMap{
 	"number":     formatNumber,
 	"date":       formatDate,
 	"time":       formatTime,
+	"limit":      formatLimit,
+	"plansOf":    func(plans []string, plan string) plansOf { return plansOf{plans, plan} },
 	"nav":        navLink,
+	"tab":        tabLink,
 	"graces":     func() []grace { return graces },
 	"termsOf":    termsOf,
 	"termsOfKey": termsOfKey,
@@ -28,6 +33,26 @@ type navItem struct {
 }
 
 func navLink(f *frame, path, label string) navItem { return navItem{path, label, f.Here(path)} }
+
+// tabLink is a link between pages of operators, the first of which is above the
+// others.
+func tabLink(f *frame, path, label string) navItem {
+	return navItem{path, label, f.Path == path || path == "/dashboard/operator" && strings.Contains(f.Path, "/accounts/")}
+}
+
+// plansOf are the options of a plan.
+type plansOf struct {
+	Plans []string
+	Plan  string // the one selected
+}
+
+// formatLimit returns a limit as people read it.
+func formatLimit(l ledger.Limit) string {
+	if l == ledger.Unlimited {
+		return "unlimited"
+	}
+	return formatNumber(int64(l))
+}
 
 // formatNumber separates thousands.
 func formatNumber(n int64) string {

@@ -31,6 +31,11 @@ const barDays = 30
 
 // viewKeys returns keys with their use in the last 30 days.
 func (v *visit) viewKeys(list []ledger.Key) ([]keyView, error) {
+	return v.viewKeysOf(v.user.Account, list)
+}
+
+// viewKeysOf does the same for another account, for operators.
+func (v *visit) viewKeysOf(account int64, list []ledger.Key) ([]keyView, error) {
 	now, err := v.Ledger.Now(v.r.Context())
 	if err != nil {
 		return nil, err
@@ -40,7 +45,7 @@ func (v *visit) viewKeys(list []ledger.Key) ([]keyView, error) {
 	for _, k := range list {
 		ids = append(ids, k.ID)
 	}
-	days, err := v.Ledger.UsageOfKeys(v.r.Context(), v.user.Account, ids, last-barDays+1, last)
+	days, err := v.Ledger.UsageOfKeys(v.r.Context(), account, ids, last-barDays+1, last)
 	views := make([]keyView, len(list))
 	for i, k := range list {
 		views[i] = viewOfKey(k, now)

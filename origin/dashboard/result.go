@@ -38,12 +38,18 @@ func (a *result) send(v *visit, route route) {
 // messages has what a page says after an action. The address of the page names
 // the message, so nobody can put words on our pages with a link.
 var messages = map[string]string{
-	"key-changed":    "The key is changed. Its next request follows the new terms.",
-	"key-revoked":    "The key is revoked. Requests with it are refused from now on.",
-	"password-set":   "The password is set. Other browsers are signed out.",
-	"name-set":       "Your name is changed.",
-	"session-ended":  "That browser is signed out.",
-	"sessions-ended": "All other browsers are signed out.",
-	"signed-out":     "You are signed out.",
-	"confirmed":      "Thank you.",
+	"key-changed":       "The key is changed. Its next request follows the new terms.",
+	"key-revoked":       "The key is revoked. Requests with it are refused from now on.",
+	"account-created":   "The account is created. Make a one-time link for its owner.",
+	"account-changed":   "The terms are changed. They apply from the next request.",
+	"account-suspended": "The account is suspended. Its requests are refused from now on.",
+	"account-resumed":   "The account is resumed. Its keys are valid again.",
+	"account-reset":     "The account is back in the current month.",
+	"plan-stored":       "The plan is stored. It applies from the next request of its accounts.",
+	"password-set":      "The password is set. Other browsers are signed out.",
+	"name-set":          "Your name is changed.",
+	"session-ended":     "That browser is signed out.",
+	"sessions-ended":    "All other browsers are signed out.",
+	"signed-out":        "You are signed out.",
+	"confirmed":         "Thank you.",
 }

@@ -36,7 +36,13 @@ func (d *Dashboard) routes() map[string]route {
 		"/dashboard/settings/password": {signedIn, "Set a password", "password", nothing, d.setPassword},
 		"/dashboard/settings/name":     {signedIn, "Your name", "settings", d.settings, d.setName},
 		"/dashboard/settings/sessions": {signedIn, "Sessions", "settings", d.settings, d.endSessions},
-		"/confirm":                     {signedIn, "Confirm that it is you", "confirm", d.confirmPage, d.confirm},
+
+		"/dashboard/operator":               {operator, "Accounts", "operator-accounts", d.accounts, d.createAccount},
+		"/dashboard/operator/accounts/{id}": {operator, "Account", "operator-account", d.operatorAccount, d.changeAccount},
+		"/dashboard/operator/plans":         {operator, "Plans", "operator-plans", d.plans, d.putPlan},
+		"/dashboard/operator/health":        {operator, "Health", "operator-health", d.health, nil},
+
+		"/confirm": {signedIn, "Confirm that it is you", "confirm", d.confirmPage, d.confirm},
 	}
 }
 

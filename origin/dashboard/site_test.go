@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -49,6 +50,7 @@ func newSite(t *testing.T, database string, c Config) *site {
 	if c.PublicURL == nil {
 		c.PublicURL, _ = url.Parse(s.url)
 	}
+	c.Health = func(context.Context) []Health { return []Health{{"database", true, "answers"}} }
 	s.Dashboard, err = New(c)
 	require.NoError(t, err)
 	server.Config.Handler = s.Dashboard

@@ -32,7 +32,7 @@ func (d *Dashboard) visit(w http.ResponseWriter, r *http.Request, route route) (
 	if err := v.identify(); err != nil {
 		return v, err
 	}
-	v.r = r.WithContext(ledger.WithActor(r.Context(), ledger.Owner))
+	v.r = r.WithContext(ledger.WithActor(r.Context(), route.access.actor()))
 	switch {
 	case route.access == public:
 		return v, nil
@@ -44,6 +44,14 @@ func (d *Dashboard) visit(w http.ResponseWriter, r *http.Request, route route) (
 		return v, errNotFound
 	}
 	return v, nil
+}
+
+// actor returns who changes something, for the audit log.
+func (a access) actor() ledger.Actor {
+	if a == operator {
+		return ledger.Operator
+	}
+	return ledger.Owner
 }
 
 // incomplete reports whether the page serves a session whose second factor is

@@ -31,6 +31,7 @@ type Account struct {
 	Used      int64 // points used this month
 	Created   time.Time
 	Suspended time.Time // zero if it is not suspended
+	Own       Terms     // the plan, and limits of the account's own
 
 	month month // of Used in the row
 }
@@ -137,7 +138,9 @@ func (l *Ledger) readAccounts(q accountQuery, visit func(Account)) store.Stateme
 	return store.Statement{Name: "list_accounts", Args: args, Scan: func(r store.Row) error {
 		var a Account
 		var created, suspended int64
-		err := r.Scan(&a.ID, &a.Email, &a.Plan, &a.Rate, &a.Points, &a.Overage, &a.month, &a.Used, &created, &suspended)
+		err := r.Scan(&a.ID, &a.Email, &a.Plan, &a.Rate, &a.Points, &a.Overage, &a.month, &a.Used, &created, &suspended,
+			&a.Own.Rate, &a.Own.Points, &a.Own.Overage)
+		a.Own.Plan = a.Plan
 		if a.month < now {
 			a.Used = 0 // the row rolls with the first charge of the month
 		}

@@ -16,7 +16,7 @@ func TestAccounts(t *testing.T) {
 		l, ctx := open(t, url, withFake(clock)), t.Context()
 		free, err := l.CreateAccount(ctx, " Owner@Example.COM ", Terms{})
 		require.NoError(t, err)
-		require.Equal(t, Account{ID: free.ID, Email: "owner@example.com", Plan: "free", Rate: 1, Points: 1000, Created: clock.Now()}, free)
+		require.Equal(t, Account{ID: free.ID, Email: "owner@example.com", Plan: "free", Rate: 1, Points: 1000, Own: Terms{Plan: "free"}, Created: clock.Now()}, free)
 		custom, err := l.CreateAccount(ctx, "other@example.com", Terms{Plan: "pro", Points: limit(Unlimited)})
 		require.NoError(t, err)
 		require.Equal(t, []Limit{5, Unlimited}, []Limit{custom.Rate, custom.Points}, "limits that are not given are the plan's")

@@ -116,7 +116,8 @@ UPDATE accounts SET plan = $2, rate = $3, points = $4, overage = $5 WHERE id = $
 -- the page before, $5 how many.
 -- name: list_accounts
 SELECT a.id, a.email, a.plan, coalesce(a.rate, p.rate), coalesce(a.points, p.points), coalesce(a.overage, p.overage),
-       a.month, a.used, a.created_ns, coalesce(a.suspended_ns, 0)
+       a.month, a.used, a.created_ns, coalesce(a.suspended_ns, 0),
+       a.rate, a.points, a.overage
   FROM accounts a JOIN plans p ON p.name = a.plan
  WHERE (CAST($1 AS BIGINT) = 0 OR a.id = $1) AND (CAST($2 AS TEXT) = '' OR a.email = $2)
    AND (CAST($3 AS TEXT) = '' OR strpos(a.email, $3) > 0) AND a.id > $4

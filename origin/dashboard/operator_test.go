@@ -1,0 +1,115 @@
+package dashboard
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// operator returns a browser that is signed in to an account with operator rights.
+func (s *site) operator(t *testing.T) *browser {
+	a := s.createAccount(t, "operator@example.com")
+	require.NoError(t, s.Identity.SetOperator(t.Context(), a.ID, true))
+	return s.signedIn(t, a.ID)
+}
+
+// To others the pages of operators do not exist.
+func TestOperatorPagesNeedTheRight(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b, o := s.signedIn(t, s.account.ID), s.operator(t)
+	for path, route := range s.routes() {
+		if route.access != operator {
+			continue
+		}
+		path = strings.ReplaceAll(path, "{id}", "1")
+		require.Equal(t, http.StatusNotFound, b.get(path).status, path)
+		require.Equal(t, http.StatusOK, o.get(path).status, path)
+		if route.post != nil {
+			r := b.request("POST", path, strings.NewReader(url.Values{tokenField: {b.token("/dashboard")}, "do": {"suspend"}, "email": {"x@example.com"}}.Encode()))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			require.Equal(t, http.StatusNotFound, b.do(r).status, path)
+		}
+	}
+	require.NotContains(t, b.get("/dashboard").body, "/dashboard/operator")
+}
+
+func TestOperatorManagesAccounts(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		o := s.operator(t)
+		got := o.submit("/dashboard/operator", url.Values{"email": {"new@example.com"}, "plan": {"free"}})
+		require.Equal(t, http.StatusSeeOther, got.status, got.body)
+		path, _, _ := strings.Cut(got.header.Get("Location"), "?")
+		got = o.submit("/dashboard/operator", url.Values{"email": {"new@example.com"}, "plan": {"free"}})
+		require.Equal(t, http.StatusUnprocessableEntity, got.status)
+		require.Contains(t, got.body, "exists already")
+
+		var list accountsView
+		o.getJSON("/dashboard/operator?search=NEW@", &list)
+		require.Len(t, list.Accounts, 1)
+		require.Contains(t, o.get("/dashboard/operator?search=%3Cb%3E").body, "No account has “&lt;b&gt;”")
+
+		var page operatorAccountView
+		o.submit(path, url.Values{"do": {"terms"}, "plan": {"pro"}, "points": {"5000"}, "rate": {""}, "overage": {""}})
+		o.getJSON(path, &page)
+		require.Equal(t, "pro", page.Account.Plan)
+		require.EqualValues(t, 5000, page.Account.Points)
+		require.EqualValues(t, 5, page.Account.Rate, "the plan's")
+		require.Equal(t, ownTerms{"", "5000", "no"}, page.Own)
+		require.Equal(t, http.StatusUnprocessableEntity, o.submit(path, url.Values{"do": {"terms"}, "plan": {"none"}}).status)
+
+		owner := s.signedIn(t, page.Account.ID)
+		var made struct{ New newKeyView }
+		owner.postJSON("/dashboard/keys", map[string]string{"name": "shop"}, &made)
+		verdict := func() ledger.Verdict {
+			request, decision, err := s.Ledger.Begin(t.Context(), made.New.Secret, "")
+			require.NoError(t, err)
+			if request != nil {
+				request.End()
+			}
+			return decision.Verdict
+		}
+		require.Equal(t, ledger.Good, verdict())
+		o.submit(path, url.Values{"do": {"suspend"}})
+		require.Equal(t, ledger.UnknownKey, verdict())
+		require.Contains(t, o.get(path).body, "suspended")
+		o.submit(path, url.Values{"do": {"resume"}})
+		require.Equal(t, ledger.Good, verdict())
+		require.Equal(t, path+"?done=account-reset", o.submit(path, url.Values{"do": {"reset"}}).header.Get("Location"))
+		require.Equal(t, http.StatusUnprocessableEntity, o.submit(path, url.Values{"do": {"explode"}}).status)
+
+		link := o.submit(path, url.Values{"do": {"link"}})
+		require.Contains(t, link.body, s.url+"/link/")
+		o.getJSON(path, &page)
+		require.Equal(t, "link.create", page.Log[0].Action)
+		require.Equal(t, "operator", page.Log[0].Actor)
+		require.Equal(t, http.StatusNotFound, o.get("/dashboard/operator/accounts/999").status)
+	})
+}
+
+func TestOperatorCannotLockThemselvesOut(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	o := s.operator(t)
+	a, err := s.Ledger.AccountByEmail(t.Context(), "operator@example.com")
+	require.NoError(t, err)
+	got := o.submit("/dashboard/operator/accounts/"+strconv.FormatInt(a.ID, 10), url.Values{"do": {"suspend"}})
+	require.Contains(t, got.body, "You cannot suspend your own account.")
+}
+
+func TestOperatorPlans(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		o := s.operator(t)
+		got := o.submit("/dashboard/operator/plans", url.Values{"name": {"team"}, "rate": {"20"}, "points": {"unlimited"}})
+		require.Equal(t, "/dashboard/operator/plans?done=plan-stored", got.header.Get("Location"), got.body)
+		require.Contains(t, o.get("/dashboard/operator/plans").body, "<td>team</td>")
+		for _, bad := range []url.Values{{"name": {"x"}, "rate": {"20"}}, {"name": {"x"}, "rate": {"0"}, "points": {"1"}}, {"name": {"\x1b[31m"}, "rate": {"1"}, "points": {"1"}}} {
+			require.Equal(t, http.StatusUnprocessableEntity, o.submit("/dashboard/operator/plans", bad).status, bad)
+		}
+		require.Contains(t, o.get("/dashboard/operator/health").body, "answers")
+	})
+}
