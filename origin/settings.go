@@ -132,6 +132,9 @@ func (c *serveCmd) warn(log *slog.Logger) {
 	if public, err := checkAddress("--listen", c.Listen); err == nil && !public.loopback() {
 		log.Warn("API keys can be read on the network, since the service has no TLS: terminate TLS in a proxy (nginx, Caddy, a load balancer), and set --listen to an address that only the proxy can reach, such as 127.0.0.1:8080", "listen", c.Listen)
 	}
+	if public, err := checkAddress("--listen", c.Listen); err == nil && !public.loopback() && c.Dashboard == "on" && c.PublicURL == "" {
+		log.Warn("the dashboard's links and passkeys are for http://localhost, and its cookies are sent without TLS: set --public-url to where browsers reach the service, such as https://addrspec.example, or --dashboard=off")
+	}
 	if c.BatchTimeout < c.DNSTimeout {
 		log.Warn("a batch times out before a slow MX look-up does, so its response is partial and does not report the look-up's error; set --batch-timeout above --dns-timeout",
 			"batch_timeout", c.BatchTimeout.String(), "dns_timeout", c.DNSTimeout.String())

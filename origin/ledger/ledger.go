@@ -31,6 +31,7 @@ var (
 // concurrent use.
 type Ledger struct {
 	store  store.Store
+	side   *sideStore // for all but the writer
 	clock  *clock
 	log    *slog.Logger
 	views  *views
@@ -73,7 +74,7 @@ func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 	if o.wrap != nil {
 		s = o.wrap(s)
 	}
-	l := &Ledger{store: s, log: o.log}
+	l := &Ledger{store: s, side: newSideStore(s), log: o.log}
 	if err := l.start(ctx, o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -133,7 +134,7 @@ func (l *Ledger) Close() error {
 // unwrapped.
 func (l *Ledger) transact(ctx context.Context, reads func() []store.Statement, decide func(time.Time) ([]store.Statement, error)) error {
 	var refusal error
-	err := l.store.Transact(ctx, store.Transaction{Reads: reads, Decide: func(now time.Time) (list []store.Statement, err error) {
+	err := l.side.Transact(ctx, store.Transaction{Reads: reads, Decide: func(now time.Time) (list []store.Statement, err error) {
 		list, refusal = decide(now)
 		return list, refusal
 	}})
@@ -153,5 +154,6 @@ func (l *Ledger) query(ctx context.Context, st store.Statement) error {
 }
 
 // Store returns the ledger's database, for packages that keep rows of their own
-// in it. The ledger closes it.
-func (l *Ledger) Store() store.Store { return l.store }
+// in it. Its transactions run one at a time, so that they do not slow charges. The
+// ledger closes it.
+func (l *Ledger) Store() store.Store { return l.side }

@@ -1,0 +1,42 @@
+package ledger
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
+)
+
+// A countingStore records how many transactions run at the same time.
+type countingStore struct {
+	store.Store
+	running, most atomic.Int64
+}
+
+func (s *countingStore) Transact(context.Context, store.Transaction) error {
+	s.most.Store(max(s.most.Load(), s.running.Add(1)))
+	defer s.running.Add(-1)
+	time.Sleep(time.Millisecond)
+	return nil
+}
+
+func TestSideTransactionsRunOneAtATime(t *testing.T) {
+	counting := new(countingStore)
+	side := newSideStore(counting)
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() { require.NoError(t, side.Transact(t.Context(), store.Transaction{})) })
+	}
+	wait.Wait()
+	require.EqualValues(t, 1, counting.most.Load())
+
+	side.slot <- struct{}{}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, side.Transact(ctx, store.Transaction{}), context.DeadlineExceeded, "it does not wait for ever")
+}
