@@ -15,6 +15,7 @@ const (
 	Owner    Actor = "owner"    // the person who signed in to the account
 	Operator Actor = "operator" // a person with operator rights
 	Shell    Actor = "shell"    // the command line
+	Service  Actor = "service"  // the service itself, such as when it disables a webhook
 )
 
 type actorKey struct{}

@@ -88,17 +88,20 @@ CREATE TABLE audit (
 	id      INTEGER PRIMARY KEY AUTOINCREMENT,
 	account INTEGER NOT NULL REFERENCES accounts (id),
 	at_ns   INTEGER NOT NULL,
-	actor   TEXT NOT NULL, -- owner, operator or shell
+	actor   TEXT NOT NULL, -- owner, operator, shell or service
 	action  TEXT NOT NULL, -- such as key.create
 	subject TEXT NOT NULL  -- such as the key's number and name
 ) STRICT;
 CREATE INDEX audit_of_account ON audit (account, id);
 
 CREATE TABLE webhooks (
-	account    INTEGER PRIMARY KEY REFERENCES accounts (id),
-	url        TEXT NOT NULL,
-	secret     TEXT NOT NULL, -- whsec_ and base64: it signs, so it cannot be a hash
-	created_ns INTEGER NOT NULL
+	account     INTEGER PRIMARY KEY REFERENCES accounts (id),
+	url         TEXT NOT NULL,
+	secret      TEXT NOT NULL,            -- whsec_ and base64: it signs, so it cannot be a hash
+	previous    TEXT NOT NULL DEFAULT '', -- the secret before the last rotation, which also signs for a day
+	rotated_ns  INTEGER NOT NULL DEFAULT 0,
+	disabled_ns INTEGER NOT NULL DEFAULT 0, -- when the receiver answered 410 Gone
+	created_ns  INTEGER NOT NULL
 ) STRICT;
 
 -- Messages to webhooks, one for each account, month and threshold.

@@ -1,0 +1,250 @@
+package webhook
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/origintest"
+)
+
+// TestMain runs the tests, or a replica if a test has started this program as one.
+func TestMain(m *testing.M) {
+	if os.Getenv(replicaDatabase) != "" {
+		runReplica()
+		return
+	}
+	code := m.Run()
+	pgtest.RemoveShared()
+	os.Exit(code)
+}
+
+// A fixture is a ledger, a Sender on it and a receiver on this machine.
+type fixture struct {
+	*testing.T
+	*Sender
+	ctx      context.Context
+	url      string // of the database
+	ledger   *ledger.Ledger
+	log      *origintest.Log
+	receiver *receiver
+	options  []ledger.Option
+}
+
+func newFixture(t *testing.T, url string, options ...ledger.Option) *fixture {
+	f := &fixture{T: t, ctx: t.Context(), url: url, log: &origintest.Log{}, options: options}
+	f.receiver = newReceiver(t)
+	f.ledger = f.open()
+	f.Sender = New(f.ledger.Store(), f.fast())
+	return f
+}
+
+func (f *fixture) open() *ledger.Ledger {
+	l, err := ledger.Open(f.ctx, f.url, f.options...)
+	require.NoError(f, err)
+	f.Cleanup(func() { require.NoError(f, l.Close()) })
+	return l
+}
+
+// fast returns options that reach the receiver and do in milliseconds what takes
+// seconds and hours.
+func (f *fixture) fast() Options {
+	return Options{
+		Log:   slog.New(slog.NewTextHandler(f.log, nil)),
+		Every: 60 * time.Millisecond, Timeout: 5 * time.Second, Grace: time.Second,
+		Retries: []time.Duration{10 * time.Millisecond, 20 * time.Millisecond},
+		Local:   &Local{Networks: loopback, Roots: f.receiver.roots()},
+	}
+}
+
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+
+// replica returns a fixture with a ledger and a Sender of its own on the same
+// database.
+func (f *fixture) replica(change func(*Options)) *fixture {
+	other := *f
+	other.ledger = f.open()
+	o := f.fast()
+	if change != nil {
+		change(&o)
+	}
+	other.Sender = New(other.ledger.Store(), o)
+	return &other
+}
+
+// run runs the Sender until the test ends or stop is called.
+func (f *fixture) run() (stop func()) {
+	ctx, cancel := context.WithCancel(f.ctx)
+	ended := make(chan struct{})
+	go func() { f.Sender.Run(ctx); close(ended) }()
+	stop = func() { cancel(); <-ended }
+	f.Cleanup(stop)
+	return stop
+}
+
+// account creates an account with a limit, a webhook at the receiver and a key.
+func (f *fixture) account(name string, limit ledger.Limit) *customer {
+	f.Helper()
+	unlimited := ledger.Limit(ledger.Unlimited)
+	a, err := f.ledger.CreateAccount(f.ctx, name+"@owner.example", ledger.Terms{Rate: &unlimited, Points: &limit})
+	require.NoError(f, err)
+	key, _, err := f.ledger.CreateKey(f.ctx, a.ID, "test", ledger.KeyTerms{})
+	require.NoError(f, err)
+	c := &customer{fixture: f, id: a.ID, key: key}
+	c.secret, err = f.Set(f.ctx, a.ID, f.receiver.URL+"/"+name+"?token=hidden")
+	require.NoError(f, err)
+	return c
+}
+
+// A customer is an account of a fixture.
+type customer struct {
+	*fixture
+	id          int64
+	key, secret string
+}
+
+// use charges points, as a request does.
+func (c *customer) use(points int64) {
+	c.Helper()
+	r, d, err := c.ledger.Begin(c.ctx, c.key)
+	require.NoError(c, err)
+	require.Equal(c, ledger.Good, d.Verdict)
+	defer r.End()
+	d, err = r.Claim(points, nil)
+	require.NoError(c, err)
+	require.Equal(c, ledger.Good, d.Verdict)
+	_, err = r.Charge(ledger.Charge{Points: points, Found: ledger.Found{Valid: points}})
+	require.NoError(c, err)
+}
+
+// list returns the customer's deliveries, the newest first.
+func (c *customer) list() []Delivery {
+	c.Helper()
+	list, err := c.Deliveries(c.ctx, c.id, 100)
+	require.NoError(c, err)
+	return list
+}
+
+// await waits until all deliveries of the customer are done, and returns them.
+func (c *customer) await(n int) []Delivery {
+	c.Helper()
+	require.Eventually(c, func() bool {
+		list := c.list()
+		for _, d := range list {
+			if !d.Done {
+				return false
+			}
+		}
+		return len(list) == n
+	}, patience, 5*time.Millisecond)
+	return c.list()
+}
+
+// patience is the longest wait for what takes milliseconds on an idle machine.
+const patience = 30 * time.Second
+
+// A receiver is an HTTPS server that keeps the messages it gets.
+type receiver struct {
+	*httptest.Server
+	mu       sync.Mutex
+	got      []request
+	under    map[string]int // requests under way, by path
+	most     map[string]int
+	all, top int
+
+	// answer responds to a message; nil is 204. It runs without the lock.
+	answer http.HandlerFunc
+}
+
+// A request is a message as it arrived.
+type request struct {
+	path   string
+	header http.Header
+	body   []byte
+}
+
+func newReceiver(t *testing.T) *receiver {
+	r := &receiver{under: map[string]int{}, most: map[string]int{}}
+	r.Server = httptest.NewUnstartedServer(r)
+	r.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
+	r.StartTLS()
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) roots() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AddCert(r.Certificate())
+	return pool
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	body, _ := io.ReadAll(q.Body)
+	r.enter(request{q.URL.Path, q.Header.Clone(), body})
+	defer r.leave(q.URL.Path)
+	if r.answer == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	r.answer(w, q)
+}
+
+func (r *receiver) enter(q request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.got = append(r.got, q)
+	r.all++
+	r.under[q.path]++
+	r.top, r.most[q.path] = max(r.top, r.all), max(r.most[q.path], r.under[q.path])
+}
+
+func (r *receiver) leave(path string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all--
+	r.under[path]--
+}
+
+func (r *receiver) requests() []request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]request(nil), r.got...)
+}
+
+// peak returns the most requests that were under way at a time, of all and of the
+// busiest path.
+func (r *receiver) peak() (all, path int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, n := range r.most {
+		path = max(path, n)
+	}
+	return r.top, path
+}
+
+// awaitRequests waits for n requests.
+func (f *fixture) awaitRequests(n int) []request {
+	f.Helper()
+	require.Eventually(f, func() bool { return len(f.receiver.requests()) >= n }, patience, time.Millisecond)
+	return f.receiver.requests()
+}
+
+func names(n int) (list []string) {
+	for i := range n {
+		list = append(list, fmt.Sprintf("account-%d", i))
+	}
+	return list
+}

@@ -1,0 +1,294 @@
+package webhook
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"github.com/stretchr/testify/require"
+)
+
+// A raw receiver handles connections by itself.
+func rawReceiver(t *testing.T, config *tls.Config, handle func(net.Conn)) (url string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var under sync.WaitGroup
+	under.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			under.Go(func() {
+				defer conn.Close()
+				if config != nil {
+					conn = tls.Server(conn, config)
+				}
+				handle(conn)
+			})
+		}
+	})
+	t.Cleanup(func() { l.Close(); under.Wait() })
+	return "https://" + l.Addr().String() + "/"
+}
+
+// readRequest reads a message with its body.
+func readRequest(conn net.Conn) {
+	if r, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}
+}
+
+// drip writes text for as long as the client reads, slowly if pause is set, and
+// returns how much it wrote.
+func drip(conn net.Conn, text string, pause time.Duration) (written int64) {
+	for {
+		n, err := io.WriteString(conn, text)
+		if written += int64(n); err != nil {
+			return written
+		}
+		time.Sleep(pause)
+	}
+}
+
+// Each hostile receiver costs one attempt of bounded time and memory, and gets
+// nothing but the message.
+func TestHostileReceivers(t *testing.T) {
+	var body atomic.Int64
+	kilobyte := strings.Repeat("x", 1024)
+	silent := func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
+	cases := map[string]struct {
+		plain  bool // no TLS
+		handle func(net.Conn)
+		words  string
+	}{
+		"never begins TLS":    {true, silent, "no response in time"},
+		"never answers":       {false, silent, "no response in time"},
+		"closes at once":      {true, func(net.Conn) {}, "the connection failed"},
+		"does not speak TLS":  {true, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n"); silent(c) }, "does not use TLS"},
+		"does not speak HTTP": {false, func(c net.Conn) { readRequest(c); _, _ = io.WriteString(c, "220 mail.example ESMTP\r\n") }, "not HTTP"},
+		"header drips": {false, func(c net.Conn) {
+			readRequest(c)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n")
+			drip(c, "a", 10*time.Millisecond)
+		}, "no response in time"},
+		"header has no end": {false, func(c net.Conn) {
+			readRequest(c)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nA: ")
+			drip(c, kilobyte, 0)
+		}, "the connection failed"},
+		"1xx without end": {false, func(c net.Conn) { readRequest(c); drip(c, "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n", 0) }, "the connection failed"},
+		"body drips": {false, func(c net.Conn) {
+			readRequest(c)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+			drip(c, "x", 10*time.Millisecond)
+		}, "HTTP 200"},
+		"body has no end": {false, func(c net.Conn) {
+			readRequest(c)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+			body.Add(drip(c, kilobyte, 0))
+		}, "HTTP 200"},
+		"switches protocols": {false, func(c net.Conn) {
+			readRequest(c)
+			_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")
+			silent(c)
+		}, "HTTP 101"},
+		"status out of range": {false, func(c net.Conn) {
+			readRequest(c)
+			_, _ = io.WriteString(c, "HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n")
+		}, "HTTP 999"},
+		"controls in a status": {false, func(c net.Conn) {
+			readRequest(c)
+			_, _ = io.WriteString(c, "HTTP/1.1 500 \x1b[31m<b>\r\nContent-Length: 0\r\n\r\n")
+		}, "HTTP 500"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, sqlite(t))
+			a := f.account("customer", 10)
+			config := f.receiver.TLS.Clone()
+			config.NextProtos = nil
+			if c.plain {
+				config = nil
+			}
+			_, err := f.Set(f.ctx, a.id, rawReceiver(t, config, c.handle))
+			require.NoError(t, err)
+			s := f.replica(func(o *Options) { o.Timeout = 700 * time.Millisecond }).Sender
+			began := time.Now()
+			d, err := s.Test(f.ctx, a.id)
+			require.NoError(t, err)
+			require.Contains(t, d.Status, c.words)
+			require.Less(t, time.Since(began), 10*time.Second)
+			require.Less(t, len(d.Status), 200)
+		})
+	}
+	t.Cleanup(func() { require.Less(t, body.Load(), int64(8<<20), "the body was read") })
+}
+
+// A redirect is a failure, and its target gets no connection.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	f := newFixture(t, sqlite(t))
+	var hits atomic.Int64
+	target := rawReceiver(t, nil, func(net.Conn) { hits.Add(1) })
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		f.receiver.answer = func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target, status) }
+		d, err := f.Test(f.ctx, f.account(fmt.Sprint(status), 10).id)
+		require.NoError(t, err)
+		require.Contains(t, d.Status, fmt.Sprintf("failed: HTTP %d, a redirect", status))
+	}
+	require.Zero(t, hits.Load())
+}
+
+// A certificate that the system does not trust, and one for another name, end the
+// attempt before anything is sent.
+func TestCertificatesAreVerified(t *testing.T) {
+	f := newFixture(t, sqlite(t))
+	c := f.account("customer", 10)
+	untrusting := f.replica(func(o *Options) { o.Local.Roots = nil })
+	d, err := untrusting.Test(f.ctx, c.id)
+	require.NoError(t, err)
+	require.Contains(t, d.Status, "certificate is not valid")
+
+	c = f.account("other", 10)
+	resolver, _ := nameServer(t, func(int) string { return "127.0.0.1" })
+	_, err = f.Set(f.ctx, c.id, "https://hooks.example.net:"+f.port())
+	require.NoError(t, err)
+	d, err = f.replica(func(o *Options) { o.Local.Resolver = resolver }).Test(f.ctx, c.id)
+	require.NoError(t, err)
+	require.Contains(t, d.Status, "certificate is not valid")
+	require.Empty(t, f.receiver.requests())
+}
+
+func (f *fixture) port() string {
+	_, port, err := net.SplitHostPort(f.receiver.Listener.Addr().String())
+	require.NoError(f, err)
+	return port
+}
+
+// nameServer runs a DNS server that answers the n-th query for an address of its
+// kind with answer(n), and returns a resolver that asks it, and its count.
+func nameServer(t *testing.T, answer func(n int) string) (*net.Resolver, *atomic.Int64) {
+	var asked atomic.Int64
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	server := &dns.Server{PacketConn: conn, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
+		r := new(dns.Msg)
+		r.SetReply(q)
+		ip := netip.MustParseAddr(answer(int(asked.Load())))
+		switch {
+		case q.Question[0].Qtype == dns.TypeA && ip.Is4():
+			asked.Add(1)
+			r.Answer = []dns.RR{&dns.A{Hdr: header(q), A: ip.AsSlice()}}
+		case q.Question[0].Qtype == dns.TypeAAAA && ip.Is6():
+			asked.Add(1)
+			r.Answer = []dns.RR{&dns.AAAA{Hdr: header(q), AAAA: ip.AsSlice()}}
+		}
+		_ = w.WriteMsg(r)
+	})}
+	go func() { _ = server.ActivateAndServe() }()
+	t.Cleanup(func() { _ = server.Shutdown() })
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}
+	return &net.Resolver{PreferGo: true, Dial: dial}, &asked
+}
+
+func header(q *dns.Msg) dns.RR_Header {
+	return dns.RR_Header{Name: q.Question[0].Name, Rrtype: q.Question[0].Qtype, Class: dns.ClassINET}
+}
+
+// A name that resolves to a public address at first and to this machine later
+// gains nothing: every connection is checked. The same name reaches the receiver
+// where the test allows loopback, so the guard is what stops it.
+func TestRebinding(t *testing.T) {
+	f := newFixture(t, sqlite(t))
+	c := f.account("customer", 10)
+	_, err := f.Set(f.ctx, c.id, "https://example.com:"+f.port()) // a name in the receiver's certificate
+	require.NoError(t, err)
+	// 198.51.99.1 is public; nothing has to answer there.
+	resolver, asked := nameServer(t, func(n int) string { return []string{"198.51.99.1", "127.0.0.1", "127.0.0.1"}[min(n, 2)] })
+	guarded := func(o *Options) {
+		o.Local = &Local{Roots: f.receiver.roots(), Resolver: resolver}
+		o.Timeout, o.Retries = 300*time.Millisecond, []time.Duration{time.Millisecond, time.Millisecond}
+	}
+	c.use(8)
+	stop := f.replica(guarded).run()
+	require.Equal(t, "abandoned after 3 attempts: the host's name leads to an address that is not public", c.await(1)[0].Status)
+	stop()
+	require.GreaterOrEqual(t, asked.Load(), int64(3))
+	require.Empty(t, f.receiver.requests())
+
+	d, err := f.replica(func(o *Options) { o.Local.Resolver = resolver }).Test(f.ctx, c.id)
+	require.NoError(t, err)
+	require.True(t, d.Delivered)
+}
+
+// special are addresses of every kind that is not public.
+var special = []string{
+	"0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "100.127.255.254", "127.0.0.1", "127.8.8.8", "169.254.169.254", "172.16.0.1", "172.31.255.255",
+	"192.0.0.1", "192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255",
+	"240.0.0.1", "255.255.255.255",
+	"::", "::1", "::127.0.0.1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:8.8.8.8", "64:ff9b::7f00:1", "64:ff9b::a00:1", "64:ff9b:1::1", "100::1",
+	"2001::1", "2001:db8::1", "2001:10::1", "2002:7f00:1::", "2002:a00:1::1", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1",
+}
+
+// No address that is not public is connected to, whatever name leads to it, and
+// none is accepted as a host.
+func TestSpecialAddresses(t *testing.T) {
+	for _, text := range special {
+		ip := netip.MustParseAddr(text)
+		resolver, asked := nameServer(t, func(int) string { return text })
+		client := newClient(newGuard(nil), &Local{Resolver: resolver})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://hooks.example.com/", nil)
+		require.NoError(t, err)
+		_, err = client.Do(request)
+		require.Error(t, err)
+		require.Contains(t, explain(ctx, err).words, "not public", text)
+		require.EqualValues(t, 1, asked.Load(), text)
+		cancel()
+
+		host := text
+		if ip.Is6() {
+			host = "[" + text + "]"
+		}
+		_, err = accept("https://"+host+"/", newGuard(nil))
+		require.ErrorIs(t, err, ErrURL, text)
+	}
+}
+
+// The environment's proxy is ignored: it would connect to any address.
+func TestProxyIsIgnored(t *testing.T) {
+	var hits atomic.Int64
+	proxy := rawReceiver(t, nil, func(net.Conn) { hits.Add(1) })
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "ALL_PROXY"} {
+		t.Setenv(name, strings.Replace(proxy, "https", "http", 1))
+	}
+	f := newFixture(t, sqlite(t))
+	c := f.account("customer", 10)
+	resolver, _ := nameServer(t, func(int) string { return "127.0.0.1" })
+	_, err := f.Set(f.ctx, c.id, "https://example.com:"+f.port())
+	require.NoError(t, err)
+	d, err := f.replica(func(o *Options) { o.Local.Resolver = resolver }).Test(f.ctx, c.id)
+	require.NoError(t, err)
+	require.True(t, d.Delivered, d.Status)
+	require.Zero(t, hits.Load())
+
+	request, err := http.NewRequestWithContext(f.ctx, http.MethodGet, "https://example.com:"+f.port(), nil)
+	require.NoError(t, err)
+	_, err = new(http.Client).Do(request) // uses the proxy, so the environment above counts
+	require.Error(t, err)
+	require.NotZero(t, hits.Load())
+}

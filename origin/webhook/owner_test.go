@@ -1,0 +1,178 @@
+package webhook
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/ledger/store"
+)
+
+// Changes of a webhook are in the audit log, with its host and no path.
+func TestOwner(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url)
+		c := f.account("customer", 10)
+		_, err := f.Get(f.ctx, c.id+1)
+		require.ErrorIs(t, err, ErrNone)
+		_, err = f.Rotate(f.ctx, c.id+1)
+		require.ErrorIs(t, err, ledger.ErrNoAccount)
+		_, err = f.Set(f.ctx, c.id+1, "https://hooks.example.com/")
+		require.ErrorIs(t, err, ledger.ErrNoAccount)
+
+		asOwner := ledger.WithActor(f.ctx, ledger.Owner)
+		secret, err := f.Set(asOwner, c.id, "https://HOOKS.example.com:443/t0ken")
+		require.NoError(t, err)
+		require.NotEqual(t, c.secret, secret)
+		hook, err := f.Get(f.ctx, c.id)
+		require.NoError(t, err)
+		require.Equal(t, "https://hooks.example.com/t0ken", hook.URL)
+		rotated, err := f.Rotate(asOwner, c.id)
+		require.NoError(t, err)
+		require.NotEqual(t, secret, rotated)
+		require.NoError(t, f.Remove(asOwner, c.id))
+		require.ErrorIs(t, f.Remove(asOwner, c.id), ErrNone)
+		_, err = f.Rotate(asOwner, c.id)
+		require.ErrorIs(t, err, ErrNone)
+		_, err = f.Get(f.ctx, c.id)
+		require.ErrorIs(t, err, ErrNone)
+
+		audit, err := f.ledger.AuditLog(f.ctx, c.id, 0, 3)
+		require.NoError(t, err)
+		for i, action := range []string{"webhook.remove", "webhook.rotate", "webhook.set"} {
+			require.Equal(t, action, audit[i].Action)
+			require.Equal(t, ledger.Owner, audit[i].Actor)
+			require.Equal(t, "hooks.example.com", audit[i].Subject)
+		}
+	})
+}
+
+// After a rotation both secrets sign for a day, then the new one alone.
+func TestRotation(t *testing.T) {
+	f := newFixture(t, sqlite(t))
+	c := f.account("customer", 10)
+	rotated, err := f.Rotate(f.ctx, c.id)
+	require.NoError(t, err)
+	_, err = f.Test(f.ctx, c.id)
+	require.NoError(t, err)
+	r := f.awaitRequests(1)[0]
+	for _, secret := range []string{c.secret, rotated} {
+		verifier, err := standardwebhooks.NewWebhook(secret)
+		require.NoError(t, err)
+		require.NoError(t, verifier.Verify(r.body, r.header))
+	}
+	h := hook{secret: "new", previous: "old", rotated: time.Now().UnixNano()}
+	require.Equal(t, []string{"new", "old"}, h.secrets(time.Now().Add(bothSign-time.Minute)))
+	require.Equal(t, []string{"new"}, h.secrets(time.Now().Add(bothSign+time.Minute)))
+}
+
+// Messages that wait are not sent after the webhook was removed.
+func TestRemoveEndsDeliveries(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url)
+		c := f.account("customer", 10)
+		c.use(10)
+		require.NoError(t, f.scan(f.ctx))
+		require.Equal(t, "waiting to be sent", c.list()[0].Status)
+		require.NoError(t, f.Remove(f.ctx, c.id))
+		f.run()
+		time.Sleep(5 * f.Every)
+		require.Empty(t, f.receiver.requests())
+		for _, d := range c.list() {
+			require.Equal(t, "abandoned: the webhook was removed", d.Status)
+			require.True(t, d.Done)
+		}
+	})
+}
+
+// A test is sent at once, is signed like other messages, and cannot be used to
+// send many.
+func TestTest(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		var now atomic.Pointer[time.Time]
+		start := time.Now()
+		now.Store(&start)
+		f := newFixture(t, url, ledger.WithClock(func() time.Time { return *now.Load() }))
+		c := f.account("customer", 10)
+		c.use(3)
+		d, err := f.Test(f.ctx, c.id)
+		require.NoError(t, err)
+		require.True(t, d.Delivered)
+		require.Equal(t, "delivered: HTTP 204", d.Status)
+		requireMessage(t, c, f.awaitRequests(1)[0], `{"account":1,"percent":0,"used":3,"limit":10}`)
+
+		_, err = f.replica(nil).Test(f.ctx, c.id)
+		require.ErrorIs(t, err, ErrTooSoon)
+		require.Contains(t, err.Error(), "seconds")
+		later := start.Add(testEvery)
+		now.Store(&later)
+		f.receiver.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }
+		d, err = f.Test(f.ctx, c.id)
+		require.NoError(t, err)
+		require.Equal(t, "failed: HTTP 500", d.Status)
+		f.run()
+		time.Sleep(5 * f.Every)
+		require.Len(t, f.receiver.requests(), 2, "a test is sent once")
+		require.Len(t, c.list(), 1, "one row")
+
+		free := f.account("unlimited", ledger.Unlimited)
+		f.receiver.answer = nil
+		_, err = f.Test(f.ctx, free.id)
+		require.NoError(t, err)
+		require.Contains(t, string(f.awaitRequests(3)[2].body), `"limit":null`)
+	})
+}
+
+// A test waits for a message of the account that is being sent, and the reverse.
+func TestTestIsAlone(t *testing.T) {
+	f := newFixture(t, sqlite(t))
+	release := make(chan struct{})
+	f.receiver.answer = func(http.ResponseWriter, *http.Request) { <-release }
+	c := f.account("customer", 10)
+	c.use(8)
+	f.run()
+	f.awaitRequests(1)
+	_, err := f.Test(f.ctx, c.id)
+	require.ErrorIs(t, err, ErrTooSoon)
+	close(release)
+	c.await(1)
+	_, err = f.Test(f.ctx, c.id)
+	require.NoError(t, err)
+	_, most := f.receiver.peak()
+	require.Equal(t, 1, most)
+}
+
+// Deleting an account's rows leaves those of others.
+func TestForget(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url)
+		gone, stays := f.account("gone", 10), f.account("stays", 10)
+		gone.use(10)
+		stays.use(10)
+		require.NoError(t, f.scan(f.ctx))
+		require.NoError(t, f.transact(f.ctx, nil, func(time.Time) ([]store.Statement, error) { return Forget(gone.id), nil }))
+		require.Empty(t, gone.list())
+		require.Len(t, stays.list(), 2)
+		_, err := f.Get(f.ctx, gone.id)
+		require.ErrorIs(t, err, ErrNone)
+	})
+}
+
+// A database that is closed or gone is an error that callers can recognize.
+func TestUnavailable(t *testing.T) {
+	f := newFixture(t, sqlite(t))
+	c := f.account("customer", 10)
+	other := f.replica(nil)
+	require.NoError(t, other.ledger.Close())
+	_, err := other.Set(f.ctx, c.id, "https://hooks.example.com/s3cret")
+	require.ErrorIs(t, err, ledger.ErrUnavailable)
+	require.False(t, strings.Contains(err.Error(), "s3cret"))
+	require.ErrorIs(t, other.scan(f.ctx), ledger.ErrUnavailable)
+}
