@@ -1,10 +1,12 @@
 package webhook
 
 import (
+	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"code.dny.dev/ssrf"
 )
@@ -30,10 +32,10 @@ func newGuard(local *Local) *ssrf.Guardian {
 // changes its address between two look-ups gains nothing. The client follows no
 // redirect and ignores the environment's proxy, which would resolve the name
 // itself. It keeps no connection: a receiver gets two messages a month.
-func newClient(guard *ssrf.Guardian, local *Local) *http.Client {
-	dialer := &net.Dialer{Control: guard.Safe}
+func newClient(guard *ssrf.Guardian, local *Local, timeout time.Duration) *http.Client {
+	dialer := &net.Dialer{Control: guard.Safe, Timeout: timeout}
 	transport := &http.Transport{
-		DialContext:            dialer.DialContext,
+		DialContext:            bounded(dialer, timeout),
 		DisableKeepAlives:      true,
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: maxResponseHeader,
@@ -45,6 +47,20 @@ func newClient(guard *ssrf.Guardian, local *Local) *http.Client {
 		dialer.Resolver, transport.TLSClientConfig.RootCAs = local.Resolver, local.Roots
 	}
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// bounded returns a dial function for connections that end after timeout. A
+// request's context does not bound them: the transport goes on to dial and to
+// shake hands when the request was cancelled, and a connection that has switched
+// protocols has no request.
+func bounded(dialer *net.Dialer, timeout time.Duration) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return conn, conn.SetDeadline(time.Now().Add(timeout))
+	}
 }
 
 func split(networks []netip.Prefix) (v4, v6 []netip.Prefix) {

@@ -209,18 +209,18 @@ func header(q *dns.Msg) dns.RR_Header {
 	return dns.RR_Header{Name: q.Question[0].Name, Rrtype: q.Question[0].Qtype, Class: dns.ClassINET}
 }
 
-// A name that resolves to a public address at first and to this machine later
-// gains nothing: every connection is checked. The same name reaches the receiver
-// where the test allows loopback, so the guard is what stops it.
+// A name that resolves to an allowed address at first and to a local one later
+// gains nothing: every connection is checked. 127.0.0.2 is the allowed one, so the
+// test needs no network; nothing listens there. The same name reaches the receiver
+// where the test allows its address, so the guard is what stops it.
 func TestRebinding(t *testing.T) {
 	f := newFixture(t, sqlite(t))
 	c := f.account("customer", 10)
 	_, err := f.Set(f.ctx, c.id, "https://example.com:"+f.port()) // a name in the receiver's certificate
 	require.NoError(t, err)
-	// 198.51.99.1 is public; nothing has to answer there.
-	resolver, asked := nameServer(t, func(n int) string { return []string{"198.51.99.1", "127.0.0.1", "127.0.0.1"}[min(n, 2)] })
+	resolver, asked := nameServer(t, func(n int) string { return []string{"127.0.0.2", "127.0.0.1", "127.0.0.1"}[min(n, 2)] })
 	guarded := func(o *Options) {
-		o.Local = &Local{Roots: f.receiver.roots(), Resolver: resolver}
+		o.Local = &Local{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}, Roots: f.receiver.roots(), Resolver: resolver}
 		o.Timeout, o.Retries = 300*time.Millisecond, []time.Duration{time.Millisecond, time.Millisecond}
 	}
 	c.use(8)
@@ -240,7 +240,7 @@ var special = []string{
 	"0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "100.127.255.254", "127.0.0.1", "127.8.8.8", "169.254.169.254", "172.16.0.1", "172.31.255.255",
 	"192.0.0.1", "192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255",
 	"240.0.0.1", "255.255.255.255",
-	"::", "::1", "::127.0.0.1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:8.8.8.8", "64:ff9b::7f00:1", "64:ff9b::a00:1", "64:ff9b:1::1", "100::1",
+	"::", "::1", "::127.0.0.1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a00:1", "64:ff9b:1::1", "100::1",
 	"2001::1", "2001:db8::1", "2001:10::1", "2002:7f00:1::", "2002:a00:1::1", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1",
 }
 
@@ -250,7 +250,7 @@ func TestSpecialAddresses(t *testing.T) {
 	for _, text := range special {
 		ip := netip.MustParseAddr(text)
 		resolver, asked := nameServer(t, func(int) string { return text })
-		client := newClient(newGuard(nil), &Local{Resolver: resolver})
+		client := newClient(newGuard(nil), &Local{Resolver: resolver}, time.Minute)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://hooks.example.com/", nil)
 		require.NoError(t, err)

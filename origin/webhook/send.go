@@ -89,8 +89,8 @@ func explain(ctx context.Context, err error) outcome {
 	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errSlow) {
 		return outcome{interrupted: true, words: "interrupted by the end of the service's process"}
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return outcome{words: "no response in time"}
+	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return outcome{words: errSlow.Error()}
 	}
 	return outcome{words: explainConnection(err)}
 }
@@ -106,7 +106,7 @@ func explainConnection(err error) string {
 		return "the host's name could not be resolved"
 	case errors.As(err, &certificate):
 		return "the host's certificate is not valid: it is expired, for another name, or from an authority that is not trusted"
-	case errors.As(err, &notTLS):
+	case errors.As(err, &notTLS), errors.Is(err, http.ErrSchemeMismatch):
 		return "the host does not use TLS at this port"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "the host refuses connections at this port"

@@ -64,7 +64,7 @@ type Sender struct {
 func New(s store.Store, o Options) *Sender {
 	w := &Sender{Options: o.withDefaults(), store: s, slots: make(chan struct{}, maxAttempts), freed: make(chan struct{}, 1)}
 	w.guard = newGuard(o.Local)
-	w.client = newClient(w.guard, o.Local)
+	w.client = newClient(w.guard, o.Local, w.Timeout)
 	return w
 }
 
