@@ -8,6 +8,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/logging"
 	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/origin/webhook"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -24,6 +25,11 @@ func registry(o *origin) *prometheus.Registry {
 	}
 	for _, m := range bodyMetrics {
 		r.MustRegister(m.collector(func() float64 { return m.of(o.bodies) }))
+	}
+	if o.webhooks != nil {
+		for _, m := range webhookMetrics {
+			r.MustRegister(m.collector(func() float64 { return m.of(o.webhooks.Stats()) }))
+		}
 	}
 	for _, m := range moduleMetrics {
 		r.MustRegister(m.collector(func() float64 { return m.of(o.engine.Stats()) }))
@@ -51,6 +57,12 @@ func (m metric[S]) collector(value func() float64) prometheus.Collector {
 
 var bodyMetrics = []metric[*api.MemoryBudget]{
 	{"addrspec_body_bytes", "Memory used by the headers, bodies and responses of requests under way.", false, func(b *api.MemoryBudget) float64 { return float64(b.Used()) }},
+}
+
+var webhookMetrics = []metric[webhook.Stats]{
+	{"addrspec_webhook_sent_total", "Webhook messages that their receiver accepted.", true, func(s webhook.Stats) float64 { return float64(s.Sent) }},
+	{"addrspec_webhook_failed_total", "Attempts to send a webhook message that failed.", true, func(s webhook.Stats) float64 { return float64(s.Failed) }},
+	{"addrspec_webhook_abandoned_total", "Webhook messages that no attempt delivered.", true, func(s webhook.Stats) float64 { return float64(s.Abandoned) }},
 }
 
 var ledgerMetrics = []metric[ledger.Stats]{

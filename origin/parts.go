@@ -9,6 +9,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/logging"
 	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/origin/webhook"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -20,6 +21,7 @@ type origin struct {
 	ledger   *ledger.Ledger
 	resolver *mx.Resolver
 	bodies   *api.MemoryBudget
+	webhooks *webhook.Sender // nil if they are off
 }
 
 func (o *origin) close() {
@@ -49,6 +51,9 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log, at net.Addr) (_ *
 	}
 	warnOfResolver(ctx, log.Logger, o.resolver)
 	o.bodies = api.NewMemoryBudget(int64(c.BodyMemory))
+	if c.Dashboard == "on" && c.Webhooks == "on" {
+		o.webhooks = webhook.New(o.ledger.Store(), webhook.Options{Log: log.Logger, Grace: c.Grace})
+	}
 	o.api = api.New(api.Config{
 		Engine: o.engine, Ledger: api.FromLedger(o.ledger), Resolver: o.resolver, Log: log.Logger,
 		Metrics:      api.NewMetrics(registry(o)),
@@ -60,6 +65,24 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log, at net.Addr) (_ *
 		return nil, err
 	}
 	return o, nil
+}
+
+// runWebhooks sends webhooks, if they are on, until ctx ends or stop is called.
+// stop returns once attempts under way have ended.
+func (o *origin) runWebhooks(ctx context.Context) (stop func()) {
+	if o.webhooks == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		o.webhooks.Run(ctx)
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
 }
 
 // warnOfResolver logs a warning if no resolver answers. The service starts all

@@ -119,7 +119,7 @@ type customer struct {
 // use charges points, as a request does.
 func (c *customer) use(points int64) {
 	c.Helper()
-	r, d, err := c.ledger.Begin(c.ctx, c.key)
+	r, d, err := c.ledger.Begin(c.ctx, c.key, "")
 	require.NoError(c, err)
 	require.Equal(c, ledger.Good, d.Verdict)
 	defer r.End()

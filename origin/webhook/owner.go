@@ -99,15 +99,6 @@ func (s *Sender) Remove(ctx context.Context, account int64) error {
 	})
 }
 
-// Forget returns the statements that delete all rows of an account. They belong to
-// the transaction that deletes the account.
-func Forget(account int64) []store.Statement {
-	return []store.Statement{
-		{Name: "forget_deliveries", Args: []any{account}},
-		{Name: "delete_webhook", Args: []any{account}},
-	}
-}
-
 // change runs an owner's change under the lock of the webhook's row. decide gets
 // an empty hook if there is no row. An error of decide is returned unwrapped.
 func (s *Sender) change(ctx context.Context, account int64, decide func(*hook, time.Time) ([]store.Statement, error)) error {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
-	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // Changes of a webhook are in the audit log, with its host and no path.
@@ -149,15 +148,16 @@ func TestTestIsAlone(t *testing.T) {
 	require.Equal(t, 1, most)
 }
 
-// Deleting an account's rows leaves those of others.
-func TestForget(t *testing.T) {
+// Deleting an account deletes its webhook and deliveries, and leaves those of
+// others.
+func TestDeleteAccount(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url)
 		gone, stays := f.account("gone", 10), f.account("stays", 10)
 		gone.use(10)
 		stays.use(10)
 		require.NoError(t, f.scan(f.ctx))
-		require.NoError(t, f.transact(f.ctx, nil, func(time.Time) ([]store.Statement, error) { return Forget(gone.id), nil }))
+		require.NoError(t, f.ledger.DeleteAccount(f.ctx, gone.id))
 		require.Empty(t, gone.list())
 		require.Len(t, stays.list(), 2)
 		_, err := f.Get(f.ctx, gone.id)

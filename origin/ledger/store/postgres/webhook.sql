@@ -92,6 +92,3 @@ SELECT id FROM deliveries WHERE created_ns < $1 LIMIT $2;
 
 -- name: delete_deliveries
 DELETE FROM deliveries WHERE id IN (SELECT value FROM jsonb_array_elements_text($1::jsonb));
-
--- name: forget_deliveries
-DELETE FROM deliveries WHERE account = $1;

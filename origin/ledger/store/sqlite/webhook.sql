@@ -92,6 +92,3 @@ SELECT id FROM deliveries WHERE created_ns < $1 LIMIT $2;
 
 -- name: delete_deliveries
 DELETE FROM deliveries WHERE id IN (SELECT value FROM json_each($1));
-
--- name: forget_deliveries
-DELETE FROM deliveries WHERE account = $1;
