@@ -17,7 +17,7 @@ const maxResponseHeader = 16 << 10
 // newGuard returns what decides whether an address is public. We use a library
 // because it is generated from IANA's registries of special-purpose addresses; it
 // also refuses whatever embeds an IPv4 address: mapped, 6to4, NAT64, Teredo.
-// acceptPort has checked the port.
+// Package target has checked the port.
 func newGuard(local *Local) *ssrf.Guardian {
 	options := []ssrf.Option{ssrf.WithAnyPort()}
 	if local != nil {

@@ -10,7 +10,7 @@
 // another repeats the attempt. Delivery is therefore at least once: a receiver may
 // get a message again, with the same webhook-id.
 //
-//	url.go       which URLs are accepted
+//	target/      which URLs are accepted
 //	client.go    the HTTP client: public addresses only, no redirect, no proxy
 //	sign.go      secrets and signatures
 //	message.go   the body of a message

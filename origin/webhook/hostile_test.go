@@ -17,6 +17,8 @@ import (
 
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/webhook/target"
 )
 
 // A raw receiver handles connections by itself.
@@ -141,9 +143,9 @@ func TestHostileReceivers(t *testing.T) {
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	f := newFixture(t, sqlite(t))
 	var hits atomic.Int64
-	target := rawReceiver(t, nil, func(net.Conn) { hits.Add(1) })
+	leads := rawReceiver(t, nil, func(net.Conn) { hits.Add(1) })
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		f.receiver.answer = func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target, status) }
+		f.receiver.answer = func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, leads, status) }
 		d, err := f.Test(f.ctx, f.account(fmt.Sprint(status), 10).id)
 		require.NoError(t, err)
 		require.Contains(t, d.Status, fmt.Sprintf("failed: HTTP %d, a redirect", status))
@@ -264,7 +266,7 @@ func TestSpecialAddresses(t *testing.T) {
 		if ip.Is6() {
 			host = "[" + text + "]"
 		}
-		_, err = accept("https://"+host+"/", newGuard(nil))
+		_, err = target.Accept("https://"+host+"/", newGuard(nil))
 		require.ErrorIs(t, err, ErrURL, text)
 	}
 }

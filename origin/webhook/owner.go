@@ -8,10 +8,12 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/webhook/target"
 )
 
 // Errors of an owner's requests.
 var (
+	ErrURL      = target.ErrURL // wrapped by the errors of a URL that is not accepted
 	ErrNone     = errors.New("the account has no webhook; set a URL first")
 	ErrDisabled = errors.New("the webhook is disabled because its receiver answered HTTP 410 (Gone); set the URL again to enable it")
 )
@@ -37,26 +39,26 @@ func (s *Sender) Get(ctx context.Context, account int64) (Webhook, error) {
 	return Webhook{h.url, timeOf(h.created), timeOf(h.rotated), timeOf(h.disabled)}, nil
 }
 
-// Set makes target the URL of an account's webhook and returns its new secret,
+// Set makes address the URL of an account's webhook and returns its new secret,
 // since every URL has a secret of its own. Messages that wait are sent to it. The
 // error wraps ErrURL if the URL is not accepted, and is ledger.ErrNoAccount if
 // there is no such account.
-func (s *Sender) Set(ctx context.Context, account int64, target string) (secret string, err error) {
-	if target, err = accept(target, s.guard); err != nil {
+func (s *Sender) Set(ctx context.Context, account int64, address string) (secret string, err error) {
+	if address, err = target.Accept(address, s.guard); err != nil {
 		return "", err
 	}
 	secret = newSecret()
 	err = s.change(ctx, account, func(_ *hook, now time.Time) ([]store.Statement, error) {
-		put := store.Statement{Name: "put_webhook", Args: []any{account, target, secret, now.UnixNano()}}
-		return append([]store.Statement{put}, ledger.Audit(ctx, account, now, "webhook.set", hostOf(target))...), nil
+		put := store.Statement{Name: "put_webhook", Args: []any{account, address, secret, now.UnixNano()}}
+		return append([]store.Statement{put}, ledger.Audit(ctx, account, now, "webhook.set", hostOf(address))...), nil
 	})
 	return shownIf(err, secret)
 }
 
 // hostOf returns the host of an accepted URL. The audit log shows no more: a path
 // may contain a secret.
-func hostOf(target string) string {
-	u, err := url.Parse(target)
+func hostOf(address string) string {
+	u, err := url.Parse(address)
 	if err != nil {
 		return ""
 	}

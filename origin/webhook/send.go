@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
+
+	"github.com/addrspec/addrspec/origin/webhook/target"
 )
 
 // maxRead is how much of a response's body is read. It is discarded; reading it
@@ -59,7 +61,7 @@ func (s *Sender) send(ctx context.Context, a *attempt) outcome {
 // request returns the signed request. It checks the URL again: rules may have
 // become stricter since it was stored.
 func (s *Sender) request(ctx context.Context, a *attempt) (*http.Request, error) {
-	url, err := accept(a.url, s.guard)
+	url, err := target.Accept(a.url, s.guard)
 	if err != nil {
 		return nil, err
 	}

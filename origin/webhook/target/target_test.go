@@ -1,4 +1,4 @@
-package webhook
+package target
 
 import (
 	"net/http"
@@ -7,8 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"code.dny.dev/ssrf"
 	"github.com/stretchr/testify/require"
 )
+
+// newGuard returns the guard of package webhook.
+func newGuard() *ssrf.Guardian { return ssrf.New(ssrf.WithAnyPort()) }
 
 func TestAcceptedURLs(t *testing.T) {
 	long := "https://example.com/" + strings.Repeat("a", maxURL-len("https://example.com/"))
@@ -26,7 +30,7 @@ func TestAcceptedURLs(t *testing.T) {
 		"https://3com.a1/":                            "https://3com.a1/",
 		long:                                          long,
 	} {
-		got, err := accept(raw, newGuard(nil))
+		got, err := Accept(raw, newGuard())
 		require.NoError(t, err, raw)
 		require.Equal(t, want, got)
 	}
@@ -83,7 +87,7 @@ func TestRefusedURLs(t *testing.T) {
 		"https://169.254.169.254/latest/":                    "not public",
 		"https://example.com/" + strings.Repeat("a", maxURL): "2048 bytes",
 	} {
-		_, err := accept(raw, newGuard(nil))
+		_, err := Accept(raw, newGuard())
 		require.ErrorIs(t, err, ErrURL, raw)
 		require.Contains(t, err.Error(), because, raw)
 	}
@@ -92,7 +96,7 @@ func TestRefusedURLs(t *testing.T) {
 // An error does not quote the path or the query, which often contain a secret.
 func TestURLErrorsAreClean(t *testing.T) {
 	for _, raw := range []string{"http://a.example.com/s3cret", "https://127.0.0.1/s3cret", "https://a.example.com:s3cret/", "https://a.example.com/%zz?s3cret", "https://u:s3cret@a.example.com/"} {
-		_, err := accept(raw, newGuard(nil))
+		_, err := Accept(raw, newGuard())
 		require.ErrorIs(t, err, ErrURL, raw)
 		require.NotContains(t, err.Error(), "s3cret")
 	}
@@ -108,16 +112,16 @@ func FuzzAccept(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	guard := newGuard(nil)
+	guard := newGuard()
 	f.Fuzz(func(t *testing.T, raw string) {
-		got, err := accept(raw, guard)
+		got, err := Accept(raw, guard)
 		if err != nil {
 			require.ErrorIs(t, err, ErrURL)
 			require.Less(t, len(err.Error()), 300)
 			return
 		}
 		require.LessOrEqual(t, len(got), maxURL)
-		again, err := accept(got, guard)
+		again, err := Accept(got, guard)
 		require.NoError(t, err)
 		require.Equal(t, got, again)
 		r, err := http.NewRequest(http.MethodPost, got, nil)

@@ -1,4 +1,6 @@
-package webhook
+// Package target decides which URLs may be webhooks. It opens no connection: the
+// client of package webhook checks every address that it connects to.
+package target
 
 import (
 	"errors"
@@ -20,10 +22,10 @@ const (
 	maxHost = 253  // bytes of a name (RFC 1035 section 2.3.4, without the final dot)
 )
 
-// accept returns the canonical form of a webhook's URL, or an error that wraps
+// Accept returns the canonical form of a webhook's URL, or an error that wraps
 // ErrURL. It does not look up the name: the client checks the addresses whenever
 // it connects.
-func accept(raw string, guard *ssrf.Guardian) (string, error) {
+func Accept(raw string, guard *ssrf.Guardian) (string, error) {
 	u, err := parse(raw)
 	if err == nil {
 		err = canonicalHost(u, guard)
