@@ -75,5 +75,5 @@ func (f *dashboardFlags) pages(o *origin, log *slog.Logger, at net.Addr) (http.H
 		return nil, err
 	}
 	return dashboard.New(dashboard.Config{Ledger: o.ledger, Identity: identity.New(o.ledger), API: o.api, Log: log,
-		PublicURL: public, TrustedProxies: proxies, SignUp: f.SignUp == "open", Release: release, Health: o.health})
+		PublicURL: public, TrustedProxies: proxies, SignUp: f.SignUp == "open", Release: release, Health: o.health, Webhooks: o.hooks(log)})
 }

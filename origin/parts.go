@@ -67,6 +67,15 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log, at net.Addr) (_ *
 	return o, nil
 }
 
+// hooks returns what owners manage their webhooks with, which works where the
+// messages are sent by other replicas too.
+func (o *origin) hooks(log *slog.Logger) *webhook.Sender {
+	if o.webhooks != nil {
+		return o.webhooks
+	}
+	return webhook.New(o.ledger.Store(), webhook.Options{Log: log})
+}
+
 // runWebhooks sends webhooks, if they are on, until ctx ends or stop is called.
 // stop returns once attempts under way have ended.
 func (o *origin) runWebhooks(ctx context.Context) (stop func()) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/webhook"
 )
 
 // Config configures a Dashboard.
@@ -17,6 +18,9 @@ type Config struct {
 	Identity *identity.Identity
 	API      http.Handler // checks addresses
 	Log      *slog.Logger
+
+	// Webhooks sends messages of accounts that have used most of their points.
+	Webhooks *webhook.Sender
 
 	// PublicURL is where browsers reach the service: it decides links, the
 	// cookies' Secure attribute and the name that passkeys are bound to.

@@ -40,6 +40,7 @@ func (a *result) send(v *visit, route route) {
 var messages = map[string]string{
 	"key-changed":       "The key is changed. Its next request follows the new terms.",
 	"key-revoked":       "The key is revoked. Requests with it are refused from now on.",
+	"webhook-removed":   "The webhook is removed. Messages that waited are not sent.",
 	"account-created":   "The account is created. Make a one-time link for its owner.",
 	"account-changed":   "The terms are changed. They apply from the next request.",
 	"account-suspended": "The account is suspended. Its requests are refused from now on.",

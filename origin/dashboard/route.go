@@ -35,6 +35,7 @@ func (d *Dashboard) routes() map[string]route {
 		"/dashboard/settings":          {signedIn, "Settings", "settings", d.settings, nil},
 		"/dashboard/settings/password": {signedIn, "Set a password", "password", nothing, d.setPassword},
 		"/dashboard/settings/name":     {signedIn, "Your name", "settings", d.settings, d.setName},
+		"/dashboard/settings/webhook":  {signedIn, "Webhook", "webhook", d.webhookPage, d.changeWebhook},
 		"/dashboard/settings/sessions": {signedIn, "Sessions", "settings", d.settings, d.endSessions},
 
 		"/dashboard/operator":               {operator, "Accounts", "operator-accounts", d.accounts, d.createAccount},

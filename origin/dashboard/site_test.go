@@ -19,6 +19,7 @@ import (
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/webhook"
 )
 
 func TestMain(m *testing.M) {
@@ -50,6 +51,7 @@ func newSite(t *testing.T, database string, c Config) *site {
 	if c.PublicURL == nil {
 		c.PublicURL, _ = url.Parse(s.url)
 	}
+	c.Webhooks = webhook.New(l.Store(), webhook.Options{})
 	c.Health = func(context.Context) []Health { return []Health{{"database", true, "answers"}} }
 	s.Dashboard, err = New(c)
 	require.NoError(t, err)

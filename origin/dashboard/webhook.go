@@ -1,0 +1,110 @@
+package dashboard
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/webhook"
+)
+
+// webhookView is the page Webhook.
+type webhookView struct {
+	URL      string         `json:"url"` // "" for none
+	Created  time.Time      `json:"created,omitzero"`
+	Disabled time.Time      `json:"disabled,omitzero"` // the receiver answered 410 Gone
+	Messages []deliveryView `json:"messages"`
+	// Secret is a new secret, which is shown only this once.
+	Secret string `json:"secret,omitempty"`
+	// Test is what became of a test message that was just sent.
+	Test *deliveryView `json:"test,omitempty"`
+}
+
+type deliveryView struct {
+	ID        string    `json:"id"`
+	Percent   int       `json:"percent"` // 0 is a test
+	Created   time.Time `json:"created"`
+	Attempts  int       `json:"attempts"`
+	Next      time.Time `json:"next,omitzero"`
+	Delivered bool      `json:"delivered"`
+	Status    string    `json:"status"`
+}
+
+// messagesOnPage is how many messages the page lists.
+const messagesOnPage = 20
+
+func (d *Dashboard) webhookPage(v *visit) (any, error) {
+	view, err := v.webhook()
+	return view, err
+}
+
+func (v *visit) webhook() (webhookView, error) {
+	ctx, account := v.r.Context(), v.user.Account
+	view := webhookView{Messages: []deliveryView{}}
+	hook, err := v.Webhooks.Get(ctx, account)
+	if err != nil && !errors.Is(err, webhook.ErrNone) {
+		return view, err
+	}
+	view.URL, view.Created, view.Disabled = hook.URL, hook.Created, hook.Disabled
+	list, err := v.Webhooks.Deliveries(ctx, account, messagesOnPage)
+	for _, m := range list {
+		view.Messages = append(view.Messages, viewOfDelivery(m))
+	}
+	return view, err
+}
+
+func viewOfDelivery(m webhook.Delivery) deliveryView {
+	return deliveryView{m.ID, m.Percent, m.Created, m.Attempts, m.Next, m.Delivered, m.Status}
+}
+
+// changeWebhook does what the field "do" says.
+func (d *Dashboard) changeWebhook(v *visit) (*result, error) {
+	action, ok := webhookActions[v.form.Get("do")]
+	if !ok {
+		return nil, inputProblem("do", "The field \"do\" must be set, rotate, test or remove.")
+	}
+	done, err := action(v)
+	if errors.Is(err, webhook.ErrURL) || errors.Is(err, webhook.ErrNone) || errors.Is(err, webhook.ErrDisabled) || errors.Is(err, webhook.ErrTooSoon) {
+		return nil, inputProblem("url", sentence(err))
+	}
+	return done, err
+}
+
+// webhookActions are what an owner does with the webhook.
+var webhookActions = map[string]func(*visit) (*result, error){
+	"set": func(v *visit) (*result, error) {
+		secret, err := v.Webhooks.Set(v.r.Context(), v.user.Account, strings.TrimSpace(v.form.Get("url")))
+		return v.showSecret(secret, err)
+	},
+	"rotate": func(v *visit) (*result, error) {
+		secret, err := v.Webhooks.Rotate(v.r.Context(), v.user.Account)
+		return v.showSecret(secret, err)
+	},
+	"test": (*visit).testWebhook,
+	"remove": func(v *visit) (*result, error) {
+		return v.done("webhook-removed"), v.Webhooks.Remove(v.r.Context(), v.user.Account)
+	},
+}
+
+// showSecret shows the page with a new secret.
+func (v *visit) showSecret(secret string, err error) (*result, error) {
+	if err != nil {
+		return nil, err
+	}
+	view, err := v.webhook()
+	view.Secret = secret
+	v.form = nil
+	return show(view), err
+}
+
+// testWebhook sends a test message and shows what became of it.
+func (v *visit) testWebhook() (*result, error) {
+	sent, err := v.Webhooks.Test(v.r.Context(), v.user.Account)
+	if err != nil {
+		return nil, err
+	}
+	view, err := v.webhook()
+	test := viewOfDelivery(sent)
+	view.Test = &test
+	return show(view), err
+}
