@@ -15,11 +15,12 @@ type KeyChange struct {
 	Terms *KeyTerms // in place of all of the key's terms
 }
 
-// ChangeKey changes a key, from its next request on. It returns ErrNoKey if the
-// account has no such key, and ErrRevoked if the key is revoked.
+// ChangeKey changes a key, from its next request on. It returns a *FieldError for
+// a name or a term that is wrong, ErrNoKey if the account has no such key, and
+// ErrRevoked if the key is revoked.
 func (l *Ledger) ChangeKey(ctx context.Context, account, key int64, c KeyChange) error {
 	if c.Name != nil {
-		if err := checkName("a key", *c.Name); err != nil {
+		if err := checkKeyName(*c.Name); err != nil {
 			return err
 		}
 	}
@@ -101,7 +102,7 @@ const MaxGrace = 7 * 24 * time.Hour
 // ErrRevoked if the key is revoked.
 func (l *Ledger) RotateKey(ctx context.Context, account, key int64, grace time.Duration) (secret string, k Key, err error) {
 	if grace < 0 || grace > MaxGrace {
-		return "", Key{}, fmt.Errorf("the grace %s is outside 0 to %s", grace, MaxGrace)
+		return "", Key{}, wrong("grace", fmt.Errorf("the grace %s is outside 0 to %s", grace, MaxGrace))
 	}
 	secret = NewSecret()
 	err = l.changeKey(ctx, account, key, func(found Key, _ Account, now time.Time) (change, error) {

@@ -319,6 +319,31 @@ func TestParseOrigin(t *testing.T) {
 	require.ErrorContains(t, err, "20 origins at most")
 }
 
+// An error of a name or a term says which field is wrong.
+func TestFieldErrors(t *testing.T) {
+	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
+	for field, terms := range map[string]KeyTerms{
+		"expires": {Expires: f.clock.Now().Add(-time.Hour)},
+		"budget":  {Budget: limit(-2)},
+		"rate":    {Rate: limit(0)},
+		"origins": {Origins: []string{"*"}},
+	} {
+		_, _, err := f.CreateKey(f.ctx, f.account, "n", terms)
+		requireField(t, err, field)
+		requireField(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &terms}), field)
+	}
+	requireField(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: new(string)}), "name")
+	_, _, err := f.RotateKey(f.ctx, f.account, f.key.ID, -time.Second)
+	requireField(t, err, "grace")
+}
+
+func requireField(t *testing.T, err error, field string) {
+	t.Helper()
+	var wrong *FieldError
+	require.ErrorAs(t, err, &wrong)
+	require.Equal(t, field, wrong.Field)
+}
+
 // A key's expiry must be ahead, and is refused beyond what the database can store.
 func TestExpiryOfAKey(t *testing.T) {
 	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,21 +49,42 @@ type KeyTerms struct {
 	Origins []string  // of browser pages that alone may use the key, see ParseOrigin
 }
 
+// A FieldError says which part of a key that a person gave is wrong.
+type FieldError struct {
+	Field string // name, expires, budget, rate, origins or grace
+	Err   error
+}
+
+func (e *FieldError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// wrong returns err as the error of a field, nil for nil.
+func wrong(field string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &FieldError{field, err}
+}
+
+func checkKeyName(name string) error { return wrong("name", checkName("a key", name)) }
+
 // check checks the terms and replaces each origin by its serialisation.
 func (t *KeyTerms) check() (err error) {
-	for name, limit := range map[string]*Limit{"budget": t.Budget, "rate": t.Rate} {
-		if limit != nil && *limit == Unlimited {
-			return fmt.Errorf("a key's %s must be a number; leave it out to use the account's", name)
-		}
-	}
 	if t.Expires.Year() > lastYear {
-		return fmt.Errorf("a key must expire by the year %d; leave the expiry out for a key that does not expire", lastYear)
+		return wrong("expires", fmt.Errorf("a key must expire by the year %d; leave the expiry out for a key that does not expire", lastYear))
 	}
 	t.Expires = t.Expires.UTC().Round(0) // without the monotonic clock
-	if t.Origins, err = parseOrigins(t.Origins); err != nil {
-		return err
+	t.Origins, err = parseOrigins(t.Origins)
+	return cmp.Or(checkKeyLimit("budget", t.Budget, checkPoints), checkKeyLimit("rate", t.Rate, checkRate), wrong("origins", err))
+}
+
+func checkKeyLimit(field string, l *Limit, check func(Limit) error) error {
+	if l != nil && *l == Unlimited {
+		return wrong(field, fmt.Errorf("a key's %s must be a number; leave it out to use the account's", field))
 	}
-	return errors.Join(checkOptional(t.Budget, checkPoints), checkOptional(t.Rate, checkRate))
+	return wrong(field, checkOptional(l, check))
 }
 
 // lastYear is before the last time that has a Unix time in nanoseconds.
@@ -71,7 +93,7 @@ const lastYear = 2200
 // checkExpiry returns an error for an expiry that is over.
 func (t *KeyTerms) checkExpiry(now time.Time) error {
 	if !t.Expires.IsZero() && !t.Expires.After(now) {
-		return fmt.Errorf("the expiry %s is over; give a later one, or revoke the key", t.Expires.UTC().Format(time.RFC3339))
+		return wrong("expires", fmt.Errorf("the expiry %s is over; give a later one, or revoke the key", t.Expires.UTC().Format(time.RFC3339)))
 	}
 	return nil
 }
@@ -86,11 +108,12 @@ func (t *KeyTerms) args() []any {
 }
 
 // CreateKey creates a key and returns it with its secret, which cannot be read
-// again. It returns ErrNoAccount if there is no such account, ErrTooManyActiveKeys
-// and ErrTooManyKeys if it has too many keys.
+// again. It returns a *FieldError for a name or a term that is wrong, ErrNoAccount
+// if there is no such account, ErrTooManyActiveKeys and ErrTooManyKeys if it has too
+// many keys.
 func (l *Ledger) CreateKey(ctx context.Context, account int64, name string, t KeyTerms) (secret string, k Key, err error) {
 	created := l.clock.now().UTC()
-	if err := errors.Join(checkName("a key", name), t.check(), t.checkExpiry(created)); err != nil {
+	if err := cmp.Or(checkKeyName(name), t.check(), t.checkExpiry(created)); err != nil {
 		return "", Key{}, err
 	}
 	secret = NewSecret()
