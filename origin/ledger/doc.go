@@ -19,6 +19,9 @@
 // # Terms
 //
 //   - secret: what a client sends; a key has one, or two while it is rotated
+//   - grace: how long the old secret of a rotated key remains valid
+//   - browser origin: scheme, host and port of a page (RFC 6454); a key may be
+//     bound to some, and is then refused to all other requests
 //   - point: the charge for one address; points refill each calendar month (UTC)
 //   - token: the right to one request, taken from the token buckets of the
 //     account and the key when the request arrives
@@ -62,6 +65,15 @@
 // PostgreSQL replicas lock the rows of the accounts concerned, and a connection
 // lost during COMMIT leaves the transaction in doubt until the writer has read
 // whether its mark was committed (package store).
+//
+// # Changes of accounts and keys
+//
+// A change locks the account's row, decides on the rows it then reads and records
+// itself in the audit log, in one transaction (accounts.go, keys.go, keychange.go,
+// suspend.go, audit.go). So bounds hold and at most two secrets of a key are valid,
+// whichever replicas make changes at the same time. Commit groups lock the same
+// rows: they see a change entirely or not at all. The deletion of an account takes
+// several transactions (delete.go).
 //
 // Errors and log lines contain no secret and no email address.
 //
