@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -109,4 +110,21 @@ func TestChangesAreAudited(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, log[2:3], page, "the next page")
 	})
+}
+
+// An account keeps its newest lines of the audit log; another account's lines remain.
+func TestAuditLogIsBounded(t *testing.T) {
+	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
+	other := f.otherAccount("other@example.com")
+	for n := range maxAudit + 5 {
+		name := fmt.Sprint("name ", n)
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: &name}))
+	}
+	log, err := f.AuditLog(f.ctx, f.account, 0, 2*maxAudit)
+	require.NoError(t, err)
+	require.Len(t, log, maxAudit)
+	require.Equal(t, "1 name 1004 (was name 1003)", log[0].Subject)
+	log, err = f.AuditLog(f.ctx, other.account, 0, 10)
+	require.NoError(t, err)
+	require.Len(t, log, 2)
 }
