@@ -42,11 +42,8 @@ func (v *views) admit(ctx context.Context, at digest, origin string, final bool)
 
 func (v *views) judge(ctx context.Context, s *secretView, at digest, origin string, instant time.Time) (*Request, Decision) {
 	now, a, k := v.clock.at(instant), s.account, s.key
-	if !v.usable(s, now) {
-		return nil, Decision{Verdict: UnknownKey}
-	}
-	if !k.admits(origin) {
-		return nil, Decision{Verdict: WrongOrigin}
+	if verdict := v.judgeKey(s, now, origin); verdict != Good {
+		return nil, Decision{Verdict: verdict}
 	}
 	bucket, wait := takeToken(a.bucket, now, now, a.rate, jitterOf(a.rate))
 	keyBucket, keyWait := takeToken(k.bucket, now, now, k.rate, jitterOf(k.rate))
@@ -59,13 +56,13 @@ func (v *views) judge(ctx context.Context, s *secretView, at digest, origin stri
 		return nil, a.decision(UnpaidWork, busyFor)
 	}
 	a.bucket, k.bucket = bucket, keyBucket
-	return v.newRequest(ctx, s, at, instant), a.decision(Good, 0)
+	return v.newRequest(ctx, s, at, origin, instant), a.decision(Good, 0)
 }
 
 // newRequest returns an admitted request. Its token is spent, however the
 // request ends.
-func (v *views) newRequest(ctx context.Context, s *secretView, at digest, instant time.Time) *Request {
-	r := &Request{ctx: ctx, account: s.account, key: s.key, accountID: s.account.id, keyID: s.key.id, secret: at}
+func (v *views) newRequest(ctx context.Context, s *secretView, at digest, origin string, instant time.Time) *Request {
+	r := &Request{ctx: ctx, account: s.account, key: s.key, accountID: s.account.id, keyID: s.key.id, secret: at, origin: origin}
 	if s.account.rate != Unlimited || s.key.rate != Unlimited {
 		r.ctx, r.cancel = context.WithCancelCause(ctx)
 		r.token = &token{arrival: instant, key: s.key, keyID: s.key.id, request: r}
@@ -111,9 +108,10 @@ func (v *views) judgeRecord(r *Request, x *record) Decision {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s, now := v.secrets[r.secret], v.clock.now()
+	verdict := v.judgeKey(s, now, r.origin)
 	switch a := r.account; {
-	case s == nil || !v.usable(s, now):
-		return Decision{Verdict: UnknownKey}
+	case verdict != Good:
+		return Decision{Verdict: verdict}
 	case x != nil && now.UnixNano() < x.expires:
 		return x.replay(r.once, a.decision(Replayed, 0))
 	case a.stored >= a.storedLimit:
@@ -129,8 +127,8 @@ func (v *views) inspect(r *Request) Decision {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s, now := v.secrets[r.secret], v.clock.now()
-	if s == nil || !v.usable(s, now) {
-		return Decision{Verdict: UnknownKey}
+	if verdict := v.judgeKey(s, now, r.origin); verdict != Good {
+		return Decision{Verdict: verdict}
 	}
 	d := r.account.decision(Good, 0)
 	d.Quota = s.quota(now)
@@ -144,8 +142,8 @@ func (v *views) claim(r *Request, points int64, final bool) (d Decision, stale b
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s := v.secrets[r.secret]
-	if s == nil || !v.usable(s, v.clock.now()) {
-		return Decision{Verdict: UnknownKey}, s != nil && !final
+	if verdict := v.judgeKey(s, v.clock.now(), r.origin); verdict != Good {
+		return Decision{Verdict: verdict}, s != nil && !final
 	}
 	a, k := r.account, r.key
 	if max(a.shortfall(points, a.claimed), k.shortfall(points, k.claimed)) == 0 {

@@ -50,8 +50,11 @@ func (c *chargeOp) judge(ws *workingSet) Decision {
 	r := c.request
 	a, k := ws.accounts[r.accountID], ws.keys[r.keyID]
 	expires, known := ws.secrets[r.secret]
-	if a == nil || k == nil || !known || !k.usable(a, expires, ws.now) {
+	if a == nil || k == nil || !known {
 		return Decision{Verdict: UnknownKey}
+	}
+	if verdict := k.judge(a, expires, ws.now, r.origin); verdict != Good {
+		return Decision{Verdict: verdict}
 	}
 	a.roll(ws.month)
 	k.roll(ws.month)

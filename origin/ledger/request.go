@@ -17,6 +17,7 @@ type Request struct {
 	key              *keyView
 	accountID, keyID int64
 	secret           digest
+	origin           string // the header Origin
 	token            *token // nil if neither the account nor the key has a rate
 
 	refused bool          // after the work

@@ -140,6 +140,18 @@ func (a *accountState) day(now time.Time) Day {
 	return min(max(DayOf(now), first), last)
 }
 
+// judge returns Good if a request with the header Origin, "" if it has none, may
+// use the key.
+func (k *keyState) judge(a *accountState, secretExpires int64, now time.Time, origin string) Verdict {
+	switch {
+	case !k.usable(a, secretExpires, now):
+		return UnknownKey
+	case !k.admits(origin):
+		return WrongOrigin
+	}
+	return Good
+}
+
 // usable reports whether a key may be used: it is not revoked, neither it nor the
 // secret has expired by now, and the account is not suspended.
 func (k *keyState) usable(a *accountState, secretExpires int64, now time.Time) bool {
@@ -147,8 +159,7 @@ func (k *keyState) usable(a *accountState, secretExpires int64, now time.Time) b
 	return !k.revoked && !a.suspended && !over(k.expires) && !over(secretExpires)
 }
 
-// admits reports whether a request with the header Origin, "" if it has none, may
-// use the key. RFC 6454 section 5 compares origins; both are serialised, so equal
+// admits reports whether the key may be used from the origin. RFC 6454 section 5 compares origins; both are serialised, so equal
 // origins are equal strings.
 func (k *keyState) admits(origin string) bool { return k.origins == "" || k.names(origin) }
 

@@ -201,13 +201,16 @@ func (s *secretView) age(now time.Time) time.Duration {
 	return max(now.Sub(s.read), now.Sub(s.key.read), now.Sub(s.account.read))
 }
 
-// usable rolls the rows to the month of now and reports whether the key may be
-// used.
-func (v *views) usable(s *secretView, now time.Time) bool {
+// judgeKey rolls the rows to the month of now and judges the key; s is nil if
+// there is no such secret.
+func (v *views) judgeKey(s *secretView, now time.Time, origin string) Verdict {
+	if s == nil {
+		return UnknownKey
+	}
 	present := v.clock.month(now)
 	s.account.roll(present)
 	s.key.roll(present)
-	return s.key.usable(&s.account.accountState, s.expires, now)
+	return s.key.judge(&s.account.accountState, s.expires, now, origin)
 }
 
 // decision returns a decision with the account's usage, in which claimed points

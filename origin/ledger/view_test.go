@@ -102,3 +102,20 @@ func TestViewsAreBounded(t *testing.T) {
 	require.LessOrEqual(t, len(v.accounts), maxViews+1)
 	require.NotNil(t, v.secrets[digest{}], "an account with requests under way is not evicted")
 }
+
+// Accounts without secrets, such as those deleted by another replica, do not
+// accumulate.
+func TestViewsOfAccountsAreBounded(t *testing.T) {
+	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
+	f.request(1)
+	f.views.mu.Lock()
+	for id := range int64(maxViews) {
+		f.views.account(id + 1000)
+	}
+	f.views.mu.Unlock()
+	f.clock.advance(maxAccept + 1)
+	require.Equal(t, Good, f.request(1).Verdict)
+	f.views.mu.Lock()
+	defer f.views.mu.Unlock()
+	require.Len(t, f.views.accounts, 1)
+}
