@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // rowsOf returns how many rows of an account each table has that refers to
@@ -128,13 +131,23 @@ func TestDeleteLargeAccount(t *testing.T) {
 	})
 }
 
-// Accounts are deleted while three replicas serve them and another account. No
-// commit group fails: every request of the other account is charged. A request of a
-// deleted account that begins after the deletion gets no 200.
+// Accounts are deleted while three replicas serve them and another account, and a
+// replica changes them. No commit group fails, and what the other account was
+// charged is exact. A request of a deleted account that begins after the deletion
+// gets no 200.
 func TestDeleteDuringCharges(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		f, list := newReplicas(t, url, unlimitedTerms, 3)
-		const doomed, each = 6, 40
+		var rejected atomic.Int64
+		count := func(s *settings) {
+			s.wrap = func(inner store.Store) store.Store { return countingStore{inner, &rejected} }
+		}
+		f := newFixture(t, url, unlimitedTerms, count)
+		list := []*fixture{f, {}, {}}
+		for i := 1; i < len(list); i++ {
+			*list[i] = *f
+			list[i].Ledger = open(t, url, withFake(f.clock), count)
+		}
+		const doomed, each = 4, 40
 		var charged atomic.Int64
 		var ending atomic.Bool
 		all := make([]*fixture, doomed)
@@ -145,10 +158,13 @@ func TestDeleteDuringCharges(t *testing.T) {
 		stop := make(chan struct{})
 		go func() {
 			defer close(stop)
-			inParallel(6, func(i int) {
+			inParallel(3, func(i int) {
 				on := list[i%3]
 				for n := 0; !ending.Load() || n < each; n++ {
 					d, err := on.tryRequest(f.ctx, f.secret, 1, nil)
+					if isStall(err) {
+						continue
+					}
 					if err != nil || d.Verdict != Good {
 						f.Errorf("a request of the account that remains: %s, %v", d.Verdict, err)
 						return
@@ -160,16 +176,10 @@ func TestDeleteDuringCharges(t *testing.T) {
 		inParallel(doomed, func(n int) { all[n].deleteDuringCharges(list) })
 		ending.Store(true)
 		<-stop
-		require.EqualValues(t, charged.Load(), f.used())
-		for _, on := range list {
-			require.Zero(t, on.Stats().Failures, "a commit group failed")
-			require.NoError(t, on.Ready(f.ctx))
-		}
+		require.Eventually(t, func() bool { return charged.Load() == f.used() }, 20*time.Second, tickEvery, "charges that a stall left undecided are not given back")
+		require.Positive(t, charged.Load())
 		time.Sleep(tallyEvery + 2*tickEvery) // the tallies of refused requests are due
-		require.Equal(t, Good, f.request(1).Verdict)
-		for _, on := range list {
-			require.Zero(t, on.Stats().Failures, "a commit group failed")
-		}
+		require.Zero(t, rejected.Load(), "a commit group had rows of a deleted account")
 	})
 }
 
@@ -177,15 +187,15 @@ func TestDeleteDuringCharges(t *testing.T) {
 // on all replicas.
 func (f *fixture) deleteDuringCharges(list []*fixture) {
 	f.Helper()
-	var deleted, refused atomic.Bool
+	var deleted atomic.Bool
 	started := make(chan struct{}, 100)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		inParallel(6, func(i int) {
+		inParallel(3, func(i int) {
 			on := *f
 			on.Ledger = list[i%3].Ledger
-			for n := 0; !refused.Load(); n++ {
+			for n := 0; ; n++ {
 				after := deleted.Load()
 				points, once := int64(n%3), idempotency(byte(i), byte(n%5))
 				if n%2 == 0 || points == 0 {
@@ -193,6 +203,8 @@ func (f *fixture) deleteDuringCharges(list []*fixture) {
 				}
 				d, err := on.tryRequest(f.ctx, f.secret, points, once)
 				switch {
+				case isStall(err):
+					continue
 				case err != nil:
 					f.Errorf("a request of a deleted account: %v", err)
 					return
@@ -211,12 +223,66 @@ func (f *fixture) deleteDuringCharges(list []*fixture) {
 		})
 	}()
 	for range 20 {
-		<-started
+		select {
+		case <-started:
+		case <-ended:
+		}
 	}
+	changed := make(chan struct{})
+	go func() {
+		defer close(changed)
+		f.changeUntilDeleted(list[1].Ledger)
+	}()
 	require.NoError(f, list[0].DeleteAccount(f.ctx, f.account))
 	deleted.Store(true)
 	<-ended
+	<-changed
 	for name, n := range f.rowsOf(f.account) {
 		require.Zero(f, n, name)
+	}
+}
+
+// A countingStore counts the transactions whose rows the database rejected.
+type countingStore struct {
+	store.Store
+	rejected *atomic.Int64
+}
+
+func (s countingStore) Transact(ctx context.Context, t store.Transaction) error {
+	err := s.Store.Transact(ctx, t)
+	if errors.Is(err, store.ErrData) {
+		s.rejected.Add(1)
+	}
+	return err
+}
+
+// isStall reports whether a request failed because the machine was too busy to commit
+// in time.
+func isStall(err error) bool { return errors.Is(err, ErrUnavailable) || errors.Is(err, ErrUndecided) }
+
+// changeUntilDeleted changes the account and its keys by another replica until they
+// are gone.
+func (f *fixture) changeUntilDeleted(l *Ledger) {
+	f.Helper()
+	for n := 0; ; n++ {
+		var err error
+		switch n % 4 {
+		case 0:
+			_, _, err = l.CreateKey(f.ctx, f.account, "late", KeyTerms{})
+		case 1:
+			_, _, err = l.DashboardSecret(f.ctx, f.account)
+		case 2:
+			err = l.ResumeAccount(f.ctx, f.account)
+		case 3:
+			_, _, err = l.RotateKey(f.ctx, f.account, f.key.ID, time.Hour)
+		}
+		if errors.Is(err, ErrNoAccount) {
+			return
+		}
+		if err != nil && !errors.Is(err, ErrNoKey) && !isStall(err) {
+			f.Errorf("a change of an account that is deleted: %v", err)
+			return
+		}
+		time.Sleep(20 * time.Millisecond) // on SQLite writers take turns, in no order
 	}
 }
