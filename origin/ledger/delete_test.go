@@ -139,7 +139,7 @@ func TestDeleteDuringCharges(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		var rejected atomic.Int64
 		count := func(s *settings) {
-			s.wrap = func(inner store.Store) store.Store { return countingStore{inner, &rejected} }
+			s.wrap = func(inner store.Store) store.Store { return rejectionStore{inner, &rejected} }
 		}
 		f := newFixture(t, url, unlimitedTerms, count)
 		list := []*fixture{f, {}, {}}
@@ -242,13 +242,13 @@ func (f *fixture) deleteDuringCharges(list []*fixture) {
 	}
 }
 
-// A countingStore counts the transactions whose rows the database rejected.
-type countingStore struct {
+// A rejectionStore counts the transactions whose rows the database rejected.
+type rejectionStore struct {
 	store.Store
 	rejected *atomic.Int64
 }
 
-func (s countingStore) Transact(ctx context.Context, t store.Transaction) error {
+func (s rejectionStore) Transact(ctx context.Context, t store.Transaction) error {
 	err := s.Store.Transact(ctx, t)
 	if errors.Is(err, store.ErrData) {
 		s.rejected.Add(1)
