@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 
+	"github.com/addrspec/addrspec/origin/api"
 	"github.com/addrspec/addrspec/origin/dashboard"
 	"github.com/addrspec/addrspec/origin/identity"
 )
@@ -62,7 +62,7 @@ func (f *dashboardFlags) trustedProxies() (list []netip.Prefix, err error) {
 }
 
 // pages returns the handler of the pages, nil if the dashboard is off.
-func (f *dashboardFlags) pages(o *origin, log *slog.Logger, at net.Addr) (http.Handler, error) {
+func (f *dashboardFlags) pages(o *origin, log *slog.Logger, at net.Addr) (api.Pages, error) {
 	if f.Dashboard == "off" {
 		return nil, nil
 	}

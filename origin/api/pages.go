@@ -8,17 +8,25 @@ import (
 	"time"
 )
 
-// isPage reports whether r is for Config.Pages: a GET, HEAD or POST of a path that
-// is not the API's. What is unknown under /v1 stays the API's, so that a mistake
-// in a path is answered in the API's terms.
+// Pages answers the paths outside the API.
+type Pages interface {
+	http.Handler
+	// Has reports whether a request is for one of the pages.
+	Has(r *http.Request) bool
+}
+
+// isPage reports whether r is for Config.Pages: one of its paths, or an unknown
+// one that somebody reads in a browser. Other unknown paths, and all under /v1,
+// are the API's, so that a program's mistake is answered in the API's terms.
 func (s *Server) isPage(r *http.Request) bool {
 	path := r.URL.EscapedPath()
-	if s.Pages == nil || !slices.Contains(pageMethods, r.Method) || !strings.HasPrefix(path, "/") ||
-		path == "/v1" || strings.HasPrefix(path, "/v1/") {
+	if s.Pages == nil || !slices.Contains(pageMethods, r.Method) || path == "/v1" || strings.HasPrefix(path, "/v1/") {
 		return false
 	}
-	_, known := routes[path]
-	return !known
+	if _, known := routes[path]; known {
+		return false
+	}
+	return s.Pages.Has(r) || strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 var pageMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost}

@@ -42,7 +42,7 @@ type Config struct {
 	// DefaultBodyMemory.
 	Memory *MemoryBudget
 	// Pages answers the paths outside the API; nil for none.
-	Pages http.Handler
+	Pages Pages
 }
 
 // Server is the HTTP handler. It is safe for concurrent use.

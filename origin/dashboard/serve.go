@@ -33,6 +33,15 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.mux.ServeHTTP(w, r.WithContext(ctx))
 }
 
+// Has reports whether a request is for a page or an asset.
+func (d *Dashboard) Has(r *http.Request) bool {
+	if path.Clean(r.URL.Path) != r.URL.Path {
+		return false
+	}
+	_, pattern := d.mux.Handler(r)
+	return pattern != "/"
+}
+
 // acquire waits for a slot for at most maxWait.
 func (d *Dashboard) acquire(ctx context.Context) bool {
 	select {
