@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/contract/description"
 )
 
 // TestContract runs the origin's suite (TestContract there) through the worker.
@@ -14,7 +15,7 @@ func TestContract(t *testing.T) {
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
 			w := runtime.start(t, "http://"+o.hostPort)
-			t.Run("cases", func(t *testing.T) { contract.Run(t, w.hostPort, o.ledger) })
+			t.Run("cases", func(t *testing.T) { contract.Run(t, w.hostPort, o.ledger, description.New(t)) })
 			requireNoSecrets(t, w)
 		})
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
@@ -172,12 +171,4 @@ func (s *service) wholeLog(t testing.TB) string {
 	s.send(t, http.MethodGet, "/healthz", "", "", http.Header{"X-Request-Id": {last}})
 	require.Eventually(t, func() bool { return s.log.Contains(last) }, 10*time.Second, time.Millisecond)
 	return s.log.String()
-}
-
-func TestContract(t *testing.T) {
-	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--batch-timeout", "20s")
-	t.Run("cases", func(t *testing.T) { contract.Run(t, s.hostPort, s.ledger) })
-	log := s.wholeLog(t)
-	require.NotContains(t, log, "@", "the log contains an address")
-	require.NotContains(t, log, "ask_", "the log contains a key")
 }

@@ -2,29 +2,44 @@ package api
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-func TestOpenAPIDescribesEveryRouteAndCode(t *testing.T) {
-	var doc struct {
+// The edge's path is described in openapi-edge.json, which is not served: its
+// only readers work on origin and worker, which are built from one commit.
+func TestOpenAPIDescribesEveryRoute(t *testing.T) {
+	edgeDescription, err := os.ReadFile("openapi-edge.json")
+	require.NoError(t, err)
+	public, edges := describedPaths(t, description), describedPaths(t, edgeDescription)
+	require.Equal(t, len(routes), len(public)+len(edges))
+	for path, r := range routes {
+		described := public
+		switch path {
+		case "/v1/email":
+			path = "/v1/email/{email}"
+		case edgePath:
+			described = edges
+		}
+		for _, method := range r.methods {
+			if method != "HEAD" { // as GET
+				require.Contains(t, described[path], strings.ToLower(method), path)
+			}
+		}
+	}
+}
+
+func describedPaths(t *testing.T, text []byte) map[string]map[string]any {
+	var document struct {
 		OpenAPI string
+		Servers []struct{ URL string }
 		Paths   map[string]map[string]any
 	}
-	require.NoError(t, json.Unmarshal(description, &doc))
-	require.Equal(t, "3.1.0", doc.OpenAPI)
-	for path, r := range routes {
-		if path == "/v1/email" {
-			path = "/v1/email/{email}"
-		}
-		// HEAD and OPTIONS are only described in prose, so that generated clients
-		// have no function for them.
-		require.Contains(t, doc.Paths[path], strings.ToLower(r.methods[0]), path)
-	}
-	for _, c := range []code{invalidKey, wrongMediaType, bodyTooLarge, missingEmail, invalidFormat, invalidRequest,
-		emptyBatch, batchSizeExceeded, insufficientUsage, idemConflict, idemMismatch, internal, cancelled} {
-		require.Contains(t, string(description), c.name)
-	}
+	require.NoError(t, json.Unmarshal(text, &document))
+	require.Regexp(t, `^3\.1\.`, document.OpenAPI)
+	require.Equal(t, "/", document.Servers[0].URL)
+	return document.Paths
 }

@@ -10,18 +10,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/contract/description"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 // Run runs every case against the service at hostPort, whose accounts are in l.
-func Run(t *testing.T, hostPort string, l *ledger.Ledger) {
+// Every answer must be as openapi.json describes it; survey records what was seen.
+func Run(t *testing.T, hostPort string, l *ledger.Ledger, survey *description.Survey) {
 	for n, c := range Cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			account, key := c.open(t, l, n)
 			for n, step := range c.Steps {
-				step.run(t, fmt.Sprintf("step %d", n+1), hostPort, key)
+				step.run(t, fmt.Sprintf("step %d", n+1), hostPort, key, survey)
 			}
 			used, err := l.AccountByEmail(context.Background(), account)
 			require.NoError(t, err)
@@ -53,9 +55,11 @@ func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string)
 	return account, key
 }
 
-func (s *Step) run(t *testing.T, name, hostPort, key string) {
+func (s *Step) run(t *testing.T, name, hostPort, key string, survey *description.Survey) {
 	status, headers, body := s.Request.send(t, hostPort, key)
 	require.Equal(t, s.Answer.Status, status, "%s: status, with body %s", name, excerpt(body))
+	described := survey.Check(description.Answer{Method: s.Request.method(), Target: s.Request.Target, Status: status, Header: headers, Body: body})
+	require.NoError(t, described, "%s: body %s", name, excerpt(body))
 	s.Answer.checkHeaders(t, name, headers)
 	if s.Answer.Body != nil {
 		require.NoError(t, match(s.Answer.Body, body), "%s: body %s", name, excerpt(body))

@@ -1,0 +1,197 @@
+// Package description compares answers of the API with its OpenAPI description,
+// both ways: every answer must be described, and everything described must be
+// answered.
+//
+// A [Survey] does both. [Survey.Check] finds the operation and the response of
+// an answer in the description, and compares headers and body with it.
+// [Survey.RequireComplete] then lists what no answer had.
+//
+// The schemas of OpenAPI 3.1 are JSON Schema 2020-12, for which
+// santhosh-tekuri/jsonschema is the validator: it passes the official test suite,
+// depends on x/text alone, and is what validators of whole OpenAPI documents use
+// inside. Those would neither report a header that is not described nor what was
+// never seen, which is half of this package.
+package description
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// A document is an OpenAPI description. References between its files are
+// resolved when it is parsed.
+type document struct {
+	paths    map[string]map[string]operation // by path template and method in lower case
+	files    map[string][]byte
+	compiler *jsonschema.Compiler
+}
+
+// An operation is a method of a path.
+type operation struct {
+	ID        string `json:"operationId"`
+	Responses map[string]answer
+}
+
+// An answer is a response of an operation.
+type answer struct {
+	Ref     string `json:"$ref"`
+	Headers map[string]struct {
+		Ref string `json:"$ref"`
+	}
+	Content map[string]struct{ Schema, Example json.RawMessage }
+	at      string // its place: FILE#POINTER
+}
+
+// parse reads the description in files[main].
+func parse(main string, files map[string][]byte) (*document, error) {
+	d := &document{files: files, compiler: jsonschema.NewCompiler()}
+	d.compiler.AssertFormat()
+	for name, text := range files {
+		content, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if err := d.compiler.AddResource(location(name), content); err != nil {
+			return nil, err
+		}
+	}
+	return d, d.readPaths(main)
+}
+
+// location returns the URL by which the compiler knows a file.
+func location(file string) string { return "https://addrspec.invalid/" + file }
+
+func (d *document) readPaths(main string) error {
+	var content struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(d.files[main], &content); err != nil {
+		return fmt.Errorf("%s: %w", main, err)
+	}
+	d.paths = map[string]map[string]operation{}
+	for path, item := range content.Paths {
+		delete(item, "parameters")
+		d.paths[path] = map[string]operation{}
+		for method, text := range item {
+			op, err := d.readOperation(text, location(main)+pointer("paths", path, method))
+			if err != nil {
+				return fmt.Errorf("%s %s: %w", method, path, err)
+			}
+			d.paths[path][method] = op
+		}
+	}
+	return nil
+}
+
+// readOperation reads the operation at a place.
+func (d *document) readOperation(text json.RawMessage, at string) (op operation, err error) {
+	if err := json.Unmarshal(text, &op); err != nil {
+		return op, err
+	}
+	for status, a := range op.Responses {
+		a.at = at + below("responses", status)
+		if op.Responses[status], err = d.follow(a); err != nil {
+			return op, err
+		}
+	}
+	return op, nil
+}
+
+// follow returns the response that a refers to, if it refers to one.
+func (d *document) follow(a answer) (answer, error) {
+	if a.Ref == "" {
+		return a, nil
+	}
+	at, err := resolve(a.at, a.Ref)
+	if err != nil {
+		return a, err
+	}
+	a = answer{at: at}
+	return a, d.lookUp(at, &a)
+}
+
+// pointer returns the JSON Pointer (RFC 6901) of a place as a fragment.
+func pointer(steps ...string) (fragment string) {
+	fragment = "#"
+	for _, s := range steps {
+		s = strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
+		fragment += "/" + url.PathEscape(s)
+	}
+	return fragment
+}
+
+// below returns what to append to a place for a place below it.
+func below(steps ...string) string { return strings.TrimPrefix(pointer(steps...), "#") }
+
+// resolve returns the place that a reference at a place refers to.
+func resolve(at, ref string) (string, error) {
+	base, err := url.Parse(at)
+	if err != nil {
+		return "", err
+	}
+	target, err := base.Parse(ref)
+	if err != nil {
+		return "", err
+	}
+	return target.String(), nil
+}
+
+// lookUp decodes what is at a place.
+func (d *document) lookUp(at string, into any) error {
+	file, fragment, _ := strings.Cut(strings.TrimPrefix(at, location("")), "#/")
+	text := json.RawMessage(d.files[file])
+	for step := range strings.SplitSeq(fragment, "/") {
+		step, err := url.PathUnescape(step)
+		if err != nil {
+			return err
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(text, &members); err != nil {
+			return fmt.Errorf("%s: %w", at, err)
+		}
+		text = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+	}
+	return json.Unmarshal(text, into)
+}
+
+// find returns the operation of a request and whether there is one. A method that
+// the path has not has none. HEAD has the operation of GET (RFC 9110 section
+// 9.3.2).
+func (d *document) find(method, target string) (op operation, found bool) {
+	if method == "HEAD" {
+		method = "GET"
+	}
+	path, _, _ := strings.Cut(target, "?")
+	op, found = d.paths[d.template(path)][strings.ToLower(method)]
+	return op, found
+}
+
+// template returns the path template that matches path. An address may contain
+// slashes, as sent by clients that do not encode them; without an address, the
+// path is the operation's too (MISSING_EMAIL).
+func (d *document) template(path string) string {
+	for template := range d.paths {
+		prefix, _, has := strings.Cut(template, "{")
+		if path == template || has && (strings.HasPrefix(path, prefix) || path == strings.TrimSuffix(prefix, "/")) {
+			return template
+		}
+	}
+	return ""
+}
+
+// operations returns all operations, sorted by id.
+func (d *document) operations() (all []operation) {
+	for _, item := range d.paths {
+		for _, op := range item {
+			all = append(all, op)
+		}
+	}
+	slices.SortFunc(all, func(a, b operation) int { return strings.Compare(a.ID, b.ID) })
+	return all
+}
