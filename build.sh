@@ -6,8 +6,8 @@
 #   ./build.sh test    everything that CI runs, in minutes
 #   ./build.sh test all
 #                      besides: 50,000 new inputs for every fuzz target, a million
-#                      checks in one instance, the lists against npm, all soak
-#                      trials; half an hour
+#                      checks in one instance, the lists against npm, thousands of
+#                      random requests by openapi.json, all soak trials; half an hour
 #   ./build.sh bench   the performance table
 #   ./build.sh lists   pack lists/ and rewrite near.txt until neither changes
 #   ./build.sh edge --origin URL --listen HOST:PORT --secret S
@@ -125,10 +125,10 @@ quietly() {
 tool() { go tool -modfile=.ci/tools/go.mod "$@"; }
 
 # bindings_cache prints the folder in which clones share the engines that run
-# the module in other languages. Compiling Rust's takes half a minute. The lock
-# files are its key; folders of other keys go after a month.
+# the module in other languages, and Python's packages. Compiling Rust's takes
+# half a minute. The lock files are its key; folders of other keys go after a month.
 bindings_cache() {
-	key=$(cat wasm/bindings/*/Cargo.lock wasm/bindings/*/pom.xml | cksum | cut -d' ' -f1)
+	key=$(cat wasm/bindings/*/Cargo.lock wasm/bindings/*/pom.xml origin/contract/clients/requirements.txt | cksum | cut -d' ' -f1)
 	folder=${XDG_CACHE_HOME:-${HOME:-$PWD/dist}/.cache}/addrspec
 	mkdir -p "$folder/bindings-$key"
 	touch "$folder/bindings-$key"
@@ -151,10 +151,20 @@ python_tools() {
 	"$ADDRSPEC_PYTHON" -c 'import wasmtime' || python3 -m pip --python "$ADDRSPEC_PYTHON" install --disable-pip-version-check wasmtime
 }
 
+# What lints openapi.json and makes clients of it, for origin/contract/clients.
+client_tools() {
+	go -C origin/contract/clients/go mod download && tool -n oapi-codegen
+	[ -x "$ADDRSPEC_PYTHON" ] || python3 -m venv --without-pip "$ADDRSPEC_BINDINGS/python"
+	"$ADDRSPEC_PYTHON" -c 'import mypy, openapi_python_client, schemathesis' ||
+		python3 -m pip --python "$ADDRSPEC_PYTHON" install --disable-pip-version-check -r origin/contract/clients/requirements.txt
+	command -v npm >/dev/null || { echo 'npm is not installed'; return 1; }
+	[ origin/contract/clients/node_modules/.package-lock.json -nt origin/contract/clients/package-lock.json ] || npm ci --prefix origin/contract/clients
+}
+
 # prepare fetches what the tests of other languages need. Tests skip by name
 # what is missing afterwards. It takes time, but little of the processors'.
 prepare() {
-	for tools in edge_tools edge_runtimes component_tools python_tools; do
+	for tools in edge_tools edge_runtimes component_tools python_tools client_tools; do
 		quietly $tools $tools || echo '   tests that need them will be skipped'
 	done
 }
@@ -221,7 +231,7 @@ check() {
 	quietly 'build the module' build_module || failed=1
 	inspect
 	wait $prepared
-	go_test test ./edge ./wasm/bindings ./wasm/... ./core/... ./lists/... || failed=1
+	go_test test ./edge ./wasm/bindings ./origin/contract/clients ./wasm/... ./core/... ./lists/... || failed=1
 	databases_in_memory # not for the edge: Deno's permissions leave /dev out
 	go_test race -short $(race_detector) ./origin ./origin/ledger ./origin/soak ./origin/... ./wasm/host/... || failed=1
 	[ -z "$failed" ] || { echo "some tests failed: see above and $logs" >&2; return 1; }
@@ -229,7 +239,7 @@ check() {
 
 # What takes too long for every change.
 check_all() {
-	export ADDRSPEC_SOAK=1000000 ADDRSPEC_NPM=1
+	export ADDRSPEC_SOAK=1000000 ADDRSPEC_NPM=1 ADDRSPEC_SCHEMATHESIS=1
 	check
 	fuzz_all
 	go run ./origin/soak -binary dist/addrspec

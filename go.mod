@@ -48,4 +48,5 @@ require (
 ignore (
 	./edge/node_modules
 	./edge/runtimes/node_modules
+	./origin/contract/clients/node_modules
 )

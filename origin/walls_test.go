@@ -38,7 +38,7 @@ func TestOriginDoesNotImportCore(t *testing.T) {
 func TestProductDoesNotImportTestPackages(t *testing.T) {
 	list := dependencies(t, "origin")
 	require.Contains(t, list, "origin/ledger")
-	for _, name := range []string{"origin/origintest", "origin/contract", "origin/mx/mxtest", "origin/ledger/pgtest", "wasm/moduletest"} {
+	for _, name := range []string{"origin/origintest", "origin/contract", "origin/contract/description", "origin/mx/mxtest", "origin/ledger/pgtest", "wasm/moduletest"} {
 		require.NotContains(t, list, name)
 	}
 }
