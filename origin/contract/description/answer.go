@@ -32,6 +32,13 @@ type described struct {
 	answer
 }
 
+// isPage reports whether the answer is a page's, and not the API's: the dashboard
+// answers what is neither below /v1 nor described. Such a problem has the shape of
+// the API's, and the headers of a page besides.
+func (d *document) isPage(a *Answer, r *described) bool {
+	return r.operation == "" && !strings.HasPrefix(a.Target, "/v1/") && d.template(a.Target) == ""
+}
+
 // describe finds the response of an answer. The statuses of requests that
 // reached no operation are those of the default response, which is the same for
 // all operations.
@@ -55,17 +62,26 @@ func (d *document) check(a *Answer) (described, error) {
 	if err != nil {
 		return r, err
 	}
-	return r, errors.Join(d.checkHeaders(&r, a.Header), d.checkBody(&r, a))
+	problems := errors.Join(d.checkHeaders(&r, a.Header), d.checkBody(&r, a))
+	if !d.isPage(a, &r) {
+		problems = errors.Join(problems, r.checkNames(a.Header))
+	}
+	return r, problems
 }
 
-// checkHeaders requires that every header is described and has a described
-// value, and that no required one is absent.
-func (d *document) checkHeaders(r *described, header http.Header) (problems error) {
+// checkNames requires that every header is described.
+func (r *described) checkNames(header http.Header) (problems error) {
 	for name := range header {
 		if _, ok := r.header(name); !ok && !slices.Contains(transport, name) {
 			problems = errors.Join(problems, fmt.Errorf("header %s is not described", name))
 		}
 	}
+	return problems
+}
+
+// checkHeaders requires that every described header has a described value, and
+// that no required one is absent.
+func (d *document) checkHeaders(r *described, header http.Header) (problems error) {
 	for name, h := range r.Headers {
 		at, err := resolve(r.at, h.Ref)
 		if err == nil {

@@ -42,6 +42,17 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// Only a page may have headers that are not described.
+func TestCheckPage(t *testing.T) {
+	s, a := New(t), unauthorized()
+	a.Status, a.Body = http.StatusNotFound, []byte(`{"status":404,"error":"x","code":"NOT_FOUND"}`)
+	a.Header.Set("Content-Security-Policy", "default-src 'none'")
+	for target, page := range map[string]bool{"/nothing": true, "/v1/nothing": false, "/v1/usage": false, "/healthz": false} {
+		a.Target = target
+		require.Equal(t, page, s.Check(a) == nil, target)
+	}
+}
+
 // An integer in a header is compared as a number.
 func TestCheckNumberInHeader(t *testing.T) {
 	s, a := New(t), unauthorized()
