@@ -141,7 +141,8 @@ func TestContract(t *testing.T) {
 	t.Run("pages", s.pages)
 	t.Run("malformed", s.malformed)
 	t.Run("usage", s.usage)
-	t.Run("conflict", s.conflict)
+	slow := []string{"--dns", contract.Serve(t), "--dns-timeout", "1s"} // and nothing in its cache
+	t.Run("conflict", surveyed{start(t, slow...), s.survey}.conflict)
 	t.Run("crowded", surveyed{start(t, "--max-connections", "1"), s.survey}.crowded)
 	s.survey.RequireComplete(t, neverAnswered)
 	log := s.wholeLog(t)
@@ -157,6 +158,9 @@ func TestEdgeDescription(t *testing.T) {
 	beyond, _ := origintest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(1))
 	poor, _ := origintest.NewAccountOn(t, s.ledger, "poor@contract.test",
 		ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(0)})
+	_, account := origintest.NewAccountOn(t, s.ledger, "page@contract.test", overage(9))
+	page, _, err := s.ledger.CreateKey(t.Context(), account, "page", ledger.KeyTerms{Origins: []string{"https://shop.example"}})
+	require.NoError(t, err)
 	const ask = `{"operation":"single","points":1,"domains":[{"name":"mail.example","addresses":1}]}`
 	for _, c := range []struct {
 		key, body string
@@ -167,6 +171,8 @@ func TestEdgeDescription(t *testing.T) {
 		{beyond, `{"operation":"batch","points":2,"domains":[{"name":"silent.example","addresses":2}]}`, 200, ""},
 		{key, `{"operation":"single","points":2}`, 400, ""},
 		{key, `{"operation":"batch","points":65}`, 400, ""},
+		{page, ask, 200, "Origin: https://shop.example"},
+		{page, ask, 401, ""},
 		{"nonsense", ask, 401, ""},
 		{poor, `{"operation":"batch","points":2}`, 402, ""},
 		{poor, ask, 429, ""},
