@@ -117,7 +117,7 @@ func (d *document) checkHeader(at string, values []string) error {
 	case len(values) > 1:
 		return errors.New("occurs twice")
 	}
-	schema, err := d.compiler.Compile(at + "/schema")
+	schema, err := d.schema(at + "/schema")
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (d *document) checkBody(r *described, a *Answer) error {
 	if _, ok := r.Content[media]; err != nil || !ok {
 		return fmt.Errorf("the media type is %q, want one of %q", a.Header.Get("Content-Type"), slices.Collect(maps.Keys(r.Content)))
 	}
-	schema, err := d.compiler.Compile(r.at + below("content", media, "schema"))
+	schema, err := d.schema(r.at + below("content", media, "schema"))
 	if err != nil {
 		return err
 	}

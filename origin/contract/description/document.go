@@ -20,6 +20,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -27,8 +28,10 @@ import (
 // A document is an OpenAPI description. References between its files are
 // resolved when it is parsed.
 type document struct {
-	paths    map[string]map[string]operation // by path template and method in lower case
-	files    map[string][]byte
+	paths map[string]map[string]operation // by path template and method in lower case
+	files map[string]any                  // the decoded files by name
+
+	mu       sync.Mutex // the compiler is not safe for concurrent use; its schemas are
 	compiler *jsonschema.Compiler
 }
 
@@ -50,7 +53,7 @@ type answer struct {
 
 // parse reads the description in files[main].
 func parse(main string, files map[string][]byte) (*document, error) {
-	d := &document{files: files, compiler: jsonschema.NewCompiler()}
+	d := &document{files: map[string]any{}, compiler: jsonschema.NewCompiler()}
 	d.compiler.AssertFormat()
 	for name, text := range files {
 		content, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
@@ -60,22 +63,28 @@ func parse(main string, files map[string][]byte) (*document, error) {
 		if err := d.compiler.AddResource(location(name), content); err != nil {
 			return nil, err
 		}
+		d.files[name] = content
 	}
 	return d, d.readPaths(main)
+}
+
+// schema returns the schema at a place. It is compiled once.
+func (d *document) schema(at string) (*jsonschema.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.compiler.Compile(at)
 }
 
 // location returns the URL by which the compiler knows a file.
 func location(file string) string { return "https://addrspec.invalid/" + file }
 
 func (d *document) readPaths(main string) error {
-	var content struct {
-		Paths map[string]map[string]json.RawMessage
-	}
-	if err := json.Unmarshal(d.files[main], &content); err != nil {
-		return fmt.Errorf("%s: %w", main, err)
+	var paths map[string]map[string]json.RawMessage
+	if err := d.lookUp(location(main)+pointer("paths"), &paths); err != nil {
+		return err
 	}
 	d.paths = map[string]map[string]operation{}
-	for path, item := range content.Paths {
+	for path, item := range paths {
 		delete(item, "parameters")
 		d.paths[path] = map[string]operation{}
 		for method, text := range item {
@@ -145,17 +154,18 @@ func resolve(at, ref string) (string, error) {
 // lookUp decodes what is at a place.
 func (d *document) lookUp(at string, into any) error {
 	file, fragment, _ := strings.Cut(strings.TrimPrefix(at, location("")), "#/")
-	text := json.RawMessage(d.files[file])
+	value := d.files[file]
 	for step := range strings.SplitSeq(fragment, "/") {
 		step, err := url.PathUnescape(step)
-		if err != nil {
-			return err
+		members, ok := value.(map[string]any)
+		if err != nil || !ok {
+			return fmt.Errorf("there is nothing at %s", at)
 		}
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal(text, &members); err != nil {
-			return fmt.Errorf("%s: %w", at, err)
-		}
-		text = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+		value = members[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
 	}
 	return json.Unmarshal(text, into)
 }

@@ -50,7 +50,7 @@ func (d *document) visit(f func(*described, map[pair]bool)) error {
 func (d *document) pairs(r *described, status string) (map[pair]bool, error) {
 	pairs := map[pair]bool{}
 	for media := range r.Content {
-		schema, err := d.compiler.Compile(r.at + below("content", media, "schema"))
+		schema, err := d.schema(r.at + below("content", media, "schema"))
 		if err != nil {
 			return nil, err
 		}
