@@ -47,7 +47,7 @@ type answer struct {
 	Headers map[string]struct {
 		Ref string `json:"$ref"`
 	}
-	Content map[string]struct{ Schema, Example json.RawMessage }
+	Content map[string]json.RawMessage
 	at      string // its place: FILE#POINTER
 }
 
