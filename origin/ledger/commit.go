@@ -51,10 +51,22 @@ func (w *writer) transact(group []operation) (ws *workingSet, err error) {
 			for _, op := range group {
 				op.decide(ws)
 			}
+			w.announce(ws, group)
 			list := ws.statements()
 			ws.changes = len(list) > 0
 			return list, nil
 		}})
+}
+
+// announce records in the views what the group writes to the buckets.
+func (w *writer) announce(ws *workingSet, group []operation) {
+	w.views.mu.Lock()
+	defer w.views.mu.Unlock()
+	for _, op := range group {
+		if tokens, ok := op.(*tokenOp); ok {
+			tokens.announce(ws)
+		}
+	}
 }
 
 // settle publishes the rows of a committed group to the views and answers its

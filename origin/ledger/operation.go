@@ -215,9 +215,21 @@ func (ws *workingSet) takeTokens(a *accountState, k *keyState, arrival time.Time
 	return 0
 }
 
+// announce records in the view what the group writes, since a query may read it before
+// the group is published.
+func (o *tokenOp) announce(ws *workingSet) {
+	if a := ws.accounts[o.id]; a != nil {
+		o.account.writing = commitment{len(o.tokens), a.tat}
+	}
+}
+
+// forget ends what announce began.
+func (o *tokenOp) forget() { o.account.writing, o.account.counted = commitment{}, 0 }
+
 // settle removes the tokens from the pending ones and cancels the requests whose
 // tokens were refused.
 func (o *tokenOp) settle(v *views) {
+	o.forget()
 	o.account.pending = slices.Clone(o.account.pending[len(o.tokens):])
 	if len(o.account.pending) == 0 {
 		delete(v.pending, o.account)
@@ -233,9 +245,10 @@ func (o *tokenOp) settle(v *views) {
 // fail drops the tokens if the database rejects the account's rows. Otherwise
 // they stay pending for the next group.
 func (o *tokenOp) fail(err error) {
+	o.writer.views.mu.Lock()
+	defer o.writer.views.mu.Unlock()
+	o.forget()
 	if errors.Is(err, store.ErrData) {
-		o.writer.views.mu.Lock()
-		defer o.writer.views.mu.Unlock()
 		for _, t := range o.tokens {
 			t.wait = 0
 		}

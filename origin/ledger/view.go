@@ -61,10 +61,18 @@ type accountView struct {
 	keys      map[int64]*keyView
 	bucket    int64    // the row's TAT after the pending tokens
 	pending   []*token // not yet in the database, by arrival
-	claimed   int64    // points of requests under way
+	writing   commitment
+	counted   int   // the first of pending, which the row has already; see publish
+	claimed   int64 // points of requests under way
 	underWay  int
 	unpaid    unpaidWork
 	keysInUse map[recordID][32]byte // Idempotency-Keys of requests under way, with the hashes of their bodies
+}
+
+// A commitment is what a commit group under way writes to an account's bucket.
+type commitment struct {
+	tokens int   // the first of the pending tokens
+	tat    int64 // the row's TAT after them
 }
 
 // A token is one that a request took when it arrived.
@@ -92,6 +100,7 @@ func (v *views) publish(at digest, row *viewRow, began uint64, instant time.Time
 	a := v.account(row.account.id)
 	if a.olderThan(began, instant) {
 		a.accountState, a.freshness = row.account, fresh
+		a.counted = a.writing.countedIn(row.account.tat)
 	}
 	k := a.key(row.key.id)
 	if k.olderThan(began, instant) {
@@ -99,6 +108,16 @@ func (v *views) publish(at digest, row *viewRow, began uint64, instant time.Time
 	}
 	v.applyPending(a)
 	v.addSecret(at, &secretView{fresh, row.expires, k, a})
+}
+
+// countedIn returns how many pending tokens a row with TAT tat has already: those
+// of a group that was committed, and is not published yet. Groups that write the
+// row take turns, so one that was read before the commit has an earlier TAT.
+func (c commitment) countedIn(tat int64) int {
+	if c.tokens > 0 && tat >= c.tat {
+		return c.tokens
+	}
+	return 0
 }
 
 func (f *freshness) olderThan(began uint64, instant time.Time) bool {
@@ -152,7 +171,7 @@ func (v *views) applyPending(a *accountView) {
 	for _, k := range a.keys {
 		k.bucket = k.tat
 	}
-	for _, t := range a.pending {
+	for _, t := range a.pending[a.counted:] {
 		at := v.clock.at(t.arrival)
 		a.bucket, t.key.bucket = tatAfter(a.bucket, at, a.rate), tatAfter(t.key.bucket, at, t.key.rate)
 	}

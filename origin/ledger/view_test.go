@@ -72,6 +72,40 @@ func TestPublishReadsOfOneInstant(t *testing.T) {
 	require.EqualValues(t, 5, v.accounts[1].used)
 }
 
+// A query that reads the rows of a group before the group is published does not
+// count its tokens twice, and one that read them before the commit counts them.
+func TestPublishWhileAGroupIsWritten(t *testing.T) {
+	v, _ := newTestViews()
+	began, instant := v.readStart()
+	row := rowOf(1)
+	row.account.rate, row.account.tat = 10, instant.UnixNano()
+	v.publish(digest{1}, row, began, instant)
+	a := v.accounts[1]
+	for range 3 {
+		a.pending = append(a.pending, &token{arrival: instant, key: a.keys[row.key.id]})
+	}
+	v.applyPending(a)
+	three, interval := a.bucket, intervalOf(10)
+	require.EqualValues(t, 3*interval, three-v.clock.at(instant).UnixNano())
+
+	group := tokenOp{account: a, id: 1, tokens: a.pending[:2]}
+	ws := newWorkingSet()
+	written := row.account
+	written.tat = v.clock.at(instant).UnixNano() + 2*interval
+	ws.accounts[1] = &written
+	group.announce(ws)
+	v.publish(digest{1}, row, began, instant)
+	require.Equal(t, three, a.bucket, "read before the commit")
+	after := *row
+	after.account.tat = written.tat
+	v.publish(digest{1}, &after, began, instant)
+	require.Equal(t, three, a.bucket, "read after the commit")
+	v.publishGroup(ws)
+	group.settle(v)
+	require.Equal(t, three, a.bucket, "published")
+	require.Len(t, a.pending, 1)
+}
+
 // An operator's change through this ledger applies at once: a query that began before
 // it does not make an expired view fresh.
 func TestExpireDuringQuery(t *testing.T) {
