@@ -45,9 +45,7 @@ func (l *Ledger) UsageHistory(ctx context.Context, account int64, first, last Da
 	var list []UsageDay
 	err := l.query(ctx, store.Statement{Name: "read_usage", Args: []any{account, int64(first), int64(last)}, Scan: func(r store.Row) error {
 		var d UsageDay
-		f := &d.Found
-		err := r.Scan(&d.Account, &d.Key, &d.Day, &d.Points, &d.Requests, &d.Errors,
-			&f.Valid, &f.Invalid, &f.Disposable, &f.Public, &f.Relay, &f.Role, &f.Gibberish, &f.Typo, &f.LookupErrors)
+		err := r.Scan(append([]any{&d.Account, &d.Key, &d.Day}, d.fields()...)...)
 		list = append(list, d)
 		return err
 	}})

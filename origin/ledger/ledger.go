@@ -38,6 +38,8 @@ type Ledger struct {
 	reader *reader
 	writer *writer
 	stats  statsRecorder
+
+	reports chan struct{} // has an element while a report runs
 }
 
 // An Option changes a default of Open.
@@ -74,7 +76,7 @@ func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 	if o.wrap != nil {
 		s = o.wrap(s)
 	}
-	l := &Ledger{store: s, side: newSideStore(s), log: o.log}
+	l := &Ledger{store: s, side: newSideStore(s), log: o.log, reports: make(chan struct{}, 1)}
 	if err := l.start(ctx, o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

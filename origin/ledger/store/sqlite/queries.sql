@@ -311,6 +311,43 @@ SELECT u.key, u.day, u.points, u.requests
   FROM usage u
  WHERE u.account = $1 AND u.day BETWEEN $2 AND $3 AND u.key IN (SELECT w.value FROM json_each($4) w);
 
+-- Usage of one account: $1 account, $2 and $3 the first and last day, $4 a key or 0
+-- for all. The rows come newest day and key first; $5 and $6 are the day and key of
+-- the last row before the page, $7 is how many.
+-- name: read_usage_rows
+SELECT u.key, u.day, u.points, u.requests, u.errors,
+       u.valid, u.invalid, u.disposable, u.public, u.relay, u.role, u.gibberish, u.typo, u.lookup_errors,
+       k.name, k.hint, k.dashboard, k.revoked_ns IS NOT NULL
+  FROM usage u JOIN keys k ON k.id = u.key
+ WHERE u.account = $1 AND u.day BETWEEN $2 AND $3
+   AND (CAST($4 AS BIGINT) = 0 OR u.key = $4) AND (u.day, u.key) < ($5, $6)
+ ORDER BY u.day DESC, u.key DESC LIMIT $7;
+
+-- name: sum_usage
+SELECT count(*), CAST(coalesce(sum(u.points), 0) AS BIGINT), CAST(coalesce(sum(u.requests), 0) AS BIGINT), CAST(coalesce(sum(u.errors), 0) AS BIGINT),
+       CAST(coalesce(sum(u.valid), 0) AS BIGINT), CAST(coalesce(sum(u.invalid), 0) AS BIGINT), CAST(coalesce(sum(u.disposable), 0) AS BIGINT),
+       CAST(coalesce(sum(u.public), 0) AS BIGINT), CAST(coalesce(sum(u.relay), 0) AS BIGINT), CAST(coalesce(sum(u.role), 0) AS BIGINT),
+       CAST(coalesce(sum(u.gibberish), 0) AS BIGINT), CAST(coalesce(sum(u.typo), 0) AS BIGINT), CAST(coalesce(sum(u.lookup_errors), 0) AS BIGINT)
+  FROM usage u
+ WHERE u.account = $1 AND u.day BETWEEN $2 AND $3 AND (CAST($4 AS BIGINT) = 0 OR u.key = $4);
+
+-- The $4 keys with the most points.
+-- name: list_used_keys
+SELECT k.id, k.name, k.hint, k.dashboard, k.revoked_ns IS NOT NULL, t.points
+  FROM (SELECT u.key, CAST(sum(u.points) AS BIGINT) AS points
+          FROM usage u WHERE u.account = $1 AND u.day BETWEEN $2 AND $3
+         GROUP BY u.key ORDER BY 2 DESC, u.key LIMIT $4) t
+  JOIN keys k ON k.id = t.key
+ ORDER BY t.points DESC, k.id;
+
+-- $4 lists keys; the others are summed as the key 0.
+-- name: sum_usage_days
+SELECT u.day, CASE WHEN u.key IN (SELECT CAST(w.value AS INTEGER) FROM json_each($4) w) THEN u.key ELSE 0 END AS of_key, CAST(sum(u.points) AS BIGINT)
+  FROM usage u
+ WHERE u.account = $1 AND u.day BETWEEN $2 AND $3
+ GROUP BY u.day, of_key
+ ORDER BY u.day, of_key;
+
 -- The audit log.
 -- name: add_audit
 INSERT INTO audit (account, at_ns, actor, action, subject) VALUES ($1, $2, $3, $4, $5);
