@@ -44,7 +44,9 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	id := requestID(strings.Join(r.Header.Values(headerRequestID), ","))
 	watched, body := watchBody(r.WithContext(context.WithValue(r.Context(), connKey{}, (*conn)(nil))))
 	page := &pageWriter{ResponseWriter: w, prepare: func() {
-		w.Header().Set(headerRequestID, id)
+		if w.Header().Get(headerRequestID) == "" { // else it is the API's, whose answer the page passes on
+			w.Header().Set(headerRequestID, id)
+		}
 		if s.stopping.Err() != nil {
 			w.Header().Set("Connection", "close")
 		}

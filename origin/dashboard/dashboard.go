@@ -41,11 +41,16 @@ type Dashboard struct {
 	mux      *http.ServeMux
 	origins  *http.CrossOriginProtection
 	requests chan struct{} // one element for each request under way
+	checks   *slots
+	exports  *slots
+	api      *apiClient
 }
 
 // New returns a Dashboard.
 func New(c Config) (*Dashboard, error) {
-	d := &Dashboard{Config: c, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(), requests: make(chan struct{}, maxRequests)}
+	d := &Dashboard{Config: c, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(), requests: make(chan struct{}, maxRequests),
+		checks: newSlots(maxChecks, maxChecksEach, maxCheckMemory), exports: newSlots(maxExports, maxExportsEach, 0)}
+	d.api = &apiClient{c.API, c.Ledger, newAPISecrets(c.Ledger), c.Log}
 	if err := d.origins.AddTrustedOrigin(c.PublicURL.Scheme + "://" + c.PublicURL.Host); err != nil {
 		return nil, err
 	}

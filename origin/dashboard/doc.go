@@ -19,5 +19,8 @@
 // by context (html/template). Nothing about an account is found by an ID alone:
 // every query names the session's account as well.
 //
+// Checks wait for DNS, and exports for the client's download. They have slots of
+// their own (slot.go), so that pages never wait for them.
+//
 // Pages are rendered to memory first, so an error never follows half a page.
 package dashboard

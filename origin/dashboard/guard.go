@@ -27,6 +27,18 @@ func (d *Dashboard) guard(v *visit) error {
 	if given == "" {
 		given = v.form.Get(tokenField)
 	}
+	return v.checkToken(given)
+}
+
+// guardHeader is guard for a POST whose body is not a form.
+func (d *Dashboard) guardHeader(v *visit) error {
+	if err := d.origins.Check(v.r); err != nil {
+		return errCrossOrigin
+	}
+	return v.checkToken(v.r.Header.Get(tokenHeader))
+}
+
+func (v *visit) checkToken(given string) error {
 	if subtle.ConstantTimeCompare([]byte(given), []byte(v.formToken())) != 1 {
 		return errFormToken
 	}

@@ -56,7 +56,17 @@ func (d *Dashboard) addRoutes() {
 		if r.post != nil {
 			d.mux.Handle("POST "+path, d.action(r))
 		}
-		d.mux.Handle(path, d.methodNotAllowed(r))
+		d.mux.Handle(path, d.methodNotAllowed(r.methods()))
 	}
+	d.mux.Handle("POST "+checkPath, http.HandlerFunc(d.check))
+	d.mux.Handle(checkPath, d.methodNotAllowed("POST"))
 	d.mux.Handle("/", http.HandlerFunc(d.notFound))
+}
+
+// methods returns the methods that the route answers.
+func (r *route) methods() string {
+	if r.post == nil {
+		return "GET, HEAD"
+	}
+	return "GET, HEAD, POST"
 }

@@ -19,18 +19,18 @@ const (
 func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.setSecurityHeaders(w.Header())
 	if !d.acquire(r.Context()) {
-		d.fail(w, r, &problem{status: http.StatusServiceUnavailable, code: "BUSY",
-			sentence: "Many people use the dashboard at the moment. Try again in a few seconds."})
+		d.fail(w, r, errBusy)
 		return
 	}
-	defer func() { <-d.requests }()
+	at := &place{ctx: r.Context(), release: func() { <-d.requests }}
+	defer at.leave()
 	if path.Clean(r.URL.Path) != r.URL.Path {
 		d.notFound(w, r) // http.ServeMux would redirect
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), maxTime)
 	defer cancel()
-	d.mux.ServeHTTP(w, r.WithContext(ctx))
+	d.mux.ServeHTTP(w, r.WithContext(at.within(ctx)))
 }
 
 // Has reports whether a request is for a page or an asset.
@@ -106,11 +106,7 @@ func (d *Dashboard) refuseInput(v *visit, route route, err error) {
 	v.render(p.status, route, data, p)
 }
 
-func (d *Dashboard) methodNotAllowed(route route) http.Handler {
-	allow := "GET, HEAD"
-	if route.post != nil {
-		allow += ", POST"
-	}
+func (d *Dashboard) methodNotAllowed(allow string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", allow)
 		d.fail(w, r, &problem{status: http.StatusMethodNotAllowed, code: "METHOD_NOT_ALLOWED", sentence: "This path answers " + allow + " only."})

@@ -1,0 +1,155 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// apiClient calls the API's handler in this process, with the account's dashboard
+// key. So checks made in the dashboard cost points, take tokens of the rate and are
+// refused exactly as any other request is.
+type apiClient struct {
+	handler http.Handler
+	ledger  *ledger.Ledger
+	secrets *apiSecrets
+	log     *slog.Logger
+}
+
+// An apiRequest is what goes into the API: nothing else of the browser's request
+// does, such as its cookies.
+type apiRequest struct {
+	method, path string
+	body         io.Reader // may be nil
+	length       int64     // of the body; -1 if it is unknown
+	header       http.Header
+}
+
+// passedIn and passedOut are the headers that go into the API and come out of it.
+var (
+	passedIn  = []string{"Content-Type", "Accept", "Idempotency-Key"}
+	passedOut = []string{"Content-Type", "X-Usage-Current", "X-Usage-Limit", "X-Usage-Overage", "Ratelimit", "Ratelimit-Policy",
+		"Retry-After", "Idempotency-Replayed", "X-Request-Id"}
+)
+
+// An apiAnswer is what the API answers.
+type apiAnswer struct {
+	status int
+	header http.Header // the headers of passedOut
+	body   []byte
+}
+
+// call sends a request for an account. A secret that the API refuses, because it
+// was replaced or has expired, is renewed once: the key is judged before the body
+// is read, so the same body can be sent again.
+func (c *apiClient) call(ctx context.Context, account int64, q apiRequest) *apiAnswer {
+	for attempt := 1; ; attempt++ {
+		secret, err := c.secrets.get(ctx, account)
+		if err != nil {
+			return c.failed(err)
+		}
+		answer := c.send(ctx, secret, q)
+		if answer.status != http.StatusUnauthorized {
+			return answer
+		}
+		c.secrets.drop(account, secret)
+		if attempt == 2 {
+			return c.unauthorized(ctx, account, answer)
+		}
+	}
+}
+
+// send calls the handler once.
+func (c *apiClient) send(ctx context.Context, secret string, q apiRequest) *apiAnswer {
+	r, err := http.NewRequestWithContext(ctx, q.method, q.path, q.body)
+	if err != nil {
+		return c.failed(err)
+	}
+	if q.body != nil {
+		r.ContentLength = q.length
+	}
+	r.RemoteAddr = "127.0.0.1:0"
+	copyHeaders(r.Header, q.header, passedIn)
+	r.Header.Set("X-API-Key", secret)
+	w := &answerWriter{header: http.Header{}, status: http.StatusOK}
+	c.handler.ServeHTTP(w, r)
+	answer := &apiAnswer{status: w.status, header: http.Header{}, body: w.body.Bytes()}
+	copyHeaders(answer.header, w.header, passedOut)
+	return answer
+}
+
+func copyHeaders(to, from http.Header, names []string) {
+	for _, name := range names {
+		if values := from.Values(name); len(values) > 0 {
+			to[http.CanonicalHeaderKey(name)] = values
+		}
+	}
+}
+
+// unauthorized says why the account's own key is refused, if it is known.
+func (c *apiClient) unauthorized(ctx context.Context, account int64, answer *apiAnswer) *apiAnswer {
+	a, err := c.ledger.Account(ctx, account)
+	if err != nil || a.Suspended.IsZero() {
+		return answer
+	}
+	own := flatAnswer(http.StatusUnauthorized, "INVALID_API_KEY", "The account is suspended, so it cannot check addresses. Contact the operator of this service.")
+	own.header.Set("X-Request-Id", answer.header.Get("X-Request-Id"))
+	return own
+}
+
+// failed answers a request that could not be sent.
+func (c *apiClient) failed(err error) *apiAnswer {
+	if !errors.Is(err, ledger.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) {
+		c.log.Error("the dashboard cannot call the API", "error", err.Error())
+	}
+	answer := flatAnswer(http.StatusServiceUnavailable, "REQUEST_CANCELLED", "The database does not answer at the moment; nothing was charged. Try again shortly.")
+	answer.header.Set("Retry-After", "1")
+	return answer
+}
+
+// flatAnswer returns an error answer in shape A of the API.
+func flatAnswer(status int, code, sentence string) *apiAnswer {
+	body, _ := json.Marshal(struct {
+		Status int    `json:"status"`
+		Error  string `json:"error"`
+		Code   string `json:"code"`
+	}{status, sentence, code}) // a number and strings: cannot fail
+	return &apiAnswer{status, http.Header{"Content-Type": {"application/json"}}, body}
+}
+
+// rateAnswer returns a 429 in shape C of the API.
+func rateAnswer(detail string) *apiAnswer {
+	body, _ := json.Marshal(struct {
+		Status int    `json:"status"`
+		Title  string `json:"title"`
+		Detail string `json:"detail"`
+	}{http.StatusTooManyRequests, http.StatusText(http.StatusTooManyRequests), detail})
+	return &apiAnswer{http.StatusTooManyRequests, http.Header{"Content-Type": {"application/json"}}, body}
+}
+
+// An answerWriter keeps an answer in memory. The API bounds its size.
+type answerWriter struct {
+	header http.Header
+	status int
+	wrote  bool
+	body   bytes.Buffer
+}
+
+func (w *answerWriter) Header() http.Header { return w.header }
+
+func (w *answerWriter) WriteHeader(status int) {
+	if !w.wrote {
+		w.status, w.wrote = status, true
+	}
+}
+
+func (w *answerWriter) Write(p []byte) (int, error) {
+	w.wrote = true
+	return w.body.Write(p)
+}
