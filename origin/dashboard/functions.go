@@ -24,6 +24,9 @@ var functions = template.FuncMap{
 	"graces":     func() []grace { return graces },
 	"termsOf":    termsOf,
 	"termsOfKey": termsOfKey,
+	"deref":      func(n *int64) int64 { return *n },
+	"visible":    visible,
+	"usageHeads": func() []string { return usageHeads },
 }
 
 // A navItem is a link of the navigation.

@@ -32,6 +32,8 @@ func (d *Dashboard) routes() map[string]route {
 		"/dashboard/keys/{id}":         {signedIn, "API key", "key", d.key, d.changeKey},
 		"/dashboard/keys/{id}/rotate":  {signedIn, "API key", "key", d.key, d.rotateKey},
 		"/dashboard/keys/{id}/revoke":  {signedIn, "Revoke a key", "key-revoke", d.key, d.revokeKey},
+		"/dashboard/usage":             {signedIn, "Usage", "usage", d.usage, nil},
+		"/dashboard/try":               {signedIn, "Try it", "try", d.tryPage, d.try},
 		"/dashboard/settings":          {signedIn, "Settings", "settings", d.settings, nil},
 		"/dashboard/settings/password": {signedIn, "Set a password", "password", nothing, d.setPassword},
 		"/dashboard/settings/name":     {signedIn, "Your name", "settings", d.settings, d.setName},
@@ -60,6 +62,8 @@ func (d *Dashboard) addRoutes() {
 	}
 	d.mux.Handle("POST "+checkPath, http.HandlerFunc(d.check))
 	d.mux.Handle(checkPath, d.methodNotAllowed("POST"))
+	d.mux.Handle("GET /dashboard/usage.csv", http.HandlerFunc(d.usageCSV))
+	d.mux.Handle("/dashboard/usage.csv", d.methodNotAllowed("GET, HEAD"))
 	d.mux.Handle("/", http.HandlerFunc(d.notFound))
 }
 

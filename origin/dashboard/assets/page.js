@@ -1,9 +1,17 @@
 /** What every page does better with JavaScript: copy buttons. */
 
-for (const button of document.querySelectorAll("button[data-copy]")) {
-  if (button instanceof HTMLButtonElement) {
-    button.hidden = false;
-    button.addEventListener("click", () => copy(button));
+enhance(document);
+
+/**
+ * Shows the copy buttons of a part of the page and makes them work.
+ * @param {ParentNode} part
+ */
+export function enhance(part) {
+  for (const button of part.querySelectorAll("button[data-copy][hidden]")) {
+    if (button instanceof HTMLButtonElement) {
+      button.hidden = false;
+      button.addEventListener("click", () => copy(button));
+    }
   }
 }
 

@@ -1,0 +1,343 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/api"
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/moduletest"
+)
+
+// testEngine is the module, compiled once for all tests.
+var testEngine = sync.OnceValues(func() (*host.Engine, error) {
+	return host.New(context.Background(), moduleForTests, host.Options{CacheDir: moduletest.CacheDir()})
+})
+
+var moduleForTests []byte
+
+const testZone = `
+	example.org.    300 IN SOA ns.example.org. hm.example.org. 1 2 3 4 60
+	example.org.    300 IN MX 10 mail.example.org.
+	hotmail.com.    300 IN MX 10 mail.hotmail.com.
+	hotmial.com.    300 IN MX 10 mail.hotmial.com.
+	mailinator.com. 300 IN MX 10 mail.mailinator.com.
+	slow.test.      300 IN MX 10 mail.slow.test.
+`
+
+// An apiSite is a site whose API is real: the module, the ledger and a DNS server.
+// It listens as the service does, with the dashboard as the API's pages.
+type apiSite struct {
+	*site
+	database string
+	dns      *mxtest.Server
+	api      *api.Server
+}
+
+func newAPISite(t *testing.T, database string) *apiSite {
+	moduleForTests = moduletest.Bytes(t)
+	engine, err := testEngine()
+	require.NoError(t, err)
+	s := &apiSite{site: newSite(t, database, Config{}), database: database, dns: mxtest.New(t, testZone)}
+	resolver, err := mx.New(mx.Config{Servers: []string{s.dns.Addr}, Timeout: 2 * time.Second})
+	require.NoError(t, err)
+	t.Cleanup(resolver.Close)
+	s.api = api.New(api.Config{Engine: engine, Ledger: api.FromLedger(s.Ledger), Resolver: resolver, BatchTimeout: 10 * time.Second,
+		Log: slog.New(slog.DiscardHandler), Metrics: api.NewMetrics(prometheus.NewRegistry())})
+	s.api.Pages, s.Dashboard.api.handler = s.Dashboard, s.api
+	server := httptest.NewServer(s.api)
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	return s
+}
+
+// eachAPISite runs test on both databases.
+func eachAPISite(t *testing.T, test func(*testing.T, *apiSite)) {
+	pgtest.EachDatabase(t, func(t *testing.T, database string) { test(t, newAPISite(t, database)) })
+}
+
+// accountOn creates an account on terms, and returns it with a browser signed in.
+func (s *apiSite) accountOn(t *testing.T, email string, terms ledger.Terms) (int64, *browser) {
+	a, err := s.Ledger.CreateAccount(t.Context(), email, terms)
+	require.NoError(t, err)
+	return a.ID, s.signedIn(t, a.ID)
+}
+
+var noLimits = ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Unlimited()}
+
+func (s *apiSite) used(t *testing.T, account int64) int64 {
+	u, err := s.Ledger.AccountUsage(t.Context(), account)
+	require.NoError(t, err)
+	return u.Used
+}
+
+// check sends a batch as the page Lists does.
+func (b *browser) check(token string, emails []string, header map[string]string) reply {
+	body, err := json.Marshal(map[string][]string{"emails": emails})
+	require.NoError(b, err)
+	r := b.request("POST", checkPath, strings.NewReader(string(body)))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set(tokenHeader, token)
+	for name, value := range header {
+		r.Header.Set(name, value)
+	}
+	return b.do(r)
+}
+
+type batchReply struct {
+	Success bool
+	Total   int
+	Valid   int `json:"valid_count"`
+	Points  int `json:"usage_points"`
+	Error   json.RawMessage
+	Code    string
+	Detail  string
+	Results []struct {
+		Email, Status string
+		Result        map[string]any
+		Error         *struct{ Code string }
+	}
+}
+
+func (b *browser) batch(got reply) (e batchReply) {
+	require.NoError(b, json.Unmarshal([]byte(got.body), &e), got.body)
+	return e
+}
+
+// A batch of the page Lists costs what it costs at the API, once, and comes back
+// with the API's headers and bytes.
+func TestListBatchIsTheAPIs(t *testing.T) {
+	eachAPISite(t, func(t *testing.T, s *apiSite) {
+		account, b := s.accountOn(t, "lists@example.com", ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(100)})
+		token := b.token("/dashboard/try")
+		list := []string{"jane@example.org", "jane.@example.org", "info@hotmial.com", "jane@example.org"}
+		got := b.check(token, list, map[string]string{"Idempotency-Key": "first"})
+		require.Equal(t, http.StatusOK, got.status, got.body)
+		e := b.batch(got)
+		require.Equal(t, []int{3, 2, 3}, []int{e.Total, e.Valid, e.Points})
+		require.Equal(t, "hotmail.com", e.Results[2].Result["typo_suggestion"])
+		require.Equal(t, "3", got.header.Get("X-Usage-Current"))
+		require.Equal(t, "100", got.header.Get("X-Usage-Limit"))
+		require.NotEmpty(t, got.header.Get("RateLimit-Policy"))
+		require.NotEmpty(t, got.header.Get("X-Request-Id"))
+		require.Equal(t, int64(3), s.used(t, account))
+
+		again := b.check(token, list, map[string]string{"Idempotency-Key": "first"})
+		require.Equal(t, got.body, again.body)
+		require.Equal(t, "true", again.header.Get("Idempotency-Replayed"))
+		require.Equal(t, int64(3), s.used(t, account), "a replay is free")
+		require.Equal(t, http.StatusUnprocessableEntity, b.check(token, list[:1], map[string]string{"Idempotency-Key": "first"}).status)
+
+		many := make([]string, 98)
+		for i := range many {
+			many[i] = strings.Repeat("a", i%60+1) + string(rune('a'+i/60)) + "@example.org"
+		}
+		require.Equal(t, http.StatusBadRequest, b.check(token, many, nil).status, "over 64")
+		require.Equal(t, http.StatusOK, b.check(token, many[:64], nil).status)
+		got = b.check(token, many[40:], nil)
+		require.Equal(t, http.StatusPaymentRequired, got.status)
+		require.Contains(t, got.body, `"required":58,"remaining":33`)
+		require.Equal(t, int64(67), s.used(t, account))
+	})
+}
+
+// Nothing of the browser's request reaches the API but what belongs to the batch.
+func TestOnlyTheBatchGoesIn(t *testing.T) {
+	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
+	_, b := s.accountOn(t, "lists@example.com", noLimits)
+	var seen []*http.Request
+	s.Dashboard.api.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.Clone(context.Background()))
+		s.api.ServeHTTP(w, r)
+	})
+	got := b.check(b.token("/dashboard/try"), []string{"jane@example.org"}, map[string]string{"X-API-Key": "ask_mine", "Authorization": "Bearer x", "Origin": s.url, "X-Forwarded-For": "192.0.2.1"})
+	require.Equal(t, http.StatusOK, got.status, got.body)
+	require.Len(t, seen, 1)
+	require.Regexp(t, "^ask_[0-9A-Za-z]{38}$", seen[0].Header.Get("X-API-Key"))
+	seen[0].Header.Del("X-API-Key")
+	require.Equal(t, http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}, seen[0].Header)
+}
+
+func TestRateOfTheDashboardIsTheAccounts(t *testing.T) {
+	eachAPISite(t, func(t *testing.T, s *apiSite) {
+		_, b := s.accountOn(t, "slow@example.com", ledger.Terms{Rate: origintest.Limit(1), Points: origintest.Unlimited()})
+		token := b.token("/dashboard/try")
+		refused := reply{}
+		for range 5 {
+			if refused = b.check(token, []string{"jane@example.org"}, nil); refused.status != http.StatusOK {
+				break
+			}
+		}
+		require.Equal(t, http.StatusTooManyRequests, refused.status)
+		require.Equal(t, "1", refused.header.Get("Retry-After"))
+		require.Contains(t, b.batch(refused).Detail, "Rate limit exceeded")
+		got := b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}})
+		require.Equal(t, http.StatusTooManyRequests, got.status)
+		require.Contains(t, got.body, "as many requests as it may at the moment. Try again in a second. Nothing was charged.")
+	})
+}
+
+// A secret that is gone is replaced without anybody noticing. A suspended account
+// gets a sentence that says so.
+func TestSecretOfTheDashboardIsReplaced(t *testing.T) {
+	eachAPISite(t, func(t *testing.T, s *apiSite) {
+		account, b := s.accountOn(t, "lists@example.com", noLimits)
+		token := b.token("/dashboard/try")
+		require.Equal(t, http.StatusOK, b.check(token, []string{"jane@example.org"}, nil).status)
+		first, err := s.Dashboard.api.secrets.get(t.Context(), account)
+		require.NoError(t, err)
+		for range 16 { // other replicas, which leave no room for the first secret
+			_, _, err := s.Ledger.DashboardSecret(t.Context(), account)
+			require.NoError(t, err)
+		}
+		charged := int64(1)
+		require.Eventually(t, func() bool { // the ledger's view knows the first one for a while
+			got := b.check(token, []string{"jane@example.org"}, nil)
+			require.Equal(t, http.StatusOK, got.status, got.body)
+			charged++
+			now, err := s.Dashboard.api.secrets.get(t.Context(), account)
+			return err == nil && now != first
+		}, 10*time.Second, 100*time.Millisecond)
+		require.Equal(t, charged, s.used(t, account))
+
+		require.NoError(t, s.Ledger.SuspendAccount(t.Context(), account))
+		require.Eventually(t, func() bool {
+			return b.check(token, []string{"jane@example.org"}, nil).status == http.StatusUnauthorized
+		}, 5*time.Second, 50*time.Millisecond)
+		got := b.check(token, []string{"jane@example.org"}, nil)
+		require.Contains(t, got.body, "The account is suspended")
+		got = b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}})
+		require.Contains(t, got.body, "The account is suspended, so it cannot check addresses. Contact the operator of this service.")
+		require.NoError(t, s.Ledger.ResumeAccount(t.Context(), account))
+		require.Eventually(t, func() bool { return b.check(token, []string{"jane@example.org"}, nil).status == http.StatusOK }, 5*time.Second, 50*time.Millisecond)
+	})
+}
+
+// Requests that need a secret at the same time share one.
+func TestOneSecretForAnAccount(t *testing.T) {
+	eachAPISite(t, func(t *testing.T, s *apiSite) {
+		account, _ := s.accountOn(t, "lists@example.com", noLimits)
+		texts := make([]string, 20)
+		var all sync.WaitGroup
+		for i := range texts {
+			all.Go(func() { texts[i], _ = s.Dashboard.api.secrets.get(t.Context(), account) })
+		}
+		all.Wait()
+		require.NotEmpty(t, texts[0])
+		for _, text := range texts {
+			require.Equal(t, texts[0], text)
+		}
+		s.Dashboard.api.secrets.drop(account, "another")
+		text, err := s.Dashboard.api.secrets.get(t.Context(), account)
+		require.NoError(t, err)
+		require.Equal(t, texts[0], text)
+		s.Dashboard.api.secrets.drop(account, text)
+		text, err = s.Dashboard.api.secrets.get(t.Context(), account)
+		require.NoError(t, err)
+		require.NotEqual(t, texts[0], text)
+	})
+}
+
+// The check needs a session, the token of its page, and a browser that does not
+// come from elsewhere.
+func TestForgedChecks(t *testing.T) {
+	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
+	account, b := s.accountOn(t, "lists@example.com", noLimits)
+	_, other := s.accountOn(t, "other@example.com", noLimits)
+	list := []string{"jane@example.org"}
+	require.Equal(t, http.StatusUnauthorized, s.browser(t).check("", list, nil).status)
+	for _, token := range []string{"", other.token("/dashboard/try"), s.browser(t).token("/sign-in")} {
+		require.Equal(t, http.StatusForbidden, b.check(token, list, nil).status)
+	}
+	token := b.token("/dashboard/try")
+	require.Equal(t, http.StatusForbidden, b.check(token, list, map[string]string{"Sec-Fetch-Site": "cross-site"}).status)
+	require.Equal(t, http.StatusForbidden, b.check(token, list, map[string]string{"Origin": "https://evil.example"}).status)
+	require.Equal(t, http.StatusMethodNotAllowed, b.get(checkPath).status)
+	require.Zero(t, s.used(t, account))
+	require.Equal(t, http.StatusOK, b.check(token, list, nil).status)
+	require.NoError(t, s.Identity.EndSessions(t.Context(), account, 0))
+	require.Equal(t, http.StatusUnauthorized, b.check(token, list, nil).status, "a session that has ended")
+}
+
+// The body has the API's bound, not that of a form.
+func TestBodyOfACheck(t *testing.T) {
+	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
+	_, b := s.accountOn(t, "lists@example.com", noLimits)
+	token := b.token("/dashboard/try")
+	long := strings.Repeat("x", 900<<10) + "@example.org"
+	require.Equal(t, http.StatusOK, b.check(token, []string{long}, nil).status)
+	got := b.check(token, []string{long, long + "b" + strings.Repeat("y", 200<<10)}, nil)
+	require.Equal(t, http.StatusRequestEntityTooLarge, got.status)
+	require.Contains(t, got.body, "BODY_TOO_LARGE")
+}
+
+// While DNS is silent, checks wait in slots of their own: pages are served, other
+// accounts check, and the account that waits gets at most 8.
+func TestChecksDoNotBlockPages(t *testing.T) {
+	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
+	_, b := s.accountOn(t, "lists@example.com", noLimits)
+	_, other := s.accountOn(t, "other@example.com", noLimits)
+	token, otherToken := b.token("/dashboard/try"), other.token("/dashboard/try")
+	s.dns.Respond("slow.test", mxtest.Silent)
+	statuses := make(chan int, 24) // fewer than the slots of pages, where all begin
+	for range cap(statuses) {
+		go func() { statuses <- b.check(token, []string{"jane@slow.test"}, nil).status }()
+	}
+	require.Eventually(t, func() bool { return len(statuses) == cap(statuses)-maxChecksEach }, 5*time.Second, 5*time.Millisecond)
+	began := time.Now()
+	require.Equal(t, http.StatusOK, b.get("/dashboard").status)
+	require.Less(t, time.Since(began), time.Second)
+	require.Empty(t, len(s.requests), "the slots of pages are free")
+	require.Equal(t, http.StatusOK, other.check(otherToken, []string{"jane@example.org"}, nil).status)
+	got := b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}})
+	require.Equal(t, http.StatusTooManyRequests, got.status)
+	count := map[int]int{}
+	for range cap(statuses) {
+		count[<-statuses]++
+	}
+	require.Equal(t, map[int]int{http.StatusTooManyRequests: cap(statuses) - maxChecksEach, http.StatusOK: maxChecksEach}, count)
+	require.Empty(t, s.checks.accounts)
+	require.Zero(t, s.checks.taken)
+	require.Equal(t, int64(maxCheckMemory), s.checks.free)
+}
+
+func TestSlots(t *testing.T) {
+	s := newSlots(3, 2, 100)
+	take := func(account, memory int64, want *problem) func() {
+		release, p := s.take(account, memory)
+		require.Equal(t, want, p)
+		return release
+	}
+	first := take(1, 50, nil)
+	take(1, 10, nil)
+	take(1, 0, errBusyAccount)
+	take(2, 41, errBusy)
+	take(2, 40, nil)
+	take(2, 0, errBusy)
+	first()
+	take(2, 51, errBusy)
+	take(2, 50, nil)
+	take(3, 0, errBusy)
+	require.Equal(t, map[int64]int{1: 1, 2: 2}, s.accounts)
+	for length, want := range map[int64]int64{0: 64 << 10, 1000: 64<<10 + 3000, -1: 3<<20 + 64<<10, 1 << 40: 3<<20 + 64<<10} {
+		q := apiRequest{length: length}
+		require.Equal(t, want, q.answerMemory())
+	}
+}

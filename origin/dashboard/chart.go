@@ -1,0 +1,154 @@
+package dashboard
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// A chartView is a chart of stacked bars, one for each day, laid out for the
+// template chart. Bars are in an SVG that is stretched to its place, so the labels
+// around it are text and keep their size on a phone.
+type chartView struct {
+	Series []chartSeries `json:"series"`
+	Days   []chartDay    `json:"days"`
+	Top    string        `json:"-"` // the value at the top of the axis, and half of it
+	Middle string        `json:"-"`
+	Total  int64         `json:"total"`
+	Ticks  []string      `json:"-"` // days under the bars
+}
+
+// A chartSeries is a part of each bar.
+type chartSeries struct {
+	Name  string `json:"name"`
+	Class string `json:"-"` // of the style sheet
+	Total int64  `json:"total"`
+}
+
+// A chartDay is one bar with its parts from the bottom up.
+type chartDay struct {
+	Day    string     `json:"day"`
+	Label  string     `json:"-"` // such as 3 Nov: 1,200 points
+	Values []int64    `json:"values"`
+	Total  int64      `json:"total"`
+	Parts  []chartBar `json:"-"`
+}
+
+// A chartBar is a rectangle in the units of the SVG.
+type chartBar struct {
+	X, Y, Width, Height string
+	Class               string
+}
+
+// The units of the SVG's view box.
+const (
+	chartWidth  = 600
+	chartHeight = 200
+	chartGap    = 0.2 // of a day's width, between bars
+)
+
+// newChart lays out values[day][series] from the day first on. The series others is
+// the last one, if there is one.
+func newChart(series []string, others bool, first ledger.Day, values [][]int64) chartView {
+	c := chartView{}
+	for i, name := range series {
+		class := "series-" + strconv.Itoa(i+1)
+		if others && i == len(series)-1 {
+			class = "series-others"
+		}
+		c.Series = append(c.Series, chartSeries{Name: name, Class: class})
+	}
+	for i, row := range values {
+		day := first + ledger.Day(i)
+		c.Days = append(c.Days, chartDay{Day: day.String(), Values: row, Total: sumOf(row)})
+		for s, n := range row {
+			c.Series[s].Total += n
+			c.Total += n
+		}
+	}
+	c.scale()
+	return c
+}
+
+// scale computes the axis, the bars and the labels.
+func (c *chartView) scale() {
+	highest := int64(0)
+	for _, d := range c.Days {
+		highest = max(highest, d.Total)
+	}
+	top := niceTop(highest)
+	c.Top, c.Middle = formatNumber(top), formatNumber(top/2)
+	for i := range c.Days {
+		c.Days[i].layOut(i, len(c.Days), top, c.Series)
+	}
+	for _, i := range []int{0, len(c.Days) / 2, len(c.Days) - 1} {
+		c.Ticks = append(c.Ticks, shortDay(c.Days[i].Day))
+	}
+}
+
+// layOut computes the bar of the day i of n.
+func (d *chartDay) layOut(i, n int, top int64, series []chartSeries) {
+	d.Label = shortDay(d.Day) + ": " + points(d.Total)
+	width := float64(chartWidth) / float64(n)
+	below := int64(0)
+	for s, value := range d.Values {
+		if value <= 0 {
+			continue
+		}
+		y := chartHeight * (1 - float64(below+value)/float64(top))
+		height := chartHeight * float64(value) / float64(top)
+		d.Parts = append(d.Parts, chartBar{units(width * (float64(i) + chartGap/2)), units(y), units(width * (1 - chartGap)), units(height), series[s].Class})
+		below += value
+	}
+}
+
+// units formats a length with a tenth's precision.
+func units(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
+
+// niceTop returns the smallest of 2, 4 and 10 times a power of ten that is n or
+// more, and whose half is a whole number too.
+func niceTop(n int64) int64 {
+	for unit := int64(1); ; unit *= 10 {
+		for _, factor := range []int64{2, 4, 10} {
+			if top := factor * unit; top >= n {
+				return top
+			}
+		}
+	}
+}
+
+func sumOf(list []int64) (sum int64) {
+	for _, n := range list {
+		sum += n
+	}
+	return sum
+}
+
+// shortDay formats a day of ISO 8601, such as 3 Nov.
+func shortDay(iso string) string {
+	day, err := ledger.ParseDay(iso)
+	if err != nil {
+		return iso
+	}
+	return day.Time().Format("2 Jan")
+}
+
+// A shareView is a bar with a number.
+type shareView struct {
+	Name    string `json:"name"`
+	Field   string `json:"field"`
+	Count   int64  `json:"count"`
+	Percent string `json:"percent"`
+	Width   string `json:"-"`
+	Tone    string `json:"-"`
+}
+
+func newShare(name, field, tone string, count, of int64) shareView {
+	s := shareView{Name: name, Field: field, Tone: tone, Count: count, Percent: "0 %", Width: "0"}
+	if of > 0 {
+		share := float64(count) / float64(of) * 100
+		s.Percent, s.Width = fmt.Sprintf("%.1f %%", share), units(share)
+	}
+	return s
+}

@@ -1,0 +1,143 @@
+package dashboard
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/addrspec/addrspec/origin/origintest"
+)
+
+func TestTryOneAddress(t *testing.T) {
+	eachAPISite(t, func(t *testing.T, s *apiSite) {
+		account, b := s.accountOn(t, "try@example.com", ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(3)})
+		require.Contains(t, b.get("/dashboard/try").body, "This costs 1 point for each; you have <strong>3</strong> left this month.")
+		got := b.submit("/dashboard/try", url.Values{"emails": {"Jane.Doe+news@hotmial.com"}})
+		require.Equal(t, http.StatusOK, got.status)
+		require.Contains(t, got.body, "This cost 1 point.")
+		require.Contains(t, got.body, "Probably mistyped")
+		require.Contains(t, got.body, "hotmial.com looks like a misspelling of hotmail.com.")
+		require.Contains(t, got.body, "Its normal form is jane.doe&#43;news@hotmial.com.")
+		require.Contains(t, got.body, "/v1/email/Jane.Doe&#43;news@hotmial.com&#39;</pre>")
+		require.NotContains(t, got.body, "ask_", "no secret")
+		require.Contains(t, got.body, `>Jane.Doe&#43;news@hotmial.com</textarea>`)
+
+		got = b.submit("/dashboard/try", url.Values{"emails": {"Jane.Doe+news@hotmial.com"}, "use": {"hotmial.com hotmail.com"}})
+		require.Contains(t, got.body, `>Jane.Doe&#43;news@hotmail.com</textarea>`)
+		require.NotContains(t, got.body, "This cost 1 point")
+
+		got = b.submit("/dashboard/try", url.Values{"emails": {"jane.@example.org"}})
+		require.Contains(t, got.body, "Not a valid address")
+		require.Contains(t, got.body, "The local part ends with a dot")
+		require.Contains(t, got.body, "This cost nothing")
+		require.Equal(t, int64(1), s.used(t, account))
+	})
+}
+
+func TestTrySeveralAddresses(t *testing.T) {
+	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
+	account, b := s.accountOn(t, "try@example.com", ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(10)})
+	s.dns.Respond("slow.test", mxtest.Silent)
+	got := b.submit("/dashboard/try", url.Values{"emails": {"support@example.org\r\n\r\n jane.@example.org \nx@mailinator.com, support@example.org\njane@slow.test\nme@nomx.test"}})
+	require.Equal(t, http.StatusOK, got.status)
+	for _, want := range []string{"5 results", "This cost 5 points.", "Reaches a role, not one person", "Not a valid address", "Show the reason, at no cost",
+		"Throw-away mailbox", "Could not be checked", "DNS lookup timed out for domain slow.test", "No MX record", `'{&#34;emails&#34;:[`} {
+		require.Contains(t, got.body, strings.ReplaceAll(want, "'", "&#39;"))
+	}
+	require.Equal(t, int64(5), s.used(t, account))
+	got = b.submit("/dashboard/try", url.Values{"emails": {"a@example.org\nb@example.org\nc@example.org\nd@example.org\ne@example.org\nf@example.org"}})
+	require.Equal(t, http.StatusPaymentRequired, got.status)
+	require.Contains(t, got.body, "This costs 6 points, and 5 points are left this month. The points refill on 1 ")
+	require.Contains(t, got.body, ">a@example.org\nb@example.org", "the form keeps what was pasted")
+
+	var view tryView
+	require.Equal(t, http.StatusOK, b.postJSON("/dashboard/try", map[string]any{"emails": []string{"info@example.org", "jane@hotmial.com"}}, &view).status)
+	require.Len(t, view.Checked, 2)
+	require.Equal(t, "jane@hotmail.com", view.Checked[1].Fix)
+	require.Equal(t, int64(3), *view.Points.Left)
+	var p problemView
+	require.Equal(t, http.StatusPaymentRequired, b.postJSON("/dashboard/try", map[string]any{"emails": "a@example.org\nb@example.org\nc@example.org\nd@example.org"}, &p).status)
+	require.Equal(t, "INSUFFICIENT_USAGE", p.Code)
+}
+
+func TestTryWithoutPoints(t *testing.T) {
+	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
+	_, b := s.accountOn(t, "try@example.com", ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(0)})
+	got := b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}})
+	require.Equal(t, http.StatusTooManyRequests, got.status)
+	require.Contains(t, got.body, "The points of this month are used up. They refill on 1 ")
+}
+
+// 64 of the longest verdicts fit a page of 100 KB; 65 addresses are refused, at no
+// cost.
+func TestTryFullBatch(t *testing.T) {
+	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
+	account, b := s.accountOn(t, "try@example.com", noLimits)
+	list := make([]string, 65)
+	for i := range list {
+		list[i] = fmt.Sprintf("xkqjzvwpt%02d@mailinator.com", i)
+	}
+	got := b.submit("/dashboard/try", url.Values{"emails": {strings.Join(list, "\n")}})
+	require.Equal(t, http.StatusUnprocessableEntity, got.status)
+	require.Contains(t, got.body, "These are 65 different addresses; at most 64 fit here. For more, use Lists.")
+	require.Zero(t, s.used(t, account))
+	got = b.submit("/dashboard/try", url.Values{"emails": {strings.Join(list[1:], "\n")}})
+	require.Equal(t, http.StatusOK, got.status)
+	t.Logf("64 results: %d bytes", len(got.body))
+	require.Less(t, len(got.body), 100<<10)
+	require.Equal(t, int64(64), s.used(t, account))
+}
+
+// asPasted matches the places that keep a text as it was pasted: the form's field,
+// a button's value and the API's answer.
+var asPasted = regexp.MustCompile(`(?s)<textarea.*?</textarea>|value="[^"]*"|<pre.*?</pre>`)
+
+// What people paste cannot become markup or a part of the shell's command.
+func TestTryHostileAddresses(t *testing.T) {
+	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
+	_, b := s.accountOn(t, "try@example.com", noLimits)
+	for _, email := range []string{`"<script>alert(1)</script>"@example.org`, "o'brien';id;'@example.org", "\u202egro@example.org", "\x1b[31mred@example.org", strings.Repeat("x", 60_000) + "@example.org", "a@b/../../v1/usage?x=1#y", "%zz@example.org"} {
+		for _, emails := range []string{email, email + "\njane@example.org"} {
+			got := b.submit("/dashboard/try", url.Values{"emails": {emails}})
+			require.Equal(t, http.StatusOK, got.status, email)
+			require.NotContains(t, got.body, "<script>")
+			shown := asPasted.ReplaceAllString(got.body, "")
+			require.NotContains(t, shown, "\x1b")
+			require.NotContains(t, shown, "\u202e")
+			require.NotRegexp(t, `curl[^<]*&#39;[^<]*&#39;;id`, got.body)
+		}
+	}
+	require.Equal(t, http.StatusRequestEntityTooLarge, b.submit("/dashboard/try", url.Values{"emails": {strings.Repeat("x", maxForm)}}).status)
+}
+
+func TestPastedAddresses(t *testing.T) {
+	for text, want := range map[string][]string{
+		"a@b\r\nc@d\n\n a@b \n": {"a@b", "c@d"},
+		"a@b, c@d;e@f":          {"a@b", "c@d", "e@f"},
+		`"last, first"@b`:       {`"last, first"@b`},
+		"jane, doe@example.org": {"jane, doe@example.org"},
+		"no address":            {"no address"},
+	} {
+		got, err := pastedAddresses([]string{text})
+		require.NoError(t, err)
+		require.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"", " \r\n ", ",;,"} {
+		_, err := pastedAddresses([]string{text})
+		require.EqualError(t, err, "Give at least one address.", text)
+	}
+}
+
+func TestVisible(t *testing.T) {
+	for text, want := range map[string]string{"": "", "jürgen@例え.jp": "jürgen@例え.jp", "a\x1b[31m": "a[U+001B][31m", "\u202eb\u200b": "[U+202E]b[U+200B]", "\xff": "[U+FFFD]",
+		strings.Repeat("é", 321): strings.Repeat("é", 320) + "… (642 bytes)"} {
+		require.Equal(t, want, visible(text))
+	}
+}

@@ -1,0 +1,195 @@
+package dashboard
+
+import (
+	"database/sql"
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/ledger/store"
+)
+
+// A usageSite is a site whose database tests fill.
+type usageSite struct {
+	*site
+	database string
+	today    ledger.Day
+}
+
+func eachUsageSite(t *testing.T, test func(*testing.T, *usageSite)) {
+	pgtest.EachDatabase(t, func(t *testing.T, database string) { test(t, newUsageSite(t, database)) })
+}
+
+func newUsageSite(t *testing.T, database string) *usageSite {
+	s := &usageSite{site: newSite(t, database, Config{}), database: database}
+	now, err := s.Ledger.Now(t.Context())
+	require.NoError(t, err)
+	s.today = ledger.DayOf(now)
+	return s
+}
+
+func (s *usageSite) key(t *testing.T, account int64, name string) int64 {
+	_, k, err := s.Ledger.CreateKey(t.Context(), account, name, ledger.KeyTerms{})
+	require.NoError(t, err)
+	return k.ID
+}
+
+// use records that a key used points on a day: of ten addresses nine were valid.
+func (s *usageSite) use(t *testing.T, account, key int64, day ledger.Day, points int64) {
+	args := []any{account, key, int64(day), points, points + 1, int64(1), points * 9 / 10, points / 10, int64(0), int64(0), int64(0), points / 20, int64(0), points / 50, int64(0)}
+	require.NoError(t, s.Ledger.Store().Transact(t.Context(), store.Transaction{Decide: func(time.Time) ([]store.Statement, error) {
+		return []store.Statement{{Name: "add_usage", Args: args}}, nil
+	}}))
+}
+
+// exec runs a statement outside the ledger.
+func (s *usageSite) exec(t *testing.T, query string, args ...any) {
+	driver, source := "pgx", s.database
+	if path, ok := strings.CutPrefix(s.database, "sqlite:"); ok {
+		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"
+	}
+	db, err := sql.Open(driver, source)
+	require.NoError(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), query, args...)
+	require.NoError(t, err)
+}
+
+func TestUsagePage(t *testing.T) {
+	eachUsageSite(t, func(t *testing.T, s *usageSite) {
+		b := s.signedIn(t, s.account.ID)
+		require.Contains(t, b.get("/dashboard/usage").body, "No requests from")
+		shop, form := s.key(t, s.account.ID, "Shop"), s.key(t, s.account.ID, "<i>Form</i>")
+		for i := range ledger.Day(60) {
+			s.use(t, s.account.ID, shop, s.today-i, 100)
+			s.use(t, s.account.ID, form, s.today-i, 10)
+		}
+		require.NoError(t, s.Ledger.RevokeKey(t.Context(), s.account.ID, form))
+		path := fmt.Sprintf("/dashboard/usage?first=%s&last=%s", s.today-59, s.today)
+		var view usageView
+		b.getJSON(path, &view)
+		require.Equal(t, int64(120), view.Count)
+		require.Equal(t, int64(6600), view.Total.Points)
+		require.Len(t, view.Rows, usagePageRows)
+		require.Equal(t, usageKeyView{form, "<i>Form</i>", "revoked"}, view.Rows[0].Key)
+		require.Equal(t, s.today.String(), view.Rows[0].Day)
+		seen := map[string]bool{}
+		for next := path; next != ""; next = view.Next {
+			view = usageView{}
+			b.getJSON(next, &view)
+			for _, r := range view.Rows {
+				seen[r.Day+strconv.FormatInt(r.Key.ID, 10)] = true
+			}
+		}
+		require.Len(t, seen, 120, "every row once")
+
+		b.getJSON(path+"&key="+strconv.FormatInt(shop, 10), &view)
+		require.Equal(t, int64(6000), view.Total.Points)
+		page := b.get(path).body
+		require.Contains(t, page, "&lt;i&gt;Form&lt;/i&gt;")
+		require.Contains(t, page, "6,600")
+		require.Contains(t, page, "Next page")
+
+		b.getJSON("/dashboard/usage", &view)
+		require.Equal(t, s.today.String()[:8]+"01", view.First, "this month")
+		require.Equal(t, s.today.String(), view.Last)
+	})
+}
+
+// A filter that cannot be used gets a sentence; another account's key is not found.
+func TestUsageFilters(t *testing.T) {
+	s := newUsageSite(t, "sqlite:"+t.TempDir()+"/a.db")
+	other := s.createAccount(t, "other@example.com")
+	foreign := s.key(t, other.ID, "Secret project")
+	s.use(t, other.ID, foreign, s.today, 5)
+	b := s.signedIn(t, s.account.ID)
+	for query, want := range map[string]int{
+		"first=yesterday": 422, "last=2026-13-01": 422, "first=2026-02-01&last=2026-01-01": 422, "first=2020-01-01&last=2026-01-01": 422,
+		"after=x": 422, "after=2026-01-01": 422, "after=2026-01-01.x": 422,
+		"key=x": 404, "key=-1": 404, "key=99999": 404, "key=" + strconv.FormatInt(foreign, 10): 404, "key=99999999999999999999": 404,
+		"first=2025-01-01&last=2026-02-04": 200, "key=0": 200, "first=0001-01-01&last=0001-01-02": 200, "first=9999-12-01&last=9999-12-31": 200,
+	} {
+		var p problemView
+		require.Equal(t, want, b.getJSON("/dashboard/usage?"+query, &p).status, query)
+		require.NotContains(t, p.Sentence, "Secret")
+		if !strings.Contains(query, "after") {
+			require.Equal(t, want, b.get("/dashboard/usage.csv?"+query).status, query)
+		}
+	}
+}
+
+func TestUsageCSV(t *testing.T) {
+	eachUsageSite(t, func(t *testing.T, s *usageSite) {
+		b := s.signedIn(t, s.account.ID)
+		formula := s.key(t, s.account.ID, `=HYPERLINK("https://evil.example","x"),2`)
+		for i := range ledger.Day(30) {
+			s.use(t, s.account.ID, formula, s.today-i, 100)
+		}
+		s.use(t, s.account.ID, s.key(t, s.account.ID, "+1"), s.today, 7)
+		got := b.get(fmt.Sprintf("/dashboard/usage.csv?first=%s&last=%s", s.today-29, s.today))
+		require.Equal(t, http.StatusOK, got.status)
+		require.Equal(t, "text/csv; charset=utf-8", got.header.Get("Content-Type"))
+		require.Equal(t, fmt.Sprintf(`attachment; filename="addrspec-usage-%s-to-%s.csv"`, s.today-29, s.today), got.header.Get("Content-Disposition"))
+		rows, err := csv.NewReader(strings.NewReader(got.body)).ReadAll()
+		require.NoError(t, err)
+		require.Len(t, rows, 32)
+		require.Equal(t, []string{"day", "key_id", "key", "key_status", "points", "requests", "errors", "valid", "invalid", "disposable", "public", "relay", "role", "gibberish", "typo", "lookup_errors"}, rows[0])
+		require.Equal(t, []string{s.today.String(), rows[1][1], "'+1", "active", "7", "8", "1", "6", "0", "0", "0", "0", "0", "0", "0", "0"}, rows[1])
+		require.Equal(t, `'=HYPERLINK("https://evil.example","x"),2`, rows[2][2])
+		require.Equal(t, http.StatusSeeOther, s.browser(t).get("/dashboard/usage.csv").status, "without a session")
+		require.Empty(t, s.exports.accounts)
+	})
+}
+
+func TestCSVRows(t *testing.T) {
+	require.NoError(t, checkCSVRows(maxCSVRows))
+	require.EqualError(t, checkCSVRows(maxCSVRows+1), "These are 1,000,001 rows; a file has at most 1,000,000. Choose fewer days, or one key.")
+}
+
+func TestPlainCell(t *testing.T) {
+	for text, want := range map[string]string{"": "", "shop": "shop", "=1": "'=1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", "\rx": "'\rx", "a=1": "a=1"} {
+		require.Equal(t, want, plainCell(text), "%q", text)
+	}
+}
+
+// An account with 10,000 keys and usage of each on 30 days gets small pages, soon.
+func TestPagesOfManyKeys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector")
+	}
+	eachUsageSite(t, func(t *testing.T, s *usageSite) {
+		name := strings.Repeat("ж&", 16) // 48 bytes, 112 when escaped
+		s.exec(t, `INSERT INTO keys (account, name, hint, created_ns)
+			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+			SELECT CAST($1 AS BIGINT), CAST($2 AS TEXT) || CAST(i AS TEXT), 'ask_', 0 FROM n`, s.account.ID, name)
+		s.exec(t, `INSERT INTO usage (account, key, day, points, requests, errors, valid, invalid, disposable, public, relay, role, gibberish, typo, lookup_errors)
+			WITH RECURSIVE n(i) AS (SELECT CAST($2 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $3)
+			SELECT k.account, k.id, n.i, 1000000 + k.id, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000, 1000000
+			  FROM n, keys k WHERE k.account = $1`, s.account.ID, int64(s.today-29), int64(s.today))
+		b := s.signedIn(t, s.account.ID)
+		for path, within := range map[string]time.Duration{
+			"/dashboard": 5 * time.Second,
+			fmt.Sprintf("/dashboard/usage?first=%s&last=%s", s.today-29, s.today): 5 * time.Second,
+		} {
+			began := time.Now()
+			got := b.get(path)
+			t.Logf("%s: %d bytes in %v", path, len(got.body), time.Since(began).Round(time.Millisecond))
+			require.Equal(t, http.StatusOK, got.status)
+			require.Less(t, time.Since(began), within)
+			require.Less(t, len(got.body), 100<<10)
+		}
+		began := time.Now()
+		got := b.get(fmt.Sprintf("/dashboard/usage.csv?first=%s&last=%s", s.today-4, s.today))
+		t.Logf("CSV of 50,000 rows: %d bytes in %v", len(got.body), time.Since(began).Round(time.Millisecond))
+		require.Equal(t, 50_001, strings.Count(got.body, "\r\n"))
+	})
+}
