@@ -1,0 +1,53 @@
+/** What a list costs, before it is started. */
+
+/** @typedef {import("./survey.js").Survey} Survey */
+
+/**
+ * The account's points and rate, as GET /dashboard/lists returns them; null is
+ * unlimited.
+ * @typedef {{ points: { used: number, limit: number | null, remaining: number | null, overage: boolean, refill: string },
+ *   rate: { limit: number | null } }} Usage
+ */
+
+const number = (/** @type {number} */ n) => n.toLocaleString("en");
+
+/**
+ * @param {Survey} survey
+ * @param {Usage | null} usage null if it could not be read
+ * @param {boolean} offline
+ * @returns {{ text: string, enough: boolean, startable: boolean, button: string }}
+ */
+export function costSentence({ addresses, distinct }, usage, offline) {
+  const start = { enough: true, startable: true, button: "Start" };
+  if (addresses === 0) {
+    return { text: "No address was found. Choose another column or separator.", enough: false, startable: false, button: "Start" };
+  }
+  if (offline) {
+    return { ...start, text: `${number(addresses)} addresses are checked in this browser. It costs nothing, nothing is sent, and the column mx stays empty.` };
+  }
+  const most = `${number(addresses)} addresses cost at most ${number(distinct)} points`;
+  if (!usage) return { ...start, enough: false, text: `${most}. How many your account has left could not be read.` };
+  const { remaining, overage, refill } = usage.points;
+  if (remaining === null) return { ...start, text: `${most}. Your account has no limit.${time(distinct, usage)}` };
+  if (distinct <= remaining) return { ...start, text: `${most}. Your account has ${number(remaining)} left.${time(distinct, usage)}` };
+  if (overage) {
+    return { ...start, enough: false, text: `${most}. Your account has ${number(remaining)} left this month; up to ${number(distinct - remaining)} are overage.${time(distinct, usage)}` };
+  }
+  const until = new Date(refill).toLocaleDateString("en", { timeZone: "UTC", day: "numeric", month: "long" });
+  return {
+    enough: false,
+    startable: remaining > 0,
+    button: `Check about ${number(remaining)}`,
+    text: `${most}, but your account has ${number(remaining)} left until ${until}. When they are used up, checking stops; the rest can be checked later without paying again for what is done.`,
+  };
+}
+
+/**
+ * @param {number} distinct
+ * @param {Usage} usage
+ */
+function time(distinct, { rate }) {
+  if (rate.limit === null) return "";
+  const seconds = (1.05 * distinct) / 64 / rate.limit;
+  return seconds < 60 ? "" : ` At ${number(rate.limit)} ${rate.limit === 1 ? "request" : "requests"} a second it takes at least ${number(Math.ceil(seconds / 60))} minutes.`;
+}
