@@ -23,4 +23,13 @@
 // their own (slot.go), so that pages never wait for them.
 //
 // Pages are rendered to memory first, so an error never follows half a page.
+//
+// # Lists
+//
+// The page Lists reads a file in the browser and sends only its addresses, through
+// checkPath, which answers as POST /v1/emails does. Its scripts are in assets:
+// lists.js shows what lists-worker.js does; encoding.js, csv-reader.js and table.js
+// read, run.js decides what is checked and written when, batches.js and pace.js
+// send, list-store.js keeps progress in the browser. tsconfig.json and scripttest
+// check them.
 package dashboard

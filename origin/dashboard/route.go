@@ -34,6 +34,7 @@ func (d *Dashboard) routes() map[string]route {
 		"/dashboard/keys/{id}/revoke":  {signedIn, "Revoke a key", "key-revoke", d.key, d.revokeKey},
 		"/dashboard/usage":             {signedIn, "Usage", "usage", d.usage, nil},
 		"/dashboard/try":               {signedIn, "Try it", "try", d.tryPage, d.try},
+		"/dashboard/lists":             {signedIn, "Lists", "lists", d.lists, nil},
 		"/dashboard/settings":          {signedIn, "Settings", "settings", d.settings, nil},
 		"/dashboard/settings/password": {signedIn, "Set a password", "password", nothing, d.setPassword},
 		"/dashboard/settings/name":     {signedIn, "Your name", "settings", d.settings, d.setName},

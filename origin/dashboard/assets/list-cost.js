@@ -5,8 +5,8 @@
 /**
  * The account's points and rate, as GET /dashboard/lists returns them; null is
  * unlimited.
- * @typedef {{ points: { used: number, limit: number | null, remaining: number | null, overage: boolean, refill: string },
- *   rate: { limit: number | null } }} Usage
+ * @typedef {{ points: { used: number, limit: number | null, left: number | null, overage: boolean, refill: string,
+ *   rate: number | null } }} Usage
  */
 
 const number = (/** @type {number} */ n) => n.toLocaleString("en");
@@ -27,7 +27,7 @@ export function costSentence({ addresses, distinct }, usage, offline) {
   }
   const most = `${number(addresses)} addresses cost at most ${number(distinct)} points`;
   if (!usage) return { ...start, enough: false, text: `${most}. How many your account has left could not be read.` };
-  const { remaining, overage, refill } = usage.points;
+  const { left: remaining, overage, refill } = usage.points;
   if (remaining === null) return { ...start, text: `${most}. Your account has no limit.${time(distinct, usage)}` };
   if (distinct <= remaining) return { ...start, text: `${most}. Your account has ${number(remaining)} left.${time(distinct, usage)}` };
   if (overage) {
@@ -46,8 +46,8 @@ export function costSentence({ addresses, distinct }, usage, offline) {
  * @param {number} distinct
  * @param {Usage} usage
  */
-function time(distinct, { rate }) {
-  if (rate.limit === null) return "";
-  const seconds = (1.05 * distinct) / 64 / rate.limit;
-  return seconds < 60 ? "" : ` At ${number(rate.limit)} ${rate.limit === 1 ? "request" : "requests"} a second it takes at least ${number(Math.ceil(seconds / 60))} minutes.`;
+function time(distinct, { points: { rate } }) {
+  if (rate === null) return "";
+  const seconds = (1.05 * distinct) / 64 / rate;
+  return seconds < 60 ? "" : ` At ${number(rate)} ${rate === 1 ? "request" : "requests"} a second it takes at least ${number(Math.ceil(seconds / 60))} minutes.`;
 }

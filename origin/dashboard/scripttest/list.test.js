@@ -246,13 +246,13 @@ test("says how long it will take", () => {
 
 test("says what a list costs", () => {
   const found = { rows: 100, addresses: 90, distinct: 80, width: 1, formulas: 0, names: [] };
-  const usage = { points: { used: 950, limit: 1000, remaining: 50, overage: false, refill: "2026-12-01T00:00:00Z" }, rate: { limit: 1 } };
+  const usage = { points: { used: 950, limit: 1000, left: 50, overage: false, refill: "2026-12-01T00:00:00Z", rate: 1 } };
   const few = costSentence(found, usage, false);
   assert.match(few.text, /at most 80 points, but your account has 50 left until December 1\. When they are used up, checking stops/);
   assert.deepEqual([few.enough, few.startable, few.button], [false, true, "Check about 50"]);
-  assert.equal(costSentence(found, { ...usage, points: { ...usage.points, remaining: 0 } }, false).startable, false);
+  assert.equal(costSentence(found, { ...usage, points: { ...usage.points, left: 0 } }, false).startable, false);
   assert.match(costSentence(found, { ...usage, points: { ...usage.points, overage: true } }, false).text, /up to 30 are overage/);
-  assert.match(costSentence({ ...found, addresses: 64_000, distinct: 64_000 }, { points: { ...usage.points, limit: null, remaining: null }, rate: { limit: 1 } }, false).text, /no limit\. At 1 request a second it takes at least 18 minutes/);
+  assert.match(costSentence({ ...found, addresses: 64_000, distinct: 64_000 }, { points: { ...usage.points, limit: null, left: null } }, false).text, /no limit\. At 1 request a second it takes at least 18 minutes/);
   assert.match(costSentence(found, usage, true).text, /costs nothing/);
   assert.equal(costSentence({ ...found, addresses: 0 }, usage, true).startable, false);
 });

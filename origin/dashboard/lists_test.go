@@ -1,0 +1,30 @@
+package dashboard
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+func TestUsageOnLists(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	a, err := s.Ledger.CreateAccount(t.Context(), "limited@example.com", ledger.Terms{Plan: "free"})
+	require.NoError(t, err)
+	var view listsView
+	require.Equal(t, http.StatusOK, s.signedIn(t, a.ID).getJSON("/dashboard/lists", &view).status)
+	require.Equal(t, int64(1000), *view.Points.Left)
+	require.Equal(t, int64(1), *view.Points.Rate)
+	require.False(t, view.Points.Overage)
+	require.True(t, view.Points.Refill.After(time.Now()))
+
+	a, err = s.Ledger.CreateAccount(t.Context(), "unlimited@example.com", ledger.Terms{Plan: "enterprise"})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, s.signedIn(t, a.ID).getJSON("/dashboard/lists", &view).status)
+	require.Nil(t, view.Points.Limit)
+	require.Nil(t, view.Points.Left)
+	require.Nil(t, view.Points.Rate)
+}
