@@ -63,7 +63,7 @@ type KeyDay struct {
 // inclusive, in no order. Days without a request are left out.
 func (l *Ledger) UsageOfKeys(ctx context.Context, account int64, keys []int64, first, last Day) (list []KeyDay, err error) {
 	args := []any{account, int64(first), int64(last), asJSON(keys)}
-	err = l.query(ctx, store.Statement{Name: "read_usage_of_keys", Args: args, Scan: func(r store.Row) error {
+	err = l.report(ctx, store.Statement{Name: "read_usage_of_keys", Args: args, Scan: func(r store.Row) error {
 		var d KeyDay
 		err := r.Scan(&d.Key, &d.Day, &d.Points, &d.Requests)
 		list = append(list, d)

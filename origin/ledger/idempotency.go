@@ -89,7 +89,7 @@ func (w *writer) expiredRecords() (group []operation, full bool) {
 		o.ids = append(o.ids, recordID{})
 		return fromHex(o.ids[len(o.ids)-1][:], id)
 	}
-	if err := w.query(context.Background(), list); err != nil {
+	if err := w.store.Query(context.Background(), list); err != nil {
 		return nil, false
 	}
 	return group, full || records == purgeRecords

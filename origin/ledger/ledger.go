@@ -147,15 +147,15 @@ func (l *Ledger) transact(ctx context.Context, reads func() []store.Statement, d
 	return refusal
 }
 
-// query runs a read-only statement, concurrently with the writer.
+// query runs a read-only statement, concurrently with the writer and the reader.
 func (l *Ledger) query(ctx context.Context, st store.Statement) error {
-	if err := l.store.Query(ctx, st); err != nil {
+	if err := l.side.Query(ctx, st); err != nil {
 		return unavailable(err)
 	}
 	return nil
 }
 
 // Store returns the ledger's database, for packages that keep rows of their own
-// in it. Its transactions run one at a time, so that they do not slow charges. The
-// ledger closes it.
+// in it. Its transactions run one at a time and its queries two, so that they do not
+// slow charges. The ledger closes it.
 func (l *Ledger) Store() store.Store { return l.side }

@@ -106,13 +106,13 @@ func (q *reader) load(reads []*keyRead) error {
 	}
 	began, instant := q.views.readStart()
 	rows := map[digest][]*viewRow{}
-	err := q.query(ctx, store.Statement{Name: "read_view", Args: []any{asJSON(pairs)}, Scan: func(r store.Row) error {
+	err := q.store.Query(ctx, store.Statement{Name: "read_view", Args: []any{asJSON(pairs)}, Scan: func(r store.Row) error {
 		at, row, err := scanViewRow(r)
 		rows[at] = append(rows[at], &row)
 		return err
 	}})
 	if err != nil {
-		return err
+		return unavailable(err)
 	}
 	q.stats.query()
 	q.views.publishReads(reads, rows, began, instant)

@@ -6,15 +6,23 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// A sideStore runs the transactions that are not charges, one at a time. On SQLite
-// all transactions wait for one lock, on PostgreSQL for connections. So a commit
-// group waits for at most one of them, however many people sign in or change keys.
+// A sideStore runs what is neither a charge nor the look-up of a key: one
+// transaction at a time, and few queries. On SQLite all transactions wait for one
+// lock, on PostgreSQL for connections, and there are few connections for reading.
+// So a commit group waits for at most one other transaction, and a key for no other
+// query, however many people sign in, change keys or look at pages.
 type sideStore struct {
 	store.Store
-	slot chan struct{} // has an element while a transaction runs
+	slot    chan struct{} // has an element while a transaction runs
+	queries chan struct{} // has an element for each query that runs
 }
 
-func newSideStore(s store.Store) *sideStore { return &sideStore{s, make(chan struct{}, 1)} }
+// maxSideQueries is half of the connections for reading.
+const maxSideQueries = 2
+
+func newSideStore(s store.Store) *sideStore {
+	return &sideStore{s, make(chan struct{}, 1), make(chan struct{}, maxSideQueries)}
+}
 
 // Transact waits for its turn until ctx ends.
 func (s *sideStore) Transact(ctx context.Context, t store.Transaction) error {
@@ -25,4 +33,15 @@ func (s *sideStore) Transact(ctx context.Context, t store.Transaction) error {
 	}
 	defer func() { <-s.slot }()
 	return s.Store.Transact(ctx, t)
+}
+
+// Query waits for its turn until ctx ends.
+func (s *sideStore) Query(ctx context.Context, st store.Statement) error {
+	select {
+	case s.queries <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.queries }()
+	return s.Store.Query(ctx, st)
 }

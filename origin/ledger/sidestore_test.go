@@ -25,6 +25,21 @@ func (s *countingStore) Transact(context.Context, store.Transaction) error {
 	return nil
 }
 
+func (s *countingStore) Query(context.Context, store.Statement) error {
+	return s.Transact(context.Background(), store.Transaction{})
+}
+
+func TestSideQueriesAreFew(t *testing.T) {
+	counting := new(countingStore)
+	side := newSideStore(counting)
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() { require.NoError(t, side.Query(t.Context(), store.Statement{})) })
+	}
+	wait.Wait()
+	require.LessOrEqual(t, counting.most.Load(), int64(maxSideQueries))
+}
+
 func TestSideTransactionsRunOneAtATime(t *testing.T) {
 	counting := new(countingStore)
 	side := newSideStore(counting)
