@@ -21,10 +21,16 @@ type Limit struct {
 var (
 	PasswordsOfAccount = Limit{"password of account", 10, 30 * time.Second}
 	PasswordsOfAddress = Limit{"password from address", 30, 10 * time.Second}
-	CodesOfAccount     = Limit{"code of account", 5, time.Minute}
-	LinksOfAddress     = Limit{"link from address", 30, 10 * time.Second}
-	SignUpsOfAddress   = Limit{"sign-up from address", 3, 8 * time.Hour}
-	SignUpsOfDay       = Limit{"sign-up", 200, 24 * time.Hour / 200}
+	// 10, then 288 a day, of which each has three chances in a million.
+	CodesOfAccount = Limit{"code of account", 10, 5 * time.Minute}
+	LinksOfAddress = Limit{"link from address", 30, 10 * time.Second}
+	// A sign-in page takes one for passkeys in autofill.
+	ChallengesOfAddress = Limit{"challenge from address", 60, 5 * time.Second}
+	// Bounds the table of challenges if they come from many addresses: to 16,000
+	// rows of about a kilobyte.
+	Challenges       = Limit{"challenge", 1000, 20 * time.Millisecond}
+	SignUpsOfAddress = Limit{"sign-up from address", 3, 8 * time.Hour}
+	SignUpsOfDay     = Limit{"sign-up", 200, 24 * time.Hour / 200}
 )
 
 // A TooManyError refuses an attempt.

@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -42,8 +43,8 @@ func (i *Identity) write(ctx context.Context, decide func(now time.Time) []store
 
 // writeIf runs first, which returns the one row that it changes, and then the
 // statements of rest, in one transaction. If first changed no row, nothing is
-// changed and missing is returned.
-func (i *Identity) writeIf(ctx context.Context, missing error, first store.Statement, rest func(now time.Time) []store.Statement) error {
+// changed and missing is returned. The statements of before run earlier.
+func (i *Identity) writeIf(ctx context.Context, missing error, first store.Statement, rest func(now time.Time) []store.Statement, before ...store.Statement) error {
 	changed, scan := false, first.Scan
 	first.Scan = func(r store.Row) error {
 		changed = true
@@ -53,7 +54,7 @@ func (i *Identity) writeIf(ctx context.Context, missing error, first store.State
 		return scan(r)
 	}
 	return i.store.Transact(ctx, store.Transaction{
-		Reads: func() []store.Statement { changed = false; return []store.Statement{first} },
+		Reads: func() []store.Statement { changed = false; return append(slices.Clip(before), first) },
 		Decide: func(now time.Time) ([]store.Statement, error) {
 			if !changed {
 				return nil, missing

@@ -59,18 +59,27 @@ const maxName = 100
 
 // SetName changes how the dashboard addresses a user.
 func (i *Identity) SetName(ctx context.Context, account int64, name string) error {
-	for _, r := range name {
-		if !unicode.IsGraphic(r) || r == utf8.RuneError {
-			return &InputError{"name", "The name must not contain control characters."}
-		}
-	}
-	if len(name) > maxName {
-		return &InputError{"name", fmt.Sprintf("The name is longer than %d bytes.", maxName)}
+	if err := checkName("name", name, maxName); err != nil {
+		return err
 	}
 	return i.write(ctx, func(now time.Time) []store.Statement {
 		return append(ledger.Audit(ctx, account, now, "user.rename", ""),
 			store.Statement{Name: "put_user_name", Args: []any{account, name}})
 	})
+}
+
+// checkName refuses a name that is too long, or that a page or a terminal cannot
+// show as it is.
+func checkName(field, name string, longest int) error {
+	for _, r := range name {
+		if !unicode.IsGraphic(r) || r == utf8.RuneError {
+			return &InputError{field, "The name must not contain control characters."}
+		}
+	}
+	if len(name) > longest {
+		return &InputError{field, fmt.Sprintf("The name is longer than %d bytes.", longest)}
+	}
+	return nil
 }
 
 // SetOperator gives or takes the right to manage all accounts. It creates the

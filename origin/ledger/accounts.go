@@ -48,8 +48,9 @@ type Terms struct {
 }
 
 // CreateAccount creates an account. It returns ErrAccountExists if there is one
-// with the email, and an error that wraps ErrNoPlan if there is no such plan.
-func (l *Ledger) CreateAccount(ctx context.Context, email string, t Terms) (Account, error) {
+// with the email, and an error that wraps ErrNoPlan if there is no such plan. The
+// statements of also belong to the same transaction.
+func (l *Ledger) CreateAccount(ctx context.Context, email string, t Terms, also ...func(account int64, now time.Time) []store.Statement) (Account, error) {
 	email, err := cleanEmail(email)
 	if err != nil {
 		return Account{}, err
@@ -65,7 +66,11 @@ func (l *Ledger) CreateAccount(ctx context.Context, email string, t Terms) (Acco
 		if id == 0 {
 			return nil, ErrAccountExists
 		}
-		return Audit(ctx, id, now, "account.create", t.describe()), nil
+		list := Audit(ctx, id, now, "account.create", t.describe())
+		for _, more := range also {
+			list = append(list, more(id, now)...)
+		}
+		return list, nil
 	})
 	if err != nil {
 		return Account{}, err
@@ -161,6 +166,12 @@ func cleanEmail(email string) (string, error) {
 		return "", errEmail
 	}
 	return strings.ToLower(email), nil
+}
+
+// CheckEmail returns an error if no account can have the email.
+func CheckEmail(email string) error {
+	_, err := cleanEmail(email)
+	return err
 }
 
 // ChangeTerms replaces an account's terms, from its next request on. It returns

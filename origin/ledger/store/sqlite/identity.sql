@@ -86,3 +86,77 @@ SELECT tat_ns FROM attempts WHERE subject = $1;
 
 -- name: delete_old_attempts
 DELETE FROM attempts WHERE tat_ns <= $1;
+
+-- Second factors.
+-- Locks a user's row, so that what is counted next stays.
+-- name: lock_user
+UPDATE users SET account = account WHERE account = $1;
+
+-- name: put_totp
+UPDATE users SET totp = $2, totp_step = $3 WHERE account = $1;
+
+-- $2 the secret whose code was given, $3 the code's time step.
+-- name: use_totp
+UPDATE users SET totp_step = $3 WHERE account = $1 AND totp = $2 AND totp_step < $3 RETURNING account;
+
+-- name: create_recovery_code
+INSERT INTO recovery_codes (account, hash) VALUES ($1, $2);
+
+-- name: count_recovery_codes
+SELECT count(*) FROM recovery_codes WHERE account = $1;
+
+-- name: use_recovery_code
+DELETE FROM recovery_codes WHERE account = $1 AND hash = $2 RETURNING account;
+
+-- name: delete_recovery_codes
+DELETE FROM recovery_codes WHERE account = $1;
+
+-- Passkeys. $6 is how many an account may have.
+-- name: create_passkey
+INSERT INTO passkeys (id, account, name, credential, created_ns, used_ns)
+SELECT CAST($1 AS TEXT), CAST($2 AS BIGINT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT), 0
+ WHERE (SELECT count(*) FROM passkeys WHERE account = $2) < $6
+    ON CONFLICT (id) DO NOTHING
+RETURNING account;
+
+-- name: list_passkeys
+SELECT id, name, credential, created_ns, used_ns FROM passkeys WHERE account = $1 ORDER BY created_ns, id;
+
+-- name: read_passkey
+SELECT account FROM passkeys WHERE id = $1;
+
+-- name: use_passkey
+UPDATE passkeys SET credential = $3, used_ns = $4 WHERE account = $1 AND id = $2 RETURNING account;
+
+-- name: delete_passkey
+DELETE FROM passkeys WHERE account = $1 AND id = $2 RETURNING name;
+
+-- name: delete_passkeys
+DELETE FROM passkeys WHERE account = $1;
+
+-- Identities at OpenID providers. $5 is how many an account may have.
+-- name: create_identity
+INSERT INTO identities (issuer, subject, account, created_ns)
+SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($4 AS BIGINT)
+ WHERE (SELECT count(*) FROM identities WHERE account = $3) < $5
+    ON CONFLICT (issuer, subject) DO NOTHING
+RETURNING account;
+
+-- name: read_identity
+SELECT account FROM identities WHERE issuer = $1 AND subject = $2;
+
+-- name: list_identities
+SELECT issuer, subject, created_ns FROM identities WHERE account = $1 ORDER BY created_ns, subject;
+
+-- name: delete_identity
+DELETE FROM identities WHERE account = $1 AND issuer = $2 AND subject = $3 RETURNING account;
+
+-- Challenges.
+-- name: create_challenge
+INSERT INTO challenges (hash, data, expires_ns) VALUES ($1, $2, $3);
+
+-- name: take_challenge
+DELETE FROM challenges WHERE hash = $1 AND expires_ns > $2 RETURNING data;
+
+-- name: delete_expired_challenges
+DELETE FROM challenges WHERE expires_ns <= $1;

@@ -1,0 +1,229 @@
+package identity
+
+import (
+	"net/url"
+	"strconv"
+	"sync"
+	"testing"
+
+	vw "github.com/descope/virtualwebauthn" // an authenticator in software, for tests
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+var site = vw.RelyingParty{ID: "addrspec.example", Name: "addrspec", Origin: "https://addrspec.example"}
+
+// A device is an authenticator with one passkey.
+type device struct {
+	authenticator vw.Authenticator
+	credential    vw.Credential
+}
+
+func newDevice(*testing.T) *device {
+	return &device{vw.NewAuthenticator(), vw.NewCredential(vw.KeyTypeEC2)}
+}
+
+func (d *device) create(t *testing.T, options []byte) string {
+	parsed, err := vw.ParseAttestationOptions(string(options))
+	require.NoError(t, err)
+	d.authenticator.Options.UserHandle = []byte(parsed.UserID)
+	return vw.CreateAttestationResponse(site, d.authenticator, d.credential, *parsed)
+}
+
+func (d *device) sign(t *testing.T, at vw.RelyingParty, options []byte) string {
+	parsed, err := vw.ParseAssertionOptions(string(options))
+	require.NoError(t, err)
+	d.credential.Counter++
+	return vw.CreateAssertionResponse(at, d.authenticator, d.credential, *parsed)
+}
+
+func (f *fixture) passkeys(t *testing.T) *Passkeys {
+	public, err := url.Parse(site.Origin)
+	require.NoError(t, err)
+	p, err := f.Passkeys(public)
+	require.NoError(t, err)
+	return p
+}
+
+func (f *fixture) register(t *testing.T, d *device, name string) {
+	p := f.passkeys(t)
+	u, err := f.User(t.Context(), f.account)
+	require.NoError(t, err)
+	options, state, err := p.BeginRegister(t.Context(), "browser", u)
+	require.NoError(t, err)
+	require.NoError(t, p.FinishRegister(t.Context(), "browser", u, state, name, d.create(t, options)))
+}
+
+func TestPasskeySignsIn(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		ctx, p, d := t.Context(), f.passkeys(t), newDevice(t)
+		f.withUser(t)
+		f.register(t, d, "phone")
+		for range 2 {
+			options, state, err := p.BeginUse(ctx, "browser")
+			require.NoError(t, err)
+			require.Contains(t, string(options), `"userVerification":"required"`)
+			replica := New(f.ledger)
+			other := &Passkeys{replica, p.web}
+			u, err := other.FinishUse(ctx, "browser", state, d.sign(t, site, options))
+			require.NoError(t, err, "any replica finishes")
+			require.Equal(t, f.account, u.Account)
+		}
+		list, err := f.ListPasskeys(ctx, f.account)
+		require.NoError(t, err)
+		require.Equal(t, "phone", list[0].Name)
+		require.EqualValues(t, 2, list[0].credential.Authenticator.SignCount)
+		require.False(t, list[0].Used.IsZero())
+	})
+}
+
+func TestPasskeysThatAreRefused(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		ctx, p, d := t.Context(), f.passkeys(t), newDevice(t)
+		f.withUser(t)
+		f.register(t, d, "phone")
+		begin := func() ([]byte, string) {
+			options, state, err := p.BeginUse(ctx, "browser")
+			require.NoError(t, err)
+			return options, state
+		}
+		use := func(state, response string) error {
+			_, err := p.FinishUse(ctx, "browser", state, response)
+			return err
+		}
+
+		options, state := begin()
+		response := d.sign(t, site, options)
+		_, err := p.FinishUse(ctx, "another browser", state, response)
+		require.ErrorIs(t, err, ErrChallenge, "another browser")
+		require.NoError(t, use(state, response))
+		require.ErrorIs(t, use(state, response), ErrChallenge, "used twice")
+
+		options, state = begin()
+		f.advance(ChallengeLife)
+		require.ErrorIs(t, use(state, d.sign(t, site, options)), ErrChallenge, "expired")
+
+		first, _ := begin()
+		_, state = begin()
+		require.ErrorIs(t, use(state, d.sign(t, site, first)), ErrPasskey, "another challenge's signature")
+
+		options, state = begin()
+		evil := vw.RelyingParty{ID: site.ID, Origin: "https://evil.example"}
+		require.ErrorIs(t, use(state, d.sign(t, evil, options)), ErrPasskey, "signed for another origin")
+
+		options, state = begin()
+		d.authenticator.Options.UserNotVerified = true
+		require.ErrorIs(t, use(state, d.sign(t, site, options)), ErrPasskey, "without user verification")
+		d.authenticator.Options.UserNotVerified = false
+
+		options, state = begin()
+		d.credential.Counter = 0
+		require.ErrorIs(t, use(state, d.sign(t, site, options)), ErrClonedKey, "a counter that did not grow")
+		d.credential.Counter = 100
+
+		options, state = begin()
+		handle := d.authenticator.Options.UserHandle
+		d.authenticator.Options.UserHandle = []byte("another user's")
+		require.ErrorIs(t, use(state, d.sign(t, site, options)), ErrPasskey, "another user's handle")
+		d.authenticator.Options.UserHandle = handle
+
+		_, state = begin()
+		require.ErrorIs(t, use(state, `{"id":`), ErrPasskey, "no JSON")
+		options, state = begin()
+		require.ErrorIs(t, use(state, newDevice(t).sign(t, site, options)), ErrPasskey, "unknown")
+		options, state = begin()
+		require.NoError(t, use(state, d.sign(t, site, options)), "still in order")
+
+		list, err := f.ListPasskeys(ctx, f.account)
+		require.NoError(t, err)
+		require.ErrorIs(t, f.RemovePasskey(ctx, f.account+1, list[0].ID), ErrNoPasskey, "another account's")
+		require.NoError(t, f.RemovePasskey(ctx, f.account, list[0].ID))
+		options, state = begin()
+		require.ErrorIs(t, use(state, d.sign(t, site, options)), ErrPasskey, "removed")
+	})
+}
+
+func TestPasskeysAreBounded(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		ctx, p := t.Context(), f.passkeys(t)
+		u := f.withUser(t)
+		var states, responses []string
+		for range MaxPasskeys + 4 {
+			options, state, err := p.BeginRegister(ctx, "browser", u)
+			require.NoError(t, err)
+			states, responses = append(states, state), append(responses, newDevice(t).create(t, options))
+		}
+		var wait sync.WaitGroup
+		for n, state := range states {
+			wait.Go(func() { _ = p.FinishRegister(ctx, "browser", u, state, "device "+strconv.Itoa(n), responses[n]) })
+		}
+		wait.Wait()
+		list, err := f.ListPasskeys(ctx, f.account)
+		require.NoError(t, err)
+		require.Len(t, list, MaxPasskeys)
+		_, _, err = p.BeginRegister(ctx, "browser", u)
+		require.ErrorIs(t, err, ErrMorePasskey, "before the device stores one")
+		for _, name := range []string{"", "\u202e", string(make([]byte, 65))} {
+			require.ErrorAs(t, p.FinishRegister(ctx, "browser", u, "", name, ""), new(*InputError), "%q", name)
+		}
+	})
+}
+
+func TestPasskeysNeedAHostName(t *testing.T) {
+	for host, want := range map[string]error{"http://127.0.0.1:8080": ErrNoPasskeys, "http://[::1]:8080": ErrNoPasskeys, "http://localhost:8080": nil, "https://addrspec.example": nil} {
+		public, err := url.Parse(host)
+		require.NoError(t, err)
+		_, err = new(Identity).Passkeys(public)
+		require.ErrorIs(t, err, want, host)
+	}
+}
+
+func TestLinkedIdentities(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		ctx, issuer := t.Context(), "https://id.example"
+		f.withUser(t)
+		a, err := f.ledger.CreateAccount(ctx, "other@example.com", ledger.Terms{})
+		require.NoError(t, err)
+		_, err = f.CreateLink(ctx, a.ID)
+		require.NoError(t, err)
+		require.NoError(t, f.Link(ctx, f.account, issuer, "ada"))
+		require.ErrorIs(t, f.Link(ctx, a.ID, issuer, "ada"), ErrMoreLinked, "one account each")
+		u, err := f.LinkedUser(ctx, issuer, "ada")
+		require.NoError(t, err)
+		require.Equal(t, f.account, u.Account)
+		_, err = f.LinkedUser(ctx, "https://evil.example", "ada")
+		require.ErrorIs(t, err, ErrNoLinked, "another issuer's")
+		require.ErrorIs(t, f.Unlink(ctx, a.ID, issuer, "ada"), ErrNoLinked, "another account's")
+		var wait sync.WaitGroup
+		for n := range MaxLinked + 3 {
+			wait.Go(func() { _ = f.Link(ctx, f.account, issuer, "eve"+strconv.Itoa(n)) })
+		}
+		wait.Wait()
+		list, err := f.ListLinked(ctx, f.account)
+		require.NoError(t, err)
+		require.Len(t, list, MaxLinked)
+		require.NoError(t, f.Unlink(ctx, f.account, issuer, "ada"))
+		_, err = f.LinkedUser(ctx, issuer, "ada")
+		require.ErrorIs(t, err, ErrNoLinked)
+	})
+}
+
+func TestSignUp(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		u, err := f.SignUp(ctx, "New@Example.com", "a long password")
+		require.NoError(t, err)
+		require.Equal(t, "new@example.com", u.Email)
+		_, err = f.CheckPassword(ctx, "new@example.com", "a long password")
+		require.NoError(t, err)
+		_, err = f.SignUp(ctx, "new@example.com", "another password")
+		require.ErrorIs(t, err, ledger.ErrAccountExists)
+		_, err = f.CheckPassword(ctx, "new@example.com", "another password")
+		require.ErrorIs(t, err, ErrWrongPassword, "not overwritten")
+		_, err = f.SignUp(ctx, "third@example.com", "short")
+		require.ErrorAs(t, err, new(*InputError))
+		_, err = f.ledger.AccountByEmail(ctx, "third@example.com")
+		require.ErrorIs(t, err, ledger.ErrNoAccount)
+	})
+}
