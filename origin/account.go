@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
@@ -104,11 +105,18 @@ func accountRow(a ledger.Account) []any {
 type accountChangeCmd struct {
 	accountFlag
 	terms
+
+	Operator *bool `negatable:"" help:"Give or take the right to manage all accounts in the dashboard. By itself it leaves the terms as they are."`
 }
 
 // Run changes the terms. A term that is not given is the plan's from then on.
 func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
 	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		if c.Operator != nil {
+			if err := setOperator(ctx, std, l, a, *c.Operator); err != nil || c.terms == (terms{}) {
+				return err
+			}
+		}
 		t := c.terms.terms()
 		if t.Plan == "" {
 			t.Plan = a.Plan
@@ -123,6 +131,19 @@ func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
 		fmt.Fprintf(std.out, "account %d changed: %s\n", a.ID, describeTerms(a))
 		return nil
 	})
+}
+
+// setOperator gives or takes the right to manage all accounts.
+func setOperator(ctx context.Context, std streams, l *ledger.Ledger, a ledger.Account, operator bool) error {
+	if err := identity.New(l).SetOperator(ctx, a.ID, operator); err != nil {
+		return err
+	}
+	may := "may no longer"
+	if operator {
+		may = "may now"
+	}
+	_, err := fmt.Fprintf(std.out, "account %d %s manage all accounts in the dashboard\n", a.ID, may)
+	return err
 }
 
 // describeTerms returns the terms in force as text.

@@ -11,6 +11,8 @@ import (
 type accountLinkCmd struct {
 	accountFlag
 	publicURLFlag
+
+	ResetFactors bool `help:"Remove the authenticator app, the recovery codes and all passkeys of an owner who has lost them, and end all sessions."`
 }
 
 // Run prints a link with which the account's owner signs in once. It is the first
@@ -22,6 +24,11 @@ func (c *accountLinkCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
+		if c.ResetFactors {
+			if err := resetFactors(ctx, std, l, a); err != nil {
+				return err
+			}
+		}
 		token, err := identity.New(l).CreateLink(ctx, a.ID)
 		if err != nil {
 			return err
@@ -29,4 +36,13 @@ func (c *accountLinkCmd) Run(ctx context.Context, std streams) error {
 		fmt.Fprintf(std.out, "This link signs in once, within %s; earlier links have ended: %s\n", "24 hours", public.JoinPath("link", token))
 		return nil
 	})
+}
+
+// resetFactors removes the second factors of an account's owner.
+func resetFactors(ctx context.Context, std streams, l *ledger.Ledger, a ledger.Account) error {
+	if err := identity.New(l).ResetFactors(ctx, a.ID); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(std.out, "The authenticator app, the recovery codes and the passkeys are removed, and all sessions have ended.")
+	return err
 }

@@ -21,6 +21,8 @@ type publicURLFlag struct {
 type dashboardFlags struct {
 	publicURLFlag
 
+	openIDFlags
+
 	Dashboard    string   `enum:"on,off" default:"on" help:"Serve the front door, the documentation and the account dashboard: on or off (${default})."`
 	TrustedProxy []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For is believed when attempts to sign in are counted, separated by commas."`
 	SignUp       string   `name:"signup" enum:"closed,open" default:"closed" help:"Whether anybody may create an account on the free plan: closed or open (${default})."`
@@ -75,5 +77,5 @@ func (f *dashboardFlags) pages(o *origin, log *slog.Logger, at net.Addr) (api.Pa
 		return nil, err
 	}
 	return dashboard.New(dashboard.Config{Ledger: o.ledger, Identity: identity.New(o.ledger), API: o.api, Log: log,
-		PublicURL: public, TrustedProxies: proxies, SignUp: f.SignUp == "open", Release: release, Health: o.health, Webhooks: o.hooks(log)})
+		PublicURL: public, TrustedProxies: proxies, SignUp: f.SignUp == "open", OpenID: f.openID(public), Release: release, Health: o.health, Webhooks: o.hooks(log)})
 }

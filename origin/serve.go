@@ -108,7 +108,7 @@ func (c *serveCmd) logConfig(log *slog.Logger, p listeners, info host.Info) {
 		"database", c.redacted(), "dns", strings.Join(c.DNS, ","), "dns_timeout", c.DNSTimeout.String(), "dns_concurrency", c.DNSConcurrency,
 		"batch_timeout", c.BatchTimeout.String(), "grace", c.Grace.String(), "typo_suggestion", c.TypoSuggestion,
 		"max_connections", c.MaxConnections, "body_memory", c.BodyMemory.String(), "edge", c.EdgeSecret != "",
-		"dashboard", c.Dashboard, "webhooks", c.Webhooks, "signup", c.SignUp, "public_url", c.PublicURL,
+		"dashboard", c.Dashboard, "webhooks", c.Webhooks, "signup", c.SignUp, "public_url", c.PublicURL, "openid_issuer", c.OpenIDIssuer,
 		"module_file", c.Module, "lists_file", c.Lists, "plans_file", c.Plans)
 }
 

@@ -57,6 +57,12 @@ func TestServeRefusesSettings(t *testing.T) {
 		"--listen 127.0.0.1:65536":        "--listen 127.0.0.1:65536: must be HOST:PORT",
 		"--operator-listen 9090":          "--operator-listen 9090: must be HOST:PORT",
 
+		"--openid-name Company":                                     "need --openid-issuer",
+		"--openid-issuer https://id.example":                        "needs --openid-client-id",
+		"--openid-issuer http://id.example --openid-client-id a":    "must be an https URL without query",
+		"--openid-issuer https://id.example?a --openid-client-id a": "must be an https URL without query",
+		"--openid-issuer id.example --openid-client-id a":           "must be an https URL without query",
+
 		"--listen 127.0.0.1:18080 --operator-listen 127.0.0.1:18080": "--operator-listen 127.0.0.1:18080 conflicts with --listen 127.0.0.1:18080: choose another port",
 		"--listen 0.0.0.0:18080 --operator-listen 127.0.0.1:18080":   "conflicts with --listen",
 		"--listen 127.0.0.1:18080 --operator-listen :18080":          "conflicts with --listen",

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/openid"
 	"github.com/addrspec/addrspec/origin/webhook"
 )
 
@@ -29,6 +31,8 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// SignUp lets anybody create an account.
 	SignUp bool
+	// OpenID is the provider at which people may sign in; nil for none.
+	OpenID *openid.Provider
 	// Release is the version of the program.
 	Release string
 	// Health checks the parts of the service, for operators.
@@ -39,6 +43,7 @@ type Config struct {
 type Dashboard struct {
 	Config
 	mux      *http.ServeMux
+	passkeys *identity.Passkeys // nil if the public URL has no host name
 	origins  *http.CrossOriginProtection
 	requests chan struct{} // one element for each request under way
 	checks   *slots
@@ -54,6 +59,11 @@ func New(c Config) (*Dashboard, error) {
 	if err := d.origins.AddTrustedOrigin(c.PublicURL.Scheme + "://" + c.PublicURL.Host); err != nil {
 		return nil, err
 	}
+	passkeys, err := c.Identity.Passkeys(c.PublicURL)
+	if err != nil && !errors.Is(err, identity.ErrNoPasskeys) {
+		return nil, err
+	}
+	d.passkeys = passkeys
 	d.addRoutes()
 	return d, nil
 }

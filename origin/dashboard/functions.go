@@ -27,6 +27,8 @@ var functions = template.FuncMap{
 	"deref":      func(n *int64) int64 { return *n },
 	"visible":    visible,
 	"usageHeads": func() []string { return usageHeads },
+
+	"passkeyForm": newPasskeyForm,
 }
 
 // A navItem is a link of the navigation.

@@ -52,14 +52,15 @@ func problemOf(err error) *problem {
 		return inputProblem(input.Field, input.Sentence)
 	case errors.As(err, &tooMany):
 		return &problem{status: http.StatusTooManyRequests, code: "TOO_MANY_ATTEMPTS", sentence: sentence(err), input: true, wait: tooMany.Wait}
-	case errors.Is(err, identity.ErrWrongPassword), errors.Is(err, identity.ErrLinkUsed):
-		return &problem{status: http.StatusUnprocessableEntity, code: "REFUSED", sentence: sentence(err), input: true}
 	case errors.Is(err, ledger.ErrNoKey), errors.Is(err, identity.ErrNoSession), errors.Is(err, ledger.ErrNoAccount):
 		return errNotFound
 	case errors.Is(err, identity.ErrBusy):
 		return &problem{status: http.StatusServiceUnavailable, code: "BUSY", sentence: sentence(err), input: true, wait: time.Second}
 	case errors.Is(err, ledger.ErrUnavailable):
 		return &problem{status: http.StatusServiceUnavailable, code: "UNAVAILABLE", sentence: "The database does not answer at the moment. Try again shortly.", wait: time.Second}
+	}
+	if p := factorProblem(err); p != nil {
+		return p
 	}
 	return &problem{status: http.StatusInternalServerError, code: "INTERNAL_ERROR", sentence: "The page failed because of a fault in the service. Try again; if it persists, contact the operator."}
 }

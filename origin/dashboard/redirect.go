@@ -20,7 +20,10 @@ func escape(r *http.Request) string {
 // dashboard's own, and the Overview otherwise: a link must not lead people
 // elsewhere after they sign in.
 func (v *visit) returnTo() string {
-	to := v.r.FormValue("to")
+	to := v.form.Get("to")
+	if to == "" {
+		to = v.r.URL.Query().Get("to")
+	}
 	parsed, err := url.Parse(to)
 	own := err == nil && parsed.Scheme == "" && parsed.Host == "" && parsed.User == nil && !strings.ContainsAny(to, "\\\r\n\t") &&
 		(parsed.Path == "/dashboard" || strings.HasPrefix(parsed.Path, "/dashboard/"))

@@ -1,6 +1,9 @@
 package dashboard
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+)
 
 // A result is what a POST leads to: another page with a message, or, if data is
 // not nil, the route's own page, once.
@@ -25,14 +28,22 @@ func (a *result) send(v *visit, route route) {
 		v.renderJSON(http.StatusOK, struct {
 			Done     string `json:"done"`
 			Location string `json:"location"`
-		}{messages[a.done], a.location})
+		}{messages[a.done], a.to()})
 	default:
-		location := a.location
-		if a.done != "" {
-			location += "?done=" + a.done
-		}
-		http.Redirect(v.w, v.r, location, http.StatusSeeOther)
+		v.w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(v.w, v.r, a.to(), http.StatusSeeOther)
 	}
+}
+
+// to returns the location, which names the message.
+func (a *result) to() string {
+	switch {
+	case a.done == "":
+		return a.location
+	case strings.Contains(a.location, "?"):
+		return a.location + "&done=" + a.done
+	}
+	return a.location + "?done=" + a.done
 }
 
 // messages has what a page says after an action. The address of the page names
@@ -53,4 +64,11 @@ var messages = map[string]string{
 	"sessions-ended":    "All other browsers are signed out.",
 	"signed-out":        "You are signed out.",
 	"confirmed":         "Thank you.",
+
+	"totp-removed":      "The authenticator app and the recovery codes are removed.",
+	"passkey-added":     "The passkey is ready. You can sign in with it from now on.",
+	"passkey-removed":   "The passkey is removed. Delete it on the device as well.",
+	"identity-linked":   "The identity is linked. You can sign in with it from now on.",
+	"account-deleted":   "The account is deleted.",
+	"identity-unlinked": "The identity is unlinked.",
 }

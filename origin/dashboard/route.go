@@ -1,6 +1,9 @@
 package dashboard
 
-import "net/http"
+import (
+	"maps"
+	"net/http"
+)
 
 // access is who may request a page.
 type access int
@@ -22,7 +25,7 @@ type route struct {
 
 // routes has the pages by path. A page and its file share a name.
 func (d *Dashboard) routes() map[string]route {
-	return map[string]route{
+	list := map[string]route{
 		"/sign-in":      {public, "Sign in", "sign-in", d.signInPage, d.signIn},
 		"/sign-out":     {public, "Sign out", "sign-out", nothing, d.signOut},
 		"/link/{token}": {public, "Sign in", "link", d.linkPage, d.useLink},
@@ -48,6 +51,8 @@ func (d *Dashboard) routes() map[string]route {
 
 		"/confirm": {signedIn, "Confirm that it is you", "confirm", d.confirmPage, d.confirm},
 	}
+	maps.Copy(list, d.factorRoutes())
+	return list
 }
 
 func nothing(*visit) (any, error) { return struct{}{}, nil }

@@ -11,7 +11,10 @@ const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker
 func (d *Dashboard) setSecurityHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer") // a one-time link is in a path
+	// A one-time link is in a path, so no other site gets it. "no-referrer" would
+	// make browsers send "Origin: null" with forms (Fetch section 3.2), which the
+	// guard refuses where they send no Fetch metadata: at http other than localhost.
+	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")

@@ -66,6 +66,10 @@ func (d *Dashboard) page(route route) http.Handler {
 			d.refuse(v, err)
 			return
 		}
+		if elsewhere, ok := data.(*result); ok {
+			elsewhere.send(v, route)
+			return
+		}
 		v.render(http.StatusOK, route, data, nil)
 	})
 }

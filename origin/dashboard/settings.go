@@ -15,6 +15,12 @@ type settingsView struct {
 	Email       string        `json:"email"`
 	Name        string        `json:"name"`
 	HasPassword bool          `json:"has_password"`
+	TOTP        bool          `json:"totp"`
+	Recovery    int           `json:"recovery_codes"` // how many are left
+	Passkeys    []passkeyItem `json:"passkeys"`
+	NoPasskeys  string        `json:"no_passkeys,omitempty"` // why there can be none
+	OpenID      string        `json:"openid,omitempty"`      // the provider's name
+	Identities  []linkedItem  `json:"identities"`
 	Sessions    []sessionView `json:"sessions"`
 }
 
@@ -26,13 +32,66 @@ type sessionView struct {
 	Current bool      `json:"current"`
 }
 
+// A passkeyItem is a passkey in the list.
+type passkeyItem struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Created time.Time `json:"created"`
+	Used    time.Time `json:"last_used,omitzero"`
+}
+
+func viewOfPasskey(p identity.Passkey) passkeyItem {
+	return passkeyItem{p.ID, p.Name, p.Created, p.Used}
+}
+
+// A linkedItem is a linked identity in the list.
+type linkedItem struct {
+	Issuer  string    `json:"issuer"`
+	Subject string    `json:"subject"`
+	Created time.Time `json:"created"`
+}
+
 func (d *Dashboard) settings(v *visit) (any, error) {
+	view := &settingsView{Email: v.user.Email, Name: v.user.Name, HasPassword: v.user.HasPassword, TOTP: v.user.TOTP,
+		NoPasskeys: d.noPasskeys(), Passkeys: []passkeyItem{}, Identities: []linkedItem{}, Sessions: []sessionView{}}
+	for _, add := range []func(*visit, *settingsView) error{d.addSessions, d.addPasskeys, d.addIdentities, d.addRecovery} {
+		if err := add(v, view); err != nil {
+			return nil, err
+		}
+	}
+	return view, nil
+}
+
+func (d *Dashboard) addSessions(v *visit, view *settingsView) error {
 	list, err := d.Identity.Sessions(v.r.Context(), v.user.Account)
-	view := settingsView{Email: v.user.Email, Name: v.user.Name, HasPassword: v.user.HasPassword}
 	for _, s := range list {
 		view.Sessions = append(view.Sessions, sessionView{s.ID, s.Client, s.Created, s.Seen, s.ID == v.session.ID})
 	}
-	return view, err
+	return err
+}
+
+func (d *Dashboard) addPasskeys(v *visit, view *settingsView) error {
+	list, err := d.Identity.ListPasskeys(v.r.Context(), v.user.Account)
+	for _, p := range list {
+		view.Passkeys = append(view.Passkeys, viewOfPasskey(p))
+	}
+	return err
+}
+
+func (d *Dashboard) addIdentities(v *visit, view *settingsView) error {
+	if d.OpenID != nil {
+		view.OpenID = d.OpenID.Name
+	}
+	list, err := d.Identity.ListLinked(v.r.Context(), v.user.Account)
+	for _, l := range list {
+		view.Identities = append(view.Identities, linkedItem(l))
+	}
+	return err
+}
+
+func (d *Dashboard) addRecovery(v *visit, view *settingsView) (err error) {
+	view.Recovery, err = d.Identity.RecoveryCodesLeft(v.r.Context(), v.user.Account)
+	return err
 }
 
 func (d *Dashboard) setName(v *visit) (*result, error) {

@@ -2,18 +2,23 @@ package dashboard
 
 import (
 	"errors"
-	"strconv"
 
 	"github.com/addrspec/addrspec/origin/identity"
 )
 
 // signInView is the page where people sign in.
 type signInView struct {
-	To string `json:"to"` // the page that follows
+	To       string `json:"to"` // the page that follows
+	Passkeys bool   `json:"passkeys"`
+	OpenID   string `json:"openid,omitempty"` // the provider's name
 }
 
 func (d *Dashboard) signInPage(v *visit) (any, error) {
-	return signInView{v.returnTo()}, nil
+	view := signInView{To: v.returnTo(), Passkeys: d.passkeys != nil}
+	if d.OpenID != nil {
+		view.OpenID = d.OpenID.Name
+	}
+	return view, nil
 }
 
 // signIn checks email and password. Attempts are counted before the password is
@@ -33,20 +38,12 @@ func (d *Dashboard) signIn(v *visit) (*result, error) {
 	return v.start(user, v.returnTo())
 }
 
-// start signs a user in who has proved who they are, up to the second factor.
+// start signs a user in who has proved who they are by one factor.
 func (v *visit) start(user identity.User, to string) (*result, error) {
-	complete := !user.SecondFactor()
-	token, err := v.Identity.SignIn(v.r.Context(), user.Account, v.cookie(sessionCookie), clientName(v.r.UserAgent()), complete)
-	if err != nil {
-		return nil, err
+	if user.SecondFactor() {
+		return v.open(user, codePath(to), false)
 	}
-	v.setCookie(sessionCookie, token, cookieLife)
-	v.clearCookie(formCookie)
-	v.token = token
-	if !complete {
-		return redirect(errSecondFactor.location, ""), nil
-	}
-	return redirect(to, ""), nil
+	return v.open(user, to, true)
 }
 
 // signOut ends the session, on every replica.
@@ -84,19 +81,4 @@ func (d *Dashboard) useLink(v *visit) (*result, error) {
 		return nil, err
 	}
 	return v.start(user, "/dashboard/settings/password")
-}
-
-func (d *Dashboard) confirmPage(v *visit) (any, error) {
-	return signInView{v.returnTo()}, nil
-}
-
-// confirm checks the password again before a change of how the user signs in.
-func (d *Dashboard) confirm(v *visit) (*result, error) {
-	if err := d.Identity.Attempt(v.r.Context(), identity.PasswordsOfAccount, strconv.FormatInt(v.user.Account, 10)); err != nil {
-		return nil, err
-	}
-	if _, err := d.Identity.CheckPassword(v.r.Context(), v.user.Email, v.form.Get("password")); err != nil {
-		return nil, inputProblem("password", "The password is wrong.")
-	}
-	return redirect(v.returnTo(), "confirmed"), d.Identity.Confirm(v.r.Context(), *v.session)
 }

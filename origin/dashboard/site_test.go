@@ -13,12 +13,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/webhook"
 )
 
@@ -42,6 +44,13 @@ func eachDatabase(t *testing.T, test func(*testing.T, *site)) {
 
 // newSite starts a dashboard with configuration c, whose empty fields it fills.
 func newSite(t *testing.T, database string, c Config) *site {
+	s := startSite(t, database, c)
+	s.account = s.createAccount(t, "owner@example.com")
+	return s
+}
+
+// startSite starts a dashboard without an account.
+func startSite(t *testing.T, database string, c Config) *site {
 	l, err := ledger.Open(t.Context(), database)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
@@ -58,7 +67,6 @@ func newSite(t *testing.T, database string, c Config) *site {
 	server.Config.Handler = s.Dashboard
 	server.Start()
 	t.Cleanup(server.Close)
-	s.account = s.createAccount(t, "owner@example.com")
 	return s
 }
 
@@ -128,11 +136,45 @@ func (b *browser) token(path string) string {
 }
 
 // submit sends a form with the token of its page.
-func (b *browser) submit(path string, form url.Values) reply {
+func (b *browser) submit(path string, form url.Values) reply { return b.submitFrom(path, form, "") }
+
+// submitFrom submits a form through a proxy that names an address.
+func (b *browser) submitFrom(path string, form url.Values, address string) reply {
 	form.Set(tokenField, b.token(path))
 	r := b.request("POST", path, strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if address != "" {
+		r.Header.Set("X-Forwarded-For", address)
+	}
 	return b.do(r)
+}
+
+// cookieValue returns the token of the session.
+func (b *browser) cookieValue() string {
+	at, err := url.Parse(b.site.url)
+	require.NoError(b, err)
+	for _, c := range b.client.Jar.Cookies(at) {
+		if c.Name == sessionCookie {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// setCookie makes the browser use a session's token, as who has stolen it does.
+func (b *browser) setCookie(token string) {
+	at, err := url.Parse(b.site.url)
+	require.NoError(b, err)
+	b.client.Jar.SetCookies(at, []*http.Cookie{{Name: sessionCookie, Value: token, Path: "/"}})
+}
+
+// age makes the session's last proof of who it is too old for changes.
+func (b *browser) age() {
+	session, err := b.site.Identity.Session(b.Context(), b.cookieValue())
+	require.NoError(b, err)
+	old := store.Statement{Name: "confirm_session", Args: []any{session.ID, time.Now().Add(-identity.ConfirmFor).UnixNano()}}
+	require.NoError(b, b.site.Ledger.Store().Transact(b.Context(), store.Transaction{
+		Decide: func(time.Time) ([]store.Statement, error) { return []store.Statement{old}, nil }}))
 }
 
 // getJSON reads the data of a page, as a program does.

@@ -1,0 +1,391 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	vw "github.com/descope/virtualwebauthn" // an authenticator in software, for tests
+	"github.com/pquerna/otp/totp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+)
+
+const password = "correct horse battery"
+
+// withPassword sets the owner's password.
+func (s *site) withPassword(t *testing.T) {
+	u := identity.User{Account: s.account.ID, Email: s.account.Email}
+	require.NoError(t, s.Identity.SetPassword(t.Context(), u, password, identity.Session{}))
+}
+
+// signIn gives email and password.
+func (b *browser) signIn(to string) reply {
+	return b.submit("/sign-in", url.Values{"email": {b.site.account.Email}, "password": {password}, "to": {to}})
+}
+
+// code returns the code of a secret some steps from now. Each is accepted once, so
+// tests set up with the current one and go on with the next.
+func code(t *testing.T, secret string, steps int) url.Values {
+	text, err := totp.GenerateCode(secret, time.Now().Add(time.Duration(steps)*30*time.Second))
+	require.NoError(t, err)
+	return url.Values{"code": {text}}
+}
+
+// setUpTOTP sets up an authenticator app as a person does.
+func (b *browser) setUpTOTP() (secret string, recovery []string) {
+	var page totpView
+	require.Equal(b, http.StatusOK, b.getJSON("/dashboard/settings/totp", &page).status)
+	form := code(b.T, page.Secret, 0)
+	form.Set("secret", page.Secret)
+	got := b.submit("/dashboard/settings/totp", form)
+	require.Equal(b, http.StatusOK, got.status, got.body)
+	recovery = regexp.MustCompile(`[a-z2-7]{4}(-[a-z2-7]{4}){3}`).FindAllString(got.body, -1)
+	require.Len(b, recovery, 10)
+	return page.Secret, recovery
+}
+
+func TestTOTP(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		s.withPassword(t)
+		owner := s.signedIn(t, s.account.ID)
+		page := owner.get("/dashboard/settings/totp").body
+		require.Contains(t, page, `<svg class="qr" viewBox="0 0 `)
+		secret := regexp.MustCompile(`name="secret" value="([A-Z2-7]{32})"`).FindStringSubmatch(page)[1]
+		got := owner.submit("/dashboard/settings/totp", url.Values{"secret": {secret}, "code": {"000000"}})
+		require.Equal(t, http.StatusUnprocessableEntity, got.status)
+		require.Contains(t, got.body, secret, "the app need not scan again")
+		var view settingsView
+		owner.getJSON("/dashboard/settings", &view)
+		require.False(t, view.TOTP)
+		secret, recovery := owner.setUpTOTP()
+		owner.getJSON("/dashboard/settings", &view)
+		require.True(t, view.TOTP)
+		require.Equal(t, 10, view.Recovery)
+		require.NotContains(t, owner.get("/dashboard/settings").body+owner.get("/dashboard/settings/recovery-codes").body, recovery[0])
+
+		b := s.browser(t)
+		require.Equal(t, "/sign-in/code?to=%2Fdashboard%2Fkeys", b.signIn("/dashboard/keys").header.Get("Location"))
+		before := b.cookieValue()
+		require.Equal(t, http.StatusUnprocessableEntity, b.submit("/sign-in/code", url.Values{"code": {"000000"}}).status)
+		now := code(t, secret, 1)
+		now.Set("to", "/dashboard/keys")
+		require.Equal(t, "/dashboard/keys", b.submit("/sign-in/code", now).header.Get("Location"))
+		require.NotEqual(t, before, b.cookieValue(), "a new token")
+		require.Equal(t, http.StatusOK, b.get("/dashboard/keys").status)
+		stolen := s.browser(t)
+		stolen.setCookie(before)
+		require.Equal(t, http.StatusSeeOther, stolen.get("/dashboard/keys").status, "the token from before")
+
+		thief := s.browser(t)
+		thief.signIn("")
+		require.Equal(t, http.StatusUnprocessableEntity, thief.submit("/sign-in/code", now).status, "a code that was used already")
+		require.Equal(t, "/dashboard", thief.submit("/sign-in/code", url.Values{"code": {recovery[0]}}).header.Get("Location"))
+		again := s.browser(t)
+		again.signIn("")
+		require.Equal(t, http.StatusUnprocessableEntity, again.submit("/sign-in/code", url.Values{"code": {recovery[0]}}).status, "a recovery code that was used already")
+	})
+}
+
+// A one-time link is one factor as well.
+func TestLinkNeedsTheSecondFactor(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		secret, _ := s.signedIn(t, s.account.ID).setUpTOTP()
+		token, err := s.Identity.CreateLink(t.Context(), s.account.ID)
+		require.NoError(t, err)
+		b := s.browser(t)
+		got := b.submit("/link/"+token, url.Values{})
+		require.Equal(t, "/sign-in/code?to=%2Fdashboard%2Fsettings%2Fpassword", got.header.Get("Location"))
+		form := code(t, secret, 1)
+		form.Set("to", "/dashboard/settings/password")
+		require.Equal(t, "/dashboard/settings/password", b.submit("/sign-in/code", form).header.Get("Location"))
+	})
+}
+
+// A session without its second factor opens its one page, and no other.
+func TestIncompleteSession(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s.withPassword(t)
+	s.signedIn(t, s.account.ID).setUpTOTP()
+	b := s.browser(t)
+	b.signIn("")
+	token := b.token("/sign-in/code")
+	for path, route := range s.routes() {
+		if route.access == public || path == "/sign-in/code" {
+			continue
+		}
+		path = strings.ReplaceAll(path, "{id}", "1")
+		got := b.get(path)
+		require.Equal(t, http.StatusSeeOther, got.status, path)
+		require.True(t, strings.HasPrefix(got.header.Get("Location"), "/sign-in/code?to="), path)
+		var p problemView
+		require.Equal(t, http.StatusUnauthorized, b.getJSON(path, &p).status, path)
+		require.Equal(t, "SECOND_FACTOR", p.Code)
+		if route.post != nil {
+			r := b.request("POST", path, strings.NewReader(url.Values{tokenField: {token}}.Encode()))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			require.True(t, strings.HasPrefix(b.do(r).header.Get("Location"), "/sign-in/code?to="), path)
+		}
+	}
+	require.NotContains(t, b.get("/sign-in/code").body, "/dashboard/keys", "no navigation")
+}
+
+// Two replicas on one database count together.
+func TestGuessingCodesAcrossReplicas(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, database string) {
+		one, two := newSite(t, database, Config{}), startSite(t, database, Config{})
+		one.withPassword(t)
+		secret, _ := one.signedIn(t, one.account.ID).setUpTOTP()
+		browsers := []*browser{one.browser(t), two.browser(t)}
+		browsers[0].signIn("")
+		two.account = one.account
+		browsers[1].signIn("")
+		wrong, many := 0, 0
+		for n := range 2 * identity.CodesOfAccount.Burst {
+			switch browsers[n%2].submit("/sign-in/code", url.Values{"code": {"000000"}}).status {
+			case http.StatusUnprocessableEntity:
+				wrong++
+			case http.StatusTooManyRequests:
+				many++
+			}
+		}
+		require.Equal(t, identity.CodesOfAccount.Burst-1, wrong, "one attempt set it up")
+		require.Equal(t, identity.CodesOfAccount.Burst+1, many)
+		require.Equal(t, http.StatusTooManyRequests, browsers[1].submit("/sign-in/code", code(t, secret, 1)).status)
+	})
+}
+
+// Each change of how the owner signs in needs a fresh proof.
+func TestChangesNeedAFreshProof(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		s.withPassword(t)
+		b := s.signedIn(t, s.account.ID)
+		secret, _ := b.setUpTOTP()
+		b.age()
+		for _, path := range []string{"/dashboard/settings/totp", "/dashboard/settings/totp/remove", "/dashboard/settings/recovery-codes",
+			"/dashboard/settings/passkeys", "/dashboard/settings/passkeys/x/remove", "/dashboard/settings/password"} {
+			r := b.request("POST", path, strings.NewReader(url.Values{tokenField: {b.token("/dashboard")}}.Encode()))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			require.Equal(t, "/confirm?to="+url.QueryEscape(path), b.do(r).header.Get("Location"), path)
+		}
+		got := b.submit("/confirm", url.Values{"password": {"wrong"}})
+		require.Equal(t, http.StatusUnprocessableEntity, got.status)
+		form := code(t, secret, 1)
+		form.Set("to", "/dashboard/settings/totp/remove")
+		require.Equal(t, "/dashboard/settings/totp/remove?done=confirmed", b.submit("/confirm", form).header.Get("Location"))
+		require.Equal(t, "/dashboard/settings?done=totp-removed", b.submit("/dashboard/settings/totp/remove", url.Values{}).header.Get("Location"))
+		b.age()
+		require.Equal(t, "/dashboard?done=confirmed", b.submit("/confirm", url.Values{"password": {password}}).header.Get("Location"))
+	})
+}
+
+func TestConfirmWithoutAnyFactor(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	require.Contains(t, s.signedIn(t, s.account.ID).get("/confirm").body, "Ask the operator for a new one-time link")
+}
+
+// A device is an authenticator with one passkey.
+type device struct {
+	authenticator vw.Authenticator
+	credential    vw.Credential
+	site          vw.RelyingParty
+}
+
+func newDevice(s *site) *device {
+	return &device{vw.NewAuthenticator(), vw.NewCredential(vw.KeyTypeEC2), vw.RelyingParty{ID: s.PublicURL.Hostname(), Origin: s.PublicURL.String()}}
+}
+
+// answer signs the options of a ceremony, and returns the fields of its end.
+func (d *device) answer(t *testing.T, begun passkeyView) map[string]string {
+	if creation, err := vw.ParseAttestationOptions(string(begun.Options)); err == nil && creation.UserID != "" {
+		d.authenticator.Options.UserHandle = []byte(creation.UserID)
+		return map[string]string{"state": begun.State, "credential": vw.CreateAttestationResponse(d.site, d.authenticator, d.credential, *creation)}
+	}
+	assertion, err := vw.ParseAssertionOptions(string(begun.Options))
+	require.NoError(t, err)
+	d.credential.Counter++
+	return map[string]string{"state": begun.State, "credential": vw.CreateAssertionResponse(d.site, d.authenticator, d.credential, *assertion)}
+}
+
+// outcome is what a POST answers in JSON.
+type outcome struct {
+	Location string `json:"location"`
+	Code     string `json:"code"`
+	Error    string `json:"error"`
+}
+
+// ceremony begins a ceremony and finishes it with the device.
+func (b *browser) ceremony(path string, d *device, name string) (done outcome) {
+	var begun passkeyView
+	require.Equal(b, http.StatusOK, b.postJSON(path, map[string]string{}, &begun).status)
+	fields := d.answer(b.T, begun)
+	fields["name"] = name
+	b.postJSON(path, fields, &done)
+	return done
+}
+
+// eachNamedSite runs test with a site that has a host name, as passkeys need.
+func eachNamedSite(t *testing.T, c Config, test func(*testing.T, *site)) {
+	pgtest.EachDatabase(t, func(t *testing.T, database string) {
+		c.PublicURL, _ = url.Parse("http://localhost:8080")
+		test(t, newSite(t, database, c))
+	})
+}
+
+func TestPasskeys(t *testing.T) {
+	eachNamedSite(t, Config{}, func(t *testing.T, s *site) {
+		owner, phone := s.signedIn(t, s.account.ID), newDevice(s)
+		require.Equal(t, "/dashboard/settings?done=passkey-added", owner.ceremony("/dashboard/settings/passkeys", phone, "<b>phone</b>").Location)
+		require.Contains(t, owner.get("/dashboard/settings").body, "&lt;b&gt;phone&lt;/b&gt;")
+		owner.setUpTOTP()
+
+		b := s.browser(t)
+		require.Equal(t, "/dashboard", b.ceremony("/sign-in/passkey", phone, "").Location, "both factors at once")
+		require.Equal(t, http.StatusOK, b.get("/dashboard/keys").status)
+		b.age()
+		require.Equal(t, "/dashboard?done=confirmed", b.ceremony("/confirm/passkey", phone, "").Location)
+		require.Equal(t, http.StatusOK, b.get("/dashboard/settings/totp").status, "fresh again")
+
+		s.withPassword(t)
+		second := s.browser(t)
+		second.signIn("")
+		require.Contains(t, second.get("/sign-in/code").body, `action="/sign-in/passkey"`)
+		require.Equal(t, "/dashboard", second.ceremony("/sign-in/passkey", phone, "").Location, "as second factor")
+	})
+}
+
+func TestPasskeysOfOthers(t *testing.T) {
+	eachNamedSite(t, Config{}, func(t *testing.T, s *site) {
+		owner, phone := s.signedIn(t, s.account.ID), newDevice(s)
+		owner.ceremony("/dashboard/settings/passkeys", phone, "phone")
+		other, watch := s.signedIn(t, s.createAccount(t, "other@example.com").ID), newDevice(s)
+		other.ceremony("/dashboard/settings/passkeys", watch, "watch")
+		require.Equal(t, "REFUSED", owner.ceremony("/confirm/passkey", watch, "").Code, "another account's passkey confirms nothing")
+
+		var view settingsView
+		owner.getJSON("/dashboard/settings", &view)
+		remove := "/dashboard/settings/passkeys/" + view.Passkeys[0].ID + "/remove"
+		require.Equal(t, http.StatusNotFound, other.get(remove).status)
+		r := other.request("POST", remove, strings.NewReader(url.Values{tokenField: {other.token("/dashboard")}}.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		require.Equal(t, http.StatusNotFound, other.do(r).status, "another account's passkey")
+		require.Equal(t, "/dashboard/settings?done=passkey-removed", owner.submit(remove, url.Values{}).header.Get("Location"))
+		require.Equal(t, "REFUSED", s.browser(t).ceremony("/sign-in/passkey", phone, "").Code, "a passkey that was removed")
+	})
+}
+
+// A ceremony is finished once, by the browser that began it.
+func TestCeremonyIsFinishedOnce(t *testing.T) {
+	eachNamedSite(t, Config{}, func(t *testing.T, s *site) {
+		owner, phone := s.signedIn(t, s.account.ID), newDevice(s)
+		owner.ceremony("/dashboard/settings/passkeys", phone, "phone")
+		victim, thief := s.browser(t), s.browser(t)
+		var begun passkeyView
+		victim.postJSON("/sign-in/passkey", map[string]string{}, &begun)
+		fields := phone.answer(t, begun)
+		var done outcome
+		require.Equal(t, http.StatusUnprocessableEntity, thief.postJSON("/sign-in/passkey", fields, &done).status, "another browser")
+		require.Contains(t, done.Error, "began in another browser")
+		require.Equal(t, http.StatusOK, victim.postJSON("/sign-in/passkey", fields, &done).status)
+		require.Equal(t, http.StatusUnprocessableEntity, victim.postJSON("/sign-in/passkey", fields, &done).status, "a second time")
+	})
+}
+
+func TestCeremoniesAreLimited(t *testing.T) {
+	eachNamedSite(t, Config{}, func(t *testing.T, s *site) {
+		b, status := s.browser(t), 0
+		for range identity.ChallengesOfAddress.Burst + 10 {
+			if status = b.postJSON("/sign-in/passkey", map[string]string{}, new(json.RawMessage)).status; status != http.StatusOK {
+				break
+			}
+		}
+		require.Equal(t, http.StatusTooManyRequests, status)
+	})
+}
+
+// From ever new addresses, challenges are limited together; a password still signs
+// in.
+func TestChallengesAreLimitedTogether(t *testing.T) {
+	public, err := url.Parse("http://localhost:8080")
+	require.NoError(t, err)
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{PublicURL: public})
+	s.withPassword(t)
+	for s.Identity.Attempt(t.Context(), identity.Challenges, "") == nil {
+	}
+	var refused int
+	b := s.browser(t)
+	for range 5 { // one may be free again
+		if b.postJSON("/sign-in/passkey", map[string]string{}, new(json.RawMessage)).status == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	require.NotZero(t, refused)
+	require.Equal(t, http.StatusSeeOther, b.signIn("").status)
+}
+
+// At an IP address there are no passkeys, and the pages say why.
+func TestNoPasskeysAtAnAddress(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	for _, path := range []string{"/dashboard/settings", "/dashboard/settings/passkeys", "/sign-in/passkey"} {
+		require.Contains(t, b.get(path).body, "Passkeys need a host name", path)
+	}
+	require.NotContains(t, s.browser(t).get("/sign-in").body, "Sign in with a passkey")
+	var done outcome
+	require.Equal(t, http.StatusUnprocessableEntity, b.postJSON("/sign-in/passkey", map[string]string{}, &done).status)
+}
+
+func TestStolenSessionAfterRevocation(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		owner, thief := s.signedIn(t, s.account.ID), s.browser(t)
+		thief.setCookie(owner.cookieValue())
+		require.Equal(t, http.StatusOK, thief.get("/dashboard/settings").status)
+		other := s.signedIn(t, s.account.ID)
+		other.submit("/dashboard/settings/sessions", url.Values{})
+		var p problemView
+		require.Equal(t, http.StatusUnauthorized, thief.getJSON("/dashboard/settings", &p).status)
+	})
+}
+
+func TestSessionOfAnotherAccount(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		owner := s.signedIn(t, s.account.ID)
+		var view settingsView
+		owner.getJSON("/dashboard/settings", &view)
+		other := s.signedIn(t, s.createAccount(t, "other@example.com").ID)
+		var p problemView
+		fields := map[string]int64{"session": view.Sessions[0].ID}
+		require.Equal(t, http.StatusNotFound, other.postJSON("/dashboard/settings/sessions", fields, &p).status)
+		require.Equal(t, http.StatusOK, owner.get("/dashboard").status)
+	})
+}
+
+func TestAuditLogIsPaged(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		b := s.signedIn(t, s.account.ID)
+		for range 60 {
+			require.NoError(t, s.Identity.SetName(t.Context(), s.account.ID, "Ada"))
+		}
+		var page auditLogView
+		b.getJSON("/dashboard/settings/log", &page)
+		require.Len(t, page.Lines, auditLines)
+		seen := len(page.Lines)
+		for page.Next != 0 {
+			next := auditLogView{}
+			b.getJSON("/dashboard/settings/log?before="+strconv.FormatInt(page.Next, 10), &next)
+			require.False(t, next.Lines[0].At.After(page.Lines[len(page.Lines)-1].At))
+			page = next
+			seen += len(page.Lines)
+		}
+		require.GreaterOrEqual(t, seen, 62, "60 names, a link, a sign-in")
+		require.Contains(t, b.get("/dashboard/settings/log?before=1").body, "no lines before this")
+		require.Equal(t, http.StatusNotFound, b.get("/dashboard/settings/log?before=x").status)
+	})
+}

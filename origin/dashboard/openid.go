@@ -1,0 +1,173 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/openid"
+)
+
+// OpenIDCallback is the path to which an OpenID provider sends people back.
+const OpenIDCallback = "/sign-in/openid/callback"
+
+// The purposes of a detour to the provider.
+const (
+	toSignIn  = "sign in"
+	toLink    = "link"
+	toConfirm = "confirm"
+)
+
+// openIDView is the page before a detour to the provider.
+type openIDView struct {
+	Name     string `json:"name"`
+	Location string `json:"location,omitempty"` // of the provider
+}
+
+func (d *Dashboard) openIDPage(*visit) (any, error) { return openIDView{Name: d.OpenID.Name}, nil }
+
+// signInWithOpenID leads to the provider. It is a GET, reached by a link: after a
+// POST, Chromium applies form-action to the redirect as well, and form-action
+// would have to name the provider. It needs no form token, since it changes
+// nothing but a challenge of this browser.
+func (d *Dashboard) signInWithOpenID(v *visit) (any, error) {
+	location, err := d.detour(v, identity.Detour{Purpose: toSignIn, To: v.returnTo()})
+	if err != nil {
+		return nil, err
+	}
+	return redirect(location, ""), nil
+}
+
+// linkIdentity begins to link an identity. It is a POST with a form token, so that
+// another site cannot begin it; and the provider asks people to sign in again, so
+// that an identity to which another site has signed them in is not linked unseen.
+func (d *Dashboard) linkIdentity(v *visit) (*result, error) {
+	if err := v.confirmed(); err != nil {
+		return nil, err
+	}
+	return d.leave(v, identity.Detour{Purpose: toLink, Account: v.user.Account})
+}
+
+// confirmWithOpenID proves who is signed in by the provider.
+func (d *Dashboard) confirmWithOpenID(v *visit) (*result, error) {
+	return d.leave(v, identity.Detour{Purpose: toConfirm, Account: v.user.Account, To: v.returnTo()})
+}
+
+// leave answers a POST with a page that leads to the provider, because form-action
+// forbids a redirect (see signInWithOpenID). A refresh is a new navigation.
+func (d *Dashboard) leave(v *visit, detour identity.Detour) (*result, error) {
+	location, err := d.detour(v, detour)
+	if err != nil {
+		return nil, err
+	}
+	v.w.Header().Set("Refresh", "0; url="+location)
+	return show(openIDView{d.OpenID.Name, location}), nil
+}
+
+// detour stores what must come back, and returns the provider's address.
+func (d *Dashboard) detour(v *visit, detour identity.Detour) (location string, err error) {
+	ctx, r := v.r.Context(), openid.NewRequest()
+	if err := v.countChallenge(); err != nil {
+		return "", err
+	}
+	detour.Nonce, detour.Verifier = r.Nonce, r.Verifier
+	if r.State, err = d.Identity.BeginDetour(ctx, v.token, detour); err != nil {
+		return "", err
+	}
+	location, err = d.OpenID.URL(r, detour.Purpose != toSignIn)
+	d.logOpenID(err)
+	return location, err
+}
+
+// openIDCallback finishes a detour. The state is bound to this browser's cookie,
+// so it needs no form token; it is worth something once.
+func (d *Dashboard) openIDCallback(v *visit) (any, error) {
+	ctx, q := v.r.Context(), v.r.URL.Query()
+	detour, err := d.Identity.FinishDetour(ctx, v.token, q.Get("state"))
+	if err != nil {
+		return nil, err
+	}
+	if q.Get("code") == "" || q.Has("iss") && q.Get("iss") != d.OpenID.Issuer { // RFC 9207
+		return nil, openid.ErrRefused
+	}
+	id, err := d.OpenID.Finish(ctx, openid.Request{Nonce: detour.Nonce, Verifier: detour.Verifier}, q.Get("code"))
+	d.logOpenID(err)
+	if err != nil {
+		return nil, err
+	}
+	return d.arrive(v, detour, id)
+}
+
+// arrive does what the detour was for.
+func (d *Dashboard) arrive(v *visit, detour identity.Detour, id openid.Identity) (*result, error) {
+	if detour.Purpose == toSignIn {
+		return d.arriveToSignIn(v, detour, id)
+	}
+	if !v.signedIn() || v.user.Account != detour.Account {
+		return nil, errSignIn
+	}
+	if id.SignedIn.Before(detour.Began.Add(-maxSkew)) {
+		return nil, openid.ErrNotFresh
+	}
+	if detour.Purpose == toConfirm {
+		return d.arriveToConfirm(v, detour, id)
+	}
+	return d.arriveToLink(v, id)
+}
+
+// maxSkew is how far the provider's clock may be behind ours.
+const maxSkew = time.Minute
+
+func (d *Dashboard) arriveToSignIn(v *visit, detour identity.Detour, id openid.Identity) (*result, error) {
+	user, err := d.linkedUser(v.r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	return v.start(user, detour.To)
+}
+
+func (d *Dashboard) arriveToLink(v *visit, id openid.Identity) (*result, error) {
+	if err := v.confirmed(); err != nil {
+		return nil, err
+	}
+	return redirect("/dashboard/settings", "identity-linked"), d.Identity.Link(v.r.Context(), v.user.Account, id.Issuer, id.Subject)
+}
+
+func (d *Dashboard) arriveToConfirm(v *visit, detour identity.Detour, id openid.Identity) (*result, error) {
+	user, err := d.linkedUser(v.r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	if user.Account != v.user.Account {
+		return nil, errNotLinked
+	}
+	return redirect(detour.To, "confirmed"), d.Identity.Confirm(v.r.Context(), *v.session)
+}
+
+var errNotLinked = &problem{status: http.StatusForbidden, code: "NOT_LINKED",
+	sentence: "This identity is not linked to an account here. Sign in another way first, and link it in Settings."}
+
+func (d *Dashboard) linkedUser(ctx context.Context, id openid.Identity) (identity.User, error) {
+	user, err := d.Identity.LinkedUser(ctx, id.Issuer, id.Subject)
+	if errors.Is(err, identity.ErrNoLinked) {
+		err = errNotLinked
+	}
+	return user, err
+}
+
+func (d *Dashboard) unlinkIdentity(v *visit) (*result, error) {
+	if err := v.confirmed(); err != nil {
+		return nil, err
+	}
+	return redirect("/dashboard/settings", "identity-unlinked"),
+		d.Identity.Unlink(v.r.Context(), v.user.Account, v.form.Get("issuer"), v.form.Get("subject"))
+}
+
+// logOpenID logs why the provider could not be used, for the operator.
+func (d *Dashboard) logOpenID(err error) {
+	if errors.Is(err, openid.ErrUnavailable) || errors.Is(err, openid.ErrRefused) {
+		d.Log.Warn("a sign-in at the OpenID provider failed", "issuer", d.OpenID.Issuer, "error", err.Error())
+	}
+}

@@ -1,0 +1,183 @@
+package dashboard
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/openid"
+	"github.com/addrspec/addrspec/origin/openid/openidtest"
+)
+
+// A company is a site with an OpenID provider at which ada is signed in.
+type company struct {
+	*site
+	provider *openidtest.Provider
+}
+
+func eachCompany(t *testing.T, test func(*testing.T, *company)) {
+	pgtest.EachDatabase(t, func(t *testing.T, database string) {
+		provider := openidtest.New(t, "ada")
+		provider.SignsIn("ada", time.Now())
+		c := openid.Config{Issuer: provider.URL, ClientID: openidtest.ClientID, Secret: openidtest.Secret, Name: "Example Inc.", Redirect: "http://localhost" + OpenIDCallback}
+		test(t, &company{newSite(t, database, Config{OpenID: openid.New(c)}), provider})
+	})
+}
+
+// authorize visits the provider as a browser does, and returns the path with which
+// it sends people back.
+func authorize(t *testing.T, location string) string {
+	browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := browser.Get(location)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	back, err := answer.Location()
+	require.NoError(t, err, answer.Status)
+	require.Equal(t, OpenIDCallback, back.Path)
+	return back.RequestURI()
+}
+
+// begin begins a detour by a POST, and returns how it comes back.
+func (b *browser) detour(path string) string {
+	var view openIDView
+	got := b.postJSON(path, map[string]string{}, &view)
+	require.Equal(b, http.StatusOK, got.status, got.body)
+	return authorize(b.T, view.Location)
+}
+
+func (c *company) linked(t *testing.T) *browser {
+	b := c.signedIn(t, c.account.ID)
+	require.Equal(t, "/dashboard/settings?done=identity-linked", b.get(b.detour("/dashboard/settings/identities")).header.Get("Location"))
+	return b
+}
+
+func TestOpenIDSignsIn(t *testing.T) {
+	eachCompany(t, func(t *testing.T, c *company) {
+		b := c.browser(t)
+		require.Contains(t, b.get("/sign-in").body, "Sign in with Example Inc.")
+		back := authorize(t, b.get("/sign-in/openid?to=/dashboard/keys").header.Get("Location"))
+		got := b.get(back)
+		require.Equal(t, http.StatusForbidden, got.status)
+		require.Contains(t, got.body, "not linked to an account here. Sign in another way first, and link it in Settings.")
+
+		owner := c.linked(t)
+		_, request := c.provider.Asked()
+		require.Equal(t, "login", request.Get("prompt"), "linking asks people to sign in at the provider")
+		b = c.browser(t)
+		back = authorize(t, b.get("/sign-in/openid?to=/dashboard/keys").header.Get("Location"))
+		got = b.get(back)
+		require.Equal(t, "/dashboard/keys", got.header.Get("Location"))
+		require.Equal(t, http.StatusOK, b.get("/dashboard/keys").status)
+		require.Equal(t, http.StatusUnprocessableEntity, b.get(back).status, "a second time")
+
+		var view settingsView
+		owner.getJSON("/dashboard/settings", &view)
+		require.Equal(t, "ada", view.Identities[0].Subject)
+		other := c.signedIn(t, c.createAccount(t, "other@example.com").ID)
+		fields := map[string]string{"issuer": view.Identities[0].Issuer, "subject": "ada"}
+		require.Equal(t, http.StatusNotFound, other.postJSON("/dashboard/settings/identities/remove", fields, new(any)).status, "another account's")
+		got = other.get(other.detour("/dashboard/settings/identities"))
+		require.Equal(t, http.StatusUnprocessableEntity, got.status, "linked elsewhere")
+		require.Equal(t, http.StatusOK, owner.postJSON("/dashboard/settings/identities/remove", fields, new(any)).status)
+		require.Equal(t, http.StatusForbidden, c.browser(t).viaOpenID().status)
+	})
+}
+
+// viaOpenID signs in at the provider and comes back.
+func (b *browser) viaOpenID() reply {
+	return b.get(authorize(b.T, b.get("/sign-in/openid").header.Get("Location")))
+}
+
+func TestOpenIDNeedsTheSecondFactor(t *testing.T) {
+	eachCompany(t, func(t *testing.T, c *company) {
+		c.linked(t).setUpTOTP()
+		require.Equal(t, "/sign-in/code?to=%2Fdashboard", c.browser(t).viaOpenID().header.Get("Location"))
+	})
+}
+
+func TestForgedCallbacks(t *testing.T) {
+	eachCompany(t, func(t *testing.T, c *company) {
+		c.linked(t)
+		b, thief := c.browser(t), c.browser(t)
+		thief.get("/sign-in")
+		back := authorize(t, b.get("/sign-in/openid").header.Get("Location"))
+		for name, path := range map[string]string{"no state": OpenIDCallback + "?code=x", "invented state": OpenIDCallback + "?code=x&state=x"} {
+			require.Equal(t, http.StatusUnprocessableEntity, b.get(path).status, name)
+		}
+		require.Equal(t, http.StatusUnprocessableEntity, thief.get(back).status, "another browser")
+		require.Equal(t, http.StatusForbidden, b.get(back+"&iss=https://evil.example").status, "RFC 9207: another issuer")
+		require.Equal(t, http.StatusUnprocessableEntity, b.get(back).status, "the state is used up")
+
+		state, err := url.Parse(authorize(t, b.get("/sign-in/openid").header.Get("Location")))
+		require.NoError(t, err)
+		require.Equal(t, http.StatusForbidden, b.get(OpenIDCallback+"?error=access_denied&state="+state.Query().Get("state")).status)
+		for name, change := range map[string]func(map[string]any){
+			"nonce":    func(m map[string]any) { m["nonce"] = "another" },
+			"audience": func(m map[string]any) { m["aud"] = "another" },
+			"expired":  func(m map[string]any) { m["exp"] = time.Now().Add(-time.Minute).Unix() },
+		} {
+			c.provider.Forge(change)
+			require.Equal(t, http.StatusForbidden, b.viaOpenID().status, name)
+		}
+		c.provider.Forge(nil)
+		require.Equal(t, http.StatusSeeOther, b.viaOpenID().status)
+	})
+}
+
+// Linking needs a fresh session, a token, and that the provider has just asked.
+func TestLinkingAnIdentity(t *testing.T) {
+	eachCompany(t, func(t *testing.T, c *company) {
+		b := c.signedIn(t, c.account.ID)
+		c.provider.SignsIn("ada", time.Now().Add(-time.Hour))
+		require.Equal(t, http.StatusForbidden, b.get(b.detour("/dashboard/settings/identities")).status, "signed in an hour ago")
+		c.provider.SignsIn("ada", time.Time{})
+		require.Equal(t, http.StatusForbidden, b.get(b.detour("/dashboard/settings/identities")).status, "the provider does not say when")
+		c.provider.SignsIn("ada", time.Now())
+		back := b.detour("/dashboard/settings/identities")
+		b.age()
+		require.Contains(t, b.get(back).header.Get("Location"), "/confirm", "not fresh any more")
+		got := b.submit("/confirm", url.Values{"password": {password}})
+		require.Equal(t, http.StatusUnprocessableEntity, got.status, "there is no password")
+		r := b.request("POST", "/dashboard/settings/identities", nil)
+		require.Equal(t, http.StatusForbidden, b.do(r).status, "no token")
+	})
+}
+
+func TestConfirmWithOpenID(t *testing.T) {
+	eachCompany(t, func(t *testing.T, c *company) {
+		b := c.linked(t)
+		b.age()
+		require.Contains(t, b.get("/confirm").body, "Confirm with Example Inc.")
+		require.Equal(t, "/dashboard?done=confirmed", b.get(b.detour("/confirm/openid")).header.Get("Location"))
+		require.Equal(t, http.StatusOK, b.get("/dashboard/settings/totp").status)
+		c.provider.SignsIn("eve", time.Now())
+		require.Equal(t, http.StatusForbidden, b.get(b.detour("/confirm/openid")).status, "somebody else")
+	})
+}
+
+// The page leads on by itself: form-action forbids a redirect after the POST.
+func TestDetourIsARefresh(t *testing.T) {
+	eachCompany(t, func(t *testing.T, c *company) {
+		b := c.signedIn(t, c.account.ID)
+		r := b.request("POST", "/dashboard/settings/identities", nil)
+		r.Header.Set(tokenHeader, b.token("/dashboard"))
+		got := b.do(r)
+		require.Equal(t, http.StatusOK, got.status)
+		require.Contains(t, got.header.Get("Refresh"), "0; url="+c.provider.URL+"/authorize?")
+		require.Contains(t, got.header.Get("Content-Security-Policy"), "form-action 'self'")
+		require.Contains(t, got.body, "Continue to Example Inc.")
+	})
+}
+
+func TestProviderIsDown(t *testing.T) {
+	p := openid.New(openid.Config{Issuer: "http://127.0.0.1:1", ClientID: "x", Name: "Example Inc."})
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{OpenID: p})
+	got := s.browser(t).get("/sign-in/openid")
+	require.Equal(t, http.StatusServiceUnavailable, got.status)
+	require.Contains(t, got.body, "does not answer")
+	require.Equal(t, http.StatusOK, s.browser(t).get("/sign-in").status)
+}
