@@ -82,7 +82,7 @@ func TestTOTP(t *testing.T) {
 		require.Equal(t, http.StatusOK, b.get("/dashboard/keys").status)
 		stolen := s.browser(t)
 		stolen.setCookie(before)
-		require.Equal(t, http.StatusSeeOther, stolen.get("/dashboard/keys").status, "the token from before")
+		require.Equal(t, "/sign-in?to=%2Fdashboard%2Fkeys", stolen.get("/dashboard/keys").header.Get("Location"), "the token from before has ended")
 
 		thief := s.browser(t)
 		thief.signIn("")
@@ -170,10 +170,11 @@ func TestChangesNeedAFreshProof(t *testing.T) {
 		secret, _ := b.setUpTOTP()
 		b.age()
 		for _, path := range []string{"/dashboard/settings/totp", "/dashboard/settings/totp/remove", "/dashboard/settings/recovery-codes",
-			"/dashboard/settings/passkeys", "/dashboard/settings/passkeys/x/remove", "/dashboard/settings/password"} {
-			r := b.request("POST", path, strings.NewReader(url.Values{tokenField: {b.token("/dashboard")}}.Encode()))
-			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			require.Equal(t, "/confirm?to="+url.QueryEscape(path), b.do(r).header.Get("Location"), path)
+			"/dashboard/settings/passkeys", "/dashboard/settings/passkeys/x/remove", "/dashboard/settings/password", "/dashboard/settings/delete"} {
+			b.needsProof(path)
+		}
+		for _, path := range []string{"/dashboard/settings/totp", "/dashboard/settings/passkeys", "/dashboard/settings/delete"} {
+			require.Equal(t, "/confirm?to="+url.QueryEscape(path), b.get(path).header.Get("Location"), "before people fill in %s", path)
 		}
 		got := b.submit("/confirm", url.Values{"password": {"wrong"}})
 		require.Equal(t, http.StatusUnprocessableEntity, got.status)
@@ -184,6 +185,13 @@ func TestChangesNeedAFreshProof(t *testing.T) {
 		b.age()
 		require.Equal(t, "/dashboard?done=confirmed", b.submit("/confirm", url.Values{"password": {password}}).header.Get("Location"))
 	})
+}
+
+// needsProof posts to a path with a session whose proof is old.
+func (b *browser) needsProof(path string) {
+	r := b.request("POST", path, strings.NewReader(url.Values{tokenField: {b.token("/dashboard")}, "email": {b.site.account.Email}}.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	require.Equal(b, "/confirm?to="+url.QueryEscape(path), b.do(r).header.Get("Location"), path)
 }
 
 func TestConfirmWithoutAnyFactor(t *testing.T) {

@@ -47,12 +47,12 @@ func (d *Dashboard) linkIdentity(v *visit) (*result, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}
-	return d.leave(v, identity.Detour{Purpose: toLink, Account: v.user.Account})
+	return d.leave(v, identity.Detour{Purpose: toLink})
 }
 
 // confirmWithOpenID proves who is signed in by the provider.
 func (d *Dashboard) confirmWithOpenID(v *visit) (*result, error) {
-	return d.leave(v, identity.Detour{Purpose: toConfirm, Account: v.user.Account, To: v.returnTo()})
+	return d.leave(v, identity.Detour{Purpose: toConfirm, To: v.returnTo()})
 }
 
 // leave answers a POST with a page that leads to the provider, because form-action
@@ -100,12 +100,13 @@ func (d *Dashboard) openIDCallback(v *visit) (any, error) {
 	return d.arrive(v, detour, id)
 }
 
-// arrive does what the detour was for.
+// arrive does what the detour was for. The session is the one in which it began,
+// since the state is bound to the session's cookie.
 func (d *Dashboard) arrive(v *visit, detour identity.Detour, id openid.Identity) (*result, error) {
 	if detour.Purpose == toSignIn {
 		return d.arriveToSignIn(v, detour, id)
 	}
-	if !v.signedIn() || v.user.Account != detour.Account {
+	if !v.signedIn() {
 		return nil, errSignIn
 	}
 	if id.SignedIn.Before(detour.Began.Add(-maxSkew)) {

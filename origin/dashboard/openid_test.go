@@ -139,6 +139,8 @@ func TestLinkingAnIdentity(t *testing.T) {
 		c.provider.SignsIn("ada", time.Now())
 		back := b.detour("/dashboard/settings/identities")
 		b.age()
+		b.needsProof("/dashboard/settings/identities")
+		b.needsProof("/dashboard/settings/identities/remove")
 		require.Contains(t, b.get(back).header.Get("Location"), "/confirm", "not fresh any more")
 		got := b.submit("/confirm", url.Values{"password": {password}})
 		require.Equal(t, http.StatusUnprocessableEntity, got.status, "there is no password")
@@ -156,6 +158,9 @@ func TestConfirmWithOpenID(t *testing.T) {
 		require.Equal(t, http.StatusOK, b.get("/dashboard/settings/totp").status)
 		c.provider.SignsIn("eve", time.Now())
 		require.Equal(t, http.StatusForbidden, b.get(b.detour("/confirm/openid")).status, "somebody else")
+		eve := c.signedIn(t, c.createAccount(t, "eve@example.com").ID)
+		require.Equal(t, http.StatusSeeOther, eve.get(eve.detour("/dashboard/settings/identities")).status)
+		require.Equal(t, http.StatusForbidden, b.get(b.detour("/confirm/openid")).status, "somebody with another account")
 	})
 }
 

@@ -80,7 +80,6 @@ func (i *Identity) Unlink(ctx context.Context, account int64, issuer, subject st
 // its state.
 type Detour struct {
 	Purpose  string    `json:"purpose"` // such as "sign in"
-	Account  int64     `json:"account"` // of who is signed in, or 0
 	To       string    `json:"to"`      // the page that follows
 	Nonce    string    `json:"nonce"`
 	Verifier string    `json:"verifier"` // of PKCE

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -146,16 +147,20 @@ func TestProviderIsSilent(t *testing.T) {
 }
 
 func TestProviderAnswersWithoutEnd(t *testing.T) {
+	var sent atomic.Int64
 	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for {
-			if _, err := w.Write(make([]byte, 64<<10)); err != nil {
+			n, err := w.Write(make([]byte, 64<<10))
+			if err != nil {
 				return
 			}
+			sent.Add(int64(n))
 		}
 	}))
-	defer endless.Close()
 	_, err := New(Config{Issuer: endless.URL}).URL(NewRequest(), false)
 	require.ErrorIs(t, err, ErrUnavailable)
+	endless.Close()
+	require.Less(t, sent.Load(), int64(32<<20), "a megabyte, and what sockets hold")
 }
 
 func TestProviderRedirects(t *testing.T) {
