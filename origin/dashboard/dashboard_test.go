@@ -41,8 +41,8 @@ func TestFirstSignIn(t *testing.T) {
 	})
 }
 
-// A browser without a session is led to the sign-in and back; a program is told
-// why in JSON.
+// A browser without a session is led to the sign-in and back; a program gets
+// the reason in JSON.
 func TestPagesNeedASession(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
 	for path, route := range s.routes() {
