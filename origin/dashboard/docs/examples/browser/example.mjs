@@ -1,0 +1,17 @@
+// The key of a page is public. Bind it to the page's origin, and give it a budget.
+const KEY = "ask_your_browser_key";
+
+async function check(address) {
+  const response = await fetch(`http://127.0.0.1:8080/v1/email/${encodeURIComponent(address)}`, {
+    headers: { "X-API-Key": KEY },
+  });
+  // A check that failed must not keep anybody from signing up.
+  return response.ok ? response.json() : null;
+}
+
+const input = document.querySelector("input[type=email]");
+const hint = document.querySelector("#email-hint");
+input.addEventListener("change", async () => {
+  const result = await check(input.value);
+  hint.textContent = result?.typo_suggestion ? `Did you mean ${result.typo_suggestion}?` : "";
+});

@@ -1,0 +1,1 @@
+addrspec check --offline addresses.txt > facts.ndjson

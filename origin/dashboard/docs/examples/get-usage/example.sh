@@ -1,0 +1,1 @@
+curl -H "X-API-Key: $ADDRSPEC_KEY" http://127.0.0.1:8080/v1/usage

@@ -1,0 +1,170 @@
+package docs
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// markdown renders CommonMark with tables. Cells have no style attribute, which the
+// Content-Security-Policy would refuse. Raw HTML is left out (goldmark's default).
+var markdown = goldmark.New(
+	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone))),
+	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{}, 100))),
+)
+
+// A document is a rendered Markdown file. The title, its only h1, is not part of
+// the body.
+type document struct {
+	title, summary string
+	body           template.HTML
+	headings       []Heading
+}
+
+// renderDocument renders a guide. Its first paragraph is its summary.
+func renderDocument(source []byte) (d document, err error) {
+	root := markdown.Parser().Parse(text.NewReader(source))
+	title, ok := root.FirstChild().(*ast.Heading)
+	if !ok || title.Level != 1 {
+		return d, fmt.Errorf("the first line is not the title")
+	}
+	d.title = plainText(title, source)
+	if summary, ok := title.NextSibling().(*ast.Paragraph); ok {
+		d.summary = plainText(summary, source)
+		root.RemoveChild(root, summary)
+	}
+	root.RemoveChild(root, title)
+	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
+		if h, ok := n.(*ast.Heading); ok && h.Level <= 3 {
+			id, _ := h.AttributeString("id")
+			d.headings = append(d.headings, Heading{h.Level, string(id.([]byte)), plainText(h, source)})
+		}
+	}
+	var body bytes.Buffer
+	err = markdown.Renderer().Render(&body, source, root)
+	d.body = template.HTML(body.String()) //nolint:gosec // goldmark omits raw HTML
+	return d, err
+}
+
+// plainText returns the text of a node without its markup.
+func plainText(node ast.Node, source []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if t, ok := n.(*ast.Text); ok && entering {
+			b.Write(t.Segment.Value(source))
+			if t.SoftLineBreak() {
+				b.WriteByte(' ')
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}
+
+// prose renders a description of the OpenAPI document. Citations of RFCs and codes
+// of errors become links.
+func prose(source string) (template.HTML, error) {
+	var out bytes.Buffer
+	source = citations.ReplaceAllStringFunc(source, cite)
+	err := markdown.Convert([]byte(problemCodes.ReplaceAllStringFunc(source, linkCode)), &out)
+	return template.HTML(out.String()), err //nolint:gosec // goldmark omits raw HTML
+}
+
+// phrase renders a description for a cell of a table: a single paragraph loses its
+// tags.
+func phrase(source string) (template.HTML, error) {
+	out, err := prose(source)
+	inner, ok := strings.CutPrefix(strings.TrimSpace(string(out)), "<p>")
+	inner, closed := strings.CutSuffix(inner, "</p>")
+	if !ok || !closed || strings.Contains(inner, "<p>") {
+		return out, err
+	}
+	return template.HTML(inner), err //nolint:gosec // a part of out
+}
+
+var citations = regexp.MustCompile(`RFC (\d+)(?: section (\d+(?:\.\d+)*))?`)
+
+// cite returns a citation as a link to the RFC Editor.
+func cite(citation string) string {
+	found := citations.FindStringSubmatch(citation)
+	url := "https://www.rfc-editor.org/rfc/rfc" + found[1]
+	if found[2] != "" {
+		url += "#section-" + found[2]
+	}
+	return "[" + citation + "](" + url + ")"
+}
+
+// problemCodes matches codes of errors, such as EMPTY_BATCH.
+var problemCodes = regexp.MustCompile("`?\\b[A-Z]+(?:_[A-Z]+)+\\b`?")
+
+func linkCode(found string) string {
+	name := strings.Trim(found, "`")
+	return "[`" + name + "`](" + Root + "/errors#" + slug(name) + ")"
+}
+
+var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
+// slug returns a text as an anchor.
+func slug(text string) string {
+	return strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(text), "-"), "-")
+}
+
+// blocks renders headings with a link to themselves, tables that scroll on a narrow
+// screen, and blocks of code, of which some are files.
+type blocks struct{}
+
+// RegisterFuncs is called by goldmark.
+func (blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindHeading, renderHeading)
+	r.Register(ast.KindFencedCodeBlock, renderCode)
+}
+
+func renderHeading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	h := node.(*ast.Heading)
+	id, _ := h.AttributeString("id")
+	if entering {
+		fmt.Fprintf(w, "<h%d id=\"%s\">", h.Level, id)
+	} else {
+		fmt.Fprintf(w, " <a class=\"anchor\" href=\"#%s\" aria-label=\"Link to this section\">#</a></h%d>\n", id, h.Level)
+	}
+	return ast.WalkContinue, nil
+}
+
+func renderCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	block := node.(*ast.FencedCodeBlock)
+	if name, ok := exampleName(block, source); ok {
+		examples, err := Examples(name)
+		if err != nil {
+			return ast.WalkStop, err
+		}
+		return ast.WalkSkipChildren, templates.ExecuteTemplate(w, "examples.html", examples)
+	}
+	var code bytes.Buffer
+	for n := range block.Lines().Len() {
+		line := block.Lines().At(n)
+		code.Write(line.Value(source))
+	}
+	return ast.WalkSkipChildren, templates.ExecuteTemplate(w, "code.html", code.String())
+}
+
+// exampleName returns NAME of a block that begins with ```examples NAME.
+func exampleName(block *ast.FencedCodeBlock, source []byte) (string, bool) {
+	if block.Info == nil {
+		return "", false
+	}
+	return strings.CutPrefix(string(block.Info.Segment.Value(source)), "examples ")
+}
