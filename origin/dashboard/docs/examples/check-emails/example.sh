@@ -1,5 +1,5 @@
 curl -H "X-API-Key: $ADDRSPEC_KEY" \
   -H "Content-Type: application/json" \
-  -H "Idempotency-Key: $(uuidgen || cat /proc/sys/kernel/random/uuid)" \
+  -H "Idempotency-Key: $(openssl rand -hex 16)" \
   -d '{"emails": ["jane@example.org", "info@hotmial.com"]}' \
   http://127.0.0.1:8080/v1/emails
