@@ -4,6 +4,7 @@
 //   node build.mjs package MODULE FOLDER    the files of the npm package
 //   node build.mjs demo    MODULE FILE      the demo, one page that opens from disk
 //   node build.mjs script  MODULE FILE      the script of origin/dashboard, which fetches its module
+//   node build.mjs livecheck MODULE FOLDER  the live check of origin/dashboard: livecheck.js and .css
 
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -45,7 +46,7 @@ const commands = {
       minify: true,
     });
     const page = readFileSync(join(edge, "demo/index.html"), "utf8")
-      .replace("/* style */", () => readFileSync(join(edge, "demo/demo.css"), "utf8"))
+      .replace("/* style */", () => styles())
       .replace("/* module */", () => gzipSync(readFileSync(wasm), { level: 9 }).toString("base64"))
       .replace("/* script */", () =>
         script.outputFiles[0].text.replaceAll("</script", "<\\/script"),
@@ -55,17 +56,32 @@ const commands = {
   },
 
   async script(_, file) {
-    await build({
-      ...options,
-      entryPoints: [join(edge, "package/dashboard.ts")],
-      outfile: resolve(file),
-      absWorkingDir: edge, // paths in comments are the same wherever this runs
-      banner: {
-        js: "// Made from edge/package/dashboard.ts: node edge/build.mjs script - FILE\n// @ts-nocheck",
-      },
-    });
+    await bundleForDashboard("package/dashboard.ts", file, "script - FILE");
+  },
+
+  async livecheck(_, folder) {
+    const file = join(folder, "livecheck.js");
+    await bundleForDashboard("demo/livecheck.ts", file, "livecheck - FOLDER");
+    copyFileSync(join(edge, "demo/livecheck.css"), join(folder, "livecheck.css"));
   },
 };
+
+/** Bundles a file that the origin embeds, which is committed because the origin is built without Node. */
+async function bundleForDashboard(entry, file, usage) {
+  await build({
+    ...options,
+    entryPoints: [join(edge, entry)],
+    outfile: resolve(file),
+    absWorkingDir: edge, // paths in comments are the same wherever this runs
+    banner: { js: `// Made from edge/${entry}: node edge/build.mjs ${usage}\n// @ts-nocheck` },
+  });
+}
+
+/** Returns the demo's style sheets. */
+function styles() {
+  const files = ["demo.css", "livecheck.css"];
+  return files.map((file) => readFileSync(join(edge, "demo", file), "utf8")).join("\n");
+}
 
 async function bundle(from, entries, outdir) {
   mkdirSync(outdir, { recursive: true });
@@ -78,7 +94,7 @@ async function bundle(from, entries, outdir) {
 
 const [command, module, target] = process.argv.slice(2);
 if (!target || !Object.hasOwn(commands, command)) {
-  console.error("usage: node build.mjs workers|package|demo|script MODULE TARGET");
+  console.error("usage: node build.mjs workers|package|demo|script|livecheck MODULE TARGET");
   process.exit(2);
 }
 await commands[command](module, target);

@@ -17,3 +17,15 @@ func TestScriptOfDashboardIsCurrent(t *testing.T) {
 	require.Equal(t, readFile(t, built), readFile(t, "../origin/dashboard/assets/addrspec.js"),
 		"run: node edge/build.mjs script - origin/dashboard/assets/addrspec.js")
 }
+
+// So is the live check of the front door, which the demo shares.
+func TestLiveCheckOfDashboardIsCurrent(t *testing.T) {
+	needsNode(t)
+	readFolders(t, "demo", "package")
+	folder := t.TempDir()
+	run(t, exec.Command("node", "build.mjs", "livecheck", "-", folder))
+	for _, file := range []string{"livecheck.js", "livecheck.css"} {
+		require.Equal(t, readFile(t, filepath.Join(folder, file)), readFile(t, "../origin/dashboard/assets/"+file),
+			"run: node edge/build.mjs livecheck - origin/dashboard/assets")
+	}
+}

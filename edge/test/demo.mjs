@@ -25,7 +25,9 @@ try {
   page.on("request", (request) => requested.push(request.url().slice(0, 40)));
   await page.goto(pathToFileURL(resolve(file)).href);
   await page.waitForSelector("#address:enabled", { timeout: 30_000 });
+  await page.waitForFunction(() => document.querySelector("#module").textContent !== "");
   assert.equal(await state(), "empty");
+  assert.doesNotMatch(await text("body"), /Checked/, "nothing was typed");
 
   await typeAddress("jane.doe@example.org");
   assert.equal(await state(), "valid");
@@ -46,6 +48,23 @@ try {
     await page.locator("#position mark").evaluate((mark) => mark.previousSibling.textContent),
     "josé.",
   );
+
+  // An address that is valid and yet doubtful does not look like a clean one.
+  await typeAddress("jane@mailinator.com");
+  assert.equal(await state(), "doubtful");
+  assert.match(await text("#headline"), /throw-away/);
+  await typeAddress("xkqzvwjt@example.org");
+  assert.equal(await state(), "doubtful");
+  assert.match(await text("#headline"), /random/);
+
+  // Nothing is left of an address that was deleted.
+  await page.fill("#address", "");
+  assert.equal(await state(), "empty");
+  assert.doesNotMatch(await text("body"), /Checked|random/);
+
+  // Characters that cannot be seen are named, and cannot turn the text around.
+  await page.fill("#address", "jane\u202edoe@example.org");
+  assert.equal(await text("#position mark"), "U+202E");
 
   // The input is shown, never run.
   await page.fill("#address", '<img src=x onerror="document.title=1">@example.org');
@@ -70,15 +89,30 @@ try {
     await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
     "scrolls sideways",
   );
+  for (const length of [20, 40, 60, 200]) {
+    await page.fill("#address", `${"a".repeat(length)}..b@example.org`);
+    assert.ok(await markIsVisible(), `the mark is outside the page after ${length} characters`);
+  }
   assert.deepEqual(
     requested.filter((url) => !/^(data|file|blob):/.test(url)),
     [],
   );
 
   if (pictures) await takePictures();
-  console.log(await text("#footer"));
+  console.log(await text(".figures"));
 } finally {
   await close();
+}
+
+function markIsVisible() {
+  return page.locator("#position mark").evaluate((mark) => {
+    const [inner, outer] = [mark, mark.closest("#verdict")].map((e) => e.getBoundingClientRect());
+    return (
+      inner.width > 0
+      && inner.left >= outer.left
+      && inner.right <= Math.min(outer.right, innerWidth)
+    );
+  });
 }
 
 async function takePictures() {

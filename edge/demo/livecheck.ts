@@ -1,0 +1,199 @@
+/**
+ * Checks an address as it is typed, in a page that has the elements of
+ * index.html: the demo, and the front door of origin/dashboard, for which
+ * build.mjs bundles this file.
+ */
+
+import type { Checker, Facts, Refusal, Versions } from "../package/index.d.ts";
+
+type Value = Facts[keyof Facts];
+
+/** Fields that are marked when they are true, and what is doubtful then. */
+const DOUBTS = [
+  ["typo", "perhaps mistyped"],
+  ["disposable", "of a throw-away provider"],
+  ["gibberish", "random-looking"],
+] as const;
+/** How many characters of the address are shown on either side of an error. */
+const NEARBY = 48;
+
+const element = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
+
+/** Connects the elements. load is called when somebody is about to type. */
+export function liveCheck(load: () => Promise<Checker>): void {
+  const input = element<HTMLInputElement>("address");
+  const suggestion = element<HTMLButtonElement>("suggestion");
+  let ready: Promise<Checker> | undefined;
+  const prepare = () => {
+    ready ??= start(load);
+    return ready;
+  };
+  const update = () => prepare().then((checker) => showResult(checker, input.value), showFailure);
+  const check = (address: string) => {
+    input.value = address;
+    return update();
+  };
+
+  input.addEventListener("focus", () => prepare().catch(showFailure));
+  input.addEventListener("input", () => update());
+  for (const button of element("examples").querySelectorAll("button")) {
+    button.addEventListener("click", () => check(button.textContent));
+  }
+  suggestion.addEventListener("click", () => check(suggestion.value));
+  showEmpty();
+  element("live").hidden = false;
+  input.disabled = false;
+  if (input.value !== "" || document.activeElement === input) void update();
+}
+
+/** Loads the module and shows its versions. */
+async function start(load: () => Promise<Checker>): Promise<Checker> {
+  const before = performance.now();
+  const checker = await load();
+  const took = Math.round(performance.now() - before);
+  element("module").textContent =
+    `The module was ready after ${took} ms: ${named(checker.versions())}.`;
+  return checker;
+}
+
+function named({ engine, lists, model }: Versions): string {
+  return `engine ${engine}, lists ${lists}, model ${model}`;
+}
+
+function showFailure(error: unknown): void {
+  const cause = error instanceof Error ? error.message : String(error);
+  show("failed", "The check cannot run", `The module could not be loaded: ${cause}`);
+}
+
+function showEmpty(): void {
+  show("empty", "Type an address", "It is checked in your browser as you type. Nothing is sent.");
+  element("section").textContent = "";
+  element("timing").textContent = "";
+  element("json").textContent = "";
+  element("facts").replaceChildren();
+  element("suggestion").hidden = true;
+  element("position").hidden = true;
+  element("details").hidden = true;
+}
+
+function showResult(checker: Checker, email: string): void {
+  if (email === "") {
+    showEmpty();
+    return;
+  }
+  const before = performance.now();
+  const facts = checker.check(email);
+  const took = performance.now() - before;
+  const refusal = facts.valid ? null : checker.explain(email);
+  showVerdict(facts, refusal);
+  showPosition(email, refusal);
+  showSuggestion(facts, checker);
+  showFacts(facts);
+  element("details").hidden = false;
+  element("json").textContent = JSON.stringify(facts, null, 2);
+  element("timing").textContent =
+    `Checked in ${took < 0.1 ? "less than 0.1" : took.toFixed(1)} ms.`;
+}
+
+function showVerdict(facts: Facts, refusal: Refusal | null): void {
+  const doubts = DOUBTS.filter(([name]) => facts[name]).map(([, words]) => words);
+  element("section").textContent = refusal?.section ?? "";
+  if (refusal !== null) show("invalid", "Not valid", toSentence(refusal.sentence));
+  else if (doubts.length > 0) show("doubtful", `Valid, but ${inWords(doubts)}`, notes(facts));
+  else show("valid", "Valid", notes(facts) || "Nothing else to note.");
+}
+
+function show(state: string, headline: string, reason: string): void {
+  element("verdict").dataset.state = state;
+  element("headline").textContent = headline;
+  element("reason").textContent = reason;
+}
+
+/** Adds a capital and a full stop to the module's clause. */
+function toSentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+}
+
+function inWords(list: readonly string[]): string {
+  return list.length < 2 ? list.join("") : `${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
+}
+
+/** Returns what is worth noting and no reason for doubt. */
+function notes(facts: Facts): string {
+  const kinds = [
+    facts.role && `a role account (${facts.role})`,
+    facts.relay && "a forwarding service",
+    facts.public && "a public provider",
+    facts.alias && "a plus tag",
+  ].filter((kind): kind is string => typeof kind === "string");
+  return kinds.length === 0 ? "" : `Note: ${inWords(kinds)}.`;
+}
+
+/**
+ * Shows the address with the offending character marked, or with a mark after a
+ * premature end. Of a long address it shows what is near the mark.
+ */
+function showPosition(email: string, refusal: Refusal | null): void {
+  const position = element("position");
+  position.hidden = refusal === null;
+  if (refusal === null) return;
+  const bytes = new TextEncoder().encode(email).subarray(0, refusal.offset);
+  const before = new TextDecoder().decode(bytes);
+  const [character = " "] = email.slice(before.length);
+  const after = email.slice(before.length + character.length);
+  const mark = document.createElement("mark");
+  mark.textContent = visible(character);
+  position.replaceChildren(lastPart(before), mark, firstPart(after));
+}
+
+function lastPart(text: string): string {
+  return text.length > NEARBY ? `…${text.slice(-NEARBY)}` : text;
+}
+
+function firstPart(text: string): string {
+  return text.length > NEARBY ? `${text.slice(0, NEARBY)}…` : text;
+}
+
+/** Returns the code point of a character that cannot be seen. */
+function visible(character: string): string {
+  if (character === " " || !/\p{C}|\p{Z}/u.test(character)) return character;
+  return `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+function showSuggestion(facts: Facts, checker: Checker): void {
+  const suggestion = element<HTMLButtonElement>("suggestion");
+  suggestion.hidden = facts.typo_suggestion === null;
+  if (facts.typo_suggestion === null) return;
+  const { typo_suggestion } = checker.check(facts.email, { typoSuggestion: "address" });
+  suggestion.value = typo_suggestion ?? "";
+  suggestion.textContent = `Use ${facts.typo_suggestion}`;
+}
+
+function showFacts(facts: Facts): void {
+  const fields = Object.entries(facts) as [string, Value][];
+  const shown = fields.filter(([name]) => facts.valid && name !== "email" && name !== "valid");
+  element("facts").replaceChildren(...shown.map(([name, value]) => row(name, value)));
+}
+
+function row(name: string, value: Value): HTMLElement {
+  const item = document.createElement("div");
+  const term = document.createElement("dt");
+  const detail = document.createElement("dd");
+  term.textContent = name;
+  detail.textContent = name === "mx" ? "not looked up here" : display(value); // a page has no DNS
+  detail.className = classOf(name, value);
+  if (name === "normalized") item.className = "wide"; // the longest value; it fills the last row
+  item.append(term, detail);
+  return item;
+}
+
+function display(value: Value): string {
+  if (value === null) return "none";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return String(value);
+}
+
+function classOf(name: string, value: Value): string {
+  if (name === "mx" || value === null || value === false || value === 0) return "none";
+  return name === "relay" || DOUBTS.some(([doubt]) => doubt === name) ? "notable" : "";
+}

@@ -1,0 +1,161 @@
+// Made from edge/demo/livecheck.ts: node edge/build.mjs livecheck - FOLDER
+// @ts-nocheck
+
+// demo/livecheck.ts
+var DOUBTS = [
+  ["typo", "perhaps mistyped"],
+  ["disposable", "of a throw-away provider"],
+  ["gibberish", "random-looking"]
+];
+var NEARBY = 48;
+var element = (id) => document.getElementById(id);
+function liveCheck(load) {
+  const input = element("address");
+  const suggestion = element("suggestion");
+  let ready;
+  const prepare = () => {
+    ready ??= start(load);
+    return ready;
+  };
+  const update = () => prepare().then((checker) => showResult(checker, input.value), showFailure);
+  const check = (address) => {
+    input.value = address;
+    return update();
+  };
+  input.addEventListener("focus", () => prepare().catch(showFailure));
+  input.addEventListener("input", () => update());
+  for (const button of element("examples").querySelectorAll("button")) {
+    button.addEventListener("click", () => check(button.textContent));
+  }
+  suggestion.addEventListener("click", () => check(suggestion.value));
+  showEmpty();
+  element("live").hidden = false;
+  input.disabled = false;
+  if (input.value !== "" || document.activeElement === input) void update();
+}
+async function start(load) {
+  const before = performance.now();
+  const checker = await load();
+  const took = Math.round(performance.now() - before);
+  element("module").textContent = `The module was ready after ${took} ms: ${named(checker.versions())}.`;
+  return checker;
+}
+function named({ engine, lists, model }) {
+  return `engine ${engine}, lists ${lists}, model ${model}`;
+}
+function showFailure(error) {
+  const cause = error instanceof Error ? error.message : String(error);
+  show("failed", "The check cannot run", `The module could not be loaded: ${cause}`);
+}
+function showEmpty() {
+  show("empty", "Type an address", "It is checked in your browser as you type. Nothing is sent.");
+  element("section").textContent = "";
+  element("timing").textContent = "";
+  element("json").textContent = "";
+  element("facts").replaceChildren();
+  element("suggestion").hidden = true;
+  element("position").hidden = true;
+  element("details").hidden = true;
+}
+function showResult(checker, email) {
+  if (email === "") {
+    showEmpty();
+    return;
+  }
+  const before = performance.now();
+  const facts = checker.check(email);
+  const took = performance.now() - before;
+  const refusal = facts.valid ? null : checker.explain(email);
+  showVerdict(facts, refusal);
+  showPosition(email, refusal);
+  showSuggestion(facts, checker);
+  showFacts(facts);
+  element("details").hidden = false;
+  element("json").textContent = JSON.stringify(facts, null, 2);
+  element("timing").textContent = `Checked in ${took < 0.1 ? "less than 0.1" : took.toFixed(1)} ms.`;
+}
+function showVerdict(facts, refusal) {
+  const doubts = DOUBTS.filter(([name]) => facts[name]).map(([, words]) => words);
+  element("section").textContent = refusal?.section ?? "";
+  if (refusal !== null) show("invalid", "Not valid", toSentence(refusal.sentence));
+  else if (doubts.length > 0) show("doubtful", `Valid, but ${inWords(doubts)}`, notes(facts));
+  else show("valid", "Valid", notes(facts) || "Nothing else to note.");
+}
+function show(state, headline, reason) {
+  element("verdict").dataset.state = state;
+  element("headline").textContent = headline;
+  element("reason").textContent = reason;
+}
+function toSentence(clause) {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+}
+function inWords(list) {
+  return list.length < 2 ? list.join("") : `${list.slice(0, -1).join(", ")} and ${list.at(-1)}`;
+}
+function notes(facts) {
+  const kinds = [
+    facts.role && `a role account (${facts.role})`,
+    facts.relay && "a forwarding service",
+    facts.public && "a public provider",
+    facts.alias && "a plus tag"
+  ].filter((kind) => typeof kind === "string");
+  return kinds.length === 0 ? "" : `Note: ${inWords(kinds)}.`;
+}
+function showPosition(email, refusal) {
+  const position = element("position");
+  position.hidden = refusal === null;
+  if (refusal === null) return;
+  const bytes = new TextEncoder().encode(email).subarray(0, refusal.offset);
+  const before = new TextDecoder().decode(bytes);
+  const [character = " "] = email.slice(before.length);
+  const after = email.slice(before.length + character.length);
+  const mark = document.createElement("mark");
+  mark.textContent = visible(character);
+  position.replaceChildren(lastPart(before), mark, firstPart(after));
+}
+function lastPart(text) {
+  return text.length > NEARBY ? `\u2026${text.slice(-NEARBY)}` : text;
+}
+function firstPart(text) {
+  return text.length > NEARBY ? `${text.slice(0, NEARBY)}\u2026` : text;
+}
+function visible(character) {
+  if (character === " " || !/\p{C}|\p{Z}/u.test(character)) return character;
+  return `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+function showSuggestion(facts, checker) {
+  const suggestion = element("suggestion");
+  suggestion.hidden = facts.typo_suggestion === null;
+  if (facts.typo_suggestion === null) return;
+  const { typo_suggestion } = checker.check(facts.email, { typoSuggestion: "address" });
+  suggestion.value = typo_suggestion ?? "";
+  suggestion.textContent = `Use ${facts.typo_suggestion}`;
+}
+function showFacts(facts) {
+  const fields = Object.entries(facts);
+  const shown = fields.filter(([name]) => facts.valid && name !== "email" && name !== "valid");
+  element("facts").replaceChildren(...shown.map(([name, value]) => row(name, value)));
+}
+function row(name, value) {
+  const item = document.createElement("div");
+  const term = document.createElement("dt");
+  const detail = document.createElement("dd");
+  term.textContent = name;
+  detail.textContent = name === "mx" ? "not looked up here" : display(value);
+  detail.className = classOf(name, value);
+  if (name === "normalized") item.className = "wide";
+  item.append(term, detail);
+  return item;
+}
+function display(value) {
+  if (value === null) return "none";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return String(value);
+}
+function classOf(name, value) {
+  if (name === "mx" || value === null || value === false || value === 0) return "none";
+  return name === "relay" || DOUBTS.some(([doubt]) => doubt === name) ? "notable" : "";
+}
+export {
+  liveCheck
+};
