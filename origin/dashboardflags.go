@@ -77,5 +77,6 @@ func (f *dashboardFlags) pages(o *origin, log *slog.Logger, at net.Addr) (api.Pa
 		return nil, err
 	}
 	return dashboard.New(dashboard.Config{Ledger: o.ledger, Identity: identity.New(o.ledger), API: o.api, Log: log,
-		PublicURL: public, TrustedProxies: proxies, SignUp: f.SignUp == "open", OpenID: f.openID(public), Release: release, Health: o.health, Webhooks: o.hooks(log)})
+		PublicURL: public, TrustedProxies: proxies, SignUp: f.SignUp == "open", OpenID: f.openID(public), Release: release, Health: o.health, Webhooks: o.hooks(log),
+		OpenAPI: api.Description()})
 }

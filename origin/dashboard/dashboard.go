@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 
+	"github.com/addrspec/addrspec/origin/dashboard/docs"
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/openid"
@@ -37,6 +38,8 @@ type Config struct {
 	Release string
 	// Health checks the parts of the service, for operators.
 	Health func(context.Context) []Health
+	// OpenAPI describes the API; the reference is made from it.
+	OpenAPI []byte
 }
 
 // A Dashboard is the handler of the pages. It is safe for concurrent use.
@@ -49,6 +52,7 @@ type Dashboard struct {
 	checks   *slots
 	exports  *slots
 	api      *apiClient
+	docs     *docs.Site
 }
 
 // New returns a Dashboard.
@@ -64,6 +68,9 @@ func New(c Config) (*Dashboard, error) {
 		return nil, err
 	}
 	d.passkeys = passkeys
+	if d.docs, err = docs.New(c.OpenAPI, c.PublicURL.String()); err != nil {
+		return nil, err
+	}
 	d.addRoutes()
 	return d, nil
 }

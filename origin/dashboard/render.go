@@ -102,6 +102,9 @@ func (v *visit) frame(route route, data any, p *problem) *frame {
 	if v.signedIn() {
 		f.User = v.user
 	}
+	if named, ok := data.(interface{ PageTitle() string }); ok {
+		f.Title = named.PageTitle()
+	}
 	return f
 }
 

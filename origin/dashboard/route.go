@@ -26,6 +26,10 @@ type route struct {
 // routes has the pages by path. A page and its file share a name.
 func (d *Dashboard) routes() map[string]route {
 	list := map[string]route{
+		"/{$}":         {public, "Facts about an email address", "front", d.frontDoor, nil},
+		"/docs":        {public, "Documentation", "docs", d.documentation, nil},
+		"/docs/{page}": {public, "Documentation", "docs", d.documentation, nil},
+
 		"/sign-in":      {public, "Sign in", "sign-in", d.signInPage, d.signIn},
 		"/sign-out":     {public, "Sign out", "sign-out", nothing, d.signOut},
 		"/link/{token}": {public, "Sign in", "link", d.linkPage, d.useLink},
@@ -70,6 +74,7 @@ func (d *Dashboard) addRoutes() {
 	d.mux.Handle(checkPath, d.methodNotAllowed("POST"))
 	d.mux.Handle("GET /dashboard/usage.csv", http.HandlerFunc(d.usageCSV))
 	d.mux.Handle("/dashboard/usage.csv", d.methodNotAllowed("GET, HEAD"))
+	d.mux.Handle("GET /docs/openapi.json", http.RedirectHandler("/openapi.json", http.StatusMovedPermanently))
 	d.mux.Handle("/", http.HandlerFunc(d.notFound))
 }
 

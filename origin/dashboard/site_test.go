@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/api"
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
@@ -57,6 +58,7 @@ func startSite(t *testing.T, database string, c Config) *site {
 	server := httptest.NewUnstartedServer(nil)
 	s := &site{url: "http://" + server.Listener.Addr().String()}
 	c.Ledger, c.Identity, c.Log = l, identity.New(l), slog.New(slog.DiscardHandler)
+	c.OpenAPI = api.Description()
 	if c.PublicURL == nil {
 		c.PublicURL, _ = url.Parse(s.url)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	tables "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
@@ -128,6 +129,7 @@ type blocks struct{}
 func (blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindHeading, renderHeading)
 	r.Register(ast.KindFencedCodeBlock, renderCode)
+	r.Register(tables.KindTable, renderTable)
 }
 
 func renderHeading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -137,6 +139,15 @@ func renderHeading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (as
 		fmt.Fprintf(w, "<h%d id=\"%s\">", h.Level, id)
 	} else {
 		fmt.Fprintf(w, " <a class=\"anchor\" href=\"#%s\" aria-label=\"Link to this section\">#</a></h%d>\n", id, h.Level)
+	}
+	return ast.WalkContinue, nil
+}
+
+func renderTable(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString(`<div class="table" tabindex="0" role="region" aria-label="Table"><table>`)
+	} else {
+		_, _ = w.WriteString("</table></div>\n")
 	}
 	return ast.WalkContinue, nil
 }

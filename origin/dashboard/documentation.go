@@ -1,0 +1,18 @@
+package dashboard
+
+import "github.com/addrspec/addrspec/origin/dashboard/docs"
+
+// A docsView is a page of the documentation.
+type docsView struct{ *docs.Page }
+
+// PageTitle returns the title of the page in the browser's window.
+func (v docsView) PageTitle() string { return v.Title }
+
+// documentation shows a page of /docs.
+func (d *Dashboard) documentation(v *visit) (any, error) {
+	page := d.docs.Page(v.r.URL.Path)
+	if page == nil {
+		return nil, errNotFound
+	}
+	return docsView{page}, nil
+}

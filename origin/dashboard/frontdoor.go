@@ -1,0 +1,30 @@
+package dashboard
+
+import (
+	_ "embed"
+	"encoding/json"
+)
+
+// frontExample is a result that the front door shows, as the module computes it
+// without DNS.
+//
+//go:embed example.json
+var frontExample string
+
+// exampleAddress is the address of frontExample.
+const exampleAddress = "jane.doe+news@hotmial.com"
+
+// A frontView is the front door.
+type frontView struct {
+	Address    string          `json:"address"`
+	Result     json.RawMessage `json:"result"` // of Address
+	URL        string          `json:"url"`
+	Repository string          `json:"repository"`
+}
+
+const repository = "https://github.com/addrspec/addrspec"
+
+// frontDoor shows what addrspec is. The check that it offers runs in the browser.
+func (d *Dashboard) frontDoor(*visit) (any, error) {
+	return frontView{exampleAddress, json.RawMessage(frontExample), d.link("/v1/email/" + exampleAddress), repository}, nil
+}

@@ -1,0 +1,220 @@
+package dashboard
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+
+	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/moduletest"
+)
+
+// maxWeight is the most bytes of a public page with all that it loads but the
+// module, uncompressed.
+const maxWeight = 100_000
+
+// elsewhere has the internal links that other parts of the service answer.
+var elsewhere = []string{"/openapi.json", "/dashboard/usage", "/dashboard/try", "/dashboard/lists"}
+
+// publicPages returns the paths of the front door and the documentation.
+func (s *site) publicPages() []string { return append([]string{"/"}, s.docs.Pages()...) }
+
+// An element is a start tag of a page.
+type element struct {
+	name  string
+	attrs map[string]string
+	text  string // up to the next tag
+}
+
+// parsePage returns the elements of a page. Each must be closed by its own end
+// tag, in order.
+func parsePage(t *testing.T, path, page string) (list []element) {
+	t.Helper()
+	var open []string
+	tokens := html.NewTokenizer(strings.NewReader(page))
+	for {
+		switch kind := tokens.Next(); kind {
+		case html.ErrorToken:
+			require.Empty(t, open, "%s: not closed", path)
+			return list
+		case html.TextToken:
+			if len(list) > 0 && list[len(list)-1].text == "" {
+				list[len(list)-1].text = string(tokens.Text())
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			e := startTag(t, path, tokens)
+			list = append(list, e)
+			if !slices.Contains([]string{"meta", "link", "input", "br", "hr", "img"}, e.name) {
+				open = append(open, e.name)
+			}
+		case html.EndTagToken:
+			name, _ := tokens.TagName()
+			require.NotEmpty(t, open, "%s: </%s>", path, name)
+			require.Equal(t, open[len(open)-1], string(name), "%s: closed out of order after %v", path, list[len(list)-1])
+			open = open[:len(open)-1]
+		}
+	}
+}
+
+func startTag(t *testing.T, path string, tokens *html.Tokenizer) element {
+	name, more := tokens.TagName()
+	e := element{name: string(name), attrs: map[string]string{}}
+	for more {
+		var key, value []byte
+		key, value, more = tokens.TagAttr()
+		require.NotContains(t, e.attrs, string(key), "%s: <%s> has the attribute twice", path, name)
+		e.attrs[string(key)] = string(value)
+	}
+	return e
+}
+
+// anchors returns the ids of a page, each of which occurs once.
+func anchors(t *testing.T, path string, page []element) (ids []string) {
+	for _, e := range page {
+		if id := e.attrs["id"]; id != "" {
+			require.NotContains(t, ids, id, path)
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// Public pages are well-formed, with headings in order, and every link and anchor
+// in them leads somewhere.
+func TestPublicPages(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.browser(t)
+	pages := map[string][]element{}
+	ids := map[string][]string{}
+	for _, path := range s.publicPages() {
+		got := b.get(path)
+		require.Equal(t, http.StatusOK, got.status, path)
+		require.NotContains(t, got.body, "raw HTML omitted", path)
+		pages[path] = parsePage(t, path, got.body)
+		ids[path] = anchors(t, path, pages[path])
+		requireHeadings(t, path, pages[path])
+	}
+	links := 0
+	for path, page := range pages {
+		for _, e := range page {
+			if href, ok := e.attrs["href"]; ok && e.name == "a" {
+				links++
+				s.requireTarget(b, path, href, ids)
+			}
+		}
+	}
+	t.Logf("%d pages, %d links", len(pages), links)
+}
+
+// requireHeadings requires one h1, and no level skipped below it.
+func requireHeadings(t *testing.T, path string, page []element) {
+	last := 0
+	for _, e := range page {
+		if len(e.name) != 2 || e.name[0] != 'h' || e.name[1] < '1' || e.name[1] > '6' {
+			continue
+		}
+		level := int(e.name[1] - '0')
+		require.False(t, level == 1 && last != 0, "%s: a second h1 %q", path, e.text)
+		require.LessOrEqual(t, level, last+1, "%s: %q skips a level", path, e.text)
+		require.NotEmpty(t, strings.TrimSpace(e.text), "%s: an empty heading", path)
+		last = level
+	}
+	require.NotZero(t, last, path)
+}
+
+// requireTarget requires that a link leads to a page, and to an anchor in it.
+func (s *site) requireTarget(b *browser, path, href string, ids map[string][]string) {
+	target, err := url.Parse(href)
+	require.NoError(b, err, path)
+	if target.Host != "" {
+		require.Equal(b, "https", target.Scheme, "%s: %s", path, href)
+		return
+	}
+	to := target.Path
+	if to == "" {
+		to = path
+	}
+	if anchor := target.Fragment; anchor != "" && ids[to] != nil {
+		require.Contains(b, ids[to], anchor, "%s: %s", path, href)
+	}
+	if ids[to] == nil && !slices.Contains(elsewhere, to) {
+		require.Contains(b, []int{http.StatusOK, http.StatusSeeOther, http.StatusMovedPermanently}, b.get(to).status, "%s: %s", path, href)
+	}
+}
+
+// What a public page loads is from here, and little.
+func TestPageWeight(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.browser(t)
+	for _, path := range s.publicPages() {
+		page := b.get(path).body
+		loaded := map[string]int{}
+		for _, e := range parsePage(t, path, page) {
+			switch {
+			case e.name == "link":
+				b.load(e.attrs["href"], loaded)
+			case e.attrs["src"] != "":
+				b.load(e.attrs["src"], loaded)
+			}
+		}
+		weight := len(page)
+		for _, size := range loaded {
+			weight += size
+		}
+		t.Logf("%s: %d bytes, of which %d are the page", path, weight, len(page))
+		require.LessOrEqual(t, weight, maxWeight, "%s: %v", path, loaded)
+	}
+}
+
+var imports = regexp.MustCompile(`(?m)^(?:import|export) .*?from "\./(.*?)"|^import "\./(.*?)"`)
+
+// load adds the size of an asset and of what it imports.
+func (b *browser) load(path string, loaded map[string]int) {
+	if _, ok := loaded[path]; ok {
+		return
+	}
+	require.True(b, strings.HasPrefix(path, "/assets/"), path)
+	got := b.get(path)
+	require.Equal(b, http.StatusOK, got.status, path)
+	loaded[path] = len(got.body)
+	for _, found := range imports.FindAllStringSubmatch(got.body, -1) {
+		b.load(path[:strings.LastIndexByte(path, '/')+1]+found[1]+found[2], loaded)
+	}
+}
+
+// The front door's example is what the module answers.
+func TestFrontExample(t *testing.T) {
+	engine, err := host.New(t.Context(), moduletest.Bytes(t), host.Options{CacheDir: moduletest.CacheDir()})
+	require.NoError(t, err)
+	defer engine.Close(t.Context())
+	facts, err := engine.Check(t.Context(), nil, exampleAddress, 0)
+	require.NoError(t, err)
+	require.JSONEq(t, string(facts.JSON), frontExample)
+
+	var view struct{ Address, URL string }
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	s.browser(t).getJSON("/", &view)
+	require.Equal(t, s.url+"/v1/email/"+exampleAddress, view.URL)
+}
+
+// A program reads the documentation as JSON.
+func TestDocumentationAsJSON(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.browser(t)
+	var page map[string]any
+	require.Equal(t, http.StatusOK, b.getJSON("/docs/errors", &page).status)
+	require.Equal(t, []string{"contents", "html", "next", "path", "previous", "summary", "title"}, slices.Sorted(maps.Keys(page)))
+	require.Contains(t, page["html"], "INVALID_API_KEY")
+
+	require.Equal(t, http.StatusNotFound, b.get("/docs/no-such-page").status)
+	require.Equal(t, "/openapi.json", b.get("/docs/openapi.json").header.Get("Location"))
+	require.Contains(t, b.get("/docs/errors").body, "<title>Handle errors · addrspec</title>")
+	require.Contains(t, b.get("/docs/check-email").body, s.url+"/v1/email/", "the examples have the service's URL")
+}
