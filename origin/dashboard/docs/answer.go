@@ -17,6 +17,9 @@ type answerView struct {
 	Bodies      []bodyView
 }
 
+// Heading is the title of the answer's section.
+func (a answerView) Heading() string { return strings.TrimPrefix(a.Status+" "+a.Title, "default ") }
+
 // ID is the anchor of the answer.
 func (a answerView) ID() string { return "status-" + a.Status }
 
@@ -151,7 +154,11 @@ func (p *shaper) codesIn(m member[*schema]) (list []string, err error) {
 	return list, nil
 }
 
+// statusText returns the name of a status. OpenAPI's "default" is every other one.
 func statusText(status string) string {
+	if status == "default" {
+		return "Other statuses"
+	}
 	n, _ := strconv.Atoi(status)
 	return http.StatusText(n)
 }

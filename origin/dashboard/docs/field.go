@@ -8,10 +8,11 @@ import (
 
 // A shape is an object as a page shows it: a table of its fields.
 type shape struct {
-	Name    string // of the component; empty for an object without a name
-	Seen    bool   // the page showed it before: a link is enough
-	Sourced bool   // the table has a column for sources
-	Fields  []field
+	Name   string // of the component; empty for an object without a name
+	Seen   bool   // the page showed it before: a link is enough
+	Fields []field
+
+	Description template.HTML
 }
 
 // ID is the anchor of the shape.
@@ -22,8 +23,9 @@ type field struct {
 	Name     string
 	Type     template.HTML
 	Optional bool
+	In       string // where a parameter is
 	Meaning  template.HTML
-	Source   template.HTML
+	Source   template.HTML // where the value comes from, if that is documented
 }
 
 // A shaper lists the shapes of a page. Each is shown once, where it first occurs.
@@ -66,7 +68,10 @@ func (p *shaper) object(s *schema) ([]shape, error) {
 	if name != "" {
 		p.seen = append(p.seen, name)
 	}
-	own := shape{Name: name, Sourced: name == resultSchema}
+	own := shape{Name: name}
+	if own.Description, err = prose(found.Description); err != nil {
+		return nil, err
+	}
 	inner, err := p.fields(&own, "", members, required)
 	return append([]shape{own}, inner...), err
 }
@@ -81,7 +86,7 @@ func (p *shaper) fields(to *shape, prefix string, members ordered[*schema], requ
 			return nil, err
 		}
 		f.Optional = !slices.Contains(required, m.name)
-		if to.Sourced {
+		if to.Name == resultSchema {
 			if f.Source, err = phrase(sources[m.name]); err != nil {
 				return nil, err
 			}

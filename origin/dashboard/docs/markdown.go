@@ -46,16 +46,22 @@ func renderDocument(source []byte) (d document, err error) {
 		root.RemoveChild(root, summary)
 	}
 	root.RemoveChild(root, title)
-	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
-		if h, ok := n.(*ast.Heading); ok && h.Level <= 3 {
-			id, _ := h.AttributeString("id")
-			d.headings = append(d.headings, Heading{h.Level, string(id.([]byte)), plainText(h, source)})
-		}
-	}
+	d.headings = headings(root, source)
 	var body bytes.Buffer
 	err = markdown.Renderer().Render(&body, source, root)
 	d.body = template.HTML(body.String()) //nolint:gosec // goldmark omits raw HTML
 	return d, err
+}
+
+// headings returns the headings of a document down to h3.
+func headings(root ast.Node, source []byte) (list []Heading) {
+	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
+		if h, ok := n.(*ast.Heading); ok && h.Level <= 3 {
+			id, _ := h.AttributeString("id")
+			list = append(list, Heading{h.Level, string(id.([]byte)), plainText(h, source)})
+		}
+	}
+	return list
 }
 
 // plainText returns the text of a node without its markup.
@@ -73,13 +79,17 @@ func plainText(node ast.Node, source []byte) string {
 	return b.String()
 }
 
-// prose renders a description of the OpenAPI document. Citations of RFCs and codes
-// of errors become links.
+// prose renders a description of the OpenAPI document.
 func prose(source string) (template.HTML, error) {
 	var out bytes.Buffer
-	source = citations.ReplaceAllStringFunc(source, cite)
-	err := markdown.Convert([]byte(problemCodes.ReplaceAllStringFunc(source, linkCode)), &out)
+	err := markdown.Convert(linked(source), &out)
 	return template.HTML(out.String()), err //nolint:gosec // goldmark omits raw HTML
+}
+
+// linked makes links of citations of RFCs and of codes of errors.
+func linked(source string) []byte {
+	source = citations.ReplaceAllStringFunc(source, cite)
+	return []byte(problemCodes.ReplaceAllStringFunc(source, linkCode))
 }
 
 // phrase renders a description for a cell of a table: a single paragraph loses its

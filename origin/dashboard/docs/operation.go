@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/yuin/goldmark/text"
 )
 
 // methods has the methods of a path that are operations, in lower case as OpenAPI
@@ -42,8 +44,14 @@ func (d *description) pages() (list []*Page, err error) {
 
 // introduction is what holds for all operations.
 func (d *description) introduction() (*Page, error) {
-	body, err := prose(d.Info.Description)
-	return &Page{Path: Root + "/api", Title: "Requests and answers", Summary: "What holds for every operation of the API.", Body: body}, err
+	source := linked(d.Info.Description)
+	root := markdown.Parser().Parse(text.NewReader(source))
+	var body bytes.Buffer
+	err := markdown.Renderer().Render(&body, source, root)
+	return &Page{
+		Path: Root + "/api", Title: "Requests and answers", Summary: "What holds for every operation of the API.",
+		Body: template.HTML(body.String()), Contents: headings(root, source), //nolint:gosec // goldmark omits raw HTML
+	}, err
 }
 
 // An operationView is what the template of an operation's page gets.
@@ -102,7 +110,7 @@ func (v *operationView) contents() (list []Heading) {
 	}
 	list = append(list, Heading{2, "answers", "Answers"})
 	for _, a := range v.Answers {
-		list = append(list, Heading{3, a.ID(), a.Status + " " + a.Title})
+		list = append(list, Heading{3, a.ID(), a.Heading()})
 	}
 	return append(list, Heading{2, "headers", "Headers of the answers"})
 }
@@ -119,7 +127,7 @@ func (p *shaper) parameters(list []*param) (fields []field, err error) {
 		if err != nil {
 			return nil, err
 		}
-		f.Optional, f.Source = !found.Required, template.HTML(template.HTMLEscapeString(found.In)) //nolint:gosec // escaped
+		f.Optional, f.In = !found.Required, found.In
 		fields = append(fields, f)
 	}
 	return fields, nil

@@ -109,7 +109,11 @@ func merge(all, more ordered[*schema]) ordered[*schema] {
 
 // limits returns what restricts the values of s, in words.
 func (s *schema) limits() (words []string) {
-	if len(s.Enum) > 0 {
+	switch len(s.Enum) {
+	case 0:
+	case 1:
+		words = append(words, "always "+code(s.Enum[0]))
+	default:
 		words = append(words, "one of "+strings.Join(codes(s.Enum), ", "))
 	}
 	if s.Const != nil {
