@@ -100,6 +100,7 @@ func TestPublicPages(t *testing.T) {
 		pages[path] = parsePage(t, path, got.body)
 		ids[path] = anchors(t, path, pages[path])
 		requireHeadings(t, path, pages[path])
+		requireRegions(t, path, pages[path])
 	}
 	links := 0
 	for path, page := range pages {
@@ -127,6 +128,19 @@ func requireHeadings(t *testing.T, path string, page []element) {
 		last = level
 	}
 	require.NotZero(t, last, path)
+}
+
+// requireRegions requires that the regions of a page, which screen readers list,
+// have different names.
+func requireRegions(t *testing.T, path string, page []element) {
+	var names []string
+	for _, e := range page {
+		if e.attrs["role"] == "region" {
+			require.NotEmpty(t, e.attrs["aria-label"], path)
+			require.NotContains(t, names, e.attrs["aria-label"], path)
+			names = append(names, e.attrs["aria-label"])
+		}
+	}
 }
 
 // requireTarget requires that a link leads to a page, and to an anchor in it.

@@ -153,13 +153,23 @@ func renderHeading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (as
 	return ast.WalkContinue, nil
 }
 
-func renderTable(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+func renderTable(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		_, _ = w.WriteString(`<div class="table" tabindex="0" role="region" aria-label="Table"><table>`)
+		label := template.HTMLEscapeString(columns(node.FirstChild(), source))
+		fmt.Fprintf(w, "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table>\n", label)
 	} else {
 		_, _ = w.WriteString("</table></div>\n")
 	}
 	return ast.WalkContinue, nil
+}
+
+// columns returns the titles of a table's columns, which name the table.
+func columns(head ast.Node, source []byte) string {
+	var titles []string
+	for cell := head.FirstChild(); cell != nil; cell = cell.NextSibling() {
+		titles = append(titles, plainText(cell, source))
+	}
+	return "Table: " + strings.Join(titles, ", ")
 }
 
 func renderCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
