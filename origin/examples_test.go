@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -145,14 +147,20 @@ func example(t *testing.T, e docs.Example, hostPort, key string) *exec.Cmd {
 	cmd := exec.Command(program[0], append(program[1:], name)...)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "ADDRSPEC_KEY="+key)
-	cmd.Stderr = testWriter{t}
+	cmd.Stderr = logIfFailed(t)
 	return cmd
 }
 
-// A testWriter writes to the test's log.
-type testWriter struct{ t *testing.T }
-
-func (w testWriter) Write(p []byte) (int, error) { w.t.Logf("%s", p); return len(p), nil }
+// logIfFailed returns a buffer whose content is logged if the test fails.
+func logIfFailed(t *testing.T) io.Writer {
+	var b bytes.Buffer
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s", &b)
+		}
+	})
+	return &b
+}
 
 // losingFirstAnswer returns a proxy that breaks the connection when it has the
 // answer to the first request.

@@ -26,7 +26,7 @@ func inChromium(t *testing.T, script string, args ...string) string {
 		}
 	}
 	cmd := exec.Command("node", append([]string{"dashboard/scripttest/" + script, chromium}, args...)...)
-	cmd.Stderr = testWriter{t}
+	cmd.Stderr = logIfFailed(t)
 	out, err := cmd.Output()
 	require.NoError(t, err, "%s", out)
 	return string(out)
