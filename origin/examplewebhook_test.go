@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/netip"
+	"net/url"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -19,7 +24,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
+	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/webhook"
 )
 
 // The receivers of the documentation accept a signed message and refuse all
@@ -28,7 +35,7 @@ func TestExamplesVerifyWebhooks(t *testing.T) {
 	for _, e := range examples(t, "verify-webhook") {
 		t.Run(e.File, func(t *testing.T) {
 			t.Parallel()
-			target := runReceiver(t, e)
+			target := runReceiver(t, e, webhookSecret)
 			body := `{"type":"usage.80","data":{"text":"é"}}`
 			now := time.Now()
 			signature := sign(webhookSecret, "msg_1", now, body)
@@ -49,6 +56,35 @@ func TestExamplesVerifyWebhooks(t *testing.T) {
 	}
 }
 
+// The receivers accept what the service itself sends, also with the secret from
+// before a rotation.
+func TestExamplesReceiveOurWebhooks(t *testing.T) {
+	l := origintest.OpenLedger(t, origintest.NewDatabase(t))
+	for _, e := range examples(t, "verify-webhook") {
+		t.Run(e.File, func(t *testing.T) {
+			proxy := httptest.NewUnstartedServer(nil)
+			proxy.StartTLS()
+			defer proxy.Close()
+			roots := x509.NewCertPool()
+			roots.AddCert(proxy.Certificate())
+			local := &webhook.Local{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
+			sender := webhook.New(l.Store(), webhook.Options{Local: local})
+			_, account := origintest.NewAccountOn(t, l, e.File+"@example.org", ledger.Terms{})
+			secret, err := sender.Set(t.Context(), account, proxy.URL+"/hook")
+			require.NoError(t, err)
+			_, err = sender.Rotate(t.Context(), account)
+			require.NoError(t, err)
+
+			receiver, err := url.Parse(runReceiver(t, e, secret))
+			require.NoError(t, err)
+			proxy.Config.Handler = httputil.NewSingleHostReverseProxy(receiver)
+			delivery, err := sender.Test(t.Context(), account)
+			require.NoError(t, err)
+			require.True(t, delivery.Delivered, delivery.Status)
+		})
+	}
+}
+
 // webhookSecret is the secret of the receivers.
 var webhookSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("a secret of 32 bytes for a test!"))
 
@@ -61,7 +97,7 @@ func sign(secret, id string, at time.Time, body string) string {
 }
 
 // runReceiver runs an example that receives messages, and returns its URL.
-func runReceiver(t *testing.T, e docs.Example) (target string) {
+func runReceiver(t *testing.T, e docs.Example, secret string) (target string) {
 	t.Helper()
 	address, err := origintest.FreeAddress()
 	require.NoError(t, err)
@@ -77,7 +113,7 @@ func runReceiver(t *testing.T, e docs.Example) (target string) {
 		program.Env = cmd.Env
 		cmd = program
 	}
-	cmd.Env = append(cmd.Env, "PORT="+port, "WEBHOOK_SECRET="+webhookSecret)
+	cmd.Env = append(cmd.Env, "PORT="+port, "WEBHOOK_SECRET="+secret)
 	cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
