@@ -173,6 +173,16 @@ func TestExamplesAreShown(t *testing.T) {
 	}
 }
 
+// The commands that generate clients are those of the README, which
+// contract/clients runs.
+func TestClientCommands(t *testing.T) {
+	readme := string(readFile(t, "../../README.md"))
+	_, commands, _ := strings.Cut(readme, "```sh\ncurl -o openapi.json")
+	commands, _, found := strings.Cut(commands, "```")
+	require.True(t, found)
+	require.Contains(t, string(readFile(t, "guides/start.md")), "curl -o openapi.json"+commands)
+}
+
 // The guide has the plans that the program comes with.
 func TestPlansOfTheGuide(t *testing.T) {
 	guide := string(readFile(t, "guides/plans.md"))
