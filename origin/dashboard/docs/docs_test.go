@@ -129,6 +129,9 @@ func requireFields(t *testing.T, d *description, text string, s *schema) {
 		require.Contains(t, text, m.name)
 		requireFields(t, d, text, m.value)
 	}
+	for _, value := range found.Enum {
+		require.Contains(t, text, bare(value))
+	}
 	for _, one := range found.alternatives() {
 		if one != found {
 			requireFields(t, d, text, one)
@@ -246,6 +249,12 @@ func TestShapes(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	require.Contains(t, string(list[0].Fields[0].Type), "or null")
+
+	choice := &schema{Properties: ordered[*schema]{{"role", &schema{OneOf: []*schema{{Enum: []json.RawMessage{[]byte(`"HR"`), []byte(`"IT"`)}}, {Type: oneOrMore{"null"}}}}}}}
+	list, err = page.shapes(choice)
+	require.NoError(t, err)
+	require.Equal(t, "string or null", string(list[0].Fields[0].Type))
+	require.Contains(t, string(list[0].Fields[0].Meaning), "one of <code>HR</code>, <code>IT</code>")
 
 	narrowed := &schema{AllOf: []*schema{{Properties: ordered[*schema]{{"code", &schema{Type: oneOrMore{"string"}, Description: "Stable."}}}}},
 		Properties: ordered[*schema]{{"code", &schema{Const: json.RawMessage(`"X_Y"`)}}}}

@@ -144,11 +144,31 @@ func (p *shaper) field(name string, s *schema) (f field, err error) {
 	if meaning == "" {
 		meaning = found.Description
 	}
-	if limits := found.limits(); len(limits) > 0 {
+	limits, err := p.limits(found)
+	if err != nil {
+		return f, err
+	}
+	if len(limits) > 0 {
 		meaning = strings.TrimSpace(meaning + "\n\nValues: " + strings.Join(limits, "; ") + ".")
 	}
 	f.Meaning, err = prose(meaning)
 	return f, err
+}
+
+// limits returns what restricts a value that is not an object, in words. One of
+// several schemas may restrict it.
+func (p *shaper) limits(s *schema) (words []string, err error) {
+	words = s.limits()
+	for _, alternative := range s.alternatives() {
+		_, found, err := p.schema(alternative)
+		if err != nil {
+			return nil, err
+		}
+		if found != s && len(found.Properties) == 0 && len(found.AllOf) == 0 {
+			words = append(words, found.limits()...)
+		}
+	}
+	return words, nil
 }
 
 // kind returns the type of a schema in words, as Markdown.
