@@ -99,7 +99,7 @@ try {
   );
 
   if (pictures) await takePictures();
-  console.log(await text(".figures"));
+  console.log(await text(".live-figures"));
 } finally {
   await close();
 }

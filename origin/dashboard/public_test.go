@@ -21,7 +21,7 @@ import (
 const maxWeight = 100_000
 
 // elsewhere has the internal links that other parts of the service answer.
-var elsewhere = []string{"/openapi.json", "/dashboard/lists"}
+var elsewhere = []string{"/openapi.json"}
 
 // publicPages returns the paths of the front door and the documentation.
 func (s *site) publicPages() []string { return append([]string{"/"}, s.docs.Pages()...) }

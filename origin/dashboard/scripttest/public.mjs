@@ -117,7 +117,7 @@ async function withoutScripts() {
 /** @param {import("playwright-core").Page} page */
 async function pagesOf(page) {
   await page.goto("/docs");
-  const links = await page.locator("nav.pages a").evaluateAll((all) => all.map((a) => a.getAttribute("href") ?? ""));
+  const links = await page.locator("nav.site-pages a").evaluateAll((all) => all.map((a) => a.getAttribute("href") ?? ""));
   assert.ok(links.length > 8);
   return ["/", "/sign-in", "/docs", ...links];
 }
