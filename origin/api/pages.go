@@ -20,16 +20,15 @@ type Pages interface {
 // are the API's, so that a program's mistake is answered in the API's terms.
 func (s *Server) isPage(r *http.Request) bool {
 	path := r.URL.EscapedPath()
-	if s.Pages == nil || !slices.Contains(pageMethods, r.Method) || path == "/v1" || strings.HasPrefix(path, "/v1/") {
+	if s.Pages == nil || !strings.HasPrefix(path, "/") || path == "/v1" || strings.HasPrefix(path, "/v1/") {
 		return false
 	}
 	if _, known := routes[path]; known {
 		return false
 	}
-	return s.Pages.Has(r) || strings.Contains(r.Header.Get("Accept"), "text/html")
+	reads := slices.Contains(reading, r.Method) && strings.Contains(r.Header.Get("Accept"), "text/html")
+	return reads || s.Pages.Has(r)
 }
-
-var pageMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost}
 
 // servePage passes r to Config.Pages, counts it and logs it under one name: the
 // paths of pages contain identifiers of accounts' things. The request's context
