@@ -47,4 +47,11 @@ func TestAccountRightsAndFactors(t *testing.T) {
 	require.True(t, read().TOTP, "a link alone resets nothing")
 	require.Contains(t, on("account link --account a@example.org --reset-factors"), "are removed")
 	require.False(t, read().TOTP)
+
+	_, err = i.SignIn(t.Context(), 1, "", "curl", true)
+	require.NoError(t, err)
+	require.Contains(t, on("account sign-out --account a@example.org"), "signed out everywhere")
+	sessions, err := i.Sessions(t.Context(), 1)
+	require.NoError(t, err)
+	require.Empty(t, sessions)
 }

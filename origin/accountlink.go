@@ -33,7 +33,7 @@ func (c *accountLinkCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(std.out, "This link signs in once, within %s; earlier links have ended: %s\n", "24 hours", public.JoinPath("link", token))
+		fmt.Fprintf(std.out, "This link signs in once, within %d hours; earlier links have ended: %s\n", int(identity.LinkLife.Hours()), public.JoinPath("link", token))
 		return nil
 	})
 }
