@@ -23,14 +23,15 @@ import (
 // cli is the command line. Every flag has an environment variable
 // ADDRSPEC_<FLAG>, which the flag overrides.
 type cli struct {
-	Serve   serveCmd         `cmd:"" help:"Serve GET /v1/email/{email} and POST /v1/emails."`
-	Check   checkCmd         `cmd:"" help:"Check the addresses of a file or a pipe, without a server or a key."`
-	Account accountCmd       `cmd:"" help:"Create, list and change accounts."`
-	Key     keyCmd           `cmd:"" help:"Create, list and revoke API keys."`
-	Plan    planCmd          `cmd:"" help:"List and load plans."`
-	Usage   usageCmd         `cmd:"" help:"List the points, requests and errors of accounts and keys by day."`
-	Doctor  doctorCmd        `cmd:"" help:"Check a deployment: database, clock, resolver, module, lists."`
-	Version kong.VersionFlag `env:"-" help:"Print the version and exit."`
+	Serve     serveCmd         `cmd:"" help:"Serve GET /v1/email/{email} and POST /v1/emails."`
+	Check     checkCmd         `cmd:"" help:"Check the addresses of a file or a pipe, without a server or a key."`
+	Account   accountCmd       `cmd:"" help:"Create, list and change accounts."`
+	Key       keyCmd           `cmd:"" help:"Create, list and revoke API keys."`
+	Plan      planCmd          `cmd:"" help:"List and load plans."`
+	Usage     usageCmd         `cmd:"" help:"List the points, requests and errors of accounts and keys by day."`
+	Dashboard dashboardCmd     `cmd:"" help:"Develop the dashboard."`
+	Doctor    doctorCmd        `cmd:"" help:"Check a deployment: database, clock, resolver, module, lists."`
+	Version   kong.VersionFlag `env:"-" help:"Print the version and exit."`
 }
 
 const about = `Facts about email addresses: format, normalization, role, gibberish, provider

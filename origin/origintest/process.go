@@ -74,3 +74,6 @@ func (p *Process) Terminate(within time.Duration) error {
 	}
 	return nil
 }
+
+// Wait returns once the process has ended.
+func (p *Process) Wait() { <-p.ended }

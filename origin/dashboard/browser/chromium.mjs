@@ -1,0 +1,20 @@
+// Starts one Chromium for all tests and prints where scripts connect to it: chromium.mjs CHROMIUM.
+// It ends when standard input closes, hence with the test that started it.
+
+import { chromium } from "playwright-core";
+
+// No sandbox, because tests may run as root in containers; no background requests.
+const server = await chromium.launchServer({
+  executablePath: process.argv[2],
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ],
+});
+process.stdin.on("end", () => server.close().then(() => process.exit())).resume();
+console.log(server.wsEndpoint());

@@ -1,0 +1,108 @@
+// The first hour of an owner: key-life.mjs ENDPOINT PICTURE LINK. Signs in by the printed link, sets
+// a password, creates a key, uses it, rotates it, uses both secrets, revokes it and is refused.
+
+import assert from "node:assert/strict";
+import { accessible, check, run, text } from "../story.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+const PASSWORD = "correct horse battery";
+
+await run(async ({ open, args: [link = ""] }) => {
+  const page = await open();
+  const { origin } = new URL(link);
+  await signInByLink(page, link);
+  const first = await createKey(page);
+  assert.equal(await check(origin, first), 200);
+  await usageMoves(page);
+  const second = await rotate(page);
+  assert.deepEqual([await check(origin, first), await check(origin, second)], [200, 200]);
+  await revoke(page);
+  assert.deepEqual([await check(origin, first), await check(origin, second)], [401, 401]);
+  await linkIsUsed(await open(), link);
+  await signInAgain(await open(), origin);
+});
+
+/** @param {Page} page @param {string} link */
+async function signInByLink(page, link) {
+  await page.goto(link);
+  await accessible(page, "the link");
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByLabel("New password").fill(PASSWORD);
+  await page.getByLabel("Once more").fill(`${PASSWORD}!`);
+  await page.getByRole("button", { name: "Set the password" }).click();
+  assert.equal(await page.getByRole("alert").innerText(), "The two passwords differ.");
+  await accessible(page);
+  await page.getByLabel("New password").fill(PASSWORD);
+  await page.getByLabel("Once more").fill(PASSWORD);
+  await page.getByRole("button", { name: "Set the password" }).click();
+  await page.waitForURL("**/dashboard?done=password-set");
+  await accessible(page);
+}
+
+/** @param {Page} page */
+async function createKey(page) {
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("shop");
+  await page.getByRole("button", { name: "Create" }).click();
+  const secret = await text(page, "#secret");
+  assert.match(secret, /^ask_\w{38}$/);
+  assert.match(await text(page, "#curl"), new RegExp(secret));
+  await accessible(page);
+  await copySecret(page, secret);
+  await page.goto(page.url());
+  assert.ok(!(await page.content()).includes(secret), "the secret is shown once");
+  return secret;
+}
+
+/** @param {Page} page @param {string} secret */
+async function copySecret(page, secret) {
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("button", { name: "Copy" }).first().click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), secret);
+}
+
+/** The page of the key counts its first request. @param {Page} page */
+async function usageMoves(page) {
+  await page.getByRole("link", { name: "shop", exact: true }).click();
+  assert.equal(await page.locator(".bars rect").count(), 1);
+  assert.match((await page.locator(".bars").getAttribute("aria-label")) ?? "", / 1; $/);
+  await accessible(page);
+}
+
+/** @param {Page} page */
+async function rotate(page) {
+  await page.getByLabel("The old secret remains valid").selectOption("1h");
+  await page.getByRole("button", { name: "Make a new secret" }).click();
+  await accessible(page);
+  return text(page, "#secret");
+}
+
+/** @param {Page} page */
+async function revoke(page) {
+  await page.getByRole("link", { name: "Revoke this key" }).click();
+  await accessible(page);
+  await page.getByRole("button", { name: "Revoke the key" }).click();
+  await page.waitForURL("**/dashboard/keys?done=key-revoked");
+  await accessible(page);
+}
+
+/** @param {Page} page @param {string} link */
+async function linkIsUsed(page, link) {
+  await page.goto(link);
+  assert.match(await text(page, "#problem"), /used already/);
+  await accessible(page, "a used link");
+}
+
+/** @param {Page} page @param {string} origin */
+async function signInAgain(page, origin) {
+  await page.goto(`${origin}/dashboard/keys`);
+  await page.getByLabel("Email").fill("demo@localhost");
+  await page.getByLabel("Password").fill("wrong password");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  assert.match(await text(page, "#problem"), /email or the password is wrong/);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL("**/dashboard/keys");
+}

@@ -1,0 +1,57 @@
+// An operator's work: operator.mjs ENDPOINT PICTURE LINK. Adds a plan and an account, makes the link
+// with which its owner signs in, suspends and resumes it.
+
+import assert from "node:assert/strict";
+import { accessible, run, text } from "../story.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+await run(async ({ open, args: [link = ""] }) => {
+  const page = await open();
+  await page.goto(link);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("link", { name: "Operator" }).click();
+  await accessible(page);
+  await addPlan(page);
+  await page.getByRole("link", { name: "Health" }).click();
+  await accessible(page);
+  await page.getByRole("link", { name: "Accounts" }).click();
+  await page.getByLabel("Email of the owner").fill("owner@shop.example");
+  await page.getByLabel("Plan").selectOption("team");
+  await page.getByRole("button", { name: "Create" }).click();
+  await accessible(page);
+  await page.getByRole("button", { name: "Make a one-time link" }).click();
+  await accessible(page);
+  await ownerSignsIn(await open(), await text(page, "#secret"));
+  await suspend(page);
+});
+
+/** @param {Page} page */
+async function addPlan(page) {
+  await page.getByRole("link", { name: "Plans" }).click();
+  await page.getByLabel("Name").fill("team");
+  await page.getByLabel("Requests a second").fill("20");
+  await page.getByLabel("Points a month").fill("unlimited");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.waitForURL("**/plans?done=plan-stored");
+  await accessible(page);
+}
+
+/** @param {Page} page @param {string} link */
+async function ownerSignsIn(page, link) {
+  await page.goto(link);
+  assert.match(await text(page, "main"), /owner@shop\.example/);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("link", { name: "Not now" }).click();
+  assert.equal(await page.getByRole("link", { name: "Operator" }).count(), 0);
+}
+
+/** @param {Page} page */
+async function suspend(page) {
+  await page.getByRole("button", { name: "Suspend" }).click();
+  await page.waitForURL("**?done=account-suspended");
+  assert.match(await text(page, ".facts"), /suspended/);
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.waitForURL("**?done=account-resumed");
+  await accessible(page);
+}
