@@ -16,6 +16,7 @@ var functions = template.FuncMap{
 	"asset":      assetPath,
 	"number":     formatNumber,
 	"date":       formatDate,
+	"day":        formatDay,
 	"time":       formatTime,
 	"limit":      formatLimit,
 	"plansOf":    func(plans []string, plan string) plansOf { return plansOf{plans, plan} },
@@ -78,6 +79,15 @@ func formatDate(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format("2 Jan 2006")
+}
+
+// formatDay returns a day such as 2026-11-22 in the form of other dates.
+func formatDay(day string) string {
+	t, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return day
+	}
+	return formatDate(t)
 }
 
 // formatTime returns a time in UTC; the zero time is empty.

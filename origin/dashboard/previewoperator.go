@@ -7,6 +7,7 @@ func operatorPreviews() []preview {
 	page := func(path string, data any) frame { return frame{Path: path, User: theOperator, Data: data} }
 	linked, suspended, refusedAccount := someAccount(), someAccount(), page(path, someAccounts())
 	linked.Link = "https://addrspec.example/link/previewpreviewpreviewpreview"
+	suspended.Account = someAccounts().Accounts[2] // has a long email
 	suspended.Account.Suspended = ago(1)
 	suspended.Keys, suspended.Log = []keyView{}, []auditView{}
 	refusedAccount.Problem, refusedAccount.Form = refused("An account for owner@shop.example exists already."), map[string][]string{"email": {"owner@shop.example"}}
