@@ -1,6 +1,11 @@
 package dashboard
 
-import "github.com/addrspec/addrspec/origin/ledger"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
 
 // A barView is the bar of one day.
 type barView struct {
@@ -36,4 +41,23 @@ func bars(key int64, days []ledger.KeyDay, last ledger.Day) []barView {
 		}
 	}
 	return list
+}
+
+// barsPath returns all bars as one path of SVG.
+func barsPath(list []barView) string {
+	var path strings.Builder
+	for _, b := range list {
+		if b.Requests > 0 {
+			fmt.Fprintf(&path, "M%d %dV%.3gh.75V%d", b.X, barBox, b.Y, barBox)
+		}
+	}
+	return path.String()
+}
+
+// requestsOf returns how many requests the bars show together.
+func requestsOf(list []barView) (n int64) {
+	for _, b := range list {
+		n += b.Requests
+	}
+	return n
 }

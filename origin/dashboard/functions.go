@@ -23,6 +23,8 @@ var functions = template.FuncMap{
 	"nav":        navLink,
 	"tab":        tabLink,
 	"graces":     func() []grace { return graces },
+	"barsPath":   barsPath,
+	"requests":   requestsOf,
 	"termsOf":    termsOf,
 	"termsOfKey": termsOfKey,
 	"deref":      func(n *int64) int64 { return *n },

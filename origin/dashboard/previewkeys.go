@@ -16,6 +16,7 @@ func keysPreviews() []preview {
 	changed := frame{Path: one, User: owner, Done: messages["key-changed"], Data: keyPage{Key: busyKey()}}
 	return []preview{
 		{"keys", "many", keys(keysView{Keys: someKeys(), Next: 12})},
+		{"keys", "full", keys(keysView{Keys: fullPageOfKeys(), Next: 50})},
 		{"keys", "empty", keys(keysView{Keys: []keyView{}})},
 		{"keys", "nothing-found", keys(keysView{Keys: []keyView{}, Search: "warehouse"})},
 		{"keys", "new-secret", keys(keysView{Keys: someKeys(), New: newSecret(time.Time{})})},
@@ -59,6 +60,17 @@ func someKeys() []keyView {
 	for i := range 6 {
 		list = append(list, keyView{ID: int64(10 + i), Name: fmt.Sprintf("warehouse %d", i+1), Begins: fmt.Sprintf("ask_%dRt6", i), Status: "active", Created: ago(200 - i),
 			LastUsed: ago(i).Format(time.DateOnly), Days: someBars(int64(100 * (i + 1)))})
+	}
+	return list
+}
+
+// fullPageOfKeys are as many keys as a page lists, all used every day.
+func fullPageOfKeys() (list []keyView) {
+	for i := range keysOnPage {
+		k := busyKey()
+		k.ID, k.Name = int64(100-i), fmt.Sprintf("a key of the department number %d", i+1)
+		k.Days = someBars(1_000_000)
+		list = append(list, k)
 	}
 	return list
 }
