@@ -12,6 +12,9 @@
 #   ./build.sh lists   pack lists/ and rewrite near.txt until neither changes
 #   ./build.sh edge --origin URL --listen HOST:PORT --secret S
 #                      build, run the edge worker in workerd on this machine
+#   ./build.sh screenshots
+#                      pictures of every page of the dashboard in every state, in
+#                      dist/screenshots
 #   ./build.sh soak    kill real processes, fill disks, stop databases for some
 #                      minutes, and report which guarantees were kept
 #   ./build.sh eval    the quality table (reads ../shared/eval or ADDRSPEC_EVAL); -v lists every wrong row
@@ -57,6 +60,20 @@ build_edge() {
 	edge_tools &&
 		node edge/build.mjs workers dist/addrspec.wasm dist/edge &&
 		node edge/build.mjs demo dist/addrspec.wasm dist/edge/demo.html
+}
+
+# The tests of the dashboard drive Chromium: Debian's package, installed where we
+# may, or the one at ADDRSPEC_CHROMIUM.
+browser_tools() {
+	command -v npm >/dev/null || { echo 'npm is not installed'; return 1; }
+	folder=origin/dashboard/browser
+	[ $folder/node_modules/.package-lock.json -nt $folder/package-lock.json ] || npm ci --prefix $folder
+	[ -z "${ADDRSPEC_CHROMIUM:-}" ] || return 0
+	for name in chromium chromium-browser google-chrome; do
+		command -v $name && return 0
+	done
+	[ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo 'install Chromium, or give its path as ADDRSPEC_CHROMIUM'; return 1; }
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium
 }
 
 # jco makes a component of the module; fetched by npm the first time (105 MB).
@@ -164,7 +181,7 @@ client_tools() {
 # prepare fetches what the tests of other languages need. Tests skip by name
 # what is missing afterwards. It takes time, but little of the processors'.
 prepare() {
-	for tools in edge_tools edge_runtimes component_tools python_tools client_tools; do
+	for tools in edge_tools edge_runtimes browser_tools component_tools python_tools client_tools; do
 		quietly $tools $tools || echo '   tests that need them will be skipped'
 	done
 }
@@ -261,6 +278,15 @@ bench() {
 	go test -run '^$' -bench . -benchmem ./core/... ./lists/... ./wasm/... ./origin/... ./edge
 }
 
+# Every page in every state, in light and dark and at the width of a phone.
+screenshots() {
+	build_module
+	browser_tools
+	ADDRSPEC_MODULES=$PWD/dist ADDRSPEC_SCREENSHOTS=$PWD/dist/screenshots \
+		go test ./origin/dashboard/browser -count 1 -run '^TestScreenshots$'
+	echo "$(find dist/screenshots -name '*.png' | wc -l) pictures are in dist/screenshots"
+}
+
 # Without arguments every trial runs in full; see origin/soak/main.go.
 soak() {
 	build_origin
@@ -310,6 +336,7 @@ test)
 	;;
 bench) bench ;;
 soak) soak "$@" ;;
+screenshots) screenshots ;;
 lists) lists ;;
 eval) evaluate "$@" ;;
 -h | --help | help) usage ;;

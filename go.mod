@@ -65,4 +65,5 @@ ignore (
 	./edge/node_modules
 	./edge/runtimes/node_modules
 	./origin/contract/clients/node_modules
+	./origin/dashboard/browser/node_modules
 )

@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"errors"
+	"runtime"
 	"fmt"
 	"strings"
 	"time"
@@ -25,8 +26,10 @@ const (
 // Cheat Sheet for Argon2id: 19 MiB, two passes.
 var hashing = &argon2id.Params{Memory: 19 << 10, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// hashesAtOnce bounds the memory and the processors that hashing can take.
-const hashesAtOnce = 2
+// hashesAtOnce bounds the memory and the processors that hashing can take. A hash
+// takes a processor for tens of milliseconds; with all of them busy, requests of
+// the API would wait that long.
+func hashesAtOnce() int { return max(1, runtime.GOMAXPROCS(0)/4) }
 
 // ErrBusy means that too many people sign in at the moment.
 var ErrBusy = errors.New("many people are signing in at the moment; try again in a few seconds")
@@ -42,7 +45,7 @@ func newHasher() hasher {
 	if err != nil {
 		panic(err) // only a failure of the random source
 	}
-	return hasher{make(chan struct{}, hashesAtOnce), dummy}
+	return hasher{make(chan struct{}, hashesAtOnce()), dummy}
 }
 
 // acquire waits for a slot, for at most two seconds.
