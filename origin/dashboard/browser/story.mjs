@@ -14,6 +14,9 @@ import { chromium } from "playwright-core";
 /** @typedef {import("playwright-core").BrowserContextOptions} Options */
 /** @typedef {{ open: (options?: Options) => Promise<Page>, args: string[] }} Story */
 
+/** The password of everybody in the stories. */
+export const PASSWORD = "correct horse battery";
+
 /** The faults of all pages. @type {string[]} */
 const faults = [];
 
@@ -119,4 +122,32 @@ export async function check(origin, secret) {
  */
 export async function text(page, selector) {
   return (await page.locator(selector).innerText()).trim();
+}
+
+/** Sets the password on its page, as after a one-time link. @param {Page} page */
+export async function setPassword(page) {
+  await page.getByLabel("New password").fill(PASSWORD);
+  await page.getByLabel("Once more").fill(PASSWORD);
+  await page.getByRole("button", { name: "Set the password" }).click();
+  await page.waitForURL("**/dashboard?done=password-set");
+}
+
+/**
+ * Signs in with the password.
+ * @param {Page} page
+ * @param {string} origin
+ * @param {string} email
+ */
+export async function signIn(page, origin, email) {
+  await page.goto(`${origin}/sign-in`);
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.waitForURL((url) => url.href !== `${origin}/sign-in`);
+}
+
+/** @param {Page} page */
+export async function signOut(page) {
+  await page.locator("header").getByRole("button", { name: "Sign out" }).click();
+  await page.waitForURL("**/sign-in?done=signed-out");
 }

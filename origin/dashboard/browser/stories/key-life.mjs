@@ -2,11 +2,9 @@
 // a password, creates a key, uses it, rotates it, uses both secrets, revokes it and is refused.
 
 import assert from "node:assert/strict";
-import { accessible, check, run, text } from "../story.mjs";
+import { accessible, check, PASSWORD, run, setPassword, text } from "../story.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
-
-const PASSWORD = "correct horse battery";
 
 await run(async ({ open, args: [link = ""] }) => {
   const page = await open();
@@ -33,10 +31,7 @@ async function signInByLink(page, link) {
   await page.getByRole("button", { name: "Set the password" }).click();
   assert.equal(await page.getByRole("alert").innerText(), "The two passwords differ.");
   await accessible(page);
-  await page.getByLabel("New password").fill(PASSWORD);
-  await page.getByLabel("Once more").fill(PASSWORD);
-  await page.getByRole("button", { name: "Set the password" }).click();
-  await page.waitForURL("**/dashboard?done=password-set");
+  await setPassword(page);
   await accessible(page);
 }
 

@@ -2,35 +2,23 @@
 // PICTURE LINK.
 
 import assert from "node:assert/strict";
-import { accessible, run } from "../story.mjs";
+import { accessible, run, setPassword, signIn, signOut } from "../story.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
-
-const PASSWORD = "correct horse battery";
 
 await run(async ({ open, args: [link = ""] }) => {
   const [first, second] = [await open(), await open()];
   await first.goto(link);
   await first.getByRole("button", { name: "Continue" }).click();
-  await first.getByLabel("New password").fill(PASSWORD);
-  await first.getByLabel("Once more").fill(PASSWORD);
-  await first.getByRole("button", { name: "Set the password" }).click();
-  await first.waitForURL("**/dashboard?done=password-set");
+  await setPassword(first);
   await signIn(second, new URL(link).origin, "sessions@example.com");
+  await second.getByRole("link", { name: "Settings" }).click();
   await endTheOther(second);
   await first.reload();
   assert.match(first.url(), /\/sign-in\?to=/, "the other browser is signed out");
   await signOut(second);
+  await nothingIsLeft(second);
 });
-
-/** @param {Page} page @param {string} origin @param {string} email */
-async function signIn(page, origin, email) {
-  await page.goto(`${origin}/sign-in?to=/dashboard/settings`);
-  await page.getByLabel("Email").fill(email);
-  await page.getByLabel("Password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL("**/dashboard/settings");
-}
 
 /** @param {Page} page */
 async function endTheOther(page) {
@@ -43,9 +31,7 @@ async function endTheOther(page) {
 }
 
 /** @param {Page} page */
-async function signOut(page) {
-  await page.locator("header").getByRole("button", { name: "Sign out" }).click();
-  await page.waitForURL("**/sign-in?done=signed-out");
+async function nothingIsLeft(page) {
   await accessible(page);
   await page.goBack();
   await page.reload();
