@@ -16,7 +16,7 @@ var functions = template.FuncMap{
 	"asset":      assetPath,
 	"number":     formatNumber,
 	"date":       formatDate,
-	"day":        formatDay,
+	"dateOfDay":  dateOfDay,
 	"time":       formatTime,
 	"limit":      formatLimit,
 	"plansOf":    func(plans []string, plan string) plansOf { return plansOf{plans, plan} },
@@ -83,8 +83,8 @@ func formatDate(t time.Time) string {
 	return t.UTC().Format("2 Jan 2006")
 }
 
-// formatDay returns a day such as 2026-11-22 in the form of other dates.
-func formatDay(day string) string {
+// dateOfDay returns a day such as 2026-11-22 in the form of other dates.
+func dateOfDay(day string) string {
 	t, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		return day

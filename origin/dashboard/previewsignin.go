@@ -5,19 +5,19 @@ import "net/http"
 func signInPreviews() []preview {
 	form := map[string][]string{"email": {"owner@shop.example"}}
 	return []preview{
-		{"sign-in", "plain", frame{Path: "/sign-in", Data: signInView{"/dashboard"}}},
-		{"sign-in", "sign-up-open", frame{Path: "/sign-in", SignUp: true, Data: signInView{"/dashboard"}}},
-		{"sign-in", "wrong", frame{Path: "/sign-in", Form: form, Problem: refused("The email or the password is wrong."), Data: signInView{"/dashboard"}}},
-		{"sign-in", "too-many", frame{Path: "/sign-in", Form: form, Data: signInView{"/dashboard"},
+		{"sign-in", "plain", frame{Path: "/sign-in", Data: signInView{To: "/dashboard"}}},
+		{"sign-in", "sign-up-open", frame{Path: "/sign-in", SignUp: true, Data: signInView{To: "/dashboard"}}},
+		{"sign-in", "wrong", frame{Path: "/sign-in", Form: form, Problem: refused("The email or the password is wrong."), Data: signInView{To: "/dashboard"}}},
+		{"sign-in", "too-many", frame{Path: "/sign-in", Form: form, Data: signInView{To: "/dashboard"},
 			Problem: refused("Too many attempts; try again in 4 minutes.")}},
-		{"sign-in", "signed-out", frame{Path: "/sign-in", Done: messages["signed-out"], Data: signInView{"/dashboard"}}},
+		{"sign-in", "signed-out", frame{Path: "/sign-in", Done: messages["signed-out"], Data: signInView{To: "/dashboard"}}},
 		{"sign-out", "plain", frame{Path: "/sign-out", User: owner, Data: struct{}{}}},
-		{"link", "plain", frame{Path: "/link/0123456789", Data: linkView{owner.Email}}},
+		{"link", "plain", frame{Path: "/link/0123456789", Data: linkView{Email: owner.Email}}},
 		{"password", "first", frame{Path: "/dashboard/settings/password", User: newcomer, Data: struct{}{}}},
 		{"password", "change", frame{Path: "/dashboard/settings/password", User: owner, Data: struct{}{}}},
 		{"password", "differ", frame{Path: "/dashboard/settings/password", User: owner, Problem: refused("The two passwords differ."), Data: struct{}{}}},
-		{"confirm", "plain", frame{Path: "/confirm", User: owner, Data: signInView{"/dashboard/settings"}}},
-		{"confirm", "wrong", frame{Path: "/confirm", User: owner, Problem: refused("The password is wrong."), Data: signInView{"/dashboard/settings"}}},
+		{"confirm", "plain", frame{Path: "/confirm", User: owner, Data: signInView{To: "/dashboard/settings"}}},
+		{"confirm", "wrong", frame{Path: "/confirm", User: owner, Problem: refused("The password is wrong."), Data: signInView{To: "/dashboard/settings"}}},
 	}
 }
 
