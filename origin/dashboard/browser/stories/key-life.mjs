@@ -95,9 +95,9 @@ async function signInAgain(page, origin) {
   await page.goto(`${origin}/dashboard/keys`);
   await page.getByLabel("Email").fill("demo@localhost");
   await page.getByLabel("Password").fill("wrong password");
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
   assert.match(await text(page, "#problem"), /email or the password is wrong/);
   await page.getByLabel("Password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.waitForURL("**/dashboard/keys");
 }
