@@ -21,7 +21,7 @@ type preview struct {
 
 // previews returns all of them, in the order of the index.
 func previews() []preview {
-	groups := [][]preview{signInPreviews(), overviewPreviews(), keysPreviews(), settingsPreviews(), operatorPreviews(), problemPreviews()}
+	groups := [][]preview{signInPreviews(), overviewPreviews(), usagePreviews(), tryPreviews(), listsPreviews(), keysPreviews(), settingsPreviews(), operatorPreviews(), problemPreviews()}
 	var list []preview
 	for _, group := range groups {
 		list = append(list, group...)
@@ -78,9 +78,13 @@ func (d *Dashboard) showPreview(w http.ResponseWriter, p preview) {
 func renderPreview(p preview, release string) ([]byte, error) {
 	f := p.frame
 	f.Release = release
-	for _, route := range new(Dashboard).routes() {
-		if f.Title == "" && route.file == p.page {
-			f.Title = route.title
+	routes := new(Dashboard).routes()
+	if route, ok := routes[f.Path]; ok && f.Title == "" {
+		f.Title = route.title
+	}
+	for _, path := range sortedKeys(routes) {
+		if f.Title == "" && routes[path].file == p.page {
+			f.Title = routes[path].title
 		}
 	}
 	return renderPage(p.page, &f)

@@ -68,11 +68,16 @@ export class Batches {
   async check(addresses) {
     /** @type {Map<string, Item>} */
     const items = new Map();
-    for (let missing = addresses; missing.length > 0; missing = missing.filter((a) => !items.has(a))) {
+    for (
+      let missing = addresses;
+      missing.length > 0;
+      missing = missing.filter((a) => !items.has(a))
+    ) {
       const before = items.size;
       const answer = await this.#post(missing);
       for (const item of answer.results) items.set(item.email, item);
-      if (items.size === before) throw new Halt("refused", "The service answered without results. Resume to try again.");
+      if (items.size === before)
+        throw new Halt("refused", "The service answered without results. Resume to try again.");
     }
     return items;
   }
@@ -106,7 +111,11 @@ export class Batches {
    */
   async #send(request) {
     try {
-      return await this.#options.send(this.#options.url, { ...request, credentials: "same-origin", redirect: "error" });
+      return await this.#options.send(this.#options.url, {
+        ...request,
+        credentials: "same-origin",
+        redirect: "error",
+      });
     } catch {
       return null;
     }
@@ -124,13 +133,19 @@ export class Batches {
       this.#pace.hold(seconds); // for all requests; being over the rate is no failure
       return 0;
     }
-    const again = response === null || response.status === 409 || response.status >= 500
+    const again =
+      response === null
+      || response.status === 409
+      || response.status >= 500
       || (response.status === 401 && attempt === 1); // the service may have replaced its own key
     if (!again) throw await haltOf(response);
     if (attempt >= ATTEMPTS) {
-      throw new Halt("network", response === null
-        ? "The service cannot be reached. Check your connection, then resume."
-        : `The service could not answer (status ${response.status}). Resume later.`);
+      throw new Halt(
+        "network",
+        response === null
+          ? "The service cannot be reached. Check your connection, then resume."
+          : `The service could not answer (status ${response.status}). Resume later.`,
+      );
     }
     return Math.max(1000 * seconds, Math.min(MAX_WAIT, 500 * 2 ** attempt));
   }
@@ -159,9 +174,15 @@ async function haltOf(response) {
     case 429: // without Retry-After: the month's points are used up
       return new Halt("points", pointsSentence({}));
     case 401:
-      return new Halt("sign-in", "You are signed out. Sign in again in another tab, load this page again and choose the same file: it goes on where it stopped.");
+      return new Halt(
+        "sign-in",
+        "You are signed out. Sign in again in another tab, load this page again and choose the same file: it goes on where it stopped.",
+      );
     case 403:
-      return new Halt("sign-in", "This page is out of date. Load it again and choose the same file: it goes on where it stopped.");
+      return new Halt(
+        "sign-in",
+        "This page is out of date. Load it again and choose the same file: it goes on where it stopped.",
+      );
     default:
       return new Halt("refused", `The service refused a batch: ${message}`);
   }
@@ -169,6 +190,7 @@ async function haltOf(response) {
 
 /** @param {{ remaining?: number, required?: number }} details */
 function pointsSentence({ remaining, required }) {
-  const left = remaining === undefined ? "" : ` ${remaining} are left and the next batch needs ${required}.`;
+  const left =
+    remaining === undefined ? "" : ` ${remaining} are left and the next batch needs ${required}.`;
   return `Your account has too few points.${left} What is checked is kept; resume when there are points again.`;
 }

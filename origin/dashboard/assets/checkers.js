@@ -24,7 +24,12 @@ export class AccountChecker {
    * @param {AbortSignal} signal
    */
   constructor(to, style, signal) {
-    this.#batches = new Batches({ ...to, signal, clock: realClock, send: (url, init) => fetch(url, init) });
+    this.#batches = new Batches({
+      ...to,
+      signal,
+      clock: realClock,
+      send: (url, init) => fetch(url, init),
+    });
     this.#style = style;
   }
 
@@ -37,9 +42,12 @@ export class AccountChecker {
     /** @type {Map<string, Answer>} */
     const answers = new Map();
     for (const [email, item] of await this.#batches.check(addresses)) {
-      answers.set(email, item.status === "success"
-        ? answerOf(item.result, this.#style, true)
-        : errorAnswer(email, item.error.code, this.#style));
+      answers.set(
+        email,
+        item.status === "success"
+          ? answerOf(item.result, this.#style, true)
+          : errorAnswer(email, item.error.code, this.#style),
+      );
     }
     return answers;
   }

@@ -136,7 +136,11 @@ export class CsvReader {
     this.#ends.push(i - rowStart);
     this.#mode = START;
     if (this.#cells.length > MAX_CELLS) {
-      throw new ListProblem("cells", `This row has more than ${MAX_CELLS.toLocaleString("en")} columns. Is the separator right?`, this.#rowLine);
+      throw new ListProblem(
+        "cells",
+        `This row has more than ${MAX_CELLS.toLocaleString("en")} columns. Is the separator right?`,
+        this.#rowLine,
+      );
     }
   }
 
@@ -147,7 +151,12 @@ export class CsvReader {
    */
   #endRow(i, rowStart) {
     this.#limit(i - rowStart);
-    const row = { cells: this.#cells, raw: this.#text.slice(rowStart, i), ends: this.#ends, line: this.#rowLine };
+    const row = {
+      cells: this.#cells,
+      raw: this.#text.slice(rowStart, i),
+      ends: this.#ends,
+      line: this.#rowLine,
+    };
     this.#cells = [];
     this.#ends = [];
     this.#rowLine = this.line;
@@ -170,11 +179,19 @@ export class CsvReader {
   #limit(length) {
     if (length <= MAX_ROW) return;
     if (this.#mode === QUOTED) throw this.#unclosed("a mebibyte has passed");
-    throw new ListProblem("row", "This row is longer than 1 MiB. Is this a list of addresses?", this.#rowLine);
+    throw new ListProblem(
+      "row",
+      "This row is longer than 1 MiB. Is this a list of addresses?",
+      this.#rowLine,
+    );
   }
 
   /** @param {string} when */
   #unclosed(when) {
-    return new ListProblem("quote", `A quotation mark opens a cell here, and ${when} before it is closed. Is one missing? If marks have no meaning in your file, read it as text.`, this.#quoteLine);
+    return new ListProblem(
+      "quote",
+      `A quotation mark opens a cell here, and ${when} before it is closed. Is one missing? If marks have no meaning in your file, read it as text.`,
+      this.#quoteLine,
+    );
   }
 }

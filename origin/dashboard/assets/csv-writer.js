@@ -2,8 +2,22 @@
 
 /** The 16 fields of a result, in the order of the API, and why a check failed. */
 export const FIELDS = /** @type {const} */ ([
-  "email", "valid", "normalized", "local_part", "alias", "ascii", "role", "gibberish", "gibberish_score",
-  "domain", "mx", "disposable", "public", "relay", "typo", "typo_suggestion",
+  "email",
+  "valid",
+  "normalized",
+  "local_part",
+  "alias",
+  "ascii",
+  "role",
+  "gibberish",
+  "gibberish_score",
+  "domain",
+  "mx",
+  "disposable",
+  "public",
+  "relay",
+  "typo",
+  "typo_suggestion",
 ]);
 export const COLUMNS = [...FIELDS, "error"];
 
@@ -24,7 +38,9 @@ export const isFormula = (cell) => FORMULA.test(cell);
 export function writeCell(value, { delimiter, protect }) {
   let cell = value === null || value === undefined ? "" : String(value);
   if (protect && isFormula(cell)) cell = `'${cell}`;
-  return cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  return cell.includes(delimiter) || /["\r\n]/.test(cell)
+    ? `"${cell.replaceAll('"', '""')}"`
+    : cell;
 }
 
 /**
@@ -43,5 +59,7 @@ export function writeCells(values, style) {
  */
 export function columnNames(present) {
   const taken = new Set(present.map((name) => name.trim().toLowerCase()));
-  return COLUMNS.some((name) => taken.has(name)) ? COLUMNS.map((name) => `addrspec_${name}`) : COLUMNS;
+  return COLUMNS.some((name) => taken.has(name))
+    ? COLUMNS.map((name) => `addrspec_${name}`)
+    : COLUMNS;
 }

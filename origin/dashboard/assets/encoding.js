@@ -93,10 +93,19 @@ function readablePart(bytes, encoding) {
 /** @param {Encoding} encoding */
 function notInEncoding(encoding) {
   return encoding === "utf-8"
-    ? new ListProblem("encoding", "The file is not in UTF-8. If it comes from an older Windows program, read it as Windows-1252; otherwise save it as UTF-8.")
-    : new ListProblem("encoding", `The file is not in ${encoding.toUpperCase()}, although its first bytes say so. Save it as UTF-8.`);
+    ? new ListProblem(
+        "encoding",
+        "The file is not in UTF-8. If it comes from an older Windows program, read it as Windows-1252; otherwise save it as UTF-8.",
+      )
+    : new ListProblem(
+        "encoding",
+        `The file is not in ${encoding.toUpperCase()}, although its first bytes say so. Save it as UTF-8.`,
+      );
 }
 
 function binary() {
-  return new ListProblem("binary", "A NUL byte: this is not a text file. A spreadsheet must be saved as CSV first.");
+  return new ListProblem(
+    "binary",
+    "A NUL byte: this is not a text file. A spreadsheet must be saved as CSV first.",
+  );
 }

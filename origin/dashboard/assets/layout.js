@@ -45,7 +45,8 @@ export class FileLayout {
   original({ raw, cells }) {
     const { delimiter } = this.#style;
     // The file is text: its lines become cells.
-    const written = this.#choice.delimiter === "" ? writeCell(raw, { delimiter, protect: false }) : raw;
+    const written =
+      this.#choice.delimiter === "" ? writeCell(raw, { delimiter, protect: false }) : raw;
     return written + delimiter.repeat(this.#width - cells.length + 1);
   }
 
@@ -56,7 +57,9 @@ export class FileLayout {
 
   /** Names for the columns of a file without a header. @returns {Row} */
   #invented() {
-    const cells = Array.from({ length: this.#width }, (_, n) => (this.#width === 1 ? "address" : `column ${n + 1}`));
+    const cells = Array.from({ length: this.#width }, (_, n) =>
+      this.#width === 1 ? "address" : `column ${n + 1}`,
+    );
     return { cells, raw: writeCells(cells, this.#style), ends: [], line: 0 };
   }
 }

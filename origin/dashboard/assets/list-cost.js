@@ -20,20 +20,46 @@ const number = (/** @type {number} */ n) => n.toLocaleString("en");
 export function costSentence({ addresses, distinct }, usage, offline) {
   const start = { enough: true, startable: true, button: "Start" };
   if (addresses === 0) {
-    return { text: "No address was found. Choose another column or separator.", enough: false, startable: false, button: "Start" };
+    return {
+      text: "No address was found. Choose another column or separator.",
+      enough: false,
+      startable: false,
+      button: "Start",
+    };
   }
   if (offline) {
-    return { ...start, text: `${number(addresses)} addresses are checked in this browser. It costs nothing, nothing is sent, and the column mx stays empty.` };
+    return {
+      ...start,
+      text: `${number(addresses)} addresses are checked in this browser. It costs nothing, nothing is sent, and the column mx stays empty.`,
+    };
   }
   const most = `${number(addresses)} addresses cost at most ${number(distinct)} points`;
-  if (!usage) return { ...start, enough: false, text: `${most}. How many your account has left could not be read.` };
+  if (!usage)
+    return {
+      ...start,
+      enough: false,
+      text: `${most}. How many your account has left could not be read.`,
+    };
   const { left: remaining, overage, refill } = usage.points;
-  if (remaining === null) return { ...start, text: `${most}. Your account has no limit.${time(distinct, usage)}` };
-  if (distinct <= remaining) return { ...start, text: `${most}. Your account has ${number(remaining)} left.${time(distinct, usage)}` };
+  if (remaining === null)
+    return { ...start, text: `${most}. Your account has no limit.${time(distinct, usage)}` };
+  if (distinct <= remaining)
+    return {
+      ...start,
+      text: `${most}. Your account has ${number(remaining)} left.${time(distinct, usage)}`,
+    };
   if (overage) {
-    return { ...start, enough: false, text: `${most}. Your account has ${number(remaining)} left this month; up to ${number(distinct - remaining)} are overage.${time(distinct, usage)}` };
+    return {
+      ...start,
+      enough: false,
+      text: `${most}. Your account has ${number(remaining)} left this month; up to ${number(distinct - remaining)} are overage.${time(distinct, usage)}`,
+    };
   }
-  const until = new Date(refill).toLocaleDateString("en", { timeZone: "UTC", day: "numeric", month: "long" });
+  const until = new Date(refill).toLocaleDateString("en", {
+    timeZone: "UTC",
+    day: "numeric",
+    month: "long",
+  });
   return {
     enough: false,
     startable: remaining > 0,
@@ -49,5 +75,7 @@ export function costSentence({ addresses, distinct }, usage, offline) {
 function time(distinct, { points: { rate } }) {
   if (rate === null) return "";
   const seconds = (1.05 * distinct) / 64 / rate;
-  return seconds < 60 ? "" : ` At ${number(rate)} ${rate === 1 ? "request" : "requests"} a second it takes at least ${number(Math.ceil(seconds / 60))} minutes.`;
+  return seconds < 60
+    ? ""
+    : ` At ${number(rate)} ${rate === 1 ? "request" : "requests"} a second it takes at least ${number(Math.ceil(seconds / 60))} minutes.`;
 }

@@ -78,7 +78,9 @@ export class MemoryStore {
    * @param {number} pass
    */
   async parts(id, pass) {
-    return [...this.#parts].filter(([key]) => key.startsWith(`${id} ${pass} `)).map(([, part]) => part);
+    return [...this.#parts]
+      .filter(([key]) => key.startsWith(`${id} ${pass} `))
+      .map(([, part]) => part);
   }
 
   /**
@@ -86,7 +88,8 @@ export class MemoryStore {
    * @param {number} pass
    */
   async drop(id, pass) {
-    for (const key of this.#parts.keys()) if (key.startsWith(`${id} ${pass} `)) this.#parts.delete(key);
+    for (const key of this.#parts.keys())
+      if (key.startsWith(`${id} ${pass} `)) this.#parts.delete(key);
   }
 
   /** @param {string} id */
@@ -128,7 +131,12 @@ class IndexedStore {
    * @returns {Promise<Blob[]>}
    */
   parts(id, pass) {
-    return answerOf(this.#database.transaction("parts").objectStore("parts").getAll(IDBKeyRange.bound([id, pass], [id, pass, []])));
+    return answerOf(
+      this.#database
+        .transaction("parts")
+        .objectStore("parts")
+        .getAll(IDBKeyRange.bound([id, pass], [id, pass, []])),
+    );
   }
 
   /**

@@ -26,7 +26,9 @@ export async function idOf(file) {
 
 /** A random string of 128 bits. */
 export function newRun() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
 }
 
 export class List {
@@ -68,10 +70,17 @@ export class List {
     const { saved } = this;
     const style = this.#style;
     this.#ending = new AbortController();
-    const layout = saved.pass === 1 ? new FileLayout(saved.choice, saved.survey.width, style) : new ResultLayout(saved.survey.width);
+    const layout =
+      saved.pass === 1
+        ? new FileLayout(saved.choice, saved.survey.width, style)
+        : new ResultLayout(saved.survey.width);
     const checker = saved.offline
       ? new OfflineChecker(await by.module(), style)
-      : new AccountChecker({ url: by.url, token: by.token, run: `${saved.run}-${saved.pass}` }, style, this.#ending.signal);
+      : new AccountChecker(
+          { url: by.url, token: by.token, run: `${saved.run}-${saved.pass}` },
+          style,
+          this.#ending.signal,
+        );
     this.#run = new Run({
       file: saved.pass === 1 ? this.#file : await this.result(saved.pass - 1),
       choice: saved.pass === 1 ? saved.choice : this.#resultChoice,
@@ -92,7 +101,13 @@ export class List {
 
   /** Begins a pass that checks the failed rows of the finished one again. */
   async again() {
-    this.saved = { ...this.saved, pass: this.saved.pass + 1, parts: 0, finished: false, done: { ...nothingDone(), points: this.saved.done.points } };
+    this.saved = {
+      ...this.saved,
+      pass: this.saved.pass + 1,
+      parts: 0,
+      finished: false,
+      done: { ...nothingDone(), points: this.saved.done.points },
+    };
     await this.#store.save(this.saved);
   }
 
@@ -101,12 +116,19 @@ export class List {
    * @param {number} pass
    */
   async result(pass = this.saved.pass) {
-    return new Blob(await this.#store.parts(this.saved.id, pass), { type: "text/csv;charset=utf-8" });
+    return new Blob(await this.#store.parts(this.saved.id, pass), {
+      type: "text/csv;charset=utf-8",
+    });
   }
 
   /** How our result is read. @returns {Choice} */
   get #resultChoice() {
-    return { encoding: "utf-8", delimiter: this.#style.delimiter, header: true, column: this.saved.choice.column };
+    return {
+      encoding: "utf-8",
+      delimiter: this.#style.delimiter,
+      header: true,
+      column: this.saved.choice.column,
+    };
   }
 
   /** Returns the answers that are already written, so that duplicates of them cost nothing. */

@@ -37,7 +37,9 @@ self.addEventListener("message", ({ data }) => {
 
 /** @param {Reply} reply */
 function send(reply) {
-  /** @type {{ postMessage(message: unknown): void }} */ (/** @type {unknown} */ (self)).postMessage(reply);
+  /** @type {{ postMessage(message: unknown): void }} */ (
+    /** @type {unknown} */ (self)
+  ).postMessage(reply);
 }
 
 /** @param {() => Reply} reply */
@@ -53,8 +55,10 @@ function sendProgress(reply) {
  */
 function failure(error) {
   const saved = list?.saved ?? null;
-  if (error instanceof Halt) return { type: "halted", reason: error.reason, sentence: error.message, saved };
-  if (error instanceof ListProblem) return { type: "problem", code: error.code, sentence: error.text };
+  if (error instanceof Halt)
+    return { type: "halted", reason: error.reason, sentence: error.message, saved };
+  if (error instanceof ListProblem)
+    return { type: "problem", code: error.code, sentence: error.text };
   return { type: "problem", code: "fault", sentence: `The list cannot be read: ${error}` };
 }
 
@@ -73,7 +77,11 @@ async function answer(request) {
     case "resume":
       return alone(await idOf(request.file), () => resume(request.file).then(() => check(request)));
     case "again":
-      return alone(current().saved.id, () => current().again().then(() => check(request)));
+      return alone(current().saved.id, () =>
+        current()
+          .again()
+          .then(() => check(request)),
+      );
     case "result":
       return { type: "result", blob: await current().result() };
     case "forget":
@@ -95,7 +103,11 @@ async function answer(request) {
 function alone(id, act) {
   if (!navigator.locks) return act(); // only where pages are served without TLS
   return navigator.locks.request(`addrspec list ${id}`, { ifAvailable: true }, (lock) => {
-    if (!lock) throw new ListProblem("busy", "Another tab of this browser is checking the same list. Wait for it, or stop it there.");
+    if (!lock)
+      throw new ListProblem(
+        "busy",
+        "Another tab of this browser is checking the same list. Wait for it, or stop it there.",
+      );
     return act();
   });
 }
@@ -124,7 +136,12 @@ async function open(file, given) {
  * @param {import("./table.js").Choice} choice
  */
 function measure(file, choice) {
-  return survey(file, choice, (read) => sendProgress(() => ({ type: "surveying", read })), () => stopped);
+  return survey(
+    file,
+    choice,
+    (read) => sendProgress(() => ({ type: "surveying", read })),
+    () => stopped,
+  );
 }
 
 /** @param {Extract<Request, { type: "start" }>} request */
@@ -134,8 +151,20 @@ async function begin({ file, choice, survey: measured, offline, protect }) {
   await (await store).forget(id);
   /** @type {import("./list-store.js").Saved} */
   const saved = {
-    id, name: file.name, run: newRun(), pass: 1, parts: 0, finished: false, done: nothingDone(),
-    choice, survey: measured, newline, mark, offline, protect, changed: Date.now(),
+    id,
+    name: file.name,
+    run: newRun(),
+    pass: 1,
+    parts: 0,
+    finished: false,
+    done: nothingDone(),
+    choice,
+    survey: measured,
+    newline,
+    mark,
+    offline,
+    protect,
+    changed: Date.now(),
   };
   await (await store).save(saved); // before the first request, so that it is repeated under the same key
   list = new List(await store, file, saved);
@@ -145,7 +174,11 @@ async function begin({ file, choice, survey: measured, offline, protect }) {
 async function resume(file) {
   const id = await idOf(file);
   const saved = (await (await store).list()).find((one) => one.id === id);
-  if (!saved) throw new ListProblem("gone", "The progress of this list is not in this browser any more. Start it anew.");
+  if (!saved)
+    throw new ListProblem(
+      "gone",
+      "The progress of this list is not in this browser any more. Start it anew.",
+    );
   list = new List(await store, file, saved);
 }
 
@@ -154,6 +187,8 @@ async function resume(file) {
  * @returns {Promise<Reply>}
  */
 async function check({ url, token, module }) {
-  await current().check({ url, token, module: () => load(module) }, (saved) => sendProgress(() => ({ type: "progress", saved })));
+  await current().check({ url, token, module: () => load(module) }, (saved) =>
+    sendProgress(() => ({ type: "progress", saved })),
+  );
   return { type: "finished", saved: current().saved };
 }

@@ -215,8 +215,13 @@ function showChoice({ choice: made, sample }) {
   delimiter.value = made.delimiter === "" ? "text" : made.delimiter;
   header.checked = made.header;
   const width = Math.max(1, ...sample.map((cells) => cells.length));
-  const names = Array.from({ length: width }, (_, n) => (made.header && sample[0]?.[n]) || `Column ${n + 1}`);
-  column.replaceChildren(...names.map((name, n) => new Option(clip(name), String(n), false, n === made.column)));
+  const names = Array.from(
+    { length: width },
+    (_, n) => (made.header && sample[0]?.[n]) || `Column ${n + 1}`,
+  );
+  column.replaceChildren(
+    ...names.map((name, n) => new Option(clip(name), String(n), false, n === made.column)),
+  );
   showPreview(names, sample.slice(made.header ? 1 : 0, made.header ? 6 : 5), made.column);
 }
 
@@ -233,16 +238,20 @@ function showPreview(names, rows, address) {
     if (n === address) made.className = "chosen";
     return made;
   };
-  element("preview-head", HTMLElement).replaceChildren(...shown.map((name, n) => {
-    const made = cell("th", name, n);
-    made.setAttribute("scope", "col");
-    return made;
-  }));
-  element("preview-body", HTMLElement).replaceChildren(...rows.map((cells) => {
-    const row = document.createElement("tr");
-    row.append(...shown.map((_, n) => cell("td", cells[n] ?? "", n)));
-    return row;
-  }));
+  element("preview-head", HTMLElement).replaceChildren(
+    ...shown.map((name, n) => {
+      const made = cell("th", name, n);
+      made.setAttribute("scope", "col");
+      return made;
+    }),
+  );
+  element("preview-body", HTMLElement).replaceChildren(
+    ...rows.map((cells) => {
+      const row = document.createElement("tr");
+      row.append(...shown.map((_, n) => cell("td", cells[n] ?? "", n)));
+      return row;
+    }),
+  );
 }
 
 /** @param {string} text */
@@ -258,7 +267,9 @@ function showReading(read) {
 /** @param {import("./survey.js").Survey} found */
 async function surveyed(found) {
   survey = found;
-  say(`${number(found.rows)} rows with ${number(found.addresses)} addresses, ${number(found.distinct)} of them to check.`);
+  say(
+    `${number(found.rows)} rows with ${number(found.addresses)} addresses, ${number(found.distinct)} of them to check.`,
+  );
   const formulas = element("formulas", HTMLElement);
   formulas.hidden = found.formulas === 0;
   formulas.textContent = `${number(found.formulas)} cells of your file begin with =, +, -, @, a tab or a line break. They are given back unchanged: a spreadsheet may run them as formulas.`;
@@ -293,7 +304,8 @@ function showSaved(saved) {
     finished(saved);
     return;
   }
-  element("saved-text", HTMLElement).textContent = `${number(written(saved))} of ${number(saved.survey.rows)} rows are done. Those are not checked again and cost nothing more.`;
+  element("saved-text", HTMLElement).textContent =
+    `${number(written(saved))} of ${number(saved.survey.rows)} rows are done. Those are not checked again and cost nothing more.`;
   show("saved-card");
   say("This list was begun before.");
 }
@@ -312,18 +324,21 @@ function showProgress(saved) {
   bar.value = rows;
   const rate = speed.rate > 0 ? ` · ${number(Math.round(speed.rate))} rows a second` : "";
   const left = speed.left(total);
-  element("progress-text", HTMLElement).textContent = `${number(rows)} of ${number(total)} rows (${Math.floor((100 * rows) / total)} %)${rate}${left && ` · ${left}`} · ${number(saved.done.points)} points`;
+  element("progress-text", HTMLElement).textContent =
+    `${number(rows)} of ${number(total)} rows (${Math.floor((100 * rows) / total)} %)${rate}${left && ` · ${left}`} · ${number(saved.done.points)} points`;
 }
 
 /** @param {Saved} saved */
 function finished(saved) {
   const { valid, invalid, failed, none } = saved.done.counts;
   const blank = none > 0 ? ` ${number(none)} rows have no address.` : "";
-  element("counts", HTMLElement).textContent = `${number(valid)} valid, ${number(invalid)} invalid, ${number(failed)} could not be checked.${blank} It cost ${number(saved.done.points)} points.`;
+  element("counts", HTMLElement).textContent =
+    `${number(valid)} valid, ${number(invalid)} invalid, ${number(failed)} could not be checked.${blank} It cost ${number(saved.done.points)} points.`;
   element("offline-note", HTMLElement).hidden = !saved.offline;
   const again = element("again", HTMLButtonElement);
   again.hidden = failed === 0;
-  again.textContent = failed === 1 ? "Check the failure again" : `Check the ${number(failed)} failures again`;
+  again.textContent =
+    failed === 1 ? "Check the failure again" : `Check the ${number(failed)} failures again`;
   show("finished");
   say("The list is done.");
   download.hidden = true;
@@ -336,7 +351,8 @@ function offer(blob) {
   download.href = URL.createObjectURL(blob);
   download.download = `${(file?.name ?? "list").replace(/\.[^.]*$/, "")}.checked.csv`;
   download.hidden = false;
-  if (element("finished", HTMLElement).hidden) download.click(); // what is done of a list that stopped
+  if (element("finished", HTMLElement).hidden)
+    download.click(); // what is done of a list that stopped
   else send({ type: "kept" });
 }
 
@@ -358,7 +374,10 @@ function halted({ reason, sentence, saved }) {
 function problem(code, sentence) {
   element("problem-text", HTMLElement).textContent = sentence;
   element("windows", HTMLElement).hidden = code !== "encoding";
-  show("problem-card", ...(["quote", "cells", "row", "encoding"].includes(code) ? ["reading"] : []));
+  show(
+    "problem-card",
+    ...(["quote", "cells", "row", "encoding"].includes(code) ? ["reading"] : []),
+  );
   say("");
 }
 
@@ -375,19 +394,26 @@ function say(text) {
 /** @param {Saved[]} lists */
 function showKept(lists) {
   element("kept", HTMLElement).hidden = lists.length === 0;
-  element("kept-lists", HTMLElement).replaceChildren(...lists.map((saved) => {
-    const item = document.createElement("li");
-    const forget = document.createElement("button");
-    forget.type = "button";
-    forget.className = "second";
-    forget.textContent = "Forget";
-    forget.setAttribute("aria-label", `Forget ${saved.name}`);
-    forget.addEventListener("click", () => {
-      if (file && saved.name === file.name) show();
-      send({ type: "forget", id: saved.id });
-    });
-    const state = saved.finished ? "done" : `${number(written(saved))} of ${number(saved.survey.rows)} rows`;
-    item.append(`${saved.name}: ${state}, ${new Date(saved.changed).toLocaleDateString("en")} `, forget);
-    return item;
-  }));
+  element("kept-lists", HTMLElement).replaceChildren(
+    ...lists.map((saved) => {
+      const item = document.createElement("li");
+      const forget = document.createElement("button");
+      forget.type = "button";
+      forget.className = "second";
+      forget.textContent = "Forget";
+      forget.setAttribute("aria-label", `Forget ${saved.name}`);
+      forget.addEventListener("click", () => {
+        if (file && saved.name === file.name) show();
+        send({ type: "forget", id: saved.id });
+      });
+      const state = saved.finished
+        ? "done"
+        : `${number(written(saved))} of ${number(saved.survey.rows)} rows`;
+      item.append(
+        `${saved.name}: ${state}, ${new Date(saved.changed).toLocaleDateString("en")} `,
+        forget,
+      );
+      return item;
+    }),
+  );
 }

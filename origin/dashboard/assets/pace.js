@@ -32,7 +32,8 @@ export class Pace {
   async turn(signal) {
     const begin = Math.max(this.#next, this.#clock.now());
     this.#next = begin + this.#gap;
-    for (let wait = this.#wait(begin); wait > 0; wait = this.#wait(begin)) await this.#clock.sleep(wait, signal);
+    for (let wait = this.#wait(begin); wait > 0; wait = this.#wait(begin))
+      await this.#clock.sleep(wait, signal);
   }
 
   /** @param {number} begin */

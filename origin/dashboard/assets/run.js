@@ -36,7 +36,11 @@ const SAVE_MS = 2000;
  */
 
 /** @returns {Done} */
-export const nothingDone = () => ({ row: 0, counts: { valid: 0, invalid: 0, failed: 0, none: 0 }, points: 0 });
+export const nothingDone = () => ({
+  row: 0,
+  counts: { valid: 0, invalid: 0, failed: 0, none: 0 },
+  points: 0,
+});
 
 /**
  * Checks different addresses, so many at a time.
@@ -166,7 +170,8 @@ export class Run {
   #slotOf(address) {
     const { recent, style } = this.#options;
     if (address === "") return { answer: errorAnswer("", "", style, "none") };
-    if (address.length > MAX_ADDRESS) return { answer: errorAnswer("", TOO_LONG, style, "invalid") };
+    if (address.length > MAX_ADDRESS)
+      return { answer: errorAnswer("", TOO_LONG, style, "invalid") };
     const known = recent.get(address);
     if (known) return { answer: known };
     const waiting = this.#open.get(address);
@@ -180,17 +185,23 @@ export class Run {
   }
 
   #batchIsFull() {
-    return this.#batch.length >= this.#options.checker.batch || this.#batchLength >= BATCH_LENGTH - MAX_ADDRESS;
+    return (
+      this.#batch.length >= this.#options.checker.batch
+      || this.#batchLength >= BATCH_LENGTH - MAX_ADDRESS
+    );
   }
 
   #crowded() {
-    return this.#queue.length - this.#head > MAX_WAITING || this.#waitingLength > MAX_WAITING_LENGTH;
+    return (
+      this.#queue.length - this.#head > MAX_WAITING || this.#waitingLength > MAX_WAITING_LENGTH
+    );
   }
 
   /** Sends the batch when there is room for it, and waits while too many rows wait. */
   async #begin() {
     const { checker } = this.#options;
-    while (!this.#halt && this.#flying.size >= checker.concurrency) await Promise.race(this.#flying);
+    while (!this.#halt && this.#flying.size >= checker.concurrency)
+      await Promise.race(this.#flying);
     if (!this.#halt && this.#batch.length > 0) this.#dispatch();
     this.#drain();
     while (!this.#halt && this.#crowded() && this.#flying.size > 0) {
@@ -217,7 +228,8 @@ export class Run {
     for (const address of addresses) {
       const answer = answers.get(address);
       const slot = this.#open.get(address);
-      if (!answer || !slot) throw new Halt("refused", "The service left out an address. Resume to try again.");
+      if (!answer || !slot)
+        throw new Halt("refused", "The service left out an address. Resume to try again.");
       slot.answer = answer;
       this.#open.delete(address);
       this.#options.recent.set(address, answer);
@@ -236,7 +248,8 @@ export class Run {
       this.#head = 0;
     }
     this.#options.onProgress(this.#done);
-    if (this.#writtenLength > SAVE_LENGTH || performance.now() - this.#savedAt > SAVE_MS) this.#save();
+    if (this.#writtenLength > SAVE_LENGTH || performance.now() - this.#savedAt > SAVE_MS)
+      this.#save();
   }
 
   /** @param {Entry} entry */
@@ -263,7 +276,10 @@ export class Run {
         await this.#options.save(part, done);
       } catch (error) {
         this.#unsaved = true;
-        this.#halt = new Halt("storage", `The result cannot be stored in this browser (${error}). Make room on the disk, then resume: it goes on from what is stored.`);
+        this.#halt = new Halt(
+          "storage",
+          `The result cannot be stored in this browser (${error}). Make room on the disk, then resume: it goes on from what is stored.`,
+        );
       }
     });
   }

@@ -13,7 +13,11 @@ export class Speed {
    */
   add(rows, at) {
     this.#points.push({ at, rows });
-    while (this.#points.length > 2 && at - /** @type {{ at: number }} */ (this.#points[0]).at > WINDOW_MS) this.#points.shift();
+    while (
+      this.#points.length > 2
+      && at - /** @type {{ at: number }} */ (this.#points[0]).at > WINDOW_MS
+    )
+      this.#points.shift();
   }
 
   /** Rows a second during the last ten seconds; 0 if unknown. */

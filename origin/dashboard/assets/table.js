@@ -39,7 +39,12 @@ export async function peek(file, given = {}) {
   const sample = beginning(text, whole, delimiter).map((row) => row.cells);
   const column = given.column ?? guessColumn(sample);
   const header = given.header ?? guessHeader(sample, column);
-  return { choice: { encoding: chosen, delimiter, header, column }, mark, newline: newlineOf(text), sample };
+  return {
+    choice: { encoding: chosen, delimiter, header, column },
+    mark,
+    newline: newlineOf(text),
+    sample,
+  };
 }
 
 /**
@@ -111,7 +116,9 @@ function guessDelimiter(text, whole, name) {
 function regularity(rows) {
   const filled = rows.filter((row) => row.raw !== "");
   const width = filled[0]?.cells.length ?? 1;
-  return width === 1 ? 0 : filled.filter((row) => row.cells.length === width).length / filled.length;
+  return width === 1
+    ? 0
+    : filled.filter((row) => row.cells.length === width).length / filled.length;
 }
 
 /** @param {string[][]} sample */

@@ -42,10 +42,16 @@ async function send(sent, submitter) {
   for (const [name, value] of new FormData(sent, submitter)) {
     fields.append(name, String(value));
   }
-  const busy = document.querySelectorAll("form[action='/dashboard/try'] button, button[form='try']");
+  const busy = document.querySelectorAll(
+    "form[action='/dashboard/try'] button, button[form='try']",
+  );
   setBusy(busy, true);
   try {
-    const answer = await fetch("/dashboard/try", { method: "POST", body: fields, headers: { Accept: "text/html" } });
+    const answer = await fetch("/dashboard/try", {
+      method: "POST",
+      body: fields,
+      headers: { Accept: "text/html" },
+    });
     if (answer.redirected) {
       location.assign(answer.url); // the session has ended
       return;
@@ -54,7 +60,11 @@ async function send(sent, submitter) {
     const next = submitter?.getAttribute("name") === "use" ? "emails" : "found";
     document.getElementById(next)?.focus(); // so that a screen reader says what is new
   } catch {
-    showProblem(problem("The server cannot be reached. Check the connection and try again; nothing was charged unless an answer was on its way."));
+    showProblem(
+      problem(
+        "The server cannot be reached. Check the connection and try again; nothing was charged unless an answer was on its way.",
+      ),
+    );
   } finally {
     setBusy(busy, false);
   }

@@ -58,8 +58,19 @@ async function copySecret(page, secret) {
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), secret);
 }
 
-/** The page of the key counts its first request. @param {Page} page */
+/** Overview, Usage and the page of the key count its first request. @param {Page} page */
 async function usageMoves(page) {
+  await page.getByRole("link", { name: "Overview" }).click();
+  assert.match(await text(page, ".figure"), /^1 of /);
+  await accessible(page);
+  await page.getByRole("link", { name: "Usage", exact: true }).click();
+  assert.match(
+    await text(page, "tr.total"),
+    /^Total\s+1\s+1\s+0\s+1\s/,
+    "a point, a request, valid",
+  );
+  await accessible(page);
+  await page.getByRole("link", { name: "API keys" }).click();
   await page.getByRole("link", { name: "shop", exact: true }).click();
   assert.equal(await page.locator(".bars rect").count(), 1);
   assert.match((await page.locator(".bars").getAttribute("aria-label")) ?? "", / 1; $/);
