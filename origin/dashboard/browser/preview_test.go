@@ -22,7 +22,9 @@ func preview(t testing.TB) string {
 // axe finds nothing on any page in any state, in light, dark and on a phone.
 func TestEveryPreviewIsAccessible(t *testing.T) {
 	endpoint(t)
-	require.Regexp(t, `^[1-9][0-9]* previews`, script(t, "previews.mjs", preview(t)))
+	out := script(t, "previews.mjs", preview(t))
+	require.Regexp(t, `^[1-9][0-9]* previews`, out)
+	t.Log(out)
 }
 
 // TestScreenshots takes a picture of every preview, in the folder that

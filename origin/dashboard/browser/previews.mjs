@@ -23,8 +23,11 @@ await run(async ({ open, args: [url = "", folder = ""] }) => {
   const previews = await answer.json();
   /** @type {string[]} */
   const faults = [];
+  /** @type {number[]} */
+  const paints = [];
   for (const preview of previews) {
     await page.goto(url + preview.path);
+    paints.push(await firstPaint(page));
     for (const look of LOOKS) {
       await page.emulateMedia({ colorScheme: look.colorScheme });
       await page.setViewportSize(look.size);
@@ -35,7 +38,11 @@ await run(async ({ open, args: [url = "", folder = ""] }) => {
       }
     }
   }
-  console.log(`${previews.length} previews`);
+  paints.sort((a, b) => a - b);
+  const [median, last] = [paints.at(paints.length / 2), paints.at(-1)];
+  console.log(
+    `${previews.length} previews, first paint after ${median} ms (median), ${last} ms (most)`,
+  );
   if (faults.length > 0) {
     throw new Error(faults.join("\n"));
   }
@@ -51,4 +58,12 @@ async function check(page) {
   const found = await violations(page);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   return wide > 0 ? [...found, `is ${wide} pixels wider than the screen`] : found;
+}
+
+/** Milliseconds from the beginning of the navigation to the first paint. @param {Page} page */
+async function firstPaint(page) {
+  const paint = await page.waitForFunction(
+    () => performance.getEntriesByName("first-paint")[0]?.startTime,
+  );
+  return Math.round((await paint.jsonValue()) ?? 0);
 }

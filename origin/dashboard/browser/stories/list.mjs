@@ -1,7 +1,6 @@
 // A list of 1,000 addresses goes in and comes out: list.mjs ENDPOINT PICTURE LINK.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { accessible, run, text } from "../story.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -50,7 +49,7 @@ async function download(page) {
     page.waitForEvent("download"),
     page.locator("#download").click(),
   ]);
-  const out = await readFile(await file.path(), "utf8");
+  const out = Buffer.concat(await (await file.createReadStream()).toArray()).toString();
   return out
     .replace(/^\ufeff/, "")
     .trimEnd()
