@@ -14,6 +14,13 @@ func settingsPreviews() []preview {
 		{"settings", "name-changed", frame{Path: path, User: owner, Done: messages["name-set"], Data: full}},
 		{"settings", "name-refused", frame{Path: path, User: owner, Problem: refused("The name must have at most 100 visible characters."), Data: full}},
 	}
+	secured, without := full, full
+	secured.TOTP, secured.Recovery, secured.OpenID = true, 7, "Example Login"
+	secured.Identities = []linkedItem{{"https://login.example", "8f14e45f-ceea-467f-9d1c", ago(9)}}
+	secured.Passkeys = []passkeyItem{{ID: "1", Name: "phone", Created: ago(40), Used: ago(1)}, {ID: "2", Name: "laptop", Created: ago(2)}}
+	without.NoPasskeys = "Passkeys need HTTPS or localhost; --public-url is http://192.0.2.1."
+	list = append(list, preview{"settings", "every-factor", frame{Path: path, User: owner, Data: secured}},
+		preview{"settings", "no-passkeys", frame{Path: path, User: owner, Data: without}})
 	return append(list, webhookPreviews()...)
 }
 

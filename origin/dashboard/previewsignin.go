@@ -16,8 +16,8 @@ func signInPreviews() []preview {
 		{"password", "first", frame{Path: "/dashboard/settings/password", User: newcomer, Data: struct{}{}}},
 		{"password", "change", frame{Path: "/dashboard/settings/password", User: owner, Data: struct{}{}}},
 		{"password", "differ", frame{Path: "/dashboard/settings/password", User: owner, Problem: refused("The two passwords differ."), Data: struct{}{}}},
-		{"confirm", "plain", frame{Path: "/confirm", User: owner, Data: signInView{To: "/dashboard/settings"}}},
-		{"confirm", "wrong", frame{Path: "/confirm", User: owner, Problem: refused("The password is wrong."), Data: signInView{To: "/dashboard/settings"}}},
+		{"confirm", "plain", frame{Path: "/confirm", User: owner, Data: confirmView{To: "/dashboard/settings", Password: true}}},
+		{"confirm", "wrong", frame{Path: "/confirm", User: owner, Problem: refused("The password is wrong."), Data: confirmView{To: "/dashboard/settings", Password: true}}},
 	}
 }
 

@@ -20,9 +20,14 @@ func TestStories(t *testing.T) {
 	for _, story := range []struct {
 		name     string
 		operator bool
-	}{{"no-script", false}, {"keyboard", false}, {"operator", true}, {"sessions", false}, {"list", false}} {
+	}{{"no-script", false}, {"keyboard", false}, {"operator", true}, {"sessions", false}, {"list", false}, {"totp", false}, {"passkey", false}} {
 		t.Run(story.name, func(t *testing.T) {
 			script(t, "stories/"+story.name+".mjs", s.account(t, story.name+"@example.com", story.operator))
 		})
 	}
+}
+
+func TestSignUp(t *testing.T) {
+	endpoint(t)
+	script(t, "stories/sign-up.mjs", serve(t, "sqlite:"+t.TempDir()+"/a.db", "--signup", "open").url)
 }

@@ -1,0 +1,60 @@
+// A passkey in Chromium's virtual authenticator: passkey.mjs ENDPOINT PICTURE LINK. Adds one, signs in
+// with it alone, removes it and is refused.
+
+import assert from "node:assert/strict";
+import { accessible, run, signOut, text } from "../story.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+await run(async ({ open, args: [link = ""] }) => {
+  const page = await open();
+  await page.goto(link);
+  await addAuthenticator(page);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("link", { name: "Add a passkey" }).click();
+  await accessible(page);
+  await page.getByLabel("Name").fill("virtual key");
+  await page.getByRole("button", { name: "Add the passkey" }).click();
+  await page.waitForURL("**/dashboard/settings?done=*");
+  await accessible(page);
+  await signOut(page);
+  await signInWithPasskey(page);
+  await page.waitForURL("**/dashboard");
+  await removePasskey(page);
+  await signOut(page);
+  await signInWithPasskey(page);
+  await page.locator("form[data-passkey] [role=alert]:visible, #problem").first().waitFor();
+  assert.match(page.url(), /\/sign-in/, "a removed passkey is refused");
+});
+
+/** Adds an authenticator that confirms everything by itself. @param {Page} page */
+async function addAuthenticator(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("WebAuthn.enable");
+  await session.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
+
+/** @param {Page} page */
+async function signInWithPasskey(page) {
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+}
+
+/** @param {Page} page */
+async function removePasskey(page) {
+  await page.getByRole("link", { name: "Settings" }).click();
+  assert.match(await text(page, "main"), /virtual key/);
+  await page.getByRole("link", { name: "Remove the passkey virtual key" }).click();
+  await accessible(page);
+  await page.locator("main form button").first().click();
+  await page.waitForURL("**/dashboard/settings?done=*");
+}
