@@ -21,7 +21,7 @@ type preview struct {
 
 // previews returns all of them, in the order of the index.
 func previews() []preview {
-	groups := [][]preview{signInPreviews(), overviewPreviews(), usagePreviews(), tryPreviews(), listsPreviews(), keysPreviews(), settingsPreviews(), factorPreviews(), operatorPreviews(), problemPreviews()}
+	groups := [][]preview{publicPreviews(), signInPreviews(), overviewPreviews(), usagePreviews(), tryPreviews(), listsPreviews(), keysPreviews(), settingsPreviews(), factorPreviews(), operatorPreviews(), problemPreviews()}
 	var list []preview
 	for _, group := range groups {
 		list = append(list, group...)
