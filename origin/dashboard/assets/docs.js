@@ -66,7 +66,7 @@ function makeTab(panel, id) {
  */
 function move(event, tabs) {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  const at = tabs.findIndex((tab) => tab === document.activeElement);
+  const at = tabs.indexOf(document.activeElement);
   if (step === undefined || at < 0) return;
   const next = tabs[(at + step + tabs.length) % tabs.length];
   next?.focus();
@@ -79,7 +79,10 @@ function move(event, tabs) {
  */
 function choose(language) {
   for (const { panels, tabs } of groups) {
-    const chosen = Math.max(0, panels.findIndex((panel) => panel.dataset.language === language));
+    const chosen = Math.max(
+      0,
+      panels.findIndex((panel) => panel.dataset.language === language),
+    );
     panels.forEach((panel, n) => {
       panel.hidden = n !== chosen;
       tabs[n]?.setAttribute("aria-selected", String(n === chosen));

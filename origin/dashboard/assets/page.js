@@ -11,7 +11,10 @@ enhance(document);
 export function enhance(part) {
   for (const button of part.querySelectorAll("button[data-copy][hidden]")) {
     if (button instanceof HTMLButtonElement) {
-      copyOnClick(button, () => document.getElementById(button.dataset.copy ?? "")?.textContent ?? "");
+      copyOnClick(
+        button,
+        () => document.getElementById(button.dataset.copy ?? "")?.textContent ?? "",
+      );
     }
   }
 }
