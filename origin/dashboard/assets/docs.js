@@ -66,7 +66,8 @@ function makeTab(panel, id) {
  */
 function move(event, tabs) {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  const at = tabs.indexOf(document.activeElement);
+  const focused = document.activeElement;
+  const at = focused instanceof HTMLElement ? tabs.indexOf(focused) : -1;
   if (step === undefined || at < 0) return;
   const next = tabs[(at + step + tabs.length) % tabs.length];
   next?.focus();
