@@ -13,7 +13,7 @@ await run(async ({ open, args: [link = ""] }) => {
     PublicKeyCredential.isConditionalMediationAvailable = async () => false;
   });
   await page.goto(link);
-  const touch = await addAuthenticator(page);
+  await addAuthenticator(page);
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("link", { name: "Settings" }).click();
   await page.getByRole("link", { name: "Add a passkey" }).click();
@@ -22,22 +22,19 @@ await run(async ({ open, args: [link = ""] }) => {
   await page.getByRole("button", { name: "Add the passkey" }).click();
   await page.waitForURL("**/dashboard/settings?done=*");
   await accessible(page);
-  await signInWithPasskey(page, touch);
+  await signInWithPasskey(page);
   await page.waitForURL("**/dashboard");
   await removePasskey(page);
-  await signInWithPasskey(page, touch);
+  await signInWithPasskey(page);
   await page.locator("form[data-passkey] [role=alert]:visible, #problem").first().waitFor();
   assert.match(page.url(), /\/sign-in/, "a removed passkey is refused");
 });
 
-/**
- * Adds an authenticator. It returns the function that sets whether it confirms everything by itself.
- * @param {Page} page
- */
+/** Adds an authenticator that confirms everything by itself. @param {Page} page */
 async function addAuthenticator(page) {
   const session = await page.context().newCDPSession(page);
   await session.send("WebAuthn.enable");
-  const { authenticatorId } = await session.send("WebAuthn.addVirtualAuthenticator", {
+  await session.send("WebAuthn.addVirtualAuthenticator", {
     options: {
       protocol: "ctap2",
       transport: "internal",
@@ -47,21 +44,12 @@ async function addAuthenticator(page) {
       automaticPresenceSimulation: true,
     },
   });
-  return (/** @type {boolean} */ enabled) =>
-    session.send("WebAuthn.setAutomaticPresenceSimulation", { authenticatorId, enabled });
 }
 
-/**
- * Signs out, and in by the button. The form's autofill would use the authenticator at once, so that
- * confirms only after the click.
- * @param {Page} page
- * @param {(enabled: boolean) => Promise<unknown>} touch
- */
-async function signInWithPasskey(page, touch) {
-  await touch(false);
+/** Signs out, and in by the button. @param {Page} page */
+async function signInWithPasskey(page) {
   await signOut(page);
   await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-  await touch(true);
 }
 
 /** @param {Page} page */
