@@ -36,6 +36,8 @@ func dependOn(t *testing.T, folder string) {
 	}
 }
 
+// TestScriptsAreStrict checks the types of the tests' scripts; package browser
+// checks those of assets.
 func TestScriptsAreStrict(t *testing.T) {
 	needsNode(t)
 	dependOn(t, "assets")

@@ -26,10 +26,8 @@ func newSideStore(s store.Store) *sideStore {
 
 // Transact waits for its turn until ctx ends.
 func (s *sideStore) Transact(ctx context.Context, t store.Transaction) error {
-	select {
-	case s.slot <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := enter(ctx, s.slot); err != nil {
+		return err
 	}
 	defer func() { <-s.slot }()
 	return s.Store.Transact(ctx, t)
@@ -37,11 +35,25 @@ func (s *sideStore) Transact(ctx context.Context, t store.Transaction) error {
 
 // Query waits for its turn until ctx ends.
 func (s *sideStore) Query(ctx context.Context, st store.Statement) error {
-	select {
-	case s.queries <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := enter(ctx, s.queries); err != nil {
+		return err
 	}
 	defer func() { <-s.queries }()
 	return s.Store.Query(ctx, st)
+}
+
+// enter adds an element to slots, waiting until ctx ends for a free one. A free one
+// is taken even if ctx has ended, so that what is under way can be finished.
+func enter(ctx context.Context, slots chan struct{}) error {
+	select {
+	case slots <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -8,7 +8,7 @@
 import { createRequire } from "node:module";
 
 const require = createRequire(new URL("../../../edge/package.json", import.meta.url));
-/** @type {typeof import("playwright-core")} */
+/** @type {typeof import("../../../edge/node_modules/playwright-core/index.js")} */
 const { chromium } = require("playwright-core");
 
 const [executablePath, url = "", address = ""] = process.argv.slice(2);

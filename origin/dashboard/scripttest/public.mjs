@@ -10,7 +10,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 
 const require = createRequire(new URL("../../../edge/package.json", import.meta.url));
-/** @type {typeof import("playwright-core")} */
+/** @type {typeof import("../../../edge/node_modules/playwright-core/index.js")} */
 const { chromium } = require("playwright-core");
 
 const [executablePath, url, pictures] = process.argv.slice(2);
@@ -27,7 +27,7 @@ const PHONE = { width: 360, height: 640 };
 
 /**
  * Opens a page that collects its errors and requests.
- * @param {import("playwright-core").BrowserContextOptions} options
+ * @param {import("../../../edge/node_modules/playwright-core/index.js").BrowserContextOptions} options
  */
 async function open(options = {}) {
   const context = await browser.newContext({ baseURL: url, viewport: WIDE, permissions: ["clipboard-read", "clipboard-write"], ...options });
@@ -114,7 +114,7 @@ async function withoutScripts() {
   await close();
 }
 
-/** @param {import("playwright-core").Page} page */
+/** @param {import("../../../edge/node_modules/playwright-core/index.js").Page} page */
 async function pagesOf(page) {
   await page.goto("/docs");
   const links = await page.locator("nav.site-pages a").evaluateAll((all) => all.map((a) => a.getAttribute("href") ?? ""));
@@ -124,7 +124,9 @@ async function pagesOf(page) {
 
 /** Every page has no error and does not scroll sideways, at both widths; in both schemes for pictures. */
 async function everyPage() {
-  for (const colorScheme of /** @type {const} */ (pictures ? ["light", "dark"] : ["light"])) {
+  /** @type {("light" | "dark")[]} */
+  const schemes = pictures ? ["light", "dark"] : ["light"];
+  for (const colorScheme of schemes) {
     for (const [name, viewport] of Object.entries({ wide: WIDE, phone: PHONE })) {
       const { page, errors, close } = await open({ colorScheme, viewport });
       for (const path of await pagesOf(page)) {
