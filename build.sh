@@ -235,7 +235,8 @@ race_detector() {
 }
 
 # What is concurrent runs under the race detector, and with -short leaves out
-# what already ran without it. The packages that take longest come first.
+# what already ran without it. Of the dashboard that is a part; its pages run
+# without it. The packages that take longest come first.
 check() {
 	mkdir -p $logs
 	ADDRSPEC_MODULES=$PWD/dist
@@ -250,7 +251,10 @@ check() {
 	wait $prepared
 	go_test test ./edge ./wasm/bindings ./origin/contract/clients ./wasm/... ./core/... ./lists/... || failed=1
 	databases_in_memory # not for the edge: Deno's permissions leave /dev out
-	go_test race -short $(race_detector) ./origin ./origin/ledger ./origin/soak ./origin/... ./wasm/host/... || failed=1
+	go_test pages ./origin/dashboard/browser ./origin/dashboard ./origin/dashboard/... || failed=1
+	race=$(race_detector)
+	go_test slots -short $race -run 'Slot|AtATime|OneSecret|DoNotBlock|AcrossReplicas' ./origin/dashboard || failed=1
+	go_test race -short $race ./origin ./origin/ledger ./origin/soak $(go list ./origin/... | grep -v /dashboard) ./wasm/host/... || failed=1
 	[ -z "$failed" ] || { echo "some tests failed: see above and $logs" >&2; return 1; }
 }
 
@@ -258,6 +262,7 @@ check() {
 check_all() {
 	export ADDRSPEC_SOAK=1000000 ADDRSPEC_NPM=1 ADDRSPEC_SCHEMATHESIS=1
 	check
+	go_test whole ./origin/ledger # what -short leaves out
 	fuzz_all
 	go run ./origin/soak -binary dist/addrspec
 }

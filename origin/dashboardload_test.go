@@ -22,34 +22,40 @@ import (
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
-// dashboardRequests is the documented bound of requests for pages at a time.
-const dashboardRequests = 32
+// dashboardForms is the documented bound of forms that arrive at a time.
+const dashboardForms = 256
 
 // loadZone is the DNS data of these tests.
 const loadZone = "example.com. MX 10 mail.example.com."
 
-// Requests for pages that take all slots, by sending their forms slowly, get a
-// clear answer to the next one, and the API answers as before.
-func TestSlowPagesLeaveTheAPIAlone(t *testing.T) {
+// Clients that send forms slowly keep nobody from a page or from the API. Further
+// forms get a clear answer, and the slow ones end soon.
+func TestSlowFormsBlockNoPage(t *testing.T) {
 	s := start(t, "--dns", mxtest.Start(t, loadZone))
 	key := origintest.NewAccount(t, s.ledger, testAccount)
-	for range dashboardRequests {
-		conn := origintest.Dial(t, s.hostPort, 30*time.Second)
-		conn.Send("POST /sign-in HTTP/1.1\r\nHost: " + s.hostPort + "\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\n\r\n")
+	const form = "POST /sign-in HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\n\r\n"
+	slow := make([]*origintest.TestConn, dashboardForms)
+	for i := range slow {
+		slow[i] = origintest.Dial(t, s.hostPort, 30*time.Second)
+		slow[i].Send(form)
 	}
 	var status int
-	var body string
 	require.Eventually(t, func() bool {
-		status, body = s.page(t, "/sign-in")
+		response, _ := s.send(t, http.MethodPost, "/sign-in", "", "{}", nil)
+		status = response.StatusCode
 		return status == http.StatusServiceUnavailable
-	}, 10*time.Second, 50*time.Millisecond, "%d", status)
-	require.Contains(t, body, "Many people use the dashboard at the moment. Try again in a few seconds.")
-	require.Contains(t, body, "</html>")
-	for range 10 {
+	}, 2*time.Second, 10*time.Millisecond, "%d", status)
+	for range 3 {
+		status, body := s.page(t, "/sign-in")
+		require.Equal(t, http.StatusOK, status)
+		require.Contains(t, body, "</html>")
 		require.Equal(t, http.StatusOK, s.checkAddress(t, key))
 	}
-	status, _ = s.page(t, "/sign-in")
-	require.Equal(t, http.StatusServiceUnavailable, status, "the slots are still taken")
+	response, body := slow[0].Response()
+	require.Equal(t, http.StatusRequestTimeout, response.StatusCode, body)
+	require.Contains(t, body, "did not arrive within 3 seconds")
+	response, _ = s.send(t, http.MethodPost, "/sign-in", "", "{}", nil)
+	require.Equal(t, http.StatusForbidden, response.StatusCode, "no form token, but a slot")
 }
 
 // page requests a page as a browser does.

@@ -49,6 +49,7 @@ type Dashboard struct {
 	passkeys *identity.Passkeys // nil if the public URL has no host name
 	origins  *http.CrossOriginProtection
 	requests chan struct{} // one element for each request under way
+	forms    chan struct{} // one element for each form that is arriving
 	checks   *slots
 	exports  *slots
 	api      *apiClient
@@ -57,7 +58,7 @@ type Dashboard struct {
 
 // New returns a Dashboard.
 func New(c Config) (*Dashboard, error) {
-	d := &Dashboard{Config: c, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(), requests: make(chan struct{}, maxRequests),
+	d := &Dashboard{Config: c, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(), requests: make(chan struct{}, maxRequests), forms: make(chan struct{}, maxForms),
 		checks: newSlots(maxChecks, maxChecksEach, maxCheckMemory), exports: newSlots(maxExports, maxExportsEach, 0)}
 	d.api = &apiClient{c.API, c.Ledger, newAPISecrets(c.Ledger), c.Log}
 	if err := d.origins.AddTrustedOrigin(c.PublicURL.Scheme + "://" + c.PublicURL.Host); err != nil {

@@ -18,6 +18,11 @@ const (
 // ServeHTTP answers a request for a page.
 func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.setSecurityHeaders(w.Header())
+	r, p := d.receive(w, r)
+	if p != nil {
+		d.fail(w, r, p)
+		return
+	}
 	if !d.acquire(r.Context()) {
 		d.fail(w, r, errBusy)
 		return
