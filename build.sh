@@ -251,10 +251,13 @@ check() {
 	wait $prepared
 	go_test test ./edge ./wasm/bindings ./origin/contract/clients ./wasm/... ./core/... ./lists/... || failed=1
 	databases_in_memory # not for the edge: Deno's permissions leave /dev out
-	go_test pages ./origin/dashboard/browser ./origin/dashboard ./origin/dashboard/... || failed=1
 	race=$(race_detector)
+	go_test pages ./origin/dashboard ./origin/dashboard/docs &
+	pages=$!
+	go_test race -short $race ./origin/dashboard/browser ./origin ./origin/ledger ./origin/soak \
+		$(go list ./origin/... | grep -v '/dashboard$') ./wasm/host/... || failed=1
 	go_test slots -short $race -run 'Slot|AtATime|OneSecret|DoNotBlock|AcrossReplicas' ./origin/dashboard || failed=1
-	go_test race -short $race ./origin ./origin/ledger ./origin/soak $(go list ./origin/... | grep -v /dashboard) ./wasm/host/... || failed=1
+	wait $pages || failed=1
 	[ -z "$failed" ] || { echo "some tests failed: see above and $logs" >&2; return 1; }
 }
 

@@ -17,7 +17,7 @@ const mutants = 400
 
 // Origin and worker send the same response to a damaged body or path.
 func TestSameResponseToDamagedRequest(t *testing.T) {
-	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms")
+	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--dashboard=off") // its pages have tokens
 	w := startWorkerd(t, "http://"+o.hostPort)
 	key := [2]string{"X-API-Key: " + o.account(t, "direct@fuzz.test"), "X-API-Key: " + o.account(t, "edge@fuzz.test")}
 	random := rand.New(rand.NewPCG(1, 2))

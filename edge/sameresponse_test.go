@@ -16,7 +16,7 @@ import (
 // The worker's response to any request has the same bytes as the origin's, except
 // for the time that a batch took.
 func TestSameResponseAsOrigin(t *testing.T) {
-	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms")
+	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--dashboard=off") // its pages have tokens
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
 			w := runtime.start(t, "http://"+o.hostPort)

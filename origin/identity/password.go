@@ -3,8 +3,8 @@ package identity
 import (
 	"context"
 	"errors"
-	"runtime"
 	"fmt"
+	"runtime"
 	"strings"
 	"time"
 	"unicode/utf8"
