@@ -51,3 +51,15 @@ func TestOrigintestImportsNoOtherPart(t *testing.T) {
 		require.True(t, !ofOrigin || part == "origintest" || part == "ledger" || strings.HasPrefix(part, "ledger/"), name)
 	}
 }
+
+// The dashboard is a client of the rest: the API, the resolver and the ledger know
+// nothing of it, nor of who signs in.
+func TestThinOriginKnowsNoDashboard(t *testing.T) {
+	for _, part := range []string{"origin/api", "origin/mx", "origin/ledger"} {
+		for _, name := range []string{"origin/dashboard", "origin/identity", "origin/webhook", "origin/openid"} {
+			require.NotContains(t, dependencies(t, part), name, part)
+		}
+	}
+	require.NotContains(t, dependencies(t, "origin/identity"), "origin/dashboard")
+	require.NotContains(t, dependencies(t, "origin/webhook"), "origin/dashboard")
+}
