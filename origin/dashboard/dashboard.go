@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"runtime"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
 	"github.com/addrspec/addrspec/origin/identity"
@@ -45,21 +46,26 @@ type Config struct {
 // A Dashboard is the handler of the pages. It is safe for concurrent use.
 type Dashboard struct {
 	Config
-	mux      *http.ServeMux
-	passkeys *identity.Passkeys // nil if the public URL has no host name
-	origins  *http.CrossOriginProtection
-	requests chan struct{} // one element for each request under way
-	forms    chan struct{} // one element for each form that is arriving
-	checks   *slots
-	exports  *slots
-	api      *apiClient
-	docs     *docs.Site
+	mux       *http.ServeMux
+	passkeys  *identity.Passkeys // nil if the public URL has no host name
+	origins   *http.CrossOriginProtection
+	requests  chan struct{} // one element for each request under way
+	forms     chan struct{} // one element for each form that is arriving
+	rendering chan struct{} // one element for each page that is being rendered
+	checks    *slots
+	exports   *slots
+	api       *apiClient
+	docs      *docs.Site
 }
 
 // New returns a Dashboard.
 func New(c Config) (*Dashboard, error) {
-	d := &Dashboard{Config: c, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(), requests: make(chan struct{}, maxRequests), forms: make(chan struct{}, maxForms),
-		checks: newSlots(maxChecks, maxChecksEach, maxCheckMemory), exports: newSlots(maxExports, maxExportsEach, 0)}
+	d := &Dashboard{
+		Config: c, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(),
+		requests: make(chan struct{}, maxRequests), forms: make(chan struct{}, maxForms),
+		rendering: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
+		checks:    newSlots(maxChecks, maxChecksEach, maxCheckMemory), exports: newSlots(maxExports, maxExportsEach, 0),
+	}
 	d.api = &apiClient{c.API, c.Ledger, newAPISecrets(c.Ledger), c.Log}
 	if err := d.origins.AddTrustedOrigin(c.PublicURL.Scheme + "://" + c.PublicURL.Host); err != nil {
 		return nil, err

@@ -80,13 +80,21 @@ func (v *visit) render(status int, route route, data any, p *problem) {
 		v.renderJSON(status, jsonBody(data, p))
 		return
 	}
-	page, err := renderPage(route.file, v.frame(route, data, p))
+	page, err := v.renderInTurn(route.file, v.frame(route, data, p))
 	if err != nil {
 		v.Log.Error("a page cannot be rendered", "page", route.file, "error", err.Error())
 		http.Error(v.w, "The page cannot be shown because of a fault in the service.", http.StatusInternalServerError)
 		return
 	}
 	v.send(status, "text/html; charset=utf-8", page)
+}
+
+// renderInTurn renders a page while few others are rendered, so that pages leave
+// processors to the API.
+func (v *visit) renderInTurn(file string, f *frame) ([]byte, error) {
+	v.rendering <- struct{}{}
+	defer func() { <-v.rendering }()
+	return renderPage(file, f)
 }
 
 // renderPage returns a page as HTML.
