@@ -267,7 +267,7 @@ check_all() {
 	check
 	go_test whole ./origin/ledger # what -short leaves out
 	fuzz_all
-	go run ./origin/soak -binary dist/addrspec
+	soak
 }
 
 # fuzz_all gives every fuzz target 50,000 new inputs. A number, because at the end
