@@ -60,7 +60,7 @@ func (s *Sender) judge(a *attempt, o outcome) verdict {
 func (s *Sender) finish(ctx context.Context, a *attempt, o outcome) (v verdict, err error) {
 	v = s.judge(a, o)
 	for {
-		if err = s.record(ctx, a, o, v); err == nil {
+		if err = s.recordInTime(ctx, a, o, v); err == nil {
 			s.count(a, o, v)
 			return v, nil
 		}
@@ -73,6 +73,17 @@ func (s *Sender) finish(ctx context.Context, a *attempt, o outcome) (v verdict, 
 			return v, err
 		}
 	}
+}
+
+// recordTime bounds a transaction of record.
+const recordTime = 5 * time.Second
+
+// recordInTime records the verdict although ctx has ended: a stop must not leave
+// the lease of an attempt that has ended.
+func (s *Sender) recordInTime(ctx context.Context, a *attempt, o outcome, v verdict) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
+	return s.record(ctx, a, o, v)
 }
 
 // record stores the verdict. After 410 it also disables the webhook, unless its
