@@ -57,19 +57,33 @@ func Default() *Lists {
 func (l *Lists) Version() string { return l.version }
 
 // Provider returns the class of domain, which must be lower case and in A-label
-// form, or 0. The most specific entry decides: that of the name itself, else
-// that of the nearest parent whose entry covers subdomains. It does not
-// allocate.
-func (l *Lists) Provider(domain []byte) Class {
+// form, or 0. It does not allocate.
+func (l *Lists) Provider(domain []byte) Class { return l.Match(domain).Class }
+
+// Match is the entry that classifies a domain.
+type Match struct {
+	Entry      []byte // the domain or the parent that has the entry; a part of the domain
+	Class      Class  // 0 if there is no entry
+	Subdomains bool   // the entry covers every name below its own
+}
+
+// Match returns the entry that classifies domain, which must be lower case and
+// in A-label form. The most specific entry decides: that of the name itself,
+// else that of the nearest parent whose entry covers subdomains.
+func (l *Lists) Match(domain []byte) Match {
 	if v := l.domains.find(domain); v != 0 {
-		return Class(v &^ format.Subdomains)
+		return match(domain, v)
 	}
 	for parent := parentOf(domain); parent != nil; parent = parentOf(parent) {
 		if v := l.domains.find(parent); v&format.Subdomains != 0 {
-			return Class(v &^ format.Subdomains)
+			return match(parent, v)
 		}
 	}
-	return 0
+	return Match{}
+}
+
+func match(entry []byte, value byte) Match {
+	return Match{entry, Class(value &^ format.Subdomains), value&format.Subdomains != 0}
 }
 
 // parentOf returns domain without its first label, or nil if that leaves a

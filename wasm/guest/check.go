@@ -24,13 +24,16 @@ type text struct{ at, length uint32 }
 
 // check writes the result and the report for email, and returns the length of the
 // JSON or errPanic.
-func check(email []byte, fullSuggestion bool) int32 {
+func check(email []byte, flags int32) int32 {
 	f := checker.Check(email)
 	outcome = report{reason: uint32(f.Refusal.Reason), offset: uint32(f.Refusal.Offset)}
 	if f.Valid {
 		outcome.valid = 1
 	}
-	json, at := core.AppendJSON(out[:0], &f, fullSuggestion)
+	json, at := core.AppendJSON(out[:0], &f, flags&flagFullSuggestion != 0)
+	if flags&flagDetails != 0 {
+		json = checker.AppendDetails(json, &f)
+	}
 	outcome.emailEnd, outcome.mxAt = uint32(at.EmailEnd), uint32(at.MX)
 	if end := appendTexts(json, &f); len(end) > outCap {
 		return errPanic // outCap is too small: append has reallocated the output

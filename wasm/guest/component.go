@@ -48,7 +48,7 @@ func componentCheck(at, size, suggestion uint32) uint32 {
 		results[0] = 1 // the error too-long
 		return address(unsafe.Pointer(&results))
 	}
-	n := check(argument(at, size), suggestion == 1)
+	n := check(argument(at, size), int32(suggestion))
 	if n < 0 {
 		panic("the check failed")
 	}
@@ -76,7 +76,7 @@ func lift(t text) uint32 { return address(unsafe.Pointer(&out)) + t.at }
 
 //go:wasmexport addrspec:validation/checks@1.0.0#info
 func componentInfo() uint32 {
-	results[0], results[1] = lift(text{}), uint32(len(appendInfo(out[:0])))
+	results[0], results[1] = lift(text{}), uint32(len(checker.AppendVersions(out[:0])))
 	return address(unsafe.Pointer(&results))
 }
 

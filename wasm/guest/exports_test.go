@@ -94,6 +94,7 @@ const memoryBound = 48 << 20
 func FuzzExports(f *testing.F) {
 	f.Add([]byte("jane@example.org"), int32(16), int32(0), []byte("addrspec\x01"), int32(0)) // a normal call
 	f.Add([]byte("jane@example.org"), int32(4), int32(1), []byte{}, int32(0))                // a length below that of the input
+	f.Add([]byte("a\"@b"), int32(4), int32(3), []byte{}, int32(0))                           // details of a refusal
 	f.Add([]byte("a@b"), int32(-1), int32(0), []byte("x"), int32(-1))                        // negative lengths
 	f.Add([]byte("a@b"), int32(1<<20+1), int32(0), []byte("x"), int32(1<<20+1))              // lengths over the capacity
 	f.Add([]byte("a@b"), int32(1<<20), int32(0), []byte("x"), int32(1<<20))                  // a length that includes old bytes
@@ -110,7 +111,7 @@ func FuzzExports(f *testing.F) {
 			require.EqualValues(t, tooLong, n)
 		default:
 			require.EqualValues(t, unknownFlag, n)
-			require.NotZero(t, flags&^1)
+			require.NotZero(t, flags&^3)
 		}
 		g.write(lists)
 		require.Contains(t, []int32{0, tooLong, refused, listsSize}, g.call(t, "lists", listsLength))

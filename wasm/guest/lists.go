@@ -37,6 +37,6 @@ func install() int32 {
 		putString(&outcome.sentence, out[:0], err.Error())
 		return errRefused
 	}
-	checker, listing = core.New(l), l.Version()
+	checker = core.New(l)
 	return 0
 }

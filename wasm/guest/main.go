@@ -18,7 +18,7 @@ import (
 
 // abiVersion is major<<16 | minor. A new major version breaks hosts; a new minor
 // version only adds to the interface.
-const abiVersion = 1<<16 | 0
+const abiVersion = 1<<16 | 1
 
 const (
 	// inCap is the body limit of the batch operation, so every address in a request
@@ -38,14 +38,18 @@ const (
 	errListsSize   = -5 // lists: more than maxLists bytes
 )
 
-const flagFullSuggestion = 1 // typo_suggestion is the whole corrected address
+// Flags of exportCheck.
+const (
+	flagFullSuggestion = 1 // typo_suggestion is the whole corrected address
+	flagDetails        = 2 // the result has the member details
+	knownFlags         = flagFullSuggestion | flagDetails
+)
 
 var (
 	in      [inCap]byte
 	out     [outCap]byte
 	outcome report
 	checker = core.New(lists.Default())
-	listing = lists.Default().Version()
 )
 
 func main() {}
@@ -74,16 +78,16 @@ func exportCheck(length, flags int32) (n int32) {
 	if length < 0 || length > inCap {
 		return errTooLong
 	}
-	if flags&^flagFullSuggestion != 0 {
+	if flags&^knownFlags != 0 {
 		return errUnknownFlag
 	}
-	return check(in[:length], flags&flagFullSuggestion != 0)
+	return check(in[:length], flags)
 }
 
 //go:wasmexport addrspec_info
 func exportInfo() (n int32) {
 	defer catch(&n)
-	return int32(len(appendInfo(out[:0])))
+	return int32(len(checker.AppendVersions(out[:0])))
 }
 
 //go:wasmexport addrspec_lists
@@ -106,15 +110,4 @@ func catch(n *int32) {
 	if recover() != nil {
 		*n = errPanic
 	}
-}
-
-// appendInfo appends the versions of engine, lists and model as JSON.
-func appendInfo(dst []byte) []byte {
-	dst = append(dst, `{"engine":"`...)
-	dst = append(dst, core.Version...)
-	dst = append(dst, `","lists":"`...)
-	dst = append(dst, listing...)
-	dst = append(dst, `","model":"`...)
-	dst = append(dst, core.ModelVersion()...)
-	return append(dst, `"}`...)
 }

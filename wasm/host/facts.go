@@ -8,9 +8,13 @@ import (
 // Flags are options of a check, as bits of the interface (ABI.md).
 type Flags uint32
 
-// FullSuggestion makes typo_suggestion the whole corrected address instead of
-// its domain.
-const FullSuggestion Flags = 1
+const (
+	// FullSuggestion makes typo_suggestion the whole corrected address instead of
+	// its domain.
+	FullSuggestion Flags = 1
+	// Details adds the member details to the result: the evidence for it.
+	Details Flags = 2
+)
 
 // Facts are the module's output for one address.
 type Facts struct {
