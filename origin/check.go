@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // checkCmd checks addresses in this process, without a server.
@@ -14,8 +16,9 @@ type checkCmd struct {
 	moduleFlags
 
 	Offline bool   `help:"Do not query DNS: mx is always false. Required for now."`
+	Details bool   `help:"Add the member details to each result: why it is so, and the versions of engine, lists and model."`
 	From    string `enum:"text,ndjson" default:"text" help:"Input format: text (one address a line) or ndjson (objects with a key email)."`
-	To      string `enum:"ndjson" default:"ndjson" help:"Output format: ndjson (one object of 16 fields a line, in input order)."`
+	To      string `enum:"ndjson" default:"ndjson" help:"Output format: ndjson (one object of 16 fields a line, and details if asked for, in input order)."`
 	File    string `arg:"" default:"-" help:"The file to read; - is standard input. Empty lines are skipped."`
 }
 
@@ -35,7 +38,7 @@ func (c *checkCmd) Run(ctx context.Context, std streams) error {
 	}
 	defer engine.Close(context.WithoutCancel(ctx))
 	out := bufio.NewWriterSize(std.out, 64<<10)
-	s := stream{view: engine.View(), flags: c.flags(), parse: parsers[c.From]}
+	s := stream{view: engine.View(), flags: c.checkFlags(), parse: parsers[c.From]}
 	return errors.Join(s.run(ctx, in, out), out.Flush())
 }
 
@@ -48,4 +51,12 @@ func (c *checkCmd) open(stdin io.Reader) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("cannot read the addresses: %w", err)
 	}
 	return file, nil
+}
+
+// checkFlags returns the module's flags for every address.
+func (c *checkCmd) checkFlags() host.Flags {
+	if c.Details {
+		return c.flags() | host.Details
+	}
+	return c.flags()
 }

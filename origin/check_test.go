@@ -48,6 +48,22 @@ func TestCheckReadsText(t *testing.T) {
 	require.Contains(t, out, `{"email":"  spaced@mail.example",`)
 }
 
+func TestCheckDetails(t *testing.T) {
+	const emails = "a..b@mail.example\nok@mail.example\n"
+	plain, _, code := check(t, strings.NewReader(emails))
+	require.Zero(t, code)
+	detailed, _, code := check(t, strings.NewReader(emails), "--details")
+	require.Zero(t, code)
+	without := strings.Split(plain, "\n")
+	for n, line := range strings.Split(strings.TrimSuffix(detailed, "\n"), "\n") {
+		before, details, found := strings.Cut(line, `,"details":`)
+		require.True(t, found)
+		require.Equal(t, without[n], before+"}", "the same bytes but for the member")
+		require.True(t, json.Valid([]byte(strings.TrimSuffix(details, "}"))))
+	}
+	require.Contains(t, detailed, `"code":"local_part_two_dots","offset":2`)
+}
+
 func TestCheckWritesBeforeInputEnds(t *testing.T) {
 	in, feed := io.Pipe()
 	results, out := io.Pipe()

@@ -2,13 +2,14 @@
 
 import type { Check } from "./engine.ts";
 import { envelope, type Item } from "./envelope.ts";
-import type { Facts } from "./instance.ts";
+import { DETAILS, type Facts } from "./instance.ts";
+import type { BatchInput } from "./parse-batch.ts";
 import type { Plan } from "./plan.ts";
 import { count, type Tally } from "./tally.ts";
 
 /** Plans the batch of these distinct addresses; arrival is when its request arrived, in ms. */
-export function planBatch(check: Check, emails: readonly string[], arrival: number): Plan {
-  const checked = emails.map(check);
+export function planBatch(check: Check, { emails, details }: BatchInput, arrival: number): Plan {
+  const checked = emails.map((email) => check(email, details ? DETAILS : 0));
   const { domains, tally } = groupByDomain(checked);
   const positions = new Map(domains.map(({ name }, n) => [name, n]));
   return {

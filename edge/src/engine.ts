@@ -1,7 +1,7 @@
 import { type Facts, Instance, TooLong, type Versions } from "./instance.ts";
 
-/** Checks one address; given as bytes where it may not be UTF-8. */
-export type Check = (email: string | Uint8Array) => Facts;
+/** Checks one address, given as bytes where it may not be UTF-8, with these flags besides the worker's. */
+export type Check = (email: string | Uint8Array, flags?: number) => Facts;
 
 /**
  * Checks addresses with one instance of the module, which is enough because

@@ -8,6 +8,8 @@ const ABI_MAJOR = 1;
 
 /** The flag that makes typo_suggestion the corrected address instead of its domain. */
 export const FULL_SUGGESTION = 1;
+/** The flag that adds the member details. */
+export const DETAILS = 2;
 
 /** The result of one check, in memory. */
 export interface Facts {

@@ -1,14 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { parseBatch } from "./parse-batch.ts";
+import { type BatchInput, parseBatch } from "./parse-batch.ts";
 
 const encoder = new TextEncoder();
 
+/** Returns the addresses of a body. */
 function parse(
   body: string | number[],
   headers: Record<string, string> = {},
-): string[] | undefined {
+): readonly string[] | undefined {
+  return parseInput(body, headers)?.emails;
+}
+
+function parseInput(
+  body: string | number[],
+  headers: Record<string, string> = {},
+): BatchInput | undefined {
   const bytes = typeof body === "string" ? encoder.encode(body) : Uint8Array.from(body);
   return parseBatch(new Headers({ "Content-Type": "application/json", ...headers }), bytes);
 }
@@ -28,6 +36,13 @@ test("parseBatch returns the distinct addresses", () => {
     parse('{"emails":["a"]}', { "Content-Type": "application/json; charset=utf-8" }),
     ["a"],
   );
+});
+
+test("parseBatch returns whether details are asked for", () => {
+  const emails = ["a"];
+  assert.deepEqual(parseInput('{"emails":["a"]}'), { emails, details: false });
+  assert.deepEqual(parseInput('{"emails":["a"],"details":false}'), { emails, details: false });
+  assert.deepEqual(parseInput('{"details":true, "emails":["a"]}'), { emails, details: true });
 });
 
 test("parseBatch leaves other bodies to the origin", () => {
@@ -52,7 +67,13 @@ test("parseBatch leaves other bodies to the origin", () => {
     '{"emails":["a"]}{}',
     '\ufeff{"emails":["a"]}',
     '{"emails":["a"],"emails":["b"]}',
-    '{"emails":["a"],"details":true}',
+    '{"emails":["a"],"details":null}',
+    '{"emails":["a"],"details":"true"}',
+    '{"emails":["a"],"details":1}',
+    '{"emails":["a"],"details":true,"details":true}',
+    '{"emails":["a"],"details":true,"x":1}',
+    '{"emails":["a"],"Details":true}',
+    '{"details":true}',
     '{"EMAILS":["a"]}',
     '{"Emails":["b"],"emails":["a"]}',
     '{"__proto__":{"emails":["a"]}}',

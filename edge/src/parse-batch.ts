@@ -18,18 +18,29 @@ const ORIGIN_HEADERS = ["Content-Encoding", "Idempotency-Key"];
 /** An escaped surrogate. It may be a lone one, which encoding/json replaces. */
 const SURROGATE = /\\u[dD][89a-fA-F]/;
 
+/** The content of a batch. */
+export interface BatchInput {
+  /** 1 to 64 distinct addresses. */
+  readonly emails: readonly string[];
+  /** Whether results have the member details. */
+  readonly details: boolean;
+}
+
 /**
- * Returns the distinct addresses of a body that is exactly {"emails": [strings]}
- * with 1 to 64 distinct strings; undefined for any other body.
+ * Returns the content of a body that is exactly {"emails": [strings]}, with 1 to 64 distinct
+ * strings, or has "details": true or false besides; undefined for any other body.
  */
-export function parseBatch(headers: Headers, body: Uint8Array): string[] | undefined {
+export function parseBatch(headers: Headers, body: Uint8Array): BatchInput | undefined {
   if (!isJSON(headers.get("Content-Type")) || ORIGIN_HEADERS.some((name) => headers.has(name))) {
     return undefined;
   }
-  const emails = emailsOf(parse(body));
-  if (!emails?.every((email) => typeof email === "string")) return undefined;
+  const { emails, details = false, ...others } = membersOf(parse(body));
+  if (!isStrings(emails) || typeof details !== "boolean" || Object.keys(others).length > 0) {
+    return undefined;
+  }
   const distinct = [...new Set(emails)];
-  return distinct.length >= 1 && distinct.length <= MAX_UNIQUE ? distinct : undefined;
+  if (distinct.length < 1 || distinct.length > MAX_UNIQUE) return undefined;
+  return { emails: distinct, details };
 }
 
 /** Parses JSON; returns undefined where encoding/json, at the origin, may return another value. */
@@ -38,18 +49,23 @@ function parse(body: Uint8Array): unknown {
     const text = strict.decode(body);
     if (SURROGATE.test(text)) return undefined;
     // JSON.parse hides a repeated member: it keeps the last.
-    if (text.indexOf('"emails"') !== text.lastIndexOf('"emails"')) return undefined;
+    if (['"emails"', '"details"'].some((name) => isRepeated(text, name))) return undefined;
     return JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
-/** Returns the array of an object whose only member is emails. */
-function emailsOf(value: unknown): readonly unknown[] | undefined {
-  if (typeof value !== "object" || value === null || Object.keys(value).join() !== "emails") {
-    return undefined;
-  }
-  const { emails } = value as { emails: unknown };
-  return Array.isArray(emails) ? emails : undefined;
+function isRepeated(text: string, name: string): boolean {
+  return text.indexOf(name) !== text.lastIndexOf(name);
+}
+
+/** Returns the members of an object; none of any other value. */
+function membersOf(value: unknown): Record<string, unknown> {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? (value as Record<string, unknown>) : {};
+}
+
+function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((email) => typeof email === "string");
 }

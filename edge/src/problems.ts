@@ -36,6 +36,7 @@ export const SENTENCES = {
   noAddress: "The path has no address: send GET /v1/email/{email}, the address percent-encoded.",
   brokenPercent:
     "A percent sign in the path is not followed by two hexadecimal digits; encode a percent sign as %25.",
+  wrongDetails: "The query parameter details must be true or false, given once: ?details=true.",
   addressTooLong: "The address is far longer than an address can be (254 bytes).",
   notValid: "The address is not valid.",
   brokeOff: (bytes: string) =>

@@ -7,7 +7,7 @@ import { split } from "./target.ts";
 
 /** What the worker does with a request. */
 export type Route =
-  | { readonly to: "single"; readonly encoded: string }
+  | { readonly to: "single"; readonly encoded: string; readonly query: string }
   | { readonly to: "batch" }
   | { readonly to: "usage"; readonly target: string }
   | { readonly to: "page"; readonly target: string }
@@ -92,7 +92,7 @@ function isServed({ to, dashboard }: Row, pages: Pages): boolean {
 function routeTo({ path, to, query: hasQuery }: Row, suffix: string, query: string): Route {
   switch (to) {
     case "single":
-      return { to, encoded: suffix.slice(1) };
+      return { to, encoded: suffix.slice(1), query };
     case "batch":
       return { to };
     default:

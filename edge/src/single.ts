@@ -1,7 +1,7 @@
 /** Plans GET /v1/email/{email}. */
 
 import type { Check } from "./engine.ts";
-import { type Facts, TooLong } from "./instance.ts";
+import { DETAILS, type Facts, TooLong } from "./instance.ts";
 import { type Plan, planProblem } from "./plan.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import { SENTENCES } from "./problems.ts";
@@ -10,8 +10,8 @@ import { count, type Tally } from "./tally.ts";
 import { percentDecode } from "./target.ts";
 
 /** Plans the validation of the address in the path, which is percent-encoded. */
-export function planSingle(check: Check, encoded: string): Plan {
-  const facts = factsOrProblem(check, encoded);
+export function planSingle(check: Check, encoded: string, query: string): Plan {
+  const facts = factsOrProblem(check, encoded, query);
   if (isProblem(facts)) return planProblem(facts);
   const tally: Tally = {};
   count(tally, facts);
@@ -24,18 +24,34 @@ export function planSingle(check: Check, encoded: string): Plan {
   };
 }
 
-function factsOrProblem(check: Check, encoded: string): Facts | Problem {
+function factsOrProblem(check: Check, encoded: string, query: string): Facts | Problem {
   if (encoded === "") return problem("MISSING_EMAIL", SENTENCES.noAddress);
   const email = percentDecode(encoded);
   if (email === undefined) return problem("INVALID_EMAIL_FORMAT", SENTENCES.brokenPercent);
+  const flags = queryDetails(query);
+  if (flags === undefined) return problem("INVALID_REQUEST", SENTENCES.wrongDetails);
   try {
-    const facts = check(email);
+    const facts = check(email, flags);
     if (facts.refusal === null) return facts;
     return problem("INVALID_EMAIL_FORMAT", toSentence(facts.refusal.sentence));
   } catch (error) {
     if (!(error instanceof TooLong)) throw error;
     return problem("INVALID_EMAIL_FORMAT", SENTENCES.addressTooLong);
   }
+}
+
+/**
+ * Returns the flag that the query, with its question mark, asks for; undefined if it is malformed.
+ * As at the origin, nothing is percent-decoded and other parameters are ignored.
+ */
+export function queryDetails(query: string): number | undefined {
+  const values = query
+    .slice(1)
+    .split("&")
+    .filter((parameter) => parameter === "details" || parameter.startsWith("details="));
+  if (values.length === 0) return 0;
+  if (values.length > 1) return undefined;
+  return { "details=true": DETAILS, "details=false": 0 }[values[0] ?? ""];
 }
 
 /** Adds a capital and a full stop to the module's clause. */

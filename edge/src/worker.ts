@@ -76,7 +76,7 @@ export class Worker {
   readonly #origin: Origin;
 
   constructor({ engine, config, fetch = platformFetch, log = platformLog }: Dependencies) {
-    this.#check = (email) => engine.check(email, config.flags);
+    this.#check = (email, flags = 0) => engine.check(email, config.flags | flags);
     this.#config = config;
     this.#fetch = fetch;
     this.#log = log;
@@ -114,17 +114,20 @@ export class Worker {
       case "usage":
         return send(await this.#usage(request, route.target));
       case "single":
-        return send(await this.#single(request, route.encoded));
+        return send(await this.#single(request, route));
       case "batch":
         return send(await this.#batch(request));
     }
   }
 
-  async #single(request: IdentifiedRequest, encoded: string): Promise<Answer> {
+  async #single(
+    request: IdentifiedRequest,
+    { encoded, query }: { encoded: string; query: string },
+  ): Promise<Answer> {
     const key = readKey(request.headers);
     if (isProblem(key)) return problemAnswer(key);
     const plan =
-      this.#plan(() => planSingle(this.#check, encoded))
+      this.#plan(() => planSingle(this.#check, encoded, query))
       ?? planProblem(problem("INTERNAL_ERROR", SENTENCES.checksFailed));
     return this.#execute(plan, key, request);
   }
@@ -136,8 +139,8 @@ export class Worker {
     const body = new Body(request.body);
     const start = await readStart(body, request.signal);
     if (start === undefined) return truncated(body);
-    const emails = body.ended ? parseBatch(request.headers, start) : undefined;
-    const plan = emails && this.#plan(() => planBatch(this.#check, emails, arrival));
+    const given = body.ended ? parseBatch(request.headers, start) : undefined;
+    const plan = given && this.#plan(() => planBatch(this.#check, given, arrival));
     if (plan !== undefined) return this.#execute(plan, key, request);
     const whole = body.whole(start, MAX_FORWARDED);
     const answer = await this.#forwardOperation({ ...request, target: BATCH, body: whole });

@@ -19,7 +19,7 @@ func readBatch(x *exchange, r *http.Request) (job, *problem) {
 	if p != nil {
 		return job{}, p
 	}
-	emails, p := decodeLimited(r.Context(), body, batchAddresses)
+	given, p := decodeLimited(r.Context(), body, readAddresses)
 	if p != nil {
 		return job{}, p
 	}
@@ -27,23 +27,24 @@ func readBatch(x *exchange, r *http.Request) (job, *problem) {
 	if p != nil {
 		return job{}, p
 	}
-	return job{price: int64(len(emails)), record: record, work: func(ctx context.Context) (outcome, *problem) {
-		return x.finishBatch(ctx, x.start, emails)
+	return job{price: int64(len(given.emails)), record: record, work: func(ctx context.Context) (outcome, *problem) {
+		return x.finishBatch(ctx, x.start, &given)
 	}}, nil
 }
 
-// batchAddresses returns the distinct addresses of the body, in input order.
-func batchAddresses(body []byte) ([]string, *problem) {
+// readAddresses returns the content of the body, which has 1 to maxUnique
+// distinct addresses.
+func readAddresses(body []byte) (batchInput, *problem) {
 	given, p := decodeBatch(body)
 	switch {
 	case p != nil:
-		return nil, p
+		return batchInput{}, p
 	case given.exceeded:
-		return nil, sizeExceeded(given.received)
+		return batchInput{}, sizeExceeded(given.received)
 	case len(given.emails) == 0:
-		return nil, emptyBatch.with(`The batch has no addresses; send {"emails": ["jane@example.org"]}.`)
+		return batchInput{}, emptyBatch.with(`The batch has no addresses; send {"emails": ["jane@example.org"]}.`)
 	}
-	return given.emails, nil
+	return given, nil
 }
 
 func sizeExceeded(received int) *problem {
@@ -55,8 +56,8 @@ func sizeExceeded(received int) *problem {
 
 // finishBatch checks the addresses. Those not finished in time are neither
 // reported nor charged.
-func (x *exchange) finishBatch(ctx context.Context, start time.Time, emails []string) (outcome, *problem) {
-	items, err := x.checkAll(ctx, emails)
+func (x *exchange) finishBatch(ctx context.Context, start time.Time, given *batchInput) (outcome, *problem) {
+	items, err := x.checkAll(ctx, given)
 	if err != nil {
 		return outcome{}, x.workProblem(ctx, err)
 	}

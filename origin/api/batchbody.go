@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // byteOrderMark may precede the JSON text; a parser may ignore it (RFC 8259
@@ -24,6 +26,12 @@ type uniqueAddresses struct {
 	seen     map[string]bool
 	received int
 	exceeded bool // there are more than maxUnique
+}
+
+// batchInput is the content of a batch.
+type batchInput struct {
+	uniqueAddresses
+	details host.Flags // host.Details if the batch asks for it
 }
 
 // add adds the next string of the array, given as JSON text.
@@ -42,28 +50,32 @@ func (a *uniqueAddresses) add(raw []byte) {
 	}
 }
 
-// decodeBatch decodes {"emails": [string, ...]} and ignores other members. An
-// empty body, null and "emails": null have no addresses. The whole body is
-// checked as JSON before its content. If a name occurs twice, the last one
-// counts, as in JSON.parse.
-func decodeBatch(body []byte) (uniqueAddresses, *problem) {
+// decodeBatch decodes {"emails": [string, ...], "details": bool} and ignores other
+// members. An empty body, null and "emails": null have no addresses. The whole
+// body is checked as JSON before its content. If a name occurs twice, the last
+// one counts, as in JSON.parse.
+func decodeBatch(body []byte) (given batchInput, p *problem) {
 	text := bytes.TrimPrefix(body, []byte(byteOrderMark))
 	if len(text) == 0 {
-		return uniqueAddresses{}, nil
+		return batchInput{}, nil
 	}
 	if at := invalidUTF8(body); at >= 0 {
-		return uniqueAddresses{}, invalidRequest.with(fmt.Sprintf("The body is not JSON: byte %d is not UTF-8.", at))
+		return batchInput{}, invalidRequest.with(fmt.Sprintf("The body is not JSON: byte %d is not UTF-8.", at))
 	}
 	var members map[string]json.RawMessage
 	err := json.Unmarshal(text, &members)
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return uniqueAddresses{}, invalidRequest.with(whereNotJSON(text, len(body)-len(text)))
+		return batchInput{}, invalidRequest.with(whereNotJSON(text, len(body)-len(text)))
 	case err != nil: // not an object
-		return uniqueAddresses{}, wrongType("The body", `an object: {"emails": ["jane@example.org"]}`)
+		return batchInput{}, wrongType("The body", `an object: {"emails": ["jane@example.org"]}`)
 	}
-	return decodeEmails(members["emails"])
+	if given.uniqueAddresses, p = decodeEmails(members["emails"]); p != nil {
+		return batchInput{}, p
+	}
+	given.details, p = memberDetails(members["details"])
+	return given, p
 }
 
 // wrongType returns the problem of a JSON value of the wrong type.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/stretchr/testify/require"
 )
 
@@ -35,6 +36,8 @@ func TestDecodeBatchErrors(t *testing.T) {
 		"half after a pair":     {`{"emails":["\ud83d\ude00\ude00"]}`, "emails[0] has half"},
 		"half after U+FFFD":     {`{"emails":["\ufffd\ud83d"]}`, "emails[0] has half"},
 		"half before an escape": {`{"emails":["\ud83d\n"]}`, "emails[0] has half"},
+		"details a string":      {`{"emails":[],"details":"true"}`, "details must be true or false"},
+		"details a number":      {`{"details":1}`, "details must be true or false"},
 		"not UTF-8":             {"{\"emails\":[\"a\xff\"]}", "byte 13 is not UTF-8"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,6 +75,41 @@ func TestDecodeBatch(t *testing.T) {
 			require.Equal(t, c.want, given.emails)
 			require.Equal(t, len(c.want), given.received)
 		})
+	}
+}
+
+func TestDecodeBatchDetails(t *testing.T) {
+	for body, want := range map[string]host.Flags{
+		`{"emails":["x"]}`:                                     0,
+		`{"emails":["x"],"details":true}`:                      host.Details,
+		`{"details" :\ttrue\n,"emails":["x"]}`:                 host.Details,
+		`{"emails":["x"],"details":false}`:                     0,
+		`{"emails":["x"],"details":null}`:                      0,
+		`{"emails":["x"],"details":true,"details":false}`:      0,
+		`{"emails":["x"],"Details":true}`:                      0,
+		`{"emails":["x"],"details":false,"\u0064etails":true}`: host.Details,
+		`{"emails":["x"],"other":{"details":true}}`:            0,
+	} {
+		given, p := decodeBatch([]byte(strings.NewReplacer(`\t`, "\t", `\n`, "\n").Replace(body)))
+		require.Nil(t, p, body)
+		require.Equal(t, want, given.details, body)
+	}
+}
+
+func TestQueryDetails(t *testing.T) {
+	for query, want := range map[string]host.Flags{
+		"": 0, "details=true": host.Details, "details=false": 0, "a=b&details=true&c": host.Details,
+		"Details=true": 0, "%64etails=true": 0, "detailsx=true": 0, "x=details=true": 0, "&&": 0,
+	} {
+		flag, p := queryDetails(query)
+		require.Nil(t, p, query)
+		require.Equal(t, want, flag, query)
+	}
+	for _, query := range []string{"details", "details=", "details=1", "details=TRUE", "details=true&details=true",
+		"details=true&details=false", "details=tru%65", "details=true;", "details=true=true"} {
+		_, p := queryDetails(query)
+		require.NotNil(t, p, query)
+		require.Equal(t, "INVALID_REQUEST", p.name)
 	}
 }
 

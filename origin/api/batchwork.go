@@ -23,10 +23,10 @@ func (i *item) finished() bool { return i.checked && i.lookup.finished }
 // checkAll checks all addresses and returns their items in order. Items are
 // unfinished if ctx ends, BatchTimeout passes or the server stops first. An error
 // fails the whole batch.
-func (x *exchange) checkAll(ctx context.Context, emails []string) ([]item, error) {
+func (x *exchange) checkAll(ctx context.Context, given *batchInput) ([]item, error) {
 	ctx, cancel := x.workContext(ctx)
 	defer cancel()
-	items, err := x.runModule(ctx, emails)
+	items, err := x.runModule(ctx, given)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +78,9 @@ func finishedItems(items []item) (finished []*item) {
 
 // runModule runs the module on the addresses, with at most one worker per
 // processor, since more would only wait. All workers have ended when it returns.
-func (s *Server) runModule(ctx context.Context, emails []string) ([]item, error) {
-	run := moduleRun{view: s.Engine.View(), flags: s.Flags, emails: emails, items: make([]item, len(emails))}
+func (s *Server) runModule(ctx context.Context, given *batchInput) ([]item, error) {
+	emails := given.emails
+	run := moduleRun{view: s.Engine.View(), flags: s.Flags | given.details, emails: emails, items: make([]item, len(emails))}
 	workers := min(runtime.GOMAXPROCS(0), len(emails))
 	var group sync.WaitGroup
 	for range workers - 1 {

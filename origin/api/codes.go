@@ -42,6 +42,8 @@ const textNoAddress = "The path has no address: send GET /v1/email/{email}, the 
 
 const textBrokenPercent = "A percent sign in the path is not followed by two hexadecimal digits; encode a percent sign as %25."
 
+const textWrongDetails = "The query parameter details must be true or false, given once: ?details=true."
+
 const textAddressTooLong = "The address is far longer than an address can be (254 bytes)."
 
 const textNotValid = "The address is not valid."

@@ -333,7 +333,7 @@ func BenchmarkBatchWork(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		done, p := x.finishBatch(context.Background(), time.Now(), emails)
+		done, p := x.finishBatch(context.Background(), time.Now(), &batchInput{uniqueAddresses: uniqueAddresses{emails: emails}})
 		require.Nil(b, p)
 		require.EqualValues(b, 64, done.points)
 	}

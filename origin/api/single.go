@@ -19,7 +19,11 @@ func readSingle(x *exchange, r *http.Request) (job, *problem) {
 	if p != nil {
 		return job{}, p
 	}
-	facts, err := x.Engine.Check(x.request.Context(), nil, email, x.Flags)
+	details, p := queryDetails(r.URL.RawQuery)
+	if p != nil {
+		return job{}, p
+	}
+	facts, err := x.Engine.Check(x.request.Context(), nil, email, x.Flags|details)
 	switch {
 	case err != nil:
 		return job{}, x.moduleProblem(x.request.Context(), err)
