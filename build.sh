@@ -17,7 +17,7 @@
 #                      dist/screenshots
 #   ./build.sh soak    kill real processes, fill disks, stop databases for some
 #                      minutes, and report which guarantees were kept
-#   ./build.sh eval    the quality table (reads ../shared/eval or ADDRSPEC_EVAL); -v lists every wrong row
+#   ./build.sh eval    the quality table, on core/eval/data or ADDRSPEC_EVAL; -v lists every wrong row
 #
 # It needs Go and, for the edge worker, Node. What else a test needs it installs
 # from the Go proxy, npm or PyPI, or the test is skipped by name. Steps of the

@@ -5,9 +5,8 @@
 //
 //	go run ./core/eval [-v] [-data DIR]
 //
-// The data is not part of the project: it is read from ../shared/eval or
-// ADDRSPEC_EVAL. If it is missing, eval prints that and exits with 0. -v lists
-// every wrong row.
+// The data is in core/eval/data, whose README says how it was made; -data or
+// ADDRSPEC_EVAL names another folder of the same make. -v lists every wrong row.
 //
 // Each check has a file of its name, which suites in this file lists.
 package main
@@ -51,8 +50,8 @@ func main() {
 	verbose := flag.Bool("v", false, "list every wrong row")
 	flag.Parse()
 	if _, err := os.Stat(*dir); err != nil {
-		fmt.Printf("eval: skipped: no evaluation data at %s (set ADDRSPEC_EVAL)\n", *dir)
-		return
+		fmt.Fprintf(os.Stderr, "eval: no evaluation data: %v: run it in the root of the project, or set ADDRSPEC_EVAL\n", err)
+		os.Exit(2)
 	}
 	os.Exit(report(*dir, *verbose))
 }
@@ -61,7 +60,7 @@ func dataDir() string {
 	if dir := os.Getenv("ADDRSPEC_EVAL"); dir != "" {
 		return dir
 	}
-	return "../shared/eval"
+	return "core/eval/data"
 }
 
 // report runs every suite, prints the table and returns the exit code.
