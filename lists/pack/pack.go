@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/addrspec/addrspec/lists/internal/blob"
 	"github.com/addrspec/addrspec/lists/internal/format"
 	"github.com/addrspec/addrspec/lists/internal/tables"
@@ -24,12 +26,12 @@ func pack(dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources, err := tables.ReadProvenance(dir)
+	checked, err := tables.ReadChecked(dir)
 	if err != nil {
 		return nil, err
 	}
 	return blob.Pack(blob.Content{
-		Date:      tables.Newest(sources),
+		Date:      strings.ReplaceAll(checked, "-", "."),
 		Domains:   values(domains),
 		Roles:     roles,
 		Targets:   targets,

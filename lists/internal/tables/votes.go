@@ -29,6 +29,9 @@ func (v Votes) Agreed(domain string) bool {
 // new throw-away providers.
 func (v Votes) Public() bool { return v.Any("F") && v.Any("E") && !v.Any("DKM") }
 
+// Useful reports whether a rule can give the domain a class.
+func (v Votes) Useful(domain string) bool { return v.Proven() || v.Agreed(domain) || v.Public() }
+
 // isFreenom reports whether domain is below a top-level domain that Freenom
 // gave away.
 func isFreenom(domain string) bool {
