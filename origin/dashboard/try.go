@@ -148,9 +148,10 @@ func (t *tryView) readBatch(body []byte, sent int) error {
 	return nil
 }
 
-// singleRequest returns the request for one address, and the curl line for it.
+// singleRequest returns the request for one address with its details, and the
+// curl line for it.
 func singleRequest(email string) (apiRequest, func(base string) string) {
-	path := "/v1/email/" + url.PathEscape(email)
+	path := "/v1/email/" + url.PathEscape(email) + "?details=true"
 	return apiRequest{method: http.MethodGet, path: path}, func(base string) string {
 		return `curl -H "X-API-Key: $KEY" '` + base + path + `'`
 	}

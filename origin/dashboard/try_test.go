@@ -25,7 +25,7 @@ func TestTryOneAddress(t *testing.T) {
 		require.Contains(t, got.body, "Probably mistyped")
 		require.Contains(t, got.body, "hotmial.com looks like a misspelling of hotmail.com.")
 		require.Contains(t, got.body, "Its normal form is jane.doe&#43;news@hotmial.com.")
-		require.Contains(t, got.body, "/v1/email/Jane.Doe&#43;news@hotmial.com&#39;</pre>")
+		require.Contains(t, got.body, "/v1/email/Jane.Doe&#43;news@hotmial.com?details=true&#39;</pre>")
 		require.NotContains(t, got.body, "ask_", "no secret")
 		require.Contains(t, got.body, `>Jane.Doe&#43;news@hotmial.com</textarea>`)
 

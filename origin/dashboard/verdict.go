@@ -32,6 +32,8 @@ type apiResult struct {
 	Relay          bool    `json:"relay"`
 	Typo           bool    `json:"typo"`
 	TypoSuggestion string  `json:"typo_suggestion"`
+
+	Details *apiDetails `json:"details"` // nil unless asked for
 }
 
 // A checkedView is one address with what was found.
@@ -68,7 +70,7 @@ func viewOfResult(raw json.RawMessage) (checkedView, error) {
 		return view, nil
 	}
 	view.Tone, view.Verdict = r.verdict()
-	view.Facts = r.facts()
+	view.Facts = r.addEvidence(r.facts())
 	if r.Typo {
 		suggested := domainOf(r.TypoSuggestion)
 		view.Fix = replaceDomain([]string{r.Email}, r.Domain, suggested)[0]
