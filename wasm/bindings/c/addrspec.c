@@ -2,11 +2,11 @@
  * Checks email addresses with addrspec.wasm and wasmtime's C API:
  *
  *     cc -o addrspec-host addrspec.c -I WASMTIME/include -L WASMTIME/lib -lwasmtime -lpthread -ldl -lm
- *     ./addrspec-host addrspec.wasm [-0] [ADDRESS...]
+ *     ./addrspec-host addrspec.wasm [-0] [-d] [ADDRESS...]
  *
  * It prints one line of JSON for each address: its arguments or, without any, the
  * lines of standard input. With -0, addresses in the input end with a zero byte
- * instead. wasm/ABI.md specifies the interface. getdelim needs POSIX.
+ * instead; with -d, results have the member details. wasm/ABI.md specifies the interface. getdelim needs POSIX.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdbool.h>
@@ -18,7 +18,9 @@
 #include <wasmtime.h>
 
 enum { ABI_MAJOR = 1 };
-enum { FULL_SUGGESTION = 1 }; /* flag: typo_suggestion is the whole address */
+/* Flags: typo_suggestion is the whole address; the result has the member details,
+   the evidence for it (interface 1.1). */
+enum { FULL_SUGGESTION = 1, DETAILS = 2 };
 
 /* One instance of the module. Only one thread may use it at a time. */
 struct checker {
@@ -80,10 +82,10 @@ static void start(struct checker *c, wasm_engine_t *engine, const wasmtime_modul
 }
 
 /* Prints the result for one address, a JSON object. */
-static void check(struct checker *c, const char *address, size_t length) {
+static void check(struct checker *c, const char *address, size_t length, int32_t flags) {
     if (length > c->capacity) die("the address is longer than the input buffer");
     memcpy(wasmtime_memory_data(c->context, &c->memory) + c->in, address, length);
-    int32_t size = call(c, c->check, 2, (int32_t)length, 0);
+    int32_t size = call(c, c->check, 2, (int32_t)length, flags);
     if (size < 0) die("addrspec_check failed");
     /* The call may have moved the memory: get its address again. */
     fwrite(wasmtime_memory_data(c->context, &c->memory) + c->out, 1, (size_t)size, stdout);
@@ -91,14 +93,14 @@ static void check(struct checker *c, const char *address, size_t length) {
 }
 
 /* Checks the addresses in standard input. */
-static void check_all(struct checker *c, bool zero) {
+static void check_all(struct checker *c, bool zero, int32_t flags) {
     char *line = NULL;
     size_t size = 0;
     int end = zero ? '\0' : '\n';
     for (ssize_t length; (length = getdelim(&line, &size, end, stdin)) > 0;) {
         if (line[length - 1] == end) length--;
         if (!zero && length > 0 && line[length - 1] == '\r') length--;
-        if (length > 0) check(c, line, (size_t)length);
+        if (length > 0) check(c, line, (size_t)length, flags);
     }
     free(line);
 }
@@ -119,16 +121,22 @@ static wasmtime_module_t *compile(wasm_engine_t *engine, const char *path) {
 }
 
 int main(int count, char **args) {
-    if (count < 2) die("usage: addrspec-host addrspec.wasm [-0] [ADDRESS...]");
+    if (count < 2) die("usage: addrspec-host addrspec.wasm [-0] [-d] [ADDRESS...]");
     wasm_engine_t *engine = wasm_engine_new();
     wasmtime_module_t *module = compile(engine, args[1]);
     struct checker c;
     start(&c, engine, module);
 
-    bool zero = count > 2 && strcmp(args[2], "-0") == 0;
-    int first = zero ? 3 : 2;
-    for (int n = first; n < count; n++) check(&c, args[n], strlen(args[n]));
-    if (first >= count) check_all(&c, zero);
+    bool zero = false;
+    int32_t flags = 0;
+    int first = 2;
+    for (; first < count; first++) {
+        if (strcmp(args[first], "-0") == 0) zero = true;
+        else if (strcmp(args[first], "-d") == 0) flags |= DETAILS;
+        else break;
+    }
+    for (int n = first; n < count; n++) check(&c, args[n], strlen(args[n]), flags);
+    if (first >= count) check_all(&c, zero, flags);
 
     wasmtime_store_delete(c.store);
     wasmtime_module_delete(module);

@@ -1,11 +1,11 @@
 // Command go checks email addresses with addrspec.wasm and package wasm/host,
 // which uses wazero:
 //
-//	go run ./wasm/bindings/go addrspec.wasm [-0] [ADDRESS…]
+//	go run ./wasm/bindings/go addrspec.wasm [-0] [-d] [ADDRESS…]
 //
 // It prints one line of JSON for each address: its arguments or, without any, the
 // lines of standard input. With -0, addresses in the input end with a zero byte
-// instead.
+// instead; with -d, results have the member details.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) < 2 {
-		log.Fatal("usage: go addrspec.wasm [-0] [ADDRESS…]")
+		log.Fatal("usage: go addrspec.wasm [-0] [-d] [ADDRESS…]")
 	}
 	if err := run(context.Background(), os.Args[1], os.Args[2:], os.Stdin, os.Stdout); err != nil {
 		log.Fatal(err)
@@ -43,16 +43,24 @@ func run(ctx context.Context, file string, args []string, in io.Reader, out io.W
 	}
 	defer engine.Close(ctx)
 
-	end := byte('\n')
-	if len(args) > 0 && args[0] == "-0" {
-		end, args = 0, args[1:]
+	end, flags := byte('\n'), host.Flags(0)
+options:
+	for ; len(args) > 0; args = args[1:] {
+		switch args[0] {
+		case "-0":
+			end = 0
+		case "-d":
+			flags |= host.Details
+		default:
+			break options
+		}
 	}
 	buffered := bufio.NewWriter(out)
 	defer buffered.Flush()
 	var facts host.Facts
 	for address := range addresses(args, in, end) {
 		// Reuse the buffer of the previous result.
-		if facts, err = engine.Check(ctx, facts.JSON[:0], address, 0); err != nil {
+		if facts, err = engine.Check(ctx, facts.JSON[:0], address, flags); err != nil {
 			return err
 		}
 		buffered.Write(append(facts.JSON, '\n'))

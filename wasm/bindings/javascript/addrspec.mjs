@@ -2,11 +2,11 @@
 // in Node, Deno, Bun, workers and browsers; the command below it in the first
 // three:
 //
-//     node addrspec.mjs addrspec.wasm [-0] [ADDRESS…]
+//     node addrspec.mjs addrspec.wasm [-0] [-d] [ADDRESS…]
 //
 // It prints one line of JSON for each address: its arguments or, without any, the
 // lines of standard input. With -0, addresses in the input end with a zero byte
-// instead. wasm/ABI.md specifies the interface.
+// instead; with -d, results have the member details. wasm/ABI.md specifies the interface.
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
@@ -14,6 +14,8 @@ const ABI_MAJOR = 1;
 
 /** Flag: typo_suggestion is the whole corrected address, not its domain. */
 export const FULL_SUGGESTION = 1;
+/** Flag: the result has one more member, details: the evidence for it (interface 1.1). */
+export const DETAILS = 2;
 
 /** A compiled module and one instance of it. */
 export class Checker {
@@ -38,7 +40,7 @@ export class Checker {
   /**
    * Checks one address.
    * @param {Uint8Array} address unchanged bytes; encode a string with TextEncoder
-   * @param {number} flags 0 or FULL_SUGGESTION
+   * @param {number} flags the sum of FULL_SUGGESTION and DETAILS, or 0
    * @returns {Uint8Array} the result, a JSON object
    */
   check(address, flags = 0) {
@@ -78,14 +80,18 @@ async function* split(stream, end) {
 
 async function main([file, ...args]) {
   const checker = new Checker(new WebAssembly.Module(readFileSync(file)));
-  const zero = args[0] === "-0";
-  if (zero) args.shift();
+  let zero = false;
+  let flags = 0;
+  for (; args[0] === "-0" || args[0] === "-d"; args.shift()) {
+    if (args[0] === "-0") zero = true;
+    else flags |= DETAILS;
+  }
   const given = args.map((address) => new TextEncoder().encode(address));
   const addresses = given.length > 0 ? given : split(process.stdin, zero ? 0 : 10);
   for await (let address of addresses) {
     if (!zero && address.at(-1) === 13) address = address.subarray(0, -1); // CR LF
     if (address.length === 0) continue;
-    const line = Buffer.concat([checker.check(address), Buffer.from("\n")]);
+    const line = Buffer.concat([checker.check(address, flags), Buffer.from("\n")]);
     if (process.stdout.write(line)) continue;
     await new Promise((resume) => process.stdout.once("drain", resume));
   }

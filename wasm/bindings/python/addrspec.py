@@ -2,13 +2,14 @@
 """Checks email addresses with addrspec.wasm and wasmtime.
 
     pip install wasmtime
-    python3 addrspec.py addrspec.wasm [-0] [ADDRESS...]
+    python3 addrspec.py addrspec.wasm [-0] [-d] [ADDRESS...]
 
 It prints one line of JSON for each address: its arguments or, without any, the
 lines of standard input. With -0, addresses in the input end with a zero byte
-instead. wasm/ABI.md specifies the interface.
+instead; with -d, results have the member details. wasm/ABI.md specifies the interface.
 """
 
+import itertools
 import os
 import sys
 
@@ -16,6 +17,7 @@ from wasmtime import Config, Engine, Instance, Module, Store, WasmtimeError
 
 ABI_MAJOR = 1
 FULL_SUGGESTION = 1  # flag: typo_suggestion is the whole corrected address
+DETAILS = 2  # flag: the result has the member details, the evidence for it (interface 1.1)
 UNSIGNED = 0xFFFFFFFF  # an i32 is signed; & UNSIGNED converts it to unsigned
 
 
@@ -80,13 +82,14 @@ def split(stream, end: bytes):
 def main(file: str, *args: str) -> None:
     engine = caching_engine()
     checker = Checker(engine, Module.from_file(engine, file))
-    zero = args[:1] == ("-0",)
-    given = [os.fsencode(a) for a in args[zero:]]
+    options = list(itertools.takewhile(("-0", "-d").__contains__, args))
+    zero, flags = "-0" in options, DETAILS if "-d" in options else 0
+    given = [os.fsencode(a) for a in args[len(options) :]]
     for address in given or split(sys.stdin.buffer, b"\0" if zero else b"\n"):
         if not zero:
             address = address.removesuffix(b"\r")
         if address:
-            sys.stdout.buffer.write(checker.check(address) + b"\n")
+            sys.stdout.buffer.write(checker.check(address, flags) + b"\n")
 
 
 if __name__ == "__main__":

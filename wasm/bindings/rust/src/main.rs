@@ -1,10 +1,10 @@
 //! Checks email addresses with addrspec.wasm and wasmi:
 //!
-//!     cargo run --release -- addrspec.wasm [-0] [ADDRESS…]
+//!     cargo run --release -- addrspec.wasm [-0] [-d] [ADDRESS…]
 //!
 //! It prints one line of JSON for each address: its arguments or, without any,
 //! the lines of standard input. With -0, addresses in the input end with a zero
-//! byte instead. wasm/ABI.md specifies the interface.
+//! byte instead; with -d, results have the member details. wasm/ABI.md specifies the interface.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
@@ -19,6 +19,10 @@ const ABI_MAJOR: u32 = 1;
 /// Flag: typo_suggestion is the whole corrected address, not its domain.
 #[allow(dead_code)]
 const FULL_SUGGESTION: u32 = 1;
+
+/// Flag: the result has one more member, details: the evidence for it (interface
+/// 1.1).
+const DETAILS: u32 = 2;
 
 /// One instance of the module. `&mut self` ensures that one caller uses it at a
 /// time.
@@ -77,11 +81,17 @@ fn main() {
 
 fn run() -> Result<()> {
     let mut args = std::env::args_os().skip(1).map(|a| a.into_vec()).peekable();
-    let file = args.next().ok_or("usage: addrspec-host addrspec.wasm [-0] [ADDRESS…]")?;
+    let file = args.next().ok_or("usage: addrspec-host addrspec.wasm [-0] [-d] [ADDRESS…]")?;
     let module = Module::new(&Engine::default(), std::fs::read(OsString::from_vec(file))?)?;
     let mut checker = Checker::new(&module)?;
 
-    let zero = args.next_if(|a| a == b"-0").is_some();
+    let (mut zero, mut flags) = (false, 0);
+    while let Some(option) = args.next_if(|a| a == b"-0" || a == b"-d") {
+        match option.as_slice() {
+            b"-0" => zero = true,
+            _ => flags |= DETAILS,
+        }
+    }
     let end = if zero { b'\0' } else { b'\n' };
     let addresses: Box<dyn Iterator<Item = io::Result<Vec<u8>>>> = match args.peek() {
         Some(_) => Box::new(args.map(Ok)),
@@ -94,7 +104,7 @@ fn run() -> Result<()> {
             address.pop();
         }
         if !address.is_empty() {
-            out.write_all(checker.check(&address, 0)?)?;
+            out.write_all(checker.check(&address, flags)?)?;
             out.write_all(b"\n")?;
         }
     }

@@ -20,18 +20,21 @@ import java.util.function.Function;
  *
  * <pre>
  *   mvn package
- *   java -jar target/addrspec-host.jar addrspec.wasm [-0] [ADDRESS...]
+ *   java -jar target/addrspec-host.jar addrspec.wasm [-0] [-d] [ADDRESS...]
  * </pre>
  *
  * It prints one line of JSON for each address: its arguments or, without any, the lines of standard
- * input. With -0, addresses in the input end with a zero byte instead. wasm/ABI.md specifies the
- * interface.
+ * input. With -0, addresses in the input end with a zero byte instead; with -d, results have the
+ * member details. wasm/ABI.md specifies the interface.
  */
 public final class Addrspec {
   private static final int ABI_MAJOR = 1;
 
   /** Flag: typo_suggestion is the whole corrected address, not its domain. */
   public static final int FULL_SUGGESTION = 1;
+
+  /** Flag: the result has one more member, details: the evidence for it (interface 1.1). */
+  public static final int DETAILS = 2;
 
   private final WasmModule module;
   private final Function<Instance, Machine> code;
@@ -87,19 +90,28 @@ public final class Addrspec {
 
   public static void main(String[] args) throws IOException {
     var checker = new Addrspec(Path.of(args[0]));
-    boolean zero = args.length > 1 && args[1].equals("-0");
-    int first = zero ? 2 : 1;
+    boolean zero = false;
+    int flags = 0;
+    int first = 1;
+    for (; first < args.length && (args[first].equals("-0") || args[first].equals("-d")); first++) {
+      if (args[first].equals("-0")) {
+        zero = true;
+      } else {
+        flags |= DETAILS;
+      }
+    }
     try (var out = new BufferedOutputStream(System.out)) {
       for (int n = first; n < args.length; n++) {
-        checker.print(args[n].getBytes(StandardCharsets.UTF_8), out);
+        checker.print(args[n].getBytes(StandardCharsets.UTF_8), flags, out);
       }
       if (args.length == first) {
-        checker.printAll(new BufferedInputStream(System.in), out, zero);
+        checker.printAll(new BufferedInputStream(System.in), out, zero, flags);
       }
     }
   }
 
-  private void printAll(InputStream input, OutputStream output, boolean zero) throws IOException {
+  private void printAll(InputStream input, OutputStream output, boolean zero, int flags)
+      throws IOException {
     int end = zero ? 0 : '\n';
     var address = new ByteArrayOutputStream();
     for (int next; (next = input.read()) >= 0; ) {
@@ -107,10 +119,10 @@ public final class Addrspec {
         address.write(next);
         continue;
       }
-      print(zero ? address.toByteArray() : withoutReturn(address.toByteArray()), output);
+      print(zero ? address.toByteArray() : withoutReturn(address.toByteArray()), flags, output);
       address.reset();
     }
-    print(address.toByteArray(), output);
+    print(address.toByteArray(), flags, output);
   }
 
   private static byte[] withoutReturn(byte[] line) {
@@ -118,9 +130,9 @@ public final class Addrspec {
     return crlf ? java.util.Arrays.copyOf(line, line.length - 1) : line;
   }
 
-  private void print(byte[] address, OutputStream output) throws IOException {
+  private void print(byte[] address, int flags, OutputStream output) throws IOException {
     if (address.length > 0) {
-      output.write(check(address, 0));
+      output.write(check(address, flags));
       output.write('\n');
     }
   }
