@@ -84,7 +84,7 @@ function showResult(checker: Checker, email: string): void {
   const before = performance.now();
   const facts = checker.check(email);
   const took = performance.now() - before;
-  const refusal = facts.valid ? null : checker.explain(email);
+  const refusal = facts.valid ? null : checker.explain(email).refusal;
   showVerdict(facts, refusal);
   showPosition(email, refusal);
   showSuggestion(facts, checker);

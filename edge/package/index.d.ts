@@ -65,6 +65,42 @@ export interface Refusal {
   readonly offset: number;
 }
 
+/** What made an address a role account. */
+export interface RoleEvidence {
+  /** The role word, or the host that takes no mail. */
+  readonly word: string;
+  /** How the local part has the word: alone, with separators in it, or glued to qualifiers. */
+  readonly match: "word" | "separated" | "glued" | "host";
+  /** The other words: numbers, regions, languages, departments. */
+  readonly qualifiers: readonly string[];
+}
+
+/** The entry of the lists that matched a domain. */
+export interface ProviderEvidence {
+  /** The domain, or the parent that has the entry. */
+  readonly entry: string;
+  readonly class: string;
+  /** Whether the entry covers every name below it. */
+  readonly subdomains: boolean;
+  /** The lists that have the entry. */
+  readonly sources: readonly string[];
+}
+
+/** How a domain differs from the suggested one. */
+export interface TypoEvidence {
+  /** The suggested domain. */
+  readonly target: string;
+  readonly edits: readonly Edit[];
+}
+
+/** A slip: the text at an index of the domain was typed in place of another. */
+export interface Edit {
+  readonly kind: string;
+  readonly at: number;
+  readonly from: string;
+  readonly to: string;
+}
+
 /** The versions of the module and of what it contains. */
 export interface Versions {
   readonly engine: string;
@@ -72,17 +108,51 @@ export interface Versions {
   readonly model: string;
 }
 
+/** Why a result is so. */
+export interface Details {
+  /** Why the address is not valid; null if it is. */
+  readonly refusal: Refusal | null;
+  /**
+   * The identity of the mailbox under its provider's published rules: normalized without what
+   * the provider ignores, such as dots and tags at Gmail. Equal values prove the same mailbox,
+   * different ones prove nothing. Equals normalized where no rule is known; null unless valid.
+   */
+  readonly canonical: string | null;
+  /** The name of the rule, such as "gmail"; null if none is known for the domain. */
+  readonly canonical_rule: string | null;
+  /** What made the address a role account; null if role is. */
+  readonly role_evidence: RoleEvidence | null;
+  /** The entry of the lists that matched the domain; null if there is none. */
+  readonly provider_evidence: ProviderEvidence | null;
+  /** How the domain differs from the suggested one; null unless typo. */
+  readonly typo_evidence: TypoEvidence | null;
+  readonly versions: Versions;
+}
+
+/** A result with the member details. */
+export interface DetailedFacts extends Facts {
+  readonly details: Details;
+}
+
 export interface Options {
   /** What typo_suggestion contains; the default is "domain". */
   readonly typoSuggestion?: "domain" | "address";
+  /** Whether the result has the member details; the default is false. */
+  readonly details?: boolean;
+}
+
+/** Options of a check with details. */
+export interface DetailsOptions extends Options {
+  readonly details: true;
 }
 
 /** A loaded module; its methods return at once. */
 export interface Checker {
   /** Checks an address of at most 1 MiB. */
+  check(email: string, options: DetailsOptions): DetailedFacts;
   check(email: string, options?: Options): Facts;
-  /** Returns why an address is not valid; null if it is. */
-  explain(email: string): Refusal | null;
+  /** Returns why the result of check is so: its details. */
+  explain(email: string): Details;
   versions(): Versions;
 }
 
@@ -90,7 +160,8 @@ export interface Checker {
 export function load(): Promise<Checker>;
 
 /** Checks an address of at most 1 MiB. The first call loads the module. */
+export function check(email: string, options: DetailsOptions): Promise<DetailedFacts>;
 export function check(email: string, options?: Options): Promise<Facts>;
 
-/** Returns why an address is not valid; null if it is. */
-export function explain(email: string): Promise<Refusal | null>;
+/** Returns why the result of check is so: its details. */
+export function explain(email: string): Promise<Details>;

@@ -1,6 +1,6 @@
 import type { Engine } from "../src/engine.ts";
-import { FULL_SUGGESTION } from "../src/instance.ts";
-import type { Checker, Facts, Options } from "./index.d.ts";
+import { DETAILS, FULL_SUGGESTION } from "../src/instance.ts";
+import type { Checker, DetailedFacts, check as declaredCheck, Options } from "./index.d.ts";
 
 const decoder = new TextDecoder();
 
@@ -16,18 +16,21 @@ export function library(fetchEngine: () => Promise<Engine>) {
   };
   return {
     load,
-    check: async (email: string, options?: Options) => (await load()).check(email, options),
+    check: (async (email: string, options?: Options) =>
+      (await load()).check(email, options)) as typeof declaredCheck,
     explain: async (email: string) => (await load()).explain(email),
   };
 }
 
 function checkerOf(engine: Engine): Checker {
+  const check = (email: string, { typoSuggestion, details }: Options = {}) => {
+    const suggestion = typoSuggestion === "address" ? FULL_SUGGESTION : 0;
+    const { json } = engine.check(email, suggestion | (details ? DETAILS : 0));
+    return JSON.parse(decoder.decode(json)) as DetailedFacts; // with details if asked for
+  };
   return {
-    check(email, { typoSuggestion = "domain" } = {}) {
-      const { json } = engine.check(email, typoSuggestion === "address" ? FULL_SUGGESTION : 0);
-      return JSON.parse(decoder.decode(json)) as Facts;
-    },
-    explain: (email) => engine.check(email).refusal,
+    check,
+    explain: (email) => check(email, { details: true }).details,
     versions: () => engine.versions(),
   };
 }

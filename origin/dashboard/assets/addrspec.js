@@ -4,6 +4,7 @@
 // src/instance.ts
 var ABI_MAJOR = 1;
 var FULL_SUGGESTION = 1;
+var DETAILS = 2;
 var TooLong = class extends Error {
 };
 var ModuleFailure = class extends Error {
@@ -140,17 +141,19 @@ function library(fetchEngine2) {
   };
   return {
     load: load2,
-    check: async (email, options) => (await load2()).check(email, options),
+    check: (async (email, options) => (await load2()).check(email, options)),
     explain: async (email) => (await load2()).explain(email)
   };
 }
 function checkerOf(engine) {
+  const check = (email, { typoSuggestion, details } = {}) => {
+    const suggestion = typoSuggestion === "address" ? FULL_SUGGESTION : 0;
+    const { json } = engine.check(email, suggestion | (details ? DETAILS : 0));
+    return JSON.parse(decoder2.decode(json));
+  };
   return {
-    check(email, { typoSuggestion = "domain" } = {}) {
-      const { json } = engine.check(email, typoSuggestion === "address" ? FULL_SUGGESTION : 0);
-      return JSON.parse(decoder2.decode(json));
-    },
-    explain: (email) => engine.check(email).refusal,
+    check,
+    explain: (email) => check(email, { details: true }).details,
     versions: () => engine.versions()
   };
 }
