@@ -3,7 +3,7 @@ package lists
 import "github.com/addrspec/addrspec/lists/internal/format"
 
 // find returns the value of name, or 0 if the table does not contain it.
-func (t *table) find(name []byte) byte {
+func (t *table) find(name []byte) int {
 	bucket, ok := format.Bucket(name)
 	if !ok {
 		return 0
@@ -46,7 +46,7 @@ func (t *table) startsAfter(b int, rest []byte) bool {
 // scan searches block b for rest among the entries from first up to end.
 // matched is the number of bytes of rest that the previous entry's prefix and
 // text match: an entry with a longer prefix than that cannot match either.
-func (t *table) scan(rest []byte, b, first, end int) byte {
+func (t *table) scan(rest []byte, b, first, end int) int {
 	e, at := t.skip(b, first)
 	for matched := 0; e < min(end, (b+1)*format.BlockEntries); e++ {
 		start, size := t.text(e, at)
@@ -59,7 +59,7 @@ func (t *table) scan(rest []byte, b, first, end int) byte {
 		n := common(text, rest[prefix:])
 		matched = prefix + n
 		if n == size && string(rest[matched:]) == string(t.suffix(e)) {
-			return t.values[e]
+			return t.value(e)
 		}
 		if n < size && (matched == len(rest) || text[n] > rest[matched]) {
 			return 0 // this entry and all that follow are greater than rest

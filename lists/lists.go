@@ -33,10 +33,14 @@ const (
 // Lists is an opened blob. It is read-only and safe for concurrent use.
 type Lists struct {
 	version   string
-	domains   table // domain -> Class, with format.Subdomains
+	domains   table  // domain -> number of its kind, from 1
+	kinds     []byte // a class with format.Subdomains and the carriers each
+	sources   []Source
 	roles     table // role word -> Role
 	targets   []byte
 	topLevels []byte
+	providers table // provider's domain -> number of its rule, from 1
+	rules     []Rule
 }
 
 //go:embed lists.blob
@@ -65,25 +69,34 @@ type Match struct {
 	Entry      []byte // the domain or the parent that has the entry; a part of the domain
 	Class      Class  // 0 if there is no entry
 	Subdomains bool   // the entry covers every name below its own
+	carriers   int    // a bit for each source that carries the entry
 }
+
+// CarriedBy reports whether the entry is on the source with that index in
+// Sources.
+func (m Match) CarriedBy(source int) bool { return m.carriers>>source&1 != 0 }
 
 // Match returns the entry that classifies domain, which must be lower case and
 // in A-label form. The most specific entry decides: that of the name itself,
 // else that of the nearest parent whose entry covers subdomains.
 func (l *Lists) Match(domain []byte) Match {
-	if v := l.domains.find(domain); v != 0 {
-		return match(domain, v)
+	if kind := l.domains.find(domain); kind != 0 {
+		return l.match(domain, kind)
 	}
 	for parent := parentOf(domain); parent != nil; parent = parentOf(parent) {
-		if v := l.domains.find(parent); v&format.Subdomains != 0 {
-			return match(parent, v)
+		if kind := l.domains.find(parent); kind != 0 && l.kind(kind)[0]&format.Subdomains != 0 {
+			return l.match(parent, kind)
 		}
 	}
 	return Match{}
 }
 
-func match(entry []byte, value byte) Match {
-	return Match{entry, Class(value &^ format.Subdomains), value&format.Subdomains != 0}
+// kind returns a kind by its number, from 1.
+func (l *Lists) kind(number int) []byte { return l.kinds[format.KindBytes*(number-1):] }
+
+func (l *Lists) match(entry []byte, kind int) Match {
+	k := l.kind(kind)
+	return Match{entry, Class(k[0] &^ format.Subdomains), k[0]&format.Subdomains != 0, format.Uint32(k[1:])}
 }
 
 // parentOf returns domain without its first label, or nil if that leaves a

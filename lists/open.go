@@ -35,13 +35,27 @@ func Open(blob []byte) (*Lists, error) {
 	if int(crc32.ChecksumIEEE(blob[format.DateAt:])) != format.Uint32(blob[format.ChecksumAt:]) {
 		return nil, &DamagedError{"its checksum does not match its bytes"}
 	}
-	if err := l.domains.verify("domains"); err != nil {
-		return nil, err
-	}
-	if err := l.roles.verify("role words"); err != nil {
+	if err := l.verify(); err != nil {
 		return nil, err
 	}
 	return l, nil
+}
+
+// verify checks what parse does not: the content of the parts.
+func (l *Lists) verify() error {
+	if err := l.verifyKinds(); err != nil {
+		return err
+	}
+	if err := l.domains.verify("domains", len(l.kinds)/format.KindBytes); err != nil {
+		return err
+	}
+	if err := l.roles.verify("role words", len(roleNames)-1); err != nil {
+		return err
+	}
+	if err := l.providers.verify("providers", len(l.rules)); err != nil {
+		return err
+	}
+	return l.verifyRules()
 }
 
 // parse splits a blob into its parts without verifying them.
@@ -58,15 +72,36 @@ func parse(blob []byte) (*Lists, error) {
 	date, checksum := blob[format.DateAt:format.PartsAt], format.Uint32(blob[format.ChecksumAt:])
 	l := &Lists{version: string(date) + "-" + hex32(checksum)}
 	c := cursor{rest: blob[format.PartsAt:]}
-	domains, roles := c.part(), c.part()
+	domains := c.part()
+	l.kinds = c.part()
+	sources, roles := c.part(), c.part()
 	l.targets, l.topLevels = c.part(), c.part()
+	providers, rules := c.part(), c.part()
 	if c.short || len(c.rest) != 0 {
 		return nil, &DamagedError{"its parts do not add up to its size"}
 	}
-	if err := l.domains.parse(domains, "domains"); err != nil {
+	if err := l.parseLines(sources, rules); err != nil {
 		return nil, err
 	}
-	return l, l.roles.parse(roles, "role words")
+	return l, l.parseTables(domains, roles, providers)
+}
+
+func (l *Lists) parseTables(domains, roles, providers []byte) error {
+	if err := l.domains.parse(domains, "domains"); err != nil {
+		return err
+	}
+	if err := l.roles.parse(roles, "role words"); err != nil {
+		return err
+	}
+	return l.providers.parse(providers, "providers")
+}
+
+func (l *Lists) parseLines(sources, rules []byte) (err error) {
+	if l.sources, err = parseSources(sources); err != nil {
+		return err
+	}
+	l.rules, err = parseRules(rules)
+	return err
 }
 
 // cursor splits bytes into parts. short is set once a part would extend beyond

@@ -12,6 +12,7 @@ type table struct {
 	lengths   []byte
 	suffixIDs []byte
 	values    []byte
+	high      []byte // of values; nil if one byte is enough
 	texts     []byte
 }
 
@@ -19,16 +20,22 @@ type table struct {
 // checks what is in them. name is for the error.
 func (t *table) parse(b []byte, name string) error {
 	c := cursor{rest: b}
-	counts := c.take(3)
+	counts := c.take(4)
 	if c.short {
 		return &DamagedError{"its table of " + name + " ends within its header"}
 	}
-	suffixes, entries := int(counts[0])+1, format.Uint16(counts[1:])
+	suffixes, entries, wide := int(counts[0])+1, format.Uint16(counts[1:]), counts[3] == 2
+	if !wide && counts[3] != 1 {
+		return &DamagedError{"the values in its table of " + name + " have neither one nor two bytes"}
+	}
 	t.suffixes = c.rest
 	t.parseSuffixes(&c, suffixes)
 	t.buckets = c.take(2 * (format.Buckets + 1))
 	t.blocks = c.take(3 * ((entries + format.BlockEntries - 1) / format.BlockEntries))
 	t.lengths, t.suffixIDs, t.values = c.take(entries), c.take(entries), c.take(entries)
+	if wide {
+		t.high = c.take(entries)
+	}
 	t.texts = c.rest
 	if c.short {
 		return &DamagedError{"its table of " + name + " is truncated"}
@@ -65,6 +72,14 @@ func (t *table) text(e, at int) (start, size int) {
 
 // prefix returns how many bytes entry e shares with the previous one.
 func (t *table) prefix(e int) int { return int(t.lengths[e] >> 4) }
+
+// value returns the value of entry e.
+func (t *table) value(e int) int {
+	if t.high == nil {
+		return int(t.values[e])
+	}
+	return int(t.values[e]) | int(t.high[e])<<8
+}
 
 // suffix returns the suffix of entry e.
 func (t *table) suffix(e int) []byte {

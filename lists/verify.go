@@ -3,8 +3,9 @@ package lists
 import "github.com/addrspec/addrspec/lists/internal/format"
 
 // verify checks every bucket and entry of a parsed table, so that no look-up in
-// it can read out of range. name is for the error.
-func (t *table) verify(name string) error {
+// it can read out of range, and that no value is above most. name is for the
+// error.
+func (t *table) verify(name string, most int) error {
 	if !t.verifyBuckets() {
 		return &DamagedError{"a bucket in its table of " + name + " is out of range"}
 	}
@@ -14,7 +15,7 @@ func (t *table) verify(name string) error {
 			return &DamagedError{"a block in its table of " + name + " does not start where the previous one ends"}
 		}
 		var ok bool
-		if at, before, ok = t.verifyEntry(e, at, before); !ok {
+		if at, before, ok = t.verifyEntry(e, at, before); !ok || t.value(e) > most {
 			return &DamagedError{"an entry in its table of " + name + " is out of range"}
 		}
 	}

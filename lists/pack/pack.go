@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/addrspec/addrspec/lists/internal/blob"
-	"github.com/addrspec/addrspec/lists/internal/format"
 	"github.com/addrspec/addrspec/lists/internal/tables"
 )
 
@@ -30,23 +29,31 @@ func pack(dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	identities, err := tables.ReadIdentities(dir)
+	if err != nil {
+		return nil, err
+	}
+	carriers, err := tables.ReadCarriers(dir)
+	if err != nil {
+		return nil, err
+	}
 	return blob.Pack(blob.Content{
 		Date:      strings.ReplaceAll(checked, "-", "."),
-		Domains:   values(domains),
+		Domains:   kinds(domains, carriers),
+		Sources:   carriers.Sources,
 		Roles:     roles,
 		Targets:   targets,
 		TopLevels: topLevels,
+		Providers: identities.Providers,
+		Rules:     identities.Rules,
 	})
 }
 
-// values returns the value in the blob for each domain.
-func values(domains tables.Map) map[string]byte {
-	values := make(map[string]byte, len(domains))
+// kinds returns what the blob says about each domain.
+func kinds(domains tables.Map, carriers *tables.Carriers) map[string]blob.Kind {
+	kinds := make(map[string]blob.Kind, len(domains))
 	for name, e := range domains {
-		values[name] = byte(e.Class)
-		if e.Subdomains {
-			values[name] |= format.Subdomains
-		}
+		kinds[name] = blob.Kind{Class: e.Class, Subdomains: e.Subdomains, Carriers: carriers.Of(name)}
 	}
-	return values
+	return kinds
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/addrspec/addrspec/lists"
-	"github.com/addrspec/addrspec/lists/internal/format"
 	"github.com/stretchr/testify/require"
 )
 
@@ -19,13 +18,16 @@ func TestLayoutExample(t *testing.T) {
 	example := layoutExample(t)
 	packed, err := Pack(Content{
 		Date: "2026.11.20",
-		Domains: map[string]byte{
-			"tempmail.com":   byte(lists.Disposable) | format.Subdomains,
-			"tempmailer.com": byte(lists.Disposable),
+		Domains: map[string]Kind{
+			"tempmail.com":   {Class: lists.Disposable, Subdomains: true, Carriers: 0b10},
+			"tempmailer.com": {Class: lists.Disposable, Carriers: 0b11},
 		},
+		Sources:   []lists.Source{{Name: "a/b.txt", Domains: "1"}, {Name: "n:c", Version: "1.0", Licence: "MIT", Domains: "2"}},
 		Roles:     map[string]lists.Role{"hr": lists.HR},
 		Targets:   []byte("aol.com\n"),
 		TopLevels: []byte("com\n"),
+		Providers: map[string]int{"gmail.com": 1},
+		Rules:     []lists.Rule{{Name: "gmail", Tags: true, Ignored: ".", Domain: "gmail.com"}},
 	})
 	require.NoError(t, err)
 	for i, b := range packed {
@@ -40,6 +42,13 @@ func TestLayoutExample(t *testing.T) {
 	require.Equal(t, lists.Disposable, l.Provider([]byte("tempmailer.com")))
 	require.Zero(t, l.Provider([]byte("a.tempmailer.com")))
 	require.Equal(t, lists.HR, l.Role([]byte("hr")))
+	m := l.Match([]byte("a.tempmail.com"))
+	require.Equal(t, "tempmail.com", string(m.Entry))
+	require.False(t, m.CarriedBy(0))
+	require.True(t, m.CarriedBy(1))
+	require.Equal(t, "n:c", l.Sources()[1].Name)
+	require.Equal(t, "gmail", l.Rule([]byte("gmail.com")).Name)
+	require.Nil(t, l.Rule([]byte("googlemail.com")))
 }
 
 // layoutExample returns the bytes of the example. Its lines are "//", a tab,

@@ -12,23 +12,23 @@ import (
 
 func TestPackedTablesAnswer(t *testing.T) {
 	long := strings.Repeat("long-", 12) + "label"
-	domains := map[string]byte{
-		"tempmail.com":         byte(lists.Disposable) | format.Subdomains,
-		"tempmailer.com":       byte(lists.Disposable),
-		"x.org":                byte(lists.Public), // its bucket is "x."
-		"ab":                   byte(lists.Known),  // all of it is its bucket
-		long + ".example":      byte(lists.Relay),  // its text has a length byte
-		long + ".other":        byte(lists.Relay) | format.Subdomains,
-		"-odd.example":         byte(lists.Known),
-		"tempmail.com.example": byte(lists.Public),
+	domains := map[string]Kind{
+		"tempmail.com":         {Class: lists.Disposable, Subdomains: true},
+		"tempmailer.com":       {Class: lists.Disposable},
+		"x.org":                {Class: lists.Public}, // its bucket is "x."
+		"ab":                   {Class: lists.Known},  // all of it is its bucket
+		long + ".example":      {Class: lists.Relay},  // its text has a length byte
+		long + ".other":        {Class: lists.Relay, Subdomains: true},
+		"-odd.example":         {Class: lists.Known},
+		"tempmail.com.example": {Class: lists.Public},
 	}
 	for i := range 500 { // many blocks in one bucket
-		domains[fmt.Sprintf("bucket%d.com", i*i)] = byte(lists.Disposable)
+		domains[fmt.Sprintf("bucket%d.com", i*i)] = Kind{Class: lists.Disposable}
 	}
 	l := open(t, Content{Date: "2026.11.20", Domains: domains, Roles: map[string]lists.Role{"info": lists.General, "hr": lists.HR},
 		Targets: []byte("gmail.com\n"), TopLevels: []byte("com\n")})
-	for name, value := range domains {
-		require.Equal(t, lists.Class(value&^format.Subdomains), l.Provider([]byte(name)), name)
+	for name, kind := range domains {
+		require.Equal(t, kind.Class, l.Provider([]byte(name)), name)
 	}
 	for _, name := range []string{"", "a", "tempmai.com", "tempmail.co", "tempmaile.com", "tempmail.comx", "bucket2.com", "a.tempmailer.com"} {
 		require.Zero(t, l.Provider([]byte(name)), name)
@@ -48,6 +48,25 @@ func open(t *testing.T, c Content) *lists.Lists {
 	return l
 }
 
+// TestPackManyKinds has more kinds than one byte can number.
+func TestPackManyKinds(t *testing.T) {
+	domains, sources := map[string]Kind{}, make([]lists.Source, format.MaxSources)
+	for i := range sources {
+		sources[i].Name = fmt.Sprint("source ", i)
+	}
+	for i := range 1000 {
+		domains[fmt.Sprintf("name%d.com", i)] = Kind{lists.Disposable, i%2 == 0, uint32(i) << 22}
+	}
+	l := open(t, Content{Date: "2026.11.20", Domains: domains, Sources: sources})
+	for name, kind := range domains {
+		m := l.Match([]byte(name))
+		require.Equal(t, kind.Subdomains, m.Subdomains, name)
+		for i := range sources {
+			require.Equal(t, kind.Carriers>>i&1 != 0, m.CarriedBy(i), name)
+		}
+	}
+}
+
 func TestPackEmptyTables(t *testing.T) {
 	require.Zero(t, open(t, Content{Date: "2026.11.20"}).Provider([]byte("gmail.com")))
 }
@@ -59,6 +78,12 @@ func TestPackErrors(t *testing.T) {
 		`"Info" cannot be packed`: {Date: "2026.11.20", Roles: map[string]lists.Role{"Info": lists.General}},
 		`"inFo" cannot be packed`: {Date: "2026.11.20", Roles: map[string]lists.Role{"inFo": lists.General}},
 		`its value 0 means`:       {Date: "2026.11.20", Roles: map[string]lists.Role{"info": lists.NoRole}},
+		`33 sources do not fit`:   {Date: "2026.11.20", Sources: make([]lists.Source, 33)},
+		`want a name`:             {Date: "2026.11.20", Sources: make([]lists.Source, 1)},
+		`no tab`:                  {Date: "2026.11.20", Sources: []lists.Source{{Name: "a\tb"}}},
+		`no line break`:           {Date: "2026.11.20", Rules: []lists.Rule{{Name: "a\nb"}}},
+		`at most 255 bytes`:       {Date: "2026.11.20", Rules: []lists.Rule{{Name: strings.Repeat("a", 256)}}},
+		`256 rules do not fit`:    {Date: "2026.11.20", Rules: make([]lists.Rule, 256)},
 	} {
 		_, err := Pack(c)
 		require.ErrorContains(t, err, want)
@@ -71,9 +96,9 @@ func FuzzPack(f *testing.F) {
 	f.Add("aa aaa aaaa aaaaa aaaaaa aaaaaaa aaaaaaaa") // each a prefix of the next
 	f.Add("a-b.com a.b.com ab.com a-.com a..com")      // byte order where a suffix begins
 	f.Fuzz(func(t *testing.T, text string) {
-		domains := map[string]byte{}
+		domains := map[string]Kind{}
 		for i, name := range strings.Fields(text) {
-			domains[name] = byte(i%4) + 1
+			domains[name] = Kind{Class: 1 << (i % 4)}
 		}
 		packed, err := Pack(Content{Date: "2026.11.20", Domains: domains})
 		if err != nil {
@@ -81,9 +106,9 @@ func FuzzPack(f *testing.F) {
 		}
 		l, err := lists.Open(packed)
 		require.NoError(t, err)
-		for name, value := range domains {
-			require.Equal(t, lists.Class(value), l.Provider([]byte(name)), name)
-			require.Equal(t, lists.Class(domains[name+"x"]), l.Provider([]byte(name+"x")), name)
+		for name, kind := range domains {
+			require.Equal(t, kind.Class, l.Provider([]byte(name)), name)
+			require.Equal(t, domains[name+"x"].Class, l.Provider([]byte(name+"x")), name)
 		}
 	})
 }

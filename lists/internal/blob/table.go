@@ -13,11 +13,16 @@ import (
 type writer struct {
 	suffixIDs map[string]byte
 
-	buckets, blocks, lengths, suffixes, values, texts []byte
+	buckets, blocks, lengths, suffixes, texts []byte
+
+	values []int
 }
 
+// number is a type of the values of a table.
+type number interface{ ~uint8 | ~int }
+
 // packTable encodes a table that maps names to values.
-func packTable[V ~uint8](names map[string]V) ([]byte, error) {
+func packTable[V number](names map[string]V) ([]byte, error) {
 	buckets, err := sortIntoBuckets(names)
 	if err != nil {
 		return nil, err
@@ -34,7 +39,7 @@ func packTable[V ~uint8](names map[string]V) ([]byte, error) {
 }
 
 // sortIntoBuckets returns the sorted names of each bucket.
-func sortIntoBuckets[V ~uint8](names map[string]V) (buckets [format.Buckets][]string, err error) {
+func sortIntoBuckets[V number](names map[string]V) (buckets [format.Buckets][]string, err error) {
 	for name, value := range names {
 		bucket, ok := format.Bucket([]byte(name))
 		if !ok || len(name) > format.MaxName || strings.Trim(name, format.Alphabet) != "" {
@@ -52,7 +57,7 @@ func sortIntoBuckets[V ~uint8](names map[string]V) (buckets [format.Buckets][]st
 }
 
 // addBucket appends the entries of one bucket.
-func addBucket[V ~uint8](w *writer, names []string, values map[string]V) {
+func addBucket[V number](w *writer, names []string, values map[string]V) {
 	w.buckets = binary.LittleEndian.AppendUint16(w.buckets, uint16(len(w.lengths)))
 	previous := ""
 	for _, name := range names {
@@ -62,7 +67,7 @@ func addBucket[V ~uint8](w *writer, names []string, values map[string]V) {
 		}
 		stem, suffix := w.cutSuffix(name[format.BucketBytes:])
 		w.addText(stem, commonPrefix(stem, previous))
-		w.suffixes, w.values = append(w.suffixes, suffix), append(w.values, byte(values[name]))
+		w.suffixes, w.values = append(w.suffixes, suffix), append(w.values, int(values[name]))
 		previous = stem
 	}
 }
@@ -98,16 +103,30 @@ func (w *writer) cutSuffix(rest string) (stem string, suffix byte) {
 	return rest, 0
 }
 
+// valueColumns returns the size of the values and their bytes: the low ones, then
+// the high ones if any value needs two.
+func (w *writer) valueColumns() (size byte, columns []byte) {
+	high := make([]byte, len(w.values))
+	for e, v := range w.values {
+		columns, high[e] = append(columns, byte(v)), byte(v>>8)
+	}
+	if len(w.values) == 0 || slices.Max(high) == 0 {
+		return 1, columns
+	}
+	return 2, append(columns, high...)
+}
+
 // table concatenates the columns.
 func (w *writer) table(suffixes []string) ([]byte, error) {
 	if len(w.lengths) > 0xffff || len(w.texts) >= 1<<24 {
 		return nil, fmt.Errorf("%d entries with %d bytes do not fit 16 and 24 bits", len(w.lengths), len(w.texts))
 	}
+	size, values := w.valueColumns()
 	header := []byte{byte(len(suffixes) - 1)}
-	header = binary.LittleEndian.AppendUint16(header, uint16(len(w.lengths)))
+	header = append(binary.LittleEndian.AppendUint16(header, uint16(len(w.lengths))), size)
 	for _, suffix := range suffixes {
 		header = append(append(header, byte(len(suffix))), suffix...)
 	}
 	w.buckets = binary.LittleEndian.AppendUint16(w.buckets, uint16(len(w.lengths)))
-	return slices.Concat(header, w.buckets, w.blocks, w.lengths, w.suffixes, w.values, w.texts), nil
+	return slices.Concat(header, w.buckets, w.blocks, w.lengths, w.suffixes, values, w.texts), nil
 }

@@ -7,32 +7,44 @@
 //
 // Integers are little-endian.
 //
-//	blob         = header domains roles targets top-levels
+//	blob         = header domains kinds sources roles targets top-levels providers rules
 //	header       = magic version checksum date
 //	magic        = "addrspec"
 //	version      = u8                       ; of the format
 //	checksum     = u32                      ; CRC-32 (IEEE) of all bytes after it
 //	date         = 10 char                  ; "2026.11.20", when the sources were fetched
-//	domains      = size table               ; domain -> class, plus Subdomains
+//	domains      = size table               ; domain -> number of its kind, from 1
+//	kinds        = size *(class carriers)   ; what the entries of a kind share
+//	class        = u8                       ; one class, plus Subdomains
+//	carriers     = u32                      ; the sources that carry the domain: bit 0 is the first
+//	sources      = size *(source LF)        ; at most MaxSources
+//	source       = name HT version HT licence HT day HT count ; empty where unknown
 //	roles        = size table               ; role word -> number of its role
 //	targets      = size *(domain LF)        ; typo targets, most used first
 //	top-levels   = size *(label LF)         ; top-level domains, in byte order
+//	providers    = size table               ; provider's domain -> number of its rule, from 1
+//	rules        = size *(rule LF)          ; which addresses are the same mailbox
+//	rule         = name HT options HT ignored HT [domain]
+//	options      = ["+"] ["*"]              ; OptionTags, OptionSubdomains
+//	ignored      = *char                    ; characters of a local part that do not count
 //	size         = u32                      ; bytes of what follows
 //
-//	table        = suffix-count entry-count suffixes buckets blocks
+//	table        = suffix-count entry-count value-size suffixes buckets blocks
 //	               lengths suffix-ids values texts
 //	suffix-count = u8                       ; number of suffixes less one
 //	entry-count  = u16
+//	value-size   = u8                       ; 1 or 2 bytes
 //	suffixes     = 1*256(length *char)      ; length is a u8, at most MaxSuffix; suffix 0 is empty
 //	buckets      = 1445 u16                 ; first entry of each of the 38 * 38 buckets, then entry-count
 //	blocks       = *u24                     ; one per block: where in texts its first entry starts
 //	lengths      = entry-count u8           ; prefix length << 4 | text length
 //	suffix-ids   = entry-count u8           ; number of the entry's suffix
-//	values       = entry-count u8           ; never 0, which a look-up returns for a missing name
+//	values       = entry-count u8           ; the low bytes, then the high bytes if value-size is 2;
+//	                                        ; never 0, which a look-up returns for a missing name
 //	texts        = *text
 //	text         = [length] *char           ; length is a u8, present if the text length in lengths is LongText
 //
-// A table maps names to bytes. A name of at least two characters falls into the
+// A table maps names to small numbers. A name of at least two characters falls into the
 // bucket that those two select: 38 * code(first) + code(second), where a to z
 // are 0 to 25, 0 to 9 are 26 to 35, "-" is 36 and "." is 37. Entries are sorted
 // by bucket and, in a bucket, by the bytes of the rest of their names.
@@ -49,26 +61,34 @@
 //
 // # Example
 //
-// This blob maps tempmail.com to Disposable (1) with Subdomains (0x80),
-// tempmailer.com to Disposable, the role word hr to role 10, and has the typo
-// target aol.com and the top-level domain com. Bytes are hexadecimal, n*(...)
+// In this blob tempmail.com is Disposable (1) with Subdomains (0x80) and on the
+// second of two sources, tempmailer.com is Disposable and on both, the role word
+// hr has role 10, aol.com is a typo target and com a top-level domain. Dots and tags
+// do not count at gmail.com, by the rule "gmail". Bytes are hexadecimal, n*(...)
 // repeats bytes. A test packs and opens this very text.
 //
-//	61 64 64 72 73 70 65 63 01             ; "addrspec", version 1
-//	fe 52 8a 2e                            ; checksum
+//	61 64 64 72 73 70 65 63 02             ; "addrspec", version 2
+//	c1 82 a5 18                            ; checksum
 //	32 30 32 36 2e 31 31 2e 32 30          ; "2026.11.20"
-//	64 0b 00 00                            ; the table of domains has 2916 bytes:
-//	01 02 00                               ;   2 suffixes, 2 entries
+//	65 0b 00 00                            ; the table of domains has 2917 bytes:
+//	01 02 00 01                            ;   2 suffixes, 2 entries, values of 1 byte
 //	00 04 2e 63 6f 6d                      ;   suffix 0 is "", suffix 1 is ".com"
 //	727*(00 00) 718*(02 00)                ;   "te" is bucket 38*19+4 = 726: entries 0 and 1
 //	00 00 00                               ;   block 0 starts at texts[0]
 //	06 62                                  ;   no prefix, 6 bytes of text; prefix 6, 2 bytes
 //	01 01                                  ;   both end with suffix 1
-//	81 01                                  ;   Disposable with Subdomains; Disposable
+//	02 01                                  ;   kind 2; kind 1
 //	6d 70 6d 61 69 6c                      ;   te + "mpmail" + .com
 //	65 72                                  ;   te + mpmail + "er" + .com
-//	54 0b 00 00                            ; the table of role words has 2900 bytes:
-//	00 01 00                               ;   1 suffix, 1 entry
+//	0a 00 00 00                            ; 10 bytes of kinds:
+//	01 03 00 00 00                         ;   kind 1: Disposable, on sources 0 and 1
+//	81 02 00 00 00                         ;   kind 2: Disposable with Subdomains, on source 1
+//	1c 00 00 00                            ; 28 bytes of sources:
+//	61 2f 62 2e 74 78 74 09 09 09 09 31 0a ;   "a/b.txt", unknown thrice, "1" domain
+//	6e 3a 63 09 31 2e 30 09 4d 49 54 09 09 ;   "n:c", "1.0", "MIT", unknown day,
+//	32 0a                                  ;   "2" domains
+//	55 0b 00 00                            ; the table of role words has 2901 bytes:
+//	00 01 00 01                            ;   1 suffix, 1 entry, values of 1 byte
 //	00                                     ;   suffix 0 is ""
 //	284*(00 00) 1161*(01 00)               ;   "hr" is bucket 38*7+17 = 283: entry 0
 //	00 00 00                               ;   block 0 starts at texts[0]
@@ -77,12 +97,22 @@
 //	0a                                     ;   role 10
 //	08 00 00 00 61 6f 6c 2e 63 6f 6d 0a    ; 8 bytes of typo targets: "aol.com\n"
 //	04 00 00 00 63 6f 6d 0a                ; 4 bytes of top-level domains: "com\n"
+//	5d 0b 00 00                            ; the table of providers has 2909 bytes:
+//	01 01 00 01                            ;   2 suffixes, 1 entry, values of 1 byte
+//	00 04 2e 63 6f 6d                      ;   suffix 0 is "", suffix 1 is ".com"
+//	241*(00 00) 1204*(01 00)               ;   "gm" is bucket 38*6+12 = 240: entry 0
+//	00 00 00                               ;   block 0 starts at texts[0]
+//	03 01 01                               ;   3 bytes of text; suffix 1; rule 1
+//	61 69 6c                               ;   gm + "ail" + .com
+//	14 00 00 00                            ; 20 bytes of rules:
+//	67 6d 61 69 6c 09 2b 09 2e 09          ;   "gmail", tags, "." does not count,
+//	67 6d 61 69 6c 2e 63 6f 6d 0a          ;   "gmail.com" is what its domains mean
 package format
 
 // The header and the offsets of its fields.
 const (
 	Magic      = "addrspec"
-	Version    = 1
+	Version    = 2
 	ChecksumAt = len(Magic) + 1
 	DateAt     = ChecksumAt + 4
 	DateForm   = "2006.01.02"           // a layout of package time
@@ -102,9 +132,25 @@ const (
 	MaxName      = 255 // bytes, so that one length byte is enough
 )
 
-// Subdomains is the bit of a domain's value, beside its class, that extends the
-// entry to every name below its own.
+// The dimensions and limits of the parts about evidence.
+const (
+	KindBytes    = 5   // a class and the carriers
+	MaxSources   = 32  // the bits of the carriers
+	SourceFields = 5   // of a line of sources
+	RuleFields   = 4   // of a line of rules
+	MaxRules     = 255 // so that the table of providers needs one byte a value
+	MaxLine      = 255 // bytes of a line of sources or rules
+)
+
+// Subdomains is the bit of a kind's class that extends its entries to every name
+// below their own.
 const Subdomains = 0x80
+
+// The options of a rule.
+const (
+	OptionTags       = '+' // what follows a plus sign in the local part is a tag
+	OptionSubdomains = '*' // tag@user.domain is user@domain
+)
 
 // Bucket returns the bucket of name. It returns false if name is too short or
 // its first two characters are not in Alphabet, so no table can contain it.

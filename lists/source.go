@@ -1,0 +1,65 @@
+package lists
+
+import (
+	"bytes"
+
+	"github.com/addrspec/addrspec/lists/internal/format"
+)
+
+// Source is a list that an entry may come from: a published one, or a table of
+// this project, whose name begins with "addrspec/".
+type Source struct {
+	Name    string // with the registry of its package, such as "npm:fakefilter"
+	Version string // empty for a table of this project
+	Licence string // likewise
+	Day     string // when this version was first fetched, 2026-11-20; likewise
+	Domains string // how many it has, in decimal, before the tables are merged
+}
+
+// Sources returns the lists behind the entries. The caller must not change the
+// slice.
+func (l *Lists) Sources() []Source { return l.sources }
+
+// parseSources parses the lines of the part about sources.
+func parseSources(part []byte) (sources []Source, err error) {
+	err = eachLine(part, format.SourceFields, func(f [][]byte) bool {
+		sources = append(sources, Source{string(f[0]), string(f[1]), string(f[2]), string(f[3]), string(f[4])})
+		return len(f[0]) > 0 && len(sources) <= format.MaxSources
+	})
+	if err != nil {
+		return nil, &DamagedError{"a line of its sources is malformed"}
+	}
+	return sources, nil
+}
+
+// errLine is the error of eachLine.
+var errLine = &DamagedError{"a line is malformed"}
+
+// eachLine calls do with the fields of each line of part. It returns errLine if
+// a line has no end, is too long or has another number of fields, or if do
+// returns false.
+func eachLine(part []byte, fields int, do func(f [][]byte) bool) error {
+	for len(part) > 0 {
+		line, rest, ended := bytes.Cut(part, []byte{'\n'})
+		f := bytes.Split(line[:min(len(line), format.MaxLine)], []byte{'\t'})
+		if !ended || len(line) > format.MaxLine || len(f) != fields || !do(f) {
+			return errLine
+		}
+		part = rest
+	}
+	return nil
+}
+
+// verifyKinds checks that each kind has one class and carriers that exist.
+func (l *Lists) verifyKinds() error {
+	if len(l.kinds)%format.KindBytes != 0 {
+		return &DamagedError{"its last kind is truncated"}
+	}
+	for k := l.kinds; len(k) > 0; k = k[format.KindBytes:] {
+		class := k[0] &^ format.Subdomains
+		if class == 0 || class&(class-1) != 0 || format.Uint32(k[1:])>>len(l.sources) != 0 {
+			return &DamagedError{"a kind has no class, several, or a source that it does not list"}
+		}
+	}
+	return nil
+}
