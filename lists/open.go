@@ -43,6 +43,9 @@ func Open(blob []byte) (*Lists, error) {
 
 // verify checks what parse does not: the content of the parts.
 func (l *Lists) verify() error {
+	if !isVersion(l.version) {
+		return &DamagedError{"its date is not of the form 2026.11.20"}
+	}
 	if err := l.verifyKinds(); err != nil {
 		return err
 	}
@@ -129,6 +132,17 @@ func (c *cursor) part() []byte {
 		return nil
 	}
 	return c.take(format.Uint32(size))
+}
+
+// isVersion reports whether version has the form 2026.11.20-1a2b3c4d.
+func isVersion(version string) bool {
+	const form = "9999.99.99-"
+	for i := range len(form) {
+		if digit := version[i] >= '0' && version[i] <= '9'; digit != (form[i] == '9') || !digit && version[i] != form[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // decimal formats n.

@@ -47,6 +47,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(format.PartsAt+4+6+16, []byte{255}) // the length of a suffix
 	f.Add(len(packed)-2500, []byte{0xff})     // the table of role words
 	f.Add(100_000, []byte{0xff, 0xff})        // entries
+	f.Add(len(packed)-400, []byte{9, 10})     // the rules
 	f.Fuzz(func(t *testing.T, at int, patch []byte) {
 		b := append([]byte(nil), packed...)
 		if at < 0 || at > len(b) {
@@ -59,8 +60,11 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		for _, name := range []string{"gmail.com", "me.mozmail.com", "zzz.example.co.uk", "-.", "tempmail.com", string(patch)} {
-			l.Provider([]byte(name))
 			l.Role([]byte(name))
+			l.Rule([]byte(name))
+			for i, m := 0, l.Match([]byte(name)); i < len(l.Sources()); i++ {
+				m.CarriedBy(i)
+			}
 		}
 		for first := byte('a'); first <= 'z'; first++ { // many buckets, to the end of their last block
 			l.Provider([]byte{first, 'a' + first%7, 'z', 'z', 'z', '.', 'z', 'z'})

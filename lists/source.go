@@ -36,18 +36,28 @@ func parseSources(part []byte) (sources []Source, err error) {
 var errLine = &DamagedError{"a line is malformed"}
 
 // eachLine calls do with the fields of each line of part. It returns errLine if
-// a line has no end, is too long or has another number of fields, or if do
-// returns false.
+// a line has no end, is too long, has another number of fields or a character that
+// JSON escapes, or if do returns false.
 func eachLine(part []byte, fields int, do func(f [][]byte) bool) error {
 	for len(part) > 0 {
 		line, rest, ended := bytes.Cut(part, []byte{'\n'})
 		f := bytes.Split(line[:min(len(line), format.MaxLine)], []byte{'\t'})
-		if !ended || len(line) > format.MaxLine || len(f) != fields || !do(f) {
+		if !ended || len(line) > format.MaxLine || len(f) != fields || !isPlain(line) || !do(f) {
 			return errLine
 		}
 		part = rest
 	}
 	return nil
+}
+
+// isPlain reports whether line needs no escape in JSON once it is split at tabs.
+func isPlain(line []byte) bool {
+	for _, b := range line {
+		if b != '\t' && (b < ' ' || b > '~' || b == '"' || b == '\\') {
+			return false
+		}
+	}
+	return true
 }
 
 // verifyKinds checks that each kind has one class and carriers that exist.

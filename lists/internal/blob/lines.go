@@ -44,8 +44,9 @@ func packRules(rules []lists.Rule) (packed []byte, err error) {
 // appendLine appends a line of fields, of which the first is a name.
 func appendLine(dst []byte, fields ...string) ([]byte, error) {
 	line := strings.Join(fields, "\t")
-	if fields[0] == "" || len(line) > format.MaxLine || strings.Contains(line, "\n") || strings.Count(line, "\t") != len(fields)-1 {
-		return nil, fmt.Errorf("%q cannot be packed: want a name, no tab and no line break, and at most %d bytes", fields, format.MaxLine)
+	escaped := func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
+	if fields[0] == "" || len(line) > format.MaxLine || strings.ContainsFunc(strings.Join(fields, ""), escaped) {
+		return nil, fmt.Errorf("%q cannot be packed: want a name, printable ASCII without quotes and backslashes, at most %d bytes", fields, format.MaxLine)
 	}
 	return append(append(dst, line...), '\n'), nil
 }

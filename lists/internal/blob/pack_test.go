@@ -80,8 +80,9 @@ func TestPackErrors(t *testing.T) {
 		`its value 0 means`:       {Date: "2026.11.20", Roles: map[string]lists.Role{"info": lists.NoRole}},
 		`33 sources do not fit`:   {Date: "2026.11.20", Sources: make([]lists.Source, 33)},
 		`want a name`:             {Date: "2026.11.20", Sources: make([]lists.Source, 1)},
-		`no tab`:                  {Date: "2026.11.20", Sources: []lists.Source{{Name: "a\tb"}}},
-		`no line break`:           {Date: "2026.11.20", Rules: []lists.Rule{{Name: "a\nb"}}},
+		`want a name, printable`:  {Date: "2026.11.20", Sources: []lists.Source{{Name: "a\tb"}}},
+		`printable ASCII without`: {Date: "2026.11.20", Rules: []lists.Rule{{Name: "a\nb"}}},
+		`quotes and backslashes`:  {Date: "2026.11.20", Rules: []lists.Rule{{Name: `a"b`}}},
 		`at most 255 bytes`:       {Date: "2026.11.20", Rules: []lists.Rule{{Name: strings.Repeat("a", 256)}}},
 		`256 rules do not fit`:    {Date: "2026.11.20", Rules: make([]lists.Rule, 256)},
 	} {

@@ -1,0 +1,48 @@
+package core
+
+import "github.com/addrspec/addrspec/lists"
+
+// appendProviderEvidence appends the entry of the lists that classifies the
+// domain of f and the sources that carry it, or null.
+func (c *Checker) appendProviderEvidence(dst []byte, f *Facts) []byte {
+	m := c.lists.Match(f.Host)
+	if m.Class == 0 {
+		return appendNull(dst)
+	}
+	dst = appendQuoted(append(dst, `{"entry":`...), m.Entry)
+	dst = append(append(dst, `,"class":"`...), className(m.Class)...)
+	dst = appendBool(append(dst, `","subdomains":`...), m.Subdomains)
+	dst = c.appendCarriers(append(dst, `,"sources":[`...), m)
+	return append(dst, ']', '}')
+}
+
+// appendCarriers appends the names of the sources that carry the entry m. None has
+// a character to escape.
+func (c *Checker) appendCarriers(dst []byte, m lists.Match) []byte {
+	sources, first := c.lists.Sources(), true
+	for i := range sources {
+		if !m.CarriedBy(i) {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		dst, first = append(append(append(dst, '"'), sources[i].Name...), '"'), false
+	}
+	return dst
+}
+
+// className returns the name of a class in details.
+func className(c lists.Class) string {
+	switch c {
+	case lists.Disposable:
+		return "disposable"
+	case lists.Public:
+		return "public"
+	case lists.Relay:
+		return "relay"
+	case lists.Known:
+		return "known"
+	}
+	return "other" // a class of newer lists
+}

@@ -1,0 +1,115 @@
+package core
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/addrspec/addrspec/lists"
+	"github.com/stretchr/testify/require"
+)
+
+// details is the member details of a result.
+type details struct {
+	Refusal *struct {
+		Code, Section, Sentence string
+		Offset                  int
+	}
+	Canonical        *string
+	CanonicalRule    *string `json:"canonical_rule"`
+	RoleEvidence     any     `json:"role_evidence"`
+	ProviderEvidence *struct {
+		Entry, Class string
+		Subdomains   bool
+		Sources      []string
+	} `json:"provider_evidence"`
+	TypoEvidence any `json:"typo_evidence"`
+	Versions     struct{ Engine, Lists, Model string }
+}
+
+// detailsOf returns the member details for email. It requires the result without
+// it to be that of AppendJSON, and the members to be in the order of the contract.
+func detailsOf(t testing.TB, c *Checker, email string) (d details) {
+	t.Helper()
+	f := c.Check([]byte(email))
+	plain, _ := AppendJSON(nil, &f, false)
+	full := c.AppendDetails(append([]byte(nil), plain...), &f)
+	require.True(t, json.Valid(full), "%s", full)
+	require.Equal(t, string(plain[:len(plain)-1]), string(full[:len(plain)-1]))
+	var result struct{ Details json.RawMessage }
+	require.NoError(t, json.Unmarshal(full, &result))
+	require.Equal(t, `,"details":`+string(result.Details)+"}", string(full[len(plain)-1:]))
+	require.NoError(t, json.Unmarshal(result.Details, &d))
+	requireMembers(t, result.Details)
+	return d
+}
+
+// requireMembers requires an object to have the members of details, in order.
+func requireMembers(t testing.TB, object json.RawMessage) {
+	t.Helper()
+	var members map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(object, &members))
+	want := "{"
+	for _, name := range []string{"refusal", "canonical", "canonical_rule", "role_evidence", "provider_evidence", "typo_evidence", "versions"} {
+		want += fmt.Sprintf("%q:%s,", name, members[name])
+	}
+	require.Equal(t, want[:len(want)-1]+"}", string(object))
+}
+
+func TestDetailsOfRefusal(t *testing.T) {
+	c := New(lists.Default())
+	d := detailsOf(t, c, "a\"b@example.org")
+	require.Equal(t, "quote_inside", d.Refusal.Code)
+	require.Equal(t, 1, d.Refusal.Offset)
+	require.Equal(t, "RFC 5322 section 3.2.3", d.Refusal.Section)
+	require.NotEmpty(t, d.Refusal.Sentence)
+	require.Nil(t, d.Canonical)
+	require.Nil(t, d.ProviderEvidence)
+	require.Contains(t, detailsOf(t, c, `a@b\c`).Refusal.Sentence, `\`)
+	require.Nil(t, detailsOf(t, c, "jane@example.org").Refusal)
+}
+
+// TestSentencesFit checks that maxSentence is enough for every reason with the
+// longest character and number, so that details allocate nothing.
+func TestSentencesFit(t *testing.T) {
+	for r := range catalogue {
+		for _, email := range []string{"\U000E0001", "\x00", "\"", "\\", "\xff", "a"} {
+			sentence := Refusal{Reason: Reason(r), Excess: 1 << 20}.AppendSentence(nil, []byte(email))
+			require.Less(t, len(sentence), maxSentence)
+		}
+	}
+}
+
+func TestDetailsOfProvider(t *testing.T) {
+	c := New(lists.Default())
+	d := detailsOf(t, c, "x@a.mailinator.com")
+	require.Equal(t, "mailinator.com", d.ProviderEvidence.Entry)
+	require.Equal(t, "disposable", d.ProviderEvidence.Class)
+	require.True(t, d.ProviderEvidence.Subdomains)
+	require.Contains(t, d.ProviderEvidence.Sources, "pypi:disposable-email-domains")
+	require.Equal(t, []string{"addrspec/relay.txt"}, detailsOf(t, c, "x@privaterelay.appleid.com").ProviderEvidence.Sources[:1])
+	require.Equal(t, "public", detailsOf(t, c, "x@gmail.com").ProviderEvidence.Class)
+	require.Equal(t, "known", detailsOf(t, c, "x@ibm.com").ProviderEvidence.Class)
+	require.Nil(t, detailsOf(t, c, "x@example.org").ProviderEvidence)
+	require.Nil(t, detailsOf(t, c, "x@[192.0.2.1]").ProviderEvidence)
+}
+
+func TestDetailsOfVersions(t *testing.T) {
+	d := detailsOf(t, New(lists.Default()), "x@example.org")
+	require.Equal(t, Version, d.Versions.Engine)
+	require.Equal(t, lists.Default().Version(), d.Versions.Lists)
+	require.Equal(t, ModelVersion(), d.Versions.Model)
+}
+
+// TestDetailsDoNotAllocate checks details of each kind, beside the plain path.
+func TestDetailsDoNotAllocate(t *testing.T) {
+	c, buffer := New(lists.Default()), make([]byte, 0, 8<<10)
+	for _, email := range []string{"jane.doe+tag@gmail.com", "tag@jane.fastmail.com", "support@gmial.com", "a\"b@c", "x@mailinator.com"} {
+		input := []byte(email)
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			f := c.Check(input)
+			json, _ := AppendJSON(buffer, &f, false)
+			c.AppendDetails(json, &f)
+		}), email)
+	}
+}

@@ -1,0 +1,54 @@
+package tables
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/lists"
+)
+
+func TestReadCarriers(t *testing.T) {
+	dir := writeTables(t, map[string]string{
+		"public.txt":          "*.mail.example a note\n",
+		"known.txt":           "mail.example\nquiet.example\n",
+		"ignore.txt":          "proven.example\n",
+		"sources/domains.txt": "mail.example DM\nproven.example D\n",
+	})
+	provenance := "checked 2026-11-21\n" +
+		"D pypi:disposable@1.2 MIT 2026-11-20 10 sha256:x a remark\n" +
+		"M npm:@scope/checker@6.0.21 ISC 2026-11-19 20 sha512-x another\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sources", "provenance.txt"), []byte(provenance), 0o644))
+	c, err := ReadCarriers(dir)
+	require.NoError(t, err)
+	for name, want := range map[string][]string{
+		"mail.example":   {"addrspec/public.txt", "addrspec/known.txt", "pypi:disposable", "npm:@scope/checker"},
+		"quiet.example":  {"addrspec/known.txt"},
+		"proven.example": {"pypi:disposable"}, // a correction carries no entry
+		"other.example":  nil,
+	} {
+		var got []string
+		for i, s := range c.Sources {
+			if c.Of(name)>>i&1 != 0 {
+				got = append(got, s.Name)
+			}
+		}
+		require.Equal(t, want, got, name)
+	}
+	require.Contains(t, c.Sources, lists.Source{Name: "addrspec/known.txt", Domains: "2"})
+	require.Contains(t, c.Sources, lists.Source{Name: "npm:@scope/checker", Version: "6.0.21", Licence: "ISC", Day: "2026-11-19", Domains: "20"})
+}
+
+// TestEveryEntryHasACarrier checks the tables of the project: each entry comes from
+// some source.
+func TestEveryEntryHasACarrier(t *testing.T) {
+	m, err := Merge("../..")
+	require.NoError(t, err)
+	c, err := ReadCarriers("../..")
+	require.NoError(t, err)
+	for name := range m {
+		require.NotZero(t, c.Of(name), name)
+	}
+}
