@@ -58,6 +58,19 @@ func TestRunFullSuggestion(t *testing.T) {
 	require.Equal(t, string(vectors.Native()("jane@outloook.com", true))+"\n", out.String())
 }
 
+func TestRunDetails(t *testing.T) {
+	native := vectors.NativeWith()
+	for flags, full := range map[string]bool{"-d": false, "-d -a": true} {
+		var out bytes.Buffer
+		require.NoError(t, run(strings.Fields(flags), strings.NewReader("j.doe+x@googlemail.com\njane@outloook.com\na\"b@c\n"), &out))
+		want := ""
+		for _, email := range []string{"j.doe+x@googlemail.com", "jane@outloook.com", "a\"b@c"} {
+			want += string(native(email, full, true)) + "\n"
+		}
+		require.Equal(t, want, out.String(), flags)
+	}
+}
+
 func TestRunErrors(t *testing.T) {
 	require.ErrorAs(t, run([]string{"-x"}, nil, nil), new(usageError))
 	tooLong := strings.NewReader("a@b\n" + strings.Repeat("x", maxAddress+1) + "\n")

@@ -1,7 +1,7 @@
 // Command cli is addrspec-cli.wasm: the offline checks as a WASI command, for
 // shells and for programs that start others instead of embedding an engine.
 //
-//	wasmtime addrspec-cli.wasm [-0] [-a] [ADDRESS…]
+//	wasmtime addrspec-cli.wasm [-0] [-a] [-d] [ADDRESS…]
 //
 // It prints the result for each address as one line of JSON with the 16 fields.
 // The addresses are its arguments or, without arguments, the lines of standard
@@ -9,6 +9,7 @@
 //
 //	-0   addresses in the input end with a zero byte instead of a newline
 //	-a   typo_suggestion is the whole corrected address, not its domain
+//	-d   one more member, details, says why (wasm/ABI.md)
 //
 // It prints each result before it waits for more input, so a program can talk to
 // it through pipes. The exit status is 0 after the last result, 1 if reading or
@@ -37,13 +38,14 @@ func main() {
 type usageError string
 
 func (e usageError) Error() string {
-	return string(e) + "\nusage: addrspec-cli [-0] [-a] [ADDRESS…]"
+	return string(e) + "\nusage: addrspec-cli [-0] [-a] [-d] [ADDRESS…]"
 }
 
 // options are the parsed arguments.
 type options struct {
 	end            byte // terminates an address in the input
 	fullSuggestion bool
+	details        bool
 	addresses      []string
 }
 
@@ -55,6 +57,8 @@ func parse(args []string) (options, error) {
 			o.end = 0
 		case arg == "-a":
 			o.fullSuggestion = true
+		case arg == "-d":
+			o.details = true
 		case arg == "--":
 			o.addresses = args[n+1:]
 			return o, nil

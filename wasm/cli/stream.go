@@ -83,5 +83,8 @@ func (s *stream) trim(line []byte) []byte {
 func (s *stream) check(address []byte) {
 	facts := s.checker.Check(address)
 	s.line, _ = core.AppendJSON(s.line[:0], &facts, s.fullSuggestion)
+	if s.details {
+		s.line = s.checker.AppendDetails(s.line, &facts)
+	}
 	s.out.Write(append(s.line, '\n'))
 }

@@ -40,15 +40,26 @@ func argument(at, size uint32) []byte {
 	return large[:size]
 }
 
-//go:wasmexport addrspec:validation/checks@1.0.0#check
+//go:wasmexport addrspec:validation/checks@1.1.0#check
 func componentCheck(at, size, suggestion uint32) uint32 {
+	return answer(at, size, int32(suggestion))
+}
+
+//go:wasmexport addrspec:validation/checks@1.1.0#explain
+func componentExplain(at, size, suggestion uint32) uint32 {
+	return answer(at, size, int32(suggestion)|flagDetails)
+}
+
+// answer checks an address and returns the address of the results. The cases of
+// the enum suggestion are the values of flagFullSuggestion.
+func answer(at, size uint32, flags int32) uint32 {
 	results = [15]uint32{}
 	if size > inCap {
 		large = nil
 		results[0] = 1 // the error too-long
 		return address(unsafe.Pointer(&results))
 	}
-	n := check(argument(at, size), int32(suggestion))
+	n := check(argument(at, size), flags)
 	if n < 0 {
 		panic("the check failed")
 	}
@@ -74,13 +85,13 @@ func liftRefusal() {
 // lift returns the address of a text in linear memory.
 func lift(t text) uint32 { return address(unsafe.Pointer(&out)) + t.at }
 
-//go:wasmexport addrspec:validation/checks@1.0.0#info
+//go:wasmexport addrspec:validation/checks@1.1.0#info
 func componentInfo() uint32 {
 	results[0], results[1] = lift(text{}), uint32(len(checker.AppendVersions(out[:0])))
 	return address(unsafe.Pointer(&results))
 }
 
-//go:wasmexport addrspec:validation/checks@1.0.0#replace-lists
+//go:wasmexport addrspec:validation/checks@1.1.0#replace-lists
 func componentReplaceLists(at, size uint32) uint32 {
 	code := gather(argument(at, size))
 	large = nil

@@ -136,7 +136,7 @@ func TestChecksDoNotGrowMemory(t *testing.T) {
 	stack := make([]uint64, 2)
 	for n := range calls {
 		g.Memory().WriteString(g.in, emails[n%len(emails)])
-		stack[0], stack[1] = uint64(len(emails[n%len(emails)])), uint64(n&1)
+		stack[0], stack[1] = uint64(len(emails[n%len(emails)])), uint64(n&3)
 		if err := check.CallWithStack(context.Background(), stack); err != nil {
 			require.NoError(t, err)
 		}
@@ -190,8 +190,10 @@ func TestLargestInputs(t *testing.T) {
 		for _, size := range []int{4096, int(g.inCap)} {
 			some := strings.Repeat(unit, size/len(unit)-3)
 			for _, email := range []string{strings.Repeat(unit, size/len(unit)), "a" + some + "@b", "a@b" + some} {
-				g.requireJSON(t, g.call(t, "check", g.write([]byte(email)), 0))
-				g.requireReport(t)
+				for _, flags := range []int32{0, 2} {
+					g.requireJSON(t, g.call(t, "check", g.write([]byte(email)), flags))
+					g.requireReport(t)
+				}
 			}
 		}
 	}

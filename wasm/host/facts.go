@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // Flags are options of a check, as bits of the interface (ABI.md).
@@ -16,9 +17,13 @@ const (
 	Details Flags = 2
 )
 
+// minorDetails is the minor version of the interface that added Details.
+const minorDetails = 1
+
 // Facts are the module's output for one address.
 type Facts struct {
-	// JSON is the result, an object of 16 fields, with mx false.
+	// JSON is the result, an object of 16 fields, with mx false. The flag Details
+	// adds one more member at its end.
 	JSON []byte
 	// Email is the part of JSON with the address, a quoted JSON string.
 	Email []byte
@@ -62,6 +67,10 @@ const (
 
 // checkAddress checks one address. It appends the result to dst.
 func (i *instance) checkAddress(ctx context.Context, dst []byte, email string, flags Flags) (Facts, error) {
+	if flags&Details != 0 && i.minor < minorDetails {
+		return Facts{}, fmt.Errorf("details need interface version %d.%d, the module has %d.%d; use both from one build: %w",
+			abiMajor, minorDetails, abiMajor, i.minor, ErrFlags)
+	}
 	if err := i.write(email); err != nil {
 		return Facts{}, err
 	}

@@ -14,10 +14,14 @@ import (
 // buffer.
 var ErrTooLong = errors.New("the address is longer than 1 MiB")
 
+// ErrFlags is returned for flags that the module's interface does not define.
+var ErrFlags = errors.New("the module does not know these flags")
+
 // Error results of exports (ABI.md). Any other negative result is a defect of the
 // module or of this package.
 const (
 	codeTooLong   = -1
+	codeFlags     = -2
 	codeRefused   = -4
 	codeListsSize = -5
 )
@@ -25,6 +29,7 @@ const (
 // instance is an instance of the module. It serves one caller at a time.
 type instance struct {
 	module              api.Module
+	minor               uint32 // version of the interface
 	check, info, lists  api.Function
 	in, inCap           uint32
 	out, outCap, report uint32
@@ -61,6 +66,7 @@ func (i *instance) bind(ctx context.Context) error {
 		return fmt.Errorf("the module has interface version %d.%d, this host supports %d; use both from one build",
 			version>>16, version&0xffff, abiMajor)
 	}
+	i.minor = version & 0xffff
 	i.check, i.info, i.lists = i.fn("addrspec_check"), i.fn("addrspec_info"), i.fn("addrspec_lists")
 	for name, place := range map[string]*uint32{
 		"addrspec_in_ptr": &i.in, "addrspec_in_cap": &i.inCap,
@@ -95,6 +101,8 @@ func (i *instance) call(ctx context.Context, f api.Function, params ...uint64) (
 		return uint32(n), nil
 	case n == codeTooLong:
 		return 0, ErrTooLong
+	case n == codeFlags:
+		return 0, ErrFlags
 	case n == codeRefused:
 		return 0, i.refusal()
 	case n == codeListsSize:

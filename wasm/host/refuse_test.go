@@ -66,7 +66,22 @@ func TestCheckErrors(t *testing.T) {
 	require.NoError(t, err, "the longest input, with six bytes of output for each of its bytes")
 	require.False(t, facts.Valid)
 	_, err = engine.Check(context.Background(), nil, "jane@example.org", 1<<7)
-	require.ErrorContains(t, err, "the result is -2")
+	require.ErrorIs(t, err, host.ErrFlags)
+	require.Zero(t, engine.Stats().Trapped, "the module is intact")
+}
+
+// TestDetailsOfOlderModule asks a module of interface 1.0 for details.
+func TestDetailsOfOlderModule(t *testing.T) {
+	older := moduletest.Patch(t, moduletest.Bytes(t), func(m *binary.Module) {
+		moduletest.Replace(m, "addrspec_abi_version", moduletest.I32Const(1<<16|0))
+	})
+	engine := newEngine(t, older, host.Options{Size: 1})
+	_, err := engine.Check(context.Background(), nil, "jane@example.org", host.Details)
+	require.ErrorIs(t, err, host.ErrFlags)
+	require.EqualError(t, err, "details need interface version 1.1, the module has 1.0; use both from one build: the module does not know these flags")
+	require.Zero(t, engine.Stats().Trapped, "the module is intact")
+	_, err = engine.Check(context.Background(), nil, "jane@example.org", 0)
+	require.NoError(t, err)
 }
 
 func TestCheckAfterClose(t *testing.T) {

@@ -23,42 +23,46 @@ func TestModuleMatchesCore(t *testing.T) {
 			engine := newEngine(t, wasm, host.Options{Size: 1})
 			same := requireSame(t, engine)
 			for i, email := range vectors.Generate(1, 50_000) {
-				same(t, email, host.Flags(i&1))
+				same(t, email, host.Flags(i&3))
 			}
-			golden, err := vectors.Read("../vectors")
-			require.NoError(t, err)
-			for path, list := range golden {
-				for _, v := range list {
-					facts, err := engine.Check(t.Context(), nil, v.Email, 0)
-					require.NoError(t, err)
-					require.Equal(t, v.Answer, string(facts.JSON), path)
-				}
-			}
+			requireGolden(t, engine, "../vectors", 0)
+			requireGolden(t, engine, "../vectors/details", host.Details)
 		})
+	}
+}
+
+// requireGolden requires the golden results in dir, which are for flags.
+func requireGolden(t *testing.T, engine *host.Engine, dir string, flags host.Flags) {
+	golden, err := vectors.Read(dir)
+	require.NoError(t, err)
+	for path, list := range golden {
+		for _, v := range list {
+			facts, err := engine.Check(t.Context(), nil, v.Email, flags)
+			require.NoError(t, err)
+			require.Equal(t, v.Answer, string(facts.JSON), path)
+		}
 	}
 }
 
 // FuzzCheck compares package core with the module.
 func FuzzCheck(f *testing.F) {
 	for _, email := range vectors.Generate(2, 100) { // a few of each kind
-		f.Add(email, false)
+		f.Add(email, uint8(0))
 	}
-	f.Add("jane@gmial.com", true) // the whole address as the suggestion
+	f.Add("jane@gmial.com", uint8(host.FullSuggestion)) // the whole address as the suggestion
+	f.Add("j.doe+x@googlemail.com", uint8(host.Details))
+	f.Add("a\"@gmail.com", uint8(host.Details|host.FullSuggestion))
 	engine := newEngine(f, moduletest.Bytes(f), host.Options{Size: 1})
 	same := requireSame(f, engine)
-	f.Fuzz(func(t *testing.T, email string, full bool) {
-		var flags host.Flags
-		if full {
-			flags = host.FullSuggestion
-		}
-		same(t, email, flags)
+	f.Fuzz(func(t *testing.T, email string, flags uint8) {
+		same(t, email, host.Flags(flags)&(host.FullSuggestion|host.Details))
 	})
 }
 
 // requireSame returns a function that requires the same facts from engine and
 // package core.
 func requireSame(t testing.TB, engine *host.Engine) func(t testing.TB, email string, flags host.Flags) {
-	native, report, view := vectors.Native(), vectors.NativeReport(), engine.View()
+	native, report, view := vectors.NativeWith(), vectors.NativeReport(), engine.View()
 	var buffer []byte
 	return func(t testing.TB, email string, flags host.Flags) {
 		facts, err := view.Check(context.Background(), buffer[:0], email, flags)
@@ -66,7 +70,7 @@ func requireSame(t testing.TB, engine *host.Engine) func(t testing.TB, email str
 			require.NoError(t, err, "%q", email)
 		}
 		buffer = facts.JSON
-		if want := native(email, flags == host.FullSuggestion); string(want) != string(facts.JSON) {
+		if want := native(email, flags&host.FullSuggestion != 0, flags&host.Details != 0); string(want) != string(facts.JSON) {
 			require.Equal(t, string(want), string(facts.JSON), "%q", email)
 		}
 		if want := report(email); want != reported(&facts, email) {

@@ -18,6 +18,18 @@ func TestNativeCore(t *testing.T) {
 	}
 }
 
+func TestNativeCoreDetails(t *testing.T) {
+	files, err := Read("details")
+	require.NoError(t, err)
+	native := NativeDetails()
+	for path, list := range files {
+		for n, v := range list {
+			require.Equal(t, v.Answer, string(native(v.Email)),
+				"%s:%d: if the new result is right, run go generate ./wasm/vectors", path, n+1)
+		}
+	}
+}
+
 // TestGenerate checks that there are many valid and many invalid addresses, with
 // many reasons.
 func TestGenerate(t *testing.T) {

@@ -88,6 +88,7 @@ func TestComponent(t *testing.T) {
 	// The first to fail ends the test, because it may leave responses unread. The
 	// lists are replaced last, so that MatchesCore checks the embedded ones.
 	_ = t.Run("MatchesCore", func(t *testing.T) { testMatchesCore(t, c) }) &&
+		t.Run("Explain", func(t *testing.T) { testExplain(t, c) }) &&
 		t.Run("RefusesLongAddress", func(t *testing.T) { testRefusesLongAddress(t, c) }) &&
 		t.Run("ReplaceLists", func(t *testing.T) { testReplaceLists(t, c) })
 }
@@ -151,6 +152,22 @@ func requireResponse(t *testing.T, want expected, got response) {
 	if want.report != have {
 		require.Equal(t, want.report, have)
 	}
+}
+
+// testExplain compares explain with core for the golden details.
+func testExplain(t *testing.T, c component) {
+	native, report := vectors.NativeWith(), vectors.NativeReport()
+	golden, err := vectors.Read("../vectors/details")
+	require.NoError(t, err)
+	for _, list := range golden {
+		for _, v := range list {
+			want := expected{v.Email, v.Answer, report(v.Email)}
+			requireResponse(t, want, c.send(t, []string{v.Email, "domain", "explain"}))
+			want.json = string(native(v.Email, true, true))
+			requireResponse(t, want, c.send(t, []string{v.Email, "address", "explain"}))
+		}
+	}
+	require.Equal(t, "too-long", c.send(t, []string{strings.Repeat("x", 1<<20+1), "domain", "explain"}).Error)
 }
 
 func testRefusesLongAddress(t *testing.T, c component) {

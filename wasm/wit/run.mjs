@@ -3,8 +3,9 @@
 //     node run.mjs addrspec.component.wasm FOLDER
 //
 // It reads one JSON value per line from standard input, [address, suggestion] for
-// a check or {"lists": base64} to replace the lists, and prints what the component
-// returns as one line of JSON. jco writes the JavaScript for the component to
+// a check, [address, suggestion, "explain"] for one with details, or
+// {"lists": base64} to replace the lists, and prints what the component returns as
+// one line of JSON. jco writes the JavaScript for the component to
 // FOLDER.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -34,7 +35,7 @@ const attempt = (call) => {
 for await (const line of createInterface({ input: process.stdin, crlfDelay: 0 })) {
   const request = JSON.parse(line);
   const response = Array.isArray(request)
-    ? attempt(() => checks.check(...request))
+    ? attempt(() => checks[request[2] ?? "check"](request[0], request[1]))
     : attempt(() => checks.replaceLists(Buffer.from(request.lists, "base64")));
   console.log(JSON.stringify(response));
 }

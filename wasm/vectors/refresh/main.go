@@ -1,5 +1,5 @@
-// Command refresh rewrites the golden results and reports with those of the
-// current core:
+// Command refresh rewrites the golden results, details and reports with those of
+// the current core:
 //
 //	go generate ./wasm/vectors
 package main
@@ -7,6 +7,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -21,7 +22,7 @@ func main() {
 	if len(os.Args) > 1 {
 		dir = os.Args[1]
 	}
-	if err := refresh(dir); err != nil {
+	if err := errors.Join(refresh(dir), refreshDetails(filepath.Join(dir, "details"))); err != nil {
 		fmt.Fprintln(os.Stderr, "refresh:", err)
 		os.Exit(1)
 	}
@@ -50,4 +51,23 @@ func refresh(dir string) error {
 		}
 	}
 	return os.WriteFile(filepath.Join(dir, "reports.jsonl"), reports.Bytes(), 0o644)
+}
+
+// refreshDetails rewrites the *.ndjson files in dir with details.
+func refreshDetails(dir string) error {
+	files, err := vectors.Read(dir)
+	if err != nil {
+		return err
+	}
+	result := vectors.NativeDetails()
+	for path, list := range files {
+		var results []byte
+		for _, v := range list {
+			results = append(append(results, result(v.Email)...), '\n')
+		}
+		if err := os.WriteFile(path, results, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
