@@ -37,6 +37,24 @@ func TestCanonical(t *testing.T) {
 	require.Greater(t, rows, 40)
 }
 
+// TestCanonicalPeers checks our column of the comparison with other libraries, and
+// that every difference has a reason.
+func TestCanonicalPeers(t *testing.T) {
+	table, err := os.ReadFile("testdata/canonical_peers.tsv")
+	require.NoError(t, err)
+	c := New(lists.Default())
+	for line := range strings.Lines(string(table)) {
+		if line[0] == '#' {
+			continue
+		}
+		row := append(strings.Split(strings.TrimSpace(line), "\t"), "")
+		require.GreaterOrEqual(t, len(row), 5, line)
+		require.Equal(t, row[1], *detailsOf(t, c, row[0]).Canonical, row[0])
+		differs := row[1] != row[2] || row[1] != row[3]
+		require.Equal(t, differs, row[4] != "", "%s: want a reason for a difference, and only for one", row[0])
+	}
+}
+
 // requireMailbox requires the canonical form of email to be valid, and its own
 // canonical form by the same rule.
 func requireMailbox(t testing.TB, c *Checker, email string) {
