@@ -35,12 +35,14 @@ func TestCheckAllocations(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1})
 	var facts host.Facts
 	var err error
-	allocations := testing.AllocsPerRun(100, func() {
-		if facts, err = engine.Check(context.Background(), facts.JSON[:0], "jane.doe@example.org", 0); err != nil {
-			panic(err)
-		}
-	})
-	require.LessOrEqual(t, allocations, 1.0)
+	for _, flags := range []host.Flags{0, host.Details} {
+		allocations := testing.AllocsPerRun(100, func() {
+			if facts, err = engine.Check(context.Background(), facts.JSON[:0], "jane.doe@example.org", flags); err != nil {
+				panic(err)
+			}
+		})
+		require.LessOrEqual(t, allocations, 1.0, "flags %d", flags)
+	}
 }
 
 // BenchmarkCheck compares the module with native core.
