@@ -73,7 +73,7 @@ func TestCheckErrors(t *testing.T) {
 // TestDetailsOfOlderModule asks a module of interface 1.0 for details.
 func TestDetailsOfOlderModule(t *testing.T) {
 	older := moduletest.Patch(t, moduletest.Bytes(t), func(m *binary.Module) {
-		moduletest.Replace(m, "addrspec_abi_version", moduletest.I32Const(1<<16|0))
+		moduletest.Replace(m, "addrspec_abi_version", moduletest.I32Const(1<<16))
 	})
 	engine := newEngine(t, older, host.Options{Size: 1})
 	_, err := engine.Check(context.Background(), nil, "jane@example.org", host.Details)
