@@ -17,15 +17,15 @@ import (
 // what its provider cannot have issued.
 func (c *Checker) appendCanonical(dst []byte, f *Facts) []byte {
 	if !f.Valid {
-		return append(dst, `null,"canonical_rule":null`...)
+		return appendText(dst, `null,"canonical_rule":null`)
 	}
 	if rule, user, domain := c.mailbox(f); rule != nil {
 		if out, ok := appendMailbox(append(dst, '"'), rule, user, domain); ok {
-			out = append(append(out, `","canonical_rule":"`...), rule.Name...)
+			out = appendText(appendText(out, `","canonical_rule":"`), rule.Name)
 			return append(out, '"')
 		}
 	}
-	return append(appendQuoted(dst, f.Normalized), `,"canonical_rule":null`...)
+	return appendText(appendQuoted(dst, f.Normalized), `,"canonical_rule":null`)
 }
 
 // mailbox returns the rule for the address f, the local part to which it applies
@@ -75,7 +75,7 @@ func appendMailbox(dst []byte, rule *lists.Rule, user, domain []byte) (address [
 	if rule.Domain == "" {
 		dst = append(dst, domain...)
 	} else {
-		dst = append(dst, rule.Domain...)
+		dst = appendText(dst, rule.Domain)
 	}
 	return dst, ascii.Is(local) && isDotAtomText(local) && len(dst)-start <= addressMax
 }

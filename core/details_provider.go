@@ -9,10 +9,10 @@ func (c *Checker) appendProviderEvidence(dst []byte, f *Facts) []byte {
 	if m.Class == 0 {
 		return appendNull(dst)
 	}
-	dst = appendQuoted(append(dst, `{"entry":`...), m.Entry)
-	dst = append(append(dst, `,"class":"`...), className(m.Class)...)
-	dst = appendBool(append(dst, `","subdomains":`...), m.Subdomains)
-	dst = c.appendCarriers(append(dst, `,"sources":[`...), m)
+	dst = appendQuoted(appendText(dst, `{"entry":`), m.Entry)
+	dst = appendText(appendText(dst, `,"class":"`), className(m.Class))
+	dst = appendBool(appendText(dst, `","subdomains":`), m.Subdomains)
+	dst = c.appendCarriers(appendText(dst, `,"sources":[`), m)
 	return append(dst, ']', '}')
 }
 
@@ -27,7 +27,7 @@ func (c *Checker) appendCarriers(dst []byte, m lists.Match) []byte {
 		if !first {
 			dst = append(dst, ',')
 		}
-		dst, first = append(append(append(dst, '"'), sources[i].Name...), '"'), false
+		dst, first = append(appendText(append(dst, '"'), sources[i].Name), '"'), false
 	}
 	return dst
 }

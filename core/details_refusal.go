@@ -11,9 +11,9 @@ func appendRefusal(dst []byte, f *Facts) []byte {
 	}
 	r := f.Refusal
 	var text [maxSentence]byte // a sentence may quote a double quote or a backslash
-	dst = append(append(dst, `{"code":"`...), r.Reason.Code()...)
-	dst = appendDecimal(append(dst, `","offset":`...), r.Offset)
-	dst = append(append(dst, `,"section":"`...), r.Reason.Section()...)
-	dst = appendQuoted(append(dst, `","sentence":`...), r.AppendSentence(text[:0], f.Email))
+	dst = appendText(appendText(dst, `{"code":"`), r.Reason.Code())
+	dst = appendDecimal(appendText(dst, `","offset":`), r.Offset)
+	dst = appendText(appendText(dst, `,"section":"`), r.Reason.Section())
+	dst = appendQuoted(appendText(dst, `","sentence":`), r.AppendSentence(text[:0], f.Email))
 	return append(dst, '}')
 }

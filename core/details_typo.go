@@ -6,6 +6,6 @@ func (c *Checker) appendTypoEvidence(dst []byte, f *Facts) []byte {
 	if f.Typo == nil {
 		return appendNull(dst)
 	}
-	dst = appendQuoted(append(dst, `{"target":`...), f.Typo)
-	return append(dst, `,"edits":[]}`...)
+	dst = appendQuoted(appendText(dst, `{"target":`), f.Typo)
+	return appendText(dst, `,"edits":[]}`)
 }

@@ -36,7 +36,7 @@ func parseRules(part []byte) (rules []Rule, err error) {
 			Ignored:    string(f[2]),
 			Domain:     string(f[3]),
 		})
-		return len(f[0]) > 0 && len(rules) <= format.MaxRules && strings.Trim(string(f[2]), ".-_") == ""
+		return len(f[0]) > 0 && len(rules) <= format.MaxRules && onlyOf(f[2], ".-_")
 	})
 	if err != nil {
 		return nil, &DamagedError{"a line of its rules is malformed"}
@@ -49,19 +49,36 @@ func parseRules(part []byte) (rules []Rule, err error) {
 func (l *Lists) verifyRules() error {
 	for i := range l.rules {
 		domain := []byte(l.rules[i].Domain)
-		if len(domain) > 0 && (l.providers.find(domain) != i+1 || !isHostName(l.rules[i].Domain)) {
+		if len(domain) > 0 && (l.providers.find(domain) != i+1 || !isHostName(domain)) {
 			return &DamagedError{"the domain of a rule is not one of that rule"}
 		}
 	}
 	return nil
 }
 
-// isHostName reports whether name is made of labels that a host name may have.
-func isHostName(name string) bool {
-	for label := range strings.SplitSeq(name, ".") {
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || strings.HasPrefix(label, "xn--") {
+// isHostName reports whether name is made of labels that a host name may have, and
+// none that is international.
+func isHostName(name []byte) bool {
+	if len(name) > 253 || !onlyOf(name, format.Alphabet) {
+		return false
+	}
+	for more := true; more; {
+		var label []byte
+		label, name, more = bytes.Cut(name, []byte{'.'})
+		if len(label) == 0 || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || bytes.HasPrefix(label, []byte("xn--")) {
 			return false
 		}
 	}
-	return len(name) <= 253 && strings.Trim(name, format.Alphabet) == ""
+	return true
+}
+
+// onlyOf reports whether every byte of s is one of set. strings.Trim would enlarge
+// the module.
+func onlyOf(s []byte, set string) bool {
+	for _, b := range s {
+		if strings.IndexByte(set, b) < 0 {
+			return false
+		}
+	}
+	return true
 }

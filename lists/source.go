@@ -39,15 +39,28 @@ var errLine = &DamagedError{"a line is malformed"}
 // a line has no end, is too long, has another number of fields or a character that
 // JSON escapes, or if do returns false.
 func eachLine(part []byte, fields int, do func(f [][]byte) bool) error {
+	var f [format.SourceFields][]byte // the most that any part has
 	for len(part) > 0 {
 		line, rest, ended := bytes.Cut(part, []byte{'\n'})
-		f := bytes.Split(line[:min(len(line), format.MaxLine)], []byte{'\t'})
-		if !ended || len(line) > format.MaxLine || len(f) != fields || !isPlain(line) || !do(f) {
+		if !ended || len(line) > format.MaxLine || !isPlain(line) || !splitFields(f[:fields], line) || !do(f[:fields]) {
 			return errLine
 		}
 		part = rest
 	}
 	return nil
+}
+
+// splitFields splits line at its tabs. It returns false if it has another number
+// of fields than f. bytes.Split would enlarge the module.
+func splitFields(f [][]byte, line []byte) bool {
+	more := true
+	for n := range f {
+		if !more {
+			return false
+		}
+		f[n], line, more = bytes.Cut(line, []byte{'\t'})
+	}
+	return !more
 }
 
 // isPlain reports whether line needs no escape in JSON once it is split at tabs.
