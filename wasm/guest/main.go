@@ -25,9 +25,9 @@ const (
 	// fits the module.
 	inCap = 1 << 20
 	// outCap is enough for an input of control characters, with six bytes each in
-	// JSON, the other 15 fields, the texts of the report, and details with the names
-	// of 32 sources, of 255 bytes each.
-	outCap = 6*inCap + 32<<10
+	// JSON, the other 15 fields, details and the texts of the report. Only an address
+	// that is not valid can be that long, and its details have a refusal alone.
+	outCap = 6*inCap + 8<<10
 )
 
 // Error results of the exports.
