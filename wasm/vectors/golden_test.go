@@ -19,7 +19,7 @@ func TestNativeCore(t *testing.T) {
 }
 
 func TestNativeCoreDetails(t *testing.T) {
-	files, err := Read("details")
+	files, err := ReadDetails(".")
 	require.NoError(t, err)
 	native := NativeDetails()
 	for path, list := range files {

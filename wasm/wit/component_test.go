@@ -157,7 +157,7 @@ func requireResponse(t *testing.T, want expected, got response) {
 // testExplain compares explain with core for the golden details.
 func testExplain(t *testing.T, c component) {
 	native, report := vectors.NativeWith(), vectors.NativeReport()
-	golden, err := vectors.Read("../vectors/details")
+	golden, err := vectors.ReadDetails("../vectors")
 	require.NoError(t, err)
 	for _, list := range golden {
 		for _, v := range list {

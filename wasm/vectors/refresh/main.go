@@ -63,7 +63,7 @@ func refreshDetails(dir string) error {
 	for path, list := range files {
 		var results []byte
 		for _, v := range list {
-			results = append(append(results, result(v.Email)...), '\n')
+			results = append(append(results, vectors.WithoutVersions(result(v.Email))...), '\n')
 		}
 		if err := os.WriteFile(path, results, 0o644); err != nil {
 			return err
