@@ -69,8 +69,11 @@ export interface Refusal {
 export interface RoleEvidence {
   /** The role word, or the host that takes no mail. */
   readonly word: string;
-  /** How the local part has the word: alone, with separators in it, or glued to qualifiers. */
-  readonly match: "word" | "separated" | "glued" | "host";
+  /**
+   * How the local part has the word: as a word of its own, with separators in it, glued to a
+   * qualifier, or after another word. "host" if the domain takes no mail by design.
+   */
+  readonly match: "word" | "separated" | "glued" | "part" | "host";
   /** The other words: numbers, regions, languages, departments. */
   readonly qualifiers: readonly string[];
 }
@@ -79,7 +82,8 @@ export interface RoleEvidence {
 export interface ProviderEvidence {
   /** The domain, or the parent that has the entry. */
   readonly entry: string;
-  readonly class: string;
+  /** "no_mail" is a host that takes no mail by design, "known" a domain in use. */
+  readonly class: "disposable" | "public" | "relay" | "no_mail" | "known";
   /** Whether the entry covers every name below it. */
   readonly subdomains: boolean;
   /** The lists that have the entry. */
