@@ -15,6 +15,9 @@ type measurement struct {
 	caught []int      // by rule, of the domains added in the longest horizon
 	real   int        // real domains looked up
 	wrong  [][]string // by rule, the real domains flagged on the last day
+	labels []labelled // domains of real mail, judged by hand
+	right  []int      // by rule, the labelled throw-away domains flagged
+	alarms [][]string // by rule, the other labelled domains flagged
 }
 
 // dayRow has the figures of one day, by horizon.
@@ -95,6 +98,11 @@ func (m *measurement) measureReal(p past, dir string, h history, s store) error 
 			proven[name] = true
 		}
 	}
+	var err error
+	if m.labels, err = readLabels(); err != nil {
+		return err
+	}
+	m.measureLabels(p)
 	real, err := realDomains(dir, s, proven)
 	m.real, m.wrong = len(real), make([][]string, len(rules))
 	for r, rule := range rules {
@@ -129,11 +137,13 @@ func (m measurement) print(w io.Writer, verbose bool) {
 	}
 	fmt.Fprintf(w, "| all | |%s\n\n", total.cells())
 	added := total.added[len(horizons)-1]
-	fmt.Fprintf(w, "| rule | caught of %d added in 60 days | flagged of %d real domains |\n|---|---|---|\n", added, m.real)
+	throwAway := countLabels(m.labels, "disposable")
+	fmt.Fprintf(w, "| rule | caught of %d added in 60 days | flagged of %d real domains | flagged of %d labelled real ones | caught of %d labelled throw-away ones |\n|---|---|---|---|---|\n",
+		added, m.real, countLabels(m.labels, "not_disposable"), throwAway)
 	for r, rule := range rules {
-		fmt.Fprintf(w, "| %s | %s | %d |\n", rule.name, share(m.caught[r], added), len(m.wrong[r]))
+		fmt.Fprintf(w, "| %s | %s | %d | %d | %d |\n", rule.name, share(m.caught[r], added), len(m.wrong[r]), len(m.alarms[r]), m.right[r])
 		if verbose {
-			fmt.Fprintf(w, "  %s\n", strings.Join(m.wrong[r], " "))
+			fmt.Fprintf(w, "  %s\n", strings.Join(append(m.wrong[r], m.alarms[r]...), " "))
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package tables
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // corrections are the hand-written exceptions to the rule for the rows of the
 // published lists.
@@ -8,6 +11,7 @@ type corrections struct {
 	ignored map[string]bool     // names whose rows do not count: ignore.txt
 	shared  map[string]bool     // domains whose entries do not cover subdomains: shared.txt
 	targets map[string][]string // first labels of typo targets, by what follows them
+	labels  map[string]bool     // the same labels
 }
 
 func readCorrections(dir string) (c corrections, err error) {
@@ -18,11 +22,12 @@ func readCorrections(dir string) (c corrections, err error) {
 		return c, err
 	}
 	rows, err := readTable(dir, "typo-targets.txt")
-	c.targets = map[string][]string{}
+	c.targets, c.labels = map[string][]string{}, map[string]bool{}
 	for _, r := range rows {
 		if label := firstLabel(r.name); len(label) >= 3 {
 			rest := r.name[len(label):]
 			c.targets[rest] = append(c.targets[rest], label)
+			c.labels[label] = true
 		}
 	}
 	return c, err
@@ -39,6 +44,19 @@ func (c corrections) misspelled(name string) bool {
 		}
 	}
 	return false
+}
+
+// borrowed reports whether name is a provider's name under another ending
+// (gmail.net), or has one more ending (gmail.com.co). Such names are misspelled,
+// or belong to somebody else; a throw-away provider gains nothing by one.
+func (c corrections) borrowed(name string) bool {
+	label := firstLabel(name)
+	if c.labels[label] && isPublicSuffix(name[len(label)+1:]) {
+		return true
+	}
+	shorter := name[:strings.LastIndexByte(name, '.')]
+	label = firstLabel(shorter)
+	return slices.Contains(c.targets[shorter[len(label):]], label)
 }
 
 // oneEdit reports whether a and b differ by one insertion, deletion,

@@ -3,6 +3,7 @@ package tables
 import (
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/addrspec/addrspec/lists"
 	"golang.org/x/net/publicsuffix"
@@ -50,7 +51,8 @@ func MergeVotes(dir string, votes map[string]Votes) (Map, error) {
 }
 
 // addTable adds a hand-written table. It returns an error if a name is in
-// another one already or is a public suffix.
+// another one already or is a public suffix. A suffix of the private section may
+// be there if its entry covers no subdomains: iki.fi forwards mail itself.
 func (m Map) addTable(dir, file string, class lists.Class) error {
 	rows, err := readTable(dir, file)
 	if err != nil {
@@ -58,13 +60,14 @@ func (m Map) addTable(dir, file string, class lists.Class) error {
 	}
 	for _, r := range rows {
 		_, taken := m[r.name]
+		covers := r.subdomains || class == lists.Disposable
 		switch {
 		case taken:
 			return fmt.Errorf("%s: %s is in another table too", file, r.name)
-		case isPublicSuffix(r.name):
+		case isPublicSuffix(r.name) && (covers || isRegistrySuffix(r.name)):
 			return fmt.Errorf("%s: %s is a public suffix: anybody can register names below it", file, r.name)
 		}
-		m[r.name] = Entry{class, r.subdomains || class == lists.Disposable}
+		m[r.name] = Entry{class, covers}
 	}
 	return nil
 }
@@ -94,7 +97,7 @@ func (m Map) addPublished(dir string, votes map[string]Votes) error {
 			continue
 		}
 		switch {
-		case v.Proven(), v.Agreed(name) && !c.misspelled(name):
+		case v.Proven(), v.Agreed(name) && !c.misspelled(name) && !c.borrowed(name):
 			m[name] = Entry{lists.Disposable, !c.shared[name]}
 		case v.Public() && !isInstitution(name):
 			m[name] = Entry{lists.Public, false}
@@ -127,4 +130,10 @@ func (m Map) dropRedundant() {
 func isPublicSuffix(name string) bool {
 	suffix, _ := publicsuffix.PublicSuffix(name)
 	return suffix == name
+}
+
+// isRegistrySuffix reports whether name is a suffix of a registry, such as co.uk.
+func isRegistrySuffix(name string) bool {
+	suffix, icann := publicsuffix.PublicSuffix(name)
+	return suffix == name && (icann || !strings.Contains(name, "."))
 }

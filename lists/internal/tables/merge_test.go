@@ -23,7 +23,7 @@ func writeTables(t *testing.T, content map[string]string) string {
 
 // mergeInput has rows for each rule of Merge, alone and in conflict with others.
 var mergeInput = map[string]string{
-	"relay.txt":        "*.relay.example Service\nexact-relay.example\n",
+	"relay.txt":        "*.relay.example Service\nexact-relay.example\niki.fi\n",
 	"public.txt":       "mail.example\n*.isp.example\n",
 	"allow.txt":        "real.example # a comment\n",
 	"disposable.txt":   "throw.example\n",
@@ -46,6 +46,13 @@ proven.example D
 below.proven.example D
 crawled.example K
 agreed.example MI
+agreed-public.example MIBF
+agreed-provider.example MBE
+provider.org MB
+provider.com.co MIB
+provider.example.net MB
+provider.net D
+x.provider.net MI
 freenom.tk MI
 provider.tk DMI
 copied.example IB
@@ -65,6 +72,8 @@ co.uk D
 // mergeWant has the classes that mergeInput gives.
 var mergeWant = map[string]lists.Class{
 	"relay.example":             lists.Relay,
+	"iki.fi":                    lists.Relay, // a suffix of the private section
+	"someone.iki.fi":            0,
 	"a.relay.example":           lists.Relay,
 	"exact-relay.example":       lists.Relay,
 	"below.exact-relay.example": lists.Disposable, // the relay's entry does not cover it
@@ -85,6 +94,12 @@ var mergeWant = map[string]lists.Class{
 	"x.proven.example":          lists.Disposable,
 	"crawled.example":           lists.Disposable,
 	"agreed.example":            lists.Disposable,
+	"agreed-public.example":     0, // a list of public providers has it too
+	"agreed-provider.example":   0,
+	"provider.org":              0, // a provider's name under another ending
+	"provider.com.co":           0,
+	"provider.example.net":      0,                // one more ending
+	"provider.net":              lists.Disposable, // with proof
 	"freenom.tk":                0,
 	"provider.tk":               lists.Disposable,
 	"copied.example":            0,
@@ -114,6 +129,8 @@ func TestMergeErrors(t *testing.T) {
 		"public.txt: mail.example is in another table too": {"relay.txt": "mail.example\n", "public.txt": "mail.example\n"},
 		"relay.txt:2: mail.example is listed twice":        {"relay.txt": "mail.example\n*.mail.example\n"},
 		"public.txt: co.uk is a public suffix":             {"public.txt": "co.uk\n"},
+		"relay.txt: iki.fi is a public suffix":             {"relay.txt": "*.iki.fi\n"},
+		"disposable.txt: iki.fi is a public suffix":        {"disposable.txt": "iki.fi\n"},
 		`allow.txt:1: "localhost" is not a domain`:         {"allow.txt": "localhost\n"},
 		"domains.txt:1: want a domain and letters":         {"sources/domains.txt": "mail.example\n"},
 	} {
