@@ -28,6 +28,7 @@ var rules = []rule{
 	{"packed, and a proven name below another ending, 6 letters or more", alsoIf(sameLabel)},
 	{"packed, and a numbered series of proven names", alsoIf(sameSeries)},
 	{"packed, and below a parent with 3 proven names or more", alsoIf(busyParent)},
+	{"packed, and below such a parent that is no public suffix", alsoIf(busyDomain)},
 }
 
 // voted reports whether the votes of domain or a parent satisfy a condition. A
@@ -75,4 +76,12 @@ func busyParent(p past, domain string) bool {
 	parent := tables.Parent(domain)
 	suffix, icann := publicsuffix.PublicSuffix(parent)
 	return (suffix != parent || !icann) && strings.Contains(parent, ".") && p.seen.below[parent] >= 3
+}
+
+// busyDomain is busyParent for parents that nobody is known to give names away
+// below.
+func busyDomain(p past, domain string) bool {
+	parent := tables.Parent(domain)
+	suffix, _ := publicsuffix.PublicSuffix(parent)
+	return suffix != parent && busyParent(p, domain)
 }

@@ -1,13 +1,7 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
-	"crypto/sha512"
-	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,51 +10,20 @@ import (
 	"github.com/addrspec/addrspec/lists"
 	"github.com/addrspec/addrspec/lists/internal/published"
 	"github.com/addrspec/addrspec/lists/internal/tables"
+	"github.com/addrspec/addrspec/lists/registry/registrytest"
 	"github.com/stretchr/testify/require"
 )
 
-// fakeNPM puts a command npm on the PATH that knows the packages in the folder
-// it returns: NAME.tgz and NAME.json, which is what npm pack --json prints.
-func fakeNPM(t *testing.T) string {
-	bin, packages := t.TempDir(), t.TempDir()
-	script := fmt.Sprintf(`#!/bin/sh
-name=${2%%%%@*}
-[ -f %[1]s/$name.tgz ] || { echo "E404 $name" >&2; exit 1; }
-cp %[1]s/$name.tgz "$5" && cat %[1]s/$name.json
-`, packages)
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "npm"), []byte(script), 0o755))
-	t.Setenv("PATH", bin+":/usr/bin:/bin")
-	return packages
-}
-
-// publish adds a package of one file to the registry of fakeNPM.
-func publish(t *testing.T, packages, name, version, path, content string) {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	w := tar.NewWriter(z)
-	require.NoError(t, w.WriteHeader(&tar.Header{Name: path, Size: int64(len(content)), Mode: 0o644}))
-	_, err := w.Write([]byte(content))
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	require.NoError(t, z.Close())
-	sum := sha512.Sum512(b.Bytes())
-	printed, err := json.Marshal([]map[string]string{{"name": name, "version": version, "filename": name + ".tgz",
-		"integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:])}})
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(packages, name+".tgz"), b.Bytes(), 0o644))
-	require.NoError(t, os.WriteFile(filepath.Join(packages, name+".json"), printed, 0o644))
-}
-
-// fakeSources are three of the real sources, with the packages of fakeNPM.
-func fakeSources(t *testing.T, packages string) (sources []published.Source) {
+// fakeSources are three of the real sources, with packages of npm.
+func fakeSources(t *testing.T, npm registrytest.NPM) (sources []published.Source) {
 	for _, s := range published.Sources {
 		if strings.ContainsRune("KIB", rune(s.Letter)) {
 			sources = append(sources, s)
 		}
 	}
-	publish(t, packages, "fakefilter", "0.1.1", "package/json/data.json", `{"domains":{"a.example":{}}}`)
-	publish(t, packages, "disposable-email-domains", "1.0.1", "package/index.json", `["a.example","b.example"]`)
-	publish(t, packages, "burner-email-providers", "1.0.1", "package/emails.txt", "c.example\n")
+	npm.Publish(t, "fakefilter", "0.1.1", "package/json/data.json", `{"domains":{"a.example":{}}}`)
+	npm.Publish(t, "disposable-email-domains", "1.0.1", "package/index.json", `["a.example","b.example"]`)
+	npm.Publish(t, "burner-email-providers", "1.0.1", "package/emails.txt", "c.example\n")
 	return sources
 }
 
@@ -92,8 +55,8 @@ func refresh(t *testing.T, sources []published.Source, dir string, latest bool) 
 }
 
 func TestRefresh(t *testing.T) {
-	packages := fakeNPM(t)
-	sources := fakeSources(t, packages)
+	npm := registrytest.FakeNPM(t)
+	sources := fakeSources(t, npm)
 	dir, files := sourcesDir(t)
 	require.NoError(t, refresh(t, sources, dir, true))
 	first := files()
@@ -110,25 +73,25 @@ func TestRefresh(t *testing.T) {
 	require.Contains(t, files(), strings.Replace(older, "checked 2026-11-20", "checked "+today(), 1))
 
 	// A new version gets the day on which it was fetched.
-	publish(t, packages, "disposable-email-domains", "1.0.2", "package/index.json", `["a.example"]`)
+	npm.Publish(t, "disposable-email-domains", "1.0.2", "package/index.json", `["a.example"]`)
 	require.NoError(t, refresh(t, sources, dir, true))
 	require.Contains(t, files(), "I npm:disposable-email-domains@1.0.2 MIT "+today()+" 1 sha512-")
 }
 
 // TestRefreshFails checks that a failure names the source and writes nothing.
 func TestRefreshFails(t *testing.T) {
-	packages := fakeNPM(t)
-	sources := fakeSources(t, packages)
+	npm := registrytest.FakeNPM(t)
+	sources := fakeSources(t, npm)
 	dir, files := sourcesDir(t)
 	require.NoError(t, refresh(t, sources, dir, true))
 	before := files()
 
-	publish(t, packages, "disposable-email-domains", "1.0.1", "package/index.json", `["other.example"]`)
+	npm.Publish(t, "disposable-email-domains", "1.0.1", "package/index.json", `["other.example"]`)
 	require.ErrorContains(t, refresh(t, sources, dir, false), "source I: disposable-email-domains@1.0.1: integrity is sha512-")
-	publish(t, packages, "disposable-email-domains", "1.0.2", "package/list.json", `["other.example"]`)
+	npm.Publish(t, "disposable-email-domains", "1.0.2", "package/list.json", `["other.example"]`)
 	require.ErrorContains(t, refresh(t, sources, dir, true),
 		"source I: disposable-email-domains@1.0.2 has no file package/index.json: has the package changed?")
-	require.NoError(t, os.Remove(filepath.Join(packages, "disposable-email-domains.tgz")))
+	npm.Unpublish(t, "disposable-email-domains", "1.0.2")
 	err := refresh(t, sources, dir, true)
 	require.ErrorContains(t, err, "source I: npm package disposable-email-domains: npm pack")
 	require.ErrorContains(t, err, "E404 disposable-email-domains\nnothing was written")
