@@ -22,7 +22,7 @@ var rules = []rule{
 	{"D or K", func(p past, d string) bool {
 		return p.voted(d, func(v tables.Votes, _ string) bool { return v.Proven() })
 	}},
-	{"packed, and M with I or B although F or E has it", also(func(v tables.Votes, name string) bool { return v.Any("M") && v.Any("IB") })},
+	{"packed, and M with I or B without the exceptions", also(func(v tables.Votes, name string) bool { return v.Any("M") && v.Any("IB") })},
 	{"packed, and M alone", also(func(v tables.Votes, name string) bool { return v.Any("M") })},
 	{"packed, and I or B alone", also(func(v tables.Votes, name string) bool { return v.Any("IB") })},
 	{"packed, and a proven name below another ending, 6 letters or more", alsoIf(sameLabel)},
