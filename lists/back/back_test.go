@@ -147,8 +147,8 @@ func TestRules(t *testing.T) {
 		stale.example longname.test mail13.example d.busy.example d.eu.org new.example gmail.com tempmail.com`)
 	want := []string{
 		"proven.example x.proven.example crawled.example agreed.example", // disposable.txt with tempmail.com is left out
-		"proven.example x.proven.example",
-		"proven.example x.proven.example crawled.example",
+		"proven.example x.proven.example", "crawled.example", "agreed.example disputed.example alone.example",
+		"agreed.example disputed.example stale.example", "",
 		"+ disputed.example", "+ disputed.example alone.example", "+ disputed.example stale.example",
 		"+ longname.test", "+ mail13.example", "+ d.busy.example d.eu.org", "+ d.busy.example",
 	}

@@ -16,12 +16,11 @@ type rule struct {
 // rules are those of the lists and, each added to them, what could lift them.
 var rules = []rule{
 	{"the lists as packed", past.disposable},
-	{"D alone, with its subdomains", func(p past, d string) bool {
-		return p.voted(d, func(v tables.Votes, _ string) bool { return v.Any("D") })
-	}},
-	{"D or K", func(p past, d string) bool {
-		return p.voted(d, func(v tables.Votes, _ string) bool { return v.Proven() })
-	}},
+	{"D alone", listedBy("D")},
+	{"K alone", listedBy("K")},
+	{"M alone (npm mailchecker)", listedBy("M")},
+	{"I alone (npm disposable-email-domains)", listedBy("I")},
+	{"B alone (npm burner-email-providers)", listedBy("B")},
 	{"packed, and M with I or B without the exceptions", also(func(v tables.Votes, name string) bool { return v.Any("M") && v.Any("IB") })},
 	{"packed, and M alone", also(func(v tables.Votes, name string) bool { return v.Any("M") })},
 	{"packed, and I or B alone", also(func(v tables.Votes, name string) bool { return v.Any("IB") })},
@@ -29,6 +28,13 @@ var rules = []rule{
 	{"packed, and a numbered series of proven names", alsoIf(sameSeries)},
 	{"packed, and below a parent with 3 proven names or more", alsoIf(busyParent)},
 	{"packed, and below such a parent that is no public suffix", alsoIf(busyDomain)},
+}
+
+// listedBy accepts the domains on a list and those below them.
+func listedBy(letters string) func(past, string) bool {
+	return func(p past, domain string) bool {
+		return p.voted(domain, func(v tables.Votes, _ string) bool { return v.Any(letters) })
+	}
 }
 
 // voted reports whether the votes of domain or a parent satisfy a condition. A

@@ -114,6 +114,8 @@ func TestReport(t *testing.T) {
 		"real.example":     {Class: lists.Disposable, Subdomains: true},
 		"other.example":    {Class: lists.Relay},
 		"brand-new.exam":   {Class: lists.Disposable, Subdomains: true},
+		"abcd.skin":        {Class: lists.Disposable, Subdomains: true}, // short, but such names are cheap
+		"abc.com":          {Class: lists.Disposable, Subdomains: true},
 	}
 	var out bytes.Buffer
 	report(&out, before, after, nil, false)
@@ -121,11 +123,14 @@ func TestReport(t *testing.T) {
 	real.example
 public -> unlisted: 1
 	gone.example
-unlisted -> disposable: 1
+unlisted -> disposable: 3
+	abc.com
+	abcd.skin
 	brand-new.exam
-newly disposable, check each (add those that are wrong to allow.txt): 1
+newly disposable, check each (add those that are wrong to allow.txt): 2
+	abc.com
 	real.example
-4 entries before, 5 after
+4 entries before, 7 after
 `, out.String())
 }
 
