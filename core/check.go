@@ -25,12 +25,13 @@ type Checker struct {
 	typos   *typo.Index
 	address address
 	words   words
+	known   *wordList
 	scorer  gibberish.Scorer
 }
 
 // New returns a Checker that uses l.
 func New(l *lists.Lists) *Checker {
-	return &Checker{lists: l, typos: typo.New(l.TypoTargets(), l.TopLevels())}
+	return &Checker{lists: l, known: newWordList(l), typos: typo.New(l.TypoTargets(), l.TopLevels())}
 }
 
 // Check returns the facts about email, which may be any bytes. The Facts point
@@ -44,23 +45,36 @@ func (c *Checker) Check(email []byte) (f Facts) {
 	return f
 }
 
-// fill sets the facts about the valid address in c.address.
+// fill sets the facts about the valid address in c.address. A host that takes no
+// mail decides about the role, whatever the local part says.
 func (c *Checker) fill(f *Facts) {
 	a := &c.address
 	local, tagged := cutTag(a.plainLocal)
 	f.Valid, f.Normalized, f.LocalPart, f.Domain = true, a.normalized, a.local, a.domain
 	f.Host, f.Alias = a.host, tagged
-	f.Role = c.words.roleOf(c.lists, local)
+	c.fillFromHost(f)
+	if f.Role == NoRole {
+		f.Role = c.words.roleOf(c.known, local)
+	}
 	if f.Role == NoRole {
 		f.Gibberish = Score(c.scorer.Score(local))
 	}
-	if len(a.host) == 0 { // an address literal has no provider
+}
+
+// fillFromHost sets the facts that depend on the host alone. An address literal
+// has none, so no provider.
+func (c *Checker) fillFromHost(f *Facts) {
+	if len(f.Host) == 0 {
 		return
 	}
-	class := c.lists.Provider(a.host)
+	match := c.lists.Match(f.Host)
+	class := match.Class
 	f.Disposable, f.Public, f.Relay = class&lists.Disposable != 0, class&lists.Public != 0, class&lists.Relay != 0
+	if takesNoMail(match, f.Host) {
+		f.Role = NoReply
+	}
 	if class == 0 {
-		f.Typo = c.typos.Suggest(a.host)
+		f.Typo = c.typos.Suggest(f.Host)
 	}
 }
 

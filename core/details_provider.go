@@ -41,6 +41,8 @@ func className(c lists.Class) string {
 		return "public"
 	case lists.Relay:
 		return "relay"
+	case lists.NoMail:
+		return "no_mail"
 	case lists.Known:
 		return "known"
 	}

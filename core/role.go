@@ -21,140 +21,165 @@ const (
 	HR        = lists.HR
 )
 
+// segment is a listed word of a local part, possibly written with separators or
+// with others glued on; or a number, which has no class.
+type segment struct {
+	word       lists.Word
+	start, end uint8 // of the listed word, in words.text
+	first, all uint8 // its words: the first one, and the index after the last one
+}
+
+func (s *segment) size() int { return int(s.end - s.start) }
+
 // roleOf returns the role of local, a normalized local part without its tag.
 //
 // local is a role account if it has a role word, possibly spelled with
-// separators (no-reply), and every word before and after it is a qualifier: a
-// number, a region, a language or a department (support-eu, it-helpdesk2). Any
-// other word, such as a surname, makes it a personal mailbox.
-func (w *words) roleOf(l *lists.Lists, local []byte) Role {
+// separators (no-reply), and every word before and after it qualifies it: a
+// number, a region, a language, a team, another role word (support-eu,
+// it-helpdesk2). Any other word, such as a surname, makes it a personal mailbox,
+// unless the role word is one that may end any name (kernel-team).
+func (w *words) roleOf(l *wordList, local []byte) Role {
 	if !w.split(local) {
 		return NoRole
 	}
-	for i := range w.count {
-		role, end := w.longestMatch(l, i)
-		if role != NoRole && role != lists.Qualifier {
-			return w.ifQualified(l, role, end)
-		}
-		if role == NoRole && !w.isNumber(i) {
+	if !w.readSegments(l) {
+		return w.endingRole(l.lists)
+	}
+	w.head = w.findHead()
+	if w.head < 0 {
+		return NoRole
+	}
+	for i := range w.read {
+		if i != w.head && !w.qualifies(i) {
 			return NoRole
 		}
+	}
+	return w.segments[w.head].word.Role()
+}
+
+// readSegments divides the words into segments. It returns false if a word is
+// not listed.
+func (w *words) readSegments(l *wordList) bool {
+	w.read = 0
+	for i := 0; i < w.count; w.read++ {
+		s := &w.segments[w.read]
+		*s = segment{start: w.start(i), end: w.ends[i], first: uint8(i), all: uint8(i + 1)}
+		if !w.longestMatch(l.lists, s) && !w.isNumber(i) && !l.unglue(w.joined(i, i+1), s) {
+			return false
+		}
+		i = int(s.all)
+	}
+	return true
+}
+
+// longestMatch extends s, which has one word, to the longest sequence of words
+// that is listed when joined. It returns false if none is.
+func (w *words) longestMatch(l *lists.Lists, s *segment) bool {
+	i := int(s.first)
+	for end := w.count; end > i; end-- {
+		if end > i+1 && !w.mayJoin(l, i, end) {
+			continue
+		}
+		if word := l.Word(w.joined(i, end)); word != 0 {
+			s.word, s.end, s.all = word, w.ends[end-1], uint8(end)
+			return true
+		}
+	}
+	return false
+}
+
+// findHead returns the segment that decides about the role: the first of those
+// with the highest rank. It returns -1 if there is no role word or if a phrase
+// means something else.
+func (w *words) findHead() int {
+	head, best := -1, noRank
+	for i := range w.read {
+		word := w.segments[i].word
+		if word.Class() == lists.Phrase {
+			return -1
+		}
+		if rank := rankOf(word); rank > best {
+			head, best = i, rank
+		}
+	}
+	return head
+}
+
+// The ranks of words: how much they say about the role.
+const (
+	noRank = iota
+	teamRank
+	aloneRank
+	commonRank
+	fullRank // only role accounts use the word
+)
+
+func rankOf(word lists.Word) int {
+	switch {
+	case word.Class() == lists.Team:
+		return teamRank
+	case word.Role() == NoRole:
+		return noRank
+	case word.Has(lists.Alone):
+		return aloneRank
+	case word.Has(lists.Common):
+		return commonRank
+	}
+	return fullRank
+}
+
+// qualifies reports whether segment i may accompany the head.
+func (w *words) qualifies(i int) bool {
+	head, s := &w.segments[w.head], &w.segments[i]
+	if isUnit(s.word) {
+		return true
+	}
+	if head.word.Has(lists.Alone) {
+		return false
+	}
+	switch s.word.Class() {
+	case NoRole:
+		return w.numberQualifies(i)
+	case lists.Code:
+		return !head.word.Has(lists.Common)
+	case lists.Market:
+		return head.size() > 2 || i > w.head
+	}
+	return head.size() > 2 || !s.word.Has(lists.Alone) // hr.dev are initials
+}
+
+// isUnit reports whether word is a team or department, which every role word has.
+func isUnit(word lists.Word) bool {
+	return word.Class() == lists.Unit || word.Class() == lists.Team
+}
+
+// numberQualifies reports whether the number at segment i may accompany the
+// head. Two letters with a digit are initials, unless they are the head (hr2),
+// and "it" is a pronoun.
+func (w *words) numberQualifies(i int) bool {
+	head, s := &w.segments[w.head], &w.segments[i]
+	if w.separators[s.first] != 0 || i == 0 {
+		return head.size() > 2
+	}
+	before := &w.segments[i-1]
+	return before.size() > 2 || w.read == 2 && !head.word.Has(lists.Common)
+}
+
+// endingRole returns the role that the last word gives to any words before it,
+// such as kernel-team and license_bot; NoRole if it is no such word. A dot joins
+// a name more often than a project, so only the longer words count after one.
+func (w *words) endingRole(l *lists.Lists) Role {
+	for i := max(1, w.count-3); i < w.count; i++ {
+		word := l.Word(w.joined(i, w.count))
+		if !word.Has(lists.Ending) || w.ends[i-1] < 3 {
+			continue
+		}
+		s := segment{word, w.start(i), w.ends[w.count-1], uint8(i), uint8(w.count)}
+		if w.separators[i] == '.' && (word.Class() != NoReply || s.size() < len("noreply")) {
+			return NoRole
+		}
+		w.segments[0], w.read, w.head = s, 1, 0
+		return word.Role()
 	}
 	return NoRole
 }
-
-// longestMatch finds the longest sequence of words from i that is listed when
-// joined. It returns its role and the index of the word after it; NoRole if no
-// sequence is listed.
-func (w *words) longestMatch(l *lists.Lists, i int) (role Role, end int) {
-	for end = w.count; end > i; end-- {
-		if end > i+1 && !w.mayJoin(i) {
-			continue
-		}
-		if role = l.Role(w.joined(i, end)); role != NoRole {
-			return role, end
-		}
-	}
-	return NoRole, end
-}
-
-// ifQualified returns role if every word from i on is a qualifier, else NoRole.
-// A role word is a qualifier too, as the name of a department.
-func (w *words) ifQualified(l *lists.Lists, role Role, i int) Role {
-	for ; i < w.count; i++ {
-		if !w.isNumber(i) && l.Role(w.joined(i, i+1)) == NoRole {
-			return NoRole
-		}
-	}
-	return role
-}
-
-const (
-	maxWords     = 6
-	maxWordBytes = 64 // of all words: the limit on a local part (RFC 5321 section 4.5.3.1.1)
-	maxDigits    = 4  // of a number after a word: a branch, a year
-	minYear      = 3  // from so many digits on, one or two letters before them are initials
-)
-
-// words are the words of a local part, split at ".", "_" and "-" and before
-// trailing digits. text has them without separators, so consecutive words can be
-// read as one.
-type words struct {
-	text  [maxWordBytes]byte
-	ends  [maxWords]uint8
-	count int
-}
-
-// split splits local into words. It returns false if local is not that of a role
-// account: an empty word, too many or too long words, or a number that add
-// rejects.
-func (w *words) split(local []byte) bool {
-	if len(local) == 0 || len(local) > maxWordBytes {
-		return false
-	}
-	w.count = 0
-	start, at := 0, 0
-	for i := 0; i <= len(local); i++ {
-		if i < len(local) && !isSeparator(local[i]) {
-			w.text[at] = local[i]
-			at++
-			continue
-		}
-		if at == start || !w.add(start, at) {
-			return false
-		}
-		start = at
-	}
-	return true
-}
-
-// add adds the word in text[start:end], and its trailing digits as a word of
-// their own. It returns false if there is no room or the digits are no branch or
-// year.
-func (w *words) add(start, end int) bool {
-	letters := end
-	for letters > start && isDigit(w.text[letters-1]) {
-		letters--
-	}
-	if digits := end - letters; digits > maxDigits || digits >= minYear && letters-start > 0 && letters-start < 3 {
-		return false // some other number, or initials and a year
-	}
-	if letters > start && letters < end && !w.append(letters) {
-		return false
-	}
-	return w.append(end)
-}
-
-func (w *words) append(end int) bool {
-	if w.count == maxWords {
-		return false
-	}
-	w.ends[w.count] = uint8(end)
-	w.count++
-	return true
-}
-
-// joined returns the words from i up to, but not including, end as one word.
-func (w *words) joined(i, end int) []byte {
-	if i == 0 {
-		return w.text[:w.ends[end-1]]
-	}
-	return w.text[w.ends[i-1]:w.ends[end-1]]
-}
-
-// mayJoin reports whether word i may begin a word spelled with separators. A
-// single letter may not, since it is an initial (h.r is a person); the exception
-// is the e of e-mail.
-func (w *words) mayJoin(i int) bool {
-	word := w.joined(i, i+1)
-	return len(word) > 1 || word[0] == 'e'
-}
-
-// isNumber reports whether word i consists of digits.
-func (w *words) isNumber(i int) bool {
-	return isDigit(w.joined(i, i+1)[0]) && isDigit(w.text[w.ends[i]-1])
-}
-
-func isSeparator(b byte) bool { return b == '.' || b == '_' || b == '-' }
-
-func isDigit(b byte) bool { return b >= '0' && b <= '9' }

@@ -28,6 +28,9 @@ const (
 	// Known is a domain in use. It adds nothing to a result; the typo check
 	// suggests no correction for it.
 	Known
+	// NoMail is a host that takes no mail by design, such as the one that a code
+	// forge puts into commits. Its addresses have the role NoReply.
+	NoMail
 )
 
 // Lists is an opened blob. It is read-only and safe for concurrent use.
@@ -36,7 +39,7 @@ type Lists struct {
 	domains   table  // domain -> number of its kind, from 1
 	kinds     []byte // a class with format.Subdomains and the carriers each
 	sources   []Source
-	roles     table // role word -> Role
+	roles     table // word of roles.txt -> Word
 	targets   []byte
 	topLevels []byte
 	providers table // provider's domain -> number of its rule, from 1
@@ -109,9 +112,15 @@ func parentOf(domain []byte) []byte {
 	return domain[first+1:]
 }
 
-// Role returns the role of word, a whole lower-case word without separators,
-// or NoRole.
-func (l *Lists) Role(word []byte) Role { return Role(l.roles.find(word)) }
+// Word returns what roles.txt contains about word, a whole lower-case word
+// without separators; 0 if it is not listed.
+func (l *Lists) Word(word []byte) Word { return Word(l.roles.find(word)) }
+
+// EachWord calls do with each word of roles.txt. The word is valid during the
+// call.
+func (l *Lists) EachWord(do func(word []byte, w Word)) {
+	l.roles.each(func(name []byte, value int) { do(name, Word(value)) })
+}
 
 // TypoTargets returns the providers whose misspellings the typo check
 // corrects, one lower-case domain per line, most used first.

@@ -31,17 +31,17 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-func TestRole(t *testing.T) {
+func TestWord(t *testing.T) {
 	l := Default()
-	for word, want := range map[string]Role{"admin": Admin, "hr": HR, "noreply": NoReply, "eu": Qualifier, "jobson": 0, "": 0, "a": 0, "ADMIN": 0} {
-		require.Equal(t, want, l.Role([]byte(word)), word)
+	for word, want := range map[string]Word{"admin": Word(Admin), "hr": Word(HR), "noreply": Word(NoReply) | Ending, "dev": Word(IT) | Alone, "eu": Word(Market), "jobson": 0, "": 0, "a": 0, "ADMIN": 0} {
+		require.Equal(t, want, l.Word([]byte(word)), word)
 	}
 }
 
 func TestLookupsDoNotAllocate(t *testing.T) {
 	l := Default()
 	domain, word := []byte("mail.example-company.co.uk"), []byte("support")
-	require.Zero(t, testing.AllocsPerRun(100, func() { l.Provider(domain); l.Role(word); l.TypoTargets() }))
+	require.Zero(t, testing.AllocsPerRun(100, func() { l.Provider(domain); l.Word(word); l.TypoTargets() }))
 }
 
 // TestImports checks that lists imports nothing of the project but the layout

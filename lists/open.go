@@ -52,13 +52,29 @@ func (l *Lists) verify() error {
 	if err := l.domains.verify("domains", len(l.kinds)/format.KindBytes); err != nil {
 		return err
 	}
-	if err := l.roles.verify("role words", len(roleNames)-1); err != nil {
+	if err := l.verifyWords(); err != nil {
 		return err
 	}
 	if err := l.providers.verify("providers", len(l.rules)); err != nil {
 		return err
 	}
 	return l.verifyRules()
+}
+
+// verifyWords checks the table of role words, and that it has no class that this
+// version of the program does not know.
+func (l *Lists) verifyWords() error {
+	if err := l.roles.verify("role words", 0xFF); err != nil {
+		return err
+	}
+	known := true
+	l.EachWord(func(_ []byte, w Word) {
+		known = known && int(w.Class()) < len(roleNames) && w.Class() != NoRole
+	})
+	if !known {
+		return &DamagedError{"a class in its table of role words is unknown"}
+	}
+	return nil
 }
 
 // parse splits a blob into its parts without verifying them.

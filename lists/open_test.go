@@ -60,7 +60,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		for _, name := range []string{"gmail.com", "me.mozmail.com", "zzz.example.co.uk", "-.", "tempmail.com", string(patch)} {
-			l.Role([]byte(name))
+			l.Word([]byte(name))
 			l.Rule([]byte(name))
 			for i, m := 0, l.Match([]byte(name)); i < len(l.Sources()); i++ {
 				m.CarriedBy(i)
@@ -68,7 +68,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		for first := byte('a'); first <= 'z'; first++ { // many buckets, to the end of their last block
 			l.Provider([]byte{first, 'a' + first%7, 'z', 'z', 'z', '.', 'z', 'z'})
-			l.Role([]byte{first, 'e', 'z', 'z'})
+			l.Word([]byte{first, 'e', 'z', 'z'})
 		}
 	})
 }

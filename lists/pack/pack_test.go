@@ -47,9 +47,9 @@ func TestRoleEqualsMap(t *testing.T) {
 	require.NoError(t, err)
 	l := lists.Default()
 	for word, role := range words {
-		require.Equal(t, role, l.Role([]byte(word)), word)
+		require.Equal(t, role, l.Word([]byte(word)), word)
 		for _, other := range []string{word + "x", "x" + word, word[1:], word[:len(word)-1]} {
-			require.Equal(t, words[other], l.Role([]byte(other)), other)
+			require.Equal(t, words[other], l.Word([]byte(other)), other)
 		}
 	}
 }

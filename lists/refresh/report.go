@@ -77,6 +77,8 @@ func className(c lists.Class) string {
 		return "public"
 	case lists.Relay:
 		return "relay"
+	case lists.NoMail:
+		return "no-reply"
 	case lists.Known:
 		return "known"
 	}

@@ -23,7 +23,7 @@ func TestLayoutExample(t *testing.T) {
 			"tempmailer.com": {Class: lists.Disposable, Carriers: 0b11},
 		},
 		Sources:   []lists.Source{{Name: "a/b.txt", Domains: "1"}, {Name: "n:c", Version: "1.0", Licence: "MIT", Domains: "2"}},
-		Roles:     map[string]lists.Role{"hr": lists.HR},
+		Roles:     map[string]lists.Word{"hr": lists.Word(lists.HR)},
 		Targets:   []byte("aol.com\n"),
 		TopLevels: []byte("com\n"),
 		Providers: map[string]int{"gmail.com": 1},
@@ -41,7 +41,7 @@ func TestLayoutExample(t *testing.T) {
 	require.Equal(t, lists.Disposable, l.Provider([]byte("a.tempmail.com")))
 	require.Equal(t, lists.Disposable, l.Provider([]byte("tempmailer.com")))
 	require.Zero(t, l.Provider([]byte("a.tempmailer.com")))
-	require.Equal(t, lists.HR, l.Role([]byte("hr")))
+	require.Equal(t, lists.HR, l.Word([]byte("hr")).Class())
 	m := l.Match([]byte("a.tempmail.com"))
 	require.Equal(t, "tempmail.com", string(m.Entry))
 	require.False(t, m.CarriedBy(0))

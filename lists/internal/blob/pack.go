@@ -16,7 +16,7 @@ type Content struct {
 	Date      string                // when the sources were last checked, in format.DateForm
 	Domains   map[string]Kind       // by domain
 	Sources   []lists.Source        // at most format.MaxSources
-	Roles     map[string]lists.Role // by role word
+	Roles     map[string]lists.Word // by word of roles.txt
 	Targets   []byte                // typo targets, one per line
 	TopLevels []byte                // top-level domains, one per line, in byte order
 	Providers map[string]int        // provider's domain -> number of its rule, from 1

@@ -25,7 +25,7 @@ func TestPackedTablesAnswer(t *testing.T) {
 	for i := range 500 { // many blocks in one bucket
 		domains[fmt.Sprintf("bucket%d.com", i*i)] = Kind{Class: lists.Disposable}
 	}
-	l := open(t, Content{Date: "2026.11.20", Domains: domains, Roles: map[string]lists.Role{"info": lists.General, "hr": lists.HR},
+	l := open(t, Content{Date: "2026.11.20", Domains: domains, Roles: map[string]lists.Word{"info": lists.Word(lists.General), "hr": lists.Word(lists.HR)},
 		Targets: []byte("gmail.com\n"), TopLevels: []byte("com\n")})
 	for name, kind := range domains {
 		require.Equal(t, kind.Class, l.Provider([]byte(name)), name)
@@ -34,7 +34,7 @@ func TestPackedTablesAnswer(t *testing.T) {
 		require.Zero(t, l.Provider([]byte(name)), name)
 	}
 	require.Equal(t, lists.Disposable, l.Provider([]byte("a.tempmail.com")))
-	require.Equal(t, lists.HR, l.Role([]byte("hr")))
+	require.Equal(t, lists.HR, l.Word([]byte("hr")).Class())
 	require.Equal(t, "gmail.com\n", string(l.TypoTargets()))
 	require.Equal(t, "com\n", string(l.TopLevels()))
 	require.Regexp(t, `^2026\.11\.20-[0-9a-f]{8}$`, l.Version())
@@ -74,10 +74,10 @@ func TestPackEmptyTables(t *testing.T) {
 func TestPackErrors(t *testing.T) {
 	for want, c := range map[string]Content{
 		`date "today"`:            {Date: "today"},
-		`"a" cannot be packed`:    {Date: "2026.11.20", Roles: map[string]lists.Role{"a": lists.Admin}},
-		`"Info" cannot be packed`: {Date: "2026.11.20", Roles: map[string]lists.Role{"Info": lists.General}},
-		`"inFo" cannot be packed`: {Date: "2026.11.20", Roles: map[string]lists.Role{"inFo": lists.General}},
-		`its value 0 means`:       {Date: "2026.11.20", Roles: map[string]lists.Role{"info": lists.NoRole}},
+		`"a" cannot be packed`:    {Date: "2026.11.20", Roles: map[string]lists.Word{"a": lists.Word(lists.Admin)}},
+		`"Info" cannot be packed`: {Date: "2026.11.20", Roles: map[string]lists.Word{"Info": lists.Word(lists.General)}},
+		`"inFo" cannot be packed`: {Date: "2026.11.20", Roles: map[string]lists.Word{"inFo": lists.Word(lists.General)}},
+		`its value 0 means`:       {Date: "2026.11.20", Roles: map[string]lists.Word{"info": lists.Word(lists.NoRole)}},
 		`33 sources do not fit`:   {Date: "2026.11.20", Sources: make([]lists.Source, 33)},
 		`want a name`:             {Date: "2026.11.20", Sources: make([]lists.Source, 1)},
 		`want a name, printable`:  {Date: "2026.11.20", Sources: []lists.Source{{Name: "a\tb"}}},
@@ -112,4 +112,15 @@ func FuzzPack(f *testing.F) {
 			require.Equal(t, domains[name+"x"].Class, l.Provider([]byte(name+"x")), name)
 		}
 	})
+}
+
+// TestOpenRefusesUnknownClass: a blob for a later program may have classes of
+// words that this one cannot name.
+func TestOpenRefusesUnknownClass(t *testing.T) {
+	for _, w := range []lists.Word{31, lists.Alone} {
+		packed, err := Pack(Content{Date: "2026.11.20", Roles: map[string]lists.Word{"info": w}})
+		require.NoError(t, err)
+		_, err = lists.Open(packed)
+		require.ErrorContains(t, err, "a class in its table of role words is unknown")
+	}
 }

@@ -19,7 +19,7 @@
 //	carriers     = u32                      ; the sources that carry the domain: bit 0 is the first
 //	sources      = size *(source LF)        ; at most MaxSources
 //	source       = name HT version HT licence HT day HT count ; empty where unknown
-//	roles        = size table               ; role word -> number of its role
+//	roles        = size table               ; word of roles.txt -> number of its class, plus marks
 //	targets      = size *(domain LF)        ; typo targets, most used first
 //	top-levels   = size *(label LF)         ; top-level domains, in byte order
 //	providers    = size table               ; provider's domain -> number of its rule, from 1

@@ -10,8 +10,8 @@ import (
 )
 
 // Merge reads the tables in dir and returns one entry per domain. Precedence: the
-// first four hand-written tables, of which a name can be in one only; the
-// published lists, unless a relay covers the name; domains in use.
+// first five hand-written tables, of which a name can be in one only; the
+// published lists, unless a relay or no-reply host covers the name; domains in use.
 // lists/README.md has the rule.
 func Merge(dir string) (Map, error) {
 	votes, err := ReadVotes(dir)
@@ -29,6 +29,7 @@ func MergeVotes(dir string, votes map[string]Votes) (Map, error) {
 		file  string
 		class lists.Class
 	}{
+		{"no-reply.txt", lists.NoMail},
 		{"relay.txt", lists.Relay},
 		{"public.txt", lists.Public},
 		{"allow.txt", lists.Known},
@@ -106,13 +107,13 @@ func (m Map) addPublished(dir string, votes map[string]Votes) error {
 	return nil
 }
 
-// decides reports whether m has an entry for name or a relay that covers it.
+// decides reports whether m has an entry for name or one of a relay or no-reply host that covers it.
 func (m Map) decides(name string) bool {
 	if _, ok := m[name]; ok {
 		return true
 	}
 	e, covered := m.covering(name)
-	return covered && e.Class == lists.Relay
+	return covered && e.Class&(lists.Relay|lists.NoMail) != 0
 }
 
 // dropRedundant deletes the entries that the entry of a parent implies.

@@ -14,7 +14,7 @@ import (
 func writeTables(t *testing.T, content map[string]string) string {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "sources"), 0o755))
-	for _, file := range []string{"relay.txt", "public.txt", "allow.txt", "disposable.txt", "known.txt", "near.txt",
+	for _, file := range []string{"no-reply.txt", "relay.txt", "public.txt", "allow.txt", "disposable.txt", "known.txt", "near.txt",
 		"ignore.txt", "shared.txt", "typo-targets.txt", "sources/domains.txt"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(content[file]), 0o644))
 	}
@@ -23,6 +23,7 @@ func writeTables(t *testing.T, content map[string]string) string {
 
 // mergeInput has rows for each rule of Merge, alone and in conflict with others.
 var mergeInput = map[string]string{
+	"no-reply.txt":     "*.silent.example Forge\n",
 	"relay.txt":        "*.relay.example Service\nexact-relay.example\niki.fi\n",
 	"public.txt":       "mail.example\n*.isp.example\n",
 	"allow.txt":        "real.example # a comment\n",
@@ -32,6 +33,8 @@ var mergeInput = map[string]string{
 	"shared.txt":       "dyndns.example\n",
 	"typo-targets.txt": "provider.example\n",
 	"sources/domains.txt": `a.relay.example DMI
+silent.example DMI
+users.silent.example EF
 relay.example DMI
 exact-relay.example D
 below.exact-relay.example D
@@ -71,6 +74,8 @@ co.uk D
 
 // mergeWant has the classes that mergeInput gives.
 var mergeWant = map[string]lists.Class{
+	"silent.example":            lists.NoMail,
+	"users.silent.example":      lists.NoMail,
 	"relay.example":             lists.Relay,
 	"iki.fi":                    lists.Relay, // a suffix of the private section
 	"someone.iki.fi":            0,

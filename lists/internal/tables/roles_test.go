@@ -11,10 +11,11 @@ import (
 
 func TestReadRoles(t *testing.T) {
 	for text, want := range map[string]string{
-		"info\tGeneral\n# a comment\neu Qualifier\n": "",
-		"info\tgeneral\n":           `roles.txt:1: info: "general" is not one of the ten roles, nor Qualifier`,
-		"info\n":                    `roles.txt:1: info: "" is not one of the ten roles, nor Qualifier`,
-		"info\tGeneral\ninfo\tIT\n": "roles.txt:2: info is listed twice",
+		"General\tinfo\n# a comment\nMarket eu\nIT/alone/ending devel\n": "",
+		"general\tinfo\n":             `roles.txt:1: "general" is not a class of words; lists/role.go has them`,
+		"IT/never dev\n":              `roles.txt:1: "never" is not a mark of IT words; lists/role.go has them`,
+		"Place/alone london\n":        `roles.txt:1: "alone" is not a mark of Place words; lists/role.go has them`,
+		"General info\nIT dev info\n": "roles.txt:2: info is listed twice",
 	} {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "roles.txt"), []byte(text), 0o644))
@@ -24,6 +25,7 @@ func TestReadRoles(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err)
-		require.Equal(t, map[string]lists.Role{"info": lists.General, "eu": lists.Qualifier}, words)
+		require.Equal(t, map[string]lists.Word{"info": lists.Word(lists.General), "eu": lists.Word(lists.Market),
+			"devel": lists.Word(lists.IT) | lists.Alone | lists.Ending}, words)
 	}
 }
