@@ -61,7 +61,9 @@ func (a *address) parseAny(email []byte) Refusal {
 		return r
 	}
 	if r := a.setDomain(&p); r.Reason != Accepted {
-		return r
+		p.refusal = r
+		p.refineMistake()
+		return p.refusal
 	}
 	return a.finish(&p)
 }

@@ -63,6 +63,8 @@ const (
 	angleBracket
 	mailtoPrefix
 	severalAddresses
+	atSpelled
+	enclosed
 
 	localPartMissing
 	localPartStartsWithDot
@@ -71,6 +73,7 @@ const (
 	localPartSpace
 	localPartComment
 	localPartCharacter
+	botName
 	localPartTooLong
 	quotedStringUnclosed
 	textAfterQuotedString
@@ -85,6 +88,8 @@ const (
 	domainSpace
 	domainComment
 	domainCharacter
+	commaForDot
+	domainPlaceholder
 	domainTooLong
 	labelTooLong
 	labelStartsWithHyphen
@@ -138,7 +143,9 @@ var catalogue = [...]entry{
 	secondAt:         {"second_at", addrSpecSection, "the address has a second @; keep one, or put the local part in double quotes"},
 	angleBracket:     {"angle_bracket", addrSpecSection, "the address has ~; give only the address between the angle brackets, without a name"},
 	mailtoPrefix:     {"mailto_prefix", addrSpecSection, "the address begins with mailto:; leave that out"},
-	severalAddresses: {"several_addresses", addrSpecSection, "the domain has ~ after it; give one address at a time"},
+	severalAddresses: {"several_addresses", addrSpecSection, "the domain has ~ after it; remove it, and give one address at a time"},
+	atSpelled:        {"at_spelled", addrSpecSection, "the address has the word \"at\" in place of the @; write a plain @"},
+	enclosed:         {"enclosed", addrSpecSection, "the address begins with ~ and ends with its counterpart; remove both"},
 
 	localPartMissing:       {"local_part_missing", addrSpecSection, "the local part is missing; put it before the @"},
 	localPartStartsWithDot: {"local_part_starts_with_dot", atomSection, "the local part starts with a dot; remove it"},
@@ -147,6 +154,7 @@ var catalogue = [...]entry{
 	localPartSpace:         {"local_part_space", atomSection, "the local part has ~ inside; remove it, or put the local part in double quotes"},
 	localPartComment:       {"local_part_comment", "RFC 5322 section 4.4", "the local part has a comment inside; move it to the start or the end"},
 	localPartCharacter:     {"local_part_character", atomSection, "the local part has ~ outside quotes; remove it, or put the local part in double quotes"},
+	botName:                {"bot_name", atomSection, "the local part has ~ outside quotes, as the names of programs on code forges have; put the local part in double quotes"},
 	localPartTooLong:       {"local_part_too_long", "RFC 5321 section 4.5.3.1.1", "the local part is # too long; at most 64 fit"},
 	quotedStringUnclosed:   {"quoted_string_unclosed", quotedSection, "the double quote that opens here is never closed; close it before the @"},
 	textAfterQuotedString:  {"text_after_quoted_string", quotedSection, "~ follows the closing double quote; put the whole local part between one pair of quotes"},
@@ -161,6 +169,8 @@ var catalogue = [...]entry{
 	domainSpace:           {"domain_space", "RFC 5322 section 4.4", "the domain has ~ inside; remove it"},
 	domainComment:         {"domain_comment", "RFC 5322 section 4.4", "the domain has a comment inside; move it to the start or the end"},
 	domainCharacter:       {"domain_character", hostSection, "the domain has ~; use letters, digits, hyphens and dots alone"},
+	commaForDot:           {"comma_for_dot", hostSection, "the domain has ~ in place of a dot; write a dot"},
+	domainPlaceholder:     {"domain_placeholder", hostSection, "the domain has a placeholder, such as (none), for a name that was not known; write the real domain"},
 	domainTooLong:         {"domain_too_long", "RFC 1035 section 2.3.4", "the domain is # too long; at most 253 fit"},
 	labelTooLong:          {"label_too_long", "RFC 1035 section 2.3.4", "a part of the domain between dots is # too long; at most 63 fit"},
 	labelStartsWithHyphen: {"label_starts_with_hyphen", hostSection, "a part of the domain starts with a hyphen; remove it"},

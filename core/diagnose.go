@@ -126,9 +126,12 @@ func (p *parser) refuseMisplaced(c byte) bool {
 }
 
 // refineReason replaces the reason found by the grammar if another one helps
-// more: an address without @ is refused for that alone, and text before an angle
-// bracket is a display name.
+// more: a common mistake; an address without @ is refused for that alone, and text
+// before an angle bracket is a display name.
 func (p *parser) refineReason() {
+	if p.refineMistake() {
+		return
+	}
 	why := p.refusal.Reason
 	if p.part == inDomain || why == malformedUTF8 || why == invisibleCharacter || why == bidiControl {
 		return

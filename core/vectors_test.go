@@ -126,7 +126,7 @@ func TestSentences(t *testing.T) {
 		"jane@exam\u2013ple.com":     "the domain has \"\u2013\" (U+2013); use letters, digits, hyphens and dots alone",
 		"jane\"doe\"@example.com":    "the local part has a double quote inside; remove it, or put the whole local part in double quotes",
 		"\xffjane@example.com":       "the address has byte 0xFF, which is not well-formed UTF-8; encode the address in UTF-8",
-		"jane@example.com,":          "the domain has \",\" after it; give one address at a time",
+		"jane@example.com,":          "the domain has \",\" after it; remove it, and give one address at a time",
 		"\U000e0041jane@example.com": "the address has the invisible character U+E0041 tag character; remove it",
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa@example.com":       "the local part is 1 byte too long; at most 64 fit",
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa@example": "the local part is 11 bytes too long; at most 64 fit",
