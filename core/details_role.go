@@ -8,13 +8,13 @@ const (
 	WholeWord               // info, or info beside other words
 	SeparatedWord           // no-reply
 	GluedWord               // infouk
-	EndingWord              // kernel-team: the words before it are not listed
+	PartWord                // kernel-team: the words before it are not listed
 	NoReplyHost             // the host takes no mail; Word is its name
 )
 
 // String returns the name of m in details.
 func (m RoleMatch) String() string {
-	return [...]string{"none", "word", "separated", "glued", "ending", "host"}[m]
+	return [...]string{"none", "word", "separated", "glued", "part", "host"}[m]
 }
 
 // RoleEvidence is why an address has its role. Its slices point into the Checker
@@ -61,8 +61,8 @@ func (w *words) evidence(l *wordList) RoleEvidence {
 
 func (w *words) matchOf(head *segment) RoleMatch {
 	switch {
-	case w.read == 1 && head.first > 0:
-		return EndingWord
+	case w.read == 1 && (head.first > 0 || int(head.all) < w.count):
+		return PartWord
 	case head.start != w.start(int(head.first)) || head.end != w.ends[head.all-1]:
 		return GluedWord
 	case head.all-head.first > 1:

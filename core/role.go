@@ -43,7 +43,7 @@ func (w *words) roleOf(l *wordList, local []byte) Role {
 		return NoRole
 	}
 	if !w.readSegments(l) {
-		return w.endingRole(l.lists)
+		return w.roleOfPart(l.lists)
 	}
 	w.head = w.findHead()
 	if w.head < 0 {
@@ -165,21 +165,43 @@ func (w *words) numberQualifies(i int) bool {
 	return before.size() > 2 || w.read == 2 && !head.word.Has(lists.Common)
 }
 
-// endingRole returns the role that the last word gives to any words before it,
-// such as kernel-team and license_bot; NoRole if it is no such word. A dot joins
-// a name more often than a project, so only the longer words count after one.
-func (w *words) endingRole(l *lists.Lists) Role {
+// roleOfPart returns the role that a word gives to any other words: the last one
+// in kernel-team and license_bot, the first one in noreply-digest. It returns
+// NoRole if there is no such word.
+func (w *words) roleOfPart(l *lists.Lists) Role {
 	for i := max(1, w.count-3); i < w.count; i++ {
-		word := l.Word(w.joined(i, w.count))
-		if !word.Has(lists.Ending) || w.ends[i-1] < 3 {
-			continue
+		if role := w.roleOfEnding(l, i); role != NoRole {
+			return role
 		}
-		s := segment{word, w.start(i), w.ends[w.count-1], uint8(i), uint8(w.count)}
-		if w.separators[i] == '.' && (word.Class() != NoReply || s.size() < len("noreply")) {
-			return NoRole
+	}
+	for end := 1; end < min(w.count, 4); end++ {
+		if word := l.Word(w.joined(0, end)); isNoReply(word, int(w.ends[end-1])) {
+			w.setHead(word, 0, end)
+			return NoReply
 		}
-		w.segments[0], w.read, w.head = s, 1, 0
-		return word.Role()
 	}
 	return NoRole
+}
+
+// roleOfEnding returns the role that the words from i on give to those before. A
+// dot joins a name more often than a project, so only noreply counts after one.
+func (w *words) roleOfEnding(l *lists.Lists, i int) Role {
+	word := l.Word(w.joined(i, w.count))
+	size := int(w.ends[w.count-1] - w.start(i))
+	if !word.Has(lists.Ending) || w.start(i) < 3 || w.separators[i] == '.' && !isNoReply(word, size) {
+		return NoRole
+	}
+	w.setHead(word, i, w.count)
+	return word.Role()
+}
+
+// isNoReply reports whether word says by itself that nobody reads the mail.
+func isNoReply(word lists.Word, size int) bool {
+	return word.Class() == NoReply && word.Has(lists.Ending) && size >= len("noreply")
+}
+
+// setHead makes the words from first to all the only segment.
+func (w *words) setHead(word lists.Word, first, all int) {
+	w.segments[0] = segment{word, w.start(first), w.ends[all-1], uint8(first), uint8(all)}
+	w.read, w.head = 1, 0
 }
