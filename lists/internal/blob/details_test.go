@@ -22,7 +22,7 @@ var small = blob.Content{
 		"tempmail.com": {Class: lists.Disposable, Subdomains: true, Carriers: 3},
 	},
 	Sources:   []lists.Source{{Name: "addrspec/public.txt"}, {Name: "npm:fakefilter", Version: "1"}},
-	Roles:     map[string]lists.Role{"support": lists.Support, "eu": lists.Qualifier},
+	Roles:     map[string]lists.Word{"support": lists.Word(lists.Support), "eu": lists.Word(lists.Code)},
 	Targets:   []byte("gmail.com\nproton.me\n"),
 	TopLevels: []byte("com\nme\n"),
 	Providers: map[string]int{"gmail.com": 1, "googlemail.com": 1, "fastmail.com": 2, "proton.me": 3},
