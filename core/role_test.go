@@ -145,7 +145,7 @@ func TestRoleEvidence(t *testing.T) {
 		"jane@example.com":                   `null`,
 		"info@example.com":                   `{"word":"info","match":"word","qualifiers":[]}`,
 		"eu.no-reply2@example.com":           `{"word":"noreply","match":"separated","qualifiers":["eu","2"]}`,
-		"uk.salesteam@example.com":           `{"word":"salesteam","match":"word","qualifiers":["uk"]}`,
+		"uk.salesteam@example.com":           `{"word":"sales","match":"glued","qualifiers":["uk","team"]}`,
 		"billingdeptuk7@example.com":         `{"word":"billing","match":"glued","qualifiers":["dept","uk","7"]}`,
 		"websupport@example.com":             `{"word":"support","match":"glued","qualifiers":["web"]}`,
 		"kernel-team@example.com":            `{"word":"team","match":"part","qualifiers":[]}`,
