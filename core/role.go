@@ -175,33 +175,41 @@ func (w *words) roleOfPart(l *lists.Lists) Role {
 		}
 	}
 	for end := 1; end < min(w.count, 4); end++ {
-		if word := l.Word(w.joined(0, end)); isNoReply(word, int(w.ends[end-1])) {
-			w.setHead(word, 0, end)
+		if size := int(w.ends[end-1]); size >= noReplySize && isNoReply(l.Word(w.joined(0, end))) {
+			w.setHead(NoReply, 0, end)
 			return NoReply
 		}
 	}
 	return NoRole
 }
 
+// noReplySize is the length of the shortest word that says by itself that nobody
+// reads the mail; bot is not one.
+const noReplySize = len("noreply")
+
 // roleOfEnding returns the role that the words from i on give to those before. A
 // dot joins a name more often than a project, so only noreply counts after one.
 func (w *words) roleOfEnding(l *lists.Lists, i int) Role {
-	word := l.Word(w.joined(i, w.count))
 	size := int(w.ends[w.count-1] - w.start(i))
-	if !word.Has(lists.Ending) || w.start(i) < 3 || w.separators[i] == '.' && !isNoReply(word, size) {
+	if w.start(i) < 3 || w.separators[i] == 0 || w.separators[i] == '.' && size < noReplySize {
 		return NoRole
 	}
-	w.setHead(word, i, w.count)
+	word := l.Word(w.joined(i, w.count))
+	if !word.Has(lists.Ending) || w.separators[i] == '.' && !isNoReply(word) {
+		return NoRole
+	}
+	w.setHead(word.Class(), i, w.count)
 	return word.Role()
 }
 
-// isNoReply reports whether word says by itself that nobody reads the mail.
-func isNoReply(word lists.Word, size int) bool {
-	return word.Class() == NoReply && word.Has(lists.Ending) && size >= len("noreply")
+// isNoReply reports whether word may be beside any other and means that nobody
+// reads the mail.
+func isNoReply(word lists.Word) bool {
+	return word.Class() == NoReply && word.Has(lists.Ending)
 }
 
 // setHead makes the words from first to all the only segment.
-func (w *words) setHead(word lists.Word, first, all int) {
-	w.segments[0] = segment{word, w.start(first), w.ends[all-1], uint8(first), uint8(all)}
+func (w *words) setHead(class Role, first, all int) {
+	w.segments[0] = segment{lists.Word(class), w.start(first), w.ends[all-1], uint8(first), uint8(all)}
 	w.read, w.head = 1, 0
 }
