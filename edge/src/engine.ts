@@ -1,4 +1,4 @@
-import { type Facts, Instance, TooLong, type Versions } from "./instance.ts";
+import { type Facts, Instance, ListsRefused, TooLong, type Versions } from "./instance.ts";
 
 /** Checks one address, given as bytes where it may not be UTF-8, with these flags besides the worker's. */
 export type Check = (email: string | Uint8Array, flags?: number) => Facts;
@@ -11,6 +11,8 @@ export type Check = (email: string | Uint8Array, flags?: number) => Facts;
 export class Engine {
   readonly #module: WebAssembly.Module;
   #instance: Instance | undefined;
+  /** The lists in use, for the next instance; undefined for those in the module. */
+  #lists: Uint8Array | undefined;
 
   /** Takes the first instance from a caller that can only create it asynchronously. */
   constructor(module: WebAssembly.Module, first = new WebAssembly.Instance(module, {})) {
@@ -26,13 +28,30 @@ export class Engine {
     return this.#call((instance) => instance.versions());
   }
 
+  /**
+   * Replaces the lists by a blob, which the caller must not change afterwards. It
+   * takes effect at once: a call of check sees either lists. Throws ListsRefused,
+   * and keeps the lists, if the module does not accept the blob.
+   */
+  setLists(blob: Uint8Array): void {
+    this.#call((instance) => instance.setLists(blob));
+    this.#lists = blob;
+  }
+
   #call<T>(use: (instance: Instance) => T): T {
-    this.#instance ??= new Instance(new WebAssembly.Instance(this.#module, {}));
+    this.#instance ??= this.#start();
     try {
       return use(this.#instance);
     } catch (error) {
-      if (!(error instanceof TooLong)) this.#instance = undefined;
+      const harmless = error instanceof TooLong || error instanceof ListsRefused;
+      if (!harmless) this.#instance = undefined;
       throw error;
     }
+  }
+
+  #start(): Instance {
+    const instance = new Instance(new WebAssembly.Instance(this.#module, {}));
+    if (this.#lists !== undefined) instance.setLists(this.#lists);
+    return instance;
   }
 }

@@ -47,6 +47,9 @@ export interface Versions {
 /** Thrown when an address is longer than the module's input buffer (1 MiB). */
 export class TooLong extends Error {}
 
+/** Thrown when the module refused a blob of lists; it still uses the previous ones. */
+export class ListsRefused extends Error {}
+
 /** Thrown when the module failed; its instance must not be used again. */
 export class ModuleFailure extends Error {}
 
@@ -63,6 +66,10 @@ const WORD = {
 } as const;
 const REPORT_BYTES = 13 * 4;
 
+/** The errors of addrspec_lists that leave the instance usable. */
+const LISTS_DAMAGED = -4;
+const LISTS_TOO_LARGE = -5;
+
 interface Exports {
   readonly memory: WebAssembly.Memory;
   addrspec_abi_version(): number;
@@ -72,6 +79,7 @@ interface Exports {
   addrspec_report_ptr(): number;
   addrspec_check(length: number, flags: number): number;
   addrspec_info(): number;
+  addrspec_lists(length: number): number;
 }
 
 const encoder = new TextEncoder();
@@ -104,7 +112,7 @@ export class Instance {
     const n = this.#exports.addrspec_check(this.#write(email), flags);
     if (n < 0) throw new ModuleFailure(`addrspec_check returned ${n}`);
     const word = this.#words();
-    const text = (w: number) => decoder.decode(this.#bytes(this.#out + word(w), word(w + 1)));
+    const text = (w: number) => this.#text(word, w);
     return {
       json: this.#bytes(this.#out, n).slice(),
       emailEnd: word(WORD.emailEnd),
@@ -128,6 +136,22 @@ export class Instance {
     ) as Versions;
   }
 
+  /** Replaces the lists by a blob, which is passed in pieces of the input buffer's size. */
+  setLists(blob: Uint8Array): void {
+    for (let at = 0; at < blob.length; at += this.#inCap) {
+      const piece = blob.subarray(at, at + this.#inCap);
+      this.#bytes(this.#in, piece.length).set(piece);
+      this.#requireTaken(this.#exports.addrspec_lists(piece.length));
+    }
+    this.#requireTaken(this.#exports.addrspec_lists(0));
+  }
+
+  #requireTaken(code: number): void {
+    if (code === LISTS_TOO_LARGE) throw new ListsRefused("the lists are larger than 4 MiB");
+    if (code === LISTS_DAMAGED) throw new ListsRefused(this.#text(this.#words(), WORD.sentence));
+    if (code < 0) throw new ModuleFailure(`addrspec_lists returned ${code}`);
+  }
+
   /** Writes the address to the input buffer; returns its length in bytes. */
   #write(email: string | Uint8Array): number {
     const buffer = this.#bytes(this.#in, this.#inCap);
@@ -144,6 +168,11 @@ export class Instance {
   /** Makes a new view for each use: when the memory grows, old views are detached. */
   #bytes(at: number, length: number): Uint8Array {
     return new Uint8Array(this.#exports.memory.buffer, at, length);
+  }
+
+  /** Returns a text of the report, which is in the output. */
+  #text(word: (n: number) => number, w: number): string {
+    return decoder.decode(this.#bytes(this.#out + word(w), word(w + 1)));
   }
 
   /** Returns a function that reads a word of the report. */
