@@ -23,15 +23,32 @@ function workerFor(env: Environment): Worker {
   return cached.worker;
 }
 
+/** The part of ExecutionContext that is used. */
+interface Context {
+  waitUntil(promise: Promise<unknown>): void;
+}
+
 export default {
-  async fetch(request: Request, env: Environment): Promise<Response> {
+  async fetch(request: Request, env: Environment, context: Context): Promise<Response> {
     try {
-      return await workerFor(env).fetch(request);
+      const worker = workerFor(env);
+      // No cron trigger reaches every isolate, so each one looks at the clock itself.
+      worker.lists?.poll((update) => context.waitUntil(update));
+      return await worker.fetch(request);
     } catch (error) {
       // A platform passes bindings with each request, so a wrong setting is found here.
       console.error(`settings: ${error instanceof Error ? error.message : "wrong"}`);
       const id = requestID(request.headers.get("X-Request-Id"));
       return respond(problemAnswer(unavailable()), id, request.method);
     }
+  },
+
+  /**
+   * Updates the lists of the isolate that a cron trigger reaches. Rejects if that
+   * fails, so that the platform lists the failure among the trigger's events.
+   */
+  async scheduled(_: unknown, env: Environment): Promise<void> {
+    const failure = await workerFor(env).lists?.update();
+    if (failure !== undefined) throw new Error(failure);
   },
 };

@@ -7,6 +7,7 @@
 import { readConfig } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
 import { listening, listenOf } from "../src/listen.ts";
+import { keepFresh } from "../src/updater.ts";
 import { Worker } from "../src/worker.ts";
 
 interface ListenOptions {
@@ -18,6 +19,7 @@ interface ListenOptions {
 declare const Deno: {
   readonly env: { toObject(): Record<string, string> };
   readFileSync(path: URL): Uint8Array<ArrayBuffer>;
+  unrefTimer(id: number): void;
   serve(options: ListenOptions, handler: (request: Request) => Promise<Response>): unknown;
 };
 
@@ -26,6 +28,9 @@ const engine = new Engine(
   new WebAssembly.Module(Deno.readFileSync(new URL("addrspec.wasm", import.meta.url))),
 );
 const worker = new Worker({ engine, config: readConfig(env) });
+if (worker.lists !== undefined) {
+  keepFresh(worker.lists, (timer) => Deno.unrefTimer(Number(timer)));
+}
 
 const listen = listenOf(env);
 const onListen = ({ port }: { port: number }) => console.log(listening(listen.hostname, port));

@@ -22,6 +22,7 @@ import { Engine } from "../src/engine.ts";
 import { listening, listenOf } from "../src/listen.ts";
 import { problemAnswer } from "../src/problem.ts";
 import { requestID } from "../src/request-id.ts";
+import { keepFresh } from "../src/updater.ts";
 import { type RawRequest, Worker } from "../src/worker.ts";
 import { bodyOf } from "./node-body.ts";
 
@@ -30,6 +31,7 @@ const engine = new Engine(
 );
 const worker = new Worker({ engine, config: readConfig(process.env) });
 const { hostname, port } = listenOf(process.env);
+if (worker.lists !== undefined) keepFresh(worker.lists, (timer) => timer.unref());
 
 // The limits of the origin: 64 KiB of headers in 5 s, and 15 s for a whole request.
 const limits = { maxHeaderSize: 64 << 10, headersTimeout: 5_000, requestTimeout: 15_000 };

@@ -14,6 +14,7 @@ test("readConfig needs two settings", () => {
     timeoutMS: 15_000,
     flags: 0,
     pages: "public",
+    lists: undefined,
   });
 });
 
@@ -30,6 +31,7 @@ test("readConfig reads all settings", () => {
     timeoutMS: 100,
     flags: 1,
     pages: "none",
+    lists: undefined,
   });
 });
 
@@ -44,6 +46,47 @@ test("readConfig names a wrong setting", () => {
     assert.throws(() => readConfig({ ...minimal, [name]: value }), new RegExp(name));
   }
   assert.throws(() => readConfig({}), /ADDRSPEC_ORIGIN is not set/);
+});
+
+// Made with minisign 0.11.
+const PUBLIC_KEY = "RWRJigPaT5Ux8pt4gxmZPuJTB1Ipt3lGzHPJ809pD49ZzbR20adByO79";
+const withLists = {
+  ...minimal,
+  ADDRSPEC_LISTS_URL: "https://lists.example/feed",
+  ADDRSPEC_LISTS_KEY: PUBLIC_KEY,
+};
+
+test("readConfig reads where newer lists come from", () => {
+  const { lists } = readConfig(withLists);
+  assert.equal(lists?.feed.blob.href, "https://lists.example/feed/lists.blob");
+  assert.equal(lists.feed.key.id, "F231954FDA038A49");
+  assert.equal(lists.intervalMS, 6 * 3_600_000);
+  for (const [text, ms] of [
+    ["1s", 1000],
+    ["90m", 5_400_000],
+    ["1h30m", 5_400_000],
+    ["168h", 604_800_000],
+  ] as const) {
+    const env = { ...withLists, ADDRSPEC_LISTS_INTERVAL: text };
+    assert.equal(readConfig(env).lists?.intervalMS, ms);
+  }
+});
+
+test("readConfig requires the signer's key for newer lists", () => {
+  const { ADDRSPEC_LISTS_KEY: _, ...keyless } = withLists;
+  assert.throws(() => readConfig(keyless), /ADDRSPEC_LISTS_KEY is not set: .* public key/);
+  assert.throws(
+    () => readConfig({ ...withLists, ADDRSPEC_LISTS_KEY: "RW" }),
+    /ADDRSPEC_LISTS_KEY: /,
+  );
+  assert.throws(
+    () => readConfig({ ...withLists, ADDRSPEC_LISTS_URL: "lists" }),
+    /ADDRSPEC_LISTS_URL: /,
+  );
+  for (const wrong of ["0s", "6", "6d", "-1h", "169h", "1h 30m", "500ms"]) {
+    const env = { ...withLists, ADDRSPEC_LISTS_INTERVAL: wrong };
+    assert.throws(() => readConfig(env), /ADDRSPEC_LISTS_INTERVAL must be/, wrong);
+  }
 });
 
 test("readConfig accepts only a scheme, host and port as origin", () => {

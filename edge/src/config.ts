@@ -1,6 +1,8 @@
 /** The settings of a deployment: environment variables, or bindings of the same names. */
 
+import { type Feed, parseFeedURL } from "./feed.ts";
 import { FULL_SUGGESTION } from "./instance.ts";
+import { parsePublicKey } from "./minisign.ts";
 import type { Pages } from "./route.ts";
 
 export interface Config {
@@ -13,6 +15,13 @@ export interface Config {
   readonly flags: number;
   /** The pages of the origin that the worker forwards. */
   readonly pages: Pages;
+  /** Where newer lists come from, and how often; undefined without ADDRSPEC_LISTS_URL. */
+  readonly lists?: ListsConfig | undefined;
+}
+
+export interface ListsConfig {
+  readonly feed: Feed;
+  readonly intervalMS: number;
 }
 
 export type Environment = Readonly<Record<string, unknown>>;
@@ -20,6 +29,10 @@ export type Environment = Readonly<Record<string, unknown>>;
 const DEFAULT_TIMEOUT_MS = "15000";
 const PAGES = { yes: "public", dashboard: "dashboard", no: "none" } as const;
 const MIN_SECRET_LENGTH = 16;
+const DEFAULT_INTERVAL = "6h";
+const MIN_INTERVAL_MS = 1000;
+const MAX_INTERVAL_MS = 7 * 24 * 3_600_000;
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 
 /** Reads the settings; throws an error that names a missing or wrong one. */
 export function readConfig(env: Environment): Config {
@@ -37,7 +50,48 @@ export function readConfig(env: Environment): Config {
       address: FULL_SUGGESTION,
     }),
     pages: choose("ADDRSPEC_FORWARD", get("ADDRSPEC_FORWARD", "yes"), PAGES),
+    lists: listsOf(env),
   };
+}
+
+/** Reads the settings of the lists; without a URL the module's own remain in use. */
+function listsOf(env: Environment): ListsConfig | undefined {
+  const text = (name: string) => (typeof env[name] === "string" ? (env[name] as string) : "");
+  const url = text("ADDRSPEC_LISTS_URL");
+  if (url === "") return undefined;
+  const key = text("ADDRSPEC_LISTS_KEY");
+  if (key === "") {
+    throw new Error(
+      "ADDRSPEC_LISTS_KEY is not set: lists from ADDRSPEC_LISTS_URL need the public key of their signer",
+    );
+  }
+  return {
+    feed: {
+      blob: named("ADDRSPEC_LISTS_URL", () => parseFeedURL(url)),
+      key: named("ADDRSPEC_LISTS_KEY", () => parsePublicKey(key)),
+    },
+    intervalMS: intervalOf(text("ADDRSPEC_LISTS_INTERVAL") || DEFAULT_INTERVAL),
+  };
+}
+
+/** Adds the name of a setting to an error. */
+function named<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new Error(`${name}: ${(error as Error).message}`);
+  }
+}
+
+/** Reads a duration such as "6h" or "1h30m", as the origin does. */
+function intervalOf(text: string): number {
+  const parts = /^(?:\d{1,6}[smh])+$/.test(text) ? text.match(/\d+[smh]/g) : null;
+  const value = (parts ?? []).reduce(
+    (sum, part) => sum + Number.parseInt(part, 10) * (UNITS[part.slice(-1)] ?? 0),
+    0,
+  );
+  if (value >= MIN_INTERVAL_MS && value <= MAX_INTERVAL_MS) return value;
+  throw new Error("ADDRSPEC_LISTS_INTERVAL must be 1s to 168h, such as 6h");
 }
 
 function baseURLOf(text: string): string {

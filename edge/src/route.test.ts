@@ -96,6 +96,16 @@ test("routeOf refuses paths that are not in the table", () => {
   }
 });
 
+test("the worker answers /versions itself, whatever it forwards", () => {
+  for (const pages of ["none", "public", "dashboard"] as const) {
+    assert.equal(routed("/versions", "GET", pages), "versions");
+    assert.equal(routed("/versions?x", "HEAD", pages), "versions");
+    assert.equal(routed("/versions", "POST", pages), 405);
+    assert.equal(routed("/versions", "OPTIONS", pages), 405);
+    assert.equal(routed("/versions/", "GET", pages), 404);
+  }
+});
+
 test("routeOf keeps targets in the table unchanged", () => {
   for (const target of [
     "/",

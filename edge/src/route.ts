@@ -11,6 +11,7 @@ export type Route =
   | { readonly to: "batch" }
   | { readonly to: "usage"; readonly target: string }
   | { readonly to: "page"; readonly target: string }
+  | { readonly to: "versions" }
   | { readonly to: "answer"; readonly answer: Answer };
 
 /** The pages that the worker forwards (ADDRSPEC_FORWARD). */
@@ -18,7 +19,7 @@ export type Pages = "none" | "public" | "dashboard";
 
 interface Row {
   readonly path: string;
-  readonly to: "single" | "batch" | "usage" | "page";
+  readonly to: "single" | "batch" | "usage" | "versions" | "page";
   /** The methods, without OPTIONS, which every operation has. */
   readonly methods: readonly string[];
   /** What may follow the path; by default nothing. */
@@ -36,13 +37,15 @@ const PLAIN = /^(?:\/(?!\.\.?(?:\/|$))[0-9A-Za-z._-]+)*\/?$/;
 
 /**
  * All paths that the worker serves; any other is 404. A page is one of the
- * origin. `/`, `/docs` and `/assets/`, for the files of these two, are reserved:
+ * origin; `/versions` has the worker's own versions, which the origin has at
+ * `/readyz`. `/`, `/docs` and `/assets/`, for the files of these two, are reserved:
  * the origin does not serve them yet.
  */
 const TABLE: readonly Row[] = [
   { path: "/v1/email", to: "single", methods: READ, suffix: ANY },
   { path: "/v1/emails", to: "batch", methods: ["POST"] },
   { path: "/v1/usage", to: "usage", methods: READ },
+  { path: "/versions", to: "versions", methods: READ },
   { path: "/healthz", to: "page", methods: READ },
   { path: "/openapi.json", to: "page", methods: READ },
   { path: "/.well-known/security.txt", to: "page", methods: READ },
@@ -64,7 +67,7 @@ export function routeOf(method: string, target: string, pages: Pages): Route {
   const { path, query } = split(target);
   const row = TABLE.find((candidate) => matches(candidate, path));
   if (row === undefined || !isServed(row, pages)) return { to: "answer", answer: notFound() };
-  if (method === "OPTIONS" && row.to !== "page") return { to: "answer", answer: preflight(row) };
+  if (method === "OPTIONS" && isOperation(row)) return { to: "answer", answer: preflight(row) };
   if (!row.methods.includes(method)) return { to: "answer", answer: methodNotAllowed(row) };
   return routeTo(row, path.slice(row.path.length), query);
 }
@@ -88,12 +91,17 @@ function isServed({ to, dashboard }: Row, pages: Pages): boolean {
   return to !== "page" || pages === "dashboard" || (pages === "public" && !dashboard);
 }
 
+function isOperation({ to }: Pick<Row, "to">): boolean {
+  return to !== "page" && to !== "versions";
+}
+
 /** Returns the row's route. The origin gets the row's path and a suffix that matches PLAIN. */
 function routeTo({ path, to, query: hasQuery }: Row, suffix: string, query: string): Route {
   switch (to) {
     case "single":
       return { to, encoded: suffix.slice(1), query };
     case "batch":
+    case "versions":
       return { to };
     default:
       return { to, target: path + suffix + (hasQuery ? query : "") };
@@ -102,7 +110,7 @@ function routeTo({ path, to, query: hasQuery }: Row, suffix: string, query: stri
 
 /** Returns the value of Allow. */
 function allowed({ to, methods }: Row): string {
-  return (to === "page" ? methods : [...methods, "OPTIONS"]).join(", ");
+  return (isOperation({ to }) ? [...methods, "OPTIONS"] : methods).join(", ");
 }
 
 /** Returns the answer to a preflight, which carries no key (Fetch standard, section 3.2). */

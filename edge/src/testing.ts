@@ -1,6 +1,9 @@
 /** Helpers that several tests use; not part of any bundle. */
 
+import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
 
 import type { Config } from "./config.ts";
 import { Engine } from "./engine.ts";
@@ -83,4 +86,49 @@ export function admitted(mx: unknown[]): Response {
       "X-Usage-Limit": "1000",
     },
   });
+}
+
+/** The lists that are packed into the module. */
+export const packedLists = new Uint8Array(
+  readFileSync(join(process.env.ADDRSPEC_VECTORS ?? "", "../../lists/lists.blob")),
+);
+
+/** Returns the packed lists with another date, such as "2030.01.01". */
+export function listsOf(date: string): Uint8Array<ArrayBuffer> {
+  const blob = packedLists.slice();
+  blob.set(new TextEncoder().encode(date), 13);
+  new DataView(blob.buffer).setUint32(9, crc32(blob.subarray(13)), true);
+  return blob;
+}
+
+/** Signs as minisign does, with the cryptography of Node. */
+export class Signer {
+  readonly id: Buffer;
+  readonly #secret: KeyObject;
+  readonly #public: Buffer;
+
+  constructor(id = "01234567") {
+    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+    this.id = Buffer.from(id);
+    this.#secret = privateKey;
+    this.#public = publicKey.export({ format: "der", type: "spki" }).subarray(-32);
+  }
+
+  /** The public key: the base64 line of minisign. */
+  get key(): string {
+    return Buffer.concat([Buffer.from("Ed"), this.id, this.#public]).toString("base64");
+  }
+
+  /** Returns a file .minisig with this trusted comment. */
+  sign(file: Uint8Array, comment: string, algorithm: "ED" | "Ed" = "ED"): string {
+    const message = algorithm === "ED" ? createHash("blake2b512").update(file).digest() : file;
+    const signature = sign(null, message, this.#secret);
+    const global = sign(null, Buffer.concat([signature, Buffer.from(comment)]), this.#secret);
+    const first = Buffer.concat([Buffer.from(algorithm), this.id, signature]);
+    return `untrusted comment: signature of the tests
+${first.toString("base64")}
+trusted comment: ${comment}
+${global.toString("base64")}
+`;
+  }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { admitted, get, KEY, newWorker, postBatch } from "./testing.ts";
+import { admitted, engine, get, KEY, newWorker, postBatch } from "./testing.ts";
 
 test("the worker sends the origin domains and counts only", async () => {
   const { worker, sent } = newWorker(() => admitted([true, null]));
@@ -299,4 +299,12 @@ test("an unsafe request id is replaced", async () => {
   for (const unsafe of ["", "a b", "<x>", "x".repeat(129)]) {
     assert.match((await id(unsafe)) ?? "", /^[A-Z2-7]{26}$/);
   }
+});
+
+test("/versions has the versions of the module, and asks nobody", async () => {
+  const { worker, sent } = newWorker(() => assert.fail("the origin was asked"));
+  const response = await worker.answer(get("/versions"));
+  assert.equal(response.status, 200);
+  assert.deepEqual(await response.json(), engine.versions());
+  assert.equal(sent.length, 0);
 });

@@ -30,6 +30,7 @@ import { notFound, routeOf } from "./route.ts";
 import { planSingle } from "./single.ts";
 import { targetOf } from "./target.ts";
 import { withTimeout } from "./timeout.ts";
+import { Updater } from "./updater.ts";
 
 /** A request, as it was sent. */
 export interface RawRequest {
@@ -69,6 +70,9 @@ const MAX_FORWARDED = (1 << 20) + 1;
 const READ_TIMEOUT_MS = 15_000;
 
 export class Worker {
+  /** Updates the lists; undefined if no feed is set. Each platform's entry calls it. */
+  readonly lists: Updater | undefined;
+  readonly #engine: Engine;
   readonly #check: Check;
   readonly #config: Config;
   readonly #fetch: Fetch;
@@ -76,6 +80,8 @@ export class Worker {
   readonly #origin: Origin;
 
   constructor({ engine, config, fetch = platformFetch, log = platformLog }: Dependencies) {
+    this.lists = config.lists && new Updater({ engine, fetch, log, ...config.lists });
+    this.#engine = engine;
     this.#check = (email, flags = 0) => engine.check(email, config.flags | flags);
     this.#config = config;
     this.#fetch = fetch;
@@ -109,6 +115,8 @@ export class Worker {
     switch (route.to) {
       case "answer":
         return send(route.answer);
+      case "versions":
+        return send({ status: 200, body: JSON.stringify(this.#engine.versions()) });
       case "page":
         return this.#page(request, route.target);
       case "usage":

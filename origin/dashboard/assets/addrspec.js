@@ -7,6 +7,8 @@ var FULL_SUGGESTION = 1;
 var DETAILS = 2;
 var TooLong = class extends Error {
 };
+var ListsRefused = class extends Error {
+};
 var ModuleFailure = class extends Error {
 };
 var WORD = {
@@ -20,6 +22,8 @@ var WORD = {
   sentence: 11
 };
 var REPORT_BYTES = 13 * 4;
+var LISTS_DAMAGED = -4;
+var LISTS_TOO_LARGE = -5;
 var encoder = new TextEncoder();
 var decoder = new TextDecoder();
 var Instance = class {
@@ -46,7 +50,7 @@ var Instance = class {
     const n = this.#exports.addrspec_check(this.#write(email), flags);
     if (n < 0) throw new ModuleFailure(`addrspec_check returned ${n}`);
     const word = this.#words();
-    const text = (w) => decoder.decode(this.#bytes(this.#out + word(w), word(w + 1)));
+    const text = (w) => this.#text(word, w);
     return {
       json: this.#bytes(this.#out, n).slice(),
       emailEnd: word(WORD.emailEnd),
@@ -65,6 +69,20 @@ var Instance = class {
       decoder.decode(this.#bytes(this.#out, this.#exports.addrspec_info()))
     );
   }
+  /** Replaces the lists by a blob, which is passed in pieces of the input buffer's size. */
+  setLists(blob) {
+    for (let at = 0; at < blob.length; at += this.#inCap) {
+      const piece = blob.subarray(at, at + this.#inCap);
+      this.#bytes(this.#in, piece.length).set(piece);
+      this.#requireTaken(this.#exports.addrspec_lists(piece.length));
+    }
+    this.#requireTaken(this.#exports.addrspec_lists(0));
+  }
+  #requireTaken(code) {
+    if (code === LISTS_TOO_LARGE) throw new ListsRefused("the lists are larger than 4 MiB");
+    if (code === LISTS_DAMAGED) throw new ListsRefused(this.#text(this.#words(), WORD.sentence));
+    if (code < 0) throw new ModuleFailure(`addrspec_lists returned ${code}`);
+  }
   /** Writes the address to the input buffer; returns its length in bytes. */
   #write(email) {
     const buffer = this.#bytes(this.#in, this.#inCap);
@@ -81,6 +99,10 @@ var Instance = class {
   #bytes(at, length) {
     return new Uint8Array(this.#exports.memory.buffer, at, length);
   }
+  /** Returns a text of the report, which is in the output. */
+  #text(word, w) {
+    return decoder.decode(this.#bytes(this.#out + word(w), word(w + 1)));
+  }
   /** Returns a function that reads a word of the report. */
   #words() {
     const view = new DataView(this.#exports.memory.buffer, this.#report, REPORT_BYTES);
@@ -92,6 +114,8 @@ var Instance = class {
 var Engine = class {
   #module;
   #instance;
+  /** The lists in use, for the next instance; undefined for those in the module. */
+  #lists;
   /** Takes the first instance from a caller that can only create it asynchronously. */
   constructor(module, first = new WebAssembly.Instance(module, {})) {
     this.#module = module;
@@ -103,14 +127,29 @@ var Engine = class {
   versions() {
     return this.#call((instance) => instance.versions());
   }
+  /**
+   * Replaces the lists by a blob, which the caller must not change afterwards. It
+   * takes effect at once: a call of check sees either lists. Throws ListsRefused,
+   * and keeps the lists, if the module does not accept the blob.
+   */
+  setLists(blob) {
+    this.#call((instance) => instance.setLists(blob));
+    this.#lists = blob;
+  }
   #call(use) {
-    this.#instance ??= new Instance(new WebAssembly.Instance(this.#module, {}));
+    this.#instance ??= this.#start();
     try {
       return use(this.#instance);
     } catch (error) {
-      if (!(error instanceof TooLong)) this.#instance = void 0;
+      const harmless = error instanceof TooLong || error instanceof ListsRefused;
+      if (!harmless) this.#instance = void 0;
       throw error;
     }
+  }
+  #start() {
+    const instance = new Instance(new WebAssembly.Instance(this.#module, {}));
+    if (this.#lists !== void 0) instance.setLists(this.#lists);
+    return instance;
   }
 };
 

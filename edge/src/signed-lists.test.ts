@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { parsePublicKey } from "./minisign.ts";
+import {
+  MAX_BLOB,
+  parseRelease,
+  readAnnouncement,
+  requireAnnounced,
+  requireNewer,
+  versionOf,
+} from "./signed-lists.ts";
+import { engine, listsOf, packedLists, Signer } from "./testing.ts";
+
+const release = { version: "2026.11.22-1a2b3c4d", signed: 1795372800, expires: 1797964800 };
+const COMMENT = "addrspec lists version:2026.11.22-1a2b3c4d signed:1795372800 expires:1797964800";
+const signer = new Signer();
+const key = parsePublicKey(signer.key);
+
+test("parseRelease reads exactly one form", () => {
+  assert.deepEqual(parseRelease(COMMENT), release);
+  for (const wrong of [
+    "",
+    "timestamp:1795372800\tfile:lists.blob\thashed",
+    ` ${COMMENT}`,
+    `${COMMENT} `,
+    `${COMMENT}\n`,
+    `${COMMENT} more:1`,
+    COMMENT.replace(" signed", "  signed"),
+    COMMENT.replace("1a2b3c4d", "1A2B3C4D"),
+    COMMENT.replace("1a2b3c4d", "1a2b3c4"),
+    COMMENT.replace("2026.11.22", "2026-11-22"),
+    COMMENT.replace("signed:1", "signed:+1"),
+    COMMENT.replace("signed:1", "signed:01"),
+    COMMENT.replace("signed:1795372800", "signed:1e9"),
+    COMMENT.replace("signed:1795372800", "signed:"),
+    COMMENT.replace("signed:1795372800", "signed:17953728001795"),
+    COMMENT.replace("signed:1795372800 expires:1797964800", "expires:1797964800 signed:1795372800"),
+    COMMENT.replace(" expires:1797964800", ""),
+  ]) {
+    assert.throws(() => parseRelease(wrong), { name: "ListsError" }, wrong);
+  }
+});
+
+test("versionOf reads the version that the module returns", () => {
+  assert.equal(versionOf(packedLists), engine.versions().lists);
+  assert.match(versionOf(listsOf("2030.01.01")) ?? "", /^2030\.01\.01-[0-9a-f]{8}$/);
+  for (const wrong of ["", "addrspec", "<html>".repeat(10)]) {
+    assert.equal(versionOf(new TextEncoder().encode(wrong)), undefined);
+  }
+});
+
+test("requireNewer compares the times of signing, or the days of lists without a signature", () => {
+  const now = 1000 * release.signed;
+  const current = "2026.11.22-00000000";
+  const check = (version: string, signed?: number, at = now) =>
+    requireNewer(release, { version, signed }, at);
+  check(current);
+  check(current, release.signed);
+  check(current, release.signed - 1);
+  check("2026.11.21-ffffffff");
+  check("2026.11.23-ffffffff", release.signed - 1); // the signer went back to older lists
+  assert.throws(() => check(current, release.signed + 1), {
+    message:
+      "they are older than the lists in use: signed 2026-11-22T16:00:00Z, those in use 2026-11-22T16:00:01Z".replaceAll(
+        "16:00",
+        new Date(now).toISOString().slice(11, 16),
+      ),
+  });
+  assert.throws(() => check("2026.11.23-00000000"), {
+    message:
+      "they are older than the lists in use: 2026.11.22-1a2b3c4d, in use 2026.11.23-00000000",
+  });
+  check(current, undefined, 1000 * release.expires - 1);
+  assert.throws(
+    () => check(current, undefined, 1000 * release.expires),
+    /they expired on 2026-12-22T.*: sign them again/,
+  );
+});
+
+test("a blob must be the signed one, and its version that of the comment", async () => {
+  const blob = listsOf("2030.01.01");
+  const comment = `addrspec lists version:${versionOf(blob)} signed:1 expires:2`;
+  const announcement = await readAnnouncement(signer.sign(blob, comment), key);
+  await requireAnnounced(blob, announcement, key);
+  for (const [wrong, reason] of [
+    [packedLists, /does not fit the lists/],
+    [blob.subarray(1), /does not fit the lists/],
+    [blob.map((byte, at) => (at === 1000 ? byte ^ 1 : byte)), /does not fit the lists/],
+    [new Uint8Array(0), /does not fit the lists/],
+    [new Uint8Array(MAX_BLOB + 1), /larger than 4 MiB/],
+  ] as const) {
+    await assert.rejects(requireAnnounced(wrong, announcement, key), reason);
+  }
+  const other = await readAnnouncement(signer.sign(packedLists, comment), key);
+  await assert.rejects(requireAnnounced(packedLists, other, key), {
+    message: `the trusted comment is of the lists ${versionOf(blob)}, the signed file is ${versionOf(packedLists)}`,
+  });
+  const page = new TextEncoder().encode("<html>");
+  const signedPage = await readAnnouncement(signer.sign(page, comment), key);
+  await assert.rejects(requireAnnounced(page, signedPage, key), /is not a blob of lists/);
+});
+
+test("readAnnouncement bounds a signature", async () => {
+  const text = `untrusted comment: ${"x".repeat(4096)}\n`;
+  await assert.rejects(readAnnouncement(text, key), /larger than 4 KiB/);
+});

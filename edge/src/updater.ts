@@ -1,0 +1,123 @@
+/**
+ * Keeps the lists of a worker fresh. Each isolate or process updates its own
+ * lists: at its start, and then after each interval. An update never delays a
+ * request, and if it fails the lists remain as they are.
+ */
+
+import type { Engine } from "./engine.ts";
+import { type Feed, fetchUpdate, type Update } from "./feed.ts";
+import { ListsRefused } from "./instance.ts";
+import { ListsError } from "./lists-error.ts";
+import type { Fetch, Log } from "./origin.ts";
+import type { Release } from "./signed-lists.ts";
+import { withTimeout } from "./timeout.ts";
+
+/** What an updater needs; tests replace the clock and chance. */
+export interface UpdaterOptions {
+  readonly engine: Engine;
+  readonly feed: Feed;
+  readonly intervalMS: number;
+  readonly fetch: Fetch;
+  readonly log: Log;
+  readonly now?: () => number;
+  readonly random?: () => number;
+}
+
+/** The time limit for an update; Cloudflare gives work after a response 30 s. */
+export const UPDATE_TIMEOUT_MS = 25_000;
+
+/** The part of the interval by which it varies, so that isolates do not ask at the same time. */
+const JITTER = 0.1;
+
+/** After a failure the next update is sooner: after this part of the interval. */
+const RETRY = 0.1;
+
+const never = new AbortController().signal;
+
+export class Updater {
+  readonly #options: Required<UpdaterOptions>;
+  /** The lists that this updater installed, or found in use. */
+  #installed: Release | undefined;
+  #due = 0;
+  /** An update is under way until then; not a boolean, because a platform may abandon it. */
+  #busyUntil = 0;
+  #lastFailure = "";
+
+  constructor(options: UpdaterOptions) {
+    this.#options = { now: Date.now, random: Math.random, ...options };
+  }
+
+  /** Returns the milliseconds until the next update is due. */
+  get delay(): number {
+    return Math.max(0, this.#due - this.#options.now());
+  }
+
+  /** Starts an update if one is due; waitUntil gets the promise, which never rejects. */
+  poll(waitUntil: (update: Promise<unknown>) => void): void {
+    if (this.delay === 0 && !this.#busy()) waitUntil(this.update());
+  }
+
+  /** Updates the lists; returns why it failed, or undefined. Never rejects. */
+  async update(): Promise<string | undefined> {
+    if (this.#busy()) return undefined;
+    this.#busyUntil = this.#options.now() + 2 * UPDATE_TIMEOUT_MS;
+    try {
+      this.#install(await this.#fetch());
+      return this.#finish("");
+    } catch (error) {
+      return this.#finish(reasonOf(error));
+    }
+  }
+
+  #busy(): boolean {
+    return this.#options.now() < this.#busyUntil;
+  }
+
+  #fetch(): Promise<Update> {
+    const { engine, feed, fetch, now } = this.#options;
+    const { lists: version } = engine.versions();
+    const signed = this.#installed?.version === version ? this.#installed.signed : undefined;
+    return withTimeout(UPDATE_TIMEOUT_MS, never, (signal) =>
+      fetchUpdate(feed, { version, signed }, { fetch, signal, now: now() }),
+    );
+  }
+
+  #install({ release, blob }: Update): void {
+    const { engine, log } = this.#options;
+    if (blob !== undefined) {
+      const before = engine.versions().lists;
+      engine.setLists(blob);
+      log(`lists: updated from ${before} to ${release.version}`);
+    }
+    this.#installed = release;
+  }
+
+  /** Plans the next update, and logs a failure if it is another one than the last time. */
+  #finish(failure: string): string | undefined {
+    const { intervalMS, now, random, log } = this.#options;
+    const part = failure === "" ? 1 : RETRY;
+    const wait = intervalMS * part * (1 - JITTER + 2 * JITTER * random());
+    this.#due = now() + Math.round(wait);
+    this.#busyUntil = 0;
+    if (failure !== "" && failure !== this.#lastFailure) {
+      log(`lists: not updated, the current ones remain in use: ${failure}`);
+    }
+    this.#lastFailure = failure;
+    return failure === "" ? undefined : failure;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "a defect";
+  if (error instanceof ListsError || error instanceof ListsRefused) return error.message;
+  if (error.name !== "TimeoutError") return `a defect (${error.name})`;
+  return `the feed did not answer within ${UPDATE_TIMEOUT_MS / 1000} s`;
+}
+
+/** Updates now and whenever an update is due; unref lets the process end before its timer. */
+export function keepFresh(updater: Updater, unref: (timer: Timer) => void): void {
+  const next = () => unref(setTimeout(() => void updater.update().then(next), updater.delay));
+  next();
+}
+
+type Timer = ReturnType<typeof setTimeout>;
