@@ -28,5 +28,8 @@ const edge :Workerd.Worker = (
     (name = "ADDRSPEC_ORIGIN_TIMEOUT_MS", fromEnvironment = "ADDRSPEC_ORIGIN_TIMEOUT_MS"),
     (name = "ADDRSPEC_TYPO_SUGGESTION", fromEnvironment = "ADDRSPEC_TYPO_SUGGESTION"),
     (name = "ADDRSPEC_FORWARD", fromEnvironment = "ADDRSPEC_FORWARD"),
+    (name = "ADDRSPEC_LISTS_URL", fromEnvironment = "ADDRSPEC_LISTS_URL"),
+    (name = "ADDRSPEC_LISTS_KEY", fromEnvironment = "ADDRSPEC_LISTS_KEY"),
+    (name = "ADDRSPEC_LISTS_INTERVAL", fromEnvironment = "ADDRSPEC_LISTS_INTERVAL"),
   ],
 );

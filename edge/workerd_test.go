@@ -71,7 +71,13 @@ func startWorkerd(t testing.TB, originURL string, settings ...string) *process {
 // serveWorkerd runs workerd with a configuration, at a free port.
 func serveWorkerd(t testing.TB, config string, settings ...string) *process {
 	t.Helper()
-	cmd := exec.Command(workerdProgram(t), "serve", config, "--socket-addr", "http=127.0.0.1:0", "--control-fd=3")
+	return runWorkerd(t, []string{"serve", config}, settings)
+}
+
+// runWorkerd runs workerd with these arguments, at a free port.
+func runWorkerd(t testing.TB, args, settings []string) *process {
+	t.Helper()
+	cmd := exec.Command(workerdProgram(t), append(args, "--socket-addr", "http=127.0.0.1:0", "--control-fd=3")...)
 	cmd.Env = append(os.Environ(), settings...)
 	p, line := startProcess(t, cmd, origintest.OnDescriptor3)
 	p.hostPort = net.JoinHostPort("127.0.0.1", strconv.Itoa(portIn(t, line)))

@@ -31,7 +31,7 @@ const engine = new Engine(
 );
 const worker = new Worker({ engine, config: readConfig(process.env) });
 const { hostname, port } = listenOf(process.env);
-if (worker.lists !== undefined) keepFresh(worker.lists, (timer) => timer.unref());
+const stopUpdates = worker.lists && keepFresh(worker.lists, (timer) => timer.unref());
 
 // The limits of the origin: 64 KiB of headers in 5 s, and 15 s for a whole request.
 const limits = { maxHeaderSize: 64 << 10, headersTimeout: 5_000, requestTimeout: 15_000 };
@@ -44,7 +44,12 @@ server.on("connect", (_, socket) => refuseConnection(socket, 400));
 server.listen(port, hostname, () =>
   console.log(listening(hostname, (server.address() as AddressInfo).port)),
 );
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => server.close());
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+
+function stop(): void {
+  server.close();
+  stopUpdates?.();
+}
 
 function serve(request: IncomingMessage, response: ServerResponse): void {
   answer(request, response).catch(() => response.destroy()); // the client has disconnected

@@ -16,7 +16,8 @@ import {
   type Release,
   readAnnouncement,
   requireAnnounced,
-  requireNewer,
+  requireFresh,
+  requireNotOlder,
 } from "./signed-lists.ts";
 
 /** Where a deployment's lists come from. */
@@ -65,7 +66,8 @@ export async function fetchUpdate(
   const text = await fetchSignature(feed, access);
   const announcement = await announced(text, feed.key);
   const { release } = announcement;
-  requireNewer(release, current, access.now);
+  requireFresh(release, access.now);
+  requireNotOlder(release, current);
   if (release.version === current.version) return { release, blob: undefined };
   const blob = await download(feed.blob, MAX_BLOB, access);
   try {

@@ -57,6 +57,12 @@ test("parsePublicKey reads a line or a file", () => {
   }
 });
 
+test("parsePublicKey recognizes a secret key, and does not repeat it", () => {
+  assert.throws(() => parsePublicKey(`untrusted comment: secret\n${"RWQA".repeat(53)}`), {
+    message: "this is a secret key: keep it where lists are signed, and give the public key",
+  });
+});
+
 test("a legacy signature is refused, with what to do", () => {
   assert.throws(() => parseSignature(LEGACY), { name: "ListsError", message: /sign without -l/ });
 });

@@ -38,6 +38,7 @@ const ID_AT = 2;
 const BYTES_AT = 10;
 const KEY_SIZE = 32;
 const SIGNATURE_SIZE = 64;
+const SECRET_KEY_LENGTH = 212;
 
 const UNTRUSTED = "untrusted comment: ";
 const TRUSTED = "trusted comment: ";
@@ -52,7 +53,9 @@ export function parsePublicKey(text: string): PublicKey {
   const bytes = decodeBase64(line ?? "", BYTES_AT + KEY_SIZE);
   if (bytes === undefined || algorithmOf(bytes) !== PURE) {
     throw new ListsError(
-      "the public key is not one of minisign: give the line of 56 characters that begins with RW",
+      line?.length === SECRET_KEY_LENGTH
+        ? "this is a secret key: keep it where lists are signed, and give the public key"
+        : "this is not a public key of minisign: give the line of 56 characters that begins with RW",
     );
   }
   return { id: idOf(bytes), ed25519: bytes.slice(BYTES_AT) };

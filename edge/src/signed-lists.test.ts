@@ -7,7 +7,8 @@ import {
   parseRelease,
   readAnnouncement,
   requireAnnounced,
-  requireNewer,
+  requireFresh,
+  requireNotOlder,
   versionOf,
 } from "./signed-lists.ts";
 import { engine, listsOf, packedLists, Signer } from "./testing.ts";
@@ -37,6 +38,7 @@ test("parseRelease reads exactly one form", () => {
     COMMENT.replace("signed:1795372800", "signed:17953728001795"),
     COMMENT.replace("signed:1795372800 expires:1797964800", "expires:1797964800 signed:1795372800"),
     COMMENT.replace(" expires:1797964800", ""),
+    COMMENT.replace("1797964800", "1795372800"), // it expires when it is signed
   ]) {
     assert.throws(() => parseRelease(wrong), { name: "ListsError" }, wrong);
   }
@@ -50,11 +52,9 @@ test("versionOf reads the version that the module returns", () => {
   }
 });
 
-test("requireNewer compares the times of signing, or the days of lists without a signature", () => {
-  const now = 1000 * release.signed;
+test("requireNotOlder compares the times of signing, or the days of lists without a signature", () => {
   const current = "2026.11.22-00000000";
-  const check = (version: string, signed?: number, at = now) =>
-    requireNewer(release, { version, signed }, at);
+  const check = (version: string, signed?: number) => requireNotOlder(release, { version, signed });
   check(current);
   check(current, release.signed);
   check(current, release.signed - 1);
@@ -62,20 +62,23 @@ test("requireNewer compares the times of signing, or the days of lists without a
   check("2026.11.23-ffffffff", release.signed - 1); // the signer went back to older lists
   assert.throws(() => check(current, release.signed + 1), {
     message:
-      "they are older than the lists in use: signed 2026-11-22T16:00:00Z, those in use 2026-11-22T16:00:01Z".replaceAll(
-        "16:00",
-        new Date(now).toISOString().slice(11, 16),
-      ),
+      "they are older than the lists in use: signed 2026-11-22T18:40:00Z, those in use 2026-11-22T18:40:01Z",
   });
   assert.throws(() => check("2026.11.23-00000000"), {
     message:
       "they are older than the lists in use: 2026.11.22-1a2b3c4d, in use 2026.11.23-00000000",
   });
-  check(current, undefined, 1000 * release.expires - 1);
-  assert.throws(
-    () => check(current, undefined, 1000 * release.expires),
-    /they expired on 2026-12-22T.*: sign them again/,
-  );
+});
+
+test("requireFresh refuses lists that have expired, and those of a wrong clock", () => {
+  const check = (seconds: number) => requireFresh(release, 1000 * seconds);
+  check(release.signed);
+  check(release.signed - 86_400);
+  check(release.expires - 0.001);
+  assert.throws(() => check(release.expires), {
+    message: "they expired on 2026-12-22T18:40:00Z: sign them again",
+  });
+  assert.throws(() => check(release.signed - 86_401), /which is in the future/);
 });
 
 test("a blob must be the signed one, and its version that of the comment", async () => {

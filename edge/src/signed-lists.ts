@@ -45,10 +45,13 @@ export interface CurrentLists {
 const COMMENT =
   /^addrspec lists version:(\d{4}\.\d{2}\.\d{2}-[0-9a-f]{8}) signed:([1-9]\d{0,11}) expires:([1-9]\d{0,11})$/;
 
+/** How far the signer's clock may be ahead: after lists from the future, all would be older. */
+const CLOCK_SLACK_S = 24 * 3600;
+
 /** Reads a trusted comment; it must have exactly this form. */
 export function parseRelease(comment: string): Release {
   const [, version, signed, expires] = COMMENT.exec(comment) ?? [];
-  if (version === undefined) {
+  if (version === undefined || Number(expires) <= Number(signed)) {
     throw new ListsError("its trusted comment is not that of signed lists of addrspec");
   }
   return { version, signed: Number(signed), expires: Number(expires) };
@@ -62,27 +65,31 @@ export async function readAnnouncement(text: string, key: PublicKey): Promise<An
   return { release: parseRelease(signature.comment), signature };
 }
 
-/** Refuses lists that have expired or are older than those in use; now is in milliseconds. */
-export function requireNewer(
-  { version, signed, expires }: Release,
-  current: CurrentLists,
-  now: number,
-) {
+/** Refuses lists that have expired or are from the future; now is in milliseconds. */
+export function requireFresh({ signed, expires }: Release, now: number): void {
   if (now >= 1000 * expires) {
     throw new ListsError(`they expired on ${dateOf(expires)}: sign them again`);
   }
-  if (current.signed !== undefined) {
-    if (signed >= current.signed) return;
+  if (now < 1000 * (signed - CLOCK_SLACK_S)) {
     throw new ListsError(
-      `they are older than the lists in use: signed ${dateOf(signed)}, those in use ${dateOf(current.signed)}`,
+      `they were signed on ${dateOf(signed)}, which is in the future: set the signer's clock`,
     );
   }
-  // Lists without a signature, such as those of the module, have only a date.
-  if (dayOf(version) < dayOf(current.version)) {
+}
+
+/** Refuses lists that are older than those in use. */
+export function requireNotOlder({ version, signed }: Release, current: CurrentLists): void {
+  if (current.signed === undefined) {
+    // Lists without a signature, such as those of the module, have only a day.
+    if (dayOf(version) >= dayOf(current.version)) return;
     throw new ListsError(
       `they are older than the lists in use: ${version}, in use ${current.version}`,
     );
   }
+  if (signed >= current.signed) return;
+  throw new ListsError(
+    `they are older than the lists in use: signed ${dateOf(signed)}, those in use ${dateOf(current.signed)}`,
+  );
 }
 
 /** Verifies that the blob is the announced one. The module checks the rest of it. */

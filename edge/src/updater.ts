@@ -23,16 +23,14 @@ export interface UpdaterOptions {
   readonly random?: () => number;
 }
 
-/** The time limit for an update; Cloudflare gives work after a response 30 s. */
-export const UPDATE_TIMEOUT_MS = 25_000;
+/** The longest time of an update; Cloudflare gives work after a response 30 s. */
+const MAX_TIMEOUT_MS = 25_000;
 
 /** The part of the interval by which it varies, so that isolates do not ask at the same time. */
 const JITTER = 0.1;
 
 /** After a failure the next update is sooner: after this part of the interval. */
 const RETRY = 0.1;
-
-const never = new AbortController().signal;
 
 export class Updater {
   readonly #options: Required<UpdaterOptions>;
@@ -57,27 +55,34 @@ export class Updater {
     if (this.delay === 0 && !this.#busy()) waitUntil(this.update());
   }
 
-  /** Updates the lists; returns why it failed, or undefined. Never rejects. */
-  async update(): Promise<string | undefined> {
+  /**
+   * Updates the lists, unless an update is under way. Returns why it failed, or
+   * undefined; never rejects. stop ends it without a result.
+   */
+  async update(stop = new AbortController().signal): Promise<string | undefined> {
     if (this.#busy()) return undefined;
-    this.#busyUntil = this.#options.now() + 2 * UPDATE_TIMEOUT_MS;
+    this.#busyUntil = this.#options.now() + 2 * this.#timeoutMS;
     try {
-      this.#install(await this.#fetch());
+      this.#install(await this.#fetch(stop));
       return this.#finish("");
     } catch (error) {
-      return this.#finish(reasonOf(error));
+      return stop.aborted ? undefined : this.#finish(reasonOf(error));
     }
+  }
+
+  get #timeoutMS(): number {
+    return Math.min(MAX_TIMEOUT_MS, this.#options.intervalMS);
   }
 
   #busy(): boolean {
     return this.#options.now() < this.#busyUntil;
   }
 
-  #fetch(): Promise<Update> {
+  #fetch(stop: AbortSignal): Promise<Update> {
     const { engine, feed, fetch, now } = this.#options;
     const { lists: version } = engine.versions();
     const signed = this.#installed?.version === version ? this.#installed.signed : undefined;
-    return withTimeout(UPDATE_TIMEOUT_MS, never, (signal) =>
+    return withTimeout(this.#timeoutMS, stop, (signal) =>
       fetchUpdate(feed, { version, signed }, { fetch, signal, now: now() }),
     );
   }
@@ -110,14 +115,28 @@ export class Updater {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "a defect";
   if (error instanceof ListsError || error instanceof ListsRefused) return error.message;
-  if (error.name !== "TimeoutError") return `a defect (${error.name})`;
-  return `the feed did not answer within ${UPDATE_TIMEOUT_MS / 1000} s`;
-}
-
-/** Updates now and whenever an update is due; unref lets the process end before its timer. */
-export function keepFresh(updater: Updater, unref: (timer: Timer) => void): void {
-  const next = () => unref(setTimeout(() => void updater.update().then(next), updater.delay));
-  next();
+  return error.name === "TimeoutError"
+    ? "the feed did not answer in time"
+    : `a defect (${error.name})`;
 }
 
 type Timer = ReturnType<typeof setTimeout>;
+
+/**
+ * Updates now and whenever an update is due, until the caller calls the returned
+ * function. unref makes a timer that does not keep the process running.
+ */
+export function keepFresh(updater: Updater, unref: (timer: Timer) => void): () => void {
+  const stopping = new AbortController();
+  let timer: Timer;
+  const schedule = () => {
+    if (stopping.signal.aborted) return;
+    timer = setTimeout(() => void updater.update(stopping.signal).then(schedule), updater.delay);
+    unref(timer);
+  };
+  schedule();
+  return () => {
+    stopping.abort();
+    clearTimeout(timer);
+  };
+}

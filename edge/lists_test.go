@@ -1,0 +1,305 @@
+package edge_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/contract"
+)
+
+// versions returns what a worker says that it uses.
+func (p *process) versions(t testing.TB) (v struct{ Engine, Lists, Model string }) {
+	t.Helper()
+	a := p.send(t, get("/versions"))
+	require.Equal(t, http.StatusOK, a.status, a.body)
+	require.NoError(t, json.Unmarshal([]byte(a.body), &v))
+	return v
+}
+
+// requireLists waits until a worker uses these lists. On workerd, it is the
+// requests that start an update.
+func (p *process) requireLists(t *testing.T, version string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return p.versions(t).Lists == version }, 30*time.Second, 50*time.Millisecond, "%s\n%s", version, p.log)
+}
+
+// requireRefusal waits until a worker logs why it did not update its lists.
+func (p *process) requireRefusal(t *testing.T, reason string) {
+	t.Helper()
+	line := "lists: not updated, the current ones remain in use: " + reason
+	require.Eventually(t, func() bool { p.versions(t); return p.log.Contains(line) }, 30*time.Second, 50*time.Millisecond, "%s\n%s", reason, p.log)
+}
+
+// A worker and its origin show the same versions until the worker has newer lists.
+func TestVersions(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t))
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			var ready struct{ Engine, Lists, Model string }
+			require.NoError(t, json.Unmarshal([]byte(o.send(t, get("/readyz")).body), &ready))
+			w := runtime.start(t, "http://"+o.hostPort, "ADDRSPEC_FORWARD=no")
+			require.Equal(t, ready, w.versions(t))
+			require.Equal(t, http.StatusMethodNotAllowed, w.send(t, request{Method: http.MethodPost, Target: "/versions"}).status)
+		})
+	}
+}
+
+// A worker takes newer lists over while it runs, and keeps those that it has when
+// a feed is wrong in any way.
+func TestListsFromFeed(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t))
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			t.Parallel()
+			f := startFeed(t)
+			f.sign(newer(t, "2031.01.01"), time.Hour)
+			w := runtime.start(t, "http://"+o.hostPort, f.settings()...)
+			w.requireLists(t, versionOf(newer(t, "2031.01.01")))
+			key := "X-API-Key: " + o.account(t, runtime.name+"@lists.test")
+			require.Contains(t, w.send(t, get("/v1/email/jane@"+swappedDomain, key)).body, `"public":true`)
+
+			for _, c := range wrongFeeds(t, f) {
+				f.change(c.serve)
+				w.requireRefusal(t, c.reason)
+				require.Equal(t, versionOf(newer(t, "2031.01.01")), w.versions(t).Lists, c.name)
+			}
+			require.Contains(t, w.send(t, get("/v1/email/jane@"+swappedDomain, key)).body, `"public":true`)
+			require.NotContains(t, w.log.String(), f.url)
+			require.NotContains(t, w.log.String(), f.signer.key())
+			requireNoSecrets(t, w)
+
+			f.sign(packed(t, "2030.01.01"), 0) // an older date, signed later: the signer went back
+			w.requireLists(t, versionOf(packed(t, "2030.01.01")))
+			require.Contains(t, w.send(t, get("/v1/email/jane@"+swappedDomain, key)).body, `"public":false`)
+		})
+	}
+}
+
+// A wrongFeed is one that a worker must refuse, for this reason.
+type wrongFeed struct {
+	name   string
+	serve  http.HandlerFunc
+	reason string
+}
+
+func wrongFeeds(t *testing.T, f *feed) []wrongFeed {
+	blob := newer(t, "2032.01.01")
+	now := time.Now().Unix()
+	later := now + 3600
+	good := f.signer.sign(blob, now, later)
+	const blobPath, signaturePath = "/feed/lists.blob", "/feed/lists.blob.minisig"
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+	}
+	huge := func(w http.ResponseWriter, r *http.Request) {
+		for chunk := make([]byte, 64<<10); r.Context().Err() == nil; {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	}
+	stalled := func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-r.Context().Done():
+		case <-time.After(10 * time.Second):
+		}
+	}
+	flipped := slices.Clone(blob)
+	flipped[len(flipped)/2] ^= 1
+	another := newSigner(t, f.signer.id)
+	return []wrongFeed{
+		{"404", http.NotFound, "lists.blob.minisig: the feed answered with status 404"},
+		{"no blob", only(blobPath, http.NotFound, files(blob, good)), "lists.blob: the feed answered with status 404"},
+		{"500", status(500), "lists.blob.minisig: the feed answered with status 500"},
+		{"not modified", status(304), "lists.blob.minisig: the feed answered with status 304"},
+		{"a page", files(blob, []byte("<!doctype html><title>Not found</title>")), "lists.blob.minisig: it is not a signature of minisign"},
+		{"another key with the same id", files(blob, another.sign(blob, now, later)), "lists.blob.minisig: the signature of its trusted comment is wrong"},
+		{"another key", files(blob, newSigner(t, "76543210").sign(blob, now, later)), "lists.blob.minisig: it is signed with the key 3031323334353637"},
+		{"older", files(blob, f.signer.sign(blob, now-7200, later)), "they are older than the lists in use: signed "},
+		{"expired", files(blob, f.signer.sign(blob, now-60, now-30)), "they expired on "},
+		{"from the future", files(blob, f.signer.sign(blob, now+2*86_400, now+3*86_400)), "they were signed on "},
+		{"damaged", files(flipped, good), "the signature does not fit the lists"},
+		{"truncated", files(blob[:len(blob)/2], good), "the signature does not fit the lists"},
+		{"damaged before it was signed", files(flipped, f.signer.sign(flipped, now, later)), "lists: the blob is damaged: its checksum does not match its bytes"},
+		{"a huge signature", only(signaturePath, huge, http.NotFound), "lists.blob.minisig: it is larger than 4 KiB"},
+		{"a huge blob", only(blobPath, huge, files(blob, good)), "lists.blob: it is larger than 4 MiB"},
+		{"a redirect to nowhere", http.RedirectHandler("/feed/none", http.StatusFound).ServeHTTP, "lists.blob.minisig: the feed "},
+		{"a slow server", stalled, "the feed did not answer in time"},
+	}
+}
+
+// A feed may redirect, as stores of releases do.
+func TestListsAfterRedirect(t *testing.T) {
+	f := startFeed(t)
+	blob := newer(t, "2031.01.01")
+	serve := http.StripPrefix("/elsewhere", files(blob, f.signer.sign(blob, time.Now().Unix(), time.Now().Unix()+60))).ServeHTTP
+	f.change(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/elsewhere/") {
+			serve(w, r)
+		} else {
+			http.Redirect(w, r, "/elsewhere"+r.URL.Path, http.StatusFound)
+		}
+	})
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			t.Parallel()
+			runtime.start(t, "http://127.0.0.1:9", f.settings()...).requireLists(t, versionOf(blob))
+		})
+	}
+}
+
+// The blob is fetched only when it is another one, and a failure is logged only
+// when its reason changes.
+func TestListsAreFetchedAndLoggedOnce(t *testing.T) {
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			t.Parallel()
+			f := startFeed(t)
+			blob := newer(t, "2031.01.01")
+			f.sign(blob, 0)
+			w := runtime.start(t, "http://127.0.0.1:9", f.settings()...)
+			w.requireLists(t, versionOf(blob))
+			var asked int
+			signature := f.signer.sign(blob, time.Now().Unix(), time.Now().Unix()+60)
+			f.change(func(rw http.ResponseWriter, r *http.Request) {
+				f.mu.Lock()
+				asked++
+				f.mu.Unlock()
+				files(blob, signature)(rw, r)
+			})
+			requests := func() int { f.mu.Lock(); defer f.mu.Unlock(); return asked }
+			require.Eventually(t, func() bool { w.versions(t); return requests() >= 3 }, 30*time.Second, 50*time.Millisecond)
+			require.Equal(t, 1, f.blobs)
+			f.change(http.NotFound)
+			w.requireRefusal(t, "lists.blob.minisig: the feed answered with status 404")
+			for range 20 { // updates are a tenth of a second apart after a failure
+				w.versions(t)
+				time.Sleep(50 * time.Millisecond)
+			}
+			require.Equal(t, 1, strings.Count(w.log.String(), "status 404"), w.log)
+		})
+	}
+}
+
+// While the lists change under load, no request fails, and a batch sees one
+// version.
+func TestListsChangeUnderLoad(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t))
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			t.Parallel()
+			f := startFeed(t)
+			f.sign(newer(t, "2031.01.01"), time.Hour)
+			w := runtime.start(t, "http://"+o.hostPort, f.settings()...)
+			w.requireLists(t, versionOf(newer(t, "2031.01.01")))
+			key := "X-API-Key: " + o.account(t, runtime.name+"@load.test")
+			done := make(chan struct{})
+			var clients sync.WaitGroup
+			for range 4 {
+				clients.Go(func() { w.askUntil(t, done, key) })
+			}
+			before := time.Now().Unix() - 3000
+			for n := range int64(6) {
+				blob := []func(testing.TB, string) []byte{packed, newer}[n%2](t, "2031.01.01")
+				f.publish(blob, f.signer.sign(blob, before+n, before+90_000))
+				w.requireLists(t, versionOf(blob))
+			}
+			close(done)
+			clients.Wait()
+			require.Equal(t, 7, strings.Count(w.log.String(), "lists: updated from"), w.log)
+		})
+	}
+}
+
+// askUntil sends batches until done is closed, and requires that the results of
+// each come from the same lists.
+func (p *process) askUntil(t *testing.T, done <-chan struct{}, key string) {
+	emails := make([]string, 64)
+	for n := range emails {
+		emails[n] = fmt.Sprintf("jane%d@%s", n, swappedDomain)
+	}
+	body, _ := json.Marshal(map[string]any{"emails": emails})
+	for {
+		select {
+		case <-done:
+			return
+		default:
+			a := p.send(t, post(string(body), key))
+			if !assert.Equal(t, http.StatusOK, a.status, a.body) {
+				return
+			}
+			public := strings.Count(a.body, `"public":true`)
+			assert.True(t, public == 0 || public == len(emails), "%d of %d results are of the newer lists", public, len(emails))
+			assert.Equal(t, len(emails), public+strings.Count(a.body, `"public":false`))
+		}
+	}
+}
+
+// A feed that does not answer delays neither requests nor the end of the process.
+func TestStalledFeedDelaysNoRequest(t *testing.T) {
+	for _, runtime := range runtimes {
+		start := time.Now()
+		t.Run(runtime.name, func(t *testing.T) {
+			f := startFeed(t)
+			asked := make(chan struct{}, 100)
+			f.change(func(_ http.ResponseWriter, r *http.Request) {
+				asked <- struct{}{}
+				<-r.Context().Done()
+			})
+			w := runtime.start(t, "http://127.0.0.1:9", append(f.settings(), "ADDRSPEC_LISTS_INTERVAL=20s")...)
+			w.versions(t)
+			<-asked
+			for range 20 {
+				w.versions(t)
+			}
+			require.Empty(t, asked, "one request to the feed at a time")
+		})
+		require.Less(t, time.Since(start), 10*time.Second, "an update may take 20 s")
+	}
+}
+
+// A feed without its signer's key is refused at the start, or on Cloudflare with
+// the first request.
+func TestListsWithoutKeyAreRefused(t *testing.T) {
+	const want = "ADDRSPEC_LISTS_KEY is not set: lists from ADDRSPEC_LISTS_URL need the public key of their signer"
+	w := startWorkerd(t, "http://127.0.0.1:9", "ADDRSPEC_LISTS_URL=https://lists.example/")
+	requireUnavailable(t, w.send(t, get("/versions")))
+	w.requireLogs(t, want)
+	cmd := exec.Command("node", "node.js")
+	cmd.Dir = bundle(t)
+	cmd.Env = append(os.Environ(), "LISTEN=127.0.0.1:0", "ADDRSPEC_ORIGIN=http://127.0.0.1:9", "ADDRSPEC_EDGE_SECRET="+secret, "ADDRSPEC_LISTS_URL=https://lists.example/")
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), want)
+}
+
+// A cron trigger updates the lists of the isolate that it reaches, and ends as
+// failed if the feed does.
+func TestListsByCronTrigger(t *testing.T) {
+	f := startFeed(t)
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(bundle(t))))
+	require.NoError(t, os.Rename(filepath.Join(dir, "workerd.capnp"), filepath.Join(dir, "edge.capnp")))
+	require.NoError(t, os.CopyFS(dir, os.DirFS("test/cron")))
+	settings := append(f.settings(), "ADDRSPEC_ORIGIN=http://127.0.0.1:9", "ADDRSPEC_EDGE_SECRET="+secret, "ADDRSPEC_LISTS_INTERVAL=1h")
+	// A worker that calls another one's scheduled handler is an experiment of workerd.
+	w := runWorkerd(t, []string{"serve", "--experimental", filepath.Join(dir, "workerd.capnp")}, settings)
+	require.JSONEq(t, `{"outcome":"exception","noRetry":false}`, w.send(t, get("/cron")).body)
+	w.requireLogs(t, "lists.blob.minisig: the feed answered with status 404")
+	blob := newer(t, "2031.01.01")
+	f.sign(blob, 0)
+	require.JSONEq(t, `{"outcome":"ok","noRetry":false}`, w.send(t, get("/cron")).body)
+	require.Equal(t, versionOf(blob), w.versions(t).Lists, "an hour before the interval has passed")
+}
