@@ -32,10 +32,15 @@ const commands = {
   },
 
   async package(wasm, folder) {
-    await bundle("package", ["node", "browser", "workerd"], folder);
+    await bundle("package", ["node", "browser", "workerd", "lists"], folder);
     copyFileSync(wasm, join(folder, "addrspec.wasm"));
     copyFileSync(join(edge, "package/index.d.ts"), join(folder, "index.d.ts"));
+    copyFileSync(join(edge, "package/signed-lists.d.ts"), join(folder, "lists.d.ts"));
     copyFileSync(join(edge, "../LICENSE"), join(folder, "LICENSE"));
+    copyFileSync(
+      join(edge, "node_modules/@noble/hashes/LICENSE"),
+      join(folder, "LICENSE-noble-hashes"),
+    );
   },
 
   async demo(wasm, file) {

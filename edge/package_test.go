@@ -2,11 +2,15 @@ package edge_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,20 +28,23 @@ func readFile(t testing.TB, path string) string {
 	return string(bytes)
 }
 
+// consumers are the runtimes that run consumer.mjs.
+var consumers = []struct {
+	name, file string
+	args       []string
+}{
+	{"node", "", nil},
+	{"deno", "runtimes/node_modules/.bin/deno", []string{"run", "--allow-read", "--allow-net", "--node-modules-dir=manual"}},
+	{"bun", "runtimes/node_modules/.bin/bun", nil},
+}
+
 // The npm package, packed and installed, works in every runtime and has types.
 func TestPackage(t *testing.T) {
 	project := installPackage(t)
 	want := vectors.Native()("jane@gmial.com", false)
-	for _, tool := range []struct {
-		name, file string
-		args       []string
-	}{
-		{"node", "", nil},
-		{"deno", "runtimes/node_modules/.bin/deno", []string{"run", "--allow-read", "--node-modules-dir=manual"}},
-		{"bun", "runtimes/node_modules/.bin/bun", nil},
-	} {
+	for _, tool := range consumers {
 		t.Run(tool.name, func(t *testing.T) {
-			cmd := exec.Command(toolPath(t, tool.name, tool.file), append(tool.args, "consumer.mjs")...)
+			cmd := exec.Command(toolPath(t, tool.name, tool.file), append(slices.Clone(tool.args), "consumer.mjs")...)
 			cmd.Dir = project
 			requireResult(t, want, run(t, cmd))
 		})
@@ -59,6 +66,81 @@ func TestPackage(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	})
+}
+
+// The package takes newer lists over in every runtime.
+func TestPackageUpdatesLists(t *testing.T) {
+	project := installPackage(t)
+	f := startFeed(t)
+	blob := newer(t, "2031.01.01")
+	signed := time.Now().Add(-time.Hour).Truncate(time.Second)
+	serve := files(blob, f.signer.sign(blob, signed.Unix(), signed.Add(24*time.Hour).Unix()))
+	f.change(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*") // for the page
+		serve(w, r)
+	})
+	want := listsOutcome{
+		Before: false, Updated: true, After: true, Again: false,
+		Version: versionOf(blob), InUse: versionOf(blob), Verified: versionOf(blob), Signed: signed.Unix(),
+		Refused:  "lists.blob.minisig: the feed answered with status 404",
+		Damaged:  "the signature does not fit the lists: they are damaged, or other lists were signed",
+		Unsigned: "lists: the blob is damaged: its checksum does not match its bytes; fetch or pack it again",
+	}
+	for _, tool := range consumers {
+		t.Run(tool.name, func(t *testing.T) {
+			args := append(slices.Clone(tool.args), "consumer.mjs", f.url, f.signer.key())
+			cmd := exec.Command(toolPath(t, tool.name, tool.file), args...)
+			cmd.Dir = project
+			requireOutcome(t, want, run(t, cmd))
+		})
+	}
+	t.Run("workerd", func(t *testing.T) {
+		bundleConsumer(t, project, "workerd.js", "workerd")
+		p := serveWorkerd(t, filepath.Join(project, "workerd.capnp"))
+		query := url.Values{"url": {f.url}, "key": {f.signer.key()}}
+		requireOutcome(t, want, []byte(p.send(t, get("/?"+query.Encode())).body))
+	})
+	t.Run("chromium", func(t *testing.T) {
+		path := toolPath(t, "chromium", "/usr/bin/chromium")
+		requireOutcome(t, want, run(t, exec.Command("node", "test/consumer/chromium.mjs", path, project, f.url, f.signer.key())))
+	})
+}
+
+// A listsOutcome is what update.mjs returns.
+type listsOutcome struct {
+	Before, Updated, After, Again bool
+	Version, InUse, Verified      string
+	Signed                        int64
+	Refused, Damaged, Unsigned    string
+}
+
+func requireOutcome(t *testing.T, want listsOutcome, output []byte) {
+	t.Helper()
+	var got listsOutcome
+	require.NoError(t, json.Unmarshal(output, &got), "%.500s", output)
+	require.Equal(t, want, got)
+}
+
+// A program that does not update its lists contains no cryptography: that is in
+// the part addrspec/lists. The bounds are in bytes, minified by esbuild.
+func TestPackageWithoutUpdatesIsSmall(t *testing.T) {
+	project := installPackage(t)
+	size := func(program string) (size int, code string) {
+		require.NoError(t, os.WriteFile(filepath.Join(project, "program.js"), []byte(program), 0o600))
+		esbuild, err := filepath.Abs("node_modules/.bin/esbuild")
+		require.NoError(t, err)
+		cmd := exec.Command(esbuild, "program.js", "--bundle", "--minify", "--format=esm", "--conditions=browser", "--external:*.wasm")
+		cmd.Dir = project
+		code = string(run(t, cmd))
+		return len(code), code
+	}
+	without, code := size(`import { check } from "addrspec"; console.log(await check("jane@example.org"));`)
+	require.NotContains(t, code, "trusted comment")
+	require.LessOrEqual(t, without, 4000)
+	with, code := size(`import { load } from "addrspec"; import { updateLists } from "addrspec/lists"; await updateLists(await load(), { url: "https://lists.example.org", key: "RW" });`)
+	require.Contains(t, code, "trusted comment")
+	require.LessOrEqual(t, with, 22_000)
+	t.Logf("%d bytes without updates, %d with them", without, with)
 }
 
 // installPackage packs edge/ as npm would publish it, installs it in a new project

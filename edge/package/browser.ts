@@ -3,6 +3,6 @@
 import { fetchEngine } from "./fetch.ts";
 import { library } from "./library.ts";
 
-export const { check, explain, load } = library(() =>
+export const { check, explain, load, setLists } = library(() =>
   fetchEngine(new URL("./addrspec.wasm", import.meta.url)),
 );

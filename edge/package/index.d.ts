@@ -158,6 +158,12 @@ export interface Checker {
   /** Returns why the result of check is so: its details. */
   explain(email: string): Details;
   versions(): Versions;
+  /**
+   * Replaces the lists of providers and words at once, by the bytes of another
+   * `lists.blob`. Throws if the module refuses them, and keeps its lists. Nothing
+   * else is checked: for lists from a network, use `addrspec/lists`.
+   */
+  setLists(blob: Uint8Array): void;
 }
 
 /** Loads the module. All calls share one load. */
@@ -169,3 +175,6 @@ export function check(email: string, options?: Options): Promise<Facts>;
 
 /** Returns why the result of check is so: its details. */
 export function explain(email: string): Promise<Details>;
+
+/** Replaces the lists of all later calls; see Checker.setLists. */
+export function setLists(blob: Uint8Array): Promise<void>;

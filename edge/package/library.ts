@@ -19,6 +19,7 @@ export function library(fetchEngine: () => Promise<Engine>) {
     check: (async (email: string, options?: Options) =>
       (await load()).check(email, options)) as typeof declaredCheck,
     explain: async (email: string) => (await load()).explain(email),
+    setLists: async (blob: Uint8Array) => (await load()).setLists(blob),
   };
 }
 
@@ -32,5 +33,6 @@ function checkerOf(engine: Engine): Checker {
     check,
     explain: (email) => check(email, { details: true }).details,
     versions: () => engine.versions(),
+    setLists: (blob) => engine.setLists(blob.slice()), // the caller may reuse its bytes
   };
 }

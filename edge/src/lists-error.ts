@@ -3,5 +3,5 @@
  * fetched. The message is a sentence for people, without a URL.
  */
 export class ListsError extends Error {
-  override name = "ListsError";
+  override readonly name = "ListsError";
 }

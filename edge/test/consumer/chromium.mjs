@@ -1,17 +1,20 @@
-// Uses the package in a page, without a bundler: chromium.mjs CHROMIUM PROJECT
+// Uses the package in a page, without a bundler: chromium.mjs CHROMIUM PROJECT [FEED KEY]
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const [chromium, project] = process.argv.slice(2);
+const [chromium, project, url, key] = process.argv.slice(2);
 const { open } = await import(new URL("../browser.mjs", import.meta.url));
-const map = JSON.stringify({ imports: { addrspec: "/node_modules/addrspec/lib/browser.js" } });
+const lib = "/node_modules/addrspec/lib";
+const imports = { addrspec: `${lib}/browser.js`, "addrspec/lists": `${lib}/lists.js` };
+const work = url === undefined ? "answer()" : `update(${JSON.stringify([url, key]).slice(1, -1)})`;
 writeFileSync(
   join(project, "index.html"),
-  `<!doctype html><script type="importmap">${map}</script>
+  `<!doctype html><script type="importmap">${JSON.stringify({ imports })}</script>
 <script type="module">
 import { answer } from "./answer.mjs";
-globalThis.answer = await answer();
+import { update } from "./update.mjs";
+globalThis.answer = await ${work};
 </script>`,
 );
 const { page, close } = await open(chromium, project);

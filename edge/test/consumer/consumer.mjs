@@ -1,5 +1,8 @@
-// Uses the package in Node, Deno and Bun.
+// Uses the package in Node, Deno and Bun: consumer.mjs [FEED KEY]
 
+import { argv } from "node:process";
 import { answer } from "./answer.mjs";
+import { update } from "./update.mjs";
 
-console.log(JSON.stringify(await answer()));
+const [, , url, key] = argv;
+console.log(JSON.stringify(await (url === undefined ? answer() : update(url, key))));

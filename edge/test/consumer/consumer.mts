@@ -1,6 +1,7 @@
 // Uses the package's types.
 
-import { check, type Details, explain, type Facts, load, type Refusal } from "addrspec";
+import { check, type Details, explain, type Facts, load, type Refusal, setLists } from "addrspec";
+import { type SignedLists, updateLists, verifyLists } from "addrspec/lists";
 
 const facts: Facts = await check("jane@example.org", { typoSuggestion: "address" });
 const role:
@@ -25,4 +26,13 @@ await check("x", { typoSuggestion: "both" });
 // @ts-expect-error: facts are read-only
 facts.valid = true;
 
-export { details, refusal, role, score };
+const blob = new Uint8Array(1);
+await setLists(blob);
+(await load()).setLists(blob);
+const verified: SignedLists = await verifyLists(blob, "signature", "key");
+const url = new URL("https://lists.example.org");
+const updated: boolean = (await updateLists(await load(), { url, key: "RW" })).updated;
+// @ts-expect-error: there are no lists without a key
+await updateLists(await load(), { url });
+
+export { details, refusal, role, score, updated, verified };

@@ -1,7 +1,7 @@
 using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
-  services = [(name = "consumer", worker = (
+  services = [(name = "internet", network = (allow = ["private"])), (name = "consumer", worker = (
     modules = [(name = "bundle.js", esModule = embed "bundle.js"), (name = "addrspec.wasm", wasm = embed "addrspec.wasm")],
     compatibilityDate = "2026-09-01",
   ))],

@@ -1,5 +1,12 @@
 // Uses the package in workerd.
 
 import { answer } from "./answer.mjs";
+import { update } from "./update.mjs";
 
-export default { fetch: async () => Response.json(await answer()) };
+export default {
+  async fetch(request) {
+    const { searchParams: query } = new URL(request.url);
+    const work = query.has("url") ? update(query.get("url"), query.get("key")) : answer();
+    return Response.json(await work);
+  },
+};

@@ -181,7 +181,8 @@ function library(fetchEngine2) {
   return {
     load: load2,
     check: (async (email, options) => (await load2()).check(email, options)),
-    explain: async (email) => (await load2()).explain(email)
+    explain: async (email) => (await load2()).explain(email),
+    setLists: async (blob) => (await load2()).setLists(blob)
   };
 }
 function checkerOf(engine) {
@@ -193,7 +194,9 @@ function checkerOf(engine) {
   return {
     check,
     explain: (email) => check(email, { details: true }).details,
-    versions: () => engine.versions()
+    versions: () => engine.versions(),
+    setLists: (blob) => engine.setLists(blob.slice())
+    // the caller may reuse its bytes
   };
 }
 
