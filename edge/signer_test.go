@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/blake2b"
+
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 // A signer signs as minisign does, also what minisign would not.
@@ -67,35 +66,13 @@ func dated(blob []byte, date string) []byte {
 	return blob
 }
 
-// swappedDomain is public only in newerBlob.
-const swappedDomain = "swapped.example"
+// swappedDomain is public only in newer lists.
+const swappedDomain = moduletest.Swapped
 
-// newerBlob packs the project's own tables and swappedDomain.
-var newerBlob = sync.OnceValues(func() ([]byte, error) {
-	dir := filepath.Join(common, "lists")
-	if err := os.CopyFS(dir, os.DirFS("../lists")); err != nil {
-		return nil, err
-	}
-	public := filepath.Join(dir, "public.txt")
-	table, err := os.ReadFile(public)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(public, append(table, "\n"+swappedDomain+" Test\n"...), 0o600); err != nil {
-		return nil, err
-	}
-	if out, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/pack", "-dir", dir).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, out)
-	}
-	return os.ReadFile(filepath.Join(dir, "lists.blob"))
-})
-
-// newer returns newerBlob as if its sources had been fetched on this date.
+// newer returns newer lists as if their sources had been fetched on this date.
 func newer(t testing.TB, date string) []byte {
 	t.Helper()
-	blob, err := newerBlob()
-	require.NoError(t, err)
-	return dated(blob, date)
+	return dated(moduletest.NewerLists(t), date)
 }
 
 // packed returns the lists of the module as if their sources had been fetched on

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/lists"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
@@ -192,6 +194,42 @@ func (s sample) withDetails() sample {
 	return s
 }
 
+// withLists returns the sample with the results of these lists.
+func (s sample) withLists(t *testing.T, blob []byte) sample {
+	t.Helper()
+	opened, err := lists.Open(blob)
+	require.NoError(t, err)
+	checker := core.New(opened)
+	s.want = slices.Clone(s.want)
+	for n, email := range s.addresses {
+		facts := checker.Check([]byte(email))
+		json, _ := core.AppendJSON(nil, &facts, false)
+		s.want[n] = string(json) + "\n"
+	}
+	return s
+}
+
+// blobFile writes a blob to a file of its own and returns its path.
+func blobFile(t *testing.T, blob []byte) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "lists.blob")
+	require.NoError(t, os.WriteFile(file, blob, 0o600))
+	return file
+}
+
+// requireFails requires that command ends with an error that contains why, and
+// prints no result.
+func requireFails(t *testing.T, why string, command []string) {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stderr = &stderr
+	stdout, err := cmd.Output()
+	require.Error(t, err)
+	require.Contains(t, stderr.String(), why)
+	require.Empty(t, stdout)
+}
+
 // requireSame passes the input to command and requires the results of core.
 func (s sample) requireSame(t *testing.T, command []string) {
 	t.Helper()
@@ -237,20 +275,44 @@ func golden(t *testing.T) (list []string) {
 	return list
 }
 
-// The classes must discard an instance that failed and continue with a new one.
+// Each program takes newer lists over, and keeps its own if they are damaged.
+func TestBindingsWithNewerLists(t *testing.T) {
+	wasm := filepath.Join(t.TempDir(), "addrspec.wasm")
+	require.NoError(t, os.WriteFile(wasm, moduletest.Bytes(t), 0o600))
+	blob := moduletest.NewerLists(t)
+	newer, damaged, large := blobFile(t, blob), blobFile(t, blob[:len(blob)-1]), blobFile(t, make([]byte, 4<<20+1))
+	const swapped = "jane@" + moduletest.Swapped
+	s := newSample(append([]string{swapped}, vectors.Generate(7, 500)...), "\x00", "\x00").withLists(t, blob)
+	require.Contains(t, s.want[0], `"public":true`)
+	require.Contains(t, results([]string{swapped}), `"public":false`)
+	for name, prepare := range bindings {
+		t.Run(name, func(t *testing.T) {
+			command := append(prepare(t), wasm, "-l")
+			s.requireSame(t, append(slices.Clone(command), newer, "-0"))
+			requireFails(t, "the blob is damaged: its parts do not add up to its size", append(slices.Clone(command), damaged, swapped))
+			requireFails(t, "the lists are larger than 4 MiB", append(slices.Clone(command), large, swapped))
+		})
+	}
+}
+
+// The classes must discard an instance that failed and continue with a new one,
+// which has the same lists.
 func TestBindingsAfterTrap(t *testing.T) {
 	wasm := filepath.Join(t.TempDir(), "fragile.wasm")
 	require.NoError(t, os.WriteFile(wasm, moduletest.Fragile(t), 0o600))
-	want := results([]string{"jane@example.org"})
+	newer := blobFile(t, moduletest.NewerLists(t))
+	const swapped = "jane@" + moduletest.Swapped
+	want := newSample([]string{swapped}, "", "").withLists(t, moduletest.NewerLists(t)).want[0]
 	for name, prepare := range map[string]func(t *testing.T) []string{
 		"JavaScript": func(t *testing.T) []string {
 			return []string{find(t, "node"), "--input-type=module", "-e", `
 				import { Checker } from "./javascript/addrspec.mjs";
 				import { readFileSync } from "node:fs";
 				const checker = new Checker(new WebAssembly.Module(readFileSync(process.argv[1])));
+				checker.setLists(readFileSync(process.argv[2]));
 				const check = (address) => checker.check(new TextEncoder().encode(address));
 				for (const bad of ["!", "?"]) {
-					try { check(bad); console.log("no error"); } catch { console.log(Buffer.from(check("jane@example.org")).toString()); }
+					try { check(bad); console.log("no error"); } catch { console.log(Buffer.from(check("jane@swapped.example")).toString()); }
 				}`}
 		},
 		"Python": func(t *testing.T) []string {
@@ -260,17 +322,18 @@ sys.path.insert(0, "python")
 from addrspec import Checker, Module, caching_engine
 engine = caching_engine()
 checker = Checker(engine, Module.from_file(engine, sys.argv[1]))
+checker.set_lists(open(sys.argv[2], "rb").read())
 for bad in b"!", b"?":
     try:
         checker.check(bad)
         print("no error")
     except Exception:
-        print(checker.check(b"jane@example.org").decode())
+        print(checker.check(b"jane@swapped.example").decode())
 `}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, want+want, run(t, "", append(prepare(t), wasm)))
+			require.Equal(t, want+want, run(t, "", append(prepare(t), wasm, newer)))
 		})
 	}
 }

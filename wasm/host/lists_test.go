@@ -3,9 +3,6 @@ package host_test
 import (
 	"bytes"
 	"context"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -16,38 +13,12 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// swapped is an address whose domain is public only in newerLists.
-const swapped = "jane@swapped.example"
-
-// newerLists packs the project's own tables and one more domain.
-var newerLists = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "addrspec-lists-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	if err := os.CopyFS(dir, os.DirFS("../../lists")); err != nil {
-		return nil, err
-	}
-	table, err := os.OpenFile(filepath.Join(dir, "public.txt"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	table.WriteString("\nswapped.example Test\n")
-	table.Close()
-	pack := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/pack", "-dir", dir)
-	pack.Stderr = os.Stderr
-	if err := pack.Run(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(filepath.Join(dir, "lists.blob"))
-})
+// swapped is an address whose domain is public only in newer lists.
+const swapped = "jane@" + moduletest.Swapped
 
 func newer(t testing.TB) []byte {
 	t.Helper()
-	blob, err := newerLists()
-	require.NoError(t, err)
-	return blob
+	return moduletest.NewerLists(t)
 }
 
 // public reports whether the domain of swapped is public in the view.

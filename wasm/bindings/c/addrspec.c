@@ -2,11 +2,13 @@
  * Checks email addresses with addrspec.wasm and wasmtime's C API:
  *
  *     cc -o addrspec-host addrspec.c -I WASMTIME/include -L WASMTIME/lib -lwasmtime -lpthread -ldl -lm
- *     ./addrspec-host addrspec.wasm [-0] [-d] [ADDRESS...]
+ *     ./addrspec-host addrspec.wasm [-0] [-d] [-l LISTS] [ADDRESS...]
  *
  * It prints one line of JSON for each address: its arguments or, without any, the
  * lines of standard input. With -0, addresses in the input end with a zero byte
- * instead; with -d, results have the member details. wasm/ABI.md specifies the interface. getdelim needs POSIX.
+ * instead; with -d, results have the member details; with -l, the lists are those of a
+ * newer lists.blob, whose signature minisign verifies. wasm/ABI.md specifies the
+ * interface. getdelim needs POSIX.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdbool.h>
@@ -27,8 +29,8 @@ struct checker {
     wasmtime_store_t *store;
     wasmtime_context_t *context;
     wasmtime_memory_t memory;
-    wasmtime_func_t check;
-    uint32_t in, capacity, out;
+    wasmtime_func_t check, lists;
+    uint32_t in, capacity, out, report;
 };
 
 static void die(const char *why) {
@@ -76,9 +78,11 @@ static void start(struct checker *c, wasm_engine_t *engine, const wasmtime_modul
     if (get(c, &instance, "addrspec_abi_version") >> 16 != ABI_MAJOR) die("the module has another interface version");
     c->memory = export(c, &instance, "memory").of.memory;
     c->check = export(c, &instance, "addrspec_check").of.func;
+    c->lists = export(c, &instance, "addrspec_lists").of.func;
     c->in = get(c, &instance, "addrspec_in_ptr");
     c->capacity = get(c, &instance, "addrspec_in_cap");
     c->out = get(c, &instance, "addrspec_out_ptr");
+    c->report = get(c, &instance, "addrspec_report_ptr");
 }
 
 /* Prints the result for one address, a JSON object. */
@@ -105,15 +109,56 @@ static void check_all(struct checker *c, bool zero, int32_t flags) {
     free(line);
 }
 
-static wasmtime_module_t *compile(wasm_engine_t *engine, const char *path) {
+/* Returns the bytes of a file, which the caller frees. */
+static uint8_t *read_file(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
-    if (file == NULL) die("the module cannot be read");
+    if (file == NULL) die("a file cannot be read");
     fseek(file, 0, SEEK_END);
-    size_t size = (size_t)ftell(file);
+    *size = (size_t)ftell(file);
     rewind(file);
-    uint8_t *wasm = malloc(size);
-    if (wasm == NULL || fread(wasm, 1, size, file) != size) die("the module cannot be read");
+    uint8_t *bytes = malloc(*size + 1); /* of an empty file, too */
+    if (bytes == NULL || fread(bytes, 1, *size, file) != *size) die("a file cannot be read");
     fclose(file);
+    return bytes;
+}
+
+/* Exits with the sentence of the report, which says why the module refused lists. */
+static void die_of_report(struct checker *c) {
+    const uint8_t *memory = wasmtime_memory_data(c->context, &c->memory);
+    const uint8_t *words = memory + c->report + 11 * 4;
+    uint32_t at = 0, size = 0;
+    for (int n = 3; n >= 0; n--) {
+        at = at << 8 | words[n];
+        size = size << 8 | words[4 + n];
+    }
+    fprintf(stderr, "addrspec-host: %.*s\n", (int)size, (const char *)memory + c->out + at);
+    exit(1);
+}
+
+/* Passes a piece of lists to the module; the empty piece installs them. A server
+   would continue with its lists if the module refuses them. */
+static void pass_lists(struct checker *c, const uint8_t *piece, size_t length) {
+    if (length > 0) memcpy(wasmtime_memory_data(c->context, &c->memory) + c->in, piece, length);
+    int32_t code = call(c, c->lists, 1, (int32_t)length, 0);
+    if (code == -4) die_of_report(c);
+    if (code == -5) die("the lists are larger than 4 MiB");
+    if (code < 0) die("addrspec_lists failed");
+}
+
+/* Replaces the lists by those in a file. */
+static void set_lists(struct checker *c, const char *path) {
+    size_t size;
+    uint8_t *blob = read_file(path, &size);
+    for (size_t at = 0; at < size; at += c->capacity) {
+        pass_lists(c, blob + at, size - at < c->capacity ? size - at : c->capacity);
+    }
+    pass_lists(c, NULL, 0);
+    free(blob);
+}
+
+static wasmtime_module_t *compile(wasm_engine_t *engine, const char *path) {
+    size_t size;
+    uint8_t *wasm = read_file(path, &size);
     wasmtime_module_t *module = NULL;
     succeed(wasmtime_module_new(engine, wasm, size, &module), NULL);
     free(wasm);
@@ -121,7 +166,7 @@ static wasmtime_module_t *compile(wasm_engine_t *engine, const char *path) {
 }
 
 int main(int count, char **args) {
-    if (count < 2) die("usage: addrspec-host addrspec.wasm [-0] [-d] [ADDRESS...]");
+    if (count < 2) die("usage: addrspec-host addrspec.wasm [-0] [-d] [-l LISTS] [ADDRESS...]");
     wasm_engine_t *engine = wasm_engine_new();
     wasmtime_module_t *module = compile(engine, args[1]);
     struct checker c;
@@ -133,6 +178,7 @@ int main(int count, char **args) {
     for (; first < count; first++) {
         if (strcmp(args[first], "-0") == 0) zero = true;
         else if (strcmp(args[first], "-d") == 0) flags |= DETAILS;
+        else if (strcmp(args[first], "-l") == 0 && first + 1 < count) set_lists(&c, args[++first]);
         else break;
     }
     for (int n = first; n < count; n++) check(&c, args[n], strlen(args[n]), flags);

@@ -1,17 +1,19 @@
 // Command go checks email addresses with addrspec.wasm and package wasm/host,
 // which uses wazero:
 //
-//	go run ./wasm/bindings/go addrspec.wasm [-0] [-d] [ADDRESS…]
+//	go run ./wasm/bindings/go addrspec.wasm [-0] [-d] [-l LISTS] [ADDRESS…]
 //
 // It prints one line of JSON for each address: its arguments or, without any, the
 // lines of standard input. With -0, addresses in the input end with a zero byte
-// instead; with -d, results have the member details.
+// instead; with -d, results have the member details; with -l, the lists are those
+// of a newer lists.blob, whose signature minisign verifies.
 package main
 
 import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log"
 	"os"
@@ -23,7 +25,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) < 2 {
-		log.Fatal("usage: go addrspec.wasm [-0] [-d] [ADDRESS…]")
+		log.Fatal("usage: go addrspec.wasm [-0] [-d] [-l LISTS] [ADDRESS…]")
 	}
 	if err := run(context.Background(), os.Args[1], os.Args[2:], os.Stdin, os.Stdout); err != nil {
 		log.Fatal(err)
@@ -51,6 +53,11 @@ options:
 			end = 0
 		case "-d":
 			flags |= host.Details
+		case "-l":
+			if err := setLists(ctx, engine, args[1:]); err != nil {
+				return err
+			}
+			args = args[1:]
 		default:
 			break options
 		}
@@ -66,6 +73,18 @@ options:
 		buffered.Write(append(facts.JSON, '\n'))
 	}
 	return nil
+}
+
+// setLists replaces the lists of all instances by the blob in the first of files.
+func setLists(ctx context.Context, engine *host.Engine, files []string) error {
+	if len(files) == 0 {
+		return errors.New("-l needs a file")
+	}
+	blob, err := os.ReadFile(files[0])
+	if err != nil {
+		return err
+	}
+	return engine.SetLists(ctx, blob)
 }
 
 // cacheDir returns the folder for machine code, which `addrspec check` uses too,

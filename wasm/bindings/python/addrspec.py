@@ -2,16 +2,18 @@
 """Checks email addresses with addrspec.wasm and wasmtime.
 
     pip install wasmtime
-    python3 addrspec.py addrspec.wasm [-0] [-d] [ADDRESS...]
+    python3 addrspec.py addrspec.wasm [-0] [-d] [-l LISTS] [ADDRESS...]
 
 It prints one line of JSON for each address: its arguments or, without any, the
 lines of standard input. With -0, addresses in the input end with a zero byte
-instead; with -d, results have the member details. wasm/ABI.md specifies the interface.
+instead; with -d, results have the member details; with -l, the lists are those of a
+newer lists.blob, whose signature minisign verifies. wasm/ABI.md specifies the interface.
 """
 
-import itertools
 import os
+import struct
 import sys
+from pathlib import Path
 
 from wasmtime import Config, Engine, Instance, Module, Store, WasmtimeError
 
@@ -21,11 +23,15 @@ DETAILS = 2  # flag: the result has the member details, the evidence for it (int
 UNSIGNED = 0xFFFFFFFF  # an i32 is signed; & UNSIGNED converts it to unsigned
 
 
+class ListsRefused(Exception):
+    """The module refused a blob of lists and still uses the previous ones."""
+
+
 class Checker:
     """One instance of the module. Only one thread may use it at a time."""
 
     def __init__(self, engine: Engine, module: Module):
-        self.engine, self.module = engine, module
+        self.engine, self.module, self.lists = engine, module, None
         self.start()
 
     def start(self) -> None:
@@ -38,6 +44,8 @@ class Checker:
         self.into = self.call("addrspec_in_ptr") & UNSIGNED
         self.capacity = self.call("addrspec_in_cap") & UNSIGNED
         self.out = self.call("addrspec_out_ptr") & UNSIGNED
+        if self.lists is not None:
+            self.install(self.lists)
 
     def call(self, name: str, *params: int) -> int:
         return self.exports[name](self.store, *params)
@@ -55,6 +63,38 @@ class Checker:
         except Exception:
             self.start()  # discard the instance that failed
             raise
+
+
+    def set_lists(self, blob: bytes) -> None:
+        """Replaces the lists; raises ListsRefused, and keeps them, if the module refuses blob."""
+        try:
+            self.install(blob)
+        except ListsRefused:
+            raise
+        except Exception:
+            self.start()  # discard the instance that failed
+            raise
+        self.lists = blob  # also of the next instance
+
+    def install(self, blob: bytes) -> None:
+        for at in range(0, len(blob), self.capacity):
+            piece = blob[at : at + self.capacity]
+            self.memory.write(self.store, piece, self.into)
+            self.take(len(piece))
+        self.take(0)
+
+    def take(self, length: int) -> None:
+        """Passes a piece of lists from the input; 0 installs them."""
+        code = self.call("addrspec_lists", length)
+        if code == -4:
+            report = self.call("addrspec_report_ptr") & UNSIGNED
+            words = self.memory.read(self.store, report, report + 13 * 4)
+            at, size = struct.unpack_from("<2I", words, 11 * 4)  # the sentence
+            raise ListsRefused(self.memory.read(self.store, self.out + at, self.out + at + size).decode())
+        if code == -5:
+            raise ListsRefused("the lists are larger than 4 MiB")
+        if code < 0:
+            raise RuntimeError(f"addrspec_lists returned {code}")
 
 
 def caching_engine() -> Engine:
@@ -82,9 +122,13 @@ def split(stream, end: bytes):
 def main(file: str, *args: str) -> None:
     engine = caching_engine()
     checker = Checker(engine, Module.from_file(engine, file))
-    options = list(itertools.takewhile(("-0", "-d").__contains__, args))
-    zero, flags = "-0" in options, DETAILS if "-d" in options else 0
-    given = [os.fsencode(a) for a in args[len(options) :]]
+    rest, zero, flags = list(args), False, 0
+    while rest[:1] and rest[0] in ("-0", "-d", "-l"):
+        option = rest.pop(0)
+        if option == "-l":
+            checker.set_lists(Path(rest.pop(0)).read_bytes())
+        zero, flags = zero or option == "-0", flags | (DETAILS if option == "-d" else 0)
+    given = [os.fsencode(a) for a in rest]
     for address in given or split(sys.stdin.buffer, b"\0" if zero else b"\n"):
         if not zero:
             address = address.removesuffix(b"\r")

@@ -12,7 +12,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -20,12 +23,13 @@ import java.util.function.Function;
  *
  * <pre>
  *   mvn package
- *   java -jar target/addrspec-host.jar addrspec.wasm [-0] [-d] [ADDRESS...]
+ *   java -jar target/addrspec-host.jar addrspec.wasm [-0] [-d] [-l LISTS] [ADDRESS...]
  * </pre>
  *
  * It prints one line of JSON for each address: its arguments or, without any, the lines of standard
  * input. With -0, addresses in the input end with a zero byte instead; with -d, results have the
- * member details. wasm/ABI.md specifies the interface.
+ * member details; with -l, the lists are those of a newer lists.blob, whose signature minisign
+ * verifies. wasm/ABI.md specifies the interface.
  */
 public final class Addrspec {
   private static final int ABI_MAJOR = 1;
@@ -36,11 +40,19 @@ public final class Addrspec {
   /** Flag: the result has one more member, details: the evidence for it (interface 1.1). */
   public static final int DETAILS = 2;
 
+  /** Thrown when the module refused a blob of lists; it still uses the previous ones. */
+  public static final class ListsRefused extends RuntimeException {
+    ListsRefused(String why) {
+      super(why);
+    }
+  }
+
   private final WasmModule module;
   private final Function<Instance, Machine> code;
   private Instance instance;
   private ExportFunction check;
   private int in, capacity, out;
+  private byte[] lists; // null for those in the module
 
   /** Compiles the module and starts an instance. Only one thread may use it at a time. */
   public Addrspec(Path file) {
@@ -64,6 +76,9 @@ public final class Addrspec {
     capacity = get("addrspec_in_cap");
     out = get("addrspec_out_ptr");
     check = instance.export("addrspec_check");
+    if (lists != null) {
+      install(lists);
+    }
   }
 
   private int get(String name) {
@@ -88,16 +103,54 @@ public final class Addrspec {
     }
   }
 
+  /** Replaces the lists. Throws ListsRefused, and keeps them, if the module refuses the blob. */
+  public void setLists(byte[] blob) {
+    try {
+      install(blob);
+      lists = blob; // also of the next instance
+    } catch (ListsRefused e) {
+      throw e;
+    } catch (RuntimeException e) {
+      start(); // discard the instance that failed
+      throw e;
+    }
+  }
+
+  private void install(byte[] blob) {
+    for (int at = 0; at < blob.length; at += capacity) {
+      var piece = Arrays.copyOfRange(blob, at, Math.min(blob.length, at + capacity));
+      instance.memory().write(in, piece);
+      take(piece.length);
+    }
+    take(0);
+  }
+
+  /** Passes a piece of lists from the input; 0 installs them. */
+  private void take(int length) {
+    int code = (int) instance.export("addrspec_lists").apply(length)[0];
+    if (code == -4) {
+      int report = get("addrspec_report_ptr");
+      int at = instance.memory().readInt(report + 44); // the sentence
+      throw new ListsRefused(instance.memory().readString(out + at, instance.memory().readInt(report + 48)));
+    }
+    if (code == -5) {
+      throw new ListsRefused("the lists are larger than 4 MiB");
+    }
+    if (code < 0) {
+      throw new IllegalStateException("addrspec_lists returned " + code);
+    }
+  }
+
   public static void main(String[] args) throws IOException {
     var checker = new Addrspec(Path.of(args[0]));
     boolean zero = false;
     int flags = 0;
     int first = 1;
-    for (; first < args.length && (args[first].equals("-0") || args[first].equals("-d")); first++) {
-      if (args[first].equals("-0")) {
-        zero = true;
-      } else {
-        flags |= DETAILS;
+    for (; first < args.length && Set.of("-0", "-d", "-l").contains(args[first]); first++) {
+      switch (args[first]) {
+        case "-0" -> zero = true;
+        case "-d" -> flags |= DETAILS;
+        default -> checker.setLists(Files.readAllBytes(Path.of(args[++first])));
       }
     }
     try (var out = new BufferedOutputStream(System.out)) {
@@ -127,7 +180,7 @@ public final class Addrspec {
 
   private static byte[] withoutReturn(byte[] line) {
     boolean crlf = line.length > 0 && line[line.length - 1] == '\r';
-    return crlf ? java.util.Arrays.copyOf(line, line.length - 1) : line;
+    return crlf ? Arrays.copyOf(line, line.length - 1) : line;
   }
 
   private void print(byte[] address, int flags, OutputStream output) throws IOException {
