@@ -184,10 +184,14 @@ func TestListsAreFetchedAndLoggedOnce(t *testing.T) {
 			require.Equal(t, 1, f.blobs)
 			f.change(http.NotFound)
 			w.requireRefusal(t, "lists.blob.minisig: the feed answered with status 404")
-			for range 20 { // updates are a tenth of a second apart after a failure
-				w.versions(t)
-				time.Sleep(50 * time.Millisecond)
-			}
+			f.change(func(w http.ResponseWriter, r *http.Request) {
+				f.mu.Lock()
+				asked++
+				f.mu.Unlock()
+				http.NotFound(w, r)
+			})
+			before := requests()
+			require.Eventually(t, func() bool { w.versions(t); return requests() >= before+3 }, 30*time.Second, 50*time.Millisecond)
 			require.Equal(t, 1, strings.Count(w.log.String(), "status 404"), w.log)
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +20,13 @@ func TestWranglerConfiguration(t *testing.T) {
 	bun := toolPath(t, "bun", "runtimes/node_modules/.bin/bun") // wrangler needs a newer Node than the worker
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(bundle(t))))
+	// As an operator with a feed fills it in.
+	config := filepath.Join(dir, "wrangler.jsonc")
+	text := readFile(t, config)
+	require.Contains(t, text, `"crons": []`)
+	text = strings.Replace(text, `"crons": []`, `"crons": ["17 */6 * * *"]`, 1)
+	text = strings.Replace(text, `"ADDRSPEC_LISTS_URL": ""`, `"ADDRSPEC_LISTS_URL": "https://lists.example.org/feed/"`, 1)
+	require.NoError(t, os.WriteFile(config, []byte(text), 0o600))
 	cmd := exec.Command(bun, wrangler, "deploy", "--dry-run", "--outdir", "out", "--var", "ADDRSPEC_ORIGIN:https://origin.example.org")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CI=1", "NO_COLOR=1", "WRANGLER_SEND_METRICS=false", "WRANGLER_LOG_PATH="+dir, "XDG_CONFIG_HOME="+dir)
@@ -27,6 +35,7 @@ func TestWranglerConfiguration(t *testing.T) {
 	require.NotContains(t, string(out), "WARNING", "%s", out)
 	require.Contains(t, string(out), "Total Upload")
 	require.Contains(t, string(out), "env.ADDRSPEC_ORIGIN")
+	require.Contains(t, string(out), "https://lists.example.org/feed/")
 	t.Logf("%s", out)
 }
 

@@ -118,7 +118,7 @@ async function verify(key: PublicKey, signature: Bytes, message: Bytes): Promise
   return subtle.verify("Ed25519", imported, signature, message);
 }
 
-/** Hashes in pieces, because hashing 350 KB at once would delay requests by up to 20 ms. */
+/** Hashes in pieces, because hashing 350 KB at once would delay requests by 15 to 50 ms. */
 async function hash(file: Uint8Array): Promise<Bytes> {
   const state = blake2b.create({ dkLen: 64 });
   for (let at = 0; at < file.length; at += PIECE) {

@@ -126,10 +126,16 @@ test("Updater.poll updates at the start and after the interval, with jitter, one
     assert.equal(await poll(), false);
   }
   feed.status = 503;
-  clock.now += HOUR;
   clock.chance = 0.5;
+  for (const minutes of [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360]) {
+    clock.now += 7 * HOUR;
+    assert.equal(await poll(), true);
+    assert.equal(updater.delay, minutes * 60_000); // sooner after a failure
+  }
+  feed.status = 200;
+  clock.now += 7 * HOUR;
   assert.equal(await poll(), true);
-  assert.equal(updater.delay, 0.6 * HOUR); // sooner after a failure
+  assert.equal(updater.delay, 6 * HOUR);
 });
 
 test("Updater starts again after an update that the platform abandoned", async () => {

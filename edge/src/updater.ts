@@ -29,8 +29,8 @@ const MAX_TIMEOUT_MS = 25_000;
 /** The part of the interval by which it varies, so that isolates do not ask at the same time. */
 const JITTER = 0.1;
 
-/** After a failure the next update is sooner: after this part of the interval. */
-const RETRY = 0.1;
+/** The wait after the first failure; it doubles with each one, up to the interval. */
+const FIRST_RETRY_MS = 60_000;
 
 export class Updater {
   readonly #options: Required<UpdaterOptions>;
@@ -40,6 +40,7 @@ export class Updater {
   /** An update is under way until then; not a boolean, because a platform may abandon it. */
   #busyUntil = 0;
   #lastFailure = "";
+  #failures = 0;
 
   constructor(options: UpdaterOptions) {
     this.#options = { now: Date.now, random: Math.random, ...options };
@@ -99,16 +100,21 @@ export class Updater {
 
   /** Plans the next update, and logs a failure if it is another one than the last time. */
   #finish(failure: string): string | undefined {
-    const { intervalMS, now, random, log } = this.#options;
-    const part = failure === "" ? 1 : RETRY;
-    const wait = intervalMS * part * (1 - JITTER + 2 * JITTER * random());
-    this.#due = now() + Math.round(wait);
+    const { now, random, log } = this.#options;
+    this.#failures = failure === "" ? 0 : this.#failures + 1;
+    this.#due = now() + Math.round(this.#wait() * (1 - JITTER + 2 * JITTER * random()));
     this.#busyUntil = 0;
     if (failure !== "" && failure !== this.#lastFailure) {
       log(`lists: not updated, the current ones remain in use: ${failure}`);
     }
     this.#lastFailure = failure;
     return failure === "" ? undefined : failure;
+  }
+
+  #wait(): number {
+    const { intervalMS } = this.#options;
+    if (this.#failures === 0) return intervalMS;
+    return Math.min(intervalMS, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
   }
 }
 
