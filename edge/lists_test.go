@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -211,25 +212,38 @@ func TestListsChangeUnderLoad(t *testing.T) {
 			key := "X-API-Key: " + o.account(t, runtime.name+"@load.test")
 			done := make(chan struct{})
 			var clients sync.WaitGroup
+			var old, newer atomic.Int64
 			for range 4 {
-				clients.Go(func() { w.askUntil(t, done, key) })
+				clients.Go(func() { w.askUntil(t, done, key, &old, &newer) })
 			}
 			before := time.Now().Unix() - 3000
 			for n := range int64(6) {
-				blob := []func(testing.TB, string) []byte{packed, newer}[n%2](t, "2031.01.01")
+				blob := packedOrNewer(t, n)
 				f.publish(blob, f.signer.sign(blob, before+n, before+90_000))
 				w.requireLists(t, versionOf(blob))
 			}
 			close(done)
 			clients.Wait()
 			require.Equal(t, 7, strings.Count(w.log.String(), "lists: updated from"), w.log)
+			require.Positive(t, old.Load())
+			require.Positive(t, newer.Load())
+			t.Logf("%d batches with the old lists, %d with the newer ones", old.Load(), newer.Load())
 		})
 	}
 }
 
-// askUntil sends batches until done is closed, and requires that the results of
-// each come from the same lists.
-func (p *process) askUntil(t *testing.T, done <-chan struct{}, key string) {
+// packedOrNewer returns other lists for an even and an odd n.
+func packedOrNewer(t *testing.T, n int64) []byte {
+	t.Helper()
+	if n%2 == 0 {
+		return packed(t, "2031.01.01")
+	}
+	return newer(t, "2031.01.01")
+}
+
+// askUntil sends batches until done is closed, requires that the results of each
+// come from the same lists, and counts the batches by their lists.
+func (p *process) askUntil(t *testing.T, done <-chan struct{}, key string, old, newer *atomic.Int64) {
 	emails := make([]string, 64)
 	for n := range emails {
 		emails[n] = fmt.Sprintf("jane%d@%s", n, swappedDomain)
@@ -247,6 +261,11 @@ func (p *process) askUntil(t *testing.T, done <-chan struct{}, key string) {
 			public := strings.Count(a.body, `"public":true`)
 			assert.True(t, public == 0 || public == len(emails), "%d of %d results are of the newer lists", public, len(emails))
 			assert.Equal(t, len(emails), public+strings.Count(a.body, `"public":false`))
+			if public == 0 {
+				old.Add(1)
+			} else {
+				newer.Add(1)
+			}
 		}
 	}
 }

@@ -23,7 +23,8 @@ export interface UpdaterOptions {
   readonly random?: () => number;
 }
 
-/** The longest time of an update; Cloudflare gives work after a response 30 s. */
+/** An update may take as long as the interval, within these; Cloudflare ends it after 30 s. */
+const MIN_TIMEOUT_MS = 5_000;
 const MAX_TIMEOUT_MS = 25_000;
 
 /** The part of the interval by which it varies, so that isolates do not ask at the same time. */
@@ -72,7 +73,7 @@ export class Updater {
   }
 
   get #timeoutMS(): number {
-    return Math.min(MAX_TIMEOUT_MS, this.#options.intervalMS);
+    return Math.min(MAX_TIMEOUT_MS, Math.max(MIN_TIMEOUT_MS, this.#options.intervalMS));
   }
 
   #busy(): boolean {
