@@ -28,6 +28,7 @@ const commands = {
     for (const config of ["workerd.capnp", "wrangler.jsonc", "deno.json"]) {
       copyFileSync(join(edge, config), join(folder, config));
     }
+    copyLicense(folder);
     writeFileSync(join(folder, "package.json"), '{ "type": "module", "private": true }\n');
   },
 
@@ -37,10 +38,7 @@ const commands = {
     copyFileSync(join(edge, "package/index.d.ts"), join(folder, "index.d.ts"));
     copyFileSync(join(edge, "package/signed-lists.d.ts"), join(folder, "lists.d.ts"));
     copyFileSync(join(edge, "../LICENSE"), join(folder, "LICENSE"));
-    copyFileSync(
-      join(edge, "node_modules/@noble/hashes/LICENSE"),
-      join(folder, "LICENSE-noble-hashes"),
-    );
+    copyLicense(folder);
   },
 
   async demo(wasm, file) {
@@ -86,6 +84,12 @@ async function bundleForDashboard(entry, file, usage) {
 function styles() {
   const files = ["demo.css", "livecheck.css"];
   return files.map((file) => readFileSync(join(edge, "demo", file), "utf8")).join("\n");
+}
+
+/** Copies the licence of what is bundled with our code. */
+function copyLicense(folder) {
+  const license = join(edge, "node_modules/@noble/hashes/LICENSE");
+  copyFileSync(license, join(folder, "LICENSE-noble-hashes"));
 }
 
 async function bundle(from, entries, outdir) {

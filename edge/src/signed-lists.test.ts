@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { parsePublicKey } from "./minisign.ts";
+import { ListsError } from "./lists-error.ts";
+import { parsePublicKey, parseSignature } from "./minisign.ts";
 import {
   MAX_BLOB,
   parseRelease,
@@ -107,4 +108,37 @@ test("a blob must be the signed one, and its version that of the comment", async
 test("readAnnouncement bounds a signature", async () => {
   const text = `untrusted comment: ${"x".repeat(4096)}\n`;
   await assert.rejects(readAnnouncement(text, key), /larger than 4 KiB/);
+});
+
+// Damages what a server may send at up to three places, the same in every run.
+test("no input makes a parser fail in another way than with a ListsError", () => {
+  const blob = listsOf("2030.01.01").subarray(0, 40);
+  const seeds = [signer.sign(blob, COMMENT), signer.key, COMMENT, String.fromCharCode(...blob), ""];
+  let seed = 1;
+  const random = (n: number) => {
+    seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
+    return (seed >>> 8) % n;
+  };
+  const refused = new Set<string>();
+  for (let n = 0; n < 30_000; n++) {
+    let text = seeds[n % seeds.length] ?? "";
+    for (let k = random(3); k >= 0; k--) {
+      const at = random(text.length + 1);
+      const insert = "AZaz09+/= :.-\n\r\0\u00e9\ud800"[random(19)] ?? "";
+      text = text.slice(0, at) + insert + text.slice(at + random(3));
+    }
+    for (const parse of [parseSignature, parsePublicKey, parseRelease]) {
+      try {
+        parse(text);
+      } catch (error) {
+        assert.ok(
+          error instanceof ListsError,
+          `${parse.name} of ${JSON.stringify(text)}: ${error}`,
+        );
+        refused.add(error.message);
+      }
+    }
+    versionOf(new TextEncoder().encode(text));
+  }
+  assert.ok(refused.size >= 4, [...refused].join());
 });
