@@ -61,6 +61,9 @@ test("readConfig reads where newer lists come from", () => {
   assert.equal(lists?.feed.blob.href, "https://lists.example/feed/lists.blob");
   assert.equal(lists.feed.key.id, "F231954FDA038A49");
   assert.equal(lists.intervalMS, 6 * 3_600_000);
+  // As wrangler.jsonc has them, for an operator to fill in.
+  const empty = { ADDRSPEC_LISTS_URL: "", ADDRSPEC_LISTS_KEY: "", ADDRSPEC_LISTS_INTERVAL: "6h" };
+  assert.equal(readConfig({ ...minimal, ...empty }).lists, undefined);
   for (const [text, ms] of [
     ["1s", 1000],
     ["90m", 5_400_000],
