@@ -15,6 +15,7 @@ type Index struct {
 	names     []name                  // by length
 	from      [maxCompared + 2]uint16 // from[n] is the first name of n or more bytes
 	byTLD     [anyTLD + 1]candidates
+	byDotless dotless
 	tlds      tldTable // the targets' top-level domains
 	root      rootZone
 	confusion *confusion
@@ -27,7 +28,7 @@ type name struct {
 	first, last uint16 // its targets; last is exclusive
 	size        uint8
 	rarity      uint8 // of its most used target
-	least       uint8 // least rarityInEnding of its targets
+	least       uint8 // least that any of its targets adds to the cost of slips
 	stock       uint8 // stock word in its text
 }
 
@@ -35,6 +36,7 @@ type name struct {
 // many targets are used more.
 type target struct {
 	at, end        uint16 // its domain in lines
+	letters        uint64 // set of the symbols of its ending
 	name           uint8  // length of the first label
 	rarity         uint8  // among all targets
 	rarityInEnding uint8  // mean of the rarity among targets with this ending and the name's rarity
@@ -42,10 +44,10 @@ type target struct {
 	grouped        bool // its name is in names; used by New only
 }
 
-func (x *Index) text(n *name) []byte    { return x.lines[n.at:][:n.size] }
-func (x *Index) domain(t target) []byte { return x.lines[t.at:t.end] }
-func (x *Index) ending(t target) []byte { return x.domain(t)[t.name+1:] }
-func (x *Index) nameOf(t target) []byte { return x.domain(t)[:t.name] }
+func (x *Index) text(n *name) []byte     { return x.lines[n.at:][:n.size] }
+func (x *Index) domain(t *target) []byte { return x.lines[t.at:t.end] }
+func (x *Index) ending(t *target) []byte { return x.domain(t)[t.name+1:] }
+func (x *Index) nameOf(t *target) []byte { return x.domain(t)[:t.name] }
 
 // maxLines is how many bytes of targets are read: their offsets are uint16.
 const maxLines = 1<<16 - 1
@@ -66,7 +68,9 @@ func New(targets, tlds []byte) *Index {
 	for i := range x.names {
 		n := &x.names[i]
 		n.tlds, n.least = summarize(x.targets[n.first:n.last])
+		n.least = min(n.least, n.rarity)
 	}
+	x.byDotless = x.newDotless()
 	for id := range anyTLD {
 		x.byTLD[id] = x.newCandidates(1 << id)
 	}
@@ -93,7 +97,8 @@ func (x *Index) parse() []target {
 		if size := bytes.IndexByte(line, '.'); size > 0 && size <= maxCompared {
 			t := target{at: uint16(at), end: uint16(at + len(line)), name: uint8(size), rarity: uint8(bits.Len(uint(len(all))))}
 			t.tld = x.tlds.add(lastLabel(line))
-			t.rarityInEnding = uint8(bits.Len(uint(x.countEnding(all, t))))
+			t.letters = symbolSet(x.ending(&t))
+			t.rarityInEnding = uint8(bits.Len(uint(x.countEnding(all, &t))))
 			all = append(all, t)
 		}
 		at += len(line) + 1
@@ -102,9 +107,9 @@ func (x *Index) parse() []target {
 }
 
 // countEnding counts the targets of all that have the ending of t.
-func (x *Index) countEnding(all []target, t target) (count int) {
+func (x *Index) countEnding(all []target, t *target) (count int) {
 	for i := range all {
-		if bytes.Equal(x.ending(all[i]), x.ending(t)) {
+		if bytes.Equal(x.ending(&all[i]), x.ending(t)) {
 			count++
 		}
 	}
@@ -117,11 +122,11 @@ func (x *Index) group(inOrder []target, size int) {
 		if int(t.name) != size || t.grouped {
 			continue
 		}
-		text := x.nameOf(t)
+		text := x.nameOf(&t)
 		n := name{at: t.at, first: uint16(len(x.targets)), size: t.name, rarity: t.rarity}
 		n.stock, _ = stockWordIn(text, symbolSet(text))
 		for j := i; j < len(inOrder); j++ {
-			if other := &inOrder[j]; int(other.name) == size && bytes.Equal(x.nameOf(*other), text) {
+			if other := &inOrder[j]; int(other.name) == size && bytes.Equal(x.nameOf(other), text) {
 				other.grouped = true
 				other.rarityInEnding = (other.rarityInEnding + n.rarity) / 2
 				x.targets = append(x.targets, *other)

@@ -23,22 +23,30 @@ func (x *Index) byName(best *suggestion, d *typedDomain) {
 	if d.stock == noStockWord {
 		allowed = 2 * (budgetOf(nameBudget[:], len(d.name)) / costAdjacent)
 	}
-	for _, c := range x.candidatesFor(d) {
-		if bits.OnesCount64(d.letters^c.letters) <= allowed {
-			x.byNearName(best, d, c)
+	list := x.candidatesFor(d)
+	for i := range list {
+		if bits.OnesCount64(d.letters^list[i].letters) <= allowed {
+			x.byNearName(best, d, &list[i])
 		}
 	}
 }
 
 // byNearName offers the targets of c's name if it is within budget.
-func (x *Index) byNearName(best *suggestion, d *typedDomain, c candidate) {
+func (x *Index) byNearName(best *suggestion, d *typedDomain, c *candidate) {
 	n := &x.names[c.name]
-	budget := d.budget(n)
-	if least := leastCost(d.letters, c.letters); n.tlds&d.meant == 0 || least > 0 && least+int(n.least) > budget {
+	if n.tlds&d.meant == 0 {
 		return
 	}
-	cost := x.confusion.edits(d.name, x.text(n), budget)
-	if cost <= budget && allowsSlip(d.name, x.text(n)) {
+	if d.letters == c.letters && bytes.Equal(d.name, x.text(n)) {
+		x.byEnding(best, d, n, 0, 0)
+		return
+	}
+	budget := d.budget(n)
+	forSlips := min(budget, best.limit()) - int(n.least)
+	if leastCost(d.letters, c.letters) > forSlips || !allowsSlip(d.name, x.text(n)) {
+		return
+	}
+	if cost := x.confusion.edits(d.name, x.text(n), forSlips); cost <= forSlips {
 		x.byEnding(best, d, n, cost, budget)
 	}
 }
@@ -46,31 +54,40 @@ func (x *Index) byNearName(best *suggestion, d *typedDomain, c candidate) {
 // byExactName offers the targets called name. cost is that of the slip that
 // was undone to get name from d.
 func (x *Index) byExactName(best *suggestion, d *typedDomain, name []byte, cost int) {
-	first, last := x.ofLength(len(name))
+	if n := x.called(name); n != nil {
+		x.byEnding(best, d, n, cost, undoneBudget)
+	}
+}
+
+// called returns the name with that text, or nil.
+func (x *Index) called(text []byte) *name {
+	first, last := x.ofLength(len(text))
 	for i := first; i < last; i++ {
-		if n := &x.names[i]; bytes.Equal(x.text(n), name) {
-			x.byEnding(best, d, n, cost, undoneBudget)
+		if n := &x.names[i]; x.lines[n.at] == text[0] && bytes.Equal(x.text(n), text) {
+			return n
 		}
 	}
+	return nil
 }
 
 // byEnding offers the targets of n whose ending is close to that of d. cost is
 // the cost of the slips in the name. If it is not 0, it must be within budget
 // together with the rarity.
 func (x *Index) byEnding(best *suggestion, d *typedDomain, n *name, cost, budget int) {
-	for _, t := range x.targets[n.first:n.last] {
-		meant := x.ending(t)
+	for i := n.first; i < n.last; i++ {
+		t := &x.targets[i]
 		switch {
 		case !t.tld.in(d.meant):
-		case bytes.Equal(d.ending, meant) && cost == 0:
-			best.offer(t, noSlip)
-		case bytes.Equal(d.ending, meant):
+		case bytes.Equal(d.ending, x.ending(t)) && cost == 0:
+			best.offer(*t, noSlip)
+		case bytes.Equal(d.ending, x.ending(t)):
 			if cost+int(t.rarityInEnding) <= budget {
-				best.offer(t, cost+int(t.rarityInEnding))
+				best.offer(*t, cost+int(t.rarityInEnding))
 			}
 		case cost == 0 || cost+int(n.rarity) <= budget:
-			if slip := x.endingCost(d, meant); slip < farApart {
-				best.offer(t, cost+slip+int(t.rarity))
+			before := cost + int(t.rarity)
+			if slip := x.endingCost(d, t, cost == 0, best.limit()-before); slip < farApart {
+				best.offer(*t, before+slip)
 			}
 		}
 	}

@@ -16,6 +16,8 @@ var symbolOf = func() (table [256]uint8) {
 	return table
 }()
 
+const dotSymbol = uint64(1) << 37
+
 func symbol(b byte) uint8 { return symbolOf[b] }
 
 // symbolSet returns the set of symbols in s.

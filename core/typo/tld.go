@@ -68,7 +68,7 @@ func (t *tldTable) isFull() bool { return len(t.packed) == int(otherTLD) }
 
 // meantTLDs returns the top-level domains that label may be typed for: label
 // itself, the one that it is an omission of, or every one if label is not in
-// the root zone. known reports whether x.tlds has label.
+// the root zone and has no other use. known reports whether x.tlds has label.
 func (x *Index) meantTLDs(label []byte) (meant tldSet, known bool) {
 	if len(label) == 0 {
 		return 0, false
@@ -83,6 +83,9 @@ func (x *Index) meantTLDs(label []byte) (meant tldSet, known bool) {
 	case meant != 0:
 		return meant, known
 	case !x.root.contains(label):
+		if isSpecialUse(label) {
+			return 0, known
+		}
 		return allTLDs, known
 	case !x.tlds.isFull(): // then no TLD of up to 8 bytes has otherTLD
 		return 0, known
@@ -102,11 +105,4 @@ func completed(tld uint64) uint64 {
 		return net
 	}
 	return 0
-}
-
-// isOmission reports whether typed is com or net, as in meant, with a letter
-// left out.
-func isOmission(typed, meant []byte) bool {
-	complete := completed(pack(typed))
-	return complete != 0 && complete == pack(meant)
 }

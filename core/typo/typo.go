@@ -37,6 +37,10 @@ type suggestion struct {
 	cost, next int
 }
 
+// limit returns the highest cost that still matters: a target that costs more
+// than clearance above the best one changes nothing.
+func (s *suggestion) limit() int { return s.cost + clearance - 1 }
+
 func (s *suggestion) offer(target target, cost int) {
 	switch {
 	case cost < s.cost:
@@ -56,7 +60,19 @@ type typedDomain struct {
 	rest         int    // number of letters of name outside it
 	meant        tldSet // what tld may be typed for
 	hasTargetTLD bool   // tld is in the table of the targets' TLDs
+	omitted      uint64 // com or net if ending is one of them with a letter left out
+	registered   truth  // registries take names under ending
+	endingSet    uint64 // set of the symbols of ending, or 0 if not yet computed
 }
+
+// truth is a fact that is determined when it is first needed.
+type truth uint8
+
+const (
+	unknown truth = iota
+	yes
+	no
+)
 
 // Suggest returns the target that domain misspells. It returns nil if domain is
 // a target, misspells none, or two about equally well. domain is in lower case
@@ -73,7 +89,7 @@ func (x *Index) Suggest(domain []byte) []byte {
 	if best.cost == noSlip && !isSite || best.next-best.cost < clearance {
 		return nil
 	}
-	return x.domain(best.target)
+	return x.domain(&best.target)
 }
 
 // search offers every target that domain may be meant for.
@@ -88,6 +104,7 @@ func (x *Index) search(best *suggestion, domain, name, ending []byte) {
 	d.text, d.name, d.ending, d.tld = domain, name, ending, tld
 	d.letters, d.stock, d.rest = letters, stock, rest
 	d.meant, d.hasTargetTLD = meant, hasTargetTLD
+	d.omitted = completed(pack(ending))
 	if len(name) > 0 {
 		x.byName(best, &d)
 		x.byExactName(best, &d, withoutFront(name), costFront)

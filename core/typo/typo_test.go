@@ -162,7 +162,7 @@ func BenchmarkSuggest(b *testing.B) {
 		domain := []byte("acme.com")
 		for b.Loop() {
 			for i := range x.targets {
-				if bytes.Equal(x.domain(x.targets[i]), domain) {
+				if bytes.Equal(x.domain(&x.targets[i]), domain) {
 					return
 				}
 			}

@@ -39,41 +39,10 @@ func half(name []byte) []byte {
 	return name[:half]
 }
 
-// byLetters offers the targets that differ from d only by a dot left out or
-// misplaced.
-func (x *Index) byLetters(best *suggestion, d *typedDomain) {
-	for _, t := range x.targets {
-		if t.tld.in(d.meant) && equalButDots(d.text, x.domain(t)) {
-			best.offer(t, costMisplacedDot+int(t.rarity))
-		}
-	}
-}
-
 // mayMissDot reports whether d may have a dot left out or misplaced. It excludes
 // most domains, because byLetters compares with every target.
 func (d *typedDomain) mayMissDot() bool {
 	return len(d.name) < 2 || !d.hasTargetTLD || bytes.HasSuffix(d.name, com) || bytes.HasSuffix(d.name, com[:2])
-}
-
-// equalButDots reports whether a and b are equal without their dots. A dot of a
-// may replace a hyphen of b; otherwise a must not have more dots than b.
-func equalButDots(a, b []byte) bool {
-	i, j, dots := 0, 0, 0
-	for i < len(a) || j < len(b) {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == '.' && b[j] == '-':
-			i, j = i+1, j+1
-		case i < len(a) && a[i] == '.':
-			i, dots = i+1, dots+1
-		case j < len(b) && b[j] == '.':
-			j, dots = j+1, dots-1
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			i, j = i+1, j+1
-		default:
-			return false
-		}
-	}
-	return dots <= 0
 }
 
 // byBareName offers the targets called name, which was typed without an ending.

@@ -1,5 +1,6 @@
 // Command near finds real domains that the typo check would correct, and
-// rewrites near.txt, which keeps the check from doing so.
+// rewrites near.txt, which keeps the check from doing so. It also rewrites
+// second-levels.txt, the endings under which registries take names.
 //
 //	go run ./core/typo/near [-dir lists]
 //
@@ -28,10 +29,13 @@ func main() {
 	}
 }
 
-// run rewrites near.txt in dir and prints what that changes.
+// run rewrites second-levels.txt and near.txt in dir and prints what that changes.
 func run(dir string) error {
 	c, err := openChecker(dir)
 	if err != nil {
+		return err
+	}
+	if err := writeRegistries(dir, c.endings); err != nil {
 		return err
 	}
 	header, found := tableHeader, map[string]bool{}

@@ -3,6 +3,8 @@ package tables
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // ReadTargets reads typo-targets.txt and returns its domains in the same order,
@@ -16,18 +18,25 @@ func ReadTargets(dir string) ([]byte, error) {
 	return targets, err
 }
 
-// ReadTopLevels reads top-levels.txt and returns its top-level domains, one per
-// line. It returns an error unless they are in byte order.
+// ReadTopLevels reads top-levels.txt and second-levels.txt and returns their
+// domains in byte order, one per line. It returns an error unless each file is
+// in that order.
 func ReadTopLevels(dir string) ([]byte, error) {
-	var topLevels []byte
-	last := ""
-	err := eachLine(filepath.Join(dir, "top-levels.txt"), func(line string) error {
-		if line <= last {
-			return fmt.Errorf("%s comes after %s: want byte order", line, last)
+	var all []string
+	for _, file := range []string{"top-levels.txt", "second-levels.txt"} {
+		last := ""
+		err := eachLine(filepath.Join(dir, file), func(line string) error {
+			if line <= last {
+				return fmt.Errorf("%s comes after %s: want byte order", line, last)
+			}
+			last = line
+			all = append(all, line)
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		last = line
-		topLevels = append(append(topLevels, line...), '\n')
-		return nil
-	})
-	return topLevels, err
+	}
+	slices.Sort(all)
+	return []byte(strings.Join(all, "\n") + "\n"), nil
 }
