@@ -16,6 +16,8 @@ const anyTLD = int(otherTLD) + 1
 type candidate struct {
 	letters uint64
 	name    uint16
+	size    uint8 // as in name
+	least   uint8 // as in name
 }
 
 // newCandidates returns the names that have a target under one of tlds. It
@@ -28,7 +30,7 @@ func (x *Index) newCandidates(tlds tldSet) (c candidates) {
 		first, last := x.ofLength(size)
 		for i := first; i < last; i++ {
 			if n := &x.names[i]; n.tlds&tlds != 0 {
-				c.list = append(c.list, candidate{symbolSet(x.text(n)), uint16(i)})
+				c.list = append(c.list, candidate{symbolSet(x.text(n)), uint16(i), n.size, n.least})
 			}
 		}
 	}
@@ -45,15 +47,15 @@ func (x *Index) countUnder(tlds tldSet) (count int) {
 }
 
 // candidatesFor returns the names that d may be meant for by its top-level
-// domain and its length.
-func (x *Index) candidatesFor(d *typedDomain) []candidate {
+// domain and its length, which may differ by as many bytes as given.
+func (x *Index) candidatesFor(d *typedDomain, difference int) []candidate {
 	size := len(d.name)
-	if size-maxLengthDifference > maxCompared {
+	if size-difference > maxCompared {
 		return nil
 	}
 	c := &x.byTLD[anyTLD]
 	if d.meant&(d.meant-1) == 0 { // a single one
 		c = &x.byTLD[bits.TrailingZeros64(uint64(d.meant))&63]
 	}
-	return c.list[c.from[size-maxLengthDifference]:c.from[min(size+maxLengthDifference, maxCompared)+1]]
+	return c.list[c.from[size-difference]:c.from[min(size+difference, maxCompared)+1]]
 }

@@ -22,70 +22,69 @@ const (
 // of longer strings is farApart.
 const maxCompared = 31
 
-// edits returns the cost of typing typed for meant, or more than budget if the
-// cost exceeds it. It is the optimal string alignment distance (Damerau and
-// Levenshtein's without overlapping swaps) with the costs above.
+// edits returns the least cost of typing typed for meant, or more than budget if
+// the cost exceeds it. Letters that agree are no slip, so it matches them and
+// tries each slip only where the two differ. Every slip costs at least costDot,
+// so the budget bounds the number of tries.
 func (c *confusion) edits(typed, meant []byte, budget int) int {
 	if len(typed) > maxCompared || len(meant) > maxCompared {
 		return farApart
 	}
-	t := table{confusion: c, typed: typed, meant: meant, start: commonPrefix(typed, meant)}
-	for j := t.start; j < len(meant); j++ {
-		t.row[j+1] = t.row[j] + skipCost(meant, j)
+	a := alignment{c, typed, meant}
+	return a.cost(0, 0, budget)
+}
+
+// alignment compares what was typed with what was meant.
+type alignment struct {
+	confusion    *confusion
+	typed, meant []byte
+}
+
+// cost returns the least cost of typing typed[i:] for meant[j:], or farApart if
+// it exceeds budget.
+func (a *alignment) cost(i, j, budget int) int {
+	for i < len(a.typed) && j < len(a.meant) && a.typed[i] == a.meant[j] {
+		i, j = i+1, j+1
 	}
-	var least, leastAbove int
-	for i := t.start; i < len(typed); i++ {
-		least, leastAbove = t.fill(i), least
-		if min(least, leastAbove+costSwap) > budget {
-			return farApart
+	more := len(a.typed) - i - (len(a.meant) - j) // letters to add, or to skip if negative
+	switch {
+	case i == len(a.typed) && j == len(a.meant):
+		return 0
+	case costDot*max(more, -more, 1) > budget:
+		return farApart
+	}
+	best := farApart
+	if i < len(a.typed) && j < len(a.meant) {
+		if a.isSwap(i, j) {
+			best = a.after(i+2, j+2, costSwap, budget)
 		}
+		best = min(best, a.after(i+1, j+1, a.confusion.exchangeCost(a.typed[i], a.meant[j]), min(budget, best-1)))
 	}
-	return int(t.row[len(meant)])
-}
-
-func commonPrefix(a, b []byte) (length int) {
-	for length < len(a) && length < len(b) && a[length] == b[length] {
-		length++
+	if i < len(a.typed) {
+		best = min(best, a.after(i+1, j, a.confusion.additionCost(a.typed, i), min(budget, best-1)))
 	}
-	return length
-}
-
-// table is the dynamic programming table of edits: a row for each prefix of
-// typed, a column for each prefix of meant, both longer than the common prefix.
-type table struct {
-	confusion          *confusion
-	typed, meant       []byte
-	start              int                    // length of the common prefix
-	before, above, row [maxCompared + 1]int16 // the last three rows
-}
-
-// fill computes the row of typed[i] from the two rows above and returns its
-// least cost.
-func (t *table) fill(i int) int {
-	t.before, t.above = t.above, t.row
-	addition := t.confusion.additionCost(t.typed, i)
-	t.row[t.start] = t.above[t.start] + addition
-	least := t.row[t.start]
-	for j := t.start; j < len(t.meant); j++ {
-		cost := t.above[j] + t.confusion.exchangeCost(t.typed[i], t.meant[j])
-		cost = min(cost, t.above[j+1]+addition, t.row[j]+skipCost(t.meant, j))
-		if t.isSwap(i, j) {
-			cost = min(cost, t.before[j-1]+costSwap)
-		}
-		t.row[j+1] = cost
-		least = min(least, cost)
+	if j < len(a.meant) {
+		best = min(best, a.after(i, j+1, skipCost(a.meant, j), min(budget, best-1)))
 	}
-	return int(least)
+	return best
 }
 
-// isSwap reports whether typed[i-1] and typed[i] are meant[j] and meant[j-1],
-// two different letters.
-func (t *table) isSwap(i, j int) bool {
-	return i > t.start && j > t.start && t.typed[i] == t.meant[j-1] && t.typed[i-1] == t.meant[j] && t.typed[i] != t.typed[i-1]
+// after returns the cost of a slip and of what follows it at i and j.
+func (a *alignment) after(i, j, slip, budget int) int {
+	if slip > budget {
+		return farApart
+	}
+	return slip + a.cost(i, j, budget-slip)
+}
+
+// isSwap reports whether typed[i] and typed[i+1], which differs from meant[j] at
+// i, are the next two letters of meant in reverse.
+func (a *alignment) isSwap(i, j int) bool {
+	return i+1 < len(a.typed) && j+1 < len(a.meant) && a.typed[i] == a.meant[j+1] && a.typed[i+1] == a.meant[j]
 }
 
 // skipCost returns the cost of not typing meant[j].
-func skipCost(meant []byte, j int) int16 {
+func skipCost(meant []byte, j int) int {
 	if meant[j] == '.' {
 		return costDot
 	}
@@ -96,7 +95,7 @@ func skipCost(meant []byte, j int) int16 {
 }
 
 // exchangeCost returns the cost of typing typed in place of meant.
-func (c *confusion) exchangeCost(typed, meant byte) int16 {
+func (c *confusion) exchangeCost(typed, meant byte) int {
 	switch {
 	case typed == meant:
 		return 0
@@ -110,8 +109,8 @@ func (c *confusion) exchangeCost(typed, meant byte) int16 {
 
 // additionCost returns the cost of typing typed[i] in addition. It is lower if
 // a letter beside it is the same or on an adjacent key.
-func (c *confusion) additionCost(typed []byte, i int) int16 {
-	b, cost := typed[i], int16(costAddition)
+func (c *confusion) additionCost(typed []byte, i int) int {
+	b, cost := typed[i], costAddition
 	if b < 'a' {
 		cost = costStray
 	}
@@ -124,7 +123,7 @@ func (c *confusion) additionCost(typed []byte, i int) int16 {
 	return cost
 }
 
-func (c *confusion) additionBeside(b, neighbour byte) int16 {
+func (c *confusion) additionBeside(b, neighbour byte) int {
 	switch {
 	case b == neighbour:
 		return costDouble

@@ -16,6 +16,7 @@ type Index struct {
 	from      [maxCompared + 2]uint16 // from[n] is the first name of n or more bytes
 	byTLD     [anyTLD + 1]candidates
 	byDotless dotless
+	firsts    [][]byte // first labels of endings, by target.first
 	tlds      tldTable // the targets' top-level domains
 	root      rootZone
 	confusion *confusion
@@ -37,6 +38,12 @@ type name struct {
 type target struct {
 	at, end        uint16 // its domain in lines
 	letters        uint64 // set of the symbols of its ending
+	topSet         uint64 // set of the symbols of its top-level domain
+	start          uint64 // startOf its ending
+	ending         uint8  // length of its ending, at most 255
+	dots           uint8  // in its ending
+	top            uint8  // length of its top-level domain
+	first          uint8  // number of the first label of its ending, or manyFirsts
 	name           uint8  // length of the first label
 	rarity         uint8  // among all targets
 	rarityInEnding uint8  // mean of the rarity among targets with this ending and the name's rarity
@@ -48,6 +55,8 @@ func (x *Index) text(n *name) []byte     { return x.lines[n.at:][:n.size] }
 func (x *Index) domain(t *target) []byte { return x.lines[t.at:t.end] }
 func (x *Index) ending(t *target) []byte { return x.domain(t)[t.name+1:] }
 func (x *Index) nameOf(t *target) []byte { return x.domain(t)[:t.name] }
+
+func (x *Index) topLevel(t *target) []byte { return x.lines[t.end-uint16(t.top) : t.end] }
 
 // maxLines is how many bytes of targets are read: their offsets are uint16.
 const maxLines = 1<<16 - 1
@@ -98,12 +107,35 @@ func (x *Index) parse() []target {
 			t := target{at: uint16(at), end: uint16(at + len(line)), name: uint8(size), rarity: uint8(bits.Len(uint(len(all))))}
 			t.tld = x.tlds.add(lastLabel(line))
 			t.letters = symbolSet(x.ending(&t))
+			t.ending, t.dots = uint8(min(len(x.ending(&t)), 255)), uint8(bytes.Count(x.ending(&t), dot))
+			t.topSet = symbolSet(lastLabel(line))
+			t.start = startOf(x.ending(&t))
+			t.top = uint8(min(len(lastLabel(line)), 255))
+			t.first = x.numberFirst(x.ending(&t))
 			t.rarityInEnding = uint8(bits.Len(uint(x.countEnding(all, &t))))
 			all = append(all, t)
 		}
 		at += len(line) + 1
 	}
 	return all
+}
+
+// manyFirsts is the number of all first labels for which there is no other.
+const manyFirsts = 15
+
+// numberFirst returns the number of the first label of ending.
+func (x *Index) numberFirst(ending []byte) uint8 {
+	first, _, _ := bytes.Cut(ending, dot)
+	for i, other := range x.firsts {
+		if bytes.Equal(other, first) {
+			return uint8(i)
+		}
+	}
+	if len(first) == len(ending) || len(x.firsts) == manyFirsts {
+		return manyFirsts
+	}
+	x.firsts = append(x.firsts, first)
+	return uint8(len(x.firsts) - 1)
 }
 
 // countEnding counts the targets of all that have the ending of t.

@@ -19,16 +19,27 @@ func (x *Index) byName(best *suggestion, d *typedDomain) {
 		x.byExactName(best, d, d.name, 0)
 		return
 	}
-	allowed := 4 // symbols that only one of the names has; a slip adds two at most
-	if d.stock == noStockWord {
-		allowed = 2 * (budgetOf(nameBudget[:], len(d.name)) / costAdjacent)
+	budget := budgetOf(nameBudget[:], len(d.name)) // no budget is higher
+	slips := budget / costAdjacent
+	if d.meant == allTLDs { // all names are compared, unless d has one of them
+		if n := x.called(d.name); n != nil {
+			x.byEnding(best, d, n, 0, 0)
+			return
+		}
+		slips = 1
 	}
-	list := x.candidatesFor(d)
+	list := x.candidatesFor(d, min(slips, maxLengthDifference))
 	for i := range list {
-		if bits.OnesCount64(d.letters^list[i].letters) <= allowed {
-			x.byNearName(best, d, &list[i])
+		c := &list[i] // a slip adds two symbols at most that only one of the names has
+		if bits.OnesCount64(d.letters^c.letters) <= 2*slips && d.leastCost(c)+int(c.least) <= budget {
+			x.byNearName(best, d, c)
 		}
 	}
+}
+
+// leastCost returns a lower bound of the cost of slips between the name and c.
+func (d *typedDomain) leastCost(c *candidate) int {
+	return leastCost(d.letters, c.letters, len(d.name)-int(c.size))
 }
 
 // byNearName offers the targets of c's name if it is within budget.
@@ -43,7 +54,10 @@ func (x *Index) byNearName(best *suggestion, d *typedDomain, c *candidate) {
 	}
 	budget := d.budget(n)
 	forSlips := min(budget, best.limit()) - int(n.least)
-	if leastCost(d.letters, c.letters) > forSlips || !allowsSlip(d.name, x.text(n)) {
+	if d.meant == allTLDs {
+		forSlips = min(forSlips, costExchange) // a single slip besides those in the ending
+	}
+	if d.leastCost(c) > forSlips || !allowsSlip(d.name, x.text(n)) || !x.mayHaveEnding(d, n) {
 		return
 	}
 	if cost := x.confusion.edits(d.name, x.text(n), forSlips); cost <= forSlips {
@@ -74,6 +88,10 @@ func (x *Index) called(text []byte) *name {
 // the cost of the slips in the name. If it is not 0, it must be within budget
 // together with the rarity.
 func (x *Index) byEnding(best *suggestion, d *typedDomain, n *name, cost, budget int) {
+	if d.meant == allTLDs {
+		x.byFalseEnding(best, d, n, cost, budget)
+		return
+	}
 	for i := n.first; i < n.last; i++ {
 		t := &x.targets[i]
 		switch {
@@ -86,11 +104,53 @@ func (x *Index) byEnding(best *suggestion, d *typedDomain, n *name, cost, budget
 			}
 		case cost == 0 || cost+int(n.rarity) <= budget:
 			before := cost + int(t.rarity)
-			if slip := x.endingCost(d, t, cost == 0, best.limit()-before); slip < farApart {
+			if slip := x.endingCost(d, t, best.limit()-before); slip < farApart {
 				best.offer(*t, before+slip)
 			}
 		}
 	}
+}
+
+// byFalseEnding is byEnding for a top-level domain that does not exist.
+func (x *Index) byFalseEnding(best *suggestion, d *typedDomain, n *name, cost, budget int) {
+	last := n.last
+	if cost > 0 {
+		last = d.lastVariant(n)
+	}
+	switch {
+	case cost > 0 && cost+int(n.rarity) > budget:
+		return
+	case cost == 0 && len(d.name) > shortestTyped && bytes.Equal(d.ending, mail):
+		t := x.targets[n.first]
+		best.offer(t, costMailEnding+int(t.rarity))
+		return
+	}
+	for i := n.first; i < last; i++ {
+		t := &x.targets[i]
+		before := cost + int(t.rarity)
+		if before > best.limit() { // and the rest are rarer
+			return
+		}
+		if !d.mayEndAs(t) {
+			continue
+		}
+		if slip := x.falseEndingCost(d, t, cost == 0, best.limit()-before); slip < farApart {
+			best.offer(*t, before+slip)
+		}
+	}
+}
+
+// variantsWithSlip is how many targets of a name are compared if there are slips in
+// the name and in the top-level domain.
+const variantsWithSlip = 6
+
+// lastVariant returns the end of the targets of n to compare if the typed name has
+// a slip. They are sorted by rank.
+func (d *typedDomain) lastVariant(n *name) uint16 {
+	if d.meant == allTLDs {
+		return min(n.last, n.first+variantsWithSlip)
+	}
+	return n.last
 }
 
 // allowsSlip reports whether the names are long enough for a slip. If both
@@ -100,9 +160,15 @@ func allowsSlip(typed, meant []byte) bool {
 	return len(typed) > 4 || len(typed) != len(meant) || symbolSet(typed) == symbolSet(meant)
 }
 
-// leastCost returns a lower bound of the cost of slips between two names with
-// these sets of symbols: each symbol that only one of them has takes a slip,
-// and a slip can explain one such symbol of each.
-func leastCost(typed, meant uint64) int {
-	return costAdjacent * max(bits.OnesCount64(typed&^meant), bits.OnesCount64(meant&^typed))
+// leastCost returns a lower bound of the cost of slips between two strings with
+// these sets of symbols, of which the typed one is longer by more bytes: each
+// symbol that only one of them has takes a slip, and an exchange explains one of
+// each. Each byte more is an addition, which explains no symbol of meant, and
+// each byte less a skip.
+func leastCost(typed, meant uint64, more int) int {
+	added, skipped := costAdjacent*bits.OnesCount64(typed&^meant), costAdjacent*bits.OnesCount64(meant&^typed)
+	if more < 0 {
+		return max(skipped, added-costDot*more)
+	}
+	return max(added, skipped+costDouble*more)
 }

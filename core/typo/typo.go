@@ -53,16 +53,20 @@ func (s *suggestion) offer(target target, cost int) {
 // typedDomain is the parts of the domain given to Suggest.
 type typedDomain struct {
 	text         []byte
-	name, ending []byte // a single label is the ending
-	tld          []byte // the last label
-	letters      uint64 // set of the symbols of name
-	stock        uint8  // stock word in name
-	rest         int    // number of letters of name outside it
-	meant        tldSet // what tld may be typed for
-	hasTargetTLD bool   // tld is in the table of the targets' TLDs
-	omitted      uint64 // com or net if ending is one of them with a letter left out
-	registered   truth  // registries take names under ending
-	endingSet    uint64 // set of the symbols of ending, or 0 if not yet computed
+	name, ending []byte                 // a single label is the ending
+	tld          []byte                 // the last label
+	letters      uint64                 // set of the symbols of name
+	stock        uint8                  // stock word in name
+	rest         int                    // number of letters of name outside it
+	meant        tldSet                 // what tld may be typed for
+	hasTargetTLD bool                   // tld is in the table of the targets' TLDs
+	omitted      uint64                 // com or net if ending is one of them with a letter left out
+	registered   truth                  // registries take names under ending
+	endingSet    uint64                 // set of the symbols of ending, or 0 if not yet computed
+	topSet       uint64                 // set of the symbols of tld, if endingSet is not 0
+	start        uint64                 // startOf ending, likewise
+	dots         uint8                  // in ending, likewise
+	firstCosts   [manyFirsts + 1]uint16 // 1 + cost of the slips in the first label of ending, by target.first
 }
 
 // truth is a fact that is determined when it is first needed.
@@ -89,7 +93,10 @@ func (x *Index) Suggest(domain []byte) []byte {
 	if best.cost == noSlip && !isSite || best.next-best.cost < clearance {
 		return nil
 	}
-	return x.domain(&best.target)
+	if meant := x.domain(&best.target); !bytes.Equal(meant, domain) || isSite {
+		return meant
+	}
+	return nil // a target outside the root zone
 }
 
 // search offers every target that domain may be meant for.
@@ -97,7 +104,7 @@ func (x *Index) search(best *suggestion, domain, name, ending []byte) {
 	tld, letters := lastLabel(ending), symbolSet(name)
 	stock, rest := stockWordIn(name, letters)
 	meant, hasTargetTLD := x.meantTLDs(tld)
-	if meant == 0 {
+	if meant == 0 || meant == allTLDs && len(name) > 0 && len(tld) > longestFalseTLD {
 		return
 	}
 	var d typedDomain // a composite literal would be built elsewhere and copied
