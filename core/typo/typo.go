@@ -84,11 +84,14 @@ const (
 func (x *Index) Suggest(domain []byte) []byte {
 	domain, isSite := bytes.CutPrefix(domain, www) // a web site's name typed for a mail domain
 	best := suggestion{cost: farApart, next: farApart}
-	if name, ending, found := bytes.Cut(domain, dot); found {
-		x.search(&best, domain, name, ending)
-	} else {
+	switch name, ending, found := bytes.Cut(domain, dot); {
+	case !found:
 		x.search(&best, domain, nil, domain)
 		x.byBareName(&best, domain)
+	case isACE(name) || isACE(lastLabel(ending)):
+		x.byLook(&best, domain)
+	default:
+		x.search(&best, domain, name, ending)
 	}
 	if best.cost == noSlip && !isSite || best.next-best.cost < clearance {
 		return nil
@@ -101,23 +104,35 @@ func (x *Index) Suggest(domain []byte) []byte {
 
 // search offers every target that domain may be meant for.
 func (x *Index) search(best *suggestion, domain, name, ending []byte) {
-	tld, letters := lastLabel(ending), symbolSet(name)
-	stock, rest := stockWordIn(name, letters)
-	meant, hasTargetTLD := x.meantTLDs(tld)
-	if meant == 0 || meant == allTLDs && len(name) > 0 && len(tld) > longestFalseTLD {
+	var d typedDomain
+	if !x.split(&d, domain, name, ending) {
 		return
 	}
-	var d typedDomain // a composite literal would be built elsewhere and copied
-	d.text, d.name, d.ending, d.tld = domain, name, ending, tld
-	d.letters, d.stock, d.rest = letters, stock, rest
-	d.meant, d.hasTargetTLD = meant, hasTargetTLD
-	d.omitted = completed(pack(ending))
 	if len(name) > 0 {
 		x.byName(best, &d)
 		x.byExactName(best, &d, withoutFront(name), costFront)
 		x.byExactName(best, &d, half(name), costTwice)
 	}
-	if best.cost == farApart && d.mayMissDot() {
+	if best.cost < farApart {
+		return
+	}
+	if x.byASCIILook(best, &d); best.cost == farApart && d.mayMissDot() {
 		x.byLetters(best, &d)
 	}
+}
+
+// split sets d, which is empty, to the parts of domain. It returns false if its
+// top-level domain is not typed for that of any target.
+func (x *Index) split(d *typedDomain, domain, name, ending []byte) bool {
+	tld := lastLabel(ending)
+	meant, hasTargetTLD := x.meantTLDs(tld)
+	if meant == 0 || meant == allTLDs && len(name) > 0 && len(tld) > longestFalseTLD {
+		return false
+	}
+	d.text, d.name, d.ending, d.tld = domain, name, ending, tld
+	d.letters = symbolSet(name)
+	d.stock, d.rest = stockWordIn(name, d.letters)
+	d.meant, d.hasTargetTLD = meant, hasTargetTLD
+	d.omitted = completed(pack(ending))
+	return true
 }

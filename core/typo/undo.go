@@ -10,9 +10,13 @@ const (
 	costTwice        = 8  // "gmailgmail.com"
 	undoneBudget     = 11 // enough for the best-known names only
 	costNoEnding     = 6  // "hotmail"
-	shortestBare     = 5  // length of the shortest name that is recognized without an ending
+	shortestBare     = 5  // length of the shortest name with a vowel that is recognized without an ending
+	shortestBareSlip = 6  // length of the shortest one with a slip
 	rarestBare       = 4  // rarity of the rarest
 )
+
+// vowels are in all short words: a short name without them is no word.
+var vowels = symbolSet([]byte("aeiouy"))
 
 // withoutFront returns name without "www" or two or more digits at its front;
 // nil if it has neither.
@@ -45,15 +49,33 @@ func (d *typedDomain) mayMissDot() bool {
 	return len(d.name) < 2 || !d.hasTargetTLD || bytes.HasSuffix(d.name, com) || bytes.HasSuffix(d.name, com[:2])
 }
 
-// byBareName offers the targets called name, which was typed without an ending.
-// A short or rare name may be a word, so it matches none.
-func (x *Index) byBareName(best *suggestion, name []byte) {
-	first, last := x.ofLength(len(name))
-	for _, n := range x.names[first:last] {
-		if len(name) >= shortestBare && n.rarity <= rarestBare && bytes.Equal(x.text(&n), name) {
-			for _, t := range x.targets[n.first:n.last] {
-				best.offer(t, costNoEnding+int(t.rarity))
+// byBareName offers the targets called as typed, which has no ending and
+// perhaps a slip. A short or rare name may be a word, so it matches none.
+func (x *Index) byBareName(best *suggestion, typed []byte) {
+	for i := range x.names {
+		n := &x.names[i]
+		if n.rarity > rarestBare {
+			continue
+		}
+		if cost := x.bareCost(typed, n); cost < farApart {
+			for j := n.first; j < n.last; j++ {
+				t := &x.targets[j]
+				best.offer(*t, costNoEnding+cost+int(t.rarity))
 			}
 		}
 	}
+}
+
+// bareCost returns the cost of typing typed for that of n.
+func (x *Index) bareCost(typed []byte, n *name) int {
+	if bytes.Equal(x.text(n), typed) {
+		if len(typed) < shortestBare && symbolSet(typed)&vowels != 0 { // web, live
+			return farApart
+		}
+		return 0
+	}
+	if len(typed) < shortestBareSlip {
+		return farApart
+	}
+	return x.confusion.edits(typed, x.text(n), costSkip)
 }
