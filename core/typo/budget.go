@@ -11,6 +11,10 @@ var nameBudget = [...]int{3: 9, 4: 11, 5: 14, 6: 21}
 // by the number of letters of the typed name outside it. Real services have put
 // every letter, pair and short word before "mail" and "cloud", so the stock
 // word itself is no evidence.
+//
+// The most used target is an exception if the letter is the key beside its own:
+// hmail and fmail are typed for gmail. No list of mail services has these two,
+// though they have most other letters.
 var compoundBudget = [...]int{1: 0, 2: 12, 3: 14, 4: 15, 5: 18, 6: 21}
 
 func budgetOf(budgets []int, length int) int { return budgets[min(length, len(budgets)-1)] }
@@ -40,8 +44,11 @@ func stockWordIn(name []byte, letters uint64) (word uint8, rest int) {
 }
 
 // budget returns what slips and rarity may cost if d was typed for n.
-func (d *typedDomain) budget(n *name) int {
+func (x *Index) budget(d *typedDomain, n *name) int {
 	if d.stock != noStockWord && d.stock == n.stock {
+		if d.rest == 1 && n.rarity == 0 && x.confusion.isBeside(d.name[0], x.text(n)[0]) {
+			return costAdjacent
+		}
 		return budgetOf(compoundBudget[:], d.rest)
 	}
 	return budgetOf(nameBudget[:], min(len(d.name), int(n.size)))

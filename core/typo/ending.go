@@ -16,6 +16,7 @@ const (
 	costTail          = 6       // "gmail.comse"
 	costTailLetter    = 3       // for each letter of it
 	costMailEnding    = 12      // "proton.mail", the service's name as it is spoken
+	rarestMailEnding  = 6       // rarity of the rarest name with such an ending
 )
 
 // longestFalseTLD is the length of the longest top-level domain that is taken for

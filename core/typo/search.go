@@ -52,7 +52,7 @@ func (x *Index) byNearName(best *suggestion, d *typedDomain, c *candidate) {
 		x.byEnding(best, d, n, 0, 0)
 		return
 	}
-	budget := d.budget(n)
+	budget := x.budget(d, n)
 	forSlips := min(budget, best.limit()) - int(n.least)
 	if d.meant == allTLDs {
 		forSlips = min(forSlips, costExchange) // a single slip besides those in the ending
@@ -60,7 +60,7 @@ func (x *Index) byNearName(best *suggestion, d *typedDomain, c *candidate) {
 	if d.leastCost(c) > forSlips || !allowsSlip(d.name, x.text(n)) || !x.mayHaveEnding(d, n) {
 		return
 	}
-	if cost := x.confusion.edits(d.name, x.text(n), forSlips); cost <= forSlips {
+	if cost := x.confusion.edits(d.name, x.text(n), forSlips); cost <= forSlips && (n.rarity < rareName || !x.confusion.isOtherVowel(d.name, x.text(n))) {
 		x.byEnding(best, d, n, cost, budget)
 	}
 }
@@ -120,7 +120,7 @@ func (x *Index) byFalseEnding(best *suggestion, d *typedDomain, n *name, cost, b
 	switch {
 	case cost > 0 && cost+int(n.rarity) > budget:
 		return
-	case cost == 0 && len(d.name) > shortestTyped && bytes.Equal(d.ending, mail):
+	case cost == 0 && len(d.name) > shortestTyped && n.rarity <= rarestMailEnding && bytes.Equal(d.ending, mail):
 		t := x.targets[n.first]
 		best.offer(t, costMailEnding+int(t.rarity))
 		return
@@ -138,6 +138,29 @@ func (x *Index) byFalseEnding(best *suggestion, d *typedDomain, n *name, cost, b
 			best.offer(*t, before+slip)
 		}
 	}
+}
+
+// rareName is the rarity from which another vowel makes another name: more
+// companies are called frontiir or excito than users misspell frontier and excite.
+const rareName = 7
+
+// isOtherVowel reports whether typed and meant, which differ, do so in one vowel
+// only and its key is not adjacent.
+func (c *confusion) isOtherVowel(typed, meant []byte) bool {
+	i := commonPrefix(typed, meant)
+	if len(typed) != len(meant) || !bytes.Equal(typed[i+1:], meant[i+1:]) {
+		return false
+	}
+	return isVowel(typed[i]) && isVowel(meant[i]) && !c.areAdjacent(typed[i], meant[i])
+}
+
+func isVowel(b byte) bool { return vowels>>(symbol(b)&63)&1 != 0 }
+
+func commonPrefix(a, b []byte) (length int) {
+	for length < len(a) && length < len(b) && a[length] == b[length] {
+		length++
+	}
+	return length
 }
 
 // variantsWithSlip is how many targets of a name are compared if there are slips in

@@ -32,16 +32,21 @@ func symbolSet(s []byte) (set uint64) {
 // replaces the other in names written from hearing or from memory.
 const alikePairs = "aeaoauayeiioiyouueeojyjhgjckcsszkqbdbpbvvwfvpfdtlil1i1o0xsmn"
 
-// confusion has, for each symbol, the set of symbols on adjacent keys and the
-// set of symbols that sound or look alike.
+// confusion has, for each symbol, the set of symbols on adjacent keys, of those
+// beside it in the middle row of letters, which all layouts share, and of those
+// that sound or look alike.
 type confusion struct {
-	adjacent, alike [symbols]uint64
+	adjacent, beside, alike [symbols]uint64
 }
 
 func newConfusion() *confusion {
 	c := new(confusion)
 	for _, layout := range []keyboard.Layout{keyboard.QWERTY, keyboard.QWERTZ, keyboard.AZERTY} {
 		layout.Adjacent(func(a, b byte) { join(&c.adjacent, a, b) })
+	}
+	middle := keyboard.QWERTY.LetterRows()[1]
+	for i := range len(middle) - 1 {
+		join(&c.beside, middle[i], middle[i+1])
 	}
 	for i := 0; i+1 < len(alikePairs); i += 2 {
 		join(&c.alike, alikePairs[i], alikePairs[i+1])
@@ -55,4 +60,5 @@ func join(sets *[symbols]uint64, a, b byte) {
 }
 
 func (c *confusion) areAdjacent(a, b byte) bool { return c.adjacent[symbol(a)]>>(symbol(b)&63)&1 != 0 }
+func (c *confusion) isBeside(a, b byte) bool    { return c.beside[symbol(a)]>>(symbol(b)&63)&1 != 0 }
 func (c *confusion) areAlike(a, b byte) bool    { return c.alike[symbol(a)]>>(symbol(b)&63)&1 != 0 }

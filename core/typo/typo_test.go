@@ -67,7 +67,7 @@ func TestSuggestAbstains(t *testing.T) {
 	for why, domains := range map[string]string{
 		"a target":                     "gmail.com yahoo.co.in hotmail.be live.fr outlook.jp gmx.at yandex.ru yahoo.co.jp so-net.ne.jp",
 		"another real ending":          "gmail.de yahoo.tv comcast.com gmail.org hotmail.store icloud.net mail.rs",
-		"another name before mail":     "hmail.com zmail.ru afmail.com joymail.com mail2.com 16mail.com lastmail.com",
+		"another name before mail":     "vmail.com tmail.com hmail.ru zmail.ru afmail.com joymail.com mail2.com 16mail.com lastmail.com",
 		"three letters, all taken":     "aon.com gmz.de msm.com eol.com me.de",
 		"four letters, one exchanged":  "nail.ru line.com love.com wail.com sail.com",
 		"a host of another domain":     "mail.x.com web.d.de mail.gmial.com smtp.example.com live.q.com",
