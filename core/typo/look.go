@@ -22,11 +22,16 @@ const (
 
 // look is a domain as it looks. Each of its characters has one byte in text.
 type look struct {
-	domain [maxLook]byte
-	text   []byte
-	at     int  // of the character in the name that may be no letter of it, or -1
+	text   [maxLook]byte
+	size   int
+	at     int  // of the character in the name that may be no letter of it, or noStray or strays
 	script bool // the name has no letter of ASCII
 }
+
+const (
+	noStray = -1
+	strays  = -2 // several, so the name is not compared
+)
 
 var acePrefix = []byte("xn--")
 
@@ -35,17 +40,22 @@ func isACE(label []byte) bool { return bytes.HasPrefix(label, acePrefix) }
 // byLook offers the targets that domain, of which a label is an A-label, looks
 // like.
 func (x *Index) byLook(best *suggestion, domain []byte) {
-	var l look
-	if x.root.contains(lastLabel(domain)) && isACE(lastLabel(domain)) || !l.read(domain) {
+	if tld := lastLabel(domain); isACE(tld) && x.root.contains(tld) {
 		return
 	}
-	name, ending, _ := bytes.Cut(l.text, dot)
+	l := look{at: noStray}
+	if !l.read(domain) {
+		return
+	}
 	var d typedDomain
-	if !x.split(&d, l.text, name, ending) {
+	d.text = l.text[:l.size]
+	d.name, d.ending, _ = bytes.Cut(d.text, dot)
+	d.tld = lastLabel(d.ending)
+	if !x.classify(&d) {
 		return
 	}
-	if n := x.called(name); n != nil && (!l.script || len(name) >= shortestScript) {
-		x.byEnding(best, &d, n, costAlike, budgetOf(nameBudget[:], len(name)))
+	if n := x.called(d.name); n != nil && (!l.script || len(d.name) >= shortestScript) {
+		x.byEnding(best, &d, n, costAlike, budgetOf(nameBudget[:], len(d.name)))
 	}
 	if best.cost == farApart && l.at >= 0 && !l.script {
 		x.byStray(best, &d, l.at)
@@ -77,55 +87,69 @@ func (x *Index) byStray(best *suggestion, d *typedDomain, i int) {
 
 // read sets l to domain as it looks. It returns false if domain is too long.
 func (l *look) read(domain []byte) bool {
-	l.text, l.at = l.domain[:0], -1
-	for first := true; ; first = false {
+	for inName := true; ; inName = false {
 		label, rest, more := bytes.Cut(domain, dot)
-		if !l.add(label, first) {
+		switch {
+		case !l.readLabel(label, inName):
 			return false
-		}
-		if !more {
+		case !more:
 			return true
-		}
-		if l.text, domain = append(l.text, '.'), rest; len(l.text) == maxLook {
+		case !l.add('.'):
 			return false
 		}
+		domain = rest
 	}
 }
 
-// add appends label as it looks. inName is set if it is the name.
-func (l *look) add(label []byte, inName bool) bool {
-	var array [maxCompared]rune
+// readLabel adds label as it looks. inName is set if it is the name.
+func (l *look) readLabel(label []byte, inName bool) bool {
 	if !isACE(label) {
-		l.text = append(l.text, label[:min(len(label), maxLook-len(l.text))]...)
-		return len(l.text) < maxLook
-	}
-	decoded, ok := idna.AppendDecoded(array[:0], label)
-	if !ok || len(l.text)+len(decoded) >= maxLook {
-		return false
-	}
-	l.script = inName
-	for _, r := range decoded {
-		if isLetter := r < 0x80 && r >= 'a'; isLetter && inName {
-			l.script = false
+		for _, b := range label {
+			if !l.add(b) {
+				return false
+			}
 		}
+		return true
+	}
+	var array [maxCompared]rune
+	decoded, ok := idna.AppendDecoded(array[:0], label)
+	l.script = l.script || inName && !hasLetter(decoded)
+	for _, r := range decoded {
 		b, marked := lookOf(r)
 		if inName && r >= 0x80 && !marked {
 			l.setStray()
 		}
-		l.text = append(l.text, b)
+		ok = ok && l.add(b)
 	}
+	return ok
+}
+
+// hasLetter reports whether label has a letter of ASCII.
+func hasLetter(label []rune) bool {
+	for _, r := range label {
+		if 'a' <= r && r <= 'z' {
+			return true
+		}
+	}
+	return false
+}
+
+// add returns false if l is full.
+func (l *look) add(b byte) bool {
+	if l.size == maxLook {
+		return false
+	}
+	l.text[l.size] = b
+	l.size++
 	return true
 }
 
-// setStray notes that the next character may be no letter of the name. If
-// several may be none, the name is not compared.
+// setStray notes that the next character may be no letter of the name.
 func (l *look) setStray() {
-	const several = -2
-	switch l.at {
-	case -1:
-		l.at = len(l.text)
-	default:
-		l.at = several
+	if l.at == noStray {
+		l.at = l.size
+	} else {
+		l.at = strays
 	}
 }
 

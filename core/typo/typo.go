@@ -105,7 +105,8 @@ func (x *Index) Suggest(domain []byte) []byte {
 // search offers every target that domain may be meant for.
 func (x *Index) search(best *suggestion, domain, name, ending []byte) {
 	var d typedDomain
-	if !x.split(&d, domain, name, ending) {
+	d.text, d.name, d.ending, d.tld = domain, name, ending, lastLabel(ending)
+	if !x.classify(&d) {
 		return
 	}
 	if len(name) > 0 {
@@ -121,18 +122,15 @@ func (x *Index) search(best *suggestion, domain, name, ending []byte) {
 	}
 }
 
-// split sets d, which is empty, to the parts of domain. It returns false if its
+// classify determines the rest of d from its parts. It returns false if the
 // top-level domain is not typed for that of any target.
-func (x *Index) split(d *typedDomain, domain, name, ending []byte) bool {
-	tld := lastLabel(ending)
-	meant, hasTargetTLD := x.meantTLDs(tld)
-	if meant == 0 || meant == allTLDs && len(name) > 0 && len(tld) > longestFalseTLD {
+func (x *Index) classify(d *typedDomain) bool {
+	d.meant, d.hasTargetTLD = x.meantTLDs(d.tld)
+	if d.meant == 0 || d.meant == allTLDs && len(d.name) > 0 && len(d.tld) > longestFalseTLD {
 		return false
 	}
-	d.text, d.name, d.ending, d.tld = domain, name, ending, tld
-	d.letters = symbolSet(name)
-	d.stock, d.rest = stockWordIn(name, d.letters)
-	d.meant, d.hasTargetTLD = meant, hasTargetTLD
-	d.omitted = completed(pack(ending))
+	d.letters = symbolSet(d.name)
+	d.stock, d.rest = stockWordIn(d.name, d.letters)
+	d.omitted = completed(pack(d.ending))
 	return true
 }

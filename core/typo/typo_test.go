@@ -51,6 +51,12 @@ func TestSuggest(t *testing.T) {
 		{"a dot for a hyphen", "t-online.de", "t.online.de"},
 		{"the name of a web site", "gmail.com", "www.gmail.com wwwgmail.com www.gmial.com"},
 		{"no ending", "hotmail.com", "hotmail"},
+		{"no ending", "qq.com", "qq"},
+		{"no ending and a slip", "outlook.com", "oulook"},
+		{"the service's name as spoken", "proton.me", "proton.mail"},
+		{"the key beside its letter", "gmail.com", "hmail.com fmail.com"},
+		{"digits that look like letters", "yahoo.com", "yah00.com"},
+		{"letters that look like another", "gmail.com", "grnail.com"},
 		{"digits in front", "hotmail.com", "1980hotmail.com 77hotmail.com"},
 		{"written twice", "gmail.com", "gmailgmail.com"},
 		{"a rarer provider", "seznam.cz", "sezman.cz seznm.cz seznam.czz"},
@@ -65,16 +71,22 @@ func TestSuggest(t *testing.T) {
 func TestSuggestAbstains(t *testing.T) {
 	x := newIndex()
 	for why, domains := range map[string]string{
-		"a target":                     "gmail.com yahoo.co.in hotmail.be live.fr outlook.jp gmx.at yandex.ru yahoo.co.jp so-net.ne.jp",
-		"another real ending":          "gmail.de yahoo.tv comcast.com gmail.org hotmail.store icloud.net mail.rs",
-		"another name before mail":     "vmail.com tmail.com hmail.ru zmail.ru afmail.com joymail.com mail2.com 16mail.com lastmail.com",
-		"three letters, all taken":     "aon.com gmz.de msm.com eol.com me.de",
-		"four letters, one exchanged":  "nail.ru line.com love.com wail.com sail.com",
-		"a host of another domain":     "mail.x.com web.d.de mail.gmial.com smtp.example.com live.q.com",
-		"too far from all":             "example.com smithplumbing.co.uk mit.edu ibm.com university.ac.jp",
-		"two targets equally close":    "yahoo.e",
-		"no domain at all":             ". .. .com gmail. com - x mail web localhost www. www",
-		"longer than any provider":     strings.Repeat("gmail", 12) + ".com",
+		"a target":                    "gmail.com yahoo.co.in hotmail.be live.fr outlook.jp gmx.at yandex.ru yahoo.co.jp so-net.ne.jp",
+		"another real ending":         "gmail.de yahoo.tv comcast.com gmail.org hotmail.store icloud.net mail.rs",
+		"another name before mail":    "vmail.com tmail.com hmail.ru zmail.ru afmail.com joymail.com mail2.com 16mail.com lastmail.com",
+		"three letters, all taken":    "aon.com gmz.de msm.com eol.com me.de",
+		"four letters, one exchanged": "nail.ru line.com love.com wail.com sail.com",
+		"a host of another domain":    "mail.x.com web.d.de mail.gmial.com smtp.example.com live.q.com",
+		"too far from all":            "example.com smithplumbing.co.uk mit.edu ibm.com university.ac.jp",
+		"two targets equally close":   "yahoo.e",
+		"no domain at all":            ". .. .com gmail. com - x mail web localhost www. www",
+		"longer than any provider":    strings.Repeat("gmail", 12) + ".com",
+		"another namespace of the registry": "softbank.co.jp biglobe.co.jp docomo.co.jp ezweb.co.jp ybb.co.jp yahoo.or.jp so-net.co.jp " +
+			"optusnet.net.au iinet.com.au terra.net.br uol.org.br hinet.com.tw singnet.net.sg tm.com.my entel.org.pe hotmail.net.br",
+		"a special-use name": "gmail.local gmail.lan gmail.home gmail.internal gmail.test gmail.example gmail.invalid gmail.localhost " +
+			"gmail.onion gmail.alt gmail.home.arpa gmail.corp mac.local mac.lan mac.home bell.local gmail.intranet gmail.localdomain local",
+		"a placeholder":                "email.xx gmail.zz me.noob q.q web mail live email.mail",
+		"another vowel, rare":          "frontiir.com excito.com",
 		"the ending of another target": "google.com facebook.com amazon.de",
 	} {
 		for _, domain := range strings.Fields(domains) {
