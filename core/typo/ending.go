@@ -23,6 +23,9 @@ const (
 // a slip. The longest of a target has three letters, and few fit in a tail.
 const longestFalseTLD = 10
 
+// longestTail is the length of the longest tail if the name has a slip too.
+const longestTail = (falseEndingBudget - costTail) / costTailLetter
+
 var mail = []byte("mail")
 
 // endingCost returns the cost of typing the ending of d for that of t, whose
@@ -122,7 +125,7 @@ func (x *Index) mayHaveEnding(d *typedDomain, n *name) bool {
 	}
 	for i := n.first; i < d.lastVariant(n); i++ {
 		t := &x.targets[i]
-		if d.mayEndAs(t) && (d.leastEndingSlips(t) <= bothBudget*3/2 || d.isStart(t)) {
+		if d.mayEndAs(t) && (d.leastEndingSlips(t) <= bothBudget*3/2 || d.isStart(t) && len(d.ending)-int(t.ending) <= longestTail) {
 			return true
 		}
 	}

@@ -16,6 +16,7 @@ type Index struct {
 	from      [maxCompared + 2]uint16 // from[n] is the first name of n or more bytes
 	byTLD     [anyTLD + 1]candidates
 	byDotless dotless
+	bare      []uint16 // names recognized without an ending
 	firsts    [][]byte // first labels of endings, by target.first
 	tlds      tldTable // the targets' top-level domains
 	root      rootZone
@@ -78,6 +79,9 @@ func New(targets, tlds []byte) *Index {
 		n := &x.names[i]
 		n.tlds, n.least = summarize(x.targets[n.first:n.last])
 		n.least = min(n.least, n.rarity)
+		if n.rarity <= rarestBare {
+			x.bare = append(x.bare, uint16(i))
+		}
 	}
 	x.byDotless = x.newDotless()
 	for id := range anyTLD {

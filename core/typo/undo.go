@@ -52,11 +52,8 @@ func (d *typedDomain) mayMissDot() bool {
 // byBareName offers the targets called as typed, which has no ending and
 // perhaps a slip. A short or rare name may be a word, so it matches none.
 func (x *Index) byBareName(best *suggestion, typed []byte) {
-	for i := range x.names {
+	for _, i := range x.bare {
 		n := &x.names[i]
-		if n.rarity > rarestBare {
-			continue
-		}
 		if cost := x.bareCost(typed, n); cost < farApart {
 			for j := n.first; j < n.last; j++ {
 				t := &x.targets[j]

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/addrspec/addrspec/lists/npm"
+	"github.com/addrspec/addrspec/lists/registry"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -33,7 +33,7 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: genlooks FILE")
 	}
-	p, err := npm.Fetch(source)
+	p, err := registry.NPM.Fetch(source)
 	if err != nil {
 		log.Fatal("genlooks: ", err)
 	}
