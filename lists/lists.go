@@ -126,6 +126,7 @@ func (l *Lists) EachWord(do func(word []byte, w Word)) {
 // corrects, one lower-case domain per line, most used first.
 func (l *Lists) TypoTargets() []byte { return l.targets }
 
-// TopLevels returns the top-level domains of the root zone in A-label form, one
-// per line, in byte order.
+// TopLevels returns the top-level domains of the root zone, and the endings of
+// two labels under which registries take names, in A-label form, one per line, in
+// byte order.
 func (l *Lists) TopLevels() []byte { return l.topLevels }

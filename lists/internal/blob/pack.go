@@ -18,7 +18,7 @@ type Content struct {
 	Sources   []lists.Source        // at most format.MaxSources
 	Roles     map[string]lists.Word // by word of roles.txt
 	Targets   []byte                // typo targets, one per line
-	TopLevels []byte                // top-level domains, one per line, in byte order
+	TopLevels []byte                // top-level domains and endings of two labels, one per line, in byte order
 	Providers map[string]int        // provider's domain -> number of its rule, from 1
 	Rules     []lists.Rule          // at most format.MaxRules
 }

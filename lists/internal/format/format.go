@@ -21,7 +21,7 @@
 //	source       = name HT version HT licence HT day HT count ; empty where unknown
 //	roles        = size table               ; word of roles.txt -> number of its class, plus marks
 //	targets      = size *(domain LF)        ; typo targets, most used first
-//	top-levels   = size *(label LF)         ; top-level domains, in byte order
+//	top-levels   = size *(label LF)         ; top-level domains and registries' endings of two labels, in byte order
 //	providers    = size table               ; provider's domain -> number of its rule, from 1
 //	rules        = size *(rule LF)          ; which addresses are the same mailbox
 //	rule         = name HT options HT ignored HT [domain]
