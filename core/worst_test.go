@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -11,10 +12,34 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/lists"
+	"github.com/stretchr/testify/require"
 )
 
 // usualEmail is the address that worst-case times are compared with.
 const usualEmail = "jane.doe@example.org"
+
+// slowest are addresses that TestSearchWorst found, before and after the search
+// was bounded.
+var slowest = []string{
+	"jane.doe@hotmail.con", "jane.doe@yahoo.0mmccomceo", "jane.doe@yahoo.com.ko", "jane.doe@yahoo0.coop.gj", "jane.doe@live.com.mmp",
+	"jane.doe@maiil.coml2eu", "jane.doe@ma1ibok.ltntiu", "jane.doe@hotmail.le", "jane.doe@taeono.khi", "jane.doe@aolungw",
+}
+
+// TestWorstTime fails if a slow address always takes four times as long as a usual
+// one. With the JSON, it takes less than three; the rest is for the noise.
+// yahoo.0mmccomceo took fifty times as long before.
+func TestWorstTime(t *testing.T) {
+	s := worstSearch{checker: New(lists.Default())}
+	for _, email := range slowest {
+		least := math.Inf(1)
+		for range 100 {
+			if least = min(least, s.ratio(email, 5)); least < 3 {
+				break
+			}
+		}
+		require.Less(t, least, 4.0, email)
+	}
+}
 
 // TestSearchWorst searches for the domain whose typo check takes longest: it
 // changes single characters of the slowest domains so far. It prints their times

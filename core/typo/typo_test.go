@@ -138,6 +138,8 @@ func FuzzSuggest(f *testing.F) {
 	f.Add([]byte("ya.ho.oc.om"))              // dots out of place
 	f.Add([]byte("\x00\xff@G.MAIL"))          // bytes that no host name has
 	f.Add([]byte(strings.Repeat("hotm", 80))) // longer than maxCompared
+	f.Add([]byte("xn--gmil-63d.com"))         // a Cyrillic letter
+	f.Add([]byte("gmail.xn--com-gra"))        // a letter after the ending
 	x := newIndex()
 	targets := map[string]bool{"": true}
 	for _, target := range bytes.Fields(x.lines) {
