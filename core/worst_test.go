@@ -26,7 +26,7 @@ var slowest = []string{
 }
 
 // TestWorstTime fails if a slow address always takes four times as long as a usual
-// one. With the JSON, it takes less than three; the rest is for the noise.
+// one. It takes about three times as long; the rest is for the noise.
 // yahoo.0mmccomceo took fifty times as long before.
 func TestWorstTime(t *testing.T) {
 	s := worstSearch{checker: New(lists.Default())}

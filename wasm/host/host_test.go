@@ -46,7 +46,7 @@ func TestCheckAllocations(t *testing.T) {
 }
 
 // checked are addresses whose checks are compared: a usual one, and those that
-// core.TestSearchWorst found to take the typo check longest. None may take three
+// core.TestSearchWorst found to take the typo check longest. None should take three
 // times as long as the usual one.
 var checked = []string{
 	"jane.doe@example.org", "jane.doe@hotmail.con", "jane.doe@gmial.com", "jane.doe@yahoo.0mmccomceo",
