@@ -1,7 +1,8 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ type formatRow struct {
 	Email      string  `json:"email"`
 	Valid      bool    `json:"valid"`
 	Why        string  `json:"why"`
+	Class      string  `json:"class"`
 	Normalized *string `json:"normalized"`
 	LocalPart  *string `json:"local_part"`
 	Domain     *string `json:"domain"`
@@ -41,25 +43,43 @@ func runFormat(dir string) ([]row, error) {
 		local.noteForm(a.Email, f.LocalPart, a.LocalPart)
 		domain.noteForm(a.Email, f.Domain, a.Domain)
 	}
-	return []row{verdict.row(), normalized.row(), local.row(), domain.row()}, nil
+	classes, err := runFormatClasses(checker)
+	return []row{verdict.row(), normalized.row(), local.row(), domain.row(), classes}, err
+}
+
+// formatClasses has addresses of the classes on which validators disagree on real
+// input (data/real/format_classes.tsv), written for this project.
+//
+//go:embed format_classes.jsonl
+var formatClasses []byte
+
+func runFormatClasses(checker *core.Checker) (row, error) {
+	examples, err := parseFormat("format_classes.jsonl", formatClasses)
+	tally := formatTally{name: "format: classes of real input"}
+	for _, a := range examples {
+		f := checker.Check([]byte(a.Email))
+		tally.note(f.Valid == a.Valid, "%s: %+q: valid is %t (%s)", a.Class, a.Email, f.Valid, f.Refusal.Reason.Code())
+	}
+	return tally.row(), err
 }
 
 func readFormat(path string) (addresses []formatRow, err error) {
-	file, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	return parseFormat(path, text)
+}
+
+func parseFormat(path string, text []byte) (addresses []formatRow, err error) {
+	for line := range bytes.Lines(text) {
 		var a formatRow
-		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
+		if err := json.Unmarshal(line, &a); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		addresses = append(addresses, a)
 	}
-	return addresses, lines.Err()
+	return addresses, nil
 }
 
 // formatTally counts the rows that agree and collects those that do not.

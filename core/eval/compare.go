@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/core/eval/peers"
+)
+
+// example is a row of a comparison: what the tools are asked, and its label.
+type example struct {
+	value string
+	group string // which columns count it
+	yes   bool
+	text  string
+}
+
+// comparison asks ours and every peer that has a question about the same rows.
+type comparison struct {
+	title    string
+	question peers.Question
+	note     string // on the data and the columns
+	absent   string // a tool that would belong here and why it is not
+	columns  []string
+	examples []example
+	own      func(value string) peers.Answer
+	// measure returns a cell for each column. Ours are the answers of addrspec.
+	measure func(c *comparison, answers, ours []peers.Answer) []string
+}
+
+// comparisons are in the order of the output.
+var comparisons = []func(dir string) (*comparison, error){
+	compareFormat, compareGibberish, compareTypo, compareDisposable, comparePublic, compareRole, compareCanonical,
+}
+
+// entrant is a tool that answers: ours, one of the standard library, or a peer.
+type entrant struct {
+	name string
+	ask  func(peers.Question, string) peers.Answer
+}
+
+// compared is the outcome of a comparison.
+type compared struct {
+	*comparison
+	lines   []line
+	leftOut []string
+}
+
+type line struct {
+	tool, version string
+	cells         []string
+	unanswered    int
+	why           string // the first reason for no answer
+}
+
+// compareAll runs every comparison. Peers that cannot be asked are left out with the
+// reason.
+func compareAll(ctx context.Context, dir string, all []peers.Peer, installer *peers.Installer) (outcomes []compared, err error) {
+	for _, read := range comparisons {
+		c, err := read(dir)
+		if err != nil {
+			return nil, err
+		}
+		outcomes = append(outcomes, c.run(ctx, all, installer))
+	}
+	return outcomes, nil
+}
+
+func (c *comparison) run(ctx context.Context, all []peers.Peer, installer *peers.Installer) compared {
+	outcome := compared{comparison: c}
+	if c.absent != "" {
+		outcome.leftOut = append(outcome.leftOut, c.absent)
+	}
+	ours := c.ask(entrant{name: "addrspec", ask: func(_ peers.Question, value string) peers.Answer { return c.own(value) }})
+	outcome.add("addrspec", core.Version, ours, ours)
+	if c.question == peers.Valid {
+		outcome.add("net/mail (Go)", goVersion(), c.ask(netMail), ours)
+	}
+	for _, p := range all {
+		if !p.Answers(c.question) {
+			continue
+		}
+		answers, version, err := c.askPeer(ctx, p, installer)
+		if err != nil {
+			outcome.leftOut = append(outcome.leftOut, p.String()+": "+err.Error())
+			continue
+		}
+		outcome.add(p.String(), version, answers, ours)
+	}
+	return outcome
+}
+
+func (c *comparison) askPeer(ctx context.Context, p peers.Peer, installer *peers.Installer) ([]peers.Answer, string, error) {
+	version, err := installer.Version(p)
+	if err != nil {
+		return nil, "", err
+	}
+	process, err := installer.Start(ctx, p)
+	if err != nil {
+		return nil, "", err
+	}
+	defer process.Stop()
+	answers := c.ask(entrant{name: p.String(), ask: process.Ask})
+	if unanswered, why := countUnanswered(answers); unanswered == len(answers) {
+		return nil, "", fmt.Errorf("it answers no row: %s", why)
+	}
+	return answers, version, nil
+}
+
+// ask asks about every row, and prints on standard error how far it is.
+func (c *comparison) ask(e entrant) (answers []peers.Answer) {
+	began := time.Now()
+	for _, x := range c.examples {
+		answers = append(answers, e.ask(c.question, x.value))
+	}
+	fmt.Fprintf(os.Stderr, "eval: %s: %s: %d rows in %s\n", c.title, e.name, len(answers), time.Since(began).Round(time.Millisecond))
+	return answers
+}
+
+func (o *compared) add(tool, version string, answers, ours []peers.Answer) {
+	l := line{tool: tool, version: version, cells: o.measure(o.comparison, answers, ours)}
+	l.unanswered, l.why = countUnanswered(answers)
+	o.lines = append(o.lines, l)
+}
+
+func countUnanswered(answers []peers.Answer) (n int, why string) {
+	for _, a := range answers {
+		if a.None != "" {
+			n++
+			if why == "" {
+				why = a.None
+			}
+		}
+	}
+	return n, why
+}
+
+// count returns the rows of the groups, and those of them that hit.
+func (c *comparison) count(answers []peers.Answer, hit func(example, peers.Answer) bool, groups ...string) (hits, rows int) {
+	for i, x := range c.examples {
+		if !strings.Contains(" "+strings.Join(groups, " ")+" ", " "+x.group+" ") {
+			continue
+		}
+		rows++
+		if answers[i].None == "" && hit(x, answers[i]) {
+			hits++
+		}
+	}
+	return hits, rows
+}
+
+func (c *comparison) rows(groups ...string) int {
+	_, rows := c.count(make([]peers.Answer, len(c.examples)), func(example, peers.Answer) bool { return false }, groups...)
+	return rows
+}
+
+// percent returns a cell: the share of rows that hit.
+func (c *comparison) percent(answers []peers.Answer, hit func(example, peers.Answer) bool, groups ...string) string {
+	hits, rows := c.count(answers, hit, groups...)
+	return share(float64(hits) / float64(rows))
+}
+
+// number returns a cell: the number of rows that hit.
+func (c *comparison) number(answers []peers.Answer, hit func(example, peers.Answer) bool, groups ...string) string {
+	hits, _ := c.count(answers, hit, groups...)
+	return fmt.Sprint(hits)
+}
+
+// share prints a share in percent: with one digit after the point, or as many as
+// show two digits of a small one.
+func share(s float64) string {
+	switch p := 100 * s; {
+	case p == 0 || p == 100:
+		return fmt.Sprintf("%.0f", p)
+	case p < 1:
+		return fmt.Sprintf("%.2g", p)
+	case p > 99.9:
+		return fmt.Sprintf("%.2f", min(p, 99.99))
+	default:
+		return fmt.Sprintf("%.1f", p)
+	}
+}
+
+func saysYes(_ example, a peers.Answer) bool { return a.Yes }
+func agrees(x example, a peers.Answer) bool  { return a.Yes == x.yes }
+func suggests(x example, a peers.Answer) bool {
+	return a.Text != "" && a.Text != x.value
+}

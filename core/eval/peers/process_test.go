@@ -1,0 +1,82 @@
+package peers
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// testAdapter is a shell script that answers a row by its value. It must read rows
+// one by one and may not need more than a POSIX shell.
+const testAdapter = `
+while read -r row; do
+	case $row in
+	*crash*) echo 'out of memory' >&2; exit 3 ;;
+	*hang*) sleep 60 ;;
+	*garbage*) echo 'Loading model...' ;;
+	*blank*) echo ;;
+	*long*) head -c 100000 /dev/zero | tr '\0' x; echo ;;
+	*none*) echo '{"none":"too short"}' ;;
+	*) echo '{"yes":true,"text":"t","score":1.5}' ;;
+	esac
+done`
+
+func startTest(t *testing.T) *Process {
+	p, err := start(func() *command { return adapter(exec.Command("sh", "-c", testAdapter)) })
+	require.NoError(t, err)
+	t.Cleanup(p.Stop)
+	p.rowTime = 500 * time.Millisecond
+	return p
+}
+
+var answered = Answer{Yes: true, Text: "t", Score: 1.5}
+
+func TestRowsAreAnsweredInOrder(t *testing.T) {
+	p := startTest(t)
+	require.Equal(t, answered, p.Ask(Valid, `a"b\c`))
+	require.Equal(t, Answer{None: "too short"}, p.Ask(Random, "none"))
+	require.Equal(t, answered, p.Ask(Valid, "a"))
+}
+
+func TestAfterRowWithoutAnswerTheNextIsAnswered(t *testing.T) {
+	for value, reason := range map[string]string{
+		"crash":   "the adapter ended: out of memory",
+		"hang":    "no answer in 500ms",
+		"garbage": "the adapter's line is not an answer",
+		"blank":   "the adapter's line is not an answer",
+		"long":    "token too long",
+	} {
+		p := startTest(t)
+		require.Equal(t, answered, p.Ask(Valid, "a"), value)
+		require.Contains(t, p.Ask(Valid, value).None, reason)
+		require.Equal(t, answered, p.Ask(Valid, "a"), value)
+	}
+}
+
+func TestAdapterIsNotStartedForever(t *testing.T) {
+	p := startTest(t)
+	for range maxRestarts + 1 {
+		require.Equal(t, "the adapter ended: out of memory", p.Ask(Valid, "crash").None)
+	}
+	require.Equal(t, "the adapter has ended too often", p.Ask(Valid, "a").None)
+}
+
+func TestAdapterSeesNoSecret(t *testing.T) {
+	t.Setenv("ADDRSPEC_EDGE_SECRET", "hidden")
+	c := adapter(exec.Command("env"))
+	out, err := c.Output()
+	require.NoError(t, err)
+	require.NotContains(t, string(out), "hidden")
+	require.Contains(t, string(out), "PATH="+os.Getenv("PATH"))
+}
+
+func TestLogIsBounded(t *testing.T) {
+	var log tail
+	log.Write([]byte(strings.Repeat("x", 3*maxLog) + "\nlast\n"))
+	require.Equal(t, "last", log.lastLine())
+	require.Len(t, log.text, maxLog)
+}

@@ -1,0 +1,72 @@
+package peers
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestEveryPeerIsPinnedAndHasAnAdapter(t *testing.T) {
+	i := &Installer{Root: "."}
+	for _, p := range All() {
+		version, err := i.Version(p)
+		require.NoError(t, err)
+		require.Regexp(t, `^v?\d+\.\d+\.\d+$`, version, p.Name)
+		require.FileExists(t, adapterFile(p))
+	}
+}
+
+func adapterFile(p Peer) string {
+	switch p.registry.(type) {
+	case npm:
+		return "node/adapters/" + p.Adapter + ".mjs"
+	case pypi:
+		return "python/adapters/with_" + python3Name(p.Adapter) + ".py"
+	}
+	return "golang/main.go"
+}
+
+func python3Name(adapter string) string {
+	name := []byte(adapter)
+	for i, b := range name {
+		if b == '-' {
+			name[i] = '_'
+		}
+	}
+	return string(name)
+}
+
+func TestLockFilesHaveAnIntegrityForEveryPackage(t *testing.T) {
+	requirements, err := filepath.Glob("python/requirements/*.txt")
+	require.NoError(t, err)
+	for _, file := range requirements {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Regexp(t, `^(\S+==\S+( \\\n    --hash=sha256:[0-9a-f]{64})+\n)+$`, string(text), file)
+	}
+}
+
+// Without a program, the peers of its registry are left out by name, and the reason
+// says which program.
+func TestMissingProgramIsNamed(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	i := &Installer{Root: t.TempDir(), Build: t.TempDir()}
+	missing := map[string]string{"npm": "node", "PyPI": "python3", "Go": "go"}
+	for _, p := range All() {
+		_, err := i.Start(context.Background(), p)
+		require.EqualError(t, err, missing[p.registry.String()]+" is not installed", p.String())
+	}
+}
+
+func TestRegistryOutOfReachIsReportedWithItsMessage(t *testing.T) {
+	bin := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\necho 'npm error network ENOTFOUND' >&2\nexit 1\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "node"), []byte("#!/bin/sh\n"), 0o755))
+	t.Setenv("PATH", bin)
+	i := &Installer{Root: t.TempDir(), Build: t.TempDir()}
+	_, err := i.Start(context.Background(), All()[0])
+	require.EqualError(t, err, "npm: exit status 1: npm error network ENOTFOUND")
+}

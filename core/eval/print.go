@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/lists"
+)
+
+// printer writes the outcome of comparisons.
+type printer func(w io.Writer, outcomes []compared) error
+
+var printers = map[string]printer{"text": printText, "markdown": printMarkdown}
+
+// measuredAt says when the table was made and by which build of ours.
+func measuredAt() string {
+	versions := core.New(lists.Default()).AppendVersions(nil)
+	return fmt.Sprintf("Measured %s by ./build.sh eval --peers with %s", time.Now().UTC().Format(time.DateOnly),
+		strings.NewReplacer(`{"`, "", `"}`, "", `":"`, " ", `","`, ", ").Replace(string(versions)))
+}
+
+func printText(w io.Writer, outcomes []compared) error {
+	fmt.Fprintln(w, measuredAt())
+	for _, o := range outcomes {
+		fmt.Fprintf(w, "\n%s: %s\n", o.title, o.note)
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for i, column := range o.columns {
+			fmt.Fprintf(w, "  %c  %s\n", 'A'+i, column)
+		}
+		fmt.Fprint(table, "\t")
+		for i := range o.columns {
+			fmt.Fprintf(table, "\t%c", 'A'+i)
+		}
+		fmt.Fprintln(table, "\tno answer")
+		for _, l := range o.lines {
+			fmt.Fprintf(table, "%s\t%s\t%s\t%d\n", l.tool, l.version, strings.Join(l.cells, "\t"), l.unanswered)
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+		for _, remark := range o.remarks() {
+			fmt.Fprintln(w, remark)
+		}
+	}
+	return nil
+}
+
+func printMarkdown(w io.Writer, outcomes []compared) error {
+	fmt.Fprintln(w, measuredAt()+".")
+	for _, o := range outcomes {
+		fmt.Fprintf(w, "\n**%s**: %s.\n\n| tool | %s | no answer |\n|---|%s---|\n", o.title, o.note,
+			strings.Join(o.columns, " | "), strings.Repeat("---|", len(o.columns)))
+		for _, l := range o.lines {
+			fmt.Fprintf(w, "| %s %s | %s | %d |\n", l.tool, l.version, strings.Join(l.cells, " | "), l.unanswered)
+		}
+		if remarks := o.remarks(); remarks != nil {
+			fmt.Fprintf(w, "\n%s.\n", strings.Join(remarks, "; "))
+		}
+	}
+	return nil
+}
+
+// remarks says why rows have no answer, and which tools were left out.
+func (o *compared) remarks() (remarks []string) {
+	for _, l := range o.lines {
+		if l.unanswered > 0 {
+			remarks = append(remarks, fmt.Sprintf("%s did not answer %d rows, the first because: %s", l.tool, l.unanswered, l.why))
+		}
+	}
+	for _, tool := range o.leftOut {
+		remarks = append(remarks, "left out: "+tool)
+	}
+	return remarks
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// table is a tab-separated file with a header line.
+type table struct {
+	path   string
+	header []string
+	rows   [][]string
+}
+
+func readTable(path ...string) (t table, err error) {
+	t.path = filepath.Join(path...)
+	text, err := os.ReadFile(t.path)
+	if err != nil {
+		return t, err
+	}
+	for i, line := range strings.Split(strings.TrimRight(string(text), "\n"), "\n") {
+		fields := strings.Split(line, "\t")
+		if i == 0 {
+			t.header = fields
+			continue
+		}
+		if len(fields) != len(t.header) {
+			return t, fmt.Errorf("%s:%d: %d fields, the header has %d", t.path, i+1, len(fields), len(t.header))
+		}
+		t.rows = append(t.rows, fields)
+	}
+	return t, nil
+}
+
+// columns returns the rows with the named columns only, in that order.
+func (t table) columns(names ...string) (rows [][]string, err error) {
+	at := make([]int, len(names))
+	for i, name := range names {
+		if at[i] = slices.Index(t.header, name); at[i] < 0 {
+			return nil, fmt.Errorf("%s: there is no column %s", t.path, name)
+		}
+	}
+	for _, row := range t.rows {
+		picked := make([]string, len(at))
+		for i, column := range at {
+			picked[i] = row[column]
+		}
+		rows = append(rows, picked)
+	}
+	return rows, nil
+}
+
+// readColumns reads named columns of a file.
+func readColumns(path string, names ...string) ([][]string, error) {
+	t, err := readTable(path)
+	if err != nil {
+		return nil, err
+	}
+	return t.columns(names...)
+}
+
+// where returns the first columns of the rows whose last column is one of labels.
+func where(rows [][]string, labels ...string) (found [][]string) {
+	for _, row := range rows {
+		if last := len(row) - 1; slices.Contains(labels, row[last]) {
+			found = append(found, row[:last])
+		}
+	}
+	return found
+}
+
+// first returns the first column.
+func first(rows [][]string) (values []string) {
+	for _, row := range rows {
+		values = append(values, row[0])
+	}
+	return values
+}
