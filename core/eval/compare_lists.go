@@ -23,7 +23,7 @@ func compareDisposable(dir string) (*comparison, error) {
 	}
 	relays, err := readWords(filepath.Join("lists", "relay.txt"))
 	c := newProviderComparison("disposable", peers.Disposable, lists.Disposable)
-	c.note = "the proof-backed list is disposable-email-domains of PyPI itself, and is in ours; of the labelled domains, those that are not disposable were chosen because some list has them"
+	c.note = "ours is merged from the lists beside it and others; the proof-backed list is disposable-email-domains of PyPI itself; the labelled domains are of real addresses (tuned on), and those that are not disposable were chosen because some list has them"
 	c.addDomains("proven", provenDomains(listed))
 	c.addDomains("real", ownedDomains(real))
 	c.addDomains("relay", relayNames(relays))

@@ -4,6 +4,10 @@
 // its floor.
 //
 //	go run ./core/eval [-v] [-data DIR]
+//	go run ./core/eval -peers [-to markdown] [-data DIR]
+//
+// With -peers it installs other tools, asks them about the same rows and prints ours
+// and theirs side by side; package peers says how.
 //
 // The data is in core/eval/data, whose README says how it was made; -data or
 // ADDRSPEC_EVAL names another folder of the same make. -v lists every wrong row.
@@ -15,6 +19,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"text/tabwriter"
@@ -69,7 +74,7 @@ func main() {
 	if *withPeers {
 		os.Exit(compareWithPeers(*dir, print))
 	}
-	os.Exit(report(*dir, *verbose))
+	os.Exit(report(os.Stdout, *dir, *verbose))
 }
 
 // compareWithPeers prints the comparisons and returns the exit code, which is 1 if
@@ -97,8 +102,8 @@ func dataDir() string {
 }
 
 // report runs every suite, prints the table and returns the exit code.
-func report(dir string, verbose bool) (code int) {
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+func report(w io.Writer, dir string, verbose bool) (code int) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "check\tdata\tfigure\tfloor\ttarget\tbest peer\t")
 	var wrong []string
 	for _, s := range suites {
@@ -117,8 +122,8 @@ func report(dir string, verbose bool) (code int) {
 	}
 	table.Flush()
 	if verbose {
-		for _, w := range wrong {
-			fmt.Println(w)
+		for _, line := range wrong {
+			fmt.Fprintln(w, line)
 		}
 	}
 	return code

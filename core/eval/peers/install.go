@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 // Installer installs peers and starts their adapters.
@@ -16,6 +17,10 @@ type Installer struct {
 
 // Start installs a peer if it is not installed yet, and starts its adapter.
 func (i *Installer) Start(ctx context.Context, p Peer) (*Process, error) {
+	var err error
+	if i.Build, err = filepath.Abs(i.Build); err != nil {
+		return nil, err
+	}
 	if err := i.install(ctx, p); err != nil {
 		return nil, err
 	}

@@ -45,6 +45,7 @@ type line struct {
 // adapter prepares a command whose environment has no secrets of ours: it runs
 // programs of others.
 func adapter(c *exec.Cmd) *command {
+	c.Env = []string{"PYTHONDONTWRITEBYTECODE=1"}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG", "SYSTEMROOT"} {
 		if value, set := os.LookupEnv(name); set {
 			c.Env = append(c.Env, name+"="+value)
