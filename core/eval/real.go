@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/addrspec/addrspec/core"
@@ -13,6 +16,10 @@ func runReal(dir string) ([]row, error) {
 	var rows []row
 	for _, measure := range []func(dir string) ([]row, error){realDisposable, realTypo, realPublic, realHosts} {
 		measured, err := measure(filepath.Join(dir, "real"))
+		if errors.Is(err, errNoColumn) {
+			fmt.Fprintln(os.Stderr, "eval: not measured:", err)
+			continue
+		}
 		if err != nil {
 			return rows, err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,12 +36,15 @@ func readTable(path ...string) (t table, err error) {
 	return t, nil
 }
 
+// errNoColumn is returned for a folder of an older make.
+var errNoColumn = errors.New("there is no column")
+
 // columns returns the rows with the named columns only, in that order.
 func (t table) columns(names ...string) (rows [][]string, err error) {
 	at := make([]int, len(names))
 	for i, name := range names {
 		if at[i] = slices.Index(t.header, name); at[i] < 0 {
-			return nil, fmt.Errorf("%s: there is no column %s", t.path, name)
+			return nil, fmt.Errorf("%s: %w %s", t.path, errNoColumn, name)
 		}
 	}
 	for _, row := range t.rows {
