@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func TestWithoutRegistriesOursIsPrinted(t *testing.T) {
 	outcomes, err := compareAll(context.Background(), "core/eval/data", peers.All(), installer)
 	require.NoError(t, err)
 	require.Len(t, outcomes, len(comparisons))
-	for format, print := range printers {
+	for format, print := range map[string]printer{"text": printText, "markdown": printMarkdown} {
 		var out bytes.Buffer
 		require.NoError(t, print(&out, outcomes))
 		require.Equal(t, len(comparisons), strings.Count(out.String(), "\naddrspec ")+strings.Count(out.String(), "\n| addrspec "), format)
@@ -108,5 +109,20 @@ func TestNetMailTakesNoDisplayName(t *testing.T) {
 		"jane@example.com": true, "Jane <jane@example.com>": false, "<jane@example.com>": false, "jane": false,
 	} {
 		require.Equal(t, want, netMail.ask(peers.Valid, value).Yes, value)
+	}
+}
+
+func TestReadmeKeepsWhatIsAroundTheTables(t *testing.T) {
+	t.Chdir(t.TempDir())
+	outcomes := []compared{{comparison: &comparison{title: "typo", note: "rows", columns: []string{"right"}}}}
+	require.NoError(t, os.WriteFile(readme, []byte("before\n"), 0o644))
+	require.ErrorContains(t, updateReadme(nil, outcomes), "the lines around the tables are missing")
+	require.NoError(t, os.WriteFile(readme, []byte("before\n"+tablesBegin+"old\n"+tablesEnd+"after\n"), 0o644))
+	for range 2 {
+		require.NoError(t, updateReadme(nil, outcomes))
+		text, err := os.ReadFile(readme)
+		require.NoError(t, err)
+		require.Regexp(t, `(?s)^before\n<!--.*-->\nMeasured .*\| tool \| right \| no answer \|.*-->\nafter\n$`, string(text))
+		require.NotContains(t, string(text), "old")
 	}
 }

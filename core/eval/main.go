@@ -1,10 +1,9 @@
 // Command eval measures the quality of every check of core on labelled data and
-// prints one table: the check, its data, the figure, the committed floor, the
-// target and the best peer's figure. It exits with 1 if a figure is worse than
-// its floor.
+// prints one table: the check, its data, the figure, the committed floor and the
+// target. It exits with 1 if a figure is worse than its floor.
 //
 //	go run ./core/eval [-v] [-data DIR]
-//	go run ./core/eval -peers [-to markdown] [-data DIR]
+//	go run ./core/eval -peers [-to markdown|readme] [-data DIR]
 //
 // With -peers it installs other tools, asks them about the same rows and prints ours
 // and theirs side by side; package peers says how.
@@ -35,7 +34,6 @@ type row struct {
 	floor  float64 // committed: the worst figure that is accepted
 	target float64 // required on unseen data
 	lower  bool    // lower is better
-	peer   string  // the best peer's figure on similar data, and its name
 	wrong  []string
 }
 
@@ -60,11 +58,11 @@ func main() {
 	dir := flag.String("data", dataDir(), "directory of the evaluation data")
 	verbose := flag.Bool("v", false, "list every wrong row")
 	withPeers := flag.Bool("peers", false, "install other tools and compare them with ours on the same rows")
-	format := flag.String("to", "text", "with -peers: text or markdown")
+	format := flag.String("to", "text", "with -peers: text, markdown, or readme, which replaces the tables in README.md")
 	flag.Parse()
 	print := printers[*format]
 	if print == nil || flag.NArg() > 0 {
-		fmt.Fprintln(os.Stderr, "eval: use -to text or -to markdown, and no arguments besides flags")
+		fmt.Fprintln(os.Stderr, "eval: -to is text, markdown or readme; there are no arguments besides flags")
 		os.Exit(2)
 	}
 	if _, err := os.Stat(*dir); err != nil {
@@ -104,7 +102,7 @@ func dataDir() string {
 // report runs every suite, prints the table and returns the exit code.
 func report(w io.Writer, dir string, verbose bool) (code int) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "check\tdata\tfigure\tfloor\ttarget\tbest peer\t")
+	fmt.Fprintln(table, "check\tdata\tfigure\tfloor\ttarget\t")
 	var wrong []string
 	for _, s := range suites {
 		rows, err := s.run(dir)
@@ -113,7 +111,7 @@ func report(w io.Writer, dir string, verbose bool) (code int) {
 			code = 1
 		}
 		for _, r := range rows {
-			fmt.Fprintf(table, "%s\t%s\t%.4g\t%.4g\t%.4g\t%s\t%s\n", r.check, r.data, r.figure, r.floor, r.target, r.peer, r.verdict())
+			fmt.Fprintf(table, "%s\t%s\t%.4g\t%.4g\t%.4g\t%s\n", r.check, r.data, r.figure, r.floor, r.target, r.verdict())
 			wrong = append(wrong, r.wrong...)
 			if r.fell() {
 				code = 1

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -14,7 +16,32 @@ import (
 // printer writes the outcome of comparisons.
 type printer func(w io.Writer, outcomes []compared) error
 
-var printers = map[string]printer{"text": printText, "markdown": printMarkdown}
+var printers = map[string]printer{"text": printText, "markdown": printMarkdown, "readme": updateReadme}
+
+// The tables in the README are between these lines.
+const (
+	readme      = "README.md"
+	tablesBegin = "<!-- Written by ./build.sh eval --peers --to readme -->\n"
+	tablesEnd   = "<!-- The end of what is written by it -->\n"
+)
+
+// updateReadme replaces the tables in the README.
+func updateReadme(_ io.Writer, outcomes []compared) error {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		return err
+	}
+	before, rest, begins := strings.Cut(string(text), tablesBegin)
+	_, after, ends := strings.Cut(rest, tablesEnd)
+	if !begins || !ends {
+		return fmt.Errorf("%s: the lines around the tables are missing: %q and %q", readme, tablesBegin, tablesEnd)
+	}
+	tables := bytes.NewBufferString(before + tablesBegin)
+	if err := printMarkdown(tables, outcomes); err != nil {
+		return err
+	}
+	return os.WriteFile(readme, append(tables.Bytes(), tablesEnd+after...), 0o644)
+}
 
 // measuredAt says when the table was made and by which build of ours.
 func measuredAt() string {

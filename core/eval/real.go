@@ -34,8 +34,8 @@ func realDisposable(dir string) ([]row, error) {
 		return nil, err
 	}
 	yes, no := first(where(labelled, "disposable")), first(where(labelled, "not_disposable"))
-	caught := row{check: "disposable, labelled: caught, %", data: rowsOf("domains", len(yes)), floor: 0, target: 85}
-	flagged := row{check: "disposable, labelled: wrong flags", data: rowsOf("domains", len(no)), floor: 0, lower: true}
+	caught := row{check: "disposable, labelled: caught, %", data: "domains", floor: 88, target: 85}
+	flagged := row{check: "disposable, labelled: wrong flags", data: "domains", floor: 10, lower: true}
 	caught.mustBe(lists.Disposable, yes)
 	flagged.mayNotBe(lists.Disposable, no)
 	return []row{caught, flagged}, nil
@@ -47,9 +47,9 @@ func realTypo(dir string) ([]row, error) {
 		return nil, err
 	}
 	misspelled, real := where(labelled, "typo"), where(labelled, "real_or_host")
-	right := row{check: "typo, labelled: right, %", data: rowsOf("domains", len(misspelled)), floor: 0, target: 100 * 108. / 113}
+	right := row{check: "typo, labelled: right, %", data: rowsOf("domains", len(misspelled)), floor: 90.2, target: 100 * 108. / 113}
 	wrong := row{check: "typo, labelled: wrong", data: right.data, lower: true}
-	flagged := row{check: "typo, labelled: wrong flags", data: rowsOf("real domains and hosts", len(real)), floor: 0, lower: true}
+	flagged := row{check: "typo, labelled: wrong flags", data: rowsOf("real domains and hosts", len(real)), floor: 9, lower: true}
 	c := core.New(lists.Default())
 	for _, fields := range misspelled {
 		right.suggests(&wrong, fields[0], fields[1], suggestionFor(c, fields[0]))
@@ -81,7 +81,7 @@ func realPublic(dir string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := row{check: "public, missed before: known, %", data: rowsOf("domains", len(missed)), floor: 0, target: 90}
+	known := row{check: "public, missed before: known, %", data: "domains", floor: 0, target: 90}
 	known.mustBe(lists.Public, first(missed))
 	return []row{known}, nil
 }
@@ -95,7 +95,7 @@ func realHosts(dir string) ([]row, error) {
 	}
 	none, forward := first(where(hosts, "no_mail")), first(where(hosts, "forwarder", "alias"))
 	noReply := row{check: "role: NoReply by host, %", data: rowsOf("hosts", len(none)), floor: 0, target: 90}
-	known := row{check: "relay or public, missed before: known, %", data: rowsOf("domains", len(forward)), floor: 0, target: 80}
+	known := row{check: "relay or public, missed before: known, %", data: rowsOf("domains", len(forward)), floor: 7.6, target: 80}
 	c := core.New(lists.Default())
 	for _, host := range none {
 		noReply.expect(c.Check([]byte("jane@"+host)).Role.String(), "NoReply", host)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -16,13 +15,17 @@ type table struct {
 	rows   [][]string
 }
 
-func readTable(path ...string) (t table, err error) {
-	t.path = filepath.Join(path...)
-	text, err := os.ReadFile(t.path)
+func readTable(path string) (t table, err error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return t, err
 	}
-	for i, line := range strings.Split(strings.TrimRight(string(text), "\n"), "\n") {
+	return parseTable(path, string(text))
+}
+
+func parseTable(path, text string) (t table, err error) {
+	t.path = path
+	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 		fields := strings.Split(line, "\t")
 		if i == 0 {
 			t.header = fields

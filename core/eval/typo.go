@@ -27,8 +27,8 @@ func readRealDomains(dir string) ([][]string, error) {
 
 func evalMisspelled(table [][]string) []row {
 	c := core.New(lists.Default())
-	right := row{check: "typo: right, %", data: rowsOf("misspelled providers", len(table)), floor: 97, target: 95, peer: "92.5 one edit from 56 providers"}
-	wrong := row{check: "typo: wrong, %", data: rowsOf("misspelled providers", len(table)), target: 0.3, lower: true, peer: "0.0 one edit from 56 providers"}
+	right := row{check: "typo: right, %", data: rowsOf("misspelled providers", len(table)), floor: 97, target: 95}
+	wrong := row{check: "typo: wrong, %", data: rowsOf("misspelled providers", len(table)), target: 0.3, lower: true}
 	for _, fields := range table {
 		typed, meant := fields[0], fields[1]
 		switch got := suggestionFor(c, typed); got {
@@ -46,8 +46,8 @@ func evalMisspelled(table [][]string) []row {
 
 func evalReal(table [][]string) []row {
 	c := core.New(lists.Default())
-	all := row{check: "typo: flagged, %", data: rowsOf("real domains", len(table)), floor: 0.15, target: 0.2, lower: true, peer: "1.9 one edit from 56 providers"}
-	providers := row{check: "typo: flagged, %", data: "providers among them", target: 0, lower: true}
+	all := row{check: "typo: flagged, %", data: rowsOf("real domains", len(table)), floor: 0.15, target: 0.2, lower: true}
+	providers := row{check: "typo: flagged, %", target: 0, lower: true}
 	inProviders := 0
 	for _, fields := range table {
 		domain, group := fields[0], fields[1]
@@ -64,6 +64,7 @@ func evalReal(table [][]string) []row {
 			providers.figure++
 		}
 	}
+	providers.data = rowsOf("providers among them", inProviders)
 	return []row{all.percentOf(len(table)), providers.percentOf(inProviders)}
 }
 

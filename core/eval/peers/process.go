@@ -122,13 +122,17 @@ func (p *Process) exchange(question Question, value string) (answer Answer, err 
 		if l.last {
 			return answer, c.ended(l.err)
 		}
-		if err := json.Unmarshal(l.text, &answer); err != nil {
-			return answer, fmt.Errorf("the adapter's line is not an answer: %w", err)
-		}
-		return answer, nil
+		return parseAnswer(l.text)
 	case <-time.After(p.rowTime):
 		return answer, fmt.Errorf("no answer in %s", p.rowTime)
 	}
+}
+
+func parseAnswer(text []byte) (answer Answer, err error) {
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return Answer{}, fmt.Errorf("the adapter's line is not an answer: %w", err)
+	}
+	return answer, nil
 }
 
 func (c *command) ended(err error) error {

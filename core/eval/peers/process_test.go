@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"math"
 	"os"
 	"os/exec"
 	"strings"
@@ -79,4 +80,17 @@ func TestLogIsBounded(t *testing.T) {
 	log.Write([]byte(strings.Repeat("x", 3*maxLog) + "\nlast\n"))
 	require.Equal(t, "last", log.lastLine())
 	require.Len(t, log.text, maxLog)
+}
+
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte(`{"yes":true,"score":1e308}`))
+	f.Add([]byte(`{"none":"x","text":null}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		answer, err := parseAnswer(text)
+		if err != nil {
+			require.Equal(t, Answer{}, answer)
+			return
+		}
+		require.False(t, math.IsInf(answer.Score, 0) || math.IsNaN(answer.Score)) // JSON has neither
+	})
 }
