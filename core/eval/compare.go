@@ -66,6 +66,9 @@ func compareAll(ctx context.Context, dir string, all []peers.Peer, installer *pe
 			return nil, err
 		}
 		outcomes = append(outcomes, c.run(ctx, all, installer))
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 	}
 	return outcomes, nil
 }
@@ -75,10 +78,10 @@ func (c *comparison) run(ctx context.Context, all []peers.Peer, installer *peers
 	if c.absent != "" {
 		outcome.leftOut = append(outcome.leftOut, c.absent)
 	}
-	ours := c.ask(entrant{name: "addrspec", ask: func(_ peers.Question, value string) peers.Answer { return c.own(value) }})
+	ours := c.ask(ctx, entrant{name: "addrspec", ask: func(_ peers.Question, value string) peers.Answer { return c.own(value) }})
 	outcome.add("addrspec", core.Version, ours, ours)
 	if c.question == peers.Valid {
-		outcome.add("net/mail (Go)", goVersion(), c.ask(netMail), ours)
+		outcome.add("net/mail (Go)", goVersion(), c.ask(ctx, netMail), ours)
 	}
 	for _, p := range all {
 		if !p.Answers(c.question) {
@@ -104,18 +107,26 @@ func (c *comparison) askPeer(ctx context.Context, p peers.Peer, installer *peers
 		return nil, "", err
 	}
 	defer process.Stop()
-	answers := c.ask(entrant{name: p.String(), ask: process.Ask})
+	answers := c.ask(ctx, entrant{name: p.String(), ask: process.Ask})
 	if unanswered, why := countUnanswered(answers); unanswered == len(answers) {
 		return nil, "", fmt.Errorf("it answers no row: %s", why)
 	}
 	return answers, version, nil
 }
 
-// ask asks about every row, and prints on standard error how far it is.
-func (c *comparison) ask(e entrant) (answers []peers.Answer) {
+// progressTime is the time between two lines of progress.
+const progressTime = 10 * time.Second
+
+// ask asks about every row until ctx ends, and prints on standard error how far it is.
+func (c *comparison) ask(ctx context.Context, e entrant) []peers.Answer {
+	answers := make([]peers.Answer, len(c.examples))
 	began := time.Now()
-	for _, x := range c.examples {
-		answers = append(answers, e.ask(c.question, x.value))
+	for i, shown := 0, began; i < len(answers) && ctx.Err() == nil; i++ {
+		answers[i] = e.ask(c.question, c.examples[i].value)
+		if time.Since(shown) > progressTime {
+			shown = time.Now()
+			fmt.Fprintf(os.Stderr, "eval: %s: %s: %d of %d rows\n", c.title, e.name, i+1, len(answers))
+		}
 	}
 	fmt.Fprintf(os.Stderr, "eval: %s: %s: %d rows in %s\n", c.title, e.name, len(answers), time.Since(began).Round(time.Millisecond))
 	return answers

@@ -39,7 +39,8 @@ func TestEveryQuestionIsCompared(t *testing.T) {
 	for _, read := range comparisons {
 		c, err := read("core/eval/data")
 		require.NoError(t, err)
-		require.Len(t, c.measure(c, c.ask(ours(c)), c.ask(ours(c))), len(c.columns), c.title)
+		answers := c.ask(context.Background(), ours(c))
+		require.Len(t, c.measure(c, answers, answers), len(c.columns), c.title)
 		compared[c.question] = true
 	}
 	for _, p := range peers.All() {
@@ -47,6 +48,14 @@ func TestEveryQuestionIsCompared(t *testing.T) {
 			require.True(t, compared[q], q)
 		}
 	}
+}
+
+func TestInterruptEndsTheComparison(t *testing.T) {
+	atRoot(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := compareAll(ctx, "core/eval/data", nil, &peers.Installer{})
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 func ours(c *comparison) entrant {

@@ -113,6 +113,6 @@ func (r *row) count(right bool, given, want string) {
 	if right {
 		r.figure++
 	} else {
-		r.miss("real", given, want, "another")
+		r.miss("", given, want, "another")
 	}
 }

@@ -63,10 +63,10 @@ func TestMissingProgramIsNamed(t *testing.T) {
 
 func TestRegistryOutOfReachIsReportedWithItsMessage(t *testing.T) {
 	bin := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\necho 'npm error network ENOTFOUND' >&2\nexit 1\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/bin/sh\necho 'npm error code ENOTFOUND' >&2\necho 'npm error A complete log is elsewhere' >&2\nexit 1\n"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "node"), []byte("#!/bin/sh\n"), 0o755))
 	t.Setenv("PATH", bin)
 	i := &Installer{Root: t.TempDir(), Build: t.TempDir()}
 	_, err := i.Start(context.Background(), All()[0])
-	require.EqualError(t, err, "npm: exit status 1: npm error network ENOTFOUND")
+	require.EqualError(t, err, "npm: exit status 1: npm error code ENOTFOUND")
 }
