@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/addrspec/addrspec/core"
@@ -25,11 +24,11 @@ type comparison struct {
 	question peers.Question
 	note     string // on the data and the columns
 	absent   string // a tool that would belong here and why it is not
-	columns  []string
+	columns  []column
 	examples []example
 	own      func(value string) peers.Answer
-	// measure returns a cell for each column. Ours are the answers of addrspec.
-	measure func(c *comparison, answers, ours []peers.Answer) []string
+	// decide makes answers to the examples of what a tool says; nil if they are.
+	decide func(answers []peers.Answer) []peers.Answer
 }
 
 // comparisons are in the order of the output.
@@ -133,8 +132,12 @@ func (c *comparison) ask(ctx context.Context, e entrant) []peers.Answer {
 }
 
 func (o *compared) add(tool, version string, answers, ours []peers.Answer) {
-	l := line{tool: tool, version: version, cells: o.measure(o.comparison, answers, ours)}
+	l := line{tool: tool, version: version}
 	l.unanswered, l.why = countUnanswered(answers)
+	if o.decide != nil {
+		answers, ours = o.decide(answers), o.decide(ours)
+	}
+	l.cells = o.cells(answers, ours)
 	o.lines = append(o.lines, l)
 }
 
@@ -148,56 +151,4 @@ func countUnanswered(answers []peers.Answer) (n int, why string) {
 		}
 	}
 	return n, why
-}
-
-// count returns the rows of the groups, and those of them that hit.
-func (c *comparison) count(answers []peers.Answer, hit func(example, peers.Answer) bool, groups ...string) (hits, rows int) {
-	for i, x := range c.examples {
-		if !strings.Contains(" "+strings.Join(groups, " ")+" ", " "+x.group+" ") {
-			continue
-		}
-		rows++
-		if answers[i].None == "" && hit(x, answers[i]) {
-			hits++
-		}
-	}
-	return hits, rows
-}
-
-func (c *comparison) rows(groups ...string) int {
-	_, rows := c.count(make([]peers.Answer, len(c.examples)), func(example, peers.Answer) bool { return false }, groups...)
-	return rows
-}
-
-// percent returns a cell: the share of rows that hit.
-func (c *comparison) percent(answers []peers.Answer, hit func(example, peers.Answer) bool, groups ...string) string {
-	hits, rows := c.count(answers, hit, groups...)
-	return share(float64(hits) / float64(rows))
-}
-
-// number returns a cell: the number of rows that hit.
-func (c *comparison) number(answers []peers.Answer, hit func(example, peers.Answer) bool, groups ...string) string {
-	hits, _ := c.count(answers, hit, groups...)
-	return fmt.Sprint(hits)
-}
-
-// share prints a share in percent: with one digit after the point, or as many as
-// show two digits of a small one.
-func share(s float64) string {
-	switch p := 100 * s; {
-	case p == 0 || p == 100:
-		return fmt.Sprintf("%.0f", p)
-	case p < 1:
-		return fmt.Sprintf("%.2g", p)
-	case p > 99.9:
-		return fmt.Sprintf("%.2f", min(p, 99.99))
-	default:
-		return fmt.Sprintf("%.1f", p)
-	}
-}
-
-func saysYes(_ example, a peers.Answer) bool { return a.Yes }
-func agrees(x example, a peers.Answer) bool  { return a.Yes == x.yes }
-func suggests(x example, a peers.Answer) bool {
-	return a.Text != "" && a.Text != x.value
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/addrspec/addrspec/core"
 	"github.com/addrspec/addrspec/core/eval/peers"
 	"github.com/addrspec/addrspec/lists"
@@ -23,18 +21,18 @@ func compareCanonical(string) (*comparison, error) {
 		}
 		c.examples = append(c.examples, example{value: p.a, group: group}, example{value: p.b, group: "second"})
 	}
-	c.columns = []string{
-		fmt.Sprintf("same mailbox found, %% of %d", c.rows("same")), fmt.Sprintf("of %d different ones joined", c.rows("other")),
-	}
-	c.measure = measureCanonical
+	c.percent("same mailbox found", "same", saysYes)
+	c.number("different ones joined", "other", saysYes)
+	c.decide = equalPairs
 	return c, nil
 }
 
-func measureCanonical(c *comparison, answers, _ []peers.Answer) []string {
+// equalPairs answers for the first row of each pair whether both texts are equal.
+func equalPairs(answers []peers.Answer) []peers.Answer {
 	equal := make([]peers.Answer, len(answers))
 	for i := 0; i < len(answers); i += 2 {
 		a, b := answers[i], answers[i+1]
 		equal[i].Yes = a.None == "" && b.None == "" && a.Text == b.Text
 	}
-	return []string{c.percent(equal, saysYes, "same"), c.number(equal, saysYes, "other")}
+	return equal
 }

@@ -28,13 +28,29 @@ func compareGibberish(dir string) (*comparison, error) {
 	for _, name := range relayStyle(500) {
 		c.examples = append(c.examples, example{value: name, group: "relay"})
 	}
-	c.columns = []string{
-		fmt.Sprintf("AUC, %d people, %d random", c.rows("people"), c.rows("random")), "people flagged, %", "random caught, %",
-		"caught where as many people are flagged as by addrspec, %", "caught where 1 % of people are flagged, %",
-		fmt.Sprintf("of %d relay-style strings caught, %%", c.rows("relay")),
-	}
-	c.measure = measureGibberish
+	c.addCurve()
+	c.percent("relay-style caught", "relay", saysYes)
 	return c, err
+}
+
+// addCurve adds the columns that people and random strings decide together.
+func (c *comparison) addCurve() {
+	c.columns = append(c.columns, column{"AUC", func(c *comparison, answers, _ []peers.Answer) string {
+		return fmt.Sprintf("%.4f", auc(c.scores(answers, "people"), c.scores(answers, "random")))
+	}})
+	c.percent("people flagged", "people", saysYes)
+	c.percent("random caught", "random", saysYes)
+	c.columns = append(c.columns, column{"caught where as many people are flagged as by addrspec, %", func(c *comparison, answers, ours []peers.Answer) string {
+		flagged, rows := c.count(ours, "people", saysYes)
+		return c.caughtAt(float64(flagged)/float64(rows), answers)
+	}})
+	c.columns = append(c.columns, column{"caught where 1 % of people are flagged, %", func(c *comparison, answers, _ []peers.Answer) string {
+		return c.caughtAt(.01, answers)
+	}})
+}
+
+func (c *comparison) caughtAt(flagged float64, answers []peers.Answer) string {
+	return share(caughtAt(flagged, c.scores(answers, "people"), c.scores(answers, "random")))
 }
 
 // addGibberish adds the rows of the main figure, without their tags.
@@ -45,17 +61,6 @@ func (c *comparison) addGibberish(label string, rows [][]string) {
 		}
 		name, _, _ := strings.Cut(fields[0], "+")
 		c.examples = append(c.examples, example{value: name, group: label})
-	}
-}
-
-func measureGibberish(c *comparison, answers, ours []peers.Answer) []string {
-	people, random := c.scores(answers, "people"), c.scores(answers, "random")
-	flagged, rows := c.count(ours, saysYes, "people")
-	return []string{
-		fmt.Sprintf("%.4f", auc(people, random)),
-		c.percent(answers, saysYes, "people"), c.percent(answers, saysYes, "random"),
-		share(caughtAt(float64(flagged)/float64(rows), people, random)), share(caughtAt(.01, people, random)),
-		c.percent(answers, saysYes, "relay"),
 	}
 }
 

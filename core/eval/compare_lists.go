@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"github.com/addrspec/addrspec/core/eval/peers"
@@ -29,15 +28,11 @@ func compareDisposable(dir string) (*comparison, error) {
 	c.addDomains("relay", relayNames(relays))
 	c.addDomains("seen", first(where(labelled, "disposable")))
 	c.addDomains("seen-other", first(where(labelled, "not_disposable")))
-	c.columns = []string{
-		fmt.Sprintf("caught, %% of %d proof-backed", c.rows("proven")), fmt.Sprintf("of %d real domains flagged", c.rows("real")),
-		fmt.Sprintf("of %d relay services flagged", c.rows("relay")), fmt.Sprintf("caught of %d seen", c.rows("seen")),
-		fmt.Sprintf("of %d others seen flagged", c.rows("seen-other")),
-	}
-	c.measure = func(c *comparison, answers, _ []peers.Answer) []string {
-		return []string{c.percent(answers, saysYes, "proven"), c.number(answers, saysYes, "real"), c.number(answers, saysYes, "relay"),
-			c.number(answers, saysYes, "seen"), c.number(answers, saysYes, "seen-other")}
-	}
+	c.percent("proof-backed caught", "proven", saysYes)
+	c.number("real domains flagged", "real", saysYes)
+	c.number("relay services flagged", "relay", saysYes)
+	c.number("seen: caught", "seen", saysYes)
+	c.number("seen: others flagged", "seen-other", saysYes)
 	return c, err
 }
 
@@ -65,12 +60,8 @@ func comparePublic(dir string) (*comparison, error) {
 	c.addDomains("provider", providers)
 	c.addDomains("owned", owned)
 	c.addDomains("missed", first(missed))
-	c.columns = []string{
-		fmt.Sprintf("known, %% of %d", c.rows("provider")), fmt.Sprintf("of %d universities and top sites flagged", c.rows("owned")),
-		fmt.Sprintf("known of %d that addrspec once missed", c.rows("missed")),
-	}
-	c.measure = func(c *comparison, answers, _ []peers.Answer) []string {
-		return []string{c.percent(answers, saysYes, "provider"), c.number(answers, saysYes, "owned"), c.number(answers, saysYes, "missed")}
-	}
+	c.percent("known", "provider", saysYes)
+	c.number("universities and top sites flagged", "owned", saysYes)
+	c.number("known of those that addrspec once missed", "missed", saysYes)
 	return c, err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/addrspec/addrspec/core"
@@ -27,12 +26,8 @@ func compareRole(string) (*comparison, error) {
 			c.examples = append(c.examples, example{value: local, group: "shape"})
 		}
 	}
-	c.columns = []string{
-		fmt.Sprintf("known, %% of %d", c.rows("role")), fmt.Sprintf("of %d names and words flagged", c.rows("name")),
-		fmt.Sprintf("of %d people's shapes flagged", c.rows("shape")),
-	}
-	c.measure = func(c *comparison, answers, _ []peers.Answer) []string {
-		return []string{c.percent(answers, saysYes, "role"), c.number(answers, saysYes, "name"), c.number(answers, saysYes, "shape")}
-	}
+	c.percent("known", "role", saysYes)
+	c.number("names and words flagged", "name", saysYes)
+	c.number("people's shapes flagged", "shape", saysYes)
 	return c, nil
 }

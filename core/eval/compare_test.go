@@ -35,17 +35,19 @@ func TestWithoutRegistriesOursIsPrinted(t *testing.T) {
 
 func TestEveryQuestionIsCompared(t *testing.T) {
 	atRoot(t)
-	compared := map[peers.Question]bool{}
+	asked := map[peers.Question]bool{}
 	for _, read := range comparisons {
 		c, err := read("core/eval/data")
 		require.NoError(t, err)
 		answers := c.ask(context.Background(), ours(c))
-		require.Len(t, c.measure(c, answers, answers), len(c.columns), c.title)
-		compared[c.question] = true
+		o := compared{comparison: c}
+		o.add("addrspec", "0", answers, answers)
+		require.Len(t, o.lines[0].cells, len(c.columns), c.title)
+		asked[c.question] = true
 	}
 	for _, p := range peers.All() {
 		for _, q := range p.Questions {
-			require.True(t, compared[q], q)
+			require.True(t, asked[q], q)
 		}
 	}
 }
@@ -64,47 +66,52 @@ func ours(c *comparison) entrant {
 
 var none = peers.Answer{None: "crashed"}
 
-func TestRowsWithoutAnswerAreCountedAsSuch(t *testing.T) {
-	c := &comparison{columns: []string{"a", "b"}, measure: measureFormat, examples: []example{
-		{value: "1", group: "suites", yes: true}, {value: "2", group: "suites", yes: true},
-		{value: "3", group: "suites"}, {value: "4", group: "suites"}, {value: "5", group: "classes"},
-	}}
+// cellsOf asks a comparison that was read, with examples in place of its own.
+func cellsOf(t *testing.T, read func(string) (*comparison, error), examples []example, answers, ours []peers.Answer) compared {
+	atRoot(t)
+	c, err := read("core/eval/data")
+	require.NoError(t, err)
+	c.examples = examples
 	o := compared{comparison: c}
-	o.add("x", "1.0.0", []peers.Answer{{Yes: true}, none, {Yes: true}, none, {}}, nil)
+	o.add("x", "1.0.0", answers, ours)
+	return o
+}
+
+func TestRowsWithoutAnswerAreCountedAsSuch(t *testing.T) {
+	o := cellsOf(t, compareFormat, []example{
+		{group: "suites", yes: true}, {group: "suites", yes: true}, {group: "suites"}, {group: "suites"}, {group: "classes"},
+	}, []peers.Answer{{Yes: true}, none, {Yes: true}, none, {}}, nil)
 	require.Equal(t, []string{"25.0", "1", "0", "100"}, o.lines[0].cells)
 	require.Equal(t, []string{"x did not answer 2 rows, the first because: crashed"}, o.remarks())
 }
 
 func TestGibberishIsMeasuredAtTheSameFlaggedShare(t *testing.T) {
-	c := &comparison{}
+	var examples []example
 	for _, group := range []string{"people", "people", "people", "people", "random", "random", "relay"} {
-		c.examples = append(c.examples, example{group: group})
+		examples = append(examples, example{group: group})
 	}
 	ours := []peers.Answer{{}, {}, {}, {Yes: true}, {}, {}, {}}
 	answers := []peers.Answer{{Score: 1}, {Score: 2}, none, {Score: 5, Yes: true}, {Score: 3}, none, {Score: 9, Yes: true}}
 	// Of 8 pairs the first random string wins 3, the unanswered one ties with one.
-	require.Equal(t, []string{"0.4375", "25.0", "0", "50.0", "0", "100"}, measureGibberish(c, answers, ours))
+	require.Equal(t, []string{"0.4375", "25.0", "0", "50.0", "0", "100"}, cellsOf(t, compareGibberish, examples, answers, ours).lines[0].cells)
 }
 
 func TestTypoCountsRightWrongAndFlagged(t *testing.T) {
-	c := &comparison{}
-	add := func(group, value, text string) {
-		c.examples = append(c.examples, example{value: value, group: group, text: text})
+	examples := []example{
+		{group: "misspelled", value: "gmial.com", text: "gmail.com"}, {group: "misspelled", value: "gmali.com", text: "gmail.com"},
+		{group: "real", value: "gmx.com"}, {group: "real", value: "aol.com"},
+		{group: "seen", value: "gmil.com", text: "gmail.com"}, {group: "seen-real", value: "mac.lan"},
 	}
-	add("misspelled", "gmial.com", "gmail.com")
-	add("misspelled", "gmali.com", "gmail.com")
-	add("real", "gmx.com", "provider")
-	add("real", "aol.com", "provider")
-	add("seen", "gmil.com", "gmail.com")
-	add("seen-real", "mac.lan", "host")
 	answers := []peers.Answer{{Text: "gmail.com"}, {Text: "mail.com"}, {Text: "gmx.com"}, {Text: "aol.de"}, none, {Text: "mac.com"}}
-	require.Equal(t, []string{"50.0", "50.0", "50.0", "0", "0", "1"}, measureTypo(c, answers, nil))
+	require.Equal(t, []string{"50.0", "50.0", "50.0", "0", "0", "1"}, cellsOf(t, compareTypo, examples, answers, nil).lines[0].cells)
 }
 
 func TestCanonicalComparesPairs(t *testing.T) {
-	c := &comparison{examples: []example{{group: "same"}, {group: "second"}, {group: "same"}, {group: "second"}, {group: "other"}, {group: "second"}}}
+	examples := []example{{group: "same"}, {group: "second"}, {group: "same"}, {group: "second"}, {group: "other"}, {group: "second"}}
 	answers := []peers.Answer{{Text: "a"}, {Text: "a"}, none, none, {Text: "b"}, {Text: "b"}}
-	require.Equal(t, []string{"50.0", "1"}, measureCanonical(c, answers, nil))
+	o := cellsOf(t, compareCanonical, examples, answers, answers)
+	require.Equal(t, []string{"50.0", "1"}, o.lines[0].cells)
+	require.Equal(t, 2, o.lines[0].unanswered)
 }
 
 func TestShareShowsSmallAndLargeOnes(t *testing.T) {
@@ -123,7 +130,7 @@ func TestNetMailTakesNoDisplayName(t *testing.T) {
 
 func TestReadmeKeepsWhatIsAroundTheTables(t *testing.T) {
 	t.Chdir(t.TempDir())
-	outcomes := []compared{{comparison: &comparison{title: "typo", note: "rows", columns: []string{"right"}}}}
+	outcomes := []compared{{comparison: &comparison{title: "typo", note: "rows", columns: []column{{title: "right"}}}}}
 	require.NoError(t, os.WriteFile(readme, []byte("before\n"), 0o644))
 	require.ErrorContains(t, updateReadme(nil, outcomes), "the lines around the tables are missing")
 	require.NoError(t, os.WriteFile(readme, []byte("before\n"+tablesBegin+"old\n"+tablesEnd+"after\n"), 0o644))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"github.com/addrspec/addrspec/core"
@@ -28,25 +27,17 @@ func compareTypo(dir string) (*comparison, error) {
 	c.addTypos("real", real)
 	c.addTypos("seen", where(labelled, "typo"))
 	c.addTypos("seen-real", where(labelled, "real_or_host"))
-	c.columns = []string{
-		fmt.Sprintf("right, %% of %d", len(misspelled)), "wrong, %", fmt.Sprintf("of %d real domains flagged, %%", len(real)),
-		fmt.Sprintf("right of %d seen", c.rows("seen")), "wrong", fmt.Sprintf("of %d real ones seen flagged", c.rows("seen-real")),
-	}
-	c.measure = measureTypo
+	c.percent("right", "misspelled", rightText)
+	c.percent("wrong", "misspelled", wrongText)
+	c.percent("real domains flagged", "real", suggests)
+	c.number("seen: right", "seen", rightText)
+	c.number("seen: wrong", "seen", wrongText)
+	c.number("seen: real ones flagged", "seen-real", suggests)
 	return c, err
 }
 
 func (c *comparison) addTypos(group string, rows [][]string) {
 	for _, fields := range rows {
 		c.examples = append(c.examples, example{value: fields[0], group: group, text: fields[1]})
-	}
-}
-
-func measureTypo(c *comparison, answers, _ []peers.Answer) []string {
-	right := func(x example, a peers.Answer) bool { return a.Text == x.text }
-	wrong := func(x example, a peers.Answer) bool { return suggests(x, a) && a.Text != x.text }
-	return []string{
-		c.percent(answers, right, "misspelled"), c.percent(answers, wrong, "misspelled"), c.percent(answers, suggests, "real"),
-		c.number(answers, right, "seen"), c.number(answers, wrong, "seen"), c.number(answers, suggests, "seen-real"),
 	}
 }

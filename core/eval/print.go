@@ -56,7 +56,7 @@ func printText(w io.Writer, outcomes []compared) error {
 		fmt.Fprintf(w, "\n%s: %s\n", o.title, o.note)
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for i, column := range o.columns {
-			fmt.Fprintf(w, "  %c  %s\n", 'A'+i, column)
+			fmt.Fprintf(w, "  %c  %s\n", 'A'+i, column.title)
 		}
 		fmt.Fprint(table, "\t")
 		for i := range o.columns {
@@ -80,7 +80,7 @@ func printMarkdown(w io.Writer, outcomes []compared) error {
 	fmt.Fprintln(w, measuredAt()+".")
 	for _, o := range outcomes {
 		fmt.Fprintf(w, "\n**%s**: %s.\n\n| tool | %s | no answer |\n|---|%s---|\n", o.title, o.note,
-			strings.Join(o.columns, " | "), strings.Repeat("---|", len(o.columns)))
+			strings.Join(o.titles(), " | "), strings.Repeat("---|", len(o.columns)))
 		for _, l := range o.lines {
 			fmt.Fprintf(w, "| %s %s | %s | %d |\n", l.tool, l.version, strings.Join(l.cells, " | "), l.unanswered)
 		}
@@ -102,4 +102,11 @@ func (o *compared) remarks() (remarks []string) {
 		remarks = append(remarks, "left out: "+tool)
 	}
 	return remarks
+}
+
+func (c *comparison) titles() (titles []string) {
+	for _, column := range c.columns {
+		titles = append(titles, column.title)
+	}
+	return titles
 }
