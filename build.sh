@@ -331,7 +331,7 @@ evaluate() {
 	*' --to readme '*) ;;
 	*' --peers '*)
 		printf '\nthrow-away domains known before the proof-backed list had them, by going back in time:\n\n'
-		go run ./lists/back || echo 'left out: ./lists/back: no registry could be reached, see above'
+		go run ./lists/back || echo 'left out: ./lists/back: see above'
 		;;
 	esac
 }
