@@ -94,7 +94,7 @@ func realHosts(dir string) ([]row, error) {
 		return nil, err
 	}
 	none, forward := first(where(hosts, "no_mail")), first(where(hosts, "forwarder", "alias"))
-	noReply := row{check: "role: NoReply by host, %", data: rowsOf("hosts", len(none)), floor: 0, target: 90}
+	noReply := row{check: "role: NoReply by host, %", data: rowsOf("hosts", len(none)), floor: 100, target: 90}
 	known := row{check: "relay or public, missed before: known, %", data: rowsOf("domains", len(forward)), floor: 100, target: 80}
 	c := core.New(lists.Default())
 	for _, host := range none {
