@@ -41,7 +41,7 @@ func TestAdaptersAnswer(t *testing.T) {
 func requireAnswers(t *testing.T, p *Process, question Question) {
 	switch question {
 	case Typo:
-		require.Equal(t, Answer{Text: "hotmail.com"}, p.Ask(Typo, "hotmaill.com"))
+		require.Equal(t, Answer{Text: "gmail.com"}, p.Ask(Typo, "gmaiil.com"))
 		require.Empty(t, p.Ask(Typo, "gmail.com").Text)
 	case Canonical:
 		require.Equal(t, p.Ask(Canonical, "janedoe@gmail.com"), p.Ask(Canonical, "jane.doe+x@gmail.com"))
