@@ -65,7 +65,12 @@ func (l *Lists) Version() string { return l.version }
 
 // Provider returns the class of domain, which must be lower case and in A-label
 // form, or 0. It does not allocate.
-func (l *Lists) Provider(domain []byte) Class { return l.Match(domain).Class }
+func (l *Lists) Provider(domain []byte) Class {
+	if kind, _ := l.find(domain); kind != 0 {
+		return Class(l.kind(kind)[0] &^ format.Subdomains)
+	}
+	return 0
+}
 
 // Match is the entry that classifies a domain.
 type Match struct {
@@ -83,24 +88,30 @@ func (m Match) CarriedBy(source int) bool { return m.carriers>>source&1 != 0 }
 // in A-label form. The most specific entry decides: that of the name itself,
 // else that of the nearest parent whose entry covers subdomains.
 func (l *Lists) Match(domain []byte) Match {
-	if kind := l.domains.find(domain); kind != 0 {
-		return l.match(domain, kind)
+	number, at := l.find(domain)
+	if number == 0 {
+		return Match{}
+	}
+	kind := l.kind(number)
+	return Match{domain[at:], Class(kind[0] &^ format.Subdomains), kind[0]&format.Subdomains != 0, format.Uint32(kind[1:])}
+}
+
+// find returns the number of the kind of the entry that classifies domain, and
+// where the entry starts in domain; 0 if there is none.
+func (l *Lists) find(domain []byte) (kind, at int) {
+	if kind = l.domains.find(domain); kind != 0 {
+		return kind, 0
 	}
 	for parent := parentOf(domain); parent != nil; parent = parentOf(parent) {
-		if kind := l.domains.find(parent); kind != 0 && l.kind(kind)[0]&format.Subdomains != 0 {
-			return l.match(parent, kind)
+		if kind = l.domains.find(parent); kind != 0 && l.kind(kind)[0]&format.Subdomains != 0 {
+			return kind, len(domain) - len(parent)
 		}
 	}
-	return Match{}
+	return 0, 0
 }
 
 // kind returns a kind by its number, from 1.
 func (l *Lists) kind(number int) []byte { return l.kinds[format.KindBytes*(number-1):] }
-
-func (l *Lists) match(entry []byte, kind int) Match {
-	k := l.kind(kind)
-	return Match{entry, Class(k[0] &^ format.Subdomains), k[0]&format.Subdomains != 0, format.Uint32(k[1:])}
-}
 
 // parentOf returns domain without its first label, or nil if that leaves a
 // top-level domain, which never has an entry.
