@@ -43,8 +43,6 @@ func className(c lists.Class) string {
 		return "relay"
 	case lists.NoMail:
 		return "no_mail"
-	case lists.Known:
-		return "known"
 	}
-	return "other" // a class of newer lists
+	return "known"
 }

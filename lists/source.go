@@ -73,14 +73,17 @@ func isPlain(line []byte) bool {
 	return true
 }
 
+// classes are the classes that a kind may have.
+const classes = Disposable | Public | Relay | Known | NoMail
+
 // verifyKinds checks that each kind has one class and carriers that exist.
 func (l *Lists) verifyKinds() error {
 	if len(l.kinds)%format.KindBytes != 0 {
 		return &DamagedError{"its last kind is truncated"}
 	}
 	for k := l.kinds; len(k) > 0; k = k[format.KindBytes:] {
-		class := k[0] &^ format.Subdomains
-		if class == 0 || class&(class-1) != 0 || format.Uint32(k[1:])>>len(l.sources) != 0 {
+		class := Class(k[0] &^ format.Subdomains)
+		if class&classes == 0 || class&(class-1) != 0 || format.Uint32(k[1:])>>len(l.sources) != 0 {
 			return &DamagedError{"a kind has no class, several, or a source that it does not list"}
 		}
 	}
