@@ -23,8 +23,18 @@ type details struct {
 		Subdomains   bool
 		Sources      []string
 	} `json:"provider_evidence"`
-	TypoEvidence any `json:"typo_evidence"`
-	Versions     struct{ Engine, Lists, Model string }
+	TypoEvidence *struct {
+		Target string
+		Edits  []edit
+	} `json:"typo_evidence"`
+	Versions struct{ Engine, Lists, Model string }
+}
+
+// edit is an edit of typo_evidence.
+type edit struct {
+	Kind     string
+	At       int
+	From, To string
 }
 
 // detailsOf returns the member details for email. It requires the result without
@@ -94,6 +104,21 @@ func TestDetailsOfProvider(t *testing.T) {
 	require.Nil(t, detailsOf(t, c, "x@[192.0.2.1]").ProviderEvidence)
 }
 
+func TestDetailsOfTypo(t *testing.T) {
+	c := New(lists.Default())
+	for email, want := range map[string][]edit{
+		"jane@gmial.con":      {{"transposition", 2, "ia", "ai"}, {"ending", 6, "con", "com"}},
+		"jane@gmal.com":       {{"deletion", 3, "", "i"}},
+		"jane@gmai\u0142.com": {{"lookalike", 4, "\u0142", "l"}},
+		"jane@gmailcom":       {{"missing_dot", 5, "", "."}},
+	} {
+		d := detailsOf(t, c, email)
+		require.Equal(t, "gmail.com", d.TypoEvidence.Target, email)
+		require.Equal(t, want, d.TypoEvidence.Edits, email)
+	}
+	require.Nil(t, detailsOf(t, c, "jane@gmail.com").TypoEvidence)
+}
+
 func TestDetailsOfVersions(t *testing.T) {
 	d := detailsOf(t, New(lists.Default()), "x@example.org")
 	require.Equal(t, Version, d.Versions.Engine)
@@ -101,10 +126,11 @@ func TestDetailsOfVersions(t *testing.T) {
 	require.Equal(t, ModelVersion(), d.Versions.Model)
 }
 
-// TestDetailsDoNotAllocate checks details of each kind, beside the plain path.
+// TestDetailsDoNotAllocate checks details of each kind but those of a misspelling,
+// beside the plain path.
 func TestDetailsDoNotAllocate(t *testing.T) {
 	c, buffer := New(lists.Default()), make([]byte, 0, 8<<10)
-	for _, email := range []string{"jane.doe+tag@gmail.com", "tag@jane.fastmail.com", "support@gmial.com", "a\"b@c", "x@mailinator.com"} {
+	for _, email := range []string{"jane.doe+tag@gmail.com", "tag@jane.fastmail.com", "support@example.org", "a\"b@c", "x@mailinator.com"} {
 		input := []byte(email)
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			f := c.Check(input)

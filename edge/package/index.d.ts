@@ -97,11 +97,22 @@ export interface TypoEvidence {
   readonly edits: readonly Edit[];
 }
 
-/** A slip: the text at an index of the domain was typed in place of another. */
+/** A slip: a text of the domain was typed in place of another. */
 export interface Edit {
-  readonly kind: string;
+  readonly kind:
+    | "substitution"
+    | "insertion"
+    | "deletion"
+    | "transposition"
+    | "lookalike"
+    | "missing_dot"
+    | "misplaced_dot"
+    | "ending";
+  /** Its place in the domain as typed, in characters, with U-labels for A-labels. */
   readonly at: number;
+  /** What was typed; may be empty. */
   readonly from: string;
+  /** What was meant; may be empty. */
   readonly to: string;
 }
 
