@@ -1,0 +1,75 @@
+// Package feedtest makes feeds for tests.
+package feedtest
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/addrspec/addrspec/lists/feed"
+	"github.com/addrspec/addrspec/lists/internal/format"
+)
+
+// Dated returns the blob as if its sources had been read on another day, such as
+// 2026.12.01.
+func Dated(blob []byte, day string) []byte {
+	blob = slices.Clone(blob)
+	copy(blob[format.DateAt:], day)
+	return Sealed(blob)
+}
+
+// Sealed corrects the checksum in the header of a blob, in place.
+func Sealed(blob []byte) []byte {
+	binary.LittleEndian.PutUint32(blob[format.ChecksumAt:], crc32.ChecksumIEEE(blob[format.DateAt:]))
+	return blob
+}
+
+// OtherFormat returns the blob with another version of the format in its header.
+func OtherFormat(blob []byte) []byte {
+	blob = slices.Clone(blob)
+	blob[len(format.Magic)]++
+	return blob
+}
+
+// Key makes a key pair.
+func Key(t testing.TB) feed.SecretKey {
+	t.Helper()
+	_, secret, err := feed.GenerateKey()
+	check(t, err)
+	return secret
+}
+
+// Sign signs a blob, for 30 days from signed.
+func Sign(t testing.TB, secret feed.SecretKey, blob []byte, signed time.Time) *feed.Release {
+	t.Helper()
+	release, err := secret.Sign(blob, signed, signed.Add(30*24*time.Hour))
+	check(t, err)
+	return release
+}
+
+// Write writes a blob and the text of a signature to a folder, as they are.
+func Write(t testing.TB, dir string, blob, signature []byte) {
+	t.Helper()
+	path := filepath.Join(dir, feed.BlobName)
+	check(t, os.WriteFile(path, blob, 0o600))
+	check(t, os.WriteFile(path+feed.Suffix, signature, 0o600))
+}
+
+// PublicKeyFile writes the public key to a .pub file.
+func PublicKeyFile(t testing.TB, secret feed.SecretKey) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "lists.pub")
+	check(t, os.WriteFile(file, secret.Public().File(), 0o600))
+	return file
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
