@@ -10,6 +10,10 @@
 #                      random requests by openapi.json, all soak trials; half an hour
 #   ./build.sh bench   the performance table
 #   ./build.sh lists   pack lists/ and rewrite near.txt until neither changes
+#   ./build.sh lists --latest --sign SECRETKEYFILE --feed DIR --expires 30d
+#                      fetch the newest published lists first; sign the blob and write
+#                      a feed that any web server can serve. Each flag is optional;
+#                      --feed and --expires need --sign
 #   ./build.sh edge --origin URL --listen HOST:PORT --secret S
 #                      build, run the edge worker in workerd on this machine
 #   ./build.sh screenshots
@@ -303,9 +307,32 @@ soak() {
 	go run ./origin/soak -binary dist/addrspec "$@"
 }
 
+lists() {
+	latest= key= feed=dist/feed expires=30d publish=
+	while [ $# -gt 0 ]; do
+		[ "$1" = --latest ] || [ $# -gt 1 ] || { echo "build.sh lists: $1 needs a value" >&2; exit 2; }
+		case $1 in
+		--latest) latest=-latest; shift; continue ;;
+		--sign) key=$2 ;;
+		--feed) feed=$2 publish=$1 ;;
+		--expires) expires=$2 publish=$1 ;;
+		*) echo "build.sh lists: '$1' is none of --latest, --sign, --feed and --expires" >&2; exit 2 ;;
+		esac
+		shift 2
+	done
+	[ -n "$key" ] || [ -z "$publish" ] || {
+		echo "build.sh lists: $publish needs --sign SECRETKEYFILE; 'addrspec lists keygen lists.key' makes one" >&2
+		exit 2
+	}
+	[ -z "$key" ] || [ -r "$key" ] || { echo "build.sh lists: cannot read the secret key $key" >&2; exit 1; } # before the minutes of packing
+	[ -z "$latest" ] || go run ./lists/refresh -latest
+	settle
+	[ -z "$key" ] || go run ./lists/publish -key "$key" -feed "$feed" -expires "$expires"
+}
+
 # near.txt is computed from the blob that it is packed into, so pack, near and
 # pack repeat until a round changes nothing. The programs print what changed.
-lists() {
+settle() {
 	for tool in go npm; do
 		command -v $tool >/dev/null || {
 			echo "build.sh lists: $tool is missing: Go runs the programs, npm fetches the sources of near.txt" >&2
@@ -355,7 +382,7 @@ test)
 bench) bench ;;
 soak) soak "$@" ;;
 screenshots) screenshots ;;
-lists) lists ;;
+lists) lists "$@" ;;
 eval) evaluate "$@" ;;
 -h | --help | help) usage ;;
 *)

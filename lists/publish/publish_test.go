@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/lists/feed"
+	"github.com/addrspec/addrspec/lists/feed/feedtest"
+	"github.com/addrspec/addrspec/lists/feed/store"
+)
+
+// keyFile writes a secret key without a password.
+func keyFile(t *testing.T) (path string, key feed.PublicKey) {
+	t.Helper()
+	secret := feedtest.Key(t)
+	text, err := secret.File("")
+	require.NoError(t, err)
+	path = filepath.Join(t.TempDir(), "lists.key")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	return path, secret.Public()
+}
+
+func TestPublish(t *testing.T) {
+	path, key := keyFile(t)
+	p := publisher{key: path, blob: "../lists.blob", dir: filepath.Join(t.TempDir(), "a", "feed"), expires: days(30)}
+	var out bytes.Buffer
+	require.NoError(t, run(p, strings.NewReader(""), &out))
+	require.Contains(t, out.String(), "--lists-key "+key.String())
+	require.NotContains(t, out.String(), path, "the secret key's place is nobody's concern")
+	release, err := store.File{Path: filepath.Join(p.dir, feed.BlobName), Key: key}.Read()
+	require.NoError(t, err)
+	require.NoError(t, release.Fresh(time.Now()))
+	require.Equal(t, 30*24*time.Hour, release.Expires.Sub(release.Signed))
+
+	text, err := os.ReadFile(filepath.Join(p.dir, feed.SummaryName))
+	require.NoError(t, err)
+	var summary feed.Summary
+	require.NoError(t, json.Unmarshal(text, &summary))
+	require.Equal(t, release.Summary(), summary)
+	require.NoError(t, run(p, strings.NewReader(""), &out), "publishing again replaces the feed")
+	entries, err := os.ReadDir(p.dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 3)
+}
+
+func TestPublishRefuses(t *testing.T) {
+	path, _ := keyFile(t)
+	good := publisher{key: path, blob: "../lists.blob", dir: t.TempDir(), expires: days(1)}
+	refuse := func(words string, change func(*publisher)) {
+		t.Helper()
+		p := good
+		change(&p)
+		require.ErrorContains(t, run(p, strings.NewReader(""), new(bytes.Buffer)), words)
+	}
+	damaged := filepath.Join(t.TempDir(), "damaged.blob")
+	require.NoError(t, os.WriteFile(damaged, []byte("addrspec"), 0o600))
+	refuse("-key is missing", func(p *publisher) { p.key = "" })
+	refuse("no such file", func(p *publisher) { p.key += "x" })
+	refuse("not a secret key", func(p *publisher) { p.key = "publish.go" })
+	refuse("damaged", func(p *publisher) { p.blob = damaged })
+	refuse("not a directory", func(p *publisher) { p.dir = damaged })
+
+	// Lists from a clock in the future: clients would refuse all that follow.
+	future := time.Now().Add(time.Hour)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	secret, err := feed.ParseSecretKey(text, nil)
+	require.NoError(t, err)
+	blob, err := os.ReadFile("../lists.blob")
+	require.NoError(t, err)
+	feedtest.Write(t, good.dir, blob, feedtest.Sign(t, secret, blob, future).Text)
+	refuse("in the future", func(*publisher) {})
+}
+
+// Two blobs signed in one second could not be ordered.
+func TestPublishOrders(t *testing.T) {
+	secret := feedtest.Key(t)
+	blob, err := os.ReadFile("../lists.blob")
+	require.NoError(t, err)
+	second := time.Unix(1795372800, 0)
+	a := feedtest.Sign(t, secret, blob, second)
+	b := feedtest.Sign(t, secret, feedtest.Dated(blob, "2099.01.01"), second)
+	later := feedtest.Sign(t, secret, blob, second.Add(time.Second))
+	require.NoError(t, notBefore(a, nil))
+	require.NoError(t, notBefore(a, a))
+	require.NoError(t, notBefore(later, b))
+	require.ErrorContains(t, notBefore(a, b), "same second")
+	require.ErrorContains(t, notBefore(a, later), "future")
+}
+
+func TestLifetime(t *testing.T) {
+	for text, want := range map[string]time.Duration{"30d": 720 * time.Hour, "12h": 12 * time.Hour, "366d": 366 * 24 * time.Hour} {
+		var l lifetime
+		require.NoError(t, l.UnmarshalText([]byte(text)))
+		require.Equal(t, want, time.Duration(l))
+	}
+	for _, text := range []string{"", "d", "0d", "-1d", "367d", "99999d", "59m", "30", "30 d"} {
+		require.ErrorContains(t, new(lifetime).UnmarshalText([]byte(text)), "1h to 366d", text)
+	}
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	var l lifetime
+	flags.TextVar(&l, "expires", days(30), "")
+	require.Equal(t, "30d", flags.Lookup("expires").DefValue)
+}
