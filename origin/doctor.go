@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -17,9 +16,13 @@ type doctorCmd struct {
 	databaseFlag
 	moduleFlags
 
+	ListsURL   string        `name:"lists-url" placeholder:"URL" help:"The feed of serve's --lists-url, to check it, too. Needs --lists-key."`
 	DNS        []string      `placeholder:"HOST:PORT" help:"Recursive resolvers to query (default: those of /etc/resolv.conf)."`
 	DNSTimeout time.Duration `name:"dns-timeout" default:"5s" help:"The longest time of one MX look-up (${default})."`
 }
+
+// advice is what should be done soon. It does not change the exit code.
+type advice struct{ error }
 
 // errUnhealthy sets the exit code 1. The reasons have been printed.
 var errUnhealthy = errors.New("some checks failed, see above")
@@ -34,15 +37,19 @@ func (c *doctorCmd) Run(ctx context.Context, std streams) error {
 		name  string
 		check func(context.Context) (string, error)
 	}{
-		{"database", c.database}, {"clock", c.clock}, {"resolver", c.resolver}, {"module", c.module}, {"lists", c.lists},
+		{"database", c.database}, {"clock", c.clock}, {"resolver", c.resolver}, {"module", c.module}, {"lists", c.lists}, {"feed", c.feed},
 	} {
 		detail, err := part.check(ctx)
-		if err != nil {
+		var later advice
+		switch {
+		case errors.As(err, &later):
+			fmt.Fprintf(std.out, "%-9s ADVICE %v\n", part.name, later)
+		case err != nil:
 			failed = true
 			fmt.Fprintf(std.out, "%-9s WRONG  %v\n", part.name, err)
-			continue
+		case detail != "":
+			fmt.Fprintf(std.out, "%-9s ok     %s\n", part.name, detail)
 		}
-		fmt.Fprintf(std.out, "%-9s ok     %s\n", part.name, detail)
 	}
 	if failed {
 		return errUnhealthy
@@ -109,28 +116,4 @@ func (c *doctorCmd) module(ctx context.Context) (string, error) {
 		info := engine.View().Info()
 		return fmt.Sprintf("engine %s, model %s", info.Engine, info.Model), nil
 	})
-}
-
-// stale is the age at which lists miss much: disposable domains live for weeks.
-const stale = 180 * 24 * time.Hour
-
-// lists checks the age of the lists in use.
-func (c *doctorCmd) lists(ctx context.Context) (string, error) {
-	return c.withEngine(ctx, func(engine *host.Engine) (string, error) {
-		return checkListsAge(engine.View().Info().Lists, time.Now())
-	})
-}
-
-// checkListsAge returns an error for lists whose version, which begins with the
-// day their sources were read, is too old.
-func checkListsAge(version string, now time.Time) (string, error) {
-	day, _, _ := strings.Cut(version, "-")
-	read, err := time.Parse("2006.01.02", day)
-	if err != nil {
-		return "", fmt.Errorf("version %q does not begin with a date: pack the lists again", version)
-	}
-	if age := now.Sub(read); age > stale {
-		return "", fmt.Errorf("%s is %d days old: run go run ./lists/refresh, pack the lists, and start with --lists", version, int(age.Hours()/24))
-	}
-	return version, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,8 +15,10 @@ import (
 )
 
 func TestDoctor(t *testing.T) {
+	fresh := filepath.Join(t.TempDir(), "lists.blob") // the project's own grow old
+	require.NoError(t, os.WriteFile(fresh, todaysLists(t), 0o600))
 	with := func(dns, module string) []string {
-		return []string{"doctor", "--database", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--dns", dns,
+		return []string{"doctor", "--lists", fresh, "--database", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--dns", dns,
 			"--dns-timeout", "500ms", "--module", module, "--cache-dir", moduletest.CacheDir()}
 	}
 	out, err, code := operator(t, with(contract.Serve(t), origintest.ModuleFile(t))...)
@@ -29,12 +32,20 @@ func TestDoctor(t *testing.T) {
 	require.Regexp(t, `(?m)^database +ok`, out)
 }
 
+// Lists of two weeks get advice, of half a year an error.
 func TestCheckListsAge(t *testing.T) {
 	read := time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC)
-	_, err := checkListsAge("2026.11.20-1a2b3c4d", read.AddDate(0, 1, 0))
-	require.NoError(t, err)
-	_, err = checkListsAge("2026.11.20-1a2b3c4d", read.AddDate(1, 0, 0))
+	for age, want := range map[int][2]bool{0: {true, true}, 13: {true, true}, 14: {false, true}, 179: {false, true}, 180: {false, false}} {
+		now := read.AddDate(0, 0, age)
+		_, aging := checkListsAge("2026.11.20-1a2b3c4d", agingLists, now)
+		_, stale := checkListsAge("2026.11.20-1a2b3c4d", staleLists, now)
+		require.Equal(t, want, [2]bool{aging == nil, stale == nil}, age)
+	}
+	_, err := checkListsAge("2026.11.20-1a2b3c4d", agingLists, read.AddDate(1, 0, 0))
 	require.ErrorContains(t, err, "365 days old")
-	_, err = checkListsAge("0", read)
+	require.ErrorContains(t, err, "addrspec lists update")
+	require.ErrorContains(t, err, "./build.sh lists --latest")
+	_, err = checkListsAge("0", agingLists, read)
 	require.Error(t, err)
+	require.Equal(t, "1 day", days(25*time.Hour))
 }

@@ -20,7 +20,7 @@ func (o *origin) health(ctx context.Context) []dashboard.Health {
 	return []dashboard.Health{
 		healthOf("database", func() (string, error) { return timed(func() error { return o.ledger.Ready(ctx) }) }),
 		healthOf("resolver", func() (string, error) { return timed(func() error { return o.resolver.Probe(ctx) }) }),
-		healthOf("lists", func() (string, error) { return checkListsAge(info.Lists, time.Now()) }),
+		healthOf("lists", func() (string, error) { return checkListsAge(info.Lists, agingLists, time.Now()) }),
 		healthOf("clock", func() (string, error) { return checkClockApart(ctx, o) }),
 		{Part: "release", OK: true, Detail: release},
 		{Part: "engine", OK: true, Detail: info.Engine},

@@ -30,7 +30,9 @@ type cli struct {
 	Plan      planCmd          `cmd:"" help:"List and load plans."`
 	Usage     usageCmd         `cmd:"" help:"List the points, requests and errors of accounts and keys by day."`
 	Dashboard dashboardCmd     `cmd:"" help:"Develop the dashboard."`
-	Doctor    doctorCmd        `cmd:"" help:"Check a deployment: database, clock, resolver, module, lists."`
+	Lists     listsCmd         `cmd:"" help:"Show, update and verify lists, and make a key that signs them."`
+	Doctor    doctorCmd        `cmd:"" help:"Check a deployment: database, clock, resolver, module, lists, feed."`
+	Versions  versionCmd       `cmd:"" name:"version" help:"Print the versions of the release, the engine, the lists and the model."`
 	Version   kong.VersionFlag `env:"-" help:"Print the version and exit."`
 }
 

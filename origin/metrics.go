@@ -37,7 +37,10 @@ func registry(o *origin) *prometheus.Registry {
 	for _, m := range logMetrics {
 		r.MustRegister(m.collector(func() float64 { return m.of(o.log) }))
 	}
-	r.MustRegister(versions{o})
+	for _, m := range listsMetrics {
+		r.MustRegister(m.collector(func() float64 { return m.of(o.lists) }))
+	}
+	r.MustRegister(versions{o}, listsInfo{o.lists}, listsFailures{o.lists})
 	return r
 }
 

@@ -6,36 +6,61 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/addrspec/addrspec/lists/feed/store"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/module"
 )
 
 // moduleFlags select the module and its lists.
 type moduleFlags struct {
-	Module   string `placeholder:"FILE" help:"An addrspec.wasm to use in place of the built-in one."`
-	Lists    string `placeholder:"FILE" help:"A packed blob of newer lists. serve reloads it when the file changes and on SIGHUP."`
-	CacheDir string `placeholder:"DIR" help:"A folder for compiled machine code, so that later starts are faster (default: addrspec in the user's cache folder)."`
+	Module   string   `placeholder:"FILE" help:"An addrspec.wasm to use in place of the built-in one."`
+	Lists    string   `placeholder:"FILE" help:"A blob of newer lists. serve takes it over when the file changes and on SIGHUP."`
+	ListsKey listsKey `placeholder:"KEY|FILE" help:"The public key that signs the lists: the line of minisign that begins with RW, or a .pub file. With it, only lists that it signed are used."`
+	CacheDir string   `placeholder:"DIR" help:"A folder for compiled machine code, so that later starts are faster (default: addrspec in the user's cache folder)."`
 
 	TypoSuggestion string `enum:"domain,address" default:"domain" help:"What typo_suggestion contains: domain or address."`
 }
 
-// engine starts the module.
+// engine starts the module with the lists of --lists.
 func (f *moduleFlags) engine(ctx context.Context) (*host.Engine, error) {
+	blob, err := f.blob()
+	if err != nil {
+		return nil, fmt.Errorf("--lists: %w", err)
+	}
+	return f.engineWith(ctx, blob)
+}
+
+// engineWith starts the module with the lists of blob; nil means its own.
+func (f *moduleFlags) engineWith(ctx context.Context, blob []byte) (*host.Engine, error) {
 	wasm, err := f.wasm()
 	if err != nil {
 		return nil, err
 	}
-	options := host.Options{CacheDir: f.cacheDir()}
-	if f.Lists != "" {
-		if options.Lists, err = os.ReadFile(f.Lists); err != nil {
-			return nil, fmt.Errorf("--lists: %w", err)
-		}
-	}
-	engine, err := host.New(ctx, wasm, options)
+	engine, err := host.New(ctx, wasm, host.Options{CacheDir: f.cacheDir(), Lists: blob})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.source(), err)
 	}
 	return engine, nil
+}
+
+// blob returns the lists of --lists, verified if there is a key, or nil.
+func (f *moduleFlags) blob() ([]byte, error) {
+	switch {
+	case f.Lists == "":
+		return nil, nil
+	case f.ListsKey.IsZero():
+		return store.ReadBlob(f.Lists)
+	}
+	release, err := f.listsFile().Read()
+	if err != nil {
+		return nil, err
+	}
+	return release.Blob, nil
+}
+
+// listsFile returns the file of --lists with the key of --lists-key.
+func (f *moduleFlags) listsFile() store.File {
+	return store.File{Path: f.Lists, Key: f.ListsKey.PublicKey}
 }
 
 func (f *moduleFlags) wasm() ([]byte, error) {

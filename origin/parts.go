@@ -7,6 +7,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/api"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/listupdate"
 	"github.com/addrspec/addrspec/origin/logging"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/webhook"
@@ -18,6 +19,7 @@ type origin struct {
 	log      *logging.Log
 	api      *api.Server
 	engine   *host.Engine
+	lists    *listupdate.Keeper
 	ledger   *ledger.Ledger
 	resolver *mx.Resolver
 	bodies   *api.MemoryBudget
@@ -42,11 +44,15 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log, at net.Addr) (_ *
 		return nil, err
 	}
 	if err = storePlans(ctx, o.ledger, c.Plans); err == nil {
-		o.engine, err = c.moduleFlags.engine(ctx)
+		o.engine, err = c.engineWith(ctx, nil)
 	}
 	if err != nil {
 		o.resolver.Close()
 		o.ledger.Close()
+		return nil, err
+	}
+	if o.lists, err = c.startLists(ctx, log.Logger, o.engine); err != nil {
+		o.close()
 		return nil, err
 	}
 	warnOfResolver(ctx, log.Logger, o.resolver)

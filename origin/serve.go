@@ -29,6 +29,8 @@ type serveCmd struct {
 	Plans          string        `placeholder:"FILE" help:"A file of plans, as for 'plan load'. serve reloads it on SIGHUP."`
 	MaxConnections int           `default:"16384" placeholder:"N" help:"The most client connections, about 25 KiB each. A further one replaces the one that was idle longest, or gets 503 if every one has a request under way (${default})."`
 	BodyMemory     byteSize      `default:"64MiB" placeholder:"SIZE" help:"The most memory for bodies and responses of requests under way, a quarter of it for one account. The process needs about twice as much (${default})."`
+	ListsURL       string        `name:"lists-url" placeholder:"URL" help:"A feed of signed lists: the folder of a web server that './build.sh lists --feed' writes. Needs --lists-key. Newer lists are taken over while requests go on, and stored at --lists if that is given."`
+	ListsInterval  time.Duration `default:"6h" help:"The time between two looks at --lists-url, give or take a tenth (${default})."`
 	Grace          time.Duration `default:"15s" help:"The time for requests under way to finish after SIGTERM (${default})."`
 	Log            logging.Form  `enum:"json,text" default:"json" help:"Format of the log on standard error: json or text."`
 	Demo           bool          `help:"Create a demo account at the first start and print a curl line with its key."`
@@ -71,6 +73,9 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger, hangUp <-chan os
 	go public.serve(failed)
 	operator := c.serveOperator(p.operator, o, failed)
 	go c.watch(ctx, log, hangUp, o)
+	if o.lists.Source != nil {
+		go o.lists.Run(ctx)
+	}
 	defer o.runWebhooks(ctx)()
 	c.logConfig(log, p, o.engine.View().Info())
 	select {
@@ -109,7 +114,7 @@ func (c *serveCmd) logConfig(log *slog.Logger, p listeners, info host.Info) {
 		"batch_timeout", c.BatchTimeout.String(), "grace", c.Grace.String(), "typo_suggestion", c.TypoSuggestion,
 		"max_connections", c.MaxConnections, "body_memory", c.BodyMemory.String(), "edge", c.EdgeSecret != "",
 		"dashboard", c.Dashboard, "webhooks", c.Webhooks, "signup", c.SignUp, "public_url", c.PublicURL, "openid_issuer", c.OpenIDIssuer,
-		"module_file", c.Module, "lists_file", c.Lists, "plans_file", c.Plans)
+		"module_file", c.Module, "lists_file", c.Lists, "lists_url", c.listsSource(), "lists_interval", c.ListsInterval.String(), "plans_file", c.Plans)
 }
 
 // shutDown lets requests under way finish. Batches return at once with the items

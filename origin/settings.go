@@ -40,6 +40,7 @@ func (c *serveCmd) check() error {
 		checkBodyMemory(c.BodyMemory),
 		checkSecret(c.EdgeSecret),
 		c.checkListeners(),
+		c.checkLists(),
 		c.checkOpenID(),
 	)
 	if err != nil {
