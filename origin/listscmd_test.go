@@ -88,6 +88,8 @@ func TestListsShowSignature(t *testing.T) {
 	feedtest.Write(t, dir, release.Blob, release.Text)
 	require.Contains(t, show("--lists", file), "not verified: give --lists-key")
 	require.Contains(t, show("--lists", file, "--lists-key", feedtest.Key(t).Public().String()), "wrong: the signature was made with the key")
+	feedtest.Write(t, dir, feedtest.Dated(release.Blob, "2099.01.01"), release.Text)
+	require.Contains(t, show("--lists", file), "wrong: it is for the lists "+release.Version)
 	feedtest.Write(t, dir, expired.Blob, expired.Text)
 	require.Regexp(t, `signature +expired`, show("--lists", file, "--lists-key", secret.Public().String()))
 	_, problem, code := operator(t, "lists", "verify", file, "--lists-key", secret.Public().String())

@@ -61,7 +61,7 @@ func (c *listsShowCmd) describeFile(now time.Time) (shown shownLists, err error)
 	if shown.Summary, err = feed.DescribeBlob(blob); err != nil {
 		return shown, fmt.Errorf("%s: %w", c.Lists, err)
 	}
-	statement, state := c.signature(now)
+	statement, state := c.signature(shown.Version, now)
 	if statement != nil {
 		shown.Summary = shown.With(*statement)
 	}
@@ -70,9 +70,9 @@ func (c *listsShowCmd) describeFile(now time.Time) (shown shownLists, err error)
 }
 
 // signature returns what the file's signature says, and its state.
-func (c *listsShowCmd) signature(now time.Time) (*feed.Statement, string) {
+func (c *listsShowCmd) signature(version string, now time.Time) (*feed.Statement, string) {
 	if c.ListsKey.IsZero() {
-		return c.unverified()
+		return c.unverified(version)
 	}
 	release, err := store.File{Path: c.Lists, Key: c.ListsKey.PublicKey}.Read()
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *listsShowCmd) signature(now time.Time) (*feed.Statement, string) {
 	return &release.Statement, "expired"
 }
 
-func (c *listsShowCmd) unverified() (*feed.Statement, string) {
+func (c *listsShowCmd) unverified(version string) (*feed.Statement, string) {
 	text, err := store.ReadSignature(c.Lists, feed.Suffix)
 	if err != nil {
 		return nil, "none"
@@ -92,6 +92,9 @@ func (c *listsShowCmd) unverified() (*feed.Statement, string) {
 	statement, err := feed.ReadStatement(text)
 	if err != nil {
 		return nil, "wrong: " + err.Error()
+	}
+	if statement.Version != version {
+		return nil, "wrong: it is for the lists " + statement.Version
 	}
 	return &statement, "not verified: give --lists-key"
 }

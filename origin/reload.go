@@ -4,13 +4,30 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"sync"
 )
 
-// watch reloads the files of --lists and --plans on SIGHUP, and that of --lists
-// also when it changes. An invalid file is logged and changes nothing.
-func (c *serveCmd) watch(ctx context.Context, log *slog.Logger, hangUp <-chan os.Signal, o *origin) {
-	lists := make(chan struct{})
-	go o.lists.Watch(ctx, lists)
+// watch reloads the files of --lists and --plans on SIGHUP and takes over newer
+// lists, until ctx ends or stop is called. stop returns once what is under way has
+// ended: the engine must not be closed before.
+func (c *serveCmd) watch(ctx context.Context, log *slog.Logger, hangUp <-chan os.Signal, o *origin) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var tasks sync.WaitGroup
+	reload := make(chan struct{})
+	tasks.Go(func() { o.lists.Watch(ctx, reload) })
+	tasks.Go(func() { c.reload(ctx, log, hangUp, reload, o) })
+	if o.lists.Source != nil {
+		tasks.Go(func() { o.lists.Run(ctx) })
+	}
+	return func() {
+		cancel()
+		tasks.Wait()
+	}
+}
+
+// reload reloads both files on SIGHUP, until ctx ends. An invalid file is logged
+// and changes nothing.
+func (c *serveCmd) reload(ctx context.Context, log *slog.Logger, hangUp <-chan os.Signal, lists chan<- struct{}, o *origin) {
 	for {
 		select {
 		case <-ctx.Done():

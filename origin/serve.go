@@ -72,10 +72,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger, hangUp <-chan os
 	failed := make(chan error, 2)
 	go public.serve(failed)
 	operator := c.serveOperator(p.operator, o, failed)
-	go c.watch(ctx, log, hangUp, o)
-	if o.lists.Source != nil {
-		go o.lists.Run(ctx)
-	}
+	defer c.watch(ctx, log, hangUp, o)()
 	defer o.runWebhooks(ctx)()
 	c.logConfig(log, p, o.engine.View().Info())
 	select {
