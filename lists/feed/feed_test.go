@@ -156,6 +156,9 @@ func TestRefusedSignatures(t *testing.T) {
 		{"a page", "<!doctype html>\n<title>404</title>\n\n\n", feed.BadSignature, "not one of minisign"},
 		{"two lines", lines[0] + lines[1], feed.BadSignature, "not one of minisign"},
 		{"no comment", lines[0] + lines[1] + lines[3] + lines[2], feed.BadSignature, "not one of minisign"},
+		{"unused bits", unusedBits(text), feed.BadSignature, "illegal base64"},
+		{"a line within", text[:len(text)-9] + "\n" + text[len(text)-9:], feed.BadSignature, "four lines"},
+		{"an empty line", text + "\n", feed.BadSignature, "four lines"},
 		{"more after it", text + "x\n", feed.BadSignature, "not one of minisign"},
 		{"other times", strings.Replace(text, "expires:17", "expires:27", 1), feed.BadSignature, "trusted comment is wrong"},
 		{"too large", text + strings.Repeat("\n", feed.MaxSignature), feed.TooLarge, "4 KiB"},
@@ -169,6 +172,23 @@ func TestRefusedSignatures(t *testing.T) {
 	_, err := other.Parse(made.Text)
 	requireReason(t, err, feed.OtherKey, other.ID())
 	require.ErrorContains(t, err, secret.Public().ID())
+}
+
+// unusedBits sets a bit that base64 does not use, in the character before "==".
+func unusedBits(text string) string {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	last := len(text) - len("x==\n")
+	return text[:last] + string(digits[strings.IndexByte(digits, text[last])|1]) + text[last+1:]
+}
+
+// Lines may end as on Windows.
+func TestCarriageReturns(t *testing.T) {
+	secret, b := feedtest.Key(t), blob(t)
+	made := feedtest.Sign(t, secret, b, signed)
+	signature, err := secret.Public().Parse([]byte(strings.ReplaceAll(string(made.Text), "\n", "\r\n")))
+	require.NoError(t, err)
+	_, err = signature.Open(b)
+	require.NoError(t, err)
 }
 
 // A key with the ID of another one does not verify its signatures.

@@ -74,7 +74,7 @@ func (k PublicKey) File() []byte {
 	return append(text, '\n')
 }
 
-// ID returns the key's ID as minisign prints it.
+// ID returns the key's ID, 16 hexadecimal digits. minisign omits leading zeros.
 func (k PublicKey) ID() string { return keyID(k.key.ID()) }
 
 func keyID(id uint64) string { return fmt.Sprintf("%016X", id) }

@@ -59,7 +59,11 @@ func decode(text []byte) (*minisign.Signature, error) {
 		return nil, refuse(TooLarge, fmt.Sprintf("the signature is larger than %d KiB: it is no signature of minisign", MaxSignature>>10))
 	}
 	var signature minisign.Signature
-	if err := signature.UnmarshalText(text); err != nil {
+	err := signature.UnmarshalText(text)
+	if err == nil {
+		err = checkLines(string(text))
+	}
+	if err != nil {
 		reason := strings.TrimPrefix(err.Error(), "minisign: ")
 		return nil, refuse(BadSignature, "the signature is not one of minisign ("+reason+"): is "+Suffix+" the right file?")
 	}
@@ -67,6 +71,22 @@ func decode(text []byte) (*minisign.Signature, error) {
 		return nil, refuse(BadSignature, `the signature has the old form "Ed": sign without -l, so that it has the form "ED"`)
 	}
 	return &signature, nil
+}
+
+// checkLines refuses what minisign's decoder lets pass: further lines, and base64
+// whose last character has unused bits that are set. So a signature has one
+// spelling, and every program accepts the same ones.
+func checkLines(text string) error {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if len(lines) != 4 {
+		return errors.New("it does not have four lines")
+	}
+	for _, line := range []string{lines[1], lines[3]} {
+		if decoded(strings.TrimSuffix(line, "\r")) == nil {
+			return errors.New("illegal base64 data")
+		}
+	}
+	return nil
 }
 
 // Open verifies blob and opens it.
