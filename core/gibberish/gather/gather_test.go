@@ -31,6 +31,16 @@ func TestLatin(t *testing.T) {
 	}
 }
 
+func TestKeysOf(t *testing.T) {
+	for name, keys := range map[string]string{"김민수": "rlaalstn", "값": "rkqt", "빵": "Qkd", "과": "rhk"} {
+		require.Equal(t, strings.ToLower(keys), keysOf(name), name)
+	}
+}
+
+func TestPinyinSyllables(t *testing.T) {
+	require.Equal(t, []string{"shi", "shi", "yi"}, pinyinSyllables("U+4E00\tkHanyuPinlu\tyī(43)\nU+662F\tkHanyuPinlu\tshì(250) shi(43)\n"))
+}
+
 func TestLanguage(t *testing.T) {
 	for locale, key := range map[string]string{
 		"cs_CZ": "cs", "en-US": "en", "en_GH": "gh", "tw_GH": "gh", "fa_IR": "", "ar_EG": "", "en-BORK": "", "zh_TW": "zh",

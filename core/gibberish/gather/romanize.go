@@ -120,7 +120,11 @@ var (
 )
 
 // hangul romanizes Korean syllables by the Revised Romanization, letter by letter.
-func hangul(s string) string {
+func hangul(s string) string { return byParts(s, hangulLead, hangulVowel, hangulTail) }
+
+// byParts replaces the lead, the vowel and the tail of each Korean syllable
+// (Unicode section 3.12).
+func byParts(s string, lead, vowel, tail []string) string {
 	var out strings.Builder
 	for _, r := range norm.NFC.String(s) {
 		if r < 0xAC00 || r > 0xD7A3 {
@@ -128,7 +132,7 @@ func hangul(s string) string {
 			continue
 		}
 		i := int(r - 0xAC00)
-		out.WriteString(hangulLead[i/588] + hangulVowel[i%588/28] + hangulTail[i%28])
+		out.WriteString(lead[i/588] + vowel[i%588/28] + tail[i%28])
 	}
 	return out.String()
 }

@@ -49,17 +49,28 @@ func thin(words []string, limit int) []string {
 	return kept
 }
 
-// write writes the sections of eight or more words to a file, sorted, in lines
-// of up to 100 characters.
-func (s sections) write(path string) error {
-	var b strings.Builder
-	for _, section := range sorted(s) {
-		if len(s[section]) < 8 {
-			continue
+// lists are words in order by key, repeated if one is more frequent.
+type lists map[string][]string
+
+// lists returns the sections of eight or more words, sorted.
+func (s sections) lists() lists {
+	l := lists{}
+	for section, words := range s {
+		if len(words) >= 8 {
+			l[section] = sorted(words)
 		}
+	}
+	return l
+}
+
+// write writes the lists to a file, sorted by key, in lines of up to 100
+// characters.
+func (l lists) write(path string) error {
+	var b strings.Builder
+	for _, section := range sorted(l) {
 		fmt.Fprintf(&b, "[%s]", section)
 		column := 100
-		for _, w := range sorted(s[section]) {
+		for _, w := range l[section] {
 			if column += 1 + len(w); column > 100 {
 				b.WriteString("\n")
 				column = len(w)

@@ -86,3 +86,8 @@ func readJSON(path string, v any) error {
 	}
 	return json.Unmarshal(text, v)
 }
+
+func readText(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	return string(text), err
+}
