@@ -8,23 +8,25 @@ import (
 	"strings"
 )
 
-// data is the content of the data folder: names.txt, places.txt and words.txt
-// from packages, own.txt written by hand.
+// data is the content of the data folder: own.txt is written by hand, the other
+// files come from packages.
 type data struct {
-	names, towns, words sections
-	digest              string // of the files
+	names, surnames, towns, words, syllables sections
+
+	digest string // of the files
 }
 
 // sections are lists of words by key: "cs first", "CZ", "cs".
 type sections map[string][]string
 
 func read(dir string) (*data, error) {
-	d := &data{names: sections{}, towns: sections{}, words: sections{}}
+	d := &data{names: sections{}, surnames: sections{}, towns: sections{}, words: sections{}, syllables: sections{}}
 	var all []byte
 	for _, file := range []struct {
 		name string
 		into sections
-	}{{"names.txt", d.names}, {"own.txt", d.names}, {"places.txt", d.towns}, {"words.txt", d.words}} {
+	}{{"names.txt", d.names}, {"own.txt", d.names}, {"surnames.txt", d.surnames}, {"places.txt", d.towns},
+		{"words.txt", d.words}, {"syllables.txt", d.syllables}} {
 		text, err := os.ReadFile(filepath.Join(dir, file.name))
 		if err != nil {
 			return nil, err

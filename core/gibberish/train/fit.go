@@ -14,8 +14,8 @@ type fit struct {
 }
 
 const (
-	stepSize = 0.15
-	decay    = 2e-6 // moves a weight towards zero each time it is used
+	stepSize = 0.08
+	outlier  = 0.6 // errors beyond this count less
 )
 
 func (f *fit) learn(g *generator, samples int) {
@@ -36,7 +36,7 @@ func (f *fit) learn(g *generator, samples int) {
 
 // sample returns a generated local part, and 1 if it is random, else 0.
 func (g *generator) sample() (string, float64) {
-	if g.oneIn(2) {
+	if g.IntN(5) < 2 {
 		return g.random(), 1
 	}
 	return g.real(), 0
@@ -69,11 +69,21 @@ func (f *fit) step(features []uint16, label, rate float64, g *generator) {
 	if g.oneIn(3) {
 		features = short(features)
 	}
-	slope := logistic(f.sum(features)) - label
+	slope := tempered(logistic(f.sum(features)) - label)
 	for _, i := range features {
 		f.squares[i] += float64(slope * slope)
-		f.weight[i] -= float64(rate*slope/math.Sqrt(f.squares[i])) + float64(decay*f.weight[i])
+		f.weight[i] -= float64(rate * slope / math.Sqrt(f.squares[i]))
 	}
+}
+
+// tempered shrinks the error of a sample that the weights contradict. Some
+// random strings look like names and the reverse; weights that give way to them
+// flag more people.
+func tempered(err float64) float64 {
+	if a := math.Abs(err); a > outlier {
+		return float64(err * float64(outlier/a*outlier/a))
+	}
+	return err
 }
 
 // short returns features without the 4-grams and 5-grams.

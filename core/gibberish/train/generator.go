@@ -67,11 +67,18 @@ func (g *generator) culture() *culture {
 	return &g.cultures[0]
 }
 
-// name picks a first and a last name, usually of one culture. One last name in
-// twelve is of another culture, and one a town's, since surnames resemble towns.
+// name picks a first and a last name, usually of one culture. Three last names
+// in ten are from the census, with a third of their first names; others are of
+// another culture, or a town's, since surnames resemble towns.
 func (g *generator) name() (first, last string) {
 	c := g.culture()
 	first, last = pick(g, c.first), pick(g, c.last)
+	if len(g.surnames) > 0 && g.IntN(10) < 3 {
+		if g.oneIn(3) {
+			first = pick(g, g.surnames)
+		}
+		return first, pick(g, g.surnames)
+	}
 	switch odd := g.IntN(12); {
 	case odd == 0:
 		last = pick(g, g.culture().last)

@@ -13,6 +13,8 @@ type lexicon struct {
 	english  []string
 	firsts   []string // first names of all cultures
 	acronyms []string
+	surnames []string // of the United States, so of many cultures
+	syllables
 }
 
 // culture is the first and last names of one culture.
@@ -24,13 +26,18 @@ type culture struct {
 func everything(string) bool { return true }
 
 // lexicon returns the cultures, countries and languages whose key passes keep.
-// English words and acronyms are always included.
+// English words, acronyms and syllables are always included.
 func (d *data) lexicon(keep func(key string) bool) *lexicon {
 	l := &lexicon{
 		towns:    d.towns.lists(keep),
 		words:    d.words.lists(keep),
 		english:  slices.Concat(d.words["en common"], d.words["en"]),
 		acronyms: d.names["acronyms"],
+
+		syllables: newSyllables(d.syllables),
+	}
+	if keep("us") {
+		l.surnames = d.surnames["us last"]
 	}
 	for _, section := range d.names.keys() {
 		key, part, isName := strings.Cut(section, " ")

@@ -5,6 +5,9 @@
 //	go run ./core/gibberish/train -check     trains and compares with the model in use
 //	go run ./core/gibberish/train -holdout   trains without one culture or one kind of
 //	                                         random string at a time and scores those
+//	go run ./core/gibberish/train -people DIR,DIR
+//	                                         fits the curve of the model in use to the
+//	                                         addresses in git repositories and prints it
 //
 // The same data give the same bytes on every host. Package main in gather
 // collects the data. Start reading with train, below, then real.go and
@@ -18,6 +21,7 @@ import (
 	"flag"
 	"log"
 	"os"
+	"strings"
 
 	"github.com/addrspec/addrspec/core/gibberish/internal/model"
 )
@@ -27,14 +31,15 @@ func main() {
 	out := flag.String("out", "core/gibberish/internal/model/model.bin", "file to write")
 	check := flag.Bool("check", false, "write nothing; exit 1 if training gives another model than the one in use")
 	holdout := flag.Bool("holdout", false, "write nothing; train without each group of cultures and each kind of random string, and print how many of them are flagged")
-	samples := flag.Int("samples", 10_000_000, "how many local parts to train on")
+	samples := flag.Int("samples", 16_000_000, "how many local parts to train on")
+	histories := flag.String("people", "", "write nothing; print the curve from sums to probabilities that fits the authors in these git directories (DIR,DIR)")
 	flag.Parse()
-	if err := run(*dir, *out, *check, *holdout, *samples); err != nil {
+	if err := run(*dir, *out, *histories, *check, *holdout, *samples); err != nil {
 		log.Fatal("train: ", err)
 	}
 }
 
-func run(dir, out string, check, holdout bool, samples int) error {
+func run(dir, out, histories string, check, holdout bool, samples int) error {
 	d, err := read(dir)
 	if err != nil {
 		return err
@@ -42,6 +47,9 @@ func run(dir, out string, check, holdout bool, samples int) error {
 	if holdout {
 		holdOut(d, samples/4)
 		return nil
+	}
+	if histories != "" {
+		return calibrate(strings.Split(histories, ","), newGenerator(4, d.lexicon(everything)))
 	}
 	trained := signed(train(newGenerator(1, d.lexicon(everything)), samples), d.digest)
 	if !check {
@@ -61,7 +69,7 @@ func train(g *generator, samples int) []byte {
 	for _, w := range f.weight {
 		trained = append(trained, byte(quantized(w)))
 	}
-	return append(trained, calibrate(trained, g, samples/16)...)
+	return append(trained, curve(slope, offset)...)
 }
 
 // signed appends the version of the model and the digest of its data.

@@ -29,10 +29,13 @@ func (g *generator) mash() string {
 		for range 1 + g.IntN(3) {
 			s += g.rowWalk(3 + g.IntN(6))
 		}
+		if len(s) < 6 {
+			s += g.rowWalk(6)
+		}
 		return s
 	case 2, 3: // one chunk repeated
 		chunk := g.from(pick(g, append(keyRows[:], letterSet)), 2, 4)
-		return strings.Repeat(chunk, 2+g.IntN(4))
+		return strings.Repeat(chunk, max(2+g.IntN(4), (7-len(chunk))/len(chunk)+1))
 	case 4: // one key held down
 		return strings.Repeat(g.from(letterSet, 1, 1), 6+g.IntN(20))
 	case 5, 6, 7:
@@ -45,6 +48,40 @@ func (g *generator) mash() string {
 		b.WriteByte(pick(g, []byte(hands[i%2])))
 	}
 	return b.String()
+}
+
+// typedRows are the letter rows of the common layouts, from top to bottom, and the
+// home row of Dvorak.
+var typedRows = []string{
+	"qwertyuiop", "asdfghjkl", "zxcvbnm", "qwertyuiop", "asdfghjkl", "zxcvbnm", "asdfghjkl", "asdfghjkl", // QWERTY
+	"qwertzuiop", "yxcvbnm", "azertyuiop", "qsdfghjklm", "wxcvbn", "aoeuidhtns",
+}
+
+// rowLengths are how many keys of a row are typed.
+var rowLengths = []int{3, 3, 3, 4, 4, 4, 5, 5, 6, 7, 8, 9}
+
+// rows returns the keys of a row in order, as people fill in a form: asdf, once
+// or repeatedly, perhaps with the next row or a number.
+func (g *generator) rows() string {
+	row := pick(g, typedRows)
+	n := min(pick(g, rowLengths), len(row))
+	at := 0
+	if !g.oneIn(2) {
+		at = g.IntN(len(row) - n + 1)
+	}
+	s := row[at : at+n]
+	if g.oneIn(6) {
+		s = backwards(s)
+	}
+	switch g.IntN(8) {
+	case 0, 1:
+		return strings.Repeat(s, 2+g.IntN(2))
+	case 2:
+		return s + pick(g, typedRows)[:3+g.IntN(2)]
+	case 3:
+		return s + "1234567890"[:1+g.IntN(5)]
+	}
+	return s
 }
 
 // rowWalk returns up to n neighbouring keys of a row, in either direction.

@@ -6,7 +6,7 @@ import "strings"
 // that people type without a word in mind.
 func (g *generator) random() string {
 	for {
-		if s := g.choose(g.randomKinds); len(s) >= 6 && len(s) <= 64 {
+		if s := g.choose(g.randomKinds); len(s) >= 3 && len(s) <= 64 {
 			return s
 		}
 	}
@@ -18,28 +18,48 @@ const (
 )
 
 var randomKinds = []kind{
-	{"letters", 150, func(g *generator) string { return g.from(letterSet, 7, 18) }},
-	{"letters and digits", 150, func(g *generator) string { return g.from(letterSet+digitSet, 7, 22) }},
+	{"letters", 180, func(g *generator) string { return g.from(letterSet, 8, 18) }},
+	{"letters and digits", 220, func(g *generator) string { return g.from(letterSet+digitSet, 7, 22) }},
 	{"letters, digits, dashes", 20, func(g *generator) string { return g.from(letterSet+digitSet+"-_", 8, 22) }},
 	{"hex", 70, func(g *generator) string { return g.from("0123456789abcdef", 8, 40) }},
 	{"uuid", 50, (*generator).uuid},
 	{"base32", 60, func(g *generator) string { return g.from(letterSet+"234567", 8, 28) }},
 	{"Crockford base32", 20, func(g *generator) string { return g.from("0123456789abcdefghjkmnpqrstvwxyz", 8, 26) }},
-	{"consonants", 80, (*generator).consonants},
-	{"keyboard mash", 100, (*generator).mash},
-	{"two or three runs", 70, (*generator).dotted},
-	{"blocks of letters and digits", 80, (*generator).blocks},
+	{"consonants", 90, (*generator).consonants},
+	{"keyboard mash", 150, (*generator).mash},
+	{"keyboard rows", 22, (*generator).rows},
+	{"two or three runs", 80, (*generator).dotted},
+	{"blocks of letters and digits", 200, (*generator).blocks},
 	{"consonants and digits", 30, func(g *generator) string { return g.from("bcdfghjklmnpqrstvwxz"+digitSet, 7, 16) }},
-	{"letters, then digits", 40, func(g *generator) string { return g.from(letterSet, 6, 12) + g.digits(1+g.IntN(4)) }},
+	{"letters, then digits", 20, func(g *generator) string { return g.from(letterSet, 6, 12) + g.digits(1+g.IntN(4)) }},
 	{"vowels", 30, (*generator).vowels},
-	{"beside a name", 30, (*generator).besideName},
+	{"beside a name", 5, (*generator).besideName},
+	{"Apple relay", 60, appleRelay},
+	{"base 36", 40, func(g *generator) string { return g.from(letterSet+digitSet, 8, 9) }},
+	{"letters, long", 100, func(g *generator) string { return g.from(letterSet, 9, 16) }},
+	{"base 62", 30, func(g *generator) string { return g.from(letterSet+letterSet+digitSet, 10, 24) }},
+	{"short hex", 30, func(g *generator) string { return g.hex(8) }},
+	{"throwaway", 15, func(g *generator) string { return g.from(letterSet, 7, 10) + g.digits(2+g.IntN(4)) }},
 }
 
-// uuid returns a UUID or some of its groups.
+// relayKinds are the local parts that relay services and messengers draw.
+var relayKinds = []kind{
+	{"Apple relay", 1, appleRelay},
+	{"base 36 of 8", 1, func(g *generator) string { return g.from(letterSet+digitSet, 8, 8) }},
+	{"base 36 of 9", 1, func(g *generator) string { return g.from(letterSet+digitSet, 9, 9) }},
+	{"short hex", 1, func(g *generator) string { return g.hex(8) }},
+}
+
+func appleRelay(g *generator) string { return g.from("bcdfghjkmnpqrstvwxyz2456789", 10, 10) }
+
+// uuid returns a UUID or some of its groups, but not a group of four alone.
 func (g *generator) uuid() string {
 	groups := []string{g.hex(8), g.hex(4), g.hex(4), g.hex(4), g.hex(12)}
 	from := g.IntN(3)
 	to := from + 1 + g.IntN(len(groups)-from)
+	if from > 0 && to == from+1 {
+		to++
+	}
 	return strings.Join(groups[from:to], pick(g, []string{"-", "-", ""}))
 }
 

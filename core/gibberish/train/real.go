@@ -15,7 +15,7 @@ func (g *generator) real() string {
 // administrators form local parts.
 var realKinds = []kind{
 	{"people", 600, person},
-	{"words", 70, patterns("V V V% V?V V?V V?V% V?V?V V?V?V%")},
+	{"words", 90, patterns("V V V% V?V V?V V?V% V?V?V V?V?V%")},
 	{"handles", 100, patterns(`H?E+ E?h+ F.# F?E+ E?F+ xEx xFx x.E.x x.F.x E?E+ E# !+ !+ E?k k?E F?k kF Ek k?F
 		K?D S?E+ S?F+ S+ Fi+ H?F+ F?h+`)},
 	{"companies", 50, patterns(`L?C W?C EE?C T?C LW?C c?L c?W c?WW c?T L?T W?T WW?T L?W W?W T?W EE?W c?LC c?WC c?TC`)},
@@ -26,6 +26,16 @@ var realKinds = []kind{
 		ww.L www.W wwww.T L.www W.www c.ww wwwC ww# www# wwwd ww?A www?A.W wwwW Wwww wwwL ww www wwww wwwww`)},
 	{"leet", 35, (*generator).leet},
 	{"roles", 20, patterns("R R.W R.r R# R?R")},
+	{"name and initials", 120, (*generator).nameInitials},
+	{"abbreviated", 70, (*generator).abbreviated},
+	{"opaque", 140, (*generator).opaque},
+	{"numbered", 30, (*generator).numbered},
+	{"models", 35, (*generator).model},
+	{"coined", 30, (*generator).coined},
+	{"roll numbers", 60, (*generator).roll},
+	{"pinyin", 50, (*generator).chinese},
+	{"Korean keys", 14, (*generator).korean},
+	{"leet anywhere", 14, (*generator).respelledLeet},
 }
 
 // person writes a name in the ways that addresses use.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,8 +25,8 @@ func TestModelIsTrainedOnTheData(t *testing.T) {
 
 func TestTrainIsDeterministicAndLearns(t *testing.T) {
 	d := readData(t)
-	first := train(newGenerator(1, d.lexicon(everything)), 60_000)
-	second := train(newGenerator(1, d.lexicon(everything)), 60_000)
+	first := train(newGenerator(1, d.lexicon(everything)), 150_000)
+	second := train(newGenerator(1, d.lexicon(everything)), 150_000)
 	require.Equal(t, first, second)
 	require.Less(t, flaggedPercent(first, newGenerator(3, d.lexicon(everything)), (*generator).real), 2.0)
 	require.Greater(t, flaggedPercent(first, newGenerator(3, d.lexicon(everything)), (*generator).random), 80.0)
@@ -33,8 +34,9 @@ func TestTrainIsDeterministicAndLearns(t *testing.T) {
 
 func TestDataIsLettersInSections(t *testing.T) {
 	d := readData(t)
-	for file, s := range map[string]sections{"names": d.names, "towns": d.towns, "words": d.words} {
-		require.Greater(t, len(s), 40, file)
+	least := map[string]int{"names": 40, "surnames": 1, "towns": 40, "words": 40, "syllables": 6}
+	for file, s := range map[string]sections{"names": d.names, "surnames": d.surnames, "towns": d.towns, "words": d.words, "syllables": d.syllables} {
+		require.GreaterOrEqual(t, len(s), least[file], file)
 		for key, list := range s {
 			require.NotEmpty(t, list, key)
 			for _, w := range list {
@@ -63,7 +65,7 @@ func TestLexiconKeeps(t *testing.T) {
 
 func TestGeneratedLocalPartsAreValid(t *testing.T) {
 	g := newGenerator(7, readData(t).lexicon(everything))
-	for _, kinds := range [][]kind{realKinds, randomKinds} {
+	for _, kinds := range [][]kind{realKinds, randomKinds, relayKinds} {
 		for _, k := range kinds {
 			for range 500 {
 				s := k.make(g)
@@ -88,6 +90,37 @@ func TestPlatt(t *testing.T) {
 		real[i], random[i] = 1-p, p
 	}
 	slope, offset := platt(&real, &random)
-	require.InDelta(t, 0.2, slope, 0.01)
-	require.InDelta(t, -1, offset, 0.05)
+	require.InDelta(t, 0.2, slope, 1e-6)
+	require.InDelta(t, -1, offset, 1e-6)
+}
+
+// The curve rises, crosses one half where the fitted one does, and leaves few
+// sums without a probability.
+func TestCurve(t *testing.T) {
+	table := curve(slope, offset)
+	require.True(t, slices.IsSorted(table))
+	crossing := -offset / slope
+	require.Less(t, table[step(int(crossing)-1)], byte(50))
+	require.GreaterOrEqual(t, table[step(int(crossing)+1)], byte(50))
+	require.Equal(t, byte(0), table[0])
+	require.Equal(t, byte(100), table[steps-1])
+}
+
+func TestTempered(t *testing.T) {
+	require.Equal(t, 0.5, tempered(0.5))
+	require.Equal(t, -0.6, tempered(-0.6))
+	require.InDelta(t, 0.36, tempered(1), 1e-9)
+	require.InDelta(t, -0.36, tempered(-1), 1e-9)
+}
+
+// Rows of a keyboard are at least three keys, which lie side by side.
+func TestRowsAreTypedInOrder(t *testing.T) {
+	g := newGenerator(7, readData(t).lexicon(everything))
+	for range 500 {
+		s := g.rows()
+		require.GreaterOrEqual(t, len(s), 3)
+		require.True(t, slices.ContainsFunc(typedRows, func(row string) bool {
+			return strings.Contains(row, s[:3]) || strings.Contains(backwards(row), s[:3])
+		}), s)
+	}
 }

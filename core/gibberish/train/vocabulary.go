@@ -48,3 +48,19 @@ var (
 	diminutive = strings.Fields("y ie inho ito ita ka chka ek li chan kun jan")
 	regions    = strings.Fields("eu us uk de fr it cz hr jp in br ww")
 )
+
+// makes and modelSuffixes are parts of the names of cars, planes and devices;
+// branches are fields of study as roll numbers abbreviate them.
+var (
+	makes = strings.Fields(`bmw audi vw golf gti mercedes benz amg volvo saab ford gt mustang chevy corvette dodge ram jeep honda
+		civic cbr crf toyota supra gtr nissan mazda mx rx subaru wrx sti suzuki gsx yamaha yz yzf mt kawasaki zx ninja ducati
+		ktm exc duke vespa harley fiat alfa ferrari porsche lambo tesla lada vaz zaz uaz opel astra peugeot renault clio
+		citroen skoda seat kia hyundai lexus rover bentley aston boeing airbus cessna mig su ak ar glock mi sig hk fn
+		zx spectrum c cpc atari st amiga msx vic ti hp ibm ps xbox wii gba psp nes snes gtx rtx i ryzen amd rpi esp stm
+		arduino nikon canon eos sony nokia iphone galaxy note mac ipad commodore casio yashica leica fender strat les paul`)
+	modelSuffixes = strings.Fields(`i d s e t x r c gt gti gtx xl is ci di ti tdi tsi rs ss sl slk se le xt z xi cs f k l b g h m v a p
+		pro max mini plus turbo sport fan lover rider driver boy girl man`)
+	branches = strings.Fields(`cs cse ce cee ec ece ee eee me mech it ise is ai ml aiml ds csd csm bt btech bce bca mca mba ba
+		bsc msc phd bit bct bei bex bel bme ch che ie eie et ete aids cys cyb csai csds csit bci bcs bec mis mcs ug pg st stu
+		ma ms ph cb en eng ar law med eco fin mgt p f h d r a e g k c m s t w x`)
+)

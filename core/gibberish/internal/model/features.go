@@ -24,7 +24,11 @@ const (
 	statDistinct  = statEncoding + 4*16      // distinct letters, letters
 	statShape     = statDistinct + 16*16     // lengths of the segments of letters and digits
 	statLeet      = statShape + shapeBuckets // digits read as letters
-	TableSize     = statLeet + 8
+	statNumbers   = statLeet + 8             // each number: place, length, kind
+	statRuns      = statNumbers + 4*8*8      // runs, letters
+	statSyllables = statRuns + 8*16          // changes between vowels and consonants, longest segment of letters
+	statRows      = statSyllables + 8*16     // pairs of letters off a keyboard row, letters
+	TableSize     = statRows + 4*16
 
 	shapeBuckets = 1024
 )
@@ -83,10 +87,38 @@ func (c *collector) stats(n *Name, leet int) {
 	c.add(statDistance + int(s.distance)*16 + letters)
 	c.add(statOneHanded + int(min(s.oneHanded, 7))*16 + letters)
 	c.add(statRepeats + int(min(s.repeats, 7))*16 + letters)
-	c.add(statEncoding + n.encoding(s.seen)*16 + min((n.letters+n.digits)/2, 15))
+	c.add(statEncoding + n.encoding(&s)*16 + min((n.letters+n.digits)/2, 15))
 	c.add(statDistinct + int(min(s.distinct, 15))*16 + letters)
 	c.add(statShape + int(s.shape>>16&(shapeBuckets-1)))
 	c.add(statLeet + min(leet, 7))
+	c.add(statRuns + int(min(s.runs, 7))*16 + letters)
+	c.add(statSyllables + int(min(s.sounds, 7))*16 + int(min(s.longestWord, 15)))
+	c.add(statRows + int(min(s.offRow, 3))*16 + letters)
+	if n.digits > 0 {
+		c.numbers(n)
+	}
+}
+
+// numbers adds one feature for each segment of digits.
+func (c *collector) numbers(n *Name) {
+	for i := 0; i < n.length; i++ {
+		if n.symbol[i] != digit {
+			continue
+		}
+		end := i + 1
+		for n.symbol[end] == digit {
+			end++
+		}
+		place := 0
+		if i > 0 && n.symbol[i-1] != edge {
+			place = 1
+		}
+		if n.symbol[end] != edge {
+			place |= 2
+		}
+		c.add(statNumbers + (place*8+min(lengthClass(end-i), 7))*8 + n.numberKind(i, end))
+		i = end
+	}
 }
 
 // lengthClass maps a length to 0 to 7.

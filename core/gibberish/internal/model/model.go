@@ -17,8 +17,8 @@ var Trained string
 // table of probabilities covers sums from -Reach to Reach-1, with one entry for
 // Grain sums. A sum outside that range gets the nearest entry.
 const (
-	Unit  = 5
-	Reach = 64
+	Unit  = 8
+	Reach = 128
 	Grain = 1
 
 	DigestSize = 8 // bytes of the version, and of the digest of the data

@@ -3,6 +3,7 @@ package model
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,4 +53,54 @@ func TestUnleet(t *testing.T) {
 		require.Equal(t, c.count, leet.unleet(), c.name)
 		require.Equal(t, plain.symbol, leet.symbol, c.name)
 	}
+}
+
+func TestNumberKind(t *testing.T) {
+	for name, kind := range map[string]int{
+		"7": anyNumber, "83": anyNumber, "1987": year, "2039": year, "2040": anyNumber, "19850411": date, "850411": date,
+		"11041985": date, "041185": date, "851361": anyNumber, "123": sequence, "4321": sequence, "77": repeated, "000": repeated,
+		"047": zeroFirst, "500": zerosLast, "5001": anyNumber,
+	} {
+		var n Name
+		n.read([]byte(name))
+		require.Equal(t, kind, n.numberKind(0, len(name)), name)
+	}
+}
+
+// A letter beside a number is not taken for an encoding.
+func TestEncoding(t *testing.T) {
+	for name, want := range map[string]int{
+		"deadbeef": 3, "9f86d081": 1, "b19850411": 0, "20000000f": 0, "x19850411": 0, "k3j5x2q7": 2, "k3j9x2q8": 0, "maria": 0,
+	} {
+		var n Name
+		var s stats
+		n.read([]byte(name))
+		s.scan(&n)
+		require.Equal(t, want, n.encoding(&s), name)
+	}
+}
+
+// Pairs that are no step along a row, in the more frequent direction.
+func TestOffRow(t *testing.T) {
+	for name, want := range map[string]uint8{
+		"asdf": 0, "fdsa": 0, "qwertz": 0, "azerty": 0, "asdfasdf": 1, "were": 1, "maria": 4, "asdf.jkl": 0, "a": 0, "qwe123": 0,
+	} {
+		var n Name
+		var s stats
+		n.read([]byte(name))
+		s.scan(&n)
+		require.Equal(t, want, s.offRow, name)
+	}
+}
+
+// Counts of the longest name fit in the fields of keyPairs.
+func TestTypingCountsFit(t *testing.T) {
+	var n Name
+	var s stats
+	n.read([]byte(strings.Repeat("as", MaxName/2)))
+	s.scan(&n)
+	require.EqualValues(t, MaxName-1, s.typed(pairsShift))
+	require.EqualValues(t, MaxName/2, s.typed(rightShift))
+	require.EqualValues(t, MaxName/2-1, s.typed(leftShift))
+	require.EqualValues(t, MaxName-1, s.oneHanded)
 }

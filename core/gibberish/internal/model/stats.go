@@ -12,9 +12,14 @@ type stats struct {
 	repeats        uint8  // pairs of letters that also occur two to four symbols before
 	oneHanded      uint8  // pairs of letters typed by one hand
 	distance       uint8  // average distance of consecutive letters in quarters of a key, at most 15
+	offRow         uint8  // pairs of letters that are no step along a keyboard row, in the more frequent direction
 	segment        uint8  // symbols in the current segment, which is all letters, all digits or an edge
 	cluster        uint8  // consonants in the current cluster
-	typing         uint32 // sums of keyPairs
+	runs           uint8  // runs of letters and digits between separators
+	sounds         uint8  // changes between vowels and consonants
+	longestWord    uint8  // letters in the longest segment of letters
+	vowel          uint8  // 1 if the last letter was a vowel, 0 if not
+	typing         uint64 // sums of keyPairs
 	shape          uint32 // hash of the kinds and lengths of the segments
 	seen           uint32 // set of symbols
 }
@@ -34,10 +39,20 @@ func (st *stats) scan(n *Name) {
 		}
 	}
 	st.shape = (st.shape ^ st.shape>>15) * 0x85EBCA77
-	st.oneHanded = uint8(st.typing >> oneHandedShift & (1<<(pairsShift-oneHandedShift) - 1))
-	st.distance = uint8(min(4*(st.typing&(1<<oneHandedShift-1))/max(st.typing>>pairsShift, 1), 15))
+	st.countTyping()
 	st.distinct = uint8(bits.OnesCount32(st.seen & letterSet))
 }
+
+// countTyping takes the sums of keyPairs apart.
+func (st *stats) countTyping() {
+	pairs := st.typed(pairsShift)
+	st.oneHanded = uint8(st.typed(oneHandedShift))
+	st.distance = uint8(min(4*(st.typing&(1<<oneHandedShift-1))/max(pairs, 1), 15))
+	st.offRow = uint8(pairs - max(st.typed(rightShift), st.typed(leftShift)))
+}
+
+// typed returns the count at a bit position of typing.
+func (st *stats) typed(shift uint) uint64 { return st.typing >> shift & (1<<countBits - 1) }
 
 // Sets of symbols.
 const (
@@ -56,6 +71,12 @@ const kinds = "\x00" + "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01
 func (st *stats) countSegment(before, s uint8) {
 	if kinds[s] != kinds[before] {
 		st.shape = (st.shape ^ (uint32(kinds[before])*8 + uint32(lengthClass(int(st.segment))))) * 0x9E3779B1
+		if isLetter(before) {
+			st.longestWord = max(st.longestWord, st.segment)
+		}
+		if s == edge {
+			st.runs++
+		}
 		st.segment = 0
 		if s != edge && before != edge {
 			st.switches++
@@ -67,10 +88,13 @@ func (st *stats) countSegment(before, s uint8) {
 // countSound counts vowels and clusters of consonants.
 func (st *stats) countSound(s uint8) {
 	st.seen |= 1 << (s & 31)
-	if vowelSet>>(s&31)&1 != 0 {
-		st.vowels++
+	vowel := uint8(uint32(vowelSet) >> (s & 31) & 1)
+	st.vowels += vowel
+	if isLetter(s) {
+		st.sounds += vowel ^ st.vowel
+		st.vowel = vowel
 	}
-	if !isLetter(s) || vowelSet>>(s&31)&1 != 0 {
+	if !isLetter(s) || vowel != 0 {
 		st.cluster = 0
 		return
 	}
