@@ -17,8 +17,8 @@ const prior = 0.075
 // These two numbers are all that real addresses decide; -people fits them.
 // MODEL.md says to whose addresses.
 const (
-	slope  = 0.1189
-	offset = -1.417
+	slope  = 0.1194
+	offset = -1.349
 )
 
 // flatness makes the curve flatter around one half. A score has two decimals, and

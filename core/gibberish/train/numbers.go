@@ -117,7 +117,7 @@ func (g *generator) model() string {
 func (g *generator) roll() string {
 	year := twoDigits(strconv.Itoa(g.IntN(30)))
 	branch := pick(g, branches)
-	switch g.IntN(24) {
+	switch g.IntN(25) {
 	case 0, 1:
 		return year + branch + g.digits(2+g.IntN(4))
 	case 2:
@@ -150,8 +150,9 @@ func (g *generator) roll() string {
 		return g.from(letterSet, 1, 2) + year + branch + g.digits(2+g.IntN(3))
 	case 19, 20: // cs21b1000
 		return branch + year + g.from(letterSet, 1, 1) + g.digits(3+g.IntN(2))
-	case 21: // the same of a branch that is not in the list
-		return g.from(letterSet, 2, 3) + year + g.from(letterSet, 1, 1) + g.digits(4)
+	case 21, 24: // the same of other branches, also if every letter is hexadecimal
+		set := pick(g, []string{letterSet, letterSet, "abcdef"})
+		return g.from(set, 2, 3) + year + g.from(pick(g, []string{set, "bdmps"}), 1, 1) + g.digits(3+g.IntN(2))
 	case 22: // s23ab137
 		return g.from(letterSet, 1, 1) + year + g.from(letterSet, 2, 2) + g.digits(3)
 	case 18:

@@ -27,7 +27,7 @@ var randomKinds = []kind{
 	{"Crockford base32", 20, func(g *generator) string { return g.from("0123456789abcdefghjkmnpqrstvwxyz", 8, 26) }},
 	{"consonants", 90, (*generator).consonants},
 	{"keyboard mash", 150, (*generator).mash},
-	{"keyboard rows", 22, (*generator).rows},
+	{"keyboard rows", 14, (*generator).rows},
 	{"two or three runs", 80, (*generator).dotted},
 	{"blocks of letters and digits", 200, (*generator).blocks},
 	{"consonants and digits", 30, func(g *generator) string { return g.from("bcdfghjklmnpqrstvwxz"+digitSet, 7, 16) }},

@@ -27,7 +27,7 @@ const (
 	statNumbers   = statLeet + 8             // each number: place, length, kind
 	statRuns      = statNumbers + 4*8*8      // runs, letters
 	statSyllables = statRuns + 8*16          // changes between vowels and consonants, longest segment of letters
-	statRows      = statSyllables + 8*16     // pairs of letters off a keyboard row, letters
+	statRows      = statSyllables + 8*16     // letters that leave a keyboard row, letters
 	TableSize     = statRows + 4*16
 
 	shapeBuckets = 1024

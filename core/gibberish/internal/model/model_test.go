@@ -80,10 +80,11 @@ func TestEncoding(t *testing.T) {
 	}
 }
 
-// Pairs that are no step along a row, in the more frequent direction.
+// Letters that are no step along a row, in the more frequent direction.
 func TestOffRow(t *testing.T) {
 	for name, want := range map[string]uint8{
-		"asdf": 0, "fdsa": 0, "qwertz": 0, "azerty": 0, "asdfasdf": 1, "were": 1, "maria": 4, "asdf.jkl": 0, "a": 0, "qwe123": 0,
+		"asdf": 0, "fdsa": 0, "qwertz": 0, "azerty": 0, "asdfasdf": 1, "were": 1, "maria": 4, "asdf.jkl": 1, "a": 0, "qwe123": 0,
+		"io21b045": 1,
 	} {
 		var n Name
 		var s stats

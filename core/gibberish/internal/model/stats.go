@@ -12,7 +12,7 @@ type stats struct {
 	repeats        uint8  // pairs of letters that also occur two to four symbols before
 	oneHanded      uint8  // pairs of letters typed by one hand
 	distance       uint8  // average distance of consecutive letters in quarters of a key, at most 15
-	offRow         uint8  // pairs of letters that are no step along a keyboard row, in the more frequent direction
+	offRow         uint8  // letters but the first that are no step along a keyboard row, in the more frequent direction
 	segment        uint8  // symbols in the current segment, which is all letters, all digits or an edge
 	cluster        uint8  // consonants in the current cluster
 	runs           uint8  // runs of letters and digits between separators
@@ -39,16 +39,16 @@ func (st *stats) scan(n *Name) {
 		}
 	}
 	st.shape = (st.shape ^ st.shape>>15) * 0x85EBCA77
-	st.countTyping()
+	st.countTyping(n.letters)
 	st.distinct = uint8(bits.OnesCount32(st.seen & letterSet))
 }
 
 // countTyping takes the sums of keyPairs apart.
-func (st *stats) countTyping() {
+func (st *stats) countTyping(letters int) {
 	pairs := st.typed(pairsShift)
 	st.oneHanded = uint8(st.typed(oneHandedShift))
 	st.distance = uint8(min(4*(st.typing&(1<<oneHandedShift-1))/max(pairs, 1), 15))
-	st.offRow = uint8(pairs - max(st.typed(rightShift), st.typed(leftShift)))
+	st.offRow = uint8(letters - 1 - int(max(st.typed(rightShift), st.typed(leftShift))))
 }
 
 // typed returns the count at a bit position of typing.
