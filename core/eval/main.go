@@ -3,9 +3,11 @@
 // target. It exits with 1 if a figure is worse than its floor.
 //
 //	go run ./core/eval [-v] [-data DIR]
+//	go run ./core/eval -people DIR,DIR
 //	go run ./core/eval -peers [-to markdown|readme] [-data DIR]
 //
-// With -peers it installs other tools, asks them about the same rows and prints ours
+// With -people it also measures gibberish on real addresses, those in the histories
+// of git directories that you name. With -peers it installs other tools, asks them about the same rows and prints ours
 // and theirs side by side; package peers says how.
 //
 // The data is in core/eval/data, whose README says how it was made; -data or
@@ -57,6 +59,7 @@ var suites = []suite{
 func main() {
 	dir := flag.String("data", dataDir(), "directory of the evaluation data")
 	verbose := flag.Bool("v", false, "list every wrong row")
+	histories := flag.String("people", "", "also measure gibberish on the authors in these git directories (DIR,DIR)")
 	withPeers := flag.Bool("peers", false, "install other tools and compare them with ours on the same rows")
 	format := flag.String("to", "text", "with -peers: text, markdown, or readme, which replaces the tables in README.md")
 	flag.Parse()
@@ -71,6 +74,9 @@ func main() {
 	}
 	if *withPeers {
 		os.Exit(compareWithPeers(*dir, print))
+	}
+	if *histories != "" {
+		suites = append(suites, suite{"people", runPeople(*histories)})
 	}
 	os.Exit(report(os.Stdout, *dir, *verbose))
 }
