@@ -88,6 +88,7 @@ func New(targets, tlds []byte) *Index {
 		x.byTLD[id] = x.newCandidates(1 << id)
 	}
 	x.byTLD[anyTLD] = x.newCandidates(allTLDs)
+	clear(inOrder) // the packed module has its memory after New, garbage too
 	return x
 }
 

@@ -52,7 +52,7 @@ func TestPackAddsLittleData(t *testing.T) {
 		return n
 	}
 	plain, packed := size(decode(t, moduletest.Plain(t))), size(decode(t, moduletest.Bytes(t)))
-	require.Less(t, packed, plain+576<<10)
+	require.Less(t, packed, plain+640<<10)
 }
 
 // The smallest edge plan limits a worker to 1 MB, compressed.
