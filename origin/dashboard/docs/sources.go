@@ -18,6 +18,7 @@ var sources = map[string]string{
 	"relay":           "a table of providers",
 	"typo":            "a comparison with common providers and known domains",
 	"typo_suggestion": "the same comparison",
+	"details":         "what decided about the other fields, on request",
 }
 
 // resultSchema is the name of the component that sources describes.
