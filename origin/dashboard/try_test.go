@@ -67,6 +67,20 @@ func TestTrySeveralAddresses(t *testing.T) {
 	require.Equal(t, "INSUFFICIENT_USAGE", p.Code)
 }
 
+// One address is checked with its details, which say where each field comes from.
+func TestTryShowsEvidence(t *testing.T) {
+	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
+	_, b := s.accountOn(t, "try@example.com", noLimits)
+	got := b.submit("/dashboard/try", url.Values{"emails": {"no.reply+x@gmail.com"}})
+	require.Equal(t, http.StatusOK, got.status)
+	for _, want := range []string{"The word is &#34;noreply&#34;.", "The entry is gmail.com, from addrspec/public.txt",
+		"The mailbox is noreply@gmail.com: other spellings reach it too, by the rule &#34;gmail&#34; of its provider."} {
+		require.Contains(t, got.body, want)
+	}
+	got = b.submit("/dashboard/try", url.Values{"emails": {"7@users.noreply.github.com"}})
+	require.Contains(t, got.body, "The host noreply.github.com takes no mail.")
+}
+
 func TestTryWithoutPoints(t *testing.T) {
 	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
 	_, b := s.accountOn(t, "try@example.com", ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(0)})
