@@ -140,20 +140,20 @@ func (g *generator) roll() string {
 		return pick(g, []string{"bl", "cb", "av", "am", "ch"}) + ".en.u4" + branch + year + g.digits(3)
 	case 12, 13:
 		return g.anyName() + g.maybeSeparator() + year + branch + g.maybeDigits()
-	case 14: // 077bct000
+	case 14: // 000bct000
 		return "0" + g.digits(2) + branch + g.digits(3)
-	case 15: // j343h600
+	case 15: // a000b000
 		return g.from(letterSet, 1, 1) + g.digits(3) + g.from(letterSet, 1, 1) + g.digits(3)
-	case 16: // em2g19
+	case 16: // ab2c19
 		return g.initials(2) + g.digits(1+g.IntN(2)) + g.initials(1+g.IntN(3)) + g.maybeDigits()
-	case 17: // e19cse016
+	case 17: // e19cse000
 		return g.from(letterSet, 1, 2) + year + branch + g.digits(2+g.IntN(3))
 	case 19, 20: // cs21b1000
 		return branch + year + g.from(letterSet, 1, 1) + g.digits(3+g.IntN(2))
 	case 21, 24: // the same of other branches, also if every letter is hexadecimal
 		set := pick(g, []string{letterSet, letterSet, "abcdef"})
 		return g.from(set, 2, 3) + year + g.from(pick(g, []string{set, "bdmps"}), 1, 1) + g.digits(3+g.IntN(2))
-	case 22: // s23ab137
+	case 22: // s23ab000
 		return g.from(letterSet, 1, 1) + year + g.from(letterSet, 2, 2) + g.digits(3)
 	case 18:
 		return g.initials(2+g.IntN(3)) + g.digits(1+g.IntN(4))
