@@ -55,7 +55,9 @@ func TestStalledLogDoesNotDelayStop(t *testing.T) {
 	in, out, err := os.Pipe()
 	require.NoError(t, err)
 	defer in.Close()
-	p := launch(t, out, "--grace", "1s")
+	// A connection that a client opened and did not use counts as busy for 5 s
+	// (http.Server.Shutdown), so a shorter grace would end in an error.
+	p := launch(t, out, "--grace", "8s")
 	require.NoError(t, out.Close())
 	key := p.unlimitedKey(t)
 	p.requireServed(t, key, 1000)
