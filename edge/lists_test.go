@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/lists/feed/feedtest"
 	"github.com/addrspec/addrspec/origin/contract"
 )
 
@@ -325,4 +326,19 @@ func TestListsByCronTrigger(t *testing.T) {
 	f.sign(blob, 0)
 	require.JSONEq(t, `{"outcome":"ok","noRetry":false}`, w.send(t, get("/cron")).body)
 	require.Equal(t, versionOf(blob), w.versions(t).Lists, "an hour before the interval has passed")
+}
+
+// A worker takes over what the Go signer writes (lists/feed), with the key that it
+// prints.
+func TestListsFromGoSigner(t *testing.T) {
+	o := startOrigin(t, "--dns", contract.Serve(t))
+	f, secret := startFeed(t), feedtest.Key(t)
+	release := feedtest.Sign(t, secret, newer(t, "2031.01.01"), time.Now())
+	f.publish(release.Blob, release.Text)
+	settings := append(f.settings(), "ADDRSPEC_LISTS_KEY="+secret.Public().String())
+	for _, runtime := range runtimes {
+		t.Run(runtime.name, func(t *testing.T) {
+			runtime.start(t, "http://"+o.hostPort, settings...).requireLists(t, release.Version)
+		})
+	}
 }
