@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/api"
@@ -15,13 +16,15 @@ import (
 type httpServer struct {
 	listener net.Listener
 	server   *http.Server
+	underWay atomic.Int64 // requests
 }
 
 // newHTTPServer limits the number of connections and the time of each part of a
 // request. working is the time that the work for a response may take.
 func newHTTPServer(listener net.Listener, handler http.Handler, o *origin, connections int, working time.Duration) *httpServer {
-	return &httpServer{api.Listener(listener, connections, o.api.Metrics, handler), &http.Server{
-		Handler:           handler,
+	s := &httpServer{listener: api.Listener(listener, connections, o.api.Metrics, handler)}
+	s.server = &http.Server{
+		Handler:           s.counted(handler),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		WriteTimeout:      15*time.Second + working,
@@ -31,7 +34,17 @@ func newHTTPServer(listener net.Listener, handler http.Handler, o *origin, conne
 
 		ConnContext:                  api.ConnContext,
 		DisableGeneralOptionsHandler: true,
-	}}
+	}
+	return s
+}
+
+// counted counts the requests under way.
+func (s *httpServer) counted(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.underWay.Add(1)
+		defer s.underWay.Add(-1)
+		handler.ServeHTTP(w, r)
+	})
 }
 
 // serve serves until shutDown is called. It sends any other error to failed.
@@ -42,11 +55,17 @@ func (s *httpServer) serve(failed chan<- error) {
 }
 
 // shutDown waits for the requests under way until ctx ends, and then cuts off the
-// remaining ones.
+// remaining ones, which is an error. Connections on which no request has begun do
+// not count: Shutdown waits for them too, up to 5 s.
 func (s *httpServer) shutDown(ctx context.Context) error {
 	err := s.server.Shutdown(ctx)
-	if err != nil {
-		s.server.Close()
+	if err == nil {
+		return nil
 	}
-	return err
+	cutOff := s.underWay.Load() > 0
+	s.server.Close()
+	if cutOff {
+		return err
+	}
+	return nil
 }

@@ -55,9 +55,7 @@ func TestStalledLogDoesNotDelayStop(t *testing.T) {
 	in, out, err := os.Pipe()
 	require.NoError(t, err)
 	defer in.Close()
-	// A connection that a client opened and did not use counts as busy for 5 s
-	// (http.Server.Shutdown), so a shorter grace would end in an error.
-	p := launch(t, out, "--grace", "8s")
+	p := launch(t, out, "--grace", "1s")
 	require.NoError(t, out.Close())
 	key := p.unlimitedKey(t)
 	p.requireServed(t, key, 1000)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -30,6 +31,18 @@ func TestStopReturnsPartialBatch(t *testing.T) {
 	require.Equal(t, 1, e.Points)
 	s.requireStopped(t)
 	require.EqualValues(t, 1, s.used(t))
+}
+
+// A connection on which no request has begun is not cut off, although
+// http.Server.Shutdown waits for it longer than this grace.
+func TestStopWithUnusedConnection(t *testing.T) {
+	s := start(t, "--grace", "1s")
+	conn, err := net.Dial("tcp", s.hostPort)
+	require.NoError(t, err)
+	defer conn.Close()
+	s.requireHealthy(t) // on a later connection, so that the first is accepted
+	s.stop()
+	s.requireStopped(t)
 }
 
 // A single request that would take longer than the grace gets 503.
