@@ -10,7 +10,7 @@ func (c *Checker) appendProviderEvidence(dst []byte, f *Facts) []byte {
 		return appendNull(dst)
 	}
 	dst = appendQuoted(appendText(dst, `{"entry":`), m.Entry)
-	dst = appendText(appendText(dst, `,"class":"`), className(m.Class))
+	dst = appendText(appendText(dst, `,"class":"`), m.Class.String())
 	dst = appendBool(appendText(dst, `","subdomains":`), m.Subdomains)
 	dst = c.appendCarriers(appendText(dst, `,"sources":[`), m)
 	return append(dst, ']', '}')
@@ -30,19 +30,4 @@ func (c *Checker) appendCarriers(dst []byte, m lists.Match) []byte {
 		dst, first = append(appendText(append(dst, '"'), sources[i].Name), '"'), false
 	}
 	return dst
-}
-
-// className returns the name of a class in details.
-func className(c lists.Class) string {
-	switch c {
-	case lists.Disposable:
-		return "disposable"
-	case lists.Public:
-		return "public"
-	case lists.Relay:
-		return "relay"
-	case lists.NoMail:
-		return "no_mail"
-	}
-	return "known"
 }

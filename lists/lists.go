@@ -33,6 +33,23 @@ const (
 	NoMail
 )
 
+// String returns the name of c in details and reports.
+func (c Class) String() string {
+	switch c {
+	case Disposable:
+		return "disposable"
+	case Public:
+		return "public"
+	case Relay:
+		return "relay"
+	case NoMail:
+		return "no_mail"
+	case Known:
+		return "known"
+	}
+	return "unlisted"
+}
+
 // Lists is an opened blob. It is read-only and safe for concurrent use.
 type Lists struct {
 	version   string

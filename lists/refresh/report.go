@@ -24,7 +24,7 @@ func report(w io.Writer, before, after tables.Map, votes map[string]tables.Votes
 		if was == is {
 			continue
 		}
-		group := className(was) + " -> " + className(is)
+		group := was.String() + " -> " + is.String()
 		moved[group] = append(moved[group], name)
 		if is == lists.Disposable && isSuspicious(name, was, votes[name]) {
 			suspicious = append(suspicious, name)
@@ -67,20 +67,4 @@ func printNames(w io.Writer, title string, names []string, all bool) {
 		}
 		fmt.Fprintf(w, "\t%s\n", name)
 	}
-}
-
-func className(c lists.Class) string {
-	switch c {
-	case lists.Disposable:
-		return "disposable"
-	case lists.Public:
-		return "public"
-	case lists.Relay:
-		return "relay"
-	case lists.NoMail:
-		return "no-reply"
-	case lists.Known:
-		return "known"
-	}
-	return "unlisted"
 }
