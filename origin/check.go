@@ -1,13 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
+	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/input"
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -37,9 +40,26 @@ func (c *checkCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	defer engine.Close(context.WithoutCancel(ctx))
-	out := bufio.NewWriterSize(std.out, 64<<10)
-	s := stream{view: engine.View(), flags: c.checkFlags(), parse: parsers[c.From]}
-	return errors.Join(s.run(ctx, in, out), out.Flush())
+	run := check.Run{
+		Input:   input.New(in, c.From),
+		Checker: &check.Local{View: engine.View(), Flags: c.checkFlags()},
+		Format:  strict{output.NDJSON{}},
+		Output:  std.out,
+		Workers: runtime.GOMAXPROCS(0),
+	}
+	_, err = run.Do(ctx)
+	return err
+}
+
+// strict ends the run at a record that cannot be read.
+type strict struct{ check.Format }
+
+// Append appends the line of one record.
+func (s strict) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, error) {
+	if r.Err != nil {
+		return dst, fmt.Errorf("line %d: %w", r.Line, r.Err)
+	}
+	return s.Format.Append(dst, r, o)
 }
 
 func (c *checkCmd) open(stdin io.Reader) (io.ReadCloser, error) {

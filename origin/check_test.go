@@ -16,8 +16,8 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// check runs `addrspec check --offline` on input.
-func check(t testing.TB, in io.Reader, args ...string) (out, err string, code int) {
+// runCheck runs `addrspec check --offline` on input.
+func runCheck(t testing.TB, in io.Reader, args ...string) (out, err string, code int) {
 	var stdout, stderr bytes.Buffer
 	args = append([]string{"check", "--offline", "--module", origintest.ModuleFile(t), "--cache-dir", moduletest.CacheDir()}, args...)
 	code = run(context.Background(), args, streams{in, &stdout, &stderr})
@@ -29,7 +29,7 @@ func TestCheckKeepsOrder(t *testing.T) {
 	for n := range 10_000 {
 		fmt.Fprintf(&in, "{\"email\":\"user%d@mail.example\",\"more\":[%d]}\n", n, n)
 	}
-	out, _, code := check(t, strings.NewReader(in.String()), "--from", "ndjson", "--to", "ndjson", "-")
+	out, _, code := runCheck(t, strings.NewReader(in.String()), "--from", "ndjson", "--to", "ndjson", "-")
 	require.Zero(t, code)
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 	require.Len(t, lines, 10_000)
@@ -42,7 +42,7 @@ func TestCheckKeepsOrder(t *testing.T) {
 }
 
 func TestCheckReadsText(t *testing.T) {
-	out, _, code := check(t, strings.NewReader("a@mail.example\r\n\n  spaced@mail.example\nlast@mail.example"), "--from", "text")
+	out, _, code := runCheck(t, strings.NewReader("a@mail.example\r\n\n  spaced@mail.example\nlast@mail.example"), "--from", "text")
 	require.Zero(t, code)
 	require.Equal(t, 3, strings.Count(out, "\n"))
 	require.Contains(t, out, `{"email":"  spaced@mail.example",`)
@@ -50,9 +50,9 @@ func TestCheckReadsText(t *testing.T) {
 
 func TestCheckDetails(t *testing.T) {
 	const emails = "a..b@mail.example\nok@mail.example\n"
-	plain, _, code := check(t, strings.NewReader(emails))
+	plain, _, code := runCheck(t, strings.NewReader(emails))
 	require.Zero(t, code)
-	detailed, _, code := check(t, strings.NewReader(emails), "--details")
+	detailed, _, code := runCheck(t, strings.NewReader(emails), "--details")
 	require.Zero(t, code)
 	without := strings.Split(plain, "\n")
 	for n, line := range strings.Split(strings.TrimSuffix(detailed, "\n"), "\n") {
@@ -89,12 +89,12 @@ func TestCheckNamesTheBadLine(t *testing.T) {
 		"email not a string": {"{\"email\":7}\n", "line 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err, code := check(t, strings.NewReader(c.in), "--from", "ndjson")
+			_, err, code := runCheck(t, strings.NewReader(c.in), "--from", "ndjson")
 			require.Equal(t, 1, code)
 			require.Contains(t, err, c.message)
 		})
 	}
-	_, err, code := check(t, nil, "no-such-file")
+	_, err, code := runCheck(t, nil, "no-such-file")
 	require.Equal(t, 1, code)
 	require.Contains(t, err, "no-such-file")
 }

@@ -37,7 +37,7 @@ func (d *Dashboard) confirmPage(v *visit) (any, error) {
 
 // confirm checks the password or a code again before a change of how the user
 // signs in. One factor suffices: the session has had both.
-func (d *Dashboard) confirm(v *visit) (*result, error) {
+func (d *Dashboard) confirm(v *visit) (*outcome, error) {
 	check := d.confirmPassword
 	if v.form.Get("code") != "" {
 		check = d.confirmCode

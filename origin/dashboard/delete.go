@@ -19,7 +19,7 @@ func (d *Dashboard) deletePage(v *visit) (any, error) {
 // deleteAccount deletes the account, once its email is repeated. It goes on if the
 // browser leaves: the session is among the first rows that go, so nobody could ask
 // for the rest.
-func (d *Dashboard) deleteAccount(v *visit) (*result, error) {
+func (d *Dashboard) deleteAccount(v *visit) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}

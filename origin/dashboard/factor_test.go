@@ -222,15 +222,15 @@ func (d *device) answer(t *testing.T, begun passkeyView) map[string]string {
 	return map[string]string{"state": begun.State, "credential": vw.CreateAssertionResponse(d.site, d.authenticator, d.credential, *assertion)}
 }
 
-// outcome is what a POST answers in JSON.
-type outcome struct {
+// jsonOutcome is what a POST answers in JSON.
+type jsonOutcome struct {
 	Location string `json:"location"`
 	Code     string `json:"code"`
 	Error    string `json:"error"`
 }
 
 // ceremony begins a ceremony and finishes it with the device.
-func (b *browser) ceremony(path string, d *device, name string) (done outcome) {
+func (b *browser) ceremony(path string, d *device, name string) (done jsonOutcome) {
 	var begun passkeyView
 	require.Equal(b, http.StatusOK, b.postJSON(path, map[string]string{}, &begun).status)
 	fields := d.answer(b.T, begun)
@@ -298,7 +298,7 @@ func TestCeremonyIsFinishedOnce(t *testing.T) {
 		var begun passkeyView
 		victim.postJSON("/sign-in/passkey", map[string]string{}, &begun)
 		fields := phone.answer(t, begun)
-		var done outcome
+		var done jsonOutcome
 		require.Equal(t, http.StatusUnprocessableEntity, thief.postJSON("/sign-in/passkey", fields, &done).status, "another browser")
 		require.Contains(t, done.Error, "began in another browser")
 		require.Equal(t, http.StatusOK, victim.postJSON("/sign-in/passkey", fields, &done).status)
@@ -346,7 +346,7 @@ func TestNoPasskeysAtAnAddress(t *testing.T) {
 		require.Contains(t, b.get(path).body, "Passkeys need a host name", path)
 	}
 	require.NotContains(t, s.browser(t).get("/sign-in").body, "Sign in with a passkey")
-	var done outcome
+	var done jsonOutcome
 	require.Equal(t, http.StatusUnprocessableEntity, b.postJSON("/sign-in/passkey", map[string]string{}, &done).status)
 }
 

@@ -103,7 +103,7 @@ func (v *visit) ownKey() (ledger.Key, error) {
 
 // changeKey changes a key's name and terms. A field that a program leaves out
 // keeps its value; a form has all fields.
-func (d *Dashboard) changeKey(v *visit) (*result, error) {
+func (d *Dashboard) changeKey(v *visit) (*outcome, error) {
 	k, err := v.ownKey()
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ var graces = []grace{{"0s", "not at all: it may be known to others"}, {"1h", "1 
 type grace struct{ Value, Label string }
 
 // rotateKey gives a key a new secret and shows it.
-func (d *Dashboard) rotateKey(v *visit) (*result, error) {
+func (d *Dashboard) rotateKey(v *visit) (*outcome, error) {
 	k, err := v.ownKey()
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (d *Dashboard) rotateKey(v *visit) (*result, error) {
 	return show(keyPage{views[0], v.newKey(k, secret)}), nil
 }
 
-func (d *Dashboard) revokeKey(v *visit) (*result, error) {
+func (d *Dashboard) revokeKey(v *visit) (*outcome, error) {
 	id, err := v.id()
 	if err != nil {
 		return nil, err

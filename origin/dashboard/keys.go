@@ -42,7 +42,7 @@ func (d *Dashboard) keys(v *visit) (any, error) {
 
 // createKey creates a key and shows its secret. The page is the answer to the
 // POST itself: the secret is in no address, cookie or store.
-func (d *Dashboard) createKey(v *visit) (*result, error) {
+func (d *Dashboard) createKey(v *visit) (*outcome, error) {
 	terms, err := v.keyTerms()
 	if err != nil {
 		return nil, err

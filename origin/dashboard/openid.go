@@ -43,7 +43,7 @@ func (d *Dashboard) signInWithOpenID(v *visit) (any, error) {
 // linkIdentity begins to link an identity. It is a POST with a form token, so that
 // another site cannot begin it; and the provider asks people to sign in again, so
 // that an identity to which another site has signed them in is not linked unseen.
-func (d *Dashboard) linkIdentity(v *visit) (*result, error) {
+func (d *Dashboard) linkIdentity(v *visit) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}
@@ -51,13 +51,13 @@ func (d *Dashboard) linkIdentity(v *visit) (*result, error) {
 }
 
 // confirmWithOpenID proves who is signed in by the provider.
-func (d *Dashboard) confirmWithOpenID(v *visit) (*result, error) {
+func (d *Dashboard) confirmWithOpenID(v *visit) (*outcome, error) {
 	return d.leave(v, identity.Detour{Purpose: toConfirm, To: v.returnTo()})
 }
 
 // leave answers a POST with a page that leads to the provider, because form-action
 // forbids a redirect (see signInWithOpenID). A refresh is a new navigation.
-func (d *Dashboard) leave(v *visit, detour identity.Detour) (*result, error) {
+func (d *Dashboard) leave(v *visit, detour identity.Detour) (*outcome, error) {
 	location, err := d.detour(v, detour)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (d *Dashboard) openIDCallback(v *visit) (any, error) {
 
 // arrive does what the detour was for. The session is the one in which it began,
 // since the state is bound to the session's cookie.
-func (d *Dashboard) arrive(v *visit, detour identity.Detour, id openid.Identity) (*result, error) {
+func (d *Dashboard) arrive(v *visit, detour identity.Detour, id openid.Identity) (*outcome, error) {
 	if detour.Purpose == toSignIn {
 		return d.arriveToSignIn(v, detour, id)
 	}
@@ -121,7 +121,7 @@ func (d *Dashboard) arrive(v *visit, detour identity.Detour, id openid.Identity)
 // maxSkew is how far the provider's clock may be behind ours.
 const maxSkew = time.Minute
 
-func (d *Dashboard) arriveToSignIn(v *visit, detour identity.Detour, id openid.Identity) (*result, error) {
+func (d *Dashboard) arriveToSignIn(v *visit, detour identity.Detour, id openid.Identity) (*outcome, error) {
 	user, err := d.linkedUser(v.r.Context(), id)
 	if err != nil {
 		return nil, err
@@ -129,14 +129,14 @@ func (d *Dashboard) arriveToSignIn(v *visit, detour identity.Detour, id openid.I
 	return v.start(user, detour.To)
 }
 
-func (d *Dashboard) arriveToLink(v *visit, id openid.Identity) (*result, error) {
+func (d *Dashboard) arriveToLink(v *visit, id openid.Identity) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}
 	return redirect("/dashboard/settings", "identity-linked"), d.Identity.Link(v.r.Context(), v.user.Account, id.Issuer, id.Subject)
 }
 
-func (d *Dashboard) arriveToConfirm(v *visit, detour identity.Detour, id openid.Identity) (*result, error) {
+func (d *Dashboard) arriveToConfirm(v *visit, detour identity.Detour, id openid.Identity) (*outcome, error) {
 	user, err := d.linkedUser(v.r.Context(), id)
 	if err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (d *Dashboard) linkedUser(ctx context.Context, id openid.Identity) (identit
 	return user, err
 }
 
-func (d *Dashboard) unlinkIdentity(v *visit) (*result, error) {
+func (d *Dashboard) unlinkIdentity(v *visit) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}

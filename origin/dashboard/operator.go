@@ -68,7 +68,7 @@ func (v *visit) planNames() (names []string, err error) {
 	return names, err
 }
 
-func (d *Dashboard) createAccount(v *visit) (*result, error) {
+func (d *Dashboard) createAccount(v *visit) (*outcome, error) {
 	terms, err := v.terms()
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (v *visit) accountOfPath() (ledger.Account, error) {
 }
 
 // changeAccount does what the field "do" says.
-func (d *Dashboard) changeAccount(v *visit) (*result, error) {
+func (d *Dashboard) changeAccount(v *visit) (*outcome, error) {
 	a, err := v.accountOfPath()
 	if err != nil {
 		return nil, err
@@ -200,24 +200,24 @@ func (d *Dashboard) changeAccount(v *visit) (*result, error) {
 }
 
 // accountActions are what an operator does with an account.
-var accountActions = map[string]func(*visit, ledger.Account) (*result, error){
-	"terms": func(v *visit, a ledger.Account) (*result, error) {
+var accountActions = map[string]func(*visit, ledger.Account) (*outcome, error){
+	"terms": func(v *visit, a ledger.Account) (*outcome, error) {
 		terms, err := v.terms()
 		if err != nil {
 			return nil, err
 		}
 		return v.done("account-changed"), v.Ledger.ChangeTerms(v.r.Context(), a.ID, terms)
 	},
-	"suspend": func(v *visit, a ledger.Account) (*result, error) {
+	"suspend": func(v *visit, a ledger.Account) (*outcome, error) {
 		if a.ID == v.user.Account {
 			return nil, inputProblem("", "You cannot suspend your own account.")
 		}
 		return v.done("account-suspended"), v.Ledger.SuspendAccount(v.r.Context(), a.ID)
 	},
-	"resume": func(v *visit, a ledger.Account) (*result, error) {
+	"resume": func(v *visit, a ledger.Account) (*outcome, error) {
 		return v.done("account-resumed"), v.Ledger.ResumeAccount(v.r.Context(), a.ID)
 	},
-	"reset": func(v *visit, a ledger.Account) (*result, error) {
+	"reset": func(v *visit, a ledger.Account) (*outcome, error) {
 		_, err := v.Ledger.ResetAccount(v.r.Context(), a.ID)
 		return v.done("account-reset"), err
 	},
@@ -225,11 +225,11 @@ var accountActions = map[string]func(*visit, ledger.Account) (*result, error){
 }
 
 // done returns to the page with a message.
-func (v *visit) done(message string) *result { return redirect(v.r.URL.Path, message) }
+func (v *visit) done(message string) *outcome { return redirect(v.r.URL.Path, message) }
 
 // makeLink makes a one-time link for an account's owner. It gives access to the
 // account, so the operator proves first who they are.
-func (v *visit) makeLink(a ledger.Account) (*result, error) {
+func (v *visit) makeLink(a ledger.Account) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func (d *Dashboard) plans(v *visit) (any, error) {
 
 // putPlan adds a plan or replaces the one with its name, from the next request of
 // its accounts on.
-func (d *Dashboard) putPlan(v *visit) (*result, error) {
+func (d *Dashboard) putPlan(v *visit) (*outcome, error) {
 	plan := ledger.Plan{Name: v.form.Get("name"), Overage: v.form.Get("overage") != "", Stored: ledger.DefaultStored}
 	for field, limit := range map[string]*ledger.Limit{"rate": &plan.Rate, "points": &plan.Points} {
 		given, err := v.limit(field)

@@ -44,7 +44,7 @@ func (d *Dashboard) noPasskeys() string {
 
 // signInWithPasskey signs in by a passkey alone: it is both factors, since the
 // authenticator has verified its user.
-func (d *Dashboard) signInWithPasskey(v *visit) (*result, error) {
+func (d *Dashboard) signInWithPasskey(v *visit) (*outcome, error) {
 	user, begun, err := d.usePasskey(v)
 	if err != nil || begun != nil {
 		return begun, err
@@ -54,7 +54,7 @@ func (d *Dashboard) signInWithPasskey(v *visit) (*result, error) {
 
 // confirmWithPasskey proves again who is signed in. Another account's passkey
 // proves nothing.
-func (d *Dashboard) confirmWithPasskey(v *visit) (*result, error) {
+func (d *Dashboard) confirmWithPasskey(v *visit) (*outcome, error) {
 	user, begun, err := d.usePasskey(v)
 	if err != nil || begun != nil {
 		return begun, err
@@ -66,7 +66,7 @@ func (d *Dashboard) confirmWithPasskey(v *visit) (*result, error) {
 }
 
 // usePasskey begins a ceremony, or finishes the one that the form names.
-func (d *Dashboard) usePasskey(v *visit) (user identity.User, begun *result, err error) {
+func (d *Dashboard) usePasskey(v *visit) (user identity.User, begun *outcome, err error) {
 	if d.passkeys == nil {
 		return user, nil, identity.ErrNoPasskeys
 	}
@@ -81,7 +81,7 @@ func (d *Dashboard) usePasskey(v *visit) (user identity.User, begun *result, err
 }
 
 // beginPasskey answers with the options of a ceremony.
-func (d *Dashboard) beginPasskey(v *visit, begin func() (json.RawMessage, string, error)) (*result, error) {
+func (d *Dashboard) beginPasskey(v *visit, begin func() (json.RawMessage, string, error)) (*outcome, error) {
 	if err := v.countChallenge(); err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (d *Dashboard) passkeyAddPage(v *visit) (any, error) {
 }
 
 // addPasskey begins the registration of a passkey, or finishes it.
-func (d *Dashboard) addPasskey(v *visit) (*result, error) {
+func (d *Dashboard) addPasskey(v *visit) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (d *Dashboard) passkeyToRemove(v *visit) (any, error) {
 	return nil, err
 }
 
-func (d *Dashboard) removePasskey(v *visit) (*result, error) {
+func (d *Dashboard) removePasskey(v *visit) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}

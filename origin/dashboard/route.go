@@ -20,7 +20,7 @@ type route struct {
 	title  string
 	file   string // the template
 	get    func(*visit) (any, error)
-	post   func(*visit) (*result, error)
+	post   func(*visit) (*outcome, error)
 }
 
 // routes has the pages by path. A page and its file share a name.

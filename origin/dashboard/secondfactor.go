@@ -24,7 +24,7 @@ func (d *Dashboard) codePage(v *visit) (any, error) {
 
 // giveCode completes a session by a code of the authenticator app or a recovery
 // code. The session gets a new token.
-func (d *Dashboard) giveCode(v *visit) (*result, error) {
+func (d *Dashboard) giveCode(v *visit) (*outcome, error) {
 	if v.signedIn() {
 		return redirect("/dashboard", ""), nil
 	}
@@ -35,7 +35,7 @@ func (d *Dashboard) giveCode(v *visit) (*result, error) {
 }
 
 // open starts a session, in place of the one that the browser had.
-func (v *visit) open(user identity.User, to string, complete bool) (*result, error) {
+func (v *visit) open(user identity.User, to string, complete bool) (*outcome, error) {
 	token, err := v.Identity.SignIn(v.r.Context(), user.Account, v.cookie(sessionCookie), clientName(v.r.UserAgent()), complete)
 	if err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func (d *Dashboard) page(route route) http.Handler {
 			d.refuse(v, err)
 			return
 		}
-		if elsewhere, ok := data.(*result); ok {
+		if elsewhere, ok := data.(*outcome); ok {
 			elsewhere.send(v, route)
 			return
 		}

@@ -94,13 +94,13 @@ func (d *Dashboard) addRecovery(v *visit, view *settingsView) (err error) {
 	return err
 }
 
-func (d *Dashboard) setName(v *visit) (*result, error) {
+func (d *Dashboard) setName(v *visit) (*outcome, error) {
 	return redirect("/dashboard/settings", "name-set"), d.Identity.SetName(v.r.Context(), v.user.Account, strings.TrimSpace(v.form.Get("name")))
 }
 
 // setPassword sets a password. A session that began with a one-time link is fresh,
 // so it need not know the old password.
-func (d *Dashboard) setPassword(v *visit) (*result, error) {
+func (d *Dashboard) setPassword(v *visit) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (d *Dashboard) setPassword(v *visit) (*result, error) {
 }
 
 // endSessions ends one session, or all others if none is named.
-func (d *Dashboard) endSessions(v *visit) (*result, error) {
+func (d *Dashboard) endSessions(v *visit) (*outcome, error) {
 	if v.form.Get("session") == "" {
 		return redirect("/dashboard/settings", "sessions-ended"), d.Identity.EndSessions(v.r.Context(), v.user.Account, v.session.ID)
 	}

@@ -23,7 +23,7 @@ func (d *Dashboard) signInPage(v *visit) (any, error) {
 
 // signIn checks email and password. Attempts are counted before the password is
 // looked at, at the account that was named, whether it exists or not.
-func (d *Dashboard) signIn(v *visit) (*result, error) {
+func (d *Dashboard) signIn(v *visit) (*outcome, error) {
 	ctx, email := v.r.Context(), normalEmail(v.form.Get("email"))
 	if err := d.Identity.Attempt(ctx, identity.PasswordsOfAddress, d.callerAddress(v.r)); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (d *Dashboard) signIn(v *visit) (*result, error) {
 }
 
 // start signs a user in who has proved who they are by one factor.
-func (v *visit) start(user identity.User, to string) (*result, error) {
+func (v *visit) start(user identity.User, to string) (*outcome, error) {
 	if user.SecondFactor() {
 		return v.open(user, codePath(to), false)
 	}
@@ -47,7 +47,7 @@ func (v *visit) start(user identity.User, to string) (*result, error) {
 }
 
 // signOut ends the session, on every replica.
-func (d *Dashboard) signOut(v *visit) (*result, error) {
+func (d *Dashboard) signOut(v *visit) (*outcome, error) {
 	if v.session != nil {
 		err := d.Identity.EndSession(v.r.Context(), v.session.Account, v.session.ID)
 		if err != nil && !errors.Is(err, identity.ErrNoSession) {
@@ -72,7 +72,7 @@ func (d *Dashboard) linkPage(v *visit) (any, error) {
 	return linkView{user.Email}, err
 }
 
-func (d *Dashboard) useLink(v *visit) (*result, error) {
+func (d *Dashboard) useLink(v *visit) (*outcome, error) {
 	if err := d.Identity.Attempt(v.r.Context(), identity.LinksOfAddress, d.callerAddress(v.r)); err != nil {
 		return nil, err
 	}

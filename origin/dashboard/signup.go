@@ -20,7 +20,7 @@ func (d *Dashboard) signUpPage(*visit) (any, error) { return signUpView{ledger.D
 // It says so if the email has an account. Nothing else would help: the service
 // sends no mail, and who succeeds is signed in, so success and failure differ
 // anyway. The bounds leave three guesses at emails per address and eight hours.
-func (d *Dashboard) signUp(v *visit) (*result, error) {
+func (d *Dashboard) signUp(v *visit) (*outcome, error) {
 	email, password := normalEmail(v.form.Get("email")), v.form.Get("password")
 	if again, given := v.form["again"]; given && again[0] != password {
 		return nil, inputProblem("again", "The two passwords differ.")

@@ -46,7 +46,7 @@ func (d *Dashboard) totpPage(v *visit) (any, error) {
 
 // setTOTP shows the recovery codes as the answer to the POST itself, as createKey
 // shows a secret.
-func (d *Dashboard) setTOTP(v *visit) (*result, error) {
+func (d *Dashboard) setTOTP(v *visit) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (d *Dashboard) setTOTP(v *visit) (*result, error) {
 	return show(totpView{Recovery: codes}), nil
 }
 
-func (d *Dashboard) removeTOTP(v *visit) (*result, error) {
+func (d *Dashboard) removeTOTP(v *visit) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (d *Dashboard) recoveryPage(v *visit) (any, error) {
 	return recoveryView{Left: left}, err
 }
 
-func (d *Dashboard) renewRecovery(v *visit) (*result, error) {
+func (d *Dashboard) renewRecovery(v *visit) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (d *Dashboard) tryPage(v *visit) (any, error) {
 
 // try checks the addresses of the form. They are in the body of the request and
 // of the answer only, not in an address of a page, a log or the history.
-func (d *Dashboard) try(v *visit) (*result, error) {
+func (d *Dashboard) try(v *visit) (*outcome, error) {
 	list, err := pastedAddresses(v.form["emails"])
 	if err != nil {
 		return nil, err

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/addrspec/addrspec/origin/result"
 )
 
 // Tones of verdicts and facts. They are class names of the style sheet; each has
@@ -16,25 +18,7 @@ const (
 )
 
 // apiResult is the result of an address in the API's JSON.
-type apiResult struct {
-	Email          string  `json:"email"`
-	Valid          bool    `json:"valid"`
-	Normalized     string  `json:"normalized"`
-	Domain         string  `json:"domain"`
-	Alias          bool    `json:"alias"`
-	ASCII          bool    `json:"ascii"`
-	Role           string  `json:"role"`
-	Gibberish      bool    `json:"gibberish"`
-	GibberishScore float64 `json:"gibberish_score"`
-	MX             bool    `json:"mx"`
-	Disposable     bool    `json:"disposable"`
-	Public         bool    `json:"public"`
-	Relay          bool    `json:"relay"`
-	Typo           bool    `json:"typo"`
-	TypoSuggestion string  `json:"typo_suggestion"`
-
-	Details *apiDetails `json:"details"` // nil unless asked for
-}
+type apiResult struct{ result.Result }
 
 // A checkedView is one address with what was found.
 type checkedView struct {
@@ -60,8 +44,9 @@ type factView struct {
 
 // viewOfResult puts a result into words.
 func viewOfResult(raw json.RawMessage) (checkedView, error) {
-	var r apiResult
-	if err := json.Unmarshal(raw, &r); err != nil {
+	parsed, err := result.Parse(raw)
+	r := apiResult{parsed}
+	if err != nil {
 		return checkedView{}, err
 	}
 	view := checkedView{Email: r.Email, Result: raw}

@@ -58,7 +58,7 @@ func viewOfDelivery(m webhook.Delivery) deliveryView {
 }
 
 // changeWebhook does what the field "do" says.
-func (d *Dashboard) changeWebhook(v *visit) (*result, error) {
+func (d *Dashboard) changeWebhook(v *visit) (*outcome, error) {
 	action, ok := webhookActions[v.form.Get("do")]
 	if !ok {
 		return nil, inputProblem("do", "The field \"do\" must be set, rotate, test or remove.")
@@ -71,23 +71,23 @@ func (d *Dashboard) changeWebhook(v *visit) (*result, error) {
 }
 
 // webhookActions are what an owner does with the webhook.
-var webhookActions = map[string]func(*visit) (*result, error){
-	"set": func(v *visit) (*result, error) {
+var webhookActions = map[string]func(*visit) (*outcome, error){
+	"set": func(v *visit) (*outcome, error) {
 		secret, err := v.Webhooks.Set(v.r.Context(), v.user.Account, strings.TrimSpace(v.form.Get("url")))
 		return v.showSecret(secret, err)
 	},
-	"rotate": func(v *visit) (*result, error) {
+	"rotate": func(v *visit) (*outcome, error) {
 		secret, err := v.Webhooks.Rotate(v.r.Context(), v.user.Account)
 		return v.showSecret(secret, err)
 	},
 	"test": (*visit).testWebhook,
-	"remove": func(v *visit) (*result, error) {
+	"remove": func(v *visit) (*outcome, error) {
 		return v.done("webhook-removed"), v.Webhooks.Remove(v.r.Context(), v.user.Account)
 	},
 }
 
 // showSecret shows the page with a new secret.
-func (v *visit) showSecret(secret string, err error) (*result, error) {
+func (v *visit) showSecret(secret string, err error) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (v *visit) showSecret(secret string, err error) (*result, error) {
 }
 
 // testWebhook sends a test message and shows what became of it.
-func (v *visit) testWebhook() (*result, error) {
+func (v *visit) testWebhook() (*outcome, error) {
 	sent, err := v.Webhooks.Test(v.r.Context(), v.user.Account)
 	if err != nil {
 		return nil, err

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// A result is what a POST leads to: another page with a message, or, if data is
+// An outcome is what a POST leads to: another page with a message, or, if data is
 // not nil, the route's own page, once.
-type result struct {
+type outcome struct {
 	location string
 	done     string // a message of the table messages
 	data     any
 }
 
 // redirect leads to another page, with a message there.
-func redirect(location, done string) *result { return &result{location: location, done: done} }
+func redirect(location, done string) *outcome { return &outcome{location: location, done: done} }
 
 // show renders data in the route's page. It is for what is shown only once, such
 // as a new secret.
-func show(data any) *result { return &result{data: data} }
+func show(data any) *outcome { return &outcome{data: data} }
 
-func (a *result) send(v *visit, route route) {
+func (a *outcome) send(v *visit, route route) {
 	switch {
 	case a.data != nil:
 		v.render(http.StatusOK, route, a.data, nil)
@@ -36,7 +36,7 @@ func (a *result) send(v *visit, route route) {
 }
 
 // to returns the location, which names the message.
-func (a *result) to() string {
+func (a *outcome) to() string {
 	switch {
 	case a.done == "":
 		return a.location

@@ -1,0 +1,59 @@
+// Package check checks lists of addresses of any length, in constant memory and in
+// input order.
+//
+// A [Run] connects three parts: an [Input] reads records (package input), a
+// [Checker] finds out about their addresses (Local here: the module and MX
+// look-ups; package client: a service), and a [Format] encodes what was found
+// (package output).
+package check
+
+import (
+	"github.com/addrspec/addrspec/origin/result"
+)
+
+// A Record is one entry of the input.
+type Record struct {
+	Line   int64    // in which it begins, from 1; 0 for an argument
+	Email  string   // the address
+	Cells  []string // all columns of a row of CSV or TSV
+	Object []byte   // the whole object of a line of NDJSON
+	Err    error    // why there is no address, without the line's number; else nil
+}
+
+// An Input reads records.
+type Input interface {
+	// Read appends at least one record to dst, and then those that need no wait for
+	// more input, up to the capacity of dst. The error after the last record is
+	// io.EOF. A record that cannot be read has its Err set and is no error of Read.
+	// Its slices and strings remain valid.
+	Read(dst []Record) ([]Record, error)
+}
+
+// An Outcome is what a check found: a result, or why there is none.
+type Outcome struct {
+	JSON    []byte // the result, an object of 16 fields, with details if asked for; nil if Code is set
+	Flags   result.Flags
+	MX      MX
+	Refusal result.Refusal // of an address that is not valid; the code alone is "" if the service did not say
+
+	Code    string // of an error that concerns this address, such as DNS_TIMEOUT; else ""
+	Message string // of the same error
+}
+
+// MX is what is known of a domain's MX records.
+type MX uint8
+
+// MXUnknown is that of an address that was not looked up: mx in the result is then
+// false and no fact.
+const (
+	MXUnknown MX = iota
+	MXFalse
+	MXTrue
+)
+
+// A Format encodes records with their outcomes. It is called from several
+// goroutines at a time.
+type Format interface {
+	// Append appends the line or lines of one record to dst.
+	Append(dst []byte, r *Record, o *Outcome) ([]byte, error)
+}
