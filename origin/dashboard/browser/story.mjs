@@ -88,15 +88,21 @@ export async function accessible(page, where = page.url()) {
 /**
  * The violations that axe finds on a page, as text.
  * @param {Page} page
+ * @param {string[]} [rules] the only rules to check; by default all that axe enables
  * @returns {Promise<string[]>}
  */
-export async function violations(page) {
-  await page.evaluate(axe.source); // not through a script element: the page's policy forbids it
-  const found = await page.evaluate(() => {
+export async function violations(page, rules) {
+  if (!(await page.evaluate(() => "axe" in window))) {
+    await page.evaluate(axe.source); // not through a script element: the page's policy forbids it
+  }
+  const found = await page.evaluate((values) => {
     /** @type {typeof import("axe-core")} */
     const checker = Reflect.get(window, "axe");
-    return checker.run(document, { resultTypes: ["violations"] });
-  });
+    return checker.run(document, {
+      resultTypes: ["violations"],
+      ...(values && { runOnly: { type: "rule", values } }),
+    });
+  }, rules);
   return found.violations.flatMap((v) =>
     v.nodes.map((node) => `${v.id}: ${node.html}: ${node.failureSummary}`),
   );
