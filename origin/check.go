@@ -43,23 +43,13 @@ func (c *checkCmd) Run(ctx context.Context, std streams) error {
 	run := check.Run{
 		Input:   input.New(in, c.From),
 		Checker: &check.Local{View: engine.View(), Flags: c.checkFlags()},
-		Format:  strict{output.NDJSON{}},
+		Format:  output.NDJSON{},
 		Output:  std.out,
+		Strict:  true,
 		Workers: runtime.GOMAXPROCS(0),
 	}
 	_, err = run.Do(ctx)
 	return err
-}
-
-// strict ends the run at a record that cannot be read.
-type strict struct{ check.Format }
-
-// Append appends the line of one record.
-func (s strict) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, error) {
-	if r.Err != nil {
-		return dst, fmt.Errorf("line %d: %w", r.Line, r.Err)
-	}
-	return s.Format.Append(dst, r, o)
 }
 
 func (c *checkCmd) open(stdin io.Reader) (io.ReadCloser, error) {

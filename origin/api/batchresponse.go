@@ -73,7 +73,7 @@ func (i *item) append(dst []byte) []byte {
 // appendError appends the error object. The domain in it is in A-label form and
 // needs no escaping.
 func (i *item) appendError(dst []byte) []byte {
-	code, message := itemError(i.lookup.err, i.facts.Host)
+	code, message := ItemError(i.lookup.err, i.facts.Host)
 	dst = append(append(dst, `{"code":"`...), code...)
 	dst = append(append(dst, `","message":"`...), message...)
 	return append(dst, `"}`...)

@@ -136,7 +136,7 @@ func (l lookup) append(dst []byte) []byte {
 	case !l.finished:
 		return append(dst, "null"...)
 	case l.err != nil:
-		code, _ := itemError(l.err, "")
+		code, _ := ItemError(l.err, "")
 		return strconv.AppendQuote(dst, code)
 	}
 	return strconv.AppendBool(dst, l.mx)

@@ -128,8 +128,9 @@ func lookupProblem(err error) *problem {
 	return unavailable("The DNS lookup of the domain failed, so its MX is not known; nothing was charged. Try again shortly.")
 }
 
-// itemError returns the error of a batch item whose look-up failed.
-func itemError(err error, domain string) (code, message string) {
+// ItemError returns the error of a batch item whose look-up failed. The command
+// check has the same one.
+func ItemError(err error, domain string) (code, message string) {
 	if timedOut(err) {
 		return "DNS_TIMEOUT", textTimedOut(domain)
 	}

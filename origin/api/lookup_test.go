@@ -72,7 +72,7 @@ func TestItemError(t *testing.T) {
 		&mx.Error{Kind: mx.Failure, Reason: mx.Malformed}: {"DNS_FAILURE", "DNS lookup failed for domain mail.example"},
 		errors.New("odd"):                                 {"DNS_FAILURE", "DNS lookup failed for domain mail.example"},
 	} {
-		code, message := itemError(err, "mail.example")
+		code, message := ItemError(err, "mail.example")
 		require.Equal(t, want, [2]string{code, message})
 		require.Equal(t, http.StatusServiceUnavailable, lookupProblem(err).status)
 	}

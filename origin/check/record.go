@@ -8,17 +8,45 @@
 package check
 
 import (
+	"fmt"
+	"unsafe"
+
 	"github.com/addrspec/addrspec/origin/result"
 )
 
 // A Record is one entry of the input.
 type Record struct {
+	File   string   // its name, if several are read; else ""
 	Line   int64    // in which it begins, from 1; 0 for an argument
 	Email  string   // the address
 	Cells  []string // all columns of a row of CSV or TSV
-	Object []byte   // the whole object of a line of NDJSON
+	Object []byte   // the whole JSON value of an entry of NDJSON
 	Err    error    // why there is no address, without the line's number; else nil
 }
+
+// size is about how many bytes of memory the record needs.
+func (r *Record) size() int64 {
+	size := int64(unsafe.Sizeof(*r)) + int64(len(r.Email)+len(r.Object))
+	for _, cell := range r.Cells {
+		size += int64(len(cell)) + int64(unsafe.Sizeof(cell))
+	}
+	return size
+}
+
+// A BadRecord is the error of a record that cannot be read.
+type BadRecord struct{ Record Record }
+
+// Error returns where the record is and what is wrong with it.
+func (b *BadRecord) Error() string {
+	file := b.Record.File
+	if file != "" {
+		file += " "
+	}
+	return fmt.Sprintf("%sline %d: %v", file, b.Record.Line, b.Record.Err)
+}
+
+// Unwrap returns what is wrong.
+func (b *BadRecord) Unwrap() error { return b.Record.Err }
 
 // An Input reads records.
 type Input interface {
@@ -54,6 +82,9 @@ const (
 // A Format encodes records with their outcomes. It is called from several
 // goroutines at a time.
 type Format interface {
+	// Head appends what precedes the records. It is called once, before Append and
+	// after the first Read, when the input's header is known.
+	Head(dst []byte) ([]byte, error)
 	// Append appends the line or lines of one record to dst.
 	Append(dst []byte, r *Record, o *Outcome) ([]byte, error)
 }

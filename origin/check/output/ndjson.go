@@ -11,6 +11,9 @@ import (
 // and the error.
 type NDJSON struct{}
 
+// Head appends nothing: NDJSON has no header.
+func (NDJSON) Head(dst []byte) ([]byte, error) { return dst, nil }
+
 // Append appends the line of one record.
 func (NDJSON) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, error) {
 	if o.Code == "" {

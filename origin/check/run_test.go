@@ -1,0 +1,212 @@
+package check_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/check"
+)
+
+// emails is an input of the addresses 0@mail.example, 1@mail.example and so on.
+// Every bad-th record cannot be read.
+type emails struct {
+	next, count, bad int
+	block            chan struct{} // if not nil, Read waits at the end
+}
+
+func (e *emails) Read(dst []check.Record) ([]check.Record, error) {
+	for len(dst) < cap(dst) && e.next < e.count {
+		r := check.Record{Line: int64(e.next + 1), Email: fmt.Sprintf("%d@mail.example", e.next)}
+		if e.next++; e.bad > 0 && e.next%e.bad == 0 {
+			r.Err = errors.New("unreadable")
+		}
+		dst = append(dst, r)
+	}
+	if len(dst) == 0 && e.block != nil {
+		<-e.block
+	}
+	if len(dst) == 0 {
+		return dst, io.EOF
+	}
+	return dst, nil
+}
+
+// A checkerFunc is a checker of one address.
+type checkerFunc func(ctx context.Context, r *check.Record, o *check.Outcome) error
+
+func (f checkerFunc) Check(ctx context.Context, records []check.Record, outcomes []check.Outcome) error {
+	for n := range records {
+		if err := f(ctx, &records[n], &outcomes[n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// valid finds every address valid.
+func valid(_ context.Context, r *check.Record, o *check.Outcome) error {
+	o.JSON, o.Flags.Valid = append(o.JSON[:0], r.Email...), true
+	return nil
+}
+
+// lines writes the JSON of each outcome on a line.
+type lines struct{}
+
+func (lines) Head(dst []byte) ([]byte, error) { return append(dst, "head\n"...), nil }
+
+func (lines) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, error) {
+	if r.Err != nil {
+		return append(dst, "bad\n"...), nil
+	}
+	return append(append(dst, o.JSON...), '\n'), nil
+}
+
+func wantLines(count, bad int) string {
+	var want strings.Builder
+	want.WriteString("head\n")
+	for n := range count {
+		if bad > 0 && (n+1)%bad == 0 {
+			want.WriteString("bad\n")
+		} else {
+			fmt.Fprintf(&want, "%d@mail.example\n", n)
+		}
+	}
+	return want.String()
+}
+
+// Workers that overtake each other change neither the order nor the counts.
+func TestRunKeepsOrder(t *testing.T) {
+	var n atomic.Int64
+	jitter := func(ctx context.Context, r *check.Record, o *check.Outcome) error {
+		if n.Add(1)%500 == 0 {
+			time.Sleep(3 * time.Millisecond)
+		}
+		return valid(ctx, r, o)
+	}
+	var out bytes.Buffer
+	var bad []int64
+	r := check.Run{Input: &emails{count: 20_000, bad: 7}, Checker: checkerFunc(jitter), Format: lines{}, Output: &out, Workers: 8,
+		Bad: func(r *check.Record) { bad = append(bad, r.Line) }}
+	counts, err := r.Do(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, wantLines(20_000, 7), out.String())
+	require.EqualValues(t, 20_000, counts.Records)
+	require.EqualValues(t, 20_000/7, counts.Bad)
+	require.EqualValues(t, 20_000-20_000/7, counts.Valid)
+	require.Len(t, bad, 20_000/7)
+	require.IsIncreasing(t, bad)
+}
+
+func TestRunOfNothingHasAHead(t *testing.T) {
+	var out bytes.Buffer
+	r := check.Run{Input: &emails{}, Checker: checkerFunc(valid), Format: lines{}, Output: &out, Workers: 1}
+	_, err := r.Do(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, "head\n", out.String())
+}
+
+func TestStrictRunEndsAtTheFirstBadRecord(t *testing.T) {
+	var out bytes.Buffer
+	r := check.Run{Input: &emails{count: 5000, bad: 1234}, Checker: checkerFunc(valid), Format: lines{}, Output: &out, Workers: 4, Strict: true}
+	counts, err := r.Do(context.Background())
+	require.EqualError(t, err, "line 1234: unreadable")
+	require.EqualValues(t, 1233, counts.Records)
+	require.Equal(t, wantLines(1233, 0), out.String())
+}
+
+// An error of the checker ends the run after what precedes its chunk.
+func TestErrorWritesWhatPrecedesIt(t *testing.T) {
+	failure := errors.New("no more points")
+	fails := func(ctx context.Context, r *check.Record, o *check.Outcome) error {
+		if r.Line == 3000 {
+			return failure
+		}
+		return valid(ctx, r, o)
+	}
+	var out bytes.Buffer
+	r := check.Run{Input: &emails{count: 100_000}, Checker: checkerFunc(fails), Format: lines{}, Output: &out, Workers: 4}
+	counts, err := r.Do(context.Background())
+	require.ErrorIs(t, err, failure)
+	require.Equal(t, wantLines(int(counts.Records), 0), out.String())
+	require.EqualValues(t, 2816, counts.Records, "11 chunks of 256")
+}
+
+// A run ends at once when its context does, also while Read waits for input.
+func TestRunEndsWithItsContext(t *testing.T) {
+	block := make(chan struct{})
+	defer close(block)
+	ctx, cancel := context.WithCancel(context.Background())
+	var out bytes.Buffer
+	r := check.Run{Input: &emails{count: 10, block: block}, Checker: checkerFunc(valid), Format: lines{}, Output: &out, Workers: 2,
+		Written: func(c check.Counts) {
+			if c.Records == 10 {
+				cancel()
+			}
+		}}
+	counts, err := r.Do(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.EqualValues(t, 10, counts.Records)
+	require.Equal(t, wantLines(10, 0), out.String())
+}
+
+// A writer that fails after some bytes, as a full disk does.
+type fullDisk struct{ room, wrote int }
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	n := min(len(p), d.room-d.wrote)
+	if d.wrote += n; n < len(p) {
+		return n, errors.New("disk full")
+	}
+	return n, nil
+}
+
+// After a failed write the counts are those of whole chunks that were written.
+func TestFailedWriteIsNotCounted(t *testing.T) {
+	disk := &fullDisk{room: 200_000}
+	r := check.Run{Input: &emails{count: 100_000}, Checker: checkerFunc(valid), Format: lines{}, Output: disk, Workers: 4}
+	counts, err := r.Do(context.Background())
+	require.EqualError(t, err, "disk full")
+	require.Positive(t, counts.Records)
+	require.LessOrEqual(t, len(wantLines(int(counts.Records), 0)), disk.room)
+}
+
+// A slow address delays the output behind it, but not the checks of others.
+func TestSlowAddressStopsNoOther(t *testing.T) {
+	release := make(chan struct{})
+	var checked atomic.Int64
+	slow := func(ctx context.Context, r *check.Record, o *check.Outcome) error {
+		if r.Line == 1 {
+			<-release
+		}
+		if checked.Add(1) == 5000 {
+			close(release)
+		}
+		return valid(ctx, r, o)
+	}
+	var out bytes.Buffer
+	r := check.Run{Input: &emails{count: 10_000}, Checker: checkerFunc(slow), Format: lines{}, Output: &out, Workers: 64}
+	_, err := r.Do(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, wantLines(10_000, 0), out.String())
+}
+
+// A list is an input of the records in it.
+type list []check.Record
+
+func (l *list) Read(dst []check.Record) ([]check.Record, error) {
+	n := min(cap(dst), len(*l))
+	dst = append(dst, (*l)[:n]...)
+	if *l = (*l)[n:]; n == 0 {
+		return dst, io.EOF
+	}
+	return dst, nil
+}
