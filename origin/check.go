@@ -41,7 +41,7 @@ func (c *checkCmd) Run(ctx context.Context, std streams) error {
 	}
 	defer engine.Close(context.WithoutCancel(ctx))
 	run := check.Run{
-		Input:   input.New(in, c.From),
+		Input:   input.New(in, input.Options{Format: c.From}),
 		Checker: &check.Local{View: engine.View(), Flags: c.checkFlags()},
 		Format:  output.NDJSON{},
 		Output:  std.out,

@@ -1,54 +1,185 @@
-// Package input reads lists of addresses.
+// Package input reads lists of addresses of any length, in constant memory.
+//
+// A [Reader] passes the bytes through these steps, each as soon as something
+// arrives:
+//
+//   - compression: gzip is read, other formats and binary files are refused
+//     (magic.go, gunzip.go);
+//   - encoding: UTF-8 and UTF-16, with or without a byte order mark
+//     (encoding.go). Bytes that are not UTF-8 remain as they are;
+//   - format: text, CSV or TSV, NDJSON or a JSON array, from the beginning of the
+//     input (detect.go, layout.go);
+//   - records: lines (lines.go, text.go), rows (rows.go, table.go) or JSON values
+//     (values.go, objects.go).
+//
+// The format is decided as soon as a line has arrived, with all that has arrived by
+// then, at most 64 KiB. Only a line with a separator, and with neither an address
+// nor the name of a column of addresses, waits for a second line, since it may be a
+// header.
+//
+// JSON is parsed by github.com/go-json-experiment/json/jsontext, which refuses what
+// encoding/json replaces silently: bytes that are not UTF-8 and lone surrogates. It
+// is the module of the standard library's next JSON package. The reasons for our
+// own CSV reader are in rows.go.
 package input
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/addrspec/addrspec/origin/check"
 )
 
-// maxLine is the longest input line in bytes: an address of 1 MiB, the module's
-// limit, with every character escaped.
-const maxLine = 8 << 20
+const (
+	// MaxLine is the longest line of text and the longest JSON value in bytes: an
+	// address of 1 MiB, the module's limit, with every character escaped.
+	MaxLine = 8 << 20
+	// MaxRow is the longest row of CSV in bytes, and how far an open quotation mark
+	// reaches. The dashboard has the same limit.
+	MaxRow = 1 << 20
+	// MaxCells is the most cells of a row.
+	MaxCells = 1000
 
-// A Reader reads records of text or NDJSON.
+	// maxRead is how many bytes of records one Read returns at most, apart from its
+	// last record.
+	maxRead = 1 << 20
+)
+
+// The formats.
+const (
+	Auto   = "auto"
+	Text   = "text"
+	CSV    = "csv"
+	TSV    = "tsv"
+	NDJSON = "ndjson"
+)
+
+// Options say how to read an input. The zero value recognises everything.
+type Options struct {
+	Format string // one of the constants; "" is Auto
+	Column string // of CSV: a name, or a number from 1; of NDJSON: a key; "" to find it
+	Header Header // whether CSV has one
+
+	Name    string // of the file, whose extension breaks a tie; "" if unknown
+	Several bool   // whether there are several files: records get the name
+}
+
+// Header is what is known of the first row of CSV.
+type Header uint8
+
+// Whether the first row has names.
+const (
+	HeaderAuto Header = iota
+	HeaderYes
+	HeaderNo
+)
+
+// A Reader reads the records of one input.
 type Reader struct {
-	lines lineReader
-	parse func(line []byte) check.Record
+	options Options
+	window  window
+	layout  layout
+	records parser // nil until the format is known
+	count   int64
+	err     error // of begin, for every Read
 }
 
-// New returns a reader of in. format is text or ndjson.
-func New(in io.Reader, format string) *Reader {
-	parsers := map[string]func([]byte) check.Record{"text": parseText, "ndjson": parseObject}
-	return &Reader{lines: lineReader{in: bufio.NewReaderSize(in, 64<<10)}, parse: parsers[format]}
+// A parser takes records from the window.
+type parser interface {
+	// next returns the next record. The error is errMore if the window holds no
+	// whole one. At the end of the input the rest is a record.
+	next(*window) (check.Record, error)
+	// line is the number of the line that was reached.
+	line() int64
 }
 
-// Read reads records until the next read would wait for input.
+// errMore asks for more input.
+var errMore = errors.New("input: more input is needed")
+
+// New returns a reader of in. It reads nothing yet.
+func New(in io.Reader, options Options) *Reader {
+	return &Reader{options: options, window: window{in: in}}
+}
+
+// Read reads records until the next one would wait for input. What it says about
+// the format is known when it returns for the first time, also with an error.
 func (r *Reader) Read(dst []check.Record) ([]check.Record, error) {
-	for len(dst) < cap(dst) {
-		line, err := r.lines.next()
+	if r.records == nil && r.err == nil {
+		r.err = r.begin()
+	}
+	if r.err != nil {
+		return dst, r.err
+	}
+	before, size := len(dst), 0
+	for len(dst) == before || len(dst) < cap(dst) && size < maxRead {
+		record, err := r.next(len(dst) == before)
+		if err == errMore {
+			return dst, nil
+		}
 		if err != nil {
-			return dst, err
+			return dst, r.located(err)
 		}
-		record := r.parse(line)
-		record.Line = int64(r.lines.number)
+		size += sizeOf(&record)
 		dst = append(dst, record)
-		if r.lines.in.Buffered() == 0 {
-			break
-		}
 	}
 	return dst, nil
 }
 
-func parseText(line []byte) check.Record { return check.Record{Email: string(line)} }
-
-func parseObject(line []byte) check.Record {
-	var object struct{ Email *string }
-	if err := json.Unmarshal(line, &object); err != nil || object.Email == nil {
-		return check.Record{Err: errors.New(`not a JSON object with a string under the key "email"`)}
+// next returns the next record, and waits for it if it may.
+func (r *Reader) next(wait bool) (check.Record, error) {
+	for {
+		record, err := r.records.next(&r.window)
+		switch {
+		case err == nil:
+			r.count++
+			if r.options.Several {
+				record.File = r.options.Name
+			}
+			return record, nil
+		case err != errMore:
+			return record, err
+		case r.window.err != nil:
+			return record, r.window.err
+		case !wait:
+			return record, errMore
+		}
+		r.window.more()
 	}
-	return check.Record{Email: *object.Email, Object: append([]byte(nil), line...)}
 }
+
+// located adds to an error where the input could not be read any further.
+func (r *Reader) located(err error) error {
+	if err == io.EOF {
+		return err
+	}
+	return fmt.Errorf("after record %d, in line %d: %w", r.count, r.records.line(), err)
+}
+
+func sizeOf(r *check.Record) int {
+	size := len(r.Email) + len(r.Object)
+	for _, cell := range r.Cells {
+		size += len(cell)
+	}
+	return size
+}
+
+// Format is the format that was recognised or chosen: Text, CSV, TSV or NDJSON.
+func (r *Reader) Format() string { return r.layout.format }
+
+// Comma is the separator of CSV, else 0.
+func (r *Reader) Comma() byte { return r.layout.comma }
+
+// Header returns the names of the columns of CSV, or nil if it has none.
+func (r *Reader) Header() []string { return r.layout.names }
+
+// Column is the index of the column of CSV that has the addresses, else -1.
+func (r *Reader) Column() int {
+	if r.layout.comma == 0 {
+		return -1
+	}
+	return r.layout.column
+}
+
+// Width is the number of cells that every row of CSV has, else 0.
+func (r *Reader) Width() int { return r.layout.width }

@@ -1,46 +1,97 @@
 package input
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 )
 
-// A lineReader returns the lines that are not empty, without their line ends.
-// It counts empty lines too.
-type lineReader struct {
-	in     *bufio.Reader
-	number int
-	long   []byte // the buffer of a line longer than that of in
+// errLong is the error of a line beyond the limit.
+var errLong = fmt.Errorf("the line is longer than %d MiB", MaxLine>>20)
+
+// lines takes lines from a window. LF, CRLF and CR end a line: old programs of the
+// Mac write CR.
+type lines struct {
+	number int64 // of the line that was taken last
+	at     int   // how many bytes of the window were searched
+	afterCR
+	long bool // the beginning of the present line was dropped
 }
 
-// next returns the next line, or io.EOF. The line is valid until the next call.
-func (l *lineReader) next() ([]byte, error) {
+// next returns the next line that is not blank, without its end. It is valid until
+// the window reads on.
+func (l *lines) next(w *window) ([]byte, error) {
 	for {
-		line, err := l.read()
-		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		if len(line) > 0 {
-			return line, nil
-		}
-		if err != nil {
-			return nil, err
+		line, err := l.take(w)
+		if err != nil || len(bytes.TrimSpace(line)) > 0 {
+			return line, err
 		}
 	}
 }
 
-func (l *lineReader) read() ([]byte, error) {
+// take returns the next line. A line that is too long is dropped as it comes.
+func (l *lines) take(w *window) ([]byte, error) {
+	l.skipLF(w)
+	rest := w.rest()
+	end := l.find(rest)
+	if l.at = end; end > MaxLine {
+		l.long = true
+		w.use(end)
+		l.at = 0
+		rest, end = rest[end:], 0
+	}
+	whole := end < len(rest)
+	if !whole && (!w.ended() || end == 0 && !l.long) {
+		return nil, errMore
+	}
+	l.use(w, end)
+	return l.taken(rest[:end])
+}
+
+// taken counts a line that was taken.
+func (l *lines) taken(line []byte) ([]byte, error) {
+	long := l.long
+	l.at, l.long = 0, false
 	l.number++
-	line, err := l.in.ReadSlice('\n')
-	if err != bufio.ErrBufferFull {
-		return line, err
+	if long {
+		return nil, errLong
 	}
-	l.long = l.long[:0]
-	for err == bufio.ErrBufferFull {
-		if l.long = append(l.long, line...); len(l.long) > maxLine {
-			return nil, fmt.Errorf("line %d is longer than %d bytes", l.number, maxLine)
+	return line, nil
+}
+
+// find returns the offset of the next line end, or the length of rest.
+func (l *lines) find(rest []byte) int {
+	for n := l.at; n < len(rest); n++ {
+		if c := rest[n]; c == '\n' || c == '\r' {
+			return n
 		}
-		line, err = l.in.ReadSlice('\n')
 	}
-	l.long = append(l.long, line...)
-	return l.long, err
+	return len(rest)
+}
+
+// afterCR is whether a CR was the last byte that was used: a line that ends with it
+// is complete, and an LF that follows belongs to it.
+type afterCR bool
+
+// use uses the bytes up to the line end at end, and the line end.
+func (a *afterCR) use(w *window, end int) {
+	rest := w.rest()
+	if end == len(rest) { // the input ends without one
+		w.use(end)
+		return
+	}
+	w.use(end + 1)
+	*a = rest[end] == '\r'
+	a.skipLF(w)
+}
+
+// skipLF uses the LF after a CR, if it has arrived.
+func (a *afterCR) skipLF(w *window) {
+	rest := w.rest()
+	if !*a || len(rest) == 0 {
+		return
+	}
+	if rest[0] == '\n' {
+		w.use(1)
+	}
+	*a = false
 }

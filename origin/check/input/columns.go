@@ -1,0 +1,169 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// addressNames are names of columns of addresses, as plain writes them. They are
+// from exports of mail and customer programs in several languages.
+var addressNames = plainSet(
+	"email", "e-mail", "emails", "mail", "email address", "e-mail addresses", "mail address", "email addr", "email id",
+	"user email", "contact email", "customer email", "primary email", "work email", "subscriber email", "your email",
+	"email 1", "e-mail 1 - value", "email primary", "email work", "email (work)",
+	"E-Mail-Adresse", "Mailadresse", "Emailadresse", "E-Mail Adressen",
+	"correo", "correo electrónico", "dirección de correo", "dirección de correo electrónico", "dirección de email",
+	"adresse e-mail", "adresse mail", "adresse email", "adresse électronique", "courriel", "adresse courriel",
+	"indirizzo email", "indirizzo e-mail", "indirizzo di posta elettronica", "posta elettronica",
+	"endereço de e-mail", "endereço de email", "correio eletrônico", "correio eletrónico",
+	"e-mailadres", "mailadres", "e-postadress", "e-post", "epost", "e-postadresse", "sähköposti", "sähköpostiosoite",
+	"adres e-mail", "adres email", "e-mailová adresa", "e-posta", "e-posta adresi",
+	"почта", "эл. почта", "электронная почта", "адрес электронной почты", "メールアドレス", "メール", "邮箱", "电子邮箱", "电子邮件", "邮箱地址", "이메일", "이메일 주소",
+)
+
+func plainSet(names ...string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[plain(name)] = true
+	}
+	return set
+}
+
+// plain returns the letters and digits of a name in lower case, without accents.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, norm.NFKD.String(name))
+}
+
+// isName reports whether a column of this name has addresses for certain.
+func isName(cell string) bool { return len(cell) < 100 && addressNames[plain(cell)] }
+
+// isAddress reports whether a cell looks like an address.
+func isAddress(cell string) bool { return strings.Contains(cell, "@") }
+
+// findColumn returns the index of the column of addresses, or -1: one with a known
+// name in the first row, else the one with the most cells that look like an
+// address, where "mail" in its name breaks a tie.
+func findColumn(sample [][]string) int {
+	votes := make([]int, widest(sample))
+	for _, cells := range sample {
+		for n, cell := range cells {
+			if isAddress(cell) {
+				votes[n] += 2
+			}
+		}
+	}
+	for n, cell := range first(sample) {
+		switch {
+		case isAddress(cell):
+		case isName(cell):
+			votes[n] += 1 << 16 // more than all rows of a sample
+		case strings.Contains(plain(cell), "mail"):
+			votes[n]++
+		}
+	}
+	if best := slices.Max(append(votes, 0)); best > 0 {
+		return slices.Index(votes, best)
+	}
+	return -1
+}
+
+// findHeader reports whether the first row has names: it has a known one, or no
+// address where later rows have some. decided is false if a second row is needed.
+func findHeader(sample [][]string, column int) (header, decided bool) {
+	cell := at(first(sample), column)
+	switch {
+	case isAddress(cell):
+		return false, true
+	case isName(cell):
+		return true, true
+	}
+	later := slices.ContainsFunc(sample[min(1, len(sample)):], func(cells []string) bool { return isAddress(at(cells, column)) })
+	return later || strings.Contains(plain(cell), "mail"), len(sample) > 1
+}
+
+// chooseColumn returns the index of the column that the user named: a number from
+// 1, or a name in the first row.
+func chooseColumn(sample [][]string, chosen string) (column int, named bool, err error) {
+	if number, err := strconv.Atoi(chosen); err == nil {
+		if number < 1 || number > widest(sample) {
+			return 0, false, fmt.Errorf("there is no column %d: the rows have %d", number, widest(sample))
+		}
+		return number - 1, false, nil
+	}
+	found := matching(first(sample), func(cell string) bool { return strings.TrimSpace(cell) == chosen })
+	if len(found) == 0 {
+		found = matching(first(sample), func(cell string) bool { return plain(cell) == plain(chosen) })
+	}
+	switch len(found) {
+	case 0:
+		return 0, false, fmt.Errorf("there is no column %q; %s", chosen, describe(first(sample)))
+	case 1:
+		return found[0], true, nil
+	}
+	return 0, false, fmt.Errorf("columns %d and %d are both called %q: give the number of one", found[0]+1, found[1]+1, chosen)
+}
+
+func matching(cells []string, match func(string) bool) (found []int) {
+	for n, cell := range cells {
+		if match(cell) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+var errNoColumn = errors.New("no column has addresses")
+
+// noColumn returns the error of rows without a column of addresses.
+func noColumn(sample [][]string) error {
+	return fmt.Errorf("%w; name one by its number or name (--column); %s", errNoColumn, describe(first(sample)))
+}
+
+// describe lists the columns by the first row, without addresses.
+func describe(cells []string) string {
+	const most, longest = 20, 40
+	var list []string
+	for n, cell := range cells[:min(len(cells), most)] {
+		if isAddress(cell) || len(cell) > longest {
+			cell = "…"
+		}
+		list = append(list, fmt.Sprintf("%d %q", n+1, cell))
+	}
+	if len(cells) > most {
+		list = append(list, fmt.Sprintf("and %d more", len(cells)-most))
+	}
+	return "the columns are " + strings.Join(list, ", ")
+}
+
+func first(sample [][]string) []string {
+	if len(sample) == 0 {
+		return nil
+	}
+	return sample[0]
+}
+
+// at returns the cell of a column, or "".
+func at(cells []string, column int) string {
+	if column < 0 || column >= len(cells) {
+		return ""
+	}
+	return cells[column]
+}
+
+func widest(sample [][]string) (width int) {
+	for _, cells := range sample {
+		width = max(width, len(cells))
+	}
+	return width
+}

@@ -1,0 +1,226 @@
+package input
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// begin finds out about the input.
+func (r *Reader) begin() error {
+	if !slices.Contains([]string{"", Auto, Text, CSV, TSV, NDJSON}, r.options.Format) {
+		return fmt.Errorf("there is no input format %q: use auto, text, csv, tsv or ndjson", r.options.Format)
+	}
+	decoded, utf16, err := decode(r.window.in)
+	if err != nil {
+		return err
+	}
+	r.window.in = decoded
+	for !r.window.enough() {
+		r.window.more()
+	}
+	if err := r.recognise(); err != nil {
+		return err
+	}
+	r.start(utf16)
+	return nil
+}
+
+// enough reports whether a line has arrived that is not blank, or nothing more
+// can decide.
+func (w *window) enough() bool {
+	return w.err != nil || len(w.rest()) >= bufferSize || hasLineEnd(bytes.TrimLeft(w.rest(), " \t\r\n"))
+}
+
+// recognise sets the layout, and waits for a second line where the first does not
+// decide.
+func (r *Reader) recognise() (err error) {
+	for {
+		var decided bool
+		r.layout, decided, err = r.options.recognise(r.window.rest(), r.window.ended())
+		if decided || r.window.err != nil {
+			return err
+		}
+		if len(r.window.rest()) >= bufferSize {
+			return errors.Join(err, r.layout.unknown())
+		}
+		r.window.more()
+	}
+}
+
+// errFirstRow is the error of CSV whose first row is not complete in what is looked
+// at.
+var errFirstRow = fmt.Errorf("the first row is longer than %d KiB, or a quotation mark in it is not closed", bufferSize>>10)
+
+// unknown returns an error if no row could be looked at.
+func (l *layout) unknown() error {
+	if l.comma != 0 && l.width == 0 {
+		return errFirstRow
+	}
+	return nil
+}
+
+// start begins to parse records.
+func (r *Reader) start(utf16 bool) {
+	switch r.layout.format {
+	case NDJSON:
+		r.records = newObjects(r.window.rest(), r.layout.key)
+	case Text:
+		r.records = &text{utf16: utf16}
+	default:
+		r.records = newTable(&r.layout, utf16)
+	}
+}
+
+// recognise returns the layout of an input that begins so. decided is false if more
+// rows may change it.
+func (o *Options) recognise(beginning []byte, ended bool) (l layout, decided bool, err error) {
+	beginning = bytes.TrimLeft(beginning, "\r\n")
+	switch o.Format {
+	case Text:
+		return o.text()
+	case NDJSON:
+		return o.objects()
+	case CSV, TSV:
+		return o.table(beginning, ended)
+	}
+	switch ext := extension(o.Name); {
+	case looksLikeJSON(beginning), slices.Contains([]string{".ndjson", ".jsonl", ".json"}, ext) && bytes.HasPrefix(beginning, []byte(`"`)):
+		return o.objects()
+	case o.looksLikeTable(beginning, ended), ext == ".csv", ext == ".tsv":
+		return o.table(beginning, ended)
+	case mayBeHeader(beginning, ended):
+		l, _, err = o.text()
+		return l, false, err
+	}
+	return o.text()
+}
+
+var errTextColumn = errors.New("the input looks like text with an address a line, which has no columns: leave out --column, or give the format with --from csv or ndjson")
+
+func (o *Options) text() (layout, bool, error) {
+	if o.Column != "" && o.Format != Text {
+		return layout{format: Text}, true, errTextColumn
+	}
+	return layout{format: Text}, true, nil
+}
+
+func (o *Options) objects() (layout, bool, error) {
+	key := o.Column
+	if key == "" {
+		key = "email"
+	}
+	return layout{format: NDJSON, key: key}, true, nil
+}
+
+// looksLikeJSON reports whether text begins with an object or an array of objects
+// or strings. A bracket alone is not enough: an address may begin with a brace.
+func looksLikeJSON(text []byte) bool {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
+		return false
+	}
+	next := bytes.TrimLeft(text[1:], " \t\r\n")
+	if len(next) == 0 {
+		return true
+	}
+	return text[0] == '{' && strings.IndexByte(`"}`, next[0]) >= 0 ||
+		text[0] == '[' && strings.IndexByte(`{"]`, next[0]) >= 0
+}
+
+// looksLikeTable reports whether text looks like CSV with a column of addresses.
+func (o *Options) looksLikeTable(text []byte, ended bool) bool {
+	if declaredComma(text) != 0 {
+		return true
+	}
+	best := guessComma(text, ended)
+	if best.regular > minRegular {
+		return o.Column != "" || findColumn(best.sample) >= 0
+	}
+	return widest(best.sample) == 1 && (isName(best.sample[0][0]) || allQuoted(text))
+}
+
+// mayBeHeader reports whether text, which does not look like a table, may do so with
+// another line: it is one row of several cells, or a quotation mark is open in it.
+func mayBeHeader(text []byte, ended bool) bool {
+	sample := guessComma(text, ended).sample
+	return len(sample) == 0 || len(sample) == 1 && len(sample[0]) > 1
+}
+
+// allQuoted reports whether every line that has arrived is wholly in quotation
+// marks: one column of CSV, since an address has a domain after them.
+func allQuoted(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && (len(line) < 2 || line[0] != '"' || line[len(line)-1] != '"') {
+			return false
+		}
+	}
+	return true
+}
+
+// table returns the layout of CSV.
+func (o *Options) table(beginning []byte, ended bool) (l layout, decided bool, err error) {
+	l.comma = declaredComma(beginning)
+	if l.comma != 0 {
+		l.skip = 1
+	} else {
+		l.comma = o.comma(beginning, ended)
+	}
+	if l.format = CSV; l.comma == '\t' {
+		l.format = TSV
+	}
+	rows := sample(beginning, ended, l.comma)
+	rows = rows[min(l.skip, len(rows)):]
+	decided, err = o.columns(&l, rows)
+	return l, decided, err
+}
+
+// comma returns the separator.
+func (o *Options) comma(beginning []byte, ended bool) byte {
+	if o.Format == TSV || o.Format != CSV && extension(o.Name) == ".tsv" {
+		return '\t'
+	}
+	if best := guessComma(beginning, ended); best.regular > minRegular {
+		return best.comma
+	}
+	return ','
+}
+
+// columns finds the column of addresses and the header.
+func (o *Options) columns(l *layout, rows [][]string) (decided bool, err error) {
+	if len(rows) == 0 {
+		return false, nil
+	}
+	named := false
+	if o.Column != "" {
+		l.column, named, err = chooseColumn(rows, o.Column)
+	} else if l.column = findColumn(rows); l.column < 0 {
+		if l.column = 0; widest(rows) > 1 {
+			err = noColumn(rows)
+		}
+	}
+	header, decided := findHeader(rows, l.column)
+	if o.Header != HeaderAuto {
+		header, decided = o.Header == HeaderYes, true
+	}
+	if l.width = widest(rows); header || named {
+		l.names, l.width = rows[0], len(rows[0])
+	}
+	return decided || named, err
+}
+
+// newObjects returns a parser of JSON values. A line is a value, unless the input
+// begins with an array, or with an object that goes on in the next line.
+func newObjects(beginning []byte, key string) *objects {
+	o := &objects{key: key}
+	beginning = bytes.TrimLeft(beginning, " \t\r\n")
+	line, _, _ := bytes.Cut(beginning, []byte("\n"))
+	line = bytes.TrimSpace(line)
+	if bytes.HasPrefix(line, []byte("[")) || string(line) == "{" {
+		o.values = &values{}
+	}
+	return o
+}

@@ -1,0 +1,187 @@
+package input
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/text/encoding/unicode"
+
+	"github.com/addrspec/addrspec/origin/check"
+)
+
+// readAll reads all records of in.
+func readAll(r check.Input) (all []check.Record, err error) {
+	for {
+		records, err := r.Read(make([]check.Record, 0, 7))
+		all = append(all, records...)
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+	}
+}
+
+// emails returns the addresses, and the errors of bad records in angle brackets.
+func emails(records []check.Record) (list []string) {
+	for _, r := range records {
+		if r.Err != nil {
+			list = append(list, "<"+r.Err.Error()+">")
+		} else {
+			list = append(list, r.Email)
+		}
+	}
+	return list
+}
+
+// inTurn reads in with every way in which it may arrive.
+func inTurn(t *testing.T, in []byte, test func(t *testing.T, in io.Reader)) {
+	for name, in := range map[string]io.Reader{
+		"at once":       bytes.NewReader(in),
+		"byte by byte":  iotest.OneByteReader(bytes.NewReader(in)),
+		"error with it": iotest.DataErrReader(bytes.NewReader(in)),
+		"halves":        iotest.HalfReader(bytes.NewReader(in)),
+	} {
+		t.Run(name, func(t *testing.T) { test(t, in) })
+	}
+}
+
+func gzipped(parts ...string) string {
+	var out bytes.Buffer
+	for _, part := range parts {
+		w := gzip.NewWriter(&out)
+		w.Write([]byte(part))
+		w.Close()
+	}
+	return out.String()
+}
+
+func utf16(order unicode.Endianness, mark unicode.BOMPolicy, text string) string {
+	encoded, err := unicode.UTF16(order, mark).NewEncoder().String(text)
+	if err != nil {
+		panic(err)
+	}
+	return encoded
+}
+
+// A file is a list as people have it, and what is read from it.
+type file struct {
+	in      string
+	options Options
+	format  string
+	comma   byte
+	header  []string
+	column  int
+	emails  []string
+	lines   []int64
+}
+
+var files = map[string]file{
+	"text":                         {in: "a@mail.example\nb@mail.example\n", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"one line without an end":      {in: "a@mail.example", format: Text, column: -1, emails: []string{"a@mail.example"}, lines: []int64{1}},
+	"nothing":                      {in: "", format: Text, column: -1},
+	"only a mark":                  {in: "\xef\xbb\xbf", format: Text, column: -1},
+	"only blank lines":             {in: "\n\r\n \n", format: Text, column: -1},
+	"blank lines are counted":      {in: "\n\na@mail.example\n \r\n\rb@mail.example\r", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{3, 6}},
+	"CRLF with a mark":             {in: "\xef\xbb\xbfa@mail.example\r\nb@mail.example\r\n", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"CR of an old Mac":             {in: "a@mail.example\rb@mail.example\r", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"white space stays in text":    {in: "  a@mail.example \n", format: Text, column: -1, emails: []string{"  a@mail.example "}, lines: []int64{1}},
+	"joined files with marks":      {in: "\xef\xbb\xbfa@mail.example\n\xef\xbb\xbfb@mail.example\n", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"bytes that are not UTF-8":     {in: "andr\xe9@mail.example\n", format: Text, column: -1, emails: []string{"andr\xe9@mail.example"}, lines: []int64{1}},
+	"a quoted local part":          {in: "\"smith, john\"@mail.example\n", format: Text, column: -1, emails: []string{`"smith, john"@mail.example`}, lines: []int64{1}},
+	"a local part in braces":       {in: "{a}@mail.example\n", format: Text, column: -1, emails: []string{"{a}@mail.example"}, lines: []int64{1}},
+	"an address like bzip2":        {in: "BZh9@mail.example\nPK@mail.example\n", format: Text, column: -1, emails: []string{"BZh9@mail.example", "PK@mail.example"}, lines: []int64{1, 2}},
+	"a bad address first":          {in: "nonsense\na@mail.example\n", format: Text, column: -1, emails: []string{"nonsense", "a@mail.example"}, lines: []int64{1, 2}},
+	"separators without addresses": {in: "hello, world\nfoo, bar\n", format: Text, column: -1, emails: []string{"hello, world", "foo, bar"}, lines: []int64{1, 2}},
+	"text by force":                {in: "a,b@mail.example\n", options: Options{Format: Text}, format: Text, column: -1, emails: []string{"a,b@mail.example"}, lines: []int64{1}},
+
+	"Excel's CSV UTF-8": {in: "\xef\xbb\xbfName,E-Mail,Ort\r\nJörg,jo@mail.example,Köln\r\n", format: CSV, comma: ',', header: []string{"Name", "E-Mail", "Ort"}, column: 1,
+		emails: []string{"jo@mail.example"}, lines: []int64{2}},
+	"German Excel's CSV in Windows-1252": {in: "Name;E-Mail-Adresse\r\n\"M\xfcller; J\xf6rg\";jo@mail.example\r\n", format: CSV, comma: ';', header: []string{"Name", "E-Mail-Adresse"}, column: 1,
+		emails: []string{"jo@mail.example"}, lines: []int64{2}},
+	"Excel's Unicode text": {in: utf16(unicode.LittleEndian, unicode.UseBOM, "Name\tMail\r\nZoë\tzoë@mail.example\r\n\"a\tb\"\tb@mail.example\r\n"), format: TSV, comma: '\t', header: []string{"Name", "Mail"}, column: 1,
+		emails: []string{"zoë@mail.example", "b@mail.example"}, lines: []int64{2, 3}},
+	"UTF-16 big endian without a mark":    {in: utf16(unicode.BigEndian, unicode.IgnoreBOM, "a@mail.example\nb😀@mail.example\n"), format: Text, column: -1, emails: []string{"a@mail.example", "b😀@mail.example"}, lines: []int64{1, 2}},
+	"UTF-16 little endian without a mark": {in: utf16(unicode.LittleEndian, unicode.IgnoreBOM, "a@mail.example"), format: Text, column: -1, emails: []string{"a@mail.example"}, lines: []int64{1}},
+	"CSV for Macintosh":                   {in: "Name,Email\rA,a@mail.example\r\"B\rC\",b@mail.example\rD,d@mail.example", format: CSV, comma: ',', header: []string{"Name", "Email"}, column: 1, emails: []string{"a@mail.example", "b@mail.example", "d@mail.example"}, lines: []int64{2, 3, 5}},
+	"Excel's declared separator": {in: "sep=;\r\nname;mail\r\nA, B;a@mail.example\r\n", format: CSV, comma: ';', header: []string{"name", "mail"}, column: 1,
+		emails: []string{"a@mail.example"}, lines: []int64{3}},
+	"an export like Mailchimp's": {in: "\"Email Address\",\"First Name\",TAGS,OPTIN_TIME\n\"a@mail.example\",\"Ann\",\"\"\"News\"\",\"\"Sale\"\"\",\"2026-01-02 03:04:05\"\n", format: CSV, comma: ',',
+		header: []string{"Email Address", "First Name", "TAGS", "OPTIN_TIME"}, column: 0, emails: []string{"a@mail.example"}, lines: []int64{2}},
+	"an export like HubSpot's": {in: "Record ID,Email Domain,Last email sent,Email,Owner\n1,mail.example,2026-01-01,a@mail.example,owner@org.example\n2,,,,owner@org.example\n", format: CSV, comma: ',',
+		header: []string{"Record ID", "Email Domain", "Last email sent", "Email", "Owner"}, column: 3, emails: []string{"a@mail.example", ""}, lines: []int64{2, 3}},
+	"line ends within quotes": {in: "email,note\na@mail.example,\"one\r\ntwo\n\nthree\"\nb@mail.example,\n", format: CSV, comma: ',', header: []string{"email", "note"}, column: 0,
+		emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{2, 6}},
+	"a header that spans lines":      {in: "\"Full\nname\",Email\nA,a@mail.example\n", format: CSV, comma: ',', header: []string{"Full\nname", "Email"}, column: 1, emails: []string{"a@mail.example"}, lines: []int64{3}},
+	"a header only":                  {in: "name,email\n", format: CSV, comma: ',', header: []string{"name", "email"}, column: 1},
+	"no header":                      {in: "A,a@mail.example\nB,b@mail.example\n", format: CSV, comma: ',', column: 1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"a header without a known name":  {in: "who,where\nA,a@mail.example\n", format: CSV, comma: ',', header: []string{"who", "where"}, column: 1, emails: []string{"a@mail.example"}, lines: []int64{2}},
+	"a column with a header":         {in: "Email\na@mail.example\n", format: CSV, comma: ',', header: []string{"Email"}, column: 0, emails: []string{"a@mail.example"}, lines: []int64{2}},
+	"a column in quotes":             {in: "\"a@mail.example\"\n\"b@mail.example\"\n", format: CSV, comma: ',', column: 0, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"a column by the file's name":    {in: "who\na@mail.example\n", options: Options{Name: "list.CSV.gz"}, format: CSV, comma: ',', header: []string{"who"}, column: 0, emails: []string{"a@mail.example"}, lines: []int64{2}},
+	"bars":                           {in: "id|mail\n1|a@mail.example\n", format: CSV, comma: '|', header: []string{"id", "mail"}, column: 1, emails: []string{"a@mail.example"}, lines: []int64{2}},
+	"commas within semicolons":       {in: "email;name\na@mail.example;Doe, A\nb@mail.example;Doe, B\n", format: CSV, comma: ';', header: []string{"email", "name"}, column: 0, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{2, 3}},
+	"a quoted local part in CSV":     {in: "mail,n\n\"john smith\"@mail.example,1\n\"\"\"x\"\"@mail.example\",2\n", format: CSV, comma: ',', header: []string{"mail", "n"}, column: 0, emails: []string{`"john smith"@mail.example`, `"x"@mail.example`}, lines: []int64{2, 3}},
+	"white space around a cell":      {in: "name, email\nA,  a@mail.example \n", format: CSV, comma: ',', header: []string{"name", " email"}, column: 1, emails: []string{"a@mail.example"}, lines: []int64{2}},
+	"TSV by force":                   {in: "a,b@mail.example\tx\n", options: Options{Format: TSV}, format: TSV, comma: '\t', column: 0, emails: []string{"a,b@mail.example"}, lines: []int64{1}},
+	"a column by its number":         {in: "a@mail.example,b@mail.example\n", options: Options{Column: "2"}, format: CSV, comma: ',', column: 1, emails: []string{"b@mail.example"}, lines: []int64{1}},
+	"a column by its name":           {in: "Email,Other Mail\na@mail.example,b@mail.example\n", options: Options{Column: "other mail"}, format: CSV, comma: ',', header: []string{"Email", "Other Mail"}, column: 1, emails: []string{"b@mail.example"}, lines: []int64{2}},
+	"a column that is not addresses": {in: "x,y\n1,2\n", options: Options{Column: "y"}, format: CSV, comma: ',', header: []string{"x", "y"}, column: 1, emails: []string{"2"}, lines: []int64{2}},
+	"a header by force":              {in: "a@mail.example,1\nb@mail.example,2\n", options: Options{Header: HeaderYes}, format: CSV, comma: ',', header: []string{"a@mail.example", "1"}, column: 0, emails: []string{"b@mail.example"}, lines: []int64{2}},
+	"no header by force":             {in: "email,1\nb@mail.example,2\n", options: Options{Header: HeaderNo}, format: CSV, comma: ',', column: 0, emails: []string{"email", "b@mail.example"}, lines: []int64{1, 2}},
+	"rows that are too long or short": {in: "n,mail,t\n1,a@mail.example\n2\n3,b@mail.example,x,,\n4,Doe, c@mail.example,x\n5,d@mail.example,\n", format: CSV, comma: ',', header: []string{"n", "mail", "t"}, column: 1,
+		emails: []string{"a@mail.example", "<the row ends after column 1, and the address is in column 2>", "b@mail.example", "<the row has 4 columns instead of 3: a cell with a separator in it needs quotation marks>", "d@mail.example"}, lines: []int64{2, 3, 4, 5, 6}},
+	"a quotation mark that is missing": {in: "n,mail\n\"A,a@mail.example\n\"B\",b@mail.example\nC,c@mail.example\n\"D,d@mail.example\nE,e@mail.example\n", format: CSV, comma: ',', header: []string{"n", "mail"}, column: 1,
+		emails: []string{"<" + errOpenQuote.Error() + ">", "b@mail.example", "c@mail.example", "<" + errOpenQuote.Error() + ">", "e@mail.example"}, lines: []int64{2, 3, 4, 5, 6}},
+
+	"NDJSON": {in: "{\"email\":\"a@mail.example\",\"id\":1}\n\n {\"id\":2,\"email\":\"\\u0062@mail.example\"} \r\n", format: NDJSON, column: -1,
+		emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 3}},
+	"NDJSON of strings":     {in: "\"a@mail.example\"\n\"b@mail.example\"\n", options: Options{Name: "x.jsonl"}, format: NDJSON, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"NDJSON by another key": {in: "{\"email\":\"x\",\"mail\":\"a@mail.example\"}\n", options: Options{Column: "mail"}, format: NDJSON, column: -1, emails: []string{"a@mail.example"}, lines: []int64{1}},
+	"equal keys and case":   {in: "{\"email\":\"x\",\"email\":\"a@mail.example\",\"EMAIL\":\"y\"}\n{\"Email\":\"b@mail.example\"}\n{\"\\u0065mail\":\"c@mail.example\"}\n{\"x\":{\"email\":\"n\"},\"email\":\"d@mail.example\"}\n", format: NDJSON, column: -1, emails: []string{"a@mail.example", "b@mail.example", "c@mail.example", "d@mail.example"}, lines: []int64{1, 2, 3, 4}},
+	"bad lines of NDJSON": {in: "{\"email\":\"a@mail.example\"}\nnonsense\n{\"email\":7}\n{\"email\":null}\n{\"mail\":\"b\",\"id\":1}\n{\"email\":\"\\ud800\"}\n{\"email\":\"b\xff\"}\n[1]\n7\n{\"email\":\"c\"} {}\n{\"email\":\"d\"\n{\"email\":\"e@mail.example\"}", format: NDJSON, column: -1,
+		emails: []string{"a@mail.example", "<not JSON: byte 2 is unexpected>", `<the value of the key "email" is not a string>`, `<the value of the key "email" is not a string>`,
+			`<the object has no key "email"; name one of its own with --column: "mail", "id">`, `<an escape from \ud800 to \udfff without the other half of its pair, which is no character>`, "<not JSON: it is not UTF-8 (RFC 8259 section 8.1)>",
+			"<an array is not read here: give one object or string a line, as with jq -c '.[]' FILE>", "<neither a JSON object nor a string>", "<more than one JSON value on a line>", "<not JSON: it ends too early>", "e@mail.example"}, lines: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
+	"an array of objects": {in: "[{\"email\":\"a@mail.example\"},\n{\"email\":\"b]}\\\"@mail.example\"}, {\"x\":[{}]}]\n", format: NDJSON, column: -1,
+		emails: []string{"a@mail.example", `b]}"@mail.example`, `<the object has no key "email"; name one of its own with --column: "x">`}, lines: []int64{1, 2, 2}},
+	"an array of strings": {in: "[\n  \"a@mail.example\",\n  \"b@mail.example\", 7 ,null\n]", format: NDJSON, column: -1, emails: []string{"a@mail.example", "b@mail.example", "<neither a JSON object nor a string>", "<neither a JSON object nor a string>"}, lines: []int64{2, 3, 3, 3}},
+	"an empty array":      {in: "[]\n", format: NDJSON, column: -1},
+	"objects over lines":  {in: "{\n  \"email\": \"a@mail.example\"\n}\n{\n  \"email\": \"b@mail.example\"\n}\n", format: NDJSON, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 4}},
+
+	"gzip":                      {in: gzipped("email;n\na@mail.example;1\n"), format: CSV, comma: ';', header: []string{"email", "n"}, column: 0, emails: []string{"a@mail.example"}, lines: []int64{2}},
+	"gzip of several members":   {in: gzipped("a@mail.exa", "", "mple\nb@mail.example\n") + "\x00\x00\x00", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"gzip of UTF-16":            {in: gzipped(utf16(unicode.LittleEndian, unicode.UseBOM, "a@mail.example\n")), format: Text, column: -1, emails: []string{"a@mail.example"}, lines: []int64{1}},
+	"half a surrogate pair":     {in: utf16(unicode.LittleEndian, unicode.UseBOM, "a@mail.example\nb") + "\x00\xd8" + utf16(unicode.LittleEndian, unicode.IgnoreBOM, "@mail.example\n"), format: Text, column: -1, emails: []string{"a@mail.example", "<the address is not well-formed UTF-16: half of a surrogate pair>"}, lines: []int64{1, 2}},
+	"UTF-16 that was cut off":   {in: utf16(unicode.BigEndian, unicode.UseBOM, "a@mail.example\nb@m") + "\x00", format: Text, column: -1, emails: []string{"a@mail.example", "<the address is not well-formed UTF-16: half of a surrogate pair>"}, lines: []int64{1, 2}},
+	"columns that are too many": {in: "email\n" + strings.Repeat(",", MaxCells) + "\nb@mail.example\n", format: CSV, comma: ',', header: []string{"email"}, column: 0, emails: []string{"<" + errManyCells.Error() + ">", "b@mail.example"}, lines: []int64{2, 3}},
+}
+
+func TestFiles(t *testing.T) {
+	for name, f := range files {
+		t.Run(name, func(t *testing.T) {
+			inTurn(t, []byte(f.in), func(t *testing.T, in io.Reader) {
+				r := New(in, f.options)
+				records, err := readAll(r)
+				require.NoError(t, err)
+				require.Equal(t, f.emails, emails(records))
+				var lines []int64
+				for _, record := range records {
+					lines = append(lines, record.Line)
+				}
+				require.Equal(t, f.lines, lines)
+				require.Equal(t, f.format, r.Format())
+				require.Equal(t, string(rune(f.comma)), string(rune(r.Comma())))
+				require.Equal(t, f.header, r.Header())
+				require.Equal(t, f.column, r.Column())
+			})
+		})
+	}
+}

@@ -1,0 +1,190 @@
+package input
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/addrspec/addrspec/origin/check"
+)
+
+// objects has one address a JSON value: a string, or a string in an object.
+type objects struct {
+	lines  lines
+	values *values // of an input in which a value is not a line, else nil
+	key    string  // of the addresses in an object
+
+	decoder jsontext.Decoder
+	buffer  bytes.Buffer
+	found   []byte
+}
+
+func (o *objects) line() int64 {
+	if o.values != nil {
+		return o.values.lines + 1
+	}
+	return o.lines.number
+}
+
+// next returns the record of the next value.
+func (o *objects) next(w *window) (r check.Record, err error) {
+	value, line, err := o.take(w)
+	if err != nil && err != errLong {
+		return r, err
+	}
+	r.Line = line
+	if r.Err = err; err != nil {
+		return r, nil
+	}
+	if r.Email, r.Err = o.email(value); r.Err == nil {
+		r.Object = bytes.Clone(value)
+	}
+	return r, nil
+}
+
+func (o *objects) take(w *window) (value []byte, line int64, err error) {
+	if o.values != nil {
+		return o.values.next(w)
+	}
+	value, err = o.lines.next(w)
+	return bytes.TrimSpace(bytes.TrimPrefix(value, []byte(markUTF8))), o.lines.number, err
+}
+
+// email returns the address of a value.
+func (o *objects) email(value []byte) (string, error) {
+	o.reset(value)
+	found, err := o.find()
+	if err == nil {
+		err = o.end()
+	}
+	if err == nil && found == nil {
+		err = o.missing(value)
+	}
+	if err != nil {
+		return "", explain(value, err)
+	}
+	if found[0] != '"' {
+		return "", fmt.Errorf("the value of the key %q is not a string", o.key)
+	}
+	email, err := jsontext.AppendUnquote(nil, found)
+	return string(email), err
+}
+
+func (o *objects) reset(value []byte) {
+	o.buffer = *bytes.NewBuffer(value)
+	o.decoder.Reset(&o.buffer, jsontext.AllowDuplicateNames(true))
+}
+
+// find returns the JSON text of the address, or nil if an object lacks the key.
+func (o *objects) find() ([]byte, error) {
+	switch o.decoder.PeekKind() {
+	case '{':
+		return o.member()
+	case '"':
+		value, err := o.decoder.ReadValue()
+		o.found = append(o.found[:0], value...)
+		return o.found, err
+	case '[':
+		return nil, errors.New("an array is not read here: give one object or string a line, as with jq -c '.[]' FILE")
+	}
+	if _, err := o.decoder.ReadValue(); err != nil {
+		return nil, err
+	}
+	return nil, errors.New("neither a JSON object nor a string")
+}
+
+// member returns the value of the key. A key that differs in case counts if none is
+// equal; of equal keys the last one counts, as in the service.
+func (o *objects) member() (found []byte, err error) {
+	best := differs
+	for _, err = o.decoder.ReadToken(); err == nil && o.decoder.PeekKind() == '"'; {
+		name, err := o.decoder.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		is := o.match(name)
+		value, err := o.decoder.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		if is > differs && is >= best {
+			o.found = append(o.found[:0], value...)
+			best, found = is, o.found
+		}
+	}
+	if err == nil {
+		_, err = o.decoder.ReadToken() // the closing brace
+	}
+	return found, err
+}
+
+// likeness is how much a key is like the one that is looked for.
+type likeness uint8
+
+const (
+	differs likeness = iota
+	differsInCase
+	equals
+)
+
+func (o *objects) match(quoted []byte) likeness {
+	name := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name, _ = jsontext.AppendUnquote(nil, quoted) // it is valid
+	}
+	switch {
+	case string(name) == o.key:
+		return equals
+	case strings.EqualFold(string(name), o.key):
+		return differsInCase
+	}
+	return differs
+}
+
+// end returns an error if something follows the value.
+func (o *objects) end() error {
+	_, err := o.decoder.ReadToken()
+	if err == nil {
+		return errors.New("more than one JSON value on a line")
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// missing returns the error of an object without the key.
+func (o *objects) missing(value []byte) error {
+	const most, longest = 10, 40
+	var names []string
+	o.reset(value)
+	for _, err := o.decoder.ReadToken(); err == nil && len(names) < most && o.decoder.PeekKind() == '"'; err = o.decoder.SkipValue() {
+		name, err := o.decoder.ReadToken()
+		if err == nil && len(name.String()) <= longest && !isAddress(name.String()) {
+			names = append(names, fmt.Sprintf("%q", name.String()))
+		}
+	}
+	return fmt.Errorf("the object has no key %q; name one of its own with --column: %s", o.key, strings.Join(names, ", "))
+}
+
+// explain says why a value cannot be read, without repeating any of it.
+func explain(value []byte, err error) error {
+	var syntax *jsontext.SyntacticError
+	switch {
+	case !errors.As(err, &syntax):
+		return err
+	case !utf8.Valid(value):
+		return errors.New("not JSON: it is not UTF-8 (RFC 8259 section 8.1)")
+	case json.Valid(value): // encoding/json accepts it
+		return errors.New(`an escape from \ud800 to \udfff without the other half of its pair, which is no character`)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("not JSON: it ends too early")
+	}
+	return fmt.Errorf("not JSON: byte %d is unexpected", syntax.ByteOffset+1)
+}

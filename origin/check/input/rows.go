@@ -1,0 +1,159 @@
+package input
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The errors of a row.
+var (
+	errOpenQuote = errors.New("a quotation mark opens a cell in this row and is not closed; the lines after this one are read on their own")
+	errLongRow   = fmt.Errorf("the row is longer than %d MiB; is this a list of addresses?", MaxRow>>20)
+	errManyCells = fmt.Errorf("the row has more than %d columns; is the separator right?", MaxCells)
+)
+
+// A row is the cells of one row, without quotation marks.
+type row struct {
+	line  int64 // in which it begins
+	cells []string
+}
+
+// rows takes rows of CSV (RFC 4180) from a window. Line breaks inside a cell remain
+// as they are. As the dashboard's reader does, it goes beyond the RFC: LF, CRLF and
+// CR end a row; rows may have different numbers of cells; a cell that goes on after
+// its closing quotation mark is taken literally, since "john smith"@example.org is
+// an address.
+//
+// It is our own, because encoding/csv has no limit for a row, so one missing
+// quotation mark reads the rest of the input into one cell; it changes CRLF in cells
+// to LF; it does not know CR; and its LazyQuotes lets "john smith"@example.org
+// continue up to the next quotation mark before a comma, in another row.
+// FuzzRowsLikeStandardLibrary compares both.
+type rows struct {
+	comma byte
+	lines int64 // that were used
+	afterCR
+	scan     rowScan
+	dropping int64    // the line in which a row began that is dropped as it comes, else 0
+	room     []string // for the cells of further rows
+}
+
+// next returns the next row that is not blank. With a row that is bad it returns
+// why.
+func (r *rows) next(w *window) (found row, err error) {
+	for {
+		found, err = r.take(w)
+		if err != nil || len(found.cells) > 1 || strings.TrimSpace(found.cells[0]) != "" {
+			return found, err
+		}
+	}
+}
+
+// take returns the next row. What it returns does not depend on how much has
+// arrived.
+func (r *rows) take(w *window) (row, error) {
+	r.skipLF(w)
+	if r.dropping > 0 {
+		return r.drop(w)
+	}
+	rest := w.rest()
+	end, whole := r.scan.to(rest[:min(len(rest), MaxRow+1)], r.comma)
+	switch {
+	case r.scan.torn || end > MaxRow && r.scan.brk > 0:
+		return r.reopen(w)
+	case end > MaxRow:
+		r.startDrop(w, end)
+		return r.drop(w)
+	case whole || w.ended() && end > 0:
+		return r.complete(w, end)
+	}
+	return row{}, errMore
+}
+
+// complete returns the row that ends at end.
+func (r *rows) complete(w *window, end int) (row, error) {
+	if r.scan.state == quoted {
+		return r.reopen(w)
+	}
+	r.scan.endCell(end)
+	found := row{r.lines + 1, nil}
+	if r.scan.many {
+		r.finish(w, end)
+		return found, errManyCells
+	}
+	found.cells = r.cells(w.rest()[:end])
+	r.finish(w, end)
+	return found, nil
+}
+
+// reopen drops the present row up to the end of the line in which a quotation mark
+// opened that was not closed, so that the lines after it are read. This takes
+// linear time: when those lines were scanned as quoted text, quotation marks
+// occurred in pairs, and a pair does not leave a cell open.
+func (r *rows) reopen(w *window) (row, error) {
+	found := row{r.lines + 1, nil}
+	end := r.scan.brk
+	if end == 0 {
+		end = len(w.rest())
+	}
+	r.finish(w, end)
+	return found, errOpenQuote
+}
+
+// startDrop drops the first end bytes of the present row, whose rest follows.
+func (r *rows) startDrop(w *window, end int) {
+	r.dropping = r.lines + 1
+	r.lines += lineEnds(w.rest()[:end])
+	w.use(end)
+	r.scan = rowScan{spans: r.scan.spans[:0]}
+}
+
+// drop drops the rest of a line that is too long.
+func (r *rows) drop(w *window) (row, error) {
+	rest := w.rest()
+	end := bytes.IndexAny(rest, "\r\n")
+	if end < 0 && !w.ended() {
+		w.use(len(rest))
+		return row{}, errMore
+	}
+	if end < 0 {
+		end = len(rest)
+	}
+	found := row{r.dropping, nil}
+	r.dropping = 0
+	r.finish(w, end)
+	return found, errLongRow
+}
+
+// finish uses the present row, which ends at end.
+func (r *rows) finish(w *window, end int) {
+	if r.scan.multi {
+		r.lines += lineEnds(w.rest()[:end])
+	}
+	r.lines++
+	r.use(w, end)
+	r.scan = rowScan{spans: r.scan.spans[:0]}
+}
+
+// lineEnds counts LF, CRLF and CR.
+func lineEnds(text []byte) int64 {
+	return int64(bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) - bytes.Count(text, []byte("\r\n")))
+}
+
+// cells returns the cells of the scanned row. They share one string.
+func (r *rows) cells(raw []byte) []string {
+	if n := len(r.scan.spans); cap(r.room)-len(r.room) < n {
+		r.room = make([]string, 0, max(n, 1024))
+	}
+	first, text := len(r.room), string(raw)
+	for _, s := range r.scan.spans {
+		cell := text[s.start:s.end]
+		if s.quoted {
+			cell = strings.ReplaceAll(cell[1:len(cell)-1], `""`, `"`)
+		}
+		r.room = append(r.room, cell)
+	}
+	return r.room[first:len(r.room):len(r.room)]
+}
