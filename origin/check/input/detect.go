@@ -34,10 +34,10 @@ func (w *window) enough() bool {
 	return w.err != nil || len(w.rest()) >= bufferSize || hasLineEnd(bytes.TrimLeft(w.rest(), " \t\r\n"))
 }
 
-// recognise sets the layout, and waits for a second line where the first does not
+// recognise sets the layout, and waits for more lines where the first does not
 // decide.
 func (r *Reader) recognise() (err error) {
-	for {
+	for tries := 1; ; tries++ {
 		var decided bool
 		r.layout, decided, err = r.options.recognise(r.window.rest(), r.window.ended())
 		if decided || r.window.err != nil {
@@ -46,7 +46,16 @@ func (r *Reader) recognise() (err error) {
 		if len(r.window.rest()) >= bufferSize {
 			return errors.Join(err, r.layout.unknown())
 		}
-		r.window.more()
+		r.window.moreLines(tries >= sampleRows)
+	}
+}
+
+// moreLines reads on to the next line end, or as much as is looked at.
+func (w *window) moreLines(all bool) {
+	for before := len(w.rest()); w.err == nil && len(w.rest()) < bufferSize; {
+		if w.more(); !all && hasLineEnd(w.rest()[before:]) {
+			return
+		}
 	}
 }
 

@@ -54,12 +54,13 @@ func decodeAs(raw *bufio.Reader, mark string) (text io.Reader, utf16 bool, err e
 // await waits until what has arrived is enough, the buffer is full or nothing more
 // comes. It returns what has arrived.
 func await(in *bufio.Reader, enough func(head []byte) bool) []byte {
+	var err error
 	for {
-		_, err := in.Peek(in.Buffered() + 1)
 		head, _ := in.Peek(in.Buffered())
-		if err != nil || enough(head) {
+		if err != nil || len(head) > 0 && enough(head) {
 			return head
 		}
+		_, err = in.Peek(len(head) + 1)
 	}
 }
 

@@ -1,0 +1,180 @@
+package input
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// refused are inputs that cannot be read, with what is read before.
+var refused = map[string]struct {
+	in      string
+	options Options
+	emails  []string
+	err     string
+}{
+	"zstd":         {in: "\x28\xb5\x2f\xfd\x04\x00", err: "zstd -dc"},
+	"xz":           {in: "\xfd7zXZ\x00\x00\x04", err: "xz -dc"},
+	"bzip2":        {in: "BZh91AY&SY\x00", err: "bzip2 -dc"},
+	"lz4":          {in: "\x04\x22\x4d\x18\x64", err: "lz4 -dc"},
+	"7-Zip":        {in: "7z\xbc\xaf\x27\x1c\x00\x04", err: "7z x"},
+	"xlsx":         {in: "PK\x03\x04\x14\x00\x06\x00", err: "save the sheet as CSV UTF-8"},
+	"empty ZIP":    {in: "PK\x05\x06\x00\x00", err: "empty ZIP"},
+	"xls":          {in: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", err: ".xls"},
+	"PDF":          {in: "%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", err: "PDF"},
+	"UTF-32 LE":    {in: "\xff\xfe\x00\x00a\x00\x00\x00", err: "iconv -f UTF-32"},
+	"UTF-32 BE":    {in: "\x00\x00\xfe\xff\x00\x00\x00a", err: "iconv -f UTF-32"},
+	"binary":       {in: "\x7fELF\x02\x01\x01\x00\x00\x00\x00\n", err: "NUL byte"},
+	"gzip twice":   {in: gzipped(gzipped("a@mail.example\n")), err: "compressed twice"},
+	"xlsx in gzip": {in: gzipped("PK\x03\x04\x14\x00"), err: "spreadsheet"},
+
+	"a gzip header that is cut off": {in: "\x1f\x8b\x08", err: "ends too early"},
+	"gzip of an unknown method":     {in: "\x1f\x8b\x07\x00\x00\x00\x00\x00\x00\x00", err: "gzip"},
+	"gzip that is cut off":          {in: cut(gzipped("a@mail.example\nb@mail.example\nc@mail.exa"), 9), emails: []string{"a@mail.example", "b@mail.example"}, err: "after record 2, in line 2: the gzip data ends too early"},
+	"gzip with a wrong checksum":    {in: flip(gzipped("a@mail.example\n"), 8), emails: []string{"a@mail.example"}, err: "after record 1, in line 1: the gzip data cannot be read"},
+	"text after gzip":               {in: gzipped("a@mail.example\n") + "b@mail.example\n", emails: []string{"a@mail.example"}, err: "after record 1, in line 1: bytes that are not gzip follow"},
+
+	"an array that is not closed": {in: "[\"a@mail.example\",\n\"b@mail.example\"\n", emails: []string{"a@mail.example", "b@mail.example"}, err: "after record 2, in line 3: the JSON array is not closed"},
+	"text after an array":         {in: "[\"a@mail.example\"]\n[\"b@mail.example\"]\n", emails: []string{"a@mail.example"}, err: "after record 1, in line 2: text follows the JSON array"},
+
+	"CSV without addresses":    {in: "x,y\n1,2\n", options: Options{Format: CSV}, err: `no column has addresses; name one by its number or name (--column); the columns are 1 "x", 2 "y"`},
+	"a column that is missing": {in: "x,email\n1,a@mail.example\n", options: Options{Column: "mail 2"}, err: `there is no column "mail 2"; the columns are 1 "x", 2 "email"`},
+	"a column beyond the last": {in: "x,email\n1,a@mail.example\n", options: Options{Column: "3"}, err: "there is no column 3: the rows have 2"},
+	"column zero":              {in: "x,email\n1,a@mail.example\n", options: Options{Column: "0"}, err: "there is no column 0"},
+	"a name of two columns":    {in: "mail,mail\n1,a@mail.example\n", options: Options{Column: "mail"}, err: `columns 1 and 2 are both called "mail"`},
+	"a column of text":         {in: "a@mail.example\n", options: Options{Column: "mail"}, err: "leave out --column"},
+	"an unknown format":        {in: "a@mail.example\n", options: Options{Format: "xml"}, err: `no input format "xml"`},
+	"a first row without end":  {in: "\"" + strings.Repeat("x\n", bufferSize), options: Options{Format: CSV}, err: "the first row is longer than 64 KiB"},
+}
+
+func cut(s string, n int) string { return s[:len(s)-n] }
+
+// flip changes the byte that is n before the end.
+func flip(s string, n int) string {
+	b := []byte(s)
+	b[len(b)-n] ^= 1
+	return string(b)
+}
+
+func TestRefuses(t *testing.T) {
+	for name, c := range refused {
+		t.Run(name, func(t *testing.T) {
+			inTurn(t, []byte(c.in), func(t *testing.T, in io.Reader) {
+				r := New(in, c.options)
+				records, err := readAll(r)
+				require.ErrorContains(t, err, c.err)
+				require.Equal(t, c.emails, emails(records))
+				_, again := r.Read(nil)
+				require.Equal(t, err, again, "the error stays")
+			})
+		})
+	}
+}
+
+// TestErrorsHaveNoAddresses: an error is copied into reports and logs.
+func TestErrorsHaveNoAddresses(t *testing.T) {
+	for _, in := range []string{
+		"{\"jane@mail.example\":1}", "{\"email\":\"jane@mail.example\\ud800\"}", "{\"email\":\"jane@mail.example\"",
+		"{\"email\":\"jane@mail.example\"} jane@mail.example", "email,b\njane@mail.example,c,d\n", "a,email\njane@mail.example\n",
+	} {
+		records, err := readAll(New(strings.NewReader(in), Options{}))
+		require.NoError(t, err)
+		require.Len(t, records, 1, in)
+		require.Error(t, records[0].Err, in)
+		require.NotContains(t, records[0].Err.Error(), "jane")
+	}
+	_, err := readAll(New(strings.NewReader("jane@mail.example,b\n"), Options{Column: "x"}))
+	require.EqualError(t, err, `there is no column "x"; the columns are 1 "…", 2 "b"`)
+}
+
+func TestErrorOfTheInput(t *testing.T) {
+	broken := errors.New("disk on fire")
+	for _, start := range []string{"", "a", "\x1f", "\xff\xfea", "a@mail.example\nb@mail.exa", "email,x\n\"a", "[\"a\""} {
+		_, err := readAll(New(io.MultiReader(strings.NewReader(start), iotest.ErrReader(broken)), Options{}))
+		require.ErrorIs(t, err, broken, "%q", start)
+	}
+	records, err := readAll(New(io.MultiReader(strings.NewReader("a@mail.example\nb@mail.exa"), iotest.ErrReader(broken)), Options{}))
+	require.EqualError(t, err, "after record 1, in line 1: disk on fire")
+	require.Equal(t, []string{"a@mail.example"}, emails(records), "half an address is none")
+}
+
+// stuck never returns anything.
+type stuck struct{}
+
+func (stuck) Read([]byte) (int, error) { return 0, nil }
+
+func TestInputWithoutProgress(t *testing.T) {
+	_, err := readAll(New(stuck{}, Options{}))
+	require.ErrorIs(t, err, io.ErrNoProgress)
+}
+
+func TestArguments(t *testing.T) {
+	records, err := readAll(FromArguments([]string{"a", "b", "c", "d", "e", "f", "g", "h", ""}))
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b", "c", "d", "e", "f", "g", "h", ""}, emails(records))
+	require.Zero(t, records[3].Line)
+	records, err = readAll(FromArguments(nil))
+	require.NoError(t, err)
+	require.Empty(t, records)
+}
+
+func TestNameOfSeveralFiles(t *testing.T) {
+	records, err := readAll(New(strings.NewReader("a@mail.example\n"), Options{Name: "x.txt", Several: true}))
+	require.NoError(t, err)
+	require.Equal(t, "x.txt", records[0].File)
+	records, err = readAll(New(strings.NewReader("a@mail.example\n"), Options{Name: "x.txt"}))
+	require.NoError(t, err)
+	require.Empty(t, records[0].File)
+}
+
+func TestCellsAsTheyCame(t *testing.T) {
+	in := "n,email,note\r\n =1+1 ,a@mail.example,\"x\r\ny \"\"z\"\"\"\r\n\xff,b@mail.example\r\n"
+	r := New(strings.NewReader(in), Options{})
+	records, err := readAll(r)
+	require.NoError(t, err)
+	require.Equal(t, []string{" =1+1 ", "a@mail.example", "x\r\ny \"z\""}, records[0].Cells)
+	require.Equal(t, []string{"\xff", "b@mail.example", ""}, records[1].Cells, "as wide as the table")
+	require.Equal(t, 3, r.Width())
+}
+
+func TestObjectAsItCame(t *testing.T) {
+	in := "\xef\xbb\xbf  {\"id\": 1.50, \"email\":\"a@mail.example\"}\t\r\n\"b@mail.example\"\n"
+	records, err := readAll(New(strings.NewReader(in), Options{}))
+	require.NoError(t, err)
+	require.Equal(t, `{"id": 1.50, "email":"a@mail.example"}`, string(records[0].Object))
+	require.Equal(t, `"b@mail.example"`, string(records[1].Object))
+}
+
+// TestRecordsRemain: a record's slices and strings remain valid when more is read.
+func TestRecordsRemain(t *testing.T) {
+	for _, format := range []string{"x%d@mail.example\n", "x%d@mail.example,y\n", "{\"email\":\"x%d@mail.example\"}\n"} {
+		var in strings.Builder
+		for n := range 20_000 {
+			in.WriteString(strings.Replace(format, "%d", digits(n), 1))
+		}
+		records, err := readAll(New(strings.NewReader(in.String()), Options{}))
+		require.NoError(t, err)
+		require.Len(t, records, 20_000)
+		for n, r := range records {
+			require.Equal(t, "x"+digits(n)+"@mail.example", r.Email)
+			require.True(t, r.Cells == nil || r.Cells[0] == r.Email && len(r.Cells) == 2)
+			require.True(t, r.Object == nil || string(r.Object) == `{"email":"`+r.Email+`"}`)
+		}
+	}
+}
+
+func digits(n int) string {
+	return string(rune('a'+n%26)) + string(rune('a'+n/26%26)) + string(rune('a'+n/676))
+}
+
+func TestLineBreaksInUTF16(t *testing.T) {
+	in := utf16(unicode.LittleEndian, unicode.UseBOM, "上海@mail.example\r\n\u0a0d@mail.example\r\n")
+	records, err := readAll(New(strings.NewReader(in), Options{}))
+	require.NoError(t, err)
+	require.Equal(t, []string{"上海@mail.example", "\u0a0d@mail.example"}, emails(records))
+}
