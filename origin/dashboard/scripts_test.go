@@ -51,6 +51,7 @@ func TestScriptUnits(t *testing.T) {
 	needsNode(t)
 	dependOn(t, "assets")
 	dependOn(t, "scripttest")
+	dependOn(t, "../check/input/testdata")
 	cmd := exec.Command("node", "--test", "scripttest/")
 	cmd.Env = append(os.Environ(), "ADDRSPEC_TABLES="+writeTables(t))
 	out, err := cmd.CombinedOutput()

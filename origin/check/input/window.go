@@ -27,8 +27,10 @@ func (w *window) ended() bool { return w.err == io.EOF }
 
 // more reads at least one byte, unless err is set.
 func (w *window) more() {
-	w.buf = append(w.buf[:0], w.rest()...)
-	w.start = 0
+	if w.start > 0 {
+		w.buf = append(w.buf[:0], w.rest()...)
+		w.start = 0
+	}
 	if len(w.buf) == cap(w.buf) {
 		w.buf = append(make([]byte, 0, max(bufferSize, 2*cap(w.buf))), w.buf...)
 	}

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { peek, rowsOf } from "../assets/table.js";
 import { survey } from "../assets/survey.js";
@@ -15,24 +16,21 @@ async function read(file, given = {}) {
   return all;
 }
 
-/** @type {[string, string, string, Partial<import("../assets/table.js").Choice>][]} */
-const GUESSES = [
-  ["commas", "x.csv", "name,email\nJane,jane@example.org\nJim,jim@example.org\n", { delimiter: ",", header: true, column: 1 }],
-  ["semicolons", "x.csv", "email;name\njane@example.org;Doe, Jane\njim@example.org;Doe, Jim\n", { delimiter: ";", header: true, column: 0 }],
-  ["tabs", "x.tsv", "1\tjane@example.org\n2\tjim@example.org\n", { delimiter: "\t", header: false, column: 1 }],
-  ["bars", "x.txt", "id|mail\n1|jane@example.org\n", { delimiter: "|", header: true, column: 1 }],
-  ["one address a line", "x.txt", "jane@example.org\njim@example.org\n", { delimiter: "", header: false, column: 0 }],
-  ["one column", "x.csv", '"email"\n"jane@example.org"\n', { delimiter: ",", header: true, column: 0 }],
-  ["commas within quotes", "x.csv", 'mail;note\na@example.org;"x, y"\nb@example.org;"z, w"\n', { delimiter: ";", header: true, column: 0 }],
-  ["a header only", "x.csv", "name,email\n", { delimiter: ",", header: false, column: 1 }],
-];
+// `addrspec check` guesses the same.
+/** @type {{ name: string, file: string, text: string, delimiter: string, header: boolean, column: number }[]} */
+const GUESSES = JSON.parse(readFileSync(new URL("../../check/input/testdata/layouts.json", import.meta.url), "utf8"));
 
-for (const [name, file, text, want] of GUESSES) {
+for (const { name, file, text, ...want } of GUESSES) {
   test(`guesses ${name}`, async () => {
     const { choice } = await peek(fileOf(text, file));
     assert.deepEqual({ delimiter: choice.delimiter, header: choice.header, column: choice.column }, want);
   });
 }
+
+test("takes a header alone for a row", async () => {
+  const { choice } = await peek(fileOf("name,email\n", "x.csv"));
+  assert.deepEqual(choice, { encoding: "utf-8", delimiter: ",", header: false, column: 1 });
+});
 
 test("does not guess what is given", async () => {
   const { choice } = await peek(fileOf("a,b@x.example\n"), { delimiter: "|", header: true, column: 0 });

@@ -1,0 +1,137 @@
+package input
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/check"
+)
+
+// repeated returns text so often that it has size bytes.
+func repeated(text string, size int) io.Reader {
+	block := []byte(strings.Repeat(text, 1+bufferSize/len(text)))
+	return io.LimitReader(&endless{block: block}, int64(size/len(text)*len(text)))
+}
+
+type endless struct {
+	block []byte
+	at    int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.block[e.at:])
+	e.at = (e.at + n) % len(e.block)
+	return n, nil
+}
+
+// TestConstantMemory reads ten million lines, other long inputs, and bombs.
+func TestConstantMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 600 MB")
+	}
+	const size = 32 << 20
+	for name, c := range map[string]struct {
+		in      io.Reader
+		options Options
+		least   int // records
+	}{
+		"text":              {in: repeated("somebody@mail.example\n", 8*size), least: 10_000_000},
+		"CSV":               {in: repeated("somebody@mail.example,\"Some, body\",2026\n", size), least: 800_000},
+		"NDJSON":            {in: repeated("{\"email\":\"somebody@mail.example\",\"id\":1}\n", size), least: 800_000},
+		"an array":          {in: io.MultiReader(strings.NewReader("["), repeated("{\"email\":\"somebody@mail.example\"},\n", size), strings.NewReader("{}]")), least: 900_000},
+		"one line":          {in: repeated("x", size), least: 1},
+		"one line of CSV":   {in: io.MultiReader(strings.NewReader("email\n"), repeated("x", size)), least: 1},
+		"an open quotation": {in: io.MultiReader(strings.NewReader("email,x\n\""), repeated("somebody@mail.example,x\n", size)), least: 1_000_000},
+		"a bomb":            {in: bomb(t, size), least: 1},
+		"blank lines":       {in: repeated("\n", size), least: 0},
+		"commas":            {in: io.MultiReader(strings.NewReader("email,x\n"), repeated(",", size)), least: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			records, peak := drain(t, New(c.in, c.options))
+			require.GreaterOrEqual(t, records, c.least)
+			require.Less(t, peak, uint64(40<<20), "bytes of heap in use")
+		})
+	}
+}
+
+// bomb returns gzip of size bytes of one line.
+func bomb(t testing.TB, size int) io.Reader {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := io.Copy(w, repeated("x", size))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return &out
+}
+
+// drain reads everything and returns the most heap in use above that of before.
+func drain(t testing.TB, r check.Input) (records int, peak uint64) {
+	runtime.GC()
+	before := heap()
+	chunk := make([]check.Record, 0, 256)
+	for n := 0; ; n++ {
+		got, err := r.Read(chunk[:0])
+		records += len(got)
+		if n%1000 == 0 || err != nil {
+			peak = max(peak, heap()-min(heap(), before))
+		}
+		if err == io.EOF {
+			return records, peak
+		}
+		require.NoError(t, err)
+	}
+}
+
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapInuse
+}
+
+// TestLongestLine: one at the limit is read, one beyond it is a bad record, and what
+// follows is read.
+func TestLongestLine(t *testing.T) {
+	long := strings.Repeat("x", MaxLine)
+	for _, format := range []string{Text, NDJSON} {
+		records, err := readAll(New(strings.NewReader("\"a\"\n"+long+"y\n\"b\"\n"), Options{Format: format}))
+		require.NoError(t, err)
+		require.Len(t, records, 3)
+		require.Equal(t, errLong, records[1].Err)
+		require.EqualValues(t, 3, records[2].Line)
+	}
+	records, err := readAll(New(strings.NewReader(long+"\r\nb"), Options{}))
+	require.NoError(t, err)
+	require.Equal(t, []string{long, "b"}, emails(records))
+	_, err = readAll(New(strings.NewReader("[\""+long+"\"]"), Options{}))
+	require.ErrorContains(t, err, "a JSON value is longer than 8 MiB")
+}
+
+// TestReadReturnsLittleAtATime: a chunk of records is at most a mebibyte and one
+// record, however long they are.
+func TestReadReturnsLittleAtATime(t *testing.T) {
+	line := strings.Repeat("x", 100<<10) + "\n"
+	in := strings.Repeat("x", 4<<20) + "\n" + strings.Repeat(line, 100) // the first line makes the window large
+	r := New(strings.NewReader(in), Options{})
+	most, total := 0, 0
+	for {
+		records, err := r.Read(make([]check.Record, 0, 256))
+		most, total = max(most, len(records)), total+len(records)
+		if err == io.EOF {
+			break
+		}
+	}
+	require.Equal(t, 101, total)
+	require.Equal(t, 11, most)
+}
+
+func TestReadReturnsARecordWithoutRoom(t *testing.T) {
+	records, err := New(strings.NewReader("a\nb\n"), Options{}).Read(nil)
+	require.NoError(t, err)
+	require.Len(t, records, 1)
+}

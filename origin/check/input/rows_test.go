@@ -1,0 +1,234 @@
+package input
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// readTable decodes a table of test cases that the dashboard's tests read too.
+func readTable(t testing.TB, file string, into any) {
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, into))
+}
+
+type rowsCase struct {
+	Name, Text string
+	Rows       [][]string
+}
+
+// takeAll returns the cells of all rows, also of blank ones, and the errors.
+func takeAll(t testing.TB, in io.Reader, comma byte) (cells [][]string, errs []error) {
+	cells = [][]string{}
+	w, r := &window{in: in}, rows{comma: comma}
+	for line := int64(0); ; {
+		found, err := r.take(w)
+		if err == errMore {
+			if w.err != nil {
+				require.Equal(t, io.EOF, w.err)
+				return cells, errs
+			}
+			w.more()
+			continue
+		}
+		require.Greater(t, found.line, line)
+		line = found.line
+		cells, errs = append(cells, found.cells), append(errs, err)
+	}
+}
+
+func TestRows(t *testing.T) {
+	var cases []rowsCase
+	readTable(t, "testdata/rows.json", &cases)
+	require.Greater(t, len(cases), 10)
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			inTurn(t, []byte(c.Text), func(t *testing.T, in io.Reader) {
+				cells, _ := takeAll(t, in, ',')
+				require.Equal(t, c.Rows, cells)
+			})
+		})
+	}
+}
+
+func TestLayouts(t *testing.T) {
+	var cases []struct {
+		Name, File, Text, Delimiter string
+		Header                      bool
+		Column                      int
+	}
+	readTable(t, "testdata/layouts.json", &cases)
+	require.Greater(t, len(cases), 5)
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			r := New(strings.NewReader(c.Text), Options{Name: c.File})
+			_, err := readAll(r)
+			require.NoError(t, err)
+			require.Equal(t, c.Delimiter, strings.Trim(string(rune(r.Comma())), "\x00"))
+			require.Equal(t, c.Header, r.Header() != nil)
+			require.Equal(t, c.Column, max(0, r.Column()))
+		})
+	}
+}
+
+// TestLongRows: what is too long is one bad record, and the rows after it are read,
+// however the input arrives.
+func TestLongRows(t *testing.T) {
+	long := strings.Repeat("x", MaxRow)
+	lines := strings.Repeat("some text\r\n", MaxRow/11+10)
+	for name, c := range map[string]struct {
+		in    string
+		want  int // rows
+		err   error
+		bad   int // index of the bad row
+		after int64
+	}{
+		"at the limit":               {in: long + "\na,b\n", want: 2, bad: -1, after: 2},
+		"beyond the limit":           {in: "a\n" + long + "x\na,b\n", want: 3, err: errLongRow, bad: 1, after: 3},
+		"far beyond the limit":       {in: long + long + long + "\na,b\n", want: 2, err: errLongRow, after: 2},
+		"at the end":                 {in: "a,b\n" + long + long, want: 2, err: errLongRow, bad: 1, after: 1},
+		"a quote without line end":   {in: "\"" + long + "\na,b\n", want: 2, err: errLongRow, after: 2},
+		"after a line end in a cell": {in: "\"x\ny\"," + long + "\na,b\n", want: 2, err: errLongRow, after: 3},
+		"an open quote":              {in: "x,\"y\r\n" + lines + "a,b\n", want: 2 + MaxRow/11 + 10, err: errOpenQuote, after: 2 + MaxRow/11 + 10},
+		"an open quote at the end":   {in: "x,\"y\r\nc,d\na,b\n", want: 3, err: errOpenQuote, after: 3},
+		"a quote that is missing":    {in: "x,\"y\nc,\"d\"\na,b\n", want: 3, err: errOpenQuote, after: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, in := range []io.Reader{strings.NewReader(c.in), iotest.HalfReader(strings.NewReader(c.in)), chunks(c.in, 1000)} {
+				cells, errs := takeAll(t, in, ',')
+				require.Len(t, cells, c.want)
+				for n, err := range errs {
+					require.Equal(t, n == c.bad && c.err != nil, err != nil, "row %d: %v", n, err)
+				}
+				if c.err != nil {
+					require.Equal(t, c.err, errs[c.bad])
+				}
+				require.Equal(t, c.after, lineOf(t, c.in, []string{"a", "b"}))
+			}
+		})
+	}
+}
+
+// lineOf returns the line of the row with these cells.
+func lineOf(t *testing.T, in string, cells []string) int64 {
+	w, r := &window{in: strings.NewReader(in)}, rows{comma: ','}
+	for {
+		found, err := r.take(w)
+		switch {
+		case err == errMore:
+			require.NoError(t, w.err)
+			w.more()
+		case len(found.cells) == len(cells) && found.cells[0] == cells[0] && found.cells[1] == cells[1]:
+			return found.line
+		}
+	}
+}
+
+// chunks returns a reader of text that returns at most size bytes at a time.
+func chunks(text string, size int) io.Reader {
+	return &chunkReader{strings.NewReader(text), size}
+}
+
+type chunkReader struct {
+	in   io.Reader
+	size int
+}
+
+func (c *chunkReader) Read(p []byte) (int, error) { return c.in.Read(p[:min(len(p), c.size)]) }
+
+// TestOpenQuotesTakeLinearTime: rows that are scanned again are not scanned again
+// and again. A quadratic reader needs minutes.
+func TestOpenQuotesTakeLinearTime(t *testing.T) {
+	for name, piece := range map[string]string{
+		"one a line":        "\"x\n",
+		"odd, then even":    "\"x\n\"\"\n\"y\"\n",
+		"in another column": "a,\"b\nc\"d,\"e\n",
+		"three":             "\"\"\"a\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := strings.Repeat(piece, 4<<20/len(piece))
+			w, r := &window{in: strings.NewReader(in)}, rows{comma: ','}
+			for w.err == nil || len(w.rest()) > 0 {
+				if _, err := r.take(w); err == errMore {
+					w.more()
+				}
+			}
+			require.EqualValues(t, strings.Count(in, "\n"), r.lines)
+		})
+	}
+}
+
+func FuzzRowsWhateverArrives(f *testing.F) {
+	var cases []rowsCase
+	readTable(f, "testdata/rows.json", &cases)
+	for _, c := range cases {
+		f.Add([]byte(c.Text))
+	}
+	f.Add([]byte("\"a\nb\"c,d\n\"e\r"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		want, wantErrs := takeAll(t, bytes.NewReader(in), ',')
+		got, gotErrs := takeAll(t, iotest.OneByteReader(bytes.NewReader(in)), ',')
+		require.Equal(t, want, got)
+		require.Equal(t, wantErrs, gotErrs)
+	})
+}
+
+// FuzzRowsLikeStandardLibrary: what encoding/csv reads without an error is read
+// equally, but for CRLF in cells.
+func FuzzRowsLikeStandardLibrary(f *testing.F) {
+	var cases []rowsCase
+	readTable(f, "testdata/rows.json", &cases)
+	for _, c := range cases {
+		f.Add([]byte(c.Text))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if bytes.Contains(bytes.ReplaceAll(in, []byte("\r\n"), nil), []byte("\r")) {
+			t.Skip("encoding/csv does not end a line at CR")
+		}
+		standard := csv.NewReader(bytes.NewReader(in))
+		standard.FieldsPerRecord = -1
+		w := &window{in: bytes.NewReader(in)}
+		r := rows{comma: ','}
+		for {
+			want, err := standard.Read()
+			if errors.Is(err, csv.ErrQuote) || errors.Is(err, csv.ErrBareQuote) {
+				return
+			}
+			if err == nil && len(want) == 1 && strings.TrimSpace(want[0]) == "" {
+				continue // blank
+			}
+			found, foundErr := nextRow(&r, w)
+			if err == io.EOF {
+				require.Equal(t, errMore, foundErr)
+				return
+			}
+			require.NoError(t, foundErr)
+			for n := range found.cells {
+				found.cells[n] = strings.ReplaceAll(found.cells[n], "\r\n", "\n")
+			}
+			require.Equal(t, want, found.cells)
+			line, _ := standard.FieldPos(0)
+			require.EqualValues(t, line, found.line)
+		}
+	})
+}
+
+// nextRow returns the next row, and errMore at the end of the input.
+func nextRow(r *rows, w *window) (row, error) {
+	for {
+		found, err := r.next(w)
+		if err != errMore || w.err != nil {
+			return found, err
+		}
+		w.more()
+	}
+}
