@@ -32,7 +32,8 @@ func FuzzReader(f *testing.F) {
 		requireLines(t, in, records)
 		slow, slowErr := readAll(New(iotest.OneByteReader(bytes.NewReader(in)), options))
 		requireLines(t, in, slow)
-		if format == Text || format == NDJSON {
+		sameEncoding := !bytes.HasPrefix(in, []byte(gzipMagic)) && bytes.IndexByte(in, 0) < 0 // what has arrived decides about UTF-16
+		if sameEncoding && (format == Text || format == NDJSON) {
 			require.Equal(t, records, slow)
 			require.Equal(t, err == nil, slowErr == nil)
 		}
@@ -130,13 +131,10 @@ func takeValues(in []byte) (got []string, err error) {
 
 // FuzzObject: an address that is found is the one that encoding/json finds.
 func FuzzObject(f *testing.F) {
-	for name, file := range files {
-		if file.format == NDJSON {
-			for line := range strings.Lines(file.in) {
-				f.Add([]byte(line))
-			}
+	for _, file := range files {
+		for line := range strings.Lines(file.in) {
+			f.Add([]byte(line))
 		}
-		_ = name
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		o := objects{key: "email"}

@@ -34,10 +34,14 @@ const (
 func (s *rowScan) to(rest []byte, comma byte) (end int, whole bool) {
 	for ; s.at < len(rest) && !s.torn; s.at++ {
 		c := rest[s.at]
-		if (c == '\n' || c == '\r') && s.state != quoted {
+		lineEnd := c == '\n' || c == '\r'
+		switch {
+		case lineEnd && s.state != quoted:
 			return s.at, true
+		case s.state == bare && c != comma, s.state == quoted && c != '"' && !lineEnd: // most bytes; step does the same
+		default:
+			s.step(c, comma)
 		}
-		s.step(c, comma)
 	}
 	return s.at, false
 }
