@@ -19,7 +19,7 @@ type Record struct {
 	File   string   // its name, if several are read; else ""
 	Line   int64    // in which it begins, from 1; 0 for an argument
 	Email  string   // the address
-	Cells  []string // all columns of a row of CSV or TSV
+	Cells  []string // all columns of a row of CSV or TSV, as many as the table has unless Err is set
 	Object []byte   // the whole JSON value of an entry of NDJSON
 	Err    error    // why there is no address, without the line's number; else nil
 }

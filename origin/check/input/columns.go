@@ -51,11 +51,12 @@ func isName(cell string) bool { return len(cell) < 100 && addressNames[plain(cel
 // isAddress reports whether a cell looks like an address.
 func isAddress(cell string) bool { return strings.Contains(cell, "@") }
 
-// findColumn returns the index of the column of addresses, or -1: one with a known
-// name in the first row, else the one with the most cells that look like an
-// address, where "mail" in its name breaks a tie.
-func findColumn(sample [][]string) int {
-	votes := make([]int, widest(sample))
+// findColumn returns the index of the column of addresses: one with a known name in
+// the first row, else the one with the most cells that look like an address, where
+// "mail" in its name breaks a tie. The error says that there is none or no single
+// one.
+func findColumn(sample [][]string) (int, error) {
+	votes := make([]int, widest(sample)+1)
 	for _, cells := range sample {
 		for n, cell := range cells {
 			if isAddress(cell) {
@@ -64,18 +65,34 @@ func findColumn(sample [][]string) int {
 		}
 	}
 	for n, cell := range first(sample) {
-		switch {
-		case isAddress(cell):
-		case isName(cell):
-			votes[n] += 1 << 16 // more than all rows of a sample
-		case strings.Contains(plain(cell), "mail"):
-			votes[n]++
-		}
+		votes[n] += votesOfName(cell)
 	}
-	if best := slices.Max(append(votes, 0)); best > 0 {
-		return slices.Index(votes, best)
+	most := slices.Max(votes)
+	best := slices.Index(votes, most)
+	other := slices.Index(votes[best+1:], most)
+	switch {
+	case most == 0:
+		return 0, fmt.Errorf("%w; name one by its number or name (--column); %s", errNoColumn, describe(first(sample)))
+	case other >= 0 && most < knownName:
+		return 0, fmt.Errorf("columns %d and %d both have addresses: name one by its number or name (--column), or give one address a line; %s", best+1, best+2+other, describe(first(sample)))
 	}
-	return -1
+	return best, nil
+}
+
+// knownName are the votes for a column with a known name: more than those of all
+// rows of a sample.
+const knownName = 1 << 16
+
+func votesOfName(cell string) int {
+	switch {
+	case isAddress(cell):
+		return 0
+	case isName(cell):
+		return knownName
+	case strings.Contains(plain(cell), "mail"):
+		return 1
+	}
+	return 0
 }
 
 // findHeader reports whether the first row has names: it has a known one, or no
@@ -124,11 +141,6 @@ func matching(cells []string, match func(string) bool) (found []int) {
 }
 
 var errNoColumn = errors.New("no column has addresses")
-
-// noColumn returns the error of rows without a column of addresses.
-func noColumn(sample [][]string) error {
-	return fmt.Errorf("%w; name one by its number or name (--column); %s", errNoColumn, describe(first(sample)))
-}
 
 // describe lists the columns by the first row, without addresses.
 func describe(cells []string) string {

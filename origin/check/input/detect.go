@@ -146,9 +146,10 @@ func (o *Options) looksLikeTable(text []byte, ended bool) bool {
 	}
 	best := guessComma(text, ended)
 	if best.regular > minRegular {
-		return o.Column != "" || findColumn(best.sample) >= 0
+		_, err := findColumn(best.sample)
+		return o.Column != "" || !errors.Is(err, errNoColumn)
 	}
-	return widest(best.sample) == 1 && (isName(best.sample[0][0]) || allQuoted(text))
+	return widest(best.sample) == 1 && (isName(best.sample[0][0]) || allQuoted(text, ended))
 }
 
 // mayBeHeader reports whether text, which does not look like a table, may do so with
@@ -158,9 +159,12 @@ func mayBeHeader(text []byte, ended bool) bool {
 	return len(sample) == 0 || len(sample) == 1 && len(sample[0]) > 1
 }
 
-// allQuoted reports whether every line that has arrived is wholly in quotation
+// allQuoted reports whether every line that has arrived whole is in quotation
 // marks: one column of CSV, since an address has a domain after them.
-func allQuoted(text []byte) bool {
+func allQuoted(text []byte, ended bool) bool {
+	if end := bytes.LastIndexAny(text, "\r\n"); !ended && end >= 0 {
+		text = text[:end]
+	}
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSpace(line)
 		if len(line) > 0 && (len(line) < 2 || line[0] != '"' || line[len(line)-1] != '"') {
@@ -206,10 +210,8 @@ func (o *Options) columns(l *layout, rows [][]string) (decided bool, err error) 
 	named := false
 	if o.Column != "" {
 		l.column, named, err = chooseColumn(rows, o.Column)
-	} else if l.column = findColumn(rows); l.column < 0 {
-		if l.column = 0; widest(rows) > 1 {
-			err = noColumn(rows)
-		}
+	} else if l.column, err = findColumn(rows); widest(rows) == 1 {
+		err = nil // there is no choice
 	}
 	header, decided := findHeader(rows, l.column)
 	if o.Header != HeaderAuto {

@@ -66,7 +66,7 @@ func await(in *bufio.Reader, enough func(head []byte) bool) []byte {
 
 // hasLineEnd reports whether text has a line end. That of UTF-16 contains one of
 // these bytes too.
-func hasLineEnd(text []byte) bool { return bytes.IndexAny(text, "\r\n") >= 0 }
+func hasLineEnd(text []byte) bool { return bytes.ContainsAny(text, "\r\n") }
 
 // guessUTF16 returns the byte order mark that UTF-16 without one should have, or
 // "". The upper byte of an ASCII character is zero, and a lower byte rarely is:

@@ -17,6 +17,23 @@
 // nor the name of a column of addresses, waits for a second line, since it may be a
 // header.
 //
+// What a list may contain, beyond what the formats say:
+//
+//   - LF, CRLF and CR end a line or a row. Blank lines are skipped and counted.
+//   - In a cell, line ends remain as they came. White space around a cell belongs to
+//     the cell and not to its address; in text it belongs to the address.
+//   - Rows are as wide as the header, or as the widest row that was looked at.
+//     Shorter ones get empty cells, and empty cells beyond are dropped. A row with
+//     more is bad: a separator in one of its cells may have moved the address.
+//   - A quotation mark that is not closed makes one bad row. Reading goes on in the
+//     next line.
+//   - A JSON value is an object with the key, or a string that is the address. A key
+//     in another case counts if none is equal, and the last of equal keys counts. A
+//     whole input may be one array, or objects that span lines, as jq writes them.
+//   - A bad line, row or value is a record with an error. A damaged compression, an
+//     array that is not closed and an error of the input itself end the reading,
+//     after all records before.
+//
 // JSON is parsed by github.com/go-json-experiment/json/jsontext, which refuses what
 // encoding/json replaces silently: bytes that are not UTF-8 and lone surrogates. It
 // is the module of the standard library's next JSON package. The reasons for our

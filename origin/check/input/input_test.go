@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -125,6 +126,8 @@ var files = map[string]file{
 	"a header without a known name":  {in: "who,where\nA,a@mail.example\n", format: CSV, comma: ',', header: []string{"who", "where"}, column: 1, emails: []string{"a@mail.example"}, lines: []int64{2}},
 	"a column with a header":         {in: "Email\na@mail.example\n", format: CSV, comma: ',', header: []string{"Email"}, column: 0, emails: []string{"a@mail.example"}, lines: []int64{2}},
 	"a column in quotes":             {in: "\"a@mail.example\"\n\"b@mail.example\"\n", format: CSV, comma: ',', column: 0, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"a long column in quotes":        {in: strings.Repeat("\"a@mail.example\"\n", 5000), format: CSV, comma: ',', column: 0, emails: slices.Repeat([]string{"a@mail.example"}, 5000), lines: counted(5000)},
+	"two columns of known names":     {in: "Email,Work Email\na@mail.example,b@mail.example\n", format: CSV, comma: ',', header: []string{"Email", "Work Email"}, column: 0, emails: []string{"a@mail.example"}, lines: []int64{2}},
 	"a column by the file's name":    {in: "who\na@mail.example\n", options: Options{Name: "list.CSV.gz"}, format: CSV, comma: ',', header: []string{"who"}, column: 0, emails: []string{"a@mail.example"}, lines: []int64{2}},
 	"bars":                           {in: "id|mail\n1|a@mail.example\n", format: CSV, comma: '|', header: []string{"id", "mail"}, column: 1, emails: []string{"a@mail.example"}, lines: []int64{2}},
 	"commas within semicolons":       {in: "email;name\na@mail.example;Doe, A\nb@mail.example;Doe, B\n", format: CSV, comma: ';', header: []string{"email", "name"}, column: 0, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{2, 3}},
@@ -162,6 +165,13 @@ var files = map[string]file{
 	"half a surrogate pair":     {in: utf16(unicode.LittleEndian, unicode.UseBOM, "a@mail.example\nb") + "\x00\xd8" + utf16(unicode.LittleEndian, unicode.IgnoreBOM, "@mail.example\n"), format: Text, column: -1, emails: []string{"a@mail.example", "<the address is not well-formed UTF-16: half of a surrogate pair>"}, lines: []int64{1, 2}},
 	"UTF-16 that was cut off":   {in: utf16(unicode.BigEndian, unicode.UseBOM, "a@mail.example\nb@m") + "\x00", format: Text, column: -1, emails: []string{"a@mail.example", "<the address is not well-formed UTF-16: half of a surrogate pair>"}, lines: []int64{1, 2}},
 	"columns that are too many": {in: "email\n" + strings.Repeat(",", MaxCells) + "\nb@mail.example\n", format: CSV, comma: ',', header: []string{"email"}, column: 0, emails: []string{"<" + errManyCells.Error() + ">", "b@mail.example"}, lines: []int64{2, 3}},
+}
+
+func counted(n int64) (lines []int64) {
+	for line := range n {
+		lines = append(lines, line+1)
+	}
+	return lines
 }
 
 func TestFiles(t *testing.T) {

@@ -87,8 +87,11 @@ func regularity(sample [][]string) float64 {
 // declaredComma returns the separator that a first line such as "sep=;" declares to
 // Excel, or 0.
 func declaredComma(beginning []byte) byte {
-	line, _, _ := bytes.Cut(beginning, []byte("\n"))
-	line = bytes.Trim(line, "\r\"")
+	line := beginning
+	if end := bytes.IndexAny(line, "\r\n"); end >= 0 {
+		line = line[:end]
+	}
+	line = bytes.Trim(line, `"`)
 	if len(line) == len("sep=;") && strings.EqualFold(string(line[:4]), "sep=") && strings.IndexByte(commas, line[4]) >= 0 {
 		return line[4]
 	}

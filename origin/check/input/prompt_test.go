@@ -55,12 +55,17 @@ func TestPrompt(t *testing.T) {
 	})
 }
 
-// expectEach sends two pieces and expects a record after each.
+// expectEach sends two pieces, the second after the record of the first was read.
 func expectEach(t *testing.T, r *Reader, send func(n int)) {
-	for n, want := range []string{"a@mail.example", "b@mail.example"} {
-		go send(n)
-		require.Equal(t, want, readOne(t, r).Email)
-	}
+	next := make(chan bool)
+	go func() {
+		send(0)
+		<-next
+		send(1)
+	}()
+	require.Equal(t, "a@mail.example", readOne(t, r).Email)
+	close(next)
+	require.Equal(t, "b@mail.example", readOne(t, r).Email)
 }
 
 // readOne reads one record, within five seconds.

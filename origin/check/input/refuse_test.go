@@ -42,14 +42,16 @@ var refused = map[string]struct {
 	"an array that is not closed": {in: "[\"a@mail.example\",\n\"b@mail.example\"\n", emails: []string{"a@mail.example", "b@mail.example"}, err: "after record 2, in line 3: the JSON array is not closed"},
 	"text after an array":         {in: "[\"a@mail.example\"]\n[\"b@mail.example\"]\n", emails: []string{"a@mail.example"}, err: "after record 1, in line 2: text follows the JSON array"},
 
-	"CSV without addresses":    {in: "x,y\n1,2\n", options: Options{Format: CSV}, err: `no column has addresses; name one by its number or name (--column); the columns are 1 "x", 2 "y"`},
-	"a column that is missing": {in: "x,email\n1,a@mail.example\n", options: Options{Column: "mail 2"}, err: `there is no column "mail 2"; the columns are 1 "x", 2 "email"`},
-	"a column beyond the last": {in: "x,email\n1,a@mail.example\n", options: Options{Column: "3"}, err: "there is no column 3: the rows have 2"},
-	"column zero":              {in: "x,email\n1,a@mail.example\n", options: Options{Column: "0"}, err: "there is no column 0"},
-	"a name of two columns":    {in: "mail,mail\n1,a@mail.example\n", options: Options{Column: "mail"}, err: `columns 1 and 2 are both called "mail"`},
-	"a column of text":         {in: "a@mail.example\n", options: Options{Column: "mail"}, err: "leave out --column"},
-	"an unknown format":        {in: "a@mail.example\n", options: Options{Format: "xml"}, err: `no input format "xml"`},
-	"a first row without end":  {in: "\"" + strings.Repeat("x\n", bufferSize), options: Options{Format: CSV}, err: "the first row is longer than 64 KiB"},
+	"CSV without addresses":       {in: "x,y\n1,2\n", options: Options{Format: CSV}, err: `no column has addresses; name one by its number or name (--column); the columns are 1 "x", 2 "y"`},
+	"addresses beside each other": {in: "a@mail.example; b@mail.example; c@mail.example\n", err: "columns 1 and 2 both have addresses"},
+	"two columns of addresses":    {in: "owner,contact\no@mail.example,a@mail.example\n", err: `columns 1 and 2 both have addresses: name one by its number or name (--column), or give one address a line; the columns are 1 "owner", 2 "contact"`},
+	"a column that is missing":    {in: "x,email\n1,a@mail.example\n", options: Options{Column: "mail 2"}, err: `there is no column "mail 2"; the columns are 1 "x", 2 "email"`},
+	"a column beyond the last":    {in: "x,email\n1,a@mail.example\n", options: Options{Column: "3"}, err: "there is no column 3: the rows have 2"},
+	"column zero":                 {in: "x,email\n1,a@mail.example\n", options: Options{Column: "0"}, err: "there is no column 0"},
+	"a name of two columns":       {in: "mail,mail\n1,a@mail.example\n", options: Options{Column: "mail"}, err: `columns 1 and 2 are both called "mail"`},
+	"a column of text":            {in: "a@mail.example\n", options: Options{Column: "mail"}, err: "leave out --column"},
+	"an unknown format":           {in: "a@mail.example\n", options: Options{Format: "xml"}, err: `no input format "xml"`},
+	"a first row without end":     {in: "\"" + strings.Repeat("x\n", bufferSize), options: Options{Format: CSV}, err: "the first row is longer than 64 KiB"},
 }
 
 func cut(s string, n int) string { return s[:len(s)-n] }
