@@ -272,7 +272,7 @@ check() {
 check_all() {
 	export ADDRSPEC_SOAK=1000000 ADDRSPEC_NPM=1 ADDRSPEC_SCHEMATHESIS=1 ADDRSPEC_PEERS=1
 	check
-	go_test whole ./origin/ledger # what -short leaves out
+	go_test whole ./origin/ledger ./origin/check/input # what -short leaves out
 	fuzz_all
 	soak
 }
