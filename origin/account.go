@@ -46,7 +46,7 @@ type accountCreateCmd struct {
 
 // Run creates the account and prints its terms.
 func (c *accountCreateCmd) Run(ctx context.Context, std streams) error {
-	return c.withLedger(ctx, func(l *ledger.Ledger) error {
+	return c.withNewLedger(ctx, func(l *ledger.Ledger) error {
 		a, err := l.CreateAccount(ctx, c.Email, c.terms.terms())
 		if err != nil {
 			return err

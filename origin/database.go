@@ -9,7 +9,7 @@ import (
 
 // databaseFlag is the URL of the ledger's database.
 type databaseFlag struct {
-	Database string `default:"sqlite:data/addrspec.db" placeholder:"URL" help:"The ledger's database: sqlite:PATH, created if missing, or postgres://... (${default})."`
+	Database string `default:"sqlite:data/addrspec.db" placeholder:"URL" help:"The ledger's database: sqlite:PATH or postgres://... Only serve and account create make one (${default})."`
 }
 
 func (f *databaseFlag) openLedger(ctx context.Context, options ...ledger.Option) (*ledger.Ledger, error) {
@@ -27,10 +27,20 @@ func (f *databaseFlag) redacted() string {
 	return parsed.Redacted()
 }
 
-// withLedger calls do with the open ledger. A server may use the same database
-// meanwhile.
+// withLedger calls do with the ledger, which must exist. A server may use the same
+// database meanwhile.
 func (f *databaseFlag) withLedger(ctx context.Context, do func(*ledger.Ledger) error) error {
-	l, err := f.openLedger(ctx)
+	return f.with(ctx, do, ledger.Existing())
+}
+
+// withNewLedger is withLedger for commands that create the database if there is
+// none, and migrate it.
+func (f *databaseFlag) withNewLedger(ctx context.Context, do func(*ledger.Ledger) error) error {
+	return f.with(ctx, do)
+}
+
+func (f *databaseFlag) with(ctx context.Context, do func(*ledger.Ledger) error, options ...ledger.Option) error {
+	l, err := f.openLedger(ctx, options...)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (c *doctorCmd) Run(ctx context.Context, std streams) error {
 	return nil
 }
 
-// database opens the ledger, which migrates it, and reads the plans.
+// database opens the ledger, as it is, and reads the plans.
 func (c *doctorCmd) database(ctx context.Context) (detail string, err error) {
 	err = c.withLedger(ctx, func(l *ledger.Ledger) error {
 		start := time.Now()

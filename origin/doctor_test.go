@@ -18,7 +18,7 @@ func TestDoctor(t *testing.T) {
 	fresh := filepath.Join(t.TempDir(), "lists.blob") // the project's own grow old
 	require.NoError(t, os.WriteFile(fresh, todaysLists(t), 0o600))
 	with := func(dns, module string) []string {
-		return []string{"doctor", "--lists", fresh, "--database", "sqlite:" + filepath.Join(t.TempDir(), "a.db"), "--dns", dns,
+		return []string{"doctor", "--lists", fresh, "--database", emptyLedger(t), "--dns", dns,
 			"--dns-timeout", "500ms", "--module", module, "--cache-dir", moduletest.CacheDir()}
 	}
 	out, err, code := operator(t, with(contract.Serve(t), origintest.ModuleFile(t))...)

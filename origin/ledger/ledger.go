@@ -49,6 +49,7 @@ type settings struct {
 	clock     func() time.Time // nil: the database's own
 	monotonic func() time.Time
 	log       *slog.Logger
+	open      func(context.Context, string, func() time.Time) (store.Store, error)
 	wrap      func(store.Store) store.Store // tests inject failures of the database
 }
 
@@ -61,15 +62,25 @@ func WithClock(now func() time.Time) Option { return func(s *settings) { s.clock
 // them. Lines identify accounts by ID only.
 func WithLog(log *slog.Logger) Option { return func(s *settings) { s.log = log } }
 
+// Existing makes Open create and migrate nothing. Without a ledger of this
+// program's schema it returns ErrNoLedger or ErrOldSchema.
+func Existing() Option { return func(s *settings) { s.open = store.OpenExisting } }
+
+// The errors of Open with Existing.
+var (
+	ErrNoLedger  = store.ErrNoLedger
+	ErrOldSchema = store.ErrOldSchema
+)
+
 // Open opens the database at url, migrates its schema and starts the writer.
 // url is "sqlite:PATH", which creates a missing file and its folder, or
 // "postgres://…".
 func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
-	o := settings{monotonic: time.Now, log: slog.New(slog.DiscardHandler)}
+	o := settings{monotonic: time.Now, log: slog.New(slog.DiscardHandler), open: store.Open}
 	for _, option := range options {
 		option(&o)
 	}
-	s, err := store.Open(ctx, url, o.clock)
+	s, err := o.open(ctx, url, o.clock)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ const (
 	openTimeout     = 30 * time.Second // of the first connection and the migration together
 )
 
-func openPostgres(ctx context.Context, url string, clock func() time.Time) (Store, error) {
+func openPostgres(ctx context.Context, url string, clock func() time.Time, existing bool) (Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("the database's URL: %w", err) // pgx leaves the password out
@@ -42,7 +42,11 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (Stor
 		return nil, err
 	}
 	p := &postgres{pool: pool, queries: catalogue("postgres"), clock: clock, readers: make(chan struct{}, maxReaders), writer: rand.Text()}
-	if err := p.migrate(ctx); err != nil {
+	require := p.migrate
+	if existing {
+		require = p.requireCurrent
+	}
+	if err := require(ctx); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("database: %w", explainPostgres(err))
 	}
@@ -94,6 +98,22 @@ func (p *postgres) migrate(ctx context.Context) error {
 		_, err = tx.Exec(ctx, dropMarks)
 		return err
 	})
+}
+
+// requireCurrent returns an error unless the schema is this program's.
+func (p *postgres) requireCurrent(ctx context.Context) error {
+	var exists bool
+	if err := p.pool.QueryRow(ctx, "SELECT to_regclass('schema_version') IS NOT NULL").Scan(&exists); err != nil {
+		return err
+	}
+	if !exists {
+		return ErrNoLedger
+	}
+	var version int
+	if err := p.pool.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM schema_version").Scan(&version); err != nil {
+		return err
+	}
+	return requireCurrent(migrations("postgres"), version)
 }
 
 func (p *postgres) Query(ctx context.Context, st Statement) error {

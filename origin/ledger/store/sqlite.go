@@ -40,23 +40,27 @@ const busyTimeout = 5 * time.Second
 // maxReaders bounds the connections of Query.
 const maxReaders = 4
 
-func openSQLite(ctx context.Context, path string, clock func() time.Time) (Store, error) {
+func openSQLite(ctx context.Context, path string, clock func() time.Time, existing bool) (Store, error) {
 	if clock == nil {
 		clock = time.Now
 	}
 	s := &sqlite{queries: catalogue("sqlite"), prepared: map[string]*sql.Stmt{}, clock: clock}
-	if err := s.open(ctx, path); err != nil {
+	if err := s.open(ctx, path, existing); err != nil {
 		return nil, fmt.Errorf("database %q: %w", path, errors.Join(err, s.Close()))
 	}
 	return s, nil
 }
 
-func (s *sqlite) open(ctx context.Context, path string) error {
-	if err := createFile(path); err != nil {
+func (s *sqlite) open(ctx context.Context, path string, existing bool) error {
+	prepare, require := createFile, s.migrate
+	if existing {
+		prepare, require = requireFile, s.requireCurrent
+	}
+	err := prepare(path)
+	if err != nil {
 		return err
 	}
 	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + pragmas
-	var err error
 	if s.write, err = sql.Open("sqlite", dsn); err != nil {
 		return err
 	}
@@ -70,7 +74,7 @@ func (s *sqlite) open(ctx context.Context, path string) error {
 	if _, err = s.conn.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil { // see begin
 		return err
 	}
-	return explainSQLite(s.migrate(ctx))
+	return explainSQLite(require(ctx))
 }
 
 // connect retries while another process switches a new file to WAL mode: SQLite's
@@ -84,6 +88,15 @@ func (s *sqlite) connect(ctx context.Context) (*sql.Conn, error) {
 	}
 }
 
+// requireCurrent returns an error unless the schema is this program's.
+func (s *sqlite) requireCurrent(ctx context.Context) error {
+	var version int
+	if err := s.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return err
+	}
+	return requireCurrent(migrations("sqlite"), version)
+}
+
 // createFile creates the file and its folder, unless they exist. Only their owner
 // has access, because the ledger contains email addresses of customers.
 func createFile(path string) error {
@@ -93,6 +106,9 @@ func createFile(path string) error {
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return errFolder
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestOpenSQLiteErrors(t *testing.T) {
 		"no path":        {"sqlite:", "give the path of a file"},
 		"like a host":    {"sqlite://data/x.db", "give the path of a file"},
 		"in memory":      {"sqlite::memory:", "give the path of a file"},
-		"a folder":       {"sqlite:" + dir, "is a directory"},
+		"a folder":       {"sqlite:" + dir, "it is a folder"},
 		"below a file":   {"sqlite:" + file("plain", "x") + "/x.db", "not a directory"},
 		"not a database": {"sqlite:" + file("text.db", strings.Repeat("plain text, longer than a header\n", 9)), "not an SQLite database"},
 		"newer schema":   {"sqlite:" + newer, "version 999, this program supports up to 5: use a newer addrspec"},

@@ -80,16 +80,27 @@ func (d *InDoubt) Error() string { return d.Err.Error() }
 // Unwrap returns the error of the commit.
 func (d *InDoubt) Unwrap() error { return d.Err }
 
-// Open opens the database at url, "sqlite:PATH" or "postgres://...", and migrates
-// its schema. clock is the clock of transactions; nil is the server's on
-// PostgreSQL, this machine's on SQLite.
+// Open opens the database at url, "sqlite:PATH" or "postgres://...", which it
+// creates (SQLite) and migrates if it must. clock is the clock of transactions; nil
+// is the server's on PostgreSQL, this machine's on SQLite.
 func Open(ctx context.Context, url string, clock func() time.Time) (Store, error) {
+	return openStore(ctx, url, clock, false)
+}
+
+// OpenExisting opens a database as Open does, but creates and migrates nothing. The
+// error is ErrNoLedger if there is no database, or one without a ledger, and
+// ErrOldSchema if it has an earlier schema.
+func OpenExisting(ctx context.Context, url string, clock func() time.Time) (Store, error) {
+	return openStore(ctx, url, clock, true)
+}
+
+func openStore(ctx context.Context, url string, clock func() time.Time, existing bool) (Store, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch scheme {
 	case "sqlite":
-		return openSQLite(ctx, rest, clock)
+		return openSQLite(ctx, rest, clock, existing)
 	case "postgres", "postgresql":
-		return openPostgres(ctx, url, clock)
+		return openPostgres(ctx, url, clock, existing)
 	}
 	return nil, errors.New(`the database's URL must be "sqlite:PATH" or "postgres://USER@HOST/NAME"`)
 }

@@ -181,3 +181,22 @@ func TestConcurrentMigration(t *testing.T) {
 		all.Wait()
 	})
 }
+
+// OpenExisting makes nothing where there is nothing, refuses an older schema, and
+// opens what Open has made.
+func TestOpenExisting(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		for range 2 {
+			_, err := OpenExisting(t.Context(), url, nil)
+			require.ErrorIs(t, err, ErrNoLedger)
+		}
+		open(t, url)
+		s, err := OpenExisting(t.Context(), url, nil)
+		require.NoError(t, err)
+		require.Contains(t, planNames(t, s), "free")
+		require.NoError(t, s.Close())
+	})
+	require.ErrorIs(t, requireCurrent([]string{"1", "2"}, 1), ErrOldSchema)
+	require.NoError(t, requireCurrent([]string{"1", "2"}, 2))
+	require.ErrorContains(t, requireCurrent([]string{"1"}, 2), "use a newer addrspec")
+}
