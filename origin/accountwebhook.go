@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/escape"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/webhook"
 )
@@ -95,7 +96,7 @@ func (c *accountWebhookCmd) show(ctx context.Context, std streams, s *webhook.Se
 }
 
 func printWebhook(std streams, hook webhook.Webhook) {
-	fmt.Fprintf(std.out, "%s, set %s\n", printable(hook.URL), hook.Created.Format(time.DateTime))
+	fmt.Fprintf(std.out, "%s, set %s\n", escape.Printable(hook.URL), hook.Created.Format(time.DateTime))
 	if !hook.Disabled.IsZero() {
 		fmt.Fprintf(std.out, "disabled %s: the receiver answered HTTP 410 (Gone); set the URL again to enable it\n", hook.Disabled.Format(time.DateTime))
 	}

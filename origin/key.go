@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/escape"
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
@@ -213,7 +214,7 @@ func (c *keyChangeCmd) Run(ctx context.Context, std streams) error {
 		if k, err = l.Key(ctx, a.ID, c.ID); err != nil {
 			return err
 		}
-		fmt.Fprintf(std.out, "key %d changed: %s%s\n", k.ID, printable(k.Name), describeKeyTerms(k))
+		fmt.Fprintf(std.out, "key %d changed: %s%s\n", k.ID, escape.Printable(k.Name), describeKeyTerms(k))
 		return nil
 	})
 }

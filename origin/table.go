@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/addrspec/addrspec/origin/escape"
 )
 
 // tableFlag is the output format of commands that list rows.
@@ -22,7 +24,7 @@ func (a *tableFlag) print(out io.Writer, header []string, rows [][]any) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.ToUpper(strings.Join(header, "\t")))
 	for _, row := range rows {
-		fmt.Fprintln(w, strings.Join(cells(row, printable), "\t"))
+		fmt.Fprintln(w, strings.Join(cells(row, escape.Printable), "\t"))
 	}
 	return w.Flush()
 }
@@ -40,6 +42,9 @@ func printCSV(out io.Writer, header []string, rows [][]any) error {
 	w.Flush()
 	return w.Error()
 }
+
+// escapeFormula makes text harmless in a spreadsheet and on a terminal.
+func escapeFormula(text string) string { return escape.Printable(escape.Formula(text)) }
 
 // cells returns a row's values as text, with the strings escaped.
 func cells(row []any, escape func(string) string) []string {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/addrspec/addrspec/origin/result"
 )
 
 // tryView is the page Try it.
@@ -121,7 +123,7 @@ type apiItem struct {
 
 func (i *apiItem) view() (checkedView, error) {
 	if i.Error != nil {
-		return checkedView{Email: i.Email, Tone: toneWarn, Verdict: "Could not be checked",
+		return checkedView{Email: i.Email, Tone: toneWarn, Verdict: result.Unchecked,
 			Reason: i.Error.Message + ". Check it again later; it may be fine.", Problem: i.Error.Code}, nil
 	}
 	view, err := viewOfResult(i.Result)

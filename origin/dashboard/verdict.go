@@ -11,9 +11,9 @@ import (
 // Tones of verdicts and facts. They are class names of the style sheet; each has
 // a word beside its colour.
 const (
-	toneGood  = "good"
-	toneWarn  = "warn"
-	toneBad   = "bad"
+	toneGood  = result.ToneGood
+	toneWarn  = result.ToneWarn
+	toneBad   = result.ToneBad
 	tonePlain = "plain"
 )
 
@@ -50,11 +50,10 @@ func viewOfResult(raw json.RawMessage) (checkedView, error) {
 		return checkedView{}, err
 	}
 	view := checkedView{Email: r.Email, Result: raw}
+	view.Tone, view.Verdict = r.Verdict(true)
 	if !r.Valid {
-		view.Tone, view.Verdict = toneBad, "Not a valid address"
 		return view, nil
 	}
-	view.Tone, view.Verdict = r.verdict()
 	view.Facts = r.addEvidence(r.facts())
 	if r.Typo {
 		suggested := domainOf(r.TypoSuggestion)
@@ -62,24 +61,6 @@ func viewOfResult(raw json.RawMessage) (checkedView, error) {
 		view.Domains = r.Domain + " " + suggested
 	}
 	return view, nil
-}
-
-// verdict returns the tone and the words for a valid address: what matters most to
-// somebody who wants to send mail to it.
-func (r *apiResult) verdict() (tone, words string) {
-	switch {
-	case r.Typo:
-		return toneWarn, "Probably mistyped"
-	case !r.MX:
-		return toneBad, "No MX record"
-	case r.Disposable:
-		return toneBad, "Throw-away mailbox"
-	case r.Gibberish:
-		return toneWarn, "Looks random"
-	case r.Role != "":
-		return toneWarn, "Reaches a role, not one person"
-	}
-	return toneGood, "Nothing wrong found"
 }
 
 // facts returns each field of a valid address in words.
