@@ -43,7 +43,7 @@ func (c *checkCmd) Run(ctx context.Context, std streams) error {
 	run := check.Run{
 		Input:   input.New(in, input.Options{Format: c.From}),
 		Checker: &check.Local{View: engine.View(), Flags: c.checkFlags()},
-		Format:  output.NDJSON{},
+		Format:  &output.NDJSON{},
 		Output:  std.out,
 		Strict:  true,
 		Workers: runtime.GOMAXPROCS(0),

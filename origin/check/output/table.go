@@ -1,0 +1,184 @@
+package output
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/escape"
+	"github.com/addrspec/addrspec/origin/result"
+)
+
+// The widths of a table, in columns of characters.
+const (
+	plainWidth   = 100 // where the output is no terminal
+	minWidth     = 32
+	maxAddress   = 48
+	verdictWidth = 19 // of "Nothing wrong found"; longer verdicts are wrapped
+	gap          = 2
+)
+
+// unreadable is the verdict of a record without an address. Its tone is that of
+// result.Unchecked.
+const unreadable = "Cannot be read"
+
+// Table is for people: address, verdict and reason or suggestion, in three columns
+// that fit the terminal. Long cells are wrapped. Below the offending character of an
+// address that is not valid is a caret. The widths do not depend on the records, so
+// that every row is written at once.
+//
+// Characters that could control the terminal are replaced. With Color the table has
+// escape sequences of its own.
+type Table struct {
+	Width    int // of the terminal; 0 if the output is none
+	Color    bool
+	Details  bool // show the evidence below the reason
+	NoHeader bool
+
+	address, verdict, reason int // widths
+}
+
+// Head appends the names of the columns.
+func (f *Table) Head(dst []byte) ([]byte, error) {
+	f.layOut()
+	if f.NoHeader {
+		return dst, nil
+	}
+	return f.appendRow(dst, [3]column{{lines: []string{"ADDRESS"}, style: bold}, {lines: []string{"VERDICT"}, style: bold},
+		{lines: []string{"REASON OR SUGGESTION"}, style: bold}}), nil
+}
+
+// layOut divides the width among the columns.
+func (f *Table) layOut() {
+	width := f.Width
+	if width == 0 {
+		width = plainWidth
+	}
+	width = max(width, minWidth) - 2*gap
+	f.verdict = min(verdictWidth, width/4)
+	f.address = min(maxAddress, (width-f.verdict)/2)
+	f.reason = width - f.verdict - f.address
+}
+
+// A column is what a row has in one column.
+type column struct {
+	lines  []string
+	style  style
+	styled int // the only line that has the style, from 1; 0 for all
+}
+
+// Append appends the lines of one record.
+func (f *Table) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, error) {
+	found := opinion{offset: noOffset}
+	if err := found.form(r, o, f.Details); err != nil {
+		return dst, err
+	}
+	return f.appendRow(dst, [3]column{f.addressColumn(r, found.offset),
+		{lines: wrap(found.verdict, f.verdict), style: tones[found.tone]}, {lines: f.paragraphs(found.reasons)}}), nil
+}
+
+func (f *Table) addressColumn(r *check.Record, offset int) column {
+	if r.Err != nil || r.Email == "" {
+		return column{lines: wrap("("+escape.Printable(place(r))+")", f.address)}
+	}
+	lines, caret := addressLines(r.Email, offset, f.address)
+	if caret < 0 {
+		return column{lines: lines}
+	}
+	return column{lines: lines, style: red, styled: caret + 1}
+}
+
+// place says where a record without an address is.
+func place(r *check.Record) string {
+	if r.Line == 0 {
+		return "empty"
+	}
+	line := "line " + strconv.FormatInt(r.Line, 10)
+	if r.File != "" {
+		line = r.File + " " + line
+	}
+	return line
+}
+
+func (f *Table) paragraphs(texts []string) (lines []string) {
+	for _, text := range texts {
+		lines = append(lines, wrap(escape.Printable(text), f.reason)...)
+	}
+	return lines
+}
+
+// appendRow appends three columns side by side.
+func (f *Table) appendRow(dst []byte, columns [3]column) []byte {
+	height := max(len(columns[0].lines), len(columns[1].lines), len(columns[2].lines))
+	for n := range height {
+		pending := 0 // spaces before the next text
+		for i, width := range [3]int{f.address + gap, f.verdict + gap, f.reason} {
+			text, style := columns[i].line(n)
+			if text != "" {
+				dst = append(dst, strings.Repeat(" ", pending)...)
+				dst = f.appendStyled(dst, text, style)
+				pending = 0
+			}
+			pending += max(width-textWidth(text), 0)
+		}
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+func (c *column) line(n int) (string, style) {
+	switch {
+	case n >= len(c.lines):
+		return "", ""
+	case c.styled != 0 && c.styled != n+1:
+		return c.lines[n], ""
+	}
+	return c.lines[n], c.style
+}
+
+func (f *Table) appendStyled(dst []byte, text string, s style) []byte {
+	if !f.Color || s == "" {
+		return append(dst, text...)
+	}
+	return append(append(append(dst, s...), text...), reset...)
+}
+
+// An opinion is the verdict on a record and what it is based on.
+type opinion struct {
+	tone, verdict string
+	reasons       []string // paragraphs
+	offset        int      // of the offending byte, or noOffset
+}
+
+func (v *opinion) form(r *check.Record, o *check.Outcome, details bool) error {
+	switch {
+	case r.Err != nil:
+		v.tone, v.verdict, v.reasons = result.ToneWarn, unreadable, []string{r.Err.Error()}
+		return nil
+	case o.Code != "":
+		v.tone, v.verdict, v.reasons = result.ToneWarn, result.Unchecked, []string{o.Message}
+		return nil
+	}
+	parsed, err := result.Parse(o.JSON)
+	if err != nil {
+		return err
+	}
+	v.judge(&parsed, o, details)
+	return nil
+}
+
+func (v *opinion) judge(r *result.Result, o *check.Outcome, details bool) {
+	refusal := refusalOf(r, o)
+	v.tone, v.verdict = r.Verdict(o.MX != check.MXUnknown)
+	if r.Valid {
+		v.reasons = notesOn(r, o)
+	} else {
+		v.reasons = []string{refusal.Sentence}
+	}
+	if refusal.Code != "" {
+		v.offset = refusal.Offset
+	}
+	if details {
+		v.reasons = append(v.reasons, evidenceLines(r, &refusal)...)
+	}
+}
