@@ -55,14 +55,18 @@ func prefix(n int) string {
 	return "addrspec" + strconv.Itoa(n) + "_"
 }
 
-// keys returns the names of the input's columns as keys of an object: a name that
-// is missing or occurs before becomes that of the column's number.
+// keys returns the names of the input's columns as keys of an object: one that is
+// missing becomes column_3, one that occurs before gets its column's number too.
 func keys(names []string) []string {
 	used := map[string]bool{}
 	list := slices.Clone(names)
 	for n, name := range list {
-		for name == "" || used[name] {
-			name += columnName(n)
+		name = strings.ToValidUTF8(name, "\uFFFD") // as in the object
+		if name == "" {
+			name = columnName(n)
+		}
+		for used[name] {
+			name += "_" + strconv.Itoa(n+1)
 		}
 		list[n], used[name] = name, true
 	}

@@ -97,19 +97,17 @@ func inputOf(r *check.Record, keys []string) []byte {
 	return object
 }
 
-// cellsObject returns an object of cells. Cells beyond the header get the number of
-// their column.
-func cellsObject(cells, keys []string) []byte {
+// cellsObject returns an object of cells.
+func cellsObject(cells, names []string) []byte {
+	if len(cells) > len(names) { // a bad row
+		names = keys(append(names[:len(names):len(names)], make([]string, len(cells)-len(names))...))
+	}
 	dst := []byte{'{'}
 	for n, cell := range cells {
-		key := columnName(n)
-		if n < len(keys) {
-			key = keys[n]
-		}
 		if n > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendJSON(append(appendJSON(dst, key), ':'), cell)
+		dst = appendJSON(append(appendJSON(dst, names[n]), ':'), cell)
 	}
 	return append(dst, '}')
 }

@@ -16,6 +16,7 @@ import (
 const (
 	redrawEvery = 100 * time.Millisecond
 	maxBar      = 30 // columns
+	maxLeft     = 99 * time.Hour
 )
 
 // clearLine goes to the start of the line and erases it (ECMA-48 section 8.3.41).
@@ -158,8 +159,11 @@ func timeLeft(records, rate float64) string {
 	if rate == 0 {
 		return ""
 	}
-	left := time.Duration(records / rate * float64(time.Second)).Round(time.Second)
-	return ", " + left.String() + " left"
+	seconds := records / rate
+	if seconds > maxLeft.Seconds() {
+		return ", more than " + maxLeft.String() + " left"
+	}
+	return ", " + (time.Duration(seconds) * time.Second).String() + " left"
 }
 
 // bar draws a share in at most room columns, or nothing if it does not fit.

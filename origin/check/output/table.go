@@ -45,7 +45,7 @@ func (f *Table) Head(dst []byte) ([]byte, error) {
 		return dst, nil
 	}
 	return f.appendRow(dst, [3]column{{lines: []string{"ADDRESS"}, style: bold}, {lines: []string{"VERDICT"}, style: bold},
-		{lines: []string{"REASON OR SUGGESTION"}, style: bold}}), nil
+		{lines: []string{"REASON"}, style: bold}}), nil
 }
 
 // layOut divides the width among the columns.

@@ -1,0 +1,167 @@
+package output
+
+import (
+	"encoding/csv"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/result"
+	"github.com/addrspec/addrspec/wasm/host"
+)
+
+func TestCSVOfText(t *testing.T) {
+	got := write(t, &CSV{}, newChecker(t, 0), addresses("support+x@gmial.com", `"a,b"@example.org`, "a..b@example.org")...)
+	require.Equal(t, strings.TrimPrefix(`
+email,valid,normalized,local_part,domain,alias,ascii,role,gibberish,gibberish_score,mx,disposable,public,relay,typo,typo_suggestion,reason,reason_offset,error,message
+support+x@gmial.com,true,support+x@gmial.com,support+x,gmial.com,true,true,Support,false,0,,false,false,false,true,gmail.com,,,,
+"""a,b""@example.org",true,"""a,b""@example.org","""a,b""",example.org,false,true,,false,0,,false,false,false,false,,,,,
+a..b@example.org,false,,,,false,true,,false,0,,false,false,false,false,,local_part_two_dots,2,,the local part has two dots in a row; remove one
+`, "\n"), got)
+}
+
+func TestCSVKeepsTheColumnsOfTheInput(t *testing.T) {
+	records := []check.Record{
+		{Line: 2, Email: "+a@example.org", Cells: []string{"=1+1", "+a@example.org", "two\r\nlines"}},
+		{Line: 4, Email: "b@slow.example", Cells: []string{" x", "b@slow.example", `say "hi"`}},
+		{Line: 5, Err: errNoObject, Cells: []string{"short"}},
+		{Line: 6, Err: errNoObject, Cells: []string{"1", "2", "3", "4", "5"}},
+		{Line: 7, Err: errNoObject},
+	}
+	outcomes := make([]check.Outcome, len(records))
+	require.NoError(t, newChecker(t, 0).Check(t.Context(), records[:1], outcomes))
+	outcomes[1] = timeout
+	got := encode(t, &CSV{Layout: layout{';', []string{"Größe", "E-Mail"}, 3}}, records, outcomes)
+	require.Equal(t, strings.TrimPrefix(`
+Größe;E-Mail;column_3;valid;normalized;local_part;domain;alias;ascii;role;gibberish;gibberish_score;mx;disposable;public;relay;typo;typo_suggestion;reason;reason_offset;error;message
+=1+1;+a@example.org;"two`+"\r"+`
+lines";true;+a@example.org;+a;example.org;false;true;;false;0.02;;false;false;false;false;;;;;
+" x";b@slow.example;"say ""hi""";;;;;;;;;;;;;;;;;;DNS_TIMEOUT;DNS lookup timed out for domain slow.example
+short;;;;;;;;;;;;;;;;;;;;BAD_LINE;not a JSON object
+1;2;3;;;;;;;;;;;;;;;;;;BAD_LINE;not a JSON object;4;5
+;;;;;;;;;;;;;;;;;;;;BAD_LINE;not a JSON object
+`, "\n"), got)
+}
+
+// The file that check wrote can be checked again.
+func TestCSVNamesDoNotCollide(t *testing.T) {
+	head := func(names ...string) []string {
+		text, err := (&CSV{Layout: layout{',', names, len(names)}}).Head(nil)
+		require.NoError(t, err)
+		return strings.Split(strings.TrimSpace(string(text)), ",")
+	}
+	require.Equal(t, []string{"email", "valid"}, head("email")[:2])
+	require.Equal(t, []string{"Valid ", "addrspec_valid", "addrspec_normalized"}, head("Valid ")[:3])
+	once := head("email")
+	twice := head(once...)
+	thrice := head(twice...)
+	require.Equal(t, "addrspec2_valid", thrice[len(twice)])
+	slices.Sort(thrice)
+	require.Len(t, slices.Compact(thrice), len(once)+2*(len(once)-1), "all names differ")
+}
+
+func TestCSVForSpreadsheets(t *testing.T) {
+	records := []check.Record{{Email: "+a@example.org", Cells: []string{"=1+1", "+a@example.org", "two\nlines"}}}
+	got := write(t, &CSV{Layout: layout{',', []string{"@x", "email", "note"}, 3}, Safe: true}, newChecker(t, 0), records...)
+	require.True(t, strings.HasPrefix(got, "\uFEFF'@x,email,note,valid"), "Excel reads UTF-8 with a byte order mark only")
+	require.Contains(t, got, "\n'=1+1,'+a@example.org,\"two\nlines\",true,'+a@example.org,'+a,example.org,")
+}
+
+func TestCSVMX(t *testing.T) {
+	r := result.Result{Email: "a@b.example", Valid: true, MX: true}
+	cell := func(r result.Result, mx check.MX) string {
+		got := encode(t, &CSV{NoHeader: true}, addresses(r.Email), []check.Outcome{resultOf(t, r, mx)})
+		return strings.Split(got, ",")[10]
+	}
+	require.Equal(t, "true", cell(r, check.MXTrue))
+	r.MX = false
+	require.Equal(t, "false", cell(r, check.MXFalse))
+	require.Empty(t, cell(r, check.MXUnknown), "it cannot be read as a fact")
+	r.Valid = false
+	require.Empty(t, cell(r, check.MXFalse), "nothing was looked up")
+}
+
+func TestCSVDetails(t *testing.T) {
+	got := write(t, &CSV{Details: true, Keep: true}, newChecker(t, host.Details),
+		check.Record{Line: 3, Email: "j.doe+x@gmail.com", Object: []byte("{\"email\":\"j.doe+x@gmail.com\",\n\"id\":7}")},
+		check.Record{Line: 5, Email: "a..b@example.org"}, check.Record{Email: "sales@mailinator.com"})
+	rows, err := csv.NewReader(strings.NewReader(got)).ReadAll()
+	require.NoError(t, err)
+	cell := func(row int, name string) string { return rows[row][slices.Index(rows[0], name)] }
+	require.Equal(t, "jdoe@gmail.com", cell(1, "canonical"))
+	require.Equal(t, `{"email":"j.doe+x@gmail.com","id":7}`, cell(1, "input"))
+	require.Equal(t, "3", cell(1, "line"))
+	require.Equal(t, "RFC 5322 section 3.2.3", cell(2, "reason_section"))
+	require.Equal(t, "sales", cell(3, "role_word"))
+	require.Equal(t, "mailinator.com", cell(3, "provider_entry"))
+	require.Contains(t, cell(3, "provider_sources"), "pypi:disposable-email-domains")
+	require.Empty(t, cell(3, "line"), "an argument has none")
+}
+
+// The refusal that a service gives is in the details.
+func TestCSVTakesTheReasonFromTheDetails(t *testing.T) {
+	r := result.Result{Email: "x", Details: &result.Details{Refusal: &result.Refusal{Code: "at_sign_missing", Offset: 1}}}
+	got := encode(t, &CSV{Details: true, NoHeader: true}, addresses("x"), []check.Outcome{resultOf(t, r, check.MXUnknown)})
+	require.Contains(t, got, ",at_sign_missing,1,,")
+}
+
+func TestCSVRefusesWhatIsNoResult(t *testing.T) {
+	f := &CSV{}
+	_, err := f.Head(nil)
+	require.NoError(t, err)
+	dst, err := f.Append([]byte("before"), &check.Record{}, &check.Outcome{JSON: []byte("{}")})
+	require.ErrorContains(t, err, `"email"`)
+	require.Equal(t, "before", string(dst))
+}
+
+// encoding/csv reads the same cells, and with Safe no cell begins a formula.
+func FuzzCSV(f *testing.F) {
+	for _, text := range []string{"=1", "a\"b", "a,b", "\"", "\r\n", "\r", "\n=2", " x", "\xff", "\\.", "", ";\t|", "\uFEFF"} {
+		f.Add(text, text, byte(0), text, false)
+		f.Add("x", text, byte(3), text, true)
+	}
+	f.Fuzz(func(t *testing.T, one, two string, comma byte, message string, safe bool) {
+		separator := ",;\t|"[comma%4]
+		records := []check.Record{{Cells: []string{one, two}}, {Cells: []string{two, one, message}, Err: errNoObject}}
+		o := resultOf(t, result.Result{Email: two, Valid: true, Normalized: one, LocalPart: message}, check.MXUnknown)
+		o.Refusal = result.Refusal{Code: "x", Sentence: message}
+		got := encode(t, &CSV{Layout: layout{separator, nil, 2}, Safe: safe}, records, []check.Outcome{o, {}})
+		rows := readCSV(t, got, separator)
+		require.Len(t, rows, 3)
+		require.Len(t, rows[1], 2+len(resultColumns))
+		require.Len(t, rows[2], 2+len(resultColumns)+1)
+		if safe {
+			requireNoFormula(t, rows)
+			return
+		}
+		require.Equal(t, asRead(one, two, message), []string{rows[1][0], rows[1][1], rows[1][len(rows[1])-1]})
+		require.Equal(t, asRead(two, one, message), []string{rows[2][0], rows[2][1], rows[2][len(rows[2])-1]})
+	})
+}
+
+func readCSV(t *testing.T, text string, separator byte) [][]string {
+	reader := csv.NewReader(strings.NewReader(text))
+	reader.Comma, reader.FieldsPerRecord = rune(separator), -1
+	rows, err := reader.ReadAll()
+	require.NoError(t, err)
+	return rows
+}
+
+// asRead returns cells as encoding/csv reads them: CRLF as LF.
+func asRead(cells ...string) []string {
+	for n, cell := range cells {
+		cells[n] = strings.ReplaceAll(cell, "\r\n", "\n")
+	}
+	return cells
+}
+
+func requireNoFormula(t *testing.T, rows [][]string) {
+	for _, row := range rows {
+		for _, cell := range row {
+			require.False(t, cell != "" && strings.Contains("=+-@\t\r\n\x00", cell[:1]), "%q", cell)
+		}
+	}
+}

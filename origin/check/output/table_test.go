@@ -1,0 +1,130 @@
+package output
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/result"
+	"github.com/addrspec/addrspec/wasm/host"
+)
+
+func TestTable(t *testing.T) {
+	got := write(t, &Table{Width: 80}, newChecker(t, 0), addresses("jane@example.org", "jane doe@example.org",
+		"support+x@gmial.com", "日本語 語@example.org", "x@", "\x1b[2Jx@example.org", "",
+		"so.very.very.long.and.longer..address@example.org")...)
+	require.Equal(t, strings.TrimPrefix(`
+ADDRESS                       VERDICT              REASON
+jane@example.org              Nothing wrong found
+jane doe@example.org          Not a valid address  the local part has a space
+    ^                                              inside; remove it, or put the
+                                                   local part in double quotes
+support+x@gmial.com           Probably mistyped    did you mean
+                                                   support+x@gmail.com?
+                                                   role: Support
+日本語 語@example.org         Not a valid address  the local part has a space
+      ^                                            inside; remove it, or put the
+                                                   local part in double quotes
+x@                            Not a valid address  the domain is missing; put it
+  ^                                                after the @
+`+"\uFFFD"+`[2Jx@example.org             Not a valid address  the address has the control
+^                                                  character U+001B escape;
+                                                   remove it
+(line 7)                      Not a valid address  the address is empty; write
+                                                   it as name@domain
+so.very.very.long.and.longer  Not a valid address  the local part has two dots
+..address@example.org                              in a row; remove one
+ ^
+`, "\n"), got)
+}
+
+func TestTableOfErrors(t *testing.T) {
+	records := append(addresses("a@slow.example"), check.Record{File: "list.json", Line: 7, Err: errNoObject})
+	got := encode(t, &Table{Width: 80, NoHeader: true}, records, []check.Outcome{timeout, {}})
+	require.Equal(t, strings.TrimPrefix(`
+a@slow.example                Could not be         DNS lookup timed out for
+                              checked              domain slow.example
+(list.json line 7)            Cannot be read       not a JSON object
+`, "\n"), got)
+}
+
+func TestTableShowsMXOnlyAsAFact(t *testing.T) {
+	r := result.Result{Email: "a@b.example", Domain: "b.example", Valid: true, ASCII: true}
+	words := func(mx check.MX) string {
+		return encode(t, &Table{}, addresses(r.Email), []check.Outcome{resultOf(t, r, mx)})
+	}
+	require.Contains(t, words(check.MXFalse), "No MX record")
+	require.NotContains(t, words(check.MXUnknown), "MX")
+	require.Contains(t, words(check.MXUnknown), "Nothing wrong found")
+}
+
+func TestTableDetails(t *testing.T) {
+	got := write(t, &Table{Details: true}, newChecker(t, host.Details), addresses("j.doe+x@gmail.com", "a..b@example.org", "sales@mailinator.com")...)
+	for _, words := range []string{"same mailbox as jdoe@gmail.com", "RFC 5322 section 3.2.3,", "local_part_two_dots", "role by the word sales (word)", "disposable: mailinator.com in"} {
+		require.Contains(t, got, words)
+	}
+}
+
+var sgr = regexp.MustCompile("\x1b\\[[0-9]*m")
+
+func TestTableColors(t *testing.T) {
+	records, local := addresses("jane@example.org", "a..b@example.org", "x@gmial.com"), newChecker(t, 0)
+	plain, colored := write(t, &Table{}, local, records...), write(t, &Table{Color: true}, local, records...)
+	require.Equal(t, plain, sgr.ReplaceAllString(colored, ""))
+	require.Contains(t, colored, "\x1b[32mNothing wrong found\x1b[0m")
+	require.Contains(t, colored, "\x1b[31mNot a valid address\x1b[0m")
+	require.Contains(t, colored, "\x1b[33mProbably mistyped\x1b[0m")
+	require.Contains(t, colored, "\x1b[31m  ^\x1b[0m")
+}
+
+// A very long address does not flood the terminal, and the caret is in what is shown.
+func TestTableCutsLongAddresses(t *testing.T) {
+	got := write(t, &Table{Width: 80}, newChecker(t, 0), addresses(strings.Repeat("x", 100<<10)+"@example.org")...)
+	require.Less(t, strings.Count(got, "\n"), 20)
+	require.Equal(t, 2, strings.Count(got, "…"))
+	require.Contains(t, got, "^")
+}
+
+// Whatever a list or a service contains, no control character reaches the terminal
+// and no line is wider than it.
+func FuzzTable(f *testing.F) {
+	for _, text := range []string{"a..b@example.org", "\x1b]0;x\x07", "\u202ex", "\xff\xfe", "日本語", "e\u0301\u0301", "👩‍👩‍👧", "\u0600a", "a\nb\r", "", strings.Repeat("w", 500), "🇩🇪🇩", "\u200b", "ﷺ", "⸻"} {
+		f.Add(text, text, 3, 80, true)
+		f.Add(text, text, 0, 33, false)
+	}
+	f.Fuzz(func(t *testing.T, email, text string, offset, width int, valid bool) {
+		if width > 500 {
+			return
+		}
+		r := result.Result{Email: email, Valid: valid, LocalPart: text, Domain: text, Typo: true, TypoSuggestion: text, Role: text,
+			Details: &result.Details{Canonical: text, CanonicalRule: text, Provider: &result.ProviderEvidence{Entry: text}}}
+		o := resultOf(t, r, check.MXFalse)
+		o.Refusal = result.Refusal{Code: text, Offset: offset, Sentence: text}
+		records := append(addresses(email), check.Record{File: text, Line: 2, Err: context.Canceled}, check.Record{Email: email})
+		table := &Table{Width: width, Details: true}
+		got := encode(t, table, records, []check.Outcome{o, {}, {Code: "E" + text, Message: text}})
+		for line := range strings.SplitSeq(strings.TrimSuffix(got, "\n"), "\n") {
+			require.LessOrEqual(t, textWidth(line), max(width, minWidth, plainWidth*btoi(width == 0)), "%q", line)
+			require.Equal(t, -1, strings.IndexFunc(line, func(r rune) bool { return !unicode.IsGraphic(r) && r != unicode.ReplacementChar }), "%q", line)
+		}
+	})
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func TestColored(t *testing.T) {
+	t.Setenv("NO_COLOR", "1")
+	require.True(t, Colored(ColorAlways, nil), "a flag is stronger than NO_COLOR")
+	require.False(t, Colored(ColorAuto, new(strings.Builder)))
+	require.False(t, Colored(ColorNever, nil))
+}
