@@ -43,3 +43,13 @@ func FuzzPrintable(f *testing.F) {
 		}
 	})
 }
+
+// The quick look agrees with the regular expression.
+func FuzzFormula(f *testing.F) {
+	for _, text := range []string{"=1", "x;＝1", "a,-", "\x00", "é=", "x\n@y", "plain"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		require.Equal(t, formula.ReplaceAllString(text, "$1'$2"), Formula(text))
+	})
+}

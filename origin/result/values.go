@@ -78,15 +78,27 @@ func splitSlowly(text []byte) (v Values, err error) {
 // value reads a string, a number, a boolean or null.
 func (s *scanner) value() ([]byte, bool) {
 	text := []byte(*s)
-	end := bytes.IndexAny(text, ",}")
+	end := 0
 	if len(text) > 0 && text[0] == '"' {
 		end = endOfString(text)
+	} else {
+		end = endOfWord(text)
 	}
-	if end <= 0 {
+	if end == 0 {
 		return nil, false
 	}
 	*s = scanner(text[end:])
 	return text[:end], true
+}
+
+// endOfWord returns the length of a number, a boolean or null, or 0.
+func endOfWord(text []byte) int {
+	for n, c := range text {
+		if c == ',' || c == '}' {
+			return n
+		}
+	}
+	return 0
 }
 
 // endOfString returns the length of the JSON string with which text begins, or 0.

@@ -47,3 +47,17 @@ func benchRecords(count int) (records []check.Record) {
 	}
 	return records
 }
+
+// The formats of long lists take no memory for a record.
+func TestAppendDoesNotAllocate(t *testing.T) {
+	records := benchRecords(10)
+	outcomes := make([]check.Outcome, len(records))
+	require.NoError(t, newChecker(t, 0).Check(t.Context(), records, outcomes))
+	for _, f := range []check.Format{&NDJSON{}, &CSV{Layout: layout{',', []string{"id", "name", "email"}, 3}}} {
+		dst, err := f.Head(make([]byte, 0, 4096))
+		require.NoError(t, err)
+		for n := range records {
+			require.Zero(t, testing.AllocsPerRun(100, func() { f.Append(dst[:0], &records[n], &outcomes[n]) }))
+		}
+	}
+}

@@ -34,7 +34,7 @@ func TestCSVKeepsTheColumnsOfTheInput(t *testing.T) {
 	outcomes := make([]check.Outcome, len(records))
 	require.NoError(t, newChecker(t, 0).Check(t.Context(), records[:1], outcomes))
 	outcomes[1] = timeout
-	got := encode(t, &CSV{Layout: layout{';', []string{"Größe", "E-Mail"}, 3}}, records, outcomes)
+	got := encodeAll(t, &CSV{Layout: layout{';', []string{"Größe", "E-Mail"}, 3}}, records, outcomes)
 	require.Equal(t, strings.TrimPrefix(`
 Größe;E-Mail;column_3;valid;normalized;local_part;domain;alias;ascii;role;gibberish;gibberish_score;mx;disposable;public;relay;typo;typo_suggestion;reason;reason_offset;error;message
 =1+1;+a@example.org;"two`+"\r"+`
@@ -73,7 +73,7 @@ func TestCSVForSpreadsheets(t *testing.T) {
 func TestCSVMX(t *testing.T) {
 	r := result.Result{Email: "a@b.example", Valid: true, MX: true}
 	cell := func(r result.Result, mx check.MX) string {
-		got := encode(t, &CSV{NoHeader: true}, addresses(r.Email), []check.Outcome{resultOf(t, r, mx)})
+		got := encodeAll(t, &CSV{NoHeader: true}, addresses(r.Email), []check.Outcome{resultOf(t, r, mx)})
 		return strings.Split(got, ",")[10]
 	}
 	require.Equal(t, "true", cell(r, check.MXTrue))
@@ -104,7 +104,7 @@ func TestCSVDetails(t *testing.T) {
 // The refusal that a service gives is in the details.
 func TestCSVTakesTheReasonFromTheDetails(t *testing.T) {
 	r := result.Result{Email: "x", Details: &result.Details{Refusal: &result.Refusal{Code: "at_sign_missing", Offset: 1}}}
-	got := encode(t, &CSV{Details: true, NoHeader: true}, addresses("x"), []check.Outcome{resultOf(t, r, check.MXUnknown)})
+	got := encodeAll(t, &CSV{Details: true, NoHeader: true}, addresses("x"), []check.Outcome{resultOf(t, r, check.MXUnknown)})
 	require.Contains(t, got, ",at_sign_missing,1,,")
 }
 
@@ -128,7 +128,7 @@ func FuzzCSV(f *testing.F) {
 		records := []check.Record{{Cells: []string{one, two}}, {Cells: []string{two, one, message}, Err: errNoObject}}
 		o := resultOf(t, result.Result{Email: two, Valid: true, Normalized: one, LocalPart: message}, check.MXUnknown)
 		o.Refusal = result.Refusal{Code: "x", Sentence: message}
-		got := encode(t, &CSV{Layout: layout{separator, nil, 2}, Safe: safe}, records, []check.Outcome{o, {}})
+		got := encodeAll(t, &CSV{Layout: layout{separator, nil, 2}, Safe: safe}, records, []check.Outcome{o, {}})
 		rows := readCSV(t, got, separator)
 		require.Len(t, rows, 3)
 		require.Len(t, rows[1], 2+len(resultColumns))

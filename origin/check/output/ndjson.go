@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/addrspec/addrspec/origin/check"
 )
@@ -125,8 +126,22 @@ func appendCompact(dst, object []byte) ([]byte, error) {
 // appendJSON appends a value that always has a JSON form.
 func appendJSON(dst []byte, value any) []byte {
 	if text, ok := value.(string); ok {
-		value = strings.ToValidUTF8(text, "\uFFFD")
+		return appendString(dst, text)
 	}
+	return encode(dst, value)
+}
+
+// appendString appends a JSON string. Most texts need no escapes.
+func appendString(dst []byte, text string) []byte {
+	for n := range len(text) {
+		if c := text[n]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return encode(dst, strings.ToValidUTF8(text, "\uFFFD"))
+		}
+	}
+	return append(append(append(dst, '"'), text...), '"')
+}
+
+func encode(dst []byte, value any) []byte {
 	line := bytes.NewBuffer(dst)
 	encoder := json.NewEncoder(line)
 	encoder.SetEscapeHTML(false)

@@ -12,14 +12,14 @@ import (
 
 func TestNDJSONCopiesTheResult(t *testing.T) {
 	o := check.Outcome{JSON: []byte(`{"email":"<a>"}`)}
-	require.Equal(t, `{"email":"<a>"}`+"\n", encode(t, &NDJSON{}, addresses("<a>"), []check.Outcome{o}))
+	require.Equal(t, `{"email":"<a>"}`+"\n", encodeAll(t, &NDJSON{}, addresses("<a>"), []check.Outcome{o}))
 }
 
 func TestNDJSONErrors(t *testing.T) {
 	records := append(addresses("<\xff>@slow.example"), check.Record{File: "a&b", Line: 7, Err: errNoObject})
 	require.Equal(t, `{"email":"<`+"\uFFFD"+`>@slow.example","error":{"code":"DNS_TIMEOUT","message":"DNS lookup timed out for domain slow.example"}}
 {"error":{"code":"BAD_LINE","message":"not a JSON object"},"file":"a&b","line":7}
-`, encode(t, &NDJSON{}, records, []check.Outcome{timeout, {}}))
+`, encodeAll(t, &NDJSON{}, records, []check.Outcome{timeout, {}}))
 }
 
 func TestNDJSONKeep(t *testing.T) {
@@ -39,7 +39,7 @@ func TestNDJSONKeep(t *testing.T) {
 		"bad":         {layout{}, check.Record{Line: 3, Err: errNoObject, Object: []byte("{")}, `{"error":{"code":"BAD_LINE","message":"not a JSON object"},"line":3}`},
 		"bad with id": {layout{}, check.Record{Line: 3, Err: errNoObject, Object: []byte(`{"id":7}`)}, `{"error":{"code":"BAD_LINE","message":"not a JSON object"},"line":3,"input":{"id":7}}`},
 	} {
-		require.Equal(t, c.want+"\n", encode(t, &NDJSON{Keep: true, Layout: c.layout}, []check.Record{c.record}, []check.Outcome{o}), name)
+		require.Equal(t, c.want+"\n", encodeAll(t, &NDJSON{Keep: true, Layout: c.layout}, []check.Record{c.record}, []check.Outcome{o}), name)
 	}
 }
 
@@ -53,7 +53,7 @@ func FuzzNDJSON(f *testing.F) {
 		records := []check.Record{{Email: email, Line: 1, Object: []byte(object)}, {Line: 2, Cells: []string{cell, key, "", "", email}},
 			{Line: 3, Email: email, Object: []byte(object), Err: errNoObject, File: cell}}
 		o := check.Outcome{JSON: []byte(`{"email":"a"}`)}
-		got := encode(t, format, records, []check.Outcome{{Code: "E" + key, Message: object}, o, {}})
+		got := encodeAll(t, format, records, []check.Outcome{{Code: "E" + key, Message: object}, o, {}})
 		lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 		require.Len(t, lines, len(records))
 		for _, line := range lines {

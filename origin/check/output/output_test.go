@@ -37,10 +37,10 @@ func newChecker(t testing.TB, flags host.Flags) *check.Local {
 func write(t testing.TB, f check.Format, checker check.Checker, records ...check.Record) string {
 	outcomes := make([]check.Outcome, len(records))
 	require.NoError(t, checker.Check(context.Background(), records, outcomes))
-	return encode(t, f, records, outcomes)
+	return encodeAll(t, f, records, outcomes)
 }
 
-func encode(t testing.TB, f check.Format, records []check.Record, outcomes []check.Outcome) string {
+func encodeAll(t testing.TB, f check.Format, records []check.Record, outcomes []check.Outcome) string {
 	text, err := f.Head(nil)
 	require.NoError(t, err)
 	for n := range records {

@@ -45,7 +45,7 @@ so.very.very.long.and.longer  Not a valid address  the local part has two dots
 
 func TestTableOfErrors(t *testing.T) {
 	records := append(addresses("a@slow.example"), check.Record{File: "list.json", Line: 7, Err: errNoObject})
-	got := encode(t, &Table{Width: 80, NoHeader: true}, records, []check.Outcome{timeout, {}})
+	got := encodeAll(t, &Table{Width: 80, NoHeader: true}, records, []check.Outcome{timeout, {}})
 	require.Equal(t, strings.TrimPrefix(`
 a@slow.example                Could not be         DNS lookup timed out for
                               checked              domain slow.example
@@ -56,7 +56,7 @@ a@slow.example                Could not be         DNS lookup timed out for
 func TestTableShowsMXOnlyAsAFact(t *testing.T) {
 	r := result.Result{Email: "a@b.example", Domain: "b.example", Valid: true, ASCII: true}
 	words := func(mx check.MX) string {
-		return encode(t, &Table{}, addresses(r.Email), []check.Outcome{resultOf(t, r, mx)})
+		return encodeAll(t, &Table{}, addresses(r.Email), []check.Outcome{resultOf(t, r, mx)})
 	}
 	require.Contains(t, words(check.MXFalse), "No MX record")
 	require.NotContains(t, words(check.MXUnknown), "MX")
@@ -107,7 +107,7 @@ func FuzzTable(f *testing.F) {
 		o.Refusal = result.Refusal{Code: text, Offset: offset, Sentence: text}
 		records := append(addresses(email), check.Record{File: text, Line: 2, Err: context.Canceled}, check.Record{Email: email})
 		table := &Table{Width: width, Details: true}
-		got := encode(t, table, records, []check.Outcome{o, {}, {Code: "E" + text, Message: text}})
+		got := encodeAll(t, table, records, []check.Outcome{o, {}, {Code: "E" + text, Message: text}})
 		for line := range strings.SplitSeq(strings.TrimSuffix(got, "\n"), "\n") {
 			require.LessOrEqual(t, textWidth(line), max(width, minWidth, plainWidth*btoi(width == 0)), "%q", line)
 			require.Equal(t, -1, strings.IndexFunc(line, func(r rune) bool { return !unicode.IsGraphic(r) && r != unicode.ReplacementChar }), "%q", line)
