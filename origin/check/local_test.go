@@ -44,7 +44,7 @@ func checkLines(t testing.TB, local *check.Local, emails ...string) (string, che
 	for n, email := range emails {
 		records[n].Email = email
 	}
-	r := check.Run{Input: &records, Checker: local, Format: output.NDJSON{}, Output: &out, Workers: 4}
+	r := check.Run{Input: &records, Checker: local, Format: &output.NDJSON{}, Output: &out, Workers: 4}
 	counts, err := r.Do(context.Background())
 	require.NoError(t, err)
 	return out.String(), counts
