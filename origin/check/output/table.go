@@ -55,7 +55,7 @@ func (f *Table) layOut() {
 		width = plainWidth
 	}
 	width = max(width, minWidth) - 2*gap
-	f.verdict = min(verdictWidth, width/4)
+	f.verdict = min(verdictWidth, 3*width/10)
 	f.address = min(maxAddress, (width-f.verdict)/2)
 	f.reason = width - f.verdict - f.address
 }

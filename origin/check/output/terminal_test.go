@@ -1,0 +1,113 @@
+package output
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/check"
+)
+
+// terminalEnv makes the test binary the program on the other side of a terminal.
+const terminalEnv = "ADDRSPEC_TEST_TERMINAL"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(terminalEnv) {
+	case "table":
+		tableOnTerminal()
+	case "progress":
+		progressOnTerminal()
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// tableOnTerminal writes a table of hostile text to standard output.
+func tableOnTerminal() {
+	table := &Table{Width: TerminalWidth(os.Stdout), Color: Colored(ColorAuto, os.Stdout)}
+	head, _ := table.Head(nil)
+	os.Stdout.Write(head)
+	for _, text := range []string{"slow.example", "\x1b[2J\x1b]0;title\x07", "日本語" + strings.Repeat("字", 50), "\u202eabc"} {
+		o := check.Outcome{Code: "DNS_TIMEOUT", Message: "DNS lookup timed out for domain " + text}
+		line, _ := table.Append(nil, &check.Record{Email: "a@" + text}, &o)
+		os.Stdout.Write(line)
+	}
+}
+
+// progressOnTerminal draws on standard error until a line comes from standard input.
+func progressOnTerminal() {
+	p := NewProgress(os.Stderr, func() int { return TerminalWidth(os.Stderr) }, 1000)
+	readPart(p, 1000, 500)
+	p.Written(check.Counts{Records: 500})
+	p.Start()
+	bufio.NewReader(os.Stdin).ReadString('\n')
+	p.Stop()
+}
+
+// onTerminal starts the test binary on a terminal with so many columns.
+func onTerminal(t *testing.T, mode string, columns uint16, env ...string) (*os.File, *exec.Cmd) {
+	command := exec.Command(os.Args[0])
+	command.Env = append([]string{terminalEnv + "=" + mode, "TERM=xterm"}, env...)
+	terminal, err := pty.StartWithSize(command, &pty.Winsize{Rows: 24, Cols: columns})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		terminal.Close()
+		command.Process.Kill()
+	})
+	return terminal, command
+}
+
+// shown returns all that a program wrote to its terminal.
+func shown(t *testing.T, terminal *os.File, command *exec.Cmd) string {
+	text, _ := io.ReadAll(terminal) // Linux ends with EIO once the other side is closed
+	require.NoError(t, command.Wait())
+	return strings.ReplaceAll(string(text), "\r\n", "\n")
+}
+
+func TestTableOnTerminal(t *testing.T) {
+	colored := func(columns uint16, env ...string) string {
+		terminal, command := onTerminal(t, "table", columns, env...)
+		return shown(t, terminal, command)
+	}
+	got := colored(60)
+	require.Contains(t, got, "\x1b[33mCould not be")
+	require.NotContains(t, sgr.ReplaceAllString(got, ""), "\x1b", "no escape sequences but colors")
+	require.NotContains(t, got, "\x07")
+	require.NotContains(t, got, "\u202e")
+	for line := range strings.SplitSeq(sgr.ReplaceAllString(got, ""), "\n") {
+		require.LessOrEqual(t, textWidth(line), 60, line)
+	}
+	require.NotEqual(t, got, colored(80), "the width is the terminal's")
+	for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
+		require.NotContains(t, colored(60, env), "\x1b", env)
+	}
+	require.Equal(t, got, colored(60, "NO_COLOR="), "an empty NO_COLOR does not count")
+}
+
+func TestProgressOnTerminal(t *testing.T) {
+	terminal, command := onTerminal(t, "progress", 60)
+	require.NoError(t, terminal.SetDeadline(time.Now().Add(time.Minute)))
+	draws := bufio.NewReader(terminal)
+	next := func() string {
+		line, err := draws.ReadString('K') // of clearLine
+		require.NoError(t, err)
+		return strings.TrimSuffix(line, clearLine)
+	}
+	next()
+	require.Contains(t, next(), "% [==")
+	require.NoError(t, pty.Setsize(terminal, &pty.Winsize{Rows: 24, Cols: 20}))
+	for len(next()) > 19 {
+	}
+	_, err := terminal.WriteString("\n")
+	require.NoError(t, err)
+	rest, _ := io.ReadAll(draws)
+	require.NoError(t, command.Wait())
+	require.True(t, strings.HasSuffix(string(rest), clearLine), "%q", rest)
+}
