@@ -1,6 +1,7 @@
 package output
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,16 +37,10 @@ type CSV struct {
 
 // Head appends the header.
 func (f *CSV) Head(dst []byte) ([]byte, error) {
-	input, names := inputColumns(f.Layout), resultColumns
+	input := inputColumns(f.Layout)
 	f.comma, f.width, f.kept = ',', len(input), f.Keep
 	if isCSV(f.Layout) {
 		f.comma, f.kept = f.Layout.Comma(), false
-	}
-	if f.Details {
-		names = append(names[:len(names):len(names)], detailColumns...)
-	}
-	if f.kept {
-		names = append(names[:len(names):len(names)], "line", "input")
 	}
 	if f.NoHeader {
 		return dst, nil
@@ -54,10 +49,22 @@ func (f *CSV) Head(dst []byte) ([]byte, error) {
 		dst = append(dst, byteOrderMark...)
 	}
 	row := f.row(dst)
-	for _, name := range append(input, distinct(names, input)...) {
+	for _, name := range append(input, distinct(f.columns(), input)...) {
 		row.add(name)
 	}
 	return append(row.dst, '\n'), nil
+}
+
+// columns returns the names of the columns that follow those of the input.
+func (f *CSV) columns() []string {
+	names := slices.Clone(resultColumns)
+	if f.Details {
+		names = append(names, detailColumns...)
+	}
+	if f.kept {
+		names = append(names, "line", "input")
+	}
+	return names
 }
 
 func (f *CSV) row(dst []byte) csvRow { return csvRow{dst: dst, comma: f.comma, safe: f.Safe} }

@@ -24,12 +24,12 @@ func wrap(text string, width int) (lines []string) {
 	line, used := "", 0
 	for _, word := range strings.Fields(text) {
 		w := uniseg.StringWidth(word)
-		if line != "" && used+1+w > width {
-			lines, line, used = append(lines, line), "", 0
-		}
-		if line != "" {
+		if line != "" && used+1+w <= width {
 			line, used = line+" "+word, used+1+w
 			continue
+		}
+		if line != "" {
+			lines = append(lines, line)
 		}
 		for w > width {
 			var head string
