@@ -1,0 +1,85 @@
+package archive
+
+import "strings"
+
+// schema is the version of the ledger's schema that the catalogue describes. A test
+// compares the catalogue with both databases, so a migration has to extend it.
+const schema = 5
+
+// A table is one of the ledger's tables. Rows refer only to rows of tables before
+// theirs.
+type table struct {
+	name     string
+	columns  []column
+	key      []string // the primary key
+	numbered bool     // the database gives out the IDs, in the first column
+}
+
+type column struct {
+	name string
+	kind kind
+}
+
+// A kind is how a column's values are written in an export.
+type kind string
+
+const (
+	integer kind = "integer"
+	text    kind = "text"
+	boolean kind = "boolean"
+	blob    kind = "blob"
+)
+
+// tables is the catalogue. It leaves out schema_version and writers, which belong
+// to one PostgreSQL database and its processes.
+var tables = []table{
+	describe("plans", "name", "name text, rate integer, points integer, overage boolean, stored integer"),
+	numbered("accounts", "id integer, email text, plan text, rate integer, points integer, created_ns integer, month integer, used integer, tat_ns integer, overage boolean, suspended_ns integer, stored integer"),
+	numbered("keys", "id integer, account integer, name text, hint text, created_ns integer, revoked_ns integer, expires_ns integer, budget integer, rate integer, month integer, used integer, tat_ns integer, origins text, dashboard boolean"),
+	describe("secrets", "hash", "hash text, key integer, expires_ns integer"),
+	describe("usage", "account day key", "account integer, key integer, day integer, points integer, requests integer, errors integer, valid integer, invalid integer, disposable integer, public integer, relay integer, role integer, gibberish integer, typo integer, lookup_errors integer"),
+	describe("answers", "account id", "account integer, id text, body text, answer blob, size integer, expires_ns integer"),
+	describe("users", "account", "account integer, name text, password text, operator boolean, totp text, totp_step integer, handle text, created_ns integer"),
+	numbered("sessions", "id integer, hash text, account integer, client text, created_ns integer, seen_ns integer, expires_ns integer, confirmed_ns integer, complete boolean"),
+	describe("links", "hash", "hash text, account integer, expires_ns integer"),
+	describe("recovery_codes", "account hash", "account integer, hash text"),
+	describe("passkeys", "id", "id text, account integer, name text, credential text, created_ns integer, used_ns integer"),
+	describe("identities", "issuer subject", "issuer text, subject text, account integer, created_ns integer"),
+	describe("challenges", "hash", "hash text, data text, expires_ns integer"),
+	describe("attempts", "subject", "subject text, tat_ns integer"),
+	numbered("audit", "id integer, account integer, at_ns integer, actor text, action text, subject text"),
+	describe("webhooks", "account", "account integer, url text, secret text, previous text, rotated_ns integer, disabled_ns integer, created_ns integer"),
+	describe("deliveries", "account month percent", "account integer, month integer, percent integer, id text, body text, created_ns integer, next_ns integer, attempts integer, done_ns integer, status text"),
+}
+
+func describe(name, key, columns string) table {
+	t := table{name: name, key: strings.Fields(key)}
+	for c := range strings.SplitSeq(columns, ", ") {
+		name, typ, _ := strings.Cut(c, " ")
+		t.columns = append(t.columns, column{name, kind(typ)})
+	}
+	return t
+}
+
+func numbered(name, columns string) table {
+	t := describe(name, "id", columns)
+	t.numbered = true
+	return t
+}
+
+func (t table) names() []string {
+	list := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		list[i] = c.name
+	}
+	return list
+}
+
+func (t table) kind(name string) kind {
+	for _, c := range t.columns {
+		if c.name == name {
+			return c.kind
+		}
+	}
+	return ""
+}
