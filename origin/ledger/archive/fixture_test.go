@@ -15,6 +15,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if job := os.Getenv(workerVariable); job != "" {
+		worker(strings.Fields(job))
+		return
+	}
 	code := m.Run()
 	pgtest.RemoveShared()
 	os.Exit(code)
@@ -108,8 +112,8 @@ func query(t testing.TB, url, statement string) (list []string) {
 	return list
 }
 
-// exec runs a statement on an SQLite file.
-func exec(t testing.TB, url, statement string) {
+// execSQLite runs a statement on an SQLite file.
+func execSQLite(t testing.TB, url, statement string) {
 	t.Helper()
 	path, _ := sqlitePath(url)
 	db, err := sql.Open("sqlite", fileURL(path, "mode=rw", "busy_timeout(5000)"))

@@ -1,0 +1,139 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+)
+
+// files lists the names in a folder.
+func files(t testing.TB, folder string) (names []string) {
+	list, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	for _, f := range list {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+// A backup of a ledger that another process charges is one moment of it.
+func TestBackupUnderLoad(t *testing.T) {
+	url, to := newSQLite(t), filepath.Join(t.TempDir(), "copy.db")
+	secret := newLedger(t, url)
+	grow(t, url, 20_000)
+	w := startWorker(t, url, secret)
+	points := 0
+	for range 5 {
+		var steps int
+		s, err := Backup(t.Context(), pathOf(url), to, true, func(done, all int) {
+			steps++
+			require.LessOrEqual(t, done, all)
+		})
+		require.NoError(t, err)
+		require.Greater(t, steps, 3, "the writer could commit between the steps")
+		require.Equal(t, 1, s.Accounts)
+		now := requireAddsUp(t, "sqlite:"+to)
+		require.EqualValues(t, now, s.Points)
+		require.Greater(t, now, points, "the writer went on")
+		points = now
+		require.Equal(t, []string{"copy.db"}, files(t, filepath.Dir(to)))
+		info, err := os.Stat(to)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode())
+	}
+	w.kill(t)
+	require.GreaterOrEqual(t, requireAddsUp(t, url), points)
+}
+
+// An export of a ledger that another process charges is one moment of it, in either
+// database.
+func TestExportUnderLoad(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		secret := newLedger(t, url)
+		w := startWorker(t, url, secret)
+		points := 0
+		for range 5 {
+			var out bytes.Buffer
+			_, err := Export(t.Context(), url, &out)
+			require.NoError(t, err)
+			to := newSQLite(t)
+			requireImport(t, to, out.Bytes())
+			now := requireAddsUp(t, to)
+			require.GreaterOrEqual(t, now, points)
+			points = now
+		}
+		w.kill(t)
+		require.Greater(t, points, 1)
+	})
+}
+
+func TestBackupRefusals(t *testing.T) {
+	url, folder := imported(t), t.TempDir()
+	path, text, taken := pathOf(url), filepath.Join(folder, "text"), filepath.Join(folder, "taken")
+	for _, name := range []string{text, taken} {
+		require.NoError(t, os.WriteFile(name, bytes.Repeat([]byte("not a database\n"), 99), 0o644))
+	}
+	newer, older, other, damaged := pathOf(imported(t)), pathOf(imported(t)), filepath.Join(folder, "other.db"), pathOf(imported(t))
+	execSQLite(t, "sqlite:"+newer, "PRAGMA user_version = 6")
+	execSQLite(t, "sqlite:"+older, "PRAGMA user_version = 4")
+	require.NoError(t, os.WriteFile(other, nil, 0o600))
+	execSQLite(t, "sqlite:"+other, "CREATE TABLE accounts (id INTEGER)")
+	execSQLite(t, "sqlite:"+damaged, "PRAGMA foreign_keys = 0; DELETE FROM accounts WHERE id = 2")
+	inUse := pathOf(imported(t))
+	startWorker(t, "sqlite:"+inUse, "")
+	for name, c := range map[string]struct {
+		from, to string
+		force    bool
+		want     string
+	}{
+		"missing":                  {filepath.Join(folder, "none.db"), filepath.Join(folder, "x"), false, ErrMissing.Error()},
+		"a folder":                 {folder, filepath.Join(folder, "x"), false, "it is not a file"},
+		"not a database":           {text, filepath.Join(folder, "x"), false, "the file is not an SQLite database"},
+		"another database":         {other, filepath.Join(folder, "x"), false, ErrNotLedger.Error()},
+		"a newer ledger":           {newer, filepath.Join(folder, "x"), false, ErrNewer.Error()},
+		"a damaged ledger":         {damaged, filepath.Join(folder, "x"), false, ErrCorrupt.Error()},
+		"the place is taken":       {path, taken, false, "--force"},
+		"onto itself":              {path, path, true, "the database itself"},
+		"onto a database":          {path, inUse, true, "a database that is in use"},
+		"onto a folder":            {path, folder, true, "is a folder"},
+		"no such folder":           {path, filepath.Join(folder, "a", "b"), false, "no such file or directory"},
+		"standard output":          {path, "-", false, "give the name of a file"},
+		"no name":                  {path, "", false, "give the name of a file"},
+		"itself, by a longer path": {path, filepath.Join(filepath.Dir(path), ".", "ledger.db"), true, "the database itself"},
+	} {
+		_, err := Backup(t.Context(), c.from, c.to, c.force, nil)
+		require.ErrorContains(t, err, c.want, name)
+		require.NotContains(t, err.Error(), "@example.org", name)
+	}
+	require.ElementsMatch(t, []string{"text", "taken", "other.db"}, files(t, folder), "nothing half remains")
+	_, err := Backup(t.Context(), older, filepath.Join(folder, "older.db"), false, nil)
+	require.NoError(t, err, "a ledger that is to be migrated can be backed up before")
+}
+
+// A backup that is cancelled leaves what was at its place.
+func TestCancelledBackup(t *testing.T) {
+	url, to := newSQLite(t), filepath.Join(t.TempDir(), "copy.db")
+	newLedger(t, url)
+	grow(t, url, 20_000)
+	require.NoError(t, os.WriteFile(to, []byte("the last backup"), 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	var steps atomic.Int64
+	_, err := Backup(ctx, pathOf(url), to, true, func(int, int) {
+		if steps.Add(1) == 2 {
+			cancel()
+		}
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	require.EqualValues(t, 2, steps.Load())
+	require.Equal(t, []string{"copy.db"}, files(t, filepath.Dir(to)))
+	text, err := os.ReadFile(to)
+	require.NoError(t, err)
+	require.Equal(t, "the last backup", string(text))
+}

@@ -1,0 +1,155 @@
+package archive
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// backedUp returns a backup of the sample ledger.
+func backedUp(t testing.TB) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "backup.db")
+	_, err := Backup(t.Context(), pathOf(imported(t)), path, false, nil)
+	require.NoError(t, err)
+	return path
+}
+
+// A restored ledger has all rows of the backup but sessions, links and ceremonies.
+func TestRestore(t *testing.T) {
+	backup, folder := backedUp(t), t.TempDir()
+	for _, keep := range []bool{false, true} {
+		path := filepath.Join(folder, "new", map[bool]string{false: "without.db", true: "with.db"}[keep])
+		r, err := Restore(t.Context(), backup, path, RestoreOptions{KeepSessions: keep})
+		require.NoError(t, err)
+		require.Equal(t, Restored{Summary: Summary{Schema: 5, Accounts: 2, Keys: 2, Points: 9, LastDay: r.LastDay}}, r)
+		require.Equal(t, "2026-10-31", r.LastDay.Format("2006-01-02"))
+		rows := map[string][][]any{}
+		for name, list := range sampleRows {
+			if keep || name != "sessions" && name != "links" && name != "challenges" {
+				rows[name] = list
+			}
+		}
+		require.Equal(t, string(encodeRows(t, rows, sampleLast)), requireExport(t, "sqlite:"+path))
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode())
+	}
+}
+
+// A backup on a medium that is read-only can be restored.
+func TestRestoreFromReadOnlyFolder(t *testing.T) {
+	backup := backedUp(t)
+	require.NoError(t, os.Chmod(backup, 0o400))
+	require.NoError(t, os.Chmod(filepath.Dir(backup), 0o500))
+	defer os.Chmod(filepath.Dir(backup), 0o700)
+	_, err := Restore(t.Context(), backup, filepath.Join(t.TempDir(), "x.db"), RestoreOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"backup.db"}, files(t, filepath.Dir(backup)))
+}
+
+// A database is replaced only with Force, and kept; what a killed server left beside
+// it is not applied to the new file.
+func TestRestoreOverADatabase(t *testing.T) {
+	backup, url := backedUp(t), newSQLite(t)
+	secret := newLedger(t, url)
+	w := startWorker(t, url, secret)
+	require.True(t, w.lines.Scan())
+	_, err := Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true})
+	require.ErrorIs(t, err, ErrInUse)
+	require.Len(t, files(t, filepath.Dir(pathOf(url))), 3, "the database, -wal and -shm")
+	w.kill(t)
+	require.FileExists(t, pathOf(url)+"-wal")
+
+	_, err = Restore(t.Context(), backup, pathOf(url), RestoreOptions{})
+	require.ErrorIs(t, err, ErrDatabaseExists)
+	r, err := Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true, KeepSessions: true})
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"ledger.db", filepath.Base(r.Kept)}, files(t, filepath.Dir(r.Kept)))
+	require.Equal(t, string(sample(t)), requireExport(t, url))
+	require.Positive(t, requireAddsUp(t, "sqlite:"+r.Kept), "the old database has all its charges")
+}
+
+// A server that has its database open is noticed while it is idle, and also if the
+// file is damaged or was removed under it.
+func TestRestoreNoticesAnIdleServer(t *testing.T) {
+	backup := backedUp(t)
+	damage := func(path string) error {
+		return os.WriteFile(path, []byte(strings.Repeat("damaged", 9999)), 0o600)
+	}
+	for name, harm := range map[string]func(string) error{"in order": os.Remove, "damaged": damage, "removed": os.Remove} {
+		t.Run(name, func(t *testing.T) {
+			url := imported(t)
+			w := startWorker(t, url, "")
+			if name != "in order" {
+				require.NoError(t, harm(pathOf(url)))
+			}
+			_, err := Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true})
+			require.ErrorIs(t, err, ErrInUse)
+			w.kill(t)
+			_, err = Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true, KeepSessions: true})
+			require.NoError(t, err)
+			require.Equal(t, string(sample(t)), requireExport(t, url))
+		})
+	}
+}
+
+// A command that has the database open in the same way as a server is noticed by
+// SQLite's own lock, without the question to the system.
+func TestSQLiteRefusesToLockADatabaseInUse(t *testing.T) {
+	url := imported(t)
+	startWorker(t, url, "")
+	_, err := closeOld(t.Context(), pathOf(url))
+	require.ErrorIs(t, err, ErrInUse)
+}
+
+// The damaged file of a database is replaced and kept; nothing of the old database
+// is beside the new one.
+func TestRestoreOverADamagedDatabase(t *testing.T) {
+	backup, folder := backedUp(t), t.TempDir()
+	path := filepath.Join(folder, "ledger.db")
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		require.NoError(t, os.WriteFile(name, bytes.Repeat([]byte("garbage\n"), 4096), 0o600))
+	}
+	r, err := Restore(t.Context(), backup, path, RestoreOptions{Force: true, KeepSessions: true})
+	require.NoError(t, err)
+	require.NoFileExists(t, path+"-wal")
+	require.NoFileExists(t, path+"-shm")
+	require.FileExists(t, r.Kept)
+	require.Equal(t, string(sample(t)), requireExport(t, "sqlite:"+path))
+}
+
+func TestRestoreRefusals(t *testing.T) {
+	backup, folder := backedUp(t), t.TempDir()
+	truncated, flipped, newer := filepath.Join(folder, "truncated"), filepath.Join(folder, "flipped"), filepath.Join(folder, "newer")
+	whole, err := os.ReadFile(backup)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(truncated, whole[:len(whole)-8192], 0o600))
+	middle := append([]byte{}, whole...)
+	for i := range 4096 { // one page
+		middle[8192+i] = 0xa5
+	}
+	require.NoError(t, os.WriteFile(flipped, middle, 0o600))
+	require.NoError(t, os.WriteFile(newer, whole, 0o600))
+	execSQLite(t, "sqlite:"+newer, "PRAGMA user_version = 6")
+	for name, c := range map[string]struct{ backup, path, want string }{
+		"missing":      {filepath.Join(folder, "none"), "x.db", ErrMissing.Error()},
+		"truncated":    {truncated, "x.db", "damaged"},
+		"a page wrong": {flipped, "x.db", "damaged"},
+		"newer":        {newer, "x.db", ErrNewer.Error()},
+		"onto itself":  {backup, backup, "the database itself"},
+		"onto folder":  {backup, folder, "it is not a file"},
+		"no path":      {backup, "", "give the path"},
+	} {
+		if c.path == "x.db" {
+			c.path = filepath.Join(folder, c.path)
+		}
+		_, err := Restore(t.Context(), c.backup, c.path, RestoreOptions{Force: true})
+		require.ErrorContains(t, err, c.want, name)
+	}
+	require.ElementsMatch(t, []string{"truncated", "flipped", "newer"}, files(t, folder))
+}

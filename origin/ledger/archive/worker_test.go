@@ -1,0 +1,158 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// A test that needs a server's ledger in another process starts the test binary with
+// this variable set. TestMain then runs a worker, which charges single points from
+// eight goroutines until it is killed. It prints a line after its first charge, and
+// then one for each interval.
+const workerVariable = "ARCHIVE_TEST_WORKER" // URL and secret, separated by a space
+
+const workerInterval = 500 * time.Millisecond
+
+func worker(job []string) {
+	l, err := ledger.Open(context.Background(), job[0])
+	must(err)
+	if len(job) == 1 { // only have the database open
+		fmt.Println("open")
+		select {}
+	}
+	must(charge(l, job[1]))
+	fmt.Println("first")
+	m := &meter{}
+	for range 8 {
+		go func() {
+			for {
+				began := time.Now()
+				must(charge(l, job[1]))
+				m.add(time.Since(began))
+			}
+		}()
+	}
+	for range time.Tick(workerInterval) {
+		fmt.Println(m.take())
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// charge runs a request of one point.
+func charge(l *ledger.Ledger, secret string) error {
+	r, d, err := l.Begin(context.Background(), secret, "")
+	if err != nil || d.Verdict != ledger.Good {
+		return fmt.Errorf("begin: %v %w", d.Verdict, err)
+	}
+	defer r.End()
+	if d, err = r.Claim(1, nil); err != nil || d.Verdict != ledger.Good {
+		return fmt.Errorf("claim: %v %w", d.Verdict, err)
+	}
+	d, err = r.Charge(ledger.Charge{Points: 1, Found: ledger.Found{Valid: 1}})
+	if err != nil || d.Verdict != ledger.Good {
+		return fmt.Errorf("charge: %v %w", d.Verdict, err)
+	}
+	return nil
+}
+
+// A meter collects how long charges took.
+type meter struct {
+	mu    sync.Mutex
+	times []time.Duration
+}
+
+func (m *meter) add(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.times = append(m.times, d)
+}
+
+// take returns the number of charges since the last call, their 99th percentile and
+// the slowest, in microseconds.
+func (m *meter) take() string {
+	m.mu.Lock()
+	list := m.times
+	m.times = nil
+	m.mu.Unlock()
+	if len(list) == 0 {
+		return "0 0 0"
+	}
+	slices.Sort(list)
+	return fmt.Sprint(len(list), list[len(list)*99/100].Microseconds(), list[len(list)-1].Microseconds())
+}
+
+// A charger is a worker.
+type charger struct {
+	cmd   *exec.Cmd
+	lines *bufio.Scanner
+}
+
+// startWorker returns a worker that has charged once, or opened the database if
+// there is no secret.
+func startWorker(t testing.TB, url, secret string) *charger {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), workerVariable+"="+url+" "+secret)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	c := &charger{cmd, bufio.NewScanner(out)}
+	require.True(t, c.lines.Scan(), "the worker ended")
+	return c
+}
+
+// kill ends the worker as a crash would.
+func (c *charger) kill(t testing.TB) {
+	require.NoError(t, c.cmd.Process.Kill())
+	_ = c.cmd.Wait()
+}
+
+// newLedger creates a ledger with n accounts, which use many rows of usage, and
+// returns the secret of a key without limits.
+func newLedger(t testing.TB, url string) (secret string) {
+	l, err := ledger.Open(t.Context(), url)
+	require.NoError(t, err)
+	defer l.Close()
+	unlimited := ledger.Limit(ledger.Unlimited)
+	a, err := l.CreateAccount(t.Context(), "load@example.org", ledger.Terms{Rate: &unlimited, Points: &unlimited})
+	require.NoError(t, err)
+	secret, _, err = l.CreateKey(t.Context(), a.ID, "load", ledger.KeyTerms{})
+	require.NoError(t, err)
+	return secret
+}
+
+// grow adds audit rows to an SQLite ledger, about 0.2 MB a thousand.
+func grow(t testing.TB, url string, rows int) {
+	execSQLite(t, url, "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < "+strconv.Itoa(rows)+`)
+		INSERT INTO audit (account, at_ns, actor, action, subject) SELECT 1, i, 'owner', 'key.create', hex(randomblob(90)) FROM n`)
+}
+
+// requireAddsUp checks that an account's points are the sum of its usage rows.
+func requireAddsUp(t testing.TB, url string) (points int) {
+	t.Helper()
+	rows := query(t, url, "SELECT used FROM accounts WHERE id = 1 AND used = (SELECT sum(points) FROM usage WHERE account = 1)")
+	require.Len(t, rows, 1, "the points differ from the sum of the usage rows")
+	points, err := strconv.Atoi(rows[0])
+	require.NoError(t, err)
+	return points
+}
