@@ -29,6 +29,10 @@ type cli struct {
 	Key       keyCmd           `cmd:"" help:"Create, list and revoke API keys."`
 	Plan      planCmd          `cmd:"" help:"List and load plans."`
 	Usage     usageCmd         `cmd:"" help:"List the points, requests and errors of accounts and keys by day."`
+	Backup    backupCmd        `cmd:"" help:"Copy the ledger's SQLite database while the service runs, and check the copy."`
+	Restore   restoreCmd       `cmd:"" help:"Put a backup in the place of the ledger's SQLite database."`
+	Export    exportCmd        `cmd:"" help:"Write the ledger as text, to move it between SQLite and PostgreSQL."`
+	Import    importCmd        `cmd:"" help:"Read an export into an empty ledger."`
 	Dashboard dashboardCmd     `cmd:"" help:"Develop the dashboard."`
 	Lists     listsCmd         `cmd:"" help:"Show, update and verify lists, and make a key that signs them."`
 	Doctor    doctorCmd        `cmd:"" help:"Check a deployment: database, clock, resolver, module, lists, feed."`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 )
 
 // A source reads one snapshot of a ledger.
@@ -30,6 +31,9 @@ func Export(ctx context.Context, url string, w io.Writer) (Counts, error) {
 func openSource(ctx context.Context, url string) (source, error) {
 	if path, ok := sqlitePath(url); ok {
 		return openSQLiteSource(ctx, path)
+	}
+	if !strings.HasPrefix(url, "postgres:") && !strings.HasPrefix(url, "postgresql:") {
+		return nil, errors.New(`the database's URL must be "sqlite:PATH" or "postgres://USER@HOST/NAME"`)
 	}
 	return openPostgresSource(ctx, url)
 }
