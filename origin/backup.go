@@ -19,7 +19,7 @@ type backupCmd struct {
 
 // forceFlag lets a command replace the file that it writes.
 type forceFlag struct {
-	Force bool `help:"Replace the file if it exists."`
+	Force bool `env:"-" help:"Replace the file if it exists."`
 }
 
 const backupHelp = `Copies the ledger's SQLite database while the service runs, checks the copy and

@@ -12,8 +12,8 @@ type restoreCmd struct {
 	databaseFlag
 	File string `arg:"" help:"The backup."`
 
-	Force        bool `help:"Replace the database that exists. The old file is kept under another name."`
-	KeepSessions bool `name:"keep-sessions" help:"Keep sessions and one-time links. Use it to move a stopped service to another machine."`
+	Force        bool `env:"-" help:"Replace the database that exists. The old file is kept under another name."`
+	KeepSessions bool `env:"-" name:"keep-sessions" help:"Keep sessions and one-time links. Use it to move a stopped service to another machine."`
 }
 
 const restoreHelp = `Checks the backup and puts a copy of it at the path of --database. Stop the service

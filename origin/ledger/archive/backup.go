@@ -33,7 +33,7 @@ func Backup(ctx context.Context, path, place string, force bool, progress Progre
 		return Summary{}, err
 	}
 	defer file.Discard()
-	if err := copyDatabase(ctx, copying{from: path, mode: "rw", to: file.Name(), paced: true, progress: progress}); err != nil {
+	if err := copyDatabase(ctx, copying{from: path, mode: "rw", to: file.Name(), paced: true, sync: file.Sync, progress: progress}); err != nil {
 		return Summary{}, err
 	}
 	s, err := Verify(ctx, file.Name())
@@ -57,9 +57,10 @@ func requireOther(path, place string) error {
 
 // A copying is one copy of a ledger.
 type copying struct {
-	from, mode string // "rw" for a ledger that a server may write
-	to         string // an empty file
-	paced      bool   // leave time to a server
+	from, mode string       // "rw" for a ledger that a server may write
+	to         string       // an empty file
+	paced      bool         // leave time to a server
+	sync       func() error // flushes what is copied so far
 	progress   Progress
 }
 
@@ -116,20 +117,25 @@ func (c copying) pages(ctx context.Context, from backuper) error {
 			c.progress(b.PageCount()-b.Remaining(), b.PageCount())
 		}
 		if more && err == nil {
-			err = c.pause(ctx, time.Since(began))
+			err = c.rest(ctx, began)
 		}
 	}
 	return finish(b, err)
 }
 
-func (c copying) pause(ctx context.Context, d time.Duration) error {
+// rest flushes what was copied since began, since a flush of the whole file at the
+// end would keep the server's commits from the disk, and pauses.
+func (c copying) rest(ctx context.Context, began time.Time) error {
 	if !c.paced {
 		return ctx.Err()
+	}
+	if err := c.sync(); err != nil {
+		return err
 	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(d):
+	case <-time.After(time.Since(began)):
 		return nil
 	}
 }

@@ -45,22 +45,23 @@ func BenchmarkChargesDuringBackup(b *testing.B) {
 	require.NoError(b, err)
 	log, err := os.Stat(pathOf(url) + "-wal")
 	require.NoError(b, err)
-	b.Logf("%d MB in %s; the write-ahead log has %d MB", info.Size()>>20, (took / backups).Round(time.Millisecond), log.Size()>>20)
+	fmt.Fprintf(os.Stderr, "%d MB in %s; the write-ahead log has %d MB\n", info.Size()>>20, (took / backups).Round(time.Millisecond), log.Size()>>20)
 }
 
 // report reads a line of the worker for each of b.N intervals.
 func (c *charger) report(b *testing.B) {
-	var charges, p99, slowest int
+	var charges, p99, slowest, failed int
 	for range b.N {
 		require.True(b, c.lines.Scan())
-		var n, p, s int
-		_, err := fmt.Sscan(c.lines.Text(), &n, &p, &s)
+		var n, p, s, f int
+		_, err := fmt.Sscan(c.lines.Text(), &n, &p, &s, &f)
 		require.NoError(b, err)
-		charges, p99, slowest = charges+n, p99+p, max(slowest, s)
+		charges, p99, slowest, failed = charges+n, p99+p, max(slowest, s), failed+f
 	}
 	b.ReportMetric(float64(charges)/(float64(b.N)*workerInterval.Seconds()), "charges/s")
 	b.ReportMetric(float64(p99)/float64(b.N)/1000, "p99-ms")
 	b.ReportMetric(float64(slowest)/1000, "slowest-ms")
+	b.ReportMetric(float64(failed), "failed")
 }
 
 // BenchmarkExport measures the export of a million rows, and its import.

@@ -3,6 +3,7 @@ package archive
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,8 +40,7 @@ func worker(job []string) {
 		go func() {
 			for {
 				began := time.Now()
-				must(charge(l, job[1]))
-				m.add(time.Since(began))
+				m.add(charge(l, job[1]), time.Since(began))
 			}
 		}()
 	}
@@ -60,43 +60,51 @@ func must(err error) {
 func charge(l *ledger.Ledger, secret string) error {
 	r, d, err := l.Begin(context.Background(), secret, "")
 	if err != nil || d.Verdict != ledger.Good {
-		return fmt.Errorf("begin: %v %w", d.Verdict, err)
+		return fmt.Errorf("begin: %v: %w", d.Verdict, err)
 	}
 	defer r.End()
 	if d, err = r.Claim(1, nil); err != nil || d.Verdict != ledger.Good {
-		return fmt.Errorf("claim: %v %w", d.Verdict, err)
+		return fmt.Errorf("claim: %v: %w", d.Verdict, err)
 	}
 	d, err = r.Charge(ledger.Charge{Points: 1, Found: ledger.Found{Valid: 1}})
 	if err != nil || d.Verdict != ledger.Good {
-		return fmt.Errorf("charge: %v %w", d.Verdict, err)
+		return fmt.Errorf("charge: %v: %w", d.Verdict, err)
 	}
 	return nil
 }
 
 // A meter collects how long charges took.
 type meter struct {
-	mu    sync.Mutex
-	times []time.Duration
+	mu     sync.Mutex
+	times  []time.Duration
+	failed int // not confirmed within a second, as on a stalled disk
 }
 
-func (m *meter) add(d time.Duration) {
+func (m *meter) add(err error, d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.times = append(m.times, d)
+	switch {
+	case err == nil:
+		m.times = append(m.times, d)
+	case errors.Is(err, ledger.ErrUndecided), errors.Is(err, ledger.ErrUnavailable):
+		m.failed++
+	default:
+		must(err)
+	}
 }
 
 // take returns the number of charges since the last call, their 99th percentile and
-// the slowest, in microseconds.
+// the slowest, in microseconds, and the number of charges that failed.
 func (m *meter) take() string {
 	m.mu.Lock()
-	list := m.times
-	m.times = nil
+	list, failed := m.times, m.failed
+	m.times, m.failed = nil, 0
 	m.mu.Unlock()
 	if len(list) == 0 {
-		return "0 0 0"
+		list = []time.Duration{0}
 	}
 	slices.Sort(list)
-	return fmt.Sprint(len(list), list[len(list)*99/100].Microseconds(), list[len(list)-1].Microseconds())
+	return fmt.Sprint(len(list), list[len(list)*99/100].Microseconds(), list[len(list)-1].Microseconds(), failed)
 }
 
 // A charger is a worker.
@@ -143,6 +151,7 @@ func newLedger(t testing.TB, url string) (secret string) {
 
 // grow adds audit rows to an SQLite ledger, about 0.2 MB a thousand.
 func grow(t testing.TB, url string, rows int) {
+	defer execSQLite(t, url, "PRAGMA wal_checkpoint(TRUNCATE)")
 	execSQLite(t, url, "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < "+strconv.Itoa(rows)+`)
 		INSERT INTO audit (account, at_ns, actor, action, subject) SELECT 1, i, 'owner', 'key.create', hex(randomblob(90)) FROM n`)
 }
