@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
@@ -23,7 +24,9 @@ func TestMain(m *testing.M) {
 		os.Unsetenv(programVariable)
 		main()
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	pgtest.RemoveShared()
+	os.Exit(code)
 }
 
 // A process is a service in a process of its own.
