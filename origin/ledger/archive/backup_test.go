@@ -31,10 +31,12 @@ func TestBackupUnderLoad(t *testing.T) {
 	w := startWorker(t, url, secret)
 	points := 0
 	for range 5 {
-		var steps int
+		steps, before := 0, 0
 		s, err := Backup(t.Context(), pathOf(url), to, true, func(done, all int) {
 			steps++
 			require.LessOrEqual(t, done, all)
+			require.Greater(t, done, before, "the copy began again")
+			before = done
 		})
 		require.NoError(t, err)
 		require.Greater(t, steps, 3, "the writer could commit between the steps")
