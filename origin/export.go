@@ -11,6 +11,7 @@ import (
 
 	"github.com/addrspec/addrspec/lists/feed/prompt"
 	"github.com/addrspec/addrspec/origin/ledger/archive"
+	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson"
 )
 
 // exportCmd writes a ledger as text that either database can read.
@@ -49,7 +50,7 @@ func (c *exportCmd) Run(ctx context.Context, std streams) error {
 	return err
 }
 
-func (c *exportCmd) export(ctx context.Context, std streams, line *progressLine) (archive.Counts, error) {
+func (c *exportCmd) export(ctx context.Context, std streams, line *progressLine) (ndjson.Counts, error) {
 	if c.File == "-" {
 		if prompt.IsTerminal(std.out) {
 			return nil, usageError{errors.New("an export contains secrets: give the name of a file, or pipe it to another program")}
@@ -69,7 +70,7 @@ func (c *exportCmd) export(ctx context.Context, std streams, line *progressLine)
 }
 
 // writeExport compresses an export if asked to.
-func writeExport(ctx context.Context, database string, compress bool, to io.Writer) (archive.Counts, error) {
+func writeExport(ctx context.Context, database string, compress bool, to io.Writer) (ndjson.Counts, error) {
 	if !compress {
 		return archive.Export(ctx, database, to)
 	}
@@ -82,7 +83,7 @@ func writeExport(ctx context.Context, database string, compress bool, to io.Writ
 	return counts, err
 }
 
-func describeCounts(counts archive.Counts) string {
+func describeCounts(counts ndjson.Counts) string {
 	rows := int64(0)
 	for _, n := range counts {
 		rows += n

@@ -44,7 +44,7 @@ func TestOriginDoesNotImportCore(t *testing.T) {
 func TestProductDoesNotImportTestPackages(t *testing.T) {
 	list := dependencies(t, "origin")
 	require.Contains(t, list, "origin/ledger")
-	for _, name := range []string{"origin/origintest", "origin/contract", "origin/contract/description", "origin/mx/mxtest", "origin/ledger/pgtest", "wasm/moduletest", "lists/feed/feedtest"} {
+	for _, name := range []string{"origin/origintest", "origin/contract", "origin/contract/description", "origin/mx/mxtest", "origin/ledger/pgtest", "origin/ledger/archive/ndjson/ndjsontest", "wasm/moduletest", "lists/feed/feedtest"} {
 		require.NotContains(t, list, name)
 	}
 }

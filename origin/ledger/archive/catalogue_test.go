@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson"
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
@@ -14,13 +15,13 @@ import (
 // The names and types of all columns, of the primary keys and of the tables that
 // give out IDs, by dialect. The types are those of the catalogue.
 const (
-	sqliteColumns = `SELECT t.name || ' ' || c.name || ' ' || lower(c.type) FROM pragma_table_list t, pragma_table_info(t.name) c
-		WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'`
+	sqliteColumns = `SELECT t.Name || ' ' || c.Name || ' ' || lower(c.type) FROM pragma_table_list t, pragma_table_info(t.Name) c
+		WHERE t.schema = 'main' AND t.Name NOT LIKE 'sqlite_%'`
 	postgresColumns = `SELECT table_name || ' ' || column_name || ' ' ||
 		CASE data_type WHEN 'bigint' THEN 'integer' WHEN 'bytea' THEN 'blob' ELSE data_type END
 		FROM information_schema.columns WHERE table_schema = current_schema() AND table_name NOT IN ('schema_version', 'writers')`
-	sqliteKeys = `SELECT t.name || ' ' || group_concat(c.name, ' ' ORDER BY c.pk) FROM pragma_table_list t, pragma_table_info(t.name) c
-		WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%' AND c.pk > 0 GROUP BY t.name`
+	sqliteKeys = `SELECT t.Name || ' ' || group_concat(c.Name, ' ' ORDER BY c.pk) FROM pragma_table_list t, pragma_table_info(t.Name) c
+		WHERE t.schema = 'main' AND t.Name NOT LIKE 'sqlite_%' AND c.pk > 0 GROUP BY t.Name`
 	postgresKeys = `SELECT table_name || ' ' || string_agg(column_name, ' ' ORDER BY ordinal_position)
 		FROM information_schema.key_column_usage JOIN information_schema.table_constraints USING (constraint_schema, constraint_name, table_name)
 		WHERE constraint_schema = current_schema() AND constraint_type = 'PRIMARY KEY' AND table_name NOT IN ('schema_version', 'writers') GROUP BY table_name`
@@ -32,13 +33,13 @@ const (
 // export would leave it out.
 func TestCatalogueHasTheWholeSchema(t *testing.T) {
 	var columns, keys, numbered []string
-	for _, table := range tables {
-		keys = append(keys, table.name+" "+strings.Join(table.key, " "))
-		for _, c := range table.columns {
-			columns = append(columns, table.name+" "+c.name+" "+string(c.kind))
+	for _, table := range ndjson.Tables {
+		keys = append(keys, table.Name+" "+strings.Join(table.Key, " "))
+		for _, c := range table.Columns {
+			columns = append(columns, table.Name+" "+c.Name+" "+string(c.Kind))
 		}
-		if table.numbered {
-			numbered = append(numbered, table.name)
+		if table.Numbered {
+			numbered = append(numbered, table.Name)
 		}
 	}
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
@@ -63,17 +64,17 @@ func TestCatalogueHasTheWholeSchema(t *testing.T) {
 		require.ElementsMatch(t, numbered, list(sqliteNumbered, postgresNumbered))
 		version := list("PRAGMA user_version", "SELECT max(version) FROM schema_version")
 		require.Equal(t, []string{"5"}, version, "the constant schema")
-		require.EqualValues(t, 5, schema)
+		require.EqualValues(t, 5, ndjson.Schema)
 	})
 }
 
 // SQLite has no booleans: what the catalogue calls one must be 0 or 1 there.
 func TestBooleansAreBooleansInBothDatabases(t *testing.T) {
 	url := imported(t)
-	for _, table := range tables {
-		for _, c := range table.columns {
-			if c.kind == boolean {
-				require.Empty(t, query(t, url, "SELECT "+c.name+" FROM "+table.name+" WHERE "+c.name+" NOT IN (0, 1)"), table.name)
+	for _, table := range ndjson.Tables {
+		for _, c := range table.Columns {
+			if c.Kind == ndjson.Boolean {
+				require.Empty(t, query(t, url, "SELECT "+c.Name+" FROM "+table.Name+" WHERE "+c.Name+" NOT IN (0, 1)"), table.Name)
 			}
 		}
 	}

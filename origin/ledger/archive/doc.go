@@ -21,7 +21,7 @@
 //	{"rows":{"accounts":1,"plans":1,…},"sha256":"…"}
 //
 // The first line has the version of the format and of the schema. Every table of
-// catalogue.go follows, empty ones too, each with its columns in the catalogue's
+// ndjson/catalogue.go follows, empty ones too, each with its columns in the catalogue's
 // order and its rows in the order of its primary key, compared as bytes. last_id is
 // the highest ID that the table has given out; IDs are not reused. A row has one
 // value a column: a number, a string, true or false, null, or for bytes a string in

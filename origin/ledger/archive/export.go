@@ -5,27 +5,29 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson"
 )
 
 // A source reads one snapshot of a ledger.
 type source interface {
 	// lastID returns the highest ID that a numbered table has given out.
-	lastID(ctx context.Context, t table) (int64, error)
+	lastID(ctx context.Context, t ndjson.Table) (int64, error)
 	// each calls visit for every row, in the order of the primary key.
-	each(ctx context.Context, t table, visit func([]any) error) error
+	each(ctx context.Context, t ndjson.Table, visit func([]any) error) error
 	io.Closer
 }
 
 // Export writes the ledger of the database at url to w, from one snapshot. A server
 // may charge meanwhile. Its memory does not depend on the size of the ledger.
-func Export(ctx context.Context, url string, w io.Writer) (Counts, error) {
+func Export(ctx context.Context, url string, w io.Writer) (ndjson.Counts, error) {
 	s, err := openSource(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	e := newEncoder(w)
+	e := ndjson.NewEncoder(w)
 	err = exportAll(ctx, s, e)
-	return e.rows, errors.Join(err, s.Close())
+	return e.Rows, errors.Join(err, s.Close())
 }
 
 func openSource(ctx context.Context, url string) (source, error) {
@@ -38,29 +40,29 @@ func openSource(ctx context.Context, url string) (source, error) {
 	return openPostgresSource(ctx, url)
 }
 
-func exportAll(ctx context.Context, s source, e *encoder) error {
-	if err := e.header(); err != nil {
+func exportAll(ctx context.Context, s source, e *ndjson.Encoder) error {
+	if err := e.Header(); err != nil {
 		return err
 	}
-	for _, t := range tables {
+	for _, t := range ndjson.Tables {
 		if err := exportTable(ctx, s, e, t); err != nil {
 			return err
 		}
 	}
-	return e.end()
+	return e.End()
 }
 
 // exportTable reads last_id after the snapshot was taken, so it is at least the ID
 // of every row.
-func exportTable(ctx context.Context, s source, e *encoder, t table) (err error) {
+func exportTable(ctx context.Context, s source, e *ndjson.Encoder, t ndjson.Table) (err error) {
 	var last int64
-	if t.numbered {
+	if t.Numbered {
 		if last, err = s.lastID(ctx, t); err != nil {
 			return err
 		}
 	}
-	if err := e.begin(t, last); err != nil {
+	if err := e.Begin(t, last); err != nil {
 		return err
 	}
-	return s.each(ctx, t, func(values []any) error { return e.row(t, values) })
+	return s.each(ctx, t, func(values []any) error { return e.Row(t, values) })
 }

@@ -1,13 +1,12 @@
 package archive
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 
+	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -17,9 +16,9 @@ var ErrNotEmpty = errors.New("the ledger has accounts already; import into a new
 // A target writes a ledger in one transaction.
 type target interface {
 	// fill adds rows until next returns nil.
-	fill(ctx context.Context, t table, next func() ([]any, error)) error
+	fill(ctx context.Context, t ndjson.Table, next func() ([]any, error)) error
 	// setLastID makes the table give out IDs after last.
-	setLastID(ctx context.Context, t table, last int64) error
+	setLastID(ctx context.Context, t ndjson.Table, last int64) error
 	// commit makes the rows durable. Close without commit leaves no row.
 	commit(ctx context.Context) error
 	io.Closer
@@ -29,13 +28,13 @@ type target interface {
 // url. It creates the database's schema if there is none, and refuses a ledger that
 // has accounts; plans are replaced. Unless it returns nil, the ledger is as empty as
 // before.
-func Import(ctx context.Context, url string, r io.Reader) (Counts, error) {
-	in, err := uncompressed(r)
+func Import(ctx context.Context, url string, r io.Reader) (ndjson.Counts, error) {
+	in, err := ndjson.Uncompressed(r)
 	if err != nil {
 		return nil, err
 	}
-	d := newDecoder(in)
-	if err := d.header(); err != nil {
+	d := ndjson.NewDecoder(in)
+	if err := d.Header(); err != nil {
 		return nil, err
 	}
 	t, err := openTarget(ctx, url)
@@ -46,21 +45,7 @@ func Import(ctx context.Context, url string, r io.Reader) (Counts, error) {
 	if err == nil {
 		err = t.commit(ctx)
 	}
-	return d.rows, errors.Join(err, t.Close())
-}
-
-// uncompressed recognises gzip by its first two bytes (RFC 1952 section 2.3.1).
-func uncompressed(r io.Reader) (io.Reader, error) {
-	in := bufio.NewReader(r)
-	start, err := in.Peek(2)
-	if err == nil && start[0] == 0x1f && start[1] == 0x8b {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, fmt.Errorf("line 1: %w: %w", err, ErrDamaged)
-		}
-		return z, nil
-	}
-	return in, nil
+	return d.Rows, errors.Join(err, t.Close())
 }
 
 func openTarget(ctx context.Context, url string) (target, error) {
@@ -77,27 +62,27 @@ func openTarget(ctx context.Context, url string) (target, error) {
 	return openPostgresTarget(ctx, url)
 }
 
-func importAll(ctx context.Context, to target, d *decoder) error {
-	for _, t := range tables {
-		if err := d.begin(t); err != nil {
+func importAll(ctx context.Context, to target, d *ndjson.Decoder) error {
+	for _, t := range ndjson.Tables {
+		if err := d.Begin(t); err != nil {
 			return err
 		}
-		if err := to.fill(ctx, t, func() ([]any, error) { return d.row(t) }); err != nil {
-			return explainRows(err, t, d.number)
+		if err := to.fill(ctx, t, func() ([]any, error) { return d.Row(t) }); err != nil {
+			return explainRows(err, t, d.Line)
 		}
-		if t.numbered {
-			if err := to.setLastID(ctx, t, d.lastID); err != nil {
+		if t.Numbered {
+			if err := to.setLastID(ctx, t, d.LastID); err != nil {
 				return err
 			}
 		}
 	}
-	return d.end()
+	return d.End()
 }
 
 // explainRows adds the table to an error of the database.
-func explainRows(err error, t table, line int) error {
-	if errors.Is(err, ErrDamaged) {
+func explainRows(err error, t ndjson.Table, line int) error {
+	if errors.Is(err, ndjson.ErrDamaged) {
 		return err
 	}
-	return fmt.Errorf("table %s, up to line %d: the database refused the rows: %w", t.name, line, err)
+	return fmt.Errorf("table %s, up to line %d: the database refused the rows: %w", t.Name, line, err)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson"
 )
 
 // A postgresSource is a transaction whose queries all see the snapshot of the first
@@ -38,9 +40,9 @@ func (s *postgresSource) begin(ctx context.Context) (err error) {
 		return err
 	}
 	switch {
-	case version > schema:
-		return fmt.Errorf("%w (its schema has version %d, this release supports up to %d)", ErrNewer, version, schema)
-	case version < schema:
+	case version > ndjson.Schema:
+		return fmt.Errorf("%w (its schema has version %d, this release supports up to %d)", ErrNewer, version, ndjson.Schema)
+	case version < ndjson.Schema:
 		return olderError(version)
 	}
 	return nil
@@ -48,22 +50,22 @@ func (s *postgresSource) begin(ctx context.Context) (err error) {
 
 // lastID reads the sequence behind the identity column. A sequence is outside
 // transactions, so it may be ahead of the snapshot.
-func (s *postgresSource) lastID(ctx context.Context, t table) (last int64, err error) {
-	err = s.tx.QueryRow(ctx, fmt.Sprintf("SELECT last_value - (NOT is_called)::int FROM %s_%s_seq", t.name, t.columns[0].name)).Scan(&last)
+func (s *postgresSource) lastID(ctx context.Context, t ndjson.Table) (last int64, err error) {
+	err = s.tx.QueryRow(ctx, fmt.Sprintf("SELECT last_value - (NOT is_called)::int FROM %s_%s_seq", t.Name, t.Columns[0].Name)).Scan(&last)
 	return last, explainPostgres(err)
 }
 
 // each reads in the order of the key, and compares text as bytes whatever the
 // database's locale is.
-func (s *postgresSource) each(ctx context.Context, t table, visit func([]any) error) error {
+func (s *postgresSource) each(ctx context.Context, t ndjson.Table, visit func([]any) error) error {
 	var order []string
-	for _, name := range t.key {
-		if t.kind(name) == text {
+	for _, name := range t.Key {
+		if t.Kind(name) == ndjson.Text {
 			name += ` COLLATE "C"`
 		}
 		order = append(order, name)
 	}
-	rows, err := s.tx.Query(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(t.names(), ", "), t.name, strings.Join(order, ", ")))
+	rows, err := s.tx.Query(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(t.Names(), ", "), t.Name, strings.Join(order, ", ")))
 	if err != nil {
 		return explainPostgres(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson"
 )
 
 // A postgresTarget is a transaction that fills the tables with COPY.
@@ -52,9 +54,9 @@ func (p *postgresTarget) begin(ctx context.Context) (err error) {
 }
 
 // fill uses COPY, which also writes the IDs of identity columns.
-func (p *postgresTarget) fill(ctx context.Context, t table, next func() ([]any, error)) error {
+func (p *postgresTarget) fill(ctx context.Context, t ndjson.Table, next func() ([]any, error)) error {
 	rows := &copyRows{next: next}
-	_, err := p.tx.CopyFrom(ctx, pgx.Identifier{t.name}, t.names(), rows)
+	_, err := p.tx.CopyFrom(ctx, pgx.Identifier{t.Name}, t.Names(), rows)
 	if rows.err != nil {
 		return rows.err
 	}
@@ -77,8 +79,8 @@ func (c *copyRows) Values() ([]any, error) { return c.values, nil }
 func (c *copyRows) Err() error             { return c.err }
 
 // setLastID restarts the sequence inside the transaction, as setval would not.
-func (p *postgresTarget) setLastID(ctx context.Context, t table, last int64) error {
-	_, err := p.tx.Exec(ctx, fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s RESTART WITH %d", t.name, t.columns[0].name, last+1))
+func (p *postgresTarget) setLastID(ctx context.Context, t ndjson.Table, last int64) error {
+	_, err := p.tx.Exec(ctx, fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s RESTART WITH %d", t.Name, t.Columns[0].Name, last+1))
 	return explainPostgres(err)
 }
 

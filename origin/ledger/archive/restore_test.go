@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson/ndjsontest"
 )
 
 // backedUp returns a backup of the sample ledger.
@@ -29,12 +31,12 @@ func TestRestore(t *testing.T) {
 		require.Equal(t, Restored{Summary: Summary{Schema: 5, Accounts: 2, Keys: 2, Points: 9, LastDay: r.LastDay}}, r)
 		require.Equal(t, "2026-10-31", r.LastDay.Format("2006-01-02"))
 		rows := map[string][][]any{}
-		for name, list := range sampleRows {
+		for name, list := range ndjsontest.Rows {
 			if keep || name != "sessions" && name != "links" && name != "challenges" {
 				rows[name] = list
 			}
 		}
-		require.Equal(t, string(encodeRows(t, rows, sampleLast)), requireExport(t, "sqlite:"+path))
+		require.Equal(t, string(ndjsontest.Encode(t, rows, ndjsontest.Last)), requireExport(t, "sqlite:"+path))
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o600), info.Mode())
@@ -70,7 +72,7 @@ func TestRestoreOverADatabase(t *testing.T) {
 	r, err := Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true, KeepSessions: true})
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"ledger.db", filepath.Base(r.Kept)}, files(t, filepath.Dir(r.Kept)))
-	require.Equal(t, string(sample(t)), requireExport(t, url))
+	require.Equal(t, string(ndjsontest.Sample(t)), requireExport(t, url))
 	require.Positive(t, requireAddsUp(t, "sqlite:"+r.Kept), "the old database has all its charges")
 }
 
@@ -93,7 +95,7 @@ func TestRestoreNoticesAnIdleServer(t *testing.T) {
 			w.kill(t)
 			_, err = Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true, KeepSessions: true})
 			require.NoError(t, err)
-			require.Equal(t, string(sample(t)), requireExport(t, url))
+			require.Equal(t, string(ndjsontest.Sample(t)), requireExport(t, url))
 		})
 	}
 }
@@ -120,7 +122,7 @@ func TestRestoreOverADamagedDatabase(t *testing.T) {
 	require.NoFileExists(t, path+"-wal")
 	require.NoFileExists(t, path+"-shm")
 	require.FileExists(t, r.Kept)
-	require.Equal(t, string(sample(t)), requireExport(t, "sqlite:"+path))
+	require.Equal(t, string(ndjsontest.Sample(t)), requireExport(t, "sqlite:"+path))
 }
 
 func TestRestoreRefusals(t *testing.T) {

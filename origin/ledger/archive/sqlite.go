@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
+
+	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson"
 )
 
 // ErrMissing is the error of reading a database that does not exist.
@@ -68,8 +70,8 @@ func ledgerVersion(ctx context.Context, db querier) (version int, err error) {
 		return 0, explainSQLite(err)
 	case found < 4 || version < 1:
 		return 0, ErrNotLedger
-	case version > schema:
-		return 0, fmt.Errorf("%w (its schema has version %d, this release supports up to %d)", ErrNewer, version, schema)
+	case version > ndjson.Schema:
+		return 0, fmt.Errorf("%w (its schema has version %d, this release supports up to %d)", ErrNewer, version, ndjson.Schema)
 	}
 	return version, nil
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson"
 )
 
 // A sqliteSource is a read transaction on an SQLite file. In WAL mode it reads one
@@ -32,7 +34,7 @@ func (s *sqliteSource) begin(ctx context.Context) (err error) {
 		return explainSQLite(err)
 	}
 	version, err := ledgerVersion(ctx, s.tx)
-	if err == nil && version < schema {
+	if err == nil && version < ndjson.Schema {
 		err = olderError(version)
 	}
 	return err
@@ -40,22 +42,22 @@ func (s *sqliteSource) begin(ctx context.Context) (err error) {
 
 // olderError explains why a ledger cannot be exported before it is migrated.
 func olderError(version int) error {
-	return fmt.Errorf("its schema has version %d, this release exports %d: start addrspec serve of this release once, which migrates it", version, schema)
+	return fmt.Errorf("its schema has version %d, this release exports %d: start addrspec serve of this release once, which migrates it", version, ndjson.Schema)
 }
 
-func (s *sqliteSource) lastID(ctx context.Context, t table) (last int64, err error) {
-	err = s.tx.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = $1", t.name).Scan(&last)
+func (s *sqliteSource) lastID(ctx context.Context, t ndjson.Table) (last int64, err error) {
+	err = s.tx.QueryRowContext(ctx, "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = $1", t.Name).Scan(&last)
 	return last, explainSQLite(err)
 }
 
 // each reads in the order of the key; SQLite compares text as bytes.
-func (s *sqliteSource) each(ctx context.Context, t table, visit func([]any) error) error {
-	rows, err := s.tx.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(t.names(), ", "), t.name, strings.Join(t.key, ", ")))
+func (s *sqliteSource) each(ctx context.Context, t ndjson.Table, visit func([]any) error) error {
+	rows, err := s.tx.QueryContext(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(t.Names(), ", "), t.Name, strings.Join(t.Key, ", ")))
 	if err != nil {
 		return explainSQLite(err)
 	}
 	defer rows.Close()
-	values, into := make([]any, len(t.columns)), make([]any, len(t.columns))
+	values, into := make([]any, len(t.Columns)), make([]any, len(t.Columns))
 	for i := range values {
 		into[i] = &values[i]
 	}

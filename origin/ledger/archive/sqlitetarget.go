@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson"
 )
 
 // A sqliteTarget is a write transaction on an SQLite file.
@@ -51,9 +53,9 @@ func (s *sqliteTarget) begin(ctx context.Context) (err error) {
 // plans that the migration inserts, and what visitors of the sign-in page leave.
 var rowsOfNewLedgers = []string{"plans", "challenges", "attempts"}
 
-func (s *sqliteTarget) fill(ctx context.Context, t table, next func() ([]any, error)) error {
-	marks := strings.TrimSuffix(strings.Repeat("?, ", len(t.columns)), ", ")
-	insert, err := s.tx.PrepareContext(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", t.name, strings.Join(t.names(), ", "), marks))
+func (s *sqliteTarget) fill(ctx context.Context, t ndjson.Table, next func() ([]any, error)) error {
+	marks := strings.TrimSuffix(strings.Repeat("?, ", len(t.Columns)), ", ")
+	insert, err := s.tx.PrepareContext(ctx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", t.Name, strings.Join(t.Names(), ", "), marks))
 	if err != nil {
 		return explainSQLite(err)
 	}
@@ -71,10 +73,10 @@ func (s *sqliteTarget) fill(ctx context.Context, t table, next func() ([]any, er
 
 // setLastID sets the counter of AUTOINCREMENT (https://www.sqlite.org/autoinc.html).
 // A table that has given out no ID has no row there.
-func (s *sqliteTarget) setLastID(ctx context.Context, t table, last int64) error {
-	_, err := s.tx.ExecContext(ctx, "DELETE FROM sqlite_sequence WHERE name = $1", t.name)
+func (s *sqliteTarget) setLastID(ctx context.Context, t ndjson.Table, last int64) error {
+	_, err := s.tx.ExecContext(ctx, "DELETE FROM sqlite_sequence WHERE name = $1", t.Name)
 	if err == nil && last > 0 {
-		_, err = s.tx.ExecContext(ctx, "INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)", t.name, last)
+		_, err = s.tx.ExecContext(ctx, "INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)", t.Name, last)
 	}
 	return explainSQLite(err)
 }

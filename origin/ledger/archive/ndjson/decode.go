@@ -1,4 +1,4 @@
-package archive
+package ndjson
 
 import (
 	"bufio"
@@ -26,31 +26,32 @@ var ErrDamaged = errors.New("the file is damaged; make the export again, or use 
 // ErrVersion is the error of an export that another release of addrspec made.
 var ErrVersion = errors.New("the export was made by another release of addrspec")
 
-// A decoder reads an export. Its memory is one line.
-type decoder struct {
+// A Decoder reads an export. Its memory is one line.
+type Decoder struct {
 	in     *bufio.Reader
 	sum    hash.Hash // of the lines before the current one
-	number int       // of the current line
+	Line   int       // of the current line
 	line   []byte    // the current line
 	again  bool      // the next read returns the current line again
-	rows   Counts
-	lastID int64 // of the current table
+	Rows   Counts
+	LastID int64 // of the current table
 	id     int64 // of its last row
 }
 
-func newDecoder(r io.Reader) *decoder {
-	return &decoder{in: bufio.NewReaderSize(r, 1<<16), sum: sha256.New(), rows: Counts{}}
+// NewDecoder returns a decoder of r.
+func NewDecoder(r io.Reader) *Decoder {
+	return &Decoder{in: bufio.NewReaderSize(r, 1<<16), sum: sha256.New(), Rows: Counts{}}
 }
 
 // read makes the next line the current one. The end of the file is an error: the
 // line with the checksum ends an export.
-func (d *decoder) read() error {
+func (d *Decoder) read() error {
 	if d.again {
 		d.again = false
 		return nil
 	}
 	d.sum.Write(d.line)
-	d.number++
+	d.Line++
 	d.line = d.line[:0]
 	for {
 		part, err := d.in.ReadSlice('\n')
@@ -66,26 +67,26 @@ func (d *decoder) read() error {
 	}
 }
 
-func (d *decoder) checkText() error {
+func (d *Decoder) checkText() error {
 	if !utf8.Valid(d.line) {
 		return d.damaged("it is not UTF-8")
 	}
 	return nil
 }
 
-func (d *decoder) unreadable(err error) error {
+func (d *Decoder) unreadable(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return d.damaged("the file ends here, before the line with the checksum")
 	}
-	return fmt.Errorf("line %d: %w: %w", d.number, err, ErrDamaged)
+	return fmt.Errorf("line %d: %w: %w", d.Line, err, ErrDamaged)
 }
 
-func (d *decoder) damaged(format string, args ...any) error {
-	return fmt.Errorf("line %d: %s: %w", d.number, fmt.Sprintf(format, args...), ErrDamaged)
+func (d *Decoder) damaged(format string, args ...any) error {
+	return fmt.Errorf("line %d: %s: %w", d.Line, fmt.Sprintf(format, args...), ErrDamaged)
 }
 
 // object decodes the current line strictly into v.
-func (d *decoder) object(what string, v any) error {
+func (d *Decoder) object(what string, v any) error {
 	in := json.NewDecoder(bytes.NewReader(d.line))
 	in.DisallowUnknownFields()
 	if in.Decode(v) != nil || len(bytes.TrimSpace(d.line[in.InputOffset():])) > 0 {
@@ -94,8 +95,8 @@ func (d *decoder) object(what string, v any) error {
 	return nil
 }
 
-// header reads the first line.
-func (d *decoder) header() error {
+// Header reads the first line.
+func (d *Decoder) Header() error {
 	if err := d.read(); err != nil {
 		return err
 	}
@@ -104,31 +105,31 @@ func (d *decoder) header() error {
 		return d.damaged("it does not begin an export of addrspec")
 	}
 	switch {
-	case h.Version > formatVersion || h.Schema > schema:
-		return fmt.Errorf("line 1: %w: its format has version %d and its schema %d, this release reads %d and %d; import it with the newer release", ErrVersion, h.Version, h.Schema, formatVersion, schema)
-	case h.Version != formatVersion || h.Schema != schema:
-		return fmt.Errorf("line 1: %w: its schema has version %d, this release reads %d; import it into SQLite with that older release, then start this one on the file, which migrates it", ErrVersion, h.Schema, schema)
+	case h.Version > formatVersion || h.Schema > Schema:
+		return fmt.Errorf("line 1: %w: its format has version %d and its schema %d, this release reads %d and %d; import it with the newer release", ErrVersion, h.Version, h.Schema, formatVersion, Schema)
+	case h.Version != formatVersion || h.Schema != Schema:
+		return fmt.Errorf("line 1: %w: its schema has version %d, this release reads %d; import it into SQLite with that older release, then start this one on the file, which migrates it", ErrVersion, h.Schema, Schema)
 	}
 	return nil
 }
 
-// begin reads the line that starts t.
-func (d *decoder) begin(t table) error {
+// Begin reads the line that starts t.
+func (d *Decoder) Begin(t Table) error {
 	if err := d.read(); err != nil {
 		return err
 	}
 	var line tableLine
-	if err := d.object("the start of table "+t.name, &line); err != nil {
+	if err := d.object("the start of table "+t.Name, &line); err != nil {
 		return err
 	}
-	if line.Table != t.name || !slices.Equal(line.Columns, t.names()) || (line.LastID != nil) != t.numbered {
-		return d.damaged("it does not start table %s with its columns", t.name)
+	if line.Table != t.Name || !slices.Equal(line.Columns, t.Names()) || (line.LastID != nil) != t.Numbered {
+		return d.damaged("it does not start table %s with its columns", t.Name)
 	}
-	d.rows[t.name], d.lastID, d.id = 0, 0, 0
-	if t.numbered {
-		d.lastID = *line.LastID
+	d.Rows[t.Name], d.LastID, d.id = 0, 0, 0
+	if t.Numbered {
+		d.LastID = *line.LastID
 	}
-	if d.lastID < 0 || d.lastID >= maxID {
+	if d.LastID < 0 || d.LastID >= maxID {
 		return d.damaged("last_id is out of range")
 	}
 	return nil
@@ -137,8 +138,8 @@ func (d *decoder) begin(t table) error {
 // maxID leaves room for IDs to come.
 const maxID = 1 << 62
 
-// row reads a row of t: values as [encoder.row] takes them, or nil after the last.
-func (d *decoder) row(t table) ([]any, error) {
+// Row reads a row of t: values as [Encoder.Row] takes them, or nil after the last.
+func (d *Decoder) Row(t Table) ([]any, error) {
 	if err := d.read(); err != nil {
 		return nil, err
 	}
@@ -150,24 +151,24 @@ func (d *decoder) row(t table) ([]any, error) {
 	if err := d.object("a row", &raw); err != nil {
 		return nil, err
 	}
-	if len(raw) != len(t.columns) {
-		return nil, d.damaged("it has %d values, table %s has %d columns", len(raw), t.name, len(t.columns))
+	if len(raw) != len(t.Columns) {
+		return nil, d.damaged("it has %d values, table %s has %d columns", len(raw), t.Name, len(t.Columns))
 	}
-	d.rows[t.name]++
+	d.Rows[t.Name]++
 	return d.values(t, raw)
 }
 
-func (d *decoder) values(t table, raw []json.RawMessage) ([]any, error) {
+func (d *Decoder) values(t Table, raw []json.RawMessage) ([]any, error) {
 	values := make([]any, len(raw))
-	for i, c := range t.columns {
+	for i, c := range t.Columns {
 		var err error
-		if values[i], err = parseValue(c.kind, raw[i]); err != nil {
-			return nil, d.damaged("column %s: it is not %s", c.name, kindNames[c.kind])
+		if values[i], err = parseValue(c.Kind, raw[i]); err != nil {
+			return nil, d.damaged("column %s: it is not %s", c.Name, kindNames[c.Kind])
 		}
 	}
-	if t.numbered {
+	if t.Numbered {
 		id, _ := values[0].(int64)
-		if id <= d.id || id > d.lastID {
+		if id <= d.id || id > d.LastID {
 			return nil, d.damaged("its ID is not between the row's before and last_id")
 		}
 		d.id = id
@@ -175,19 +176,19 @@ func (d *decoder) values(t table, raw []json.RawMessage) ([]any, error) {
 	return values, nil
 }
 
-var kindNames = map[kind]string{integer: "a whole number", text: "a string", boolean: "true or false", blob: "a string in base 64"}
+var kindNames = map[Kind]string{Integer: "a whole number", Text: "a string", Boolean: "true or false", Blob: "a string in base 64"}
 
 // parseValue is the inverse of appendValue.
-func parseValue(k kind, raw json.RawMessage) (any, error) {
+func parseValue(k Kind, raw json.RawMessage) (any, error) {
 	if string(raw) == "null" {
 		return nil, nil
 	}
 	switch k {
-	case integer:
+	case Integer:
 		return parse[int64](raw)
-	case boolean:
+	case Boolean:
 		return parse[bool](raw)
-	case blob:
+	case Blob:
 		s, err := parse[string](raw)
 		if err != nil {
 			return nil, err
@@ -206,9 +207,9 @@ func parse[T any](raw json.RawMessage) (v T, err error) {
 	return v, err
 }
 
-// end reads the last line and compares its counts and its checksum with the lines
+// End reads the last line and compares its counts and its checksum with the lines
 // before it.
-func (d *decoder) end() error {
+func (d *Decoder) End() error {
 	if err := d.read(); err != nil {
 		return err
 	}
@@ -217,13 +218,13 @@ func (d *decoder) end() error {
 		return err
 	}
 	switch {
-	case !maps.Equal(line.Rows, d.rows):
+	case !maps.Equal(line.Rows, d.Rows):
 		return d.damaged("rows are missing or were added: the counts differ")
 	case line.SHA256 != hex.EncodeToString(d.sum.Sum(nil)):
 		return d.damaged("the checksum differs: a line before this one was changed")
 	}
 	if _, err := d.in.ReadByte(); err != io.EOF {
-		d.number++
+		d.Line++
 		return d.damaged("there is text after the line with the checksum")
 	}
 	return nil

@@ -1,38 +1,41 @@
-package archive
+// Package ndjson encodes and decodes an export of the ledger: the text that package
+// archive describes. It knows the tables and no database.
+package ndjson
 
 import "strings"
 
-// schema is the version of the ledger's schema that the catalogue describes. A test
+// Schema is the version of the ledger's schema that the catalogue describes. A test
 // compares the catalogue with both databases, so a migration has to extend it.
-const schema = 5
+const Schema = 5
 
-// A table is one of the ledger's tables. Rows refer only to rows of tables before
+// A Table is one of the ledger's tables. Rows refer only to rows of tables before
 // theirs.
-type table struct {
-	name     string
-	columns  []column
-	key      []string // the primary key
-	numbered bool     // the database gives out the IDs, in the first column
+type Table struct {
+	Name     string
+	Columns  []Column
+	Key      []string // the primary key
+	Numbered bool     // the database gives out the IDs, in the first column
 }
 
-type column struct {
-	name string
-	kind kind
+// A Column is a column of a table.
+type Column struct {
+	Name string
+	Kind Kind
 }
 
-// A kind is how a column's values are written in an export.
-type kind string
+// A Kind is how a column's values are written in an export.
+type Kind string
 
 const (
-	integer kind = "integer"
-	text    kind = "text"
-	boolean kind = "boolean"
-	blob    kind = "blob"
+	Integer Kind = "integer"
+	Text    Kind = "text"
+	Boolean Kind = "boolean"
+	Blob    Kind = "blob"
 )
 
-// tables is the catalogue. It leaves out schema_version and writers, which belong
+// Tables is the catalogue. It leaves out schema_version and writers, which belong
 // to one PostgreSQL database and its processes.
-var tables = []table{
+var Tables = []Table{
 	describe("plans", "name", "name text, rate integer, points integer, overage boolean, stored integer"),
 	numbered("accounts", "id integer, email text, plan text, rate integer, points integer, created_ns integer, month integer, used integer, tat_ns integer, overage boolean, suspended_ns integer, stored integer"),
 	numbered("keys", "id integer, account integer, name text, hint text, created_ns integer, revoked_ns integer, expires_ns integer, budget integer, rate integer, month integer, used integer, tat_ns integer, origins text, dashboard boolean"),
@@ -52,33 +55,35 @@ var tables = []table{
 	describe("deliveries", "account month percent", "account integer, month integer, percent integer, id text, body text, created_ns integer, next_ns integer, attempts integer, done_ns integer, status text"),
 }
 
-func describe(name, key, columns string) table {
-	t := table{name: name, key: strings.Fields(key)}
+func describe(name, key, columns string) Table {
+	t := Table{Name: name, Key: strings.Fields(key)}
 	for c := range strings.SplitSeq(columns, ", ") {
 		name, typ, _ := strings.Cut(c, " ")
-		t.columns = append(t.columns, column{name, kind(typ)})
+		t.Columns = append(t.Columns, Column{name, Kind(typ)})
 	}
 	return t
 }
 
-func numbered(name, columns string) table {
+func numbered(name, columns string) Table {
 	t := describe(name, "id", columns)
-	t.numbered = true
+	t.Numbered = true
 	return t
 }
 
-func (t table) names() []string {
-	list := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		list[i] = c.name
+// Names returns the names of the columns.
+func (t Table) Names() []string {
+	list := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		list[i] = c.Name
 	}
 	return list
 }
 
-func (t table) kind(name string) kind {
-	for _, c := range t.columns {
-		if c.name == name {
-			return c.kind
+// Kind returns the kind of a column.
+func (t Table) Kind(name string) Kind {
+	for _, c := range t.Columns {
+		if c.Name == name {
+			return c.Kind
 		}
 	}
 	return ""

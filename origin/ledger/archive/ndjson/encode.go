@@ -1,4 +1,4 @@
-package archive
+package ndjson
 
 import (
 	"bufio"
@@ -44,66 +44,68 @@ const maxLine = 16 << 20
 // Counts is the number of rows of each table.
 type Counts map[string]int64
 
-// An encoder writes an export. Its memory is one line.
-type encoder struct {
+// An Encoder writes an export. Its memory is one line.
+type Encoder struct {
 	out  *bufio.Writer
 	sum  hash.Hash
 	line []byte
-	rows Counts
+	Rows Counts
 }
 
-func newEncoder(w io.Writer) *encoder {
-	e := &encoder{sum: sha256.New(), rows: Counts{}}
+// NewEncoder returns an encoder to w.
+func NewEncoder(w io.Writer) *Encoder {
+	e := &Encoder{sum: sha256.New(), Rows: Counts{}}
 	e.out = bufio.NewWriterSize(io.MultiWriter(w, e.sum), 1<<16)
 	return e
 }
 
-func (e *encoder) header() error {
-	return e.value(header{formatName, formatVersion, schema})
+// Header writes the first line.
+func (e *Encoder) Header() error {
+	return e.value(header{formatName, formatVersion, Schema})
 }
 
-// begin starts a table. lastID counts only if the table is numbered.
-func (e *encoder) begin(t table, lastID int64) error {
-	e.rows[t.name] = 0
-	line := tableLine{Table: t.name, Columns: t.names()}
-	if t.numbered {
+// Begin starts a table. lastID counts only if the table is numbered.
+func (e *Encoder) Begin(t Table, lastID int64) error {
+	e.Rows[t.Name] = 0
+	line := tableLine{Table: t.Name, Columns: t.Names()}
+	if t.Numbered {
 		line.LastID = &lastID
 	}
 	return e.value(line)
 }
 
-// row writes a row of t. Its values are int64, string, bool, []byte or nil.
-func (e *encoder) row(t table, values []any) error {
-	e.rows[t.name]++
+// Row writes a row of t. Its values are int64, string, bool, []byte or nil.
+func (e *Encoder) Row(t Table, values []any) error {
+	e.Rows[t.Name]++
 	e.line = append(e.line[:0], '[')
 	for i, v := range values {
 		if i > 0 {
 			e.line = append(e.line, ',')
 		}
 		var err error
-		if e.line, err = appendValue(e.line, t.columns[i].kind, v); err != nil {
-			return fmt.Errorf("table %s, row %d, column %s: %w", t.name, e.rows[t.name], t.columns[i].name, err)
+		if e.line, err = appendValue(e.line, t.Columns[i].Kind, v); err != nil {
+			return fmt.Errorf("table %s, row %d, column %s: %w", t.Name, e.Rows[t.Name], t.Columns[i].Name, err)
 		}
 	}
 	if e.line = append(e.line, "]\n"...); len(e.line) > maxLine {
-		return fmt.Errorf("table %s, row %d: it is longer than %d bytes", t.name, e.rows[t.name], maxLine)
+		return fmt.Errorf("table %s, row %d: it is longer than %d bytes", t.Name, e.Rows[t.Name], maxLine)
 	}
 	_, err := e.out.Write(e.line)
 	return err
 }
 
-// end writes the last line, and all that is buffered.
-func (e *encoder) end() error {
+// End writes the last line, and all that is buffered.
+func (e *Encoder) End() error {
 	if err := e.out.Flush(); err != nil {
 		return err
 	}
-	if err := e.value(endLine{e.rows, hex.EncodeToString(e.sum.Sum(nil))}); err != nil {
+	if err := e.value(endLine{e.Rows, hex.EncodeToString(e.sum.Sum(nil))}); err != nil {
 		return err
 	}
 	return e.out.Flush()
 }
 
-func (e *encoder) value(v any) error {
+func (e *Encoder) value(v any) error {
 	line, err := json.Marshal(v)
 	if err == nil {
 		_, err = e.out.Write(append(line, '\n'))
@@ -112,13 +114,13 @@ func (e *encoder) value(v any) error {
 }
 
 // appendValue appends a value as JSON. SQLite returns booleans as numbers.
-func appendValue(to []byte, k kind, v any) ([]byte, error) {
+func appendValue(to []byte, k Kind, v any) ([]byte, error) {
 	if v == nil {
 		return append(to, "null"...), nil
 	}
 	switch v := v.(type) {
 	case int64:
-		if k == boolean {
+		if k == Boolean {
 			return strconv.AppendBool(to, v != 0), nil
 		}
 		return strconv.AppendInt(to, v, 10), nil

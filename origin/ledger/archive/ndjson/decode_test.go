@@ -1,8 +1,8 @@
-package archive
+package ndjson_test
 
 import (
 	"bytes"
-	"context"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -10,54 +10,59 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson"
+	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson/ndjsontest"
 )
 
-// keep is a target in memory.
-type keep struct {
+// content is what an export contains.
+type content struct {
 	rows map[string][][]any
 	last map[string]int64
 }
 
-func (k *keep) fill(_ context.Context, t table, next func() ([]any, error)) error {
-	for {
-		values, err := next()
-		if err != nil || values == nil {
-			return err
-		}
-		k.rows[t.name] = append(k.rows[t.name], values)
-	}
-}
-
-func (k *keep) setLastID(_ context.Context, t table, last int64) error {
-	k.last[t.name] = last
-	return nil
-}
-
-func (k *keep) commit(context.Context) error { return nil }
-func (k *keep) Close() error                 { return nil }
-
 // readAll decodes an export into memory.
-func readAll(r io.Reader) (*keep, error) {
-	k := &keep{map[string][][]any{}, map[string]int64{}}
-	in, err := uncompressed(r)
+func readAll(r io.Reader) (*content, error) {
+	c := &content{map[string][][]any{}, map[string]int64{}}
+	in, err := ndjson.Uncompressed(r)
 	if err != nil {
 		return nil, err
 	}
-	d := newDecoder(in)
-	if err := d.header(); err != nil {
+	d := ndjson.NewDecoder(in)
+	err = d.Header()
+	for _, t := range ndjson.Tables {
+		if err == nil {
+			err = c.readTable(d, t)
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
-	return k, importAll(context.Background(), k, d)
+	return c, d.End()
+}
+
+func (c *content) readTable(d *ndjson.Decoder, t ndjson.Table) error {
+	if err := d.Begin(t); err != nil {
+		return err
+	}
+	for {
+		values, err := d.Row(t)
+		if err != nil || values == nil {
+			c.last[t.Name] = d.LastID
+			return err
+		}
+		c.rows[t.Name] = append(c.rows[t.Name], values)
+	}
 }
 
 // Every truncation is found, wherever it is, and every changed byte.
 func TestDamageIsFound(t *testing.T) {
-	whole := sample(t)
+	whole := ndjsontest.Sample(t)
 	_, err := readAll(bytes.NewReader(whole))
 	require.NoError(t, err)
 	for n := range whole {
 		_, err := readAll(bytes.NewReader(whole[:n]))
-		require.ErrorIs(t, err, ErrDamaged, "the first %d bytes", n)
+		require.ErrorIs(t, err, ndjson.ErrDamaged, "the first %d bytes", n)
 		require.ErrorContains(t, err, "line ")
 		changed := bytes.Clone(whole)
 		changed[n] ^= 1
@@ -68,7 +73,7 @@ func TestDamageIsFound(t *testing.T) {
 
 // Each is refused with the number of its line, and no value of the row is quoted.
 func TestRefusedExports(t *testing.T) {
-	whole := string(sample(t))
+	whole := string(ndjsontest.Sample(t))
 	for name, c := range map[string]struct{ old, new, want string }{
 		"another file":       {`{"format":"addrspec ledger"`, `{"format":"x"`, "line 1: it does not begin an export"},
 		"newer format":       {`"version":1`, `"version":2`, "import it with the newer release"},
@@ -109,14 +114,14 @@ func TestRefusedExports(t *testing.T) {
 }
 
 func TestLongLine(t *testing.T) {
-	first, _, _ := strings.Cut(string(sample(t)), "\n")
+	first, _, _ := strings.Cut(string(ndjsontest.Sample(t)), "\n")
 	endless := io.MultiReader(strings.NewReader(first+"\n[\""), io.LimitReader(letters{}, 1<<40))
 	_, err := readAll(endless)
 	require.ErrorContains(t, err, "line 2: it is longer than 16777216 bytes")
 
 	var out bytes.Buffer
-	row := []any{int64(1), "r", "h", make([]byte, maxLine), int64(1), int64(1)}
-	require.ErrorContains(t, newEncoder(&out).row(tables[5], row), "table answers, row 1: it is longer")
+	row := []any{int64(1), "r", "h", make([]byte, 16<<20), int64(1), int64(1)}
+	require.ErrorContains(t, ndjson.NewEncoder(&out).Row(ndjson.Tables[5], row), "table answers, row 1: it is longer")
 }
 
 type letters struct{}
@@ -131,15 +136,31 @@ func (letters) Read(p []byte) (int, error) {
 // Text that PostgreSQL could not store is not exported.
 func TestUnexportableText(t *testing.T) {
 	for _, bad := range []string{"\xff", "a\x00b"} {
-		err := newEncoder(io.Discard).row(tables[0], []any{bad, int64(1), int64(1), true, int64(1)})
+		err := ndjson.NewEncoder(io.Discard).Row(ndjson.Tables[0], []any{bad, int64(1), int64(1), true, int64(1)})
 		require.EqualError(t, err, "table plans, row 1, column name: it is not valid UTF-8 text, or contains a zero byte")
+	}
+}
+
+// A compressed export that is truncated is found, too.
+func TestTruncatedGzip(t *testing.T) {
+	var file bytes.Buffer
+	z := gzip.NewWriter(&file)
+	_, err := z.Write(ndjsontest.Sample(t))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	whole := file.Bytes()
+	_, err = readAll(bytes.NewReader(whole))
+	require.NoError(t, err)
+	for n := range whole {
+		_, err := readAll(bytes.NewReader(whole[:n]))
+		require.ErrorIs(t, err, ndjson.ErrDamaged, "the first %d bytes", n)
 	}
 }
 
 // FuzzDecode: the decoder never panics, and what it accepts is encoded as a file
 // that it reads the same way.
 func FuzzDecode(f *testing.F) {
-	whole := sample(f)
+	whole := ndjsontest.Sample(f)
 	f.Add(whole)
 	f.Add(whole[:len(whole)/2])                                          // truncated
 	f.Add(bytes.Replace(whole, []byte("1000"), []byte("null"), 1))       // null where a number is
@@ -151,7 +172,7 @@ func FuzzDecode(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			again, err := readAll(bytes.NewReader(encodeRows(t, read.rows, read.last)))
+			again, err := readAll(bytes.NewReader(ndjsontest.Encode(t, read.rows, read.last)))
 			require.NoError(t, err)
 			require.Equal(t, read, again)
 		}
