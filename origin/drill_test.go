@@ -16,7 +16,7 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// systemctl stands in for systemd: it starts and stops the service that the drill's
+// systemctl is used in place of systemd: it starts and stops the service that the drill's
 // environment describes.
 const systemctl = `#!/bin/sh
 set -eu
