@@ -9,7 +9,7 @@ import (
 
 // databaseFlag is the URL of the ledger's database.
 type databaseFlag struct {
-	Database string `default:"sqlite:data/addrspec.db" placeholder:"URL" help:"The ledger's database: sqlite:PATH or postgres://... Only serve and account create make one (${default})."`
+	Database string `default:"sqlite:data/addrspec.db" placeholder:"URL" help:"The ledger's database: sqlite:PATH or postgres://... Only serve, account create, restore and import make one (${default})."`
 }
 
 func (f *databaseFlag) openLedger(ctx context.Context, options ...ledger.Option) (*ledger.Ledger, error) {
