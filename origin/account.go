@@ -41,13 +41,13 @@ type accountCreateCmd struct {
 	databaseFlag
 	terms
 
-	Email string `required:"" placeholder:"E" help:"The owner's email. Other commands use it to name the account."`
+	Account string `required:"" aliases:"email" env:"ADDRSPEC_ACCOUNT,ADDRSPEC_EMAIL" placeholder:"E" help:"The owner's email, which names the account in every command (also accepted as --email)."`
 }
 
 // Run creates the account and prints its terms.
 func (c *accountCreateCmd) Run(ctx context.Context, std streams) error {
 	return c.withNewLedger(ctx, func(l *ledger.Ledger) error {
-		a, err := l.CreateAccount(ctx, c.Email, c.terms.terms())
+		a, err := l.CreateAccount(ctx, c.Account, c.terms.terms())
 		if err != nil {
 			return err
 		}

@@ -18,31 +18,37 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/addrspec/addrspec/origin/complete"
 )
 
 // cli is the command line. Every flag has an environment variable
 // ADDRSPEC_<FLAG>, which the flag overrides.
 type cli struct {
-	Serve     serveCmd         `cmd:"" help:"Serve GET /v1/email/{email} and POST /v1/emails."`
-	Check     checkCmd         `cmd:"" help:"Check the addresses of a file or a pipe, without a server or a key."`
-	Account   accountCmd       `cmd:"" help:"Create, list and change accounts."`
-	Key       keyCmd           `cmd:"" help:"Create, list and revoke API keys."`
-	Plan      planCmd          `cmd:"" help:"List and load plans."`
-	Usage     usageCmd         `cmd:"" help:"List the points, requests and errors of accounts and keys by day."`
-	Backup    backupCmd        `cmd:"" help:"Copy the ledger's SQLite database while the service runs, and check the copy."`
-	Restore   restoreCmd       `cmd:"" help:"Put a backup in the place of the ledger's SQLite database."`
-	Export    exportCmd        `cmd:"" help:"Write the ledger as text, to move it between SQLite and PostgreSQL."`
-	Import    importCmd        `cmd:"" help:"Read an export into an empty ledger."`
-	Dashboard dashboardCmd     `cmd:"" help:"Develop the dashboard."`
-	Lists     listsCmd         `cmd:"" help:"Show, update and verify lists, and make a key that signs them."`
-	Doctor    doctorCmd        `cmd:"" help:"Check a deployment: database, clock, resolver, module, lists, feed."`
-	Versions  versionCmd       `cmd:"" name:"version" help:"Print the versions of the release, the engine, the lists and the model."`
-	Version   kong.VersionFlag `env:"-" help:"Print the version and exit."`
+	Serve      serveCmd         `cmd:"" help:"Serve GET /v1/email/{email} and POST /v1/emails."`
+	Check      checkCmd         `cmd:"" help:"Check the addresses of a file or a pipe, without a server or a key."`
+	Account    accountCmd       `cmd:"" help:"Create, list and change accounts."`
+	Key        keyCmd           `cmd:"" help:"Create, list and revoke API keys."`
+	Plan       planCmd          `cmd:"" help:"List and load plans."`
+	Usage      usageCmd         `cmd:"" help:"List the points, requests and errors of accounts and keys by day."`
+	Backup     backupCmd        `cmd:"" help:"Copy the ledger's SQLite database while the service runs, and check the copy."`
+	Restore    restoreCmd       `cmd:"" help:"Put a backup in the place of the ledger's SQLite database."`
+	Export     exportCmd        `cmd:"" help:"Write the ledger as text, to move it between SQLite and PostgreSQL."`
+	Import     importCmd        `cmd:"" help:"Read an export into an empty ledger."`
+	Dashboard  dashboardCmd     `cmd:"" help:"Develop the dashboard."`
+	Lists      listsCmd         `cmd:"" help:"Show, update and verify lists, and make a key that signs them."`
+	Doctor     doctorCmd        `cmd:"" help:"Check a deployment: database, clock, resolver, module, lists, feed."`
+	Completion completionCmd    `cmd:"" help:"Print a script that completes commands, flags and values in a shell."`
+	Man        manCmd           `cmd:"" help:"Print the man page."`
+	Versions   versionCmd       `cmd:"" name:"version" help:"Print the versions of the release, the engine, the lists and the model."`
+	Help       helpCmd          `cmd:"" help:"Print the help of a command."`
+	Version    kong.VersionFlag `env:"-" help:"Print the version and exit."`
 }
 
 const about = `Facts about email addresses: format, normalization, role, gibberish, provider
 class, domain typo, MX. Every flag can be given as ADDRSPEC_<FLAG> in the
-environment (--dns-timeout as ADDRSPEC_DNS_TIMEOUT); a flag overrides it.`
+environment (--dns-timeout as ADDRSPEC_DNS_TIMEOUT); a flag overrides it.
+The exit code is 0 for success, 1 for a failure, 2 for a wrong command line.`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -65,10 +71,13 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 		fmt.Fprintln(std.err, "addrspec:", err)
 		return 2
 	}
+	if len(args) > 0 && args[0] == complete.Command {
+		return printCandidates(std.out, parser.Model, args[1:])
+	}
 	defer recoverExit()
-	command, err := parser.Parse(args)
+	command, err := parser.Parse(joinNegative(parser.Model, args))
 	if err != nil {
-		fmt.Fprintf(std.err, "addrspec: %v\nTry 'addrspec --help'.\n", err)
+		wrongCommandLine(std.err, err)
 		return 2
 	}
 	if err := command.Run(); err != nil {
@@ -106,10 +115,14 @@ func recoverExit() {
 }
 
 func newParser(ctx context.Context, std streams, code *int) (*kong.Kong, error) {
-	return kong.New(new(cli),
-		kong.Name("addrspec"), kong.Description(about), kong.UsageOnError(),
+	parser, err := kong.New(new(cli),
+		kong.Name("addrspec"), kong.Description(about),
 		kong.DefaultEnvars("ADDRSPEC"), kong.Vars{"version": version()},
-		kong.Writers(std.out, std.err), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Writers(std.out, std.err), kong.ConfigureHelp(helpOptions), kong.Help(printHelp),
 		kong.Exit(func(status int) { *code = status; panic(exited{}) }),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(std))
+	if err == nil {
+		groupCommands(parser.Model)
+	}
+	return parser, err
 }

@@ -1,0 +1,106 @@
+package main
+
+// An example is a command line that works, and what it does.
+type example struct{ does, line string }
+
+// examples has the examples of each command by its words, "" for the program. Help
+// and man page print them, and a test runs them in this order or parses them.
+var examples = map[string][]example{
+	"": {
+		{"check an address list without a server", "addrspec check --offline addresses.txt"},
+		{"start a service to play with", "addrspec serve --demo --log text"},
+		{"all about one command", "addrspec help key create"},
+	},
+	"check": {
+		{"check the addresses of a file, one a line, without DNS", "addrspec check --offline addresses.txt"},
+		{"read standard input, and say why an address is refused", "addrspec check --offline --details - < addresses.txt"},
+	},
+	"serve": {
+		{"try the service with a demo account", "addrspec serve --demo --log text"},
+		{"serve behind a proxy, with one database for several replicas", "addrspec serve --database postgres://addrspec@db.example/addrspec --public-url https://addrspec.example"},
+		{"keep the lists fresh from a feed", "addrspec serve --lists-url https://lists.example/lists/ --lists-key RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3 --lists data/lists.blob"},
+	},
+	"doctor": {
+		{"check this machine and the database", "addrspec doctor --database sqlite:data/addrspec.db"},
+		{"ask other resolvers", "addrspec doctor --dns 192.0.2.53:53"},
+	},
+	"account create": {
+		{"an account on the plan free", "addrspec account create --account jane@example.org"},
+		{"an account with limits of its own", "addrspec account create --account shop@example.org --plan pro --points 50000 --rate 10 --overage"},
+	},
+	"account list": {
+		{"all accounts", "addrspec account list"},
+		{"those with a text in their email, for a spreadsheet", "addrspec account list --search example.org --to csv"},
+	},
+	"account change": {
+		{"another plan", "addrspec account change --account jane@example.org --plan pro"},
+		{"a hard limit of points in place of the plan's", "addrspec account change --account jane@example.org --points 20000 --no-overage"},
+		{"let the owner manage all accounts", "addrspec account change --account jane@example.org --operator"},
+	},
+	"account link": {
+		{"a link for the first sign-in", "addrspec account link --account jane@example.org --public-url https://addrspec.example"},
+	},
+	"account suspend": {{"refuse all keys of an account", "addrspec account suspend --account jane@example.org"}},
+	"account resume":  {{"accept them again", "addrspec account resume --account jane@example.org"}},
+	"account log":     {{"who changed what", "addrspec account log --account jane@example.org"}},
+	"account webhook": {
+		{"show the webhook and its latest messages", "addrspec account webhook --account jane@example.org"},
+		{"set it and print its secret", "addrspec account webhook --account jane@example.org --set https://hooks.example/addrspec"},
+		{"send a test message", "addrspec account webhook --account jane@example.org --test"},
+	},
+	"account sign-out": {{"end all sessions of the owner", "addrspec account sign-out --account jane@example.org"}},
+	"account reset": {
+		{"one account, after a clock was wrong", "addrspec account reset --account jane@example.org"},
+		{"all accounts", "addrspec account reset --all"},
+	},
+	"account delete": {
+		{"delete after a question", "addrspec account delete --account jane@example.org"},
+		{"delete without one", "addrspec account delete --account jane@example.org --yes"},
+	},
+	"key create": {
+		{"a key for a server", "addrspec key create --account jane@example.org --name shop"},
+		{"a key for a web page, for 90 days, with limits of its own", "addrspec key create --account jane@example.org --name page --expires 90d --budget 500 --rate 2 --origin https://shop.example"},
+	},
+	"key list": {
+		{"an account's keys, with last use and expiry", "addrspec key list --account jane@example.org"},
+		{"the revoked ones too, a JSON object a line", "addrspec key list --account jane@example.org --all --to ndjson"},
+	},
+	"key change": {
+		{"another name and no expiry", "addrspec key change 2 --account jane@example.org --name landing-page --expires never"},
+		{"only the account's limits", "addrspec key change 2 --account jane@example.org --budget none --rate none"},
+	},
+	"key rotate": {
+		{"a new secret; the old one is valid for a day", "addrspec key rotate 1 --account jane@example.org"},
+		{"the old one has leaked", "addrspec key rotate 1 --account jane@example.org --grace 0s"},
+	},
+	"key revoke": {{"refuse a key from now on", "addrspec key revoke 2 --account jane@example.org"}},
+	"plan list":  {{"all plans", "addrspec plan list"}},
+	"plan load":  {{"add or change the plans of a file", "addrspec plan load plans.json"}},
+	"usage": {
+		{"this month, all accounts", "addrspec usage"},
+		{"one account in a month that is over, for a spreadsheet", "addrspec usage --account jane@example.org --first 2026-10-01 --last 2026-10-31 --to csv"},
+	},
+	"lists show": {
+		{"the lists in the program", "addrspec lists show"},
+		{"those of a file, for a program", "addrspec lists show --lists lists.blob --to json"},
+	},
+	"lists update": {{"fetch newer lists of a feed, by cron", "addrspec lists update --from https://lists.example/lists/ --lists-key lists.pub --lists lists.blob"}},
+	"lists verify": {{"verify a file and the signature beside it", "addrspec lists verify lists.blob --lists-key lists.pub"}},
+	"lists keygen": {{"make lists.key and lists.pub", "addrspec lists keygen lists.key"}},
+
+	"dashboard preview": {{"look at every page", "addrspec dashboard preview"}},
+	"completion": {
+		{"bash, for you", "addrspec completion bash > ~/.local/share/bash-completion/completions/addrspec"},
+		{"zsh, in a folder of $fpath", "addrspec completion zsh > ~/.zfunc/_addrspec"},
+		{"fish", "addrspec completion fish > ~/.config/fish/completions/addrspec.fish"},
+	},
+	"man": {
+		{"read it", "addrspec man | man -l -"},
+		{"install it", "addrspec man > /usr/local/share/man/man1/addrspec.1"},
+	},
+	"version": {
+		{"what determines results", "addrspec version"},
+		{"for a program", "addrspec version --to json"},
+	},
+	"help": {{"the help of a command", "addrspec help key create"}},
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"github.com/alecthomas/kong"
+
+	"github.com/addrspec/addrspec/origin/manpage"
+)
+
+// manCmd prints the man page.
+type manCmd struct{}
+
+// Run prints roff, for man -l.
+func (*manCmd) Run(k *kong.Context, std streams) error {
+	page := manpage.Page{App: k.Model, Release: release, Examples: manExamples, Sections: manSections}
+	return page.Write(std.out)
+}
+
+// manExamples returns the examples of a command as the man page has them.
+func manExamples(n *kong.Node) (list []manpage.Example) {
+	for _, e := range examples[commandPath(n)] {
+		list = append(list, manpage.Example{Does: e.does, Line: e.line})
+	}
+	return list
+}
+
+// manSections are the sections that the model does not have.
+var manSections = []manpage.Section{
+	{Title: "EXIT STATUS", Items: []manpage.Item{
+		{Term: "0", Text: "Success."},
+		{Term: "1", Text: "A failure. Standard error says what failed and what to do."},
+		{Term: "2", Text: "A wrong command line, or a setting that cannot work."},
+	}},
+	{Title: "ENVIRONMENT", Items: []manpage.Item{
+		{Term: "ADDRSPEC_<FLAG>", Text: "The value of a flag, such as ADDRSPEC_DNS_TIMEOUT for --dns-timeout. The flag overrides it. Give secrets like this, since other users can read command lines."},
+		{Term: "COLUMNS", Text: "The width of help, in place of the terminal's."},
+		{Term: "XDG_CACHE_HOME", Text: "Where the folder addrspec has compiled machine code, so that later starts are faster; see --cache-dir."},
+	}},
+	{Title: "FILES", Items: []manpage.Item{
+		{Term: "data/addrspec.db", Text: "The default database, an SQLite file with two others beside it; see --database."},
+		{Term: "~/.cache/addrspec", Text: "Compiled machine code. It can be deleted at any time."},
+		{Term: "/etc/resolv.conf", Text: "The resolvers to query without --dns."},
+	}},
+}
