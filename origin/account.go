@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 )
@@ -69,15 +71,26 @@ const accountPage = 500
 func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 	return c.withLedger(ctx, func(l *ledger.Ledger) error {
 		var rows [][]any
+		used := int64(0)
 		err := eachAccount(ctx, l, c.Search, func(a ledger.Account) error {
 			rows = append(rows, accountRow(a))
+			used += a.Used
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		return c.print(std.out, []string{"id", "email", "plan", "rate", "points", "overage", "used", "created", "suspended"}, rows)
+		count := humanize.Comma(int64(len(rows))) + " " + plural(len(rows), "account", "accounts")
+		return c.print(std.out, []string{"id", "email", "plan", "rate", "points", "overage", "used", "created", "suspended"}, rows,
+			text("total"), text(count), text(""), text(""), text(""), text(""), used, text(""), text(""))
 	})
+}
+
+func plural(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
 }
 
 // eachAccount calls visit for every account with a text in its email, "" for all.

@@ -47,7 +47,7 @@ func (s surveyed) check(t *testing.T, method, target string, response *http.Resp
 
 // pages gets what has no key.
 func (s surveyed) pages(t *testing.T) {
-	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json"} {
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/.well-known/security.txt"} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			require.Equal(t, http.StatusOK, s.send(t, origintest.Request{Method: method, Target: path}), path)
 		}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -24,30 +26,68 @@ var commandGroups = []struct {
 	{"Operate:", "backup restore export import dashboard completion man version help"},
 }
 
-// groupCommands gives the commands their groups. A tag on a command would give the
+// groupCommands sorts the commands by group. A tag on a command would give the
 // group to its flags too.
 func groupCommands(app *kong.Application) {
+	var sorted []*kong.Node
 	for _, g := range commandGroups {
-		group := &kong.Group{Key: g.title, Title: g.title}
-		for _, command := range strings.Fields(g.commands) {
-			if i := indexOf(app.Children, command); i >= 0 {
-				app.Children[i].Group = group
+		for _, name := range strings.Fields(g.commands) {
+			for _, n := range app.Children {
+				if n.Name == name {
+					n.Group = &kong.Group{Key: g.title, Title: g.title}
+					sorted = append(sorted, n)
+				}
 			}
 		}
 	}
-}
-
-func indexOf(nodes []*kong.Node, name string) int {
-	for i, n := range nodes {
-		if n.Name == name {
-			return i
+	for _, n := range app.Children {
+		if n.Group == nil {
+			sorted = append(sorted, n)
+		}
+		for _, child := range n.Children {
+			child.Group = &kong.Group{Key: "Commands:", Title: "Commands:"}
 		}
 	}
-	return -1
+	app.Children = sorted
+}
+
+// flagGroups is the order of the groups of serve's flags. Those of embedded structs
+// would come first.
+var flagGroups = []string{"Listeners:", "Database:", "DNS:", "Limits:", "Log:", "Module and lists:", "Dashboard and sign-in:", "security.txt:"}
+
+// arrangeFlags sorts the flags of all commands by group, and writes the values of a
+// flag that has few as its placeholder.
+func arrangeFlags(n *kong.Node) {
+	slices.SortStableFunc(n.Flags, func(a, b *kong.Flag) int { return cmp.Compare(groupIndex(a), groupIndex(b)) })
+	for _, f := range n.Flags {
+		if f.Enum != "" && f.PlaceHolder == "" {
+			f.PlaceHolder = strings.ReplaceAll(f.Enum, ",", "|")
+		}
+	}
+	for _, child := range n.Children {
+		arrangeFlags(child)
+	}
+}
+
+func groupIndex(f *kong.Flag) int {
+	if f.Group == nil {
+		return -1
+	}
+	return slices.Index(flagGroups, f.Group.Title)
+}
+
+// flagHelp returns the help of a flag. Its environment variable is in it only if it
+// is not ADDRSPEC_<FLAG>.
+func flagHelp(v *kong.Value) string {
+	usual := "ADDRSPEC_" + strings.ToUpper(strings.ReplaceAll(v.Name, "-", "_"))
+	if len(v.Tag.Envs) == 1 && v.Tag.Envs[0] == usual {
+		return v.Help
+	}
+	return kong.DefaultHelpValueFormatter(v)
 }
 
 // helpOptions is how kong prints help.
-var helpOptions = kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: helpWidth}
+var helpOptions = kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true, WrapUpperBound: helpWidth}
 
 // printHelp prints the help of the selected command, with its examples last, so
 // that they are what a terminal shows.
@@ -59,10 +99,10 @@ func printHelp(options kong.HelpOptions, c *kong.Context) error {
 	if err := kong.DefaultHelpPrinter(options, c); err != nil || options.Summary {
 		return err
 	}
-	return printExamples(c.Stdout, examples[commandPath(node)])
+	return printExamples(c.Stdout, commandExamples[commandPath(node)])
 }
 
-func printExamples(to io.Writer, list []example) error {
+func printExamples(to io.Writer, list []commandExample) error {
 	for i, e := range list {
 		if i == 0 {
 			fmt.Fprintln(to, "\nExamples:")

@@ -118,11 +118,12 @@ func newParser(ctx context.Context, std streams, code *int) (*kong.Kong, error) 
 	parser, err := kong.New(new(cli),
 		kong.Name("addrspec"), kong.Description(about),
 		kong.DefaultEnvars("ADDRSPEC"), kong.Vars{"version": version()},
-		kong.Writers(std.out, std.err), kong.ConfigureHelp(helpOptions), kong.Help(printHelp),
+		kong.Writers(std.out, std.err), kong.ConfigureHelp(helpOptions), kong.Help(printHelp), kong.ValueFormatter(flagHelp),
 		kong.Exit(func(status int) { *code = status; panic(exited{}) }),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(std))
 	if err == nil {
 		groupCommands(parser.Model)
+		arrangeFlags(parser.Model.Node)
 	}
 	return parser, err
 }

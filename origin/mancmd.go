@@ -17,7 +17,7 @@ func (*manCmd) Run(k *kong.Context, std streams) error {
 
 // manExamples returns the examples of a command as the man page has them.
 func manExamples(n *kong.Node) (list []manpage.Example) {
-	for _, e := range examples[commandPath(n)] {
+	for _, e := range commandExamples[commandPath(n)] {
 		list = append(list, manpage.Example{Does: e.does, Line: e.line})
 	}
 	return list

@@ -23,7 +23,7 @@ func operator(t testing.TB, args ...string) (out, err string, code int) {
 }
 
 // usageLine matches the points, the requests, the errors and the facts.
-var usageLine = regexp.MustCompile(`(?m)^\d+,\d{4}-\d\d-\d\d,\d+,6,3,1,2,4,0,0,0,0,0,0,0$`)
+var usageLine = regexp.MustCompile(`(?m)^\d+,you@example.org,\d{4}-\d\d-\d\d,\d+,laptop,6,3,1,2,4,0,0,0,0,0,0,0$`)
 
 // An operator creates, changes and lists accounts and keys while the service runs
 // on the same database. A key works at once, until it is revoked.
@@ -71,7 +71,7 @@ func TestCommandErrors(t *testing.T) {
 		{"account create --email nobody", 1, "@"},
 		{"account create --email a@example.org --plan gold", 1, "enterprise, free, pro"},
 		{"account create --email a@example.org --points many", 2, "unlimited"},
-		{"account create", 2, "--email"},
+		{"account create", 2, "--account"},
 		{"key create --account a@example.org --name n", 1, "account list"},
 		{"key revoke --account a@example.org seven", 2, "seven"},
 		{"usage --first yesterday", 1, "2026-11-20"},

@@ -15,25 +15,26 @@ import (
 
 // serveCmd runs the origin.
 type serveCmd struct {
-	databaseFlag
-	moduleFlags
-	dashboardFlags
+	databaseFlag   `group:"Database:"`
+	moduleFlags    `group:"Module and lists:"`
+	dashboardFlags `group:"Dashboard and sign-in:"`
+	securityFlags  `group:"security.txt:"`
 
-	Listen         string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"The address to listen at (${default})."`
-	OperatorListen string        `placeholder:"HOST:PORT" help:"A separate address for /metrics and /readyz, for which --listen then answers 404 (default: they are at --listen)."`
-	DNS            []string      `placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
-	DNSTimeout     time.Duration `name:"dns-timeout" default:"5s" help:"The longest time of one MX look-up. Before that, a look-up may wait for as long while its account's share is in use (${default})."`
-	DNSConcurrency int           `name:"dns-concurrency" default:"256" placeholder:"N" help:"The most MX look-ups at a time. One account gets at most a quarter of them, and less while others use them (${default})."`
-	BatchTimeout   time.Duration `default:"10s" help:"The longest time of a batch's work, after which the response has the items finished so far. The charge may add a second (${default})."`
-	EdgeSecret     string        `placeholder:"SECRET" help:"The secret that edge workers send to /v1/edge/admit, at least 16 characters. Without it the path does not exist."`
-	Plans          string        `placeholder:"FILE" help:"A file of plans, as for 'plan load'. serve reloads it on SIGHUP."`
-	MaxConnections int           `default:"16384" placeholder:"N" help:"The most client connections, about 25 KiB each. A further one replaces the one that was idle longest, or gets 503 if every one has a request under way (${default})."`
-	BodyMemory     byteSize      `default:"64MiB" placeholder:"SIZE" help:"The most memory for bodies and responses of requests under way, a quarter of it for one account. The process needs about twice as much (${default})."`
-	ListsURL       string        `name:"lists-url" placeholder:"URL" help:"A feed of signed lists: the folder of a web server that './build.sh lists --feed' writes. Needs --lists-key. Newer lists are taken over while requests go on, and stored at --lists if that is given."`
-	ListsInterval  time.Duration `default:"6h" help:"The time between two looks at --lists-url, give or take a tenth (${default})."`
-	Grace          time.Duration `default:"15s" help:"The time for requests under way to finish after SIGTERM (${default})."`
-	Log            logging.Form  `enum:"json,text" default:"json" help:"Format of the log on standard error: json or text."`
-	Demo           bool          `help:"Create a demo account at the first start and print a curl line with its key."`
+	Listen         string        `group:"Listeners:" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"The address to listen at (${default})."`
+	OperatorListen string        `group:"Listeners:" placeholder:"HOST:PORT" help:"A separate address for /metrics and /readyz, for which --listen then answers 404 (default: they are at --listen)."`
+	DNS            []string      `group:"DNS:" placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
+	DNSTimeout     time.Duration `group:"DNS:" name:"dns-timeout" default:"5s" help:"The longest time of one MX look-up. Before that, a look-up may wait for as long while its account's share is in use (${default})."`
+	DNSConcurrency int           `group:"DNS:" name:"dns-concurrency" default:"256" placeholder:"N" help:"The most MX look-ups at a time. One account gets at most a quarter of them, and less while others use them (${default})."`
+	BatchTimeout   time.Duration `group:"Limits:" default:"10s" help:"The longest time of a batch's work, after which the response has the items finished so far. The charge may add a second (${default})."`
+	EdgeSecret     string        `group:"Listeners:" placeholder:"SECRET" help:"The secret that edge workers send to /v1/edge/admit, at least 16 characters. Without it the path does not exist."`
+	Plans          string        `group:"Database:" placeholder:"FILE" help:"A file of plans, as for 'plan load'. serve reloads it on SIGHUP."`
+	MaxConnections int           `group:"Limits:" default:"16384" placeholder:"N" help:"The most client connections, about 25 KiB each. A further one replaces the one that was idle longest, or gets 503 if every one has a request under way (${default})."`
+	BodyMemory     byteSize      `group:"Limits:" default:"64MiB" placeholder:"SIZE" help:"The most memory for bodies and responses of requests under way, a quarter of it for one account. The process needs about twice as much (${default})."`
+	ListsURL       string        `group:"Module and lists:" name:"lists-url" placeholder:"URL" help:"A feed of signed lists: the folder of a web server that './build.sh lists --feed' writes. Needs --lists-key. Newer lists are taken over while requests go on, and stored at --lists if that is given."`
+	ListsInterval  time.Duration `group:"Module and lists:" default:"6h" help:"The time between two looks at --lists-url, give or take a tenth (${default})."`
+	Grace          time.Duration `group:"Limits:" default:"15s" help:"The time for requests under way to finish after SIGTERM (${default})."`
+	Log            logging.Form  `group:"Log:" enum:"json,text" default:"json" help:"Format of the log on standard error: json or text."`
+	Demo           bool          `group:"Database:" help:"Create a demo account at the first start and print a curl line with its key."`
 }
 
 // Run serves until ctx ends, and then stops gracefully.

@@ -42,6 +42,7 @@ func (c *serveCmd) check() error {
 		c.checkListeners(),
 		c.checkLists(),
 		c.checkOpenID(),
+		c.securityTxt("").Check(),
 	)
 	if err != nil {
 		return usageError{err}

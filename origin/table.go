@@ -12,14 +12,22 @@ import (
 
 // tableFlag is the output format of commands that list rows.
 type tableFlag struct {
-	To string `enum:"table,csv" default:"table" help:"Output format: table or csv (RFC 4180). In csv a single quote precedes a cell that a spreadsheet would evaluate as a formula."`
+	To string `enum:"table,csv,ndjson" default:"table" help:"Output format: table, csv (RFC 4180) or ndjson (one JSON object a line). In csv a single quote precedes a cell that a spreadsheet would evaluate as a formula."`
 }
 
 // print writes rows under their header. A string in a row is text that a user
-// chose, such as an email or a name, and is escaped; other values are not.
-func (a *tableFlag) print(out io.Writer, header []string, rows [][]any) error {
-	if a.To == "csv" {
+// chose, such as an email or a name, and is escaped; other values are not. totals
+// is a last row that only a table has: in the other formats it would be counted
+// with the rest.
+func (a *tableFlag) print(out io.Writer, header []string, rows [][]any, totals ...any) error {
+	switch a.To {
+	case "csv":
 		return printCSV(out, header, rows)
+	case "ndjson":
+		return printNDJSON(out, header, rows)
+	}
+	if totals != nil {
+		rows = append(rows, totals)
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.ToUpper(strings.Join(header, "\t")))

@@ -17,8 +17,9 @@ type usageCmd struct {
 	Last    string `placeholder:"DAY" help:"Last day, UTC (default: today)."`
 }
 
-// Run prints a row for each account, day and key. The points of a month's rows
-// sum to the points charged in that month.
+// Run prints a row for each account, day and key, and in a table their sum. The
+// points of a month's rows sum to the points charged in that month. A revoked key
+// keeps its name; the history of a deleted account is deleted with it.
 func (c *usageCmd) Run(ctx context.Context, std streams) error {
 	first, last, err := c.days(time.Now())
 	if err != nil {
@@ -34,19 +35,21 @@ func (c *usageCmd) Run(ctx context.Context, std streams) error {
 			return err
 		}
 		var rows [][]any
+		var total ledger.Tally
 		for _, d := range days {
-			rows = append(rows, usageRow(d))
+			rows = append(rows, append([]any{d.Account, orDash(d.Email), d.Day, d.Key, orDash(d.KeyName)}, tallyCells(d.Tally)...))
+			total = total.Plus(d.Tally)
 		}
-		return c.print(std.out, usageHeader, rows)
+		return c.print(std.out, usageHeader, rows, append([]any{text("total"), text(""), text(""), text(""), text("")}, tallyCells(total)...)...)
 	})
 }
 
-var usageHeader = []string{"account", "day", "key", "points", "requests", "errors",
+var usageHeader = []string{"account", "email", "day", "key", "name", "points", "requests", "errors",
 	"valid", "invalid", "disposable", "public", "relay", "role", "gibberish", "typo", "lookup_errors"}
 
-// usageRow returns the values in the order of usageHeader.
-func usageRow(d ledger.UsageDay) []any {
-	return []any{d.Account, d.Day, d.Key, d.Points, d.Requests, d.Errors,
+// tallyCells returns the counts in the order of usageHeader.
+func tallyCells(d ledger.Tally) []any {
+	return []any{d.Points, d.Requests, d.Errors,
 		d.Valid, d.Invalid, d.Disposable, d.Public, d.Relay, d.Role, d.Gibberish, d.Typo, d.LookupErrors}
 }
 

@@ -2,13 +2,28 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"runtime"
 )
 
 // versionCmd prints the versions that determine results, to compare deployments.
-type versionCmd struct{ moduleFlags }
+type versionCmd struct {
+	moduleFlags
+	To string `enum:"text,json" default:"text" help:"Output format: text or json (one object)."`
+}
 
-// Run prints a line for each version, of the lists of --lists if it is given.
+// shownVersions are what --to json prints.
+type shownVersions struct {
+	Release string `json:"release"`
+	Go      string `json:"go"`
+	Engine  string `json:"engine"`
+	Lists   string `json:"lists"`
+	Model   string `json:"model"`
+}
+
+// Run prints a line for each version, of the lists of --lists if it is given. The
+// first line is that of --version.
 func (c *versionCmd) Run(ctx context.Context, std streams) error {
 	engine, err := c.engine(ctx)
 	if err != nil {
@@ -16,6 +31,12 @@ func (c *versionCmd) Run(ctx context.Context, std streams) error {
 	}
 	defer engine.Close(context.WithoutCancel(ctx))
 	info := engine.View().Info()
-	_, err = fmt.Fprintf(std.out, "%s\nengine %s\nlists %s\nmodel %s\n", version(), info.Engine, info.Lists, info.Model)
+	v := shownVersions{release, runtime.Version(), info.Engine, info.Lists, info.Model}
+	if c.To == "json" {
+		encoder := json.NewEncoder(std.out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(v)
+	}
+	_, err = fmt.Fprintf(std.out, "%s\nengine %s\nlists %s\nmodel %s\n", version(), v.Engine, v.Lists, v.Model)
 	return err
 }

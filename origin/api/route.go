@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/addrspec/addrspec/origin/securitytxt"
 )
 
 const singlePrefix = "/v1/email/"
@@ -32,6 +34,8 @@ var routes = map[string]route{
 	"/readyz":       {"readyz", reading, (*Server).readyz},
 	"/metrics":      {"metrics", reading, (*Server).metrics},
 	"/openapi.json": {"openapi", reading, (*Server).openAPI},
+
+	securitytxt.Path: {"securitytxt", reading, (*Server).securityTxt},
 }
 
 // operationRoute returns the route of an operation that pages in a browser may

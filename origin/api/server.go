@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/securitytxt"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -41,6 +42,8 @@ type Config struct {
 	// Memory limits the memory of requests under way. The default is a budget of
 	// DefaultBodyMemory.
 	Memory *MemoryBudget
+	// SecurityTxt is served at /.well-known/security.txt if it has a contact.
+	SecurityTxt *securitytxt.File
 	// Pages answers the paths outside the API; nil for none.
 	Pages Pages
 }

@@ -129,7 +129,7 @@ func (s *state) flags() (list []Candidate) {
 // words returns the commands, or the values of the next argument.
 func (s *state) words() (list []Candidate) {
 	for _, child := range s.node.Children {
-		if !child.Hidden {
+		if !child.Hidden && s.positional == 0 {
 			list = append(list, Candidate{child.Name, child.Help})
 		}
 	}
@@ -145,7 +145,9 @@ func (s *state) words() (list []Candidate) {
 // says FILE or DIR means names of files.
 func values(v *kong.Value, hint string) (list []Candidate) {
 	for _, word := range v.EnumSlice() {
-		list = append(list, Candidate{Word: word})
+		if word != "" { // an empty Enum is one empty word
+			list = append(list, Candidate{Word: word})
+		}
 	}
 	switch hint = strings.ToUpper(hint); {
 	case len(list) > 0:

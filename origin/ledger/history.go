@@ -10,7 +10,9 @@ import (
 // The points of a month's days sum to the account's points of that month.
 type UsageDay struct {
 	Account int64
+	Email   string // of the account; "" while the account is being deleted
 	Key     int64
+	KeyName string // likewise
 	Day     Day
 	Tally
 }
@@ -22,6 +24,9 @@ type Tally struct {
 	Errors   int64 // requests that did not get a 200
 	Found
 }
+
+// Plus returns the sum of two tallies.
+func (t Tally) Plus(u Tally) Tally { return t.plus(u) }
 
 func (t Tally) plus(u Tally) Tally {
 	t.Points, t.Requests, t.Errors = t.Points+u.Points, t.Requests+u.Requests, t.Errors+u.Errors
@@ -45,7 +50,7 @@ func (l *Ledger) UsageHistory(ctx context.Context, account int64, first, last Da
 	var list []UsageDay
 	err := l.query(ctx, store.Statement{Name: "read_usage", Args: []any{account, int64(first), int64(last)}, Scan: func(r store.Row) error {
 		var d UsageDay
-		err := r.Scan(append([]any{&d.Account, &d.Key, &d.Day}, d.fields()...)...)
+		err := r.Scan(append([]any{&d.Account, &d.Email, &d.Key, &d.KeyName, &d.Day}, d.fields()...)...)
 		list = append(list, d)
 		return err
 	}})

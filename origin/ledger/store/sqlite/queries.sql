@@ -299,9 +299,9 @@ DELETE FROM accounts WHERE id = $1;
 
 -- Usage history: $1 account or 0 for all, $2 and $3 the first and last day.
 -- name: read_usage
-SELECT u.account, u.key, u.day, u.points, u.requests, u.errors,
+SELECT u.account, coalesce(a.email, ''), u.key, coalesce(k.name, ''), u.day, u.points, u.requests, u.errors,
        u.valid, u.invalid, u.disposable, u.public, u.relay, u.role, u.gibberish, u.typo, u.lookup_errors
-  FROM usage u
+  FROM usage u LEFT JOIN accounts a ON a.id = u.account LEFT JOIN keys k ON k.id = u.key
  WHERE (CAST($1 AS BIGINT) = 0 OR u.account = $1) AND u.day BETWEEN $2 AND $3
  ORDER BY u.account, u.day, u.key;
 

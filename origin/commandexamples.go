@@ -1,11 +1,11 @@
 package main
 
-// An example is a command line that works, and what it does.
-type example struct{ does, line string }
+// A commandExample is a command line that works, and what it does.
+type commandExample struct{ does, line string }
 
-// examples has the examples of each command by its words, "" for the program. Help
+// commandExamples has the examples of each command by its words, "" for the program. Help
 // and man page print them, and a test runs them in this order or parses them.
-var examples = map[string][]example{
+var commandExamples = map[string][]commandExample{
 	"": {
 		{"check an address list without a server", "addrspec check --offline addresses.txt"},
 		{"start a service to play with", "addrspec serve --demo --log text"},
@@ -55,7 +55,7 @@ var examples = map[string][]example{
 	},
 	"account delete": {
 		{"delete after a question", "addrspec account delete --account jane@example.org"},
-		{"delete without one", "addrspec account delete --account jane@example.org --yes"},
+		{"delete without one", "addrspec account delete --account shop@example.org --yes"},
 	},
 	"key create": {
 		{"a key for a server", "addrspec key create --account jane@example.org --name shop"},
