@@ -1,7 +1,8 @@
 #!/bin/sh
 # build.sh builds, runs, tests and measures addrspec.
 #
-#   ./build.sh         build dist/addrspec, the modules (dist/*.wasm) and dist/edge/
+#   ./build.sh         build dist/addrspec with its man page (dist/addrspec.1) and
+#                      dist/completion/, the modules (dist/*.wasm) and dist/edge/
 #   ./build.sh run     build, start on 127.0.0.1:8080 with SQLite under data/
 #   ./build.sh test    everything that CI runs, in minutes
 #   ./build.sh test all
@@ -49,7 +50,17 @@ build_module() {
 build_origin() {
 	build_module
 	CGO_ENABLED=0 go build $flags -ldflags="-s -w -buildid= -X main.release=$release" -o dist/addrspec ./origin
+	build_manual
 	echo "dist/addrspec is ready: try dist/addrspec --help"
+}
+
+# The man page and the shells' completion, under the names that packages install.
+build_manual() {
+	mkdir -p dist/completion
+	dist/addrspec man >dist/addrspec.1
+	dist/addrspec completion bash >dist/completion/addrspec.bash
+	dist/addrspec completion zsh >dist/completion/_addrspec
+	dist/addrspec completion fish >dist/completion/addrspec.fish
 }
 
 # What the worker is built and tested with, where it is not there yet.

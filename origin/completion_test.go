@@ -37,12 +37,14 @@ func inShell(t *testing.T, folder string, command ...string) string {
 	return string(out)
 }
 
-// completions has lines that end where a person types Tab, and the words that must
+// A completion is a line that ends where a person types Tab, and the words that must
 // then be proposed.
-var completions = []struct {
+type completion struct {
 	line string
 	want []string
-}{
+}
+
+var completions = []completion{
 	{"addrspec acc", []string{"account"}},
 	{"addrspec key r", []string{"revoke", "rotate"}},
 	{"addrspec serve --dns-t", []string{"--dns-timeout"}},
@@ -55,15 +57,12 @@ var completions = []struct {
 	{"addrspec serve --plans plat", []string{"platform.txt"}},
 	{"addrspec help key ro", []string{"rotate"}},
 	{"addrspec nonsense here ", nil},
-	{"addrspec version $(touch", nil},
 }
 
 func TestCompletionInBash(t *testing.T) {
 	folder := shellFolder(t)
-	for _, c := range append(completions, struct {
-		line string
-		want []string
-	}{"addrspec usage --to=c", []string{"csv"}}) {
+	for _, c := range append(slices.Clip(completions), completion{"addrspec usage --to=c", []string{"csv"}},
+		completion{"addrspec version $(touch", nil}, completion{"addrspec plan load $(to", []string{"$(touch danger)"}}) {
 		// bash sets these variables; "=" is a word of its own in COMP_WORDS.
 		out := inShell(t, folder, "bash", "-c", `source <(addrspec completion bash); compopt() { :; }
 			COMP_WORDS=(); for word in $1; do case $word in --*=*) COMP_WORDS+=("${word%%=*}" = "${word#*=}");; *) COMP_WORDS+=("$word");; esac; done
