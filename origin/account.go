@@ -82,7 +82,7 @@ func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 		}
 		count := humanize.Comma(int64(len(rows))) + " " + plural(len(rows), "account", "accounts")
 		return c.print(std.out, []string{"id", "email", "plan", "rate", "points", "overage", "used", "created", "suspended"}, rows,
-			text("total"), text(count), text(""), text(""), text(""), text(""), used, text(""), text(""))
+			text("total"), text(count), text(""), text(""), text(""), text(""), used)
 	})
 }
 
@@ -123,19 +123,27 @@ type accountChangeCmd struct {
 	Operator *bool `negatable:"" help:"Give or take the right to manage all accounts in the dashboard. By itself it leaves the terms as they are."`
 }
 
-// Run changes the terms. A term that is not given is the plan's from then on.
+const accountChangeHelp = `Terms that are not given remain. With --plan they are the new plan's, except those
+given beside it: --plan with the present plan removes the account's own limits.
+--points without --overage is a hard limit.`
+
+// Help returns the text that --help prints after the flags' summary.
+func (accountChangeCmd) Help() string { return accountChangeHelp }
+
+var errNoTerms = usageError{errors.New("nothing to change: give --plan, --points, --rate, --overage, --no-overage, --operator or --no-operator")}
+
+// Run changes the account.
 func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
+	if c.terms == (terms{}) && c.Operator == nil {
+		return errNoTerms
+	}
 	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
 		if c.Operator != nil {
 			if err := setOperator(ctx, std, l, a, *c.Operator); err != nil || c.terms == (terms{}) {
 				return err
 			}
 		}
-		t := c.terms.terms()
-		if t.Plan == "" {
-			t.Plan = a.Plan
-		}
-		if err := l.ChangeTerms(ctx, a.ID, t); err != nil {
+		if err := l.ChangeTerms(ctx, a.ID, c.changed(a.Own)); err != nil {
 			return err
 		}
 		a, err := l.AccountByEmail(ctx, a.Email)
@@ -145,6 +153,23 @@ func (c *accountChangeCmd) Run(ctx context.Context, std streams) error {
 		fmt.Fprintf(std.out, "account %d changed: %s\n", a.ID, describeTerms(a))
 		return nil
 	})
+}
+
+// changed returns the new terms of an account that has own.
+func (c *accountChangeCmd) changed(own ledger.Terms) ledger.Terms {
+	if c.Plan != "" {
+		return c.terms.terms()
+	}
+	if c.Rate != nil {
+		own.Rate = c.Rate
+	}
+	if c.Points != nil {
+		own.Points, own.Overage = c.Points, nil
+	}
+	if c.Overage != nil {
+		own.Overage = c.Overage
+	}
+	return own
 }
 
 // setOperator gives or takes the right to manage all accounts.
@@ -162,7 +187,7 @@ func setOperator(ctx context.Context, std streams, l *ledger.Ledger, a ledger.Ac
 
 // describeTerms returns the terms in force as text.
 func describeTerms(a ledger.Account) string {
-	text := fmt.Sprintf("plan %s, %s requests/s, %s points a month", a.Plan, a.Rate, a.Points)
+	text := fmt.Sprintf("plan %s, %s %s/s, %s points a month", a.Plan, a.Rate, plural(int(a.Rate), "request", "requests"), a.Points)
 	switch {
 	case a.Points == ledger.Unlimited:
 		return text

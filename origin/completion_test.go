@@ -88,24 +88,34 @@ func TestCompletionInFish(t *testing.T) {
 	requireNoDanger(t, folder)
 }
 
-// zsh completes only at a terminal: its module zpty gives it one.
+// zsh completes only at a terminal: its module zpty gives it one. The script works
+// both from a start-up file and as the function _addrspec of a folder in $fpath.
 func TestCompletionInZsh(t *testing.T) {
 	folder := shellFolder(t)
 	for _, c := range completions {
-		out := inShell(t, folder, "zsh", "-f", "-c", `
-			zmodload zsh/zpty
-			zpty shell "COLUMNS=300 zsh -f -i"
-			zpty -w shell "PS1=; stty -echo; autoload -U compinit; compinit -u -d $HOME/.zcompdump; source <(addrspec completion zsh)"
-			zpty -w shell 'compadd() { builtin compadd -A found "$@"; builtin compadd "$@"; for word in $found; do print -r -- "FOUND<$word>"; done }'
-			zpty -w shell 'bindkey "^T" complete-word; finish() { print "FINISHED"; zle kill-whole-line }; zle -N finish; bindkey "^X" finish; print RE""ADY'
-			while zpty -r shell line '*READY*'; do break; done
-			zpty -w -n shell "$1"$'\t'$'\x18'
-			zpty -r shell line '*FINISHED*'
-			print -r -- "$line"
-			zpty -d shell`, "zsh", c.line)
+		out := inZsh(t, folder, `compinit -u -d $HOME/.zcompdump; source <(addrspec completion zsh)`, c.line)
+		require.Equal(t, c.want, foundWords(out), "%s: %q", c.line, out)
+	}
+	for _, c := range completions[:2] {
+		out := inZsh(t, folder, `mkdir -p f; addrspec completion zsh > f/_addrspec; fpath=($PWD/f $fpath); compinit -u -d $HOME/.zcompdump2`, c.line)
 		require.Equal(t, c.want, foundWords(out), "%s: %q", c.line, out)
 	}
 	requireNoDanger(t, folder)
+}
+
+// inZsh returns what zsh prints at Tab after a line.
+func inZsh(t *testing.T, folder, setUp, line string) string {
+	return inShell(t, folder, "zsh", "-f", "-c", `
+		zmodload zsh/zpty
+		zpty shell "COLUMNS=300 zsh -f -i"
+		zpty -w shell "PS1=; stty -echo; autoload -U compinit; $2"
+		zpty -w shell 'compadd() { builtin compadd -A found "$@"; builtin compadd "$@"; for word in $found; do print -r -- "FOUND<$word>"; done }'
+		zpty -w shell 'finish() { print "FINISHED"; zle kill-whole-line }; zle -N finish; bindkey "^X" finish; print RE""ADY'
+		while zpty -r shell line '*READY*'; do break; done
+		zpty -w -n shell "$1"$'\t'$'\x18'
+		zpty -r shell line '*FINISHED*'
+		print -r -- "$line"
+		zpty -d shell`, "zsh", line, setUp)
 }
 
 // requireNoDanger fails if a file's name was run as a command.

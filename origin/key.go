@@ -41,7 +41,11 @@ func (c *keyCreateCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(std.out, "key %d created%s; store its secret, it is not shown again: %s\n", key.ID, describeKeyTerms(key), secret)
+		suspended := ""
+		if !a.Suspended.IsZero() {
+			suspended = ", but its account is suspended: it is refused until account resume"
+		}
+		fmt.Fprintf(std.out, "key %d created%s%s; store its secret, it is not shown again: %s\n", key.ID, describeKeyTerms(key), suspended, secret)
 		return nil
 	})
 }

@@ -75,7 +75,7 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 		return printCandidates(std.out, parser.Model, args[1:])
 	}
 	defer recoverExit()
-	command, err := parser.Parse(joinNegative(parser.Model, args))
+	command, err := parse(parser, args)
 	if err != nil {
 		wrongCommandLine(std.err, err)
 		return 2
@@ -88,6 +88,14 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 		return 1
 	}
 	return code
+}
+
+func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
+	args, err := joinNegative(parser.Model, args)
+	if err != nil {
+		return nil, err
+	}
+	return parser.Parse(args)
 }
 
 // report prints why a command failed. It waits at most a second, so that a

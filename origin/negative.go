@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,19 +12,22 @@ import (
 // joinNegative writes "--points -5" as "--points=-5". kong takes an argument that
 // begins with a hyphen for a flag, and no flag here begins with a digit. Without
 // it the error would be about an unknown flag, not about the number.
-func joinNegative(app *kong.Application, args []string) (joined []string) {
+func joinNegative(app *kong.Application, args []string) (joined []string, err error) {
 	values := valueFlags(app.Node, nil)
 	for i, arg := range args {
 		if arg == "--" {
-			return append(joined, args[i:]...)
+			return append(joined, args[i:]...), nil
 		}
-		if i > 0 && negative.MatchString(arg) && slices.Contains(values, args[i-1]) {
+		switch {
+		case !negative.MatchString(arg):
+			joined = append(joined, arg)
+		case i > 0 && slices.Contains(values, args[i-1]):
 			joined[len(joined)-1] += "=" + arg
-			continue
+		default:
+			return nil, fmt.Errorf("unexpected negative number %s; write -- before it if it is a name", arg)
 		}
-		joined = append(joined, arg)
 	}
-	return joined
+	return joined, nil
 }
 
 // negative matches numbers, sizes and times such as -5, -1.5h and -64MiB.

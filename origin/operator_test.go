@@ -74,11 +74,36 @@ func TestCommandErrors(t *testing.T) {
 		{"account create", 2, "--account"},
 		{"key create --account a@example.org --name n", 1, "account list"},
 		{"key revoke --account a@example.org seven", 2, "seven"},
-		{"usage --first yesterday", 1, "2026-11-20"},
+		{"usage --first yesterday", 2, "2026-11-20"},
+		{"usage --first 2026-11-20 --last 2026-11-19", 2, "the last day 2026-11-19 is before the first 2026-11-20"},
 		{"plan load no-such-file", 1, "no-such-file"},
 	} {
 		_, err, code := operator(t, append(strings.Fields(c.args), "--database", database)...)
 		require.Equal(t, c.code, code, "%s: %s", c.args, err)
 		require.Contains(t, err, c.message, c.args)
 	}
+}
+
+// account change leaves what is not given, unless there is a new plan.
+func TestAccountChange(t *testing.T) {
+	s := newShell(t)
+	s.must("account create --account a@example.org --plan pro --points 100 --rate 7 --overage")
+	for _, c := range []struct{ flags, want string }{
+		{"--rate 8", "plan pro, 8 requests/s, 100 points a month and more (overage)"},
+		{"--points 50", "plan pro, 8 requests/s, 50 points a month, a hard limit"},
+		{"--overage", "plan pro, 8 requests/s, 50 points a month and more (overage)"},
+		{"--no-overage", "plan pro, 8 requests/s, 50 points a month, a hard limit"},
+		{"--plan free --rate 3", "plan free, 3 requests/s, 1000 points a month, a hard limit"},
+		{"--plan free", "plan free, 1 request/s, 1000 points a month, a hard limit"},
+		{"--operator --rate 2", "plan free, 2 requests/s"},
+	} {
+		require.Contains(t, s.must("account change --account a@example.org "+c.flags), c.want, c.flags)
+	}
+	_, err, code := s.run("account change --account a@example.org")
+	require.Equal(t, 2, code)
+	require.Contains(t, err, "nothing to change")
+	require.Equal(t, "2", s.rows("account list --search a@")[0][3])
+
+	s.must("account suspend --account a@example.org")
+	require.Contains(t, s.must("key create --account a@example.org --name n"), "refused until account resume; store its secret")
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/addrspec/addrspec/origin/securitytxt"
 )
 
@@ -14,11 +12,11 @@ type securityFlags struct {
 }
 
 // securityTxt returns the file. Its canonical address is known only from
-// --public-url.
-func (f *securityFlags) securityTxt(public string) *securitytxt.File {
-	file := &securitytxt.File{Contacts: f.SecurityContact, Policy: f.SecurityPolicy, Languages: f.SecurityLanguages}
-	if public != "" {
-		file.Canonical = strings.TrimSuffix(public, "/") + securitytxt.Path
+// --public-url, and must have https (RFC 9116 section 2.5.2).
+func (c *serveCmd) securityTxt() *securitytxt.File {
+	file := &securitytxt.File{Contacts: c.SecurityContact, Policy: c.SecurityPolicy, Languages: c.SecurityLanguages}
+	if public, err := c.publicURL(""); err == nil && public.Scheme == "https" {
+		file.Canonical = public.JoinPath(securitytxt.Path).String()
 	}
 	return file
 }

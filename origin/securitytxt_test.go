@@ -34,6 +34,8 @@ func TestSecurityTxt(t *testing.T) {
 		require.Regexp(t, `^Contact: mailto:security@addrspec\.example\?subject=a,b\r\nContact: https://addrspec\.example/report\r\nExpires: \d{4}-\d\d-01T00:00:00Z\r\n`+
 			`Preferred-Languages: en,de\r\nCanonical: https://addrspec\.example/\.well-known/security\.txt\r\nPolicy: https://addrspec\.example/security\r\n$`, body)
 	}
+	_, body := getSecurityTxt(t, "--security-contact", "tel:+1-201-555-0123", "--public-url", "http://localhost:8080")
+	require.NotContains(t, body, "Canonical", "it must have https")
 	answer, body := getSecurityTxt(t)
 	require.Equal(t, http.StatusNotFound, answer.StatusCode)
 	require.Contains(t, body, "NOT_FOUND")

@@ -42,7 +42,7 @@ func (c *serveCmd) check() error {
 		c.checkListeners(),
 		c.checkLists(),
 		c.checkOpenID(),
-		c.securityTxt("").Check(),
+		c.securityTxt().Check(),
 	)
 	if err != nil {
 		return usageError{err}

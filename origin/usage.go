@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -23,7 +24,7 @@ type usageCmd struct {
 func (c *usageCmd) Run(ctx context.Context, std streams) error {
 	first, last, err := c.days(time.Now())
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	return c.withLedger(ctx, func(l *ledger.Ledger) error {
 		account, err := c.account(ctx, l)
@@ -63,9 +64,14 @@ func (c *usageCmd) days(now time.Time) (first, last ledger.Day, err error) {
 		}
 	}
 	if c.Last != "" {
-		last, err = ledger.ParseDay(c.Last)
+		if last, err = ledger.ParseDay(c.Last); err != nil {
+			return 0, 0, err
+		}
 	}
-	return first, last, err
+	if last < first {
+		return 0, 0, fmt.Errorf("the last day %s is before the first %s: give --first and --last", last, first)
+	}
+	return first, last, nil
 }
 
 // account returns the ID of the account given, or 0 for all accounts.

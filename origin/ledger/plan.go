@@ -29,7 +29,7 @@ func ParseLimit(s string) (Limit, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if errors.Is(err, strconv.ErrRange) && n > 0 {
-		return 0, fmt.Errorf("%q is too large a limit; unlimited means none", s)
+		return 0, fmt.Errorf("%q is not a limit: it is too large; write unlimited for none", s)
 	}
 	if err != nil || n < 0 {
 		return 0, fmt.Errorf("%q is not a limit: it must be a whole number, 0 or more, or unlimited", s)
