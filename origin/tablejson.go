@@ -54,7 +54,7 @@ func jsonCell(value any) []byte {
 }
 
 // jsonText returns a JSON string in which characters that could control a terminal
-// are escaped, as printable replaces them in a table.
+// are escaped, as escape.Printable replaces them in a table.
 func jsonText(text string) []byte {
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)

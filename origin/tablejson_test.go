@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/escape"
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
@@ -62,7 +63,7 @@ func FuzzJSONText(f *testing.F) {
 		var text string
 		require.NoError(t, json.Unmarshal(data, &text))
 		require.Equal(t, string([]rune(given)), text, "each invalid byte is U+FFFD")
-		require.Equal(t, printable(string(data)), string(data))
+		require.Equal(t, escape.Printable(string(data)), string(data))
 	})
 }
 
