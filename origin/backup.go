@@ -28,8 +28,6 @@ before. The copy is one moment of the ledger. It has mode 0600: it contains emai
 of customers, hashes of keys and passwords, and as they are the secrets of
 authenticator apps and webhooks.
 
-  addrspec backup /var/backups/addrspec.db --force --database sqlite:/var/lib/addrspec/addrspec.db
-
 For PostgreSQL use pg_dump. origin/deploy/backup.md has both by cron and systemd.`
 
 // Help returns the text that --help prints after the flags' summary.

@@ -88,6 +88,11 @@ var commandExamples = map[string][]commandExample{
 	"lists verify": {{"verify a file and the signature beside it", "addrspec lists verify lists.blob --lists-key lists.pub"}},
 	"lists keygen": {{"make lists.key and lists.pub", "addrspec lists keygen lists.key"}},
 
+	"backup":  {{"copy the database while the service runs", "addrspec backup /var/backups/addrspec.db --force --database sqlite:/var/lib/addrspec/addrspec.db"}},
+	"restore": {{"put a backup in its place, with the service stopped", "addrspec restore /var/backups/addrspec.db --force --database sqlite:/var/lib/addrspec/addrspec.db"}},
+	"export":  {{"write the whole ledger as text", "addrspec export ledger.ndjson.gz --database sqlite:/var/lib/addrspec/addrspec.db"}},
+	"import":  {{"read it into PostgreSQL", "addrspec import ledger.ndjson.gz --database postgres://addrspec@db.example/addrspec"}},
+
 	"dashboard preview": {{"look at every page", "addrspec dashboard preview"}},
 	"completion": {
 		{"bash, for you", "addrspec completion bash > ~/.local/share/bash-completion/completions/addrspec"},

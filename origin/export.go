@@ -25,8 +25,6 @@ const exportHelp = `Writes the whole ledger, from one moment and while the servi
 'addrspec import' reads into SQLite or PostgreSQL. The text is JSON lines, which
 'go doc ./origin/ledger/archive' describes; its last line has a checksum.
 
-  addrspec export ledger.ndjson.gz --database sqlite:/var/lib/addrspec/addrspec.db
-
 ` + exportSecrets
 
 const exportSecrets = `The file has mode 0600, and must be kept like a password. It contains as they are:
