@@ -63,7 +63,7 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log, at net.Addr) (_ *
 	o.api = api.New(api.Config{
 		Engine: o.engine, Ledger: api.FromLedger(o.ledger), Resolver: o.resolver, Log: log.Logger,
 		Metrics:      api.NewMetrics(registry(o)),
-		BatchTimeout: c.BatchTimeout, EdgeSecret: c.EdgeSecret, Flags: c.flags(), Memory: o.bodies,
+		BatchTimeout: c.BatchTimeout, EdgeSecrets: c.EdgeSecret.list(), Flags: c.flags(), Memory: o.bodies,
 		OperatorApart: c.OperatorListen != "", SecurityTxt: c.securityTxt(),
 	})
 	if o.api.Pages, err = c.pages(o, log.Logger, at); err != nil {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/api"
@@ -19,13 +18,12 @@ type usageError struct{ error }
 // Limits of the settings. Longer times would only keep connections and memory
 // from other requests.
 const (
-	shortestTime   = 10 * time.Millisecond
-	longestTime    = 5 * time.Minute
-	shortestGrace  = time.Second // closing the port takes 0.3 s of it, see drain
-	longestGrace   = time.Hour
-	mostConns      = 1 << 20
-	mostLookups    = 1 << 20
-	shortestSecret = 16
+	shortestTime  = 10 * time.Millisecond
+	longestTime   = 5 * time.Minute
+	shortestGrace = time.Second // closing the port takes 0.3 s of it, see drain
+	longestGrace  = time.Hour
+	mostConns     = 1 << 20
+	mostLookups   = 1 << 20
 )
 
 // check returns an error that lists every setting that cannot work or conflicts
@@ -38,7 +36,7 @@ func (c *serveCmd) check() error {
 		checkNumber("--dns-concurrency", c.DNSConcurrency, mostLookups),
 		checkNumber("--max-connections", c.MaxConnections, mostConns),
 		checkBodyMemory(c.BodyMemory),
-		checkSecret(c.EdgeSecret),
+		c.EdgeSecret.check(),
 		c.checkListeners(),
 		c.checkLists(),
 		c.checkOpenID(),
@@ -70,22 +68,6 @@ func checkBodyMemory(given byteSize) error {
 	}
 	return nil
 }
-
-// checkSecret rejects a secret that can be guessed or that a header cannot
-// contain (RFC 9110 section 5.5). Its errors do not contain the secret.
-func checkSecret(secret string) error {
-	switch {
-	case secret == "":
-		return nil
-	case len(secret) < shortestSecret:
-		return fmt.Errorf("--edge-secret has %d characters: must be at least %d random ones, such as the output of openssl rand -hex 24", len(secret), shortestSecret)
-	case strings.TrimSpace(secret) != secret, strings.ContainsFunc(secret, notPrintableASCII):
-		return errors.New("--edge-secret has white space at its start or end, or a character that is not printable ASCII: workers cannot send it in a header; use letters and digits")
-	}
-	return nil
-}
-
-func notPrintableASCII(r rune) bool { return r < ' ' || r > '~' }
 
 func (c *serveCmd) checkListeners() error {
 	public, err := checkAddress("--listen", c.Listen)

@@ -51,11 +51,17 @@ func TestServeRefusesSettings(t *testing.T) {
 		"--edge-secret 0123456789abcde":   "--edge-secret has 15 characters",
 		"--edge-secret 0123456789abcdeé":  "printable ASCII",
 		"--edge-secret 0123456789abcde\t": "white space at its start or end",
-		"--listen 8080":                   "--listen 8080: must be HOST:PORT",
-		"--listen 127.0.0.1:":             "--listen 127.0.0.1:: must be HOST:PORT",
-		"--listen 127.0.0.1:http_":        "--listen 127.0.0.1:http_: must be HOST:PORT",
-		"--listen 127.0.0.1:65536":        "--listen 127.0.0.1:65536: must be HOST:PORT",
-		"--operator-listen 9090":          "--operator-listen 9090: must be HOST:PORT",
+
+		"--edge-secret 0123456789abcdef,":                                  "--edge-secret, the second of two, has 0 characters",
+		"--edge-secret hunter2,0123456789abcdef":                           "--edge-secret, the first of two, has 7 characters",
+		"--edge-secret 0123456789abcdef,0123456789abcdef":                  "has the same secret twice",
+		"--edge-secret 0123456789abcdef,1123456789abcdef,2123456789abcdef": "has 3 secrets: must be one, or two",
+
+		"--listen 8080":            "--listen 8080: must be HOST:PORT",
+		"--listen 127.0.0.1:":      "--listen 127.0.0.1:: must be HOST:PORT",
+		"--listen 127.0.0.1:http_": "--listen 127.0.0.1:http_: must be HOST:PORT",
+		"--listen 127.0.0.1:65536": "--listen 127.0.0.1:65536: must be HOST:PORT",
+		"--operator-listen 9090":   "--operator-listen 9090: must be HOST:PORT",
 
 		"--openid-name Company":                                     "need --openid-issuer",
 		"--openid-issuer https://id.example":                        "needs --openid-client-id",

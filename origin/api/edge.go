@@ -15,7 +15,7 @@ import (
 //
 // Request headers:
 //
-//	X-Edge-Secret                 the deployment's secret (--edge-secret)
+//	X-Edge-Secret                 a secret of the deployment (--edge-secret)
 //	X-API-Key or Authorization    the caller's key
 //	X-Request-Id                  the request's id
 //	Origin                        the request's, if it has one
@@ -59,11 +59,16 @@ const (
 	headerEdgeSecret = "X-Edge-Secret"
 )
 
-// guardEdge checks the edge secret. It compares hashes in constant time, so the
-// time depends neither on the secret nor on its length.
+// guardEdge checks the edge secret. It compares hashes in constant time, and with
+// every secret, so the time depends neither on a secret, nor on its length, nor on
+// which one matches.
 func (s *Server) guardEdge(h http.Header) *problem {
-	given, want := sha256.Sum256([]byte(h.Get(headerEdgeSecret))), sha256.Sum256([]byte(s.EdgeSecret))
-	if subtle.ConstantTimeCompare(given[:], want[:]) == 1 {
+	given, matches := sha256.Sum256([]byte(h.Get(headerEdgeSecret))), 0
+	for _, secret := range s.EdgeSecrets {
+		want := sha256.Sum256([]byte(secret))
+		matches |= subtle.ConstantTimeCompare(given[:], want[:])
+	}
+	if matches == 1 {
 		return nil
 	}
 	return invalidEdgeSecret.with("X-Edge-Secret does not match this origin's; start the origin and its workers with the same --edge-secret.")

@@ -281,6 +281,10 @@ func TestEdgePrecedenceAndShapes(t *testing.T) {
 	answer := ask("{", "wrong")
 	require.Equal(t, 403, answer.Code)
 	require.Empty(t, f.trace.list())
+	for _, wrong := range []string{"", "secre", "secret,another", "another2"} {
+		require.Equal(t, 403, ask("{", wrong).Code, wrong)
+	}
+	require.Equal(t, 400, ask("{", "another").Code, "the second secret")
 
 	require.Contains(t, ask("{", "secret").Body.String(), `{"success":false,"error":{"code":"INVALID_REQUEST"`)
 	require.Contains(t, ask(`{"operation":"single","points":9}`, "secret").Body.String(), `{"status":400,`)

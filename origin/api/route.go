@@ -61,7 +61,7 @@ func (s *Server) match(r *http.Request) route {
 	}
 	found, ok := routes[path]
 	switch {
-	case !ok || path == edgePath && s.EdgeSecret == "":
+	case !ok || path == edgePath && len(s.EdgeSecrets) == 0:
 		return route{"none", nil, (*Server).notFound}
 	case !slices.Contains(found.methods, r.Method):
 		return route{found.name, nil, methodNotAllowed(strings.Join(found.methods, ", "))}

@@ -31,9 +31,9 @@ type Config struct {
 	// BatchTimeout is how long the work of a batch may take. Then the batch is
 	// answered with what is finished.
 	BatchTimeout time.Duration
-	// EdgeSecret is the secret of the deployment's workers. If it is empty, there
-	// is no edge endpoint.
-	EdgeSecret string
+	// EdgeSecrets are the secrets of the deployment's workers, each of which is
+	// accepted. Without one, there is no edge endpoint.
+	EdgeSecrets []string
 	// Flags are the module's flags for every address.
 	Flags host.Flags
 	// OperatorApart means that Operator has its own listener. The Server then
