@@ -35,7 +35,8 @@ cd "$(dirname "$0")"
 
 # The same flags give the same bytes from the same commit, on any machine.
 flags='-trimpath -buildvcs=false'
-release=$(git describe --always --dirty 2>/dev/null || echo dev)
+# A build without the history, as in a container, is given its release.
+release=${ADDRSPEC_RELEASE:-$(git describe --always --dirty 2>/dev/null || echo dev)}
 
 usage() {
 	sed -n '2,/^set -eu/{/^#/s/^# \{0,1\}//p;}' build.sh

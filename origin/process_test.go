@@ -38,8 +38,14 @@ type process struct {
 // launch starts the service with its log on stderr, or in s.log if stderr is nil.
 func launch(t *testing.T, stderr *os.File, args ...string) *process {
 	t.Helper()
+	return launchWith(t, stderr, append([]string{"--dns", "127.0.0.1:1"}, args...)...)
+}
+
+// launchWith is launch with the resolvers that args name.
+func launchWith(t *testing.T, stderr *os.File, args ...string) *process {
+	t.Helper()
 	s := &service{database: origintest.NewDatabase(t), log: new(origintest.Log)}
-	cmd := exec.Command(os.Args[0], origintest.ServeArgs(t, s.database, append([]string{"--dns", "127.0.0.1:1"}, args...)...)...)
+	cmd := exec.Command(os.Args[0], origintest.ServeArgs(t, s.database, args...)...)
 	cmd.Env = append(os.Environ(), programVariable+"=1")
 	cmd.Stderr = s.log
 	if stderr != nil {
