@@ -33,7 +33,7 @@ type proxyServer struct {
 type proxyKind struct {
 	name         string
 	start        func(t *testing.T, upstream string) *proxyServer
-	waitsForBody bool     // it sends a request on once some of its body has come
+	waitsForBody bool     // it passes no answer on before the whole body has come
 	refuses      []string // the contract's cases that it answers itself, with 400 for HTTP that is not well-formed
 }
 
