@@ -95,6 +95,18 @@ browser_tools() {
 	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends chromium
 }
 
+# The configurations of origin/deploy are tested with nginx, Caddy and Prometheus's
+# promtool, of Debian, installed where we may.
+proxy_tools() {
+	missing=
+	{ command -v nginx || [ -x /usr/sbin/nginx ]; } || missing="$missing nginx-light"
+	command -v caddy || missing="$missing caddy"
+	command -v promtool || missing="$missing prometheus"
+	[ -n "$missing" ] || return 0
+	[ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install$missing"; return 1; }
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $missing
+}
+
 # jco makes a component of the module; fetched by npm the first time (105 MB).
 component_tools() {
 	command -v npm >/dev/null || { echo 'npm is not installed'; return 1; }
@@ -200,7 +212,7 @@ client_tools() {
 # prepare fetches what the tests of other languages need. Tests skip by name
 # what is missing afterwards. It takes time, but little of the processors'.
 prepare() {
-	for tools in edge_tools edge_runtimes browser_tools component_tools python_tools client_tools; do
+	for tools in edge_tools edge_runtimes browser_tools proxy_tools component_tools python_tools client_tools; do
 		quietly $tools $tools || echo '   tests that need them will be skipped'
 	done
 }
