@@ -46,9 +46,7 @@ func TestHandbookLinks(t *testing.T) {
 	for page, text := range handbook(t) {
 		for _, found := range links.FindAllStringSubmatch(text, -1) {
 			checked++
-			if found[1] != "backup.md" { // comes with the commands that it describes
-				require.FileExists(t, filepath.Join(filepath.Dir(page), filepath.FromSlash(found[1])), page)
-			}
+			require.FileExists(t, filepath.Join(filepath.Dir(page), filepath.FromSlash(found[1])), page)
 		}
 	}
 	require.Greater(t, checked, 30)

@@ -11,7 +11,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
+	prometheus "github.com/prometheus/common/model"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/contract"
@@ -51,7 +51,7 @@ func scrape(t *testing.T) map[string]*dto.MetricFamily {
 		p.send(t, method, path, "", "", nil)
 	}
 	_, text := p.send(t, http.MethodGet, "/metrics", "", "", nil)
-	parser := expfmt.NewTextParser(model.LegacyValidation)
+	parser := expfmt.NewTextParser(prometheus.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
 	require.NoError(t, err)
 	return families
