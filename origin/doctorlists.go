@@ -7,24 +7,26 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/lists/feed"
+	"github.com/addrspec/addrspec/origin/doctor"
 	"github.com/addrspec/addrspec/origin/listupdate"
-	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // lists checks the lists in use: that the module takes them, their age and their
 // signature.
-func (c *doctorCmd) lists(ctx context.Context) (string, error) {
-	return c.withEngine(ctx, func(engine *host.Engine) (string, error) {
-		detail, err := checkListsAge(engine.View().Info().Lists, staleLists, time.Now())
-		if err != nil {
-			return "", err
-		}
-		if _, err := checkListsAge(engine.View().Info().Lists, agingLists, time.Now()); err != nil {
-			return "", advice{err}
-		}
-		signature, err := c.signature(time.Now())
-		return detail + signature, err
-	})
+func (c *doctorCmd) lists(ctx context.Context, e *engineDoctor) (string, error) {
+	info, err := e.info(ctx)
+	if err != nil {
+		return "", err
+	}
+	detail, err := checkListsAge(info.Lists, staleLists, time.Now())
+	if err != nil {
+		return "", err
+	}
+	if _, err := checkListsAge(info.Lists, agingLists, time.Now()); err != nil {
+		return "", doctor.Advice{Err: err}
+	}
+	signature, err := c.signature(time.Now())
+	return detail + signature, err
 }
 
 // signature checks the signature of the file of --lists, if there is a key.
@@ -37,7 +39,7 @@ func (c *doctorCmd) signature(now time.Time) (string, error) {
 		return "", err
 	}
 	if err := release.Fresh(now); err != nil {
-		return "", advice{fmt.Errorf("%w; serve goes on using them", err)}
+		return "", doctor.Advice{Err: fmt.Errorf("%w; serve goes on using them", err)}
 	}
 	return ", signed, valid for " + days(release.Expires.Sub(now)), nil
 }

@@ -113,6 +113,12 @@ func (l *Ledger) start(ctx context.Context, o settings) error {
 	return nil
 }
 
+// Examine looks at the state of the database: its version, its health and what is
+// left of its connections.
+func (l *Ledger) Examine(ctx context.Context) (store.Examination, error) {
+	return store.Examine(ctx, l.store)
+}
+
 // Ready returns nil if requests can be charged now, else an error that wraps
 // ErrUnavailable. It waits for the database for at most a second, as a request
 // does.

@@ -82,3 +82,6 @@ func checkPort(port uint16) error {
 	}
 	return nil
 }
+
+// SystemServers returns the addresses of the resolvers in /etc/resolv.conf.
+func SystemServers() ([]string, error) { return systemServers(resolvConf) }

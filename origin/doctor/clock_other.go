@@ -1,0 +1,6 @@
+//go:build !linux
+
+package doctor
+
+// synchronised cannot know on this system.
+func synchronised() error { return nil }

@@ -1,0 +1,68 @@
+package doctor
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/mx"
+)
+
+// Domains has names whose answers are known.
+type Domains struct {
+	// With publishes MX records, and Without none: it does not exist, or has a null
+	// MX record (RFC 7505).
+	With, Without string
+}
+
+// Resolver asks each resolver for a domain that has MX records, for one that has
+// none, and for one that cannot exist: a name below .invalid (RFC 6761 section 6.4).
+// A resolver that makes up answers would make every domain one that takes mail.
+func Resolver(servers []string, timeout time.Duration, domains Domains) Check {
+	return Check{"resolver", func(ctx context.Context) (string, error) {
+		if len(servers) == 0 {
+			var err error
+			if servers, err = mx.SystemServers(); err != nil {
+				return "", err
+			}
+		}
+		var problems []error
+		start := time.Now()
+		for _, server := range servers {
+			if err := ask(ctx, server, timeout, domains); err != nil {
+				problems = append(problems, fmt.Errorf("%s: %w", server, err))
+			}
+		}
+		took := time.Since(start).Round(time.Microsecond) / time.Duration(len(servers))
+		return fmt.Sprintf("%s: %s has MX, %s has none, a name below .invalid neither; %s each", strings.Join(servers, ", "), domains.With, domains.Without, took), errors.Join(problems...)
+	}}
+}
+
+func ask(ctx context.Context, server string, timeout time.Duration, domains Domains) error {
+	r, err := mx.New(mx.Config{Servers: []string{server}, Timeout: timeout})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for _, known := range []struct {
+		domain string
+		mx     bool
+		wrong  string
+	}{
+		{domains.With, true, "says that it has no MX record: it does not resolve the Internet, or --dns-with-mx names the wrong domain; use another resolver with --dns"},
+		{domains.Without, false, "says that it has MX records: it makes up answers, or --dns-without-mx names the wrong domain; use another resolver with --dns"},
+		{strings.ToLower(rand.Text()) + ".invalid", false, "says that a name below .invalid has MX records: it makes up answers; use another resolver with --dns"},
+	} {
+		found, err := r.Lookup(ctx, 0, known.domain)
+		if err != nil {
+			return err
+		}
+		if found != known.mx {
+			return fmt.Errorf("asked for %s, it %s", known.domain, known.wrong)
+		}
+	}
+	return nil
+}

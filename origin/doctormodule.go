@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/addrspec/addrspec/wasm/host"
+)
+
+// engineDoctor checks the module. Its checks share one engine.
+type engineDoctor struct {
+	flags  *moduleFlags
+	once   sync.Once
+	engine *host.Engine
+	err    error
+}
+
+// started returns the engine, which ends with the process.
+func (d *engineDoctor) started() (*host.Engine, error) {
+	d.once.Do(func() { d.engine, d.err = d.flags.engine(context.Background()) })
+	return d.engine, d.err
+}
+
+// module checks an address with the module.
+func (d *engineDoctor) module(ctx context.Context) (string, error) {
+	engine, err := d.started()
+	if err != nil {
+		return "", err
+	}
+	facts, err := engine.Check(ctx, nil, "postmaster@example.org", 0)
+	if err != nil {
+		return "", err
+	}
+	if !facts.Valid {
+		return "", fmt.Errorf("%s rejects postmaster@example.org: rebuild it", d.flags.source())
+	}
+	info := engine.View().Info()
+	return fmt.Sprintf("engine %s, model %s", info.Engine, info.Model), nil
+}
+
+// info returns the versions of module and lists.
+func (d *engineDoctor) info(context.Context) (host.Info, error) {
+	engine, err := d.started()
+	if err != nil {
+		return host.Info{}, err
+	}
+	return engine.View().Info(), nil
+}
