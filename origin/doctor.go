@@ -129,8 +129,8 @@ func (c *doctorCmd) print(out io.Writer, findings []doctor.Finding) error {
 	return nil
 }
 
-// sqlitePath returns the file of the database, "" on PostgreSQL.
-func (f *databaseFlag) sqlitePath() string {
+// sqliteFile returns the file of the database, "" on PostgreSQL.
+func (f *databaseFlag) sqliteFile() string {
 	path, found := strings.CutPrefix(f.Database, "sqlite:")
 	if !found {
 		return ""
@@ -140,7 +140,7 @@ func (f *databaseFlag) sqlitePath() string {
 
 // folders returns where the service writes.
 func (c *doctorCmd) folders() (list []string) {
-	for _, path := range []string{c.sqlitePath(), c.Lists} {
+	for _, path := range []string{c.sqliteFile(), c.Lists} {
 		if path != "" {
 			list = append(list, filepath.Dir(path))
 		}
@@ -154,7 +154,7 @@ func (c *doctorCmd) folders() (list []string) {
 // secretFiles returns the files that only their owner may read.
 func (c *doctorCmd) secretFiles() []string {
 	list := []string{c.EnvFile}
-	if path := c.sqlitePath(); path != "" {
+	if path := c.sqliteFile(); path != "" {
 		list = append(list, path, path+"-wal", path+"-shm")
 	}
 	return list

@@ -30,7 +30,7 @@ func (d *databaseDoctor) look(ctx context.Context) (detail string, err error) {
 		}
 		return errors.Join(problems...)
 	})
-	if path := d.sqlitePath(); err == nil && path != "" {
+	if path := d.sqliteFile(); err == nil && path != "" {
 		err = doctor.LocalDisk(path)
 	}
 	return detail, err

@@ -142,7 +142,7 @@ func TestDoctorChecksLists(t *testing.T) {
 	f, dns := newFeed(t), contract.Serve(t)
 	f.publish(t, todaysLists(t))
 	doctor := func(more ...string) (string, int) {
-		out, _, code := operator(t, append([]string{"doctor", "--database", emptyLedger(t), "--dns", dns,
+		out, _, code := operator(t, append([]string{"doctor", "--database", emptyLedger(t), "--dns", dns, "--dns-with-mx", "mail.example", "--dns-without-mx", "missing.example", "--max-connections", "100",
 			"--module", origintest.ModuleFile(t), "--cache-dir", moduletest.CacheDir()}, more...)...)
 		return out, code
 	}

@@ -42,15 +42,21 @@ func diskOf(folder string) (left uint64, err error) {
 		return 0, fmt.Errorf("%s: %w", folder, err)
 	}
 	left = uint64(s.Bavail) * uint64(s.Bsize)
+	return left, space(folder, left, uint64(s.Ffree), uint64(s.Files))
+}
+
+// space returns an error if little is left. A file system without a fixed number of
+// inodes reports none at all.
+func space(folder string, left, inodesLeft, inodes uint64) error {
 	switch {
 	case left < leastBytes:
-		return left, fmt.Errorf("%s has %s left: free space there, or charges will fail with 503 once it is full", folder, humanize.IBytes(left))
-	case s.Files > 0 && s.Ffree < leastInodes:
-		return left, fmt.Errorf("%s has %d inodes left: remove files there, or no new one can be made", folder, s.Ffree)
+		return fmt.Errorf("%s has %s left: free space there, or charges will fail with 503 once it is full", folder, humanize.IBytes(left))
+	case inodes > 0 && inodesLeft < leastInodes:
+		return fmt.Errorf("%s has %d inodes left: remove files there, or no new one can be made", folder, inodesLeft)
 	case left < soonBytes:
-		return left, Advise("%s has %s left: free space there soon", folder, humanize.IBytes(left))
+		return Advise("%s has %s left: free space there soon", folder, humanize.IBytes(left))
 	}
-	return left, nil
+	return nil
 }
 
 // existing returns the folder, or the nearest one above it that exists.

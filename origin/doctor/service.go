@@ -21,11 +21,15 @@ const certificateSoon = 14 * 24 * time.Hour
 // mostBody is the most that is read of an answer, in bytes.
 const mostBody = 64 << 10
 
+// roots are the authorities that certificates are verified with: the system's
+// unless a test has its own.
+var roots *x509.CertPool
+
 // client asks a service. It follows no redirect, since the secret must go nowhere
 // else, and reads every certificate anew.
 func client() *http.Client {
 	return &http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}},
+		Transport:     &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -147,6 +151,10 @@ func metrics(ctx context.Context, at *url.URL) error {
 	if loopback(at) {
 		return nil
 	}
+	return readable(ctx, at)
+}
+
+func readable(ctx context.Context, at *url.URL) error {
 	answer, err := get(ctx, at.JoinPath("metrics"), nil)
 	if err == nil && answer.StatusCode == http.StatusOK {
 		return Advise("anybody can read %s/metrics: start serve with --operator-listen 127.0.0.1:9090, or refuse the path in the proxy", at)
