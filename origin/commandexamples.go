@@ -22,7 +22,8 @@ var commandExamples = map[string][]commandExample{
 	},
 	"doctor": {
 		{"check this machine and the database", "addrspec doctor --database sqlite:data/addrspec.db"},
-		{"ask other resolvers", "addrspec doctor --dns 192.0.2.53:53"},
+		{"the running service, its certificate and its worker, too", "addrspec doctor --public-url https://addrspec.example --edge-url https://edge.addrspec.example"},
+		{"in a closed network", "addrspec doctor --dns 192.0.2.53:53 --dns-with-mx mail.example --dns-without-mx www.mail.example"},
 	},
 	"account create": {
 		{"an account on the plan free", "addrspec account create --account jane@example.org"},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/url"
+	"strings"
 
 	"github.com/addrspec/addrspec/origin/ledger"
 )
@@ -19,6 +20,9 @@ func (f *databaseFlag) openLedger(ctx context.Context, options ...ledger.Option)
 // redacted returns the URL for the log, without the password and without the
 // parameters, which may contain secrets.
 func (f *databaseFlag) redacted() string {
+	if strings.HasPrefix(f.Database, "sqlite:") {
+		return f.Database // a path: it has no password, and remains usable as it is
+	}
 	parsed, err := url.Parse(f.Database)
 	if err != nil {
 		return "(not a URL)"

@@ -12,24 +12,80 @@ import (
 
 const demoEmail = "demo@localhost"
 
+// demoTerms let a person play: a page that checks while somebody types, and a list
+// of some thousand addresses, both without a wait. They are not unlimited, so that a
+// client sees the headers and a limit.
+var demoTerms = ledger.Terms{Plan: "pro", Rate: limitOf(50), Points: limitOf(100_000), Overage: new(false)}
+
+func limitOf(n int64) *ledger.Limit {
+	limit := ledger.Limit(n)
+	return &limit
+}
+
+// errNoDemo refuses --demo on a ledger of real accounts.
+var errNoDemo = errors.New("--demo needs an empty ledger, and this one has accounts: start without --demo, or with another --database")
+
 // announce prints the address of the service. With --demo the first start also
 // creates an account, and prints a curl line with its key and a link that signs in
-// to the dashboard.
+// to the dashboard. Without accounts it prints how to begin.
 func (c *serveCmd) announce(ctx context.Context, std streams, o *origin, at net.Addr) error {
 	fmt.Fprintf(std.out, "addrspec %s listens on http://%s\n", release, at)
-	if !c.Demo {
+	empty, demo, err := accountsOf(ctx, o.ledger)
+	switch {
+	case err != nil:
+		return err
+	case !c.Demo && empty:
+		c.announceBeginning(std)
 		return nil
-	}
-	secret, err := demoKey(ctx, o.ledger)
-	if errors.Is(err, ledger.ErrAccountExists) {
+	case !c.Demo:
+		return nil
+	case demo:
 		fmt.Fprintf(std.out, "The demo key was shown at the first start; create another in the dashboard or with\n\n  dist/addrspec key create --account %s --name demo --database %s\n\n", demoEmail, c.redacted())
-	} else if err == nil {
-		fmt.Fprintf(std.out, "The demo account is ready; its key is shown only this once. Try\n\n  curl -H 'X-API-Key: %s' http://%s/v1/email/jane.doe+news@hotmial.com\n\n", secret, at)
+	case empty:
+		err = announceDemo(ctx, std, o.ledger, at)
+	default:
+		err = errNoDemo
 	}
-	if err != nil && !errors.Is(err, ledger.ErrAccountExists) || c.Dashboard == "off" {
+	if err != nil || c.Dashboard == "off" {
 		return err
 	}
 	return c.announceDashboard(ctx, std, o.ledger, at)
+}
+
+// accountsOf reports whether a ledger has no account, and whether it has the demo's.
+func accountsOf(ctx context.Context, l *ledger.Ledger) (empty, demo bool, err error) {
+	first, err := l.Accounts(ctx, ledger.AccountPage{Limit: 1})
+	if err != nil || len(first) == 0 {
+		return err == nil, false, err
+	}
+	_, err = l.AccountByEmail(ctx, demoEmail)
+	if errors.Is(err, ledger.ErrNoAccount) {
+		return false, false, nil
+	}
+	return false, err == nil, err
+}
+
+// announceBeginning prints the two commands that make the first key. They work
+// while the service runs.
+func (c *serveCmd) announceBeginning(std streams) {
+	database := shellQuote(c.redacted())
+	fmt.Fprintf(std.out, `There is no account yet. These two commands make the first key:
+
+  addrspec account create --account you@example.org --database %s
+  addrspec key create --account you@example.org --name first --database %s
+
+`, database, database)
+}
+
+// announceDemo creates the demo account and prints what to do with it.
+func announceDemo(ctx context.Context, std streams, l *ledger.Ledger, at net.Addr) error {
+	secret, a, err := demoKey(ctx, l)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.out, "The demo account is ready (%s requests/s, %s points a month); its key is shown only this once. Try\n\n  curl -H 'X-API-Key: %s' http://%s/v1/email/jane.doe+news@hotmial.com\n\n",
+		a.Rate, a.Points, secret, at)
+	return nil
 }
 
 // announceDashboard prints the dashboard's address, with a one-time link until the
@@ -57,11 +113,10 @@ func (c *serveCmd) announceDashboard(ctx context.Context, std streams, l *ledger
 }
 
 // demoKey creates the demo account and a key for it.
-func demoKey(ctx context.Context, l *ledger.Ledger) (secret string, err error) {
-	a, err := l.CreateAccount(ctx, demoEmail, ledger.Terms{Plan: "pro"})
-	if err != nil {
-		return "", err
+func demoKey(ctx context.Context, l *ledger.Ledger) (secret string, a ledger.Account, err error) {
+	if a, err = l.CreateAccount(ctx, demoEmail, demoTerms); err != nil {
+		return "", a, err
 	}
 	secret, _, err = l.CreateKey(ctx, a.ID, "demo", ledger.KeyTerms{})
-	return secret, err
+	return secret, a, err
 }

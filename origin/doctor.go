@@ -40,10 +40,8 @@ type doctorCmd struct {
 
 const doctorHelp = `Each line is a part of the deployment: ok, ADVICE (to be done soon) or WRONG, with
 what to do. The exit code is 0, or 1 if something is wrong. Nothing is changed. Run
-it as the service's user, with the service's environment:
-
-  systemd-run --pipe --wait -p DynamicUser=yes -p EnvironmentFile=/etc/addrspec.env addrspec doctor
-  addrspec doctor --database sqlite:/var/lib/addrspec/addrspec.db --public-url https://addrspec.example`
+it with the service's environment and as root or the service's user.
+origin/deploy/doctor.md explains each part.`
 
 // Help returns the text that --help prints after the flags' summary.
 func (doctorCmd) Help() string { return doctorHelp }
@@ -57,7 +55,7 @@ var earliest = time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)
 
 // Run checks every part and prints a line for each, also after one has failed.
 func (c *doctorCmd) Run(ctx context.Context, std streams) error {
-	checks, err := c.checks(ctx)
+	checks, err := c.checks()
 	if err != nil {
 		return usageError{err}
 	}
@@ -72,7 +70,7 @@ func (c *doctorCmd) Run(ctx context.Context, std streams) error {
 }
 
 // checks returns the checks in the order in which they are printed.
-func (c *doctorCmd) checks(ctx context.Context) ([]doctor.Check, error) {
+func (c *doctorCmd) checks() ([]doctor.Check, error) {
 	service, err := optionalURL("--public-url", c.PublicURL)
 	edge, edgeErr := optionalURL("--edge-url", c.EdgeURL)
 	err = errors.Join(err, edgeErr,

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/doctor"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	"github.com/addrspec/addrspec/origin/origintest"
@@ -145,4 +147,26 @@ func TestCheckListsAge(t *testing.T) {
 	_, err = checkListsAge("0", agingLists, read)
 	require.Error(t, err)
 	require.Equal(t, "1 day", days(25*time.Hour))
+}
+
+// The handbook has a row for each part, in the order in which they are printed.
+func TestDoctorPageNamesEveryPart(t *testing.T) {
+	page, err := os.ReadFile("deploy/doctor.md")
+	require.NoError(t, err)
+	var named, checked []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z ]+)` \\|").FindAllStringSubmatch(string(page), -1) {
+		named = append(named, row[1])
+	}
+	checks, err := new(doctorCmd).checksOf()
+	require.NoError(t, err)
+	for _, c := range checks {
+		checked = append(checked, c.Name)
+	}
+	require.Equal(t, checked, named)
+}
+
+// checksOf returns the checks of a doctor with usual times.
+func (c *doctorCmd) checksOf() ([]doctor.Check, error) {
+	c.DNSTimeout, c.Limit = time.Second, time.Second
+	return c.checks()
 }

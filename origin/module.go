@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/addrspec/addrspec/lists/feed/store"
 	"github.com/addrspec/addrspec/wasm/host"
@@ -41,6 +43,24 @@ func (f *moduleFlags) engineWith(ctx context.Context, blob []byte) (*host.Engine
 		return nil, fmt.Errorf("%s: %w", f.source(), err)
 	}
 	return engine, nil
+}
+
+// compilesFor is how long the module may take from the cache. Compiling it takes
+// seconds.
+const compilesFor = 500 * time.Millisecond
+
+// engineAnnounced starts the module with its own lists. If it has to be compiled, it
+// logs that, since nothing else happens meanwhile.
+func (f *moduleFlags) engineAnnounced(ctx context.Context, log *slog.Logger) (*host.Engine, error) {
+	start := time.Now()
+	slow := time.AfterFunc(compilesFor, func() {
+		log.Info("compiling the module for this machine; later starts take it from the cache", "cache_dir", f.cacheDir())
+	})
+	engine, err := f.engineWith(ctx, nil)
+	if !slow.Stop() && err == nil {
+		log.Info("compiled the module", "seconds", time.Since(start).Round(10*time.Millisecond).Seconds())
+	}
+	return engine, err
 }
 
 // blob returns the lists of --lists, verified if there is a key, or nil.

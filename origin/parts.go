@@ -44,7 +44,7 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log, at net.Addr) (_ *
 		return nil, err
 	}
 	if err = storePlans(ctx, o.ledger, c.Plans); err == nil {
-		o.engine, err = c.engineWith(ctx, nil)
+		o.engine, err = c.engineAnnounced(ctx, log.Logger)
 	}
 	if err != nil {
 		o.resolver.Close()
