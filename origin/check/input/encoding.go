@@ -34,7 +34,7 @@ func decode(in io.Reader) (text io.Reader, utf16 bool, err error) {
 	return decodeAs(raw, found.magic)
 }
 
-// decodeAs decodes what follows a byte order mark; "" stands for none.
+// decodeAs decodes what follows a byte order mark; mark is "" if there is none.
 func decodeAs(raw *bufio.Reader, mark string) (text io.Reader, utf16 bool, err error) {
 	head := await(raw, hasLineEnd)
 	if mark == "" {
