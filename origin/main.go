@@ -80,12 +80,9 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 		wrongCommandLine(std.err, err)
 		return 2
 	}
-	if err := command.Run(); err != nil {
+	if err := command.Run(commandLine(args)); err != nil {
 		report(std.err, err)
-		if errors.As(err, new(usageError)) {
-			return 2
-		}
-		return 1
+		return exitCode(err)
 	}
 	return code
 }
@@ -96,6 +93,17 @@ func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 		return nil, err
 	}
 	return parser.Parse(args)
+}
+
+// exitCode returns the exit code for the error of a command.
+func exitCode(err error) int {
+	if own, ok := errors.AsType[exitError](err); ok {
+		return own.code
+	}
+	if errors.As(err, new(usageError)) {
+		return 2
+	}
+	return 1
 }
 
 // report prints why a command failed. It waits at most a second, so that a
@@ -125,7 +133,7 @@ func recoverExit() {
 func newParser(ctx context.Context, std streams, code *int) (*kong.Kong, error) {
 	parser, err := kong.New(new(cli),
 		kong.Name("addrspec"), kong.Description(about),
-		kong.DefaultEnvars("ADDRSPEC"), kong.Vars{"version": version()},
+		kong.DefaultEnvars("ADDRSPEC"), kong.Vars{"version": version(), "failures": failureNames()},
 		kong.Writers(std.out, std.err), kong.ConfigureHelp(helpOptions), kong.Help(printHelp), kong.ValueFormatter(flagHelp),
 		kong.Exit(func(status int) { *code = status; panic(exited{}) }),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(std))

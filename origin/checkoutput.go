@@ -1,0 +1,154 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/output"
+)
+
+// checkOutputFlags say how to write what was found.
+type checkOutputFlags struct {
+	To      string `group:"Output" enum:"auto,table,csv,ndjson" default:"auto" help:"Output format: table (for people), csv (the columns of the input first), ndjson (an object of 16 fields a line) or auto: by the name of --output, else a table on a terminal, else csv for CSV and ndjson for the rest."`
+	Output  string `group:"Output" short:"o" placeholder:"FILE" help:"Write to this file, which must not exist, or with --resume append to it."`
+	Details bool   `group:"Output" help:"Say why: the evidence for each result, and the versions of engine, lists and model."`
+	Keep    bool   `group:"Output" help:"Add the input to each object of NDJSON, as the members line and input."`
+	CSVSafe bool   `group:"Output" name:"csv-safe" help:"Escape cells of CSV that a spreadsheet would evaluate as formulas. Otherwise cells are written as they came."`
+	Color   string `group:"Output" enum:"auto,always,never" default:"auto" help:"Colours in a table: auto (on a terminal, unless NO_COLOR is set), always or never."`
+	Summary string `group:"Output" enum:"text,json,none" default:"text" help:"The summary on standard error: text, json or none."`
+	Quiet   bool   `group:"Output" short:"q" help:"Print neither summary nor progress."`
+}
+
+// validate returns an error for flags that exclude each other.
+func (f *checkOutputFlags) validate(resume int64) error {
+	if f.Output == "" {
+		return nil
+	}
+	_, err := os.Stat(f.Output)
+	switch {
+	case err == nil && resume == 0:
+		return fmt.Errorf("--output %s exists; remove it, give another name, or add to it with --resume N", f.Output)
+	case errors.Is(err, fs.ErrNotExist) && resume > 0:
+		return fmt.Errorf("--output %s does not exist, so there is nothing to resume", f.Output)
+	}
+	return nil
+}
+
+// A checkOutput encodes records in the format that was chosen, which may depend on
+// the input's, and writes them.
+type checkOutput struct {
+	check.Format // set by Head
+	flags        *checkOutputFlags
+	in           *checkInput
+	resumed      bool
+
+	io.Writer
+	file     *os.File // of --output, or nil
+	created  bool
+	size     int64 // of the file up to the last flush
+	terminal bool  // the records appear on a terminal as they are written
+	colored  bool
+}
+
+// openOutput opens the output.
+func (f *checkOutputFlags) openOutput(in *checkInput, std streams, resume int64) (*checkOutput, error) {
+	o := &checkOutput{flags: f, in: in, resumed: resume > 0, Writer: std.out}
+	if f.Output == "" {
+		o.terminal, o.colored = output.IsTerminal(std.out), output.Colored(f.Color, std.out)
+	} else if err := o.open(f.Output); err != nil {
+		return nil, fmt.Errorf("--output: %w", err)
+	}
+	in.apart = f.format(o.terminal, true) != "csv" && !f.Keep
+	return o, nil
+}
+
+func (o *checkOutput) open(path string) error {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if o.resumed {
+		flags = os.O_WRONLY | os.O_APPEND
+	}
+	// Only the owner may read addresses.
+	file, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	o.file, o.Writer, o.size, o.created = file, file, info.Size(), !o.resumed
+	return nil
+}
+
+// format returns the format for an input that is CSV or not.
+func (f *checkOutputFlags) format(terminal, csv bool) string {
+	switch {
+	case f.To != "auto":
+		return f.To
+	case f.Output != "":
+		if byName := formats[strings.ToLower(filepath.Ext(f.Output))]; byName != "" {
+			return byName
+		}
+	case terminal:
+		return "table"
+	}
+	if csv {
+		return "csv"
+	}
+	return "ndjson"
+}
+
+// formats are the formats of --output by the extension of the name.
+var formats = map[string]string{".csv": "csv", ".tsv": "csv", ".json": "ndjson", ".jsonl": "ndjson", ".ndjson": "ndjson", ".txt": "table"}
+
+// Head chooses the format, since the input's is known by now, and appends what
+// precedes the records.
+func (o *checkOutput) Head(dst []byte) ([]byte, error) {
+	f, layout := o.flags, o.in.first
+	switch f.format(o.terminal, layout != nil && layout.Comma() != 0) {
+	case "table":
+		o.Format = &output.Table{Width: output.TerminalWidth(o.Writer), Color: o.colored, Details: f.Details, NoHeader: o.resumed}
+	case "csv":
+		o.Format = &output.CSV{Layout: layout, Details: f.Details, Keep: f.Keep, Safe: f.CSVSafe, NoHeader: o.resumed}
+	default:
+		o.Format = &output.NDJSON{Keep: f.Keep, Layout: layout}
+	}
+	return o.Format.Head(dst)
+}
+
+// flushed notes that everything written so far ends with a whole record.
+func (o *checkOutput) flushed() {
+	if o.file == nil {
+		return
+	}
+	if at, err := o.file.Seek(0, io.SeekCurrent); err == nil {
+		o.size = at
+	}
+}
+
+// close closes the file. What was written in part is cut off, so that a resumed
+// run can add to it.
+func (o *checkOutput) close() error {
+	if o.file == nil {
+		return nil
+	}
+	return errors.Join(o.file.Truncate(o.size), o.file.Close())
+}
+
+// abandon removes a file to which nothing was written.
+func (o *checkOutput) abandon() error {
+	if o.file == nil {
+		return nil
+	}
+	err := o.file.Close()
+	if o.created {
+		err = errors.Join(err, os.Remove(o.file.Name()))
+	}
+	return err
+}
