@@ -85,7 +85,7 @@ func (c *checkCmd) run(ctx context.Context, run *check.Run, in *checkInput, out 
 	report.start()
 	counts, err := run.Do(ctx)
 	report.end(counts, !c.Offline)
-	if closed := out.close(); err == nil {
+	if closed := out.close(counts.Records, err == nil); err == nil {
 		err = closed
 	}
 	if err != nil {

@@ -81,20 +81,3 @@ func TestCheckWritesBeforeInputEnds(t *testing.T) {
 	feed.Close()
 	time.Sleep(time.Millisecond)
 }
-
-func TestCheckNamesTheBadLine(t *testing.T) {
-	for name, c := range map[string]struct{ in, message string }{
-		"not JSON":           {"{\"email\":\"a\"}\nnonsense\n", "line 2"},
-		"no email":           {"{\"mail\":\"a\"}\n", `key "email"`},
-		"email not a string": {"{\"email\":7}\n", "line 1"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err, code := runCheck(t, strings.NewReader(c.in), "--from", "ndjson")
-			require.Equal(t, 1, code)
-			require.Contains(t, err, c.message)
-		})
-	}
-	_, err, code := runCheck(t, nil, "no-such-file")
-	require.Equal(t, 1, code)
-	require.Contains(t, err, "no-such-file")
-}

@@ -90,7 +90,14 @@ func (c *checkCmd) stopped(ctx context.Context, err error, counts check.Counts, 
 		return err
 	}
 	done := c.Resume + counts.Records
-	hint := fmt.Sprintf("%s written; to go on: %s", quantity(done, "record"), line.resume(done, c.Output == ""))
+	if done == 0 {
+		return stopError(ctx, err, "no record was written")
+	}
+	return stopError(ctx, err, fmt.Sprintf("%s written; to go on: %s", quantity(done, "record"), line.resume(done, c.Output == "")))
+}
+
+// stopError returns the error of a run that ctx or err has ended.
+func stopError(ctx context.Context, err error, hint string) error {
 	if ctx.Err() != nil {
 		return exitError{fmt.Errorf("interrupted: %s", hint), exitInterrupted}
 	}

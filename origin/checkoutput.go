@@ -132,16 +132,19 @@ func (o *checkOutput) flushed() {
 	}
 }
 
-// close closes the file. What was written in part is cut off, so that a resumed
-// run can add to it.
-func (o *checkOutput) close() error {
-	if o.file == nil {
+// close closes the file after a number of records. What was written in part is cut
+// off, so that a resumed run can add to it.
+func (o *checkOutput) close(records int64, complete bool) error {
+	switch {
+	case o.file == nil:
 		return nil
+	case records == 0 && !complete:
+		return o.abandon()
 	}
 	return errors.Join(o.file.Truncate(o.size), o.file.Close())
 }
 
-// abandon removes a file to which nothing was written.
+// abandon closes the file, and removes it if it is new.
 func (o *checkOutput) abandon() error {
 	if o.file == nil {
 		return nil
