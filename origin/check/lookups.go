@@ -13,11 +13,12 @@ import (
 type Lookups struct {
 	resolver *mx.Resolver
 	slots    chan struct{}
+	outage   *outage
 }
 
 // NewLookups returns Lookups with at most workers look-ups at a time.
 func NewLookups(resolver *mx.Resolver, workers int) *Lookups {
-	return &Lookups{resolver: resolver, slots: make(chan struct{}, workers)}
+	return &Lookups{resolver: resolver, slots: make(chan struct{}, workers), outage: &outage{resolver: resolver}}
 }
 
 // A lookup is the outcome of one look-up. The zero value is that of an address
@@ -27,8 +28,8 @@ type lookup struct {
 	err error
 }
 
-// All looks the domains up. It returns once all are known; its error is that of
-// ctx.
+// All looks the domains up. It returns once all are known. Its error is that of ctx,
+// or ErrOutage.
 func (l *Lookups) All(ctx context.Context, domains []string) (map[string]lookup, error) {
 	var mu sync.Mutex
 	found := make(map[string]lookup, len(domains))
@@ -46,8 +47,13 @@ func (l *Lookups) All(ctx context.Context, domains []string) (map[string]lookup,
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+		if err := l.outage.err(); err != nil {
+			<-l.slots
+			return nil, err
+		}
 		group.Go(func() {
 			answer, err := l.resolver.Lookup(ctx, 0, domain)
+			l.outage.note(ctx, err)
 			<-l.slots
 			mu.Lock()
 			defer mu.Unlock()
@@ -55,5 +61,8 @@ func (l *Lookups) All(ctx context.Context, domains []string) (map[string]lookup,
 		})
 	}
 	group.Wait()
-	return found, ctx.Err()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return found, l.outage.err()
 }

@@ -1,0 +1,88 @@
+package check_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/output"
+	"github.com/addrspec/addrspec/origin/mx/mxtest"
+)
+
+// manyDomains is a list of addresses, each at a domain of its own.
+func manyDomains(n int) list {
+	records := make(list, n)
+	for k := range records {
+		records[k].Email = fmt.Sprintf("jane@d%d.test", k)
+	}
+	return records
+}
+
+func runDomains(t *testing.T, lookups *check.Lookups, n, workers int) (string, check.Counts, error) {
+	var out bytes.Buffer
+	records := manyDomains(n)
+	r := check.Run{Input: &records, Checker: &check.Local{View: newEngine(t).View(), Lookups: lookups},
+		Format: &output.NDJSON{}, Output: &out, Workers: workers}
+	counts, err := r.Do(context.Background())
+	return out.String(), counts, err
+}
+
+// A resolver that dies in the middle ends the run: what was written is counted, so
+// that it can be resumed.
+func TestRunEndsInAnOutage(t *testing.T) {
+	lookups, server := newLookups(t, zone, 16, 100*time.Millisecond)
+	var answered atomic.Int64
+	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+		if answered.Add(1) <= 700 {
+			mxtest.Answer(w, reply)
+		}
+	})
+	out, counts, err := runDomains(t, lookups, 20_000, 2)
+	require.ErrorIs(t, err, check.ErrOutage)
+	require.ErrorContains(t, err, "--dns")
+	require.EqualValues(t, strings.Count(out, "\n"), counts.Records)
+	require.GreaterOrEqual(t, counts.Records, int64(512), "two chunks were answered")
+	require.Less(t, counts.Records, int64(2000))
+}
+
+// Dead domains in a row are no outage while the resolver answers.
+func TestDeadDomainsAreNoOutage(t *testing.T) {
+	lookups, server := newLookups(t, zone, 64, 50*time.Millisecond)
+	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+		if reply.Question[0].Name == "." {
+			mxtest.Answer(w, reply)
+		}
+	})
+	_, counts, err := runDomains(t, lookups, 600, 4)
+	require.NoError(t, err)
+	require.EqualValues(t, 600, counts.Errors)
+}
+
+// One domain in a hundred is slow. It delays the output behind it, and not the
+// look-ups of the rest: all slots work on.
+func TestSlowDomainsDoNotStopTheRest(t *testing.T) {
+	const (
+		domains = 4000
+		workers = 32
+		slow    = 400 * time.Millisecond
+	)
+	lookups, server := newLookups(t, zone, workers, 10*time.Second)
+	for n := 50; n < domains; n += 100 {
+		server.Respond(fmt.Sprintf("d%d.test.", n), mxtest.After(slow, mxtest.Answer))
+	}
+	start := time.Now()
+	_, counts, err := runDomains(t, lookups, domains, 64)
+	require.NoError(t, err)
+	require.EqualValues(t, domains, counts.NoMX)
+	oneAfterAnother := domains / 100 * slow
+	t.Logf("%v; the slow domains alone, one after another: %v", time.Since(start), oneAfterAnother)
+	require.Less(t, time.Since(start), oneAfterAnother/2)
+}
