@@ -89,7 +89,7 @@ func (c *checkCmd) run(ctx context.Context, run *check.Run, in *checkInput, out 
 		err = closed
 	}
 	if err != nil {
-		return c.stopped(ctx, err, counts, in, line)
+		return c.stopped(ctx, err, counts, in, out, line)
 	}
 	return c.verdict(counts)
 }
@@ -171,6 +171,3 @@ func (s *skipping) Read(dst []check.Record) ([]check.Record, error) {
 	}
 	return s.Input.Read(dst)
 }
-
-// A commandLine is how the program was called, for messages that repeat it.
-type commandLine []string

@@ -82,7 +82,7 @@ func (c *checkCmd) verdict(counts check.Counts) error {
 
 // stopped returns the error of a run that did not come to its end, with how to
 // resume it.
-func (c *checkCmd) stopped(ctx context.Context, err error, counts check.Counts, in *checkInput, line commandLine) error {
+func (c *checkCmd) stopped(ctx context.Context, err error, counts check.Counts, in *checkInput, out *checkOutput, line commandLine) error {
 	if errors.As(err, new(*check.BadRecord)) {
 		return fmt.Errorf("%w; nothing after it was checked (--strict)", err)
 	}
@@ -93,7 +93,7 @@ func (c *checkCmd) stopped(ctx context.Context, err error, counts check.Counts, 
 	if done == 0 {
 		return stopError(ctx, err, "no record was written")
 	}
-	return stopError(ctx, err, fmt.Sprintf("%s written; to go on: %s", quantity(done, "record"), line.resume(done, c.Output == "")))
+	return stopError(ctx, err, fmt.Sprintf("%s written%s", quantity(done, "record"), line.hint(done, in, out)))
 }
 
 // stopError returns the error of a run that ctx or err has ended.
@@ -102,36 +102,6 @@ func stopError(ctx context.Context, err error, hint string) error {
 		return exitError{fmt.Errorf("interrupted: %s", hint), exitInterrupted}
 	}
 	return fmt.Errorf("%w\n%s", err, hint)
-}
-
-// resume returns the command line that goes on after n records.
-func (l commandLine) resume(n int64, redirected bool) string {
-	words := []string{"addrspec"}
-	for k := 0; k < len(l); k++ {
-		switch word := l[k]; {
-		case word == "--resume":
-			k++
-		case strings.HasPrefix(word, "--resume="):
-		default:
-			words = append(words, shellQuote(word))
-		}
-	}
-	words = append(words, "--resume", fmt.Sprint(n))
-	if redirected {
-		words = append(words, ">> OUTPUT")
-	}
-	return strings.Join(words, " ")
-}
-
-// shellQuote quotes a word for a POSIX shell if it needs to be.
-func shellQuote(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,@+=%", r)
-	}
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 func quantity(n int64, noun string) string {

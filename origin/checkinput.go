@@ -47,7 +47,8 @@ func (f *checkInputFlags) openInput(args []string, std streams) (*checkInput, er
 		}
 		in.targets = append(in.targets, t)
 	}
-	if slices.ContainsFunc(in.targets, func(t target) bool { return t.path == "-" }) && output.IsTerminal(std.in) {
+	in.stdinUsed = slices.ContainsFunc(in.targets, func(t target) bool { return t.path == "-" })
+	if in.typed = in.stdinUsed && output.IsTerminal(std.in); in.typed {
 		fmt.Fprintln(std.err, "Type an address a line. Ctrl-D ends, and 'addrspec check --help' shows other ways.")
 	}
 	return in, nil
@@ -82,6 +83,9 @@ type checkInput struct {
 	stdin   io.Reader
 	wrap    func(io.Reader) io.Reader // counts the bytes that are read; may be nil
 	apart   bool                      // files may have different columns
+
+	stdinUsed bool // standard input is one of the targets
+	typed     bool // and a terminal
 
 	current check.Input   // nil before the first target and between two
 	file    *os.File      // to close, may be nil

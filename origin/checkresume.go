@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A commandLine is how the program was called, for messages that repeat it.
+type commandLine []string
+
+// hint returns how to go on after n records, or "" if nobody can: addresses that
+// were typed are not there to be read again.
+func (l commandLine) hint(n int64, in *checkInput, out *checkOutput) string {
+	if in.typed {
+		return ""
+	}
+	hint, line := "; to go on", l.resume(n)
+	if in.stdinUsed {
+		hint += ", with the same input again"
+	}
+	if out.file == nil && !out.terminal {
+		hint += ", where FILE has the output so far"
+		line += " >> FILE"
+	}
+	return hint + ": " + line
+}
+
+// resume returns the command line that goes on after n records. It has no key:
+// messages end up in logs. The flag comes first, since after -- it would be an
+// argument.
+func (l commandLine) resume(n int64) string {
+	words := []string{"addrspec", "check", "--resume", fmt.Sprint(n)}
+	for k := 0; k < len(l); k++ {
+		switch name, _, joined := strings.Cut(l[k], "="); {
+		case l[k] == "--":
+			return strings.Join(append(words, quoteAll(l[k:])...), " ")
+		case name == "check" && !slices.Contains(l[:k], "check"):
+		case name == "--resume" || name == "--key":
+			if !joined {
+				k++
+			}
+		default:
+			words = append(words, shellQuote(l[k]))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func quoteAll(words []string) (quoted []string) {
+	for _, word := range words {
+		quoted = append(quoted, shellQuote(word))
+	}
+	return quoted
+}
+
+// shellQuote quotes a word for a POSIX shell if it needs to be, and for zsh, which
+// replaces =word.
+func shellQuote(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,@+=%", r)
+	}
+	if word != "" && word[0] != '=' && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
