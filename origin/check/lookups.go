@@ -12,13 +12,14 @@ import (
 // domain.
 type Lookups struct {
 	resolver *mx.Resolver
-	slots    chan struct{}
+	slots    chan struct{} // look-ups under way
+	turn     chan struct{} // the caller that begins look-ups
 	outage   *outage
 }
 
 // NewLookups returns Lookups with at most workers look-ups at a time.
 func NewLookups(resolver *mx.Resolver, workers int) *Lookups {
-	return &Lookups{resolver: resolver, slots: make(chan struct{}, workers), outage: &outage{resolver: resolver}}
+	return &Lookups{resolver: resolver, slots: make(chan struct{}, workers), turn: make(chan struct{}, 1), outage: &outage{resolver: resolver}}
 }
 
 // A lookup is the outcome of one look-up. The zero value is that of an address
@@ -31,38 +32,79 @@ type lookup struct {
 // All looks the domains up. It returns once all are known. Its error is that of ctx,
 // or ErrOutage.
 func (l *Lookups) All(ctx context.Context, domains []string) (map[string]lookup, error) {
-	var mu sync.Mutex
-	found := make(map[string]lookup, len(domains))
+	found := answers{byDomain: make(map[string]lookup, len(domains))}
 	var group sync.WaitGroup
-	defer group.Wait()
-	for _, domain := range domains {
-		if answer, known, err := l.resolver.Peek(domain); known {
-			mu.Lock()
-			found[domain] = lookup{answer, err}
-			mu.Unlock()
-			continue
-		}
-		select {
-		case l.slots <- struct{}{}:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		if err := l.outage.err(); err != nil {
-			<-l.slots
-			return nil, err
-		}
-		group.Go(func() {
-			answer, err := l.resolver.Lookup(ctx, 0, domain)
-			l.outage.note(ctx, err)
-			<-l.slots
-			mu.Lock()
-			defer mu.Unlock()
-			found[domain] = lookup{answer, err}
-		})
-	}
+	err := l.begin(ctx, l.unknown(domains, &found), func(domain string) {
+		group.Go(func() { found.add(domain, l.ask(ctx, domain)) })
+	})
 	group.Wait()
-	if ctx.Err() != nil {
+	switch {
+	case err != nil:
+		return nil, err
+	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	return found, l.outage.err()
+	return found.byDomain, l.outage.err()
+}
+
+// unknown adds the domains that need no look-up to found, and returns the others.
+func (l *Lookups) unknown(domains []string, found *answers) (rest []string) {
+	for _, domain := range domains {
+		if mx, known, err := l.resolver.Peek(domain); known {
+			found.add(domain, lookup{mx, err})
+		} else {
+			rest = append(rest, domain)
+		}
+	}
+	return rest
+}
+
+// begin calls start for each domain, with a slot that ask frees. One caller at a
+// time begins, so that the records that came first are finished first.
+func (l *Lookups) begin(ctx context.Context, domains []string, start func(domain string)) error {
+	if len(domains) == 0 {
+		return nil
+	}
+	if err := acquire(ctx, l.turn); err != nil {
+		return err
+	}
+	defer func() { <-l.turn }()
+	for _, domain := range domains {
+		if err := l.outage.err(); err != nil {
+			return err
+		}
+		if err := acquire(ctx, l.slots); err != nil {
+			return err
+		}
+		start(domain)
+	}
+	return nil
+}
+
+func acquire(ctx context.Context, from chan<- struct{}) error {
+	select {
+	case from <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Lookups) ask(ctx context.Context, domain string) lookup {
+	defer func() { <-l.slots }()
+	found, err := l.resolver.Lookup(ctx, 0, domain)
+	l.outage.note(ctx, err)
+	return lookup{found, err}
+}
+
+// answers are look-ups that several goroutines add to.
+type answers struct {
+	mu       sync.Mutex
+	byDomain map[string]lookup
+}
+
+func (a *answers) add(domain string, l lookup) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.byDomain[domain] = l
 }

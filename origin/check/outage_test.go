@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,6 +25,24 @@ func manyDomains(n int) list {
 		records[k].Email = fmt.Sprintf("jane@d%d.test", k)
 	}
 	return records
+}
+
+// The first records are written first: the look-ups of later ones wait for theirs.
+func TestLookupsBeginInOrder(t *testing.T) {
+	lookups, server := newLookups(t, zone, 8, 10*time.Second)
+	server.RespondAll(mxtest.After(2*time.Millisecond, mxtest.Answer))
+	records, asked := manyDomains(10_000), 0
+	r := check.Run{Input: &records, Checker: &check.Local{View: newEngine(t).View(), Lookups: lookups},
+		Format: &output.NDJSON{}, Output: io.Discard, Workers: 64}
+	r.Written = func(check.Counts) {
+		if asked == 0 {
+			asked = server.Names()
+		}
+	}
+	_, err := r.Do(context.Background())
+	require.NoError(t, err)
+	t.Logf("the first output came after %d look-ups of 10,000", asked)
+	require.Less(t, asked, 3000)
 }
 
 func runDomains(t *testing.T, lookups *check.Lookups, n, workers int) (string, check.Counts, error) {
