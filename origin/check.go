@@ -127,7 +127,7 @@ const chunksLookedUp = 64
 // resolver returns a resolver that answers. Without one, all addresses would get
 // the same error, after a long time.
 func (c *checkDNSFlags) resolver(ctx context.Context) (*mx.Resolver, error) {
-	resolver, err := mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: c.Workers, AccountConcurrency: c.Workers})
+	resolver, err := mx.New(check.ResolverConfig(c.DNS, c.DNSTimeout, c.Workers))
 	if err != nil {
 		return nil, err
 	}

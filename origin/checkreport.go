@@ -59,19 +59,18 @@ func (r *checkReport) written(counts check.Counts) {
 	}
 }
 
-// end prints the summary. A table of addresses in the command line needs none.
+// end prints the summary. Addresses in the command line need none.
 func (r *checkReport) end(counts check.Counts, lookedUp bool) {
 	if r.progress != nil {
 		r.progress.Stop()
 	}
 	r.lines.Close()
-	_, isTable := r.out.Format.(*output.Table)
 	s := output.Summary{Counts: counts, Elapsed: time.Since(r.began), LookedUp: lookedUp}
 	switch {
 	case r.flags.Quiet || r.flags.Summary == "none":
 	case r.flags.Summary == "json":
 		_ = s.WriteJSON(r.to)
-	case !isTable || !r.few:
+	case !r.few:
 		_ = s.WriteText(r.to)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
@@ -108,7 +109,7 @@ func TestExampleChecksAFile(t *testing.T) {
 	cmd := example(t, e, "", "")
 	program := filepath.Join(cmd.Dir, "addrspec")
 	require.NoError(t, os.Symlink(os.Args[0], program))
-	cmd.Env = append(cmd.Env, programVariable+"=1", "PATH="+cmd.Dir+":"+os.Getenv("PATH"))
+	cmd.Env = append(cmd.Env, programVariable+"=1", "PATH="+cmd.Dir+":"+os.Getenv("PATH"), "ADDRSPEC_DNS="+contract.Serve(t))
 	require.NoError(t, cmd.Run())
 	facts, err := os.ReadFile(filepath.Join(cmd.Dir, "facts.ndjson"))
 	require.NoError(t, err)

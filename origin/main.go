@@ -26,7 +26,7 @@ import (
 // ADDRSPEC_<FLAG>, which the flag overrides.
 type cli struct {
 	Serve      serveCmd         `cmd:"" help:"Serve GET /v1/email/{email} and POST /v1/emails."`
-	Check      checkCmd         `cmd:"" help:"Check the addresses of a file or a pipe, without a server or a key."`
+	Check      checkCmd         `cmd:"" help:"Check addresses, files or a pipe, without a server or a key."`
 	Account    accountCmd       `cmd:"" help:"Create, list and change accounts."`
 	Key        keyCmd           `cmd:"" help:"Create, list and revoke API keys."`
 	Plan       planCmd          `cmd:"" help:"List and load plans."`
@@ -48,7 +48,8 @@ type cli struct {
 const about = `Facts about email addresses: format, normalization, role, gibberish, provider
 class, domain typo, MX. Every flag can be given as ADDRSPEC_<FLAG> in the
 environment (--dns-timeout as ADDRSPEC_DNS_TIMEOUT); a flag overrides it.
-The exit code is 0 for success, 1 for a failure, 2 for a wrong command line.`
+The exit code is 0 for success, 1 for a failure, 2 for a wrong command line; check
+has others besides.`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -30,8 +30,7 @@ func newEngine(t testing.TB) *host.Engine {
 func newLookups(t testing.TB, zone string, workers int, timeout time.Duration) (*check.Lookups, *mxtest.Server) {
 	t.Helper()
 	server := mxtest.New(t, zone)
-	resolver, err := mx.New(mx.Config{Servers: []string{server.Addr}, Timeout: timeout,
-		Concurrency: workers, AccountConcurrency: workers})
+	resolver, err := mx.New(check.ResolverConfig([]string{server.Addr}, timeout, workers))
 	require.NoError(t, err)
 	t.Cleanup(resolver.Close)
 	return check.NewLookups(resolver, workers), server

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/addrspec/addrspec/origin/mx"
 )
@@ -15,6 +16,18 @@ type Lookups struct {
 	slots    chan struct{} // look-ups under way
 	turn     chan struct{} // the caller that begins look-ups
 	outage   *outage
+}
+
+// oneRun is how long answers and failures count, whatever their TTL: longer than most
+// runs, so that each domain is looked up once. A failed one is not tried again, which
+// would take the longest time for every part of the list that has it.
+const oneRun = 24 * time.Hour
+
+// ResolverConfig returns the settings of a resolver for one run. The limits of an
+// account are those of all, since there is one user.
+func ResolverConfig(servers []string, timeout time.Duration, workers int) mx.Config {
+	return mx.Config{Servers: servers, Timeout: timeout, Concurrency: workers, AccountConcurrency: workers,
+		MinTTL: oneRun, MaxTTL: oneRun, MaxNegativeTTL: oneRun, FailureTTL: oneRun}
 }
 
 // NewLookups returns Lookups with at most workers look-ups at a time.

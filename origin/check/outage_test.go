@@ -105,3 +105,23 @@ func TestSlowDomainsDoNotStopTheRest(t *testing.T) {
 	t.Logf("%v; the slow domains alone, one after another: %v", time.Since(start), oneAfterAnother)
 	require.Less(t, time.Since(start), oneAfterAnother/2)
 }
+
+// A domain that fails is looked up once as well, whatever its place in the list.
+func TestFailedDomainsAreLookedUpOnce(t *testing.T) {
+	lookups, server := newLookups(t, zone, 4, 100*time.Millisecond)
+	server.Respond("broken.test.", mxtest.ServFail)
+	server.Respond("silent.test.", mxtest.Silent)
+	var emails []string
+	for range 400 {
+		emails = append(emails, "a@broken.test", "b@silent.test", "c@yes.test")
+	}
+	local := &check.Local{View: newEngine(t).View(), Lookups: lookups}
+	_, counts := checkLines(t, local, "a@broken.test", "b@silent.test")
+	require.EqualValues(t, 2, counts.Errors)
+	broken, silent := server.Asked("broken.test."), server.Asked("silent.test.")
+	time.Sleep(3 * time.Second) // a service would ask again by now
+	_, counts = checkLines(t, local, emails...)
+	require.EqualValues(t, 800, counts.Errors)
+	require.Equal(t, broken, server.Asked("broken.test."))
+	require.Equal(t, silent, server.Asked("silent.test."))
+}

@@ -1,1 +1,1 @@
-addrspec check --offline addresses.txt > facts.ndjson
+addrspec check addresses.txt > facts.ndjson
