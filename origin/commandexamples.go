@@ -7,13 +7,16 @@ type commandExample struct{ does, line string }
 // and man page print them, and a test runs them in this order or parses them.
 var commandExamples = map[string][]commandExample{
 	"": {
-		{"check an address list without a server", "addrspec check --offline addresses.txt"},
+		{"check an address", "addrspec check jane@example.org"},
 		{"start a service to play with", "addrspec serve --demo --log text"},
 		{"all about one command", "addrspec help key create"},
 	},
 	"check": {
-		{"check the addresses of a file, one a line, without DNS", "addrspec check --offline addresses.txt"},
-		{"read standard input, and say why an address is refused", "addrspec check --offline --details - < addresses.txt"},
+		{"check an address, and say why", "addrspec check --details jane@example.org"},
+		{"check the export of a mailing tool: its columns come first in the output", "addrspec check customers.csv -o checked.csv"},
+		{"go on after Ctrl-C, which prints this line", "addrspec check --resume 51200 customers.csv -o checked.csv"},
+		{"print the addresses of a list in normal form", "addrspec check --quiet < addresses.txt | jq .normalized"},
+		{"fail a job whose list has addresses that cannot work, without DNS", "addrspec check --offline --fail-on invalid,typo addresses.txt"},
 	},
 	"serve": {
 		{"try the service with a demo account", "addrspec serve --demo --log text"},

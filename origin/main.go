@@ -48,8 +48,7 @@ type cli struct {
 const about = `Facts about email addresses: format, normalization, role, gibberish, provider
 class, domain typo, MX. Every flag can be given as ADDRSPEC_<FLAG> in the
 environment (--dns-timeout as ADDRSPEC_DNS_TIMEOUT); a flag overrides it.
-The exit code is 0 for success, 1 for a failure, 2 for a wrong command line; check
-has others besides.`
+The exit code is 0 for success, 1 for a failure, 2 for a wrong command line.`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
