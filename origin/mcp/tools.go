@@ -1,0 +1,199 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/result"
+)
+
+// Limits of a call.
+const (
+	maxAddresses = 64      // different or not
+	maxAddress   = 4 << 10 // bytes; a longer one is never valid
+	callTimeout  = 3 * time.Minute
+)
+
+// Inputs.
+type (
+	emailInput struct {
+		Email string `json:"email" jsonschema:"The address, without a name or angle brackets: jane@example.org."`
+	}
+	emailsInput struct {
+		Emails []string `json:"emails" jsonschema:"1 to 64 addresses. Equal ones are checked once."`
+	}
+)
+
+// Outputs.
+type (
+	explanation struct {
+		Result  facts   `json:"result" jsonschema:"The facts about the address."`
+		Details details `json:"details" jsonschema:"The evidence for them."`
+	}
+	batch struct {
+		Total   int    `json:"total" jsonschema:"The number of different addresses."`
+		Valid   int    `json:"valid_count" jsonschema:"Well-formed ones."`
+		Invalid int    `json:"invalid_count" jsonschema:"Those that are not."`
+		Errors  int    `json:"error_count" jsonschema:"Those that could not be checked; try these again later."`
+		Results []item `json:"results" jsonschema:"One for each different address, at its first position."`
+	}
+	item struct {
+		Email  string     `json:"email" jsonschema:"The address as given."`
+		Result *facts     `json:"result" jsonschema:"The facts; null if the address could not be checked."`
+		Error  *itemError `json:"error" jsonschema:"Why the address could not be checked; null if it was. Nothing about the address follows from an error."`
+	}
+	itemError struct {
+		Code    string `json:"code" jsonschema:"DNS_TIMEOUT or DNS_FAILURE: the domain's MX records could not be looked up."`
+		Message string `json:"message" jsonschema:"The same in words."`
+	}
+)
+
+// tools answers calls.
+type tools struct {
+	Options
+	serving context.Context // ends with the server; the SDK does not cancel calls then
+}
+
+func addTools(s *sdk.Server, t *tools) {
+	sdk.AddTool(s, t.describe("check_email", "Check an email address", textCheckEmail), t.checkEmail)
+	many := t.describe("check_emails", "Check up to 64 email addresses", textCheckEmails)
+	many.InputSchema, many.OutputSchema = emailsSchema(), batchSchema()
+	sdk.AddTool(s, many, t.checkEmails)
+	why := t.describe("explain", "Explain a result", textExplain)
+	why.OutputSchema = explanationSchema()
+	sdk.AddTool(s, why, t.explain)
+}
+
+// describe returns a tool without its schemas. A call through a service costs
+// points, so it is not read-only there: a client may ask its user first.
+func (t *tools) describe(name, title, text string) *sdk.Tool {
+	paid, open, no := t.Mode == Service, t.Mode != Offline, false
+	return &sdk.Tool{Name: name, Title: title, Description: text + " " + modeTexts[t.Mode], Annotations: &sdk.ToolAnnotations{
+		Title: title, ReadOnlyHint: !paid, IdempotentHint: !paid, DestructiveHint: &no, OpenWorldHint: &open,
+	}}
+}
+
+func (t *tools) checkEmail(ctx context.Context, _ *sdk.CallToolRequest, in emailInput) (*sdk.CallToolResult, facts, error) {
+	o, err := t.one(ctx, t.Checker, in.Email)
+	if err != nil {
+		return nil, facts{}, err
+	}
+	f, err := factsOfOutcome(&o)
+	return says(summary(&f)), f, err
+}
+
+func (t *tools) explain(ctx context.Context, _ *sdk.CallToolRequest, in emailInput) (*sdk.CallToolResult, explanation, error) {
+	o, err := t.one(ctx, t.Detailed, in.Email)
+	if err != nil {
+		return nil, explanation{}, err
+	}
+	f, err := factsOfOutcome(&o)
+	if err != nil {
+		return nil, explanation{}, err
+	}
+	why, err := detailsOf(o.JSON)
+	return says(summary(&f) + why.text()), explanation{f, why}, err
+}
+
+func (t *tools) checkEmails(ctx context.Context, _ *sdk.CallToolRequest, in emailsInput) (*sdk.CallToolResult, batch, error) {
+	emails := distinct(in.Emails)
+	outcomes, err := t.check(ctx, t.Checker, emails)
+	if err != nil {
+		return nil, batch{}, err
+	}
+	b, lines := batch{Total: len(emails)}, make([]string, 0, len(emails)+1)
+	for n := range outcomes {
+		i, line, err := itemOf(emails[n], &outcomes[n])
+		if err != nil {
+			return nil, batch{}, err
+		}
+		b.add(i)
+		lines = append(lines, line)
+	}
+	head := fmt.Sprintf("%d addresses: %d valid, %d not valid, %d not checked.", b.Total, b.Valid, b.Invalid, b.Errors)
+	return says(head + "\n" + strings.Join(lines, "\n")), b, nil
+}
+
+func (b *batch) add(i item) {
+	switch {
+	case i.Error != nil:
+		b.Errors++
+	case i.Result.Valid:
+		b.Valid++
+	default:
+		b.Invalid++
+	}
+	b.Results = append(b.Results, i)
+}
+
+func itemOf(email string, o *check.Outcome) (i item, line string, err error) {
+	if o.Code != "" {
+		return item{Email: email, Error: &itemError{o.Code, o.Message}}, quote(email) + ": not checked, " + o.Message, nil
+	}
+	f, err := factsOfOutcome(o)
+	return item{Email: email, Result: &f}, summary(&f), err
+}
+
+// distinct returns the addresses, each at its first position.
+func distinct(emails []string) (list []string) {
+	seen := make(map[string]bool, len(emails))
+	for _, email := range emails {
+		if !seen[email] {
+			seen[email] = true
+			list = append(list, email)
+		}
+	}
+	return list
+}
+
+// one checks one address. An outcome without a result is an error.
+func (t *tools) one(ctx context.Context, checker check.Checker, email string) (check.Outcome, error) {
+	outcomes, err := t.check(ctx, checker, []string{email})
+	if err != nil {
+		return check.Outcome{}, err
+	}
+	if o := outcomes[0]; o.Code != "" {
+		return o, fmt.Errorf("%s: %s. Nothing about the address follows from this; try again in a minute", o.Code, o.Message)
+	}
+	return outcomes[0], nil
+}
+
+func (t *tools) check(ctx context.Context, checker check.Checker, emails []string) ([]check.Outcome, error) {
+	records := make([]check.Record, len(emails))
+	for n, email := range emails {
+		switch {
+		case len(email) > maxAddress:
+			return nil, fmt.Errorf("address %d of %d has %d bytes; an address has at most 254, and none over %d is checked: leave it out", n+1, len(emails), len(email), maxAddress)
+		case !utf8.ValidString(email):
+			return nil, fmt.Errorf("address %d of %d is not UTF-8", n+1, len(emails))
+		}
+		records[n].Email = email
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	defer context.AfterFunc(t.serving, cancel)()
+	outcomes := make([]check.Outcome, len(emails))
+	if err := checker.Check(ctx, records, outcomes); err != nil {
+		return nil, fmt.Errorf("the check failed: %w", err)
+	}
+	return outcomes, nil
+}
+
+func factsOfOutcome(o *check.Outcome) (facts, error) {
+	r, err := result.Parse(o.JSON)
+	var mx *bool
+	if o.MX != check.MXUnknown {
+		mx = &r.MX
+	}
+	return factsOf(&r, mx), err
+}
+
+func says(text string) *sdk.CallToolResult {
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+}
