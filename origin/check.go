@@ -21,6 +21,7 @@ type checkCmd struct {
 	checkOutputFlags
 	checkDNSFlags
 	moduleFlags
+	serverFlags
 
 	Strict bool     `group:"End and exit code" help:"End at the first line that cannot be read. Otherwise it is reported, the rest is checked, and the exit code is 1."`
 	FailOn []string `group:"End and exit code" placeholder:"WHAT" help:"Exit with 3 if an address is one of these, separated by commas: ${failures}."`
@@ -45,6 +46,7 @@ func (c *checkCmd) validate() error {
 		checkTime("--dns-timeout", c.DNSTimeout, shortestTime, longestTime),
 		checkNumber("--workers", c.Workers, mostWorkers),
 		checkFailures(c.FailOn),
+		c.serverFlags.validate(c.Offline),
 		c.checkOutputFlags.validate(c.Resume))
 	if c.Resume < 0 {
 		err = errors.Join(err, fmt.Errorf("--resume %d: must not be negative", c.Resume))
@@ -69,12 +71,12 @@ func (c *checkCmd) Run(ctx context.Context, std streams, line commandLine) error
 		return err
 	}
 	run := check.Run{Input: in, Output: out, Strict: c.Strict}
-	done, err := c.setChecker(ctx, &run)
+	checker, err := c.setChecker(ctx, &run, in, std)
 	if err != nil {
 		return errors.Join(err, out.abandon())
 	}
-	defer done()
-	return c.run(ctx, &run, in, out, std, line)
+	defer checker.close()
+	return c.run(ctx, &run, in, out, std, line.with(checker.resume))
 }
 
 // run checks everything, and reports what was found.
@@ -94,8 +96,17 @@ func (c *checkCmd) run(ctx context.Context, run *check.Run, in *checkInput, out 
 	return c.verdict(counts)
 }
 
-// setChecker sets what checks the addresses. done frees it.
-func (c *checkCmd) setChecker(ctx context.Context, run *check.Run) (done func(), err error) {
+// setChecker sets what checks the addresses: a service, or this process.
+func (c *checkCmd) setChecker(ctx context.Context, run *check.Run, in *checkInput, std streams) (openChecker, error) {
+	if c.Server != "" {
+		return c.setRemote(ctx, run, c.Details, in.count(), std.err)
+	}
+	done, err := c.setLocal(ctx, run)
+	return openChecker{close: done}, err
+}
+
+// setLocal makes the run check in this process. done frees what it needs.
+func (c *checkCmd) setLocal(ctx context.Context, run *check.Run) (done func(), err error) {
 	local := &check.Local{Flags: c.checkFlags()}
 	run.Checker, run.Workers = local, runtime.GOMAXPROCS(0)
 	closeResolver := func() {}

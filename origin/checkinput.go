@@ -106,6 +106,15 @@ func (in *checkInput) size() (total int64) {
 	return total
 }
 
+// count returns how many addresses there are, or -1 if files have to be read to
+// know.
+func (in *checkInput) count() int64 {
+	if !in.onlyAddresses() {
+		return -1
+	}
+	return int64(len(in.targets))
+}
+
 // onlyAddresses reports whether no file is read.
 func (in *checkInput) onlyAddresses() bool {
 	return !slices.ContainsFunc(in.targets, func(t target) bool { return t.path != "" })

@@ -9,6 +9,18 @@ import (
 // A commandLine is how the program was called, for messages that repeat it.
 type commandLine []string
 
+// with returns the line with further flags, unless it has them.
+func (l commandLine) with(flags []string) commandLine {
+	if len(flags) == 0 || slices.Contains(l, flags[0]) {
+		return l
+	}
+	at := len(l)
+	if end := slices.Index(l, "--"); end >= 0 {
+		at = end
+	}
+	return slices.Insert(slices.Clone(l), at, flags...)
+}
+
 // hint returns how to go on after n records, or "" if nobody can: addresses that
 // were typed are not there to be read again.
 func (l commandLine) hint(n int64, in *checkInput, out *checkOutput) string {

@@ -17,6 +17,12 @@ var commandExamples = map[string][]commandExample{
 		{"go on after Ctrl-C, which prints this line", "addrspec check --resume 51200 customers.csv -o checked.csv"},
 		{"print the addresses of a list in normal form", "addrspec check --quiet < addresses.txt | jq .normalized"},
 		{"fail a job whose list has addresses that cannot work, without DNS", "addrspec check --offline --fail-on invalid,typo addresses.txt"},
+		{"check through a service, with its resolver", "addrspec check --server https://addrspec.example --key-file addrspec.key addresses.txt"},
+	},
+	"mcp": {
+		{"facts from this process, MX records by DNS", "addrspec mcp"},
+		{"no network", "addrspec mcp --offline"},
+		{"through a service", "addrspec mcp --server https://addrspec.example --key-file addrspec.key"},
 	},
 	"serve": {
 		{"try the service with a demo account", "addrspec serve --demo --log text"},

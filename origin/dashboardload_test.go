@@ -79,7 +79,7 @@ func (s *service) checkAddress(t testing.TB, key string) (status int) {
 
 func exchange(t testing.TB, client *http.Client, r *http.Request) (status int, body string) {
 	t.Helper()
-	answer, err := client.Do(r)
+	answer, err := httpClient.Do(r)
 	require.NoError(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)

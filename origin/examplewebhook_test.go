@@ -135,7 +135,7 @@ func deliver(t *testing.T, target, id string, at time.Time, signature, body stri
 	request.Header.Set("webhook-id", id)
 	request.Header.Set("webhook-timestamp", strconv.FormatInt(at.Unix(), 10))
 	request.Header.Set("webhook-signature", signature)
-	response, err := client.Do(request)
+	response, err := httpClient.Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()
 	return response.StatusCode

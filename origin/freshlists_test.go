@@ -207,7 +207,7 @@ func (s *service) batchIsDisposable(key string) (disposable bool, err error) {
 	body, _ := json.Marshal(map[string][]string{"emails": emails})
 	request, _ := http.NewRequest(http.MethodPost, "http://"+s.hostPort+"/v1/emails", bytes.NewReader(body))
 	request.Header = http.Header{"X-Api-Key": {key}, "Content-Type": {"application/json"}}
-	response, err := client.Do(request)
+	response, err := httpClient.Do(request)
 	if err != nil {
 		return false, err
 	}

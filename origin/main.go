@@ -27,6 +27,7 @@ import (
 type cli struct {
 	Serve      serveCmd         `cmd:"" help:"Serve GET /v1/email/{email} and POST /v1/emails."`
 	Check      checkCmd         `cmd:"" help:"Check addresses, files or a pipe, without a server or a key."`
+	Mcp        mcpCmd           `cmd:"" name:"mcp" help:"Serve checks to assistants over standard input and output (Model Context Protocol)."`
 	Account    accountCmd       `cmd:"" help:"Create, list and change accounts."`
 	Key        keyCmd           `cmd:"" help:"Create, list and revoke API keys."`
 	Plan       planCmd          `cmd:"" help:"List and load plans."`

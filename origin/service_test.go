@@ -84,7 +84,7 @@ func (s *service) send(t testing.TB, method, path, key, body string, more http.H
 	for name, values := range more {
 		request.Header[name] = values
 	}
-	response, err := client.Do(request)
+	response, err := httpClient.Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
@@ -109,7 +109,7 @@ func (s *service) post(key string, emails []string) (status int, e envelope, err
 	request, _ := http.NewRequest(http.MethodPost, "http://"+s.hostPort+"/v1/emails", bytes.NewReader(body))
 	request.Header.Set("X-API-Key", key)
 	request.Header.Set("Content-Type", "application/json")
-	response, err := client.Do(request)
+	response, err := httpClient.Do(request)
 	if err != nil {
 		return 0, e, err
 	}
@@ -117,8 +117,8 @@ func (s *service) post(key string, emails []string) (status int, e envelope, err
 	return response.StatusCode, e, json.NewDecoder(response.Body).Decode(&e)
 }
 
-// client keeps a connection for each of 16 concurrent requests.
-var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
+// httpClient keeps a connection for each of 16 concurrent requests.
+var httpClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 
 // get fetches a page. It may run outside the test's goroutine.
 func (s *service) get(key, path string) (status int, body string, err error) {
@@ -129,7 +129,7 @@ func (s *service) get(key, path string) (status int, body string, err error) {
 		return 0, "", err
 	}
 	request.Header.Set("X-API-Key", key)
-	response, err := client.Do(request)
+	response, err := httpClient.Do(request)
 	if err != nil {
 		return 0, "", err
 	}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/addrspec/addrspec/origin/check"
@@ -11,7 +12,8 @@ import (
 // and have [Concurrency] workers.
 type Checker struct {
 	Client  *Client
-	Details bool // ask for the evidence: reasons of refusals are in it
+	Details bool // results have the evidence
+	Reasons bool // ask for the evidence all the same: the reasons of refusals are in it
 }
 
 // Check sends the addresses of the records and sets their outcomes.
@@ -22,7 +24,7 @@ func (c *Checker) Check(ctx context.Context, records []check.Record, outcomes []
 			emails = append(emails, records[n].Email)
 		}
 	}
-	items, err := c.Client.Batch(ctx, emails, c.Details)
+	items, err := c.Client.Batch(ctx, emails, c.Details || c.Reasons)
 	if err != nil {
 		return err
 	}
@@ -30,7 +32,7 @@ func (c *Checker) Check(ctx context.Context, records []check.Record, outcomes []
 		if records[n].Err != nil {
 			continue
 		}
-		if outcomes[n], err = outcomeOf(items[0]); err != nil {
+		if outcomes[n], err = c.outcomeOf(items[0]); err != nil {
 			return err
 		}
 		items = items[1:]
@@ -38,7 +40,7 @@ func (c *Checker) Check(ctx context.Context, records []check.Record, outcomes []
 	return nil
 }
 
-func outcomeOf(i Item) (o check.Outcome, err error) {
+func (c *Checker) outcomeOf(i Item) (o check.Outcome, err error) {
 	if i.Code != "" {
 		return check.Outcome{Code: i.Code, Message: i.Message}, nil
 	}
@@ -50,7 +52,21 @@ func outcomeOf(i Item) (o check.Outcome, err error) {
 	if r.Details != nil && r.Details.Refusal != nil {
 		o.Refusal = *r.Details.Refusal
 	}
+	if !c.Details {
+		o.JSON = withoutDetails(o.JSON)
+	}
 	return o, nil
+}
+
+// withoutDetails returns a result without its last member, if that is details: the
+// 16 fields. The name with its quotes cannot occur inside a string, where they would
+// be escaped.
+func withoutDetails(text []byte) []byte {
+	before, _, found := bytes.Cut(text, []byte(`,"details":`))
+	if !found {
+		return text
+	}
+	return append(before[:len(before):len(before)], '}')
 }
 
 // mxOf returns the MX of a result. The domain of an address that is not valid is
