@@ -27,7 +27,7 @@ import (
 func (s *service) checkThrough(t testing.TB, key, in string, args ...string) (out, err string, code int) {
 	t.Setenv("ADDRSPEC_KEY", key)
 	var stdout, stderr bytes.Buffer
-	args = append([]string{"check", "--server", "http://" + s.hostPort, "-"}, args...)
+	args = append([]string{"check", "--server", "http://" + s.hostPort}, args...)
 	code = run(context.Background(), args, streams{strings.NewReader(in), &stdout, &stderr})
 	return stdout.String(), stderr.String(), code
 }
@@ -172,6 +172,32 @@ func TestCheckThroughAServiceEndsAtASignal(t *testing.T) {
 	code := run(ctx, []string{"check", "--server", "http://" + silent.Addr().String()}, streams{strings.NewReader(listOf(9)), io.Discard, io.Discard})
 	require.Equal(t, 1, code)
 	require.Less(t, time.Since(begin), 5*time.Second)
+}
+
+// A run that is interrupted and repeated with its id is charged once, for every
+// address, whatever was under way.
+func TestCheckThroughAServiceInterrupted(t *testing.T) {
+	const addresses = 3000
+	s := start(t, "--dns", contract.Serve(t))
+	t.Setenv("ADDRSPEC_KEY", s.newKey(t))
+	file := filepath.Join(t.TempDir(), "list.txt")
+	require.NoError(t, os.WriteFile(file, []byte(listOf(addresses)), 0o600))
+	interrupted, code := 0, 1
+	for try := range 5 {
+		ctx, cancel := context.WithCancel(context.Background())
+		timer := time.AfterFunc(time.Duration(50+try*40)*time.Millisecond, cancel)
+		code = run(ctx, []string{"check", "--server", "http://" + s.hostPort, "--run-id", "0123456789abcdef", file}, streams{nil, io.Discard, io.Discard})
+		if timer.Stop(); code == 0 {
+			break
+		}
+		interrupted++
+	}
+	if code != 0 {
+		_, problem, last := s.checkThrough(t, os.Getenv("ADDRSPEC_KEY"), "", "--run-id", "0123456789abcdef", file)
+		require.Zero(t, last, problem)
+	}
+	require.NotZero(t, interrupted)
+	require.EqualValues(t, addresses, s.used(t))
 }
 
 // A wrong command line ends with 2, a service that refuses with 1. No message has
