@@ -303,7 +303,7 @@ func TestMCPFlood(t *testing.T) {
 	}
 	require.Len(t, answered, calls)
 	require.NoError(t, sending.Wait())
-	if peak := peakMemory(t, cmd.Process.Pid); peak > 200<<10 {
+	if peak := peakMemory(t, cmd.Process.Pid); peak > 400<<10 {
 		t.Errorf("peak memory %d KiB", peak)
 	}
 	go io.Copy(io.Discard, out)
