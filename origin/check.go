@@ -20,20 +20,20 @@ type checkCmd struct {
 	checkInputFlags
 	checkOutputFlags
 	checkDNSFlags
-	moduleFlags
 	serverFlags
+	moduleFlags `group:"Module and lists:"`
 
-	Strict bool     `group:"End and exit code" help:"End at the first line that cannot be read. Otherwise it is reported, the rest is checked, and the exit code is 1."`
-	FailOn []string `group:"End and exit code" placeholder:"WHAT" help:"Exit with 3 if an address is one of these, separated by commas: ${failures}."`
-	Resume int64    `group:"End and exit code" placeholder:"N" help:"Leave out the first N addresses, which an earlier run has written. An interrupted run prints its N."`
+	Strict bool     `group:"End and exit code:" help:"End at the first line that cannot be read. Otherwise it is reported, the rest is checked, and the exit code is 1."`
+	FailOn []string `group:"End and exit code:" placeholder:"WHAT" help:"Exit with 3 if an address is one of these, separated by commas: ${failures}."`
+	Resume int64    `group:"End and exit code:" placeholder:"N" help:"Leave out the first N addresses, which an earlier run has written. An interrupted run prints its N."`
 }
 
 // checkDNSFlags are how MX records are looked up.
 type checkDNSFlags struct {
-	Offline    bool          `group:"MX records" help:"Look nothing up. mx is then not known: empty in a table and in CSV, false in NDJSON."`
-	DNS        []string      `group:"MX records" placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
-	DNSTimeout time.Duration `group:"MX records" name:"dns-timeout" default:"5s" help:"The longest time of one look-up (${default})."`
-	Workers    int           `group:"MX records" default:"64" placeholder:"N" help:"The most look-ups at a time (${default}). Each domain is looked up once."`
+	Offline    bool          `group:"MX records:" help:"Look nothing up. mx is then not known: empty in a table and in CSV, false in NDJSON."`
+	DNS        []string      `group:"MX records:" placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
+	DNSTimeout time.Duration `group:"MX records:" name:"dns-timeout" default:"5s" help:"The longest time of one look-up (${default})."`
+	Workers    int           `group:"MX records:" default:"64" placeholder:"N" help:"The most look-ups at a time (${default}). Each domain is looked up once."`
 }
 
 // mostWorkers is the most look-ups at a time: beyond it a resolver of an office or

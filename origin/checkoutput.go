@@ -15,14 +15,14 @@ import (
 
 // checkOutputFlags say how to write what was found.
 type checkOutputFlags struct {
-	To      string `group:"Output" enum:"auto,table,csv,ndjson" default:"auto" help:"Output format: table (for people), csv (the columns of the input first), ndjson (an object of 16 fields a line) or auto: by the name of --output, else a table on a terminal, else csv for CSV and ndjson for the rest."`
-	Output  string `group:"Output" short:"o" placeholder:"FILE" help:"Write to this file, which must not exist, or with --resume append to it."`
-	Details bool   `group:"Output" help:"Say why: the evidence for each result, and the versions of engine, lists and model."`
-	Keep    bool   `group:"Output" help:"Add the input to each object of NDJSON, as the members line and input."`
-	CSVSafe bool   `group:"Output" name:"csv-safe" help:"Escape cells of CSV that a spreadsheet would evaluate as formulas. Otherwise cells are written as they came."`
-	Color   string `group:"Output" enum:"auto,always,never" default:"auto" help:"Colours in a table: auto (on a terminal, unless NO_COLOR is set), always or never."`
-	Summary string `group:"Output" enum:"text,json,none" default:"text" help:"The summary on standard error: text, json or none."`
-	Quiet   bool   `group:"Output" short:"q" help:"Print neither summary nor progress."`
+	To      string `group:"Output:" enum:"auto,table,csv,ndjson" default:"auto" help:"Output format: table (for people), csv (the columns of the input first), ndjson (an object of 16 fields a line) or auto: by the name of --output, else a table on a terminal, else csv for CSV and ndjson for the rest."`
+	Output  string `group:"Output:" short:"o" placeholder:"FILE" help:"Write to this file, which must not exist, or with --resume append to it."`
+	Details bool   `group:"Output:" help:"Say why: the evidence for each result, and the versions of engine, lists and model."`
+	Keep    bool   `group:"Output:" help:"Add the input to each object of NDJSON, as the members line and input."`
+	CSVSafe bool   `group:"Output:" name:"csv-safe" help:"Escape cells of CSV that a spreadsheet would evaluate as formulas. Otherwise cells are written as they came."`
+	Color   string `group:"Output:" enum:"auto,always,never" default:"auto" help:"Colours in a table: auto (on a terminal, unless NO_COLOR is set), always or never."`
+	Summary string `group:"Output:" enum:"text,json,none" default:"text" help:"The summary on standard error: text, json or none."`
+	Quiet   bool   `group:"Output:" short:"q" help:"Print neither summary nor progress."`
 }
 
 // validate returns an error for flags that exclude each other.

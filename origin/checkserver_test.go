@@ -92,7 +92,7 @@ func TestCheckThroughAServiceOutOfPoints(t *testing.T) {
 		require.Contains(t, problem, "too few usage points are left this month: 52, and the next batch needs 64; they refill on 1 ")
 		require.Equal(t, 448, strings.Count(out, "\n"))
 		require.EqualValues(t, 448, s.used(t))
-		require.Regexp(t, `448 records are done. With --run-id [A-Z0-9]{26}, what was answered`, problem)
+		require.Regexp(t, `448 records written; to go on, .*--resume 448 .*--run-id [A-Z0-9]{26}`, problem)
 	}
 }
 

@@ -51,9 +51,9 @@ func groupCommands(app *kong.Application) {
 	app.Children = sorted
 }
 
-// flagGroups is the order of the groups of serve's flags. Those of embedded structs
-// would come first.
-var flagGroups = []string{"Listeners:", "Database:", "DNS:", "Limits:", "Log:", "Module and lists:", "Dashboard and sign-in:", "security.txt:"}
+// flagGroups is the order of the groups of the flags of check and serve. Those of
+// embedded structs would come first.
+var flagGroups = []string{"Input:", "Output:", "MX records:", "Through a service:", "End and exit code:", "Listeners:", "Database:", "DNS:", "Limits:", "Log:", "Module and lists:", "Dashboard and sign-in:", "security.txt:"}
 
 // arrangeFlags sorts the flags of all commands by group, and writes the values of a
 // flag that has few as its placeholder.

@@ -115,7 +115,7 @@ func TestWithoutACommand(t *testing.T) {
 	}
 	out, _, code := operator(t, "--help")
 	require.Zero(t, code)
-	require.Less(t, strings.Count(out, "\n"), 50, "the help is short")
+	require.Less(t, strings.Count(out, "\n"), 60, "the help is short")
 	require.Less(t, strings.Index(out, "Check addresses:"), strings.Index(out, "Run the service:"))
 	require.Less(t, strings.Index(out, "Run the service:"), strings.Index(out, "Accounts and keys:"))
 }

@@ -26,7 +26,7 @@ import (
 // ADDRSPEC_<FLAG>, which the flag overrides.
 type cli struct {
 	Serve      serveCmd         `cmd:"" help:"Serve GET /v1/email/{email} and POST /v1/emails."`
-	Check      checkCmd         `cmd:"" help:"Check addresses, files or a pipe, without a server or a key."`
+	Check      checkCmd         `cmd:"" help:"Check addresses, files or a pipe, here or through a service."`
 	Mcp        mcpCmd           `cmd:"" name:"mcp" help:"Serve checks to assistants over standard input and output (Model Context Protocol)."`
 	Account    accountCmd       `cmd:"" help:"Create, list and change accounts."`
 	Key        keyCmd           `cmd:"" help:"Create, list and revoke API keys."`
@@ -38,7 +38,7 @@ type cli struct {
 	Import     importCmd        `cmd:"" help:"Read an export into an empty ledger."`
 	Dashboard  dashboardCmd     `cmd:"" help:"Develop the dashboard."`
 	Lists      listsCmd         `cmd:"" help:"Show, update and verify lists, and make a key that signs them."`
-	Doctor     doctorCmd        `cmd:"" help:"Check a deployment: database, clock, resolver, module, lists, feed."`
+	Doctor     doctorCmd        `cmd:"" help:"Look at every part of a deployment, and say what to do."`
 	Completion completionCmd    `cmd:"" help:"Print a script that completes commands, flags and values in a shell."`
 	Man        manCmd           `cmd:"" help:"Print the man page."`
 	Versions   versionCmd       `cmd:"" name:"version" help:"Print the versions of the release, the engine, the lists and the model."`

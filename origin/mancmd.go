@@ -29,6 +29,8 @@ var manSections = []manpage.Section{
 		{Term: "0", Text: "Success."},
 		{Term: "1", Text: "A failure. Standard error says what failed and what to do."},
 		{Term: "2", Text: "A wrong command line, or a setting that cannot work."},
+		{Term: "3", Text: "check found an address that --fail-on names."},
+		{Term: "130", Text: "check was interrupted. Standard error says how to go on."},
 	}},
 	{Title: "ENVIRONMENT", Items: []manpage.Item{
 		{Term: "ADDRSPEC_<FLAG>", Text: "The value of a flag, such as ADDRSPEC_DNS_TIMEOUT for --dns-timeout. The flag overrides it. Give secrets like this, since other users can read command lines."},
