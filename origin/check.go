@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"time"
 
@@ -176,6 +177,9 @@ func (s *skipping) Read(dst []check.Record) ([]check.Record, error) {
 		records, err := s.Input.Read(dst[:0:cap(dst)])
 		dropped := min(s.left, int64(len(records)))
 		s.left -= dropped
+		if err == io.EOF && s.left > 0 {
+			return dst, usageError{fmt.Errorf("--resume is %d records beyond the end of the input: is it the input of the first run?", s.left)}
+		}
 		if rest := records[dropped:]; len(rest) > 0 || err != nil {
 			return append(dst[:0], rest...), err
 		}

@@ -46,7 +46,7 @@ func TestCheckTakesAddressesAndFiles(t *testing.T) {
 	require.Equal(t, []string{"first@mail.example", "in@file.example", "in@pipe.example", "last@mail.example"}, got)
 
 	for arg, message := range map[string]string{
-		"missing.csv": "missing.csv is not a file",
+		"missing.csv": `"missing.csv" is not a file`,
 		t.TempDir():   "is a folder",
 	} {
 		_, err, code := runCheck(t, nil, arg)
@@ -82,6 +82,8 @@ func TestCheckExitCodes(t *testing.T) {
 		"--fail-on gibberish,relay,errors": 0,
 		"--fail-on gibberish,invalid":      exitFailOn,
 		"--fail-on nonsense":               2,
+		"--resume 5":                       2,
+		"--resume 4":                       0,
 		"--resume -1":                      2,
 		"--workers 0":                      2,
 		"--to xml":                         2,

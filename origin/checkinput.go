@@ -71,7 +71,7 @@ func targetOf(arg string) (target, error) {
 	case strings.Contains(arg, "@"):
 		return target{address: arg}, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return target{}, usageError{fmt.Errorf("%s is not a file, and an address has an @; to check it all the same, pipe it: printf '%%s\\n' ADDRESS | addrspec check", arg)}
+		return target{}, usageError{fmt.Errorf("%q is not a file, and an address has an @; to check it all the same, pipe it: printf '%%s\\n' ADDRESS | addrspec check", arg)}
 	}
 	return target{}, fmt.Errorf("cannot read the addresses: %w", err)
 }
