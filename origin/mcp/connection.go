@@ -17,7 +17,8 @@ const (
 	// addresses of 4 KiB, every byte escaped with six.
 	maxMessage = 2 << 20
 	// maxCalls is how many calls are under way at most. The SDK handles each in a
-	// goroutine of its own; further ones stay unread. The largest take about 40 MiB.
+	// goroutine of its own; further ones stay unread. With the largest calls the process
+	// peaks at about 250 MiB.
 	maxCalls = 4
 	// drainTimeout is how long calls may go on once the client's input has ended.
 	drainTimeout = 30 * time.Second
