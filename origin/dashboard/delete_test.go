@@ -21,7 +21,7 @@ func TestDeleteAccount(t *testing.T) {
 		require.Contains(t, got.body, "This is not the email of the account.")
 		b.age()
 		require.Equal(t, "/confirm?to=%2Fdashboard%2Fsettings%2Fdelete", b.get("/dashboard/settings/delete").header.Get("Location"), "needs a fresh proof")
-		b.ceremony("/confirm/passkey", phone, "")
+		require.Equal(t, "/dashboard?done=confirmed", b.ceremony("/confirm/passkey", phone, "").Location)
 		got = b.submit("/dashboard/settings/delete", url.Values{"email": {" Owner@example.com"}})
 		require.Equal(t, "/sign-in?done=account-deleted", got.header.Get("Location"))
 		_, err := s.Ledger.AccountByEmail(t.Context(), "owner@example.com")

@@ -55,7 +55,7 @@ func start(t *testing.T) service {
 	file, err := program()
 	require.NoError(t, err)
 	database, log := origintest.NewDatabase(t), new(origintest.Log)
-	flags := origintest.ServeArgs(t, database, "--dns", contract.Serve(t), "--dns-timeout", "500ms")
+	flags := origintest.ServeArgs(t, database, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--security-contact", "mailto:security@addrspec.example")
 	cmd := exec.Command(file, flags...)
 	cmd.Stderr = log
 	running, err := origintest.Start(cmd, origintest.OnStdout)
