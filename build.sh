@@ -296,7 +296,9 @@ check() {
 check_all() {
 	export ADDRSPEC_SOAK=1000000 ADDRSPEC_NPM=1 ADDRSPEC_SCHEMATHESIS=1 ADDRSPEC_PEERS=1
 	check
-	go_test whole ./origin/ledger ./origin/check/input # what -short leaves out
+	# What -short leaves out.
+	go_test whole ./origin/ledger ./origin/check/...
+	go_test whole-origin -run 'Copies|Killed|Completion|CheckResumes' ./origin
 	fuzz_all
 	soak
 }

@@ -44,6 +44,12 @@ type completion struct {
 	want []string
 }
 
+// someCompletions returns those that each shell is asked for. A shell starts the
+// program for each, which takes a second under the race detector.
+func someCompletions() []completion { return completions[:shorter(len(completions), 4)] }
+
+// completions begin with one of each kind: a command, a command below another, a
+// flag, a value.
 var completions = []completion{
 	{"addrspec acc", []string{"account"}},
 	{"addrspec key r", []string{"revoke", "rotate"}},
@@ -61,7 +67,7 @@ var completions = []completion{
 
 func TestCompletionInBash(t *testing.T) {
 	folder := shellFolder(t)
-	for _, c := range append(slices.Clip(completions), completion{"addrspec usage --to=c", []string{"csv"}},
+	for _, c := range append(slices.Clip(someCompletions()), completion{"addrspec usage --to=c", []string{"csv"}},
 		completion{"addrspec version $(touch", nil}, completion{"addrspec plan load $(to", []string{"$(touch danger)"}}) {
 		// bash sets these variables; "=" is a word of its own in COMP_WORDS.
 		out := inShell(t, folder, "bash", "-c", `source <(addrspec completion bash); compopt() { :; }
@@ -76,7 +82,7 @@ func TestCompletionInBash(t *testing.T) {
 
 func TestCompletionInFish(t *testing.T) {
 	folder := shellFolder(t)
-	for _, c := range completions {
+	for _, c := range someCompletions() {
 		out := inShell(t, folder, "fish", "--no-config", "-c", `addrspec completion fish | source; complete -C $argv[1] | sort`, c.line)
 		var words []string
 		for _, line := range nonEmptyLines(out) {
@@ -92,7 +98,7 @@ func TestCompletionInFish(t *testing.T) {
 // both from a start-up file and as the function _addrspec of a folder in $fpath.
 func TestCompletionInZsh(t *testing.T) {
 	folder := shellFolder(t)
-	for _, c := range completions {
+	for _, c := range someCompletions() {
 		out := inZsh(t, folder, `compinit -u -d $HOME/.zcompdump; source <(addrspec completion zsh)`, c.line)
 		require.Equal(t, c.want, foundWords(out), "%s: %q", c.line, out)
 	}

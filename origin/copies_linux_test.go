@@ -18,6 +18,9 @@ const moreMemory = 12 << 20
 // The memory of backup, restore, export and import does not depend on the size of
 // the ledger.
 func TestCopiesHaveConstantMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes minutes under the race detector, which also changes the figure: ./build.sh test all")
+	}
 	folder := t.TempDir()
 	peak := func(args ...string) int64 {
 		cmd := ownProcess(args...)

@@ -79,7 +79,7 @@ func TestCopiesBesideTheService(t *testing.T) {
 	l := origintest.OpenLedger(t, s.database)
 	key := origintest.NewAccount(t, l, testAccount)
 	require.NoError(t, l.Close())
-	grow(t, s.database, 30_000)
+	grow(t, s.database, shorter(30_000, 5000))
 	var sent, answered atomic.Int64
 	ctx, stop := context.WithCancel(t.Context())
 	var clients errgroup.Group
@@ -97,7 +97,7 @@ func TestCopiesBesideTheService(t *testing.T) {
 		})
 	}
 	folder := t.TempDir()
-	for i := range 3 {
+	for i := range shorter(3, 1) {
 		backup, export := filepath.Join(folder, strconv.Itoa(i)+".db"), filepath.Join(folder, strconv.Itoa(i)+".ndjson.gz")
 		before := answered.Load()
 		out, err := ownProcess("backup", backup, "--database", s.database).CombinedOutput()
@@ -142,11 +142,12 @@ func TestKilledBackupAndRestore(t *testing.T) {
 	began := time.Now()
 	require.NoError(t, ownProcess("backup", filepath.Join(t.TempDir(), "timed.db"), "--database", database).Run())
 	took, finished := time.Since(began), 0
-	for i := range 8 {
+	rounds := shorter(8, 3)
+	for i := range rounds {
 		for file, args := range map[string][]string{copied: {"backup", copied, "--force", "--database", database}, place: {"restore", whole, "--force", "--keep-sessions", "--database", "sqlite:" + place}} {
 			cmd := ownProcess(args...)
 			require.NoError(t, cmd.Start())
-			time.Sleep(took * time.Duration(i+1) / 8)
+			time.Sleep(took * time.Duration(i+1) / time.Duration(rounds))
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 			got := exported(t, "sqlite:"+file)
@@ -156,7 +157,7 @@ func TestKilledBackupAndRestore(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of 16 files were the new one", finished)
+	t.Logf("%d of %d files were the new one", finished, 2*rounds)
 	out, err := ownProcess("restore", whole, "--force", "--keep-sessions", "--database", "sqlite:"+place).CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.Equal(t, want, exported(t, "sqlite:"+place))

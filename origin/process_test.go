@@ -86,3 +86,12 @@ func (s *service) requireServed(t *testing.T, key string, requests int) {
 	}
 	require.NoError(t, clients.Wait())
 }
+
+// shorter returns a size for the run with -short, under the race detector, and the
+// whole one for ./build.sh test all.
+func shorter(whole, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return whole
+}
