@@ -58,7 +58,8 @@ func (c *serveCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	defer origin.close()
-	if err := c.announce(ctx, std, origin, listeners.public.Addr()); err != nil {
+	// A signal that ends the announcement ends the service below, gracefully.
+	if err := c.announce(ctx, std, origin, listeners.public.Addr()); err != nil && ctx.Err() == nil {
 		return err
 	}
 	return c.serve(ctx, log.Logger, hangUp, listeners, origin)
