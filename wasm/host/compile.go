@@ -16,10 +16,20 @@ const abiMajor = 1
 // wasiModule is the only module from which imports are allowed.
 const wasiModule = "wasi_snapshot_preview1"
 
-// compile compiles wasm to machine code, cached in cacheDir for the next start.
-// It returns an error unless the exports are those of the interface and the
-// imports only WASI.
+// compile compiles wasm to machine code, cached in cacheDir for the next start. A
+// cache that cannot be read or written, such as another user's, is left out, since
+// that only costs a second.
 func compile(ctx context.Context, wasm []byte, cacheDir string) (wazero.Runtime, wazero.CompiledModule, error) {
+	runtime, compiled, err := compileIn(ctx, wasm, cacheDir)
+	if err != nil && cacheDir != "" { // an error of wazero may be the cache's or the module's
+		return compileIn(ctx, wasm, "")
+	}
+	return runtime, compiled, err
+}
+
+// compileIn returns an error unless the exports are those of the interface and the
+// imports only WASI.
+func compileIn(ctx context.Context, wasm []byte, cacheDir string) (wazero.Runtime, wazero.CompiledModule, error) {
 	runtime, err := newRuntime(ctx, cacheDir)
 	if err != nil {
 		return nil, nil, err
@@ -38,8 +48,8 @@ func compile(ctx context.Context, wasm []byte, cacheDir string) (wazero.Runtime,
 	return runtime, compiled, nil
 }
 
-// newRuntime starts wazero with WASI, which the plain module imports. It ignores
-// an unusable cache, since that only costs a second of compiling.
+// newRuntime starts wazero with WASI, which the plain module imports. It ignores a
+// folder that cannot be a cache.
 func newRuntime(ctx context.Context, cacheDir string) (wazero.Runtime, error) {
 	config := wazero.NewRuntimeConfig()
 	if cacheDir != "" && os.MkdirAll(cacheDir, 0o700) == nil {
