@@ -15,7 +15,7 @@ type databaseDoctor struct{ databaseFlag }
 
 // look opens the ledger as it is and looks at its state.
 func (d *databaseDoctor) look(ctx context.Context) (detail string, err error) {
-	err = d.withLedger(ctx, func(l *ledger.Ledger) error {
+	err = d.with(ctx, func(l *ledger.Ledger) error {
 		start := time.Now()
 		plans, err := l.Plans(ctx)
 		if err != nil {
@@ -29,7 +29,7 @@ func (d *databaseDoctor) look(ctx context.Context) (detail string, err error) {
 			problems = append(problems, doctor.Advice{Err: soon})
 		}
 		return errors.Join(problems...)
-	})
+	}, ledger.ReadOnly())
 	if path := d.sqliteFile(); err == nil && path != "" {
 		err = doctor.LocalDisk(path)
 	}
@@ -38,9 +38,9 @@ func (d *databaseDoctor) look(ctx context.Context) (detail string, err error) {
 
 // now returns the time of the database's clock.
 func (d *databaseDoctor) now(ctx context.Context) (now time.Time, err error) {
-	err = d.withLedger(ctx, func(l *ledger.Ledger) error {
+	err = d.with(ctx, func(l *ledger.Ledger) error {
 		now, err = l.Now(ctx)
 		return err
-	})
+	}, ledger.ReadOnly())
 	return now, err
 }

@@ -18,8 +18,26 @@ type engineDoctor struct {
 
 // started returns the engine, which ends with the process.
 func (d *engineDoctor) started() (*host.Engine, error) {
-	d.once.Do(func() { d.engine, d.err = d.flags.engine(context.Background()) })
+	d.once.Do(func() { d.engine, d.err = d.start(context.Background()) })
 	return d.engine, d.err
+}
+
+// start compiles the module in memory: entries in the service's cache that root
+// makes could not be read by the service.
+func (d *engineDoctor) start(ctx context.Context) (*host.Engine, error) {
+	blob, err := d.flags.blob()
+	if err != nil {
+		return nil, fmt.Errorf("--lists: %w", err)
+	}
+	wasm, err := d.flags.wasm()
+	if err != nil {
+		return nil, err
+	}
+	engine, err := host.New(ctx, wasm, host.Options{Size: 1, Lists: blob})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.flags.source(), err)
+	}
+	return engine, nil
 }
 
 // module checks an address with the module.

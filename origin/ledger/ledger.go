@@ -66,7 +66,11 @@ func WithLog(log *slog.Logger) Option { return func(s *settings) { s.log = log }
 // program's schema it returns ErrNoLedger or ErrOldSchema.
 func Existing() Option { return func(s *settings) { s.open = store.OpenExisting } }
 
-// The errors of Open with Existing.
+// ReadOnly is Existing, and makes Open and all later calls write nothing, so that
+// charges and changes fail on SQLite.
+func ReadOnly() Option { return func(s *settings) { s.open = store.OpenReadOnly } }
+
+// The errors of Open with Existing or ReadOnly.
 var (
 	ErrNoLedger  = store.ErrNoLedger
 	ErrOldSchema = store.ErrOldSchema

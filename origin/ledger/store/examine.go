@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -37,23 +36,29 @@ const quickCheckLimit = 5 * time.Second
 // examine runs PRAGMA quick_check, which reads the whole file but for the indexes'
 // contents, and looks at the journal mode.
 func (s *sqlite) examine(ctx context.Context) (e Examination, err error) {
-	var version, journal string
+	var version string
 	if err := s.read.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version); err != nil {
 		return e, explainSQLite(err)
 	}
-	if err := s.read.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&journal); err != nil {
-		return e, explainSQLite(err)
-	}
-	if journal != "wal" {
-		e.Wrong = append(e.Wrong, fmt.Errorf("its journal mode is %s and not wal: the file system may not support shared memory; use a local disk", journal))
+	if wal, err := s.usesWAL(); err != nil {
+		return e, err
+	} else if !wal {
+		e.Advice = append(e.Advice, errNoWAL)
 	}
 	checked, damage, err := s.quickCheck(ctx)
+	if s.startedMeanwhile() {
+		checked, damage, err = "not checked, since a service started meanwhile: run this again", nil, nil
+	}
 	if damage != nil {
 		e.Wrong = append(e.Wrong, damage)
 	}
-	e.Summary = fmt.Sprintf("SQLite %s, journal in %s, %s", version, strings.ToUpper(journal), checked)
+	e.Summary = fmt.Sprintf("SQLite %s, %s", version, checked)
 	return e, err
 }
+
+// errNoWAL is advice: commits are as durable in other journal modes, but readers and
+// the writer wait for each other.
+var errNoWAL = errors.New("its journal is not a write-ahead log: serve changes that at its start; if it is running, the file system does not support shared memory, so use a local disk")
 
 func (s *sqlite) quickCheck(ctx context.Context) (checked string, damage, err error) {
 	ctx, cancel := context.WithTimeout(ctx, quickCheckLimit)

@@ -28,7 +28,7 @@ const (
 	openTimeout     = 30 * time.Second // of the first connection and the migration together
 )
 
-func openPostgres(ctx context.Context, url string, clock func() time.Time, existing bool) (Store, error) {
+func openPostgres(ctx context.Context, url string, clock func() time.Time, a access) (Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("the database's URL: %w", err) // pgx leaves the password out
@@ -43,7 +43,7 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time, exist
 	}
 	p := &postgres{pool: pool, queries: catalogue("postgres"), clock: clock, readers: make(chan struct{}, maxReaders), writer: rand.Text()}
 	require := p.migrate
-	if existing {
+	if a != create {
 		require = p.requireCurrent
 	}
 	if err := require(ctx); err != nil {

@@ -26,6 +26,8 @@ type sqlite struct {
 
 	write, read *sql.DB
 	clock       func() time.Time
+	path        string
+	unlocked    bool // opened as a file that does not change, see readOnlyDSN
 }
 
 // pragmas are in the DSN, so every connection has them. FULL makes a commit wait
@@ -40,27 +42,29 @@ const busyTimeout = 5 * time.Second
 // maxReaders bounds the connections of Query.
 const maxReaders = 4
 
-func openSQLite(ctx context.Context, path string, clock func() time.Time, existing bool) (Store, error) {
+func openSQLite(ctx context.Context, path string, clock func() time.Time, a access) (Store, error) {
 	if clock == nil {
 		clock = time.Now
 	}
-	s := &sqlite{queries: catalogue("sqlite"), prepared: map[string]*sql.Stmt{}, clock: clock}
-	if err := s.open(ctx, path, existing); err != nil {
+	s := &sqlite{queries: catalogue("sqlite"), prepared: map[string]*sql.Stmt{}, clock: clock, path: path}
+	if err := s.open(ctx, path, a); err != nil {
 		return nil, fmt.Errorf("database %q: %w", path, errors.Join(err, s.Close()))
 	}
 	return s, nil
 }
 
-func (s *sqlite) open(ctx context.Context, path string, existing bool) error {
-	prepare, require := createFile, s.migrate
-	if existing {
+func (s *sqlite) open(ctx context.Context, path string, a access) error {
+	prepare, require, dsn := createFile, s.migrate, fileDSN(path)+pragmas
+	if a != create {
 		prepare, require = requireFile, s.requireCurrent
 	}
 	err := prepare(path)
 	if err != nil {
-		return err
+		return explainFile(err)
 	}
-	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + pragmas
+	if a == readOnly {
+		dsn = s.readOnlyDSN()
+	}
 	if s.write, err = sql.Open("sqlite", dsn); err != nil {
 		return err
 	}
@@ -76,6 +80,8 @@ func (s *sqlite) open(ctx context.Context, path string, existing bool) error {
 	}
 	return explainSQLite(require(ctx))
 }
+
+func fileDSN(path string) string { return "file:" + (&url.URL{Path: path}).EscapedPath() }
 
 // connect retries while another process switches a new file to WAL mode: SQLite's
 // busy timeout does not cover that.

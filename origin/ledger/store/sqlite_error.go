@@ -12,10 +12,10 @@ import (
 var sqliteAdvice = map[int]string{
 	codes.SQLITE_BUSY:     "another process has locked the database for too long; end it, or try again",
 	codes.SQLITE_READONLY: "the file cannot be written; check its owner and mode, and those of its folder",
-	codes.SQLITE_IOERR:    "reading or writing the disk failed; check the disk",
+	codes.SQLITE_IOERR:    "reading or writing the disk failed; check that it is not full, then the disk itself",
 	codes.SQLITE_CORRUPT:  "the file is damaged; restore it from a backup",
 	codes.SQLITE_FULL:     "the disk is full; free some space, then the ledger continues by itself",
-	codes.SQLITE_CANTOPEN: "the file cannot be opened; check its folder's mode",
+	codes.SQLITE_CANTOPEN: "the file cannot be opened; check the owner and mode of it and its folder, and that the file system is not read-only",
 	codes.SQLITE_NOTADB:   "the file is not an SQLite database; give another path",
 }
 

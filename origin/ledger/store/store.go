@@ -84,23 +84,38 @@ func (d *InDoubt) Unwrap() error { return d.Err }
 // creates (SQLite) and migrates if it must. clock is the clock of transactions; nil
 // is the server's on PostgreSQL, this machine's on SQLite.
 func Open(ctx context.Context, url string, clock func() time.Time) (Store, error) {
-	return openStore(ctx, url, clock, false)
+	return openStore(ctx, url, clock, create)
 }
 
 // OpenExisting opens a database as Open does, but creates and migrates nothing. The
 // error is ErrNoLedger if there is no database, or one without a ledger, and
 // ErrOldSchema if it has an earlier schema.
 func OpenExisting(ctx context.Context, url string, clock func() time.Time) (Store, error) {
-	return openStore(ctx, url, clock, true)
+	return openStore(ctx, url, clock, existing)
 }
 
-func openStore(ctx context.Context, url string, clock func() time.Time, existing bool) (Store, error) {
+// OpenReadOnly opens a database as OpenExisting does, but writes nothing: it neither
+// leaves a file behind nor changes one. Transactions fail on SQLite.
+func OpenReadOnly(ctx context.Context, url string, clock func() time.Time) (Store, error) {
+	return openStore(ctx, url, clock, readOnly)
+}
+
+// access is what opening a database may do to it.
+type access int
+
+const (
+	create   access = iota // and migrate
+	existing               // only one that has a ledger of this schema
+	readOnly               // the same, and nothing is written
+)
+
+func openStore(ctx context.Context, url string, clock func() time.Time, a access) (Store, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch scheme {
 	case "sqlite":
-		return openSQLite(ctx, rest, clock, existing)
+		return openSQLite(ctx, rest, clock, a)
 	case "postgres", "postgresql":
-		return openPostgres(ctx, url, clock, existing)
+		return openPostgres(ctx, url, clock, a)
 	}
 	return nil, errors.New(`the database's URL must be "sqlite:PATH" or "postgres://USER@HOST/NAME"`)
 }
