@@ -29,7 +29,7 @@ type doctorCmd struct {
 	MaxConnections int           `default:"16384" placeholder:"N" help:"serve's --max-connections, for the same (${default})."`
 	DNSWithMX      string        `name:"dns-with-mx" default:"gmail.com" placeholder:"DOMAIN" help:"A domain that has MX records. In a closed network, give one of yours (${default})."`
 	DNSWithoutMX   string        `name:"dns-without-mx" default:"example.com" placeholder:"DOMAIN" help:"A domain that has none; ${default} publishes a null MX record (RFC 7505)."`
-	EdgeSecret     string        `placeholder:"SECRET" help:"serve's --edge-secret, to check that the service takes it. Give it as ADDRSPEC_EDGE_SECRET."`
+	EdgeSecret     edgeSecrets   `placeholder:"SECRET[,SECRET]" help:"serve's --edge-secret, to check that the service takes it. Give it as ADDRSPEC_EDGE_SECRET."`
 	EdgeURL        string        `name:"edge-url" placeholder:"URL" help:"Where the edge worker is, to check it, too."`
 	Plans          string        `placeholder:"FILE" help:"serve's --plans, for its mode."`
 	EnvFile        string        `default:"/etc/addrspec.env" placeholder:"FILE" help:"The file of the service's environment, for its mode (${default})."`
@@ -73,7 +73,7 @@ func (c *doctorCmd) Run(ctx context.Context, std streams) error {
 func (c *doctorCmd) checks() ([]doctor.Check, error) {
 	service, err := optionalURL("--public-url", c.PublicURL)
 	edge, edgeErr := optionalURL("--edge-url", c.EdgeURL)
-	err = errors.Join(err, edgeErr,
+	err = errors.Join(err, edgeErr, c.EdgeSecret.check(),
 		checkTime("--dns-timeout", c.DNSTimeout, shortestTime, longestTime),
 		checkTime("--limit", c.Limit, shortestTime, longestTime))
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *doctorCmd) checks() ([]doctor.Check, error) {
 		{Name: "lists", Look: func(ctx context.Context) (string, error) { return c.lists(ctx, e) }},
 		{Name: "feed", Look: c.feed},
 		doctor.Service(service),
-		doctor.Origin(service, c.EdgeSecret),
+		doctor.Origin(service, c.EdgeSecret.list()...),
 		doctor.Edge(edge, func(ctx context.Context) (host.Info, error) { return e.info(ctx) }),
 	}, nil
 }
@@ -102,8 +102,8 @@ func optionalURL(flag, text string) (*url.URL, error) {
 		return nil, nil
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%s %q: must be http or https and a host, such as https://addrspec.example", flag, text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		return nil, fmt.Errorf("%s must be http or https and a host, such as https://addrspec.example, without a password or a query", flag)
 	}
 	return u, nil
 }

@@ -53,10 +53,11 @@ func TestDoctorForPrograms(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &findings))
 	require.Equal(t, "database", findings[0].Part)
 	require.Equal(t, "ok", findings[0].Status)
-	for flag, value := range map[string]string{"--public-url": "addrspec.example", "--edge-url": "ftp://x", "--limit": "1h", "--dns-timeout": "0s"} {
+	for flag, value := range map[string]string{"--public-url": "https://u:hidden@addrspec.example", "--edge-secret": "hidden", "--edge-url": "ftp://x", "--limit": "1h", "--dns-timeout": "0s"} {
 		_, problem, code := operator(t, doctorArgs(t, flag, value)...)
 		require.Equal(t, 2, code)
 		require.Contains(t, problem, flag)
+		require.NotContains(t, problem, "hidden")
 	}
 }
 
@@ -109,7 +110,15 @@ func TestDoctorOfARunningService(t *testing.T) {
 	require.Regexp(t, `(?m)^service +ok +http://.* is up`, out)
 	require.Regexp(t, `(?m)^edge secret +ok `, out)
 	require.NotContains(t, out+problem, secret)
-	out, problem, code := operator(t, doctorArgs(t, "--public-url", "http://"+s.hostPort, "--edge-secret", "another"+secret)...)
+
+	const next = "another" + secret // as while workers change from one to the other
+	both := start(t, "--dns", contract.Serve(t), "--edge-secret", secret+","+next)
+	out, _, _ = operator(t, doctorArgs(t, "--public-url", "http://"+both.hostPort, "--edge-secret", secret+","+next)...)
+	require.Regexp(t, `(?m)^edge secret +ok .*\(2 of 2\)`, out)
+	out, _, _ = operator(t, doctorArgs(t, "--public-url", "http://"+s.hostPort, "--edge-secret", secret+","+next)...)
+	require.Regexp(t, `(?m)^edge secret +WRONG +secret 2 of 2: `, out)
+
+	out, problem, code := operator(t, doctorArgs(t, "--public-url", "http://"+s.hostPort, "--edge-secret", next)...)
 	require.Equal(t, 1, code)
 	require.Regexp(t, `(?m)^edge secret +WRONG .*refuses the edge secret`, out)
 	require.NotContains(t, out+problem, secret)

@@ -30,8 +30,8 @@ func (d *databaseDoctor) look(ctx context.Context) (detail string, err error) {
 		}
 		return errors.Join(problems...)
 	}, ledger.ReadOnly())
-	if path := d.sqliteFile(); err == nil && path != "" {
-		err = doctor.LocalDisk(path)
+	if path := d.sqliteFile(); path != "" {
+		err = errors.Join(err, doctor.LocalDisk(path), doctor.Owners(path))
 	}
 	return detail, err
 }

@@ -3,10 +3,11 @@
 //
 // A [Check] is a name and a function. What is wrong is an error whose sentence says
 // what to do; what should be done soon is [Advice]. Here are the checks that need
-// nothing but the machine and the network: disk and inodes (disk.go), file modes
-// (files.go), the limit of open files (limits.go), the clock (clock.go), resolvers
-// (resolver.go), the running service (service.go) and workers (edge.go). Those of
-// the database are in package ledger, those of module and lists in the command.
+// nothing but the machine and the network: disk and inodes (disk_unix.go), file modes
+// and owners (files_unix.go, owner_unix.go), the limit of open files
+// (limits_unix.go), the clock (clock.go), resolvers (resolver.go), the running
+// service (service.go) and workers (edge.go). Those of the database are in package
+// ledger, those of module and lists in the command.
 package doctor
 
 import (

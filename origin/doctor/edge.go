@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,40 +12,50 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// Origin looks at the endpoint that workers use: that it takes the edge secret. It
-// sends a request without an API key, which the origin refuses after the secret and
-// before any work. It is left out without a URL or a secret.
-func Origin(at *url.URL, secret string) Check {
-	return Check{"edge secret", func(ctx context.Context) (string, error) {
-		if at == nil || secret == "" {
+// Origin looks at the endpoint that workers use: that it takes each edge secret. It
+// is left out without a URL or a secret.
+func Origin(at *url.URL, secrets ...string) Check {
+	return Check{"edge secret", func(ctx context.Context) (detail string, err error) {
+		if at == nil || len(secrets) == 0 {
 			return "", nil
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, at.JoinPath("v1/edge/admit").String(), strings.NewReader("{}"))
-		if err != nil {
-			return "", err
+		for n, secret := range secrets {
+			if err := takes(ctx, at, secret); err != nil {
+				return "", fmt.Errorf("secret %d of %d: %w", n+1, len(secrets), err)
+			}
 		}
-		request.Header.Set("X-Edge-Secret", secret)
-		request.Header.Set("Content-Type", "application/json")
-		answer, err := do(request)
-		if err != nil {
-			return "", err
-		}
-		return verdictOfSecret(answer)
+		return fmt.Sprintf("the origin takes the edge secret (%d of %[1]d)", len(secrets)), nil
 	}}
 }
 
-func verdictOfSecret(answer *http.Response) (string, error) {
+// takes sends a request without an API key, which the origin refuses after the
+// secret and before any work.
+func takes(ctx context.Context, at *url.URL, secret string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, at.JoinPath("v1/edge/admit").String(), strings.NewReader("{}"))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("X-Edge-Secret", secret)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := do(request)
+	if err != nil {
+		return err
+	}
+	return verdictOfSecret(answer)
+}
+
+func verdictOfSecret(answer *http.Response) error {
 	var problem struct{ Code string }
 	_ = json.NewDecoder(answer.Body).Decode(&problem)
 	switch {
-	case answer.StatusCode == http.StatusUnauthorized && problem.Code != "INVALID_EDGE_SECRET":
-		return "the origin takes the edge secret", nil
 	case problem.Code == "INVALID_EDGE_SECRET":
-		return "", fmt.Errorf("the origin refuses the edge secret: start it and its workers with the same --edge-secret")
+		return errors.New("the origin refuses the edge secret: start it and its workers with the same --edge-secret")
+	case answer.StatusCode == http.StatusUnauthorized && problem.Code != "":
+		return nil
 	case answer.StatusCode == http.StatusNotFound:
-		return "", fmt.Errorf("the origin has no /v1/edge/admit: start it with --edge-secret, and let the proxy pass the path")
+		return errors.New("the origin has no /v1/edge/admit: start it with --edge-secret, and let the proxy pass the path")
 	}
-	return "", fmt.Errorf("/v1/edge/admit is %s: is the origin behind this URL?", answer.Status)
+	return fmt.Errorf("/v1/edge/admit is %s: is the origin behind this URL?", answer.Status)
 }
 
 // Edge asks a worker for its versions and compares them with this program's: with

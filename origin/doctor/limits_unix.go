@@ -22,7 +22,7 @@ func Limits(connections, lookups int) Check {
 			return "", err
 		}
 		needed := uint64(connections + lookups + otherFiles)
-		if limit.Max < needed {
+		if uint64(limit.Max) < needed { // FreeBSD has int64
 			return "", fmt.Errorf("a process may open %d files, and --max-connections %d with --dns-concurrency %d need %d: raise the limit (LimitNOFILE= in the unit, ulimit -Hn), or lower --max-connections",
 				limit.Max, connections, lookups, needed)
 		}
