@@ -31,6 +31,15 @@ func (f *databaseFlag) redacted() string {
 	return parsed.Redacted()
 }
 
+// forShell returns the URL as a word of a shell's command line. One that may have a
+// secret is left to the environment, where it belongs.
+func (f *databaseFlag) forShell() string {
+	if shown := f.redacted(); shown == f.Database {
+		return shellQuote(shown)
+	}
+	return `"$ADDRSPEC_DATABASE"`
+}
+
 // withLedger calls do with the ledger, which must exist. A server may use the same
 // database meanwhile.
 func (f *databaseFlag) withLedger(ctx context.Context, do func(*ledger.Ledger) error) error {

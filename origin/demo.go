@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -40,7 +41,7 @@ func (c *serveCmd) announce(ctx context.Context, std streams, o *origin, at net.
 	case !c.Demo:
 		return nil
 	case demo:
-		fmt.Fprintf(std.out, "The demo key was shown at the first start; create another in the dashboard or with\n\n  dist/addrspec key create --account %s --name demo --database %s\n\n", demoEmail, c.redacted())
+		fmt.Fprintf(std.out, "The demo key was shown at the first start; create another in the dashboard or with\n\n  %s key create --account %s --name demo --database %s\n\n", thisProgram(), demoEmail, c.forShell())
 	case empty:
 		err = announceDemo(ctx, std, o.ledger, at)
 	default:
@@ -68,14 +69,18 @@ func accountsOf(ctx context.Context, l *ledger.Ledger) (empty, demo bool, err er
 // announceBeginning prints the two commands that make the first key. They work
 // while the service runs.
 func (c *serveCmd) announceBeginning(std streams) {
-	database := shellQuote(c.redacted())
+	database := c.forShell()
 	fmt.Fprintf(std.out, `There is no account yet. These two commands make the first key:
 
-  addrspec account create --account you@example.org --database %s
-  addrspec key create --account you@example.org --name first --database %s
+  %s account create --account you@example.org --database %s
+  %[1]s key create --account you@example.org --name first --database %[2]s
 
-`, database, database)
+`, thisProgram(), database)
 }
+
+// thisProgram returns the program as it was called, which works in the same folder
+// also if it is not installed.
+func thisProgram() string { return shellQuote(os.Args[0]) }
 
 // announceDemo creates the demo account and prints what to do with it.
 func announceDemo(ctx context.Context, std streams, l *ledger.Ledger, at net.Addr) error {

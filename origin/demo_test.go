@@ -44,7 +44,7 @@ func TestStartOfAnEmptyLedger(t *testing.T) {
 	out, code := banner(t, database, "key create")
 	require.Zero(t, code, out)
 	require.Contains(t, out, "There is no account yet.")
-	commands := regexp.MustCompile(`(?m)^  addrspec (.*)$`).FindAllStringSubmatch(out, -1)
+	commands := regexp.MustCompile(`(?m)^  \S+ ((?:account|key) create .*)$`).FindAllStringSubmatch(out, -1)
 	require.Len(t, commands, 2)
 	for _, command := range commands {
 		require.Contains(t, command[1], "'"+database+"'", "quoted for a shell")
@@ -93,4 +93,17 @@ func TestStartSaysThatItCompiles(t *testing.T) {
 	require.Zero(t, code, out)
 	require.Contains(t, out, "compiling the module for this machine")
 	require.Contains(t, out, "compiled the module")
+}
+
+// A URL with a password or parameters is not printed: a command with it redacted
+// would not work.
+func TestDatabaseForAShell(t *testing.T) {
+	for url, want := range map[string]string{
+		"sqlite:data/it's.db":                       `'sqlite:data/it'\''s.db'`,
+		"postgres://u@db.example/x":                 "postgres://u@db.example/x",
+		"postgres://u:hidden@db.example/x":          `"$ADDRSPEC_DATABASE"`,
+		"postgres://u@db.example/x?password=hidden": `"$ADDRSPEC_DATABASE"`,
+	} {
+		require.Equal(t, want, (&databaseFlag{url}).forShell())
+	}
 }
