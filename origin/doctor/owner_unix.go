@@ -45,8 +45,8 @@ func Owners(path string) error {
 }
 
 // owns returns an error unless the mode of a file gives a user the owner's
-// permissions in need, such as 0o200 to write, in the class that decides for the user. A file that does not exist
-// is fine.
+// permissions in need, such as 0o200 to write, in the class that decides for the
+// user. A file that does not exist is fine.
 func owns(path string, u owner, need fs.FileMode) error {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm()&needOf(u, ownerOf(info), need) == needOf(u, ownerOf(info), need) {
