@@ -16,37 +16,45 @@ const abiMajor = 1
 // wasiModule is the only module from which imports are allowed.
 const wasiModule = "wasi_snapshot_preview1"
 
-// compile compiles wasm to machine code, cached in cacheDir for the next start. A
-// cache that cannot be read or written, such as another user's, is left out, since
-// that only costs a second.
+// compile compiles wasm to machine code, cached in cacheDir for the next start. It
+// returns an error unless the exports are those of the interface and the imports
+// only WASI.
 func compile(ctx context.Context, wasm []byte, cacheDir string) (wazero.Runtime, wazero.CompiledModule, error) {
 	runtime, compiled, err := compileIn(ctx, wasm, cacheDir)
-	if err != nil && cacheDir != "" { // an error of wazero may be the cache's or the module's
-		return compileIn(ctx, wasm, "")
+	if err != nil && cacheDir != "" {
+		// A cache that cannot be read or written, such as another user's, is left out,
+		// since that only costs a second. The error may also be the module's.
+		runtime, compiled, err = compileIn(ctx, wasm, "")
 	}
-	return runtime, compiled, err
+	if err != nil {
+		return nil, nil, err
+	}
+	err = checkExports(compiled)
+	if err == nil {
+		err = checkImports(compiled)
+	}
+	if err != nil {
+		runtime.Close(ctx)
+		return nil, nil, notOurs(err)
+	}
+	return runtime, compiled, nil
 }
 
-// compileIn returns an error unless the exports are those of the interface and the
-// imports only WASI.
+// compileIn compiles wasm with a cache, or without one if cacheDir is empty.
 func compileIn(ctx context.Context, wasm []byte, cacheDir string) (wazero.Runtime, wazero.CompiledModule, error) {
 	runtime, err := newRuntime(ctx, cacheDir)
 	if err != nil {
 		return nil, nil, err
 	}
 	compiled, err := runtime.CompileModule(ctx, wasm)
-	if err == nil {
-		err = checkExports(compiled)
-	}
-	if err == nil {
-		err = checkImports(compiled)
-	}
 	if err != nil {
 		runtime.Close(ctx)
-		return nil, nil, fmt.Errorf("not a module of addrspec: %w", err)
+		return nil, nil, notOurs(err)
 	}
 	return runtime, compiled, nil
 }
+
+func notOurs(err error) error { return fmt.Errorf("not a module of addrspec: %w", err) }
 
 // newRuntime starts wazero with WASI, which the plain module imports. It ignores a
 // folder that cannot be a cache.
