@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/addrspec/addrspec/origin/doctor"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -22,8 +23,8 @@ func (d *engineDoctor) started() (*host.Engine, error) {
 	return d.engine, d.err
 }
 
-// start compiles the module in memory: entries in the service's cache that root
-// makes could not be read by the service.
+// start starts the module. It uses no cache of another user: entries that root makes
+// in the service's could not be read by the service.
 func (d *engineDoctor) start(ctx context.Context) (*host.Engine, error) {
 	blob, err := d.flags.blob()
 	if err != nil {
@@ -33,7 +34,7 @@ func (d *engineDoctor) start(ctx context.Context) (*host.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	engine, err := host.New(ctx, wasm, host.Options{Size: 1, Lists: blob})
+	engine, err := host.New(ctx, wasm, host.Options{Size: 1, Lists: blob, CacheDir: d.cacheDir()})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.flags.source(), err)
 	}
@@ -64,4 +65,11 @@ func (d *engineDoctor) info(context.Context) (host.Info, error) {
 		return host.Info{}, err
 	}
 	return engine.View().Info(), nil
+}
+
+func (d *engineDoctor) cacheDir() string {
+	if dir := d.flags.cacheDir(); doctor.Ours(dir) {
+		return dir
+	}
+	return ""
 }

@@ -67,3 +67,10 @@ func needOf(u, has owner, need fs.FileMode) fs.FileMode {
 	}
 	return need >> 6
 }
+
+// Ours reports whether a folder belongs to the user of this process: files that it
+// writes there can then be read by those who use the folder already.
+func Ours(folder string) bool {
+	info, err := os.Stat(folder)
+	return err == nil && int(ownerOf(info).user) == os.Geteuid()
+}
