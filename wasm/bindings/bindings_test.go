@@ -22,64 +22,14 @@ import (
 
 // bindings maps the name of each program to a function that builds the program
 // and returns the command that runs it, or skips the test if a tool is missing.
-var bindings = map[string]func(t *testing.T) []string{
-	"Go": func(t *testing.T) []string {
-		program := filepath.Join(t.TempDir(), "host")
-		build(t, ".", "go", "build", "-o", program, "./go")
-		useTestCache(t) // not before go build, which would compile the standard library again
-		return []string{program}
-	},
-	"JavaScript in Node": func(t *testing.T) []string {
-		return []string{find(t, "node"), "javascript/addrspec.mjs"}
-	},
-	"JavaScript in Deno": func(t *testing.T) []string {
-		return []string{find(t, "deno"), "run", "--allow-read", "javascript/addrspec.mjs"}
-	},
-	"JavaScript in Bun": func(t *testing.T) []string {
-		return []string{find(t, "bun"), "javascript/addrspec.mjs"}
-	},
-	"Python": python,
-	"Rust":   rust,
-	"Java":   java,
-	"C":      c,
-}
+// The file of each language adds its own.
+var bindings = map[string]func(t *testing.T) []string{}
 
 // useTestCache makes the programs of t cache machine code in the folder of the
 // tests, where old files are deleted, instead of the user's cache folder.
 func useTestCache(t *testing.T) {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", moduletest.CacheDir())
-}
-
-func python(t *testing.T) []string {
-	useTestCache(t)
-	for _, program := range []string{os.Getenv("ADDRSPEC_PYTHON"), "python3"} {
-		if program != "" && exec.Command(program, "-c", "import wasmtime").Run() == nil {
-			return []string{program, "python/addrspec.py"}
-		}
-	}
-	t.Skip("wasmtime is not installed for python3: pip install wasmtime, or set ADDRSPEC_PYTHON to a Python that has it")
-	return nil
-}
-
-// rust builds incrementally; the first time cargo fetches and compiles an engine.
-func rust(t *testing.T) []string {
-	target := filepath.Join(cache(t), "rust")
-	build(t, "rust", find(t, "cargo"), "build", "--release", "--quiet", "--locked", "--target-dir", target)
-	return []string{filepath.Join(target, "release", "addrspec-host")}
-}
-
-// java builds only if a source has changed, since Maven takes 5 s of CPU time even
-// if there is nothing to do.
-func java(t *testing.T) []string {
-	program, target := find(t, "java"), filepath.Join(cache(t), "java")
-	jar := filepath.Join(target, "addrspec-host.jar")
-	if !upToDate(jar, "java/pom.xml", "java/src/main/java/Addrspec.java") {
-		build(t, "java", find(t, "mvn"), "--quiet", "--batch-mode", "package", "-Dtarget="+target)
-	}
-	// The first tier of the JIT compiler alone halves the CPU time of these runs,
-	// and a collector without threads of its own saves another 5 %.
-	return []string{program, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar", jar}
 }
 
 // upToDate reports whether built exists and is newer than all sources.
@@ -89,17 +39,6 @@ func upToDate(built string, sources ...string) bool {
 		s, err := os.Stat(source)
 		return err != nil || s.ModTime().After(target.ModTime())
 	})
-}
-
-func c(t *testing.T) []string {
-	wasmtime := os.Getenv("ADDRSPEC_WASMTIME_C")
-	if wasmtime == "" {
-		t.Skip("set ADDRSPEC_WASMTIME_C to a folder with include and lib of wasmtime's C API")
-	}
-	program := filepath.Join(t.TempDir(), "host")
-	build(t, "c", find(t, "cc"), "-Wall", "-Wextra", "-Werror", "-o", program, "addrspec.c", "-I", wasmtime+"/include",
-		"-L", wasmtime+"/lib", "-Wl,-rpath,"+wasmtime+"/lib", "-lwasmtime", "-lpthread", "-ldl", "-lm")
-	return []string{program}
 }
 
 // cache returns the folder for builds that are kept between runs. It skips the
