@@ -100,13 +100,13 @@ func appendCharacter(dst, s []byte) []byte {
 	r, size := utf8.DecodeRune(s)
 	switch {
 	case size == 0:
-		return append(dst, "nothing"...)
+		return appendText(dst, "nothing")
 	case r == utf8.RuneError && size == 1:
 		return append(dst, 'b', 'y', 't', 'e', ' ', '0', 'x', upperHex[s[0]>>4], upperHex[s[0]&15])
 	case r == ' ':
-		return append(dst, "a space"...)
+		return appendText(dst, "a space")
 	case r == '"':
-		return append(dst, "a double quote"...)
+		return appendText(dst, "a double quote")
 	case r > ' ' && r < 0x7F:
 		return append(dst, '"', byte(r), '"')
 	case isVisible(r):
@@ -115,7 +115,7 @@ func appendCharacter(dst, s []byte) []byte {
 	}
 	dst = appendCodePoint(dst, r)
 	if name := nameOf(r); name != "" {
-		dst = append(append(dst, ' '), name...)
+		dst = appendText(append(dst, ' '), name)
 	}
 	return dst
 }

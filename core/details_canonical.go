@@ -25,7 +25,7 @@ func (c *Checker) appendCanonical(dst []byte, f *Facts) []byte {
 			return append(out, '"')
 		}
 	}
-	return appendText(appendQuoted(dst, f.Normalized), `,"canonical_rule":null`)
+	return appendText(appendJSONString(dst, f.Normalized), `,"canonical_rule":null`)
 }
 
 // mailbox returns the rule for the address f, the local part to which it applies

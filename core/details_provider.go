@@ -9,7 +9,7 @@ func (c *Checker) appendProviderEvidence(dst []byte, f *Facts) []byte {
 	if m.Class == 0 {
 		return appendNull(dst)
 	}
-	dst = appendQuoted(appendText(dst, `{"entry":`), m.Entry)
+	dst = appendJSONString(appendText(dst, `{"entry":`), m.Entry)
 	dst = appendText(appendText(dst, `,"class":"`), m.Class.String())
 	dst = appendBool(appendText(dst, `","subdomains":`), m.Subdomains)
 	dst = c.appendCarriers(appendText(dst, `,"sources":[`), m)

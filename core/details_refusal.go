@@ -14,6 +14,6 @@ func appendRefusal(dst []byte, f *Facts) []byte {
 	dst = appendText(appendText(dst, `{"code":"`), r.Reason.Code())
 	dst = appendDecimal(appendText(dst, `","offset":`), r.Offset)
 	dst = appendText(appendText(dst, `,"section":"`), r.Reason.Section())
-	dst = appendQuoted(appendText(dst, `","sentence":`), r.AppendSentence(text[:0], f.Email))
+	dst = appendJSONString(appendText(dst, `","sentence":`), r.AppendSentence(text[:0], f.Email))
 	return append(dst, '}')
 }

@@ -89,14 +89,14 @@ func (c *Checker) appendRoleEvidence(dst []byte, f *Facts) []byte {
 	if e.Match == NoMatch {
 		return appendNull(dst)
 	}
-	dst = appendQuoted(append(dst, `{"word":`...), e.Word)
-	dst = append(append(dst, `,"match":"`...), e.Match.String()...)
-	dst = append(dst, `","qualifiers":[`...)
+	dst = appendJSONString(appendText(dst, `{"word":`), e.Word)
+	dst = appendText(appendText(dst, `,"match":"`), e.Match.String())
+	dst = appendText(dst, `","qualifiers":[`)
 	for i, q := range e.Qualifiers {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendQuoted(dst, q)
+		dst = appendJSONString(dst, q)
 	}
 	return append(dst, ']', '}')
 }

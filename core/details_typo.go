@@ -8,7 +8,7 @@ func (c *Checker) appendTypoEvidence(dst []byte, f *Facts) []byte {
 	if f.Typo == nil {
 		return appendNull(dst)
 	}
-	dst = appendQuoted(appendText(dst, `{"target":`), f.Typo)
+	dst = appendJSONString(appendText(dst, `{"target":`), f.Typo)
 	dst = appendText(dst, `,"edits":[`)
 	for i, edit := range c.typos.Explain(f.Host, f.Typo) {
 		if i > 0 {
@@ -23,7 +23,7 @@ func (c *Checker) appendTypoEvidence(dst []byte, f *Facts) []byte {
 func appendEdit(dst []byte, e typo.Edit) []byte {
 	dst = appendText(appendText(dst, `{"kind":"`), e.Kind.String())
 	dst = appendDecimal(appendText(dst, `","at":`), e.At)
-	dst = appendQuoted(appendText(dst, `,"from":`), []byte(e.From))
-	dst = appendQuoted(appendText(dst, `,"to":`), []byte(e.To))
+	dst = appendJSONString(appendText(dst, `,"from":`), []byte(e.From))
+	dst = appendJSONString(appendText(dst, `,"to":`), []byte(e.To))
 	return append(dst, '}')
 }

@@ -82,6 +82,7 @@ const (
 	unknownFlag = -2
 	refused     = -4
 	listsSize   = -5
+	framing     = -6
 )
 
 // memoryBound limits the linear memory: 10 MB of data and buffers, and twice the

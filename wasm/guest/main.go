@@ -18,7 +18,7 @@ import (
 
 // abiVersion is major<<16 | minor. A new major version breaks hosts; a new minor
 // version only adds to the interface.
-const abiVersion = 1<<16 | 1
+const abiVersion = 1<<16 | 2
 
 const (
 	// inCap is the body limit of the batch operation, so every address in a request
@@ -27,7 +27,9 @@ const (
 	// outCap is enough for an input of control characters, with six bytes each in
 	// JSON, the other 15 fields, details and the texts of the report. Only an address
 	// that is not valid can be that long, and its details have a refusal alone.
-	outCap = 6*inCap + 8<<10
+	outCap = 6*inCap + restCap + reportPrefix
+	// restCap is enough for all of a result but email.
+	restCap = 8 << 10
 )
 
 // Error results of the exports.
@@ -37,13 +39,16 @@ const (
 	errPanic       = -3 // a defect: the host must discard the instance
 	errRefused     = -4 // lists: damaged or in another format; see the report
 	errListsSize   = -5 // lists: more than maxLists bytes
+	errFraming     = -6 // check_many: an address ends after the input
 )
 
-// Flags of exportCheck.
+// Flags of exportCheck and exportCheckMany.
 const (
 	flagFullSuggestion = 1 // typo_suggestion is the whole corrected address
 	flagDetails        = 2 // the result has the member details
 	knownFlags         = flagFullSuggestion | flagDetails
+
+	flagReports = 4 // of exportCheckMany: a report comes before each result
 )
 
 var (
@@ -68,21 +73,31 @@ func exportInCap() uint32 { return inCap }
 func exportOutPtr() uint32 { return address(unsafe.Pointer(&out)) }
 
 //go:wasmexport addrspec_out_cap
-func exportOutCap() uint32 { return outCap }
+func exportOutCap() uint32 { return uint32(outCap) }
 
 //go:wasmexport addrspec_report_ptr
 func exportReportPtr() uint32 { return address(unsafe.Pointer(&outcome)) }
 
 //go:wasmexport addrspec_check
-func exportCheck(length, flags int32) (n int32) {
+func exportCheck(length, flags int32) int32 {
+	return checked(check, length, flags, knownFlags)
+}
+
+//go:wasmexport addrspec_check_many
+func exportCheckMany(length, flags int32) int32 {
+	return checked(checkMany, length, flags, knownFlags|flagReports)
+}
+
+// checked calls f with the input if length and flags are valid.
+func checked(f func(input []byte, flags int32) int32, length, flags, known int32) (n int32) {
 	defer catch(&n)
 	if length < 0 || length > inCap {
 		return errTooLong
 	}
-	if flags&^knownFlags != 0 {
+	if flags&^known != 0 {
 		return errUnknownFlag
 	}
-	return check(in[:length], flags)
+	return f(in[:length], flags)
 }
 
 //go:wasmexport addrspec_info

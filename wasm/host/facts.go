@@ -67,9 +67,8 @@ const (
 
 // checkAddress checks one address. It appends the result to dst.
 func (i *instance) checkAddress(ctx context.Context, dst []byte, email string, flags Flags) (Facts, error) {
-	if flags&Details != 0 && i.minor < minorDetails {
-		return Facts{}, fmt.Errorf("details need interface version %d.%d, the module has %d.%d; use both from one build: %w",
-			abiMajor, minorDetails, abiMajor, i.minor, ErrFlags)
+	if err := i.accepts(flags); err != nil {
+		return Facts{}, err
 	}
 	if err := i.write(email); err != nil {
 		return Facts{}, err
@@ -85,17 +84,41 @@ func (i *instance) checkAddress(ctx context.Context, dst []byte, email string, f
 	return i.facts(dst, n, &words)
 }
 
-// facts returns the Facts from n bytes of JSON and the report.
+// accepts returns an error if the module's version of the interface lacks a flag.
+func (i *instance) accepts(flags Flags) error {
+	if flags&Details != 0 && i.minor < minorDetails {
+		return fmt.Errorf("details need interface version %d.%d, the module has %d.%d; use both from one build: %w",
+			abiMajor, minorDetails, abiMajor, i.minor, ErrFlags)
+	}
+	return nil
+}
+
+// facts returns the Facts from n bytes of JSON and the report. It appends the JSON to
+// dst.
 func (i *instance) facts(dst []byte, n uint32, words *[reportLen]uint32) (Facts, error) {
 	view, ok := i.module.Memory().Read(i.out, i.outCap)
-	if !ok || !plausible(n, i.outCap, words) {
+	if !ok {
+		return Facts{}, &trap{errors.New("the output is outside the memory")}
+	}
+	f, err := factsIn(view, n, words)
+	if err != nil {
+		return Facts{}, err
+	}
+	dst = append(dst, f.JSON...)
+	f.JSON = dst[len(dst)-int(n):]
+	f.Email = f.JSON[emailStart:words[wordEmailEnd]]
+	return f, nil
+}
+
+// factsIn returns the Facts from output, which begins with n bytes of JSON, and the
+// report. Their slices are parts of output.
+func factsIn(output []byte, n uint32, words *[reportLen]uint32) (Facts, error) {
+	if !plausible(n, uint32(len(output)), words) {
 		return Facts{}, &trap{errors.New("the report does not fit the output")}
 	}
-	start := len(dst)
-	dst = append(dst, view[:n]...)
-	f := Facts{JSON: dst[start:], MXAt: int(words[wordMXAt]), Valid: words[wordValid] == 1}
+	text := func(word int) string { return string(output[words[word]:][:words[word+1]]) }
+	f := Facts{JSON: output[:n:n], MXAt: int(words[wordMXAt]), Valid: words[wordValid] == 1}
 	f.Email = f.JSON[emailStart:words[wordEmailEnd]]
-	text := func(word int) string { return string(view[words[word]:][:words[word+1]]) }
 	f.Host = text(wordHost)
 	if !f.Valid {
 		f.Refusal = Refusal{text(wordCode), text(wordSection), text(wordSentence), int(words[wordOffset])}

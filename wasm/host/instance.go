@@ -31,6 +31,7 @@ type instance struct {
 	module              api.Module
 	minor               uint32 // version of the interface
 	check, info, lists  api.Function
+	many                api.Function // nil before minorMany
 	in, inCap           uint32
 	out, outCap, report uint32
 	stack               [2]uint64 // parameters and results; saves an allocation per call
@@ -68,6 +69,9 @@ func (i *instance) bind(ctx context.Context) error {
 	}
 	i.minor = version & 0xffff
 	i.check, i.info, i.lists = i.fn("addrspec_check"), i.fn("addrspec_info"), i.fn("addrspec_lists")
+	if i.many = i.fn("addrspec_check_many"); i.many == nil && i.minor >= minorMany {
+		return missing("addrspec_check_many")
+	}
 	for name, place := range map[string]*uint32{
 		"addrspec_in_ptr": &i.in, "addrspec_in_cap": &i.inCap,
 		"addrspec_out_ptr": &i.out, "addrspec_out_cap": &i.outCap, "addrspec_report_ptr": &i.report,
@@ -125,15 +129,18 @@ func (i *instance) write(s string) error {
 
 // reportWords returns the words of the report.
 func (i *instance) reportWords() ([reportLen]uint32, error) {
-	var words [reportLen]uint32
 	view, ok := i.module.Memory().Read(i.report, reportLen*4)
 	if !ok {
-		return words, &trap{errors.New("the report is outside the memory")}
+		return [reportLen]uint32{}, &trap{errors.New("the report is outside the memory")}
 	}
+	return readWords(view), nil
+}
+
+func readWords(view []byte) (words [reportLen]uint32) {
 	for n := range words {
 		words[n] = binary.LittleEndian.Uint32(view[4*n:])
 	}
-	return words, nil
+	return words
 }
 
 // trap is an error after which the instance must be discarded.

@@ -1,0 +1,134 @@
+package host
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+)
+
+// minorMany is the minor version of the interface that added addrspec_check_many.
+const minorMany = 2
+
+const (
+	// reportsFlag puts the report before each result.
+	reportsFlag = 4
+	// reportPrefix is the size of the two lengths and the report before a result.
+	reportPrefix = 4 + 4 + 4*reportLen
+	// manyBytes is how much of the input buffer one call fills, unless a single
+	// address is longer. The results of so many are about twenty times as long, and
+	// are still in a processor's cache when they are read.
+	manyBytes = 16 << 10
+)
+
+// errNoProgress is a defect: a call with addresses checked none.
+var errNoProgress = errors.New("the module checked none of the addresses")
+
+// CheckMany checks emails with as few calls of the module as it can, and calls each
+// with the index of every one and its result, in order. The slices of Facts are in
+// the memory of the module: append what you keep before each returns. An address over
+// 1 MiB makes it return ErrTooLong, after the results before that address.
+func (v *View) CheckMany(ctx context.Context, emails []string, flags Flags, each func(n int, facts Facts)) (err error) {
+	i, err := v.pool.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	err = errUnfinished // until checkMany returns
+	defer func() { v.pool.release(ctx, i, err) }()
+	err = i.checkMany(ctx, emails, flags, each)
+	return err
+}
+
+// checkMany checks emails, as many at a time as fill a part of the input buffer.
+func (i *instance) checkMany(ctx context.Context, emails []string, flags Flags, each func(n int, facts Facts)) error {
+	if flags&reportsFlag != 0 { // the caller's flags are those of Check
+		return ErrFlags
+	}
+	if err := i.accepts(flags); err != nil {
+		return err
+	}
+	for n := 0; n < len(emails); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		size, err := i.fill(emails[n:])
+		if err != nil {
+			return err
+		}
+		if size == 0 || i.minor < minorMany { // too long for a prefix, or an old module
+			err = i.checkOne(ctx, emails[n], flags, func(f Facts) { each(n, f); n++ })
+		} else {
+			err = i.checkFilled(ctx, size, flags, func(f Facts) { each(n, f); n++ })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkOne checks one address by addrspec_check.
+func (i *instance) checkOne(ctx context.Context, email string, flags Flags, each func(Facts)) error {
+	f, err := i.checkAddress(ctx, nil, email, flags)
+	if err == nil {
+		each(f)
+	}
+	return err
+}
+
+// fill writes addresses, each after its length, to the input buffer, and returns how
+// many bytes. It returns 0 if the first does not fit.
+func (i *instance) fill(emails []string) (size int, err error) {
+	in, ok := i.module.Memory().Read(i.in, i.inCap)
+	if !ok {
+		return 0, &trap{errors.New("the input buffer is outside the memory")}
+	}
+	for _, email := range emails {
+		end := size + 4 + len(email)
+		if end > len(in) || size > 0 && end > manyBytes {
+			break
+		}
+		binary.LittleEndian.PutUint32(in[size:], uint32(len(email)))
+		copy(in[size+4:], email)
+		size = end
+	}
+	return size, nil
+}
+
+// checkFilled checks the addresses in the first size bytes of the input buffer, or as
+// many of them as the results fit.
+func (i *instance) checkFilled(ctx context.Context, size int, flags Flags, each func(Facts)) error {
+	n, err := i.call(ctx, i.many, uint64(size), uint64(flags)|reportsFlag)
+	if err != nil {
+		return err
+	}
+	results, ok := i.module.Memory().Read(i.out, n)
+	if !ok || n > i.outCap {
+		return &trap{errors.New("the results are outside the memory")}
+	}
+	if n == 0 {
+		return &trap{errNoProgress}
+	}
+	for len(results) > 0 {
+		f, length, err := readRecord(results)
+		if err != nil {
+			return err
+		}
+		each(f)
+		results = results[length:]
+	}
+	return nil
+}
+
+// readRecord returns the Facts of the first record in results, and its length.
+func readRecord(results []byte) (f Facts, length int, err error) {
+	if len(results) < reportPrefix {
+		return f, 0, &trap{errors.New("a report is cut off")}
+	}
+	json, texts := binary.LittleEndian.Uint32(results), binary.LittleEndian.Uint32(results[4:])
+	if uint64(reportPrefix)+uint64(json)+uint64(texts) > uint64(len(results)) {
+		return f, 0, &trap{errors.New("a result is cut off")}
+	}
+	words, record := readWords(results[8:]), results[reportPrefix:][:json+texts]
+	f, err = factsIn(record, json, &words)
+	return f, reportPrefix + len(record), err
+}
