@@ -104,10 +104,7 @@ func (i *instance) facts(dst []byte, n uint32, words *[reportLen]uint32) (Facts,
 	if err != nil {
 		return Facts{}, err
 	}
-	dst = append(dst, f.JSON...)
-	f.JSON = dst[len(dst)-int(n):]
-	f.Email = f.JSON[emailStart:words[wordEmailEnd]]
-	return f, nil
+	return f.Keep(dst), nil
 }
 
 // factsIn returns the Facts from output, which begins with n bytes of JSON, and the

@@ -10,8 +10,10 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// ErrTooLong is returned for an address that is longer than the module's input
-// buffer.
+// MaxEmail is the capacity of the module's input buffer in bytes (ABI.md).
+const MaxEmail = 1 << 20
+
+// ErrTooLong is returned for an address of more than MaxEmail bytes.
 var ErrTooLong = errors.New("the address is longer than 1 MiB")
 
 // ErrFlags is returned for flags that the module's interface does not define.

@@ -25,7 +25,7 @@ var errNoProgress = errors.New("the module checked none of the addresses")
 
 // CheckMany checks emails with as few calls of the module as it can, and calls each
 // with the index of every one and its result, in order. The slices of Facts are in
-// the memory of the module: append what you keep before each returns. An address over
+// the memory of the module: Keep what you need after each returns. An address over
 // 1 MiB makes it return ErrTooLong, after the results before that address.
 func (v *View) CheckMany(ctx context.Context, emails []string, flags Flags, each func(n int, facts Facts)) (err error) {
 	i, err := v.pool.acquire(ctx)
@@ -36,6 +36,16 @@ func (v *View) CheckMany(ctx context.Context, emails []string, flags Flags, each
 	defer func() { v.pool.release(ctx, i, err) }()
 	err = i.checkMany(ctx, emails, flags, each)
 	return err
+}
+
+// Keep returns f with its JSON appended to dst, for use after the function that
+// CheckMany called with f.
+func (f Facts) Keep(dst []byte) Facts {
+	quoted, start := len(f.Email), len(dst)
+	dst = append(dst, f.JSON...)
+	f.JSON = dst[start:]
+	f.Email = f.JSON[emailStart:][:quoted]
+	return f
 }
 
 // checkMany checks emails, as many at a time as fill a part of the input buffer.
