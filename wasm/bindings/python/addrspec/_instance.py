@@ -1,0 +1,146 @@
+"""One instance of the module, and the calls of its interface (wasm/ABI.md)."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from typing import Any, List, Optional, Sequence
+
+from wasmtime import Engine, Instance as Wasm, Module, Store
+
+ABI_MAJOR = 1
+MINOR_MANY = 2  # the minor version that added addrspec_check_many
+
+FULL_SUGGESTION = 1  # typo_suggestion is the whole corrected address
+DETAILS = 2  # the result has the member details, the evidence for it
+
+MAX_ADDRESS = 1 << 20  # the capacity of the input buffer, in bytes
+
+# How many bytes of addresses one call takes: with so many the cost of the call no
+# longer matters, and the results are still in the processor's cache.
+_BULK = 16 << 10
+
+_length = struct.Struct("<I")
+_UNSIGNED = 0xFFFFFFFF  # an i32 is signed; & _UNSIGNED makes it unsigned
+
+
+class ListsRefused(ValueError):
+    """The module refused a blob of lists, and still uses those before."""
+
+
+class Instance:
+    """An instance of the module. One thread may use it at a time.
+
+    After an error other than ListsRefused it must not be used again.
+    """
+
+    def __init__(self, engine: Engine, module: Module, lists: Optional[bytes]):
+        self._store = Store(engine)
+        exports = Wasm(self._store, module, []).exports(self._store)  # no imports
+
+        def get(name: str) -> int:
+            return self._call(exports[name]) & _UNSIGNED
+
+        version = get("addrspec_abi_version")
+        if version >> 16 != ABI_MAJOR:
+            raise RuntimeError(f"the module has interface version {version >> 16}, this package supports {ABI_MAJOR}")
+        self._memory: Any = exports["memory"]
+        self._in, self._out = get("addrspec_in_ptr"), get("addrspec_out_ptr")
+        self._report = get("addrspec_report_ptr")
+        self._check: Any = exports["addrspec_check"]
+        self._info: Any = exports["addrspec_info"]
+        self._lists: Any = exports["addrspec_lists"]
+        self._many: Any = exports["addrspec_check_many"] if version & 0xFFFF >= MINOR_MANY else None
+        if lists is not None:
+            self.set_lists(lists)
+
+    def check(self, address: bytes, flags: int) -> bytes:
+        """Returns the result for an address, a JSON object."""
+        self._write(address)
+        return self._read(self._succeed(self._check, len(address), flags))
+
+    def check_many(self, addresses: Sequence[bytes], flags: int) -> List[bytes]:
+        """Returns the results for addresses, in their order."""
+        if self._many is None:  # a module of an earlier version
+            return [self.check(address, flags) for address in addresses]
+        results: List[bytes] = []
+        while len(results) < len(addresses):
+            records = _records(addresses, len(results))
+            if records:
+                self._write(records)
+                _split(self._read(self._succeed(self._many, len(records), flags)), results)
+            else:  # no room for the length of the address
+                results.append(self.check(addresses[len(results)], flags))
+        return results
+
+    def info(self) -> bytes:
+        """Returns the versions that determine the results, a JSON object."""
+        return self._read(self._succeed(self._info))
+
+    def set_lists(self, blob: bytes) -> None:
+        """Replaces the lists, or raises ListsRefused and keeps them."""
+        for at in range(0, len(blob), MAX_ADDRESS):
+            piece = blob[at : at + MAX_ADDRESS]
+            self._write(piece)
+            self._install(len(piece))
+        self._install(0)
+
+    def _install(self, length: int) -> None:
+        code = self._call(self._lists, length)
+        if code == -4:
+            raise ListsRefused(self._sentence())
+        if code == -5:
+            raise ListsRefused("the lists are larger than 4 MiB")
+        if code < 0:
+            raise RuntimeError(f"addrspec_lists returned {code}")
+
+    def _sentence(self) -> str:
+        """Returns the sentence of the report, words 11 and 12."""
+        at, length = struct.unpack("<2I", ctypes.string_at(self._base() + self._report + 44, 8))
+        return ctypes.string_at(self._base() + self._out + at, length).decode()
+
+    def _succeed(self, function: Any, *params: int) -> int:
+        result = self._call(function, *params)
+        if result < 0:
+            raise RuntimeError(f"the module returned {result}")
+        return result
+
+    def _call(self, function: Any, *params: int) -> int:
+        result: int = function(self._store, *params)
+        return result
+
+    # wasmtime's Memory.read and write copy twice and build a type for each length,
+    # which takes longer than the check. The lengths here are those of the module's
+    # buffers, which are within its memory.
+
+    def _base(self) -> int:
+        """Returns where the memory is now: any call may move it."""
+        return ctypes.addressof(self._memory.data_ptr(self._store).contents)
+
+    def _write(self, data: bytes) -> None:
+        ctypes.memmove(self._base() + self._in, data, len(data))
+
+    def _read(self, length: int) -> bytes:
+        return ctypes.string_at(self._base() + self._out, length)
+
+
+def _records(addresses: Sequence[bytes], first: int) -> bytes:
+    """Returns addresses from first on, each after its length, as one call takes."""
+    parts: List[bytes] = []
+    size = 0
+    for n in range(first, len(addresses)):
+        address = addresses[n]
+        size += 4 + len(address)
+        if size > MAX_ADDRESS or (parts and size > _BULK):
+            break
+        parts += (_length.pack(len(address)), address)
+    return b"".join(parts)
+
+
+def _split(output: bytes, results: List[bytes]) -> None:
+    """Appends the results in an output of addrspec_check_many."""
+    at, end = 0, len(output)
+    while at < end:
+        start = at + 4
+        at = start + int.from_bytes(output[at:start], "little")
+        results.append(output[start:at])
