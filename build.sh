@@ -265,9 +265,21 @@ race_detector() {
 	CGO_ENABLED=1 go build -race -o /dev/null ./wasm/host 2>/dev/null && echo -race || echo 'skipped: the race detector (no C compiler)' >&2
 }
 
-# What is concurrent runs under the race detector, and with -short leaves out
-# what already ran without it. Of the dashboard that is a part; its pages run
-# without it. The packages that take longest come first.
+# The packages of the origin whose tests run under the race detector as a whole. The
+# others start processes and browsers, whose time it multiplies by five; of those it
+# runs what is concurrent in the test's own process.
+concurrent() { go list ./origin/... | grep -vE '/(origin|soak|dashboard|docs|browser)$'; }
+concurrent_tests='Slot|AtATime|OneSecret|DoNotBlock|AcrossReplicas|Concurrent|Order|Reload|HangUp|TakenOver|Listener|Stop|Stalled|Slow|Waiting|UnderWay|Outage|Idempotency|Disconnect|Batch|Half|Flood|Interrupted'
+
+# What starts processes and browsers.
+programs() {
+	go_test programs -short ./origin ./origin/dashboard/browser ./origin/soak || failed=1
+	go_test pages ./origin/dashboard ./origin/dashboard/docs || failed=1
+	[ -z "$failed" ]
+}
+
+# The race detector gets what is concurrent, with -short, which leaves out what runs
+# without it as well. The packages that take longest come first.
 check() {
 	mkdir -p $logs
 	ADDRSPEC_MODULES=$PWD/dist
@@ -283,12 +295,11 @@ check() {
 	go_test test ./edge ./wasm/bindings ./origin/contract/clients ./wasm/... ./core/... ./lists/... || failed=1
 	databases_in_memory # not for the edge: Deno's permissions leave /dev out
 	race=$(race_detector)
-	go_test pages ./origin/dashboard ./origin/dashboard/docs &
-	pages=$!
-	go_test race -short $race ./origin/dashboard/browser ./origin ./origin/ledger ./origin/soak \
-		$(go list ./origin/... | grep -v '/dashboard$') ./wasm/host/... || failed=1
-	go_test slots -short $race -run 'Slot|AtATime|OneSecret|DoNotBlock|AcrossReplicas' ./origin/dashboard || failed=1
-	wait $pages || failed=1
+	programs &
+	programs=$!
+	go_test race -short $race ./origin/ledger $(concurrent) ./wasm/host/... || failed=1
+	go_test race-parts -short $race -run "$concurrent_tests" ./origin ./origin/dashboard || failed=1
+	wait $programs || failed=1
 	[ -z "$failed" ] || { echo "some tests failed: see above and $logs" >&2; return 1; }
 }
 

@@ -6,12 +6,37 @@
 """
 
 from ._checker import Checker
-from ._facts import Facts
+from ._details import Details, Edit, ProviderEvidence, Refusal, RoleEvidence, TypoEvidence, Versions
+from ._facts import Explained, Facts
 from ._instance import ListsRefused
 
-__all__ = ["Checker", "Facts", "ListsRefused", "check", "check_many", "explain"]
+__version__ = "0.3.0"
+
+__all__ = [
+    "Checker",
+    "Details",
+    "Edit",
+    "Explained",
+    "Facts",
+    "ListsRefused",
+    "ProviderEvidence",
+    "Refusal",
+    "RoleEvidence",
+    "TypoEvidence",
+    "Versions",
+    "check",
+    "check_arrow",
+    "check_many",
+    "explain",
+    "explain_many",
+    "versions",
+]
 
 _default = Checker()
 check = _default.check
 check_many = _default.check_many
+check_arrow = _default.check_arrow
 explain = _default.explain
+explain_many = _default.explain_many
+
+versions = _default.versions

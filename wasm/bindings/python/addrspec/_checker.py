@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
-from typing import Iterable, List, Optional, Union
+from typing import Any, Iterable, List, Optional, Union
 
-from ._facts import Facts
+from ._arrow import check_arrow
+from ._details import Versions, versions
+from ._facts import Explained, Facts
 from ._instance import DETAILS, FULL_SUGGESTION, MAX_ADDRESS
 from ._pool import Pool
 
@@ -20,6 +23,8 @@ class Checker:
     """
 
     def __init__(self, lists: Optional[bytes] = None, *, instances: Optional[int] = None):
+        if instances is not None and instances < 1:
+            raise ValueError(f"instances must be at least 1, not {instances}")
         self._size = instances or os.cpu_count() or 1
         self._pool = Pool(self._size, None)
         if lists is not None:
@@ -29,22 +34,47 @@ class Checker:
         """Returns the facts about an address. An invalid one is a result, not an error."""
         return Facts(self._check(address, FULL_SUGGESTION if full_suggestion else 0))
 
-    def explain(self, address: Address, *, full_suggestion: bool = False) -> Facts:
+    def explain(self, address: Address, *, full_suggestion: bool = False) -> Explained:
         """Returns the facts and why they are so."""
-        return Facts(self._check(address, DETAILS | (FULL_SUGGESTION if full_suggestion else 0)))
+        return Explained(self._check(address, DETAILS | (FULL_SUGGESTION if full_suggestion else 0)))
 
     def check_many(self, addresses: Iterable[Address], *, full_suggestion: bool = False) -> List[Facts]:
-        """Returns the facts about many addresses, in their order, in few calls."""
+        """Returns the facts about many addresses, in their order.
+
+        An address takes a tenth of the time that check takes.
+        """
+        return list(map(Facts, self._check_many(addresses, FULL_SUGGESTION if full_suggestion else 0)))
+
+    def explain_many(self, addresses: Iterable[Address], *, full_suggestion: bool = False) -> List[Explained]:
+        """Returns the facts about many addresses and why they are so, in their order."""
+        flags = DETAILS | (FULL_SUGGESTION if full_suggestion else 0)
+        return list(map(Explained, self._check_many(addresses, flags)))
+
+    def check_arrow(self, array: Any, *, full_suggestion: bool = False) -> Any:
+        """Returns the facts about a pyarrow array of addresses, as an array of structs.
+
+        array has texts or bytes, in any of Arrow's layouts. The result has a row for each of its
+        rows: null for a null, and one with valid false and all else null for an address over 1 MiB.
+        mx is null, for nothing here asks DNS. A ChunkedArray gives a ChunkedArray.
+        """
+        return check_arrow(self, array, full_suggestion)
+
+    def _check_many(self, addresses: Iterable[Address], flags: int) -> List[bytes]:
         if isinstance(addresses, (str, bytes)):
             raise TypeError("addresses must be an iterable of addresses, not one address: use check")
-        given = [_bytes(address) for address in addresses]
+        given = [_bytes(address, n) for n, address in enumerate(addresses)]
         with self._pool.instance() as instance:
-            return [Facts(result) for result in instance.check_many(given, FULL_SUGGESTION if full_suggestion else 0)]
+            return instance.check_many(given, flags)
 
     def _check(self, address: Address, flags: int) -> bytes:
         given = _bytes(address)
         with self._pool.instance() as instance:
             return instance.check(given, flags)
+
+    def versions(self) -> Versions:
+        """Returns the versions of the checks, the lists and the model."""
+        with self._pool.instance() as instance:
+            return versions(json.loads(instance.info()))
 
     def set_lists(self, blob: bytes) -> None:
         """Replaces the lists, or raises ListsRefused and keeps those before."""
@@ -53,13 +83,17 @@ class Checker:
             self._pool = pool  # the module has taken them over
 
 
-def _bytes(address: Address) -> bytes:
+def _bytes(address: Address, index: Optional[int] = None) -> bytes:
     """Returns the bytes of an address, or raises an error that does not repeat it."""
     if isinstance(address, str):
         # A lone surrogate has no UTF-8; the module sees bytes that are not UTF-8.
         address = address.encode("utf-8", "surrogatepass")
     elif not isinstance(address, bytes):
-        raise TypeError(f"address must be str or bytes, not {type(address).__name__}")
+        raise TypeError(f"{_name(index)} must be str or bytes, not {type(address).__name__}")
     if len(address) > MAX_ADDRESS:
-        raise ValueError(f"address has {len(address)} bytes; the longest input has {MAX_ADDRESS}")
+        raise ValueError(f"{_name(index)} has {len(address)} bytes; the longest input has {MAX_ADDRESS}")
     return address
+
+
+def _name(index: Optional[int]) -> str:
+    return "address" if index is None else f"addresses[{index}]"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json as _json
 from typing import Any, Dict, Optional
 
+from ._details import Details, details as _details
+
 
 class Facts:
     """The facts about an address. Equal if all facts are equal.
@@ -61,3 +63,14 @@ class Facts:
 
     def __repr__(self) -> str:  # without the address: a log may have it
         return f"<addrspec.Facts valid={self.valid}>"
+
+
+class Explained(Facts):
+    """Facts with the details: why they are so."""
+
+    __slots__ = ()
+
+    @property
+    def details(self) -> Details:
+        """The evidence for the facts."""
+        return _details(self._values()["details"])

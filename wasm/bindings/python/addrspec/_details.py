@@ -1,0 +1,113 @@
+"""Why a result is so (wasm/ABI.md, Details)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, Optional, Tuple
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why an address is not valid."""
+
+    code: str  #: a stable name, such as "local_part_too_long"
+    offset: int  #: of the offending byte in the address as UTF-8
+    section: str  #: of the standard, such as "RFC 5321 section 4.5.3.1.1"
+    sentence: str  #: what is wrong and how to correct it, without a full stop
+
+
+@dataclass(frozen=True)
+class RoleEvidence:
+    """What made an address a role account."""
+
+    word: str  #: the role word, or the host that takes no mail
+    match: str  #: "word", "separated", "glued", "part" or "host"
+    qualifiers: Tuple[str, ...]  #: the other words: numbers, regions, departments
+
+
+@dataclass(frozen=True)
+class ProviderEvidence:
+    """The entry of the lists that covers the domain."""
+
+    entry: str  #: the domain, or the parent that has the entry
+    kind: str  #: "disposable", "public", "relay", "no_mail" or "known"; `class` in JSON
+    subdomains: bool  #: whether the entry covers every name below it
+    sources: Tuple[str, ...]  #: the lists that have the entry
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A slip: a text of the domain was typed in place of another."""
+
+    kind: str  #: such as "transposition"
+    at: int  #: its place in the domain as typed, in characters
+    typed: str  #: what was typed; may be empty; `from` in JSON
+    meant: str  #: what was meant; may be empty; `to` in JSON
+
+
+@dataclass(frozen=True)
+class TypoEvidence:
+    """How a domain differs from the suggested one."""
+
+    target: str  #: the suggested domain
+    edits: Tuple[Edit, ...]
+
+
+@dataclass(frozen=True)
+class Versions:
+    """What determines the results."""
+
+    engine: str  #: the checks
+    lists: str  #: the lists of providers and words
+    model: str  #: the model that scores gibberish
+
+
+@dataclass(frozen=True)
+class Details:
+    """Why a result is so; None where there is nothing to say."""
+
+    refusal: Optional[Refusal]
+    canonical: Optional[str] = field(repr=False)  #: the identity of the mailbox; None unless valid
+    canonical_rule: Optional[str]  #: the provider's rule behind it, such as "gmail"
+    role_evidence: Optional[RoleEvidence]
+    provider_evidence: Optional[ProviderEvidence]
+    typo_evidence: Optional[TypoEvidence]
+    versions: Versions
+
+
+def details(values: Dict[str, Any]) -> Details:
+    """Returns the Details of the member details. Later members are ignored."""
+    return Details(
+        refusal=_some(Refusal, values["refusal"], "code", "offset", "section", "sentence"),
+        canonical=values["canonical"],
+        canonical_rule=values["canonical_rule"],
+        role_evidence=_role(values["role_evidence"]),
+        provider_evidence=_provider(values["provider_evidence"]),
+        typo_evidence=_typo(values["typo_evidence"]),
+        versions=versions(values["versions"]),
+    )
+
+
+def versions(values: Dict[str, str]) -> Versions:
+    """Returns the Versions of what addrspec_info writes."""
+    return Versions(values["engine"], values["lists"], values["model"])
+
+
+def _some(kind: Any, values: Optional[Dict[str, Any]], *names: str) -> Any:
+    return None if values is None else kind(*(values[name] for name in names))
+
+
+def _role(values: Optional[Dict[str, Any]]) -> Optional[RoleEvidence]:
+    return values and RoleEvidence(values["word"], values["match"], tuple(values["qualifiers"]))
+
+
+def _provider(values: Optional[Dict[str, Any]]) -> Optional[ProviderEvidence]:
+    return values and ProviderEvidence(values["entry"], values["class"], values["subdomains"], tuple(values["sources"]))
+
+
+def _typo(values: Optional[Dict[str, Any]]) -> Optional[TypoEvidence]:
+    return values and TypoEvidence(values["target"], tuple(_edit(edit) for edit in values["edits"]))
+
+
+def _edit(values: Dict[str, Any]) -> Edit:
+    return Edit(values["kind"], values["at"], values["from"], values["to"])
