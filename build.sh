@@ -271,13 +271,6 @@ race_detector() {
 concurrent() { go list ./origin/... | grep -vE '/(origin|soak|dashboard|docs|browser)$'; }
 concurrent_tests='Slot|AtATime|OneSecret|DoNotBlock|AcrossReplicas|Concurrent|Order|Reload|HangUp|TakenOver|Listener|Stop|Stalled|Slow|Waiting|UnderWay|Outage|Idempotency|Disconnect|Batch|Half|Flood|Interrupted'
 
-# What starts processes and browsers.
-programs() {
-	go_test programs -short ./origin ./origin/dashboard/browser ./origin/soak || failed=1
-	go_test pages ./origin/dashboard ./origin/dashboard/docs || failed=1
-	[ -z "$failed" ]
-}
-
 # The race detector gets what is concurrent, with -short, which leaves out what runs
 # without it as well. The packages that take longest come first.
 check() {
@@ -295,11 +288,12 @@ check() {
 	go_test test ./edge ./wasm/bindings ./origin/contract/clients ./wasm/... ./core/... ./lists/... || failed=1
 	databases_in_memory # not for the edge: Deno's permissions leave /dev out
 	race=$(race_detector)
-	programs &
+	go_test programs -short ./origin ./origin/dashboard/browser ./origin/soak &
 	programs=$!
+	go_test pages ./origin/dashboard ./origin/dashboard/docs || failed=1
+	wait $programs || failed=1
 	go_test race -short $race ./origin/ledger $(concurrent) ./wasm/host/... || failed=1
 	go_test race-parts -short $race -run "$concurrent_tests" ./origin ./origin/dashboard || failed=1
-	wait $programs || failed=1
 	[ -z "$failed" ] || { echo "some tests failed: see above and $logs" >&2; return 1; }
 }
 
