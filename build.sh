@@ -176,7 +176,7 @@ tool() { go tool -modfile=.ci/tools/go.mod "$@"; }
 # the module in other languages, and Python's packages. Compiling Rust's takes
 # half a minute. The lock files are its key; folders of other keys go after a month.
 bindings_cache() {
-	key=$(cat wasm/bindings/*/Cargo.lock wasm/bindings/*/pom.xml origin/contract/clients/requirements.txt | cksum | cut -d' ' -f1)
+	key=$(cat wasm/bindings/*/Cargo.lock wasm/bindings/*/pom.xml wasm/bindings/python/tests/requirements.txt origin/contract/clients/requirements.txt | cksum | cut -d' ' -f1)
 	folder=${XDG_CACHE_HOME:-${HOME:-$PWD/dist}/.cache}/addrspec
 	mkdir -p "$folder/bindings-$key"
 	touch "$folder/bindings-$key"
@@ -193,12 +193,6 @@ fetched() {
 	}
 }
 
-# Python runs the module through wasmtime, in a virtual environment.
-python_tools() {
-	[ -x "$ADDRSPEC_PYTHON" ] || python3 -m venv --without-pip "$ADDRSPEC_BINDINGS/python" # its pip would take 6 s
-	"$ADDRSPEC_PYTHON" -c 'import wasmtime' || python3 -m pip --python "$ADDRSPEC_PYTHON" install --disable-pip-version-check wasmtime
-}
-
 # What lints openapi.json and makes clients of it, for origin/contract/clients.
 client_tools() {
 	go -C origin/contract/clients/go mod download && tool -n oapi-codegen
@@ -212,7 +206,7 @@ client_tools() {
 # prepare fetches what the tests of other languages need. Tests skip by name
 # what is missing afterwards. It takes time, but little of the processors'.
 prepare() {
-	for tools in edge_tools edge_runtimes browser_tools proxy_tools component_tools python_tools client_tools; do
+	for tools in edge_tools edge_runtimes browser_tools proxy_tools component_tools client_tools; do
 		quietly $tools $tools || echo '   tests that need them will be skipped'
 	done
 }

@@ -3,20 +3,79 @@ package bindings_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-func init() {
-	bindings["Python"] = python
+// onlyOneByOne makes python -m addrspec check each address by a call of its own.
+const onlyOneByOne = `
+import addrspec, addrspec.__main__ as main
+Checker = addrspec.Checker
+Checker.check_many = lambda self, chunk: [self.check(address) for address in chunk]
+Checker.explain_many = lambda self, chunk: [self.explain(address) for address in chunk]
+raise SystemExit(main.main())`
+
+// The wheel, installed as a user does, gives the bytes of core.
+func TestPythonPackage(t *testing.T) {
+	python := pythonWithWheel(t)
+	pack{many: []string{python, "-m", "addrspec"}, single: []string{python, "-c", onlyOneByOne}}.requireSameBytes(t)
 }
 
-func python(t *testing.T) []string {
-	useTestCache(t)
-	for _, program := range []string{os.Getenv("ADDRSPEC_PYTHON"), "python3"} {
-		if program != "" && exec.Command(program, "-c", "import wasmtime").Run() == nil {
-			return []string{program, "python/addrspec.py"}
-		}
+// The package's own tests, on the installed wheel.
+func TestPythonUnits(t *testing.T) {
+	python := pythonWithWheel(t)
+	fragile := filepath.Join(t.TempDir(), "fragile.wasm")
+	require.NoError(t, os.WriteFile(fragile, moduletest.Fragile(t), 0o600))
+	tests, err := filepath.Abs("python/tests")
+	require.NoError(t, err)
+	cmd := exec.Command(python, "-B", "-m", "unittest", "discover", "-v", "-s", tests)
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "ADDRSPEC_FRAGILE="+fragile)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	t.Logf("%s", out)
+}
+
+// A user's program has the types of the package, by two type checkers.
+func TestPythonTypes(t *testing.T) {
+	python := pythonWithWheel(t)
+	user := filepath.Join(t.TempDir(), "user.py")
+	require.NoError(t, os.WriteFile(user, readBytes(t, "python/tests/typed.py"), 0o600))
+	for _, checker := range [][]string{{"-m", "mypy", "--strict", user}, {"-m", "mypy", "--strict", "-p", "addrspec"}, {"-m", "pyright", "--pythonpath", python, user}} {
+		cmd := exec.Command(python, checker...)
+		cmd.Dir = filepath.Dir(user)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
 	}
-	t.Skip("wasmtime is not installed for python3: pip install wasmtime, or set ADDRSPEC_PYTHON to a Python that has it")
-	return nil
+}
+
+// pythonWithWheel returns a Python with the wheel, in a virtual environment of its own.
+func pythonWithWheel(t *testing.T) (python string) {
+	t.Helper()
+	useTestCache(t)
+	system := find(t, "python3")
+	requirements := string(readBytes(t, "python/tests/requirements.txt"))
+	folder := builtOnce(t, "python", func(folder string) {
+		build(t, ".", system, "-m", "venv", "--without-pip", folder)
+		python := filepath.Join(folder, "bin", "python3")
+		pip := []string{system, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check"}
+		build(t, ".", append(pip, "-r", "python/tests/requirements.txt")...)
+		t.Setenv("ADDRSPEC_PYTHON", python)
+		buildPackage(t, "python", folder)
+		wheels, err := filepath.Glob(filepath.Join(folder, "*.whl"))
+		require.NoError(t, err)
+		require.Len(t, wheels, 1)
+		build(t, ".", append(pip, wheels[0])...)
+	}, requirements)
+	return filepath.Join(folder, "bin", "python3")
+}
+
+func readBytes(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return content
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # package.sh OUTDIR builds the wheel from this folder and dist/addrspec.wasm, and
-# prints its path. The same SOURCE_DATE_EPOCH gives the same bytes.
+# prints its path. ADDRSPEC_MODULE names another module. The same SOURCE_DATE_EPOCH
+# gives the same bytes.
 set -eu
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$(dirname "$0")"
@@ -12,7 +13,7 @@ python=${ADDRSPEC_PYTHON:-python3}
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT
 cp -R addrspec pyproject.toml README.md CHANGELOG.md ../../../LICENSE "$temp"
-cp ../../../dist/addrspec.wasm "$temp/addrspec/"
+cp "${ADDRSPEC_MODULE:-../../../dist/addrspec.wasm}" "$temp/addrspec/addrspec.wasm"
 chmod 644 "$temp/addrspec/addrspec.wasm"
 find "$temp" -name __pycache__ -prune -exec rm -rf {} +
 cd "$temp"

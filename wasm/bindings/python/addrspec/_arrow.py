@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, List, Union
 from ._instance import FULL_SUGGESTION, MAX_ADDRESS
 
 if TYPE_CHECKING:
-    import pyarrow
+    import pyarrow  # type: ignore[import-untyped,unused-ignore]  # it has no types of its own
 
     from ._checker import Checker
 

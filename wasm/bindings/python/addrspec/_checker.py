@@ -78,6 +78,8 @@ class Checker:
 
     def set_lists(self, blob: bytes) -> None:
         """Replaces the lists, or raises ListsRefused and keeps those before."""
+        if not isinstance(blob, bytes):
+            raise TypeError(f"blob must be bytes, not {type(blob).__name__}")
         pool = Pool(self._size, blob)
         with pool.instance():
             self._pool = pool  # the module has taken them over

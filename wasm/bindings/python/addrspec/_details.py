@@ -98,15 +98,21 @@ def _some(kind: Any, values: Optional[Dict[str, Any]], *names: str) -> Any:
 
 
 def _role(values: Optional[Dict[str, Any]]) -> Optional[RoleEvidence]:
-    return values and RoleEvidence(values["word"], values["match"], tuple(values["qualifiers"]))
+    if values is None:
+        return None
+    return RoleEvidence(values["word"], values["match"], tuple(values["qualifiers"]))
 
 
 def _provider(values: Optional[Dict[str, Any]]) -> Optional[ProviderEvidence]:
-    return values and ProviderEvidence(values["entry"], values["class"], values["subdomains"], tuple(values["sources"]))
+    if values is None:
+        return None
+    return ProviderEvidence(values["entry"], values["class"], values["subdomains"], tuple(values["sources"]))
 
 
 def _typo(values: Optional[Dict[str, Any]]) -> Optional[TypoEvidence]:
-    return values and TypoEvidence(values["target"], tuple(_edit(edit) for edit in values["edits"]))
+    if values is None:
+        return None
+    return TypoEvidence(values["target"], tuple(_edit(edit) for edit in values["edits"]))
 
 
 def _edit(values: Dict[str, Any]) -> Edit:

@@ -1,0 +1,211 @@
+"""Tests of the installed wheel: python -m unittest discover -s tests."""
+
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
+
+import addrspec
+from addrspec import _engine
+from addrspec._instance import MAX_ADDRESS
+
+
+class Checks(unittest.TestCase):
+    def test_facts(self):
+        facts = addrspec.check("Info+x@Gmial.com")
+        self.assertEqual(
+            facts.to_dict(),
+            {
+                "email": "Info+x@Gmial.com",
+                "valid": True,
+                "normalized": "info+x@gmial.com",
+                "local_part": "Info+x",
+                "alias": True,
+                "ascii": True,
+                "role": "General",
+                "gibberish": False,
+                "gibberish_score": 0,
+                "domain": "gmial.com",
+                "mx": None,
+                "disposable": False,
+                "public": False,
+                "relay": False,
+                "typo": True,
+                "typo_suggestion": "gmail.com",
+            },
+        )
+        for name, value in facts.to_dict().items():
+            self.assertEqual(getattr(facts, name), value, name)
+        self.assertIn(b'"mx":false', facts.json)
+        self.assertEqual(addrspec.check("a@gmial.com", full_suggestion=True).typo_suggestion, "a@gmail.com")
+
+    def test_details(self):
+        details = addrspec.explain("j.doe+x@googlemail.com").details
+        self.assertIsNone(details.refusal)
+        self.assertEqual((details.canonical, details.canonical_rule), ("jdoe@gmail.com", "gmail"))
+        self.assertEqual((details.provider_evidence.entry, details.provider_evidence.kind), ("googlemail.com", "public"))
+        self.assertEqual(details.versions, addrspec.versions())
+        self.assertEqual(addrspec.explain("info-uk@example.org").details.role_evidence.word, "info")
+        typo = addrspec.explain("a@gmial.com").details.typo_evidence
+        self.assertEqual((typo.target, typo.edits[0].kind, typo.edits[0].at), ("gmail.com", "transposition", 2))
+        refusal = addrspec.explain("jane.@example.org").details.refusal
+        self.assertEqual((refusal.code, refusal.offset), ("local_part_ends_with_dot", 4))
+
+    def test_same_values(self):
+        self.assertEqual(addrspec.check("a@example.org"), addrspec.check(b"a@example.org"))
+        self.assertEqual(hash(addrspec.check("a@example.org")), hash(addrspec.check(b"a@example.org")))
+        self.assertNotEqual(addrspec.check("a@example.org"), addrspec.check("b@example.org"))
+        self.assertEqual(pickle.loads(pickle.dumps(addrspec.check("a@example.org"))).email, "a@example.org")
+
+    def test_hostile_bytes(self):
+        self.assertEqual(addrspec.check(b"\xff\x00@x").email, "\ufffd\x00@x")
+        self.assertFalse(addrspec.check("\ud800@example.org").valid)
+        self.assertFalse(addrspec.check("").valid)
+        self.assertFalse(addrspec.check(b"\x01" * MAX_ADDRESS).valid)
+        many = addrspec.check_many([b"\x01" * MAX_ADDRESS, "", "a@example.org", b"x" * (MAX_ADDRESS - 4)] * 2)
+        self.assertEqual([facts.valid for facts in many], [False, False, True, False] * 2)
+
+    def test_random_bytes(self):
+        source = random.Random(7)
+        addresses = [source.randbytes(source.randrange(40)) for _ in range(2000)]
+        self.assertEqual(addrspec.check_many(addresses), [addrspec.check(address) for address in addresses])
+        self.assertEqual(
+            [facts.json for facts in addrspec.explain_many(addresses)], [addrspec.explain(address).json for address in addresses]
+        )
+
+    def test_nothing_of_the_address_in_texts(self):
+        facts = addrspec.explain("jane.secret@gmial.com")
+        for text in (repr(facts), str(facts), repr(facts.details)):
+            self.assertNotIn("secret", text)
+
+
+class Errors(unittest.TestCase):
+    def requires(self, kind, text, function, *args):
+        with self.assertRaises(kind) as caught:
+            function(*args)
+        self.assertIn(text, str(caught.exception))
+        self.assertNotIn("secret", str(caught.exception))
+
+    def test_arguments(self):
+        self.requires(TypeError, "address must be str or bytes, not int", addrspec.check, 3)
+        self.requires(TypeError, "address must be str or bytes, not NoneType", addrspec.explain, None)
+        self.requires(TypeError, "addresses[1] must be str or bytes, not list", addrspec.check_many, ["secret@x", ["secret@x"]])
+        self.requires(TypeError, "use check", addrspec.check_many, "secret@example.org")
+        self.requires(ValueError, "address has 1048577 bytes", addrspec.check, "secret" + "x" * (MAX_ADDRESS - 5))
+        self.requires(ValueError, "addresses[0] has", addrspec.check_many, ["é" * MAX_ADDRESS])
+        self.requires(ValueError, "instances must be at least 1", lambda: addrspec.Checker(instances=0))
+
+    def test_lists(self):
+        self.requires(addrspec.ListsRefused, "damaged", addrspec.Checker, b"no lists")
+        checker = addrspec.Checker()
+        before = checker.versions()
+        self.requires(addrspec.ListsRefused, "larger than 4 MiB", checker.set_lists, bytes((4 << 20) + 1))
+        self.requires(TypeError, "blob must be bytes, not str", checker.set_lists, "lists.blob")
+        self.assertEqual(checker.versions(), before)
+
+    @unittest.skipUnless("ADDRSPEC_FRAGILE" in os.environ, "ADDRSPEC_FRAGILE names no module")
+    def test_after_a_trap(self):
+        with open(os.environ["ADDRSPEC_FRAGILE"], "rb") as file:
+            fragile = file.read()
+        engine, _ = _engine.compiled()
+        module = (engine, _engine.Module(engine, fragile))
+        with mock.patch("addrspec._pool.compiled", lambda: module):
+            checker = addrspec.Checker(instances=1)
+            for bad in ("!", "?", "!"):
+                with self.assertRaises(Exception):
+                    checker.check(bad)
+                self.assertTrue(checker.check("jane@example.org").valid)
+                self.assertTrue(checker.check_many(["jane@example.org"])[0].valid)
+
+
+class Processes(unittest.TestCase):
+    def test_threads(self):
+        addresses = [f"jane{n}@example.org" for n in range(400)]
+        want = [addrspec.check(address) for address in addresses]
+        for checker in (addrspec.Checker(instances=1), addrspec.Checker(instances=3)):
+            with ThreadPoolExecutor(8) as threads:
+                for got in threads.map(lambda _: checker.check_many(addresses), range(20)):
+                    self.assertEqual(got, want)
+                self.assertEqual(list(threads.map(checker.check, addresses)), want)
+
+    def test_lists_change_while_threads_check(self):
+        checker, stop = addrspec.Checker(instances=2), threading.Event()
+
+        def check():
+            while not stop.is_set():
+                self.assertTrue(checker.check("jane@example.org").valid)
+
+        with ThreadPoolExecutor(3) as threads:
+            checks = [threads.submit(check) for _ in range(3)]
+            for _ in range(5):
+                with self.assertRaises(addrspec.ListsRefused):
+                    checker.set_lists(b"damaged")
+            stop.set()
+            for done in checks:
+                done.result()
+
+    @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
+    def test_fork(self):
+        """A child checks even if all instances were in use when it was made."""
+        checker = addrspec.Checker(instances=1)
+        with checker._pool.instance():
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if checker.check("jane@example.org").valid and addrspec.check("a@b.example").valid else 1)
+            self.assertEqual(_wait(child), 0)
+        self.assertTrue(checker.check("jane@example.org").valid)
+
+    def test_without_a_cache_folder(self):
+        program = "import addrspec; print(addrspec.check('a@b.example').valid)"
+        for home in ("/nonexistent", "/dev/null"):
+            env = {**os.environ, "HOME": home, "XDG_CACHE_HOME": home + "/cache"}
+            self.assertEqual(subprocess.check_output([sys.executable, "-c", program], env=env), b"True\n")
+
+    def test_command(self):
+        def run(*args, given=b"", code=0):
+            done = subprocess.run([sys.executable, "-m", "addrspec", *args], input=given, capture_output=True)
+            self.assertEqual(done.returncode, code, done.stderr)
+            return done.stdout, done.stderr
+
+        self.assertEqual(run("--version")[0].decode().split(), ["addrspec", addrspec.__version__])
+        self.assertIn(b"standard input", run("--help")[0])
+        self.assertEqual(run(given=b"\n\r\na@b.example")[0], addrspec.check("a@b.example").json + b"\n")
+        self.assertEqual(run("-0", given=b"a\n@b\x00")[0], addrspec.check("a\n@b").json + b"\n")
+        self.assertIn(b"over 1 MiB", run(given=b"secret" * MAX_ADDRESS, code=1)[1])
+        self.assertIn(b"No such file", run("-l", "missing.blob", code=1)[1])
+        self.assertNotIn(b"Traceback", run("-l", os.devnull, code=1)[1])
+
+    def test_reader_ends(self):
+        process = subprocess.Popen([sys.executable, "-m", "addrspec"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdout.close()
+        try:
+            process.stdin.write(b"a@b.example\n" * 100_000)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        self.assertEqual(process.wait(), 1)
+        self.assertEqual(process.stderr.read(), b"")
+        process.stderr.close()
+
+
+def _wait(child):
+    """Returns the exit status of a child; it is killed after a minute."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return status
+        time.sleep(0.05)
+    os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
+
+
+if __name__ == "__main__":
+    unittest.main()

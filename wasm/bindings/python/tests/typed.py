@@ -1,0 +1,20 @@
+"""A user's program, for the type checkers: every type is spelled out."""
+
+from typing import List, Optional
+
+import addrspec
+
+facts: addrspec.Facts = addrspec.check("jane@example.org", full_suggestion=True)
+valid: bool = facts.valid
+normalized: Optional[str] = facts.normalized
+score: float = facts.gibberish_score
+mx: None = facts.mx
+json: bytes = facts.json
+many: List[addrspec.Facts] = addrspec.check_many(["jane@example.org", b"info@example.org"])
+details: addrspec.Details = addrspec.explain(b"jane@example.org").details
+refusal: Optional[addrspec.Refusal] = details.refusal
+if refusal is not None:
+    offset: int = refusal.offset
+engine: str = addrspec.versions().engine
+checker = addrspec.Checker(None, instances=2)
+checker.set_lists(b"")
