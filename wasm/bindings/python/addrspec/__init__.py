@@ -6,6 +6,7 @@
 """
 
 from ._checker import Checker
+from ._default import check, check_arrow, check_many, explain, explain_many, versions
 from ._details import Details, Edit, ProviderEvidence, Refusal, RoleEvidence, TypoEvidence, Versions
 from ._facts import Explained, Facts
 from ._instance import ListsRefused
@@ -31,12 +32,3 @@ __all__ = [
     "explain_many",
     "versions",
 ]
-
-_default = Checker()
-check = _default.check
-check_many = _default.check_many
-check_arrow = _default.check_arrow
-explain = _default.explain
-explain_many = _default.explain_many
-
-versions = _default.versions

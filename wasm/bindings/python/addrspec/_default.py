@@ -1,0 +1,45 @@
+"""Checks with the package's own lists.
+
+Functions and not methods of an instance, so that pickle passes them to other
+processes by their names.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, List
+
+from ._checker import Address, Checker
+from ._details import Versions
+from ._facts import Explained, Facts
+
+_checker = Checker()
+
+
+def check(address: Address, *, full_suggestion: bool = False) -> Facts:
+    """Returns the facts about an address. See Checker.check."""
+    return _checker.check(address, full_suggestion=full_suggestion)
+
+
+def check_many(addresses: Iterable[Address], *, full_suggestion: bool = False) -> List[Facts]:
+    """Returns the facts about many addresses. See Checker.check_many."""
+    return _checker.check_many(addresses, full_suggestion=full_suggestion)
+
+
+def check_arrow(array: Any, *, full_suggestion: bool = False) -> Any:
+    """Returns the facts about a pyarrow array of addresses. See Checker.check_arrow."""
+    return _checker.check_arrow(array, full_suggestion=full_suggestion)
+
+
+def explain(address: Address, *, full_suggestion: bool = False) -> Explained:
+    """Returns the facts about an address and why they are so. See Checker.explain."""
+    return _checker.explain(address, full_suggestion=full_suggestion)
+
+
+def explain_many(addresses: Iterable[Address], *, full_suggestion: bool = False) -> List[Explained]:
+    """Returns the facts about many addresses and why they are so. See Checker.explain_many."""
+    return _checker.explain_many(addresses, full_suggestion=full_suggestion)
+
+
+def versions() -> Versions:
+    """Returns the versions of the checks, the lists and the model."""
+    return _checker.versions()
