@@ -17,7 +17,7 @@ const options = {
   format: "esm",
   target: "es2022",
   platform: "neutral",
-  external: ["node:*", "*.wasm"],
+  external: ["node:*", "*.wasm", "*.wasm?module"],
   logLevel: "warning",
 };
 
@@ -33,11 +33,10 @@ const commands = {
   },
 
   async package(wasm, folder) {
-    await bundle("package", ["node", "browser", "workerd", "lists"], folder);
+    await bundle("package", ["node", "browser", "workerd", "edge-light", "lists"], folder);
     copyFileSync(wasm, join(folder, "addrspec.wasm"));
     copyFileSync(join(edge, "package/index.d.ts"), join(folder, "index.d.ts"));
     copyFileSync(join(edge, "package/signed-lists.d.ts"), join(folder, "lists.d.ts"));
-    copyFileSync(join(edge, "../LICENSE"), join(folder, "LICENSE"));
     copyLicense(folder);
   },
 

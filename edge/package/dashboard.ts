@@ -4,11 +4,11 @@
  * the origin is built without Node.
  */
 
-import { fetchEngine } from "./fetch.ts";
 import type { Checker } from "./index.d.ts";
 import { library } from "./library.ts";
+import { engineOf } from "./source.ts";
 
 /** Loads the module from url, which must be absolute. */
 export function load(url: string): Promise<Checker> {
-  return library(() => fetchEngine(new URL(url))).load();
+  return library(() => engineOf(new URL(url))).load();
 }

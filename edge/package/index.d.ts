@@ -161,13 +161,25 @@ export interface DetailsOptions extends Options {
   readonly details: true;
 }
 
-/** A loaded module; its methods return at once. */
+/** An address of at most 1 MiB; bytes where it may not be UTF-8. */
+export type Address = string | Uint8Array;
+
+/** Where a module comes from: `addrspec.wasm`, or what it was compiled to. */
+export type Source = ArrayBuffer | ArrayBufferView | Response | WebAssembly.Module | URL;
+
+/**
+ * A loaded module; its methods return at once. They throw a TypeError that names an
+ * argument of a wrong type, and a RangeError for an address over 1 MiB.
+ */
 export interface Checker {
-  /** Checks an address of at most 1 MiB. */
-  check(email: string, options: DetailsOptions): DetailedFacts;
-  check(email: string, options?: Options): Facts;
+  /** Checks an address. One that is not valid is a result, not an error. */
+  check(email: Address, options: DetailsOptions): DetailedFacts;
+  check(email: Address, options?: Options): Facts;
+  /** Checks many addresses in few calls of the module; the results are in their order. */
+  checkMany(emails: Iterable<Address>, options: DetailsOptions): DetailedFacts[];
+  checkMany(emails: Iterable<Address>, options?: Options): Facts[];
   /** Returns why the result of check is so: its details. */
-  explain(email: string): Details;
+  explain(email: Address): Details;
   versions(): Versions;
   /**
    * Replaces the lists of providers and words at once, by the bytes of another
@@ -177,15 +189,25 @@ export interface Checker {
   setLists(blob: Uint8Array): void;
 }
 
-/** Loads the module. All calls share one load. */
-export function load(): Promise<Checker>;
+/**
+ * Loads the module of the package; all such calls share one load. With a source it starts
+ * a checker of its own with that module.
+ */
+export function load(source?: Source): Promise<Checker>;
 
-/** Checks an address of at most 1 MiB. The first call loads the module. */
-export function check(email: string, options: DetailsOptions): Promise<DetailedFacts>;
-export function check(email: string, options?: Options): Promise<Facts>;
+/** Checks an address. The first call loads the module. */
+export function check(email: Address, options: DetailsOptions): Promise<DetailedFacts>;
+export function check(email: Address, options?: Options): Promise<Facts>;
+
+/** Checks many addresses in few calls of the module; the results are in their order. */
+export function checkMany(
+  emails: Iterable<Address>,
+  options: DetailsOptions,
+): Promise<DetailedFacts[]>;
+export function checkMany(emails: Iterable<Address>, options?: Options): Promise<Facts[]>;
 
 /** Returns why the result of check is so: its details. */
-export function explain(email: string): Promise<Details>;
+export function explain(email: Address): Promise<Details>;
 
 /** Replaces the lists of all later calls; see Checker.setLists. */
 export function setLists(blob: Uint8Array): Promise<void>;

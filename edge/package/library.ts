@@ -1,13 +1,23 @@
 import type { Engine } from "../src/engine.ts";
 import { DETAILS, FULL_SUGGESTION } from "../src/instance.ts";
-import type { Checker, DetailedFacts, check as declaredCheck, Options } from "./index.d.ts";
+import * as argument from "./argument.ts";
+import type {
+  Address,
+  Checker,
+  DetailedFacts,
+  check as declaredCheck,
+  checkMany as declaredCheckMany,
+  Options,
+  Source,
+} from "./index.d.ts";
+import { engineOf, type Open } from "./source.ts";
 
 const decoder = new TextDecoder();
 
-/** Returns the package's functions; fetchEngine loads the module. */
-export function library(fetchEngine: () => Promise<Engine>) {
+/** Returns the package's functions; fetchEngine loads the module of the package, open a URL. */
+export function library(fetchEngine: () => Promise<Engine>, open?: Open) {
   let loading: Promise<Checker> | undefined;
-  const load = (): Promise<Checker> => {
+  const loadDefault = (): Promise<Checker> => {
     loading ??= fetchEngine().then(checkerOf, (error: unknown) => {
       loading = undefined; // the next call tries again
       throw error;
@@ -15,24 +25,33 @@ export function library(fetchEngine: () => Promise<Engine>) {
     return loading;
   };
   return {
-    load,
-    check: (async (email: string, options?: Options) =>
-      (await load()).check(email, options)) as typeof declaredCheck,
-    explain: async (email: string) => (await load()).explain(email),
-    setLists: async (blob: Uint8Array) => (await load()).setLists(blob),
+    load: async (source?: Source) =>
+      source === undefined ? loadDefault() : checkerOf(await engineOf(source, open)),
+    check: (async (email: Address, options?: Options) =>
+      (await loadDefault()).check(email, options)) as typeof declaredCheck,
+    checkMany: (async (emails: Iterable<Address>, options?: Options) =>
+      (await loadDefault()).checkMany(emails, options)) as typeof declaredCheckMany,
+    explain: async (email: Address) => (await loadDefault()).explain(email),
+    setLists: async (blob: Uint8Array) => (await loadDefault()).setLists(blob),
   };
 }
 
 function checkerOf(engine: Engine): Checker {
-  const check = (email: string, { typoSuggestion, details }: Options = {}) => {
-    const suggestion = typoSuggestion === "address" ? FULL_SUGGESTION : 0;
-    const { json } = engine.check(email, suggestion | (details ? DETAILS : 0));
+  const check = (email: Address, options?: Options) => {
+    const { json } = engine.check(argument.address(email, "email"), flagsOf(options));
     return JSON.parse(decoder.decode(json)) as DetailedFacts; // with details if asked for
   };
   return {
     check,
+    checkMany: (emails: Iterable<Address>, options?: Options) =>
+      engine.checkMany(argument.addresses(emails), flagsOf(options)) as DetailedFacts[],
     explain: (email) => check(email, { details: true }).details,
     versions: () => engine.versions(),
-    setLists: (blob) => engine.setLists(blob.slice()), // the caller may reuse its bytes
+    setLists: (blob) => engine.setLists(argument.bytes(blob, "blob").slice()), // the caller may reuse its bytes
   };
+}
+
+function flagsOf(options: Options | undefined): number {
+  const { typoSuggestion, details } = argument.options(options);
+  return (typoSuggestion === "address" ? FULL_SUGGESTION : 0) | (details ? DETAILS : 0);
 }

@@ -2,10 +2,13 @@
 
 import { readFile } from "node:fs/promises";
 
-import { Engine } from "../src/engine.ts";
 import { library } from "./library.ts";
+import { engineOf } from "./source.ts";
 
-export const { check, explain, load, setLists } = library(async () => {
-  const bytes = await readFile(new URL("./addrspec.wasm", import.meta.url));
-  return new Engine(await WebAssembly.compile(bytes));
-});
+/** fetch of Node has no file URLs. */
+const open = async (url: URL) => (url.protocol === "file:" ? readFile(url) : fetch(url));
+
+export const { check, checkMany, explain, load, setLists } = library(
+  () => engineOf(new URL("./addrspec.wasm", import.meta.url), open),
+  open,
+);

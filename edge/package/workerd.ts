@@ -4,4 +4,6 @@ import { Engine } from "../src/engine.ts";
 import wasm from "./addrspec.wasm";
 import { library } from "./library.ts";
 
-export const { check, explain, load, setLists } = library(() => Promise.resolve(new Engine(wasm)));
+export const { check, checkMany, explain, load, setLists } = library(() =>
+  Promise.resolve(new Engine(wasm)),
+);

@@ -24,6 +24,16 @@ export class Engine {
     return this.#call((instance) => instance.check(email, flags));
   }
 
+  /** Returns the results for addresses, parsed, in their order. */
+  checkMany(emails: readonly (string | Uint8Array)[], flags = 0): unknown[] {
+    const results: unknown[] = [];
+    while (results.length < emails.length) {
+      const text = this.#call((instance) => instance.checkSome(emails, results.length, flags));
+      for (const result of JSON.parse(text) as unknown[]) results.push(result);
+    }
+    return results;
+  }
+
   versions(): Versions {
     return this.#call((instance) => instance.versions());
   }

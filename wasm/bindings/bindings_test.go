@@ -250,30 +250,3 @@ func TestBindingsWithNewerLists(t *testing.T) {
 		})
 	}
 }
-
-// The classes must discard an instance that failed and continue with a new one,
-// which has the same lists.
-func TestBindingsAfterTrap(t *testing.T) {
-	wasm := filepath.Join(t.TempDir(), "fragile.wasm")
-	require.NoError(t, os.WriteFile(wasm, moduletest.Fragile(t), 0o600))
-	newer := blobFile(t, moduletest.NewerLists(t))
-	const swapped = "jane@" + moduletest.Swapped
-	want := newSample([]string{swapped}, "", "").withLists(t, moduletest.NewerLists(t)).want[0]
-	for name, prepare := range map[string]func(t *testing.T) []string{
-		"JavaScript": func(t *testing.T) []string {
-			return []string{find(t, "node"), "--input-type=module", "-e", `
-				import { Checker } from "./javascript/addrspec.mjs";
-				import { readFileSync } from "node:fs";
-				const checker = new Checker(new WebAssembly.Module(readFileSync(process.argv[1])));
-				checker.setLists(readFileSync(process.argv[2]));
-				const check = (address) => checker.check(new TextEncoder().encode(address));
-				for (const bad of ["!", "?"]) {
-					try { check(bad); console.log("no error"); } catch { console.log(Buffer.from(check("jane@swapped.example")).toString()); }
-				}`}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			require.Equal(t, want+want, run(t, "", append(prepare(t), wasm, newer)))
-		})
-	}
-}

@@ -1,15 +1,69 @@
 package bindings_test
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"testing"
 
-func init() {
-	bindings["JavaScript in Node"] = javascript("node")
-	bindings["JavaScript in Deno"] = javascript("deno", "run", "--allow-read")
-	bindings["JavaScript in Bun"] = javascript("bun")
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/wasm/moduletest"
+)
+
+// runtimes are commands that run a program of JavaScript.
+var runtimes = map[string][]string{
+	"node": {"node"},
+	"deno": {"deno", "run", "--allow-read", "--allow-env", "--node-modules-dir=manual"},
+	"bun":  {"bun"},
 }
 
-func javascript(program string, args ...string) func(t *testing.T) []string {
-	return func(t *testing.T) []string {
-		return append(append([]string{find(t, program)}, args...), "javascript/addrspec.mjs")
+// The npm package, installed as a user does, gives the bytes of core in each runtime.
+func TestJavaScriptPackage(t *testing.T) {
+	project := npmProject(t)
+	for name, command := range runtimes {
+		t.Run(name, func(t *testing.T) {
+			command := with(append([]string{find(t, command[0])}, command[1:]...), filepath.Join(project, "check.mjs"))
+			pack{many: command, single: with(command, "-1")}.requireSameBytes(t)
+		})
 	}
+}
+
+// A checker must discard an instance that failed and continue with a new one, which
+// has the same lists.
+func TestJavaScriptAfterTrap(t *testing.T) {
+	project := npmProject(t)
+	wasm, newer := filepath.Join(project, "fragile.wasm"), blobFile(t, moduletest.NewerLists(t))
+	require.NoError(t, os.WriteFile(wasm, moduletest.Fragile(t), 0o600))
+	const program = `
+import { readFileSync } from "node:fs";
+import { load } from "addrspec";
+const [wasm, lists] = process.argv.slice(2);
+const checker = await load(readFileSync(wasm));
+checker.setLists(readFileSync(lists));
+for (const bad of ["!", "?"]) {
+  try { checker.check(bad); console.log("no error"); }
+  catch { console.log(JSON.stringify(checker.check("jane@swapped.example"))); }
+}`
+	file := filepath.Join(project, "trap.mjs")
+	require.NoError(t, os.WriteFile(file, []byte(program), 0o600))
+	want := newSample([]string{"jane@" + moduletest.Swapped}, "", "").withLists(t, moduletest.NewerLists(t)).want[0]
+	require.Equal(t, want+want, run(t, "", []string{find(t, "node"), file, wasm, newer}))
+}
+
+// npmProject returns a project with the package installed and the program check.mjs.
+func npmProject(t *testing.T) (project string) {
+	t.Helper()
+	find(t, "npm")
+	project = t.TempDir()
+	wasm := filepath.Join(t.TempDir(), "addrspec.wasm")
+	require.NoError(t, os.WriteFile(wasm, moduletest.Bytes(t), 0o600))
+	t.Setenv("ADDRSPEC_MODULE", wasm)
+	build(t, "../../edge", "./package.sh", project)
+	tarballs, err := filepath.Glob(filepath.Join(project, "addrspec-*.tgz"))
+	require.NoError(t, err)
+	require.Len(t, tarballs, 1)
+	require.NoError(t, os.WriteFile(filepath.Join(project, "package.json"), []byte(`{"private": true}`), 0o600))
+	build(t, project, "npm", "install", "--silent", "--offline", "--no-audit", "--no-fund", tarballs[0])
+	require.NoError(t, os.WriteFile(filepath.Join(project, "check.mjs"), readBytes(t, "javascript/check.mjs"), 0o600))
+	return project
 }

@@ -5,7 +5,10 @@
 var ABI_MAJOR = 1;
 var FULL_SUGGESTION = 1;
 var DETAILS = 2;
-var TooLong = class extends Error {
+var TooLong = class extends RangeError {
+  constructor() {
+    super("the address is longer than 1 MiB, which is the longest input");
+  }
 };
 var ListsRefused = class extends Error {
 };
@@ -22,6 +25,9 @@ var WORD = {
   sentence: 11
 };
 var REPORT_BYTES = 13 * 4;
+var MINOR_MANY = 2;
+var LENGTH_BYTES = 4;
+var BULK_BYTES = 16 * 1024;
 var LISTS_DAMAGED = -4;
 var LISTS_TOO_LARGE = -5;
 var encoder = new TextEncoder();
@@ -32,6 +38,7 @@ var Instance = class {
   #inCap;
   #out;
   #report;
+  #minor;
   constructor({ exports }) {
     this.#exports = exports;
     const version = this.#exports.addrspec_abi_version() >>> 0;
@@ -40,6 +47,7 @@ var Instance = class {
         `addrspec.wasm has interface version ${version >>> 16}, this host needs ${ABI_MAJOR}; take both from one release`
       );
     }
+    this.#minor = version & 65535;
     this.#in = this.#exports.addrspec_in_ptr() >>> 0;
     this.#inCap = this.#exports.addrspec_in_cap() >>> 0;
     this.#out = this.#exports.addrspec_out_ptr() >>> 0;
@@ -64,6 +72,21 @@ var Instance = class {
       }
     };
   }
+  /**
+   * Checks addresses from an index on, as many as one call takes, and returns their
+   * results as the text of a JSON array.
+   */
+  checkSome(emails, from, flags) {
+    const length = this.#writeSome(emails, from);
+    const many = this.#exports.addrspec_check_many;
+    if (many === void 0 || this.#minor < MINOR_MANY || length === 0) {
+      const { json } = this.check(emails[from], flags);
+      return `[${decoder.decode(json)}]`;
+    }
+    const n = many(length, flags);
+    if (n <= 0) throw new ModuleFailure(`addrspec_check_many returned ${n}`);
+    return `[${decoder.decode(withCommas(this.#bytes(this.#out, n).slice()))}]`;
+  }
   versions() {
     return JSON.parse(
       decoder.decode(this.#bytes(this.#out, this.#exports.addrspec_info()))
@@ -85,15 +108,26 @@ var Instance = class {
   }
   /** Writes the address to the input buffer; returns its length in bytes. */
   #write(email) {
-    const buffer = this.#bytes(this.#in, this.#inCap);
-    if (typeof email !== "string") {
-      if (email.length > buffer.length) throw new TooLong();
-      buffer.set(email);
-      return email.length;
-    }
-    const { read, written } = encoder.encodeInto(email, buffer);
-    if (read < email.length) throw new TooLong();
+    const written = put(email, this.#bytes(this.#in, this.#inCap));
+    if (written === void 0) throw new TooLong();
     return written;
+  }
+  /**
+   * Writes addresses to the input buffer, each after its length. Returns the number of
+   * bytes; 0 if the first has no room for its length.
+   */
+  #writeSome(emails, from) {
+    const buffer = this.#bytes(this.#in, this.#inCap);
+    const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
+    let end = 0;
+    for (let n = from; n < emails.length && end < BULK_BYTES; n++) {
+      const room = buffer.subarray(Math.min(end + LENGTH_BYTES, buffer.length));
+      const written = put(emails[n], room);
+      if (written === void 0) break;
+      view.setUint32(end, written, true);
+      end += LENGTH_BYTES + written;
+    }
+    return end;
   }
   /** Makes a new view for each use: when the memory grows, old views are detached. */
   #bytes(at, length) {
@@ -109,6 +143,67 @@ var Instance = class {
     return (n) => view.getUint32(4 * n, true);
   }
 };
+function put(email, room) {
+  if (typeof email === "string") {
+    const { read, written } = encoder.encodeInto(email, room);
+    return read < email.length ? void 0 : written;
+  }
+  if (email.length > room.length) return void 0;
+  room.set(email);
+  return email.length;
+}
+function withCommas(records) {
+  const view = new DataView(records.buffer, records.byteOffset, records.length);
+  for (let at = 0; at < records.length; ) {
+    const length = view.getUint32(at, true);
+    records.fill(SPACE, at, at + LENGTH_BYTES);
+    if (at > 0) records[at] = COMMA;
+    at += LENGTH_BYTES + length;
+  }
+  return records;
+}
+var SPACE = 32;
+var COMMA = 44;
+
+// package/argument.ts
+function address(value, name) {
+  if (typeof value === "string" || value instanceof Uint8Array) return value;
+  throw wrong(name, "a string or a Uint8Array", value);
+}
+function addresses(value) {
+  if (typeof value === "string" || typeof value !== "object" || value === null || !(Symbol.iterator in value)) {
+    throw wrong("emails", "an array or another iterable of addresses", value);
+  }
+  if (value instanceof Uint8Array)
+    throw wrong("emails", "an array of addresses, not one address", value);
+  return Array.from(value, (email, n) => address(email, `emails[${n}]`));
+}
+function bytes(value, name) {
+  if (value instanceof Uint8Array) return value;
+  throw wrong(name, "a Uint8Array", value);
+}
+function options(value) {
+  if (value === void 0) return {};
+  if (typeof value !== "object" || value === null) throw wrong("options", "an object", value);
+  const { typoSuggestion, details, ...others } = value;
+  for (const name of Object.keys(others)) {
+    throw new TypeError(`options.${name} is not an option; there are typoSuggestion and details`);
+  }
+  if (typoSuggestion !== void 0 && typoSuggestion !== "domain" && typoSuggestion !== "address") {
+    throw new TypeError('options.typoSuggestion must be "domain" or "address"');
+  }
+  if (details !== void 0 && typeof details !== "boolean")
+    throw wrong("options.details", "a boolean", details);
+  return value;
+}
+function wrong(name, want, value) {
+  return new TypeError(`${name} must be ${want}, not ${kindOf(value)}`);
+}
+function kindOf(value) {
+  if (value === null) return "null";
+  if (typeof value !== "object") return typeof value;
+  return value.constructor?.name ?? "object";
+}
 
 // src/engine.ts
 var Engine = class {
@@ -123,6 +218,15 @@ var Engine = class {
   }
   check(email, flags = 0) {
     return this.#call((instance) => instance.check(email, flags));
+  }
+  /** Returns the results for addresses, parsed, in their order. */
+  checkMany(emails, flags = 0) {
+    const results = [];
+    while (results.length < emails.length) {
+      const text = this.#call((instance) => instance.checkSome(emails, results.length, flags));
+      for (const result of JSON.parse(text)) results.push(result);
+    }
+    return results;
   }
   versions() {
     return this.#call((instance) => instance.versions());
@@ -153,56 +257,69 @@ var Engine = class {
   }
 };
 
-// package/fetch.ts
-async function fetchEngine(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`addrspec.wasm: status ${response.status}`);
-  const { module, instance } = await instantiate(response);
-  return new Engine(module, instance);
-}
-async function instantiate(response) {
-  if (response.headers.get("Content-Type") === "application/wasm") {
-    return WebAssembly.instantiateStreaming(response, {});
+// package/source.ts
+async function engineOf(source, open = fetch) {
+  if (source instanceof WebAssembly.Module) return new Engine(source, await instantiate(source));
+  if (source instanceof URL) return engineOf(await open(source), open);
+  if (source instanceof Response) return engineOfResponse(source);
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
+    const { module, instance } = await WebAssembly.instantiate(source, {});
+    return new Engine(module, instance);
   }
-  return WebAssembly.instantiate(await response.arrayBuffer(), {});
+  throw wrong("source", "bytes, a Response, a WebAssembly.Module or a URL", source);
+}
+function instantiate(module) {
+  return WebAssembly.instantiate(module, {});
+}
+async function engineOfResponse(response) {
+  if (!response.ok) throw new Error(`addrspec.wasm: status ${response.status}`);
+  if (response.headers.get("Content-Type") !== "application/wasm")
+    return engineOf(await response.arrayBuffer());
+  const { module, instance } = await WebAssembly.instantiateStreaming(response, {});
+  return new Engine(module, instance);
 }
 
 // package/library.ts
 var decoder2 = new TextDecoder();
-function library(fetchEngine2) {
+function library(fetchEngine, open) {
   let loading;
-  const load2 = () => {
-    loading ??= fetchEngine2().then(checkerOf, (error) => {
+  const loadDefault = () => {
+    loading ??= fetchEngine().then(checkerOf, (error) => {
       loading = void 0;
       throw error;
     });
     return loading;
   };
   return {
-    load: load2,
-    check: (async (email, options) => (await load2()).check(email, options)),
-    explain: async (email) => (await load2()).explain(email),
-    setLists: async (blob) => (await load2()).setLists(blob)
+    load: async (source) => source === void 0 ? loadDefault() : checkerOf(await engineOf(source, open)),
+    check: (async (email, options2) => (await loadDefault()).check(email, options2)),
+    checkMany: (async (emails, options2) => (await loadDefault()).checkMany(emails, options2)),
+    explain: async (email) => (await loadDefault()).explain(email),
+    setLists: async (blob) => (await loadDefault()).setLists(blob)
   };
 }
 function checkerOf(engine) {
-  const check = (email, { typoSuggestion, details } = {}) => {
-    const suggestion = typoSuggestion === "address" ? FULL_SUGGESTION : 0;
-    const { json } = engine.check(email, suggestion | (details ? DETAILS : 0));
+  const check = (email, options2) => {
+    const { json } = engine.check(address(email, "email"), flagsOf(options2));
     return JSON.parse(decoder2.decode(json));
   };
   return {
     check,
+    checkMany: (emails, options2) => engine.checkMany(addresses(emails), flagsOf(options2)),
     explain: (email) => check(email, { details: true }).details,
     versions: () => engine.versions(),
-    setLists: (blob) => engine.setLists(blob.slice())
+    setLists: (blob) => engine.setLists(bytes(blob, "blob").slice())
     // the caller may reuse its bytes
   };
+}
+function flagsOf(options2) {
+  const { typoSuggestion, details } = options(options2);
+  return (typoSuggestion === "address" ? FULL_SUGGESTION : 0) | (details ? DETAILS : 0);
 }
 
 // package/dashboard.ts
 function load(url) {
-  return library(() => fetchEngine(new URL(url))).load();
+  return library(() => engineOf(new URL(url))).load();
 }
 export {
   load

@@ -1,0 +1,9 @@
+/** The package in Next.js's edge runtime, which compiles a module only when it builds. */
+
+import { Engine } from "../src/engine.ts";
+import wasm from "./addrspec.wasm?module";
+import { library } from "./library.ts";
+
+export const { check, checkMany, explain, load, setLists } = library(() =>
+  Promise.resolve(new Engine(wasm)),
+);
