@@ -1,6 +1,8 @@
 // Serves a folder on a loopback port and opens a browser on it, for tests:
 //
 //   const { page, close } = await open(CHROMIUM, FOLDER);
+//
+// In place of a folder it takes the URL of a server.
 
 import { createReadStream } from "node:fs";
 import { createServer } from "node:http";
@@ -25,20 +27,10 @@ const FLAGS = [
   "--disable-sync",
 ];
 
-export async function open(executablePath, folder, options = {}) {
-  const server = createServer((request, response) => {
-    const name = new URL(request.url, "http://host").pathname.slice(1) || "index.html";
-    response.setHeader("Content-Type", TYPES[extname(name)] ?? "application/octet-stream");
-    createReadStream(join(folder, name))
-      .on("error", () => response.writeHead(404).end())
-      .pipe(response);
-  });
-  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+export async function open(executablePath, place, options = {}) {
+  const server = /^https?:/.test(place) ? { url: place, close() {} } : await serve(place);
   const browser = await chromium.launch({ executablePath, args: FLAGS });
-  const page = await browser.newPage({
-    baseURL: `http://127.0.0.1:${server.address().port}`,
-    ...options,
-  });
+  const page = await browser.newPage({ baseURL: server.url, ...options });
   page.on("pageerror", (error) => {
     throw error;
   });
@@ -49,4 +41,16 @@ export async function open(executablePath, folder, options = {}) {
       server.close();
     },
   };
+}
+
+async function serve(folder) {
+  const server = createServer((request, response) => {
+    const name = new URL(request.url, "http://host").pathname.slice(1) || "index.html";
+    response.setHeader("Content-Type", TYPES[extname(name)] ?? "application/octet-stream");
+    createReadStream(join(folder, name))
+      .on("error", () => response.writeHead(404).end())
+      .pipe(response);
+  });
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  return { url: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
 }

@@ -1,0 +1,14 @@
+// Opens a page of a folder or a server, and prints what it sets as globalThis.answer:
+// drive.mjs CHROMIUM FOLDER|URL [PATH]
+
+import { open } from "../test/browser.mjs";
+
+const [chromium, place, path = "/"] = process.argv.slice(2);
+const { page, close } = await open(chromium, place);
+try {
+  await page.goto(path);
+  await page.waitForFunction(() => globalThis.answer, undefined, { timeout: 120_000 });
+  process.stdout.write(await page.evaluate(() => globalThis.answer));
+} finally {
+  await close();
+}

@@ -1,0 +1,4 @@
+import { answer } from "../answer.js";
+
+export const runtime = "nodejs";
+export const POST = answer;
