@@ -10,6 +10,11 @@
 #                      checks in one instance, the lists against npm, thousands of
 #                      random requests by openapi.json, all soak trials; half an hour
 #   ./build.sh bench   the performance table
+#   ./build.sh release [--sign SECRETKEYFILE] [--dirty]
+#                      all packages, programs and modules of a release, in dist/release/;
+#                      wasm/release/README.md describes them
+#   ./build.sh release --verify
+#                      the same, built a second time in another folder, and compared
 #   ./build.sh lists   pack lists/ and rewrite near.txt until neither changes
 #   ./build.sh lists --latest --sign SECRETKEYFILE --feed DIR --expires 30d
 #                      fetch the newest published lists first; sign the blob and write
@@ -378,6 +383,24 @@ settle() {
 	exit 1
 }
 
+# What is missing for a part leaves that part out; the program lists it at the end.
+release() {
+	verify= arguments=
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--sign) [ $# -gt 1 ] || { echo 'build.sh release: --sign needs SECRETKEYFILE' >&2; exit 2; }; key=$2; shift ;;
+		--dirty) arguments=-dirty ;;
+		--verify) verify=1 ;;
+		*) echo "build.sh release: '$1' is none of --sign, --dirty and --verify" >&2; exit 2 ;;
+		esac
+		shift
+	done
+	build_module
+	build_component >/dev/null || rm -f dist/addrspec.component.wasm # an old one would be taken
+	go run ./wasm/release build $arguments ${key:+-sign "$key"}
+	[ -z "$verify" ] || go run ./wasm/release verify
+}
+
 # With --peers it also asks the registries for the lists of days in the past.
 evaluate() {
 	go run ./core/eval "$@" || return
@@ -407,6 +430,7 @@ test)
 bench) bench ;;
 soak) soak "$@" ;;
 screenshots) screenshots ;;
+release) release "$@" ;;
 lists) lists "$@" ;;
 eval) evaluate "$@" ;;
 -h | --help | help) usage ;;

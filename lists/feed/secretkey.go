@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"aead.dev/minisign"
@@ -78,4 +79,18 @@ func (k SecretKey) Sign(blob []byte, signed, expires time.Time) (*Release, error
 		return nil, err
 	}
 	return signature.Open(blob)
+}
+
+// SignFile returns the signature of a file that is not a blob, such as the sums of a
+// release. comment, one line, is its trusted comment. It must not look like that of a
+// blob, which begins with "addrspec lists".
+func (k SecretKey) SignFile(content []byte, comment string) ([]byte, error) {
+	if strings.ContainsAny(comment, "\r\n") || strings.HasPrefix(comment, "addrspec lists") {
+		return nil, fmt.Errorf("%q cannot be the trusted comment of a file", comment)
+	}
+	r := minisign.NewReader(bytes.NewReader(content))
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		return nil, err
+	}
+	return r.SignWithComments(k.key, comment, "signature of an addrspec release"), nil
 }
