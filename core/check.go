@@ -2,10 +2,14 @@
 // network: every field of the result but mx. FORMAT.md describes the syntax it
 // accepts.
 //
-// It does no I/O, reads no clock, changes no globals and allocates nothing after
-// New. It imports the packed lists, but nothing for HTTP, files or WebAssembly:
-// the same code runs natively and inside the module. The hosts look up MX
-// records.
+//	facts := core.Check("jane.doe@example.org")
+//	fmt.Println(facts.Valid, string(facts.Normalized), facts.Role)
+//
+// Check is for programs that check an address now and then, from any goroutine. A
+// Checker is for the rest: it uses lists of your choice, and its Check allocates
+// nothing. The package does no I/O and reads no clock. It imports the packed lists,
+// but nothing for HTTP, files or WebAssembly: the same code runs natively and inside
+// the module. The hosts look up MX records.
 //
 // Start reading at Checker.Check, then address.parse for the syntax.
 package core

@@ -1,120 +1,107 @@
-// Command go checks email addresses with addrspec.wasm and package wasm/host,
-// which uses wazero:
+// Command go checks email addresses, as a program of a user would, whose go.mod requires
+// github.com/addrspec/addrspec:
 //
-//	go run ./wasm/bindings/go addrspec.wasm [-0] [-d] [-l LISTS] [ADDRESS…]
+//	go run . [-native] [-many] [-0] [-d] [-l LISTS] [ADDRESS…]
 //
-// It prints one line of JSON for each address: its arguments or, without any, the
-// lines of standard input. With -0, addresses in the input end with a zero byte
-// instead; with -d, results have the member details; with -l, the lists are those
-// of a newer lists.blob, whose signature minisign verifies.
+// It prints one line of JSON for each address: its arguments or, without any, the lines
+// of standard input. With -0, addresses in the input end with a zero byte instead; with
+// -d, results have the member details; with -l, the lists are those of a newer
+// lists.blob, whose signature minisign verifies.
+//
+// module.go runs the embedded module by package wasm/host, many addresses a call with
+// -many; native.go does without WebAssembly, by package core. The bytes are the same.
 package main
 
 import (
 	"bufio"
 	"bytes"
-	"context"
-	"errors"
+	"flag"
 	"io"
 	"log"
 	"os"
-	"path/filepath"
-
-	"github.com/addrspec/addrspec/wasm/host"
 )
+
+// options are the flags.
+type options struct {
+	native, many, details bool
+	lists                 []byte // nil for those that the program contains
+}
+
+// printer writes the results of addresses.
+type printer interface {
+	check(addresses []string, out *bufio.Writer) error
+}
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) < 2 {
-		log.Fatal("usage: go addrspec.wasm [-0] [-d] [-l LISTS] [ADDRESS…]")
-	}
-	if err := run(context.Background(), os.Args[1], os.Args[2:], os.Stdin, os.Stdout); err != nil {
+	o := options{}
+	flag.BoolVar(&o.native, "native", false, "check by package core, without the module")
+	flag.BoolVar(&o.many, "many", false, "check many addresses in one call")
+	flag.BoolVar(&o.details, "d", false, "add the details")
+	zero := flag.Bool("0", false, "addresses in the input end with a zero byte")
+	lists := flag.String("l", "", "file of newer lists")
+	flag.Parse()
+	if err := run(o, *lists, *zero, flag.Args(), os.Stdin, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, file string, args []string, in io.Reader, out io.Writer) error {
-	wasm, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	// One instance is enough for one goroutine. The default is one per processor;
-	// an Engine is safe for concurrent use and replaces an instance that trapped.
-	engine, err := host.New(ctx, wasm, host.Options{Size: 1, CacheDir: cacheDir()})
-	if err != nil {
-		return err
-	}
-	defer engine.Close(ctx)
+// chunk is how many addresses are passed on together.
+const chunk = 1000
 
-	end, flags := byte('\n'), host.Flags(0)
-options:
-	for ; len(args) > 0; args = args[1:] {
-		switch args[0] {
-		case "-0":
-			end = 0
-		case "-d":
-			flags |= host.Details
-		case "-l":
-			if err := setLists(ctx, engine, args[1:]); err != nil {
-				return err
-			}
-			args = args[1:]
-		default:
-			break options
-		}
+func run(o options, lists string, zero bool, args []string, in io.Reader, out io.Writer) error {
+	printer, err := open(o, lists)
+	if err != nil {
+		return err
 	}
 	buffered := bufio.NewWriter(out)
 	defer buffered.Flush()
-	var facts host.Facts
-	for address := range addresses(args, in, end) {
-		// Reuse the buffer of the previous result.
-		if facts, err = engine.Check(ctx, facts.JSON[:0], address, flags); err != nil {
+	if len(args) > 0 {
+		return printer.check(args, buffered)
+	}
+	for list := range chunks(in, zero) {
+		if err := printer.check(list, buffered); err != nil {
 			return err
 		}
-		buffered.Write(append(facts.JSON, '\n'))
 	}
 	return nil
 }
 
-// setLists replaces the lists of all instances by the blob in the first of files.
-func setLists(ctx context.Context, engine *host.Engine, files []string) error {
-	if len(files) == 0 {
-		return errors.New("-l needs a file")
-	}
-	blob, err := os.ReadFile(files[0])
-	if err != nil {
-		return err
-	}
-	return engine.SetLists(ctx, blob)
-}
-
-// cacheDir returns the folder for machine code, which `addrspec check` uses too,
-// since compiling the module takes a second. It returns "", which means no cache,
-// if the user has no cache folder.
-func cacheDir() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "addrspec")
-}
-
-// addresses returns an iterator over the arguments or, without any, over the
-// nonempty parts of the input, which end terminates.
-func addresses(args []string, in io.Reader, end byte) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for _, address := range args {
-			if !yield(address) {
-				return
-			}
+// open returns the printer that the options choose.
+func open(o options, lists string) (_ printer, err error) {
+	if lists != "" {
+		if o.lists, err = os.ReadFile(lists); err != nil {
+			return nil, err
 		}
-		for buffered := bufio.NewReader(in); len(args) == 0; {
+	}
+	if o.native {
+		return openNative(o)
+	}
+	return openModule(o)
+}
+
+// chunks returns an iterator over the nonempty addresses of the input.
+func chunks(in io.Reader, zero bool) func(yield func([]string) bool) {
+	return func(yield func([]string) bool) {
+		end := byte('\n')
+		if zero {
+			end = 0
+		}
+		var list []string
+		for buffered := bufio.NewReader(in); ; {
 			address, err := buffered.ReadBytes(end)
 			address = bytes.TrimSuffix(address, []byte{end})
 			if end == '\n' {
 				address = bytes.TrimSuffix(address, []byte{'\r'})
 			}
-			if len(address) > 0 && !yield(string(address)) || err != nil {
-				return
+			if len(address) > 0 {
+				list = append(list, string(address))
+			}
+			if len(list) == chunk || err != nil {
+				if !yield(list) || err != nil {
+					return
+				}
+				list = nil
 			}
 		}
 	}
