@@ -383,6 +383,14 @@ settle() {
 	exit 1
 }
 
+# What builds the Python wheel.
+wheel_tools() {
+	[ -x "$ADDRSPEC_PYTHON" ] || python3 -m venv --without-pip "$ADDRSPEC_BINDINGS/python"
+	wanted=$(sed -n 's/^requires = \["\(hatchling==[0-9.]*\)"\]$/\1/p' wasm/bindings/python/pyproject.toml)
+	"$ADDRSPEC_PYTHON" -c "import importlib.metadata as m; assert 'hatchling==' + m.version('hatchling') == '$wanted'" ||
+		python3 -m pip --python "$ADDRSPEC_PYTHON" install --disable-pip-version-check "$wanted"
+}
+
 # What is missing for a part leaves that part out; the program lists it at the end.
 release() {
 	verify= arguments=
@@ -395,6 +403,11 @@ release() {
 		esac
 		shift
 	done
+	ADDRSPEC_BINDINGS=$(bindings_cache)
+	ADDRSPEC_PYTHON=$ADDRSPEC_BINDINGS/python/bin/python3
+	export ADDRSPEC_BINDINGS ADDRSPEC_PYTHON
+	mkdir -p $logs
+	quietly wheel_tools wheel_tools || echo '   the wheel will be left out'
 	build_module
 	build_component >/dev/null || rm -f dist/addrspec.component.wasm # an old one would be taken
 	go run ./wasm/release build $arguments ${key:+-sign "$key"}

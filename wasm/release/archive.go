@@ -135,7 +135,7 @@ func writeTar(w io.Writer, entries []entry, modified time.Time) error {
 func writeZip(w io.Writer, entries []entry, modified time.Time) error {
 	archive := zip.NewWriter(w)
 	for _, e := range entries {
-		header := &zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: modified}
+		header := &zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: modified.UTC()}
 		header.SetMode(os.FileMode(e.mode))
 		f, err := archive.CreateHeader(header)
 		if err != nil {

@@ -23,8 +23,8 @@ type release struct {
 	log     io.Writer
 
 	secret   *feed.SecretKey // nil without key
-	programs []program // made by binaries
-	skipped  []string  // what was left out, and what to install for it
+	programs []program       // made by binaries
+	skipped  []string        // what was left out, and what to install for it
 }
 
 // steps make the files. A step may need those of the steps before it; SHA256SUMS

@@ -67,10 +67,10 @@ const containerStart = `# addrspec in a container without a shell or any other p
 #   docker build -t addrspec - <addrspec-VERSION-container.tar
 #   docker run -d --name addrspec -p 127.0.0.1:8080:8080 -v addrspec:/data addrspec
 #
-# For another architecture: docker buildx build --platform linux/arm64.
+# It needs BuildKit, which sets TARGETARCH. For another architecture: --platform linux/arm64.
 # ca-certificates.crt has Mozilla's roots, as golang.org/x/crypto/x509roots has them.
 FROM scratch
-ARG TARGETARCH=amd64
+ARG TARGETARCH
 COPY ${TARGETARCH}/addrspec /addrspec
 COPY LICENSE THIRD-PARTY-LICENSES.txt /licenses/
 COPY ca-certificates.crt /etc/ssl/certs/ca-certificates.crt

@@ -29,9 +29,9 @@ var places = map[string]*regexp.Regexp{
 	"Cargo.lock":        regexp.MustCompile(`(?m)^\[\[package\]\]\nname = "addrspec"\nversion = "([^"]*)"`),
 	"package.json":      regexp.MustCompile(`^\{\s*"name": "addrspec",\s*"version": "([^"]*)"`),
 	"package-lock.json": regexp.MustCompile(`"": \{\s*"name": "addrspec",\s*"version": "([^"]*)"`),
-	"pom.xml":           regexp.MustCompile(`(?m)^  <groupId>[^<]*addrspec[^<]*</groupId>\s*<artifactId>addrspec[^<]*</artifactId>\s*<version>([^<]*)</version>`),
+	"pom.xml":           regexp.MustCompile(`(?m)^  <groupId>[^<]*addrspec[^<]*</groupId>\s*<artifactId>addrspec(?:-spark|-flink)?</artifactId>\s*<version>([^<]*)</version>`),
 	"addrspec.h":        regexp.MustCompile(`(?m)^#define ADDRSPEC_VERSION "([^"]*)"`),
-	"CHANGELOG.md":      regexp.MustCompile(`\A# [^\n]*\n(?:[^#][^\n]*\n|\n)*## \[?v?([0-9][0-9.]*)\b`),
+	"CHANGELOG.md":      regexp.MustCompile(`\A# [^\n]*\n(?:[^#\n][^\n]*\n|\n)*## \[?v?([0-9][0-9.]*)\b`),
 }
 
 // manifestFolders are searched for manifests; all else in the tree belongs to tests.

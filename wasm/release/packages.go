@@ -54,7 +54,7 @@ func (r *release) runPackage(ctx context.Context, script string) error {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
 	if code := new(exec.ExitError); errors.As(err, &code) && code.ExitCode() == exitSkipped {
-		r.skip(name + ": " + lastLine(stdout.String()+stderr.String()))
+		r.skip(name + ": " + strings.TrimPrefix(lastLine(stdout.String()+stderr.String()), "skipped: "))
 		return nil
 	}
 	if err != nil {

@@ -24,7 +24,7 @@ func (r *release) sbom(context.Context) error {
 	bom.SerialNumber = "urn:uuid:" + r.serial().String()
 	main := r.component()
 	bom.Metadata = &cdx.Metadata{Timestamp: r.time.Format(time.RFC3339), Component: &main}
-	libraries := map[string]cdx.Component{}
+	libraries := newLibraries()
 	depends := map[string][]string{}
 	for _, p := range r.programs {
 		if err := addProgram(libraries, depends, p, r.programVersion()); err != nil {
@@ -101,6 +101,9 @@ func addLibrary(libraries map[string]cdx.Component, m *debug.Module) string {
 	}
 	return purl
 }
+
+// newLibraries returns an empty set of components, by reference.
+func newLibraries() map[string]cdx.Component { return map[string]cdx.Component{} }
 
 func sortedComponents(libraries map[string]cdx.Component) *[]cdx.Component {
 	list := make([]cdx.Component, 0, len(libraries))

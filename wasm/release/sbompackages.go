@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -68,33 +69,52 @@ func (r *release) importedModules(packages ...string) ([]*debug.Module, error) {
 // addPackages adds the packages of the languages. Each contains the module; that of npm
 // also contains parts of other packages, which its bundler names.
 func (r *release) addPackages(libraries map[string]cdx.Component, depends map[string][]string) error {
-	files, err := filepath.Glob(r.inOut("*"))
+	return filepath.WalkDir(r.out, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return skipNoPackages(d.Name())
+		}
+		p, err := r.readPackage(file)
+		if err != nil || !p.isPackage {
+			return err
+		}
+		return r.addPackage(libraries, depends, file, p)
+	})
+}
+
+// skipNoPackages leaves out the folders without packages: the sources of the Go module
+// and what is not part of the release.
+func skipNoPackages(folder string) error {
+	if folder == "goproxy" || folder == workFolder {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// addPackage adds one package and what it contains.
+func (r *release) addPackage(libraries map[string]cdx.Component, depends map[string][]string, file string, p packageContents) error {
+	c, err := fileComponent(file)
 	if err != nil {
 		return err
 	}
-	for _, file := range files {
-		p, err := r.readPackage(file)
+	libraries[c.BOMRef] = c
+	depends[c.BOMRef] = nil
+	for _, program := range r.programs {
+		if strings.HasPrefix(c.Name, "addrspec-"+r.version+"-"+program.String()+".") {
+			depends[c.BOMRef] = append(depends[c.BOMRef], "program/"+program.String())
+		}
+	}
+	if p.hasModule {
+		depends[c.BOMRef] = append(depends[c.BOMRef], "file/addrspec.wasm")
+	}
+	for _, name := range p.bundled {
+		ref, err := r.addNPM(libraries, name)
 		if err != nil {
 			return err
 		}
-		if !p.isPackage {
-			continue
-		}
-		c, err := fileComponent(file)
-		if err != nil {
-			return err
-		}
-		libraries[c.BOMRef] = c
-		if p.hasModule {
-			depends[c.BOMRef] = []string{"file/addrspec.wasm"}
-		}
-		for _, name := range p.bundled {
-			ref, err := r.addNPM(libraries, name)
-			if err != nil {
-				return err
-			}
-			depends[c.BOMRef] = append(depends[c.BOMRef], ref)
-		}
+		depends[c.BOMRef] = append(depends[c.BOMRef], ref)
 	}
 	return nil
 }

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/lists/feed"
+)
+
+func TestSumsForSha256sum(t *testing.T) {
+	r := testRelease(t)
+	write(t, r.out, map[string]string{"b": "2", "a/c": "3", workFolder + "/program": "x"})
+	require.NoError(t, r.sums(t.Context()))
+	text, err := os.ReadFile(r.inOut(sumsFile))
+	require.NoError(t, err)
+	require.Equal(t, 2, strings.Count(string(text), "\n"))
+	require.Contains(t, programOutput(t, r.out, "sha256sum", "-c", sumsFile), "a/c: OK")
+	require.NoError(t, checkSums(r.out))
+	write(t, r.out, map[string]string{"b": "changed", "extra": "x"})
+	require.ErrorContains(t, checkSums(r.out), "b, extra")
+}
+
+func TestCompareNamesWhatDiffers(t *testing.T) {
+	first, second := t.TempDir(), t.TempDir()
+	write(t, first, map[string]string{sumsFile: "1  a\n2  b\n3  only\n"})
+	write(t, second, map[string]string{sumsFile: "1  a\nx  b\n"})
+	require.EqualError(t, compare(first, second, os.Stderr), "two builds of the same commit differ in: b, only")
+	require.NoError(t, compare(first, first, &strings.Builder{}))
+}
+
+// The program minisign verifies the signature, which is the same at every build.
+func TestMinisignVerifies(t *testing.T) {
+	r := testRelease(t)
+	public, secret, err := feed.GenerateKey()
+	require.NoError(t, err)
+	file, err := secret.File("")
+	require.NoError(t, err)
+	r.key = filepath.Join(t.TempDir(), "release.key")
+	require.NoError(t, os.WriteFile(r.key, file, 0o600))
+	write(t, r.out, map[string]string{"a": "1"})
+	require.NoError(t, r.checkKey())
+	require.NoError(t, r.sums(t.Context()))
+	require.NoError(t, r.sign(t.Context()))
+	first, err := os.ReadFile(r.inOut(signatureFile))
+	require.NoError(t, err)
+	require.NoError(t, r.sums(t.Context())) // the sums leave out their signature
+	require.NoError(t, r.sign(t.Context()))
+	again, err := os.ReadFile(r.inOut(signatureFile))
+	require.NoError(t, err)
+	require.Equal(t, string(first), string(again))
+	out := programOutput(t, r.out, "minisign", "-V", "-m", sumsFile, "-P", public.String())
+	require.Contains(t, out, "addrspec release version:1.2.3 commit:"+r.label())
+	_, err = public.Parse(first)
+	require.ErrorContains(t, err, "addrspec lists", "a release's signature is not one of lists")
+}
+
+func FuzzParseSums(f *testing.F) {
+	f.Add([]byte("0a  a/b\n1c  d\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		sums := parseSums(text)
+		require.Empty(t, differences(sums, parseSums(text)))
+	})
+}
