@@ -237,7 +237,7 @@ func requireContainer(t *testing.T, r *release) {
 		require.NoError(t, err)
 		modes[header.Name] = header.Mode
 	}
-	require.Equal(t, int64(0o700), modes["data/"])
+	require.Equal(t, int64(0o700), modes["owned/data/"])
 	require.Equal(t, int64(0o755), modes["amd64/addrspec"])
 	require.Contains(t, modes, "ca-certificates.crt")
 	t.Run("image", func(t *testing.T) { requireImage(t, r, context) })
@@ -260,9 +260,10 @@ func requireImage(t *testing.T, r *release, context string) {
 	root := lastLine(buildah("mount", container))
 	out := programOutput(t, "/", "chroot", "--userspec=65532:65532", root, "/addrspec", "--version")
 	require.Contains(t, out, "addrspec "+r.version+"+")
-	info, err := os.Stat(filepath.Join(root, "data"))
-	require.NoError(t, err)
-	require.Equal(t, os.ModeDir|0o700, info.Mode())
+	require.Equal(t, "0 0\n", programOutput(t, root, "stat", "-c", "%u %g", "."))
+	for _, name := range []string{"data", "cache"} {
+		require.Equal(t, "700 65532 65532\n", programOutput(t, root, "stat", "-c", "%a %u %g", name))
+	}
 	config := buildah("inspect", "--type", "image", "--format", "{{.OCIv1.Config}}", "addrspec")
 	for _, part := range []string{"65532:65532", "/addrspec", "serve", "sqlite:/data/addrspec.db"} {
 		require.Contains(t, config, part)

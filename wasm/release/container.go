@@ -33,8 +33,9 @@ func (r *release) container(context.Context) error {
 		{"LICENSE", 0o644, license},
 		{licencesFile, 0o644, third},
 		{"ca-certificates.crt", 0o644, certificates()},
-		{"data/", 0o700, nil},
-		{"cache/", 0o700, nil},
+		{"owned/", 0o755, nil},
+		{"owned/data/", 0o700, nil},
+		{"owned/cache/", 0o700, nil},
 	}
 	programs, err := r.linuxPrograms()
 	if err != nil {
@@ -74,8 +75,7 @@ ARG TARGETARCH
 COPY ${TARGETARCH}/addrspec /addrspec
 COPY LICENSE THIRD-PARTY-LICENSES.txt /licenses/
 COPY ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
-COPY --chown=65532:65532 data /data
-COPY --chown=65532:65532 cache /cache
+COPY --chown=65532:65532 owned/ /
 `
 
 // containerMark is the line of origin/deploy/Dockerfile from which the image's
