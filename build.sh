@@ -305,6 +305,18 @@ check_all() {
 	go_test whole-origin -run 'Copies|Killed|Completion|CheckResumes' ./origin
 	fuzz_all
 	soak
+	whole_release
+}
+
+# The release is built twice, in two folders, and every file of it is looked into. An
+# uncommitted change leaves that out, since a release is one of a commit.
+whole_release() {
+	[ -z "$(git status --porcelain)" ] || { echo 'skipped: the release (the tree differs from its commit)'; return; }
+	(
+		export TMPDIR="${GOTMPDIR:-${TMPDIR:-/tmp}}" # the second cache of compiled code is too large for the memory
+		release --verify
+	)
+	ADDRSPEC_RELEASE=$PWD/dist/release go_test release -count 1 -run 'TestBuilt' ./wasm/release
 }
 
 # fuzz_all gives every fuzz target 50,000 new inputs. A number, because at the end
