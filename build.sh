@@ -405,7 +405,7 @@ wheel_tools() {
 
 # What is missing for a part leaves that part out; the program lists it at the end.
 release() {
-	verify= arguments=
+	verify= arguments= key=
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--sign) [ $# -gt 1 ] || { echo 'build.sh release: --sign needs SECRETKEYFILE' >&2; exit 2; }; key=$2; shift ;;
@@ -415,6 +415,12 @@ release() {
 		esac
 		shift
 	done
+	# Before the minutes of building; the program looks again.
+	[ -z "$key" ] || [ -r "$key" ] || { echo "build.sh release: cannot read the secret key $key" >&2; exit 1; }
+	[ -n "$arguments" ] || [ -z "$(git status --porcelain)" ] || {
+		echo 'build.sh release: the tree differs from its commit: commit or remove the changes (git status), or pass --dirty for a trial' >&2
+		exit 1
+	}
 	ADDRSPEC_BINDINGS=$(bindings_cache)
 	ADDRSPEC_PYTHON=$ADDRSPEC_BINDINGS/python/bin/python3
 	export ADDRSPEC_BINDINGS ADDRSPEC_PYTHON

@@ -73,7 +73,7 @@ func TestBuilt(t *testing.T) {
 	t.Run("container", func(t *testing.T) { requireContainer(t, r) })
 	t.Run("licences", func(t *testing.T) {
 		text := read(t, r.out, licencesFile)
-		for _, name := range []string{"Go go1.", "github.com/tetratelabs/wazero v", "modernc.org/sqlite v", "Apache License", "MIT License"} {
+		for _, name := range []string{"Go go1.", "its standard library", "github.com/tetratelabs/wazero v", "modernc.org/sqlite v", "Apache License", "MIT License"} {
 			require.Contains(t, text, name)
 		}
 	})

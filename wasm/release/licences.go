@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"runtime/debug"
 	"slices"
 )
@@ -28,8 +27,12 @@ func (r *release) licences(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	golang, err := r.goTool(ctx)
+	if err != nil {
+		return err
+	}
 	text := bytes.NewBufferString("What the addrspec programs contain besides addrspec itself, and under which licence.\n")
-	if err := addLicences(text, "Go "+runtime.Version()+", its standard library and runtime", runtime.GOROOT()); err != nil {
+	if err := addLicences(text, "Go "+golang.GOVERSION+", its standard library and runtime", golang.GOROOT); err != nil {
 		return err
 	}
 	for _, m := range modules {
@@ -58,6 +61,19 @@ func (r *release) linkedModules() ([]*debug.Module, error) {
 		}
 	}
 	return sortedModules(found), nil
+}
+
+// goEnv describes the Go tool chain that compiles the programs.
+type goEnv struct{ GOROOT, GOVERSION string }
+
+func (r *release) goTool(ctx context.Context) (env goEnv, err error) {
+	cmd := exec.CommandContext(ctx, "go", "env", "-json", "GOROOT", "GOVERSION")
+	cmd.Dir = r.root
+	out, err := cmd.Output()
+	if err != nil {
+		return env, fmt.Errorf("go env: %w", err)
+	}
+	return env, json.Unmarshal(out, &env)
 }
 
 func sortedModules(found map[string]*debug.Module) (list []*debug.Module) {
