@@ -49,11 +49,11 @@ func versionCommand(ctx context.Context, args []string, out io.Writer) error {
 func printVersion(root string, all []manifest, out io.Writer) error {
 	fmt.Fprintln(out, core.Version)
 	for _, m := range all {
-		version, err := m.read(root)
+		versions, err := m.read(root)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "  %-10s %s\n", version, m.name)
+		fmt.Fprintf(out, "  %-10s %s\n", strings.Join(versions, ", "), m.name)
 	}
 	return nil
 }
@@ -85,6 +85,6 @@ func setVersion(root string, all []manifest, version string, out io.Writer) erro
 		}
 		fmt.Fprintf(out, "  %s\n", m.name)
 	}
-	fmt.Fprintln(out, "The golden vectors have the version: go generate ./wasm/vectors. Then build the module again: ./build.sh")
+	fmt.Fprintln(out, "The module has the version, so build it again: ./build.sh")
 	return nil
 }

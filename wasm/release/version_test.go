@@ -22,7 +22,7 @@ func TestManifestsHaveTheVersion(t *testing.T) {
 	for _, m := range all {
 		found = append(found, m.name)
 	}
-	require.Subset(t, found, []string{sourceFile, "edge/package.json", "edge/package-lock.json", "wasm/bindings/python/pyproject.toml", "wasm/bindings/python/CHANGELOG.md", "wasm/release/CHANGELOG.md"})
+	require.Subset(t, found, []string{sourceFile, "README.md", "edge/package.json", "edge/package-lock.json", "wasm/bindings/python/pyproject.toml", "wasm/bindings/python/CHANGELOG.md", "wasm/bindings/python/addrspec/__init__.py", "wasm/release/CHANGELOG.md", "wasm/release/README.md"})
 	require.NoError(t, checkVersion(tree.root, all))
 }
 
@@ -38,6 +38,14 @@ var kinds = map[string]string{
 	"edge/package-lock.json":              "{\n  \"name\": \"addrspec\",\n  \"packages\": {\n    \"\": {\n      \"name\": \"addrspec\",\n      \"version\": \"0.3.0\"\n    }\n  }\n}\n",
 }
 
+// documents have the version in several lines, and versions that are not ours.
+var documents = map[string]string{
+	"README.md":                                 "`addrspec-0.3.0-linux-amd64.tar.gz`, `go get x/addrspec/core@v0.3.0`\n| addrspec 0.1.0 | measured |\n",
+	"wasm/bindings/java/README.md":              "<artifactId>addrspec</artifactId>\n  <version>0.3.0</version>\n",
+	"wasm/bindings/java/example/pom.xml":        "  <groupId>org.example</groupId>\n  <artifactId>example</artifactId>\n  <version>0.1.0</version>\n    <groupId>io.github.addrspec</groupId>\n    <artifactId>addrspec</artifactId>\n    <version>0.3.0</version>\n",
+	"wasm/bindings/python/addrspec/__init__.py": "__version__ = \"0.3.0\"\n",
+}
+
 // others are manifests that must not be changed.
 var others = map[string]string{
 	"wasm/bindings/python/tests/pyproject.toml": "[project]\nname = \"trial\"\nversion = \"0.3.0\"\n",
@@ -47,17 +55,21 @@ var others = map[string]string{
 
 func TestSetVersion(t *testing.T) {
 	tree := newTree(t, kinds)
+	write(t, tree.root, documents)
 	write(t, tree.root, others)
 	write(t, tree.root, map[string]string{"wasm/bindings/python/CHANGELOG.md": "# Changes\n\nWhat is new.\n\n## 0.3.0\n\n## 0.2.0\n"})
 	names, err := tree.files(t.Context())
 	require.NoError(t, err)
 	all, err := findManifests(tree.root, names)
 	require.NoError(t, err)
-	require.Len(t, all, len(kinds)+1)
+	require.Len(t, all, len(kinds)+len(documents)+1)
 	var out strings.Builder
 	require.NoError(t, setVersion(tree.root, all, "0.4.0", &out))
 	for name, text := range kinds {
 		require.Equal(t, strings.Replace(text, "0.3.0", "0.4.0", 1), read(t, tree.root, name))
+	}
+	for name, text := range documents {
+		require.Equal(t, strings.ReplaceAll(text, "0.3.0", "0.4.0"), read(t, tree.root, name))
 	}
 	for name, text := range others {
 		require.Equal(t, text, read(t, tree.root, name))
@@ -95,7 +107,7 @@ func FuzzManifest(f *testing.F) {
 			require.NoError(t, m.write(root, version))
 			got, err := m.read(root)
 			require.NoError(t, err)
-			require.Equal(t, version, got)
+			require.Equal(t, []string{version}, got)
 		}
 	})
 }
