@@ -2,7 +2,7 @@
 //
 //	go run ./wasm/release build [-o dist/release] [-sign SECRETKEYFILE] [-dirty]
 //	go run ./wasm/release goproxy FOLDER      the Go module alone, as a file tree for GOPROXY
-//	go run ./wasm/release verify [-o dist/release]
+//	go run ./wasm/release verify [-o dist/release] [-warm]
 //	                                          build the commit again in another folder, and compare
 //	go run ./wasm/release tag                 make the tag that Go's module proxy reads
 //	go run ./wasm/release version             print the version and the manifests that carry it

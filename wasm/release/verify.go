@@ -17,12 +17,14 @@ import (
 
 // verifyCommand builds the commit of HEAD again, in a clone in another folder and with
 // an empty cache of compiled code, and compares the result with the release that is
-// there, file by file.
+// there, file by file. With -warm it uses the user's cache, which takes a part of the time
+// but does not show whether the compiler itself gives the same bytes again.
 func verifyCommand(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("verify", flag.ContinueOnError)
 	folder := flags.String("o", "", "folder of the release; dist/release if not given")
+	warm := flags.Bool("warm", false, "use the cache of compiled code")
 	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
-		return usageError{errors.Join(err, errors.New("verify takes only -o FOLDER"))}
+		return usageError{errors.Join(err, errors.New("verify takes only -o FOLDER and -warm"))}
 	}
 	t, err := openTree(ctx)
 	if err != nil {
@@ -35,7 +37,7 @@ func verifyCommand(ctx context.Context, args []string, out io.Writer) error {
 	if err := checkSums(first); err != nil {
 		return err
 	}
-	second, clean, err := t.buildAgain(ctx, out)
+	second, clean, err := t.buildAgain(ctx, *warm, out)
 	defer clean()
 	if err != nil {
 		return err
@@ -61,7 +63,7 @@ func checkSums(dir string) error {
 
 // buildAgain clones the commit into a new folder and builds the release there. The
 // function that it returns removes the folder.
-func (t *tree) buildAgain(ctx context.Context, out io.Writer) (dir string, clean func(), err error) {
+func (t *tree) buildAgain(ctx context.Context, warm bool, out io.Writer) (dir string, clean func(), err error) {
 	temp, err := os.MkdirTemp("", "addrspec-verify-*")
 	if err != nil {
 		return "", func() {}, err
@@ -79,7 +81,9 @@ func (t *tree) buildAgain(ctx context.Context, out io.Writer) (dir string, clean
 	cmd.Dir, cmd.Stdout = clone, out
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	cmd.Env = append(os.Environ(), "GOCACHE="+filepath.Join(temp, "cache"))
+	if !warm {
+		cmd.Env = append(os.Environ(), "GOCACHE="+filepath.Join(temp, "cache"))
+	}
 	if err := cmd.Run(); err != nil {
 		return "", clean, fmt.Errorf("the second build: %w\n%s", err, &stderr)
 	}
