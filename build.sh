@@ -426,6 +426,7 @@ release() {
 	export ADDRSPEC_BINDINGS ADDRSPEC_PYTHON
 	mkdir -p $logs
 	quietly wheel_tools wheel_tools || echo '   the wheel will be left out'
+	quietly edge_tools edge_tools || echo '   the npm package will be left out'
 	build_module
 	build_component >/dev/null || rm -f dist/addrspec.component.wasm # an old one would be taken
 	go run ./wasm/release build $arguments ${key:+-sign "$key"}
