@@ -181,6 +181,9 @@ func requireSBOM(t *testing.T, r *release) {
 		}
 	}
 	require.Contains(t, have, "file/addrspec.wasm")
+	if npm := "addrspec-" + r.version + ".tgz"; exists(r.inOut(npm)) {
+		requireBundled(t, bom, "file/"+npm)
+	}
 	for _, d := range *bom.Dependencies {
 		require.True(t, d.Ref == "addrspec" || have[d.Ref].BOMRef != "", d.Ref)
 		if d.Dependencies == nil {
@@ -190,6 +193,16 @@ func requireSBOM(t *testing.T, r *release) {
 			require.Contains(t, have, ref)
 		}
 	}
+}
+
+// requireBundled requires that the bill lists what is bundled into the npm package.
+func requireBundled(t *testing.T, bom cdx.BOM, ref string) {
+	t.Helper()
+	at := slices.IndexFunc(*bom.Dependencies, func(d cdx.Dependency) bool { return d.Ref == ref })
+	require.GreaterOrEqual(t, at, 0)
+	on := *(*bom.Dependencies)[at].Dependencies
+	require.Contains(t, on, "file/addrspec.wasm")
+	require.True(t, slices.ContainsFunc(on, func(ref string) bool { return strings.HasPrefix(ref, "pkg:npm/%40noble/hashes@") }), "%v", on)
 }
 
 // must returns a function that returns v unless err is set.
