@@ -1,0 +1,117 @@
+import io.github.addrspec.Addrspec;
+import io.github.addrspec.Facts;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A program that uses the library.
+ *
+ * <pre>
+ *   mvn package
+ *   java -jar target/check.jar [-0] [-1] [-d] [-l LISTS] [ADDRESS...]
+ * </pre>
+ *
+ * It prints one line of JSON for each address: its arguments or, without any, the lines of standard
+ * input. With -0, addresses in the input end with a zero byte instead; with -1, they are checked one
+ * by one, not in bulk; with -d, results have the member details; with -l, the lists are those of a
+ * newer lists.blob, whose signature minisign verifies.
+ */
+public final class Check {
+  /** The addresses of one call. */
+  private static final int MANY = 1000;
+
+  private final Addrspec addrspec;
+  private final Set<String> options;
+  private final OutputStream output;
+
+  private Check(Addrspec addrspec, Set<String> options, OutputStream output) {
+    this.addrspec = addrspec;
+    this.options = options;
+    this.output = output;
+  }
+
+  public static void main(String[] args) throws IOException {
+    List<String> rest = new ArrayList<>(Arrays.asList(args));
+    Set<String> options = new HashSet<>();
+    try (Addrspec addrspec = new Addrspec();
+        OutputStream output = new BufferedOutputStream(System.out)) {
+      while (!rest.isEmpty() && Set.of("-0", "-1", "-d", "-l").contains(rest.get(0))) {
+        options.add(rest.get(0));
+        if (rest.remove(0).equals("-l")) {
+          addrspec.setLists(Files.readAllBytes(Path.of(rest.remove(0))));
+        }
+      }
+      Check check = new Check(addrspec, options, output);
+      if (rest.isEmpty()) {
+        check.printInput(new BufferedInputStream(System.in));
+      }
+      for (String address : rest) {
+        check.print(List.of(address.getBytes(StandardCharsets.UTF_8)));
+      }
+    }
+  }
+
+  private void printInput(InputStream input) throws IOException {
+    List<byte[]> addresses = new ArrayList<>();
+    for (byte[] next; (next = read(input)) != null; ) {
+      if (next.length > 0) {
+        addresses.add(next);
+      }
+      if (addresses.size() == MANY) {
+        print(addresses);
+        addresses.clear();
+      }
+    }
+    print(addresses);
+  }
+
+  /** Returns the next address without its end, or null at the end of the input. */
+  private byte[] read(InputStream input) throws IOException {
+    boolean zero = options.contains("-0");
+    int end = zero ? 0 : '\n';
+    ByteArrayOutputStream address = new ByteArrayOutputStream();
+    int next = input.read();
+    if (next < 0) {
+      return null;
+    }
+    for (; next >= 0 && next != end; next = input.read()) {
+      address.write(next);
+    }
+    return zero ? address.toByteArray() : withoutReturn(address.toByteArray());
+  }
+
+  private static byte[] withoutReturn(byte[] line) {
+    boolean crlf = line.length > 0 && line[line.length - 1] == '\r';
+    return crlf ? Arrays.copyOf(line, line.length - 1) : line;
+  }
+
+  private void print(List<byte[]> addresses) throws IOException {
+    for (Facts facts : check(addresses)) {
+      output.write(facts.jsonBytes());
+      output.write('\n');
+    }
+  }
+
+  private List<Facts> check(List<byte[]> addresses) {
+    if (!options.contains("-1") && !options.contains("-d")) {
+      return addrspec.checkManyBytes(addresses);
+    }
+    List<Facts> all = new ArrayList<>();
+    for (byte[] address : addresses) {
+      all.add(options.contains("-d") ? addrspec.explain(address) : addrspec.check(address));
+    }
+    return all;
+  }
+}

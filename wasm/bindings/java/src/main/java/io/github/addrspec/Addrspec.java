@@ -1,0 +1,230 @@
+package io.github.addrspec;
+
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Checks email addresses. It makes no DNS queries, reads no files and starts no threads.
+ *
+ * <pre>{@code
+ * try (Addrspec addrspec = new Addrspec()) {
+ *   Facts facts = addrspec.check("Jane.Doe+news@gmial.com");
+ *   facts.valid();          // true
+ *   facts.typoSuggestion(); // Optional[gmail.com]
+ * }
+ * }</pre>
+ *
+ * <p>Create one and use it everywhere: all threads may call it at the same time. It keeps a pool of
+ * instances of the module, {@linkplain Builder#instances one per processor} at most, each started
+ * when it is first needed. An address that is not valid is a result, not an exception; but an address
+ * of more than {@value #MAX_ADDRESS} bytes is an {@link IllegalArgumentException}.
+ */
+public final class Addrspec implements AutoCloseable {
+  /** The size in bytes of the longest address that may be passed: 1 MiB. */
+  public static final int MAX_ADDRESS = 1 << 20;
+
+  private final Pool pool;
+  private final int flags;
+
+  /** Creates a checker with the default options. */
+  public Addrspec() {
+    this(new Builder());
+  }
+
+  private Addrspec(Builder builder) {
+    pool = new Pool(builder.instances, Guest::start);
+    flags = builder.fullSuggestion ? Guest.FULL_SUGGESTION : 0;
+    if (builder.lists != null) {
+      setLists(builder.lists);
+    }
+  }
+
+  /**
+   * Returns a builder, for other options than the default.
+   *
+   * @return a new builder
+   */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /**
+   * Checks an address.
+   *
+   * @param address the address; lone surrogates, which no encoding can represent, make it invalid
+   * @return its facts
+   * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
+   * @throws IllegalStateException if this checker is closed
+   * @throws ModuleException if the module failed
+   */
+  public Facts check(String address) {
+    return check(Address.encode(address, "address"));
+  }
+
+  /**
+   * Checks an address in UTF-8. Other bytes are allowed: the address is not valid then.
+   *
+   * @param address the address
+   * @return its facts
+   * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
+   * @throws IllegalStateException if this checker is closed
+   * @throws ModuleException if the module failed
+   */
+  public Facts check(byte[] address) {
+    Address.requireSize(address, "address");
+    return new Facts(pool.use(guest -> guest.check(address, flags)));
+  }
+
+  /**
+   * Checks an address and says why: the facts have {@link Facts#details details}. This takes about
+   * twice as long as {@link #check(String)}.
+   *
+   * @param address the address, as for {@link #check(String)}
+   * @return its facts, with details
+   * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
+   * @throws IllegalStateException if this checker is closed
+   * @throws ModuleException if the module failed
+   */
+  public Facts explain(String address) {
+    return explain(Address.encode(address, "address"));
+  }
+
+  /**
+   * Checks an address and says why, like {@link #explain(String)}.
+   *
+   * @param address the address, as for {@link #check(byte[])}
+   * @return its facts, with details
+   * @throws IllegalArgumentException if the address has more than {@value #MAX_ADDRESS} bytes
+   * @throws IllegalStateException if this checker is closed
+   * @throws ModuleException if the module failed
+   */
+  public Facts explain(byte[] address) {
+    Address.requireSize(address, "address");
+    return Facts.withDetails(pool.use(guest -> guest.check(address, flags | Guest.DETAILS)));
+  }
+
+  /**
+   * Checks addresses, one after the other with one instance. To use several processors, call it from
+   * several threads.
+   *
+   * @param addresses the addresses
+   * @return their facts, in the same order
+   * @throws IllegalArgumentException if an address has more than {@value #MAX_ADDRESS} bytes; nothing
+   *     was checked then
+   * @throws IllegalStateException if this checker is closed
+   * @throws ModuleException if the module failed
+   */
+  public List<Facts> checkMany(List<String> addresses) {
+    Objects.requireNonNull(addresses, "addresses");
+    return new Bulk(pool, flags).check(Address.encodeAll(addresses));
+  }
+
+  /**
+   * Checks addresses in UTF-8, like {@link #checkMany}.
+   *
+   * @param addresses the addresses, as for {@link #check(byte[])}; they must not change during the call
+   * @return their facts, in the same order
+   * @throws IllegalArgumentException if an address has more than {@value #MAX_ADDRESS} bytes; nothing
+   *     was checked then
+   * @throws IllegalStateException if this checker is closed
+   * @throws ModuleException if the module failed
+   */
+  public List<Facts> checkManyBytes(List<byte[]> addresses) {
+    Objects.requireNonNull(addresses, "addresses");
+    return new Bulk(pool, flags).check(Address.requireSizes(addresses));
+  }
+
+  /**
+   * Replaces the lists of providers and words by newer ones, for all calls that begin afterwards. The
+   * signature is not verified here.
+   *
+   * @param blob the content of a file {@code lists.blob}
+   * @throws ListsRefusedException if the blob is damaged, too large or of another format; the lists do
+   *     not change then
+   * @throws IllegalStateException if this checker is closed
+   * @throws ModuleException if the module failed
+   */
+  public void setLists(byte[] blob) {
+    Objects.requireNonNull(blob, "blob");
+    if (blob.length > Guest.MAX_LISTS) {
+      throw new ListsRefusedException(ListsRefusedException.TOO_LARGE);
+    }
+    pool.setLists(blob.clone());
+  }
+
+  /**
+   * Returns the versions that determine the results.
+   *
+   * @return the versions
+   * @throws IllegalStateException if this checker is closed
+   * @throws ModuleException if the module failed
+   */
+  public Versions versions() {
+    return new Versions(Json.read(pool.use(Guest::info)));
+  }
+
+  /** Releases the instances. Calls that run end as usual; later ones fail. */
+  @Override
+  public void close() {
+    pool.close();
+  }
+
+  /** The options of a checker. It may be used by one thread at a time. */
+  public static final class Builder {
+    private static final int MAX_INSTANCES = 1024;
+
+    private int instances = Math.min(MAX_INSTANCES, Runtime.getRuntime().availableProcessors());
+    private boolean fullSuggestion;
+    private byte[] lists;
+
+    private Builder() {}
+
+    /**
+     * Sets the number of instances of the module, and so of checks at the same time; further threads
+     * wait. The default is the number of processors. Each instance takes 3 MB of the heap.
+     *
+     * @param limit 1 to 1024
+     * @return this builder
+     * @throws IllegalArgumentException if the limit is not in that range
+     */
+    public Builder instances(int limit) {
+      if (limit < 1 || limit > MAX_INSTANCES) {
+        throw new IllegalArgumentException("instances is " + limit + ", not 1 to " + MAX_INSTANCES);
+      }
+      instances = limit;
+      return this;
+    }
+
+    /**
+     * Makes {@link Facts#typoSuggestion} the whole corrected address, not its domain.
+     *
+     * @param full whether to do so
+     * @return this builder
+     */
+    public Builder fullSuggestion(boolean full) {
+      fullSuggestion = full;
+      return this;
+    }
+
+    /**
+     * Sets the lists of providers and words, as {@link Addrspec#setLists} does.
+     *
+     * @param blob the content of a file {@code lists.blob}; it is copied when the checker is built
+     * @return this builder
+     */
+    public Builder lists(byte[] blob) {
+      lists = Objects.requireNonNull(blob, "blob");
+      return this;
+    }
+
+    /**
+     * Creates a checker with these options.
+     *
+     * @return the checker
+     * @throws ListsRefusedException if the module refuses the lists
+     */
+    public Addrspec build() {
+      return new Addrspec(this);
+    }
+  }
+}

@@ -1,0 +1,259 @@
+package io.github.addrspec;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Optional;
+
+/** What is known about one address without DNS. It is immutable. */
+public final class Facts {
+  private final byte[] json;
+  private final String email;
+  private final boolean valid;
+  private final Optional<String> normalized;
+  private final Optional<String> localPart;
+  private final boolean alias;
+  private final boolean ascii;
+  private final Optional<String> roleName;
+  private final boolean gibberish;
+  private final double gibberishScore;
+  private final Optional<String> domain;
+  private final boolean disposable;
+  private final boolean publicProvider;
+  private final boolean relay;
+  private final boolean typo;
+  private final Optional<String> typoSuggestion;
+  private final Optional<Details> details;
+
+  /** Reads the JSON of a result. */
+  Facts(byte[] json) {
+    this(json, Json.read(json), Optional.empty());
+  }
+
+  /** Reads the JSON of a result with details. */
+  static Facts withDetails(byte[] json) {
+    Members members = Json.read(json);
+    return new Facts(json, members, members.object("details", Details::new));
+  }
+
+  private Facts(byte[] json, Members members, Optional<Details> details) {
+    this.json = json;
+    this.details = details;
+    email = members.string("email");
+    valid = members.bool("valid");
+    normalized = members.optional("normalized");
+    localPart = members.optional("local_part");
+    alias = members.bool("alias");
+    ascii = members.bool("ascii");
+    roleName = members.optional("role");
+    gibberish = members.bool("gibberish");
+    gibberishScore = members.number("gibberish_score");
+    domain = members.optional("domain");
+    disposable = members.bool("disposable");
+    publicProvider = members.bool("public");
+    relay = members.bool("relay");
+    typo = members.bool("typo");
+    typoSuggestion = members.optional("typo_suggestion");
+  }
+
+  /**
+   * Returns the address as it was passed. Bytes that are not UTF-8 are U+FFFD.
+   *
+   * @return the address
+   */
+  public String email() {
+    return email;
+  }
+
+  /**
+   * Reports whether the address conforms to RFC 5322 and RFC 6531 and the limits of RFC 5321.
+   *
+   * @return whether the address is valid
+   */
+  public boolean valid() {
+    return valid;
+  }
+
+  /**
+   * Returns the address in lower case and Unicode NFC, without comments and white space.
+   *
+   * @return the normalized address; empty if the address is not valid
+   */
+  public Optional<String> normalized() {
+    return normalized;
+  }
+
+  /**
+   * Returns the part before the @ of the normalized address.
+   *
+   * @return the local part; empty if the address is not valid
+   */
+  public Optional<String> localPart() {
+    return localPart;
+  }
+
+  /**
+   * Reports whether the local part has a tag, as in {@code jane+news}.
+   *
+   * @return whether it has one
+   */
+  public boolean alias() {
+    return alias;
+  }
+
+  /**
+   * Reports whether the address consists of ASCII characters.
+   *
+   * @return whether it does
+   */
+  public boolean ascii() {
+    return ascii;
+  }
+
+  /**
+   * Returns the role, if the mailbox belongs to a function, not to a person.
+   *
+   * @return the role, which is {@link Role#OTHER} if this version of the library does not know it
+   */
+  public Optional<Role> role() {
+    return roleName.map(Role::of);
+  }
+
+  /**
+   * Returns the name of the role in the JSON, such as {@code NoReply}.
+   *
+   * @return the name of the role
+   */
+  public Optional<String> roleName() {
+    return roleName;
+  }
+
+  /**
+   * Reports whether the local part looks like random characters.
+   *
+   * @return whether the score is 0.5 or more
+   */
+  public boolean gibberish() {
+    return gibberish;
+  }
+
+  /**
+   * Returns the probability that the local part is random characters.
+   *
+   * @return 0 to 1, in steps of 0.01
+   */
+  public double gibberishScore() {
+    return gibberishScore;
+  }
+
+  /**
+   * Returns the domain of the normalized address.
+   *
+   * @return the domain; empty if the address is not valid
+   */
+  public Optional<String> domain() {
+    return domain;
+  }
+
+  /**
+   * Returns whether the domain has mail servers: always empty, since this library makes no DNS
+   * queries. The JSON has {@code false} for it.
+   *
+   * @return empty
+   */
+  public Optional<Boolean> mx() {
+    return Optional.empty();
+  }
+
+  /**
+   * Reports whether the domain gives out mailboxes for a short time.
+   *
+   * @return whether the provider is disposable
+   */
+  public boolean disposable() {
+    return disposable;
+  }
+
+  /**
+   * Reports whether anybody can get a mailbox at the domain, such as gmail.com. It is the member
+   * {@code public} of the JSON, a word that Java reserves.
+   *
+   * @return whether the provider is public
+   */
+  public boolean publicProvider() {
+    return publicProvider;
+  }
+
+  /**
+   * Reports whether the domain forwards to a mailbox that it hides.
+   *
+   * @return whether the provider is a relay
+   */
+  public boolean relay() {
+    return relay;
+  }
+
+  /**
+   * Reports whether the domain looks like a misspelled provider.
+   *
+   * @return whether there is a suggestion
+   */
+  public boolean typo() {
+    return typo;
+  }
+
+  /**
+   * Returns the domain that was probably meant; with {@link Addrspec.Builder#fullSuggestion} the whole
+   * corrected address.
+   *
+   * @return the suggestion
+   */
+  public Optional<String> typoSuggestion() {
+    return typoSuggestion;
+  }
+
+  /**
+   * Returns why the facts are so.
+   *
+   * @return the details; empty unless they come from {@link Addrspec#explain(String)}
+   */
+  public Optional<Details> details() {
+    return details;
+  }
+
+  /**
+   * Returns the result as the module wrote it, a JSON object on one line, the same in every language.
+   *
+   * @return the JSON
+   */
+  public String json() {
+    return new String(json, StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Returns {@link #json} in UTF-8.
+   *
+   * @return a copy of the bytes
+   */
+  public byte[] jsonBytes() {
+    return json.clone();
+  }
+
+  /** Reports whether the other object is facts with the same JSON. */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Facts && Arrays.equals(json, ((Facts) other).json);
+  }
+
+  @Override
+  public int hashCode() {
+    return Arrays.hashCode(json);
+  }
+
+  /** Returns the facts without the address and its parts, so that they may be logged. */
+  @Override
+  public String toString() {
+    return String.format(
+        "Facts[valid=%s, role=%s, gibberish=%s, disposable=%s, public=%s, relay=%s, typo=%s]",
+        valid, roleName.orElse(null), gibberish, disposable, publicProvider, relay, typo);
+  }
+}
