@@ -21,10 +21,16 @@ module=${ADDRSPEC_MODULE:-$here/../../../dist/addrspec.wasm}
 target=$(mktemp -d)
 trap 'rm -rf "$target"' EXIT
 
+# A jar has the permissions of its files: those of a copy do not depend on the user's.
+umask 022
+mkdir "$target/source"
+cp -R "$here/pom.xml" "$here/src" "$here/../../../LICENSE" "$target/source/"
+chmod -R u=rwX,go=rX "$target/source"
+
 # maven builds with the options given. It runs no tests: they have a command of their own.
 maven() {
-	mvn --batch-mode --quiet "$@" -f "$here/pom.xml" -DskipTests -Dmaven.test.skip \
-		-Dmodule="$module" -Dtarget="$target" \
+	mvn --batch-mode --quiet "$@" -f "$target/source/pom.xml" -DskipTests -Dmaven.test.skip \
+		-Dmodule="$module" -Dlicense="$target/source" -Dtarget="$target" \
 		${SOURCE_DATE_EPOCH:+-Dproject.build.outputTimestamp="$SOURCE_DATE_EPOCH"} package
 }
 maven --offline >"$target/log" 2>&1 || maven >"$target/log" 2>&1 || { cat "$target/log" >&2; exit 1; }

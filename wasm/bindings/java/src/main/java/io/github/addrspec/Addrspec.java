@@ -2,9 +2,10 @@ package io.github.addrspec;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 /**
- * Checks email addresses. It makes no DNS queries, reads no files and starts no threads.
+ * Checks email addresses. It makes no DNS queries and neither reads nor writes files.
  *
  * <pre>{@code
  * try (Addrspec addrspec = new Addrspec()) {
@@ -17,7 +18,8 @@ import java.util.Objects;
  * <p>Create one and use it everywhere: all threads may call it at the same time. It keeps a pool of
  * instances of the module, {@linkplain Builder#instances one per processor} at most, each started
  * when it is first needed. An address that is not valid is a result, not an exception; but an address
- * of more than {@value #MAX_ADDRESS} bytes is an {@link IllegalArgumentException}.
+ * of more than {@value #MAX_ADDRESS} bytes is an {@link IllegalArgumentException}. An interrupt of the
+ * thread does not stop a check; it is kept.
  */
 public final class Addrspec implements AutoCloseable {
   /** The size in bytes of the longest address that may be passed: 1 MiB. */
@@ -32,7 +34,12 @@ public final class Addrspec implements AutoCloseable {
   }
 
   private Addrspec(Builder builder) {
-    pool = new Pool(builder.instances, Guest::start);
+    this(builder, Guest::start);
+  }
+
+  /** For tests, which start a defective module. */
+  Addrspec(Builder builder, Supplier<Guest> start) {
+    pool = new Pool(builder.instances, start);
     flags = builder.fullSuggestion ? Guest.FULL_SUGGESTION : 0;
     if (builder.lists != null) {
       setLists(builder.lists);

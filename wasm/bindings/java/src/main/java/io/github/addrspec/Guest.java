@@ -37,6 +37,7 @@ final class Guest {
   private final int input;
   private final int capacity;
   private final int output;
+  private final int outputCapacity;
 
   /** Starts an instance of the module in this library. */
   static Guest start() {
@@ -57,6 +58,7 @@ final class Guest {
     input = get("addrspec_in_ptr");
     capacity = get("addrspec_in_cap");
     output = get("addrspec_out_ptr");
+    outputCapacity = get("addrspec_out_cap");
     check = instance.export("addrspec_check");
     checkMany = instance.export("addrspec_check_many");
   }
@@ -89,7 +91,7 @@ final class Guest {
   }
 
   private byte[] output(String function, int length) {
-    if (length < 0) {
+    if (length < 0 || length > outputCapacity) {
       throw new ModuleException(function + " returned " + length);
     }
     return instance.memory().readBytes(output, length); // a copy

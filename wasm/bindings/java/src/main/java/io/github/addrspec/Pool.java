@@ -1,5 +1,6 @@
 package io.github.addrspec;
 
+import com.dylibso.chicory.runtime.ChicoryInterruptedException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Semaphore;
@@ -61,31 +62,44 @@ final class Pool {
 
   private <T> T lend(Function<Tenant, T> work) {
     free.acquireUninterruptibly();
+    boolean interrupted = Thread.interrupted(); // Chicory would stop the check
     try {
-      return run(take(), work);
+      return run(work);
+    } catch (ChicoryInterruptedException e) {
+      return Aside.call(() -> run(work));
     } finally {
       free.release();
+      if (interrupted) {
+        Thread.currentThread().interrupt(); // for the caller
+      }
     }
   }
 
-  /** Runs work and keeps the tenant, unless it failed: then its memory may be inconsistent. */
-  private <T> T run(Tenant tenant, Function<Tenant, T> work) {
+  private <T> T run(Function<Tenant, T> work) {
+    requireOpen();
     try {
-      T result = work.apply(tenant);
-      keep(tenant);
-      return result;
-    } catch (ListsRefusedException e) {
-      keep(tenant); // nothing has changed
-      throw e;
-    } catch (ModuleException e) {
+      return run(take(), work);
+    } catch (ListsRefusedException | ModuleException | ChicoryInterruptedException e) {
       throw e;
     } catch (RuntimeException | StackOverflowError e) {
       throw new ModuleException("the module failed: " + e.getClass().getName(), e);
     }
   }
 
+  /** Runs work and keeps the tenant, unless it failed: then its memory may be inconsistent. */
+  private <T> T run(Tenant tenant, Function<Tenant, T> work) {
+    T result;
+    try {
+      result = work.apply(tenant);
+    } catch (ListsRefusedException e) {
+      keep(tenant); // nothing has changed
+      throw e;
+    }
+    keep(tenant);
+    return result;
+  }
+
   private Tenant take() {
-    requireOpen();
     synchronized (idle) {
       Tenant tenant = idle.pollFirst();
       if (tenant != null) {

@@ -2,27 +2,36 @@ package io.github.addrspec;
 
 /** Why an address is not valid. */
 public final class Refusal {
-  private final String code;
+  private final String codeName;
   private final int offset;
   private final String section;
   private final String sentence;
 
   /** Reads the JSON object. */
   Refusal(Members members) {
-    code = members.string("code");
+    codeName = members.string("code");
     offset = members.integer("offset");
     section = members.string("section");
     sentence = members.string("sentence");
   }
 
   /**
-   * Returns the stable name of the reason, such as {@code local_part_too_long}. Newer versions may have
-   * others.
+   * Returns the reason.
    *
-   * @return the code
+   * @return the code, which is {@link RefusalCode#OTHER} if this version of the library does not know
+   *     it
    */
-  public String code() {
-    return code;
+  public RefusalCode code() {
+    return RefusalCode.of(codeName);
+  }
+
+  /**
+   * Returns the stable name of the reason in the JSON, such as {@code local_part_too_long}.
+   *
+   * @return the name of the code
+   */
+  public String codeName() {
+    return codeName;
   }
 
   /**
@@ -56,6 +65,6 @@ public final class Refusal {
   /** Returns the code and the offset, which say nothing about the person. */
   @Override
   public String toString() {
-    return "Refusal[code=" + code + ", offset=" + offset + "]";
+    return "Refusal[code=" + codeName + ", offset=" + offset + "]";
   }
 }

@@ -1,0 +1,249 @@
+package io.github.addrspec;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+
+class AddrspecTest {
+  private static final Addrspec addrspec = new Addrspec();
+
+  @AfterAll
+  static void close() {
+    addrspec.close();
+  }
+
+  @Test
+  void givesEachFieldItsType() {
+    Facts facts = addrspec.check("NoReply+news@Gmial.com");
+    assertEquals("NoReply+news@Gmial.com", facts.email());
+    assertTrue(facts.valid());
+    assertEquals(Optional.of("noreply+news@gmial.com"), facts.normalized());
+    assertEquals(Optional.of("NoReply+news"), facts.localPart());
+    assertTrue(facts.alias());
+    assertTrue(facts.ascii());
+    assertEquals(Optional.of(Role.NO_REPLY), facts.role());
+    assertEquals(Optional.of("NoReply"), facts.roleName());
+    assertFalse(facts.gibberish());
+    assertEquals(0, facts.gibberishScore());
+    assertEquals(Optional.of("gmial.com"), facts.domain());
+    assertEquals(Optional.empty(), facts.mx());
+    assertFalse(facts.disposable());
+    assertFalse(facts.publicProvider());
+    assertFalse(facts.relay());
+    assertTrue(facts.typo());
+    assertEquals(Optional.of("gmail.com"), facts.typoSuggestion());
+    assertEquals(Optional.empty(), facts.details());
+  }
+
+  @Test
+  void leavesOutWhatAnInvalidAddressLacks() {
+    Facts facts = addrspec.check("jane@@example.org");
+    assertFalse(facts.valid());
+    assertEquals(Optional.empty(), facts.normalized());
+    assertEquals(Optional.empty(), facts.localPart());
+    assertEquals(Optional.empty(), facts.role());
+    assertEquals(Optional.empty(), facts.domain());
+    assertEquals(Optional.empty(), facts.typoSuggestion());
+  }
+
+  @Test
+  void givesProviders() {
+    assertTrue(addrspec.check("jane@gmail.com").publicProvider());
+    assertTrue(addrspec.check("jane@mailinator.com").disposable());
+    assertTrue(addrspec.check("jane@privaterelay.appleid.com").relay());
+  }
+
+  @Test
+  void givesAScore() {
+    Facts facts = addrspec.check("gxhakyczq2wbg2c3@example.org");
+    assertTrue(facts.gibberish());
+    assertTrue(facts.gibberishScore() >= 0.5 && facts.gibberishScore() <= 1);
+  }
+
+  @Test
+  void explainsARefusal() {
+    Details details = addrspec.explain("jané.@example.org").details().orElseThrow();
+    Refusal refusal = details.refusal().orElseThrow();
+    assertEquals("local_part_ends_with_dot", refusal.codeName());
+    assertEquals(RefusalCode.LOCAL_PART_ENDS_WITH_DOT, refusal.code());
+    assertEquals(5, refusal.offset()); // in bytes of UTF-8
+    assertEquals("RFC 5322 section 3.2.3", refusal.section());
+    assertEquals("the local part ends with a dot; remove it", refusal.sentence());
+    assertEquals(Optional.empty(), details.canonical());
+  }
+
+  @Test
+  void explainsAMailbox() {
+    Details details = addrspec.explain("J.Doe+shop@googlemail.com").details().orElseThrow();
+    assertEquals(Optional.empty(), details.refusal());
+    assertEquals(Optional.of("jdoe@gmail.com"), details.canonical());
+    assertEquals(Optional.of("gmail"), details.canonicalRule());
+    ProviderEvidence provider = details.providerEvidence().orElseThrow();
+    assertEquals("googlemail.com", provider.entry());
+    assertEquals("public", provider.providerClass());
+    assertFalse(provider.subdomains());
+    assertTrue(provider.sources().contains("addrspec/public.txt"));
+    assertEquals(addrspec.versions().toString(), details.versions().toString());
+  }
+
+  @Test
+  void explainsARoleAndATypo() {
+    Details details = addrspec.explain("support-uk@gmial.com").details().orElseThrow();
+    RoleEvidence role = details.roleEvidence().orElseThrow();
+    assertEquals("support", role.word());
+    assertEquals("word", role.match());
+    assertEquals(List.of("uk"), role.qualifiers());
+    TypoEvidence typo = details.typoEvidence().orElseThrow();
+    assertEquals("gmail.com", typo.target());
+    Edit edit = typo.edits().get(0);
+    assertEquals("transposition 2 ia ai", edit.kind() + " " + edit.at() + " " + edit.from() + " " + edit.to());
+  }
+
+  @Test
+  void explainsWithTheSameFacts() {
+    String json = addrspec.check("support@gmial.com").json();
+    String start = json.substring(0, json.length() - 1) + ",\"details\":{";
+    assertTrue(addrspec.explain("support@gmial.com").json().startsWith(start));
+  }
+
+  @Test
+  void acceptsBytesThatAreNotUtf8() {
+    Facts facts = addrspec.check("jan\u00e9@example.org".getBytes(StandardCharsets.ISO_8859_1));
+    assertFalse(facts.valid());
+    assertEquals("jan\ufffd@example.org", facts.email());
+  }
+
+  @Test
+  void refusesALoneSurrogate() {
+    for (String text : List.of("jan\ud83d@example.org", "jan\ude00@example.org", "\ude00\ud83djan@example.org")) {
+      Refusal refusal = addrspec.explain(text).details().orElseThrow().refusal().orElseThrow();
+      assertEquals(RefusalCode.MALFORMED_UTF8, refusal.code());
+    }
+    assertTrue(addrspec.check("jan\ud83d\ude00@example.org").valid());
+  }
+
+  @Test
+  void refusesNullByName() {
+    assertEquals("address", nameOfNull(() -> addrspec.check((String) null)));
+    assertEquals("address", nameOfNull(() -> addrspec.check((byte[]) null)));
+    assertEquals("address", nameOfNull(() -> addrspec.explain((String) null)));
+    assertEquals("addresses", nameOfNull(() -> addrspec.checkMany(null)));
+    assertEquals("addresses", nameOfNull(() -> addrspec.checkManyBytes(null)));
+    assertEquals("addresses[1]", nameOfNull(() -> addrspec.checkMany(Arrays.asList("a", null))));
+    assertEquals("addresses[1]", nameOfNull(() -> addrspec.checkManyBytes(Arrays.asList(new byte[0], null))));
+    assertEquals("blob", nameOfNull(() -> addrspec.setLists(null)));
+  }
+
+  private static String nameOfNull(Runnable call) {
+    return assertThrows(NullPointerException.class, call::run).getMessage();
+  }
+
+  @Test
+  void checksAMebibyteButNoMore() {
+    String most = "j".repeat(Addrspec.MAX_ADDRESS);
+    assertEquals(most, addrspec.check(most).email());
+    assertEquals(most, addrspec.checkMany(List.of("a", most, "b")).get(1).email());
+    String escaped = "\u0000".repeat(Addrspec.MAX_ADDRESS); // six bytes of JSON for each
+    assertEquals(escaped, addrspec.checkMany(List.of(escaped)).get(0).email());
+    Refusal refusal = addrspec.explain(most).details().orElseThrow().refusal().orElseThrow();
+    assertEquals(RefusalCode.ADDRESS_TOO_LONG, refusal.code());
+  }
+
+  @Test
+  void refusesMoreThanAMebibyte() {
+    String more = "j".repeat(Addrspec.MAX_ADDRESS + 1);
+    String umlauts = "\u00e4".repeat(Addrspec.MAX_ADDRESS / 2 + 1);
+    assertTooLong("address has at least 1048577 bytes", () -> addrspec.check(more));
+    assertTooLong("address has 1048578 bytes", () -> addrspec.check(umlauts));
+    assertTooLong("address has 1048578 bytes", () -> addrspec.explain(umlauts));
+    assertTooLong("address has 1048577 bytes", () -> addrspec.check(new byte[Addrspec.MAX_ADDRESS + 1]));
+    assertTooLong("addresses[1] has at least 1048577 bytes", () -> addrspec.checkMany(List.of("a", more)));
+    List<byte[]> list = List.of(new byte[1], new byte[Addrspec.MAX_ADDRESS + 1]);
+    assertTooLong("addresses[1] has 1048577 bytes", () -> addrspec.checkManyBytes(list));
+  }
+
+  private static void assertTooLong(String start, Runnable call) {
+    String message = assertThrows(IllegalArgumentException.class, call::run).getMessage();
+    assertEquals(start + "; at most 1048576 can be checked", message);
+  }
+
+  @Test
+  void hasValuesThatMayBeLogged() {
+    Facts facts = addrspec.explain("secret+tag@gmial.com");
+    Facts refused = addrspec.explain("secret\u00a7@@example.org");
+    String all = facts.toString() + facts.details() + refused + refused.details();
+    all += refused.details().orElseThrow().refusal();
+    assertFalse(all.contains("secret") || all.contains("gmial") || all.contains("\u00a7"), all);
+    assertTrue(facts.toString().startsWith("Facts[valid=true, role=null,"));
+  }
+
+  @Test
+  void comparesFactsByTheirJson() {
+    Facts one = addrspec.check("jane@example.org");
+    assertEquals(one, addrspec.checkMany(List.of("jane@example.org")).get(0));
+    assertEquals(one.hashCode(), addrspec.check("jane@example.org").hashCode());
+    assertNotEquals(one, addrspec.check("john@example.org"));
+    assertNotEquals(one, addrspec.explain("jane@example.org"));
+  }
+
+  @Test
+  void keepsFactsWhenTheirBytesAreChanged() {
+    Facts facts = addrspec.check("jane@example.org");
+    String json = facts.json();
+    facts.jsonBytes()[0] = 'x';
+    assertEquals(json, facts.json());
+  }
+
+  @Test
+  void suggestsTheWholeAddressOnRequest() {
+    try (Addrspec full = Addrspec.builder().fullSuggestion(true).build()) {
+      Optional<String> want = Optional.of("jane@gmail.com");
+      assertEquals(want, full.check("jane@gmial.com").typoSuggestion());
+      assertEquals(want, full.explain("jane@gmial.com").typoSuggestion());
+      assertEquals(want, full.checkMany(List.of("jane@gmial.com")).get(0).typoSuggestion());
+    }
+  }
+
+  @Test
+  void limitsTheInstances() {
+    for (int limit : new int[] {-1, 0, 1025, Integer.MAX_VALUE}) {
+      Addrspec.Builder builder = Addrspec.builder();
+      String message = assertThrows(IllegalArgumentException.class, () -> builder.instances(limit)).getMessage();
+      assertEquals("instances is " + limit + ", not 1 to 1024", message);
+    }
+  }
+
+  @Test
+  void refusesListsThatAreNone() {
+    byte[] none = "not a blob".getBytes(StandardCharsets.UTF_8);
+    assertThrows(ListsRefusedException.class, () -> addrspec.setLists(none));
+    assertThrows(ListsRefusedException.class, () -> addrspec.setLists(new byte[0]));
+    Addrspec.Builder builder = Addrspec.builder().lists(none);
+    assertThrows(ListsRefusedException.class, builder::build);
+    byte[] large = new byte[(4 << 20) + 1];
+    String message = assertThrows(ListsRefusedException.class, () -> addrspec.setLists(large)).getMessage();
+    assertEquals("the lists are larger than 4 MiB", message);
+    assertTrue(addrspec.check("jane@gmail.com").publicProvider());
+  }
+
+  @Test
+  void refusesCallsWhenClosed() {
+    Addrspec closed = new Addrspec();
+    closed.check("jane@example.org");
+    closed.close();
+    closed.close();
+    assertThrows(IllegalStateException.class, () -> closed.check("jane@example.org"));
+    assertThrows(IllegalStateException.class, () -> closed.checkMany(List.of("jane@example.org")));
+    assertThrows(IllegalStateException.class, closed::versions);
+    assertThrows(IllegalStateException.class, () -> closed.setLists(new byte[0]));
+  }
+}

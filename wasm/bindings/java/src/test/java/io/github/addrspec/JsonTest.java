@@ -1,0 +1,161 @@
+package io.github.addrspec;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+class JsonTest {
+  private static Members read(String json) {
+    return Json.read(json.getBytes(StandardCharsets.UTF_8));
+  }
+
+  @Test
+  void readsEachType() {
+    Members m = read("{\"s\":\"a\",\"t\":true,\"f\":false,\"n\":null,\"i\":12,\"d\":0.97,\"l\":[\"x\",\"y\"],\"e\":[],\"o\":{\"a\":1}}");
+    assertEquals("a", m.string("s"));
+    assertTrue(m.bool("t"));
+    assertEquals(Optional.empty(), m.optional("n"));
+    assertEquals(12, m.integer("i"));
+    assertEquals(0.97, m.number("d"));
+    assertEquals(List.of("x", "y"), m.strings("l"));
+    assertEquals(List.of(), m.strings("e"));
+    assertEquals(Optional.of(1), m.object("o", o -> o.integer("a")));
+    assertEquals(Optional.empty(), m.object("n", o -> o.integer("a")));
+  }
+
+  @Test
+  void readsEachEscape() {
+    assertEquals("a\"\\/\b\f\n\r\tb\u0000\u00e9\ud83d\ude00", read("{\"s\":\"a\\\"\\\\\\/\\b\\f\\n\\r\\tb\\u0000\\u00E9\\ud83d\\ude00\"}").string("s"));
+  }
+
+  /** Any text comes back, however its characters are written. */
+  @Test
+  void readsWhatAWriterWrote() {
+    Random random = random();
+    for (int n = 0; n < 5000; n++) {
+      String text = text(random);
+      assertEquals(text, read("{\"s\":\"" + escape(text, random) + "\"}").string("s"));
+    }
+  }
+
+  private static String text(Random random) {
+    StringBuilder text = new StringBuilder();
+    for (int n = random.nextInt(20); n > 0; n--) {
+      int c = random.nextInt(1 << (1 + random.nextInt(20)));
+      text.appendCodePoint(c >= 0xD800 && c < 0xE000 ? '"' : c);
+    }
+    return text.toString();
+  }
+
+  private static String escape(String text, Random random) {
+    StringBuilder json = new StringBuilder();
+    text.codePoints()
+        .forEach(
+            c -> {
+              if (c < ' ' || c == '"' || c == '\\' || random.nextInt(4) == 0) {
+                for (char unit : Character.toChars(c)) {
+                  json.append(String.format("\\u%04x", (int) unit));
+                }
+              } else {
+                json.appendCodePoint(c);
+              }
+            });
+    return json.toString();
+  }
+
+  @Test
+  void refusesWhatIsNoObject() {
+    for (String json : new String[] {"", "{", "[]", "{}x", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\":tru}", "{\"a\":\"\\x\"}",
+      "{\"a\":\"\\u12g4\"}", "{\"a\":\"\\u12", "{\"a\":\"", "{\"a\":1.}", "{\"a\":-1}", "{\"a\":[1}", "{\"a\":[\"x]}"}) {
+      assertThrows(ModuleException.class, () -> read(json), json);
+    }
+  }
+
+  @Test
+  void limitsTheDepth() {
+    String deep = "{\"a\":".repeat(100_000);
+    String message = assertThrows(ModuleException.class, () -> read(deep)).getMessage();
+    assertTrue(message.endsWith("it lacks less depth"), message);
+    assertThrows(ModuleException.class, () -> read("{\"a\":" + "[".repeat(100_000)));
+  }
+
+  @Test
+  void refusesAMissingMemberOrOneOfAnotherType() {
+    Members m = new Members(Map.of("s", "text", "l", List.of(1.0)));
+    List<Consumer<String>> getters = List.of(m::string, m::bool, m::number, m::integer, m::optional, m::strings);
+    for (Consumer<String> get : getters) {
+      assertThrows(ModuleException.class, () -> get.accept("absent"));
+    }
+    assertThrows(ModuleException.class, () -> m.bool("s"));
+    assertThrows(ModuleException.class, () -> m.strings("l"));
+    assertThrows(ModuleException.class, () -> m.object("s", o -> o));
+  }
+
+  @Test
+  void refusesAResultThatLacksAField() {
+    try (Addrspec addrspec = new Addrspec()) {
+      String json = addrspec.check("jane@gmial.com").json();
+      for (String field : json.substring(1, json.length() - 1).split(",")) {
+        if (!field.startsWith("\"mx\"")) {
+          String less = json.replace(field + ",", "").replace("," + field, "");
+          ModuleException e = assertThrows(ModuleException.class, () -> new Facts(less.getBytes(StandardCharsets.UTF_8)));
+          assertTrue(e.getMessage().contains(field.split("\"")[1]), e.getMessage());
+        }
+      }
+    }
+  }
+
+  @Test
+  void ignoresAMemberOfALaterVersion() {
+    try (Addrspec addrspec = new Addrspec()) {
+      String json = addrspec.explain("info@gmial.com").json();
+      String more = "{\"later\":[{\"a\":[null,true,1.5,\"x\"]}]," + json.substring(1);
+      assertTrue(Facts.withDetails(more.getBytes(StandardCharsets.UTF_8)).details().isPresent());
+    }
+  }
+
+  /** A damaged result is read or refused: nothing else is thrown, and nothing hangs. */
+  @Test
+  void survivesDamage() {
+    Random random = random();
+    try (Addrspec addrspec = new Addrspec()) {
+      byte[] json = addrspec.explain("support-uk+a\u0001@gmial.com").jsonBytes();
+      byte[] valid = addrspec.explain("support-uk@gmial.com").jsonBytes();
+      for (int n = Integer.getInteger("rounds", 50_000); n > 0; n--) {
+        byte[] damaged = (n % 2 == 0 ? json : valid).clone();
+        for (int changes = 1 + random.nextInt(3); changes > 0; changes--) {
+          damage(damaged, random);
+        }
+        survive(damaged);
+      }
+    }
+  }
+
+  private static void damage(byte[] json, Random random) {
+    String signs = "{}[]\",:\\u0123.tfn";
+    int at = random.nextInt(json.length);
+    json[at] = (byte) (random.nextBoolean() ? random.nextInt(256) : signs.charAt(random.nextInt(signs.length())));
+  }
+
+  private static void survive(byte[] json) {
+    try {
+      Facts.withDetails(json).toString();
+    } catch (ModuleException expected) {
+      assertTrue(expected.getMessage().startsWith("the module's JSON"));
+    }
+  }
+
+  private static Random random() {
+    long seed = Long.getLong("seed", System.nanoTime());
+    System.out.println("seed " + seed);
+    return new Random(seed);
+  }
+}
