@@ -188,7 +188,7 @@ public final class Addrspec implements AutoCloseable {
 
     /**
      * Sets the number of instances of the module, and so of checks at the same time; further threads
-     * wait. The default is the number of processors. Each instance takes 3 MB of the heap.
+     * wait. The default is the number of processors. Each instance takes 12 MB of the heap.
      *
      * @param limit 1 to 1024
      * @return this builder

@@ -20,7 +20,7 @@ public final class Details {
     roleEvidence = members.object("role_evidence", RoleEvidence::new);
     providerEvidence = members.object("provider_evidence", ProviderEvidence::new);
     typoEvidence = members.object("typo_evidence", TypoEvidence::new);
-    versions = members.object("versions", Versions::new).orElseThrow();
+    versions = members.required("versions", Versions::new);
   }
 
   /**

@@ -34,6 +34,10 @@ final class Members {
     return (int) number(name);
   }
 
+  <T> T required(String name, Function<Members, T> type) {
+    return object(name, type).orElseThrow(() -> wrong(name));
+  }
+
   <T> Optional<T> object(String name, Function<Members, T> type) {
     return get(name, Members.class).map(type);
   }
