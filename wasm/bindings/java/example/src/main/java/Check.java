@@ -105,12 +105,13 @@ public final class Check {
   }
 
   private List<Facts> check(List<byte[]> addresses) {
-    if (!options.contains("-1") && !options.contains("-d")) {
-      return addrspec.checkManyBytes(addresses);
+    boolean details = options.contains("-d");
+    if (!options.contains("-1")) {
+      return details ? addrspec.explainManyBytes(addresses) : addrspec.checkManyBytes(addresses);
     }
     List<Facts> all = new ArrayList<>();
     for (byte[] address : addresses) {
-      all.add(options.contains("-d") ? addrspec.explain(address) : addrspec.check(address));
+      all.add(details ? addrspec.explain(address) : addrspec.check(address));
     }
     return all;
   }

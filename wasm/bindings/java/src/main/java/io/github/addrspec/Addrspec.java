@@ -142,6 +142,36 @@ public final class Addrspec implements AutoCloseable {
   }
 
   /**
+   * Checks addresses and says why: {@link #explain(String)} in bulk.
+   *
+   * @param addresses the addresses
+   * @return their facts, with details, in the same order
+   * @throws IllegalArgumentException if an address has more than {@value #MAX_ADDRESS} bytes; nothing
+   *     was checked then
+   * @throws IllegalStateException if this checker is closed
+   * @throws ModuleException if the module failed
+   */
+  public List<Facts> explainMany(List<String> addresses) {
+    Objects.requireNonNull(addresses, "addresses");
+    return new Bulk(pool, flags | Guest.DETAILS).check(Address.encodeAll(addresses));
+  }
+
+  /**
+   * Checks addresses in UTF-8 and says why, like {@link #explainMany}.
+   *
+   * @param addresses the addresses, as for {@link #checkManyBytes}
+   * @return their facts, with details, in the same order
+   * @throws IllegalArgumentException if an address has more than {@value #MAX_ADDRESS} bytes; nothing
+   *     was checked then
+   * @throws IllegalStateException if this checker is closed
+   * @throws ModuleException if the module failed
+   */
+  public List<Facts> explainManyBytes(List<byte[]> addresses) {
+    Objects.requireNonNull(addresses, "addresses");
+    return new Bulk(pool, flags | Guest.DETAILS).check(Address.requireSizes(addresses));
+  }
+
+  /**
    * Replaces the lists of providers and words by newer ones, for all calls that begin afterwards. The
    * signature is not verified here.
    *

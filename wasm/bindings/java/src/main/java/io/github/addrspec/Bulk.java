@@ -27,7 +27,7 @@ final class Bulk {
     while (all.size() < addresses.size()) {
       byte[] next = addresses.get(all.size());
       if (next.length > PIECE - PREFIX) {
-        all.add(new Facts(pool.use(guest -> guest.check(next, flags))));
+        all.add(facts(pool.use(guest -> guest.check(next, flags))));
       } else {
         checkPiece(addresses, all);
       }
@@ -48,12 +48,16 @@ final class Bulk {
     decode(pool.use(guest -> guest.checkMany(records.array(), records.position(), flags)), all);
   }
 
-  private static void decode(byte[] output, List<Facts> all) {
+  private void decode(byte[] output, List<Facts> all) {
     ByteBuffer results = ByteBuffer.wrap(output).order(ByteOrder.LITTLE_ENDIAN);
     while (results.hasRemaining()) {
       byte[] json = new byte[results.getInt()];
       results.get(json);
-      all.add(new Facts(json));
+      all.add(facts(json));
     }
+  }
+
+  private Facts facts(byte[] json) {
+    return (flags & Guest.DETAILS) == 0 ? new Facts(json) : Facts.withDetails(json);
   }
 }

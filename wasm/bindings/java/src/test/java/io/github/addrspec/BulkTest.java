@@ -21,6 +21,16 @@ class BulkTest {
   }
 
   @Test
+  void explainsAsExplainDoes() {
+    try (Addrspec addrspec = new Addrspec()) {
+      List<Facts> all = addrspec.explainMany(List.of("info@gmial.com", "jane@@", "a".repeat(20_000)));
+      assertEquals(addrspec.explain("info@gmial.com"), all.get(0));
+      assertEquals(RefusalCode.SECOND_AT, all.get(1).details().orElseThrow().refusal().orElseThrow().code());
+      assertTrue(all.get(2).details().isPresent());
+    }
+  }
+
+  @Test
   void takesNoAddresses() {
     assertSame(List.of());
   }
