@@ -33,15 +33,6 @@ func useTestCache(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", moduletest.CacheDir())
 }
 
-// upToDate reports whether built exists and is newer than all sources.
-func upToDate(built string, sources ...string) bool {
-	target, err := os.Stat(built)
-	return err == nil && !slices.ContainsFunc(sources, func(source string) bool {
-		s, err := os.Stat(source)
-		return err != nil || s.ModTime().After(target.ModTime())
-	})
-}
-
 // lock waits until no other process has the file locked. The function it returns
 // unlocks it.
 func lock(t *testing.T, name string) func() {

@@ -1,5 +1,6 @@
 import io.github.addrspec.Addrspec;
 import io.github.addrspec.Facts;
+import io.github.addrspec.ListsRefusedException;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
@@ -9,8 +10,10 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -32,6 +35,8 @@ public final class Check {
   /** The addresses of one call. */
   private static final int MANY = 1000;
 
+  private static final Set<String> OPTIONS = Set.of("-0", "-1", "-d", "-l");
+
   private final Addrspec addrspec;
   private final Set<String> options;
   private final OutputStream output;
@@ -42,25 +47,42 @@ public final class Check {
     this.output = output;
   }
 
-  public static void main(String[] args) throws IOException {
-    List<String> rest = new ArrayList<>(Arrays.asList(args));
-    Set<String> options = new HashSet<>();
+  public static void main(String[] args) {
+    try {
+      run(new ArrayDeque<>(List.of(args)));
+    } catch (IOException | ListsRefusedException | IllegalArgumentException e) {
+      System.err.println("check: " + e.getMessage());
+      System.exit(1);
+    }
+  }
+
+  private static void run(Deque<String> args) throws IOException {
     try (Addrspec addrspec = new Addrspec();
         OutputStream output = new BufferedOutputStream(System.out)) {
-      while (!rest.isEmpty() && Set.of("-0", "-1", "-d", "-l").contains(rest.get(0))) {
-        options.add(rest.get(0));
-        if (rest.remove(0).equals("-l")) {
-          addrspec.setLists(Files.readAllBytes(Path.of(rest.remove(0))));
-        }
-      }
-      Check check = new Check(addrspec, options, output);
-      if (rest.isEmpty()) {
+      Check check = new Check(addrspec, options(args, addrspec), output);
+      if (args.isEmpty()) {
         check.printInput(new BufferedInputStream(System.in));
       }
-      for (String address : rest) {
+      for (String address : args) {
         check.print(List.of(address.getBytes(StandardCharsets.UTF_8)));
       }
     }
+  }
+
+  /** Takes the options from the arguments, and gives the lists to the library. */
+  private static Set<String> options(Deque<String> args, Addrspec addrspec) throws IOException {
+    Set<String> options = new HashSet<>();
+    while (!args.isEmpty() && OPTIONS.contains(args.peek())) {
+      String option = args.remove();
+      options.add(option);
+      if (option.equals("-l")) {
+        if (args.isEmpty()) {
+          throw new IllegalArgumentException("-l needs the name of a file of lists");
+        }
+        addrspec.setLists(Files.readAllBytes(Path.of(args.remove())));
+      }
+    }
+    return options;
   }
 
   private void printInput(InputStream input) throws IOException {
