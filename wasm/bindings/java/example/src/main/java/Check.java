@@ -51,7 +51,7 @@ public final class Check {
     try {
       run(new ArrayDeque<>(List.of(args)));
     } catch (IOException | ListsRefusedException | IllegalArgumentException e) {
-      System.err.println("check: " + e.getMessage());
+      System.err.println("check: " + (e instanceof IOException ? e : e.getMessage()));
       System.exit(1);
     }
   }

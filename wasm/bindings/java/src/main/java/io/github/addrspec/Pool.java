@@ -62,8 +62,9 @@ final class Pool {
 
   private <T> T lend(Function<Tenant, T> work) {
     free.acquireUninterruptibly();
-    boolean interrupted = Thread.interrupted(); // Chicory would stop the check
+    boolean interrupted = false;
     try {
+      interrupted = Thread.interrupted(); // Chicory would stop the check
       return run(work);
     } catch (ChicoryInterruptedException e) {
       return Aside.call(() -> run(work));

@@ -61,6 +61,15 @@ class FragileTest {
     }
   }
 
+  /** A length beyond the output is found before memory for it is allocated. */
+  @Test
+  void refusesALengthBeyondTheOutput() {
+    try (Addrspec addrspec = fragile()) {
+      Exception e = assertThrows(ModuleException.class, () -> addrspec.check("#"));
+      assertEquals("addrspec_check returned 1073741824", e.getMessage());
+    }
+  }
+
   /** The message, the causes and the stack trace must not contain the address. */
   private static void assertNoAddress(Exception e) {
     StringWriter text = new StringWriter();
