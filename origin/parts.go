@@ -10,6 +10,7 @@ import (
 	"github.com/addrspec/addrspec/origin/listupdate"
 	"github.com/addrspec/addrspec/origin/logging"
 	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/origin/signuphook"
 	"github.com/addrspec/addrspec/origin/webhook"
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -23,7 +24,8 @@ type origin struct {
 	ledger   *ledger.Ledger
 	resolver *mx.Resolver
 	bodies   *api.MemoryBudget
-	webhooks *webhook.Sender // nil if they are off
+	webhooks *webhook.Sender      // nil if they are off
+	signUps  *signuphook.Registry // nil without --hooks
 }
 
 func (o *origin) close() {
@@ -56,6 +58,10 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log, at net.Addr) (_ *
 		return nil, err
 	}
 	warnOfResolver(ctx, log.Logger, o.resolver)
+	if o.signUps, err = c.signUpHooks(o.ledger); err != nil {
+		o.close()
+		return nil, err
+	}
 	o.bodies = api.NewMemoryBudget(int64(c.BodyMemory))
 	if c.Dashboard == "on" && c.Webhooks == "on" {
 		o.webhooks = webhook.New(o.ledger.Store(), webhook.Options{Log: log.Logger, Grace: c.Grace})
@@ -64,7 +70,7 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log, at net.Addr) (_ *
 		Engine: o.engine, Ledger: api.FromLedger(o.ledger), Resolver: o.resolver, Log: log.Logger,
 		Metrics:      api.NewMetrics(registry(o)),
 		BatchTimeout: c.BatchTimeout, EdgeSecrets: c.EdgeSecret.list(), Flags: c.flags(), Memory: o.bodies,
-		OperatorApart: c.OperatorListen != "", SecurityTxt: c.securityTxt(),
+		OperatorApart: c.OperatorListen != "", SecurityTxt: c.securityTxt(), Hooks: o.signUps,
 	})
 	if o.api.Pages, err = c.pages(o, log.Logger, at); err != nil {
 		o.close()

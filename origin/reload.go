@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// watch reloads the files of --lists and --plans on SIGHUP and takes over newer
+// watch reloads the files of --lists, --plans and --hooks on SIGHUP and takes over newer
 // lists, until ctx ends or stop is called. stop returns once what is under way has
 // ended: the engine must not be closed before.
 func (c *serveCmd) watch(ctx context.Context, log *slog.Logger, hangUp <-chan os.Signal, o *origin) (stop func()) {
@@ -25,7 +25,7 @@ func (c *serveCmd) watch(ctx context.Context, log *slog.Logger, hangUp <-chan os
 	}
 }
 
-// reload reloads both files on SIGHUP, until ctx ends. An invalid file is logged
+// reload reloads the files on SIGHUP, until ctx ends. An invalid file is logged
 // and changes nothing.
 func (c *serveCmd) reload(ctx context.Context, log *slog.Logger, hangUp <-chan os.Signal, lists chan<- struct{}, o *origin) {
 	for {
@@ -33,13 +33,14 @@ func (c *serveCmd) reload(ctx context.Context, log *slog.Logger, hangUp <-chan o
 		case <-ctx.Done():
 			return
 		case <-hangUp:
-			if c.Lists == "" && c.Plans == "" {
-				log.Info("SIGHUP: nothing to reload; only the files of --lists and --plans are reloaded, other settings need a restart")
+			if c.Lists == "" && c.Plans == "" && c.Hooks == "" {
+				log.Info("SIGHUP: nothing to reload; only the files of --lists, --plans and --hooks are reloaded, other settings need a restart")
 			}
 			if c.Lists != "" {
 				send(ctx, lists)
 			}
 			c.reloadPlans(ctx, log, o)
+			c.reloadHooks(log, o)
 		}
 	}
 }

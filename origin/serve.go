@@ -28,6 +28,7 @@ type serveCmd struct {
 	BatchTimeout   time.Duration `group:"Limits:" default:"10s" help:"The longest time of a batch's work, after which the response has the items finished so far. The charge may add a second (${default})."`
 	EdgeSecret     edgeSecrets   `group:"Listeners:" placeholder:"SECRET[,SECRET]" help:"The secret that edge workers send to /v1/edge/admit, at least 16 characters without a comma. Two, separated by a comma, are both accepted while the workers change from one to the other. Without it the path does not exist."`
 	Plans          string        `group:"Database:" placeholder:"FILE" help:"A file of plans, as for 'plan load'. serve reloads it on SIGHUP."`
+	Hooks          string        `group:"Sign-up hooks:" type:"path" placeholder:"FILE" help:"A JSON file of sign-up hooks, which answer POST /v1/hooks/NAME. serve reloads it on SIGHUP. 'hooks check' validates it."`
 	MaxConnections int           `group:"Limits:" default:"16384" placeholder:"N" help:"The most client connections, about 25 KiB each. A further one replaces the one that was idle longest, or gets 503 if every one has a request under way (${default})."`
 	BodyMemory     byteSize      `group:"Limits:" default:"64MiB" placeholder:"SIZE" help:"The most memory for bodies and responses of requests under way, a quarter of it for one account. The process needs about twice as much (${default})."`
 	ListsURL       string        `group:"Module and lists:" name:"lists-url" placeholder:"URL" help:"A feed of signed lists: the folder of a web server that './build.sh lists --feed' writes. Needs --lists-key. Newer lists are taken over while requests go on, and stored at --lists if that is given."`
@@ -113,7 +114,7 @@ func (c *serveCmd) logConfig(log *slog.Logger, p listeners, info host.Info) {
 		"batch_timeout", c.BatchTimeout.String(), "grace", c.Grace.String(), "typo_suggestion", c.TypoSuggestion,
 		"max_connections", c.MaxConnections, "body_memory", c.BodyMemory.String(), "edge", c.EdgeSecret != "",
 		"dashboard", c.Dashboard, "webhooks", c.Webhooks, "signup", c.SignUp, "public_url", c.PublicURL, "openid_issuer", c.OpenIDIssuer,
-		"module_file", c.Module, "lists_file", c.Lists, "lists_url", c.listsSource(), "lists_interval", c.ListsInterval.String(), "plans_file", c.Plans)
+		"module_file", c.Module, "lists_file", c.Lists, "lists_url", c.listsSource(), "lists_interval", c.ListsInterval.String(), "plans_file", c.Plans, "hooks_file", c.Hooks)
 }
 
 // shutDown lets requests under way finish. Batches return at once with the items

@@ -9,6 +9,7 @@ export const PROBLEMS = {
   METHOD_NOT_ALLOWED: [405, "A"],
   BAD_REQUEST: [400, "A"],
   INVALID_EDGE_SECRET: [403, "A"],
+  INVALID_SIGNATURE: [401, "A"],
   INVALID_API_KEY: [401, "A"],
   UNSUPPORTED_MEDIA_TYPE: [415, "input"],
   BODY_TOO_LARGE: [413, "input"],

@@ -8,6 +8,7 @@ var (
 	wrongMethod       = code{"METHOD_NOT_ALLOWED", 405, flat}
 	badHTTP           = code{"BAD_REQUEST", 400, flat}
 	invalidEdgeSecret = code{"INVALID_EDGE_SECRET", 403, flat}
+	invalidSignature  = code{"INVALID_SIGNATURE", 401, flat}
 	invalidKey        = code{"INVALID_API_KEY", 401, flat}
 	tooMany           = code{"", 429, rate}
 	wrongMediaType    = code{"UNSUPPORTED_MEDIA_TYPE", 415, ofInput}

@@ -10,7 +10,7 @@ import (
 )
 
 // Metrics are the metrics of the HTTP server. Their only labels are route and
-// status.
+// status, and of sign-up hooks the name and the decision.
 type Metrics struct {
 	gatherer prometheus.Gatherer
 	requests *prometheus.CounterVec
@@ -19,6 +19,8 @@ type Metrics struct {
 	connections prometheus.Gauge
 	shed        prometheus.Counter
 	refused     prometheus.Counter
+
+	hooks *prometheus.CounterVec
 }
 
 // NewMetrics registers the metrics with registry. /metrics shows all metrics of
@@ -42,8 +44,11 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "addrspec_connections_refused_total", Help: "Connections refused because none was idle.",
 		}),
+		hooks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "addrspec_hook_decisions_total", Help: "Calls of sign-up hooks, by hook and decision: allow, deny, those two by on_error, unsigned or refused.",
+		}, []string{"hook", "decision"}),
 	}
-	registry.MustRegister(m.requests, m.latency, m.connections, m.shed, m.refused)
+	registry.MustRegister(m.requests, m.latency, m.connections, m.shed, m.refused, m.hooks)
 	return m
 }
 

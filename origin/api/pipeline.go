@@ -37,7 +37,13 @@ func (s *Server) serve(op *operation, r *http.Request) response {
 	if p != nil {
 		return p.response(op.style.inputShape)
 	}
-	request, decision, err := s.Ledger.Begin(r.Context(), secret, pageOrigin(r.Header))
+	return s.serveKey(op, r, secret, pageOrigin(r.Header))
+}
+
+// serveKey runs the steps from Begin on, for a key and the Origin of the page that uses
+// it.
+func (s *Server) serveKey(op *operation, r *http.Request, secret, page string) response {
+	request, decision, err := s.Ledger.Begin(r.Context(), secret, page)
 	x := &exchange{Server: s, start: time.Now(), op: op, style: op.style, request: request, caller: r.Context(), allowOrigin: decision.AllowOrigin}
 	if p := x.judge(decision, err, 0); p != nil {
 		return x.respond(success{}, p)

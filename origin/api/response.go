@@ -29,6 +29,13 @@ type response struct {
 	afterSend    func() // called once the answer is sent; may be nil
 }
 
+// discard releases what an answer holds that is not sent.
+func (a *response) discard() {
+	if a.afterSend != nil {
+		a.afterSend()
+	}
+}
+
 // send writes the answer. Every answer has the id of its request and is not
 // cacheable, since it may contain an address.
 func (a *response) send(w http.ResponseWriter, id string) {

@@ -60,6 +60,9 @@ func (s *Server) match(r *http.Request) route {
 		path = strings.TrimSuffix(singlePrefix, "/")
 	}
 	found, ok := routes[path]
+	if s.isHook(path) {
+		found, ok = hookRoute, true
+	}
 	switch {
 	case !ok || path == edgePath && len(s.EdgeSecrets) == 0:
 		return route{"none", nil, (*Server).notFound}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/securitytxt"
+	"github.com/addrspec/addrspec/origin/signuphook"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -44,6 +45,8 @@ type Config struct {
 	Memory *MemoryBudget
 	// SecurityTxt is served at /.well-known/security.txt if it has a contact.
 	SecurityTxt *securitytxt.File
+	// Hooks are the sign-up hooks; nil for none.
+	Hooks *signuphook.Registry
 	// Pages answers the paths outside the API; nil for none.
 	Pages Pages
 }
@@ -52,6 +55,7 @@ type Config struct {
 type Server struct {
 	Config
 	unservedLimit lineLimit
+	hooksUnderWay hooksUnderWay
 	stopping      context.Context
 	stop          context.CancelFunc
 }

@@ -235,7 +235,7 @@ func scanKey(r store.Row, now time.Time) (k Key, err error) {
 	if k.Budget == nil || m < monthOf(now) {
 		k.Used = 0
 	}
-	if replaced > now.UnixNano() && !k.Dashboard {
+	if replaced > now.UnixNano() && !k.Dashboard && !k.forHook() {
 		k.Replaced = timeOf(replaced)
 	}
 	return k, err
