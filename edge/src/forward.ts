@@ -41,8 +41,11 @@ const MAX_ANSWER = 32 << 20;
 /** The statuses of an operation's answers; no other is passed to the client. */
 const STATUSES = new Set([200, 400, 401, 402, 409, 413, 415, 422, 429, 500, 503]);
 
+/** Those of a sign-up hook's answers: the origin knows which hooks exist. */
+const HOOK_STATUSES = new Set([...STATUSES, 404, 405]);
+
 /** The headers of an operation's answer that are passed to the client. */
-const PASSED_HEADERS = ["Retry-After", "Idempotency-Replayed", ...PASSED_KEY_HEADERS];
+const PASSED_HEADERS = ["Retry-After", "Allow", "Idempotency-Replayed", ...PASSED_KEY_HEADERS];
 
 /** Response headers of one hop, which are not passed to the client. */
 const HOP_HEADERS = [
@@ -111,10 +114,22 @@ export function pageResponse(response: Response): Response {
  * Reads the origin's answer to an operation. It reads all of it, so that no
  * truncated answer is sent. Returns undefined if the response is not one.
  */
-export async function readAnswer(response: Response): Promise<Answer | undefined> {
+export function readAnswer(response: Response): Promise<Answer | undefined> {
+  return readJSON(response, STATUSES);
+}
+
+/** Reads the origin's answer to a call of a hook, likewise. */
+export function readHookAnswer(response: Response): Promise<Answer | undefined> {
+  return readJSON(response, HOOK_STATUSES);
+}
+
+async function readJSON(
+  response: Response,
+  statuses: ReadonlySet<number>,
+): Promise<Answer | undefined> {
   const body = await readAll(response.body, MAX_ANSWER);
   const { status, headers } = response;
-  if (!STATUSES.has(status) || !isJSON(headers.get("Content-Type"))) return undefined;
+  if (!statuses.has(status) || !isJSON(headers.get("Content-Type"))) return undefined;
   if (body === undefined || !isWholeJSON(body)) return undefined;
   const passed = PASSED_HEADERS.map((name) => [name, headers.get(name) ?? undefined] as const);
   return { status, body, headers: Object.fromEntries(passed) };

@@ -18,6 +18,7 @@ function routed(target: string, method = "GET", pages: Pages = "dashboard"): str
     case "page":
       return isUnchanged(ORIGIN, route.target) ? route.target : 404;
     case "usage":
+    case "hook":
       return route.target;
     default:
       return route.to;
@@ -93,6 +94,28 @@ test("routeOf refuses paths that are not in the table", () => {
     "/docs?a b",
   ]) {
     assert.equal(routed(target), 400, JSON.stringify(target));
+  }
+});
+
+test("routeOf sends hooks to the origin, whatever the method", () => {
+  for (const method of ["POST", "GET", "HEAD", "OPTIONS", "PUT"]) {
+    assert.equal(routed("/v1/hooks/signup?x=/metrics", method, "none"), "/v1/hooks/signup");
+  }
+  for (const target of [
+    "/v1/hooks",
+    "/v1/hooks/",
+    "/v1/hooks/..",
+    "/v1/hooks/../edge/admit",
+    "/v1/hooks/a/b",
+    "/v1/hooks/a/",
+    "/v1/hooks/A",
+    "/v1/hooks/%61",
+    "/v1/hooks/a%2fb",
+    "/v1/hooks/-a",
+    "/v1/hooks/a\\b",
+    `/v1/hooks/${"a".repeat(51)}`,
+  ]) {
+    assert.equal(routed(target, "POST"), 404, target);
   }
 });
 

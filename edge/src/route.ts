@@ -10,6 +10,7 @@ export type Route =
   | { readonly to: "single"; readonly encoded: string; readonly query: string }
   | { readonly to: "batch" }
   | { readonly to: "usage"; readonly target: string }
+  | { readonly to: "hook"; readonly target: string }
   | { readonly to: "page"; readonly target: string }
   | { readonly to: "versions" }
   | { readonly to: "answer"; readonly answer: Answer };
@@ -19,9 +20,9 @@ export type Pages = "none" | "public" | "dashboard";
 
 interface Row {
   readonly path: string;
-  readonly to: "single" | "batch" | "usage" | "versions" | "page";
-  /** The methods, without OPTIONS, which every operation has. */
-  readonly methods: readonly string[];
+  readonly to: "single" | "batch" | "usage" | "hook" | "versions" | "page";
+  /** The methods, without OPTIONS, which every operation has; undefined if the origin decides. */
+  readonly methods?: readonly string[];
   /** What may follow the path; by default nothing. */
   readonly suffix?: RegExp;
   /** Whether the query is sent to the origin; otherwise it is ignored. */
@@ -35,6 +36,9 @@ const ANY = /^\//;
 /** Segments that no URL parser changes: of a few characters, and neither "." nor "..". */
 const PLAIN = /^(?:\/(?!\.\.?(?:\/|$))[0-9A-Za-z._-]+)*\/?$/;
 
+/** The form of a hook's name (origin/signuphook). */
+const HOOK = /^\/[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/;
+
 /**
  * All paths that the worker serves; any other is 404. A page is one of the
  * origin; `/versions` has the worker's own versions, which the origin has at
@@ -45,6 +49,7 @@ const TABLE: readonly Row[] = [
   { path: "/v1/email", to: "single", methods: READ, suffix: ANY },
   { path: "/v1/emails", to: "batch", methods: ["POST"] },
   { path: "/v1/usage", to: "usage", methods: READ },
+  { path: "/v1/hooks", to: "hook", suffix: HOOK },
   { path: "/versions", to: "versions", methods: READ },
   { path: "/healthz", to: "page", methods: READ },
   { path: "/openapi.json", to: "page", methods: READ },
@@ -68,7 +73,8 @@ export function routeOf(method: string, target: string, pages: Pages): Route {
   const row = TABLE.find((candidate) => matches(candidate, path));
   if (row === undefined || !isServed(row, pages)) return { to: "answer", answer: notFound() };
   if (method === "OPTIONS" && isOperation(row)) return { to: "answer", answer: preflight(row) };
-  if (!row.methods.includes(method)) return { to: "answer", answer: methodNotAllowed(row) };
+  if (row.methods?.includes(method) === false)
+    return { to: "answer", answer: methodNotAllowed(row) };
   return routeTo(row, path.slice(row.path.length), query);
 }
 
@@ -81,8 +87,8 @@ function methodNotAllowed(row: Row): Answer {
   return problemAnswer(problem("METHOD_NOT_ALLOWED", SENTENCES.methods(allow), { allow }));
 }
 
-function matches({ path, suffix }: Row, requested: string): boolean {
-  if (requested === path) return true;
+function matches({ path, to, suffix }: Row, requested: string): boolean {
+  if (requested === path) return to !== "hook";
   if (suffix === undefined || !requested.startsWith(`${path}/`)) return false;
   return suffix.test(requested.slice(path.length));
 }
@@ -92,7 +98,7 @@ function isServed({ to, dashboard }: Row, pages: Pages): boolean {
 }
 
 function isOperation({ to }: Pick<Row, "to">): boolean {
-  return to !== "page" && to !== "versions";
+  return to !== "page" && to !== "versions" && to !== "hook";
 }
 
 /** Returns the row's route. The origin gets the row's path and a suffix that matches PLAIN. */
@@ -109,7 +115,7 @@ function routeTo({ path, to, query: hasQuery }: Row, suffix: string, query: stri
 }
 
 /** Returns the value of Allow. */
-function allowed({ to, methods }: Row): string {
+function allowed({ to, methods = [] }: Row): string {
   return (isOperation({ to }) ? [...methods, "OPTIONS"] : methods).join(", ");
 }
 

@@ -18,6 +18,7 @@ import {
   isUnchanged,
   pageResponse,
   readAnswer,
+  readHookAnswer,
 } from "./forward.ts";
 import { readKey } from "./key.ts";
 import { type Fetch, type Log, Origin } from "./origin.ts";
@@ -65,6 +66,9 @@ const MAX_BATCH = 64 << 10;
 
 /** The origin refuses longer bodies (1 MiB), so it gets one byte more at most. */
 const MAX_FORWARDED = (1 << 20) + 1;
+
+/** The origin refuses longer calls of hooks (256 KiB), so it gets one byte more at most. */
+const MAX_HOOK = (256 << 10) + 1;
 
 /** The time limit for the start of a body. */
 const READ_TIMEOUT_MS = 15_000;
@@ -121,6 +125,8 @@ export class Worker {
         return this.#page(request, route.target);
       case "usage":
         return send(await this.#usage(request, route.target));
+      case "hook":
+        return send(await this.#hook(request, route.target));
       case "single":
         return send(await this.#single(request, route));
       case "batch":
@@ -163,6 +169,28 @@ export class Worker {
     return this.#forwardOperation({ ...request, method: "GET", target, body: null });
   }
 
+  /**
+   * Forwards a call of a sign-up hook. The origin has the secrets, the policies and
+   * the record of the calls that were answered, and charges: a decision here would
+   * need the same round trip, and the secrets in one more place.
+   */
+  async #hook(request: IdentifiedRequest, target: string): Promise<Answer> {
+    if (request.method !== "POST")
+      return this.#forwardOperation(
+        { ...request, method: "GET", target, body: null },
+        readHookAnswer,
+      );
+    const body = new Body(request.body);
+    const start = await readStart(body, request.signal, MAX_HOOK);
+    if (start === undefined) return truncated(body, "A");
+    const answer = await this.#forwardOperation(
+      { ...request, target, body: start.subarray(0, MAX_HOOK) },
+      readHookAnswer,
+    );
+    body.cancel();
+    return answer;
+  }
+
   /** Forwards a request for a page of the origin, and streams the response. */
   async #page(request: IdentifiedRequest, target: string): Promise<Response> {
     const { id, method } = request;
@@ -199,9 +227,9 @@ export class Worker {
   }
 
   /** Forwards an operation that the worker does not answer by itself. */
-  async #forwardOperation(request: ForwardedRequest): Promise<Answer> {
+  async #forwardOperation(request: ForwardedRequest, read = readAnswer): Promise<Answer> {
     try {
-      const answer = await this.#forward(request, readAnswer);
+      const answer = await this.#forward(request, read);
       if (answer !== undefined) return answer;
       this.#logForwarding(request, "unexpected response");
     } catch (error) {
@@ -228,18 +256,18 @@ export class Worker {
 }
 
 /** Reads the start of a body; returns undefined if the client aborts it or is too slow. */
-async function readStart(body: Body, signal: AbortSignal) {
+async function readStart(body: Body, signal: AbortSignal, limit = MAX_BATCH) {
   try {
-    return await withTimeout(READ_TIMEOUT_MS, signal, () => body.readStart(MAX_BATCH));
+    return await withTimeout(READ_TIMEOUT_MS, signal, () => body.readStart(limit));
   } catch {
     return undefined;
   }
 }
 
 /** Returns the answer to an incomplete request (RFC 9112 section 8). The origin is not asked. */
-function truncated(body: Body): Answer {
+function truncated(body: Body, shape: "A" | "B" = "B"): Answer {
   body.cancel();
-  return problemAnswer(problem("INVALID_REQUEST", SENTENCES.brokeOff(String(body.size))), "B");
+  return problemAnswer(problem("INVALID_REQUEST", SENTENCES.brokeOff(String(body.size))), shape);
 }
 
 function nameOf(error: unknown): string {
