@@ -208,10 +208,17 @@ client_tools() {
 	[ origin/contract/clients/node_modules/.package-lock.json -nt origin/contract/clients/package-lock.json ] || npm ci --prefix origin/contract/clients
 }
 
+# Callers of sign-up hooks, for the tests of their examples.
+hook_tools() {
+	command -v npm >/dev/null || { echo 'npm is not installed'; return 1; }
+	folder=origin/signuphook/examples
+	[ $folder/node_modules/.package-lock.json -nt $folder/package-lock.json ] || npm ci --prefix $folder
+}
+
 # prepare fetches what the tests of other languages need. Tests skip by name
 # what is missing afterwards. It takes time, but little of the processors'.
 prepare() {
-	for tools in edge_tools edge_runtimes browser_tools proxy_tools component_tools client_tools; do
+	for tools in edge_tools edge_runtimes browser_tools proxy_tools component_tools client_tools hook_tools; do
 		quietly $tools $tools || echo '   tests that need them will be skipped'
 	done
 }

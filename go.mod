@@ -82,4 +82,5 @@ ignore (
 	./edge/runtimes/node_modules
 	./origin/contract/clients/node_modules
 	./origin/dashboard/browser/node_modules
+	./origin/signuphook/examples/node_modules
 )
