@@ -34,6 +34,10 @@ var commandExamples = map[string][]commandExample{
 		{"the running service, its certificate and its worker, too", "addrspec doctor --public-url https://addrspec.example --edge-url https://edge.addrspec.example"},
 		{"in a closed network", "addrspec doctor --dns 192.0.2.53:53 --dns-with-mx mail.example --dns-without-mx www.mail.example"},
 	},
+	"hooks check": {
+		{"validate a file of sign-up hooks", "addrspec hooks check hooks.json"},
+		{"try an address, without DNS", "addrspec hooks check hooks.json jane@example.org --offline"},
+	},
 	"account create": {
 		{"an account on the plan free", "addrspec account create --account jane@example.org"},
 		{"an account with limits of its own", "addrspec account create --account shop@example.org --plan pro --points 50000 --rate 10 --overage"},

@@ -49,6 +49,9 @@ func exampleFolder(t *testing.T) {
 	for name, text := range map[string]string{
 		"addresses.txt": "jane@example.org\ninfo@hotmial.com\n",
 		"plans.json":    `[{"name": "team", "rate": 20, "points": "unlimited"}]`,
+		"hooks.json": `{"hooks": [{"name": "signup", "format": "generic", "account": "shop@example.org", "secret_file": "hook.secret",
+			"deny": ["invalid", "disposable"], "on_error": "deny"}]}`,
+		"hook.secret": hookSecret,
 	} {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	}
@@ -91,7 +94,7 @@ func TestExamplesOfOperatorsRun(t *testing.T) {
 	require.NoError(t, os.Mkdir("data", 0o700))
 	for _, path := range strings.Split("account create,account list,plan list,plan load,account change,account link,key create,key list,"+
 		"key change,key rotate,key revoke,usage,account log,account suspend,account resume,account sign-out,account reset,"+
-		"account delete,lists show,version,completion,man,help", ",") {
+		"account delete,hooks check,lists show,version,completion,man,help", ",") {
 		for _, e := range commandExamples[path] {
 			if strings.Contains(e.line, "lists.blob") {
 				continue // there is none

@@ -31,6 +31,7 @@ type cli struct {
 	Account    accountCmd       `cmd:"" help:"Create, list and change accounts."`
 	Key        keyCmd           `cmd:"" help:"Create, list and revoke API keys."`
 	Plan       planCmd          `cmd:"" help:"List and load plans."`
+	Hooks      hooksCmd         `cmd:"" help:"Validate and try sign-up hooks."`
 	Usage      usageCmd         `cmd:"" help:"List the points, requests and errors of accounts and keys by day."`
 	Backup     backupCmd        `cmd:"" help:"Copy the ledger's SQLite database while the service runs, and check the copy."`
 	Restore    restoreCmd       `cmd:"" help:"Put a backup in the place of the ledger's SQLite database."`

@@ -45,22 +45,48 @@ func (c *hookCall) check() (host.Facts, error) {
 	return c.Engine.Check(ctx, nil, c.call.Email, c.Flags&^host.FullSuggestion)
 }
 
-// charged runs the pipeline for a valid address. A secret that is refused, because the
-// key was rotated, is renewed once.
+// charged runs the pipeline for a valid address. It waits for the account's rate while
+// the hook's timeout allows: a person who signs up rather waits a second than tries
+// again.
 func (c *hookCall) charged(facts *host.Facts) response {
-	for attempt := 1; ; attempt++ {
-		secret, err := c.Hooks.Payers.Secret(c.request.Context(), c.hook)
+	end := time.Now().Add(c.hook.Timeout)
+	for {
+		answer, err := c.pay(facts)
 		if err != nil {
 			return c.unchecked([]byte(err.Error()))
 		}
-		answer := c.serveKey(c.operation(facts), c.request, secret, "")
-		if answer.status == http.StatusUnauthorized && attempt == 1 {
-			c.Hooks.Payers.Drop(c.hook, secret)
-			answer.discard()
-			continue
+		if answer.status != http.StatusTooManyRequests || answer.retryAfter == 0 || time.Now().Add(answer.retryAfter).After(end) {
+			return c.ofPipeline(answer)
 		}
-		return c.ofPipeline(answer)
+		answer.discard()
+		c.sleep(answer.retryAfter)
 	}
+}
+
+// sleep waits, until the caller disconnects.
+func (c *hookCall) sleep(d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-c.request.Context().Done():
+	}
+}
+
+// pay runs the pipeline with the account's key. A secret that is refused, because the
+// key was rotated, is renewed once.
+func (c *hookCall) pay(facts *host.Facts) (answer response, err error) {
+	for range 2 {
+		secret, err := c.Hooks.Payers.Secret(c.request.Context(), c.hook)
+		if err != nil {
+			return response{}, err
+		}
+		answer.discard() // the first
+		answer = c.serveKey(c.operation(facts), c.request, secret, "")
+		if answer.status != http.StatusUnauthorized {
+			break
+		}
+		c.Hooks.Payers.Drop(c.hook, secret)
+	}
+	return answer, nil
 }
 
 // operation returns the operation that decides about one address.

@@ -105,17 +105,10 @@ func located(text []byte, err error) error {
 		return fmt.Errorf("line %d: %q is not a member that a hook has; the members are in origin/deploy/hooks.md",
 			lineOf(text, semantic.ByteOffset), semantic.JSONPointer.LastToken())
 	case errors.As(err, &semantic):
-		return fmt.Errorf("line %d: %q has the wrong type or value: it cannot be %s%s",
-			lineOf(text, semantic.ByteOffset), string(semantic.JSONPointer), semantic.JSONKind, because(semantic.Err))
+		return fmt.Errorf("line %d: %q has the wrong type or value (%s in the file); see origin/deploy/hooks.md",
+			lineOf(text, semantic.ByteOffset), semantic.JSONPointer.LastToken(), semantic.JSONKind)
 	}
 	return err
-}
-
-func because(err error) string {
-	if err == nil {
-		return ""
-	}
-	return ": " + err.Error()
 }
 
 func lineOf(text []byte, offset int64) int {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -78,7 +79,7 @@ func (e *entry) readFormat(h *Hook, _ string) error {
 }
 
 func (e *entry) readAccount(*Hook, string) error {
-	if e.Account == "" {
+	if name, domain, _ := strings.Cut(e.Account, "@"); name == "" || domain == "" {
 		return errors.New(`"account" must be the email of the account that pays`)
 	}
 	return nil

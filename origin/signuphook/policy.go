@@ -158,3 +158,18 @@ func (h *Hook) UncheckedVerdict() Verdict {
 	}
 	return Verdict{Decision: Allow, Flags: []Reason{Unchecked}}
 }
+
+// Summary describes the hook's policy in a line.
+func (h *Hook) Summary() string {
+	return fmt.Sprintf("denies %v, flags %v, on error %s", h.Policy.list(h.Policy.deny), h.Policy.list(h.Policy.flag), h.OnError)
+}
+
+// list returns the reasons of a set in their order.
+func (p *Policy) list(set map[Reason]bool) (list []Reason) {
+	for _, r := range policyReasons {
+		if set[r] {
+			list = append(list, r)
+		}
+	}
+	return list
+}
