@@ -154,7 +154,7 @@ func TestContract(t *testing.T) {
 // TestEdgeDescription compares answers to workers with openapi-edge.json.
 func TestEdgeDescription(t *testing.T) {
 	s := surveyed{start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--edge-secret", origintest.EdgeSecret),
-		description.NewEdge(t, "api/openapi-edge.json")}
+		description.NewFile(t, "api/openapi-edge.json")}
 	key := s.newKey(t)
 	beyond, _ := origintest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(1))
 	poor, _ := origintest.NewAccountOn(t, s.ledger, "poor@contract.test",

@@ -109,8 +109,13 @@ func (c *hookCall) readBody() (p *problem) {
 	limited := r.WithContext(r.Context())
 	limited.Body = http.MaxBytesReader(nil, r.Body, maxHookBody)
 	c.body, p = c.x.readBody(limited)
-	if p == nil && len(c.body) == 0 {
-		p = invalidRequest.with("The request has no body.")
+	switch {
+	case p == nil && len(c.body) == 0:
+		return invalidRequest.with("The request has no body.")
+	case p != nil && p.code == wrongMediaType:
+		return wrongMediaType.with("Send the body as JSON, with the header Content-Type: application/json, and without a Content-Encoding.")
+	case p != nil && p.code == invalidRequest && len(c.body) > maxHookBody:
+		return hookTooLarge()
 	}
 	return p
 }

@@ -157,13 +157,11 @@ func (c *hookCall) decided(v signuphook.Verdict) response {
 }
 
 // unchecked answers by on_error and logs why: a problem of the API or an error, which
-// have no address.
+// have no address. The log has at most one such line a second (origin/logging).
 func (c *hookCall) unchecked(why []byte) response {
 	v := c.hook.UncheckedVerdict()
 	c.count(string(v.Decision) + "_unchecked")
-	if leftOut, ok := c.unservedLimit.allow(time.Now()); ok {
-		c.Log.Warn("a sign-up was decided by on_error", slog.String("hook", c.hook.Name),
-			slog.String("decision", string(v.Decision)), slog.String("problem", string(why)), slog.Int("left_out", leftOut))
-	}
+	c.Log.Warn("a sign-up was decided by on_error", slog.String("hook", c.hook.Name),
+		slog.String("decision", string(v.Decision)), slog.String("problem", string(why)))
 	return response{status: http.StatusOK, body: c.hook.Answer(v, c.call)}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -33,12 +34,14 @@ func New(t testing.TB) *Survey {
 	return newSurvey(t, "openapi.json", map[string][]byte{"openapi.json": api.Description()})
 }
 
-// NewEdge returns a survey of openapi-edge.json, a file.
-func NewEdge(t testing.TB, file string) *Survey {
+// NewFile returns a survey of a description that is not served: openapi-edge.json or
+// openapi-hooks.json.
+func NewFile(t testing.TB, file string) *Survey {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	return newSurvey(t, "openapi-edge.json", map[string][]byte{"openapi-edge.json": text, "openapi.json": api.Description()})
+	name := filepath.Base(file)
+	return newSurvey(t, name, map[string][]byte{name: text, "openapi.json": api.Description()})
 }
 
 func newSurvey(t testing.TB, main string, files map[string][]byte) *Survey {
@@ -58,15 +61,15 @@ func (s *Survey) Check(a Answer) error {
 	return nil
 }
 
+// parameters has a value for each parameter of a path.
+var parameters = strings.NewReplacer("{email}", "jane@mail.example", "{name}", "signup")
+
 // Requests returns a request for each operation, with no header and no body.
 func (s *Survey) Requests() (all []origintest.Request) {
 	for template, item := range s.document.paths {
-		prefix, _, has := strings.Cut(template, "{")
-		if has {
-			prefix += "jane@mail.example"
-		}
+		target := parameters.Replace(template)
 		for method := range item {
-			all = append(all, origintest.Request{Method: strings.ToUpper(method), Target: prefix})
+			all = append(all, origintest.Request{Method: strings.ToUpper(method), Target: target})
 		}
 	}
 	return all
