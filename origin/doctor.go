@@ -32,6 +32,7 @@ type doctorCmd struct {
 	EdgeSecret     edgeSecrets   `placeholder:"SECRET[,SECRET]" help:"serve's --edge-secret, to check that the service takes it. Give it as ADDRSPEC_EDGE_SECRET."`
 	EdgeURL        string        `name:"edge-url" placeholder:"URL" help:"Where the edge worker is, to check it, too."`
 	Plans          string        `placeholder:"FILE" help:"serve's --plans, for its mode."`
+	Hooks          string        `placeholder:"FILE" help:"serve's --hooks, to validate it."`
 	EnvFile        string        `default:"/etc/addrspec.env" placeholder:"FILE" help:"The file of the service's environment, for its mode (${default})."`
 	Limit          time.Duration `default:"10s" help:"The longest time of one check; all run at once (${default})."`
 	To             string        `enum:"text,json" default:"text" help:"Output format: text or json (an array of objects with part, status and detail)."`
@@ -91,6 +92,7 @@ func (c *doctorCmd) checks() ([]doctor.Check, error) {
 		{Name: "module", Look: e.module},
 		{Name: "lists", Look: func(ctx context.Context) (string, error) { return c.lists(ctx, e) }},
 		{Name: "feed", Look: c.feed},
+		{Name: "hooks", Look: c.signUpHooks},
 		doctor.Service(service),
 		doctor.Origin(service, c.EdgeSecret.list()...),
 		doctor.Edge(edge, func(ctx context.Context) (host.Info, error) { return e.info(ctx) }),
@@ -160,7 +162,7 @@ func (c *doctorCmd) secretFiles() []string {
 
 // settingsFiles returns the files that only their owner may change.
 func (c *doctorCmd) settingsFiles() (list []string) {
-	for _, path := range []string{c.Lists, c.Plans, c.Module} {
+	for _, path := range []string{c.Lists, c.Plans, c.Hooks, c.Module} {
 		if path != "" {
 			list = append(list, path)
 		}

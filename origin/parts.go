@@ -58,7 +58,7 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log, at net.Addr) (_ *
 		return nil, err
 	}
 	warnOfResolver(ctx, log.Logger, o.resolver)
-	if o.signUps, err = c.signUpHooks(o.ledger); err != nil {
+	if o.signUps, err = c.signUpHooks(ctx, log.Logger, o.ledger); err != nil {
 		o.close()
 		return nil, err
 	}

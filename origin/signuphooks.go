@@ -1,20 +1,28 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/signuphook"
 )
 
-// signUpHooks reads the file of --hooks. Without it there are none: nil.
-func (c *serveCmd) signUpHooks(l *ledger.Ledger) (*signuphook.Registry, error) {
+// signUpHooks reads the file of --hooks. Without it there are none: nil. An account may
+// be created later, so a missing one is a warning.
+func (c *serveCmd) signUpHooks(ctx context.Context, log *slog.Logger, l *ledger.Ledger) (*signuphook.Registry, error) {
 	if c.Hooks == "" {
 		return nil, nil
 	}
 	set, err := signuphook.Load(c.Hooks)
 	if err != nil {
 		return nil, err
+	}
+	for _, h := range set.Hooks() {
+		if _, err := l.AccountByEmail(ctx, h.Account); err != nil {
+			log.Warn("the account that pays for the sign-up hook "+h.Name+" cannot be found; its calls are decided by on_error", "error", err.Error())
+		}
 	}
 	return signuphook.NewRegistry(set, signuphook.NewPayers(l)), nil
 }
@@ -31,4 +39,16 @@ func (c *serveCmd) reloadHooks(log *slog.Logger, o *origin) {
 	}
 	o.signUps.Replace(set)
 	log.Info("reloaded the sign-up hooks", "hooks_file", c.Hooks, "hooks", len(set.Hooks()))
+}
+
+// signUpHooks validates the file of --hooks, for doctor.
+func (c *doctorCmd) signUpHooks(context.Context) (string, error) {
+	if c.Hooks == "" {
+		return "", nil
+	}
+	set, err := signuphook.Load(c.Hooks)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d valid", len(set.Hooks())), nil
 }
