@@ -88,7 +88,7 @@ func TestMissing(t *testing.T) {
 // BAD_REQUEST with several statuses.
 func TestCodesAreThoseOfTheTable(t *testing.T) {
 	want, got := tableCodes(t), map[string]bool{}
-	for _, s := range []*Survey{New(t), NewFile(t, "../../api/openapi-edge.json")} {
+	for _, s := range []*Survey{New(t), NewFile(t, "../../api/openapi-edge.json"), NewFile(t, "../../api/openapi-hooks.json")} {
 		described, err := s.document.codes()
 		require.NoError(t, err)
 		for p := range described {
