@@ -5,23 +5,30 @@
     'gmail.com'
 """
 
-from ._checker import Checker
-from ._default import check, check_arrow, check_many, explain, explain_many, versions
+from ._checker import Address, Checker
+from ._default import check, check_arrow, check_many, explain, explain_many, set_lists, versions
 from ._details import Details, Edit, ProviderEvidence, Refusal, RoleEvidence, TypoEvidence, Versions
-from ._facts import Explained, Facts
+from ._facts import Explained, Facts, FactsDict
 from ._instance import ListsRefused
+from ._names import KnownRefusalCode, KnownRole, RefusalCode, Role
 
 __version__ = "0.3.0"
 
 __all__ = [
+    "Address",
     "Checker",
     "Details",
     "Edit",
     "Explained",
     "Facts",
+    "FactsDict",
+    "KnownRefusalCode",
+    "KnownRole",
     "ListsRefused",
     "ProviderEvidence",
     "Refusal",
+    "RefusalCode",
+    "Role",
     "RoleEvidence",
     "TypoEvidence",
     "Versions",
@@ -30,5 +37,6 @@ __all__ = [
     "check_many",
     "explain",
     "explain_many",
+    "set_lists",
     "versions",
 ]

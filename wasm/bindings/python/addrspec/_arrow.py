@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, List, Union
+from typing import TYPE_CHECKING, Any, Iterator, List, Optional, Union
 
 from ._instance import FULL_SUGGESTION, MAX_ADDRESS
 
@@ -11,11 +11,18 @@ if TYPE_CHECKING:
 
     from ._checker import Checker
 
-# Rows that are checked at a time, so that a large array does not need several times
-# its size in memory.
+# How many rows, and bytes of addresses, are checked at a time, so that the results of
+# a large array or of hostile rows do not need several times its size in memory.
 _ROWS = 16 << 10
+_BYTES = 8 << 20
 
-# A row in place of an address over MAX_ADDRESS bytes, which the module does not take.
+# An array of texts has at most 2 GiB (32-bit offsets). email is the longest text of a
+# result, up to three times as long as the address: U+FFFD for a byte has three.
+_MOST = ((1 << 31) - 1) // 3
+
+# Rows without a result: of a null, and of an address over MAX_ADDRESS bytes, which the
+# module does not take.
+_NULL = b"{}"
 _TOO_LONG = b'{"valid":false}'
 
 
@@ -23,18 +30,20 @@ def check_arrow(
     checker: Checker, array: Union[pyarrow.Array, pyarrow.ChunkedArray], full_suggestion: bool
 ) -> Union[pyarrow.StructArray, pyarrow.ChunkedArray]:
     """See Checker.check_arrow."""
-    pa = _pyarrow()
+    pa = pyarrow_module()
     if isinstance(array, pa.ChunkedArray):
-        chunks = [_check_array(pa, checker, chunk, full_suggestion) for chunk in array.chunks]
-        return pa.chunked_array(chunks, facts_type())
+        columns = (_as_binary(pa, chunk) for chunk in array.chunks)
+        return pa.chunked_array([part for column in columns for part in _check(pa, checker, column, full_suggestion)], facts_type())
     if not isinstance(array, pa.Array):
         raise TypeError(f"array must be a pyarrow Array or ChunkedArray, not {type(array).__name__}")
-    return _check_array(pa, checker, array, full_suggestion)
+    column = _as_binary(pa, array)
+    _require_room(column.nbytes)
+    return pa.concat_arrays([pa.array([], facts_type()), *_check(pa, checker, column, full_suggestion)])
 
 
 def facts_type() -> pyarrow.DataType:
     """Returns the type of a row: a struct of the 16 facts."""
-    pa = _pyarrow()
+    pa = pyarrow_module()
     text, flag = pa.string(), pa.bool_()
     return pa.struct(
         [
@@ -58,50 +67,78 @@ def facts_type() -> pyarrow.DataType:
     )
 
 
-def _pyarrow() -> Any:
+def pyarrow_module() -> Any:
     try:
         import pyarrow
     except ImportError as error:
-        raise ImportError("check_arrow needs pyarrow: pip install 'addrspec[arrow]'") from error
+        raise ImportError("this needs pyarrow: pip install 'addrspec[arrow]'") from error
     return pyarrow
 
 
-def _check_array(pa: Any, checker: Checker, array: Any, full_suggestion: bool) -> Any:
-    column = _as_binary(pa, array)
-    parts = [_check_rows(pa, checker, column.slice(at, _ROWS), full_suggestion) for at in range(0, len(column), _ROWS)]
-    return pa.concat_arrays(parts) if parts else pa.array([], facts_type())
-
-
 def _as_binary(pa: Any, array: Any) -> Any:
-    """Returns an array of texts as an array of bytes."""
-    kind = array.type
-    if pa.types.is_dictionary(kind):
-        array = array.dictionary_decode()
-        kind = array.type
-    if pa.types.is_null(kind):
-        return array.cast(pa.string()).cast(pa.large_binary())
-    if "string" in str(kind) or "binary" in str(kind) and not pa.types.is_fixed_size_binary(kind):
-        return array.cast(pa.large_binary())
-    raise TypeError(f"array must have texts or bytes, not {kind}")
+    """Returns an array of texts or bytes as one of bytes."""
+    if pa.types.is_dictionary(array.type):
+        return _decoded(pa, array)
+    if not any(getattr(pa.types, f"is_{name}")(array.type) for name in _KINDS):
+        raise TypeError(f"array must have texts or bytes, not {array.type}")
+    return array.cast(pa.large_binary())
 
 
-def _check_rows(pa: Any, checker: Checker, column: Any, full_suggestion: bool) -> Any:
-    addresses: List[bytes] = []
-    rows: List[Any] = []  # the index of each row's result; None for a null, -1 if too long
-    for value in column.to_pylist():
-        if value is None or len(value) > MAX_ADDRESS:
-            rows.append(None if value is None else -1)
-        else:
-            rows.append(len(addresses))
-            addresses.append(value)
-    results = checker._check_many(addresses, FULL_SUGGESTION if full_suggestion else 0)
-    facts = _parse(pa, results + [_TOO_LONG])
-    if len(addresses) == len(rows):
-        return facts.slice(0, len(rows))
-    return facts.take(pa.array([len(addresses) if row == -1 else row for row in rows], pa.int64()))
+_KINDS = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view", "null")
 
 
-def _parse(pa: Any, results: List[bytes]) -> Any:
+def _decoded(pa: Any, array: Any) -> Any:
+    """Returns the values of a dictionary array. A small one can have gigabytes."""
+    from pyarrow import compute
+
+    values = _as_binary(pa, array.dictionary)
+    _require_room(compute.sum(compute.binary_length(values).take(array.indices)).as_py() or 0)
+    return values.take(array.indices)
+
+
+def _require_room(size: int) -> None:
+    if size > _MOST:
+        raise ValueError(f"array has {size} bytes, and an array of results has room for {_MOST}: pass a ChunkedArray of smaller chunks")
+
+
+def _check(pa: Any, checker: Checker, column: Any, full_suggestion: bool) -> Iterator[Any]:
+    """Yields the facts about a column, in several arrays."""
+    for rows in _parts(column):
+        yield _check_rows(pa, checker, rows, full_suggestion)
+
+
+def _parts(column: Any) -> Iterator[Any]:
+    """Yields slices of a column, each with at most _ROWS rows and _BYTES bytes or one row."""
+    for at in range(0, len(column), _ROWS):
+        yield from _halves(column.slice(at, _ROWS))
+
+
+def _halves(rows: Any) -> Iterator[Any]:
+    if len(rows) == 1 or rows.nbytes <= _BYTES:
+        yield rows
+    else:
+        half = len(rows) // 2
+        yield from _halves(rows.slice(0, half))
+        yield from _halves(rows.slice(half))
+
+
+def _check_rows(pa: Any, checker: Checker, rows: Any, full_suggestion: bool) -> Any:
+    addresses = rows.to_pylist()
+    taken = [address for address in addresses if _fits(address)]
+    results = iter(checker._check_many(taken, FULL_SUGGESTION if full_suggestion else 0))
+    lines = [next(results) if _fits(address) else _without_result(address) for address in addresses]
+    return _parse(pa, lines, rows.is_null())
+
+
+def _fits(address: Optional[bytes]) -> bool:
+    return address is not None and len(address) <= MAX_ADDRESS
+
+
+def _without_result(address: Optional[bytes]) -> bytes:
+    return _NULL if address is None else _TOO_LONG
+
+
+def _parse(pa: Any, results: List[bytes], nulls: Any) -> Any:
     """Returns results as an array of structs.
 
     pyarrow's reader of JSON takes a third of the time of json.loads and pyarrow.array.
@@ -111,9 +148,10 @@ def _parse(pa: Any, results: List[bytes]) -> Any:
     kind = facts_type()
     table = json.read_json(
         pa.BufferReader(b"\n".join(results)),
+        # One block for all: a row must not be longer than a block.
         read_options=json.ReadOptions(use_threads=False, block_size=2 * sum(map(len, results)) + len(results)),
         parse_options=json.ParseOptions(explicit_schema=pa.schema(list(kind)), unexpected_field_behavior="ignore"),
     )
     columns = {field.name: table.column(field.name).combine_chunks() for field in kind}
     columns["mx"] = pa.nulls(len(results), pa.bool_())  # nothing here asks DNS
-    return pa.StructArray.from_arrays(list(columns.values()), fields=list(kind))
+    return pa.StructArray.from_arrays(list(columns.values()), fields=list(kind), mask=nulls)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Iterable, List, Optional, Union
+from collections.abc import Iterable
+from typing import Any, List, Optional, Tuple, Union
 
 from ._arrow import check_arrow
 from ._details import Versions, versions
@@ -62,6 +63,8 @@ class Checker:
     def _check_many(self, addresses: Iterable[Address], flags: int) -> List[bytes]:
         if isinstance(addresses, (str, bytes)):
             raise TypeError("addresses must be an iterable of addresses, not one address: use check")
+        if not isinstance(addresses, Iterable):
+            raise TypeError(f"addresses must be an iterable of addresses, not {type(addresses).__name__}")
         given = [_bytes(address, n) for n, address in enumerate(addresses)]
         with self._pool.instance() as instance:
             return instance.check_many(given, flags)
@@ -83,6 +86,14 @@ class Checker:
         pool = Pool(self._size, blob)
         with pool.instance():
             self._pool = pool  # the module has taken them over
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """For pickle: the other process makes instances of its own, with the same lists."""
+        return _restored, (self._size, self._pool.lists)
+
+
+def _restored(size: int, lists: Optional[bytes]) -> Checker:
+    return Checker(lists, instances=size)
 
 
 def _bytes(address: Address, index: Optional[int] = None) -> bytes:

@@ -43,3 +43,8 @@ def explain_many(addresses: Iterable[Address], *, full_suggestion: bool = False)
 def versions() -> Versions:
     """Returns the versions of the checks, the lists and the model."""
     return _checker.versions()
+
+
+def set_lists(blob: bytes) -> None:
+    """Replaces the lists of these functions. See Checker.set_lists."""
+    _checker.set_lists(blob)

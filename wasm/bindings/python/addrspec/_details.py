@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Dict, Optional, Tuple
 
+from ._names import RefusalCode
+
 
 @dataclass(frozen=True)
 class Refusal:
     """Why an address is not valid."""
 
-    code: str  #: a stable name, such as "local_part_too_long"
+    code: RefusalCode  #: a stable name, such as "local_part_too_long"
     offset: int  #: of the offending byte in the address as UTF-8
     section: str  #: of the standard, such as "RFC 5321 section 4.5.3.1.1"
     sentence: str  #: what is wrong and how to correct it, without a full stop

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from importlib.resources import files
 from typing import Optional, Tuple
@@ -28,9 +29,30 @@ def _engine() -> Engine:
     Compiling takes 2.5 s of processor time, loading the code 0.1 s. wasmtime's cache
     has the module and wasmtime's version in its keys.
     """
-    config = Config()
     try:
+        config = _config()
         config.cache = True
         return Engine(config)
     except WasmtimeError:
-        return Engine()  # there is no such folder: compile at each start
+        return Engine(_config())  # there is no such folder: compile at each start
+
+
+def _config() -> Config:
+    """Returns a configuration without threads for compiling.
+
+    wasmtime's threads do not survive a fork: a child of a process that has compiled
+    anything would wait for them for ever.
+    """
+    config = Config()
+    config.parallel_compilation = False
+    return config
+
+
+def _unlock() -> None:
+    """Frees the lock in the child of a process that was compiling in another thread."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)

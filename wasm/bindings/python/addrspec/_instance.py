@@ -6,7 +6,7 @@ import ctypes
 import struct
 from typing import Any, List, Optional, Sequence
 
-from wasmtime import Engine, Instance as Wasm, Module, Store
+from wasmtime import Engine, Instance as Wasm, Module, Store, Trap, WasmtimeError
 
 ABI_MAJOR = 1
 MINOR_MANY = 2  # the minor version that added addrspec_check_many
@@ -46,6 +46,9 @@ class Instance:
             raise RuntimeError(f"the module has interface version {version >> 16}, this package supports {ABI_MAJOR}")
         self._memory: Any = exports["memory"]
         self._in, self._out = get("addrspec_in_ptr"), get("addrspec_out_ptr")
+        self._capacity = get("addrspec_out_cap")
+        if get("addrspec_in_cap") < MAX_ADDRESS:
+            raise RuntimeError("the module takes less than 1 MiB of input, which its interface promises")
         self._report = get("addrspec_report_ptr")
         self._check: Any = exports["addrspec_check"]
         self._info: Any = exports["addrspec_info"]
@@ -67,10 +70,17 @@ class Instance:
         while len(results) < len(addresses):
             records = _records(addresses, len(results))
             if records:
-                self._write(records)
-                _split(self._read(self._succeed(self._many, len(records), flags)), results)
+                results += self._check_records(records, flags)
             else:  # no room for the length of the address
                 results.append(self.check(addresses[len(results)], flags))
+        return results
+
+    def _check_records(self, records: bytes, flags: int) -> List[bytes]:
+        """Returns the results for the first of the records, as many as the module checked."""
+        self._write(records)
+        results = _split(self._read(self._succeed(self._many, len(records), flags)))
+        if not results:
+            raise RuntimeError("addrspec_check_many checked no address")
         return results
 
     def info(self) -> bytes:
@@ -97,7 +107,7 @@ class Instance:
     def _sentence(self) -> str:
         """Returns the sentence of the report, words 11 and 12."""
         at, length = struct.unpack("<2I", ctypes.string_at(self._base() + self._report + 44, 8))
-        return ctypes.string_at(self._base() + self._out + at, length).decode()
+        return self._read(at + length)[at:].decode()
 
     def _succeed(self, function: Any, *params: int) -> int:
         result = self._call(function, *params)
@@ -106,11 +116,14 @@ class Instance:
         return result
 
     def _call(self, function: Any, *params: int) -> int:
-        result: int = function(self._store, *params)
+        try:
+            result: int = function(self._store, *params)
+        except (Trap, WasmtimeError) as error:
+            raise RuntimeError("the module stopped, a defect of addrspec; the next check starts it again") from error
         return result
 
     # wasmtime's Memory.read and write copy twice and build a type for each length,
-    # which takes longer than the check. The lengths here are those of the module's
+    # which takes longer than the check. The lengths here are within the module's
     # buffers, which are within its memory.
 
     def _base(self) -> int:
@@ -121,6 +134,8 @@ class Instance:
         ctypes.memmove(self._base() + self._in, data, len(data))
 
     def _read(self, length: int) -> bytes:
+        if length > self._capacity:
+            raise RuntimeError(f"the module returned {length}, more than its output has")
         return ctypes.string_at(self._base() + self._out, length)
 
 
@@ -137,10 +152,12 @@ def _records(addresses: Sequence[bytes], first: int) -> bytes:
     return b"".join(parts)
 
 
-def _split(output: bytes, results: List[bytes]) -> None:
-    """Appends the results in an output of addrspec_check_many."""
+def _split(output: bytes) -> List[bytes]:
+    """Returns the results in an output of addrspec_check_many."""
+    results: List[bytes] = []
     at, end = 0, len(output)
     while at < end:
         start = at + 4
         at = start + int.from_bytes(output[at:start], "little")
         results.append(output[start:at])
+    return results

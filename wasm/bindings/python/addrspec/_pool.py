@@ -16,7 +16,7 @@ class Pool:
     """At most size instances with the same lists, which start when they are needed."""
 
     def __init__(self, size: int, lists: Optional[bytes]):
-        self._size, self._lists = size, lists
+        self._size, self.lists = size, lists
         self.reset()
         _pools.add(self)
 
@@ -40,7 +40,7 @@ class Pool:
         try:
             return self._idle.pop()
         except IndexError:
-            return Instance(*compiled(), self._lists)
+            return Instance(*compiled(), self.lists)
 
 
 _pools: "weakref.WeakSet[Pool]" = weakref.WeakSet()

@@ -13,10 +13,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Optional, Union
 
-import polars
+try:
+    import polars
+except ImportError as error:
+    raise ImportError("addrspec.polars needs Polars: pip install 'addrspec[polars]'") from error
 
 from . import Checker, check_arrow
-from ._arrow import facts_type
+from ._arrow import facts_type, pyarrow_module
 
 # Rows of one Arrow array: 32-bit offsets limit an array of results to 2 GiB of text.
 _ROWS = 1 << 20
@@ -40,16 +43,12 @@ def check(
 
 def _check(check: Any, full_suggestion: bool, column: polars.Series) -> polars.Series:
     """Returns the facts about a column, of which Polars passes a part or the whole."""
-    import pyarrow
-
-    parts = [column.slice(at, _ROWS).to_arrow() for at in range(0, len(column), _ROWS)]
-    chunks = pyarrow.chunked_array(parts) if parts else pyarrow.chunked_array([], pyarrow.string())
-    facts = check(chunks, full_suggestion=full_suggestion)
+    pyarrow = pyarrow_module()
+    parts = [column.slice(at, _ROWS).to_arrow() for at in range(0, max(len(column), 1), _ROWS)]
+    facts = check(pyarrow.chunked_array(parts), full_suggestion=full_suggestion)
     return polars.Series(column.name, facts, _facts_type())
 
 
 def _facts_type() -> Any:
     """Returns the type of a result in Polars."""
-    import pyarrow
-
-    return polars.Series(pyarrow.array([], facts_type())).dtype
+    return polars.Series(pyarrow_module().array([], facts_type())).dtype

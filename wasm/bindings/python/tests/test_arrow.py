@@ -1,6 +1,9 @@
 """Tests of check_arrow with pyarrow."""
 
+import json
+import random
 import unittest
+from unittest import mock
 
 import pyarrow as pa
 
@@ -44,6 +47,7 @@ class Arrow(unittest.TestCase):
         for array in (pa.nulls(3), pa.nulls(3, pa.string())):
             result = addrspec.check_arrow(array)
             self.assertEqual((result.null_count, len(result)), (3, 3))
+        self.assertEqual(addrspec.check_arrow(pa.array(["a@b.example", None])).field("valid").to_pylist(), [True, None])
 
     def test_bad_rows_stay_rows(self):
         result = addrspec.check_arrow(pa.array([b"\xff\xfe", b"x" * (MAX_ADDRESS + 1), b"a@b.example", None, b"\x01" * MAX_ADDRESS]))
@@ -63,8 +67,41 @@ class Arrow(unittest.TestCase):
         result = addrspec.check_arrow(pa.array(["a@gmial.com"]), full_suggestion=True)
         self.assertEqual(result.field("typo_suggestion").to_pylist(), ["a@gmail.com"])
 
+    def test_more_than_fits(self):
+        with mock.patch("addrspec._arrow._MOST", 100):
+            for array in (pa.array(["x" * 101]), pa.array(["x" * 60, "x" * 60]), pa.array(["x" * 60] * 2).dictionary_encode()):
+                with self.assertRaisesRegex(ValueError, "has room for 100: pass a ChunkedArray"):
+                    addrspec.check_arrow(array)
+            chunked = pa.chunked_array([["x" * 60], ["x" * 60]])
+            self.assertEqual(len(addrspec.check_arrow(chunked)), 2)
+
+    def test_large_rows(self):
+        """Rows of some megabytes are checked a few at a time."""
+        addresses = [b"\x01" * MAX_ADDRESS, b"a@b.example", None] * 6
+        with mock.patch("addrspec._arrow._BYTES", MAX_ADDRESS // 2):
+            result = addrspec.check_arrow(pa.array(addresses))
+        result.validate(full=True)
+        self.assertEqual(result.field("valid").to_pylist(), [False, True, None] * 6)
+
+    def test_dictionary_of_a_slice(self):
+        array = pa.array(["jane@gmial.com", None, "info@example.org"] * 3).dictionary_encode().slice(2, 5)
+        self.assertEqual(addrspec.check_arrow(array).to_pylist(), rows(array.to_pylist()))
+        with_null = pa.DictionaryArray.from_arrays(pa.array([0, 1, None]), pa.array([None, "a@b.example"]))
+        self.assertEqual(addrspec.check_arrow(with_null).to_pylist(), rows([None, "a@b.example", None]))
+
+    def test_random_bytes(self):
+        """The flags and texts of each row are those of json.loads."""
+        source = random.Random(8)
+        alphabet = [b'"', b"\\", b"\n", b"\xff", b"\x00", b",", b'"valid":true', b'"typo":true', "é\u2028".encode(), b"a@b.example"]
+        addresses = [b"".join(source.choices(alphabet, k=source.randrange(6))) for _ in range(3000)]
+        got = addrspec.check_arrow(pa.array(addresses)).to_pylist()
+        for address, row, facts in zip(addresses, got, addrspec.check_many(addresses)):
+            want = {**json.loads(facts.json), "mx": None}
+            self.assertEqual(row, want)
+            self.assertEqual({name: getattr(facts, name) for name in want}, want, address)
+
     def test_errors(self):
-        for array, text in ((["a@b"], "not list"), (pa.array([1]), "not int64"), (pa.array([b"abc"], pa.binary(3)), "not fixed_size_binary")):
+        for array, text in ((["a@b"], "not list"), (pa.array([1]), "not int64"), (pa.array([b"abc"], pa.binary(3)), "not fixed_size_binary"), (pa.array([["a@b"]]), "not list"), (pa.array([1]).dictionary_encode(), "not int64")):
             with self.assertRaisesRegex(TypeError, text):
                 addrspec.check_arrow(array)
 
