@@ -4,10 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/core"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
@@ -44,12 +46,44 @@ func TestPythonTypes(t *testing.T) {
 	python := pythonWithWheel(t)
 	user := filepath.Join(t.TempDir(), "user.py")
 	require.NoError(t, os.WriteFile(user, readBytes(t, "python/tests/typed.py"), 0o600))
-	for _, checker := range [][]string{{"-m", "mypy", "--strict", user}, {"-m", "mypy", "--strict", "-p", "addrspec"}, {"-m", "pyright", "--pythonpath", python, user}} {
+	for _, checker := range [][]string{{"-m", "mypy", "--strict", user}, append([]string{"-m", "mypy", "--strict"}, pythonModules(t)...), {"-m", "pyright", "--pythonpath", python, user}} {
 		cmd := exec.Command(python, checker...)
 		cmd.Dir = filepath.Dir(user)
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
+}
+
+// pythonModules returns the modules of the package as options of mypy, but those whose
+// engines only TestPythonEngines installs.
+func pythonModules(t *testing.T) (options []string) {
+	t.Helper()
+	files, err := filepath.Glob("python/addrspec/*.py")
+	require.NoError(t, err)
+	for _, file := range files {
+		if name := strings.TrimSuffix(filepath.Base(file), ".py"); name != "spark" && name != "ray" {
+			options = append(options, "-m", strings.TrimSuffix("addrspec."+name, ".__init__"))
+		}
+	}
+	require.NotEmpty(t, options)
+	return options
+}
+
+// The types know every name that core gives.
+func TestPythonNames(t *testing.T) {
+	var roles, codes []string
+	for role := core.Admin; role <= core.HR; role++ {
+		roles = append(roles, role.String())
+	}
+	func() {
+		defer func() { _ = recover() }() // the number after the last reason is out of range
+		for reason := core.Reason(1); ; reason++ {
+			codes = append(codes, reason.Code())
+		}
+	}()
+	python := pythonWithWheel(t)
+	require.NotEmpty(t, codes)
+	require.Equal(t, strings.Join(roles, " ")+"\n"+strings.Join(codes, " ")+"\n", run(t, "", []string{python, "-B", "python/tests/names.py"}))
 }
 
 // pythonWithWheel returns a Python with the wheel, in a virtual environment of its own.

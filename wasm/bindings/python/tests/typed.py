@@ -18,3 +18,6 @@ if refusal is not None:
 engine: str = addrspec.versions().engine
 checker = addrspec.Checker(None, instances=2)
 checker.set_lists(b"")
+role: Optional[addrspec.Role] = facts.role
+code: addrspec.RefusalCode = "no_at"
+as_dict: addrspec.FactsDict = facts.to_dict()
