@@ -1,0 +1,192 @@
+//! One instance of the module: its exports and buffers (`wasm/ABI.md` of the project).
+
+use std::ops::Range;
+
+use crate::engine::{Instance as Linked, Memory, Module, Store, TypedFunc, failed};
+use crate::{Error, Result};
+
+const MAJOR: u32 = 1;
+
+/// The minor version of the interface that added `addrspec_check_many`.
+const MINOR_MANY: u32 = 2;
+
+/// Flag: the suggestion is the whole corrected address, not its domain.
+pub(crate) const FULL_SUGGESTION: u32 = 1;
+/// Flag: the result has one more member, `details` (interface 1.1).
+pub(crate) const DETAILS: u32 = 2;
+
+/// A running module. `&mut self` ensures that one thread uses it at a time. After an
+/// error it must be discarded: its memory may be inconsistent.
+pub(crate) struct Instance {
+    store: Store<()>,
+    memory: Memory,
+    check: TypedFunc<(u32, u32), i32>,
+    many: Option<TypedFunc<(u32, u32), i32>>,
+    info: TypedFunc<(), i32>,
+    lists: TypedFunc<u32, i32>,
+    input: usize,
+    capacity: usize,
+    output: usize,
+    report: usize,
+}
+
+impl Instance {
+    /// Starts an instance. The module has no imports.
+    pub(crate) fn new(module: &Module) -> Result<Self> {
+        let mut store = Store::new(module.engine(), ());
+        let linked = Linked::new(&mut store, module, &[]).map_err(failed)?;
+        let minor = minor_version(&linked, &mut store)?;
+        let mut get = |name| Ok::<_, Error>(constant(&linked, &mut store, name)? as usize);
+        let (input, capacity) = (get("addrspec_in_ptr")?, get("addrspec_in_cap")?);
+        let (output, report) = (get("addrspec_out_ptr")?, get("addrspec_report_ptr")?);
+        let memory = linked
+            .get_memory(&mut store, "memory")
+            .ok_or_else(|| defect("it exports no memory"))?;
+        let check = linked
+            .get_typed_func(&mut store, "addrspec_check")
+            .map_err(failed)?;
+        let info = linked
+            .get_typed_func(&mut store, "addrspec_info")
+            .map_err(failed)?;
+        let lists = linked
+            .get_typed_func(&mut store, "addrspec_lists")
+            .map_err(failed)?;
+        let many = match minor >= MINOR_MANY {
+            true => Some(
+                linked
+                    .get_typed_func(&mut store, "addrspec_check_many")
+                    .map_err(failed)?,
+            ),
+            false => None,
+        };
+        Ok(Self {
+            store,
+            memory,
+            check,
+            many,
+            info,
+            lists,
+            input,
+            capacity,
+            output,
+            report,
+        })
+    }
+
+    /// Returns the result for an address, a JSON object.
+    pub(crate) fn check(&mut self, address: &[u8], flags: u32) -> Result<&str> {
+        self.write(0, address)?;
+        let length = self
+            .check
+            .call(&mut self.store, (address.len() as u32, flags))
+            .map_err(failed)?;
+        let json = self.output("addrspec_check", length)?;
+        std::str::from_utf8(json).map_err(|_| defect("a result is not UTF-8"))
+    }
+
+    /// Whether the module has `addrspec_check_many`.
+    pub(crate) fn has_many(&self) -> bool {
+        self.many.is_some()
+    }
+
+    /// Checks the records in the first `length` bytes of the input; returns the output.
+    pub(crate) fn check_filled(&mut self, length: usize, flags: u32) -> Result<&[u8]> {
+        let many = self
+            .many
+            .as_ref()
+            .ok_or_else(|| defect("it has no addrspec_check_many"))?;
+        let length = many
+            .call(&mut self.store, (length as u32, flags))
+            .map_err(failed)?;
+        self.output("addrspec_check_many", length)
+    }
+
+    /// Returns the versions that determine the results, a JSON object.
+    pub(crate) fn info(&mut self) -> Result<&[u8]> {
+        let length = self.info.call(&mut self.store, ()).map_err(failed)?;
+        self.output("addrspec_info", length)
+    }
+
+    /// Replaces the lists by a blob, in pieces; the empty one installs it.
+    pub(crate) fn set_lists(&mut self, blob: &[u8]) -> Result<()> {
+        for piece in blob.chunks(self.capacity.max(1)) {
+            self.write(0, piece)?;
+            self.take(piece.len())?;
+        }
+        self.take(0)
+    }
+
+    fn take(&mut self, length: usize) -> Result<()> {
+        match self.lists.call(&mut self.store, length as u32).map_err(failed)? {
+            0 => Ok(()),
+            -4 => Err(Error::ListsRefused(self.sentence()?)),
+            -5 => Err(Error::ListsRefused("the lists are larger than 4 MiB".into())),
+            code => Err(defect(&format!("addrspec_lists returned {code}"))),
+        }
+    }
+
+    /// The sentence of the report: words 11 and 12 are its offset and length.
+    fn sentence(&self) -> Result<String> {
+        let (at, length) = (self.word(11)?, self.word(12)?);
+        let start = self.output + at;
+        Ok(String::from_utf8_lossy(self.read(start..start + length)?).into_owned())
+    }
+
+    fn word(&self, n: usize) -> Result<usize> {
+        let at = self.report + 4 * n;
+        let bytes = self
+            .read(at..at + 4)?
+            .try_into()
+            .map_err(|_| defect("a word is cut off"))?;
+        Ok(u32::from_le_bytes(bytes) as usize)
+    }
+
+    /// The capacity of the input buffer.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Writes bytes to the input buffer, `at` bytes after its beginning.
+    pub(crate) fn write(&mut self, at: usize, bytes: &[u8]) -> Result<()> {
+        if bytes.len() > self.capacity || at > self.capacity - bytes.len() {
+            return Err(defect("its input buffer is too small"));
+        }
+        self.memory
+            .write(&mut self.store, self.input + at, bytes)
+            .map_err(failed)
+    }
+
+    fn output(&self, function: &str, length: i32) -> Result<&[u8]> {
+        let length = usize::try_from(length).map_err(|_| defect(&format!("{function} returned {length}")))?;
+        self.read(self.output..self.output + length)
+    }
+
+    fn read(&self, range: Range<usize>) -> Result<&[u8]> {
+        self.memory
+            .data(&self.store)
+            .get(range)
+            .ok_or_else(|| defect("a pointer is outside its memory"))
+    }
+}
+
+fn minor_version(linked: &Linked, store: &mut Store<()>) -> Result<u32> {
+    let version = constant(linked, store, "addrspec_abi_version")?;
+    match version >> 16 {
+        MAJOR => Ok(version & 0xffff),
+        major => Err(defect(&format!(
+            "its interface has version {major}; this crate needs {MAJOR}"
+        ))),
+    }
+}
+
+/// Returns what an export without parameters returns.
+fn constant(linked: &Linked, store: &mut Store<()>, name: &str) -> Result<u32> {
+    let export = linked
+        .get_typed_func::<(), u32>(&mut *store, name)
+        .map_err(failed)?;
+    export.call(store, ()).map_err(failed)
+}
+
+pub(crate) fn defect(what: &str) -> Error {
+    Error::Module(what.into())
+}

@@ -1,0 +1,204 @@
+//! The crate as its users see it.
+
+use std::error::Error as _;
+use std::sync::Arc;
+
+use addrspec::{Checker, Error, MAX_ADDRESS, RefusalCode, Role};
+
+fn checker() -> Checker {
+    Checker::new().expect("the module starts")
+}
+
+#[test]
+fn has_every_fact() {
+    let facts = checker().explain("Support+eu@Gmial.com").unwrap();
+    assert!(facts.valid && facts.alias && facts.ascii && facts.typo);
+    assert!(!facts.gibberish && !facts.disposable && !facts.public && !facts.relay);
+    assert_eq!(facts.email, "Support+eu@Gmial.com");
+    assert_eq!(facts.normalized.as_deref(), Some("support+eu@gmial.com"));
+    assert_eq!(facts.local_part.as_deref(), Some("Support+eu"));
+    assert_eq!(facts.domain.as_deref(), Some("gmial.com"));
+    assert_eq!(
+        (facts.role, facts.mx, facts.gibberish_score),
+        (Some(Role::Support), None, 0.0)
+    );
+    assert_eq!(facts.typo_suggestion.as_deref(), Some("gmail.com"));
+    let details = facts.details.unwrap();
+    assert_eq!(details.role_evidence.unwrap().matched, "word");
+    assert_eq!(details.typo_evidence.unwrap().edits[0].kind, "transposition");
+    assert_eq!(details.versions, checker().versions().unwrap());
+}
+
+#[test]
+fn serializes_with_mx_null() {
+    let facts = checker().check("jane@example.org").unwrap();
+    let json = serde_json::to_string(&facts).unwrap();
+    assert!(facts.json().contains(r#""mx":false"#));
+    assert!(
+        json.contains(r#""mx":null"#) && !json.contains("details"),
+        "{json}"
+    );
+}
+
+#[test]
+fn a_refusal_is_a_result() {
+    let facts = checker().explain("").unwrap();
+    assert!(!facts.valid && facts.normalized.is_none() && facts.domain.is_none());
+    let refusal = facts.details.unwrap().refusal.unwrap();
+    assert_eq!((refusal.code, refusal.offset), (RefusalCode::Empty, 0));
+}
+
+#[test]
+fn takes_bytes_that_are_not_utf8() {
+    let facts = checker().check(b"j\xff\0ne@example.org").unwrap();
+    assert!(!facts.valid && !facts.ascii);
+    assert_eq!(facts.email, "j\u{fffd}\0ne@example.org");
+}
+
+#[test]
+fn refuses_an_address_over_one_mebibyte_before_any_work() {
+    let (long, longer) = (vec![b'x'; MAX_ADDRESS], vec![b'x'; MAX_ADDRESS + 1]);
+    assert!(!checker().check(&long).unwrap().valid);
+    assert_eq!(checker().check_many(&[&long, &long]).unwrap().len(), 2);
+    let error = checker().check_many(&[&long, &longer]).unwrap_err();
+    assert_eq!(
+        error,
+        Error::AddressTooLong {
+            index: 1,
+            length: MAX_ADDRESS + 1
+        }
+    );
+    assert_eq!(
+        error.to_string(),
+        "address 1 (from 0) has 1048577 bytes; at most 1048576 are accepted: shorten or leave it out"
+    );
+    assert!(error.source().is_none());
+}
+
+// Lengths around the limits of a call: its piece of the input, and the input without
+// room for a length.
+#[test]
+fn many_gives_what_one_gives() {
+    let checker = checker();
+    let lengths = [
+        0,
+        1,
+        5,
+        16379,
+        16380,
+        16381,
+        16384,
+        70_000,
+        MAX_ADDRESS - 5,
+        MAX_ADDRESS - 4,
+        MAX_ADDRESS - 3,
+    ];
+    let mut addresses: Vec<Vec<u8>> = lengths.iter().map(|&length| vec![b'\n'; length]).collect();
+    addresses.extend((0..3000).map(|n| format!("jane{n}@example{}.org", n % 7).into_bytes()));
+    for (address, facts) in addresses.iter().zip(checker.check_many(&addresses).unwrap()) {
+        assert!(
+            facts == checker.check(address).unwrap(),
+            "of {} bytes",
+            address.len()
+        );
+    }
+    assert!(checker.check_many::<&str>(&[]).unwrap().is_empty());
+}
+
+#[test]
+fn full_suggestion_is_per_handle() {
+    let checker = checker();
+    let full = checker.full_suggestion(true);
+    assert_eq!(
+        full.check("jane@gmial.com").unwrap().typo_suggestion.as_deref(),
+        Some("jane@gmail.com")
+    );
+    assert_eq!(
+        checker
+            .check("jane@gmial.com")
+            .unwrap()
+            .typo_suggestion
+            .as_deref(),
+        Some("gmail.com")
+    );
+    assert_eq!(
+        full.full_suggestion(false)
+            .check("jane@gmial.com")
+            .unwrap()
+            .typo_suggestion
+            .as_deref(),
+        Some("gmail.com")
+    );
+}
+
+#[test]
+fn threads_share_a_checker_with_fewer_instances() {
+    let checker = Arc::new(
+        Checker::builder()
+            .instances(2.try_into().unwrap())
+            .build()
+            .unwrap(),
+    );
+    let threads: Vec<_> = (0..8)
+        .map(|n| {
+            let checker = Arc::clone(&checker);
+            std::thread::spawn(move || {
+                for turn in 0..50 {
+                    let address = format!("t{n}x{turn}@example.org");
+                    assert_eq!(checker.check(&address).unwrap().email, address);
+                    assert_eq!(checker.check_many(&[&address]).unwrap()[0].email, address);
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+#[test]
+fn damaged_lists_change_nothing() {
+    let checker = checker();
+    let before = checker.versions().unwrap();
+    for blob in [&b""[..], b"x", &[0; 4096], &vec![0; (4 << 20) + 1]] {
+        assert!(
+            matches!(checker.set_lists(blob), Err(Error::ListsRefused(_))),
+            "of {} bytes",
+            blob.len()
+        );
+    }
+    assert_eq!(checker.versions().unwrap(), before);
+    assert!(matches!(
+        Checker::builder().lists(b"x").build(),
+        Err(Error::ListsRefused(_))
+    ));
+}
+
+#[test]
+fn refuses_other_modules() {
+    for (wasm, why) in [
+        (&b"not a module"[..], "the engine failed"),
+        (b"\0asm\x01\0\0\0", "the engine failed"), // without exports
+    ] {
+        let error = Checker::builder().module(wasm).build().unwrap_err().to_string();
+        assert!(error.starts_with(why), "{error}");
+    }
+}
+
+// A log that prints what it has must not get the address.
+#[test]
+fn debug_has_no_address() {
+    let facts = checker().explain("jane@mail.example").unwrap();
+    assert_eq!(format!("{facts:?}"), "Facts { valid: true, .. }");
+    assert_eq!(
+        format!("{:?}", checker()),
+        "Checker { full_suggestion: false, .. }"
+    );
+}
+
+fn is_send_and_sync<T: Send + Sync + 'static>() {}
+
+#[test]
+fn types_cross_threads() {
+    is_send_and_sync::<Checker>();
+    is_send_and_sync::<addrspec::Facts>();
+    is_send_and_sync::<Error>();
+}
