@@ -1,0 +1,143 @@
+/*
+ * Prints one line of JSON for each address:
+ *
+ *     check [-0] [-1] [-d] [-l LISTS] [ADDRESS...]
+ *
+ * It checks its arguments or, without any, the lines of standard input. With -0, addresses
+ * in the input end with a zero byte instead; with -1, it checks one by one, not in bulk;
+ * with -d, results have the member details; with -l, the lists are those of a newer
+ * lists.blob, whose signature minisign verifies. getdelim needs POSIX.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <addrspec.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+/* How many addresses are in memory at once. */
+enum { CHUNK = 1000 };
+
+struct options {
+    bool zero, single;
+    unsigned flags;
+    const char *lists;
+};
+
+/* Addresses to be checked, which the chunk owns. */
+struct chunk {
+    addrspec_text addresses[CHUNK];
+    size_t count;
+};
+
+static void die(const char *why) {
+    fprintf(stderr, "check: %s\n", why);
+    exit(1);
+}
+
+static void print(addrspec_facts *facts) {
+    fwrite(facts->json.data, 1, facts->json.length, stdout);
+    putchar('\n');
+    addrspec_facts_free(facts);
+}
+
+static void check_one_by_one(addrspec_checker *checker, const struct chunk *chunk, unsigned flags) {
+    addrspec_error error;
+    for (size_t n = 0; n < chunk->count; n++) {
+        addrspec_facts *facts;
+        const addrspec_text *address = &chunk->addresses[n];
+        if (addrspec_check(checker, address->data, address->length, flags, &facts, &error) != ADDRSPEC_OK) die(error.message);
+        print(facts);
+    }
+}
+
+static void check_many(addrspec_checker *checker, const struct chunk *chunk, unsigned flags) {
+    static addrspec_facts *facts[CHUNK];
+    addrspec_error error;
+    if (addrspec_check_many(checker, chunk->addresses, chunk->count, flags, facts, &error) != ADDRSPEC_OK) die(error.message);
+    for (size_t n = 0; n < chunk->count; n++) print(facts[n]);
+}
+
+/* Checks the addresses of the chunk and empties it. */
+static void check(addrspec_checker *checker, struct chunk *chunk, const struct options *options) {
+    if (options->single) check_one_by_one(checker, chunk, options->flags);
+    else check_many(checker, chunk, options->flags);
+    for (size_t n = 0; n < chunk->count; n++) free((void *)chunk->addresses[n].data);
+    chunk->count = 0;
+}
+
+static void add(struct chunk *chunk, const char *data, size_t length) {
+    char *copy = malloc(length + 1);
+    if (copy == NULL) die("there is no memory");
+    memcpy(copy, data, length);
+    chunk->addresses[chunk->count].data = copy;
+    chunk->addresses[chunk->count++].length = length;
+}
+
+static void check_input(addrspec_checker *checker, struct chunk *chunk, const struct options *options) {
+    char *line = NULL;
+    size_t size = 0;
+    int end = options->zero ? '\0' : '\n';
+    for (ssize_t length; (length = getdelim(&line, &size, end, stdin)) > 0;) {
+        if (line[length - 1] == end) length--;
+        if (!options->zero && length > 0 && line[length - 1] == '\r') length--;
+        if (length > 0) add(chunk, line, (size_t)length);
+        if (chunk->count == CHUNK) check(checker, chunk, options);
+    }
+    check(checker, chunk, options);
+    free(line);
+}
+
+/* Returns the bytes of a file, which the caller frees. */
+static char *read_file(const char *path, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    if (file == NULL || fseek(file, 0, SEEK_END) != 0) die("the lists cannot be read");
+    long end = ftell(file);
+    rewind(file);
+    if (end < 0) die("the lists cannot be read");
+    *size = (size_t)end;
+    char *bytes = malloc(*size + 1);
+    if (bytes == NULL || fread(bytes, 1, *size, file) != *size) die("the lists cannot be read");
+    fclose(file);
+    return bytes;
+}
+
+/* Reads the options and returns the index of the first address. */
+static int read_options(int count, char **args, struct options *options) {
+    int n = 1;
+    for (; n < count && args[n][0] == '-'; n++) {
+        if (strcmp(args[n], "-0") == 0) options->zero = true;
+        else if (strcmp(args[n], "-1") == 0) options->single = true;
+        else if (strcmp(args[n], "-d") == 0) options->flags |= ADDRSPEC_DETAILS;
+        else if (strcmp(args[n], "-l") == 0 && n + 1 < count) options->lists = args[++n];
+        else die("usage: check [-0] [-1] [-d] [-l LISTS] [ADDRESS...]");
+    }
+    return n;
+}
+
+/* Returns a checker with the lists in a file, or with those inside. */
+static addrspec_checker *new_checker(const char *lists) {
+    addrspec_error error;
+    addrspec_options options = {0};
+    char *blob = lists == NULL ? NULL : read_file(lists, &options.lists_size);
+    options.lists = blob;
+    addrspec_checker *checker = addrspec_checker_new(&options, &error);
+    if (checker == NULL) die(error.message);
+    free(blob);
+    return checker;
+}
+
+int main(int count, char **args) {
+    static struct chunk chunk;
+    struct options options = {0};
+    int first = read_options(count, args, &options);
+    addrspec_checker *checker = new_checker(options.lists);
+    for (int n = first; n < count; n++) {
+        add(&chunk, args[n], strlen(args[n]));
+        if (chunk.count == CHUNK) check(checker, &chunk, &options);
+    }
+    if (first < count) check(checker, &chunk, &options);
+    else check_input(checker, &chunk, &options);
+    addrspec_checker_free(checker);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
