@@ -49,6 +49,10 @@ func digest(t *testing.T, file string) string {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	require.NoError(t, err)
+	return digestOf(content)
+}
+
+func digestOf(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:8])
 }
@@ -90,4 +94,16 @@ func requireTakesLists(t *testing.T, program []string) {
 	s.requireSame(t, with(blob, "-0", "-1"))
 	requireFails(t, "the blob is damaged: its parts do not add up to its size", with(blob[:len(blob)-1], swapped))
 	requireFails(t, "the lists are larger than 4 MiB", with(make([]byte, 4<<20+1), swapped))
+}
+
+// requireSurvivesTrap requires that a program of a package, whose arguments are a module
+// and newer lists, checks "!" and "?", on which the module fails, and goes on with the
+// same lists: it prints the result for an address after each.
+func requireSurvivesTrap(t *testing.T, program string) {
+	t.Helper()
+	wasm := filepath.Join(t.TempDir(), "fragile.wasm")
+	require.NoError(t, os.WriteFile(wasm, moduletest.Fragile(t), 0o600))
+	blob := moduletest.NewerLists(t)
+	want := newSample([]string{"jane@" + moduletest.Swapped}, "", "").withLists(t, blob).want[0]
+	require.Equal(t, want+want, run(t, "", []string{program, wasm, blobFile(t, blob)}))
 }

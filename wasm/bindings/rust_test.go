@@ -41,11 +41,12 @@ func crate(t *testing.T, engine string) string {
 		return project
 	}
 	removeOlder(t, filepath.Join(cache(t), "rust", engine+"-*"))
-	require.NoError(t, os.MkdirAll(filepath.Join(project, "src"), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(project, "src", "bin"), 0o755))
 	build(t, project, "tar", "-xzf", archive)
 	unpacked := filepath.Join(project, strings.TrimSuffix(filepath.Base(archive), ".crate"))
 	require.NoError(t, os.Rename(unpacked, filepath.Join(project, "addrspec")))
 	copyFile(t, filepath.Join(project, "addrspec", "examples", "check.rs"), filepath.Join(project, "src", "main.rs"))
+	copyFile(t, filepath.Join("rust", "testdata", "trap.rs"), filepath.Join(project, "src", "bin", "trap.rs"))
 	manifest := strings.ReplaceAll(userManifest, "ENGINE", engine)
 	require.NoError(t, os.WriteFile(filepath.Join(project, "Cargo.toml"), []byte(manifest), 0o600))
 	copyFile(t, filepath.Join(project, "addrspec", "Cargo.lock"), filepath.Join(project, "Cargo.lock"))
@@ -79,6 +80,7 @@ func TestRustCrate(t *testing.T) {
 	target := filepath.Join(cache(t), "rust", "target")
 	cargo(t, project, "build", "--release", "--quiet", "--target-dir", target)
 	requireSameAsCore(t, filepath.Join(target, "release", "user"))
+	requireSurvivesTrap(t, filepath.Join(target, "release", "trap"))
 }
 
 // wasmtime takes minutes to compile.
@@ -89,6 +91,7 @@ func TestRustCrateOnWasmtime(t *testing.T) {
 	target := filepath.Join(cache(t), "rust", "target-wasmtime")
 	cargo(t, project, "build", "--release", "--quiet", "--target-dir", target)
 	requireSameAsCore(t, filepath.Join(target, "release", "user"))
+	requireSurvivesTrap(t, filepath.Join(target, "release", "trap"))
 	cargo(t, filepath.Join(project, "addrspec"), "test", "--release", "--quiet", "--no-default-features", "--features", "cache", "--target-dir", target)
 }
 
