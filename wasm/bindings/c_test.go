@@ -60,8 +60,7 @@ func copyHeaders(t *testing.T, folder string) {
 // library has all of them. The size of a value depends on it.
 func configure(t *testing.T, header string) {
 	t.Helper()
-	template, err := os.ReadFile(header + ".in")
-	require.NoError(t, err)
+	template := readBytes(t, header+".in")
 	text := regexp.MustCompile(`(?m)^#cmakedefine.*_DISABLE_.*$`).ReplaceAll(template, nil)
 	text = regexp.MustCompile(`(?m)^#cmakedefine`).ReplaceAll(text, []byte("#define"))
 	require.NoError(t, os.WriteFile(header, text, 0o600))
@@ -95,7 +94,7 @@ func cSources(t *testing.T) string {
 	for _, tool := range []string{"cc", "make", "pkg-config"} {
 		find(t, tool)
 	}
-	archive := packaged(t, "c")[0]
+	archive := artifact(t, "c")
 	folder := t.TempDir()
 	build(t, folder, "tar", "-xzf", archive)
 	return filepath.Join(folder, strings.TrimSuffix(filepath.Base(archive), ".tar.gz"))
@@ -124,7 +123,8 @@ func TestCLibrary(t *testing.T) {
 			}
 			build(t, project, "sh", "-c", `cc "$@" -o `+name+` check.c $(pkg-config `+static+` --cflags --libs addrspec)`, "cc",
 				"-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", link)
-			requireSameAsCore(t, filepath.Join(project, name))
+			program := filepath.Join(project, name)
+			pack{many: []string{program}, single: []string{program, "-1"}}.requireSameBytes(t)
 		})
 	}
 }
@@ -177,7 +177,7 @@ func seeds(t *testing.T, list []string) string {
 		record := binary.LittleEndian.AppendUint32(nil, uint32(len(json)))
 		record = append(record, make([]byte, 4+4*13)...)
 		record = append(record, json...)
-		require.NoError(t, os.WriteFile(filepath.Join(folder, digestOf(record)), record, 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, digest(record)), record, 0o600))
 	}
 	return folder
 }

@@ -1,7 +1,6 @@
 package bindings_test
 
 import (
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,78 +28,54 @@ opt-level = 0
 `
 
 // crate installs the crate into a project of its own, with example check as its
-// program, and returns the project's folder. The folder is named by the crate's
-// digest, because all files in a crate have the same time, by which cargo decides what
-// to compile.
+// program, and returns the project's folder.
 func crate(t *testing.T, engine string) string {
 	t.Helper()
 	find(t, "cargo")
-	archive := packaged(t, "rust")[0]
-	project := filepath.Join(cache(t), "rust", engine+"-"+digest(t, archive))
-	if _, err := os.Stat(filepath.Join(project, "Cargo.lock")); err == nil {
-		return project
-	}
-	removeOlder(t, filepath.Join(cache(t), "rust", engine+"-*"))
-	require.NoError(t, os.MkdirAll(filepath.Join(project, "src", "bin"), 0o755))
-	build(t, project, "tar", "-xzf", archive)
-	unpacked := filepath.Join(project, strings.TrimSuffix(filepath.Base(archive), ".crate"))
-	require.NoError(t, os.Rename(unpacked, filepath.Join(project, "addrspec")))
-	copyFile(t, filepath.Join(project, "addrspec", "examples", "check.rs"), filepath.Join(project, "src", "main.rs"))
-	copyFile(t, filepath.Join("rust", "testdata", "trap.rs"), filepath.Join(project, "src", "bin", "trap.rs"))
 	manifest := strings.ReplaceAll(userManifest, "ENGINE", engine)
-	require.NoError(t, os.WriteFile(filepath.Join(project, "Cargo.toml"), []byte(manifest), 0o600))
-	copyFile(t, filepath.Join(project, "addrspec", "Cargo.lock"), filepath.Join(project, "Cargo.lock"))
-	return project
+	return builtOnce(t, "rust", func(project string) {
+		archive := artifact(t, "rust")
+		require.NoError(t, os.MkdirAll(filepath.Join(project, "src", "bin"), 0o755))
+		build(t, project, "tar", "-xzf", archive)
+		unpacked := filepath.Join(project, strings.TrimSuffix(filepath.Base(archive), ".crate"))
+		require.NoError(t, os.Rename(unpacked, filepath.Join(project, "addrspec")))
+		copyFile(t, filepath.Join(project, "addrspec", "examples", "check.rs"), filepath.Join(project, "src", "main.rs"))
+		copyFile(t, "rust/testdata/trap.rs", filepath.Join(project, "src", "bin", "trap.rs"))
+		copyFile(t, filepath.Join(project, "addrspec", "Cargo.lock"), filepath.Join(project, "Cargo.lock"))
+		require.NoError(t, os.WriteFile(filepath.Join(project, "Cargo.toml"), []byte(manifest), 0o600))
+	}, manifest)
 }
 
-// cargo runs cargo in a project. Projects share the crates that they compile.
-func cargo(t *testing.T, project string, arguments ...string) {
+// cargo runs cargo in a project. Projects share what they compile.
+func cargo(t *testing.T, project, target string, arguments ...string) {
 	t.Helper()
+	t.Setenv("CARGO_TARGET_DIR", filepath.Join(cache(t), "rust", target))
 	build(t, project, append([]string{"cargo"}, arguments...)...)
 }
 
-func removeOlder(t *testing.T, pattern string) {
+// requireInstalled builds the user's project and requires the bytes of core.
+func requireInstalled(t *testing.T, project, target string) {
 	t.Helper()
-	old, err := filepath.Glob(pattern)
-	require.NoError(t, err)
-	for _, folder := range old {
-		require.NoError(t, os.RemoveAll(folder))
-	}
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	content, err := os.ReadFile(from)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(to, content, 0o600))
+	cargo(t, project, target, "build", "--release", "--quiet")
+	programs := filepath.Join(cache(t), "rust", target, "release")
+	program := filepath.Join(programs, "user")
+	pack{many: []string{program}, single: []string{program, "-1"}}.requireSameBytes(t)
+	requireSurvivesTrap(t, filepath.Join(programs, "trap"))
 }
 
 func TestRustCrate(t *testing.T) {
-	project := crate(t, "wasmi")
-	target := filepath.Join(cache(t), "rust", "target")
-	cargo(t, project, "build", "--release", "--quiet", "--target-dir", target)
-	requireSameAsCore(t, filepath.Join(target, "release", "user"))
-	requireSurvivesTrap(t, filepath.Join(target, "release", "trap"))
+	requireInstalled(t, crate(t, "wasmi"), "target-wasmi")
 }
 
 // wasmtime takes minutes to compile.
 func TestRustCrateOnWasmtime(t *testing.T) {
-	engines(t)
+	if os.Getenv("ADDRSPEC_ENGINES") == "" {
+		t.Skip("takes minutes to compile: set ADDRSPEC_ENGINES=1")
+	}
 	useTestCache(t)
 	project := crate(t, "cache")
-	target := filepath.Join(cache(t), "rust", "target-wasmtime")
-	cargo(t, project, "build", "--release", "--quiet", "--target-dir", target)
-	requireSameAsCore(t, filepath.Join(target, "release", "user"))
-	requireSurvivesTrap(t, filepath.Join(target, "release", "trap"))
-	cargo(t, filepath.Join(project, "addrspec"), "test", "--release", "--quiet", "--no-default-features", "--features", "cache", "--target-dir", target)
-}
-
-// engines skips a test of a large engine unless it is asked for.
-func engines(t *testing.T) {
-	t.Helper()
-	if os.Getenv("ADDRSPEC_ENGINES") == "" {
-		t.Skip("compiles a large engine: set ADDRSPEC_ENGINES=1")
-	}
+	requireInstalled(t, project, "target-wasmtime")
+	cargo(t, filepath.Join(project, "addrspec"), "target-wasmtime", "test", "--release", "--quiet", "--no-default-features", "--features", "cache")
 }
 
 func TestRustCrateIsReproducible(t *testing.T) {
@@ -110,27 +85,25 @@ func TestRustCrateIsReproducible(t *testing.T) {
 // The crate's own tests, formatting, lints and documentation, as its users get it.
 func TestRustCrateItself(t *testing.T) {
 	project := filepath.Join(crate(t, "wasmi"), "addrspec")
-	target := filepath.Join(cache(t), "rust", "target")
-	cargo(t, project, "test", "--release", "--quiet", "--target-dir", target)
+	cargo(t, project, "target-wasmi", "test", "--release", "--quiet")
 	if exec.Command("cargo", "fmt", "--version").Run() == nil {
 		build(t, "rust", "cargo", "fmt", "--check")
 	}
 	if exec.Command("cargo", "clippy", "--version").Run() == nil {
-		cargo(t, project, "clippy", "--release", "--quiet", "--all-targets", "--target-dir", target, "--", "-D", "warnings")
+		cargo(t, project, "target-wasmi", "clippy", "--release", "--quiet", "--all-targets", "--", "-D", "warnings")
 	}
 	t.Setenv("RUSTDOCFLAGS", "-D warnings")
-	cargo(t, project, "doc", "--release", "--quiet", "--no-deps", "--target-dir", target)
+	cargo(t, project, "target-wasmi", "doc", "--release", "--quiet", "--no-deps")
 }
 
 // Every name that core gives is one that the crate knows.
 func TestRustCrateKnowsAllNames(t *testing.T) {
 	requireNames := func(file string, names []string) {
-		source, err := fs.ReadFile(os.DirFS("rust/src"), file)
-		require.NoError(t, err)
+		source := string(readBytes(t, "rust/src/"+file))
 		for _, name := range names {
-			require.Contains(t, string(source), `= "`+name+`",`, file)
+			require.Contains(t, source, `= "`+name+`",`, file)
 		}
-		require.Equal(t, len(names), strings.Count(string(source), ` = "`), file)
+		require.Equal(t, len(names), strings.Count(source, ` = "`), file)
 	}
 	requireNames("role.rs", roleNames())
 	requireNames("refusal.rs", refusalCodes())
