@@ -50,7 +50,13 @@ func (c *client) kindOf(err error) outcomeKind {
 	return cut
 }
 
+// connect reuses the connection unless the server has closed it. A server may close
+// one that is idle, as at the end of a stop, and on a busy machine a client may send
+// nothing for longer than a stop takes (RFC 9112 section 9.5).
 func (c *client) connect() (err error) {
+	if c.conn != nil && closedByServer(c.conn) {
+		c.close()
+	}
 	if c.conn != nil {
 		return nil
 	}
