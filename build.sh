@@ -245,11 +245,12 @@ inspect() {
 
 # go_test NAME FLAGS... tests packages and prints a line for each of them, and
 # at the end what failed and what was skipped, with the reason. Several packages
-# run at once, because many tests wait for a timeout or another process.
+# run at once, because many tests wait for a timeout or another process. inspect has
+# run go vet.
 go_test() {
 	record=$1
 	shift
-	set -- -p 4 -parallel 8 -timeout 20m "$@"
+	set -- -vet=off -p 4 -parallel 8 -timeout 20m "$@"
 	fetched gotestsum --version || { go test "$@"; return; }
 	tool gotestsum --format pkgname --format-hide-empty-pkg --jsonfile "$logs/$record.json" -- "$@"
 }
@@ -282,6 +283,10 @@ race_detector() {
 concurrent() { go list ./origin/... | grep -vE '/(origin|soak|dashboard|docs|browser)$'; }
 concurrent_tests='Slot|AtATime|OneSecret|DoNotBlock|AcrossReplicas|Concurrent|Order|Reload|HangUp|TakenOver|Listener|Stop|Stalled|Slow|Waiting|UnderWay|Outage|Idempotency|Disconnect|Batch|Half|Flood|Interrupted'
 
+# Half of the origin's tests by their time. They run one after another and wait for
+# processes, so the two halves run at once, each with a test binary of its own.
+half='^Test[A-J]'
+
 # The race detector gets what is concurrent, with -short, which leaves out what runs
 # without it as well. The packages that take longest come first.
 check() {
@@ -296,15 +301,23 @@ check() {
 	quietly 'build the module' build_module || failed=1
 	inspect
 	wait $prepared
-	go_test test ./edge ./wasm/bindings ./origin/contract/clients ./wasm/... ./core/... ./lists/... || failed=1
+	go_test edge ./edge & # most of its time it waits for its workers
+	edge=$!
+	go_test test ./wasm/bindings ./origin/contract/clients ./wasm/... ./core/... ./lists/... || failed=1
 	databases_in_memory # not for the edge: Deno's permissions leave /dev out
-	race=$(race_detector)
-	go_test programs -short ./origin ./origin/dashboard/browser ./origin/soak &
+	go_test programs -short -run "$half" ./origin &
 	programs=$!
-	go_test pages ./origin/dashboard ./origin/dashboard/docs || failed=1
-	wait $programs || failed=1
+	go_test more-programs -short -skip "$half" ./origin &
+	more=$!
+	go_test pages ./origin/dashboard ./origin/dashboard/docs &
+	pages=$!
+	go_test browser -short ./origin/dashboard/browser ./origin/soak || failed=1
+	for stream in $edge $programs $more $pages; do wait "$stream" || failed=1; done
+	race=$(race_detector)
+	go_test race-parts -short $race -run "$concurrent_tests" ./origin ./origin/dashboard &
+	parts=$!
 	go_test race -short $race ./origin/ledger $(concurrent) ./wasm/host/... || failed=1
-	go_test race-parts -short $race -run "$concurrent_tests" ./origin ./origin/dashboard || failed=1
+	wait $parts || failed=1
 	[ -z "$failed" ] || { echo "some tests failed: see above and $logs" >&2; return 1; }
 }
 
