@@ -323,7 +323,7 @@ check() {
 
 # What takes too long for every change.
 check_all() {
-	export ADDRSPEC_SOAK=1000000 ADDRSPEC_NPM=1 ADDRSPEC_SCHEMATHESIS=1 ADDRSPEC_PEERS=1
+	export ADDRSPEC_ENGINES=1 ADDRSPEC_SOAK=1000000 ADDRSPEC_NPM=1 ADDRSPEC_SCHEMATHESIS=1 ADDRSPEC_PEERS=1
 	check
 	# What -short leaves out.
 	go_test whole ./origin/ledger ./origin/check/...

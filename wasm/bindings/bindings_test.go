@@ -1,5 +1,6 @@
-// Package bindings_test runs the program of each language whose tools are
-// installed and compares its output with that of package core.
+// Package bindings_test builds the package of each language whose tools are
+// installed, installs it as a user does, and compares what a program of it prints
+// with the results of package core.
 package bindings_test
 
 import (
@@ -20,11 +21,6 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
-
-// bindings maps the name of each program to a function that builds the program
-// and returns the command that runs it, or skips the test if a tool is missing.
-// The file of each language adds its own.
-var bindings = map[string]func(t *testing.T) []string{}
 
 // useTestCache makes the programs of t cache machine code in the folder of the
 // tests, where old files are deleted, instead of the user's cache folder.
@@ -88,25 +84,6 @@ func find(t *testing.T, program string) string {
 	}
 	t.Skip(program + " is not installed")
 	return ""
-}
-
-func TestBindingsMatchCore(t *testing.T) {
-	wasm := filepath.Join(t.TempDir(), "addrspec.wasm")
-	require.NoError(t, os.WriteFile(wasm, moduletest.Bytes(t), 0o600))
-	list := append(golden(t), vectors.Generate(6, 50_000)...)
-	all := newSample(list, "\x00", "\x00")
-	lines := newSample(list[:2500], "\r\n\x00", "\n", "\r\n").withDetails()
-	for name, prepare := range bindings {
-		t.Run(name, func(t *testing.T) {
-			command := append(prepare(t), wasm)
-			t.Run("zero-terminated", func(t *testing.T) { all.requireSame(t, append(command, "-0")) })
-			t.Run("lines with details", func(t *testing.T) { lines.requireSame(t, append(command, "-d")) })
-			t.Run("arguments", func(t *testing.T) {
-				want := results([]string{"jane@example.org", "josé@bücher.example"})
-				require.Equal(t, want, run(t, "", append(command, "jane@example.org", "josé@bücher.example")))
-			})
-		})
-	}
 }
 
 // sample is an input of the programs and the results of core for it.
@@ -220,24 +197,4 @@ func golden(t *testing.T) (list []string) {
 		}
 	}
 	return list
-}
-
-// Each program takes newer lists over, and keeps its own if they are damaged.
-func TestBindingsWithNewerLists(t *testing.T) {
-	wasm := filepath.Join(t.TempDir(), "addrspec.wasm")
-	require.NoError(t, os.WriteFile(wasm, moduletest.Bytes(t), 0o600))
-	blob := moduletest.NewerLists(t)
-	newer, damaged, large := blobFile(t, blob), blobFile(t, blob[:len(blob)-1]), blobFile(t, make([]byte, 4<<20+1))
-	const swapped = "jane@" + moduletest.Swapped
-	s := newSample(append([]string{swapped}, vectors.Generate(7, 500)...), "\x00", "\x00").withLists(t, blob)
-	require.Contains(t, s.want[0], `"public":true`)
-	require.Contains(t, results([]string{swapped}), `"public":false`)
-	for name, prepare := range bindings {
-		t.Run(name, func(t *testing.T) {
-			command := append(prepare(t), wasm, "-l")
-			s.requireSame(t, append(slices.Clone(command), newer, "-0"))
-			requireFails(t, "the blob is damaged: its parts do not add up to its size", append(slices.Clone(command), damaged, swapped))
-			requireFails(t, "the lists are larger than 4 MiB", append(slices.Clone(command), large, swapped))
-		})
-	}
 }
