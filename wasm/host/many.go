@@ -60,14 +60,14 @@ func (i *instance) checkMany(ctx context.Context, emails []string, flags Flags, 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		size, err := i.fill(emails[n:])
+		size, count, err := i.fill(emails[n:])
 		if err != nil {
 			return err
 		}
-		if size == 0 || i.minor < minorMany { // too long for a prefix, or an old module
+		if count == 0 || i.minor < minorMany { // too long for a prefix, or an old module
 			err = i.checkOne(ctx, emails[n], flags, func(f Facts) { each(n, f); n++ })
 		} else {
-			err = i.checkFilled(ctx, size, flags, func(f Facts) { each(n, f); n++ })
+			err = i.checkFilled(ctx, size, count, flags, func(f Facts) { each(n, f); n++ })
 		}
 		if err != nil {
 			return err
@@ -86,27 +86,27 @@ func (i *instance) checkOne(ctx context.Context, email string, flags Flags, each
 }
 
 // fill writes addresses, each after its length, to the input buffer, and returns how
-// many bytes. It returns 0 if the first does not fit.
-func (i *instance) fill(emails []string) (size int, err error) {
+// many bytes and addresses. It returns 0 if the first does not fit.
+func (i *instance) fill(emails []string) (size, count int, err error) {
 	in, ok := i.module.Memory().Read(i.in, i.inCap)
 	if !ok {
-		return 0, &trap{errors.New("the input buffer is outside the memory")}
+		return 0, 0, &trap{errors.New("the input buffer is outside the memory")}
 	}
-	for _, email := range emails {
+	for n, email := range emails {
 		end := size + 4 + len(email)
 		if end > len(in) || size > 0 && end > manyBytes {
 			break
 		}
 		binary.LittleEndian.PutUint32(in[size:], uint32(len(email)))
 		copy(in[size+4:], email)
-		size = end
+		size, count = end, n+1
 	}
-	return size, nil
+	return size, count, nil
 }
 
-// checkFilled checks the addresses in the first size bytes of the input buffer, or as
-// many of them as the results fit.
-func (i *instance) checkFilled(ctx context.Context, size int, flags Flags, each func(Facts)) error {
+// checkFilled checks the count addresses in the first size bytes of the input buffer, or
+// as many of them as the results fit.
+func (i *instance) checkFilled(ctx context.Context, size, count int, flags Flags, each func(Facts)) error {
 	n, err := i.call(ctx, i.many, uint64(size), uint64(flags)|reportsFlag)
 	if err != nil {
 		return err
@@ -118,7 +118,10 @@ func (i *instance) checkFilled(ctx context.Context, size int, flags Flags, each 
 	if n == 0 {
 		return &trap{errNoProgress}
 	}
-	for len(results) > 0 {
+	for ; len(results) > 0; count-- {
+		if count == 0 {
+			return &trap{errors.New("there are more results than addresses")}
+		}
 		f, length, err := readRecord(results)
 		if err != nil {
 			return err
