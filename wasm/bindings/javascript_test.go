@@ -67,3 +67,19 @@ func npmProject(t *testing.T) (project string) {
 	require.NoError(t, os.WriteFile(filepath.Join(project, "check.mjs"), readBytes(t, "javascript/check.mjs"), 0o600))
 	return project
 }
+
+// A module of interface 1.1 is asked for one address at a time.
+func TestJavaScriptWithOlderModule(t *testing.T) {
+	project := npmProject(t)
+	wasm := filepath.Join(project, "older.wasm")
+	require.NoError(t, os.WriteFile(wasm, moduletest.Older(t), 0o600))
+	const program = `
+import { readFileSync } from "node:fs";
+import { load } from "addrspec";
+const checker = await load(readFileSync(process.argv[2]));
+for (const facts of checker.checkMany(process.argv.slice(3))) console.log(JSON.stringify(facts));`
+	file := filepath.Join(project, "older.mjs")
+	require.NoError(t, os.WriteFile(file, []byte(program), 0o600))
+	addresses := []string{"jane@example.org", "info@gmial.com", "no address"}
+	require.Equal(t, results(addresses), run(t, "", append([]string{find(t, "node"), file, wasm}, addresses...)))
+}

@@ -30,12 +30,14 @@ func TestPythonPackage(t *testing.T) {
 // The package's own tests, on the installed wheel.
 func TestPythonUnits(t *testing.T) {
 	python := pythonWithWheel(t)
-	fragile := filepath.Join(t.TempDir(), "fragile.wasm")
+	modules := t.TempDir()
+	fragile, older := filepath.Join(modules, "fragile.wasm"), filepath.Join(modules, "older.wasm")
 	require.NoError(t, os.WriteFile(fragile, moduletest.Fragile(t), 0o600))
+	require.NoError(t, os.WriteFile(older, moduletest.Older(t), 0o600))
 	tests, err := filepath.Abs("python/tests")
 	require.NoError(t, err)
 	cmd := exec.Command(python, "-B", "-m", "unittest", "discover", "-v", "-s", tests)
-	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "ADDRSPEC_FRAGILE="+fragile)
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "ADDRSPEC_FRAGILE="+fragile, "ADDRSPEC_OLDER="+older)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Logf("%s", out)

@@ -1,6 +1,7 @@
 package moduletest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/addrspec/addrspec/wasm/internal/binary"
@@ -63,6 +64,14 @@ func callTo(function uint32) string { return call + I32Const(function)[1:] }
 
 // Fragile returns addrspec.wasm with the defects that [Break] adds.
 func Fragile(t testing.TB) []byte { return Patch(t, Bytes(t), addDefects) }
+
+// Older returns addrspec.wasm as a module of interface 1.1, without addrspec_check_many.
+func Older(t testing.TB) []byte {
+	return Patch(t, Bytes(t), func(m *binary.Module) {
+		m.Exports = slices.DeleteFunc(m.Exports, func(e binary.Export) bool { return e.Name == "addrspec_check_many" })
+		Replace(m, "addrspec_abi_version", I32Const(1<<16|1))
+	})
+}
 
 // Break returns wasm with three defects: for an address that begins with "!",
 // addrspec_check traps; with "?", it returns -3 as after a panic; with "#", it

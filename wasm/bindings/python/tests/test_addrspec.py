@@ -118,16 +118,28 @@ class Errors(unittest.TestCase):
 
     @unittest.skipUnless("ADDRSPEC_FRAGILE" in os.environ, "ADDRSPEC_FRAGILE names no module")
     def test_after_a_trap(self):
-        with open(os.environ["ADDRSPEC_FRAGILE"], "rb") as file:
-            fragile = file.read()
-        engine, _ = _engine.compiled()
-        module = (engine, _engine.Module(engine, fragile))
-        with mock.patch("addrspec._pool.compiled", lambda: module):
+        with module_of("ADDRSPEC_FRAGILE"):
             checker = addrspec.Checker(instances=1)
             for bad, text in (("!", "the module stopped"), ("?", "returned -3"), ("#", "more than its output has")):
                 self.requires(RuntimeError, text, checker.check, bad + "secret")
                 self.assertTrue(checker.check("jane@example.org").valid)
                 self.assertTrue(checker.check_many(["jane@example.org"])[0].valid)
+
+
+    @unittest.skipUnless("ADDRSPEC_OLDER" in os.environ, "ADDRSPEC_OLDER names no module")
+    def test_module_without_bulk(self):
+        addresses = ["jane@example.org", b"\xff", "info@gmial.com"]
+        with module_of("ADDRSPEC_OLDER"):
+            self.assertEqual(addrspec.Checker(instances=1).check_many(addresses), addrspec.check_many(addresses))
+
+
+def module_of(variable):
+    """Makes new checkers use the module in the file that the variable names."""
+    with open(os.environ[variable], "rb") as file:
+        wasm = file.read()
+    engine, _ = _engine.compiled()
+    module = (engine, _engine.Module(engine, wasm))
+    return mock.patch("addrspec._pool.compiled", lambda: module)
 
 
 class Processes(unittest.TestCase):
