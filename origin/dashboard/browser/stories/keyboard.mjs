@@ -8,7 +8,9 @@ import { run, text } from "../story.mjs";
 await run(async ({ open, args: [link = ""] }) => {
   const page = await open();
   await page.goto(link);
-  await page.keyboard.press("Enter"); // the button has the focus
+  // The button has the focus from the page's first frame on, which is after its load.
+  await page.waitForFunction(() => document.activeElement?.tagName === "BUTTON");
+  await page.keyboard.press("Enter");
   await page.waitForURL("**/settings/password");
   await focus(page, "Not now");
   await page.keyboard.press("Enter");
