@@ -20,11 +20,16 @@ import (
 type pack struct{ many, single []string }
 
 // requireSameBytes runs the package on the golden vectors and 50,000 generated
-// addresses, with details, with newer lists and with damaged ones.
+// addresses, with details, with newer lists and with damaged ones. One by one it gets
+// fewer addresses in the usual run, where the interpreters would take a minute.
 func (p pack) requireSameBytes(t *testing.T) {
 	list := append(golden(t), vectors.Generate(6, 50_000)...)
+	single := list
+	if os.Getenv("ADDRSPEC_ENGINES") == "" {
+		single = list[:len(list)-40_000]
+	}
 	t.Run("in bulk", func(t *testing.T) { newSample(list, "\x00", "\x00").requireSame(t, with(p.many, "-0")) })
-	t.Run("one by one", func(t *testing.T) { newSample(list, "\x00", "\x00").requireSame(t, with(p.single, "-0")) })
+	t.Run("one by one", func(t *testing.T) { newSample(single, "\x00", "\x00").requireSame(t, with(p.single, "-0")) })
 	lines := newSample(list[:2500], "\r\n\x00", "\n", "\r\n").withDetails()
 	t.Run("lines with details", func(t *testing.T) {
 		lines.requireSame(t, with(p.many, "-d"))
