@@ -4,9 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
 // The wheel in Spark, Ray, DuckDB and Polars, each from its registry. Spark alone takes
@@ -16,6 +19,7 @@ func TestPythonEngines(t *testing.T) {
 		t.Skip("takes minutes and 1 GB of disk: set ADDRSPEC_ENGINES=1")
 	}
 	python := pythonWithEngines(t)
+	sample := engineSample(t)
 	programs, err := filepath.Glob("python/engines/test_*.py")
 	require.NoError(t, err)
 	require.NotEmpty(t, programs)
@@ -24,12 +28,23 @@ func TestPythonEngines(t *testing.T) {
 			program, err := filepath.Abs(program)
 			require.NoError(t, err)
 			cmd := exec.Command(python, "-B", program, "-v")
-			cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PYSPARK_PYTHON="+python, "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO=0")
+			cmd.Dir, cmd.Env = t.TempDir(), append(append(os.Environ(), sample...), "PYSPARK_PYTHON="+python, "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO=0")
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			t.Logf("%s", out)
 		})
 	}
+}
+
+// engineSample writes addresses and the results of core to files, and returns variables
+// that name the files.
+func engineSample(t *testing.T) []string {
+	t.Helper()
+	s := newSample(append(golden(t), vectors.Generate(6, 50_000)...), "\x00", "\x00")
+	addresses, results := filepath.Join(t.TempDir(), "addresses"), filepath.Join(t.TempDir(), "results")
+	require.NoError(t, os.WriteFile(addresses, []byte(s.input), 0o600))
+	require.NoError(t, os.WriteFile(results, []byte(strings.Join(s.want, "")), 0o600))
+	return []string{"ADDRSPEC_ADDRESSES=" + addresses, "ADDRSPEC_RESULTS=" + results}
 }
 
 // pythonWithEngines returns a Python with the wheel and the engines.
