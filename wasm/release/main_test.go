@@ -147,13 +147,15 @@ func TestBadKeyFailsFirst(t *testing.T) {
 func TestPackageScripts(t *testing.T) {
 	r := testRelease(t)
 	write(t, r.root, map[string]string{
-		"wasm/bindings/good/package.sh":    `echo "$SOURCE_DATE_EPOCH" >"$1/made"; echo "$1/made"`,
-		"wasm/bindings/skipped/package.sh": `echo noise; echo 'skipped: skipped: install its tool'; exit 3`,
+		"wasm/bindings/good/package.sh":         `echo "$SOURCE_DATE_EPOCH" >"$1/made"; echo "$1/made"`,
+		"wasm/bindings/good/engines/package.sh": `echo >"$1/made for engines"`,
+		"wasm/bindings/skipped/package.sh":      `echo noise; echo 'skipped: skipped: install its tool'; exit 3`,
 	})
 	require.NoError(t, r.packages(t.Context()))
 	made, err := os.ReadFile(r.inOut("made"))
 	require.NoError(t, err)
 	require.Equal(t, r.time.Unix(), parseUnix(t, string(made)))
+	require.FileExists(t, r.inOut("made for engines"))
 	require.Equal(t, []string{"wasm/bindings/skipped/package.sh: skipped: install its tool"}, r.skipped)
 	write(t, r.root, map[string]string{"edge/package.sh": "echo why >&2; exit 1"})
 	require.ErrorContains(t, r.packages(t.Context()), "why")

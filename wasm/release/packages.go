@@ -19,9 +19,13 @@ const exitSkipped = 3
 // packages runs the package.sh of each language, which makes its package in the
 // release's folder.
 func (r *release) packages(ctx context.Context) error {
-	scripts, err := filepath.Glob(r.path("wasm/bindings/*/package.sh"))
-	if err != nil {
-		return err
+	var scripts []string
+	for _, pattern := range []string{"wasm/bindings/*/package.sh", "wasm/bindings/*/*/package.sh"} {
+		found, err := filepath.Glob(r.path(pattern))
+		if err != nil {
+			return err
+		}
+		scripts = append(scripts, found...)
 	}
 	if npm := r.path("edge/package.sh"); exists(npm) {
 		scripts = append(scripts, npm)

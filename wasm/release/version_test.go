@@ -43,6 +43,7 @@ var documents = map[string]string{
 	"README.md":                                 "`addrspec-0.3.0-linux-amd64.tar.gz`, `go get x/addrspec/core@v0.3.0`\n| addrspec 0.1.0 | measured |\n",
 	"wasm/bindings/java/README.md":              "<artifactId>addrspec</artifactId>\n  <version>0.3.0</version>\n",
 	"wasm/bindings/java/example/pom.xml":        "  <groupId>org.example</groupId>\n  <artifactId>example</artifactId>\n  <version>0.1.0</version>\n    <groupId>io.github.addrspec</groupId>\n    <artifactId>addrspec</artifactId>\n    <version>0.3.0</version>\n",
+	"wasm/bindings/engines.md":                  "spark-sql --jars addrspec-spark-0.3.0.jar\nio.github.addrspec:addrspec-flink:0.3.0\nSpark 4.3.0\n",
 	"wasm/bindings/python/addrspec/__init__.py": "__version__ = \"0.3.0\"\n",
 }
 

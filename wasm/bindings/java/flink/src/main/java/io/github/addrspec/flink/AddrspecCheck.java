@@ -2,7 +2,7 @@ package io.github.addrspec.flink;
 
 import io.github.addrspec.Addrspec;
 import io.github.addrspec.Facts;
-import java.nio.charset.StandardCharsets;
+import java.util.function.Function;
 import org.apache.flink.table.annotation.DataTypeHint;
 import org.apache.flink.table.annotation.FunctionHint;
 import org.apache.flink.table.functions.FunctionContext;
@@ -43,7 +43,7 @@ public final class AddrspecCheck extends ScalarFunction {
    * @return the facts, or null
    */
   public Row eval(String address) {
-    return address == null ? null : eval(address.getBytes(StandardCharsets.UTF_8));
+    return row(address, addrspec::check);
   }
 
   /**
@@ -53,16 +53,17 @@ public final class AddrspecCheck extends ScalarFunction {
    * @return the facts, or null
    */
   public Row eval(byte[] address) {
-    if (address == null) {
-      return null;
-    }
-    return address.length > Addrspec.MAX_ADDRESS ? tooLong() : row(addrspec.check(address));
+    return row(address, addrspec::check);
   }
 
-  private static Row tooLong() {
-    Row row = new Row(16);
-    row.setField(1, false);
-    return row;
+  private static <T> Row row(T address, Function<T, Facts> check) {
+    try {
+      return address == null ? null : row(check.apply(address));
+    } catch (IllegalArgumentException tooLong) {
+      Row row = new Row(16);
+      row.setField(1, false);
+      return row;
+    }
   }
 
   private static Row row(Facts f) {

@@ -2,54 +2,48 @@ package io.github.addrspec.spark;
 
 import io.github.addrspec.Addrspec;
 import io.github.addrspec.Facts;
-import java.nio.charset.StandardCharsets;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.api.java.UDF1;
 import org.apache.spark.sql.types.DataType;
-import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
  * A function of Spark that returns a struct of the 16 facts about an address, a STRING or BINARY.
  *
- * <p>It returns null for null, and a row with valid false and all else null for an address of more than
- * 1 MiB. Each executor has one checker, which all its tasks use.
+ * <p>It returns null for null, and a struct with valid false and all else null for an address of more
+ * than 1 MiB. Each executor has one checker, which starts with the first row and which all tasks share.
  */
 public final class AddrspecCheck implements UDF1<Object, Row> {
   private static final long serialVersionUID = 1;
 
-  /** The type of the result. */
-  public static final DataType TYPE = type();
+  /** The type of the result, as Spark's other languages write it. */
+  public static final String DDL =
+      "email STRING, valid BOOLEAN, normalized STRING, local_part STRING, alias BOOLEAN, ascii BOOLEAN,"
+          + " role STRING, gibberish BOOLEAN, gibberish_score DOUBLE, domain STRING, mx BOOLEAN, disposable BOOLEAN,"
+          + " public BOOLEAN, relay BOOLEAN, typo BOOLEAN, typo_suggestion STRING";
 
-  /** Starts at the first check in a process. */
+  /** The type of the result. */
+  public static final DataType TYPE = StructType.fromDDL(DDL);
+
   private static final class Holder {
     static final Addrspec ADDRSPEC = new Addrspec();
   }
 
   @Override
   public Row call(Object address) {
-    if (address == null) {
-      return null;
+    if (address != null && !(address instanceof String) && !(address instanceof byte[])) {
+      throw new ClassCastException("the address must be a STRING or BINARY, not " + address.getClass().getSimpleName());
     }
-    byte[] bytes = bytes(address);
-    return bytes.length > Addrspec.MAX_ADDRESS ? tooLong() : row(Holder.ADDRSPEC.check(bytes));
+    try {
+      return address == null ? null : row(check(address));
+    } catch (IllegalArgumentException tooLong) {
+      return RowFactory.create(null, false, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+    }
   }
 
-  private static byte[] bytes(Object address) {
-    if (address instanceof byte[]) {
-      return (byte[]) address;
-    }
-    if (address instanceof String) {
-      return ((String) address).getBytes(StandardCharsets.UTF_8);
-    }
-    throw new IllegalArgumentException("address must be a STRING or BINARY, not " + address.getClass().getSimpleName());
-  }
-
-  private static Row tooLong() {
-    Object[] values = new Object[16];
-    values[1] = false;
-    return RowFactory.create(values);
+  private static Facts check(Object address) {
+    return address instanceof String ? Holder.ADDRSPEC.check((String) address) : Holder.ADDRSPEC.check((byte[]) address);
   }
 
   private static Row row(Facts f) {
@@ -57,17 +51,5 @@ public final class AddrspecCheck implements UDF1<Object, Row> {
         f.email(), f.valid(), f.normalized().orElse(null), f.localPart().orElse(null), f.alias(), f.ascii(),
         f.roleName().orElse(null), f.gibberish(), f.gibberishScore(), f.domain().orElse(null), f.mx().orElse(null),
         f.disposable(), f.publicProvider(), f.relay(), f.typo(), f.typoSuggestion().orElse(null));
-  }
-
-  private static StructType type() {
-    StructType type = new StructType();
-    String[] texts = {"email", "normalized", "local_part", "role", "domain", "typo_suggestion"};
-    for (String name : new String[] {"email", "valid", "normalized", "local_part", "alias", "ascii", "role", "gibberish",
-        "gibberish_score", "domain", "mx", "disposable", "public", "relay", "typo", "typo_suggestion"}) {
-      DataType kind = java.util.Arrays.asList(texts).contains(name) ? DataTypes.StringType
-          : name.equals("gibberish_score") ? DataTypes.DoubleType : DataTypes.BooleanType;
-      type = type.add(name, kind);
-    }
-    return type;
   }
 }
