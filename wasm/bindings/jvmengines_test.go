@@ -2,6 +2,7 @@ package bindings_test
 
 import (
 	"archive/zip"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
 // needEngines skips a test that runs an engine for large data, unless ADDRSPEC_ENGINES
@@ -103,4 +105,58 @@ func sparkNoOp(t *testing.T, python string) string {
 	build(t, ".", find(t, "javac"), "-cp", filepath.Join(spark, "jars", "*"), "-d", classes, "java/spark/tests/NoOp.java")
 	build(t, ".", find(t, "jar"), "cf", jar, "-C", classes, ".")
 	return jar
+}
+
+// flinkJob returns the command of a job that is built as a user would, in a folder of
+// its own, with the jar as its dependency.
+func flinkJob(t *testing.T) []string {
+	t.Helper()
+	built, dir := jvmEngines(t), t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("java/flink/tests")))
+	repository := filepath.Join(cache(t), "java", "repository")
+	require.NoError(t, os.RemoveAll(filepath.Join(repository, "io", "github", "addrspec")))
+	build(t, dir, find(t, "mvn"), "--batch-mode", "--quiet", "package", "-Daddrspec.repository=file://"+built, "-Dmaven.repo.local="+repository)
+	path := filepath.Join(dir, "target/job.jar") + ":" + filepath.Join(dir, "target/lib/*")
+	return []string{find(t, "java"), "-XX:+UseSerialGC", "--add-opens", "java.base/java.util=ALL-UNNAMED", "-cp", path, "Job"}
+}
+
+// The jar in Flink gives the facts of core, keeps bad rows, and checks a million.
+func TestFlinkSQL(t *testing.T) {
+	job := flinkJob(t)
+	t.Run("facts", func(t *testing.T) { requireFlinkFacts(t, job) })
+	t.Run("bad rows", func(t *testing.T) {
+		for query, want := range map[string]string{
+			"SELECT addrspec_check('jane@gmial.com').typo_suggestion":     "gmail.com\n",
+			"SELECT addrspec_check(CAST(NULL AS STRING)) IS NULL":         "true\n",
+			"SELECT addrspec_check(CAST(NULL AS BYTES)) IS NULL":          "true\n",
+			"SELECT addrspec_check('').valid":                             "false\n",
+			"SELECT addrspec_check(x'ff4078').valid":                      "false\n",
+			"SELECT addrspec_check(REPEAT('x', 1048577)).valid":           "false\n",
+			"SELECT addrspec_check(REPEAT('x', 1048577)).email IS NULL":   "true\n",
+			"SELECT CHAR_LENGTH(addrspec_check(REPEAT('x', 4097)).email)": "4097\n",
+		} {
+			require.Equal(t, want, run(t, "", with(job, "query", query)), query)
+		}
+	})
+	t.Run("a million rows", func(t *testing.T) { t.Log(run(t, "", with(job, "million"))) })
+}
+
+// requireFlinkFacts requires the facts of core for the golden vectors and generated
+// addresses, but for mx, which is null.
+func requireFlinkFacts(t *testing.T, job []string) {
+	t.Helper()
+	s := newSample(append(golden(t), vectors.Generate(6, 50_000)...), "\x00", "\x00")
+	file := filepath.Join(t.TempDir(), "addresses")
+	require.NoError(t, os.WriteFile(file, []byte(s.input), 0o600))
+	seen := 0
+	for line := range strings.Lines(run(t, "", with(job, "facts", file))) {
+		got, want := map[string]any{}, map[string]any{}
+		require.NoError(t, json.Unmarshal([]byte(line), &got))
+		n := int(got["n"].(float64))
+		require.NoError(t, json.Unmarshal([]byte(s.want[n]), &want))
+		want["n"], want["mx"] = float64(n), nil
+		require.Equal(t, want, got)
+		seen++
+	}
+	require.Len(t, s.addresses, seen)
 }
