@@ -138,7 +138,11 @@ func TestFlinkSQL(t *testing.T) {
 			require.Equal(t, want, run(t, "", with(job, "query", query)), query)
 		}
 	})
-	t.Run("a million rows", func(t *testing.T) { t.Log(run(t, "", with(job, "million"))) })
+	t.Run("a million rows", func(t *testing.T) {
+		t.Log(run(t, "", with(job, "million")))
+		const suggestions = "SELECT COUNT(addrspec_check(email).typo_suggestion) FROM people"
+		require.Equal(t, "990000\n", run(t, "", with(job, "query", suggestions)))
+	})
 }
 
 // requireFlinkFacts requires the facts of core for the golden vectors and generated

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -29,6 +30,7 @@ public final class Job {
 
   private Job() {
     env.setParallelism(2);
+    env.setRuntimeMode(RuntimeExecutionMode.BATCH); // the rows end, so a sum is one row
     tables = StreamTableEnvironment.create(env);
     tables.executeSql("CREATE TEMPORARY FUNCTION addrspec_check AS 'io.github.addrspec.flink.AddrspecCheck'");
     tables.executeSql("CREATE TEMPORARY FUNCTION nothing AS 'NoOp'");
