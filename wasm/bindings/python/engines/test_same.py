@@ -1,4 +1,4 @@
-"""Tests that the functions for Spark and Ray give the facts of core.
+"""Tests that the function for Ray gives the facts of core.
 
 The Go test passes the golden vectors and generated addresses, each terminated by a zero
 byte, in the file ADDRSPEC_ADDRESSES, and the results of core in ADDRSPEC_RESULTS.
@@ -6,18 +6,13 @@ byte, in the file ADDRSPEC_ADDRESSES, and the results of core in ADDRSPEC_RESULT
 
 import json
 import os
-import sys
 import unittest
 from pathlib import Path
 
-os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-
 import pyarrow as pa
 import ray
-from pyspark.sql import SparkSession
 
 import addrspec.ray
-import addrspec.spark
 
 
 def addresses():
@@ -30,14 +25,6 @@ def results():
 
 
 class Same(unittest.TestCase):
-    def test_spark(self):
-        spark = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false").getOrCreate()
-        self.addCleanup(spark.stop)
-        rows = [(n, bytearray(address)) for n, address in enumerate(addresses())]
-        frame = spark.createDataFrame(rows, "n int, email binary").repartition(8)
-        got = frame.select("n", addrspec.spark.facts("email").alias("f")).collect()
-        self.require_same({row["n"]: row["f"].asDict() for row in got})
-
     def test_ray(self):
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=256 << 20)
         self.addCleanup(ray.shutdown)
