@@ -15,6 +15,9 @@ import (
 // A cache whose entries cannot be opened, as another user's cannot, only costs time.
 // A folder in place of an entry cannot be opened by root either.
 func TestUnusableCache(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: compiling the module twice under the race detector takes a minute; the run without it does")
+	}
 	cache := t.TempDir()
 	starts := func() {
 		t.Helper()
