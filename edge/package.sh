@@ -18,5 +18,6 @@ cp package/README.md package/CHANGELOG.md ../LICENSE "$temp"
 node -e '
 const { scripts, devDependencies, ...manifest } = JSON.parse(require("fs").readFileSync("package.json"));
 require("fs").writeFileSync(process.argv[1], JSON.stringify(manifest, null, 2) + "\n");' "$temp/package.json"
+chmod -R u=rwX,go=rX "$temp" # npm packs the modes, which the caller's umask determines
 (cd "$temp" && npm pack --ignore-scripts --silent --pack-destination "$out" >"$temp/name")
 echo "$out/$(cat "$temp/name")"

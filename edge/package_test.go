@@ -2,7 +2,9 @@ package edge_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -34,6 +36,7 @@ var consumers = []struct {
 	args       []string
 }{
 	{"node", "", nil},
+	{"node 22", "runtimes/node_modules/node-22/bin/node", nil},
 	{"deno", "runtimes/node_modules/.bin/deno", []string{"run", "--allow-read", "--allow-net", "--node-modules-dir=manual"}},
 	{"bun", "runtimes/node_modules/.bin/bun", nil},
 }
@@ -59,13 +62,47 @@ func TestPackage(t *testing.T) {
 		requireResult(t, want, run(t, exec.Command("node", "test/consumer/chromium.mjs", path, project)))
 	})
 	t.Run("types", func(t *testing.T) {
-		tsc, err := filepath.Abs("node_modules/.bin/tsc")
+		for _, module := range []string{"nodenext", "node16", "esnext", "preserve"} {
+			requireTypes(t, project, "--module", module)
+		}
+		node, err := filepath.Abs("node_modules/@types")
 		require.NoError(t, err)
-		cmd := exec.Command(tsc, "--strict", "--noEmit", "--module", "nodenext", "--target", "es2022", "consumer.mts")
-		cmd.Dir = project
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
+		requireTypes(t, project, "--module", "nodenext", "--lib", "es2022", "--typeRoots", node, "--types", "node") // has no WebAssembly
 	})
+}
+
+// requireTypes compiles consumer.mts, strictly, with more options.
+func requireTypes(t *testing.T, project string, options ...string) {
+	t.Helper()
+	tsc, err := filepath.Abs("node_modules/.bin/tsc")
+	require.NoError(t, err)
+	args := append([]string{"--strict", "--noEmit", "--target", "es2022"}, options...)
+	if slices.Contains(options, "esnext") {
+		args = append(args, "--moduleResolution", "bundler")
+	}
+	cmd := exec.Command(tsc, append(args, "consumer.mts")...)
+	cmd.Dir = project
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%v: %s", options, out)
+}
+
+// The package names wrong arguments, takes every kind of source and keeps its limits.
+func TestPackageArguments(t *testing.T) {
+	project := installPackage(t)
+	module := readFile(t, filepath.Join(project, "node_modules/addrspec/lib/addrspec.wasm"))
+	mux := http.NewServeMux()
+	mux.HandleFunc("/addrspec.wasm", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, module) })
+	mux.HandleFunc("/page.wasm", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<!doctype html>") })
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	for _, tool := range consumers {
+		t.Run(tool.name, func(t *testing.T) {
+			args := append(slices.Clone(tool.args), "arguments.mjs", server.URL)
+			cmd := exec.Command(toolPath(t, tool.name, tool.file), args...)
+			cmd.Dir = project
+			require.Equal(t, "ok\n", string(run(t, cmd)))
+		})
+	}
 }
 
 // The package takes newer lists over in every runtime.
@@ -136,10 +173,10 @@ func TestPackageWithoutUpdatesIsSmall(t *testing.T) {
 	}
 	without, code := size(`import { check } from "addrspec"; console.log(await check("jane@example.org"));`)
 	require.NotContains(t, code, "trusted comment")
-	require.LessOrEqual(t, without, 6000)
+	require.LessOrEqual(t, without, 7000)
 	with, code := size(`import { load } from "addrspec"; import { updateLists } from "addrspec/lists"; await updateLists(await load(), { url: "https://lists.example.org", key: "RW" });`)
 	require.Contains(t, code, "trusted comment")
-	require.LessOrEqual(t, with, 22_000)
+	require.LessOrEqual(t, with, 23_000)
 	t.Logf("%d bytes without updates, %d with them", without, with)
 }
 
@@ -155,10 +192,13 @@ func installPackage(t *testing.T) (project string) {
 	require.NoError(t, err)
 	t.Logf("the package has %d bytes", info.Size())
 	require.LessOrEqual(t, info.Size(), int64(maxPackage))
-	module := filepath.Join(project, "node_modules", "addrspec")
-	require.NoError(t, os.MkdirAll(module, 0o755))
-	run(t, exec.Command("tar", "-xzf", tarball, "-C", module, "--strip-components=1"))
+	writeText(t, filepath.Join(project, "package.json"), `{"private": true}`)
+	install := exec.Command("npm", "install", "--silent", "--offline", "--no-audit", "--no-fund", tarball)
+	install.Dir = project
+	run(t, install)
 	require.NoError(t, os.CopyFS(project, os.DirFS("test/consumer")))
+	addresses, _ := goldenTexts(t)
+	writeText(t, filepath.Join(project, "addresses.mjs"), "export default "+string(addresses)+";")
 	return project
 }
 
@@ -180,11 +220,14 @@ func requireResult(t *testing.T, want, output []byte) {
 		Facts   json.RawMessage
 		Full    string
 		Code    string
+		Golden  string
 		FirstMS float64
 	}
+	_, golden := goldenTexts(t)
 	require.NoError(t, json.Unmarshal(output, &got), "%.300s", output)
 	require.Equal(t, string(want), string(got.Facts))
 	require.Equal(t, "jane@gmail.com", got.Full)
 	require.NotEmpty(t, got.Code)
+	require.Equal(t, golden, got.Golden)
 	t.Logf("first result after %.1f ms", got.FirstMS)
 }

@@ -2,10 +2,34 @@
 
 import type { Address, Options } from "./index.d.ts";
 
-/** Returns an address, or throws a TypeError that has the name of the argument. */
+/** The capacity of the module's input buffer (wasm/ABI.md, addrspec_in_cap). */
+const MAX_BYTES = 1 << 20;
+/** The most bytes of UTF-8 for a unit of UTF-16. */
+const MAX_UNIT = 3;
+
+/** Returns an address, or throws an error that has the name of the argument. */
 export function address(value: unknown, name: string): Address {
-  if (typeof value === "string" || value instanceof Uint8Array) return value;
-  throw wrong(name, "a string or a Uint8Array", value);
+  if (typeof value !== "string" && !isBytes(value))
+    throw wrong(name, "a string or a Uint8Array", value);
+  if (size(value) > MAX_BYTES)
+    throw new RangeError(`${name} is longer than 1 MiB, which is the longest address`);
+  return value;
+}
+
+/** Returns the bytes of an address in UTF-8, or more than MAX_BYTES; encodes it only if need be. */
+function size(value: Address): number {
+  if (value.length > MAX_BYTES || typeof value !== "string") return value.length;
+  const most = MAX_UNIT * value.length;
+  return most <= MAX_BYTES ? most : new TextEncoder().encode(value).length;
+}
+
+/** Also a Uint8Array of another realm, such as that of Jest or of a frame. */
+function isBytes(value: unknown): value is Uint8Array {
+  return (
+    value instanceof Uint8Array
+    || (ArrayBuffer.isView(value)
+      && Object.prototype.toString.call(value) === "[object Uint8Array]")
+  );
 }
 
 /** Returns the addresses as an array. */
@@ -18,13 +42,13 @@ export function addresses(value: unknown): Address[] {
   ) {
     throw wrong("emails", "an array or another iterable of addresses", value);
   }
-  if (value instanceof Uint8Array)
-    throw wrong("emails", "an array of addresses, not one address", value);
+  if (ArrayBuffer.isView(value))
+    throw new TypeError("emails must be an array of addresses, not the bytes of one");
   return Array.from(value as Iterable<unknown>, (email, n) => address(email, `emails[${n}]`));
 }
 
 export function bytes(value: unknown, name: string): Uint8Array {
-  if (value instanceof Uint8Array) return value;
+  if (isBytes(value)) return value;
   throw wrong(name, "a Uint8Array", value);
 }
 
@@ -34,7 +58,8 @@ export function options(value: unknown): Options {
   if (typeof value !== "object" || value === null) throw wrong("options", "an object", value);
   const { typoSuggestion, details, ...others } = value as Record<string, unknown>;
   for (const name of Object.keys(others)) {
-    throw new TypeError(`options.${name} is not an option; there are typoSuggestion and details`);
+    const member = /^\w{1,40}$/.test(name) ? `.${name}` : " has a member that"; // it may be an address
+    throw new TypeError(`options${member} is not an option; there are typoSuggestion and details`);
   }
   if (typoSuggestion !== undefined && typoSuggestion !== "domain" && typoSuggestion !== "address") {
     throw new TypeError('options.typoSuggestion must be "domain" or "address"');
@@ -50,7 +75,7 @@ export function wrong(name: string, want: string, value: unknown): TypeError {
 }
 
 function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  if (typeof value !== "object") return typeof value;
-  return value.constructor?.name ?? "object";
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -4,5 +4,15 @@ import { library } from "./library.ts";
 import { engineOf } from "./source.ts";
 
 export const { check, checkMany, explain, load, setLists } = library(() =>
-  engineOf(new URL("./addrspec.wasm", import.meta.url)),
+  engineOf(unmoved(new URL("./addrspec.wasm", import.meta.url))),
 );
+
+/**
+ * Vite's development server moves scripts to a cache, but not the files beside them. Other
+ * URLs remain as they are: those of Turbopack have no scheme, so they cannot be parsed.
+ */
+function unmoved(url: URL): URL {
+  const cached = "/node_modules/.vite/deps/";
+  if (!url.href.includes(cached)) return url;
+  return new URL(url.href.replace(cached, "/node_modules/addrspec/lib/"));
+}

@@ -164,8 +164,14 @@ export interface DetailsOptions extends Options {
 /** An address of at most 1 MiB; bytes where it may not be UTF-8. */
 export type Address = string | Uint8Array;
 
+/** The type of a global class; never where the types of a project lack it, as Node's lack WebAssembly. */
+type Global<Name extends string> =
+  typeof globalThis extends Record<Name, { prototype: infer T }> ? T : never;
+type Module =
+  typeof globalThis extends Record<"WebAssembly", { Module: { prototype: infer T } }> ? T : never;
+
 /** Where a module comes from: `addrspec.wasm`, or what it was compiled to. */
-export type Source = ArrayBuffer | ArrayBufferView | Response | WebAssembly.Module | URL;
+export type Source = ArrayBuffer | ArrayBufferView | Global<"Response"> | Module | Global<"URL">;
 
 /**
  * A loaded module; its methods return at once. They throw a TypeError that names an

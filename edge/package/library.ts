@@ -1,4 +1,4 @@
-import type { Engine } from "../src/engine.ts";
+import { type Engine, parseJSON } from "../src/engine.ts";
 import { DETAILS, FULL_SUGGESTION } from "../src/instance.ts";
 import * as argument from "./argument.ts";
 import type {
@@ -39,7 +39,7 @@ export function library(fetchEngine: () => Promise<Engine>, open?: Open) {
 function checkerOf(engine: Engine): Checker {
   const check = (email: Address, options?: Options) => {
     const { json } = engine.check(argument.address(email, "email"), flagsOf(options));
-    return JSON.parse(decoder.decode(json)) as DetailedFacts; // with details if asked for
+    return parseJSON(decoder.decode(json)) as DetailedFacts; // with details if asked for
   };
   return {
     check,

@@ -12,10 +12,15 @@ export async function engineOf(source: Source, open: Open = fetch): Promise<Engi
   if (source instanceof WebAssembly.Module) return new Engine(source, await instantiate(source));
   if (source instanceof URL) return engineOf(await open(source), open);
   if (source instanceof Response) return engineOfResponse(source);
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
-    const { module, instance } = await WebAssembly.instantiate(source as BufferSource, {});
-    return new Engine(module, instance);
-  }
+  const { module, instance } = await WebAssembly.instantiate(bytesOf(source), {});
+  return new Engine(module, instance);
+}
+
+/** V8 takes no DataView. */
+function bytesOf(source: unknown): ArrayBuffer | Uint8Array<ArrayBuffer> {
+  if (source instanceof ArrayBuffer) return source;
+  if (ArrayBuffer.isView(source))
+    return new Uint8Array(source.buffer as ArrayBuffer, source.byteOffset, source.byteLength);
   throw wrong("source", "bytes, a Response, a WebAssembly.Module or a URL", source);
 }
 
@@ -25,9 +30,17 @@ function instantiate(module: WebAssembly.Module): Promise<WebAssembly.Instance> 
 
 /** Compiles the module while it loads, if the server sends it as application/wasm. */
 async function engineOfResponse(response: Response): Promise<Engine> {
-  if (!response.ok) throw new Error(`addrspec.wasm: status ${response.status}`);
-  if (response.headers.get("Content-Type") !== "application/wasm")
-    return engineOf(await response.arrayBuffer());
+  const type = response.headers.get("Content-Type") ?? "";
+  if (!response.ok) throw absent(`status ${response.status}`);
+  if (type.startsWith("text/html")) throw absent("a page"); // what development servers send instead
+  if (type !== "application/wasm") return engineOf(await response.arrayBuffer());
   const { module, instance } = await WebAssembly.instantiateStreaming(response, {});
   return new Engine(module, instance);
+}
+
+function absent(got: string): Error {
+  return new Error(
+    `the server sent ${got} in place of addrspec.wasm; copy node_modules/addrspec/lib/addrspec.wasm`
+      + " beside your script, or call load with a source",
+  );
 }

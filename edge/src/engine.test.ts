@@ -99,3 +99,61 @@ test("Engine refuses another interface version", () => {
 test("Engine.versions", () => {
   assert.deepEqual(Object.keys(engine.versions()), ["engine", "lists", "model"]);
 });
+
+/** Returns an engine whose first instance damages the output of addrspec_check_many. */
+function damaging(damage: (output: Uint8Array, n: number) => number): Engine {
+  const raw = new WebAssembly.Instance(compiled, {});
+  const { memory, addrspec_check_many, addrspec_out_ptr } = raw.exports as unknown as {
+    memory: WebAssembly.Memory;
+    addrspec_check_many(length: number, flags: number): number;
+    addrspec_out_ptr(): number;
+  };
+  const many = (length: number, flags: number) => {
+    const n = addrspec_check_many(length, flags);
+    return damage(new Uint8Array(memory.buffer, addrspec_out_ptr()), n);
+  };
+  const exports = { ...raw.exports, addrspec_check_many: many };
+  return new Engine(compiled, { exports } as unknown as WebAssembly.Instance);
+}
+
+const compiled = compileModule();
+
+test("Engine.checkMany refuses another number of results, and goes on", () => {
+  const pair = ["jane@example.org", "x"];
+  const damages: [RegExp, (output: Uint8Array, n: number) => number][] = [
+    [/returned 0$/, () => 0],
+    [/returned -6$/, () => -6],
+    [/returned 0 results/, (output) => output.fill(0, 0, 4) && 4],
+    [/returned 4 results/, (output, n) => output.copyWithin(n, 0, n) && 2 * n],
+    [/did not return JSON$/, (_, n) => n - 1],
+    [/length/i, () => 2 ** 31 - 1],
+  ];
+  for (const [message, damage] of damages) {
+    const damaged = damaging(damage);
+    assert.throws(() => damaged.checkMany(pair), message);
+    assert.deepEqual(damaged.checkMany(pair), engine.checkMany(pair));
+  }
+});
+
+test("Engine.checkMany ends whatever bytes the output has", () => {
+  const list = ["jane@example.org", "", "info@gmial.com", "a".repeat(500)];
+  let random = 1;
+  const below = (n: number) => {
+    random = (Math.imul(random, 1103515245) + 12345) >>> 0; // ISO C's example of rand
+    return (random >>> 8) % n;
+  };
+  let refused = 0;
+  for (let round = 0; round < 1000; round++) {
+    const damaged = damaging((output, n) => {
+      for (let slips = 1 + below(3); slips > 0; slips--) output[below(n)] = below(256);
+      return below(4) === 0 ? below(2 * n) : n;
+    });
+    try {
+      assert.equal(damaged.checkMany(list).length, list.length);
+    } catch (error) {
+      if (error instanceof assert.AssertionError) throw error;
+      refused++;
+    }
+  }
+  assert.ok(refused > 100 && refused < 1000, `${refused}`);
+});

@@ -1,4 +1,11 @@
-import { type Facts, Instance, ListsRefused, TooLong, type Versions } from "./instance.ts";
+import {
+  type Facts,
+  Instance,
+  ListsRefused,
+  ModuleFailure,
+  TooLong,
+  type Versions,
+} from "./instance.ts";
 
 /** Checks one address, given as bytes where it may not be UTF-8, with these flags besides the worker's. */
 export type Check = (email: string | Uint8Array, flags?: number) => Facts;
@@ -28,8 +35,10 @@ export class Engine {
   checkMany(emails: readonly (string | Uint8Array)[], flags = 0): unknown[] {
     const results: unknown[] = [];
     while (results.length < emails.length) {
-      const text = this.#call((instance) => instance.checkSome(emails, results.length, flags));
-      for (const result of JSON.parse(text) as unknown[]) results.push(result);
+      const some = this.#call((instance) =>
+        parse(instance.checkSome(emails, results.length, flags), emails.length - results.length),
+      );
+      for (const result of some) results.push(result);
     }
     return results;
   }
@@ -64,4 +73,20 @@ export class Engine {
     if (this.#lists !== undefined) instance.setLists(this.#lists);
     return instance;
   }
+}
+
+/** Parses what the module returned. JavaScript's own error would quote it, and so an address. */
+export function parseJSON(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ModuleFailure("the module did not return JSON");
+  }
+}
+
+/** Parses the results of a call, of which there are at least one and at most limit. */
+function parse(text: string, limit: number): unknown[] {
+  const results = parseJSON(text) as unknown[];
+  if (results.length > 0 && results.length <= limit) return results;
+  throw new ModuleFailure(`addrspec_check_many returned ${results.length} results`);
 }

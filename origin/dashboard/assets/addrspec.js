@@ -165,46 +165,6 @@ function withCommas(records) {
 var SPACE = 32;
 var COMMA = 44;
 
-// package/argument.ts
-function address(value, name) {
-  if (typeof value === "string" || value instanceof Uint8Array) return value;
-  throw wrong(name, "a string or a Uint8Array", value);
-}
-function addresses(value) {
-  if (typeof value === "string" || typeof value !== "object" || value === null || !(Symbol.iterator in value)) {
-    throw wrong("emails", "an array or another iterable of addresses", value);
-  }
-  if (value instanceof Uint8Array)
-    throw wrong("emails", "an array of addresses, not one address", value);
-  return Array.from(value, (email, n) => address(email, `emails[${n}]`));
-}
-function bytes(value, name) {
-  if (value instanceof Uint8Array) return value;
-  throw wrong(name, "a Uint8Array", value);
-}
-function options(value) {
-  if (value === void 0) return {};
-  if (typeof value !== "object" || value === null) throw wrong("options", "an object", value);
-  const { typoSuggestion, details, ...others } = value;
-  for (const name of Object.keys(others)) {
-    throw new TypeError(`options.${name} is not an option; there are typoSuggestion and details`);
-  }
-  if (typoSuggestion !== void 0 && typoSuggestion !== "domain" && typoSuggestion !== "address") {
-    throw new TypeError('options.typoSuggestion must be "domain" or "address"');
-  }
-  if (details !== void 0 && typeof details !== "boolean")
-    throw wrong("options.details", "a boolean", details);
-  return value;
-}
-function wrong(name, want, value) {
-  return new TypeError(`${name} must be ${want}, not ${kindOf(value)}`);
-}
-function kindOf(value) {
-  if (value === null) return "null";
-  if (typeof value !== "object") return typeof value;
-  return value.constructor?.name ?? "object";
-}
-
 // src/engine.ts
 var Engine = class {
   #module;
@@ -223,8 +183,10 @@ var Engine = class {
   checkMany(emails, flags = 0) {
     const results = [];
     while (results.length < emails.length) {
-      const text = this.#call((instance) => instance.checkSome(emails, results.length, flags));
-      for (const result of JSON.parse(text)) results.push(result);
+      const some = this.#call(
+        (instance) => parse(instance.checkSome(emails, results.length, flags), emails.length - results.length)
+      );
+      for (const result of some) results.push(result);
     }
     return results;
   }
@@ -256,27 +218,102 @@ var Engine = class {
     return instance;
   }
 };
+function parseJSON(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ModuleFailure("the module did not return JSON");
+  }
+}
+function parse(text, limit) {
+  const results = parseJSON(text);
+  if (results.length > 0 && results.length <= limit) return results;
+  throw new ModuleFailure(`addrspec_check_many returned ${results.length} results`);
+}
+
+// package/argument.ts
+var MAX_BYTES = 1 << 20;
+var MAX_UNIT = 3;
+function address(value, name) {
+  if (typeof value !== "string" && !isBytes(value))
+    throw wrong(name, "a string or a Uint8Array", value);
+  if (size(value) > MAX_BYTES)
+    throw new RangeError(`${name} is longer than 1 MiB, which is the longest address`);
+  return value;
+}
+function size(value) {
+  if (value.length > MAX_BYTES || typeof value !== "string") return value.length;
+  const most = MAX_UNIT * value.length;
+  return most <= MAX_BYTES ? most : new TextEncoder().encode(value).length;
+}
+function isBytes(value) {
+  return value instanceof Uint8Array || ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === "[object Uint8Array]";
+}
+function addresses(value) {
+  if (typeof value === "string" || typeof value !== "object" || value === null || !(Symbol.iterator in value)) {
+    throw wrong("emails", "an array or another iterable of addresses", value);
+  }
+  if (ArrayBuffer.isView(value))
+    throw new TypeError("emails must be an array of addresses, not the bytes of one");
+  return Array.from(value, (email, n) => address(email, `emails[${n}]`));
+}
+function bytes(value, name) {
+  if (isBytes(value)) return value;
+  throw wrong(name, "a Uint8Array", value);
+}
+function options(value) {
+  if (value === void 0) return {};
+  if (typeof value !== "object" || value === null) throw wrong("options", "an object", value);
+  const { typoSuggestion, details, ...others } = value;
+  for (const name of Object.keys(others)) {
+    const member = /^\w{1,40}$/.test(name) ? `.${name}` : " has a member that";
+    throw new TypeError(`options${member} is not an option; there are typoSuggestion and details`);
+  }
+  if (typoSuggestion !== void 0 && typoSuggestion !== "domain" && typoSuggestion !== "address") {
+    throw new TypeError('options.typoSuggestion must be "domain" or "address"');
+  }
+  if (details !== void 0 && typeof details !== "boolean")
+    throw wrong("options.details", "a boolean", details);
+  return value;
+}
+function wrong(name, want, value) {
+  return new TypeError(`${name} must be ${want}, not ${kindOf(value)}`);
+}
+function kindOf(value) {
+  if (value === null || value === void 0) return String(value);
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
 
 // package/source.ts
 async function engineOf(source, open = fetch) {
   if (source instanceof WebAssembly.Module) return new Engine(source, await instantiate(source));
   if (source instanceof URL) return engineOf(await open(source), open);
   if (source instanceof Response) return engineOfResponse(source);
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
-    const { module, instance } = await WebAssembly.instantiate(source, {});
-    return new Engine(module, instance);
-  }
+  const { module, instance } = await WebAssembly.instantiate(bytesOf(source), {});
+  return new Engine(module, instance);
+}
+function bytesOf(source) {
+  if (source instanceof ArrayBuffer) return source;
+  if (ArrayBuffer.isView(source))
+    return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
   throw wrong("source", "bytes, a Response, a WebAssembly.Module or a URL", source);
 }
 function instantiate(module) {
   return WebAssembly.instantiate(module, {});
 }
 async function engineOfResponse(response) {
-  if (!response.ok) throw new Error(`addrspec.wasm: status ${response.status}`);
-  if (response.headers.get("Content-Type") !== "application/wasm")
-    return engineOf(await response.arrayBuffer());
+  const type = response.headers.get("Content-Type") ?? "";
+  if (!response.ok) throw absent(`status ${response.status}`);
+  if (type.startsWith("text/html")) throw absent("a page");
+  if (type !== "application/wasm") return engineOf(await response.arrayBuffer());
   const { module, instance } = await WebAssembly.instantiateStreaming(response, {});
   return new Engine(module, instance);
+}
+function absent(got) {
+  return new Error(
+    `the server sent ${got} in place of addrspec.wasm; copy node_modules/addrspec/lib/addrspec.wasm beside your script, or call load with a source`
+  );
 }
 
 // package/library.ts
@@ -301,7 +338,7 @@ function library(fetchEngine, open) {
 function checkerOf(engine) {
   const check = (email, options2) => {
     const { json } = engine.check(address(email, "email"), flagsOf(options2));
-    return JSON.parse(decoder2.decode(json));
+    return parseJSON(decoder2.decode(json));
   };
   return {
     check,
