@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -86,10 +88,13 @@ func TestViteDevelopmentServer(t *testing.T) {
 // project, Next.js 16.4.6 with webpack fails at any edge route, also without the package.)
 func TestNext(t *testing.T) {
 	tools := bundlers(t)
-	for _, bundler := range []string{"--turbopack", "--webpack"} {
+	for bundler, config := range map[string]string{
+		"--turbopack": `{}`, "--webpack": `{ serverExternalPackages: ["addrspec"] }`, // as the README says
+	} {
 		t.Run(bundler, func(t *testing.T) {
 			addresses, want := goldenTexts(t)
 			project := bundlerProject(t, tools, "bundlers/next", addresses)
+			writeText(t, filepath.Join(project, "next.config.mjs"), "export default "+config+";")
 			t.Run("dev", func(t *testing.T) { requireNext(t, project, addresses, want, "next", "dev", bundler) })
 			out, err := tool(project, "next", "build", bundler).CombinedOutput()
 			require.NoError(t, err, "%s", out)
@@ -136,8 +141,8 @@ func goldenTexts(t *testing.T) (addresses []byte, want string) {
 	files, err := vectors.Read("../wasm/vectors")
 	require.NoError(t, err)
 	var list []string
-	for _, file := range files {
-		for _, v := range file {
+	for _, name := range slices.Sorted(maps.Keys(files)) { // the same order in every call
+		for _, v := range files[name] {
 			if utf8.ValidString(v.Email) {
 				list, want = append(list, v.Email), want+v.Answer+"\n"
 			}
