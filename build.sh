@@ -9,7 +9,11 @@
 #                      besides: 50,000 new inputs for every fuzz target, a million
 #                      checks in one instance, the lists against npm, thousands of
 #                      random requests by openapi.json, all soak trials; half an hour
-#   ./build.sh bench   the performance table
+#   ./build.sh bench [--quick] [--only PATTERN] [--json FILE] [--against FILE]
+#                      the performance table: each figure beside a peer or a limit in
+#                      the same run; --help lists the flags
+#   ./build.sh bench go
+#                      the Go benchmarks of all packages, for work on one of them
 #   ./build.sh release [--sign SECRETKEYFILE] [--dirty]
 #                      all packages, programs and modules of a release, in dist/release/;
 #                      wasm/release/README.md describes them
@@ -359,7 +363,14 @@ fuzz_all() {
 	[ -z "$failed" ]
 }
 
+# The table is of the programs as they are built for users.
 bench() {
+	build_origin >/dev/null
+	[ "${1:-}" != go ] || { benchmarks; return; }
+	go run ./origin/bench -binary dist/addrspec "$@"
+}
+
+benchmarks() {
 	go test -run '^$' -bench . -benchmem ./core/... ./lists/... ./wasm/... ./origin/... ./edge
 }
 
@@ -486,7 +497,7 @@ test)
 		;;
 	esac
 	;;
-bench) bench ;;
+bench) bench "$@" ;;
 soak) soak "$@" ;;
 screenshots) screenshots ;;
 release) release "$@" ;;

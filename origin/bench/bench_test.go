@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestMain(m *testing.M) {
+	if role, found := roles[argument(1)]; found {
+		os.Exit(role(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		list []float64
+		want float64
+	}{{nil, 0}, {[]float64{7}, 7}, {[]float64{9, 1}, 5}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 3, 2}, 2.5}} {
+		require.InDelta(t, c.want, median(c.list), 1e-9, c.list)
+	}
+}
+
+func TestTarget(t *testing.T) {
+	require.True(t, atLeast(0.5).met(0.5))
+	require.True(t, atLeast(0.5).met(0.6))
+	require.False(t, atLeast(0.5).met(0.4))
+	require.True(t, atMost(7).met(7))
+	require.True(t, atMost(7).met(6))
+	require.False(t, atMost(7).met(8))
+	require.Equal(t, "≥ 0.5", atLeast(0.5).String())
+	require.Empty(t, target{}.String())
+}
+
+func TestNumber(t *testing.T) {
+	for x, want := range map[float64]string{0.1234: "0.123", 12.34: "12.3", 999.4: "999", 999.7: "1,000", 1234567.8: "1,234,568"} {
+		require.Equal(t, want, number(x))
+	}
+}
+
+// A report survives its file, and the comparison calls overlapping runs noise.
+func TestReport(t *testing.T) {
+	r := result{row: row{name: "GET", unit: "requests/s", peer: "bare", target: atLeast(0.5)}}
+	r.add(pair{40, 100}, nil)
+	r.add(pair{60, 100}, nil)
+	r.add(pair{70, 100}, nil)
+	skipped := result{row: row{name: "other"}, err: skip("Node is not installed")}
+	before := newReport([]result{r, skipped})
+	path := filepath.Join(t.TempDir(), "report.json")
+	require.NoError(t, before.write(path))
+	read, err := readBefore(path)
+	require.NoError(t, err)
+	require.Equal(t, before, *read)
+
+	var out bytes.Buffer
+	before.print(&out)
+	require.Regexp(t, `GET +60 requests/s +bare +100 +0.6 +\(0.4 to 0.7\) +≥ 0.5 +met`, out.String())
+	require.Contains(t, out.String(), "skipped: Node is not installed")
+
+	faster := result{row: r.row}
+	faster.add(pair{90, 100}, nil)
+	now := newReport([]result{faster})
+	out.Reset()
+	now.printChanges(&out, before)
+	require.Regexp(t, `GET +0.6 +0.9 +\+50.0 %\s*\n`, out.String())
+	out.Reset()
+	before.printChanges(&out, before)
+	require.Contains(t, out.String(), "within the noise")
+}
+
+func TestReadBeforeRefuses(t *testing.T) {
+	_, err := readBefore(filepath.Join(t.TempDir(), "missing"))
+	require.ErrorContains(t, err, "-against")
+	path := filepath.Join(t.TempDir(), "text")
+	require.NoError(t, os.WriteFile(path, []byte("no"), 0o600))
+	_, err = readBefore(path)
+	require.ErrorContains(t, err, "is not what -json writes")
+}
+
+func TestParse(t *testing.T) {
+	for _, args := range [][]string{{"-runs", "0"}, {"-only", "("}, {"word"}, {"-nonsense"}} {
+		_, err := parse(args, io.Discard)
+		require.Error(t, err, args)
+	}
+	o, err := parse([]string{"-quick"}, io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, quickRuns, o.runs)
+	o, err = parse([]string{"-quick", "-runs", "7"}, io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, 7, o.runs)
+}
+
+// The generator sends the request and counts what the server answered.
+func TestGenerator(t *testing.T) {
+	var answered atomic.Int64
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.Method != http.MethodPost || r.Header.Get("X-API-Key") != "k" || string(body) != "b" {
+			t.Error("wrong request")
+		}
+		w.WriteHeader(status)
+		answered.Add(1)
+	}))
+	defer server.Close()
+	d := load{url: server.URL, key: "k", body: "b", connections: 3, span: 50 * time.Millisecond}
+	s := d.send()
+	require.EqualValues(t, answered.Load(), s.Requests)
+	require.Zero(t, s.Errors)
+	rate, err := s.rate()
+	require.NoError(t, err)
+	require.Positive(t, rate)
+
+	fromProcess, err := d.own(context.Background())
+	require.NoError(t, err)
+	require.Positive(t, fromProcess)
+
+	status = http.StatusTooManyRequests
+	_, err = d.send().rate()
+	require.ErrorContains(t, err, "failed")
+	_, err = d.own(context.Background())
+	require.ErrorContains(t, err, "failed")
+}
+
+func TestReadWrk(t *testing.T) {
+	rate, err := readWrk("Running 1s test\nsent 1000 500000 0\n")
+	require.NoError(t, err)
+	require.InDelta(t, 2000, rate, 1e-9)
+	for _, out := range []string{"", "sent 1 2", "sent a b c", "sent 10 500000 1", "sent 0 500000 0", "sent 10 0 0"} {
+		_, err := readWrk(out)
+		require.Error(t, err, out)
+	}
+}
+
+func FuzzReadWrk(f *testing.F) {
+	f.Add("sent 1000 500000 0\n")
+	f.Add("sent -1 9223372036854775807 0")
+	f.Fuzz(func(t *testing.T, out string) {
+		if rate, err := readWrk(out); err == nil && !(rate > 0) {
+			t.Errorf("%q: %v", out, rate)
+		}
+	})
+}
+
+// A row of each process that needs no build of the program is measured as a user does.
+func TestBench(t *testing.T) {
+	o, err := parse([]string{"-quick", "-runs", "1", "-only", "^all facts of jane|^MX, cached", "-json", filepath.Join(t.TempDir(), "all.json"), "-dir", t.TempDir()}, io.Discard)
+	require.NoError(t, err)
+	var out bytes.Buffer
+	require.NoError(t, bench(context.Background(), o, &out, io.Discard))
+	data, err := os.ReadFile(o.json)
+	require.NoError(t, err)
+	var r report
+	require.NoError(t, json.Unmarshal(data, &r))
+	require.Len(t, r.Rows, 2)
+	for _, f := range r.Rows {
+		require.Empty(t, f.Error)
+		require.Positive(t, f.Ratio)
+	}
+	require.Contains(t, out.String(), "net/mail.ParseAddress")
+}
+
+func TestBenchRefuses(t *testing.T) {
+	o, err := parse([]string{"-only", "no such row"}, io.Discard)
+	require.NoError(t, err)
+	require.ErrorContains(t, bench(context.Background(), o, io.Discard, io.Discard), "matches no row")
+
+	o, err = parse([]string{"-quick", "-only", "^MX, cached", "-dir", t.TempDir()}, io.Discard)
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	require.ErrorContains(t, bench(ctx, o, io.Discard, io.Discard), "interrupted")
+	left, err := os.ReadDir(o.dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}

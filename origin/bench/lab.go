@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/origintest"
+)
+
+// A lab is what the rows share. Each part is started by the first row that needs it
+// and runs until the end.
+type lab struct {
+	dir     string // for databases
+	span    time.Duration
+	release []func()
+
+	program  func() (string, error) // path of the program
+	bare     func() (string, error) // address of the peer of HTTP
+	dns      func() (string, error) // address of the DNS server
+	services map[string]*service    // by database
+	startKey string                 // of the account of startAndAsk
+}
+
+// The time of one measurement of one side of a row.
+const (
+	usualSpan = 2 * time.Second
+	quickSpan = time.Second
+)
+
+func newLab(ctx context.Context, o options) (*lab, error) {
+	dir, err := os.MkdirTemp(o.dir, "addrspec-bench-")
+	if err != nil {
+		return nil, err
+	}
+	l := &lab{dir: dir, span: usualSpan, services: map[string]*service{}}
+	if o.quick {
+		l.span = quickSpan
+	}
+	l.later(func() { os.RemoveAll(dir) })
+	l.program = sync.OnceValues(func() (string, error) { return l.build(ctx, o.binary) })
+	l.bare = sync.OnceValues(func() (string, error) { return l.role("role-bare") })
+	l.dns = sync.OnceValues(func() (string, error) { return l.role("role-dns") })
+	return l, nil
+}
+
+// later runs f when the lab is closed.
+func (l *lab) later(f func()) { l.release = append(l.release, f) }
+
+func (l *lab) close() {
+	for n := len(l.release) - 1; n >= 0; n-- {
+		l.release[n]()
+	}
+}
+
+// build builds the program as ./build.sh does, with the module that is in
+// wasm/module.
+func (l *lab) build(ctx context.Context, binary string) (string, error) {
+	if binary != "" {
+		return filepath.Abs(binary)
+	}
+	to := filepath.Join(l.dir, "addrspec")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", to, "github.com/addrspec/addrspec/origin")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return to, nil
+}
+
+// role starts this program in a role and returns the address that it listens on.
+func (l *lab) role(name string, args ...string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	p, err := l.start(exec.Command(self, append([]string{name}, args...)...))
+	if err != nil {
+		return "", err
+	}
+	return p.FirstLine, nil
+}
+
+// start starts a process that ends with the lab.
+func (l *lab) start(cmd *exec.Cmd) (*origintest.Process, error) {
+	dieWithParent(cmd)
+	p, err := origintest.Start(cmd, origintest.OnStdout)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(cmd.Path), err)
+	}
+	l.later(p.Kill)
+	return p, nil
+}

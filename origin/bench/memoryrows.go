@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// memoryRows compare the resident memory of the service with a fixed limit.
+func memoryRows() []row {
+	return []row{
+		{"memory at the start", "MB", "limit", atMost(1), limitOf(45, memoryAtStart)},
+		{"memory after load", "MB", "limit", atMost(1), limitOf(80, memoryAfterLoad)},
+		{"memory of an idle connection", "KiB", "limit", atMost(1), limitOf(25, memoryOfConnections)},
+	}
+}
+
+const megabyte = 1e6
+
+func memoryAtStart(_ context.Context, l *lab) (float64, error) {
+	s, err := l.newService()
+	if err != nil {
+		return 0, err
+	}
+	defer s.Kill()
+	bytes, err := s.memory()
+	return bytes / megabyte, err
+}
+
+// memoryAfterLoad sends GETs and batches on 128 connections.
+func memoryAfterLoad(ctx context.Context, l *lab) (float64, error) {
+	s, err := l.newService()
+	if err != nil {
+		return 0, err
+	}
+	defer s.Kill()
+	for _, d := range []load{
+		{url: s.url + "/v1/email/" + usualAddress, key: s.key, connections: 128},
+		{url: s.url + "/v1/emails", body: batchBody(), key: s.key, connections: 128},
+	} {
+		if _, err := l.rate(ctx, d); err != nil {
+			return 0, err
+		}
+	}
+	time.Sleep(l.span / 2)
+	bytes, err := s.memory()
+	return bytes / megabyte, err
+}
+
+// idleConnections is as many connections as half of the usual limit of open files
+// allows.
+const idleConnections = 2000
+
+// memoryOfConnections opens connections, each of which has had an answer.
+func memoryOfConnections(_ context.Context, l *lab) (float64, error) {
+	s, err := l.newService()
+	if err != nil {
+		return 0, err
+	}
+	defer s.Kill()
+	before, err := s.memory()
+	if err != nil {
+		return 0, err
+	}
+	for range idleConnections {
+		conn, err := s.ask()
+		if err != nil {
+			return 0, err
+		}
+		defer conn.Close()
+	}
+	after, err := s.memory()
+	return (after - before) / idleConnections / 1024, err
+}
+
+// ask opens a connection, on which it gets one answer.
+func (s *service) ask() (net.Conn, error) {
+	address := strings.TrimPrefix(s.url, "http://")
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := fmt.Fprintf(conn, "GET /v1/usage HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\n\r\n", address, s.key); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err == nil && !strings.Contains(line, " 200 ") {
+		err = fmt.Errorf("the answer began with %q", line)
+	}
+	return conn, err
+}
+
+// newService starts the service on a database of its own.
+func (l *lab) newService() (*service, error) {
+	dir, err := os.MkdirTemp(l.dir, "database-")
+	if err != nil {
+		return nil, err
+	}
+	url := "sqlite:" + dir + "/ledger.db"
+	key, err := l.account(url, "memory")
+	if err != nil {
+		return nil, err
+	}
+	dns, err := l.dns()
+	if err != nil {
+		return nil, err
+	}
+	s, err := l.serve(url, dns)
+	if err == nil {
+		s.key = key
+	}
+	return s, err
+}
+
+// memory returns the resident memory of the process in bytes.
+func (s *service) memory() (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
+	if err != nil {
+		return 0, skip("this system has no /proc")
+	}
+	_, rest, _ := strings.Cut(string(text), "VmRSS:")
+	words := strings.Fields(rest)
+	if len(words) == 0 {
+		return 0, skip("/proc does not say the resident memory")
+	}
+	kilobytes, err := strconv.ParseFloat(words[0], 64)
+	return 1024 * kilobytes, err
+}
