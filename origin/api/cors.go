@@ -16,11 +16,11 @@ func preflight(methods []string) response {
 
 // setPreflight sets the CORS headers of a preflight, which a browser may cache
 // for a day.
-func setPreflight(h http.Header, methods string) {
-	h.Set("Access-Control-Allow-Origin", "*")
-	h.Set("Access-Control-Allow-Methods", methods)
-	h.Set("Access-Control-Allow-Headers", "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id")
-	h.Set("Access-Control-Max-Age", "86400")
+func setPreflight(f *fields, methods string) {
+	f.set("Access-Control-Allow-Origin", "*")
+	f.set("Access-Control-Allow-Methods", methods)
+	f.set("Access-Control-Allow-Headers", "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id")
+	f.set("Access-Control-Max-Age", "86400")
 }
 
 // pageOrigin returns the header Origin. A repeated one is joined, so it equals no
@@ -33,8 +33,8 @@ const exposedHeaders = "X-Request-Id, X-Usage-Current, X-Usage-Limit, X-Usage-Ov
 
 // setAllowOrigin lets pages of the origin read the answer. Credentials are not
 // allowed: a page sends its key in a header, and there is no cookie.
-func setAllowOrigin(h http.Header, origin string) {
-	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", exposedHeaders)
-	h.Set("Vary", "Origin")
+func setAllowOrigin(f *fields, origin string) {
+	f.set("Access-Control-Allow-Origin", origin)
+	f.set("Access-Control-Expose-Headers", exposedHeaders)
+	f.set("Vary", "Origin")
 }

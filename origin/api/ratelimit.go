@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"strconv"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -15,7 +14,7 @@ import (
 //
 // Limits that are unlimited are left out, and so are points if overage is
 // allowed: a client that obeys the fields would stop without need.
-func setRateLimit(h http.Header, u *ledger.Usage, q *ledger.Quota) {
+func setRateLimit(f *fields, u *ledger.Usage, q *ledger.Quota) {
 	policy, left := make([]byte, 0, 64), make([]byte, 0, 64)
 	if q.Rate != ledger.Unlimited {
 		policy = append(appendRateLimit(policy, `"rate";q=`, q.Rate), `;w=1`...)
@@ -27,8 +26,8 @@ func setRateLimit(h http.Header, u *ledger.Usage, q *ledger.Quota) {
 		left = strconv.AppendInt(append(left, `;t=`...), int64(wholeSeconds(q.Refill)), 10)
 	}
 	if len(policy) > 0 {
-		h.Set("RateLimit-Policy", string(policy))
-		h.Set("RateLimit", string(left))
+		f.set("Ratelimit-Policy", string(policy))
+		f.set("Ratelimit", string(left))
 	}
 }
 

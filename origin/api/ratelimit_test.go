@@ -29,7 +29,7 @@ func TestRateLimitHeaders(t *testing.T) {
 			`"points";q=999999999999999;qu="points"`, `"points";r=999999999999999;t=86400`},
 	} {
 		h := http.Header{}
-		setRateLimit(h, &c.usage, &c.quota)
+		setRateLimit(fieldsOf(h), &c.usage, &c.quota)
 		require.Equal(t, [2]string{c.policy, c.left}, [2]string{h.Get("RateLimit-Policy"), h.Get("RateLimit")}, name)
 	}
 }

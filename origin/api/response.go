@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"time"
@@ -39,45 +40,42 @@ func (a *response) discard() {
 // send writes the answer. Every answer has the id of its request and is not
 // cacheable, since it may contain an address.
 func (a *response) send(w http.ResponseWriter, id string) {
-	h := w.Header()
-	h.Set("Content-Type", a.contentType)
-	if a.contentType == "" {
-		h.Set("Content-Type", contentJSON)
-	}
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set(headerRequestID, id)
+	f := fieldsOf(w.Header())
+	f.set("Content-Type", cmp.Or(a.contentType, contentJSON))
+	f.set("Cache-Control", "no-store")
+	f.set("X-Content-Type-Options", "nosniff")
+	f.set(headerRequestID, id)
 	if a.status != http.StatusNoContent { // RFC 9110 section 8.6
-		h.Set("Content-Length", strconv.Itoa(len(a.body)))
+		f.setInt("Content-Length", int64(len(a.body)))
 	}
-	a.setExtras(h)
+	a.setExtras(f)
 	w.WriteHeader(a.status)
 	// An error means that the client has disconnected.
 	_, _ = w.Write(a.body)
 	_ = http.NewResponseController(w).Flush()
 }
 
-func (a *response) setExtras(h http.Header) {
+func (a *response) setExtras(f *fields) {
 	if a.allow != "" {
-		h.Set("Allow", a.allow)
+		f.set("Allow", a.allow)
 	}
 	if a.preflight != "" {
-		setPreflight(h, a.preflight)
+		setPreflight(f, a.preflight)
 	}
 	if a.allowOrigin != "" {
-		setAllowOrigin(h, a.allowOrigin)
+		setAllowOrigin(f, a.allowOrigin)
 	}
 	if a.retryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(wholeSeconds(a.retryAfter)))
+		f.setInt("Retry-After", int64(wholeSeconds(a.retryAfter)))
 	}
 	if a.replayed {
-		h.Set(headerReplayed, "true")
+		f.set(headerReplayed, "true")
 	}
 	if a.usage != nil {
-		setUsage(h, *a.usage)
+		setUsage(f, *a.usage)
 	}
 	if a.usage != nil && a.quota != nil {
-		setRateLimit(h, a.usage, a.quota)
+		setRateLimit(f, a.usage, a.quota)
 	}
 }
 
@@ -100,15 +98,15 @@ func (a *response) served() bool {
 }
 
 // setUsage sets X-Usage-Current, X-Usage-Limit and X-Usage-Overage.
-func setUsage(h http.Header, u ledger.Usage) {
-	h.Set("X-Usage-Current", strconv.FormatInt(u.Current, 10))
+func setUsage(f *fields, u ledger.Usage) {
+	f.setInt("X-Usage-Current", u.Current)
 	limit := "unlimited"
 	if u.Limit != ledger.Unlimited {
 		limit = strconv.FormatInt(u.Limit, 10)
 	}
-	h.Set("X-Usage-Limit", limit)
+	f.set("X-Usage-Limit", limit)
 	if u.Overage {
-		h.Set("X-Usage-Overage", "true")
+		f.set("X-Usage-Overage", "true")
 	}
 }
 
