@@ -104,7 +104,7 @@ func (r *Resolver) join(account int64, name string) (f *flight, w *waiter, known
 func (r *Resolver) newFlight(name string) (*flight, entry) {
 	known, fresh, stale := r.cache.get(name)
 	if fresh {
-		r.counters.hits.Add(1)
+		r.counters.hits.add()
 		return nil, known
 	}
 	f := &flight{name: name, cancel: func() {}, done: make(chan struct{})}

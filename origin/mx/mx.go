@@ -74,11 +74,11 @@ func New(c Config) (*Resolver, error) {
 // Slots are shared fairly between accounts; account has no other use. An answer
 // from the cache needs no slot, and no allocation if domain is in lower case.
 func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (bool, error) {
-	name, err := canonical(domain)
-	if err != nil || name == "" {
-		return false, err
+	if mx, known, err := r.cached(domain); known {
+		return mx, err
 	}
-	if mx, known, err := r.peek(name); known {
+	name, mx, known, err := r.peek(domain)
+	if known {
 		return mx, err
 	}
 	return r.lookUpShared(ctx, account, name)
@@ -88,19 +88,35 @@ func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (bo
 // the domain cannot have MX records. Otherwise known is false and Lookup has to
 // be called. It is as fast as a Lookup that the cache answers.
 func (r *Resolver) Peek(domain string) (mx, known bool, err error) {
-	name, err := canonical(domain)
-	if err != nil || name == "" {
-		return false, true, err
+	if mx, known, err = r.cached(domain); known {
+		return mx, true, err
 	}
-	return r.peek(name)
+	_, mx, known, err = r.peek(domain)
+	return mx, known, err
 }
 
-func (r *Resolver) peek(name string) (mx, known bool, err error) {
+// peek is Peek for a domain that is not cached as it is written. It returns the name
+// to look up if known is false.
+func (r *Resolver) peek(domain string) (name string, mx, known bool, err error) {
+	name, err = canonical(domain)
+	switch {
+	case err != nil || name == "":
+		return "", false, true, err
+	case name == domain:
+		return name, false, false, nil
+	}
+	mx, known, err = r.cached(name)
+	return name, mx, known, err
+}
+
+// cached returns the fresh answer for a name. The cache has names in canonical form
+// only, so a domain that it has is one, and need not be examined.
+func (r *Resolver) cached(name string) (mx, known bool, err error) {
 	entry, fresh, _ := r.cache.get(name)
 	if !fresh {
 		return false, false, nil
 	}
-	r.counters.hits.Add(1)
+	r.counters.hits.add()
 	mx, err = r.serve(entry)
 	return mx, true, err
 }

@@ -34,7 +34,7 @@ func (r *Resolver) Stats() Stats {
 	c := &r.counters
 	underWay, waiting := r.flights.count()
 	return Stats{
-		Hits: c.hits.Load(), Misses: c.misses.Load(), Shared: c.shared.Load(), Stale: c.stale.Load(),
+		Hits: c.hits.load(), Misses: c.misses.Load(), Shared: c.shared.Load(), Stale: c.stale.Load(),
 		Found: c.found.Load(), None: c.none.Load(), Timeouts: c.timeouts.Load(), Failures: c.failures.Load(),
 		Spent: time.Duration(c.spent.Load()),
 		UDP:   c.udp.Load(), TCP: c.tcp.Load(), Ignored: c.ignored.Load(),
@@ -44,7 +44,8 @@ func (r *Resolver) Stats() Stats {
 }
 
 type counters struct {
-	hits, misses, shared, stale     atomic.Uint64
+	hits                            spreadCounter
+	misses, shared, stale           atomic.Uint64
 	spent                           atomic.Int64
 	found, none, timeouts, failures atomic.Uint64
 	refused, expired                atomic.Uint64
