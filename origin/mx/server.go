@@ -1,6 +1,8 @@
 package mx
 
 import (
+	"net"
+	"net/netip"
 	"sync/atomic"
 	"time"
 )
@@ -10,8 +12,18 @@ const penalty = 30 * time.Second
 
 // server is one recursive resolver.
 type server struct {
-	address   string                    // host:port
+	address   string                    // host:port, the host an IP address
+	udp       *net.UDPAddr              // the same
 	lateUntil atomic.Pointer[time.Time] // nil if it never was late
+}
+
+// newServer returns the server at an address, which parseServer returned.
+func newServer(address string) (*server, error) {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil, err
+	}
+	return &server{address: address, udp: net.UDPAddrFromAddrPort(at)}, nil
 }
 
 // markLate makes s late for the time of penalty.

@@ -32,10 +32,12 @@ func parseServers(addresses []string) ([]*server, error) {
 	servers := make([]*server, len(addresses))
 	for i, text := range addresses {
 		address, err := parseServer(text)
+		if err == nil {
+			servers[i], err = newServer(address)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("mx: resolver address %q: %w; write host:port, such as 127.0.0.1:53 or [::1]:53", text, err)
 		}
-		servers[i] = &server{address: address}
 	}
 	return servers, nil
 }

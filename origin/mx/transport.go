@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/miekg/dns"
@@ -14,6 +15,10 @@ const (
 	udpBuffer  = 4096 // bytes, for servers that send more than udpPayload
 	maxIgnored = 16   // datagrams ignored before the query is repeated over TCP
 )
+
+// buffers has the buffers of replies that no query reads. A decoded message keeps no
+// part of its buffer.
+var buffers = sync.Pool{New: func() any { return new([udpBuffer]byte) }}
 
 // exchangeUDP sends query from a socket of its own (a random port, connected, so
 // that the kernel drops datagrams from other hosts) and waits for the reply.
@@ -26,9 +31,10 @@ func (r *Resolver) exchangeUDP(ctx context.Context, s *server, query *dns.Msg) (
 		return nil, err
 	}
 	defer conn.Close()
-	buffer, notDNS := make([]byte, udpBuffer), false
+	buffer, notDNS := buffers.Get().(*[udpBuffer]byte), false
+	defer buffers.Put(buffer)
 	for range maxIgnored {
-		n, err := conn.Read(buffer)
+		n, err := conn.Read(buffer[:])
 		if err != nil && notDNS {
 			return nil, errNotDNS
 		}
@@ -76,6 +82,18 @@ func readFrame(conn net.Conn) ([]byte, error) {
 	return wire, err
 }
 
+// A connection is one on which reads and writes fail once a context ends.
+type connection struct {
+	net.Conn
+	forget func() bool // ends the watch over the context
+}
+
+// Close also ends the watch, which would else start a goroutine after each look-up.
+func (c connection) Close() error {
+	c.forget()
+	return c.Conn.Close()
+}
+
 // send opens a connection and writes query to it. Reads and writes fail once
 // ctx ends.
 func send(ctx context.Context, network string, s *server, query *dns.Msg) (net.Conn, error) {
@@ -86,16 +104,25 @@ func send(ctx context.Context, network string, s *server, query *dns.Msg) (net.C
 	if network == "tcp" {
 		wire = append(binary.BigEndian.AppendUint16(nil, uint16(len(wire))), wire...)
 	}
-	conn, err := new(net.Dialer).DialContext(ctx, network, s.address)
+	conn, err := s.connect(ctx, network)
 	if err != nil {
 		return nil, err
 	}
-	context.AfterFunc(ctx, func() { _ = conn.SetDeadline(past) })
+	watched := connection{conn, context.AfterFunc(ctx, func() { _ = conn.SetDeadline(past) })}
 	if _, err = conn.Write(wire); err != nil {
-		conn.Close()
+		watched.Close()
 		return nil, err
 	}
-	return conn, nil
+	return watched, nil
+}
+
+// connect returns a new connection to the server. Over UDP nothing is sent yet, and so
+// nothing waits for ctx; a Dialer would work on the address for each query.
+func (s *server) connect(ctx context.Context, network string) (net.Conn, error) {
+	if network == "udp" {
+		return net.DialUDP(network, nil, s.udp)
+	}
+	return new(net.Dialer).DialContext(ctx, network, s.address)
 }
 
 var past = time.Unix(1, 0)
