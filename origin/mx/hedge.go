@@ -49,13 +49,39 @@ func (r *Resolver) newHedgedQuery(query func(context.Context, *server) (answer, 
 }
 
 // run returns the first answer, or the most informative error once every server
-// has failed or ctx has ended.
+// has failed or ctx has ended. It asks the first server itself, and starts no
+// goroutine if that answers within the interval.
 func (h *hedgedQuery) run(ctx context.Context) (answer, *Error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // closes the sockets of the other queries
-	step := time.NewTimer(h.interval)
+	first, began, late := h.next(ctx), time.Now(), make(chan queryResult, 1)
+	if first == nil {
+		return answer{}, h.bestError()
+	}
+	hedge := time.AfterFunc(h.interval, func() {
+		h.start(func() {
+			defer cancel()
+			late <- h.coordinate(ctx, 0)
+		})
+	})
+	a, err := h.query(ctx, first.server)
+	if !hedge.Stop() {
+		h.results <- queryResult{first, a, err}
+		result := <-late
+		return result.answer, result.err
+	}
+	if err == nil {
+		return a, nil
+	}
+	h.results <- queryResult{first, a, err}
+	result := h.coordinate(ctx, h.interval-time.Since(began))
+	return result.answer, result.err
+}
+
+// coordinate sends further queries, the next one after wait, until one is answered.
+func (h *hedgedQuery) coordinate(ctx context.Context, wait time.Duration) queryResult {
+	step := time.NewTimer(wait)
 	defer step.Stop()
-	h.send(ctx)
 	for !h.done(ctx) {
 		select {
 		case <-step.C:
@@ -66,27 +92,37 @@ func (h *hedgedQuery) run(ctx context.Context) (answer, *Error) {
 			h.running--
 			if res.err == nil {
 				h.markLate(res.server)
-				return res.answer, nil
+				return res
 			}
 			h.handleError(ctx, res)
 		}
 	}
-	return answer{}, h.bestError()
+	return queryResult{err: h.bestError()}
 }
 
 // send queries the server asked least so far, if any may be asked.
 func (h *hedgedQuery) send(ctx context.Context) {
-	s := h.leastAsked()
-	if s == nil || h.queriesLeft == 0 || ctx.Err() != nil {
+	s := h.next(ctx)
+	if s == nil {
 		return
 	}
-	h.queriesLeft--
-	h.running++
-	s.sent++
 	h.start(func() {
 		a, err := h.query(ctx, s.server)
 		h.results <- queryResult{s, a, err}
 	})
+}
+
+// next returns the server asked least so far, and counts a query to it, or nil if
+// none may be asked.
+func (h *hedgedQuery) next(ctx context.Context) *serverState {
+	s := h.leastAsked()
+	if s == nil || h.queriesLeft == 0 || ctx.Err() != nil {
+		return nil
+	}
+	h.queriesLeft--
+	h.running++
+	s.sent++
+	return s
 }
 
 func (h *hedgedQuery) leastAsked() (least *serverState) {
