@@ -31,7 +31,7 @@ type Config struct {
 	StaleWait    time.Duration // how long a caller waits for a refresh before it gets the stale answer; 1.8 s
 	StaleRecheck time.Duration // time between a failed refresh and the next; 30 s
 
-	clock otter.Clock // for tests
+	clock otter.Clock // for tests; default: one of clockResolution
 }
 
 func (c Config) withDefaults() Config {
@@ -50,9 +50,6 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.StaleWait, 1800*time.Millisecond)
 	setDefault(&c.StaleRecheck, 30*time.Second)
 	c.StaleFor = max(c.StaleFor, 0)
-	if c.clock == nil {
-		c.clock = monotonic{time.Now()}
-	}
 	return c
 }
 
