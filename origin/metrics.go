@@ -23,6 +23,9 @@ func registry(o *origin) *prometheus.Registry {
 	for _, m := range resolverMetrics {
 		r.MustRegister(m.collector(func() float64 { return m.of(o.resolver.Stats()) }))
 	}
+	for _, m := range probeMetrics {
+		r.MustRegister(m.collector(func() float64 { return m.of(o.probing) }))
+	}
 	for _, m := range bodyMetrics {
 		r.MustRegister(m.collector(func() float64 { return m.of(o.bodies) }))
 	}
@@ -101,6 +104,10 @@ var resolverMetrics = []metric[mx.Stats]{
 	{"addrspec_mx_tcp_queries_total", "Queries sent over TCP.", true, func(s mx.Stats) float64 { return float64(s.TCP) }},
 	{"addrspec_mx_in_flight", "DNS look-ups that run or wait for a slot.", false, func(s mx.Stats) float64 { return float64(s.InFlight) }},
 	{"addrspec_mx_cache_entries", "Domains in the cache.", false, func(s mx.Stats) float64 { return float64(s.Entries) }},
+}
+
+var probeMetrics = []metric[*resolverWatch]{
+	{"addrspec_mx_resolver_answered", "1 once a resolver has answered since the start, 0 before.", false, (*resolverWatch).value},
 }
 
 var moduleMetrics = []metric[host.Stats]{

@@ -23,6 +23,7 @@ type origin struct {
 	lists    *listupdate.Keeper
 	ledger   *ledger.Ledger
 	resolver *mx.Resolver
+	probing  *resolverWatch
 	bodies   *api.MemoryBudget
 	webhooks *webhook.Sender      // nil if they are off
 	signUps  *signuphook.Registry // nil without --hooks
@@ -41,6 +42,7 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log, at net.Addr) (_ *
 	if o.resolver, err = mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: c.DNSConcurrency}); err != nil {
 		return nil, err
 	}
+	o.probing = &resolverWatch{resolver: o.resolver, log: log.Logger, pause: probePause}
 	if o.ledger, err = c.openLedger(ctx, ledger.WithLog(log.Logger)); err != nil {
 		o.resolver.Close()
 		return nil, err
@@ -57,7 +59,6 @@ func (c *serveCmd) open(ctx context.Context, log *logging.Log, at net.Addr) (_ *
 		o.close()
 		return nil, err
 	}
-	warnOfResolver(ctx, log.Logger, o.resolver)
 	if o.signUps, err = c.signUpHooks(ctx, log.Logger, o.ledger); err != nil {
 		o.close()
 		return nil, err
@@ -103,13 +104,5 @@ func (o *origin) runWebhooks(ctx context.Context) (stop func()) {
 	return func() {
 		cancel()
 		<-ended
-	}
-}
-
-// warnOfResolver logs a warning if no resolver answers. The service starts all
-// the same: a resolver may start later, and requests that need no MX are served.
-func warnOfResolver(ctx context.Context, log *slog.Logger, resolver *mx.Resolver) {
-	if err := resolver.Probe(ctx); err != nil {
-		log.Warn("MX look-ups will fail until a resolver answers; see --dns", "error", err.Error())
 	}
 }

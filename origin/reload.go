@@ -7,15 +7,16 @@ import (
 	"sync"
 )
 
-// watch reloads the files of --lists, --plans and --hooks on SIGHUP and takes over newer
-// lists, until ctx ends or stop is called. stop returns once what is under way has
-// ended: the engine must not be closed before.
+// watch reloads the files of --lists, --plans and --hooks on SIGHUP, takes over newer
+// lists and probes the resolvers, until ctx ends or stop is called. stop returns once
+// what is under way has ended: the engine must not be closed before.
 func (c *serveCmd) watch(ctx context.Context, log *slog.Logger, hangUp <-chan os.Signal, o *origin) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var tasks sync.WaitGroup
 	reload := make(chan struct{})
 	tasks.Go(func() { o.lists.Watch(ctx, reload) })
 	tasks.Go(func() { c.reload(ctx, log, hangUp, reload, o) })
+	tasks.Go(func() { o.probing.run(ctx) })
 	if o.lists.Source != nil {
 		tasks.Go(func() { o.lists.Run(ctx) })
 	}
