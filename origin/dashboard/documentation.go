@@ -10,7 +10,11 @@ func (v docsView) PageTitle() string { return v.Title }
 
 // documentation shows a page of /docs.
 func (d *Dashboard) documentation(v *visit) (any, error) {
-	page := d.docs.Page(v.r.URL.Path)
+	site, err := d.docs()
+	if err != nil {
+		return nil, err
+	}
+	page := site.Page(v.r.URL.Path)
 	if page == nil {
 		return nil, errNotFound
 	}

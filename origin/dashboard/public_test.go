@@ -24,7 +24,13 @@ const maxWeight = 100_000
 var elsewhere = []string{"/openapi.json"}
 
 // publicPages returns the paths of the front door and the documentation.
-func (s *site) publicPages() []string { return append([]string{"/"}, s.docs.Pages()...) }
+func (s *site) publicPages() []string {
+	documentation, err := s.docs()
+	if err != nil {
+		panic(err) // the description and the guides are embedded
+	}
+	return append([]string{"/"}, documentation.Pages()...)
+}
 
 // An element is a start tag of a page.
 type element struct {
