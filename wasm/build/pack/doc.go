@@ -5,14 +5,16 @@
 // never afterwards, so packing
 //
 //  1. replaces each import by a function of the module with the same index, so
-//     that no code changes (stubs.go);
-//  2. runs `_initialize` in wazero (initialize.go);
-//  3. makes the resulting memory and globals the initial ones of the module,
+//     that no call changes (stubs.go);
+//  2. gives the functions structured branches (package flow), so that a check takes
+//     two thirds of the time;
+//  3. runs `_initialize` in wazero (initialize.go);
+//  4. makes the resulting memory and globals the initial ones of the module,
 //     and removes `_initialize` (image.go).
 //
 // The packed module needs no start call and runs in any engine without
 // imports. The same input gives the same bytes, since the clock and the random
-// numbers of the stubs are fixed. Wizer also does steps 2 and 3, but it keeps
+// numbers of the stubs are fixed. Wizer also does steps 3 and 4, but it keeps
 // the imports and would add a second tool chain to the build.
 //
 // The drawbacks: the seed of Go's maps is fixed, so the module must not have a

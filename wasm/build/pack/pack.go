@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/addrspec/addrspec/wasm/build/flow"
 	"github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
@@ -24,6 +25,9 @@ func pack(ctx context.Context, reactor []byte) ([]byte, error) {
 	}
 	if err := stubImports(m); err != nil {
 		return nil, err
+	}
+	for i := range m.Code {
+		m.Code[i] = flow.Function(m.Code[i])
 	}
 	image, err := initialize(ctx, m)
 	if err != nil {

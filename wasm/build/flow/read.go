@@ -1,0 +1,233 @@
+package flow
+
+import "bytes"
+
+// function is a function as the compiler makes it: declarations of local variables
+// and a start, then segments, each behind the end of a block. A br_table enters them
+// by the number in the parameter, local variable 0.
+type function struct {
+	start    []byte // declarations and the instructions before the blocks
+	locals   int    // where the declarations end in start
+	count    uint64 // of local variables with the parameter
+	unwinds  bool   // a block around all returns 1 if a call does
+	jumps    bool   // a loop around the segments leads to the br_table
+	table    []int  // segment by number
+	segments []segment
+	blocks   []block // of all segments
+}
+
+// segment is the code between two entries.
+type segment struct {
+	first    int  // its first block
+	external bool // the function may be entered here, behind a call
+}
+
+// block is a basic block: instructions without jumps, then one of the ways to go on.
+type block struct {
+	code    []byte
+	unwinds []unwind
+	end     ending
+	taken   int // segment to jump to
+}
+
+// unwind is a branch in code to the exit that unwinds.
+type unwind struct {
+	at, size int // of the depth of the branch
+	open     int // blocks of code itself around the branch
+}
+
+type ending int
+
+const (
+	falls    ending = iota // into the next block
+	jumps                  // to taken
+	branches               // to taken if the value on the stack is not 0, else falls
+	stops                  // returns or traps
+)
+
+// read reads the code of a function, with its declarations.
+func read(code []byte) (*function, error) {
+	s := &scanner{code: code}
+	f := &function{count: 1}
+	for n := s.number(); n > 0 && s.err == nil; n-- {
+		f.count += s.number()
+		s.byte()
+	}
+	f.locals = s.at
+	for s.more() && s.code[s.at] != opBlock && s.code[s.at] != opLoop {
+		op := s.byte()
+		if op != 0x23 && op != opLocalSet { // updates the copy of SP
+			return nil, errForm
+		}
+		s.skip(op)
+	}
+	f.start = code[:s.at]
+	f.readTable(s)
+	f.readSegments(s)
+	f.blocks = append(f.blocks, block{code: []byte{opUnreachable}, end: stops}) // after the last
+	f.readEnd(s)
+	return f, s.err
+}
+
+// readTable reads the blocks around the segments and the br_table.
+func (f *function) readTable(s *scanner) {
+	around := s.blocks()
+	f.jumps = s.take(opLoop, noResult)
+	around += s.blocks()
+	if !s.take(opLocalGet, 0, opBrTable) {
+		s.fail()
+	}
+	size := 0
+	for n := int(s.number()) + 1; n > 0 && s.err == nil; n-- {
+		f.table = append(f.table, int(s.number()))
+		size = max(size, f.table[len(f.table)-1]+1)
+	}
+	f.unwinds = around == size+1
+	if !s.take(opEnd) || around != size && !f.unwinds {
+		s.fail()
+		return
+	}
+	f.segments = make([]segment, size)
+}
+
+// blocks skips the starts of blocks that are next and returns how many.
+func (s *scanner) blocks() (n int) {
+	for s.take(opBlock, noResult) {
+		n++
+	}
+	return n
+}
+
+// callSequence begins a call: SP -= 8, then the return address is stored.
+var callSequence = []byte{opLocalGet, 1, opI32Const, 8, 0x6b, 0x22, 1, opGlobalSet, 0, opLocalGet, 1, opI64Const}
+
+// readSegments reads the segments into blocks.
+func (f *function) readSegments(s *scanner) {
+	for i := range f.segments {
+		// The runtime enters a function with defer before its call of deferreturn, which
+		// follows an entry of its own.
+		f.segments[i].first = len(f.blocks)
+		f.segments[i].external = f.segments[i].external || bytes.HasPrefix(s.code[s.at:], callSequence)
+		for open := len(f.segments) - 1 - i; s.err == nil && f.readBlock(s, open); {
+		}
+	}
+}
+
+// readBlock reads a block of a segment that open segments follow. It returns false
+// after the last block of the segment.
+func (f *function) readBlock(s *scanner, open int) (more bool) {
+	f.blocks = append(f.blocks, block{})
+	b := &f.blocks[len(f.blocks)-1]
+	start, depth := s.at, 0
+	for s.more() {
+		at := s.at
+		if depth == 0 {
+			b.code = s.code[start:at]
+			switch {
+			case s.take(opEnd):
+				return false
+			case f.readJump(s, b, open):
+				return b.end != jumps || !s.take(opEnd)
+			}
+		}
+		op := s.byte()
+		switch op {
+		case opBlock, opLoop, opIf:
+			depth++
+			if s.byte() != noResult {
+				s.fail()
+			}
+		case opElse:
+		case opEnd:
+			depth--
+		case opBr, opBrIf:
+			f.readBranch(s, b, start, open, depth)
+		case opBrTable:
+			s.fail()
+		case opReturn, opUnreachable:
+			if depth == 0 {
+				b.end, b.code = stops, s.code[start:s.at]
+				return !s.take(opEnd)
+			}
+		case opI64Const:
+			f.readReturnAddress(s)
+		case opLocalSet, 0x22:
+			if n := s.number(); n == 0 && depth > 0 {
+				s.fail() // a jump inside a block, of a form of its own
+			}
+		default:
+			s.skip(op)
+		}
+	}
+	return false
+}
+
+// readJump reads a jump, conditional or not, if one is next.
+func (f *function) readJump(s *scanner, b *block, open int) bool {
+	start := s.at
+	conditional := s.take(opIf, noResult)
+	if !conditional {
+		open--
+	}
+	if s.take(opI32Const) {
+		number := s.signed()
+		if s.take(opLocalSet, 0, opBr) && int(s.number()) == open+1 && (!conditional || s.take(opEnd)) && number >= 0 && int(number) < len(f.table) {
+			b.taken = f.table[number]
+			b.end = jumps
+			if conditional {
+				b.end = branches
+			}
+			return true
+		}
+	}
+	s.at = start
+	return false
+}
+
+// readBranch reads a branch to a block of the code itself or to the exit that unwinds.
+func (f *function) readBranch(s *scanner, b *block, start, open, depth int) {
+	at := s.at
+	target := int(s.number())
+	switch {
+	case target < depth:
+	case f.unwinds && target == depth+f.exit(open):
+		b.unwinds = append(b.unwinds, unwind{at - start, s.at - at, depth})
+	default:
+		s.fail()
+	}
+}
+
+// exit returns the depth in a segment that open segments follow of the exit that unwinds.
+func (f *function) exit(open int) int {
+	if f.jumps {
+		return open + 1
+	}
+	return open
+}
+
+// readReturnAddress reads a constant. If it is a return address, its low 16 bits are the
+// number by which the function is entered again. Any other constant can only add an
+// entry, which does no harm.
+func (f *function) readReturnAddress(s *scanner) {
+	n := s.signed()
+	if !bytes.HasPrefix(s.code[s.at:], []byte{0x37, 3, 0}) { // i64.store
+		return
+	}
+	if number := int(n & 0xffff); n>>16 != 0 && number < len(f.table) {
+		f.segments[f.table[number]].external = true
+	}
+}
+
+// readEnd reads what follows the last segment.
+func (f *function) readEnd(s *scanner) {
+	end := []byte{opUnreachable, opEnd, opI32Const, 1, opEnd}
+	if !f.unwinds {
+		end = end[:2]
+	}
+	if !f.jumps {
+		end = end[2:] // there is no loop to end, so the last segment has read these
+	}
+	if !s.take(end...) || s.more() {
+		s.fail()
+	}
+}
