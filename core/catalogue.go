@@ -23,7 +23,9 @@ func (r Reason) Section() string { return catalogue[r].section }
 // control characters.
 func (r Refusal) AppendSentence(dst, email []byte) []byte {
 	sentence := catalogue[r.Reason].sentence
-	for i := range len(sentence) {
+	start := verbatim[r.Reason]
+	dst = append(dst, sentence[:start]...)
+	for i := int(start); i < len(sentence); i++ {
 		switch sentence[i] {
 		case '~':
 			dst = appendCharacter(dst, email[min(r.Offset, len(email)):])
@@ -35,6 +37,18 @@ func (r Refusal) AppendSentence(dst, email []byte) []byte {
 	}
 	return dst
 }
+
+// verbatim has the length of the part of each sentence before its first placeholder. It
+// is computed when a program starts, which the module has done.
+var verbatim = func() (lengths [len(catalogue)]uint8) {
+	for r := range catalogue {
+		sentence := catalogue[r].sentence
+		for int(lengths[r]) < len(sentence) && sentence[lengths[r]] != '~' && sentence[lengths[r]] != '#' {
+			lengths[r]++
+		}
+	}
+	return lengths
+}()
 
 // appendBytes appends "1 byte" or "n bytes" for a positive n.
 func appendBytes(dst []byte, n int) []byte {

@@ -16,27 +16,42 @@ type Offsets struct {
 // AppendJSON appends the result for f: the 16 fields in the order of the
 // contract, with mx false. If fullSuggestion is set, typo_suggestion is the
 // whole corrected address instead of its domain.
+//
+// An append takes a call, the slowest part of it in WebAssembly, so members that
+// follow one another without a text are appended together.
 func AppendJSON(dst []byte, f *Facts, fullSuggestion bool) (json []byte, at Offsets) {
-	dst = append(dst, `{"email":`...)
-	dst = appendQuoted(dst, f.Email)
+	dst = appendQuoted(append(dst, `{"email":`...), f.Email)
 	at.EmailEnd = len(dst)
-	dst = appendBool(append(dst, `,"valid":`...), f.Valid)
-	dst = appendNullable(append(dst, `,"normalized":`...), f.Normalized)
+	dst = appendNullable(append(dst, withBool(f.Valid, `,"valid":true,"normalized":`, `,"valid":false,"normalized":`)...), f.Normalized)
 	dst = appendNullable(append(dst, `,"local_part":`...), f.LocalPart)
-	dst = appendBool(append(dst, `,"alias":`...), f.Alias)
-	dst = appendBool(append(dst, `,"ascii":`...), f.ASCII)
-	dst = appendRole(append(dst, `,"role":`...), f.Role)
-	dst = appendBool(append(dst, `,"gibberish":`...), f.Gibberish >= Gibberish)
-	dst = f.Gibberish.append(append(dst, `,"gibberish_score":`...))
-	dst = appendNullable(append(dst, `,"domain":`...), f.Domain)
-	dst = append(dst, `,"mx":`...)
-	at.MX = len(dst)
-	dst = appendBool(append(dst, `false,"disposable":`...), f.Disposable)
+	dst = append(dst, withBool(f.Alias, `,"alias":true,"ascii":`, `,"alias":false,"ascii":`)...)
+	dst = appendRole(append(dst, withBool(f.ASCII, `true,"role":`, `false,"role":`)...), f.Role)
+	dst = append(dst, withBool(f.Gibberish >= Gibberish, `,"gibberish":true,"gibberish_score":`, `,"gibberish":false,"gibberish_score":`)...)
+	dst = appendNullable(append(f.Gibberish.append(dst), `,"domain":`...), f.Domain)
+	at.MX = len(dst) + len(`,"mx":`)
+	dst = f.appendClasses(dst)
+	dst = f.appendSuggestion(append(dst, withBool(f.Typo != nil, `true,"typo_suggestion":`, `false,"typo_suggestion":`)...), fullSuggestion)
+	return append(dst, '}'), at
+}
+
+// withBool returns the text for b.
+func withBool(b bool, yes, no string) string {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// appendClasses appends the members from mx to the name of typo. Most domains have
+// no class.
+func (f *Facts) appendClasses(dst []byte) []byte {
+	if !f.Disposable && !f.Public && !f.Relay {
+		return append(dst, `,"mx":false,"disposable":false,"public":false,"relay":false,"typo":`...)
+	}
+	dst = appendBool(append(dst, `,"mx":false,"disposable":`...), f.Disposable)
 	dst = appendBool(append(dst, `,"public":`...), f.Public)
 	dst = appendBool(append(dst, `,"relay":`...), f.Relay)
-	dst = appendBool(append(dst, `,"typo":`...), f.Typo != nil)
-	dst = f.appendSuggestion(append(dst, `,"typo_suggestion":`...), fullSuggestion)
-	return append(dst, '}'), at
+	return append(dst, `,"typo":`...)
 }
 
 func (f *Facts) appendSuggestion(dst []byte, full bool) []byte {
@@ -90,7 +105,10 @@ func appendNullable(dst, s []byte) []byte {
 }
 
 func appendQuoted(dst, s []byte) []byte {
-	return append(appendEscaped(append(dst, '"'), s), '"')
+	if n := plainLength(s); n < len(s) {
+		return append(appendEscapedAny(append(append(dst, '"'), s[:n]...), s[n:]), '"')
+	}
+	return append(append(append(dst, '"'), s...), '"')
 }
 
 const hex = "0123456789abcdef"
@@ -133,10 +151,14 @@ func appendEscapedAny(dst, s []byte) []byte {
 	return dst
 }
 
-// plainLength returns the length of the prefix of s that needs no escapes.
+// plainLength returns the length of the prefix of s that needs no escapes. The last word
+// may overlap the one before it.
 func plainLength(s []byte) (n int) {
 	for n+8 <= len(s) && isPlainWord(ascii.Word(s[n:])) {
 		n += 8
+	}
+	if len(s) >= 8 && n+8 > len(s) && isPlainWord(ascii.Word(s[len(s)-8:])) {
+		return len(s)
 	}
 	for n < len(s) && isPlain(s[n]) {
 		n++

@@ -17,13 +17,6 @@ const (
 	highs = 0x80 * ones
 )
 
-// Word returns the first eight bytes of s; the compiler turns it into one load.
-func Word(s []byte) uint64 {
-	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
-
 // IsWord reports whether each byte of w is ASCII.
 func IsWord(w uint64) bool { return w&highs == 0 }
 

@@ -48,11 +48,7 @@ const (
 // read reads the code of a function, with its declarations.
 func read(code []byte) (*function, error) {
 	s := &scanner{code: code}
-	f := &function{count: 1}
-	for n := s.number(); n > 0 && s.err == nil; n-- {
-		f.count += s.number()
-		s.byte()
-	}
+	f := &function{count: 1 + s.skipLocals()}
 	f.locals = s.at
 	for s.more() && s.code[s.at] != opBlock && s.code[s.at] != opLoop {
 		op := s.byte()

@@ -29,6 +29,8 @@ const (
 	opF64Const     = 0x44
 	opI32Eqz       = 0x45
 	opBulk         = 0xfc
+	memoryCopy     = 10 // after opBulk
+	memoryFill     = 11
 
 	noResult = 0x40 // block type
 )
@@ -97,6 +99,15 @@ func (s *scanner) signed() (n int64) {
 	return 0
 }
 
+// skipLocals skips declarations of local variables and returns how many they are.
+func (s *scanner) skipLocals() (count uint64) {
+	for n := s.number(); n > 0 && s.err == nil; n-- {
+		count += s.number()
+		s.byte()
+	}
+	return count
+}
+
 // skip skips the immediates of an instruction that was just read, but those of block,
 // loop, if and branches.
 func (s *scanner) skip(op byte) {
@@ -123,9 +134,9 @@ func (s *scanner) skip(op byte) {
 func (s *scanner) skipBulk() {
 	switch n := s.number(); {
 	case n < 8:
-	case n == 10:
+	case n == memoryCopy:
 		s.at = min(s.at+2, len(s.code))
-	case n == 11:
+	case n == memoryFill:
 		s.byte()
 	default:
 		s.fail()
