@@ -12,7 +12,8 @@ import (
 
 // Options configure an Engine. The zero value is valid.
 type Options struct {
-	// Size is the number of instances, 1 to 2 MB each; 0 means GOMAXPROCS.
+	// Size is the number of instances, 1 to 2 MB each; 0 means GOMAXPROCS. New starts
+	// one of them, and concurrent callers the others.
 	Size int
 	// CacheDir is a folder for compiled machine code, which saves a second at the
 	// next start; empty means no cache.
@@ -44,7 +45,7 @@ type View struct {
 	info Info
 }
 
-// New compiles wasm and starts the instances. It returns an error if wasm is not
+// New compiles wasm and starts an instance. It returns an error if wasm is not
 // an addrspec module of the supported version, or if the module refuses o.Lists.
 func New(ctx context.Context, wasm []byte, o Options) (*Engine, error) {
 	if o.Size <= 0 {
@@ -55,10 +56,12 @@ func New(ctx context.Context, wasm []byte, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{runtime: rt, compiled: compiled, size: o.Size}
-	if err := e.SetLists(ctx, o.Lists); err != nil {
+	view, err := e.newView(ctx, o.Lists)
+	if err != nil {
 		rt.Close(ctx)
 		return nil, err
 	}
+	e.current.Store(view)
 	return e, nil
 }
 
@@ -71,21 +74,22 @@ func (e *Engine) SetLists(ctx context.Context, blob []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := view.pool.fill(ctx); err != nil {
+		view.pool.retire(ctx)
+		return err
+	}
 	if old := e.current.Swap(view); old != nil {
 		old.pool.retire(ctx)
 	}
 	return nil
 }
 
-// newView starts a pool of instances with blob as their lists.
+// newView returns a pool with one instance, and blob as the lists of all.
 func (e *Engine) newView(ctx context.Context, blob []byte) (*View, error) {
 	start := func(ctx context.Context) (*instance, error) {
 		return instantiate(ctx, e.runtime, e.compiled, blob)
 	}
-	p, err := newPool(ctx, e.size, &e.counters, start)
-	if err != nil {
-		return nil, err
-	}
+	p := newPool(e.size, &e.counters, start)
 	i, err := p.acquire(ctx)
 	if err != nil {
 		return nil, err

@@ -19,19 +19,22 @@ type pool struct {
 	retired bool
 }
 
-// newPool returns a pool with size started instances, so that the first callers
-// do not wait.
-func newPool(ctx context.Context, size int, c *counters, start func(context.Context) (*instance, error)) (*pool, error) {
-	p := &pool{start: start, slots: make(chan struct{}, size), counters: c}
-	for range size {
-		i, err := start(ctx)
+// newPool returns a pool for at most size instances, without one.
+func newPool(size int, c *counters, start func(context.Context) (*instance, error)) *pool {
+	return &pool{start: start, slots: make(chan struct{}, size), counters: c}
+}
+
+// fill starts instances until all slots have one, so that no caller waits for a
+// start. Nobody may use the pool yet.
+func (p *pool) fill(ctx context.Context) error {
+	for len(p.idle) < cap(p.slots) {
+		i, err := p.start(ctx)
 		if err != nil {
-			p.retire(ctx)
-			return nil, err
+			return err
 		}
 		p.idle = append(p.idle, i)
 	}
-	return p, nil
+	return nil
 }
 
 // acquire returns an instance, which the caller must release. It blocks until one

@@ -41,3 +41,26 @@ func TestSetListsKeepsAcquiredInstance(t *testing.T) {
 	pool.release(context.Background(), acquired, err)
 	require.True(t, acquired.module.IsClosed())
 }
+
+// New starts one instance, a second caller at a time another one, and SetLists all.
+func TestInstancesStartWhenNeeded(t *testing.T) {
+	ctx := context.Background()
+	engine, err := New(ctx, moduletest.Bytes(t), Options{Size: 2, CacheDir: moduletest.CacheDir()})
+	require.NoError(t, err)
+	defer engine.Close(ctx)
+	pool := engine.View().pool
+	require.Len(t, pool.idle, 1)
+	first, err := pool.acquire(ctx)
+	require.NoError(t, err)
+	second, err := pool.acquire(ctx)
+	require.NoError(t, err)
+	require.NotSame(t, first, second)
+	for _, i := range []*instance{first, second} {
+		_, err = i.checkAddress(ctx, nil, "jane@example.org", 0)
+		require.NoError(t, err)
+		pool.release(ctx, i, err)
+	}
+	require.Len(t, pool.idle, 2)
+	require.NoError(t, engine.SetLists(ctx, nil))
+	require.Len(t, engine.View().pool.idle, 2)
+}
