@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Body } from "./body.ts";
+import { Body, readAll } from "./body.ts";
 
 /** Returns a stream of chunks of these lengths, and counts how many of them were read. */
 function streamOf(chunks: (number | Error)[]) {
@@ -76,4 +76,36 @@ test("Body is broken when the client aborts it", async () => {
   const late = new Body(streamOf([16, new Error("gone")]).stream);
   await assert.rejects(length(late.whole(await late.readStart(10), 100)));
   assert.deepEqual([late.size, late.broken], [16, true]);
+});
+
+test("readAll reads the same with and without Content-Length, up to the limit", async () => {
+  for (const headers of [
+    {},
+    { "Content-Length": "5" },
+    { "Content-Length": "5", "Content-Encoding": "identity" },
+  ]) {
+    const bytes = await readAll(new Response("12345", { headers }), 5);
+    assert.deepEqual(bytes, new TextEncoder().encode("12345"));
+    assert.equal(await readAll(new Response("12345", { headers }), 4), undefined);
+  }
+  assert.equal((await readAll(new Response(null), 5))?.length, 0);
+});
+
+test("readAll does not believe a Content-Length", async () => {
+  for (const claimed of ["0", "1", "-1", "1e1", "5, 5", "999999999999999999999"]) {
+    const response = new Response("12345", { headers: { "Content-Length": claimed } });
+    assert.equal(await readAll(response, 4), undefined, claimed);
+  }
+});
+
+test("readAll rejects if the body breaks off", async () => {
+  for (const headers of [{}, { "Content-Length": "5" }]) {
+    const broken = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new Uint8Array(3));
+        controller.error(new Error("broken"));
+      },
+    });
+    await assert.rejects(readAll(new Response(broken, { headers }), 5));
+  }
 });

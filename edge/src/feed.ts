@@ -105,7 +105,7 @@ async function download(url: URL, limit: number, { fetch, signal }: Access): Pro
       await response.body?.cancel();
       throw new ListsError(`${name}: ${refusal}`);
     }
-    const bytes = await readAll(response.body, limit);
+    const bytes = await readAll(response, limit);
     if (bytes !== undefined) return bytes;
     throw new ListsError(`${name}: it is larger than ${sizeOf(limit)}`);
   } catch (error) {

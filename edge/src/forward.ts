@@ -127,7 +127,7 @@ async function readJSON(
   response: Response,
   statuses: ReadonlySet<number>,
 ): Promise<Answer | undefined> {
-  const body = await readAll(response.body, MAX_ANSWER);
+  const body = await readAll(response, MAX_ANSWER);
   const { status, headers } = response;
   if (!statuses.has(status) || !isJSON(headers.get("Content-Type"))) return undefined;
   if (body === undefined || !isWholeJSON(body)) return undefined;

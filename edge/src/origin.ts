@@ -58,7 +58,7 @@ export class Origin {
       return await withTimeout(this.#config.timeoutMS, context.signal, async (signal) => {
         const url = `${this.#config.origin}/v1/edge/admit`;
         const response = await this.#fetch(url, this.#request(plan, context, signal));
-        return this.#admission(plan, response, await readAll(response.body, MAX_REPLY));
+        return this.#admission(plan, response, await readAll(response, MAX_REPLY));
       });
     } catch (error) {
       if (!context.signal.aborted) this.#log(`origin: ${describe(error)}`);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { test } from "node:test";
 
 import { withTimeout } from "./timeout.ts";
@@ -31,4 +32,13 @@ test("withTimeout aborts the signal of the work", async () => {
     }),
   );
   assert.equal(received?.aborted, true);
+});
+
+test("withTimeout leaves no listener behind, even if the work never ends", async () => {
+  const { signal } = new AbortController();
+  await assert.rejects(withTimeout(10, signal, never), { name: "TimeoutError" });
+  assert.equal(getEventListeners(signal, "abort").length, 0);
+  await withTimeout(1000, signal, () => Promise.resolve(1));
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(getEventListeners(signal, "abort").length, 0);
 });
