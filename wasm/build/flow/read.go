@@ -52,7 +52,7 @@ func read(code []byte) (*function, error) {
 	f.locals = s.at
 	for s.more() && s.code[s.at] != opBlock && s.code[s.at] != opLoop {
 		op := s.byte()
-		if op != 0x23 && op != opLocalSet { // updates the copy of SP
+		if op != opGlobalGet && op != opLocalSet { // updates the copy of SP
 			return nil, errForm
 		}
 		s.skip(op)
@@ -95,7 +95,7 @@ func (s *scanner) blocks() (n int) {
 }
 
 // callSequence begins a call: SP -= 8, then the return address is stored.
-var callSequence = []byte{opLocalGet, 1, opI32Const, 8, 0x6b, 0x22, 1, opGlobalSet, 0, opLocalGet, 1, opI64Const}
+var callSequence = []byte{opLocalGet, 1, opI32Const, 8, 0x6b, opLocalTee, 1, opGlobalSet, 0, opLocalGet, 1, opI64Const}
 
 // readSegments reads the segments into blocks.
 func (f *function) readSegments(s *scanner) {
@@ -114,80 +114,95 @@ func (f *function) readSegments(s *scanner) {
 func (f *function) readBlock(s *scanner, open int) (more bool) {
 	f.blocks = append(f.blocks, block{})
 	b := &f.blocks[len(f.blocks)-1]
-	start, depth := s.at, 0
+	place := place{start: s.at, open: open}
 	for s.more() {
-		at := s.at
-		if depth == 0 {
-			b.code = s.code[start:at]
-			switch {
-			case s.take(opEnd):
-				return false
-			case f.readJump(s, b, open):
-				return b.end != jumps || !s.take(opEnd)
-			}
+		b.code = s.code[place.start:s.at]
+		switch {
+		case place.depth > 0:
+		case s.take(opEnd):
+			return false
+		case f.readJump(s, b, open):
+			return b.end != jumps || !s.take(opEnd)
 		}
 		op := s.byte()
-		switch op {
-		case opBlock, opLoop, opIf:
-			depth++
-			if s.byte() != noResult {
-				s.fail()
-			}
-		case opElse:
-		case opEnd:
-			depth--
-		case opBr, opBrIf:
-			f.readBranch(s, b, start, open, depth)
-		case opBrTable:
-			s.fail()
-		case opReturn, opUnreachable:
-			if depth == 0 {
-				b.end, b.code = stops, s.code[start:s.at]
-				return !s.take(opEnd)
-			}
-		case opI64Const:
-			f.readReturnAddress(s)
-		case opLocalSet, 0x22:
-			if n := s.number(); n == 0 && depth > 0 {
-				s.fail() // a jump inside a block, of a form of its own
-			}
-		default:
-			s.skip(op)
+		if place.depth == 0 && (op == opReturn || op == opUnreachable) {
+			b.end, b.code = stops, s.code[place.start:s.at]
+			return !s.take(opEnd)
 		}
+		f.readInstruction(s, b, op, &place)
 	}
 	return false
 }
 
+// place is where an instruction is.
+type place struct {
+	start int // of its basic block
+	open  int // segments that follow
+	depth int // blocks of the code itself around it
+}
+
+// readInstruction reads the immediates of op.
+func (f *function) readInstruction(s *scanner, b *block, op byte, p *place) {
+	switch op {
+	case opBlock, opLoop, opIf:
+		p.depth++
+		if s.byte() != noResult {
+			s.fail()
+		}
+	case opElse:
+	case opEnd:
+		p.depth--
+	case opBr, opBrIf:
+		f.readBranch(s, b, p)
+	case opBrTable:
+		s.fail()
+	case opI64Const:
+		f.readReturnAddress(s)
+	case opLocalSet, opLocalTee:
+		if n := s.number(); n == 0 && p.depth > 0 {
+			s.fail() // a jump inside a block, of a form of its own
+		}
+	default:
+		s.skip(op)
+	}
+}
+
 // readJump reads a jump, conditional or not, if one is next.
 func (f *function) readJump(s *scanner, b *block, open int) bool {
-	start := s.at
-	conditional := s.take(opIf, noResult)
-	if !conditional {
-		open--
+	start, end := s.at, jumps
+	if s.take(opIf, noResult) {
+		open++
+		end = branches
 	}
-	if s.take(opI32Const) {
-		number := s.signed()
-		if s.take(opLocalSet, 0, opBr) && int(s.number()) == open+1 && (!conditional || s.take(opEnd)) && number >= 0 && int(number) < len(f.table) {
-			b.taken = f.table[number]
-			b.end = jumps
-			if conditional {
-				b.end = branches
-			}
-			return true
-		}
+	if f.readTarget(s, b, open) && (end == jumps || s.take(opEnd)) {
+		b.end = end
+		return true
 	}
 	s.at = start
 	return false
 }
 
+// readTarget reads the number of an entry and a branch of that depth, to the loop.
+func (f *function) readTarget(s *scanner, b *block, depth int) bool {
+	if !f.jumps || !s.take(opI32Const) {
+		return false
+	}
+	number := s.signed()
+	if number < 0 || number >= int64(len(f.table)) || !s.take(opLocalSet, 0, opBr) {
+		return false
+	}
+	b.taken = f.table[number]
+	return s.number() == uint64(depth)
+}
+
 // readBranch reads a branch to a block of the code itself or to the exit that unwinds.
-func (f *function) readBranch(s *scanner, b *block, start, open, depth int) {
+func (f *function) readBranch(s *scanner, b *block, p *place) {
 	at := s.at
 	target := int(s.number())
 	switch {
-	case target < depth:
-	case f.unwinds && target == depth+f.exit(open):
-		b.unwinds = append(b.unwinds, unwind{at - start, s.at - at, depth})
+	case target < p.depth:
+	case f.unwinds && target == p.depth+f.exit(p.open):
+		b.unwinds = append(b.unwinds, unwind{at - p.start, s.at - at, p.depth})
 	default:
 		s.fail()
 	}

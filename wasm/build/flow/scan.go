@@ -18,6 +18,8 @@ const (
 	opCallIndirect = 0x11
 	opLocalGet     = 0x20
 	opLocalSet     = 0x21
+	opLocalTee     = 0x22
+	opGlobalGet    = 0x23
 	opGlobalSet    = 0x24
 	opFirstLoad    = 0x28
 	opLastStore    = 0x3e
