@@ -92,7 +92,7 @@ function refuseConnection(socket: Duplex, status: 400 | 431): void {
   socket.on("error", () => undefined); // the client has disconnected
   if (!socket.writable) return;
   const { headers, body } = render(problemAnswer(badRequest(status)), requestID(null));
-  const head = [...headers].map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  const head = [...new Headers(headers)].map(([name, value]) => `${name}: ${value}\r\n`).join("");
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}Connection: close\r\n\r\n`);
   socket.end(body);
 }
