@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -77,6 +78,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger, hangUp <-chan os
 	operator := c.serveOperator(p.operator, o, failed)
 	defer c.watch(ctx, log, hangUp, o)()
 	defer o.runWebhooks(ctx)()
+	go debug.FreeOSMemory() // the garbage of the start, such as the module's bytes: 3 MB
 	c.logConfig(log, p, o.engine.View().Info())
 	select {
 	case err := <-failed:
