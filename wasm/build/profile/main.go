@@ -3,8 +3,8 @@
 //
 //	go run -trimpath ./wasm/build/profile wasm/build/compile/check.pgo
 //
-// In WebAssembly the compiler passes parameters and results in memory, so a call costs
-// ten times what it costs natively. The profile gives no other results, only other code:
+// In WebAssembly the compiler passes parameters and results in memory, so a call is
+// expensive. The profile gives no other results, only other code:
 // measure it again if the functions of a check change, and compare the speed.
 package main
 
