@@ -20,7 +20,6 @@ type lab struct {
 	release []func()
 
 	program  func() (string, error) // path of the program
-	speed    func() (string, error) // path of core/speed
 	bare     func() (string, error) // address of the peer of HTTP
 	dns      func() (string, error) // address of the DNS server
 	services map[string]*service    // by database
@@ -44,7 +43,6 @@ func newLab(ctx context.Context, o options) (*lab, error) {
 	}
 	l.later(func() { os.RemoveAll(dir) })
 	l.program = sync.OnceValues(func() (string, error) { return l.build(ctx, o.binary) })
-	l.speed = sync.OnceValues(func() (string, error) { return l.buildPackage(ctx, "speed", "core/speed") })
 	l.bare = sync.OnceValues(func() (string, error) { return l.role("role-bare") })
 	l.dns = sync.OnceValues(func() (string, error) { return l.role("role-dns") })
 	return l, nil
@@ -59,12 +57,19 @@ func (l *lab) close() {
 	}
 }
 
-// build returns the program to measure; it builds it unless it is given.
+// build builds the program as ./build.sh does, with the module that is in
+// wasm/module.
 func (l *lab) build(ctx context.Context, binary string) (string, error) {
 	if binary != "" {
 		return filepath.Abs(binary)
 	}
-	return l.buildPackage(ctx, "addrspec", "origin")
+	to := filepath.Join(l.dir, "addrspec")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", to, "github.com/addrspec/addrspec/origin")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, out)
+	}
+	return to, nil
 }
 
 // role starts this program in a role and returns the address that it listens on.
