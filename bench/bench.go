@@ -29,11 +29,13 @@ func bench(ctx context.Context, o options, out, progress io.Writer) error {
 		return err
 	}
 	defer l.close()
+	machine := newMachine(l.dir)
 	results := measureAll(ctx, l, selected, o, progress)
+	machine.LoadAfter = loadAverage()
 	if ctx.Err() != nil {
 		return errors.New("interrupted: nothing is reported, since rows lack runs")
 	}
-	return finish(newReport(results), before, o, out)
+	return finish(newReport(results, machine), before, o, out)
 }
 
 func selectRows(o options) (selected []row) {

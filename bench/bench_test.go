@@ -52,11 +52,11 @@ func TestNumber(t *testing.T) {
 // A report survives its file, and the comparison calls overlapping runs noise.
 func TestReport(t *testing.T) {
 	r := result{row: row{name: "GET", unit: "requests/s", peer: "bare", target: atLeast(0.5)}}
-	r.add(pair{40, 100}, nil)
-	r.add(pair{60, 100}, nil)
-	r.add(pair{70, 100}, nil)
+	r.add(pair{Ours: 40, Peer: 100, Used: 8, PeerUsed: 4}, nil)
+	r.add(pair{Ours: 60, Peer: 100, Used: 9, PeerUsed: 4, P50: 2, P99: 3}, nil)
+	r.add(pair{Ours: 70, Peer: 100, Used: 10, PeerUsed: 4, P50: 2, P99: 3}, nil)
 	skipped := result{row: row{name: "other"}, err: skip("Node is not installed")}
-	before := newReport([]result{r, skipped})
+	before := newReport([]result{r, skipped}, machine{Processor: "P", Versions: map[string]string{"go": "go1"}})
 	path := filepath.Join(t.TempDir(), "report.json")
 	require.NoError(t, before.write(path))
 	read, err := readBefore(path)
@@ -66,14 +66,15 @@ func TestReport(t *testing.T) {
 	var out bytes.Buffer
 	before.print(&out)
 	require.Regexp(t, `GET +60 requests/s +bare +100 +0.6 +\(0.4 to 0.7\) +≥ 0.5 +met`, out.String())
+	require.Regexp(t, `GET +9 +4 +2.25 +\(2 to 2.5\) +2 +3 *\n`, out.String())
 	require.Contains(t, out.String(), "skipped: Node is not installed")
 
 	faster := result{row: r.row}
-	faster.add(pair{90, 100}, nil)
-	now := newReport([]result{faster})
+	faster.add(pair{Ours: 90, Peer: 100, Used: 5, PeerUsed: 4}, nil)
+	now := newReport([]result{faster}, machine{})
 	out.Reset()
 	now.printChanges(&out, before)
-	require.Regexp(t, `GET +0.6 +0.9 +\+50.0 %\s*\n`, out.String())
+	require.Regexp(t, `GET +0.6 +\(0.4 to 0.7\) +0.9 +\(0.9 to 0.9\) +\+50.0 %\s*\n +processor time +2.25 +\(2 to 2.5\) +1.25 +\(1.25 to 1.25\) +-44.4 %\s*\n`, out.String())
 	out.Reset()
 	before.printChanges(&out, before)
 	require.Contains(t, out.String(), "within the noise")
@@ -114,40 +115,60 @@ func TestGenerator(t *testing.T) {
 		answered.Add(1)
 	}))
 	defer server.Close()
-	d := load{url: server.URL, key: "k", body: "b", connections: 3, span: 50 * time.Millisecond}
+	d := load{url: server.URL, keys: []string{"k"}, body: "b", connections: 3, span: 50 * time.Millisecond}
 	s := d.send()
 	require.EqualValues(t, answered.Load(), s.Requests)
 	require.Zero(t, s.Errors)
 	rate, err := s.rate()
 	require.NoError(t, err)
 	require.Positive(t, rate)
+	require.Positive(t, s.P50)
+	require.LessOrEqual(t, s.P50, s.P99)
 
+	answered.Store(0)
 	fromProcess, err := d.own(context.Background())
 	require.NoError(t, err)
-	require.Positive(t, fromProcess)
+	require.EqualValues(t, answered.Load(), fromProcess.Requests)
 
 	status = http.StatusTooManyRequests
 	_, err = d.send().rate()
 	require.ErrorContains(t, err, "failed")
-	_, err = d.own(context.Background())
+	fromProcess, err = d.own(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, fromProcess.Requests, fromProcess.Errors)
+	_, err = fromProcess.rate()
 	require.ErrorContains(t, err, "failed")
 }
 
 func TestReadWrk(t *testing.T) {
-	rate, err := readWrk("Running 1s test\nsent 1000 500000 0\n")
+	s, err := readWrk("Running 1s test\nsent 1000 500000 2 700 9000\n")
 	require.NoError(t, err)
-	require.InDelta(t, 2000, rate, 1e-9)
-	for _, out := range []string{"", "sent 1 2", "sent a b c", "sent 10 500000 1", "sent 0 500000 0", "sent 10 0 0"} {
+	require.Equal(t, sent{1000, 500 * time.Millisecond, 2, 700 * time.Microsecond, 9 * time.Millisecond}, s)
+	for _, out := range []string{"", "sent 1 2", "sent a b c d e", "sent 1 2 3 4 99999999999999999999"} {
 		_, err := readWrk(out)
 		require.Error(t, err, out)
 	}
 }
 
+func TestRate(t *testing.T) {
+	rate, err := sent{Requests: 1000, Took: 500 * time.Millisecond}.rate()
+	require.NoError(t, err)
+	require.InDelta(t, 2000, rate, 1e-9)
+	for _, s := range []sent{{Requests: 10, Took: 1, Errors: 1}, {Took: 1}, {Requests: 10}, {Requests: -1, Took: 1}} {
+		_, err := s.rate()
+		require.Error(t, err, s)
+	}
+}
+
 func FuzzReadWrk(f *testing.F) {
-	f.Add("sent 1000 500000 0\n")
-	f.Add("sent -1 9223372036854775807 0")
+	f.Add("sent 1000 500000 0 700 9000\n")
+	f.Add("sent -1 9223372036854775807 0 0 0")
 	f.Fuzz(func(t *testing.T, out string) {
-		if rate, err := readWrk(out); err == nil && !(rate > 0) {
+		s, err := readWrk(out)
+		if err != nil {
+			return
+		}
+		if rate, err := s.rate(); err == nil && !(rate > 0) {
 			t.Errorf("%q: %v", out, rate)
 		}
 	})
@@ -166,7 +187,7 @@ func TestBench(t *testing.T) {
 	require.Len(t, r.Rows, 2)
 	for _, f := range r.Rows {
 		require.Empty(t, f.Error)
-		require.Positive(t, f.Ratio)
+		require.Positive(t, f.Figure.Ratio)
 	}
 	require.Contains(t, out.String(), "net/mail.ParseAddress")
 }

@@ -9,47 +9,6 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 )
 
-// singles are GETs of an address whose MX is cached, each charged durably before it is
-// answered.
-func singles() (list []row) {
-	for _, d := range databases {
-		bound := atLeast(d.single)
-		for _, c := range []int{32, 128, 512} {
-			list = append(list, row{fmt.Sprintf("GET, %s, c = %d", d.name, c), "requests/s", "bare net/http", bound,
-				func(ctx context.Context, l *lab) (pair, error) {
-					return l.besideBare(ctx, d, c, "/v1/email/"+usualAddress, "")
-				}})
-		}
-	}
-	return append(list, row{"GET, SQLite, c = 1", "requests/s", "flushes/s", target{}, flushed})
-}
-
-// batches are requests with 64 addresses whose domains are cached.
-func batches() (list []row) {
-	for _, d := range databases {
-		list = append(list, row{"batch of 64, " + d.name + ", c = 32", "addresses/s", "bare net/http, requests/s", atLeast(4),
-			func(ctx context.Context, l *lab) (pair, error) {
-				p, err := l.besideBare(ctx, d, 32, "/v1/emails", batchBody())
-				p.Ours *= batchSize
-				return p, err
-			}})
-	}
-	return list
-}
-
-const (
-	usualAddress = "jane.doe@mail.example"
-	batchSize    = 64
-)
-
-func batchBody() string {
-	var emails []string
-	for n := range batchSize {
-		emails = append(emails, fmt.Sprintf(`"jane.doe%d@d%d.bulk.example"`, n, n))
-	}
-	return `{"emails":[` + strings.Join(emails, ",") + `]}`
-}
-
 // A database is one that the service keeps its ledger in.
 type database struct {
 	name   string
@@ -62,20 +21,50 @@ var databases = []database{
 	{"PostgreSQL", 0.4, (*lab).postgres},
 }
 
-// postgres starts the service on a PostgreSQL of its own.
-func (l *lab) postgres() (*service, error) {
-	return l.service("postgres", func() (string, error) {
-		server, err := pgtest.Start()
-		if err != nil {
-			return "", skip("%v", err)
+// singles are GETs of an address whose MX is cached, each charged durably before it is
+// answered.
+func singles() (list []row) {
+	for _, d := range databases {
+		for _, c := range []int{32, 128, 512} {
+			list = append(list, row{fmt.Sprintf("GET, %s, c = %d", d.name, c), "requests/s", "bare net/http", atLeast(d.single),
+				func(ctx context.Context, l *lab) (pair, error) {
+					return l.besideBare(ctx, d, load{url: single, connections: c}, 1)
+				}})
 		}
-		l.later(server.Close)
-		return server.EmptyDatabase(context.Background())
-	})
+	}
+	return append(list, row{"GET, SQLite, c = 1", "requests/s", "flushes/s", target{}, flushed})
 }
 
-// besideBare measures the service and then the bare server.
-func (l *lab) besideBare(ctx context.Context, d database, connections int, path, body string) (p pair, err error) {
+// batches are requests with 64 addresses whose domains are cached.
+func batches() (list []row) {
+	for _, d := range databases {
+		list = append(list, row{fmt.Sprintf("batch of %d, %s, c = 32", batchSize, d.name), "addresses/s", "bare net/http, requests/s", atLeast(4),
+			func(ctx context.Context, l *lab) (pair, error) {
+				return l.besideBare(ctx, d, load{url: batch, body: batchBody(batchSize, ""), connections: 32}, batchSize)
+			}})
+	}
+	return list
+}
+
+const (
+	usualAddress = "jane.doe@mail.example"
+	single       = "/v1/email/" + usualAddress
+	batch        = "/v1/emails"
+	batchSize    = 64
+)
+
+// batchBody has addresses of as many domains, whose names end with suffix.
+func batchBody(size int, suffix string) string {
+	var emails []string
+	for n := range size {
+		emails = append(emails, fmt.Sprintf(`"jane.doe%d@d%d%s.bulk.example"`, n, n, suffix))
+	}
+	return `{"emails":[` + strings.Join(emails, ",") + `]}`
+}
+
+// besideBare measures the service with a load of so many units a request, and then the
+// bare server. The load's URL is a path.
+func (l *lab) besideBare(ctx context.Context, d database, ours load, units float64) (p pair, err error) {
 	s, err := d.start(l)
 	if err != nil {
 		return p, err
@@ -84,22 +73,53 @@ func (l *lab) besideBare(ctx context.Context, d database, connections int, path,
 	if err != nil {
 		return p, err
 	}
-	ours := load{url: s.url + path, key: s.key, body: body, connections: connections}
-	if err := s.warm(ours); err != nil {
+	c, err := l.costOf(ctx, s, ours)
+	if err != nil {
 		return p, err
 	}
-	if p.Ours, err = l.rate(ctx, ours); err != nil {
-		return p, err
-	}
-	p.Peer, err = l.rate(ctx, load{url: "http://" + bare + "/", connections: connections})
-	return p, err
+	peer, err := l.cost(ctx, load{url: "http://" + bare.FirstLine + "/", connections: ours.connections}, bare.PID())
+	return c.besidePeer(peer, units), err
 }
 
-// warm sends a load for a moment, which fills the cache of look-ups.
-func (s *service) warm(d load) error {
+// costOf sends a load to a service, after a short one that fills its cache.
+func (l *lab) costOf(ctx context.Context, s *service, d load) (cost, error) {
+	d.url = s.url + d.url
+	if d.keys == nil {
+		d.keys = []string{s.key}
+	}
+	if err := d.warm(); err != nil {
+		return cost{}, err
+	}
+	return l.cost(ctx, d, s.PID())
+}
+
+// warm sends a load for a moment.
+func (d load) warm() error {
 	d.span = 200 * time.Millisecond
 	_, err := d.send().rate()
 	return err
+}
+
+// postgres starts the service on a PostgreSQL of its own.
+func (l *lab) postgres() (*service, error) {
+	return l.service("postgres", l.postgresDatabase)
+}
+
+func (l *lab) startPostgres() (*pgtest.Server, error) {
+	server, err := pgtest.Start()
+	if err != nil {
+		return nil, skip("%v", err)
+	}
+	l.later(server.Close)
+	return server, nil
+}
+
+func (l *lab) postgresDatabase() (string, error) {
+	server, err := l.postgresServer()
+	if err != nil {
+		return "", err
+	}
+	return server.EmptyDatabase(context.Background())
 }
 
 // flushed compares a GET on one connection, which waits for a flush of the disk, with
@@ -109,9 +129,10 @@ func flushed(ctx context.Context, l *lab) (p pair, err error) {
 	if err != nil {
 		return p, err
 	}
-	if p.Peer, err = l.flushes(); err != nil {
+	flushes, err := l.flushes()
+	if err != nil {
 		return p, err
 	}
-	p.Ours, err = l.rate(ctx, load{url: s.url + "/v1/email/" + usualAddress, key: s.key, connections: 1})
-	return p, err
+	c, err := l.costOf(ctx, s, load{url: single, connections: 1})
+	return c.besidePeer(cost{rate: flushes}, 1), err
 }

@@ -7,8 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
@@ -19,11 +21,14 @@ type lab struct {
 	span    time.Duration
 	release []func()
 
-	program  func() (string, error) // path of the program
-	bare     func() (string, error) // address of the peer of HTTP
-	dns      func() (string, error) // address of the DNS server
-	services map[string]*service    // by database
-	startKey string                 // of the account of startAndAsk
+	program        func() (string, error)              // path of the program
+	bare           func() (*origintest.Process, error) // the peer of HTTP; its first line is its address
+	dns            func() (*origintest.Process, error) // the DNS server, likewise
+	postgresServer func() (*pgtest.Server, error)
+	replicas       func() ([]*service, error)
+	services       map[string]*service // by database
+	startKey       string              // of the account of startAndAsk
+	numbers        atomic.Int64        // that were given to loads
 }
 
 // The time of one measurement of one side of a row.
@@ -43,8 +48,10 @@ func newLab(ctx context.Context, o options) (*lab, error) {
 	}
 	l.later(func() { os.RemoveAll(dir) })
 	l.program = sync.OnceValues(func() (string, error) { return l.build(ctx, o.binary) })
-	l.bare = sync.OnceValues(func() (string, error) { return l.role("role-bare") })
-	l.dns = sync.OnceValues(func() (string, error) { return l.role("role-dns") })
+	l.bare = sync.OnceValues(func() (*origintest.Process, error) { return l.role("role-bare") })
+	l.dns = sync.OnceValues(func() (*origintest.Process, error) { return l.role("role-dns") })
+	l.postgresServer = sync.OnceValues(l.startPostgres)
+	l.replicas = sync.OnceValues(l.startReplicas)
 	return l, nil
 }
 
@@ -72,23 +79,25 @@ func (l *lab) build(ctx context.Context, binary string) (string, error) {
 	return to, nil
 }
 
-// role starts this program in a role and returns the address that it listens on.
-func (l *lab) role(name string, args ...string) (string, error) {
+// role starts this program in a role. Its first line is the address that it listens on.
+func (l *lab) role(name string) (*origintest.Process, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	p, err := l.start(exec.Command(self, append([]string{name}, args...)...))
-	if err != nil {
-		return "", err
-	}
-	return p.FirstLine, nil
+	return l.start(exec.Command(self, name), origintest.OnStdout)
 }
 
+// numbersOfLoad is more than a load ever sends.
+const numbersOfLoad = 1_000_000_000
+
+// unused returns a number from which no load had any.
+func (l *lab) unused() int64 { return l.numbers.Add(numbersOfLoad) }
+
 // start starts a process that ends with the lab.
-func (l *lab) start(cmd *exec.Cmd) (*origintest.Process, error) {
+func (l *lab) start(cmd *exec.Cmd, firstLine func(*exec.Cmd, *os.File)) (*origintest.Process, error) {
 	dieWithParent(cmd)
-	p, err := origintest.Start(cmd, origintest.OnStdout)
+	p, err := origintest.Start(cmd, firstLine)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(cmd.Path), err)
 	}

@@ -22,6 +22,14 @@ func memoryRows() []row {
 
 const megabyte = 1e6
 
+// limitOf returns a measurement of a row whose peer is a fixed limit.
+func limitOf(limit float64, measure func(context.Context, *lab) (float64, error)) func(context.Context, *lab) (pair, error) {
+	return func(ctx context.Context, l *lab) (pair, error) {
+		ours, err := measure(ctx, l)
+		return pair{Ours: ours, Peer: limit}, err
+	}
+}
+
 func memoryAtStart(_ context.Context, l *lab) (float64, error) {
 	s, err := l.newService()
 	if err != nil {
@@ -39,11 +47,8 @@ func memoryAfterLoad(ctx context.Context, l *lab) (float64, error) {
 		return 0, err
 	}
 	defer s.Kill()
-	for _, d := range []load{
-		{url: s.url + "/v1/email/" + usualAddress, key: s.key, connections: 128},
-		{url: s.url + "/v1/emails", body: batchBody(), key: s.key, connections: 128},
-	} {
-		if _, err := l.rate(ctx, d); err != nil {
+	for _, d := range []load{{url: single, connections: 128}, {url: batch, body: batchBody(batchSize, ""), connections: 128}} {
+		if _, err := l.costOf(ctx, s, d); err != nil {
 			return 0, err
 		}
 	}
@@ -93,28 +98,6 @@ func (s *service) ask() (net.Conn, error) {
 		err = fmt.Errorf("the answer began with %q", line)
 	}
 	return conn, err
-}
-
-// newService starts the service on a database of its own.
-func (l *lab) newService() (*service, error) {
-	dir, err := os.MkdirTemp(l.dir, "database-")
-	if err != nil {
-		return nil, err
-	}
-	url := "sqlite:" + dir + "/ledger.db"
-	key, err := l.account(url, "memory")
-	if err != nil {
-		return nil, err
-	}
-	dns, err := l.dns()
-	if err != nil {
-		return nil, err
-	}
-	s, err := l.serve(url, dns)
-	if err == nil {
-		s.key = key
-	}
-	return s, err
 }
 
 // memory returns the resident memory of the process in bytes.

@@ -33,9 +33,11 @@ func inWazero(_ context.Context, l *lab) (p pair, err error) {
 	if err != nil {
 		return p, err
 	}
-	p.Ours, err = wazeroTime(engine, moduleAddress, l.span/4)
-	p.Peer = nativeTime(moduleAddress, l.span/4)
-	return p, err
+	inModule, err := wazeroCall(engine, moduleAddress)
+	if err != nil {
+		return p, err
+	}
+	return beside(l.span/2, inModule, nativeCall(moduleAddress)), nil
 }
 
 // openModule compiles the module once.
@@ -51,20 +53,20 @@ var openModule = sync.OnceValues(func() (*host.Engine, error) {
 	return host.New(context.Background(), wasm, host.Options{Size: 1, CacheDir: filepath.Join(cache, "addrspec")})
 })
 
-func nativeTime(email string, span time.Duration) float64 {
+// nativeCall returns a function that checks an address in Go, with its JSON.
+func nativeCall(email string) func() {
 	checker, line := core.New(lists.Default()), []byte(nil)
-	return nanoseconds(span, func() {
+	return func() {
 		native := checker.Check([]byte(email))
 		line, _ = core.AppendJSON(line[:0], &native, false)
-	})
+	}
 }
 
-func wazeroTime(engine *host.Engine, email string, span time.Duration) (float64, error) {
+// wazeroCall returns a function that checks an address in the module, and has checked
+// it once.
+func wazeroCall(engine *host.Engine, email string) (func(), error) {
 	facts, err := engine.Check(context.Background(), nil, email, 0)
-	if err != nil {
-		return 0, err
-	}
-	return nanoseconds(span, func() { facts, _ = engine.Check(context.Background(), facts.JSON[:0], email, 0) }), nil
+	return func() { facts, _ = engine.Check(context.Background(), facts.JSON[:0], email, 0) }, err
 }
 
 // costlyAddresses are the usual lengths that cost most, by kind. A longer address may
@@ -82,23 +84,25 @@ var costlyAddresses = []string{
 }
 
 // costliest compares the costliest of costlyAddresses with the usual address.
-func costliest(_ context.Context, l *lab) (p pair, err error) {
+func costliest(_ context.Context, l *lab) (most pair, err error) {
 	engine, err := openModule()
 	if err != nil {
-		return p, err
+		return most, err
 	}
-	span := l.span / time.Duration(2*len(costlyAddresses))
-	if p.Peer, err = wazeroTime(engine, moduleAddress, span); err != nil {
-		return p, err
+	usual, err := wazeroCall(engine, moduleAddress)
+	if err != nil {
+		return most, err
 	}
 	for _, email := range costlyAddresses {
-		time, err := wazeroTime(engine, email, span)
+		costly, err := wazeroCall(engine, email)
 		if err != nil {
-			return p, err
+			return most, err
 		}
-		p.Ours = max(p.Ours, time)
+		if p := beside(l.span/time.Duration(len(costlyAddresses)), costly, usual); p.ratio() > most.ratio() || most.Peer == 0 {
+			most = p
+		}
 	}
-	return p, nil
+	return most, nil
 }
 
 // inV8 measures the module in Node, whose engine is V8, as the npm package uses it.
@@ -119,7 +123,7 @@ func inV8(ctx context.Context, l *lab) (p pair, err error) {
 	if err != nil {
 		return p, explain(err)
 	}
-	p.Peer = nativeTime(moduleAddress, l.span/4)
+	p = beside(l.span/4, func() {}, nativeCall(moduleAddress))
 	return p, json.Unmarshal(out, &p.Ours)
 }
 
@@ -138,14 +142,16 @@ function check() {
   memory.set(bytes, at);
   if (module.addrspec_check(bytes.length, 0) <= 0) throw new Error("addrspec_check failed");
 }
-function run(milliseconds) {
+function slice(calls) {
   const begun = performance.now();
-  let calls = 0;
-  while (performance.now() - begun < milliseconds) {
-    for (let n = 0; n < 500; n++) check();
-    calls += 500;
-  }
+  for (let n = 0; n < calls; n++) check();
   return ((performance.now() - begun) * 1e6) / calls;
+}
+function run(milliseconds) {
+  const times = [];
+  for (const begun = performance.now(); performance.now() - begun < milliseconds; ) times.push(slice(500));
+  times.sort((a, b) => a - b);
+  return times[times.length >> 1];
 }
 run(500); // until V8 has optimized it
 console.log(run(Number(length)));

@@ -40,9 +40,7 @@ func cachedMX(ctx context.Context, l *lab) (p pair, err error) {
 		return p, err
 	}
 	cache.Set(domain, true)
-	p.Ours = nanoseconds(l.span/4, func() { _, _ = r.Lookup(ctx, 1, domain) })
-	p.Peer = nanoseconds(l.span/4, func() { _, _ = cache.GetIfPresent(domain) })
-	return p, nil
+	return beside(l.span/2, func() { _, _ = r.Lookup(ctx, 1, domain) }, func() { _, _ = cache.GetIfPresent(domain) }), nil
 }
 
 // resolver returns a resolver with an empty cache, and the address of its server.
@@ -51,8 +49,8 @@ func (l *lab) resolver() (*mx.Resolver, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	r, err := mx.New(mx.Config{Servers: []string{server}})
-	return r, server, err
+	r, err := mx.New(mx.Config{Servers: []string{server.FirstLine}})
+	return r, server.FirstLine, err
 }
 
 func oneMX(ctx context.Context, l *lab) (p pair, err error) { return l.uncached(ctx, 1, false) }
@@ -76,7 +74,7 @@ func (l *lab) uncached(ctx context.Context, callers int, rate bool) (p pair, err
 		return err
 	})
 	if !rate {
-		p = pair{1e9 / p.Ours, 1e9 / p.Peer}
+		p = pair{Ours: 1e9 / p.Ours, Peer: 1e9 / p.Peer}
 	}
 	return p, err
 }

@@ -17,10 +17,18 @@ type row struct {
 	measure func(context.Context, *lab) (pair, error)
 }
 
-// A pair is one measurement of a row.
+// A pair is one measurement of a row. What a row does not measure is 0.
 type pair struct {
 	Ours float64 `json:"ours"`
 	Peer float64 `json:"peer"`
+
+	// Processor time of a request, an address or a start, in microseconds.
+	Used     float64 `json:"used,omitempty"`
+	PeerUsed float64 `json:"peer_used,omitempty"`
+
+	// The times of answers of ours, in milliseconds.
+	P50 float64 `json:"p50,omitempty"`
+	P99 float64 `json:"p99,omitempty"`
 }
 
 func (p pair) ratio() float64 { return p.Ours / p.Peer }
@@ -56,7 +64,7 @@ func skip(format string, args ...any) error {
 // rows are all rows, in the order of the table.
 func rows() []row {
 	var list []row
-	for _, family := range [][]row{singles(), batches(), moduleRows(), parseRows(), mxRows(), commandRows(), startRows(), memoryRows()} {
+	for _, family := range [][]row{singles(), batches(), replicaRows(), moduleRows(), parseRows(), mxRows(), commandRows(), startRows(), memoryRows()} {
 		list = append(list, family...)
 	}
 	return list

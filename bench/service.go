@@ -15,9 +15,13 @@ type service struct {
 	url, key string
 }
 
-// sqlite starts the service on a new SQLite database.
-func (l *lab) sqlite() (*service, error) {
-	return l.service("sqlite", func() (string, error) { return "sqlite:" + filepath.Join(l.dir, "ledger.db"), nil })
+// sqlite returns the service on a SQLite database that many rows share.
+func (l *lab) sqlite() (*service, error) { return l.service("sqlite", l.sqliteDatabase) }
+
+// sqliteDatabase returns the URL of a new database.
+func (l *lab) sqliteDatabase() (string, error) {
+	dir, err := os.MkdirTemp(l.dir, "database-")
+	return "sqlite:" + filepath.Join(dir, "ledger.db"), err
 }
 
 // service returns the service of that name, and starts it on the first call.
@@ -29,6 +33,23 @@ func (l *lab) service(name string, database func() (string, error)) (s *service,
 	if err != nil {
 		return nil, err
 	}
+	if s, err = l.newServiceOn(url, name); err == nil {
+		l.services[name] = s
+	}
+	return s, err
+}
+
+// newService starts the service on a new SQLite database.
+func (l *lab) newService() (*service, error) {
+	url, err := l.sqliteDatabase()
+	if err != nil {
+		return nil, err
+	}
+	return l.newServiceOn(url, "new")
+}
+
+// newServiceOn starts the service on a database, with a new account of that name.
+func (l *lab) newServiceOn(url, name string) (*service, error) {
 	key, err := l.account(url, name)
 	if err != nil {
 		return nil, err
@@ -37,11 +58,16 @@ func (l *lab) service(name string, database func() (string, error)) (s *service,
 	if err != nil {
 		return nil, err
 	}
-	if s, err = l.serve(url, dns); err == nil {
-		s.key, l.services[name] = key, s
+	s, err := l.serve(url, dns.FirstLine)
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	s.key = key
+	return s, nil
 }
+
+// edgeSecret is what the edge worker and the service share.
+const edgeSecret = "a secret of the benchmark"
 
 // serve starts the program on a database, with a resolver.
 func (l *lab) serve(database, dns string) (*service, error) {
@@ -50,13 +76,14 @@ func (l *lab) serve(database, dns string) (*service, error) {
 		return nil, err
 	}
 	cmd := exec.Command(program, "serve", "--listen", "127.0.0.1:0", "--database", database, "--dns", dns)
+	cmd.Env = append(os.Environ(), "ADDRSPEC_EDGE_SECRET="+edgeSecret)
 	log, err := os.CreateTemp(l.dir, "log-")
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
 	cmd.Stderr = log
-	p, err := l.start(cmd)
+	p, err := l.start(cmd, origintest.OnStdout)
 	if err != nil {
 		return nil, err
 	}

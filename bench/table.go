@@ -8,9 +8,11 @@ import (
 	"text/tabwriter"
 )
 
-// print prints the table.
+// print prints the table, and below it what is measured beside its figures.
 func (r report) print(out io.Writer) {
-	fmt.Fprintf(out, "%s, commit %s, %s, %d cores (%s), load %s\n\n", r.Date.Format("2006-01-02"), r.Commit, r.Go, r.Cores, r.Processor, r.Load)
+	m := r.Machine
+	fmt.Fprintf(out, "%s, commit %s, %s, %d cores (%s), databases on %s, load %s before, %s after\n\n",
+		r.Date.Format("2006-01-02"), r.Commit, m.Versions["go"], m.Cores, m.Processor, m.FileSystem, m.LoadBefore, m.LoadAfter)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "what\tours\tagainst\tits figure\tratio\t(lowest to highest)\ttarget\t")
 	for _, f := range r.Rows {
@@ -18,10 +20,19 @@ func (r report) print(out io.Writer) {
 			fmt.Fprintf(w, "%s\t%s\t\t\t\t\t\t\n", f.Name, f.Error)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\t%s\t(%s to %s)\t%s\t%s\n", f.Name, number(f.Ours), f.Unit, f.Peer, number(f.Limit),
-			number(f.Ratio), number(f.Lowest), number(f.Most), f.Target, mark(f))
+		fmt.Fprintf(w, "%s\t%s %s\t%s\t%s\t%s\t%s\t%s\n", f.Name, number(f.Figure.Ours), f.Unit, f.Peer, number(f.Figure.Peer),
+			ratio(f.Figure), f.Target, mark(f))
 	}
 	w.Flush()
+	r.printUsed(out)
+}
+
+// ratio returns the columns of the ratio and of its bounds.
+func ratio(s spread) string {
+	if s.Ratio == 0 {
+		return "\t"
+	}
+	return fmt.Sprintf("%s\t(%s to %s)", number(s.Ratio), number(s.Lowest), number(s.Highest))
 }
 
 func mark(f figures) string {
@@ -34,34 +45,27 @@ func mark(f figures) string {
 	return "missed"
 }
 
-// printChanges prints how the ratios differ from an earlier report. A change within
-// what both reports' runs vary is called noise.
-func (r report) printChanges(out io.Writer, before report) {
-	fmt.Fprintf(out, "\nRatios against commit %s, %s, load %s\n\n", before.Commit, before.Date.Format("2006-01-02"), before.Load)
+// printUsed prints the processor time, which other work on the machine changes less
+// than the figures, and the times until an answer.
+func (r report) printUsed(out io.Writer) {
+	fmt.Fprint(out, "\nProcessor time of a request, address, look-up or start in µs, and times until an answer in ms\n\n")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "what\tbefore\tnow\tchange\t")
+	fmt.Fprintln(w, "what\tours\tpeer\tratio\t(lowest to highest)\tmedian\t99 %\t")
 	for _, f := range r.Rows {
-		if b, found := before.row(f.Name); found && f.Error == "" && b.Error == "" {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%+.1f %%\t%s\n", f.Name, number(b.Ratio), number(f.Ratio), 100*(f.Ratio/b.Ratio-1), noise(b, f))
+		if f.Used == nil {
+			continue
 		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t\n", f.Name, number(f.Used.Ours), optional(f.Used.Peer), ratio(*f.Used), optional(f.P50), optional(f.P99))
 	}
 	w.Flush()
 }
 
-func (r report) row(name string) (figures, bool) {
-	for _, f := range r.Rows {
-		if f.Name == name {
-			return f, true
-		}
+// optional leaves out what was not measured.
+func optional(x float64) string {
+	if x == 0 {
+		return ""
 	}
-	return figures{}, false
-}
-
-func noise(a, b figures) string {
-	if a.Lowest <= b.Most && b.Lowest <= a.Most {
-		return "within the noise"
-	}
-	return ""
+	return number(x)
 }
 
 // number returns x with three significant digits, and thousands as whole numbers with

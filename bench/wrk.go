@@ -2,63 +2,98 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"time"
 )
 
+// wrk runs wrk with a script, which has the request, so that no key is among the
+// arguments that every user of the machine can read.
+func (l *lab) wrk(ctx context.Context, path string, d load) (sent, error) {
+	script, err := os.CreateTemp(l.dir, "load-*.lua")
+	if err != nil {
+		return sent{}, err
+	}
+	defer os.Remove(script.Name())
+	_, err = script.WriteString(d.script())
+	if err = errors.Join(err, script.Close()); err != nil {
+		return sent{}, err
+	}
+	cmd := exec.CommandContext(ctx, path, "-t1", fmt.Sprintf("-c%d", d.connections),
+		fmt.Sprintf("-d%ds", max(1, int(d.span.Seconds()))), "-s", script.Name(), d.url)
+	dieWithParent(cmd)
+	out, err := cmd.Output()
+	if err != nil {
+		return sent{}, explain(err)
+	}
+	return readWrk(string(out))
+}
+
 // script is the load as a script of wrk, which prints what was sent as one line. wrk's
-// own text rounds, and counts only answers over 399 as errors.
+// own text rounds. wrk counts only answers over 399 as errors; our server and the bare
+// one send no other than these and 200.
 func (d load) script() string {
+	var b strings.Builder
 	method := "GET"
 	if d.body != "" {
 		method = "POST"
 	}
-	return fmt.Sprintf(`wrk.method = %q
-wrk.headers["X-API-Key"] = %q
-wrk.headers["Content-Type"] = "application/json"
-wrk.body = %q
-function done(summary)
-  local e = summary.errors
-  print(string.format("sent %%d %%d %%d", summary.requests, summary.duration, e.connect + e.read + e.write + e.status + e.timeout))
-end
-`, method, d.key, d.body)
+	fmt.Fprintf(&b, "wrk.method, wrk.body = %q, %q\n", method, d.body)
+	b.WriteString("wrk.headers[\"Content-Type\"] = \"application/json\"\nkeys = {}\n")
+	for n, key := range d.keys {
+		fmt.Fprintf(&b, "keys[%d] = %q\n", n+1, key)
+	}
+	fmt.Fprintf(&b, "from = %d\n", d.from)
+	b.WriteString(wrkScript)
+	return b.String()
 }
 
-// readWrk returns the requests a second from the output of wrk.
-func readWrk(out string) (float64, error) {
+// wrkScript makes one request for each key before the load begins. Only bodies with
+// numbers are made during the load, which costs wrk time.
+const wrkScript = `
+ready, calls = {}, 0
+function init()
+  for n = 1, math.max(1, #keys) do
+    wrk.headers["X-API-Key"] = keys[n]
+    ready[n] = wrk.format()
+  end
+end
+function request()
+  calls = calls + 1
+  if from == 0 then return ready[calls % #ready + 1] end
+  wrk.headers["X-API-Key"] = keys[calls % #ready + 1]
+  return wrk.format(nil, nil, nil, (wrk.body:gsub("#", tostring(from + calls))))
+end
+function done(summary, latency)
+  local e = summary.errors
+  print(string.format("sent %d %d %d %d %d", summary.requests, summary.duration,
+    e.connect + e.read + e.write + e.status + e.timeout, latency:percentile(50), latency:percentile(99)))
+end
+`
+
+// readWrk reads the line that wrkScript prints among the output of wrk.
+func readWrk(out string) (sent, error) {
+	const line = "sent"
 	for lines := bufio.NewScanner(strings.NewReader(out)); lines.Scan(); {
 		words := strings.Fields(lines.Text())
-		if len(words) != 4 || words[0] != "sent" {
+		if len(words) != 6 || words[0] != line {
 			continue
 		}
-		var numbers [3]int64
+		var numbers [5]int64
 		for n := range numbers {
 			var err error
 			if numbers[n], err = strconv.ParseInt(words[n+1], 10, 64); err != nil {
-				return 0, err
+				return sent{}, err
 			}
 		}
-		return sent{numbers[0], time.Duration(numbers[1]) * time.Microsecond, numbers[2]}.rate()
+		return sent{numbers[0], micros(numbers[1]), numbers[2], micros(numbers[3]), micros(numbers[4])}, nil
 	}
-	return 0, errors.New("wrk did not print what it sent")
+	return sent{}, errors.New("wrk did not print what it sent")
 }
 
-// sent is what a load has sent.
-type sent struct {
-	Requests int64         `json:"requests"`
-	Took     time.Duration `json:"took"`
-	Errors   int64         `json:"errors"` // among them
-}
-
-func (s sent) rate() (float64, error) {
-	switch {
-	case s.Errors > 0:
-		return 0, fmt.Errorf("%d of %d requests failed", s.Errors, s.Requests)
-	case s.Requests <= 0 || s.Took <= 0:
-		return 0, errors.New("no request was answered")
-	}
-	return float64(s.Requests) / s.Took.Seconds(), nil
-}
+func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
