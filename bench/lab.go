@@ -26,6 +26,8 @@ type lab struct {
 	dns            func() (*origintest.Process, error) // the DNS server, likewise
 	postgresServer func() (*pgtest.Server, error)
 	replicas       func() ([]*service, error)
+	edgeTools      func() (edgeTools, error)
+	edgePair       func() (edgePair, error)
 	services       map[string]*service // by database
 	startKey       string              // of the account of startAndAsk
 	numbers        atomic.Int64        // that were given to loads
@@ -52,6 +54,8 @@ func newLab(ctx context.Context, o options) (*lab, error) {
 	l.dns = sync.OnceValues(func() (*origintest.Process, error) { return l.role("role-dns") })
 	l.postgresServer = sync.OnceValues(l.startPostgres)
 	l.replicas = sync.OnceValues(l.startReplicas)
+	l.edgeTools = sync.OnceValues(func() (edgeTools, error) { return l.findEdgeTools(ctx) })
+	l.edgePair = sync.OnceValues(l.startEdgePair)
 	return l, nil
 }
 

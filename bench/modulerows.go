@@ -111,12 +111,8 @@ func inV8(ctx context.Context, l *lab) (p pair, err error) {
 	if err != nil {
 		return p, skip("Node is not installed")
 	}
-	wasm, err := module.Bytes()
+	file, err := l.moduleFile()
 	if err != nil {
-		return p, err
-	}
-	file := filepath.Join(l.dir, "addrspec.wasm")
-	if err := os.WriteFile(file, wasm, 0o600); err != nil {
 		return p, err
 	}
 	out, err := exec.CommandContext(ctx, node, "--input-type=module", "-e", v8Script, file, moduleAddress, fmt.Sprint((l.span / 4).Milliseconds())).Output()

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/wasm/module"
+)
+
+// A worker is a worker in workerd.
+type worker struct {
+	*origintest.Process
+	url string
+}
+
+// edgeTools are the programs of the edge rows.
+type edgeTools struct {
+	workerd string // path of the runtime
+	bundle  string // folder of the worker
+}
+
+// findEdgeTools builds the worker, or says what is missing.
+func (l *lab) findEdgeTools(ctx context.Context) (t edgeTools, err error) {
+	root, err := sourceFolder(ctx)
+	if err != nil {
+		return t, err
+	}
+	edge := filepath.Join(root, "edge")
+	if _, err := exec.LookPath("node"); err != nil {
+		return t, skip("Node is not installed")
+	}
+	find := exec.CommandContext(ctx, "node", "-p", "require('workerd').default")
+	find.Dir = edge
+	out, err := find.Output()
+	if err != nil {
+		return t, skip("workerd is missing: run npm ci in edge/")
+	}
+	t.workerd, t.bundle = strings.TrimSpace(string(out)), filepath.Join(l.dir, "worker")
+	return t, l.buildWorker(ctx, edge, t.bundle)
+}
+
+// sourceFolder returns the folder of this project's source.
+func sourceFolder(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Module.Dir}}", "github.com/addrspec/addrspec/bench").Output()
+	return strings.TrimSpace(string(out)), explain(err)
+}
+
+func (l *lab) buildWorker(ctx context.Context, edge, to string) error {
+	file, err := l.moduleFile()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "node", "build.mjs", "workers", file, to)
+	cmd.Dir = edge
+	_, err = cmd.Output()
+	return explain(err)
+}
+
+// moduleFile writes the module to a file.
+func (l *lab) moduleFile() (string, error) {
+	wasm, err := module.Bytes()
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(l.dir, "addrspec.wasm")
+	return file, os.WriteFile(file, wasm, 0o600)
+}
+
+// worker starts workerd with a configuration. Its first line says the port.
+func (l *lab) worker(config string, settings ...string) (w *worker, err error) {
+	tools, err := l.edgeTools()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(tools.workerd, "serve", config, "--socket-addr", "http=127.0.0.1:0", "--control-fd=3")
+	cmd.Env = append(os.Environ(), settings...)
+	w = &worker{}
+	if w.Process, err = l.start(cmd, origintest.OnDescriptor3); err != nil {
+		return nil, err
+	}
+	var event struct{ Port int }
+	if err := json.Unmarshal([]byte(w.FirstLine), &event); err != nil {
+		return nil, fmt.Errorf("workerd wrote %q: %w", w.FirstLine, err)
+	}
+	w.url = fmt.Sprintf("http://127.0.0.1:%d", event.Port)
+	return w, nil
+}
+
+// edgeWorker starts our worker in front of the service.
+func (l *lab) edgeWorker(s *service) (*worker, error) {
+	tools, err := l.edgeTools()
+	if err != nil {
+		return nil, err
+	}
+	return l.worker(filepath.Join(tools.bundle, "workerd.capnp"), "ADDRSPEC_ORIGIN="+s.url, "ADDRSPEC_EDGE_SECRET="+edgeSecret)
+}
+
+// askingConfig is a worker that only asks the origin what our worker asks for each
+// request (origin/api/edge.go), and passes the reply on.
+const askingConfig = `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "asking", worker = (
+      modules = [(name = "worker", esModule = embed "asking.js")],
+      compatibilityDate = "2026-09-01",
+      bindings = [(name = "ORIGIN", fromEnvironment = "ORIGIN"), (name = "SECRET", fromEnvironment = "SECRET")],
+    )),
+    (name = "internet", network = (allow = ["public", "private"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "asking")],
+);
+`
+
+const askingScript = `export default {
+  fetch(request, env) {
+    return fetch(env.ORIGIN + "/v1/edge/admit", {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-Edge-Secret": env.SECRET, "X-API-Key": request.headers.get("X-API-Key") },
+      body: '{"operation":"single","points":1,"tally":{},"domains":[{"name":"mail.example","addresses":1,"tally":{"valid":1}}]}',
+    });
+  },
+};
+`
+
+// askingWorker starts the peer of our worker.
+func (l *lab) askingWorker(s *service) (*worker, error) {
+	config := filepath.Join(l.dir, "asking.capnp")
+	if err := os.WriteFile(config, []byte(askingConfig), 0o600); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(l.dir, "asking.js"), []byte(askingScript), 0o600); err != nil {
+		return nil, err
+	}
+	return l.worker(config, "ORIGIN="+s.url, "SECRET="+edgeSecret)
+}
