@@ -12,6 +12,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // A lab is what the rows share. Each part is started by the first row that needs it
@@ -28,6 +29,8 @@ type lab struct {
 	replicas       func() ([]*service, error)
 	edgeTools      func() (edgeTools, error)
 	edgePair       func() (edgePair, error)
+	population     func() (population, error)
+	smallModule    func() (*host.Engine, error)
 	services       map[string]*service // by database
 	startKey       string              // of the account of startAndAsk
 	numbers        atomic.Int64        // that were given to loads
@@ -56,6 +59,8 @@ func newLab(ctx context.Context, o options) (*lab, error) {
 	l.replicas = sync.OnceValues(l.startReplicas)
 	l.edgeTools = sync.OnceValues(func() (edgeTools, error) { return l.findEdgeTools(ctx) })
 	l.edgePair = sync.OnceValues(l.startEdgePair)
+	l.population = sync.OnceValues(func() (population, error) { return l.populate(ctx) })
+	l.smallModule = sync.OnceValues(func() (*host.Engine, error) { return l.scaledModule(ctx, 1) })
 	return l, nil
 }
 
