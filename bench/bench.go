@@ -9,7 +9,7 @@ import (
 )
 
 // bench measures the rows that o selects, and prints and writes the report.
-func bench(ctx context.Context, o options, out, progress io.Writer) error {
+func bench(ctx context.Context, o options, out io.Writer, to progress) error {
 	selected := selectRows(o)
 	if len(selected) == 0 {
 		return errors.New("-only matches no row; -list prints their names")
@@ -30,12 +30,18 @@ func bench(ctx context.Context, o options, out, progress io.Writer) error {
 	}
 	defer l.close()
 	machine := newMachine(l.dir)
-	results := measureAll(ctx, l, selected, o, progress)
+	results := measureAll(ctx, l, selected, o, to)
+	var plots []plot
+	if o.plots != "" {
+		plots = measurePlots(ctx, l, to)
+	}
 	machine.LoadAfter = loadAverage()
 	if ctx.Err() != nil {
 		return errors.New("interrupted: nothing is reported, since rows lack runs")
 	}
-	return finish(newReport(results, machine), before, o, out)
+	r := newReport(results, machine)
+	r.Plots = plots
+	return finish(r, before, o, out)
 }
 
 func selectRows(o options) (selected []row) {
@@ -47,26 +53,24 @@ func selectRows(o options) (selected []row) {
 	return selected
 }
 
-// clearLine goes to the beginning of a terminal's line and clears it.
-const clearLine = "\r\x1b[K"
-
 // measureAll measures each row once a run. A row that fails is not measured again.
-func measureAll(ctx context.Context, l *lab, selected []row, o options, progress io.Writer) []result {
+func measureAll(ctx context.Context, l *lab, selected []row, o options, to progress) []result {
 	results := make([]result, len(selected))
 	for n, r := range selected {
 		results[n].row = r
 	}
 	begun := time.Now()
 	for run := range o.runs {
+		to.note("run %d of %d, after %s", run+1, o.runs, time.Since(begun).Round(time.Second))
 		for n := range results {
 			if results[n].err != nil || ctx.Err() != nil {
 				continue
 			}
-			fmt.Fprintf(progress, clearLine+"run %d of %d, %s: %s", run+1, o.runs, time.Since(begun).Round(time.Second), results[n].name)
+			to.show("run %d of %d, %s: %s", run+1, o.runs, time.Since(begun).Round(time.Second), results[n].name)
 			results[n].add(results[n].measure(ctx, l))
 		}
 	}
-	fmt.Fprint(progress, clearLine)
+	to.show("")
 	return results
 }
 
@@ -80,6 +84,9 @@ func finish(r report, before *report, o options, out io.Writer) error {
 		if err := r.write(o.json); err != nil {
 			return err
 		}
+	}
+	if o.plots != "" {
+		return writePlots(o.plots, r.Plots)
 	}
 	return nil
 }

@@ -93,8 +93,12 @@ func (l *lab) costOf(ctx context.Context, s *service, d load) (cost, error) {
 	return l.cost(ctx, d, s.PID())
 }
 
-// warm sends a load for a moment.
+// warm sends one request, whose domains are looked up within the account's limit on
+// look-ups, and then the load for a moment.
 func (d load) warm() error {
+	if err := d.sendOnce(); err != nil {
+		return err
+	}
 	d.span = 200 * time.Millisecond
 	_, err := d.send().rate()
 	return err

@@ -34,6 +34,7 @@ type lab struct {
 	services       map[string]*service // by database
 	startKey       string              // of the account of startAndAsk
 	numbers        atomic.Int64        // that were given to loads
+	lookedUp       bool                // by memoryAfterDomains
 }
 
 // The time of one measurement of one side of a row.

@@ -1,6 +1,6 @@
 // Command bench measures the service beside its limits and prints one table:
 //
-//	go run ./bench [-runs N] [-quick] [-only PATTERN] [-json FILE] [-against FILE]
+//	go run ./bench [-runs N] [-quick] [-only PATTERN] [-json FILE] [-against FILE] [-plots FOLDER]
 //
 // Each row compares our figure with that of a peer, or with a limit of the machine,
 // which was measured in the same run, right before or after ours. The runs take turns,
@@ -33,6 +33,7 @@ type options struct {
 	quick, list   bool
 	only          *regexp.Regexp
 	json, against string
+	plots         string
 	binary        string
 	dir           string
 }
@@ -48,20 +49,12 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err == nil {
-		err = bench(ctx, o, os.Stdout, terminal(os.Stderr))
+		err = bench(ctx, o, os.Stdout, newProgress(os.Stderr))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
-}
-
-// terminal returns file if it is a terminal, else a writer that drops the progress.
-func terminal(file *os.File) io.Writer {
-	if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		return file
-	}
-	return io.Discard
 }
 
 func argument(n int) string {
@@ -97,6 +90,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	only := flags.String("only", "", "measure the rows whose names match this regular expression")
 	flags.StringVar(&o.json, "json", "", "write all figures of all runs to this file")
 	flags.StringVar(&o.against, "against", "", "compare with the figures in this file, which -json wrote")
+	flags.StringVar(&o.plots, "plots", "", "measure how costs grow as well, and write a plot of each to this folder")
 	flags.StringVar(&o.binary, "binary", "", "the addrspec program to measure (default: build it)")
 	flags.StringVar(&o.dir, "dir", "", "the folder for databases, which decides whose disk is measured (default: the system's folder for temporary files)")
 	if err = flags.Parse(args); err != nil {

@@ -13,6 +13,7 @@ type report struct {
 	Commit  string    `json:"commit"` // with "+" if files differ from it
 	Machine machine   `json:"machine"`
 	Rows    []figures `json:"rows"`
+	Plots   []plot    `json:"plots,omitempty"`
 }
 
 func newReport(results []result, m machine) report {

@@ -1,6 +1,9 @@
 package main
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // A result is what the runs of a row gave.
 type result struct {
@@ -10,6 +13,9 @@ type result struct {
 }
 
 func (r *result) add(p pair, err error) {
+	if errors.Is(err, errMeasured) {
+		return
+	}
 	if r.err = err; err == nil {
 		r.pairs = append(r.pairs, p)
 	}

@@ -54,6 +54,9 @@ func (t target) String() string {
 	return fmt.Sprintf("≥ %.4g", t.bound)
 }
 
+// errMeasured is the error of a row that takes minutes, after its first run.
+var errMeasured = errors.New("measured in the first run")
+
 // errSkipped is wrapped by the error of a row that cannot be measured on this machine.
 var errSkipped = errors.New("skipped")
 
