@@ -32,7 +32,7 @@ func bench(ctx context.Context, o options, out io.Writer, to progress) error {
 	machine := newMachine(l.dir)
 	results := measureAll(ctx, l, selected, o, to)
 	var plots []plot
-	if o.plots != "" {
+	if o.plots != "" && ctx.Err() == nil {
 		plots = measurePlots(ctx, l, to)
 	}
 	machine.LoadAfter = loadAverage()
@@ -61,6 +61,9 @@ func measureAll(ctx context.Context, l *lab, selected []row, o options, to progr
 	}
 	begun := time.Now()
 	for run := range o.runs {
+		if ctx.Err() != nil {
+			break
+		}
 		to.note("run %d of %d, after %s", run+1, o.runs, time.Since(begun).Round(time.Second))
 		for n := range results {
 			if results[n].err != nil || ctx.Err() != nil {

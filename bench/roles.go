@@ -11,11 +11,11 @@ import (
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 )
 
-// answerSize is the length of a usual answer to a GET in bytes.
-const answerSize = 307
+// answerSize is the length of the body of a usual answer to a GET in bytes.
+const answerSize = 305
 
-// serveBare is the peer of HTTP: net/http alone, which writes as many bytes as the
-// service.
+// serveBare is the peer of HTTP: net/http alone, which writes a body as long as the
+// service does, of the same type.
 func serveBare([]string) int {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -23,7 +23,10 @@ func serveBare([]string) int {
 	}
 	fmt.Println(listener.Addr())
 	body := strings.Repeat("x", answerSize)
-	return failed(http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) })))
+	return failed(http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, body)
+	})))
 }
 
 // zone has an MX for every name that rows ask for.

@@ -69,7 +69,9 @@ const sweepRuns = 3
 func measurePlots(ctx context.Context, l *lab, to progress) (plots []plot) {
 	for _, s := range sweeps() {
 		to.show("plot: %s", s.Name)
-		if err := s.run(ctx, l); err != nil {
+		if err := s.run(ctx, l); ctx.Err() != nil {
+			break
+		} else if err != nil {
 			to.note("plot %s: %v", s.Name, err)
 			continue
 		}
