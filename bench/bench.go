@@ -24,24 +24,34 @@ func bench(ctx context.Context, o options, out io.Writer, to progress) error {
 	if err != nil {
 		return err
 	}
-	l, err := newLab(ctx, o)
+	r, err := measure(ctx, selected, o, to)
 	if err != nil {
 		return err
+	}
+	return finish(r, before, o, out)
+}
+
+// measure measures the selected rows, and the plots if they are wanted. It reports
+// nothing if ctx ends, since rows lack runs.
+func measure(ctx context.Context, selected []row, o options, to progress) (r report, err error) {
+	l, err := newLab(ctx, o)
+	if err != nil {
+		return r, err
 	}
 	defer l.close()
 	machine := newMachine(l.dir)
 	results := measureAll(ctx, l, selected, o, to)
 	var plots []plot
-	if o.plots != "" && ctx.Err() == nil {
+	if o.plots != "" {
 		plots = measurePlots(ctx, l, to)
 	}
-	machine.LoadAfter = loadAverage()
 	if ctx.Err() != nil {
-		return errors.New("interrupted: nothing is reported, since rows lack runs")
+		return r, errors.New("interrupted: nothing is reported, since rows lack runs")
 	}
-	r := newReport(results, machine)
+	machine.LoadAfter = loadAverage()
+	r = newReport(results, machine)
 	r.Plots = plots
-	return finish(r, before, o, out)
+	return r, nil
 }
 
 func selectRows(o options) (selected []row) {

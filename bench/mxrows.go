@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	"github.com/miekg/dns"
 
 	"github.com/addrspec/addrspec/origin/mx"
@@ -26,80 +25,42 @@ func mxRows() []row {
 	}
 }
 
-const (
-	mxCallers = 64 // as many look-ups as the resolver runs at a time for one account
-	mxNames   = 1 << 12
-)
-
-// A cachePair is our cache and its library's, with the same names.
-type cachePair struct {
-	names []string
-	ours  *mx.Resolver
-	peer  *otter.Cache[string, peerEntry]
-}
-
-func (l *lab) newCachePair(ctx context.Context) (c cachePair, err error) {
-	if c.ours, _, err = l.resolver(); err != nil {
-		return c, err
-	}
-	if c.peer, err = newPeerCache(); err != nil {
-		return c, err
-	}
-	for n := range mxNames {
-		c.names = append(c.names, fmt.Sprintf("c%d.bulk.example", n))
-		if _, err := c.ours.Lookup(ctx, 1, c.names[n]); err != nil {
-			return c, err
-		}
-		c.peer.Set(c.names[n], peerEntry{mx: true})
-	}
-	return c, nil
-}
-
-// calls returns functions that look up name after name.
-func (c cachePair) calls(ctx context.Context) (ours, peer func()) {
-	n, m := 0, 0
-	ours = func() { n++; _, _ = c.ours.Lookup(ctx, 1, c.names[n%mxNames]) }
-	peer = func() { m++; _, _ = c.peer.GetIfPresent(c.names[m%mxNames]) }
-	return ours, peer
-}
+// mxCallers is as many look-ups as the resolver runs at a time for one account.
+const mxCallers = 64
 
 func cachedMX(ctx context.Context, l *lab) (p pair, err error) {
 	c, err := l.newCachePair(ctx)
 	if err != nil {
 		return p, err
 	}
-	defer c.ours.Close()
+	defer c.close()
 	ours, peer := c.calls(ctx)
 	return beside(l.span/2, ours, peer), nil
 }
 
-// cachedMXParallel looks up on all cores at the same time. A call is as many look-ups
-// on each core as take longer than starting the goroutines.
 func cachedMXParallel(ctx context.Context, l *lab) (p pair, err error) {
 	c, err := l.newCachePair(ctx)
 	if err != nil {
 		return p, err
 	}
-	defer c.ours.Close()
-	const each = 10_000
-	onAll := func(part func(c cachePair) func()) func() {
-		return func() {
-			var cores sync.WaitGroup
-			for range runtime.GOMAXPROCS(0) {
-				cores.Go(func() {
-					f := part(c)
-					for range each {
-						f()
-					}
-				})
+	defer c.close()
+	ours, peer := c.onAllCores(ctx)
+	p = beside(l.span/2, ours, peer)
+	return pair{Ours: p.Ours / callsEach, Peer: p.Peer / callsEach}, nil
+}
+
+// onAllCores starts a function on each core and calls it callsEach times.
+func onAllCores(start func() func()) {
+	var cores sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		cores.Go(func() {
+			f := start()
+			for range callsEach {
+				f()
 			}
-			cores.Wait()
-		}
+		})
 	}
-	p = beside(l.span/2,
-		onAll(func(c cachePair) func() { ours, _ := c.calls(ctx); return ours }),
-		onAll(func(c cachePair) func() { _, peer := c.calls(ctx); return peer }))
-	return pair{Ours: p.Ours / each, Peer: p.Peer / each}, nil
+	cores.Wait()
 }
 
 // resolver returns a resolver with an empty cache, and the address of its server.

@@ -68,10 +68,11 @@ const sweepRuns = 3
 // measurePlots measures the sweeps. One that fails has no plot, and progress says why.
 func measurePlots(ctx context.Context, l *lab, to progress) (plots []plot) {
 	for _, s := range sweeps() {
-		to.show("plot: %s", s.Name)
-		if err := s.run(ctx, l); ctx.Err() != nil {
+		if ctx.Err() != nil {
 			break
-		} else if err != nil {
+		}
+		to.show("plot: %s", s.Name)
+		if err := s.run(ctx, l); err != nil {
 			to.note("plot %s: %v", s.Name, err)
 			continue
 		}
