@@ -9,7 +9,7 @@ import (
 // printChanges prints how the ratios differ from an earlier report, of the figures and
 // of the processor time.
 func (r report) printChanges(out io.Writer, before report) {
-	fmt.Fprintf(out, "\nRatios against commit %s, %s, load %s\n\n", before.Commit, before.Date.Format("2006-01-02"), before.Machine.LoadAfter)
+	fmt.Fprintf(out, "\nRatios against commit %s, %s, load %s\n\n", before.Machine.Commit, before.Date.Format("2006-01-02"), before.Machine.LoadAfter)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "what\tbefore\t(lowest to highest)\tnow\t(lowest to highest)\tchange\t")
 	for _, f := range r.Rows {

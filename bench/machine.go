@@ -9,6 +9,7 @@ import (
 
 // A machine is where and with what a report was measured.
 type machine struct {
+	Commit     string            `json:"commit"` // of the source, with "+" if files differ from it
 	Processor  string            `json:"processor"`
 	Cores      int               `json:"cores"`
 	System     string            `json:"system"`
@@ -21,7 +22,7 @@ type machine struct {
 // newMachine describes this machine before the first measurement.
 func newMachine(dir string) machine {
 	return machine{
-		Processor: processor(), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH,
+		Commit: commit(), Processor: processor(), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		FileSystem: fileSystem(dir), LoadBefore: loadAverage(), Versions: versions(),
 	}
 }

@@ -10,14 +10,13 @@ import (
 // A report is what one run of the program measured. It is what -json writes.
 type report struct {
 	Date    time.Time `json:"date"`
-	Commit  string    `json:"commit"` // with "+" if files differ from it
 	Machine machine   `json:"machine"`
 	Rows    []figures `json:"rows"`
 	Plots   []plot    `json:"plots,omitempty"`
 }
 
 func newReport(results []result, m machine) report {
-	r := report{Date: time.Now().UTC().Truncate(time.Second), Commit: commit(), Machine: m}
+	r := report{Date: time.Now().UTC().Truncate(time.Second), Machine: m}
 	for n := range results {
 		r.Rows = append(r.Rows, results[n].figures())
 	}

@@ -12,7 +12,7 @@ import (
 func (r report) print(out io.Writer) {
 	m := r.Machine
 	fmt.Fprintf(out, "%s, commit %s, %s, %d cores (%s), databases on %s, load %s before, %s after\n\n",
-		r.Date.Format("2006-01-02"), r.Commit, m.Versions["go"], m.Cores, m.Processor, m.FileSystem, m.LoadBefore, m.LoadAfter)
+		r.Date.Format("2006-01-02"), m.Commit, m.Versions["go"], m.Cores, m.Processor, m.FileSystem, m.LoadBefore, m.LoadAfter)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "what\tours\tagainst\tits figure\tratio\t(lowest to highest)\ttarget\t")
 	for _, f := range r.Rows {
