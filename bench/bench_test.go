@@ -61,7 +61,7 @@ func TestReport(t *testing.T) {
 	r.add(pair{Ours: 60, Peer: 100, Used: 9, PeerUsed: 4, P50: 2, P99: 3}, nil)
 	r.add(pair{Ours: 70, Peer: 100, Used: 10, PeerUsed: 4, P50: 2, P99: 3}, nil)
 	skipped := result{row: row{name: "other"}, err: skip("Node is not installed")}
-	before := newReport([]result{r, skipped}, machine{Processor: "P", Versions: map[string]string{"go": "go1"}})
+	before := newReport([]result{r, skipped}, machine{Commit: "abc", Processor: "P", Versions: map[string]string{"go": "go1"}})
 	path := filepath.Join(t.TempDir(), "report.json")
 	require.NoError(t, before.write(path))
 	read, err := readBefore(path)
@@ -92,6 +92,9 @@ func TestReadBeforeRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("no"), 0o600))
 	_, err = readBefore(path)
 	require.ErrorContains(t, err, "is not what -json writes")
+	require.NoError(t, os.WriteFile(path, []byte("{}"), 0o600))
+	_, err = readBefore(path)
+	require.ErrorContains(t, err, "no rows")
 }
 
 func TestParse(t *testing.T) {

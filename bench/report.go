@@ -53,5 +53,8 @@ func readBefore(path string) (*report, error) {
 	if err := json.Unmarshal(data, before); err != nil {
 		return nil, fmt.Errorf("-against: %s is not what -json writes: %w", path, err)
 	}
+	if len(before.Rows) == 0 || before.Machine.Commit == "" {
+		return nil, fmt.Errorf("-against: %s has no rows or no commit; it is not what -json writes now", path)
+	}
 	return before, nil
 }
