@@ -309,7 +309,7 @@ check() {
 	wait $prepared
 	go_test edge ./edge ./wasm/bindings & # the longest; the edge mostly waits for its workers
 	edge=$!
-	go_test test ./origin/contract/clients $(go list ./wasm/... | grep -v '/wasm/bindings$') ./core/... ./lists/... ./bench || failed=1
+	go_test test ./origin/contract/clients $(go list ./wasm/... | grep -v '/wasm/bindings$') ./core/... ./lists/... || failed=1
 	databases_in_memory # not for the edge: Deno's permissions leave /dev out
 	go_test programs -short -run "$half" ./origin &
 	programs=$!
@@ -322,7 +322,7 @@ check() {
 	race=$(race_detector)
 	go_test race-parts -short $race -run "$concurrent_tests" ./origin ./origin/dashboard &
 	parts=$!
-	go_test race -short $race ./origin/ledger ./bench $(concurrent) ./wasm/host/... || failed=1
+	go_test race -short $race ./origin/ledger $(concurrent) ./wasm/host/... || failed=1
 	wait $parts || failed=1
 	[ -z "$failed" ] || { echo "some tests failed: see above and $logs" >&2; return 1; }
 }
@@ -367,7 +367,7 @@ fuzz_all() {
 bench() {
 	build_origin >/dev/null
 	[ "${1:-}" != go ] || { benchmarks; return; }
-	go run ./bench -binary dist/addrspec "$@"
+	go run ./origin/bench -binary dist/addrspec "$@"
 }
 
 benchmarks() {

@@ -1,6 +1,6 @@
 // Command bench measures the service beside its limits and prints one table:
 //
-//	go run ./bench [-runs N] [-quick] [-only PATTERN] [-json FILE] [-against FILE] [-plots FOLDER]
+//	go run ./origin/bench [-runs N] [-quick] [-only PATTERN] [-json FILE] [-against FILE] [-plots FOLDER]
 //
 // Each row compares our figure with that of a peer, or with a limit of the machine,
 // which was measured in the same run, right before or after ours. The runs take turns,

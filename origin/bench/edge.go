@@ -47,7 +47,7 @@ func (l *lab) findEdgeTools(ctx context.Context) (t edgeTools, err error) {
 
 // sourceFolder returns the folder of this project's source.
 func sourceFolder(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Module.Dir}}", "github.com/addrspec/addrspec/bench").Output()
+	out, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Module.Dir}}", "github.com/addrspec/addrspec/origin/bench").Output()
 	return strings.TrimSpace(string(out)), explain(err)
 }
 
