@@ -36,7 +36,7 @@ func sweepBatch(ctx context.Context, l *lab, size int) (pair, error) {
 	if err != nil {
 		return pair{}, err
 	}
-	c, err := l.costOf(ctx, s, load{url: batch, body: batchBody(size, ""), connections: 32})
+	c, err := l.costOf(ctx, s, load{url: batch, body: batchBody(size, ""), connections: 32, waits: true})
 	return pair{Ours: c.used / float64(size)}, err
 }
 
