@@ -176,7 +176,7 @@ func TestPackageWithoutUpdatesIsSmall(t *testing.T) {
 	require.LessOrEqual(t, without, 7000)
 	with, code := size(`import { load } from "addrspec"; import { updateLists } from "addrspec/lists"; await updateLists(await load(), { url: "https://lists.example.org", key: "RW" });`)
 	require.Contains(t, code, "trusted comment")
-	require.LessOrEqual(t, with, 23_000)
+	require.LessOrEqual(t, with, 23_200)
 	t.Logf("%d bytes without updates, %d with them", without, with)
 }
 
