@@ -27,17 +27,17 @@ const inlineBudget = "-gcflags=all=-d=pgoinlinebudget=160"
 const project = "github.com/addrspec/addrspec/"
 
 // Reactor builds addrspec-plain.wasm, a WASI reactor. A host must call its export
-// `_initialize` first.
+// `_initialize` first. It has the names of functions, which packages flow and pack use.
 func Reactor(ctx context.Context) ([]byte, error) {
-	return compile(ctx, "wasm/guest", "-buildmode=c-shared")
+	return compile(ctx, "wasm/guest", "-ldflags=-w -buildid=", "-buildmode=c-shared")
 }
 
 // Command builds addrspec-cli.wasm, a WASI command that reads addresses and
 // prints NDJSON.
 func Command(ctx context.Context) ([]byte, error) { return compile(ctx, "wasm/cli") }
 
-// compile builds the package in dir for WASI. It leaves out debug information and
-// everything that differs between machines.
+// compile builds the package in dir for WASI. It leaves out everything that differs
+// between machines and, unless the flags say otherwise, names and debug information.
 func compile(ctx context.Context, dir string, flags ...string) ([]byte, error) {
 	temp, err := os.MkdirTemp("", "addrspec-build-")
 	if err != nil {

@@ -14,6 +14,8 @@
 // behind calls remain: a function that is entered there goes through a br_table at its
 // start, and into a loop through another one at the start of that loop (resume.go).
 //
-// It changes no instruction but the jumps. A function that does not have the form
-// above, such as assembly of the runtime, remains as it is.
+// Then it computes the address in each pointer once (share.go), and lets no way lead on
+// behind calls that never return (never.go), for which it needs the names of functions.
+// It changes no other instruction. A function that does not have the form above, such as
+// assembly of the runtime, remains as it is.
 package flow

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,7 +26,7 @@ func rewrite(t *testing.T, wasm []byte) (rewritten []byte, same, all int) {
 	m, err := binary.Decode(wasm)
 	require.NoError(t, err)
 	for i, code := range m.Code {
-		m.Code[i] = flow.Function(code)
+		m.Code[i] = flow.Function(code, m.Names)
 		all += len(code)
 		if bytes.Equal(m.Code[i], code) {
 			same += len(code)
@@ -76,6 +77,40 @@ func TestModuleIsRewritten(t *testing.T) {
 	require.Less(t, len(rewritten), len(plain))
 }
 
+// Without names of functions, calls that never return are like any others.
+func TestNamesMakeCodeShorter(t *testing.T) {
+	m, err := binary.Decode(moduletest.Plain(t))
+	require.NoError(t, err)
+	require.NotEmpty(t, m.Names)
+	with, without := 0, 0
+	for _, code := range m.Code {
+		with += len(flow.Function(code, m.Names))
+		without += len(flow.Function(code, nil))
+	}
+	require.Less(t, with, without*98/100)
+}
+
+// An address is computed again only behind a change of the pointer, or where another
+// way joins.
+func TestAddressesAreShared(t *testing.T) {
+	const get, wrap, load, drop = "\x20\x02", "\xa7", "\x2d\x00\x00", "\x1a"
+	const access, shared = get + wrap + load + drop, "\x20\x03" + load + drop
+	const first = get + wrap + "\x22\x03" + load + drop
+	const change = "\x42\x00\x21\x02"
+	start, end := "\x01\x02\x7e\x20\x00\x0e\x00\x00\x0b", "\x00\x0b"
+	for name, c := range map[string]struct{ code, want string }{
+		"one after another":     {access + access, first + shared},
+		"behind a change":       {access + change + access, first + change + first},
+		"inside a block":        {access + "\x02\x40" + access + "\x0b" + access, first + "\x02\x40" + shared + "\x0b" + shared},
+		"behind one of a block": {"\x02\x40" + access + "\x0b" + access, "\x02\x40" + first + "\x0b" + first},
+		"changed in a block":    {access + "\x02\x40" + change + "\x0b" + access, first + "\x02\x40" + change + "\x0b" + first},
+		"inside a loop":         {access + "\x03\x40" + access + "\x0b", first + "\x03\x40" + first + "\x0b"},
+	} {
+		got := flow.Function([]byte(strings.Replace(start, "\x20\x00\x0e", "\x02\x40\x20\x00\x0e", 1)+c.code+end), nil)
+		require.Contains(t, string(got), c.want, name)
+	}
+}
+
 // What is not a function of the compiler's form remains.
 func TestOtherFunctionsRemain(t *testing.T) {
 	for name, code := range map[string][]byte{
@@ -86,7 +121,7 @@ func TestOtherFunctionsRemain(t *testing.T) {
 		"an instruction beyond the compiler's": {0, 0x02, 0x40, 0x20, 0, 0x0e, 0, 0, 0x0b, 0xfd, 0, 0x00, 0x0b},
 		"a table that leads out of its blocks": {0, 0x02, 0x40, 0x20, 0, 0x0e, 0, 5, 0x0b, 0x00, 0x0b},
 	} {
-		require.Equal(t, code, flow.Function(code), name)
+		require.Equal(t, code, flow.Function(code, nil), name)
 	}
 }
 
@@ -97,7 +132,7 @@ func FuzzFunction(f *testing.F) {
 		0x41, 0, 0x21, 0, 0x0c, 0, 0x0b, 0x00, 0x0b}) // a loop of two segments
 	f.Fuzz(func(t *testing.T, code []byte) {
 		if len(code) < 4096 {
-			flow.Function(code)
+			flow.Function(code, map[uint32]string{0: "runtime.sigpanic"})
 		}
 	})
 }

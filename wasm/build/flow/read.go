@@ -6,12 +6,13 @@ import "bytes"
 // and a start, then segments, each behind the end of a block. A br_table enters them
 // by the number in the parameter, local variable 0.
 type function struct {
-	start    []byte // declarations and the instructions before the blocks
-	locals   int    // where the declarations end in start
-	count    uint64 // of local variables with the parameter
-	unwinds  bool   // a block around all returns 1 if a call does
-	jumps    bool   // a loop around the segments leads to the br_table
-	table    []int  // segment by number
+	start    []byte            // declarations and the instructions before the blocks
+	locals   int               // where the declarations end in start
+	count    uint64            // of local variables with the parameter
+	unwinds  bool              // a block around all returns 1 if a call does
+	names    map[uint32]string // of functions
+	jumps    bool              // a loop around the segments leads to the br_table
+	table    []int             // segment by number
 	segments []segment
 	blocks   []block // of all segments
 }
@@ -32,8 +33,9 @@ type block struct {
 
 // unwind is a branch in code to the exit that unwinds.
 type unwind struct {
-	at, size int // of the depth of the branch
-	open     int // blocks of code itself around the branch
+	at, size int  // of the depth of the branch
+	open     int  // blocks of code itself around the branch
+	always   bool // the call before it never returns
 }
 
 type ending int
@@ -45,10 +47,11 @@ const (
 	stops                  // returns or traps
 )
 
-// read reads the code of a function, with its declarations.
-func read(code []byte) (*function, error) {
+// read reads the code of a function, with its declarations. names are those of all
+// functions, as far as they are known.
+func read(code []byte, names map[uint32]string) (*function, error) {
 	s := &scanner{code: code}
-	f := &function{count: 1 + s.skipLocals()}
+	f := &function{names: names, count: 1 + s.skipLocals()}
 	f.locals = s.at
 	for s.more() && s.code[s.at] != opBlock && s.code[s.at] != opLoop {
 		op := s.byte()
@@ -94,6 +97,9 @@ func (s *scanner) blocks() (n int) {
 	return n
 }
 
+// afterCall updates the copy of SP.
+var afterCall = []byte{opGlobalGet, 0, opLocalSet, 1}
+
 // callSequence begins a call: SP -= 8, then the return address is stored.
 var callSequence = []byte{opLocalGet, 1, opI32Const, 8, 0x6b, opLocalTee, 1, opGlobalSet, 0, opLocalGet, 1, opI64Const}
 
@@ -125,13 +131,19 @@ func (f *function) readBlock(s *scanner, open int) (more bool) {
 			return b.end != jumps || !s.take(opEnd)
 		}
 		op := s.byte()
-		if place.depth == 0 && (op == opReturn || op == opUnreachable) {
+		f.readInstruction(s, b, op, &place)
+		if place.depth == 0 && b.leaves(op) {
 			b.end, b.code = stops, s.code[place.start:s.at]
 			return !s.take(opEnd)
 		}
-		f.readInstruction(s, b, op, &place)
 	}
 	return false
+}
+
+// leaves reports whether nothing that follows op, the last instruction of b, is reached.
+func (b *block) leaves(op byte) bool {
+	last := len(b.unwinds) - 1
+	return op == opReturn || op == opUnreachable || op == opBrIf && last >= 0 && b.unwinds[last].always
 }
 
 // place is where an instruction is.
@@ -139,6 +151,7 @@ type place struct {
 	start int // of its basic block
 	open  int // segments that follow
 	depth int // blocks of the code itself around it
+	never int // where the branch behind a call that never returns is
 }
 
 // readInstruction reads the immediates of op.
@@ -154,6 +167,10 @@ func (f *function) readInstruction(s *scanner, b *block, op byte, p *place) {
 		p.depth--
 	case opBr, opBrIf:
 		f.readBranch(s, b, p)
+	case opCall:
+		if f.neverReturns(s.number()) {
+			p.never = s.at + len(afterCall)
+		}
 	case opBrTable:
 		s.fail()
 	case opI64Const:
@@ -202,7 +219,7 @@ func (f *function) readBranch(s *scanner, b *block, p *place) {
 	switch {
 	case target < p.depth:
 	case f.unwinds && target == p.depth+f.exit(p.open):
-		b.unwinds = append(b.unwinds, unwind{at - p.start, s.at - at, p.depth})
+		b.unwinds = append(b.unwinds, unwind{at - p.start, s.at - at, p.depth, at-1 == p.never})
 	default:
 		s.fail()
 	}
@@ -221,8 +238,12 @@ func (f *function) exit(open int) int {
 // entry, which does no harm.
 func (f *function) readReturnAddress(s *scanner) {
 	n := s.signed()
-	if !bytes.HasPrefix(s.code[s.at:], []byte{0x37, 3, 0}) { // i64.store
+	ahead := &scanner{code: s.code, at: s.at}
+	if !ahead.take(opI64Store, 3, 0) {
 		return
+	}
+	if ahead.take(opI32Const, 0, opCall) && f.neverReturns(ahead.number()) {
+		return // a panic reads the address to print it, and nothing is entered there
 	}
 	if number := int(n & 0xffff); n>>16 != 0 && number < len(f.table) {
 		f.segments[f.table[number]].external = true

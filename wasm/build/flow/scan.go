@@ -22,6 +22,7 @@ const (
 	opGlobalGet    = 0x23
 	opGlobalSet    = 0x24
 	opFirstLoad    = 0x28
+	opI64Store     = 0x37
 	opLastStore    = 0x3e
 	opMemorySize   = 0x3f
 	opMemoryGrow   = 0x40
@@ -30,6 +31,7 @@ const (
 	opF32Const     = 0x43
 	opF64Const     = 0x44
 	opI32Eqz       = 0x45
+	opI32WrapI64   = 0xa7
 	opBulk         = 0xfc
 	memoryCopy     = 10 // after opBulk
 	memoryFill     = 11

@@ -7,9 +7,10 @@ import (
 )
 
 // Function returns the code of a function, with its declarations of local variables, with
-// structured branches; or as it is if it does not have the form of the compiler.
-func Function(code []byte) []byte {
-	f, err := read(code)
+// structured branches; or as it is if it does not have the form of the compiler. names
+// are those of the module's functions, as far as they are known.
+func Function(code []byte, names map[uint32]string) []byte {
+	f, err := read(code, names)
 	if err != nil {
 		return code
 	}
@@ -25,7 +26,7 @@ func Function(code []byte) []byte {
 	if g.findLoops() != nil {
 		return code
 	}
-	return write(f, g)
+	return shareAddresses(write(f, g))
 }
 
 // writer writes a graph. labels has what a branch of each depth leads to, the outermost
@@ -142,6 +143,9 @@ func (w *writer) code(b *block) {
 	at := 0
 	for _, u := range b.unwinds {
 		w.emit(b.code[at:u.at]...)
+		if u.always {
+			w.out = append(w.out[:len(w.out)-1-len(afterCall)], opBr)
+		}
 		w.out = binary.AppendUvarint(w.out, uint64(len(w.labels)-1+u.open))
 		at = u.at + u.size
 	}

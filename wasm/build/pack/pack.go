@@ -27,7 +27,7 @@ func pack(ctx context.Context, reactor []byte) ([]byte, error) {
 		return nil, err
 	}
 	for i := range m.Code {
-		m.Code[i] = flow.Clear(flow.Function(m.Code[i]))
+		m.Code[i] = flow.Clear(flow.Function(m.Code[i], m.Names))
 	}
 	image, err := initialize(ctx, m)
 	if err != nil {

@@ -49,6 +49,24 @@ func TestDecodeDropsCustomSections(t *testing.T) {
 	require.Equal(t, &binary.Module{}, decoded)
 }
 
+func TestNamesOfFunctions(t *testing.T) {
+	for name, c := range map[string]struct {
+		section string
+		want    map[uint32]string
+	}{
+		"two functions":             {"\x04name\x00\x02\x01m\x01\x07\x02\x00\x01a\x03\x01b\x02\x01\x00", map[uint32]string{0: "a", 3: "b"}},
+		"another section":           {"\x05names\x01\x04\x01\x00\x01a", nil},
+		"a part cut short":          {"\x04name\x01\x09\x01\x00\x01a", nil},
+		"a count without names":     {"\x04name\x01\x05\xff\xff\xff\xff\x0f", nil},
+		"a name that is not UTF-8":  {"\x04name\x01\x04\x01\x00\x01\xff", nil},
+		"a section that ends early": {"\x09name", nil},
+	} {
+		decoded, err := binary.Decode([]byte(empty + "\x00" + string(rune(len(c.section))) + c.section))
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, decoded.Names, name)
+	}
+}
+
 func TestDecodeErrors(t *testing.T) {
 	for _, c := range []struct{ name, wasm, want string }{
 		{"nothing", "", "not a WebAssembly module"},

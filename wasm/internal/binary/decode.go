@@ -18,6 +18,7 @@ func Decode(wasm []byte) (*Module, error) {
 		id := r.byte()
 		contents := r.bytes(r.u32())
 		if id == custom {
+			m.custom(contents)
 			continue
 		}
 		if id <= last {

@@ -4,6 +4,5 @@
 // It decodes the sections that packing changes and keeps the others as bytes.
 // It does not parse code and does not validate; an engine does both. Decode
 // refuses what packing cannot process correctly: imports other than functions,
-// more than one memory, and data segments without a constant address. It drops
-// custom sections (names, producers).
+// more XX
 package binary

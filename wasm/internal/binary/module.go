@@ -14,6 +14,10 @@ type Module struct {
 	Elements  []byte   // undecoded section; empty if absent
 	Code      [][]byte // locals and instructions of each function defined here
 	Data      []Segment
+
+	// Names are the names of functions by index, from the name section. Encode leaves
+	// them out.
+	Names map[uint32]string
 }
 
 // ValueType is the encoding of a value type, such as i32 (section 5.3).

@@ -1,0 +1,116 @@
+package flow
+
+import (
+	"encoding/binary"
+	"slices"
+
+	wasm "github.com/addrspec/addrspec/wasm/internal/binary"
+)
+
+// shareAddresses returns the code of a function, with its declarations of local variables,
+// that computes the address of each pointer once. The compiler keeps pointers in local
+// variables of 64 bits and shortens them again for each access. To an engine that checks
+// each access against the size of the memory, each of these is a new address to check;
+// of one address, it checks only accesses beyond those before.
+func shareAddresses(code []byte) []byte {
+	s := &scanner{code: code}
+	a := &addresses{first: 1 + s.skipLocals(), short: map[uint64]uint64{}}
+	declared := s.at
+	a.read(s)
+	if s.err != nil || len(a.short) == 0 {
+		return code
+	}
+	return append(addLocals(code[:declared], uint64(len(a.short))), a.out...)
+}
+
+// addresses are the local variables whose addresses are known.
+type addresses struct {
+	out   []byte
+	first uint64            // new local variable
+	short map[uint64]uint64 // new local variable by that of 64 bits
+	known []uint64          // local variables whose short ones are valid
+	outer [][]uint64        // known at the starts of the blocks around
+}
+
+// read writes the instructions that follow to out.
+func (a *addresses) read(s *scanner) {
+	for s.more() {
+		start := s.at
+		if n, ok := s.takeAddress(); ok {
+			a.address(n)
+			continue
+		}
+		op := s.byte()
+		switch op {
+		case opLocalSet, opLocalTee:
+			a.forget(s.number())
+		case opBlock, opIf:
+			s.byte()
+			a.outer = append(a.outer, slices.Clone(a.known))
+		case opLoop:
+			s.byte()
+			a.known = nil
+			a.outer = append(a.outer, nil)
+		case opElse:
+			a.known = slices.Clone(a.outer[len(a.outer)-1])
+		case opEnd:
+			if len(a.outer) > 0 {
+				a.known, a.outer = a.outer[len(a.outer)-1], a.outer[:len(a.outer)-1]
+			}
+		default:
+			if !s.skipBranch(op) {
+				s.skip(op)
+			}
+		}
+		a.out = append(a.out, s.code[start:s.at]...)
+	}
+}
+
+// takeAddress skips an address computed from a local variable if it is next.
+func (s *scanner) takeAddress() (local uint64, ok bool) {
+	start := s.at
+	if s.take(opLocalGet) {
+		local = s.number()
+		if s.take(opI32WrapI64) {
+			return local, true
+		}
+	}
+	s.at = start
+	return 0, false
+}
+
+// address writes the address in a local variable.
+func (a *addresses) address(n uint64) {
+	if slices.Contains(a.known, n) {
+		a.number(opLocalGet, a.short[n])
+		return
+	}
+	if _, ok := a.short[n]; !ok {
+		a.short[n] = a.first + uint64(len(a.short))
+	}
+	a.known = append(a.known, n)
+	a.number(opLocalGet, n)
+	a.out = append(a.out, opI32WrapI64)
+	a.number(opLocalTee, a.short[n])
+}
+
+func (a *addresses) number(op byte, n uint64) { a.out = binary.AppendUvarint(append(a.out, op), n) }
+
+// forget forgets the address in a local variable that changes, here and behind the blocks
+// around.
+func (a *addresses) forget(n uint64) {
+	same := func(known uint64) bool { return known == n }
+	a.known = slices.DeleteFunc(a.known, same)
+	for i := range a.outer {
+		a.outer[i] = slices.DeleteFunc(a.outer[i], same)
+	}
+}
+
+// addLocals returns declarations of local variables and count more, of i32.
+func addLocals(declarations []byte, count uint64) []byte {
+	s := &scanner{code: declarations}
+	n := s.number()
+	out := binary.AppendUvarint(nil, n+1)
+	out = append(out, declarations[s.at:]...)
+	return append(binary.AppendUvarint(out, count), byte(wasm.I32))
+}
