@@ -168,7 +168,7 @@ func (f *function) readInstruction(s *scanner, b *block, op byte, p *place) {
 	case opBr, opBrIf:
 		f.readBranch(s, b, p)
 	case opCall:
-		if f.neverReturns(s.number()) {
+		if f.neverReturns(s.number()) && bytes.HasPrefix(s.code[s.at:], afterCall) {
 			p.never = s.at + len(afterCall)
 		}
 	case opBrTable:
