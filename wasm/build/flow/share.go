@@ -40,29 +40,33 @@ func (a *addresses) read(s *scanner) {
 			a.address(n)
 			continue
 		}
-		op := s.byte()
-		switch op {
+		switch op := s.byte(); op {
 		case opLocalSet, opLocalTee:
 			a.forget(s.number())
-		case opBlock, opIf:
-			s.byte()
-			a.outer = append(a.outer, slices.Clone(a.known))
-		case opLoop:
-			s.byte()
-			a.known = nil
-			a.outer = append(a.outer, nil)
-		case opElse:
-			a.known = slices.Clone(a.outer[len(a.outer)-1])
-		case opEnd:
-			if len(a.outer) > 0 {
-				a.known, a.outer = a.outer[len(a.outer)-1], a.outer[:len(a.outer)-1]
-			}
 		default:
 			if !s.skipBranch(op) {
 				s.skip(op)
 			}
+			a.follow(op)
 		}
 		a.out = append(a.out, s.code[start:s.at]...)
+	}
+}
+
+// follow updates what is known at the start or the end of a block. Behind its end is
+// known what was known at its start and has not changed since.
+func (a *addresses) follow(op byte) {
+	last := len(a.outer) - 1
+	switch {
+	case op == opBlock || op == opIf:
+		a.outer = append(a.outer, slices.Clone(a.known))
+	case op == opLoop: // other ways lead to its start
+		a.known = nil
+		a.outer = append(a.outer, nil)
+	case op == opElse && last >= 0:
+		a.known = slices.Clone(a.outer[last])
+	case op == opEnd && last >= 0:
+		a.known, a.outer = a.outer[last], a.outer[:last]
 	}
 }
 
