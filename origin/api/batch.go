@@ -27,7 +27,7 @@ func readBatch(x *exchange, r *http.Request) (job, *problem) {
 	if p != nil {
 		return job{}, p
 	}
-	return job{price: int64(len(given.emails)), record: record, work: func(ctx context.Context) (outcome, *problem) {
+	return job{price: int64(len(given.emails)), record: record, work: func(x *exchange, ctx context.Context) (outcome, *problem) {
 		return x.finishBatch(ctx, x.start, &given)
 	}}, nil
 }

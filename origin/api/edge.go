@@ -77,7 +77,7 @@ func (s *Server) guardEdge(h http.Header) *problem {
 func readEdge(x *exchange, r *http.Request) (job, *problem) {
 	request, p := x.readEdgeRequest(r)
 	j := job{style: request.style(), price: request.Points}
-	j.work = func(ctx context.Context) (outcome, *problem) { return x.finishEdge(ctx, &request) }
+	j.work = func(x *exchange, ctx context.Context) (outcome, *problem) { return x.finishEdge(ctx, &request) }
 	return j, p
 }
 

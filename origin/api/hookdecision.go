@@ -93,7 +93,7 @@ func (c *hookCall) pay(facts *host.Facts) (answer response, err error) {
 func (c *hookCall) operation(facts *host.Facts) *operation {
 	return &operation{name: "hook", style: singleStyle, read: func(x *exchange, _ *http.Request) (job, *problem) {
 		record, p := newIdempotencyRecord("hook "+c.hook.Name+" "+c.call.ID, x.request.Account(), c.body)
-		return job{price: 1, record: record, work: func(ctx context.Context) (outcome, *problem) {
+		return job{price: 1, record: record, work: func(x *exchange, ctx context.Context) (outcome, *problem) {
 			return c.work(ctx, x, facts)
 		}}, p
 	}}

@@ -12,7 +12,7 @@ import (
 // malformed, without a look-up.
 func readKey(h http.Header) (key string, p *problem) {
 	name := "X-API-Key"
-	given, one := singleValue(h, name)
+	given, one := singleValue(h, "X-Api-Key")
 	if given == "" && one {
 		name = "Authorization"
 		given, one = singleValue(h, name)

@@ -31,7 +31,7 @@ type job struct {
 	// record is not nil if the request carries an Idempotency-Key.
 	record *idempotencyRecord
 	// work does the work. It stops when ctx ends and returns what is finished.
-	work func(ctx context.Context) (outcome, *problem)
+	work func(x *exchange, ctx context.Context) (outcome, *problem)
 }
 
 // An outcome is the result of the work.

@@ -40,7 +40,7 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	}
 	defer c.endHandler()
 	start := time.Now()
-	id := requestID(strings.Join(r.Header.Values(headerRequestID), ","))
+	id := requestID(strings.Join(r.Header[headerRequestID], ","))
 	watched, body := watchBody(r.WithContext(context.WithValue(r.Context(), connKey{}, (*conn)(nil))))
 	page := &pageWriter{ResponseWriter: w, prepare: func() {
 		if w.Header().Get(headerRequestID) == "" { // else it is the API's, whose answer the page passes on

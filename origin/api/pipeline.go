@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // The pipeline runs the steps of the contract; the first problem ends it. The
@@ -67,6 +68,7 @@ type exchange struct {
 	usage       *ledger.Usage // of the last decision
 	quota       *ledger.Quota // likewise
 	allowOrigin string        // whose pages may read the answer; may be empty
+	facts       host.Facts    // of the address of a single request
 }
 
 // A success is the body of a 200.
@@ -153,7 +155,7 @@ func (x *exchange) claim(j *job) (stored []byte, p *problem) {
 // work does the job, until the client disconnects or the ledger refuses the
 // request late.
 func (x *exchange) work(j *job) (outcome, *problem) {
-	done, p := j.work(x.request.Context())
+	done, p := j.work(x, x.request.Context())
 	if p != nil && p.status == http.StatusTooManyRequests {
 		x.request.WorkRefused()
 	}

@@ -20,18 +20,22 @@ type logEntry struct {
 // log counts a request and logs it.
 func (s *Server) log(r logEntry) {
 	s.Metrics.observe(r)
-	attrs := []slog.Attr{slog.String("route", r.route), slog.Int("status", r.status),
-		slog.Duration("took", r.took), slog.String("request_id", r.id)}
+	now, leftOut := time.Now(), 0
 	if !r.served {
-		leftOut, ok := s.unservedLimit.allow(time.Now())
-		if !ok {
+		var ok bool
+		if leftOut, ok = s.unservedLimit.allow(now); !ok {
 			return
 		}
-		if leftOut > 0 {
-			attrs = append(attrs, slog.Int("left_out", leftOut))
-		}
 	}
-	s.Log.LogAttrs(s.stopping, slog.LevelInfo, "request", attrs...)
+	line := slog.NewRecord(now, slog.LevelInfo, "request", 0) // Logger would look for its caller, which is not logged
+	line.AddAttrs(slog.String("route", r.route), slog.Int("status", r.status),
+		slog.Duration("took", r.took), slog.String("request_id", r.id))
+	if leftOut > 0 {
+		line.AddAttrs(slog.Int("left_out", leftOut))
+	}
+	if log := s.Log.Handler(); log.Enabled(s.stopping, slog.LevelInfo) {
+		_ = log.Handle(s.stopping, line)
+	}
 }
 
 // unservedLines is the number of lines a second for requests that are refused or

@@ -91,7 +91,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, route route) {
 	}
 	defer conn.endHandler()
 	start := time.Now()
-	id := requestID(strings.Join(r.Header.Values(headerRequestID), ","))
+	id := requestID(strings.Join(r.Header[headerRequestID], ","))
 	watched, body := watchBody(r)
 	answer := s.handle(route, watched)
 	if answer.afterSend != nil {

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // single is GET /v1/email/{email}. It costs one point, only if it answers 200.
@@ -30,7 +28,8 @@ func readSingle(x *exchange, r *http.Request) (job, *problem) {
 	case !facts.Valid:
 		return job{}, invalidFormat.with(sentence(facts.Refusal.Sentence))
 	}
-	return job{price: 1, work: func(ctx context.Context) (outcome, *problem) { return x.finishSingle(ctx, &facts) }}, nil
+	x.facts = facts
+	return job{price: 1, work: (*exchange).finishSingle}, nil
 }
 
 // pathAddress returns the part of the path after the prefix, percent-decoded
@@ -48,12 +47,13 @@ func pathAddress(r *http.Request) (string, *problem) {
 }
 
 // finishSingle adds the MX look-up.
-func (x *exchange) finishSingle(ctx context.Context, facts *host.Facts) (outcome, *problem) {
-	mx, err := x.lookUp(ctx, facts.Host)
+func (x *exchange) finishSingle(ctx context.Context) (outcome, *problem) {
+	mx, err := x.lookUp(ctx, x.facts.Host)
 	if err != nil {
 		return outcome{}, lookupProblem(err)
 	}
-	done := outcome{points: 1, body: facts.AppendResult(nil, mx)}
-	tallyFacts(&done.found, facts)
+	done := outcome{points: 1}
+	tallyFacts(&done.found, &x.facts)
+	done.body = x.facts.Result(mx)
 	return done, nil
 }

@@ -12,8 +12,8 @@ import (
 // request it takes a token of the rate; it costs no points.
 var usage = &operation{name: "usage", style: singleStyle, read: readUsage}
 
-func readUsage(x *exchange, _ *http.Request) (job, *problem) {
-	return job{work: func(context.Context) (outcome, *problem) {
+func readUsage(_ *exchange, _ *http.Request) (job, *problem) {
+	return job{work: func(x *exchange, _ context.Context) (outcome, *problem) {
 		decision, err := x.request.Inspect()
 		if p := x.judge(decision, err, 0); p != nil {
 			return outcome{}, p

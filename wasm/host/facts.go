@@ -135,6 +135,15 @@ func plausible(n, outCap uint32, words *[reportLen]uint32) bool {
 		uint64(words[wordMXAt])+uint64(len(mxFalse)) <= uint64(n)
 }
 
+// Result returns JSON with mx as its mx value, in the same memory.
+func (f *Facts) Result(mx bool) []byte {
+	if !mx {
+		return f.JSON
+	}
+	rest := append(f.JSON[:f.MXAt], mxTrue...)
+	return append(rest, f.JSON[f.MXAt+len(mxFalse):]...)
+}
+
 // AppendResult appends the result to dst, with mx as its mx value.
 func (f *Facts) AppendResult(dst []byte, mx bool) []byte {
 	if !mx {

@@ -88,5 +88,8 @@ func TestAppendResult(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(facts.JSON), string(facts.AppendResult(nil, false)))
 	require.Equal(t, strings.Replace(string(facts.JSON), `"mx":false`, `"mx":true`, 1), string(facts.AppendResult(nil, true)))
+	require.Equal(t, string(facts.JSON), string(facts.Result(false)))
+	want := string(facts.AppendResult(nil, true))
+	require.Equal(t, want, string(facts.Result(true)))
 	require.Equal(t, `"jane@example.org"`, string(facts.Email))
 }
