@@ -60,6 +60,7 @@ func (c *serveCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	defer origin.close()
+	defer c.addProcessor()()
 	// A signal that ends the announcement ends the service below, gracefully.
 	if err := c.announce(ctx, std, origin, listeners.public.Addr()); err != nil && ctx.Err() == nil {
 		return err

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -76,12 +75,12 @@ func finishedItems(items []item) (finished []*item) {
 	return finished
 }
 
-// runModule runs the module on the addresses, with at most one worker per
-// processor, since more would only wait. All workers have ended when it returns.
+// runModule runs the module on the addresses, with at most as many workers as there
+// are instances, since more would only wait. All workers have ended when it returns.
 func (s *Server) runModule(ctx context.Context, given *batchInput) ([]item, error) {
 	emails := given.emails
 	run := moduleRun{view: s.Engine.View(), flags: s.Flags | given.details, emails: emails, items: make([]item, len(emails))}
-	workers := min(runtime.GOMAXPROCS(0), len(emails))
+	workers := min(run.view.Size(), len(emails))
 	var group sync.WaitGroup
 	for range workers - 1 {
 		group.Go(func() { run.work(ctx) })

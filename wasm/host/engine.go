@@ -126,6 +126,9 @@ func (e *Engine) Check(ctx context.Context, dst []byte, email string, flags Flag
 // Close closes the instances and frees the machine code.
 func (e *Engine) Close(ctx context.Context) error { return e.runtime.Close(ctx) }
 
+// Size returns how many addresses can be checked at a time.
+func (v *View) Size() int { return cap(v.pool.slots) }
+
 // Info returns the versions of the engine, the lists and the model.
 func (v *View) Info() Info { return v.info }
 
