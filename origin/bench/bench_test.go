@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -146,6 +147,17 @@ func TestGenerator(t *testing.T) {
 	require.Equal(t, fromProcess.Requests, fromProcess.Errors)
 	_, err = fromProcess.rate()
 	require.ErrorContains(t, err, "failed")
+}
+
+func TestReadDNSPerf(t *testing.T) {
+	const report = "Statistics:\n\n  Queries sent:         1000\n  Queries lost:         %d (0.00%%)\n\n  Queries per second:   49627.250000\n"
+	rate, err := readDNSPerf(fmt.Sprintf(report, 0))
+	require.NoError(t, err)
+	require.Equal(t, 49627.25, rate)
+	for _, out := range []string{"", fmt.Sprintf(report, 3), "Queries lost: 0"} {
+		_, err := readDNSPerf(out)
+		require.ErrorContains(t, err, "lost queries or printed no rate")
+	}
 }
 
 func TestReadWrk(t *testing.T) {

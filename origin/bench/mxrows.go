@@ -21,6 +21,7 @@ func mxRows() []row {
 		{"MX, cached, all cores", "ns", "otter's get, all cores", atMost(2), cachedMXParallel},
 		{"MX, not cached, one after another", "ns", "dns.Exchange", atMost(1.1), oneMX},
 		{fmt.Sprintf("MX, not cached, %d callers", mxCallers), "look-ups/s", "as many callers of dns.Exchange", atLeast(0.9), manyMX},
+		{fmt.Sprintf("MX, not cached, %d callers, and dnsperf", mxCallers), "look-ups/s", "dnsperf, queries/s", target{}, besideDNSPerf},
 		{fmt.Sprintf("MX, not cached, batches of %d", batchSize), "look-ups/s", fmt.Sprintf("%d callers of dns.Exchange", mxCallers), atLeast(0.9), batchedMX},
 	}
 }
