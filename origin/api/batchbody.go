@@ -62,19 +62,17 @@ func decodeBatch(body []byte) (given batchInput, p *problem) {
 	if at := invalidUTF8(body); at >= 0 {
 		return batchInput{}, invalidRequest.with(fmt.Sprintf("The body is not JSON: byte %d is not UTF-8.", at))
 	}
-	var members map[string]json.RawMessage
-	err := json.Unmarshal(text, &members)
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
+	if !json.Valid(text) {
 		return batchInput{}, invalidRequest.with(whereNotJSON(text, len(body)-len(text)))
-	case err != nil: // not an object
+	}
+	m, isObject := membersOf(bytes.TrimSpace(text))
+	if !isObject {
 		return batchInput{}, wrongType("The body", `an object: {"emails": ["jane@example.org"]}`)
 	}
-	if given.uniqueAddresses, p = decodeEmails(members["emails"]); p != nil {
+	if given.uniqueAddresses, p = decodeEmails(m.emails); p != nil {
 		return batchInput{}, p
 	}
-	given.details, p = memberDetails(members["details"])
+	given.details, p = memberDetails(m.details)
 	return given, p
 }
 
@@ -84,8 +82,7 @@ func wrongType(where, want string) *problem {
 }
 
 // decodeEmails decodes the array in text, which is valid JSON or empty.
-func decodeEmails(text json.RawMessage) (given uniqueAddresses, p *problem) {
-	text = bytes.TrimSpace(text)
+func decodeEmails(text []byte) (given uniqueAddresses, p *problem) {
 	switch {
 	case len(text) == 0, string(text) == "null":
 		return given, nil
@@ -94,7 +91,7 @@ func decodeEmails(text json.RawMessage) (given uniqueAddresses, p *problem) {
 	}
 	given.seen = make(map[string]bool, maxUnique)
 	for rest := text[1:]; ; {
-		rest = bytes.TrimLeft(rest, ", \t\r\n")
+		rest = skipSeparators(rest)
 		if rest[0] == ']' {
 			return given, nil
 		}
@@ -107,18 +104,6 @@ func decodeEmails(text json.RawMessage) (given uniqueAddresses, p *problem) {
 		}
 		given.add(raw)
 		rest = rest[len(raw):]
-	}
-}
-
-// stringLength returns the length, with quotes, of the string at the start of
-// valid JSON.
-func stringLength(text []byte) int {
-	for at := 1; ; at++ {
-		at += bytes.IndexAny(text[at:], `"\`)
-		if text[at] == '"' {
-			return at + 1
-		}
-		at++ // skip the escaped character
 	}
 }
 
@@ -195,6 +180,9 @@ func notJSON(err error, start, size int64) string {
 // JSON text is UTF-8 (RFC 8259 section 8.1); encoding/json would replace such a
 // byte silently.
 func invalidUTF8(s []byte) int {
+	if utf8.Valid(s) {
+		return -1
+	}
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRune(s[i:])
 		if r == utf8.RuneError && size <= 1 {

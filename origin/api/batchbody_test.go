@@ -117,11 +117,12 @@ func TestQueryDetails(t *testing.T) {
 // returns a short problem for the rest.
 func FuzzDecodeBatch(f *testing.F) {
 	for _, seed := range []string{
-		`{"emails":["a@b","c"]}`,                           // usual
-		`{"emails":["a"],"emails":[1]}`,                    // the last member counts
-		`{"x":{"y":[]},"emails":[]}`,                       // other members are ignored
-		`{"emails":["\ud83d\ude00","\ud83"]}`,              // surrogates, cut off
-		`{"emails":[],}`, `[`, "\xff", `{"emails":["a"]}x`, // refused
+		`{"emails":["a@b","c"]}`,                              // usual
+		`{"emails":["a"],"emails":[1]}`,                       // the last member counts
+		`{"x":{"y":[]},"emails":[]}`,                          // other members are ignored
+		` { "\\u0065mails" :[ ] , "details": true,"y":"\\""}`, // names are unescaped
+		`{"emails":["\ud83d\ude00","\ud83"]}`,                 // surrogates, cut off
+		`{"emails":[],}`, `[`, "\xff", `{"emails":["a"]}x`,    // refused
 	} {
 		f.Add([]byte(seed))
 	}
@@ -139,6 +140,9 @@ func FuzzDecodeBatch(f *testing.F) {
 		if len(text) > 0 {
 			require.NoError(t, json.Unmarshal(text, &want))
 		}
+		details, p := memberDetails(bytes.TrimSpace(want["details"]))
+		require.Nil(t, p)
+		require.Equal(t, details, given.details)
 		if want["emails"] != nil {
 			require.NoError(t, json.Unmarshal(want["emails"], &emails))
 		}

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 
 	"github.com/addrspec/addrspec/wasm/host"
@@ -33,8 +31,8 @@ func queryDetails(query string) (flag host.Flags, p *problem) {
 
 // memberDetails returns the flag that a batch asks for. Without the member, and
 // with null, it asks for none.
-func memberDetails(text json.RawMessage) (flag host.Flags, p *problem) {
-	switch string(bytes.TrimSpace(text)) {
+func memberDetails(text []byte) (flag host.Flags, p *problem) {
+	switch string(text) {
 	case "", "null", "false":
 		return 0, nil
 	case "true":
