@@ -3,10 +3,12 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -44,9 +46,27 @@ func BenchmarkRefusal(b *testing.B) {
 }
 
 func benchmarkCharges(b *testing.B, name string, url func(*testing.B) string) {
-	for _, callers := range []int{1, 32} {
-		b.Run(name+"/callers="+strconv.Itoa(callers), func(b *testing.B) { benchmarkCharge(b, url(b), callers) })
+	for _, p := range []population{{1, 1, 1}, {32, 32, 1}, {32, 1, 1}, {32, 1000, 1}, {32, 1000, 10}} {
+		b.Run(fmt.Sprintf("%s/callers=%d,accounts=%d,keys=%d", name, p.callers, p.accounts, p.accounts*p.keysEach),
+			func(b *testing.B) { benchmarkCharge(b, url(b), p) })
 	}
+}
+
+// A population is who charges in a benchmark.
+type population struct{ callers, accounts, keysEach int }
+
+// create creates the accounts and returns the secrets of their keys.
+func (p population) create(b *testing.B, l *Ledger) (secrets []string) {
+	for i := range p.accounts {
+		account, err := l.CreateAccount(b.Context(), strconv.Itoa(i)+"@example.com", unlimitedTerms)
+		require.NoError(b, err)
+		for k := range p.keysEach {
+			secret, _, err := l.CreateKey(b.Context(), account.ID, "bench"+strconv.Itoa(k), KeyTerms{})
+			require.NoError(b, err)
+			secrets = append(secrets, secret)
+		}
+	}
+	return secrets
 }
 
 const (
@@ -87,24 +107,19 @@ func reportCharges(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
 }
 
-// benchmarkCharge measures charges by callers that have one account each.
-func benchmarkCharge(b *testing.B, url string, callers int) {
+// benchmarkCharge measures charges by callers that use all keys in turn.
+func benchmarkCharge(b *testing.B, url string, p population) {
 	l := open(b, url)
-	secrets := make([]string, callers)
-	for i := range secrets {
-		account, err := l.CreateAccount(b.Context(), strconv.Itoa(i)+"@example.com", unlimitedTerms)
-		require.NoError(b, err)
-		secrets[i], _, err = l.CreateKey(b.Context(), account.ID, "bench", KeyTerms{})
-		require.NoError(b, err)
-	}
+	secrets := p.create(b, l)
 	before := l.Stats()
 	b.ReportAllocs()
 	b.ResetTimer()
 	var all sync.WaitGroup
-	for i, secret := range secrets {
+	var next atomic.Int64
+	for range p.callers {
 		all.Go(func() {
-			for range b.N/callers + min(1, max(0, b.N%callers-i)) {
-				d, err := (&fixture{Ledger: l}).tryRequest(b.Context(), secret, 1, nil)
+			for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
+				d, err := (&fixture{Ledger: l}).tryRequest(b.Context(), secrets[n%int64(len(secrets))], 1, nil)
 				if err != nil || d.Verdict != Good {
 					b.Error(d.Verdict, err)
 				}
@@ -116,4 +131,5 @@ func benchmarkCharge(b *testing.B, url string, callers int) {
 	after := l.Stats()
 	reportCharges(b)
 	b.ReportMetric(float64(b.N)/float64(after.Commits-before.Commits), "charges/commit")
+	b.ReportMetric(float64(b.N)/float64(max(1, after.Reads-before.Reads)), "charges/read")
 }

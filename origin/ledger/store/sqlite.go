@@ -25,6 +25,7 @@ type sqlite struct {
 	prepared map[string]*sql.Stmt // on conn, by query
 
 	write, read *sql.DB
+	reads       preparedReads
 	clock       func() time.Time
 	path        string
 	unlocked    bool // opened as a file that does not change, see readOnlyDSN
@@ -156,7 +157,7 @@ func (s *sqlite) Now(context.Context) (time.Time, error) { return s.clock(), nil
 // Close closes the connections. The last one to close moves the write-ahead log
 // into the database file.
 func (s *sqlite) Close() error {
-	var errs []error
+	errs := []error{s.reads.close()}
 	for _, ready := range s.prepared {
 		errs = append(errs, ready.Close())
 	}

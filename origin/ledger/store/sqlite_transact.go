@@ -110,7 +110,11 @@ func (s *sqlite) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 }
 
 func (s *sqlite) Query(ctx context.Context, st Statement) error {
-	return explainSQLite(eachRow(st.Scan)(s.read.QueryContext(ctx, s.queries[st.Name], st.Args...)))
+	ready, err := s.reads.prepare(ctx, s.read, s.queries[st.Name])
+	if err != nil {
+		return explainSQLite(err)
+	}
+	return explainSQLite(eachRow(st.Scan)(ready.QueryContext(ctx, st.Args...)))
 }
 
 // eachRow returns a function that calls scan for each row of a query's result.
