@@ -27,7 +27,7 @@ func (v *views) admit(ctx context.Context, at digest, origin string, final bool)
 	if s == nil {
 		return nil, Decision{Verdict: UnknownKey}, !final
 	}
-	age := s.age(instant)
+	age := v.age(s, instant)
 	if !final && age > maxAccept {
 		return nil, Decision{}, true
 	}
@@ -155,7 +155,7 @@ func (v *views) claim(r *Request, points int64, final bool) (d Decision, stale b
 	if max(a.shortfall(points, 0), k.shortfall(points, 0)) == 0 {
 		d.Verdict, d.RetryAfter = Claimed, busyFor
 	}
-	return d, !final && s.age(v.clock.monotonic()) > maxRefuse
+	return d, !final && v.age(s, v.clock.monotonic()) > maxRefuse
 }
 
 // untilRefill returns the time until month m ends, but at least a second: while

@@ -39,11 +39,12 @@ func (w *writer) commit(group []operation) {
 
 func (w *writer) transact(group []operation) (ws *workingSet, err error) {
 	rs := readSetOf(group)
+	alone := false
 	reads := func() []store.Statement {
 		ws = newWorkingSet()
-		return ws.reads(rs)
+		return ws.reads(w.views.fill(ws, rs, alone))
 	}
-	return ws, w.store.Transact(context.Background(), store.Transaction{Reads: reads, Marked: true,
+	err = w.store.Transact(context.Background(), store.Transaction{Alone: func() { alone = true }, Reads: reads, Marked: true,
 		Decide: func(now time.Time) ([]store.Statement, error) {
 			ws.instant = w.clock.monotonic()
 			ws.now = w.clock.observe(now)
@@ -56,6 +57,10 @@ func (w *writer) transact(group []operation) (ws *workingSet, err error) {
 			ws.changes = len(list) > 0
 			return list, nil
 		}})
+	if err != nil {
+		w.views.distrust()
+	}
+	return ws, err
 }
 
 // announce records in the views what the group writes to the buckets.

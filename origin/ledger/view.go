@@ -12,7 +12,8 @@ import (
 //
 // A row is published after a commit of this replica, or after a query. A query
 // that began before an account's last commit was published may have read older
-// rows, so it does not replace that commit's rows.
+// rows, so it does not replace that commit's rows. See exact.go for rows that need
+// no query.
 type views struct {
 	mu       sync.Mutex
 	clock    *clock
@@ -22,6 +23,9 @@ type views struct {
 	tallies  map[usageKey]Tally    // requests that were not charged, not yet recorded
 	commits  uint64                // number of commits published, and of calls of expire
 	expired  uint64                // commits at the last call of expire
+	foreign  uint64                // commits when another connection's commit was last noticed, or possible
+	alone    time.Time             // when the last group read or confirmed the exact rows
+	unviewed uint64                // number of the last commit that changed a row without a view
 	underWay int
 }
 
@@ -39,6 +43,7 @@ const (
 type freshness struct {
 	commit uint64    // number of the commit that published it, or of the last one before its query
 	read   time.Time // when it was read, by the monotonic clock
+	firm   bool      // it may be exact, see exact.go
 }
 
 type secretView struct {
@@ -93,9 +98,9 @@ func newViews(c *clock) *views {
 // publish stores a row read by a query that began at instant, after commit
 // number began.
 func (v *views) publish(at digest, row *viewRow, began uint64, instant time.Time) {
-	fresh := freshness{began, instant}
+	fresh := freshness{began, instant, began >= v.unviewed}
 	if began < v.expired {
-		fresh.read = time.Time{}
+		fresh = freshness{commit: began}
 	}
 	a := v.account(row.account.id)
 	if a.olderThan(began, instant) {
@@ -180,15 +185,22 @@ func (v *views) applyPending(a *accountView) {
 // publishGroup stores the rows of a committed group.
 func (v *views) publishGroup(ws *workingSet) {
 	v.commits++
-	fresh := freshness{v.commits, ws.instant}
+	fresh := freshness{v.commits, ws.instant, true}
+	v.alone = ws.instant
 	for id, row := range ws.accounts {
 		if a := v.accounts[id]; a != nil {
 			a.accountState, a.freshness = *row, fresh
+			a.changed = false
+		} else if row.changed {
+			v.unviewed = v.commits
 		}
 	}
 	for id, row := range ws.keys {
 		if a := v.accounts[row.account]; a != nil && a.keys[id] != nil {
 			a.keys[id].keyState, a.keys[id].freshness = *row, fresh
+			a.keys[id].changed = false
+		} else if row.changed {
+			v.unviewed = v.commits
 		}
 	}
 	for at, expires := range ws.secrets {
@@ -216,8 +228,8 @@ func (v *views) expire() {
 }
 
 // age returns the age of the oldest row that judges a secret.
-func (s *secretView) age(now time.Time) time.Duration {
-	return max(now.Sub(s.read), now.Sub(s.key.read), now.Sub(s.account.read))
+func (v *views) age(s *secretView, now time.Time) time.Duration {
+	return max(now.Sub(v.asOf(s.freshness)), now.Sub(v.asOf(s.key.freshness)), now.Sub(v.asOf(s.account.freshness)))
 }
 
 // judgeKey rolls the rows to the month of now and judges the key; s is nil if

@@ -112,14 +112,14 @@ func TestExpireDuringQuery(t *testing.T) {
 	v, _ := newTestViews()
 	began, instant := v.readStart()
 	v.publish(digest{1}, rowOf(1), began, instant)
-	require.Zero(t, v.secrets[digest{1}].age(instant))
+	require.Zero(t, v.age(v.secrets[digest{1}], instant))
 	began, instant = v.readStart()
 	v.expire()
 	v.publish(digest{1}, rowOf(1), began, instant)
-	require.Greater(t, v.secrets[digest{1}].age(instant), maxAccept)
+	require.Greater(t, v.age(v.secrets[digest{1}], instant), maxAccept)
 	began, instant = v.readStart()
 	v.publish(digest{1}, rowOf(1), began, instant)
-	require.Zero(t, v.secrets[digest{1}].age(instant))
+	require.Zero(t, v.age(v.secrets[digest{1}], instant))
 }
 
 func TestViewsAreBounded(t *testing.T) {

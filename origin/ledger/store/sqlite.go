@@ -23,6 +23,7 @@ type sqlite struct {
 	conn     *sql.Conn
 	queries  map[string]string
 	prepared map[string]*sql.Stmt // on conn, by query
+	seen     *int64               // see isAlone
 
 	write, read *sql.DB
 	reads       preparedReads

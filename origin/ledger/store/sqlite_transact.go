@@ -16,6 +16,11 @@ var errUnchanged = errors.New("nothing to change")
 func (s *sqlite) Transact(ctx context.Context, t Transaction) error {
 	ctx = context.WithoutCancel(ctx)
 	return explainSQLite(s.exclusive(ctx, func() error {
+		if alone, err := s.isAlone(ctx, t.Marked); err != nil {
+			return err
+		} else if alone && t.Alone != nil {
+			t.Alone()
+		}
 		if t.Reads != nil {
 			if err := s.run(ctx, t.Reads()); err != nil {
 				return err

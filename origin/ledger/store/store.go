@@ -38,6 +38,11 @@ type Store interface {
 
 // A Transaction reads rows, decides on them and writes.
 type Transaction struct {
+	// Alone, if not nil, is called before Reads if since the last Marked
+	// transaction began nothing was committed to the database except by Marked
+	// transactions of this Store. Rows that these have read or written are
+	// unchanged then. Only SQLite can know; see sqlite_alone.go.
+	Alone func()
 	// Reads returns the statements that lock and read; nil for none. Rows stay
 	// locked until the transaction ends. It is called again if the connection is
 	// lost before Decide.
