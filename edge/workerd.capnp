@@ -21,7 +21,6 @@ const edge :Workerd.Worker = (
     (name = "addrspec.wasm", wasm = embed "addrspec.wasm"),
   ],
   compatibilityDate = "2026-09-01",
-  compatibilityFlags = ["enable_request_signal"],
   bindings = [
     (name = "ADDRSPEC_ORIGIN", fromEnvironment = "ADDRSPEC_ORIGIN"),
     (name = "ADDRSPEC_EDGE_SECRET", fromEnvironment = "ADDRSPEC_EDGE_SECRET"),

@@ -1,6 +1,10 @@
 /**
  * Runs the worker on Cloudflare Workers and workerd, where settings are bindings
  * and the module is part of the upload.
+ *
+ * When a request has been answered, or its client has disconnected, the platform ends
+ * what it began and has not passed to waitUntil, such as a fetch of the origin. So the
+ * worker gets no signal: one for each request would take a fifth of its processor time.
  */
 
 import { respond } from "../src/answer.ts";
@@ -34,7 +38,7 @@ export default {
       const worker = workerFor(env);
       // No cron trigger reaches every isolate, so each one looks at the clock itself.
       worker.lists?.poll((update) => context.waitUntil(update));
-      return await worker.fetch(request);
+      return await worker.fetch(request, null);
     } catch (error) {
       // A platform passes bindings with each request, so a wrong setting is found here.
       console.error(`settings: ${error instanceof Error ? error.message : "wrong"}`);

@@ -34,4 +34,4 @@ if (worker.lists !== undefined) {
 
 const listen = listenOf(env);
 const onListen = ({ port }: { port: number }) => console.log(listening(listen.hostname, port));
-Deno.serve({ ...listen, onListen }, (request) => worker.fetch(request));
+Deno.serve({ ...listen, onListen }, (request) => worker.fetch(request, request.signal));

@@ -53,7 +53,7 @@ export function parseFeedURL(text: string): URL {
 /** How to fetch; now is in milliseconds. */
 export interface Access {
   readonly fetch: Fetch;
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | null;
   readonly now: number;
 }
 

@@ -67,8 +67,8 @@ export interface ForwardedRequest {
   readonly id: string;
   /** The scheme of the client's request: http or https. */
   readonly proto: string;
-  /** Aborted when the client has disconnected. */
-  readonly signal: AbortSignal;
+  /** Aborted when the client has disconnected; null if the platform then ends the request itself. */
+  readonly signal: AbortSignal | null;
 }
 
 /** Reports whether fetch sends the target unchanged; its URL parser may rewrite it. */

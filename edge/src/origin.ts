@@ -24,8 +24,8 @@ export interface RequestContext {
   readonly id: string;
   /** The header Origin, which a browser adds; null without one. */
   readonly pageOrigin: string | null;
-  /** Aborted when the client has disconnected. */
-  readonly signal: AbortSignal;
+  /** Aborted when the client has disconnected; null if the platform then ends the request itself. */
+  readonly signal: AbortSignal | null;
 }
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -61,7 +61,7 @@ export class Origin {
         return this.#admission(plan, response, await readAll(response, MAX_REPLY));
       });
     } catch (error) {
-      if (!context.signal.aborted) this.#log(`origin: ${describe(error)}`);
+      if (!context.signal?.aborted) this.#log(`origin: ${describe(error)}`);
       return unavailableAdmission();
     }
   }
@@ -69,7 +69,7 @@ export class Origin {
   #request(
     { operation, points, tally, domains }: Plan,
     { key, id, pageOrigin }: RequestContext,
-    signal: AbortSignal,
+    signal: AbortSignal | null,
   ): RequestInit {
     const headers = {
       "Content-Type": "application/json",

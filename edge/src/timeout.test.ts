@@ -24,14 +24,19 @@ test("withTimeout rejects even if the work ignores the signal", async () => {
 });
 
 test("withTimeout aborts the signal of the work", async () => {
-  let received: AbortSignal | undefined;
+  let received: AbortSignal | null = null;
   await assert.rejects(
     withTimeout(10, idle, (signal) => {
       received = signal;
       return never();
     }),
   );
-  assert.equal(received?.aborted, true);
+  assert.equal((received as AbortSignal | null)?.aborted, true);
+});
+
+test("without a caller withTimeout gives the work no signal", async () => {
+  assert.equal(await withTimeout(1000, null, (signal) => Promise.resolve(signal)), null);
+  await assert.rejects(withTimeout(10, null, never), { name: "TimeoutError" });
 });
 
 test("withTimeout leaves no listener behind, even if the work never ends", async () => {

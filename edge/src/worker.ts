@@ -40,8 +40,8 @@ export interface RawRequest {
   readonly target: string;
   readonly headers: Headers;
   readonly body: ReadableStream<Uint8Array> | null;
-  /** Aborted when the client has disconnected. */
-  readonly signal: AbortSignal;
+  /** Aborted when the client has disconnected; null if the platform then ends the request itself. */
+  readonly signal: AbortSignal | null;
   /** The scheme: http or https. */
   readonly proto: string;
 }
@@ -94,8 +94,8 @@ export class Worker {
   }
 
   /** Answers a platform's Request; never rejects. */
-  fetch(request: Request): Promise<Response> {
-    const { method, url, headers, body, signal } = request;
+  fetch(request: Request, signal: AbortSignal | null): Promise<Response> {
+    const { method, url, headers, body } = request;
     const proto = url.slice(0, url.indexOf(":"));
     return this.answer({ method, target: targetOf(url), headers, body, signal, proto });
   }
@@ -246,7 +246,7 @@ export class Worker {
 
   /** Logs why the origin's answer is missing, unless the client has disconnected. */
   #logForwarding({ signal }: ForwardedRequest, why: string): void {
-    if (!signal.aborted) this.#log(`origin: a request could not be forwarded (${why})`);
+    if (!signal?.aborted) this.#log(`origin: a request could not be forwarded (${why})`);
   }
 
   /** Logs the name of the error only: its message may quote the input. */
@@ -256,7 +256,7 @@ export class Worker {
 }
 
 /** Reads the start of a body; returns undefined if the client aborts it or is too slow. */
-async function readStart(body: Body, signal: AbortSignal, limit = MAX_BATCH) {
+async function readStart(body: Body, signal: AbortSignal | null, limit = MAX_BATCH) {
   try {
     return await withTimeout(READ_TIMEOUT_MS, signal, () => body.readStart(limit));
   } catch {
