@@ -40,10 +40,5 @@ function piecesOf({ facts, mx }: Item): (string | Uint8Array)[] {
       `,"status":"error","result":null,"error":{"code":"${mx}","message":"${message}"}}`,
     ];
   }
-  return [
-    ...email,
-    ',"status":"success","result":',
-    ...result(facts, mx === true),
-    ',"error":null}',
-  ];
+  return [...email, ',"status":"success","result":', result(facts, mx === true), ',"error":null}'];
 }

@@ -14,7 +14,7 @@ export const DETAILS = 2;
 /** The result of one check, in memory. */
 export interface Facts {
   /** The result: an object of 16 fields as UTF-8 JSON, in which mx is false. */
-  readonly json: Uint8Array;
+  readonly json: Uint8Array<ArrayBuffer>;
   /** Where the address, a quoted string that starts at 9, ends in json. */
   readonly emailEnd: number;
   /** Where the value of mx, the five bytes `false`, starts in json. */

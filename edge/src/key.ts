@@ -17,8 +17,9 @@ const CHECKSUM_DIGITS = 6;
  * Authorization.
  */
 export function readKey(headers: Headers): string | Problem {
-  const name = headers.get("X-API-Key") ? "X-API-Key" : "Authorization";
-  const value = headers.get(name) ?? "";
+  const own = headers.get("X-API-Key");
+  const name = own ? "X-API-Key" : "Authorization";
+  const value = own || (headers.get(name) ?? "");
   // Headers joins repeated fields with commas (RFC 9110 section 5.3).
   if (value.includes(",")) return problem("INVALID_API_KEY", SENTENCES.manyKeys(name));
   const key = name === "Authorization" ? bearerToken(value) : value;
@@ -46,12 +47,19 @@ export function checksum(text: string): string {
   return digits;
 }
 
+/** The CRC-32 of each four bits. */
+const CRC_OF_NIBBLE = Int32Array.from({ length: 16 }, (_, nibble) => {
+  let crc = nibble;
+  for (let bit = 0; bit < 4; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  return crc;
+});
+
 /** Returns the CRC-32 of IEEE 802.3 over ASCII text, as an unsigned number. */
 function crc32(text: string): number {
-  let crc = 0xffffffff;
+  let crc = -1;
   for (let i = 0; i < text.length; i++) {
     crc ^= text.charCodeAt(i);
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+    for (let half = 0; half < 2; half++) crc = (crc >>> 4) ^ (CRC_OF_NIBBLE[crc & 15] ?? 0);
   }
   return ~crc >>> 0;
 }

@@ -36,6 +36,8 @@ const KEY_HEADERS: Readonly<Record<string, RegExp>> = {
   Vary: /^Origin$/,
 };
 
+const FORMS = Object.entries(KEY_HEADERS);
+
 export const PASSED_KEY_HEADERS = Object.keys(KEY_HEADERS);
 
 export type KeyHeaders = Readonly<Record<string, string>>;
@@ -74,6 +76,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 /** Returns those of the key's headers that are well-formed. */
 export function keyHeadersOf(headers: Headers): KeyHeaders {
-  const values = PASSED_KEY_HEADERS.map((name) => [name, headers.get(name) ?? ""] as const);
-  return Object.fromEntries(values.filter(([name, value]) => KEY_HEADERS[name]?.test(value)));
+  const passed: Record<string, string> = {};
+  for (const [name, form] of FORMS) {
+    const value = headers.get(name);
+    if (value !== null && form.test(value)) passed[name] = value;
+  }
+  return passed;
 }

@@ -5,7 +5,7 @@ import { DETAILS, type Facts, TooLong } from "./instance.ts";
 import { type Plan, planProblem } from "./plan.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import { SENTENCES } from "./problems.ts";
-import { join, result } from "./result.ts";
+import { result } from "./result.ts";
 import { count, type Tally } from "./tally.ts";
 import { percentDecode } from "./target.ts";
 
@@ -20,7 +20,7 @@ export function planSingle(check: Check, encoded: string, query: string): Plan {
     operation: "single",
     points: 1,
     ...(host === "" ? { tally, domains: [] } : { domains: [{ name: host, addresses: 1, tally }] }),
-    finish: ([mx = false]) => ({ status: 200, body: join(result(facts, mx === true)) }),
+    finish: ([mx = false]) => ({ status: 200, body: result(facts, mx === true) }),
   };
 }
 

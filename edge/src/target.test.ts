@@ -33,9 +33,10 @@ test("isOriginForm", () => {
   }
 });
 
-test("percentDecode decodes once, to bytes", () => {
+test("percentDecode decodes once, to bytes if need be", () => {
   const decode = (path: string) => Buffer.from(percentDecode(path) ?? []).toString("latin1");
   assert.equal(decode("a+b%2B%2540"), "a+b+%40");
+  assert.equal(percentDecode("a+b@mail.example"), "a+b@mail.example");
   assert.equal(decode("%ff%00"), "\xff\0");
   assert.equal(decode("é%c3%A9"), "\xc3\xa9\xc3\xa9");
 });

@@ -40,13 +40,14 @@ export function split(target: string): { path: string; query: string } {
 }
 
 /**
- * Percent-decodes once (RFC 3986 section 2.1); the result may not be UTF-8.
+ * Percent-decodes once (RFC 3986 section 2.1); bytes, if there is something to decode,
+ * because they may not be UTF-8.
  * Returns undefined if a percent sign is not followed by two hexadecimal digits.
  */
-export function percentDecode(encoded: string): Uint8Array | undefined {
-  const bytes = encoder.encode(encoded);
-  if (!encoded.includes("%")) return bytes;
+export function percentDecode(encoded: string): string | Uint8Array | undefined {
+  if (!encoded.includes("%")) return encoded;
   if (BROKEN_PERCENT.test(encoded)) return undefined;
+  const bytes = encoder.encode(encoded);
   let end = 0;
   for (let i = 0; i < bytes.length; i++) {
     if (bytes[i] === PERCENT) {

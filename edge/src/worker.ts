@@ -95,7 +95,9 @@ export class Worker {
 
   /** Answers a platform's Request; never rejects. */
   fetch(request: Request, signal: AbortSignal | null): Promise<Response> {
-    const { method, url, headers, body } = request;
+    const { method, url, headers } = request;
+    // A GET has none; each getter is a call into the platform.
+    const body = method === "GET" ? null : request.body;
     const proto = url.slice(0, url.indexOf(":"));
     return this.answer({ method, target: targetOf(url), headers, body, signal, proto });
   }
