@@ -310,7 +310,7 @@ check() {
 	go_test edge ./edge ./wasm/bindings & # the longest; the edge mostly waits for its workers
 	edge=$!
 	go_test test ./origin/contract/clients $(go list ./wasm/... | grep -v '/wasm/bindings$') ./core/... ./lists/... || failed=1
-	databases_in_memory # not for the edge: Deno's permissions leave /dev out
+	databases_in_memory # the edge's are there without it: Deno's permissions leave /dev out
 	go_test programs -short -run "$half" ./origin &
 	programs=$!
 	go_test more-programs -short -skip "$half" ./origin &

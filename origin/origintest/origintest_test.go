@@ -4,7 +4,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +23,17 @@ func TestRequestText(t *testing.T) {
 	require.Equal(t, "GET /%zz HTTP/1.1\r\nHost: x\r\nA: b\r\nA: c\r\n\r\n", r.Text("x"))
 	r = origintest.Request{Method: "POST", Target: "/", Body: "0\r\n\r\n", Chunked: true, KeepAlive: true}
 	require.Equal(t, "POST / HTTP/1.1\r\nHost: x\r\n\r\n0\r\n\r\n", r.Text("x"))
+}
+
+// Each test has a database of its own, which is gone when the test ends.
+func TestNewDatabase(t *testing.T) {
+	var first string
+	t.Run("a test", func(t *testing.T) {
+		first = strings.TrimPrefix(origintest.NewDatabase(t), "sqlite:")
+		require.NotEqual(t, "sqlite:"+first, origintest.NewDatabase(t))
+		require.NoError(t, os.WriteFile(first, nil, 0o600))
+	})
+	require.NoDirExists(t, filepath.Dir(first))
 }
 
 // A response that arrives before the request is written ends the exchange.

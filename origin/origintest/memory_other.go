@@ -1,0 +1,7 @@
+//go:build !linux
+
+package origintest
+
+const memory = ""
+
+func memoryHasRoom() bool { return false }
