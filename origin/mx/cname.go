@@ -10,12 +10,12 @@ const maxHops = 10 // CNAMEs followed in one look-up
 
 // lookUpMX queries the MX records of name and, if the reply ends at a CNAME,
 // those of its target. A recursive resolver follows CNAMEs itself; a server that
-// is only authoritative stops where its zones end.
-func (r *Resolver) lookUpMX(ctx context.Context, name string) (answer, *Error) {
-	name += "."
+// is only authoritative stops where its zones end. If sent is not nil, it is the
+// first query for name.
+func (r *Resolver) lookUpMX(ctx context.Context, name string, sent *udpQuery) (answer, *Error) {
 	ttl, hops := forever, 0
 	for {
-		a, err := r.query(ctx, name)
+		a, err := r.query(ctx, name, sent)
 		if err != nil {
 			return answer{}, err
 		}
@@ -26,20 +26,20 @@ func (r *Resolver) lookUpMX(ctx context.Context, name string) (answer, *Error) {
 		if a.target == "" {
 			return answer{mx: a.mx, ttl: ttl, hops: hops}, nil
 		}
-		name = a.target
+		name, sent = a.target, nil
 	}
 }
 
 // query queries the servers for the MX records of name. If the reply of one
 // proves nothing, another server is asked.
-func (r *Resolver) query(ctx context.Context, name string) (answer, *Error) {
-	hedged := r.newHedgedQuery(func(ctx context.Context, s *server) (answer, *Error) {
-		msg, err := r.exchange(ctx, s, name, dns.TypeMX)
+func (r *Resolver) query(ctx context.Context, name string, sent *udpQuery) (answer, *Error) {
+	hedged := r.newHedgedQuery(func(ctx context.Context, s *server, sent *udpQuery) (answer, *Error) {
+		msg, err := r.exchange(ctx, s, name, dns.TypeMX, sent)
 		if err != nil {
 			return answer{}, err
 		}
 		a, err := decide(msg, name)
 		return a, err.withServer(s)
 	})
-	return hedged.run(ctx)
+	return hedged.run(ctx, sent)
 }

@@ -110,8 +110,7 @@ func TestIsHostName(t *testing.T) {
 // reply without records.
 func TestParseReplyCutMessage(t *testing.T) {
 	for _, m := range seeds() {
-		query := new(dns.Msg).SetQuestion("example.test.", dns.TypeMX)
-		query.Id = m.Id
+		query := &question{id: m.Id, name: "example.test.", qtype: dns.TypeMX}
 		wire, err := m.Pack()
 		require.NoError(t, err)
 		for n := range wire {

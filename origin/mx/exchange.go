@@ -15,17 +15,21 @@ const udpPayload = 1232
 
 // exchange sends one question to one server and returns its reply: over UDP,
 // again without EDNS0 if the server rejects it (RFC 6891 section 7), and over
-// TCP if the reply is truncated (RFC 7766 section 5).
-func (r *Resolver) exchange(ctx context.Context, s *server, name string, qtype uint16) (*dns.Msg, *Error) {
-	query := newQuery(name, qtype)
-	reply, err := r.exchangeUDP(ctx, s, query)
+// TCP if the reply is truncated (RFC 7766 section 5). If sent is not nil, it is the
+// first query, and closed here.
+func (r *Resolver) exchange(ctx context.Context, s *server, name string, qtype uint16, sent *udpQuery) (*dns.Msg, *Error) {
+	if sent == nil {
+		sent = r.sendUDP(s, newQuestion(name, qtype))
+	}
+	q := sent.question
+	reply, err := r.exchangeUDP(ctx, sent)
 	if err == nil && rejectsEDNS(reply) {
-		query = newQuery(name, qtype)
-		query.Extra = nil
-		reply, err = r.exchangeUDP(ctx, s, query)
+		q = newQuestion(name, qtype)
+		q.edns = false
+		reply, err = r.exchangeUDP(ctx, r.sendUDP(s, q))
 	}
 	if err == nil && reply.Truncated {
-		reply, err = r.exchangeTCP(ctx, s, query)
+		reply, err = r.exchangeTCP(ctx, s, &q)
 	}
 	if err != nil {
 		return nil, classify(ctx, err).withServer(s)
@@ -33,9 +37,10 @@ func (r *Resolver) exchange(ctx context.Context, s *server, name string, qtype u
 	return reply, nil
 }
 
-// newQuery returns a query with a random id, the RD bit and an OPT record.
-func newQuery(name string, qtype uint16) *dns.Msg {
-	return new(dns.Msg).SetQuestion(name, qtype).SetEdns0(udpPayload, false)
+// exchangeUDP waits for the reply to a query that was sent, and closes it.
+func (r *Resolver) exchangeUDP(ctx context.Context, u *udpQuery) (*dns.Msg, error) {
+	defer u.close()
+	return r.replyTo(ctx, u)
 }
 
 func rejectsEDNS(reply *dns.Msg) bool {

@@ -77,10 +77,7 @@ func newFairQueue(c Config) fairQueue {
 // enqueue adds f to the account's queue and returns its entry, or the entry
 // that is already there. It returns an error if the account is at its limit.
 func (fq *fairQueue) enqueue(account int64, f *flight) (*waiter, *Error) {
-	q := fq.queues[account]
-	if q == nil {
-		q = &accountQueue{account: account}
-	}
+	q := fq.queueOf(account)
 	if w := f.waiterIn(q); w != nil {
 		return w, nil
 	}
@@ -89,6 +86,25 @@ func (fq *fairQueue) enqueue(account int64, f *flight) (*waiter, *Error) {
 	}
 	fq.queues[account] = q
 	return fq.push(q, f), nil
+}
+
+// take gives f a slot of the account if f is new and one is free for the account. No
+// flight waits that should be first: next has started all that may run.
+func (fq *fairQueue) take(account int64, f *flight) bool {
+	q := fq.queueOf(account)
+	if len(f.waiters) > 0 || !fq.slots.allows(q.slots) {
+		return false
+	}
+	fq.queues[account] = q
+	fq.assign(q, f)
+	return true
+}
+
+func (fq *fairQueue) queueOf(account int64) *accountQueue {
+	if q := fq.queues[account]; q != nil {
+		return q
+	}
+	return &accountQueue{account: account}
 }
 
 // limitError returns an error if the account may not add an entry. An account

@@ -6,18 +6,20 @@ import (
 )
 
 // flight is one look-up shared by any number of callers. It waits for a slot in
-// the queues of the accounts that requested it, then runs. The fields below name
-// are guarded by flights.mu until done is closed.
+// the queues of the accounts that requested it, then runs: if a slot is free, on its
+// first caller's goroutine, as long as the first query may settle it (first.go). The
+// fields below name are guarded by flights.mu until done is closed.
 type flight struct {
 	name    string
 	stale   *entry             // served to callers after staleWait; may be nil
 	waiters []*waiter          // its queue entries while it waits for a slot
 	owner   *accountQueue      // the account whose slot it uses; nil while it waits
-	cancel  context.CancelFunc // ends the look-up
+	cancel  context.CancelFunc // ends the look-up, if it has a goroutine of its own
 	started time.Time          // when it got its slot
 	callers int
-	done    chan struct{} // closed once outcome is set
+	done    chan struct{} // closed once outcome is set; nil until a caller waits for it
 	outcome entry
+	first   firstQuery // has its own lock
 }
 
 // waiterIn returns the flight's entry in q, or nil.
@@ -34,19 +36,30 @@ func (f *flight) waiterIn(q *accountQueue) *waiter {
 // outcome. If a stale answer exists, a caller gets it after staleWait (RFC 8767
 // section 5) or when its wait ends for another reason.
 func (r *Resolver) lookUpShared(ctx context.Context, account int64, name string) (bool, error) {
-	f, w, known := r.join(account, name)
+	c, known := r.join(account, name)
+	f := c.flight
 	if f == nil {
 		return r.serve(known)
 	}
-	err := r.await(ctx, f, w)
+	if c.runs && r.runHere(ctx, f) {
+		return r.serve(f.outcome)
+	}
+	err := r.await(ctx, f, c.waiter)
 	if err == nil {
 		return r.serve(f.outcome)
 	}
-	r.flights.leave(f, w)
+	r.flights.leave(f, c.waiter)
 	if f.stale != nil {
 		return r.serve(*f.stale)
 	}
 	return false, err
+}
+
+// caller is how a caller takes part in a flight.
+type caller struct {
+	flight *flight // nil if there is nothing to wait for
+	waiter *waiter // nil if the flight is running
+	runs   bool    // the caller runs the flight
 }
 
 // await returns nil once the flight is done, or the reason why the caller stops
@@ -73,29 +86,36 @@ func (r *Resolver) await(ctx context.Context, f *flight, w *waiter) error {
 // errStaleWait never reaches callers, who get the stale answer instead.
 var errStaleWait = &Error{Kind: Timeout, Reason: NoAnswer}
 
-// join joins the flight of name or starts one. The waiter is nil if the flight
-// is already running. The flight is nil if the cache is fresh or no look-up may
-// start; known is then the answer.
-func (r *Resolver) join(account int64, name string) (f *flight, w *waiter, known entry) {
+// join joins the flight of name or starts one. If the cache is fresh or no look-up
+// may start, there is no flight, and known is the answer.
+func (r *Resolver) join(account int64, name string) (c caller, known entry) {
 	fs := &r.flights
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	f = fs.byName[name]
+	f := fs.byName[name]
 	if f != nil && f.owner != nil {
 		f.callers++
+		f.makeDone()
 		r.counters.shared.Add(1)
-		return f, nil, entry{}
+		return caller{flight: f}, entry{}
 	}
 	if f == nil {
 		if f, known = r.newFlight(name); f == nil {
-			return nil, nil, known
+			return caller{}, known
 		}
 	}
-	w, err := r.enter(account, f)
+	c, err := r.enter(account, f)
 	if err != nil {
-		return nil, nil, f.fallback(err)
+		return caller{}, f.fallback(err)
 	}
-	return f, w, entry{}
+	return c, entry{}
+}
+
+// makeDone makes done for a caller that will wait. The caller must hold flights.mu.
+func (f *flight) makeDone() {
+	if f.done == nil {
+		f.done = make(chan struct{})
+	}
 }
 
 // newFlight returns a new flight, or nil and the cached entry if that is fresh.
@@ -107,7 +127,7 @@ func (r *Resolver) newFlight(name string) (*flight, entry) {
 		r.counters.hits.add()
 		return nil, known
 	}
-	f := &flight{name: name, cancel: func() {}, done: make(chan struct{})}
+	f := &flight{name: name, cancel: func() {}}
 	if stale {
 		f.stale = &known
 	}
@@ -116,11 +136,34 @@ func (r *Resolver) newFlight(name string) (*flight, entry) {
 
 // enter adds a caller of the account to a flight that is not running yet. The
 // caller must hold flights.mu.
-func (r *Resolver) enter(account int64, f *flight) (*waiter, *Error) {
+func (r *Resolver) enter(account int64, f *flight) (caller, *Error) {
 	fs := &r.flights
 	if fs.closed {
-		return nil, &Error{Kind: Failure, Reason: Closed}
+		return caller{}, &Error{Kind: Failure, Reason: Closed}
 	}
+	// A refresh goes on without its callers, so none of them runs it.
+	if f.stale == nil && fs.queue.take(account, f) {
+		r.startHere(f)
+		return caller{flight: f, runs: true}, nil
+	}
+	w, err := r.enqueue(account, f)
+	return caller{flight: f, waiter: w}, err
+}
+
+// startHere starts a flight that its first caller runs. The caller must hold
+// flights.mu.
+func (r *Resolver) startHere(f *flight) {
+	r.counters.countMiss(true)
+	f.callers++
+	f.started = time.Now()
+	r.flights.byName[f.name] = f
+	r.goroutines.Add(1)
+}
+
+// enqueue adds a caller to a flight that waits for a slot. The caller must hold
+// flights.mu.
+func (r *Resolver) enqueue(account int64, f *flight) (*waiter, *Error) {
+	fs := &r.flights
 	w, err := fs.queue.enqueue(account, f)
 	if err != nil {
 		r.counters.refused.Add(1)
@@ -128,6 +171,7 @@ func (r *Resolver) enter(account int64, f *flight) (*waiter, *Error) {
 	}
 	r.counters.countMiss(fs.byName[f.name] == nil)
 	f.callers++
+	f.makeDone()
 	w.callers++
 	fs.byName[f.name] = f
 	r.startNext()
@@ -150,10 +194,17 @@ func (f *flight) fallback(err *Error) entry {
 // must hold flights.mu.
 func (r *Resolver) startNext() {
 	for f := r.flights.queue.next(); f != nil; f = r.flights.queue.next() {
-		ctx, cancel := context.WithTimeout(r.ctx, r.timeout)
-		f.cancel, f.started = cancel, time.Now()
-		r.goroutines.Go(func() { r.run(ctx, f) })
+		f.started = time.Now()
+		r.startGoroutine(f)
 	}
+}
+
+// startGoroutine runs f on a goroutine of its own. The caller must hold flights.mu.
+func (r *Resolver) startGoroutine(f *flight) {
+	ctx, cancel := context.WithDeadline(r.ctx, f.started.Add(r.timeout))
+	f.cancel = cancel
+	f.makeDone()
+	r.goroutines.Go(func() { r.run(ctx, f) })
 }
 
 // expire ends a wait that has lasted for the whole timeout. Nothing is cached,
@@ -169,34 +220,65 @@ func (r *Resolver) expire(w *waiter) {
 	fs.endWait(w, &Error{Kind: Timeout, Reason: NoSlot})
 }
 
+// runHere runs f on its first caller's goroutine and reports whether that finished it.
+// If more than the first query is needed, or ctx ends, a goroutine takes f over, also
+// if this panics.
+func (r *Resolver) runHere(ctx context.Context, f *flight) (finished bool) {
+	defer r.goroutines.Done()
+	defer func() {
+		if !finished {
+			r.flights.mu.Lock()
+			defer r.flights.mu.Unlock()
+			r.startGoroutine(f)
+		}
+	}()
+	a, settled := r.askFirst(ctx, f)
+	if settled {
+		r.finish(f, r.recordAnswer(f, a))
+	}
+	return settled
+}
+
 // run looks the domain up and finishes the flight.
 func (r *Resolver) run(ctx context.Context, f *flight) {
 	defer f.cancel()
-	a, err := r.lookUpMX(ctx, f.name)
-	f.outcome = r.record(ctx, f, a, err)
-	r.finish(f)
-	close(f.done)
+	if f.first.query == nil { // else a caller has asked it
+		if a, settled := r.askFirst(ctx, f); settled {
+			r.finish(f, r.recordAnswer(f, a))
+			return
+		}
+	}
+	a, err := r.lookUpMX(ctx, f.name+".", f.first.take())
+	r.finish(f, r.record(ctx, f, a, err))
 }
 
 // finish removes the flight, releases its slot and starts the next flight.
-func (r *Resolver) finish(f *flight) {
+func (r *Resolver) finish(f *flight, outcome entry) {
 	fs := &r.flights
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
+	f.outcome = outcome
 	fs.remove(f)
 	fs.queue.release(f)
 	r.startNext()
+	if f.done != nil {
+		close(f.done)
+	}
 }
 
 // record counts and caches the outcome of a flight. A cancelled flight has none.
 func (r *Resolver) record(ctx context.Context, f *flight, a answer, err *Error) entry {
 	switch {
 	case err == nil:
-		r.counters.countOutcome(a.mx, 0, time.Since(f.started))
-		return r.cache.store(f.name, a)
+		return r.recordAnswer(f, a)
 	case ctx.Err() == context.Canceled:
 		return entry{err: &Error{Kind: Failure, Reason: Closed}}
 	}
 	r.counters.countOutcome(false, err.Kind, time.Since(f.started))
 	return r.cache.storeFailure(f.name, err, f.stale)
+}
+
+func (r *Resolver) recordAnswer(f *flight, a answer) entry {
+	r.counters.countOutcome(a.mx, 0, time.Since(f.started))
+	return r.cache.store(f.name, a)
 }

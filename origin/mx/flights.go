@@ -53,7 +53,8 @@ func (fs *flights) endWait(w *waiter, err *Error) {
 	}
 }
 
-// close prevents new flights and ends the wait of those without a slot.
+// close prevents new flights, ends the wait of those without a slot, and has callers
+// leave the flights that they run.
 func (fs *flights) close() {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -62,6 +63,7 @@ func (fs *flights) close() {
 		for _, w := range slices.Clone(f.waiters) {
 			fs.endWait(w, &Error{Kind: Failure, Reason: Closed})
 		}
+		f.first.interrupt()
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 // awaited until one answers. A lost packet or a dead server therefore delays the
 // answer by one interval, and a slow server can still answer.
 type hedgedQuery struct {
-	query       func(context.Context, *server) (answer, *Error)
+	query       func(context.Context, *server, *udpQuery) (answer, *Error)
 	start       func(func()) // runs a function on a goroutine that Close waits for
 	servers     []serverState
 	interval    time.Duration
@@ -40,7 +40,7 @@ type queryResult struct {
 	err    *Error
 }
 
-func (r *Resolver) newHedgedQuery(query func(context.Context, *server) (answer, *Error)) *hedgedQuery {
+func (r *Resolver) newHedgedQuery(query func(context.Context, *server, *udpQuery) (answer, *Error)) *hedgedQuery {
 	left := max(minQueries, queriesPerServer*len(r.servers))
 	return &hedgedQuery{
 		query: query, start: r.goroutines.Go, servers: r.serverOrder(), interval: r.hedge,
@@ -49,37 +49,22 @@ func (r *Resolver) newHedgedQuery(query func(context.Context, *server) (answer, 
 }
 
 // run returns the first answer, or the most informative error once every server
-// has failed or ctx has ended. It asks the first server itself, and starts no
-// goroutine if that answers within the interval.
-func (h *hedgedQuery) run(ctx context.Context) (answer, *Error) {
+// has failed or ctx has ended. If sent is not nil, it is the first query.
+func (h *hedgedQuery) run(ctx context.Context, sent *udpQuery) (answer, *Error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // closes the sockets of the other queries
-	first, began, late := h.next(ctx), time.Now(), make(chan queryResult, 1)
-	if first == nil {
-		return answer{}, h.bestError()
+	wait := h.interval
+	if sent == nil {
+		h.send(ctx)
+	} else {
+		wait -= time.Since(sent.sent)
+		h.ask(ctx, h.stateOf(sent.server), sent)
 	}
-	hedge := time.AfterFunc(h.interval, func() {
-		h.start(func() {
-			defer cancel()
-			late <- h.coordinate(ctx, 0)
-		})
-	})
-	a, err := h.query(ctx, first.server)
-	if !hedge.Stop() {
-		h.results <- queryResult{first, a, err}
-		result := <-late
-		return result.answer, result.err
-	}
-	if err == nil {
-		return a, nil
-	}
-	h.results <- queryResult{first, a, err}
-	result := h.coordinate(ctx, h.interval-time.Since(began))
-	return result.answer, result.err
+	return h.coordinate(ctx, wait)
 }
 
 // coordinate sends further queries, the next one after wait, until one is answered.
-func (h *hedgedQuery) coordinate(ctx context.Context, wait time.Duration) queryResult {
+func (h *hedgedQuery) coordinate(ctx context.Context, wait time.Duration) (answer, *Error) {
 	step := time.NewTimer(wait)
 	defer step.Stop()
 	for !h.done(ctx) {
@@ -92,37 +77,39 @@ func (h *hedgedQuery) coordinate(ctx context.Context, wait time.Duration) queryR
 			h.running--
 			if res.err == nil {
 				h.markLate(res.server)
-				return res
+				return res.answer, nil
 			}
 			h.handleError(ctx, res)
 		}
 	}
-	return queryResult{err: h.bestError()}
+	return answer{}, h.bestError()
 }
 
 // send queries the server asked least so far, if any may be asked.
 func (h *hedgedQuery) send(ctx context.Context) {
-	s := h.next(ctx)
-	if s == nil {
-		return
+	if s := h.leastAsked(); s != nil && h.queriesLeft > 0 && ctx.Err() == nil {
+		h.ask(ctx, s, nil)
 	}
+}
+
+// ask queries s, or waits for the reply to sent if that is a query to s.
+func (h *hedgedQuery) ask(ctx context.Context, s *serverState, sent *udpQuery) {
+	h.queriesLeft--
+	h.running++
+	s.sent++
 	h.start(func() {
-		a, err := h.query(ctx, s.server)
+		a, err := h.query(ctx, s.server, sent)
 		h.results <- queryResult{s, a, err}
 	})
 }
 
-// next returns the server asked least so far, and counts a query to it, or nil if
-// none may be asked.
-func (h *hedgedQuery) next(ctx context.Context) *serverState {
-	s := h.leastAsked()
-	if s == nil || h.queriesLeft == 0 || ctx.Err() != nil {
-		return nil
+func (h *hedgedQuery) stateOf(s *server) *serverState {
+	for i := range h.servers {
+		if h.servers[i].server == s {
+			return &h.servers[i]
+		}
 	}
-	h.queriesLeft--
-	h.running++
-	s.sent++
-	return s
+	panic("mx: a query to a server that the resolver does not have")
 }
 
 func (h *hedgedQuery) leastAsked() (least *serverState) {

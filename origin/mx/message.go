@@ -3,7 +3,6 @@ package mx
 import (
 	"encoding/binary"
 	"errors"
-	"strings"
 
 	"github.com/miekg/dns"
 )
@@ -23,17 +22,17 @@ var (
 // section 9) and may not decode.
 var truncated = &dns.Msg{MsgHdr: dns.MsgHdr{Truncated: true}}
 
-// parseReply returns the reply to query, or nil if wire answers another query.
+// parseReply returns the reply to q, or nil if wire answers another query.
 // It returns errMalformed if the reply does not decode, and errNotDNS if wire is
 // not a DNS message.
-func parseReply(wire []byte, query *dns.Msg) (*dns.Msg, error) {
-	matches := len(wire) >= headerSize && binary.BigEndian.Uint16(wire) == query.Id && wire[2]&flagQR != 0
+func parseReply(wire []byte, q *question) (*dns.Msg, error) {
+	matches := len(wire) >= headerSize && binary.BigEndian.Uint16(wire) == q.id && wire[2]&flagQR != 0
 	if matches && wire[2]&flagTC != 0 {
 		return truncated, nil
 	}
 	reply, err := unpack(wire)
 	switch {
-	case err == nil && isReply(reply, query):
+	case err == nil && q.isAnsweredBy(reply):
 		return reply, nil
 	case err == nil:
 		return nil, nil
@@ -57,18 +56,4 @@ func unpack(wire []byte) (*dns.Msg, error) {
 		}
 	}
 	return m, nil
-}
-
-// isReply reports whether reply answers query: it has the same id and, ignoring
-// case, the same question. An error reply may omit the question.
-func isReply(reply, query *dns.Msg) bool {
-	if reply.Id != query.Id || !reply.Response || reply.Opcode != dns.OpcodeQuery {
-		return false
-	}
-	if len(reply.Question) == 0 {
-		return reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError
-	}
-	got, want := reply.Question[0], query.Question[0]
-	return len(reply.Question) == 1 && got.Qtype == want.Qtype && got.Qclass == want.Qclass &&
-		strings.EqualFold(got.Name, want.Name)
 }

@@ -15,11 +15,11 @@ const probeTimeout = 2 * time.Second
 func (r *Resolver) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	hedged := r.newHedgedQuery(func(ctx context.Context, s *server) (answer, *Error) {
-		_, err := r.exchange(ctx, s, ".", dns.TypeNS)
+	hedged := r.newHedgedQuery(func(ctx context.Context, s *server, _ *udpQuery) (answer, *Error) {
+		_, err := r.exchange(ctx, s, ".", dns.TypeNS, nil)
 		return answer{}, err
 	})
-	if _, err := hedged.run(ctx); err == nil {
+	if _, err := hedged.run(ctx, nil); err == nil {
 		return nil
 	}
 	return hedged.errors()
