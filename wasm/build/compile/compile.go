@@ -26,10 +26,13 @@ const inlineBudget = "-gcflags=all=-d=pgoinlinebudget=160"
 
 const project = "github.com/addrspec/addrspec/"
 
+// named keeps the names of functions, which packages flow and pack use.
+const named = "-ldflags=-w -buildid="
+
 // Reactor builds addrspec-plain.wasm, a WASI reactor. A host must call its export
-// `_initialize` first. It has the names of functions, which packages flow and pack use.
+// `_initialize` first. It has the names of functions.
 func Reactor(ctx context.Context) ([]byte, error) {
-	return compile(ctx, "wasm/guest", "-ldflags=-w -buildid=", "-buildmode=c-shared")
+	return compile(ctx, "wasm/guest", named, "-buildmode=c-shared")
 }
 
 // Command builds addrspec-cli.wasm, a WASI command that reads addresses and

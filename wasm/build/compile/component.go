@@ -46,7 +46,7 @@ func Component(ctx context.Context) ([]byte, error) {
 // componentCore builds the core module of the component: packed, and without the
 // exports of addrspec.wasm.
 func componentCore(ctx context.Context) ([]byte, error) {
-	reactor, err := compile(ctx, "wasm/guest", "-buildmode=c-shared", "-tags=component")
+	reactor, err := compile(ctx, "wasm/guest", named, "-buildmode=c-shared", "-tags=component")
 	if err != nil {
 		return nil, err
 	}
