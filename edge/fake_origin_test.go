@@ -115,4 +115,6 @@ var misbehaviours = map[string]misbehaviour{
 	"503-without-a-wait":     responds(503, "", `{"status":503,"error":"...","code":"REQUEST_CANCELLED"}`),
 	"503-with-a-date":        responds(503, "Retry-After: Fri, 31 Dec 1999 23:59:59 GMT\r\n", `{"status":503,"error":"...","code":"REQUEST_CANCELLED"}`),
 	"no-content":             sends("HTTP/1.1 204 No Content\r\n\r\n"),
+	"brief-of-words":         sends("HTTP/1.1 204 No Content\r\n" + usageHeaders + "X-Edge-MX: yes\r\n\r\n"),
+	"brief-without-usage":    sends("HTTP/1.1 204 No Content\r\nX-Edge-MX: true\r\n\r\n"),
 }

@@ -163,12 +163,14 @@ func TestEdgeDescription(t *testing.T) {
 	page, _, err := s.ledger.CreateKey(t.Context(), account, "page", ledger.KeyTerms{Origins: []string{"https://shop.example"}})
 	require.NoError(t, err)
 	const ask = `{"operation":"single","points":1,"domains":[{"name":"mail.example","addresses":1}]}`
+	const brief = `{"operation":"single","points":1,"brief":true,"domains":[{"name":"mail.example","addresses":1}]}`
 	for _, c := range []struct {
 		key, body string
 		status    int
 		header    string
 	}{
 		{key, ask, 200, ""},
+		{page, brief, 204, "Origin: https://shop.example"},
 		{beyond, `{"operation":"batch","points":2,"domains":[{"name":"silent.example","addresses":2}]}`, 200, ""},
 		{key, `{"operation":"single","points":2}`, 400, ""},
 		{key, `{"operation":"batch","points":65}`, 400, ""},

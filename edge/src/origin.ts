@@ -3,6 +3,9 @@
  * key and the rate, looks up MX records and charges, in one round trip. The
  * worker sends domains and counts, and no address. Every failure becomes the
  * contract's 503.
+ *
+ * A single validation asks for a brief reply, whose headers say all: to read 29 bytes
+ * of a body takes a seventh of a request's processor time in workerd.
  */
 
 import type { Answer } from "./answer.ts";
@@ -36,7 +39,7 @@ export type Log = (message: string) => void;
 /** More than any reply of the origin, which has about 20 bytes for each of 64 look-ups. */
 const MAX_REPLY = 64 << 10;
 
-/** Headers of every 200 of the endpoint; another service would not send them. */
+/** Headers of every 200 and 204 of the endpoint; another service would not send them. */
 const REQUIRED = ["X-Usage-Current", "X-Usage-Limit"];
 
 const decoder = new TextDecoder();
@@ -57,8 +60,7 @@ export class Origin {
     try {
       return await withTimeout(this.#config.timeoutMS, context.signal, async (signal) => {
         const url = `${this.#config.origin}/v1/edge/admit`;
-        const response = await this.#fetch(url, this.#request(plan, context, signal));
-        return this.#admission(plan, response, await readAll(response, MAX_REPLY));
+        return this.#admission(plan, await this.#fetch(url, this.#request(plan, context, signal)));
       });
     } catch (error) {
       if (!context.signal?.aborted) this.#log(`origin: ${describe(error)}`);
@@ -67,7 +69,7 @@ export class Origin {
   }
 
   #request(
-    { operation, points, tally, domains }: Plan,
+    plan: Plan,
     { key, id, pageOrigin }: RequestContext,
     signal: AbortSignal | null,
   ): RequestInit {
@@ -78,18 +80,20 @@ export class Origin {
       "X-Request-Id": id,
       ...(pageOrigin === null ? {} : { Origin: pageOrigin }),
     };
-    const body = JSON.stringify({ operation, points, tally, domains });
+    const brief = mayBeBrief(plan) || undefined;
+    const { operation, points, tally, domains } = plan;
+    const body = JSON.stringify({ operation, points, tally, domains, brief });
     return { method: "POST", headers, body, redirect: "manual", signal };
   }
 
-  #admission(plan: Plan, response: Response, bytes: Uint8Array | undefined): Admission {
-    const body = decoder.decode(bytes);
+  async #admission(plan: Plan, response: Response): Promise<Admission> {
     const keyHeaders = keyHeadersOf(response.headers);
-    if (response.status === 200) {
-      const mx = mxOf(plan, body);
-      if (mx !== undefined && REQUIRED.every((name) => name in keyHeaders))
-        return { mx, keyHeaders };
-    }
+    const isOurs = REQUIRED.every((name) => name in keyHeaders);
+    const brief = isOurs ? briefMX(plan, response) : undefined;
+    if (brief !== undefined) return { mx: [brief], keyHeaders };
+    const body = decoder.decode(await readAll(response, MAX_REPLY));
+    const mx = isOurs && response.status === 200 ? mxOf(plan, body) : undefined;
+    if (mx !== undefined) return { mx, keyHeaders };
     const passed = problemOf(response, body, keyHeaders);
     if (passed !== undefined) return { problem: passed };
     const hint = HINTS[response.status] ?? "";
@@ -106,6 +110,18 @@ const HINTS: Readonly<Record<number, string>> = {
 
 function unavailableAdmission(): Admission {
   return { problem: problemAnswer(unavailable()) };
+}
+
+/** Reports whether the reply to a plan fits in a header. */
+function mayBeBrief({ operation, domains }: Plan): boolean {
+  return operation === "single" && domains.length === 1;
+}
+
+/** Returns the MX in the header of a brief reply; undefined if it is not one. */
+function briefMX(plan: Plan, { status, headers }: Response): boolean | undefined {
+  if (status !== 204 || !mayBeBrief(plan)) return undefined;
+  const mx = headers.get("X-Edge-MX");
+  return mx === "true" || mx === "false" ? mx === "true" : undefined;
 }
 
 /** Returns the MX of each domain; undefined unless the body has a valid one for each. */

@@ -64,9 +64,48 @@ test("a single validation sends its tally with its domain, if it has one", async
       operation: "single",
       points: 1,
       domains: [{ name: "gmial.com", addresses: 1, tally: { valid: 1, typo: 1 } }],
+      brief: true,
     },
     { operation: "single", points: 1, tally: { valid: 1 }, domains: [] },
   ]);
+});
+
+/** Returns the origin's 204 to an admission. */
+function brief(mx: string | null, usage: Record<string, string> = { "X-Usage-Limit": "9" }) {
+  const headers = { "X-Usage-Current": "1", ...usage, ...(mx === null ? {} : { "X-Edge-MX": mx }) };
+  return new Response(null, { status: 204, headers });
+}
+
+test("a brief reply gives the same answer as one with a body", async () => {
+  for (const mx of [true, false]) {
+    const answers = [brief(String(mx)), admitted([mx])].map(async (reply) => {
+      const { worker } = newWorker(() => reply);
+      const response = await worker.answer(get("/v1/email/jane@example.org"));
+      return [response.status, response.headers.get("X-Usage-Current"), await response.text()];
+    });
+    const [one, other] = await Promise.all(answers);
+    assert.deepEqual(one, other);
+    assert.equal(one?.[0], 200);
+    assert.match(String(one?.[2]), new RegExp(`"mx":${mx},`));
+  }
+});
+
+test("a 204 that is no brief reply is 503", async () => {
+  const single = get("/v1/email/jane@example.org");
+  const literal = get("/v1/email/jane@%5B192.0.2.1%5D");
+  for (const [request, reply] of [
+    [single, brief(null)],
+    [single, brief("")],
+    [single, brief("yes")],
+    [single, brief("true, true")],
+    [single, brief("true", {})],
+    [literal, brief("true")],
+    [postBatch('{"emails":["jane@example.org"]}'), brief("true")],
+  ] as const) {
+    const { worker, logged } = newWorker(() => reply);
+    assert.equal((await worker.answer(request)).status, 503);
+    assert.deepEqual(logged, ["origin: unexpected response to /v1/edge/admit, status 204"]);
+  }
 });
 
 test("a partial batch omits unfinished addresses", async () => {

@@ -30,6 +30,9 @@ import (
 //	           address literal): points includes them, domains does not
 //	domains    at most 64 objects: name, an A-label domain; addresses, the
 //	           number of addresses at this domain; tally, their counts
+//	brief      whether a 204 may answer a single validation with one domain: it has
+//	           the header X-Edge-MX, "true" or "false", and no body. Reading 29
+//	           bytes costs a worker in workerd a seventh of its processor time
 //
 // A tally counts what the checks found at some addresses. Its members are valid,
 // invalid, disposable, public, relay, role, gibberish and typo, non-negative
@@ -57,6 +60,7 @@ var edge = &operation{name: "edge", guard: (*Server).guardEdge, style: batchStyl
 const (
 	edgePath         = "/v1/edge/admit"
 	headerEdgeSecret = "X-Edge-Secret"
+	headerEdgeMX     = "X-Edge-Mx"
 )
 
 // guardEdge checks the edge secret. It compares hashes in constant time, and with
@@ -86,7 +90,11 @@ func (x *exchange) finishEdge(ctx context.Context, request *edgeRequest) (outcom
 	if p != nil {
 		return outcome{}, p
 	}
-	return request.outcome(lookups), nil
+	done := request.outcome(lookups)
+	if request.Brief && request.Operation == opSingle && len(lookups) == 1 {
+		x.edgeMX, done.body = strconv.FormatBool(lookups[0].mx), nil
+	}
+	return done, nil
 }
 
 // lookUpDomains looks up the domains of a request and returns the look-ups in

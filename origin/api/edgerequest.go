@@ -20,6 +20,7 @@ type edgeRequest struct {
 	Points    int64    `json:"points"`
 	Tally     tally    `json:"tally"`
 	Domains   []domain `json:"domains"`
+	Brief     bool     `json:"brief"`
 }
 
 // A domain is a domain to look up, in A-label form.

@@ -69,6 +69,7 @@ type exchange struct {
 	quota       *ledger.Quota // likewise
 	allowOrigin string        // whose pages may read the answer; may be empty
 	facts       host.Facts    // of the address of a single request
+	edgeMX      string        // for a worker that wants a brief answer; else empty
 }
 
 // A success is the body of a 200.
@@ -236,6 +237,9 @@ func (x *exchange) late() *problem {
 // respond returns the response of done, or of p if it is not nil.
 func (x *exchange) respond(done success, p *problem) response {
 	answer := response{status: http.StatusOK, body: done.body, replayed: done.replayed}
+	if x.edgeMX != "" {
+		answer.status, answer.edgeMX = http.StatusNoContent, x.edgeMX
+	}
 	if p != nil {
 		answer = p.response(x.style.inputShape)
 		answer.clientClosed = answer.clientClosed || answer.status == http.StatusServiceUnavailable && x.clientClosed()

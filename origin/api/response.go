@@ -26,6 +26,7 @@ type response struct {
 	allow        string
 	preflight    string // the methods allowed to pages in a browser
 	allowOrigin  string // the origin whose pages may read the answer
+	edgeMX       string // the brief answer to a worker
 	clientClosed bool   // the client closed its side of the connection before the answer
 	afterSend    func() // called once the answer is sent; may be nil
 }
@@ -68,6 +69,9 @@ func (a *response) setExtras(f *fields) {
 	if a.retryAfter > 0 {
 		f.setInt("Retry-After", int64(wholeSeconds(a.retryAfter)))
 	}
+	if a.edgeMX != "" {
+		f.set(headerEdgeMX, a.edgeMX)
+	}
 	if a.replayed {
 		f.set(headerReplayed, "true")
 	}
@@ -92,9 +96,9 @@ func (a *response) loggedStatus() int {
 	return a.status
 }
 
-// served reports whether the response is a 200 to an account.
+// served reports whether the response is a success for an account.
 func (a *response) served() bool {
-	return a.usage != nil && a.status == http.StatusOK && !a.clientClosed
+	return a.usage != nil && a.status < 300 && !a.clientClosed
 }
 
 // setUsage sets X-Usage-Current, X-Usage-Limit and X-Usage-Overage.
