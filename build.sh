@@ -160,7 +160,7 @@ run_edge() {
 	workerd=$(cd edge && node -p 'require("workerd").default')
 	echo "addrspec edge on http://$listen"
 	export ADDRSPEC_ORIGIN="$origin" ADDRSPEC_EDGE_SECRET="$secret"
-	exec "$workerd" serve dist/edge/workerd.capnp --socket-addr "http=$listen"
+	exec "$workerd" serve --binary dist/edge/workerd.bin --socket-addr "http=$listen"
 }
 
 # Where the tests' steps write what they print.

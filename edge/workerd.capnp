@@ -1,9 +1,13 @@
 # Configures the worker in workerd, the runtime of Cloudflare Workers, on your
-# own machine. build.sh copies this file beside the bundle and runs
+# own machine. build.sh copies this file beside the bundle, compiles both to
+# workerd.bin, and runs
 #
-#   workerd serve workerd.capnp --socket-addr http=HOST:PORT
+#   workerd serve --binary workerd.bin --socket-addr http=HOST:PORT
 #
-# with the settings in the environment.
+# with the settings in the environment. After a change, compile it again, or serve this
+# file, without --binary, which starts slower:
+#
+#   workerd compile --config-only workerd.capnp >workerd.bin
 using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (

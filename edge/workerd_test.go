@@ -65,7 +65,7 @@ func workerdProgram(t testing.TB) string {
 func startWorkerd(t testing.TB, originURL string, settings ...string) *process {
 	t.Helper()
 	settings = append([]string{"ADDRSPEC_ORIGIN=" + originURL, "ADDRSPEC_EDGE_SECRET=" + secret}, settings...)
-	return serveWorkerd(t, filepath.Join(bundle(t), "workerd.capnp"), settings...)
+	return runWorkerd(t, []string{"serve", "--binary", filepath.Join(bundle(t), "workerd.bin")}, settings)
 }
 
 // serveWorkerd runs workerd with a configuration, at a free port.

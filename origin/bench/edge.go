@@ -72,13 +72,14 @@ func (l *lab) moduleFile() (string, error) {
 	return file, os.WriteFile(file, wasm, 0o600)
 }
 
-// worker starts workerd with a configuration. Its first line says the port.
-func (l *lab) worker(config string, settings ...string) (w *worker, err error) {
+// worker starts workerd with a configuration, which may be preceded by flags. Its first
+// line says the port.
+func (l *lab) worker(config []string, settings ...string) (w *worker, err error) {
 	tools, err := l.edgeTools()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(tools.workerd, "serve", config, "--socket-addr", "http=127.0.0.1:0", "--control-fd=3")
+	cmd := exec.Command(tools.workerd, append([]string{"serve", "--socket-addr", "http=127.0.0.1:0", "--control-fd=3"}, config...)...)
 	cmd.Env = append(os.Environ(), settings...)
 	w = &worker{}
 	if w.Process, err = l.start(cmd, origintest.OnDescriptor3); err != nil {
@@ -98,7 +99,7 @@ func (l *lab) edgeWorker(s *service) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.worker(filepath.Join(tools.bundle, "workerd.capnp"), "ADDRSPEC_ORIGIN="+s.url, "ADDRSPEC_EDGE_SECRET="+edgeSecret)
+	return l.worker([]string{"--binary", filepath.Join(tools.bundle, "workerd.bin")}, "ADDRSPEC_ORIGIN="+s.url, "ADDRSPEC_EDGE_SECRET="+edgeSecret)
 }
 
 // askingConfig is a worker that only asks the origin what our worker asks for each
@@ -137,5 +138,5 @@ func (l *lab) askingWorker(s *service) (*worker, error) {
 	if err := os.WriteFile(filepath.Join(l.dir, "asking.js"), []byte(askingScript), 0o600); err != nil {
 		return nil, err
 	}
-	return l.worker(config, "ORIGIN="+s.url, "SECRET="+edgeSecret)
+	return l.worker([]string{config}, "ORIGIN="+s.url, "SECRET="+edgeSecret)
 }
