@@ -13,7 +13,7 @@ import (
 // mxNames are as many domains as the package's own benchmark looks up.
 const mxNames = 1 << 12
 
-// A cachePair is our cache and its library's, with the same names.
+// A cachePair is our cache and otter's, with the same names.
 type cachePair struct {
 	names []string
 	ours  *mx.Resolver
@@ -21,14 +21,14 @@ type cachePair struct {
 	clock *otter.CoarseClock
 }
 
-// A peerEntry is as large as an entry of the resolver's cache, which otter copies.
+// A peerEntry is as large as an entry of the resolver's cache.
 type peerEntry struct {
 	mx bool
 	_  [3]int64
 }
 
-// newCachePair configures the peer as origin/mx does, so that the ratio is what the
-// resolver adds to it.
+// newCachePair configures the peer for the same work: as many entries, the same
+// resolution of time. Otter was the resolver's cache before.
 func (l *lab) newCachePair(ctx context.Context) (c cachePair, err error) {
 	if c.ours, _, err = l.resolver(); err != nil {
 		return c, err

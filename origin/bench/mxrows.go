@@ -14,7 +14,7 @@ import (
 	"github.com/addrspec/addrspec/origin/mx"
 )
 
-// mxRows compare look-ups with the cache's library and with plain queries.
+// mxRows compare look-ups with another cache and with plain queries.
 func mxRows() []row {
 	return []row{
 		{"MX, cached", "ns", "otter's get", atMost(1.3), cachedMX},

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/maypok86/otter/v2"
 )
 
 // Config configures a [Resolver]. A zero field means its default.
@@ -31,7 +29,7 @@ type Config struct {
 	StaleWait    time.Duration // how long a caller waits for a refresh before it gets the stale answer; 1.8 s
 	StaleRecheck time.Duration // time between a failed refresh and the next; 30 s
 
-	clock otter.Clock // for tests; default: one of clockResolution
+	clock *clock // for tests; default: one of clockResolution
 }
 
 func (c Config) withDefaults() Config {

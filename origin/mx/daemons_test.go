@@ -129,15 +129,15 @@ func requireRealAnswers(t *testing.T, r *Resolver) {
 
 // requireRealTTLs requires the TTLs of answers just cached. A recursive resolver
 // may have decremented them by a second or two.
-func requireRealTTLs(t *testing.T, r *Resolver, clock *fakeClock) {
+func requireRealTTLs(t *testing.T, r *Resolver, clock *clock) {
 	t.Helper()
 	for domain, ttl := range map[string]int{
 		"real.test": 300, "null.real.test": 300, "short.real.test": 42, "alias.real.test": 42,
 		"mail.real.test": 77, "nowhere.real.test": 77, "big.other.test": 300,
 	} {
-		known, fresh, _ := r.cache.get(domain)
+		known, fresh := r.cache.get(domain)
 		require.True(t, fresh, domain)
-		left := time.Duration(known.freshUntil - clock.NowNano())
+		left := time.Duration(known.freshUntil - clock.now())
 		require.InDelta(t, ttl, left.Seconds(), 3, domain)
 	}
 }

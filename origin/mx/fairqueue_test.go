@@ -395,7 +395,7 @@ func takeOnlySlot(r *Resolver) (release func()) {
 	f := new(flight)
 	_, _ = r.flights.queue.enqueue(0, f)
 	r.flights.queue.next()
-	return func() { r.finish(f, entry{}) }
+	return func() { r.finish(f, &entry{}) }
 }
 
 // A flight whose wait ends in the queue of one account keeps waiting in the queue

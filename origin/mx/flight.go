@@ -18,7 +18,7 @@ type flight struct {
 	started time.Time          // when it got its slot
 	callers int
 	done    chan struct{} // closed once outcome is set; nil until a caller waits for it
-	outcome entry
+	outcome *entry
 	first   firstQuery // has its own lock
 }
 
@@ -50,7 +50,7 @@ func (r *Resolver) lookUpShared(ctx context.Context, account int64, name string)
 	}
 	r.flights.leave(f, c.waiter)
 	if f.stale != nil {
-		return r.serve(*f.stale)
+		return r.serve(f.stale)
 	}
 	return false, err
 }
@@ -88,7 +88,7 @@ var errStaleWait = &Error{Kind: Timeout, Reason: NoAnswer}
 
 // join joins the flight of name or starts one. If the cache is fresh or no look-up
 // may start, there is no flight, and known is the answer.
-func (r *Resolver) join(account int64, name string) (c caller, known entry) {
+func (r *Resolver) join(account int64, name string) (c caller, known *entry) {
 	fs := &r.flights
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -97,7 +97,7 @@ func (r *Resolver) join(account int64, name string) (c caller, known entry) {
 		f.callers++
 		f.makeDone()
 		r.counters.shared.Add(1)
-		return caller{flight: f}, entry{}
+		return caller{flight: f}, nil
 	}
 	if f == nil {
 		if f, known = r.newFlight(name); f == nil {
@@ -108,7 +108,7 @@ func (r *Resolver) join(account int64, name string) (c caller, known entry) {
 	if err != nil {
 		return caller{}, f.fallback(err)
 	}
-	return c, entry{}
+	return c, nil
 }
 
 // makeDone makes done for a caller that will wait. The caller must hold flights.mu.
@@ -121,17 +121,19 @@ func (f *flight) makeDone() {
 // newFlight returns a new flight, or nil and the cached entry if that is fresh.
 // A flight stores its outcome before it is removed from the map, so an entry
 // that is not fresh here has no flight under way.
-func (r *Resolver) newFlight(name string) (*flight, entry) {
-	known, fresh, stale := r.cache.get(name)
+func (r *Resolver) newFlight(name string) (*flight, *entry) {
+	known, fresh := r.cache.get(name)
 	if fresh {
 		r.counters.hits.add()
 		return nil, known
 	}
 	f := &flight{name: name, cancel: func() {}}
-	if stale {
-		f.stale = &known
+	if known != nil {
+		stale := *known
+		stale.stale = true
+		f.stale = &stale
 	}
-	return f, entry{}
+	return f, nil
 }
 
 // enter adds a caller of the account to a flight that is not running yet. The
@@ -183,11 +185,11 @@ func (r *Resolver) enqueue(account int64, f *flight) (*waiter, *Error) {
 
 // fallback returns the answer for a caller whose look-up cannot start because of
 // err: the stale one if it exists.
-func (f *flight) fallback(err *Error) entry {
+func (f *flight) fallback(err *Error) *entry {
 	if f.stale != nil {
-		return *f.stale
+		return f.stale
 	}
-	return entry{err: err}
+	return &entry{err: err}
 }
 
 // startNext starts flights until the queue has none that may run. The caller
@@ -253,7 +255,7 @@ func (r *Resolver) run(ctx context.Context, f *flight) {
 }
 
 // finish removes the flight, releases its slot and starts the next flight.
-func (r *Resolver) finish(f *flight, outcome entry) {
+func (r *Resolver) finish(f *flight, outcome *entry) {
 	fs := &r.flights
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -267,18 +269,18 @@ func (r *Resolver) finish(f *flight, outcome entry) {
 }
 
 // record counts and caches the outcome of a flight. A cancelled flight has none.
-func (r *Resolver) record(ctx context.Context, f *flight, a answer, err *Error) entry {
+func (r *Resolver) record(ctx context.Context, f *flight, a answer, err *Error) *entry {
 	switch {
 	case err == nil:
 		return r.recordAnswer(f, a)
 	case ctx.Err() == context.Canceled:
-		return entry{err: &Error{Kind: Failure, Reason: Closed}}
+		return &entry{err: &Error{Kind: Failure, Reason: Closed}}
 	}
 	r.counters.countOutcome(false, err.Kind, time.Since(f.started))
 	return r.cache.storeFailure(f.name, err, f.stale)
 }
 
-func (r *Resolver) recordAnswer(f *flight, a answer) entry {
+func (r *Resolver) recordAnswer(f *flight, a answer) *entry {
 	r.counters.countOutcome(a.mx, 0, time.Since(f.started))
 	return r.cache.store(f.name, a)
 }

@@ -54,13 +54,9 @@ func New(c Config) (*Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	cache, err := newCache(c)
-	if err != nil {
-		return nil, err
-	}
 	r := &Resolver{
 		timeout: c.Timeout, hedge: c.Hedge, staleWait: c.StaleWait,
-		servers: servers, cache: cache,
+		servers: servers, cache: newCache(c),
 		flights: flights{byName: map[string]*flight{}, queue: newFairQueue(c)},
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
@@ -112,7 +108,7 @@ func (r *Resolver) peek(domain string) (name string, mx, known bool, err error) 
 // cached returns the fresh answer for a name. The cache has names in canonical form
 // only, so a domain that it has is one, and need not be examined.
 func (r *Resolver) cached(name string) (mx, known bool, err error) {
-	entry, fresh, _ := r.cache.get(name)
+	entry, fresh := r.cache.get(name)
 	if !fresh {
 		return false, false, nil
 	}
@@ -122,7 +118,7 @@ func (r *Resolver) cached(name string) (mx, known bool, err error) {
 }
 
 // serve returns the answer or the error of e, and counts stale answers.
-func (r *Resolver) serve(e entry) (bool, error) {
+func (r *Resolver) serve(e *entry) (bool, error) {
 	if e.err != nil {
 		return false, e.err
 	}

@@ -25,7 +25,7 @@ type Stats struct {
 
 	InFlight int // flights that run or wait for a slot
 	Waiting  int // queue entries: flights that wait, counted once for each account
-	Entries  int // domains in the cache
+	Entries  int // domains in the cache, of which some may have expired
 }
 
 // Stats returns the statistics. Each is exact, but they are not read at one
