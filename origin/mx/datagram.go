@@ -2,7 +2,6 @@ package mx
 
 import (
 	"context"
-	"net"
 	"sync"
 	"time"
 
@@ -21,7 +20,7 @@ type udpQuery struct {
 	question
 	server *server
 	sent   time.Time
-	conn   *net.UDPConn // nil if it could not be opened
+	conn   socket // nil if it could not be opened
 
 	ignored int  // datagrams that were no reply
 	notDNS  bool // one of them was not DNS
@@ -54,9 +53,7 @@ func (u *udpQuery) send() error {
 	if err != nil {
 		return err
 	}
-	// Nothing waits here: a connected UDP socket has sent nothing. A Dialer would work
-	// on the address for each query.
-	if u.conn, err = net.DialUDP("udp", nil, u.server.udp); err != nil {
+	if u.conn, err = u.server.dial(); err != nil {
 		return err
 	}
 	_, err = u.conn.Write(wire)

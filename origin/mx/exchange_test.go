@@ -223,3 +223,17 @@ func TestOverIPv6(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, mx)
 }
+
+// An empty datagram is ignored as any other that is no reply.
+func TestEmptyDatagram(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+		_, _ = w.Write(nil)
+		mxtest.Answer(w, reply)
+	})
+	r := open(t, Config{}, server.Addr)
+	mx, err := r.Lookup(context.Background(), testAccount, "example.test")
+	require.NoError(t, err)
+	require.True(t, mx)
+	require.EqualValues(t, 1, r.Stats().Ignored)
+}

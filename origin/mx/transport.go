@@ -59,7 +59,7 @@ func readFrame(conn net.Conn) ([]byte, error) {
 
 // watch makes reads and writes of conn fail once ctx ends, until the function that it
 // returns is called.
-func watch(ctx context.Context, conn net.Conn) (forget func() bool) {
+func watch(ctx context.Context, conn interface{ SetDeadline(time.Time) error }) (forget func() bool) {
 	return context.AfterFunc(ctx, func() { _ = conn.SetDeadline(past) })
 }
 

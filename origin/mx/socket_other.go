@@ -1,0 +1,5 @@
+//go:build !linux
+
+package mx
+
+func (s *server) dial() (socket, error) { return s.dialNet() }
