@@ -57,6 +57,7 @@ type Lists struct {
 	kinds     []byte // a class with format.Subdomains and the carriers each
 	sources   []Source
 	roles     table // word of roles.txt -> Word
+	words     wordFilter
 	targets   []byte
 	topLevels []byte
 	providers table // provider's domain -> number of its rule, from 1
@@ -73,6 +74,7 @@ func Default() *Lists {
 	if err != nil {
 		panic(err)
 	}
+	l.index()
 	return l
 }
 
@@ -142,7 +144,12 @@ func parentOf(domain []byte) []byte {
 
 // Word returns what roles.txt contains about word, a whole lower-case word
 // without separators; 0 if it is not listed.
-func (l *Lists) Word(word []byte) Word { return Word(l.roles.find(word)) }
+func (l *Lists) Word(word []byte) Word {
+	if !l.words.mayHave(word) {
+		return 0
+	}
+	return Word(l.roles.find(word))
+}
 
 // EachWord calls do with each word of roles.txt. The word is valid during the
 // call.

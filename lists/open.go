@@ -38,10 +38,23 @@ func Open(blob []byte) (*Lists, error) {
 	if err := l.verify(); err != nil {
 		return nil, err
 	}
+	l.index()
+	if err := l.verifyRules(); err != nil {
+		return nil, err
+	}
 	return l, nil
 }
 
-// verify checks what parse does not: the content of the parts.
+// index derives from the verified tables what makes look-ups faster.
+func (l *Lists) index() {
+	l.domains.index()
+	l.roles.index()
+	l.providers.index()
+	l.words.fill(l)
+}
+
+// verify checks what parse does not: the content of the parts, but for the rules, which
+// are looked up.
 func (l *Lists) verify() error {
 	if !isVersion(l.version) {
 		return &DamagedError{"its date is not of the form 2026.11.20"}
@@ -55,10 +68,7 @@ func (l *Lists) verify() error {
 	if err := l.verifyWords(); err != nil {
 		return err
 	}
-	if err := l.providers.verify("providers", len(l.rules)); err != nil {
-		return err
-	}
-	return l.verifyRules()
+	return l.providers.verify("providers", len(l.rules))
 }
 
 // verifyWords checks the table of role words, and that it has no class that this

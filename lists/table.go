@@ -9,6 +9,7 @@ type table struct {
 	suffixAt  [format.MaxSuffixes + 1]uint16 // where each suffix starts in suffixes, after its length
 	buckets   []byte
 	blocks    []byte
+	heads     []byte // of each block, the first byte of its first entry, which decides most steps of a binary search
 	lengths   []byte
 	suffixIDs []byte
 	values    []byte
@@ -61,6 +62,19 @@ func (t *table) parseSuffixes(c *cursor, n int) {
 	t.suffixAt[n] = uint16(at + 1)
 }
 
+// index sets heads. The table must be verified.
+func (t *table) index() {
+	t.heads = make([]byte, len(t.blocks)/3)
+	for b := range t.heads {
+		e := b * format.BlockEntries
+		if start, size := t.text(e, format.Uint24(t.blocks[3*b:])); size > 0 {
+			t.heads[b] = t.texts[start]
+		} else {
+			t.heads[b] = byteAt(t.suffix(e), 0)
+		}
+	}
+}
+
 // text returns the start and length in texts of entry e's text, whose stored
 // form starts at offset at.
 func (t *table) text(e, at int) (start, size int) {
@@ -85,4 +99,12 @@ func (t *table) value(e int) int {
 func (t *table) suffix(e int) []byte {
 	id := int(t.suffixIDs[e])
 	return t.suffixes[t.suffixAt[id] : t.suffixAt[id+1]-1]
+}
+
+// hasSuffix reports whether s from offset n on is the suffix of entry e. Most differ in
+// length.
+func (t *table) hasSuffix(e int, s []byte, n int) bool {
+	id := int(t.suffixIDs[e])
+	start, end := int(t.suffixAt[id]), int(t.suffixAt[id+1])-1
+	return end-start == len(s)-n && string(t.suffixes[start:end]) == string(s[n:])
 }
