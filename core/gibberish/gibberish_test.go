@@ -83,7 +83,7 @@ func FuzzScore(f *testing.F) {
 		score := Score(name)
 		require.LessOrEqual(t, score, uint8(100))
 		require.Equal(t, score, Score(name))
-		if utf8.Valid(name) && len(name) <= 64 {
+		if utf8.Valid(name) && len(name) <= model.MaxName-len(".-") {
 			require.Equal(t, score, Score(append([]byte(".-"), name...)), "separators before the name have no effect")
 		}
 	})

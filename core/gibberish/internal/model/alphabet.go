@@ -9,73 +9,89 @@ const (
 	alphabet = 28 // how many symbols there are
 )
 
-// MaxName is how many bytes of a name are read. A local part has at most 64
-// (RFC 5321 section 4.5.3.1.1); normalization can add a few.
-const MaxName = 80
+// MaxName is how many bytes of a name are read: the limit on a local part (RFC 5321
+// section 4.5.3.1.1). So a word of 64 bits can be a set of positions in a name.
+const MaxName = 64
 
 // Name is a local part as the model reads it: symbols, with an edge after each
-// run. A Name can be reused; nothing is cleared but the counts.
+// run. A Name can be reused; nothing is cleared but length and the sets.
 type Name struct {
 	length  int
 	symbol  [MaxName + 1]uint8
 	value   [MaxName + 1]uint8 // 0 to 9 for a digit, undefined for other symbols
-	letters int                // Latin letters
-	digits  int
+	letters uint64             // where the Latin letters are: bit i is for symbol i
+	digits  uint64             // where the digits are
+}
+
+// What symbolOf has for the bytes that are no symbols.
+const (
+	dropped  = 0xFE // o'brien is usually typed obrien
+	nonASCII = 0xFF
+)
+
+// symbolOf maps every byte to its symbol.
+var symbolOf = makeSymbolOf()
+
+func makeSymbolOf() (t [256]uint8) {
+	for b := range t {
+		switch lower := b | 0x20; {
+		case b >= utf8.RuneSelf:
+			t[b] = nonASCII
+		case lower >= 'a' && lower <= 'z':
+			t[b] = uint8(lower - 'a' + 1)
+		case b >= '0' && b <= '9':
+			t[b] = digit
+		}
+	}
+	t['\''], t['`'] = dropped, dropped
+	return t
 }
 
 // read fills n from name, which is UTF-8, preferably in NFC and lower case. It
 // drops apostrophes and the marks of Latin letters. Every other character that
 // is not a Latin letter or a digit ends a run.
 func (n *Name) read(name []byte) {
-	n.length, n.letters, n.digits = 0, 0, 0
+	length, letters, digits := 0, uint64(0), uint64(0)
 	name = name[:min(len(name), MaxName)]
 	for i := 0; i < len(name); i++ {
-		switch b := name[i]; {
-		case b >= 'a' && b <= 'z':
-			n.letter(b)
-		case b >= '0' && b <= '9':
-			n.value[n.length] = b - '0'
-			n.push(digit)
-			n.digits++
-		case b >= 'A' && b <= 'Z':
-			n.letter(b + 'a' - 'A')
-		case b == '\'' || b == '`': // o'brien is usually typed obrien
-		case b < utf8.RuneSelf:
-			n.cut()
-		default:
+		s := symbolOf[name[i]]
+		if s == nonASCII {
 			r, size := utf8.DecodeRune(name[i:])
 			i += size - 1
-			n.nonASCII(r)
+			s = symbolOfRune(r)
 		}
+		switch {
+		case s-1 < digit-1:
+			letters |= 1 << (length & 63)
+		case s == digit:
+			digits |= 1 << (length & 63)
+			n.value[length] = name[i] - '0'
+		case s == dropped || length == 0 || n.symbol[length-1] == edge:
+			continue
+		}
+		n.symbol[length] = s
+		length++
 	}
+	n.length, n.letters, n.digits = length, letters, digits
 	n.cut()
 }
 
-func (n *Name) letter(b byte) {
-	n.push(b - 'a' + 1)
-	n.letters++
-}
-
-func (n *Name) push(s uint8) {
-	n.symbol[n.length] = s
-	n.length++
-}
-
-// cut ends the current run, if any.
+// cut ends the last run, if any.
 func (n *Name) cut() {
 	if n.length > 0 && n.symbol[n.length-1] != edge {
-		n.push(edge)
+		n.symbol[n.length] = edge
+		n.length++
 	}
 }
 
-// nonASCII adds a Latin letter without its mark, skips a combining mark, and
-// ends the run at any other character.
-func (n *Name) nonASCII(r rune) {
+// symbolOfRune returns the symbol of a character beyond ASCII: that of a Latin letter
+// without its mark. A combining mark is dropped; any other character ends the run.
+func symbolOfRune(r rune) uint8 {
 	switch b := base(r); {
 	case b != ' ':
-		n.letter(b)
+		return symbolOf[b]
 	case r >= 0x300 && r < 0x370: // Combining Diacritical Marks
-	default:
-		n.cut()
+		return dropped
 	}
+	return edge
 }

@@ -1,5 +1,7 @@
 package model
 
+import "math/bits"
+
 // The indexes of the weights. A feature is an n-gram of symbols or a statistic
 // of the whole name; each occurrence counts.
 const (
@@ -33,82 +35,116 @@ const (
 	shapeBuckets = 1024
 )
 
-// collector sums the trained weights of a name's features or, if list is set,
-// lists their indexes.
+// collector looks up the trained weights of a name's features. If list is set, it lists
+// their indexes too.
+//
+// Sums are local variables: in memory, each addition waits for the one before.
 type collector struct {
-	sum  int
 	list *[]uint16
 }
 
-func (c *collector) add(i int) {
+// weight returns the trained weight with index i.
+func (c collector) weight(i int) int {
 	if c.list != nil {
 		*c.list = append(*c.list, uint16(i))
-		return
 	}
-	c.sum += int(int8(Trained[i]))
+	return int(int8(Trained[i]))
 }
 
-// collect adds the features of n; leet is how many of its digits were read as
-// letters.
-func (c *collector) collect(n *Name, leet int) {
-	c.ngrams(n)
-	c.stats(n, leet)
-}
+// sum returns the sum of the weights of the features of n; leet is how many of its
+// digits were read as letters.
+func (c collector) sum(n *Name, leet int) int { return c.ngrams(n) + c.stats(n, leet) }
 
-// ngrams adds the n-grams of each run with its final edge. Before the run there
+// ngrams sums the n-grams of each run with its final edge. Before the run there
 // are two edges for a trigram, one for a 4-gram or a 5-gram.
-func (c *collector) ngrams(n *Name) {
-	var history uint32 // the symbols so far, five bits each
-	depth := 0
+func (c collector) ngrams(n *Name) (sum int) {
+	if c.list != nil {
+		c.listNGrams(n)
+	}
+	var r run
+	trained := Trained
 	for _, s := range n.symbol[:n.length] {
-		history = history<<5 | uint32(s)
-		c.add(trigrams + int((history>>10&31*alphabet+history>>5&31)*alphabet+uint32(s)))
-		if depth >= 2 {
-			c.add(FourGrams + int(history&0xFFFFF*0x9E3779B1>>(32-bucketBits)))
+		r = r.add(s)
+		sum += int(int8(trained[r.three]))
+		if r.length > 2 {
+			sum += int(int8(trained[r.four()]))
 		}
-		if depth >= 3 {
-			c.add(fiveGrams + int(history&0x1FFFFFF*0x85EBCA77>>(32-bucketBits)))
+		if r.length > 3 {
+			sum += int(int8(trained[r.five()]))
 		}
-		if depth++; s == edge {
-			history, depth = 0, 0
+		if s == edge {
+			r = run{}
+		}
+	}
+	return sum
+}
+
+// listNGrams lists what ngrams sums.
+func (c collector) listNGrams(n *Name) {
+	var r run
+	for _, s := range n.symbol[:n.length] {
+		r = r.add(s)
+		indexes := [...]uint16{uint16(r.three), uint16(r.four()), uint16(r.five())}
+		*c.list = append(*c.list, indexes[:max(1, min(r.length-1, 3))]...)
+		if s == edge {
+			r = run{}
 		}
 	}
 }
 
-// stats adds one feature from each table of statistics.
-func (c *collector) stats(n *Name, leet int) {
+// run is a run of letters and digits as far as it is read. It is passed as a value,
+// which stays in registers.
+type run struct {
+	history uint32 // its last symbols, five bits each
+	pair    int    // the number of its last two symbols
+	three   int    // the index of its last trigram
+	length  int
+}
+
+func (r run) add(s uint8) run {
+	return run{
+		history: r.history<<5 | uint32(s),
+		pair:    int(r.history&31)*alphabet + int(s),
+		three:   trigrams + r.pair*alphabet + int(s),
+		length:  r.length + 1,
+	}
+}
+
+// four and five return the index of the last 4-gram and 5-gram.
+func (r run) four() int { return FourGrams + int(r.history&0xFFFFF*0x9E3779B1>>(32-bucketBits)) }
+func (r run) five() int { return fiveGrams + int(r.history&0x1FFFFFF*0x85EBCA77>>(32-bucketBits)) }
+
+// stats sums one feature from each table of statistics.
+func (c collector) stats(n *Name, leet int) (sum int) {
 	var s stats
 	s.scan(n)
-	letters := min(n.letters, 15)
-	c.add(statCounts + letters*8 + lengthClass(n.digits))
-	c.add(statSwitches + int(min(s.switches, 7))*8 + n.ending())
-	c.add(statCluster + int(min(s.longestCluster, 7))*16 + letters)
-	c.add(statVowels + int(min(s.vowels, 7))*16 + letters)
-	c.add(statDistance + int(s.distance)*16 + letters)
-	c.add(statOneHanded + int(min(s.oneHanded, 7))*16 + letters)
-	c.add(statRepeats + int(min(s.repeats, 7))*16 + letters)
-	c.add(statEncoding + n.encoding(&s)*16 + min((n.letters+n.digits)/2, 15))
-	c.add(statDistinct + int(min(s.distinct, 15))*16 + letters)
-	c.add(statShape + int(s.shape>>16&(shapeBuckets-1)))
-	c.add(statLeet + min(leet, 7))
-	c.add(statRuns + int(min(s.runs, 7))*16 + letters)
-	c.add(statSyllables + int(min(s.sounds, 7))*16 + int(min(s.longestWord, 15)))
-	c.add(statRows + int(min(s.offRow, 3))*16 + letters)
-	if n.digits > 0 {
-		c.numbers(n)
+	letters := min(int(s.letters), 15)
+	sum += c.weight(statCounts + letters*8 + lengthClass(int(s.digits)))
+	sum += c.weight(statSwitches + int(min(s.switches, 7))*8 + n.ending())
+	sum += c.weight(statCluster + int(min(s.longestCluster, 7))*16 + letters)
+	sum += c.weight(statVowels + int(min(s.vowels, 7))*16 + letters)
+	sum += c.weight(statDistance + int(s.distance)*16 + letters)
+	sum += c.weight(statOneHanded + int(min(s.oneHanded, 7))*16 + letters)
+	sum += c.weight(statRepeats + int(min(s.repeats, 7))*16 + letters)
+	sum += c.weight(statEncoding + n.encoding(&s)*16 + min(int(s.letters+s.digits)/2, 15))
+	sum += c.weight(statDistinct + int(min(s.distinct, 15))*16 + letters)
+	sum += c.weight(statShape + int(s.shape>>16&(shapeBuckets-1)))
+	sum += c.weight(statLeet + min(leet, 7))
+	sum += c.weight(statRuns + int(min(s.runs, 7))*16 + letters)
+	sum += c.weight(statSyllables + int(min(s.sounds, 7))*16 + int(min(s.longestWord, 15)))
+	sum += c.weight(statRows + int(min(s.offRow, 3))*16 + letters)
+	if n.digits != 0 {
+		sum += c.numbers(n)
 	}
+	return sum
 }
 
-// numbers adds one feature for each segment of digits.
-func (c *collector) numbers(n *Name) {
-	for i := 0; i < n.length; i++ {
-		if n.symbol[i] != digit {
-			continue
-		}
-		end := i + 1
-		for n.symbol[end] == digit {
-			end++
-		}
+// numbers sums one feature for each segment of digits.
+func (c collector) numbers(n *Name) (sum int) {
+	for rest := n.digits; rest != 0; {
+		i := bits.TrailingZeros64(rest)
+		end := i + bits.TrailingZeros64(^(rest >> i))
+		rest = rest >> end << end
 		place := 0
 		if i > 0 && n.symbol[i-1] != edge {
 			place = 1
@@ -116,9 +152,9 @@ func (c *collector) numbers(n *Name) {
 		if n.symbol[end] != edge {
 			place |= 2
 		}
-		c.add(statNumbers + (place*8+min(lengthClass(end-i), 7))*8 + n.numberKind(i, end))
-		i = end
+		sum += c.weight(statNumbers + (place*8+min(lengthClass(end-i), 7))*8 + n.numberKind(i, end))
 	}
+	return sum
 }
 
 // lengthClass maps a length to 0 to 7.

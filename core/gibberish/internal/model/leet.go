@@ -22,8 +22,8 @@ func (n *Name) unleet() int {
 			continue
 		}
 		n.symbol[i] = letter - 'a' + 1
-		n.letters++
-		n.digits--
+		n.letters |= 1 << i
+		n.digits &^= 1 << i
 		count++
 	}
 	return count

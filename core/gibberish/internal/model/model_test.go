@@ -105,3 +105,21 @@ func TestTypingCountsFit(t *testing.T) {
 	require.EqualValues(t, MaxName/2-1, s.typed(leftShift))
 	require.EqualValues(t, MaxName-1, s.oneHanded)
 }
+
+// Sum adds the weights of the features that Readings lists for the trainer, of a name
+// that ends in digits at the last position too.
+func TestSumIsThatOfReadings(t *testing.T) {
+	for _, name := range []string{"jane.doe", "h4cker", "maria.1984", "a", "xkqz9", "o'brien_7", "a" + strings.Repeat("9", MaxName-1), strings.Repeat("a1", MaxName), strings.Repeat("z", 2*MaxName)} {
+		least := Reach * MaxName
+		for _, features := range Readings(nil, []byte(name)) {
+			sum := 0
+			for _, i := range features {
+				sum += int(int8(Trained[i]))
+			}
+			least = min(least, sum)
+		}
+		sum, ok := new(Name).Sum([]byte(name))
+		require.True(t, ok, name)
+		require.Equal(t, least, sum, name)
+	}
+}

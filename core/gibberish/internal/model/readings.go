@@ -11,17 +11,11 @@ func (n *Name) Sum(name []byte) (sum int, ok bool) {
 	if n.letters == 0 {
 		return 0, false
 	}
-	sum = n.sum(0)
+	sum = collector{}.sum(n, 0)
 	if leet := n.unleet(); leet > 0 {
-		sum = min(sum, n.sum(leet))
+		sum = min(sum, collector{}.sum(n, leet))
 	}
 	return sum, true
-}
-
-func (n *Name) sum(leet int) int {
-	var c collector
-	c.collect(n, leet)
-	return c.sum
 }
 
 // Readings appends to dst the features of each reading of name: its digits as
@@ -41,7 +35,6 @@ func Readings(dst [][]uint16, name []byte) [][]uint16 {
 }
 
 func (n *Name) list(leet int) (indexes []uint16) {
-	c := collector{list: &indexes}
-	c.collect(n, leet)
+	collector{&indexes}.sum(n, leet)
 	return indexes
 }
