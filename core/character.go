@@ -67,6 +67,10 @@ var hiddenRanges = [...]hiddenRange{
 	{0xE01F0, 0xE0FFF, invisibleCharacter, "tag character"},
 }
 
+// No character from lettersFirst up to lettersEnd is hidden: Latin letters with marks
+// need no search.
+const lettersFirst, lettersEnd = 0xAE, 0x34F
+
 // hidden returns the reason to refuse r, or Accepted. See parser.utf8NonASCII
 // for the joiners in a label.
 func hidden(r rune) Reason {
@@ -77,6 +81,9 @@ func hidden(r rune) Reason {
 }
 
 func findHidden(r rune) *hiddenRange {
+	if lettersFirst <= r && r < lettersEnd {
+		return nil
+	}
 	i := sort.Search(len(hiddenRanges), func(i int) bool { return hiddenRanges[i].last >= r })
 	if i < len(hiddenRanges) && hiddenRanges[i].first <= r {
 		return &hiddenRanges[i]

@@ -89,6 +89,9 @@ func (t *runes) addDecomposed(r rune, lowered bool) {
 func (t *runes) reorder() {
 	s := t.text
 	i := len(s) - 1
+	if s[i] < firstMark {
+		return
+	}
 	class := propertiesOf(s[i]).class()
 	if class == 0 {
 		return
@@ -98,11 +101,20 @@ func (t *runes) reorder() {
 	}
 }
 
+// firstMark is the first character with a combining class, and the first that composes
+// with one before it. Most characters are before it, so they need no table.
+const firstMark = 0x300
+
 // compose applies canonical composition (Unicode section 3.11).
 func (t *runes) compose() {
 	s := t.text
 	starter, length := -1, 0 // index of the last starter; length of the result so far
 	for _, r := range s {
+		if r < firstMark {
+			s[length], starter = r, length
+			length++
+			continue
+		}
 		class := propertiesOf(r).class()
 		blocked := length-1 > starter && propertiesOf(s[length-1]).class() >= class
 		if starter >= 0 && !blocked {
@@ -120,9 +132,25 @@ func (t *runes) compose() {
 	t.text = s[:length]
 }
 
+// latinEnd is the end of the characters that have a table of their own: Latin letters
+// and their marks.
+const latinEnd = 0x370
+
+// latinDecompositions has the index in decompositions plus 1, or 0. Of an address with
+// two such letters, the searches took 1,150 of 11,600 instructions (callgrind).
+var latinDecompositions = func() (numbers [latinEnd]uint16) {
+	for i := 0; decompositions[i].composed < latinEnd; i++ { // a range would copy the array to the stack, and into the module
+		numbers[decompositions[i].composed] = uint16(i + 1)
+	}
+	return numbers
+}()
+
 // decompositionOf returns the first step of the decomposition of r, or nil.
 func decompositionOf(r rune) *decomposition {
-	if r < decompositions[0].composed {
+	if uint32(r) < latinEnd {
+		if number := latinDecompositions[r]; number != 0 {
+			return &decompositions[number-1]
+		}
 		return nil
 	}
 	i := sort.Search(len(decompositions), func(i int) bool { return decompositions[i].composed >= r })

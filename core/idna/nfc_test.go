@@ -93,3 +93,16 @@ func TestRunesMax(t *testing.T) {
 		}
 	})
 }
+
+// No character before firstMark has a combining class or composes with one before it.
+func TestFirstMark(t *testing.T) {
+	for r := range rune(firstMark) {
+		require.Zero(t, propertiesOf(r).class(), "%U", r)
+	}
+	require.NotZero(t, propertiesOf(firstMark).class())
+	first := rune(utf8.MaxRune)
+	for _, i := range compositions {
+		first = min(first, decompositions[i].second)
+	}
+	require.EqualValues(t, firstMark, first)
+}
