@@ -35,7 +35,7 @@ const (
 
 var acePrefix = []byte("xn--")
 
-func isACE(label []byte) bool { return bytes.HasPrefix(label, acePrefix) }
+func isACE(label []byte) bool { return startsWith(label, acePrefix) }
 
 // byLook offers the targets that domain, of which a label is an A-label, looks
 // like.

@@ -82,16 +82,23 @@ const (
 // a target, misspells none, or two about equally well. domain is in lower case
 // and in A-label form. The result points into the targets.
 func (x *Index) Suggest(domain []byte) []byte {
-	domain, isSite := bytes.CutPrefix(domain, www) // a web site's name typed for a mail domain
+	isSite := startsWith(domain, www) // a web site's name typed for a mail domain
+	if isSite {
+		domain = domain[len(www):]
+	}
 	best := suggestion{cost: farApart, next: farApart}
-	switch name, ending, found := bytes.Cut(domain, dot); {
-	case !found:
-		x.search(&best, domain, nil, domain)
-		x.byBareName(&best, domain)
-	case isACE(name) || isACE(lastLabel(ending)):
+	name, ending, found := bytes.Cut(domain, dot)
+	if !found {
+		name, ending = nil, domain
+	}
+	switch tld := lastLabel(ending); {
+	case found && (isACE(name) || isACE(tld)):
 		x.byLook(&best, domain)
 	default:
-		x.search(&best, domain, name, ending)
+		x.search(&best, domain, name, ending, tld)
+		if !found {
+			x.byBareName(&best, domain)
+		}
 	}
 	if best.cost == noSlip && !isSite || best.next-best.cost < clearance {
 		return nil
@@ -102,10 +109,16 @@ func (x *Index) Suggest(domain []byte) []byte {
 	return nil // a target outside the root zone
 }
 
+// startsWith reports whether s starts with prefix, which is not empty. Few domains have
+// its first byte, and the call of bytes.HasPrefix costs more than that comparison.
+func startsWith(s, prefix []byte) bool {
+	return len(s) > 0 && s[0] == prefix[0] && bytes.HasPrefix(s, prefix)
+}
+
 // search offers every target that domain may be meant for.
-func (x *Index) search(best *suggestion, domain, name, ending []byte) {
+func (x *Index) search(best *suggestion, domain, name, ending, tld []byte) {
 	var d typedDomain
-	d.text, d.name, d.ending, d.tld = domain, name, ending, lastLabel(ending)
+	d.text, d.name, d.ending, d.tld = domain, name, ending, tld
 	if !x.classify(&d) {
 		return
 	}

@@ -21,8 +21,8 @@ var vowels = symbolSet([]byte("aeiouy"))
 // withoutFront returns name without "www" or two or more digits at its front;
 // nil if it has neither.
 func withoutFront(name []byte) []byte {
-	if rest, found := bytes.CutPrefix(name, www[:3]); found {
-		return rest
+	if startsWith(name, www[:3]) {
+		return name[3:]
 	}
 	digits := 0
 	for digits < len(name) && name[digits] >= '0' && name[digits] <= '9' {
@@ -37,7 +37,7 @@ func withoutFront(name []byte) []byte {
 // half returns half of name if both halves are equal, otherwise nil.
 func half(name []byte) []byte {
 	half := len(name) / 2
-	if len(name)%2 != 0 || !bytes.Equal(name[:half], name[half:]) {
+	if half == 0 || len(name)%2 != 0 || name[0] != name[half] || !bytes.Equal(name[:half], name[half:]) {
 		return nil
 	}
 	return name[:half]
