@@ -34,17 +34,15 @@ type address struct {
 	literalText    [literalMax + 2]byte
 	normalizedText [4096]byte
 
+	usual           bool // parseUsual parsed it, so it is ASCII
 	names           idna.Converter
 	normalizedLocal int // length of the local part in normalized
 }
 
 // parse parses email into a, or returns why it is refused.
 func (a *address) parse(email []byte) Refusal {
-	if a.parseUsual(email) {
+	if a.usual = a.parseUsual(email); a.usual {
 		return Refusal{}
-	}
-	if len(email) > inputMax {
-		return Refusal{addressTooLong, addressMax, len(email) - addressMax}
 	}
 	return a.parseAny(email)
 }
@@ -52,6 +50,9 @@ func (a *address) parse(email []byte) Refusal {
 // parseAny parses an address of any form: it applies the grammar, then checks
 // the parts.
 func (a *address) parseAny(email []byte) Refusal {
+	if len(email) > inputMax {
+		return Refusal{addressTooLong, addressMax, len(email) - addressMax}
+	}
 	p := parser{text: email}
 	if !p.addrSpec() {
 		p.refineReason()

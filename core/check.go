@@ -41,8 +41,9 @@ func New(l *lists.Lists) *Checker {
 // Check returns the facts about email, which may be any bytes. The Facts point
 // into email and into c.
 func (c *Checker) Check(email []byte) (f Facts) {
-	f.Email, f.ASCII = email, ascii.Is(email)
+	f.Email = email
 	f.Refusal = c.address.parse(email)
+	f.ASCII = c.address.usual || ascii.Is(email)
 	if f.Refusal.Reason == Accepted {
 		c.fill(&f)
 	}
@@ -71,10 +72,9 @@ func (c *Checker) fillFromHost(f *Facts) {
 	if len(f.Host) == 0 {
 		return
 	}
-	match := c.lists.Match(f.Host)
-	class := match.Class
+	class := c.lists.Provider(f.Host)
 	f.Disposable, f.Public, f.Relay = class&lists.Disposable != 0, class&lists.Public != 0, class&lists.Relay != 0
-	if takesNoMail(match, f.Host) {
+	if takesNoMail(class, f.Host) {
 		f.Role = NoReply
 	}
 	if class == 0 {

@@ -14,16 +14,6 @@ const (
 	hexDig             // RFC 5234 appendix B.1, in either case
 )
 
-// lowered maps every byte to lower case, ASCII letters only.
-var lowered = makeLowered()
-
-func makeLowered() (t [256]byte) {
-	for c := range t {
-		t[c] = ascii.Lower(byte(c))
-	}
-	return t
-}
-
 // classes maps every byte to its classes. Bytes from 0x80 have none: the parser
 // decodes UTF-8 (RFC 6532 section 3.2).
 var classes = makeClasses()
@@ -39,6 +29,22 @@ func makeClasses() (t [256]byte) {
 	unmark(&t, qtext, `"\`)
 	unmark(&t, ctext, `()\`)
 	unmark(&t, dtext, `[]\`)
+	return t
+}
+
+// loweredAtext and loweredLetDig map the bytes of their class to lower case, and all
+// others to 0, so that one look-up does both.
+var (
+	loweredAtext  = makeLowered(atext)
+	loweredLetDig = makeLowered(letDig)
+)
+
+func makeLowered(class byte) (t [256]byte) {
+	for c := range t {
+		if is(byte(c), class) {
+			t[c] = ascii.Lower(byte(c))
+		}
+	}
 	return t
 }
 

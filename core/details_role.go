@@ -30,7 +30,7 @@ func (c *Checker) RoleEvidence(f *Facts) RoleEvidence {
 	if f.Role == NoRole {
 		return RoleEvidence{}
 	}
-	if match := c.lists.Match(f.Host); len(f.Host) > 0 && takesNoMail(match, f.Host) {
+	if match := c.lists.Match(f.Host); len(f.Host) > 0 && takesNoMail(match.Class, f.Host) {
 		return RoleEvidence{Word: hostEvidence(match.Entry, f.Host), Match: NoReplyHost}
 	}
 	return c.words.evidence(c.known)

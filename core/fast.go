@@ -25,13 +25,15 @@ func usualLocalPart(out, email []byte) (at int) {
 	out = out[:len(email)]
 	before := byte('.') // as after a dot, an atom must begin
 	for i, c := range email {
-		if !is(c, atext) {
+		lower := loweredAtext[c]
+		if lower == 0 {
 			if before == '.' || c != '.' {
 				return usualAt(c, before, i)
 			}
+			lower = '.'
 		}
-		out[i] = lowered[c]
-		before = c
+		out[i] = lower
+		before = lower
 	}
 	return 0
 }
@@ -52,8 +54,8 @@ func usualDomain(out, domain []byte) bool {
 	start := 0 // of the label
 	before := byte('.')
 	for i, c := range domain {
-		out[i] = lowered[c]
-		if !is(c, letDig) {
+		lower := loweredLetDig[c]
+		if lower == 0 {
 			if before == '.' || c == '-' && isACEAt(out[start:i]) {
 				return false
 			}
@@ -65,8 +67,10 @@ func usualDomain(out, domain []byte) bool {
 			} else if c != '-' {
 				return false
 			}
+			lower = c
 		}
-		before = c
+		out[i] = lower
+		before = lower
 	}
 	return before != '.' && before != '-' && len(domain)-start <= labelMax
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // takesNoMail reports whether host takes no mail by design: its entry in the
-// lists says so, or one of its labels does. match is that entry.
-func takesNoMail(match lists.Match, host []byte) bool {
-	return match.Class == lists.NoMail || match.Class == 0 && noReplyPart(host) != nil
+// lists says so, or one of its labels does. class is that of the entry.
+func takesNoMail(class lists.Class, host []byte) bool {
+	return class == lists.NoMail || class == 0 && noReplyPart(host) != nil
 }
 
 // noReplyPart returns the part of host from the label that says that nobody

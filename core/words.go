@@ -31,21 +31,18 @@ func (w *words) split(local []byte) bool {
 	}
 	w.count = 0
 	start, at, separator := 0, 0, byte(0)
-	for i := 0; i <= len(local); i++ {
-		if i < len(local) && !isSeparator(local[i]) {
-			w.text[at] = local[i]
+	for _, b := range local {
+		if !isSeparator(b) {
+			w.text[at&(maxWordBytes-1)] = b
 			at++
 			continue
 		}
 		if at == start || !w.add(start, at, separator) {
 			return false
 		}
-		start = at
-		if i < len(local) {
-			separator = local[i]
-		}
+		start, separator = at, b
 	}
-	return true
+	return at > start && w.add(start, at, separator)
 }
 
 // add adds the word in text[start:end], and its trailing digits as a word of
@@ -106,6 +103,8 @@ func (w *words) isNumber(i int) bool {
 	return isDigit(w.joined(i, i+1)[0]) && isDigit(w.text[w.ends[i]-1])
 }
 
-func isSeparator(b byte) bool { return b == '.' || b == '_' || b == '-' }
+// isSeparator reports whether b is one of "-", "." and "_", of which the first two are
+// neighbours.
+func isSeparator(b byte) bool { return b-'-' <= '.'-'-' || b == '_' }
 
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }
