@@ -13,8 +13,9 @@
 //
 // Begin and Claim judge by views, the recent state of accounts and keys in
 // memory (view.go). They only save work: Charge decides again, by the rows in
-// the database. Every transaction reads these rows, so a key that another
-// process revoked is not charged, and a limit that it changed applies.
+// the database. Every transaction reads these rows, or knows that no other process
+// has changed anything since it last did (exact.go). So a key that another process
+// revoked is not charged, and a limit that it changed applies.
 //
 // # Terms
 //
@@ -38,7 +39,7 @@
 // # The writer
 //
 // One goroutine per replica charges. It collects the tickets that wait into a
-// commit group (writer.go), reads the rows under locks (workingset.go), decides
+// commit group (writer.go), reads the rows under locks (workingset.go, exact.go), decides
 // in memory (operation.go, state.go, bucket.go), writes what changed, commits,
 // publishes the rows to the views and answers the callers (commit.go). Charges
 // that arrive during a commit wait for the next group, so one flush serves many

@@ -46,14 +46,15 @@ func WellFormed(secret string) bool {
 	if len(secret) != secretLength || secret[:len(secretPrefix)] != secretPrefix {
 		return false
 	}
-	var want [secretLength]byte
-	body := append(want[:0], secret[:secretLength-secretChecksum]...)
+	var given, want [secretLength]byte // a conversion of this length would allocate
+	copy(given[:], secret)
+	body := append(want[:0], given[:secretLength-secretChecksum]...)
 	for _, b := range body[len(secretPrefix):] {
 		if !isDigit(b) {
 			return false
 		}
 	}
-	return subtle.ConstantTimeCompare(appendChecksum(body), []byte(secret)) == 1
+	return subtle.ConstantTimeCompare(appendChecksum(body), given[:]) == 1
 }
 
 // hint returns the part of a secret that lists of keys show: its prefix and four
@@ -64,7 +65,10 @@ func hint(secret string) string { return secret[:len(secretPrefix)+4] }
 // hash suffices: a secret has 190 random bits, so there is no dictionary to try.
 type digest [sha256.Size]byte
 
-func digestOf(secret string) digest { return sha256.Sum256([]byte(secret)) }
+func digestOf(secret string) digest {
+	var stack [secretLength]byte // a conversion of this length would allocate
+	return sha256.Sum256(append(stack[:0], secret...))
+}
 
 func (d digest) hex() string { return hex.EncodeToString(d[:]) }
 

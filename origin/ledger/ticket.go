@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -26,6 +27,7 @@ type ticket struct {
 	ready    chan struct{} // closed when answered
 	decision Decision
 	err      error
+	op       chargeOp // of the group that the ticket is in
 }
 
 const (
@@ -65,8 +67,8 @@ var errTimeout = errors.New("it did not answer in time")
 // submit queues a ticket and waits for its answer, for at most limit. It returns
 // ErrUndecided if the limit passes while a transaction decides the ticket.
 func (w *writer) submit(ctx context.Context, t *ticket, limit time.Duration) error {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+	timer := newTimer(limit)
+	defer timer.release()
 	if err := w.enqueue(ctx, t, timer.C); err != nil {
 		return err
 	}
@@ -94,6 +96,25 @@ func (t *ticket) await(gone <-chan struct{}, late <-chan time.Time, ctx context.
 	}
 	<-t.ready
 	return t.err
+}
+
+// A timer is a time.Timer that is used again.
+type timer struct{ *time.Timer }
+
+var timers sync.Pool
+
+func newTimer(d time.Duration) timer {
+	if used, ok := timers.Get().(*time.Timer); ok {
+		used.Reset(d)
+		return timer{used}
+	}
+	return timer{time.NewTimer(d)}
+}
+
+// release ends the use of the timer. Since Go 1.23 a stopped timer sends nothing.
+func (t timer) release() {
+	t.Stop()
+	timers.Put(t.Timer)
 }
 
 func (w *writer) enqueue(ctx context.Context, t *ticket, late <-chan time.Time) error {

@@ -122,7 +122,8 @@ func (w *writer) collect(first *ticket) []operation {
 	group = w.tokenOps(group)
 	group = w.tallyOps(group)
 	for _, t := range charges {
-		group = append(group, &chargeOp{ticket: t, writer: w})
+		t.op = chargeOp{ticket: t, writer: w}
+		group = append(group, &t.op)
 	}
 	return group
 }
