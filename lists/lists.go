@@ -78,6 +78,9 @@ func Default() *Lists {
 	return l
 }
 
+// Blob returns the packed lists built into the program. The caller must not change them.
+func Blob() []byte { return packed }
+
 // Version identifies the blob by the day its sources were fetched and by its
 // checksum, such as "2026.11.20-1a2b3c4d".
 func (l *Lists) Version() string { return l.version }

@@ -16,10 +16,16 @@ const abiMajor = 1
 // wasiModule is the only module from which imports are allowed.
 const wasiModule = "wasi_snapshot_preview1"
 
+// code is the machine code of a module, in a runtime of its own.
+type code struct {
+	runtime  wazero.Runtime
+	compiled wazero.CompiledModule
+}
+
 // compile compiles wasm to machine code, cached in cacheDir for the next start. It
 // returns an error unless the exports are those of the interface and the imports
 // only WASI.
-func compile(ctx context.Context, wasm []byte, cacheDir string) (wazero.Runtime, wazero.CompiledModule, error) {
+func compile(ctx context.Context, wasm []byte, cacheDir string) (*code, error) {
 	runtime, compiled, err := compileIn(ctx, wasm, cacheDir)
 	if err != nil && cacheDir != "" {
 		// A cache that cannot be read or written, such as another user's, is left out,
@@ -27,7 +33,7 @@ func compile(ctx context.Context, wasm []byte, cacheDir string) (wazero.Runtime,
 		runtime, compiled, err = compileIn(ctx, wasm, "")
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	err = checkExports(compiled)
 	if err == nil {
@@ -35,9 +41,9 @@ func compile(ctx context.Context, wasm []byte, cacheDir string) (wazero.Runtime,
 	}
 	if err != nil {
 		runtime.Close(ctx)
-		return nil, nil, notOurs(err)
+		return nil, notOurs(err)
 	}
-	return runtime, compiled, nil
+	return &code{runtime, compiled}, nil
 }
 
 // compileIn compiles wasm with a cache, or without one if cacheDir is empty.

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"runtime"
 	"sync/atomic"
-
-	"github.com/tetratelabs/wazero"
 )
 
 // Options configure an Engine. The zero value is valid.
@@ -31,8 +29,7 @@ type Info struct {
 
 // Engine checks addresses. It is safe for concurrent use.
 type Engine struct {
-	runtime  wazero.Runtime
-	compiled wazero.CompiledModule
+	program  *program
 	size     int
 	current  atomic.Pointer[View]
 	counters counters
@@ -51,14 +48,14 @@ func New(ctx context.Context, wasm []byte, o Options) (*Engine, error) {
 	if o.Size <= 0 {
 		o.Size = runtime.GOMAXPROCS(0)
 	}
-	rt, compiled, err := compile(ctx, wasm, o.CacheDir)
+	program, err := load(ctx, wasm, o.CacheDir)
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{runtime: rt, compiled: compiled, size: o.Size}
+	e := &Engine{program: program, size: o.Size}
 	view, err := e.newView(ctx, o.Lists)
 	if err != nil {
-		rt.Close(ctx)
+		program.close(ctx)
 		return nil, err
 	}
 	e.current.Store(view)
@@ -87,20 +84,28 @@ func (e *Engine) SetLists(ctx context.Context, blob []byte) error {
 // newView returns a pool with one instance, and blob as the lists of all.
 func (e *Engine) newView(ctx context.Context, blob []byte) (*View, error) {
 	start := func(ctx context.Context) (*instance, error) {
-		return instantiate(ctx, e.runtime, e.compiled, blob)
+		return e.program.instantiate(ctx, blob)
 	}
-	p := newPool(e.size, &e.counters, start)
-	i, err := p.acquire(ctx)
+	v := &View{pool: newPool(e.size, e.program, &e.counters, start)}
+	var err error
+	for again := true; again; {
+		v.info, again, err = v.readInfo(ctx)
+	}
 	if err != nil {
+		v.pool.retire(ctx)
 		return nil, err
 	}
-	info, err := i.readInfo(ctx)
-	p.release(ctx, i, err)
+	return v, nil
+}
+
+// readInfo starts an instance and reads its info. again is that of pool.release.
+func (v *View) readInfo(ctx context.Context) (info Info, again bool, err error) {
+	i, err := v.pool.acquire(ctx)
 	if err != nil {
-		p.retire(ctx)
-		return nil, err
+		return info, false, err
 	}
-	return &View{pool: p, info: info}, nil
+	info, err = i.readInfo(ctx)
+	return info, v.pool.release(ctx, i, err), err
 }
 
 func (i *instance) readInfo(ctx context.Context) (info Info, err error) {
@@ -124,7 +129,7 @@ func (e *Engine) Check(ctx context.Context, dst []byte, email string, flags Flag
 }
 
 // Close closes the instances and frees the machine code.
-func (e *Engine) Close(ctx context.Context) error { return e.runtime.Close(ctx) }
+func (e *Engine) Close(ctx context.Context) error { return e.program.close(ctx) }
 
 // Size returns how many addresses can be checked at a time.
 func (v *View) Size() int { return cap(v.pool.slots) }
@@ -135,14 +140,22 @@ func (v *View) Info() Info { return v.info }
 // Check checks one address and appends the result to dst. It blocks until an
 // instance is free or ctx is done. It returns ErrTooLong for an address over 1 MiB.
 func (v *View) Check(ctx context.Context, dst []byte, email string, flags Flags) (facts Facts, err error) {
+	for again := true; again; {
+		facts, again, err = v.check(ctx, dst, email, flags)
+	}
+	return facts, err
+}
+
+// check is Check with one instance. again is that of pool.release.
+func (v *View) check(ctx context.Context, dst []byte, email string, flags Flags) (facts Facts, again bool, err error) {
 	i, err := v.pool.acquire(ctx)
 	if err != nil {
-		return Facts{}, err
+		return Facts{}, false, err
 	}
 	err = errUnfinished // until checkAddress returns
-	defer func() { v.pool.release(ctx, i, err) }()
+	defer func() { again = v.pool.release(ctx, i, err) }()
 	facts, err = i.checkAddress(ctx, dst, email, flags)
-	return facts, err
+	return facts, false, err
 }
 
 // errUnfinished marks an instance in which a panic ended the call.

@@ -31,6 +31,7 @@ const (
 // instance is an instance of the module. It serves one caller at a time.
 type instance struct {
 	module              api.Module
+	slim                bool   // it lacks functions (program)
 	minor               uint32 // version of the interface
 	check, info, lists  api.Function
 	many                api.Function // nil before minorMany
@@ -41,10 +42,10 @@ type instance struct {
 
 // instantiate starts an instance with blob as its lists; nil means the module's
 // own. It returns an error if the interface version is not supported.
-func instantiate(ctx context.Context, runtime wazero.Runtime, compiled wazero.CompiledModule, blob []byte) (*instance, error) {
+func (c *code) instantiate(ctx context.Context, blob []byte) (*instance, error) {
 	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"). // only the plain module has it
 												WithSysWalltime().WithSysNanotime()
-	module, err := runtime.InstantiateModule(ctx, compiled, config)
+	module, err := c.runtime.InstantiateModule(ctx, c.compiled, config)
 	if err != nil {
 		return nil, fmt.Errorf("start the module: %w", err)
 	}

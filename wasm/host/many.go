@@ -28,14 +28,24 @@ var errNoProgress = errors.New("the module checked none of the addresses")
 // the memory of the module: Keep what you need after each returns. An address over
 // 1 MiB makes it return ErrTooLong, after the results before that address.
 func (v *View) CheckMany(ctx context.Context, emails []string, flags Flags, each func(n int, facts Facts)) (err error) {
+	done := 0
+	counted := func(_ int, facts Facts) { each(done, facts); done++ }
+	for again := true; again; {
+		again, err = v.checkMany(ctx, emails[done:], flags, counted)
+	}
+	return err
+}
+
+// checkMany is CheckMany with one instance. again is that of pool.release.
+func (v *View) checkMany(ctx context.Context, emails []string, flags Flags, each func(n int, facts Facts)) (again bool, err error) {
 	i, err := v.pool.acquire(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	err = errUnfinished // until checkMany returns
-	defer func() { v.pool.release(ctx, i, err) }()
+	defer func() { again = v.pool.release(ctx, i, err) }()
 	err = i.checkMany(ctx, emails, flags, each)
-	return err
+	return false, err
 }
 
 // Keep returns f with its JSON appended to dst, for use after the function that

@@ -11,6 +11,7 @@ import (
 // instance, so the number of slots limits the number of instances.
 type pool struct {
 	start    func(context.Context) (*instance, error)
+	program  *program
 	slots    chan struct{}
 	counters *counters
 
@@ -20,8 +21,8 @@ type pool struct {
 }
 
 // newPool returns a pool for at most size instances, without one.
-func newPool(size int, c *counters, start func(context.Context) (*instance, error)) *pool {
-	return &pool{start: start, slots: make(chan struct{}, size), counters: c}
+func newPool(size int, p *program, c *counters, start func(context.Context) (*instance, error)) *pool {
+	return &pool{start: start, program: p, slots: make(chan struct{}, size), counters: c}
 }
 
 // fill starts instances until all slots have one, so that no caller waits for a
@@ -72,22 +73,37 @@ func (p *pool) acquireSlot(ctx context.Context) error {
 
 // take returns an idle instance or starts one.
 func (p *pool) take(ctx context.Context) (*instance, error) {
-	p.mu.Lock()
-	if last := len(p.idle) - 1; last >= 0 {
-		i := p.idle[last]
-		p.idle = p.idle[:last]
-		p.mu.Unlock()
-		return i, nil
+	for {
+		i := p.pop()
+		if i == nil {
+			return p.start(ctx)
+		}
+		if p.program.suits(i) {
+			return i, nil
+		}
+		i.module.Close(ctx)
 	}
-	p.mu.Unlock()
-	return p.start(ctx)
+}
+
+// pop returns an idle instance or nil.
+func (p *pool) pop() (i *instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := len(p.idle) - 1; last >= 0 {
+		i, p.idle = p.idle[last], p.idle[:last]
+	}
+	return i
 }
 
 // release returns an instance to the pool, with the error of its last call. After
-// a trap it closes the instance; a later caller starts a new one.
-func (p *pool) release(ctx context.Context, i *instance, err error) {
+// a trap it closes the instance; a later caller starts a new one. It returns true if the
+// caller has to make the call again, since the instance may have lacked a function.
+func (p *pool) release(ctx context.Context, i *instance, err error) (again bool) {
 	trapped := isTrap(err)
-	if trapped {
+	again = trapped && i.slim
+	if again {
+		p.program.requireWhole()
+	} else if trapped {
 		p.counters.trapped.Add(1)
 	}
 	p.mu.Lock()
@@ -100,6 +116,7 @@ func (p *pool) release(ctx context.Context, i *instance, err error) {
 		i.module.Close(ctx)
 	}
 	<-p.slots
+	return again
 }
 
 func isTrap(err error) bool {

@@ -15,7 +15,7 @@ import (
 // nothing that it does may write there: a check with any flags, or many.
 func TestModuleLeavesItsFirstPageZero(t *testing.T) {
 	ctx := context.Background()
-	engine, err := New(ctx, moduletest.Bytes(t), Options{Size: 1, CacheDir: moduletest.CacheDir()})
+	engine, err := New(ctx, moduletest.Whole(t), Options{Size: 1, CacheDir: moduletest.CacheDir()})
 	require.NoError(t, err)
 	defer engine.Close(ctx)
 	i, err := engine.View().pool.acquire(ctx)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/addrspec/addrspec/wasm/build/compile"
 	"github.com/addrspec/addrspec/wasm/build/pack"
+	"github.com/addrspec/addrspec/wasm/internal/binary"
 )
 
 // prebuilt is the variable with the folder of modules that the caller has just
@@ -46,6 +47,9 @@ func once(file string, build func(context.Context) ([]byte, error)) func() ([]by
 
 // Bytes returns addrspec.wasm as it is shipped.
 func Bytes(t testing.TB) []byte { return must(t, packed) }
+
+// Whole returns addrspec.wasm without the section by which a host loads a part of it.
+func Whole(t testing.TB) []byte { return Patch(t, Bytes(t), func(*binary.Module) {}) }
 
 // Plain returns addrspec-plain.wasm, the same module as a WASI reactor.
 func Plain(t testing.TB) []byte { return must(t, plain) }

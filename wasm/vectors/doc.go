@@ -1,6 +1,6 @@
 // Package vectors has the test vectors for all hosts of the module: golden
-// results for addresses of all kinds, and a generator of further addresses. Only
-// tests import it.
+// results for addresses of all kinds, and a generator of further addresses (package
+// addresses). Only tests import it.
 //
 // A line of an *.ndjson file is the exact result of the module for the address
 // in its field email: the 16 fields, mx false, typo_suggestion a domain. In the

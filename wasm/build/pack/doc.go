@@ -10,7 +10,9 @@
 //     two thirds of the time;
 //  3. runs `_initialize` in wazero (initialize.go);
 //  4. makes the resulting memory and globals the initial ones of the module,
-//     and removes `_initialize` (image.go).
+//     and removes `_initialize` (image.go);
+//  5. checks addresses and records which functions that calls, in a custom section
+//     (called.go, package slim).
 //
 // The packed module needs no start call and runs in any engine without
 // imports. The same input gives the same bytes, since the clock and the random

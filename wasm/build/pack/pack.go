@@ -6,6 +6,7 @@ import (
 
 	"github.com/addrspec/addrspec/wasm/build/flow"
 	"github.com/addrspec/addrspec/wasm/internal/binary"
+	"github.com/addrspec/addrspec/wasm/internal/slim"
 )
 
 // Pack returns the reactor pre-initialised and without imports. It returns an
@@ -36,5 +37,10 @@ func pack(ctx context.Context, reactor []byte) ([]byte, error) {
 	if err := image.apply(m); err != nil {
 		return nil, err
 	}
-	return m.Encode(), nil
+	packed := m.Encode()
+	calls, err := called(ctx, packed, len(m.Code))
+	if err != nil {
+		return nil, fmt.Errorf("sample its checks: %w", err)
+	}
+	return slim.Mark(packed, calls), nil
 }
