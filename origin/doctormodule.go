@@ -34,7 +34,7 @@ func (d *engineDoctor) start(ctx context.Context) (*host.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	engine, err := host.New(ctx, wasm, host.Options{Size: 1, Lists: blob, CacheDir: d.cacheDir()})
+	engine, err := host.Open(ctx, wasm, host.Options{Size: 1, Lists: blob, CacheDir: d.cacheDir()})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.flags.source(), err)
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -39,7 +41,7 @@ func (f *moduleFlags) engineWith(ctx context.Context, blob []byte) (*host.Engine
 		return nil, err
 	}
 	defer started()
-	engine, err := host.New(ctx, wasm, host.Options{CacheDir: f.cacheDir(), Lists: blob})
+	engine, err := host.Open(ctx, wasm, host.Options{CacheDir: f.cacheDir(), Lists: blob})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.source(), err)
 	}
@@ -84,15 +86,16 @@ func (f *moduleFlags) listsFile() store.File {
 	return store.File{Path: f.Lists, Key: f.ListsKey.PublicKey}
 }
 
-func (f *moduleFlags) wasm() ([]byte, error) {
+// wasm returns the module. A file is read at once, since it may change later.
+func (f *moduleFlags) wasm() (*io.SectionReader, error) {
 	if f.Module == "" {
-		return module.Bytes()
+		return module.Open()
 	}
 	wasm, err := os.ReadFile(f.Module)
 	if err != nil {
 		return nil, fmt.Errorf("--module: %w", err)
 	}
-	return wasm, nil
+	return io.NewSectionReader(bytes.NewReader(wasm), 0, int64(len(wasm))), nil
 }
 
 // source returns the module's name for an error.

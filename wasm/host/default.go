@@ -19,11 +19,11 @@ import (
 func Default() (*Engine, error) { return defaultEngine() }
 
 var defaultEngine = sync.OnceValues(func() (*Engine, error) {
-	wasm, err := module.Bytes()
+	wasm, err := module.Open()
 	if err != nil {
 		return nil, err
 	}
-	return New(context.Background(), wasm, Options{CacheDir: userCache()})
+	return Open(context.Background(), wasm, Options{CacheDir: userCache()})
 })
 
 // userCache returns the folder in which `addrspec check` keeps machine code, or "",

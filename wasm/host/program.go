@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 
@@ -10,10 +12,9 @@ import (
 )
 
 // program is the module in two sizes. It starts with the functions that checks usually
-// call (package slim): a third of the code, so that a start takes half the time and 6 MB
-// less memory. It loads the whole module when an instance first lacks a function.
+// call (package slim): a third of the code, so that a start takes less time and memory. It loads the whole module when an instance first lacks a function.
 type program struct {
-	wasm     []byte // the whole module
+	wasm     *io.SectionReader // the whole module
 	cacheDir string
 	small    *code // nil if the module does not say which functions checks call
 
@@ -27,7 +28,7 @@ type program struct {
 var errClosed = errors.New("the engine is closed")
 
 // load loads the functions of wasm that checks usually call, or all.
-func load(ctx context.Context, wasm []byte, cacheDir string) (p *program, err error) {
+func load(ctx context.Context, wasm *io.SectionReader, cacheDir string) (p *program, err error) {
 	p = &program{wasm: wasm, cacheDir: cacheDir}
 	small, ok := slim.Cut(wasm)
 	if !ok {
@@ -55,10 +56,12 @@ func (p *program) loadWhole(ctx context.Context) (*code, error) {
 	if p.whole != nil {
 		return p.whole, nil
 	}
-	whole, err := compile(ctx, p.wasm, p.cacheDir)
-	if err == nil {
-		p.whole, p.wasm = whole, nil
+	wasm := make([]byte, p.wasm.Size())
+	if _, err := p.wasm.ReadAt(wasm, 0); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("read the module: %w", err)
 	}
+	whole, err := compile(ctx, wasm, p.cacheDir)
+	p.whole = whole
 	return whole, err
 }
 

@@ -5,6 +5,7 @@ package module
 import (
 	"embed"
 	"errors"
+	"io"
 )
 
 // The pattern also matches addrspec.wasm.md, so that a fresh clone compiles
@@ -13,14 +14,30 @@ import (
 //go:embed addrspec.wasm*
 var files embed.FS
 
+const name = "addrspec.wasm"
+
 // ErrMissing is returned by Bytes if the program was compiled without the module.
 var ErrMissing = errors.New("this program was compiled without addrspec.wasm; build it with ./build.sh, or name a module file")
 
 // Bytes returns the module, or ErrMissing.
 func Bytes() ([]byte, error) {
-	wasm, err := files.ReadFile("addrspec.wasm")
+	wasm, err := files.ReadFile(name)
 	if err != nil {
 		return nil, ErrMissing
 	}
 	return wasm, nil
+}
+
+// Open returns the module, to read only parts of it, or ErrMissing. Bytes would copy all
+// of it: 3.4 MB.
+func Open() (*io.SectionReader, error) {
+	file, err := files.Open(name)
+	if err != nil {
+		return nil, ErrMissing
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return io.NewSectionReader(file.(io.ReaderAt), 0, info.Size()), nil // package embed documents that it is one
 }

@@ -2,12 +2,16 @@ package slim
 
 import (
 	"encoding/binary"
+	"io"
 	"slices"
 )
 
 // section is the name of the custom section with the called functions: one bit for each
 // function that the module defines, the lowest of the first byte for the first.
 const section = "addrspec.called"
+
+// longest is the most bytes that the section may have, for half a million functions.
+const longest = 64 << 10
 
 // Section numbers (core specification, section 5.5.2).
 const (
@@ -31,62 +35,40 @@ func Mark(wasm []byte, called []bool) []byte {
 	return appendBytes(append(slices.Clip(wasm), custom), append(contents, bits...))
 }
 
-// Cut returns wasm without the functions that are not called. It returns false if wasm
-// has no section of them, or has another form than those that this project builds; an
-// engine then says what is wrong with it.
-func Cut(wasm []byte) (cut []byte, ok bool) {
-	list, ok := sections(wasm)
+// Cut returns wasm without custom sections and without the functions that are not
+// called, of which it reads only the lengths. It returns false if wasm has no section of
+// them, or has another form than those that this project builds; an engine then says
+// what is wrong with it.
+func Cut(wasm *io.SectionReader) (cut []byte, ok bool) {
+	r := &reader{from: wasm, end: wasm.Size()}
+	list := r.sections()
+	bits, ok := r.marked(list)
 	if !ok {
 		return nil, false
 	}
-	bits, ok := marked(list)
-	if !ok {
-		return nil, false
-	}
-	cut = append(make([]byte, 0, len(wasm)), wasm[:preamble]...)
+	cut = r.append(make([]byte, 0, r.end), span{0, preamble})
 	for _, s := range list {
-		if s.id == custom {
-			continue
-		}
-		if s.id != code {
-			cut = append(cut, s.whole...)
-		} else if cut, ok = appendCode(cut, s.contents, bits); !ok {
-			return nil, false
+		switch s.id {
+		case custom:
+		case code:
+			cut = appendBytes(append(cut, code), r.code(s.contents, bits))
+		default:
+			cut = r.append(cut, s.whole)
 		}
 	}
-	return cut, true
-}
-
-// part is a section.
-type part struct {
-	id              byte
-	whole, contents []byte
-}
-
-// sections splits wasm.
-func sections(wasm []byte) (list []part, ok bool) {
-	if len(wasm) < preamble {
-		return nil, false
-	}
-	for rest := wasm[preamble:]; len(rest) > 0; {
-		contents, after, ok := cutBytes(rest[1:])
-		if !ok {
-			return nil, false
-		}
-		list = append(list, part{rest[0], rest[:len(rest)-len(after)], contents})
-		rest = after
-	}
-	return list, true
+	return cut, r.err == nil
 }
 
 // marked returns the bits of the custom section.
-func marked(list []part) (bits []byte, ok bool) {
+func (r *reader) marked(list []part) (bits []byte, ok bool) {
 	for _, s := range list {
-		if s.id != custom {
+		if s.id != custom || s.contents.size > longest {
 			continue
 		}
-		if name, bits, ok := cutBytes(s.contents); ok && string(name) == section {
-			return bits, true
+		contents := r.append(nil, s.contents)
+		length, size := binary.Uvarint(contents)
+		if size > 0 && length == uint64(len(section)) && len(contents)-size >= len(section) && string(contents[size:][:length]) == section {
+			return contents[size+len(section):], r.err == nil
 		}
 	}
 	return nil, false
@@ -95,35 +77,29 @@ func marked(list []part) (bits []byte, ok bool) {
 // trap is the code of a function that only traps: no local variables, unreachable, end.
 var trap = []byte{0, 0x00, 0x0b}
 
-// appendCode appends the section of code, with trap in place of each function without a
-// bit.
-func appendCode(dst, contents, bits []byte) ([]byte, bool) {
-	count, size := binary.Uvarint(contents)
-	if size <= 0 || (count+7)/8 != uint64(len(bits)) {
-		return nil, false
+// code returns the contents of the section of code, with trap in place of each function
+// without a bit.
+func (r *reader) code(s span, bits []byte) []byte {
+	count, body := r.number(s.at)
+	end := s.at + s.size
+	if (count+7)/8 != uint64(len(bits)) {
+		r.fail()
 	}
-	bodies, rest := slices.Clone(contents[:size]), contents[size:]
-	for n := range count {
-		body, after, ok := cutBytes(rest)
-		if !ok {
-			return nil, false
-		}
+	contents := binary.AppendUvarint(make([]byte, 0, s.size), count)
+	n := uint64(0)
+	for ; n < count && body < end && r.err == nil; n++ {
+		one := r.vector(body)
 		if bits[n/8]>>(n%8)&1 == 0 {
-			body = trap
+			contents = appendBytes(contents, trap)
+		} else {
+			contents = r.append(contents, span{body, one.at + one.size - body})
 		}
-		bodies, rest = appendBytes(bodies, body), after
+		body = one.at + one.size
 	}
-	return appendBytes(append(dst, code), bodies), len(rest) == 0
-}
-
-// cutBytes returns the bytes behind a length, and the rest.
-func cutBytes(s []byte) (contents, rest []byte, ok bool) {
-	length, size := binary.Uvarint(s)
-	if size <= 0 || length > uint64(len(s)-size) {
-		return nil, nil, false
+	if n != count || body != end {
+		r.fail()
 	}
-	s = s[size:]
-	return s[:length], s[length:], true
+	return contents
 }
 
 func appendBytes(dst, s []byte) []byte {
