@@ -68,6 +68,9 @@ type streams struct {
 // run parses args and runs the command. It returns the exit code: 0 for success,
 // 1 for a failure, 2 for a wrong command line.
 func run(ctx context.Context, args []string, std streams) (code int) {
+	if command, ok := parseCheck(ctx, args, std); ok {
+		return runCommand(command, args, std, &code)
+	}
 	parser, err := newParser(ctx, std, &code)
 	if err != nil {
 		fmt.Fprintln(std.err, "addrspec:", err)
@@ -82,11 +85,16 @@ func run(ctx context.Context, args []string, std streams) (code int) {
 		wrongCommandLine(std.err, err)
 		return 2
 	}
+	return runCommand(command, args, std, &code)
+}
+
+// runCommand runs a command, which may set code.
+func runCommand(command *kong.Context, args []string, std streams, code *int) int {
 	if err := command.Run(commandLine(args)); err != nil {
 		report(std.err, err)
 		return exitCode(err)
 	}
-	return code
+	return *code
 }
 
 func parse(parser *kong.Kong, args []string) (*kong.Context, error) {
@@ -133,12 +141,19 @@ func recoverExit() {
 }
 
 func newParser(ctx context.Context, std streams, code *int) (*kong.Kong, error) {
-	parser, err := kong.New(new(cli),
+	return newParserOf(ctx, new(cli), std, code)
+}
+
+// newParserOf returns a parser of the commands in a struct.
+func newParserOf(ctx context.Context, commands any, std streams, code *int, more ...kong.Option) (*kong.Kong, error) {
+	options := append([]kong.Option{
 		kong.Name("addrspec"), kong.Description(about),
 		kong.DefaultEnvars("ADDRSPEC"), kong.Vars{"version": version(), "failures": failureNames()},
 		kong.Writers(std.out, std.err), kong.ConfigureHelp(helpOptions), kong.Help(printHelp), kong.ValueFormatter(flagHelp),
 		kong.Exit(func(status int) { *code = status; panic(exited{}) }),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(std))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(std),
+	}, more...)
+	parser, err := kong.New(commands, options...)
 	if err == nil {
 		groupCommands(parser.Model)
 		arrangeFlags(parser.Model.Node)
