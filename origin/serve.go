@@ -45,6 +45,7 @@ func (c *serveCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	ignoreBrokenPipe()
+	limitGrowth()
 	hangUp, stop := hangUps()
 	defer stop()
 	log := logging.Open(std.err, c.Log)
