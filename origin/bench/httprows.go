@@ -81,11 +81,16 @@ func (l *lab) besideBare(ctx context.Context, d database, ours load, units float
 	return c.besidePeer(peer, units), err
 }
 
-// costOf sends a load to a service, after a short one that fills its cache.
+// costOf sends a load to a service, after a short one that fills its cache, with the keys
+// of the load or that of a new account.
 func (l *lab) costOf(ctx context.Context, s *service, d load) (cost, error) {
 	d.url = s.url + d.url
 	if d.keys == nil {
-		d.keys = []string{s.key}
+		key, err := l.freshKey(s)
+		if err != nil {
+			return cost{}, err
+		}
+		d.keys = []string{key}
 	}
 	if err := d.warm(); err != nil {
 		return cost{}, err

@@ -20,7 +20,7 @@ type load struct {
 	from        int64    // if not 0, each # of a body is the body's number, the first of which this is
 	connections int
 	span        time.Duration
-	waits       bool // for the last answers: wrk hangs up, and an account with more than 1,024 unpaid addresses is refused
+	waits       bool // for the last answers; see freshKey
 }
 
 // sent is what a load has sent.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 // A service is a running `addrspec serve` with an account that has no limits.
 type service struct {
 	*origintest.Process
+	database string // its URL
 	url, key string
 }
 
@@ -88,7 +90,7 @@ func (l *lab) serve(database, dns string) (*service, error) {
 		return nil, err
 	}
 	address, err := origintest.AddressIn(p.FirstLine)
-	return &service{Process: p, url: "http://" + address}, err
+	return &service{Process: p, database: database, url: "http://" + address}, err
 }
 
 // account makes an account without limits, and a key for it.
@@ -103,6 +105,13 @@ func (l *lab) account(database, name string) (key string, err error) {
 	}
 	words := strings.Fields(text)
 	return words[len(words)-1], nil
+}
+
+// freshKey returns the key of a new account without limits. wrk hangs up at the end of a
+// load, and an account with more than 1,024 addresses whose checks were not paid for is
+// refused for a while.
+func (l *lab) freshKey(s *service) (key string, err error) {
+	return l.account(s.database, fmt.Sprintf("load%d", l.unused()))
 }
 
 // operator runs a command of the program on a database.
