@@ -12,7 +12,8 @@ import (
 )
 
 // program is the module in two sizes. It starts with the functions that checks usually
-// call (package slim): a third of the code, so that a start takes less time and memory. It loads the whole module when an instance first lacks a function.
+// call (package slim): a third of the code, so that a start takes less time and memory.
+// It loads the whole module when an instance first lacks a function.
 type program struct {
 	wasm     *io.SectionReader // the whole module
 	cacheDir string
