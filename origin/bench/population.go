@@ -41,9 +41,9 @@ func (l *lab) populate(ctx context.Context) (p population, err error) {
 	return p, p.useAll()
 }
 
-// useAll uses each key, since the first use of a key costs a query.
+// useAll charges each key once, since its first charge reads its rows.
 func (p population) useAll() error {
-	d := load{url: p.url + "/v1/usage", keys: p.allKeys, connections: 32, span: time.Second}
+	d := load{url: p.url + single, keys: p.allKeys, connections: 32, span: time.Second}
 	for used := int64(0); used < int64(len(d.keys)); {
 		s := d.send()
 		if _, err := s.rate(); err != nil {
