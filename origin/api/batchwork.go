@@ -103,6 +103,11 @@ type moduleRun struct {
 	failed atomic.Pointer[error] // the first error
 }
 
+// share is how many addresses a worker checks with one instance of the module before
+// another worker may have it. With less, workers that wait for an instance take longer
+// to wake than to check.
+const share = 16
+
 // work checks addresses until none is left.
 func (r *moduleRun) work(ctx context.Context) {
 	defer func() {
@@ -110,27 +115,31 @@ func (r *moduleRun) work(ctx context.Context) {
 			r.fail(panicError(cause))
 		}
 	}()
-	var buffer []byte // for the JSON of several addresses
-	for n := r.nextIndex(); n < len(r.emails) && ctx.Err() == nil && r.failed.Load() == nil; n = r.nextIndex() {
-		if cap(buffer) == 0 {
-			buffer = make([]byte, 0, jsonBuffer)
-		}
-		facts, err := r.view.Check(ctx, buffer, r.emails[n], r.flags)
-		if err != nil {
+	for n := r.nextShare(); n < len(r.emails) && ctx.Err() == nil && r.failed.Load() == nil; n = r.nextShare() {
+		end := min(n+share, len(r.emails))
+		if err := r.check(ctx, r.emails[n:end], r.items[n:end]); err != nil {
 			if ctx.Err() == nil {
 				r.fail(err)
 			}
 			return
 		}
-		buffer = facts.JSON[len(facts.JSON):]
-		r.items[n] = item{checked: true, facts: facts}
 	}
 }
 
-// jsonBuffer is about the JSON of a dozen usual addresses, in bytes.
-const jsonBuffer = 4 << 10
+// nextShare returns the index of the first address of the next share.
+func (r *moduleRun) nextShare() int { return int(r.next.Add(share)) - share }
 
-func (r *moduleRun) nextIndex() int { return int(r.next.Add(1)) - 1 }
+// check checks emails with one instance.
+func (r *moduleRun) check(ctx context.Context, emails []string, items []item) error {
+	buffer := make([]byte, 0, len(emails)*usualJSON)
+	return r.view.CheckMany(ctx, emails, r.flags, func(n int, facts host.Facts) {
+		items[n] = item{checked: true, facts: facts.Keep(buffer)}
+		buffer = items[n].facts.JSON[len(facts.JSON):]
+	})
+}
+
+// usualJSON is more than the JSON of a usual address has, in bytes.
+const usualJSON = 384
 
 // fail stores the first error.
 func (r *moduleRun) fail(err error) { r.failed.CompareAndSwap(nil, &err) }
