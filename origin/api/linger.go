@@ -11,7 +11,10 @@ import (
 // sending is half-closed first and then read from for a while.
 const (
 	lingerTime = 500 * time.Millisecond
-	lingerSize = 256 << 10 // bytes; net/http discards as much of a body, and waits before it closes if there is more
+	// lingerSize is in bytes: a body over the limit is read whole if it is not twice
+	// as long. A proxy that is still sending when the connection is reset may report
+	// that and not the answer, so deploy/Caddyfile refuses longer ones itself.
+	lingerSize = 2 * maxBody
 )
 
 // lingeringClose half-closes c and reads from it until the client closes it, time

@@ -54,6 +54,7 @@ send({ type: "kept" });
  * @param {Request} request
  */
 function send(request) {
+  if (request.type === "open" || request.type === "survey") survey = null;
   if (busy) {
     next = request;
     worker.postMessage({ type: "stop" });
@@ -273,15 +274,20 @@ async function surveyed(found) {
   const formulas = element("formulas", HTMLElement);
   formulas.hidden = found.formulas === 0;
   formulas.textContent = `${number(found.formulas)} cells of your file begin with =, +, -, @, a tab or a line break. They are given back unchanged: a spreadsheet may run them as formulas.`;
-  show("reading", "starting");
+  show("reading");
   usage = await fetchUsage();
+  if (survey !== found) return; // another file or column was chosen
   showCost();
+  show("reading", "starting"); // not before the cost is known
 }
 
 /** The account's points at this moment; null if they cannot be read. */
 async function fetchUsage() {
   try {
-    const response = await fetch(location.pathname, { headers: { Accept: "application/json" } });
+    const response = await fetch(location.pathname, {
+      headers: { Accept: "application/json" },
+      signal: AbortSignal.timeout(5000),
+    });
     return response.ok ? await response.json() : null;
   } catch {
     return null;
