@@ -29,11 +29,30 @@ func (x *exchange) checkAll(ctx context.Context, given *batchInput) ([]item, err
 	if err != nil {
 		return nil, err
 	}
-	lookups, err := x.lookUpAll(ctx, domainsOf(items))
+	return items, x.lookUpItems(ctx, items)
+}
+
+// lookUpItems sets the look-ups of the checked items, in place if all are cached.
+func (x *exchange) lookUpItems(ctx context.Context, items []item) error {
+	var missing []*item
 	for n := range items {
-		items[n].lookup = lookups[items[n].facts.Host]
+		i := &items[n]
+		if !i.checked {
+			continue
+		}
+		var cached bool
+		if i.lookup, cached = x.cached(i.facts.Host); !cached {
+			missing = append(missing, i)
+		}
 	}
-	return items, err
+	if len(missing) == 0 {
+		return nil
+	}
+	lookups, err := x.lookUpAll(ctx, domainsOf(missing))
+	for _, i := range missing {
+		i.lookup = lookups[i.facts.Host]
+	}
+	return err
 }
 
 // workProblem returns the problem for work that failed as a whole.
@@ -52,12 +71,11 @@ func (s *Server) workContext(ctx context.Context) (context.Context, context.Canc
 	return ctx, func() { stop(); cancel() }
 }
 
-// domainsOf returns the distinct domains of the checked items.
-func domainsOf(items []item) []string {
+// domainsOf returns the distinct domains of items.
+func domainsOf(items []*item) (domains []string) {
 	seen := make(map[string]bool, len(items))
-	var domains []string
-	for n := range items {
-		if name := items[n].facts.Host; items[n].checked && !seen[name] {
+	for _, i := range items {
+		if name := i.facts.Host; !seen[name] {
 			seen[name] = true
 			domains = append(domains, name)
 		}
