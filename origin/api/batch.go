@@ -57,12 +57,13 @@ func sizeExceeded(received int) *problem {
 // finishBatch checks the addresses. Those not finished in time are neither
 // reported nor charged.
 func (x *exchange) finishBatch(ctx context.Context, start time.Time, given *batchInput) (outcome, *problem) {
-	items, err := x.checkAll(ctx, given)
-	if err != nil {
+	memory := takeBatchMemory(len(given.emails))
+	if err := x.checkAll(ctx, given, memory); err != nil {
 		return outcome{}, x.workProblem(ctx, err)
 	}
-	finished := finishedItems(items)
-	done := outcome{points: int64(len(finished)), body: appendBatch(finished, len(items), time.Since(start))}
+	defer memory.release()
+	finished := finishedItems(memory.items)
+	done := outcome{points: int64(len(finished)), body: appendBatch(finished, len(memory.items), time.Since(start))}
 	for _, i := range finished {
 		i.tally(&done.found)
 	}

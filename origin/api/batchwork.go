@@ -19,17 +19,16 @@ type item struct {
 // finished reports whether both the facts and the look-up are known.
 func (i *item) finished() bool { return i.checked && i.lookup.finished }
 
-// checkAll checks all addresses and returns their items in order. Items are
+// checkAll checks all addresses, whose items are in memory in order. Items are
 // unfinished if ctx ends, BatchTimeout passes or the server stops first. An error
 // fails the whole batch.
-func (x *exchange) checkAll(ctx context.Context, given *batchInput) ([]item, error) {
+func (x *exchange) checkAll(ctx context.Context, given *batchInput, memory *batchMemory) error {
 	ctx, cancel := x.workContext(ctx)
 	defer cancel()
-	items, err := x.runModule(ctx, given)
-	if err != nil {
-		return nil, err
+	if err := x.runModule(ctx, given, memory); err != nil {
+		return err
 	}
-	return items, x.lookUpItems(ctx, items)
+	return x.lookUpItems(ctx, memory.items)
 }
 
 // lookUpItems sets the look-ups of the checked items, in place if all are cached.
@@ -95,10 +94,9 @@ func finishedItems(items []item) (finished []*item) {
 
 // runModule runs the module on the addresses, with at most as many workers as there
 // are instances, since more would only wait. All workers have ended when it returns.
-func (s *Server) runModule(ctx context.Context, given *batchInput) ([]item, error) {
-	emails := given.emails
-	run := moduleRun{view: s.Engine.View(), flags: s.Flags | given.details, emails: emails, items: make([]item, len(emails))}
-	workers := min(run.view.Size(), len(emails))
+func (s *Server) runModule(ctx context.Context, given *batchInput, memory *batchMemory) error {
+	run := moduleRun{view: s.Engine.View(), flags: s.Flags | given.details, emails: given.emails, memory: memory}
+	workers := min(run.view.Size(), len(run.emails))
 	var group sync.WaitGroup
 	for range workers - 1 {
 		group.Go(func() { run.work(ctx) })
@@ -106,9 +104,9 @@ func (s *Server) runModule(ctx context.Context, given *batchInput) ([]item, erro
 	run.work(ctx)
 	group.Wait()
 	if failed := run.failed.Load(); failed != nil {
-		return nil, *failed
+		return *failed
 	}
-	return run.items, nil
+	return nil
 }
 
 // A moduleRun is the state that the workers of one batch share.
@@ -116,7 +114,7 @@ type moduleRun struct {
 	view   *host.View // the same lists for the whole batch
 	flags  host.Flags
 	emails []string
-	items  []item
+	memory *batchMemory
 	next   atomic.Int64          // index of the next address to check
 	failed atomic.Pointer[error] // the first error
 }
@@ -134,8 +132,7 @@ func (r *moduleRun) work(ctx context.Context) {
 		}
 	}()
 	for n := r.nextShare(); n < len(r.emails) && ctx.Err() == nil && r.failed.Load() == nil; n = r.nextShare() {
-		end := min(n+share, len(r.emails))
-		if err := r.check(ctx, r.emails[n:end], r.items[n:end]); err != nil {
+		if err := r.check(ctx, n, min(n+share, len(r.emails))); err != nil {
 			if ctx.Err() == nil {
 				r.fail(err)
 			}
@@ -147,17 +144,14 @@ func (r *moduleRun) work(ctx context.Context) {
 // nextShare returns the index of the first address of the next share.
 func (r *moduleRun) nextShare() int { return int(r.next.Add(share)) - share }
 
-// check checks emails with one instance.
-func (r *moduleRun) check(ctx context.Context, emails []string, items []item) error {
-	buffer := make([]byte, 0, len(emails)*usualJSON)
-	return r.view.CheckMany(ctx, emails, r.flags, func(n int, facts host.Facts) {
+// check checks the addresses from start up to end with one instance.
+func (r *moduleRun) check(ctx context.Context, start, end int) error {
+	items, buffer := r.memory.share(start, end)
+	return r.view.CheckMany(ctx, r.emails[start:end], r.flags, func(n int, facts host.Facts) {
 		items[n] = item{checked: true, facts: facts.Keep(buffer)}
 		buffer = items[n].facts.JSON[len(facts.JSON):]
 	})
 }
-
-// usualJSON is more than the JSON of a usual address has, in bytes.
-const usualJSON = 384
 
 // fail stores the first error.
 func (r *moduleRun) fail(err error) { r.failed.CompareAndSwap(nil, &err) }

@@ -1,0 +1,71 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+)
+
+// Batches that use the same memory in turn answer with their own addresses only.
+func TestBatchesShareMemory(t *testing.T) {
+	address := newFakes(t).listen(t, 10)
+	var group errgroup.Group
+	for client := range 4 {
+		group.Go(func() error {
+			for n := range 40 {
+				size := 1 + (n*37+client*11)%maxUnique
+				if err := requireOwnAnswer(address, size, fmt.Sprintf("c%dn%d", client, n)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+}
+
+// requireOwnAnswer sends a batch of size addresses with own in them, of which some
+// are too long to be valid, and the JSON of some has no room in the memory.
+func requireOwnAnswer(address string, size int, own string) error {
+	var emails []string
+	for n := range size {
+		emails = append(emails, fmt.Sprintf("%s.%d@%sexample.org", own, n, strings.Repeat(own+".", n%60)))
+	}
+	body, _ := json.Marshal(map[string]any{"emails": emails})
+	request, _ := http.NewRequest(http.MethodPost, "http://"+address+"/v1/emails", strings.NewReader(string(body)))
+	request.Header.Set("Content-Type", contentJSON)
+	request.Header.Set("X-API-Key", goodKey)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	var answer struct{ Results []struct{ Email string } }
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		return err
+	}
+	for n, email := range emails {
+		if n >= len(answer.Results) || answer.Results[n].Email != email {
+			return fmt.Errorf("status %d, %d results for %d addresses; number %d is not %s", response.StatusCode, len(answer.Results), size, n, email)
+		}
+	}
+	return nil
+}
+
+// Memory that is released has nothing of its batch, and a small batch gets its own.
+func TestReleasedBatchMemoryIsEmpty(t *testing.T) {
+	m := takeBatchMemory(maxUnique)
+	for n := range m.items {
+		m.items[n].checked = true
+	}
+	m.release()
+	for _, i := range takeBatchMemory(maxUnique).items {
+		require.Equal(t, item{}, i)
+	}
+	require.Equal(t, large-1, cap(takeBatchMemory(large-1).items))
+}
