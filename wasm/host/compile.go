@@ -7,6 +7,8 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/addrspec/addrspec/wasm/internal/slim"
 )
 
 // abiMajor is the major version of the interface that this host supports, with
@@ -20,6 +22,7 @@ const wasiModule = "wasi_snapshot_preview1"
 type code struct {
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
+	memory   *slim.Module // fills the memory of an instance; nil if the engine does
 }
 
 // compile compiles wasm to machine code, cached in cacheDir for the next start. It
@@ -43,7 +46,7 @@ func compile(ctx context.Context, wasm []byte, cacheDir string) (*code, error) {
 		runtime.Close(ctx)
 		return nil, notOurs(err)
 	}
-	return &code{runtime, compiled}, nil
+	return &code{runtime: runtime, compiled: compiled}, nil
 }
 
 // compileIn compiles wasm with a cache, or without one if cacheDir is empty.

@@ -43,14 +43,16 @@ type instance struct {
 // instantiate starts an instance with blob as its lists; nil means the module's
 // own. It returns an error if the interface version is not supported.
 func (c *code) instantiate(ctx context.Context, blob []byte) (*instance, error) {
-	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"). // only the plain module has it
-												WithSysWalltime().WithSysNanotime()
+	config := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithSysWalltime().WithSysNanotime()
 	module, err := c.runtime.InstantiateModule(ctx, c.compiled, config)
 	if err != nil {
 		return nil, fmt.Errorf("start the module: %w", err)
 	}
 	i := &instance{module: module}
-	if err = i.bind(ctx); err == nil && blob != nil {
+	if err = c.initialize(ctx, module); err == nil {
+		err = i.bind(ctx)
+	}
+	if err == nil && blob != nil {
 		err = i.setLists(ctx, blob)
 	}
 	if err != nil {
@@ -58,6 +60,22 @@ func (c *code) instantiate(ctx context.Context, blob []byte) (*instance, error) 
 		return nil, err
 	}
 	return i, nil
+}
+
+// initialize fills the memory, and runs Go's initialization, which only the plain module
+// still needs.
+func (c *code) initialize(ctx context.Context, module api.Module) error {
+	if c.memory != nil {
+		if err := c.memory.Fill(module.Memory().Read); err != nil {
+			return fmt.Errorf("start the module: %w", err)
+		}
+	}
+	if f := module.ExportedFunction("_initialize"); f != nil {
+		if _, err := f.Call(ctx); err != nil {
+			return fmt.Errorf("start the module: %w", err)
+		}
+	}
+	return nil
 }
 
 // bind looks up the exports and reads the addresses and sizes of the buffers.

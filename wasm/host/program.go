@@ -37,8 +37,12 @@ func load(ctx context.Context, wasm *io.SectionReader, cacheDir string) (p *prog
 		_, err = p.loadWhole(ctx)
 		return p, err
 	}
-	p.small, err = compile(ctx, small, cacheDir)
-	return p, err
+	if p.small, err = compile(ctx, small.Code, cacheDir); err != nil {
+		return nil, err
+	}
+	p.small.memory = small
+	small.Code = nil // the engine has it
+	return p, nil
 }
 
 // requireWhole makes every later instance one of the whole module.

@@ -15,8 +15,11 @@ const longest = 64 << 10
 
 // Section numbers (core specification, section 5.5.2).
 const (
-	custom = 0
-	code   = 10
+	custom    = 0
+	start     = 8
+	code      = 10
+	data      = 11
+	dataCount = 12
 )
 
 // preamble is the size of what precedes the sections.
@@ -35,28 +38,50 @@ func Mark(wasm []byte, called []bool) []byte {
 	return appendBytes(append(slices.Clip(wasm), custom), append(contents, bits...))
 }
 
+// A Module is a module without some of its functions, in two parts: Code, for an
+// engine, and what its memory contains at the start, which only Fill copies.
+type Module struct {
+	Code []byte
+	from *io.SectionReader
+	data []segment
+}
+
 // Cut returns wasm without custom sections and without the functions that are not
 // called, of which it reads only the lengths. It returns false if wasm has no section of
 // them, or has another form than those that this project builds; an engine then says
 // what is wrong with it.
-func Cut(wasm *io.SectionReader) (cut []byte, ok bool) {
+func Cut(wasm *io.SectionReader) (cut *Module, ok bool) {
 	r := &reader{from: wasm, end: wasm.Size()}
 	list := r.sections()
 	bits, ok := r.marked(list)
 	if !ok {
 		return nil, false
 	}
-	cut = r.append(make([]byte, 0, r.end), span{0, preamble})
+	cut = &Module{from: wasm, Code: r.append(make([]byte, 0, sizeOf(list)), span{0, preamble})}
 	for _, s := range list {
 		switch s.id {
 		case custom:
+		case start, dataCount: // code may read the segments
+			r.fail()
+		case data:
+			cut.data = append(cut.data, r.segments(s.contents)...)
 		case code:
-			cut = appendBytes(append(cut, code), r.code(s.contents, bits))
+			cut.Code = r.code(append(cut.Code, code), s.contents, bits)
 		default:
-			cut = r.append(cut, s.whole)
+			cut.Code = r.append(cut.Code, s.whole)
 		}
 	}
 	return cut, r.err == nil
+}
+
+// sizeOf returns the most bytes that Cut leaves of the sections.
+func sizeOf(list []part) (size int64) {
+	for _, s := range list {
+		if s.id != custom && s.id != data {
+			size += s.whole.size
+		}
+	}
+	return preamble + size + binary.MaxVarintLen32
 }
 
 // marked returns the bits of the custom section.
@@ -77,29 +102,44 @@ func (r *reader) marked(list []part) (bits []byte, ok bool) {
 // trap is the code of a function that only traps: no local variables, unreachable, end.
 var trap = []byte{0, 0x00, 0x0b}
 
-// code returns the contents of the section of code, with trap in place of each function
-// without a bit.
-func (r *reader) code(s span, bits []byte) []byte {
+// lengthSize is the size of a length in the longest form that the format allows, in
+// bytes.
+const lengthSize = binary.MaxVarintLen32
+
+// code appends the length and the contents of the section of code to dst, with trap in
+// place of each function without a bit.
+func (r *reader) code(dst []byte, s span, bits []byte) []byte {
+	length := len(dst)
+	dst = append(dst, make([]byte, lengthSize)...)
 	count, body := r.number(s.at)
 	end := s.at + s.size
 	if (count+7)/8 != uint64(len(bits)) {
 		r.fail()
 	}
-	contents := binary.AppendUvarint(make([]byte, 0, s.size), count)
+	dst = binary.AppendUvarint(dst, count)
 	n := uint64(0)
 	for ; n < count && body < end && r.err == nil; n++ {
 		one := r.vector(body)
 		if bits[n/8]>>(n%8)&1 == 0 {
-			contents = appendBytes(contents, trap)
+			dst = appendBytes(dst, trap)
 		} else {
-			contents = r.append(contents, span{body, one.at + one.size - body})
+			dst = r.append(dst, span{body, one.at + one.size - body})
 		}
 		body = one.at + one.size
 	}
 	if n != count || body != end {
 		r.fail()
 	}
-	return contents
+	putLength(dst[length:], len(dst)-length-lengthSize)
+	return dst
+}
+
+// putLength writes n to the first lengthSize bytes of dst.
+func putLength(dst []byte, n int) {
+	for at := range lengthSize {
+		dst[at] = byte(n>>(7*at))&0x7f | 0x80
+	}
+	dst[lengthSize-1] &= 0x7f
 }
 
 func appendBytes(dst, s []byte) []byte {
