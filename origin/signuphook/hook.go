@@ -3,7 +3,6 @@ package signuphook
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -48,9 +47,11 @@ const (
 	maxRate         = 10_000
 )
 
-// validName is the form of a name, which is a part of a path, a label of metrics and
-// the name of a key.
-var validName = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$`)
+// validName reports whether name may be the name of a hook, which is a part of a path, a
+// label of metrics and the name of a key.
+func validName(name string) bool {
+	return consistsOf(name, smallLetters+digits+"-", 50) && name[0] != '-' && name[len(name)-1] != '-'
+}
 
 // hook checks the entry and reads its secrets.
 func (e *entry) hook(folder string) (*Hook, error) {
@@ -65,7 +66,7 @@ func (e *entry) hook(folder string) (*Hook, error) {
 }
 
 func (e *entry) readName(*Hook, string) error {
-	if !validName.MatchString(e.Name) {
+	if !validName(e.Name) {
 		return errors.New(`"name" must be 1 to 50 of a-z, 0-9 and -, without - at its start or end; it is the end of the path /v1/hooks/NAME`)
 	}
 	return nil

@@ -42,7 +42,7 @@ func (supabase) read(body []byte, id string) (Call, string) {
 		return Call{}, `The body is not that of the Supabase Auth hook "Before User Created": select this hook in Supabase, or another format for it in the file of --hooks.`
 	}
 	c := Call{ID: id, Email: r.User.Email}
-	if validID.MatchString(r.Metadata.UUID) {
+	if validID(r.Metadata.UUID) {
 		c.ID = r.Metadata.UUID
 	}
 	// The two names that client code uses; users write this object themselves.

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -19,11 +20,13 @@ import (
 
 // markdown renders CommonMark with tables. Cells have no style attribute, which the
 // Content-Security-Policy would refuse. Raw HTML is left out (goldmark's default).
-var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone))),
-	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{}, 100))),
-)
+var markdown = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone))),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{}, 100))),
+	)
+})
 
 // A document is a rendered Markdown file. The title, its only h1, is not part of
 // the body.
@@ -35,7 +38,7 @@ type document struct {
 
 // renderDocument renders a guide. Its first paragraph is its summary.
 func renderDocument(source []byte) (d document, err error) {
-	root := markdown.Parser().Parse(text.NewReader(source))
+	root := markdown().Parser().Parse(text.NewReader(source))
 	title, ok := root.FirstChild().(*ast.Heading)
 	if !ok || title.Level != 1 {
 		return d, fmt.Errorf("the first line is not the title")
@@ -48,7 +51,7 @@ func renderDocument(source []byte) (d document, err error) {
 	root.RemoveChild(root, title)
 	d.headings = headings(root, source)
 	var body bytes.Buffer
-	err = markdown.Renderer().Render(&body, source, root)
+	err = markdown().Renderer().Render(&body, source, root)
 	d.body = template.HTML(body.String()) //nolint:gosec // goldmark omits raw HTML
 	return d, err
 }
@@ -82,7 +85,7 @@ func plainText(node ast.Node, source []byte) string {
 // prose renders a description of the OpenAPI document.
 func prose(source string) (template.HTML, error) {
 	var out bytes.Buffer
-	err := markdown.Convert(linked(source), &out)
+	err := markdown().Convert(linked(source), &out)
 	return template.HTML(out.String()), err //nolint:gosec // goldmark omits raw HTML
 }
 
@@ -182,14 +185,14 @@ func renderCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (
 		if err != nil {
 			return ast.WalkStop, err
 		}
-		return ast.WalkSkipChildren, templates.ExecuteTemplate(w, "examples.html", examples)
+		return ast.WalkSkipChildren, templates().ExecuteTemplate(w, "examples.html", examples)
 	}
 	var code bytes.Buffer
 	for n := range block.Lines().Len() {
 		line := block.Lines().At(n)
 		code.Write(line.Value(source))
 	}
-	return ast.WalkSkipChildren, templates.ExecuteTemplate(w, "code.html", code.String())
+	return ast.WalkSkipChildren, templates().ExecuteTemplate(w, "code.html", code.String())
 }
 
 // exampleName returns NAME of a block that begins with ```examples NAME.

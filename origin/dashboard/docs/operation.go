@@ -45,9 +45,9 @@ func (d *description) pages() (list []*Page, err error) {
 // introduction is what holds for all operations.
 func (d *description) introduction() (*Page, error) {
 	source := linked(d.Info.Description)
-	root := markdown.Parser().Parse(text.NewReader(source))
+	root := markdown().Parser().Parse(text.NewReader(source))
 	var body bytes.Buffer
-	err := markdown.Renderer().Render(&body, source, root)
+	err := markdown().Renderer().Render(&body, source, root)
 	return &Page{
 		Path: Root + "/api", Title: "Requests and answers", Summary: "What holds for every operation of the API.",
 		Body: template.HTML(body.String()), Contents: headings(root, source), //nolint:gosec // goldmark omits raw HTML
@@ -75,7 +75,7 @@ func (d *description) operationPage(method, path string, raw json.RawMessage) (*
 		return nil, err
 	}
 	var body bytes.Buffer
-	if err := templates.ExecuteTemplate(&body, "operation.html", view); err != nil {
+	if err := templates().ExecuteTemplate(&body, "operation.html", view); err != nil {
 		return nil, err
 	}
 	return &Page{

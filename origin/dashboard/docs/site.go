@@ -75,7 +75,7 @@ func (s *Site) addRoot() error {
 		root.Contents = append(root.Contents, Heading{2, slug(g.Title), g.Title})
 	}
 	var body bytes.Buffer
-	if err := templates.ExecuteTemplate(&body, "root.html", s); err != nil {
+	if err := templates().ExecuteTemplate(&body, "root.html", s); err != nil {
 		return err
 	}
 	root.Body = template.HTML(body.String()) //nolint:gosec // written by html/template

@@ -3,11 +3,13 @@ package docs
 import (
 	"embed"
 	"html/template"
+	"sync"
 )
 
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"slug": slug,
-}).ParseFS(templateFiles, "templates/*.html"))
+// templates is parsed when it is first used: most commands do not show documentation.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{"slug": slug}).ParseFS(templateFiles, "templates/*.html"))
+})
