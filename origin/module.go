@@ -40,7 +40,6 @@ func (f *moduleFlags) engineWith(ctx context.Context, blob []byte) (*host.Engine
 	if err != nil {
 		return nil, err
 	}
-	defer started()
 	engine, err := host.Open(ctx, wasm, host.Options{CacheDir: f.cacheDir(), Lists: blob})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.source(), err)

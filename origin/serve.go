@@ -45,7 +45,6 @@ func (c *serveCmd) Run(ctx context.Context, std streams) error {
 		return err
 	}
 	ignoreBrokenPipe()
-	limitGrowth()
 	hangUp, stop := hangUps()
 	defer stop()
 	log := logging.Open(std.err, c.Log)
@@ -80,6 +79,7 @@ func (c *serveCmd) serve(ctx context.Context, log *slog.Logger, hangUp <-chan os
 	operator := c.serveOperator(p.operator, o, failed)
 	defer c.watch(ctx, log, hangUp, o)()
 	defer o.runWebhooks(ctx)()
+	processCollector.end(serveGrowth)
 	go debug.FreeOSMemory() // the garbage of the start, such as the module's bytes: 3 MB
 	c.logConfig(log, p, o.engine.View().Info())
 	select {
