@@ -33,8 +33,8 @@ func goals(t *testing.T, environment ...string) (goals []int) {
 	return goals
 }
 
-// Once main has begun, the heap may grow to 32 MB, unless GOGC says otherwise. The
-// packages' own initialization, with heaps of at most 8 MB, is before.
+// Once the module starts, the heap may grow to 32 MB, unless GOGC says otherwise. The
+// command line, with heaps of at most 8 MB, is before.
 func TestStartHardlyCollects(t *testing.T) {
 	for _, megabytes := range goals(t) {
 		require.True(t, megabytes <= 8 || megabytes >= 30, megabytes)

@@ -40,6 +40,7 @@ func (f *moduleFlags) engineWith(ctx context.Context, blob []byte) (*host.Engine
 	if err != nil {
 		return nil, err
 	}
+	processCollector.begin()
 	engine, err := host.Open(ctx, wasm, host.Options{CacheDir: f.cacheDir(), Lists: blob})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.source(), err)
