@@ -57,7 +57,7 @@ func sizeExceeded(received int) *problem {
 // finishBatch checks the addresses. Those not finished in time are neither
 // reported nor charged.
 func (x *exchange) finishBatch(ctx context.Context, start time.Time, given *batchInput) (outcome, *problem) {
-	memory := takeBatchMemory(len(given.emails))
+	memory := &batchMemory{items: make([]item, len(given.emails))}
 	if err := x.checkAll(ctx, given, memory); err != nil {
 		return outcome{}, x.workProblem(ctx, err)
 	}

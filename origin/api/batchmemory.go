@@ -6,43 +6,36 @@ import "sync"
 // written, which copies them.
 type batchMemory struct {
 	items []item
-	json  []byte
+	json  [maxUnique / share]*shareJSON // of each share; nil before its first address is checked
 }
+
+// A shareJSON has room for the JSON of a share. It is used again, and only taken once an
+// instance is there, or the batches that wait for one would hold most of the memory.
+type shareJSON [share * usualJSON]byte
 
 // usualJSON is more than the JSON of a usual address has, in bytes.
 const usualJSON = 384
 
-// large is the number of addresses from which a batch uses the memory of an earlier
-// one. Smaller ones may not, or those that wait for DNS would hold more memory than
-// they reserved.
-const large = maxUnique / 2
+var shareJSONs = sync.Pool{New: func() any { return new(shareJSON) }}
 
-var batchMemories = sync.Pool{New: func() any { return newBatchMemory(maxUnique) }}
-
-func newBatchMemory(size int) *batchMemory {
-	return &batchMemory{make([]item, size), make([]byte, size*usualJSON)}
-}
-
-// takeBatchMemory returns zero items for size addresses.
-func takeBatchMemory(size int) *batchMemory {
-	if size < large {
-		return newBatchMemory(size)
+// room returns an empty buffer for the JSON of size addresses from number start on, a
+// share's first. Fewer than half a share have one of their own, or a batch of few
+// addresses that waits for DNS would hold more memory than it reserved.
+func (m *batchMemory) room(start, size int) []byte {
+	if size < share/2 {
+		return make([]byte, 0, size*usualJSON)
 	}
-	m := batchMemories.Get().(*batchMemory)
-	m.items = m.items[:size]
-	return m
+	json := shareJSONs.Get().(*shareJSON)
+	m.json[start/share] = json
+	return json[:0]
 }
 
-// release lets another batch use m. No item may be used afterwards.
+// release lets other batches use the JSON's memory. No item may be used afterwards.
 func (m *batchMemory) release() {
-	clear(m.items)
-	if cap(m.items) == maxUnique {
-		batchMemories.Put(m)
+	for n, json := range m.json {
+		if json != nil {
+			shareJSONs.Put(json)
+			m.json[n] = nil
+		}
 	}
-}
-
-// share returns the items from start up to end, and an empty buffer with the room of
-// their JSON.
-func (m *batchMemory) share(start, end int) ([]item, []byte) {
-	return m.items[start:end], m.json[start*usualJSON : start*usualJSON : end*usualJSON]
 }

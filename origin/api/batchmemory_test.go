@@ -57,15 +57,15 @@ func requireOwnAnswer(address string, size int, own string) error {
 	return nil
 }
 
-// Memory that is released has nothing of its batch, and a small batch gets its own.
-func TestReleasedBatchMemoryIsEmpty(t *testing.T) {
-	m := takeBatchMemory(maxUnique)
-	for n := range m.items {
-		m.items[n].checked = true
-	}
+// Each share has its own room, a small one no more than it needs.
+func TestRoom(t *testing.T) {
+	m := new(batchMemory)
+	first, second := m.room(0, share), m.room(share, share)
+	require.Equal(t, share*usualJSON, cap(first))
+	require.NotSame(t, &first[:1][0], &second[:1][0])
+	require.Equal(t, 3*usualJSON, cap(m.room(2*share, 3)))
+	require.Nil(t, m.json[2])
 	m.release()
-	for _, i := range takeBatchMemory(maxUnique).items {
-		require.Equal(t, item{}, i)
-	}
-	require.Equal(t, large-1, cap(takeBatchMemory(large-1).items))
+	require.Equal(t, batchMemory{}, *m)
+	m.release() // nothing is put back twice
 }

@@ -146,10 +146,14 @@ func (r *moduleRun) nextShare() int { return int(r.next.Add(share)) - share }
 
 // check checks the addresses from start up to end with one instance.
 func (r *moduleRun) check(ctx context.Context, start, end int) error {
-	items, buffer := r.memory.share(start, end)
+	var buffer []byte
 	return r.view.CheckMany(ctx, r.emails[start:end], r.flags, func(n int, facts host.Facts) {
-		items[n] = item{checked: true, facts: facts.Keep(buffer)}
-		buffer = items[n].facts.JSON[len(facts.JSON):]
+		if n == 0 {
+			buffer = r.memory.room(start, end-start)
+		}
+		kept := facts.Keep(buffer)
+		r.memory.items[start+n] = item{checked: true, facts: kept}
+		buffer = kept.JSON[len(kept.JSON):]
 	})
 }
 
