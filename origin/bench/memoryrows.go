@@ -121,9 +121,13 @@ func memoryAfterDomains(ctx context.Context, l *lab) (float64, error) {
 		return 0, err
 	}
 	defer s.Kill()
-	d := load{url: s.url + batch, keys: []string{s.key}, body: batchBody(batchSize, "-#"), connections: 1, span: l.span}
+	d := load{url: s.url + batch, body: batchBody(batchSize, "-#"), connections: 1, span: l.span}
 	for n := int64(0); n < lookedUp; {
-		d.from = l.unused()
+		key, err := l.freshKey(s)
+		if err != nil {
+			return 0, err
+		}
+		d.keys, d.from = []string{key}, l.unused()
 		sent, err := l.sendFromProcess(ctx, d)
 		if err != nil {
 			return 0, err
