@@ -63,7 +63,8 @@ func (x *exchange) finishBatch(ctx context.Context, start time.Time, given *batc
 	}
 	defer memory.release()
 	finished := finishedItems(memory.items)
-	done := outcome{points: int64(len(finished)), body: appendBatch(finished, len(memory.items), time.Since(start))}
+	body := appendBatch(x.answerRoom(envelopeSize(finished)), finished, len(memory.items), time.Since(start))
+	done := outcome{points: int64(len(finished)), body: body}
 	for _, i := range finished {
 		i.tally(&done.found)
 	}

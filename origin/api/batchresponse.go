@@ -5,12 +5,11 @@ import (
 	"time"
 )
 
-// appendBatch appends the response of a batch of total addresses with the
+// appendBatch appends to dst the response of a batch of total addresses with the
 // finished items. The module's JSON is copied and mx set in it; nothing is decoded
 // or encoded again.
-func appendBatch(finished []*item, total int, took time.Duration) []byte {
+func appendBatch(dst []byte, finished []*item, total int, took time.Duration) []byte {
 	c := countStatus(finished)
-	dst := make([]byte, 0, envelopeSize(finished))
 	dst = append(dst, `{"success":true,"partial":`...)
 	dst = strconv.AppendBool(dst, len(finished) < total)
 	dst = appendCount(dst, "total", len(finished))

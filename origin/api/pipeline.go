@@ -70,6 +70,7 @@ type exchange struct {
 	allowOrigin string        // whose pages may read the answer; may be empty
 	facts       host.Facts    // of the address of a single request
 	edgeMX      string        // for a worker that wants a brief answer; else empty
+	buffer      *answerBuffer // the answer may be in it; nil if it has its own
 }
 
 // A success is the body of a 200.
@@ -102,8 +103,12 @@ func (x *exchange) finish() (sent func()) {
 	return x.releaseMemory
 }
 
-// releaseMemory releases the memory of the request and its answer.
-func (x *exchange) releaseMemory() { x.memory.set(0) }
+// releaseMemory releases the memory of the request and its answer, which nothing may
+// read afterwards.
+func (x *exchange) releaseMemory() {
+	x.releaseAnswer()
+	x.memory.set(0)
+}
 
 // steps runs the steps from the input to the charge.
 func (x *exchange) steps(r *http.Request) (success, *problem) {
