@@ -45,14 +45,15 @@ type View struct {
 }
 
 // New compiles wasm and starts an instance. It returns an error if wasm is not
-// an addrspec module of the supported version, or if the module refuses o.Lists.
+// an addrspec module of the supported version, or if the module refuses o.Lists. wasm must
+// not change while the engine is open.
 func New(ctx context.Context, wasm []byte, o Options) (*Engine, error) {
 	return Open(ctx, io.NewSectionReader(bytes.NewReader(wasm), 0, int64(len(wasm))), o)
 }
 
 // Open is New for a module that it reads from wasm, such as module.Open returns. It reads
-// the functions that checks usually call, and the whole module when a check first needs
-// another one: wasm must remain readable and must not change.
+// the functions that checks usually call, the data for each new instance, and the whole
+// module when a check first needs another function: wasm must remain readable.
 func Open(ctx context.Context, wasm *io.SectionReader, o Options) (*Engine, error) {
 	if o.Size <= 0 {
 		o.Size = runtime.GOMAXPROCS(0)
