@@ -19,10 +19,10 @@ const usualJSON = 384
 var shareJSONs = sync.Pool{New: func() any { return new(shareJSON) }}
 
 // room returns an empty buffer for the JSON of size addresses from number start on, a
-// share's first. Fewer than half a share have one of their own, or a batch of few
-// addresses that waits for DNS would hold more memory than it reserved.
+// share's first. Fewer than a share have one of their own, so that a batch of few
+// addresses that waits for DNS holds no more memory than it needs.
 func (m *batchMemory) room(start, size int) []byte {
-	if size < share/2 {
+	if size < share {
 		return make([]byte, 0, size*usualJSON)
 	}
 	json := shareJSONs.Get().(*shareJSON)

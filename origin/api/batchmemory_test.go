@@ -63,7 +63,7 @@ func TestRoom(t *testing.T) {
 	first, second := m.room(0, share), m.room(share, share)
 	require.Equal(t, share*usualJSON, cap(first))
 	require.NotSame(t, &first[:1][0], &second[:1][0])
-	require.Equal(t, 3*usualJSON, cap(m.room(2*share, 3)))
+	require.Equal(t, 15*usualJSON, cap(m.room(2*share, 15)))
 	require.Nil(t, m.json[2])
 	m.release()
 	require.Equal(t, batchMemory{}, *m)

@@ -282,9 +282,12 @@ func (x *exchange) reserveHeader(ctx context.Context) *problem {
 	return nil
 }
 
-// reserveAnswer replaces the reservation for the body by one for the answer, until
-// that is sent.
+// reserveAnswer replaces the reservation for the body by one for the answer, or for its
+// buffer, until that is sent.
 func (x *exchange) reserveAnswer(size int) {
+	if x.buffer != nil {
+		size = max(size, len(x.buffer))
+	}
 	if x.request != nil {
 		x.memory.set(int64(x.headerBytes + size))
 	}
