@@ -92,11 +92,12 @@ func finishedItems(items []item) (finished []*item) {
 	return finished
 }
 
-// runModule runs the module on the addresses, with at most as many workers as there
-// are instances, since more would only wait. All workers have ended when it returns.
+// runModule runs the module on the addresses, with a worker for each share, but at most
+// as many as there are instances, since more would only wait. All workers have ended
+// when it returns.
 func (s *Server) runModule(ctx context.Context, given *batchInput, memory *batchMemory) error {
 	run := moduleRun{view: s.Engine.View(), flags: s.Flags | given.details, emails: given.emails, memory: memory}
-	workers := min(run.view.Size(), len(run.emails))
+	workers := min(run.view.Size(), (len(run.emails)+share-1)/share)
 	var group sync.WaitGroup
 	for range workers - 1 {
 		group.Go(func() { run.work(ctx) })
