@@ -73,10 +73,11 @@ type defects struct {
 func (f *defects) trigger(times int) {
 	good := single("jane@mail.example")
 	for n := range times {
-		bad := single(strings.Split("! ? #", " ")[n%3] + "jane@mail.example")
+		defect := strings.Split("! ? #", " ")[n%3]
+		bad := single(defect + "jane@mail.example")
 		if n%4 == 0 {
-			bad = batchOf(5, n)
-			bad.emails[2] = "!" + bad.emails[2]
+			bad = batchOf(20, n)
+			bad.emails[16*(n%8/4)] = defect + bad.emails[0] // the first of a share
 		}
 		o := f.client.send(bad)
 		_, err := o.points(bad)

@@ -48,7 +48,7 @@ const (
 	call      = "\x10"
 	localGet0 = "\x20\x00"
 	localGet1 = "\x20\x01"
-	i32Load8  = "\x2d\x00\x00"
+	i32Load8  = "\x2d\x00"
 	i32Equal  = "\x46"
 )
 
@@ -75,7 +75,8 @@ func Older(t testing.TB) []byte {
 
 // Break returns wasm with three defects: for an address that begins with "!",
 // addrspec_check traps; with "?", it returns -3 as after a panic; with "#", it
-// returns a length beyond the output buffer.
+// returns a length beyond the output buffer. addrspec_check_many does so for the first
+// of its addresses.
 func Break(wasm []byte) ([]byte, error) {
 	m, err := binary.Decode(wasm)
 	if err != nil {
@@ -87,11 +88,17 @@ func Break(wasm []byte) ([]byte, error) {
 
 // addDefects adds the defects that Break describes.
 func addDefects(m *binary.Module) {
-	in := callTo(Export(m, "addrspec_in_ptr").Index) + i32Load8
-	begins := func(c byte) string { return in + I32Const(uint32(c)) + i32Equal + ifThen }
-	check := localGet0 + localGet1 + callTo(Export(m, "addrspec_check").Index)
+	breakExport(m, "addrspec_check", 0)
+	breakExport(m, "addrspec_check_many", 4) // after the length of the first address
+}
+
+// breakExport adds the defects to an export, for an input with an address at offset at.
+func breakExport(m *binary.Module, name string, at byte) {
+	first := callTo(Export(m, "addrspec_in_ptr").Index) + i32Load8 + string(at)
+	begins := func(c byte) string { return first + I32Const(uint32(c)) + i32Equal + ifThen }
+	check := localGet0 + localGet1 + callTo(Export(m, name).Index)
 	const panicked = 0xffff_fffd // -3
-	Replace(m, "addrspec_check",
+	Replace(m, name,
 		begins('!')+Unreachable+end+
 			begins('?')+I32Const(panicked)+returns+end+
 			begins('#')+I32Const(1<<30)+returns+end+
