@@ -49,14 +49,23 @@ func (f *moduleFlags) engineWith(ctx context.Context, blob []byte) (*host.Engine
 }
 
 // compilesFor is how long the module may take from the cache. Compiling it takes
-// seconds.
+// half a second to seconds.
 const compilesFor = 500 * time.Millisecond
+
+// hasCompiled reports whether the cache has machine code, perhaps of another module.
+func (f *moduleFlags) hasCompiled() bool {
+	files, _ := filepath.Glob(filepath.Join(f.cacheDir(), "*", "*"))
+	return len(files) > 0
+}
 
 // engineAnnounced starts the module with its own lists. If it has to be compiled, it
 // logs that, since nothing else happens meanwhile.
 func (f *moduleFlags) engineAnnounced(ctx context.Context, log *slog.Logger) (*host.Engine, error) {
-	start := time.Now()
-	slow := time.AfterFunc(compilesFor, func() {
+	start, wait := time.Now(), compilesFor
+	if f.cacheDir() != "" && !f.hasCompiled() {
+		wait = 0
+	}
+	slow := time.AfterFunc(wait, func() {
 		log.Info("compiling the module for this machine; later starts take it from the cache", "cache_dir", f.cacheDir())
 	})
 	engine, err := f.engineWith(ctx, nil)

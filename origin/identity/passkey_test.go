@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 var site = vw.RelyingParty{ID: "addrspec.example", Name: "addrspec", Origin: "https://addrspec.example"}
@@ -21,7 +22,7 @@ type device struct {
 }
 
 func newDevice(*testing.T) *device {
-	return &device{vw.NewAuthenticator(), vw.NewCredential(vw.KeyTypeEC2)}
+	return &device{vw.NewAuthenticator(), origintest.NewPasskey()}
 }
 
 func (d *device) create(t *testing.T, options []byte) string {
