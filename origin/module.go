@@ -52,10 +52,10 @@ func (f *moduleFlags) engineWith(ctx context.Context, blob []byte) (*host.Engine
 // half a second to seconds.
 const compilesFor = 500 * time.Millisecond
 
-// hasCompiled reports whether the cache has machine code, perhaps of another module.
+// hasCompiled reports whether the cache was used before, perhaps for another module.
 func (f *moduleFlags) hasCompiled() bool {
-	files, _ := filepath.Glob(filepath.Join(f.cacheDir(), "*", "*"))
-	return len(files) > 0
+	entries, _ := os.ReadDir(f.cacheDir()) // none if there is no such folder
+	return len(entries) > 0
 }
 
 // engineAnnounced starts the module with its own lists. If it has to be compiled, it

@@ -58,10 +58,10 @@ func sizeExceeded(received int) *problem {
 // reported nor charged.
 func (x *exchange) finishBatch(ctx context.Context, start time.Time, given *batchInput) (outcome, *problem) {
 	memory := &batchMemory{items: make([]item, len(given.emails))}
+	defer memory.release()
 	if err := x.checkAll(ctx, given, memory); err != nil {
 		return outcome{}, x.workProblem(ctx, err)
 	}
-	defer memory.release()
 	finished := finishedItems(memory.items)
 	body := appendBatch(x.answerRoom(envelopeSize(finished)), finished, len(memory.items), time.Since(start))
 	done := outcome{points: int64(len(finished)), body: body}

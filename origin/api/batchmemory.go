@@ -39,27 +39,3 @@ func (m *batchMemory) release() {
 		}
 	}
 }
-
-// An answerBuffer has room for the answer of a usual large batch. It is used again once
-// the answer is sent. Answers of less than half its size have a buffer of their own, or
-// clients that do not read them would hold more memory than they reserved.
-type answerBuffer [32 << 10]byte
-
-var answerBuffers = sync.Pool{New: func() any { return new(answerBuffer) }}
-
-// answerRoom returns an empty buffer with room for size bytes.
-func (x *exchange) answerRoom(size int) []byte {
-	if size < len(x.buffer)/2 || size > len(x.buffer) {
-		return make([]byte, 0, size)
-	}
-	x.buffer = answerBuffers.Get().(*answerBuffer)
-	return x.buffer[:0]
-}
-
-// releaseAnswer lets another batch use the buffer.
-func (x *exchange) releaseAnswer() {
-	if x.buffer != nil {
-		answerBuffers.Put(x.buffer)
-		x.buffer = nil
-	}
-}

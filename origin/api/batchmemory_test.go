@@ -69,17 +69,3 @@ func TestRoom(t *testing.T) {
 	require.Equal(t, batchMemory{}, *m)
 	m.release() // nothing is put back twice
 }
-
-// A buffer is released once, and only answers of about its size get one.
-func TestAnswerRoom(t *testing.T) {
-	x := new(exchange)
-	for _, size := range []int{0, 16<<10 - 1, 32<<10 + 1} {
-		require.Equal(t, size, cap(x.answerRoom(size)))
-		require.Nil(t, x.buffer)
-	}
-	require.Equal(t, 32<<10, cap(x.answerRoom(16<<10)))
-	require.NotNil(t, x.buffer)
-	x.releaseAnswer()
-	require.Nil(t, x.buffer)
-	x.releaseAnswer()
-}
