@@ -1,0 +1,290 @@
+# The layers of the tests, for ./build.sh test, which reads this file.
+#
+#   test       everything that an edit may break, in minutes: formatting, vet, every
+#              Go test once (go test -short), the contract at the origin and at the
+#              worker on Node and workerd, one journey in Chromium where it is installed
+#   test ci    what of the rest ends within 45 minutes on two cores: the race detector,
+#              staticcheck, the tests without -short with Deno, Bun, wrangler, bundlers,
+#              bindings, generated clients, proxies, hook examples, the browser
+#   test all   both, and what takes longer: engines, the component, the lists against
+#              npm, other validators, fuzzing, the soak, the release built twice.
+#              .ci/only-all.txt lists these with the day and commit of their last green run
+#
+# A test says itself which layer it is for: it is skipped if testing.Short(), or unless
+# ADDRSPEC_ALL is set.
+
+# tool NAME runs a tool of the tests. .ci/tools/go.mod pins its version.
+tool() { go tool -modfile=.ci/tools/go.mod "$@"; }
+
+# fetched TOOL FLAG reports whether the Go proxy has the tool. FLAG prints its version.
+fetched() {
+	tool "$1" "$2" >"$logs/$1-version.log" 2>&1 || {
+		echo "   skipped: $1 could not be fetched: see $logs/$1-version.log"
+		return 1
+	}
+}
+
+# npm_packages DIRECTORY installs the packages of its package-lock.json, unless they are there.
+npm_packages() {
+	command -v npm >/dev/null || { echo 'npm is not installed'; return 1; }
+	[ "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ] || npm ci --prefix "$1"
+}
+
+# debian PACKAGE... installs Debian's packages where we may.
+debian() {
+	[ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install $*"; return 1; }
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "$@"
+}
+
+has_chromium() {
+	[ -n "${ADDRSPEC_CHROMIUM:-}" ] || command -v chromium || command -v chromium-browser || command -v google-chrome
+}
+
+# The tools of the layers. Each is a step whose failure leaves tests out, by name.
+journey_tools() { has_chromium && npm_packages origin/dashboard/browser; }
+runtime_tools() { npm_packages edge/runtimes; }
+hook_tools() { npm_packages origin/signuphook/examples; }
+
+# The browser's tests drive Chromium: Debian's package, or the one at ADDRSPEC_CHROMIUM.
+browser_tools() {
+	npm_packages origin/dashboard/browser && { has_chromium || debian chromium; }
+}
+
+# PostgreSQL, and nginx, Caddy and Prometheus's promtool for the files in origin/deploy.
+server_tools() {
+	missing=
+	ls /usr/lib/postgresql/*/bin/postgres || missing="$missing postgresql"
+	command -v nginx || [ -x /usr/sbin/nginx ] || missing="$missing nginx-light"
+	command -v caddy || missing="$missing caddy"
+	command -v promtool || missing="$missing prometheus"
+	[ -z "$missing" ] || debian $missing
+}
+
+# What lints openapi.json and makes clients of it, for origin/contract/clients.
+client_tools() {
+	go -C origin/contract/clients/go mod download && tool -n oapi-codegen
+	[ -x "$ADDRSPEC_PYTHON" ] || python3 -m venv --without-pip "$ADDRSPEC_BINDINGS/python"
+	"$ADDRSPEC_PYTHON" -c 'import mypy, openapi_python_client, schemathesis' ||
+		python3 -m pip --python "$ADDRSPEC_PYTHON" install --disable-pip-version-check -r origin/contract/clients/requirements.txt
+	npm_packages origin/contract/clients
+}
+
+# prepare STEP... fetches what tests need. It takes time, but little of the processors'.
+prepare() {
+	for tools in "$@"; do
+		quietly "$tools" "$tools" || echo '   tests that need them will be skipped'
+	done
+}
+
+# installed prints which tools are there. Go keeps the result of a test until a file or
+# an environment variable that it reads changes; tests that need a tool read ADDRSPEC_TOOLS.
+installed() {
+	for name in node psql chromium chromium-browser google-chrome nginx caddy promtool python3 cargo rustc java javac mvn \
+		cc gcc g++ cmake make pkg-config valgrind deno bun minisign nsd unbound wrk fish zsh bash systemd-analyze; do
+		command -v $name || true
+	done
+	node --version 2>&1 || true
+	ls -l /usr/lib/postgresql/*/bin/postgres edge/node_modules/.package-lock.json */*/node_modules/.package-lock.json */*/*/node_modules/.package-lock.json 2>&1 || true
+}
+
+formatted() {
+	unformatted=$(gofmt -l $(git ls-files '*.go'))
+	[ -z "$unformatted" ] || { echo "gofmt would change: $unformatted"; return 1; }
+}
+
+# Words of a private dialect that this project once had. An RFC's limit may be
+# quoted in octets.
+plain() {
+	words='stands?|stood|tells?|told|octets?|whoever'
+	! git grep -nwiE "$words" -- '*.go' '*.ts' '*.mjs' '*.md' '*.sql' '*.rs' '*.py' '*.java' '*.c' | grep -vE 'RFC|limit in octets|octet-stream'
+}
+
+# No test may depend on how fast the machine is.
+no_timed_tests() {
+	go -C .ci/tools test ./realtime ./skipped && go run -C .ci/tools ./realtime "$PWD"
+}
+
+# inspect reads the code without running it.
+inspect() {
+	quietly gofmt formatted || failed=1
+	quietly 'plain words' plain || failed=1
+	quietly 'no timed tests' no_timed_tests || failed=1
+	quietly 'go vet' go vet ./... || failed=1
+}
+
+# go_test NAME FLAGS... tests packages, and prints a line for each of them and what
+# failed. Several packages run at once, because tests wait for processes. Without paths
+# and symbols the binaries of all clones are the same, and linked in half of the time.
+# inspect has run go vet.
+go_test() {
+	record=$1
+	shift
+	set -- -vet=off -ldflags='-s -w' -p 4 -parallel 8 -timeout 30m "$@"
+	fetched gotestsum --version || { go test "$@"; return; }
+	tool gotestsum --format pkgname --format-hide-empty-pkg --hide-summary=skipped --jsonfile "$logs/$record.json" -- "$@"
+}
+
+# skipped NAME... prints why tests of these runs were skipped.
+skipped() {
+	for record; do
+		[ ! -f "$logs/$record.json" ] || set -- "$@" "$PWD/$logs/$record.json"
+		shift
+	done
+	[ $# -eq 0 ] || go run -C .ci/tools ./skipped "$@"
+}
+
+# The databases of the tests are in memory where there is room: a flush of a shared disk
+# can take more than a second, which to a test looks like an outage. The directory has
+# the same name in each run, because Go keeps no result of a test whose environment
+# differs.
+databases_in_memory() {
+	[ -z "${dir:-}" ] || return 0
+	free=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')
+	[ "${free:-0}" -gt 2097152 ] || return 0
+	dir=/dev/shm/addrspec-$(id -u)-$(pwd | cksum | cut -d' ' -f1)
+	if [ -e "$dir" ] && kill -0 "$(cat "$dir/pid" 2>/dev/null || echo 0)" 2>/dev/null; then
+		dir=$(mktemp -d /dev/shm/addrspec.XXXXXX) # another run of this clone
+	fi
+	rm -rf "$dir" && mkdir -m 755 "$dir" || return 0 # PostgreSQL does not run as root
+	echo $$ >"$dir/pid"
+	trap 'rm -rf "$dir"' EXIT
+	trap 'exit 1' HUP INT TERM
+	export GOTMPDIR="${TMPDIR:-/tmp}" TMPDIR="$dir"
+}
+
+# settings exports what all layers read.
+settings() {
+	mkdir -p $logs
+	ADDRSPEC_MODULES=$PWD/dist
+	ADDRSPEC_BINDINGS=$(bindings_cache)
+	ADDRSPEC_PYTHON=$ADDRSPEC_BINDINGS/python/bin/python3
+	export ADDRSPEC_MODULES ADDRSPEC_BINDINGS ADDRSPEC_PYTHON
+	failed=
+	started=$(date +%s)
+}
+
+# ended LAYER prints the result.
+ended() {
+	took=$(($(date +%s) - started))
+	[ -z "$failed" ] || { echo "./build.sh $1: some tests failed after $took s: see above and $logs" >&2; return 1; }
+	echo "./build.sh $1: green in $took s"
+}
+
+test_usual() {
+	step 'testing; the first time takes minutes, because Go compiles all packages'
+	settings
+	prepare edge_tools journey_tools &
+	prepared=$!
+	quietly 'build the module' build_module || failed=1
+	inspect
+	wait $prepared
+	ADDRSPEC_TOOLS=$(installed | cksum)
+	export ADDRSPEC_TOOLS
+	databases_in_memory
+	step 'running all Go tests; a line for each package'
+	go_test test -short ./... || failed=1
+	skipped test
+	ended test
+}
+
+# The race detector needs a C compiler. It leaves out the two packages that would take
+# most of its time and use neither sync, atomic nor other packages' generic functions:
+# SQLite, as translated from C, and the end of wazero's compiler. Of a flag given twice
+# the later counts. Other packages must be in: the linker keeps one copy of a generic
+# function, and sync.Map without the detector's marks is reported as a race.
+race_detector() {
+	set -- -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=github.com/tetratelabs/wazero/internal/engine/wazevo/backend/...=-race=false
+	CGO_ENABLED=1 go build "$@" -o /dev/null ./wasm/host 2>/dev/null && echo "$@" || echo '   skipped: the race detector (no C compiler)' >&2
+}
+
+# The packages of the origin whose tests run under the race detector as a whole. The
+# others start processes and browsers, whose time it multiplies by five; of those it
+# runs what is concurrent in the test's own process. Where nothing is concurrent, as in
+# what reads and writes files, the detector has nothing to find.
+concurrent() { go list ./origin/... | grep -vE '/(origin|soak|bench|dashboard|docs|browser|clients)$' | grep -vE "$sequential"; }
+sequential='/(check/input|archive/ndjson|complete|escape|result|securitytxt|contract/problems|webhook/target)$'
+concurrent_tests='Slot|AtATime|OneSecret|DoNotBlock|AcrossReplicas|Concurrent|Order|Reload|HangUp|TakenOver|Listener|Stop|Stalled|Slow|Waiting|UnderWay|Outage|Idempotency|Disconnect|Batch|Half|Flood|Interrupted'
+
+race() (
+	export CGO_ENABLED=1
+	go_test race -short $race $(concurrent) ./wasm/host/... || failed=1
+	go_test race-parts -short $race -run "$concurrent_tests" ./origin ./origin/dashboard || failed=1
+	[ -z "$failed" ]
+)
+
+# packages_with TEXT lists the packages whose tests contain it.
+packages_with() { git grep -l "$1" -- '*_test.go' | sed 's|^|./|; s|/[^/]*$||' | sort -u; }
+
+# What runs without -short here is what test_usual has left out, with the rest of its packages.
+test_ci() {
+	step 'testing what ./build.sh test leaves out; up to 45 minutes'
+	settings
+	prepare edge_tools runtime_tools browser_tools server_tools client_tools hook_tools &
+	prepared=$!
+	quietly 'build the module' build_module || failed=1
+	if fetched staticcheck -version; then quietly staticcheck tool staticcheck ./... || failed=1; fi
+	wait $prepared
+	ADDRSPEC_TOOLS=$(installed | cksum)
+	export ADDRSPEC_TOOLS
+	go_test edge ./edge ./wasm/bindings & # the longest; Deno's permissions leave /dev/shm out
+	edge=$!
+	databases_in_memory
+	go_test whole $(packages_with 'testing\.Short()' | grep -vE '^./(edge|wasm/bindings)$') || failed=1
+	race=$(race_detector)
+	[ -z "$race" ] || race || failed=1
+	wait $edge || failed=1
+	skipped edge whole race race-parts
+	ended 'test ci'
+}
+
+# only_all PART COMMAND... runs a part that only test all has. If it is green on a
+# commit, .ci/only-all.txt gets the day and the commit.
+only_all() {
+	part=$1
+	shift
+	"$@" || { failed=1; echo "✖  $part"; return; }
+	[ -z "$(git status --porcelain | grep -v only-all.txt)" ] || return 0
+	sed "s|^$part  *[0-9-]* [0-9a-f-]*|$(printf '%-10s %s %s' "$part" "$(date -u +%F)" "$(git rev-parse --short HEAD)")|" .ci/only-all.txt >"$logs/only-all.txt"
+	cat "$logs/only-all.txt" >.ci/only-all.txt
+}
+
+test_all() {
+	failures=
+	(test_usual) || failures=1
+	(test_ci) || failures=1
+	step 'testing what only ./build.sh test all has; an hour'
+	settings
+	failed=$failures
+	quietly component_tools component_tools || echo '   tests that need them will be skipped'
+	ADDRSPEC_TOOLS=$(installed | cksum)
+	export ADDRSPEC_TOOLS ADDRSPEC_ALL=1
+	only_all long go_test all ./wasm/wit $(packages_with ADDRSPEC_ALL)
+	databases_in_memory
+	only_all fuzzing fuzz_all
+	only_all soak soak
+	only_all release whole_release
+	ended 'test all'
+}
+
+# The release is built twice, in two folders, and every file of it is looked into. An
+# uncommitted change leaves that out, since a release is one of a commit.
+whole_release() {
+	[ -z "$(git status --porcelain | grep -v only-all.txt)" ] || { echo '   skipped: the release (the tree differs from its commit)'; return 1; }
+	(
+		export TMPDIR="${GOTMPDIR:-${TMPDIR:-/tmp}}" # the second cache of compiled code is too large for the memory
+		release --verify
+	) && ADDRSPEC_RELEASE=$PWD/dist/release go_test release -count 1 -run 'TestBuilt' ./wasm/release
+}
+
+# fuzz_all gives every fuzz target 50,000 new inputs. A number, because at the end
+# of a time Go may report a failure that is none (go.dev/issue/75804). What it
+# finds is kept under testdata, where the usual tests run it from then on. Making
+# inputs shorter is limited, since Go tries for a minute with each that is long.
+fuzz_all() {
+	fuzz_failed=
+	for found in $(git grep -o '^func Fuzz[A-Za-z0-9]*' -- '*_test.go' | sed 's/func //'); do
+		target=${found#*:}
+		quietly "$target" go test "./$(dirname "${found%%:*}")" -run '^$' -fuzz "^$target\$" -fuzztime 50000x -fuzzminimizetime 10x || fuzz_failed=1
+	done
+	[ -z "$fuzz_failed" ]
+}
