@@ -142,9 +142,7 @@ func TestDeleteLargeAccount(t *testing.T) {
 func TestDeleteDuringCharges(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		var rejected atomic.Int64
-		count := func(s *settings) {
-			s.wrap = func(inner store.Store) store.Store { return rejectionStore{inner, &rejected} }
-		}
+		count := WithStore(func(inner store.Store) store.Store { return rejectionStore{inner, &rejected} })
 		f := newFixture(t, url, unlimitedTerms, count)
 		list := []*fixture{f, {}, {}}
 		for i := 1; i < len(list); i++ {

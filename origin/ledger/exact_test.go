@@ -45,9 +45,7 @@ func (c readCounter) Transact(ctx context.Context, t store.Transaction) error {
 // newCountedFixture returns a fixture whose store is a readCounter.
 func newCountedFixture(t *testing.T, url string, terms Terms) (*fixture, readCounter) {
 	c := readCounter{groups: new(atomic.Int64), fail: new(atomic.Bool)}
-	return newFixture(t, url, terms, func(s *settings) {
-		s.wrap = func(inner store.Store) store.Store { c.Store = inner; return c }
-	}), c
+	return newFixture(t, url, terms, WithStore(func(inner store.Store) store.Store { c.Store = inner; return c })), c
 }
 
 // On SQLite a group reads rows once, and again after a commit of anyone else. On

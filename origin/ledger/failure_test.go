@@ -185,9 +185,7 @@ func (s slowStore) Transact(ctx context.Context, t store.Transaction) error {
 func TestCommitTimeout(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		var stall atomic.Pointer[chan struct{}]
-		f := newFixture(t, url, unlimitedTerms, func(s *settings) {
-			s.wrap = func(inner store.Store) store.Store { return slowStore{inner, &stall} }
-		})
+		f := newFixture(t, url, unlimitedTerms, WithStore(func(inner store.Store) store.Store { return slowStore{inner, &stall} }))
 		hang := func(points int64, key *Idempotency) {
 			flush := make(chan struct{})
 			stall.Store(&flush)
@@ -244,9 +242,9 @@ func TestCloseReportsVoids(t *testing.T) {
 	var stall atomic.Pointer[chan struct{}]
 	var broken atomic.Bool
 	url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
-	f := newFixture(t, url, unlimitedTerms, func(s *settings) {
-		s.wrap = func(inner store.Store) store.Store { return slowStore{brokenStore{inner, &broken}, &stall} }
-	})
+	f := newFixture(t, url, unlimitedTerms, WithStore(func(inner store.Store) store.Store {
+		return slowStore{brokenStore{inner, &broken}, &stall}
+	}))
 	flush := make(chan struct{})
 	stall.Store(&flush)
 	_, err := f.tryRequest(f.ctx, f.secret, 1, nil)

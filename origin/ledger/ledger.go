@@ -50,7 +50,7 @@ type settings struct {
 	monotonic func() time.Time
 	log       *slog.Logger
 	open      func(context.Context, string, func() time.Time) (store.Store, error)
-	wrap      func(store.Store) store.Store // tests inject failures of the database
+	wrap      func(store.Store) store.Store
 }
 
 // WithClock makes the ledger read the time from now. The default is this
@@ -61,6 +61,12 @@ func WithClock(now func() time.Time) Option { return func(s *settings) { s.clock
 // WithLog sets the log for events that need an operator; the default discards
 // them. Lines identify accounts by ID only.
 func WithLog(log *slog.Logger) Option { return func(s *settings) { s.log = log } }
+
+// WithStore makes the ledger use what wrap returns instead of its database: tests
+// count its work or make it fail. Closing the ledger closes what wrap returned.
+func WithStore(wrap func(store.Store) store.Store) Option {
+	return func(s *settings) { s.wrap = wrap }
+}
 
 // Existing makes Open create and migrate nothing. Without a ledger of this
 // program's schema it returns ErrNoLedger or ErrOldSchema.
@@ -81,6 +87,7 @@ var (
 // "postgres://…".
 func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 	o := settings{monotonic: time.Now, log: slog.New(slog.DiscardHandler), open: store.Open}
+	o.wrap = func(s store.Store) store.Store { return s }
 	for _, option := range options {
 		option(&o)
 	}
@@ -88,9 +95,7 @@ func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.wrap != nil {
-		s = o.wrap(s)
-	}
+	s = o.wrap(s)
 	l := &Ledger{store: s, side: newSideStore(s), log: o.log, reports: make(chan struct{}, 1)}
 	if err := l.start(ctx, o); err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -1,0 +1,106 @@
+// Package storetest counts what a ledger asks of its database, so that tests can
+// assert a bound on work as a number of statements and rows.
+//
+//	var c storetest.Counter
+//	l, err := ledger.Open(ctx, url, ledger.WithStore(c.Wrap))
+//	c.Take() // drops what Open did
+//	...
+//	work := c.Take()
+//	require.Equal(t, map[string]int{"read_account": 1}, work.Statements)
+//	require.Less(t, work.AllRows(), 200)
+package storetest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
+)
+
+// A Work is what was asked of a database. Maps are by the name of the statement.
+type Work struct {
+	Transactions int
+	Statements   map[string]int
+	Rows         map[string]int // that the database returned
+}
+
+// AllStatements returns the number of statements.
+func (w Work) AllStatements() int { return sum(w.Statements) }
+
+// AllRows returns the number of rows that the database returned.
+func (w Work) AllRows() int { return sum(w.Rows) }
+
+func sum(counts map[string]int) (n int) {
+	for _, count := range counts {
+		n += count
+	}
+	return n
+}
+
+// A Counter counts the work of the stores that it wraps. It is safe for concurrent
+// use.
+type Counter struct {
+	mu   sync.Mutex
+	work Work
+}
+
+// Wrap returns a store that counts what it asks of s.
+func (c *Counter) Wrap(s store.Store) store.Store { return &countingStore{s, c} }
+
+// Take returns the work since the last call.
+func (c *Counter) Take() (w Work) {
+	c.count(func(work *Work) { w, *work = *work, Work{} })
+	return w
+}
+
+func (c *Counter) count(add func(*Work)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.work.Statements == nil {
+		c.work.Statements, c.work.Rows = map[string]int{}, map[string]int{}
+	}
+	add(&c.work)
+}
+
+// statements counts the statements and makes them count their rows.
+func (c *Counter) statements(list []store.Statement) []store.Statement {
+	counted := make([]store.Statement, len(list))
+	for i, s := range list {
+		counted[i] = c.statement(s)
+	}
+	return counted
+}
+
+func (c *Counter) statement(s store.Statement) store.Statement {
+	c.count(func(w *Work) { w.Statements[s.Name]++ })
+	if scan := s.Scan; scan != nil {
+		s.Scan = func(r store.Row) error {
+			c.count(func(w *Work) { w.Rows[s.Name]++ })
+			return scan(r)
+		}
+	}
+	return s
+}
+
+type countingStore struct {
+	store.Store
+	counter *Counter
+}
+
+func (s *countingStore) Query(ctx context.Context, st store.Statement) error {
+	return s.Store.Query(ctx, s.counter.statement(st))
+}
+
+func (s *countingStore) Transact(ctx context.Context, t store.Transaction) error {
+	s.counter.count(func(w *Work) { w.Transactions++ })
+	if reads := t.Reads; reads != nil {
+		t.Reads = func() []store.Statement { return s.counter.statements(reads()) }
+	}
+	decide := t.Decide
+	t.Decide = func(now time.Time) ([]store.Statement, error) {
+		list, err := decide(now)
+		return s.counter.statements(list), err
+	}
+	return s.Store.Transact(ctx, t)
+}
