@@ -211,7 +211,7 @@ func (l *Ledger) Begin(ctx context.Context, secret, origin string) (*Request, De
 	r, d, stale := l.views.admit(ctx, at, origin, false)
 	if stale {
 		began := time.Now()
-		if _, err := l.reader.read(ctx, at, recordID{}, waitLimit); err != nil {
+		if _, err := l.reader.read(ctx, at, recordID{}, l.wait); err != nil {
 			return nil, Decision{}, err
 		}
 		r, d, _ = l.views.admit(ctx, at, origin, true)

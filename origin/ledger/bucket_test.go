@@ -167,7 +167,7 @@ func TestPacedClientIsNeverRefused(t *testing.T) {
 					f.clock.advance(start.Add(time.Duration(n)*interval + jitter).Sub(f.clock.instant()))
 					r := f.mustBegin()
 					working = append(working, work{r, f.clock.instant().Add(time.Duration(random.Int64N(int64(5 * time.Second))))})
-					time.Sleep(time.Millisecond)
+					time.Sleep(time.Millisecond) // real time: lets the writer's ticks fall between requests
 					for i := len(working) - 1; i >= 0; i-- {
 						if w := working[i]; n == 59 || !f.clock.instant().Before(w.done) {
 							working = append(working[:i], working[i+1:]...)
@@ -207,7 +207,7 @@ func TestPendingTokensAreWritten(t *testing.T) {
 		require.Eventually(t, func() bool {
 			f.clock.advance(time.Millisecond) // so that the other replica's view expires
 			return other.request(0).Verdict == RateLimited
-		}, 5*time.Second, 10*time.Millisecond)
+		}, hung, 10*time.Millisecond)
 	})
 }
 
@@ -235,7 +235,7 @@ func TestLateRefusalCancelsRequest(t *testing.T) {
 				}
 			}
 			return late > 0
-		}, 5*time.Second, 10*time.Millisecond)
+		}, hung, 10*time.Millisecond)
 		require.Equal(t, 1, late)
 		good := 0
 		for i, r := range requests {

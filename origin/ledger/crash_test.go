@@ -193,11 +193,12 @@ func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 // awaitDown waits until the ledger has found that the database does not commit.
 func (f *fixture) awaitDown() {
 	f.Helper()
-	require.Eventually(f, func() bool { return f.Ready(f.ctx) != nil }, 20*time.Second, time.Millisecond)
+	require.Eventually(f, func() bool { return f.Ready(f.ctx) != nil }, hung, time.Millisecond)
 }
 
 // awaitReady waits until the database commits again.
 func (f *fixture) awaitReady() {
 	f.Helper()
-	require.Eventually(f, func() bool { return f.Ready(f.ctx) == nil }, 20*time.Second, time.Millisecond)
+	require.Eventually(f, func() bool { return f.Ready(f.ctx) == nil }, hung, time.Millisecond)
+	f.wait = hung
 }

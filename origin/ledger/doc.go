@@ -61,6 +61,10 @@
 //     If it was committed, it remains if a retry can find its stored answer;
 //     otherwise the next group voids it, unless the process ends first.
 //
+// If the disk needs more than a second to flush a commit, the callers in the group
+// get ErrUndecided, and all other requests get ErrUnavailable (HTTP 503) until the
+// commit has ended; then the charges are kept or voided as above.
+//
 // On SQLite one file serves several processes in turn: a transaction has the
 // write lock from its beginning, and a commit fails or succeeds at once. On
 // PostgreSQL replicas lock the rows of the accounts concerned, and a connection

@@ -67,9 +67,9 @@ func TestKeyDeletedDuringRequest(t *testing.T) {
 		f.exec("DELETE FROM secrets WHERE key = $1", key.ID)
 		f.exec("DELETE FROM keys WHERE id = $1", key.ID)
 		require.Equal(t, UnknownKey, f.finish(under, 1).Verdict)
-		time.Sleep(tallyEvery + 2*tickEvery) // the refusal cannot be recorded, since its key is gone
-		require.NoError(t, f.Ready(f.ctx))
+		f.awaitTallies() // the refusal cannot be recorded, since its key is gone
 		require.Equal(t, Good, f.request(1).Verdict)
+		require.NoError(t, f.Ready(f.ctx))
 		require.EqualValues(t, 1, f.used())
 	})
 }
@@ -79,8 +79,7 @@ func TestVoidAfterUsedWasLowered(t *testing.T) {
 	f, p := newProxiedFixture(t)
 	p.Shut(true)
 	p.Cut(pgtest.AfterCommit, 1)
-	_, err := f.tryRequest(f.ctx, f.secret, 20, nil)
-	require.ErrorIs(t, err, ErrUndecided)
+	require.ErrorIs(t, f.chargeInHurry(20, nil), ErrUndecided)
 	f.exec("UPDATE accounts SET used = 7")
 	p.Shut(false)
 	f.awaitReady()
@@ -98,9 +97,11 @@ func TestReadOnlyDatabase(t *testing.T) {
 		_, err := under.Claim(5, nil)
 		require.NoError(t, err)
 		reopen := f.blockWrites()
+		f.inHurry()
 		_, err = under.Charge(Charge{Points: 5})
 		require.ErrorIs(t, err, ErrUnavailable)
 		under.End()
+		f.awaitDown()
 		_, _, err = f.Begin(f.ctx, f.secret, "")
 		require.ErrorIs(t, err, ErrUnavailable)
 		require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
@@ -122,6 +123,7 @@ func TestOutageKeepsTokens(t *testing.T) {
 	for range 4 {
 		f.request(0)
 	}
+	f.inHurry()
 	f.awaitDown()
 	reopen()
 	f.awaitReady()
@@ -130,7 +132,7 @@ func TestOutageKeepsTokens(t *testing.T) {
 		var tat int64
 		f.queryRow("SELECT tat_ns FROM accounts WHERE id = 1", &tat)
 		return tat >= f.clock.Now().Add(time.Second).UnixNano()
-	}, 20*time.Second, tickEvery)
+	}, hung, tickEvery)
 	require.Equal(t, RateLimited, other.request(0).Verdict)
 	f.requireHistory(Tally{Points: 1, Requests: 5, Errors: 4})
 }
@@ -189,10 +191,9 @@ func TestCommitTimeout(t *testing.T) {
 		hang := func(points int64, key *Idempotency) {
 			flush := make(chan struct{})
 			stall.Store(&flush)
-			_, err := f.tryRequest(f.ctx, f.secret, points, key)
-			require.ErrorIs(t, err, ErrUndecided)
+			require.ErrorIs(t, f.chargeInHurry(points, key), ErrUndecided)
 			f.awaitDown()
-			_, _, err = f.Begin(f.ctx, f.secret, "")
+			_, _, err := f.Begin(f.ctx, f.secret, "")
 			require.ErrorIs(t, err, ErrUnavailable, "no request is admitted meanwhile")
 			stall.Store(nil)
 			close(flush)
@@ -247,12 +248,11 @@ func TestCloseReportsVoids(t *testing.T) {
 	}))
 	flush := make(chan struct{})
 	stall.Store(&flush)
-	_, err := f.tryRequest(f.ctx, f.secret, 1, nil)
-	require.ErrorIs(t, err, ErrUndecided)
+	require.ErrorIs(t, f.chargeInHurry(1, nil), ErrUndecided)
 	broken.Store(true)
 	close(flush)
 	require.ErrorContains(t, f.Close(), "1 charges could not be given back")
 	require.NoError(t, f.Close(), "a second Close does nothing")
-	_, err = f.tryRequest(f.ctx, f.secret, 1, nil)
+	_, err := f.tryRequest(f.ctx, f.secret, 1, nil)
 	require.Error(t, err)
 }

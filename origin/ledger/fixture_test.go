@@ -94,8 +94,39 @@ func newFixture(t *testing.T, url string, terms Terms, options ...Option) *fixtu
 	return f
 }
 
+// hung is how long tests wait for what takes milliseconds on an idle machine.
+const hung = 2 * time.Minute
+
+// hurry is how long a request waits for a database that does not answer.
+const hurry = 400 * time.Millisecond
+
+// patient makes requests wait for a slow machine, and writes tallies soon.
+func patient(s *settings) { s.wait, s.tally = hung, tickEvery }
+
+// inHurry makes requests wait for the database for a short time only, until
+// awaitReady.
+func (f *fixture) inHurry() { f.wait = hurry }
+
+// chargeInHurry charges points while the database does not confirm.
+func (f *fixture) chargeInHurry(points int64, once *Idempotency) error {
+	f.Helper()
+	r := f.mustBegin()
+	defer r.End()
+	d, err := r.Claim(points, once)
+	require.NoError(f, err)
+	require.Equal(f, Good, d.Verdict)
+	f.inHurry()
+	r.waited = 0
+	c := Charge{Points: points, Found: Found{Valid: points}}
+	if once != nil {
+		c.Answer = []byte(storedAnswer)
+	}
+	_, err = r.Charge(c)
+	return err
+}
+
 func open(t testing.TB, url string, options ...Option) *Ledger {
-	l, err := Open(t.Context(), url, options...)
+	l, err := Open(t.Context(), url, append([]Option{patient}, options...)...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	return l
@@ -113,7 +144,7 @@ func (f *fixture) replica() *fixture {
 // two would set the ledger's clock back by it, until the next group.
 func (f *fixture) advanceBetweenGroups(d time.Duration) {
 	f.Helper()
-	require.Eventually(f, func() bool { return f.writer.txBegan.Load() == 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(f, func() bool { return f.writer.txBegan.Load() == 0 }, hung, time.Millisecond)
 	f.clock.advance(d)
 }
 
@@ -126,19 +157,15 @@ func (f *fixture) mustBegin() *Request {
 	return r
 }
 
-// mustBeginDespiteStalls is mustBegin for many callers at once: on a busy machine
-// the query that they all wait for can take longer than waitLimit.
-func (f *fixture) mustBeginDespiteStalls() *Request {
+// awaitTallies waits until the writer has collected the tallies of requests that
+// were not charged. A later charge is committed after them.
+func (f *fixture) awaitTallies() {
 	f.Helper()
-	for until := time.Now().Add(20 * time.Second); ; {
-		r, d, err := f.Begin(f.ctx, f.secret, "")
-		if errors.Is(err, ErrUnavailable) && time.Now().Before(until) {
-			continue
-		}
-		require.NoError(f, err)
-		require.Equal(f, Good, d.Verdict)
-		return r
-	}
+	require.Eventually(f, func() bool {
+		f.views.mu.Lock()
+		defer f.views.mu.Unlock()
+		return len(f.views.tallies) == 0
+	}, hung, time.Millisecond)
 }
 
 // request runs a request of the fixture's key from Begin to End.
@@ -199,7 +226,7 @@ func (f *fixture) history() (sum Tally) {
 func (f *fixture) requireHistory(want Tally) {
 	f.Helper()
 	want.Found.Valid = want.Points
-	require.Eventually(f, func() bool { return f.history() == want }, 20*tallyEvery, tickEvery, "%+v, not %+v", f.history(), want)
+	require.Eventually(f, func() bool { return f.history() == want }, hung, tickEvery/10, "%+v, not %+v", f.history(), want)
 	require.Equal(f, want.Points, f.used(), "the history differs from the points used")
 }
 
@@ -246,7 +273,7 @@ func (f *fixture) withDatabase(do func(*sql.DB)) {
 	f.Helper()
 	driver, source := "pgx", f.url
 	if path, ok := strings.CutPrefix(f.url, "sqlite:"); ok {
-		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)&_pragma=foreign_keys(0)"
+		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)&_pragma=foreign_keys(0)"
 	}
 	db, err := sql.Open(driver, source)
 	require.NoError(f, err)
@@ -263,7 +290,7 @@ func (f *fixture) blockWrites() (reopen func()) {
 		f.postgresReadOnly(true)
 		return func() { f.postgresReadOnly(false) }
 	}
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(120000)")
 	require.NoError(f, err)
 	conn, err := db.Conn(f.ctx)
 	require.NoError(f, err)

@@ -177,7 +177,7 @@ func TestIdempotencyRecordsArePurged(t *testing.T) {
 		require.Greater(t, f.records(), 3*purgeRecords)
 
 		again := f.replica() // purges at its start
-		require.Eventually(t, func() bool { return again.records() == 1 }, 20*time.Second, tickEvery)
+		require.Eventually(t, func() bool { return again.records() == 1 }, hung, tickEvery)
 		counted, real := again.stored()
 		require.Equal(t, real, counted)
 		require.Equal(t, Replayed, again.retryable(9, 1).Verdict, "a record that has not expired remains")

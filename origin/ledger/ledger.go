@@ -39,6 +39,9 @@ type Ledger struct {
 	writer *writer
 	stats  statsRecorder
 
+	wait  time.Duration // see waitLimit
+	tally time.Duration // see tallyEvery
+
 	reports chan struct{} // has an element while a report runs
 }
 
@@ -51,6 +54,8 @@ type settings struct {
 	log       *slog.Logger
 	open      func(context.Context, string, func() time.Time) (store.Store, error)
 	wrap      func(store.Store) store.Store
+	wait      time.Duration
+	tally     time.Duration
 }
 
 // WithClock makes the ledger read the time from now. The default is this
@@ -86,7 +91,7 @@ var (
 // url is "sqlite:PATH", which creates a missing file and its folder, or
 // "postgres://…".
 func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
-	o := settings{monotonic: time.Now, log: slog.New(slog.DiscardHandler), open: store.Open}
+	o := settings{monotonic: time.Now, log: slog.New(slog.DiscardHandler), open: store.Open, wait: waitLimit, tally: tallyEvery}
 	o.wrap = func(s store.Store) store.Store { return s }
 	for _, option := range options {
 		option(&o)
@@ -96,7 +101,7 @@ func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 		return nil, err
 	}
 	s = o.wrap(s)
-	l := &Ledger{store: s, side: newSideStore(s), log: o.log, reports: make(chan struct{}, 1)}
+	l := &Ledger{store: s, side: newSideStore(s), log: o.log, wait: o.wait, tally: o.tally, reports: make(chan struct{}, 1)}
 	if err := l.start(ctx, o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -135,7 +140,7 @@ func (l *Ledger) Ready(ctx context.Context) error {
 	if err := l.writer.failing(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, waitLimit)
+	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
 	if err := l.store.Ping(ctx); err != nil {
 		return unavailable(err)

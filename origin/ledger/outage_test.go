@@ -43,9 +43,9 @@ func TestPostgresIdleConnectionsCut(t *testing.T) {
 func TestPostgresConnectionsCutUnderLoad(t *testing.T) {
 	s := pgtest.Need(t)
 	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
-	paid, _ := f.payWhile(func(answered *atomic.Int64) {
+	paid := f.payWhile(func(answered, _ *atomic.Int64) {
 		for cut := range int64(20) {
-			require.Eventually(t, func() bool { return answered.Load() >= 10*cut }, 20*time.Second, time.Millisecond/4)
+			require.Eventually(t, func() bool { return answered.Load() >= 10*cut }, hung, time.Millisecond/4)
 			require.NoError(t, s.CutConnections(t.Context()))
 		}
 	})
@@ -53,50 +53,50 @@ func TestPostgresConnectionsCutUnderLoad(t *testing.T) {
 	require.Equal(t, paid, f.history().Points)
 }
 
-// If the server restarts under load, requests are refused within the bound, the
+// If the server restarts under load, requests are refused while it is down, the
 // ledger recovers by itself, and no point is lost or charged twice.
 func TestPostgresRestart(t *testing.T) {
 	s := pgtest.Need(t)
 	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
-	wait := func(what func() bool) { require.Eventually(t, what, 20*time.Second, time.Millisecond) }
-	paid, slowest := f.payWhile(func(answered *atomic.Int64) {
+	wait := func(what func() bool) { require.Eventually(t, what, hung, time.Millisecond) }
+	paid := f.payWhile(func(answered, failed *atomic.Int64) {
 		wait(func() bool { return answered.Load() > 100 })
+		before := failed.Load()
 		s.Stop()
 		wait(func() bool { return f.Ready(f.ctx) != nil })
+		wait(func() bool { return failed.Load() > before+20 })
 		require.NoError(t, s.Resume())
-		before := answered.Load()
+		before = answered.Load()
 		wait(func() bool { return answered.Load() > before+100 })
 	})
 	require.Equal(t, paid, f.used())
 	require.Equal(t, paid, f.history().Points)
-	require.Less(t, slowest, waitLimit+500*time.Millisecond)
-	t.Logf("the slowest request took %v", slowest)
 }
 
 // payWhile sends requests until do returns, and waits until the undecided charges
 // are voided. It returns the points of the requests answered with Good.
-func (f *fixture) payWhile(do func(answered *atomic.Int64)) (points int64, slowest time.Duration) {
-	var answered, longest atomic.Int64
+func (f *fixture) payWhile(do func(answered, failed *atomic.Int64)) (points int64) {
+	var answered, failed atomic.Int64
 	var enough atomic.Bool
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		inParallel(8, func(int) {
 			for !enough.Load() {
-				begun := time.Now()
 				if d, err := f.tryRequest(f.ctx, f.secret, 6, nil); err == nil && d.Verdict == Good {
 					answered.Add(1)
+				} else {
+					failed.Add(1)
 				}
-				longest.Store(max(longest.Load(), int64(time.Since(begun))))
 			}
 		})
 	}()
-	do(&answered)
+	do(&answered, &failed)
 	enough.Store(true)
 	<-done
 	f.awaitReady()
-	require.Eventually(f, func() bool { return f.Stats().Undecided == 0 }, 20*time.Second, time.Millisecond)
-	return 6 * answered.Load(), time.Duration(longest.Load())
+	require.Eventually(f, func() bool { return f.Stats().Undecided == 0 }, hung, time.Millisecond)
+	return 6 * answered.Load()
 }
 
 // Ready returns within its own bound if the context has no deadline.
@@ -106,13 +106,14 @@ func TestReadyTimeout(t *testing.T) {
 	thaw, err := s.Freeze(f.ctx)
 	require.NoError(t, err)
 	defer thaw()
+	f.inHurry()
 	require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable, "the context has no deadline")
 	thaw()
 	f.awaitReady()
 }
 
 // If PostgreSQL's processes are suspended during a charge, the caller gets an
-// error within its second, and a charge that is committed later is given back.
+// error while they are, and a charge that is committed later is given back.
 func TestPostgresFrozenDuringCharge(t *testing.T) {
 	s := pgtest.Need(t)
 	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
@@ -120,10 +121,7 @@ func TestPostgresFrozenDuringCharge(t *testing.T) {
 	thaw, err := s.Freeze(f.ctx)
 	require.NoError(t, err)
 	defer thaw() // so that a failure here does not block the following tests
-	begun := time.Now()
-	_, err = f.tryRequest(f.ctx, f.secret, 10, nil)
-	require.Error(t, err)
-	require.Less(t, time.Since(begun), waitLimit+500*time.Millisecond)
+	require.Error(t, f.chargeInHurry(10, nil))
 	require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
 	thaw()
 	f.awaitReady()

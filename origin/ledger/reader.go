@@ -98,7 +98,7 @@ func (q *reader) next() []*keyRead {
 
 // load runs one query and publishes its rows.
 func (q *reader) load(reads []*keyRead) error {
-	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), q.wait)
 	defer cancel()
 	pairs := make([][2]string, len(reads))
 	for i, kr := range reads {

@@ -117,7 +117,7 @@ func (r *Request) read(id recordID) (*record, error) {
 
 // waitLeft returns how long the request may still wait for the database: the
 // rest of waitLimit, but at least a quarter of it, so that the charge gets some.
-func (r *Request) waitLeft() time.Duration { return max(waitLimit-r.waited, waitLimit/4) }
+func (r *Request) waitLeft() time.Duration { return max(r.ledger.wait-r.waited, r.ledger.wait/4) }
 
 // Charge decides key, token, idempotency record and points in one durable
 // transaction. It waits for what is left of the request's second. With a verdict

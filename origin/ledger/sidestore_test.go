@@ -21,7 +21,7 @@ type countingStore struct {
 func (s *countingStore) Transact(context.Context, store.Transaction) error {
 	s.most.Store(max(s.most.Load(), s.running.Add(1)))
 	defer s.running.Add(-1)
-	time.Sleep(time.Millisecond)
+	time.Sleep(time.Millisecond) // real time: a transaction takes a while
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -59,7 +58,7 @@ func (t *ticket) answer(d Decision, err error) bool {
 }
 
 // waitLimit bounds the time that a request waits for the database, in all its
-// steps together.
+// steps together. Tests of slow databases shorten it, others lengthen it.
 const waitLimit = time.Second
 
 var errTimeout = errors.New("it did not answer in time")
@@ -67,8 +66,8 @@ var errTimeout = errors.New("it did not answer in time")
 // submit queues a ticket and waits for its answer, for at most limit. It returns
 // ErrUndecided if the limit passes while a transaction decides the ticket.
 func (w *writer) submit(ctx context.Context, t *ticket, limit time.Duration) error {
-	timer := newTimer(limit)
-	defer timer.release()
+	timer := w.newTimer(limit)
+	defer w.release(timer)
 	if err := w.enqueue(ctx, t, timer.C); err != nil {
 		return err
 	}
@@ -98,23 +97,19 @@ func (t *ticket) await(gone <-chan struct{}, late <-chan time.Time, ctx context.
 	return t.err
 }
 
-// A timer is a time.Timer that is used again.
-type timer struct{ *time.Timer }
-
-var timers sync.Pool
-
-func newTimer(d time.Duration) timer {
-	if used, ok := timers.Get().(*time.Timer); ok {
+// newTimer returns a timer that may have been used before.
+func (w *writer) newTimer(d time.Duration) *time.Timer {
+	if used, ok := w.timers.Get().(*time.Timer); ok {
 		used.Reset(d)
-		return timer{used}
+		return used
 	}
-	return timer{time.NewTimer(d)}
+	return time.NewTimer(d)
 }
 
 // release ends the use of the timer. Since Go 1.23 a stopped timer sends nothing.
-func (t timer) release() {
+func (w *writer) release(t *time.Timer) {
 	t.Stop()
-	timers.Put(t.Timer)
+	w.timers.Put(t)
 }
 
 func (w *writer) enqueue(ctx context.Context, t *ticket, late <-chan time.Time) error {

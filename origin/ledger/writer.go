@@ -27,6 +27,7 @@ const (
 type writer struct {
 	*Ledger
 	queue   chan *ticket
+	timers  sync.Pool // of callers
 	started time.Time
 	txBegan atomic.Int64          // when the transaction under way began, in ns since started; 0 if none
 	down    atomic.Pointer[error] // why the database does not commit; nil if it does
@@ -56,7 +57,7 @@ func (w *writer) failing() error {
 	if err := w.down.Load(); err != nil {
 		return unavailable(*err)
 	}
-	if began := w.txBegan.Load(); began != 0 && time.Since(w.started)-time.Duration(began) > waitLimit {
+	if began := w.txBegan.Load(); began != 0 && time.Since(w.started)-time.Duration(began) > w.wait {
 		return unavailable(errHangs)
 	}
 	return nil
@@ -169,7 +170,7 @@ func (w *writer) tallyOps(group []operation) []operation {
 	if now := time.Now(); now.Before(w.nextTally) {
 		return group
 	} else {
-		w.nextTally = now.Add(tallyEvery)
+		w.nextTally = now.Add(w.tally)
 	}
 	w.views.mu.Lock()
 	defer w.views.mu.Unlock()
