@@ -60,7 +60,7 @@ func drip(conn net.Conn, text string, pause time.Duration) (written int64) {
 		if written += int64(n); err != nil {
 			return written
 		}
-		time.Sleep(pause)
+		time.Sleep(pause) // real time: a receiver is slow on purpose
 	}
 }
 
@@ -69,57 +69,60 @@ func drip(conn net.Conn, text string, pause time.Duration) (written int64) {
 func TestHostileReceivers(t *testing.T) {
 	var body atomic.Int64
 	kilobyte := strings.Repeat("x", 1024)
+	const soon = 300 * time.Millisecond // of attempts that get no response anyhow
 	silent := func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 	cases := map[string]struct {
-		plain  bool // no TLS
-		handle func(net.Conn)
-		words  string
+		plain   bool // no TLS
+		handle  func(net.Conn)
+		words   string
+		timeout time.Duration // 0 is patience
 	}{
-		"never begins TLS":    {true, silent, "no response in time"},
-		"never answers":       {false, silent, "no response in time"},
-		"closes at once":      {true, func(net.Conn) {}, "the connection failed"},
-		"does not speak TLS":  {true, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n"); silent(c) }, "does not use TLS"},
-		"does not speak HTTP": {false, func(c net.Conn) { readRequest(c); _, _ = io.WriteString(c, "220 mail.example ESMTP\r\n") }, "not HTTP"},
+		"never begins TLS":    {true, silent, "no response in time", soon},
+		"never answers":       {false, silent, "no response in time", soon},
+		"closes at once":      {true, func(net.Conn) {}, "the connection failed", 0},
+		"does not speak TLS":  {true, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n"); silent(c) }, "does not use TLS", 0},
+		"does not speak HTTP": {false, func(c net.Conn) { readRequest(c); _, _ = io.WriteString(c, "220 mail.example ESMTP\r\n") }, "not HTTP", 0},
 		"header drips": {false, func(c net.Conn) {
 			readRequest(c)
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n")
 			drip(c, "a", 10*time.Millisecond)
-		}, "no response in time"},
+		}, "no response in time", soon},
 		"header has no end": {false, func(c net.Conn) {
 			readRequest(c)
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nA: ")
 			drip(c, kilobyte, 0)
-		}, "the connection failed"},
-		"1xx without end": {false, func(c net.Conn) { readRequest(c); drip(c, "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n", 0) }, "the connection failed"},
+		}, "the connection failed", 0},
+		"1xx without end": {false, func(c net.Conn) { readRequest(c); drip(c, "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n", 0) }, "the connection failed", 0},
 		"body drips": {false, func(c net.Conn) {
 			readRequest(c)
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
 			drip(c, "x", 10*time.Millisecond)
-		}, "HTTP 200"},
+		}, "HTTP 200", 2 * time.Second},
 		"body has no end": {false, func(c net.Conn) {
 			readRequest(c)
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
 			body.Add(drip(c, kilobyte, 0))
-		}, "HTTP 200"},
+		}, "HTTP 200", 0},
 		"switches protocols": {false, func(c net.Conn) {
 			readRequest(c)
 			_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")
 			silent(c)
-		}, "HTTP 101"},
+		}, "HTTP 101", 0},
 		"status out of range": {false, func(c net.Conn) {
 			readRequest(c)
 			_, _ = io.WriteString(c, "HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n")
-		}, "HTTP 999"},
+		}, "HTTP 999", 0},
 		"controls in a status": {false, func(c net.Conn) {
 			readRequest(c)
 			_, _ = io.WriteString(c, "HTTP/1.1 500 \x1b[31m<b>\r\nContent-Length: 0\r\n\r\n")
-		}, "HTTP 500"},
+		}, "HTTP 500", 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t, sqlite(t))
 			a := f.account("customer", 10)
+			setDefault(&c.timeout, patience)
 			config := f.receiver.TLS.Clone()
 			config.NextProtos = nil
 			if c.plain {
@@ -127,12 +130,10 @@ func TestHostileReceivers(t *testing.T) {
 			}
 			_, err := f.Set(f.ctx, a.id, rawReceiver(t, config, c.handle))
 			require.NoError(t, err)
-			s := f.replica(func(o *Options) { o.Timeout = 700 * time.Millisecond }).Sender
-			began := time.Now()
+			s := f.replica(func(o *Options) { o.Timeout = c.timeout }).Sender
 			d, err := s.Test(f.ctx, a.id)
 			require.NoError(t, err)
 			require.Contains(t, d.Status, c.words)
-			require.Less(t, time.Since(began), 10*time.Second)
 			require.Less(t, len(d.Status), 200)
 		})
 	}
@@ -223,7 +224,7 @@ func TestRebinding(t *testing.T) {
 	resolver, asked := nameServer(t, func(n int) string { return []string{"127.0.0.2", "127.0.0.1", "127.0.0.1"}[min(n, 2)] })
 	guarded := func(o *Options) {
 		o.Local = &Local{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}, Roots: f.receiver.roots(), Resolver: resolver}
-		o.Timeout, o.Retries = 300*time.Millisecond, []time.Duration{time.Millisecond, time.Millisecond}
+		o.Retries = []time.Duration{time.Millisecond, time.Millisecond}
 	}
 	c.use(8)
 	stop := f.replica(guarded).run()
@@ -253,7 +254,7 @@ func TestSpecialAddresses(t *testing.T) {
 		ip := netip.MustParseAddr(text)
 		resolver, asked := nameServer(t, func(int) string { return text })
 		client := newClient(newGuard(nil), &Local{Resolver: resolver}, time.Minute)
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		request, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://hooks.example.com/", nil)
 		require.NoError(t, err)
 		_, err = client.Do(request)

@@ -82,7 +82,7 @@ func TestRemoveEndsDeliveries(t *testing.T) {
 		require.Equal(t, "waiting to be sent", c.list()[0].Status)
 		require.NoError(t, f.Remove(f.ctx, c.id))
 		f.run()
-		time.Sleep(5 * f.Every)
+		f.awaitScans()
 		require.Empty(t, f.receiver.requests())
 		for _, d := range c.list() {
 			require.Equal(t, "abandoned: the webhook was removed", d.Status)
@@ -117,7 +117,7 @@ func TestTest(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "failed: HTTP 500", d.Status)
 		f.run()
-		time.Sleep(5 * f.Every)
+		f.awaitScans()
 		require.Len(t, f.receiver.requests(), 2, "a test is sent once")
 		require.Len(t, c.list(), 1, "one row")
 

@@ -26,13 +26,13 @@ func TestThresholds(t *testing.T) {
 		c := f.account("customer", 9) // 80 % is 7.2, so 8 points
 		f.run()
 		c.use(7)
-		time.Sleep(5 * f.Every)
+		f.awaitScans()
 		require.Empty(t, c.list())
 		c.use(1)
 		requireMessage(t, c, f.awaitRequests(1)[0], `{"account":1,"percent":80,"used":8,"limit":9}`)
 		c.use(1)
 		requireMessage(t, c, f.awaitRequests(2)[1], `{"account":1,"percent":100,"used":9,"limit":9}`)
-		time.Sleep(5 * f.Every)
+		f.awaitScans()
 		require.Len(t, f.receiver.requests(), 2)
 		for _, d := range c.await(2) {
 			require.True(t, d.Delivered)
@@ -146,7 +146,7 @@ func TestAbandoned(t *testing.T) {
 	require.Equal(t, "abandoned after 3 attempts: HTTP 500", d.Status)
 	require.False(t, d.Delivered)
 	require.Zero(t, d.Next)
-	time.Sleep(5 * f.Every)
+	f.awaitScans()
 	require.Len(t, f.receiver.requests(), 3)
 	require.Equal(t, Stats{Failed: 3, Abandoned: 1}, f.Stats())
 }
