@@ -200,5 +200,7 @@ func (f *fixture) awaitDown() {
 func (f *fixture) awaitReady() {
 	f.Helper()
 	require.Eventually(f, func() bool { return f.Ready(f.ctx) == nil }, hung, time.Millisecond)
-	f.wait = hung
+	if f.wait == hurry {
+		f.wait = hung
+	}
 }

@@ -103,6 +103,9 @@ const hurry = 400 * time.Millisecond
 // patient makes requests wait for a slow machine, and writes tallies soon.
 func patient(s *settings) { s.wait, s.tally = hung, tickEvery }
 
+// impatient makes requests wait as they do in a service.
+func impatient(s *settings) { s.wait = waitLimit }
+
 // inHurry makes requests wait for the database for a short time only, until
 // awaitReady.
 func (f *fixture) inHurry() { f.wait = hurry }

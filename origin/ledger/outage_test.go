@@ -42,7 +42,7 @@ func TestPostgresIdleConnectionsCut(t *testing.T) {
 // Good are charged.
 func TestPostgresConnectionsCutUnderLoad(t *testing.T) {
 	s := pgtest.Need(t)
-	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
+	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms, impatient)
 	paid := f.payWhile(func(answered, _ *atomic.Int64) {
 		for cut := range int64(20) {
 			require.Eventually(t, func() bool { return answered.Load() >= 10*cut }, hung, time.Millisecond/4)
@@ -57,7 +57,7 @@ func TestPostgresConnectionsCutUnderLoad(t *testing.T) {
 // ledger recovers by itself, and no point is lost or charged twice.
 func TestPostgresRestart(t *testing.T) {
 	s := pgtest.Need(t)
-	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
+	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms, impatient)
 	wait := func(what func() bool) { require.Eventually(t, what, hung, time.Millisecond) }
 	paid := f.payWhile(func(answered, failed *atomic.Int64) {
 		wait(func() bool { return answered.Load() > 100 })
