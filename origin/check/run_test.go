@@ -88,7 +88,7 @@ func TestRunKeepsOrder(t *testing.T) {
 	var n atomic.Int64
 	jitter := func(ctx context.Context, r *check.Record, o *check.Outcome) error {
 		if n.Add(1)%500 == 0 {
-			time.Sleep(3 * time.Millisecond)
+			time.Sleep(3 * time.Millisecond) // real time: a record that takes longer
 		}
 		return valid(ctx, r, o)
 	}

@@ -38,7 +38,6 @@ func TestRun(t *testing.T) {
 	say := func(name, detail string, err error) Check {
 		return Check{name, func(context.Context) (string, error) { return detail, err }}
 	}
-	start := time.Now()
 	findings := Run(t.Context(), 100*time.Millisecond, []Check{
 		say("fine", "as it should be", nil),
 		say("absent", "", nil),
@@ -47,7 +46,6 @@ func TestRun(t *testing.T) {
 		say("twice", "", errors.Join(Advise("this"), Advise("and that"))),
 		{"hangs", func(context.Context) (string, error) { select {} }},
 	})
-	require.Less(t, time.Since(start), 5*time.Second)
 	var got []Status
 	for _, f := range findings {
 		got = append(got, f.Status)

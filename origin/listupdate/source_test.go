@@ -25,6 +25,7 @@ type site struct {
 	secret feed.SecretKey
 	dir    string
 
+	served   func(path string) // if not nil, is called before a response ends
 	mu       sync.Mutex
 	requests []string // method, path and status
 }
@@ -44,6 +45,9 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", fmt.Sprintf(`"%d-%d"`, info.ModTime().UnixNano(), info.Size()))
 	}
 	http.ServeFile(&recorder{w, r, s}, r, file)
+	if s.served != nil {
+		s.served(r.URL.Path)
+	}
 }
 
 // recorder records the request before the client sees its status.
@@ -216,10 +220,12 @@ func TestFeedReplacedMeanwhile(t *testing.T) {
 	s, old := newSite(t, now())
 	next := feedtest.Sign(t, s.secret, feedtest.Dated(projectLists(t), "2099.01.02"), now().Add(time.Second))
 	feedtest.Write(t, s.dir, next.Blob, old.Text)
-	go func() {
-		time.Sleep(300 * time.Millisecond)
-		feedtest.Write(t, s.dir, next.Blob, next.Text)
-	}()
+	var once sync.Once
+	s.served = func(path string) {
+		if strings.HasSuffix(path, ".blob") {
+			once.Do(func() { feedtest.Write(t, s.dir, next.Blob, next.Text) })
+		}
+	}
 	got, err := s.source(t).Newer(t.Context(), s.secret.Public(), builtIn, now())
 	require.NoError(t, err)
 	require.Equal(t, next.Version, got.Version)
@@ -239,7 +245,7 @@ func TestHostileServers(t *testing.T) {
 			for r.Context().Err() == nil {
 				fmt.Fprint(w, "u")
 				_ = http.NewResponseController(w).Flush()
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(20 * time.Millisecond) // real time: slower than any limit
 			}
 		}, feed.Fetching, "in time"},
 		{"endless", func(w http.ResponseWriter, r *http.Request) {
@@ -267,11 +273,12 @@ func TestHostileServers(t *testing.T) {
 			defer server.Close()
 			source, err := listupdate.Parse(server.URL + "/feed?token=hunter2")
 			require.NoError(t, err)
-			source.Within(300 * time.Millisecond)
-			start := time.Now()
+			source.Within(2 * time.Minute)
+			if c.words == "in time" {
+				source.Within(300 * time.Millisecond)
+			}
 			_, err = source.Newer(t.Context(), feedtest.Key(t).Public(), builtIn, now())
 			requireReason(t, err, c.reason, c.words)
-			require.Less(t, time.Since(start), 5*time.Second)
 			require.NotContains(t, err.Error(), "hunter2")
 			require.NotContains(t, source.String(), "hunter2")
 		})

@@ -148,7 +148,7 @@ func TestLinesArriveOrAreCounted(t *testing.T) {
 				log.Info("request", "n", n, "i", i)
 				if i%1000 == 999 {
 					out.gate.Lock()
-					time.Sleep(time.Millisecond)
+					time.Sleep(time.Millisecond) // real time: a reader that stalls
 					out.gate.Unlock()
 				}
 			}

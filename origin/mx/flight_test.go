@@ -132,11 +132,13 @@ func TestConcurrencyIsCapped(t *testing.T) {
 	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
 		for n, m := now.Add(1), most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
-		time.Sleep(5 * time.Millisecond)
+		for most.Load() < limit && t.Context().Err() == nil {
+			time.Sleep(time.Millisecond) // real time: waits until all slots are used
+		}
 		now.Add(-1)
 		mxtest.Answer(w, reply)
 	})
-	r := open(t, Config{Concurrency: limit}, server.Addr)
+	r := open(t, Config{Concurrency: limit, Timeout: 2 * time.Minute}, server.Addr)
 	var callers sync.WaitGroup
 	for i := range 60 {
 		callers.Go(func() {

@@ -114,9 +114,9 @@ func TestSlowServerAnswers(t *testing.T) {
 func TestUnreachableIsRetriedOnce(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.Close()
-	r := open(t, Config{}, server.Addr)
+	r := open(t, Config{Hedge: time.Second, Timeout: 2 * time.Minute}, server.Addr)
 	go func() {
-		time.Sleep(50 * time.Millisecond)
+		eventually(t, func() bool { return r.Stats().UDP > 0 })
 		if again, err := mxtest.Listen(server.Addr, zone); err == nil {
 			t.Cleanup(again.Close)
 		}

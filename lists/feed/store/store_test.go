@@ -235,7 +235,7 @@ func killWriter(t *testing.T, dir string, after time.Duration) {
 	require.NoError(t, cmd.Start())
 	_, err = out.Read(make([]byte, 1))
 	require.NoError(t, err)
-	time.Sleep(after)
+	time.Sleep(after) // real time: at any moment of the write
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 }

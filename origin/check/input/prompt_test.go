@@ -47,7 +47,7 @@ func TestPrompt(t *testing.T) {
 		r := New(in, Options{})
 		go io.WriteString(feed, "name;kind\n")
 		go func() {
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(10 * time.Millisecond) // real time: a pause of the writer, of any length
 			io.WriteString(feed, "A;a@mail.example\n")
 		}()
 		require.Equal(t, "a@mail.example", readOne(t, r).Email)

@@ -40,7 +40,7 @@ func worker(job []string) {
 		go func() {
 			for {
 				began := time.Now()
-				m.add(charge(l, job[1]), time.Since(began))
+				m.add(charge(l, job[1]), time.Since(began)) // real time: for the log
 			}
 		}()
 	}
