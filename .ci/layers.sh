@@ -207,15 +207,16 @@ concurrent_tests='Slot|AtATime|OneSecret|DoNotBlock|AcrossReplicas|Concurrent|Or
 
 race() (
 	export CGO_ENABLED=1
-	go_test race -short $race $(concurrent) ./wasm/host/... || failed=1
-	go_test race-parts -short $race -run "$concurrent_tests" ./origin ./origin/dashboard || failed=1
+	go_test race -count=1 -short $race $(concurrent) ./wasm/host/... || failed=1
+	go_test race-parts -count=1 -short $race -run "$concurrent_tests" ./origin ./origin/dashboard || failed=1
 	[ -z "$failed" ]
 )
 
 # packages_with TEXT lists the packages whose tests contain it.
 packages_with() { git grep -l "$1" -- '*_test.go' | sed 's|^|./|; s|/[^/]*$||' | sort -u; }
 
-# What runs without -short here is what test_usual has left out, with the rest of its packages.
+# Its results are never Go's kept ones: tests build programs whose sources Go does not
+# see. What runs without -short here is what test_usual has left out, with the rest of its packages.
 test_ci() {
 	step 'testing what ./build.sh test leaves out; up to 45 minutes'
 	settings
@@ -226,10 +227,10 @@ test_ci() {
 	wait $prepared
 	ADDRSPEC_TOOLS=$(installed | cksum)
 	export ADDRSPEC_TOOLS
-	go_test edge ./edge ./wasm/bindings & # the longest; Deno's permissions leave /dev/shm out
+	go_test edge -count=1 ./edge ./wasm/bindings & # the longest; Deno's permissions leave /dev/shm out
 	edge=$!
 	databases_in_memory
-	go_test whole $(packages_with 'testing\.Short()' | grep -vE '^./(edge|wasm/bindings)$') || failed=1
+	go_test whole -count=1 $(packages_with 'testing\.Short()' | grep -vE '^./(edge|wasm/bindings)$') || failed=1
 	race=$(race_detector)
 	[ -z "$race" ] || race || failed=1
 	wait $edge || failed=1
@@ -257,8 +258,8 @@ test_all() {
 	failed=$failures
 	quietly component_tools component_tools || echo '   tests that need them will be skipped'
 	ADDRSPEC_TOOLS=$(installed | cksum)
-	export ADDRSPEC_TOOLS ADDRSPEC_ALL=1
-	only_all long go_test all ./wasm/wit $(packages_with ADDRSPEC_ALL)
+	export ADDRSPEC_TOOLS ADDRSPEC_ALL=1 ADDRSPEC_SOAK=1000000
+	only_all long go_test all -count=1 ./wasm/wit $(packages_with 'ADDRSPEC_\(ALL\|SOAK\)')
 	databases_in_memory
 	only_all fuzzing fuzz_all
 	only_all soak soak

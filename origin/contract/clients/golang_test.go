@@ -12,6 +12,7 @@ import (
 
 // TestGoClient makes the client with oapi-codegen.
 func TestGoClient(t *testing.T) {
+	leaveToCI(t)
 	t.Parallel()
 	generator := oapiCodegen(t)
 	folder := t.TempDir()
