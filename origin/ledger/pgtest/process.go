@@ -32,7 +32,7 @@ func (s *Server) create() (err error) {
 		return err
 	}
 	if out, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w: %s", err, out)
+		return fmt.Errorf("%w: initdb is there and does not work: %w: %s", ErrMissing, err, out)
 	}
 	return s.Resume()
 }
@@ -75,7 +75,7 @@ func (s *Server) Resume() (err error) {
 }
 
 func (s *Server) await() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for ; ; time.Sleep(10 * time.Millisecond) {
 		conn, err := pgx.Connect(ctx, s.URL("public"))
