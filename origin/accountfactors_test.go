@@ -15,6 +15,7 @@ import (
 // The command line gives operator rights without a change of terms, and resets the
 // factors of an owner who has lost them.
 func TestAccountRightsAndFactors(t *testing.T) {
+	t.Parallel()
 	database := "sqlite:" + t.TempDir() + "/a.db"
 	on := func(args string) string {
 		out, err, code := operator(t, append(strings.Fields(args), "--database", database)...)

@@ -33,6 +33,7 @@ func (s *service) chargeIn(t *testing.T, years int, key string, points int64) {
 
 // An account whose month a wrong clock advanced is reset while the service runs.
 func TestAccountReset(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	key, account := s.limitedKey(t, 100)
 	ask := func() string {
@@ -67,6 +68,7 @@ func TestAccountReset(t *testing.T) {
 }
 
 func TestAccountResetErrors(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", "127.0.0.1:1")
 	for args, message := range map[[2]string]string{
 		{"--account", "nobody@example.org"}: "see addrspec account list",
@@ -81,6 +83,7 @@ func TestAccountResetErrors(t *testing.T) {
 }
 
 func TestAccountResetRefusesWrongClock(t *testing.T) {
+	t.Parallel()
 	for message, clock := range map[string]time.Time{
 		"before this program was built": time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC),
 		"correct the wrong one first":   time.Now().AddDate(2, 0, 0),

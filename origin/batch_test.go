@@ -33,6 +33,7 @@ func mailList(n int) (emails []string, valid, unknown int) {
 }
 
 func TestConcurrentBatches(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	key := s.newKey(t)
 	emails, valid, unknown := mailList(1000)
@@ -63,6 +64,7 @@ func TestConcurrentBatches(t *testing.T) {
 // After --batch-timeout a batch returns the finished items and costs that many
 // points.
 func TestBatchTimeout(t *testing.T) {
+	t.Parallel()
 	dns := mxtest.New(t, contract.Zone)
 	dns.Respond("silent.example", mxtest.Silent)
 	s := start(t, "--dns", dns.Addr, "--dns-timeout", "30s", "--batch-timeout", "400ms")

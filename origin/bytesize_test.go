@@ -7,6 +7,7 @@ import (
 )
 
 func TestByteSizeUnmarshalText(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]byteSize{"64MiB": 64 << 20, "1 GiB": 1 << 30, "512KiB": 512 << 10, "1MB": 1e6, "4096": 4096} {
 		var s byteSize
 		require.NoError(t, s.UnmarshalText([]byte(text)), text)
@@ -19,6 +20,7 @@ func TestByteSizeUnmarshalText(t *testing.T) {
 }
 
 func TestServeRefusesSmallBodyMemory(t *testing.T) {
+	t.Parallel()
 	_, message, code := operator(t, "serve", "--body-memory", "1MiB")
 	require.NotZero(t, code)
 	require.Contains(t, message, "--body-memory 1.0 MiB: must be at least 16 MiB")

@@ -30,13 +30,14 @@ func slow(t *testing.T, points ledger.Limit, header http.Header) (s *service, ke
 		response, _ := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["a@silent.example","b@silent.example"]}`, header)
 		done <- response.StatusCode
 	}()
-	require.Eventually(t, func() bool { return dns.Asked("silent.example") > 0 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return dns.Asked("silent.example") > 0 }, hung, time.Millisecond)
 	return s, key, done
 }
 
 // An idempotency record belongs to the account: every key of the account replays
 // it, and no key of another does.
 func TestReplayForEveryKeyOfTheAccount(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	first, account := s.limitedKey(t, 1)
 	second := origintest.NewKey(t, s.ledger, account)
@@ -56,6 +57,7 @@ func TestReplayForEveryKeyOfTheAccount(t *testing.T) {
 // While a batch is under way, another one with its Idempotency-Key gets 409. Later
 // it gets the stored response.
 func TestIdempotencyConflict(t *testing.T) {
+	t.Parallel()
 	s, key, done := slow(t, 100, once("one"))
 	const body = `{"emails":["a@silent.example","b@silent.example"]}`
 	response, answer := s.send(t, http.MethodPost, "/v1/emails", key, body, once("one"))
@@ -71,6 +73,7 @@ func TestIdempotencyConflict(t *testing.T) {
 }
 
 func TestPointsUnderWayCountAsUsed(t *testing.T) {
+	t.Parallel()
 	s, key, done := slow(t, 2, nil)
 	response, answer := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x"]}`, nil)
 	require.Equal(t, http.StatusPaymentRequired, response.StatusCode)
@@ -87,6 +90,7 @@ func TestPointsUnderWayCountAsUsed(t *testing.T) {
 // A client that disconnects is not charged, and its work stops: the points of the
 // request are available again before the look-up could have timed out.
 func TestDisconnectIsFree(t *testing.T) {
+	t.Parallel()
 	dns := mxtest.New(t, contract.Zone)
 	dns.Respond("silent.example", mxtest.Silent)
 	s := start(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--batch-timeout", "20s")
@@ -95,14 +99,14 @@ func TestDisconnectIsFree(t *testing.T) {
 		"GET /v1/email/a@silent.example HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\n\r\n",
 		"POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\nContent-Type: application/json\r\nContent-Length: 31\r\n\r\n{\"emails\":[\"a@silent.example\"]}",
 	} {
-		conn := origintest.Dial(t, s.hostPort, 10*time.Second).Send(request)
-		require.Eventually(t, func() bool { return dns.Asked("silent.example") > n }, 5*time.Second, time.Millisecond)
+		conn := origintest.Dial(t, s.hostPort, hung).Send(request)
+		require.Eventually(t, func() bool { return dns.Asked("silent.example") > n }, hung, time.Millisecond)
 		require.NoError(t, conn.Close())
 		require.Eventually(t, func() bool {
 			response, _ := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x","y"]}`, nil)
 			_, answer := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x","y"]}`, nil)
 			return response.StatusCode == 402 && strings.Contains(answer, `"remaining":1`)
-		}, 5*time.Second, 20*time.Millisecond)
+		}, hung, 20*time.Millisecond)
 	}
 	require.Zero(t, s.used(t))
 }
@@ -110,6 +114,7 @@ func TestDisconnectIsFree(t *testing.T) {
 // The key, the rate and the headers are checked before the body is read: the
 // response arrives although the body was not sent.
 func TestKeyIsCheckedBeforeTheBody(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	key, _ := s.limitedKey(t, 1)
 	for name, c := range map[string]struct {
@@ -120,7 +125,7 @@ func TestKeyIsCheckedBeforeTheBody(t *testing.T) {
 		"good, no JSON": {key, http.StatusUnsupportedMediaType},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn := origintest.Dial(t, s.hostPort, 10*time.Second)
+			conn := origintest.Dial(t, s.hostPort, hung)
 			conn.Send("POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: " + c.key + "\r\nContent-Length: 1000000\r\n\r\n")
 			require.Equal(t, c.status, conn.Header(http.MethodPost).StatusCode)
 		})
@@ -130,6 +135,7 @@ func TestKeyIsCheckedBeforeTheBody(t *testing.T) {
 // The usage history counts the facts of charged addresses alike, whether the
 // origin or a worker ran the checks.
 func TestHistoryCountsFacts(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms", "--edge-secret", origintest.EdgeSecret)
 	key, _ := s.limitedKey(t, 100)
 	status, _, err := s.post(key, []string{"info@mail.example", "jane@mail.example", "bad", "c@[192.0.2.1]", "d@servfail.example"})
@@ -158,13 +164,14 @@ func TestHistoryCountsFacts(t *testing.T) {
 // A worker that reports refused input is not charged, even if the account's limit
 // was lowered below its use.
 func TestFreeAdmissionNeedsNoPoints(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--edge-secret", origintest.EdgeSecret)
 	key, account := s.limitedKey(t, 2)
 	status, _, err := s.post(key, []string{"a", "b"})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
 	require.NoError(t, s.ledger.ChangeTerms(context.Background(), account, ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(1)}))
-	time.Sleep(1100 * time.Millisecond) // a view that accepts may be a second old
+	time.Sleep(1100 * time.Millisecond) // real time: a view that accepts may be a second old
 	response, answer := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":0}`, http.Header{"X-Edge-Secret": {origintest.EdgeSecret}})
 	require.Equal(t, http.StatusOK, response.StatusCode, answer)
 	require.EqualValues(t, 2, s.used(t))

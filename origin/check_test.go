@@ -8,7 +8,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,6 +24,7 @@ func runCheck(t testing.TB, in io.Reader, args ...string) (out, err string, code
 }
 
 func TestCheckKeepsOrder(t *testing.T) {
+	t.Parallel()
 	var in strings.Builder
 	for n := range 10_000 {
 		fmt.Fprintf(&in, "{\"email\":\"user%d@mail.example\",\"more\":[%d]}\n", n, n)
@@ -42,6 +42,7 @@ func TestCheckKeepsOrder(t *testing.T) {
 }
 
 func TestCheckReadsText(t *testing.T) {
+	t.Parallel()
 	out, _, code := runCheck(t, strings.NewReader("a@mail.example\r\n\n  spaced@mail.example\nlast@mail.example"), "--from", "text")
 	require.Zero(t, code)
 	require.Equal(t, 3, strings.Count(out, "\n"))
@@ -49,6 +50,7 @@ func TestCheckReadsText(t *testing.T) {
 }
 
 func TestCheckDetails(t *testing.T) {
+	t.Parallel()
 	const emails = "a..b@mail.example\nok@mail.example\n"
 	plain, _, code := runCheck(t, strings.NewReader(emails))
 	require.Zero(t, code)
@@ -65,9 +67,12 @@ func TestCheckDetails(t *testing.T) {
 }
 
 func TestCheckWritesBeforeInputEnds(t *testing.T) {
+	t.Parallel()
 	in, feed := io.Pipe()
 	results, out := io.Pipe()
+	ended := make(chan struct{})
 	go func() {
+		defer close(ended)
 		args := []string{"check", "--offline", "--module", origintest.ModuleFile(t), "--cache-dir", moduletest.CacheDir()}
 		run(context.Background(), args, streams{in, out, io.Discard})
 		out.Close()
@@ -79,5 +84,5 @@ func TestCheckWritesBeforeInputEnds(t *testing.T) {
 	require.Contains(t, string(line), "first@mail.example")
 	go io.Copy(io.Discard, results)
 	feed.Close()
-	time.Sleep(time.Millisecond)
+	<-ended
 }

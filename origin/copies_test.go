@@ -75,6 +75,7 @@ func usedIn(t *testing.T, database string) int64 {
 // While a service charges, a backup and an export contain every charge that was
 // answered before they began, none that was sent after they ended, and add up.
 func TestCopiesBesideTheService(t *testing.T) {
+	t.Parallel()
 	s := launch(t, nil)
 	l := origintest.OpenLedger(t, s.database)
 	key := origintest.NewAccount(t, l, testAccount)
@@ -128,6 +129,7 @@ func TestCopiesBesideTheService(t *testing.T) {
 // A backup and a restore that are killed at any moment leave the file of before or
 // the whole new one.
 func TestKilledBackupAndRestore(t *testing.T) {
+	t.Parallel()
 	database, old := newLedger(t, 30_000), newLedger(t, 10)
 	want, before := exported(t, database), exported(t, old)
 	folder := t.TempDir()
@@ -141,13 +143,13 @@ func TestKilledBackupAndRestore(t *testing.T) {
 	require.Zero(t, code, problem)
 	began := time.Now()
 	require.NoError(t, ownProcess("backup", filepath.Join(t.TempDir(), "timed.db"), "--database", database).Run())
-	took, finished := time.Since(began), 0
+	took, finished := time.Since(began), 0 // real time: spreads the kills; no moment is expected
 	rounds := shorter(8, 3)
 	for i := range rounds {
 		for file, args := range map[string][]string{copied: {"backup", copied, "--force", "--database", database}, place: {"restore", whole, "--force", "--keep-sessions", "--database", "sqlite:" + place}} {
 			cmd := ownProcess(args...)
 			require.NoError(t, cmd.Start())
-			time.Sleep(took * time.Duration(i+1) / time.Duration(rounds))
+			time.Sleep(took * time.Duration(i+1) / time.Duration(rounds)) // real time: a kill at any moment
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 			got := exported(t, "sqlite:"+file)
@@ -165,6 +167,7 @@ func TestKilledBackupAndRestore(t *testing.T) {
 
 // An import that is killed leaves no row, and can be repeated.
 func TestKilledImport(t *testing.T) {
+	t.Parallel()
 	pgtest.EachDatabase(t, func(t *testing.T, database string) {
 		whole := exported(t, newLedger(t, 20_000))
 		for _, part := range []int{len(whole) / 3, len(whole) * 2 / 3, len(whole) - 1} {
@@ -190,6 +193,7 @@ func TestKilledImport(t *testing.T) {
 }
 
 func TestCopyCommandErrors(t *testing.T) {
+	t.Parallel()
 	database, folder := newLedger(t, 0), t.TempDir()
 	for _, c := range []struct {
 		args    string

@@ -31,7 +31,7 @@ func banner(t *testing.T, database, last string, args ...string) (out string, co
 		default:
 			return stdout.Contains(last)
 		}
-	}, time.Minute, 10*time.Millisecond, "%s%s", stdout.String(), log.String())
+	}, hung, 10*time.Millisecond, "%s%s", stdout.String(), log.String())
 	_ = cmd.Process.Signal(os.Interrupt)
 	<-ended
 	return stdout.String() + log.String(), cmd.ProcessState.ExitCode()
@@ -40,6 +40,7 @@ func banner(t *testing.T, database, last string, args ...string) (out string, co
 // Without --demo an empty ledger gets the two commands to begin, which work as they
 // are printed; with accounts it gets neither.
 func TestStartOfAnEmptyLedger(t *testing.T) {
+	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "odd name", "a.db")
 	out, code := banner(t, database, "key create")
 	require.Zero(t, code, out)
@@ -65,6 +66,7 @@ func TestStartOfAnEmptyLedger(t *testing.T) {
 // The first start of a demo prints a key, its limits and a link; the second says
 // how to get another key, and the account's limits are those printed.
 func TestStartOfADemo(t *testing.T) {
+	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
 	out, code := banner(t, database, "/link/", "--demo")
 	require.Zero(t, code, out)
@@ -88,6 +90,7 @@ func TestStartOfADemo(t *testing.T) {
 // A start that compiles the module says so while it does, and one that takes it
 // from the cache does not.
 func TestStartSaysThatItCompiles(t *testing.T) {
+	t.Parallel()
 	cache, database := t.TempDir(), "sqlite:"+filepath.Join(t.TempDir(), "a.db")
 	out, code := banner(t, database, "listens on", "--cache-dir", cache)
 	require.Zero(t, code, out)
@@ -98,6 +101,7 @@ func TestStartSaysThatItCompiles(t *testing.T) {
 // A URL with a password or parameters is not printed: a command with it redacted
 // would not work.
 func TestDatabaseForAShell(t *testing.T) {
+	t.Parallel()
 	for url, want := range map[string]string{
 		"sqlite:data/it's.db":                       `'sqlite:data/it'\''s.db'`,
 		"postgres://u@db.example/x":                 "postgres://u@db.example/x",

@@ -34,7 +34,7 @@ func (s surveyed) send(t *testing.T, r origintest.Request) int {
 
 func (s surveyed) sendText(t *testing.T, method, target, text string) int {
 	t.Helper()
-	response, body := origintest.Exchange(t, s.hostPort, text, 10*time.Second)
+	response, body := origintest.Exchange(t, s.hostPort, text, hung)
 	s.check(t, method, target, response, body)
 	return response.StatusCode
 }
@@ -88,7 +88,7 @@ func (s surveyed) usage(t *testing.T) {
 	require.Equal(t, http.StatusOK, s.send(t, batchRequest(key, "jane@mail.example", "john@mail.example")))
 	read := origintest.Request{Method: http.MethodGet, Target: "/v1/usage", Header: []string{"X-API-Key: " + key}}
 	require.Equal(t, http.StatusOK, s.send(t, read))
-	require.Eventually(t, func() bool { return s.send(t, read) == http.StatusTooManyRequests }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.send(t, read) == http.StatusTooManyRequests }, hung, time.Millisecond)
 }
 
 // overage returns terms with one point, which may be exceeded.
@@ -102,7 +102,7 @@ func overage(rate ledger.Limit) ledger.Terms {
 func (s surveyed) conflict(t *testing.T) {
 	key, _ := origintest.NewAccountOn(t, s.ledger, "conflict@contract.test", ledger.Terms{Rate: origintest.Unlimited()})
 	text := batchRequest(key, "jane@silent.example").With("Idempotency-Key: once").Text(s.hostPort)
-	first, second := origintest.Dial(t, s.hostPort, 10*time.Second), origintest.Dial(t, s.hostPort, 10*time.Second)
+	first, second := origintest.Dial(t, s.hostPort, hung), origintest.Dial(t, s.hostPort, hung)
 	first.Send(text)
 	second.Send(text)
 	var statuses []int
@@ -118,7 +118,7 @@ func (s surveyed) conflict(t *testing.T) {
 // handler that has sent 100 Continue waits for the body.
 func (s surveyed) crowded(t *testing.T) {
 	key := s.newKey(t)
-	busy := origintest.Dial(t, s.hostPort, 10*time.Second)
+	busy := origintest.Dial(t, s.hostPort, hung)
 	request := batchRequest(key, "jane@mail.example").With("Expect: 100-continue").Text(s.hostPort)
 	header, _, _ := strings.Cut(request, "\r\n\r\n")
 	busy.Send(header + "\r\n\r\n")
@@ -136,6 +136,7 @@ func batchRequest(key string, emails ...string) origintest.Request {
 }
 
 func TestContract(t *testing.T) {
+	t.Parallel()
 	s := surveyed{start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--batch-timeout", "20s",
 		"--security-contact", "mailto:security@addrspec.example"), description.New(t)}
 	t.Run("cases", func(t *testing.T) { contract.Run(t, s.hostPort, s.ledger, s.survey) })
@@ -153,6 +154,7 @@ func TestContract(t *testing.T) {
 
 // TestEdgeDescription compares answers to workers with openapi-edge.json.
 func TestEdgeDescription(t *testing.T) {
+	t.Parallel()
 	s := surveyed{start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--edge-secret", origintest.EdgeSecret),
 		description.NewFile(t, "api/openapi-edge.json")}
 	key := s.newKey(t)

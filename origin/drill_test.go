@@ -151,6 +151,8 @@ func (d *drill) requireUsed(database string, points int64) {
 
 // The commands of deploy/backup.md do what it says, one section after another.
 func TestDrill(t *testing.T) {
+	t.Parallel()
+	leftToCI(t)
 	d := newDrill(t)
 	sqlite := "sqlite:" + d.path("/var/lib/addrspec/addrspec.db")
 	l := origintest.OpenLedger(t, sqlite)

@@ -10,6 +10,7 @@ import (
 )
 
 func TestEscapeFormula(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"jane@example.org": "jane@example.org",
 		"=1+1":             "'=1+1",
@@ -40,6 +41,7 @@ func FuzzPrintCSV(f *testing.F) {
 // Emails and names that callers chose are escaped in every list, for spreadsheets
 // and for terminals.
 func TestListsEscapeNames(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", "127.0.0.1:1")
 	on := func(args ...string) string {
 		out, err, code := operator(t, append(args, "--database", s.database)...)

@@ -105,6 +105,7 @@ func TestExamplesRetryAfterTheRate(t *testing.T) {
 
 // The command of the guide writes a line for each address.
 func TestExampleChecksAFile(t *testing.T) {
+	t.Parallel()
 	e := examples(t, "check-file")[0]
 	cmd := example(t, e, "", "")
 	program := filepath.Join(cmd.Dir, "addrspec")

@@ -20,6 +20,7 @@ var creators = []string{"serve", "account create", "restore", "import"}
 // Every other command with --database leaves no file behind where there is none, and
 // says what to do.
 func TestOnlyServeAndAccountCreateMakeADatabase(t *testing.T) {
+	t.Parallel()
 	parser, err := newParser(t.Context(), streams{err: new(bytes.Buffer), out: new(bytes.Buffer)}, new(int))
 	require.NoError(t, err)
 	tried := 0

@@ -19,6 +19,7 @@ var (
 // Every test that the handbook names exists, so that its "how it was run" stays
 // true.
 func TestHandbookNamesExistingTests(t *testing.T) {
+	t.Parallel()
 	existing := testFunctions(t)
 	require.Greater(t, len(existing), 300)
 	named := 0
@@ -42,6 +43,7 @@ func exists(functions map[string]bool, name string, prefix bool) bool {
 
 // Every file that the handbook links to exists.
 func TestHandbookLinks(t *testing.T) {
+	t.Parallel()
 	checked := 0
 	for page, text := range handbook(t) {
 		for _, found := range links.FindAllStringSubmatch(text, -1) {

@@ -109,6 +109,7 @@ func TestExamplesOfOperatorsRun(t *testing.T) {
 
 // Without a command, or without the second word of one, the commands are printed.
 func TestWithoutACommand(t *testing.T) {
+	t.Parallel()
 	for args, wanted := range map[string]string{"": "Accounts and keys:", "key": "key rotate"} {
 		out, err, code := operator(t, strings.Fields(args)...)
 		require.Equal(t, 2, code)
@@ -124,6 +125,7 @@ func TestWithoutACommand(t *testing.T) {
 }
 
 func TestHelpOfACommand(t *testing.T) {
+	t.Parallel()
 	asked, _, code := operator(t, "help", "key", "create")
 	require.Zero(t, code)
 	flag, _, _ := operator(t, "key", "create", "--help")
@@ -139,6 +141,7 @@ func TestHelpOfACommand(t *testing.T) {
 
 // All flags of serve but --help and --version are in a group.
 func TestServeGroupsItsFlags(t *testing.T) {
+	t.Parallel()
 	eachCommand(model(t).Model.Node, func(n *kong.Node) {
 		for _, f := range n.Flags {
 			if n.Name == "serve" && f.Name != "help" {
@@ -169,6 +172,7 @@ func TestHelpFollowsTheTerminal(t *testing.T) {
 
 // The hint names the command whose help has the answer.
 func TestWrongCommandLines(t *testing.T) {
+	t.Parallel()
 	for line, messages := range map[string][]string{
 		"sreve":                          {`unexpected argument sreve, did you mean "serve"?`, "Try 'addrspec --help'"},
 		"account lst":                    {`did you mean one of "list", "log"?`, "Try 'addrspec account --help'"},

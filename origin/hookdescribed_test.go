@@ -17,6 +17,7 @@ import (
 
 // TestHookDescription compares answers to sign-up systems with openapi-hooks.json.
 func TestHookDescription(t *testing.T) {
+	t.Parallel()
 	file := hooksFile(t, anyObject{"rate": 1}, anyObject{"name": "auth", "format": "supabase"})
 	s := surveyed{start(t, "--dns", contract.Serve(t), "--hooks", file), description.NewFile(t, "api/openapi-hooks.json")}
 	s.newKey(t)

@@ -24,6 +24,7 @@ const hookExamples = "signuphook/examples"
 // hookExample returns a command that runs a program of the examples.
 func hookExample(t *testing.T, file string, env ...string) *exec.Cmd {
 	t.Helper()
+	leftToCI(t)
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("skipped: Node is not installed")
 	}
@@ -52,6 +53,8 @@ func runLines(t *testing.T, cmd *exec.Cmd, input ...any) (output []string) {
 // A real better-auth server with the plugin creates users and refuses them as the hook
 // decides.
 func TestBetterAuthExample(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{
 		"messages": anyObject{"de": anyObject{"disposable": "Bitte keine Wegwerf-Adresse."}}}))
 	s.newKey(t)
@@ -72,6 +75,8 @@ func TestBetterAuthExample(t *testing.T) {
 // The plugin's own choice decides if the service cannot be reached or the secret is not
 // the hook's.
 func TestBetterAuthExampleOnError(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{}))
 	s.newKey(t)
 	for onError, want := range map[string]int{"allow": http.StatusOK, "deny": http.StatusUnprocessableEntity} {
@@ -116,6 +121,8 @@ func startBetterAuth(t *testing.T, env ...string) (signUp func(email string) (in
 
 // The Action of Auth0 denies what the hook denies.
 func TestAuth0Example(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{}))
 	s.newKey(t)
 	event := func(email, host, secret string) any {
@@ -146,6 +153,8 @@ func supabaseBody(uuid, email, metadata string) string {
 // npm, and denies by 200 with an error. Supabase sends a new webhook-id for each
 // attempt, and joins the signatures of two secrets by ", ".
 func TestSupabaseHook(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{"format": "supabase", "deny": []string{"invalid", "disposable", "no_mx", "no_email"}}))
 	s.newKey(t)
 	const denied = `{"error":{"http_code":403,"message":`

@@ -50,6 +50,7 @@ type listResult struct {
 
 // browserLists checks lists in Chromium as the account.
 func browserLists(t testing.TB, s *service, account int64, tasks ...listTask) (results []listResult) {
+	leftToCI(t)
 	chromium := "/usr/bin/chromium"
 	if _, err := os.Stat(chromium); err != nil {
 		t.Skip("Chromium is not installed")
@@ -145,6 +146,8 @@ const thousandCounts = "890 valid, 100 invalid, 0 could not be checked. 10 rows 
 // A list goes in and comes out. It is stopped, and the page is loaded again
 // without stopping; each different address is paid for once.
 func TestListInBrowser(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
 	s := start(t, "--dns", mxtest.Start(t, listZone))
 	_, account := origintest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: origintest.Limit(20), Points: origintest.Limit(5000)})
 	dir := t.TempDir()
@@ -167,13 +170,15 @@ func TestListInBrowser(t *testing.T) {
 
 // The addresses of a domain whose lookup failed are checked again, and no others.
 func TestFailuresOfAListAreCheckedAgain(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
 	zone := mxtest.New(t, listZone)
 	s := start(t, "--dns", zone.Addr)
 	_, account := origintest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Unlimited()})
 	zone.Respond("slow.test", mxtest.ServFail)
 	go func() {
 		for t.Context().Err() == nil && origintest.Used(t, s.ledger, testAccount) < 300 {
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(20 * time.Millisecond) // real time: the pause of a poll
 		}
 		zone.Respond("slow.test", mxtest.Answer)
 	}()
@@ -202,13 +207,15 @@ func TestFailuresOfAListAreCheckedAgain(t *testing.T) {
 // When the points are used up, the list stops with what it has, and goes on when
 // there are more.
 func TestPointsRunOutOnAList(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
 	s := start(t, "--dns", mxtest.Start(t, listZone))
 	_, account := s.limitedKey(t, 500)
 	go func() {
 		for t.Context().Err() == nil && origintest.Used(t, s.ledger, testAccount) < 400 {
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(20 * time.Millisecond) // real time: the pause of a poll
 		}
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // real time: the page shows its pause, which the script reads
 		_ = s.ledger.ChangeTerms(t.Context(), account, ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(900)})
 	}()
 	out := filepath.Join(t.TempDir(), "out.csv")
@@ -222,6 +229,8 @@ func TestPointsRunOutOnAList(t *testing.T) {
 
 // Two tabs do not check the same list at the same time.
 func TestListInTwoTabs(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
 	s := start(t, "--dns", mxtest.Start(t, listZone))
 	_, account := origintest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: origintest.Limit(1), Points: origintest.Unlimited()})
 	results := browserLists(t, s, account, listTask{File: writeList(t, "people.csv", thousandRows()), Twice: true})
@@ -230,6 +239,8 @@ func TestListInTwoTabs(t *testing.T) {
 
 // What is no list gets a sentence with its line, soon and without blocking the page.
 func TestHostileListsInBrowser(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
 	s := start(t, "--dns", mxtest.Start(t, listZone))
 	_, account := origintest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{})
 	cases := []struct{ name, text, want string }{
@@ -256,6 +267,7 @@ func TestHostileListsInBrowser(t *testing.T) {
 
 // A long list, to measure: ADDRSPEC_LONG_LIST is the number of its rows.
 func TestLongListInBrowser(t *testing.T) {
+	t.Parallel()
 	rows, err := strconv.Atoi(os.Getenv("ADDRSPEC_LONG_LIST"))
 	if err != nil {
 		t.Skip("takes a minute: set ADDRSPEC_LONG_LIST=100000")

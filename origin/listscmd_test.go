@@ -21,6 +21,7 @@ import (
 // An operator makes a key, publishes a feed, updates from it, and looks at what
 // came.
 func TestListsFromKeyToShow(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	secret, public := filepath.Join(dir, "lists.key"), filepath.Join(dir, "lists.pub")
 	out, problem, code := operator(t, "lists", "keygen", secret, "--no-password")
@@ -75,6 +76,7 @@ func TestListsFromKeyToShow(t *testing.T) {
 
 // show describes lists whatever the state of their signature is.
 func TestListsShowSignature(t *testing.T) {
+	t.Parallel()
 	dir, secret := t.TempDir(), feedtest.Key(t)
 	file := filepath.Join(dir, feed.BlobName)
 	release := feedtest.Sign(t, secret, ownLists(t), time.Now())
@@ -105,6 +107,7 @@ func TestListsShowSignature(t *testing.T) {
 
 // Wrong command lines get exit code 2 and a sentence without a key in it.
 func TestListsUsageErrors(t *testing.T) {
+	t.Parallel()
 	secret := feedtest.Key(t)
 	text, err := secret.File("")
 	require.NoError(t, err)
@@ -139,6 +142,7 @@ func TestListsUsageErrors(t *testing.T) {
 
 // doctor checks the signature of the file and the feed.
 func TestDoctorChecksLists(t *testing.T) {
+	t.Parallel()
 	f, dns := newFeed(t), contract.Serve(t)
 	f.publish(t, todaysLists(t))
 	doctor := func(more ...string) (string, int) {

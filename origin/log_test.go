@@ -20,6 +20,7 @@ import (
 // A stalled reader of the log blocks no request, and the lines kept for it are
 // bounded. Once it continues, every line either arrives or is counted as dropped.
 func TestStalledLogBlocksNoRequest(t *testing.T) {
+	t.Parallel()
 	in, out, err := os.Pipe()
 	require.NoError(t, err)
 	defer in.Close()
@@ -38,8 +39,8 @@ func TestStalledLogBlocksNoRequest(t *testing.T) {
 	asked += further
 
 	go io.Copy(p.log, in)
-	require.Eventually(t, func() bool { return p.log.Contains("log lines were dropped") }, 30*time.Second, 10*time.Millisecond)
-	require.NoError(t, p.Terminate(30*time.Second))
+	require.Eventually(t, func() bool { return p.log.Contains("log lines were dropped") }, hung, 10*time.Millisecond)
+	require.NoError(t, p.Terminate(hung))
 	log, noticed := p.log.String(), 0
 	for _, notice := range regexp.MustCompile(`"log lines were dropped.*"lines":(\d+)}`).FindAllStringSubmatch(log, -1) {
 		n, err := strconv.Atoi(notice[1])
@@ -52,6 +53,7 @@ func TestStalledLogBlocksNoRequest(t *testing.T) {
 
 // A service whose log is never read stops in time.
 func TestStalledLogDoesNotDelayStop(t *testing.T) {
+	t.Parallel()
 	in, out, err := os.Pipe()
 	require.NoError(t, err)
 	defer in.Close()
@@ -59,11 +61,12 @@ func TestStalledLogDoesNotDelayStop(t *testing.T) {
 	require.NoError(t, out.Close())
 	key := p.unlimitedKey(t)
 	p.requireServed(t, key, 1000)
-	require.NoError(t, p.Terminate(30*time.Second))
+	require.NoError(t, p.Terminate(hung))
 }
 
 // A service continues after the reader of its log has closed.
 func TestClosedLogDoesNotEndService(t *testing.T) {
+	t.Parallel()
 	in, out, err := os.Pipe()
 	require.NoError(t, err)
 	p := launch(t, out)
@@ -72,9 +75,9 @@ func TestClosedLogDoesNotEndService(t *testing.T) {
 	for range 20 {
 		p.requireHealthy(t)
 	}
-	require.Eventually(t, func() bool { return p.metric(t, "addrspec_log_dropped_lines_total") > 0 }, 10*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return p.metric(t, "addrspec_log_dropped_lines_total") > 0 }, hung, 50*time.Millisecond)
 	p.requireHealthy(t)
-	require.NoError(t, p.Terminate(30*time.Second))
+	require.NoError(t, p.Terminate(hung))
 }
 
 // lock locks the service's database for writing until release is called.
@@ -98,6 +101,7 @@ var leftOut = regexp.MustCompile(`"left_out":(\d+)`)
 // During a database outage every request fails with the same error. It is logged
 // once a second, with a count of the lines left out.
 func TestOutageIsLoggedOnceASecond(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	key := s.newKey(t)
 	release := s.lock(t)
@@ -121,5 +125,5 @@ func TestOutageIsLoggedOnceASecond(t *testing.T) {
 		}
 	}
 	require.Equal(t, refused, counted)
-	require.LessOrEqual(t, len(lines), int(time.Since(began)/time.Second)+2)
+	require.LessOrEqual(t, len(lines), int(time.Since(began)/time.Second)+2) // real time: a slow machine may write more lines
 }

@@ -10,6 +10,7 @@ import (
 )
 
 func TestHelpAndVersion(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"--help"}, {"serve", "--help"}, {"key", "create", "--help"}, {"--version"}} {
 		var out bytes.Buffer
 		require.Zero(t, run(context.Background(), args, streams{nil, &out, io.Discard}), args)

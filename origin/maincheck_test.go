@@ -9,6 +9,7 @@ import (
 
 // The small parser sets what the parser of all commands does.
 func TestCheckAloneParsesAlike(t *testing.T) {
+	t.Parallel()
 	std := streams{in: strings.NewReader(""), out: new(strings.Builder), err: new(strings.Builder)}
 	for _, line := range []string{
 		"check", "check jane@example.org list.csv -", "check --offline -- -x@mail.example",
@@ -28,6 +29,7 @@ func TestCheckAloneParsesAlike(t *testing.T) {
 
 // What it cannot run is left to the parser of all commands, and nothing is printed.
 func TestCheckAloneLeavesErrors(t *testing.T) {
+	t.Parallel()
 	out := new(strings.Builder)
 	for _, line := range []string{"", "serve", "--help check", "check --help", "check -h", "check --version", "check --nope", "check --workers x", "check --resume -x"} {
 		_, ok := parseCheck(t.Context(), strings.Fields(line), streams{strings.NewReader(""), out, out})

@@ -18,6 +18,7 @@ import (
 // Malformed and odd requests, whether net/http refuses them before a handler runs
 // or not, get a response in shape A whose sentence names the reason.
 func TestMalformedHTTP(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	const end = "Host: x\r\n\r\n"
 	for name, c := range map[string]struct {
@@ -58,7 +59,7 @@ func TestMalformedHTTP(t *testing.T) {
 		"the same, HTTP/1.0":      {"GET /v1/email/x HTTP/1.0\r\nExpect: x\r\n" + end, 417, "100-continue"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			response, body := origintest.Exchange(t, s.hostPort, c.request, 10*time.Second)
+			response, body := origintest.Exchange(t, s.hostPort, c.request, hung)
 			require.Equal(t, c.status, response.StatusCode, body)
 			require.Equal(t, "application/json", response.Header.Get("Content-Type"))
 			require.Equal(t, "no-store", response.Header.Get("Cache-Control"))
@@ -72,9 +73,10 @@ func TestMalformedHTTP(t *testing.T) {
 
 // A request with Expect: 100-continue gets 401 or, once the key is accepted, 100.
 func TestContinueAfterTheKey(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	for key, first := range map[string]string{ledger.NewSecret(): "HTTP/1.1 401 ", s.newKey(t): "HTTP/1.1 100 "} {
-		conn := origintest.Dial(t, s.hostPort, 20*time.Second)
+		conn := origintest.Dial(t, s.hostPort, hung)
 		conn.Send(requestHeader("POST", "/v1/emails", key, "Expect: 100-Continue\r\nContent-Length: 1000\r\n"))
 		head := make([]byte, len(first))
 		_, err := io.ReadFull(conn, head)
@@ -85,6 +87,7 @@ func TestContinueAfterTheKey(t *testing.T) {
 
 // A request that breaks off does not keep its connection open and is not charged.
 func TestHalfSentRequests(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	key := s.newKey(t)
 	for name, half := range map[string]string{
@@ -92,7 +95,7 @@ func TestHalfSentRequests(t *testing.T) {
 		"within the body":   "POST /v1/emails HTTP/1.1\r\nHost: x\r\nX-API-Key: " + key + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"emails\":[\"a@mail",
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn := origintest.Dial(t, s.hostPort, 20*time.Second).Send(half)
+			conn := origintest.Dial(t, s.hostPort, hung).Send(half)
 			require.NoError(t, conn.CloseWrite())
 			_, err := io.ReadAll(conn)
 			require.NoError(t, err, "the connection stays open")
@@ -110,6 +113,7 @@ func requestHeader(method, target, key, headers string) string {
 // A client that sends a body shorter than announced, and still reads, learns where
 // the body broke off.
 func TestHalfClosedShortBody(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	key := s.newKey(t)
 	for name, c := range map[string]struct{ headers, body, message string }{
@@ -119,7 +123,7 @@ func TestHalfClosedShortBody(t *testing.T) {
 		"bad chunk": {"Transfer-Encoding: chunked\r\n", "2\r\n{}\r\nzz\r\n", "The body's chunked transfer coding is malformed after 2 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn := origintest.Dial(t, s.hostPort, 20*time.Second).Send(requestHeader("POST", "/v1/emails", key, c.headers) + c.body)
+			conn := origintest.Dial(t, s.hostPort, hung).Send(requestHeader("POST", "/v1/emails", key, c.headers) + c.body)
 			require.NoError(t, conn.CloseWrite())
 			response, body := conn.Response()
 			require.Equal(t, 400, response.StatusCode)
@@ -131,6 +135,7 @@ func TestHalfClosedShortBody(t *testing.T) {
 // A client that closes or resets the connection before the response is not charged
 // and is not counted as an error of the service: log and metrics have status 499.
 func TestDisconnectIsStatus499(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "20s")
 	key := s.newKey(t)
 	slow := `{"emails":["a@silent.example"]}`
@@ -148,13 +153,13 @@ func TestDisconnectIsStatus499(t *testing.T) {
 			"reset":  func(c *net.TCPConn) { c.SetLinger(0); c.Close() },
 		} {
 			t.Run(name+"/"+way, func(t *testing.T) {
-				conn := origintest.Dial(t, s.hostPort, time.Minute).Send(request)
+				conn := origintest.Dial(t, s.hostPort, hung).Send(request)
 				require.Eventually(t, func() bool { return strings.Contains(s.metrics(t), "\naddrspec_ledger_under_way 1\n") },
-					20*time.Second, 5*time.Millisecond)
+					hung, 5*time.Millisecond)
 				disconnect(conn.TCPConn)
 				disconnected++
 				require.Eventually(t, func() bool { return strings.Count(s.log.String(), `"status":499`) == disconnected },
-					20*time.Second, 5*time.Millisecond, s.log)
+					hung, 5*time.Millisecond, s.log)
 			})
 		}
 	}
@@ -169,8 +174,9 @@ func TestDisconnectIsStatus499(t *testing.T) {
 // A client that closes its side for writing after a whole request looks like one
 // that has disconnected. If it still reads, it gets 503 with an explanation.
 func TestHalfClosedWholeRequest(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "20s")
-	conn := origintest.Dial(t, s.hostPort, 20*time.Second)
+	conn := origintest.Dial(t, s.hostPort, hung)
 	conn.Send(requestHeader("GET", "/v1/email/a@silent.example", s.newKey(t), ""))
 	require.NoError(t, conn.CloseWrite())
 	response, body := conn.Response()

@@ -28,6 +28,7 @@ func rendered(t *testing.T) string {
 
 // The man page has every command, flag and example, and what a man page should have.
 func TestManPage(t *testing.T) {
+	t.Parallel()
 	text := rendered(t)
 	joined := strings.NewReplacer("\u2010\n", "-", "\u2212", "-").Replace(text)
 	words := strings.Join(strings.Fields(joined), " ")

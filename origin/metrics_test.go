@@ -19,6 +19,7 @@ var listsThreshold = regexp.MustCompile(`addrspec_lists_age_seconds > (\d+) \* 8
 // The alert on old lists fires at the age at which doctor advises, and the metric
 // of a service with such lists reaches it.
 func TestAlertOnOldLists(t *testing.T) {
+	t.Parallel()
 	alerts, err := os.ReadFile("deploy/alerts.yaml")
 	require.NoError(t, err)
 	found := listsThreshold.FindStringSubmatch(string(alerts))

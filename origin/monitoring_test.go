@@ -20,6 +20,7 @@ import (
 // Every query of the alerts and the dashboard names metrics and labels that the
 // running program exports.
 func TestMonitoringUsesExistingMetrics(t *testing.T) {
+	t.Parallel()
 	metrics := scrape(t)
 	for file, queries := range map[string][]string{"alerts.yaml": alertQueries(t), "dashboard.json": dashboardQueries(t)} {
 		require.Greater(t, len(queries), 10, file)
@@ -31,6 +32,7 @@ func TestMonitoringUsesExistingMetrics(t *testing.T) {
 
 // The check finds what a typing mistake makes of a query.
 func TestUnknownMetricsAreFound(t *testing.T) {
+	t.Parallel()
 	metrics := scrape(t)
 	for query, unknown := range map[string]string{
 		`rate(addrspec_request_total[5m])`:                          "addrspec_request_total",
@@ -155,6 +157,8 @@ func labelValues(family *dto.MetricFamily) map[string]map[string]bool {
 
 // Prometheus's own tool accepts the configuration and the alerts, which it names.
 func TestMonitoringFilesAreWellFormed(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
 		t.Skip("skipped: promtool is not installed; Debian's package prometheus has it")

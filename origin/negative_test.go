@@ -9,6 +9,7 @@ import (
 
 // A number that cannot be is an error about the number, in both ways to write it.
 func TestNumbersThatCannotBe(t *testing.T) {
+	t.Parallel()
 	s := newShell(t)
 	s.must("key create --account you@example.org --name n")
 	const terms = "must be a whole number"
@@ -50,6 +51,7 @@ func TestNumbersThatCannotBe(t *testing.T) {
 
 // Flags may come before and after arguments, and "--" ends them.
 func TestOrderOfFlags(t *testing.T) {
+	t.Parallel()
 	s := newShell(t)
 	for _, line := range []string{"key rotate 1 --account you@example.org --grace 0s", "key rotate --grace=0s --account=you@example.org 1"} {
 		s.must("key create --account you@example.org --name n")

@@ -15,6 +15,7 @@ import (
 // An account whose look-ups all wait for a silent resolver gets 429 for the next
 // request. Another account is served meanwhile, and unfinished work costs nothing.
 func TestWaitingLookupsDoNotDelayOtherAccounts(t *testing.T) {
+	t.Parallel()
 	dns := mxtest.New(t, contract.Zone)
 	dns.RespondAll(mxtest.Silent)
 	dns.Respond("mail.example", mxtest.Answer)

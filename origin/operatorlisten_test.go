@@ -32,6 +32,7 @@ func startApart(t *testing.T, args ...string) (public, operators *service) {
 }
 
 func TestOperatorListener(t *testing.T) {
+	t.Parallel()
 	public, operators := startApart(t, "--dns", contract.Serve(t))
 	together := start(t, "--dns", contract.Serve(t))
 	for path, want := range map[string]struct{ public, operators, together int }{
@@ -66,6 +67,7 @@ func TestOperatorListener(t *testing.T) {
 
 // While the service stops, /readyz on the operator's listener is 503.
 func TestOperatorListenerDuringStop(t *testing.T) {
+	t.Parallel()
 	dns := mxtest.New(t, contract.Zone)
 	dns.Respond("silent.example", mxtest.Silent)
 	public, operators := startApart(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--grace", "30s")
@@ -75,7 +77,7 @@ func TestOperatorListenerDuringStop(t *testing.T) {
 		response, _ := public.send(t, http.MethodGet, "/v1/email/a@silent.example", key, "", nil)
 		answered <- response.StatusCode
 	}()
-	require.Eventually(t, func() bool { return dns.Asked("silent.example") > 0 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return dns.Asked("silent.example") > 0 }, hung, time.Millisecond)
 	status, _, err := operators.get("", "/readyz")
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
@@ -83,7 +85,7 @@ func TestOperatorListenerDuringStop(t *testing.T) {
 	require.Eventually(t, func() bool {
 		status, _, err := operators.get("", "/readyz")
 		return err == nil && status == http.StatusServiceUnavailable
-	}, 10*time.Second, 10*time.Millisecond)
+	}, hung, 10*time.Millisecond)
 	dns.Respond("silent.example", mxtest.Answer)
 	require.Equal(t, http.StatusOK, <-answered)
 	public.requireStopped(t)
@@ -93,6 +95,7 @@ func TestOperatorListenerDuringStop(t *testing.T) {
 
 // Connections to the operator's listener are limited separately.
 func TestOperatorListenerIsBounded(t *testing.T) {
+	t.Parallel()
 	public, operators := startApart(t, "--dns", contract.Serve(t))
 	var ended atomic.Int64
 	for range 4 * operatorConnections {
@@ -103,6 +106,6 @@ func TestOperatorListenerIsBounded(t *testing.T) {
 		go func() { io.Copy(io.Discard, conn); ended.Add(1) }()
 	}
 	// Without the limit all would stay open for the minute of the idle timeout.
-	require.Eventually(t, func() bool { return ended.Load() >= 3*operatorConnections }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return ended.Load() >= 3*operatorConnections }, hung, 10*time.Millisecond)
 	public.requireHealthy(t)
 }

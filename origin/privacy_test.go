@@ -15,6 +15,7 @@ import (
 // Addresses and keys appear in responses to their own callers only: not in the
 // log, the metrics, the database or an error.
 func TestAddressesAndKeysAreNotRecorded(t *testing.T) {
+	t.Parallel()
 	const canary = "canary-7f3a"
 	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms")
 	key := s.newKey(t)
@@ -55,6 +56,7 @@ func requireInNoFile(t *testing.T, dir, secret string) {
 }
 
 func TestRedactedDatabaseURL(t *testing.T) {
+	t.Parallel()
 	flag := databaseFlag{Database: "postgres://me:hunter2@db/x?password=hunter2&sslpassword=hunter2"}
 	require.NotContains(t, flag.redacted(), "hunter2")
 	require.Contains(t, flag.redacted(), "db/x")

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
@@ -24,9 +26,21 @@ func TestMain(m *testing.M) {
 		os.Unsetenv(programVariable)
 		main()
 	}
+	_ = flag.Set("test.parallel", "8") // most tests only wait; -parallel overrides it
 	code := m.Run()
 	pgtest.RemoveShared()
 	os.Exit(code)
+}
+
+// hung is how long a test waits for an event. It is far longer than any machine needs.
+const hung = 2 * time.Minute
+
+// leftToCI skips a test in the fast layer.
+func leftToCI(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left to ./build.sh test ci")
+	}
 }
 
 // A process is a service in a process of its own.
@@ -87,8 +101,8 @@ func (s *service) requireServed(t *testing.T, key string, requests int) {
 	require.NoError(t, clients.Wait())
 }
 
-// shorter returns a size for the run with -short, under the race detector, and the
-// whole one for ./build.sh test all.
+// shorter returns a size for the run with -short, and the whole one for
+// ./build.sh test ci.
 func shorter(whole, short int) int {
 	if testing.Short() {
 		return short

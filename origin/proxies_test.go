@@ -26,6 +26,7 @@ import (
 
 // The configurations of deploy in front of the real program.
 func TestProxies(t *testing.T) {
+	leftToCI(t)
 	for _, kind := range proxyKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
@@ -58,7 +59,7 @@ func requireMalformedIsJSON(t *testing.T, p *proxyServer) {
 		"/v1/email/a%00b@mail.example":                               {400, 401},
 		"/v1/email/" + strings.Repeat("a", 70<<10) + "@mail.example": {431},
 	} {
-		response, body := origintest.Exchange(t, p.plain, "GET "+target+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 10*time.Second)
+		response, body := origintest.Exchange(t, p.plain, "GET "+target+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", hung)
 		require.Contains(t, statuses, response.StatusCode, "%.40s: %s", target, body)
 		if response.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 			require.Equal(t, "application/json", response.Header.Get("Content-Type"), body)
@@ -86,7 +87,7 @@ func requireOperatorsPathsHidden(t *testing.T, p *proxyServer, s *service) {
 func sendThrough(t *testing.T, hostPort, method, target, body string, header ...string) (*http.Response, string) {
 	t.Helper()
 	request := origintest.Request{Method: method, Target: target, Header: header, Body: body}
-	return origintest.Exchange(t, hostPort, request.Text("addrspec.example"), 20*time.Second)
+	return origintest.Exchange(t, hostPort, request.Text("addrspec.example"), hung)
 }
 
 // A body over the limit gets the service's answer, one that is much longer the
@@ -100,7 +101,7 @@ func (k *proxyKind) requireBodiesPass(t *testing.T, p *proxyServer, key string) 
 	if k.waitsForBody {
 		return
 	}
-	conn := origintest.Dial(t, p.plain, 10*time.Second)
+	conn := origintest.Dial(t, p.plain, hung)
 	response, _ := conn.Send("POST /v1/emails HTTP/1.1\r\nHost: addrspec.example\r\nContent-Type: application/json\r\nContent-Length: 10000\r\n\r\n").Response()
 	require.Equal(t, http.StatusUnauthorized, response.StatusCode, "before the body")
 }
@@ -180,6 +181,7 @@ const emptyAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 // Every target arrives as it was sent, with the client's address in place of what
 // the client says about itself.
 func TestProxiesPassTargets(t *testing.T) {
+	leftToCI(t)
 	for _, kind := range proxyKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
@@ -207,6 +209,7 @@ func TestProxiesPassTargets(t *testing.T) {
 // A request that gets no answer is sent once, also on a connection that was used
 // before, on which HTTP clients usually send a request again.
 func TestProxiesSendOnce(t *testing.T) {
+	leftToCI(t)
 	for _, kind := range proxyKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
@@ -233,6 +236,7 @@ func TestProxiesSendOnce(t *testing.T) {
 // No file that a proxy writes has an address or a key, whatever the client sends
 // and whatever the upstream does.
 func TestProxyLogsHaveNoAddress(t *testing.T) {
+	leftToCI(t)
 	for _, kind := range proxyKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
@@ -241,7 +245,7 @@ func TestProxyLogsHaveNoAddress(t *testing.T) {
 			p.sendHostile(t)
 			require.NoError(t, u.Close())
 			p.sendHostile(t)
-			require.Eventually(t, func() bool { return strings.Contains(p.accessLog(t), `"status":502`) }, 10*time.Second, 20*time.Millisecond)
+			require.Eventually(t, func() bool { return strings.Contains(p.accessLog(t), `"status":502`) }, hung, 20*time.Millisecond)
 			p.requireNoAddress(t)
 		})
 	}

@@ -142,7 +142,7 @@ func (p *proxyServer) run(t *testing.T, cmd *exec.Cmd) {
 		output.Close()
 	})
 	for _, at := range []string{p.tls, p.plain, p.insecure} {
-		require.Eventually(t, func() bool { return listens(at) }, 20*time.Second, 20*time.Millisecond, "see %s", output.Name())
+		require.Eventually(t, func() bool { return listens(at) }, hung, 20*time.Millisecond, "see %s", output.Name())
 	}
 }
 

@@ -20,6 +20,7 @@ const chromium = "/usr/bin/chromium"
 // inChromium runs a script that drives Chromium, and returns its output.
 func inChromium(t *testing.T, script string, args ...string) string {
 	t.Helper()
+	leftToCI(t)
 	for _, needed := range []string{chromium, "../edge/node_modules/playwright-core"} {
 		if _, err := os.Stat(needed); err != nil {
 			t.Skipf("needs Chromium and the packages of edge/: %v", err)
@@ -35,6 +36,8 @@ func inChromium(t *testing.T, script string, args ...string) string {
 // The front door and the documentation work in Chromium, with and without
 // scripts. ADDRSPEC_PICTURES names a folder for pictures of every page.
 func TestPublicPagesInChromium(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
 	s := start(t)
 	args := []string{"http://" + s.hostPort}
 	if folder := os.Getenv("ADDRSPEC_PICTURES"); folder != "" {
@@ -46,6 +49,8 @@ func TestPublicPagesInChromium(t *testing.T) {
 // The example of the guide about browser keys shows its hint on a page of an
 // origin that the key is bound to, and on no other.
 func TestExampleOfABrowserKey(t *testing.T) {
+	leftToCI(t)
+	t.Parallel()
 	s := start(t, "--dns", mxtest.Start(t, exampleZone))
 	key := "ask_your_browser_key"
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

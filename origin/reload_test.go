@@ -57,16 +57,16 @@ func TestReloadLists(t *testing.T) {
 	require.False(t, s.isDisposable(t, key, address))
 
 	replace(t, file, packLists(t, "d.bulk.example"))
-	require.Eventually(t, func() bool { return s.isDisposable(t, key, address) }, 10*time.Second, 50*time.Millisecond, "%s", s.log)
+	require.Eventually(t, func() bool { return s.isDisposable(t, key, address) }, hung, 50*time.Millisecond, "%s", s.log)
 
 	replace(t, file, first[:len(first)/2])
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
-	require.Eventually(t, func() bool { return s.log.Contains("lists are invalid") }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return s.log.Contains("lists are invalid") }, hung, 10*time.Millisecond)
 	require.True(t, s.isDisposable(t, key, address), "the lists before the damaged ones remain in use")
 
 	replace(t, file, first)
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
-	require.Eventually(t, func() bool { return !s.isDisposable(t, key, address) }, 10*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return !s.isDisposable(t, key, address) }, hung, 50*time.Millisecond)
 }
 
 // replace replaces a file atomically.
@@ -77,17 +77,19 @@ func replace(t *testing.T, file string, content []byte) {
 
 // SIGHUP does not end a service, even if there is nothing to reload.
 func TestHangUpWithNothingToReload(t *testing.T) {
+	t.Parallel()
 	p := launch(t, nil)
 	for range 3 {
 		require.NoError(t, p.Signal(syscall.SIGHUP))
 	}
-	require.Eventually(t, func() bool { return p.log.Contains("nothing to reload") }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return p.log.Contains("nothing to reload") }, hung, 10*time.Millisecond)
 	p.requireHealthy(t)
-	require.NoError(t, p.Terminate(30*time.Second))
+	require.NoError(t, p.Terminate(hung))
 }
 
 // SIGHUP reloads the plans of --plans. An invalid file changes nothing.
 func TestHangUpReloadsPlans(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "plans.json")
 	plans := func(text string) { replace(t, file, []byte(text)) }
 	plans(`[{"name": "team", "rate": 10, "points": 100}]`)
@@ -100,11 +102,11 @@ func TestHangUpReloadsPlans(t *testing.T) {
 	require.Regexp(t, `team +10 +100`, listed())
 	plans(`[{"name": "team", "rate": 20, "points": 200}]`)
 	require.NoError(t, p.Signal(syscall.SIGHUP))
-	require.Eventually(t, func() bool { return p.log.Contains("reloaded the plans") }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return p.log.Contains("reloaded the plans") }, hung, 10*time.Millisecond)
 	require.Regexp(t, `team +20 +200`, listed())
 	plans(`[{"name": "team"}]`)
 	require.NoError(t, p.Signal(syscall.SIGHUP))
-	require.Eventually(t, func() bool { return p.log.Contains("the new plans are invalid") }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return p.log.Contains("the new plans are invalid") }, hung, 10*time.Millisecond)
 	require.Regexp(t, `team +20 +200`, listed())
-	require.NoError(t, p.Terminate(30*time.Second))
+	require.NoError(t, p.Terminate(hung))
 }

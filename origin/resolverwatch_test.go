@@ -21,6 +21,7 @@ const lookUpsWillFail = "MX look-ups will fail"
 // A silent resolver delays neither the start nor requests; the log and a metric
 // report it.
 func TestStartDoesNotWaitForResolver(t *testing.T) {
+	t.Parallel()
 	silent, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer silent.Close()
@@ -30,15 +31,16 @@ func TestStartDoesNotWaitForResolver(t *testing.T) {
 	require.False(t, s.log.Contains(lookUpsWillFail), "the probe must not be over yet")
 	_, metrics := s.send(t, http.MethodGet, "/metrics", "", "", nil)
 	require.Contains(t, metrics, "\naddrspec_mx_resolver_answered 0\n")
-	require.Eventually(t, func() bool { return s.log.Contains(lookUpsWillFail) }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.log.Contains(lookUpsWillFail) }, hung, 20*time.Millisecond)
 }
 
 func TestResolverThatAnswersIsInMetrics(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	require.Eventually(t, func() bool {
 		_, metrics := s.send(t, http.MethodGet, "/metrics", "", "", nil)
 		return strings.Contains(metrics, "\naddrspec_mx_resolver_answered 1\n")
-	}, 20*time.Second, 20*time.Millisecond)
+	}, hung, 20*time.Millisecond)
 	require.False(t, s.log.Contains(lookUpsWillFail))
 }
 
@@ -54,6 +56,7 @@ func (p *failingProbe) Probe(context.Context) error {
 
 // The log has one warning for a long outage, and its end.
 func TestResolverWatchLogsOutageOnce(t *testing.T) {
+	t.Parallel()
 	var log origintest.Log
 	w := &resolverWatch{resolver: &failingProbe{3}, log: slog.New(slog.NewTextHandler(&log, nil)), pause: time.Microsecond}
 	w.run(t.Context())
@@ -65,6 +68,7 @@ func TestResolverWatchLogsOutageOnce(t *testing.T) {
 // The end of the service ends the watch, in a probe and in a pause, without a
 // warning about a probe that it cut off.
 func TestResolverWatchEndsWithService(t *testing.T) {
+	t.Parallel()
 	var log origintest.Log
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

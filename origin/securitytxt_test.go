@@ -25,6 +25,7 @@ func getSecurityTxt(t *testing.T, flags ...string) (*http.Response, string) {
 // The program serves security.txt with and without its pages, and 404 without a
 // contact.
 func TestSecurityTxt(t *testing.T) {
+	t.Parallel()
 	flags := []string{"--security-contact", "mailto:security@addrspec.example?subject=a,b", "--security-contact", "https://addrspec.example/report",
 		"--security-policy", "https://addrspec.example/security", "--security-languages", "en,de", "--public-url", "https://addrspec.example/"}
 	for _, pages := range []string{"on", "off"} {
@@ -42,6 +43,7 @@ func TestSecurityTxt(t *testing.T) {
 }
 
 func TestServeRefusesSecurityTxt(t *testing.T) {
+	t.Parallel()
 	require.Contains(t, refused(t, "serve", "--security-contact", "security@addrspec.example"), "must be a URI such as mailto:")
 	require.Contains(t, refused(t, "serve", "--security-policy", "https://addrspec.example"), "need --security-contact")
 }

@@ -122,7 +122,7 @@ var httpClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16
 
 // get fetches a page. It may run outside the test's goroutine.
 func (s *service) get(key, path string) (status int, body string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), hung)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.hostPort+path, nil)
 	if err != nil {
@@ -169,6 +169,6 @@ func (s *service) metric(t testing.TB, name string) float64 {
 func (s *service) wholeLog(t testing.TB) string {
 	last := rand.Text()
 	s.send(t, http.MethodGet, "/healthz", "", "", http.Header{"X-Request-Id": {last}})
-	require.Eventually(t, func() bool { return s.log.Contains(last) }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.log.Contains(last) }, hung, time.Millisecond)
 	return s.log.String()
 }

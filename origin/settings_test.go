@@ -20,7 +20,7 @@ import (
 // refused runs a command line that must be refused before a database is opened,
 // and returns its error.
 func refused(t *testing.T, args ...string) (message string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), hung)
 	defer cancel()
 	file := filepath.Join(t.TempDir(), "a.db")
 	var out, err bytes.Buffer
@@ -33,6 +33,7 @@ func refused(t *testing.T, args ...string) (message string) {
 }
 
 func TestServeRefusesSettings(t *testing.T) {
+	t.Parallel()
 	for args, message := range map[string]string{
 		"--dns-timeout 0s":                "--dns-timeout 0s: must be from 10ms to 5m0s",
 		"--dns-timeout=-5s":               "--dns-timeout -5s: must be from 10ms",
@@ -83,6 +84,7 @@ func TestServeRefusesSettings(t *testing.T) {
 
 // One error lists every wrong setting, so that all can be corrected together.
 func TestServeListsEveryWrongSetting(t *testing.T) {
+	t.Parallel()
 	err := refused(t, "serve", "--dns-timeout", "0s", "--grace", "0s", "--max-connections", "0", "--edge-secret", "x")
 	for _, flag := range []string{"--dns-timeout", "--grace", "--max-connections", "--edge-secret"} {
 		require.Equal(t, 1, strings.Count(err, flag+" "), err)
@@ -90,6 +92,7 @@ func TestServeListsEveryWrongSetting(t *testing.T) {
 }
 
 func TestServeWarnsOfSettings(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		listen, operator string
 		batch            time.Duration
@@ -120,6 +123,7 @@ func TestServeWarnsOfSettings(t *testing.T) {
 }
 
 func TestServeStartUpErrors(t *testing.T) {
+	t.Parallel()
 	taken := start(t, "--dns", contract.Serve(t)).hostPort
 	dir := t.TempDir()
 	notModule := filepath.Join(dir, "not.wasm")
@@ -149,7 +153,7 @@ func TestServeStartUpErrors(t *testing.T) {
 			var out, err bytes.Buffer
 			args := append([]string{"serve", "--listen", "127.0.0.1:0", "--database", database, "--module", module,
 				"--dns", "127.0.0.1:1", "--cache-dir", moduletest.CacheDir()}, c.args...)
-			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), hung)
 			defer cancel()
 			code := run(ctx, args, streams{strings.NewReader(""), &out, &err})
 			require.NotZero(t, code, err.String())

@@ -102,6 +102,7 @@ func (s *service) decide(t testing.TB, id, email string) string {
 // A hook decides by its policy, and charges as a single check does: one point for a
 // valid address, nothing for another.
 func TestHookDecides(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{}))
 	_, account := origintest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Plan: "enterprise"})
 	for n, c := range []struct {
@@ -132,6 +133,7 @@ func TestHookDecides(t *testing.T) {
 
 // Calls about one sign-up at the same time are charged once and get the same answer.
 func TestHookChargesOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{"rate": 1000}))
 	s.newKey(t)
 	var calls sync.WaitGroup
@@ -162,7 +164,7 @@ func TestHookReload(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "hook.secret"), []byte(secrets), 0o600))
 		reloads := strings.Count(s.log.String(), "reloaded the sign-up hooks")
 		require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
-		require.Eventually(t, func() bool { return strings.Count(s.log.String(), "reloaded the sign-up hooks") > reloads }, 10*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return strings.Count(s.log.String(), "reloaded the sign-up hooks") > reloads }, hung, 10*time.Millisecond)
 	}
 	require.Equal(t, []int{200, 401}, []int{status(hookSecret), status(newHookSecret)})
 	reload("v1," + newHookSecret + ",v1," + hookSecret)
@@ -172,6 +174,6 @@ func TestHookReload(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(file, []byte(`{"hooks": [{"name": "../x"}]}`), 0o600))
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
-	require.Eventually(t, func() bool { return s.log.Contains("new sign-up hooks are invalid") }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return s.log.Contains("new sign-up hooks are invalid") }, hung, 10*time.Millisecond)
 	require.Equal(t, 200, status(newHookSecret), "the hooks before the invalid file remain in use")
 }

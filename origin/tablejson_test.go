@@ -14,6 +14,7 @@ import (
 
 // Every table is one of three formats with the same rows. Only the table has a sum.
 func TestTables(t *testing.T) {
+	t.Parallel()
 	s := newShell(t)
 	s.must("account create --account =cmd@example.org --points 7")
 	s.must("key create --account you@example.org --name n --budget 5")
@@ -68,6 +69,7 @@ func FuzzJSONText(f *testing.F) {
 }
 
 func TestJSONCells(t *testing.T) {
+	t.Parallel()
 	limit := ledger.Limit(ledger.Unlimited)
 	for want, value := range map[string]any{`null`: dash, `"-"`: "-", `7`: int64(7), `true`: true, `"unlimited"`: ownLimit{&limit}, `"2026-11-22"`: ledger.Day(20779)} {
 		require.Equal(t, want, string(jsonCell(value)))

@@ -15,6 +15,7 @@ var exposure = regexp.MustCompile(`Overall exposure level for addrspec\.service:
 // systemd accepts the unit without a remark, and finds it as closed as the handbook
 // says.
 func TestUnitIsValid(t *testing.T) {
+	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip("skipped: systemd-analyze is not installed; Debian's package systemd has it")

@@ -47,6 +47,7 @@ func partsOfOrigin(t *testing.T) (list []string) {
 // differ. Of lists it uses what verifies newer ones, which opens them; no package
 // of the origin can look anything up in them.
 func TestOriginDoesNotImportCore(t *testing.T) {
+	t.Parallel()
 	list := dependencies(t, partsOfOrigin(t)...)
 	require.Contains(t, list, "wasm/host")
 	require.NotContains(t, list, "core")
@@ -63,6 +64,7 @@ func TestOriginDoesNotImportCore(t *testing.T) {
 
 // The product links no helper of the tests.
 func TestProductDoesNotImportTestPackages(t *testing.T) {
+	t.Parallel()
 	list := dependencies(t, "origin")
 	require.Contains(t, list, "origin/ledger")
 	for _, name := range []string{"origin/origintest", "origin/contract", "origin/contract/description", "origin/mx/mxtest", "origin/ledger/pgtest", "origin/ledger/archive/ndjson/ndjsontest", "wasm/moduletest", "lists/feed/feedtest"} {
@@ -73,6 +75,7 @@ func TestProductDoesNotImportTestPackages(t *testing.T) {
 // The tests of every part of the origin can use origintest, since of the origin
 // it imports the ledger alone.
 func TestOrigintestImportsNoOtherPart(t *testing.T) {
+	t.Parallel()
 	for _, name := range dependencies(t, "origin/origintest") {
 		part, ofOrigin := strings.CutPrefix(name, "origin/")
 		require.True(t, !ofOrigin || part == "origintest" || part == "ledger" || strings.HasPrefix(part, "ledger/"), name)
@@ -82,6 +85,7 @@ func TestOrigintestImportsNoOtherPart(t *testing.T) {
 // The dashboard is a client of the rest: the API, the resolver and the ledger know
 // nothing of it, nor of who signs in.
 func TestThinOriginKnowsNoDashboard(t *testing.T) {
+	t.Parallel()
 	for _, part := range []string{"origin/api", "origin/mx", "origin/ledger"} {
 		for _, name := range []string{"origin/dashboard", "origin/identity", "origin/webhook", "origin/openid"} {
 			require.NotContains(t, dependencies(t, part), name, part)

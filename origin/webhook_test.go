@@ -13,6 +13,7 @@ import (
 // The command sets, shows, rotates, tests and removes a webhook, and its errors say
 // what to do.
 func TestAccountWebhook(t *testing.T) {
+	t.Parallel()
 	database := origintest.NewDatabase(t)
 	_, _, code := operator(t, "account", "create", "--database", database, "--email", "owner@example.com")
 	require.Zero(t, code)
@@ -46,6 +47,7 @@ func TestAccountWebhook(t *testing.T) {
 // A test message that cannot be sent is a failure that says why. The name is one
 // that no resolver has (RFC 2606).
 func TestAccountWebhookTest(t *testing.T) {
+	t.Parallel()
 	database := origintest.NewDatabase(t)
 	_, _, code := operator(t, "account", "create", "--database", database, "--email", "owner@example.com")
 	require.Zero(t, code)
@@ -67,6 +69,7 @@ func TestAccountWebhookTest(t *testing.T) {
 
 // A service has the metrics of webhooks unless they or the dashboard are off.
 func TestWebhooksOff(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		flags []string
 		want  bool

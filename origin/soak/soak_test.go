@@ -14,6 +14,9 @@ import (
 // TestFaults is a short soak: real processes, few rounds, and only the trials that
 // prove something in a short time. Times are reported but not judged.
 func TestFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left to ./build.sh test ci")
+	}
 	noteSources(t)
 	l, err := newLab(t.Context(), options{seconds: 10})
 	require.NoError(t, err)
