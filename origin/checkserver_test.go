@@ -25,9 +25,12 @@ import (
 
 // checkThrough runs `addrspec check --server` on input.
 func (s *service) checkThrough(t testing.TB, key, in string, args ...string) (out, err string, code int) {
-	t.Setenv("ADDRSPEC_KEY", key)
+	t.Helper()
 	var stdout, stderr bytes.Buffer
 	args = append([]string{"check", "--server", "http://" + s.hostPort}, args...)
+	if key != "" {
+		args = append(args, "--key", key)
+	}
 	code = run(context.Background(), args, streams{strings.NewReader(in), &stdout, &stderr})
 	return stdout.String(), stderr.String(), code
 }
@@ -43,6 +46,7 @@ func listOf(count int) string {
 
 // A line is the service's own result, byte for byte, with mx and with item errors.
 func TestCheckThroughAService(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms")
 	key := s.newKey(t)
 	emails := []string{"jane+news@mail.example", "a..b@mail.example", "x@nowhere.example", `"<&>"@mail.example`, "jörg@bücher.example", "support@servfail.example"}
@@ -66,6 +70,7 @@ func TestCheckThroughAService(t *testing.T) {
 // Each batch costs its different addresses. A run that is repeated with its id
 // costs nothing.
 func TestCheckThroughAServiceIsCharged(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	key := s.newKey(t)
 	list := strings.Repeat("a@mail.example\nb@mail.example\n", 32) + listOf(500)
@@ -84,6 +89,7 @@ func TestCheckThroughAServiceIsCharged(t *testing.T) {
 // charged is missing, and none after the refused one is sent, though a short one
 // would be affordable.
 func TestCheckThroughAServiceOutOfPoints(t *testing.T) {
+	t.Parallel()
 	for _, addresses := range []int{2000, 8*64 + 10} {
 		s := start(t, "--dns", contract.Serve(t))
 		key, _ := s.limitedKey(t, 500)
@@ -98,6 +104,7 @@ func TestCheckThroughAServiceOutOfPoints(t *testing.T) {
 
 // A free key gets one request a second: no address is lost or refused.
 func TestCheckThroughAServiceKeepsTheRate(t *testing.T) {
+	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	key := s.otherKey(t)
 	begin := time.Now()
@@ -110,6 +117,7 @@ func TestCheckThroughAServiceKeepsTheRate(t *testing.T) {
 // The service is killed and started again in the middle, several times: each
 // address is checked and charged once.
 func TestCheckThroughAServiceThatIsKilled(t *testing.T) {
+	t.Parallel()
 	address, err := origintest.FreeAddress()
 	require.NoError(t, err)
 	dns := contract.Serve(t)
@@ -131,9 +139,8 @@ func TestCheckThroughAServiceThatIsKilled(t *testing.T) {
 		}
 		killed <- kills
 	}()
-	t.Setenv("ADDRSPEC_KEY", key)
 	var out, problem bytes.Buffer
-	code := run(context.Background(), []string{"check", "--server", "http://" + address, "-"}, streams{lines, &out, &problem})
+	code := run(context.Background(), []string{"check", "--server", "http://" + address, "--key", key, "-"}, streams{lines, &out, &problem})
 	require.Zero(t, code, problem.String())
 	require.Equal(t, rows/1000, <-killed)
 	n := 0
@@ -162,10 +169,10 @@ func (p *process) relaunch(t *testing.T, address, dns string) {
 
 // A signal ends the check at once, also while the service does not answer.
 func TestCheckThroughAServiceEndsAtASignal(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer silent.Close()
-	t.Setenv("ADDRSPEC_KEY", ledger.NewSecret())
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		conn, err := silent.Accept()
@@ -175,16 +182,17 @@ func TestCheckThroughAServiceEndsAtASignal(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	code := run(ctx, []string{"check", "--server", "http://" + silent.Addr().String()}, streams{strings.NewReader(listOf(9)), io.Discard, io.Discard})
+	code := run(ctx, []string{"check", "--server", "http://" + silent.Addr().String(), "--key", ledger.NewSecret()}, streams{strings.NewReader(listOf(9)), io.Discard, io.Discard})
 	require.Equal(t, 1, code)
 }
 
 // A run that is interrupted and repeated with its id is charged once, for every
 // address, whatever was under way.
 func TestCheckThroughAServiceInterrupted(t *testing.T) {
+	t.Parallel()
 	const addresses = 3000
 	s := start(t, "--dns", contract.Serve(t))
-	t.Setenv("ADDRSPEC_KEY", s.newKey(t))
+	key := s.newKey(t)
 	file := filepath.Join(t.TempDir(), "list.txt")
 	require.NoError(t, os.WriteFile(file, []byte(listOf(addresses)), 0o600))
 	interrupted, code := 0, 1
@@ -197,7 +205,7 @@ func TestCheckThroughAServiceInterrupted(t *testing.T) {
 			}
 			cancel()
 		}()
-		code = run(ctx, []string{"check", "--server", "http://" + s.hostPort, "--run-id", "0123456789abcdef", file}, streams{nil, io.Discard, io.Discard})
+		code = run(ctx, []string{"check", "--server", "http://" + s.hostPort, "--run-id", "0123456789abcdef", "--key", key, file}, streams{nil, io.Discard, io.Discard})
 		cancel()
 		if code == 0 {
 			break
@@ -205,7 +213,7 @@ func TestCheckThroughAServiceInterrupted(t *testing.T) {
 		interrupted++
 	}
 	if code != 0 {
-		_, problem, last := s.checkThrough(t, os.Getenv("ADDRSPEC_KEY"), "", "--run-id", "0123456789abcdef", file)
+		_, problem, last := s.checkThrough(t, key, "", "--run-id", "0123456789abcdef", file)
 		require.Zero(t, last, problem)
 	}
 	require.NotZero(t, interrupted)
@@ -242,7 +250,8 @@ func TestCheckThroughAServiceRefusals(t *testing.T) {
 		"a web page":          {unknown, []string{"--server", "http://" + s.hostPort + "/openapi.json?"}, 2, "has a user name, a query"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, problem, code := s.checkThrough(t, c.key, "jane@mail.example", c.args...)
+			t.Setenv("ADDRSPEC_KEY", c.key)
+			_, problem, code := s.checkThrough(t, "", "jane@mail.example", c.args...)
 			require.Equal(t, c.code, code, problem)
 			require.Contains(t, problem, c.message)
 			require.NotContains(t, problem, unknown[:16])

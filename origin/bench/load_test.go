@@ -34,9 +34,9 @@ func (s *seen) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 // wrk and our own generator send the same: every key in turn, and no body twice.
 func TestKeysAndNumbers(t *testing.T) {
 	l := &lab{dir: t.TempDir(), span: 300 * time.Millisecond}
-	for name, send := range map[string]func(load) (sent, error){
-		"own": func(d load) (sent, error) { return d.own(context.Background()) },
-		"wrk": func(d load) (sent, error) {
+	for name, send := range map[string]func(*testing.T, load) (sent, error){
+		"own": func(_ *testing.T, d load) (sent, error) { return d.own(context.Background()) },
+		"wrk": func(t *testing.T, d load) (sent, error) {
 			path, err := exec.LookPath("wrk")
 			if err != nil {
 				t.Skip("wrk is not installed")
@@ -48,7 +48,7 @@ func TestKeysAndNumbers(t *testing.T) {
 			s := &seen{keys: map[string]int{}, bodies: map[string]int{}}
 			server := httptest.NewServer(s)
 			defer server.Close()
-			got, err := send(load{url: server.URL, keys: []string{"k1", "k2", "k3"}, body: `{"a":"n#.example"}`, from: 7_000_000_000, connections: 2, span: l.span})
+			got, err := send(t, load{url: server.URL, keys: []string{"k1", "k2", "k3"}, body: `{"a":"n#.example"}`, from: 7_000_000_000, connections: 2, span: l.span})
 			server.Close() // once it has answered all
 			require.NoError(t, err)
 			require.Positive(t, got.Requests)
