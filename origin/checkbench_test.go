@@ -52,7 +52,7 @@ type cost struct{ time, processor time.Duration }
 func (c *cost) add(work func()) {
 	start, before := time.Now(), processorTime()
 	work()
-	c.time += time.Since(start)
+	c.time += time.Since(start) // real time: a benchmark
 	c.processor += processorTime() - before
 }
 

@@ -84,7 +84,7 @@ func TestKilled(t *testing.T) {
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	for _, child := range children {
-		require.Eventually(t, func() bool { _, err := os.Stat("/proc/" + child); return err != nil }, 10*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { _, err := os.Stat("/proc/" + child); return err != nil }, 2*time.Minute, 10*time.Millisecond)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestExchangeReadsAnEarlyResponse(t *testing.T) {
 		io.WriteString(conn, "HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
 	}()
 	long := origintest.Request{Method: "POST", Target: "/", Body: string(make([]byte, 32<<20))}
-	response, body := origintest.Exchange(t, listener.Addr().String(), long.Text("x"), 10*time.Second)
+	response, body := origintest.Exchange(t, listener.Addr().String(), long.Text("x"), 2*time.Minute)
 	require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
 	require.Equal(t, "no", body)
 }
@@ -66,12 +66,12 @@ func TestProcess(t *testing.T) {
 	address, err := origintest.AddressIn(p.FirstLine)
 	require.NoError(t, err)
 	require.Equal(t, "127.0.0.1:80", address)
-	require.NoError(t, p.Terminate(10*time.Second))
+	require.NoError(t, p.Terminate(2*time.Minute))
 	require.True(t, log.Contains("bye"), log.String())
 
 	p, err = start(`trap 'exit 3' TERM; echo; while :; do sleep 0.01; done`, &log)
 	require.NoError(t, err)
-	require.ErrorContains(t, p.Terminate(10*time.Second), "code 3")
+	require.ErrorContains(t, p.Terminate(2*time.Minute), "code 3")
 
 	p, err = start(`trap '' TERM; echo; while :; do sleep 0.01; done`, &log)
 	require.NoError(t, err)
