@@ -27,8 +27,9 @@ func terminated(s *session) error {
 		stop := l.start(s.ctx)
 		time.Sleep(s.span(time.Second))
 		begun := time.Now()
-		err = p.Terminate(grace)
+		err = p.Terminate(trialTimeout)
 		ends = append(ends, time.Since(begun))
+		s.expectWithin(ends[len(ends)-1], grace, "the end after SIGTERM")
 		stop()
 		s.expect(err == nil, "SIGTERM: %v", err)
 	}
