@@ -67,7 +67,7 @@ func TestBatchTimeout(t *testing.T) {
 	t.Parallel()
 	dns := mxtest.New(t, contract.Zone)
 	dns.Respond("silent.example", mxtest.Silent)
-	s := start(t, "--dns", dns.Addr, "--dns-timeout", "30s", "--batch-timeout", "400ms")
+	s := start(t, "--dns", dns.Addr, "--dns-timeout", "30s", "--batch-timeout", "3s")
 	key := s.newKey(t)
 	status, e, err := s.post(key, []string{"a@silent.example", "b@mail.example", "c@silent.example", "d"})
 	require.NoError(t, err)

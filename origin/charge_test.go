@@ -23,7 +23,7 @@ func once(key string) http.Header { return http.Header{"Idempotency-Key": {key}}
 func slow(t *testing.T, points ledger.Limit, header http.Header) (s *service, key string, done chan int) {
 	dns := mxtest.New(t, contract.Zone)
 	dns.Respond("silent.example", mxtest.Silent)
-	s = start(t, "--dns", dns.Addr, "--dns-timeout", "1s")
+	s = start(t, "--dns", dns.Addr, "--dns-timeout", "4s")
 	key, _ = s.limitedKey(t, points)
 	done = make(chan int, 1)
 	go func() {
@@ -136,7 +136,7 @@ func TestKeyIsCheckedBeforeTheBody(t *testing.T) {
 // origin or a worker ran the checks.
 func TestHistoryCountsFacts(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms", "--edge-secret", origintest.EdgeSecret)
+	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "3s", "--edge-secret", origintest.EdgeSecret)
 	key, _ := s.limitedKey(t, 100)
 	status, _, err := s.post(key, []string{"info@mail.example", "jane@mail.example", "bad", "c@[192.0.2.1]", "d@servfail.example"})
 	require.NoError(t, err)

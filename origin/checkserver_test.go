@@ -47,7 +47,7 @@ func listOf(count int) string {
 // A line is the service's own result, byte for byte, with mx and with item errors.
 func TestCheckThroughAService(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "300ms")
+	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "3s")
 	key := s.newKey(t)
 	emails := []string{"jane+news@mail.example", "a..b@mail.example", "x@nowhere.example", `"<&>"@mail.example`, "jörg@bücher.example", "support@servfail.example"}
 	for _, details := range []string{"false", "true"} {

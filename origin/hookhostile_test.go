@@ -97,7 +97,7 @@ func TestHookAccountCannotPay(t *testing.T) {
 // and costs nothing. A policy without no_mx does not ask.
 func TestHookResolverDown(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "1m", "--hooks", bothChoices(t, anyObject{"timeout": "300ms", "flag": []string{"no_mx"}, "deny": []string{"invalid"}}))
+	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "1m", "--hooks", bothChoices(t, anyObject{"timeout": "1500ms", "flag": []string{"no_mx"}, "deny": []string{"invalid"}}))
 	s.newKey(t)
 	s.requireUnchecked(t, "msg_fail", "jane@servfail.example")
 	s.requireUnchecked(t, "msg_silent", "jane@silent.example")

@@ -144,9 +144,9 @@ func TestMCPExplains(t *testing.T) {
 // MX records by DNS: facts and errors are those of a service.
 func TestMCPLooksMXUp(t *testing.T) {
 	dns := contract.Serve(t)
-	s := start(t, "--dns", dns, "--dns-timeout", "300ms")
+	s := start(t, "--dns", dns, "--dns-timeout", "3s")
 	t.Setenv("ADDRSPEC_KEY", s.newKey(t))
-	local, _ := connectMCP(t, "--dns", dns, "--dns-timeout", "300ms")
+	local, _ := connectMCP(t, "--dns", dns, "--dns-timeout", "3s")
 	through, _ := connectMCP(t, "--server", "http://"+s.hostPort)
 	emails := map[string]any{"emails": []string{"jane@mail.example", "x@MAIL.example", "x@nowhere.example", "a@servfail.example", "b@silent.example", "a..b@mail.example", "x@[192.0.2.1]", "jörg@bücher.example"}}
 	here, text, isError := call(t, local, "check_emails", emails)
