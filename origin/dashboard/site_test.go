@@ -22,6 +22,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/ledger/storetest"
 	"github.com/addrspec/addrspec/origin/webhook"
 )
 
@@ -36,6 +37,7 @@ type site struct {
 	*Dashboard
 	url     string
 	account ledger.Account
+	work    storetest.Counter // of the database
 }
 
 // eachDatabase runs test with a site on SQLite and one on PostgreSQL.
@@ -52,11 +54,12 @@ func newSite(t *testing.T, database string, c Config) *site {
 
 // startSite starts a dashboard without an account.
 func startSite(t *testing.T, database string, c Config) *site {
-	l, err := ledger.Open(t.Context(), database)
+	s := new(site)
+	l, err := ledger.Open(t.Context(), database, ledger.WithStore(s.work.Wrap))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	server := httptest.NewUnstartedServer(nil)
-	s := &site{url: "http://" + server.Listener.Addr().String()}
+	s.url = "http://" + server.Listener.Addr().String()
 	c.Ledger, c.Identity, c.Log = l, identity.New(l), slog.New(slog.DiscardHandler)
 	c.OpenAPI = api.Description()
 	if c.PublicURL == nil {
