@@ -6,7 +6,6 @@ import (
 	"io"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
@@ -15,8 +14,12 @@ import (
 	"github.com/addrspec/addrspec/origin/check"
 )
 
-// slow is a checker that takes a while and counts its callers.
-type slow struct{ now, most, calls atomic.Int64 }
+// slow is a checker that counts its callers. With a gate, each sends when it begins
+// and receives when it may go on.
+type slow struct {
+	now, most, calls atomic.Int64
+	begun, gate      chan struct{}
+}
 
 // Check finds every address valid, but fails at the empty one.
 func (s *slow) Check(ctx context.Context, records []check.Record, outcomes []check.Outcome) error {
@@ -25,7 +28,10 @@ func (s *slow) Check(ctx context.Context, records []check.Record, outcomes []che
 		s.most.Store(n)
 	}
 	defer s.now.Add(-1)
-	time.Sleep(20 * time.Millisecond)
+	if s.gate != nil {
+		s.begun <- struct{}{}
+		<-s.gate
+	}
 	for n := range records {
 		if records[n].Email == "" {
 			return errors.New("no lists")
@@ -56,8 +62,8 @@ func connect(t *testing.T, checker check.Checker) *sdk.ClientSession {
 
 // At most maxCalls are under way, and all are answered.
 func TestCallsAreLimited(t *testing.T) {
-	var checker slow
-	session := connect(t, &checker)
+	checker := &slow{begun: make(chan struct{}), gate: make(chan struct{})}
+	session := connect(t, checker)
 	var calls errgroup.Group
 	for range 10 * maxCalls {
 		calls.Go(func() error {
@@ -68,6 +74,14 @@ func TestCallsAreLimited(t *testing.T) {
 			return err
 		})
 	}
+	for range maxCalls {
+		<-checker.begun
+	}
+	for range 9 * maxCalls {
+		checker.gate <- struct{}{}
+		<-checker.begun
+	}
+	close(checker.gate)
 	require.NoError(t, calls.Wait())
 	require.EqualValues(t, 10*maxCalls, checker.calls.Load())
 	require.EqualValues(t, maxCalls, checker.most.Load())

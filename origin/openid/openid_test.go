@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -130,20 +131,32 @@ func TestProviderIsDown(t *testing.T) {
 	}
 }
 
+// silent is a transport to a provider that never answers. It counts the requests.
+type silent struct{ asked atomic.Int64 }
+
+func (s *silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.asked.Add(1)
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
 func TestProviderIsSilent(t *testing.T) {
-	asked := make(chan struct{}, 10)
-	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
-		<-r.Context().Done()
-	}))
-	defer silent.Close()
-	p, began := New(Config{Issuer: silent.URL}), time.Now()
-	for range 3 {
+	synctest.Test(t, func(t *testing.T) {
+		provider, usual := new(silent), client.Transport
+		client.Transport = provider
+		defer func() { client.Transport = usual }()
+		p, began := New(Config{Issuer: "https://silent.example"}), time.Now()
+		for range 3 {
+			_, err := p.URL(NewRequest(), false)
+			require.ErrorIs(t, err, ErrUnavailable)
+		}
+		require.Equal(t, timeout, time.Since(began))
+		require.EqualValues(t, 1, provider.asked.Load())
+		time.Sleep(retryAfter)
 		_, err := p.URL(NewRequest(), false)
 		require.ErrorIs(t, err, ErrUnavailable)
-	}
-	require.Less(t, time.Since(began), 2*timeout)
-	require.Len(t, asked, 1)
+		require.EqualValues(t, 2, provider.asked.Load(), "asked again later")
+	})
 }
 
 func TestProviderAnswersWithoutEnd(t *testing.T) {

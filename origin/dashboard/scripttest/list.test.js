@@ -140,14 +140,20 @@ test("stops after what is under way", async () => {
 test("can be stopped while it never waits for an answer", async () => {
   const file = fileOf(`email\n${Array.from({ length: 300_000 }, (_, n) => `p${n}@x`).join("\n")}\n`);
   const { choice, newline } = await peek(file);
+  let asked = 0;
   /** @type {Checker} */
-  const checker = { batch: 64, concurrency: 1, cost: 0, check: async (list) => new Map(list.map((a) => [a, answerOf(facts(a), style, false)])) };
+  const checker = {
+    batch: 64, concurrency: 1, cost: 0,
+    check: async (list) => {
+      if (asked++ === 0) setTimeout(() => run.stop()); // as soon as the run lets the page work
+      return new Map(list.map((a) => [a, answerOf(facts(a), style, false)]));
+    },
+  };
   const run = new Run({
     file, choice, newline, style, from: nothingDone(), checker, recent: new Recent(), layout: new FileLayout(choice, 1, style),
     save: async () => {},
     onProgress: () => {},
   });
-  setTimeout(() => run.stop(), 20);
   await assert.rejects(run.work(), { reason: "stopped" });
 });
 
@@ -207,12 +213,11 @@ test("remembers a bounded number of addresses, and half of that for certain", ()
   assert.equal(recent.get(500), undefined);
 });
 
-test("remembers in constant time", () => {
+// Time in proportion to what was forgotten, as the comment of Recent has it, takes hours.
+test("remembers in constant time", { timeout: 120_000 }, () => {
   /** @type {Recent<number, true>} */
   const recent = new Recent();
-  const start = performance.now();
   for (let n = 0; n < 1_000_000; n++) recent.set(n, true);
-  assert.ok(performance.now() - start < 10_000); // see the comment of Recent
 });
 
 test("names a file by its name, size and beginning", async () => {
