@@ -11,47 +11,37 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
-// needsNode skips the test where the tools of the edge worker, which also check
-// these scripts, are not installed.
+// needsNode skips the test without Node, and names the files that it runs.
 func needsNode(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("Node is not installed")
 	}
-	if _, err := os.Stat("../../edge/node_modules/.bin/tsc"); err != nil {
-		t.Skip("edge/node_modules is missing: npm ci --prefix edge")
-	}
-}
-
-// dependOn makes go test repeat a test when a file of folder changes, which only
-// the program that it runs reads.
-func dependOn(t *testing.T, folder string) {
-	files, err := filepath.Glob(folder + "/*")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		_, err := os.ReadFile(file)
-		require.NoError(t, err)
-	}
+	origintest.Inputs(t, "assets", "scripttest", "../check/input/testdata")
 }
 
 // TestScriptsAreStrict checks the types of the tests' scripts; package browser
 // checks those of assets.
 func TestScriptsAreStrict(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left to ./build.sh test ci")
+	}
 	needsNode(t)
-	dependOn(t, "assets")
-	dependOn(t, "scripttest")
-	out, err := exec.Command("../../edge/node_modules/.bin/tsc", "-p", ".").CombinedOutput()
+	const tsc = "../../edge/node_modules/.bin/tsc"
+	if _, err := os.Stat(tsc); err != nil {
+		t.Skip("edge/node_modules is missing: npm ci --prefix edge")
+	}
+	origintest.Inputs(t, "tsconfig.json")
+	out, err := exec.Command(tsc, "-p", ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
 
 // TestScriptUnits runs the unit tests of the scripts in Node.
 func TestScriptUnits(t *testing.T) {
 	needsNode(t)
-	dependOn(t, "assets")
-	dependOn(t, "scripttest")
-	dependOn(t, "../check/input/testdata")
 	cmd := exec.Command("node", "--test", "scripttest/")
 	cmd.Env = append(os.Environ(), "ADDRSPEC_TABLES="+writeTables(t))
 	out, err := cmd.CombinedOutput()

@@ -6,6 +6,7 @@ import { chromium } from "playwright-core";
 // No sandbox, because tests may run as root in containers; no background requests.
 const server = await chromium.launchServer({
   executablePath: process.argv[2],
+  timeout: 120_000, // the machine may be busy
   args: [
     "--no-sandbox",
     "--disable-gpu",

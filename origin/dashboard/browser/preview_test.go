@@ -21,6 +21,7 @@ func preview(t testing.TB) string {
 
 // axe finds nothing on any page in any state, in light, dark and on a phone.
 func TestEveryPreviewIsAccessible(t *testing.T) {
+	leftToCI(t)
 	endpoint(t)
 	out := script(t, "previews.mjs", preview(t))
 	require.Regexp(t, `^[1-9][0-9]* previews`, out)

@@ -17,6 +17,7 @@ import (
 // Three replicas behind a balancer that gives each request to any of them: sessions,
 // forms and keys work the same.
 func TestLifeOfAKeyOnThreeReplicas(t *testing.T) {
+	leftToCI(t)
 	endpoint(t)
 	database := pgtest.NeedDatabase(t)
 	var replicas []*url.URL

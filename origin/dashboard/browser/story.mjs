@@ -34,7 +34,7 @@ export async function run(story) {
       args,
       open: async (options = {}) => {
         const context = await browser.newContext({ locale: "en", ...options });
-        context.setDefaultTimeout(30_000); // the machine may be busy
+        context.setDefaultTimeout(120_000); // the machine may be busy
         const page = await context.newPage();
         watch(page);
         pages.push(page);

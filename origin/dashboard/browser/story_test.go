@@ -4,19 +4,25 @@ import (
 	"testing"
 
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/origintest"
 )
 
-// An owner's first hour, on both databases.
+// An owner's first hour. It is the one story of every run.
 func TestLifeOfAKey(t *testing.T) {
 	endpoint(t)
-	pgtest.EachDatabase(t, func(t *testing.T, database string) {
-		script(t, "stories/key-life.mjs", serve(t, database, "--demo").link)
-	})
+	script(t, "stories/key-life.mjs", serve(t, origintest.NewDatabase(t), "--demo").link)
+}
+
+func TestLifeOfAKeyOnPostgreSQL(t *testing.T) {
+	leftToCI(t)
+	endpoint(t)
+	script(t, "stories/key-life.mjs", serve(t, pgtest.NeedDatabase(t), "--demo").link)
 }
 
 func TestStories(t *testing.T) {
+	leftToCI(t)
 	endpoint(t)
-	s := serve(t, "sqlite:"+t.TempDir()+"/a.db")
+	s := serve(t, origintest.NewDatabase(t))
 	for _, story := range []struct {
 		name     string
 		operator bool
@@ -28,6 +34,7 @@ func TestStories(t *testing.T) {
 }
 
 func TestSignUp(t *testing.T) {
+	leftToCI(t)
 	endpoint(t)
-	script(t, "stories/sign-up.mjs", serve(t, "sqlite:"+t.TempDir()+"/a.db", "--signup", "open").url)
+	script(t, "stories/sign-up.mjs", serve(t, origintest.NewDatabase(t), "--signup", "open").url)
 }

@@ -32,6 +32,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// leftToCI skips the test in the fast layer.
+func leftToCI(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left to ./build.sh test ci")
+	}
+}
+
 // needsNode skips the test without Node and its packages.
 func needsNode(t testing.TB) {
 	t.Helper()
@@ -65,28 +73,29 @@ var sharedChromium = sync.OnceValues(func() (*origintest.Process, error) {
 		return nil, err
 	}
 	cmd := exec.Command("node", "chromium.mjs", path)
-	cmd.Stderr = os.Stderr
+	var log origintest.Log
+	cmd.Stderr = &log
 	in, err := cmd.StdinPipe() // closes with this process
 	if err != nil {
 		return nil, err
 	}
 	p, err := origintest.Start(cmd, origintest.OnStdout)
-	if err == nil {
-		stopChromium = func() { in.Close(); p.Wait() }
+	if err != nil {
+		return nil, fmt.Errorf("%s does not start: %w\n%s", path, err, log.String())
 	}
-	return p, err
+	stopChromium = func() { in.Close(); p.Wait() }
+	return p, nil
 })
 
-// endpoint returns where scripts connect to Chromium. It skips the test without
-// Chromium.
+// endpoint returns where scripts connect to Chromium. It skips the test without a
+// Chromium that starts.
 func endpoint(t testing.TB) string {
 	t.Helper()
 	needsNode(t)
-	if _, err := findChromium(); err != nil {
+	p, err := sharedChromium()
+	if err != nil {
 		t.Skip(err)
 	}
-	p, err := sharedChromium()
-	require.NoError(t, err)
 	return p.FirstLine
 }
 
@@ -109,6 +118,9 @@ func pictureFile(t testing.TB) string {
 	return filepath.Join(folder, filepath.Base(t.Name())+".png")
 }
 
+// sources are what the command is built of, and the scripts.
+var sources = []string{"../..", "../../../core", "../../../lists", "../../../wasm", "../../../go.mod", "../../../go.sum"}
+
 // binary builds the command once.
 var binary = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(common, "addrspec")
@@ -120,6 +132,7 @@ var binary = sync.OnceValues(func() (string, error) {
 // command returns a command of addrspec.
 func command(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
+	origintest.Inputs(t, sources...)
 	path, err := binary()
 	require.NoError(t, err)
 	cmd := exec.Command(path, args...)
