@@ -43,6 +43,7 @@ func lock(t *testing.T, name string) func() {
 // test if none is set, so that go test fetches engines only on request.
 func cache(t *testing.T) string {
 	t.Helper()
+	leftToCI(t)
 	dir := os.Getenv("ADDRSPEC_BINDINGS")
 	if dir == "" {
 		t.Skip("fetches an engine: set ADDRSPEC_BINDINGS to a folder to build in")
@@ -74,16 +75,30 @@ const missingTool = 3
 // unreachable matches the errors of cargo and Maven without a network.
 var unreachable = regexp.MustCompile(`(?i)could not resolve host|failed to download|Could not transfer artifact|Unknown host|network failure`)
 
+// leftToCI skips a test that builds or runs a package of another language, which takes
+// too long for the fast layer.
+func leftToCI(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left to ./build.sh test ci")
+	}
+}
+
+// leftToAll skips a test that takes minutes, for this reason.
+func leftToAll(t *testing.T, why string) {
+	t.Helper()
+	if os.Getenv("ADDRSPEC_ALL") == "" {
+		t.Skip("left to ./build.sh test all: " + why)
+	}
+}
+
 // find returns the path of a program, or skips the test.
 func find(t *testing.T, program string) string {
 	t.Helper()
-	for _, place := range []string{program, "../../edge/node_modules/.bin/" + program, "../../edge/runtimes/node_modules/.bin/" + program} {
-		if path, err := exec.LookPath(place); err == nil {
-			return path
-		}
-	}
-	t.Skip(program + " is not installed")
-	return ""
+	leftToCI(t)
+	moduletest.Inputs(t, ".", "../../edge")
+	const edge = "../../edge/"
+	return moduletest.Tool(t, program, edge+"node_modules/.bin/"+program, edge+"runtimes/node_modules/.bin/"+program)
 }
 
 // sample is an input of the programs and the results of core for it.

@@ -13,11 +13,9 @@ import (
 )
 
 // The wheel in Spark, Ray, DuckDB and Polars, each from its registry. Spark alone takes
-// minutes, so it runs only with ADDRSPEC_ENGINES set.
+// minutes, so it runs only with ADDRSPEC_ALL set.
 func TestPythonEngines(t *testing.T) {
-	if os.Getenv("ADDRSPEC_ENGINES") == "" {
-		t.Skip("takes minutes and 1 GB of disk: set ADDRSPEC_ENGINES=1")
-	}
+	leftToAll(t, "it takes minutes and 1 GB of disk")
 	python := pythonWithEngines(t)
 	sample := engineSample(t)
 	programs, err := filepath.Glob("python/engines/test_*.py")

@@ -85,6 +85,7 @@ func (p goProject) program(t *testing.T) string {
 // A user's program that gets the Go module from a proxy has the results of core, by the
 // embedded module, one by one and in bulk, and natively.
 func TestGoModuleFromProxy(t *testing.T) {
+	leftToCI(t)
 	program := newGoProject(t).program(t)
 	useTestCache(t)
 	list := append(golden(t), vectors.Generate(6, 50_000)...)
@@ -116,6 +117,7 @@ const (
 // What a user's project has of our dependencies: core needs none, the host its engine.
 // The go command leaves out the rest, as go.dev/ref/mod#graph-pruning describes.
 func TestGoModuleBringsFewOthers(t *testing.T) {
+	leftToCI(t)
 	p := newGoProject(t)
 	needs := func(importPath string, most int) {
 		source := "package main\n\nimport _ \"github.com/addrspec/addrspec/" + importPath + "\"\n\nfunc main() {}\n"

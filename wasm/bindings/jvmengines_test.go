@@ -16,13 +16,11 @@ import (
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
-// needEngines skips a test that runs an engine for large data, unless ADDRSPEC_ENGINES
+// needEngines skips a test that runs an engine for large data, unless ADDRSPEC_ALL
 // is set.
 func needEngines(t *testing.T) {
 	t.Helper()
-	if os.Getenv("ADDRSPEC_ENGINES") == "" {
-		t.Skip("takes minutes and 1 GB of disk: set ADDRSPEC_ENGINES=1")
-	}
+	leftToAll(t, "it takes minutes and 1 GB of disk")
 }
 
 // jvmEngines returns the Maven repository with the jars for Spark and Flink.

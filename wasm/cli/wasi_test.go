@@ -8,7 +8,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+	"golang.org/x/sys/unix"
 
 	"github.com/addrspec/addrspec/wasm/moduletest"
 	"github.com/addrspec/addrspec/wasm/vectors"
@@ -60,10 +60,7 @@ const nodeHost = `
 // A shell or a parent process may pass non-blocking pipes. The command must wait
 // while they are empty or full, and lose nothing.
 func TestCommandWithNonBlockingPipes(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is not installed")
-	}
+	node := moduletest.Tool(t, "node")
 	file := filepath.Join(t.TempDir(), "addrspec-cli.wasm")
 	require.NoError(t, os.WriteFile(file, moduletest.Command(t), 0o600))
 	in, out := nonBlockingPipe(t), nonBlockingPipe(t)
@@ -77,12 +74,12 @@ func TestCommandWithNonBlockingPipes(t *testing.T) {
 	list := lines(20_000) // megabytes of output: a pipe buffers 64 KB
 	go func() {
 		defer addresses.Close()
-		time.Sleep(time.Second) // delay the input
+		time.Sleep(500 * time.Millisecond) // real time: input that is there at once would test less
 		io.WriteString(addresses, strings.Join(list[:100], "\n")+"\n")
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond) // real time: as above
 		io.WriteString(addresses, strings.Join(list[100:], "\n")+"\n")
 	}()
-	time.Sleep(2 * time.Second) // and let the output pipe fill up
+	requireFull(t, out[0])
 	got, err := io.ReadAll(bufio.NewReader(printed))
 	require.NoError(t, err)
 	var status syscall.WaitStatus
@@ -90,6 +87,17 @@ func TestCommandWithNonBlockingPipes(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, status.ExitStatus())
 	require.True(t, results(list...) == string(got), "%d bytes of %d", len(got), len(results(list...)))
+}
+
+// requireFull waits until a pipe has no room for a page.
+func requireFull(t *testing.T, fd int) {
+	t.Helper()
+	size, err := unix.FcntlInt(uintptr(fd), unix.F_GETPIPE_SZ, 0)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		unread, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
+		return err == nil && unread > size-os.Getpagesize()
+	}, 2*time.Minute, 5*time.Millisecond)
 }
 
 func nonBlockingPipe(t *testing.T) (fds [2]int) {

@@ -66,6 +66,9 @@ func builtRelease(t *testing.T) *release {
 
 // TestBuilt looks into every file that a build made.
 func TestBuilt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left to ./build.sh test ci")
+	}
 	r := builtRelease(t)
 	require.NoError(t, checkSums(r.out))
 	t.Run("archives", func(t *testing.T) { requireArchives(t, r) })

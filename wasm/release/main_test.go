@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 // newTree makes a repository with one commit of these files, by name.
@@ -171,11 +173,7 @@ func parseUnix(t *testing.T, text string) int64 {
 // program runs a program of this machine, or skips the test.
 func programOutput(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skip(name + " is not installed")
-	}
-	cmd := exec.Command(path, args...)
+	cmd := exec.Command(moduletest.Tool(t, name), args...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s: %s", name, out)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/wasm/build/compile"
+	"github.com/addrspec/addrspec/wasm/moduletest"
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
@@ -38,9 +39,10 @@ type component struct {
 // start builds the component and runs it.
 func start(t *testing.T) component {
 	t.Helper()
-	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("node is not installed")
+	if testing.Short() {
+		t.Skip("left to ./build.sh test ci")
 	}
+	moduletest.Tool(t, "node")
 	if _, err := os.Stat("node_modules"); err != nil {
 		t.Skip("jco is not installed: run npm install in wasm/wit")
 	}

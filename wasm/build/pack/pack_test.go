@@ -37,6 +37,9 @@ func TestPackRemovesImports(t *testing.T) {
 }
 
 func TestPackIsDeterministic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left to ./build.sh test ci")
+	}
 	again, err := pack.Pack(context.Background(), moduletest.Plain(t))
 	require.NoError(t, err)
 	require.Equal(t, moduletest.Bytes(t), again)
@@ -101,10 +104,7 @@ func TestPackErrors(t *testing.T) {
 
 // V8 must accept the packed module with an empty import object.
 func TestPackedModuleRunsInNode(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is not installed")
-	}
+	node := moduletest.Tool(t, "node")
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "addrspec.wasm"), moduletest.Bytes(t), 0o600))
 	const email = "jane+tag@example.org"
