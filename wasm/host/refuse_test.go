@@ -40,7 +40,7 @@ func TestNewErrors(t *testing.T) {
 		}, "start the module"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := host.New(context.Background(), moduletest.Patch(t, moduletest.Plain(t), c.change),
+			_, err := host.New(context.Background(), moduletest.Patch(t, moduletest.Hollow(t), c.change),
 				host.Options{Size: 1, CacheDir: moduletest.CacheDir()})
 			require.ErrorContains(t, err, c.want)
 		})

@@ -37,6 +37,11 @@ func Replace(m *binary.Module, name, instructions string) {
 	e.Index = uint32(len(m.Imports) + len(m.Functions) - 1)
 }
 
+// ReturnInput makes addrspec_check_many return the first four bytes of its first address.
+func ReturnInput(m *binary.Module) {
+	Replace(m, "addrspec_check_many", callTo(Export(m, "addrspec_in_ptr").Index)+"\x28\x00\x04") // i32.load behind the length
+}
+
 // Unreachable is the unreachable instruction, which traps.
 const Unreachable = "\x00"
 
@@ -61,6 +66,17 @@ func I32Const(n uint32) string {
 // callTo returns the instruction that calls function. An index is unsigned, but
 // the signed LEB128 of I32Const decodes to the same number, as it is not negative.
 func callTo(function uint32) string { return call + I32Const(function)[1:] }
+
+// Hollow returns addrspec-plain.wasm whose start does nothing and whose other functions
+// trap. It compiles in no time.
+func Hollow(t testing.TB) []byte {
+	return Patch(t, Plain(t), func(m *binary.Module) {
+		for n := range m.Code {
+			m.Code[n] = []byte("\x00" + Unreachable + end)
+		}
+		Replace(m, "_initialize", "")
+	})
+}
 
 // Fragile returns addrspec.wasm with the defects that [Break] adds.
 func Fragile(t testing.TB) []byte { return Patch(t, Bytes(t), addDefects) }

@@ -53,6 +53,9 @@ func run(t *testing.T, wasm []byte) (string, uint32) {
 // A program whose goroutines are switched in loops, whose stacks grow and whose panics
 // are recovered prints the same.
 func TestProgramsAreTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left to ./build.sh test ci")
+	}
 	file := filepath.Join(t.TempDir(), "goroutines.wasm")
 	cmd := exec.Command("go", "build", "-o", file, "./testdata/goroutines")
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
