@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 // The dashboard's script is committed, because the origin is built without Node.
 func TestScriptOfDashboardIsCurrent(t *testing.T) {
 	needsNode(t)
-	readFolders(t, "package", "src")
+	moduletest.Inputs(t, "package", "src")
 	built := filepath.Join(t.TempDir(), "addrspec.js")
 	run(t, exec.Command("node", "build.mjs", "script", "-", built))
 	require.Equal(t, readFile(t, built), readFile(t, "../origin/dashboard/assets/addrspec.js"),
@@ -21,7 +23,7 @@ func TestScriptOfDashboardIsCurrent(t *testing.T) {
 // So is the live check of the front door, which the demo shares.
 func TestLiveCheckOfDashboardIsCurrent(t *testing.T) {
 	needsNode(t)
-	readFolders(t, "demo", "package")
+	moduletest.Inputs(t, "demo", "package")
 	folder := t.TempDir()
 	run(t, exec.Command("node", "build.mjs", "livecheck", "-", folder))
 	for _, file := range []string{"livecheck.js", "livecheck.css"} {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -70,11 +69,11 @@ func responds(status int, headers, body string) misbehaviour {
 		status, http.StatusText(status), headers, len(body), body))
 }
 
-// stalls sends these bytes, and then nothing for far longer than a worker waits.
+// stalls sends these bytes, and then nothing until the worker gives up.
 func stalls(bytes string) misbehaviour {
 	return func(conn net.Conn) {
 		io.WriteString(conn, bytes)
-		time.Sleep(20 * time.Second)
+		io.Copy(io.Discard, conn)
 	}
 }
 

@@ -34,14 +34,14 @@ func (p *process) versions(t testing.TB) (v struct{ Engine, Lists, Model string 
 // requests that start an update.
 func (p *process) requireLists(t *testing.T, version string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return p.versions(t).Lists == version }, 30*time.Second, 50*time.Millisecond, "%s\n%s", version, p.log)
+	require.Eventually(t, func() bool { return p.versions(t).Lists == version }, hung, 50*time.Millisecond, "%s\n%s", version, p.log)
 }
 
 // requireRefusal waits until a worker logs why it did not update its lists.
 func (p *process) requireRefusal(t *testing.T, reason string) {
 	t.Helper()
 	line := "lists: not updated, the current ones remain in use: " + reason
-	require.Eventually(t, func() bool { p.versions(t); return p.log.Contains(line) }, 30*time.Second, 50*time.Millisecond, "%s\n%s", reason, p.log)
+	require.Eventually(t, func() bool { p.versions(t); return p.log.Contains(line) }, hung, 50*time.Millisecond, "%s\n%s", reason, p.log)
 }
 
 // A worker and its origin show the same versions until the worker has newer lists.
@@ -61,6 +61,7 @@ func TestVersions(t *testing.T) {
 // A worker takes newer lists over while it runs, and keeps those that it has when
 // a feed is wrong in any way.
 func TestListsFromFeed(t *testing.T) {
+	leftToCI(t)
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
@@ -112,12 +113,7 @@ func wrongFeeds(t *testing.T, f *feed) []wrongFeed {
 			}
 		}
 	}
-	stalled := func(_ http.ResponseWriter, r *http.Request) {
-		select {
-		case <-r.Context().Done():
-		case <-time.After(10 * time.Second):
-		}
-	}
+	stalled := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	flipped := slices.Clone(blob)
 	flipped[len(flipped)/2] ^= 1
 	another := newSigner(t, f.signer.id)
@@ -165,6 +161,7 @@ func TestListsAfterRedirect(t *testing.T) {
 // The blob is fetched only when it is another one, and a failure is logged only
 // when its reason changes.
 func TestListsAreFetchedAndLoggedOnce(t *testing.T) {
+	leftToCI(t)
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
 			t.Parallel()
@@ -182,7 +179,7 @@ func TestListsAreFetchedAndLoggedOnce(t *testing.T) {
 				files(blob, signature)(rw, r)
 			})
 			requests := func() int { f.mu.Lock(); defer f.mu.Unlock(); return asked }
-			require.Eventually(t, func() bool { w.versions(t); return requests() >= 3 }, 30*time.Second, 50*time.Millisecond)
+			require.Eventually(t, func() bool { w.versions(t); return requests() >= 3 }, hung, 50*time.Millisecond)
 			require.Equal(t, 1, f.blobs)
 			f.change(http.NotFound)
 			w.requireRefusal(t, "lists.blob.minisig: the feed answered with status 404")
@@ -193,7 +190,7 @@ func TestListsAreFetchedAndLoggedOnce(t *testing.T) {
 				http.NotFound(w, r)
 			})
 			before := requests()
-			require.Eventually(t, func() bool { w.versions(t); return requests() >= before+3 }, 30*time.Second, 50*time.Millisecond)
+			require.Eventually(t, func() bool { w.versions(t); return requests() >= before+3 }, hung, 50*time.Millisecond)
 			require.Equal(t, 1, strings.Count(w.log.String(), "status 404"), w.log)
 		})
 	}
@@ -202,6 +199,7 @@ func TestListsAreFetchedAndLoggedOnce(t *testing.T) {
 // While the lists change under load, no request fails, and a batch sees one
 // version.
 func TestListsChangeUnderLoad(t *testing.T) {
+	leftToCI(t)
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
@@ -274,7 +272,6 @@ func (p *process) askUntil(t *testing.T, done <-chan struct{}, key string, old, 
 // A feed that does not answer delays neither requests nor the end of the process.
 func TestStalledFeedDelaysNoRequest(t *testing.T) {
 	for _, runtime := range runtimes {
-		start := time.Now()
 		t.Run(runtime.name, func(t *testing.T) {
 			f := startFeed(t)
 			asked := make(chan struct{}, 100)
@@ -282,7 +279,13 @@ func TestStalledFeedDelaysNoRequest(t *testing.T) {
 				asked <- struct{}{}
 				<-r.Context().Done()
 			})
-			w := runtime.start(t, "http://127.0.0.1:9", append(f.settings(), "ADDRSPEC_LISTS_INTERVAL=20s")...)
+			var w *process
+			t.Cleanup(func() { // after the end of the process
+				if w != nil {
+					require.NotContains(t, w.log.String(), "the feed did not answer in time", "something waited for the update")
+				}
+			})
+			w = runtime.start(t, "http://127.0.0.1:9", append(f.settings(), "ADDRSPEC_LISTS_INTERVAL=1h")...)
 			w.versions(t)
 			<-asked
 			for range 20 {
@@ -290,7 +293,6 @@ func TestStalledFeedDelaysNoRequest(t *testing.T) {
 			}
 			require.Empty(t, asked, "one request to the feed at a time")
 		})
-		require.Less(t, time.Since(start), 10*time.Second, "an update may take 20 s")
 	}
 }
 

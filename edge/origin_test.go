@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,12 +29,9 @@ func startProcess(t testing.TB, cmd *exec.Cmd, attach func(*exec.Cmd, *os.File))
 	cmd.Stdout, cmd.Stderr = p.log, p.log
 	running, err := origintest.Start(cmd, attach)
 	require.NoError(t, err, p.log)
-	t.Cleanup(func() { _ = running.Terminate(terminateLimit) })
+	t.Cleanup(func() { _ = running.Terminate(hung) })
 	return p, running.FirstLine
 }
-
-// terminateLimit is the time after which a program that ignores SIGTERM is killed.
-const terminateLimit = 30 * time.Second
 
 // startServer is [startProcess] for a program that prints its address.
 func startServer(t testing.TB, cmd *exec.Cmd) *process {

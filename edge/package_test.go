@@ -62,6 +62,7 @@ func TestPackage(t *testing.T) {
 		requireResult(t, want, run(t, exec.Command("node", "test/consumer/chromium.mjs", path, project)))
 	})
 	t.Run("types", func(t *testing.T) {
+		leftToCI(t)
 		for _, module := range []string{"nodenext", "node16", "esnext", "preserve"} {
 			requireTypes(t, project, "--module", module)
 		}
@@ -88,6 +89,7 @@ func requireTypes(t *testing.T, project string, options ...string) {
 
 // The package names wrong arguments, takes every kind of source and keeps its limits.
 func TestPackageArguments(t *testing.T) {
+	leftToCI(t)
 	project := installPackage(t)
 	module := readFile(t, filepath.Join(project, "node_modules/addrspec/lib/addrspec.wasm"))
 	mux := http.NewServeMux()
@@ -107,6 +109,7 @@ func TestPackageArguments(t *testing.T) {
 
 // The package takes newer lists over in every runtime.
 func TestPackageUpdatesLists(t *testing.T) {
+	leftToCI(t)
 	project := installPackage(t)
 	f := startFeed(t)
 	blob := newer(t, "2031.01.01")
@@ -161,6 +164,7 @@ func requireOutcome(t *testing.T, want listsOutcome, output []byte) {
 // A program that does not update its lists contains no cryptography: that is in
 // the part addrspec/lists. The bounds are in bytes, minified by esbuild.
 func TestPackageWithoutUpdatesIsSmall(t *testing.T) {
+	leftToCI(t)
 	project := installPackage(t)
 	size := func(program string) (size int, code string) {
 		require.NoError(t, os.WriteFile(filepath.Join(project, "program.js"), []byte(program), 0o600))

@@ -27,19 +27,18 @@ type answer struct {
 	body   string
 }
 
-// exchangeLimit bounds an exchange; the slowest waits for a silent resolver or
-// for a runtime that starts.
-const exchangeLimit = 30 * time.Second
+// hung is the time after which what a test waits for will not come.
+const hung = 2 * time.Minute
 
 // send sends r on a connection of its own.
 func (p *process) send(t testing.TB, r request) answer {
 	t.Helper()
-	response, body := origintest.Exchange(t, p.hostPort, r.Text(p.hostPort), exchangeLimit)
+	response, body := origintest.Exchange(t, p.hostPort, r.Text(p.hostPort), hung)
 	return answer{response.StatusCode, response.Header, body}
 }
 
 // dial opens a connection that ends with the test.
 func (p *process) dial(t testing.TB) *origintest.TestConn {
 	t.Helper()
-	return origintest.Dial(t, p.hostPort, exchangeLimit)
+	return origintest.Dial(t, p.hostPort, hung)
 }

@@ -34,7 +34,7 @@ func TestEdgeSecretIsChangedUnderLoad(t *testing.T) {
 
 	both := d.startOrigin(t, nextSecret+","+secret)
 	d.origins.direct(both.hostPort)
-	require.NoError(t, old.Terminate(terminateLimit))
+	require.NoError(t, old.Terminate(hung))
 	load.requireProgress(t)
 
 	d.workers.direct(d.startWorker(t, nextSecret))
@@ -42,7 +42,7 @@ func TestEdgeSecretIsChangedUnderLoad(t *testing.T) {
 
 	next := d.startOrigin(t, nextSecret)
 	d.origins.direct(next.hostPort)
-	require.NoError(t, both.Terminate(terminateLimit))
+	require.NoError(t, both.Terminate(hung))
 	load.requireProgress(t)
 	require.NoError(t, load.stop())
 
@@ -150,7 +150,7 @@ func (l *load) record(status int, err error) {
 func (l *load) requireProgress(t *testing.T) {
 	t.Helper()
 	goal := l.answered.Load() + 100
-	require.Eventually(t, func() bool { return l.failed.Load() != nil || l.answered.Load() >= goal }, 60*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return l.failed.Load() != nil || l.answered.Load() >= goal }, hung, time.Millisecond)
 	if failure := l.failed.Load(); failure != nil {
 		t.Fatal("a request failed: ", *failure)
 	}

@@ -6,10 +6,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/wasm/moduletest"
+
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 func TestTypeScriptIsStrict(t *testing.T) {
+	leftToCI(t)
 	needsNode(t)
 	out, err := exec.Command("node_modules/.bin/tsc", "-p", ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -18,6 +21,7 @@ func TestTypeScriptIsStrict(t *testing.T) {
 // TestUnits runs the unit tests, which are beside the TypeScript code, in Node.
 func TestUnits(t *testing.T) {
 	needsNode(t)
+	moduletest.Inputs(t, ".")
 	out, err := exec.Command("node", "test/run.mjs", origintest.ModuleFile(t)).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "# fail 0")

@@ -13,8 +13,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/wasm/moduletest"
+
 	"github.com/addrspec/addrspec/origin/origintest"
 )
+
+// leftToCI skips a test that takes too long for the fast layer.
+func leftToCI(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left to ./build.sh test ci")
+	}
+}
 
 // needs skips the test if a file of a tool is missing.
 func needs(t testing.TB, file, how string) {
@@ -27,9 +37,7 @@ func needs(t testing.TB, file, how string) {
 // needsNode skips the test if the worker cannot be built.
 func needsNode(t testing.TB) {
 	t.Helper()
-	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("skipped: Node is not installed")
-	}
+	moduletest.Tool(t, "node")
 	needs(t, "node_modules/esbuild", "run npm ci in edge/")
 }
 
@@ -44,6 +52,7 @@ func bundle(t testing.TB) string {
 	t.Helper()
 	needsNode(t)
 	bundling.Do(func() {
+		moduletest.Inputs(t, ".")
 		dir := filepath.Join(common, "workers")
 		run(t, exec.Command("node", "build.mjs", "workers", origintest.ModuleFile(t), dir))
 		bundled = dir
