@@ -26,6 +26,7 @@ func admit(key, body string) request {
 const oneDomain = `{"operation":"batch","points":1,"domains":[{"name":"mail.example","addresses":1}]}`
 
 func TestAdmitAuthentication(t *testing.T) {
+	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	key := o.account(t, "guard@admit.test")
 	without := admit(key, oneDomain)
@@ -60,6 +61,7 @@ func TestAdmitAuthentication(t *testing.T) {
 }
 
 func TestAdmitWithoutSecretIs404(t *testing.T) {
+	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t), "--edge-secret", "")
 	for _, method := range []string{http.MethodPost, http.MethodGet} {
 		a := o.send(t, request{Method: method, Target: "/v1/edge/admit", Header: []string{"X-Edge-Secret: "}})
@@ -99,6 +101,7 @@ func TestAdmit(t *testing.T) {
 }
 
 func TestAdmitRefusesInTheShapeOfTheOperation(t *testing.T) {
+	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	terms := ledger.Terms{Rate: origintest.Limit(1000), Points: origintest.Limit(1)}
 	key, _ := origintest.NewAccountOn(t, o.ledger, "poor@admit.test", terms)
@@ -169,6 +172,7 @@ func TestAdmitCountsInHistory(t *testing.T) {
 // A tally that contradicts the number of addresses is refused, so that the history
 // agrees with the charges.
 func TestAdmitRefusesWrongTally(t *testing.T) {
+	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	key := o.account(t, "misfit@tally.test")
 	const one = `{"operation":"batch","points":2,` +

@@ -17,6 +17,7 @@ const unknownKey = "X-API-Key: ask_000000000000000000000000000000002CGNRW"
 // The key is checked before the body is read, so that a client without a key
 // cannot occupy a worker's memory with a body that it never ends.
 func TestKeyIsCheckedBeforeTheBody(t *testing.T) {
+	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
@@ -39,6 +40,7 @@ func TestKeyIsCheckedBeforeTheBody(t *testing.T) {
 
 // The worker returns the origin's response to a body of any length and framing.
 func TestLongBodies(t *testing.T) {
+	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {

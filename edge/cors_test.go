@@ -18,6 +18,7 @@ import (
 // worker, refusals included. Other pages, and pages with a key that is bound to no
 // origin, read none.
 func TestPagesReadAnswersInBrowser(t *testing.T) {
+	t.Parallel()
 	needsNode(t)
 	chromium := toolPath(t, "chromium", "/usr/bin/chromium")
 	o := startOrigin(t, "--dns", contract.Serve(t))

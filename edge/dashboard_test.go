@@ -12,6 +12,7 @@ import (
 
 // The dashboard's script is committed, because the origin is built without Node.
 func TestScriptOfDashboardIsCurrent(t *testing.T) {
+	t.Parallel()
 	needsNode(t)
 	moduletest.Inputs(t, "package", "src")
 	built := filepath.Join(t.TempDir(), "addrspec.js")
@@ -22,6 +23,7 @@ func TestScriptOfDashboardIsCurrent(t *testing.T) {
 
 // So is the live check of the front door, which the demo shares.
 func TestLiveCheckOfDashboardIsCurrent(t *testing.T) {
+	t.Parallel()
 	needsNode(t)
 	moduletest.Inputs(t, "demo", "package")
 	folder := t.TempDir()

@@ -20,6 +20,7 @@ const wellFormedKey = "X-API-Key: ask_000000000000000000000000000000002CGNRW"
 // Every failure of the origin is the contract's complete 503 for the client. An origin
 // that stalls waits for the worker to give up, so only its timeout gives a response.
 func TestOriginFailureIs503(t *testing.T) {
+	t.Parallel()
 	originURL := startFakeOrigin(t, misbehaviours)
 	asked := map[string]request{
 		"single": get("/v1/email/jane@mail.example", wellFormedKey),
@@ -75,6 +76,7 @@ func requireUnavailable(t *testing.T, a answer) {
 }
 
 func TestDeadOriginIs503(t *testing.T) {
+	t.Parallel()
 	free, err := origintest.FreeAddress()
 	require.NoError(t, err)
 	w := startWorkerd(t, "http://"+free)
@@ -84,6 +86,7 @@ func TestDeadOriginIs503(t *testing.T) {
 }
 
 func TestWrongSecretIs503AndLogged(t *testing.T) {
+	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	w := startWorkerd(t, "http://"+o.hostPort, "ADDRSPEC_EDGE_SECRET=the secret of another deployment")
 	key := o.account(t, "secret@failure.test")
@@ -94,6 +97,7 @@ func TestWrongSecretIs503AndLogged(t *testing.T) {
 }
 
 func TestMissingSettingsAre503AndLogged(t *testing.T) {
+	t.Parallel()
 	w := startWorkerd(t, "ftp://nowhere")
 	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", wellFormedKey)))
 	w.requireLogs(t, "ADDRSPEC_ORIGIN must be")
@@ -107,6 +111,7 @@ func (p *process) requireLogs(t *testing.T, text string) {
 
 // Requests that break off do not disturb the worker.
 func TestWorkerSurvivesBrokenRequests(t *testing.T) {
+	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {

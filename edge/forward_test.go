@@ -44,6 +44,7 @@ func startPages(t *testing.T) string {
 
 // Requests for pages and their responses are forwarded unchanged.
 func TestForwardPages(t *testing.T) {
+	t.Parallel()
 	originURL := startPages(t)
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
@@ -69,6 +70,7 @@ func TestForwardPages(t *testing.T) {
 }
 
 func TestForwardOff(t *testing.T) {
+	t.Parallel()
 	originURL := startPages(t)
 	for setting, refused := range map[string][]string{
 		"no":  {"/docs", "/dashboard/cookies"},
@@ -85,6 +87,7 @@ func TestForwardOff(t *testing.T) {
 
 // With typo_suggestion set to address, origin and worker give the same result.
 func TestTypoSuggestionAddress(t *testing.T) {
+	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t), "--typo-suggestion", "address")
 	w := startWorkerd(t, "http://"+o.hostPort, "ADDRSPEC_TYPO_SUGGESTION=address")
 	r := get("/v1/email/Jane+x@gmial.com")

@@ -12,6 +12,7 @@ import (
 // HEAD has the status, the headers and the cost of GET. Its Content-Length is that
 // of GET's body.
 func TestHead(t *testing.T) {
+	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {

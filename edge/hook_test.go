@@ -51,6 +51,7 @@ func startOriginWithHooks(t *testing.T) *origin {
 // A hook has the same answer through a worker as at the origin, and a call that was
 // answered by one is not charged by the other.
 func TestHooks(t *testing.T) {
+	t.Parallel()
 	o := startOriginWithHooks(t)
 	const user = `{"metadata":{"uuid":"8b34dcdd-9df1-4c10-850a-%012d","name":"before-user-created"},"user":{"email":"jane@none.example"}}`
 	tried := 0

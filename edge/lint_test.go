@@ -13,6 +13,7 @@ import (
 // and JavaScript of edge/ and wasm/. biome.jsonc has the rules; "npm run format"
 // fixes what can be fixed automatically.
 func TestLint(t *testing.T) {
+	t.Parallel()
 	leftToCI(t)
 	needsNode(t)
 	moduletest.Inputs(t, ".", "../wasm")

@@ -46,6 +46,7 @@ func (p *process) requireRefusal(t *testing.T, reason string) {
 
 // A worker and its origin show the same versions until the worker has newer lists.
 func TestVersions(t *testing.T) {
+	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
@@ -61,6 +62,7 @@ func TestVersions(t *testing.T) {
 // A worker takes newer lists over while it runs, and keeps those that it has when
 // a feed is wrong in any way.
 func TestListsFromFeed(t *testing.T) {
+	t.Parallel()
 	leftToCI(t)
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	for _, runtime := range runtimes {
@@ -140,6 +142,7 @@ func wrongFeeds(t *testing.T, f *feed) []wrongFeed {
 
 // A feed may redirect, as stores of releases do.
 func TestListsAfterRedirect(t *testing.T) {
+	t.Parallel()
 	f := startFeed(t)
 	blob := newer(t, "2031.01.01")
 	serve := http.StripPrefix("/elsewhere", files(blob, f.signer.sign(blob, time.Now().Unix(), time.Now().Unix()+60))).ServeHTTP
@@ -161,6 +164,7 @@ func TestListsAfterRedirect(t *testing.T) {
 // The blob is fetched only when it is another one, and a failure is logged only
 // when its reason changes.
 func TestListsAreFetchedAndLoggedOnce(t *testing.T) {
+	t.Parallel()
 	leftToCI(t)
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
@@ -199,6 +203,7 @@ func TestListsAreFetchedAndLoggedOnce(t *testing.T) {
 // While the lists change under load, no request fails, and a batch sees one
 // version.
 func TestListsChangeUnderLoad(t *testing.T) {
+	t.Parallel()
 	leftToCI(t)
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	for _, runtime := range runtimes {
@@ -271,6 +276,7 @@ func (p *process) askUntil(t *testing.T, done <-chan struct{}, key string, old, 
 
 // A feed that does not answer delays neither requests nor the end of the process.
 func TestStalledFeedDelaysNoRequest(t *testing.T) {
+	t.Parallel()
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
 			f := startFeed(t)
@@ -299,6 +305,7 @@ func TestStalledFeedDelaysNoRequest(t *testing.T) {
 // A feed without its signer's key is refused at the start, or on Cloudflare with
 // the first request.
 func TestListsWithoutKeyAreRefused(t *testing.T) {
+	t.Parallel()
 	const want = "ADDRSPEC_LISTS_KEY is not set: lists from ADDRSPEC_LISTS_URL need the public key of their signer"
 	w := startWorkerd(t, "http://127.0.0.1:9", "ADDRSPEC_LISTS_URL=https://lists.example/")
 	requireUnavailable(t, w.send(t, get("/versions")))
@@ -333,6 +340,7 @@ func TestListsByCronTrigger(t *testing.T) {
 // A worker takes over what the Go signer writes (lists/feed), with the key that it
 // prints.
 func TestListsFromGoSigner(t *testing.T) {
+	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	f, secret := startFeed(t), feedtest.Key(t)
 	release := feedtest.Sign(t, secret, newer(t, "2031.01.01"), time.Now())

@@ -43,6 +43,7 @@ var consumers = []struct {
 
 // The npm package, packed and installed, works in every runtime and has types.
 func TestPackage(t *testing.T) {
+	t.Parallel()
 	project := installPackage(t)
 	want := vectors.Native()("jane@gmial.com", false)
 	for _, tool := range consumers {
@@ -89,6 +90,7 @@ func requireTypes(t *testing.T, project string, options ...string) {
 
 // The package names wrong arguments, takes every kind of source and keeps its limits.
 func TestPackageArguments(t *testing.T) {
+	t.Parallel()
 	leftToCI(t)
 	project := installPackage(t)
 	module := readFile(t, filepath.Join(project, "node_modules/addrspec/lib/addrspec.wasm"))
@@ -109,6 +111,7 @@ func TestPackageArguments(t *testing.T) {
 
 // The package takes newer lists over in every runtime.
 func TestPackageUpdatesLists(t *testing.T) {
+	t.Parallel()
 	leftToCI(t)
 	project := installPackage(t)
 	f := startFeed(t)
@@ -164,6 +167,7 @@ func requireOutcome(t *testing.T, want listsOutcome, output []byte) {
 // A program that does not update its lists contains no cryptography: that is in
 // the part addrspec/lists. The bounds are in bytes, minified by esbuild.
 func TestPackageWithoutUpdatesIsSmall(t *testing.T) {
+	t.Parallel()
 	leftToCI(t)
 	project := installPackage(t)
 	size := func(program string) (size int, code string) {

@@ -14,6 +14,7 @@ import (
 
 // Wrangler, Cloudflare's own tool, accepts the configuration. It runs offline.
 func TestWranglerConfiguration(t *testing.T) {
+	t.Parallel()
 	wrangler, err := filepath.Abs("runtimes/node_modules/wrangler/wrangler-dist/cli.js")
 	require.NoError(t, err)
 	needs(t, wrangler, "npm ci --prefix edge/runtimes installs it")
@@ -41,6 +42,7 @@ func TestWranglerConfiguration(t *testing.T) {
 
 // The demo page works in Chromium when opened from disk.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	needsNode(t)
 	chromium := toolPath(t, "chromium", "/usr/bin/chromium")
 	page := filepath.Join(t.TempDir(), "demo.html")
@@ -50,6 +52,7 @@ func TestDemo(t *testing.T) {
 
 // The task in the bundle's deno.json starts the worker.
 func TestDenoTask(t *testing.T) {
+	t.Parallel()
 	w := command("deno", "runtimes/node_modules/.bin/deno", "task", "--quiet", "start")(t, "http://127.0.0.1:9")
 	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", wellFormedKey)))
 }

@@ -79,6 +79,7 @@ func (a answer) beforeRouting(r request) bool {
 // A malformed percent sign in an address is INVALID_EMAIL_FORMAT, after the key was
 // checked. In another path it is NOT_FOUND.
 func TestMalformedPercentSign(t *testing.T) {
+	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t))
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {

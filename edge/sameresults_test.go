@@ -27,6 +27,7 @@ const generated = 50_000
 // The results of native core, Node, Deno, Bun, workerd and Chromium are the same
 // bytes.
 func TestSameResultsInEveryHost(t *testing.T) {
+	t.Parallel()
 	packed, want := addressesAndDigests(t)
 	dir := hostPrograms(t, packed)
 	module, addresses := filepath.Join(dir, "addrspec.wasm"), filepath.Join(dir, "addresses")

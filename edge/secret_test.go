@@ -61,6 +61,7 @@ func fakeTools(t *testing.T) (dir string) {
 
 // The worker rejects a secret that could be guessed and logs why.
 func TestShortSecretIsRefused(t *testing.T) {
+	t.Parallel()
 	w := startWorkerd(t, "http://127.0.0.1:9", "ADDRSPEC_EDGE_SECRET=fifteen letters")
 	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", wellFormedKey)))
 	w.requireLogs(t, "ADDRSPEC_EDGE_SECRET has fewer than 16 characters")

@@ -33,6 +33,7 @@ var publicTarget = regexp.MustCompile(`^(/|/docs|/assets(/[0-9A-Za-z._-]+)*/?|/h
 // Only the paths of the worker's table reach the origin, however the platform or
 // fetch parses the target.
 func TestOnlyTableReachesOrigin(t *testing.T) {
+	t.Parallel()
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
 			reached := recordTargets(t)
@@ -59,6 +60,7 @@ func TestOnlyTableReachesOrigin(t *testing.T) {
 
 // A target that is not a path is 400, a path outside the table 404, in shape A.
 func TestTargetsOutsideTheTable(t *testing.T) {
+	t.Parallel()
 	reached := recordTargets(t)
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {

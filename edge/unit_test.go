@@ -12,6 +12,7 @@ import (
 )
 
 func TestTypeScriptIsStrict(t *testing.T) {
+	t.Parallel()
 	leftToCI(t)
 	needsNode(t)
 	out, err := exec.Command("node_modules/.bin/tsc", "-p", ".").CombinedOutput()
@@ -29,6 +30,7 @@ func TestUnits(t *testing.T) {
 
 // The lock files contain checksums but no URL of a registry, so any can be used.
 func TestLockFilesNameNoRegistry(t *testing.T) {
+	t.Parallel()
 	for _, file := range []string{"package-lock.json", "runtimes/package-lock.json"} {
 		require.NotContains(t, readFile(t, file), "resolved", file)
 		require.NotContains(t, readFile(t, file), "http://", file)
