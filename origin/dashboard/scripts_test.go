@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 // needsNode skips the test without Node, and names the files that it runs.
@@ -20,7 +20,7 @@ func needsNode(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("Node is not installed")
 	}
-	origintest.Inputs(t, "assets", "scripttest", "../check/input/testdata")
+	moduletest.Inputs(t, "assets", "scripttest", "../check/input/testdata")
 }
 
 // TestScriptsAreStrict checks the types of the tests' scripts; package browser
@@ -34,7 +34,7 @@ func TestScriptsAreStrict(t *testing.T) {
 	if _, err := os.Stat(tsc); err != nil {
 		t.Skip("edge/node_modules is missing: npm ci --prefix edge")
 	}
-	origintest.Inputs(t, "tsconfig.json")
+	moduletest.Inputs(t, "tsconfig.json")
 	out, err := exec.Command(tsc, "-p", ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }

@@ -87,11 +87,3 @@ func TestAddressIn(t *testing.T) {
 		require.ErrorContains(t, err, "no address", line)
 	}
 }
-
-func TestInputs(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.MkdirAll(filepath.Join(dir, "a", "node_modules"), 0o700))
-	require.NoError(t, os.Symlink("nothing", filepath.Join(dir, "a", "node_modules", "broken")))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "a", "b"), nil, 0o600))
-	origintest.Inputs(t, dir, filepath.Join(dir, "a", "b"))
-}

@@ -3,7 +3,6 @@ package moduletest
 import (
 	"cmp"
 	"io/fs"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,6 @@ import (
 // such as the cargo of a rustup without a toolchain.
 func Tool(t testing.TB, name string, places ...string) string {
 	t.Helper()
-	_ = os.Getenv("ADDRSPEC_TOOLS") // go test caches no result beyond a change of it: build.sh sets it to the tools' versions
 	for _, place := range append([]string{name}, places...) {
 		path, err := exec.LookPath(place)
 		if err != nil {
@@ -58,15 +56,15 @@ func versionFlag(program string) string {
 	return "--version"
 }
 
-// Inputs lists the directories below roots, except those of packages and builds. A test
+// Inputs lists the directories below roots, except hidden ones and those of packages and builds. A test
 // calls it for the files that only other programs open: go test repeats a test that
 // passed if what the test itself opened has changed, and an opened directory changes
 // with its files.
 func Inputs(t testing.TB, roots ...string) {
 	t.Helper()
 	for _, root := range roots {
-		err := filepath.WalkDir(root, func(_ string, entry fs.DirEntry, err error) error {
-			if err == nil && slices.Contains([]string{"node_modules", "target", "__pycache__"}, entry.Name()) {
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && path != root && entry.IsDir() && isBuilt(entry.Name()) {
 				return filepath.SkipDir
 			}
 			return err
@@ -75,4 +73,8 @@ func Inputs(t testing.TB, roots ...string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func isBuilt(dir string) bool {
+	return strings.HasPrefix(dir, ".") || slices.Contains([]string{"node_modules", "target", "__pycache__"}, dir)
 }

@@ -6,14 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 // The scripts of the dashboard are plain JavaScript with types in comments.
 func TestScriptsAreTyped(t *testing.T) {
 	leftToCI(t)
 	needsNode(t)
-	origintest.Inputs(t, ".", "../assets", "../../../edge/biome.jsonc")
+	moduletest.Inputs(t, ".", "../assets", "../../../edge/biome.jsonc")
 	out, err := exec.Command("npm", "run", "--silent", "check").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
@@ -21,7 +21,7 @@ func TestScriptsAreTyped(t *testing.T) {
 func TestLint(t *testing.T) {
 	leftToCI(t)
 	needsNode(t)
-	origintest.Inputs(t, ".", "../assets", "../../../edge/biome.jsonc")
+	moduletest.Inputs(t, ".", "../assets", "../../../edge/biome.jsonc")
 	out, err := exec.Command("npm", "run", "--silent", "lint").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }

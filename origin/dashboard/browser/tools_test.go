@@ -14,6 +14,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 // common is the folder of what is built once for all tests.
@@ -132,7 +133,7 @@ var binary = sync.OnceValues(func() (string, error) {
 // command returns a command of addrspec.
 func command(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
-	origintest.Inputs(t, sources...)
+	moduletest.Inputs(t, sources...)
 	path, err := binary()
 	require.NoError(t, err)
 	cmd := exec.Command(path, args...)
