@@ -11,7 +11,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 )
 
 // admit returns a worker's request to the origin. An empty key is not sent.
@@ -103,8 +103,8 @@ func TestAdmit(t *testing.T) {
 func TestAdmitRefusesInTheShapeOfTheOperation(t *testing.T) {
 	t.Parallel()
 	o := startOrigin(t, "--dns", contract.Serve(t))
-	terms := ledger.Terms{Rate: origintest.Limit(1000), Points: origintest.Limit(1)}
-	key, _ := origintest.NewAccountOn(t, o.ledger, "poor@admit.test", terms)
+	terms := ledger.Terms{Rate: ledgertest.Limit(1000), Points: ledgertest.Limit(1)}
+	key, _ := ledgertest.NewAccountOn(t, o.ledger, "poor@admit.test", terms)
 	poor := o.send(t, admit(key, admitBody("batch", 2)))
 	require.Equal(t, http.StatusPaymentRequired, poor.status)
 	require.Contains(t, poor.body, `"required":2,"remaining":1`)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 )
 
 var hookSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("a hook's secret of 32 bytes here"))
@@ -44,7 +44,7 @@ func startOriginWithHooks(t *testing.T) *origin {
 	file := filepath.Join(dir, "hooks.json")
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `{"hooks": [`+hook+`,`+hook+`]}`, "signup", "generic", "auth", "supabase"), 0o600))
 	o := startOrigin(t, "--dns", contract.Serve(t), "--hooks", file)
-	origintest.NewAccountOn(t, o.ledger, "hooks@twin.test", ledger.Terms{Plan: "enterprise"})
+	ledgertest.NewAccountOn(t, o.ledger, "hooks@twin.test", ledger.Terms{Plan: "enterprise"})
 	return o
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
@@ -67,23 +68,23 @@ func startOrigin(t testing.TB, args ...string) *origin {
 	database := origintest.NewDatabase(t)
 	args = append([]string{"--edge-secret", secret}, args...)
 	p := startServer(t, exec.Command(program, origintest.ServeArgs(t, database, args...)...))
-	return &origin{p, origintest.OpenLedger(t, database)}
+	return &origin{p, ledgertest.Open(t, database)}
 }
 
 // account creates an account without limits and returns a key for it.
 func (o *origin) account(t testing.TB, email string) (key string) {
 	t.Helper()
-	return origintest.NewAccount(t, o.ledger, email)
+	return ledgertest.NewAccount(t, o.ledger, email)
 }
 
 // used returns the points that the account has used this month.
 func (o *origin) used(t testing.TB, email string) int64 {
 	t.Helper()
-	return origintest.Used(t, o.ledger, email)
+	return ledgertest.Used(t, o.ledger, email)
 }
 
 // found returns the sum of the account's usage history.
 func (o *origin) found(t testing.TB, email string) (points int64, found ledger.Found) {
 	t.Helper()
-	return origintest.Usage(t, o.ledger, email)
+	return ledgertest.Usage(t, o.ledger, email)
 }

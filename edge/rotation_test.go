@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
@@ -60,7 +61,7 @@ type deployment struct {
 
 func newDeployment(t *testing.T) *deployment {
 	d := &deployment{origins: newBalancer(t), workers: newBalancer(t), database: origintest.NewDatabase(t), dns: contract.Serve(t)}
-	d.key = origintest.NewAccount(t, origintest.OpenLedger(t, d.database), "rotation@contract.test")
+	d.key = ledgertest.NewAccount(t, ledgertest.Open(t, d.database), "rotation@contract.test")
 	return d
 }
 

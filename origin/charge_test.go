@@ -11,6 +11,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
@@ -40,7 +41,7 @@ func TestReplayForEveryKeyOfTheAccount(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	first, account := s.limitedKey(t, 1)
-	second := origintest.NewKey(t, s.ledger, account)
+	second := ledgertest.NewKey(t, s.ledger, account)
 	const body = `{"emails":["a@mail.example"]}`
 	_, answer := s.send(t, http.MethodPost, "/v1/emails", first, body, once("one"))
 	response, again := s.send(t, http.MethodPost, "/v1/emails", second, body, once(`"one"`))
@@ -142,7 +143,7 @@ func TestHistoryCountsFacts(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
 	want := ledger.Found{Valid: 3, Invalid: 1, Role: 1, LookupErrors: 1}
-	points, direct := origintest.Usage(t, s.ledger, testAccount)
+	points, direct := ledgertest.Usage(t, s.ledger, testAccount)
 	require.Equal(t, want, direct)
 	require.EqualValues(t, 5, points)
 
@@ -150,13 +151,13 @@ func TestHistoryCountsFacts(t *testing.T) {
 		{"name":"mail.example","addresses":2,"tally":{"valid":2,"role":1}},
 		{"name":"servfail.example","addresses":1,"tally":{"valid":1,"gibberish":1}}]}`, http.Header{"X-Edge-Secret": {origintest.EdgeSecret}})
 	require.Equal(t, http.StatusOK, response.StatusCode, answer)
-	points, both := origintest.Usage(t, s.ledger, testAccount)
+	points, both := ledgertest.Usage(t, s.ledger, testAccount)
 	require.Equal(t, ledger.Found{Valid: 6, Invalid: 2, Role: 2, LookupErrors: 2}, both)
 	require.EqualValues(t, 10, points)
 
 	response, _ = s.send(t, http.MethodGet, "/v1/email/info@mail.example", key, "", nil)
 	require.Equal(t, http.StatusOK, response.StatusCode)
-	points, all := origintest.Usage(t, s.ledger, testAccount)
+	points, all := ledgertest.Usage(t, s.ledger, testAccount)
 	require.Equal(t, ledger.Found{Valid: 7, Invalid: 2, Role: 3, LookupErrors: 2}, all)
 	require.EqualValues(t, 11, points)
 }
@@ -170,7 +171,7 @@ func TestFreeAdmissionNeedsNoPoints(t *testing.T) {
 	status, _, err := s.post(key, []string{"a", "b"})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
-	require.NoError(t, s.ledger.ChangeTerms(context.Background(), account, ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(1)}))
+	require.NoError(t, s.ledger.ChangeTerms(context.Background(), account, ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(1)}))
 	time.Sleep(1100 * time.Millisecond) // real time: a view that accepts may be a second old
 	response, answer := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":0}`, http.Header{"X-Edge-Secret": {origintest.EdgeSecret}})
 	require.Equal(t, http.StatusOK, response.StatusCode, answer)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
@@ -149,7 +150,7 @@ func TestCheckThroughAServiceThatIsKilled(t *testing.T) {
 		n++
 	}
 	require.Equal(t, rows, n)
-	require.EqualValues(t, rows, origintest.Used(t, origintest.OpenLedger(t, p.database), "a@example.org"))
+	require.EqualValues(t, rows, ledgertest.Used(t, ledgertest.Open(t, p.database), "a@example.org"))
 }
 
 // relaunch starts a killed process again, at the same address and on the same
@@ -200,7 +201,7 @@ func TestCheckThroughAServiceInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		before := s.used(t)
 		go func() { // cancels once the run has charged something
-			for ctx.Err() == nil && origintest.Used(t, s.ledger, testAccount) == before {
+			for ctx.Err() == nil && ledgertest.Used(t, s.ledger, testAccount) == before {
 				time.Sleep(time.Millisecond) // real time: the pause of a poll
 			}
 			cancel()

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/addrspec/addrspec/origin/ledger/archive"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
@@ -45,8 +46,8 @@ func grow(t *testing.T, database string, rows int) {
 // newLedger creates a ledger with one account and rows of its audit log.
 func newLedger(t *testing.T, rows int) (database string) {
 	database = origintest.NewDatabase(t)
-	l := origintest.OpenLedger(t, database)
-	origintest.NewAccount(t, l, testAccount)
+	l := ledgertest.Open(t, database)
+	ledgertest.NewAccount(t, l, testAccount)
 	require.NoError(t, l.Close())
 	grow(t, database, rows)
 	return database
@@ -64,10 +65,10 @@ func exported(t *testing.T, database string) string {
 // usedIn returns the points of testAccount, which must be the sum of its usage.
 func usedIn(t *testing.T, database string) int64 {
 	t.Helper()
-	l := origintest.OpenLedger(t, database)
+	l := ledgertest.Open(t, database)
 	defer l.Close()
-	used := origintest.Used(t, l, testAccount)
-	history, _ := origintest.Usage(t, l, testAccount)
+	used := ledgertest.Used(t, l, testAccount)
+	history, _ := ledgertest.Usage(t, l, testAccount)
 	require.Equal(t, used, history, "the points are the sum of the usage history")
 	return used
 }
@@ -77,8 +78,8 @@ func usedIn(t *testing.T, database string) int64 {
 func TestCopiesBesideTheService(t *testing.T) {
 	t.Parallel()
 	s := launch(t, nil)
-	l := origintest.OpenLedger(t, s.database)
-	key := origintest.NewAccount(t, l, testAccount)
+	l := ledgertest.Open(t, s.database)
+	key := ledgertest.NewAccount(t, l, testAccount)
 	require.NoError(t, l.Close())
 	grow(t, s.database, shorter(30_000, 5000))
 	var sent, answered atomic.Int64

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
@@ -33,7 +34,7 @@ const loadZone = "example.com. MX 10 mail.example.com."
 func TestSlowFormsBlockNoPage(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--dns", mxtest.Start(t, loadZone))
-	key := origintest.NewAccount(t, s.ledger, testAccount)
+	key := ledgertest.NewAccount(t, s.ledger, testAccount)
 	const form = "POST /sign-in HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\n\r\n"
 	slow := make([]*origintest.TestConn, dashboardForms)
 	for i := range slow {
@@ -103,7 +104,7 @@ func BenchmarkAPIBesideDashboard(b *testing.B) {
 
 func benchmarkBeside(b *testing.B, clients int) {
 	s := start(b, "--dns", mxtest.Start(b, loadZone), "--trusted-proxy", "127.0.0.1")
-	key, _ := origintest.NewAccountOn(b, s.ledger, testAccount, ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Unlimited()})
+	key, _ := ledgertest.NewAccountOn(b, s.ledger, testAccount, ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()})
 	require.Equal(b, http.StatusOK, s.checkAddress(b, key))
 	end, counts := s.hammer(clients)
 	defer end()

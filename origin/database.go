@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 )
 
 // databaseFlag is the URL of the ledger's database.

@@ -12,6 +12,7 @@ import (
 	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/contract/description"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
@@ -84,7 +85,7 @@ func (s surveyed) below(path string) int {
 
 // usage reads the usage of an account beyond its points and its rate.
 func (s surveyed) usage(t *testing.T) {
-	key, _ := origintest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(2))
+	key, _ := ledgertest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(2))
 	require.Equal(t, http.StatusOK, s.send(t, batchRequest(key, "jane@mail.example", "john@mail.example")))
 	read := origintest.Request{Method: http.MethodGet, Target: "/v1/usage", Header: []string{"X-API-Key: " + key}}
 	require.Equal(t, http.StatusOK, s.send(t, read))
@@ -94,13 +95,13 @@ func (s surveyed) usage(t *testing.T) {
 // overage returns terms with one point, which may be exceeded.
 func overage(rate ledger.Limit) ledger.Terms {
 	allowed := true
-	return ledger.Terms{Rate: &rate, Points: origintest.Limit(1), Overage: &allowed}
+	return ledger.Terms{Rate: &rate, Points: ledgertest.Limit(1), Overage: &allowed}
 }
 
 // conflict sends a batch twice at a time with one Idempotency-Key. Its look-up
 // takes until --dns-timeout, so one of them finds the other under way.
 func (s surveyed) conflict(t *testing.T) {
-	key, _ := origintest.NewAccountOn(t, s.ledger, "conflict@contract.test", ledger.Terms{Rate: origintest.Unlimited()})
+	key, _ := ledgertest.NewAccountOn(t, s.ledger, "conflict@contract.test", ledger.Terms{Rate: ledgertest.Unlimited()})
 	text := batchRequest(key, "jane@silent.example").With("Idempotency-Key: once").Text(s.hostPort)
 	first, second := origintest.Dial(t, s.hostPort, hung), origintest.Dial(t, s.hostPort, hung)
 	first.Send(text)
@@ -158,10 +159,10 @@ func TestEdgeDescription(t *testing.T) {
 	s := surveyed{start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--edge-secret", origintest.EdgeSecret),
 		description.NewFile(t, "api/openapi-edge.json")}
 	key := s.newKey(t)
-	beyond, _ := origintest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(1))
-	poor, _ := origintest.NewAccountOn(t, s.ledger, "poor@contract.test",
-		ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(0)})
-	_, account := origintest.NewAccountOn(t, s.ledger, "page@contract.test", overage(9))
+	beyond, _ := ledgertest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(1))
+	poor, _ := ledgertest.NewAccountOn(t, s.ledger, "poor@contract.test",
+		ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(0)})
+	_, account := ledgertest.NewAccountOn(t, s.ledger, "page@contract.test", overage(9))
 	page, _, err := s.ledger.CreateKey(t.Context(), account, "page", ledger.KeyTerms{Origins: []string{"https://shop.example"}})
 	require.NoError(t, err)
 	const ask = `{"operation":"single","points":1,"domains":[{"name":"mail.example","addresses":1}]}`

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	"github.com/addrspec/addrspec/origin/origintest"
 	"github.com/addrspec/addrspec/wasm/moduletest"
@@ -142,10 +143,10 @@ func (d *drill) charge(key string, n int) {
 
 func (d *drill) requireUsed(database string, points int64) {
 	d.Helper()
-	l := origintest.OpenLedger(d, database)
+	l := ledgertest.Open(d, database)
 	defer l.Close()
-	require.Equal(d, points, origintest.Used(d, l, testAccount))
-	history, _ := origintest.Usage(d, l, testAccount)
+	require.Equal(d, points, ledgertest.Used(d, l, testAccount))
+	history, _ := ledgertest.Usage(d, l, testAccount)
 	require.Equal(d, points, history, "the points are the sum of the usage history")
 }
 
@@ -155,8 +156,8 @@ func TestDrill(t *testing.T) {
 	leftToCI(t)
 	d := newDrill(t)
 	sqlite := "sqlite:" + d.path("/var/lib/addrspec/addrspec.db")
-	l := origintest.OpenLedger(t, sqlite)
-	key := origintest.NewAccount(t, l, testAccount)
+	l := ledgertest.Open(t, sqlite)
+	key := ledgertest.NewAccount(t, l, testAccount)
 	require.NoError(t, l.Close())
 	d.must(d.command(sqlite, "systemctl start addrspec"))
 

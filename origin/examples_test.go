@@ -19,8 +19,8 @@ import (
 	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
-	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 // documentedURL is the service's URL in the examples.
@@ -82,7 +82,7 @@ func TestExamplesRetryALostAnswer(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, "points: 2\n", string(out))
 			require.EqualValues(t, 2, requests.Load())
-			require.EqualValues(t, 2, origintest.Used(t, s.ledger, e.File+"@example.org"))
+			require.EqualValues(t, 2, ledgertest.Used(t, s.ledger, e.File+"@example.org"))
 		})
 	}
 }
@@ -93,8 +93,8 @@ func TestExamplesRetryAfterTheRate(t *testing.T) {
 	for _, e := range examples(t, "retry-safely") {
 		t.Run(e.File, func(t *testing.T) {
 			t.Parallel()
-			terms := ledger.Terms{Rate: origintest.Limit(1), Points: origintest.Unlimited()}
-			key, _ := origintest.NewAccountOn(t, s.ledger, e.File+"@example.org", terms)
+			terms := ledger.Terms{Rate: ledgertest.Limit(1), Points: ledgertest.Unlimited()}
+			key, _ := ledgertest.NewAccountOn(t, s.ledger, e.File+"@example.org", terms)
 			proxy := afterAnother(t, s.hostPort, key)
 			out, err := example(t, e, proxy, key).Output()
 			require.NoError(t, err)
@@ -126,7 +126,7 @@ func examples(t *testing.T, name string) []docs.Example {
 }
 
 func (s *service) exampleKey(t *testing.T, account string, points ledger.Limit) string {
-	key, _ := origintest.NewAccountOn(t, s.ledger, account+"@example.org", ledger.Terms{Rate: origintest.Unlimited(), Points: &points})
+	key, _ := ledgertest.NewAccountOn(t, s.ledger, account+"@example.org", ledger.Terms{Rate: ledgertest.Unlimited(), Points: &points})
 	return key
 }
 

@@ -25,6 +25,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/origintest"
 	"github.com/addrspec/addrspec/origin/webhook"
 )
@@ -60,7 +61,7 @@ func TestExamplesVerifyWebhooks(t *testing.T) {
 // before a rotation.
 func TestExamplesReceiveOurWebhooks(t *testing.T) {
 	t.Parallel()
-	l := origintest.OpenLedger(t, origintest.NewDatabase(t))
+	l := ledgertest.Open(t, origintest.NewDatabase(t))
 	for _, e := range examples(t, "verify-webhook") {
 		t.Run(e.File, func(t *testing.T) {
 			proxy := httptest.NewUnstartedServer(nil)
@@ -70,7 +71,7 @@ func TestExamplesReceiveOurWebhooks(t *testing.T) {
 			roots.AddCert(proxy.Certificate())
 			local := &webhook.Local{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
 			sender := webhook.New(l.Store(), webhook.Options{Local: local})
-			_, account := origintest.NewAccountOn(t, l, e.File+"@example.org", ledger.Terms{})
+			_, account := ledgertest.NewAccountOn(t, l, e.File+"@example.org", ledger.Terms{})
 			secret, err := sender.Set(t.Context(), account, proxy.URL+"/hook")
 			require.NoError(t, err)
 			_, err = sender.Rotate(t.Context(), account)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 )
 
 const (
@@ -133,7 +133,7 @@ func TestHookLedgerDown(t *testing.T) {
 func TestHookWaitsForRate(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{"timeout": "10s"}))
-	origintest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: origintest.Limit(1)})
+	ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: ledgertest.Limit(1)})
 	var calls sync.WaitGroup
 	for n := range 3 {
 		calls.Go(func() {

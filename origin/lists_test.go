@@ -17,8 +17,8 @@ import (
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
-	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 const listZone = `
@@ -149,7 +149,7 @@ func TestListInBrowser(t *testing.T) {
 	leftToCI(t)
 	t.Parallel()
 	s := start(t, "--dns", mxtest.Start(t, listZone))
-	_, account := origintest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: origintest.Limit(20), Points: origintest.Limit(5000)})
+	_, account := ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: ledgertest.Limit(20), Points: ledgertest.Limit(5000)})
 	dir := t.TempDir()
 	results := browserLists(t, s, account,
 		listTask{File: writeList(t, "stopped.csv", thousandRows()), Out: dir + "/stopped.csv", Stop: 3},
@@ -174,10 +174,10 @@ func TestFailuresOfAListAreCheckedAgain(t *testing.T) {
 	t.Parallel()
 	zone := mxtest.New(t, listZone)
 	s := start(t, "--dns", zone.Addr)
-	_, account := origintest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Unlimited()})
+	_, account := ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()})
 	zone.Respond("slow.test", mxtest.ServFail)
 	go func() {
-		for t.Context().Err() == nil && origintest.Used(t, s.ledger, testAccount) < 300 {
+		for t.Context().Err() == nil && ledgertest.Used(t, s.ledger, testAccount) < 300 {
 			time.Sleep(20 * time.Millisecond) // real time: the pause of a poll
 		}
 		zone.Respond("slow.test", mxtest.Answer)
@@ -212,11 +212,11 @@ func TestPointsRunOutOnAList(t *testing.T) {
 	s := start(t, "--dns", mxtest.Start(t, listZone))
 	_, account := s.limitedKey(t, 500)
 	go func() {
-		for t.Context().Err() == nil && origintest.Used(t, s.ledger, testAccount) < 400 {
+		for t.Context().Err() == nil && ledgertest.Used(t, s.ledger, testAccount) < 400 {
 			time.Sleep(20 * time.Millisecond) // real time: the pause of a poll
 		}
 		time.Sleep(time.Second) // real time: the page shows its pause, which the script reads
-		_ = s.ledger.ChangeTerms(t.Context(), account, ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(900)})
+		_ = s.ledger.ChangeTerms(t.Context(), account, ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(900)})
 	}()
 	out := filepath.Join(t.TempDir(), "out.csv")
 	results := browserLists(t, s, account, listTask{File: writeList(t, "people.csv", thousandRows()), Out: out, Broke: true})
@@ -232,7 +232,7 @@ func TestListInTwoTabs(t *testing.T) {
 	leftToCI(t)
 	t.Parallel()
 	s := start(t, "--dns", mxtest.Start(t, listZone))
-	_, account := origintest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: origintest.Limit(1), Points: origintest.Unlimited()})
+	_, account := ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: ledgertest.Limit(1), Points: ledgertest.Unlimited()})
 	results := browserLists(t, s, account, listTask{File: writeList(t, "people.csv", thousandRows()), Twice: true})
 	require.Equal(t, "Another tab of this browser is checking the same list. Wait for it, or stop it there.", results[0].Problem)
 }
@@ -242,7 +242,7 @@ func TestHostileListsInBrowser(t *testing.T) {
 	leftToCI(t)
 	t.Parallel()
 	s := start(t, "--dns", mxtest.Start(t, listZone))
-	_, account := origintest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{})
+	_, account := ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{})
 	cases := []struct{ name, text, want string }{
 		{"row.csv", "a,b\n" + strings.Repeat("x", 50<<20), "Line 2: This row is longer than 1 MiB"},
 		{"quote.csv", "a,b\n1,\"c\n" + strings.Repeat("d,e\n", 5<<20), "Line 2: A quotation mark opens a cell here"},
@@ -272,7 +272,7 @@ func TestLongListInBrowser(t *testing.T) {
 		t.Skip("takes a minute: set ADDRSPEC_LONG_LIST=100000")
 	}
 	s := start(t, "--dns", mxtest.Start(t, listZone))
-	_, account := origintest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Unlimited()})
+	_, account := ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()})
 	var text strings.Builder
 	text.WriteString("id,email,company,city\n")
 	for n := range rows {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/contract/description"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
@@ -31,7 +32,7 @@ func TestProxies(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			service := launchWith(t, nil, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--batch-timeout", "20s")
-			service.ledger = origintest.OpenLedger(t, service.database)
+			service.ledger = ledgertest.Open(t, service.database)
 			p := kind.start(t, service.hostPort)
 			t.Run("contract", func(t *testing.T) { kind.requireContract(t, p, service.service) })
 			t.Run("malformed", func(t *testing.T) { requireMalformedIsJSON(t, p) })

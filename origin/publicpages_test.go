@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
-	"github.com/addrspec/addrspec/origin/origintest"
 )
 
 const chromium = "/usr/bin/chromium"
@@ -68,7 +68,7 @@ func TestExampleOfABrowserKey(t *testing.T) {
 	}))
 	defer page.Close()
 	ours := strings.Replace(page.URL, "127.0.0.1", "localhost", 1) // http is for localhost only
-	account, err := s.ledger.CreateAccount(t.Context(), testAccount, ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Unlimited()})
+	account, err := s.ledger.CreateAccount(t.Context(), testAccount, ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()})
 	require.NoError(t, err)
 	key, _, err = s.ledger.CreateKey(t.Context(), account.ID, "page", ledger.KeyTerms{Origins: []string{ours}})
 	require.NoError(t, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
@@ -44,7 +45,7 @@ func start(t testing.TB, args ...string) *service {
 	require.NoError(t, err, s.log)
 	s.hostPort, err = origintest.AddressIn(line)
 	require.NoError(t, err)
-	s.ledger = origintest.OpenLedger(t, s.database)
+	s.ledger = ledgertest.Open(t, s.database)
 	return s
 }
 
@@ -59,22 +60,22 @@ const testAccount = "batch@contract.test"
 
 // newKey makes testAccount, without limits, and a key for it.
 func (s *service) newKey(t testing.TB) string {
-	return origintest.NewAccount(t, s.ledger, testAccount)
+	return ledgertest.NewAccount(t, s.ledger, testAccount)
 }
 
 // limitedKey makes testAccount with a limit of points, and a key for it.
 func (s *service) limitedKey(t testing.TB, points ledger.Limit) (key string, account int64) {
-	return origintest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: origintest.Unlimited(), Points: &points})
+	return ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Rate: ledgertest.Unlimited(), Points: &points})
 }
 
 // otherKey makes another account, on the default plan, and a key for it.
 func (s *service) otherKey(t testing.TB) string {
-	key, _ := origintest.NewAccountOn(t, s.ledger, "neighbour@contract.test", ledger.Terms{})
+	key, _ := ledgertest.NewAccountOn(t, s.ledger, "neighbour@contract.test", ledger.Terms{})
 	return key
 }
 
 // used returns the points of testAccount.
-func (s *service) used(t testing.TB) int64 { return origintest.Used(t, s.ledger, testAccount) }
+func (s *service) used(t testing.TB) int64 { return ledgertest.Used(t, s.ledger, testAccount) }
 
 // send sends one request with further headers.
 func (s *service) send(t testing.TB, method, path, key, body string, more http.Header) (*http.Response, string) {

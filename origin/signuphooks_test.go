@@ -22,7 +22,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 )
 
 // Two secrets of hooks, made for these tests.
@@ -104,7 +104,7 @@ func (s *service) decide(t testing.TB, id, email string) string {
 func TestHookDecides(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{}))
-	_, account := origintest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Plan: "enterprise"})
+	_, account := ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Plan: "enterprise"})
 	for n, c := range []struct {
 		email, want string
 		points      int64

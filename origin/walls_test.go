@@ -67,18 +67,26 @@ func TestProductDoesNotImportTestPackages(t *testing.T) {
 	t.Parallel()
 	list := dependencies(t, "origin")
 	require.Contains(t, list, "origin/ledger")
-	for _, name := range []string{"origin/origintest", "origin/contract", "origin/contract/description", "origin/mx/mxtest", "origin/ledger/pgtest", "origin/ledger/archive/ndjson/ndjsontest", "wasm/moduletest", "lists/feed/feedtest"} {
+	for _, name := range []string{"origin/origintest", "origin/ledger/ledgertest", "origin/ledger/storetest", "origin/origintest/passkeytest", "origin/contract", "origin/contract/description", "origin/mx/mxtest", "origin/ledger/pgtest", "origin/ledger/archive/ndjson/ndjsontest", "wasm/moduletest", "lists/feed/feedtest"} {
 		require.NotContains(t, list, name)
 	}
 }
 
-// The tests of every part of the origin can use origintest, since of the origin
-// it imports the ledger alone.
+// The tests of every part of the origin can use origintest, which imports no part.
 func TestOrigintestImportsNoOtherPart(t *testing.T) {
 	t.Parallel()
 	for _, name := range dependencies(t, "origin/origintest") {
-		part, ofOrigin := strings.CutPrefix(name, "origin/")
-		require.True(t, !ofOrigin || part == "origintest" || part == "ledger" || strings.HasPrefix(part, "ledger/"), name)
+		require.False(t, name != "origin/origintest" && strings.HasPrefix(name, "origin/"), name)
+	}
+}
+
+// Only programs that open a database link its driver, which takes long to compile and
+// to link.
+func TestPartsLinkNoDriver(t *testing.T) {
+	for _, part := range []string{"origin/api", "origin/check", "origin/client", "origin/identity", "origin/ledger", "origin/mx", "origin/origintest", "origin/signuphook", "origin/webhook"} {
+		for _, name := range dependencies(t, part) {
+			require.NotContains(t, name, "origin/ledger/store/", part)
+		}
 	}
 }
 

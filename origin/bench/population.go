@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 )
 
 // A population is a service whose ledger has many accounts and keys.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/contract/description"
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 )
 
 // Run runs every case against the service at hostPort, whose accounts are in l.
@@ -49,7 +49,7 @@ func RunCases(t *testing.T, cases []Case, hostPort string, l *ledger.Ledger, sur
 
 // open creates the case's account and key.
 func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string) {
-	terms := ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Unlimited(), Overage: c.Account.Overage}
+	terms := ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited(), Overage: c.Account.Overage}
 	if c.Account.Rate != nil {
 		terms.Rate = c.Account.Rate
 	}
@@ -57,7 +57,7 @@ func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string)
 		terms.Points = c.Account.Points
 	}
 	account = fmt.Sprintf("case-%d-%d@contract.test", n, time.Now().UnixNano())
-	key, id := origintest.NewAccountOn(t, l, account, terms)
+	key, id := ledgertest.NewAccountOn(t, l, account, terms)
 	ctx := context.Background()
 	keys, err := l.ListKeys(ctx, id, ledger.KeyPage{})
 	require.NoError(t, err)

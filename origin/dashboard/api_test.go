@@ -18,10 +18,10 @@ import (
 
 	"github.com/addrspec/addrspec/origin/api"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
-	"github.com/addrspec/addrspec/origin/origintest"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
@@ -93,7 +93,7 @@ func (s *apiSite) accountOn(t *testing.T, email string, terms ledger.Terms) (int
 	return a.ID, s.signedIn(t, a.ID)
 }
 
-var noLimits = ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Unlimited()}
+var noLimits = ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()}
 
 func (s *apiSite) used(t *testing.T, account int64) int64 {
 	u, err := s.Ledger.AccountUsage(t.Context(), account)
@@ -139,7 +139,7 @@ func (b *browser) batch(got reply) (e batchReply) {
 // with the API's headers and bytes.
 func TestListBatchIsTheAPIs(t *testing.T) {
 	eachAPISite(t, func(t *testing.T, s *apiSite) {
-		account, b := s.accountOn(t, "lists@example.com", ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(100)})
+		account, b := s.accountOn(t, "lists@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(100)})
 		token := b.token("/dashboard/try")
 		list := []string{"jane@example.org", "jane.@example.org", "info@hotmial.com", "jane@example.org"}
 		got := b.check(token, list, map[string]string{"Idempotency-Key": "first"})
@@ -191,7 +191,7 @@ func TestOnlyTheBatchGoesIn(t *testing.T) {
 
 func TestRateOfTheDashboardIsTheAccounts(t *testing.T) {
 	eachAPISite(t, func(t *testing.T, s *apiSite) {
-		_, b := s.accountOn(t, "slow@example.com", ledger.Terms{Rate: origintest.Limit(1), Points: origintest.Unlimited()})
+		_, b := s.accountOn(t, "slow@example.com", ledger.Terms{Rate: ledgertest.Limit(1), Points: ledgertest.Unlimited()})
 		token := b.token("/dashboard/try")
 		refused := reply{}
 		for range 5 {

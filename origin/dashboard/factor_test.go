@@ -16,7 +16,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/origintest/passkeytest"
 )
 
 const password = "correct horse battery"
@@ -208,7 +208,7 @@ type device struct {
 }
 
 func newDevice(s *site) *device {
-	return &device{vw.NewAuthenticator(), origintest.NewPasskey(), vw.RelyingParty{ID: s.PublicURL.Hostname(), Origin: s.PublicURL.String()}}
+	return &device{vw.NewAuthenticator(), passkeytest.New(), vw.RelyingParty{ID: s.PublicURL.Hostname(), Origin: s.PublicURL.String()}}
 }
 
 // answer signs the options of a ceremony, and returns the fields of its end.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 )
 
 func TestMain(m *testing.M) {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/origintest/passkeytest"
 )
 
 var site = vw.RelyingParty{ID: "addrspec.example", Name: "addrspec", Origin: "https://addrspec.example"}
@@ -22,7 +22,7 @@ type device struct {
 }
 
 func newDevice(*testing.T) *device {
-	return &device{vw.NewAuthenticator(), origintest.NewPasskey()}
+	return &device{vw.NewAuthenticator(), passkeytest.New()}
 }
 
 func (d *device) create(t *testing.T, options []byte) string {

@@ -1,7 +1,6 @@
-// Package origintest starts a service in a test, connects to it and makes
-// accounts in its ledger. The tests of the origin, its parts and the edge
-// worker share it with the contract and the soak; the product does not import
-// it, and it imports nothing of the origin but the ledger.
+// Package origintest starts a service in a test and connects to it. The tests of
+// the origin, its parts and the edge worker share it with the contract and the
+// soak; the product does not import it, and it imports nothing of the origin.
 //
 // A request is sent byte for byte, on a raw connection:
 //

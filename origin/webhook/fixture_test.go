@@ -19,6 +19,8 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 	"github.com/addrspec/addrspec/origin/ledger/storetest"
 	"github.com/addrspec/addrspec/origin/origintest"
 )

@@ -12,6 +12,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
 
@@ -66,15 +67,15 @@ func start(t *testing.T) service {
 	t.Cleanup(running.Kill)
 	hostPort, err := origintest.AddressIn(running.FirstLine)
 	require.NoError(t, err)
-	return service{"http://" + hostPort, origintest.OpenLedger(t, database)}
+	return service{"http://" + hostPort, ledgertest.Open(t, database)}
 }
 
 // environment returns the variables of a program that uses a client: the address
 // of the service, a key, and a key without points.
 func (s service) environment(t *testing.T) []string {
-	none := ledger.Terms{Rate: origintest.Unlimited(), Points: origintest.Limit(0)}
-	poor, _ := origintest.NewAccountOn(t, s.ledger, "poor@contract.test", none)
-	return []string{"ADDRSPEC_URL=" + s.url, "ADDRSPEC_KEY=" + origintest.NewAccount(t, s.ledger, "a@contract.test"),
+	none := ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(0)}
+	poor, _ := ledgertest.NewAccountOn(t, s.ledger, "poor@contract.test", none)
+	return []string{"ADDRSPEC_URL=" + s.url, "ADDRSPEC_KEY=" + ledgertest.NewAccount(t, s.ledger, "a@contract.test"),
 		"ADDRSPEC_POOR_KEY=" + poor}
 }
 

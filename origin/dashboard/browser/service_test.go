@@ -14,6 +14,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
 	"github.com/addrspec/addrspec/origin/mx/mxtest"
 	"github.com/addrspec/addrspec/origin/origintest"
 )
@@ -78,7 +79,7 @@ func (s *service) read(t testing.TB, out io.Reader, link bool) {
 // account creates an account and returns a link that signs in to it.
 func (s *service) account(t testing.TB, email string, operator bool) (link string) {
 	t.Helper()
-	l := origintest.OpenLedger(t, s.database)
+	l := ledgertest.Open(t, s.database)
 	a, err := l.CreateAccount(t.Context(), email, ledger.Terms{Plan: "pro"})
 	require.NoError(t, err)
 	users := identity.New(l)

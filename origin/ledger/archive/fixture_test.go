@@ -13,6 +13,8 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson/ndjsontest"
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 )
 
 func TestMain(m *testing.M) {

@@ -1,9 +1,8 @@
-package store
+package store_test
 
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -16,6 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/ledger/store"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
+	"github.com/addrspec/addrspec/origin/ledger/storetest"
 )
 
 func TestMain(m *testing.M) {
@@ -24,56 +27,31 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func open(t *testing.T, url string) Store {
-	s, err := Open(t.Context(), url, nil)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return s
-}
-
 // Both dialects have the same query names and the same number of migrations.
 func TestDialectsHaveTheSameQueries(t *testing.T) {
 	for _, dialect := range []string{"sqlite", "postgres"} {
-		for name, query := range catalogue(dialect) {
+		for name, query := range store.Catalogue(os.DirFS(dialect)) {
 			require.Equal(t, dialect == "sqlite" && name == "lock_accounts", query == "", name)
 		}
 	}
-	names := func(dialect string) []string { return slices.Sorted(maps.Keys(catalogue(dialect))) }
+	names := func(dialect string) []string { return slices.Sorted(maps.Keys(store.Catalogue(os.DirFS(dialect)))) }
 	require.Equal(t, names("sqlite"), names("postgres"))
-	require.Equal(t, len(migrations("sqlite")), len(migrations("postgres")))
-	require.NotEmpty(t, migrations("sqlite"))
-}
-
-// putPlan returns a transaction that stores a plan.
-func putPlan(name string) Transaction {
-	return Transaction{Marked: true, Decide: func(time.Time) ([]Statement, error) {
-		return []Statement{{Name: "put_plans", Args: []any{fmt.Sprintf(`[[%q, 1, 1, false, 1]]`, name)}}}, nil
-	}}
-}
-
-func planNames(t *testing.T, s Store) (names []string) {
-	require.NoError(t, s.Query(t.Context(), Statement{Name: "list_plans", Scan: func(r Row) error {
-		var name string
-		var skip any
-		err := r.Scan(&name, &skip, &skip, &skip, &skip)
-		names = append(names, name)
-		return err
-	}}))
-	return names
+	require.Equal(t, len(store.Migrations(os.DirFS("sqlite"))), len(store.Migrations(os.DirFS("postgres"))))
+	require.NotEmpty(t, store.Migrations(os.DirFS("sqlite")))
 }
 
 // A transaction that violates a constraint returns ErrData and changes nothing.
 func TestDataErrors(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		s := open(t, url)
+		s := storetest.Open(t, url)
 		for name, args := range map[string]string{"a constraint": `[["bad", 0, 1, false, 1]]`, "not null": `[[null, 1, 1, false, 1]]`} {
-			err := s.Transact(t.Context(), Transaction{Marked: true, Decide: func(time.Time) ([]Statement, error) {
-				return []Statement{{Name: "put_plans", Args: []any{`[["good", 1, 1, false, 1]]`}}, {Name: "put_plans", Args: []any{args}}}, nil
+			err := s.Transact(t.Context(), store.Transaction{Marked: true, Decide: func(time.Time) ([]store.Statement, error) {
+				return []store.Statement{{Name: "put_plans", Args: []any{`[["good", 1, 1, false, 1]]`}}, {Name: "put_plans", Args: []any{args}}}, nil
 			}})
-			require.ErrorIs(t, err, ErrData, name)
-			require.NotContains(t, planNames(t, s), "good")
+			require.ErrorIs(t, err, store.ErrData, name)
+			require.NotContains(t, storetest.PlanNames(t, s), "good")
 		}
-		require.NoError(t, s.Transact(t.Context(), putPlan("after")))
+		require.NoError(t, s.Transact(t.Context(), storetest.PutPlan("after")))
 	})
 }
 
@@ -81,15 +59,15 @@ func TestDataErrors(t *testing.T) {
 // another transaction's lock.
 func TestClockIsReadAfterLocks(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
-		first, second := open(t, url), open(t, url)
-		require.NoError(t, first.Transact(t.Context(), Transaction{Decide: func(time.Time) ([]Statement, error) {
-			return []Statement{{Name: "create_account", Args: []any{"a@example.com", "free", nil, nil, nil, 0}, Scan: func(Row) error { return nil }}}, nil
+		first, second := storetest.Open(t, url), storetest.Open(t, url)
+		require.NoError(t, first.Transact(t.Context(), store.Transaction{Decide: func(time.Time) ([]store.Statement, error) {
+			return []store.Statement{{Name: "create_account", Args: []any{"a@example.com", "free", nil, nil, nil, 0}, Scan: func(store.Row) error { return nil }}}, nil
 		}}))
-		lock := func() []Statement {
-			return []Statement{{Name: "lock_accounts", Args: []any{`[[1, 0, ""]]`}}}
+		lock := func() []store.Statement {
+			return []store.Statement{{Name: "lock_accounts", Args: []any{`[[1, 0, ""]]`}}}
 		}
 		held, release := make(chan time.Time), make(chan struct{})
-		go first.Transact(context.Background(), Transaction{Reads: lock, Decide: func(time.Time) ([]Statement, error) {
+		go first.Transact(context.Background(), store.Transaction{Reads: lock, Decide: func(time.Time) ([]store.Statement, error) {
 			held <- time.Now()
 			<-release
 			return nil, nil
@@ -97,7 +75,7 @@ func TestClockIsReadAfterLocks(t *testing.T) {
 		<-held
 		began := time.Now()
 		time.AfterFunc(200*time.Millisecond, func() { close(release) })
-		require.NoError(t, second.Transact(t.Context(), Transaction{Reads: lock, Decide: func(now time.Time) ([]Statement, error) {
+		require.NoError(t, second.Transact(t.Context(), store.Transaction{Reads: lock, Decide: func(now time.Time) ([]store.Statement, error) {
 			require.Greater(t, now.Sub(began), 190*time.Millisecond)
 			return nil, nil
 		}}))
@@ -118,7 +96,7 @@ func createVersion2(t *testing.T, url string) *sql.DB {
 		version = "CREATE TABLE schema_version (version BIGINT NOT NULL); INSERT INTO schema_version VALUES (1), (2)"
 	}
 	bytes := map[string]string{"sqlite": "x'00'", "postgres": "'\\x00'"}[dialect]
-	for _, step := range append(migrations(dialect)[:2], version, `
+	for _, step := range append(store.Migrations(os.DirFS(dialect))[:2], version, `
 		INSERT INTO accounts (email, plan, points, created_ns, month, used) VALUES
 			('a@example.com', 'pro', 50, 1, 24322, 30), ('b@example.com', 'free', NULL, 1, 24321, 9), ('c@example.com', 'free', NULL, 1, 0, 0);
 		INSERT INTO keys (account, name, hash, hint, created_ns, revoked_ns) VALUES
@@ -140,7 +118,7 @@ func createVersion2(t *testing.T, url string) *sql.DB {
 func TestMigrationFromVersion2(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		db := createVersion2(t, url)
-		open(t, url)
+		storetest.Open(t, url)
 		rows := func(query string) (list []string) {
 			r, err := db.Query(query)
 			require.NoError(t, err)
@@ -173,7 +151,7 @@ func TestConcurrentMigration(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				s, err := Open(t.Context(), url, nil)
+				s, err := store.Open(t.Context(), url, nil)
 				require.NoError(t, err)
 				require.NoError(t, s.Close())
 			})
@@ -187,16 +165,16 @@ func TestConcurrentMigration(t *testing.T) {
 func TestOpenExisting(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		for range 2 {
-			_, err := OpenExisting(t.Context(), url, nil)
-			require.ErrorIs(t, err, ErrNoLedger)
+			_, err := store.OpenExisting(t.Context(), url, nil)
+			require.ErrorIs(t, err, store.ErrNoLedger)
 		}
-		open(t, url)
-		s, err := OpenExisting(t.Context(), url, nil)
+		storetest.Open(t, url)
+		s, err := store.OpenExisting(t.Context(), url, nil)
 		require.NoError(t, err)
-		require.Contains(t, planNames(t, s), "free")
+		require.Contains(t, storetest.PlanNames(t, s), "free")
 		require.NoError(t, s.Close())
 	})
-	require.ErrorIs(t, requireCurrent([]string{"1", "2"}, 1), ErrOldSchema)
-	require.NoError(t, requireCurrent([]string{"1", "2"}, 2))
-	require.ErrorContains(t, requireCurrent([]string{"1"}, 2), "use a newer addrspec")
+	require.ErrorIs(t, store.RequireCurrent([]string{"1", "2"}, 1), store.ErrOldSchema)
+	require.NoError(t, store.RequireCurrent([]string{"1", "2"}, 2))
+	require.ErrorContains(t, store.RequireCurrent([]string{"1"}, 2), "use a newer addrspec")
 }

@@ -1,4 +1,4 @@
-// Package storetest counts what a ledger asks of its database, so that tests can
+// Package storetest helps to test stores. It counts what a ledger asks of its database, so that tests can
 // assert a bound on work as a number of statements and rows.
 //
 //	var c storetest.Counter

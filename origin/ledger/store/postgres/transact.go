@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"context"
@@ -6,11 +6,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // Transact takes at most transactTimeout and ignores the cancellation of ctx, so
 // that its outcome is known.
-func (p *postgres) Transact(ctx context.Context, t Transaction) error {
+func (p *postgres) Transact(ctx context.Context, t store.Transaction) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transactTimeout)
 	defer cancel()
 	tx, err := p.begin(ctx, t)
@@ -43,7 +45,7 @@ const (
 	clock    = "(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint"
 )
 
-func (p *postgres) begin(ctx context.Context, t Transaction) (tx *pgTransaction, err error) {
+func (p *postgres) begin(ctx context.Context, t store.Transaction) (tx *pgTransaction, err error) {
 	err = p.retryOnce(ctx, func() error {
 		tx, err = p.tryBegin(ctx, t)
 		return err
@@ -62,7 +64,7 @@ func (p *postgres) retryOnce(ctx context.Context, do func() error) error {
 	return do()
 }
 
-func (p *postgres) tryBegin(ctx context.Context, t Transaction) (*pgTransaction, error) {
+func (p *postgres) tryBegin(ctx context.Context, t store.Transaction) (*pgTransaction, error) {
 	conn, err := p.pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
@@ -96,7 +98,7 @@ func (t *pgTransaction) scanIdentity(r pgx.Row) error {
 
 // commit writes and commits. If the connection is lost before the server
 // confirms, it returns an *InDoubt.
-func (t *pgTransaction) commit(ctx context.Context, writes []Statement) error {
+func (t *pgTransaction) commit(ctx context.Context, writes []store.Statement) error {
 	batch := &pgx.Batch{}
 	t.queue(batch, writes)
 	if t.group > 0 {
@@ -107,10 +109,10 @@ func (t *pgTransaction) commit(ctx context.Context, writes []Statement) error {
 	if err == nil || isRolledBack(err) {
 		return explainPostgres(err)
 	}
-	return &InDoubt{err, t.committed}
+	return &store.InDoubt{Err: err, Committed: t.committed}
 }
 
-func (p *postgres) queue(batch *pgx.Batch, list []Statement) {
+func (p *postgres) queue(batch *pgx.Batch, list []store.Statement) {
 	for _, st := range list {
 		queued := batch.Queue(p.queries[st.Name], st.Args...)
 		if st.Scan != nil {
@@ -119,7 +121,7 @@ func (p *postgres) queue(batch *pgx.Batch, list []Statement) {
 	}
 }
 
-func scanAll(rows pgx.Rows, scan func(Row) error) error {
+func scanAll(rows pgx.Rows, scan func(store.Row) error) error {
 	for rows.Next() {
 		if err := scan(rows); err != nil {
 			return err

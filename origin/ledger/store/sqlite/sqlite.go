@@ -1,8 +1,13 @@
-package store
+// Package sqlite is the driver of the store for SQLite databases. A program imports
+// it to open URLs that begin with "sqlite:".
+//
+// A transaction acquires the write lock of the file before it reads.
+package sqlite
 
 import (
 	"context"
 	"database/sql"
+	"embed"
 	"errors"
 	"fmt"
 	"net/url"
@@ -13,7 +18,20 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
+
+func init() {
+	store.Register("sqlite", func(ctx context.Context, url string, clock func() time.Time, a store.Access) (store.Store, error) {
+		return openSQLite(ctx, strings.TrimPrefix(url, "sqlite:"), clock, a)
+	})
+}
+
+// files are the queries and the migrations.
+//
+//go:embed *.sql
+var files embed.FS
 
 // sqlite is a database in one file. One connection writes. Its transactions
 // acquire the write lock when they begin, so that the rows they read cannot
@@ -44,27 +62,27 @@ const busyTimeout = 5 * time.Second
 // maxReaders bounds the connections of Query.
 const maxReaders = 4
 
-func openSQLite(ctx context.Context, path string, clock func() time.Time, a access) (Store, error) {
+func openSQLite(ctx context.Context, path string, clock func() time.Time, a store.Access) (store.Store, error) {
 	if clock == nil {
 		clock = time.Now
 	}
-	s := &sqlite{queries: catalogue("sqlite"), prepared: map[string]*sql.Stmt{}, clock: clock, path: path}
+	s := &sqlite{queries: store.Catalogue(files), prepared: map[string]*sql.Stmt{}, clock: clock, path: path}
 	if err := s.open(ctx, path, a); err != nil {
 		return nil, fmt.Errorf("database %q: %w", path, errors.Join(err, s.Close()))
 	}
 	return s, nil
 }
 
-func (s *sqlite) open(ctx context.Context, path string, a access) error {
+func (s *sqlite) open(ctx context.Context, path string, a store.Access) error {
 	prepare, require, dsn := createFile, s.migrate, fileDSN(path)+pragmas
-	if a != create {
+	if a != store.Create {
 		prepare, require = requireFile, s.requireCurrent
 	}
 	err := prepare(path)
 	if err != nil {
 		return explainFile(err)
 	}
-	if a == readOnly {
+	if a == store.ReadOnly {
 		dsn = s.readOnlyDSN()
 	}
 	if s.write, err = sql.Open("sqlite", dsn); err != nil {
@@ -102,7 +120,7 @@ func (s *sqlite) requireCurrent(ctx context.Context) error {
 	if err := s.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return err
 	}
-	return requireCurrent(migrations("sqlite"), version)
+	return store.RequireCurrent(store.Migrations(files), version)
 }
 
 // createFile creates the file and its folder, unless they exist. Only their owner
@@ -133,7 +151,7 @@ func (s *sqlite) migrate(ctx context.Context) error {
 		if err := s.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 			return err
 		}
-		steps, err := pending(migrations("sqlite"), version)
+		steps, err := store.Pending(store.Migrations(files), version)
 		if err != nil {
 			return err
 		}
@@ -150,7 +168,7 @@ func (s *sqlite) migrate(ctx context.Context) error {
 	})
 }
 
-func (s *sqlite) Ping(ctx context.Context) error { return ping(ctx, s) }
+func (s *sqlite) Ping(ctx context.Context) error { return store.Ping(ctx, s) }
 
 // Now returns the time of the clock that transactions use.
 func (s *sqlite) Now(context.Context) (time.Time, error) { return s.clock(), nil }

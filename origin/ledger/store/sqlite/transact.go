@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // errUnchanged rolls back a transaction that has nothing to write.
@@ -13,7 +15,7 @@ var errUnchanged = errors.New("nothing to change")
 
 // Transact ignores the cancellation of ctx: a transaction takes milliseconds, and
 // interrupting a statement would break the connection.
-func (s *sqlite) Transact(ctx context.Context, t Transaction) error {
+func (s *sqlite) Transact(ctx context.Context, t store.Transaction) error {
 	ctx = context.WithoutCancel(ctx)
 	return explainSQLite(s.exclusive(ctx, func() error {
 		if alone, err := s.isAlone(ctx, t.Marked); err != nil {
@@ -76,7 +78,7 @@ func (s *sqlite) begin(ctx context.Context) error {
 
 const pollEvery = 200 * time.Microsecond
 
-func (s *sqlite) run(ctx context.Context, list []Statement) error {
+func (s *sqlite) run(ctx context.Context, list []store.Statement) error {
 	for _, st := range list {
 		if s.queries[st.Name] == "" {
 			continue
@@ -114,7 +116,7 @@ func (s *sqlite) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	return ready, err
 }
 
-func (s *sqlite) Query(ctx context.Context, st Statement) error {
+func (s *sqlite) Query(ctx context.Context, st store.Statement) error {
 	ready, err := s.reads.prepare(ctx, s.read, s.queries[st.Name])
 	if err != nil {
 		return explainSQLite(err)
@@ -123,7 +125,7 @@ func (s *sqlite) Query(ctx context.Context, st Statement) error {
 }
 
 // eachRow returns a function that calls scan for each row of a query's result.
-func eachRow(scan func(Row) error) func(*sql.Rows, error) error {
+func eachRow(scan func(store.Row) error) func(*sql.Rows, error) error {
 	return func(rows *sql.Rows, err error) error {
 		if err != nil {
 			return err

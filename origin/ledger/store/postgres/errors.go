@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // SQLSTATE codes and classes, see PostgreSQL's manual, appendix A.
@@ -45,7 +47,7 @@ func explainPostgres(err error) error {
 	case !errors.As(err, &e):
 		return err
 	case strings.HasPrefix(e.Code, dataException), strings.HasPrefix(e.Code, integrityViolation):
-		return fmt.Errorf("%w: %w", ErrData, redacted(e))
+		return fmt.Errorf("%w: %w", store.ErrData, redacted(e))
 	case postgresAdvice[e.Code] != "":
 		return fmt.Errorf("%s (%w)", postgresAdvice[e.Code], err)
 	}

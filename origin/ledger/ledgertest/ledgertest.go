@@ -1,4 +1,6 @@
-package origintest
+// Package ledgertest makes accounts in the ledger of a test, and reads what they have
+// used. It imports both drivers.
+package ledgertest
 
 import (
 	"context"
@@ -6,11 +8,13 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
+	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 )
 
-// OpenLedger opens a database, which a running service may use as well, until the
+// Open opens a database, which a running service may use as well, until the
 // test ends.
-func OpenLedger(t testing.TB, database string) *ledger.Ledger {
+func Open(t testing.TB, database string) *ledger.Ledger {
 	t.Helper()
 	l, err := ledger.Open(context.Background(), database)
 	check(t, err)

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"database/sql"
@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/ledger/storetest"
 )
 
 // contents returns the files of a folder by name. The index of a log (-shm) is left
@@ -32,15 +35,15 @@ func contents(t *testing.T, folder string) map[string]string {
 
 // examineReadOnly opens a file read-only, examines it, and requires that nothing in
 // its folder has changed.
-func examineReadOnly(t *testing.T, path string) Examination {
+func examineReadOnly(t *testing.T, path string) store.Examination {
 	t.Helper()
 	before := contents(t, filepath.Dir(path))
-	s, err := OpenReadOnly(t.Context(), "sqlite:"+path, nil)
+	s, err := store.OpenReadOnly(t.Context(), "sqlite:"+path, nil)
 	require.NoError(t, err)
-	require.Contains(t, planNames(t, s), "free")
-	e, err := Examine(t.Context(), s)
+	require.Contains(t, storetest.PlanNames(t, s), "free")
+	e, err := store.Examine(t.Context(), s)
 	require.NoError(t, err)
-	require.Error(t, s.Transact(t.Context(), putPlan("another")))
+	require.Error(t, s.Transact(t.Context(), storetest.PutPlan("another")))
 	require.NoError(t, s.Close())
 	require.Equal(t, before, contents(t, filepath.Dir(path)))
 	return e
@@ -50,7 +53,7 @@ func examineReadOnly(t *testing.T, path string) Examination {
 // program has switched to another journal.
 func TestOpenReadOnlyLeavesTheFolderAsItIs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
-	s, err := Open(t.Context(), "sqlite:"+path, nil)
+	s, err := store.Open(t.Context(), "sqlite:"+path, nil)
 	require.NoError(t, err)
 	require.Contains(t, examineReadOnly(t, path).Summary, "sound", "running")
 
@@ -78,16 +81,16 @@ func TestOpenReadOnlyLeavesTheFolderAsItIs(t *testing.T) {
 // evidence of damage.
 func TestExamineWhileAServiceStarts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
-	s, err := Open(t.Context(), "sqlite:"+path, nil)
+	s, err := store.Open(t.Context(), "sqlite:"+path, nil)
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
-	unlocked, err := OpenReadOnly(t.Context(), "sqlite:"+path, nil)
+	unlocked, err := store.OpenReadOnly(t.Context(), "sqlite:"+path, nil)
 	require.NoError(t, err)
 	defer unlocked.Close()
-	s, err = Open(t.Context(), "sqlite:"+path, nil)
+	s, err = store.Open(t.Context(), "sqlite:"+path, nil)
 	require.NoError(t, err)
 	defer s.Close()
-	e, err := Examine(t.Context(), unlocked)
+	e, err := store.Examine(t.Context(), unlocked)
 	require.NoError(t, err)
 	require.Contains(t, e.Summary, "a service started meanwhile")
 }
@@ -97,9 +100,9 @@ func TestExamineWhileAServiceStarts(t *testing.T) {
 func TestOpenSaysWhatToDoAboutAPath(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	for _, open := range []func() (Store, error){
-		func() (Store, error) { return Open(t.Context(), "sqlite:"+file+"/a.db", nil) },
-		func() (Store, error) { return OpenExisting(t.Context(), "sqlite:"+file+"/a.db", nil) },
+	for _, open := range []func() (store.Store, error){
+		func() (store.Store, error) { return store.Open(t.Context(), "sqlite:"+file+"/a.db", nil) },
+		func() (store.Store, error) { return store.OpenExisting(t.Context(), "sqlite:"+file+"/a.db", nil) },
 	} {
 		_, err := open()
 		require.ErrorContains(t, err, "a part of the path is a file, not a folder")

@@ -1,14 +1,36 @@
-package store
+// Package postgres is the driver of the store for PostgreSQL databases. A program
+// imports it to open URLs that begin with "postgres:" or "postgresql:".
+//
+// A transaction locks the rows it reads. A commit whose confirmation is lost with the
+// connection is in doubt: the transaction then reads its outcome from the server
+// (doubt.go).
+package postgres
 
 import (
 	"context"
 	"crypto/rand"
+	"embed"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
+
+func init() {
+	store.Register("postgres", openPostgres)
+	store.Register("postgresql", openPostgres)
+}
+
+// files are the queries and the migrations.
+//
+//go:embed *.sql
+var files embed.FS
+
+// maxReaders bounds the concurrent calls of Query.
+const maxReaders = 4
 
 // postgres is a database that several replicas share. A transaction locks the
 // rows it reads, so replicas that charge the same account take turns. It takes
@@ -28,7 +50,7 @@ const (
 	openTimeout     = 30 * time.Second // of the first connection and the migration together
 )
 
-func openPostgres(ctx context.Context, url string, clock func() time.Time, a access) (Store, error) {
+func openPostgres(ctx context.Context, url string, clock func() time.Time, a store.Access) (store.Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("the database's URL: %w", err) // pgx leaves the password out
@@ -41,9 +63,9 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time, a acc
 	if err != nil {
 		return nil, err
 	}
-	p := &postgres{pool: pool, queries: catalogue("postgres"), clock: clock, readers: make(chan struct{}, maxReaders), writer: rand.Text()}
+	p := &postgres{pool: pool, queries: store.Catalogue(files), clock: clock, readers: make(chan struct{}, maxReaders), writer: rand.Text()}
 	require := p.migrate
-	if a != create {
+	if a != store.Create {
 		require = p.requireCurrent
 	}
 	if err := require(ctx); err != nil {
@@ -83,7 +105,7 @@ func (p *postgres) migrate(ctx context.Context) error {
 		if err := tx.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM schema_version").Scan(&version); err != nil {
 			return err
 		}
-		steps, err := pending(migrations("postgres"), version)
+		steps, err := store.Pending(store.Migrations(files), version)
 		if err != nil {
 			return err
 		}
@@ -107,16 +129,16 @@ func (p *postgres) requireCurrent(ctx context.Context) error {
 		return err
 	}
 	if !exists {
-		return ErrNoLedger
+		return store.ErrNoLedger
 	}
 	var version int
 	if err := p.pool.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM schema_version").Scan(&version); err != nil {
 		return err
 	}
-	return requireCurrent(migrations("postgres"), version)
+	return store.RequireCurrent(store.Migrations(files), version)
 }
 
-func (p *postgres) Query(ctx context.Context, st Statement) error {
+func (p *postgres) Query(ctx context.Context, st store.Statement) error {
 	select {
 	case p.readers <- struct{}{}:
 		defer func() { <-p.readers }()
@@ -124,17 +146,17 @@ func (p *postgres) Query(ctx context.Context, st Statement) error {
 		return ctx.Err()
 	}
 	rows := 0 // scanned; a query that has scanned some is not retried
-	scan := func(r Row) error { rows++; return st.Scan(r) }
+	scan := func(r store.Row) error { rows++; return st.Scan(r) }
 	var err error
 	return explainPostgres(p.retryOnce(ctx, func() error {
 		if rows == 0 {
-			err = p.read(ctx, Statement{st.Name, st.Args, scan})
+			err = p.read(ctx, store.Statement{Name: st.Name, Args: st.Args, Scan: scan})
 		}
 		return err
 	}))
 }
 
-func (p *postgres) read(ctx context.Context, st Statement) error {
+func (p *postgres) read(ctx context.Context, st store.Statement) error {
 	rows, err := p.pool.Query(ctx, p.queries[st.Name], st.Args...)
 	if err != nil {
 		return err
@@ -143,7 +165,7 @@ func (p *postgres) read(ctx context.Context, st Statement) error {
 	return scanAll(rows, st.Scan)
 }
 
-func (p *postgres) Ping(ctx context.Context) error { return ping(ctx, p) }
+func (p *postgres) Ping(ctx context.Context) error { return store.Ping(ctx, p) }
 
 // Now returns the server's time, which all replicas share.
 func (p *postgres) Now(ctx context.Context) (time.Time, error) {

@@ -1,21 +1,31 @@
-package store
+package postgres
 
 import (
 	"database/sql"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/ledger/storetest"
 )
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	pgtest.RemoveShared()
+	os.Exit(code)
+}
 
 func TestOpenPostgresErrors(t *testing.T) {
 	s := pgtest.Need(t)
 	run := func(url, statement string) { require.NoError(t, s.Exec(t.Context(), url, statement)) }
 	newer := pgtest.NeedDatabase(t)
-	open(t, newer)
+	storetest.Open(t, newer)
 	run(newer, "INSERT INTO schema_version VALUES (999)")
 	readable, err := s.EmptySchema(t.Context())
 	require.NoError(t, err)
@@ -31,7 +41,7 @@ func TestOpenPostgresErrors(t *testing.T) {
 		"no schema":        {asGuest(pgtest.NeedDatabase(t)), "the role needs a schema"},
 		"no such database": {"postgres:///nowhere?user=postgres&host=" + s.Dir, `database "nowhere" does not exist`},
 	} {
-		_, err := Open(t.Context(), c.url, nil)
+		_, err := store.Open(t.Context(), c.url, nil)
 		require.ErrorContains(t, err, c.want, name)
 		require.NotContains(t, err.Error(), "s3cret", name)
 	}
@@ -39,7 +49,7 @@ func TestOpenPostgresErrors(t *testing.T) {
 
 // Commits wait for the disk also if the server's default is not to.
 func TestPostgresCommitsAreFlushed(t *testing.T) {
-	s := open(t, pgtest.NeedDatabase(t)+"&synchronous_commit=off").(*postgres)
+	s := storetest.Open(t, pgtest.NeedDatabase(t)+"&synchronous_commit=off").(*postgres)
 	var setting string
 	require.NoError(t, s.pool.QueryRow(t.Context(), "SHOW synchronous_commit").Scan(&setting))
 	require.Equal(t, "on", setting)
@@ -47,9 +57,9 @@ func TestPostgresCommitsAreFlushed(t *testing.T) {
 
 // Without a clock option, transactions use the server's clock.
 func TestPostgresClock(t *testing.T) {
-	s := open(t, pgtest.NeedDatabase(t))
+	s := storetest.Open(t, pgtest.NeedDatabase(t))
 	before := time.Now()
-	require.NoError(t, s.Transact(t.Context(), Transaction{Decide: func(now time.Time) ([]Statement, error) {
+	require.NoError(t, s.Transact(t.Context(), store.Transaction{Decide: func(now time.Time) ([]store.Statement, error) {
 		require.False(t, now.Before(before.Truncate(time.Microsecond))) // both are this machine's clock
 		require.False(t, now.After(time.Now()))
 		require.Zero(t, now.Nanosecond()%1000, "PostgreSQL's clock has microseconds")
@@ -60,8 +70,8 @@ func TestPostgresClock(t *testing.T) {
 // After a crash another transaction may have the ID of one that was lost. Its commit
 // proves nothing: the mark decides.
 func TestInDoubtReusedTransactionID(t *testing.T) {
-	s := open(t, pgtest.NeedDatabase(t)).(*postgres)
-	require.NoError(t, s.Transact(t.Context(), putPlan("x")))
+	s := storetest.Open(t, pgtest.NeedDatabase(t)).(*postgres)
+	require.NoError(t, s.Transact(t.Context(), storetest.PutPlan("x")))
 	var others string
 	require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT pg_current_xact_id()::text").Scan(&others))
 	for group, want := range map[int64]bool{s.groups: true, s.groups + 1: false} {
@@ -78,13 +88,13 @@ func TestMigrationFromVersion3(t *testing.T) {
 	db, err := sql.Open("pgx", url)
 	require.NoError(t, err)
 	defer db.Close()
-	for _, step := range append(migrations("postgres")[:3],
+	for _, step := range append(store.Migrations(files)[:3],
 		"CREATE TABLE schema_version (version BIGINT NOT NULL); INSERT INTO schema_version VALUES (1), (2), (3)",
 		"INSERT INTO writers (writer, batch) VALUES ('w', 7)") {
 		_, err := db.Exec(step)
 		require.NoError(t, err)
 	}
-	open(t, url)
+	storetest.Open(t, url)
 	var group int64
 	require.NoError(t, db.QueryRow("SELECT commit_group FROM writers WHERE writer = 'w'").Scan(&group))
 	require.EqualValues(t, 7, group)

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 
 	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // sqliteAdvice is what an operator can do about an error, by its primary code.
@@ -24,7 +26,7 @@ var sqliteAdvice = map[int]string{
 func explainSQLite(err error) error {
 	switch primaryCode(err) {
 	case codes.SQLITE_CONSTRAINT, codes.SQLITE_MISMATCH, codes.SQLITE_TOOBIG:
-		return fmt.Errorf("%w: %w", ErrData, err)
+		return fmt.Errorf("%w: %w", store.ErrData, err)
 	}
 	if what := sqliteAdvice[primaryCode(err)]; what != "" {
 		return fmt.Errorf("%s (%w)", what, err)

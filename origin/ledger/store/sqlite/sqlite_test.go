@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"os"
@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/ledger/storetest"
 )
 
 func TestOpenSQLiteErrors(t *testing.T) {
@@ -19,7 +22,7 @@ func TestOpenSQLiteErrors(t *testing.T) {
 		return path
 	}
 	newer := filepath.Join(dir, "newer.db")
-	s := open(t, "sqlite:"+newer).(*sqlite)
+	s := storetest.Open(t, "sqlite:"+newer).(*sqlite)
 	_, err := s.conn.ExecContext(t.Context(), "PRAGMA user_version = 999")
 	require.NoError(t, err)
 
@@ -36,14 +39,14 @@ func TestOpenSQLiteErrors(t *testing.T) {
 		"newer schema":   {"sqlite:" + newer, "version 999, this program supports up to 5: use a newer addrspec"},
 		"not writable":   {"sqlite:/proc/addrspec/x.db", "no such file or directory"},
 	} {
-		_, err := Open(t.Context(), c.url, nil)
+		_, err := store.Open(t.Context(), c.url, nil)
 		require.ErrorContains(t, err, c.want, name)
 	}
 }
 
 func TestSQLiteFileModes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "b", "odd name?#%41.db")
-	require.NoError(t, open(t, "sqlite:"+path).Transact(t.Context(), putPlan("x")))
+	require.NoError(t, storetest.Open(t, "sqlite:"+path).Transact(t.Context(), storetest.PutPlan("x")))
 	for name, mode := range map[string]os.FileMode{path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600, filepath.Dir(path): 0o700 | os.ModeDir} {
 		info, err := os.Stat(name)
 		require.NoError(t, err)
@@ -59,7 +62,7 @@ func TestSQLiteConcurrentOpen(t *testing.T) {
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
-				s, err := Open(t.Context(), url, nil)
+				s, err := store.Open(t.Context(), url, nil)
 				if err == nil {
 					err = s.Close()
 				}
@@ -72,7 +75,7 @@ func TestSQLiteConcurrentOpen(t *testing.T) {
 
 // Durability depends on these settings.
 func TestSQLitePragmas(t *testing.T) {
-	s := open(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db")).(*sqlite)
+	s := storetest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db")).(*sqlite)
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "0"} {
 		var got string
 		require.NoError(t, s.conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got))
@@ -87,10 +90,10 @@ func TestSQLiteWritersTakeTurns(t *testing.T) {
 	var done [2]atomic.Int64
 	var all sync.WaitGroup
 	for n := range done {
-		s := open(t, url)
+		s := storetest.Open(t, url)
 		all.Go(func() {
 			for done[0].Load() < enough || done[1].Load() < enough {
-				require.NoError(t, s.Transact(t.Context(), putPlan("x")))
+				require.NoError(t, s.Transact(t.Context(), storetest.PutPlan("x")))
 				done[n].Add(1)
 			}
 		})
