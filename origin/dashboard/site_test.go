@@ -46,16 +46,16 @@ func eachDatabase(t *testing.T, test func(*testing.T, *site)) {
 }
 
 // newSite starts a dashboard with configuration c, whose empty fields it fills.
-func newSite(t *testing.T, database string, c Config) *site {
-	s := startSite(t, database, c)
+func newSite(t *testing.T, database string, c Config, options ...ledger.Option) *site {
+	s := startSite(t, database, c, options...)
 	s.account = s.createAccount(t, "owner@example.com")
 	return s
 }
 
 // startSite starts a dashboard without an account.
-func startSite(t *testing.T, database string, c Config) *site {
+func startSite(t *testing.T, database string, c Config, options ...ledger.Option) *site {
 	s := new(site)
-	l, err := ledger.Open(t.Context(), database, ledger.WithStore(s.work.Wrap))
+	l, err := ledger.Open(t.Context(), database, append(options, ledger.WithStore(s.work.Wrap))...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	server := httptest.NewUnstartedServer(nil)

@@ -4,7 +4,7 @@
 import { chromium } from "playwright-core";
 
 // No sandbox, because tests may run as root in containers; no background requests.
-const server = await chromium.launchServer({
+const launched = chromium.launchServer({
   executablePath: process.argv[2],
   timeout: 120_000, // the machine may be busy
   args: [
@@ -16,6 +16,11 @@ const server = await chromium.launchServer({
     "--disable-component-update",
     "--disable-sync",
   ],
+});
+const server = await launched.catch((error) => {
+  const reason = /\[err\] (.*)/.exec(error.logs)?.[1] ?? error.message.split("\n")[0];
+  console.error(reason);
+  process.exit(1);
 });
 process.stdin.on("end", () => server.close().then(() => process.exit())).resume();
 console.log(server.wsEndpoint());

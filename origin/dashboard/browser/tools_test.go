@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -82,7 +83,7 @@ var sharedChromium = sync.OnceValues(func() (*origintest.Process, error) {
 	}
 	p, err := origintest.Start(cmd, origintest.OnStdout)
 	if err != nil {
-		return nil, fmt.Errorf("%s does not start: %w\n%s", path, err, log.String())
+		return nil, fmt.Errorf("%s does not start: %s", path, strings.TrimSpace(log.String()))
 	}
 	stopChromium = func() { in.Close(); p.Wait() }
 	return p, nil
