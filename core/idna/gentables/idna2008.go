@@ -1,13 +1,5 @@
 package main
 
-import (
-	"unicode"
-	"unicode/utf8"
-
-	"golang.org/x/text/cases"
-	"golang.org/x/text/unicode/norm"
-)
-
 // derived is the IDNA2008 property of a code point (RFC 5892 section 1).
 type derived uint8
 
@@ -37,40 +29,23 @@ func idna2008(r rune) derived {
 	if d, ok := exceptions[r]; ok {
 		return d
 	}
+	c := propertiesOf(r)
 	switch {
 	case r == 0x200C || r == 0x200D:
 		return contextJ
-	case unstable(r), ignorable(r), oldHangulJamo(r):
+	case c.unstable, ignorable(r), oldHangulJamo(r):
 		return disallowed
-	case unicode.In(r, unicode.Ll, unicode.Lu, unicode.Lo, unicode.Nd, unicode.Lm, unicode.Mn, unicode.Mc):
+	}
+	switch c.category {
+	case "Ll", "Lu", "Lo", "Nd", "Lm", "Mn", "Mc":
 		return pvalid
 	}
 	return disallowed
 }
 
-var folder = cases.Fold()
-
-// fold returns the full case folding of s. Cherokee is the only script that folds
-// to upper case, which x/text does not implement.
-func fold(s string) string {
-	if r, _ := utf8.DecodeRuneInString(s); unicode.Is(unicode.Cherokee, r) {
-		return string(unicode.ToUpper(r))
-	}
-	return folder.String(s)
-}
-
-// unstable reports whether r is Unstable (RFC 5892 section 2.2).
-func unstable(r rune) bool {
-	s := string(r)
-	return norm.NFKC.String(fold(norm.NFKC.String(s))) != s
-}
-
-// ignorable reports whether r is in IgnorableProperties or IgnorableBlocks (RFC
-// 5892 sections 2.3 and 2.4).
+// ignorable reports whether r is in IgnorableBlocks (RFC 5892 section 2.4). What is
+// in IgnorableProperties (section 2.3) NFKC_Casefold ignores, or it is no letter.
 func ignorable(r rune) bool {
-	if unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.White_Space, unicode.Noncharacter_Code_Point) {
-		return true
-	}
 	return 0x20D0 <= r && r <= 0x20FF || 0x1D100 <= r && r <= 0x1D1FF || 0x1D200 <= r && r <= 0x1D24F
 }
 

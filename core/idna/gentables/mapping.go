@@ -6,26 +6,26 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-
-	"golang.org/x/net/idna"
-	"golang.org/x/text/unicode/norm"
 )
 
-var mapper = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.ValidateLabels(false), idna.StrictDomainName(true))
-
 // uts46 returns the mapping of r by UTS #46, non-transitional, with STD3 rules,
-// and whether r is allowed. It maps r between two digits, which prevent
-// composition and the rules for the ends of a label.
+// and whether r is allowed.
 func uts46(r rune) (string, bool) {
-	if r == 0x1E9E {
-		return "ß", true // as in UTS #46 since revision 33 and in IDNA2008; ss before
-	}
-	s, err := mapper.ToUnicode("0" + string(r) + "0")
-	if err != nil {
+	m := mappings[r]
+	switch {
+	case m == nil || m.status == uts46Disallowed:
 		return "", false
+	case m.status == uts46Ignored:
+		return "", true
+	case m.status == uts46Mapped:
+		return m.to, m.to == "." || !strings.ContainsFunc(m.to, isSpecial)
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(s, "0"), "0"), true
+	return string(r), true
+}
+
+// isSpecial reports whether r is an ASCII character that STD3 does not allow.
+func isSpecial(r rune) bool {
+	return r < 0x80 && !(r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z')
 }
 
 // caseRange maps each of first, first+step, ..., last to itself plus delta.
@@ -69,10 +69,10 @@ func writeLower(b *bytes.Buffer) {
 // lowerOf returns the simple lower case of r; r itself if it has a canonical
 // decomposition, whose characters are mapped instead.
 func lowerOf(r rune) rune {
-	if norm.NFD.String(string(r)) != string(r) {
-		return r
+	if l := lower[r]; l != 0 && len(nfd(r)) == 1 && nfd(r)[0] == r {
+		return l
 	}
-	return unicode.ToLower(r)
+	return r
 }
 
 // pair is one step of a canonical decomposition; second is 0 if first replaces
@@ -80,15 +80,15 @@ func lowerOf(r rune) rune {
 type pair struct{ composed, first, second rune }
 
 // writeDecompositions writes the canonical decompositions, one step each, and the
-// compositions, as their indexes.
+// compositions, as their indexes. Hangul syllables are left out, since package idna
+// computes them.
 func writeDecompositions(b *bytes.Buffer) {
-	all := decompositions()
-	fmt.Fprintf(b, "// decompositions are the canonical decompositions, sorted by character.\nvar decompositions = [...]decomposition{ // %d\n", len(all))
-	for _, p := range all {
+	fmt.Fprintf(b, "// decompositions are the canonical decompositions, sorted by character.\nvar decompositions = [...]decomposition{ // %d\n", len(decomposed))
+	for _, p := range decomposed {
 		fmt.Fprintf(b, "{%#x, %#x, %#x},\n", p.composed, p.first, p.second)
 	}
 	fmt.Fprintf(b, "}\n\n")
-	composing := compositions(all)
+	composing := compositions(decomposed)
 	fmt.Fprintf(b, "// compositions are the indexes of the decompositions that NFC composes again, sorted by first and second character.\nvar compositions = [...]uint16{ // %d\n", len(composing))
 	for _, i := range composing {
 		fmt.Fprintf(b, "%d,\n", i)
@@ -96,34 +96,11 @@ func writeDecompositions(b *bytes.Buffer) {
 	fmt.Fprintf(b, "}\n\n")
 }
 
-// decompositions returns the first step of each canonical decomposition; package
-// idna decomposes the first character of it again. Hangul syllables are left out,
-// since package idna computes them.
-func decompositions() (all []pair) {
-	scalars(func(r rune) {
-		if r >= 0xAC00 && r <= 0xD7A3 {
-			return
-		}
-		d := norm.NFD.Properties([]byte(string(r))).Decomposition()
-		if d == nil {
-			return
-		}
-		rs := []rune(string(d))
-		p := pair{composed: r, first: rs[0]}
-		if n := len(rs); n > 1 {
-			p.second = rs[n-1]
-			p.first = firstOf(string(rs[:n-1]))
-		}
-		all = append(all, p)
-	})
-	return all
-}
-
 // compositions returns the indexes of the pairs that NFC composes, sorted by
 // first and second.
 func compositions(all []pair) (composing []int) {
 	for i, p := range all {
-		if p.second != 0 && norm.NFC.String(string([]rune{p.first, p.second})) == string(p.composed) {
+		if composed[[2]rune{p.first, p.second}] == p.composed {
 			composing = append(composing, i)
 		}
 	}
@@ -131,27 +108,6 @@ func compositions(all []pair) (composing []int) {
 		return cmp.Or(cmp.Compare(all[i].first, all[j].first), cmp.Compare(all[i].second, all[j].second))
 	})
 	return composing
-}
-
-// firstOf returns the character that decomposes into s, which is a decomposition
-// without its last character.
-func firstOf(s string) rune {
-	if rs := []rune(s); len(rs) == 1 {
-		return rs[0]
-	}
-	if rs := []rune(norm.NFC.String(s)); len(rs) == 1 {
-		return rs[0]
-	}
-	found := rune(-1)
-	scalars(func(r rune) { // U+FB49 and others that NFC does not compose
-		if norm.NFD.String(string(r)) == s {
-			found = r
-		}
-	})
-	if found < 0 {
-		panic(fmt.Sprintf("gentables: no character decomposes into %+q", s))
-	}
-	return found
 }
 
 // writeMappings writes the mappings of UTS #46 that differ from the NFC of the
@@ -183,13 +139,8 @@ func writeMappings(b *bytes.Buffer) {
 // is no mapping.
 func plain(r rune) string {
 	var lowered []rune
-	for _, d := range norm.NFD.String(string(r)) {
-		if d < 0x80 {
-			d = unicode.ToLower(d)
-		} else {
-			d = lowerOf(d)
-		}
-		lowered = append(lowered, d)
+	for _, d := range nfd(r) {
+		lowered = append(lowered, lowerOf(d))
 	}
-	return norm.NFC.String(string(lowered))
+	return compose(lowered)
 }

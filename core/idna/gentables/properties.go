@@ -5,11 +5,6 @@ import (
 	"fmt"
 	"log"
 	"strings"
-	"unicode"
-
-	"golang.org/x/text/secure/precis"
-	"golang.org/x/text/unicode/bidi"
-	"golang.org/x/text/unicode/norm"
 )
 
 // The layout of a record, as core/idna/properties.go reads it.
@@ -87,8 +82,8 @@ func record(r rune) uint32 {
 	if 0xD800 <= r && r <= 0xDFFF {
 		return 0
 	}
-	p := uint32(norm.NFD.PropertiesString(string(r)).CCC()) << cccShift
-	if unicode.Is(unicode.M, r) {
+	p := propertiesOf(r).class << cccShift
+	if propertiesOf(r).category[0] == 'M' {
 		p |= markBit
 	}
 	status := statusOf(r)
@@ -134,19 +129,18 @@ const (
 )
 
 func bidiClass(r rune) uint32 {
-	p, _ := bidi.LookupString(string(r))
-	switch p.Class() {
-	case bidi.L:
+	switch propertiesOf(r).bidi {
+	case "L":
 		return bidiL
-	case bidi.R, bidi.AL:
+	case "R", "AL":
 		return bidiR
-	case bidi.AN:
+	case "AN":
 		return bidiAN
-	case bidi.EN:
+	case "EN":
 		return bidiEN
-	case bidi.NSM:
+	case "NSM":
 		return bidiNSM
-	case bidi.ES, bidi.CS, bidi.ET, bidi.ON, bidi.BN:
+	case "ES", "CS", "ET", "ON", "BN":
 		return bidiNeutral
 	}
 	return bidiOther
@@ -161,39 +155,27 @@ const (
 )
 
 func script(r rune) uint32 {
-	switch {
-	case unicode.Is(unicode.Greek, r):
+	switch propertiesOf(r).script {
+	case "Greek":
 		return scriptGreek
-	case unicode.Is(unicode.Hebrew, r):
+	case "Hebrew":
 		return scriptHebrew
-	case unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han):
+	case "Hiragana", "Katakana", "Han":
 		return scriptKanaHan
 	}
 	return scriptOther
 }
 
-// joiners applies the rule of IDNA2008 for U+200C to any text.
-var joiners = precis.NewFreeform()
-
-// joining returns how r joins: to the next letter (Joining_Type L or D), to the
-// previous one (R or D) or through (T). No Go package exports Joining_Type, so it
-// is derived from the verdicts of the rule for U+200C (RFC 5892 appendix A.1) on
-// texts with r. x/net/idna implements the rule too, but allows a letter that does
-// not join after the joiner.
+// joining returns how r joins: to the next letter, to the previous one or through.
 func joining(r rune) uint32 {
-	const alef, beh, zwnj = "\u0627", "\u0628", "\u200c"
-	ok := func(s string) bool { _, err := joiners.String(s); return err == nil }
-	virama := norm.NFD.PropertiesString(string(r)).CCC() == 9
-	next := !virama && ok(string(r)+zwnj+alef)
-	before, over := ok(beh+zwnj+string(r)), ok(beh+zwnj+string(r)+alef)
-	switch {
-	case next && before:
+	switch propertiesOf(r).joining {
+	case "D":
 		return joinsNext | joinsBefore
-	case next:
+	case "L":
 		return joinsNext
-	case before:
+	case "R":
 		return joinsBefore
-	case over:
+	case "T":
 		return joinsThrough
 	}
 	return 0
