@@ -50,6 +50,18 @@ func TestForbiddenImports(t *testing.T) {
 	}
 }
 
+// TestNoToolchainTables checks that core and lists use no table of Unicode whose
+// version is the toolchain's: what builds the module does not decide what it answers.
+func TestNoToolchainTables(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}} imports{{range .Imports}} {{.}}{{end}}.", module+"core", module+"lists").Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(out)) {
+		if strings.HasPrefix(line, module) {
+			require.NotRegexp(t, ` (unicode|golang\.org/x/(text|net)\S*)[ .]`, line)
+		}
+	}
+}
+
 // deps lists the packages that those matching pattern depend on, and themselves.
 func deps(t *testing.T, pattern string) []string {
 	out, err := exec.Command("go", "list", "-deps", module+pattern).Output()

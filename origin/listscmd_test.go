@@ -68,6 +68,7 @@ func TestListsFromKeyToShow(t *testing.T) {
 	require.Zero(t, code, problem)
 	require.Contains(t, out, "lists "+shown.Version)
 	require.Regexp(t, `(?m)^engine \d`, out)
+	require.NotContains(t, out, "unicode", "a module does not name its version")
 
 	_, problem, code = operator(t, "lists", "keygen", secret, "--no-password")
 	require.Equal(t, 1, code)

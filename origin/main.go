@@ -42,7 +42,7 @@ type cli struct {
 	Doctor     doctorCmd        `cmd:"" help:"Look at every part of a deployment, and say what to do."`
 	Completion completionCmd    `cmd:"" help:"Print a script that completes commands, flags and values in a shell."`
 	Man        manCmd           `cmd:"" help:"Print the man page."`
-	Versions   versionCmd       `cmd:"" name:"version" help:"Print the versions of the release, the engine, the lists and the model."`
+	Versions   versionCmd       `cmd:"" name:"version" help:"Print the versions of the release, the engine, the lists, the model and Unicode."`
 	Help       helpCmd          `cmd:"" help:"Print the help of a command."`
 	Version    kong.VersionFlag `env:"-" help:"Print the version and exit."`
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
+
+	"github.com/addrspec/addrspec/core/idna"
 )
 
 // versionCmd prints the versions that determine results, to compare deployments.
@@ -20,6 +23,7 @@ type shownVersions struct {
 	Engine  string `json:"engine"`
 	Lists   string `json:"lists"`
 	Model   string `json:"model"`
+	Unicode string `json:"unicode,omitempty"` // left out with --module, which does not name it
 }
 
 // Run prints a line for each version, of the lists of --lists if it is given. The
@@ -31,12 +35,23 @@ func (c *versionCmd) Run(ctx context.Context, std streams) error {
 	}
 	defer engine.Close(context.WithoutCancel(ctx))
 	info := engine.View().Info()
-	v := shownVersions{release, runtime.Version(), info.Engine, info.Lists, info.Model}
+	v := shownVersions{Release: release, Go: runtime.Version(), Engine: info.Engine, Lists: info.Lists, Model: info.Model}
+	if c.Module == "" {
+		v.Unicode = idna.UnicodeVersion
+	}
 	if c.To == "json" {
 		encoder := json.NewEncoder(std.out)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(v)
 	}
-	_, err = fmt.Fprintf(std.out, "%s\nengine %s\nlists %s\nmodel %s\n", version(), v.Engine, v.Lists, v.Model)
+	return v.print(std.out)
+}
+
+func (v *shownVersions) print(out io.Writer) error {
+	lines := fmt.Sprintf("%s\nengine %s\nlists %s\nmodel %s\n", version(), v.Engine, v.Lists, v.Model)
+	if v.Unicode != "" {
+		lines += "unicode " + v.Unicode + "\n"
+	}
+	_, err := io.WriteString(out, lines)
 	return err
 }

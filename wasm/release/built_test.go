@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/core/idna"
 )
 
 // builtRelease returns a release to look into: the whole one that ADDRSPEC_RELEASE names,
@@ -152,9 +153,10 @@ func requireRuns(t *testing.T, r *release, program string) {
 		return string(out)
 	}
 	require.Contains(t, run("--version"), "addrspec "+r.version+"+")
-	var versions struct{ Engine string }
+	var versions struct{ Engine, Unicode string }
 	require.NoError(t, json.Unmarshal([]byte(run("version", "--to", "json")), &versions))
 	require.Equal(t, core.Version, versions.Engine)
+	require.Equal(t, idna.UnicodeVersion, versions.Unicode)
 	facts := core.Check("jane@gmial.com")
 	checked := run("check", "--offline", "--to", "ndjson", "jane@gmial.com")
 	require.Equal(t, string(facts.JSON()), strings.TrimSpace(checked))
