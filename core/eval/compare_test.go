@@ -15,6 +15,9 @@ import (
 // Without npm, Python and Go nothing can be installed: ours is printed all the same,
 // and every peer is named with the reason.
 func TestWithoutRegistriesOursIsPrinted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left to ./build.sh test ci")
+	}
 	atRoot(t)
 	t.Setenv("PATH", t.TempDir())
 	installer := &peers.Installer{Root: "core/eval/peers", Build: t.TempDir()}

@@ -167,7 +167,7 @@ func newFakes(t testing.TB) *fakes {
 	f.Server = New(Config{
 		Engine: testEngine(t), Ledger: f.ledger, Resolver: f.resolver,
 		Log:     slog.New(slog.NewTextHandler(logTo{f.log}, nil)),
-		Metrics: NewMetrics(prometheus.NewRegistry()), BatchTimeout: 5 * time.Second, EdgeSecrets: []string{"secret", "another"},
+		Metrics: NewMetrics(prometheus.NewRegistry()), BatchTimeout: hung, EdgeSecrets: []string{"secret", "another"},
 	})
 	return f
 }

@@ -176,13 +176,15 @@ func TestPartialBatchIsNotRecorded(t *testing.T) {
 		"stop":     func(f *fakes) { time.AfterFunc(20*time.Millisecond, f.Stop) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFakes(t)
-			f.resolver.ask["mail.example"] = silent
-			end(f)
-			answer := f.send(f.ask(http.MethodPost, "/v1/emails", twoAddresses, headerIdempotency, "one"))
-			require.Contains(t, answer.Body.String(), `{"success":true,"partial":true,"total":1,"valid_count":1,`)
-			require.EqualValues(t, 2, f.ledger.price)
-			require.Equal(t, ledger.Charge{Points: 1, Found: ledger.Found{Valid: 1}}, f.ledger.charged)
+			synctest.Test(t, func(t *testing.T) {
+				f := newFakes(t)
+				f.resolver.ask["mail.example"] = silent
+				end(f)
+				answer := f.send(f.ask(http.MethodPost, "/v1/emails", twoAddresses, headerIdempotency, "one"))
+				require.Contains(t, answer.Body.String(), `{"success":true,"partial":true,"total":1,"valid_count":1,`)
+				require.EqualValues(t, 2, f.ledger.price)
+				require.Equal(t, ledger.Charge{Points: 1, Found: ledger.Found{Valid: 1}}, f.ledger.charged)
+			})
 		})
 	}
 }

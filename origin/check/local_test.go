@@ -62,7 +62,8 @@ none A  192.0.2.1
 `
 
 func TestLocalLooksUpMX(t *testing.T) {
-	lookups, server := newLookups(t, zone, 8, 500*time.Millisecond)
+	t.Parallel()
+	lookups, server := newLookups(t, zone, 8, 3*time.Second)
 	server.Respond("silent.test.", mxtest.Silent)
 	server.Respond("broken.test.", mxtest.ServFail)
 	local := &check.Local{View: newEngine(t).View(), Lookups: lookups}

@@ -57,6 +57,7 @@ func runDomains(t *testing.T, lookups *check.Lookups, n, workers int) (string, c
 // A resolver that dies in the middle ends the run: what was written is counted, so
 // that it can be resumed.
 func TestRunEndsInAnOutage(t *testing.T) {
+	t.Parallel()
 	lookups, server := newLookups(t, zone, 16, 100*time.Millisecond)
 	var answered atomic.Int64
 	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
@@ -74,15 +75,16 @@ func TestRunEndsInAnOutage(t *testing.T) {
 
 // Dead domains in a row are no outage while the resolver answers.
 func TestDeadDomainsAreNoOutage(t *testing.T) {
-	lookups, server := newLookups(t, zone, 64, 50*time.Millisecond)
+	t.Parallel()
+	lookups, server := newLookups(t, zone, 128, time.Second)
 	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
 		if reply.Question[0].Name == "." {
 			mxtest.Answer(w, reply)
 		}
 	})
-	_, counts, err := runDomains(t, lookups, 600, 4)
+	_, counts, err := runDomains(t, lookups, 300, 4)
 	require.NoError(t, err)
-	require.EqualValues(t, 600, counts.Errors)
+	require.EqualValues(t, 300, counts.Errors)
 }
 
 // One domain in a hundred is slow: it is answered once a domain far behind it was
@@ -111,8 +113,9 @@ func TestSlowDomainsDoNotStopTheRest(t *testing.T) {
 // A domain that fails is looked up once as well, whatever its place in the list: a
 // failure is kept for the whole run.
 func TestFailedDomainsAreLookedUpOnce(t *testing.T) {
+	t.Parallel()
 	require.Equal(t, 24*time.Hour, check.ResolverConfig(nil, hung, 4).FailureTTL)
-	lookups, server := newLookups(t, zone, 4, time.Second)
+	lookups, server := newLookups(t, zone, 4, 3*time.Second)
 	server.Respond("broken.test.", mxtest.ServFail)
 	server.Respond("silent.test.", mxtest.Silent)
 	var emails []string

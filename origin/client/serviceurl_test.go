@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -71,7 +72,9 @@ func TestUnknownAuthority(t *testing.T) {
 }
 
 // An error of net/http has the URL, in which an address is. It is not shown.
-func TestErrorsContainNoAddress(t *testing.T) {
+func TestErrorsContainNoAddress(t *testing.T) { synctest.Test(t, testErrorsContainNoAddress) }
+
+func testErrorsContainNoAddress(t *testing.T) {
 	c, err := New(Config{URL: "http://127.0.0.1:1", Key: testKey})
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)

@@ -272,7 +272,7 @@ func TestRun(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { k.Run(ctx); close(ended) }()
 	next := s.publish(t, "2099.03.01", now())
-	require.Eventually(t, func() bool { return k.InUse().Version == next.Version }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return k.InUse().Version == next.Version }, 2*time.Minute, time.Millisecond)
 	stop()
 	<-ended
 }

@@ -99,7 +99,7 @@ func (s *Source) Newer(ctx context.Context, key feed.PublicKey, used feed.InUse,
 }
 
 // replacing is how long replacing a feed may take.
-const replacing = time.Second
+var replacing = time.Second
 
 // replaced reports whether err is that of a blob and a signature that do not
 // belong together.

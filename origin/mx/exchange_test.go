@@ -14,7 +14,7 @@ import (
 
 var (
 	// quickHedge repeats a query soon, and still works on a busy machine.
-	quickHedge = Config{Hedge: 50 * time.Millisecond}
+	quickHedge = Config{Timeout: 2 * time.Minute, Hedge: 50 * time.Millisecond}
 	// shortTimeout is short enough for a test to wait for.
 	shortTimeout = Config{Timeout: 400 * time.Millisecond, Hedge: 50 * time.Millisecond}
 )

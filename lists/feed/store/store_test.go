@@ -146,7 +146,7 @@ func TestConcurrentWriters(t *testing.T) {
 	var writers sync.WaitGroup
 	for n := range 4 {
 		writers.Go(func() {
-			for range 10 {
+			for range 5 {
 				release := old
 				if n%2 == 0 {
 					release = next
