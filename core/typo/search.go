@@ -44,6 +44,7 @@ func (d *typedDomain) leastCost(c *candidate) int {
 
 // byNearName offers the targets of c's name if it is within budget.
 func (x *Index) byNearName(best *suggestion, d *typedDomain, c *candidate) {
+	best.compared++
 	n := &x.names[c.name]
 	if n.tlds&d.meant == 0 {
 		return
@@ -103,6 +104,7 @@ func (x *Index) byEnding(best *suggestion, d *typedDomain, n *name, cost, budget
 				best.offer(*t, cost+int(t.rarityInEnding))
 			}
 		case cost == 0 || cost+int(n.rarity) <= budget:
+			best.compared++
 			before := cost + int(t.rarity)
 			if slip := x.endingCost(d, t, best.limit()-before); slip < farApart {
 				best.offer(*t, before+slip)
@@ -134,6 +136,7 @@ func (x *Index) byFalseEnding(best *suggestion, d *typedDomain, n *name, cost, b
 		if !d.mayEndAs(t) {
 			continue
 		}
+		best.compared++
 		if slip := x.falseEndingCost(d, t, cost == 0, best.limit()-before); slip < farApart {
 			best.offer(*t, before+slip)
 		}
