@@ -30,11 +30,16 @@ func (x *Index) byName(best *suggestion, d *typedDomain) {
 	}
 	list := x.candidatesFor(d, min(slips, maxLengthDifference))
 	for i := range list {
-		c := &list[i] // a slip adds two symbols at most that only one of the names has
-		if bits.OnesCount64(d.letters^c.letters) <= 2*slips && d.leastCost(c)+int(c.least) <= budget {
+		if c := &list[i]; d.mayMean(c, slips, budget) {
 			x.byNearName(best, d, c)
 		}
 	}
+}
+
+// mayMean reports whether c is worth a comparison, by its letters and length. A slip
+// adds two symbols at most that only one of the names has.
+func (d *typedDomain) mayMean(c *candidate, slips, budget int) bool {
+	return bits.OnesCount64(d.letters^c.letters) <= 2*slips && d.leastCost(c)+int(c.least) <= budget
 }
 
 // leastCost returns a lower bound of the cost of slips between the name and c.
@@ -44,7 +49,6 @@ func (d *typedDomain) leastCost(c *candidate) int {
 
 // byNearName offers the targets of c's name if it is within budget.
 func (x *Index) byNearName(best *suggestion, d *typedDomain, c *candidate) {
-	best.compared++
 	n := &x.names[c.name]
 	if n.tlds&d.meant == 0 {
 		return
@@ -104,7 +108,6 @@ func (x *Index) byEnding(best *suggestion, d *typedDomain, n *name, cost, budget
 				best.offer(*t, cost+int(t.rarityInEnding))
 			}
 		case cost == 0 || cost+int(n.rarity) <= budget:
-			best.compared++
 			before := cost + int(t.rarity)
 			if slip := x.endingCost(d, t, best.limit()-before); slip < farApart {
 				best.offer(*t, before+slip)
@@ -136,7 +139,6 @@ func (x *Index) byFalseEnding(best *suggestion, d *typedDomain, n *name, cost, b
 		if !d.mayEndAs(t) {
 			continue
 		}
-		best.compared++
 		if slip := x.falseEndingCost(d, t, cost == 0, best.limit()-before); slip < farApart {
 			best.offer(*t, before+slip)
 		}

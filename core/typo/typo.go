@@ -35,7 +35,6 @@ const noSlip = -1
 type suggestion struct {
 	target     target
 	cost, next int
-	compared   int // how many names and endings were compared beyond their sets of letters
 }
 
 // limit returns the highest cost that still matters: a target that costs more
