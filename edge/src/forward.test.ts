@@ -102,6 +102,26 @@ test("an aborted body is refused in shape B", async () => {
   }
 });
 
+// workerd may end the body that it was reading when the origin closes the connection
+// after its response.
+test("a response that did not need the body counts, though the body ends early", async () => {
+  let abort: ((error: Error) => void) | undefined;
+  const { worker } = newWorker(() => {
+    abort?.(new Error("disconnected"));
+    return new Response('{"success":false}', {
+      status: 401,
+      headers: { "Content-Type": "application/json" },
+    });
+  });
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new Uint8Array(100_000));
+      abort = (error) => controller.error(error);
+    },
+  });
+  assert.equal((await worker.answer({ ...postBatch(""), body })).status, 401);
+});
+
 test("a request for a page is forwarded unchanged", async () => {
   const { worker, sent } = newWorker(
     () =>

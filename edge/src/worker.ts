@@ -160,8 +160,10 @@ export class Worker {
     if (plan !== undefined) return this.#execute(plan, key, request);
     const whole = body.whole(start, MAX_FORWARDED);
     const answer = await this.#forwardOperation({ ...request, target: BATCH, body: whole });
-    if (body.broken) return truncated(body);
-    body.cancel(); // the origin may answer before it has read all of the body
+    // The origin may respond, to a wrong key for instance, before it has read all of the
+    // body. Then it does not matter that the rest cannot be read.
+    if (body.broken && answer.status === 503) return truncated(body);
+    body.cancel();
     return answer;
   }
 
