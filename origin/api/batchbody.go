@@ -156,7 +156,12 @@ func escaped(raw []byte) rune {
 // at byte start of the body.
 func whereNotJSON(text []byte, start int) string {
 	var nothing json.RawMessage
-	return notJSON(json.Unmarshal(append(text, 0), &nothing), int64(start), int64(len(text)))
+	err := json.Unmarshal(append(text, 0), &nothing)
+	var syntax *json.SyntaxError
+	for errors.As(err, &syntax) && 0 < syntax.Offset && syntax.Offset <= int64(len(text)) && !utf8.RuneStart(text[syntax.Offset-1]) {
+		syntax.Offset-- // Go 1.27 returns the end of a character that is not ASCII
+	}
+	return notJSON(err, int64(start), int64(len(text)))
 }
 
 // notJSON returns the message that says where the text stops being JSON. It does
