@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/check"
@@ -86,16 +84,8 @@ func TestLocalLooksUpMX(t *testing.T) {
 func TestLookupsAreSharedAndLimited(t *testing.T) {
 	const limit = 3
 	lookups, server := newLookups(t, zone, limit, hung)
-	var now, most atomic.Int64
-	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
-		for n, m := now.Add(1), most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-		}
-		for most.Load() < limit && t.Context().Err() == nil {
-			time.Sleep(time.Millisecond) // real time: waits until all slots are used
-		}
-		now.Add(-1)
-		mxtest.Answer(w, reply)
-	})
+	together, most := mxtest.Together(t, limit)
+	server.RespondAll(together)
 	local := &check.Local{View: newEngine(t).View(), Lookups: lookups}
 	var emails []string
 	for n := range 2000 {

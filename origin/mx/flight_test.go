@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,16 +127,8 @@ func openFiles(t testing.TB) int {
 func TestConcurrencyIsCapped(t *testing.T) {
 	const limit = 4
 	server := mxtest.New(t, "*.test. 300 IN MX 10 mail.test.")
-	var now, most atomic.Int64
-	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
-		for n, m := now.Add(1), most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-		}
-		for most.Load() < limit && t.Context().Err() == nil {
-			time.Sleep(time.Millisecond) // real time: waits until all slots are used
-		}
-		now.Add(-1)
-		mxtest.Answer(w, reply)
-	})
+	together, most := mxtest.Together(t, limit)
+	server.RespondAll(together)
 	r := open(t, Config{Concurrency: limit, Timeout: 2 * time.Minute}, server.Addr)
 	var callers sync.WaitGroup
 	for i := range 60 {

@@ -3,6 +3,7 @@ package mxtest
 import (
 	"net"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/miekg/dns"
@@ -82,6 +83,21 @@ func After(wait time.Duration, then Responder) Responder {
 		time.Sleep(wait)
 		then(w, reply)
 	}
+}
+
+// Together returns a Responder that answers once limit queries have waited at a time,
+// and the most queries that have.
+func Together(t testing.TB, limit int64) (Responder, *atomic.Int64) {
+	var now, most atomic.Int64
+	return func(w dns.ResponseWriter, reply *dns.Msg) {
+		for n, m := now.Add(1), most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		for most.Load() < limit && t.Context().Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		now.Add(-1)
+		Answer(w, reply)
+	}, &most
 }
 
 // First returns a Responder that calls first for the first n queries and Answer

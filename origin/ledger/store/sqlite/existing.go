@@ -24,5 +24,5 @@ func requireFile(path string) error {
 	return nil
 }
 
-// errFolder is the error of a path that names a folder.
+// errFolder is the error of a path that names a directory.
 var errFolder = errors.New("it is a folder; give the path of a file in it, such as sqlite:data/addrspec.db")
