@@ -20,7 +20,7 @@
 #                      all packages, programs and modules of a release, in dist/release/;
 #                      wasm/release/README.md describes them
 #   ./build.sh release --verify
-#                      the same, built a second time in another folder, and compared
+#                      the same, built a second time in another directory, and compared
 #   ./build.sh lists   pack lists/ and rewrite near.txt until neither changes
 #   ./build.sh lists --latest --sign SECRETKEYFILE --feed DIR --expires 30d
 #                      fetch the newest published lists first; sign the blob and write
@@ -30,7 +30,7 @@
 #   ./build.sh edge --origin URL --listen HOST:PORT --secret S
 #                      build, run the edge worker in workerd on this machine
 #   ./build.sh screenshots
-#                      pictures of every page of the dashboard in every state, in
+#                      pictures of the pages of seeded accounts, in
 #                      dist/screenshots
 #   ./build.sh soak    kill real processes, fill disks, stop databases for some
 #                      minutes, and report which guarantees were kept
@@ -44,6 +44,7 @@
 # tests write to dist/log.
 set -eu
 cd "$(dirname "$0")"
+root=$PWD
 
 # The same flags give the same bytes from the same commit, on any machine, and tests,
 # programs and all clones share Go's cache.
@@ -66,7 +67,7 @@ build_origin() {
 	[ -e dist/addrspec ] || step 'the first build takes minutes, because Go compiles all that the program uses'
 	build_module
 	step 'building the program dist/addrspec'
-	go build -ldflags="-s -w -buildid= -X main.release=$release" -o dist/addrspec ./origin
+	go build -ldflags="-s -w -buildid= -X github.com/addrspec/addrspec/origin/service.Release=$release" -o dist/addrspec ./origin
 	build_manual
 }
 
@@ -79,11 +80,14 @@ build_manual() {
 	dist/addrspec completion fish >dist/completion/addrspec.fish
 }
 
-# What the worker is built and tested with, where it is not there yet.
-edge_tools() {
+# npm_packages DIRECTORY installs the packages of its package-lock.json, unless they are there.
+npm_packages() {
 	command -v npm >/dev/null || { echo 'npm is not installed: it comes with Node'; return 1; }
-	[ edge/node_modules/.package-lock.json -nt edge/package-lock.json ] || npm ci --prefix edge
+	[ "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ] || npm ci --prefix "$1"
 }
+
+# What the worker is built and tested with.
+edge_tools() { npm_packages edge; }
 
 build_edge() {
 	edge_tools &&
@@ -91,11 +95,8 @@ build_edge() {
 		node edge/build.mjs demo dist/addrspec.wasm dist/edge/demo.html
 }
 
-# jco makes a component of the module; fetched by npm the first time (105 MB).
-component_tools() {
-	command -v npm >/dev/null || { echo 'npm is not installed'; return 1; }
-	[ -d wasm/wit/node_modules ] || npm install --no-save --silent --prefix wasm/wit
-}
+# jco makes a component of the module (105 MB).
+component_tools() { npm_packages wasm/wit; }
 
 build_component() {
 	component_tools && go run ./wasm/build -o dist -component
@@ -149,7 +150,7 @@ edge() {
 step() { echo "$(date +%H:%M:%S)  $*" >&2; }
 
 # Where steps write what they print.
-logs=dist/log
+logs=$root/dist/log
 
 # quietly NAME COMMAND... runs one step with its output in a log, and prints one
 # line: how long it took, or where to read why it failed.
@@ -163,30 +164,40 @@ quietly() {
 	echo "✓  $name ($(($(date +%s) - start))s)"
 }
 
-# bindings_cache prints the directory in which clones share the engines that run
-# the module in other languages, and Python's packages. Compiling Rust's takes
-# half a minute. The lock files are its key; directories of other keys go after a month.
+# bindings_cache makes the directory in which clones share the engines that run the
+# module in other languages, and Python's packages, and exports where it is. Compiling
+# Rust's takes half a minute. The lock files are its key; directories of other keys go
+# after a month.
 bindings_cache() {
-	key=$(cat wasm/bindings/*/Cargo.lock wasm/bindings/*/pom.xml wasm/bindings/python/tests/requirements.txt origin/contract/clients/requirements.txt | cksum | cut -d' ' -f1)
+	key=$(cat wasm/bindings/*/Cargo.lock wasm/bindings/*/pom.xml wasm/bindings/python/tests/requirements.txt origin/rig/contract/clients/requirements.txt | cksum | cut -d' ' -f1)
 	cache=${XDG_CACHE_HOME:-${HOME:-$PWD/dist}/.cache}/addrspec
 	mkdir -p "$cache/bindings-$key"
 	touch "$cache/bindings-$key"
 	find "$cache" -maxdepth 1 -name 'bindings-*' -mtime +30 -exec rm -rf {} +
-	echo "$cache/bindings-$key"
+	export ADDRSPEC_BINDINGS="$cache/bindings-$key" ADDRSPEC_PYTHON="$cache/bindings-$key/python/bin/python3"
+}
+
+# program DIRECTORY ARGUMENTS... runs a program that is a Go module of its own. go run -C
+# would run it in its directory, to which files named in the arguments would be relative.
+program() {
+	go -C "$1" build -o "$root/dist/programs/" . || return
+	built=dist/programs/${1##*/}
+	shift
+	"$built" "$@"
 }
 
 # The table is of the programs as they are built for users.
 bench() {
 	build_origin >/dev/null
 	[ "${1:-}" != go ] || { benchmarks; return; }
-	go run ./origin/bench -binary dist/addrspec "$@"
+	program origin/rig/bench -binary dist/addrspec "$@"
 }
 
 benchmarks() {
 	go test -run '^$' -bench . -benchmem ./core/... ./lists/... ./wasm/... ./origin/... ./edge
 }
 
-# Every page in every state, in light and dark and at the width of a phone.
+# The pages of seeded accounts, in light and dark and at the width of a phone.
 screenshots() {
 	. .ci/layers.sh
 	build_module
@@ -196,10 +207,10 @@ screenshots() {
 	echo "$(find dist/screenshots -name '*.png' | wc -l) pictures are in dist/screenshots"
 }
 
-# Without arguments every trial runs in full; see origin/soak/main.go.
+# Without arguments every trial runs in full; see origin/rig/soak/main.go.
 soak() {
 	build_origin
-	go run ./origin/soak -binary dist/addrspec "$@"
+	program origin/rig/soak -binary dist/addrspec "$@"
 }
 
 lists() {
@@ -246,12 +257,18 @@ settle() {
 	exit 1
 }
 
+# python_packages CODE ARGUMENTS... has pip install packages if the code fails.
+python_packages() {
+	[ -x "$ADDRSPEC_PYTHON" ] || python3 -m venv --without-pip "$ADDRSPEC_BINDINGS/python"
+	code=$1
+	shift
+	"$ADDRSPEC_PYTHON" -c "$code" || python3 -m pip --python "$ADDRSPEC_PYTHON" install --disable-pip-version-check "$@"
+}
+
 # What builds the Python wheel.
 wheel_tools() {
-	[ -x "$ADDRSPEC_PYTHON" ] || python3 -m venv --without-pip "$ADDRSPEC_BINDINGS/python"
 	wanted=$(sed -n 's/^requires = \["\(hatchling==[0-9.]*\)"\]$/\1/p' wasm/bindings/python/pyproject.toml)
-	"$ADDRSPEC_PYTHON" -c "import importlib.metadata as m; assert 'hatchling==' + m.version('hatchling') == '$wanted'" ||
-		python3 -m pip --python "$ADDRSPEC_PYTHON" install --disable-pip-version-check "$wanted"
+	python_packages "import importlib.metadata as m; assert 'hatchling==' + m.version('hatchling') == '$wanted'" "$wanted"
 }
 
 # What is missing for a part leaves that part out; the program lists it at the end.
@@ -272,16 +289,14 @@ release() {
 		echo 'build.sh release: the tree differs from its commit: commit or remove the changes (git status), or pass --dirty for a trial' >&2
 		exit 1
 	}
-	ADDRSPEC_BINDINGS=$(bindings_cache)
-	ADDRSPEC_PYTHON=$ADDRSPEC_BINDINGS/python/bin/python3
-	export ADDRSPEC_BINDINGS ADDRSPEC_PYTHON
-	mkdir -p $logs
+	bindings_cache
+	mkdir -p "$logs"
 	quietly wheel_tools wheel_tools || echo '   the wheel will be left out'
 	quietly edge_tools edge_tools || echo '   the npm package will be left out'
 	build_module
 	build_component >/dev/null || rm -f dist/addrspec.component.wasm # an old one would be taken
-	go run ./wasm/release build $arguments ${key:+-sign "$key"}
-	[ -z "$verify" ] || go run ./wasm/release verify
+	program wasm/release build $arguments ${key:+-sign "$key"}
+	[ -z "$verify" ] || program wasm/release verify
 }
 
 # With --peers it also asks the registries for the lists of days in the past.
@@ -297,27 +312,12 @@ evaluate() {
 command=${1:-build}
 [ $# -eq 0 ] || shift
 case $command in
-build) build ;;
-run) run "$@" ;;
-edge) edge "$@" ;;
+build | run | edge | bench | soak | screenshots | release | lists) "$command" "$@" ;;
+eval) evaluate "$@" ;;
 test)
 	. .ci/layers.sh
-	case ${1:-} in
-	'') test_usual ;;
-	ci) test_ci ;;
-	all) test_all ;;
-	*)
-		echo "build.sh test: '$1' is neither 'ci' nor 'all'" >&2
-		exit 2
-		;;
-	esac
+	test_layer "$@"
 	;;
-bench) bench "$@" ;;
-soak) soak "$@" ;;
-screenshots) screenshots ;;
-release) release "$@" ;;
-lists) lists "$@" ;;
-eval) evaluate "$@" ;;
 -h | --help | help) usage ;;
 *)
 	echo "build.sh: there is no sub-command '$command'" >&2

@@ -13,8 +13,33 @@
 # A test says itself which layer it is for: it is skipped if testing.Short(), or unless
 # ADDRSPEC_ALL is set.
 
+# test_layer [ci|all] runs a layer.
+test_layer() {
+	case ${1:-} in
+	'') test_usual ;;
+	ci) test_ci ;;
+	all) test_all ;;
+	*)
+		echo "build.sh test: '$1' is neither 'ci' nor 'all'" >&2
+		exit 2
+		;;
+	esac
+}
+
+# modules lists the directories of the Go modules: the product, the tools of the tests,
+# and programs that nothing imports. Two are left out: their tests compile them, if what
+# they need can be fetched.
+modules() { git ls-files go.mod '*/go.mod' | xargs -n 1 dirname | grep -vxE 'origin/rig/contract/clients/go|core/eval/peers/golang'; }
+
+# in_modules COMMAND... runs a command in every module.
+in_modules() {
+	for module in $(modules); do
+		(cd "$module" && "$@") || return
+	done
+}
+
 # tool NAME runs a tool of the tests. .ci/tools/go.mod pins its version.
-tool() { go tool -modfile=.ci/tools/go.mod "$@"; }
+tool() { go tool -modfile="$root/.ci/tools/go.mod" "$@"; }
 
 # fetched TOOL FLAG reports whether the Go proxy has the tool. FLAG prints its version.
 fetched() {
@@ -22,12 +47,6 @@ fetched() {
 		echo "   skipped: $1 could not be fetched: see $logs/$1-version.log"
 		return 1
 	}
-}
-
-# npm_packages DIRECTORY installs the packages of its package-lock.json, unless they are there.
-npm_packages() {
-	command -v npm >/dev/null || { echo 'npm is not installed'; return 1; }
-	[ "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ] || npm ci --prefix "$1"
 }
 
 # debian PACKAGE... installs Debian's packages where we may.
@@ -46,9 +65,7 @@ runtime_tools() { npm_packages edge/runtimes; }
 hook_tools() { npm_packages origin/signuphook/examples; }
 
 # The browser's tests drive Chromium: Debian's package, or the one at ADDRSPEC_CHROMIUM.
-browser_tools() {
-	npm_packages origin/dashboard/browser && { has_chromium || debian chromium; }
-}
+browser_tools() { npm_packages origin/dashboard/browser && { has_chromium || debian chromium; }; }
 
 # PostgreSQL, and nginx, Caddy and Prometheus's promtool for the files in origin/deploy.
 server_tools() {
@@ -60,13 +77,11 @@ server_tools() {
 	[ -z "$missing" ] || debian $missing
 }
 
-# What lints openapi.json and makes clients of it, for origin/contract/clients.
+# What lints openapi.json and makes clients of it, for origin/rig/contract/clients.
 client_tools() {
-	go -C origin/contract/clients/go mod download && tool -n oapi-codegen
-	[ -x "$ADDRSPEC_PYTHON" ] || python3 -m venv --without-pip "$ADDRSPEC_BINDINGS/python"
-	"$ADDRSPEC_PYTHON" -c 'import mypy, openapi_python_client, schemathesis' ||
-		python3 -m pip --python "$ADDRSPEC_PYTHON" install --disable-pip-version-check -r origin/contract/clients/requirements.txt
-	npm_packages origin/contract/clients
+	go -C origin/rig/contract/clients/go mod download && tool -n oapi-codegen
+	python_packages 'import mypy, openapi_python_client, schemathesis' -r origin/rig/contract/clients/requirements.txt
+	npm_packages origin/rig/contract/clients
 }
 
 # prepare STEP... fetches what tests need. It takes time, but little of the processors'.
@@ -84,7 +99,7 @@ installed() {
 		command -v $name || true
 	done
 	node --version 2>&1 || true
-	ls -l /usr/lib/postgresql/*/bin/postgres edge/node_modules/.package-lock.json */*/node_modules/.package-lock.json */*/*/node_modules/.package-lock.json 2>&1 || true
+	ls -l /usr/lib/postgresql/*/bin/postgres $(git ls-files '*package-lock.json' | sed 's|package-lock.json|node_modules/.&|') 2>&1 || true
 }
 
 formatted() {
@@ -100,16 +115,14 @@ plain() {
 }
 
 # No test may depend on how fast the machine is.
-no_timed_tests() {
-	go -C .ci/tools test ./realtime ./skipped && go run -C .ci/tools ./realtime "$PWD"
-}
+no_timed_tests() { go run -C .ci/tools ./realtime "$root"; }
 
 # inspect reads the code without running it.
 inspect() {
 	quietly gofmt formatted || failed=1
 	quietly 'plain words' plain || failed=1
 	quietly 'no timed tests' no_timed_tests || failed=1
-	quietly 'go vet' go vet ./... || failed=1
+	quietly 'go vet' in_modules go vet ./... || failed=1
 }
 
 # go_test NAME FLAGS... tests packages, and prints a line for each of them and what
@@ -124,10 +137,20 @@ go_test() {
 	tool gotestsum --format pkgname --format-hide-empty-pkg --hide-summary=skipped --jsonfile "$logs/$record.json" -- "$@"
 }
 
+# test_programs FLAGS... tests the modules besides the product's. Go looks for changed files
+# only within a module, and these tests read files of the product, so no result is kept.
+test_programs() {
+	for module in $(modules | grep -vx .); do
+		step "testing $module"
+		(cd "$module" && go_test "${module##*/}" -count=1 "$@" ./...) || programs_failed=1
+	done
+	[ -z "${programs_failed:-}" ]
+}
+
 # skipped NAME... prints why tests of these runs were skipped.
 skipped() {
 	for record; do
-		[ ! -f "$logs/$record.json" ] || set -- "$@" "$PWD/$logs/$record.json"
+		[ ! -f "$logs/${record##*/}.json" ] || set -- "$@" "$logs/${record##*/}.json"
 		shift
 	done
 	[ $# -eq 0 ] || go run -C .ci/tools ./skipped "$@"
@@ -154,11 +177,9 @@ databases_in_memory() {
 
 # settings exports what all layers read.
 settings() {
-	mkdir -p $logs
-	ADDRSPEC_MODULES=$PWD/dist
-	ADDRSPEC_BINDINGS=$(bindings_cache)
-	ADDRSPEC_PYTHON=$ADDRSPEC_BINDINGS/python/bin/python3
-	export ADDRSPEC_MODULES ADDRSPEC_BINDINGS ADDRSPEC_PYTHON
+	mkdir -p "$logs"
+	export ADDRSPEC_MODULES="$root/dist"
+	bindings_cache
 	failed=
 	started=$(date +%s)
 }
@@ -182,7 +203,8 @@ test_usual() {
 	step 'running all Go tests; a line for each package'
 	# The pattern skips no test. It makes Go forget skipped ones once a tool is installed.
 	go_test test -short -skip "^tools $(installed | cksum)\$" ./... || failed=1
-	skipped test
+	test_programs -short || failed=1
+	skipped test $(modules)
 	ended test
 }
 
@@ -200,19 +222,19 @@ race_detector() {
 # others start processes and browsers, whose time it multiplies by five; of those it
 # runs what is concurrent in the test's own process. Where nothing is concurrent, as in
 # what reads and writes files, the detector has nothing to find.
-concurrent() { go list ./origin/... | grep -vE '/(origin|soak|bench|dashboard|docs|browser|clients)$' | grep -vE "$sequential"; }
-sequential='/(check/input|archive/ndjson|complete|escape|result|securitytxt|contract/problems|webhook/target)$'
+concurrent() { go list ./origin/... | grep -vE '/(origin|command|dashboard|docs|browser|clients)$' | grep -vE "$sequential"; }
+sequential='/(check/input|command/complete|contract/problems)$'
 concurrent_tests='Slot|AtATime|OneSecret|DoNotBlock|AcrossReplicas|Concurrent|Order|Reload|HangUp|TakenOver|Listener|Stop|Stalled|Slow|Waiting|UnderWay|Outage|Idempotency|Disconnect|Batch|Half|Flood|Interrupted'
 
 race() (
 	export CGO_ENABLED=1
 	go_test race -count=1 -short $race $(concurrent) ./wasm/host/... || failed=1
-	go_test race-parts -count=1 -short $race -run "$concurrent_tests" ./origin ./origin/dashboard || failed=1
+	go_test race-parts -count=1 -short $race -run "$concurrent_tests" ./origin/command ./origin/dashboard || failed=1
 	[ -z "$failed" ]
 )
 
-# packages_with TEXT lists the packages whose tests contain it.
-packages_with() { git grep -l "$1" -- '*_test.go' | sed 's|^|./|; s|/[^/]*$||' | sort -u; }
+# packages_with TEXT lists the packages of the product whose tests contain it.
+packages_with() { git grep -l "$1" -- '*_test.go' | sed 's|/[^/]*$||' | sort -u | grep -vxF "$(modules)" | sed 's|^|./|'; }
 
 # Its results are never Go's kept ones: tests build programs whose sources Go does not
 # see. What runs without -short here is what test_usual has left out, with the rest of its packages.
@@ -222,16 +244,17 @@ test_ci() {
 	prepare edge_tools runtime_tools browser_tools server_tools client_tools hook_tools &
 	prepared=$!
 	quietly 'build the module' build_module || failed=1
-	if fetched staticcheck -version; then quietly staticcheck tool staticcheck ./... || failed=1; fi
+	if fetched staticcheck -version; then quietly staticcheck in_modules tool staticcheck ./... || failed=1; fi
 	wait $prepared
 	go_test edge -count=1 ./edge ./wasm/bindings & # the longest; Deno's permissions leave /dev/shm out
 	edge=$!
 	databases_in_memory
 	go_test whole -count=1 $(packages_with 'testing\.Short()' | grep -vE '^./(edge|wasm/bindings)$') || failed=1
+	test_programs || failed=1
 	race=$(race_detector)
 	[ -z "$race" ] || race || failed=1
 	wait $edge || failed=1
-	skipped edge whole race race-parts
+	skipped edge whole race race-parts $(modules)
 	ended 'test ci'
 }
 
@@ -263,14 +286,14 @@ test_all() {
 	ended 'test all'
 }
 
-# The release is built twice, in two folders, and every file of it is looked into. An
+# The release is built twice, in two directories, and every file of it is looked into. An
 # uncommitted change leaves that out, since a release is one of a commit.
 whole_release() {
 	[ -z "$(git status --porcelain | grep -v only-all.txt)" ] || { echo '   skipped: the release (the tree differs from its commit)'; return 1; }
 	(
 		export TMPDIR="${GOTMPDIR:-${TMPDIR:-/tmp}}" # the second cache of compiled code is too large for the memory
 		release --verify
-	) && ADDRSPEC_RELEASE=$PWD/dist/release go_test release -count 1 -run 'TestBuilt' ./wasm/release
+	) && (cd wasm/release && export ADDRSPEC_RELEASE="$root/dist/release" && go_test release -count 1 -run TestBuilt .)
 }
 
 # fuzz_all gives every fuzz target 50,000 new inputs. A number, because at the end
@@ -281,7 +304,7 @@ fuzz_all() {
 	fuzz_failed=
 	for found in $(git grep -o '^func Fuzz[A-Za-z0-9]*' -- '*_test.go' | sed 's/func //'); do
 		target=${found#*:}
-		quietly "$target" go test "./$(dirname "${found%%:*}")" -run '^$' -fuzz "^$target\$" -fuzztime 50000x -fuzzminimizetime 10x || fuzz_failed=1
+		quietly "$target" go -C "$(dirname "${found%%:*}")" test -run '^$' -fuzz "^$target\$" -fuzztime 50000x -fuzzminimizetime 10x || fuzz_failed=1
 	done
 	[ -z "$fuzz_failed" ]
 }

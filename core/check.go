@@ -15,6 +15,8 @@
 package core
 
 import (
+	"sync"
+
 	"github.com/addrspec/addrspec/core/gibberish"
 	"github.com/addrspec/addrspec/core/internal/ascii"
 	"github.com/addrspec/addrspec/core/typo"
@@ -91,4 +93,124 @@ func cutTag(local []byte) (untagged []byte, tagged bool) {
 		}
 	}
 	return local, false
+}
+
+// Facts are the results of the offline checks of one address: the fields of the
+// result but mx, which needs DNS. Slices point into the input and into the
+// Checker and are valid until its next Check.
+type Facts struct {
+	Email      []byte // the input
+	Valid      bool
+	Normalized []byte // nil unless valid
+	LocalPart  []byte // nil unless valid
+	Alias      bool
+	ASCII      bool
+	Role       Role
+	Gibberish  Score
+	Domain     []byte // nil unless valid
+	Disposable bool
+	Public     bool
+	Relay      bool
+	Typo       []byte // the suggested domain; nil if there is none
+
+	// Host is the domain in A-labels, the name to look up in DNS. It is empty
+	// for an address literal.
+	Host []byte
+	// Refusal is set unless the address is valid.
+	Refusal Refusal
+}
+
+// Score is the probability, in percent, that a local part is gibberish.
+type Score uint8
+
+// Gibberish is the lowest score of a local part that counts as gibberish.
+const Gibberish Score = 50
+
+// Clone returns a copy of f that remains valid after the next Check of its Checker.
+func (f *Facts) Clone() Facts {
+	own := *f
+	size := len(f.Email) + len(f.Normalized) + len(f.LocalPart) + len(f.Domain) + len(f.Typo) + len(f.Host)
+	buffer := make([]byte, 0, size)
+	for _, text := range []*[]byte{&own.Email, &own.Normalized, &own.LocalPart, &own.Domain, &own.Typo, &own.Host} {
+		if *text == nil {
+			continue
+		}
+		start := len(buffer)
+		buffer = append(buffer, *text...)
+		*text = buffer[start:len(buffer):len(buffer)]
+	}
+	return own
+}
+
+// JSON returns the result for f: the 16 fields of the contract, the same bytes as from
+// the module and the service without DNS, so mx is null, or false if there is
+// no domain to look up.
+func (f *Facts) JSON() []byte {
+	json, _ := AppendJSON(nil, f, false)
+	return json
+}
+
+// MarshalJSON returns JSON, so that package encoding/json writes Facts by the contract.
+func (f Facts) MarshalJSON() ([]byte, error) { return f.JSON(), nil }
+
+// Suggestion returns the address with the suggested domain in place of the misspelled
+// one, or "" if no domain is suggested.
+func (f *Facts) Suggestion() string {
+	if f.Typo == nil {
+		return ""
+	}
+	return string(f.LocalPart) + "@" + string(f.Typo)
+}
+
+// Why returns a sentence, without a full stop, that explains why the address is not
+// valid and how to correct it; "" if it is valid. The sentence may quote a character of
+// the address.
+func (f *Facts) Why() string {
+	if f.Valid {
+		return ""
+	}
+	return string(f.Refusal.AppendSentence(nil, f.Email))
+}
+
+// Check returns the facts about email, by the lists that the program contains. It may be
+// called by any number of goroutines. The Facts have their own memory, which is
+// allocated; a Checker allocates nothing, and may have other lists.
+func Check(email string) Facts {
+	c := acquire()
+	defer checkers.Put(c)
+	f := c.Check([]byte(email))
+	return f.Clone()
+}
+
+// Explain returns the result for email as JSON, with the member details: why each fact
+// is so. Like Check it may be called by any number of goroutines.
+func Explain(email string) []byte {
+	c := acquire()
+	defer checkers.Put(c)
+	f := c.Check([]byte(email))
+	return c.AppendDetails(f.JSON(), &f)
+}
+
+// checkers has the Checkers of Check and Explain that no goroutine is using, and first one
+// that is never used itself: the others share the indexes that New computes. Nothing
+// is computed at the start of a program, so the module, which needs neither, has neither.
+var (
+	checkers sync.Pool
+	first    *Checker
+	makeOnce sync.Once
+)
+
+// acquire returns a Checker that no other goroutine uses until it is put back.
+func acquire() *Checker {
+	if c, ok := checkers.Get().(*Checker); ok {
+		return c
+	}
+	makeOnce.Do(func() { first = New(lists.Default()) })
+	return first.sibling()
+}
+
+// sibling returns a Checker with the lists of c and its own memory. The indexes of New
+// do not change afterwards.
+func (c *Checker) sibling() *Checker {
+	return &Checker{lists: c.lists, known: c.known, typos: c.typos}
 }

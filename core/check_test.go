@@ -1,10 +1,17 @@
 package core
 
 import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
-	"github.com/addrspec/addrspec/lists"
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/lists"
 )
 
 func TestAlias(t *testing.T) {
@@ -72,5 +79,108 @@ func TestCheckAllocatesNothing(t *testing.T) {
 			out, _ = AppendJSON(out[:0], &facts, true)
 			out = facts.Refusal.AppendSentence(out[:0], email)
 		}), "%+q", v.Email)
+	}
+}
+
+// TestCheckOwnsItsFacts: the facts of goroutines that run at once are those of a Checker
+// of their own, and later checks do not change them.
+func TestCheckOwnsItsFacts(t *testing.T) {
+	list := vectors(t)
+	got := make([]Facts, len(list))
+	var group sync.WaitGroup
+	for part := range 8 {
+		group.Go(func() {
+			for n := part; n < len(list); n += 8 {
+				got[n] = Check(list[n].Email)
+			}
+		})
+	}
+	group.Wait()
+	checker := New(lists.Default())
+	for n, v := range list {
+		want := checker.Check([]byte(v.Email))
+		require.Equal(t, want, got[n], "%+q", v.Email)
+		require.Equal(t, string(want.JSON()), string(got[n].JSON()))
+	}
+}
+
+// TestCloneKeepsNil: what is absent remains absent, and appending to one part does not
+// change another.
+func TestCloneKeepsNil(t *testing.T) {
+	refused := Check("jane.@example.org")
+	require.Nil(t, refused.Normalized)
+	require.Nil(t, refused.Typo)
+	facts := Check("jane@gmial.com")
+	before := slices.Clone(facts.Domain)
+	facts.LocalPart = append(facts.LocalPart, "overwrites?"...)
+	require.Equal(t, string(before), string(facts.Domain))
+}
+
+func TestExplain(t *testing.T) {
+	for _, email := range []string{"jane@gmial.com", "support@example.org", "jane.@example.org", "", "\xff@example.org"} {
+		checker := New(lists.Default())
+		facts := checker.Check([]byte(email))
+		want, _ := AppendJSON(nil, &facts, false)
+		require.Equal(t, string(checker.AppendDetails(want, &facts)), string(Explain(email)))
+		require.True(t, json.Valid(Explain(email)))
+	}
+}
+
+func TestWhy(t *testing.T) {
+	valid, refused := Check("jane@example.org"), Check("jane")
+	require.Empty(t, valid.Why())
+	require.Empty(t, valid.Suggestion())
+	require.Contains(t, refused.Why(), "@")
+	long := Check(strings.Repeat("a", 2<<20) + "@example.org")
+	require.False(t, long.Valid)
+	require.Equal(t, "address_too_long", long.Refusal.Reason.Code())
+}
+
+// TestCheckAllocates limits what the simple function allocates: the copies of the input
+// and of the facts.
+func TestCheckAllocates(t *testing.T) {
+	Check("jane@example.org")
+	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { Check("jane@example.org") }), 2.0)
+}
+
+// TestTypoListedDomains: no domain in a list is a misspelling.
+func TestTypoListedDomains(t *testing.T) {
+	c, n := New(lists.Default()), 0
+	for _, file := range []string{"known.txt", "near.txt", "allow.txt", "public.txt", "relay.txt", "typo-targets.txt"} {
+		table, err := os.ReadFile("../lists/" + file)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(table)) {
+			fields := strings.Fields(line)
+			if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+				continue
+			}
+			n++
+			domain := strings.TrimPrefix(fields[0], "*.")
+			require.Empty(t, string(c.Check([]byte("someone@"+domain)).Typo), domain)
+		}
+	}
+	require.Greater(t, n, 1000)
+}
+
+// TestTypoProviders: a misspelling is no provider of any class, and its
+// suggestion is a public provider.
+func TestTypoProviders(t *testing.T) {
+	c := New(lists.Default())
+	for _, domain := range []string{"gmial.com", "hotmail.con", "yaho.com.mx", "GMIAL.COM", "outlok.com"} {
+		f := c.Check([]byte("someone@" + domain))
+		require.NotEmpty(t, f.Typo, domain)
+		require.False(t, f.Disposable || f.Public || f.Relay, domain)
+		meant := bytes.Clone(f.Typo)
+		f = c.Check(append([]byte("someone@"), meant...))
+		require.True(t, f.Public, "%s", meant)
+		require.Nil(t, f.Typo)
+	}
+}
+
+// TestTypoWithoutDomain: address literals and refused addresses have no typo.
+func TestTypoWithoutDomain(t *testing.T) {
+	c := New(lists.Default())
+	for _, email := range []string{"someone@[192.0.2.1]", "someone@gmial..com", "gmial.com", "a..b@gmial.com"} {
+		require.Nil(t, c.Check([]byte(email)).Typo, email)
 	}
 }

@@ -1,10 +1,18 @@
 package core
 
-// AppendDetails extends result, what AppendJSON returned for f, by the member
+import (
+	"bytes"
+	"strings"
+
+	"github.com/addrspec/addrspec/core/internal/ascii"
+	"github.com/addrspec/addrspec/core/typo"
+	"github.com/addrspec/addrspec/lists"
+)
+
+// AppendDetails extends result, which AppendJSON returned for f, by the member
 // details: why the address was refused or got its role, its provider class and
 // its suggestion, the identity of its mailbox, and the versions that decided. f
-// must be of the last Check of c. Each file details_*.go writes one member; every
-// member is there, null where there is nothing.
+// must be of the last Check of c. Every member is present; null means that it does not apply.
 //
 // Hosts ask for details rarely, so nothing about them is computed before.
 func (c *Checker) AppendDetails(result []byte, f *Facts) []byte {
@@ -27,16 +35,263 @@ func (c *Checker) AppendVersions(dst []byte) []byte {
 	return append(dst, '"', '}')
 }
 
-// appendText appends s. It is a function of its own because the compiler would
+// appendText appends s. It is a separate function because the compiler would
 // place the code that grows dst at each of many calls.
 //
 //go:noinline
 func appendText(dst []byte, s string) []byte { return append(dst, s...) }
 
-// appendJSONString appends s as a JSON string. It is a function of its own for the
+// appendJSONString appends s as a JSON string. It is a separate function for the
 // same reason.
 //
 //go:noinline
 func appendJSONString(dst, s []byte) []byte { return appendQuoted(dst, s) }
 
 func appendNull(dst []byte) []byte { return append(dst, 'n', 'u', 'l', 'l') }
+
+// maxSentence is more than the bytes of the longest sentence with the longest
+// character and number in it.
+const maxSentence = 256
+
+// appendRefusal appends why f is not valid, or null.
+func appendRefusal(dst []byte, f *Facts) []byte {
+	if f.Valid {
+		return appendNull(dst)
+	}
+	r := f.Refusal
+	var text [maxSentence]byte // a sentence may quote a double quote or a backslash
+	dst = appendText(appendText(dst, `{"code":"`), r.Reason.Code())
+	dst = appendDecimal(appendText(dst, `","offset":`), r.Offset)
+	dst = appendText(appendText(dst, `,"section":"`), r.Reason.Section())
+	dst = appendJSONString(appendText(dst, `","sentence":`), r.AppendSentence(text[:0], f.Email))
+	return append(dst, '}')
+}
+
+// appendCanonical appends the identity of the mailbox of f and the name of the
+// provider's rule behind it: the normalized address, in which a rule that is known
+// drops the tag and the characters that its provider ignores. Both are null for an address
+// that is not valid, and the name is null where no rule is known.
+//
+// Two addresses with the same identity are one mailbox. So a rule leaves alone
+// addresses that its provider cannot have issued.
+func (c *Checker) appendCanonical(dst []byte, f *Facts) []byte {
+	if !f.Valid {
+		return appendText(dst, `null,"canonical_rule":null`)
+	}
+	if rule, user, domain := c.mailbox(f); rule != nil {
+		if out, ok := appendMailbox(append(dst, '"'), rule, user, domain); ok {
+			out = appendText(appendText(out, `","canonical_rule":"`), rule.Name)
+			return append(out, '"')
+		}
+	}
+	return appendText(appendJSONString(dst, f.Normalized), `,"canonical_rule":null`)
+}
+
+// mailbox returns the rule for the address f, the local part to which it applies
+// and the domain; a nil rule if none is known.
+func (c *Checker) mailbox(f *Facts) (rule *lists.Rule, user, domain []byte) {
+	if !isDotAtomText(c.address.plainLocal) {
+		return nil, nil, nil // no provider with a rule issues quoted local parts
+	}
+	if rule = c.lists.Rule(f.Host); rule != nil {
+		return rule, c.address.plainLocal, f.Host
+	}
+	label, parent, _ := bytes.Cut(f.Host, dot)
+	if rule = c.lists.Rule(parent); rule != nil && rule.Subdomains && isUserLabel(label) {
+		return rule, label, parent
+	}
+	return nil, nil, nil
+}
+
+var dot = []byte{'.'}
+
+// isUserLabel reports whether label can only be the name of a user. A hyphen may
+// be for an underscore, which a host name cannot have.
+func isUserLabel(label []byte) bool {
+	for _, b := range label {
+		if !isDigit(b) && (b < 'a' || b > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// appendMailbox appends the address of user at domain by rule, which needs no
+// escape. It returns false if that is no address of the provider: international or
+// not valid.
+func appendMailbox(dst []byte, rule *lists.Rule, user, domain []byte) (address []byte, ok bool) {
+	start := len(dst)
+	if rule.Tags {
+		user, _ = cutTag(user)
+	}
+	for _, b := range user {
+		if strings.IndexByte(rule.Ignored, b) < 0 {
+			dst = append(dst, b)
+		}
+	}
+	local := dst[start:]
+	dst = append(dst, '@')
+	if rule.Domain == "" {
+		dst = append(dst, domain...)
+	} else {
+		dst = appendText(dst, rule.Domain)
+	}
+	return dst, ascii.Is(local) && isDotAtomText(local) && len(dst)-start <= addressMax
+}
+
+// roleMatch is how a role word was found.
+type roleMatch uint8
+
+const (
+	noMatch       roleMatch = iota
+	wholeWord               // info, or info with other words
+	separatedWord           // no-reply
+	gluedWord               // infouk
+	partWord                // kernel-team: the words before it are not listed
+	noReplyHost             // the host takes no mail; word is its name
+)
+
+// String returns the name of m in details.
+func (m roleMatch) String() string {
+	return [...]string{"none", "word", "separated", "glued", "part", "host"}[m]
+}
+
+// roleEvidence is why an address has its role. Its slices point into the Checker
+// and the address and are valid until the next Check.
+type roleEvidence struct {
+	word       []byte // without separators
+	match      roleMatch
+	qualifiers [][]byte // the regions, numbers, teams and other words next to it
+}
+
+// roleEvidence returns why f, the facts of the last Check, has its role.
+func (c *Checker) roleEvidence(f *Facts) roleEvidence {
+	if f.Role == NoRole {
+		return roleEvidence{}
+	}
+	if match := c.lists.Match(f.Host); len(f.Host) > 0 && takesNoMail(match.Class, f.Host) {
+		return roleEvidence{word: hostEvidence(match.Entry, f.Host), match: noReplyHost}
+	}
+	return c.words.evidence(c.known)
+}
+
+func hostEvidence(entry, host []byte) []byte {
+	if entry != nil {
+		return entry
+	}
+	return noReplyPart(host)
+}
+
+// evidence returns the last finding of roleOf.
+func (w *words) evidence(l *wordList) roleEvidence {
+	head := &w.segments[w.head]
+	e := roleEvidence{word: w.text[head.start:head.end], match: w.matchOf(head)}
+	for i := range w.read {
+		s := &w.segments[i]
+		if i == w.head {
+			e.qualifiers = l.appendParts(e.qualifiers, w.text[w.start(int(s.first)):s.start])
+			e.qualifiers = l.appendParts(e.qualifiers, w.text[s.end:w.ends[s.all-1]])
+			continue
+		}
+		e.qualifiers = append(e.qualifiers, w.joined(int(s.first), int(s.all)))
+	}
+	return e
+}
+
+func (w *words) matchOf(head *segment) roleMatch {
+	switch {
+	case w.read == 1 && (head.first > 0 || int(head.all) < w.count):
+		return partWord
+	case head.start != w.start(int(head.first)) || head.end != w.ends[head.all-1]:
+		return gluedWord
+	case head.all-head.first > 1:
+		return separatedWord
+	}
+	return wholeWord
+}
+
+// appendParts appends the words that are glued in text, which is empty, one
+// listed word, or one before a code.
+func (l *wordList) appendParts(dst [][]byte, text []byte) [][]byte {
+	if len(text) == 0 {
+		return dst
+	}
+	if n := len(text) - 2; l.lists.Word(text) == 0 && n > 0 {
+		return append(dst, text[:n], text[n:])
+	}
+	return append(dst, text)
+}
+
+// appendRoleEvidence appends the word that made f a role account, or null.
+func (c *Checker) appendRoleEvidence(dst []byte, f *Facts) []byte {
+	e := c.roleEvidence(f)
+	if e.match == noMatch {
+		return appendNull(dst)
+	}
+	dst = appendJSONString(appendText(dst, `{"word":`), e.word)
+	dst = appendText(appendText(dst, `,"match":"`), e.match.String())
+	dst = appendText(dst, `","qualifiers":[`)
+	for i, q := range e.qualifiers {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendJSONString(dst, q)
+	}
+	return append(dst, ']', '}')
+}
+
+// appendProviderEvidence appends the entry of the lists that classifies the
+// domain of f and the sources that carry it, or null.
+func (c *Checker) appendProviderEvidence(dst []byte, f *Facts) []byte {
+	m := c.lists.Match(f.Host)
+	if m.Class == 0 {
+		return appendNull(dst)
+	}
+	dst = appendJSONString(appendText(dst, `{"entry":`), m.Entry)
+	dst = appendText(appendText(dst, `,"class":"`), m.Class.String())
+	dst = appendBool(appendText(dst, `","subdomains":`), m.Subdomains)
+	dst = c.appendCarriers(appendText(dst, `,"sources":[`), m)
+	return append(dst, ']', '}')
+}
+
+// appendCarriers appends the names of the sources that carry the entry m. None has
+// a character to escape.
+func (c *Checker) appendCarriers(dst []byte, m lists.Match) []byte {
+	sources, first := c.lists.Sources(), true
+	for i := range sources {
+		if !m.CarriedBy(i) {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		dst, first = append(appendText(append(dst, '"'), sources[i].Name), '"'), false
+	}
+	return dst
+}
+
+// appendTypoEvidence appends the provider that the domain of f misspells and the
+// edits that lead there, or null.
+func (c *Checker) appendTypoEvidence(dst []byte, f *Facts) []byte {
+	if f.Typo == nil {
+		return appendNull(dst)
+	}
+	dst = appendJSONString(appendText(dst, `{"target":`), f.Typo)
+	dst = appendText(dst, `,"edits":[`)
+	for i, edit := range c.typos.Explain(f.Host, f.Typo) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendEdit(dst, edit)
+	}
+	return append(dst, ']', '}')
+}
+
+// appendEdit appends one edit; At counts characters of the domain with U-labels.
+func appendEdit(dst []byte, e typo.Edit) []byte {
+	dst = appendText(appendText(dst, `{"kind":"`), e.Kind.String())
+	dst = appendDecimal(appendText(dst, `","at":`), e.At)
+	dst = appendJSONString(appendText(dst, `,"from":`), []byte(e.From))
+	dst = appendJSONString(appendText(dst, `,"to":`), []byte(e.To))
+	return append(dst, '}')
+}

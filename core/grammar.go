@@ -1,5 +1,11 @@
 package core
 
+import (
+	"unicode/utf8"
+
+	"github.com/addrspec/addrspec/core/idna"
+)
+
 // parser recognizes addr-spec (RFC 5322 section 3.4.1 without the obsolete
 // syntax of section 4), internationalized by RFC 6532 section 3.2. It reads the
 // address once, from left to right. Each production has a method of its name,
@@ -98,4 +104,201 @@ func (p *parser) atom() bool {
 		}
 	}
 	return p.at > start || p.refuseMissingAtom()
+}
+
+// peek returns the next byte, 0 at the end. No production contains NUL, so only
+// the choice of a reason has to distinguish the two.
+func (p *parser) peek() byte {
+	if p.at < len(p.text) {
+		return p.text[p.at]
+	}
+	return 0
+}
+
+// refuse sets the refusal and returns false.
+func (p *parser) refuse(why Reason, offset int) bool {
+	p.refusal = Refusal{Reason: why, Offset: offset}
+	return false
+}
+
+// CFWS = (1*([FWS] comment) [FWS]) / FWS (RFC 5322 section 3.2.2). It may be
+// empty, since every production that uses it makes it optional.
+func (p *parser) cfws() bool {
+	start := p.at
+	for {
+		if !p.fws() {
+			return false
+		}
+		if p.peek() != '(' {
+			break
+		}
+		if !p.comment() {
+			return false
+		}
+	}
+	p.gap = -1
+	if p.at > start {
+		p.gap = start
+	}
+	return true
+}
+
+// FWS = [*WSP CRLF] 1*WSP (RFC 5322 section 3.2.2). It may be empty; a second
+// fold in a run of white space is obs-FWS (section 4.2).
+func (p *parser) fws() bool {
+	for folds := 0; ; folds++ {
+		p.whiteSpace()
+		fold := p.at
+		if c := p.peek(); c != '\r' && c != '\n' {
+			return true
+		}
+		if !p.lineBreak() {
+			return false
+		}
+		if folds > 0 {
+			return p.refuse(secondFold, fold)
+		}
+	}
+}
+
+func (p *parser) whiteSpace() {
+	for p.at < len(p.text) && is(p.text[p.at], wsp) {
+		p.at++
+	}
+}
+
+// lineBreak reads a CRLF that folds: white space must follow it.
+func (p *parser) lineBreak() bool {
+	rest := p.text[p.at:]
+	switch {
+	case rest[0] == '\n':
+		return p.refuse(bareLF, p.at)
+	case len(rest) < 2 || rest[1] != '\n':
+		return p.refuse(bareCR, p.at)
+	case len(rest) < 3 || !is(rest[2], wsp):
+		return p.refuse(lineBreakAlone, p.at)
+	}
+	p.at += 2
+	return true
+}
+
+// Whether a character is between delimiters, where blanks are allowed.
+const (
+	delimited = true // in quotes, a comment or brackets
+	bare      = false
+)
+
+// UTF8-non-ascii (RFC 6532 section 3.1): one well-formed character that is
+// neither a control nor invisible. Like a space, a blank needs quotes. In a
+// label the joiners are allowed here; package idna checks their context.
+func (p *parser) utf8NonASCII(delimited bool) bool {
+	r, size := utf8.DecodeRune(p.text[p.at:])
+	if r == utf8.RuneError && size == 1 {
+		return p.refuse(malformedUTF8, p.at)
+	}
+	inLabel := p.part == inDomain && !delimited
+	if why := hidden(r); why != Accepted && !(inLabel && idna.IsJoiner(r)) {
+		return p.refuse(why, p.at)
+	}
+	if !delimited && isBlank(r) {
+		return p.refuse(p.part.reasons().space, p.at)
+	}
+	p.at += size
+	return true
+}
+
+// quoted-string = DQUOTE *([FWS] qcontent) [FWS] DQUOTE, without the CFWS
+// around it (RFC 5322 section 3.2.4)
+func (p *parser) quotedString() bool {
+	open := p.at
+	p.at++
+	for p.at < len(p.text) {
+		c := p.text[p.at]
+		if c == '"' {
+			p.at++
+			return true
+		}
+		if !p.content(c, qtext) {
+			return false
+		}
+	}
+	return p.refuse(quotedStringUnclosed, open)
+}
+
+// comment = "(" *([FWS] ccontent) [FWS] ")", where ccontent may be a comment
+// (RFC 5322 section 3.2.2). It counts the nesting instead of recursing, so depth
+// needs no stack.
+func (p *parser) comment() bool {
+	open := p.at
+	for depth := 0; p.at < len(p.text); {
+		c := p.text[p.at]
+		switch c {
+		case '(':
+			depth++
+			p.at++
+		case ')':
+			depth--
+			p.at++
+		default:
+			if !p.content(c, ctext) {
+				return false
+			}
+		}
+		if depth == 0 {
+			return true
+		}
+	}
+	return p.refuse(commentUnclosed, open)
+}
+
+// domain-literal = "[" *([FWS] dtext) [FWS] "]", without the CFWS around it
+// (RFC 5322 section 3.4.1)
+func (p *parser) domainLiteral() bool {
+	open := p.at
+	p.at++
+	for p.at < len(p.text) {
+		c := p.text[p.at]
+		switch {
+		case c == ']':
+			p.at++
+			return true
+		case c == '[' || c == '\\':
+			return p.refuse(literalCharacter, p.at)
+		case !p.content(c, dtext):
+			return false
+		}
+	}
+	return p.refuse(literalUnclosed, open)
+}
+
+// content reads one item between delimiters, which begins with c: FWS, a
+// quoted-pair, a byte of class, or a UTF-8 character (RFC 6532 section 3.2).
+func (p *parser) content(c, class byte) bool {
+	switch {
+	case is(c, class):
+		p.at++
+		return true
+	case is(c, wsp) || c == '\r' || c == '\n':
+		return p.fws()
+	case c == '\\':
+		return p.quotedPair()
+	case c >= utf8.RuneSelf:
+		return p.utf8NonASCII(delimited)
+	}
+	return p.refuse(controlCharacter, p.at)
+}
+
+// quoted-pair = "\" (VCHAR / WSP) (RFC 5322 section 3.2.1)
+func (p *parser) quotedPair() bool {
+	p.at++
+	c := p.peek()
+	switch {
+	case is(c, vchar|wsp):
+		p.at++
+	case c >= utf8.RuneSelf:
+		return p.utf8NonASCII(delimited)
+	case p.at < len(p.text):
+		return p.refuse(quotedControl, p.at)
+	}
+	return true
 }

@@ -51,7 +51,7 @@ func TestForbiddenImports(t *testing.T) {
 }
 
 // TestNoToolchainTables checks that core and lists use no table of Unicode whose
-// version is the toolchain's: what builds the module does not decide what it answers.
+// version is the toolchain's: what builds the module does not decide the results.
 func TestNoToolchainTables(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}} imports{{range .Imports}} {{.}}{{end}}.", module+"core", module+"lists").Output()
 	require.NoError(t, err)

@@ -9,13 +9,16 @@ import (
 // Offsets are offsets in the result of AppendJSON, for hosts that do not parse
 // it.
 type Offsets struct {
-	EmailEnd int // after the closing quote of the value of email
-	MX       int // of the value of mx
+	EmailEnd       int // after the closing quote of the value of email
+	MX, Disposable Place
 }
 
+// Place is where a value begins and ends.
+type Place struct{ Start, End int }
+
 // AppendJSON appends the result for f: the 16 fields in the order of the
-// contract, with mx false. If fullSuggestion is set, typo_suggestion is the
-// whole corrected address instead of its domain.
+// contract, with mx null, or false if there is no domain to look up. If fullSuggestion
+// is set, typo_suggestion is the whole corrected address instead of its domain.
 //
 // An append takes a call, the slowest part of it in WebAssembly, so members that
 // follow one another without a text are appended together.
@@ -28,8 +31,7 @@ func AppendJSON(dst []byte, f *Facts, fullSuggestion bool) (json []byte, at Offs
 	dst = appendRole(append(dst, withBool(f.ASCII, `true,"role":`, `false,"role":`)...), f.Role)
 	dst = append(dst, withBool(f.Gibberish >= Gibberish, `,"gibberish":true,"gibberish_score":`, `,"gibberish":false,"gibberish_score":`)...)
 	dst = appendNullable(append(f.Gibberish.append(dst), `,"domain":`...), f.Domain)
-	at.MX = len(dst) + len(`,"mx":`)
-	dst = f.appendClasses(dst)
+	dst = f.appendClasses(dst, &at)
 	dst = f.appendSuggestion(append(dst, withBool(f.Typo != nil, `true,"typo_suggestion":`, `false,"typo_suggestion":`)...), fullSuggestion)
 	return append(dst, '}'), at
 }
@@ -42,17 +44,25 @@ func withBool(b bool, yes, no string) string {
 	return no
 }
 
-// appendClasses appends the members from mx to the name of typo. Most domains have
-// no class.
-func (f *Facts) appendClasses(dst []byte) []byte {
+// appendClasses appends the members from mx to the name of typo, and sets their places.
+// Most domains have no class.
+func (f *Facts) appendClasses(dst []byte, at *Offsets) []byte {
+	at.MX.Start = len(dst) + len(`,"mx":`)
+	at.MX.End = at.MX.Start + len(withBool(len(f.Host) > 0, "null", "false"))
+	at.Disposable.Start = at.MX.End + len(`,"disposable":`)
+	at.Disposable.End = at.Disposable.Start + len(withBool(f.Disposable, "true", "false"))
 	if !f.Disposable && !f.Public && !f.Relay {
-		return append(dst, `,"mx":false,"disposable":false,"public":false,"relay":false,"typo":`...)
+		return append(dst, withBool(len(f.Host) > 0, `,"mx":null`+noClass, `,"mx":false`+noClass)...)
 	}
-	dst = appendBool(append(dst, `,"mx":false,"disposable":`...), f.Disposable)
+	dst = append(dst, withBool(len(f.Host) > 0, `,"mx":null,"disposable":`, `,"mx":false,"disposable":`)...)
+	dst = appendBool(dst, f.Disposable)
 	dst = appendBool(append(dst, `,"public":`...), f.Public)
 	dst = appendBool(append(dst, `,"relay":`...), f.Relay)
 	return append(dst, `,"typo":`...)
 }
+
+// noClass has the members of a domain without a class.
+const noClass = `,"disposable":false,"public":false,"relay":false,"typo":`
 
 func (f *Facts) appendSuggestion(dst []byte, full bool) []byte {
 	if f.Typo == nil || !full {

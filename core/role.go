@@ -1,6 +1,10 @@
 package core
 
-import "github.com/addrspec/addrspec/lists"
+import (
+	"bytes"
+
+	"github.com/addrspec/addrspec/lists"
+)
 
 // Role is a category of role accounts; the zero value is none. Package lists
 // has the numbers and names, since the role words are packed with them.
@@ -202,7 +206,7 @@ func (w *words) roleOfEnding(l *lists.Lists, i int) Role {
 	return word.Role()
 }
 
-// isNoReply reports whether word may be beside any other and means that nobody
+// isNoReply reports whether word may be next to any other and means that nobody
 // reads the mail.
 func isNoReply(word lists.Word) bool {
 	return word.Class() == NoReply && word.Has(lists.Ending)
@@ -212,4 +216,41 @@ func isNoReply(word lists.Word) bool {
 func (w *words) setHead(class Role, first, all int) {
 	w.segments[0] = segment{lists.Word(class), w.start(first), w.ends[all-1], uint8(first), uint8(all)}
 	w.read, w.head = 1, 0
+}
+
+// takesNoMail reports whether host takes no mail by design: its entry in the
+// lists says so, or one of its labels does. class is the entry's.
+func takesNoMail(class lists.Class, host []byte) bool {
+	return class == lists.NoMail || class == 0 && noReplyPart(host) != nil
+}
+
+// noReplyPart returns the part of host from the label that says that nobody
+// reads mail there, such as noreply.example.org; nil if there is no such label,
+// or if it is the name that somebody registered: a company may be called so.
+func noReplyPart(host []byte) []byte {
+	for rest := host; ; {
+		dot := bytes.IndexByte(rest, '.')
+		if dot < 0 {
+			return nil
+		}
+		if isNoReplyLabel(rest[:dot]) && !mayBeSuffix(rest[dot+1:]) {
+			return rest
+		}
+		rest = rest[dot+1:]
+	}
+}
+
+func isNoReplyLabel(label []byte) bool {
+	switch string(label) {
+	case "noreply", "no-reply", "donotreply", "do-not-reply":
+		return true
+	}
+	return false
+}
+
+// mayBeSuffix reports whether names may be registered directly below name: a
+// top-level domain, or a short label below a country's, such as co.uk.
+func mayBeSuffix(name []byte) bool {
+	dot := bytes.IndexByte(name, '.')
+	return dot < 0 || dot <= len("com") && len(name)-dot-1 == 2
 }

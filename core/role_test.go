@@ -186,11 +186,11 @@ func FuzzRole(f *testing.F) {
 			return
 		}
 		e := w.evidence(known)
-		require.NotEqual(t, NoMatch, e.Match)
-		require.NotZero(t, lists.Default().Word(e.Word), "%s is listed", e.Word)
-		if w.read > 0 && e.Match != PartWord {
-			size := len(e.Word)
-			for _, q := range e.Qualifiers {
+		require.NotEqual(t, noMatch, e.match)
+		require.NotZero(t, lists.Default().Word(e.word), "%s is listed", e.word)
+		if w.read > 0 && e.match != partWord {
+			size := len(e.word)
+			for _, q := range e.qualifiers {
 				size += len(q)
 			}
 			require.Equal(t, len(name)-separators(name), size, "the evidence covers the local part")

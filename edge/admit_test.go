@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
 
 // admit returns a worker's request to the origin. An empty key is not sent.
@@ -79,15 +79,15 @@ func TestAdmit(t *testing.T) {
 	}{
 		"in order, each of its kind": {admitBody("batch", 7, "mail.example", "none.example", "silent.example", "servfail.example", "null.example", "absent.example"),
 			200, `{"mx":[true,false,"DNS_TIMEOUT","DNS_FAILURE",false,false],"partial":false}`, 7},
-		"no domain to ask":        {admitBody("batch", 3), 200, `{"mx":[],"partial":false}`, 3},
-		"64 domains":              {admitBody("batch", 64, bulk(64)...), 200, `"partial":false}`, 64},
-		"a U-label is no A-label": {admitBody("batch", 1, "b\u00fccher.example"), 200, `{"mx":["DNS_FAILURE"],"partial":false}`, 1},
-		"a single":                {admitBody("single", 1, "mail.example"), 200, `{"mx":[true],"partial":false}`, 1},
-		"a single literal":        {admitBody("single", 1), 200, `{"mx":[],"partial":false}`, 1},
-		"a single without answer": {admitBody("single", 1, "silent.example"), 503, `"REQUEST_CANCELLED"`, 0},
-		"a single that failed":    {admitBody("single", 1, "servfail.example"), 503, `"REQUEST_CANCELLED"`, 0},
-		"bad input at the worker": {admitBody("batch", 0), 200, `{"mx":[],"partial":false}`, 0},
-		"65 domains":              {admitBody("batch", 64, bulk(65)...), 400, `"INVALID_REQUEST"`, 0},
+		"no domain to ask":          {admitBody("batch", 3), 200, `{"mx":[],"partial":false}`, 3},
+		"64 domains":                {admitBody("batch", 64, bulk(64)...), 200, `"partial":false}`, 64},
+		"a U-label is no A-label":   {admitBody("batch", 1, "b\u00fccher.example"), 200, `{"mx":["DNS_FAILURE"],"partial":false}`, 1},
+		"a single":                  {admitBody("single", 1, "mail.example"), 200, `{"mx":[true],"partial":false}`, 1},
+		"a single literal":          {admitBody("single", 1), 200, `{"mx":[],"partial":false}`, 1},
+		"a single without response": {admitBody("single", 1, "silent.example"), 503, `"REQUEST_CANCELLED"`, 0},
+		"a single that failed":      {admitBody("single", 1, "servfail.example"), 503, `"REQUEST_CANCELLED"`, 0},
+		"bad input at the worker":   {admitBody("batch", 0), 200, `{"mx":[],"partial":false}`, 0},
+		"65 domains":                {admitBody("batch", 64, bulk(65)...), 400, `"INVALID_REQUEST"`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			email := strings.NewReplacer(" ", "-", ",", "").Replace(name) + "@admit.test"
@@ -128,7 +128,7 @@ func TestAdmitRefusesInTheShapeOfTheOperation(t *testing.T) {
 var seconds = regexp.MustCompile(`\d+`)
 
 // The usage history has the worker's counts of the addresses that were charged and
-// whose look-up did not fail.
+// whose lookup did not fail.
 func TestAdmitCountsInHistory(t *testing.T) {
 	o := startOrigin(t, "--dns", contract.Serve(t), "--dns-timeout", "5s", "--batch-timeout", "1s")
 	all := `{"valid":1,"disposable":1,"public":1,"relay":1,"role":1,"gibberish":1,"typo":1}`
@@ -143,7 +143,7 @@ func TestAdmitCountsInHistory(t *testing.T) {
 			`{"name":"mail.example","addresses":3,"tally":{"valid":3,"role":2,"public":3}},` +
 			`{"name":"none.example","addresses":1,"tally":{"valid":1,"role":1}}]}`,
 			ledger.Found{Valid: 5, Invalid: 2, Role: 3, Public: 3}},
-		"a look-up that failed": {`{"operation":"batch","points":3,"domains":[` +
+		"a lookup that failed": {`{"operation":"batch","points":3,"domains":[` +
 			`{"name":"mail.example","addresses":1,"tally":{"valid":1,"role":1}},` +
 			`{"name":"servfail.example","addresses":2,"tally":{"valid":2,"role":1,"typo":2}}]}`,
 			ledger.Found{Valid: 1, Role: 1, LookupErrors: 2}},

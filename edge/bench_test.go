@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/rig/contract"
 )
 
 // BenchmarkSingle compares a single at the origin with one through the worker on

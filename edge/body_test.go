@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/rig/contract"
 )
 
 // unknownKey is a well-formed key of no account.

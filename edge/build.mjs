@@ -1,10 +1,10 @@
 // Bundles the programs of edge/ with MODULE, an addrspec.wasm that build.sh made:
 //
-//   node build.mjs workers MODULE FOLDER    the worker for each platform
-//   node build.mjs package MODULE FOLDER    the files of the npm package
+//   node build.mjs workers MODULE DIRECTORY    the worker for each platform
+//   node build.mjs package MODULE DIRECTORY    the files of the npm package
 //   node build.mjs demo    MODULE FILE      the demo, one page that opens from disk
 //   node build.mjs script  MODULE FILE      the script of origin/dashboard, which fetches its module
-//   node build.mjs livecheck MODULE FOLDER  the live check of origin/dashboard: livecheck.js and .css
+//   node build.mjs livecheck MODULE DIRECTORY  the live check of origin/dashboard: livecheck.js and .css
 
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -23,23 +23,23 @@ const options = {
 };
 
 const commands = {
-  async workers(wasm, folder) {
-    await bundle("entry", ["cloudflare", "deno", "node"], folder);
-    copyFileSync(wasm, join(folder, "addrspec.wasm"));
+  async workers(wasm, directory) {
+    await bundle("entry", ["cloudflare", "deno", "node"], directory);
+    copyFileSync(wasm, join(directory, "addrspec.wasm"));
     for (const config of ["workerd.capnp", "wrangler.jsonc", "deno.json"]) {
-      copyFileSync(join(edge, config), join(folder, config));
+      copyFileSync(join(edge, config), join(directory, config));
     }
-    await compileConfig(join(folder, "workerd.capnp"), join(folder, "workerd.bin"));
-    copyLicense(folder);
-    writeFileSync(join(folder, "package.json"), '{ "type": "module", "private": true }\n');
+    await compileConfig(join(directory, "workerd.capnp"), join(directory, "workerd.bin"));
+    copyLicense(directory);
+    writeFileSync(join(directory, "package.json"), '{ "type": "module", "private": true }\n');
   },
 
-  async package(wasm, folder) {
-    await bundle("package", ["node", "browser", "workerd", "edge-light", "lists"], folder);
-    copyFileSync(wasm, join(folder, "addrspec.wasm"));
-    copyFileSync(join(edge, "package/index.d.ts"), join(folder, "index.d.ts"));
-    copyFileSync(join(edge, "package/signed-lists.d.ts"), join(folder, "lists.d.ts"));
-    copyLicense(folder);
+  async package(wasm, directory) {
+    await bundle("package", ["node", "browser", "workerd", "edge-light", "lists"], directory);
+    copyFileSync(wasm, join(directory, "addrspec.wasm"));
+    copyFileSync(join(edge, "package/index.d.ts"), join(directory, "index.d.ts"));
+    copyFileSync(join(edge, "package/signed-lists.d.ts"), join(directory, "lists.d.ts"));
+    copyLicense(directory);
   },
 
   async demo(wasm, file) {
@@ -63,10 +63,10 @@ const commands = {
     await bundleForDashboard("package/dashboard.ts", file, "script - FILE");
   },
 
-  async livecheck(_, folder) {
-    const file = join(folder, "livecheck.js");
-    await bundleForDashboard("demo/livecheck.ts", file, "livecheck - FOLDER");
-    copyFileSync(join(edge, "demo/livecheck.css"), join(folder, "livecheck.css"));
+  async livecheck(_, directory) {
+    const file = join(directory, "livecheck.js");
+    await bundleForDashboard("demo/livecheck.ts", file, "livecheck - DIRECTORY");
+    copyFileSync(join(edge, "demo/livecheck.css"), join(directory, "livecheck.css"));
   },
 };
 
@@ -84,7 +84,7 @@ async function bundleForDashboard(entry, file, usage) {
 /**
  * Writes workerd's configuration, with the bundle and the module inside, in the form in
  * which workerd has it in memory. To read the text instead takes 12 of the 54 ms of
- * processor time until the first answer. workerd does not exist for every machine.
+ * processor time until the first response. workerd does not exist for every machine.
  */
 async function compileConfig(text, file) {
   try {
@@ -103,9 +103,9 @@ function styles() {
 }
 
 /** Copies the licence of what is bundled with our code. */
-function copyLicense(folder) {
+function copyLicense(directory) {
   const license = join(edge, "node_modules/@noble/hashes/LICENSE");
-  copyFileSync(license, join(folder, "LICENSE-noble-hashes"));
+  copyFileSync(license, join(directory, "LICENSE-noble-hashes"));
 }
 
 async function bundle(from, entries, outdir) {

@@ -119,7 +119,7 @@ func requireNext(t *testing.T, project string, addresses []byte, want string, co
 	require.Equal(t, want, drive(t, url, "/page"))
 }
 
-// bundlers returns the folder with the tools.
+// bundlers returns the directory with the tools.
 func bundlers(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("ADDRSPEC_ALL") == "" {
@@ -144,7 +144,7 @@ func goldenTexts(t *testing.T) (addresses []byte, want string) {
 	for _, name := range slices.Sorted(maps.Keys(files)) { // the same order in every call
 		for _, v := range files[name] {
 			if utf8.ValidString(v.Email) {
-				list, want = append(list, v.Email), want+v.Answer+"\n"
+				list, want = append(list, v.Email), want+v.Result+"\n"
 			}
 		}
 	}
@@ -225,7 +225,7 @@ func serveTool(t *testing.T, project string, command ...string) (url string) {
 	return "http://" + address
 }
 
-// drive opens a page in Chromium and returns its answer.
+// drive opens a page in Chromium and returns its result.
 func drive(t *testing.T, place, path string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)

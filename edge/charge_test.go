@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/contract"
-	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
 )
 
 // slow is the time of a DNS reply in TestNoResponseIsFree. It is long enough for

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/contract"
-	"github.com/addrspec/addrspec/origin/contract/description"
+	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/contract/description"
 )
 
 // TestContract runs the origin's suite (TestContract there) through the worker.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/rig/contract"
 )
 
-// In Chromium, a page of the key's browser origin reads the answers of origin and
+// In Chromium, a page of the key's browser origin reads the responses of origin and
 // worker, refusals included. Other pages, and pages with a key that is bound to no
 // origin, read none.
 func TestPagesReadAnswersInBrowser(t *testing.T) {

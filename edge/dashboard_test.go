@@ -26,10 +26,10 @@ func TestLiveCheckOfDashboardIsCurrent(t *testing.T) {
 	t.Parallel()
 	needsNode(t)
 	moduletest.Inputs(t, "demo", "package")
-	folder := t.TempDir()
-	run(t, exec.Command("node", "build.mjs", "livecheck", "-", folder))
+	directory := t.TempDir()
+	run(t, exec.Command("node", "build.mjs", "livecheck", "-", directory))
 	for _, file := range []string{"livecheck.js", "livecheck.css"} {
-		require.Equal(t, readFile(t, filepath.Join(folder, file)), readFile(t, "../origin/dashboard/assets/"+file),
+		require.Equal(t, readFile(t, filepath.Join(directory, file)), readFile(t, "../origin/dashboard/assets/"+file),
 			"run: node edge/build.mjs livecheck - origin/dashboard/assets")
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/contract"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
 // wellFormedKey is any well-formed key; a fake origin accepts all.
@@ -58,7 +58,7 @@ func passesThrough(failure string) bool {
 	return false
 }
 
-func requireUnavailable(t *testing.T, a answer) {
+func requireUnavailable(t *testing.T, a response) {
 	t.Helper()
 	require.Equal(t, http.StatusServiceUnavailable, a.status, a.body)
 	require.Equal(t, "application/json", a.header.Get("Content-Type"))

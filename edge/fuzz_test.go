@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/rig/contract"
 )
 
 // mutants is the number of damaged requests of each kind. They are the same in

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/rig/contract"
 )
 
 // HEAD has the status, the headers and the cost of GET. Its Content-Length is that
@@ -26,9 +26,9 @@ func TestHead(t *testing.T) {
 				require.Equal(t, full.status, head.status)
 				require.Empty(t, head.body)
 				require.Equal(t, 2*paid, o.used(t, email))
-				for _, answer := range []answer{full, head} {
-					answer.header.Del("Date")
-					answer.header.Del("X-Usage-Current") // one more
+				for _, r := range []response{full, head} {
+					r.header.Del("Date")
+					r.header.Del("X-Usage-Current") // one more
 				}
 				require.NotEmpty(t, full.header.Get("Content-Length"))
 				require.Equal(t, full.header, head.header)

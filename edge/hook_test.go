@@ -14,9 +14,9 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/contract"
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
 
 var hookSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("a hook's secret of 32 bytes here"))
@@ -48,8 +48,8 @@ func startOriginWithHooks(t *testing.T) *origin {
 	return o
 }
 
-// A hook has the same answer through a worker as at the origin, and a call that was
-// answered by one is not charged by the other.
+// A hook has the same response through a worker as at the origin, and a call that was
+// processed by one is not charged by the other.
 func TestHooks(t *testing.T) {
 	t.Parallel()
 	o := startOriginWithHooks(t)

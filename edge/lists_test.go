@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/lists/feed/feedtest"
-	"github.com/addrspec/addrspec/origin/contract"
+	"github.com/addrspec/addrspec/origin/rig/contract"
 )
 
 // versions returns what a worker says that it uses.
@@ -136,7 +136,7 @@ func wrongFeeds(t *testing.T, f *feed) []wrongFeed {
 		{"a huge signature", only(signaturePath, huge, http.NotFound), "lists.blob.minisig: it is larger than 4 KiB"},
 		{"a huge blob", only(blobPath, huge, files(blob, good)), "lists.blob: it is larger than 4 MiB"},
 		{"a redirect to nowhere", http.RedirectHandler("/feed/none", http.StatusFound).ServeHTTP, "lists.blob.minisig: the feed "},
-		{"a slow server", stalled, "the feed did not answer in time"},
+		{"a slow server", stalled, "the feed did not respond in time"},
 	}
 }
 
@@ -274,7 +274,7 @@ func (p *process) askUntil(t *testing.T, done <-chan struct{}, key string, old, 
 	}
 }
 
-// A feed that does not answer delays neither requests nor the end of the process.
+// A feed that does not respond delays neither requests nor the end of the process.
 func TestStalledFeedDelaysNoRequest(t *testing.T) {
 	t.Parallel()
 	for _, runtime := range runtimes {
@@ -288,7 +288,7 @@ func TestStalledFeedDelaysNoRequest(t *testing.T) {
 			var w *process
 			t.Cleanup(func() { // after the end of the process
 				if w != nil {
-					require.NotContains(t, w.log.String(), "the feed did not answer in time", "something waited for the update")
+					require.NotContains(t, w.log.String(), "the feed did not respond in time", "something waited for the update")
 				}
 			})
 			w = runtime.start(t, "http://127.0.0.1:9", append(f.settings(), "ADDRSPEC_LISTS_INTERVAL=1h")...)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// common is the folder of what is built once for all tests.
+// common is the directory of what is built once for all tests.
 var common string
 
 func TestMain(m *testing.M) {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
 // secret is the --edge-secret of the tests' origins and workers.

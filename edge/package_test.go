@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
@@ -189,7 +189,7 @@ func TestPackageWithoutUpdatesIsSmall(t *testing.T) {
 }
 
 // installPackage packs the package as it is published, installs it in a new project
-// and returns the folder.
+// and returns the directory.
 func installPackage(t *testing.T) (project string) {
 	needsNode(t)
 	project = t.TempDir()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
 // Wrangler, Cloudflare's own tool, accepts the configuration. It runs offline.

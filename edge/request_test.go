@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
 type request = origintest.Request
@@ -20,8 +20,8 @@ func post(body string, headers ...string) request {
 	return request{Method: http.MethodPost, Target: "/v1/emails", Header: append([]string{"Content-Type: application/json"}, headers...), Body: body}
 }
 
-// An answer is a response whose body was read.
-type answer struct {
+// A response has the body as text.
+type response struct {
 	status int
 	header http.Header
 	body   string
@@ -31,10 +31,10 @@ type answer struct {
 const hung = 2 * time.Minute
 
 // send sends r on a connection of its own.
-func (p *process) send(t testing.TB, r request) answer {
+func (p *process) send(t testing.TB, r request) response {
 	t.Helper()
-	response, body := origintest.Exchange(t, p.hostPort, r.Text(p.hostPort), hung)
-	return answer{response.StatusCode, response.Header, body}
+	got, body := origintest.Exchange(t, p.hostPort, r.Text(p.hostPort), hung)
+	return response{got.StatusCode, got.Header, body}
 }
 
 // dial opens a connection that ends with the test.

@@ -36,7 +36,7 @@ func TestOnlyTheWorkerGetsTheSecret(t *testing.T) {
 	}
 }
 
-// fakeTools returns a folder with a copy of build.sh, and with tools that append
+// fakeTools returns a directory with a copy of build.sh, and with tools that append
 // their arguments and settings to TOOL.saw there.
 func fakeTools(t *testing.T) (dir string) {
 	dir = t.TempDir()

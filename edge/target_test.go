@@ -74,7 +74,7 @@ func TestTargetsOutsideTheTable(t *testing.T) {
 				for _, target := range []string{"http://evil.example/healthz", "*"} {
 					a := w.send(t, get(target))
 					require.Equal(t, http.StatusBadRequest, a.status, target)
-					require.Contains(t, a.body, `"code":"BAD_REQUEST"`, target)
+					require.Contains(t, a.body, `"code":"INVALID_REQUEST"`, target)
 				}
 			}
 		})

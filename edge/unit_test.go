@@ -8,7 +8,7 @@ import (
 
 	"github.com/addrspec/addrspec/wasm/moduletest"
 
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
 func TestTypeScriptIsStrict(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/addrspec/addrspec/wasm/moduletest"
 
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
 // leftToCI skips a test that takes too long for the fast layer.
@@ -47,7 +47,7 @@ var (
 )
 
 // bundle builds the worker for every platform, once for all tests, and returns the
-// folder.
+// directory.
 func bundle(t testing.TB) string {
 	t.Helper()
 	needsNode(t)

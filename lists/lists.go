@@ -1,5 +1,5 @@
 // Package lists classifies domains and words: mail providers, role words, typo
-// targets, top-level domains. Their tables are text files beside this one;
+// targets, top-level domains. Their tables are text files in this directory;
 // `go run ./lists/pack` packs them into lists.blob, which is embedded, and this
 // package searches the blob in place.
 //
@@ -145,7 +145,7 @@ func parentOf(domain []byte) []byte {
 	return domain[first+1:]
 }
 
-// Word returns what roles.txt contains about word, a whole lower-case word
+// Word returns the entry of roles.txt for word, a whole lower-case word
 // without separators; 0 if it is not listed.
 func (l *Lists) Word(word []byte) Word {
 	if !l.words.mayHave(word) {
@@ -168,3 +168,19 @@ func (l *Lists) TypoTargets() []byte { return l.targets }
 // two labels under which registries take names, in A-label form, one per line, in
 // byte order.
 func (l *Lists) TopLevels() []byte { return l.topLevels }
+
+// Count returns the number of domains with an entry of class c.
+func (l *Lists) Count(c Class) (n int) {
+	for e := range l.domains.values {
+		if Class(l.kind(l.domains.value(e))[0]&^format.Subdomains) == c {
+			n++
+		}
+	}
+	return n
+}
+
+// RoleWords returns the number of role words.
+func (l *Lists) RoleWords() int { return len(l.roles.values) }
+
+// Lines returns the number of lines of a part such as TypoTargets.
+func Lines(part []byte) int { return bytes.Count(part, []byte{'\n'}) }

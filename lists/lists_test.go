@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -55,4 +56,49 @@ func TestImports(t *testing.T) {
 			require.Contains(t, []string{project + "lists", project + "lists/internal/format"}, dep)
 		}
 	}
+}
+
+// Every entry of the blob has one of the classes, so the counts add up.
+func TestCounts(t *testing.T) {
+	l := Default()
+	sum := 0
+	for class := Class(1); class != 0; class <<= 1 {
+		sum += l.Count(class)
+	}
+	require.Equal(t, len(l.domains.values), sum)
+	require.Greater(t, l.Count(Disposable), l.Count(Public))
+	require.Greater(t, l.RoleWords(), 100)
+	require.Equal(t, 2, Lines([]byte("a.com\nb.com\n")))
+}
+
+// TestProviderOfKnownDomains checks domains whose owners are known, from all
+// over the world.
+func TestProviderOfKnownDomains(t *testing.T) {
+	table, err := os.ReadFile("testdata/expect.txt")
+	require.NoError(t, err)
+	l := Default()
+	for line := range strings.Lines(string(table)) {
+		class, domain, found := strings.Cut(strings.TrimSpace(line), " ")
+		if !found || class == "#" {
+			continue
+		}
+		if got := l.Provider([]byte(domain)); !matches(class, got) {
+			t.Errorf("%s: got class %d, want %s", domain, got, class)
+		}
+	}
+}
+
+// matches reports whether got is the class that a row of expect.txt wants.
+func matches(class string, got Class) bool {
+	switch class {
+	case "public":
+		return got == Public
+	case "disposable":
+		return got == Disposable
+	case "relay":
+		return got == Relay
+	case "organisation":
+		return got&^Known == 0
+	}
+	return got == 0
 }

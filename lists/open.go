@@ -1,7 +1,9 @@
 package lists
 
 import (
+	"bytes"
 	"hash/crc32"
+	"strings"
 
 	"github.com/addrspec/addrspec/lists/internal/format"
 )
@@ -26,7 +28,7 @@ func (e *VersionError) Error() string {
 
 // Open verifies a packed blob and returns lists that read it in place; the
 // caller must not change blob afterwards. It returns a *DamagedError or a
-// *VersionError if a look-up in blob could fail.
+// *VersionError if a lookup in blob could fail.
 func Open(blob []byte) (*Lists, error) {
 	l, err := parse(blob)
 	if err != nil {
@@ -45,7 +47,7 @@ func Open(blob []byte) (*Lists, error) {
 	return l, nil
 }
 
-// index derives from the verified tables what makes look-ups faster.
+// index derives the indexes that make lookups faster from the verified tables.
 func (l *Lists) index() {
 	l.domains.index()
 	l.roles.index()
@@ -53,7 +55,7 @@ func (l *Lists) index() {
 	l.words.fill(l)
 }
 
-// verify checks what parse does not: the content of the parts, but for the rules, which
+// verify checks the content of the parts, which parse does not, except the rules, which
 // are looked up.
 func (l *Lists) verify() error {
 	if !isVersion(l.version) {
@@ -188,4 +190,164 @@ func hex32(n int) string {
 		digits[i] = "0123456789abcdef"[n>>(28-4*i)&15]
 	}
 	return string(digits[:])
+}
+
+// Source is a list that an entry may come from: a published one, or a table of
+// this project, whose name begins with "addrspec/".
+type Source struct {
+	Name    string // with the registry of its package, such as "npm:fakefilter"
+	Version string // empty for a table of this project
+	Licence string // likewise
+	Day     string // when this version was first fetched, 2026-11-20; likewise
+	Domains string // how many it has, in decimal, before the tables are merged
+}
+
+// Sources returns the lists behind the entries. The caller must not change the
+// slice.
+func (l *Lists) Sources() []Source { return l.sources }
+
+// parseSources parses the lines of the part about sources.
+func parseSources(part []byte) (sources []Source, err error) {
+	err = eachLine(part, format.SourceFields, func(f [][]byte) bool {
+		sources = append(sources, Source{string(f[0]), string(f[1]), string(f[2]), string(f[3]), string(f[4])})
+		return len(f[0]) > 0 && len(sources) <= format.MaxSources
+	})
+	if err != nil {
+		return nil, &DamagedError{"a line of its sources is malformed"}
+	}
+	return sources, nil
+}
+
+// errLine is the error of eachLine.
+var errLine = &DamagedError{"a line is malformed"}
+
+// eachLine calls do with the fields of each line of part. It returns errLine if
+// a line has no end, is too long, has another number of fields or a character that
+// JSON escapes, or if do returns false.
+func eachLine(part []byte, fields int, do func(f [][]byte) bool) error {
+	var f [format.SourceFields][]byte // the most that any part has
+	for len(part) > 0 {
+		line, rest, ended := bytes.Cut(part, []byte{'\n'})
+		if !ended || len(line) > format.MaxLine || !isPlain(line) || !splitFields(f[:fields], line) || !do(f[:fields]) {
+			return errLine
+		}
+		part = rest
+	}
+	return nil
+}
+
+// splitFields splits line at its tabs. It returns false if it has another number
+// of fields than f. bytes.Split would enlarge the module.
+func splitFields(f [][]byte, line []byte) bool {
+	more := true
+	for n := range f {
+		if !more {
+			return false
+		}
+		f[n], line, more = bytes.Cut(line, []byte{'\t'})
+	}
+	return !more
+}
+
+// isPlain reports whether line needs no escape in JSON once it is split at tabs.
+func isPlain(line []byte) bool {
+	for _, b := range line {
+		if b != '\t' && (b < ' ' || b > '~' || b == '"' || b == '\\') {
+			return false
+		}
+	}
+	return true
+}
+
+// classes are the classes that a kind may have.
+const classes = Disposable | Public | Relay | Known | NoMail
+
+// verifyKinds checks that each kind has one class and carriers that exist.
+func (l *Lists) verifyKinds() error {
+	if len(l.kinds)%format.KindBytes != 0 {
+		return &DamagedError{"its last kind is truncated"}
+	}
+	for k := l.kinds; len(k) > 0; k = k[format.KindBytes:] {
+		class := Class(k[0] &^ format.Subdomains)
+		if class&classes == 0 || class&(class-1) != 0 || format.Uint32(k[1:])>>len(l.sources) != 0 {
+			return &DamagedError{"a kind has no class, several, or a source that it does not list"}
+		}
+	}
+	return nil
+}
+
+// Rule is what a provider publishes about which of its addresses are the same
+// mailbox.
+type Rule struct {
+	Name       string // stable, such as "gmail"
+	Tags       bool   // what follows a plus sign in the local part is a tag
+	Subdomains bool   // tag@user.domain is user@domain
+	Ignored    string // characters of the local part that do not count
+	Domain     string // that each of its domains means; empty if they are different
+}
+
+// Rule returns the rule for the addresses at domain, which must be lower case
+// and in A-label form, or nil if none is known. It covers no subdomain.
+func (l *Lists) Rule(domain []byte) *Rule {
+	if number := l.providers.find(domain); number != 0 {
+		return &l.rules[number-1]
+	}
+	return nil
+}
+
+// parseRules parses the lines of the part about rules.
+func parseRules(part []byte) (rules []Rule, err error) {
+	err = eachLine(part, format.RuleFields, func(f [][]byte) bool {
+		rules = append(rules, Rule{
+			Name:       string(f[0]),
+			Tags:       bytes.IndexByte(f[1], format.OptionTags) >= 0,
+			Subdomains: bytes.IndexByte(f[1], format.OptionSubdomains) >= 0,
+			Ignored:    string(f[2]),
+			Domain:     string(f[3]),
+		})
+		return len(f[0]) > 0 && len(rules) <= format.MaxRules && onlyOf(f[2], ".-_")
+	})
+	if err != nil {
+		return nil, &DamagedError{"a line of its rules is malformed"}
+	}
+	return rules, nil
+}
+
+// verifyRules checks that applying a rule twice has the effect of applying it
+// once: the domain that a rule names is one of its own.
+func (l *Lists) verifyRules() error {
+	for i := range l.rules {
+		domain := []byte(l.rules[i].Domain)
+		if len(domain) > 0 && (l.providers.find(domain) != i+1 || !isHostName(domain)) {
+			return &DamagedError{"the domain of a rule is not one of that rule"}
+		}
+	}
+	return nil
+}
+
+// isHostName reports whether name is made of labels that a host name may have, and
+// none that is international.
+func isHostName(name []byte) bool {
+	if len(name) > 253 || !onlyOf(name, format.Alphabet) {
+		return false
+	}
+	for more := true; more; {
+		var label []byte
+		label, name, more = bytes.Cut(name, []byte{'.'})
+		if len(label) == 0 || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || bytes.HasPrefix(label, []byte("xn--")) {
+			return false
+		}
+	}
+	return true
+}
+
+// onlyOf reports whether every byte of s is one of set. strings.Trim would enlarge
+// the module.
+func onlyOf(s []byte, set string) bool {
+	for _, b := range s {
+		if strings.IndexByte(set, b) < 0 {
+			return false
+		}
+	}
+	return true
 }

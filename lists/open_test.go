@@ -39,7 +39,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// FuzzOpen checks that no look-up panics in a blob with a correct checksum and
+// FuzzOpen checks that no lookup panics in a blob with a correct checksum and
 // any other bytes changed, if Open accepts it.
 func FuzzOpen(f *testing.F) {
 	f.Add(format.PartsAt, []byte{0xff})       // the size of the first part

@@ -108,3 +108,175 @@ func (t *table) hasSuffix(e int, s []byte, n int) bool {
 	start, end := int(t.suffixAt[id]), int(t.suffixAt[id+1])-1
 	return end-start == len(s)-n && string(t.suffixes[start:end]) == string(s[n:])
 }
+
+// find returns the value of name, or 0 if the table does not contain it.
+func (t *table) find(name []byte) int {
+	bucket, ok := format.Bucket(name)
+	if !ok {
+		return 0
+	}
+	bounds := t.buckets[2*bucket:][:4]
+	first, end := format.Uint16(bounds), format.Uint16(bounds[2:])
+	if first == end {
+		return 0
+	}
+	rest := name[format.BucketBytes:]
+	return t.scan(rest, t.block(rest, first, end), first, end)
+}
+
+// block returns the only block that can contain rest among the entries from
+// first up to end: the last one whose first entry is not greater than rest.
+func (t *table) block(rest []byte, first, end int) int {
+	low, high := uint(first)/format.BlockEntries, uint(end-1)/format.BlockEntries
+	head := byteAt(rest, 0)
+	for low < high {
+		middle := (low + high + 1) / 2
+		if h := t.heads[middle]; h > head || h == head && t.startsAfter(int(middle), rest) {
+			high = middle - 1
+		} else {
+			low = middle
+		}
+	}
+	return int(low)
+}
+
+// byteAt returns byte i of s, or 0 after its end.
+func byteAt(s []byte, i int) byte {
+	if i < len(s) {
+		return s[i]
+	}
+	return 0
+}
+
+// startsAfter reports whether the first entry of block b is greater than rest.
+func (t *table) startsAfter(b int, rest []byte) bool {
+	e, texts := b*format.BlockEntries, t.texts
+	at, size := t.text(e, format.Uint24(t.blocks[3*b:][:3]))
+	n := 0
+	for n < size && n < len(rest) && texts[at+n] == rest[n] {
+		n++
+	}
+	if n < size {
+		return n == len(rest) || texts[at+n] > rest[n]
+	}
+	return string(t.suffix(e)) > string(rest[n:])
+}
+
+// scan searches block b for rest among the entries from first up to end.
+// matched is the number of bytes of rest that the previous entry's prefix and
+// text match: an entry with a longer prefix than that cannot match either.
+//
+// It has the columns in local variables and compares by index: five usual addresses took
+// 1,414 instructions each here with slices of both texts, now 952 (callgrind).
+func (t *table) scan(rest []byte, b, first, end int) int {
+	e, at := t.skip(b, first)
+	lengths, texts, matched := t.lengths[:min(end, (b+1)*format.BlockEntries)], t.texts, 0
+	for ; e < len(lengths); e++ {
+		n, size := int(lengths[e]>>4), int(lengths[e]&15)
+		if size == format.LongText {
+			size = int(texts[at])
+			at++
+		}
+		i := at
+		if at += size; n > matched {
+			continue
+		}
+		for i < at && n < len(rest) && texts[i] == rest[n] {
+			i, n = i+1, n+1
+		}
+		matched = n
+		switch {
+		case i == at:
+			if t.hasSuffix(e, rest, n) {
+				return t.value(e)
+			}
+		case n == len(rest) || texts[i] > rest[n]:
+			return 0 // this entry and all that follow are greater than rest
+		}
+	}
+	return 0
+}
+
+// skip returns the first entry of block b that is not before first, and where
+// its text is.
+func (t *table) skip(b, first int) (e, at int) {
+	e, at = b*format.BlockEntries, format.Uint24(t.blocks[3*b:])
+	for ; e < first; e++ {
+		size := int(t.lengths[e] & 15)
+		if size == format.LongText {
+			size = 1 + int(t.texts[at])
+		}
+		at += size
+	}
+	return e, at
+}
+
+// each calls do with the name and value of every entry, in order. The name is
+// valid during the call.
+func (t *table) each(do func(name []byte, value int)) {
+	var memory [format.MaxName]byte
+	at := 0
+	for bucket := range format.Buckets {
+		name := append(memory[:0], format.Alphabet[bucket/len(format.Alphabet)], format.Alphabet[bucket%len(format.Alphabet)])
+		end := format.Uint16(t.buckets[2*bucket+2:])
+		for e := format.Uint16(t.buckets[2*bucket:]); e < end; e++ {
+			start, size := t.text(e, at)
+			at = start + size
+			name = append(name[:format.BucketBytes+t.prefix(e)], t.texts[start:at]...)
+			do(append(name, t.suffix(e)...), t.value(e))
+		}
+	}
+}
+
+// verify checks every bucket and entry of a parsed table, so that no lookup in
+// it can read out of range, and that no value is above most. name is for the
+// error.
+func (t *table) verify(name string, most int) error {
+	if !t.verifyBuckets() {
+		return &DamagedError{"a bucket in its table of " + name + " is out of range"}
+	}
+	at, before := 0, 0
+	for e := range t.lengths {
+		if e%format.BlockEntries == 0 && format.Uint24(t.blocks[3*(e/format.BlockEntries):]) != at {
+			return &DamagedError{"a block in its table of " + name + " does not start where the previous one ends"}
+		}
+		var ok bool
+		if at, before, ok = t.verifyEntry(e, at, before); !ok || t.value(e) > most {
+			return &DamagedError{"an entry in its table of " + name + " is out of range"}
+		}
+	}
+	if at != len(t.texts) {
+		return &DamagedError{"its table of " + name + " has bytes after its last entry"}
+	}
+	return nil
+}
+
+// verifyBuckets reports whether the buckets partition the entries in order.
+func (t *table) verifyBuckets() bool {
+	before := 0
+	for bucket := range format.Buckets + 1 {
+		first := format.Uint16(t.buckets[2*bucket:])
+		if first < before || first > len(t.lengths) {
+			return false
+		}
+		before = first
+	}
+	return format.Uint16(t.buckets) == 0 && before == len(t.lengths)
+}
+
+// verifyEntry checks entry e, whose text is at offset at; before is the length
+// of the previous entry's prefix and text, which bounds the prefix of this one.
+// It returns both figures for the next entry.
+func (t *table) verifyEntry(e, at, before int) (next, length int, ok bool) {
+	prefix, size := t.prefix(e), int(t.lengths[e]&15)
+	if size == format.LongText {
+		if at >= len(t.texts) {
+			return 0, 0, false
+		}
+		size = int(t.texts[at])
+		at++
+	}
+	ok = at+size <= len(t.texts) && t.suffixAt[int(t.suffixIDs[e])+1] != 0 && // the suffix exists
+		prefix <= before && (e%format.BlockEntries != 0 || prefix == 0)
+	return at + size, prefix + size, ok
+}

@@ -42,9 +42,9 @@ func TestEveryQuestionIsCompared(t *testing.T) {
 	for _, read := range comparisons {
 		c, err := read("core/eval/data")
 		require.NoError(t, err)
-		answers := c.ask(context.Background(), ours(c))
+		results := c.ask(context.Background(), ours(c))
 		o := compared{comparison: c}
-		o.add("addrspec", "0", answers, answers)
+		o.add("addrspec", "0", results, results)
 		require.Len(t, o.lines[0].cells, len(c.columns), c.title)
 		asked[c.question] = true
 	}
@@ -64,28 +64,28 @@ func TestInterruptEndsTheComparison(t *testing.T) {
 }
 
 func ours(c *comparison) entrant {
-	return entrant{name: "addrspec", ask: func(_ peers.Question, value string) peers.Answer { return c.own(value) }}
+	return entrant{name: "addrspec", ask: func(_ peers.Question, value string) peers.Result { return c.own(value) }}
 }
 
-var none = peers.Answer{None: "crashed"}
+var none = peers.Result{None: "crashed"}
 
 // cellsOf asks a comparison that was read, with examples in place of its own.
-func cellsOf(t *testing.T, read func(string) (*comparison, error), examples []example, answers, ours []peers.Answer) compared {
+func cellsOf(t *testing.T, read func(string) (*comparison, error), examples []example, results, ours []peers.Result) compared {
 	atRoot(t)
 	c, err := read("core/eval/data")
 	require.NoError(t, err)
 	c.examples = examples
 	o := compared{comparison: c}
-	o.add("x", "1.0.0", answers, ours)
+	o.add("x", "1.0.0", results, ours)
 	return o
 }
 
-func TestRowsWithoutAnswerAreCountedAsSuch(t *testing.T) {
+func TestRowsWithoutResultAreCountedAsSuch(t *testing.T) {
 	o := cellsOf(t, compareFormat, []example{
 		{group: "suites", yes: true}, {group: "suites", yes: true}, {group: "suites"}, {group: "suites"}, {group: "classes"},
-	}, []peers.Answer{{Yes: true}, none, {Yes: true}, none, {}}, nil)
+	}, []peers.Result{{Yes: true}, none, {Yes: true}, none, {}}, nil)
 	require.Equal(t, []string{"25.0", "1", "0", "100"}, o.lines[0].cells)
-	require.Equal(t, []string{"x did not answer 2 rows, the first because: crashed"}, o.remarks())
+	require.Equal(t, []string{"x has no result for 2 rows, for the first because: crashed"}, o.remarks())
 }
 
 func TestGibberishIsMeasuredAtTheSameFlaggedShare(t *testing.T) {
@@ -93,10 +93,10 @@ func TestGibberishIsMeasuredAtTheSameFlaggedShare(t *testing.T) {
 	for _, group := range []string{"people", "people", "people", "people", "random", "random", "relay"} {
 		examples = append(examples, example{group: group})
 	}
-	ours := []peers.Answer{{}, {}, {}, {Yes: true}, {}, {}, {}}
-	answers := []peers.Answer{{Score: 1}, {Score: 2}, none, {Score: 5, Yes: true}, {Score: 3}, none, {Score: 9, Yes: true}}
-	// Of 8 pairs the first random string wins 3, the unanswered one ties with one.
-	require.Equal(t, []string{"0.4375", "25.0", "0", "50.0", "0", "100"}, cellsOf(t, compareGibberish, examples, answers, ours).lines[0].cells)
+	ours := []peers.Result{{}, {}, {}, {Yes: true}, {}, {}, {}}
+	results := []peers.Result{{Score: 1}, {Score: 2}, none, {Score: 5, Yes: true}, {Score: 3}, none, {Score: 9, Yes: true}}
+	// Of 8 pairs the first random string wins 3, the one without a result ties with one.
+	require.Equal(t, []string{"0.4375", "25.0", "0", "50.0", "0", "100"}, cellsOf(t, compareGibberish, examples, results, ours).lines[0].cells)
 }
 
 func TestTypoCountsRightWrongAndFlagged(t *testing.T) {
@@ -105,16 +105,16 @@ func TestTypoCountsRightWrongAndFlagged(t *testing.T) {
 		{group: "real", value: "gmx.com"}, {group: "real", value: "aol.com"},
 		{group: "seen", value: "gmil.com", text: "gmail.com"}, {group: "seen-real", value: "mac.lan"},
 	}
-	answers := []peers.Answer{{Text: "gmail.com"}, {Text: "mail.com"}, {Text: "gmx.com"}, {Text: "aol.de"}, none, {Text: "mac.com"}}
-	require.Equal(t, []string{"50.0", "50.0", "50.0", "0", "0", "1"}, cellsOf(t, compareTypo, examples, answers, nil).lines[0].cells)
+	results := []peers.Result{{Text: "gmail.com"}, {Text: "mail.com"}, {Text: "gmx.com"}, {Text: "aol.de"}, none, {Text: "mac.com"}}
+	require.Equal(t, []string{"50.0", "50.0", "50.0", "0", "0", "1"}, cellsOf(t, compareTypo, examples, results, nil).lines[0].cells)
 }
 
 func TestCanonicalComparesPairs(t *testing.T) {
 	examples := []example{{group: "same"}, {group: "second"}, {group: "same"}, {group: "second"}, {group: "other"}, {group: "second"}}
-	answers := []peers.Answer{{Text: "a"}, {Text: "a"}, none, none, {Text: "b"}, {Text: "b"}}
-	o := cellsOf(t, compareCanonical, examples, answers, answers)
+	results := []peers.Result{{Text: "a"}, {Text: "a"}, none, none, {Text: "b"}, {Text: "b"}}
+	o := cellsOf(t, compareCanonical, examples, results, results)
 	require.Equal(t, []string{"50.0", "1"}, o.lines[0].cells)
-	require.Equal(t, 2, o.lines[0].unanswered)
+	require.Equal(t, 2, o.lines[0].missing)
 }
 
 func TestShareShowsSmallAndLargeOnes(t *testing.T) {
@@ -133,6 +133,7 @@ func TestNetMailTakesNoDisplayName(t *testing.T) {
 
 func TestReadmeKeepsWhatIsAroundTheTables(t *testing.T) {
 	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll("core/eval", 0o755))
 	outcomes := []compared{{comparison: &comparison{title: "typo", note: "rows", columns: []column{{title: "right"}}}}}
 	require.NoError(t, os.WriteFile(readme, []byte("before\n"), 0o644))
 	require.ErrorContains(t, updateReadme(nil, outcomes), "the lines around the tables are missing")
@@ -141,7 +142,7 @@ func TestReadmeKeepsWhatIsAroundTheTables(t *testing.T) {
 		require.NoError(t, updateReadme(nil, outcomes))
 		text, err := os.ReadFile(readme)
 		require.NoError(t, err)
-		require.Regexp(t, `(?s)^before\n<!--.*-->\nMeasured .*\| tool \| right \| no answer \|.*-->\nafter\n$`, string(text))
+		require.Regexp(t, `(?s)^before\n<!--.*-->\nMeasured .*\| tool \| right \| no result \|.*-->\nafter\n$`, string(text))
 		require.NotContains(t, string(text), "old")
 	}
 }

@@ -7,22 +7,26 @@
 //	go run ./core/eval -peers [-to markdown|readme] [-data DIR]
 //
 // With -people it also measures gibberish on real addresses, those in the histories
-// of git directories that you name. With -peers it installs other tools, asks them about the same rows and prints ours
-// and theirs side by side; package peers says how.
+// of git directories that you name. With -peers it installs other tools, asks them about
+// the same rows and prints ours and theirs side by side; package peers says how.
 //
-// The data is in core/eval/data, whose README says how it was made; -data or
-// ADDRSPEC_EVAL names another folder of the same make. -v lists every wrong row.
+// The data is in core/eval/data, and its README says how it was made; -data or
+// ADDRSPEC_EVAL names another directory with the same files. -v lists every wrong row.
 //
-// Each check has a file of its name, which suites in this file lists.
+// suites, in this file, lists the checks; format.go has canonical too, and lists.go the
+// domains of real addresses.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/addrspec/addrspec/core/eval/peers"
@@ -61,7 +65,7 @@ func main() {
 	verbose := flag.Bool("v", false, "list every wrong row")
 	histories := flag.String("people", "", "also measure gibberish on the authors in these git directories (DIR,DIR)")
 	withPeers := flag.Bool("peers", false, "install other tools and compare them with ours on the same rows")
-	format := flag.String("to", "text", "with -peers: text, markdown, or readme, which replaces the tables in README.md")
+	format := flag.String("to", "text", "with -peers: text, markdown, or readme, which replaces the tables in core/eval/README.md")
 	flag.Parse()
 	print := printers[*format]
 	if print == nil || flag.NArg() > 0 {
@@ -147,4 +151,83 @@ func (r row) verdict() string {
 		return "below target"
 	}
 	return ""
+}
+
+// table is a tab-separated file with a header line.
+type table struct {
+	path   string
+	header []string
+	rows   [][]string
+}
+
+func readTable(path string) (t table, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return t, err
+	}
+	return parseTable(path, string(text))
+}
+
+func parseTable(path, text string) (t table, err error) {
+	t.path = path
+	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		fields := strings.Split(line, "\t")
+		if i == 0 {
+			t.header = fields
+			continue
+		}
+		if len(fields) != len(t.header) {
+			return t, fmt.Errorf("%s:%d: %d fields, the header has %d", t.path, i+1, len(fields), len(t.header))
+		}
+		t.rows = append(t.rows, fields)
+	}
+	return t, nil
+}
+
+// errNoColumn is returned for data of an older version.
+var errNoColumn = errors.New("there is no column")
+
+// columns returns the rows with the named columns only, in that order.
+func (t table) columns(names ...string) (rows [][]string, err error) {
+	at := make([]int, len(names))
+	for i, name := range names {
+		if at[i] = slices.Index(t.header, name); at[i] < 0 {
+			return nil, fmt.Errorf("%s: %w %s", t.path, errNoColumn, name)
+		}
+	}
+	for _, row := range t.rows {
+		picked := make([]string, len(at))
+		for i, column := range at {
+			picked[i] = row[column]
+		}
+		rows = append(rows, picked)
+	}
+	return rows, nil
+}
+
+// readColumns reads named columns of a file.
+func readColumns(path string, names ...string) ([][]string, error) {
+	t, err := readTable(path)
+	if err != nil {
+		return nil, err
+	}
+	return t.columns(names...)
+}
+
+// where returns the first columns of the rows whose last column is one of labels.
+func where(rows [][]string, labels ...string) (found [][]string) {
+	for _, row := range rows {
+		if last := len(row) - 1; slices.Contains(labels, row[last]) {
+			found = append(found, row[:last])
+		}
+	}
+	return found
+}
+
+// first returns the first column.
+func first(rows [][]string) (values []string) {
+	for _, row := range rows {
+		values = append(values, row[0])
+	}
+	return values
 }

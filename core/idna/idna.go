@@ -9,7 +9,12 @@
 // Start reading at Converter.AppendLabel.
 package idna
 
-import "github.com/addrspec/addrspec/core/internal/ascii"
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/addrspec/addrspec/core/internal/ascii"
+)
 
 // LabelMax is the limit on an A-label or LDH label, 63 octets (RFC 1035 section
 // 2.3.4).
@@ -103,4 +108,200 @@ func (c *Converter) appendLDH(label []byte) Violation {
 // isACE reports whether label, in lower case, has the prefix of A-labels.
 func isACE(label []byte) bool {
 	return len(label) >= len(acePrefix) && string(label[:len(acePrefix)]) == acePrefix
+}
+
+// appendULabel checks and appends the label in c.text, which has characters
+// beyond ASCII and was mapped from label.
+func (c *Converter) appendULabel(label []byte) Violation {
+	u := c.text.text
+	if len(u) > len(acePrefix) && string(u[:len(acePrefix)]) == acePrefix {
+		return Violation{Rule: Punycode}
+	}
+	if rule, i := checkULabel(u); rule != None {
+		return Violation{Rule: rule, Offset: c.source(label, u[i], countRune(u[:i], u[i]))}
+	}
+	encoded := appendPunycode(append(c.encoded[:0], acePrefix...), u)
+	if excess := len(encoded) - LabelMax; excess > 0 {
+		return Violation{Rule: Length, Excess: excess}
+	}
+	c.Domain = c.text.appendTo(c.Domain)
+	c.Host = append(c.Host, encoded...)
+	return Violation{}
+}
+
+// checkULabel checks u, which is in NFC, by RFC 5891 section 4.2.3. It returns
+// the rule that u violates and the index of the character, 0 if the whole label
+// is wrong.
+func checkULabel(u []rune) (rule Rule, i int) {
+	switch n := len(u); {
+	case u[0] == '-':
+		return LeadingHyphen, 0
+	case u[n-1] == '-':
+		return TrailingHyphen, n - 1
+	case n >= 4 && u[2] == '-' && u[3] == '-':
+		return InnerHyphens, 2
+	case propertiesOf(u[0]).isMark():
+		return LeadingMark, 0
+	}
+	for i, r := range u {
+		switch s := propertiesOf(r).status(); {
+		case s != pvalid && s != contextJ && s != contextO:
+			return Character, i
+		case s != pvalid && !contextAllows(u, i):
+			return Context, i
+		}
+	}
+	if !keepsBidiRule(u) {
+		return Bidi, 0
+	}
+	return None, 0
+}
+
+// source returns the offset in label of the character that was mapped to the
+// occurrence of r after the first n; 0 if several characters were composed into
+// it. It overwrites c.text.
+func (c *Converter) source(label []byte, r rune, n int) int {
+	for i := 0; i < len(label); {
+		given, size := utf8.DecodeRune(label[i:])
+		c.text.reset()
+		c.text.addMapped(given)
+		if n -= countRune(c.text.text, r); n < 0 {
+			return i
+		}
+		i += size
+	}
+	return 0
+}
+
+func countRune(s []rune, r rune) (n int) {
+	for _, c := range s {
+		if c == r {
+			n++
+		}
+	}
+	return n
+}
+
+// The joiners, which are invisible but change how adjacent characters look.
+const (
+	nonJoiner = 0x200C // ZERO WIDTH NON-JOINER
+	joiner    = 0x200D // ZERO WIDTH JOINER
+)
+
+// IsJoiner reports whether r is one of the joiners U+200C and U+200D.
+func IsJoiner(r rune) bool { return r == nonJoiner || r == joiner }
+
+// contextAllows reports whether label satisfies the contextual rule of its
+// character at index i (RFC 5892 appendix A). It returns false for a character
+// without a rule.
+func contextAllows(label []rune, i int) bool {
+	before, after := runeAt(label, i-1), runeAt(label, i+1)
+	switch r := label[i]; {
+	case r == nonJoiner: // A.1
+		return propertiesOf(before).isVirama() || joinsAcross(label, i)
+	case r == joiner: // A.2
+		return propertiesOf(before).isVirama()
+	case r == 0xB7: // A.3, middle dot, as in Catalan
+		return before == 'l' && after == 'l'
+	case r == 0x375: // A.4, Greek keraia
+		return propertiesOf(after).script() == greek
+	case r == 0x5F3 || r == 0x5F4: // A.5 and A.6, Hebrew geresh and gershayim
+		return propertiesOf(before).script() == hebrew
+	case r == 0x30FB: // A.7, Katakana middle dot
+		return hasKanaOrHan(label)
+	case 0x660 <= r && r <= 0x669: // A.8, Arabic-Indic digits
+		return !hasDigitFrom(label, 0x6F0)
+	case 0x6F0 <= r && r <= 0x6F9: // A.9, extended Arabic-Indic digits
+		return !hasDigitFrom(label, 0x660)
+	}
+	return false
+}
+
+// runeAt returns the character at index i, 0 if i is out of range.
+func runeAt(label []rune, i int) rune {
+	if i < 0 || i >= len(label) {
+		return 0
+	}
+	return label[i]
+}
+
+// joinsAcross reports whether the letters on both sides of index i join, not
+// counting transparent characters: (L or D) T* i T* (R or D).
+func joinsAcross(label []rune, i int) bool {
+	left, right := i-1, i+1
+	for left >= 0 && propertiesOf(label[left]).joinsThrough() {
+		left--
+	}
+	for right < len(label) && propertiesOf(label[right]).joinsThrough() {
+		right++
+	}
+	return propertiesOf(runeAt(label, left)).joinsNext() && propertiesOf(runeAt(label, right)).joinsBefore()
+}
+
+func hasKanaOrHan(label []rune) bool {
+	for _, r := range label {
+		if propertiesOf(r).script() == kanaOrHan {
+			return true
+		}
+	}
+	return false
+}
+
+func hasDigitFrom(label []rune, zero rune) bool {
+	for _, r := range label {
+		if zero <= r && r <= zero+9 {
+			return true
+		}
+	}
+	return false
+}
+
+// keepsBidiRule reports whether label satisfies the six conditions of RFC 5893
+// section 2, if it has right-to-left characters. RFC 5891 section 4.2.3.4 does
+// not require them of other labels, so 3com.קום is accepted; browsers apply the
+// rule to every label of such a name and refuse it.
+func keepsBidiRule(label []rune) bool {
+	var seen [bidiNeutral + 1]bool
+	last := bidiOther // before trailing nonspacing marks
+	for _, r := range label {
+		d := propertiesOf(r).direction()
+		seen[d] = true
+		if d != bidiNSM {
+			last = d
+		}
+	}
+	if !seen[bidiR] && !seen[bidiAN] {
+		return true
+	}
+	return propertiesOf(label[0]).direction() == bidiR && // condition 1; an L would break 5
+		!seen[bidiOther] && !seen[bidiL] && // 2
+		(last == bidiR || last == bidiEN || last == bidiAN) && // 3
+		!(seen[bidiEN] && seen[bidiAN]) // 4
+}
+
+// isALabel reports whether label, in lower case and with the prefix, is an
+// A-label by RFC 5891 section 4.2.1: it must decode to a valid U-label that
+// encodes to label again.
+func (c *Converter) isALabel(label []byte) bool {
+	u, ok := appendDecoded(c.decoded[:0], label[len(acePrefix):])
+	if !ok || !c.roundTrips(u, label) {
+		return false
+	}
+	rule, _ := checkULabel(u)
+	return rule == None
+}
+
+// roundTrips reports whether u has characters beyond ASCII, is in NFC and
+// encodes to label.
+func (c *Converter) roundTrips(u []rune, label []byte) bool {
+	c.text.reset()
+	for _, r := range u {
+		c.text.addDecomposed(r, keepCase)
+	}
+	c.text.compose()
+	if c.text.isASCII() || !slices.Equal(c.text.text, u) {
+		return false
+	}
+	encoded := appendPunycode(append(c.encoded[:0], acePrefix...), u)
+	return string(encoded) == string(label)
 }

@@ -1,10 +1,14 @@
 package idna
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/core/internal/idnatest"
 )
 
 func TestAppendLabel(t *testing.T) {
@@ -52,4 +56,89 @@ func TestLongText(t *testing.T) {
 	require.Equal(t, strings.ToLower(long), string(c.AppendLowerNFC(nil, []byte(long))))
 	c.Reset()
 	require.Equal(t, Length, c.AppendLabel([]byte(long)).Rule)
+}
+
+// joining has one character of each kind that the rules for the joiners
+// distinguish, with its Joining_Type in ArabicShaping.txt; N and Z are the
+// joiners themselves, V and v viramas of types T and U.
+var joining = map[rune]string{
+	'\uA872':  "L", // PHAGS-PA SUPERFIXED LETTER RA
+	'\u0627':  "R", // ARABIC LETTER ALEF
+	'\u0628':  "D", // ARABIC LETTER BEH
+	'\u064E':  "T", // ARABIC FATHA
+	'\u0621':  "U", // ARABIC LETTER HAMZA
+	'\u094D':  "V", // DEVANAGARI SIGN VIRAMA
+	'\u1B44':  "v", // BALINESE ADEG ADEG
+	nonJoiner: "N",
+	joiner:    "Z",
+}
+
+// The rules of RFC 5892 appendix A.1 and A.2. A virama of type T is transparent,
+// like any other character of that type.
+var (
+	afterVirama = regexp.MustCompile(`[Vv]$`)
+	joinsAfter  = regexp.MustCompile(`[LD][TV]*$`)
+	joinsBefore = regexp.MustCompile(`^[TV]*[RD]`)
+)
+
+// allowed reports whether the rules allow a joiner of kind between before and
+// after, which are strings of kinds.
+func allowed(kind, before, after string) bool {
+	return afterVirama.MatchString(before) ||
+		kind == "N" && joinsAfter.MatchString(before) && joinsBefore.MatchString(after)
+}
+
+// TestJoinerRules tries every joiner in every label of up to five characters of
+// all kinds.
+func TestJoinerRules(t *testing.T) {
+	allowedOnes := 0
+	var try func(label []rune, kinds string)
+	try = func(label []rune, kinds string) {
+		for i, kind := range kinds {
+			if kind == 'N' || kind == 'Z' {
+				want := allowed(kinds[i:i+1], kinds[:i], kinds[i+1:])
+				require.Equal(t, want, contextAllows(label, i), "%+q at %d", string(label), i)
+				if want {
+					allowedOnes++
+				}
+			}
+		}
+		if len(label) < 5 {
+			for r, kind := range joining {
+				try(append(label[:len(label):len(label)], r), kinds+kind)
+			}
+		}
+	}
+	try(nil, "")
+	require.Greater(t, allowedOnes, 10_000)
+}
+
+// TestJoinersAfterEveryCharacter: of the characters that a label may contain,
+// only those of canonical combining class 9 allow both joiners after them, also
+// at the end of a label.
+func TestJoinersAfterEveryCharacter(t *testing.T) {
+	c, viramas := new(Converter), 0
+	idnatest.Scalars(func(r rune) {
+		if propertiesOf(r).status() != pvalid || r < 0x80 {
+			return
+		}
+		virama := idnatest.Expect().Viramas[r]
+		if virama {
+			viramas++
+		}
+		for _, label := range []string{"क%" + string(rune(joiner)) + "क", "क%" + string(rune(joiner)), "क%" + string(rune(nonJoiner))} {
+			label = strings.ReplaceAll(label, "%", string(r))
+			c.Reset()
+			v := c.AppendLabel([]byte(label))
+			if v.Rule != Bidi {
+				require.Equal(t, virama, v.Rule == None, "%+q violates rule %d", label, v.Rule)
+			}
+			if v.Rule == None {
+				idnatest.RequireValid(t, label, string(c.Host))
+			} else {
+				idnatest.RequireRefused(t, label, strconv.Itoa(int(v.Rule)))
+			}
+		}
+	})
+	require.Greater(t, viramas, 50)
 }

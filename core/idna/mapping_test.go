@@ -3,9 +3,13 @@ package idna
 import (
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/addrspec/addrspec/core/internal/idnatest"
-	"github.com/stretchr/testify/require"
 )
 
 // TestMappingOfEveryCharacter compares with the mapping of UTS #46. Of what that
@@ -83,4 +87,116 @@ func TestNewCharacters(t *testing.T) {
 		c.Reset()
 		require.Equal(t, rule, c.AppendLabel([]byte(label)).Rule, "%+q", label)
 	}
+}
+
+func TestUnicodeVersion(t *testing.T) {
+	require.Equal(t, idnatest.Expect().Version, UnicodeVersion, "run go run ./core/idna/gather and go generate ./core/idna")
+}
+
+// composedOf returns the NFC of s according to this package.
+func composedOf(s string, lowered bool) string {
+	var t runes
+	for _, r := range s {
+		t.addDecomposed(r, lowered)
+	}
+	t.compose()
+	return string(t.appendTo(nil))
+}
+
+// TestNormalization compares with the expected forms. A character without them is
+// its own NFC.
+func TestNormalization(t *testing.T) {
+	alone := map[string]bool{}
+	for _, f := range idnatest.Expect().Forms {
+		for _, s := range []string{f.Source, f.Composed, f.Decomposed} {
+			if got := composedOf(s, keepCase); got != f.Composed {
+				t.Errorf("%+q: %+q, want %+q", s, got, f.Composed)
+			}
+		}
+		alone[f.Source] = true
+	}
+	idnatest.Scalars(func(r rune) {
+		if s := string(r); !alone[s] && composedOf(s, keepCase) != s {
+			t.Errorf("%U is not its own NFC", r)
+		}
+	})
+	for r := rune(hangulBase); r < hangulEnd; r++ {
+		require.Equal(t, string(r), composedOf(norm.NFD.String(string(r)), keepCase))
+	}
+}
+
+// lowerNFC returns the lower case of each character of the canonical
+// decomposition of s, in NFC.
+func lowerNFC(s string) string {
+	return norm.NFC.String(strings.Map(unicode.ToLower, norm.NFD.String(s)))
+}
+
+// TestLowerCaseEveryCharacter compares with the toolchain's lower case, and with
+// the expected one of what the toolchain does not know, none of which decomposes.
+func TestLowerCaseEveryCharacter(t *testing.T) {
+	idnatest.Scalars(func(r rune) {
+		got, want := composedOf(string(r), lowerCase), lowerNFC(string(r))
+		if lower := idnatest.Expect().Lower[r]; lower != 0 && newTo(r) {
+			want = string(lower)
+		}
+		if got != want {
+			t.Errorf("%U: %+q, want %+q", r, got, want)
+		}
+		if again := composedOf(got, lowerCase); again != got {
+			t.Errorf("%U: %+q becomes %+q", r, got, again)
+		}
+	})
+}
+
+// newTo the toolchain.
+func newTo(r rune) bool { return !idnatest.Assigned(r) }
+
+func FuzzNFC(f *testing.F) {
+	f.Add("e\u0301\u0323")                                                            // marks out of canonical order
+	f.Add("\u1100\u1161\u11A8\u11A8")                                                 // Hangul
+	f.Add("\uAC00\u11C3\uD7A4\u11A8\uAC01\u11A8\u1100\u1176\u1113\u1161\uAC00\u11A7") // characters adjacent to those that compose
+	f.Add("a\u0345\u0301\u0300\u1FEF\u212B")                                          // singletons, blocked marks
+	f.Add("a\u0305\u0301\u0315")                                                      // a mark after one of its own class
+	f.Add("\u0958\uFB2C\U0001D15E")                                                   // composition exclusions
+	f.Add("\u0B47\u0300\u0B3E")                                                       // a mark that composes with a starter
+	f.Fuzz(func(t *testing.T, s string) {
+		if !utf8.ValidString(s) || len(s) > 253 || strings.ContainsFunc(s, newTo) {
+			return
+		}
+		require.Equal(t, norm.NFC.String(s), composedOf(s, keepCase), "%+q", s)
+		require.Equal(t, lowerNFC(s), composedOf(s, lowerCase), "%+q", s)
+	})
+}
+
+// TestRunesMax checks that no label of 253 bytes and no local part of 64 bytes has
+// more than runesMax characters after mapping and decomposition.
+func TestRunesMax(t *testing.T) {
+	var one runes
+	idnatest.Scalars(func(r rune) {
+		for _, c := range []struct {
+			limit int
+			add   func(*runes)
+		}{
+			{253, func(t *runes) { t.addMapped(r) }},
+			{64, func(t *runes) { t.addDecomposed(r, lowerCase) }},
+		} {
+			one.reset()
+			if c.add(&one); c.limit/utf8.RuneLen(r)*len(one.text) > runesMax {
+				t.Errorf("%U becomes %d characters", r, len(one.text))
+			}
+		}
+	})
+}
+
+// No character before firstMark has a combining class or composes with one before it.
+func TestFirstMark(t *testing.T) {
+	for r := range rune(firstMark) {
+		require.Zero(t, propertiesOf(r).class(), "%U", r)
+	}
+	require.NotZero(t, propertiesOf(firstMark).class())
+	first := rune(utf8.MaxRune)
+	for _, i := range compositions {
+		first = min(first, decompositions[i].second)
+	}
+	require.EqualValues(t, firstMark, first)
 }

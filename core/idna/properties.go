@@ -26,7 +26,7 @@ const (
 	ignored
 )
 
-// direction is the bidirectional class, reduced to what RFC 5893 distinguishes.
+// direction is the bidirectional class, reduced to the classes of RFC 5893.
 type direction uint8
 
 const (
@@ -39,7 +39,7 @@ const (
 	bidiNeutral                  // ES, CS, ET, ON, BN
 )
 
-// script is the script, reduced to what RFC 5892 appendix A distinguishes.
+// script is the script, reduced to those of RFC 5892 appendix A.
 type script uint8
 
 const (

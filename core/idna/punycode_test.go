@@ -60,3 +60,13 @@ func TestDecodeErrors(t *testing.T) {
 	_, ok := appendDecoded(make([]rune, 0, 3), []byte("aaaa"))
 	require.False(t, ok, "more characters than fit")
 }
+
+func TestAppendDecoded(t *testing.T) {
+	u, ok := AppendDecoded(make([]rune, 0, 32), []byte("xn--bcher-kva"))
+	require.True(t, ok)
+	require.Equal(t, "b\u00fccher", string(u))
+	for label, room := range map[string]int{"bcher-kva": 32, "xn--bcher-kva": 6, "xn--\xff": 32} {
+		_, ok := AppendDecoded(make([]rune, 0, room), []byte(label))
+		require.False(t, ok, label)
+	}
+}

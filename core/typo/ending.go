@@ -43,7 +43,7 @@ func (x *Index) endingCost(d *typedDomain, t *target, limit int) int {
 	return within(budget, tailCost(d.ending, meant), x.endingSlips(d, t, budget))
 }
 
-// falseEndingCost is endingCost for an ending whose TLD does not exist. exact is
+// falseEndingCost is endingCost if the typed TLD does not exist. exact is
 // set if the name has no slip.
 func (x *Index) falseEndingCost(d *typedDomain, t *target, exact bool, limit int) int {
 	budget, forSlips := falseEndingBudget, bothBudget
@@ -145,7 +145,7 @@ func (x *Index) isRegistered(d *typedDomain) bool {
 	return d.registered == yes
 }
 
-// exactBudget returns what an ending outside the root zone may cost if the
+// exactBudget returns the budget of an ending outside the root zone if the
 // name has no slip. Names of fewer than four letters are also names of hosts, so
 // more must speak for a slip.
 func (d *typedDomain) exactBudget() int {
@@ -176,7 +176,7 @@ func (d *typedDomain) leastTopSlips(t *target) int {
 	return leastCost(d.topSet, t.topSet, len(d.tld)-int(t.top))
 }
 
-// topBudget returns what the slips in the top-level domain of t may cost: two
+// topBudget returns the budget of slips in the top-level domain of t: two
 // would leave nothing of two letters.
 func (t *target) topBudget() int {
 	if t.top <= 2 {
@@ -232,3 +232,185 @@ func tailCost(typed, meant []byte) int {
 }
 
 func lastLabel(domain []byte) []byte { return domain[bytes.LastIndexByte(domain, '.')+1:] }
+
+// tldID is the number of a top-level domain in a tldTable. Those that are not in
+// the table share otherTLD.
+type tldID uint8
+
+const otherTLD tldID = 63
+
+// tldSet is a set of tldIDs.
+type tldSet uint64
+
+const allTLDs = ^tldSet(0)
+
+func (id tldID) in(set tldSet) bool { return set>>(id&63)&1 != 0 }
+
+// pack returns label as one word, or 0 if it has more than 8 bytes.
+func pack(label []byte) (packed uint64) {
+	if len(label) > 8 {
+		return 0
+	}
+	for _, b := range label {
+		packed = packed<<8 | uint64(b)
+	}
+	return packed
+}
+
+// tldTable is a hash table of the targets' top-level domains with linear
+// probing.
+type tldTable struct {
+	packed []uint64   // by tldID
+	slots  [128]uint8 // tldID plus 1, or 0; twice the number of IDs, so some stay free
+}
+
+// slot returns the index in slots that packed has or would get.
+func (t *tldTable) slot(packed uint64) int {
+	i := int(packed * 0x9E3779B97F4A7C15 >> 57)
+	for t.slots[i] != 0 && t.packed[t.slots[i]-1] != packed {
+		i = (i + 1) % len(t.slots)
+	}
+	return i
+}
+
+// set returns the set that has only packed, or the empty set if the table lacks
+// it.
+func (t *tldTable) set(packed uint64) tldSet {
+	if id := t.slots[t.slot(packed)]; id != 0 {
+		return 1 << (id - 1)
+	}
+	return 0
+}
+
+// add returns the ID of label, adding it if the table has room.
+func (t *tldTable) add(label []byte) tldID {
+	packed := pack(label)
+	i := t.slot(packed)
+	if t.slots[i] != 0 {
+		return tldID(t.slots[i] - 1)
+	}
+	if t.isFull() || packed == 0 {
+		return otherTLD
+	}
+	t.packed = append(t.packed, packed)
+	t.slots[i] = uint8(len(t.packed))
+	return tldID(len(t.packed) - 1)
+}
+
+func (t *tldTable) isFull() bool { return len(t.packed) == int(otherTLD) }
+
+// meantTLDs returns the top-level domains that label may be typed for: label
+// itself, the one that it is an omission of, or every one if label is not in
+// the root zone and has no other use. known reports whether x.tlds has label.
+func (x *Index) meantTLDs(label []byte) (meant tldSet, known bool) {
+	if len(label) == 0 {
+		return 0, false
+	}
+	packed := pack(label)
+	meant = x.tlds.set(packed)
+	known = meant != 0
+	if complete := completed(packed); complete != 0 {
+		meant |= x.tlds.set(complete)
+	}
+	switch {
+	case meant != 0:
+		return meant, known
+	case !x.root.contains(label):
+		if isSpecialUse(label) {
+			return 0, known
+		}
+		return allTLDs, known
+	case !x.tlds.isFull(): // then no TLD of up to 8 bytes has otherTLD
+		return 0, known
+	}
+	return 1 << otherTLD, known
+}
+
+// completed returns com or net if tld is one of them with a letter left out: a
+// country's TLD that is typed far more often by omission than on purpose. It
+// returns 0 for any other.
+func completed(tld uint64) uint64 {
+	const com, net = 'c'<<16 | 'o'<<8 | 'm', 'n'<<16 | 'e'<<8 | 't'
+	switch tld {
+	case 'c'<<8 | 'o', 'c'<<8 | 'm', 'o'<<8 | 'm':
+		return com
+	case 'n'<<8 | 'e', 'e'<<8 | 't':
+		return net
+	}
+	return 0
+}
+
+// rootZone is the endings under which registries take names, one a line in byte
+// order: the top-level domains of the root zone, and endings of two labels such
+// as co.jp. It has the offset of each line and of the end.
+type rootZone struct {
+	lines  []byte
+	starts []uint16
+	from   [256]uint16 // from[b] is the first line that begins with b or a greater byte
+}
+
+func newRootZone(lines []byte) rootZone {
+	lines = lines[:min(len(lines), maxLines-1)]
+	z := rootZone{lines: lines, starts: make([]uint16, 0, 2+bytes.Count(lines, newline))}
+	at := 0
+	for at < len(lines) {
+		z.starts = append(z.starts, uint16(at))
+		at += len(lineAt(lines, at)) + 1
+	}
+	z.starts = append(z.starts, uint16(at))
+	z.indexFirstBytes()
+	return z
+}
+
+func (z *rootZone) indexFirstBytes() {
+	n := 0
+	for b := range z.from {
+		for n < z.size() && (len(z.line(n)) == 0 || int(z.line(n)[0]) < b) {
+			n++
+		}
+		z.from[b] = uint16(n)
+	}
+}
+
+func (z *rootZone) size() int         { return len(z.starts) - 1 }
+func (z *rootZone) line(i int) []byte { return z.lines[z.starts[i] : z.starts[i+1]-1] }
+
+// contains reports whether registries take names under ending, by binary search.
+func (z *rootZone) contains(ending []byte) bool {
+	if len(ending) == 0 || ending[0] == 0xFF {
+		return false
+	}
+	low, high := int(z.from[ending[0]]), int(z.from[ending[0]+1])
+	for low < high {
+		middle := (low + high) / 2
+		switch c := bytes.Compare(z.line(middle), ending); {
+		case c == 0:
+			return true
+		case c < 0:
+			low = middle + 1
+		default:
+			high = middle
+		}
+	}
+	return false
+}
+
+// isSpecialUse reports whether label, which is not in the root zone, is a
+// top-level domain with a special use, so that a name under it is a host or a
+// placeholder and no misspelling. home.arpa (RFC 8375) needs no entry: arpa is
+// in the root zone.
+func isSpecialUse(label []byte) bool {
+	switch string(label) {
+	case "test", "example", "invalid", "localhost", // RFC 6761 section 6
+		"local",                       // RFC 6762 section 3
+		"onion",                       // RFC 7686
+		"alt",                         // RFC 9476
+		"internal",                    // reserved by ICANN for private use in 2024
+		"intranet", "private", "corp", // RFC 6762 appendix G
+		"home", "lan", // RFC 6762 appendix G
+		"localdomain",    // the default of many systems
+		"aa", "xx", "zz": // user-assigned in ISO 3166-1, so never a country: placeholders
+		return true
+	}
+	return false
+}

@@ -38,7 +38,7 @@ type Edit struct {
 }
 
 // Explain returns the edits, from left to right, that make target of domain. Each
-// applies to domain as typed. target is what Suggest returned for domain, which is
+// applies to domain as typed. target is the suggestion for domain, which is
 // in lower case and in A-label form. Suggest does none of this work.
 func (x *Index) Explain(domain, target []byte) []Edit {
 	e := explanation{confusion: x.confusion, typed: decoded(domain)}

@@ -189,3 +189,132 @@ func lineAt(lines []byte, at int) []byte {
 	line, _, _ := bytes.Cut(lines[at:], newline)
 	return line
 }
+
+// candidates are the names that a domain under one top-level domain is compared
+// with: those that have a target under it. The list at anyTLD has every name.
+type candidates struct {
+	list []candidate             // by length
+	from [maxCompared + 2]uint16 // from[n] is the first candidate of n or more bytes
+}
+
+const anyTLD = int(otherTLD) + 1
+
+// candidate is a name and the set of its symbols. The set rejects most
+// candidates before either name is read.
+type candidate struct {
+	letters uint64
+	name    uint16
+	size    uint8 // as in name
+	least   uint8 // as in name
+}
+
+// newCandidates returns the names that have a target under one of tlds. It
+// counts them first: the memory that a growing slice abandons would be shipped
+// with the module.
+func (x *Index) newCandidates(tlds tldSet) (c candidates) {
+	c.list = make([]candidate, 0, x.countUnder(tlds))
+	for size := range c.from {
+		c.from[size] = uint16(len(c.list))
+		first, last := x.ofLength(size)
+		for i := first; i < last; i++ {
+			if n := &x.names[i]; n.tlds&tlds != 0 {
+				c.list = append(c.list, candidate{symbolSet(x.text(n)), uint16(i), n.size, n.least})
+			}
+		}
+	}
+	return c
+}
+
+func (x *Index) countUnder(tlds tldSet) (count int) {
+	for i := range x.names {
+		if x.names[i].tlds&tlds != 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// candidatesFor returns the names that d may be meant for by its top-level
+// domain and its length, which may differ by as many bytes as given.
+func (x *Index) candidatesFor(d *typedDomain, difference int) []candidate {
+	size := len(d.name)
+	if size-difference > maxCompared {
+		return nil
+	}
+	c := &x.byTLD[anyTLD]
+	if d.meant&(d.meant-1) == 0 { // a single one
+		c = &x.byTLD[bits.TrailingZeros64(uint64(d.meant))&63]
+	}
+	return c.list[c.from[size-difference]:c.from[min(size+difference, maxCompared)+1]]
+}
+
+// dotless finds the targets that have the letters of a domain in the same
+// order, without dots and hyphens. It is a hash table with linear probing.
+type dotless struct {
+	slots   []uint16 // index in targets plus 1, or 0; a power of two, at least half free
+	longest int      // length of the longest target
+}
+
+func (x *Index) newDotless() dotless {
+	d := dotless{slots: make([]uint16, 1<<bits.Len(uint(2*len(x.targets))))}
+	for i := range x.targets {
+		domain := x.domain(&x.targets[i])
+		d.longest = max(d.longest, len(domain))
+		at := d.slot(domain)
+		for d.slots[at] != 0 {
+			at = d.after(at)
+		}
+		d.slots[at] = uint16(i + 1)
+	}
+	return d
+}
+
+// slot returns where the targets with the letters of domain begin.
+func (d *dotless) slot(domain []byte) int {
+	const offset, prime = 2166136261, 16777619 // FNV-1a
+	hash := uint32(offset)
+	for _, b := range domain {
+		if b != '.' && b != '-' {
+			hash = (hash ^ uint32(b)) * prime
+		}
+	}
+	return int(hash^hash>>16) & (len(d.slots) - 1)
+}
+
+func (d *dotless) after(slot int) int { return (slot + 1) & (len(d.slots) - 1) }
+
+// byLetters offers the targets that differ from d only by a dot left out or
+// misplaced.
+func (x *Index) byLetters(best *suggestion, d *typedDomain) {
+	t := &x.byDotless
+	if len(d.text) > t.longest { // a target never has fewer dots and hyphens than d
+		return
+	}
+	for at := t.slot(d.text); t.slots[at] != 0; at = t.after(at) {
+		meant := &x.targets[t.slots[at]-1]
+		if meant.tld.in(d.meant) && equalButDots(d.text, x.domain(meant)) {
+			best.offer(*meant, costMisplacedDot+int(meant.rarity))
+		}
+	}
+}
+
+// equalButDots reports whether a and b are equal without their dots. A dot of a
+// may replace a hyphen of b; otherwise a must not have more dots than b.
+func equalButDots(a, b []byte) bool {
+	i, j, dots := 0, 0, 0
+	for i < len(a) || j < len(b) {
+		switch {
+		case i < len(a) && j < len(b) && a[i] == '.' && b[j] == '-':
+			i, j = i+1, j+1
+		case i < len(a) && a[i] == '.':
+			i, dots = i+1, dots+1
+		case j < len(b) && b[j] == '.':
+			j, dots = j+1, dots-1
+		case i < len(a) && j < len(b) && a[i] == b[j]:
+			i, j = i+1, j+1
+		default:
+			return false
+		}
+	}
+	return dots <= 0
+}

@@ -2,16 +2,16 @@
  * Runs the worker on Cloudflare Workers and workerd, where settings are bindings
  * and the module is part of the upload.
  *
- * When a request has been answered, or its client has disconnected, the platform ends
+ * When a request has a response, or its client has disconnected, the platform ends
  * what it began and has not passed to waitUntil, such as a fetch of the origin. So the
  * worker gets no signal: one for each request would take a fifth of its processor time.
  */
 
-import { respond } from "../src/answer.ts";
 import { type Environment, readConfig } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
-import { problemAnswer, unavailable } from "../src/problem.ts";
+import { problemResponse, unavailable } from "../src/problem.ts";
 import { requestID } from "../src/request-id.ts";
+import { respond } from "../src/response.ts";
 import { Worker } from "../src/worker.ts";
 import wasm from "./addrspec.wasm";
 
@@ -43,7 +43,7 @@ export default {
       // A platform passes bindings with each request, so a wrong setting is found here.
       console.error(`settings: ${error instanceof Error ? error.message : "wrong"}`);
       const id = requestID(request.headers.get("X-Request-Id"));
-      return respond(problemAnswer(unavailable()), id, request.method);
+      return respond(problemResponse(unavailable()), id, request.method);
     }
   },
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 /**
  * Returns the body of a request, which is read only on demand. Readable.toWeb
  * would buffer thousands of chunks, and would close the connection without an
- * answer when the rest is not needed.
+ * response when the rest is not needed.
  */
 export function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
   let needed = true;

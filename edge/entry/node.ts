@@ -15,13 +15,13 @@ import type { AddressInfo } from "node:net";
 import { type Duplex, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeStream } from "node:stream/web";
-import { render, respond } from "../src/answer.ts";
 import { badRequest } from "../src/bad-request.ts";
 import { readConfig } from "../src/config.ts";
 import { Engine } from "../src/engine.ts";
 import { listening, listenOf } from "../src/listen.ts";
-import { problemAnswer } from "../src/problem.ts";
+import { problemResponse } from "../src/problem.ts";
 import { requestID } from "../src/request-id.ts";
+import { render, respond } from "../src/response.ts";
 import { keepFresh } from "../src/updater.ts";
 import { type RawRequest, Worker } from "../src/worker.ts";
 import { bodyOf } from "./node-body.ts";
@@ -52,7 +52,7 @@ function stop(): void {
 }
 
 function serve(request: IncomingMessage, response: ServerResponse): void {
-  answer(request, response).catch(() => response.destroy()); // the client has disconnected
+  handle(request, response).catch(() => response.destroy()); // the client has disconnected
 }
 
 /** Reports whether there is one Host header, which HTTP/1.1 requires (RFC 9112 section 3.2). */
@@ -61,12 +61,12 @@ function hasHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion === "1.0");
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const disconnected = new AbortController();
   response.once("close", () => disconnected.abort());
   const { status, headers, body } = hasHost(request)
-    ? await worker.answer(rawRequest(request, disconnected.signal))
-    : respond(problemAnswer(badRequest(400)), requestID(null));
+    ? await worker.respond(rawRequest(request, disconnected.signal))
+    : respond(problemResponse(badRequest(400)), requestID(null));
   response.writeHead(status, [...headers].flat());
   if (body === null || request.method === "HEAD") response.end();
   else await pipeline(Readable.fromWeb(body as NodeStream), response);
@@ -87,11 +87,11 @@ function rawRequest(request: IncomingMessage, signal: AbortSignal): RawRequest {
   return { method, target, headers, body, signal, proto: "http" };
 }
 
-/** Answers what Node cannot parse with the contract's problem, and closes the connection. */
+/** Responds to what Node cannot parse with the contract's problem, and closes the connection. */
 function refuseConnection(socket: Duplex, status: 400 | 431): void {
   socket.on("error", () => undefined); // the client has disconnected
   if (!socket.writable) return;
-  const { headers, body } = render(problemAnswer(badRequest(status)), requestID(null));
+  const { headers, body } = render(problemResponse(badRequest(status)), requestID(null));
   const head = [...new Headers(headers)].map(([name, value]) => `${name}: ${value}\r\n`).join("");
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}Connection: close\r\n\r\n`);
   socket.end(body);

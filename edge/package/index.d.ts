@@ -2,7 +2,7 @@
 
 /**
  * The result of a check: the 16 fields that every host of addrspec returns, in
- * this order. `mx` is false, because the package does not query DNS.
+ * this order. `mx` is null, because the package does not query DNS.
  */
 export interface Facts {
   /** The address as given. */
@@ -39,8 +39,11 @@ export interface Facts {
   readonly gibberish_score: number;
   /** The part after the @, in lower case; null unless valid. */
   readonly domain: string | null;
-  /** Always false in this package. */
-  readonly mx: boolean;
+  /**
+   * Null, because the package does not query DNS; false if there is no domain to look up:
+   * for an address that is not valid and for an address literal.
+   */
+  readonly mx: false | null;
   /** Whether the domain is a known disposable provider. */
   readonly disposable: boolean;
   /** Whether anyone can open a mailbox at the domain. */

@@ -51,7 +51,7 @@ export async function verifyLists(
 /** Rejects with a ListsError if the feed is too slow, and with the error otherwise. */
 function refuse(error: unknown): never {
   const late = error instanceof Error && error.name === "TimeoutError";
-  throw late ? new ListsError("the feed did not answer in time") : error;
+  throw late ? new ListsError("the feed did not respond in time") : error;
 }
 
 /** Replaces the lists, whose signature is right; the module checks all else. */

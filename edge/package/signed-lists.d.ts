@@ -1,5 +1,5 @@
 /**
- * Newer lists with a signature: `addrspec/lists`. A feed is a folder with
+ * Newer lists with a signature: `addrspec/lists`. A feed is a directory with
  * `lists.blob` and `lists.blob.minisig`, signed with minisign. This part is a file
  * of its own, so that a program that does not use it does not contain the
  * cryptography.
@@ -17,7 +17,7 @@ export interface SignedLists {
 }
 
 export interface FeedOptions {
-  /** The URL of the folder or of the blob, http or https. */
+  /** The URL of the directory or of the blob, http or https. */
   readonly url: string | URL;
   /** The signer's public key: minisign's line that begins with RW, or a file .pub. */
   readonly key: string;

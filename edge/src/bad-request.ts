@@ -1,7 +1,7 @@
 /**
  * Refuses requests that are not well-formed HTTP. Platforms refuse most of them
- * before the worker sees them, each with its own answer. Here is the rest, and
- * what entry/node.ts answers on a connection that Node cannot parse.
+ * before the worker sees them, each with its own response. Here is the rest, and
+ * what entry/node.ts sends on a connection that Node cannot parse.
  */
 
 import { type Problem, problem } from "./problem.ts";
@@ -18,7 +18,8 @@ const MESSAGES = {
 } as const;
 
 export function badRequest(status: keyof typeof MESSAGES): Problem {
-  return problem("BAD_REQUEST", MESSAGES[status], { status });
+  const code = status === 400 ? "INVALID_REQUEST" : "BAD_REQUEST";
+  return problem(code, MESSAGES[status], { status });
 }
 
 /** Returns the problem with the target, Host or Expect; undefined if there is none. */

@@ -4,7 +4,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 type Stream = ReadableStream<Uint8Array> | null;
 
 /**
- * The body of a request. The worker reads its start and answers by itself if
+ * The body of a request. The worker reads its start and responds by itself if
  * that is all. Otherwise the whole body goes to the origin, the rest as it
  * arrives, so that a client whose key is not yet checked fills no memory here.
  */

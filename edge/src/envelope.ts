@@ -1,4 +1,4 @@
-/** Writes the answer to a batch, with the fields in the contract's order. */
+/** Writes the response to a batch, with the fields in the contract's order. */
 
 import type { Facts } from "./instance.ts";
 import type { MX } from "./plan.ts";
@@ -11,7 +11,7 @@ export interface Item {
   readonly mx: MX;
 }
 
-/** Returns the JSON of the answer; its results are the finished items. */
+/** Returns the JSON of the response; its results are the finished items. */
 export function envelope(items: readonly Item[], milliseconds: number): Uint8Array<ArrayBuffer> {
   const finished = items.filter(({ mx }) => mx !== null);
   const failed = finished.filter(({ mx }) => typeof mx === "string").length;
@@ -34,7 +34,7 @@ function piecesOf({ facts, mx }: Item): (string | Uint8Array)[] {
   if (typeof mx === "string") {
     // The domain is in A-label form and needs no escape.
     const message =
-      mx === "DNS_TIMEOUT" ? SENTENCES.timedOut(facts.host) : SENTENCES.lookUpFailed(facts.host);
+      mx === "DNS_TIMEOUT" ? SENTENCES.timedOut(facts.host) : SENTENCES.lookupFailed(facts.host);
     return [
       ...email,
       `,"status":"error","result":null,"error":{"code":"${mx}","message":"${message}"}}`,

@@ -18,17 +18,17 @@ const signature = signer.sign(
 );
 const builtIn = { version: versionOf(packedLists) ?? "" };
 
-/** Fetches from a server that answers the requests in turn. */
+/** Fetches from a server that responds to the requests in turn. */
 async function from(
-  answers: (string | Uint8Array<ArrayBuffer> | Response | Error)[],
+  replies: (string | Uint8Array<ArrayBuffer> | Response | Error)[],
   current: CurrentLists = builtIn,
 ) {
   const asked: string[] = [];
   const fetch: Access["fetch"] = async (target) => {
     asked.push(target);
-    const answer = answers[asked.length - 1] ?? new Error("no more answers");
-    if (answer instanceof Error) throw answer;
-    return answer instanceof Response ? answer : new Response(answer);
+    const reply = replies[asked.length - 1] ?? new Error("no more replies");
+    if (reply instanceof Error) throw reply;
+    return reply instanceof Response ? reply : new Response(reply);
   };
   const update = await fetchUpdate(feed, current, {
     fetch,
@@ -38,7 +38,7 @@ async function from(
   return { ...update, asked };
 }
 
-test("parseFeedURL takes the URL of a folder or of a blob", () => {
+test("parseFeedURL takes the URL of a directory or of a blob", () => {
   for (const [text, want] of [
     ["https://feed.example", "https://feed.example/lists.blob"],
     ["https://feed.example/a/", "https://feed.example/a/lists.blob"],
@@ -92,7 +92,7 @@ test("a feed that is refused costs one small request", async () => {
 
 test("a failure is a sentence without the URL", async () => {
   const gone = new Response("https://feed.example", { status: 404 });
-  for (const [answers, reason] of [
+  for (const [replies, reason] of [
     [[gone], "lists.blob.minisig: the feed answered with status 404"],
     [["<html>"], "lists.blob.minisig: it is not a signature of minisign"],
     [["x".repeat(4097)], "lists.blob.minisig: it is larger than 4 KiB"],
@@ -110,7 +110,7 @@ test("a failure is a sentence without the URL", async () => {
       "the feed was replaced while it was read",
     ],
   ] as const) {
-    await assert.rejects(from([...answers]), { name: "ListsError", message: reason });
+    await assert.rejects(from([...replies]), { name: "ListsError", message: reason });
   }
 });
 

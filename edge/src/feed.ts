@@ -1,5 +1,5 @@
 /**
- * Fetches lists from a feed: a folder of any web server with lists.blob and
+ * Fetches lists from a feed: a directory of any web server with lists.blob and
  * lists.blob.minisig. The signature comes first: it is small, and decides whether
  * the blob is needed.
  */
@@ -35,13 +35,13 @@ export interface Update {
 
 const BLOB_NAME = "lists.blob";
 
-/** Reads the URL of a feed: that of the blob, or of its folder. */
+/** Reads the URL of a feed: that of the blob, or of its directory. */
 export function parseFeedURL(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const fits = url !== undefined && /^https?:$/.test(url.protocol) && url.hash === "";
   if (!fits || url.username !== "" || url.password !== "") {
     throw new Error(
-      "must be the URL of a folder with lists.blob, such as https://lists.example.org/feed/",
+      "must be the URL of a directory with lists.blob, such as https://lists.example.org/feed/",
     );
   }
   if (!url.pathname.endsWith(".blob")) {

@@ -25,7 +25,7 @@ test("a batch that the worker does not parse is forwarded unchanged", async () =
   ];
   for (const [body, more] of batches) {
     const { worker, sent } = newWorker(() => new Response(problem, { status: 400, headers }));
-    const response = await worker.answer(postBatch(body, more));
+    const response = await worker.respond(postBatch(body, more));
     const passed = ["X-Usage-Current", "RateLimit", "Set-Cookie"].map((name) =>
       response.headers.get(name),
     );
@@ -60,7 +60,7 @@ test("a long body is read on demand, and no further than needed", async () => {
     received = (await request.arrayBuffer()).byteLength;
     return new Response("{}", { status: 413, headers: { "Content-Type": "application/json" } });
   });
-  assert.equal((await worker.answer({ ...postBatch(""), body: endless })).status, 413);
+  assert.equal((await worker.respond({ ...postBatch(""), body: endless })).status, 413);
   assert.equal(received, (1 << 20) + 1);
   assert.ok(before < 8, `${before} chunks of 32 KiB before the origin got the request`);
   assert.ok(pulled < 40, `${pulled} chunks of 32 KiB`);
@@ -79,7 +79,7 @@ test("an aborted body is refused in shape B", async () => {
         else controller.error(new Error("aborted"));
       },
     });
-    const response = await worker.answer({ ...postBatch(""), body });
+    const response = await worker.respond({ ...postBatch(""), body });
     assert.deepEqual(
       [response.status, await response.json()],
       [
@@ -119,7 +119,7 @@ test("a response that did not need the body counts, though the body ends early",
       abort = (error) => controller.error(error);
     },
   });
-  assert.equal((await worker.answer({ ...postBatch(""), body })).status, 401);
+  assert.equal((await worker.respond({ ...postBatch(""), body })).status, 401);
 });
 
 test("a request for a page is forwarded unchanged", async () => {
@@ -141,7 +141,7 @@ test("a request for a page is forwarded unchanged", async () => {
     },
     body: new Response("name=n").body,
   });
-  const response = await worker.answer(form);
+  const response = await worker.respond(form);
   assert.deepEqual(
     [
       response.status,
@@ -171,7 +171,7 @@ test("usage is forwarded for a well-formed key", async () => {
       }),
   );
   for (const method of ["GET", "HEAD"]) {
-    const response = await worker.answer(get("/v1/usage?x=y", { method }));
+    const response = await worker.respond(get("/v1/usage?x=y", { method }));
     assert.deepEqual(
       [
         response.status,
@@ -183,7 +183,7 @@ test("usage is forwarded for a well-formed key", async () => {
     );
   }
   assert.equal(
-    (await worker.answer(get("/v1/usage", { headers: { "X-API-Key": `${KEY}, ${KEY}` } }))).status,
+    (await worker.respond(get("/v1/usage", { headers: { "X-API-Key": `${KEY}, ${KEY}` } }))).status,
     401,
   );
   assert.deepEqual(
@@ -197,16 +197,16 @@ test("an unexpected status is not passed to the client", async () => {
     const { worker, logged } = newWorker(
       () => new Response("{}", { status, headers: { "Content-Type": "application/json" } }),
     );
-    assert.equal((await worker.answer(postBatch("nonsense"))).status, 503);
+    assert.equal((await worker.respond(postBatch("nonsense"))).status, 503);
     assert.deepEqual(logged, ["origin: a request could not be forwarded (unexpected response)"]);
   }
 });
 
 test("a batch with an Idempotency-Key is forwarded unchanged", async () => {
-  const answer = '{"success":true}';
+  const success = '{"success":true}';
   const { worker, sent } = newWorker(
     () =>
-      new Response(answer, {
+      new Response(success, {
         headers: {
           "Content-Type": "application/json",
           "X-Usage-Current": "2",
@@ -216,8 +216,8 @@ test("a batch with an Idempotency-Key is forwarded unchanged", async () => {
       }),
   );
   const body = '{ "emails": ["a@example.org"] }';
-  const response = await worker.answer(postBatch(body, { "Idempotency-Key": "one" }));
-  assert.equal(await response.text(), answer);
+  const response = await worker.respond(postBatch(body, { "Idempotency-Key": "one" }));
+  assert.equal(await response.text(), success);
   const headers = ["X-Usage-Current", "Idempotency-Replayed", "Set-Cookie"];
   assert.deepEqual(
     headers.map((name) => response.headers.get(name)),
@@ -233,7 +233,7 @@ test("problems with an Idempotency-Key are passed to the client", async () => {
     const { worker } = newWorker(
       () => new Response(problem, { status, headers: { "Content-Type": "application/json" } }),
     );
-    const response = await worker.answer(
+    const response = await worker.respond(
       postBatch('{"emails":["a@b"]}', { "Idempotency-Key": "one" }),
     );
     assert.deepEqual(
@@ -253,7 +253,7 @@ test("a batch on which the module fails is forwarded unchanged", async () => {
     () => new Response("{}", { headers: { "Content-Type": "application/json" } }),
     { engine: broken },
   );
-  assert.equal((await worker.answer(postBatch('{"emails":["jane@example.org"]}'))).status, 200);
+  assert.equal((await worker.respond(postBatch('{"emails":["jane@example.org"]}'))).status, 200);
   assert.equal(await sent[0]?.text(), '{"emails":["jane@example.org"]}');
   assert.deepEqual(logged, ["defect: Error"]);
 });

@@ -1,13 +1,13 @@
 /**
  * Forwards requests to the origin: those for its pages, and the operations that
- * the worker does not answer by itself.
+ * the worker does not handle by itself.
  */
 
-import type { Answer } from "./answer.ts";
 import { readAll } from "./body.ts";
 import { isJSON } from "./media-type.ts";
 import type { Fetch } from "./origin.ts";
 import { PASSED_KEY_HEADERS } from "./pass-through.ts";
+import type { WorkerResponse } from "./response.ts";
 
 /**
  * Request headers that are not forwarded: those of one hop (RFC 9110 section
@@ -35,16 +35,16 @@ const UNFORWARDED_HEADERS = [
   "x-forwarded-proto",
 ];
 
-/** More than any answer to a batch: 64 results, with the addresses of a body of 1 MiB. */
+/** More than any response to a batch: 64 results, with the addresses of a body of 1 MiB. */
 const MAX_ANSWER = 32 << 20;
 
-/** The statuses of an operation's answers; no other is passed to the client. */
+/** The statuses of an operation's responses; no other is passed to the client. */
 const STATUSES = new Set([200, 400, 401, 402, 409, 413, 415, 422, 429, 500, 503]);
 
-/** Those of a sign-up hook's answers: the origin knows which hooks exist. */
+/** Those of a sign-up hook's responses: the origin knows which hooks exist. */
 const HOOK_STATUSES = new Set([...STATUSES, 404, 405]);
 
-/** The headers of an operation's answer that are passed to the client. */
+/** The headers of an operation's response that are passed to the client. */
 const PASSED_HEADERS = ["Retry-After", "Allow", "Idempotency-Replayed", ...PASSED_KEY_HEADERS];
 
 /** Response headers of one hop, which are not passed to the client. */
@@ -111,22 +111,22 @@ export function pageResponse(response: Response): Response {
 }
 
 /**
- * Reads the origin's answer to an operation. It reads all of it, so that no
- * truncated answer is sent. Returns undefined if the response is not one.
+ * Reads the origin's response to an operation. It reads all of it, so that no
+ * truncated response is sent. Returns undefined if the response is not one.
  */
-export function readAnswer(response: Response): Promise<Answer | undefined> {
+export function readResponse(response: Response): Promise<WorkerResponse | undefined> {
   return readJSON(response, STATUSES);
 }
 
-/** Reads the origin's answer to a call of a hook, likewise. */
-export function readHookAnswer(response: Response): Promise<Answer | undefined> {
+/** Reads the origin's response to a call of a hook, likewise. */
+export function readHookResponse(response: Response): Promise<WorkerResponse | undefined> {
   return readJSON(response, HOOK_STATUSES);
 }
 
 async function readJSON(
   response: Response,
   statuses: ReadonlySet<number>,
-): Promise<Answer | undefined> {
+): Promise<WorkerResponse | undefined> {
   const body = await readAll(response, MAX_ANSWER);
   const { status, headers } = response;
   if (!statuses.has(status) || !isJSON(headers.get("Content-Type"))) return undefined;

@@ -1,10 +1,10 @@
 /**
- * Wraps an instance of addrspec.wasm, interface version 1 (wasm/ABI.md). The
+ * Wraps an instance of addrspec.wasm, interface version 2 (wasm/ABI.md). The
  * module imports nothing, owns its buffers and serves one call at a time, so a
  * call writes the address, runs the check and copies the result.
  */
 
-const ABI_MAJOR = 1;
+const ABI_MAJOR = 2;
 
 /** The flag that makes typo_suggestion the corrected address instead of its domain. */
 export const FULL_SUGGESTION = 1;
@@ -13,17 +13,38 @@ export const DETAILS = 2;
 
 /** The result of one check, in memory. */
 export interface Facts {
-  /** The result: an object of 16 fields as UTF-8 JSON, in which mx is false. */
+  /** The result: an object of 16 fields as UTF-8 JSON. mx is null, or false without a host. */
   readonly json: Uint8Array<ArrayBuffer>;
   /** Where the address, a quoted string that starts at 9, ends in json. */
   readonly emailEnd: number;
-  /** Where the value of mx, the five bytes `false`, starts in json. */
-  readonly mxAt: number;
+  /** Where the value of mx is in json. */
+  readonly mx: Place;
+  /** The boolean facts that are true: a sum of values of FACT. */
+  readonly set: number;
   /** The domain to look up, in A-label form; empty if there is none. */
   readonly host: string;
   /** Null if the address is valid. */
   readonly refusal: Refusal | null;
 }
+
+/** An offset and a length in bytes. */
+export interface Place {
+  readonly at: number;
+  readonly length: number;
+}
+
+/** The bits of the boolean facts. */
+export const FACT = {
+  valid: 1,
+  alias: 2,
+  ascii: 4,
+  role: 8, // it is not null
+  gibberish: 16,
+  disposable: 32,
+  public: 64,
+  relay: 128,
+  typo: 256,
+} as const;
 
 /** Why an address is not valid. */
 export interface Refusal {
@@ -57,21 +78,19 @@ export class ListsRefused extends Error {}
 /** Thrown when the module failed; its instance must not be used again. */
 export class ModuleFailure extends Error {}
 
-/** The indexes of the report's 32-bit words. A text has two: its start in the output and length. */
+/** The indexes of the report's 32-bit words. A place has two: its start in the output and length. */
 const WORD = {
-  valid: 0,
-  emailEnd: 1,
-  mxAt: 2,
-  host: 3,
-  offset: 6,
-  code: 7,
-  section: 9,
-  sentence: 11,
+  facts: 0,
+  emailEnd: 2,
+  mx: 3,
+  host: 9,
+  offset: 12,
+  code: 13,
+  section: 15,
+  sentence: 17,
 } as const;
-const REPORT_BYTES = 13 * 4;
+const REPORT_BYTES = 24 * 4;
 
-/** The minor version of the interface that added addrspec_check_many. */
-const MINOR_MANY = 2;
 /** The bytes of a length before an address and before a result in bulk. */
 const LENGTH_BYTES = 4;
 /** How many bytes of addresses a call takes in bulk: more would leave a processor's cache. */
@@ -89,7 +108,7 @@ interface Exports {
   addrspec_out_ptr(): number;
   addrspec_report_ptr(): number;
   addrspec_check(length: number, flags: number): number;
-  addrspec_check_many?(length: number, flags: number): number;
+  addrspec_check_many(length: number, flags: number): number;
   addrspec_info(): number;
   addrspec_lists(length: number): number;
 }
@@ -103,18 +122,16 @@ export class Instance {
   readonly #inCap: number;
   readonly #out: number;
   readonly #report: number;
-  readonly #minor: number;
 
   constructor({ exports }: WebAssembly.Instance) {
     this.#exports = exports as unknown as Exports;
     const version = this.#exports.addrspec_abi_version() >>> 0;
     if (version >>> 16 !== ABI_MAJOR) {
       throw new ModuleFailure(
-        `addrspec.wasm has interface version ${version >>> 16}, this host needs ${ABI_MAJOR}; `
+        `addrspec.wasm has interface version ${version >>> 16}.${version & 0xffff}, this host needs ${ABI_MAJOR}; `
           + "take both from one release",
       );
     }
-    this.#minor = version & 0xffff;
     this.#in = this.#exports.addrspec_in_ptr() >>> 0;
     this.#inCap = this.#exports.addrspec_in_cap() >>> 0;
     this.#out = this.#exports.addrspec_out_ptr() >>> 0;
@@ -130,10 +147,11 @@ export class Instance {
     return {
       json: this.#bytes(this.#out, n).slice(),
       emailEnd: word(WORD.emailEnd),
-      mxAt: word(WORD.mxAt),
+      mx: { at: word(WORD.mx), length: word(WORD.mx + 1) },
+      set: word(WORD.facts),
       host: text(WORD.host),
       refusal:
-        word(WORD.valid) === 1
+        (word(WORD.facts) & FACT.valid) !== 0
           ? null
           : {
               code: text(WORD.code),
@@ -150,12 +168,11 @@ export class Instance {
    */
   checkSome(emails: readonly (string | Uint8Array)[], from: number, flags: number): string {
     const length = this.#writeSome(emails, from);
-    const many = this.#exports.addrspec_check_many;
-    if (many === undefined || this.#minor < MINOR_MANY || length === 0) {
+    if (length === 0) {
       const { json } = this.check(emails[from] as string | Uint8Array, flags);
       return `[${decoder.decode(json)}]`;
     }
-    const n = many(length, flags);
+    const n = this.#exports.addrspec_check_many(length, flags);
     if (n <= 0) throw new ModuleFailure(`addrspec_check_many returned ${n}`);
     return `[${decoder.decode(withCommas(this.#bytes(this.#out, n).slice()))}]`;
   }

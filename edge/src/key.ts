@@ -1,7 +1,7 @@
 /**
  * Checks the form of an API key, so that a mistyped key costs no round trip. A
  * key is "ask_", 32 random digits in base 62, and the CRC-32 of these 36 bytes
- * as six digits in base 62, most significant first (origin/ledger/secret.go).
+ * as six digits in base 62, most significant first (origin/ledger/credential.go).
  */
 
 import { type Problem, problem } from "./problem.ts";

@@ -8,18 +8,18 @@
  * of a body takes a seventh of a request's processor time in workerd.
  */
 
-import type { Answer } from "./answer.ts";
 import { readAll } from "./body.ts";
 import type { Config } from "./config.ts";
 import { type KeyHeaders, keyHeadersOf, problemOf } from "./pass-through.ts";
 import type { MX, Plan } from "./plan.ts";
-import { problemAnswer, unavailable } from "./problem.ts";
+import { problemResponse, unavailable } from "./problem.ts";
+import type { WorkerResponse } from "./response.ts";
 import { withTimeout } from "./timeout.ts";
 
-/** The origin's decision: the MX of the domains, or the problem as an answer to the client. */
+/** The origin's decision: the MX of the domains, or the problem as a response to the client. */
 export type Admission =
   | { readonly mx: readonly MX[]; readonly keyHeaders: KeyHeaders }
-  | { readonly problem: Answer };
+  | { readonly problem: WorkerResponse };
 
 /** What an admission needs of the client's request. */
 export interface RequestContext {
@@ -36,7 +36,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 /** Logs a line, which must not contain an address or a key. */
 export type Log = (message: string) => void;
 
-/** More than any reply of the origin, which has about 20 bytes for each of 64 look-ups. */
+/** More than any reply of the origin, which has about 20 bytes for each of 64 lookups. */
 const MAX_REPLY = 64 << 10;
 
 /** Headers of every 200 and 204 of the endpoint; another service would not send them. */
@@ -109,7 +109,7 @@ const HINTS: Readonly<Record<number, string>> = {
 };
 
 function unavailableAdmission(): Admission {
-  return { problem: problemAnswer(unavailable()) };
+  return { problem: problemResponse(unavailable()) };
 }
 
 /** Reports whether the reply to a plan fits in a header. */
@@ -147,6 +147,6 @@ function parseObject(text: string): object | undefined {
 /** Returns the kind of the error, without its message, which may quote a URL. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return "failed";
-  if (error.name === "TimeoutError") return "no answer within ADDRSPEC_ORIGIN_TIMEOUT_MS";
+  if (error.name === "TimeoutError") return "no response within ADDRSPEC_ORIGIN_TIMEOUT_MS";
   return `unreachable (${error.name})`;
 }

@@ -1,5 +1,5 @@
 /**
- * Parses the batches that the worker answers by itself. All others go to the
+ * Parses the batches that the worker handles by itself. All others go to the
  * origin, so the worker needs no error messages for bodies and cannot parse one
  * differently from the origin. In doubt, a batch goes to the origin.
  */
@@ -12,10 +12,10 @@ export const MAX_UNIQUE = 64;
 // ignoreBOM keeps a byte order mark in the text, where JSON.parse rejects it.
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Headers that the origin handles: it refuses encodings and stores answers for Idempotency-Key. */
+/** Headers that the origin handles: it refuses encodings and stores responses for Idempotency-Key. */
 const ORIGIN_HEADERS = ["Content-Encoding", "Idempotency-Key"];
 
-/** An escaped surrogate. It may be a lone one, which encoding/json replaces. */
+/** An escaped surrogate. It may be a lone one, which the origin refuses. */
 const SURROGATE = /\\u[dD][89a-fA-F]/;
 
 /** The content of a batch. */
@@ -43,7 +43,7 @@ export function parseBatch(headers: Headers, body: Uint8Array): BatchInput | und
   return { emails: distinct, details };
 }
 
-/** Parses JSON; returns undefined where encoding/json, at the origin, may return another value. */
+/** Parses JSON; returns undefined where the origin may return another value. */
 function parse(body: Uint8Array): unknown {
   try {
     const text = strict.decode(body);

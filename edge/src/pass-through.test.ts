@@ -84,7 +84,7 @@ test("keyHeadersOf returns well-formed headers", () => {
   );
 });
 
-test("keyHeadersOf returns what lets a page read the answer, if it is well-formed", () => {
+test("keyHeadersOf returns what lets a page read the response, if it is well-formed", () => {
   const given = {
     "Access-Control-Allow-Origin": "https://shop.example:8443",
     "Access-Control-Expose-Headers": "X-Request-Id, Retry-After",

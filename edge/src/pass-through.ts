@@ -1,7 +1,7 @@
 /** Selects what of the origin's reply to an admission is passed to the client. */
 
-import type { Answer } from "./answer.ts";
 import { isJSON } from "./media-type.ts";
+import type { WorkerResponse } from "./response.ts";
 
 /**
  * The problems that are passed to the client, each with a test of its shape. 400,
@@ -22,7 +22,7 @@ const VISIBLE = /^[\x20-\x7e]{1,256}$/;
 
 /**
  * The headers with the account's points and rate, and those that let pages of the
- * key's browser origins read the answer, with the values that may be passed.
+ * key's browser origins read the response, with the values that may be passed.
  */
 const KEY_HEADERS: Readonly<Record<string, RegExp>> = {
   "X-Usage-Current": COUNT,
@@ -45,7 +45,7 @@ export type KeyHeaders = Readonly<Record<string, string>>;
 const SECONDS = /^[1-9][0-9]{0,8}$/;
 
 /**
- * Returns the origin's problem as an answer to the client; undefined for any
+ * Returns the origin's problem as a response to the client; undefined for any
  * other response. Every 503 has a Retry-After. A 429 has one only if the origin
  * sent it: when the month's points are used up, clients would wait for days.
  */
@@ -53,7 +53,7 @@ export function problemOf(
   response: Response,
   body: string,
   keyHeaders: KeyHeaders,
-): Answer | undefined {
+): WorkerResponse | undefined {
   const { status, headers } = response;
   if (!isJSON(headers.get("Content-Type")) || !isPassed(status, body)) return undefined;
   const wait = headers.get("Retry-After") ?? "";

@@ -1,8 +1,8 @@
-import type { Answer } from "./answer.ts";
-import { type Problem, problemAnswer } from "./problem.ts";
+import { type Problem, problemResponse } from "./problem.ts";
+import type { WorkerResponse } from "./response.ts";
 import type { Tally } from "./tally.ts";
 
-/** The origin's MX result for a domain; null if the deadline passed before the look-up finished. */
+/** The origin's MX result for a domain; null if the deadline passed before the lookup finished. */
 export type MX = boolean | null | "DNS_TIMEOUT" | "DNS_FAILURE";
 
 /** A domain whose MX records are looked up. */
@@ -16,7 +16,7 @@ export interface Domain {
 
 /**
  * An operation, decided as far as possible without the origin: what the origin
- * looks up and charges, and how its reply becomes the answer.
+ * looks up and charges, and how its reply becomes the response.
  */
 export interface Plan {
   readonly operation: "single" | "batch";
@@ -25,11 +25,11 @@ export interface Plan {
   /** The counts of the addresses without a domain to look up; undefined if there are none. */
   readonly tally?: Tally | undefined;
   readonly domains: readonly Domain[];
-  /** Returns the answer, given the MX of the domains in their order. */
-  finish(mx: readonly MX[]): Answer;
+  /** Returns the response, given the MX of the domains in their order. */
+  finish(mx: readonly MX[]): WorkerResponse;
 }
 
 /** Plans a single validation that ends with this problem if the key and the rate are accepted. */
 export function planProblem(problem: Problem): Plan {
-  return { operation: "single", points: 0, domains: [], finish: () => problemAnswer(problem) };
+  return { operation: "single", points: 0, domains: [], finish: () => problemResponse(problem) };
 }

@@ -1,7 +1,7 @@
-/** Makes problems, the contract's error answers; problems.ts has the table of codes. */
+/** Makes problems, the contract's error responses; problems.ts has the table of codes. */
 
-import type { Answer } from "./answer.ts";
 import { PROBLEMS } from "./problems.ts";
+import type { WorkerResponse } from "./response.ts";
 
 export type Code = keyof typeof PROBLEMS;
 
@@ -22,7 +22,7 @@ export function problem(
   return { code, message, ...more };
 }
 
-/** Returns the 503 for an origin that did not send an answer of the contract. */
+/** Returns the 503 for an origin that did not send a response of the contract. */
 export function unavailable(): Problem {
   return problem(
     "REQUEST_CANCELLED",
@@ -36,14 +36,14 @@ export function isProblem(value: unknown): value is Problem {
 }
 
 /**
- * Returns the problem as an answer. Shape A has status, error and code; shape B
+ * Returns the problem as a response. Shape A has status, error and code; shape B
  * has success and error {code, message}. inputShape is the shape of problems with
  * the operation's input.
  */
-export function problemAnswer(
+export function problemResponse(
   { code, message, status: ownStatus, retryAfter, allow }: Problem,
   inputShape: "A" | "B" = "A",
-): Answer {
+): WorkerResponse {
   const [defaultStatus, shape] = PROBLEMS[code];
   const status = ownStatus ?? defaultStatus;
   const isB = shape === "input" && inputShape === "B";

@@ -5,15 +5,17 @@ import type { Facts } from "./instance.ts";
 
 const encoder = new TextEncoder();
 const TRUE = encoder.encode("true");
-const FALSE_BYTES = 5;
+const FALSE = encoder.encode("false");
 const EMAIL_AT = '{"email":'.length;
 
-/** Returns the result, an object of 16 fields. It is written over the JSON of the facts. */
-export function result({ json, mxAt }: Facts, mx: boolean): Uint8Array<ArrayBuffer> {
-  if (!mx) return json;
-  json.set(TRUE, mxAt);
-  json.copyWithin(mxAt + TRUE.length, mxAt + FALSE_BYTES);
-  return json.subarray(0, json.length - FALSE_BYTES + TRUE.length);
+/** Returns the result, an object of 16 fields. It is written over the JSON of the facts if it fits. */
+export function result({ json, mx: place }: Facts, mx: boolean): Uint8Array<ArrayBuffer> {
+  const value = mx ? TRUE : FALSE;
+  if (value.length !== place.length) {
+    return concat([json.subarray(0, place.at), value, json.subarray(place.at + place.length)]);
+  }
+  json.set(value, place.at);
+  return json;
 }
 
 /** Returns the address as a quoted JSON string. */

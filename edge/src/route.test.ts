@@ -2,19 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { malformed } from "./bad-request.ts";
 import { isUnchanged } from "./forward.ts";
-import { problemAnswer } from "./problem.ts";
+import { problemResponse } from "./problem.ts";
 import { type Pages, routeOf } from "./route.ts";
 
 const ORIGIN = "https://origin.example";
 
-/** Returns an operation, a target for the origin, or the status of an answer. */
+/** Returns an operation, a target for the origin, or the status of a response. */
 function routed(target: string, method = "GET", pages: Pages = "dashboard"): string | number {
   const wrong = malformed(target, new Headers());
-  if (wrong !== undefined) return problemAnswer(wrong).status;
+  if (wrong !== undefined) return problemResponse(wrong).status;
   const route = routeOf(method, target, pages);
   switch (route.to) {
-    case "answer":
-      return route.answer.status;
+    case "response":
+      return route.response.status;
     case "page":
       return isUnchanged(ORIGIN, route.target) ? route.target : 404;
     case "usage":
@@ -119,7 +119,7 @@ test("routeOf sends hooks to the origin, whatever the method", () => {
   }
 });
 
-test("the worker answers /versions itself, whatever it forwards", () => {
+test("the worker serves /versions itself, whatever it forwards", () => {
   for (const pages of ["none", "public", "dashboard"] as const) {
     assert.equal(routed("/versions", "GET", pages), "versions");
     assert.equal(routed("/versions?x", "HEAD", pages), "versions");
@@ -218,7 +218,9 @@ test("routeOf forwards no random target outside the table", () => {
 test("routeOf checks methods", () => {
   const allow = (target: string, method: string) => {
     const route = routeOf(method, target, "dashboard");
-    return route.to === "answer" ? [route.answer.status, route.answer.headers?.Allow] : route.to;
+    return route.to === "response"
+      ? [route.response.status, route.response.headers?.Allow]
+      : route.to;
   };
   assert.equal(allow("/v1/email/a@b", "HEAD"), "single");
   assert.deepEqual(allow("/v1/email/a@b", "POST"), [405, "GET, HEAD, OPTIONS"]);
@@ -228,7 +230,7 @@ test("routeOf checks methods", () => {
   assert.deepEqual(allow("/v1/edge/admit", "POST"), [404, undefined]);
 });
 
-test("routeOf answers preflights", () => {
+test("routeOf responds to preflights", () => {
   for (const [target, methods] of [
     ["/v1/email", "GET, HEAD, OPTIONS"],
     ["/v1/email/a%zz", "GET, HEAD, OPTIONS"],
@@ -236,8 +238,8 @@ test("routeOf answers preflights", () => {
     ["/v1/usage", "GET, HEAD, OPTIONS"],
   ] as const) {
     const route = routeOf("OPTIONS", target, "none");
-    assert.equal(route.to, "answer");
-    assert.deepEqual(route.answer, {
+    assert.equal(route.to, "response");
+    assert.deepEqual(route.response, {
       status: 204,
       body: null,
       headers: {

@@ -1,8 +1,8 @@
 /** Maps requests to routes: a table of the paths that the worker serves. */
 
-import type { Answer } from "./answer.ts";
-import { problem, problemAnswer } from "./problem.ts";
+import { problem, problemResponse } from "./problem.ts";
 import { SENTENCES } from "./problems.ts";
+import type { WorkerResponse } from "./response.ts";
 import { split } from "./target.ts";
 
 /** What the worker does with a request. */
@@ -13,7 +13,7 @@ export type Route =
   | { readonly to: "hook"; readonly target: string }
   | { readonly to: "page"; readonly target: string }
   | { readonly to: "versions" }
-  | { readonly to: "answer"; readonly answer: Answer };
+  | { readonly to: "response"; readonly response: WorkerResponse };
 
 /** The pages that the worker forwards (ADDRSPEC_FORWARD). */
 export type Pages = "none" | "public" | "dashboard";
@@ -71,20 +71,20 @@ const TABLE: readonly Row[] = [
 export function routeOf(method: string, target: string, pages: Pages): Route {
   const { path, query } = split(target);
   const row = TABLE.find((candidate) => matches(candidate, path));
-  if (row === undefined || !isServed(row, pages)) return { to: "answer", answer: notFound() };
-  if (method === "OPTIONS" && isOperation(row)) return { to: "answer", answer: preflight(row) };
+  if (row === undefined || !isServed(row, pages)) return { to: "response", response: notFound() };
+  if (method === "OPTIONS" && isOperation(row)) return { to: "response", response: preflight(row) };
   if (row.methods?.includes(method) === false)
-    return { to: "answer", answer: methodNotAllowed(row) };
+    return { to: "response", response: methodNotAllowed(row) };
   return routeTo(row, path.slice(row.path.length), query);
 }
 
-export function notFound(): Answer {
-  return problemAnswer(problem("NOT_FOUND", SENTENCES.noPath));
+export function notFound(): WorkerResponse {
+  return problemResponse(problem("NOT_FOUND", SENTENCES.noPath));
 }
 
-function methodNotAllowed(row: Row): Answer {
+function methodNotAllowed(row: Row): WorkerResponse {
   const allow = allowed(row);
-  return problemAnswer(problem("METHOD_NOT_ALLOWED", SENTENCES.methods(allow), { allow }));
+  return problemResponse(problem("METHOD_NOT_ALLOWED", SENTENCES.methods(allow), { allow }));
 }
 
 function matches({ path, to, suffix }: Row, requested: string): boolean {
@@ -119,8 +119,8 @@ function allowed({ to, methods = [] }: Row): string {
   return (isOperation({ to }) ? [...methods, "OPTIONS"] : methods).join(", ");
 }
 
-/** Returns the answer to a preflight, which carries no key (Fetch standard, section 3.2). */
-function preflight(row: Row): Answer {
+/** Returns the response to a preflight, which carries no key (Fetch standard, section 3.2). */
+function preflight(row: Row): WorkerResponse {
   return {
     status: 204,
     body: null,

@@ -9,6 +9,10 @@ import { result } from "./result.ts";
 import { count, type Tally } from "./tally.ts";
 import { percentDecode } from "./target.ts";
 
+/** The origin's HTTP server refuses such a path, in its own words. */
+const BROKEN_PERCENT =
+  "A percent sign in the path is not followed by two hexadecimal digits; encode a percent sign as %25.";
+
 /** Plans the validation of the address in the path, which is percent-encoded. */
 export function planSingle(check: Check, encoded: string, query: string): Plan {
   const facts = factsOrProblem(check, encoded, query);
@@ -27,7 +31,7 @@ export function planSingle(check: Check, encoded: string, query: string): Plan {
 function factsOrProblem(check: Check, encoded: string, query: string): Facts | Problem {
   if (encoded === "") return problem("MISSING_EMAIL", SENTENCES.noAddress);
   const email = percentDecode(encoded);
-  if (email === undefined) return problem("INVALID_EMAIL_FORMAT", SENTENCES.brokenPercent);
+  if (email === undefined) return problem("INVALID_EMAIL_FORMAT", BROKEN_PERCENT);
   const flags = queryDetails(query);
   if (flags === undefined) return problem("INVALID_REQUEST", SENTENCES.wrongDetails);
   try {

@@ -10,7 +10,7 @@ import { Engine } from "./engine.ts";
 import type { Fetch } from "./origin.ts";
 import { type RawRequest, Worker } from "./worker.ts";
 
-/** A well-formed key, the example in origin/ledger/secret.go. */
+/** A well-formed key, the example in origin/ledger/credential.go. */
 export const KEY = "ask_000000000000000000000000000000002CGNRW";
 
 export function compileModule(): WebAssembly.Module {
@@ -29,7 +29,7 @@ export const config: Config = {
   pages: "public",
 };
 
-/** Returns a worker whose origin answers with reply, and records what it sends and logs. */
+/** Returns a worker whose origin responds with reply, and records what it sends and logs. */
 export function newWorker(
   reply: (request: Request) => Response | Promise<Response>,
   settings: Partial<Config> & { engine?: Engine } = {},

@@ -3,7 +3,7 @@
  * withTimeout aborts the signal of the work and rejects, even if the work ignores
  * its signal.
  *
- * The caller is null on a platform that itself ends what an answered or abandoned
+ * The caller is null on a platform that itself ends what a finished or abandoned
  * request began. Then the work gets no signal either: see entry/cloudflare.ts.
  *
  * AbortSignal.any over AbortSignal.timeout would do the same in a line, but

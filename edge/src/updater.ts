@@ -38,7 +38,7 @@ export class Updater {
   /** The lists that this updater installed, or found in use. */
   #installed: Release | undefined;
   #due = 0;
-  /** An update is under way until then; not a boolean, because a platform may abandon it. */
+  /** An update is in progress until then; not a boolean, because a platform may abandon it. */
   #busyUntil = 0;
   #lastFailure = "";
   #failures = 0;
@@ -58,7 +58,7 @@ export class Updater {
   }
 
   /**
-   * Updates the lists, unless an update is under way. Returns why it failed, or
+   * Updates the lists, unless an update is in progress. Returns why it failed, or
    * undefined; never rejects. stop ends it without a result.
    */
   async update(stop = new AbortController().signal): Promise<string | undefined> {
@@ -123,7 +123,7 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "a defect";
   if (error instanceof ListsError || error instanceof ListsRefused) return error.message;
   return error.name === "TimeoutError"
-    ? "the feed did not answer in time"
+    ? "the feed did not respond in time"
     : `a defect (${error.name})`;
 }
 

@@ -19,7 +19,7 @@ test("the worker sends the origin domains and counts only", async () => {
     Cookie: "c",
     Authorization: "Bearer other",
   });
-  assert.equal((await worker.answer(request)).status, 200);
+  assert.equal((await worker.respond(request)).status, 200);
   const [admission] = sent;
   assert.equal(admission?.url, "http://origin.test/v1/edge/admit");
   assert.equal(admission.method, "POST");
@@ -57,7 +57,7 @@ test("a single validation sends its tally with its domain, if it has one", async
     admitted(((await request.json()) as { domains: unknown[] }).domains.map(() => true)),
   );
   for (const address of ["jane@gmial.com", "jane@%5B192.0.2.1%5D"]) {
-    assert.equal((await worker.answer(get(`/v1/email/${address}`))).status, 200, address);
+    assert.equal((await worker.respond(get(`/v1/email/${address}`))).status, 200, address);
   }
   assert.deepEqual(await Promise.all(sent.map((request) => request.json())), [
     {
@@ -76,14 +76,14 @@ function brief(mx: string | null, usage: Record<string, string> = { "X-Usage-Lim
   return new Response(null, { status: 204, headers });
 }
 
-test("a brief reply gives the same answer as one with a body", async () => {
+test("a brief reply gives the same response as one with a body", async () => {
   for (const mx of [true, false]) {
-    const answers = [brief(String(mx)), admitted([mx])].map(async (reply) => {
+    const replies = [brief(String(mx)), admitted([mx])].map(async (reply) => {
       const { worker } = newWorker(() => reply);
-      const response = await worker.answer(get("/v1/email/jane@example.org"));
+      const response = await worker.respond(get("/v1/email/jane@example.org"));
       return [response.status, response.headers.get("X-Usage-Current"), await response.text()];
     });
-    const [one, other] = await Promise.all(answers);
+    const [one, other] = await Promise.all(replies);
     assert.deepEqual(one, other);
     assert.equal(one?.[0], 200);
     assert.match(String(one?.[2]), new RegExp(`"mx":${mx},`));
@@ -103,14 +103,14 @@ test("a 204 that is no brief reply is 503", async () => {
     [postBatch('{"emails":["jane@example.org"]}'), brief("true")],
   ] as const) {
     const { worker, logged } = newWorker(() => reply);
-    assert.equal((await worker.answer(request)).status, 503);
+    assert.equal((await worker.respond(request)).status, 503);
     assert.deepEqual(logged, ["origin: unexpected response to /v1/edge/admit, status 204"]);
   }
 });
 
 test("a partial batch omits unfinished addresses", async () => {
   const { worker } = newWorker(() => admitted([null, "DNS_TIMEOUT"]));
-  const response = await worker.answer(
+  const response = await worker.respond(
     postBatch('{"emails":["a@one.example","b@two.example","c"]}'),
   );
   const body = (await response.json()) as {
@@ -146,17 +146,17 @@ test("a partial batch omits unfinished addresses", async () => {
 test("a malformed key is refused without a round trip", async () => {
   const { worker, sent } = newWorker(() => admitted([true]));
   assert.equal(
-    (await worker.answer(get("/v1/email/a@b", { headers: { "X-API-Key": "ask_" } }))).status,
+    (await worker.respond(get("/v1/email/a@b", { headers: { "X-API-Key": "ask_" } }))).status,
     401,
   );
   assert.equal(sent.length, 0);
 });
 
-test("bad input is answered after the key and the rate", async () => {
+test("bad input has a response after the key and the rate", async () => {
   const problem = '{"status":429,"title":"Too Many Requests","detail":"wait"}';
   const headers = { "Content-Type": "application/json", "Retry-After": "7" };
   const { worker, sent } = newWorker(() => new Response(problem, { status: 429, headers }));
-  const response = await worker.answer(get("/v1/email/none"));
+  const response = await worker.respond(get("/v1/email/none"));
   assert.equal(response.status, 429);
   assert.equal(response.headers.get("Retry-After"), "7");
   assert.equal(await response.text(), problem);
@@ -175,11 +175,11 @@ test("other paths are refused without a round trip", async () => {
     ["http://evil.example/healthz", 400],
     ["*", 400],
   ] as const) {
-    const response = await worker.answer(get(target));
+    const response = await worker.respond(get(target));
     assert.equal(response.status, status, target);
     assert.equal(
       ((await response.json()) as { code: string }).code,
-      status === 404 ? "NOT_FOUND" : "BAD_REQUEST",
+      status === 404 ? "NOT_FOUND" : "INVALID_REQUEST",
     );
   }
   assert.equal(sent.length, 0);
@@ -194,8 +194,8 @@ test("HEAD is GET without the body", async () => {
     "/v1/nothing",
   ]) {
     const [whole, head] = [
-      await worker.answer(get(target, { headers: { "X-Request-Id": "h" } })),
-      await worker.answer(get(target, { method: "HEAD", headers: { "X-Request-Id": "h" } })),
+      await worker.respond(get(target, { headers: { "X-Request-Id": "h" } })),
+      await worker.respond(get(target, { method: "HEAD", headers: { "X-Request-Id": "h" } })),
     ];
     assert.deepEqual(
       [head.status, [...head.headers], await head.text()],
@@ -211,9 +211,9 @@ test("HEAD is GET without the body", async () => {
   assert.equal(sent.length, 6);
 });
 
-test("a preflight is answered without a round trip", async () => {
+test("a preflight has a response without a round trip", async () => {
   const { worker, sent } = newWorker(() => admitted([true]));
-  const response = await worker.answer(
+  const response = await worker.respond(
     get("/v1/emails", { method: "OPTIONS", headers: { "X-API-Key": "" } }),
   );
   assert.deepEqual(
@@ -226,10 +226,10 @@ test("a preflight is answered without a round trip", async () => {
 test("a broken percent sign is refused after the key", async () => {
   const { worker, sent } = newWorker(() => admitted([]));
   assert.equal(
-    (await worker.answer(get("/v1/email/a%zz", { headers: { "X-API-Key": "" } }))).status,
+    (await worker.respond(get("/v1/email/a%zz", { headers: { "X-API-Key": "" } }))).status,
     401,
   );
-  const response = await worker.answer(get("/v1/email/a%zz"));
+  const response = await worker.respond(get("/v1/email/a%zz"));
   assert.deepEqual(
     [response.status, ((await response.json()) as { code: string }).code],
     [400, "INVALID_EMAIL_FORMAT"],
@@ -256,7 +256,7 @@ test("limit headers are passed on, also with a problem", async () => {
       get("/v1/email/a@example.org"),
       postBatch('{"emails":["a@example.org"]}'),
     ]) {
-      const response = await worker.answer(request);
+      const response = await worker.respond(request);
       assert.equal(response.status, status);
       for (const [name, value] of Object.entries(limits)) {
         assert.equal(response.headers.get(name), value, name);
@@ -265,7 +265,7 @@ test("limit headers are passed on, also with a problem", async () => {
   }
 });
 
-test("Origin is passed on, and the answer allows what the origin allows", async () => {
+test("Origin is passed on, and the response allows what the origin allows", async () => {
   const allowed = { "Access-Control-Allow-Origin": "https://shop.example", Vary: "Origin" };
   for (const [status, body] of [
     [200, '{"mx":[true],"partial":false}'],
@@ -286,14 +286,14 @@ test("Origin is passed on, and the answer allows what the origin allows", async 
       postBatch('{"emails":["a@example.org"]}', headers),
       postBatch('{"emails":["a@example.org"]}', { ...headers, "Idempotency-Key": "one" }),
     ]) {
-      const response = await worker.answer(request);
+      const response = await worker.respond(request);
       assert.equal(response.status, status);
       for (const [name, value] of Object.entries(allowed)) {
         assert.equal(response.headers.get(name), value, name);
       }
       assert.equal(sent.at(-1)?.headers.get("Origin"), "https://shop.example");
     }
-    await worker.answer(get("/v1/email/a@example.org"));
+    await worker.respond(get("/v1/email/a@example.org"));
     assert.equal(sent.at(-1)?.headers.has("Origin"), false);
   }
 });
@@ -302,16 +302,16 @@ test("failures are logged without an address and a key", async () => {
   const { worker, logged } = newWorker(() => {
     throw new Error(`https://x/?${KEY} jane@example.org`);
   });
-  assert.equal((await worker.answer(get("/v1/email/jane@example.org"))).status, 503);
+  assert.equal((await worker.respond(get("/v1/email/jane@example.org"))).status, 503);
   assert.equal(
     (
-      await worker.answer(
+      await worker.respond(
         postBatch('{"emails":["jane@example.org"]}', { "Idempotency-Key": "one" }),
       )
     ).status,
     503,
   );
-  assert.equal((await worker.answer(get("/docs?jane@example.org"))).status, 503);
+  assert.equal((await worker.respond(get("/docs?jane@example.org"))).status, 503);
   assert.equal(logged.length, 3);
   for (const line of logged) assert.doesNotMatch(line, /jane|ask_/);
 });
@@ -323,7 +323,7 @@ test("a client that disconnects is not logged", async () => {
     return new Promise<Response>(() => undefined);
   });
   for (const request of [get("/v1/email/jane@example.org"), get("/v1/usage"), get("/docs")]) {
-    assert.equal((await worker.answer({ ...request, signal: client.signal })).status, 503);
+    assert.equal((await worker.respond({ ...request, signal: client.signal })).status, 503);
   }
   assert.deepEqual(logged, []);
 });
@@ -332,7 +332,7 @@ test("an unsafe request id is replaced", async () => {
   const { worker } = newWorker(() => admitted([true]));
   const id = async (given: string) => {
     const request = get("/v1/email/a@example.org", { headers: { "X-Request-Id": given } });
-    return (await worker.answer(request)).headers.get("X-Request-Id");
+    return (await worker.respond(request)).headers.get("X-Request-Id");
   };
   assert.equal(await id("a-Z_0.9:x"), "a-Z_0.9:x");
   for (const unsafe of ["", "a b", "<x>", "x".repeat(129)]) {
@@ -342,7 +342,7 @@ test("an unsafe request id is replaced", async () => {
 
 test("/versions has the versions of the module, and asks nobody", async () => {
   const { worker, sent } = newWorker(() => assert.fail("the origin was asked"));
-  const response = await worker.answer(get("/versions"));
+  const response = await worker.respond(get("/versions"));
   assert.equal(response.status, 200);
   assert.deepEqual(await response.json(), engine.versions());
   assert.equal(sent.length, 0);

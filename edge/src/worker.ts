@@ -1,12 +1,11 @@
 /**
- * The edge worker. It answers the operations of /v1 as the origin does: it runs
+ * The edge worker. It serves the operations of /v1 as the origin does: it runs
  * the module itself, and the origin checks the key and the rate, looks up MX
  * records and charges. It first decides what to do with a request, as a value
  * (route.ts, plan.ts), and then does it. What differs between platforms is in
  * entry/. Each request makes at most one round trip to the origin.
  */
 
-import { type Answer, respond } from "./answer.ts";
 import { malformed } from "./bad-request.ts";
 import { planBatch } from "./batch.ts";
 import { Body } from "./body.ts";
@@ -17,16 +16,17 @@ import {
   forward,
   isUnchanged,
   pageResponse,
-  readAnswer,
-  readHookAnswer,
+  readHookResponse,
+  readResponse,
 } from "./forward.ts";
 import { readKey } from "./key.ts";
 import { type Fetch, type Log, Origin } from "./origin.ts";
 import { parseBatch } from "./parse-batch.ts";
 import { type Plan, planProblem } from "./plan.ts";
-import { isProblem, problem, problemAnswer, unavailable } from "./problem.ts";
+import { isProblem, problem, problemResponse, unavailable } from "./problem.ts";
 import { SENTENCES } from "./problems.ts";
 import { requestID } from "./request-id.ts";
+import { respond, type WorkerResponse } from "./response.ts";
 import { notFound, routeOf } from "./route.ts";
 import { planSingle } from "./single.ts";
 import { targetOf } from "./target.ts";
@@ -93,34 +93,34 @@ export class Worker {
     this.#origin = new Origin(config, fetch, log);
   }
 
-  /** Answers a platform's Request; never rejects. */
+  /** Responds to a platform's Request; never rejects. */
   fetch(request: Request, signal: AbortSignal | null): Promise<Response> {
     const { method, url, headers } = request;
     // A GET has none; each getter is a call into the platform.
     const body = method === "GET" ? null : request.body;
     const proto = url.slice(0, url.indexOf(":"));
-    return this.answer({ method, target: targetOf(url), headers, body, signal, proto });
+    return this.respond({ method, target: targetOf(url), headers, body, signal, proto });
   }
 
-  /** Answers a request; never rejects. */
-  async answer(raw: RawRequest): Promise<Response> {
+  /** Responds to a request; never rejects. */
+  async respond(raw: RawRequest): Promise<Response> {
     const id = requestID(raw.headers.get("X-Request-Id"));
     try {
       return await this.#route({ ...raw, id });
     } catch (error) {
       this.#logDefect(error);
-      return respond(problemAnswer(problem("INTERNAL_ERROR", SENTENCES.defect)), id, raw.method);
+      return respond(problemResponse(problem("INTERNAL_ERROR", SENTENCES.defect)), id, raw.method);
     }
   }
 
   async #route(request: IdentifiedRequest): Promise<Response> {
-    const send = (answer: Answer) => respond(answer, request.id, request.method);
+    const send = (response: WorkerResponse) => respond(response, request.id, request.method);
     const bad = malformed(request.target, request.headers);
-    if (bad !== undefined) return send(problemAnswer(bad));
+    if (bad !== undefined) return send(problemResponse(bad));
     const route = routeOf(request.method, request.target, this.#config.pages);
     switch (route.to) {
-      case "answer":
-        return send(route.answer);
+      case "response":
+        return send(route.response);
       case "versions":
         return send({ status: 200, body: JSON.stringify(this.#engine.versions()) });
       case "page":
@@ -139,19 +139,19 @@ export class Worker {
   async #single(
     request: IdentifiedRequest,
     { encoded, query }: { encoded: string; query: string },
-  ): Promise<Answer> {
+  ): Promise<WorkerResponse> {
     const key = readKey(request.headers);
-    if (isProblem(key)) return problemAnswer(key);
+    if (isProblem(key)) return problemResponse(key);
     const plan =
       this.#plan(() => planSingle(this.#check, encoded, query))
       ?? planProblem(problem("INTERNAL_ERROR", SENTENCES.checksFailed));
     return this.#execute(plan, key, request);
   }
 
-  async #batch(request: IdentifiedRequest): Promise<Answer> {
+  async #batch(request: IdentifiedRequest): Promise<WorkerResponse> {
     const arrival = Date.now();
     const key = readKey(request.headers);
-    if (isProblem(key)) return problemAnswer(key);
+    if (isProblem(key)) return problemResponse(key);
     const body = new Body(request.body);
     const start = await readStart(body, request.signal);
     if (start === undefined) return truncated(body);
@@ -159,40 +159,40 @@ export class Worker {
     const plan = given && this.#plan(() => planBatch(this.#check, given, arrival));
     if (plan !== undefined) return this.#execute(plan, key, request);
     const whole = body.whole(start, MAX_FORWARDED);
-    const answer = await this.#forwardOperation({ ...request, target: BATCH, body: whole });
+    const response = await this.#forwardOperation({ ...request, target: BATCH, body: whole });
     // The origin may respond, to a wrong key for instance, before it has read all of the
     // body. Then it does not matter that the rest cannot be read.
-    if (body.broken && answer.status === 503) return truncated(body);
+    if (body.broken && response.status === 503) return truncated(body);
     body.cancel();
-    return answer;
+    return response;
   }
 
-  async #usage(request: IdentifiedRequest, target: string): Promise<Answer> {
+  async #usage(request: IdentifiedRequest, target: string): Promise<WorkerResponse> {
     const key = readKey(request.headers);
-    if (isProblem(key)) return problemAnswer(key);
+    if (isProblem(key)) return problemResponse(key);
     return this.#forwardOperation({ ...request, method: "GET", target, body: null });
   }
 
   /**
    * Forwards a call of a sign-up hook. The origin has the secrets, the policies and
-   * the record of the calls that were answered, and charges: a decision here would
+   * the record of the calls that have a response, and charges: a decision here would
    * need the same round trip, and the secrets in one more place.
    */
-  async #hook(request: IdentifiedRequest, target: string): Promise<Answer> {
+  async #hook(request: IdentifiedRequest, target: string): Promise<WorkerResponse> {
     if (request.method !== "POST")
       return this.#forwardOperation(
         { ...request, method: "GET", target, body: null },
-        readHookAnswer,
+        readHookResponse,
       );
     const body = new Body(request.body);
     const start = await readStart(body, request.signal, MAX_HOOK);
     if (start === undefined) return truncated(body, "A");
-    const answer = await this.#forwardOperation(
+    const response = await this.#forwardOperation(
       { ...request, target, body: start.subarray(0, MAX_HOOK) },
-      readHookAnswer,
+      readHookResponse,
     );
     body.cancel();
-    return answer;
+    return response;
   }
 
   /** Forwards a request for a page of the origin, and streams the response. */
@@ -204,7 +204,7 @@ export class Worker {
       return await this.#forward({ ...request, target, body }, async (page) => pageResponse(page));
     } catch (error) {
       this.#logForwarding(request, nameOf(error));
-      return respond(problemAnswer(unavailable()), id, method);
+      return respond(problemResponse(unavailable()), id, method);
     }
   }
 
@@ -222,24 +222,24 @@ export class Worker {
     plan: Plan,
     key: string,
     { id, headers, signal }: IdentifiedRequest,
-  ): Promise<Answer> {
+  ): Promise<WorkerResponse> {
     const pageOrigin = headers.get("Origin");
     const admission = await this.#origin.admit(plan, { key, id, pageOrigin, signal });
     if ("problem" in admission) return admission.problem;
-    const answer = plan.finish(admission.mx);
-    return { ...answer, headers: { ...answer.headers, ...admission.keyHeaders } };
+    const response = plan.finish(admission.mx);
+    return { ...response, headers: { ...response.headers, ...admission.keyHeaders } };
   }
 
-  /** Forwards an operation that the worker does not answer by itself. */
-  async #forwardOperation(request: ForwardedRequest, read = readAnswer): Promise<Answer> {
+  /** Forwards an operation that the worker does not handle by itself. */
+  async #forwardOperation(request: ForwardedRequest, read = readResponse): Promise<WorkerResponse> {
     try {
-      const answer = await this.#forward(request, read);
-      if (answer !== undefined) return answer;
+      const response = await this.#forward(request, read);
+      if (response !== undefined) return response;
       this.#logForwarding(request, "unexpected response");
     } catch (error) {
       this.#logForwarding(request, nameOf(error));
     }
-    return problemAnswer(unavailable());
+    return problemResponse(unavailable());
   }
 
   #forward<T>(request: ForwardedRequest, use: (response: Response) => Promise<T>): Promise<T> {
@@ -248,7 +248,7 @@ export class Worker {
     );
   }
 
-  /** Logs why the origin's answer is missing, unless the client has disconnected. */
+  /** Logs why the origin's response is missing, unless the client has disconnected. */
   #logForwarding({ signal }: ForwardedRequest, why: string): void {
     if (!signal?.aborted) this.#log(`origin: a request could not be forwarded (${why})`);
   }
@@ -268,10 +268,10 @@ async function readStart(body: Body, signal: AbortSignal | null, limit = MAX_BAT
   }
 }
 
-/** Returns the answer to an incomplete request (RFC 9112 section 8). The origin is not asked. */
-function truncated(body: Body, shape: "A" | "B" = "B"): Answer {
+/** Returns the response to an incomplete request (RFC 9112 section 8). The origin is not asked. */
+function truncated(body: Body, shape: "A" | "B" = "B"): WorkerResponse {
   body.cancel();
-  return problemAnswer(problem("INVALID_REQUEST", SENTENCES.brokeOff(String(body.size))), shape);
+  return problemResponse(problem("INVALID_REQUEST", SENTENCES.brokeOff(String(body.size))), shape);
 }
 
 function nameOf(error: unknown): string {

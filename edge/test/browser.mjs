@@ -1,8 +1,8 @@
-// Serves a folder on a loopback port and opens a browser on it, for tests:
+// Serves a directory on a loopback port and opens a browser on it, for tests:
 //
-//   const { page, close } = await open(CHROMIUM, FOLDER);
+//   const { page, close } = await open(CHROMIUM, DIRECTORY);
 //
-// In place of a folder it takes the URL of a server.
+// In place of a directory it takes the URL of a server.
 
 import { createReadStream } from "node:fs";
 import { createServer } from "node:http";
@@ -43,11 +43,11 @@ export async function open(executablePath, place, options = {}) {
   };
 }
 
-async function serve(folder) {
+async function serve(directory) {
   const server = createServer((request, response) => {
     const name = new URL(request.url, "http://host").pathname.slice(1) || "index.html";
     response.setHeader("Content-Type", TYPES[extname(name)] ?? "application/octet-stream");
-    createReadStream(join(folder, name))
+    createReadStream(join(directory, name))
       .on("error", () => response.writeHead(404).end())
       .pipe(response);
   });

@@ -1,4 +1,4 @@
-// Tests in Chromium what pages may read of the service's answers:
+// Tests in Chromium what pages may read of the service's responses:
 //
 //   PAGE=URL OTHER_PAGE=URL SERVICE=URL KEY=… UNBOUND_KEY=… node test/cors.mjs CHROMIUM
 //
@@ -11,16 +11,16 @@ import { open } from "./browser.mjs";
 const { PAGE, OTHER_PAGE, SERVICE, KEY, UNBOUND_KEY } = process.env;
 const { page, close } = await open(process.argv[2], tmpdir());
 
-/** Sends a request from the page that is open; returns null if the browser keeps the answer from it. */
+/** Sends a request from the page that is open; returns null if the browser keeps the response from it. */
 const send = (path, key, init = {}) =>
   page.evaluate(
     async ([url, options]) => {
       try {
-        const answer = await fetch(url, options);
+        const response = await fetch(url, options);
         return {
-          status: answer.status,
-          headers: Object.fromEntries(answer.headers),
-          body: await answer.json(),
+          status: response.status,
+          headers: Object.fromEntries(response.headers),
+          body: await response.json(),
         };
       } catch {
         return null;

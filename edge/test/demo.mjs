@@ -1,7 +1,7 @@
 // Tests the demo page in Chromium, opened from disk:
 //
 //   node test/demo.mjs CHROMIUM PAGE            tests it
-//   node test/demo.mjs CHROMIUM PAGE FOLDER     also takes light.png and dark.png for the README
+//   node test/demo.mjs CHROMIUM PAGE DIRECTORY     also takes light.png and dark.png for the README
 
 import assert from "node:assert/strict";
 import { dirname, join, resolve } from "node:path";

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/addrspec/addrspec/lists/internal/published"
-	"github.com/addrspec/addrspec/lists/internal/tables"
 	"github.com/addrspec/addrspec/lists/registry"
 	"github.com/addrspec/addrspec/lists/registry/registrytest"
 	"github.com/stretchr/testify/require"
@@ -123,47 +121,6 @@ func TestStore(t *testing.T) {
 	require.Contains(t, err.Error(), b.Package+"@1.0.2: integrity is sha512-")
 }
 
-func TestDigitsAlike(t *testing.T) {
-	for in, want := range map[string]string{"a12b3.example": "a0b0.example", "2026.example": "0.example", "a.example": "a.example", "": ""} {
-		require.Equal(t, want, digitsAlike(in), in)
-	}
-}
-
-// TestRules looks up domains with each rule.
-func TestRules(t *testing.T) {
-	votes := map[string]tables.Votes{
-		"proven.example": "D", "crawled.example": "K", "agreed.example": "MI", "disputed.example": "MIF", "alone.example": "M",
-		"stale.example": "I", "longname.example": "D", "mail12.example": "D",
-		"a.busy.example": "D", "b.busy.example": "D", "c.busy.example": "K",
-		"a.eu.org": "D", "b.eu.org": "D", "c.eu.org": "D",
-	}
-	dir, err := withoutHindsight("..")
-	require.NoError(t, err)
-	defer os.RemoveAll(dir)
-	merged, err := tables.MergeVotes(dir, votes)
-	require.NoError(t, err)
-	p := past{votes, merged, familiesOf(votes)}
-	all := strings.Fields(`proven.example x.proven.example crawled.example agreed.example disputed.example alone.example
-		stale.example longname.test mail13.example d.busy.example d.eu.org new.example gmail.com tempmail.com`)
-	want := []string{
-		"proven.example x.proven.example crawled.example agreed.example", // disposable.txt with tempmail.com is left out
-		"proven.example x.proven.example", "crawled.example", "agreed.example disputed.example alone.example",
-		"agreed.example disputed.example stale.example", "",
-		"+ disputed.example", "+ disputed.example alone.example", "+ disputed.example stale.example",
-		"+ longname.test", "+ mail13.example", "+ d.busy.example d.eu.org", "+ d.busy.example",
-	}
-	require.Len(t, rules, len(want))
-	for r, rule := range rules {
-		var got []string
-		for _, domain := range all {
-			if rule.flags(p, domain) {
-				got = append(got, domain)
-			}
-		}
-		require.Equal(t, strings.Replace(want[r], "+", want[0], 1), strings.Join(got, " "), rule.name)
-	}
-}
-
 // TestMeasureDay walks over one day whose lists are in the store already.
 func TestMeasureDay(t *testing.T) {
 	s, h := store(t.TempDir()), history{}
@@ -181,28 +138,14 @@ func TestMeasureDay(t *testing.T) {
 	dir, err := withoutHindsight("..")
 	require.NoError(t, err)
 	defer os.RemoveAll(dir)
-	p, err := pastOf(dir, day, h, s)
+	known, err := mergedOn(dir, day, h, s)
 	require.NoError(t, err)
-	m := measurement{caught: make([]int, len(rules))}
-	row, err := m.measureDay(p, day, h, s)
+	row, err := measureDay(known, day, h, s)
 	require.NoError(t, err)
 	require.Equal(t, dayRow{day, 1, []int{1, 1, 3}, []int{1, 1, 2}}, row)
-	require.Equal(t, 2, m.caught[0])
 
-	m.rows, m.wrong, m.right, m.alarms = []dayRow{row}, make([][]string, len(rules)), make([]int, len(rules)), make([][]string, len(rules))
 	var out bytes.Buffer
-	m.print(&out, false)
+	printRows(&out, []dayRow{row, row})
 	require.Contains(t, out.String(), "| 2026-01-01 | 1 | 1 (100.0 %) of 1 | 1 (100.0 %) of 1 | 2 (66.7 %) of 3 |\n")
-	require.Contains(t, out.String(), "| the lists as packed | 2 (66.7 %) | 0 | 0 | 0 |\n")
-}
-
-func TestReadLabels(t *testing.T) {
-	t.Chdir("../..")
-	rows, err := readLabels()
-	require.NoError(t, err)
-	require.Greater(t, countLabels(rows, "not_disposable"), 100)
-	require.Greater(t, countLabels(rows, "disposable"), 40)
-	t.Chdir(t.TempDir())
-	_, err = readLabels()
-	require.ErrorContains(t, err, "run from the root of the repository")
+	require.Contains(t, out.String(), "| all | | 2 (100.0 %) of 2 | 2 (100.0 %) of 2 | 4 (66.7 %) of 6 |\n")
 }

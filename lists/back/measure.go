@@ -3,22 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/addrspec/addrspec/lists"
+	"github.com/addrspec/addrspec/lists/internal/published"
 	"github.com/addrspec/addrspec/lists/internal/tables"
 )
-
-// measurement is what the walk back in time found.
-type measurement struct {
-	rows   []dayRow
-	caught []int      // by rule, of the domains added in the longest horizon
-	real   int        // real domains looked up
-	wrong  [][]string // by rule, the real domains flagged on the last day
-	labels []labelled // domains of real mail, judged by hand
-	right  []int      // by rule, the labelled throw-away domains flagged
-	alarms [][]string // by rule, the other labelled domains flagged
-}
 
 // dayRow has the figures of one day, by horizon.
 type dayRow struct {
@@ -28,43 +20,53 @@ type dayRow struct {
 }
 
 // measure walks through the days with the tables in dir.
-func measure(dir string, h history, s store) (m measurement, err error) {
-	m.caught = make([]int, len(rules))
-	var p past
+func measure(dir string, h history, s store) (rows []dayRow, err error) {
 	for _, day := range days() {
-		if p, err = pastOf(dir, day, h, s); err != nil {
-			return m, err
-		}
-		row, err := m.measureDay(p, day, h, s)
+		known, err := mergedOn(dir, day, h, s)
 		if err != nil {
-			return m, err
+			return nil, err
 		}
-		m.rows = append(m.rows, row)
+		row, err := measureDay(known, day, h, s)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
 	}
-	return m, m.measureReal(p, dir, h, s)
+	return rows, nil
 }
 
-// measureDay measures one day. It counts the catches of each rule in the longest
-// horizon.
-func (m *measurement) measureDay(p past, day string, h history, s store) (dayRow, error) {
+// mergedOn merges the hand-written tables in dir with the lists known on day.
+func mergedOn(dir, day string, h history, s store) (tables.Map, error) {
+	votes := map[string]tables.Votes{}
+	for _, source := range published.Sources {
+		v, found := h.at(source.Letter, day)
+		if !found {
+			continue
+		}
+		names, err := s.names(v.item())
+		if err != nil {
+			return nil, err
+		}
+		source.Vote(votes, names)
+	}
+	return tables.MergeVotes(dir, votes)
+}
+
+// measureDay looks up the domains that D gained after a day in the lists known on it.
+func measureDay(known tables.Map, day string, h history, s store) (dayRow, error) {
 	before, err := proofBacked(day, h, s)
 	row := dayRow{day: day, listed: len(before)}
 	if err != nil {
 		return row, err
 	}
-	for i, horizon := range horizons {
+	for _, horizon := range horizons {
 		later, err := proofBacked(after(day, horizon), h, s)
 		if err != nil {
 			return row, err
 		}
 		added := slices.DeleteFunc(later, func(name string) bool { _, had := slices.BinarySearch(before, name); return had })
 		row.added = append(row.added, len(added))
-		row.caught = append(row.caught, countIf(added, func(name string) bool { return p.disposable(name) }))
-		if i == len(horizons)-1 {
-			for r := range rules {
-				m.caught[r] += countIf(added, func(name string) bool { return rules[r].flags(p, name) })
-			}
-		}
+		row.caught = append(row.caught, countDisposable(known, added))
 	}
 	return row, nil
 }
@@ -85,67 +87,53 @@ func proofBacked(day string, h history, s store) (names []string, err error) {
 	return slices.Compact(names), err
 }
 
-// measureReal looks up real domains with the lists of the last day.
-func (m *measurement) measureReal(p past, dir string, h history, s store) error {
-	proven := map[string]bool{}
-	for _, letter := range []byte("DK") {
-		v, _ := h.at(letter, "9999-12-31")
-		names, err := s.names(v.item())
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			proven[name] = true
-		}
-	}
-	var err error
-	if m.labels, err = readLabels(); err != nil {
-		return err
-	}
-	m.measureLabels(p)
-	real, err := realDomains(dir, s, proven)
-	m.real, m.wrong = len(real), make([][]string, len(rules))
-	for r, rule := range rules {
-		for _, name := range real {
-			if rule.flags(p, name) {
-				m.wrong[r] = append(m.wrong[r], name)
-			}
-		}
-	}
-	return err
-}
-
-func countIf(names []string, is func(string) bool) (n int) {
+func countDisposable(known tables.Map, names []string) (n int) {
 	for _, name := range names {
-		if is(name) {
+		if known.Lookup(name) == lists.Disposable {
 			n++
 		}
 	}
 	return n
 }
 
-// print prints both tables in Markdown.
-func (m measurement) print(w io.Writer, verbose bool) {
+// withoutHindsight copies the hand-written tables in dir to a temporary directory,
+// with an empty disposable.txt.
+func withoutHindsight(dir string) (string, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil {
+		return "", err
+	}
+	to, err := os.MkdirTemp("", "lists-back-")
+	if err != nil {
+		return "", err
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return to, err
+		}
+		if filepath.Base(path) == "disposable.txt" {
+			text = nil
+		}
+		if err := os.WriteFile(filepath.Join(to, filepath.Base(path)), text, 0o644); err != nil {
+			return to, err
+		}
+	}
+	return to, nil
+}
+
+// printRows prints the table in Markdown.
+func printRows(w io.Writer, rows []dayRow) {
 	fmt.Fprintf(w, "| day | listed with proof | caught of those added in 7 days | 30 days | 60 days |\n|---|---|---|---|---|\n")
 	total := dayRow{added: make([]int, len(horizons)), caught: make([]int, len(horizons))}
-	for _, row := range m.rows {
+	for _, row := range rows {
 		fmt.Fprintf(w, "| %s | %d |%s\n", row.day, row.listed, row.cells())
 		for i := range horizons {
 			total.added[i] += row.added[i]
 			total.caught[i] += row.caught[i]
 		}
 	}
-	fmt.Fprintf(w, "| all | |%s\n\n", total.cells())
-	added := total.added[len(horizons)-1]
-	throwAway := countLabels(m.labels, "disposable")
-	fmt.Fprintf(w, "| rule | caught of %d added in 60 days | flagged of %d real domains | flagged of %d labelled real ones | caught of %d labelled throw-away ones |\n|---|---|---|---|---|\n",
-		added, m.real, countLabels(m.labels, "not_disposable"), throwAway)
-	for r, rule := range rules {
-		fmt.Fprintf(w, "| %s | %s | %d | %d | %d |\n", rule.name, share(m.caught[r], added), len(m.wrong[r]), len(m.alarms[r]), m.right[r])
-		if verbose {
-			fmt.Fprintf(w, "  %s\n", strings.Join(append(m.wrong[r], m.alarms[r]...), " "))
-		}
-	}
+	fmt.Fprintf(w, "| all | |%s\n", total.cells())
 }
 
 func (r dayRow) cells() (cells string) {

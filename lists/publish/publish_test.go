@@ -64,7 +64,7 @@ func TestPublishRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(damaged, []byte("addrspec"), 0o600))
 	refuse("-key is missing", func(p *publisher) { p.key = "" })
 	refuse("no such file", func(p *publisher) { p.key += "x" })
-	refuse("not a secret key", func(p *publisher) { p.key = "publish.go" })
+	refuse("not a secret key", func(p *publisher) { p.key = "main.go" })
 	refuse("damaged", func(p *publisher) { p.blob = damaged })
 	refuse("not a directory", func(p *publisher) { p.dir = damaged })
 

@@ -1,5 +1,5 @@
 // Command refresh fetches the published domain lists from npm and PyPI, writes
-// the domains that the merge rule can use to sources/, and prints what changed.
+// the domains that the merge rule can use to sources/, and prints the changes.
 //
 //	go run ./lists/refresh [-dir lists] [-latest] [-all]
 //
@@ -14,10 +14,15 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
+	"time"
+
+	"github.com/addrspec/addrspec/lists/internal/published"
+	"github.com/addrspec/addrspec/lists/internal/tables"
 )
 
 func main() {
-	dir := flag.String("dir", "lists", "folder of the tables")
+	dir := flag.String("dir", "lists", "directory of the tables")
 	latest := flag.Bool("latest", false, "fetch the newest versions instead of the pinned ones")
 	all := flag.Bool("all", false, "print every name that moved instead of the first 20 of each group")
 	flag.Parse()
@@ -25,4 +30,93 @@ func main() {
 		fmt.Fprintln(os.Stderr, "refresh:", err)
 		os.Exit(1)
 	}
+}
+
+// run rewrites the files in dir/sources and reports which domains that
+// reclassifies. If latest is set, it fetches the newest versions. It writes
+// only after everything else has succeeded.
+func run(dir string, latest, all bool) error {
+	before, err := tables.Merge(dir)
+	if err != nil {
+		return err
+	}
+	f, err := collect(published.Sources, dir, latest)
+	if err != nil {
+		return err
+	}
+	after, err := tables.MergeVotes(dir, f.votes)
+	if err != nil {
+		return err
+	}
+	if err := f.write(dir); err != nil {
+		return err
+	}
+	report(os.Stdout, before, after, f.votes, all)
+	return nil
+}
+
+// fetched is the data that a refresh has fetched.
+type fetched struct {
+	votes   map[string]tables.Votes
+	sources []tables.Source
+	checked string // the day of the last refresh with -latest
+}
+
+// collect fetches every source.
+func collect(sources []published.Source, dir string, latest bool) (fetched, error) {
+	f := fetched{votes: map[string]tables.Votes{}, checked: today()}
+	if !latest {
+		var err error
+		if f.checked, err = tables.ReadChecked(dir); err != nil {
+			return f, err
+		}
+	}
+	pinned, err := tables.ReadProvenance(dir)
+	if err != nil {
+		return f, err
+	}
+	for _, s := range sources {
+		row, err := fetch(s, pin(s, pinned), latest, f.votes)
+		if err != nil {
+			return f, fmt.Errorf("source %c: %w\nnothing was written", s.Letter, err)
+		}
+		f.sources = append(f.sources, row)
+	}
+	return f, nil
+}
+
+func today() string { return time.Now().UTC().Format(time.DateOnly) }
+
+// pin returns the row of provenance.txt for s, or an empty one.
+func pin(s published.Source, pinned []tables.Source) tables.Source {
+	for _, p := range pinned {
+		if name, _, _ := strings.Cut(p.Package, "@"); name == s.Package && p.Registry == s.Registry.Name {
+			return p
+		}
+	}
+	return tables.Source{}
+}
+
+// fetch fetches one source, adds its votes and returns its row. If it is not
+// pinned or latest is set, it fetches the newest version.
+func fetch(s published.Source, pinned tables.Source, latest bool, votes map[string]tables.Votes) (tables.Source, error) {
+	spec := pinned.Package
+	if spec == "" || latest {
+		spec = s.Package
+	}
+	got, err := s.Registry.Fetch(spec)
+	if err != nil {
+		return pinned, err
+	}
+	row := tables.Source{Letter: string(s.Letter), Registry: s.Registry.Name, Package: got.Name + "@" + got.Version,
+		Licence: s.Licence, Fetched: today(), Integrity: got.Integrity, Remark: s.Remark}
+	if row.Package == pinned.Package {
+		if row.Fetched = pinned.Fetched; row.Integrity != pinned.Integrity {
+			return row, fmt.Errorf("%s: integrity is %s, provenance.txt has %s", spec, row.Integrity, pinned.Integrity)
+		}
+	}
+	names, err := s.Read(got)
+	row.Count = fmt.Sprint(len(names))
+	s.Vote(votes, names)
+	return row, err
 }

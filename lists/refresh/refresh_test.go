@@ -27,18 +27,18 @@ func fakeSources(t *testing.T, npm registrytest.NPM) (sources []published.Source
 	return sources
 }
 
-// sourcesDir returns a folder with an empty folder sources, and what its files
+// sourcesDir returns a directory with an empty directory sources, and what its files
 // are after a refresh.
 func sourcesDir(t *testing.T) (dir string, files func() string) {
 	dir = t.TempDir()
-	folder := filepath.Join(dir, "sources")
-	require.NoError(t, os.Mkdir(folder, 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "provenance.txt"), []byte("checked 2026-11-20\n"), 0o644))
+	sources := filepath.Join(dir, "sources")
+	require.NoError(t, os.Mkdir(sources, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(sources, "provenance.txt"), []byte("checked 2026-11-20\n"), 0o644))
 	return dir, func() (all string) {
-		entries, err := os.ReadDir(folder)
+		entries, err := os.ReadDir(sources)
 		require.NoError(t, err)
 		for _, e := range entries {
-			b, err := os.ReadFile(filepath.Join(folder, e.Name()))
+			b, err := os.ReadFile(filepath.Join(sources, e.Name()))
 			require.NoError(t, err)
 			all += e.Name() + ":\n" + string(b)
 		}

@@ -28,11 +28,11 @@ func tarball(t testing.TB, path string, content []byte) []byte {
 
 var day = time.Date(2026, 11, 9, 13, 3, 30, 0, time.UTC)
 
-// wheel returns a zip file of one file and a folder.
+// wheel returns a zip file of one file and a directory.
 func wheel(t testing.TB, path string, content []byte) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	_, err := w.Create("folder/")
+	_, err := w.Create("directory/")
 	require.NoError(t, err)
 	f, err := w.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Deflate, Modified: day})
 	require.NoError(t, err)

@@ -6,8 +6,14 @@
 package registry
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -27,19 +33,6 @@ type Registry struct {
 	releases func(name string) ([]Release, error)
 }
 
-// Registries has every registry.
-var Registries = []*Registry{NPM, PyPI}
-
-// Named returns the registry called name, or nil.
-func Named(name string) *Registry {
-	for _, r := range Registries {
-		if r.Name == name {
-			return r
-		}
-	}
-	return nil
-}
-
 // Package is a fetched package.
 type Package struct {
 	Name      string
@@ -49,7 +42,7 @@ type Package struct {
 	Files     map[string][]byte // by path in the archive
 }
 
-// archive is a downloaded archive and what the registry says about it.
+// archive is a downloaded archive with its description by the registry.
 type archive struct {
 	name, version, integrity string
 	path                     string // of the downloaded file
@@ -72,7 +65,7 @@ func (r *Registry) fetch(spec string) (*Package, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	name, version := SplitSpec(spec)
+	name, version := splitSpec(spec)
 	got, err := r.download(dir, name, version)
 	if err != nil {
 		return nil, err
@@ -105,11 +98,85 @@ func (r *Registry) Releases(name string) ([]Release, error) {
 	return inOrder(all), nil
 }
 
-// SplitSpec splits "name@version" at its last @, unless that begins the name of
+// splitSpec splits "name@version" at its last @, unless that begins the name of
 // a scoped npm package ("@scope/name").
-func SplitSpec(spec string) (name, version string) {
+func splitSpec(spec string) (name, version string) {
 	if at := strings.LastIndexByte(spec, '@'); at > 0 {
 		return spec[:at], spec[at+1:]
 	}
 	return spec, ""
+}
+
+// Bounds of a client's run.
+const (
+	timeout   = 5 * time.Minute
+	maxOutput = 16 << 20 // bytes of standard output
+	maxError  = 4 << 10  // bytes of standard error that are quoted
+)
+
+// run runs a registry's client and returns its standard output. The error quotes
+// what the client wrote to standard error.
+func run(client string, args ...string) ([]byte, error) {
+	if _, err := exec.LookPath(client); err != nil {
+		return nil, fmt.Errorf("%s is not installed: it fetches the packages of this registry", client)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	out, stderr := &limited{max: maxOutput}, &limited{max: maxError}
+	cmd := exec.CommandContext(ctx, client, args...)
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, stderr, 5*time.Second
+	err := cmd.Run()
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		err = fmt.Errorf("no end after %v", timeout)
+	case err == nil && out.full:
+		err = fmt.Errorf("it printed more than %d bytes", maxOutput)
+	}
+	if err != nil {
+		said := strings.TrimSpace(stderr.buffer.String())
+		return nil, fmt.Errorf("%s %s: %w\n%s", client, strings.Join(args, " "), err, said)
+	}
+	return out.buffer.Bytes(), nil
+}
+
+// limited is a buffer that drops bytes beyond max, so that a client that
+// prints without end fills no memory.
+type limited struct {
+	buffer bytes.Buffer // not embedded: io.Copy would use its ReadFrom, without a limit
+	max    int
+	full   bool
+}
+
+func (b *limited) Write(p []byte) (int, error) {
+	kept := p[:min(len(p), b.max-b.buffer.Len())]
+	b.full = b.full || len(kept) < len(p)
+	b.buffer.Write(kept)
+	return len(p), nil
+}
+
+// inOrder returns the releases with numeric versions, in their order.
+func inOrder(all []Release) []Release {
+	var numbered []Release
+	for _, r := range all {
+		if numbers(r.Version) != nil {
+			numbered = append(numbered, r)
+		}
+	}
+	slices.SortFunc(numbered, func(a, b Release) int {
+		return slices.Compare(numbers(a.Version), numbers(b.Version))
+	})
+	return numbered
+}
+
+// numbers returns the numbers of a version such as 1.12.6, or nil for another
+// form.
+func numbers(version string) (numbers []int) {
+	for part := range strings.SplitSeq(version, ".") {
+		n, err := strconv.ParseUint(part, 10, 31)
+		if err != nil {
+			return nil
+		}
+		numbers = append(numbers, int(n))
+	}
+	return numbers
 }

@@ -1,10 +1,24 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // batch is POST /v1/emails. It costs one point for each distinct address that
@@ -19,7 +33,7 @@ func readBatch(x *exchange, r *http.Request) (job, *problem) {
 	if p != nil {
 		return job{}, p
 	}
-	given, p := decodeLimited(r.Context(), body, readAddresses)
+	given, p := decodeLimited(r.Context(), body)
 	if p != nil {
 		return job{}, p
 	}
@@ -30,6 +44,24 @@ func readBatch(x *exchange, r *http.Request) (job, *problem) {
 	return job{price: int64(len(given.emails)), record: record, work: func(x *exchange, ctx context.Context) (outcome, *problem) {
 		return x.finishBatch(ctx, x.start, &given)
 	}}, nil
+}
+
+// decodeSlots limits how many long bodies are decoded at a time. One takes many
+// milliseconds, and more decoders than processors would only delay other requests.
+var decodeSlots = semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))
+
+// longBody is the length in bytes from which a body needs a decode slot.
+const longBody = 64 << 10
+
+// decodeLimited calls readAddresses, for a long body once a decode slot is free.
+func decodeLimited(ctx context.Context, body []byte) (batchInput, *problem) {
+	if len(body) >= longBody {
+		if decodeSlots.Acquire(ctx, 1) != nil {
+			return batchInput{}, unavailable("The request was cancelled before it was finished; nothing was charged.")
+		}
+		defer decodeSlots.Release(1)
+	}
+	return readAddresses(body)
 }
 
 // readAddresses returns the content of the body, which has 1 to maxUnique
@@ -69,4 +101,291 @@ func (x *exchange) finishBatch(ctx context.Context, start time.Time, given *batc
 		i.tally(&done.found)
 	}
 	return done, nil
+}
+
+// byteOrderMark may precede the JSON text; a parser may ignore it (RFC 8259
+// section 8.1).
+const byteOrderMark = "\uFEFF"
+
+// batchInput is the content of a batch.
+type batchInput struct {
+	uniqueAddresses
+	details host.Flags // host.Details if the batch asks for it
+}
+
+// decodeBatch decodes {"emails": [string, ...], "details": bool} and ignores other
+// members. An empty body, null and "emails": null have no addresses. If a name
+// occurs twice, the last one counts, as in JSON.parse.
+func decodeBatch(body []byte) (batchInput, *problem) {
+	text := bytes.TrimPrefix(body, []byte(byteOrderMark))
+	if len(text) == 0 {
+		return batchInput{}, nil
+	}
+	d := batchDecoder{Decoder: jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))}
+	if err := d.readBody(); err != nil {
+		return batchInput{}, notJSON(err, text, len(body)-len(text))
+	}
+	for _, wrong := range []string{d.wrong, d.wrongEmails, d.wrongDetails} {
+		if wrong != "" {
+			return batchInput{}, invalidRequest.with(wrong)
+		}
+	}
+	return d.batchInput, nil
+}
+
+// A batchDecoder reads the whole body, so that a body that is not JSON is reported as
+// such whatever is in it.
+type batchDecoder struct {
+	*jsontext.Decoder
+	batchInput
+	wrong                     string // about the body's type; empty if it is right
+	wrongEmails, wrongDetails string // likewise, about the last member of that name
+}
+
+// readBody reads the object or null, after which nothing may follow.
+func (d *batchDecoder) readBody() (err error) {
+	switch d.PeekKind() {
+	case jsontext.KindBeginObject:
+		err = d.readMembers()
+	case jsontext.KindNull:
+		err = d.SkipValue()
+	default:
+		d.wrong = `The body must be an object: {"emails": ["jane@example.org"]}.`
+		err = d.SkipValue()
+	}
+	if err != nil {
+		return err
+	}
+	if d.PeekKind() != jsontext.KindInvalid {
+		d.wrong = "The body must be one JSON object with nothing after it."
+		return nil
+	}
+	if _, err = d.ReadToken(); err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+func (d *batchDecoder) readMembers() error {
+	_, err := d.ReadToken() // the brace
+	for err == nil && d.PeekKind() == jsontext.KindString {
+		var name jsontext.Token
+		if name, err = d.ReadToken(); err != nil {
+			break
+		}
+		switch name.String() {
+		case "emails":
+			err = d.readEmails()
+		case "details":
+			err = d.readDetails()
+		default:
+			err = d.SkipValue()
+		}
+	}
+	if err == nil {
+		_, err = d.ReadToken() // the closing brace, or an error
+	}
+	return err
+}
+
+// readEmails reads an array of strings or null.
+func (d *batchDecoder) readEmails() error {
+	d.uniqueAddresses, d.wrongEmails = uniqueAddresses{}, ""
+	switch d.PeekKind() {
+	case jsontext.KindBeginArray:
+	case jsontext.KindNull:
+		return d.SkipValue()
+	default:
+		d.wrongEmails = "emails must be an array of strings."
+		return d.SkipValue()
+	}
+	d.seen = make(map[string]bool, maxUnique)
+	_, err := d.ReadToken() // the bracket
+	for err == nil && d.PeekKind() != jsontext.KindEndArray {
+		err = d.readEmail()
+	}
+	if err == nil {
+		_, err = d.ReadToken() // the closing bracket
+	}
+	return err
+}
+
+func (d *batchDecoder) readEmail() error {
+	if d.PeekKind() != jsontext.KindString && d.wrongEmails == "" {
+		d.wrongEmails = fmt.Sprintf("emails[%d] must be a string.", d.received)
+	}
+	raw, err := d.ReadValue()
+	if err == nil && d.wrongEmails == "" {
+		d.add(raw)
+	}
+	return err
+}
+
+// readDetails reads a Boolean or null.
+func (d *batchDecoder) readDetails() error {
+	d.details, d.wrongDetails = 0, ""
+	switch d.PeekKind() {
+	case jsontext.KindTrue:
+		d.details = host.Details
+	case jsontext.KindFalse, jsontext.KindNull:
+	default:
+		d.wrongDetails = "details must be true or false."
+	}
+	return d.SkipValue()
+}
+
+// uniqueAddresses has the distinct addresses of a batch in the order of their
+// first positions, and the number of addresses sent. It stores at most
+// maxUnique, so a body of many short strings takes little memory. Two addresses
+// are the same only if they are equal byte for byte.
+type uniqueAddresses struct {
+	emails   []string
+	seen     map[string]bool
+	received int
+	exceeded bool   // there are more than maxUnique
+	unquoted []byte // the last address
+}
+
+// add adds the next string of the array, given as JSON text.
+func (a *uniqueAddresses) add(raw jsontext.Value) {
+	if a.received++; a.exceeded {
+		return
+	}
+	a.unquoted, _ = jsontext.AppendUnquote(a.unquoted[:0], raw) // the decoder has checked it
+	switch {
+	case a.seen[string(a.unquoted)]: // the conversion does not allocate
+	case len(a.emails) == maxUnique:
+		a.exceeded = true
+	default:
+		email := string(a.unquoted)
+		a.emails = append(a.emails, email)
+		a.seen[email] = true
+	}
+}
+
+// notJSON returns the problem that says where the text stops being JSON. It does not
+// repeat the input. The text begins at byte start of the body.
+func notJSON(err error, text []byte, start int) *problem {
+	var syntax *jsontext.SyntacticError
+	if !errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return invalidRequest.with(fmt.Sprintf("The body is not JSON: it ends too early, at byte %d.", start+len(text)))
+	}
+	what, wrong := "The body is not JSON: byte", text[syntax.ByteOffset:]
+	if index, inEmails := strings.CutPrefix(string(syntax.JSONPointer), "/emails/"); inEmails && isDigits(index) {
+		what = "emails[" + index + "] is not JSON: byte"
+	}
+	return invalidRequest.with(fmt.Sprintf("%s %d %s.", what, start+int(syntax.ByteOffset), whyNotJSON(wrong)))
+}
+
+// whyNotJSON explains the first byte of wrong.
+func whyNotJSON(wrong []byte) string {
+	if r, size := utf8.DecodeRune(wrong); r == utf8.RuneError && size == 1 {
+		return "is not UTF-8"
+	}
+	if wrong[0] == '\\' {
+		return `begins an escape that is no character; of a surrogate pair (\ud800 to \udfff), send both halves, or the character itself`
+	}
+	return "is unexpected"
+}
+
+func isDigits(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 32)
+	return err == nil
+}
+
+// appendBatch appends to dst the response of a batch of total addresses with the
+// finished items. The module's JSON is copied and mx set in it; nothing is decoded
+// or encoded again.
+func appendBatch(dst []byte, finished []*item, total int, took time.Duration) []byte {
+	c := countStatus(finished)
+	dst = append(dst, `{"success":true,"partial":`...)
+	dst = strconv.AppendBool(dst, len(finished) < total)
+	dst = appendCount(dst, "total", len(finished))
+	dst = appendCount(dst, "valid_count", c.valid)
+	dst = appendCount(dst, "invalid_count", c.invalid)
+	dst = appendCount(dst, "error_count", c.failed)
+	dst = appendCount(dst, "usage_points", len(finished))
+	dst = appendCount(dst, "processing_time_ms", int(took.Milliseconds()))
+	dst = append(dst, `,"results":[`...)
+	for n, i := range finished {
+		if n > 0 {
+			dst = append(dst, ',')
+		}
+		dst = i.append(dst)
+	}
+	return append(dst, `]}`...)
+}
+
+// envelopeSize estimates the size of the response in bytes.
+func envelopeSize(items []*item) int {
+	size := 256
+	for _, i := range items {
+		size += len(i.facts.JSON) + len(i.facts.Email) + 64
+	}
+	return size
+}
+
+func appendCount(dst []byte, name string, n int) []byte {
+	dst = append(append(append(dst, `,"`...), name...), `":`...)
+	return strconv.AppendInt(dst, int64(n), 10)
+}
+
+// statusCounts counts the finished items of a batch by outcome.
+type statusCounts struct{ valid, invalid, failed int }
+
+func countStatus(items []*item) (c statusCounts) {
+	for _, i := range items {
+		switch {
+		case i.lookup.err != nil:
+			c.failed++
+		case i.facts.Valid:
+			c.valid++
+		default:
+			c.invalid++
+		}
+	}
+	return c
+}
+
+// append appends the JSON of one batch item.
+func (i *item) append(dst []byte) []byte {
+	dst = append(append(dst, `{"email":`...), i.facts.Email...)
+	if i.lookup.err != nil {
+		return append(i.appendError(append(dst, `,"status":"error","result":null,"error":`...)), '}')
+	}
+	dst = append(dst, `,"status":"success","result":`...)
+	return append(i.facts.AppendResult(dst, i.lookup.mx), `,"error":null}`...)
+}
+
+// appendError appends the error object. The domain in it is in A-label form and
+// needs no escaping.
+func (i *item) appendError(dst []byte) []byte {
+	code, message := mx.ItemError(i.lookup.err, i.facts.Host)
+	dst = append(append(dst, `{"code":"`...), code...)
+	dst = append(append(dst, `","message":"`...), message...)
+	return append(dst, `"}`...)
+}
+
+// An answerBuffer has room for the answer of a usual large batch. It is used again once
+// the answer is sent. Answers of less than half its size have a buffer of their own, since
+// the whole of this one is reserved until a client has read it.
+type answerBuffer [32 << 10]byte
+
+var answerBuffers = sync.Pool{New: func() any { return new(answerBuffer) }}
+
+// answerRoom returns an empty buffer with room for size bytes.
+func (x *exchange) answerRoom(size int) []byte {
+	if size < len(x.buffer)/2 || size > len(x.buffer) {
+		return make([]byte, 0, size)
+	}
+	x.buffer = answerBuffers.Get().(*answerBuffer)
+	return x.buffer[:0]
+}
+
+// releaseAnswer lets another batch use the buffer.
+func (x *exchange) releaseAnswer() {
+	if x.buffer != nil {
+		answerBuffers.Put(x.buffer)
+		x.buffer = nil
+	}
 }

@@ -140,7 +140,7 @@ func (l *connLimiter) unlistIdle(c *conn) {
 	}
 }
 
-// beginHandler marks the connection as in use by a handler. It returns false if
+// beginHandler marks the connection as in use by a handler, which writes from now on. It returns false if
 // the connection was closed for another, so that no answer can be sent.
 func (c *conn) beginHandler() bool {
 	if c == nil {
@@ -150,6 +150,7 @@ func (c *conn) beginHandler() bool {
 	defer c.limiter.mu.Unlock()
 	c.limiter.unlistIdle(c)
 	c.limiter.endHeader(c)
+	c.responding.Store(true)
 	return !c.closed
 }
 
@@ -172,7 +173,6 @@ func (c *conn) expectRequest() {
 	if c == nil {
 		return
 	}
-	c.start.begin()
 	c.limiter.mu.Lock()
 	defer c.limiter.mu.Unlock()
 	c.inHeader, c.headerBytes = !c.closed, 0

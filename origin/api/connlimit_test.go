@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
 // A freeLedger accepts every request, for one account, and is safe for concurrent
@@ -54,8 +54,8 @@ func (f *fakes) listen(t testing.TB, most int) (address string) {
 	f.Ledger = freeLedger{account: 7}
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	server := &http.Server{Handler: f, ConnContext: ConnContext}
-	go server.Serve(Listener(inner, most, f.Metrics, f.Server))
+	server := &http.Server{Handler: f, DisableGeneralOptionsHandler: true}
+	go server.Serve(Listen(server, inner, most, f.Metrics))
 	t.Cleanup(func() { server.Close() })
 	return inner.Addr().String()
 }

@@ -1,44 +1,116 @@
 package api
 
 import (
-	"bytes"
-	"net"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
-// sink is a connection that stores what is written to it.
-type sink struct {
-	net.Conn
-	written bytes.Buffer
+// A refusal is a request that net/http refuses before any handler runs, with the
+// status, the code and a part of the sentence of the response.
+type refusal struct {
+	request  string
+	status   int
+	code     string
+	sentence string
 }
 
-func (s *sink) Write(p []byte) (int, error) { return s.written.Write(p) }
+var refusals = map[string]*refusal{
+	"percent sign in an address": {asks("100%@mail.example"), 400, "INVALID_REQUEST", "write %25"},
+	"the same, without a key":    {"GET /v1/email/% HTTP/1.1\r\nHost: x\r\n\r\n", 400, "INVALID_REQUEST", "write %25"},
+	"percent sign elsewhere":     {"GET /v1/%zz HTTP/1.1\r\nHost: x\r\n\r\n", 400, "INVALID_REQUEST", "write %25"},
+	"no request line":            {"\x16\x03\x01\x02\x00\r\n\r\n", 400, "INVALID_REQUEST", "request line"},
+	"no colon":                   {"GET / HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n", 400, "INVALID_REQUEST", "a header"},
+	"no Host":                    {"GET / HTTP/1.1\r\n\r\n", 400, "INVALID_REQUEST", "missing required Host header"},
+	"malformed Host":             {"GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400, "INVALID_REQUEST", "malformed Host header"},
+	"header name":                {"GET / HTTP/1.1\r\nHost: x\r\na b: c\r\n\r\n", 400, "INVALID_REQUEST", "invalid header name"},
+	"length of the body":         {"POST /v1/emails HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400, "INVALID_REQUEST", "length of the body"},
+	"expectation":                {"POST /v1/emails HTTP/1.1\r\nHost: x\r\nExpect: x\r\nContent-Length: 2\r\n\r\n{}", 417, "BAD_REQUEST", "100-continue"},
+	"long header":                {"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", http.DefaultMaxHeaderBytes+8<<10) + "\r\n\r\n", 431, "BAD_REQUEST", "over 64 KiB"},
+	"transfer coding":            {"POST /v1/emails HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: odd\r\n\r\n", 501, "BAD_REQUEST", "Transfer-Encoding"},
+	"version":                    {"GET / HTTP/9.9\r\nHost: x\r\n\r\n", 505, "BAD_REQUEST", "use HTTP/1.1"},
+}
 
-func TestProtocolErrorsAreReplaced(t *testing.T) {
-	for name, c := range map[string]struct {
-		written  string
-		replaced bool
-	}{
-		"an error of net/http":       {"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request", true},
-		"too large a header":         {"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n431", true},
-		"an answer from a handler":   {"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n\r\n{}", false},
-		"a body that looks like one": {"{\"email\":\"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n\"}", false},
-		"a continue":                 {"HTTP/1.1 100 Continue\r\n\r\n", false},
-		"nothing":                    {"", false},
-	} {
+// What net/http refuses gets one response in shape A, whatever was sent before on the
+// connection, and whether its response was awaited or not.
+func TestRefusalsOfNetHTTP(t *testing.T) {
+	f := newFakes(t)
+	address := f.listen(t, 10)
+	const emails = `{"emails":["HTTP/1.1 417 @mail.example"]}`
+	toBatch := fmt.Sprintf("POST /v1/emails %s%s\r\nContent-Length: %d\r\n", askHeader, goodKey, len(emails))
+	served := map[string]string{
+		"a GET":         asks("a@mail.example"),
+		"a batch":       toBatch + "\r\n" + emails,
+		"a refused key": "GET /v1/usage HTTP/1.1\r\nHost: x\r\n\r\n",
+		"a 100":         toBatch + "Expect: 100-continue\r\n\r\n" + emails,
+	}
+	for name, c := range refusals {
 		t.Run(name, func(t *testing.T) {
-			var s sink
-			n, err := (&conn{Conn: &s, limiter: newConnLimiter(1, NewMetrics(prometheus.NewRegistry()))}).Write([]byte(c.written))
-			require.NoError(t, err)
-			require.Equal(t, len(c.written), n, "Write must report all bytes as written")
-			require.Equal(t, c.replaced, s.written.String() != c.written)
-			if c.replaced {
-				require.Contains(t, s.written.String(), "Content-Type: application/json")
-				require.Contains(t, s.written.String(), `"code":"BAD_REQUEST"`)
+			c.requireResponse(t, dial(t, address).Send(c.request))
+			kept := dial(t, address)
+			for range 2 {
+				for _, request := range served {
+					finalResponse(kept.Send(request))
+				}
 			}
+			c.requireResponse(t, kept.Send(c.request))
 		})
+		for before, request := range served {
+			t.Run(name+", pipelined after "+before, func(t *testing.T) {
+				w := dial(t, address).Send(request + c.request)
+				finalResponse(w)
+				c.requireResponse(t, w)
+			})
+		}
+	}
+	require.Contains(t, string(f.metrics(nil).body), fmt.Sprintf(`addrspec_requests_total{route="none",status="505"} %d`, 2+len(served)))
+}
+
+// finalResponse reads a response, and one with status 100 before it.
+func finalResponse(w *origintest.TestConn) {
+	if response, _ := w.Response(); response.StatusCode == http.StatusContinue {
+		w.Response()
+	}
+}
+
+func (c *refusal) requireResponse(t *testing.T, w *origintest.TestConn) {
+	response, body := w.Response()
+	require.Equal(t, c.status, response.StatusCode, body)
+	require.Equal(t, "application/json", response.Header.Get("Content-Type"))
+	require.Equal(t, "no-store", response.Header.Get("Cache-Control"))
+	require.NotEmpty(t, response.Header.Get("X-Request-Id"))
+	require.True(t, response.Close)
+	require.Contains(t, body, fmt.Sprintf(`{"status":%d,"error":"`, c.status))
+	require.Contains(t, body, `"code":"`+c.code+`"`)
+	require.Contains(t, body, c.sentence)
+	require.True(t, w.IsClosed(), "more follows")
+}
+
+var took = regexp.MustCompile(`"processing_time_ms":\d+`)
+
+// A response is sent whole if an address in it looks like a response of net/http,
+// wherever net/http cuts the response: at byte 4,096, and what follows is as short as
+// such a response.
+func TestResponsesThatContainResponses(t *testing.T) {
+	f := newFakes(t)
+	w := dial(t, f.listen(t, 10))
+	for _, line := range []string{"HTTP/1.1 400 Bad Request: ", "HTTP/1.1 417 ", "HTTP/1.1 431 ", "HTTP/1.0 501 ", "HTTP/1.1 505 "} {
+		body := `{"emails":["` + strings.Repeat(line, 1950/len(line)) + `"]}`
+		for offset := range len(line) {
+			w.Send(fmt.Sprintf("POST /v1/emails %s%s\r\nX-Request-Id: %s\r\nContent-Length: %d\r\n\r\n%s",
+				askHeader, goodKey, strings.Repeat("x", 1+offset), len(body), body))
+			response, got := w.Response()
+			require.Equal(t, http.StatusOK, response.StatusCode)
+			require.Greater(t, strings.LastIndex(got, line), 4000-len(line), "the cut is in the address")
+			require.Less(t, len(got), 4700, "little follows")
+			want := f.send(f.ask(http.MethodPost, "/v1/emails", body)).Body.String()
+			require.Equal(t, took.ReplaceAllString(want, ""), took.ReplaceAllString(got, ""))
+		}
 	}
 }

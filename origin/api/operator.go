@@ -1,6 +1,18 @@
 package api
 
-import "net/http"
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+)
 
 // operatorRoutes are the routes for the operator's tools. If the operator has a
 // listener, only those with public set stay on the public one as well.
@@ -32,4 +44,177 @@ func (s *Server) Operator() http.Handler {
 
 func (s *Server) notOperatorPath(*http.Request) response {
 	return notFound.with("There is no such path on the operator's listener; it has GET /metrics, GET /readyz and GET /healthz.").response(flat)
+}
+
+// healthz answers 200 once requests can be served.
+func (s *Server) healthz(*http.Request) response {
+	return response{status: http.StatusOK, body: []byte(`{"status":"ok"}`)}
+}
+
+// readyz answers 503 while the ledger cannot commit and once the server stops, so
+// that a load balancer sends requests elsewhere.
+func (s *Server) readyz(r *http.Request) response {
+	if s.stopping.Err() != nil {
+		return unavailable("The service is stopping.").response(flat)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+	defer cancel()
+	if err := s.Ledger.Ready(ctx); err != nil {
+		if r.Context().Err() == nil { // the client is still connected
+			s.logError("not ready", err)
+		}
+		return unavailable("The ledger cannot commit at the moment.").response(flat)
+	}
+	info := s.Engine.View().Info()
+	return response{status: http.StatusOK, body: encode(struct {
+		Status   string `json:"status"`
+		Database string `json:"database"`
+		Engine   string `json:"engine"`
+		Lists    string `json:"lists"`
+		Model    string `json:"model"`
+	}{"ready", "ok", info.Engine, info.Lists, info.Model})}
+}
+
+// Metrics are the metrics of the HTTP server. Their only labels are route and
+// status, and of sign-up hooks the name and the decision.
+type Metrics struct {
+	gatherer prometheus.Gatherer
+	requests *prometheus.CounterVec
+	latency  *prometheus.HistogramVec
+
+	connections prometheus.Gauge
+	shed        prometheus.Counter
+	refused     prometheus.Counter
+
+	hooks *prometheus.CounterVec
+}
+
+// NewMetrics registers the metrics with registry. /metrics shows all metrics of
+// the registry.
+func NewMetrics(registry *prometheus.Registry) *Metrics {
+	m := &Metrics{
+		gatherer: registry,
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "addrspec_requests_total", Help: "Requests answered, by route and HTTP status.",
+		}, []string{"route", "status"}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "addrspec_request_seconds", Help: "Time from the end of a request's header until its answer is sent.",
+			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 15),
+		}, []string{"route"}),
+		connections: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "addrspec_connections", Help: "Open client connections.",
+		}),
+		shed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "addrspec_connections_shed_total", Help: "Idle connections closed to make room for a new one.",
+		}),
+		refused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "addrspec_connections_refused_total", Help: "Connections refused because none was idle.",
+		}),
+		hooks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "addrspec_hook_decisions_total", Help: "Calls of sign-up hooks, by hook and decision: allow, deny, those two by on_error, unsigned or refused.",
+		}, []string{"hook", "decision"}),
+	}
+	registry.MustRegister(m.requests, m.latency, m.connections, m.shed, m.refused, m.hooks)
+	return m
+}
+
+func (m *Metrics) observe(r logEntry) {
+	m.requests.WithLabelValues(r.route, strconv.Itoa(r.status)).Inc()
+	m.latency.WithLabelValues(r.route).Observe(r.took.Seconds())
+}
+
+// countProtocolError counts the answer to a request that is not well-formed HTTP
+// and reaches no handler.
+func (m *Metrics) countProtocolError(status int) {
+	m.requests.WithLabelValues("none", strconv.Itoa(status)).Inc()
+}
+
+// metrics answers GET /metrics in Prometheus text format.
+func (s *Server) metrics(*http.Request) response {
+	families, err := s.Metrics.gatherer.Gather()
+	if err != nil {
+		s.logError("metrics are incomplete", err)
+	}
+	var page bytes.Buffer
+	format := expfmt.NewFormat(expfmt.TypeTextPlain)
+	encoder := expfmt.NewEncoder(&page, format)
+	for _, family := range families {
+		if err := encoder.Encode(family); err != nil {
+			return internalProblem().response(flat)
+		}
+	}
+	return response{status: http.StatusOK, body: page.Bytes(), contentType: string(format)}
+}
+
+// logEntry is what is logged and counted of a request: never the path, which has
+// an address, nor a header, which may be a key.
+type logEntry struct {
+	route  string
+	status int
+	took   time.Duration
+	id     string
+	served bool // answered 200 to an account
+}
+
+// log counts a request and logs it.
+func (s *Server) log(r logEntry) {
+	s.Metrics.observe(r)
+	now, leftOut := time.Now(), 0
+	if !r.served {
+		var ok bool
+		if leftOut, ok = s.unservedLimit.allow(now); !ok {
+			return
+		}
+	}
+	line := slog.NewRecord(now, slog.LevelInfo, "request", 0) // Logger would look for its caller, which is not logged
+	line.AddAttrs(slog.String("route", r.route), slog.Int("status", r.status),
+		slog.Duration("took", r.took), slog.String("request_id", r.id))
+	if leftOut > 0 {
+		line.AddAttrs(slog.Int("left_out", leftOut))
+	}
+	if log := s.Log.Handler(); log.Enabled(s.stopping, slog.LevelInfo) {
+		_ = log.Handle(s.stopping, line)
+	}
+}
+
+// unservedLines is the number of lines a second for requests that are refused or
+// have no account, so that callers without a key, or with a free one, cannot fill
+// the disk. The metrics count all requests.
+const unservedLines = 100
+
+// A lineLimit allows unservedLines in each second.
+type lineLimit struct {
+	mu      sync.Mutex
+	second  int64
+	lines   int // in this second
+	leftOut int // since the last allowed line
+}
+
+// allow reports whether a line may be logged, and how many before it were left
+// out.
+func (l *lineLimit) allow(now time.Time) (leftOut int, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if second := now.Unix(); second != l.second {
+		l.second, l.lines = second, 0
+	}
+	if l.lines >= unservedLines {
+		l.leftOut++
+		return 0, false
+	}
+	l.lines++
+	leftOut, l.leftOut = l.leftOut, 0
+	return leftOut, true
+}
+
+// logError logs an error for the operator. Errors of the ledger, the resolver and
+// the module contain no address and no key.
+func (s *Server) logError(what string, err error) {
+	s.Log.Error(what, slog.String("error", err.Error()))
+}
+
+// logPanic logs the type of a panic's value, not the value, which may contain
+// input.
+func (s *Server) logPanic(route string, cause any) {
+	s.Log.Error("panic", slog.String("route", route), slog.String("type", fmt.Sprintf("%T", cause)))
 }

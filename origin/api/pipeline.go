@@ -10,6 +10,54 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
+// An operation describes what differs between the endpoints that need a key: how
+// the input is read, what it costs, the shape of problems, the work and the
+// answer. The pipeline does the rest.
+type operation struct {
+	name string // in logs and metrics
+
+	// guard is called before all other steps; it may be nil.
+	guard func(*Server, http.Header) *problem
+	// style is the style of problems, unless the job has another.
+	style *problemStyle
+	// read reads and checks the input: 415, 413, 400. A job returned with a
+	// problem may set its style.
+	read func(*exchange, *http.Request) (job, *problem)
+}
+
+// A job is the valid input of one request.
+type job struct {
+	// style replaces the operation's if it is not nil.
+	style *problemStyle
+	// price is the most that the work can cost, in points; 0 if it is free.
+	price int64
+	// record is not nil if the request carries an Idempotency-Key.
+	record *idempotencyRecord
+	// work does the work. It stops when ctx ends and returns what is finished.
+	work func(x *exchange, ctx context.Context) (outcome, *problem)
+}
+
+// An outcome is the result of the work.
+type outcome struct {
+	points int64        // for what is finished; equal to the price if all is
+	found  ledger.Found // counts of the addresses that are charged
+	body   []byte       // the answer
+}
+
+// A problemStyle describes the problems of an operation.
+type problemStyle struct {
+	// inputShape is the shape of problems with the request's input.
+	inputShape shape
+	// insufficientPoints returns the problem of a request that needs more points
+	// than are left.
+	insufficientPoints func(d ledger.Decision, required int64) *problem
+}
+
+var (
+	singleStyle = &problemStyle{flat, insufficientForSingle}
+	batchStyle  = &problemStyle{enveloped, insufficientForBatch}
+)
+
 // The pipeline runs the steps of the contract; the first problem ends it. The
 // order of the steps is defined here only:
 //
@@ -291,4 +339,39 @@ func (x *exchange) reserveAnswer(size int) {
 	if x.request != nil {
 		x.memory.set(int64(x.headerBytes + size))
 	}
+}
+
+// Ledger checks keys, rates and points. [FromLedger] adapts a *ledger.Ledger.
+type Ledger interface {
+	// Begin checks the key, its browser origins and the rate. With the verdict
+	// Good it returns a Request, whose End must be called.
+	Begin(ctx context.Context, secret, origin string) (Request, ledger.Decision, error)
+	// Ready returns an error if requests cannot be charged at the moment.
+	Ready(ctx context.Context) error
+}
+
+// Request is a request under way. ledger.Request documents the methods.
+type Request interface {
+	Account() int64
+	Context() context.Context
+	Late() (refusal ledger.Decision, refused bool)
+	Inspect() (ledger.Decision, error)
+	Claim(price int64, once *ledger.Idempotency) (ledger.Decision, error)
+	WorkRefused()
+	Charge(ledger.Charge) (ledger.Decision, error)
+	End()
+}
+
+// FromLedger returns l as a Ledger.
+func FromLedger(l *ledger.Ledger) Ledger { return adapter{l} }
+
+type adapter struct{ *ledger.Ledger }
+
+// Begin returns a nil interface for a nil request, not one with a nil pointer.
+func (a adapter) Begin(ctx context.Context, secret, origin string) (Request, ledger.Decision, error) {
+	request, decision, err := a.Ledger.Begin(ctx, secret, origin)
+	if request == nil {
+		return nil, decision, err
+	}
+	return request, decision, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -117,4 +118,96 @@ func setUsage(f *fields, u ledger.Usage) {
 // wholeSeconds returns d in seconds, rounded up, at least 1.
 func wholeSeconds(d time.Duration) int {
 	return max(1, int((d+time.Second-1)/time.Second))
+}
+
+// usualFields is more fields than a usual answer has.
+const usualFields = 12
+
+// fields sets header fields, whose names must be in canonical form. The values share
+// one allocation; http.Header.Set makes one for each, which was a sixth of all that a
+// request makes.
+type fields struct {
+	header http.Header
+	values []string
+}
+
+func fieldsOf(h http.Header) *fields { return &fields{h, make([]string, 0, usualFields)} }
+
+func (f *fields) set(name, value string) {
+	f.values = append(f.values, value)
+	f.header[name] = f.values[len(f.values)-1:][:1:1]
+}
+
+func (f *fields) setInt(name string, value int64) { f.set(name, strconv.FormatInt(value, 10)) }
+
+// setRateLimit sets RateLimit-Policy and RateLimit
+// (draft-ietf-httpapi-ratelimit-headers-10):
+//
+//	RateLimit-Policy: "rate";q=5;w=1, "points";q=1000;qu="points"
+//	RateLimit: "rate";r=4;t=1, "points";r=988;t=864000
+//
+// Limits that are unlimited are left out, and so are points if overage is
+// allowed: a client that obeys the fields would stop without need.
+func setRateLimit(f *fields, u *ledger.Usage, q *ledger.Quota) {
+	policy, left := make([]byte, 0, 64), make([]byte, 0, 64)
+	if q.Rate != ledger.Unlimited {
+		policy = append(appendRateLimit(policy, `"rate";q=`, q.Rate), `;w=1`...)
+		left = append(appendRateLimit(left, `"rate";r=`, q.Tokens), `;t=1`...)
+	}
+	if u.Limit != ledger.Unlimited && !q.Overage {
+		policy = append(appendRateLimit(policy, `"points";q=`, u.Limit), `;qu="points"`...)
+		left = appendRateLimit(left, `"points";r=`, max(u.Limit-u.Current, 0))
+		left = strconv.AppendInt(append(left, `;t=`...), int64(wholeSeconds(q.Refill)), 10)
+	}
+	if len(policy) > 0 {
+		f.set("Ratelimit-Policy", string(policy))
+		f.set("Ratelimit", string(left))
+	}
+}
+
+// appendRateLimit appends an item with its first parameter to a List of Strings
+// (RFC 9651 section 3.1).
+func appendRateLimit(dst []byte, item string, n int64) []byte {
+	if len(dst) > 0 {
+		dst = append(dst, ", "...)
+	}
+	return strconv.AppendInt(append(dst, item...), min(n, maxInteger), 10)
+}
+
+// maxInteger is the largest Integer of a structured field (RFC 9651 section
+// 3.3.1).
+const maxInteger = 999_999_999_999_999
+
+// preflight answers OPTIONS, with which a browser asks whether a page may send a
+// request (the Fetch standard, "CORS protocol"). A preflight carries no key, so
+// all origins are allowed. The answer to the request itself allows its origin only
+// if the key is bound to it.
+func preflight(methods []string) response {
+	allowed := strings.Join(methods, ", ")
+	return response{status: http.StatusNoContent, allow: allowed, preflight: allowed}
+}
+
+// setPreflight sets the CORS headers of a preflight, which a browser may cache
+// for a day.
+func setPreflight(f *fields, methods string) {
+	f.set("Access-Control-Allow-Origin", "*")
+	f.set("Access-Control-Allow-Methods", methods)
+	f.set("Access-Control-Allow-Headers", "Authorization, X-API-Key, Content-Type, Idempotency-Key, X-Request-Id")
+	f.set("Access-Control-Max-Age", "86400")
+}
+
+// pageOrigin returns the header Origin. A repeated one is joined, so it equals no
+// origin.
+func pageOrigin(h http.Header) string { return strings.Join(h.Values("Origin"), ",") }
+
+// exposedHeaders are what a page may read beside the headers that the Fetch
+// standard always allows ("CORS-safelisted response-header name").
+const exposedHeaders = "X-Request-Id, X-Usage-Current, X-Usage-Limit, X-Usage-Overage, RateLimit, RateLimit-Policy, Retry-After, Idempotency-Replayed"
+
+// setAllowOrigin lets pages of the origin read the answer. Credentials are not
+// allowed: a page sends its key in a header, and there is no cookie.
+func setAllowOrigin(f *fields, origin string) {
+	f.set("Access-Control-Allow-Origin", origin)
+	f.set("Access-Control-Expose-Headers", exposedHeaders)
+	f.set("Vary", "Origin")
 }

@@ -1,13 +1,30 @@
+// Package api is the HTTP server of the origin:
+//
+//	GET  /v1/email/{email}   checks one address
+//	POST /v1/emails          checks up to 64 addresses
+//	GET  /v1/usage           returns what the account has used and has left
+//	POST /v1/edge/admit      charges and looks up MX for an edge worker (edge.go)
+//	GET  /healthz, /readyz, /metrics, /openapi.json
+//
+// Each of the first four is an operation (operation.go), a value in single.go,
+// batch.go, usage.go and edge.go. All operations run through one pipeline
+// (pipeline.go), which has the order of the contract's checks. A request is
+// charged once, at its end.
+//
+// Handlers return a response as a value, which is sent in one place. Facts come
+// from the module (wasm/host), never from core, so origin and edge cannot differ.
+// No address and no key is logged, measured or repeated in an error.
 package api
 
 import (
 	"context"
+	_ "embed"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/securitytxt"
 	"github.com/addrspec/addrspec/origin/signuphook"
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -44,7 +61,7 @@ type Config struct {
 	// DefaultBodyMemory.
 	Memory *MemoryBudget
 	// SecurityTxt is served at /.well-known/security.txt if it has a contact.
-	SecurityTxt *securitytxt.File
+	SecurityTxt *SecurityTxt
 	// Hooks are the sign-up hooks; nil for none.
 	Hooks *signuphook.Registry
 	// Pages answers the paths outside the API; nil for none.
@@ -121,4 +138,185 @@ func (s *Server) handle(route route, r *http.Request) (answer response) {
 		}
 	}()
 	return route.handle(s, r)
+}
+
+const singlePrefix = "/v1/email/"
+
+// A route is the handler for a path. Its name is used in logs and metrics in place
+// of the path, which may contain an address.
+type route struct {
+	name    string
+	methods []string
+	handle  func(*Server, *http.Request) response
+}
+
+// HEAD is handled like GET, at the same cost; net/http omits the body.
+var (
+	reading = []string{http.MethodGet, http.MethodHead}
+	writing = []string{http.MethodPost}
+)
+
+// routes has the routes by path.
+var routes = map[string]route{
+	"/v1/email":     operationRoute(single, reading),
+	"/v1/emails":    operationRoute(batch, writing),
+	"/v1/usage":     operationRoute(usage, reading),
+	edgePath:        {edge.name, writing, edge.serve},
+	"/healthz":      {"healthz", reading, (*Server).healthz},
+	"/readyz":       {"readyz", reading, (*Server).readyz},
+	"/metrics":      {"metrics", reading, (*Server).metrics},
+	"/openapi.json": {"openapi", reading, (*Server).openAPI},
+
+	SecurityTxtPath: {"securitytxt", reading, (*Server).securityTxt},
+}
+
+// operationRoute returns the route of an operation that pages in a browser may
+// use.
+func operationRoute(op *operation, methods []string) route {
+	methods = append(slices.Clip(methods), http.MethodOptions)
+	return route{op.name, methods, func(s *Server, r *http.Request) response {
+		if r.Method == http.MethodOptions {
+			return preflight(methods)
+		}
+		return s.serve(op, r)
+	}}
+}
+
+func (op *operation) serve(s *Server, r *http.Request) response { return s.serve(op, r) }
+
+// match returns the route of r. It matches the path as sent: an encoded address
+// may contain "/", "//" and "..", which http.ServeMux would redirect.
+func (s *Server) match(r *http.Request) route {
+	path := r.URL.EscapedPath()
+	if strings.HasPrefix(path, singlePrefix) {
+		path = strings.TrimSuffix(singlePrefix, "/")
+	}
+	found, ok := routes[path]
+	if s.isHook(path) {
+		found, ok = hookRoute, true
+	}
+	switch {
+	case !ok || path == edgePath && len(s.EdgeSecrets) == 0:
+		return route{"none", nil, (*Server).notFound}
+	case !slices.Contains(found.methods, r.Method):
+		return route{found.name, nil, methodNotAllowed(strings.Join(found.methods, ", "))}
+	}
+	return found
+}
+
+func (s *Server) notFound(*http.Request) response {
+	return notFound.with(textNoPath).response(flat)
+}
+
+func methodNotAllowed(allowed string) func(*Server, *http.Request) response {
+	return func(*Server, *http.Request) response {
+		answer := wrongMethod.with(textMethods(allowed)).response(flat)
+		answer.allow = allowed
+		return answer
+	}
+}
+
+// Pages answers the paths outside the API.
+type Pages interface {
+	http.Handler
+	// Has reports whether a request is for one of the pages.
+	Has(r *http.Request) bool
+}
+
+// isPage reports whether r is for Config.Pages: one of its paths, or an unknown
+// one that somebody reads in a browser. Other unknown paths, and all under /v1,
+// are the API's, so that a program's mistake is answered in the API's terms.
+func (s *Server) isPage(r *http.Request) bool {
+	path := r.URL.EscapedPath()
+	if s.Pages == nil || !strings.HasPrefix(path, "/") || path == "/v1" || strings.HasPrefix(path, "/v1/") {
+		return false
+	}
+	if _, known := routes[path]; known {
+		return false
+	}
+	reads := slices.Contains(reading, r.Method) && strings.Contains(r.Header.Get("Accept"), "text/html")
+	return reads || s.Pages.Has(r)
+}
+
+// servePage passes r to Config.Pages, counts it and logs it under one name: the
+// paths of pages contain identifiers of accounts' things. The request's context
+// has no connection, so that a page may call the Server itself.
+func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
+	c := connOf(r.Context())
+	if !c.beginHandler() {
+		panic(http.ErrAbortHandler) // the connection is closed
+	}
+	defer c.endHandler()
+	start := time.Now()
+	id := requestID(strings.Join(r.Header[headerRequestID], ","))
+	watched, body := watchBody(r.WithContext(context.WithValue(r.Context(), connKey{}, (*conn)(nil))))
+	page := &pageWriter{ResponseWriter: w, prepare: func() {
+		if w.Header().Get(headerRequestID) == "" { // else it is the API's, whose answer the page passes on
+			w.Header().Set(headerRequestID, id)
+		}
+		if s.stopping.Err() != nil {
+			w.Header().Set("Connection", "close")
+		}
+		if body.limitRest(w) {
+			c.lingerOnClose()
+		} else {
+			c.expectRequest()
+		}
+	}}
+	s.handlePage(page, watched)
+	if page.status == 0 {
+		page.WriteHeader(http.StatusOK)
+	}
+	s.log(logEntry{route: "pages", status: page.status, took: time.Since(start), id: id})
+}
+
+// handlePage answers a panic with 500, if nothing was sent before.
+func (s *Server) handlePage(w *pageWriter, r *http.Request) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			s.logPanic("pages", cause)
+			if w.status != 0 {
+				panic(http.ErrAbortHandler)
+			}
+			http.Error(w, "The page failed because of a fault in the service. Try again; if it persists, contact the operator.", http.StatusInternalServerError)
+		}
+	}()
+	s.Pages.ServeHTTP(w, r)
+}
+
+// A pageWriter runs prepare before the header is sent and records the status.
+type pageWriter struct {
+	http.ResponseWriter
+	prepare func()
+	status  int
+}
+
+func (w *pageWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+		w.prepare()
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *pageWriter) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *pageWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+//go:embed openapi.json
+var description []byte
+
+// Description returns the OpenAPI 3.1 description of the API. The caller must
+// not change it.
+func Description() []byte { return description }
+
+// openAPI answers GET /openapi.json.
+func (s *Server) openAPI(*http.Request) response {
+	return response{status: http.StatusOK, body: description}
 }

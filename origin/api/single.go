@@ -2,9 +2,15 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"net/url"
 	"strings"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // single is GET /v1/email/{email}. It costs one point, only if it answers 200.
@@ -32,16 +38,12 @@ func readSingle(x *exchange, r *http.Request) (job, *problem) {
 	return job{price: 1, work: (*exchange).finishSingle}, nil
 }
 
-// pathAddress returns the part of the path after the prefix, percent-decoded
+// pathAddress returns the part of the path after the prefix. net/url has decoded it
 // once.
 func pathAddress(r *http.Request) (string, *problem) {
-	encoded, found := strings.CutPrefix(r.URL.EscapedPath(), singlePrefix)
-	if !found || encoded == "" {
+	email, found := strings.CutPrefix(r.URL.Path, singlePrefix)
+	if !found || email == "" {
 		return "", missingEmail.with(textNoAddress)
-	}
-	email, err := url.PathUnescape(encoded)
-	if err != nil || hasBrokenPercent(r.RequestURI) {
-		return "", invalidFormat.with(textBrokenPercent)
 	}
 	return email, nil
 }
@@ -56,4 +58,191 @@ func (x *exchange) finishSingle(ctx context.Context) (outcome, *problem) {
 	tallyFacts(&done.found, &x.facts)
 	done.body = x.facts.Result(mx)
 	return done, nil
+}
+
+// usage is GET /v1/usage: what the account has used and has left. Like every
+// request it takes a token of the rate; it costs no points.
+var usage = &operation{name: "usage", style: singleStyle, read: readUsage}
+
+func readUsage(_ *exchange, _ *http.Request) (job, *problem) {
+	return job{work: func(x *exchange, _ context.Context) (outcome, *problem) {
+		decision, err := x.request.Inspect()
+		if p := x.judge(decision, err, 0); p != nil {
+			return outcome{}, p
+		}
+		return outcome{body: encode(reportOf(decision, time.Now()))}, nil
+	}}, nil
+}
+
+// A usageReport is the JSON of the answer; null means unlimited.
+type usageReport struct {
+	Points struct {
+		Used      int64     `json:"used"`      // this month
+		Limit     *int64    `json:"limit"`     // a month
+		Remaining *int64    `json:"remaining"` // without the points of requests under way
+		Overage   bool      `json:"overage"`   // used may exceed limit
+		Refill    time.Time `json:"refill"`    // when used becomes 0
+	} `json:"points"`
+	Rate struct {
+		Limit     *int64 `json:"limit"`     // requests a second
+		Remaining *int64 `json:"remaining"` // requests that may be sent now
+	} `json:"rate"`
+}
+
+func reportOf(d ledger.Decision, now time.Time) (r usageReport) {
+	limited := func(n int64) *int64 {
+		if n == ledger.Unlimited {
+			return nil
+		}
+		return &n
+	}
+	r.Points.Used, r.Points.Overage = d.Usage.Current, d.Quota.Overage
+	r.Points.Limit, r.Points.Remaining = limited(d.Usage.Limit), limited(d.Remaining)
+	r.Points.Refill = now.Add(d.Quota.Refill).UTC().Round(time.Second)
+	r.Rate.Limit, r.Rate.Remaining = limited(d.Quota.Rate), limited(d.Quota.Tokens)
+	return r
+}
+
+// A lookup is the outcome of the MX look-up of one domain. The zero value is an
+// unfinished one.
+type lookup struct {
+	finished bool
+	mx       bool
+	err      error // the look-up timed out or failed
+}
+
+// lookUp reports whether domain publishes MX records. The domain of an address
+// literal is empty and has none.
+func (x *exchange) lookUp(ctx context.Context, domain string) (bool, error) {
+	if domain == "" {
+		return false, nil
+	}
+	return x.Resolver.Lookup(ctx, x.request.Account(), domain)
+}
+
+// lookUpAll looks the domains up in parallel, until all are known or ctx ends.
+// Cached answers are returned without a goroutine. It returns an error if a
+// look-up panics or too many look-ups wait.
+func (x *exchange) lookUpAll(ctx context.Context, domains []string) (map[string]lookup, error) {
+	known := make(map[string]lookup, len(domains))
+	results := make(chan lookupResult, len(domains)) // buffered, so that no sender blocks
+	asked := 0
+	for _, domain := range domains {
+		if l, ok := x.cached(domain); ok {
+			known[domain] = l
+			continue
+		}
+		asked++
+		go func() { results <- x.ask(ctx, domain) }()
+	}
+	return known, collect(ctx, results, asked, known)
+}
+
+// A lookupResult is the result of a look-up in its own goroutine.
+type lookupResult struct {
+	domain  string
+	lookup  lookup
+	failure error // fails the whole request
+}
+
+// cached returns the look-up of domain if it needs no query.
+func (s *Server) cached(domain string) (l lookup, ok bool) {
+	if domain == "" {
+		return lookup{finished: true}, true
+	}
+	found, known, err := s.Resolver.Peek(domain)
+	return lookup{finished: known, mx: found, err: err}, known
+}
+
+// ask looks one domain up and recovers from panics. A look-up that ended because
+// of ctx is unfinished, not failed.
+func (x *exchange) ask(ctx context.Context, domain string) (a lookupResult) {
+	a.domain = domain
+	defer func() {
+		if cause := recover(); cause != nil {
+			a.failure = panicError(cause)
+		}
+	}()
+	found, err := x.lookUp(ctx, domain)
+	switch {
+	case limited(err):
+		a.failure = err
+	case err == nil || ctx.Err() == nil:
+		a.lookup = lookup{finished: true, mx: found, err: err}
+	}
+	return a
+}
+
+// collect adds the results to known. Results after the end of ctx stay in the
+// channel, so a late look-up never modifies an answer that is being sent.
+func collect(ctx context.Context, results <-chan lookupResult, asked int, known map[string]lookup) error {
+	for range asked {
+		select {
+		case a := <-results:
+			if a.failure != nil {
+				return a.failure
+			}
+			known[a.domain] = a.lookup
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// limited reports whether a look-up was refused because too many wait. That is a
+// problem of the whole request, not of the domain.
+func limited(err error) bool {
+	var failure *mx.Error
+	return errors.As(err, &failure) && failure.Kind == mx.Limited
+}
+
+// limitedProblem returns the problem of a request with a refused look-up.
+func limitedProblem(err error) *problem {
+	var failure *mx.Error
+	if errors.As(err, &failure) && failure.Reason == mx.GlobalLimit {
+		return unavailable("Too many DNS lookups are waiting; nothing was charged. Try again shortly.")
+	}
+	return retryAfter(tooMany.with("Rate limit exceeded: the account has too many DNS lookups waiting; wait 1 seconds, and send fewer requests at a time."), time.Second)
+}
+
+// lookupProblem returns the problem of a single request whose look-up failed.
+func lookupProblem(err error) *problem {
+	if limited(err) {
+		return limitedProblem(err)
+	}
+	if mx.IsTimeout(err) {
+		return unavailable("The DNS lookup of the domain timed out, so its MX is not known; nothing was charged. Try again shortly.")
+	}
+	return unavailable("The DNS lookup of the domain failed, so its MX is not known; nothing was charged. Try again shortly.")
+}
+
+// tallyFacts adds the facts of one address to found.
+func tallyFacts(found *ledger.Found, facts *host.Facts) {
+	f := result.FlagsOf(facts)
+	found.Valid += one(f.Valid)
+	found.Invalid += one(!f.Valid)
+	found.Role += one(f.Role)
+	found.Gibberish += one(f.Gibberish)
+	found.Disposable += one(f.Disposable)
+	found.Public += one(f.Public)
+	found.Relay += one(f.Relay)
+	found.Typo += one(f.Typo)
+}
+
+// one returns 1 for true and 0 for false.
+func one(set bool) int64 {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// tally adds a finished item to found.
+func (i *item) tally(found *ledger.Found) {
+	if i.lookup.err != nil {
+		found.LookupErrors++
+		return
+	}
+	tallyFacts(found, &i.facts)
 }

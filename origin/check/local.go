@@ -3,12 +3,12 @@ package check
 import (
 	"context"
 
-	"github.com/addrspec/addrspec/origin/api"
-	"github.com/addrspec/addrspec/origin/result"
+	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// Local checks addresses in this process: with the module, and with MX look-ups
+// Local checks addresses in this process: with the module, and with MX lookups
 // unless Lookups is nil.
 type Local struct {
 	View    *host.View
@@ -25,7 +25,7 @@ func (l *Local) Check(ctx context.Context, records []Record, outcomes []Outcome)
 	if l.Lookups == nil {
 		return nil
 	}
-	return l.lookUp(ctx, facts, outcomes)
+	return l.lookup(ctx, facts, outcomes)
 }
 
 // The error of an address that the module does not take.
@@ -63,13 +63,13 @@ func addresses(records []Record, outcomes []Outcome) (emails []string, at []int)
 func keep(f host.Facts, facts *host.Facts, o *Outcome) {
 	*facts = f.Keep(o.JSON[:0])
 	r := &facts.Refusal
-	o.JSON, o.Flags = facts.JSON, result.Scan(facts)
+	o.JSON, o.Flags = facts.JSON, result.FlagsOf(facts)
 	o.Refusal = result.Refusal{Code: r.Code, Offset: r.Offset, Section: r.Section, Sentence: r.Sentence}
 }
 
-// lookUp looks up each distinct domain of the valid addresses, and adds what it
+// lookup looks up each distinct domain of the valid addresses, and adds what it
 // finds to the outcomes.
-func (l *Local) lookUp(ctx context.Context, facts []host.Facts, outcomes []Outcome) error {
+func (l *Local) lookup(ctx context.Context, facts []host.Facts, outcomes []Outcome) error {
 	found, err := l.Lookups.All(ctx, domainsOf(facts))
 	if err != nil {
 		return err
@@ -95,15 +95,15 @@ func domainsOf(facts []host.Facts) (domains []string) {
 	return domains
 }
 
-// setMX adds the look-up of an address's domain to its outcome.
+// setMX adds the lookup of an address's domain to its outcome.
 func setMX(o *Outcome, facts *host.Facts, l lookup) {
 	switch {
 	case l.err != nil:
 		o.JSON = nil
-		o.Code, o.Message = api.ItemError(l.err, facts.Host)
+		o.Code, o.Message = mx.ItemError(l.err, facts.Host)
 	case l.mx:
-		o.JSON, o.MX = facts.AppendResult(make([]byte, 0, len(facts.JSON)), true), MXTrue
+		o.JSON, o.MX = facts.Result(true), MXTrue
 	default:
-		o.MX = MXFalse
+		o.JSON, o.MX = facts.Result(false), MXFalse
 	}
 }

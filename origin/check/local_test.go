@@ -13,7 +13,7 @@ import (
 	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/mx"
-	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
@@ -29,7 +29,7 @@ func newEngine(t testing.TB) *host.Engine {
 	return engine
 }
 
-// newLookups returns look-ups at a server of zone, and the server.
+// newLookups returns lookups at a server of zone, and the server.
 func newLookups(t testing.TB, zone string, workers int, timeout time.Duration) (*check.Lookups, *mxtest.Server) {
 	t.Helper()
 	server := mxtest.New(t, zone)
@@ -80,7 +80,7 @@ func TestLocalLooksUpMX(t *testing.T) {
 	require.Equal(t, 1, server.Asked("yes.test."))
 }
 
-// Each domain is asked for once, and no more look-ups than allowed run at a time.
+// Each domain is asked for once, and no more lookups than allowed run at a time.
 func TestLookupsAreSharedAndLimited(t *testing.T) {
 	const limit = 3
 	lookups, server := newLookups(t, zone, limit, hung)
@@ -100,10 +100,10 @@ func TestLookupsAreSharedAndLimited(t *testing.T) {
 	require.EqualValues(t, limit, most.Load())
 }
 
-// Without look-ups mx is false and unknown.
+// Without lookups mx is null.
 func TestLocalOffline(t *testing.T) {
 	out, counts := checkLines(t, &check.Local{View: newEngine(t).View()}, "a@yes.test", strings.Repeat("x", 2<<20))
-	require.Contains(t, out, `"mx":false`)
+	require.Contains(t, out, `"mx":null`)
 	require.Contains(t, out, `"error":{"code":"INVALID_EMAIL_FORMAT"`)
 	require.Zero(t, counts.NoMX)
 	require.EqualValues(t, 1, counts.Errors)

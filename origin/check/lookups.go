@@ -2,6 +2,8 @@ package check
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -9,16 +11,16 @@ import (
 )
 
 // Lookups looks up MX records for one run. It is safe for concurrent use: together
-// its callers have at most a fixed number of look-ups under way, and one for each
+// its callers have at most a fixed number of lookups in flight, and one for each
 // domain.
 type Lookups struct {
 	resolver *mx.Resolver
-	slots    chan struct{} // look-ups under way
-	turn     chan struct{} // the caller that begins look-ups
+	slots    chan struct{} // lookups in flight
+	turn     chan struct{} // the caller that begins lookups
 	outage   *outage
 }
 
-// oneRun is how long answers and failures count, whatever their TTL: longer than most
+// oneRun is how long results and failures count, whatever their TTL: longer than most
 // runs, so that each domain is looked up once. A failed one is not tried again, which
 // would take the longest time for every part of the list that has it.
 const oneRun = 24 * time.Hour
@@ -30,12 +32,12 @@ func ResolverConfig(servers []string, timeout time.Duration, workers int) mx.Con
 		MinTTL: oneRun, MaxTTL: oneRun, MaxNegativeTTL: oneRun, FailureTTL: oneRun}
 }
 
-// NewLookups returns Lookups with at most workers look-ups at a time.
+// NewLookups returns Lookups with at most workers lookups at a time.
 func NewLookups(resolver *mx.Resolver, workers int) *Lookups {
 	return &Lookups{resolver: resolver, slots: make(chan struct{}, workers), turn: make(chan struct{}, 1), outage: &outage{resolver: resolver}}
 }
 
-// A lookup is the outcome of one look-up. The zero value is that of an address
+// A lookup is what was found for one domain. The zero value is that of an address
 // literal: no MX.
 type lookup struct {
 	mx  bool
@@ -45,7 +47,7 @@ type lookup struct {
 // All looks the domains up. It returns once all are known. Its error is that of ctx,
 // or ErrOutage.
 func (l *Lookups) All(ctx context.Context, domains []string) (map[string]lookup, error) {
-	found := answers{byDomain: make(map[string]lookup, len(domains))}
+	found := outcomes{byDomain: make(map[string]lookup, len(domains))}
 	var group sync.WaitGroup
 	err := l.begin(ctx, l.unknown(domains, &found), func(domain string) {
 		group.Go(func() { found.add(domain, l.ask(ctx, domain)) })
@@ -60,8 +62,8 @@ func (l *Lookups) All(ctx context.Context, domains []string) (map[string]lookup,
 	return found.byDomain, l.outage.err()
 }
 
-// unknown adds the domains that need no look-up to found, and returns the others.
-func (l *Lookups) unknown(domains []string, found *answers) (rest []string) {
+// unknown adds the domains that need no lookup to found, and returns the others.
+func (l *Lookups) unknown(domains []string, found *outcomes) (rest []string) {
 	for _, domain := range domains {
 		if mx, known, err := l.resolver.Peek(domain); known {
 			found.add(domain, lookup{mx, err})
@@ -110,14 +112,63 @@ func (l *Lookups) ask(ctx context.Context, domain string) lookup {
 	return lookup{found, err}
 }
 
-// answers are look-ups that several goroutines add to.
-type answers struct {
+// outcomes are lookups that several goroutines add to.
+type outcomes struct {
 	mu       sync.Mutex
 	byDomain map[string]lookup
 }
 
-func (a *answers) add(domain string, l lookup) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.byDomain[domain] = l
+func (o *outcomes) add(domain string, l lookup) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.byDomain[domain] = l
+}
+
+// mostSilent is how many lookups in a row may get no reply before the
+// resolvers are asked for the root. Lists have dead domains in a row, so silence
+// about them proves nothing.
+const mostSilent = 100
+
+// ErrOutage is the error of a run whose resolvers no longer reply. The run ends,
+// since every further record would only get an error, after the longest time.
+var ErrOutage = errors.New("the resolvers no longer answer, so MX records cannot be looked up; give others with --dns HOST:PORT, or leave MX out with --offline")
+
+// An outage finds out that no resolver replies any more.
+type outage struct {
+	resolver *mx.Resolver
+
+	mu     sync.Mutex
+	silent int   // lookups since the last reply
+	ended  error // why there can be no further lookup; stays
+}
+
+// note takes the error of a lookup, or nil. An error of the domain, such as
+// SERVFAIL, is a reply.
+func (o *outage) note(ctx context.Context, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !isSilence(err) {
+		o.silent = 0
+		return
+	}
+	if o.silent++; o.silent < mostSilent || o.ended != nil || ctx.Err() != nil {
+		return
+	}
+	o.silent = 0
+	if err := o.resolver.Probe(ctx); err != nil && ctx.Err() == nil {
+		o.ended = fmt.Errorf("%w: %w", ErrOutage, err)
+	}
+}
+
+// err returns why there can be no further lookup, or nil.
+func (o *outage) err() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.ended
+}
+
+// isSilence reports whether no resolver replied to a lookup.
+func isSilence(err error) bool {
+	failure, ok := errors.AsType[*mx.Error](err)
+	return ok && (failure.Reason == mx.NoReply || failure.Reason == mx.Unreachable)
 }

@@ -3,7 +3,7 @@
 //
 // A [Run] connects three parts: an [Input] reads records (package input), a
 // [Checker] finds out about their addresses (Local here: the module and MX
-// look-ups; package client: a service), and a [Format] encodes what was found
+// lookups; package client: a service), and a [Format] encodes what was found
 // (package output).
 package check
 
@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/addrspec/addrspec/origin/result"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // A Record is one entry of the input.
@@ -72,7 +72,7 @@ type Outcome struct {
 type MX uint8
 
 // MXUnknown is that of an address that was not looked up: mx in the result is then
-// false and no fact.
+// null, or false if there is no domain to look up.
 const (
 	MXUnknown MX = iota
 	MXFalse
@@ -87,4 +87,46 @@ type Format interface {
 	Head(dst []byte) ([]byte, error)
 	// Append appends the line or lines of one record to dst.
 	Append(dst []byte, r *Record, o *Outcome) ([]byte, error)
+}
+
+// Counts are how many records had what.
+type Counts struct {
+	Records int64 // read and written, of every kind
+	Bad     int64 // records without an address
+
+	Valid, Invalid                        int64
+	Typo, Disposable, Public, Relay, Role int64 // of the valid ones
+	Gibberish                             int64
+	NoMX                                  int64 // valid, and looked up
+	Errors                                int64 // addresses that could not be checked
+}
+
+// add counts one record.
+func (c *Counts) add(r *Record, o *Outcome) {
+	c.Records++
+	switch {
+	case r.Err != nil:
+		c.Bad++
+	case o.Code != "":
+		c.Errors++
+	case !o.Flags.Valid:
+		c.Invalid++
+	default:
+		c.addValid(o)
+	}
+}
+
+func (c *Counts) addValid(o *Outcome) {
+	c.Valid++
+	for _, field := range []struct {
+		set   bool
+		count *int64
+	}{
+		{o.Flags.Typo, &c.Typo}, {o.Flags.Disposable, &c.Disposable}, {o.Flags.Public, &c.Public}, {o.Flags.Relay, &c.Relay},
+		{o.Flags.Role, &c.Role}, {o.Flags.Gibberish, &c.Gibberish}, {o.MX == MXFalse, &c.NoMX},
+	} {
+		if field.set {
+			*field.count++
+		}
+	}
 }

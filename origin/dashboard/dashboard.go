@@ -1,19 +1,57 @@
+// Package dashboard serves the pages that people see: the front door, the
+// reference, and the account dashboard. It is a client of the rest: it checks
+// addresses by calling the API's handler with a key of the account, so points,
+// rates and refusals are the API's own; packages api and mx and the decisions of
+// package ledger know nothing of it, and serve --dashboard=off leaves it out.
+//
+// # Pages and the JSON API
+//
+// A page is a path with a function that returns its data (route.go). A browser
+// gets the data in a template; a request with "Accept: application/json" gets it
+// as JSON. A form is a POST; a JSON body with the same fields does the same. So
+// whatever a person can do here, a program can, behind the same session rules.
+//
+// # What protects it
+//
+// Each request passes the steps of serve.go: a bound on requests at a time, size
+// limits, the cross-origin guard, session, token, rights. Pages need no inline
+// script or style, and the Content-Security-Policy allows none. Templates escape
+// by context (html/template). Nothing about an account is found by an ID alone:
+// every query names the session's account as well.
+//
+// Checks wait for DNS, and exports for the client's download. They have slots of
+// their own (slot.go), so that pages never wait for them.
+//
+// Pages are rendered to memory first, so an error never follows half a page.
+//
+// # Lists
+//
+// The page Lists reads a file in the browser and sends only its addresses, through
+// checkPath, which responds as POST /v1/emails does. Its scripts are in assets:
+// lists.js is the page; list-file.js reads and writes CSV with Papa Parse
+// (papaparse.txt); list-check.js sends batches. Package browser tests them. Results
+// are in the page's memory only: `addrspec check` is for long lists.
 package dashboard
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/addrspec/addrspec/origin/dashboard/docs"
 	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/identity/openid"
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/openid"
 	"github.com/addrspec/addrspec/origin/webhook"
 )
 
@@ -40,8 +78,6 @@ type Config struct {
 	Release string
 	// Health checks the parts of the service, for operators.
 	Health func(context.Context) []Health
-	// OpenAPI describes the API; the reference is made from it.
-	OpenAPI []byte
 }
 
 // A Dashboard is the handler of the pages. It is safe for concurrent use.
@@ -76,7 +112,7 @@ func New(c Config) (*Dashboard, error) {
 		return nil, err
 	}
 	d.passkeys = passkeys
-	d.docs = sync.OnceValues(func() (*docs.Site, error) { return docs.New(c.OpenAPI, c.PublicURL.String()) })
+	d.docs = sync.OnceValues(func() (*docs.Site, error) { return docs.New(c.PublicURL.String()) })
 	d.addRoutes()
 	return d, nil
 }
@@ -86,3 +122,182 @@ func (d *Dashboard) secure() bool { return d.PublicURL.Scheme == "https" }
 
 // link returns the public URL of a path.
 func (d *Dashboard) link(path string) string { return d.PublicURL.JoinPath(path).String() }
+
+// access is who may request a page.
+type access int
+
+const (
+	public   access = iota // everybody
+	signedIn               // a complete session
+	operator               // a complete session of a user with operator rights
+)
+
+// A route is a page: its data for GET, and what a POST to the same path does.
+type route struct {
+	access access
+	title  string
+	file   string // the template
+	get    func(*visit) (any, error)
+	post   func(*visit) (*outcome, error)
+}
+
+// routes has the pages by path. A page and its file share a name.
+func (d *Dashboard) routes() map[string]route {
+	list := map[string]route{
+		"/{$}":         {public, "Facts about an email address", "front", d.frontDoor, nil},
+		"/docs":        {public, "Documentation", "docs", d.documentation, nil},
+		"/docs/{page}": {public, "Documentation", "docs", d.documentation, nil},
+
+		"/sign-in":      {public, "Sign in", "sign-in", d.signInPage, d.signIn},
+		"/sign-out":     {public, "Sign out", "sign-out", nothing, d.signOut},
+		"/link/{token}": {public, "Sign in", "link", d.linkPage, d.useLink},
+
+		"/dashboard":                   {signedIn, "Overview", "overview", d.overview, nil},
+		"/dashboard/keys":              {signedIn, "API keys", "keys", d.keys, d.createKey},
+		"/dashboard/keys/{id}":         {signedIn, "API key", "key", d.key, d.changeKey},
+		"/dashboard/keys/{id}/rotate":  {signedIn, "API key", "key", d.key, d.rotateKey},
+		"/dashboard/keys/{id}/revoke":  {signedIn, "Revoke a key", "key-revoke", d.key, d.revokeKey},
+		"/dashboard/usage":             {signedIn, "Usage", "usage", d.usage, nil},
+		"/dashboard/try":               {signedIn, "Try it", "try", d.tryPage, d.try},
+		"/dashboard/lists":             {signedIn, "Lists", "lists", d.lists, nil},
+		"/dashboard/settings":          {signedIn, "Settings", "settings", d.settings, nil},
+		"/dashboard/settings/password": {signedIn, "Set a password", "password", nothing, d.setPassword},
+		"/dashboard/settings/name":     {signedIn, "Your name", "settings", d.settings, d.setName},
+		"/dashboard/settings/webhook":  {signedIn, "Webhook", "webhook", d.webhookPage, d.changeWebhook},
+		"/dashboard/settings/sessions": {signedIn, "Sessions", "settings", d.settings, d.endSessions},
+
+		"/dashboard/operator":               {operator, "Accounts", "operator-accounts", d.accounts, d.createAccount},
+		"/dashboard/operator/accounts/{id}": {operator, "Account", "operator-account", d.operatorAccount, d.changeAccount},
+		"/dashboard/operator/plans":         {operator, "Plans", "operator-plans", d.plans, d.putPlan},
+		"/dashboard/operator/health":        {operator, "Health", "operator-health", d.health, nil},
+
+		"/confirm": {signedIn, "Confirm that it is you", "confirm", d.confirmPage, d.confirm},
+	}
+	maps.Copy(list, d.factorRoutes())
+	return list
+}
+
+func nothing(*visit) (any, error) { return struct{}{}, nil }
+
+func (d *Dashboard) addRoutes() {
+	d.mux.Handle("GET /assets/{release}/{name}", http.HandlerFunc(serveAsset))
+	for path, r := range d.routes() {
+		d.mux.Handle("GET "+path, d.page(r))
+		if r.post != nil {
+			d.mux.Handle("POST "+path, d.action(r))
+		}
+		d.mux.Handle(path, d.methodNotAllowed(r.methods()))
+	}
+	d.mux.Handle("POST "+checkPath, http.HandlerFunc(d.check))
+	d.mux.Handle(checkPath, d.methodNotAllowed("POST"))
+	d.mux.Handle("GET /dashboard/usage.csv", http.HandlerFunc(d.usageCSV))
+	d.mux.Handle("/dashboard/usage.csv", d.methodNotAllowed("GET, HEAD"))
+	d.mux.Handle("GET /docs/openapi.json", http.RedirectHandler("/openapi.json", http.StatusMovedPermanently))
+	d.mux.Handle("/", http.HandlerFunc(d.notFound))
+}
+
+// methods returns the methods that the route answers.
+func (r *route) methods() string {
+	if r.post == nil {
+		return "GET, HEAD"
+	}
+	return "GET, HEAD, POST"
+}
+
+// tokenField and tokenHeader carry the token that proves that a POST comes from
+// one of our pages.
+const (
+	tokenField  = "form_token"
+	tokenHeader = "X-Form-Token"
+)
+
+// guard refuses a POST that did not come from our own pages: by Fetch metadata or
+// Origin (the Fetch standard; net/http.CrossOriginProtection), and by a token
+// that only they know. It reads the form.
+func (d *Dashboard) guard(v *visit) error {
+	if err := d.origins.Check(v.r); err != nil {
+		return errCrossOrigin
+	}
+	if err := v.readForm(); err != nil {
+		return err
+	}
+	given := v.r.Header.Get(tokenHeader)
+	if given == "" {
+		given = v.form.Get(tokenField)
+	}
+	return v.checkToken(given)
+}
+
+// guardHeader is guard for a POST whose body is not a form.
+func (d *Dashboard) guardHeader(v *visit) error {
+	if err := d.origins.Check(v.r); err != nil {
+		return errCrossOrigin
+	}
+	return v.checkToken(v.r.Header.Get(tokenHeader))
+}
+
+func (v *visit) checkToken(given string) error {
+	if subtle.ConstantTimeCompare([]byte(given), []byte(v.formToken())) != 1 {
+		return errFormToken
+	}
+	return nil
+}
+
+// formToken returns the token of forms, which is bound to the session or, before
+// sign-in, to a cookie of its own.
+func (v *visit) formToken() string {
+	sum := sha256.Sum256([]byte("form token of " + v.token))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// policy is the Content-Security-Policy of every page: no inline script, no inline
+// style, nothing from elsewhere. 'wasm-unsafe-eval' lets a page run the module; it
+// allows no JavaScript from strings (CSP Level 3 section 4.4).
+const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; " +
+	"img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+func (d *Dashboard) setSecurityHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	// A one-time link is in a path, so no other site gets it. "no-referrer" would
+	// make browsers send "Origin: null" with forms (Fetch section 3.2), which the
+	// guard refuses where they send no Fetch metadata: at http other than localhost.
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+	h.Set("X-Frame-Options", "DENY") // for browsers without frame-ancestors
+	if d.secure() {
+		h.Set("Strict-Transport-Security", "max-age=31536000")
+	}
+}
+
+// escape returns the page to return to after a detour, as a query value. A POST
+// returns to the page of its form.
+func escape(r *http.Request) string {
+	to := r.URL.Path
+	if r.Method == http.MethodGet && r.URL.RawQuery != "" {
+		to += "?" + r.URL.RawQuery
+	}
+	return url.QueryEscape(to)
+}
+
+// returnTo returns the page given in the field or query "to" if it is one of the
+// dashboard's own, and the Overview otherwise: a link must not lead people
+// elsewhere after they sign in.
+func (v *visit) returnTo() string {
+	to := v.form.Get("to")
+	if to == "" {
+		to = v.r.URL.Query().Get("to")
+	}
+	parsed, err := url.Parse(to)
+	own := err == nil && parsed.Scheme == "" && parsed.Host == "" && parsed.User == nil && !strings.ContainsAny(to, "\\\r\n\t") &&
+		(parsed.Path == "/dashboard" || strings.HasPrefix(parsed.Path, "/dashboard/"))
+	if !own {
+		return "/dashboard"
+	}
+	return to
+}
+
+// acceptsHTML reports whether a request comes from somebody who reads pages.
+func acceptsHTML(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/identity"
-	"github.com/addrspec/addrspec/origin/openid"
+	"github.com/addrspec/addrspec/origin/identity/openid"
 )
 
 // OpenIDCallback is the path to which an OpenID provider sends people back.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
-	"github.com/addrspec/addrspec/origin/openid"
-	"github.com/addrspec/addrspec/origin/openid/openidtest"
+	"github.com/addrspec/addrspec/origin/identity/openid"
+	"github.com/addrspec/addrspec/origin/rig/openidtest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // A company is a site with an OpenID provider at which ada is signed in.

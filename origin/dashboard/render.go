@@ -4,15 +4,22 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"fmt"
 	"html/template"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/ledger"
 )
 
 //go:embed templates
@@ -151,4 +158,185 @@ func (v *visit) send(status int, contentType string, body []byte) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	v.w.WriteHeader(status)
 	_, _ = v.w.Write(body) // an error means that the client has disconnected
+}
+
+// functions are what templates call.
+var functions = template.FuncMap{
+	"asset":      assetPath,
+	"number":     formatNumber,
+	"date":       formatDate,
+	"dateOfDay":  dateOfDay,
+	"time":       formatTime,
+	"limit":      formatLimit,
+	"plansOf":    func(plans []string, plan string) plansOf { return plansOf{plans, plan} },
+	"nav":        navLink,
+	"tab":        tabLink,
+	"graces":     func() []grace { return graces },
+	"barsPath":   barsPath,
+	"requests":   requestsOf,
+	"termsOf":    termsOf,
+	"termsOfKey": termsOfKey,
+	"deref":      func(n *int64) int64 { return *n },
+	"visible":    visible,
+	"usageHeads": func() []string { return usageHeads },
+
+	"passkeyForm": newPasskeyForm,
+}
+
+// A navItem is a link of the navigation.
+type navItem struct {
+	Path, Label string
+	Here        bool
+}
+
+func navLink(f *frame, path, label string) navItem { return navItem{path, label, f.Here(path)} }
+
+// tabLink is a link between pages of operators, the first of which is above the
+// others.
+func tabLink(f *frame, path, label string) navItem {
+	return navItem{path, label, f.Path == path || path == "/dashboard/operator" && strings.Contains(f.Path, "/accounts/")}
+}
+
+// plansOf are the options of a plan.
+type plansOf struct {
+	Plans []string
+	Plan  string // the one selected
+}
+
+// formatLimit returns a limit as people read it.
+func formatLimit(l ledger.Limit) string {
+	if l == ledger.Unlimited {
+		return "unlimited"
+	}
+	return formatNumber(int64(l))
+}
+
+// formatNumber separates thousands.
+func formatNumber(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	var b strings.Builder
+	for i, c := range digits {
+		if left := len(digits) - i; i > 0 && left%3 == 0 && digits[i-1] != '-' {
+			b.WriteByte(',')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// formatDate returns a date in UTC; the zero time is empty.
+func formatDate(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2 Jan 2006")
+}
+
+// dateOfDay returns a day such as 2026-11-22 in the form of other dates.
+func dateOfDay(day string) string {
+	t, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return day
+	}
+	return formatDate(t)
+}
+
+// formatTime returns a time in UTC; the zero time is empty.
+func formatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2 Jan 2006, 15:04") + " UTC"
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// An outcome is what a POST leads to: another page with a message, or, if data is
+// not nil, the route's own page, once.
+type outcome struct {
+	location string
+	done     string // a message of the table messages
+	data     any
+}
+
+// redirect leads to another page, with a message there.
+func redirect(location, done string) *outcome { return &outcome{location: location, done: done} }
+
+// show renders data in the route's page. It is for what is shown only once, such
+// as a new secret.
+func show(data any) *outcome { return &outcome{data: data} }
+
+func (a *outcome) send(v *visit, route route) {
+	switch {
+	case a.data != nil:
+		v.render(http.StatusOK, route, a.data, nil)
+	case v.json:
+		v.renderJSON(http.StatusOK, struct {
+			Done     string `json:"done"`
+			Location string `json:"location"`
+		}{messages[a.done], a.to()})
+	default:
+		v.w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(v.w, v.r, a.to(), http.StatusSeeOther)
+	}
+}
+
+// to returns the location, which names the message.
+func (a *outcome) to() string {
+	switch {
+	case a.done == "":
+		return a.location
+	case strings.Contains(a.location, "?"):
+		return a.location + "&done=" + a.done
+	}
+	return a.location + "?done=" + a.done
+}
+
+// messages has what a page says after an action. The address of the page names
+// the message, so nobody can put words on our pages with a link.
+var messages = map[string]string{
+	"key-changed":       "The key is changed. Its next request follows the new terms.",
+	"key-revoked":       "The key is revoked. Requests with it are refused from now on.",
+	"webhook-removed":   "The webhook is removed. Messages that waited are not sent.",
+	"account-created":   "The account is created. Make a one-time link for its owner.",
+	"account-changed":   "The terms are changed. They apply from the next request.",
+	"account-suspended": "The account is suspended. Its requests are refused from now on.",
+	"account-resumed":   "The account is resumed. Its keys are valid again.",
+	"account-reset":     "The account is back in the current month.",
+	"plan-stored":       "The plan is stored. It applies from the next request of its accounts.",
+	"password-set":      "The password is set. Other browsers are signed out.",
+	"name-set":          "Your name is changed.",
+	"session-ended":     "That browser is signed out.",
+	"sessions-ended":    "All other browsers are signed out.",
+	"signed-out":        "You are signed out.",
+	"confirmed":         "Thank you.",
+
+	"totp-removed":      "The authenticator app and the recovery codes are removed.",
+	"passkey-added":     "The passkey is ready. You can sign in with it from now on.",
+	"passkey-removed":   "The passkey is removed. Delete it on the device as well.",
+	"identity-linked":   "The identity is linked. You can sign in with it from now on.",
+	"account-deleted":   "The account is deleted.",
+	"identity-unlinked": "The identity is unlinked.",
+}
+
+// maxVisible is how many characters of a pasted text a page repeats.
+const maxVisible = 320
+
+// visible returns text with control, format and bidirectional characters written
+// as their code points, so that it looks like what it is. A text that is far longer
+// than an address is cut.
+func visible(text string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range text {
+		if n++; n > maxVisible {
+			return fmt.Sprintf("%s… (%s bytes)", b.String(), formatNumber(int64(len(text))))
+		}
+		if r == utf8.RuneError || !unicode.IsGraphic(r) {
+			fmt.Fprintf(&b, "[U+%04X]", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }

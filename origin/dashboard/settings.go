@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"time"
@@ -121,4 +122,74 @@ func (d *Dashboard) endSessions(v *visit) (*outcome, error) {
 		return nil, identity.ErrNoSession
 	}
 	return redirect("/dashboard/settings", "session-ended"), d.Identity.EndSession(v.r.Context(), v.user.Account, id)
+}
+
+// deleteView is the page that asks before the account is deleted.
+type deleteView struct {
+	Email string `json:"email"`
+}
+
+func (d *Dashboard) deletePage(v *visit) (any, error) {
+	if err := v.confirmed(); err != nil {
+		return nil, err
+	}
+	return deleteView{v.user.Email}, nil
+}
+
+// deleteAccount deletes the account, once its email is repeated. It goes on if the
+// browser leaves: the session is among the first rows that go, so nobody could ask
+// for the rest.
+func (d *Dashboard) deleteAccount(v *visit) (*outcome, error) {
+	if err := v.confirmed(); err != nil {
+		return nil, err
+	}
+	if normalEmail(v.form.Get("email")) != v.user.Email {
+		return nil, inputProblem("email", "This is not the email of the account.")
+	}
+	if err := d.Ledger.DeleteAccount(context.WithoutCancel(v.r.Context()), v.user.Account); err != nil {
+		return nil, err
+	}
+	v.clearCookie(sessionCookie)
+	return redirect("/sign-in", "account-deleted"), nil
+}
+
+// auditLines is how many lines a page of the audit log has.
+const auditLines = 50
+
+// auditLogView is a page of the audit log.
+type auditLogView struct {
+	Lines []auditView `json:"lines"`
+	Next  int64       `json:"next,omitempty"` // for ?before= of the page that follows
+
+	Earlier bool `json:"-"` // this is not the first page
+}
+
+func (d *Dashboard) auditPage(v *visit) (any, error) {
+	before, err := beforeOf(v)
+	if err != nil {
+		return nil, err
+	}
+	list, err := d.Ledger.AuditLog(v.r.Context(), v.user.Account, before, auditLines+1)
+	view := auditLogView{Lines: []auditView{}, Earlier: before != 0}
+	for _, line := range list[:min(len(list), auditLines)] {
+		view.Lines = append(view.Lines, auditView{line.At, string(line.Actor), line.Action, line.Subject})
+	}
+	if len(list) > auditLines {
+		view.Next = list[auditLines-1].ID
+	}
+	return view, err
+}
+
+// beforeOf returns the line before which a page of the log begins; 0 is the newest
+// page.
+func beforeOf(v *visit) (int64, error) {
+	text := v.r.URL.Query().Get("before")
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 {
+		return 0, errNotFound
+	}
+	return n, nil
 }

@@ -2,8 +2,10 @@ package dashboard
 
 import (
 	"errors"
+	"net/url"
 
 	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/ledger"
 )
 
 // signInView is the page where people sign in.
@@ -81,4 +83,85 @@ func (d *Dashboard) useLink(v *visit) (*outcome, error) {
 		return nil, err
 	}
 	return v.start(user, "/dashboard/settings/password")
+}
+
+// signUpView is the page where anybody creates an account.
+type signUpView struct {
+	Plan string `json:"plan"`
+}
+
+func (d *Dashboard) signUpPage(*visit) (any, error) { return signUpView{ledger.DefaultPlan}, nil }
+
+// signUp creates an account and signs in. It is bounded by address and day, counted
+// after the fields are checked, so that a slip costs nothing.
+//
+// It says so if the email has an account. Nothing else would help: the service
+// sends no mail, and who succeeds is signed in, so success and failure differ
+// anyway. The bounds leave three guesses at emails per address and eight hours.
+func (d *Dashboard) signUp(v *visit) (*outcome, error) {
+	email, password := normalEmail(v.form.Get("email")), v.form.Get("password")
+	if again, given := v.form["again"]; given && again[0] != password {
+		return nil, inputProblem("again", "The two passwords differ.")
+	}
+	if err := identity.CheckSignUp(email, password); err != nil {
+		return nil, err
+	}
+	if err := d.countSignUp(v); err != nil {
+		return nil, err
+	}
+	user, err := d.Identity.SignUp(v.r.Context(), email, password)
+	if errors.Is(err, ledger.ErrAccountExists) {
+		return nil, inputProblem("email", "There is an account with this email already. Sign in, or ask the operator for a one-time link.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v.open(user, "/dashboard", true)
+}
+
+func (d *Dashboard) countSignUp(v *visit) error {
+	if err := d.Identity.Attempt(v.r.Context(), identity.SignUpsOfAddress, d.callerAddress(v.r)); err != nil {
+		return err
+	}
+	return d.Identity.Attempt(v.r.Context(), identity.SignUpsOfDay, "")
+}
+
+// codeView is the page that asks for the second factor.
+type codeView struct {
+	To       string `json:"to"`
+	Passkeys bool   `json:"passkeys"` // a passkey may be used instead
+}
+
+// codePath returns the page that asks for the second factor, before the page to.
+func codePath(to string) string { return errSecondFactor.location + "?to=" + url.QueryEscape(to) }
+
+func (d *Dashboard) codePage(v *visit) (any, error) {
+	if v.signedIn() {
+		return redirect("/dashboard", ""), nil
+	}
+	return codeView{v.returnTo(), v.user.Passkeys > 0 && d.passkeys != nil}, nil
+}
+
+// giveCode completes a session by a code of the authenticator app or a recovery
+// code. The session gets a new token.
+func (d *Dashboard) giveCode(v *visit) (*outcome, error) {
+	if v.signedIn() {
+		return redirect("/dashboard", ""), nil
+	}
+	if err := d.Identity.CheckCode(v.r.Context(), *v.user, v.form.Get("code")); err != nil {
+		return nil, err
+	}
+	return v.open(*v.user, v.returnTo(), true)
+}
+
+// open starts a session, in place of the one that the browser had.
+func (v *visit) open(user identity.User, to string, complete bool) (*outcome, error) {
+	token, err := v.Identity.SignIn(v.r.Context(), user.Account, v.cookie(sessionCookie), clientName(v.r.UserAgent()), complete)
+	if err != nil {
+		return nil, err
+	}
+	v.setCookie(sessionCookie, token, cookieLife)
+	v.clearCookie(formCookie)
+	v.token = token
+	return redirect(to, ""), nil
 }

@@ -17,12 +17,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/api"
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	"github.com/addrspec/addrspec/origin/ledger/store"
-	"github.com/addrspec/addrspec/origin/ledger/storetest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/storetest"
 	"github.com/addrspec/addrspec/origin/webhook"
 )
 
@@ -61,7 +60,6 @@ func startSite(t *testing.T, database string, c Config, options ...ledger.Option
 	server := httptest.NewUnstartedServer(nil)
 	s.url = "http://" + server.Listener.Addr().String()
 	c.Ledger, c.Identity, c.Log = l, identity.New(l), slog.New(slog.DiscardHandler)
-	c.OpenAPI = api.Description()
 	if c.PublicURL == nil {
 		c.PublicURL, _ = url.Parse(s.url)
 	}

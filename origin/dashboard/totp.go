@@ -1,9 +1,18 @@
 package dashboard
 
 import (
+	"errors"
+	"fmt"
+	"image/color"
+	"net/http"
 	"strings"
+	"time"
+
+	"github.com/boombuler/barcode"    // the module that the OTP library uses for QR codes
+	"github.com/boombuler/barcode/qr" // ISO/IEC 18004
 
 	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/identity/openid"
 )
 
 // totpView is the page that sets up an authenticator app.
@@ -84,4 +93,101 @@ func (d *Dashboard) renewRecovery(v *visit) (*outcome, error) {
 		return nil, err
 	}
 	return show(recoveryView{len(codes), codes}), nil
+}
+
+// A qrCode is a QR code as the path of an SVG: an image of our own, since the page
+// must not send the secret to a service that draws it.
+type qrCode struct {
+	Size int // of the view box, with the quiet zone
+	Path string
+}
+
+// quietZone is the margin around a QR code, in modules (ISO/IEC 18004 section 6.3.8).
+const quietZone = 4
+
+func newQRCode(text string) (*qrCode, error) {
+	code, err := qr.Encode(text, qr.M, qr.Auto)
+	if err != nil {
+		return nil, err
+	}
+	var path strings.Builder
+	size := code.Bounds().Dx()
+	for y := range size {
+		for x := 0; x < size; x++ {
+			if run := darkRun(code, x, y, size); run > 0 {
+				fmt.Fprintf(&path, "M%d %dh%dv1h-%dz", x+quietZone, y+quietZone, run, run)
+				x += run
+			}
+		}
+	}
+	return &qrCode{size + 2*quietZone, path.String()}, nil
+}
+
+// darkRun returns how many dark modules follow each other in a row.
+func darkRun(code barcode.Barcode, x, y, size int) (run int) {
+	for x+run < size && color.GrayModel.Convert(code.At(x+run, y)).(color.Gray).Y < 128 {
+		run++
+	}
+	return run
+}
+
+// refusals are errors of sign-ins that people can mend on the same page.
+var refusals = []error{
+	identity.ErrWrongPassword, identity.ErrLinkUsed, identity.ErrWrongCode, identity.ErrChallenge, identity.ErrPasskey,
+	identity.ErrClonedKey, identity.ErrMorePasskey, identity.ErrMoreLinked, identity.ErrNoPasskeys,
+}
+
+// factorProblem returns the problem of an error of how people sign in, or nil.
+func factorProblem(err error) *problem {
+	for _, refusal := range refusals {
+		if errors.Is(err, refusal) {
+			return &problem{status: http.StatusUnprocessableEntity, code: "REFUSED", sentence: sentence(refusal), input: true}
+		}
+	}
+	switch {
+	case errors.Is(err, identity.ErrNoPasskey), errors.Is(err, identity.ErrNoLinked):
+		return errNotFound
+	case errors.Is(err, openid.ErrUnavailable):
+		return &problem{status: http.StatusServiceUnavailable, code: "PROVIDER_UNAVAILABLE", wait: 5 * time.Second,
+			sentence: sentence(openid.ErrUnavailable) + " Sign in another way, or try again in a few seconds."}
+	case errors.Is(err, openid.ErrRefused):
+		return &problem{status: http.StatusForbidden, code: "PROVIDER_REFUSED", sentence: sentence(openid.ErrRefused) + " Try again, or sign in another way."}
+	case errors.Is(err, openid.ErrNotFresh):
+		return &problem{status: http.StatusForbidden, code: "PROVIDER_NOT_FRESH", sentence: sentence(openid.ErrNotFresh) + " Sign out there, and try again."}
+	}
+	return nil
+}
+
+// factorRoutes has the pages of how people sign in, beside password and link.
+func (d *Dashboard) factorRoutes() map[string]route {
+	list := map[string]route{
+		"/sign-in/code":    {signedIn, "Your second factor", "second-factor", d.codePage, d.giveCode},
+		"/sign-in/passkey": {public, "Sign in with a passkey", "passkey", d.passkeyPage, d.signInWithPasskey},
+		"/confirm/passkey": {signedIn, "Confirm with a passkey", "passkey", d.passkeyPage, d.confirmWithPasskey},
+
+		"/dashboard/settings/totp":           {signedIn, "Set up an authenticator app", "totp", d.totpPage, d.setTOTP},
+		"/dashboard/settings/totp/remove":    {signedIn, "Remove the authenticator app", "totp-remove", nothing, d.removeTOTP},
+		"/dashboard/settings/recovery-codes": {signedIn, "Recovery codes", "recovery-codes", d.recoveryPage, d.renewRecovery},
+
+		"/dashboard/settings/passkeys":                     {signedIn, "Add a passkey", "passkey-add", d.passkeyAddPage, d.addPasskey},
+		"/dashboard/settings/passkeys/{credential}/remove": {signedIn, "Remove a passkey", "passkey-remove", d.passkeyToRemove, d.removePasskey},
+
+		"/dashboard/settings/log":    {signedIn, "Audit log", "audit", d.auditPage, nil},
+		"/dashboard/settings/delete": {signedIn, "Delete the account", "delete", d.deletePage, d.deleteAccount},
+	}
+	if d.SignUp {
+		list["/sign-up"] = route{public, "Create an account", "sign-up", d.signUpPage, d.signUp}
+	}
+	if d.OpenID != nil {
+		d.addOpenIDRoutes(list)
+	}
+	return list
+}
+
+func (d *Dashboard) addOpenIDRoutes(list map[string]route) {
+	list["/sign-in/openid"] = route{public, "Sign in", "openid", d.signInWithOpenID, nil}
+	list["/sign-in/openid/callback"] = route{public, "Sign in", "openid", d.openIDCallback, nil}
+	list["/confirm/openid"] = route{signedIn, "Confirm that it is you", "openid", d.openIDPage, d.confirmWithOpenID}
+	list["/dashboard/settings/identities"] = route{signedIn, "Link an identity", "openid", d.openIDPage, d.linkIdentity}
+	list["/dashboard/settings/identities/remove"] = route{signedIn, "Settings", "settings", d.settings, d.unlinkIdentity}
 }

@@ -2,12 +2,15 @@ package dashboard
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
-	"github.com/addrspec/addrspec/origin/result"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // tryView is the page Try it.
@@ -177,4 +180,292 @@ func indent(text []byte) string {
 		return string(text)
 	}
 	return b.String()
+}
+
+// checkPath passes batches from the page Lists to POST /v1/emails, and its answers
+// back, byte for byte.
+const checkPath = "/dashboard/lists/check"
+
+// check is the handler of checkPath. The token is in a header, so that the body
+// goes to the API unread, which has its own bounds.
+func (d *Dashboard) check(w http.ResponseWriter, r *http.Request) {
+	v, err := d.visit(w, r, route{access: signedIn})
+	v.json = true
+	if err == nil {
+		err = d.guardHeader(v)
+	}
+	if err != nil {
+		d.refuse(v, err)
+		return
+	}
+	v.passOn(v.call(apiRequest{method: http.MethodPost, path: "/v1/emails", body: r.Body, length: r.ContentLength, header: r.Header}))
+}
+
+// call sends a request to the API, in a slot for checks.
+func (v *visit) call(q apiRequest) *apiAnswer {
+	ctx, p := v.move(v.checks, q.answerMemory())
+	if p != nil {
+		return busyAnswer(p)
+	}
+	return v.api.call(ctx, v.user.Account, q)
+}
+
+// answerMemory estimates the size of the answer, which is in memory until it is
+// sent: it repeats each address up to three times. The API refuses more than its
+// bound of a body.
+func (q *apiRequest) answerMemory() int64 {
+	const maxBody, facts = 1 << 20, 64 << 10
+	if q.length < 0 || q.length > maxBody {
+		return 3*maxBody + facts
+	}
+	return 3*q.length + facts
+}
+
+// busyAnswer returns the problem of a request without a slot as the API would: it
+// is temporary, and clients retry it as they do there.
+func busyAnswer(p *problem) *apiAnswer {
+	answer := flatAnswer(p.status, "REQUEST_CANCELLED", p.sentence)
+	if p.status == http.StatusTooManyRequests {
+		answer = rateAnswer("Rate limit exceeded: " + strconv.Itoa(maxChecksEach) + " requests of this account are under way in the dashboard. Try again in 1 seconds.")
+	}
+	answer.header.Set("Retry-After", "1")
+	return answer
+}
+
+// passOn answers with the API's answer.
+func (v *visit) passOn(answer *apiAnswer) {
+	copyHeaders(v.w.Header(), answer.header, passedOut)
+	v.w.Header().Set("Cache-Control", "no-store")
+	v.send(answer.status, "application/json", answer.body)
+}
+
+// maxBatch is how many addresses POST /v1/emails takes.
+const maxBatch = 64
+
+// listsView is the page Lists. Its JSON says what a list may cost before it is
+// checked.
+type listsView struct {
+	Points pointsView `json:"points"`
+	Batch  int        `json:"-"`
+	Origin string     `json:"-"`
+	URL    string     `json:"-"`
+}
+
+func (d *Dashboard) lists(v *visit) (any, error) {
+	points, err := v.points()
+	return listsView{points, maxBatch, d.PublicURL.String(), d.link("/v1/emails")}, err
+}
+
+// addEvidence says beside each field where it comes from.
+func (r *apiResult) addEvidence(facts []factView) []factView {
+	d := r.Details
+	if d == nil {
+		return facts
+	}
+	for n := range facts {
+		switch f := &facts[n]; {
+		case f.Field == "role" && d.Role != nil:
+			f.Sentence += roleSentence(d.Role)
+		case d.Provider != nil && f.Field == d.Provider.Class:
+			f.Sentence += providerSentence(d.Provider)
+		}
+	}
+	if d.CanonicalRule == "" {
+		return facts
+	}
+	return append(facts, factView{Field: "canonical", Tone: tonePlain,
+		Sentence: fmt.Sprintf("The mailbox is %s: other spellings reach it too, by the rule %q of its provider.", d.Canonical, d.CanonicalRule)})
+}
+
+// roleSentence says which word made it a role account.
+func roleSentence(e *result.RoleEvidence) string {
+	if e.Match == "host" {
+		return fmt.Sprintf(" The host %s takes no mail.", e.Word)
+	}
+	return fmt.Sprintf(" The word is %q.", e.Word)
+}
+
+// providerSentence says which entry of the lists matched.
+func providerSentence(e *result.ProviderEvidence) string {
+	where := " The entry is " + e.Entry
+	if e.Subdomains {
+		where += ", with every name below it"
+	}
+	if len(e.Sources) > 0 {
+		where += ", from " + strings.Join(e.Sources, ", ")
+	}
+	return where + "."
+}
+
+// Tones of verdicts and facts. They are class names of the style sheet; each has
+// a word beside its colour.
+const (
+	toneGood  = result.ToneGood
+	toneWarn  = result.ToneWarn
+	toneBad   = result.ToneBad
+	tonePlain = "plain"
+)
+
+// apiResult is the result of an address in the API's JSON.
+type apiResult struct{ result.Result }
+
+// A checkedView is one address with what was found.
+type checkedView struct {
+	Email   string     `json:"email"`
+	Tone    string     `json:"tone"`
+	Verdict string     `json:"verdict"`
+	Reason  string     `json:"reason,omitempty"`
+	Facts   []factView `json:"facts,omitempty"`
+	Fix     string     `json:"suggestion,omitempty"` // the address with the suggested domain
+	Domains string     `json:"-"`                    // the misspelled domain and the suggested one
+	ShowWhy bool       `json:"-"`                    // checking the address alone shows the reason
+	Result  any        `json:"result,omitempty"`     // as the API gave it
+	Problem string     `json:"error_code,omitempty"` // of an address that could not be checked
+}
+
+// A factView is one field of the result in words.
+type factView struct {
+	Field    string `json:"field"`
+	Tone     string `json:"tone"`
+	Sentence string `json:"sentence"`
+	Notable  bool   `json:"notable"` // shown in a list of many addresses
+}
+
+// viewOfResult puts a result into words.
+func viewOfResult(raw json.RawMessage) (checkedView, error) {
+	parsed, err := result.Parse(raw)
+	r := apiResult{parsed}
+	if err != nil {
+		return checkedView{}, err
+	}
+	view := checkedView{Email: r.Email, Result: raw}
+	view.Tone, view.Verdict = r.Verdict(true)
+	if !r.Valid {
+		return view, nil
+	}
+	view.Facts = r.addEvidence(r.facts())
+	if r.Typo {
+		suggested := domainOf(r.TypoSuggestion)
+		view.Fix = replaceDomain([]string{r.Email}, r.Domain, suggested)[0]
+		view.Domains = r.Domain + " " + suggested
+	}
+	return view, nil
+}
+
+// facts returns each field of a valid address in words.
+func (r *apiResult) facts() []factView {
+	return []factView{
+		{"valid", toneGood, "It follows the standards of addresses (RFC 5321, 5322, 6531).", false},
+		pick("mx", r.MX, !r.MX, factView{Tone: toneGood, Sentence: r.Domain + " has an MX record: a mail server is named for it."},
+			factView{Tone: toneBad, Sentence: r.Domain + " has no MX record that names a mail server."}),
+		pick("typo", r.Typo, r.Typo, factView{Tone: toneWarn, Sentence: r.Domain + " looks like a misspelling of " + domainOf(r.TypoSuggestion) + "."},
+			factView{Tone: toneGood, Sentence: r.Domain + " does not look like a misspelling of a common provider."}),
+		pick("disposable", r.Disposable, r.Disposable, factView{Tone: toneBad, Sentence: r.Domain + " belongs to a provider of throw-away mailboxes."},
+			factView{Tone: toneGood, Sentence: r.Domain + " is not known for throw-away mailboxes."}),
+		pick("gibberish", r.Gibberish, r.Gibberish, factView{Tone: toneWarn, Sentence: fmt.Sprintf("The part before the @ looks random: score %.2f, where 0.50 and more count as random.", r.GibberishScore)},
+			factView{Tone: toneGood, Sentence: fmt.Sprintf("The part before the @ does not look random: score %.2f, below 0.50.", r.GibberishScore)}),
+		pick("role", r.Role != "", r.Role != "", factView{Tone: toneWarn, Sentence: "The part before the @ names a role (" + r.Role + "), so several people may read the mail, or nobody."},
+			factView{Tone: toneGood, Sentence: "The part before the @ names no role such as support or sales."}),
+		pick("public", r.Public, false, factView{Tone: tonePlain, Sentence: "Anybody can open a mailbox at " + r.Domain + "."},
+			factView{Tone: tonePlain, Sentence: r.Domain + " is not known as a public mailbox provider."}),
+		pick("relay", r.Relay, r.Relay, factView{Tone: tonePlain, Sentence: r.Domain + " forwards mail and hides the address of the person behind it."},
+			factView{Tone: tonePlain, Sentence: r.Domain + " is not known as a forwarding service."}),
+		pick("alias", r.Alias, false, factView{Tone: tonePlain, Sentence: "It has a plus tag; most providers deliver to the address without it."},
+			factView{Tone: tonePlain, Sentence: "It has no plus tag."}),
+		pick("ascii", r.ASCII, !r.ASCII, factView{Tone: tonePlain, Sentence: "All characters are ASCII."},
+			factView{Tone: tonePlain, Sentence: "It has characters beyond ASCII (RFC 6531), which some mail servers refuse."}),
+		pick("normalized", r.Normalized != r.Email, false, factView{Tone: tonePlain, Sentence: "Its normal form is " + r.Normalized + "."},
+			factView{Tone: tonePlain, Sentence: "It is in normal form already."}),
+	}
+}
+
+// pick returns the fact for a field that is set, or for one that is not.
+func pick(field string, set, notable bool, yes, no factView) factView {
+	fact := no
+	if set {
+		fact = yes
+	}
+	fact.Field, fact.Notable = field, notable
+	return fact
+}
+
+// domainOf returns the domain of a suggestion, which --typo-suggestion may make a
+// full address.
+func domainOf(suggestion string) string {
+	return suggestion[strings.LastIndexByte(suggestion, '@')+1:]
+}
+
+// maxPasted is how many addresses Try it checks at a time: as many as a batch has.
+const maxPasted = 64
+
+// pastedAddresses returns the distinct addresses of a text, in its order: one a
+// line, or several with commas or semicolons between them.
+func pastedAddresses(lines []string) ([]string, error) {
+	var list []string
+	seen := map[string]bool{}
+	for _, line := range strings.FieldsFunc(strings.Join(lines, "\n"), isLineBreak) {
+		for _, email := range splitLine(line) {
+			if email = strings.TrimSpace(email); email != "" && !seen[email] {
+				seen[email] = true
+				list = append(list, email)
+			}
+		}
+	}
+	switch {
+	case len(list) == 0:
+		return nil, inputProblem("emails", "Give at least one address.")
+	case len(list) > maxPasted:
+		return nil, inputProblem("emails", fmt.Sprintf("These are %d different addresses; at most %d fit here. For more, use Lists.", len(list), maxPasted))
+	}
+	return list, nil
+}
+
+func isLineBreak(r rune) bool { return r == '\n' || r == '\r' }
+
+// splitLine splits a line at commas and semicolons if each part has an @. Otherwise
+// they belong to the address, such as in a quoted string (RFC 5321 section 4.1.2).
+func splitLine(line string) []string {
+	parts := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ';' })
+	for _, part := range parts {
+		if strings.TrimSpace(part) != "" && !strings.Contains(part, "@") {
+			return []string{line}
+		}
+	}
+	return parts
+}
+
+// replaceDomain returns the addresses with one domain in place of another.
+func replaceDomain(list []string, from, to string) []string {
+	replaced := make([]string, len(list))
+	for i, email := range list {
+		at := strings.LastIndexByte(email, '@')
+		if replaced[i] = email; at >= 0 && strings.EqualFold(email[at+1:], from) {
+			replaced[i] = email[:at+1] + to
+		}
+	}
+	return replaced
+}
+
+// frontExample is a result that the front door shows, as the module computes it
+// without DNS.
+//
+//go:embed example.json
+var frontExample string
+
+// exampleAddress is the address of frontExample.
+const exampleAddress = "jane.doe+news@hotmial.com"
+
+// A frontView is the front door.
+type frontView struct {
+	Address    string          `json:"address"`
+	Result     json.RawMessage `json:"result"` // of Address
+	URL        string          `json:"url"`
+	Repository string          `json:"repository"`
+}
+
+const repository = "https://github.com/addrspec/addrspec"
+
+// frontDoor shows what addrspec is. The check that it offers runs in the browser.
+func (d *Dashboard) frontDoor(*visit) (any, error) {
+	return frontView{exampleAddress, json.RawMessage(frontExample), d.link("/v1/email/" + exampleAddress), repository}, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
 
 func TestTryOneAddress(t *testing.T) {

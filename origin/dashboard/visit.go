@@ -1,14 +1,17 @@
 package dashboard
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -179,4 +182,118 @@ func badForm(err error) error {
 		return &problem{status: http.StatusRequestEntityTooLarge, code: "BODY_TOO_LARGE", sentence: "The form is larger than 64 KiB."}
 	}
 	return &problem{status: http.StatusBadRequest, code: "INVALID_REQUEST", sentence: "The form cannot be read: send application/x-www-form-urlencoded, or a JSON object."}
+}
+
+// Cookies, by purpose.
+const (
+	sessionCookie = "addrspec"      // the session's token
+	formCookie    = "addrspec-form" // binds forms of people who are not signed in
+)
+
+// cookieLife is how long a browser keeps a cookie; the session in the database may
+// end earlier.
+const cookieLife = 30 * 24 * time.Hour
+
+// cookieName adds the prefix with which browsers insist on Secure, no Domain and
+// Path=/ (RFC 6265bis section 4.1.3.2).
+func (d *Dashboard) cookieName(purpose string) string {
+	if d.secure() {
+		return "__Host-" + purpose
+	}
+	return purpose
+}
+
+func (v *visit) cookie(purpose string) string {
+	c, err := v.r.Cookie(v.cookieName(purpose))
+	if err != nil || len(c.Value) > 128 {
+		return ""
+	}
+	return c.Value
+}
+
+// setCookie sets a cookie that scripts cannot read and other sites cannot send
+// with a POST.
+func (v *visit) setCookie(purpose, value string, life time.Duration) {
+	http.SetCookie(v.w, &http.Cookie{Name: v.cookieName(purpose), Value: value, Path: "/", MaxAge: int(life.Seconds()),
+		HttpOnly: true, Secure: v.secure(), SameSite: http.SameSiteLaxMode})
+}
+
+func (v *visit) clearCookie(purpose string) {
+	http.SetCookie(v.w, &http.Cookie{Name: v.cookieName(purpose), Path: "/", MaxAge: -1,
+		HttpOnly: true, Secure: v.secure(), SameSite: http.SameSiteLaxMode})
+}
+
+// formCookie returns the value that forms are bound to without a session. It sets
+// the cookie if there is none.
+func (v *visit) formCookie() string {
+	value := v.cookie(formCookie)
+	if value == "" {
+		value = rand.Text()
+		v.setCookie(formCookie, value, cookieLife)
+	}
+	return value
+}
+
+// clientName describes a browser from its User-Agent, for the list of sessions.
+// The string itself is not stored: it is long, and anybody can write it.
+func clientName(userAgent string) string {
+	browser := firstOf(userAgent, "an unknown program", []string{
+		"Edg/", "Edge", "OPR/", "Opera", "Firefox/", "Firefox", "FxiOS/", "Firefox", "Chrome/", "Chrome", "CriOS/", "Chrome", "Safari/", "Safari", "curl/", "curl"})
+	system := firstOf(userAgent, "", []string{
+		"iPhone", "iPhone", "iPad", "iPad", "Android", "Android", "Windows", "Windows", "Mac OS X", "macOS", "CrOS", "ChromeOS", "Linux", "Linux"})
+	if system == "" {
+		return browser
+	}
+	return browser + " on " + system
+}
+
+// firstOf returns the name after the first part that text contains.
+func firstOf(text, otherwise string, partsAndNames []string) string {
+	for i := 0; i < len(partsAndNames); i += 2 {
+		if strings.Contains(text, partsAndNames[i]) {
+			return partsAndNames[i+1]
+		}
+	}
+	return otherwise
+}
+
+// callerAddress returns the network whose attempts are counted together: an IPv4
+// address, or an IPv6 /64, which one subscriber has. X-Forwarded-For is believed
+// as far as trusted proxies have written it.
+func (d *Dashboard) callerAddress(r *http.Request) string {
+	at := parseAddress(r.RemoteAddr)
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && d.trusts(at); i-- {
+		hop := parseAddress(strings.TrimSpace(hops[i]))
+		if !hop.IsValid() {
+			break
+		}
+		at = hop
+	}
+	if at.Is6() {
+		network, _ := at.WithZone("").Prefix(64)
+		return network.String()
+	}
+	return at.String()
+}
+
+func (d *Dashboard) trusts(at netip.Addr) bool {
+	for _, network := range d.TrustedProxies {
+		if at.IsValid() && network.Contains(at.WithZone("")) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseAddress parses an address with or without a port.
+func parseAddress(text string) netip.Addr {
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return at.Addr().Unmap()
+	}
+	at, err := netip.ParseAddr(text)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Unmap()
 }

@@ -1,9 +1,27 @@
+// Package identity knows the people who sign in to the dashboard: passwords,
+// sessions, one-time links and how often somebody may try. Each account has one
+// user. Nothing here proves that an email address belongs to a user; rights come
+// from a password, a link that an operator made, or a linked identity.
+//
+// All of it is in the ledger's database, so any replica knows every session and
+// replicas need no sticky connections. Tokens of sessions and links are stored as
+// SHA-256 only: they have 256 random bits, so there is no dictionary to try.
+// Passwords are stored as Argon2id (RFC 9106).
+//
+// The package leaves out HTTP, cookies and HTML (package dashboard), and what an
+// account may use (package ledger).
 package identity
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -66,3 +84,134 @@ func (i *Identity) writeIf(ctx context.Context, missing error, first store.State
 
 // timeOf converts a Unix time in nanoseconds.
 func timeOf(ns int64) time.Time { return time.Unix(0, ns).UTC() }
+
+// newToken returns 256 random bits in base64url.
+func newToken() string {
+	var random [32]byte
+	rand.Read(random[:]) // never fails, see crypto/rand
+	return base64.RawURLEncoding.EncodeToString(random[:])
+}
+
+// hashOf returns the form in which a token is stored.
+func hashOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// A Limit is how often something may be attempted: a token bucket that holds
+// Burst tokens and gains one every Every.
+type Limit struct {
+	What  string
+	Burst int
+	Every time.Duration
+}
+
+// The limits of attempts. An account's is generous enough for a person and slow
+// enough against guessing: 10, then 2,880 a day.
+var (
+	PasswordsOfAccount = Limit{"password of account", 10, 30 * time.Second}
+	PasswordsOfAddress = Limit{"password from address", 30, 10 * time.Second}
+	// 10, then 288 a day, of which each has three chances in a million.
+	CodesOfAccount = Limit{"code of account", 10, 5 * time.Minute}
+	LinksOfAddress = Limit{"link from address", 30, 10 * time.Second}
+	// A sign-in page takes one for passkeys in autofill.
+	ChallengesOfAddress = Limit{"challenge from address", 60, 5 * time.Second}
+	// Bounds the table of challenges if they come from many addresses: to 16,000
+	// rows of about a kilobyte.
+	Challenges       = Limit{"challenge", 1000, 20 * time.Millisecond}
+	SignUpsOfAddress = Limit{"sign-up from address", 3, 8 * time.Hour}
+	SignUpsOfDay     = Limit{"sign-up", 200, 24 * time.Hour / 200}
+)
+
+// A TooManyError refuses an attempt.
+type TooManyError struct{ Wait time.Duration }
+
+func (e *TooManyError) Error() string {
+	seconds := int64((e.Wait + time.Second - 1) / time.Second)
+	return "there were too many attempts; try again in " + strconv.FormatInt(max(1, seconds), 10) + " seconds"
+}
+
+// Attempt counts an attempt by or at a subject, such as an account or a network
+// address, which is stored as a hash. It returns a *TooManyError if the limit is
+// reached, on whichever replica.
+func (i *Identity) Attempt(ctx context.Context, limit Limit, subject string) error {
+	now, err := i.now(ctx)
+	if err != nil {
+		return err
+	}
+	at, every := hashOf(limit.What+"\x00"+subject), limit.Every.Nanoseconds()
+	take := store.Statement{Name: "take_attempt", Args: []any{at, now.UnixNano(), every, every * int64(limit.Burst-1)}}
+	err = i.writeIf(ctx, errTooMany, take, func(now time.Time) []store.Statement {
+		return []store.Statement{{Name: "delete_old_attempts", Args: []any{now.UnixNano()}}}
+	})
+	if err == errTooMany {
+		return &TooManyError{i.waitFor(ctx, at, limit)}
+	}
+	return err
+}
+
+var errTooMany = &TooManyError{}
+
+// waitFor returns the time until a subject has a token.
+func (i *Identity) waitFor(ctx context.Context, at string, limit Limit) time.Duration {
+	var tat int64
+	now, err := i.now(ctx)
+	if err != nil {
+		return limit.Every
+	}
+	_ = i.store.Query(ctx, store.Statement{Name: "read_attempt", Args: []any{at}, Scan: func(r store.Row) error { return r.Scan(&tat) }})
+	return max(0, timeOf(tat).Sub(now)-limit.Every*time.Duration(limit.Burst-1))
+}
+
+// challengeLife is how long a ceremony may take: registering or using a passkey,
+// or signing in at an OpenID provider.
+const challengeLife = 5 * time.Minute
+
+// ErrChallenge means that a ceremony cannot be finished.
+var ErrChallenge = errors.New("this attempt has expired, was finished already or began in another browser; start again")
+
+// A ceremony is something that begins in one request and is finished once, in
+// another request of the same browser, on any replica.
+type ceremony struct {
+	Purpose string // such as "passkey"
+	Browser string // the token of the browser's cookie
+}
+
+// begin stores what finish returns, and returns the state that the browser must
+// bring back. Only its hash is stored, with the purpose and the cookie: a state
+// that was given to one browser is worth nothing in another.
+func (i *Identity) begin(ctx context.Context, c ceremony, data any) (state string, err error) {
+	state = newToken()
+	text, err := json.Marshal(data)
+	if err != nil {
+		return "", err
+	}
+	return state, i.write(ctx, func(now time.Time) []store.Statement {
+		return []store.Statement{
+			{Name: "delete_expired_challenges", Args: []any{now.UnixNano()}},
+			{Name: "create_challenge", Args: []any{c.hash(state), string(text), now.Add(challengeLife).UnixNano()}},
+		}
+	})
+}
+
+// finish ends a ceremony and reads what begin stored, or returns ErrChallenge.
+func (i *Identity) finish(ctx context.Context, c ceremony, state string, data any) error {
+	now, err := i.now(ctx)
+	if err != nil {
+		return err
+	}
+	var text string
+	take := store.Statement{Name: "take_challenge", Args: []any{c.hash(state), now.UnixNano()},
+		Scan: func(r store.Row) error { return r.Scan(&text) }}
+	err = i.writeIf(ctx, ErrChallenge, take, func(now time.Time) []store.Statement {
+		return []store.Statement{{Name: "delete_expired_challenges", Args: []any{now.UnixNano()}}}
+	})
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(text), data)
+}
+
+func (c ceremony) hash(state string) string {
+	return hashOf(c.Purpose + "\x00" + c.Browser + "\x00" + state)
+}

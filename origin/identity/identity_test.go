@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 func TestMain(m *testing.M) {

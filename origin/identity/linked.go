@@ -10,13 +10,13 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// MaxLinked is how many identities at OpenID providers a user may link.
-const MaxLinked = 5
+// maxLinked is how many identities at OpenID providers a user may link.
+const maxLinked = 5
 
 // Errors of linked identities.
 var (
 	ErrNoLinked   = errors.New("there is no such linked identity")
-	ErrMoreLinked = fmt.Errorf("the identity is linked already, here or to another account, or there are %d: unlink one first", MaxLinked)
+	ErrMoreLinked = fmt.Errorf("the identity is linked already, here or to another account, or there are %d: unlink one first", maxLinked)
 )
 
 // A Linked is a person at an OpenID provider who may sign in as a user. Issuer and
@@ -55,13 +55,13 @@ func (i *Identity) ListLinked(ctx context.Context, account int64) ([]Linked, err
 }
 
 // Link links an identity to a user. It returns ErrMoreLinked if it is linked
-// already, or the user has MaxLinked.
+// already, or the user has maxLinked.
 func (i *Identity) Link(ctx context.Context, account int64, issuer, subject string) error {
 	now, err := i.now(ctx)
 	if err != nil {
 		return err
 	}
-	create := store.Statement{Name: "create_identity", Args: []any{issuer, subject, account, now.UnixNano(), MaxLinked}}
+	create := store.Statement{Name: "create_identity", Args: []any{issuer, subject, account, now.UnixNano(), maxLinked}}
 	return i.writeIf(ctx, ErrMoreLinked, create, func(now time.Time) []store.Statement {
 		return ledger.Audit(ctx, account, now, "identity.link", issuer)
 	}, store.Statement{Name: "lock_user", Args: []any{account}})
@@ -91,11 +91,11 @@ func (i *Identity) BeginDetour(ctx context.Context, browser string, d Detour) (s
 	if d.Began, err = i.now(ctx); err != nil {
 		return "", err
 	}
-	return i.begin(ctx, Ceremony{"openid", browser}, d)
+	return i.begin(ctx, ceremony{"openid", browser}, d)
 }
 
 // FinishDetour returns the detour of a state, once.
 func (i *Identity) FinishDetour(ctx context.Context, browser, state string) (d Detour, err error) {
-	err = i.finish(ctx, Ceremony{"openid", browser}, state, &d)
+	err = i.finish(ctx, ceremony{"openid", browser}, state, &d)
 	return d, err
 }

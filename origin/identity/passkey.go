@@ -19,7 +19,7 @@ import (
 
 // The bounds of passkeys.
 const (
-	MaxPasskeys    = 20 // of a user
+	maxPasskeys    = 20 // of a user
 	maxPasskeyName = 64 // bytes
 )
 
@@ -29,7 +29,7 @@ var (
 	ErrNoPasskey   = errors.New("there is no such passkey")
 	ErrPasskey     = errors.New("this passkey was not accepted; it may have been removed here, or belong to another site")
 	ErrClonedKey   = errors.New("this passkey was used on another device since, so it may have been copied; sign in another way and remove it")
-	ErrMorePasskey = fmt.Errorf("the passkey is registered already, or there are %d: remove one first", MaxPasskeys)
+	ErrMorePasskey = fmt.Errorf("the passkey is registered already, or there are %d: remove one first", maxPasskeys)
 )
 
 // A Passkey is a credential of Web Authentication with which a user signs in.
@@ -116,7 +116,7 @@ func (p *Passkeys) BeginRegister(ctx context.Context, browser string, u User) (o
 	if err != nil {
 		return nil, "", err
 	}
-	if len(user.list) >= MaxPasskeys {
+	if len(user.list) >= maxPasskeys {
 		return nil, "", ErrMorePasskey // before the device stores one
 	}
 	exclude := webauthn.Credentials(user.WebAuthnCredentials()).CredentialDescriptors()
@@ -124,11 +124,11 @@ func (p *Passkeys) BeginRegister(ctx context.Context, browser string, u User) (o
 	if err != nil {
 		return nil, "", err
 	}
-	return p.began(ctx, Ceremony{"register passkey", browser}, creation, session)
+	return p.began(ctx, ceremony{"register passkey", browser}, creation, session)
 }
 
 // began stores the state of a ceremony of the library.
-func (p *Passkeys) began(ctx context.Context, c Ceremony, options, session any) (json.RawMessage, string, error) {
+func (p *Passkeys) began(ctx context.Context, c ceremony, options, session any) (json.RawMessage, string, error) {
 	text, err := json.Marshal(options)
 	if err != nil {
 		return nil, "", err
@@ -149,7 +149,7 @@ func (p *Passkeys) FinishRegister(ctx context.Context, browser string, u User, s
 		return err
 	}
 	var session webauthn.SessionData
-	if err := p.finish(ctx, Ceremony{"register passkey", browser}, state, &session); err != nil {
+	if err := p.finish(ctx, ceremony{"register passkey", browser}, state, &session); err != nil {
 		return err
 	}
 	user, err := p.passkeyUser(ctx, u)
@@ -189,7 +189,7 @@ func (i *Identity) add(ctx context.Context, account int64, name string, credenti
 	if err != nil {
 		return err
 	}
-	create := store.Statement{Name: "create_passkey", Args: []any{passkeyID(credential.ID), account, name, string(text), now.UnixNano(), MaxPasskeys}}
+	create := store.Statement{Name: "create_passkey", Args: []any{passkeyID(credential.ID), account, name, string(text), now.UnixNano(), maxPasskeys}}
 	return i.writeIf(ctx, ErrMorePasskey, create, func(now time.Time) []store.Statement {
 		return ledger.Audit(ctx, account, now, "passkey.add", name)
 	}, store.Statement{Name: "lock_user", Args: []any{account}})
@@ -205,14 +205,14 @@ func (p *Passkeys) BeginUse(ctx context.Context, browser string) (options json.R
 	if err != nil {
 		return nil, "", err
 	}
-	return p.began(ctx, Ceremony{"use passkey", browser}, assertion, session)
+	return p.began(ctx, ceremony{"use passkey", browser}, assertion, session)
 }
 
 // FinishUse returns the user whose passkey signed the challenge. response is what
 // the browser's navigator.credentials.get returned, as JSON.
 func (p *Passkeys) FinishUse(ctx context.Context, browser, state, response string) (User, error) {
 	var session webauthn.SessionData
-	if err := p.finish(ctx, Ceremony{"use passkey", browser}, state, &session); err != nil {
+	if err := p.finish(ctx, ceremony{"use passkey", browser}, state, &session); err != nil {
 		return User{}, err
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(response))

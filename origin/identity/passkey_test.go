@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/origintest/passkeytest"
+	"github.com/addrspec/addrspec/origin/rig/passkeytest"
 )
 
 var site = vw.RelyingParty{ID: "addrspec.example", Name: "addrspec", Origin: "https://addrspec.example"}
@@ -102,7 +102,7 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 		require.ErrorIs(t, use(state, response), ErrChallenge, "used twice")
 
 		options, state = begin()
-		f.advance(ChallengeLife)
+		f.advance(challengeLife)
 		require.ErrorIs(t, use(state, d.sign(t, site, options)), ErrChallenge, "expired")
 
 		first, _ := begin()
@@ -150,7 +150,7 @@ func TestPasskeysAreBounded(t *testing.T) {
 		ctx, p := t.Context(), f.passkeys(t)
 		u := f.withUser(t)
 		var states, responses []string
-		for range MaxPasskeys + 4 {
+		for range maxPasskeys + 4 {
 			options, state, err := p.BeginRegister(ctx, "browser", u)
 			require.NoError(t, err)
 			states, responses = append(states, state), append(responses, newDevice(t).create(t, options))
@@ -162,7 +162,7 @@ func TestPasskeysAreBounded(t *testing.T) {
 		wait.Wait()
 		list, err := f.ListPasskeys(ctx, f.account)
 		require.NoError(t, err)
-		require.Len(t, list, MaxPasskeys)
+		require.Len(t, list, maxPasskeys)
 		_, _, err = p.BeginRegister(ctx, "browser", u)
 		require.ErrorIs(t, err, ErrMorePasskey, "before the device stores one")
 		for _, name := range []string{"", "\u202e", string(make([]byte, 65))} {
@@ -197,13 +197,13 @@ func TestLinkedIdentities(t *testing.T) {
 		require.ErrorIs(t, err, ErrNoLinked, "another issuer's")
 		require.ErrorIs(t, f.Unlink(ctx, a.ID, issuer, "ada"), ErrNoLinked, "another account's")
 		var wait sync.WaitGroup
-		for n := range MaxLinked + 3 {
+		for n := range maxLinked + 3 {
 			wait.Go(func() { _ = f.Link(ctx, f.account, issuer, "eve"+strconv.Itoa(n)) })
 		}
 		wait.Wait()
 		list, err := f.ListLinked(ctx, f.account)
 		require.NoError(t, err)
-		require.Len(t, list, MaxLinked)
+		require.Len(t, list, maxLinked)
 		require.NoError(t, f.Unlink(ctx, f.account, issuer, "ada"))
 		_, err = f.LinkedUser(ctx, issuer, "ada")
 		require.ErrorIs(t, err, ErrNoLinked)

@@ -21,7 +21,7 @@ import (
 // The bounds of a password. NIST SP 800-63B section 3.1.1.2 asks for length
 // rather than for kinds of characters.
 const (
-	MinPassword = 10  // characters
+	minPassword = 10  // characters
 	MaxPassword = 256 // bytes
 )
 
@@ -139,8 +139,8 @@ func checkPassword(password, email string) error {
 	switch {
 	case !utf8.ValidString(password):
 		return &InputError{"password", "The password is not valid UTF-8."}
-	case utf8.RuneCountInString(password) < MinPassword:
-		return &InputError{"password", fmt.Sprintf("The password is shorter than %d characters. A few unrelated words are easy to remember.", MinPassword)}
+	case utf8.RuneCountInString(password) < minPassword:
+		return &InputError{"password", fmt.Sprintf("The password is shorter than %d characters. A few unrelated words are easy to remember.", minPassword)}
 	case len(password) > MaxPassword:
 		return &InputError{"password", fmt.Sprintf("The password is longer than %d bytes.", MaxPassword)}
 	case strings.EqualFold(password, email) || strings.EqualFold(password, local):

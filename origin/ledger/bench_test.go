@@ -14,10 +14,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
-// BenchmarkCharge measures requests of one point from Begin to End, each answered
+// BenchmarkCharge measures requests of one point from Begin to End, each finished
 // after its commit is on disk. "limit" is the smallest possible charge on the same
 // database, one UPDATE and one commit. With 32 callers, one commit serves many.
 func BenchmarkCharge(b *testing.B) {

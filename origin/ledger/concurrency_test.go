@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // buy charges single points until there are none, and returns how many it charged.
@@ -51,7 +51,7 @@ func TestConcurrentChargesAreExact(t *testing.T) {
 }
 
 // Requests of all sizes charge a part of their claims, and their callers leave at
-// random times. The points used are exactly those of the requests that were answered.
+// random times. The points used are exactly those of the requests that got a result.
 func TestConcurrentCancellation(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Plan: "pro", Rate: limit(Unlimited), Points: limit(2000), Overage: yes()})
@@ -84,7 +84,7 @@ func TestConcurrentCancellation(t *testing.T) {
 }
 
 // requestWithDeadline runs a request with a random deadline and returns the points
-// of its answer, or 0 if it got none.
+// of its response, or 0 if it got none.
 func (f *fixture) requestWithDeadline(random *rand.Rand, secret string) int64 {
 	ctx, cancel := context.WithTimeout(f.ctx, time.Duration(random.IntN(1<<(6+random.IntN(11))))*time.Microsecond)
 	defer cancel()
@@ -114,7 +114,7 @@ func (f *fixture) requestWithDeadline(random *rand.Rand, secret string) int64 {
 }
 
 // Of many requests with one Idempotency-Key, one is charged and the others get its
-// answer.
+// response.
 func TestConcurrentRetriesAreChargedOnce(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
@@ -122,21 +122,27 @@ func TestConcurrentRetriesAreChargedOnce(t *testing.T) {
 		var charged, replayed atomic.Int64
 		inParallel(16, func(i int) {
 			for {
-				d := []*fixture{f, other}[i%2].retryable(1, 1)
+				replica := []*fixture{f, other}[i%2]
+				d, err := replica.tryRequest(f.ctx, f.secret, 5, idempotency(1, 1))
+				if isStall(err) { // the other replica's group has held the locks for long
+					continue
+				}
+				require.NoError(t, err)
 				switch d.Verdict {
 				case Good:
 					charged.Add(1)
 					return
 				case Replayed:
 					replayed.Add(1)
-					require.Equal(f, storedAnswer, string(d.Answer))
+					require.Equal(f, storedResponse, string(d.Answer))
 					return
 				}
 				require.Equal(f, IdempotencyConflict, d.Verdict)
 			}
 		})
-		require.EqualValues(t, 1, charged.Load())
-		require.EqualValues(t, 15, replayed.Load())
+		// A charge of which its caller did not learn in time is replayed.
+		require.LessOrEqual(t, charged.Load(), int64(1))
+		require.EqualValues(t, 16, charged.Load()+replayed.Load())
 		require.EqualValues(t, 5, f.used())
 	})
 }
@@ -165,13 +171,13 @@ func TestClaimedPointsCountAsUsed(t *testing.T) {
 	})
 }
 
-func TestRequestsUnderWayAreBounded(t *testing.T) {
+func TestRequestsInProgressAreBounded(t *testing.T) {
 	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
 	var list []*Request
-	for range maxUnderWay {
+	for range maxInProgress {
 		list = append(list, f.mustBegin())
 	}
-	require.Equal(t, maxUnderWay, f.Stats().UnderWay)
+	require.Equal(t, maxInProgress, f.Stats().UnderWay)
 	require.Equal(t, Busy, f.request(1).Verdict)
 	list[0].End()
 	require.Equal(t, Good, f.request(1).Verdict)
@@ -217,8 +223,8 @@ func TestUnpaidWorkIsBounded(t *testing.T) {
 	}
 }
 
-// At most one full group of charged requests has no answer yet at any time: further
-// charges wait until answers are sent, or until sendTimeout has passed.
+// At most one full group of charged requests has no response yet at any time: further
+// charges wait until responses are sent, or until sendTimeout has passed.
 func TestUnsentAnswersAreBounded(t *testing.T) {
 	url := "sqlite:" + t.TempDir() + "/x.db"
 	synctest.Test(t, func(t *testing.T) {

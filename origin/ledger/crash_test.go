@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // A test that needs another process starts the test binary with this variable
@@ -97,7 +97,7 @@ func TestKillUnderLoad(t *testing.T) {
 	})
 }
 
-// Two processes that share a database never answer the same total, and the points
+// Two processes that share a database never return the same total, and the points
 // used are those that both answered.
 func TestTwoProcesses(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {

@@ -14,9 +14,9 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // A fakeClock is the database's wall clock and this process's monotonic clock.
@@ -99,7 +99,7 @@ func newFixture(t *testing.T, url string, terms Terms, options ...Option) *fixtu
 // hung is how long tests wait for what takes milliseconds on an idle machine.
 const hung = 2 * time.Minute
 
-// hurry is how long a request waits for a database that does not answer.
+// hurry is how long a request waits for a database that does not respond.
 const hurry = 400 * time.Millisecond
 
 // patient makes requests wait for a slow machine, and writes tallies soon.
@@ -124,7 +124,7 @@ func (f *fixture) chargeInHurry(points int64, once *Idempotency) error {
 	r.waited = 0
 	c := Charge{Points: points, Found: Found{Valid: points}}
 	if once != nil {
-		c.Answer = []byte(storedAnswer)
+		c.Answer = []byte(storedResponse)
 	}
 	_, err = r.Charge(c)
 	return err
@@ -144,7 +144,7 @@ func (f *fixture) replica() *fixture {
 	return &other
 }
 
-// advanceBetweenGroups advances the clock while no commit group is under way. A
+// advanceBetweenGroups advances the clock while no commit group is in progress. A
 // group reads the database's clock and then the monotonic one; a step between the
 // two would set the ledger's clock back by it, until the next group.
 func (f *fixture) advanceBetweenGroups(d time.Duration) {
@@ -186,8 +186,8 @@ func (f *fixture) requestWith(secret string, points int64, once *Idempotency) De
 	return d
 }
 
-// storedAnswer is the answer to requests with an Idempotency-Key.
-const storedAnswer = "answer"
+// storedResponse is the response to requests with an Idempotency-Key.
+const storedResponse = "answer"
 
 // tryRequest runs a request and returns the decision that ended it.
 func (f *fixture) tryRequest(ctx context.Context, secret string, points int64, once *Idempotency) (Decision, error) {
@@ -201,7 +201,7 @@ func (f *fixture) tryRequest(ctx context.Context, secret string, points int64, o
 	}
 	c := Charge{Points: points, Found: Found{Valid: points}}
 	if once != nil {
-		c.Answer = []byte(storedAnswer)
+		c.Answer = []byte(storedResponse)
 	}
 	return r.Charge(c)
 }
@@ -221,7 +221,7 @@ func (f *fixture) history() (sum Tally) {
 	days, err := f.UsageHistory(f.ctx, f.account, 0, 1_000_000)
 	require.NoError(f, err)
 	for _, d := range days {
-		sum = sum.plus(d.Tally)
+		sum = sum.Plus(d.Tally)
 	}
 	return sum
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"time"
 
@@ -14,13 +15,13 @@ import (
 
 // Bounds of an account's keys, without the dashboard's own.
 const (
-	MaxActiveKeys = 1000   // that are not revoked
+	maxActiveKeys = 1000   // that are not revoked
 	MaxKeys       = 10_000 // in all, since usage refers to revoked keys too
 )
 
 // Errors of changes to keys.
 var (
-	ErrTooManyActiveKeys = fmt.Errorf("the account has %d keys, which is the most; revoke one that is not used", MaxActiveKeys)
+	ErrTooManyActiveKeys = fmt.Errorf("the account has %d keys, which is the most; revoke one that is not used", maxActiveKeys)
 	ErrTooManyKeys       = fmt.Errorf("the account has created %d keys, which is the most; rotate a key instead of creating another", MaxKeys)
 	ErrRevoked           = errors.New("the key is revoked; create another")
 )
@@ -38,73 +39,6 @@ type Key struct {
 	Replaced  time.Time // the end of the grace of the secret that a rotation replaced; zero if there is none
 	LastDay   Day       // the last day with a request, or 0
 	Dashboard bool      // the key of checks made in the dashboard
-}
-
-// KeyTerms are limits of a key within those of its account. The zero value sets
-// none.
-type KeyTerms struct {
-	Expires time.Time // from then on the key is refused
-	Budget  *Limit    // points a calendar month
-	Rate    *Limit    // requests a second
-	Origins []string  // of browser pages that alone may use the key, see ParseOrigin
-}
-
-// A FieldError says which part of a key that a person gave is wrong.
-type FieldError struct {
-	Field string // name, expires, budget, rate, origins or grace
-	Err   error
-}
-
-func (e *FieldError) Error() string { return e.Err.Error() }
-
-// Unwrap returns what is wrong.
-func (e *FieldError) Unwrap() error { return e.Err }
-
-// wrong returns err as the error of a field, nil for nil.
-func wrong(field string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &FieldError{field, err}
-}
-
-func checkKeyName(name string) error { return wrong("name", checkName("a key", name)) }
-
-// check checks the terms and replaces each origin by its serialisation.
-func (t *KeyTerms) check() (err error) {
-	if t.Expires.Year() > lastYear {
-		return wrong("expires", fmt.Errorf("a key must expire by the year %d; leave the expiry out for a key that does not expire", lastYear))
-	}
-	t.Expires = t.Expires.UTC().Round(0) // without the monotonic clock
-	t.Origins, err = parseOrigins(t.Origins)
-	return cmp.Or(checkKeyLimit("budget", t.Budget, checkPoints), checkKeyLimit("rate", t.Rate, checkRate), wrong("origins", err))
-}
-
-func checkKeyLimit(field string, l *Limit, check func(Limit) error) error {
-	if l != nil && *l == Unlimited {
-		return wrong(field, fmt.Errorf("a key's %s must be a number; leave it out to use the account's", field))
-	}
-	return wrong(field, checkOptional(l, check))
-}
-
-// lastYear is before the last time that has a Unix time in nanoseconds.
-const lastYear = 2200
-
-// checkExpiry returns an error for an expiry that is over.
-func (t *KeyTerms) checkExpiry(now time.Time) error {
-	if !t.Expires.IsZero() && !t.Expires.After(now) {
-		return wrong("expires", fmt.Errorf("the expiry %s is over; give a later one, or revoke the key", t.Expires.UTC().Format(time.RFC3339)))
-	}
-	return nil
-}
-
-// args returns the terms as arguments of a statement.
-func (t *KeyTerms) args() []any {
-	expires := any(nil)
-	if !t.Expires.IsZero() {
-		expires = t.Expires.UnixNano()
-	}
-	return []any{expires, t.Budget.orNull(), t.Rate.orNull(), strings.Join(t.Origins, " ")}
 }
 
 // CreateKey creates a key and returns it with its secret, which cannot be read
@@ -157,7 +91,7 @@ func (c *keyCount) check() error {
 	switch {
 	case !c.found:
 		return ErrNoAccount
-	case c.active >= MaxActiveKeys:
+	case c.active >= maxActiveKeys:
 		return ErrTooManyActiveKeys
 	case c.all >= MaxKeys:
 		return ErrTooManyKeys
@@ -241,14 +175,6 @@ func scanKey(r store.Row, now time.Time) (k Key, err error) {
 	return k, err
 }
 
-// orNil returns nil for Unlimited.
-func (l Limit) orNil() *Limit {
-	if l == Unlimited {
-		return nil
-	}
-	return &l
-}
-
 // lowerASCII returns s with ASCII letters in lower case, as both databases compare
 // names.
 func lowerASCII(s string) string {
@@ -270,3 +196,249 @@ func timeOf(ns int64) time.Time {
 	}
 	return time.Unix(0, ns).UTC()
 }
+
+// A KeyChange is what ChangeKey changes; nil changes nothing.
+type KeyChange struct {
+	Name  *string
+	Terms *KeyTerms // in place of all of the key's terms
+}
+
+// ChangeKey changes a key, from its next request on. It returns a *FieldError for
+// a name or a term that is wrong, ErrNoKey if the account has no such key, and
+// ErrRevoked if the key is revoked.
+func (l *Ledger) ChangeKey(ctx context.Context, account, key int64, c KeyChange) error {
+	if c.Name != nil {
+		if err := checkKeyName(*c.Name); err != nil {
+			return err
+		}
+	}
+	terms := KeyTerms{}
+	if c.Terms != nil {
+		terms = *c.Terms
+		if err := terms.check(); err != nil {
+			return err
+		}
+		c.Terms = &terms
+	}
+	return l.changeKey(ctx, account, key, func(k Key, a Account, now time.Time) (change, error) {
+		return k.changedTo(c, a, now)
+	})
+}
+
+// changedTo returns the statement that changes the key and its line of the audit
+// log: key.rename for a name, key.change for terms.
+func (k *Key) changedTo(c KeyChange, a Account, now time.Time) (change, error) {
+	was, action := *k, "key.rename"
+	if !k.Revoked.IsZero() {
+		return change{}, ErrRevoked
+	}
+	if c.Name != nil {
+		k.Name = *c.Name
+	}
+	if c.Terms != nil {
+		k.KeyTerms = *c.Terms
+	}
+	if !k.Expires.Equal(was.Expires) {
+		if err := k.checkExpiry(now); err != nil {
+			return change{}, err
+		}
+	}
+	switch {
+	case !k.sameTerms(&was):
+		action = "key.change"
+	case k.Name == was.Name:
+		return change{}, nil
+	}
+	m := max(a.month, monthOf(now)) // the account's may be later, after a clock was ahead
+	args := append(append([]any{k.ID, k.Name}, k.args()...), int64(m), int64(DayOf(m.begin())))
+	return changed(action, k.changeSubject(&was), store.Statement{Name: "change_key", Args: args}), nil
+}
+
+// sameTerms reports whether two keys have the same terms.
+func (k *Key) sameTerms(other *Key) bool {
+	return reflect.DeepEqual(k.KeyTerms.args(), other.KeyTerms.args())
+}
+
+// changeSubject names the key in the audit log, with its earlier name if it has a
+// new one.
+func (k *Key) changeSubject(was *Key) string {
+	if k.Name != was.Name {
+		return fmt.Sprintf("%s (was %s)", k.subject(), was.Name)
+	}
+	return k.subject()
+}
+
+// RevokeKey revokes a key on every replica, from the next request on. Revoking it
+// again changes nothing. It returns ErrNoKey if the account has no such key.
+func (l *Ledger) RevokeKey(ctx context.Context, account, key int64) error {
+	return l.changeKey(ctx, account, key, func(k Key, _ Account, now time.Time) (change, error) {
+		if !k.Revoked.IsZero() {
+			return change{}, nil
+		}
+		return changed("key.revoke", k.subject(), store.Statement{Name: "revoke_key", Args: []any{key, now.UnixNano()}}), nil
+	})
+}
+
+// MaxGrace is the longest time that the old secret of a rotated key may remain
+// valid.
+const MaxGrace = 7 * 24 * time.Hour
+
+// RotateKey gives a key a new secret and returns it. The old secret is valid for
+// the grace, with 0 not from now on; secrets that earlier rotations replaced are
+// not valid any more, so at most two are. The key's terms, usage and idempotency
+// records remain. It returns ErrNoKey if the account has no such key, and
+// ErrRevoked if the key is revoked.
+func (l *Ledger) RotateKey(ctx context.Context, account, key int64, grace time.Duration) (secret string, k Key, err error) {
+	if grace < 0 || grace > MaxGrace {
+		return "", Key{}, wrong("grace", fmt.Errorf("the grace %s is outside 0 to %s", grace, MaxGrace))
+	}
+	secret = NewSecret()
+	err = l.changeKey(ctx, account, key, func(found Key, _ Account, now time.Time) (change, error) {
+		if k = found; !k.Revoked.IsZero() {
+			return change{}, ErrRevoked
+		}
+		k.Hint, k.Replaced = hint(secret), time.Time{}
+		if grace > 0 {
+			k.Replaced = now.Add(grace).UTC()
+		}
+		return changed("key.rotate", k.subject(), k.rotation(secret)...), nil
+	})
+	if err != nil {
+		return "", Key{}, err
+	}
+	return secret, k, nil
+}
+
+// rotation returns the statements that replace the secrets of k.
+func (k *Key) rotation(secret string) []store.Statement {
+	list := []store.Statement{{Name: "delete_secrets", Args: []any{k.ID}}}
+	if !k.Replaced.IsZero() {
+		list = []store.Statement{
+			{Name: "delete_replaced_secrets", Args: []any{k.ID}},
+			{Name: "replace_secrets", Args: []any{k.ID, k.Replaced.UnixNano()}},
+		}
+	}
+	return append(list,
+		store.Statement{Name: "create_secret", Args: []any{digestOf(secret).hex(), k.ID, nil}},
+		store.Statement{Name: "put_hint", Args: []any{k.ID, k.Hint}})
+}
+
+// changeKey decides a change of a key under the lock of its account, and records
+// it. It returns ErrNoKey if the account has no such key, or the key is the
+// dashboard's.
+func (l *Ledger) changeKey(ctx context.Context, account, key int64, decide func(Key, Account, time.Time) (change, error)) error {
+	var k Key
+	read := func() store.Statement {
+		k = Key{}
+		return l.readKeys(anyKey(account, key), func(found Key) { k = found })
+	}
+	err := l.changeAccountAfter(ctx, account, read, func(a Account, now time.Time) (change, error) {
+		if k.ID == 0 || k.Dashboard {
+			return change{}, ErrNoKey
+		}
+		return decide(k, a, now)
+	})
+	if err == ErrNoAccount {
+		return ErrNoKey
+	}
+	return err
+}
+
+// The service checks addresses for the dashboard and for sign-up hooks with keys of
+// the account that pays, so that points, rates and refusals are those of every other
+// request. Their secrets are short-lived and kept in memory by the replica that
+// requested them. The dashboard's key has no audit lines: the service makes it, and
+// nobody sees its secrets. The key of a hook is like any other of the account: its
+// owner sees its use, and may give it a budget or revoke it.
+
+const (
+	dashboardKeyName  = "Dashboard"
+	hookKeyPrefix     = "hook " // begins the names of the keys of hooks
+	serviceSecretLife = time.Hour
+	maxServiceSecrets = 16 // of a key, valid at a time: one for each replica and hour
+)
+
+// DashboardSecret returns a new secret of the account's dashboard key, and when it
+// expires. It creates the key if the account has none. If the account has 16 valid
+// secrets, the one that expires first is deleted. It returns ErrNoAccount if there
+// is no such account.
+func (l *Ledger) DashboardSecret(ctx context.Context, account int64) (secret string, expires time.Time, err error) {
+	var key int64
+	return l.serviceSecret(ctx, &key, func() []store.Statement {
+		key = 0
+		return []store.Statement{
+			lockAccount(account), // so that two replicas make one key
+			{Name: "create_dashboard_key", Args: []any{account, dashboardKeyName, l.clock.now().UnixNano()}},
+			{Name: "read_dashboard_key", Args: []any{account}, Scan: func(r store.Row) error { return r.Scan(&key) }},
+		}
+	})
+}
+
+// HookSecret returns a new secret of the account's key for a hook, and when it expires.
+// It creates the key if the account has none. It returns ErrRevoked if the account's
+// owner revoked the key.
+func (l *Ledger) HookSecret(ctx context.Context, account int64, hook string) (secret string, expires time.Time, err error) {
+	k, err := l.hookKey(ctx, account, hookKeyPrefix+hook)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	return l.serviceSecret(ctx, &k.ID, func() []store.Statement { return []store.Statement{lockAccount(account)} })
+}
+
+// serviceSecret gives the key that reads has found a secret. It returns ErrNoAccount
+// if there is no key.
+func (l *Ledger) serviceSecret(ctx context.Context, key *int64, reads func() []store.Statement) (secret string, expires time.Time, err error) {
+	secret = NewSecret()
+	err = l.transact(ctx, reads, func(now time.Time) ([]store.Statement, error) {
+		if *key == 0 {
+			return nil, ErrNoAccount
+		}
+		expires = now.Add(serviceSecretLife).UTC()
+		return []store.Statement{
+			{Name: "delete_expired_secrets", Args: []any{*key, now.UnixNano()}},
+			{Name: "trim_secrets", Args: []any{*key, maxServiceSecrets - 1}},
+			{Name: "create_secret", Args: []any{digestOf(secret).hex(), *key, expires.UnixNano()}},
+		}, nil
+	})
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	return secret, expires, nil
+}
+
+// hookKey returns the oldest key with a name, and creates it if there is none. Its
+// first secret is thrown away. Two replicas may create two; both then use the older.
+func (l *Ledger) hookKey(ctx context.Context, account int64, name string) (Key, error) {
+	k, found, err := l.oldestKey(ctx, account, name)
+	if err == nil && !found {
+		if _, _, err = l.CreateKey(WithActor(ctx, Service), account, name, KeyTerms{}); err == nil {
+			k, _, err = l.oldestKey(ctx, account, name)
+		}
+	}
+	if err == nil && !k.Revoked.IsZero() {
+		err = ErrRevoked
+	}
+	return k, err
+}
+
+// oldestKey returns the oldest key of an account with a name, revoked ones too, so that
+// a key that the owner revoked is not replaced.
+func (l *Ledger) oldestKey(ctx context.Context, account int64, name string) (k Key, found bool, err error) {
+	page := KeyPage{Search: name, Revoked: true}
+	for {
+		list, err := l.ListKeys(ctx, account, page)
+		if err != nil || len(list) == 0 {
+			return k, found, err
+		}
+		for _, other := range list { // newest first
+			if other.Name == name {
+				k, found = other, true
+			}
+		}
+		page.After = list[len(list)-1].ID
+	}
+}
+
+// forHook reports whether the key is of a hook: its secrets expire, but were not
+// replaced by a rotation.
+func (k *Key) forHook() bool { return strings.HasPrefix(k.Name, hookKeyPrefix) }

@@ -1,3 +1,89 @@
+// Package ledger stores accounts, keys, plans, points, rates, idempotency
+// records and the usage history, and decides which requests may run and what
+// they are charged.
+//
+// # One charge, at the end
+//
+// A request passes four steps:
+//
+//	Begin   admission: key, rate, requests in progress; before the body is read
+//	Claim   idempotency record and points; before the work
+//	Charge  one durable transaction that decides all of it; before the response
+//	End     releases what the request acquired; after the response is sent
+//
+// Begin and Claim judge by views, the recent state of accounts and keys in
+// memory (view.go). They only save work: Charge decides again, by the rows in
+// the database. Every transaction reads these rows, or knows that no other process
+// has changed anything since it last did (view.go). So a key that another process
+// revoked is not charged, and a limit that it changed applies.
+//
+// # Terms
+//
+//   - secret: what a client sends; a key has one, or two while it is rotated
+//   - grace: how long the old secret of a rotated key remains valid
+//   - browser origin: scheme, host and port of a page (RFC 6454); a key may be
+//     bound to some, and is then refused to all other requests
+//   - point: the charge for one address; points refill each calendar month (UTC)
+//   - token: the right to one request, taken from the token buckets of the
+//     account and the key when the request arrives
+//   - pending token: one that is taken in memory and not yet in the database
+//   - claim: points that a request in progress may be charged; they count as used
+//     when this replica judges other requests
+//   - ticket: a charge on its way through the writer
+//   - commit group: the operations that one transaction commits together
+//   - working set: the rows that a commit group reads and changes
+//   - void: giving a charge back
+//   - unpaid work: addresses that were checked for a request that was abandoned,
+//     or refused after its work
+//
+// # The writer
+//
+// One goroutine per replica charges. It collects the tickets that wait into a
+// commit group (writer.go), reads the rows under locks (rows.go), decides in memory
+// (charge.go, operation.go, decision.go), writes what changed, commits, publishes the
+// rows to the views (view.go) and returns the results to the callers. Charges that arrive during a commit wait for the next group, so one flush serves many
+// of them.
+//
+// # What is durable when
+//
+// A charge is durable before Charge returns Good. While the database commits,
+// tokens are written within 100 ms of the arrival, and requests that were not
+// charged are recorded in the usage history within a second; a process that
+// dies before that loses them.
+//
+//   - The process dies: a charge that was not committed did not happen. One that
+//     was committed and not yet sent remains, at most one full group of
+//     them (writer.go); with an Idempotency-Key the retry gets the stored response.
+//   - The database fails, or refuses to commit: nothing is charged, requests get
+//     ErrUnavailable, and the writer probes until a commit succeeds.
+//   - A commit is not confirmed within a second: the caller gets ErrUndecided.
+//     If it was committed, it remains if a retry can find its stored response;
+//     otherwise the next group voids it, unless the process ends first.
+//
+// If the disk needs more than a second to flush a commit, the callers in the group
+// get ErrUndecided, and all other requests get ErrUnavailable (HTTP 503) until the
+// commit has ended; then the charges are kept or voided as above.
+//
+// On SQLite one file serves several processes in turn: a transaction has the
+// write lock from its beginning, and a commit fails or succeeds at once. On
+// PostgreSQL replicas lock the rows of the accounts concerned, and a connection
+// lost during COMMIT leaves the transaction in doubt until the writer has read
+// whether its mark was committed (package store).
+//
+// # Changes of accounts and keys
+//
+// A change locks the account's row, decides on the rows it then reads and records
+// itself in the audit log, in one transaction (accounts.go,
+// keys.go, history.go). So bounds hold and at most two secrets of a key are valid,
+// whichever replicas make changes at the same time. Commit groups lock the same
+// rows: they see a change entirely or not at all. The deletion of an account takes
+// several transactions (accounts.go).
+//
+// Errors and log lines contain no secret and no email address.
+//
+// The package leaves out SQL and connections (package store), HTTP statuses and
+// headers (package api), the content of stored responses (opaque bytes here), and
+// mail.
 package ledger
 
 import (
@@ -5,6 +91,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
@@ -17,7 +104,7 @@ var (
 	ErrUnavailable = errors.New("the ledger's database is unavailable")
 	// ErrUndecided means that the database has not confirmed the commit in time.
 	// If it was committed, the charge remains if it has an Idempotency-Key and a
-	// stored answer; otherwise the next commit group voids it, unless the process
+	// stored response; otherwise the next commit group voids it, unless the process
 	// ends first.
 	ErrUndecided = errors.New("the ledger's database has not confirmed the charge in time")
 	// ErrRecord means that the database rejects this account's own rows; nothing
@@ -74,21 +161,15 @@ func WithStore(wrap func(store.Store) store.Store) Option {
 }
 
 // Existing makes Open create and migrate nothing. Without a ledger of this
-// program's schema it returns ErrNoLedger or ErrOldSchema.
+// program's schema it returns store.ErrNoLedger or store.ErrOldSchema.
 func Existing() Option { return func(s *settings) { s.open = store.OpenExisting } }
 
 // ReadOnly is Existing, and makes Open and all later calls write nothing, so that
 // charges and changes fail on SQLite.
 func ReadOnly() Option { return func(s *settings) { s.open = store.OpenReadOnly } }
 
-// The errors of Open with Existing or ReadOnly.
-var (
-	ErrNoLedger  = store.ErrNoLedger
-	ErrOldSchema = store.ErrOldSchema
-)
-
 // Open opens the database at url, migrates its schema and starts the writer.
-// url is "sqlite:PATH", which creates a missing file and its folder, or
+// url is "sqlite:PATH", which creates a missing file and its directory, or
 // "postgres://…".
 func Open(ctx context.Context, url string, options ...Option) (*Ledger, error) {
 	o := settings{monotonic: time.Now, log: slog.New(slog.DiscardHandler), open: store.Open, wait: waitLimit, tally: tallyEvery}
@@ -142,7 +223,7 @@ func (l *Ledger) Ready(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
-	if err := l.store.Ping(ctx); err != nil {
+	if err := store.Ping(ctx, l.store); err != nil {
 		return unavailable(err)
 	}
 	return nil
@@ -190,3 +271,97 @@ func (l *Ledger) query(ctx context.Context, st store.Statement) error {
 // in it. Its transactions run one at a time and its queries two, so that they do not
 // slow charges. The ledger closes it.
 func (l *Ledger) Store() store.Store { return l.side }
+
+func unavailable(err error) error { return fmt.Errorf("%w: %w", ErrUnavailable, err) }
+
+// A sideStore runs what is neither a charge nor the lookup of a key: one
+// transaction at a time, and few queries. On SQLite all transactions wait for one
+// lock, on PostgreSQL for connections, and there are few connections for reading.
+// So a commit group waits for at most one other transaction, and a key for no other
+// query, however many people sign in, change keys or look at pages.
+type sideStore struct {
+	store.Store
+	slot    chan struct{} // has an element while a transaction runs
+	queries chan struct{} // has an element for each query that runs
+}
+
+// maxSideQueries is half of the connections for reading.
+const maxSideQueries = 2
+
+func newSideStore(s store.Store) *sideStore {
+	return &sideStore{s, make(chan struct{}, 1), make(chan struct{}, maxSideQueries)}
+}
+
+// Transact waits for its turn until ctx ends.
+func (s *sideStore) Transact(ctx context.Context, t store.Transaction) error {
+	if err := enter(ctx, s.slot); err != nil {
+		return err
+	}
+	defer func() { <-s.slot }()
+	return s.Store.Transact(ctx, t)
+}
+
+// Query waits for its turn until ctx ends.
+func (s *sideStore) Query(ctx context.Context, st store.Statement) error {
+	if err := enter(ctx, s.queries); err != nil {
+		return err
+	}
+	defer func() { <-s.queries }()
+	return s.Store.Query(ctx, st)
+}
+
+// enter adds an element to slots, waiting until ctx ends for a free one. A free one
+// is taken even if ctx has ended, so that what is in progress can be finished.
+func enter(ctx context.Context, slots chan struct{}) error {
+	select {
+	case slots <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Stats are counters since Open and the current size of queues.
+type Stats struct {
+	Commits   int64         // transactions of the writer that succeeded
+	Failures  int64         // transactions of the writer that failed
+	Charges   int64         // charges in the transactions that succeeded
+	Largest   int           // charges in the largest commit group
+	Busy      time.Duration // time spent in the writer's transactions
+	Slowest   time.Duration // the longest of them
+	Reads     int64         // queries that read views
+	Voided    int64         // charges given back because their caller had left
+	Waiting   int           // tickets in the writer's queue now
+	UnderWay  int           // requests between Begin and End now
+	Views     int           // secrets in memory now
+	Undecided int           // charges that the next commit group voids
+}
+
+// A statsRecorder counts the events of Stats.
+type statsRecorder struct {
+	mu sync.Mutex
+	Stats
+}
+
+// count changes the counters.
+func (r *statsRecorder) count(event func(*Stats)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	event(&r.Stats)
+}
+
+// Stats returns the counters and the current size of queues.
+func (l *Ledger) Stats() Stats {
+	l.stats.mu.Lock()
+	s := l.stats.Stats
+	l.stats.mu.Unlock()
+	l.views.mu.Lock()
+	defer l.views.mu.Unlock()
+	s.Waiting, s.UnderWay, s.Views = len(l.writer.queue), l.views.inProgress, len(l.views.secrets)
+	return s
+}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -16,167 +17,6 @@ type operation interface {
 	decide(*workingSet) // reads and changes only the working set; may run again on another
 	settle(*views)      // runs after the commit, with views.mu held
 	fail(error)         // runs if it was not committed; store.ErrData concerns this operation only
-}
-
-// A chargeOp charges a ticket.
-type chargeOp struct {
-	*ticket
-	writer  *writer
-	outcome Decision
-	taken   bool // the ticket was not withdrawn
-	month   month
-	day     Day
-}
-
-func (c *chargeOp) addReads(rs *readSet) {
-	r := c.request
-	rs.rows[rowKey{r.accountID, r.keyID, r.secret}] = true
-	if c.once != nil {
-		rs.records[c.record()] = true
-	}
-}
-
-func (c *chargeOp) record() recordKey { return recordKey{c.request.accountID, c.once.ID} }
-
-func (c *chargeOp) decide(ws *workingSet) {
-	if c.taken = c.take(); c.taken {
-		c.outcome = c.judge(ws)
-	}
-}
-
-// judge decides a charge in the contract's order of precedence: key, token,
-// Idempotency-Key, points.
-func (c *chargeOp) judge(ws *workingSet) Decision {
-	r := c.request
-	a, k := ws.accounts[r.accountID], ws.keys[r.keyID]
-	expires, known := ws.secrets[r.secret]
-	if a == nil || k == nil || !known {
-		return Decision{Verdict: UnknownKey}
-	}
-	if verdict := k.judge(a, expires, ws.now, r.origin); verdict != Good {
-		return Decision{Verdict: verdict}
-	}
-	a.roll(ws.month)
-	k.roll(ws.month)
-	if r.token != nil && r.token.wait > 0 {
-		return a.decision(RateLimited, r.token.wait)
-	}
-	if d := c.checkRecord(ws, a); d.Verdict != Good {
-		return d
-	}
-	if a.shortfall(c.Points, 0) > 0 || k.shortfall(c.Points, 0) > 0 {
-		d := a.decision(Insufficient, untilRefill(a.month, ws.now))
-		d.Remaining = minLimit(d.Remaining, k.remaining(0))
-		return d
-	}
-	c.charge(ws, a, k)
-	return a.decision(Good, 0)
-}
-
-// checkRecord looks for the record of a request with the same Idempotency-Key
-// that another replica has charged since Claim.
-func (c *chargeOp) checkRecord(ws *workingSet, a *accountState) Decision {
-	if c.once == nil {
-		return Decision{}
-	}
-	x := ws.records[c.record()]
-	switch {
-	case x != nil && ws.now.UnixNano() < x.expires:
-		return x.replay(c.once, a.decision(Replayed, 0))
-	case c.storesAnswer() && a.stored+c.size > a.storedLimit:
-		return a.decision(RecordsFull, busyFor)
-	}
-	return Decision{}
-}
-
-func (c *chargeOp) charge(ws *workingSet, a *accountState, k *keyState) {
-	a.charge(c.Points)
-	k.charge(c.Points)
-	c.month, c.day = a.month, a.day(ws.now)
-	ws.addTally(c.usage(), Tally{Points: c.Points, Requests: 1, Found: c.Found})
-	if c.storesAnswer() {
-		ws.putRecord(c.record(), &record{body: c.once.Body, answer: c.Answer, size: c.size,
-			expires: ws.now.Add(Retention).UnixNano()})
-	}
-}
-
-// storesAnswer reports whether a retry will find the answer.
-func (c *chargeOp) storesAnswer() bool { return c.once != nil && c.Answer != nil }
-
-func (c *chargeOp) usage() usageKey { return usageKey{c.request.accountID, c.request.keyID, c.day} }
-
-// settle answers the caller. If the caller has abandoned the charge, it remains
-// if a retry can find its answer, and is voided otherwise.
-func (c *chargeOp) settle(v *views) {
-	if !c.taken {
-		return
-	}
-	r := c.request
-	r.replayed = r.replayed || c.outcome.Verdict == Replayed
-	r.charged = c.outcome.Verdict == Good
-	v.release(r)
-	if r.charged && !r.ended {
-		r.sending = c.writer.unsent.add()
-	}
-	if c.answer(c.outcome, nil) || !r.charged {
-		return
-	}
-	if r.ended { // End counted it as a request that was not charged
-		v.addTally(c.usage(), Tally{Requests: -1})
-	} else {
-		v.addTally(c.usage(), Tally{Errors: 1})
-	}
-	if !c.storesAnswer() {
-		c.writer.voids = append(c.writer.voids, c)
-	}
-}
-
-func (c *chargeOp) fail(err error) {
-	if errors.Is(err, store.ErrData) {
-		c.writer.log.Error("a request cannot be charged: the database rejects its rows", "account", c.request.accountID, "error", err.Error())
-		err = ErrRecord
-	}
-	c.answer(Decision{}, err)
-}
-
-// A voidOp gives a charge back.
-type voidOp struct {
-	charge *chargeOp
-	writer *writer
-}
-
-func (o *voidOp) addReads(rs *readSet) {
-	rs.rows[rowKey{account: o.charge.request.accountID, key: o.charge.request.keyID}] = true
-}
-
-func (o *voidOp) decide(ws *workingSet) {
-	c := o.charge
-	a, k := ws.accounts[c.request.accountID], ws.keys[c.request.keyID]
-	if a == nil {
-		return
-	}
-	at, in := c.usage(), c.month
-	if a.month < in { // an operator has reset the account, which moved the charge
-		at.day, in = a.day(ws.now), a.month
-	}
-	a.void(c.Points, in)
-	if k != nil {
-		k.void(c.Points, in)
-		ws.addTally(at, Tally{Points: -c.Points, Found: Found{}.plus(c.Found, -1)})
-	}
-}
-
-func (o *voidOp) settle(*views) {
-	o.writer.voids = slices.DeleteFunc(o.writer.voids, func(c *chargeOp) bool { return c == o.charge })
-	o.writer.stats.void()
-}
-
-func (o *voidOp) fail(err error) {
-	if errors.Is(err, store.ErrData) {
-		o.writer.log.Error("a charge cannot be given back: the database rejects its rows",
-			"account", o.charge.request.accountID, "points", o.charge.Points, "error", err.Error())
-		o.settle(nil)
-	}
 }
 
 // A tokenOp takes an account's pending tokens from the buckets in the database.
@@ -223,13 +63,10 @@ func (o *tokenOp) announce(ws *workingSet) {
 	}
 }
 
-// forget ends what announce began.
-func (o *tokenOp) forget() { o.account.writing, o.account.counted = commitment{}, 0 }
-
 // settle removes the tokens from the pending ones and cancels the requests whose
 // tokens were refused.
 func (o *tokenOp) settle(v *views) {
-	o.forget()
+	o.account.writing, o.account.counted = commitment{}, 0
 	o.account.pending = slices.Clone(o.account.pending[len(o.tokens):])
 	if len(o.account.pending) == 0 {
 		delete(v.pending, o.account)
@@ -247,7 +84,7 @@ func (o *tokenOp) settle(v *views) {
 func (o *tokenOp) fail(err error) {
 	o.writer.views.mu.Lock()
 	defer o.writer.views.mu.Unlock()
-	o.forget()
+	o.account.writing, o.account.counted = commitment{}, 0
 	if errors.Is(err, store.ErrData) {
 		for _, t := range o.tokens {
 			t.wait = 0
@@ -289,3 +126,96 @@ func (o *tallyOp) requeue() {
 	defer o.writer.views.mu.Unlock()
 	o.writer.views.addTally(o.at, o.tally)
 }
+
+// A probeOp writes a value that is there already, to test whether the database
+// commits.
+type probeOp struct{}
+
+func (probeOp) addReads(*readSet) {}
+func (probeOp) decide(ws *workingSet) {
+	ws.writes = append(ws.writes, store.Statement{Name: "probe"})
+}
+func (probeOp) settle(*views) {}
+func (probeOp) fail(error)    {}
+
+// Expired records are deleted in slices. After a full slice the next begins when
+// five times its duration have passed since its beginning, so deletion takes a
+// fifth of the writer's time at most.
+const (
+	purgeEvery   = time.Minute
+	purgeRecords = 500     // in a slice
+	purgeBytes   = 4 << 20 // in a slice
+	purgeShare   = 5       // durations of a slice from one full slice to the next
+)
+
+// purge deletes one slice, if it is due.
+func (w *writer) purge(now time.Time) {
+	if now.Before(w.nextPurge) {
+		return
+	}
+	begun := time.Now()
+	group, full := w.expiredRecords()
+	w.commit(group)
+	w.nextPurge = now.Add(purgeEvery)
+	if full {
+		w.nextPurge = now.Add(purgeShare * time.Since(begun))
+	}
+}
+
+// expiredRecords returns a slice as operations, one for each account, and
+// whether it is full. If the database cannot be read, it returns none.
+func (w *writer) expiredRecords() (group []operation, full bool) {
+	byAccount := map[int64]*purgeOp{}
+	records, bytes := 0, int64(0)
+	list := store.Statement{Name: "list_expired_answers", Args: []any{w.clock.now().UnixNano(), purgeRecords}}
+	list.Scan = func(r store.Row) error {
+		var account, size int64
+		var id string
+		if err := r.Scan(&account, &id, &size); err != nil || bytes+size > purgeBytes && records > 0 {
+			full = full || err == nil
+			return err
+		}
+		o := byAccount[account]
+		if o == nil {
+			o = &purgeOp{account: account}
+			byAccount[account] = o
+			group = append(group, o)
+		}
+		records, bytes = records+1, bytes+size
+		o.ids = append(o.ids, recordID{})
+		return fromHex(o.ids[len(o.ids)-1][:], id)
+	}
+	if err := w.store.Query(context.Background(), list); err != nil {
+		return nil, false
+	}
+	return group, full || records == purgeRecords
+}
+
+// A purgeOp deletes idempotency records of an account, unless they were replaced
+// since they were listed as expired.
+type purgeOp struct {
+	account int64
+	ids     []recordID
+}
+
+func (o *purgeOp) addReads(rs *readSet) {
+	rs.rows[rowKey{account: o.account}] = true
+	for _, id := range o.ids {
+		rs.records[recordKey{o.account, id}] = true
+	}
+}
+
+func (o *purgeOp) decide(ws *workingSet) {
+	if ws.accounts[o.account] == nil {
+		return // deleted since
+	}
+	for _, id := range o.ids {
+		at := recordKey{o.account, id}
+		if x := ws.records[at]; x != nil && ws.now.UnixNano() >= x.expires {
+			ws.deleteRecord(at)
+		}
+	}
+}
+
+func (o *purgeOp) settle(*views) {}
+func (o *purgeOp) fail(error)    {}

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // If another session keeps the lock of an account, because a replica vanished or
@@ -38,7 +38,7 @@ func TestPostgresIdleConnectionsCut(t *testing.T) {
 	}
 }
 
-// If connections are cut under load, exactly the requests that were answered with
+// If connections are cut under load, exactly the requests that got a result with
 // Good are charged.
 func TestPostgresConnectionsCutUnderLoad(t *testing.T) {
 	s := pgtest.Need(t)

@@ -68,6 +68,22 @@ func (l Limit) MarshalJSON() ([]byte, error) {
 	return []byte(l.String()), nil
 }
 
+// orNull returns the limit as an argument of a statement; nil is NULL.
+func (l *Limit) orNull() any {
+	if l == nil {
+		return nil
+	}
+	return int64(*l)
+}
+
+// orNil returns nil for Unlimited.
+func (l Limit) orNil() *Limit {
+	if l == Unlimited {
+		return nil
+	}
+	return &l
+}
+
 // A Plan is the limits that accounts share.
 type Plan struct {
 	Name    string `json:"name"`
@@ -218,4 +234,66 @@ func (l *Ledger) Plans(ctx context.Context) ([]Plan, error) {
 		return err
 	}})
 	return list, err
+}
+
+// Terms are what an account may use: its plan, and limits of its own that
+// override the plan's unless they are nil.
+type Terms struct {
+	Plan   string // "" is DefaultPlan
+	Rate   *Limit // requests a second
+	Points *Limit // points a calendar month
+	// Overage allows points beyond the limit. If it is nil, Points of the
+	// account's own are a hard limit.
+	Overage *bool
+}
+
+func (l *Ledger) checkTerms(ctx context.Context, t Terms) (Terms, error) {
+	if t.Plan == "" {
+		t.Plan = DefaultPlan
+	}
+	if t.Points != nil && t.Overage == nil {
+		t.Overage = new(bool)
+	}
+	plans, err := l.Plans(ctx)
+	if err != nil {
+		return t, err
+	}
+	var names []string
+	for _, p := range plans {
+		if names = append(names, p.Name); p.Name == t.Plan {
+			return t, errors.Join(checkOptional(t.Rate, checkRate), checkOptional(t.Points, checkPoints))
+		}
+	}
+	return t, fmt.Errorf("%w %q; the plans are %s", ErrNoPlan, t.Plan, strings.Join(names, ", "))
+}
+
+func checkOptional(l *Limit, check func(Limit) error) error {
+	if l == nil {
+		return nil
+	}
+	return check(*l)
+}
+
+// describe returns the terms for the audit log.
+func (t *Terms) describe() string {
+	text := "plan " + t.Plan
+	if t.Rate != nil {
+		text += ", rate " + t.Rate.String()
+	}
+	if t.Points != nil {
+		text += ", points " + t.Points.String()
+	}
+	if t.Overage != nil && *t.Overage {
+		text += ", overage"
+	}
+	return text
+}
+
+// args returns the terms as arguments of a statement.
+func (t *Terms) args() []any {
+	args := []any{t.Plan, t.Rate.orNull(), t.Points.orNull(), nil}
+	if t.Overage != nil {
+		args[3] = *t.Overage
+	}
+	return args
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // newReplicas opens n ledgers on one database. The first is the fixture's own.
@@ -88,7 +88,7 @@ func TestReplicasShareOneBucket(t *testing.T) {
 }
 
 // A key revoked by one replica is refused by another, also with a fresh view, for a
-// request under way and for a replay.
+// request in progress and for a replay.
 func TestRevokedByAnotherReplica(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Request is one request under way, from Begin to End. It is not safe for
+// A Request is one request in progress, from Begin to End. It is not safe for
 // concurrent use.
 type Request struct {
 	ledger *Ledger
@@ -39,8 +39,112 @@ var errLateRefusal = errors.New("the rate limit refused this request after it be
 // errPoints is returned for a defect of the caller.
 var errPoints = errors.New("the points of a request are outside what it may claim or charge")
 
-// maxClaim bounds the points of one request, so that sums cannot overflow.
-const maxClaim = 1_000_000
+// Begin judges the key, the rate and the number of the account's requests under
+// way. origin is the request's header Origin, "" if it has none. Begin is called
+// before the request's body is read. If the verdict is Good, it returns a Request,
+// which the caller must End. Its errors wrap ErrUnavailable or are ctx's.
+func (l *Ledger) Begin(ctx context.Context, secret, origin string) (*Request, Decision, error) {
+	if !WellFormed(secret) {
+		return nil, Decision{Verdict: UnknownKey}, nil
+	}
+	if err := l.writer.failing(); err != nil {
+		return nil, Decision{}, err
+	}
+	at, waited := digestOf(secret), time.Duration(0)
+	r, d, stale := l.views.admit(ctx, at, origin, false)
+	if stale {
+		began := time.Now()
+		if _, err := l.reader.read(ctx, at, recordID{}, l.wait); err != nil {
+			return nil, Decision{}, err
+		}
+		r, d, _ = l.views.admit(ctx, at, origin, true)
+		waited = time.Since(began)
+	}
+	if r != nil {
+		r.ledger, r.waited = l, waited
+	}
+	return r, d, nil
+}
+
+// Admission and claims judge a request by the views, before any work: Begin
+// before the body is read, Claim after it. A view that is not fresh enough is
+// read again before it refuses a request.
+
+// maxInProgress bounds the requests in progress of one account on one replica.
+// busyFor is the RetryAfter of a request beyond such a bound.
+const (
+	maxInProgress = 1024
+	busyFor       = time.Second
+)
+
+// admit judges key, rate and requests in progress. If the view is missing or too
+// old to decide, stale is true: the caller reads it and calls admit again with
+// final set.
+func (v *views) admit(ctx context.Context, at digest, origin string, final bool) (r *Request, d Decision, stale bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	instant := v.clock.monotonic()
+	s := v.secrets[at]
+	if s == nil {
+		return nil, Decision{Verdict: UnknownKey}, !final
+	}
+	age := v.age(s, instant)
+	if !final && age > maxAccept {
+		return nil, Decision{}, true
+	}
+	if r, d = v.judge(ctx, s, at, origin, instant); d.Usage != nil {
+		d.Quota = s.quota(v.clock.at(instant))
+	}
+	if s.key.names(origin) {
+		d.AllowOrigin = origin
+	}
+	return r, d, r == nil && !final && age > maxRefuse
+}
+
+func (v *views) judge(ctx context.Context, s *secretView, at digest, origin string, instant time.Time) (*Request, Decision) {
+	now, a, k := v.clock.at(instant), s.account, s.key
+	if verdict := v.judgeKey(s, now, origin); verdict != Good {
+		return nil, Decision{Verdict: verdict}
+	}
+	bucket, wait := takeToken(a.bucket, now, now, a.rate, jitterOf(a.rate))
+	keyBucket, keyWait := takeToken(k.bucket, now, now, k.rate, jitterOf(k.rate))
+	switch wait = max(wait, keyWait); {
+	case wait > 0:
+		return nil, a.decision(RateLimited, wait)
+	case a.inProgress >= maxInProgress:
+		return nil, a.decision(Busy, busyFor)
+	case a.unpaid.over(instant):
+		return nil, a.decision(UnpaidWork, busyFor)
+	}
+	a.bucket, k.bucket = bucket, keyBucket
+	return v.newRequest(ctx, s, at, origin, instant), a.decision(Good, 0)
+}
+
+// newRequest returns an admitted request. Its token is spent, however the
+// request ends.
+func (v *views) newRequest(ctx context.Context, s *secretView, at digest, origin string, instant time.Time) *Request {
+	r := &Request{ctx: ctx, account: s.account, key: s.key, accountID: s.account.id, keyID: s.key.id, secret: at, origin: origin}
+	if s.account.rate != Unlimited || s.key.rate != Unlimited {
+		r.ctx, r.cancel = context.WithCancelCause(ctx)
+		r.token = &token{arrival: instant, key: s.key, keyID: s.key.id, request: r}
+		s.account.pending = append(s.account.pending, r.token)
+		v.pending[s.account] = true
+	}
+	s.account.inProgress++
+	v.inProgress++
+	return r
+}
+
+// quota returns what the account and the key allow the next request.
+func (s *secretView) quota(now time.Time) *Quota {
+	a, k := s.account, s.key
+	return &Quota{
+		Rate:    minLimit(a.rate, k.rate),
+		Tokens:  minLimit(tokensLeft(a.bucket, now, a.rate), tokensLeft(k.bucket, now, k.rate)),
+		Refill:  untilRefill(a.month, now),
+		Overage: a.overage,
+	}
+}
 
 // Account returns the ID of the request's account.
 func (r *Request) Account() int64 { return r.accountID }
@@ -61,6 +165,9 @@ func (r *Request) Late() (refusal Decision, refused bool) {
 	defer v.mu.Unlock()
 	return r.account.decision(RateLimited, r.token.refused), r.token.refused > 0
 }
+
+// maxClaim bounds the points of one request, so that sums cannot overflow.
+const maxClaim = 1_000_000
 
 // Claim judges the Idempotency-Key, which may be nil, and whether the account
 // and the key have the points. If the verdict is Good, the points are claimed
@@ -84,17 +191,8 @@ func (r *Request) Claim(points int64, once *Idempotency) (Decision, error) {
 	return d, nil
 }
 
-// Inspect reads from the database what the account has used and returns it with
-// the quota.
-func (r *Request) Inspect() (Decision, error) {
-	if _, err := r.read(recordID{}); err != nil {
-		return Decision{}, err
-	}
-	return r.ledger.views.inspect(r), nil
-}
-
 // findRecord looks for another request with the same Idempotency-Key, first
-// among those under way on this replica, then in the database. The same query
+// among those in progress on this replica, then in the database. The same query
 // reads the key, so a revoked key replays nothing.
 func (r *Request) findRecord(once *Idempotency) (Decision, error) {
 	if d := r.ledger.views.registerKey(r, once); d.Verdict != Good {
@@ -107,6 +205,94 @@ func (r *Request) findRecord(once *Idempotency) (Decision, error) {
 	d := r.ledger.views.judgeRecord(r, x)
 	r.replayed = d.Verdict == Replayed
 	return d, nil
+}
+
+// registerKey registers the Idempotency-Key of a request in progress. It refuses
+// the request if another one in progress on this replica has the same key.
+func (v *views) registerKey(r *Request, once *Idempotency) Decision {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	body, taken := r.account.keysInUse[once.ID]
+	switch {
+	case !taken:
+		r.account.keysInUse[once.ID] = once.Body
+		r.once = once
+		return r.account.decision(Good, 0)
+	case body != once.Body:
+		return r.account.decision(IdempotencyMismatch, 0)
+	}
+	return r.account.decision(IdempotencyConflict, busyFor)
+}
+
+// judgeRecord judges a request by its idempotency record, or nil for none, and
+// by the view that was read with it.
+func (v *views) judgeRecord(r *Request, x *record) Decision {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s, now := v.secrets[r.secret], v.clock.now()
+	verdict := v.judgeKey(s, now, r.origin)
+	switch a := r.account; {
+	case verdict != Good:
+		return Decision{Verdict: verdict}
+	case x != nil && now.UnixNano() < x.expires:
+		return x.replay(r.once, a.decision(Replayed, 0))
+	case a.stored >= a.storedLimit:
+		return a.decision(RecordsFull, busyFor)
+	default:
+		return a.decision(Good, 0)
+	}
+}
+
+// claim claims points for r, if the account and the key have them. Points
+// claimed by other requests in progress on this replica count as used. stale and
+// final are those of admit.
+func (v *views) claim(r *Request, points int64, final bool) (d Decision, stale bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s := v.secrets[r.secret]
+	if verdict := v.judgeKey(s, v.clock.now(), r.origin); verdict != Good {
+		return Decision{Verdict: verdict}, s != nil && !final
+	}
+	a, k := r.account, r.key
+	if max(a.shortfall(points, a.claimed), k.shortfall(points, k.claimed)) == 0 {
+		a.claimed, k.claimed, r.claimed, r.work = a.claimed+points, k.claimed+points, points, points
+		return a.decision(Good, 0), false
+	}
+	d = a.decision(Insufficient, untilRefill(a.month, v.clock.now()))
+	d.Remaining = minLimit(d.Remaining, k.remaining(k.claimed))
+	if max(a.shortfall(points, 0), k.shortfall(points, 0)) == 0 {
+		d.Verdict, d.RetryAfter = Claimed, busyFor
+	}
+	return d, !final && v.age(s, v.clock.monotonic()) > maxRefuse
+}
+
+// untilRefill returns the time until month m ends, but at least a second: while
+// the clock is suspect, now may be past the account's month.
+func untilRefill(m month, now time.Time) time.Duration {
+	return max(time.Second, (m + 1).begin().Sub(now))
+}
+
+// Inspect reads from the database what the account has used and returns it with
+// the quota.
+func (r *Request) Inspect() (Decision, error) {
+	if _, err := r.read(recordID{}); err != nil {
+		return Decision{}, err
+	}
+	return r.ledger.views.inspect(r), nil
+}
+
+// inspect returns the usage and quota by the view, which the caller has just
+// read.
+func (v *views) inspect(r *Request) Decision {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s, now := v.secrets[r.secret], v.clock.now()
+	if verdict := v.judgeKey(s, now, r.origin); verdict != Good {
+		return Decision{Verdict: verdict}
+	}
+	d := r.account.decision(Good, 0)
+	d.Quota = s.quota(now)
+	return d
 }
 
 func (r *Request) read(id recordID) (*record, error) {
@@ -124,10 +310,10 @@ func (r *Request) waitLeft() time.Duration { return max(r.ledger.wait-r.waited, 
 // other than Good, or an error, nothing is charged; after ErrUndecided the
 // outcome is unknown.
 func (r *Request) Charge(c Charge) (Decision, error) {
-	if c.Points < 1 || c.Points > r.claimed { // claimed changes only while a ticket is under way
+	if c.Points < 1 || c.Points > r.claimed { // claimed changes only while a ticket is in progress
 		return Decision{}, errPoints
 	}
-	t := newTicket(r, c)
+	t := &ticket{request: r, Charge: c, once: r.once, size: int64(len(c.Answer)), ready: make(chan struct{})}
 	err := r.ledger.writer.submit(r.ctx, t, r.waitLeft())
 	if d, late := r.Late(); err != nil && late {
 		return d, nil
@@ -143,7 +329,7 @@ func (r *Request) Charge(c Charge) (Decision, error) {
 // counts as unpaid.
 func (r *Request) WorkRefused() { r.refused = true }
 
-// End releases what the request acquired. It is called once, after the answer is
+// End releases what the request acquired. It is called once, after the response is
 // sent. Work that the client did not wait for, or that was refused afterwards,
 // counts as unpaid.
 func (r *Request) End() {
@@ -154,88 +340,42 @@ func (r *Request) End() {
 	}
 }
 
+// end releases what a request acquired. It tallies a request that was not
+// charged and, if wasted, its unpaid work.
+func (v *views) end(r *Request, wasted bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	a := r.account
+	a.inProgress--
+	v.inProgress--
+	if r.sending != nil {
+		r.sending.left.Add(-1)
+	}
+	if r.ended = true; !r.charged {
+		t := Tally{Requests: 1}
+		if !r.replayed {
+			t.Errors = 1
+		}
+		v.addTally(r.usageKey(v.clock.now()), t)
+		if wasted {
+			a.unpaid.add(r.work, v.clock.monotonic())
+		}
+	}
+	v.release(r)
+}
+
+// release releases the claimed points and the Idempotency-Key of r.
+func (v *views) release(r *Request) {
+	r.account.claimed -= r.claimed
+	r.key.claimed -= r.claimed
+	if r.claimed = 0; r.once != nil {
+		delete(r.account.keysInUse, r.once.ID)
+		r.once = nil
+	}
+}
+
 // usageKey returns the key of the request's row in the usage history. views.mu
 // is held.
 func (r *Request) usageKey(now time.Time) usageKey {
 	return usageKey{r.accountID, r.keyID, r.account.day(now)}
-}
-
-// A Verdict is the result of a step of a request. Verdicts are declared in order
-// of precedence.
-type Verdict uint8
-
-// The verdicts.
-const (
-	Good                Verdict = iota
-	UnknownKey                  // missing, malformed, unknown, expired, revoked, or of a suspended account
-	WrongOrigin                 // the key is bound to browser origins, and the request has none of them
-	RateLimited                 // the token bucket of the account or of the key is empty
-	Busy                        // the account has too many requests under way on this replica
-	UnpaidWork                  // the account left too much work unpaid on this replica
-	IdempotencyMismatch         // an earlier request had this Idempotency-Key and another body
-	IdempotencyConflict         // the first request with this Idempotency-Key is under way on this replica
-	Replayed                    // charged before; Answer is the stored answer
-	RecordsFull                 // the account's idempotency records take all the bytes its plan allows
-	Insufficient                // too few points this month
-	Claimed                     // requests under way have claimed the points that are missing
-)
-
-var verdicts = [...]string{"good", "unknown key", "wrong origin", "rate limited", "busy", "unpaid work", "idempotency mismatch",
-	"idempotency conflict", "replayed", "records full", "insufficient points", "points claimed"}
-
-func (v Verdict) String() string { return verdicts[v] }
-
-// A Decision is the result of a step of a request, with what the account has
-// used.
-type Decision struct {
-	Verdict Verdict
-	// Usage is exact after a charge, else at most a second old. It is nil with
-	// UnknownKey and WrongOrigin.
-	Usage *Usage
-	// Remaining is the number of the month's points that are neither used nor
-	// claimed by requests under way: Unlimited, or 0 in overage.
-	Remaining int64
-	// RetryAfter is the time until there is a token (RateLimited) or until the
-	// refill (Insufficient). It is a second with IdempotencyConflict, Busy,
-	// UnpaidWork, RecordsFull and Claimed.
-	RetryAfter time.Duration
-	// Quota is set by Begin and Inspect, except with UnknownKey and WrongOrigin.
-	Quota *Quota
-	// AllowOrigin is set by Begin: the request's origin, if the key is bound to
-	// it, else "". Only a page of this origin may read the answers.
-	AllowOrigin string
-	// Answer is the stored answer, with Replayed.
-	Answer []byte
-}
-
-// Usage is what the account has used this month.
-type Usage struct {
-	Current int64
-	Limit   int64 // or Unlimited
-	Overage bool  // Current is beyond Limit, and the account may be
-}
-
-// Quota is what the key may still do within the limits of its account.
-type Quota struct {
-	Rate    int64         // requests a second, or Unlimited
-	Tokens  int64         // requests that would be admitted now; Unlimited if Rate is
-	Refill  time.Duration // until the month's points refill
-	Overage bool          // points beyond the limit are allowed
-}
-
-// A Charge is what a finished request is charged.
-type Charge struct {
-	Points int64 // at most what was claimed
-	Found  Found
-	// Answer is stored for the request's Idempotency-Key to replay; nil stores
-	// nothing.
-	Answer []byte
-}
-
-// Found counts the results of the addresses charged.
-type Found struct {
-	Valid, Invalid            int64
-	Disposable, Public, Relay int64
-	Role, Gibberish, Typo     int64 // of the valid ones
-	LookupErrors              int64 // MX look-ups that failed; these addresses are neither valid nor invalid
 }

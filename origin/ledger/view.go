@@ -7,26 +7,26 @@ import (
 
 // views contains the recent state of accounts and keys, so that most requests are
 // judged in memory. Each view is a row of the database with the effect of the
-// requests under way on this replica, which the row does not have yet. Views
+// requests in progress on this replica, which the row does not have yet. Views
 // only save work: the transaction that charges decides again.
 //
 // A row is published after a commit of this replica, or after a query. A query
 // that began before an account's last commit was published may have read older
-// rows, so it does not replace that commit's rows. See exact.go for rows that need
+// rows, so it does not replace that commit's rows. See isExact for rows that need
 // no query.
 type views struct {
-	mu       sync.Mutex
-	clock    *clock
-	secrets  map[digest]*secretView
-	accounts map[int64]*accountView
-	pending  map[*accountView]bool // accounts with pending tokens
-	tallies  map[usageKey]Tally    // requests that were not charged, not yet recorded
-	commits  uint64                // number of commits published, and of calls of expire
-	expired  uint64                // commits at the last call of expire
-	foreign  uint64                // commits when another connection's commit was last noticed, or possible
-	alone    time.Time             // when the last group read or confirmed the exact rows
-	unviewed uint64                // number of the last commit that changed a row without a view
-	underWay int
+	mu         sync.Mutex
+	clock      *clock
+	secrets    map[digest]*secretView
+	accounts   map[int64]*accountView
+	pending    map[*accountView]bool // accounts with pending tokens
+	tallies    map[usageKey]Tally    // requests that were not charged, not yet recorded
+	commits    uint64                // number of commits published, and of calls of expire
+	expired    uint64                // commits at the last call of expire
+	foreign    uint64                // commits when another connection's commit was last noticed, or possible
+	alone      time.Time             // when the last group read or confirmed the exact rows
+	unviewed   uint64                // number of the last commit that changed a row without a view
+	inProgress int
 }
 
 // maxViews bounds the secrets in memory. Secrets that do not exist take no space.
@@ -43,7 +43,7 @@ const (
 type freshness struct {
 	commit uint64    // number of the commit that published it, or of the last one before its query
 	read   time.Time // when it was read, by the monotonic clock
-	firm   bool      // it may be exact, see exact.go
+	firm   bool      // it may be exact, see isExact
 }
 
 type secretView struct {
@@ -57,24 +57,24 @@ type keyView struct {
 	freshness
 	keyState
 	bucket  int64 // the row's TAT after the pending tokens
-	claimed int64 // points of requests under way
+	claimed int64 // points of requests in progress
 }
 
 type accountView struct {
 	freshness
 	accountState
-	keys      map[int64]*keyView
-	bucket    int64    // the row's TAT after the pending tokens
-	pending   []*token // not yet in the database, by arrival
-	writing   commitment
-	counted   int   // the first of pending, which the row has already; see publish
-	claimed   int64 // points of requests under way
-	underWay  int
-	unpaid    unpaidWork
-	keysInUse map[recordID][32]byte // Idempotency-Keys of requests under way, with the hashes of their bodies
+	keys       map[int64]*keyView
+	bucket     int64    // the row's TAT after the pending tokens
+	pending    []*token // not yet in the database, by arrival
+	writing    commitment
+	counted    int   // the first of pending, which the row has already; see publish
+	claimed    int64 // points of requests in progress
+	inProgress int
+	unpaid     unpaidWork
+	keysInUse  map[recordID][32]byte // Idempotency-Keys of requests in progress, with the hashes of their bodies
 }
 
-// A commitment is what a commit group under way writes to an account's bucket.
+// A commitment is what a commit group in progress writes to an account's bucket.
 type commitment struct {
 	tokens int   // the first of the pending tokens
 	tat    int64 // the row's TAT after them
@@ -154,10 +154,10 @@ func (v *views) addSecret(at digest, s *secretView) {
 	v.secrets[at] = s
 }
 
-// evictIdle removes all accounts but one that have no request under way and no
+// evictIdle removes all accounts but one that have no request in progress and no
 // pending token.
 func (v *views) evictIdle(but *accountView) {
-	idle := func(a *accountView) bool { return a != but && a.underWay == 0 && len(a.pending) == 0 }
+	idle := func(a *accountView) bool { return a != but && a.inProgress == 0 && len(a.pending) == 0 }
 	for at, s := range v.secrets {
 		if idle(s.account) {
 			delete(v.secrets, at)
@@ -221,7 +221,7 @@ func (v *views) expire() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.commits++
-	v.expired = v.commits // queries under way may have read older rows
+	v.expired = v.commits // queries in progress may have read older rows
 	for _, s := range v.secrets {
 		s.freshness = freshness{commit: v.commits}
 	}
@@ -247,25 +247,15 @@ func (v *views) judgeKey(s *secretView, now time.Time, origin string) Verdict {
 // decision returns a decision with the account's usage, in which claimed points
 // do not remain.
 func (a *accountView) decision(verdict Verdict, wait time.Duration) Decision {
-	return Decision{Verdict: verdict, Usage: a.usage(), Remaining: a.remaining(a.claimed), RetryAfter: wait}
+	return a.accountState.decision(verdict, wait, a.claimed)
 }
 
 // addTally adds to the tallies of requests that were not charged. Beyond maxViews
 // rows it drops them.
 func (v *views) addTally(at usageKey, t Tally) {
 	if _, known := v.tallies[at]; known || len(v.tallies) < maxViews {
-		v.tallies[at] = v.tallies[at].plus(t)
+		v.tallies[at] = v.tallies[at].Plus(t)
 	}
-}
-
-// underWayOf returns the number of an account's requests under way.
-func (v *views) underWayOf(account int64) int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if a := v.accounts[account]; a != nil {
-		return a.underWay
-	}
-	return 0
 }
 
 // readStart returns the arguments of publish for a query that begins now.
@@ -293,4 +283,79 @@ func (v *views) publishReads(reads []*keyRead, rows map[digest][]*viewRow, began
 			}
 		}
 	}
+}
+
+// A view is exact if it is what the database has. While no other connection
+// commits, that is each row: only the writer changes rows, and publishes what it
+// changes. On SQLite, where one process usually has the file, the store knows
+// whether another connection has committed since the last group
+// (store.Transaction.Alone). So a group reads only rows without an exact view, and
+// confirms all exact ones, which then need no query after maxAccept.
+//
+// The row of a query is not exact if the query began before a group that changed
+// a row without a view: the query may have read it before.
+
+// isExact reports whether a row is exact.
+func (v *views) isExact(f freshness) bool { return f.firm && f.commit > v.foreign }
+
+// asOf returns the last instant at which a row is known to have been what the
+// database had.
+func (v *views) asOf(f freshness) time.Time {
+	if v.isExact(f) && v.alone.After(f.read) {
+		return v.alone
+	}
+	return f.read
+}
+
+// distrust makes all views inexact, until they are published again.
+func (v *views) distrust() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.foreign = v.commits
+}
+
+// fill copies exact rows to the working set of a group and returns what is left
+// to read. Without alone, another connection may have committed.
+func (v *views) fill(ws *workingSet, rs *readSet, alone bool) *readSet {
+	if !alone {
+		v.distrust()
+		return rs
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	left := &readSet{map[rowKey]bool{}, rs.records}
+	for row := range rs.rows {
+		if !v.copyExact(ws, row) {
+			left.rows[row] = true
+		}
+	}
+	return left
+}
+
+// copyExact copies an account, its key and its secret, if all that row names are
+// exact. A view that was rolled to another month since is not what the database has.
+func (v *views) copyExact(ws *workingSet, row rowKey) bool {
+	a := v.accounts[row.account]
+	if a == nil || a.changed || !v.isExact(a.freshness) {
+		return false
+	}
+	k, s := a.keys[row.key], v.secrets[row.secret]
+	if row.key != 0 && (k == nil || k.changed || !v.isExact(k.freshness)) {
+		return false
+	}
+	if row.secret != (digest{}) && (s == nil || s.key != k || !v.isExact(s.freshness)) {
+		return false
+	}
+	if ws.accounts[row.account] == nil { // another row of the group may have copied it
+		state := a.accountState
+		ws.accounts[row.account] = &state
+	}
+	if row.key != 0 && ws.keys[row.key] == nil {
+		state := k.keyState
+		ws.keys[row.key] = &state
+	}
+	if row.secret != (digest{}) {
+		ws.secrets[row.secret] = s.expires
+	}
+	return true
 }

@@ -1,8 +1,10 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,11 +14,11 @@ import (
 
 // Bounds of the writer.
 const (
-	queueLimit       = 4096    // tickets that wait
-	groupLimit       = 256     // charges in a commit group
-	answerBytesLimit = 4 << 20 // bytes of answers to store in a commit group
+	queueLimit         = 4096    // tickets that wait
+	groupLimit         = 256     // charges in a commit group
+	responseBytesLimit = 4 << 20 // bytes of responses to store in a commit group
 
-	sendTimeout = 100 * time.Millisecond // after it, an answer counts as sent
+	sendTimeout = 100 * time.Millisecond // after it, a response counts as sent
 
 	tickEvery  = lateness / 2 // between commits of pending tokens
 	tallyEvery = time.Second  // between commits of tallies
@@ -27,16 +29,15 @@ const (
 type writer struct {
 	*Ledger
 	queue   chan *ticket
-	timers  sync.Pool // of callers
 	started time.Time
-	txBegan atomic.Int64          // when the transaction under way began, in ns since started; 0 if none
+	txBegan atomic.Int64          // when the transaction in progress began, in ns since started; 0 if none
 	down    atomic.Pointer[error] // why the database does not commit; nil if it does
 
 	// Used by run only.
 	voids    []*chargeOp // charges to void with the next group
-	unsent   unsent
+	unsent   []*sendingGroup
 	retries  []*ticket // of a group that was in doubt and not committed
-	retrying bool      // the second and last transaction of retries is under way
+	retrying bool      // the second and last transaction of retries is in progress
 
 	nextTally, nextProbe, nextPurge time.Time
 
@@ -95,23 +96,12 @@ func (w *writer) maintain(now time.Time) {
 	}
 }
 
-// A probeOp writes a value that is there already, to test whether the database
-// commits.
-type probeOp struct{}
-
-func (probeOp) addReads(*readSet) {}
-func (probeOp) decide(ws *workingSet) {
-	ws.writes = append(ws.writes, store.Statement{Name: "probe"})
-}
-func (probeOp) settle(*views) {}
-func (probeOp) fail(error)    {}
-
 // collect returns the next group: voids, pending tokens, tallies, then the
 // charge first, if any, with those queued behind it. It waits for no further
 // charges.
 func (w *writer) collect(first *ticket) []operation {
 	if first != nil {
-		// Callers that were just answered submit their next charges first. This
+		// Callers that just got a result submit their next charges first. This
 		// fills groups half as much again and costs nothing without such callers.
 		runtime.Gosched()
 	}
@@ -138,7 +128,7 @@ func (w *writer) charges(first *ticket) []*ticket {
 	for _, t := range list {
 		bytes += t.size
 	}
-	for room := w.unsent.capacity(); len(list) < room && bytes < answerBytesLimit; {
+	for room := w.capacity(); len(list) < room && bytes < responseBytesLimit; {
 		select {
 		case t := <-w.queue:
 			if t == nil { // closed
@@ -152,6 +142,36 @@ func (w *writer) charges(first *ticket) []*ticket {
 	}
 	return list
 }
+
+// A sendingGroup counts the responses of one commit group that are committed and not
+// yet sent. They reduce the capacity of the next groups, so a process that is killed
+// leaves at most groupLimit charged requests without a response.
+type sendingGroup struct {
+	began time.Time
+	left  atomic.Int64
+}
+
+// capacity waits until the next group may have at least one charge, and returns
+// how many. Responses count for sendTimeout at most, so a client that does not
+// read its response delays others no longer than that.
+func (w *writer) capacity() int {
+	for ; ; time.Sleep(pollUnsent) {
+		count := int64(0)
+		w.unsent = slices.DeleteFunc(w.unsent, func(s *sendingGroup) bool {
+			left := s.left.Load()
+			over := left == 0 || time.Since(s.began) > sendTimeout
+			if !over {
+				count += left
+			}
+			return over
+		})
+		if room := groupLimit - int(count); room > 0 {
+			return room
+		}
+	}
+}
+
+const pollUnsent = 200 * time.Microsecond
 
 // tokenOps appends the pending tokens of all accounts, which include those of
 // the group's charges.
@@ -198,4 +218,162 @@ func (w *writer) close() bool {
 	w.mu.Unlock()
 	<-w.done
 	return !already
+}
+
+// commit runs a group in one transaction and ends its operations. A group that
+// the database rejects for its data is bisected, so that one bad row fails only
+// its own operation.
+func (w *writer) commit(group []operation) {
+	if len(group) == 0 {
+		return
+	}
+	begun := time.Now()
+	w.txBegan.Store(max(1, int64(begun.Sub(w.started))))
+	defer w.txBegan.Store(0)
+	ws, err := w.transact(group)
+	w.stats.count(func(s *Stats) { s.transaction(group, time.Since(begun), err) })
+	defer w.stats.count(func(s *Stats) { s.Undecided = len(w.voids) })
+	var doubt *store.InDoubt
+	switch {
+	case err == nil:
+		w.settle(ws, group)
+	case errors.As(err, &doubt):
+		w.resolve(doubt, ws, group)
+	case errors.Is(err, store.ErrData) && len(group) > 1:
+		w.commit(group[:len(group)/2])
+		w.commit(group[len(group)/2:])
+	case errors.Is(err, store.ErrData):
+		group[0].fail(err)
+	default:
+		w.fail(group, err)
+	}
+}
+
+// transaction counts a transaction.
+func (s *Stats) transaction(group []operation, took time.Duration, err error) {
+	s.Busy, s.Slowest = s.Busy+took, max(s.Slowest, took)
+	if err != nil {
+		s.Failures++
+		return
+	}
+	charges := 0
+	for _, op := range group {
+		if _, ok := op.(*chargeOp); ok {
+			charges++
+		}
+	}
+	s.Commits++
+	s.Charges += int64(charges)
+	s.Largest = max(s.Largest, charges)
+}
+
+func (w *writer) transact(group []operation) (ws *workingSet, err error) {
+	rs := readSetOf(group)
+	alone := false
+	reads := func() []store.Statement {
+		ws = newWorkingSet()
+		return ws.reads(w.views.fill(ws, rs, alone))
+	}
+	err = w.store.Transact(context.Background(), store.Transaction{Alone: func() { alone = true }, Reads: reads, Marked: true,
+		Decide: func(now time.Time) ([]store.Statement, error) {
+			ws.instant = w.clock.monotonic()
+			ws.now = w.clock.observe(now)
+			ws.month = w.clock.month(ws.now)
+			for _, op := range group {
+				op.decide(ws)
+			}
+			w.announce(ws, group)
+			list := ws.statements()
+			ws.changes = len(list) > 0
+			return list, nil
+		}})
+	if err != nil {
+		w.views.distrust()
+	}
+	return ws, err
+}
+
+// announce records in the views what the group writes to the buckets.
+func (w *writer) announce(ws *workingSet, group []operation) {
+	w.views.mu.Lock()
+	defer w.views.mu.Unlock()
+	for _, op := range group {
+		if tokens, ok := op.(*tokenOp); ok {
+			tokens.announce(ws)
+		}
+	}
+}
+
+// settle publishes the rows of a committed group to the views and returns
+// the results to the callers.
+func (w *writer) settle(ws *workingSet, group []operation) {
+	if ws.changes && w.down.Swap(nil) != nil {
+		w.log.Info("the database commits again")
+	}
+	w.unsent = append(w.unsent, &sendingGroup{began: time.Now()})
+	w.views.mu.Lock()
+	defer w.views.mu.Unlock()
+	w.views.publishGroup(ws)
+	for _, op := range group {
+		op.settle(w.views)
+	}
+}
+
+// fail ends a group that was not committed, and marks the database as down.
+func (w *writer) fail(group []operation, err error) {
+	w.markDown(err)
+	for _, op := range group {
+		op.fail(unavailable(err))
+	}
+}
+
+// markDown marks the database as down until a commit succeeds.
+func (w *writer) markDown(err error) {
+	if w.down.Swap(&err) == nil {
+		w.log.Error("the database does not commit; requests get 503 until it does", "error", err.Error())
+	}
+}
+
+// resolve asks the database for the outcome of an in-doubt commit until it
+// gets one, and ends or retries the group. No other group is committed
+// meanwhile; callers wait for what is left of their second.
+func (w *writer) resolve(doubt *store.InDoubt, ws *workingSet, group []operation) {
+	for deadline := time.Now().Add(waitLimit); ; time.Sleep(waitLimit / 100) {
+		committed, err := doubt.Committed(context.Background())
+		switch {
+		case err == nil && committed:
+			w.settle(ws, group)
+			return
+		case err == nil && w.retrying:
+			w.fail(group, doubt)
+			return
+		case err == nil:
+			w.retry(group)
+			return
+		}
+		w.markDown(err)
+		if w.isClosed() && time.Now().After(deadline) {
+			w.fail(group, err)
+			return
+		}
+	}
+}
+
+// retry commits the tickets of a group that was not committed again, unless their
+// callers have left, with what was queued since. Its voids and tokens are
+// collected again.
+func (w *writer) retry(group []operation) {
+	w.retrying = true
+	defer func() { w.retrying = false }()
+	for _, op := range group {
+		switch op := op.(type) {
+		case *chargeOp:
+			if s := op.state.Load(); s == taken || s == waiting {
+				w.retries = append(w.retries, op.ticket)
+			}
+		case *tallyOp:
+			op.requeue()
+		}
+	}
+	w.commit(w.collect(nil))
 }

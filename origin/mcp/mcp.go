@@ -3,10 +3,10 @@
 //
 // It has three tools: check_email for one address, check_emails for up to 64, and
 // explain, which says why. All have typed inputs and outputs whose descriptions say
-// what a field means and what does not follow from it (facts.go, details.go).
+// what a field means and what does not follow from it (text.go).
 //
 // The protocol is that of the official SDK, github.com/modelcontextprotocol/go-sdk,
-// which follows its revisions. The package adds limits: see connection.go. It reads
+// which follows its revisions. The package adds limits (connection). It reads
 // and writes nothing but the protocol, and keeps nothing of a call.
 package mcp
 
@@ -15,7 +15,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
+	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/addrspec/addrspec/origin/check"
@@ -41,15 +44,15 @@ type Options struct {
 	Detailed check.Checker // the same, with the member details
 }
 
-// Serve serves one client until in ends or ctx does, which is no error. Calls under
-// way are finished if in ends, and cancelled if ctx does.
+// Serve serves one client until in ends or ctx does, which is no error. Calls in
+// flight are finished if in ends, and cancelled if ctx does.
 func Serve(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
 	stdio := &sdk.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}, MaxLineLength: maxMessage}
 	err := newServer(ctx, o).Run(ctx, &transport{stdio, ctx})
 	if err == nil || ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}
-	return fmt.Errorf("the connection ended: a message of the client is not one of the protocol (one JSON object a line, at most %d bytes), or nobody reads the answers: %w", maxMessage, err)
+	return fmt.Errorf("the connection ended: a message of the client is not one of the protocol (one JSON object a line, at most %d bytes), or nobody reads the responses: %w", maxMessage, err)
 }
 
 type nopCloser struct{ io.Writer }
@@ -67,4 +70,112 @@ func newServer(ctx context.Context, o Options) *sdk.Server {
 	s.AddReceivingMiddleware(refuseSubscriptions)
 	addTools(s, &tools{o, ctx})
 	return s
+}
+
+const (
+	// maxMessage is the longest message of a client in bytes: a call with 64
+	// addresses of 4 KiB, every byte escaped with six.
+	maxMessage = 2 << 20
+	// maxCalls is how many calls are in flight at most. The SDK handles each in a
+	// goroutine of its own; further ones stay unread. With the largest calls the process
+	// peaks at about 250 MiB.
+	maxCalls = 4
+	// drainTimeout is how long calls may go on once the client's input has ended.
+	drainTimeout = 30 * time.Second
+)
+
+// A transport limits the calls in flight on the connection.
+type transport struct {
+	sdk.Transport
+	serving context.Context // ends with the server
+}
+
+// Connect implements [sdk.Transport].
+func (t *transport) Connect(ctx context.Context) (sdk.Connection, error) {
+	c, err := t.Transport.Connect(ctx)
+	return &connection{Connection: c, serving: t.serving, pending: map[jsonrpc.ID]bool{}, changed: make(chan struct{}, 1)}, err
+}
+
+// A connection counts the calls that have no response yet.
+type connection struct {
+	sdk.Connection
+	serving context.Context
+
+	mu      sync.Mutex
+	pending map[jsonrpc.ID]bool
+	changed chan struct{} // has a value after a response to a call
+}
+
+// Read returns the next message, a call only once fewer than maxCalls are in
+// flight. At the end of the input it waits for the calls in flight: the SDK cancels
+// them when it sees the end, but a request in a pipe should get its response.
+func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	message, err := c.Connection.Read(ctx)
+	if errors.Is(err, io.EOF) {
+		ctx, cancel := context.WithTimeout(c.serving, drainTimeout)
+		defer cancel()
+		_ = c.wait(ctx, 1)
+		return nil, io.EOF
+	}
+	if call, ok := message.(*jsonrpc.Request); ok && call.IsCall() {
+		if err := c.wait(ctx, maxCalls); err != nil {
+			return nil, err
+		}
+		c.begin(call.ID)
+	}
+	return message, err
+}
+
+// wait returns once fewer than n calls are in flight.
+func (c *connection) wait(ctx context.Context, n int) error {
+	for c.count() >= n {
+		select {
+		case <-c.changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.serving.Done():
+			return c.serving.Err()
+		}
+	}
+	return nil
+}
+
+func (c *connection) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.pending)
+}
+
+// begin adds a call. One with the id of another in flight is refused by the SDK
+// without a response, so it is not counted.
+func (c *connection) begin(id jsonrpc.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pending[id] = true
+}
+
+// Write sends a message. A response ends its call.
+func (c *connection) Write(ctx context.Context, message jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, message)
+	if response, ok := message.(*jsonrpc.Response); ok {
+		c.mu.Lock()
+		delete(c.pending, response.ID)
+		c.mu.Unlock()
+		select {
+		case c.changed <- struct{}{}:
+		default:
+		}
+	}
+	return err
+}
+
+// refuseSubscriptions returns an error for subscriptions/listen. Such a call lasts
+// until the client ends it, and nothing here ever changes.
+func refuseSubscriptions(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+		if method == "subscriptions/listen" {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("%s: the tools of this server never change", method)}
+		}
+		return next(ctx, method, r)
+	}
 }

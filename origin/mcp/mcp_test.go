@@ -60,7 +60,7 @@ func connect(t *testing.T, checker check.Checker) *sdk.ClientSession {
 	return session
 }
 
-// At most maxCalls are under way, and all are answered.
+// At most maxCalls are in flight, and all get a response.
 func TestCallsAreLimited(t *testing.T) {
 	checker := &slow{begun: make(chan struct{}), gate: make(chan struct{})}
 	session := connect(t, checker)

@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 const (
@@ -14,7 +17,7 @@ const (
 
 // modeTexts say what a mode changes, at the end of each description.
 var modeTexts = [...]string{
-	Offline: "MX records are not looked up: mx is always null, and nothing follows from that.",
+	Offline: "MX records are not looked up: mx is null, and nothing follows from that.",
 	DNS:     "MX records are looked up by DNS.",
 	Service: "The check is done by an addrspec service; each different address costs its account one usage point.",
 }
@@ -75,3 +78,97 @@ func value(s *string) string {
 
 // quote makes a part of an address safe within a line.
 func quote(s string) string { return strconv.QuoteToGraphic(s) }
+
+// facts is the result of an address as tools give it out: the fields of the API,
+// but mx is null where nothing was looked up. The descriptions are for assistants.
+type facts struct {
+	Email          string  `json:"email" jsonschema:"The address as given."`
+	Valid          bool    `json:"valid" jsonschema:"It is well-formed and mail can carry it (RFC 5321, 5322, 6531). It does not follow that the mailbox exists: no mail server is asked."`
+	Normalized     *string `json:"normalized" jsonschema:"Lower case, Unicode NFC, without comments and needless quotes; the plus tag stays. null unless valid."`
+	LocalPart      *string `json:"local_part" jsonschema:"The part before the @. null unless valid."`
+	Alias          bool    `json:"alias" jsonschema:"The local part has a plus tag, as in jane+news@example.org. Most providers deliver it to the address without the tag."`
+	ASCII          bool    `json:"ascii" jsonschema:"Every byte is ASCII. Some mail servers refuse addresses that are not."`
+	Role           *string `json:"role" jsonschema:"Admin, Support, Sales, Marketing, General, NoReply, Billing, Legal, IT or HR, if the address is that of a function and not of one person; else null."`
+	Gibberish      bool    `json:"gibberish" jsonschema:"The local part looks random. This is an estimate: people with rare names or initials can be flagged, so never reject a person for it alone."`
+	GibberishScore float64 `json:"gibberish_score" jsonschema:"The probability, from 0 to 1, behind gibberish (which is 0.5 and more)."`
+	Domain         *string `json:"domain" jsonschema:"The part after the @. null unless valid."`
+	MX             *bool   `json:"mx" jsonschema:"The domain has an MX record that names a mail server. null: it was not looked up, and nothing follows. false: the domain most likely takes no mail. true does not prove that the mailbox exists."`
+	Disposable     bool    `json:"disposable" jsonschema:"The domain belongs to a known provider of throw-away mailboxes. false proves nothing: new ones appear daily."`
+	Public         bool    `json:"public" jsonschema:"Anybody can open a mailbox at this domain, as at gmail.com. It says nothing bad about the address."`
+	Relay          bool    `json:"relay" jsonschema:"The domain forwards mail and hides the address of a real person. It is not disposable."`
+	Typo           bool    `json:"typo" jsonschema:"The domain looks like a misspelling of a common provider's. Ask the person; do not correct it silently."`
+	TypoSuggestion *string `json:"typo_suggestion" jsonschema:"The domain that was probably meant, or the whole corrected address if the service is set so; null unless typo."`
+}
+
+// factsOf returns the facts of a result. mx is nil if it was not looked up.
+func factsOf(r *result.Result, mx *bool) facts {
+	return facts{
+		Email: r.Email, Valid: r.Valid, Normalized: text(r.Normalized), LocalPart: text(r.LocalPart), Alias: r.Alias, ASCII: r.ASCII,
+		Role: text(r.Role), Gibberish: r.Gibberish, GibberishScore: r.GibberishScore, Domain: text(r.Domain), MX: mx,
+		Disposable: r.Disposable, Public: r.Public, Relay: r.Relay, Typo: r.Typo, TypoSuggestion: text(r.TypoSuggestion),
+	}
+}
+
+// text returns nil for "", which is null in a result.
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// details is the evidence for a result.
+type details struct {
+	Refusal          *refusal          `json:"refusal" jsonschema:"Why the address is not valid; null if it is."`
+	Canonical        *string           `json:"canonical" jsonschema:"The identity of the mailbox under its provider's published rules, such as dots that do not count at Gmail. If two addresses have the same value, it is the same mailbox. If the values differ, nothing follows. Do not send mail to it. null unless valid."`
+	CanonicalRule    *string           `json:"canonical_rule" jsonschema:"The name of the provider's rule; null if none is known."`
+	RoleEvidence     *roleEvidence     `json:"role_evidence" jsonschema:"What made it a role account; null if it is none."`
+	ProviderEvidence *providerEvidence `json:"provider_evidence" jsonschema:"The entry of the lists that matched the domain; null if none did."`
+	TypoEvidence     *typoEvidence     `json:"typo_evidence" jsonschema:"The edits from the domain to the suggested one; null if it is no typo."`
+	Versions         versions          `json:"versions" jsonschema:"Of what produced the result."`
+}
+
+type refusal struct {
+	Code     string `json:"code" jsonschema:"A stable name, such as local_part_two_dots."`
+	Offset   int    `json:"offset" jsonschema:"Of the offending byte in the address, from 0."`
+	Section  string `json:"section" jsonschema:"Of the standard that it rests on."`
+	Sentence string `json:"sentence" jsonschema:"What is wrong and how to fix it."`
+}
+
+type roleEvidence struct {
+	Word       string   `json:"word" jsonschema:"The word of a role that was found."`
+	Match      string   `json:"match" jsonschema:"How the local part has the word: word (alone), separated (with separators in it), glued (to a qualifier), part (after another word), host (the domain takes no mail by design)."`
+	Qualifiers []string `json:"qualifiers" jsonschema:"Regions, languages, departments or numbers beside it."`
+}
+
+type providerEvidence struct {
+	Entry      string   `json:"entry" jsonschema:"The domain in the lists."`
+	Class      string   `json:"class" jsonschema:"disposable, public, relay, no_mail (a host that takes no mail by design) or known (in use, so no misspelling)."`
+	Subdomains bool     `json:"subdomains" jsonschema:"The entry covers its subdomains."`
+	Sources    []string `json:"sources" jsonschema:"The lists that have it."`
+}
+
+type typoEvidence struct {
+	Target string `json:"target" jsonschema:"The suggested domain."`
+	Edits  []edit `json:"edits" jsonschema:"From the domain to the target."`
+}
+
+type edit struct {
+	Kind string `json:"kind" jsonschema:"Such as transposition."`
+	At   int    `json:"at" jsonschema:"The position, from 0."`
+	From string `json:"from,omitempty" jsonschema:"What is there."`
+	To   string `json:"to,omitempty" jsonschema:"What was probably meant."`
+}
+
+type versions struct {
+	Engine string `json:"engine" jsonschema:"The checks."`
+	Lists  string `json:"lists" jsonschema:"The lists; it begins with their date."`
+	Model  string `json:"model" jsonschema:"The model that scores gibberish."`
+}
+
+// detailsOf reads the member details of a result.
+func detailsOf(object []byte) (details, error) {
+	var r struct{ Details details }
+	err := json.Unmarshal(object, &r)
+	return r.Details, err
+}

@@ -7,10 +7,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/addrspec/addrspec/origin/check"
-	"github.com/addrspec/addrspec/origin/result"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // Limits of a call.
@@ -54,7 +55,7 @@ type (
 	}
 )
 
-// tools answers calls.
+// tools serves calls.
 type tools struct {
 	Options
 	serving context.Context // ends with the server; the SDK does not cancel calls then
@@ -188,7 +189,7 @@ func (t *tools) check(ctx context.Context, checker check.Checker, emails []strin
 func factsOfOutcome(o *check.Outcome) (facts, error) {
 	r, err := result.Parse(o.JSON)
 	var mx *bool
-	if o.MX != check.MXUnknown {
+	if !r.MXNull {
 		mx = &r.MX
 	}
 	return factsOf(&r, mx), err
@@ -196,4 +197,44 @@ func factsOfOutcome(o *check.Outcome) (facts, error) {
 
 func says(text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+}
+
+// emailsSchema returns the schema of emailsInput with the limits of its array.
+func emailsSchema() *jsonschema.Schema {
+	schema := schemaOf[emailsInput]()
+	emails := schema.Properties["emails"]
+	emails.Type, emails.Types = "array", nil // not null
+	emails.MinItems, emails.MaxItems = jsonschema.Ptr(1), jsonschema.Ptr(maxAddresses)
+	return schema
+}
+
+// batchSchema returns the schema of batch.
+func batchSchema() *jsonschema.Schema {
+	schema := schemaOf[batch]()
+	shorten(schema.Properties["results"].Items.Properties["result"])
+	return schema
+}
+
+// explanationSchema returns the schema of explanation.
+func explanationSchema() *jsonschema.Schema {
+	schema := schemaOf[explanation]()
+	shorten(schema.Properties["result"])
+	return schema
+}
+
+// shorten replaces the descriptions of facts, which an assistant reads with
+// check_email: all schemas take part of the text that it can keep in mind.
+func shorten(facts *jsonschema.Schema) {
+	facts.Description += " The fields are described at check_email."
+	for _, field := range facts.Properties {
+		field.Description = ""
+	}
+}
+
+func schemaOf[T any]() *jsonschema.Schema {
+	schema, err := jsonschema.For[T](nil)
+	if err != nil {
+		panic(err) // a defect of the type
+	}
+	return schema
 }

@@ -2,59 +2,80 @@ package mx
 
 import (
 	"math"
+	"strings"
 	"time"
+
+	"github.com/maypok86/otter/v2"
 )
 
-// cache stores the answer for each domain for its TTL, and a failure for
-// failureTTL. An answer of true may be served stale after its TTL. The number of
-// entries is bounded; the domains looked up most often stay.
+// clockResolution is how exactly the ends of TTLs are kept, which are whole seconds.
+// The clock counts from its start: changes of the system's clock have no effect.
+const clockResolution = 100 * time.Millisecond
+
+// cache stores the result for each domain for its TTL, and a failure for
+// failureTTL. A result of true may be served stale after its TTL. The number of
+// entries is bounded, and with it their bytes, since a name has at most maxName; the
+// domains looked up most often stay.
 type cache struct {
-	table *table
-	clock *clock
+	entries   *otter.Cache[string, *entry]
+	clock     otter.Clock
+	stopClock func()
 
 	minTTL, maxTTL, maxNegativeTTL time.Duration
 	failureTTL, staleFor, recheck  time.Duration
 }
 
-// entry is the cached answer or failure of a domain. Its times are on the
+// entry is the cached result or failure of a domain. Its times are on the
 // cache's clock. An entry in the cache never changes.
 type entry struct {
 	mx         bool
 	stale      bool   // past its TTL, served while resolvers are down; only if mx
-	err        *Error // the failure; nil for an answer
+	err        *Error // the failure; nil for a result
 	freshUntil int64  // fresh before
 	expires    int64  // not served from then on
 }
 
-func newCache(c Config) *cache {
+func newCache(c Config) (*cache, error) {
+	stopClock := func() {}
 	if c.clock == nil {
-		c.clock = startClock()
+		coarse := otter.NewCoarseClock(clockResolution)
+		c.clock, stopClock = coarse, coarse.Stop
 	}
-	return &cache{
-		table: newTable(c.CacheEntries), clock: c.clock,
+	k := &cache{
+		clock: c.clock, stopClock: stopClock,
 		minTTL: c.MinTTL, maxTTL: c.MaxTTL, maxNegativeTTL: c.MaxNegativeTTL,
-		failureTTL: c.FailureTTL, staleFor: c.StaleFor, recheck: c.StaleRecheck,
+		failureTTL: c.FailureTTL, staleFor: c.staleFor, recheck: c.staleRecheck,
 	}
+	var err error
+	k.entries, err = otter.New(&otter.Options[string, *entry]{
+		MaximumSize: c.cacheEntries,
+		Clock:       c.clock,
+		Logger:      &otter.NoopLogger{}, // a log line might contain a domain
+		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, *entry]) time.Duration {
+			return time.Duration(e.Value.expires - k.now())
+		}),
+	})
+	return k, err
 }
 
 // get returns the entry of name and whether it is fresh, or nil. An entry that is not
-// fresh is a stale answer of true.
+// fresh is a stale result of true.
 func (k *cache) get(name string) (e *entry, fresh bool) {
-	it := k.table.get(name)
-	if it == nil {
+	e, known := k.entries.GetIfPresent(name)
+	if !known {
 		return nil, false
 	}
-	now := k.clock.now()
-	if now >= it.expires {
+	now := k.now()
+	if now >= e.expires {
 		return nil, false
 	}
-	return &it.entry, now < it.freshUntil
+	return e, now < e.freshUntil
 }
 
-// store stores an answer for its clamped TTL. A negative answer, null MX
-// included, is stored for at most maxNegativeTTL and never served stale: the
-// domain may accept mail by then.
-func (k *cache) store(name string, a answer) *entry {
+// store stores a result for its clamped TTL. A negative one, null MX included, is
+// stored for at most maxNegativeTTL and never served stale: the domain may accept
+// mail by then.
+func (k *cache) store(name string, a result) *entry {
 	longest, staleFor := k.maxTTL, k.staleFor
 	if !a.mx {
 		longest, staleFor = k.maxNegativeTTL, 0
@@ -64,25 +85,30 @@ func (k *cache) store(name string, a answer) *entry {
 }
 
 // storeFailure stores a failure for failureTTL (RFC 9520 section 3.2). If there
-// is a stale answer that has not expired, it is stored instead and counts as
+// is a stale result that has not expired, it is stored instead and counts as
 // fresh until the next refresh is due.
 func (k *cache) storeFailure(name string, err *Error, stale *entry) *entry {
-	if stale != nil && k.clock.now() < stale.expires {
+	if stale != nil && k.now() < stale.expires {
 		return k.set(name, entry{mx: stale.mx, stale: true, freshUntil: k.after(k.recheck), expires: stale.expires})
 	}
 	until := k.after(k.failureTTL)
 	return k.set(name, entry{err: err, freshUntil: until, expires: until})
 }
 
+// set stores e under a copy of name, which may be a substring of a request's body.
 func (k *cache) set(name string, e entry) *entry {
-	return &k.table.set(name, e, k.clock.now()).entry
+	k.entries.Set(strings.Clone(name), &e)
+	return &e
 }
 
-func (k *cache) after(d time.Duration) int64 {
-	return k.clock.now() + min(int64(d), math.MaxInt64/4)
+func (k *cache) after(d time.Duration) int64 { return k.now() + min(int64(d), math.MaxInt64/4) }
+
+func (k *cache) now() int64 { return k.clock.NowNano() }
+
+func (k *cache) size() int { return k.entries.EstimatedSize() }
+
+// close ends the goroutines of the entries and of the clock.
+func (k *cache) close() {
+	k.entries.StopAllGoroutines()
+	k.stopClock()
 }
-
-func (k *cache) size() int { return k.table.size() }
-
-// close stops the clock, so that answers that are fresh stay so.
-func (k *cache) close() { k.clock.close() }

@@ -4,29 +4,27 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
 
-	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 )
 
-// advance moves a clock that does not run.
-func (c *clock) advance(d time.Duration) { c.nanoseconds.Add(int64(d)) }
+// fakeClock is a clock that only advance moves.
+type fakeClock struct{ now atomic.Int64 }
 
-// stoppedClock returns a clock that only advance moves.
-func stoppedClock() *clock {
-	c := &clock{stop: make(chan struct{}), ended: make(chan struct{})}
-	close(c.ended)
-	return c
-}
+func (c *fakeClock) NowNano() int64                      { return c.now.Load() }
+func (c *fakeClock) Tick(time.Duration) <-chan time.Time { return nil }
+func (c *fakeClock) advance(d time.Duration)             { c.now.Add(int64(d)) }
 
-// openAt is open with a clock that only advance moves.
-func openAt(t testing.TB, c Config, servers ...string) (*Resolver, *clock) {
+// openAt is open with a fakeClock.
+func openAt(t testing.TB, c Config, servers ...string) (*Resolver, *fakeClock) {
 	t.Helper()
-	clock := stoppedClock()
+	clock := new(fakeClock)
 	clock.advance(time.Hour)
 	c.clock = clock
 	return open(t, c, servers...), clock
@@ -110,12 +108,12 @@ func TestStaleWhileResolverIsDown(t *testing.T) {
 		require.NoError(t, err, why)
 		require.True(t, mx, why)
 	}
-	requireTrue("first look-up")
+	requireTrue("first lookup")
 	server.RespondAll(mxtest.ServFail)
 	clock.advance(301 * time.Second)
 	requireTrue("stale after a failed refresh")
 	require.Equal(t, 2, server.Asked("usual.test"))
-	requireTrue("stale, no query within StaleRecheck")
+	requireTrue("stale, no query within staleRecheck")
 	require.Equal(t, 2, server.Asked("usual.test"))
 	require.EqualValues(t, 2, r.Stats().Stale)
 	clock.advance(31 * time.Second)
@@ -131,16 +129,16 @@ func TestStaleWhileResolverIsDown(t *testing.T) {
 	requireTrue("refreshed")
 }
 
-// A domain without MX may have one by now, so its answer ends with its TTL even
+// A domain without MX may have one by now, so its result ends with its TTL even
 // if the refresh fails. The failure is cached, so that an outage does not cause a
-// look-up for each request.
+// lookup for each request.
 func TestNegativeAnswerIsNeverStale(t *testing.T) {
 	for why, responder := range map[string]mxtest.Responder{"SERVFAIL": mxtest.ServFail, "silence": mxtest.Silent, "garbage": mxtest.Garbage} {
 		for domain, ttl := range map[string]time.Duration{"null.test": time.Hour, "none.example.test": time.Minute, "example.test": time.Minute} {
 			t.Run(why+"/"+domain, func(t *testing.T) {
 				t.Parallel()
 				server := mxtest.New(t, ttlZone)
-				r, clock := openAt(t, Config{StaleWait: time.Millisecond}, server.Addr)
+				r, clock := openAt(t, Config{staleWait: time.Millisecond}, server.Addr)
 				mx, err := r.Lookup(context.Background(), testAccount, domain)
 				require.NoError(t, err)
 				require.False(t, mx)
@@ -160,18 +158,18 @@ func TestNegativeAnswerIsNeverStale(t *testing.T) {
 					require.True(t, known)
 					require.ErrorAs(t, err, new(*Error))
 				}
-				require.LessOrEqual(t, server.Asked(domain), asked+minQueries, "one look-up for all of them")
+				require.LessOrEqual(t, server.Asked(domain), asked+minQueries, "one lookup for all of them")
 				require.Zero(t, r.Stats().Stale)
 			})
 		}
 	}
 }
 
-// A caller that leaves, an account at its limit and a look-up after Close get a
-// stale answer of true, but none of false.
+// A caller that leaves, an account at its limit and a lookup after Close get a
+// stale result of true, but none of false.
 func TestOnlyStaleTrueReplacesErrors(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
-	r, clock := openAt(t, Config{Timeout: time.Minute, AccountConcurrency: 1, AccountWaiting: 1}, server.Addr)
+	r, clock := openAt(t, Config{Timeout: time.Minute, AccountConcurrency: 1, accountWaiting: 1}, server.Addr)
 	for domain, want := range map[string]bool{"usual.test": true, "unequal.test": true, "null.test": false} {
 		mx, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
@@ -205,11 +203,11 @@ func TestOnlyStaleTrueReplacesErrors(t *testing.T) {
 	expect(Failure, Closed)
 }
 
-// If the resolver is silent, one caller waits for StaleWait. The refresh goes on
-// in the background, and its failure makes the stale answer count as fresh.
+// If the resolver is silent, one caller waits for staleWait. The refresh goes on
+// in the background, and its failure makes the stale result count as fresh.
 func TestStaleWait(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
-	r, clock := openAt(t, Config{StaleWait: 20 * time.Millisecond}, server.Addr)
+	r, clock := openAt(t, Config{staleWait: 20 * time.Millisecond}, server.Addr)
 	_, err := r.Lookup(context.Background(), testAccount, "usual.test")
 	require.NoError(t, err)
 	server.RespondAll(mxtest.Silent)
@@ -226,7 +224,7 @@ func TestStaleWait(t *testing.T) {
 	require.True(t, fresh, "after its failure the next caller does not wait")
 }
 
-// A stale answer that expires while its refresh is under way is not served.
+// A stale result that expires during its refresh is not served.
 func TestStaleAnswerExpiresDuringRefresh(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)
@@ -243,7 +241,7 @@ func TestStaleAnswerExpiresDuringRefresh(t *testing.T) {
 
 func TestStaleDisabled(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
-	r, clock := openAt(t, Config{StaleFor: -1}, server.Addr)
+	r, clock := openAt(t, Config{staleFor: -1}, server.Addr)
 	_, err := r.Lookup(context.Background(), testAccount, "usual.test")
 	require.NoError(t, err)
 	server.RespondAll(mxtest.ServFail)
@@ -260,24 +258,26 @@ func TestCacheCopiesName(t *testing.T) {
 	domain := request[1<<20:]
 	_, err := r.Lookup(context.Background(), testAccount, domain)
 	require.NoError(t, err)
-	kept := r.cache.table.get(domain)
-	require.NotNil(t, kept)
-	require.NotSame(t, unsafe.StringData(domain), unsafe.StringData(kept.name))
+	kept, ok := r.cache.entries.GetEntry(domain)
+	require.True(t, ok)
+	require.NotSame(t, unsafe.StringData(domain), unsafe.StringData(kept.Key))
 }
 
 func TestCacheIsBounded(t *testing.T) {
 	const limit = 500
 	server := mxtest.New(t, "*.test. 300 IN MX 10 mail.test.")
-	r := open(t, Config{CacheEntries: limit}, server.Addr)
+	r := open(t, Config{cacheEntries: limit}, server.Addr)
 	for i := range 4 * limit {
 		mx, err := r.Lookup(context.Background(), testAccount, fmt.Sprintf("%d.test", i))
 		require.NoError(t, err)
 		require.True(t, mx)
+		require.Less(t, r.Stats().Entries, 2*limit, "a removal may wait a moment")
 	}
+	r.cache.entries.CleanUp()
 	require.Equal(t, limit, r.Stats().Entries)
 }
 
-// Peek answers from the cache and sends no query.
+// Peek serves from the cache and sends no query.
 func TestPeekSendsNoQuery(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.Respond("broken.test", mxtest.ServFail)
@@ -285,7 +285,7 @@ func TestPeekSendsNoQuery(t *testing.T) {
 	for domain, want := range map[string]bool{"example.test": true, "null.example.test": false} {
 		_, known, err := r.Peek(domain)
 		require.NoError(t, err)
-		require.False(t, known, "before a look-up")
+		require.False(t, known, "before a lookup")
 		_, err = r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
 		for _, spelling := range []string{domain, strings.ToUpper(domain), domain + "."} {
@@ -308,4 +308,29 @@ func TestPeekSendsNoQuery(t *testing.T) {
 	_, known, _ = r.Peek("example.test")
 	require.False(t, known, "no longer fresh")
 	require.Equal(t, 1, server.Asked("example.test"))
+}
+
+// Domains that are looked up often stay in a full cache, although many others are
+// looked up once.
+func TestCacheKeepsFrequentDomains(t *testing.T) {
+	const limit, often = 1000, 100
+	k, err := newCache(Config{cacheEntries: limit, clock: new(fakeClock)}.withDefaults())
+	require.NoError(t, err)
+	defer k.close()
+	for i := range 20 * limit {
+		name := fmt.Sprint("often ", i%often)
+		if e, _ := k.get(name); e == nil {
+			k.store(name, result{mx: true, ttl: time.Hour})
+		}
+		k.store(fmt.Sprint("once ", i), result{mx: true, ttl: time.Hour})
+	}
+	k.entries.CleanUp()
+	require.Equal(t, limit, k.size())
+	kept := 0
+	for i := range often {
+		if e, _ := k.get(fmt.Sprint("often ", i)); e != nil {
+			kept++
+		}
+	}
+	require.Greater(t, kept, often*9/10)
 }

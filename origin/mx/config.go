@@ -1,53 +1,62 @@
 package mx
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
+	"sync/atomic"
 	"time"
+
+	"github.com/maypok86/otter/v2"
+	"github.com/miekg/dns"
 )
 
 // Config configures a [Resolver]. A zero field means its default.
 type Config struct {
 	Servers     []string      // recursive resolvers, "host:port"; default: those in /etc/resolv.conf at start
-	Timeout     time.Duration // of a look-up from its first query, and before that of the wait for a slot; 5 s
-	Hedge       time.Duration // interval before the second query, doubled for each later one; 400 ms, at most Timeout/8
-	Concurrency int           // look-ups that run at a time; 256
-	MaxWaiting  int           // look-ups that wait for a slot; 8,192
+	Timeout     time.Duration // of a lookup from its first query, and before that of the wait for a slot; 5 s
+	Concurrency int           // lookups that run at a time; 256
 
-	// Limits of an account that is alone. They shrink while other accounts use
-	// the resolver; see fairQueue.
-	AccountConcurrency int // a quarter of Concurrency, at least 1
-	AccountWaiting     int // an eighth of MaxWaiting, at least 1
+	// AccountConcurrency is the limit of an account that is alone: a quarter of
+	// Concurrency, at least 1. It shrinks while other accounts use the resolver; see
+	// fairQueue.
+	AccountConcurrency int
 
-	CacheEntries   int           // domains in the cache; 100,000
 	MinTTL         time.Duration // lower clamp of every TTL; 10 s
 	MaxTTL         time.Duration // upper clamp for an MX record; 24 h
-	MaxNegativeTTL time.Duration // upper clamp for a negative answer (RFC 2308 section 5); 1 h
+	MaxNegativeTTL time.Duration // upper clamp for a negative result (RFC 2308 section 5); 1 h
 	FailureTTL     time.Duration // how long a failure is cached (RFC 9520 section 3.2: at least 1 s); 2 s
 
-	StaleFor     time.Duration // how long past its TTL an answer of true may be served while resolvers are down (RFC 8767); 24 h; negative: never
-	StaleWait    time.Duration // how long a caller waits for a refresh before it gets the stale answer; 1.8 s
-	StaleRecheck time.Duration // time between a failed refresh and the next; 30 s
+	// Only tests change these.
 
-	clock *clock // for tests; default: one of clockResolution
+	hedge          time.Duration // interval before the second query, doubled for each later one; 400 ms, at most Timeout/8
+	maxWaiting     int           // lookups that wait for a slot; 8,192
+	accountWaiting int           // of an account that is alone; an eighth of maxWaiting, at least 1
+	cacheEntries   int           // domains in the cache; 100,000
+	staleFor       time.Duration // how long past its TTL a result of true may be served while resolvers are down (RFC 8767); 24 h; negative: never
+	staleWait      time.Duration // how long a caller waits for a refresh before it gets the stale result; 1.8 s
+	staleRecheck   time.Duration // time between a failed refresh and the next; 30 s
+	clock          otter.Clock   // one of clockResolution
 }
 
 func (c Config) withDefaults() Config {
 	setDefault(&c.Timeout, 5*time.Second)
-	setDefault(&c.Hedge, min(400*time.Millisecond, c.Timeout/8))
 	setDefault(&c.Concurrency, 256)
-	setDefault(&c.MaxWaiting, 8192)
 	setDefault(&c.AccountConcurrency, max(c.Concurrency/4, 1))
-	setDefault(&c.AccountWaiting, max(c.MaxWaiting/8, 1))
-	setDefault(&c.CacheEntries, 100_000)
 	setDefault(&c.MinTTL, 10*time.Second)
 	setDefault(&c.MaxTTL, 24*time.Hour)
 	setDefault(&c.MaxNegativeTTL, time.Hour)
 	setDefault(&c.FailureTTL, 2*time.Second)
-	setDefault(&c.StaleFor, 24*time.Hour)
-	setDefault(&c.StaleWait, 1800*time.Millisecond)
-	setDefault(&c.StaleRecheck, 30*time.Second)
-	c.StaleFor = max(c.StaleFor, 0)
+	setDefault(&c.hedge, min(400*time.Millisecond, c.Timeout/8))
+	setDefault(&c.maxWaiting, 8192)
+	setDefault(&c.accountWaiting, max(c.maxWaiting/8, 1))
+	setDefault(&c.cacheEntries, 100_000)
+	setDefault(&c.staleFor, 24*time.Hour)
+	setDefault(&c.staleWait, 1800*time.Millisecond)
+	setDefault(&c.staleRecheck, 30*time.Second)
+	c.staleFor = max(c.staleFor, 0)
 	return c
 }
 
@@ -58,14 +67,10 @@ func (c Config) check() error {
 		return fmt.Errorf("mx: Timeout is %s; give at least %s", c.Timeout, minTimeout)
 	case c.Concurrency < 1, c.Concurrency > maxLookups:
 		return fmt.Errorf("mx: Concurrency is %d; give 1 to %d", c.Concurrency, maxLookups)
-	case min(c.Hedge, c.MinTTL, c.MaxTTL, c.MaxNegativeTTL, c.FailureTTL, c.StaleWait, c.StaleRecheck) < 0:
-		return errors.New("mx: a duration is negative; only StaleFor may be")
-	case min(c.MaxWaiting, c.AccountConcurrency, c.AccountWaiting, c.CacheEntries) < 0:
-		return errors.New("mx: a limit is negative; leave it at 0 for its default")
-	case c.MaxWaiting > maxLookups:
-		return fmt.Errorf("mx: MaxWaiting is %d; give at most %d", c.MaxWaiting, maxLookups)
-	case c.AccountConcurrency > c.Concurrency, c.AccountWaiting > c.MaxWaiting:
-		return errors.New("mx: the limit of one account exceeds the limit of all; lower it")
+	case c.AccountConcurrency < 1, c.AccountConcurrency > c.Concurrency:
+		return fmt.Errorf("mx: AccountConcurrency is %d; give 1 to %d, the value of Concurrency", c.AccountConcurrency, c.Concurrency)
+	case min(c.MinTTL, c.MaxTTL, c.MaxNegativeTTL, c.FailureTTL) < 0:
+		return errors.New("mx: a duration is negative")
 	}
 	return nil
 }
@@ -79,4 +84,137 @@ func setDefault[T int | time.Duration](field *T, value T) {
 	if *field == 0 {
 		*field = value
 	}
+}
+
+const (
+	maxServers     = 8
+	resolvConf     = "/etc/resolv.conf"
+	startUpTimeout = 5 * time.Second // to look up the address of a resolver given by host name
+)
+
+// parseServers parses the addresses of the resolvers. Without any it uses those
+// in /etc/resolv.conf.
+func parseServers(addresses []string) ([]*server, error) {
+	if len(addresses) == 0 {
+		var err error
+		if addresses, err = systemServers(resolvConf); err != nil {
+			return nil, err
+		}
+	}
+	if len(addresses) > maxServers {
+		return nil, fmt.Errorf("mx: %d resolvers are given, %d at most; keep the nearest", len(addresses), maxServers)
+	}
+	servers := make([]*server, len(addresses))
+	for i, text := range addresses {
+		address, err := parseServer(text)
+		if err == nil {
+			servers[i], err = newServer(address)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("mx: resolver address %q: %w; write host:port, such as 127.0.0.1:53 or [::1]:53", text, err)
+		}
+	}
+	return servers, nil
+}
+
+// SystemServers returns the addresses of the resolvers in /etc/resolv.conf.
+func SystemServers() ([]string, error) { return systemServers(resolvConf) }
+
+// systemServers reads the addresses from a file in the format of resolv.conf(5).
+func systemServers(path string) ([]string, error) {
+	c, err := dns.ClientConfigFromFile(path)
+	if err != nil || len(c.Servers) == 0 {
+		return nil, fmt.Errorf("mx: %s lists no resolver; set one with --dns host:port", path)
+	}
+	addresses := make([]string, len(c.Servers))
+	for i, host := range c.Servers {
+		addresses[i] = net.JoinHostPort(host, c.Port)
+	}
+	return addresses[:min(len(addresses), maxServers)], nil
+}
+
+// parseServer parses host:port. A host name is looked up here, once, so that no
+// query waits for that.
+func parseServer(text string) (string, error) {
+	if a, err := netip.ParseAddrPort(text); err == nil {
+		return a.String(), checkPort(a.Port())
+	}
+	host, service, err := net.SplitHostPort(text)
+	if err != nil {
+		return "", errors.New("not host:port")
+	}
+	port, err := net.LookupPort("udp", service)
+	if err != nil {
+		return "", fmt.Errorf("%q is not a port", service)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startUpTimeout)
+	defer cancel()
+	found, err := net.DefaultResolver.LookupHost(ctx, host)
+	if err != nil {
+		return "", fmt.Errorf("no address found for host %q", host)
+	}
+	return net.JoinHostPort(found[0], fmt.Sprint(port)), checkPort(uint16(port))
+}
+
+func checkPort(port uint16) error {
+	if port == 0 {
+		return errors.New("port 0 is not allowed")
+	}
+	return nil
+}
+
+// penalty is how long a late server is asked after the others.
+const penalty = 30 * time.Second
+
+// server is one recursive resolver.
+type server struct {
+	address   string                    // host:port, the host an IP address
+	udp       *net.UDPAddr              // the same
+	lateUntil atomic.Pointer[time.Time] // nil if it never was late
+}
+
+// newServer returns the server at an address, which parseServer returned.
+func newServer(address string) (*server, error) {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil, err
+	}
+	return &server{address: address, udp: net.UDPAddrFromAddrPort(at)}, nil
+}
+
+// markLate makes s late for the time of penalty.
+func (s *server) markLate() {
+	until := time.Now().Add(penalty)
+	s.lateUntil.Store(&until)
+}
+
+func (s *server) isLate(now time.Time) bool {
+	until := s.lateUntil.Load()
+	return until != nil && now.Before(*until)
+}
+
+// firstServer returns the first of serverOrder.
+func (r *Resolver) firstServer() *server {
+	now := time.Now()
+	for _, s := range r.servers {
+		if !s.isLate(now) {
+			return s
+		}
+	}
+	return r.servers[0]
+}
+
+// serverOrder returns all servers in the order to ask: as configured, but late
+// ones last.
+func (r *Resolver) serverOrder() []serverState {
+	now := time.Now()
+	order := make([]serverState, 0, len(r.servers))
+	for _, late := range [...]bool{false, true} {
+		for _, s := range r.servers {
+			if s.isLate(now) == late {
+				order = append(order, serverState{server: s})
+			}
+		}
+	}
+	return order
 }

@@ -65,7 +65,7 @@ func TestSystemServers(t *testing.T) {
 
 func TestNewInvalidLimits(t *testing.T) {
 	server := []string{"127.0.0.1:53"}
-	for _, c := range []Config{{Hedge: -1}, {StaleWait: -1}, {CacheEntries: -1}, {MaxWaiting: -1}, {AccountConcurrency: -1}, {AccountWaiting: -1}} {
+	for _, c := range []Config{{MinTTL: -1}, {MaxTTL: -1}, {MaxNegativeTTL: -1}, {FailureTTL: -1}} {
 		c.Servers = server
 		_, err := New(c)
 		require.ErrorContains(t, err, "negative")
@@ -74,7 +74,7 @@ func TestNewInvalidLimits(t *testing.T) {
 		_, err := New(Config{Servers: server, Timeout: timeout})
 		require.ErrorContains(t, err, "mx: Timeout is "+timeout.String()+"; give at least 1ms")
 	}
-	for _, c := range []Config{{Concurrency: maxLookups + 1}, {Concurrency: 4, AccountConcurrency: 5}, {AccountWaiting: 1 << 19}} {
+	for _, c := range []Config{{Concurrency: maxLookups + 1}, {Concurrency: 4, AccountConcurrency: 5}, {AccountConcurrency: -1}} {
 		c.Servers = server
 		_, err := New(c)
 		require.Error(t, err)

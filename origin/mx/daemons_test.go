@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/mx/mxtest"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
 // realZone is served by NSD and queried there and through Unbound.
@@ -49,7 +49,7 @@ func otherZone() string {
 	return b.String()
 }
 
-// mxtest must give the same answers as NSD and Unbound.
+// mxtest must give the same results as NSD and Unbound.
 func TestAgainstMxtest(t *testing.T) {
 	r, clock := openAt(t, Config{}, mxtest.Start(t, realZone+otherZone()))
 	requireRealAnswers(t, r)
@@ -66,7 +66,7 @@ func TestAgainstNSD(t *testing.T) {
 	require.ErrorAs(t, err, new(*Error))
 	_, err = r.Lookup(context.Background(), testAccount, "not-served-here.test")
 	requireError(t, err, Failure, Rcode)
-	require.ErrorContains(t, err, "answered REFUSED")
+	require.ErrorContains(t, err, "replied REFUSED")
 }
 
 func TestAgainstUnbound(t *testing.T) {
@@ -79,13 +79,13 @@ func TestAgainstUnbound(t *testing.T) {
 	require.ErrorAs(t, err, new(*Error))
 	_, err = r.Lookup(context.Background(), testAccount, "lame.test")
 	requireError(t, err, Failure, Rcode)
-	require.ErrorContains(t, err, "answered SERVFAIL")
+	require.ErrorContains(t, err, "replied SERVFAIL")
 }
 
 // Unbound stops replying, resumes, and is killed.
 func TestUnboundGoesDown(t *testing.T) {
 	unbound := startUnbound(t, startNSD(t).addr)
-	r, clock := openAt(t, Config{Timeout: time.Second, StaleWait: 50 * time.Millisecond}, unbound.addr)
+	r, clock := openAt(t, Config{Timeout: time.Second, staleWait: 50 * time.Millisecond}, unbound.addr)
 	requireKnown := func(domain string) {
 		mx, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
@@ -98,7 +98,7 @@ func TestUnboundGoesDown(t *testing.T) {
 	requireKnown("real.test")
 	require.EqualValues(t, 1, r.Stats().Stale)
 	_, err := r.Lookup(context.Background(), testAccount, "short.real.test")
-	requireError(t, err, Timeout, NoAnswer)
+	requireError(t, err, Timeout, NoReply)
 
 	unbound.signal(t, syscall.SIGCONT)
 	requireKnown("alias.real.test")
@@ -127,9 +127,9 @@ func requireRealAnswers(t *testing.T, r *Resolver) {
 	}
 }
 
-// requireRealTTLs requires the TTLs of answers just cached. A recursive resolver
+// requireRealTTLs requires the TTLs of results just cached. A recursive resolver
 // may have decremented them by a second or two.
-func requireRealTTLs(t *testing.T, r *Resolver, clock *clock) {
+func requireRealTTLs(t *testing.T, r *Resolver, clock *fakeClock) {
 	t.Helper()
 	for domain, ttl := range map[string]int{
 		"real.test": 300, "null.real.test": 300, "short.real.test": 42, "alias.real.test": 42,
@@ -137,7 +137,7 @@ func requireRealTTLs(t *testing.T, r *Resolver, clock *clock) {
 	} {
 		known, fresh := r.cache.get(domain)
 		require.True(t, fresh, domain)
-		left := time.Duration(known.freshUntil - clock.now())
+		left := time.Duration(known.freshUntil - clock.NowNano())
 		require.InDelta(t, ttl, left.Seconds(), 3, domain)
 	}
 }
@@ -277,8 +277,8 @@ func startDaemon(t *testing.T, port, program string, args ...string) daemon {
 			t.Log(output.String())
 		}
 	})
-	r := open(t, Config{Hedge: 400 * time.Millisecond}, d.addr)
+	r := open(t, Config{hedge: 400 * time.Millisecond}, d.addr)
 	require.Eventually(t, func() bool { return r.Probe(context.Background()) == nil }, 2*time.Minute, 20*time.Millisecond,
-		"%s does not answer", program)
+		"%s does not reply", program)
 	return d
 }

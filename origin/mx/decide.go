@@ -7,8 +7,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// answer is what one reply states about a name.
-type answer struct {
+// result is what one reply states about a name.
+type result struct {
 	mx     bool
 	ttl    time.Duration // least of the records used, unclamped
 	target string        // if set, the reply ends at a CNAME to this name, which has to be queried
@@ -16,15 +16,15 @@ type answer struct {
 }
 
 // decide evaluates msg, the reply to a query for the MX records of name (in
-// lower case, with its final dot). It returns an error if msg does not prove an
-// answer.
-func decide(msg *dns.Msg, name string) (answer, *Error) {
+// lower case, with its final dot). It returns an error if msg does not prove a
+// result.
+func decide(msg *dns.Msg, name string) (result, *Error) {
 	if msg.Rcode != dns.RcodeSuccess && msg.Rcode != dns.RcodeNameError {
-		return answer{}, &Error{Kind: Failure, Reason: Rcode, Rcode: msg.Rcode, Detail: extendedError(msg)}
+		return result{}, &Error{Kind: Failure, Reason: Rcode, Rcode: msg.Rcode, Detail: extendedError(msg)}
 	}
 	end, a, err := followCNAMEs(msg.Answer, name)
 	if err != nil {
-		return answer{}, err
+		return result{}, err
 	}
 	if mx, ttl, found := decideMX(msg.Answer, end); found {
 		a.mx, a.ttl = mx, min(a.ttl, ttl)
@@ -50,7 +50,7 @@ func extendedError(msg *dns.Msg) string {
 
 // followCNAMEs follows the CNAMEs in records from name and returns the last
 // target. The TTL of a is the least of theirs.
-func followCNAMEs(records []dns.RR, name string) (end string, a answer, err *Error) {
+func followCNAMEs(records []dns.RR, name string) (end string, a result, err *Error) {
 	a.ttl = forever
 	for {
 		alias := cnameOf(records, name)
@@ -102,4 +102,138 @@ func seconds(n uint32) time.Duration {
 		return 0
 	}
 	return time.Duration(n) * time.Second
+}
+
+// decideNegative evaluates a reply without MX records for end, the last name of
+// the CNAME chain.
+//
+// NXDOMAIN is indicated by the RCODE, and NODATA by the SOA record of a zone that
+// contains the name (RFC 2308 section 2). If the reply ends at a CNAME into
+// another zone, its target has to be queried. A referral, with NS records in
+// place of the SOA, is an error. An empty reply is accepted if the server
+// recurses or is authoritative.
+func decideNegative(msg *dns.Msg, end string, a result) (result, *Error) {
+	soa, referral := authority(msg.Ns, end)
+	switch {
+	case soa != nil:
+		a.ttl = min(a.ttl, ttlOf(soa), seconds(soa.Minttl))
+		return a, nil
+	case msg.Rcode == dns.RcodeNameError:
+	case a.hops > 0:
+		a.target = end
+		return a, nil
+	case referral || !msg.Authoritative && !msg.RecursionAvailable:
+		return result{}, &Error{Kind: Failure, Reason: Lame}
+	}
+	a.ttl = 0 // RFC 2308 section 5: do not cache without an SOA
+	return a, nil
+}
+
+// authority returns, from the authority section, the SOA of a zone that contains
+// name, and whether there are NS records.
+func authority(records []dns.RR, name string) (soa *dns.SOA, servers bool) {
+	for _, rr := range records {
+		switch r := rr.(type) {
+		case *dns.SOA:
+			if dns.IsSubDomain(r.Hdr.Name, name) {
+				soa = r
+			}
+		case *dns.NS:
+			servers = true
+		}
+	}
+	return soa, servers
+}
+
+const (
+	maxName  = 253 // bytes of a name in text, RFC 1035 section 2.3.4 less two
+	maxLabel = 63
+)
+
+// canonical returns domain as it is queried and cached: in lower case, without
+// a final dot. It returns "" for a name that cannot have MX records: one that is
+// too long, has an empty label, or a character that isNameByte rejects. It
+// returns an error for a U-label.
+func canonical(domain string) (string, error) {
+	domain = strings.TrimSuffix(domain, ".")
+	if len(domain) > maxName {
+		return "", nil
+	}
+	upper, label := false, 0
+	for i := range len(domain) {
+		switch b := domain[i]; {
+		case b == '.' && label > 0:
+			label = -1
+		case b >= 0x80:
+			return "", &Error{Kind: Failure, Reason: NotALabel}
+		case !isNameByte(b):
+			return "", nil
+		case 'A' <= b && b <= 'Z':
+			upper = true
+		}
+		if label++; label > maxLabel {
+			return "", nil
+		}
+	}
+	if label == 0 {
+		return "", nil
+	}
+	if upper {
+		domain = strings.ToLower(domain)
+	}
+	return domain, nil
+}
+
+// isNameByte reports whether b is a letter, a digit, a hyphen or an underscore.
+// Host names have no underscore, but other DNS names do (RFC 8552).
+func isNameByte(b byte) bool { return isLDH(b) || b == '_' }
+
+func isLDH(b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || isDigit(b) || b == '-'
+}
+
+func isDigit(b byte) bool { return '0' <= b && b <= '9' }
+
+// isHostName reports whether exchange, a name in presentation format, is a host
+// name: labels of letters, digits and inner hyphens, the last not all digits, so
+// that an IPv4 address is not a host name (RFC 1123 section 2.1). The root is
+// not a host name; as an exchange it is null MX (RFC 7505). Whether the host
+// exists is not checked: "localhost" is a host name.
+func isHostName(exchange string) bool {
+	rest := strings.TrimSuffix(exchange, ".")
+	if rest == "" || len(rest) > maxName {
+		return false
+	}
+	for {
+		label, after, more := strings.Cut(rest, ".")
+		if !isHostLabel(label) {
+			return false
+		}
+		if !more {
+			return !isNumber(label)
+		}
+		rest = after
+	}
+}
+
+func isHostLabel(label string) bool {
+	n := len(label)
+	if n == 0 || n > maxLabel || label[0] == '-' || label[n-1] == '-' {
+		return false
+	}
+	for i := range n {
+		if !isLDH(label[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isNumber(label string) bool {
+	for i := range len(label) {
+		if !isDigit(label[i]) {
+			return false
+		}
+	}
+	return true
 }

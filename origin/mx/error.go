@@ -1,18 +1,20 @@
 package mx
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/miekg/dns"
 )
 
-// Kind is the class of a look-up's error.
+// Kind is the class of a lookup's error.
 type Kind uint8
 
 const (
-	Timeout Kind = iota + 1 // no answer in time
-	Failure                 // an answer that proves nothing, or no answer possible
-	Limited                 // not queried: too many look-ups wait
+	Timeout Kind = iota + 1 // no reply in time
+	Failure                 // a reply that proves nothing, or no reply possible
+	Limited                 // not queried: too many lookups wait
 )
 
 // String returns the kind as a word.
@@ -20,15 +22,15 @@ func (k Kind) String() string {
 	return [...]string{Timeout: "timeout", Failure: "failure", Limited: "limited"}[k]
 }
 
-// Reason is the cause of a look-up's error.
+// Reason is the cause of a lookup's error.
 type Reason uint8
 
 const (
-	NoAnswer     Reason = iota + 1 // Timeout: no reply from the resolver
-	NoSlot                         // Timeout: no look-up slot became free
+	NoReply      Reason = iota + 1 // Timeout: no reply from the resolver
+	NoSlot                         // Timeout: no lookup slot became free
 	Rcode                          // Failure: SERVFAIL, REFUSED and others
 	Malformed                      // Failure: the reply does not decode
-	Lame                           // Failure: a referral instead of an answer
+	Lame                           // Failure: a referral instead of records
 	Loop                           // Failure: a CNAME chain that loops or is too long
 	Unreachable                    // Failure: the network or host refused
 	AccountLimit                   // Limited: too many of this account wait
@@ -37,7 +39,7 @@ const (
 	Closed                         // Failure: the resolver was closed
 )
 
-// Error is the error of a look-up. It never contains the domain, which is part
+// Error is the error of a lookup. It never contains the domain, which is part
 // of an email address, so it may be logged.
 type Error struct {
 	Kind   Kind
@@ -89,24 +91,24 @@ func rcodeName(rcode int) string {
 }
 
 var reasonTexts = [...]string{
-	NoAnswer:     "gave no answer in time",
-	NoSlot:       "no look-up slot became free in time",
-	Rcode:        "answered ",
-	Malformed:    "gave a malformed answer",
-	Lame:         "answered with a referral: it does not recurse",
-	Loop:         "answered with a CNAME chain that loops or is too long",
+	NoReply:      "did not reply in time",
+	NoSlot:       "no lookup slot became free in time",
+	Rcode:        "replied ",
+	Malformed:    "sent a malformed reply",
+	Lame:         "replied with a referral: it does not recurse",
+	Loop:         "replied with a CNAME chain that loops or is too long",
 	Unreachable:  "is unreachable",
-	AccountLimit: "the account has too many look-ups waiting",
-	GlobalLimit:  "too many look-ups wait",
+	AccountLimit: "the account has too many lookups waiting",
+	GlobalLimit:  "too many lookups wait",
 	NotALabel:    "the domain is not in A-label form",
 	Closed:       "the resolver was closed",
 }
 
 var nextSteps = [...]string{
-	NoAnswer:     "try again; if it persists, check the resolver's load and its network, or set another with --dns",
+	NoReply:      "try again; if it persists, check the resolver's load and its network, or set another with --dns",
 	NoSlot:       "try again; if it persists, the resolver is too slow for this load",
 	Rcode:        "try again later; if it persists for every domain, check that the resolver recurses for this host",
-	Malformed:    "check what answers at that port, or set another resolver with --dns",
+	Malformed:    "check what listens at that port, or set another resolver with --dns",
 	Lame:         "set a recursive resolver with --dns",
 	Loop:         "the owner of the domain has to fix it",
 	Unreachable:  "check that a resolver listens there, or set another with --dns",
@@ -114,6 +116,21 @@ var nextSteps = [...]string{
 	GlobalLimit:  "try again in a few seconds",
 	NotALabel:    "convert it first (IDNA2008)",
 	Closed:       "the process is stopping; try again elsewhere",
+}
+
+// ItemError returns the code and the message for an address whose lookup failed: in
+// the item of a batch, and in the results of the command check.
+func ItemError(err error, domain string) (code, message string) {
+	if IsTimeout(err) {
+		return "DNS_TIMEOUT", textTimedOut(domain)
+	}
+	return "DNS_FAILURE", textLookupFailed(domain)
+}
+
+// IsTimeout reports whether a lookup timed out rather than failed.
+func IsTimeout(err error) bool {
+	failure, ok := errors.AsType[*Error](err)
+	return errors.Is(err, context.DeadlineExceeded) || ok && failure.Kind == Timeout
 }
 
 // moreInformative returns b if a is nil, or if a is a timeout and b a failure.

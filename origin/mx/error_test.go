@@ -1,6 +1,8 @@
 package mx
 
 import (
+	"context"
+	"errors"
 	"syscall"
 	"testing"
 
@@ -10,15 +12,15 @@ import (
 
 func TestErrorText(t *testing.T) {
 	for reason, want := range map[Reason]string{
-		NoAnswer:     "mx: resolver 192.0.2.53:53 gave no answer in time; try again; ",
-		NoSlot:       "mx: no look-up slot became free in time; try again; ",
-		Rcode:        "mx: resolver 192.0.2.53:53 answered SERVFAIL; try again later; ",
-		Malformed:    "mx: resolver 192.0.2.53:53 gave a malformed answer; check what answers at that port, ",
-		Lame:         "mx: resolver 192.0.2.53:53 answered with a referral: it does not recurse; set a recursive",
-		Loop:         "mx: resolver 192.0.2.53:53 answered with a CNAME chain that loops or is too long; the owner ",
+		NoReply:      "mx: resolver 192.0.2.53:53 did not reply in time; try again; ",
+		NoSlot:       "mx: no lookup slot became free in time; try again; ",
+		Rcode:        "mx: resolver 192.0.2.53:53 replied SERVFAIL; try again later; ",
+		Malformed:    "mx: resolver 192.0.2.53:53 sent a malformed reply; check what listens at that port, ",
+		Lame:         "mx: resolver 192.0.2.53:53 replied with a referral: it does not recurse; set a recursive",
+		Loop:         "mx: resolver 192.0.2.53:53 replied with a CNAME chain that loops or is too long; the owner ",
 		Unreachable:  "mx: resolver 192.0.2.53:53 is unreachable; check that a resolver listens there, ",
-		AccountLimit: "mx: the account has too many look-ups waiting; wait for some of them to end",
-		GlobalLimit:  "mx: too many look-ups wait; try again in a few seconds",
+		AccountLimit: "mx: the account has too many lookups waiting; wait for some of them to end",
+		GlobalLimit:  "mx: too many lookups wait; try again in a few seconds",
 		NotALabel:    "mx: the domain is not in A-label form; convert it first (IDNA2008)",
 		Closed:       "mx: the resolver was closed; the process is stopping; ",
 	} {
@@ -48,6 +50,18 @@ func TestExtendedError(t *testing.T) {
 	m.IsEdns0().Option = append(m.IsEdns0().Option,
 		&dns.EDNS0_EDE{InfoCode: dns.ExtendedErrorCodeDNSBogus, ExtraText: "validation failure <example.test. MX IN>"})
 	_, err := decide(m, "example.test.")
-	require.ErrorContains(t, err, "answered SERVFAIL (DNSSEC Bogus); ")
+	require.ErrorContains(t, err, "replied SERVFAIL (DNSSEC Bogus); ")
 	requireError(t, err, Failure, Rcode)
+}
+
+func TestItemError(t *testing.T) {
+	for err, want := range map[error][2]string{
+		&Error{Kind: Timeout, Reason: NoReply}:   {"DNS_TIMEOUT", "DNS lookup timed out for domain mail.example"},
+		context.DeadlineExceeded:                 {"DNS_TIMEOUT", "DNS lookup timed out for domain mail.example"},
+		&Error{Kind: Failure, Reason: Malformed}: {"DNS_FAILURE", "DNS lookup failed for domain mail.example"},
+		errors.New("odd"):                        {"DNS_FAILURE", "DNS lookup failed for domain mail.example"},
+	} {
+		code, message := ItemError(err, "mail.example")
+		require.Equal(t, want, [2]string{code, message})
+	}
 }

@@ -7,16 +7,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/mx/mxtest"
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
 )
 
 var (
 	// quickHedge repeats a query soon, and still works on a busy machine.
-	quickHedge = Config{Timeout: 2 * time.Minute, Hedge: 50 * time.Millisecond}
+	quickHedge = Config{Timeout: 2 * time.Minute, hedge: 50 * time.Millisecond}
 	// shortTimeout is short enough for a test to wait for.
-	shortTimeout = Config{Timeout: 400 * time.Millisecond, Hedge: 50 * time.Millisecond}
+	shortTimeout = Config{Timeout: 400 * time.Millisecond, hedge: 50 * time.Millisecond}
 )
 
 func TestExchangeRecovers(t *testing.T) {
@@ -67,7 +68,7 @@ func TestExchangeErrors(t *testing.T) {
 		reason    Reason
 		waits     bool // for the whole timeout
 	}{
-		"silence":                             {mxtest.Silent, Timeout, NoAnswer, true},
+		"silence":                             {mxtest.Silent, Timeout, NoReply, true},
 		"SERVFAIL":                            {mxtest.ServFail, Failure, Rcode, false},
 		"REFUSED":                             {mxtest.Refused, Failure, Rcode, false},
 		"FORMERR even without EDNS0":          {mxtest.Rcode(dns.RcodeFormatError), Failure, Rcode, false},
@@ -77,7 +78,7 @@ func TestExchangeErrors(t *testing.T) {
 		"a referral":                          {referral, Failure, Lame, false},
 		"neither recursive nor authoritative": {lame, Failure, Lame, false},
 		"truncated on TCP too":                {alwaysTruncated, Failure, Malformed, false},
-		"truncated, and TCP is silent":        {tcpSilent, Timeout, NoAnswer, true},
+		"truncated, and TCP is silent":        {tcpSilent, Timeout, NoReply, true},
 	} {
 		t.Run(why, func(t *testing.T) {
 			t.Parallel()
@@ -236,4 +237,41 @@ func TestEmptyDatagram(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, mx)
 	require.EqualValues(t, 1, r.Stats().Ignored)
+}
+
+// requirePacked requires that a question is packed as the library packs it.
+func requirePacked(t *testing.T, q question) {
+	t.Helper()
+	m := new(dns.Msg).SetQuestion(q.name, q.qtype)
+	m.Id = q.id
+	if q.edns {
+		m.SetEdns0(udpPayload, false)
+	}
+	want, err := m.Pack()
+	var buffer [udpBuffer]byte
+	for i := range buffer {
+		buffer[i] = 0xff // of an earlier query
+	}
+	got, failed := q.pack(buffer[:])
+	require.Equal(t, err == nil, failed == nil, "%q: %v, %v", q.name, err, failed)
+	if err == nil {
+		require.Equal(t, want, got, "%q", q.name)
+	}
+}
+
+func TestQuestionIsPackedAsByTheLibrary(t *testing.T) {
+	longest := strings.Repeat(strings.Repeat("a", 49)+".", 5) + "test."
+	require.Len(t, longest, 255)
+	for _, name := range []string{".", "test.", "example.test.", "xn--mnchen-3ya.test.", "_sip._tcp.example.test.", longest[2:], longest, "a" + longest, strings.Repeat("a", 64) + ".test.", "a..test."} {
+		requirePacked(t, question{id: 0x4d58, name: name, qtype: dns.TypeMX, edns: true})
+		requirePacked(t, question{id: 1, name: name, qtype: dns.TypeA})
+	}
+}
+
+func FuzzQuestion(f *testing.F) {
+	f.Add("example.test.", uint16(1), true)
+	f.Add(`a\.b\032.test.`, uint16(0xffff), false)
+	f.Fuzz(func(t *testing.T, name string, id uint16, edns bool) {
+		requirePacked(t, question{id: id, name: dns.Fqdn(name), qtype: dns.TypeMX, edns: edns})
+	})
 }

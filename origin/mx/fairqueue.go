@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// fairQueue shares the look-up slots of a [Resolver] fairly between accounts.
+// fairQueue shares the lookup slots of a [Resolver] fairly between accounts.
 // Each account has its own queue, and the queues are served round-robin, so a
 // long queue does not delay other accounts.
 //
@@ -69,7 +69,7 @@ type waiter struct {
 func newFairQueue(c Config) fairQueue {
 	return fairQueue{
 		slots:   newPool(c.Concurrency, c.AccountConcurrency),
-		waiting: newPool(c.MaxWaiting, c.AccountWaiting),
+		waiting: newPool(c.maxWaiting, c.accountWaiting),
 		queues:  map[int64]*accountQueue{},
 	}
 }

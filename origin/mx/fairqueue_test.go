@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 )
@@ -70,7 +70,7 @@ func TestFairQueueAccountLimit(t *testing.T) {
 // other, the next account is still served at once.
 func TestFairQueueServesNextAccount(t *testing.T) {
 	for _, greedy := range []int64{1, 2, 4, 5, 8, 20, 100, 255} {
-		qt := newQueueTest(t, Config{MaxWaiting: 1 << 20})
+		qt := newQueueTest(t, Config{maxWaiting: 1 << 20})
 		for range 100 {
 			for account := range greedy {
 				qt.wait(account)
@@ -80,7 +80,7 @@ func TestFairQueueServesNextAccount(t *testing.T) {
 		f, _ := qt.wait(-1)
 		require.True(t, qt.running[f], "%d accounts", greedy)
 	}
-	qt := newQueueTest(t, Config{MaxWaiting: 1 << 20})
+	qt := newQueueTest(t, Config{maxWaiting: 1 << 20})
 	left := 256.0
 	for account := range int64(15) {
 		for range 100 {
@@ -93,7 +93,7 @@ func TestFairQueueServesNextAccount(t *testing.T) {
 }
 
 func TestFairQueueRoundRobin(t *testing.T) {
-	qt := newQueueTest(t, Config{Concurrency: 1, MaxWaiting: 1000})
+	qt := newQueueTest(t, Config{Concurrency: 1, maxWaiting: 1000})
 	first, _ := qt.wait(0)
 	for account := range int64(3) {
 		for range account + 2 {
@@ -160,7 +160,7 @@ func TestFairQueueWaitingLimit(t *testing.T) {
 		{Config{}, 1, 1024},
 		{Config{}, 8, 546},  // 8 x 546 leave 7 x 546 free
 		{Config{}, 100, 76}, // each uses 2 or 3 slots
-		{Config{MaxWaiting: 10, AccountWaiting: 4}, 2, 3},
+		{Config{maxWaiting: 10, accountWaiting: 4}, 2, 3},
 	} {
 		qt := newQueueTest(t, c.config)
 		for range 1100 {
@@ -181,7 +181,7 @@ func TestFairQueueWaitingLimit(t *testing.T) {
 
 // An account without an entry gets GlobalLimit, another one AccountLimit.
 func TestFairQueueGlobalLimit(t *testing.T) {
-	qt := newQueueTest(t, Config{Concurrency: 1, MaxWaiting: 3})
+	qt := newQueueTest(t, Config{Concurrency: 1, maxWaiting: 3})
 	for account := range int64(4) {
 		qt.wait(account)
 	}
@@ -204,7 +204,7 @@ func FuzzFairQueue(f *testing.F) {
 	}
 	f.Add(seed)
 	f.Fuzz(func(t *testing.T, steps []byte) {
-		qt := newQueueTest(t, Config{Concurrency: 12, MaxWaiting: 24, AccountWaiting: 9})
+		qt := newQueueTest(t, Config{Concurrency: 12, maxWaiting: 24, accountWaiting: 9})
 		var flights []*flight
 		for _, step := range steps[:min(most, len(steps))] {
 			flights = qt.step(step, flights)
@@ -265,8 +265,8 @@ func (qt *queueTest) requireConsistent() {
 	}
 }
 
-// occupy looks domains up that no resolver answers. It returns once all of the
-// look-ups are under way.
+// occupy looks domains up to which no resolver replies. It returns once all of the
+// lookups are in flight.
 func occupy(t testing.TB, r *Resolver, ctx context.Context, domains ...string) {
 	t.Helper()
 	before := r.Stats().InFlight
@@ -279,11 +279,11 @@ func occupy(t testing.TB, r *Resolver, ctx context.Context, domains ...string) {
 const otherAccount = testAccount + 1
 
 // openCrowded returns a Resolver that gets no replies. testAccount has as many
-// look-ups running as it may, until leave is called.
+// lookups running as it may, until leave is called.
 func openCrowded(t testing.TB, c Config) (r *Resolver, server *mxtest.Server, leave context.CancelFunc) {
 	server = mxtest.New(t, zone)
 	server.RespondAll(mxtest.Silent)
-	c.Concurrency, c.Timeout, c.Hedge = 8, time.Minute, time.Hour
+	c.Concurrency, c.Timeout, c.hedge = 8, time.Minute, time.Hour
 	r = open(t, c, server.Addr)
 	ctx, leave := context.WithCancel(context.Background())
 	t.Cleanup(leave)
@@ -307,17 +307,17 @@ func TestLookupOverLimitDelaysNoOtherAccount(t *testing.T) {
 	require.NoError(t, <-mine, "its slots are free again")
 }
 
-// Both accounts get the answer as soon as one of them is served.
+// Both accounts get the result as soon as one of them is served.
 func TestLookupJoinsWaitingFlight(t *testing.T) {
 	r, server, _ := openCrowded(t, Config{})
 	server.Respond("example.test", mxtest.Answer)
-	answers := make(chan error)
-	lookup := func(account int64) { _, err := r.Lookup(context.Background(), account, "example.test"); answers <- err }
+	ended := make(chan error)
+	lookup := func(account int64) { _, err := r.Lookup(context.Background(), account, "example.test"); ended <- err }
 	go lookup(testAccount)
 	eventually(t, func() bool { return r.Stats().Waiting == 1 })
 	go lookup(otherAccount)
-	require.NoError(t, <-answers)
-	require.NoError(t, <-answers)
+	require.NoError(t, <-ended)
+	require.NoError(t, <-ended)
 	require.Equal(t, 1, server.Asked("example.test"))
 	require.EqualValues(t, 1, r.Stats().Shared)
 }
@@ -325,8 +325,8 @@ func TestLookupJoinsWaitingFlight(t *testing.T) {
 // The account that started a flight leaves while it runs for another account.
 func TestFirstAccountLeaves(t *testing.T) {
 	r, server, _ := openCrowded(t, Config{})
-	answer := make(chan struct{})
-	server.Respond("example.test", func(w dns.ResponseWriter, reply *dns.Msg) { <-answer; mxtest.Answer(w, reply) })
+	respond := make(chan struct{})
+	server.Respond("example.test", func(w dns.ResponseWriter, reply *dns.Msg) { <-respond; mxtest.Answer(w, reply) })
 	ctx, leave := context.WithCancel(context.Background())
 	first, second := make(chan error), make(chan error)
 	go func() { _, err := r.Lookup(ctx, testAccount, "example.test"); first <- err }()
@@ -335,13 +335,13 @@ func TestFirstAccountLeaves(t *testing.T) {
 	eventually(t, func() bool { return server.Asked("example.test") == 1 })
 	leave()
 	require.ErrorIs(t, <-first, context.Canceled)
-	close(answer)
+	close(respond)
 	require.NoError(t, <-second)
 }
 
 // A waiting flight is removed when its last caller leaves.
 func TestLeavingFreesQueueEntry(t *testing.T) {
-	r, server, _ := openCrowded(t, Config{AccountWaiting: 2})
+	r, server, _ := openCrowded(t, Config{accountWaiting: 2})
 	ctx, leave := context.WithCancel(context.Background())
 	occupy(t, r, ctx, "a.test", "b.test")
 	_, err := r.Lookup(context.Background(), testAccount, "example.test")
@@ -354,11 +354,11 @@ func TestLeavingFreesQueueEntry(t *testing.T) {
 	require.Zero(t, server.Asked("a.test"))
 }
 
-// If no slot becomes free in time, the look-up times out without a query, so
-// nothing is cached: neither a failure nor a stale answer as fresh.
+// If no slot becomes free in time, the lookup times out without a query, so
+// nothing is cached: neither a failure nor a stale result as fresh.
 func TestNoSlotInTime(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
-	c := Config{Concurrency: 1, Timeout: 2 * time.Minute, StaleWait: time.Minute}
+	c := Config{Concurrency: 1, Timeout: 2 * time.Minute, staleWait: time.Minute}
 	r, clock := openAt(t, c, server.Addr)
 	_, err := r.Lookup(context.Background(), testAccount, "usual.test")
 	require.NoError(t, err)
@@ -406,18 +406,18 @@ func TestWaitExpiresPerAccount(t *testing.T) {
 	r := open(t, Config{Concurrency: 1}, server.Addr)
 	release := takeOnlySlot(r)
 	r.timeout = 200 * time.Millisecond
-	answers := map[int64]chan error{testAccount: make(chan error), otherAccount: make(chan error)}
-	for account, answer := range answers {
-		go func() { _, err := r.Lookup(context.Background(), account, "example.test"); answer <- err }()
+	ended := map[int64]chan error{testAccount: make(chan error), otherAccount: make(chan error)}
+	for account, done := range ended {
+		go func() { _, err := r.Lookup(context.Background(), account, "example.test"); done <- err }()
 	}
 	eventually(t, func() bool { return r.Stats().Waiting == 2 })
 	r.flights.mu.Lock()
 	first := r.flights.byName["example.test"].waiterIn(r.flights.queue.queues[testAccount])
 	r.flights.mu.Unlock()
 	r.expire(first)
-	requireError(t, <-answers[testAccount], Timeout, NoSlot)
+	requireError(t, <-ended[testAccount], Timeout, NoSlot)
 	release()
-	require.NoError(t, <-answers[otherAccount])
+	require.NoError(t, <-ended[otherAccount])
 }
 
 func TestCloseEndsWaits(t *testing.T) {
@@ -433,8 +433,8 @@ func TestCloseEndsWaits(t *testing.T) {
 	require.Zero(t, udp)
 }
 
-// Five accounts flood the resolver with domains that get no reply. Look-ups of
-// another account are answered, and the queue is empty in the end.
+// Five accounts flood the resolver with domains that get no reply. Lookups of
+// another account get results, and the queue is empty in the end.
 func TestFloodDoesNotBlockOtherAccounts(t *testing.T) {
 	server := mxtest.New(t, "*.bulk.test. 300 IN MX 10 mail.test.")
 	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
@@ -442,7 +442,7 @@ func TestFloodDoesNotBlockOtherAccounts(t *testing.T) {
 			mxtest.Answer(w, reply)
 		}
 	})
-	r := open(t, Config{Timeout: time.Minute, Hedge: time.Hour}, server.Addr)
+	r := open(t, Config{Timeout: time.Minute, hedge: time.Hour}, server.Addr)
 	ctx, leave := context.WithCancel(context.Background())
 	var callers sync.WaitGroup
 	for account := range int64(5) {

@@ -2,19 +2,21 @@ package mx
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 )
 
-// flight is one look-up shared by any number of callers. It waits for a slot in
+// flight is one lookup shared by any number of callers. It waits for a slot in
 // the queues of the accounts that requested it, then runs: if a slot is free, on its
-// first caller's goroutine, as long as the first query may settle it (first.go). The
+// first caller's goroutine, as long as the first query may settle it (query.go). The
 // fields below name are guarded by flights.mu until done is closed.
 type flight struct {
 	name    string
 	stale   *entry             // served to callers after staleWait; may be nil
 	waiters []*waiter          // its queue entries while it waits for a slot
 	owner   *accountQueue      // the account whose slot it uses; nil while it waits
-	cancel  context.CancelFunc // ends the look-up, if it has a goroutine of its own
+	cancel  context.CancelFunc // ends the lookup, if it has a goroutine of its own
 	started time.Time          // when it got its slot
 	callers int
 	done    chan struct{} // closed once outcome is set; nil until a caller waits for it
@@ -32,10 +34,10 @@ func (f *flight) waiterIn(q *accountQueue) *waiter {
 	return nil
 }
 
-// lookUpShared joins the flight of name, or starts it, and waits for its
-// outcome. If a stale answer exists, a caller gets it after staleWait (RFC 8767
+// lookupShared joins the flight of name, or starts it, and waits for its
+// outcome. If a stale result exists, a caller gets it after staleWait (RFC 8767
 // section 5) or when its wait ends for another reason.
-func (r *Resolver) lookUpShared(ctx context.Context, account int64, name string) (bool, error) {
+func (r *Resolver) lookupShared(ctx context.Context, account int64, name string) (bool, error) {
 	c, known := r.join(account, name)
 	f := c.flight
 	if f == nil {
@@ -83,11 +85,11 @@ func (r *Resolver) await(ctx context.Context, f *flight, w *waiter) error {
 	}
 }
 
-// errStaleWait never reaches callers, who get the stale answer instead.
-var errStaleWait = &Error{Kind: Timeout, Reason: NoAnswer}
+// errStaleWait never reaches callers, who get the stale result instead.
+var errStaleWait = &Error{Kind: Timeout, Reason: NoReply}
 
-// join joins the flight of name or starts one. If the cache is fresh or no look-up
-// may start, there is no flight, and known is the answer.
+// join joins the flight of name or starts one. If the cache is fresh or no lookup
+// may start, there is no flight, and known is the result.
 func (r *Resolver) join(account int64, name string) (c caller, known *entry) {
 	fs := &r.flights
 	fs.mu.Lock()
@@ -120,11 +122,11 @@ func (f *flight) makeDone() {
 
 // newFlight returns a new flight, or nil and the cached entry if that is fresh.
 // A flight stores its outcome before it is removed from the map, so an entry
-// that is not fresh here has no flight under way.
+// that is not fresh here has no flight.
 func (r *Resolver) newFlight(name string) (*flight, *entry) {
 	known, fresh := r.cache.get(name)
 	if fresh {
-		r.counters.hits.add()
+		r.counters.hits.Add(1)
 		return nil, known
 	}
 	f := &flight{name: name, cancel: func() {}}
@@ -183,7 +185,7 @@ func (r *Resolver) enqueue(account int64, f *flight) (*waiter, *Error) {
 	return w, nil
 }
 
-// fallback returns the answer for a caller whose look-up cannot start because of
+// fallback returns the result for a caller whose lookup cannot start because of
 // err: the stale one if it exists.
 func (f *flight) fallback(err *Error) *entry {
 	if f.stale != nil {
@@ -236,7 +238,7 @@ func (r *Resolver) runHere(ctx context.Context, f *flight) (finished bool) {
 	}()
 	a, settled := r.askFirst(ctx, f)
 	if settled {
-		r.finish(f, r.recordAnswer(f, a))
+		r.finish(f, r.recordResult(f, a))
 	}
 	return settled
 }
@@ -246,11 +248,11 @@ func (r *Resolver) run(ctx context.Context, f *flight) {
 	defer f.cancel()
 	if f.first.query == nil { // else a caller has asked it
 		if a, settled := r.askFirst(ctx, f); settled {
-			r.finish(f, r.recordAnswer(f, a))
+			r.finish(f, r.recordResult(f, a))
 			return
 		}
 	}
-	a, err := r.lookUpMX(ctx, f.name+".", f.first.take())
+	a, err := r.lookupMX(ctx, f.name+".", f.first.take())
 	r.finish(f, r.record(ctx, f, a, err))
 }
 
@@ -269,10 +271,10 @@ func (r *Resolver) finish(f *flight, outcome *entry) {
 }
 
 // record counts and caches the outcome of a flight. A cancelled flight has none.
-func (r *Resolver) record(ctx context.Context, f *flight, a answer, err *Error) *entry {
+func (r *Resolver) record(ctx context.Context, f *flight, a result, err *Error) *entry {
 	switch {
 	case err == nil:
-		return r.recordAnswer(f, a)
+		return r.recordResult(f, a)
 	case ctx.Err() == context.Canceled:
 		return &entry{err: &Error{Kind: Failure, Reason: Closed}}
 	}
@@ -280,7 +282,75 @@ func (r *Resolver) record(ctx context.Context, f *flight, a answer, err *Error) 
 	return r.cache.storeFailure(f.name, err, f.stale)
 }
 
-func (r *Resolver) recordAnswer(f *flight, a answer) *entry {
+func (r *Resolver) recordResult(f *flight, a result) *entry {
 	r.counters.countOutcome(a.mx, 0, time.Since(f.started))
 	return r.cache.store(f.name, a)
+}
+
+// flights is the set of lookups in flight, one per domain.
+type flights struct {
+	mu     sync.Mutex
+	byName map[string]*flight
+	queue  fairQueue
+	closed bool
+}
+
+// leave removes a caller. The flight is cancelled when its last caller leaves,
+// unless it refreshes a stale result: that outcome is for later callers.
+func (fs *flights) leave(f *flight, w *waiter) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if w != nil {
+		w.callers--
+	}
+	f.callers--
+	if f.stale != nil {
+		return
+	}
+	if w != nil && w.callers == 0 {
+		fs.queue.remove(w)
+	}
+	if f.callers == 0 {
+		fs.remove(f)
+		f.cancel()
+	}
+}
+
+// remove deletes f from the map, unless a newer flight has taken its name. The
+// caller must hold mu.
+func (fs *flights) remove(f *flight) {
+	if fs.byName[f.name] == f {
+		delete(fs.byName, f.name)
+	}
+}
+
+// endWait ends the wait of w with err, and removes the flight if it waits in no
+// other queue. The caller must hold mu.
+func (fs *flights) endWait(w *waiter, err *Error) {
+	fs.queue.remove(w)
+	w.err = err
+	close(w.ended)
+	if len(w.flight.waiters) == 0 {
+		fs.remove(w.flight)
+	}
+}
+
+// close prevents new flights, ends the wait of those without a slot, and has callers
+// leave the flights that they run.
+func (fs *flights) close() {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.closed = true
+	for _, f := range fs.byName {
+		for _, w := range slices.Clone(f.waiters) {
+			fs.endWait(w, &Error{Kind: Failure, Reason: Closed})
+		}
+		f.first.interrupt()
+	}
+}
+
+func (fs *flights) count() (inFlight, waiting int) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return len(fs.byName), fs.queue.waiting.used()
 }

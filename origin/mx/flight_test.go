@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 )
@@ -37,9 +37,9 @@ func TestCallersShareOneQuery(t *testing.T) {
 
 func TestFirstCallerLeaves(t *testing.T) {
 	server := mxtest.New(t, zone)
-	answer := make(chan struct{})
+	respond := make(chan struct{})
 	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
-		<-answer
+		<-respond
 		mxtest.Answer(w, reply)
 	})
 	r := open(t, Config{}, server.Addr)
@@ -52,7 +52,7 @@ func TestFirstCallerLeaves(t *testing.T) {
 
 	leave()
 	require.ErrorIs(t, <-first, context.Canceled)
-	close(answer)
+	close(respond)
 	require.NoError(t, <-second)
 	require.Equal(t, 1, server.Asked("example.test"))
 }
@@ -96,12 +96,12 @@ func TestFlightsRemove(t *testing.T) {
 	require.Empty(t, under.byName)
 }
 
-// When its last caller leaves, a look-up closes all sockets and ends all
+// When its last caller leaves, a lookup closes all sockets and ends all
 // goroutines.
 func TestCancellationFreesEverything(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.RespondAll(mxtest.Silent)
-	r := open(t, Config{Timeout: time.Minute, Hedge: 5 * time.Millisecond}, server.Addr)
+	r := open(t, Config{Timeout: time.Minute, hedge: 5 * time.Millisecond}, server.Addr)
 	goroutines, sockets := runtime.NumGoroutine(), openFiles(t)
 	ctx, leave := context.WithCancel(context.Background())
 	var callers sync.WaitGroup
@@ -154,7 +154,7 @@ func TestFailuresAreCached(t *testing.T) {
 }
 
 // For the race detector: callers leave at different times while the resolver
-// fails in different ways. None gets a wrong answer.
+// fails in different ways. None gets a wrong result.
 func TestConcurrentCallersAndFailures(t *testing.T) {
 	server := mxtest.New(t, "*.test. 1 IN MX 10 mail.test.")
 	for i := range 20 {
@@ -162,7 +162,7 @@ func TestConcurrentCallersAndFailures(t *testing.T) {
 		server.Respond(fmt.Sprintf("%d.test", i), responder)
 	}
 	c := shortTimeout
-	c.CacheEntries, c.Concurrency, c.MinTTL, c.FailureTTL = 10, 8, time.Millisecond, time.Millisecond
+	c.cacheEntries, c.Concurrency, c.MinTTL, c.FailureTTL = 10, 8, time.Millisecond, time.Millisecond
 	r := open(t, c, server.Addr)
 	var callers sync.WaitGroup
 	for worker := range 16 {

@@ -35,7 +35,7 @@ func seeds() []*dns.Msg {
 
 var hostName = regexp.MustCompile(`^(?i:([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*([a-z0-9]*[a-z-][a-z0-9-]*)\.)$`)
 
-// FuzzDecide checks that a reply proves every answer: with an MX record whose
+// FuzzDecide checks that a reply proves every result: with an MX record whose
 // exchange is a host name if true, with a negative reply if false.
 func FuzzDecide(f *testing.F) {
 	for _, m := range seeds() {
@@ -103,7 +103,7 @@ func FuzzParseReply(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, []byte{0x4d, 0x58}, wire[:2])
 		if !reply.Truncated {
-			require.True(t, query.isAnsweredBy(reply))
+			require.True(t, query.isRepliedBy(reply))
 		}
 	})
 }

@@ -1,21 +1,19 @@
 // Package mx determines whether a domain publishes MX records.
 //
-// The answer is true if the exchange of at least one MX record is a host name.
+// The result is true if the exchange of at least one MX record is a host name.
 // Null MX (RFC 7505), no MX record even if there is an address record, and
-// NXDOMAIN are false. A look-up that fails returns an [Error], never false.
+// NXDOMAIN are false. A lookup that fails returns an [Error], never false.
 //
 // A [Resolver] is a stub resolver: it queries the configured recursive
 // resolvers over UDP with EDNS0, and over TCP if a reply was truncated. Callers
-// of the same domain share one look-up, and answers are cached for the records'
-// TTL. While the recursive resolvers are down, an answer of true is served past
-// its TTL, an answer of false never.
+// of the same domain share one lookup, and results are cached for the records'
+// TTL. While the recursive resolvers are down, a result of true is served past
+// its TTL, a result of false never.
 //
-// The steps of a look-up are a file each, the fastest first: the name
-// (domainname.go), the cache (cache.go), the flight that callers share
-// (flight.go), the wait for a slot (fairqueue.go), CNAMEs (cname.go), hedged
-// queries to the servers (hedge.go), the exchange with one server (exchange.go,
-// transport.go, message.go), and the decision on its reply (decide.go,
-// negative.go).
+// The steps of a lookup, the fastest first: the cache (cache.go), the flight that
+// callers share (flight.go), the wait for a slot (fairqueue.go), CNAMEs and hedged
+// queries to the servers (query.go), the exchange with one server (exchange.go), and
+// the decision on its reply (decide.go).
 //
 // Not included: DNSSEC validation and DNS over TLS, which are left to the
 // recursive resolver on the same host or network; address records of the
@@ -25,14 +23,15 @@ package mx
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Resolver looks up MX records. It is safe for concurrent use.
 type Resolver struct {
 	timeout   time.Duration
-	hedge     time.Duration // Config.Hedge
-	staleWait time.Duration // Config.StaleWait
+	hedge     time.Duration // Config.hedge
+	staleWait time.Duration // Config.staleWait
 	servers   []*server
 	cache     *cache
 	flights   flights
@@ -54,9 +53,13 @@ func New(c Config) (*Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
+	cache, err := newCache(c)
+	if err != nil {
+		return nil, err
+	}
 	r := &Resolver{
-		timeout: c.Timeout, hedge: c.Hedge, staleWait: c.StaleWait,
-		servers: servers, cache: newCache(c),
+		timeout: c.Timeout, hedge: c.hedge, staleWait: c.staleWait,
+		servers: servers, cache: cache,
 		flights: flights{byName: map[string]*flight{}, queue: newFairQueue(c)},
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
@@ -67,7 +70,7 @@ func New(c Config) (*Resolver, error) {
 // A-label form; case and a final dot are ignored. The error is an [*Error], or
 // that of ctx if ctx ended first.
 //
-// Slots are shared fairly between accounts; account has no other use. An answer
+// Slots are shared fairly between accounts; account has no other use. A result
 // from the cache needs no slot, and no allocation if domain is in lower case.
 func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (bool, error) {
 	if mx, known, err := r.cached(domain); known {
@@ -77,12 +80,12 @@ func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (bo
 	if known {
 		return mx, err
 	}
-	return r.lookUpShared(ctx, account, name)
+	return r.lookupShared(ctx, account, name)
 }
 
-// Peek returns the answer if it needs no query: if the cache has a fresh one, or
+// Peek returns the result if it needs no query: if the cache has a fresh one, or
 // the domain cannot have MX records. Otherwise known is false and Lookup has to
-// be called. It is as fast as a Lookup that the cache answers.
+// be called. It is as fast as a Lookup that the cache serves.
 func (r *Resolver) Peek(domain string) (mx, known bool, err error) {
 	if mx, known, err = r.cached(domain); known {
 		return mx, true, err
@@ -105,19 +108,19 @@ func (r *Resolver) peek(domain string) (name string, mx, known bool, err error) 
 	return name, mx, known, err
 }
 
-// cached returns the fresh answer for a name. The cache has names in canonical form
+// cached returns the fresh result for a name. The cache has names in canonical form
 // only, so a domain that it has is one, and need not be examined.
 func (r *Resolver) cached(name string) (mx, known bool, err error) {
 	entry, fresh := r.cache.get(name)
 	if !fresh {
 		return false, false, nil
 	}
-	r.counters.hits.add()
+	r.counters.hits.Add(1)
 	mx, err = r.serve(entry)
 	return mx, true, err
 }
 
-// serve returns the answer or the error of e, and counts stale answers.
+// serve returns the result or the error of e, and counts stale results.
 func (r *Resolver) serve(e *entry) (bool, error) {
 	if e.err != nil {
 		return false, e.err
@@ -128,11 +131,82 @@ func (r *Resolver) serve(e *entry) (bool, error) {
 	return e.mx, nil
 }
 
-// Close cancels all look-ups and waits until their sockets are closed.
-// Afterwards only cached answers are returned.
+// Close cancels all lookups and waits until their sockets are closed.
+// Afterwards only cached results are returned.
 func (r *Resolver) Close() {
 	r.flights.close()
 	r.cancel()
 	r.goroutines.Wait()
 	r.cache.close()
+}
+
+// Stats has the counters of a [Resolver] since New, and three gauges: InFlight,
+// Waiting and Entries. A flight is one DNS lookup, shared by its callers.
+type Stats struct {
+	Hits   uint64 // lookups served from the cache
+	Misses uint64 // lookups that started a flight
+	Shared uint64 // lookups that joined a flight
+	Stale  uint64 // results served past their TTL
+
+	// Outcomes of flights. A flight that all its callers left has none.
+	Found, None, Timeouts, Failures uint64
+	Spent                           time.Duration // running, the sum of all flights
+
+	Refused uint64 // lookups refused because too many wait
+	Expired uint64 // waits that ended without a slot
+
+	UDP, TCP uint64 // queries sent
+	Ignored  uint64 // datagrams ignored: forged, late, or not DNS
+
+	InFlight int // flights that run or wait for a slot
+	Waiting  int // queue entries: flights that wait, counted once for each account
+	Entries  int // domains in the cache, of which some may have expired
+}
+
+// Stats returns the statistics. Each is exact, but they are not read at one
+// instant.
+func (r *Resolver) Stats() Stats {
+	c := &r.counters
+	inFlight, waiting := r.flights.count()
+	return Stats{
+		Hits: c.hits.Load(), Misses: c.misses.Load(), Shared: c.shared.Load(), Stale: c.stale.Load(),
+		Found: c.found.Load(), None: c.none.Load(), Timeouts: c.timeouts.Load(), Failures: c.failures.Load(),
+		Spent: time.Duration(c.spent.Load()),
+		UDP:   c.udp.Load(), TCP: c.tcp.Load(), Ignored: c.ignored.Load(),
+		Refused: c.refused.Load(), Expired: c.expired.Load(),
+		InFlight: inFlight, Waiting: waiting, Entries: r.cache.size(),
+	}
+}
+
+type counters struct {
+	hits, misses, shared, stale     atomic.Uint64
+	spent                           atomic.Int64
+	found, none, timeouts, failures atomic.Uint64
+	refused, expired                atomic.Uint64
+	udp, tcp, ignored               atomic.Uint64
+}
+
+// countMiss counts a lookup that the cache did not serve; first is false if it
+// joined a flight.
+func (c *counters) countMiss(first bool) {
+	if first {
+		c.misses.Add(1)
+	} else {
+		c.shared.Add(1)
+	}
+}
+
+// countOutcome counts the outcome of a flight; kind is 0 without an error.
+func (c *counters) countOutcome(mx bool, kind Kind, spent time.Duration) {
+	c.spent.Add(int64(spent))
+	switch {
+	case kind == Timeout:
+		c.timeouts.Add(1)
+	case kind == Failure:
+		c.failures.Add(1)
+	case mx:
+		c.found.Add(1)
+	default:
+		c.none.Add(1)
+	}
 }

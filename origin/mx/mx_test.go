@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/mx/mxtest"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -43,8 +43,8 @@ const testAccount = 1
 // open returns a Resolver that uses servers, and closes it when the test ends.
 func open(t testing.TB, c Config, servers ...string) *Resolver {
 	t.Helper()
-	if c.Timeout == 0 && c.Hedge == 0 {
-		c.Timeout, c.Hedge = noHedge.Timeout, noHedge.Hedge // a slow machine repeats no query
+	if c.Timeout == 0 && c.hedge == 0 {
+		c.Timeout, c.hedge = noHedge.Timeout, noHedge.hedge // a slow machine repeats no query
 	}
 	c.Servers = servers
 	r, err := New(c)
@@ -129,7 +129,7 @@ func TestLookupContext(t *testing.T) {
 	defer cancel()
 	_, err := r.Lookup(ctx, testAccount, "example.test")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.Zero(t, r.Stats().InFlight, "no look-up without a caller")
+	require.Zero(t, r.Stats().InFlight, "no lookup without a caller")
 }
 
 func TestCloseEndsLookups(t *testing.T) {
@@ -149,7 +149,7 @@ func TestCloseEndsLookups(t *testing.T) {
 	_, err = r.Lookup(context.Background(), testAccount, "new.test")
 	requireError(t, err, Failure, Closed)
 	mx, err := r.Lookup(context.Background(), testAccount, "example.test")
-	require.NoError(t, err, "cached answers are still served")
+	require.NoError(t, err, "cached results are still served")
 	require.True(t, mx)
 }
 

@@ -42,7 +42,7 @@ type document struct {
 }
 
 // Load reads a file of hooks and their secrets. Paths in the file are relative to
-// its folder. No error has a secret.
+// its directory. No error has a secret.
 func Load(path string) (*Set, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -56,15 +56,15 @@ func Load(path string) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hooks of %s: %w", path, err)
 	}
-	set, err := Parse(text, filepath.Dir(path))
+	set, err := parse(text, filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("hooks of %s: %w", path, err)
 	}
 	return set, nil
 }
 
-// Parse reads the text of a file in a folder.
-func Parse(text []byte, folder string) (*Set, error) {
+// parse reads the text of a file in a directory.
+func parse(text []byte, directory string) (*Set, error) {
 	var d document
 	if err := json.Unmarshal(text, &d, json.RejectUnknownMembers(true)); err != nil {
 		return nil, located(text, err)
@@ -74,7 +74,7 @@ func Parse(text []byte, folder string) (*Set, error) {
 	}
 	set := &Set{byName: map[string]*Hook{}}
 	for n := range d.Hooks {
-		h, err := d.Hooks[n].hook(folder)
+		h, err := d.Hooks[n].hook(directory)
 		if err == nil && set.byName[h.Name] != nil {
 			err = errors.New("an earlier hook has this name too")
 		}

@@ -14,8 +14,8 @@ import (
 
 var testSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("a hook's secret of 32 bytes here"))
 
-// testFolder returns a folder with a file of the secret.
-func testFolder(t testing.TB) string {
+// testDirectory returns a directory with a file of the secret.
+func testDirectory(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "secret"), []byte(testSecret+"\n"), 0o600))
@@ -36,7 +36,7 @@ func hookText(own map[string]any) string {
 // testHook returns the usual hook with the members of own.
 func testHook(t testing.TB, own map[string]any) *Hook {
 	t.Helper()
-	set, err := Parse([]byte(hookText(own)), testFolder(t))
+	set, err := parse([]byte(hookText(own)), testDirectory(t))
 	require.NoError(t, err)
 	return set.Hooks()[0]
 }
@@ -44,7 +44,7 @@ func testHook(t testing.TB, own map[string]any) *Hook {
 // Every mistake in the file has an error that names the place and what to do.
 func TestParseErrors(t *testing.T) {
 	t.Setenv("HOOK_SECRET_OF_TEST", "v1,whsec_c2hvcnQ=")
-	dir := testFolder(t)
+	dir := testDirectory(t)
 	write := func(name, text string) string {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		return name
@@ -99,7 +99,7 @@ func TestParseErrors(t *testing.T) {
 		hookText(map[string]any{"secret_file": nil, "secret_env": "HOOK_SECRET_NOT_SET"}): "is not set",
 		strings.Replace(hookText(nil), "]}", "]}", 1)[:len(hookText(nil))-2] + "," + hookText(nil)[len(`{"hooks":[`):]: "an earlier hook has this name too",
 	} {
-		_, err := Parse([]byte(text), dir)
+		_, err := parse([]byte(text), dir)
 		require.ErrorContains(t, err, want, text)
 		for _, secret := range []string{"hunter2", "c2hvcnQ", testSecret} {
 			require.NotContains(t, err.Error(), secret)
@@ -136,12 +136,12 @@ func TestParseSecrets(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	dir := testFolder(f)
+	dir := testDirectory(f)
 	f.Add([]byte(hookText(nil)))
 	f.Add([]byte(hookText(map[string]any{"messages": map[string]any{"de": map[string]string{"typo": "x"}}, "gibberish_score": 0.5})))
 	f.Add([]byte("{\"hooks\": [{\n\"nmae\": \"x\"}]}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		set, err := Parse(text, dir)
+		set, err := parse(text, dir)
 		if err != nil {
 			require.NotContains(t, err.Error(), testSecret)
 			return

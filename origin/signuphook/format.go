@@ -2,8 +2,15 @@ package signuphook
 
 import (
 	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+	"golang.org/x/text/language"
 )
 
 // A Call is the content of a request.
@@ -13,13 +20,13 @@ type Call struct {
 	language string // asked for; may be ""
 }
 
-// A format is how a sign-up system asks and is answered.
+// A format is how a sign-up system asks, and what it gets.
 type format interface {
 	// read reads a body whose signature is valid. It returns a sentence for the
 	// caller, or "".
 	read(body []byte, id string) (call Call, wrong string)
-	// answer returns the body of a 200.
-	answer(v *Verdict, message string) []byte
+	// response returns the body of a 200.
+	response(v *Verdict, message string) []byte
 }
 
 var formats = map[string]format{"generic": generic{}, "supabase": supabase{}}
@@ -30,9 +37,9 @@ func (h *Hook) Read(body []byte, id string) (call Call, wrong string) {
 	return h.format.read(body, id)
 }
 
-// Answer returns the body of the answer.
+// Answer returns the body of the response.
 func (h *Hook) Answer(v Verdict, c Call) []byte {
-	return h.format.answer(&v, h.messages.message(&v, c.language))
+	return h.format.response(&v, h.messages.message(&v, c.language))
 }
 
 // encode returns v as JSON. v is a struct of this package whose strings are UTF-8, so
@@ -46,4 +53,210 @@ func encode(v any) []byte {
 // that v does not have are ignored.
 func decode(body []byte, v any) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) && json.Unmarshal(body, v) == nil
+}
+
+// generic is the format of this service, for systems without a hook format of their
+// own. The request is
+//
+//	{"email": "jane@example.org", "language": "de"}
+//
+// language, which is optional, is a language tag or a list as in Accept-Language; it
+// selects the message. The response is
+//
+//	{"decision": "deny", "reasons": ["disposable"], "flags": [], "message": "...", "suggestion": null}
+type generic struct{}
+
+type genericRequest struct {
+	Email    *string `json:"email"`
+	Language string  `json:"language"`
+}
+
+type genericResponse struct {
+	Decision   Decision `json:"decision"`
+	Reasons    []Reason `json:"reasons"` // null cannot occur: a nil slice is [] in go-json-experiment
+	Flags      []Reason `json:"flags"`
+	Message    *string  `json:"message"`
+	Suggestion *string  `json:"suggestion"`
+}
+
+func (generic) read(body []byte, id string) (Call, string) {
+	var r genericRequest
+	if !decode(body, &r) || r.Email == nil {
+		return Call{}, `The body must be a JSON object such as {"email": "jane@example.org", "language": "en"}, with each member once.`
+	}
+	return Call{ID: id, Email: *r.Email, language: r.Language}, ""
+}
+
+func (generic) response(v *Verdict, message string) []byte {
+	return encode(genericResponse{v.Decision, v.Reasons, v.Flags, orNull(message), orNull(v.Suggestion)})
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// supabase is the Auth hook "Before User Created" of Supabase
+// (supabase.com/docs/guides/auth/auth-hooks/before-user-created-hook).
+//
+// A sign-up is denied by 200 with an error object. Supabase Auth turns any other
+// status into an error 500 for the user, whatever the body says (supabase/auth,
+// internal/hooks/hookshttp; issue 2235 there).
+//
+// Supabase Auth sends a new webhook-id for each attempt at the same sign-up, but the
+// same body, whose metadata.uuid identifies it.
+type supabase struct{}
+
+const beforeUserCreated = "before-user-created"
+
+type supabaseRequest struct {
+	Metadata struct {
+		UUID string `json:"uuid"`
+		Name string `json:"name"`
+	} `json:"metadata"`
+	User *struct {
+		Email    string `json:"email"`
+		Metadata struct {
+			Language any `json:"language"`
+			Locale   any `json:"locale"`
+		} `json:"user_metadata"`
+	} `json:"user"`
+}
+
+type supabaseDenial struct {
+	Error struct {
+		Code    int    `json:"http_code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+func (supabase) read(body []byte, id string) (Call, string) {
+	var r supabaseRequest
+	if !decode(body, &r) || r.User == nil || r.Metadata.Name != beforeUserCreated {
+		return Call{}, `The body is not that of the Supabase Auth hook "Before User Created": select this hook in Supabase, or another format for it in the file of --hooks.`
+	}
+	c := Call{ID: id, Email: r.User.Email}
+	if validID(r.Metadata.UUID) {
+		c.ID = r.Metadata.UUID
+	}
+	// The two names that client code uses; users write this object themselves.
+	for _, asked := range []any{r.User.Metadata.Language, r.User.Metadata.Locale} {
+		if text, _ := asked.(string); text != "" && c.language == "" {
+			c.language = text
+		}
+	}
+	return c, ""
+}
+
+func (supabase) response(v *Verdict, message string) []byte {
+	if v.Decision == Allow {
+		return []byte("{}")
+	}
+	var d supabaseDenial
+	d.Error.Code, d.Error.Message = http.StatusForbidden, message
+	return encode(d)
+}
+
+// defaultMessages are the English messages of reasons that deny, for the person who
+// signs up.
+var defaultMessages = map[Reason]string{
+	NoEmail:    "Please sign up with an email address.",
+	Invalid:    "This is not a valid email address. Please check it.",
+	Disposable: "Please use a permanent email address.",
+	NoMX:       "This email address cannot receive mail. Please check its domain.",
+	Typo:       "This email address may be mistyped. Please check its domain.",
+	Gibberish:  "Please use your usual email address.",
+	Relay:      "Please use your own email address, not a forwarding one.",
+	Role:       "Please use a personal email address.",
+	Public:     "Please use the email address of your organization.",
+	Alias:      "Please use your email address without a tag.",
+	Unchecked:  "Your email address could not be checked. Please try again shortly.",
+}
+
+// Bounds of messages.
+const (
+	maxLanguages = 100
+	maxMessage   = 500 // bytes
+	maxLanguage  = 256 // bytes of what a request asks for
+)
+
+// messages are the messages of a hook by language. x/text/language finds the language
+// that fits best (BCP 47, RFC 4647), such as "pt-BR" for somebody who reads "pt".
+type messages struct {
+	texts   []map[Reason]string // the default language first
+	matcher language.Matcher
+}
+
+// readMessages reads the messages. Languages are sorted, so that which one fits best
+// does not change from start to start.
+func (e *entry) readMessages(h *Hook, _ string) error {
+	if len(e.Messages) > maxLanguages {
+		return fmt.Errorf(`"messages" has %d languages: it may have %d`, len(e.Messages), maxLanguages)
+	}
+	first := e.Language
+	if first == "" {
+		first = "en"
+	}
+	names := []string{first}
+	for name := range e.Messages {
+		if name != first {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names[1:])
+	return h.addLanguages(names, e.Messages)
+}
+
+func (h *Hook) addLanguages(names []string, given map[string]map[Reason]string) error {
+	h.messages = &messages{}
+	var tags []language.Tag
+	for _, name := range names {
+		tag, err := language.Parse(name)
+		if err != nil {
+			return fmt.Errorf(`%.40q in "messages" or "language" is not a language tag, such as "en" or "pt-BR"`, name)
+		}
+		if err := checkMessages(name, given[name]); err != nil {
+			return err
+		}
+		tags, h.messages.texts = append(tags, tag), append(h.messages.texts, given[name])
+	}
+	h.messages.matcher = language.NewMatcher(tags)
+	return nil
+}
+
+// checkMessages refuses what a person could not read. A message must not be empty:
+// Supabase ignores an error without one, and would allow the sign-up.
+func checkMessages(name string, texts map[Reason]string) error {
+	for reason, text := range texts {
+		if defaultMessages[reason] == "" {
+			return fmt.Errorf(`"messages", %q: %.40q is not a reason; the reasons are %v and %s`, name, string(reason), policyReasons, Unchecked)
+		}
+		if strings.TrimSpace(text) == "" || len(text) > maxMessage || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+			return fmt.Errorf(`"messages", %q, %q must have 1 to %d bytes and no control characters`, name, reason, maxMessage)
+		}
+	}
+	return nil
+}
+
+// message returns the message of the first reason that denies, in the language that
+// fits best. asked is a language tag or a list as in Accept-Language; if it is neither,
+// the language is the hook's.
+func (m *messages) message(v *Verdict, asked string) string {
+	if v.Decision != Deny {
+		return ""
+	}
+	at := 0
+	if len(asked) <= maxLanguage {
+		if tags, _, err := language.ParseAcceptLanguage(asked); err == nil && len(tags) > 0 {
+			_, at, _ = m.matcher.Match(tags...)
+		}
+	}
+	for _, texts := range []map[Reason]string{m.texts[at], m.texts[0], defaultMessages} {
+		if text := texts[v.Reasons[0]]; text != "" {
+			return text
+		}
+	}
+	return defaultMessages[Unchecked]
 }

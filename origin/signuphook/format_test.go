@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/result"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // A body that two readers could read differently, or that is not of the format, is

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/addrspec/addrspec/origin/result"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// A Decision is the answer to a sign-up.
+// A Decision is that of a sign-up.
 type Decision string
 
 // The decisions.

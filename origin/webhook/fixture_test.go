@@ -18,11 +18,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
-	"github.com/addrspec/addrspec/origin/ledger/storetest"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/storetest"
 )
 
 // TestMain runs the tests, or a replica if a test has started this program as one.
@@ -198,12 +198,12 @@ type receiver struct {
 	*httptest.Server
 	mu       sync.Mutex
 	got      []request
-	under    map[string]int // requests under way, by path
+	under    map[string]int // requests in progress, by path
 	most     map[string]int
 	all, top int
 
-	// answer responds to a message; nil is 204. It runs without the lock.
-	answer http.HandlerFunc
+	// respond writes the response to a message; nil is 204. It runs without the lock.
+	respond http.HandlerFunc
 }
 
 // A request is a message as it arrived.
@@ -232,11 +232,11 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	body, _ := io.ReadAll(q.Body)
 	r.enter(request{q.URL.Path, q.Header.Clone(), body})
 	defer r.leave(q.URL.Path)
-	if r.answer == nil {
+	if r.respond == nil {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	r.answer(w, q)
+	r.respond(w, q)
 }
 
 func (r *receiver) enter(q request) {
@@ -261,7 +261,7 @@ func (r *receiver) requests() []request {
 	return append([]request(nil), r.got...)
 }
 
-// peak returns the most requests that were under way at a time, of all and of the
+// peak returns the most requests that were in progress at a time, of all and of the
 // busiest path.
 func (r *receiver) peak() (all, path int) {
 	r.mu.Lock()

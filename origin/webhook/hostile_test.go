@@ -17,8 +17,6 @@ import (
 
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
-
-	"github.com/addrspec/addrspec/origin/webhook/target"
 )
 
 // A raw receiver handles connections by itself.
@@ -146,7 +144,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	var hits atomic.Int64
 	leads := rawReceiver(t, nil, func(net.Conn) { hits.Add(1) })
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		f.receiver.answer = func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, leads, status) }
+		f.receiver.respond = func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, leads, status) }
 		d, err := f.Test(f.ctx, f.account(fmt.Sprint(status), 10).id)
 		require.NoError(t, err)
 		require.Contains(t, d.Status, fmt.Sprintf("failed: HTTP %d, a redirect", status))
@@ -267,7 +265,7 @@ func TestSpecialAddresses(t *testing.T) {
 		if ip.Is6() {
 			host = "[" + text + "]"
 		}
-		_, err = target.Accept("https://"+host+"/", newGuard(nil))
+		_, err = acceptURL("https://"+host+"/", newGuard(nil))
 		require.ErrorIs(t, err, ErrURL, text)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // Changes of a webhook are in the audit log, with its host and no path.
@@ -112,7 +112,7 @@ func TestTest(t *testing.T) {
 		require.Contains(t, err.Error(), "seconds")
 		later := start.Add(testEvery)
 		now.Store(&later)
-		f.receiver.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }
+		f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }
 		d, err = f.Test(f.ctx, c.id)
 		require.NoError(t, err)
 		require.Equal(t, "failed: HTTP 500", d.Status)
@@ -122,7 +122,7 @@ func TestTest(t *testing.T) {
 		require.Len(t, c.list(), 1, "one row")
 
 		free := f.account("unlimited", ledger.Unlimited)
-		f.receiver.answer = nil
+		f.receiver.respond = nil
 		_, err = f.Test(f.ctx, free.id)
 		require.NoError(t, err)
 		require.Contains(t, string(f.awaitRequests(3)[2].body), `"limit":null`)
@@ -133,7 +133,7 @@ func TestTest(t *testing.T) {
 func TestTestIsAlone(t *testing.T) {
 	f := newFixture(t, sqlite(t))
 	release := make(chan struct{})
-	f.receiver.answer = func(http.ResponseWriter, *http.Request) { <-release }
+	f.receiver.respond = func(http.ResponseWriter, *http.Request) { <-release }
 	c := f.account("customer", 10)
 	c.use(8)
 	f.run()

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 func sqlite(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "ledger.db") }
@@ -25,7 +25,7 @@ func sqlite(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(),
 func TestReplicasSendOnce(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url)
-		f.receiver.answer = func(w http.ResponseWriter, _ *http.Request) {
+		f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) {
 			time.Sleep(20 * time.Millisecond) // real time: a receiver takes a while
 		}
 		var customers []*customer
@@ -84,7 +84,7 @@ func TestReplicaIsKilled(t *testing.T) {
 		var later atomic.Int64
 		f := newFixture(t, url, ledger.WithClock(func() time.Time { return time.Now().Add(time.Duration(later.Load())) }))
 		var n atomic.Int64
-		f.receiver.answer = func(_ http.ResponseWriter, r *http.Request) {
+		f.receiver.respond = func(_ http.ResponseWriter, r *http.Request) {
 			if n.Add(1) == 1 {
 				<-r.Context().Done() // until the replica is gone
 			}
@@ -131,13 +131,13 @@ func TestEveryAttemptIsCutOff(t *testing.T) {
 	require.Empty(t, f.receiver.requests())
 }
 
-// Run returns within the grace although a receiver does not answer. The attempt
+// Run returns within the grace although a receiver does not respond. The attempt
 // does not count, and another replica repeats it at once.
 func TestStop(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url)
 		var n atomic.Int64
-		f.receiver.answer = func(_ http.ResponseWriter, r *http.Request) {
+		f.receiver.respond = func(_ http.ResponseWriter, r *http.Request) {
 			if n.Add(1) == 1 {
 				<-r.Context().Done()
 			}
@@ -155,10 +155,10 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// A receiver that answers within the grace gets its message once.
+// A receiver that responds within the grace gets its message once.
 func TestStopWaits(t *testing.T) {
 	f := newFixture(t, sqlite(t))
-	f.receiver.answer = func(http.ResponseWriter, *http.Request) {
+	f.receiver.respond = func(http.ResponseWriter, *http.Request) {
 		time.Sleep(200 * time.Millisecond) // real time: a receiver takes a while
 	}
 	c := f.account("customer", 10)
@@ -170,10 +170,10 @@ func TestStopWaits(t *testing.T) {
 	require.True(t, c.list()[0].Delivered)
 }
 
-// One replica has at most 8 attempts under way, and the others of 20 follow.
+// One replica has at most 8 attempts in progress, and the others of 20 follow.
 func TestAttemptsAreBounded(t *testing.T) {
 	f := newFixture(t, sqlite(t))
-	f.receiver.answer = func(http.ResponseWriter, *http.Request) {
+	f.receiver.respond = func(http.ResponseWriter, *http.Request) {
 		time.Sleep(50 * time.Millisecond) // real time: a receiver takes a while
 	}
 	var last *customer

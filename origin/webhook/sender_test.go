@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // An account gets one message at 80 % and one at 100 %, signed as Standard
@@ -116,7 +116,7 @@ func TestRetries(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url)
 		var n atomic.Int64
-		f.receiver.answer = func(w http.ResponseWriter, _ *http.Request) {
+		f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader([]int{500, 429, 200}[n.Add(1)-1])
 		}
 		c := f.account("customer", 10)
@@ -138,7 +138,7 @@ func TestRetries(t *testing.T) {
 // After the last attempt a message is abandoned.
 func TestAbandoned(t *testing.T) {
 	f := newFixture(t, sqlite(t))
-	f.receiver.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
+	f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
 	c := f.account("customer", 10)
 	c.use(8)
 	f.run()
@@ -174,11 +174,11 @@ func TestSchedule(t *testing.T) {
 	require.Zero(t, retryAfter(http.Header{"Retry-After": {"-1"}}))
 }
 
-// A receiver that answers 410 gets nothing more until its owner sets a URL again.
+// A receiver that responds with 410 gets nothing more until its owner sets a URL again.
 func TestGone(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url)
-		f.receiver.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }
+		f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }
 		c := f.account("customer", 10)
 		c.use(10)
 		f.run()
@@ -209,7 +209,7 @@ func TestGone(t *testing.T) {
 func TestLogIsClean(t *testing.T) {
 	f := newFixture(t, sqlite(t))
 	var n atomic.Int64
-	f.receiver.answer = func(w http.ResponseWriter, _ *http.Request) {
+	f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) {
 		if n.Add(1) == 1 {
 			panic(http.ErrAbortHandler) // the connection ends: Go's error quotes the URL
 		}

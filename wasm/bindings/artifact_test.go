@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -15,9 +16,9 @@ import (
 // artifact builds the package of a language, which is one file, and returns its path.
 func artifact(t *testing.T, language string) string {
 	t.Helper()
-	folder := t.TempDir()
-	buildPackage(t, language, folder)
-	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	directory := t.TempDir()
+	buildPackage(t, language, directory)
+	files, err := filepath.Glob(filepath.Join(directory, "*"))
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 	return files[0]
@@ -54,4 +55,15 @@ func requireSurvivesTrap(t *testing.T, program string) {
 	blob := moduletest.NewerLists(t)
 	want := newSample([]string{"jane@" + moduletest.Swapped}, "", "").withLists(t, blob).want[0]
 	require.Equal(t, want+want, run(t, "", []string{program, wasm, blobFile(t, blob)}))
+}
+
+// requireRejectsOlder requires that the same program rejects a module of another major
+// version of the interface, and names both versions.
+func requireRejectsOlder(t *testing.T, program string) {
+	t.Helper()
+	wasm := filepath.Join(t.TempDir(), "older.wasm")
+	require.NoError(t, os.WriteFile(wasm, moduletest.Older(t), 0o600))
+	out, err := exec.Command(program, wasm, "../../lists/lists.blob").CombinedOutput()
+	require.Error(t, err)
+	require.Regexp(t, `interface has version 1\.2; this \w+ needs 2`, string(out))
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
 
-// useTestCache makes the programs of t cache machine code in the folder of the
-// tests, where old files are deleted, instead of the user's cache folder.
+// useTestCache makes the programs of t cache machine code in the directory of the
+// tests, where old files are deleted, instead of the user's cache directory.
 func useTestCache(t *testing.T) {
 	t.Helper()
 	t.Setenv("XDG_CACHE_HOME", moduletest.CacheDir())
@@ -39,14 +39,14 @@ func lock(t *testing.T, name string) func() {
 	return func() { file.Close() }
 }
 
-// cache returns the folder for builds that are kept between runs. It skips the
+// cache returns the directory for builds that are kept between runs. It skips the
 // test if none is set, so that go test fetches engines only on request.
 func cache(t *testing.T) string {
 	t.Helper()
 	leftToCI(t)
 	dir := os.Getenv("ADDRSPEC_BINDINGS")
 	if dir == "" {
-		t.Skip("fetches an engine: set ADDRSPEC_BINDINGS to a folder to build in")
+		t.Skip("fetches an engine: set ADDRSPEC_BINDINGS to a directory to build in")
 	}
 	dir, err := filepath.Abs(dir)
 	require.NoError(t, err)

@@ -20,27 +20,27 @@ const wasmtimeC = "50.0.1"
 // strict makes the compiler refuse what the C and C++ standards do not have.
 var strict = []string{"-Wall", "-Wextra", "-Werror", "-pedantic"}
 
-// wasmtimeFolder returns a folder with include and lib of wasmtime's C API: that of the
+// wasmtimeDir returns a directory with include and lib of wasmtime's C API: that of the
 // variable ADDRSPEC_WASMTIME_C, or one made of the library in the wheel on PyPI and the
 // headers in the crate on crates.io.
-func wasmtimeFolder(t *testing.T) string {
-	if folder := os.Getenv("ADDRSPEC_WASMTIME_C"); folder != "" {
-		return folder
+func wasmtimeDir(t *testing.T) string {
+	if directory := os.Getenv("ADDRSPEC_WASMTIME_C"); directory != "" {
+		return directory
 	}
-	folder := filepath.Join(cache(t), "c", "wasmtime-"+wasmtimeC)
-	if _, err := os.Stat(folder); err == nil {
-		return folder
+	directory := filepath.Join(cache(t), "c", "wasmtime-"+wasmtimeC)
+	if _, err := os.Stat(directory); err == nil {
+		return directory
 	}
 	made := filepath.Join(t.TempDir(), "wasmtime")
 	copyHeaders(t, filepath.Join(made, "include"))
 	copySharedLibrary(t, filepath.Join(made, "lib"))
-	require.NoError(t, os.MkdirAll(filepath.Dir(folder), 0o755))
-	build(t, ".", "cp", "-R", made, folder)
-	return folder
+	require.NoError(t, os.MkdirAll(filepath.Dir(directory), 0o755))
+	build(t, ".", "cp", "-R", made, directory)
+	return directory
 }
 
 // copyHeaders copies the headers of the crate, which cargo unpacks to show what is in it.
-func copyHeaders(t *testing.T, folder string) {
+func copyHeaders(t *testing.T, directory string) {
 	t.Helper()
 	build(t, t.TempDir(), find(t, "cargo"), "info", "--quiet", "wasmtime-c-api-impl@"+wasmtimeC)
 	home := os.Getenv("CARGO_HOME")
@@ -52,8 +52,8 @@ func copyHeaders(t *testing.T, folder string) {
 	found, err := filepath.Glob(filepath.Join(home, "registry", "src", "*", "wasmtime-c-api-impl-"+wasmtimeC, "include"))
 	require.NoError(t, err)
 	require.NotEmpty(t, found)
-	require.NoError(t, os.CopyFS(folder, os.DirFS(found[0])))
-	configure(t, filepath.Join(folder, "wasmtime", "conf.h"))
+	require.NoError(t, os.CopyFS(directory, os.DirFS(found[0])))
+	configure(t, filepath.Join(directory, "wasmtime", "conf.h"))
 }
 
 // configure writes the header with wasmtime's features, as its build does: the wheel's
@@ -67,7 +67,7 @@ func configure(t *testing.T, header string) {
 }
 
 // copySharedLibrary copies the library of the wheel under the name that linkers look for.
-func copySharedLibrary(t *testing.T, folder string) {
+func copySharedLibrary(t *testing.T, directory string) {
 	t.Helper()
 	python := os.Getenv("ADDRSPEC_PYTHON")
 	if python == "" || exec.Command(python, "-m", "pip", "--version").Run() != nil {
@@ -84,26 +84,26 @@ func copySharedLibrary(t *testing.T, folder string) {
 	if len(libraries) != 1 {
 		t.Skip("the wheel of wasmtime has no library for this system")
 	}
-	require.NoError(t, os.MkdirAll(folder, 0o755))
-	copyFile(t, libraries[0], filepath.Join(folder, "libwasmtime.so"))
+	require.NoError(t, os.MkdirAll(directory, 0o755))
+	copyFile(t, libraries[0], filepath.Join(directory, "libwasmtime.so"))
 }
 
-// cSources unpacks the archive of the library and returns its folder.
+// cSources unpacks the archive of the library and returns its directory.
 func cSources(t *testing.T) string {
 	t.Helper()
 	for _, tool := range []string{"cc", "make", "pkg-config"} {
 		find(t, tool)
 	}
 	archive := artifact(t, "c")
-	folder := t.TempDir()
-	build(t, folder, "tar", "-xzf", archive)
-	return filepath.Join(folder, strings.TrimSuffix(filepath.Base(archive), ".tar.gz"))
+	directory := t.TempDir()
+	build(t, directory, "tar", "-xzf", archive)
+	return filepath.Join(directory, strings.TrimSuffix(filepath.Base(archive), ".tar.gz"))
 }
 
 // installed builds and installs the library, and returns its sources and its prefix.
 func installed(t *testing.T) (sources, prefix string) {
 	t.Helper()
-	wasmtime := wasmtimeFolder(t)
+	wasmtime := wasmtimeDir(t)
 	sources, prefix = cSources(t), t.TempDir()
 	build(t, sources, "make", "--silent", "install", "WASMTIME="+wasmtime, "PREFIX="+prefix, "CFLAGS=-O2 -Werror")
 	return sources, prefix
@@ -155,7 +155,7 @@ target_link_libraries(use addrspec::addrspec)
 // behaviour sanitizers, which also find leaks.
 func TestCLibraryUnderSanitizers(t *testing.T) {
 	useTestCache(t)
-	wasmtime := wasmtimeFolder(t)
+	wasmtime := wasmtimeDir(t)
 	sources := cSources(t)
 	build(t, sources, "make", "--silent", "all", "check", "WASMTIME="+wasmtime,
 		"CFLAGS=-g -O1 -Werror -fsanitize=address,undefined -fno-sanitize-recover=all")
@@ -171,16 +171,16 @@ var decoder = []string{"src/facts.c", "src/json.c", "src/record.c", "src/fail.c"
 // seeds writes results of core to files, as addrspec_check_many gives them with reports.
 func seeds(t *testing.T, list []string) string {
 	t.Helper()
-	folder := t.TempDir()
+	directory := t.TempDir()
 	native := vectors.NativeDetails()
 	for _, email := range list {
 		json := native(email)
 		record := binary.LittleEndian.AppendUint32(nil, uint32(len(json)))
 		record = append(record, make([]byte, 4+4*13)...)
 		record = append(record, json...)
-		require.NoError(t, os.WriteFile(filepath.Join(folder, digest(record)), record, 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(directory, digest(record)), record, 0o600))
 	}
-	return folder
+	return directory
 }
 
 // The fuzz target of the decoder, on results and on what libFuzzer makes of them.
@@ -211,8 +211,9 @@ func TestCLibraryIsReproducible(t *testing.T) {
 // The library discards an instance that trapped, and goes on with the same lists.
 func TestCLibraryAfterTrap(t *testing.T) {
 	useTestCache(t)
-	wasmtime := wasmtimeFolder(t)
+	wasmtime := wasmtimeDir(t)
 	sources := cSources(t)
 	build(t, sources, "make", "--silent", "build/trap", "WASMTIME="+wasmtime, "CFLAGS=-O2 -Werror")
 	requireSurvivesTrap(t, filepath.Join(sources, "build", "trap"))
+	requireRejectsOlder(t, filepath.Join(sources, "build", "trap"))
 }

@@ -65,7 +65,7 @@ func (p goProject) run(t *testing.T, command ...string) string {
 	return string(out)
 }
 
-// program gets the module, compiles the program of the folder go and returns its path.
+// program gets the module, compiles the program of the directory go and returns its path.
 func (p goProject) program(t *testing.T) string {
 	t.Helper()
 	sources, err := filepath.Glob("go/*.go")

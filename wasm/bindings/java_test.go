@@ -24,7 +24,7 @@ import (
 var javaFlags = []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"}
 
 // javaExample returns the command that runs the example, which is built as a user
-// would: in a folder of its own, with the artifact of package.sh as its dependency.
+// would: in a directory of its own, with the artifact of package.sh as its dependency.
 func javaExample(t *testing.T) []string {
 	t.Helper()
 	jar := filepath.Join(javaBuilt(t), "example", "target", "check.jar")
@@ -37,23 +37,23 @@ func TestJavaPackage(t *testing.T) {
 	pack{many: command, single: with(command, "-1")}.requireSameBytes(t)
 }
 
-// javaBuilt returns the folder with the artifact, the example and the unit tests.
+// javaBuilt returns the directory with the artifact, the example and the unit tests.
 func javaBuilt(t *testing.T) string {
 	t.Helper()
 	find(t, "java")
 	version, err := exec.Command(find(t, "mvn"), "--version").Output() // and the JDK's
 	require.NoError(t, err)
 	license := string(readBytes(t, "../../LICENSE"))
-	return builtOnce(t, "java", func(folder string) {
+	return builtOnce(t, "java", func(directory string) {
 		t.Setenv("SOURCE_DATE_EPOCH", "1790000000")
-		buildPackage(t, "java", folder)
-		javaInstall(t, folder, filepath.Join(cache(t), "java", "repository"))
-		javaTests(t, filepath.Join(folder, "tests"))
+		buildPackage(t, "java", directory)
+		javaInstall(t, directory, filepath.Join(cache(t), "java", "repository"))
+		javaTests(t, filepath.Join(directory, "tests"))
 	}, string(version), license)
 }
 
 // javaInstall builds the example in dir with the artifact in dir, as a user would
-// in a folder of their own. Maven keeps what it installs in repository. It would
+// in a directory of their own. Maven keeps what it installs in repository. It would
 // take an older build of the same version from there, so that goes first.
 func javaInstall(t *testing.T, dir, repository string) {
 	t.Helper()
@@ -79,17 +79,18 @@ func TestJavaUnits(t *testing.T) {
 	dir := javaBuilt(t)
 	classes := filepath.Join(dir, "tests", "test-classes")
 	path := strings.Join([]string{classes, filepath.Join(dir, "example/target/lib/*"), filepath.Join(dir, "tests/lib/*")}, ":")
-	fragile := filepath.Join(t.TempDir(), "fragile.wasm")
+	fragile, older := filepath.Join(t.TempDir(), "fragile.wasm"), filepath.Join(t.TempDir(), "older.wasm")
 	require.NoError(t, os.WriteFile(fragile, moduletest.Fragile(t), 0o600))
+	require.NoError(t, os.WriteFile(older, moduletest.Older(t), 0o600))
 	output := run(t, "", slices.Concat([]string{find(t, "java")}, javaFlags, []string{
-		"-Dfragile=" + fragile, "-Dlists=" + blobFile(t, moduletest.NewerLists(t)), "-cp", path,
+		"-Dfragile=" + fragile, "-Dolder=" + older, "-Dlists=" + blobFile(t, moduletest.NewerLists(t)), "-cp", path,
 		"org.junit.platform.console.ConsoleLauncher", "execute", "--scan-classpath=" + classes,
 		"--disable-banner", "--fail-if-no-tests", "--details=summary"}))
 	require.Regexp(t, `[1-9]\d+ tests successful`, output)
 	require.Contains(t, output, " 0 tests skipped")
 }
 
-// The same sources in another folder, with other permissions, give the same files.
+// The same sources in another directory, with other permissions, give the same files.
 func TestJavaPackageIsReproducible(t *testing.T) {
 	dir := javaBuilt(t)
 	again := filepath.Join(dir, "again")
@@ -106,7 +107,7 @@ func TestJavaPackageIsReproducible(t *testing.T) {
 	}
 }
 
-// javaPackageElsewhere runs package.sh in a copy of its folder, and copies to out
+// javaPackageElsewhere runs package.sh in a copy of its directory, and copies to out
 // what it made if it did not fail.
 func javaPackageElsewhere(t *testing.T, out string) {
 	t.Helper()

@@ -58,23 +58,23 @@ func (p pack) requireNewerLists(t *testing.T) {
 
 func with(command []string, args ...string) []string { return append(slices.Clone(command), args...) }
 
-// builtOnce returns a folder for what is built of the files in dir, the module and
+// builtOnce returns a directory for what is built of the files in dir, the module and
 // what else has determines it. build fills it, unless that is done already: packages
 // are built and installed once for each state of their sources.
-func builtOnce(t *testing.T, language string, build func(folder string), determines ...string) string {
+func builtOnce(t *testing.T, language string, build func(directory string), determines ...string) string {
 	t.Helper()
 	all := filepath.Join(cache(t), language)
-	folder := filepath.Join(all, sourcesDigest(t, language, determines))
+	directory := filepath.Join(all, sourcesDigest(t, language, determines))
 	require.NoError(t, os.MkdirAll(all, 0o755))
 	defer lock(t, filepath.Join(all, "lock"))()
-	if _, err := os.Stat(filepath.Join(folder, "done")); err == nil {
-		return folder
+	if _, err := os.Stat(filepath.Join(directory, "done")); err == nil {
+		return directory
 	}
-	require.NoError(t, os.RemoveAll(folder))
-	require.NoError(t, os.MkdirAll(folder, 0o755))
-	build(folder)
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "done"), nil, 0o600))
-	return folder
+	require.NoError(t, os.RemoveAll(directory))
+	require.NoError(t, os.MkdirAll(directory, 0o755))
+	build(directory)
+	require.NoError(t, os.WriteFile(filepath.Join(directory, "done"), nil, 0o600))
+	return directory
 }
 
 // sourcesDigest returns a digest of the files in dir, the module and the texts.

@@ -94,19 +94,19 @@ func pythonWithWheel(t *testing.T) (python string) {
 	useTestCache(t)
 	system := find(t, "python3")
 	requirements := string(readBytes(t, "python/tests/requirements.txt"))
-	folder := builtOnce(t, "python", func(folder string) {
-		build(t, ".", system, "-m", "venv", "--without-pip", folder)
-		python := filepath.Join(folder, "bin", "python3")
+	directory := builtOnce(t, "python", func(directory string) {
+		build(t, ".", system, "-m", "venv", "--without-pip", directory)
+		python := filepath.Join(directory, "bin", "python3")
 		pip := []string{system, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check"}
 		build(t, ".", append(pip, "-r", "python/tests/requirements.txt")...)
 		t.Setenv("ADDRSPEC_PYTHON", python)
-		buildPackage(t, "python", folder)
-		wheels, err := filepath.Glob(filepath.Join(folder, "*.whl"))
+		buildPackage(t, "python", directory)
+		wheels, err := filepath.Glob(filepath.Join(directory, "*.whl"))
 		require.NoError(t, err)
 		require.Len(t, wheels, 1)
 		build(t, ".", append(pip, wheels[0])...)
 	}, requirements)
-	return filepath.Join(folder, "bin", "python3")
+	return filepath.Join(directory, "bin", "python3")
 }
 
 func readBytes(t *testing.T, name string) []byte {

@@ -32,7 +32,7 @@ opt-level = 0
 `
 
 // crate installs the crate into a project of its own, with example check as its
-// program, and returns the project's folder.
+// program, and returns the project's directory.
 func crate(t *testing.T, engine string) string {
 	t.Helper()
 	find(t, "cargo")
@@ -65,6 +65,7 @@ func requireInstalled(t *testing.T, project, target string) {
 	program := filepath.Join(programs, "user")
 	pack{many: []string{program}, single: []string{program, "-1"}}.requireSameBytes(t)
 	requireSurvivesTrap(t, filepath.Join(programs, "trap"))
+	requireRejectsOlder(t, filepath.Join(programs, "trap"))
 }
 
 func TestRustCrate(t *testing.T) {

@@ -30,7 +30,7 @@ import (
 )
 
 func main() {
-	out := flag.String("o", "dist", "output folder")
+	out := flag.String("o", "dist", "output directory")
 	component := flag.Bool("component", false, "also build addrspec.component.wasm")
 	flag.Parse()
 	if err := run(context.Background(), *out, *component); err != nil {

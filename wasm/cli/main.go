@@ -17,9 +17,15 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"os"
+	"strconv"
+
+	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/lists"
 )
 
 func main() {
@@ -70,4 +76,82 @@ func parse(args []string) (options, error) {
 		}
 	}
 	return o, nil
+}
+
+// maxAddress is the length of the longest accepted address, in bytes, as in the
+// module.
+const maxAddress = 1 << 20
+
+// stream checks addresses and writes their results in input order.
+type stream struct {
+	options
+	checker *core.Checker
+	out     *bufio.Writer
+	line    []byte // one result, reused for each address
+}
+
+// run checks the addresses in args or, without any, those in the input.
+func run(args []string, in io.Reader, out io.Writer) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	s := &stream{options: o, checker: core.New(lists.Default()), out: bufio.NewWriterSize(out, 64<<10)}
+	if len(o.addresses) == 0 {
+		return errors.Join(s.read(in), s.out.Flush())
+	}
+	for _, address := range o.addresses {
+		s.check([]byte(address))
+	}
+	return s.out.Flush()
+}
+
+// read checks the addresses in the input. It flushes the output before each read
+// that may block.
+func (s *stream) read(in io.Reader) error {
+	buffered := bufio.NewReaderSize(in, maxAddress+2) // an address and CR LF
+	for number := 1; ; number++ {
+		if !s.complete(buffered) {
+			if err := s.out.Flush(); err != nil {
+				return err
+			}
+		}
+		line, err := buffered.ReadSlice(s.end)
+		if address := s.trim(line); len(address) > maxAddress {
+			return errors.New("address " + strconv.Itoa(number) + " is longer than 1 MiB")
+		} else if len(address) > 0 {
+			s.check(address)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// complete reports whether the buffer contains the whole next address.
+func (s *stream) complete(in *bufio.Reader) bool {
+	buffered, _ := in.Peek(in.Buffered())
+	return bytes.IndexByte(buffered, s.end) >= 0
+}
+
+// trim removes the terminator of an address; a line may also end with CR LF.
+func (s *stream) trim(line []byte) []byte {
+	line = bytes.TrimSuffix(line, []byte{s.end})
+	if s.end == '\n' {
+		line = bytes.TrimSuffix(line, []byte{'\r'})
+	}
+	return line
+}
+
+// check writes the result for one address. Flush returns its write errors.
+func (s *stream) check(address []byte) {
+	facts := s.checker.Check(address)
+	s.line, _ = core.AppendJSON(s.line[:0], &facts, s.fullSuggestion)
+	if s.details {
+		s.line = s.checker.AppendDetails(s.line, &facts)
+	}
+	s.out.Write(append(s.line, '\n'))
 }

@@ -2,25 +2,33 @@
 
 package main
 
-import "github.com/addrspec/addrspec/core"
+import (
+	"unsafe"
+
+	"github.com/addrspec/addrspec/core"
+)
 
 // report gives a host what it needs besides the JSON, without parsing: 32-bit
 // little-endian words in this order, at a fixed address. Its texts follow the JSON
 // in the output buffer.
 type report struct {
-	valid    uint32 // 1 or 0
-	emailEnd uint32 // end in the JSON of the quoted email, which starts at 9, after {"email":
-	mxAt     uint32 // offset in the JSON of the mx value `false`
-	host     text   // the domain to look up MX records for, as A-labels; may be empty
-	reason   uint32 // number of the reason; 0 for a valid address
-	offset   uint32 // of the offending byte in the input
-	code     text   // stable name of the reason
-	section  text   // of the standard that the reason is based on
-	sentence text   // what is wrong and how to fix it
+	facts      uint32 // the boolean facts, as bits
+	more       uint32 // reserved for the other facts
+	emailEnd   uint32 // end in the JSON of the quoted email, which starts at 9, after {"email":
+	mx         place  // of the values of mx, disposable and, reserved, exchange
+	disposable place
+	exchange   place
+	host       place  // the domain to look up MX records for, as A-labels; may be empty
+	reason     uint32 // number of the reason; 0 for a valid address
+	offset     uint32 // of the offending byte in the input
+	code       place  // stable name of the reason
+	section    place  // of the standard that the reason is based on
+	sentence   place  // what is wrong and how to fix it
+	reserved   [5]uint32
 }
 
-// text is an offset and a length in the output buffer.
-type text struct{ at, length uint32 }
+// place is an offset and a length in the output buffer.
+type place struct{ at, length uint32 }
 
 // check writes the result and the report for email to the start of out, and returns
 // the length of the JSON or errPanic.
@@ -36,17 +44,31 @@ func check(email []byte, flags int32) int32 {
 // appendResult appends the result for f to dst, which is empty, and sets the report
 // but its texts.
 func appendResult(dst []byte, f *core.Facts, flags int32) []byte {
-	outcome = report{reason: uint32(f.Refusal.Reason), offset: uint32(f.Refusal.Offset)}
-	if f.Valid {
-		outcome.valid = 1
-	}
+	outcome = report{} // a literal with fields would be made on the stack and copied
+	outcome.facts = bits(f)
+	outcome.reason, outcome.offset = uint32(f.Refusal.Reason), uint32(f.Refusal.Offset)
 	json, at := core.AppendJSON(dst, f, flags&flagFullSuggestion != 0)
 	if flags&flagDetails != 0 {
 		json = checker.AppendDetails(json, f)
 	}
-	outcome.emailEnd, outcome.mxAt = uint32(at.EmailEnd), uint32(at.MX)
+	outcome.emailEnd, outcome.mx, outcome.disposable = uint32(at.EmailEnd), placeOf(at.MX), placeOf(at.Disposable)
 	return json
 }
+
+// bits returns the boolean facts, in the order of the contract, as bits.
+func bits(f *core.Facts) uint32 {
+	return bit(0, f.Valid) | bit(1, f.Alias) | bit(2, f.ASCII) | bit(3, f.Role != core.NoRole) |
+		bit(4, f.Gibberish >= core.Gibberish) | bit(5, f.Disposable) | bit(6, f.Public) | bit(7, f.Relay) | bit(8, f.Typo != nil)
+}
+
+func bit(n int, fact bool) uint32 {
+	if fact {
+		return 1 << n
+	}
+	return 0
+}
+
+func placeOf(p core.Place) place { return place{uint32(p.Start), uint32(p.End - p.Start)} }
 
 // appendTexts appends the texts of the report to the JSON.
 func appendTexts(json []byte, f *core.Facts) []byte {
@@ -57,17 +79,100 @@ func appendTexts(json []byte, f *core.Facts) []byte {
 	end = putString(&outcome.code, end, f.Refusal.Reason.Code())
 	end = putString(&outcome.section, end, f.Refusal.Reason.Section())
 	sentence := f.Refusal.AppendSentence(end, f.Email)
-	outcome.sentence = text{uint32(len(end)), uint32(len(sentence) - len(end))}
+	outcome.sentence = place{uint32(len(end)), uint32(len(sentence) - len(end))}
 	return sentence
 }
 
 // put appends s to dst and sets t to its place.
-func put(t *text, dst, s []byte) []byte {
-	*t = text{uint32(len(dst)), uint32(len(s))}
+func put(t *place, dst, s []byte) []byte {
+	*t = place{uint32(len(dst)), uint32(len(s))}
 	return append(dst, s...)
 }
 
-func putString(t *text, dst []byte, s string) []byte {
-	*t = text{uint32(len(dst)), uint32(len(s))}
+func putString(t *place, dst []byte, s string) []byte {
+	*t = place{uint32(len(dst)), uint32(len(s))}
 	return append(dst, s...)
 }
+
+// prefix is the size of a length before an address and before a result.
+const prefix = 4
+
+// reportPrefix is the size of the lengths and the report before a result with
+// flagReports.
+const reportPrefix = 2*prefix + int(unsafe.Sizeof(report{}))
+
+// checkMany checks the addresses in input, each after its length, and writes each
+// result after its length. It checks as many as surely fit into out, at least one,
+// and returns the number of bytes written. Results are those of check.
+func checkMany(input []byte, flags int32) int32 {
+	if !framed(input) {
+		return errFraming
+	}
+	written := 0
+	for len(input) > 0 {
+		email := first(input)
+		if reportPrefix+6*len(email)+restCap > outCap-written {
+			break
+		}
+		n := writeRecord(out[written:], email, flags)
+		if n < 0 {
+			return errPanic
+		}
+		written += n
+		input = input[prefix+len(email):]
+	}
+	return int32(written)
+}
+
+// framed reports whether input is a sequence of lengths, each followed by as many
+// bytes.
+func framed(input []byte) bool {
+	for len(input) > 0 {
+		if len(input) < prefix || *word(input) > uint32(len(input)-prefix) {
+			return false
+		}
+		input = input[prefix+len(first(input)):]
+	}
+	return true
+}
+
+// first returns the first address in an input that is framed.
+func first(input []byte) []byte {
+	return input[prefix:][:*word(input)]
+}
+
+// writeRecord writes the result for email to the start of dst. It returns the
+// number of bytes, or -1 if dst is too small, which is a defect.
+func writeRecord(dst, email []byte, flags int32) int {
+	f := checker.Check(email)
+	if flags&flagReports != 0 {
+		return writeWithReport(dst, &f, flags)
+	}
+	room := dst[prefix:prefix]
+	json := appendResult(room, &f, flags)
+	if len(json) > cap(room) {
+		return -1 // append has reallocated the output
+	}
+	*word(dst) = uint32(len(json))
+	return prefix + len(json)
+}
+
+// writeWithReport writes the result for f, after its report, and then the texts of
+// the report.
+func writeWithReport(dst []byte, f *core.Facts, flags int32) int {
+	room := dst[reportPrefix:reportPrefix]
+	json := appendResult(room, f, flags)
+	end := appendTexts(json, f)
+	if len(end) > cap(room) {
+		return -1 // append has reallocated the output
+	}
+	*word(dst) = uint32(len(json))
+	*word(dst[prefix:]) = uint32(len(end) - len(json))
+	*(*report)(unsafe.Pointer(&dst[2*prefix])) = outcome
+	return reportPrefix + len(end)
+}
+
+// word returns the 32-bit word at the start of b, little-endian as all of
+// WebAssembly's memory, at any address. encoding/binary would add reflection to the
+// module.
+func word(b []byte) *uint32 { return (*uint32)(unsafe.Pointer(&b[0])) }

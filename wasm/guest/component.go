@@ -10,7 +10,7 @@ import "unsafe"
 
 // results is the result of a call in the layout of the canonical ABI. The host
 // reads it before the next call.
-var results [15]uint32
+var results [22]uint32
 
 // large is an argument that does not fit into in.
 var large []byte
@@ -40,20 +40,20 @@ func argument(at, size uint32) []byte {
 	return large[:size]
 }
 
-//go:wasmexport addrspec:validation/checks@1.1.0#check
+//go:wasmexport addrspec:validation/checks@2.0.0#check
 func componentCheck(at, size, suggestion uint32) uint32 {
-	return answer(at, size, int32(suggestion))
+	return checkInto(at, size, int32(suggestion))
 }
 
-//go:wasmexport addrspec:validation/checks@1.1.0#explain
+//go:wasmexport addrspec:validation/checks@2.0.0#explain
 func componentExplain(at, size, suggestion uint32) uint32 {
-	return answer(at, size, int32(suggestion)|flagDetails)
+	return checkInto(at, size, int32(suggestion)|flagDetails)
 }
 
-// answer checks an address and returns the address of the results. The cases of
+// checkInto checks an address and returns the address of the results. The cases of
 // the enum suggestion are the values of flagFullSuggestion.
-func answer(at, size uint32, flags int32) uint32 {
-	results = [15]uint32{}
+func checkInto(at, size uint32, flags int32) uint32 {
+	results = [22]uint32{}
 	if size > inCap {
 		large = nil
 		results[0] = 1 // the error too-long
@@ -63,11 +63,16 @@ func answer(at, size uint32, flags int32) uint32 {
 	if n < 0 {
 		panic("the check failed")
 	}
-	results[1], results[2], results[3] = lift(text{0, uint32(n)}), uint32(n), outcome.mxAt
-	if outcome.host.length > 0 {
-		results[4], results[5], results[6] = 1, lift(outcome.host), outcome.host.length
+	results[1], results[2], results[3] = lift(place{}), uint32(n), outcome.facts
+	results[4], results[5] = outcome.mx.at, outcome.mx.length
+	results[6], results[7] = outcome.disposable.at, outcome.disposable.length
+	if outcome.exchange.length > 0 {
+		results[8], results[9], results[10] = 1, outcome.exchange.at, outcome.exchange.length
 	}
-	if outcome.valid == 0 {
+	if outcome.host.length > 0 {
+		results[11], results[12], results[13] = 1, lift(outcome.host), outcome.host.length
+	}
+	if outcome.facts&1 == 0 {
 		liftRefusal()
 	}
 	return address(unsafe.Pointer(&results))
@@ -75,23 +80,23 @@ func answer(at, size uint32, flags int32) uint32 {
 
 // liftRefusal copies the refusal from the report to results.
 func liftRefusal() {
-	results[7] = 1
-	results[8], results[9] = lift(outcome.code), outcome.code.length
-	results[10] = outcome.offset
-	results[11], results[12] = lift(outcome.section), outcome.section.length
-	results[13], results[14] = lift(outcome.sentence), outcome.sentence.length
+	results[14] = 1
+	results[15], results[16] = lift(outcome.code), outcome.code.length
+	results[17] = outcome.offset
+	results[18], results[19] = lift(outcome.section), outcome.section.length
+	results[20], results[21] = lift(outcome.sentence), outcome.sentence.length
 }
 
 // lift returns the address of a text in linear memory.
-func lift(t text) uint32 { return address(unsafe.Pointer(&out)) + t.at }
+func lift(t place) uint32 { return address(unsafe.Pointer(&out)) + t.at }
 
-//go:wasmexport addrspec:validation/checks@1.1.0#info
+//go:wasmexport addrspec:validation/checks@2.0.0#info
 func componentInfo() uint32 {
-	results[0], results[1] = lift(text{}), uint32(len(checker.AppendVersions(out[:0])))
+	results[0], results[1] = lift(place{}), uint32(len(checker.AppendVersions(out[:0])))
 	return address(unsafe.Pointer(&results))
 }
 
-//go:wasmexport addrspec:validation/checks@1.1.0#replace-lists
+//go:wasmexport addrspec:validation/checks@2.0.0#replace-lists
 func componentReplaceLists(at, size uint32) uint32 {
 	code := gather(argument(at, size))
 	large = nil
@@ -104,7 +109,7 @@ func componentReplaceLists(at, size uint32) uint32 {
 		results[0], results[1], results[2] = 1, lift(outcome.sentence), outcome.sentence.length
 	case errListsSize:
 		message := append(out[:0], "the lists are larger than 4 MiB"...)
-		results[0], results[1], results[2] = 1, lift(text{}), uint32(len(message))
+		results[0], results[1], results[2] = 1, lift(place{}), uint32(len(message))
 	}
 	return address(unsafe.Pointer(&results))
 }

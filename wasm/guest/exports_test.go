@@ -70,10 +70,30 @@ func (g *guest) requireJSON(t testing.TB, n int32) {
 
 // requireReport requires the texts of the report to be within the output.
 func (g *guest) requireReport(t testing.TB) {
-	for _, word := range []uint32{3, 7, 9, 11} {
+	for _, word := range []uint32{3, 5, 7, 9, 13, 15, 17} {
 		at, _ := g.Memory().ReadUint32Le(g.report + 4*word)
 		length, _ := g.Memory().ReadUint32Le(g.report + 4*word + 4)
 		require.LessOrEqual(t, uint64(at)+uint64(length), uint64(g.outCap))
+	}
+}
+
+// The places of mx and disposable are those of their values, whatever these are.
+func TestPlacesOfValues(t *testing.T) {
+	g := start(t)
+	word := func(n uint32) uint32 {
+		value, _ := g.Memory().ReadUint32Le(g.report + 4*n)
+		return value
+	}
+	for _, email := range append(vectors.Generate(9, 500), "a@mailinator.com", "a@gmail.com", "a@[192.0.2.1]", "") {
+		for flags := range int32(4) {
+			result := g.output(t, g.call(t, "check", g.write([]byte(email)), flags))
+			var members struct{ MX, Disposable json.RawMessage }
+			require.NoError(t, json.Unmarshal(result, &members))
+			require.Equal(t, string(members.MX), string(result[word(3):][:word(4)]))
+			require.Equal(t, string(members.Disposable), string(result[word(5):][:word(6)]))
+			require.Equal(t, word(10) == 0, string(members.MX) == "false", "without a host mx is false, else null")
+			require.Zero(t, word(1)|word(7)|word(8)|word(19)|word(20)|word(21)|word(22)|word(23), "reserved")
+		}
 	}
 }
 

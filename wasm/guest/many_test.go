@@ -37,7 +37,7 @@ func records(t testing.TB, output []byte, flags int32) (list []record) {
 		size, texts := binary.LittleEndian.Uint32(output), uint32(0)
 		if output = output[4:]; flags&4 != 0 {
 			texts = binary.LittleEndian.Uint32(output)
-			r.report, output = string(output[4:56]), output[56:]
+			r.report, output = string(output[4:100]), output[100:]
 		}
 		r.json, r.texts = string(output[:size]), string(output[size:][:texts])
 		require.True(t, json.Valid([]byte(r.json)))
@@ -53,9 +53,9 @@ func (g *guest) single(t testing.TB, email string, flags int32) (r record) {
 	if r.json = string(out[:n]); flags&4 == 0 {
 		return r
 	}
-	report, _ := g.Memory().Read(g.report, 52)
+	report, _ := g.Memory().Read(g.report, 96)
 	end := uint32(n)
-	for _, word := range []int{3, 7, 9, 11} {
+	for _, word := range []int{9, 13, 15, 17} {
 		end = max(end, binary.LittleEndian.Uint32(report[4*word:])+binary.LittleEndian.Uint32(report[4*word+4:]))
 	}
 	r.report, r.texts = string(report), string(out[n:end])

@@ -4,31 +4,30 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
-
-	"github.com/addrspec/addrspec/wasm/internal/slim"
 )
 
 // abiMajor is the major version of the interface that this host supports, with
 // any minor version.
-const abiMajor = 1
+const abiMajor = 2
 
 // wasiModule is the only module from which imports are allowed.
 const wasiModule = "wasi_snapshot_preview1"
 
-// code is the machine code of a module, in a runtime of its own.
-type code struct {
+// program is the machine code of the module, in its own runtime.
+type program struct {
 	runtime  wazero.Runtime
 	compiled wazero.CompiledModule
-	memory   *slim.Module // fills the memory of an instance; nil if the engine does
 }
 
 // compile compiles wasm to machine code, cached in cacheDir for the next start. It
 // returns an error unless the exports are those of the interface and the imports
 // only WASI.
-func compile(ctx context.Context, wasm []byte, cacheDir string) (*code, error) {
+func compile(ctx context.Context, wasm []byte, cacheDir string) (*program, error) {
 	runtime, compiled, err := compileIn(ctx, wasm, cacheDir)
 	if err != nil && cacheDir != "" {
 		// A cache that cannot be read or written, such as another user's, is left out,
@@ -46,7 +45,7 @@ func compile(ctx context.Context, wasm []byte, cacheDir string) (*code, error) {
 		runtime.Close(ctx)
 		return nil, notOurs(err)
 	}
-	return &code{runtime: runtime, compiled: compiled}, nil
+	return &program{runtime: runtime, compiled: compiled}, nil
 }
 
 // compileIn compiles wasm with a cache, or without one if cacheDir is empty.
@@ -66,7 +65,7 @@ func compileIn(ctx context.Context, wasm []byte, cacheDir string) (wazero.Runtim
 
 func notOurs(err error) error { return fmt.Errorf("not a module of addrspec: %w", err) }
 
-// newRuntime starts wazero. It ignores a folder that cannot be a cache.
+// newRuntime starts wazero. It ignores a directory that cannot be a cache.
 func newRuntime(ctx context.Context, cacheDir string) wazero.Runtime {
 	config := wazero.NewRuntimeConfig()
 	if cacheDir != "" && os.MkdirAll(cacheDir, 0o700) == nil {
@@ -97,4 +96,48 @@ func checkImports(compiled wazero.CompiledModule) error {
 		}
 	}
 	return nil
+}
+
+// signature has the numbers of an export's parameters and results. All types are i32.
+type signature struct{ params, results int }
+
+// signatures are the exports of interface version 2.
+var signatures = map[string]signature{
+	"addrspec_abi_version": {0, 1},
+	"addrspec_in_ptr":      {0, 1},
+	"addrspec_in_cap":      {0, 1},
+	"addrspec_out_ptr":     {0, 1},
+	"addrspec_out_cap":     {0, 1},
+	"addrspec_report_ptr":  {0, 1},
+	"addrspec_check":       {2, 1},
+	"addrspec_check_many":  {2, 1},
+	"addrspec_info":        {0, 1},
+	"addrspec_lists":       {1, 1},
+}
+
+// checkExports returns an error if an export is missing or has another
+// signature, so that a wrong file fails at the start and not at the first check.
+func checkExports(compiled wazero.CompiledModule) error {
+	exported := compiled.ExportedFunctions()
+	for name, want := range signatures {
+		f, ok := exported[name]
+		if !ok {
+			return missing(name)
+		}
+		if !allI32(f.ParamTypes(), want.params) || !allI32(f.ResultTypes(), want.results) {
+			return fmt.Errorf("export %s has another signature", name)
+		}
+	}
+	if _, ok := compiled.ExportedMemories()["memory"]; !ok {
+		return missing("memory")
+	}
+	return nil
+}
+
+func missing(export string) error { return fmt.Errorf("export %s is missing", export) }
+
+func allI32(types []api.ValueType, count int) bool {
+	return len(types) == count && !slices.ContainsFunc(types, func(t api.ValueType) bool {
+		return t != api.ValueTypeI32
+	})
 }

@@ -1,13 +1,34 @@
+// Package host runs addrspec.wasm in a Go program with wazero: pure Go, no cgo,
+// compiled once to machine code.
+//
+//	engine, err := host.Default() // the module that the program embeds
+//	facts, err := engine.Check(ctx, nil, "jane@example.org", 0)
+//	fmt.Println(string(facts.JSON))
+//
+// New runs another module file, with options of its own. View.CheckMany checks many
+// addresses with few calls of the module. Package core has the same results as Go types,
+// without WebAssembly.
+//
+// An Engine has a pool of instances of the module, since an instance serves one
+// caller at a time. It replaces an instance that trapped. Engine.SetLists
+// replaces the lists while callers continue.
+//
+// The package implements the module's interface (wasm/ABI.md) and depends on
+// nothing else of the module. Package module has the bytes to run.
 package host
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
+	"os"
+	"path/filepath"
 	"runtime"
+	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/addrspec/addrspec/wasm/module"
 )
 
 // Options configure an Engine. The zero value is valid.
@@ -15,7 +36,7 @@ type Options struct {
 	// Size is the number of instances, 1 to 2 MB each; 0 means GOMAXPROCS. New starts
 	// one of them, and concurrent callers the others.
 	Size int
-	// CacheDir is a folder for compiled machine code, which saves a second at the
+	// CacheDir is a directory for compiled machine code, which saves a second at the
 	// next start; empty means no cache.
 	CacheDir string
 	// Lists is a blob of lists; nil means the module's own.
@@ -48,28 +69,48 @@ type View struct {
 // an addrspec module of the supported version, or if the module refuses o.Lists. wasm must
 // not change while the engine is open.
 func New(ctx context.Context, wasm []byte, o Options) (*Engine, error) {
-	return Open(ctx, io.NewSectionReader(bytes.NewReader(wasm), 0, int64(len(wasm))), o)
-}
-
-// Open is New for a module that it reads from wasm, such as module.Open returns. It reads
-// the functions that checks usually call, the data for each new instance, and the whole
-// module when a check first needs another function: wasm must remain readable.
-func Open(ctx context.Context, wasm *io.SectionReader, o Options) (*Engine, error) {
 	if o.Size <= 0 {
 		o.Size = runtime.GOMAXPROCS(0)
 	}
-	program, err := load(ctx, wasm, o.CacheDir)
+	program, err := compile(ctx, wasm, o.CacheDir)
 	if err != nil {
 		return nil, err
 	}
 	e := &Engine{program: program, size: o.Size}
 	view, err := e.newView(ctx, o.Lists)
 	if err != nil {
-		program.close(ctx)
+		program.runtime.Close(ctx)
 		return nil, err
 	}
 	e.current.Store(view)
 	return e, nil
+}
+
+// Default returns an Engine for the module that the program embeds, the same one at
+// every call. It keeps machine code in the user's cache directory, since compiling takes a
+// second. It fails with module.ErrMissing if the program was compiled from a checkout
+// in which the module was not built; the Go module from a proxy has it.
+//
+// The engine belongs to the whole program: do not close it. Use New for an engine with
+// other options, and with other lists than those of the rest of the program.
+func Default() (*Engine, error) { return defaultEngine() }
+
+var defaultEngine = sync.OnceValues(func() (*Engine, error) {
+	wasm, err := module.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	return New(context.Background(), wasm, Options{CacheDir: userCache()})
+})
+
+// userCache returns the directory in which `addrspec check` keeps machine code, or "",
+// which means no cache, if the user has no such directory.
+func userCache() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "addrspec")
 }
 
 // SetLists makes blob the engine's lists; nil means the module's own. It starts
@@ -96,26 +137,23 @@ func (e *Engine) newView(ctx context.Context, blob []byte) (*View, error) {
 	start := func(ctx context.Context) (*instance, error) {
 		return e.program.instantiate(ctx, blob)
 	}
-	v := &View{pool: newPool(e.size, e.program, &e.counters, start)}
-	var err error
-	for again := true; again; {
-		v.info, again, err = v.readInfo(ctx)
-	}
-	if err != nil {
+	v := &View{pool: newPool(e.size, &e.counters, start)}
+	if err := v.readInfo(ctx); err != nil {
 		v.pool.retire(ctx)
 		return nil, err
 	}
 	return v, nil
 }
 
-// readInfo starts an instance and reads its info. again is that of pool.release.
-func (v *View) readInfo(ctx context.Context) (info Info, again bool, err error) {
+// readInfo starts an instance and reads its info.
+func (v *View) readInfo(ctx context.Context) error {
 	i, err := v.pool.acquire(ctx)
 	if err != nil {
-		return info, false, err
+		return err
 	}
-	info, err = i.readInfo(ctx)
-	return info, v.pool.release(ctx, i, err), err
+	v.info, err = i.readInfo(ctx)
+	v.pool.release(ctx, i, err)
+	return err
 }
 
 func (i *instance) readInfo(ctx context.Context) (info Info, err error) {
@@ -139,7 +177,7 @@ func (e *Engine) Check(ctx context.Context, dst []byte, email string, flags Flag
 }
 
 // Close closes the instances and frees the machine code.
-func (e *Engine) Close(ctx context.Context) error { return e.program.close(ctx) }
+func (e *Engine) Close(ctx context.Context) error { return e.program.runtime.Close(ctx) }
 
 // Size returns how many addresses can be checked at a time.
 func (v *View) Size() int { return cap(v.pool.slots) }
@@ -150,23 +188,31 @@ func (v *View) Info() Info { return v.info }
 // Check checks one address and appends the result to dst. It blocks until an
 // instance is free or ctx is done. It returns ErrTooLong for an address over 1 MiB.
 func (v *View) Check(ctx context.Context, dst []byte, email string, flags Flags) (facts Facts, err error) {
-	for again := true; again; {
-		facts, again, err = v.check(ctx, dst, email, flags)
-	}
-	return facts, err
-}
-
-// check is Check with one instance. again is that of pool.release.
-func (v *View) check(ctx context.Context, dst []byte, email string, flags Flags) (facts Facts, again bool, err error) {
 	i, err := v.pool.acquire(ctx)
 	if err != nil {
-		return Facts{}, false, err
+		return Facts{}, err
 	}
 	err = errUnfinished // until checkAddress returns
-	defer func() { again = v.pool.release(ctx, i, err) }()
-	facts, err = i.checkAddress(ctx, dst, email, flags)
-	return facts, false, err
+	defer func() { v.pool.release(ctx, i, err) }()
+	return i.checkAddress(ctx, dst, email, flags)
 }
 
 // errUnfinished marks an instance in which a panic ended the call.
 var errUnfinished error = &trap{errors.New("the call did not return")}
+
+// Stats are the counters of an Engine since New, over all its views.
+type Stats struct {
+	Calls   int64         // acquired instances: checks, and one per new view
+	Waits   int64         // calls that waited for a free instance
+	Waited  time.Duration // total duration of the waits
+	Trapped int64         // instances discarded after a trap
+}
+
+// Stats returns the counters. Each is exact, but they are not read at the same
+// instant.
+func (e *Engine) Stats() Stats {
+	c := &e.counters
+	return Stats{c.calls.Load(), c.waits.Load(), time.Duration(c.waited.Load()), c.trapped.Load()}
+}
+
+type counters struct{ calls, waits, waited, trapped atomic.Int64 }

@@ -3,7 +3,8 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
+	"strconv"
 )
 
 // Flags are options of a check, as bits of the interface (ABI.md).
@@ -17,26 +18,47 @@ const (
 	Details Flags = 2
 )
 
-// minorDetails is the minor version of the interface that added Details.
-const minorDetails = 1
-
 // Facts are the module's output for one address.
 type Facts struct {
-	// JSON is the result, an object of 16 fields, with mx false. The flag Details
-	// adds one more member at its end.
+	// JSON is the result, an object of 16 fields, with mx null, or false if Host is
+	// empty. The flag Details adds one more member at its end.
 	JSON []byte
 	// Email is the part of JSON with the address, a quoted JSON string.
 	Email []byte
-	// MXAt is the offset in JSON of the mx value `false`.
-	MXAt int
+	// MX is the place in JSON of the value of mx.
+	MX Place
 	// Valid reports whether the address is valid.
 	Valid bool
+	// Set are the facts that are true.
+	Set Fact
 	// Refusal is zero for a valid address.
 	Refusal Refusal
 	// Host is the domain to look up MX records for, in A-label form. It is empty
 	// for an address that is not valid and for an address literal.
 	Host string
 }
+
+// Place is where a value begins, and its length in bytes.
+type Place struct{ At, Length int }
+
+// Fact is a set of boolean facts, as bits of the interface (ABI.md).
+type Fact uint32
+
+// The boolean facts.
+const (
+	Valid Fact = 1 << iota
+	Alias
+	ASCII
+	HasRole // role is not null
+	Gibberish
+	Disposable
+	Public
+	Relay
+	Typo
+)
+
+// Has reports whether a fact is true.
+func (f *Facts) Has(fact Fact) bool { return f.Set&fact != 0 }
 
 // Refusal is the reason why an address is not valid.
 type Refusal struct {
@@ -46,30 +68,23 @@ type Refusal struct {
 	Offset   int    // of the offending byte in the address
 }
 
-// Words of the report (ABI.md). A text has two, its offset and its length.
+// Words of the report (ABI.md). A place has two, its offset and its length.
 const (
-	wordValid    = 0
-	wordEmailEnd = 1
-	wordMXAt     = 2
-	wordHost     = 3
-	wordOffset   = 6 // word 5, the number of the reason, is not needed besides its code
-	wordCode     = 7
-	wordSection  = 9
-	wordSentence = 11
-	reportLen    = 13
+	wordFacts    = 0
+	wordEmailEnd = 2
+	wordMX       = 3
+	wordHost     = 9
+	wordOffset   = 12 // word 11, the number of the reason, is not needed besides its code
+	wordCode     = 13
+	wordSection  = 15
+	wordSentence = 17
+	reportLen    = 24
 )
 
-const (
-	emailStart = len(`{"email":`)
-	mxFalse    = "false"
-	mxTrue     = "true"
-)
+const emailStart = len(`{"email":`)
 
 // checkAddress checks one address. It appends the result to dst.
 func (i *instance) checkAddress(ctx context.Context, dst []byte, email string, flags Flags) (Facts, error) {
-	if err := i.accepts(flags); err != nil {
-		return Facts{}, err
-	}
 	if err := i.write(email); err != nil {
 		return Facts{}, err
 	}
@@ -82,15 +97,6 @@ func (i *instance) checkAddress(ctx context.Context, dst []byte, email string, f
 		return Facts{}, err
 	}
 	return i.facts(dst, n, &words)
-}
-
-// accepts returns an error if the module's version of the interface lacks a flag.
-func (i *instance) accepts(flags Flags) error {
-	if flags&Details != 0 && i.minor < minorDetails {
-		return fmt.Errorf("details need interface version %d.%d, the module has %d.%d; use both from one build: %w",
-			abiMajor, minorDetails, abiMajor, i.minor, ErrFlags)
-	}
-	return nil
 }
 
 // facts returns the Facts from n bytes of JSON and the report. It appends the JSON to
@@ -114,7 +120,8 @@ func factsIn(output []byte, n uint32, words *[reportLen]uint32) (Facts, error) {
 		return Facts{}, &trap{errors.New("the report does not fit the output")}
 	}
 	text := func(word int) string { return string(output[words[word]:][:words[word+1]]) }
-	f := Facts{JSON: output[:n:n], MXAt: int(words[wordMXAt]), Valid: words[wordValid] == 1}
+	f := Facts{JSON: output[:n:n], MX: Place{int(words[wordMX]), int(words[wordMX+1])}, Set: Fact(words[wordFacts])}
+	f.Valid = f.Has(Valid)
 	f.Email = f.JSON[emailStart:words[wordEmailEnd]]
 	f.Host = text(wordHost)
 	if !f.Valid {
@@ -132,24 +139,23 @@ func plausible(n, outCap uint32, words *[reportLen]uint32) bool {
 		}
 	}
 	return n <= outCap && words[wordEmailEnd] <= n && words[wordEmailEnd] >= uint32(emailStart) &&
-		uint64(words[wordMXAt])+uint64(len(mxFalse)) <= uint64(n)
+		uint64(words[wordMX])+uint64(words[wordMX+1]) <= uint64(n)
 }
 
-// Result returns JSON with mx as its mx value, in the same memory.
+// Result returns the result with mx as its mx value, in the memory of JSON if it fits.
 func (f *Facts) Result(mx bool) []byte {
-	if !mx {
-		return f.JSON
+	const same = "true" // as long as null
+	if !mx || f.MX.Length != len(same) {
+		return f.AppendResult(nil, mx)
 	}
-	rest := append(f.JSON[:f.MXAt], mxTrue...)
-	return append(rest, f.JSON[f.MXAt+len(mxFalse):]...)
+	copy(f.JSON[f.MX.At:], same)
+	return f.JSON
 }
 
 // AppendResult appends the result to dst, with mx as its mx value.
 func (f *Facts) AppendResult(dst []byte, mx bool) []byte {
-	if !mx {
-		return append(dst, f.JSON...)
-	}
-	dst = append(dst, f.JSON[:f.MXAt]...)
-	dst = append(dst, mxTrue...)
-	return append(dst, f.JSON[f.MXAt+len(mxFalse):]...)
+	dst = slices.Grow(dst, len(f.JSON)+1) // false may take the place of null
+	dst = append(dst, f.JSON[:f.MX.At]...)
+	dst = strconv.AppendBool(dst, mx)
+	return append(dst, f.JSON[f.MX.At+f.MX.Length:]...)
 }

@@ -31,10 +31,8 @@ const (
 // instance is an instance of the module. It serves one caller at a time.
 type instance struct {
 	module              api.Module
-	slim                bool   // it lacks functions (program)
-	minor               uint32 // version of the interface
-	check, info, lists  api.Function
-	many                api.Function // nil before minorMany
+	check, many         api.Function
+	info, lists         api.Function
 	in, inCap           uint32
 	out, outCap, report uint32
 	stack               [2]uint64 // parameters and results; saves an allocation per call
@@ -42,14 +40,14 @@ type instance struct {
 
 // instantiate starts an instance with blob as its lists; nil means the module's
 // own. It returns an error if the interface version is not supported.
-func (c *code) instantiate(ctx context.Context, blob []byte) (*instance, error) {
+func (p *program) instantiate(ctx context.Context, blob []byte) (*instance, error) {
 	config := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithSysWalltime().WithSysNanotime()
-	module, err := c.runtime.InstantiateModule(ctx, c.compiled, config)
+	module, err := p.runtime.InstantiateModule(ctx, p.compiled, config)
 	if err != nil {
 		return nil, fmt.Errorf("start the module: %w", err)
 	}
 	i := &instance{module: module}
-	if err = c.initialize(ctx, module); err == nil {
+	if err = initialize(ctx, module); err == nil {
 		err = i.bind(ctx)
 	}
 	if err == nil && blob != nil {
@@ -62,14 +60,8 @@ func (c *code) instantiate(ctx context.Context, blob []byte) (*instance, error) 
 	return i, nil
 }
 
-// initialize fills the memory, and runs Go's initialization, which only the plain module
-// still needs.
-func (c *code) initialize(ctx context.Context, module api.Module) error {
-	if c.memory != nil {
-		if err := c.memory.Fill(module.Memory().Read); err != nil {
-			return fmt.Errorf("start the module: %w", err)
-		}
-	}
+// initialize runs Go's initialization, which only the plain module still needs.
+func initialize(ctx context.Context, module api.Module) error {
 	if f := module.ExportedFunction("_initialize"); f != nil {
 		if _, err := f.Call(ctx); err != nil {
 			return fmt.Errorf("start the module: %w", err)
@@ -88,11 +80,8 @@ func (i *instance) bind(ctx context.Context) error {
 		return fmt.Errorf("the module has interface version %d.%d, this host supports %d; use both from one build",
 			version>>16, version&0xffff, abiMajor)
 	}
-	i.minor = version & 0xffff
-	i.check, i.info, i.lists = i.fn("addrspec_check"), i.fn("addrspec_info"), i.fn("addrspec_lists")
-	if i.many = i.fn("addrspec_check_many"); i.many == nil && i.minor >= minorMany {
-		return missing("addrspec_check_many")
-	}
+	i.check, i.many = i.fn("addrspec_check"), i.fn("addrspec_check_many")
+	i.info, i.lists = i.fn("addrspec_info"), i.fn("addrspec_lists")
 	for name, place := range map[string]*uint32{
 		"addrspec_in_ptr": &i.in, "addrspec_in_cap": &i.inCap,
 		"addrspec_out_ptr": &i.out, "addrspec_out_cap": &i.outCap, "addrspec_report_ptr": &i.report,
@@ -169,3 +158,41 @@ type trap struct{ cause error }
 
 func (t *trap) Error() string { return "the module failed: " + t.cause.Error() }
 func (t *trap) Unwrap() error { return t.cause }
+
+// ErrLists is returned for a blob that the module refused. The error that wraps
+// it contains the reason.
+var ErrLists = errors.New("the module refused the lists")
+
+// ErrListsSize is returned for a blob over 4 MiB.
+var ErrListsSize = errors.New("the lists are larger than 4 MiB")
+
+// setLists passes blob to the module in pieces of the input buffer's size and
+// installs it.
+func (i *instance) setLists(ctx context.Context, blob []byte) error {
+	for len(blob) > 0 {
+		piece := blob[:min(len(blob), int(i.inCap))]
+		if err := i.write(string(piece)); err != nil {
+			return err
+		}
+		if _, err := i.call(ctx, i.lists, uint64(len(piece))); err != nil {
+			return err
+		}
+		blob = blob[len(piece):]
+	}
+	_, err := i.call(ctx, i.lists, 0)
+	return err
+}
+
+// refusal returns the error with which the module refused the lists.
+func (i *instance) refusal() error {
+	words, err := i.reportWords()
+	if err != nil {
+		return err
+	}
+	at, length := words[wordSentence], words[wordSentence+1]
+	why, ok := i.module.Memory().Read(i.out+at, length)
+	if !ok || uint64(at)+uint64(length) > uint64(i.outCap) {
+		return &trap{errors.New("the report does not fit the output")}
+	}
+	return fmt.Errorf("%w: %s", ErrLists, why)
+}

@@ -6,9 +6,6 @@ import (
 	"errors"
 )
 
-// minorMany is the minor version of the interface that added addrspec_check_many.
-const minorMany = 2
-
 const (
 	// reportsFlag puts the report before each result.
 	reportsFlag = 4
@@ -28,24 +25,13 @@ var errNoProgress = errors.New("the module checked none of the addresses")
 // the memory of the module: Keep what you need after each returns. An address over
 // 1 MiB makes it return ErrTooLong, after the results before that address.
 func (v *View) CheckMany(ctx context.Context, emails []string, flags Flags, each func(n int, facts Facts)) (err error) {
-	done := 0
-	counted := func(_ int, facts Facts) { each(done, facts); done++ }
-	for again := true; again; {
-		again, err = v.checkMany(ctx, emails[done:], flags, counted)
-	}
-	return err
-}
-
-// checkMany is CheckMany with one instance. again is that of pool.release.
-func (v *View) checkMany(ctx context.Context, emails []string, flags Flags, each func(n int, facts Facts)) (again bool, err error) {
 	i, err := v.pool.acquire(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	err = errUnfinished // until checkMany returns
-	defer func() { again = v.pool.release(ctx, i, err) }()
-	err = i.checkMany(ctx, emails, flags, each)
-	return false, err
+	defer func() { v.pool.release(ctx, i, err) }()
+	return i.checkMany(ctx, emails, flags, each)
 }
 
 // Keep returns f with its JSON appended to dst, for use after the function that
@@ -63,9 +49,6 @@ func (i *instance) checkMany(ctx context.Context, emails []string, flags Flags, 
 	if flags&reportsFlag != 0 { // the caller's flags are those of Check
 		return ErrFlags
 	}
-	if err := i.accepts(flags); err != nil {
-		return err
-	}
 	for n := 0; n < len(emails); {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -74,7 +57,7 @@ func (i *instance) checkMany(ctx context.Context, emails []string, flags Flags, 
 		if err != nil {
 			return err
 		}
-		if count == 0 || i.minor < minorMany { // too long for a prefix, or an old module
+		if count == 0 { // too long for a prefix
 			err = i.checkOne(ctx, emails[n], flags, func(f Facts) { each(n, f); n++ })
 		} else {
 			err = i.checkFilled(ctx, size, count, flags, func(f Facts) { each(n, f); n++ })

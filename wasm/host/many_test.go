@@ -86,12 +86,6 @@ func TestCheckManyAfterPanic(t *testing.T) {
 	requireManySame(t, engine, []string{"a@b.example"}, 0)
 }
 
-// A module of an earlier interface is asked for one address at a time.
-func TestCheckManyWithOlderModule(t *testing.T) {
-	engine := newEngine(t, moduletest.Older(t), host.Options{Size: 1})
-	requireManySame(t, engine, vectors.Generate(3, 100), host.Details)
-}
-
 // Whatever a defective module returns, the host must report it and not panic.
 func TestCheckManyOfDefectiveModule(t *testing.T) {
 	engine := newEngine(t, moduletest.Patch(t, moduletest.Bytes(t), moduletest.ReturnInput), host.Options{Size: 1})

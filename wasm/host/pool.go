@@ -11,7 +11,6 @@ import (
 // instance, so the number of slots limits the number of instances.
 type pool struct {
 	start    func(context.Context) (*instance, error)
-	program  *program
 	slots    chan struct{}
 	counters *counters
 
@@ -21,8 +20,8 @@ type pool struct {
 }
 
 // newPool returns a pool for at most size instances, without one.
-func newPool(size int, p *program, c *counters, start func(context.Context) (*instance, error)) *pool {
-	return &pool{start: start, program: p, slots: make(chan struct{}, size), counters: c}
+func newPool(size int, c *counters, start func(context.Context) (*instance, error)) *pool {
+	return &pool{start: start, slots: make(chan struct{}, size), counters: c}
 }
 
 // fill starts instances until all slots have one, so that no caller waits for a
@@ -73,16 +72,10 @@ func (p *pool) acquireSlot(ctx context.Context) error {
 
 // take returns an idle instance or starts one.
 func (p *pool) take(ctx context.Context) (*instance, error) {
-	for {
-		i := p.pop()
-		if i == nil {
-			return p.start(ctx)
-		}
-		if p.program.suits(i) {
-			return i, nil
-		}
-		i.module.Close(ctx)
+	if i := p.pop(); i != nil {
+		return i, nil
 	}
+	return p.start(ctx)
 }
 
 // pop returns an idle instance or nil.
@@ -96,14 +89,10 @@ func (p *pool) pop() (i *instance) {
 }
 
 // release returns an instance to the pool, with the error of its last call. After
-// a trap it closes the instance; a later caller starts a new one. It returns true if the
-// caller has to make the call again, since the instance may have lacked a function.
-func (p *pool) release(ctx context.Context, i *instance, err error) (again bool) {
+// a trap it closes the instance; a later caller starts a new one.
+func (p *pool) release(ctx context.Context, i *instance, err error) {
 	trapped := isTrap(err)
-	again = trapped && i.slim
-	if again {
-		p.program.requireWhole()
-	} else if trapped {
+	if trapped {
 		p.counters.trapped.Add(1)
 	}
 	p.mu.Lock()
@@ -116,7 +105,6 @@ func (p *pool) release(ctx context.Context, i *instance, err error) (again bool)
 		i.module.Close(ctx)
 	}
 	<-p.slots
-	return again
 }
 
 func isTrap(err error) bool {

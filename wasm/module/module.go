@@ -5,7 +5,6 @@ package module
 import (
 	"embed"
 	"errors"
-	"io"
 )
 
 // The pattern also matches addrspec.wasm.md, so that a fresh clone compiles
@@ -26,18 +25,4 @@ func Bytes() ([]byte, error) {
 		return nil, ErrMissing
 	}
 	return wasm, nil
-}
-
-// Open returns the module, to read only parts of it, or ErrMissing. Bytes would copy all
-// of it: 3.4 MB.
-func Open() (*io.SectionReader, error) {
-	file, err := files.Open(name)
-	if err != nil {
-		return nil, ErrMissing
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return io.NewSectionReader(file.(io.ReaderAt), 0, info.Size()), nil // package embed documents that it is one
 }

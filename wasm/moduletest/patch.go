@@ -1,7 +1,6 @@
 package moduletest
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/addrspec/addrspec/wasm/internal/binary"
@@ -81,12 +80,9 @@ func Hollow(t testing.TB) []byte {
 // Fragile returns addrspec.wasm with the defects that [Break] adds.
 func Fragile(t testing.TB) []byte { return Patch(t, Bytes(t), addDefects) }
 
-// Older returns addrspec.wasm as a module of interface 1.1, without addrspec_check_many.
+// Older returns addrspec.wasm as a module of interface 1.2, which hosts reject.
 func Older(t testing.TB) []byte {
-	return Patch(t, Bytes(t), func(m *binary.Module) {
-		m.Exports = slices.DeleteFunc(m.Exports, func(e binary.Export) bool { return e.Name == "addrspec_check_many" })
-		Replace(m, "addrspec_abi_version", I32Const(1<<16|1))
-	})
+	return Patch(t, Bytes(t), func(m *binary.Module) { Replace(m, "addrspec_abi_version", I32Const(1<<16|2)) })
 }
 
 // Break returns wasm with three defects: for an address that begins with "!",

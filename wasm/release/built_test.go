@@ -32,8 +32,8 @@ import (
 func builtRelease(t *testing.T) *release {
 	t.Helper()
 	r := &release{tree: ourTree(t), version: core.Version, log: io.Discard}
-	if folder := os.Getenv("ADDRSPEC_RELEASE"); folder != "" {
-		r.out = folder
+	if directory := os.Getenv("ADDRSPEC_RELEASE"); directory != "" {
+		r.out = directory
 		return r
 	}
 	for _, file := range []string{"dist/addrspec.wasm", "dist/addrspec-cli.wasm", "dist/addrspec-plain.wasm"} {
@@ -83,7 +83,7 @@ func TestBuilt(t *testing.T) {
 	})
 }
 
-// unpacked unpacks the archive of a platform and returns its folder.
+// unpacked unpacks the archive of a platform and returns its directory.
 func unpacked(t *testing.T, r *release, p platform) string {
 	t.Helper()
 	name := "addrspec-" + r.version + "-" + p.String()
@@ -142,7 +142,7 @@ func requireFormat(t *testing.T, p platform, program string) {
 	}
 }
 
-// requireRuns runs the unpacked program, in an empty folder and without a home.
+// requireRuns runs the unpacked program, in an empty directory and without a home.
 func requireRuns(t *testing.T, r *release, program string) {
 	t.Helper()
 	run := func(args ...string) string {

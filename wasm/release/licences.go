@@ -44,6 +44,12 @@ func (r *release) licences(ctx context.Context) error {
 			return err
 		}
 	}
+	const vendored = "origin/dashboard/papaparse.txt" // of the one file that is copied into the tree
+	content, err := os.ReadFile(r.path(vendored))
+	if err != nil {
+		return err
+	}
+	writeLicence(text, "Papa Parse, "+vendored, content)
 	return os.WriteFile(r.inOut(licencesFile), text.Bytes(), 0o644)
 }
 
@@ -91,7 +97,7 @@ func linked(m *debug.Module) *debug.Module {
 	return m
 }
 
-// moduleDir returns the folder of a module in the module cache.
+// moduleDir returns the directory of a module in the module cache.
 func (r *release) moduleDir(ctx context.Context, m *debug.Module) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", m.Path+"@"+m.Version)
 	cmd.Dir = r.root
@@ -126,7 +132,7 @@ func addLicences(text *bytes.Buffer, what, dir string) error {
 		writeLicence(text, what+", "+e.Name(), content)
 	}
 	if !found {
-		return fmt.Errorf("%s has no licence file in its topmost folder: look whether we may ship it", what)
+		return fmt.Errorf("%s has no licence file in its topmost directory: look whether we may ship it", what)
 	}
 	return nil
 }

@@ -124,13 +124,13 @@ func TestFailedBuildLeavesTheOldRelease(t *testing.T) {
 	require.FileExists(t, filepath.Join(final, sumsFile))
 }
 
-// A folder with other files is not replaced.
-func TestOtherFolderIsRefused(t *testing.T) {
+// A directory with other files is not replaced.
+func TestOtherDirectoryIsRefused(t *testing.T) {
 	r := testRelease(t)
 	home := t.TempDir()
 	write(t, home, map[string]string{"thesis.txt": "x"})
 	withSteps(t, func(*release, context.Context) error { return nil })
-	require.ErrorContains(t, r.buildInto(t.Context(), home), "name another folder")
+	require.ErrorContains(t, r.buildInto(t.Context(), home), "name another directory")
 	require.FileExists(t, filepath.Join(home, "thesis.txt"))
 	file := filepath.Join(home, "thesis.txt")
 	require.Error(t, r.buildInto(t.Context(), file))

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"archive/tar"
+	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,11 +17,58 @@ import (
 	"strings"
 )
 
+// moduleFiles are what wasm/build makes. The component needs Node and may be missing.
+var moduleFiles = []struct {
+	name     string
+	optional string // why it may be missing; "" if it must be there
+}{
+	{name: "addrspec.wasm"},
+	{name: "addrspec-plain.wasm"},
+	{name: "addrspec-cli.wasm"},
+	{name: "addrspec.component.wasm", optional: "it needs Node and npm"},
+}
+
+// modules copies the built modules. They are older than the sources if somebody runs
+// this command without ./build.sh, which is why a difference from the embedded one is
+// an error.
+func (r *release) modules(context.Context) error {
+	for _, m := range moduleFiles {
+		wasm, err := os.ReadFile(r.path("dist/" + m.name))
+		if errors.Is(err, os.ErrNotExist) && m.optional != "" {
+			r.skip(m.name + ": " + m.optional)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%w; ./build.sh release builds the modules first", err)
+		}
+		if err := os.WriteFile(r.inOut(m.name), wasm, 0o644); err != nil {
+			return err
+		}
+	}
+	return r.sameAsEmbedded()
+}
+
+// sameAsEmbedded returns an error unless the program embeds the module of dist.
+func (r *release) sameAsEmbedded() error {
+	built, err := digestFile(r.path("dist/addrspec.wasm"))
+	if err != nil {
+		return err
+	}
+	embedded, err := digestFile(r.path("wasm/module/addrspec.wasm"))
+	if err != nil {
+		return err
+	}
+	if built != embedded {
+		return errors.New("wasm/module/addrspec.wasm is not dist/addrspec.wasm: run ./build.sh release")
+	}
+	return nil
+}
+
 // exitSkipped is the exit code of a package.sh that lacks a tool.
 const exitSkipped = 3
 
 // packages runs the package.sh of each language, which makes its package in the
-// release's folder.
+// release's directory.
 func (r *release) packages(ctx context.Context) error {
 	var scripts []string
 	for _, pattern := range []string{"wasm/bindings/*/package.sh", "wasm/bindings/*/*/package.sh"} {
@@ -72,4 +123,92 @@ func (r *release) runPackage(ctx context.Context, script string) error {
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return lines[len(lines)-1]
+}
+
+// maxContent is the largest file that is read from a package, and maxFiles how many
+// files a package may have. The packages are our own; the limits stop a mistake.
+const (
+	maxContent = 256 << 20
+	maxFiles   = 10_000
+)
+
+// contents calls each with the files of a package: a wheel or jar, which are zip files,
+// or a compressed tar file of npm, cargo or another. It reports whether the file is one
+// of these.
+func contents(path string, each func(name string, data []byte) error) (bool, error) {
+	switch {
+	case hasSuffix(path, ".whl", ".jar", ".zip"):
+		return true, zipContents(path, each)
+	case hasSuffix(path, ".tgz", ".crate", ".tar.gz"):
+		return true, tarContents(path, each)
+	}
+	return false, nil
+}
+
+func hasSuffix(path string, suffixes ...string) bool {
+	for _, suffix := range suffixes {
+		if strings.HasSuffix(path, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+func zipContents(path string, each func(string, []byte) error) error {
+	archive, err := zip.OpenReader(path)
+	if err != nil {
+		return err
+	}
+	defer archive.Close()
+	if len(archive.File) > maxFiles {
+		return fmt.Errorf("%s has more than %d files", path, maxFiles)
+	}
+	for _, f := range archive.File {
+		in, err := f.Open()
+		if err != nil {
+			return err
+		}
+		err = readContent(in, f.Name, each)
+		if err := errors.Join(err, in.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tarContents(path string, each func(string, []byte) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	zipped, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	archive := tar.NewReader(zipped)
+	for range maxFiles {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := readContent(archive, header.Name, each); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s has more than %d files", path, maxFiles)
+}
+
+func readContent(in io.Reader, name string, each func(string, []byte) error) error {
+	data, err := io.ReadAll(io.LimitReader(in, maxContent+1))
+	if err != nil {
+		return err
+	}
+	if len(data) > maxContent {
+		return fmt.Errorf("%s is larger than %d bytes", name, maxContent)
+	}
+	return each(name, data)
 }

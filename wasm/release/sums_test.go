@@ -13,7 +13,7 @@ import (
 
 func TestSumsForSha256sum(t *testing.T) {
 	r := testRelease(t)
-	write(t, r.out, map[string]string{"b": "2", "a/c": "3", workFolder + "/program": "x"})
+	write(t, r.out, map[string]string{"b": "2", "a/c": "3", workDirectory + "/program": "x"})
 	require.NoError(t, r.sums(t.Context()))
 	text, err := os.ReadFile(r.inOut(sumsFile))
 	require.NoError(t, err)

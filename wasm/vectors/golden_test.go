@@ -12,7 +12,7 @@ func TestNativeCore(t *testing.T) {
 	native := Native()
 	for path, list := range files {
 		for n, v := range list {
-			require.Equal(t, v.Answer, string(native(v.Email, false)),
+			require.Equal(t, v.Result, string(native(v.Email, false)),
 				"%s:%d: if the new result is right, run go generate ./wasm/vectors", path, n+1)
 		}
 	}
@@ -24,7 +24,7 @@ func TestNativeCoreDetails(t *testing.T) {
 	native := NativeDetails()
 	for path, list := range files {
 		for n, v := range list {
-			require.Equal(t, v.Answer, string(native(v.Email)),
+			require.Equal(t, v.Result, string(native(v.Email)),
 				"%s:%d: if the new result is right, run go generate ./wasm/vectors", path, n+1)
 		}
 	}

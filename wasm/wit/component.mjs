@@ -2,7 +2,7 @@
 //
 //     node component.mjs core.wasm addrspec.component.wasm
 //
-// `npm install` in this folder installs the tools.
+// `npm install` in this directory installs the tools.
 import { readFile, writeFile } from "node:fs/promises";
 import { componentEmbed, componentNew } from "@bytecodealliance/jco-transpile/wasm-tools";
 

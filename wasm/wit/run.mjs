@@ -1,28 +1,28 @@
 // Runs a component in Node with jco:
 //
-//     node run.mjs addrspec.component.wasm FOLDER
+//     node run.mjs addrspec.component.wasm DIRECTORY
 //
 // It reads one JSON value per line from standard input, [address, suggestion] for
 // a check, [address, suggestion, "explain"] for one with details, or
 // {"lists": base64} to replace the lists, and prints what the component returns as
 // one line of JSON. jco writes the JavaScript for the component to
-// FOLDER.
+// DIRECTORY.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { transpileBytes } from "@bytecodealliance/jco-transpile";
 
-const [component, folder] = process.argv.slice(2);
+const [component, directory] = process.argv.slice(2);
 const options = { name: "addrspec", instantiation: "async" };
 const { files, imports } = await transpileBytes(await readFile(component), options);
 if (imports.length > 0) throw new Error(`the component imports ${imports}`);
 for (const [name, bytes] of Object.entries(files)) {
-  await mkdir(dirname(join(folder, name)), { recursive: true });
-  await writeFile(join(folder, name), bytes);
+  await mkdir(dirname(join(directory, name)), { recursive: true });
+  await writeFile(join(directory, name), bytes);
 }
-const { instantiate } = await import(pathToFileURL(join(folder, "addrspec.js")));
-const load = async (name) => WebAssembly.compile(await readFile(join(folder, name)));
+const { instantiate } = await import(pathToFileURL(join(directory, "addrspec.js")));
+const load = async (name) => WebAssembly.compile(await readFile(join(directory, name)));
 const { checks } = await instantiate(load, {});
 
 const attempt = (call) => {

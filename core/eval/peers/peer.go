@@ -1,19 +1,25 @@
-// Package peers asks other tools the questions that the checks of core answer.
+// Package peers runs other tools on the rows on which core is measured.
 //
 // A peer is a package of npm, of PyPI or of the Go proxy, with a small adapter: a
-// program that reads rows as JSON lines on its standard input and answers each with
-// a line. Install fetches pinned versions, whose integrity the lock files beside the
-// adapters record; nothing of a peer is committed. A peer that cannot be installed
-// or started is left out with the reason, and a row that it does not answer counts as
-// unanswered.
+// program that reads rows as JSON lines on its standard input and writes a line with the
+// result of each. Install fetches pinned versions, whose integrity the lock files next to
+// the adapters record; nothing of a peer is committed. A peer that cannot be installed or
+// started is left out with the reason, and a row for which it has no result is counted
+// as such.
 package peers
 
-import "slices"
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
 
-// Question is what a row asks for.
+// Question names the check that a row is for.
 type Question string
 
-// The questions, and the value and the answer of each.
+// The questions, and the value and the result of each.
 const (
 	Valid      Question = "valid"      // an address: yes if it is valid
 	Random     Question = "random"     // a local part: yes if it is gibberish, with a score
@@ -24,24 +30,24 @@ const (
 	Canonical  Question = "canonical"  // an address: the text identifies the mailbox
 )
 
-// Answer is a tool's answer to one row.
-type Answer struct {
+// Result is a tool's result for one row.
+type Result struct {
 	Yes   bool    `json:"yes"`
 	Text  string  `json:"text"`
 	Score float64 `json:"score"` // higher is more random
-	None  string  `json:"none"`  // why there is no answer
+	None  string  `json:"none"`  // why there is no result
 }
 
 // Peer is a tool with an adapter.
 type Peer struct {
 	Name      string
-	Adapter   string // names the program in the registry's folder
+	Adapter   string // names the program in the registry's directory
 	Questions []Question
 	registry  registry
 }
 
-// Answers reports whether the peer answers a question.
-func (p Peer) Answers(q Question) bool { return slices.Contains(p.Questions, q) }
+// Supports reports whether the peer has a check for a question.
+func (p Peer) Supports(q Question) bool { return slices.Contains(p.Questions, q) }
 
 // All returns every peer. One is added by a line here, its package in the lock file
 // of its registry, and an adapter.
@@ -70,3 +76,45 @@ func All() []Peer {
 // String returns the name and where the peer is from: names repeat between
 // registries.
 func (p Peer) String() string { return p.Name + " (" + p.registry.String() + ")" }
+
+// Installer installs peers and starts their adapters.
+type Installer struct {
+	Root  string // the directory of this package
+	Build string // the directory of built programs
+
+	done map[string]error // by registry or peer
+}
+
+// Start installs a peer if it is not installed yet, and starts its adapter.
+func (i *Installer) Start(ctx context.Context, p Peer) (*Process, error) {
+	var err error
+	if i.Build, err = filepath.Abs(i.Build); err != nil {
+		return nil, err
+	}
+	if err := i.install(ctx, p); err != nil {
+		return nil, err
+	}
+	return start(func() *command { return adapter(p.registry.command(i.Root, i.Build, p)) })
+}
+
+// Version returns the pinned version of a peer.
+func (i *Installer) Version(p Peer) (string, error) { return p.registry.version(i.Root, p.Name) }
+
+// install installs a registry that installs all of its peers together only once.
+func (i *Installer) install(ctx context.Context, p Peer) error {
+	key := p.String()
+	if p.registry.together() {
+		key = p.registry.String()
+	}
+	err, done := i.done[key]
+	if done {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "eval: install", key)
+	err = p.registry.install(ctx, i.Root, i.Build, p)
+	if i.done == nil {
+		i.done = map[string]error{}
+	}
+	i.done[key] = err
+	return err
+}

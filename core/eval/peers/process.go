@@ -16,8 +16,8 @@ import (
 const (
 	rowTime     = 20 * time.Second // for one row, the first of which waits for the start
 	maxRestarts = 5
-	maxAnswer   = 64 << 10 // bytes of a line
-	maxLog      = 4 << 10  // bytes kept of what an adapter prints besides
+	maxLine     = 64 << 10 // bytes of a line
+	maxLog      = 4 << 10  // bytes kept of an adapter's standard error
 )
 
 // Process asks a running adapter, and starts it again if it ends.
@@ -32,7 +32,7 @@ type Process struct {
 type command struct {
 	*exec.Cmd
 	rows    io.WriteCloser
-	answers chan line
+	results chan line
 	log     tail
 }
 
@@ -42,7 +42,7 @@ type line struct {
 	last bool // there are no more
 }
 
-// adapter prepares a command whose environment has no secrets of ours: it runs
+// adapter prepares a command without our secrets in its environment: it runs
 // programs of others.
 func adapter(c *exec.Cmd) *command {
 	c.Env = []string{"PYTHONDONTWRITEBYTECODE=1"}
@@ -52,7 +52,7 @@ func adapter(c *exec.Cmd) *command {
 		}
 	}
 	c.WaitDelay = time.Second // a child of it may keep the pipes open
-	return &command{Cmd: c, answers: make(chan line)}
+	return &command{Cmd: c, results: make(chan line)}
 }
 
 func start(newCommand func() *command) (*Process, error) {
@@ -81,58 +81,58 @@ func (p *Process) launch() error {
 
 // read sends every line, and at last why there are no more.
 func (c *command) read(out io.Reader) {
-	defer close(c.answers)
+	defer close(c.results)
 	lines := bufio.NewScanner(out)
-	lines.Buffer(nil, maxAnswer)
+	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
-		c.answers <- line{text: append([]byte(nil), lines.Bytes()...)}
+		c.results <- line{text: append([]byte(nil), lines.Bytes()...)}
 	}
-	c.answers <- line{err: lines.Err(), last: true}
+	c.results <- line{err: lines.Err(), last: true}
 }
 
-// Ask asks about one row. Without an answer, the adapter is stopped and the next
+// Ask asks about one row. Without a result, the adapter is stopped and the next
 // row starts it again, as often as the limit allows.
-func (p *Process) Ask(question Question, value string) Answer {
+func (p *Process) Ask(question Question, value string) Result {
 	if p.running == nil {
 		if p.restarts == maxRestarts {
-			return Answer{None: "the adapter has ended too often"}
+			return Result{None: "the adapter has ended too often"}
 		}
 		p.restarts++
 		if err := p.launch(); err != nil {
-			return Answer{None: err.Error()}
+			return Result{None: err.Error()}
 		}
 	}
-	answer, err := p.exchange(question, value)
+	result, err := p.exchange(question, value)
 	if err != nil {
 		p.Stop()
-		return Answer{None: err.Error()}
+		return Result{None: err.Error()}
 	}
-	return answer
+	return result
 }
 
-func (p *Process) exchange(question Question, value string) (answer Answer, err error) {
+func (p *Process) exchange(question Question, value string) (result Result, err error) {
 	row, err := json.Marshal(map[string]string{"question": string(question), "value": value})
 	if err != nil {
-		return answer, err
+		return result, err
 	}
 	c := p.running
 	go c.rows.Write(append(row, '\n')) // fails if the adapter has ended, as the read does
 	select {
-	case l := <-c.answers:
+	case l := <-c.results:
 		if l.last {
-			return answer, c.ended(l.err)
+			return result, c.ended(l.err)
 		}
-		return parseAnswer(l.text)
+		return parseResult(l.text)
 	case <-time.After(p.rowTime):
-		return answer, fmt.Errorf("no answer in %s", p.rowTime)
+		return result, fmt.Errorf("no result in %s", p.rowTime)
 	}
 }
 
-func parseAnswer(text []byte) (answer Answer, err error) {
-	if err := json.Unmarshal(text, &answer); err != nil {
-		return Answer{}, fmt.Errorf("the adapter's line is not an answer: %w", err)
+func parseResult(text []byte) (result Result, err error) {
+	if err := json.Unmarshal(text, &result); err != nil {
+		return Result{}, fmt.Errorf("the adapter's line is not a result: %w", err)
 	}
-	return answer, nil
+	return result, nil
 }
 
 func (c *command) ended(err error) error {
@@ -153,11 +153,11 @@ func (p *Process) Stop() {
 	c.rows.Close()
 	c.Process.Kill()
 	c.Wait()
-	for range c.answers { // read may wait to send
+	for range c.results { // read may wait to send
 	}
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of the text written to it.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testAdapter is a shell script that answers a row by its value. It must read rows
+// testAdapter is a shell script that returns a result by the value of a row. It must read rows
 // one by one and may not need more than a POSIX shell.
 const testAdapter = `
 while read -r row; do
@@ -34,31 +34,31 @@ func startTest(t *testing.T) *Process {
 	return p
 }
 
-var answered = Answer{Yes: true, Text: "t", Score: 1.5}
+var accepted = Result{Yes: true, Text: "t", Score: 1.5}
 
-func TestRowsAreAnsweredInOrder(t *testing.T) {
+func TestResultsAreInOrder(t *testing.T) {
 	p := startTest(t)
-	require.Equal(t, answered, p.Ask(Valid, `a"b\c`))
-	require.Equal(t, Answer{None: "too short"}, p.Ask(Random, "none"))
-	require.Equal(t, answered, p.Ask(Valid, "a"))
+	require.Equal(t, accepted, p.Ask(Valid, `a"b\c`))
+	require.Equal(t, Result{None: "too short"}, p.Ask(Random, "none"))
+	require.Equal(t, accepted, p.Ask(Valid, "a"))
 }
 
-func TestAfterRowWithoutAnswerTheNextIsAnswered(t *testing.T) {
+func TestAfterRowWithoutResultTheNextHasOne(t *testing.T) {
 	for value, reason := range map[string]string{
 		"crash":   "the adapter ended: out of memory",
-		"hang":    "no answer in 500ms",
-		"garbage": "the adapter's line is not an answer",
-		"blank":   "the adapter's line is not an answer",
+		"hang":    "no result in 500ms",
+		"garbage": "the adapter's line is not a result",
+		"blank":   "the adapter's line is not a result",
 		"long":    "token too long",
 	} {
 		p := startTest(t)
-		require.Equal(t, answered, p.Ask(Valid, "a"), value)
+		require.Equal(t, accepted, p.Ask(Valid, "a"), value)
 		if value == "hang" {
 			p.rowTime = 500 * time.Millisecond
 		}
 		require.Contains(t, p.Ask(Valid, value).None, reason)
 		p.rowTime = 2 * time.Minute
-		require.Equal(t, answered, p.Ask(Valid, "a"), value)
+		require.Equal(t, accepted, p.Ask(Valid, "a"), value)
 	}
 }
 
@@ -86,15 +86,15 @@ func TestLogIsBounded(t *testing.T) {
 	require.Len(t, log.text, maxLog)
 }
 
-func FuzzAnswer(f *testing.F) {
+func FuzzResult(f *testing.F) {
 	f.Add([]byte(`{"yes":true,"score":1e308}`))
 	f.Add([]byte(`{"none":"x","text":null}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		answer, err := parseAnswer(text)
+		result, err := parseResult(text)
 		if err != nil {
-			require.Equal(t, Answer{}, answer)
+			require.Equal(t, Result{}, result)
 			return
 		}
-		require.False(t, math.IsInf(answer.Score, 0) || math.IsNaN(answer.Score)) // JSON has neither
+		require.False(t, math.IsInf(result.Score, 0) || math.IsNaN(result.Score)) // JSON has neither
 	})
 }

@@ -2,6 +2,7 @@ package peers
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,7 +17,7 @@ import (
 const installTime = 5 * time.Minute
 
 // registry installs packages of one kind and starts their adapters. Root is the
-// folder of this package, build a folder for what is built.
+// directory of this package, build the directory of built programs.
 type registry interface {
 	fmt.Stringer
 	// install makes a peer ready to start.
@@ -86,4 +87,103 @@ func run(ctx context.Context, name string, arguments ...string) error {
 func lastLine(out []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// npm has its packages in node/package.json, with their integrity in
+// package-lock.json. Scripts of packages are not run.
+type npm struct{}
+
+func (npm) String() string { return "npm" }
+
+func (npm) together() bool { return true }
+
+func (npm) install(ctx context.Context, root, _ string, _ Peer) error {
+	dir := filepath.Join(root, "node")
+	if newer(filepath.Join(dir, "node_modules", ".package-lock.json"), filepath.Join(dir, "package-lock.json")) {
+		return needs("node")
+	}
+	if err := needs("node", "npm"); err != nil {
+		return err
+	}
+	return run(ctx, "npm", "ci", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", "--loglevel=error")
+}
+
+func (npm) command(root, _ string, p Peer) *exec.Cmd {
+	return exec.Command("node", filepath.Join(root, "node", "serve.mjs"), p.Adapter)
+}
+
+func (npm) version(root, name string) (string, error) {
+	var manifest struct{ Dependencies map[string]string }
+	text, err := os.ReadFile(filepath.Join(root, "node", "package.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &manifest)
+	}
+	return pinned(manifest.Dependencies[name], name, err)
+}
+
+// pypi has a file per package under python/requirements, with the hashes of all that
+// it needs. Only wheels are installed, so no script of a package runs. Packages share
+// a virtual environment.
+type pypi struct{}
+
+func (pypi) String() string { return "PyPI" }
+
+func (pypi) together() bool { return false }
+
+func (pypi) install(ctx context.Context, root, build string, p Peer) error {
+	requirements, done := filepath.Join(root, "python", "requirements", p.Name+".txt"), filepath.Join(build, "python", p.Name+".installed")
+	if newer(done, requirements) {
+		return nil
+	}
+	if err := needs("python3"); err != nil {
+		return err
+	}
+	if _, err := os.Stat(python(build)); err != nil {
+		if err := run(ctx, "python3", "-m", "venv", filepath.Join(build, "python")); err != nil {
+			return err
+		}
+	}
+	err := run(ctx, python(build), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", "--no-deps",
+		"--require-hashes", "--only-binary", ":all:", "-r", requirements)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(done, nil, 0o644)
+}
+
+func (pypi) command(root, build string, p Peer) *exec.Cmd {
+	return exec.Command(python(build), filepath.Join(root, "python", "serve.py"), p.Adapter)
+}
+
+func (pypi) version(root, name string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, "python", "requirements", name+".txt"))
+	return match(`(?m)^`+regexp.QuoteMeta(name)+`==(\S+)`, text, name, err)
+}
+
+func python(build string) string { return filepath.Join(build, "python", "bin", "python") }
+
+// golang has its own module; its go.sum has the hashes of its requirements.
+type golang struct{}
+
+func (golang) String() string { return "Go" }
+
+func (golang) together() bool { return true }
+
+func (golang) install(ctx context.Context, root, build string, _ Peer) error {
+	if err := needs("go"); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(build, 0o755); err != nil {
+		return err
+	}
+	return run(ctx, "go", "-C", filepath.Join(root, "golang"), "build", "-mod=readonly", "-o", filepath.Join(build, "golang"), ".")
+}
+
+func (golang) command(_, build string, _ Peer) *exec.Cmd {
+	return exec.Command(filepath.Join(build, "golang"))
+}
+
+func (golang) version(root, name string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, "golang", "go.mod"))
+	return match(`(?m)^require `+regexp.QuoteMeta(name)+` (\S+)`, text, name, err)
 }

@@ -70,3 +70,49 @@ func TestRegistryOutOfReachIsReportedWithItsMessage(t *testing.T) {
 	_, err := i.Start(context.Background(), All()[0])
 	require.EqualError(t, err, "npm: exit status 1: npm error code ENOTFOUND")
 }
+
+// known are rows for which every tool has the same result.
+var known = map[Question]struct{ yes, no string }{
+	Valid:      {"jane@example.com", "jane@@example.com"},
+	Random:     {"xkqzjwvvbqhd", "christopher"},
+	Disposable: {"mailinator.com", "example.org"},
+	Public:     {"gmail.com", "example.org"},
+	Role:       {"info", "jane"},
+}
+
+// With ADDRSPEC_ALL the peers are installed from their registries. One that cannot
+// be is skipped by name.
+func TestAdapters(t *testing.T) {
+	if os.Getenv("ADDRSPEC_ALL") == "" {
+		t.Skip("left to ./build.sh test all: installs packages of others")
+	}
+	i := &Installer{Root: ".", Build: "../../../dist/eval"}
+	for _, p := range All() {
+		t.Run(p.String(), func(t *testing.T) {
+			process, err := i.Start(context.Background(), p)
+			if err != nil {
+				t.Skip(err)
+			}
+			defer process.Stop()
+			for _, question := range p.Questions {
+				requireResults(t, process, question)
+			}
+		})
+	}
+}
+
+func requireResults(t *testing.T, p *Process, question Question) {
+	switch question {
+	case Typo:
+		require.Equal(t, Result{Text: "gmail.com"}, p.Ask(Typo, "gmaiil.com"))
+		require.Empty(t, p.Ask(Typo, "gmail.com").Text)
+	case Canonical:
+		require.Equal(t, p.Ask(Canonical, "janedoe@gmail.com"), p.Ask(Canonical, "jane.doe+x@gmail.com"))
+	default:
+		yes, no := p.Ask(question, known[question].yes), p.Ask(question, known[question].no)
+		require.Empty(t, yes.None+no.None)
+		require.True(t, yes.Yes, question)
+		require.False(t, no.Yes, question)
+		require.True(t, question != Random || yes.Score > no.Score)
+	}
+}

@@ -57,11 +57,11 @@ func TestThin(t *testing.T) {
 }
 
 func TestWriteBelow(t *testing.T) {
-	folder := t.TempDir()
-	require.NoError(t, writeBelow(folder, "package/dist/index.js", []byte("x")))
-	require.FileExists(t, filepath.Join(folder, "dist/index.js"))
-	require.EqualError(t, writeBelow(folder, "package/../../x", nil), `"../../x" is outside the package`)
-	require.Error(t, writeBelow(folder, "package", nil), "a path without a folder")
+	dir := t.TempDir()
+	require.NoError(t, writeBelow(dir, "package/dist/index.js", []byte("x")))
+	require.FileExists(t, filepath.Join(dir, "dist/index.js"))
+	require.EqualError(t, writeBelow(dir, "package/../../x", nil), `"../../x" is outside the package`)
+	require.Error(t, writeBelow(dir, "package", nil), "a path without a directory")
 }
 
 func TestTownOf(t *testing.T) {

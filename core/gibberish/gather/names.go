@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"compress/bzip2"
 	"encoding/json"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,7 +23,7 @@ func names(cache string) (sections, error) {
 	}
 	pinyin := mandarin(readings)
 	s := sections{}
-	if err := fromFakerJS(npmFolder(cache, fakerJS), s, pinyin); err != nil {
+	if err := fromFakerJS(npmDir(cache, fakerJS), s, pinyin); err != nil {
 		return nil, err
 	}
 	for _, src := range codeSources {
@@ -34,14 +36,14 @@ func names(cache string) (sections, error) {
 
 // fromFakerJS adds the lists of faker-js. They are a program, so node prints them
 // as JSON.
-func fromFakerJS(folder string, s sections, pinyin *strings.Replacer) error {
+func fromFakerJS(dir string, s sections, pinyin *strings.Replacer) error {
 	const program = `import(process.argv[1]).then(({allLocales: all}) => {
 		const flat = x => Array.isArray(x) ? x.flatMap(flat) : typeof x === 'object' && x ? Object.values(x).flatMap(flat) : typeof x === 'string' ? [x] : [];
 		const out = {};
 		for (const [k, l] of Object.entries(all)) for (const part of ['first', 'last']) out[k + ' ' + part] = flat(l.person?.[part + '_name']);
 		console.log(JSON.stringify(out));
 	})`
-	printed, err := exec.Command("node", "-e", program, filepath.Join(folder, "dist/index.js")).Output()
+	printed, err := exec.Command("node", "-e", program, filepath.Join(dir, "dist/index.js")).Output()
 	if err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func fromFakerJS(folder string, s sections, pinyin *strings.Replacer) error {
 // codeSource is a set of source files that assign lists of quoted names to
 // variables. The name of the variable or file shows which part of a name they are.
 type codeSource struct {
-	glob   string         // the files, below the folder of packages
+	glob   string         // the files, below the directory of packages
 	locale *regexp.Regexp // matches the locale in a path
 	list   *regexp.Regexp // matches a list: its name and its text
 	word   *regexp.Regexp // matches a word in the text of a list
@@ -153,4 +155,70 @@ func unihan(cache string) (string, error) {
 	defer f.Close()
 	text, err := io.ReadAll(bzip2.NewReader(f))
 	return string(text), err
+}
+
+// surnamesKept limits the surnames of the census: a quarter of them are enough
+// for the sequences of letters that they have.
+const surnamesKept = 41_000
+
+// xlsxString matches a string in the table of strings of a workbook (ECMA-376
+// part 1 section 18.4.9).
+var xlsxString = regexp.MustCompile(`<t[^>]*>([A-Z]{2,20})</t>`)
+
+// surnames collects the surnames that a hundred people or more of the 2010
+// census of the United States had. They come from every part of the world, in
+// the spelling of people who type the letters a to z.
+func surnames(cache string) (sections, error) {
+	text, err := unzipped(filepath.Join(pypiDir(cache, census), "data/Names_2010Census.xlsx"), "xl/sharedStrings.xml")
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, m := range xlsxString.FindAllSubmatch(text, -1) {
+		all = append(all, string(m[1]))
+	}
+	slices.Sort(all)
+	s := sections{}
+	s.add("us last", thin(slices.Compact(all), surnamesKept)...)
+	return s, nil
+}
+
+// unzipped returns one file of a zip archive.
+func unzipped(archive, path string) ([]byte, error) {
+	z, err := zip.OpenReader(archive)
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	f, err := z.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// languages maps locales to keys if the key is not the first part of the locale:
+// cultures that share a language have keys of their own. A locale with the key ""
+// is left out: its script omits vowels or has no romanization here, or it is a
+// joke.
+var languages = map[string]string{
+	"en_GH": "gh", "tw_GH": "gh", "en_NG": "ng", "en_UG": "ug", "en_IN": "in", "en_NP": "np", "en_ZA": "za",
+	"en_HK": "hk", "en_SG": "sg", "fr_SN": "sn", "en_TH": "th", "then": "th", "en_PAK": "pk", "mi_NZ": "mi",
+	"en_BORK": "", "en_au_ocker": "", "dk": "da", "se": "sv", "nb": "no", "cn": "zh", "tw": "zh", "kr": "ko",
+	"br": "pt", "gr": "el", "ua": "uk", "ph": "ph", "mx": "es", "in": "in", "ga": "ga", "": "en", "vn": "vi", "ee": "et",
+	"ar": "", "fa": "", "he": "", "ur": "", "dv": "", "th_TH": "", "ku_ckb": "", "ar_SA": "", "kh": "", "en_MS": "ms",
+}
+
+// language returns the key of a locale, or "" if the locale is left out.
+func language(locale string) string {
+	locale = strings.ReplaceAll(locale, "-", "_")
+	if key, known := languages[locale]; known {
+		return key
+	}
+	key, _, _ := strings.Cut(locale, "_")
+	if key == "fa" || key == "he" || key == "ar" || key == "ur" {
+		return ""
+	}
+	return key
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// data is the content of the data folder: own.txt is written by hand, the other
+// data is the content of the data directory: own.txt is written by hand, the other
 // files come from packages.
 type data struct {
 	names, surnames, towns, words, syllables sections
@@ -67,7 +67,7 @@ func (s sections) keys() []string {
 	return all
 }
 
-// lists returns the sections whose key passes keep, sorted by key.
+// lists returns the sections with a key that passes keep, sorted by key.
 func (s sections) lists(keep func(key string) bool) (all [][]string) {
 	for _, key := range s.keys() {
 		if keep(key) {
@@ -76,3 +76,194 @@ func (s sections) lists(keep func(key string) bool) (all [][]string) {
 	}
 	return all
 }
+
+// lexicon is the words that local parts are generated from.
+type lexicon struct {
+	cultures []culture
+	towns    [][]string // by country
+	words    [][]string // by language
+	english  []string
+	firsts   []string // first names of all cultures
+	acronyms []string
+	surnames []string // of the United States, so of many cultures
+	syllables
+}
+
+// culture is the first and last names of one culture.
+type culture struct {
+	key         string
+	first, last []string
+}
+
+func everything(string) bool { return true }
+
+// lexicon returns the cultures, countries and languages with a key that passes keep.
+// English words, acronyms and syllables are always included.
+func (d *data) lexicon(keep func(key string) bool) *lexicon {
+	l := &lexicon{
+		towns:    d.towns.lists(keep),
+		words:    d.words.lists(keep),
+		english:  slices.Concat(d.words["en common"], d.words["en"]),
+		acronyms: d.names["acronyms"],
+
+		syllables: newSyllables(d.syllables),
+	}
+	if keep("us") {
+		l.surnames = d.surnames["us last"]
+	}
+	for _, section := range d.names.keys() {
+		key, part, isName := strings.Cut(section, " ")
+		if isName && keep(key) {
+			l.culture(key).add(part, d.names[section])
+		}
+	}
+	for i := range l.cultures {
+		l.cultures[i].complete()
+		l.firsts = append(l.firsts, l.cultures[i].first...)
+	}
+	return l
+}
+
+// culture returns the culture with this key, adding it if it is new. Keys arrive
+// sorted, so only the last culture can have it.
+func (l *lexicon) culture(key string) *culture {
+	if n := len(l.cultures); n == 0 || l.cultures[n-1].key != key {
+		l.cultures = append(l.cultures, culture{key: key})
+	}
+	return &l.cultures[len(l.cultures)-1]
+}
+
+func (c *culture) add(part string, names []string) {
+	if part == "last" {
+		c.last = append(c.last, names...)
+	} else {
+		c.first = append(c.first, names...)
+	}
+}
+
+// complete uses last names as first names if c has no first names, and the
+// reverse.
+func (c *culture) complete() {
+	if len(c.first) == 0 {
+		c.first = c.last
+	}
+	if len(c.last) == 0 {
+		c.last = c.first
+	}
+}
+
+// syllables are what Chinese and Korean handles are made of. The Korean ones are
+// the Latin letters of the Korean keys. A frequent one is in its list repeatedly.
+type syllables struct {
+	pinyin                                                   []string
+	koreanFirst, koreanLast, givenOne, givenTwo, koreanWords []string
+}
+
+func newSyllables(s sections) syllables {
+	return syllables{s["pinyin"], s["keys first"], s["keys last"], s["keys given one"], s["keys given two"], s["keys word"]}
+}
+
+// syllable returns a Chinese syllable.
+func (g *generator) syllable() string { return pick(g, g.pinyin) }
+
+// chinese returns a name or a phrase in pinyin.
+func (g *generator) chinese() string {
+	s := ""
+	for range 1 + g.IntN(4) {
+		s += g.syllable()
+	}
+	switch g.IntN(6) {
+	case 0:
+		s = g.initials(1) + s
+	case 1:
+		s += pick(g, []string{"a", "x", "z", "qq", "vip", "xx", "zz", "cn", "ya", "er", "y"})
+	case 2:
+		if len(s) > 4 { // a letter is missing
+			i := g.IntN(len(s))
+			s = s[:i] + s[i+1:]
+		}
+	}
+	return s + g.maybeHandleNumber(2)
+}
+
+// korean returns a Korean name, or words, typed without switching the keyboard
+// from Latin: alstn for Min-su.
+func (g *generator) korean() string {
+	given := pick(g, g.koreanFirst)
+	if g.oneIn(2) {
+		given = pick(g, g.givenOne) + pick(g, g.givenTwo)
+	}
+	s := pick(g, g.koreanLast) + given
+	switch g.IntN(8) {
+	case 0:
+		s = given
+	case 1:
+		s = pick(g, g.koreanWords)
+	case 2:
+		s = pick(g, g.koreanWords) + pick(g, g.koreanWords)
+	}
+	return s + g.maybeHandleNumber(2)
+}
+
+// Words that local parts are generated with, besides names and dictionaries.
+var (
+	handlePrefixes = strings.Fields(`the mr mrs dr dj mc el la le i im its real official iam ilove love xo king queen lil
+		big super mega pro not just my only x xx team mad crazy old new happy miss sir captain`)
+	handleSuffixes = strings.Fields(`fan lover girl boy gamer gaming pro man lady queen king mama dad photo art music design
+		fit yoga travels blog tv hd x xx xo lol official life world online club rider runner gg yt ttv`)
+)
+
+// accountWords precede a number, numberWords contain a digit, and sounds are
+// exclamations.
+var (
+	accountWords = strings.Fields("qq wx user id tel member client acc mail vip guest student emp uid ref no nr")
+	numberWords  = strings.Fields(`gr8 m8 l8r sk8 sk8er b4 2day 2nite 4ever 4u 2u 4you w8 h8 str8 4x4 24x7 u2 mp3 mp4 3d 2d 4k
+		5g h2o co2 b2b b2c p2p ps4 ps5 r2d2 c3po i18n k9 f1 a1 c4 v8 v12 7up 3com 1st 2nd 3rd 4th 5th 1to1 one2one 2be
+		me2 2me a2z e2e g2 x2 w3 web3 s2 no1 nr1 top10 vol2 b4u`)
+	sounds = strings.Fields(`haha hahaha hehe hehehe hihi hihihi jaja jajaja lala lalala nana nanana dada dudu lulu lolo
+		lol xoxo wow yay yoyo ooh aha tata toto titi kiki koko kuku coco cici zaza zizi zuzu bobo bibi bubu mimi momo
+		mumu nini nono papa pipi popo sisi soso susu vivi wawa yaya yuyu`)
+)
+
+var (
+	companySuffixes = strings.Fields(`inc llc ltd gmbh ag sa srl spa bv nv oy ab as aps sro doo kft plc corp co group holding
+		consulting services solutions systems tech technologies software design studio media digital labs partners
+		logistics trading import export travel tours hotel clinic dental law legal accounting finance bank auto motors
+		garage construction build homes realty estate foods bakery cafe bar restaurant shop store market academy school
+		university college church foundation association sports fitness gym beauty salon spa pharma medical care`)
+	companyPrefixes = strings.Fields(`info contact office hello team sales admin mail post service support shop the my get go
+		new global euro trans inter multi micro bio eco agro tele auto atelier studio hotel dr cafe casa villa`)
+)
+
+var roleWords = strings.Fields(`info admin contact support sales office help service team mail jobs hr pr press media
+	marketing billing accounts invoices payments legal privacy abuse security webmaster postmaster hostmaster noreply
+	newsletter news alerts notifications orders bookings reservations reception secretary director ceo cfo cto ceo board
+	events training school library editor redaktion verkauf vertrieb buchhaltung kontakt bewerbung sekretariat ventas
+	compras contacto soporte atencion clientes administracion comercial direccion contabilidad vendas suporte contato
+	financeiro comptabilite accueil secretariat direction commercial rh recrutement ufficio amministrazione vendite
+	assistenza segreteria biuro sklep sprzedaz kadry kontakty obchod podpora faktury prodej ucetni myynti toimisto asiakaspalvelu
+	order salg kundeservice regnskap forsaljning kundtjanst inkoop verkoop administratie klantenservice muhasebe satis destek
+	bilgi insankaynaklari iletisim zakaz prodazhi buhgalter sekretar otdel helpdesk it dev devops ops api test demo qa
+	data research lab clinic dental desk front web shop store cs crm erp edi procurement logistics warehouse dispatch`)
+
+var (
+	frames     = strings.Fields("x x xx xxx o oo _ __")
+	diminutive = strings.Fields("y ie inho ito ita ka chka ek li chan kun jan")
+	regions    = strings.Fields("eu us uk de fr it cz hr jp in br ww")
+)
+
+// makes and modelSuffixes are parts of the names of cars, planes and devices;
+// branches are fields of study as roll numbers abbreviate them.
+var (
+	makes = strings.Fields(`bmw audi vw golf gti mercedes benz amg volvo saab ford gt mustang chevy corvette dodge ram jeep honda
+		civic cbr crf toyota supra gtr nissan mazda mx rx subaru wrx sti suzuki gsx yamaha yz yzf mt kawasaki zx ninja ducati
+		ktm exc duke vespa harley fiat alfa ferrari porsche lambo tesla lada vaz zaz uaz opel astra peugeot renault clio
+		citroen skoda seat kia hyundai lexus rover bentley aston boeing airbus cessna mig su ak ar glock mi sig hk fn
+		zx spectrum c cpc atari st amiga msx vic ti hp ibm ps xbox wii gba psp nes snes gtx rtx i ryzen amd rpi esp stm
+		arduino nikon canon eos sony nokia iphone galaxy note mac ipad commodore casio yashica leica fender strat les paul`)
+	modelSuffixes = strings.Fields(`i d s e t x r c gt gti gtx xl is ci di ti tdi tsi rs ss sl slk se le xt z xi cs f k l b g h m v a p
+		pro max mini plus turbo sport fan lover rider driver boy girl man`)
+	branches = strings.Fields(`cs cse ce cee ec ece ee eee me mech it ise is ai ml aiml ds csd csm bt btech bce bca mca mba ba
+		bsc msc phd bit bct bei bex bel bme ch che ie eie et ete aids cys cyb csai csds csit bci bcs bec mis mcs ug pg st stu
+		ma ms ph cb en eng ar law med eco fin mgt p f h d r a e g k c m s t w x`)
+)

@@ -2,6 +2,11 @@
 // change only the case of ASCII letters, or test eight bytes at once.
 package ascii
 
+import (
+	"runtime"
+	"unsafe"
+)
+
 // Lower returns c in lower case if it is an ASCII letter, else c.
 func Lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
@@ -16,6 +21,18 @@ const (
 	ones  = 0x0101010101010101
 	highs = 0x80 * ones
 )
+
+// Word returns the first eight bytes of s, the first in the low bits. Compilers turn the
+// expression into one load, but into eight for WebAssembly, which is little-endian and
+// loads words from any address. encoding/binary would add reflection to the module.
+func Word(s []byte) uint64 {
+	b := (*[8]byte)(s)
+	if runtime.GOARCH == "wasm" {
+		return *(*uint64)(unsafe.Pointer(b))
+	}
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
 
 // IsWord reports whether each byte of w is ASCII.
 func IsWord(w uint64) bool { return w&highs == 0 }

@@ -16,12 +16,20 @@ package main
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/addrspec/addrspec/core/typo"
+	"github.com/addrspec/addrspec/lists"
 )
 
 func main() {
-	dir := flag.String("dir", "lists", "folder of the tables and of lists.blob")
+	dir := flag.String("dir", "lists", "directory of the tables and of lists.blob")
 	flag.Parse()
 	if err := run(*dir); err != nil {
 		fmt.Fprintln(os.Stderr, "near:", err)
@@ -29,7 +37,7 @@ func main() {
 	}
 }
 
-// run rewrites second-levels.txt and near.txt in dir and prints what that changes.
+// run rewrites second-levels.txt and near.txt in dir and prints the changes.
 func run(dir string) error {
 	c, err := openChecker(dir)
 	if err != nil {
@@ -52,4 +60,117 @@ func run(dir string) error {
 		}
 	}
 	return rewrite(filepath.Join(dir, "near.txt"), header, found)
+}
+
+// checker is the typo check without any list.
+type checker struct {
+	index   *typo.Index
+	endings []string // of the typo targets: their domains without the first label
+}
+
+// openChecker reads the targets from lists.blob in dir. Unlike the lists
+// embedded in the program, that blob has been packed from the tables in dir.
+func openChecker(dir string) (checker, error) {
+	blob, err := os.ReadFile(filepath.Join(dir, "lists.blob"))
+	if err != nil {
+		return checker{}, fmt.Errorf("%w; go run ./lists/pack writes it", err)
+	}
+	packed, err := lists.Open(blob)
+	if err != nil {
+		return checker{}, err
+	}
+	targets := packed.TypoTargets()
+	return checker{typo.New(targets, packed.TopLevels()), endingsOf(targets)}, nil
+}
+
+// wouldCorrect reports whether the check corrects domain and near.txt should
+// prevent that. It returns false for slips and for public suffixes, which never
+// become entries.
+func (c checker) wouldCorrect(domain string) bool {
+	return c.index.Suggest([]byte(domain)) != nil && !isSlip(domain) && !isPublicSuffix(domain)
+}
+
+// endingsOf returns the distinct endings of the targets.
+func endingsOf(targets []byte) (endings []string) {
+	for line := range strings.Lines(string(targets)) {
+		_, ending, _ := strings.Cut(strings.TrimSpace(line), ".")
+		endings = append(endings, ending)
+	}
+	slices.Sort(endings)
+	return slices.Compact(endings)
+}
+
+// slips are names in the sources that are misspellings nevertheless:
+// dictionaries have plurals of everything.
+var slips = []string{"yahoos.", "outlooks."}
+
+func isSlip(domain string) bool {
+	return slices.ContainsFunc(slips, func(slip string) bool { return strings.HasPrefix(domain, slip) })
+}
+
+// isPublicSuffix reports whether anybody can register names below name.
+func isPublicSuffix(name string) bool {
+	suffix, _ := publicsuffix.PublicSuffix(name)
+	return suffix == name
+}
+
+const tableHeader = `# Real domains and words that the typo check would correct without this table.
+# Written by "./build.sh lists"; not edited by hand. From npm, fetched 2026-11-20:
+`
+
+// rewrite writes near.txt and prints the changes.
+func rewrite(path, header string, found map[string]bool) error {
+	before, err := readNames(path)
+	if err != nil {
+		return err
+	}
+	printChange(path, before, found)
+	return os.WriteFile(path, []byte(header+rows(found)), 0o644)
+}
+
+// rows returns one line per name, sorted.
+func rows(found map[string]bool) string {
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		text.WriteString(name + "\n")
+	}
+	return text.String()
+}
+
+// readNames returns the names in near.txt, none if there is no such file.
+func readNames(path string) (map[string]bool, error) {
+	table, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for line := range strings.Lines(string(table)) {
+		if !strings.HasPrefix(line, "#") {
+			names[strings.TrimSpace(line)] = true
+		}
+	}
+	return names, nil
+}
+
+// printChange prints how many names there are, and those added and removed.
+func printChange(path string, before, after map[string]bool) {
+	added, removed := missing(after, before), missing(before, after)
+	fmt.Printf("%s: %d names, %d added, %d removed\n", path, len(after), len(added), len(removed))
+	for _, name := range added {
+		fmt.Printf("\tadded %s\n", name)
+	}
+	for _, name := range removed {
+		fmt.Printf("\tremoved %s\n", name)
+	}
+}
+
+// missing returns the names in all that are not in some, sorted.
+func missing(all, some map[string]bool) (names []string) {
+	for name := range all {
+		if !some[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

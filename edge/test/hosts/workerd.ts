@@ -1,4 +1,4 @@
-/** Answers a POST of the addresses with the digests, in workerd. */
+/** Responds to a POST of the addresses with the digests, in workerd. */
 
 import { Engine } from "../../src/engine.ts";
 import { digests } from "../digest.ts";

@@ -51,7 +51,7 @@ func Sign(t testing.TB, secret feed.SecretKey, blob []byte, signed time.Time) *f
 	return release
 }
 
-// Write writes a blob and the text of a signature to a folder, as they are.
+// Write writes a blob and the text of a signature to a directory, as they are.
 func Write(t testing.TB, dir string, blob, signature []byte) {
 	t.Helper()
 	path := filepath.Join(dir, feed.BlobName)

@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock locks a folder against other writers until unlock is called. The folder
+// lock locks a directory against other writers until unlock is called. The directory
 // itself is locked, so no lock file remains. The system frees the lock if the
 // process ends. A file system without locks is used without.
 func lock(dir string) (unlock func(), err error) {
-	folder, err := os.Open(dir)
+	opened, err := os.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	unlock = func() { folder.Close() }
+	unlock = func() { opened.Close() }
 	for end := time.Now().Add(patience); ; time.Sleep(pause) {
-		err := unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err := unix.Flock(int(opened.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			return unlock, nil
 		}

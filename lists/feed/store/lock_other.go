@@ -2,5 +2,5 @@
 
 package store
 
-// lock does nothing: only one program may write to a folder on this system.
+// lock does nothing: only one program may write to a directory on this system.
 func lock(string) (unlock func(), err error) { return func() {}, nil }

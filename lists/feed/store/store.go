@@ -1,14 +1,14 @@
 // Package store keeps a blob and its signature in two files that change together.
 //
 // Two files cannot be renamed at once. So [File.Write] first writes the new
-// signature beside the old one (lists.blob.minisig.new), then renames the new
+// signature next to the old one (lists.blob.minisig.new), then renames the new
 // blob into place, then the signature. [File.Read] uses whichever of the two
 // signatures fits the blob. A process that is killed anywhere in between leaves
-// the old pair or the new one, and the next write removes what it left. Both
+// the old pair or the new one, and the next write removes its leftovers. Both
 // files are flushed to the disk before they are renamed, since some file systems
 // would otherwise rename first and write later.
 //
-// The folder of a feed is such a pair, too: a web server may serve it while it
+// The directory of a feed is such a pair, too: a web server may serve it while it
 // is written.
 package store
 
@@ -27,7 +27,7 @@ import (
 // pending is the suffix of a signature that waits for its blob.
 const pending = feed.Suffix + ".new"
 
-// File is a blob in a file, with its signature beside it. Each method opens the
+// File is a blob in a file, with its signature next to it. Each method opens the
 // files anew.
 type File struct {
 	Path string
@@ -110,3 +110,111 @@ func read(path string, limit int64, what string) ([]byte, error) {
 	}
 	return text, err
 }
+
+// temporary begins the suffix of a file that is being written.
+const temporary = ".tmp-"
+
+// Write replaces the pair by a release, unless check refuses to replace the pair that is
+// there. check gets nil if there is no pair that f.Key verifies. No other Write
+// to the same directory runs meanwhile.
+func (f File) Write(release *feed.Release, check func(now *feed.Release) error) error {
+	path, err := target(f.Path)
+	if err != nil {
+		return err
+	}
+	unlock, err := lock(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	file := File{path, f.Key}
+	now, err := file.Read()
+	if err != nil {
+		now = nil
+	}
+	if err := check(now); err != nil {
+		return err
+	}
+	if err := file.finish(); err != nil {
+		return err
+	}
+	return writePair(path, release)
+}
+
+// finish completes the work of a killed writer: it moves the signature that waits
+// to its place if the blob is there, and removes files that were being written.
+// The lock is held, so no other writer is at work.
+func (f File) finish() error {
+	left, _ := filepath.Glob(f.Path + "*" + temporary + "*")
+	for _, name := range left {
+		os.Remove(name)
+	}
+	blob, err := ReadBlob(f.Path)
+	if err != nil {
+		return nil // there is nothing to keep
+	}
+	if _, err := f.open(blob, pending); err != nil {
+		return nil
+	}
+	return os.Rename(f.Path+pending, f.Path+feed.Suffix)
+}
+
+// target follows a symbolic link, so that a rename replaces the file and not the
+// link.
+func target(path string) (string, error) {
+	to, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return path, nil
+	}
+	return to, err
+}
+
+// writePair writes both files in the order that Read relies on.
+func writePair(path string, release *feed.Release) error {
+	if err := WriteFile(path+pending, release.Text); err != nil {
+		return err
+	}
+	if err := WriteFile(path, release.Blob); err != nil {
+		return err
+	}
+	if err := os.Rename(path+pending, path+feed.Suffix); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// WriteFile replaces a file by one that everybody may read: lists are no secret,
+// and the program that fetches them may run as another user than the service.
+func WriteFile(path string, content []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+temporary+"*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	err = errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		os.Remove(file.Name())
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir flushes the names of a directory, so that a rename survives a power
+// failure. File systems that cannot do it do not need it.
+func syncDir(dir string) error {
+	opened, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	_ = opened.Sync()
+	return nil
+}
+
+// patience is how long a writer waits for another one.
+const patience = 10 * time.Second
+
+var errBusy = &feed.Error{Reason: feed.Storing, Text: "another program is writing lists in the same directory: try again later"}

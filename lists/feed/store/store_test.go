@@ -172,7 +172,7 @@ func TestConcurrentWriters(t *testing.T) {
 }
 
 // writerVariable makes TestMain replace a pair until the process is killed. Its
-// value is a folder with the pair, and with the releases a and b.
+// value is a directory with the pair, and with the releases a and b.
 const writerVariable = "ADDRSPEC_TEST_WRITER"
 
 func TestMain(m *testing.M) {

@@ -2,9 +2,13 @@
 package blob
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/addrspec/addrspec/lists"
@@ -63,4 +67,84 @@ func packParts(c Content) ([][]byte, error) {
 	}
 	rules, err := packRules(c.Rules)
 	return [][]byte{domains, kinds, sources, roles, c.Targets, c.TopLevels, providers, rules}, err
+}
+
+// Kind is the content of a domain's entry. Tens of thousands of entries share
+// about a hundred kinds, so a table stores the number of a kind.
+type Kind struct {
+	Class      lists.Class
+	Subdomains bool   // the entry covers every name below its own
+	Carriers   uint32 // bit i: the entry is on source i
+}
+
+// numberKinds returns the packed kinds and the number of each domain's kind. The
+// most frequent kind is the first.
+func numberKinds(domains map[string]Kind) (packed []byte, numbers map[string]int) {
+	frequency := map[Kind]int{}
+	for _, k := range domains {
+		frequency[k]++
+	}
+	kinds := slices.SortedFunc(maps.Keys(frequency), func(a, b Kind) int {
+		return cmp.Or(frequency[b]-frequency[a], slices.Compare(a.pack(), b.pack()))
+	})
+	number := map[Kind]int{}
+	for i, k := range kinds {
+		packed, number[k] = append(packed, k.pack()...), i+1
+	}
+	numbers = make(map[string]int, len(domains))
+	for name, k := range domains {
+		numbers[name] = number[k]
+	}
+	return packed, numbers
+}
+
+func (k Kind) pack() []byte {
+	class := byte(k.Class)
+	if k.Subdomains {
+		class |= format.Subdomains
+	}
+	return binary.LittleEndian.AppendUint32([]byte{class}, k.Carriers)
+}
+
+// packSources encodes the sources, one per line.
+func packSources(sources []lists.Source) (packed []byte, err error) {
+	if len(sources) > format.MaxSources {
+		return nil, fmt.Errorf("%d sources do not fit the %d bits of an entry's carriers", len(sources), format.MaxSources)
+	}
+	for _, s := range sources {
+		if packed, err = appendLine(packed, s.Name, s.Version, s.Licence, s.Day, s.Domains); err != nil {
+			return nil, err
+		}
+	}
+	return packed, nil
+}
+
+// packRules encodes the rules, one per line.
+func packRules(rules []lists.Rule) (packed []byte, err error) {
+	if len(rules) > format.MaxRules {
+		return nil, fmt.Errorf("%d rules do not fit one byte", len(rules))
+	}
+	for _, r := range rules {
+		options := ""
+		if r.Tags {
+			options += string(format.OptionTags)
+		}
+		if r.Subdomains {
+			options += string(format.OptionSubdomains)
+		}
+		if packed, err = appendLine(packed, r.Name, options, r.Ignored, r.Domain); err != nil {
+			return nil, err
+		}
+	}
+	return packed, nil
+}
+
+// appendLine appends a line of fields, of which the first is a name.
+func appendLine(dst []byte, fields ...string) ([]byte, error) {
+	line := strings.Join(fields, "\t")
+	escaped := func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
+	if fields[0] == "" || len(line) > format.MaxLine || strings.ContainsFunc(strings.Join(fields, ""), escaped) {
+		return nil, fmt.Errorf("%q cannot be packed: want a name, printable ASCII without quotes and backslashes, at most %d bytes", fields, format.MaxLine)
+	}
+	return append(append(dst, line...), '\n'), nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPackedTablesAnswer(t *testing.T) {
+func TestPackedTablesAreFound(t *testing.T) {
 	long := strings.Repeat("long-", 12) + "label"
 	domains := map[string]Kind{
 		"tempmail.com":         {Class: lists.Disposable, Subdomains: true},

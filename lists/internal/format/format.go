@@ -40,7 +40,7 @@
 //	lengths      = entry-count u8           ; prefix length << 4 | text length
 //	suffix-ids   = entry-count u8           ; number of the entry's suffix
 //	values       = entry-count u8           ; the low bytes, then the high bytes if value-size is 2;
-//	                                        ; never 0, which a look-up returns for a missing name
+//	                                        ; never 0, which a lookup returns for a missing name
 //	texts        = *text
 //	text         = [length] *char           ; length is a u8, present if the text length in lengths is LongText
 //
@@ -55,7 +55,7 @@
 // the previous entry's suffix.
 //
 // Every BlockEntries entries form a block, across buckets. The first entry of a
-// block and of a bucket has no prefix. A look-up finds the block by binary
+// block and of a bucket has no prefix. A lookup finds the block by binary
 // search in the bucket and then scans that block, comparing every byte of the
 // name: there are no hashes, so no false positives.
 //
@@ -172,3 +172,20 @@ var codes = func() (codes [256]int8) {
 	}
 	return codes
 }()
+
+// The integers of a blob, little-endian. encoding/binary would add reflection
+// to the module.
+
+// Uint16 reads the first two bytes of b.
+func Uint16(b []byte) int { return int(b[0]) | int(b[1])<<8 }
+
+// Uint24 reads the first three bytes of b.
+func Uint24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
+
+// Uint32 reads the first four bytes of b.
+func Uint32(b []byte) int { return Uint24(b) | int(b[3])<<24 }
+
+// AppendUint24 appends the three low bytes of n to dst.
+func AppendUint24(dst []byte, n int) []byte {
+	return append(dst, byte(n), byte(n>>8), byte(n>>16))
+}

@@ -85,7 +85,7 @@ func parseRule(line string) (r lists.Rule, err error) {
 	return r, err
 }
 
-// setOption sets what an option of a rule says.
+// setOption sets an option of a rule.
 func setOption(r *lists.Rule, option string) error {
 	name, value, _ := strings.Cut(option, "=")
 	switch {

@@ -1,12 +1,18 @@
+// Package tables reads the text tables in lists/ and merges them into one entry
+// per domain. The packer encodes the merged entries; tests compare the packed
+// blob with them.
 package tables
 
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
+	"slices"
 	"strings"
 
-	"github.com/addrspec/addrspec/lists"
 	"golang.org/x/net/publicsuffix"
+
+	"github.com/addrspec/addrspec/lists"
 )
 
 // Merge reads the tables in dir and returns one entry per domain. Precedence: the
@@ -14,7 +20,7 @@ import (
 // published lists, unless a relay or no-reply host covers the name; domains in use.
 // lists/README.md has the rule.
 func Merge(dir string) (Map, error) {
-	votes, err := ReadVotes(dir)
+	votes, err := readVotes(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -98,9 +104,9 @@ func (m Map) addPublished(dir string, votes map[string]Votes) error {
 			continue
 		}
 		switch {
-		case v.Proven(), v.Agreed(name) && !c.misspelled(name) && !c.borrowed(name):
+		case v.proven(), v.agreed(name) && !c.misspelled(name) && !c.borrowed(name):
 			m[name] = Entry{lists.Disposable, !c.shared[name]}
-		case v.Public() && !isInstitution(name):
+		case v.public() && !isInstitution(name):
 			m[name] = Entry{lists.Public, false}
 		}
 	}
@@ -137,4 +143,202 @@ func isPublicSuffix(name string) bool {
 func isRegistrySuffix(name string) bool {
 	suffix, icann := publicsuffix.PublicSuffix(name)
 	return suffix == name && (icann || !strings.Contains(name, "."))
+}
+
+// corrections are the hand-written exceptions to the rule for the rows of the
+// published lists.
+type corrections struct {
+	ignored map[string]bool     // names with rows that do not count: ignore.txt
+	shared  map[string]bool     // entries that do not cover subdomains: shared.txt
+	targets map[string][]string // first labels of typo targets, by the rest of the target
+	labels  map[string]bool     // the same labels
+}
+
+func readCorrections(dir string) (c corrections, err error) {
+	if c.ignored, err = readNames(dir, "ignore.txt"); err != nil {
+		return c, err
+	}
+	if c.shared, err = readNames(dir, "shared.txt"); err != nil {
+		return c, err
+	}
+	rows, err := readTable(dir, "typo-targets.txt")
+	c.targets, c.labels = map[string][]string{}, map[string]bool{}
+	for _, r := range rows {
+		if label := firstLabel(r.name); len(label) >= 3 {
+			rest := r.name[len(label):]
+			c.targets[rest] = append(c.targets[rest], label)
+			c.labels[label] = true
+		}
+	}
+	return c, err
+}
+
+// misspelled reports whether name is one edit away from a typo target. Lists
+// built from bounced mail contain many such names; no throw-away provider uses
+// one.
+func (c corrections) misspelled(name string) bool {
+	label := firstLabel(name)
+	for _, target := range c.targets[name[len(label):]] {
+		if oneEdit(label, target) {
+			return true
+		}
+	}
+	return false
+}
+
+// borrowed reports whether name is a provider's name under another ending
+// (gmail.net), or has one more ending (gmail.com.co). Such names are misspelled,
+// or belong to somebody else; a throw-away provider gains nothing by one.
+func (c corrections) borrowed(name string) bool {
+	label := firstLabel(name)
+	if c.labels[label] && isPublicSuffix(name[len(label)+1:]) {
+		return true
+	}
+	shorter := name[:strings.LastIndexByte(name, '.')]
+	label = firstLabel(shorter)
+	return slices.Contains(c.targets[shorter[len(label):]], label)
+}
+
+// oneEdit reports whether a and b differ by one insertion, deletion,
+// substitution or transposition of adjacent letters.
+func oneEdit(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return a[i:] == b[i+1:]
+	}
+	if i == len(a) {
+		return false
+	}
+	transposed := i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+	return a[i+1:] == b[i+1:] || transposed
+}
+
+func firstLabel(domain string) string {
+	label, _, _ := strings.Cut(domain, ".")
+	return label
+}
+
+// readNames reads the names of a table of domains as a set.
+func readNames(dir, file string) (map[string]bool, error) {
+	rows, err := readTable(dir, file)
+	names := make(map[string]bool, len(rows))
+	for _, r := range rows {
+		names[r.name] = true
+	}
+	return names, err
+}
+
+// isInstitution reports whether name is below a suffix reserved for
+// institutions: schools, governments, armies and the like. Lists of public
+// providers contain some such names, but not everybody can open a mailbox there.
+func isInstitution(name string) bool {
+	labels := strings.Split(name, ".")
+	last := labels[len(labels)-1]
+	if reserved[last] {
+		return true
+	}
+	return len(last) == 2 && len(labels) > 2 && reserved[labels[len(labels)-2]]
+}
+
+// reserved are top-level domains, and second-level labels below a country's
+// (ac.uk), that only institutions can use.
+var reserved = map[string]bool{
+	"edu": true, "gov": true, "mil": true, "int": true, "museum": true,
+	"ac": true, "sch": true, "school": true, "k12": true, "gob": true,
+	"gouv": true, "gub": true, "go": true, "res": true, "nhs": true, "police": true,
+}
+
+// Votes are the published lists that contain a domain, by their letters in
+// sources/provenance.txt.
+type Votes string
+
+// Any reports whether one of letters is among the votes.
+func (v Votes) Any(letters string) bool { return strings.ContainsAny(string(v), letters) }
+
+// proven reports whether the domain is on a list that requires proof for each
+// entry (D) or on one that crawls the providers (K). One of them is enough.
+func (v Votes) proven() bool { return v.Any("DK") }
+
+// agreed reports whether the domain is on two lists that do not copy from each
+// other, and on no list of public providers: where F or E has it too, five of
+// six such domains in real mail were lasting providers or private. It returns
+// false below the free Freenom top-level domains, where 0.1 % of the listed
+// names still accept mail.
+func (v Votes) agreed(domain string) bool {
+	return v.Any("M") && v.Any("IB") && !v.Any("FE") && !isFreenom(domain)
+}
+
+// public reports whether the domain is on both lists of public providers and on
+// none of D, K and M. Each list alone also contains companies, misspellings and
+// new throw-away providers.
+func (v Votes) public() bool { return v.Any("F") && v.Any("E") && !v.Any("DKM") }
+
+// Useful reports whether a rule can give the domain a class.
+func (v Votes) Useful(domain string) bool { return v.proven() || v.agreed(domain) || v.public() }
+
+// isFreenom reports whether domain is below a top-level domain that Freenom
+// gave away.
+func isFreenom(domain string) bool {
+	switch domain[strings.LastIndexByte(domain, '.')+1:] {
+	case "tk", "ml", "ga", "cf", "gq":
+		return true
+	}
+	return false
+}
+
+// readVotes reads sources/domains.txt.
+func readVotes(dir string) (map[string]Votes, error) {
+	votes := map[string]Votes{}
+	err := eachLine(filepath.Join(dir, "sources", "domains.txt"), func(line string) error {
+		name, letters, found := strings.Cut(line, " ")
+		if !found {
+			return fmt.Errorf("want a domain and letters, got %q", line)
+		}
+		votes[name] = Votes(letters)
+		return nil
+	})
+	return votes, err
+}
+
+// Entry is the merged entry of one domain.
+type Entry struct {
+	Class      lists.Class
+	Subdomains bool // the entry covers every name below its own too
+}
+
+// Map has the entries by domain, lower case and in A-label form.
+type Map map[string]Entry
+
+// Lookup is the reference implementation of lists.Provider: it returns the
+// class of domain's own entry, else of its nearest parent whose entry covers
+// subdomains, else 0.
+func (m Map) Lookup(domain string) lists.Class {
+	if e, ok := m[domain]; ok {
+		return e.Class
+	}
+	e, _ := m.covering(domain)
+	return e.Class
+}
+
+// covering returns the entry of the nearest parent of domain that covers it,
+// and whether there is one.
+func (m Map) covering(domain string) (Entry, bool) {
+	for parent := Parent(domain); parent != ""; parent = Parent(parent) {
+		if e, ok := m[parent]; ok && e.Subdomains {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
+// Parent returns domain without its first label, or "" if it has only one.
+func Parent(domain string) string {
+	_, parent, _ := strings.Cut(domain, ".")
+	return parent
 }

@@ -5,11 +5,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/addrspec/addrspec/lists"
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/lists"
 )
 
-// writeTables writes tables into a temporary folder and returns it. Tables that
+// writeTables writes tables into a temporary directory and returns it. Tables that
 // are not in content are empty.
 func writeTables(t *testing.T, content map[string]string) string {
 	dir := t.TempDir()
@@ -141,5 +142,19 @@ func TestMergeErrors(t *testing.T) {
 	} {
 		_, err := Merge(writeTables(t, content))
 		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestOneEdit(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"gmail", "gmail", false}, {"gmai", "gmail", true}, {"gmaill", "gmail", true}, {"gnail", "gmail", true},
+		{"gmial", "gmail", true}, {"mgail", "gmail", true}, {"gma", "gmail", false}, {"gmlia", "gmail", false},
+		{"", "a", true}, {"", "", false}, {"ab", "ba", true}, {"abc", "cba", false},
+	} {
+		require.Equal(t, c.want, oneEdit(c.a, c.b), c)
+		require.Equal(t, c.want, oneEdit(c.b, c.a), c)
 	}
 }

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/idna"
+
+	"github.com/addrspec/addrspec/lists"
 )
 
 // row is a line of a table of domains.
@@ -78,4 +81,79 @@ func Canonical(domain string) (string, error) {
 		}
 	}
 	return name, nil
+}
+
+// ReadTargets reads typo-targets.txt and returns its domains in the same order,
+// one per line.
+func ReadTargets(dir string) ([]byte, error) {
+	rows, err := readTable(dir, "typo-targets.txt")
+	var targets []byte
+	for _, r := range rows {
+		targets = append(append(targets, r.name...), '\n')
+	}
+	return targets, err
+}
+
+// ReadTopLevels reads top-levels.txt and second-levels.txt and returns their
+// domains in byte order, one per line. It returns an error unless each file is
+// in that order.
+func ReadTopLevels(dir string) ([]byte, error) {
+	var all []string
+	for _, file := range []string{"top-levels.txt", "second-levels.txt"} {
+		last := ""
+		err := eachLine(filepath.Join(dir, file), func(line string) error {
+			if line <= last {
+				return fmt.Errorf("%s comes after %s: want byte order", line, last)
+			}
+			last = line
+			all = append(all, line)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(all)
+	return []byte(strings.Join(all, "\n") + "\n"), nil
+}
+
+// ReadRoles reads roles.txt: a line has a class with its marks, such as
+// IT/alone, and words of that class.
+func ReadRoles(dir string) (map[string]lists.Word, error) {
+	words := map[string]lists.Word{}
+	err := eachLine(filepath.Join(dir, "roles.txt"), func(line string) error {
+		fields := strings.Fields(line)
+		class, err := parseClass(fields[0])
+		if err != nil {
+			return err
+		}
+		for _, word := range fields[1:] {
+			if words[word] != 0 {
+				return fmt.Errorf("%s is listed twice", word)
+			}
+			words[word] = class
+		}
+		return nil
+	})
+	return words, err
+}
+
+// parseClass reads a class with its marks.
+func parseClass(text string) (lists.Word, error) {
+	name, marks, _ := strings.Cut(text, "/")
+	class := lists.RoleNamed(name)
+	if class == lists.NoRole {
+		return 0, fmt.Errorf("%q is not a class of words; lists/role.go has them", name)
+	}
+	word := lists.Word(class)
+	for marks != "" {
+		var mark string
+		mark, marks, _ = strings.Cut(marks, "/")
+		m := lists.MarkNamed(mark)
+		if m == 0 || lists.Word(class).Role() == lists.NoRole {
+			return 0, fmt.Errorf("%q is not a mark of %s words; lists/role.go has them", mark, name)
+		}
+		word |= m
+	}
+	return word, nil
 }

@@ -1,9 +1,13 @@
 package tables
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/lists"
 )
 
 func TestCanonical(t *testing.T) {
@@ -30,4 +34,42 @@ func FuzzCanonical(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, name, again)
 	})
+}
+
+func TestReadRoles(t *testing.T) {
+	for text, want := range map[string]string{
+		"General\tinfo\n# a comment\nMarket eu\nIT/alone/ending devel\n": "",
+		"general\tinfo\n":             `roles.txt:1: "general" is not a class of words; lists/role.go has them`,
+		"IT/never dev\n":              `roles.txt:1: "never" is not a mark of IT words; lists/role.go has them`,
+		"Place/alone london\n":        `roles.txt:1: "alone" is not a mark of Place words; lists/role.go has them`,
+		"General info\nIT dev info\n": "roles.txt:2: info is listed twice",
+	} {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "roles.txt"), []byte(text), 0o644))
+		words, err := ReadRoles(dir)
+		if want != "" {
+			require.EqualError(t, err, want)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, map[string]lists.Word{"info": lists.Word(lists.General), "eu": lists.Word(lists.Market),
+			"devel": lists.Word(lists.IT) | lists.Alone | lists.Ending}, words)
+	}
+}
+
+func TestReadTopLevels(t *testing.T) {
+	dir := t.TempDir()
+	write := func(file, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
+	}
+	write("top-levels.txt", "# comment\ncom\njp\n")
+	_, err := ReadTopLevels(dir)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	write("second-levels.txt", "co.jp\nne.jp\n")
+	got, err := ReadTopLevels(dir)
+	require.NoError(t, err)
+	require.Equal(t, "co.jp\ncom\njp\nne.jp\n", string(got))
+	write("second-levels.txt", "ne.jp\nco.jp\n")
+	_, err = ReadTopLevels(dir)
+	require.ErrorContains(t, err, "co.jp comes after ne.jp")
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// NPM is a folder with the packages that the command npm knows: for each
+// NPM is a directory with the packages that the command npm knows: for each
 // specification its tarball and what the command prints.
 type NPM string
 

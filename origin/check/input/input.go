@@ -4,13 +4,12 @@
 // arrives:
 //
 //   - compression: gzip is read, other formats and binary files are refused
-//     (magic.go, gunzip.go);
+//     (encoding.go);
 //   - encoding: UTF-8 and UTF-16, with or without a byte order mark
-//     (encoding.go). Bytes that are not UTF-8 remain as they are;
+//     (there too). Bytes that are not UTF-8 remain as they are;
 //   - format: text, CSV or TSV, NDJSON or a JSON array, from the beginning of the
-//     input (detect.go, layout.go);
-//   - records: lines (lines.go, text.go), rows (rows.go, table.go) or JSON values
-//     (values.go, objects.go).
+//     input (detect.go, columns.go);
+//   - records: lines (text.go), rows (rows.go) or JSON values (objects.go).
 //
 // The format is decided as soon as a line has arrived, with all that has arrived by
 // then, at most 64 KiB. Only a line with a separator, and with neither an address
@@ -49,14 +48,14 @@ import (
 )
 
 const (
-	// MaxLine is the longest line of text and the longest JSON value in bytes: an
+	// maxLine is the longest line of text and the longest JSON value in bytes: an
 	// address of 1 MiB, the module's limit, with every character escaped.
-	MaxLine = 8 << 20
-	// MaxRow is the longest row of CSV in bytes, and how far an open quotation mark
+	maxLine = 8 << 20
+	// maxRow is the longest row of CSV in bytes, and how far an open quotation mark
 	// reaches. The dashboard has the same limit.
-	MaxRow = 1 << 20
-	// MaxCells is the most cells of a row.
-	MaxCells = 1000
+	maxRow = 1 << 20
+	// maxCells is the most cells of a row.
+	maxCells = 1000
 
 	// maxRead is how many bytes of records one Read returns at most, apart from its
 	// last record.
@@ -200,3 +199,63 @@ func (r *Reader) Column() int {
 
 // Width is the number of cells that every row of CSV has, else 0.
 func (r *Reader) Width() int { return r.layout.width }
+
+// bufferSize is the size of every buffer in bytes, and how much of an input is
+// looked at to recognise it.
+const bufferSize = 64 << 10
+
+// A window is the part of the input that has arrived and is not used yet. It grows
+// with the longest record, which its user limits.
+type window struct {
+	in    io.Reader
+	buf   []byte // the bytes that have arrived
+	start int    // of the unused ones
+	err   error  // of in, after these bytes
+}
+
+// rest returns the unused bytes. They are valid until the next call of more.
+func (w *window) rest() []byte { return w.buf[w.start:] }
+
+// use drops the first n unused bytes.
+func (w *window) use(n int) { w.start += n }
+
+// ended reports whether the unused bytes are the last ones of an input that could
+// be read whole.
+func (w *window) ended() bool { return w.err == io.EOF }
+
+// more reads at least one byte, unless err is set.
+func (w *window) more() {
+	if w.start > 0 {
+		w.buf = append(w.buf[:0], w.rest()...)
+		w.start = 0
+	}
+	if len(w.buf) == cap(w.buf) {
+		w.buf = append(make([]byte, 0, max(bufferSize, 2*cap(w.buf))), w.buf...)
+	}
+	for range 100 {
+		n, err := w.in.Read(w.buf[len(w.buf):cap(w.buf)])
+		w.buf, w.err = w.buf[:len(w.buf)+n], err
+		if n > 0 || err != nil {
+			return
+		}
+	}
+	w.err = io.ErrNoProgress
+}
+
+// arguments are addresses that are in memory.
+type arguments struct{ rest []string }
+
+// FromArguments returns an input of the given addresses.
+func FromArguments(emails []string) check.Input { return &arguments{emails} }
+
+// Read appends the next addresses to dst.
+func (a *arguments) Read(dst []check.Record) ([]check.Record, error) {
+	n := min(max(1, cap(dst)-len(dst)), len(a.rest))
+	for _, email := range a.rest[:n] {
+		dst = append(dst, check.Record{Email: email})
+	}
+	if a.rest = a.rest[n:]; len(a.rest) == 0 {
+		return dst, io.EOF
+	}
+	return dst, nil
+}

@@ -164,7 +164,7 @@ var files = map[string]file{
 	"gzip of UTF-16":            {in: gzipped(utf16(unicode.LittleEndian, unicode.UseBOM, "a@mail.example\n")), format: Text, column: -1, emails: []string{"a@mail.example"}, lines: []int64{1}},
 	"half a surrogate pair":     {in: utf16(unicode.LittleEndian, unicode.UseBOM, "a@mail.example\nb") + "\x00\xd8" + utf16(unicode.LittleEndian, unicode.IgnoreBOM, "@mail.example\n"), format: Text, column: -1, emails: []string{"a@mail.example", "<the address is not well-formed UTF-16: half of a surrogate pair>"}, lines: []int64{1, 2}},
 	"UTF-16 that was cut off":   {in: utf16(unicode.BigEndian, unicode.UseBOM, "a@mail.example\nb@m") + "\x00", format: Text, column: -1, emails: []string{"a@mail.example", "<the address is not well-formed UTF-16: half of a surrogate pair>"}, lines: []int64{1, 2}},
-	"columns that are too many": {in: "email\n" + strings.Repeat(",", MaxCells) + "\nb@mail.example\n", format: CSV, comma: ',', header: []string{"email"}, column: 0, emails: []string{"<" + errManyCells.Error() + ">", "b@mail.example"}, lines: []int64{2, 3}},
+	"columns that are too many": {in: "email\n" + strings.Repeat(",", maxCells) + "\nb@mail.example\n", format: CSV, comma: ',', header: []string{"email"}, column: 0, emails: []string{"<" + errManyCells.Error() + ">", "b@mail.example"}, lines: []int64{2, 3}},
 }
 
 func counted(n int64) (lines []int64) {

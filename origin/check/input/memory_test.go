@@ -97,7 +97,7 @@ func heap() uint64 {
 // TestLongestLine: one at the limit is read, one beyond it is a bad record, and what
 // follows is read.
 func TestLongestLine(t *testing.T) {
-	long := strings.Repeat("x", MaxLine)
+	long := strings.Repeat("x", maxLine)
 	for _, format := range []string{Text, NDJSON} {
 		records, err := readAll(New(strings.NewReader("\"a\"\n"+long+"y\n\"b\"\n"), Options{Format: format}))
 		require.NoError(t, err)

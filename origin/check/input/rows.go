@@ -5,13 +5,76 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/addrspec/addrspec/origin/check"
 )
+
+// table has one address a row.
+type table struct {
+	rows   rows
+	layout *layout
+	skip   int // rows that are no records
+	utf16  bool
+}
+
+func newTable(l *layout, utf16 bool) *table {
+	t := &table{rows: rows{comma: l.comma}, layout: l, skip: l.skip, utf16: utf16}
+	if l.names != nil {
+		t.skip++
+	}
+	return t
+}
+
+func (t *table) line() int64 { return t.rows.lines }
+
+// next returns the record of the next row that is not blank.
+func (t *table) next(w *window) (r check.Record, err error) {
+	for {
+		row, err := t.rows.next(w)
+		if err == errMore {
+			return r, err
+		}
+		if t.skip > 0 && err == nil {
+			t.skip--
+			continue
+		}
+		r.Line, r.Cells = row.line, row.cells
+		if r.Err = err; err == nil {
+			r.Err = t.fill(&r)
+		}
+		return r, nil
+	}
+}
+
+// fill takes the address from the cells, without white space around it, and gives
+// the row the width of the table: what follows its cells in an output is then in
+// columns.
+func (t *table) fill(r *check.Record) error {
+	if t.layout.width == 0 { // no row could be looked at
+		t.layout.width = len(r.Cells)
+	}
+	width := t.layout.width
+	for len(r.Cells) > width && r.Cells[len(r.Cells)-1] == "" {
+		r.Cells = r.Cells[:len(r.Cells)-1]
+	}
+	if len(r.Cells) > width {
+		return fmt.Errorf("the row has %d columns instead of %d: a cell with a separator in it needs quotation marks", len(r.Cells), width)
+	}
+	if len(r.Cells) <= t.layout.column {
+		return fmt.Errorf("the row ends after column %d, and the address is in column %d", len(r.Cells), t.layout.column+1)
+	}
+	if missing := width - len(r.Cells); missing > 0 {
+		r.Cells = append(r.Cells, make([]string, missing)...)
+	}
+	r.Email = strings.TrimSpace(r.Cells[t.layout.column])
+	return garbled(r.Email, t.utf16)
+}
 
 // The errors of a row.
 var (
 	errOpenQuote = errors.New("a quotation mark opens a cell in this row and is not closed; the lines after this one are read on their own")
-	errLongRow   = fmt.Errorf("the row is longer than %d MiB; is this a list of addresses?", MaxRow>>20)
-	errManyCells = fmt.Errorf("the row has more than %d columns; is the separator right?", MaxCells)
+	errLongRow   = fmt.Errorf("the row is longer than %d MiB; is this a list of addresses?", maxRow>>20)
+	errManyCells = fmt.Errorf("the row has more than %d columns; is the separator right?", maxCells)
 )
 
 // A row is the cells of one row, without quotation marks.
@@ -59,11 +122,11 @@ func (r *rows) take(w *window) (row, error) {
 		return r.drop(w)
 	}
 	rest := w.rest()
-	end, whole := r.scan.to(rest[:min(len(rest), MaxRow+1)], r.comma)
+	end, whole := r.scan.to(rest[:min(len(rest), maxRow+1)], r.comma)
 	switch {
-	case r.scan.torn || end > MaxRow && r.scan.brk > 0:
+	case r.scan.torn || end > maxRow && r.scan.brk > 0:
 		return r.reopen(w)
-	case end > MaxRow:
+	case end > maxRow:
 		r.startDrop(w, end)
 		return r.drop(w)
 	case whole || w.ended() && end > 0:
@@ -156,4 +219,87 @@ func (r *rows) cells(raw []byte) []string {
 		r.room = append(r.room, cell)
 	}
 	return r.room[first:len(r.room):len(r.room)]
+}
+
+// A rowScan is how far a row was scanned. All offsets are from its beginning.
+type rowScan struct {
+	at    int // the next byte
+	state cellState
+	start int // of the present cell
+	spans []span
+	many  bool // there are more cells than the limit
+	multi bool // a cell has a line end
+	brk   int  // the first line end in the present cell, or 0
+	torn  bool // the present cell goes on after its closing quotation mark, in another line
+}
+
+// A span is where a cell is. A quoted one has its quotation marks.
+type span struct {
+	start, end int
+	quoted     bool
+}
+
+// cellState is where in a cell the scan is.
+type cellState uint8
+
+const (
+	atStart cellState = iota
+	bare              // in a cell that is taken literally
+	quoted
+	closed // after a quotation mark that closes the cell, or is the first of two
+)
+
+// to scans on to the line end after the row, or to the end of rest. It stops at a
+// torn cell: most likely a quotation mark is missing, and the one that ended the
+// cell was to begin another.
+func (s *rowScan) to(rest []byte, comma byte) (end int, whole bool) {
+	for ; s.at < len(rest) && !s.torn; s.at++ {
+		c := rest[s.at]
+		lineEnd := c == '\n' || c == '\r'
+		switch {
+		case lineEnd && s.state != quoted:
+			return s.at, true
+		case s.state == bare && c != comma, s.state == quoted && c != '"' && !lineEnd: // most bytes; step does the same
+		default:
+			s.step(c, comma)
+		}
+	}
+	return s.at, false
+}
+
+// step scans a byte within the row.
+func (s *rowScan) step(c, comma byte) {
+	switch {
+	case s.state == quoted:
+		s.stepQuoted(c)
+	case c == comma:
+		s.endCell(s.at)
+	case c == '"' && s.state != bare:
+		s.state = quoted // it opens the cell, or the one before it was doubled
+	case s.state == closed && s.brk > 0:
+		s.torn = true
+	default:
+		s.state = bare
+	}
+}
+
+func (s *rowScan) stepQuoted(c byte) {
+	switch c {
+	case '"':
+		s.state = closed
+	case '\n', '\r':
+		if s.multi = true; s.brk == 0 {
+			s.brk = s.at
+		}
+	}
+}
+
+// endCell ends the present cell at end.
+func (s *rowScan) endCell(end int) {
+	if len(s.spans) < maxCells {
+		s.spans = append(s.spans, span{s.start, end, s.state == closed})
+	} else {
+		s.many = true
+	}
+	s.start, s.state, s.brk = end+1, atStart, 0
 }

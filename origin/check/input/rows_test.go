@@ -83,8 +83,8 @@ func TestLayouts(t *testing.T) {
 // TestLongRows: what is too long is one bad record, and the rows after it are read,
 // however the input arrives.
 func TestLongRows(t *testing.T) {
-	long := strings.Repeat("x", MaxRow)
-	lines := strings.Repeat("some text\r\n", MaxRow/11+10)
+	long := strings.Repeat("x", maxRow)
+	lines := strings.Repeat("some text\r\n", maxRow/11+10)
 	for name, c := range map[string]struct {
 		in    string
 		want  int // rows
@@ -98,7 +98,7 @@ func TestLongRows(t *testing.T) {
 		"at the end":                 {in: "a,b\n" + long + long, want: 2, err: errLongRow, bad: 1, after: 1},
 		"a quote without line end":   {in: "\"" + long + "\na,b\n", want: 2, err: errLongRow, after: 2},
 		"after a line end in a cell": {in: "\"x\ny\"," + long + "\na,b\n", want: 2, err: errLongRow, after: 3},
-		"an open quote":              {in: "x,\"y\r\n" + lines + "a,b\n", want: 2 + MaxRow/11 + 10, err: errOpenQuote, after: 2 + MaxRow/11 + 10},
+		"an open quote":              {in: "x,\"y\r\n" + lines + "a,b\n", want: 2 + maxRow/11 + 10, err: errOpenQuote, after: 2 + maxRow/11 + 10},
 		"an open quote at the end":   {in: "x,\"y\r\nc,d\na,b\n", want: 3, err: errOpenQuote, after: 3},
 		"a quote that is missing":    {in: "x,\"y\nc,\"d\"\na,b\n", want: 3, err: errOpenQuote, after: 3},
 	} {

@@ -3,6 +3,7 @@ package input
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/addrspec/addrspec/origin/check"
@@ -41,4 +42,95 @@ func garbled(email string, utf16 bool) error {
 		return errors.New("the address is not well-formed UTF-16: half of a surrogate pair")
 	}
 	return nil
+}
+
+// errLong is the error of a line beyond the limit.
+var errLong = fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
+
+// lines takes lines from a window. LF, CRLF and CR end a line: old programs of the
+// Mac write CR.
+type lines struct {
+	number int64 // of the line that was taken last
+	at     int   // how many bytes of the window were searched
+	afterCR
+	long bool // the beginning of the present line was dropped
+}
+
+// next returns the next line that is not blank, without its end. It is valid until
+// the window reads on.
+func (l *lines) next(w *window) ([]byte, error) {
+	for {
+		line, err := l.take(w)
+		if err != nil || len(bytes.TrimSpace(line)) > 0 {
+			return line, err
+		}
+	}
+}
+
+// take returns the next line. A line that is too long is dropped as it comes.
+func (l *lines) take(w *window) ([]byte, error) {
+	l.skipLF(w)
+	rest := w.rest()
+	end := l.find(rest)
+	if l.at = end; end > maxLine {
+		l.long = true
+		w.use(end)
+		l.at = 0
+		rest, end = rest[end:], 0
+	}
+	whole := end < len(rest)
+	if !whole && (!w.ended() || end == 0 && !l.long) {
+		return nil, errMore
+	}
+	l.use(w, end)
+	return l.taken(rest[:end])
+}
+
+// taken counts a line that was taken.
+func (l *lines) taken(line []byte) ([]byte, error) {
+	long := l.long
+	l.at, l.long = 0, false
+	l.number++
+	if long {
+		return nil, errLong
+	}
+	return line, nil
+}
+
+// find returns the offset of the next line end, or the length of rest.
+func (l *lines) find(rest []byte) int {
+	for n := l.at; n < len(rest); n++ {
+		if c := rest[n]; c == '\n' || c == '\r' {
+			return n
+		}
+	}
+	return len(rest)
+}
+
+// afterCR is whether a CR was the last byte that was used: a line that ends with it
+// is complete, and an LF that follows belongs to it.
+type afterCR bool
+
+// use uses the bytes up to the line end at end, and the line end.
+func (a *afterCR) use(w *window, end int) {
+	rest := w.rest()
+	if end == len(rest) { // the input ends without one
+		w.use(end)
+		return
+	}
+	w.use(end + 1)
+	*a = rest[end] == '\r'
+	a.skipLF(w)
+}
+
+// skipLF uses the LF after a CR, if it has arrived.
+func (a *afterCR) skipLF(w *window) {
+	rest := w.rest()
+	if !*a || len(rest) == 0 {
+		return
+	}
+	if rest[0] == '\n' {
+		w.use(1)
+	}
+	*a = false
 }

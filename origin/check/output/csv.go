@@ -1,12 +1,13 @@
 package output
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/addrspec/addrspec/origin/check"
-	"github.com/addrspec/addrspec/origin/result"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // byteOrderMark makes Excel read a file as UTF-8.
@@ -16,7 +17,7 @@ const byteOrderMark = "\uFEFF"
 // came, then the result. The separator is that of the input; rows end with LF.
 //
 // Of an input that is not CSV, the first column is email. A cell is empty where the
-// result has null, and mx where nothing was looked up. The columns reason and
+// result has null, such as mx where nothing was looked up. The columns reason and
 // reason_offset are the code of a refusal and the offset of the offending byte;
 // error is the code of an address that could not be checked, or BAD_LINE; message
 // says either in words.
@@ -106,7 +107,7 @@ func (f *CSV) input(row *csvRow, r *check.Record) (extra []string) {
 func (f *CSV) result(row *csvRow, r *check.Record, o *check.Outcome) error {
 	switch {
 	case r.Err != nil:
-		f.problem(row, BadLine, r.Err.Error())
+		f.problem(row, badLine, r.Err.Error())
 	case o.Code != "":
 		f.problem(row, o.Code, o.Message)
 	default:
@@ -134,9 +135,6 @@ func (f *CSV) fields(row *csvRow, o *check.Outcome) error {
 	values, err := result.Split(o.JSON)
 	if err != nil {
 		return err
-	}
-	if o.MX == check.MXUnknown || string(values[result.Valid]) == "false" {
-		values[result.MX] = nil
 	}
 	for _, field := range fieldOrder {
 		row.value(values[field])
@@ -182,4 +180,168 @@ func lineNumber(r *check.Record) string {
 		return ""
 	}
 	return strconv.FormatInt(r.Line, 10)
+}
+
+// resultColumns are the columns that follow those of the input. email is not one
+// of them: the input has it.
+var resultColumns = []string{"valid", "normalized", "local_part", "domain", "alias", "ascii", "role", "gibberish", "gibberish_score",
+	"mx", "disposable", "public", "relay", "typo", "typo_suggestion", "reason", "reason_offset", "error", "message"}
+
+// detailColumns follow with details.
+var detailColumns = []string{"reason_section", "canonical", "canonical_rule", "role_word", "role_match",
+	"provider_entry", "provider_class", "provider_sources"}
+
+// inputColumns returns the names of the input's columns.
+func inputColumns(l Layout) []string {
+	if !isCSV(l) {
+		return []string{"email"}
+	}
+	names := slices.Clone(l.Header())
+	for n := len(names); n < l.Width(); n++ {
+		names = append(names, columnName(n))
+	}
+	return names
+}
+
+// columnName is the name of a column without one.
+func columnName(index int) string { return "column_" + strconv.Itoa(index+1) }
+
+// distinct returns the names with a prefix that makes them different from those of
+// the input, if one of them is not: the same for all, so that a reader finds them.
+func distinct(names, input []string) []string {
+	taken := make(map[string]bool, len(input))
+	for _, name := range input {
+		taken[strings.ToLower(strings.TrimSpace(name))] = true
+	}
+	isTaken := func(name string) bool { return taken[name] }
+	unique := slices.Clone(names)
+	for n := 1; slices.ContainsFunc(unique, isTaken); n++ {
+		for i, name := range names {
+			unique[i] = prefix(n) + name
+		}
+	}
+	return unique
+}
+
+// prefix is that of the results of the n-th check of the same file.
+func prefix(n int) string {
+	if n == 1 {
+		return "addrspec_"
+	}
+	return "addrspec" + strconv.Itoa(n) + "_"
+}
+
+// keys returns the names of the input's columns as keys of an object: one that is
+// missing becomes column_3, one that occurs before gets its column's number too.
+func keys(names []string) []string {
+	used := map[string]bool{}
+	list := slices.Clone(names)
+	for n, name := range list {
+		name = strings.ToValidUTF8(name, "\uFFFD") // as in the object
+		if name == "" {
+			name = columnName(n)
+		}
+		for used[name] {
+			name += "_" + strconv.Itoa(n+1)
+		}
+		list[n], used[name] = name, true
+	}
+	return list
+}
+
+// A csvRow appends the cells of one row (RFC 4180).
+type csvRow struct {
+	dst   []byte
+	comma byte
+	safe  bool // escape what a spreadsheet would evaluate
+	cells int
+}
+
+// add appends a cell.
+func (r *csvRow) add(text string) {
+	if r.safe {
+		text = Formula(text)
+	}
+	r.dst = appendCell(r.separate(), text, r.comma)
+}
+
+// value appends the cell of a JSON value. Most values are appended without a copy.
+func (r *csvRow) value(v []byte) {
+	switch {
+	case r.safe || bytes.IndexByte(v, '\\') >= 0:
+		r.add(result.Text(v))
+	case len(v) > 1 && v[0] == '"':
+		r.dst = appendCell(r.separate(), v[1:len(v)-1], r.comma)
+	case len(v) == 4 && string(v) == "null":
+		r.dst = r.separate()
+	default:
+		r.dst = appendCell(r.separate(), v, r.comma)
+	}
+}
+
+// skip appends empty cells.
+func (r *csvRow) skip(n int) {
+	for range n {
+		r.dst = r.separate()
+	}
+}
+
+func (r *csvRow) separate() []byte {
+	if r.cells++; r.cells > 1 {
+		return append(r.dst, r.comma)
+	}
+	return r.dst
+}
+
+// appendCell appends a cell, in quotation marks if it needs them. As in
+// encoding/csv, one that begins with white space gets them too.
+func appendCell[T string | []byte](dst []byte, text T, comma byte) []byte {
+	if !needsQuotes(text, comma) {
+		return append(dst, text...)
+	}
+	dst = slices.Grow(dst, len(text)+2)
+	dst = append(dst, '"')
+	for n := range len(text) {
+		if text[n] == '"' {
+			dst = append(dst, '"')
+		}
+		dst = append(dst, text[n])
+	}
+	return append(dst, '"')
+}
+
+func needsQuotes[T string | []byte](text T, comma byte) bool {
+	if len(text) > 0 && strings.IndexByte(" \t", text[0]) >= 0 {
+		return true
+	}
+	for n := range len(text) {
+		if c := text[n]; c == comma || c == '"' || c == '\n' || c == '\r' {
+			return true
+		}
+	}
+	return false
+}
+
+// refusalOf returns why an address is not valid. A service gives it with the
+// details, the module in any case.
+func refusalOf(r *result.Result, o *check.Outcome) result.Refusal {
+	if o.Refusal.Code == "" && r.Details != nil && r.Details.Refusal != nil {
+		return *r.Details.Refusal
+	}
+	return o.Refusal
+}
+
+// evidenceOf returns the details with empty values in place of nil ones.
+func evidenceOf(r *result.Result) result.Details {
+	var d result.Details
+	if r.Details != nil {
+		d = *r.Details
+	}
+	if d.Role == nil {
+		d.Role = new(result.RoleEvidence)
+	}
+	if d.Provider == nil {
+		d.Provider = new(result.ProviderEvidence)
+	}
+	return d
 }

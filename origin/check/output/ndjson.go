@@ -51,7 +51,7 @@ func (f *NDJSON) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, 
 func appendObject(dst []byte, r *check.Record, o *check.Outcome) ([]byte, error) {
 	switch {
 	case r.Err != nil:
-		return appendJSON(dst, map[string]any{"error": problem{BadLine, r.Err.Error()}}), nil
+		return appendJSON(dst, map[string]any{"error": problem{badLine, r.Err.Error()}}), nil
 	case o.Code != "":
 		dst = appendJSON(append(dst, `{"email":`...), r.Email)
 		return append(appendJSON(append(dst, `,"error":`...), problem{o.Code, o.Message}), '}'), nil

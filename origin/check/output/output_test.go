@@ -4,14 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/check"
-	"github.com/addrspec/addrspec/origin/result"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/moduletest"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // A layout is that of an input.
@@ -69,3 +71,74 @@ var (
 	errNoObject = errors.New("not a JSON object")
 	timeout     = check.Outcome{Code: "DNS_TIMEOUT", Message: "DNS lookup timed out for domain slow.example"}
 )
+
+func TestSummary(t *testing.T) {
+	s := Summary{Elapsed: 12345 * time.Millisecond, LookedUp: true, Counts: check.Counts{Records: 1_234_568, Bad: 1, Valid: 1_234_000, Invalid: 500,
+		Typo: 1, Disposable: 123_456, Role: 0, Gibberish: 42_000, NoMX: 2000, Errors: 67}}
+	var text strings.Builder
+	require.NoError(t, s.WriteText(&text))
+	require.Equal(t, strings.TrimPrefix(`
+1,234,567 addresses checked in 12.3s, 100,005 per second
+  valid           1,234,000  > 99.9 %
+    typo                  1   < 0.1 %
+    disposable      123,456    10.0 %
+    role                  0     0.0 %
+    gibberish        42,000     3.4 %
+    no MX record      2,000     0.2 %
+  invalid               500   < 0.1 %
+  errors                 67   < 0.1 %
+1 record could not be read.
+`, "\n"), text.String())
+}
+
+func TestSummaryOffline(t *testing.T) {
+	s := Summary{Elapsed: 2 * time.Millisecond, Counts: check.Counts{Records: 1, Valid: 1}}
+	var text, object strings.Builder
+	require.NoError(t, s.WriteText(&text))
+	require.True(t, strings.HasPrefix(text.String(), "1 address checked in 2ms, "), text.String())
+	require.True(t, strings.HasSuffix(text.String(), "\nMX records were not looked up.\n"), text.String())
+	require.NotContains(t, text.String(), "no MX")
+	require.NoError(t, s.WriteJSON(&object))
+	var fields map[string]any
+	require.NoError(t, json.Unmarshal([]byte(object.String()), &fields))
+	require.Nil(t, fields["no_mx"], "not a fact")
+	require.Equal(t, 1.0, fields["valid"])
+	require.Equal(t, 500.0, fields["addresses_per_second"])
+}
+
+func TestSummaryOfNothing(t *testing.T) {
+	var text strings.Builder
+	require.NoError(t, (&Summary{}).WriteText(&text))
+	require.Contains(t, text.String(), "0 addresses checked in 0s, 0 per second\n")
+	require.NotContains(t, text.String(), "%")
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		1234 * time.Microsecond: "1ms", 59_950 * time.Millisecond: "1m0s", 12_345 * time.Millisecond: "12.3s",
+		time.Hour + 61*time.Second + 1: "1h1m1s",
+	} {
+		require.Equal(t, want, duration(d))
+	}
+}
+
+func TestBadLines(t *testing.T) {
+	var text strings.Builder
+	bad := BadLines{To: &text, Name: "li\x1bst.csv"}
+	bad.Report(&check.Record{Err: errNoObject})
+	for n := range 1_000_001 {
+		bad.Report(&check.Record{File: "", Line: int64(n + 2), Err: errNoObject})
+	}
+	bad.Close()
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	require.Len(t, lines, maxBadLines+1, "a million bad lines do not flood")
+	require.Equal(t, "li\uFFFDst.csv: not a JSON object", lines[0])
+	require.Equal(t, "li\uFFFDst.csv line 2: not a JSON object", lines[1])
+	require.Equal(t, "and 999,982 more records that could not be read", lines[maxBadLines])
+
+	text.Reset()
+	bad = BadLines{To: &text}
+	bad.Report(&check.Record{File: "a.json", Line: 3, Err: errNoObject})
+	bad.Close()
+	require.Equal(t, "a.json line 3: not a JSON object\n", text.String())
+}

@@ -22,30 +22,97 @@ const (
 // clearLine goes to the start of the line and erases it (ECMA-48 section 8.3.41).
 const clearLine = "\r\x1b[K"
 
-// Progress draws how far a run is on one line of a terminal, ten times a second.
+// A Line is one line of a terminal that is drawn ten times a second.
+type Line struct {
+	to   io.Writer
+	text func() string
+
+	mu      sync.Mutex // for what follows
+	drawn   bool
+	stop    chan struct{}
+	stopped sync.WaitGroup
+}
+
+// NewLine returns a line of a terminal with a text that may change.
+func NewLine(to io.Writer, text func() string) *Line { return &Line{to: to, text: text} }
+
+// Start begins to draw.
+func (l *Line) Start() {
+	l.stop = make(chan struct{})
+	l.stopped.Go(func() {
+		ticker := time.NewTicker(redrawEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				l.draw()
+			case <-l.stop:
+				return
+			}
+		}
+	})
+}
+
+func (l *Line) draw() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	io.WriteString(l.to, clearLine+l.text())
+	l.drawn = true
+}
+
+// Stop erases the line and draws no more.
+func (l *Line) Stop() {
+	close(l.stop)
+	l.stopped.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.erase()
+}
+
+// Write writes a message to the same terminal in place of the line, which is drawn
+// again below it.
+func (l *Line) Write(message []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.erase()
+	return l.to.Write(message)
+}
+
+func (l *Line) erase() {
+	if l.drawn {
+		io.WriteString(l.to, clearLine)
+		l.drawn = false
+	}
+}
+
+// Progress shows how far a run is on a line of a terminal.
 //
 // The run reads ahead, so the share of the input that was read is not the share
 // that is done. The total is estimated from the records in the bytes that were
 // read, and is exact once all are read.
 type Progress struct {
+	*Line
+	started time.Time
+
 	size int64 // of the input in bytes, 0 if unknown
 	bytes,
 	records, // that were read
 	written atomic.Int64
-
-	mu      sync.Mutex // for what follows
-	to      io.Writer
-	width   func() int
-	drawn   bool
-	started time.Time
-	stop    chan struct{}
-	stopped sync.WaitGroup
 }
 
 // NewProgress returns the progress of a run whose input has size bytes, 0 if that is
 // not known. It draws on to, a terminal whose width may change.
 func NewProgress(to io.Writer, width func() int, size int64) *Progress {
-	return &Progress{to: to, width: width, size: size}
+	p := &Progress{size: size}
+	// The last column stays free: some terminals wrap when it is written.
+	p.Line = NewLine(to, func() string { return p.line(width()-1, time.Since(p.started)) })
+	return p
+}
+
+// Start begins to draw.
+func (p *Progress) Start() {
+	p.started = time.Now()
+	p.Line.Start()
 }
 
 // Reader counts what is read of an input as it is stored, compressed or not.
@@ -81,56 +148,6 @@ func (i *countingInput) Read(dst []check.Record) ([]check.Record, error) {
 
 // Written takes the counts of the records that are done.
 func (p *Progress) Written(c check.Counts) { p.written.Store(c.Records) }
-
-// Start begins to draw.
-func (p *Progress) Start() {
-	p.started, p.stop = time.Now(), make(chan struct{})
-	p.stopped.Go(func() {
-		ticker := time.NewTicker(redrawEvery)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				p.draw()
-			case <-p.stop:
-				return
-			}
-		}
-	})
-}
-
-// Stop erases the line and draws no more.
-func (p *Progress) Stop() {
-	close(p.stop)
-	p.stopped.Wait()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.erase()
-}
-
-// Write writes a message to the same terminal in place of the line, which is drawn
-// again below it.
-func (p *Progress) Write(message []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.erase()
-	return p.to.Write(message)
-}
-
-func (p *Progress) erase() {
-	if p.drawn {
-		io.WriteString(p.to, clearLine)
-		p.drawn = false
-	}
-}
-
-func (p *Progress) draw() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	// The last column stays free: some terminals wrap when it is written.
-	io.WriteString(p.to, clearLine+p.line(p.width()-1, time.Since(p.started)))
-	p.drawn = true
-}
 
 // line returns the line as it fits into width columns.
 func (p *Progress) line(width int, elapsed time.Duration) string {

@@ -1,12 +1,12 @@
 package output
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/addrspec/addrspec/origin/check"
-	"github.com/addrspec/addrspec/origin/escape"
-	"github.com/addrspec/addrspec/origin/result"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // The widths of a table, in columns of characters.
@@ -79,7 +79,7 @@ func (f *Table) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, e
 
 func (f *Table) addressColumn(r *check.Record, offset int) column {
 	if r.Err != nil || r.Email == "" {
-		return column{lines: wrap("("+escape.Printable(place(r))+")", f.address)}
+		return column{lines: wrap("("+Printable(place(r))+")", f.address)}
 	}
 	lines, caret := addressLines(r.Email, offset, f.address)
 	if caret < 0 {
@@ -102,7 +102,7 @@ func place(r *check.Record) string {
 
 func (f *Table) paragraphs(texts []string) (lines []string) {
 	for _, text := range texts {
-		lines = append(lines, wrap(escape.Printable(text), f.reason)...)
+		lines = append(lines, wrap(Printable(text), f.reason)...)
 	}
 	return lines
 }
@@ -181,4 +181,61 @@ func (v *opinion) judge(r *result.Result, o *check.Outcome, details bool) {
 	if details {
 		v.reasons = append(v.reasons, evidenceLines(r, &refusal)...)
 	}
+}
+
+// notesOn returns what to know about a valid address besides the verdict, one
+// paragraph each.
+func notesOn(r *result.Result, o *check.Outcome) (paragraphs []string) {
+	if r.Typo {
+		paragraphs = append(paragraphs, "did you mean "+suggestion(r)+"?")
+	}
+	var notes []string
+	for _, note := range []struct {
+		holds bool
+		words string
+	}{
+		{o.MX == check.MXFalse, r.Domain + " has no MX record"},
+		{r.Disposable, r.Domain + " gives out throw-away mailboxes"},
+		{r.Gibberish, fmt.Sprintf("random with a score of %.2f", r.GibberishScore)},
+		{r.Role != "", "role: " + r.Role},
+		{r.Relay, r.Domain + " forwards mail and hides the address behind it"},
+		{!r.ASCII, "not ASCII, which some mail servers refuse"},
+	} {
+		if note.holds {
+			notes = append(notes, note.words)
+		}
+	}
+	if len(notes) > 0 {
+		paragraphs = append(paragraphs, strings.Join(notes, "; "))
+	}
+	return paragraphs
+}
+
+// suggestion is the address with the suggested domain, which may be the whole
+// suggestion.
+func suggestion(r *result.Result) string {
+	if strings.Contains(r.TypoSuggestion, "@") {
+		return r.TypoSuggestion
+	}
+	return r.LocalPart + "@" + r.TypoSuggestion
+}
+
+// evidenceLines put the details into words, one paragraph each.
+func evidenceLines(r *result.Result, refusal *result.Refusal) (lines []string) {
+	d := evidenceOf(r)
+	for _, line := range []struct {
+		holds bool
+		words string
+	}{
+		{refusal.Section != "", refusal.Section + ", " + refusal.Code},
+		{r.Valid && r.Normalized != r.Email, "normal form: " + r.Normalized},
+		{d.CanonicalRule != "", "same mailbox as " + d.Canonical + " by the rule " + d.CanonicalRule},
+		{d.Role.Word != "", "role by the word " + d.Role.Word + " (" + d.Role.Match + ")"},
+		{d.Provider.Entry != "", d.Provider.Class + ": " + d.Provider.Entry + " in " + strings.Join(d.Provider.Sources, ", ")},
+	} {
+		if line.holds {
+			lines = append(lines, line.words)
+		}
+	}
+	return lines
 }

@@ -2,9 +2,21 @@
 // @ts-nocheck
 
 // src/instance.ts
-var ABI_MAJOR = 1;
+var ABI_MAJOR = 2;
 var FULL_SUGGESTION = 1;
 var DETAILS = 2;
+var FACT = {
+  valid: 1,
+  alias: 2,
+  ascii: 4,
+  role: 8,
+  // it is not null
+  gibberish: 16,
+  disposable: 32,
+  public: 64,
+  relay: 128,
+  typo: 256
+};
 var TooLong = class extends RangeError {
   constructor() {
     super("the address is longer than 1 MiB, which is the longest input");
@@ -15,17 +27,16 @@ var ListsRefused = class extends Error {
 var ModuleFailure = class extends Error {
 };
 var WORD = {
-  valid: 0,
-  emailEnd: 1,
-  mxAt: 2,
-  host: 3,
-  offset: 6,
-  code: 7,
-  section: 9,
-  sentence: 11
+  facts: 0,
+  emailEnd: 2,
+  mx: 3,
+  host: 9,
+  offset: 12,
+  code: 13,
+  section: 15,
+  sentence: 17
 };
-var REPORT_BYTES = 13 * 4;
-var MINOR_MANY = 2;
+var REPORT_BYTES = 24 * 4;
 var LENGTH_BYTES = 4;
 var BULK_BYTES = 16 * 1024;
 var LISTS_DAMAGED = -4;
@@ -38,16 +49,14 @@ var Instance = class {
   #inCap;
   #out;
   #report;
-  #minor;
   constructor({ exports }) {
     this.#exports = exports;
     const version = this.#exports.addrspec_abi_version() >>> 0;
     if (version >>> 16 !== ABI_MAJOR) {
       throw new ModuleFailure(
-        `addrspec.wasm has interface version ${version >>> 16}, this host needs ${ABI_MAJOR}; take both from one release`
+        `addrspec.wasm has interface version ${version >>> 16}.${version & 65535}, this host needs ${ABI_MAJOR}; take both from one release`
       );
     }
-    this.#minor = version & 65535;
     this.#in = this.#exports.addrspec_in_ptr() >>> 0;
     this.#inCap = this.#exports.addrspec_in_cap() >>> 0;
     this.#out = this.#exports.addrspec_out_ptr() >>> 0;
@@ -62,9 +71,10 @@ var Instance = class {
     return {
       json: this.#bytes(this.#out, n).slice(),
       emailEnd: word(WORD.emailEnd),
-      mxAt: word(WORD.mxAt),
+      mx: { at: word(WORD.mx), length: word(WORD.mx + 1) },
+      set: word(WORD.facts),
       host: text(WORD.host),
-      refusal: word(WORD.valid) === 1 ? null : {
+      refusal: (word(WORD.facts) & FACT.valid) !== 0 ? null : {
         code: text(WORD.code),
         section: text(WORD.section),
         sentence: text(WORD.sentence),
@@ -78,12 +88,11 @@ var Instance = class {
    */
   checkSome(emails, from, flags) {
     const length = this.#writeSome(emails, from);
-    const many = this.#exports.addrspec_check_many;
-    if (many === void 0 || this.#minor < MINOR_MANY || length === 0) {
+    if (length === 0) {
       const { json } = this.check(emails[from], flags);
       return `[${decoder.decode(json)}]`;
     }
-    const n = many(length, flags);
+    const n = this.#exports.addrspec_check_many(length, flags);
     if (n <= 0) throw new ModuleFailure(`addrspec_check_many returned ${n}`);
     return `[${decoder.decode(withCommas(this.#bytes(this.#out, n).slice()))}]`;
   }

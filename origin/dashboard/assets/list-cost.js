@@ -1,7 +1,5 @@
 /** What a list costs, before it is started. */
 
-/** @typedef {import("./survey.js").Survey} Survey */
-
 /**
  * The account's points and rate, as GET /dashboard/lists returns them; null is
  * unlimited.
@@ -12,12 +10,12 @@
 const number = (/** @type {number} */ n) => n.toLocaleString("en");
 
 /**
- * @param {Survey} survey
+ * @param {number} addresses to check, each of them once
  * @param {Usage | null} usage null if it could not be read
  * @param {boolean} offline
  * @returns {{ text: string, enough: boolean, startable: boolean, button: string }}
  */
-export function costSentence({ addresses, distinct }, usage, offline) {
+export function costSentence(addresses, usage, offline) {
   const start = { enough: true, startable: true, button: "Start" };
   if (addresses === 0) {
     return {
@@ -30,10 +28,10 @@ export function costSentence({ addresses, distinct }, usage, offline) {
   if (offline) {
     return {
       ...start,
-      text: `${number(addresses)} addresses are checked in this browser. It costs nothing, nothing is sent, and the column mx stays empty.`,
+      text: `${number(addresses)} different addresses are checked in this browser. It costs nothing, nothing is sent, and the column mx stays empty.`,
     };
   }
-  const most = `${number(addresses)} addresses cost at most ${number(distinct)} points`;
+  const most = `${number(addresses)} different addresses cost as many points`;
   if (!usage)
     return {
       ...start,
@@ -42,17 +40,17 @@ export function costSentence({ addresses, distinct }, usage, offline) {
     };
   const { left: remaining, overage, refill } = usage.points;
   if (remaining === null)
-    return { ...start, text: `${most}. Your account has no limit.${time(distinct, usage)}` };
-  if (distinct <= remaining)
+    return { ...start, text: `${most}. Your account has no limit.${time(addresses, usage)}` };
+  if (addresses <= remaining)
     return {
       ...start,
-      text: `${most}. Your account has ${number(remaining)} left.${time(distinct, usage)}`,
+      text: `${most}. Your account has ${number(remaining)} left.${time(addresses, usage)}`,
     };
   if (overage) {
     return {
       ...start,
       enough: false,
-      text: `${most}. Your account has ${number(remaining)} left this month; up to ${number(distinct - remaining)} are overage.${time(distinct, usage)}`,
+      text: `${most}. Your account has ${number(remaining)} left this month; up to ${number(addresses - remaining)} are overage.${time(addresses, usage)}`,
     };
   }
   const until = new Date(refill).toLocaleDateString("en", {
@@ -64,17 +62,17 @@ export function costSentence({ addresses, distinct }, usage, offline) {
     enough: false,
     startable: remaining > 0,
     button: `Check about ${number(remaining)}`,
-    text: `${most}, but your account has ${number(remaining)} left until ${until}. When they are used up, checking stops; the rest can be checked later without paying again for what is done.`,
+    text: `${most}, but your account has ${number(remaining)} left until ${until}. When they are used up, checking stops with what is done.`,
   };
 }
 
 /**
- * @param {number} distinct
+ * @param {number} addresses
  * @param {Usage} usage
  */
-function time(distinct, { points: { rate } }) {
+function time(addresses, { points: { rate } }) {
   if (rate === null) return "";
-  const seconds = (1.05 * distinct) / 64 / rate;
+  const seconds = (1.05 * addresses) / 64 / rate;
   return seconds < 60
     ? ""
     : ` At ${number(rate)} ${rate === 1 ? "request" : "requests"} a second it takes at least ${number(Math.ceil(seconds / 60))} minutes.`;

@@ -1,12 +1,23 @@
-/** The page Lists. A worker reads and checks the file; this shows what it reports. */
+/**
+ * The page Lists: chooses a file, shows how it is read and what it costs, checks its
+ * addresses and offers the result. Results are in memory until another file or way
+ * of checking is chosen, so after a stop only the rest is checked.
+ */
 
+import { load } from "./addrspec.js";
+import { accountChecker, checkList, Halt, leftOf, offlineChecker } from "./list-check.js";
 import { costSentence } from "./list-cost.js";
-import { Speed } from "./speed.js";
+import {
+  addressesOf,
+  addressOf,
+  dataRows,
+  formulasOf,
+  ListProblem,
+  readList,
+  writeList,
+} from "./list-file.js";
 
-/** @typedef {import("./lists-messages.js").Reply} Reply */
-/** @typedef {import("./lists-messages.js").Request} Request */
-/** @typedef {import("./lists-messages.js").Saved} Saved */
-/** @typedef {import("./table.js").Choice} Choice */
+/** @typedef {import("./list-file.js").Choice} Choice */
 
 /**
  * @template {HTMLElement} T
@@ -28,257 +39,96 @@ const delimiter = element("delimiter", HTMLSelectElement);
 const header = element("has-header", HTMLInputElement);
 const column = element("column", HTMLSelectElement);
 const starting = element("starting", HTMLFormElement);
-const cost = element("cost", HTMLElement);
+const protect = element("protect", HTMLInputElement);
 const bar = element("bar", HTMLProgressElement);
 const download = element("download", HTMLAnchorElement);
-const worker = new Worker(page.dataset.worker ?? "", { type: "module" });
 
 /** @type {File | null} */
 let file = null;
-/** @type {import("./survey.js").Survey | null} */
-let survey = null;
+/** @type {import("./list-file.js").List | null} */
+let list = null;
+/** @type {string[]} */
+let addresses = [];
+/** @type {Map<string, import("./list-file.js").Result>} */
+let results = new Map();
+let points = 0;
 /** @type {import("./list-cost.js").Usage | null} */
 let usage = null;
-let speed = new Speed();
-/** @type {Partial<Choice>} what the user has chosen, not guessed */
-let given = {};
-let busy = false;
-/** @type {Request | null} what to do after the present request */
-let next = null;
+/** @type {AbortController | null} of the checks in progress */
+let running = null;
 
 page.hidden = false;
-send({ type: "kept" });
 
-/**
- * Sends a request to the worker, which handles one at a time.
- * @param {Request} request
- */
-function send(request) {
-  if (request.type === "open" || request.type === "survey") survey = null;
-  if (busy) {
-    next = request;
-    worker.postMessage({ type: "stop" });
-    return;
-  }
-  busy = true;
-  worker.postMessage(request);
-}
-
-/** Shows one of the steps, and what belongs to it. @param {string[]} ids */
+/** Shows some of the steps. @param {string[]} ids */
 function show(...ids) {
-  for (const id of ["problem-card", "saved-card", "reading", "starting", "running", "finished"]) {
+  for (const id of ["problem-card", "reading", "starting", "running", "finished"]) {
     element(id, HTMLElement).hidden = !ids.includes(id);
   }
 }
 
-const by = () => ({
-  url: new URL(page.dataset.check ?? "", location.href).href,
-  module: new URL(page.dataset.module ?? "", location.href).href,
-  token: document.querySelector('meta[name="form-token"]')?.getAttribute("content") ?? "",
-});
+/**
+ * @param {string} id
+ * @param {string} text
+ */
+function write(id, text) {
+  element(id, HTMLElement).textContent = text;
+}
 
 const number = (/** @type {number} */ n) => n.toLocaleString("en");
+const isOffline = () => element("offline", HTMLInputElement).checked;
 
 picker.addEventListener("change", () => choose(picker.files?.[0]));
 page.addEventListener("dragover", (event) => event.preventDefault());
 page.addEventListener("drop", (event) => {
   event.preventDefault();
-  choose(event.dataTransfer?.files[0]);
+  void choose(event.dataTransfer?.files[0]);
 });
+addEventListener("beforeunload", (event) => running && event.preventDefault());
 
 /** @param {File | undefined} chosen */
-function choose(chosen) {
+async function choose(chosen) {
   if (!chosen) return;
+  running?.abort();
   file = chosen;
-  given = {};
+  list = null;
+  forget();
+  write("status", `${chosen.name} is read.`);
   show();
-  say(`${chosen.name} is read.`);
-  send({ type: "open", file, given });
+  await read({});
+}
+
+function forget() {
+  results = new Map();
+  points = 0;
 }
 
 reading.addEventListener("change", (event) => {
-  if (!file) return;
-  given = {
+  /** @type {Partial<Choice>} */
+  const given = {
     encoding: /** @type {Choice["encoding"]} */ (encoding.value),
     delimiter: delimiter.value === "text" ? "" : delimiter.value,
   };
   // Another separator makes other columns, so these are guessed anew.
-  if (event.target === header || event.target === column) {
-    given = { ...given, header: header.checked, column: Number(column.value) };
-  }
-  send({ type: "open", file, given });
+  const columns = event.target === header || event.target === column;
+  void read(columns ? { ...given, header: header.checked, column: Number(column.value) } : given);
 });
 
-starting.addEventListener("change", showCost);
-starting.addEventListener("submit", (event) => {
-  event.preventDefault();
-  if (!file || !survey) return;
-  const protect = element("protect", HTMLInputElement).checked;
-  begin({ type: "start", file, choice: choice(), survey, offline: isOffline(), protect, ...by() });
-});
-
-on("stop", () => {
-  say("Stopping: the batches under way are finished.");
-  worker.postMessage({ type: "stop" });
-});
-on("resume", () => file && begin({ type: "resume", file, ...by() }));
-on("restart", () => file && send({ type: "survey", file, choice: choice() }));
-on("partly", () => send({ type: "result" }));
-on("again", () => begin({ type: "again", ...by() }));
-
-/**
- * @param {string} id
- * @param {() => void} act
- */
-function on(id, act) {
-  element(id, HTMLButtonElement).addEventListener("click", act);
-}
-
-/** @param {Request} request */
-function begin(request) {
-  speed = new Speed();
-  bar.removeAttribute("value");
-  show("running");
-  say("Checking.");
-  send(request);
-}
-
-/** @returns {Choice} */
-function choice() {
-  return /** @type {Choice} */ (given);
-}
-
-function isOffline() {
-  return element("offline", HTMLInputElement).checked;
-}
-
-worker.addEventListener("error", (event) => {
-  problem("fault", `The page's worker failed: ${event.message}. Load the page again.`);
-});
-worker.addEventListener("message", (event) => {
-  /** @type {Reply} */
-  const reply = event.data;
-  if (reply.type === "surveying") {
-    showReading(reply.read);
-    return;
-  }
-  if (reply.type === "progress") {
-    showProgress(reply.saved);
-    return;
-  }
-  busy = false;
-  if (next) {
-    const request = next;
-    next = null;
-    send(request); // what was asked for meanwhile
-    return;
-  }
-  receive(reply);
-});
-
-/** @param {Reply} reply */
-function receive(reply) {
-  switch (reply.type) {
-    case "opened":
-      return opened(reply);
-    case "surveyed":
-      return surveyed(reply.survey);
-    case "finished":
-      return finished(reply.saved);
-    case "halted":
-      return halted(reply);
-    case "problem":
-      return problem(reply.code, reply.sentence);
-    case "result":
-      return offer(reply.blob);
-    case "kept":
-      return showKept(reply.lists);
-  }
-}
-
-/** @param {Extract<Reply, { type: "opened" }>} reply */
-function opened({ peek, saved, lasting }) {
+/** @param {Partial<Choice>} given */
+async function read(given) {
   if (!file) return;
-  given = peek.choice;
-  showChoice(peek);
-  element("not-lasting", HTMLElement).hidden = lasting;
-  if (saved) {
-    showSaved(saved);
-    return;
+  const chosen = file;
+  try {
+    const found = await readList(chosen, given);
+    const now = await fetchUsage();
+    if (file !== chosen) return; // another one was chosen meanwhile
+    list = found;
+    usage = now;
+    addresses = addressesOf(found);
+    showChoice(found);
+    showStart(found);
+  } catch (error) {
+    problem(error);
   }
-  show("reading");
-  send({ type: "survey", file, choice: peek.choice });
-}
-
-/** @param {import("./table.js").Peek} peek */
-function showChoice({ choice: made, sample }) {
-  encoding.value = made.encoding;
-  delimiter.value = made.delimiter === "" ? "text" : made.delimiter;
-  header.checked = made.header;
-  const width = Math.max(1, ...sample.map((cells) => cells.length));
-  const names = Array.from(
-    { length: width },
-    (_, n) => (made.header && sample[0]?.[n]) || `Column ${n + 1}`,
-  );
-  column.replaceChildren(
-    ...names.map((name, n) => new Option(clip(name), String(n), false, n === made.column)),
-  );
-  showPreview(names, sample.slice(made.header ? 1 : 0, made.header ? 6 : 5), made.column);
-}
-
-/**
- * @param {string[]} names
- * @param {string[][]} rows
- * @param {number} address the column of addresses
- */
-function showPreview(names, rows, address) {
-  const shown = names.slice(0, 20);
-  const cell = (/** @type {string} */ tag, /** @type {string} */ text, /** @type {number} */ n) => {
-    const made = document.createElement(tag);
-    made.textContent = clip(text);
-    if (n === address) made.className = "chosen";
-    return made;
-  };
-  element("preview-head", HTMLElement).replaceChildren(
-    ...shown.map((name, n) => {
-      const made = cell("th", name, n);
-      made.setAttribute("scope", "col");
-      return made;
-    }),
-  );
-  element("preview-body", HTMLElement).replaceChildren(
-    ...rows.map((cells) => {
-      const row = document.createElement("tr");
-      row.append(...shown.map((_, n) => cell("td", cells[n] ?? "", n)));
-      return row;
-    }),
-  );
-}
-
-/** @param {string} text */
-function clip(text) {
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
-}
-
-/** @param {number} read */
-function showReading(read) {
-  say(`Reading: ${Math.floor((100 * read) / Math.max(1, file?.size ?? 1))} %`);
-}
-
-/** @param {import("./survey.js").Survey} found */
-async function surveyed(found) {
-  survey = found;
-  say(
-    `${number(found.rows)} rows with ${number(found.addresses)} addresses, ${number(found.distinct)} of them to check.`,
-  );
-  const formulas = element("formulas", HTMLElement);
-  formulas.hidden = found.formulas === 0;
-  formulas.textContent = `${number(found.formulas)} cells of your file begin with =, +, -, @, a tab or a line break. They are given back unchanged: a spreadsheet may run them as formulas.`;
-  show("reading");
-  usage = await fetchUsage();
-  if (survey !== found) return; // another file or column was chosen
-  showCost();
-  show("reading", "starting"); // not before the cost is known
 }
 
 /** The account's points at this moment; null if they cannot be read. */
@@ -294,97 +144,13 @@ async function fetchUsage() {
   }
 }
 
-function showCost() {
-  if (!survey) return;
-  const { text, enough, button, startable } = costSentence(survey, usage, isOffline());
-  cost.textContent = text;
-  cost.className = enough ? "notice" : "notice warn";
-  const start = element("start", HTMLButtonElement);
-  start.textContent = button;
-  start.disabled = !startable;
-}
-
-/** @param {Saved} saved */
-function showSaved(saved) {
-  if (saved.finished) {
-    finished(saved);
-    return;
-  }
-  element("saved-text", HTMLElement).textContent =
-    `${number(written(saved))} of ${number(saved.survey.rows)} rows are done. Those are not checked again and cost nothing more.`;
-  show("saved-card");
-  say("This list was begun before.");
-}
-
-/** @param {Saved} saved */
-function written({ done }) {
-  return done.counts.valid + done.counts.invalid + done.counts.failed + done.counts.none;
-}
-
-/** @param {Saved} saved */
-function showProgress(saved) {
-  const rows = written(saved);
-  const total = Math.max(1, saved.survey.rows);
-  speed.add(rows, performance.now());
-  bar.max = total;
-  bar.value = rows;
-  const rate = speed.rate > 0 ? ` · ${number(Math.round(speed.rate))} rows a second` : "";
-  const left = speed.left(total);
-  element("progress-text", HTMLElement).textContent =
-    `${number(rows)} of ${number(total)} rows (${Math.floor((100 * rows) / total)} %)${rate}${left && ` · ${left}`} · ${number(saved.done.points)} points`;
-}
-
-/** @param {Saved} saved */
-function finished(saved) {
-  const { valid, invalid, failed, none } = saved.done.counts;
-  const blank = none > 0 ? ` ${number(none)} rows have no address.` : "";
-  element("counts", HTMLElement).textContent =
-    `${number(valid)} valid, ${number(invalid)} invalid, ${number(failed)} could not be checked.${blank} It cost ${number(saved.done.points)} points.`;
-  element("offline-note", HTMLElement).hidden = !saved.offline;
-  const again = element("again", HTMLButtonElement);
-  again.hidden = failed === 0;
-  again.textContent =
-    failed === 1 ? "Check the failure again" : `Check the ${number(failed)} failures again`;
-  show("finished");
-  say("The list is done.");
-  download.hidden = true;
-  send({ type: "result" });
-}
-
-/** @param {Blob} blob */
-function offer(blob) {
-  URL.revokeObjectURL(download.href);
-  download.href = URL.createObjectURL(blob);
-  download.download = `${(file?.name ?? "list").replace(/\.[^.]*$/, "")}.checked.csv`;
-  download.hidden = false;
-  if (element("finished", HTMLElement).hidden)
-    download.click(); // what is done of a list that stopped
-  else send({ type: "kept" });
-}
-
-/** @param {Extract<Reply, { type: "halted" }>} reply */
-function halted({ reason, sentence, saved }) {
-  if (saved) showSaved(saved);
-  if (reason !== "stopped") {
-    element("problem-text", HTMLElement).textContent = sentence;
-    element("windows", HTMLElement).hidden = true;
-    element("problem-card", HTMLElement).hidden = false;
-  }
-  say(sentence);
-}
-
-/**
- * @param {string} code
- * @param {string} sentence
- */
-function problem(code, sentence) {
-  element("problem-text", HTMLElement).textContent = sentence;
+/** @param {unknown} error */
+function problem(error) {
+  const code = error instanceof ListProblem ? error.code : "";
+  write("problem-text", error instanceof ListProblem ? error.message : `It failed: ${error}`);
   element("windows", HTMLElement).hidden = code !== "encoding";
-  show(
-    "problem-card",
-    ...(["quote", "cells", "row", "encoding"].includes(code) ? ["reading"] : []),
-  );
-  say("");
+  show("problem-card", ...(code === "quote" || code === "encoding" ? ["reading"] : []));
+  write("status", "");
 }
 
 on("windows", () => {
@@ -392,34 +158,169 @@ on("windows", () => {
   reading.dispatchEvent(new Event("change"));
 });
 
-/** @param {string} text */
-function say(text) {
-  element("status", HTMLElement).textContent = text;
+/** @param {import("./list-file.js").List} list */
+function showChoice({ choice, rows }) {
+  encoding.value = choice.encoding;
+  delimiter.value = choice.delimiter === "" ? "text" : choice.delimiter;
+  header.checked = choice.header;
+  const width = Math.max(1, ...rows.slice(0, 100).map((cells) => cells.length));
+  const names = Array.from(
+    { length: width },
+    (_, n) => (choice.header && rows[0]?.[n]) || `Column ${n + 1}`,
+  );
+  column.replaceChildren(
+    ...names.map((name, n) => new Option(clip(name), String(n), false, n === choice.column)),
+  );
+  showPreview(names, rows.slice(choice.header ? 1 : 0).slice(0, 5), choice.column);
 }
 
-/** @param {Saved[]} lists */
-function showKept(lists) {
-  element("kept", HTMLElement).hidden = lists.length === 0;
-  element("kept-lists", HTMLElement).replaceChildren(
-    ...lists.map((saved) => {
-      const item = document.createElement("li");
-      const forget = document.createElement("button");
-      forget.type = "button";
-      forget.className = "second";
-      forget.textContent = "Forget";
-      forget.setAttribute("aria-label", `Forget ${saved.name}`);
-      forget.addEventListener("click", () => {
-        if (file && saved.name === file.name) show();
-        send({ type: "forget", id: saved.id });
-      });
-      const state = saved.finished
-        ? "done"
-        : `${number(written(saved))} of ${number(saved.survey.rows)} rows`;
-      item.append(
-        `${saved.name}: ${state}, ${new Date(saved.changed).toLocaleDateString("en")} `,
-        forget,
-      );
-      return item;
+/**
+ * @param {string[]} names
+ * @param {string[][]} rows
+ * @param {number} address the column of addresses
+ */
+function showPreview(names, rows, address) {
+  const shown = names.slice(0, 20);
+  const cell = (/** @type {string} */ tag, /** @type {string} */ text, /** @type {number} */ n) => {
+    const made = document.createElement(tag);
+    made.textContent = clip(text);
+    if (tag === "th") made.setAttribute("scope", "col");
+    if (n === address) made.className = "chosen";
+    return made;
+  };
+  element("preview-head", HTMLElement).replaceChildren(
+    ...shown.map((name, n) => cell("th", name, n)),
+  );
+  element("preview-body", HTMLElement).replaceChildren(
+    ...rows.map((cells) => {
+      const row = document.createElement("tr");
+      row.append(...shown.map((_, n) => cell("td", cells[n] ?? "", n)));
+      return row;
     }),
   );
+}
+
+/** @param {string} text */
+const clip = (text) => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
+
+/** @param {import("./list-file.js").List} found */
+function showStart(found) {
+  const formulas = formulasOf(found);
+  element("formulas", HTMLElement).hidden = formulas === 0;
+  write(
+    "formulas",
+    `${number(formulas)} cells of your file begin with =, +, -, @, a tab or a line break. They are given back unchanged: a spreadsheet may run them as formulas.`,
+  );
+  write("status", `${number(dataRows(found).length)} rows, ${number(addresses.length)} addresses.`);
+  showCost();
+  show("reading", "starting");
+}
+
+starting.addEventListener("change", showCost);
+
+function showCost() {
+  const left = leftOf(addresses, results).length;
+  const { text, enough, button, startable } = costSentence(left, usage, isOffline());
+  write("cost", text);
+  element("cost", HTMLElement).className = enough ? "notice" : "notice warn";
+  const start = element("start", HTMLButtonElement);
+  start.textContent = button;
+  start.disabled = !startable;
+}
+
+starting.addEventListener("submit", (event) => {
+  event.preventDefault();
+  forget();
+  void check();
+});
+on("again", () => void check());
+on("stop", () => running?.abort());
+
+/**
+ * @param {string} id
+ * @param {() => void} act
+ */
+function on(id, act) {
+  element(id, HTMLButtonElement).addEventListener("click", act);
+}
+
+async function check() {
+  if (!list || running) return;
+  const checked = list;
+  const controller = new AbortController();
+  running = controller;
+  show("running");
+  write("status", "Checking.");
+  showProgress();
+  let sentence = "The list is done.";
+  try {
+    await checkList(addresses, results, await checker(), controller.signal, showProgress);
+  } catch (error) {
+    sentence = controller.signal.aborted ? "Stopped." : sentenceOf(error);
+  }
+  running = null;
+  if (list === checked) finish(checked, sentence);
+}
+
+async function checker() {
+  if (isOffline())
+    return offlineChecker(await load(new URL(page.dataset.module ?? "", location.href).href));
+  return accountChecker({
+    url: page.dataset.check ?? "",
+    token: document.querySelector('meta[name="form-token"]')?.getAttribute("content") ?? "",
+    onCharge: (charged) => {
+      points += charged;
+    },
+  });
+}
+
+/** @param {unknown} error */
+function sentenceOf(error) {
+  const sentence = error instanceof Halt ? error.message : `Checking failed: ${error}`;
+  write("problem-text", sentence);
+  element("windows", HTMLElement).hidden = true;
+  return sentence;
+}
+
+function showProgress() {
+  bar.max = Math.max(1, addresses.length);
+  bar.value = results.size;
+  write(
+    "progress-text",
+    `${number(results.size)} of ${number(addresses.length)} addresses (${Math.floor((100 * bar.value) / bar.max)} %) · ${number(points)} points`,
+  );
+}
+
+/**
+ * @param {import("./list-file.js").List} checked
+ * @param {string} sentence
+ */
+function finish(checked, sentence) {
+  const count = { valid: 0, invalid: 0, none: 0, left: 0 };
+  for (const cells of dataRows(checked)) {
+    const address = addressOf(checked, cells);
+    const facts = results.get(address)?.facts;
+    count[address === "" ? "none" : !facts ? "left" : facts.valid ? "valid" : "invalid"]++;
+  }
+  const blank = count.none > 0 ? ` ${number(count.none)} rows have no address.` : "";
+  write(
+    "counts",
+    `${number(count.valid)} valid, ${number(count.invalid)} invalid, ${number(count.left)} not checked.${blank} It cost ${number(points)} points.`,
+  );
+  element("offline-note", HTMLElement).hidden = !isOffline();
+  const left = leftOf(addresses, results).length;
+  element("again", HTMLElement).hidden = left === 0;
+  write("again", `Check the ${number(left)} that are left`);
+  offer(checked);
+  const failed = sentence !== "The list is done." && sentence !== "Stopped.";
+  show("finished", ...(failed ? ["problem-card"] : []));
+  write("status", sentence);
+}
+
+/** @param {import("./list-file.js").List} checked */
+function offer(checked) {
+  const text = writeList(checked, results, protect.checked);
+  URL.revokeObjectURL(download.href);
+  download.href = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
+  download.download = `${(file?.name ?? "list").replace(/\.[^.]*$/, "")}.checked.csv`;
 }

@@ -1,4 +1,4 @@
-// Made from edge/demo/livecheck.ts: node edge/build.mjs livecheck - FOLDER
+// Made from edge/demo/livecheck.ts: node edge/build.mjs livecheck - DIRECTORY
 // @ts-nocheck
 
 // demo/livecheck.ts

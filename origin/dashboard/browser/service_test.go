@@ -14,9 +14,9 @@ import (
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
-	"github.com/addrspec/addrspec/origin/ledger/ledgertest"
-	"github.com/addrspec/addrspec/origin/mx/mxtest"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
 // zone is what the resolver of the tests knows.
@@ -82,9 +82,14 @@ func (s *service) account(t testing.TB, email string, operator bool) (link strin
 	l := ledgertest.Open(t, s.database)
 	a, err := l.CreateAccount(t.Context(), email, ledger.Terms{Plan: "pro"})
 	require.NoError(t, err)
-	users := identity.New(l)
-	require.NoError(t, users.SetOperator(t.Context(), a.ID, operator))
-	token, err := users.CreateLink(t.Context(), a.ID)
+	require.NoError(t, identity.New(l).SetOperator(t.Context(), a.ID, operator))
+	return s.linkTo(t, l, a.ID)
+}
+
+// linkTo returns a link that signs in to an account.
+func (s *service) linkTo(t testing.TB, l *ledger.Ledger, account int64) string {
+	t.Helper()
+	token, err := identity.New(l).CreateLink(t.Context(), account)
 	require.NoError(t, err)
 	return s.url + "/link/" + url.PathEscape(token)
 }

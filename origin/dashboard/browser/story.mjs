@@ -19,6 +19,12 @@ export const PASSWORD = "correct horse battery";
 
 /** The faults of all pages. @type {string[]} */
 const faults = [];
+let watching = true;
+
+/** Sets whether a story fails for what its pages log. @param {boolean} on */
+export function watched(on) {
+  watching = on;
+}
 
 /**
  * Runs a story with the browser.
@@ -36,7 +42,7 @@ export async function run(story) {
         const context = await browser.newContext({ locale: "en", ...options });
         context.setDefaultTimeout(120_000); // the machine may be busy
         const page = await context.newPage();
-        watch(page);
+        if (watching) watch(page);
         pages.push(page);
         return page;
       },

@@ -1,10 +1,18 @@
 package browser
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
-	"github.com/addrspec/addrspec/origin/origintest"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/dashboard/docs"
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // An owner's first hour. It is the one story of every run.
@@ -37,4 +45,60 @@ func TestSignUp(t *testing.T) {
 	leftToCI(t)
 	endpoint(t)
 	script(t, "stories/sign-up.mjs", serve(t, origintest.NewDatabase(t), "--signup", "open").url)
+}
+
+func TestPublicPages(t *testing.T) {
+	leftToCI(t)
+	endpoint(t)
+	script(t, "stories/public.mjs", serve(t, origintest.NewDatabase(t)).url)
+}
+
+// A list ends when the points are used up, with the rows that are done.
+func TestPointsRunOutOnAList(t *testing.T) {
+	leftToCI(t)
+	endpoint(t)
+	s := serve(t, origintest.NewDatabase(t))
+	l := ledgertest.Open(t, s.database)
+	_, account := ledgertest.NewAccountOn(t, l, "few@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(100)})
+	script(t, "stories/list-points.mjs", s.linkTo(t, l, account))
+	require.EqualValues(t, 64, ledgertest.Used(t, l, "few@example.com"))
+}
+
+// The example of the guide about browser keys shows its hint on a page of an
+// origin that the key is bound to, and on no other.
+func TestExampleOfABrowserKey(t *testing.T) {
+	leftToCI(t)
+	endpoint(t)
+	s := serve(t, origintest.NewDatabase(t))
+	var key string
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serveExample(w, r, s.url, key) }))
+	defer page.Close()
+	ours := strings.Replace(page.URL, "127.0.0.1", "localhost", 1) // http is for localhost only
+	l := ledgertest.Open(t, s.database)
+	_, account := ledgertest.NewAccountOn(t, l, "page@example.com", ledger.Terms{Plan: "pro"})
+	key, _, err := l.CreateKey(t.Context(), account, "page", ledger.KeyTerms{Origins: []string{ours}})
+	require.NoError(t, err)
+	require.Equal(t, "Did you mean hotmail.com?\n", script(t, "stories/example.mjs", ours, "info@hotmial.com"))
+	require.Equal(t, "\n", script(t, "stories/example.mjs", page.URL, "info@hotmial.com"), "another origin")
+	require.EqualValues(t, 1, ledgertest.Used(t, l, "page@example.com"))
+}
+
+// serveExample serves a page with a form, and the example with a key of the service.
+func serveExample(w http.ResponseWriter, r *http.Request, service, key string) {
+	if r.URL.Path == "/" {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<!doctype html><link rel="icon" href="data:,"><input type="email"><p id="email-hint"></p><script>
+			var failed = false, send = fetch
+			fetch = (...all) => send(...all).catch((error) => { failed = true; throw error })
+			</script><script type="module" src="/example.mjs"></script>`))
+		return
+	}
+	list, err := docs.Examples("browser")
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/javascript")
+	text := strings.NewReplacer("http://127.0.0.1:8080", service, "ask_your_browser_key", key).Replace(list[0].Text)
+	_, _ = w.Write([]byte(text))
 }

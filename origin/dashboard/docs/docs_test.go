@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,8 +16,6 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-const openAPIFile = "../../api/openapi.json"
-
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(name)
@@ -28,7 +25,7 @@ func readFile(t *testing.T, name string) []byte {
 
 func newSite(t *testing.T) *Site {
 	t.Helper()
-	site, err := New(readFile(t, openAPIFile), "https://addrspec.example/")
+	site, err := New("https://addrspec.example/")
 	require.NoError(t, err)
 	return site
 }
@@ -59,7 +56,7 @@ func TestEveryProblemIsDocumented(t *testing.T) {
 			Status int
 		}
 	}
-	require.NoError(t, json.Unmarshal(readFile(t, "../../contract/problems/problems.json"), &table))
+	require.NoError(t, json.Unmarshal(readFile(t, "../../rig/contract/problems/problems.json"), &table))
 	require.Greater(t, len(table.Problems), 10)
 	page := newSite(t).Page("/docs/errors")
 	for _, p := range table.Problems {
@@ -74,88 +71,6 @@ func TestEveryProblemIsDocumented(t *testing.T) {
 	}
 	for _, code := range []string{"DNS_TIMEOUT", "DNS_FAILURE"} {
 		require.Contains(t, page.Contents, Heading{3, slug(code), code})
-	}
-}
-
-// Every operation of callers has a page with each of its statuses, headers,
-// parameters and the fields of all its bodies.
-func TestEveryOperationIsComplete(t *testing.T) {
-	var d description
-	require.NoError(t, json.Unmarshal(readFile(t, openAPIFile), &d))
-	site, operations := newSite(t), 0
-	for _, path := range d.Paths {
-		for _, m := range path.value {
-			var op operation
-			if !strings.HasPrefix(path.name, "/v1/") || strings.HasPrefix(path.name, "/v1/edge/") || !slices.Contains(methods, m.name) {
-				continue
-			}
-			require.NoError(t, json.Unmarshal(m.value, &op))
-			operations++
-			page := site.Page(Root + "/" + kebab(op.OperationID))
-			require.NotNil(t, page, op.OperationID)
-			requireComplete(t, &d, page, &op)
-		}
-	}
-	require.Equal(t, 3, operations)
-}
-
-func requireComplete(t *testing.T, d *description, page *Page, op *operation) {
-	text, _ := textOf(t, page)
-	for _, a := range op.Responses {
-		require.Contains(t, page.Contents, Heading{3, "status-" + a.name, strings.TrimPrefix(a.name+" "+statusText(a.name), "default ")})
-		found, err := d.answer(a.value)
-		require.NoError(t, err)
-		for _, h := range found.Headers {
-			require.Contains(t, text, h.name, page.Path)
-		}
-		for _, m := range found.Content {
-			requireFields(t, d, text, m.value.Schema)
-		}
-	}
-	for _, p := range op.Parameters {
-		found, err := d.param(p)
-		require.NoError(t, err)
-		require.Contains(t, text, found.Name, page.Path)
-	}
-}
-
-// requireFields requires the names of all fields, at any depth.
-func requireFields(t *testing.T, d *description, text string, s *schema) {
-	_, found, err := d.schema(s)
-	require.NoError(t, err)
-	members, _, err := d.members(found)
-	require.NoError(t, err)
-	for _, m := range members {
-		require.Contains(t, text, m.name)
-		requireFields(t, d, text, m.value)
-	}
-	for _, value := range found.Enum {
-		require.Contains(t, text, bare(value))
-	}
-	for _, one := range found.alternatives() {
-		if one != found {
-			requireFields(t, d, text, one)
-		}
-	}
-	if found.Items != nil {
-		requireFields(t, d, text, found.Items)
-	}
-}
-
-// Every field of a result has a source, and no source is left over.
-func TestSources(t *testing.T) {
-	var d description
-	require.NoError(t, json.Unmarshal(readFile(t, openAPIFile), &d))
-	result, ok := d.Components.Schemas.get(resultSchema)
-	require.True(t, ok)
-	text, _ := textOf(t, newSite(t).Page("/docs/check-email"))
-	for _, m := range result.Properties {
-		require.NotEmpty(t, sources[m.name], m.name)
-		require.Contains(t, text, sources[m.name])
-	}
-	for name := range sources {
-		_, ok := result.Properties.get(name)
-		require.True(t, ok, "%s is not a field", name)
 	}
 }
 
@@ -176,10 +91,10 @@ func TestExamplesAreShown(t *testing.T) {
 	}
 }
 
-// The commands that generate clients are those of the README, which
+// The commands that generate clients are those of api/README.md, which
 // contract/clients runs.
 func TestClientCommands(t *testing.T) {
-	readme := string(readFile(t, "../../README.md"))
+	readme := string(readFile(t, "../../api/README.md"))
 	_, commands, _ := strings.Cut(readme, "```sh\ncurl -o openapi.json")
 	commands, _, found := strings.Cut(commands, "```")
 	require.True(t, found)
@@ -199,67 +114,4 @@ func inTable(l ledger.Limit) string {
 		return "unlimited"
 	}
 	return humanize.Comma(int64(l))
-}
-
-// Markup in a description is shown as text or left out; it never becomes markup.
-func TestMarkupInADescription(t *testing.T) {
-	for _, text := range []string{`<script>alert(1)</script>`, `a <img src=x onerror=alert(1)> b`, `[x](javascript:alert(1))`, "`<b>`"} {
-		quoted, err := json.Marshal(text)
-		require.NoError(t, err)
-		site, err := New([]byte(`{"info": {"description": `+string(quoted)+`}, "paths": {}}`), "https://x.example/\"<b>")
-		require.NoError(t, err)
-		body := string(site.Page("/docs/api").Body)
-		require.NotContains(t, body, "<script")
-		require.NotContains(t, body, "<img")
-		require.NotContains(t, body, "<b>")
-		require.NotContains(t, body, "javascript:")
-	}
-}
-
-// A description that cannot be rendered is an error that names what is missing.
-func TestBrokenDescription(t *testing.T) {
-	for document, want := range map[string]string{
-		`{`: "cannot be read",
-		`{"paths": {"/v1/x": {"get": {"operationId": "getUsage", "responses": {"200": {"$ref": "#/components/responses/None"}}}}}}`: "get /v1/x: there is no #/components/responses/None",
-		`{"paths": {"/v1/x": {"get": {"operationId": "other"}}}}`:                                                                   "examples/other has no example",
-	} {
-		_, err := New([]byte(document), "https://addrspec.example")
-		require.ErrorContains(t, err, want)
-	}
-}
-
-// Fields of objects within objects have their path; those narrowed by allOf keep
-// what the wider schema says.
-func TestShapes(t *testing.T) {
-	var d description
-	require.NoError(t, json.Unmarshal([]byte(`{"components": {"schemas": {
-		"Problem": {"type": "object", "required": ["error"], "properties": {"error": {"type": "object", "properties": {
-			"code": {"type": "string", "description": "Stable."}}}}},
-		"Node": {"type": "object", "properties": {"next": {"oneOf": [{"$ref": "#/components/schemas/Node"}, {"type": "null"}]}}}
-	}}}`), &d))
-	page := &shaper{description: &d}
-	list, err := page.shapes(&schema{Ref: "#/components/schemas/Problem"})
-	require.NoError(t, err)
-	require.Len(t, list, 1)
-	require.Equal(t, []string{"error", "error.code"}, []string{list[0].Fields[0].Name, list[0].Fields[1].Name})
-	require.False(t, list[0].Fields[0].Optional)
-	require.True(t, list[0].Fields[1].Optional)
-
-	list, err = page.shapes(&schema{Ref: "#/components/schemas/Node"}) // contains itself
-	require.NoError(t, err)
-	require.Len(t, list, 1)
-	require.Contains(t, string(list[0].Fields[0].Type), "or null")
-
-	choice := &schema{Properties: ordered[*schema]{{"role", &schema{OneOf: []*schema{{Enum: []json.RawMessage{[]byte(`"HR"`), []byte(`"IT"`)}}, {Type: oneOrMore{"null"}}}}}}}
-	list, err = page.shapes(choice)
-	require.NoError(t, err)
-	require.Equal(t, "string or null", string(list[0].Fields[0].Type))
-	require.Contains(t, string(list[0].Fields[0].Meaning), "one of <code>HR</code>, <code>IT</code>")
-
-	narrowed := &schema{AllOf: []*schema{{Properties: ordered[*schema]{{"code", &schema{Type: oneOrMore{"string"}, Description: "Stable."}}}}},
-		Properties: ordered[*schema]{{"code", &schema{Const: json.RawMessage(`"X_Y"`)}}}}
-	list, err = page.shapes(narrowed)
-	require.NoError(t, err)
-	require.Contains(t, string(list[0].Fields[0].Meaning), "Stable.")
-	require.Contains(t, string(list[0].Fields[0].Meaning), "X_Y")
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -36,7 +35,7 @@ type document struct {
 	headings       []Heading
 }
 
-// renderDocument renders a guide. Its first paragraph is its summary.
+// renderDocument renders a page. Its first paragraph is its summary.
 func renderDocument(source []byte) (d document, err error) {
 	root := markdown().Parser().Parse(text.NewReader(source))
 	title, ok := root.FirstChild().(*ast.Heading)
@@ -82,58 +81,6 @@ func plainText(node ast.Node, source []byte) string {
 	return b.String()
 }
 
-// prose renders a description of the OpenAPI document.
-func prose(source string) (template.HTML, error) {
-	var out bytes.Buffer
-	err := markdown().Convert(linked(source), &out)
-	return template.HTML(out.String()), err //nolint:gosec // goldmark omits raw HTML
-}
-
-// linked makes links of citations of RFCs and of codes of errors.
-func linked(source string) []byte {
-	source = citations.ReplaceAllStringFunc(source, cite)
-	return []byte(problemCodes.ReplaceAllStringFunc(source, linkCode))
-}
-
-// phrase renders a description for a cell of a table: a single paragraph loses its
-// tags.
-func phrase(source string) (template.HTML, error) {
-	out, err := prose(source)
-	inner, ok := strings.CutPrefix(strings.TrimSpace(string(out)), "<p>")
-	inner, closed := strings.CutSuffix(inner, "</p>")
-	if !ok || !closed || strings.Contains(inner, "<p>") {
-		return out, err
-	}
-	return template.HTML(inner), err //nolint:gosec // a part of out
-}
-
-var citations = regexp.MustCompile(`RFC (\d+)(?: section (\d+(?:\.\d+)*))?`)
-
-// cite returns a citation as a link to the RFC Editor.
-func cite(citation string) string {
-	found := citations.FindStringSubmatch(citation)
-	url := "https://www.rfc-editor.org/rfc/rfc" + found[1]
-	if found[2] != "" {
-		url += "#section-" + found[2]
-	}
-	return "[" + citation + "](" + url + ")"
-}
-
-// problemCodes matches codes of errors, such as EMPTY_BATCH.
-var problemCodes = regexp.MustCompile("`?\\b[A-Z]+(?:_[A-Z]+)+\\b`?")
-
-func linkCode(found string) string {
-	name := strings.Trim(found, "`")
-	return "[`" + name + "`](" + Root + "/errors#" + slug(name) + ")"
-}
-
-var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
-
-// slug returns a text as an anchor.
-func slug(text string) string {
-	return strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(text), "-"), "-")
-}
-
 // blocks renders headings with a link to themselves, tables that scroll on a narrow
 // screen, and blocks of code, of which some are files.
 type blocks struct{}
@@ -158,7 +105,7 @@ func renderHeading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (as
 
 func renderTable(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		label := template.HTMLEscapeString(columns(node.FirstChild(), source))
+		label := template.HTMLEscapeString(tableName(node, source))
 		fmt.Fprintf(w, "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table>\n", label)
 	} else {
 		_, _ = w.WriteString("</table></div>\n")
@@ -166,13 +113,20 @@ func renderTable(w util.BufWriter, source []byte, node ast.Node, entering bool) 
 	return ast.WalkContinue, nil
 }
 
-// columns returns the titles of a table's columns, which name the table.
-func columns(head ast.Node, source []byte) string {
+// tableName returns what names a table: the heading before it and its columns.
+func tableName(table ast.Node, source []byte) string {
+	heading := "Table"
+	for n := table.PreviousSibling(); n != nil; n = n.PreviousSibling() {
+		if n.Kind() == ast.KindHeading {
+			heading = plainText(n, source)
+			break
+		}
+	}
 	var titles []string
-	for cell := head.FirstChild(); cell != nil; cell = cell.NextSibling() {
+	for cell := table.FirstChild().FirstChild(); cell != nil; cell = cell.NextSibling() {
 		titles = append(titles, plainText(cell, source))
 	}
-	return "Table: " + strings.Join(titles, ", ")
+	return heading + ": " + strings.Join(titles, ", ")
 }
 
 func renderCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {

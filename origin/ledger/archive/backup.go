@@ -6,7 +6,10 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"modernc.org/sqlite"
@@ -36,7 +39,7 @@ func Backup(ctx context.Context, path, place string, force bool, progress Progre
 	if err := copyDatabase(ctx, copying{from: path, mode: "rw", to: file.Name(), paced: true, sync: file.Sync, progress: progress}); err != nil {
 		return Summary{}, err
 	}
-	s, err := Verify(ctx, file.Name())
+	s, err := verifyFile(ctx, file.Name())
 	if err != nil {
 		return Summary{}, fmt.Errorf("the copy of %s is not in order: %w", path, err)
 	}
@@ -159,4 +162,177 @@ func leaveWAL(ctx context.Context, path string) error {
 	var mode string
 	err = db.QueryRowContext(ctx, "PRAGMA journal_mode = DELETE").Scan(&mode)
 	return errors.Join(err, db.Close())
+}
+
+// A Summary is what an operator may want to know of an SQLite ledger.
+type Summary struct {
+	Schema   int
+	Accounts int
+	Keys     int
+	Points   int64     // of the usage history
+	LastDay  time.Time // of the usage history; zero if it is empty
+}
+
+// verifyFile checks that the file at path is a ledger of this or an earlier release and
+// is not damaged. It creates and changes nothing.
+func verifyFile(ctx context.Context, path string) (s Summary, err error) {
+	db, err := openFile(path, "ro", "query_only(1)")
+	if err != nil {
+		return s, err
+	}
+	defer db.Close()
+	err = db.PingContext(ctx)
+	if err == nil {
+		s, err = verify(ctx, db)
+	}
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", path, explainSQLite(err))
+	}
+	return s, nil
+}
+
+func verify(ctx context.Context, db *sql.DB) (s Summary, err error) {
+	if s.Schema, err = ledgerVersion(ctx, db); err != nil {
+		return s, err
+	}
+	if err := checkIntegrity(ctx, db); err != nil {
+		return s, err
+	}
+	var day int64
+	err = db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM keys),
+		(SELECT coalesce(sum(points), 0) FROM usage), (SELECT coalesce(max(day), 0) FROM usage)`).Scan(&s.Accounts, &s.Keys, &s.Points, &day)
+	if day > 0 {
+		s.LastDay = time.Unix(0, 0).UTC().AddDate(0, 0, int(day))
+	}
+	return s, err
+}
+
+// errCorrupt is the error of a ledger whose pages or rows contradict each other.
+var errCorrupt = errors.New("the file is damaged; use another backup")
+
+// checkIntegrity reads all pages, and looks up all references between rows
+// (https://www.sqlite.org/pragma.html).
+func checkIntegrity(ctx context.Context, db *sql.DB) error {
+	var verdict string
+	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil {
+		return err
+	}
+	if verdict != "ok" {
+		return fmt.Errorf("%w (%s)", errCorrupt, verdict)
+	}
+	var orphans int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM pragma_foreign_key_check").Scan(&orphans); err != nil {
+		return err
+	}
+	if orphans > 0 {
+		return fmt.Errorf("%w (%d rows refer to rows that do not exist)", errCorrupt, orphans)
+	}
+	return nil
+}
+
+// errExists is the error of a copy to a file that exists.
+var errExists = errors.New("it exists already; give another name, or --force to replace it")
+
+// A NewFile is written beside its final place, with mode 0600, and moved there when
+// it is whole: the place has the old file or the new one, never a part.
+type NewFile struct {
+	*os.File
+	place string
+	force bool
+}
+
+// part is in the names of files that are being written.
+const part = ".part-"
+
+// staleAfter is when a file that is being written was abandoned: its process was
+// killed.
+const staleAfter = 24 * time.Hour
+
+// CreateFile starts a file. Unless force is set, place must not exist.
+func CreateFile(place string, force bool) (*NewFile, error) {
+	if place == "" || place == "-" {
+		return nil, errors.New("give the name of a file")
+	}
+	n := &NewFile{place: place, force: force}
+	if err := n.requirePlace(); err != nil {
+		return nil, err
+	}
+	removeStale(place)
+	file, err := os.CreateTemp(filepath.Dir(place), filepath.Base(place)+part+"*") // mode 0600
+	n.File = file
+	return n, err
+}
+
+// requirePlace returns an error if the file may not be put there.
+func (n *NewFile) requirePlace() error {
+	info, err := os.Lstat(n.place)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory; give the name of a file in it", n.place)
+	case !n.force:
+		return fmt.Errorf("%s: %w", n.place, errExists)
+	}
+	return requireNoDatabase(n.place)
+}
+
+// requireNoDatabase keeps --force from replacing a database that a server uses:
+// SQLite's files beside it exist while it is open.
+func requireNoDatabase(place string) error {
+	for _, beside := range besideDatabase {
+		if _, err := os.Lstat(place + beside); err == nil {
+			return fmt.Errorf("%s is a database that is in use: %s%s exists; give another name", place, place, beside)
+		}
+	}
+	return nil
+}
+
+// besideDatabase are the ends of the names of SQLite's files beside a database.
+var besideDatabase = []string{"-wal", "-shm", "-journal"}
+
+// removeStale removes what killed processes left.
+func removeStale(place string) {
+	left, _ := filepath.Glob(escapeGlob(place) + part + "*")
+	for _, name := range left {
+		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > staleAfter {
+			_ = os.Remove(name)
+		}
+	}
+}
+
+// Finish moves the file to its place. The file and the directory's entry are on disk
+// then.
+func (n *NewFile) Finish() error {
+	if err := errors.Join(n.Sync(), n.File.Close(), n.requirePlace()); err != nil {
+		return err
+	}
+	if err := os.Rename(n.Name(), n.place); err != nil {
+		return err
+	}
+	return syncDirectory(n.place)
+}
+
+// Discard closes and removes the file, unless it was finished.
+func (n *NewFile) Discard() {
+	_ = n.File.Close()
+	for _, end := range append([]string{""}, besideDatabase...) {
+		_ = os.Remove(n.Name() + end)
+	}
+}
+
+// syncDirectory makes a rename durable.
+func syncDirectory(path string) error {
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// escapeGlob makes filepath.Glob match a name as it is.
+func escapeGlob(name string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }

@@ -10,12 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
-// files lists the names in a folder.
-func files(t testing.TB, folder string) (names []string) {
-	list, err := os.ReadDir(folder)
+// files lists the names in a directory.
+func files(t testing.TB, dir string) (names []string) {
+	list, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	for _, f := range list {
 		names = append(names, f.Name())
@@ -77,12 +77,12 @@ func TestExportUnderLoad(t *testing.T) {
 }
 
 func TestBackupRefusals(t *testing.T) {
-	url, folder := imported(t), t.TempDir()
-	path, text, taken := pathOf(url), filepath.Join(folder, "text"), filepath.Join(folder, "taken")
+	url, dir := imported(t), t.TempDir()
+	path, text, taken := pathOf(url), filepath.Join(dir, "text"), filepath.Join(dir, "taken")
 	for _, name := range []string{text, taken} {
 		require.NoError(t, os.WriteFile(name, bytes.Repeat([]byte("not a database\n"), 99), 0o644))
 	}
-	newer, older, other, damaged := pathOf(imported(t)), pathOf(imported(t)), filepath.Join(folder, "other.db"), pathOf(imported(t))
+	newer, older, other, damaged := pathOf(imported(t)), pathOf(imported(t)), filepath.Join(dir, "other.db"), pathOf(imported(t))
 	execSQLite(t, "sqlite:"+newer, "PRAGMA user_version = 6")
 	execSQLite(t, "sqlite:"+older, "PRAGMA user_version = 4")
 	require.NoError(t, os.WriteFile(other, nil, 0o600))
@@ -95,17 +95,17 @@ func TestBackupRefusals(t *testing.T) {
 		force    bool
 		want     string
 	}{
-		"missing":                  {filepath.Join(folder, "none.db"), filepath.Join(folder, "x"), false, ErrMissing.Error()},
-		"a folder":                 {folder, filepath.Join(folder, "x"), false, "it is not a file"},
-		"not a database":           {text, filepath.Join(folder, "x"), false, "the file is not an SQLite database"},
-		"another database":         {other, filepath.Join(folder, "x"), false, ErrNotLedger.Error()},
-		"a newer ledger":           {newer, filepath.Join(folder, "x"), false, ErrNewer.Error()},
-		"a damaged ledger":         {damaged, filepath.Join(folder, "x"), false, ErrCorrupt.Error()},
+		"missing":                  {filepath.Join(dir, "none.db"), filepath.Join(dir, "x"), false, errMissing.Error()},
+		"a directory":              {dir, filepath.Join(dir, "x"), false, "it is not a file"},
+		"not a database":           {text, filepath.Join(dir, "x"), false, "the file is not an SQLite database"},
+		"another database":         {other, filepath.Join(dir, "x"), false, errNotLedger.Error()},
+		"a newer ledger":           {newer, filepath.Join(dir, "x"), false, errNewer.Error()},
+		"a damaged ledger":         {damaged, filepath.Join(dir, "x"), false, errCorrupt.Error()},
 		"the place is taken":       {path, taken, false, "--force"},
 		"onto itself":              {path, path, true, "the database itself"},
 		"onto a database":          {path, inUse, true, "a database that is in use"},
-		"onto a folder":            {path, folder, true, "is a folder"},
-		"no such folder":           {path, filepath.Join(folder, "a", "b"), false, "no such file or directory"},
+		"onto a directory":         {path, dir, true, "is a directory"},
+		"no such directory":        {path, filepath.Join(dir, "a", "b"), false, "no such file or directory"},
 		"standard output":          {path, "-", false, "give the name of a file"},
 		"no name":                  {path, "", false, "give the name of a file"},
 		"itself, by a longer path": {path, filepath.Join(filepath.Dir(path), ".", "ledger.db"), true, "the database itself"},
@@ -114,8 +114,8 @@ func TestBackupRefusals(t *testing.T) {
 		require.ErrorContains(t, err, c.want, name)
 		require.NotContains(t, err.Error(), "@example.org", name)
 	}
-	require.ElementsMatch(t, []string{"text", "taken", "other.db"}, files(t, folder), "nothing half remains")
-	_, err := Backup(t.Context(), older, filepath.Join(folder, "older.db"), false, nil)
+	require.ElementsMatch(t, []string{"text", "taken", "other.db"}, files(t, dir), "nothing half remains")
+	_, err := Backup(t.Context(), older, filepath.Join(dir, "older.db"), false, nil)
 	require.NoError(t, err, "a ledger that is to be migrated can be backed up before")
 }
 

@@ -17,7 +17,7 @@ import (
 //
 //	go test ./origin/ledger/archive -run - -bench DuringBackup -benchtime 20x
 func BenchmarkChargesDuringBackup(b *testing.B) {
-	url, folder := newSQLite(b), b.TempDir()
+	url, dir := newSQLite(b), b.TempDir()
 	secret := newLedger(b, url)
 	grow(b, url, 1_500_000)
 	w := startWorker(b, url, secret)
@@ -33,7 +33,7 @@ func BenchmarkChargesDuringBackup(b *testing.B) {
 			default:
 			}
 			began := time.Now()
-			_, err := Backup(b.Context(), pathOf(url), filepath.Join(folder, "copy.db"), true, nil)
+			_, err := Backup(b.Context(), pathOf(url), filepath.Join(dir, "copy.db"), true, nil)
 			require.NoError(b, err)
 			took += time.Since(began)
 		}

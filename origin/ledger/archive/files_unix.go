@@ -30,7 +30,7 @@ func lockedByOthers(path string) (bool, error) {
 	return err == nil && lock.Type != unix.F_UNLCK, err
 }
 
-// giveToOwner gives the file to the owner of the one at place, or of its folder, so
+// giveToOwner gives the file to the owner of the one at place, or of its directory, so
 // that a service with a user of its own can open what root has restored.
 func giveToOwner(path, place string) error {
 	if os.Geteuid() != 0 {

@@ -11,10 +11,9 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson/ndjsontest"
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 func TestMain(m *testing.M) {
@@ -33,7 +32,7 @@ func newSQLite(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir
 // imported returns the URL of a new SQLite ledger with the sample rows.
 func imported(t testing.TB) string {
 	url := newSQLite(t)
-	requireImport(t, url, ndjsontest.Sample(t))
+	requireImport(t, url, sample(t))
 	return url
 }
 

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/addrspec/addrspec/origin/ledger/archive/ndjson/ndjsontest"
 )
 
 // backedUp returns a backup of the sample ledger.
@@ -23,20 +21,20 @@ func backedUp(t testing.TB) (path string) {
 
 // A restored ledger has all rows of the backup but sessions, links and ceremonies.
 func TestRestore(t *testing.T) {
-	backup, folder := backedUp(t), t.TempDir()
+	backup, dir := backedUp(t), t.TempDir()
 	for _, keep := range []bool{false, true} {
-		path := filepath.Join(folder, "new", map[bool]string{false: "without.db", true: "with.db"}[keep])
+		path := filepath.Join(dir, "new", map[bool]string{false: "without.db", true: "with.db"}[keep])
 		r, err := Restore(t.Context(), backup, path, RestoreOptions{KeepSessions: keep})
 		require.NoError(t, err)
 		require.Equal(t, Restored{Summary: Summary{Schema: 5, Accounts: 2, Keys: 2, Points: 9, LastDay: r.LastDay}}, r)
 		require.Equal(t, "2026-10-31", r.LastDay.Format("2006-01-02"))
 		rows := map[string][][]any{}
-		for name, list := range ndjsontest.Rows {
+		for name, list := range sampleRows {
 			if keep || name != "sessions" && name != "links" && name != "challenges" {
 				rows[name] = list
 			}
 		}
-		require.Equal(t, string(ndjsontest.Encode(t, rows, ndjsontest.Last)), requireExport(t, "sqlite:"+path))
+		require.Equal(t, string(encodeAll(t, rows, sampleLast)), requireExport(t, "sqlite:"+path))
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o600), info.Mode())
@@ -44,7 +42,7 @@ func TestRestore(t *testing.T) {
 }
 
 // A backup on a medium that is read-only can be restored.
-func TestRestoreFromReadOnlyFolder(t *testing.T) {
+func TestRestoreFromReadOnlyDirectory(t *testing.T) {
 	backup := backedUp(t)
 	require.NoError(t, os.Chmod(backup, 0o400))
 	require.NoError(t, os.Chmod(filepath.Dir(backup), 0o500))
@@ -62,17 +60,17 @@ func TestRestoreOverADatabase(t *testing.T) {
 	w := startWorker(t, url, secret)
 	require.True(t, w.lines.Scan())
 	_, err := Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true})
-	require.ErrorIs(t, err, ErrInUse)
+	require.ErrorIs(t, err, errInUse)
 	require.Len(t, files(t, filepath.Dir(pathOf(url))), 3, "the database, -wal and -shm")
 	w.kill(t)
 	require.FileExists(t, pathOf(url)+"-wal")
 
 	_, err = Restore(t.Context(), backup, pathOf(url), RestoreOptions{})
-	require.ErrorIs(t, err, ErrDatabaseExists)
+	require.ErrorIs(t, err, errDatabaseExists)
 	r, err := Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true, KeepSessions: true})
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"ledger.db", filepath.Base(r.Kept)}, files(t, filepath.Dir(r.Kept)))
-	require.Equal(t, string(ndjsontest.Sample(t)), requireExport(t, url))
+	require.Equal(t, string(sample(t)), requireExport(t, url))
 	require.Positive(t, requireAddsUp(t, "sqlite:"+r.Kept), "the old database has all its charges")
 }
 
@@ -91,11 +89,11 @@ func TestRestoreNoticesAnIdleServer(t *testing.T) {
 				require.NoError(t, harm(pathOf(url)))
 			}
 			_, err := Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true})
-			require.ErrorIs(t, err, ErrInUse)
+			require.ErrorIs(t, err, errInUse)
 			w.kill(t)
 			_, err = Restore(t.Context(), backup, pathOf(url), RestoreOptions{Force: true, KeepSessions: true})
 			require.NoError(t, err)
-			require.Equal(t, string(ndjsontest.Sample(t)), requireExport(t, url))
+			require.Equal(t, string(sample(t)), requireExport(t, url))
 		})
 	}
 }
@@ -106,14 +104,14 @@ func TestSQLiteRefusesToLockADatabaseInUse(t *testing.T) {
 	url := imported(t)
 	startWorker(t, url, "")
 	_, err := closeOld(t.Context(), pathOf(url))
-	require.ErrorIs(t, err, ErrInUse)
+	require.ErrorIs(t, err, errInUse)
 }
 
 // The damaged file of a database is replaced and kept; nothing of the old database
 // is beside the new one.
 func TestRestoreOverADamagedDatabase(t *testing.T) {
-	backup, folder := backedUp(t), t.TempDir()
-	path := filepath.Join(folder, "ledger.db")
+	backup, dir := backedUp(t), t.TempDir()
+	path := filepath.Join(dir, "ledger.db")
 	for _, name := range []string{path, path + "-wal", path + "-shm"} {
 		require.NoError(t, os.WriteFile(name, bytes.Repeat([]byte("garbage\n"), 4096), 0o600))
 	}
@@ -122,12 +120,12 @@ func TestRestoreOverADamagedDatabase(t *testing.T) {
 	require.NoFileExists(t, path+"-wal")
 	require.NoFileExists(t, path+"-shm")
 	require.FileExists(t, r.Kept)
-	require.Equal(t, string(ndjsontest.Sample(t)), requireExport(t, "sqlite:"+path))
+	require.Equal(t, string(sample(t)), requireExport(t, "sqlite:"+path))
 }
 
 func TestRestoreRefusals(t *testing.T) {
-	backup, folder := backedUp(t), t.TempDir()
-	truncated, flipped, newer := filepath.Join(folder, "truncated"), filepath.Join(folder, "flipped"), filepath.Join(folder, "newer")
+	backup, dir := backedUp(t), t.TempDir()
+	truncated, flipped, newer := filepath.Join(dir, "truncated"), filepath.Join(dir, "flipped"), filepath.Join(dir, "newer")
 	whole, err := os.ReadFile(backup)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(truncated, whole[:len(whole)-8192], 0o600))
@@ -139,19 +137,19 @@ func TestRestoreRefusals(t *testing.T) {
 	require.NoError(t, os.WriteFile(newer, whole, 0o600))
 	execSQLite(t, "sqlite:"+newer, "PRAGMA user_version = 6")
 	for name, c := range map[string]struct{ backup, path, want string }{
-		"missing":      {filepath.Join(folder, "none"), "x.db", ErrMissing.Error()},
-		"truncated":    {truncated, "x.db", "damaged"},
-		"a page wrong": {flipped, "x.db", "damaged"},
-		"newer":        {newer, "x.db", ErrNewer.Error()},
-		"onto itself":  {backup, backup, "the database itself"},
-		"onto folder":  {backup, folder, "it is not a file"},
-		"no path":      {backup, "", "give the path"},
+		"missing":        {filepath.Join(dir, "none"), "x.db", errMissing.Error()},
+		"truncated":      {truncated, "x.db", "damaged"},
+		"a page wrong":   {flipped, "x.db", "damaged"},
+		"newer":          {newer, "x.db", errNewer.Error()},
+		"onto itself":    {backup, backup, "the database itself"},
+		"onto directory": {backup, dir, "it is not a file"},
+		"no path":        {backup, "", "give the path"},
 	} {
 		if c.path == "x.db" {
-			c.path = filepath.Join(folder, c.path)
+			c.path = filepath.Join(dir, c.path)
 		}
 		_, err := Restore(t.Context(), c.backup, c.path, RestoreOptions{Force: true})
 		require.ErrorContains(t, err, c.want, name)
 	}
-	require.ElementsMatch(t, []string{"truncated", "flipped", "newer"}, files(t, folder))
+	require.ElementsMatch(t, []string{"truncated", "flipped", "newer"}, files(t, dir))
 }

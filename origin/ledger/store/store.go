@@ -7,13 +7,15 @@
 //
 //	import _ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
 //
-// Both contain their dialect's queries and migrations under the same names in the
-// same order, so a diff shows only the dialects.
+// Queries that both databases understand are here. Each driver contains its migrations
+// and the queries that differ, under the same names in the same order.
 package store
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -28,8 +30,6 @@ type Store interface {
 	Query(ctx context.Context, s Statement) error
 	// Now returns the time of the clock that transactions use.
 	Now(ctx context.Context) (time.Time, error)
-	// Ping runs a query, to test the connection.
-	Ping(ctx context.Context) error
 	Close() error
 }
 
@@ -38,7 +38,7 @@ type Transaction struct {
 	// Alone, if not nil, is called before Reads if since the last Marked
 	// transaction began nothing was committed to the database except by Marked
 	// transactions of this Store. Rows that these have read or written are
-	// unchanged then. Only SQLite can know; see sqlite/alone.go.
+	// unchanged then. Only SQLite can know; see isAlone in package sqlite.
 	Alone func()
 	// Reads returns the statements that lock and read; nil for none. Rows stay
 	// locked until the transaction ends. It is called again if the connection is
@@ -100,4 +100,67 @@ func OpenExisting(ctx context.Context, url string, clock func() time.Time) (Stor
 // leaves a file behind nor changes one. Transactions fail on SQLite.
 func OpenReadOnly(ctx context.Context, url string, clock func() time.Time) (Store, error) {
 	return openStore(ctx, url, clock, ReadOnly)
+}
+
+// Access is what opening a database may do to it.
+type Access int
+
+const (
+	Create   Access = iota // and migrate
+	Existing               // only one that has a ledger of this schema
+	ReadOnly               // the same, and nothing is written
+)
+
+// An Opener opens the database at url; see Open.
+type Opener func(ctx context.Context, url string, clock func() time.Time, a Access) (Store, error)
+
+var openers = map[string]Opener{}
+
+// Register makes Open use an opener for URLs of a scheme. Drivers call it when they are
+// imported.
+func Register(scheme string, open Opener) { openers[scheme] = open }
+
+func openStore(ctx context.Context, url string, clock func() time.Time, a Access) (Store, error) {
+	scheme, _, _ := strings.Cut(url, ":")
+	if open := openers[scheme]; open != nil {
+		return open(ctx, url, clock, a)
+	}
+	switch scheme {
+	case "sqlite", "postgres", "postgresql":
+		return nil, fmt.Errorf("this program does not import the store's driver for %s databases", scheme)
+	}
+	return nil, errors.New(`the database's URL must be "sqlite:PATH" or "postgres://USER@HOST/NAME"`)
+}
+
+// Ping runs a query on s, to test the connection.
+func Ping(ctx context.Context, s Store) error {
+	var plans int
+	return s.Query(ctx, Statement{Name: "ping", Scan: func(r Row) error { return r.Scan(&plans) }})
+}
+
+// ErrNoLedger is the error of OpenExisting if there is no ledger.
+var ErrNoLedger = errors.New("there is no ledger; 'addrspec serve' and 'addrspec account create' make one")
+
+// ErrOldSchema is the error of OpenExisting if the schema is of an earlier release.
+var ErrOldSchema = errors.New("its schema is of an earlier release; back the database up, then start this release's 'addrspec serve', which migrates it")
+
+// An Examination is the state of a database.
+type Examination struct {
+	Summary string  // in words
+	Wrong   []error // what keeps charges from being durable or possible
+	Advice  []error // what should be done soon
+}
+
+// examiner is a Store that can examine its database.
+type examiner interface {
+	Examine(ctx context.Context) (Examination, error)
+}
+
+// Examine looks at the database of s, until ctx ends.
+func Examine(ctx context.Context, s Store) (Examination, error) {
+	known, ok := s.(examiner)
+	if !ok {
+		return Examination{}, errors.New("this store cannot be examined")
+	}
+	return known.Examine(ctx)
 }

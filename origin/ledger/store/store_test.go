@@ -14,11 +14,11 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/postgres"
 	_ "github.com/addrspec/addrspec/origin/ledger/store/sqlite"
-	"github.com/addrspec/addrspec/origin/ledger/storetest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/storetest"
 )
 
 func TestMain(m *testing.M) {
@@ -35,6 +35,18 @@ func TestDialectsHaveTheSameQueries(t *testing.T) {
 		}
 	}
 	names := func(dialect string) []string { return slices.Sorted(maps.Keys(store.Catalogue(os.DirFS(dialect)))) }
+	var all []string
+	for _, file := range []string{"queries.sql", "identity.sql", "webhook.sql", "sqlite/queries.sql"} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(text)) {
+			if name, ok := strings.CutPrefix(line, "-- name: "); ok {
+				all = append(all, strings.TrimSpace(name))
+			}
+		}
+	}
+	slices.Sort(all)
+	require.Equal(t, all, names("sqlite"), "no name is in two files")
 	require.Equal(t, names("sqlite"), names("postgres"))
 	require.Equal(t, len(store.Migrations(os.DirFS("sqlite"))), len(store.Migrations(os.DirFS("postgres"))))
 	require.NotEmpty(t, store.Migrations(os.DirFS("sqlite")))
@@ -114,7 +126,7 @@ func createVersion2(t *testing.T, url string) *sql.DB {
 }
 
 // The migration from version 2 keeps the secrets of keys, gives back the points of
-// requests that were under way, and drops stored answers.
+// requests that were in progress, and drops stored responses.
 func TestMigrationFromVersion2(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		db := createVersion2(t, url)
@@ -131,7 +143,7 @@ func TestMigrationFromVersion2(t *testing.T) {
 			return list
 		}
 		require.Equal(t, []string{"1 25", "2 9", "3 0"}, rows("SELECT id || ' ' || used FROM accounts ORDER BY id"),
-			"five points were under way in this month, four in an earlier one")
+			"five points were in progress in this month, four in an earlier one")
 		require.Equal(t, []string{"1 20757 8", "1 20758 15", "1 20770 2", "2 20770 8", "3 20750 5"},
 			rows("SELECT key || ' ' || day || ' ' || points FROM usage ORDER BY key, day"))
 		require.Equal(t, []string{"h1 1", "h2 2", "h3 3"}, rows("SELECT hash || ' ' || key FROM secrets ORDER BY hash"))

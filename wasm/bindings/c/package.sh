@@ -1,5 +1,5 @@
 #!/bin/sh
-# package.sh OUTDIR builds the source archive of the C library from this folder and
+# package.sh OUTDIR builds the source archive of the C library from this directory and
 # dist/addrspec.wasm, and prints its path. The archive is the same to the byte for the same
 # sources and module. Its times are SOURCE_DATE_EPOCH, or 0.
 set -eu

@@ -4,4 +4,4 @@
 set -eu
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$(dirname "$0")/../../.."
-exec go run ./wasm/release goproxy "$out"
+exec go -C wasm/release run . goproxy "$out"

@@ -1,10 +1,10 @@
 #!/bin/sh
-# package.sh OUTDIR builds the Maven artifact from this folder and dist/addrspec.wasm:
+# package.sh OUTDIR builds the Maven artifact from this directory and dist/addrspec.wasm:
 # a repository in OUTDIR/maven, from which Maven and Gradle install it. It prints the
 # files, one a line, and uses the network only for what Maven has not fetched before.
 #
 # The files are the same to the byte for the same sources, module and JDK, whatever the
-# folders. Their time is SOURCE_DATE_EPOCH, if it is set.
+# directories. Their time is SOURCE_DATE_EPOCH, if it is set.
 set -eu
 
 command -v mvn >/dev/null && command -v javac >/dev/null || {
@@ -36,15 +36,15 @@ maven() {
 maven --offline >"$target/log" 2>&1 || maven >"$target/log" 2>&1 || { cat "$target/log" >&2; exit 1; }
 
 version=$(sed -n 's:^  <version>\(.*\)</version>$:\1:p' "$here/pom.xml")
-folder=$out/maven/io/github/addrspec/addrspec/$version
+directory=$out/maven/io/github/addrspec/addrspec/$version
 name=addrspec-$version
-mkdir -p "$folder"
-cp "$here/pom.xml" "$folder/$name.pom"
+mkdir -p "$directory"
+cp "$here/pom.xml" "$directory/$name.pom"
 for file in "$name.jar" "$name-sources.jar" "$name-javadoc.jar"; do
-	cp "$target/$file" "$folder/$file"
+	cp "$target/$file" "$directory/$file"
 done
 for file in "$name.pom" "$name.jar" "$name-sources.jar" "$name-javadoc.jar"; do
-	sha1sum "$folder/$file" | cut -d' ' -f1 | tr -d '\n' >"$folder/$file.sha1" # Maven verifies it
-	echo "$folder/$file"
-	echo "$folder/$file.sha1"
+	sha1sum "$directory/$file" | cut -d' ' -f1 | tr -d '\n' >"$directory/$file.sha1" # Maven verifies it
+	echo "$directory/$file"
+	echo "$directory/$file.sha1"
 done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# package.sh OUTDIR builds the wheel from this folder and dist/addrspec.wasm, and
+# package.sh OUTDIR builds the wheel from this directory and dist/addrspec.wasm, and
 # prints its path. ADDRSPEC_MODULE names another module. The same SOURCE_DATE_EPOCH
 # gives the same bytes.
 set -eu

@@ -1,5 +1,5 @@
 #!/bin/sh
-# package.sh OUTDIR builds the crate from this folder and dist/addrspec.wasm, and prints
+# package.sh OUTDIR builds the crate from this directory and dist/addrspec.wasm, and prints
 # its path. The crate is the same to the byte for the same sources and module.
 set -eu
 
@@ -14,7 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 module=${ADDRSPEC_MODULE:-$here/../../../dist/addrspec.wasm}
 [ -f "$module" ] || { echo "package.sh: $module is missing: run ./build.sh" >&2; exit 1; }
 
-# cargo packages a folder without a history: it would record the commit otherwise.
+# cargo packages a directory without a history: it would record the commit otherwise.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -R "$here/Cargo.toml" "$here/Cargo.lock" "$here/README.md" "$here/CHANGELOG.md" "$here/src" "$here/examples" "$here/tests" "$work"

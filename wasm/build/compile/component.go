@@ -64,7 +64,7 @@ func componentCore(ctx context.Context) ([]byte, error) {
 	return m.Encode(), nil
 }
 
-// installTools installs jco in wit/node_modules, unless that folder exists.
+// installTools installs jco in wit/node_modules, unless that directory exists.
 func installTools(ctx context.Context, wit string) error {
 	if _, err := os.Stat(filepath.Join(wit, "node_modules")); err == nil {
 		return nil

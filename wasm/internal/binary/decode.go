@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
+	"unicode/utf8"
 )
 
 // Decode returns the module in wasm. The result points into wasm. Decode returns
@@ -131,4 +133,171 @@ func (r *reader) segment() Segment {
 		r.failf("a data segment has no constant address")
 	}
 	return Segment{address, r.bytes(r.u32())}
+}
+
+// global reads a global and its initial value.
+func (r *reader) global() Global {
+	g := Global{Type: ValueType(r.byte())}
+	switch mutable := r.byte(); mutable {
+	case 0:
+	case 1:
+		g.Mutable = true
+	default:
+		r.failf("a global is neither mutable nor immutable")
+	}
+	g.Init = r.constant()
+	return g
+}
+
+// constant reads a constant expression of one const instruction. It refuses
+// other constant expressions, such as a sum.
+func (r *reader) constant() []byte {
+	before := r.rest
+	switch op := r.byte(); op {
+	case opI32Const:
+		r.s64(32)
+	case opI64Const:
+		r.s64(64)
+	case opF32Const:
+		r.bytes(4)
+	case opF64Const:
+		r.bytes(8)
+	default:
+		r.failf("the initial value of a global is not a number (instruction %#x)", op)
+	}
+	if r.byte() != opEnd {
+		r.failf("the initial value of a global is more than a number")
+	}
+	return slices.Clip(before[:len(before)-len(r.rest)])
+}
+
+// Ids of the name section (appendix, section 7.4).
+const (
+	nameSection   = "name"
+	functionNames = 1
+)
+
+// custom reads the names of functions from a custom section. As an engine does, it
+// ignores all other such sections and a malformed one.
+func (m *Module) custom(contents []byte) {
+	r := &reader{rest: contents}
+	if r.name() != nameSection {
+		return
+	}
+	for len(r.rest) > 0 {
+		id, part := r.byte(), &reader{rest: r.bytes(r.u32())}
+		if id == functionNames && r.err == nil {
+			m.Names = part.names()
+		}
+	}
+}
+
+// names reads a map of names by index, nil if it is malformed.
+func (r *reader) names() map[uint32]string {
+	names := map[uint32]string{}
+	for n := r.u32(); n > 0 && r.err == nil; n-- {
+		index := r.u32()
+		names[index] = r.name()
+	}
+	if r.err != nil {
+		return nil
+	}
+	return names
+}
+
+// reader reads a module from front to back. After the first error, which it
+// keeps in err, every read returns zero, so callers need to check err only once.
+type reader struct {
+	rest []byte
+	err  error
+}
+
+var (
+	errShort  = errors.New("unexpected end")
+	errNumber = errors.New("a number is too long")
+)
+
+func (r *reader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+	r.rest = nil
+}
+
+func (r *reader) failf(format string, args ...any) { r.fail(fmt.Errorf(format, args...)) }
+
+func (r *reader) byte() byte {
+	if len(r.rest) == 0 {
+		r.fail(errShort)
+		return 0
+	}
+	b := r.rest[0]
+	r.rest = r.rest[1:]
+	return b
+}
+
+// bytes returns the next n bytes without copying them.
+func (r *reader) bytes(n uint32) []byte {
+	if uint64(n) > uint64(len(r.rest)) {
+		r.fail(errShort)
+		return nil
+	}
+	s := r.rest[:n:n]
+	r.rest = r.rest[n:]
+	return s
+}
+
+// u32 reads an unsigned LEB128 number (section 5.2.2).
+func (r *reader) u32() uint32 {
+	var n uint64
+	for shift := 0; shift < 35; shift += 7 {
+		b := r.byte()
+		n |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			if n>>32 != 0 {
+				break
+			}
+			return uint32(n)
+		}
+	}
+	r.fail(errNumber)
+	return 0
+}
+
+// s64 reads a signed LEB128 number of at most bits bits (section 5.2.2).
+func (r *reader) s64(bits int) int64 {
+	var n int64
+	for shift := 0; shift < bits; shift += 7 {
+		b := r.byte()
+		n |= int64(b&0x7f) << shift
+		if b >= 0x80 {
+			continue
+		}
+		if unused := 64 - shift - 7; unused > 0 {
+			n = n << unused >> unused // extend the sign
+		}
+		if unused := 64 - bits; n<<unused>>unused != n {
+			break
+		}
+		return n
+	}
+	r.fail(errNumber)
+	return 0
+}
+
+func (r *reader) name() string {
+	s := r.bytes(r.u32())
+	if !utf8.Valid(s) {
+		r.failf("a name is not UTF-8")
+	}
+	return string(s)
+}
+
+// vector reads a count and that many elements.
+func vector[T any](r *reader, element func(*reader) T) []T {
+	var list []T
+	for n := r.u32(); n > 0 && r.err == nil; n-- {
+		list = append(list, element(r))
+	}
+	return list
 }

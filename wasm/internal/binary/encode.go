@@ -96,3 +96,20 @@ func appendSegment(dst []byte, s Segment) []byte {
 	dst = appendSigned(append(dst, 0, opI32Const), int64(int32(s.Address)))
 	return appendBytes(append(dst, opEnd), s.Bytes)
 }
+
+// Constant returns the constant expression for a value of type t, whose bits are
+// the low bits of bits.
+func Constant(t ValueType, bits uint64) []byte {
+	var expr []byte
+	switch t {
+	case I32:
+		expr = appendSigned([]byte{opI32Const}, int64(int32(bits)))
+	case I64:
+		expr = appendSigned([]byte{opI64Const}, int64(bits))
+	case F32:
+		expr = binary.LittleEndian.AppendUint32([]byte{opF32Const}, uint32(bits))
+	case F64:
+		expr = binary.LittleEndian.AppendUint64([]byte{opF64Const}, bits)
+	}
+	return append(expr, opEnd)
+}

@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	dir := "." // go generate runs commands in the folder of the package
+	dir := "." // go generate runs commands in the directory of the package
 	if len(os.Args) > 1 {
 		dir = os.Args[1]
 	}

@@ -1,6 +1,6 @@
-// Command golang answers questions about rows with AfterShip's email-verifier, in its
+// Command golang checks rows with AfterShip's email-verifier, in its
 // defaults and without SMTP or DNS. Rows come as JSON lines {"question", "value"};
-// each gets a line of the answer.
+// each gets a line with the result.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 
 type row struct{ Question, Value string }
 
-type answer struct {
+type result struct {
 	Yes  bool   `json:"yes"`
 	Text string `json:"text"`
 	None string `json:"none,omitempty"`
@@ -22,7 +22,7 @@ type answer struct {
 
 func main() {
 	verifier := emailverifier.NewVerifier()
-	answers := json.NewEncoder(os.Stdout)
+	results := json.NewEncoder(os.Stdout)
 	rows := bufio.NewScanner(os.Stdin)
 	rows.Buffer(nil, 1<<20)
 	for rows.Scan() {
@@ -30,24 +30,24 @@ func main() {
 		if err := json.Unmarshal(rows.Bytes(), &r); err != nil {
 			log.Fatal(err)
 		}
-		if err := answers.Encode(ask(verifier, r)); err != nil {
+		if err := results.Encode(ask(verifier, r)); err != nil {
 			log.Fatal(err)
 		}
 	}
 }
 
-func ask(v *emailverifier.Verifier, r row) answer {
+func ask(v *emailverifier.Verifier, r row) result {
 	switch r.Question {
 	case "valid":
-		return answer{Yes: v.ParseAddress(r.Value).Valid}
+		return result{Yes: v.ParseAddress(r.Value).Valid}
 	case "typo":
-		return answer{Text: v.SuggestDomain(r.Value)}
+		return result{Text: v.SuggestDomain(r.Value)}
 	case "disposable":
-		return answer{Yes: v.IsDisposable(r.Value)}
+		return result{Yes: v.IsDisposable(r.Value)}
 	case "public":
-		return answer{Yes: v.IsFreeDomain(r.Value)}
+		return result{Yes: v.IsFreeDomain(r.Value)}
 	case "role":
-		return answer{Yes: v.IsRoleAccount(r.Value)}
+		return result{Yes: v.IsRoleAccount(r.Value)}
 	}
-	return answer{None: "it has no such check"}
+	return result{None: "it has no such check"}
 }

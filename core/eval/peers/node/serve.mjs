@@ -1,6 +1,6 @@
-// Answers questions about rows with one package: node serve.mjs NAME, where
+// Checks rows with one package: node serve.mjs NAME, where
 // adapters/NAME.mjs exports a function per question. Rows come as JSON lines
-// {"question", "value"}; each gets a line of the answer. An exception is no answer.
+// {"question", "value"}; each gets a line with the result. An exception is no result.
 import { createInterface } from "node:readline";
 
 console.log = console.info = console.error; // packages may print, stdout is ours
@@ -8,11 +8,11 @@ const adapter = await import(`./adapters/${process.argv[2]}.mjs`);
 
 for await (const line of createInterface({ input: process.stdin })) {
 	const { question, value } = JSON.parse(line);
-	let answer;
+	let result;
 	try {
-		answer = adapter[question](value);
+		result = adapter[question](value);
 	} catch (error) {
-		answer = { none: String(error) };
+		result = { none: String(error) };
 	}
-	process.stdout.write(`${JSON.stringify(answer)}\n`);
+	process.stdout.write(`${JSON.stringify(result)}\n`);
 }

@@ -1,7 +1,7 @@
-"""Answers questions about rows with one package: serve.py NAME.
+"""Checks rows with one package: serve.py NAME.
 
 adapters/NAME.py has a function per question. Rows come as JSON lines
-{"question", "value"}; each gets a line of the answer. An exception is no answer.
+{"question", "value"}; each gets a line with the result. An exception is no result.
 """
 
 import importlib
@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-rows, answers = sys.stdin, sys.stdout
+rows, results = sys.stdin, sys.stdout
 sys.stdout = sys.stderr  # packages may print
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "adapters"))
 adapter = importlib.import_module("with_" + sys.argv[1].replace("-", "_"))
@@ -17,7 +17,7 @@ adapter = importlib.import_module("with_" + sys.argv[1].replace("-", "_"))
 for line in rows:
     row = json.loads(line)
     try:
-        answer = getattr(adapter, row["question"])(row["value"])
+        result = getattr(adapter, row["question"])(row["value"])
     except Exception as error:
-        answer = {"none": f"{type(error).__name__}: {error}"}
-    print(json.dumps(answer), file=answers, flush=True)
+        result = {"none": f"{type(error).__name__}: {error}"}
+    print(json.dumps(result), file=results, flush=True)

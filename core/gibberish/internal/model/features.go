@@ -79,7 +79,7 @@ func (c collector) ngrams(n *Name) (sum int) {
 	return sum
 }
 
-// listNGrams lists what ngrams sums.
+// listNGrams lists the features that ngrams sums.
 func (c collector) listNGrams(n *Name) {
 	var r run
 	for _, s := range n.symbol[:n.length] {

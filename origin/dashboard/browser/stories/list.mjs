@@ -1,4 +1,4 @@
-// A list of 1,000 addresses goes in and comes out: list.mjs ENDPOINT PICTURE LINK.
+// A list of 1,000 addresses is checked, stopped, and goes on: list.mjs ENDPOINT PICTURE LINK.
 
 import assert from "node:assert/strict";
 import { accessible, run, text } from "../story.mjs";
@@ -15,20 +15,64 @@ await run(async ({ open, args: [link = ""] }) => {
   await accessible(page);
   await choose(page);
   await accessible(page, "a file is chosen");
-  await page.getByRole("button", { name: "Start" }).click();
-  await page.locator("#download").waitFor({ timeout: 120_000 });
+  await stopAfter(page, 3);
+  await page.getByRole("button", { name: "Check the 808 that are left" }).click();
+  await accessible(page, "a list is in progress");
+  await done(page);
+  assert.match(await text(page, "#counts"), /^900 valid, 100 invalid, 0 not .* 1,000 points\.$/);
   await accessible(page, "a list is done");
-  const lines = await download(page);
-  assert.equal(lines.length, ROWS + 1);
-  assert.match(lines[0] ?? "", /^number,mail,.*valid.*,error/);
-  lines.slice(1).forEach((line, i) => {
-    const address = i % 10 === 0 ? `no-address-${i}` : `person${i}@example.com`;
-    assert.ok(line.startsWith(`${i},${address},`), line);
-    assert.ok(line.includes(i % 10 === 0 ? ",false," : ",true,"), line);
-  });
+  check(await download(page), "true");
+
+  await choose(page);
+  await page.getByLabel("All but MX").check();
+  assert.match(await text(page, "#cost"), /costs nothing/);
+  await page.getByRole("button", { name: "Start" }).click();
+  await done(page);
+  check(await download(page), "");
   await page.getByRole("link", { name: "Usage" }).click();
-  assert.match(await text(page, "tr.total"), /900|1,000/, "the points are counted");
+  assert.match(await text(page, "tr.total"), /1,000/, "the points are counted");
 });
+
+/** Starts the list, and stops it while its last batch of some is checked. @param {Page} page @param {number} batches */
+async function stopAfter(page, batches) {
+  let sent = 0;
+  /** @type {() => void} */
+  let release = () => {};
+  const released = new Promise((resolve) => {
+    release = () => resolve(null);
+  });
+  await page.route("**/dashboard/lists/check", async (route) => {
+    if (++sent === batches) await released;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Start" }).click();
+  while (sent < batches) await page.waitForTimeout(20);
+  await page.getByRole("button", { name: "Stop" }).click();
+  release();
+  await page.locator("#finished").waitFor();
+  assert.equal(await text(page, "#status"), "Stopped.");
+}
+
+/** @param {Page} page */
+async function done(page) {
+  await page.getByText("The list is done.").waitFor({ timeout: 120_000 });
+}
+
+/** Checks every row of a result. @param {string[]} lines @param {string} mx of a valid address */
+function check(lines, mx) {
+  assert.equal(lines.length, ROWS + 1);
+  const names = lines[0]?.split(",") ?? [];
+  assert.deepEqual(names.slice(0, 4), ["number", "mail", "email", "valid"]);
+  assert.equal(names.at(-1), "error");
+  lines.slice(1).forEach((line, i) => {
+    const cells = line.split(",");
+    const address = i % 10 === 0 ? `no-address-${i}` : `person${i}@example.com`;
+    assert.deepEqual(cells.slice(0, 3), [String(i), address, address]);
+    assert.equal(cells[3], String(i % 10 !== 0), line);
+    if (i % 10 !== 0) assert.equal(cells[names.indexOf("mx")], mx, line);
+    assert.equal(cells.at(-1), "");
+  });
+}
 
 /** @param {Page} page */
 async function choose(page) {

@@ -3,17 +3,20 @@
 //
 // A transaction locks the rows it reads. A commit whose confirmation is lost with the
 // connection is in doubt: the transaction then reads its outcome from the server
-// (doubt.go).
+// (transact.go).
 package postgres
 
 import (
 	"context"
 	"crypto/rand"
 	"embed"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
@@ -165,8 +168,6 @@ func (p *postgres) read(ctx context.Context, st store.Statement) error {
 	return scanAll(rows, st.Scan)
 }
 
-func (p *postgres) Ping(ctx context.Context) error { return store.Ping(ctx, p) }
-
 // Now returns the server's time, which all replicas share.
 func (p *postgres) Now(ctx context.Context) (time.Time, error) {
 	if p.clock != nil {
@@ -181,4 +182,89 @@ func (p *postgres) Now(ctx context.Context) (time.Time, error) {
 func (p *postgres) Close() error {
 	p.pool.Close()
 	return nil
+}
+
+const (
+	// leastPostgres is the oldest release that its makers still maintain, as
+	// server_version_num.
+	leastPostgres = 14_00_00
+	// spareConnections is what a replica and an operator need.
+	spareConnections = 10
+)
+
+// Examine reads the version, whether the server writes, and how many connections
+// are left.
+func (p *postgres) Examine(ctx context.Context) (e store.Examination, err error) {
+	var name, readOnly, standby string
+	var version, used, most int
+	err = p.pool.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('server_version_num')::int,
+		current_setting('transaction_read_only'), pg_is_in_recovery()::text,
+		(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::int,
+		current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int`, pgx.QueryExecModeExec).
+		Scan(&name, &version, &readOnly, &standby, &used, &most)
+	if err != nil {
+		return e, explainPostgres(err)
+	}
+	if standby == "true" {
+		e.Wrong = append(e.Wrong, errors.New("the server is a standby, which cannot commit: give the primary's address, or target_session_attrs=read-write with both"))
+	} else if readOnly == "on" {
+		e.Wrong = append(e.Wrong, errors.New("transactions are read-only (default_transaction_read_only): turn that off for this role or database"))
+	}
+	if version < leastPostgres {
+		e.Advice = append(e.Advice, fmt.Errorf("PostgreSQL %s is no longer maintained: upgrade the server", name))
+	}
+	if most-used < spareConnections {
+		e.Advice = append(e.Advice, fmt.Errorf("%d of %d connections are in use: raise max_connections, or close what is not needed", used, most))
+	}
+	e.Summary = fmt.Sprintf("PostgreSQL %s, %d of %d connections in use", name, used, most)
+	return e, nil
+}
+
+// SQLSTATE codes and classes, see PostgreSQL's manual, appendix A.
+const (
+	invalidParameter     = "22023"
+	operatorIntervention = "57P" // the server stops, or an operator ended the connection
+
+	dataException      = "22"
+	integrityViolation = "23"
+)
+
+// postgresAdvice is what an operator can do about an error, by SQLSTATE.
+var postgresAdvice = map[string]string{
+	"28000": "the role may not log in; check the URL and pg_hba.conf",
+	"28P01": "the password is wrong; check the URL",
+	"3D000": "create the database first: createdb",
+	"3F000": "the role needs a schema to work in: GRANT USAGE, CREATE ON SCHEMA",
+	"42501": "the role needs more rights: GRANT USAGE, CREATE ON SCHEMA",
+	"55P03": "another replica, or an operator's session, has locked the accounts for too long",
+	"53100": "the database's disk is full; free some space, then the ledger continues by itself",
+	"53300": "the database has no connection left; raise max_connections or lower pool_max_conns in the URL",
+	"25006": "the database is read-only; use the URL of the primary",
+}
+
+// isRolledBack reports whether the server returned an error and rolled the
+// transaction back. After SQLSTATE 57P* the outcome is unknown.
+func isRolledBack(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && !strings.HasPrefix(e.Code, operatorIntervention)
+}
+
+// explainPostgres adds advice to an error of PostgreSQL, and ErrData if it is one
+// of the data.
+func explainPostgres(err error) error {
+	var e *pgconn.PgError
+	switch {
+	case !errors.As(err, &e):
+		return err
+	case strings.HasPrefix(e.Code, dataException), strings.HasPrefix(e.Code, integrityViolation):
+		return fmt.Errorf("%w: %w", store.ErrData, redacted(e))
+	case postgresAdvice[e.Code] != "":
+		return fmt.Errorf("%s (%w)", postgresAdvice[e.Code], err)
+	}
+	return err
+}
+
+// redacted returns the error without its detail, which quotes values of the row.
+func redacted(e *pgconn.PgError) error {
+	return &pgconn.PgError{Severity: e.Severity, Code: e.Code, Message: e.Message, TableName: e.TableName, ConstraintName: e.ConstraintName}
 }

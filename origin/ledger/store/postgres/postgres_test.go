@@ -10,9 +10,9 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 	"github.com/stretchr/testify/require"
 
-	"github.com/addrspec/addrspec/origin/ledger/pgtest"
 	"github.com/addrspec/addrspec/origin/ledger/store"
-	"github.com/addrspec/addrspec/origin/ledger/storetest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/storetest"
 )
 
 func TestMain(m *testing.M) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
@@ -55,3 +56,24 @@ func (s *sqlite) quickCheck(ctx context.Context) (checked string, damage, err er
 	}
 	return fmt.Sprintf("sound (checked in %s)", time.Since(start).Round(time.Millisecond)), nil, nil
 }
+
+// usesWAL reports whether the file's header names the write-ahead log as its
+// journal (sqlite.org/fileformat2.html section 1.3.3). PRAGMA journal_mode does not
+// report it for a file that was opened without locks.
+func (s *sqlite) usesWAL() (bool, error) {
+	f, err := os.Open(s.path)
+	if err != nil {
+		return false, explainFile(err)
+	}
+	defer f.Close()
+	var versions [2]byte // to write and to read
+	const offset, wal = 18, 2
+	if _, err := f.ReadAt(versions[:], offset); err != nil {
+		return false, err
+	}
+	return versions[0] == wal && versions[1] == wal, nil
+}
+
+// startedMeanwhile reports whether another process has opened the file since it was
+// opened without locks: what was read may be half of a change.
+func (s *sqlite) startedMeanwhile() bool { return s.unlocked && s.hasLog() }

@@ -10,14 +10,17 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
-	_ "modernc.org/sqlite" // registers the driver "sqlite"
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
@@ -44,7 +47,7 @@ type sqlite struct {
 	seen     *int64               // see isAlone
 
 	write, read *sql.DB
-	reads       preparedReads
+	reads       sync.Map // *sql.Stmt of Query, by query: at most those of the catalogue
 	clock       func() time.Time
 	path        string
 	unlocked    bool // opened as a file that does not change, see readOnlyDSN
@@ -123,7 +126,7 @@ func (s *sqlite) requireCurrent(ctx context.Context) error {
 	return store.RequireCurrent(store.Migrations(files), version)
 }
 
-// createFile creates the file and its folder, unless they exist. Only their owner
+// createFile creates the file and its directory, unless they exist. Only their owner
 // has access, because the ledger contains email addresses of customers.
 func createFile(path string) error {
 	hostLike := strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "///")
@@ -134,7 +137,7 @@ func createFile(path string) error {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return errFolder
+		return errDirectory
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -168,15 +171,17 @@ func (s *sqlite) migrate(ctx context.Context) error {
 	})
 }
 
-func (s *sqlite) Ping(ctx context.Context) error { return store.Ping(ctx, s) }
-
 // Now returns the time of the clock that transactions use.
 func (s *sqlite) Now(context.Context) (time.Time, error) { return s.clock(), nil }
 
 // Close closes the connections. The last one to close moves the write-ahead log
 // into the database file.
 func (s *sqlite) Close() error {
-	errs := []error{s.reads.close()}
+	var errs []error
+	s.reads.Range(func(_, ready any) bool {
+		errs = append(errs, ready.(*sql.Stmt).Close())
+		return true
+	})
 	for _, ready := range s.prepared {
 		errs = append(errs, ready.Close())
 	}
@@ -189,4 +194,99 @@ func (s *sqlite) Close() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// readOnlyDSN returns the name of the database for connections that write nothing.
+//
+// With a write-ahead log a service is running, or has crashed: such a connection
+// reads the log and leaves it (sqlite.org/wal.html, "Read-only databases"). Without
+// one it would make the log and its index and leave them behind, so the file is
+// opened as one that does not change ("immutable" in sqlite.org/c3ref/open.html):
+// without locks. unlocked records that, see startedMeanwhile.
+func (s *sqlite) readOnlyDSN() string {
+	s.unlocked = !s.hasLog()
+	if s.unlocked {
+		return fileDSN(s.path) + "?immutable=1"
+	}
+	return fmt.Sprintf("%s?mode=ro&_pragma=busy_timeout(%d)", fileDSN(s.path), busyTimeout.Milliseconds())
+}
+
+// hasLog reports whether there is a log of either journal mode.
+func (s *sqlite) hasLog() bool {
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if _, err := os.Stat(s.path + suffix); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// explainFile adds what to do to an error of the operating system.
+func explainFile(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: run this as the service's user, or give that user the directory and the files in it (chown)", err)
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w: mount it for writing, name the directory in ReadWritePaths= of the systemd unit, or choose another --database", err)
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("%w: free space there", err)
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%w: a part of the path is a file, not a directory; choose another --database", err)
+	}
+	return err
+}
+
+// requireFile returns an error unless path is a file. An empty one is what an
+// interrupted first start leaves.
+func requireFile(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return store.ErrNoLedger
+	case err != nil:
+		return err
+	case info.IsDir():
+		return errDirectory
+	case info.Size() == 0:
+		return store.ErrNoLedger
+	}
+	return nil
+}
+
+// errDirectory is the error of a path that names a directory.
+var errDirectory = errors.New("it is a directory; give the path of a file in it, such as sqlite:data/addrspec.db")
+
+// sqliteAdvice is what an operator can do about an error, by its primary code.
+var sqliteAdvice = map[int]string{
+	codes.SQLITE_BUSY:     "another process has locked the database for too long; end it, or try again",
+	codes.SQLITE_READONLY: "the file cannot be written; check its owner and mode, and those of its directory",
+	codes.SQLITE_IOERR:    "reading or writing the disk failed; check that it is not full, then the disk itself",
+	codes.SQLITE_CORRUPT:  "the file is damaged; restore it from a backup",
+	codes.SQLITE_FULL:     "the disk is full; free some space, then the ledger continues by itself",
+	codes.SQLITE_CANTOPEN: "the file cannot be opened; check the owner and mode of it and its directory, and that the file system is not read-only",
+	codes.SQLITE_NOTADB:   "the file is not an SQLite database; give another path",
+}
+
+// explainSQLite adds advice to an error of SQLite, and ErrData if it is one of
+// the data.
+func explainSQLite(err error) error {
+	switch primaryCode(err) {
+	case codes.SQLITE_CONSTRAINT, codes.SQLITE_MISMATCH, codes.SQLITE_TOOBIG:
+		return fmt.Errorf("%w: %w", store.ErrData, err)
+	}
+	if what := sqliteAdvice[primaryCode(err)]; what != "" {
+		return fmt.Errorf("%s (%w)", what, err)
+	}
+	return err
+}
+
+func isBusy(err error) bool { return primaryCode(err) == codes.SQLITE_BUSY }
+
+// primaryCode returns the low byte of SQLite's result code; the rest is detail.
+func primaryCode(err error) int {
+	var e *driver.Error
+	if !errors.As(err, &e) {
+		return codes.SQLITE_OK
+	}
+	return e.Code() & 0xff
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger/store"
-	"github.com/addrspec/addrspec/origin/ledger/storetest"
+	"github.com/addrspec/addrspec/origin/rig/storetest"
 )
 
 func TestOpenSQLiteErrors(t *testing.T) {
@@ -33,7 +33,7 @@ func TestOpenSQLiteErrors(t *testing.T) {
 		"no path":        {"sqlite:", "give the path of a file"},
 		"like a host":    {"sqlite://data/x.db", "give the path of a file"},
 		"in memory":      {"sqlite::memory:", "give the path of a file"},
-		"a folder":       {"sqlite:" + dir, "it is a folder"},
+		"a directory":    {"sqlite:" + dir, "it is a directory"},
 		"below a file":   {"sqlite:" + file("plain", "x") + "/x.db", "not a directory"},
 		"not a database": {"sqlite:" + file("text.db", strings.Repeat("plain text, longer than a header\n", 9)), "not an SQLite database"},
 		"newer schema":   {"sqlite:" + newer, "version 999, this program supports up to 5: use a newer addrspec"},

@@ -117,11 +117,30 @@ func (s *sqlite) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 }
 
 func (s *sqlite) Query(ctx context.Context, st store.Statement) error {
-	ready, err := s.reads.prepare(ctx, s.read, s.queries[st.Name])
+	ready, err := s.prepareRead(ctx, s.queries[st.Name])
 	if err != nil {
 		return explainSQLite(err)
 	}
 	return explainSQLite(eachRow(st.Scan)(ready.QueryContext(ctx, st.Args...)))
+}
+
+// prepareRead returns the statement of a query, which database/sql compiles once on
+// each connection. SQLite takes longer to compile the query of a key's row than to run
+// it: with 10,000 keys, each read again after a second, a request took 2.7 times the
+// processor time of one with one key, and takes 1.6 times since.
+func (s *sqlite) prepareRead(ctx context.Context, query string) (*sql.Stmt, error) {
+	if ready, ok := s.reads.Load(query); ok {
+		return ready.(*sql.Stmt), nil
+	}
+	ready, err := s.read.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	first, stored := s.reads.LoadOrStore(query, ready)
+	if stored { // by another goroutine meanwhile
+		_ = ready.Close()
+	}
+	return first.(*sql.Stmt), nil
 }
 
 // eachRow returns a function that calls scan for each row of a query's result.
@@ -138,4 +157,26 @@ func eachRow(scan func(store.Row) error) func(*sql.Rows, error) error {
 		}
 		return rows.Err()
 	}
+}
+
+// isAlone reports for a Marked transaction that has the write lock whether
+// Transaction.Alone is to be called. It compares two values of data_version, which
+// changes if another connection has committed, of this process or another
+// (https://www.sqlite.org/pragma.html#pragma_data_version). Transactions on this
+// connection do not change it, so one that is not Marked drops the value.
+func (s *sqlite) isAlone(ctx context.Context, marked bool) (bool, error) {
+	before := s.seen
+	if s.seen = nil; !marked {
+		return false, nil
+	}
+	ready, err := s.prepare(ctx, "PRAGMA data_version")
+	if err != nil {
+		return false, err
+	}
+	var now int64
+	if err := ready.QueryRowContext(ctx).Scan(&now); err != nil {
+		return false, err
+	}
+	s.seen = &now
+	return before != nil && *before == now, nil
 }

@@ -89,6 +89,7 @@ typedef struct addrspec_facts {
     bool gibberish;                /* gibberish_score is 0.5 or more */
     double gibberish_score;        /* the probability that the local part is random */
     addrspec_text domain;          /* the part after the @, in lower case; NULL unless valid */
+    const bool *mx;                /* NULL: no DNS here; false if there is no domain to look up */
     bool disposable;               /* the domain is a known disposable provider */
     bool is_public;                /* anyone can open a mailbox there; "public" is a word of C++ */
     bool relay;                    /* the domain hides the real mailbox behind forwarding */
@@ -96,7 +97,7 @@ typedef struct addrspec_facts {
     addrspec_text typo_suggestion; /* the corrected domain, or address; NULL unless typo */
     addrspec_refusal refusal;      /* why the address is not valid */
     addrspec_text details;         /* JSON: why the facts are so, if asked for; or NULL */
-    addrspec_text json;            /* the module's own bytes, with "mx":false: no DNS here */
+    addrspec_text json;            /* the module's own bytes */
 } addrspec_facts;
 
 /* The versions that determine the results. */
@@ -111,7 +112,7 @@ typedef struct addrspec_options {
     const void *module; /* another build of addrspec.wasm than the one inside */
     size_t module_size;
     unsigned instances; /* how many threads check at once; default: one per processor */
-    bool no_cache;      /* do not keep machine code in the user's cache folder */
+    bool no_cache;      /* do not keep machine code in the user's cache directory */
 } addrspec_options;
 
 /* Flags of a check. */
@@ -151,7 +152,7 @@ ADDRSPEC_API addrspec_code addrspec_check_many(addrspec_checker *checker, const 
 ADDRSPEC_API void addrspec_facts_free(addrspec_facts *facts);
 
 /* Replaces the lists by a newer lists.blob, whose signature the caller has verified. Checks
-   under way keep those before. If the module refuses the blob, nothing changes. */
+   in progress keep those before. If the module refuses the blob, nothing changes. */
 ADDRSPEC_API addrspec_code addrspec_set_lists(addrspec_checker *checker, const void *blob, size_t size,
                                  addrspec_error *error);
 

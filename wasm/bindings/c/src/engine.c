@@ -23,8 +23,8 @@ addrspec_code addrspec_engine_result(wasmtime_error_t *failure, wasm_trap_t *tra
     return ADDRSPEC_ERROR_ENGINE;
 }
 
-/* Makes wasmtime keep machine code in the user's cache folder, by digests of the module and
-   wasmtime's version. Without such a folder it compiles at each start. */
+/* Makes wasmtime keep machine code in the user's cache directory, by digests of the module and
+   wasmtime's version. Without such a directory it compiles at each start. */
 static void use_cache(wasm_config_t *config) {
 #ifdef WASMTIME_FEATURE_CACHE
     wasmtime_error_t *failure = wasmtime_config_cache_config_load(config, NULL);

@@ -6,7 +6,7 @@
 #include "json.h"
 #include "record.h"
 
-enum kind { TEXT, TEXT_OR_NULL, BOOL, NUMBER, NO_MX };
+enum kind { TEXT, TEXT_OR_NULL, BOOL, NUMBER, MX };
 
 /* The members of the JSON, in its order. */
 static const struct member {
@@ -24,7 +24,7 @@ static const struct member {
     {",\"gibberish\":", BOOL, offsetof(addrspec_facts, gibberish)},
     {",\"gibberish_score\":", NUMBER, offsetof(addrspec_facts, gibberish_score)},
     {",\"domain\":", TEXT_OR_NULL, offsetof(addrspec_facts, domain)},
-    {",\"mx\":", NO_MX, 0},
+    {",\"mx\":", MX, offsetof(addrspec_facts, mx)},
     {",\"disposable\":", BOOL, offsetof(addrspec_facts, disposable)},
     {",\"public\":", BOOL, offsetof(addrspec_facts, is_public)},
     {",\"relay\":", BOOL, offsetof(addrspec_facts, relay)},
@@ -32,7 +32,17 @@ static const struct member {
     {",\"typo_suggestion\":", TEXT_OR_NULL, offsetof(addrspec_facts, typo_suggestion)},
 };
 
+/* Words of the report, and the first bit of word 0. */
+enum { VALID = 1, OFFSET = 12, CODE = 13, SECTION = 15, SENTENCE = 17 };
+
 enum { MEMBERS = sizeof members / sizeof members[0], REPORT_TEXTS = 3 };
+
+/* Reads null, or false if there is no domain to look up. */
+static bool read_mx(addrspec_json *json, const bool **mx) {
+    static const bool no = false;
+    *mx = addrspec_json_literal(json, "null") ? NULL : &no;
+    return *mx == NULL || addrspec_json_literal(json, "false");
+}
 
 static bool read_value(addrspec_json *json, enum kind kind, void *value) {
     switch (kind) {
@@ -40,7 +50,7 @@ static bool read_value(addrspec_json *json, enum kind kind, void *value) {
     case TEXT_OR_NULL: return addrspec_json_text_or_null(json, value);
     case BOOL: return addrspec_json_bool(json, value);
     case NUMBER: return addrspec_json_number(json, value);
-    case NO_MX: return addrspec_json_literal(json, "false");
+    case MX: return read_mx(json, value);
     }
     return false;
 }
@@ -81,17 +91,19 @@ static bool read_report_text(const addrspec_record *record, int n, addrspec_json
 }
 
 static bool read_refusal(const addrspec_record *record, addrspec_json *json, addrspec_refusal *refusal) {
-    if (record->words[0] == 1) return true;
-    refusal->offset = record->words[6];
-    return read_report_text(record, 7, json, &refusal->code) && read_report_text(record, 9, json, &refusal->section) &&
-           read_report_text(record, 11, json, &refusal->sentence);
+    if (record->words[0] & VALID) return true;
+    refusal->offset = record->words[OFFSET];
+    return read_report_text(record, CODE, json, &refusal->code) && read_report_text(record, SECTION, json, &refusal->section) &&
+           read_report_text(record, SENTENCE, json, &refusal->sentence);
 }
 
 /* The JSON twice, once as it is and once decoded; the texts; and the zero bytes. No text
    of the report is longer than all of them. */
 static size_t room(const addrspec_record *record) {
     size_t texts = 0;
-    for (int n = 8; n < ADDRSPEC_WORDS; n += 2) texts += record->words[n] < record->size ? record->words[n] : record->size;
+    for (int n = CODE; n <= SENTENCE; n += 2) {
+        texts += record->words[n + 1] < record->size ? record->words[n + 1] : record->size;
+    }
     return 2 * record->json_length + texts + MEMBERS + REPORT_TEXTS + 2;
 }
 

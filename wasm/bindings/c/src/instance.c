@@ -6,9 +6,8 @@
 #include "fail.h"
 #include "json.h"
 
-/* Of the interface: the major version, and the minor one that added
-   addrspec_check_many. */
-enum { MAJOR = 1, MINOR_MANY = 2 };
+/* The major version of the interface. */
+enum { MAJOR = 2 };
 
 /* A flag of addrspec_check_many: each result comes with its report. */
 enum { REPORTS = 4 };
@@ -23,7 +22,7 @@ struct addrspec_instance {
     wasmtime_instance_t instance;
     wasmtime_memory_t memory;
     wasmtime_func_t check, many, info, lists;
-    uint32_t in, capacity, out, report, minor;
+    uint32_t in, capacity, out, report;
 };
 
 static addrspec_code find(addrspec_instance *i, const char *name, wasmtime_extern_kind_t kind, wasmtime_extern_t *found,
@@ -70,10 +69,9 @@ static addrspec_code version(addrspec_instance *i, addrspec_error *error) {
     uint32_t value;
     addrspec_code code = constant(i, "addrspec_abi_version", &value, error);
     if (code != ADDRSPEC_OK) return code;
-    i->minor = value & 0xffff;
     if (value >> 16 == MAJOR) return ADDRSPEC_OK;
-    return addrspec_fail(error, ADDRSPEC_ERROR_MODULE, "the module's interface has version %u; this library needs %d",
-                         (unsigned)(value >> 16), MAJOR);
+    return addrspec_fail(error, ADDRSPEC_ERROR_MODULE, "the module's interface has version %u.%u; this library needs %d",
+                         (unsigned)(value >> 16), (unsigned)(value & 0xffff), MAJOR);
 }
 
 static addrspec_code find_buffers(addrspec_instance *i, addrspec_error *error) {
@@ -99,7 +97,7 @@ static addrspec_code find_exports(addrspec_instance *i, addrspec_error *error) {
     code = find_function(i, "addrspec_check", &i->check, error);
     if (code == ADDRSPEC_OK) code = find_function(i, "addrspec_info", &i->info, error);
     if (code == ADDRSPEC_OK) code = find_function(i, "addrspec_lists", &i->lists, error);
-    if (code == ADDRSPEC_OK && i->minor >= MINOR_MANY) code = find_function(i, "addrspec_check_many", &i->many, error);
+    if (code == ADDRSPEC_OK) code = find_function(i, "addrspec_check_many", &i->many, error);
     return code;
 }
 
@@ -174,7 +172,7 @@ addrspec_code addrspec_instance_check(addrspec_instance *i, const void *address,
 }
 
 bool addrspec_instance_fits_many(const addrspec_instance *i, size_t length) {
-    return i->minor >= MINOR_MANY && length + PREFIX <= i->capacity;
+    return length + PREFIX <= i->capacity;
 }
 
 /* Writes addresses, each after its length, and returns how many bytes: at least those of
@@ -212,7 +210,7 @@ addrspec_code addrspec_instance_check_many(addrspec_instance *i, const addrspec_
 static addrspec_code refused(addrspec_instance *i, addrspec_error *error) {
     const uint8_t *report = view(i, i->report, 4 * ADDRSPEC_WORDS);
     if (report == NULL) return outside(error);
-    uint32_t at = addrspec_word(report + 4 * 11), length = addrspec_word(report + 4 * 12);
+    uint32_t at = addrspec_word(report + 4 * 17), length = addrspec_word(report + 4 * 18);
     const uint8_t *sentence = at <= UINT32_MAX - i->out ? view(i, i->out + at, length) : NULL;
     if (sentence == NULL) return outside(error);
     return addrspec_fail(error, ADDRSPEC_ERROR_LISTS, "the lists were refused: %.*s", length < 200 ? (int)length : 200, (const char *)sentence);

@@ -8,7 +8,7 @@
 
 #include "addrspec.h"
 
-enum { ADDRSPEC_WORDS = 13 };
+enum { ADDRSPEC_WORDS = 24 };
 
 typedef struct addrspec_record {
     const uint8_t *data;            /* the JSON, and after it the texts of the report */
@@ -20,7 +20,7 @@ typedef struct addrspec_record {
 /* Returns a 32-bit word, little-endian, at any address. */
 uint32_t addrspec_word(const uint8_t *at);
 
-/* Reads the 13 words of a report. */
+/* Reads the words of a report. */
 void addrspec_read_words(addrspec_record *record, const uint8_t *at);
 
 /* Reads the first record with a report in the size bytes at output. Returns its length, or

@@ -42,12 +42,13 @@ static void has_every_fact(addrspec_checker *checker) {
     EXPECT(is(facts->role, "Support") && is(facts->typo_suggestion, "gmail.com"));
     EXPECT(facts->gibberish_score >= 0 && facts->gibberish_score < 0.5);
     EXPECT(is(facts->refusal.code, NULL) && is(facts->details, NULL));
-    EXPECT(strstr(facts->json.data, "\"mx\":false") != NULL);
+    EXPECT(strstr(facts->json.data, "\"mx\":null") != NULL && facts->mx == NULL);
     addrspec_facts_free(facts);
 }
 
 static void a_refusal_is_a_result(addrspec_checker *checker) {
     addrspec_facts *facts = check(checker, "jane@@example.org", ADDRSPEC_DETAILS);
+    EXPECT(facts->mx != NULL && !*facts->mx);
     EXPECT(!facts->valid && is(facts->normalized, NULL) && is(facts->domain, NULL));
     EXPECT(is(facts->refusal.code, "second_at") && facts->refusal.offset == 5);
     EXPECT(is(facts->refusal.section, "RFC 5322 section 3.4.1"));

@@ -5,7 +5,7 @@
 # only for what Maven has not fetched before.
 #
 # The files are the same to the byte for the same sources, module and JDK, whatever the
-# folders. Their time is SOURCE_DATE_EPOCH, if it is set.
+# directories. Their time is SOURCE_DATE_EPOCH, if it is set.
 set -eu
 
 command -v mvn >/dev/null && command -v javac >/dev/null && javac --release 17 --version >/dev/null 2>&1 || {
@@ -40,11 +40,11 @@ maven --offline >"$copy/log" 2>&1 || maven >"$copy/log" 2>&1 || { cat "$copy/log
 for name in addrspec-spark addrspec-flink; do
 	source=$copy/source/${name#addrspec-}
 	version=$(sed -n '/<artifactId>'$name'</{n;s:^  <version>\(.*\)</version>$:\1:p;}' "$source/pom.xml")
-	folder=$out/maven/io/github/addrspec/$name/$version
-	mkdir -p "$folder"
-	cp "$source/target/$name-$version.jar" "$folder/"
-	cp "$source/dependency-reduced-pom.xml" "$folder/$name-$version.pom" # without what the jar holds
-	for file in "$folder/$name-$version.pom" "$folder/$name-$version.jar"; do
+	directory=$out/maven/io/github/addrspec/$name/$version
+	mkdir -p "$directory"
+	cp "$source/target/$name-$version.jar" "$directory/"
+	cp "$source/dependency-reduced-pom.xml" "$directory/$name-$version.pom" # without what the jar holds
+	for file in "$directory/$name-$version.pom" "$directory/$name-$version.jar"; do
 		sha1sum "$file" | cut -d' ' -f1 | tr -d '\n' >"$file.sha1" # Maven verifies it
 		echo "$file"
 		echo "$file.sha1"

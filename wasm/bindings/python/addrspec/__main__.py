@@ -34,7 +34,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m addrspec",
         description="Checks email addresses offline and prints one line of JSON for each.",
-        epilog="Without addresses it reads them from standard input, one a line. mx is always false.",
+        epilog="Without addresses it reads them from standard input, one a line. mx is null: nothing is looked up.",
     )
     parser.add_argument("addresses", nargs="*", metavar="ADDRESS")
     parser.add_argument("-0", "--null", action="store_true", help="addresses in the input end with a zero byte")

@@ -153,5 +153,4 @@ def _parse(pa: Any, results: List[bytes], nulls: Any) -> Any:
         parse_options=json.ParseOptions(explicit_schema=pa.schema(list(kind)), unexpected_field_behavior="ignore"),
     )
     columns = {field.name: table.column(field.name).combine_chunks() for field in kind}
-    columns["mx"] = pa.nulls(len(results), pa.bool_())  # nothing here asks DNS
     return pa.StructArray.from_arrays(list(columns.values()), fields=list(kind), mask=nulls)

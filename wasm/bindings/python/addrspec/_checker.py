@@ -56,7 +56,7 @@ class Checker:
 
         array has texts or bytes, in any of Arrow's layouts. The result has a row for each of its
         rows: null for a null, and one with valid false and all else null for an address over 1 MiB.
-        mx is null, for nothing here asks DNS. A ChunkedArray gives a ChunkedArray.
+        mx is null, for nothing here asks DNS, and false if there is no domain to look up. A ChunkedArray gives a ChunkedArray.
         """
         return check_arrow(self, array, full_suggestion)
 

@@ -24,7 +24,7 @@ def compiled() -> Tuple[Engine, Module]:
 
 
 def _engine() -> Engine:
-    """Returns an engine that keeps machine code in the user's cache folder.
+    """Returns an engine that keeps machine code in the user's cache directory.
 
     Compiling takes 2.5 s of processor time, loading the code 0.1 s. wasmtime's cache
     has the module and wasmtime's version in its keys.
@@ -34,7 +34,7 @@ def _engine() -> Engine:
         config.cache = True
         return Engine(config)
     except WasmtimeError:
-        return Engine(_config())  # there is no such folder: compile at each start
+        return Engine(_config())  # there is no such directory: compile at each start
 
 
 def _config() -> Config:

@@ -22,7 +22,7 @@ class FactsDict(TypedDict):
     gibberish: bool
     gibberish_score: float
     domain: Optional[str]
-    mx: None
+    mx: Optional[bool]
     disposable: bool
     public: bool
     relay: bool
@@ -52,14 +52,12 @@ class Facts:
         self._parsed: Optional[_Parsed] = None
 
     def to_dict(self) -> FactsDict:
-        """Returns the facts as json.loads returns them, but mx, which is None."""
+        """Returns the facts as json.loads returns them."""
         return self._values().copy()
 
     def _values(self) -> _Parsed:
         if self._parsed is None:
-            values: _Parsed = _json.loads(self.json)
-            values["mx"] = None
-            self._parsed = values
+            self._parsed = _json.loads(self.json)
         return self._parsed
 
     @property
@@ -113,9 +111,9 @@ class Facts:
         return self._values()["domain"]
 
     @property
-    def mx(self) -> None:
-        """None: nothing here asks DNS."""
-        return None
+    def mx(self) -> Optional[bool]:
+        """None: nothing here asks DNS. False if there is no domain to look up."""
+        return False if b'"mx":false' in self.json else None
 
     @property
     def disposable(self) -> bool:

@@ -8,8 +8,7 @@ from typing import Any, List, Optional, Sequence
 
 from wasmtime import Engine, Instance as Wasm, Module, Store, Trap, WasmtimeError
 
-ABI_MAJOR = 1
-MINOR_MANY = 2  # the minor version that added addrspec_check_many
+ABI_MAJOR = 2
 
 FULL_SUGGESTION = 1  # typo_suggestion is the whole corrected address
 DETAILS = 2  # the result has the member details, the evidence for it
@@ -43,7 +42,7 @@ class Instance:
 
         version = get("addrspec_abi_version")
         if version >> 16 != ABI_MAJOR:
-            raise RuntimeError(f"the module has interface version {version >> 16}, this package supports {ABI_MAJOR}")
+            raise RuntimeError(f"the module has interface version {version >> 16}.{version & 0xFFFF}, this package supports {ABI_MAJOR}")
         self._memory: Any = exports["memory"]
         self._in, self._out = get("addrspec_in_ptr"), get("addrspec_out_ptr")
         self._capacity = get("addrspec_out_cap")
@@ -53,7 +52,7 @@ class Instance:
         self._check: Any = exports["addrspec_check"]
         self._info: Any = exports["addrspec_info"]
         self._lists: Any = exports["addrspec_lists"]
-        self._many: Any = exports["addrspec_check_many"] if version & 0xFFFF >= MINOR_MANY else None
+        self._many: Any = exports["addrspec_check_many"]
         if lists is not None:
             self.set_lists(lists)
 
@@ -64,8 +63,6 @@ class Instance:
 
     def check_many(self, addresses: Sequence[bytes], flags: int) -> List[bytes]:
         """Returns the results for addresses, in their order."""
-        if self._many is None:  # a module of an earlier version
-            return [self.check(address, flags) for address in addresses]
         results: List[bytes] = []
         while len(results) < len(addresses):
             records = _records(addresses, len(results))
@@ -105,8 +102,8 @@ class Instance:
             raise RuntimeError(f"addrspec_lists returned {code}")
 
     def _sentence(self) -> str:
-        """Returns the sentence of the report, words 11 and 12."""
-        at, length = struct.unpack("<2I", ctypes.string_at(self._base() + self._report + 44, 8))
+        """Returns the sentence of the report, words 17 and 18."""
+        at, length = struct.unpack("<2I", ctypes.string_at(self._base() + self._report + 4 * 17, 8))
         return self._read(at + length)[at:].decode()
 
     def _succeed(self, function: Any, *params: int) -> int:

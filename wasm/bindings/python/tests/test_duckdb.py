@@ -59,8 +59,8 @@ class DuckDB(unittest.TestCase):
 
     def test_files(self):
         """From a CSV file to a Parquet file, with the facts as columns."""
-        with tempfile.TemporaryDirectory() as folder:
-            csv, parquet = Path(folder, "a.csv"), Path(folder, "a.parquet")
+        with tempfile.TemporaryDirectory() as directory:
+            csv, parquet = Path(directory, "a.csv"), Path(directory, "a.parquet")
             csv.write_text("email\njane@gmial.com\ninfo@example.org\n")
             self.connection.execute(f"COPY (SELECT unnest(addrspec_check(email)) FROM '{csv}') TO '{parquet}'")
             self.assertEqual(self.values(f"SELECT role FROM '{parquet}'"), [None, "General"])

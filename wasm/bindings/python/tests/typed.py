@@ -8,7 +8,7 @@ facts: addrspec.Facts = addrspec.check("jane@example.org", full_suggestion=True)
 valid: bool = facts.valid
 normalized: Optional[str] = facts.normalized
 score: float = facts.gibberish_score
-mx: None = facts.mx
+mx: Optional[bool] = facts.mx
 json: bytes = facts.json
 many: List[addrspec.Facts] = addrspec.check_many(["jane@example.org", b"info@example.org"])
 details: addrspec.Details = addrspec.explain(b"jane@example.org").details

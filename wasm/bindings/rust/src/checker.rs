@@ -106,7 +106,7 @@ impl Checker {
     }
 
     /// Replaces the lists of providers and words by a newer `lists.blob`, for all clones
-    /// of this checker; checks under way keep those before. Verify the blob's signature
+    /// of this checker; checks in progress keep those before. Verify the blob's signature
     /// first. If the module refuses it, nothing changes.
     pub fn set_lists(&self, blob: &[u8]) -> Result<()> {
         let pool = self.pool().with_lists(blob.into());

@@ -45,8 +45,8 @@ fn engine() -> Result<Engine> {
     Engine::new(&wasmtime::Config::new()).map_err(failed)
 }
 
-/// Returns an engine that keeps machine code in the user's cache folder, by digests of
-/// the module and wasmtime's version, or one without if there is no such folder.
+/// Returns an engine that keeps machine code in the user's cache directory, by digests of
+/// the module and wasmtime's version, or one without if there is no such directory.
 #[cfg(feature = "cache")]
 fn engine() -> Result<Engine> {
     let mut config = wasmtime::Config::new();

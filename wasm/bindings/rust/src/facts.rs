@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::instance::defect;
 use crate::{Details, Result, Role};
 
-/// The facts about one address. serde writes them as the module does, but `mx`, which is
-/// null.
+/// The facts about one address. serde writes them as the module does.
 #[derive(Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Facts {
@@ -35,7 +34,7 @@ pub struct Facts {
     pub gibberish_score: f64,
     /// The part after the @, in lower case; none unless valid.
     pub domain: Option<String>,
-    /// None, for nothing here asks DNS.
+    /// None, for nothing here asks DNS; false if there is no domain to look up.
     pub mx: Option<bool>,
     /// Whether the domain is a known disposable provider.
     pub disposable: bool,
@@ -69,7 +68,6 @@ struct Wire {
     gibberish: bool,
     gibberish_score: f64,
     domain: Option<String>,
-    #[serde(skip)]
     mx: Option<bool>,
     disposable: bool,
     public: bool,
@@ -83,8 +81,7 @@ struct Wire {
 }
 
 impl Facts {
-    /// Returns the module's own JSON: the same bytes as in every other addrspec package,
-    /// and `"mx":false`.
+    /// Returns the module's own JSON: the same bytes as in every other addrspec package.
     pub fn json(&self) -> &str {
         &self.json
     }

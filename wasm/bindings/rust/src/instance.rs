@@ -5,14 +5,11 @@ use std::ops::Range;
 use crate::engine::{Instance as Linked, Memory, Module, Store, TypedFunc, failed};
 use crate::{Error, Result};
 
-const MAJOR: u32 = 1;
-
-/// The minor version of the interface that added `addrspec_check_many`.
-const MINOR_MANY: u32 = 2;
+const MAJOR: u32 = 2;
 
 /// Flag: the suggestion is the whole corrected address, not its domain.
 pub(crate) const FULL_SUGGESTION: u32 = 1;
-/// Flag: the result has one more member, `details` (interface 1.1).
+/// Flag: the result has one more member, `details`.
 pub(crate) const DETAILS: u32 = 2;
 
 /// A running module. `&mut self` ensures that one thread uses it at a time. After an
@@ -21,7 +18,7 @@ pub(crate) struct Instance {
     store: Store<()>,
     memory: Memory,
     check: TypedFunc<(u32, u32), i32>,
-    many: Option<TypedFunc<(u32, u32), i32>>,
+    many: TypedFunc<(u32, u32), i32>,
     info: TypedFunc<(), i32>,
     lists: TypedFunc<u32, i32>,
     input: usize,
@@ -35,7 +32,7 @@ impl Instance {
     pub(crate) fn new(module: &Module) -> Result<Self> {
         let mut store = Store::new(module.engine(), ());
         let linked = Linked::new(&mut store, module, &[]).map_err(failed)?;
-        let minor = minor_version(&linked, &mut store)?;
+        require_version(&linked, &mut store)?;
         let mut get = |name| Ok::<_, Error>(constant(&linked, &mut store, name)? as usize);
         let (input, capacity) = (get("addrspec_in_ptr")?, get("addrspec_in_cap")?);
         let (output, report) = (get("addrspec_out_ptr")?, get("addrspec_report_ptr")?);
@@ -51,14 +48,9 @@ impl Instance {
         let lists = linked
             .get_typed_func(&mut store, "addrspec_lists")
             .map_err(failed)?;
-        let many = match minor >= MINOR_MANY {
-            true => Some(
-                linked
-                    .get_typed_func(&mut store, "addrspec_check_many")
-                    .map_err(failed)?,
-            ),
-            false => None,
-        };
+        let many = linked
+            .get_typed_func(&mut store, "addrspec_check_many")
+            .map_err(failed)?;
         Ok(Self {
             store,
             memory,
@@ -84,18 +76,10 @@ impl Instance {
         std::str::from_utf8(json).map_err(|_| defect("a result is not UTF-8"))
     }
 
-    /// Whether the module has `addrspec_check_many`.
-    pub(crate) fn has_many(&self) -> bool {
-        self.many.is_some()
-    }
-
     /// Checks the records in the first `length` bytes of the input; returns the output.
     pub(crate) fn check_filled(&mut self, length: usize, flags: u32) -> Result<&[u8]> {
-        let many = self
+        let length = self
             .many
-            .as_ref()
-            .ok_or_else(|| defect("it has no addrspec_check_many"))?;
-        let length = many
             .call(&mut self.store, (length as u32, flags))
             .map_err(failed)?;
         self.output("addrspec_check_many", length)
@@ -125,9 +109,9 @@ impl Instance {
         }
     }
 
-    /// The sentence of the report: words 11 and 12 are its offset and length.
+    /// The sentence of the report: words 17 and 18 are its offset and length.
     fn sentence(&self) -> Result<String> {
-        let (at, length) = (self.word(11)?, self.word(12)?);
+        let (at, length) = (self.word(17)?, self.word(18)?);
         let start = self.output + at;
         Ok(String::from_utf8_lossy(self.read(start..start + length)?).into_owned())
     }
@@ -169,12 +153,13 @@ impl Instance {
     }
 }
 
-fn minor_version(linked: &Linked, store: &mut Store<()>) -> Result<u32> {
+fn require_version(linked: &Linked, store: &mut Store<()>) -> Result<()> {
     let version = constant(linked, store, "addrspec_abi_version")?;
-    match version >> 16 {
-        MAJOR => Ok(version & 0xffff),
-        major => Err(defect(&format!(
-            "its interface has version {major}; this crate needs {MAJOR}"
+    let (major, minor) = (version >> 16, version & 0xffff);
+    match major {
+        MAJOR => Ok(()),
+        _ => Err(defect(&format!(
+            "its interface has version {major}.{minor}; this crate needs {MAJOR}"
         ))),
     }
 }

@@ -22,7 +22,7 @@
 //! |---|---|---|
 //! | `wasmi` (default) | an interpreter | a form's address at a time; compiles fast |
 //! | `wasmtime` | a compiler | many addresses |
-//! | `cache` | wasmtime, which keeps the machine code in the user's cache folder | many short processes |
+//! | `cache` | wasmtime, which keeps the machine code in the user's cache directory | many short processes |
 //!
 //! The README has the figures. With both engines, wasmtime runs the module.
 #![forbid(unsafe_code)]

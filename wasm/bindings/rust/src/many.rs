@@ -20,11 +20,7 @@ pub(crate) fn check_many<A: AsRef<[u8]>>(
 ) -> Result<()> {
     let mut rest = addresses;
     while let [first, ..] = rest {
-        let filled = if instance.has_many() {
-            fill(instance, rest)?
-        } else {
-            0
-        };
+        let filled = fill(instance, rest)?;
         let checked = if filled > 0 {
             read(instance.check_filled(filled, flags)?, &mut each)?
         } else {

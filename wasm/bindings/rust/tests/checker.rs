@@ -33,7 +33,10 @@ fn has_every_fact() {
 fn serializes_with_mx_null() {
     let facts = checker().check("jane@example.org").unwrap();
     let json = serde_json::to_string(&facts).unwrap();
-    assert!(facts.json().contains(r#""mx":false"#));
+    assert!(facts.json().contains(r#""mx":null"#));
+    for address in ["jane@[192.0.2.1]", "jane"] {
+        assert_eq!(checker().check(address).unwrap().mx, Some(false));
+    }
     assert!(
         json.contains(r#""mx":null"#) && !json.contains("details"),
         "{json}"

@@ -1,4 +1,4 @@
-// MailChecker's list with its own look-up: a domain and its parents. isValid also
+// MailChecker's list with its own lookup: a domain and its parents. isValid also
 // checks the syntax, which the row's local part passes.
 import { createRequire } from "node:module";
 

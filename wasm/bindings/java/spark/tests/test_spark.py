@@ -29,7 +29,7 @@ def addresses():
 
 def results():
     lines = Path(os.environ["ADDRSPEC_RESULTS"]).read_bytes().split(b"\n")[:-1]
-    return [json.loads(line) | {"mx": None} for line in lines]  # nothing here asks DNS
+    return [json.loads(line) for line in lines]
 
 
 class Spark(unittest.TestCase):

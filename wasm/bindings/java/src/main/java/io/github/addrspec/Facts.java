@@ -17,6 +17,7 @@ public final class Facts {
   private final boolean gibberish;
   private final double gibberishScore;
   private final Optional<String> domain;
+  private final Optional<Boolean> mx;
   private final boolean disposable;
   private final boolean publicProvider;
   private final boolean relay;
@@ -48,6 +49,7 @@ public final class Facts {
     gibberish = members.bool("gibberish");
     gibberishScore = members.number("gibberish_score");
     domain = members.optional("domain");
+    mx = members.optionalBool("mx");
     disposable = members.bool("disposable");
     publicProvider = members.bool("public");
     relay = members.bool("relay");
@@ -158,13 +160,14 @@ public final class Facts {
   }
 
   /**
-   * Returns whether the domain has mail servers: always empty, since this library makes no DNS
-   * queries. The JSON has {@code false} for it.
+   * Returns whether the domain has mail servers. This library makes no DNS queries, so it is empty,
+   * or false if there is no domain to look up: for an address that is not valid and for an address
+   * literal.
    *
-   * @return empty
+   * @return empty or false
    */
   public Optional<Boolean> mx() {
-    return Optional.empty();
+    return mx;
   }
 
   /**

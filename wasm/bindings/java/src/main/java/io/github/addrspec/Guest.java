@@ -24,12 +24,12 @@ final class Guest {
   /** The size of the largest blob of lists: 4 MiB. */
   static final int MAX_LISTS = 4 << 20;
 
-  private static final int MAJOR = 1;
+  private static final int MAJOR = 2;
   private static final int REFUSED = -4;
   private static final int TOO_LARGE = -5;
 
-  /** Where the report has the offset and the length of its sentence, words 11 and 12. */
-  private static final int SENTENCE = 44;
+  /** Where the report has the offset and the length of its sentence, words 17 and 18. */
+  private static final int SENTENCE = 4 * 17;
 
   private final Instance instance;
   private final ExportFunction check;
@@ -65,7 +65,8 @@ final class Guest {
 
   private static void requireVersion(int version) {
     if (version >>> 16 != MAJOR) {
-      throw new ModuleException("the module has interface version " + (version >>> 16) + ", not 1");
+      String is = (version >>> 16) + "." + (version & 0xffff);
+      throw new ModuleException("the module has interface version " + is + ", this library needs " + MAJOR);
     }
   }
 

@@ -26,6 +26,10 @@ final class Members {
     return get(name, Boolean.class).orElseThrow(() -> wrong(name));
   }
 
+  Optional<Boolean> optionalBool(String name) {
+    return get(name, Boolean.class);
+  }
+
   double number(String name) {
     return get(name, Double.class).orElseThrow(() -> wrong(name));
   }

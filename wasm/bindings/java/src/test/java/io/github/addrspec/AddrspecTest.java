@@ -48,6 +48,7 @@ class AddrspecTest {
   void leavesOutWhatAnInvalidAddressLacks() {
     Facts facts = addrspec.check("jane@@example.org");
     assertFalse(facts.valid());
+    assertEquals(Optional.of(false), facts.mx());
     assertEquals(Optional.empty(), facts.normalized());
     assertEquals(Optional.empty(), facts.localPart());
     assertEquals(Optional.empty(), facts.role());

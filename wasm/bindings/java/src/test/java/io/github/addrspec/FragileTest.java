@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.dylibso.chicory.compiler.MachineFactoryCompiler;
 import com.dylibso.chicory.runtime.Instance;
+import com.dylibso.chicory.runtime.InterpreterMachine;
 import com.dylibso.chicory.runtime.Machine;
 import com.dylibso.chicory.wasm.Parser;
 import com.dylibso.chicory.wasm.WasmModule;
@@ -23,7 +24,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 /**
  * An instance that failed is discarded, and the next one has the same lists. The property fragile
  * names a module that traps for an address that begins with !, returns -3 for ?, and a length beyond
- * its output for #; the property lists, lists in which swapped.example is public.
+ * its output for #; the property older, a module of interface 1.2; the property lists, lists in which
+ * swapped.example is public.
  */
 @EnabledIfSystemProperty(named = "fragile", matches = ".+")
 class FragileTest {
@@ -59,6 +61,13 @@ class FragileTest {
         assertEquals(++instances, started.get());
       }
     }
+  }
+
+  @Test
+  void refusesAModuleOfAnotherVersion() {
+    WasmModule older = Parser.parse(Path.of(System.getProperty("older")));
+    Exception e = assertThrows(ModuleException.class, () -> new Guest(older, InterpreterMachine::new));
+    assertEquals("the module has interface version 1.2, this library needs 2", e.getMessage());
   }
 
   /** A length beyond the output is found before memory for it is allocated. */

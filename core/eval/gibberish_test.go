@@ -1,0 +1,92 @@
+package main
+
+import (
+	"math"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/core/eval/people"
+)
+
+func TestAUCOfAnExampleByHand(t *testing.T) {
+	people := []float64{.1, .2, .5, .5}
+	random := []float64{.5, .9, .1}
+	// .5 is above two and ties with two: 3. .9 is above all: 4. .1 ties with one: .5.
+	require.InDelta(t, (3+4+.5)/12, auc(people, random), 1e-12)
+}
+
+func TestAUCOfExtremes(t *testing.T) {
+	require.Equal(t, 1.0, auc([]float64{1, 2}, []float64{3, 4}))
+	require.Equal(t, 0.0, auc([]float64{3, 4}, []float64{1, 2}))
+	require.Equal(t, 0.5, auc([]float64{1, 1, 1}, []float64{1, 1}))
+	require.Equal(t, 0.75, auc([]float64{math.Inf(-1), 0}, []float64{0}))
+}
+
+func TestCaughtAtTheSameFlaggedShare(t *testing.T) {
+	people := []float64{1, 2, 3, 4}
+	random := []float64{2, 3.5, 4, 5}
+	require.Equal(t, .25, caughtAt(0, people, random))   // above 4
+	require.Equal(t, .75, caughtAt(.25, people, random)) // above 3: one of four people
+	require.Equal(t, .75, caughtAt(.49, people, random)) // no more than that
+	require.Equal(t, .75, caughtAt(.5, people, random))
+	require.Equal(t, 1.0, caughtAt(1, people, random[1:]))
+}
+
+func TestCaughtAtDoesNotSplitTies(t *testing.T) {
+	require.Equal(t, 0.0, caughtAt(.5, []float64{1, 1, 1, 0}, []float64{1, 1}))
+}
+
+func TestMixHasThePriorInEqualParts(t *testing.T) {
+	rows := mix(.08, []float64{0, 0}, []float64{1}, []float64{1, 1, 1, 1})
+	weight := map[float64]int{}
+	for _, r := range rows {
+		weight[math.Round(r.weight*1e6)/1e6]++
+	}
+	require.Equal(t, map[float64]int{.46: 2, .04: 1, .01: 4}, weight)
+}
+
+func TestCalibrationErrorOfAnExampleByHand(t *testing.T) {
+	rows := []weighted{
+		{.1, false, .4}, {.15, true, .1}, // bin 0: .04 + .015 predicted, .1 random: .045
+		{.9, true, .3}, {1, false, .2}, // bin 4: .27 + .2 predicted, .3 random: .17
+	}
+	require.InDelta(t, .045+.17, calibrationError(5, rows), 1e-12)
+	require.InDelta(t, 0, calibrationError(15, []weighted{{.25, true, .25}, {.25, false, .75}}), 1e-12)
+}
+
+func TestPeopleRows(t *testing.T) {
+	found := people.Histories{
+		Named:    []string{"jane.doe", "nick77", "k3j9x2q8z7", "j.doe"},
+		Provable: []string{"jane.doe", "j.doe"},
+		Relayed:  []string{"x7f9q2m4k1"},
+	}
+	rows := peopleRows(found, [][]float64{{1, 1}})
+	require.Len(t, rows, 5)
+	require.Zero(t, rows[0].figure)
+	require.Equal(t, 25.0, rows[1].figure)
+	require.True(t, rows[1].fell())
+	require.Less(t, rows[2].figure, 0.01)
+	require.Equal(t, 100.0, rows[4].figure)
+	for _, r := range rows {
+		require.Empty(t, r.wrong, "addresses are not listed")
+	}
+}
+
+func TestPeopleNeedARepository(t *testing.T) {
+	_, err := runPeople(t.TempDir())("data")
+	require.ErrorContains(t, err, "git log of")
+}
+
+func TestRelayStyleHasEveryForm(t *testing.T) {
+	names := relayStyle(200)
+	require.Equal(t, names, relayStyle(200))
+	require.Len(t, names, 800)
+	for i, form := range []string{`^[b-z2-9]{10}$`, `^[a-z0-9]{8}$`, `^[a-z0-9]{9}$`, `^[0-9a-f]{8}$`} {
+		for _, name := range names[200*i : 200*(i+1)] {
+			require.Regexp(t, regexp.MustCompile(form), name)
+			require.NotRegexp(t, `^\d+$`, name)
+		}
+	}
+}

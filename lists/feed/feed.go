@@ -1,0 +1,168 @@
+// Package feed signs and verifies newer lists.
+//
+// A feed is a directory that any web server can serve: the blob, its signature and
+// a summary for people and monitors.
+//
+//	lists.blob           the blob that lists/pack writes
+//	lists.blob.minisig   its signature, in the format of minisign
+//	lists.json           version, times, size and counts; no program relies on it
+//
+// The signature is minisign's (https://jedisct1.github.io/minisign/), prehashed:
+// Ed25519 over the BLAKE2b-512 hash of the blob. The older form without the hash
+// ("Ed", minisign -l) is refused, so that every program needs one form only. Its
+// trusted comment, which a second signature protects, orders blobs:
+//
+//	addrspec lists version:2026.11.22-1a2b3c4d signed:1795372800 expires:1797964800
+//
+// The times are seconds since 1970. The version must be the blob's own. An
+// update is refused if it was signed before the lists in use or has expired, so
+// a server that replays old files cannot take a client back.
+//
+// [PublicKey.Parse] reads a signature and verifies its trusted comment;
+// [Signature.Open] then verifies a blob. [SecretKey.Sign] makes a signature.
+// Package store keeps a blob and its signature in files.
+//
+// The package does no I/O. It imports lists and aead.dev/minisign (MIT; its only
+// dependency is golang.org/x/crypto), which has keys with and without a password,
+// key pairs and both directions; github.com/jedisct1/go-minisign makes no keys
+// and does not limit the memory that a key file may ask for.
+package feed
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/addrspec/addrspec/lists"
+)
+
+// Names of the files of a feed.
+const (
+	BlobName    = "lists.blob"
+	SummaryName = "lists.json"
+	Suffix      = ".minisig" // of a blob's signature
+)
+
+// Limits on files.
+const (
+	MaxBlob      = 4 << 20 // the module's limit, too
+	MaxSignature = 4 << 10
+	MaxKey       = 4 << 10
+)
+
+// Reason classifies why lists were refused. It is the label of a metric, so the
+// set is fixed.
+type Reason string
+
+// The reasons. The last three are for programs that fetch and install lists.
+const (
+	BadSignature Reason = "signature" // wrong, or not a signature
+	OtherKey     Reason = "key"       // made with another key
+	Damaged      Reason = "damaged"   // not the bytes that were signed
+	OtherFormat  Reason = "format"    // a blob of another version of the format
+	TooLarge     Reason = "size"
+	Older        Reason = "older"
+	Expired      Reason = "expired"
+	NotYet       Reason = "future" // signed in the future
+	Fetching     Reason = "fetch"
+	Storing      Reason = "store"
+	Installing   Reason = "install"
+)
+
+// Reasons has every reason, for programs that count them.
+var Reasons = []Reason{BadSignature, OtherKey, Damaged, OtherFormat, TooLarge, Older, Expired, NotYet, Fetching, Storing, Installing}
+
+// Error is a refusal: a sentence with the cause and the remedy. It
+// contains no key.
+type Error struct {
+	Reason Reason
+	Text   string
+}
+
+func (e *Error) Error() string { return e.Text }
+
+func refuse(reason Reason, text string) error { return &Error{reason, text} }
+
+// Summary describes a blob to people and monitors: lists.json of a feed, and
+// the output of `addrspec lists show`.
+type Summary struct {
+	Version string         `json:"version"`
+	Date    string         `json:"date"`              // when the sources were last read
+	Signed  *time.Time     `json:"signed,omitempty"`  // nil without a signature
+	Expires *time.Time     `json:"expires,omitempty"` // likewise
+	Size    int            `json:"size"`              // bytes of the blob; 0 if built in
+	Counts  map[string]int `json:"counts"`
+	Sources []Source       `json:"sources"`
+}
+
+// Source is a list that the entries come from. A table of this project has
+// nothing but a name and a number of domains.
+type Source struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	Licence string `json:"licence,omitempty"`
+	Day     string `json:"day,omitempty"` // when this version was first fetched
+	Domains int    `json:"domains"`
+}
+
+// counts are the counts of a summary, in the order in which people read them.
+var counts = []struct {
+	name  string
+	count func(*lists.Lists) int
+}{
+	{"disposable", func(l *lists.Lists) int { return l.Count(lists.Disposable) }},
+	{"public", func(l *lists.Lists) int { return l.Count(lists.Public) }},
+	{"relay", func(l *lists.Lists) int { return l.Count(lists.Relay) }},
+	{"known", func(l *lists.Lists) int { return l.Count(lists.Known) }},
+	{"role_words", (*lists.Lists).RoleWords},
+	{"typo_targets", func(l *lists.Lists) int { return lists.Lines(l.TypoTargets()) }},
+	{"top_levels", func(l *lists.Lists) int { return lists.Lines(l.TopLevels()) }},
+}
+
+// CountNames returns the names of the counts, in the order in which people read
+// them.
+func CountNames() (names []string) {
+	for _, c := range counts {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// describe summarizes lists of size bytes.
+func describe(l *lists.Lists, size int) Summary {
+	s := Summary{Version: l.Version(), Size: size, Counts: map[string]int{}}
+	if read, err := Day(l.Version()); err == nil {
+		s.Date = read.Format(time.DateOnly)
+	}
+	for _, c := range counts {
+		s.Counts[c.name] = c.count(l)
+	}
+	for _, source := range l.Sources() {
+		domains, _ := strconv.Atoi(source.Domains)
+		s.Sources = append(s.Sources, Source{source.Name, source.Version, source.Licence, source.Day, domains})
+	}
+	return s
+}
+
+// DescribeBlob opens a blob without a signature and summarizes it.
+func DescribeBlob(blob []byte) (Summary, error) {
+	if len(blob) > MaxBlob {
+		return Summary{}, tooLarge()
+	}
+	opened, err := lists.Open(blob)
+	if err != nil {
+		return Summary{}, openError(err)
+	}
+	return describe(opened, len(blob)), nil
+}
+
+// DescribeBuiltIn summarizes the lists built into the program.
+func DescribeBuiltIn() Summary { return describe(lists.Default(), 0) }
+
+// With returns the summary with the times of a statement.
+func (s Summary) With(st Statement) Summary {
+	s.Signed, s.Expires = &st.Signed, &st.Expires
+	return s
+}
+
+// Summary summarizes the release.
+func (r *Release) Summary() Summary { return describe(r.Lists, len(r.Blob)).With(r.Statement) }

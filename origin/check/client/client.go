@@ -1,0 +1,178 @@
+// Package client is a client of the service's HTTP API, for the commands of this
+// program: batches of any size, and the account's usage.
+//
+//	c, err := client.New(client.Config{URL: "https://addrspec.example", Key: key})
+//	items, err := c.Batch(ctx, []string{"jane@example.org"}, false)
+//
+// It is written for long lists and imperfect networks:
+//
+//   - send.go has the attempts of a request: one attempt, what its response means, and
+//     whether and when to try again. Every batch has an Idempotency-Key, so an attempt
+//     whose response was lost is not charged again.
+//   - The account's rate is kept there too, so that few requests are refused.
+//   - Responses are limited in size and verified (operations.go), since they may be
+//     those of a proxy or of another service. What was not verified is not returned.
+//   - The key is sent to the configured service only: redirects are not followed.
+//     No error contains the key or an address.
+//
+// A generated client (see origin/api/README.md) has none of this, and
+// the API has three operations, so it is built on net/http. golang.org/x/time/rate
+// keeps the rate.
+package client
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Concurrency is how many batches are in flight at most.
+const Concurrency = 4
+
+// A Config configures a [Client].
+type Config struct {
+	URL   string // of the service, such as https://addrspec.example
+	Key   string // API key
+	Agent string // User-Agent; may be empty
+
+	// RunID makes the Idempotency-Keys, together with the content of each batch. A
+	// run that is repeated with the same RunID within 24 hours is not charged again
+	// for batches that got a response. If it is empty, a random one is used.
+	RunID string
+
+	// OneRun makes the first error of a batch that of all later ones, which are not
+	// sent: a run ends there, and what comes after would be charged for nothing.
+	OneRun bool
+
+	transport http.RoundTripper // for tests
+}
+
+// A Client sends requests to one service. It is safe for concurrent use.
+type Client struct {
+	base  *url.URL
+	key   string
+	agent string
+	runID string
+	http  *http.Client
+	pacer pacer
+
+	// slots limits the batches in flight. A batch takes all of them when few points
+	// are left: see Client.share.
+	slots *semaphore.Weighted
+	left  atomic.Int64 // points, or unlimitedPoints
+
+	oneRun bool
+	failed atomic.Pointer[error] // the first error of a batch, with oneRun
+}
+
+// New returns a client. It sends no request. The error does not contain the key.
+func New(c Config) (*Client, error) {
+	base, err := parseURL(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkKey(c.Key); err != nil {
+		return nil, err
+	}
+	if c.RunID == "" {
+		c.RunID = rand.Text()
+	}
+	if c.transport == nil {
+		c.transport = newTransport()
+	}
+	client := &Client{base: base, key: c.Key, agent: c.Agent, runID: c.RunID, oneRun: c.OneRun, pacer: newPacer(),
+		http: newHTTP(c.transport), slots: semaphore.NewWeighted(Concurrency)}
+	client.left.Store(unlimitedPoints)
+	return client, nil
+}
+
+// RunID returns the id that was given or made.
+func (c *Client) RunID() string { return c.runID }
+
+// Close closes idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// parseURL parses the service's URL. Its path, if any, precedes that of every
+// request.
+func parseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, errors.New("the URL of the service does not parse; give one such as https://addrspec.example")
+	case u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "":
+		return nil, fmt.Errorf("the URL of the service is %q: it must begin with https:// and name a host, such as https://addrspec.example", u.Redacted())
+	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "":
+		return nil, errors.New("the URL of the service has a user name, a query or a fragment; give only scheme, host and path, and the API key apart from it")
+	}
+	u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), ""
+	return u, nil
+}
+
+// Exposed reports whether the key and the addresses would be readable on the
+// network: the URL is http, and the host is not this machine.
+func (c *Client) Exposed() bool {
+	if c.base.Scheme == "https" {
+		return false
+	}
+	ip, err := netip.ParseAddr(c.base.Hostname())
+	return c.base.Hostname() != "localhost" && (err != nil || !ip.Unmap().IsLoopback())
+}
+
+// checkKey returns an error if a header cannot contain the key (RFC 9110 section
+// 5.5).
+func checkKey(key string) error {
+	switch {
+	case key == "":
+		return errors.New("there is no API key")
+	case len(key) > maxKey, strings.ContainsFunc(key, notVisible):
+		return errors.New("the API key has white space or other characters that no key has, or is too long; check that all of it was copied, and nothing else")
+	}
+	return nil
+}
+
+const maxKey = 256 // bytes; a key of the service has 42
+
+func notVisible(r rune) bool { return r <= ' ' || r > '~' }
+
+const (
+	dialTimeout = 10 * time.Second
+	// attemptTimeout limits one attempt. A batch works up to 10 s by default.
+	attemptTimeout = 90 * time.Second
+	// maxResponseHeader is the largest header of a response in bytes.
+	maxResponseHeader = 64 << 10
+)
+
+// newTransport returns a transport with keep-alive connections of HTTP/1.1, and
+// the proxy of the environment (HTTPS_PROXY, NO_PROXY).
+func newTransport() *http.Transport {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		TLSHandshakeTimeout:    dialTimeout,
+		MaxIdleConnsPerHost:    Concurrency,
+		IdleConnTimeout:        time.Minute,
+		MaxResponseHeaderBytes: maxResponseHeader,
+		Protocols:              protocols,
+	}
+}
+
+// newHTTP returns a client that follows no redirect: the key would be sent to
+// whatever place the response names.
+func newHTTP(transport http.RoundTripper) *http.Client {
+	return &http.Client{
+		Transport:     transport,
+		Timeout:       attemptTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}

@@ -1,0 +1,268 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+)
+
+func emails(count int) (list []string) {
+	for n := range count {
+		list = append(list, fmt.Sprintf("user%d@mail.example", n))
+	}
+	return list
+}
+
+func TestBatch(t *testing.T) {
+	c, f := newFake(t, checked)
+	given := []string{"a@mail.example", "b@mail.example", "a@mail.example", "bad\xff@mail.example", strings.Repeat("x", maxBody), `<&"\>@mail.example`}
+	items, err := c.Batch(context.Background(), given, false)
+	require.NoError(t, err)
+	require.Len(t, items, len(given))
+	for _, n := range []int{0, 1, 2, 5} {
+		require.Equal(t, resultOf(given[n], false), string(items[n].Result), "the same bytes as the service sent")
+	}
+	require.Equal(t, Item{Code: codeInvalid, Message: textNotUTF8}, items[3])
+	require.Equal(t, Item{Code: codeInvalid, Message: textTooLong}, items[4])
+	require.Len(t, f.requests, 1)
+	require.Equal(t, []string{"a@mail.example", "b@mail.example", `<&"\>@mail.example`}, f.requests[0].emails, "each once, and none that cannot be sent")
+	require.Equal(t, "/base/v1/emails", f.requests[0].path)
+	require.Len(t, f.requests[0].idempotency, 43)
+}
+
+func TestBatchWithDetails(t *testing.T) {
+	c, f := newFake(t, checked)
+	items, err := c.Batch(context.Background(), emails(1), true)
+	require.NoError(t, err)
+	require.Equal(t, resultOf("user0@mail.example", true), string(items[0].Result))
+	require.True(t, f.requests[0].details)
+	require.NoError(t, err)
+}
+
+// A result that has more members than were asked for is cut to those.
+func TestBatchDropsUnknownMembers(t *testing.T) {
+	c, _ := newFake(t, func(s seen) (*http.Response, error) {
+		item := strings.Replace(itemText(s.emails[0], true), `"valid"`, "\n \"later\": [1],\n \"valid\"", 1)
+		return response(200, envelopeOf(false, item))
+	})
+	items, err := c.Batch(context.Background(), emails(1), false)
+	require.NoError(t, err)
+	require.Equal(t, resultOf("user0@mail.example", false), string(items[0].Result))
+}
+
+// Many addresses, and long ones, go into several requests, each within the limits.
+func TestBatchIsSplit(t *testing.T) {
+	c, f := newFake(t, checked)
+	given := emails(130)
+	for n := range 5 {
+		given = append(given, strings.Repeat(string(rune('a'+n)), 400<<10))
+	}
+	given = append(given, strings.Repeat("\x01", 150<<10)) // six bytes each
+	items, err := c.Batch(context.Background(), given, false)
+	require.NoError(t, err)
+	var sent []string
+	for _, r := range f.requests {
+		require.LessOrEqual(t, len(r.emails), maxBatch)
+		require.LessOrEqual(t, len(r.body), maxBody)
+		sent = append(sent, r.emails...)
+	}
+	require.Equal(t, given, sent)
+	for n := range items {
+		require.NotEmpty(t, items[n].Result)
+	}
+	require.Greater(t, len(f.requests), 5)
+}
+
+// After a partial response, only the missing addresses are sent, as a new batch.
+func TestPartialAnswerIsCompleted(t *testing.T) {
+	c, f := newFake(t, func(s seen) (*http.Response, error) {
+		if s.number == 1 {
+			return response(200, envelopeOf(true, itemText(s.emails[1], false), itemText(s.emails[3], false)))
+		}
+		return checked(s)
+	})
+	given := emails(5)
+	items, err := c.Batch(context.Background(), given, false)
+	require.NoError(t, err)
+	for n, email := range given {
+		require.Equal(t, resultOf(email, false), string(items[n].Result))
+	}
+	require.Len(t, f.requests, 2)
+	require.Equal(t, []string{given[0], given[2], given[4]}, f.requests[1].emails)
+	require.NotEqual(t, f.requests[0].idempotency, f.requests[1].idempotency)
+}
+
+func TestItemErrors(t *testing.T) {
+	c, _ := newFake(t, func(s seen) (*http.Response, error) {
+		return response(200, envelopeOf(false, `{"email":"user0@mail.example","status":"error","result":null,"error":{"code":"DNS_TIMEOUT","message":"DNS lookup timed out for domain mail.example"}}`))
+	})
+	items, err := c.Batch(context.Background(), emails(1), false)
+	require.NoError(t, err)
+	require.Equal(t, Item{Code: "DNS_TIMEOUT", Message: "DNS lookup timed out for domain mail.example"}, items[0])
+}
+
+// The Idempotency-Key depends on the run and the batch alone.
+func TestIdempotencyKey(t *testing.T) {
+	key := func(runID string, emails []string, details bool) string {
+		f := &fake{respond: checked}
+		c, err := New(Config{URL: "http://localhost", Key: testKey, RunID: runID, transport: f})
+		require.NoError(t, err)
+		_, err = c.Batch(context.Background(), emails, details)
+		require.NoError(t, err)
+		return f.requests[0].idempotency
+	}
+	const run = "0123456789abcdef"
+	require.Equal(t, key(run, emails(2), false), key(run, emails(2), false))
+	require.NotEqual(t, key(run, emails(2), false), key(run, emails(2), true))
+	require.NotEqual(t, key(run, emails(2), false), key(run, emails(3), false))
+	require.NotEqual(t, key("", emails(2), false), key("", emails(2), false), "random by default")
+}
+
+// At most Concurrency batches are in flight; with few points left, one.
+func TestConcurrency(t *testing.T) {
+	for left, most := range map[string]int64{"1000000": Concurrency, "100": 1} {
+		synctest.Test(t, func(t *testing.T) {
+			var now, highest atomic.Int64
+			c, _ := newFake(t, func(s seen) (*http.Response, error) {
+				if n := now.Add(1); s.number > 1 && n > highest.Load() {
+					highest.Store(n)
+				}
+				time.Sleep(time.Second)
+				now.Add(-1)
+				got, err := checked(s)
+				got.Header.Set("RateLimit", `"points";r=`+left+`;t=9`)
+				return got, err
+			})
+			_, err := c.Batch(context.Background(), emails(1), false)
+			require.NoError(t, err)
+			var group errgroup.Group
+			for n := range 20 {
+				group.Go(func() error {
+					_, err := c.Batch(context.Background(), []string{fmt.Sprint(n, "@mail.example")}, false)
+					return err
+				})
+			}
+			require.NoError(t, group.Wait())
+			require.Equal(t, most, highest.Load(), "%s points left", left)
+		})
+	}
+}
+
+// A response that is not that of the service to this batch is an error, after one
+// attempt.
+func TestForeignAnswers(t *testing.T) {
+	a, b := itemText("user0@mail.example", false), itemText("user1@mail.example", false)
+	change := func(old, new string) string { return envelopeOf(false, strings.Replace(a, old, new, 1), b) }
+	for name, body := range map[string]string{
+		"nothing":              "",
+		"HTML":                 "<html><body>Welcome to the hotel</body></html>",
+		"cut off":              envelopeOf(false, a, b)[:300],
+		"other JSON":           `{"ok":true}`,
+		"array":                `[]`,
+		"not a success":        strings.Replace(envelopeOf(false, a, b), `"success":true`, `"success":false`, 1),
+		"too few":              envelopeOf(false, a),
+		"too many":             envelopeOf(false, a, b, b),
+		"none, partial":        envelopeOf(true),
+		"wrong order":          envelopeOf(false, b, a),
+		"twice the same":       envelopeOf(false, a, a),
+		"another address":      envelopeOf(false, a, itemText("eve@mail.example", false)),
+		"result of another":    change(`{"email":"user0@mail.example","valid"`, `{"email":"eve@mail.example","valid"`),
+		"no member mx":         change(`"mx":true,`, ``),
+		"mx null":              change(`"mx":true`, `"mx":null`),
+		"valid a string":       change(`"valid":true`, `"valid":"true"`),
+		"score a string":       change(`0.07`, `"0.07"`),
+		"result null":          change(resultOf("user0@mail.example", false), `null`),
+		"unknown status":       change(`"success"`, `"perhaps"`),
+		"error without a code": change(`"success"`, `"error"`),
+		"larger than any":      strings.Repeat(" ", maxResponse) + envelopeOf(false, a, b),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, f := newFake(t, func(seen) (*http.Response, error) { return response(200, body) })
+			_, err := c.Batch(context.Background(), emails(2), false)
+			require.ErrorAs(t, err, new(*badResponseError))
+			require.NotContains(t, err.Error(), "mail.example")
+			require.Len(t, f.requests, 1)
+		})
+	}
+}
+
+func TestForeignUsage(t *testing.T) {
+	for _, body := range []string{"", "<html>", "{}", `{"points":{"refill":7}}`} {
+		c, _ := newFake(t, func(seen) (*http.Response, error) { return response(200, body) })
+		_, err := c.Usage(context.Background())
+		require.ErrorAs(t, err, new(*badResponseError), body)
+	}
+}
+
+// Whatever a service sends, what is returned are valid lines about the addresses
+// that were sent.
+func FuzzReadBatch(f *testing.F) {
+	a, b := itemText("user0@mail.example", true), itemText("user1@mail.example", true)
+	for _, seed := range []string{envelopeOf(false, a, b), envelopeOf(true, b), envelopeOf(false, b, a), `{"success":true,"results":[{}]}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		found := map[string]Item{}
+		if err := readBatch(body, emails(2), true, found); err != nil {
+			require.Empty(t, found)
+			return
+		}
+		require.NotEmpty(t, found)
+		for email, item := range found {
+			require.Contains(t, emails(2), email)
+			if item.Code != "" {
+				continue
+			}
+			var r struct{ Email string }
+			require.NoError(t, json.Unmarshal(item.Result, &r))
+			require.Equal(t, email, r.Email)
+			require.NotContains(t, string(item.Result), "\n")
+		}
+	})
+}
+
+// Whatever an error response contains, its error is short and cannot control a
+// terminal.
+func FuzzProblem(f *testing.F) {
+	for _, seed := range []string{downBody, busyBody, "<html>", `{"error":{"code":"\u001b[31m","message":"\u202e"}}`, `{"error":7}`} {
+		f.Add(503, []byte(seed))
+		f.Add(402, []byte(seed))
+		f.Add(429, []byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, status int, body []byte) {
+		text := problemOf(reply{status, http.Header{}, body}).Error()
+		require.Less(t, len([]rune(text)), 3*maxSentence)
+		require.NotContains(t, text, "\x1b")
+		require.NotContains(t, text, "\n")
+	})
+}
+
+// A number of a header is never negative, and never from another item.
+func FuzzQuantity(f *testing.F) {
+	f.Add(`"rate";r=4;t=1, "points";r=988;t=864000`)
+	f.Add(`"points";r=99999999999999999999`)
+	f.Add(`"points";r=-1`)
+	f.Fuzz(func(t *testing.T, field string) {
+		n := quantity(field, pointsItem)
+		require.GreaterOrEqual(t, n, int64(0))
+		if n > 0 {
+			require.Contains(t, field, pointsItem)
+		}
+	})
+}
+
+func TestQuantity(t *testing.T) {
+	const field = `"rate";r=4;t=1, "points";r=988;t=864000`
+	require.EqualValues(t, 988, quantity(field, pointsItem))
+	require.EqualValues(t, 4, quantity(field, `"rate";r=`))
+	require.Zero(t, quantity(field, `"other";r=`))
+}

@@ -1,0 +1,352 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/wasm/host"
+)
+
+// checkCmd checks addresses without an account: given as arguments, in files, or in
+// a pipe.
+type checkCmd struct {
+	Targets []string `arg:"" optional:"" name:"address|file" help:"Addresses and files. - is standard input, which is also read if nothing is given."`
+
+	checkInputFlags
+	checkOutputFlags
+	checkDNSFlags
+	serverFlags
+	service.ModuleFlags `group:"Module and lists:"`
+
+	Strict bool     `group:"End and exit code:" help:"End at the first line that cannot be read. Otherwise it is reported, the rest is checked, and the exit code is 1."`
+	FailOn []string `group:"End and exit code:" placeholder:"WHAT" help:"Exit with 3 if an address is one of these, separated by commas: ${failures}."`
+	Resume int64    `group:"End and exit code:" placeholder:"N" help:"Leave out the first N addresses, which an earlier run has written. An interrupted run prints its N."`
+}
+
+// checkDNSFlags are how MX records are looked up.
+type checkDNSFlags struct {
+	Offline    bool          `group:"MX records:" help:"Look nothing up. mx is then not known: empty in a table and in CSV, null in NDJSON."`
+	DNS        []string      `group:"MX records:" placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
+	DNSTimeout time.Duration `group:"MX records:" name:"dns-timeout" default:"5s" help:"The longest time of one look-up (${default})."`
+	Workers    int           `group:"MX records:" default:"64" placeholder:"N" help:"The most look-ups at a time (${default}). Each domain is looked up once."`
+}
+
+// mostWorkers is the most look-ups at a time: beyond it a resolver of an office or
+// a home drops queries.
+const mostWorkers = 1024
+
+// validate returns an error for settings that cannot work.
+func (c *checkCmd) validate() error {
+	err := errors.Join(
+		service.CheckTime("--dns-timeout", c.DNSTimeout),
+		service.CheckNumber("--workers", c.Workers, mostWorkers),
+		checkFailures(c.FailOn),
+		c.serverFlags.validate(c.Offline),
+		c.checkOutputFlags.validate(c.Resume))
+	if c.Resume < 0 {
+		err = errors.Join(err, fmt.Errorf("--resume %d: must not be negative", c.Resume))
+	}
+	if err != nil {
+		return service.UsageError{Err: err}
+	}
+	return nil
+}
+
+// Run checks the addresses.
+func (c *checkCmd) Run(ctx context.Context, std streams, line commandLine) error {
+	if err := c.validate(); err != nil {
+		return err
+	}
+	in, err := c.openInput(c.Targets, std)
+	if err != nil {
+		return err
+	}
+	out, err := c.openOutput(in, std, c.Resume)
+	if err != nil {
+		return err
+	}
+	run := check.Run{Input: in, Output: out, Strict: c.Strict}
+	checker, err := c.setChecker(ctx, &run, in, std)
+	if err != nil {
+		return errors.Join(err, out.abandon())
+	}
+	defer checker.close()
+	return c.run(ctx, &run, in, out, std, line.with(checker.resume))
+}
+
+// run checks everything, and reports what was found.
+func (c *checkCmd) run(ctx context.Context, run *check.Run, in *checkInput, out *checkOutput, std streams, line commandLine) error {
+	report := c.newReport(in, out, std)
+	run.Format, run.Bad, run.Written = out, report.bad, report.written
+	run.Input = report.counted(skip(run.Input, c.Resume))
+	report.start()
+	counts, err := run.Do(ctx)
+	report.end(counts, !c.Offline)
+	if closed := out.close(counts.Records, err == nil); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return c.stopped(ctx, err, counts, in, out, line)
+	}
+	return c.verdict(counts)
+}
+
+// setChecker sets what checks the addresses: a service, or this process.
+func (c *checkCmd) setChecker(ctx context.Context, run *check.Run, in *checkInput, std streams) (openChecker, error) {
+	if c.Server != "" {
+		return c.setRemote(ctx, run, c.Details, in.count(), std.err)
+	}
+	done, err := c.setLocal(ctx, run)
+	return openChecker{close: done}, err
+}
+
+// setLocal makes the run check in this process. done frees what it needs.
+func (c *checkCmd) setLocal(ctx context.Context, run *check.Run) (done func(), err error) {
+	local := &check.Local{Flags: c.checkFlags()}
+	run.Checker, run.Workers = local, runtime.GOMAXPROCS(0)
+	closeResolver := func() {}
+	if !c.Offline {
+		resolver, err := c.resolver(ctx)
+		if err != nil {
+			return nil, err
+		}
+		closeResolver = resolver.Close
+		local.Lookups = check.NewLookups(resolver, c.Workers)
+		run.Workers = chunksLookedUp
+	}
+	engine, err := c.Engine(ctx)
+	if err != nil {
+		closeResolver()
+		return nil, err
+	}
+	local.View = engine.View()
+	return func() {
+		closeResolver()
+		engine.Close(context.WithoutCancel(ctx))
+	}, nil
+}
+
+// chunksLookedUp is how many chunks wait for look-ups at a time. A domain that does
+// not answer delays the output behind it, and the others go on meanwhile.
+const chunksLookedUp = 64
+
+// resolver returns a resolver that answers. Without one, all addresses would get
+// the same error, after a long time.
+func (c *checkDNSFlags) resolver(ctx context.Context) (*mx.Resolver, error) {
+	resolver, err := mx.New(check.ResolverConfig(c.DNS, c.DNSTimeout, c.Workers))
+	if err != nil {
+		return nil, err
+	}
+	if err := resolver.Probe(ctx); err != nil {
+		resolver.Close()
+		return nil, fmt.Errorf("no resolver answers, so MX records cannot be looked up; give one with --dns HOST:PORT, or leave MX out with --offline: %w", err)
+	}
+	return resolver, nil
+}
+
+// checkFlags returns the module's flags for every address.
+func (c *checkCmd) checkFlags() host.Flags {
+	if c.Details {
+		return c.Flags() | host.Details
+	}
+	return c.Flags()
+}
+
+// skip returns the input without its first n records.
+func skip(in check.Input, n int64) check.Input {
+	if n == 0 {
+		return in
+	}
+	return &skipping{in, n}
+}
+
+type skipping struct {
+	check.Input
+	left int64
+}
+
+// Read drops records until enough are dropped.
+func (s *skipping) Read(dst []check.Record) ([]check.Record, error) {
+	for s.left > 0 {
+		records, err := s.Input.Read(dst[:0:cap(dst)])
+		dropped := min(s.left, int64(len(records)))
+		s.left -= dropped
+		if err == io.EOF && s.left > 0 {
+			return dst, service.UsageError{Err: fmt.Errorf("--resume is %d records beyond the end of the input: is it the input of the first run?", s.left)}
+		}
+		if rest := records[dropped:]; len(rest) > 0 || err != nil {
+			return append(dst[:0], rest...), err
+		}
+	}
+	return s.Input.Read(dst)
+}
+
+// Exit codes of check besides those of every command.
+const (
+	exitFailOn      = 3
+	exitInterrupted = 130 // what shells expect after Ctrl-C: 128 and the signal's number
+)
+
+// An exitError is an error with an exit code of its own.
+type exitError struct {
+	error
+	code int
+}
+
+// Unwrap returns the error without the code.
+func (e exitError) Unwrap() error { return e.error }
+
+// failures are what --fail-on can name, in the order of its help.
+var failures = []struct {
+	name  string
+	words string // after a number of addresses
+	count func(*check.Counts) int64
+}{
+	{"invalid", "not valid", func(c *check.Counts) int64 { return c.Invalid }},
+	{"typo", "mistyped", func(c *check.Counts) int64 { return c.Typo }},
+	{"disposable", "disposable", func(c *check.Counts) int64 { return c.Disposable }},
+	{"role", "of a role", func(c *check.Counts) int64 { return c.Role }},
+	{"gibberish", "gibberish", func(c *check.Counts) int64 { return c.Gibberish }},
+	{"public", "of a public provider", func(c *check.Counts) int64 { return c.Public }},
+	{"relay", "of a relay", func(c *check.Counts) int64 { return c.Relay }},
+	{"no-mx", "at a domain without MX", func(c *check.Counts) int64 { return c.NoMX }},
+	{"errors", "not determined", func(c *check.Counts) int64 { return c.Errors + c.Bad }},
+}
+
+// failureNames lists the values of --fail-on.
+func failureNames() string {
+	var names []string
+	for _, f := range failures {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func checkFailures(given []string) error {
+	for _, name := range given {
+		if !strings.Contains(", "+failureNames()+",", ", "+name+",") {
+			return fmt.Errorf("--fail-on %s: must be one or more of %s", name, failureNames())
+		}
+	}
+	return nil
+}
+
+// verdict returns the error of a run that came to its end: lines that could not be
+// read, or what --fail-on names.
+func (c *checkCmd) verdict(counts check.Counts) error {
+	if counts.Bad > 0 && !slices.Contains(c.FailOn, "errors") {
+		return fmt.Errorf("%s could not be read, see above; the rest was checked", quantity(counts.Bad, "line"))
+	}
+	var found []string
+	for _, f := range failures {
+		if n := f.count(&counts); n > 0 && slices.Contains(c.FailOn, f.name) {
+			found = append(found, humanize.Comma(n)+" "+f.words)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return exitError{fmt.Errorf("--fail-on: %s", strings.Join(found, ", ")), exitFailOn}
+}
+
+// stopped returns the error of a run that did not come to its end, with how to
+// resume it.
+func (c *checkCmd) stopped(ctx context.Context, err error, counts check.Counts, in *checkInput, out *checkOutput, line commandLine) error {
+	if errors.As(err, new(*check.BadRecord)) {
+		return fmt.Errorf("%w; nothing after it was checked (--strict)", err)
+	}
+	if errors.As(err, new(service.UsageError)) {
+		return err
+	}
+	done := c.Resume + counts.Records
+	if done == 0 {
+		return stopError(ctx, err, "no record was written")
+	}
+	return stopError(ctx, err, fmt.Sprintf("%s written%s", quantity(done, "record"), line.hint(done, in, out)))
+}
+
+// stopError returns the error of a run that ctx or err has ended.
+func stopError(ctx context.Context, err error, hint string) error {
+	if ctx.Err() != nil {
+		return exitError{fmt.Errorf("interrupted: %s", hint), exitInterrupted}
+	}
+	return fmt.Errorf("%w\n%s", err, hint)
+}
+
+func quantity(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return humanize.Comma(n) + " " + noun
+}
+
+// A commandLine is how the program was called, for messages that repeat it.
+type commandLine []string
+
+// with returns the line with further flags, unless it has them.
+func (l commandLine) with(flags []string) commandLine {
+	if len(flags) == 0 || slices.Contains(l, flags[0]) {
+		return l
+	}
+	at := len(l)
+	if end := slices.Index(l, "--"); end >= 0 {
+		at = end
+	}
+	return slices.Insert(slices.Clone(l), at, flags...)
+}
+
+// hint returns how to go on after n records, or "" if nobody can: addresses that
+// were typed are not there to be read again.
+func (l commandLine) hint(n int64, in *checkInput, out *checkOutput) string {
+	if in.typed {
+		return ""
+	}
+	hint, line := "; to go on", l.resume(n)
+	if in.stdinUsed {
+		hint += ", with the same input again"
+	}
+	if out.file == nil && !out.terminal {
+		hint += ", where FILE has the output so far"
+		line += " >> FILE"
+	}
+	return hint + ": " + line
+}
+
+// resume returns the command line that goes on after n records. It has no key:
+// messages end up in logs. The flag comes first, since after -- it would be an
+// argument.
+func (l commandLine) resume(n int64) string {
+	words := []string{"addrspec", "check", "--resume", fmt.Sprint(n)}
+	for k := 0; k < len(l); k++ {
+		switch name, _, joined := strings.Cut(l[k], "="); {
+		case l[k] == "--":
+			return strings.Join(append(words, quoteAll(l[k:])...), " ")
+		case name == "check" && !slices.Contains(l[:k], "check"):
+		case name == "--resume" || name == "--key":
+			if !joined {
+				k++
+			}
+		default:
+			words = append(words, shellQuote(l[k]))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func quoteAll(words []string) (quoted []string) {
+	for _, word := range words {
+		quoted = append(quoted, shellQuote(word))
+	}
+	return quoted
+}

@@ -1,0 +1,279 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/wasm/moduletest"
+)
+
+// checkArgs returns the arguments of a check with the module under test.
+func checkArgs(t testing.TB, args ...string) []string {
+	return append([]string{"check", "--module", origintest.ModuleFile(t), "--cache-dir", moduletest.CacheDir()}, args...)
+}
+
+// fileOf writes a file for a test.
+func fileOf(t testing.TB, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+func TestCheckTakesAddressesAndFiles(t *testing.T) {
+	t.Parallel()
+	file := fileOf(t, "odd@name.txt", "in@file.example\n")
+	out, err, code := runCheck(t, strings.NewReader("in@pipe.example"), "first@mail.example", file, "-", "last@mail.example")
+	require.Zero(t, code, err)
+	var got []string
+	for _, match := range regexp.MustCompile(`"email":"([^"]*)"`).FindAllStringSubmatch(out, -1) {
+		got = append(got, match[1])
+	}
+	require.Equal(t, []string{"first@mail.example", "in@file.example", "in@pipe.example", "last@mail.example"}, got)
+
+	for arg, message := range map[string]string{
+		"missing.csv": `"missing.csv" is not a file`,
+		t.TempDir():   "is a folder",
+	} {
+		_, err, code := runCheck(t, nil, arg)
+		require.NotZero(t, code)
+		require.Contains(t, err, message)
+	}
+}
+
+func TestCheckKeepsTheColumnsOfCSV(t *testing.T) {
+	t.Parallel()
+	file := fileOf(t, "list.csv", "name;email;note\nJane;jane@gmial.com;\"a;\nb\"\nInfo;info@mail.example;=1+1\n")
+	out, err, code := runCheck(t, nil, file)
+	require.Zero(t, code, err)
+	require.Regexp(t, `^name;email;note;valid;`, out)
+	require.Contains(t, out, "Jane;jane@gmial.com;\"a;\nb\";true;")
+	require.Contains(t, out, "\nInfo;info@mail.example;=1+1;true;")
+	require.Contains(t, out, ";gmail.com;")
+	out, _, _ = runCheck(t, nil, file, "--csv-safe")
+	require.Contains(t, out, ";'=1+1;")
+
+	other := fileOf(t, "other.csv", "email;name\na@mail.example;A\n")
+	_, err, code = runCheck(t, nil, file, other)
+	require.Equal(t, 2, code)
+	require.Contains(t, err, "not the columns of")
+	_, err, code = runCheck(t, nil, file, other, "--to", "ndjson")
+	require.Zero(t, code, err)
+}
+
+func TestCheckExitCodes(t *testing.T) {
+	t.Parallel()
+	const emails = "jane@mail.example\njane@gmial.com\na..b@mail.example\ninfo@mailinator.com\n"
+	for args, want := range map[string]int{
+		"":                                 0,
+		"--fail-on typo":                   exitFailOn,
+		"--fail-on gibberish,relay,errors": 0,
+		"--fail-on gibberish,invalid":      exitFailOn,
+		"--fail-on nonsense":               2,
+		"--resume 5":                       2,
+		"--resume 4":                       0,
+		"--resume -1":                      2,
+		"--workers 0":                      2,
+		"--to xml":                         2,
+	} {
+		_, err, code := runCheck(t, strings.NewReader(emails), strings.Fields(args)...)
+		require.Equal(t, want, code, "%s: %s", args, err)
+	}
+	_, err, _ := runCheck(t, strings.NewReader(emails), "--fail-on", "typo,role,disposable")
+	require.Contains(t, err, "1 mistyped, 1 disposable, 1 of a role")
+}
+
+// A line that cannot be read is reported, and the rest is checked.
+func TestCheckGoesOnAfterABadLine(t *testing.T) {
+	t.Parallel()
+	const emails = "{\"email\":\"a@mail.example\"}\nnonsense\n{\"email\":\"b@mail.example\"}\n"
+	out, err, code := runCheck(t, strings.NewReader(emails), "--from", "ndjson")
+	require.Equal(t, 1, code)
+	require.Contains(t, err, "standard input line 2: ")
+	require.Contains(t, err, "1 line could not be read")
+	require.Contains(t, out, `"email":"b@mail.example"`)
+	require.Equal(t, 3, strings.Count(out, "\n"), "a line of output for each of input")
+
+	out, err, code = runCheck(t, strings.NewReader(emails), "--from", "ndjson", "--strict")
+	require.Equal(t, 1, code)
+	require.Contains(t, err, "line 2: ")
+	require.Equal(t, 1, strings.Count(out, "\n"))
+}
+
+func TestCheckLooksUpMX(t *testing.T) {
+	t.Parallel()
+	emails, _, _ := mailList(300)
+	cmd := program(append(checkArgs(t, "--dns", contract.Serve(t)), "-q", "jane@mail.example", "jane@[192.0.2.1]")...)
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	require.Contains(t, string(out), `"mx":true`)
+	require.Contains(t, string(out), `"mx":false`)
+
+	cmd = program(append(checkArgs(t, "--dns", "127.0.0.1:1"), "-")...)
+	cmd.Stdin = strings.NewReader(strings.Join(emails, "\n"))
+	cmd.Stderr = new(bytes.Buffer)
+	require.Error(t, cmd.Run())
+	require.Contains(t, cmd.Stderr.(*bytes.Buffer).String(), "--offline")
+}
+
+var resumeHint = regexp.MustCompile(`--resume (\d+)`)
+
+// Runs that are interrupted at any moment and resumed write the same bytes as one
+// run.
+func TestCheckResumes(t *testing.T) {
+	t.Parallel()
+	var list strings.Builder
+	list.WriteString("id,email\n")
+	for n := range shorter(60_000, 20_000) {
+		fmt.Fprintf(&list, "%d,user%d@mail.example\n", n, n)
+	}
+	file := fileOf(t, "list.csv", list.String())
+	want, _, code := runCheck(t, nil, file)
+	require.Zero(t, code)
+	output := filepath.Join(t.TempDir(), "out.csv")
+	args, interrupted := checkArgs(t, "--offline", file, "-o", output), 0
+	for {
+		var problem bytes.Buffer
+		cmd := program(args...)
+		cmd.Stderr = &problem
+		require.NoError(t, cmd.Start())
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		var err error
+		if interrupted < 4 {
+			err = whenLonger(output, ended, func() { _ = cmd.Process.Signal(os.Interrupt) })
+		} else {
+			err = <-ended
+		}
+		if err == nil {
+			break
+		}
+		require.Equal(t, exitInterrupted, cmd.ProcessState.ExitCode(), problem.String())
+		hint := resumeHint.FindString(problem.String())
+		if hint == "" {
+			require.Contains(t, problem.String(), "no record was written")
+			continue
+		}
+		interrupted++
+		require.Contains(t, problem.String(), "-o "+output)
+		args = checkArgs(t, append([]string{"--offline", file, "-o", output}, strings.Fields(hint)...)...)
+	}
+	require.Positive(t, interrupted)
+	got, err := os.ReadFile(output)
+	require.NoError(t, err)
+	require.Equal(t, want, string(got))
+	t.Logf("interrupted %d times", interrupted)
+}
+
+// whenLonger calls interrupt once the file is longer, and returns how the program
+// ended.
+func whenLonger(file string, ended chan error, interrupt func()) error {
+	size := func() int64 {
+		if info, err := os.Stat(file); err == nil {
+			return info.Size()
+		}
+		return 0
+	}
+	before := size()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-time.After(time.Millisecond):
+		}
+		if size() > before {
+			interrupt()
+			return <-ended
+		}
+	}
+}
+
+// On a terminal: a hint instead of silence, a table, and an end at once on Ctrl-C.
+func TestCheckOnATerminal(t *testing.T) {
+	t.Parallel()
+	cmd := program(checkArgs(t, "--offline")...)
+	cmd.Env = append(cmd.Env, "TERM=xterm", "NO_COLOR=")
+	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 90})
+	require.NoError(t, err)
+	defer terminal.Close()
+	screen := &screen{t: t, from: terminal}
+	screen.waitFor("Type an address a line")
+	io.WriteString(terminal, "jane@gmial.com\n")
+	screen.waitFor("did you mean jane@gmail.com?")
+	require.Contains(t, screen.text.String(), "\x1b[")
+	terminal.Write([]byte{3}) // Ctrl-C
+	screen.waitFor("interrupted: 1 record written")
+	failure, ok := errors.AsType[*exec.ExitError](cmd.Wait())
+	require.True(t, ok)
+	require.Equal(t, exitInterrupted, failure.ExitCode())
+}
+
+// A screen collects what a terminal shows.
+type screen struct {
+	t    *testing.T
+	from *os.File
+	text strings.Builder
+}
+
+// waitFor reads until text appears.
+func (s *screen) waitFor(text string) {
+	s.t.Helper()
+	require.NoError(s.t, s.from.SetReadDeadline(time.Now().Add(hung)))
+	buffer := make([]byte, 4096)
+	for !strings.Contains(s.text.String(), text) {
+		n, err := s.from.Read(buffer)
+		s.text.Write(buffer[:n])
+		require.NoError(s.t, err, "%q is not in %q", text, s.text.String())
+	}
+}
+
+// A reader that has enough, as head does, ends the program without a message.
+func TestCheckEndsWithItsReader(t *testing.T) {
+	t.Parallel()
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	var problem bytes.Buffer
+	cmd := program(checkArgs(t, "--offline", "-q")...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(strings.Repeat("jane@mail.example\n", 100_000)), write, &problem
+	require.NoError(t, cmd.Start())
+	write.Close()
+	_, err = read.Read(make([]byte, 100))
+	require.NoError(t, err)
+	read.Close()
+	failure, ok := errors.AsType[*exec.ExitError](cmd.Wait())
+	require.True(t, ok)
+	require.Equal(t, syscall.SIGPIPE, failure.Sys().(syscall.WaitStatus).Signal())
+	require.Empty(t, problem.String())
+}
+
+func TestCheckOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full")
+	}
+	defer full.Close()
+	var problem bytes.Buffer
+	cmd := program(checkArgs(t, "--offline")...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("jane@mail.example\n"), full, &problem
+	failure, ok := errors.AsType[*exec.ExitError](cmd.Run())
+	require.True(t, ok)
+	require.Equal(t, 1, failure.ExitCode())
+	require.Contains(t, problem.String(), "no space left on device")
+	require.Contains(t, problem.String(), "no record was written")
+}

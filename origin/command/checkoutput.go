@@ -1,0 +1,225 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/output"
+)
+
+// checkOutputFlags say how to write what was found.
+type checkOutputFlags struct {
+	To      string `group:"Output:" enum:"auto,table,csv,ndjson" default:"auto" help:"Output format: table (for people), csv (the columns of the input first), ndjson (an object of 16 fields a line) or auto: by the name of --output, else a table on a terminal, else csv for CSV and ndjson for the rest."`
+	Output  string `group:"Output:" short:"o" placeholder:"FILE" help:"Write to this file, which must not exist, or with --resume append to it."`
+	Details bool   `group:"Output:" help:"Say why: the evidence for each result, and the versions of engine, lists and model."`
+	Keep    bool   `group:"Output:" help:"Add the input to each object of NDJSON, as the members line and input."`
+	CSVSafe bool   `group:"Output:" name:"csv-safe" help:"Escape cells of CSV that a spreadsheet would evaluate as formulas. Otherwise cells are written as they came."`
+	Color   string `group:"Output:" enum:"auto,always,never" default:"auto" help:"Colours in a table: auto (on a terminal, unless NO_COLOR is set), always or never."`
+	Summary string `group:"Output:" enum:"text,json,none" default:"text" help:"The summary on standard error: text, json or none."`
+	Quiet   bool   `group:"Output:" short:"q" help:"Print neither summary nor progress."`
+}
+
+// validate returns an error for flags that exclude each other.
+func (f *checkOutputFlags) validate(resume int64) error {
+	if f.Output == "" {
+		return nil
+	}
+	_, err := os.Stat(f.Output)
+	switch {
+	case err == nil && resume == 0:
+		return fmt.Errorf("--output %s exists; remove it, give another name, or add to it with --resume N", f.Output)
+	case errors.Is(err, fs.ErrNotExist) && resume > 0:
+		return fmt.Errorf("--output %s does not exist, so there is nothing to resume", f.Output)
+	}
+	return nil
+}
+
+// A checkOutput encodes records in the format that was chosen, which may depend on
+// the input's, and writes them.
+type checkOutput struct {
+	check.Format // set by Head
+	flags        *checkOutputFlags
+	in           *checkInput
+	resumed      bool
+
+	io.Writer
+	file     *os.File // of --output, or nil
+	created  bool
+	size     int64 // of the file up to the last flush
+	terminal bool  // the records appear on a terminal as they are written
+	colored  bool
+}
+
+// openOutput opens the output.
+func (f *checkOutputFlags) openOutput(in *checkInput, std streams, resume int64) (*checkOutput, error) {
+	o := &checkOutput{flags: f, in: in, resumed: resume > 0, Writer: std.out}
+	if f.Output == "" {
+		o.terminal, o.colored = output.IsTerminal(std.out), output.Colored(f.Color, std.out)
+	} else if err := o.open(f.Output); err != nil {
+		return nil, fmt.Errorf("--output: %w", err)
+	}
+	in.apart = f.format(o.terminal, true) != "csv" && !f.Keep
+	return o, nil
+}
+
+func (o *checkOutput) open(path string) error {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if o.resumed {
+		flags = os.O_WRONLY | os.O_APPEND
+	}
+	// Only the owner may read addresses.
+	file, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	o.file, o.Writer, o.size, o.created = file, file, info.Size(), !o.resumed
+	return nil
+}
+
+// format returns the format for an input that is CSV or not.
+func (f *checkOutputFlags) format(terminal, csv bool) string {
+	switch {
+	case f.To != "auto":
+		return f.To
+	case f.Output != "":
+		if byName := formats[strings.ToLower(filepath.Ext(f.Output))]; byName != "" {
+			return byName
+		}
+	case terminal:
+		return "table"
+	}
+	if csv {
+		return "csv"
+	}
+	return "ndjson"
+}
+
+// formats are the formats of --output by the extension of the name.
+var formats = map[string]string{".csv": "csv", ".tsv": "csv", ".json": "ndjson", ".jsonl": "ndjson", ".ndjson": "ndjson", ".txt": "table"}
+
+// Head chooses the format, since the input's is known by now, and appends what
+// precedes the records.
+func (o *checkOutput) Head(dst []byte) ([]byte, error) {
+	f, layout := o.flags, o.in.first
+	switch f.format(o.terminal, layout != nil && layout.Comma() != 0) {
+	case "table":
+		o.Format = &output.Table{Width: output.TerminalWidth(o.Writer), Color: o.colored, Details: f.Details, NoHeader: o.resumed}
+	case "csv":
+		o.Format = &output.CSV{Layout: layout, Details: f.Details, Keep: f.Keep, Safe: f.CSVSafe, NoHeader: o.resumed}
+	default:
+		o.Format = &output.NDJSON{Keep: f.Keep, Layout: layout}
+	}
+	return o.Format.Head(dst)
+}
+
+// flushed notes that everything written so far ends with a whole record.
+func (o *checkOutput) flushed() {
+	if o.file == nil {
+		return
+	}
+	if at, err := o.file.Seek(0, io.SeekCurrent); err == nil {
+		o.size = at
+	}
+}
+
+// close closes the file after a number of records. What was written in part is cut
+// off, so that a resumed run can add to it.
+func (o *checkOutput) close(records int64, complete bool) error {
+	switch {
+	case o.file == nil:
+		return nil
+	case records == 0 && !complete:
+		return o.abandon()
+	}
+	return errors.Join(o.file.Truncate(o.size), o.file.Close())
+}
+
+// abandon closes the file, and removes it if it is new.
+func (o *checkOutput) abandon() error {
+	if o.file == nil {
+		return nil
+	}
+	err := o.file.Close()
+	if o.created {
+		err = errors.Join(err, os.Remove(o.file.Name()))
+	}
+	return err
+}
+
+// A checkReport is what a run prints on standard error: progress, lines that cannot
+// be read, and the summary.
+type checkReport struct {
+	flags    *checkOutputFlags
+	out      *checkOutput
+	to       io.Writer
+	progress *output.Progress // nil without a terminal
+	lines    *output.BadLines
+	few      bool // addresses in the command line
+	began    time.Time
+}
+
+// newReport returns the report of a run. There is no progress beside a table on the
+// same terminal, where the rows are the progress.
+func (c *checkCmd) newReport(in *checkInput, out *checkOutput, std streams) *checkReport {
+	r := &checkReport{flags: &c.checkOutputFlags, out: out, to: std.err, few: in.onlyAddresses()}
+	if output.IsTerminal(std.err) && !c.Quiet && !out.terminal {
+		r.progress = output.NewProgress(std.err, func() int { return output.TerminalWidth(std.err) }, in.size())
+		in.wrap, r.to = r.progress.Reader, r.progress
+	}
+	r.lines = &output.BadLines{To: r.to, Name: stdinName}
+	if len(in.targets) == 1 && in.targets[0].path != "-" {
+		r.lines.Name = in.targets[0].path
+	}
+	return r
+}
+
+// counted returns the input with its records counted for the progress.
+func (r *checkReport) counted(in check.Input) check.Input {
+	if r.progress == nil {
+		return in
+	}
+	return r.progress.Input(in)
+}
+
+func (r *checkReport) start() {
+	r.began = time.Now()
+	if r.progress != nil {
+		r.progress.Start()
+	}
+}
+
+func (r *checkReport) bad(record *check.Record) { r.lines.Report(record) }
+
+func (r *checkReport) written(counts check.Counts) {
+	r.out.flushed()
+	if r.progress != nil {
+		r.progress.Written(counts)
+	}
+}
+
+// end prints the summary. Addresses in the command line need none.
+func (r *checkReport) end(counts check.Counts, lookedUp bool) {
+	if r.progress != nil {
+		r.progress.Stop()
+	}
+	r.lines.Close()
+	s := output.Summary{Counts: counts, Elapsed: time.Since(r.began), LookedUp: lookedUp}
+	switch {
+	case r.flags.Quiet || r.flags.Summary == "none":
+	case r.flags.Summary == "json":
+		_ = s.WriteJSON(r.to)
+	case !r.few:
+		_ = s.WriteText(r.to)
+	}
+}

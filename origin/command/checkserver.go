@@ -1,0 +1,169 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/addrspec/addrspec/lists/feed/prompt"
+	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/client"
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/service"
+)
+
+// serverFlags select a service that checks in place of this process.
+type serverFlags struct {
+	Server  string `group:"Through a service:" placeholder:"URL" help:"Check through the addrspec service at this URL, such as https://addrspec.example, with its lists and its resolver. Each different address of a batch costs a point. HTTPS_PROXY and NO_PROXY are obeyed."`
+	Key     string `group:"Through a service:" placeholder:"KEY" help:"The API key for --server. Other users of this machine can read command lines, so give it as ADDRSPEC_KEY, or use --key-file."`
+	KeyFile string `group:"Through a service:" placeholder:"FILE" help:"A file whose only line is the API key for --server."`
+	RunID   string `group:"Through a service:" placeholder:"ID" help:"Makes the Idempotency-Keys of the batches. A run that is repeated with the same ID within 24 hours is not charged again for batches that were answered. Default: random."`
+}
+
+var errServerOffline = errors.New("--server and --offline exclude each other: the service looks MX records up")
+
+// validate returns an error for flags that exclude each other.
+func (f *serverFlags) validate(offline bool) error {
+	if f.Server != "" && offline {
+		return errServerOffline
+	}
+	return nil
+}
+
+// connect returns a client of the service of --server, for one run or for calls that
+// do not depend on each other. It warns if the key would be readable on the network.
+func (f *serverFlags) connect(oneRun bool, warnings io.Writer) (*client.Client, error) {
+	key, err := f.readKey()
+	if err != nil {
+		return nil, err
+	}
+	if f.RunID != "" && !runID.MatchString(f.RunID) {
+		return nil, service.UsageError{Err: errors.New("--run-id must have 16 to 64 letters and digits, such as those that a run printed")}
+	}
+	c, err := client.New(client.Config{URL: f.Server, Key: key, Agent: "addrspec/" + service.Release, RunID: f.RunID, OneRun: oneRun})
+	if err != nil {
+		return nil, service.UsageError{Err: fmt.Errorf("--server: %w", err)}
+	}
+	if c.Exposed() {
+		fmt.Fprintln(warnings, "addrspec: warning: --server is http, so others on the network can read the key and the addresses; use https")
+	}
+	return c, nil
+}
+
+var runID = regexp.MustCompile(`^[A-Za-z0-9]{16,64}$`)
+
+// readKey returns the key. No error contains it.
+func (f *serverFlags) readKey() (string, error) {
+	key, from := f.Key, "--key (or ADDRSPEC_KEY)"
+	if f.KeyFile != "" {
+		if f.Key != "" && f.Key != os.Getenv("ADDRSPEC_KEY") {
+			return "", service.UsageError{Err: errors.New("both --key and --key-file are given; give one")}
+		}
+		line, err := readKeyLine(f.KeyFile)
+		if err != nil {
+			return "", err
+		}
+		key, from = line, "--key-file"
+	}
+	switch {
+	case key == "":
+		return "", service.UsageError{Err: errors.New("--server needs an API key: set ADDRSPEC_KEY, or give --key-file FILE")}
+	case !ledger.WellFormed(key):
+		return "", service.UsageError{Err: fmt.Errorf("%s is not an API key: a key is ask_ and 38 letters and digits, of which the last six are a checksum; check that it was not cut off or mistyped", from)}
+	}
+	return key, nil
+}
+
+// maxKeyFile is the most that is read of a key file, in bytes.
+const maxKeyFile = 4 << 10
+
+func readKeyLine(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("--key-file: %w", err)
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
+	if err != nil {
+		return "", fmt.Errorf("--key-file: %w", err)
+	}
+	return strings.TrimSpace(strings.TrimPrefix(string(text), "\uFEFF")), nil
+}
+
+// A remote checks through a service.
+type remote struct {
+	client *client.Client
+	usage  client.Usage
+}
+
+// openRemote connects to the service of --server. It asks for the account's usage,
+// so that a wrong URL or key is reported before any address is read.
+func (f *serverFlags) openRemote(ctx context.Context, warnings io.Writer) (*remote, error) {
+	c, err := f.connect(true, warnings)
+	if err != nil {
+		return nil, err
+	}
+	usage, err := c.Usage(ctx)
+	if err != nil {
+		c.Close()
+		return nil, fmt.Errorf("--server: %w", err)
+	}
+	return &remote{c, usage}, nil
+}
+
+// setRemote makes the run check through the service, with the evidence if details is
+// set. What it costs is said if the number of addresses is known (not negative), or
+// on a terminal.
+func (f *serverFlags) setRemote(ctx context.Context, run *check.Run, details bool, addresses int64, messages io.Writer) (o openChecker, err error) {
+	r, err := f.openRemote(ctx, messages)
+	if err != nil {
+		return o, err
+	}
+	if addresses >= 0 || prompt.IsTerminal(messages) {
+		r.announce(messages, addresses)
+	}
+	run.Checker = &client.Checker{Client: r.client, Details: details, Reasons: true}
+	run.Input, run.Workers = client.Batches(run.Input), client.Concurrency
+	return openChecker{close: r.client.Close, resume: r.resumeFlags()}, nil
+}
+
+// announce says what a check of so many addresses costs and what is left. The
+// number is negative if it is not known.
+func (r *remote) announce(to io.Writer, addresses int64) {
+	cost := "One point for each different address of a batch"
+	switch {
+	case addresses == 1:
+		cost = "1 point at most"
+	case addresses >= 0:
+		cost = humanize.Comma(addresses) + " points at most"
+	}
+	fmt.Fprintf(to, "%s; %s.\n", cost, leftOf(&r.usage))
+	if left, limited := r.usage.Left(); limited && addresses > left {
+		fmt.Fprintln(to, "That may not be enough: the run ends when no points are left for a batch.")
+	}
+}
+
+func leftOf(u *client.Usage) string {
+	left, limited := u.Left()
+	if !limited {
+		return "the account has no limit"
+	}
+	return fmt.Sprintf("%s left until %s", humanize.Comma(left), u.Points.Refill.UTC().Format("2 January 2006"))
+}
+
+// resumeFlags returns what makes a resumed run send the Idempotency-Keys of this one.
+// Its batches are the same if it reads the same file from a multiple of whole
+// batches on, which is where a run stops.
+func (r *remote) resumeFlags() []string { return []string{"--run-id", r.client.RunID()} }
+
+// An openChecker is the checker of a run: the module in this process or a service.
+type openChecker struct {
+	close  func()
+	resume []string // flags that a resumed run needs besides those of this one
+}

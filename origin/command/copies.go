@@ -1,0 +1,248 @@
+package command
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/addrspec/addrspec/lists/feed/prompt"
+	"github.com/addrspec/addrspec/origin/ledger/archive"
+	"github.com/addrspec/addrspec/origin/service"
+)
+
+// backupCmd copies an SQLite ledger.
+type backupCmd struct {
+	service.DatabaseFlag
+	forceFlag
+	File string `arg:"" help:"The file to write. It must not exist, unless --force is given."`
+}
+
+// forceFlag lets a command replace the file that it writes.
+type forceFlag struct {
+	Force bool `env:"-" help:"Replace the file if it exists."`
+}
+
+const backupHelp = `Copies the ledger's SQLite database while the service runs, checks the copy and
+then puts it at FILE: an interrupted backup leaves nothing there, or the file of
+before. The copy is one moment of the ledger. It has mode 0600: it contains emails
+of customers, hashes of keys and passwords, and as they are the secrets of
+authenticator apps and webhooks.
+
+For PostgreSQL use pg_dump. origin/deploy/backup.md has both by cron and systemd.`
+
+// Help returns the text that --help prints after the flags' summary.
+func (backupCmd) Help() string { return backupHelp }
+
+// Run makes the backup and prints what it contains.
+func (c *backupCmd) Run(ctx context.Context, std streams) error {
+	path, err := c.SQLitePath("back up", "pg_dump --format=custom --file=FILE '%s'")
+	if err != nil {
+		return err
+	}
+	line := newProgressLine(std.err, "backup")
+	s, err := archive.Backup(ctx, path, c.File, c.Force, line.pages)
+	line.clear()
+	if err != nil {
+		return interrupted(err)
+	}
+	_, err = fmt.Fprintf(std.out, "%s is a backup of %s and in order: %s\n", c.File, path, describeSummary(s))
+	return err
+}
+
+func describeSummary(s archive.Summary) string {
+	last := "no usage"
+	if !s.LastDay.IsZero() {
+		last = "usage until " + s.LastDay.Format("2006-01-02")
+	}
+	return fmt.Sprintf("schema %d, %d accounts, %d keys, %s", s.Schema, s.Accounts, s.Keys, last)
+}
+
+// interrupted replaces the error of a command that a signal ended.
+func interrupted(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted; nothing was changed")
+	}
+	return err
+}
+
+// restoreCmd puts a backup in the ledger's place.
+type restoreCmd struct {
+	service.DatabaseFlag
+	File string `arg:"" help:"The backup."`
+
+	Force        bool `env:"-" help:"Replace the database that exists. The old file is kept under another name."`
+	KeepSessions bool `env:"-" name:"keep-sessions" help:"Keep sessions and one-time links. Use it to move a stopped service to another machine."`
+}
+
+const restoreHelp = `Checks the backup and puts a copy of it at the path of --database. Stop the service
+first: restore refuses to replace a database that a process has open, which it sees
+by SQLite's locks. A restore that is interrupted leaves the database of before.
+
+  systemctl stop addrspec
+  addrspec restore /var/backups/addrspec.db --force --database sqlite:/var/lib/addrspec/addrspec.db
+  systemctl start addrspec
+
+` + restoreLoss + `
+
+For PostgreSQL use pg_restore.`
+
+// restoreLoss is printed after a restore as well.
+const restoreLoss = `What was done after the backup is lost:
+- Charges: their points can be spent again, and the usage history lacks them.
+- Accounts and keys made since. Revoke again what was revoked since, suspend again
+  what was suspended, delete again what was deleted: it is back, and so are
+  passwords, recovery codes and passkeys that were changed, used or removed.
+- Answers for Idempotency-Keys: a retry across the restore is charged again.
+- Webhooks: a threshold passed since is reported again when it is passed again, with
+  another webhook-id. Messages that were due at the backup may be sent again, with
+  the same one.
+Sessions and one-time links are removed unless --keep-sessions is given, since some
+were ended or used since: people sign in again, and unused links are made again.`
+
+// Help returns the text that --help prints after the flags' summary.
+func (restoreCmd) Help() string { return restoreHelp }
+
+// Run restores the backup and prints what it contains and what is lost.
+func (c *restoreCmd) Run(ctx context.Context, std streams) error {
+	path, err := c.SQLitePath("restore", "pg_restore --clean --if-exists --no-owner --dbname='%s' FILE")
+	if err != nil {
+		return err
+	}
+	line := newProgressLine(std.err, "restore")
+	r, err := archive.Restore(ctx, c.File, path, archive.RestoreOptions{Force: c.Force, KeepSessions: c.KeepSessions, Progress: line.pages})
+	line.clear()
+	if err != nil {
+		return interrupted(err)
+	}
+	fmt.Fprintf(std.out, "%s is restored from %s: %s\n", path, c.File, describeSummary(r.Summary))
+	if r.Kept != "" {
+		fmt.Fprintf(std.out, "The old database is %s; remove it when you no longer need it.\n", r.Kept)
+	}
+	_, err = fmt.Fprintf(std.out, "\n%s\n", restoreLoss)
+	return err
+}
+
+// exportCmd writes a ledger as text that either database can read.
+type exportCmd struct {
+	service.DatabaseFlag
+	forceFlag
+	File string `arg:"" help:"The file to write, compressed if its name ends in .gz; - for standard output."`
+}
+
+const exportHelp = `Writes the whole ledger, from one moment and while the service runs, as text that
+'addrspec import' reads into SQLite or PostgreSQL. The text is JSON lines, which
+'go doc ./origin/ledger/archive' describes; its last line has a checksum.
+
+` + exportSecrets
+
+const exportSecrets = `The file has mode 0600, and must be kept like a password. It contains as they are:
+emails and names of customers, secrets of authenticator apps (TOTP), secrets and
+addresses of webhooks. It contains as hashes: API keys, passwords (Argon2id),
+recovery codes, sessions and one-time links. Answers stored for Idempotency-Keys are
+encrypted under them.`
+
+// Help returns the text that --help prints after the flags' summary.
+func (exportCmd) Help() string { return exportHelp }
+
+// Run exports the ledger and prints what was written.
+func (c *exportCmd) Run(ctx context.Context, std streams) error {
+	line := newProgressLine(std.err, "export")
+	counts, err := c.export(ctx, std, line)
+	line.clear()
+	if err != nil {
+		return interrupted(err)
+	}
+	_, err = fmt.Fprintf(std.err, "exported %s\n", describeCounts(counts))
+	return err
+}
+
+func (c *exportCmd) export(ctx context.Context, std streams, line *progressLine) (archive.Counts, error) {
+	if c.File == "-" {
+		if prompt.IsTerminal(std.out) {
+			return nil, service.UsageError{Err: errors.New("an export contains secrets: give the name of a file, or pipe it to another program")}
+		}
+		return archive.Export(ctx, c.Database, line.counting(std.out))
+	}
+	file, err := archive.CreateFile(c.File, c.Force)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Discard()
+	counts, err := writeExport(ctx, c.Database, strings.HasSuffix(c.File, ".gz"), line.counting(file))
+	if err != nil {
+		return nil, err
+	}
+	return counts, file.Finish()
+}
+
+// writeExport compresses an export if asked to.
+func writeExport(ctx context.Context, database string, compress bool, to io.Writer) (archive.Counts, error) {
+	if !compress {
+		return archive.Export(ctx, database, to)
+	}
+	buffer := bufio.NewWriter(to)
+	z := gzip.NewWriter(buffer)
+	counts, err := archive.Export(ctx, database, z)
+	if err == nil {
+		err = errors.Join(z.Close(), buffer.Flush())
+	}
+	return counts, err
+}
+
+func describeCounts(counts archive.Counts) string {
+	rows := int64(0)
+	for _, n := range counts {
+		rows += n
+	}
+	return fmt.Sprintf("%d rows, of them %d accounts, %d keys and %d days of usage", rows, counts["accounts"], counts["keys"], counts["usage"])
+}
+
+// importCmd reads an export into an empty ledger.
+type importCmd struct {
+	service.DatabaseFlag
+	File string `arg:"" help:"The export, compressed or not; - for standard input."`
+}
+
+const importHelp = `Reads what 'addrspec export' wrote into a new database, or into a ledger that has no
+account, whose plans are replaced. It is one transaction: an import that fails or is
+killed leaves the ledger without rows, and can be repeated. A damaged or truncated
+file is refused with the number of the line.
+
+  createdb addrspec
+  addrspec import ledger.ndjson.gz --database postgres://addrspec@db.example/addrspec
+
+Points, keys, sessions and IDs are those of the ledger that was exported. Stop its
+service before the export, and let only one of the two ledgers serve: each counts
+points by itself.`
+
+// Help returns the text that --help prints after the flags' summary.
+func (importCmd) Help() string { return importHelp }
+
+// Run imports the ledger and prints what was read.
+func (c *importCmd) Run(ctx context.Context, std streams) error {
+	line := newProgressLine(std.err, "import")
+	in, err := c.open(std)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	counts, err := archive.Import(ctx, c.Database, line.countingReads(in))
+	line.clear()
+	if err != nil {
+		return interrupted(fmt.Errorf("%s: %w", c.File, err))
+	}
+	_, err = fmt.Fprintf(std.out, "imported %s into %s\n", describeCounts(counts), c.Redacted())
+	return err
+}
+
+func (c *importCmd) open(std streams) (io.ReadCloser, error) {
+	if c.File == "-" {
+		return io.NopCloser(std.in), nil
+	}
+	return os.Open(c.File)
+}

@@ -1,0 +1,187 @@
+package command
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
+)
+
+// dashboardForms is the documented bound of forms that arrive at a time.
+const dashboardForms = 256
+
+// loadZone is the DNS data of these tests.
+const loadZone = "example.com. MX 10 mail.example.com."
+
+// Clients that send forms slowly keep nobody from a page or from the API. Further
+// forms get a clear answer, and the slow ones end soon.
+func TestSlowFormsBlockNoPage(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--dns", mxtest.Start(t, loadZone))
+	key := ledgertest.NewAccount(t, s.ledger, testAccount)
+	const form = "POST /sign-in HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\n\r\n"
+	slow := make([]*origintest.TestConn, dashboardForms)
+	for i := range slow {
+		slow[i] = origintest.Dial(t, s.hostPort, hung)
+		slow[i].Send(form)
+	}
+	var status int
+	require.Eventually(t, func() bool {
+		for range 8 { // in place of those that have ended on a slow machine
+			origintest.Dial(t, s.hostPort, hung).Send(form)
+		}
+		response, _ := s.send(t, http.MethodPost, "/sign-in", "", "{}", nil)
+		status = response.StatusCode
+		return status == http.StatusServiceUnavailable
+	}, hung, 10*time.Millisecond, "%d", status)
+	for range 3 {
+		status, body := s.page(t, "/sign-in")
+		require.Equal(t, http.StatusOK, status)
+		require.Contains(t, body, "</html>")
+		require.Equal(t, http.StatusOK, s.checkAddress(t, key))
+	}
+	response, body := slow[0].Response()
+	require.Equal(t, http.StatusRequestTimeout, response.StatusCode, body)
+	require.Contains(t, body, "did not arrive within 3 seconds")
+	require.Eventually(t, func() bool {
+		response, _ := s.send(t, http.MethodPost, "/sign-in", "", "{}", nil)
+		return response.StatusCode == http.StatusForbidden // no form token, but a slot
+	}, hung, 50*time.Millisecond)
+}
+
+// page requests a page as a browser does.
+func (s *instance) page(t testing.TB, path string) (status int, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.hostPort+path, nil)
+	require.NoError(t, err)
+	r.Header.Set("Accept", "text/html")
+	return exchange(t, http.DefaultClient, r)
+}
+
+// checkAddress checks an address and returns the status.
+func (s *instance) checkAddress(t testing.TB, key string) (status int) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.hostPort+"/v1/email/jane@example.com", nil)
+	require.NoError(t, err)
+	r.Header.Set("X-API-Key", key)
+	status, _ = exchange(t, http.DefaultClient, r)
+	return status
+}
+
+func exchange(t testing.TB, client *http.Client, r *http.Request) (status int, body string) {
+	t.Helper()
+	answer, err := httpClient.Do(r)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	return answer.StatusCode, string(text)
+}
+
+// BenchmarkAPIBesideDashboard measures the latency of the API alone, and while 64
+// clients request pages and sign in.
+func BenchmarkAPIBesideDashboard(b *testing.B) {
+	for _, clients := range []int{0, 64} {
+		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) { benchmarkBeside(b, clients) })
+	}
+}
+
+func benchmarkBeside(b *testing.B, clients int) {
+	s := start(b, "--dns", mxtest.Start(b, loadZone), "--trusted-proxy", "127.0.0.1")
+	key, _ := ledgertest.NewAccountOn(b, s.ledger, testAccount, ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()})
+	require.Equal(b, http.StatusOK, s.checkAddress(b, key))
+	end, counts := s.hammer(clients)
+	defer end()
+	var took []time.Duration
+	for b.Loop() {
+		from := time.Now()
+		require.Equal(b, http.StatusOK, s.checkAddress(b, key))
+		took = append(took, time.Since(from)) // real time: a benchmark
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+	for status, n := range counts() {
+		b.ReportMetric(float64(n)/b.Elapsed().Seconds(), fmt.Sprintf("pages-%d/s", status))
+	}
+}
+
+// hammer requests pages and tries to sign in until end is called. counts returns
+// the answers by status.
+func (s *instance) hammer(clients int) (end func(), counts func() map[int]int) {
+	stop, seen, lock, work := make(chan struct{}), map[int]int{}, sync.Mutex{}, sync.WaitGroup{}
+	for i := range clients {
+		work.Go(func() {
+			jar, _ := cookiejar.New(nil)
+			v := visitor{base: "http://" + s.hostPort, client: http.Client{Jar: jar}}
+			for n := 2 * i; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				status := v.request(n)
+				lock.Lock()
+				seen[status]++
+				lock.Unlock()
+			}
+		})
+	}
+	counts = func() map[int]int {
+		lock.Lock()
+		defer lock.Unlock()
+		return maps.Clone(seen)
+	}
+	return sync.OnceFunc(func() { close(stop); work.Wait() }), counts
+}
+
+// A visitor requests pages like a browser: with cookies, and the token of forms.
+type visitor struct {
+	base   string
+	client http.Client
+	token  string
+}
+
+var tokenOfPage = regexp.MustCompile(`name="form-token" content="([^"]*)"`)
+
+// request requests a page, or every other time tries to sign in with a wrong
+// password. It returns the status, 0 for none.
+func (v *visitor) request(n int) int {
+	r, err := http.NewRequest(http.MethodGet, v.base+"/sign-in", nil)
+	if n%2 == 1 {
+		form := url.Values{"email": {rand.Text() + "@example.com"}, "password": {"a wrong password"}, "form_token": {v.token}}
+		r, err = http.NewRequest(http.MethodPost, v.base+"/sign-in", strings.NewReader(form.Encode()))
+	}
+	if err != nil {
+		return 0
+	}
+	r.Header.Set("Accept", "text/html")
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("X-Forwarded-For", fmt.Sprintf("192.0.2.%d", n%250)) // attempts are limited for each address
+	answer, err := v.client.Do(r)
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(answer.Body)
+	if found := tokenOfPage.FindSubmatch(text); found != nil {
+		v.token = string(found[1])
+	}
+	return answer.StatusCode
+}

@@ -1,0 +1,207 @@
+package command
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/contract/description"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
+)
+
+// neverAnswered has the features of openapi.json that these tests do not see.
+var neverAnswered = map[string]string{
+	".* 500 INTERNAL_ERROR": "it needs a defect; api's tests cause a panic and check the shape",
+}
+
+// A surveyed service is one whose answers must be as openapi.json describes them.
+type surveyed struct {
+	*instance
+	survey *description.Survey
+}
+
+// send sends one request on its own connection and returns the status.
+func (s surveyed) send(t *testing.T, r origintest.Request) int {
+	t.Helper()
+	return s.sendText(t, r.Method, r.Target, r.Text(s.hostPort))
+}
+
+func (s surveyed) sendText(t *testing.T, method, target, text string) int {
+	t.Helper()
+	response, body := origintest.Exchange(t, s.hostPort, text, hung)
+	s.check(t, method, target, response, body)
+	return response.StatusCode
+}
+
+func (s surveyed) check(t *testing.T, method, target string, response *http.Response, body string) {
+	t.Helper()
+	require.NoError(t, s.survey.Check(description.Response{
+		Method: method, Target: target, Status: response.StatusCode, Header: response.Header, Body: []byte(body)}))
+}
+
+// pages gets what has no key.
+func (s surveyed) pages(t *testing.T) {
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/.well-known/security.txt"} {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			require.Equal(t, http.StatusOK, s.send(t, origintest.Request{Method: method, Target: path}), path)
+		}
+	}
+}
+
+// malformed sends every operation as HTTP that is not well-formed.
+func (s surveyed) malformed(t *testing.T) {
+	for _, r := range s.survey.Requests() {
+		line := r.Method + " " + r.Target + " HTTP/1.1\r\nHost: x\r\n"
+		for text, status := range map[string]int{
+			line + "X: \x01\r\n\r\n":                                          400,
+			line + "Expect: x\r\n\r\n":                                        417,
+			line + "X: " + strings.Repeat("x", 80<<10) + "\r\n\r\n":           431,
+			line + "Transfer-Encoding: odd\r\n\r\n":                           501,
+			r.Method + " " + r.Target + " HTTP/9.9\r\nHost: x\r\n\r\n":        505,
+			"TRACE " + r.Target + " HTTP/1.1\r\nHost: x\r\n\r\n":              405,
+			"TRACE " + r.Target + "/no/such/path HTTP/1.1\r\nHost: x\r\n\r\n": s.below(r.Target),
+		} {
+			method, _, _ := strings.Cut(text, " ")
+			require.Equal(t, status, s.sendText(t, method, strings.Fields(text)[1], text), "%.80q", text)
+		}
+	}
+}
+
+// below returns the status of another method below a path: the address may
+// contain slashes.
+func (s surveyed) below(path string) int {
+	if strings.HasPrefix(path, "/v1/email/") {
+		return http.StatusMethodNotAllowed
+	}
+	return http.StatusNotFound
+}
+
+// usage reads the usage of an account beyond its points and its rate.
+func (s surveyed) usage(t *testing.T) {
+	key, _ := ledgertest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(2))
+	require.Equal(t, http.StatusOK, s.send(t, batchRequest(key, "jane@mail.example", "john@mail.example")))
+	read := origintest.Request{Method: http.MethodGet, Target: "/v1/usage", Header: []string{"X-API-Key: " + key}}
+	require.Equal(t, http.StatusOK, s.send(t, read))
+	require.Eventually(t, func() bool { return s.send(t, read) == http.StatusTooManyRequests }, hung, time.Millisecond)
+}
+
+// overage returns terms with one point, which may be exceeded.
+func overage(rate ledger.Limit) ledger.Terms {
+	allowed := true
+	return ledger.Terms{Rate: &rate, Points: ledgertest.Limit(1), Overage: &allowed}
+}
+
+// conflict sends a batch twice at a time with one Idempotency-Key. Its look-up
+// takes until --dns-timeout, so one of them finds the other under way.
+func (s surveyed) conflict(t *testing.T) {
+	key, _ := ledgertest.NewAccountOn(t, s.ledger, "conflict@contract.test", ledger.Terms{Rate: ledgertest.Unlimited()})
+	text := batchRequest(key, "jane@silent.example").With("Idempotency-Key: once").Text(s.hostPort)
+	first, second := origintest.Dial(t, s.hostPort, hung), origintest.Dial(t, s.hostPort, hung)
+	first.Send(text)
+	second.Send(text)
+	var statuses []int
+	for _, conn := range []*origintest.TestConn{first, second} {
+		response, body := conn.Response()
+		s.check(t, http.MethodPost, "/v1/emails", response, body)
+		statuses = append(statuses, response.StatusCode)
+	}
+	require.ElementsMatch(t, []int{http.StatusOK, http.StatusConflict}, statuses)
+}
+
+// crowded sends every operation to a service whose only connection is in use: a
+// handler that has sent 100 Continue waits for the body.
+func (s surveyed) crowded(t *testing.T) {
+	key := s.newKey(t)
+	busy := origintest.Dial(t, s.hostPort, hung)
+	request := batchRequest(key, "jane@mail.example").With("Expect: 100-continue").Text(s.hostPort)
+	header, _, _ := strings.Cut(request, "\r\n\r\n")
+	busy.Send(header + "\r\n\r\n")
+	require.Equal(t, http.StatusContinue, busy.Header(http.MethodPost).StatusCode)
+	for _, r := range s.survey.Requests() {
+		require.Equal(t, http.StatusServiceUnavailable, s.send(t, r), "%s %s", r.Method, r.Target)
+	}
+}
+
+// batchRequest returns the request for a batch.
+func batchRequest(key string, emails ...string) origintest.Request {
+	return origintest.Request{Method: http.MethodPost, Target: "/v1/emails",
+		Header: []string{"X-API-Key: " + key, "Content-Type: application/json"},
+		Body:   `{"emails":["` + strings.Join(emails, `","`) + `"]}`}
+}
+
+func TestContract(t *testing.T) {
+	t.Parallel()
+	s := surveyed{start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--batch-timeout", "20s",
+		"--security-contact", "mailto:security@addrspec.example"), description.New(t)}
+	t.Run("cases", func(t *testing.T) { contract.Run(t, s.hostPort, s.ledger, s.survey) })
+	t.Run("pages", s.pages)
+	t.Run("malformed", s.malformed)
+	t.Run("usage", s.usage)
+	slow := []string{"--dns", contract.Serve(t), "--dns-timeout", "1s"} // and nothing in its cache
+	t.Run("conflict", surveyed{start(t, slow...), s.survey}.conflict)
+	t.Run("crowded", surveyed{start(t, "--max-connections", "1"), s.survey}.crowded)
+	s.survey.RequireComplete(t, neverAnswered)
+	log := s.wholeLog(t)
+	require.NotContains(t, log, "@", "the log contains an address")
+	require.NotContains(t, log, "ask_", "the log contains a key")
+}
+
+// TestEdgeDescription compares answers to workers with openapi-edge.json.
+func TestEdgeDescription(t *testing.T) {
+	t.Parallel()
+	s := surveyed{start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--edge-secret", origintest.EdgeSecret),
+		description.NewFile(t, "../api/openapi-edge.json")}
+	key := s.newKey(t)
+	beyond, _ := ledgertest.NewAccountOn(t, s.ledger, "beyond@contract.test", overage(1))
+	poor, _ := ledgertest.NewAccountOn(t, s.ledger, "poor@contract.test",
+		ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(0)})
+	_, account := ledgertest.NewAccountOn(t, s.ledger, "page@contract.test", overage(9))
+	page, _, err := s.ledger.CreateKey(t.Context(), account, "page", ledger.KeyTerms{Origins: []string{"https://shop.example"}})
+	require.NoError(t, err)
+	const ask = `{"operation":"single","points":1,"domains":[{"name":"mail.example","addresses":1}]}`
+	const brief = `{"operation":"single","points":1,"brief":true,"domains":[{"name":"mail.example","addresses":1}]}`
+	for _, c := range []struct {
+		key, body string
+		status    int
+		header    string
+	}{
+		{key, ask, 200, ""},
+		{page, brief, 204, "Origin: https://shop.example"},
+		{beyond, `{"operation":"batch","points":2,"domains":[{"name":"silent.example","addresses":2}]}`, 200, ""},
+		{key, `{"operation":"single","points":2}`, 400, ""},
+		{key, `{"operation":"batch","points":65}`, 400, ""},
+		{page, ask, 200, "Origin: https://shop.example"},
+		{page, ask, 401, ""},
+		{"nonsense", ask, 401, ""},
+		{poor, `{"operation":"batch","points":2}`, 402, ""},
+		{poor, ask, 429, ""},
+		{key, ask, 403, "X-Edge-Secret: wrong"},
+		{key, strings.Repeat(" ", 1<<20+1), 413, ""},
+		{key, ask, 415, "Content-Type: text/plain"},
+		{key, strings.ReplaceAll(ask, "mail", "servfail"), 503, ""},
+	} {
+		require.Equal(t, c.status, s.send(t, edgeRequest(c.key, c.body, c.header)), c.body)
+	}
+	t.Run("malformed", s.malformed)
+	s.survey.RequireComplete(t, neverAnswered)
+}
+
+// edgeRequest returns a worker's request. header replaces one of the usual ones.
+func edgeRequest(key, body, header string) origintest.Request {
+	r := origintest.Request{Method: http.MethodPost, Target: "/v1/edge/admit", Header: []string{"X-API-Key: " + key}, Body: body}
+	replaced, _, _ := strings.Cut(header, ":")
+	for _, usual := range []string{"Content-Type: application/json", "X-Edge-Secret: " + origintest.EdgeSecret, header} {
+		if name, _, _ := strings.Cut(usual, ":"); usual == header || name != replaced {
+			r.Header = append(r.Header, usual)
+		}
+	}
+	r.Header = slices.DeleteFunc(r.Header, func(line string) bool { return line == "" })
+	return r
+}

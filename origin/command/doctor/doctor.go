@@ -1,0 +1,124 @@
+// Package doctor looks at the parts of a deployment, each by itself: the command
+// doctor prints what it finds.
+//
+// A [Check] is a name and a function. What is wrong is an error whose sentence says
+// what to do; what should be done soon is [Advice]. Here are the checks that need
+// nothing but the machine and the network: disk, inodes, open files, file modes and
+// owners (machine_unix.go), network file systems (machine_linux.go), the clock
+// (clock.go), resolvers (resolver.go), the running service and workers (service.go).
+// Those of the database are in package ledger, those of module and lists in the
+// command.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A Check looks at one part.
+type Check struct {
+	Name string
+	// Look returns what it found in words, or why that is wrong and what to do. If
+	// both are empty, there was nothing to look at.
+	Look func(context.Context) (string, error)
+}
+
+// Advice is an error that describes what should be done soon.
+type Advice struct{ Err error }
+
+func (a Advice) Error() string { return a.Err.Error() }
+
+// Unwrap returns the error.
+func (a Advice) Unwrap() error { return a.Err }
+
+// Advise returns advice in words.
+func Advise(format string, args ...any) error { return Advice{fmt.Errorf(format, args...)} }
+
+// Status is how a part is.
+type Status string
+
+// The statuses from best to worst.
+const (
+	OK      Status = "ok"
+	Advised Status = "advice"
+	Wrong   Status = "wrong"
+)
+
+// A Finding is what a check found.
+type Finding struct {
+	Part   string `json:"part"`
+	Status Status `json:"status"`
+	Detail string `json:"detail"`
+}
+
+// Run runs all checks at once, since some wait for a network, and returns what they
+// found in their order. A check that takes longer than limit is wrong, and is left
+// to itself. Parts with nothing to look at are left out.
+func Run(ctx context.Context, limit time.Duration, checks []Check) (findings []Finding) {
+	found := make([]Finding, len(checks))
+	var group sync.WaitGroup
+	for n := range checks {
+		group.Go(func() { found[n] = checks[n].run(ctx, limit) })
+	}
+	group.Wait()
+	for _, f := range found {
+		if f.Detail != "" {
+			findings = append(findings, f)
+		}
+	}
+	return findings
+}
+
+// run runs one check within the limit.
+func (c *Check) run(ctx context.Context, limit time.Duration) Finding {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	result := make(chan Finding, 1)
+	go func() { result <- c.finding(c.Look(ctx)) }()
+	// A look that ends with its context has said more than we could.
+	const grace = 200 * time.Millisecond
+	select {
+	case f := <-result:
+		return f
+	case <-time.After(limit + grace):
+		return Finding{c.Name, Wrong, fmt.Sprintf("no answer within %s: what it looks at hangs", limit)}
+	}
+}
+
+func (c *Check) finding(detail string, err error) Finding {
+	switch {
+	case err == nil:
+		return Finding{c.Name, OK, detail}
+	case errors.As(err, new(Advice)) && !hasMore(err):
+		return Finding{c.Name, Advised, err.Error()}
+	}
+	return Finding{c.Name, Wrong, err.Error()}
+}
+
+// hasMore reports whether joined errors contain one that is no advice.
+func hasMore(err error) bool {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		_, advice := errors.AsType[Advice](err)
+		return !advice
+	}
+	for _, each := range joined.Unwrap() {
+		if hasMore(each) {
+			return true
+		}
+	}
+	return false
+}
+
+// Failed reports whether something is wrong, with strict also if there is advice.
+func Failed(findings []Finding, strict bool) bool {
+	for _, f := range findings {
+		if f.Status == Wrong || strict && f.Status == Advised {
+			return true
+		}
+	}
+	return false
+}

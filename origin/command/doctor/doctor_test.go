@@ -1,0 +1,198 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
+	"github.com/addrspec/addrspec/wasm/host"
+)
+
+// find runs one check.
+func find(t *testing.T, c Check) Finding {
+	t.Helper()
+	findings := Run(t.Context(), 10*time.Second, []Check{c})
+	require.Len(t, findings, 1)
+	return findings[0]
+}
+
+func requireFinding(t *testing.T, f Finding, status Status, words ...string) {
+	t.Helper()
+	require.Equal(t, status, f.Status, f.Detail)
+	for _, w := range words {
+		require.Contains(t, f.Detail, w)
+	}
+}
+
+func TestRun(t *testing.T) {
+	say := func(name, detail string, err error) Check {
+		return Check{name, func(context.Context) (string, error) { return detail, err }}
+	}
+	findings := Run(t.Context(), 100*time.Millisecond, []Check{
+		say("fine", "as it should be", nil),
+		say("absent", "", nil),
+		say("soon", "", Advise("renew it")),
+		say("mixed", "", errors.Join(Advise("renew it"), errors.New("it is broken"))),
+		say("twice", "", errors.Join(Advise("this"), Advise("and that"))),
+		{"hangs", func(context.Context) (string, error) { select {} }},
+	})
+	var got []Status
+	for _, f := range findings {
+		got = append(got, f.Status)
+	}
+	require.Equal(t, []Status{OK, Advised, Wrong, Advised, Wrong}, got)
+	require.Contains(t, findings[4].Detail, "no answer within 100ms")
+	require.True(t, Failed(findings, false))
+	require.False(t, Failed(findings[:2], false))
+	require.True(t, Failed(findings[:2], true))
+}
+
+func TestDisk(t *testing.T) {
+	requireFinding(t, find(t, Disk(filepath.Join(t.TempDir(), "not", "yet"))), OK, "left")
+	const plenty = 1 << 40
+	require.ErrorContains(t, space("/x", 100<<20, plenty, plenty), "/x has 100 MiB left: free space")
+	require.ErrorContains(t, space("/x", plenty, 5, 1000), "5 inodes left")
+	require.NoError(t, space("/x", plenty, 0, 0))
+	require.ErrorAs(t, space("/x", 512<<20, plenty, plenty), new(Advice))
+	require.False(t, errors.As(space("/x", 0, plenty, plenty), new(Advice)))
+}
+
+func TestFiles(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "a.db")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	requireFinding(t, find(t, Files([]string{path, path + "-wal"}, []string{path})), OK)
+	for mode, words := range map[os.FileMode]string{0o640: "can read it: chmod 0600 " + path, 0o602: "can change it: chmod 0600 " + path} {
+		require.NoError(t, os.Chmod(path, mode))
+		requireFinding(t, find(t, Files([]string{path}, nil)), Wrong, words)
+	}
+	require.NoError(t, os.Chmod(path, 0o644))
+	requireFinding(t, find(t, Files(nil, []string{path})), OK)
+	require.NoError(t, os.Chmod(folder, 0o777))
+	requireFinding(t, find(t, Files(nil, []string{path})), Wrong, "replace the files in it: chmod go-w "+folder)
+}
+
+func TestLimits(t *testing.T) {
+	requireFinding(t, find(t, Limits(10, 10)), OK, "10 connections")
+	requireFinding(t, find(t, Limits(1<<40, 1)), Wrong, "LimitNOFILE=", "--max-connections")
+}
+
+func TestClock(t *testing.T) {
+	at := func(d time.Duration) func(context.Context) (time.Time, error) {
+		return func(context.Context) (time.Time, error) { return time.Now().Add(d), nil }
+	}
+	require.NotEqual(t, Wrong, find(t, Clock(time.Time{}, at(0))).Status)
+	requireFinding(t, find(t, Clock(time.Time{}, at(time.Hour))), Wrong, "1h0m0s ahead of this machine's")
+	requireFinding(t, find(t, Clock(time.Time{}, at(-5*time.Second))), Advised, "behind this machine's")
+	requireFinding(t, find(t, Clock(time.Now().Add(time.Hour), at(0))), Wrong, "before this program was built")
+}
+
+// hung is longer than a resolver takes that answers, however slow the machine.
+const hung = 2 * time.Minute
+
+// A resolver that is sound, silent, without the Internet, or that makes up answers.
+func TestResolver(t *testing.T) {
+	const zone = "$ORIGIN test.\nyes MX 10 mx.yes\nnull MX 0 .\n"
+	known := Domains{With: "yes.test", Without: "null.test"}
+	sound := mxtest.New(t, zone)
+	requireFinding(t, find(t, Resolver([]string{sound.Addr}, hung, known)), OK, sound.Addr, "yes.test has MX")
+
+	silent := mxtest.New(t, zone)
+	silent.RespondAll(mxtest.Silent)
+	six := slices.Repeat([]string{silent.Addr}, 6)
+	f := find(t, Resolver(append(six, sound.Addr), 2*time.Second, known)) // asked at once
+	requireFinding(t, f, Wrong, silent.Addr+": ", "did not reply in time")
+	require.NotContains(t, f.Detail, sound.Addr)
+
+	empty := mxtest.New(t, "$ORIGIN test.\n")
+	requireFinding(t, find(t, Resolver([]string{empty.Addr}, hung, known)), Wrong, "asked for yes.test, it says that it has no MX")
+
+	liar := mxtest.New(t, zone+"*.invalid. MX 10 mx.yes\n")
+	requireFinding(t, find(t, Resolver([]string{liar.Addr}, hung, known)), Wrong, "below .invalid", "makes up answers")
+	requireFinding(t, find(t, Resolver([]string{sound.Addr}, hung, Domains{With: "yes.test", Without: "yes.test"})), Wrong, "--dns-without-mx")
+}
+
+// site is a service that answers by path; other paths are 404.
+type site map[string]func(http.ResponseWriter)
+
+func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if answer := s[r.URL.Path]; answer != nil {
+		answer(w)
+		return
+	}
+	w.WriteHeader(http.StatusNotFound)
+}
+
+func status(code int, body string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.WriteHeader(code)
+		w.Write([]byte(body))
+	}
+}
+
+func start(t *testing.T, s site) *url.URL {
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	at, err := url.Parse(server.URL)
+	require.NoError(t, err)
+	return at
+}
+
+func TestService(t *testing.T) {
+	require.Empty(t, Run(t.Context(), time.Second, []Check{Service(nil)}))
+	requireFinding(t, find(t, Service(start(t, site{"/healthz": status(200, "ok")}))), OK, "is up")
+	requireFinding(t, find(t, Service(start(t, site{}))), Wrong, "/healthz is 404")
+	requireFinding(t, find(t, Service(start(t, site{"/healthz": status(200, ""), "/readyz": status(503, "")}))), Wrong, "the ledger cannot commit")
+	late := func(w http.ResponseWriter) {
+		w.Header().Set("Date", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
+	}
+	requireFinding(t, find(t, Service(start(t, site{"/healthz": late}))), Wrong, "the service's clock")
+	gone := start(t, site{})
+	gone.Host = "127.0.0.1:1"
+	requireFinding(t, find(t, Service(gone)), Wrong, "start the service, or correct the URL")
+}
+
+// Metrics and keys on the network: the same server by another name.
+func TestServiceOnTheNetwork(t *testing.T) {
+	at := start(t, site{"/healthz": status(200, ""), "/metrics": status(200, "addrspec_up 1")})
+	require.NoError(t, transport(at))
+	require.NoError(t, metrics(t.Context(), at))
+	require.ErrorAs(t, readable(t.Context(), at), new(Advice))
+	require.NoError(t, readable(t.Context(), start(t, site{})))
+	far := &url.URL{Scheme: "http", Host: "addrspec.example"}
+	require.ErrorAs(t, transport(far), new(Advice))
+	require.False(t, loopback(far))
+}
+
+func TestEdge(t *testing.T) {
+	ours := func(context.Context) (host.Info, error) {
+		return host.Info{Engine: "1", Lists: "2", Model: "3"}, nil
+	}
+	good := site{"/versions": status(200, `{"engine":"1","lists":"2","model":"3"}`), "/v1/usage": status(401, "{}")}
+	requireFinding(t, find(t, Edge(start(t, good), ours)), OK, "lists 2")
+	older := site{"/versions": status(200, `{"engine":"1","lists":"1","model":"3"}`), "/v1/usage": status(401, "{}")}
+	requireFinding(t, find(t, Edge(start(t, older), ours)), Advised, "their answers may differ")
+	broken := site{"/versions": status(200, `{"engine":"1","lists":"2","model":"3"}`), "/v1/usage": status(502, "")}
+	requireFinding(t, find(t, Edge(start(t, broken), ours)), Wrong, "502 Bad Gateway and not 401")
+	requireFinding(t, find(t, Edge(start(t, site{"/versions": status(200, "<html>")}), ours)), Wrong, "without versions")
+}
+
+func TestOrigin(t *testing.T) {
+	const secret = "a secret of the tests"
+	for body, want := range map[string]Status{`{"code":"MISSING_KEY"}`: OK, `{"code":"INVALID_EDGE_SECRET"}`: Wrong, `a proxy asks for a password`: Wrong} {
+		f := find(t, Origin(start(t, site{"/v1/edge/admit": status(401, body)}), secret))
+		require.Equal(t, want, f.Status)
+		require.NotContains(t, f.Detail, secret)
+	}
+	requireFinding(t, find(t, Origin(start(t, site{}), secret)), Wrong, "start it with --edge-secret")
+}

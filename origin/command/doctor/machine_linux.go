@@ -1,0 +1,49 @@
+package doctor
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// networkFileSystems are those whose locks and shared memory SQLite cannot rely on
+// (sqlite.org/wal.html, "WAL does not work over a network filesystem"), by the magic
+// number of statfs(2).
+var networkFileSystems = map[int64]string{
+	unix.NFS_SUPER_MAGIC:  "NFS",
+	unix.SMB_SUPER_MAGIC:  "SMB",
+	unix.SMB2_SUPER_MAGIC: "SMB",
+	unix.CIFS_SUPER_MAGIC: "SMB",
+	unix.V9FS_MAGIC:       "9P",
+	unix.CEPH_SUPER_MAGIC: "CephFS",
+	unix.AFS_SUPER_MAGIC:  "AFS",
+}
+
+// LocalDisk returns an error if a SQLite file is on a network file system.
+func LocalDisk(path string) error {
+	var s unix.Statfs_t
+	if err := unix.Statfs(filepath.Dir(path), &s); err != nil {
+		return nil // the check of the disk says why
+	}
+	return refuseNetwork(int64(s.Type))
+}
+
+// refuseNetwork returns an error for the type of a network file system.
+func refuseNetwork(kind int64) error {
+	if name := networkFileSystems[kind]; name != "" {
+		return fmt.Errorf("the database is on %s, where SQLite can lose charges: move it to a local disk, or use PostgreSQL", name)
+	}
+	return nil
+}
+
+// synchronised returns advice if the kernel's clock is not synchronised, as
+// adjtimex(2) reports: no time server has to be asked or trusted.
+func synchronised() error {
+	var t unix.Timex
+	state, err := unix.Adjtimex(&t)
+	if err != nil || state != unix.TIME_ERROR && t.Status&unix.STA_UNSYNC == 0 {
+		return nil // a sandbox may forbid the call
+	}
+	return Advise("the kernel does not report the clock as synchronised: run an NTP client such as chrony or systemd-timesyncd; in a container, on the host")
+}

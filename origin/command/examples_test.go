@@ -1,0 +1,210 @@
+package command
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/dashboard/docs"
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
+)
+
+// documentedURL is the service's URL in the examples.
+const documentedURL = "http://127.0.0.1:8080"
+
+// exampleZone is the DNS data of the addresses in the examples.
+const exampleZone = `
+	example.org.    300 IN SOA ns.example.org. hostmaster.example.org. 1 2 3 4 60
+	example.org.    300 IN MX  10 mx1.example.org.
+	mailinator.com. 300 IN MX  10 mx1.example.org.
+`
+
+// interpreters has the programs that run the examples, by file name.
+var interpreters = map[string][]string{
+	"example.sh": {"sh"}, "main.go": {"go", "run"}, "example.py": {"python3"}, "example.mjs": {"node"},
+}
+
+// wanted is what each example prints; curl prints the JSON, of which these are
+// parts.
+var wanted = map[string]struct{ output, json string }{
+	"check-email":   {"valid: true\nperhaps meant: hotmail.com\n", `"typo_suggestion":"hotmail.com"`},
+	"check-emails":  {"jane@example.org valid: true typo: false\ninfo@hotmial.com valid: true typo: true\npoints: 2\n", `"usage_points":2`},
+	"get-usage":     {"points: 0 of 100\n", `"limit":100`},
+	"handle-errors": {"400 INVALID_EMAIL_FORMAT: The local part ends with a dot; remove it.\n", ""},
+	"clean-list":    {"jane@example.org,keep\njane.@example.org,remove\ninfo@hotmial.com,remove\nxkqzvwjt@mailinator.com,doubt\n", ""},
+}
+
+// The examples of the documentation print what they should when they are run
+// against a service.
+func TestExamples(t *testing.T) {
+	s := start(t, "--dns", mxtest.Start(t, exampleZone))
+	for name, want := range wanted {
+		for _, e := range examples(t, name) {
+			t.Run(e.File, func(t *testing.T) {
+				t.Parallel()
+				key := s.exampleKey(t, e.File, 100)
+				out, err := example(t, e, s.hostPort, key).Output()
+				require.NoError(t, err)
+				if filepath.Base(e.File) == "example.sh" {
+					require.Contains(t, string(out), want.json)
+				} else {
+					require.Equal(t, want.output, string(out))
+				}
+			})
+		}
+	}
+}
+
+// If the answer to a batch is lost, the example sends it again and it is charged
+// once.
+func TestExamplesRetryALostAnswer(t *testing.T) {
+	s := start(t, "--dns", mxtest.Start(t, exampleZone))
+	for _, e := range examples(t, "retry-safely") {
+		t.Run(e.File, func(t *testing.T) {
+			t.Parallel()
+			key := s.exampleKey(t, e.File, 100)
+			proxy, requests := losingFirstAnswer(t, s.hostPort)
+			out, err := example(t, e, proxy, key).Output()
+			require.NoError(t, err)
+			require.Equal(t, "points: 2\n", string(out))
+			require.EqualValues(t, 2, requests.Load())
+			require.EqualValues(t, 2, ledgertest.Used(t, s.ledger, e.File+"@example.org"))
+		})
+	}
+}
+
+// The example retries after the time that the service asks for.
+func TestExamplesRetryAfterTheRate(t *testing.T) {
+	s := start(t, "--dns", mxtest.Start(t, exampleZone))
+	for _, e := range examples(t, "retry-safely") {
+		t.Run(e.File, func(t *testing.T) {
+			t.Parallel()
+			terms := ledger.Terms{Rate: ledgertest.Limit(1), Points: ledgertest.Unlimited()}
+			key, _ := ledgertest.NewAccountOn(t, s.ledger, e.File+"@example.org", terms)
+			proxy := afterAnother(t, s.hostPort, key)
+			out, err := example(t, e, proxy, key).Output()
+			require.NoError(t, err)
+			require.Equal(t, "points: 2\n", string(out))
+		})
+	}
+}
+
+// The command of the guide writes a line for each address.
+func TestExampleChecksAFile(t *testing.T) {
+	t.Parallel()
+	e := examples(t, "check-file")[0]
+	cmd := example(t, e, "", "")
+	program := filepath.Join(cmd.Dir, "addrspec")
+	require.NoError(t, os.Symlink(os.Args[0], program))
+	cmd.Env = append(cmd.Env, programVariable+"=1", "PATH="+cmd.Dir+":"+os.Getenv("PATH"), "ADDRSPEC_DNS="+contract.Serve(t))
+	require.NoError(t, cmd.Run())
+	facts, err := os.ReadFile(filepath.Join(cmd.Dir, "facts.ndjson"))
+	require.NoError(t, err)
+	require.Equal(t, strings.Count(exampleList, "\n"), strings.Count(string(facts), "\n"))
+	require.Contains(t, string(facts), `"typo_suggestion":"hotmail.com"`)
+}
+
+func examples(t *testing.T, name string) []docs.Example {
+	t.Helper()
+	list, err := docs.Examples(name)
+	require.NoError(t, err)
+	return list
+}
+
+func (s *instance) exampleKey(t *testing.T, account string, points ledger.Limit) string {
+	key, _ := ledgertest.NewAccountOn(t, s.ledger, account+"@example.org", ledger.Terms{Rate: ledgertest.Unlimited(), Points: &points})
+	return key
+}
+
+// exampleList is the file addresses.txt of the examples.
+const exampleList = "jane@example.org\njane.@example.org\ninfo@hotmial.com\nxkqzvwjt@mailinator.com\njane@example.org\n"
+
+// example returns the command that runs an example in a folder of its own. Only
+// the URL differs from what the documentation shows.
+func example(t *testing.T, e docs.Example, hostPort, key string) *exec.Cmd {
+	t.Helper()
+	name := filepath.Base(e.File)
+	program := interpreters[name]
+	if _, err := exec.LookPath(program[0]); err != nil {
+		t.Skipf("%s is not installed", program[0])
+	}
+	folder := t.TempDir()
+	text := strings.ReplaceAll(e.Text, documentedURL, "http://"+hostPort)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "addresses.txt"), []byte(exampleList), 0o600))
+	cmd := exec.Command(program[0], append(program[1:], name)...)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "ADDRSPEC_KEY="+key)
+	cmd.Stderr = logIfFailed(t)
+	return cmd
+}
+
+// logIfFailed returns a buffer whose content is logged if the test fails.
+func logIfFailed(t *testing.T) io.Writer {
+	var b bytes.Buffer
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s", &b)
+		}
+	})
+	return &b
+}
+
+// losingFirstAnswer returns a proxy that breaks the connection when it has the
+// answer to the first request.
+func losingFirstAnswer(t *testing.T, hostPort string) (proxy string, requests *atomic.Int32) {
+	requests = new(atomic.Int32)
+	return proxyTo(t, hostPort, func(forward http.Handler, w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == 1 {
+			forward.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		}
+		forward.ServeHTTP(w, r)
+	}), requests
+}
+
+// afterAnother returns a proxy that sends a request of its own before the first
+// one, so that the first one exceeds a rate of one request per second.
+func afterAnother(t *testing.T, hostPort, key string) (proxy string) {
+	first := new(atomic.Bool)
+	return proxyTo(t, hostPort, func(forward http.Handler, w http.ResponseWriter, r *http.Request) {
+		if first.CompareAndSwap(false, true) {
+			usage := httptest.NewRequest(http.MethodGet, "/v1/usage", nil)
+			usage.Header.Set("X-API-Key", key)
+			forward.ServeHTTP(httptest.NewRecorder(), usage)
+			watched := httptest.NewRecorder()
+			forward.ServeHTTP(watched, r)
+			if watched.Code != http.StatusTooManyRequests || watched.Header().Get("Retry-After") == "" {
+				t.Errorf("the first attempt got %d without a time to wait", watched.Code)
+			}
+			for name, values := range watched.Header() {
+				w.Header()[name] = values
+			}
+			w.WriteHeader(watched.Code)
+			_, _ = watched.Body.WriteTo(w)
+			return
+		}
+		forward.ServeHTTP(w, r)
+	})
+}
+
+func proxyTo(t *testing.T, hostPort string, handle func(http.Handler, http.ResponseWriter, *http.Request)) (proxy string) {
+	forward := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: hostPort})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(forward, w, r) }))
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()
+}

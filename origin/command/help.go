@@ -1,0 +1,279 @@
+package command
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/addrspec/addrspec/origin/service"
+)
+
+// helpWidth is the longest line of help; a narrower terminal has shorter ones.
+const helpWidth = 100
+
+// commandGroups has the groups of the commands in the help, in order.
+var commandGroups = []struct {
+	title    string
+	commands string
+}{
+	{"Check addresses:", "check mcp"},
+	{"Run the service:", "serve doctor hooks"},
+	{"Accounts and keys:", "account key plan usage"},
+	{"Lists:", "lists"},
+	{"Operate:", "backup restore export import dashboard completion man version help"},
+}
+
+// groupCommands sorts the commands by group. A tag on a command would give the
+// group to its flags too.
+func groupCommands(app *kong.Application) {
+	var sorted []*kong.Node
+	for _, g := range commandGroups {
+		for _, name := range strings.Fields(g.commands) {
+			for _, n := range app.Children {
+				if n.Name == name {
+					n.Group = &kong.Group{Key: g.title, Title: g.title}
+					sorted = append(sorted, n)
+				}
+			}
+		}
+	}
+	for _, n := range app.Children {
+		if n.Group == nil {
+			sorted = append(sorted, n)
+		}
+		for _, child := range n.Children {
+			child.Group = &kong.Group{Key: "Commands:", Title: "Commands:"}
+		}
+	}
+	app.Children = sorted
+}
+
+// flagGroups is the order of the groups of the flags of check and serve. Those of
+// embedded structs would come first.
+var flagGroups = []string{"Input:", "Output:", "MX records:", "Through a service:", "End and exit code:", "Listeners:", "Database:", "DNS:", "Limits:", "Log:", "Module and lists:", "Dashboard and sign-in:", "Sign-up hooks:", "security.txt:"}
+
+// arrangeFlags sorts the flags of all commands by group, and writes the values of a
+// flag that has few as its placeholder.
+func arrangeFlags(n *kong.Node) {
+	slices.SortStableFunc(n.Flags, func(a, b *kong.Flag) int { return cmp.Compare(groupIndex(a), groupIndex(b)) })
+	for _, f := range n.Flags {
+		if f.Enum != "" && f.PlaceHolder == "" {
+			f.PlaceHolder = strings.ReplaceAll(f.Enum, ",", "|")
+		}
+	}
+	for _, child := range n.Children {
+		arrangeFlags(child)
+	}
+}
+
+func groupIndex(f *kong.Flag) int {
+	if f.Group == nil {
+		return -1
+	}
+	return slices.Index(flagGroups, f.Group.Title)
+}
+
+// flagHelp returns the help of a flag. Its environment variable is in it only if it
+// is not ADDRSPEC_<FLAG>.
+func flagHelp(v *kong.Value) string {
+	usual := "ADDRSPEC_" + strings.ToUpper(strings.ReplaceAll(v.Name, "-", "_"))
+	if len(v.Tag.Envs) == 1 && v.Tag.Envs[0] == usual {
+		return v.Help
+	}
+	return kong.DefaultHelpValueFormatter(v)
+}
+
+// helpOptions is how kong prints help.
+var helpOptions = kong.HelpOptions{Compact: true, NoExpandSubcommands: true, FlagsLast: true, WrapUpperBound: helpWidth}
+
+// printHelp prints the help of the selected command, with its examples last, so
+// that they are what a terminal shows.
+func printHelp(options kong.HelpOptions, c *kong.Context) error {
+	node := c.Selected()
+	if node == nil {
+		node = c.Model.Node
+	}
+	if err := kong.DefaultHelpPrinter(options, c); err != nil || options.Summary {
+		return err
+	}
+	return printExamples(c.Stdout, commandExamples[commandPath(node)])
+}
+
+func printExamples(to io.Writer, list []commandExample) error {
+	for i, e := range list {
+		if i == 0 {
+			fmt.Fprintln(to, "\nExamples:")
+		}
+		if _, err := fmt.Fprintf(to, "  # %s\n  %s\n", e.does, e.line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commandPath returns the words of a command after the program's name.
+func commandPath(n *kong.Node) string {
+	if n.Parent == nil {
+		return ""
+	}
+	return strings.TrimSpace(commandPath(n.Parent) + " " + n.Name)
+}
+
+// helpCmd prints the help of a command.
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"The command, such as key create."`
+}
+
+// Run prints what COMMAND --help prints.
+func (c *helpCmd) Run(k *kong.Context) error {
+	_, err := k.Parse(append(c.Command, "--help"))
+	return service.UsageError{Err: err} // --help without an error does not return
+}
+
+// wrongCommandLine prints what is wrong with a command line. Without a command, or
+// without the second word of one, it prints the commands that there are.
+func wrongCommandLine(to io.Writer, err error) {
+	var wrong *kong.ParseError
+	if !errors.As(err, &wrong) {
+		fmt.Fprintf(to, "addrspec: %v\nTry 'addrspec --help'.\n", err)
+		return
+	}
+	node := wrong.Context.Selected()
+	if node == nil {
+		node = wrong.Context.Model.Node
+	}
+	if len(node.Children) > 0 && wrong.Context.Error == nil {
+		wrong.Context.Stdout = to
+		_ = wrong.Context.PrintUsage(false)
+		return
+	}
+	fmt.Fprintf(to, "addrspec: %v\nTry '%s --help'.\n", err, strings.TrimSpace("addrspec "+commandPath(node)))
+}
+
+// A commandExample is a command line that works, and what it does.
+type commandExample struct{ does, line string }
+
+// commandExamples has the examples of each command by its words, "" for the program. Help
+// and man page print them, and a test runs them in this order or parses them.
+var commandExamples = map[string][]commandExample{
+	"": {
+		{"check an address", "addrspec check jane@example.org"},
+		{"start a service to play with", "addrspec serve --demo --log text"},
+		{"all about one command", "addrspec help key create"},
+	},
+	"check": {
+		{"check an address, and say why", "addrspec check --details jane@example.org"},
+		{"check the export of a mailing tool: its columns come first in the output", "addrspec check customers.csv -o checked.csv"},
+		{"go on after Ctrl-C, which prints this line", "addrspec check --resume 51200 customers.csv -o checked.csv"},
+		{"print the addresses of a list in normal form", "addrspec check --quiet < addresses.txt | jq .normalized"},
+		{"fail a job whose list has addresses that cannot work, without DNS", "addrspec check --offline --fail-on invalid,typo addresses.txt"},
+		{"check through a service, with its resolver", "addrspec check --server https://addrspec.example --key-file addrspec.key addresses.txt"},
+	},
+	"mcp": {
+		{"facts from this process, MX records by DNS", "addrspec mcp"},
+		{"no network", "addrspec mcp --offline"},
+		{"through a service", "addrspec mcp --server https://addrspec.example --key-file addrspec.key"},
+	},
+	"serve": {
+		{"try the service with a demo account", "addrspec serve --demo --log text"},
+		{"serve behind a proxy, with one database for several replicas", "addrspec serve --database postgres://addrspec@db.example/addrspec --public-url https://addrspec.example"},
+		{"keep the lists fresh from a feed", "addrspec serve --lists-url https://lists.example/lists/ --lists-key RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3 --lists data/lists.blob"},
+	},
+	"doctor": {
+		{"check this machine and the database", "addrspec doctor --database sqlite:data/addrspec.db"},
+		{"the running service, its certificate and its worker, too", "addrspec doctor --public-url https://addrspec.example --edge-url https://edge.addrspec.example"},
+		{"in a closed network", "addrspec doctor --dns 192.0.2.53:53 --dns-with-mx mail.example --dns-without-mx www.mail.example"},
+	},
+	"hooks check": {
+		{"validate a file of sign-up hooks", "addrspec hooks check hooks.json"},
+		{"try an address, without DNS", "addrspec hooks check hooks.json jane@example.org --offline"},
+	},
+	"account create": {
+		{"an account on the plan free", "addrspec account create --account jane@example.org"},
+		{"an account with limits of its own", "addrspec account create --account shop@example.org --plan pro --points 50000 --rate 10 --overage"},
+	},
+	"account list": {
+		{"all accounts", "addrspec account list"},
+		{"those with a text in their email, for a spreadsheet", "addrspec account list --search example.org --to csv"},
+	},
+	"account change": {
+		{"another plan", "addrspec account change --account jane@example.org --plan pro"},
+		{"a hard limit of points in place of the plan's", "addrspec account change --account jane@example.org --points 20000 --no-overage"},
+		{"let the owner manage all accounts", "addrspec account change --account jane@example.org --operator"},
+	},
+	"account link": {
+		{"a link for the first sign-in", "addrspec account link --account jane@example.org --public-url https://addrspec.example"},
+	},
+	"account suspend": {{"refuse all keys of an account", "addrspec account suspend --account jane@example.org"}},
+	"account resume":  {{"accept them again", "addrspec account resume --account jane@example.org"}},
+	"account log":     {{"who changed what", "addrspec account log --account jane@example.org"}},
+	"account webhook": {
+		{"show the webhook and its latest messages", "addrspec account webhook --account jane@example.org"},
+		{"set it and print its secret", "addrspec account webhook --account jane@example.org --set https://hooks.example/addrspec"},
+		{"send a test message", "addrspec account webhook --account jane@example.org --test"},
+	},
+	"account sign-out": {{"end all sessions of the owner", "addrspec account sign-out --account jane@example.org"}},
+	"account reset": {
+		{"one account, after a clock was wrong", "addrspec account reset --account jane@example.org"},
+		{"all accounts", "addrspec account reset --all"},
+	},
+	"account delete": {
+		{"delete after a question", "addrspec account delete --account jane@example.org"},
+		{"delete without one", "addrspec account delete --account shop@example.org --yes"},
+	},
+	"key create": {
+		{"a key for a server", "addrspec key create --account jane@example.org --name shop"},
+		{"a key for a web page, for 90 days, with limits of its own", "addrspec key create --account jane@example.org --name page --expires 90d --budget 500 --rate 2 --origin https://shop.example"},
+	},
+	"key list": {
+		{"an account's keys, with last use and expiry", "addrspec key list --account jane@example.org"},
+		{"the revoked ones too, a JSON object a line", "addrspec key list --account jane@example.org --all --to ndjson"},
+	},
+	"key change": {
+		{"another name and no expiry", "addrspec key change 2 --account jane@example.org --name landing-page --expires never"},
+		{"only the account's limits", "addrspec key change 2 --account jane@example.org --budget none --rate none"},
+	},
+	"key rotate": {
+		{"a new secret; the old one is valid for a day", "addrspec key rotate 1 --account jane@example.org"},
+		{"the old one has leaked", "addrspec key rotate 1 --account jane@example.org --grace 0s"},
+	},
+	"key revoke": {{"refuse a key from now on", "addrspec key revoke 2 --account jane@example.org"}},
+	"plan list":  {{"all plans", "addrspec plan list"}},
+	"plan load":  {{"add or change the plans of a file", "addrspec plan load plans.json"}},
+	"usage": {
+		{"this month, all accounts", "addrspec usage"},
+		{"one account in a month that is over, for a spreadsheet", "addrspec usage --account jane@example.org --first 2026-10-01 --last 2026-10-31 --to csv"},
+	},
+	"lists show": {
+		{"the lists in the program", "addrspec lists show"},
+		{"those of a file, for a program", "addrspec lists show --lists lists.blob --to json"},
+	},
+	"lists update": {{"fetch newer lists of a feed, by cron", "addrspec lists update --from https://lists.example/lists/ --lists-key lists.pub --lists lists.blob"}},
+	"lists verify": {{"verify a file and the signature beside it", "addrspec lists verify lists.blob --lists-key lists.pub"}},
+	"lists keygen": {{"make lists.key and lists.pub", "addrspec lists keygen lists.key"}},
+
+	"backup":  {{"copy the database while the service runs", "addrspec backup /var/backups/addrspec.db --force --database sqlite:/var/lib/addrspec/addrspec.db"}},
+	"restore": {{"put a backup in its place, with the service stopped", "addrspec restore /var/backups/addrspec.db --force --database sqlite:/var/lib/addrspec/addrspec.db"}},
+	"export":  {{"write the whole ledger as text", "addrspec export ledger.ndjson.gz --database sqlite:/var/lib/addrspec/addrspec.db"}},
+	"import":  {{"read it into PostgreSQL", "addrspec import ledger.ndjson.gz --database postgres://addrspec@db.example/addrspec"}},
+
+	"completion": {
+		{"bash, for you", "addrspec completion bash > ~/.local/share/bash-completion/completions/addrspec"},
+		{"zsh, in a folder of $fpath", "addrspec completion zsh > ~/.zfunc/_addrspec"},
+		{"fish", "addrspec completion fish > ~/.config/fish/completions/addrspec.fish"},
+	},
+	"man": {
+		{"read it", "addrspec man | man -l -"},
+		{"install it", "addrspec man > /usr/local/share/man/man1/addrspec.1"},
+	},
+	"version": {
+		{"what determines results", "addrspec version"},
+		{"for a program", "addrspec version --to json"},
+	},
+	"help": {{"the help of a command", "addrspec help key create"}},
+}

@@ -1,0 +1,191 @@
+package command
+
+import (
+	"os"
+
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/stretchr/testify/require"
+)
+
+// model returns the model of the command line.
+func model(t *testing.T) *kong.Kong {
+	t.Helper()
+	code := 0
+	parser, err := newParser(t.Context(), streams{strings.NewReader(""), new(strings.Builder), new(strings.Builder)}, &code)
+	require.NoError(t, err)
+	return parser
+}
+
+// eachCommand calls visit for every command that has no commands.
+func eachCommand(n *kong.Node, visit func(*kong.Node)) {
+	if len(n.Children) == 0 {
+		visit(n)
+	}
+	for _, child := range n.Children {
+		eachCommand(child, visit)
+	}
+}
+
+// arguments returns the words of an example after the program's name, up to a pipe
+// or a redirection.
+func arguments(t *testing.T, e commandExample) []string {
+	words := strings.Fields(e.line)
+	require.Equal(t, "addrspec", words[0], e.line)
+	require.NotContains(t, e.line, "'", "the test does not read quotes")
+	if i := slices.IndexFunc(words, func(w string) bool { return strings.Contains("|<>", w) }); i >= 0 {
+		words = words[:i]
+	}
+	return words[1:]
+}
+
+// exampleFolder makes a folder with the files of the examples the current one.
+func exampleFolder(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"addresses.txt": "jane@example.org\ninfo@hotmial.com\n",
+		"plans.json":    `[{"name": "team", "rate": 20, "points": "unlimited"}]`,
+		"hooks.json": `{"hooks": [{"name": "signup", "format": "generic", "account": "shop@example.org", "secret_file": "hook.secret",
+			"deny": ["invalid", "disposable"], "on_error": "deny"}]}`,
+		"hook.secret": hookSecret,
+	} {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	}
+	key, err, code := operator(t, "lists", "keygen", "lists.key", "--no-password")
+	require.Zero(t, code, err, key)
+}
+
+// Every command has an example, its help ends with it, and the parser accepts it.
+func TestEveryCommandHasExamples(t *testing.T) {
+	exampleFolder(t)
+	known := []string{""}
+	eachCommand(model(t).Model.Node, func(n *kong.Node) {
+		path := commandPath(n)
+		known = append(known, path)
+		require.NotEmpty(t, commandExamples[path], "%s has no example in examples.go", path)
+		out, err, code := operator(t, append(strings.Fields(path), "--help")...)
+		require.Zero(t, code, err)
+		for _, e := range commandExamples[path] {
+			require.Contains(t, out, "\n  "+e.line+"\n", path)
+			if path != "help" { // it prints
+				_, err := model(t).Parse(arguments(t, e))
+				require.NoError(t, err, e.line)
+			}
+			require.True(t, strings.HasPrefix(e.line, "addrspec "+path), e.line)
+		}
+	})
+	for path := range commandExamples {
+		require.Contains(t, known, path, "examples of no command")
+	}
+	for _, e := range commandExamples[""][:2] {
+		_, err := model(t).Parse(arguments(t, e))
+		require.NoError(t, err, e.line)
+	}
+}
+
+// The examples of the operator's commands work in the order of an account's life.
+// Those of webhooks and feeds need a public receiver and signed lists.
+func TestExamplesOfOperatorsRun(t *testing.T) {
+	exampleFolder(t)
+	require.NoError(t, os.Mkdir("data", 0o700))
+	for _, path := range strings.Split("account create,account list,plan list,plan load,account change,account link,key create,key list,"+
+		"key change,key rotate,key revoke,usage,account log,account suspend,account resume,account sign-out,account reset,"+
+		"account delete,hooks check,lists show,version,completion,man,help", ",") {
+		for _, e := range commandExamples[path] {
+			if strings.Contains(e.line, "lists.blob") {
+				continue // there is none
+			}
+			var out, err strings.Builder
+			code := run(t.Context(), arguments(t, e), streams{strings.NewReader("jane@example.org\n"), &out, &err})
+			require.Zero(t, code, "%s: %s", e.line, &err)
+			require.NotEmpty(t, out.String(), e.line)
+		}
+	}
+}
+
+// Without a command, or without the second word of one, the commands are printed.
+func TestWithoutACommand(t *testing.T) {
+	t.Parallel()
+	for args, wanted := range map[string]string{"": "Accounts and keys:", "key": "key rotate"} {
+		out, err, code := operator(t, strings.Fields(args)...)
+		require.Equal(t, 2, code)
+		require.Empty(t, out)
+		require.Contains(t, err, wanted)
+		require.Contains(t, err, "--help")
+	}
+	out, _, code := operator(t, "--help")
+	require.Zero(t, code)
+	require.Less(t, strings.Count(out, "\n"), 60, "the help is short")
+	require.Less(t, strings.Index(out, "Check addresses:"), strings.Index(out, "Run the service:"))
+	require.Less(t, strings.Index(out, "Run the service:"), strings.Index(out, "Accounts and keys:"))
+}
+
+func TestHelpOfACommand(t *testing.T) {
+	t.Parallel()
+	asked, _, code := operator(t, "help", "key", "create")
+	require.Zero(t, code)
+	flag, _, _ := operator(t, "key", "create", "--help")
+	require.Equal(t, flag, asked)
+	all, _, code := operator(t, "help")
+	require.Zero(t, code)
+	flag, _, _ = operator(t, "--help")
+	require.Equal(t, flag, all)
+	_, err, code := operator(t, "help", "key", "crate")
+	require.Equal(t, 2, code)
+	require.Contains(t, err, `did you mean "create"`)
+}
+
+// All flags of serve but --help and --version are in a group.
+func TestServeGroupsItsFlags(t *testing.T) {
+	t.Parallel()
+	eachCommand(model(t).Model.Node, func(n *kong.Node) {
+		for _, f := range n.Flags {
+			if n.Name == "serve" && f.Name != "help" {
+				require.NotNil(t, f.Group, "--%s", f.Name)
+				require.Contains(t, flagGroups, f.Group.Title, "--%s", f.Name)
+			}
+		}
+	})
+}
+
+func TestHelpFollowsTheTerminal(t *testing.T) {
+	for _, c := range []struct {
+		columns       string
+		least, widest int
+	}{{"60", 50, 72}, {"80", 70, 84}, {"500", 85, helpWidth + 4}} {
+		t.Setenv("COLUMNS", c.columns)
+		out, _, code := operator(t, "serve", "--help")
+		require.Zero(t, code)
+		out, _, _ = strings.Cut(out, "\nExamples:")
+		longest := 0
+		for line := range strings.Lines(out) {
+			longest = max(longest, len(line))
+		}
+		require.GreaterOrEqual(t, longest, c.least, c.columns)
+		require.LessOrEqual(t, longest, c.widest, c.columns)
+	}
+}
+
+// The hint names the command whose help has the answer.
+func TestWrongCommandLines(t *testing.T) {
+	t.Parallel()
+	for line, messages := range map[string][]string{
+		"sreve":                          {`unexpected argument sreve, did you mean "serve"?`, "Try 'addrspec --help'"},
+		"account lst":                    {`did you mean one of "list", "log"?`, "Try 'addrspec account --help'"},
+		"serve --lisen 127.0.0.1:0":      {`unknown flag --lisen, did you mean one of "--listen", "--lists"?`, "Try 'addrspec serve --help'"},
+		"key create --acount a --name n": {`did you mean "--account"?`, "Try 'addrspec key create --help'"},
+		"usage --to xml":                 {`--to must be one of "table","csv","ndjson" but got "xml"`},
+		"key create":                     {"--account=E", "--name=N"},
+		"completion tcsh":                {`"bash","zsh","fish"`},
+	} {
+		_, err, code := operator(t, strings.Fields(line)...)
+		require.Equal(t, 2, code, line)
+		for _, message := range messages {
+			require.Contains(t, err, message, line)
+		}
+	}
+}

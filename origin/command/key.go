@@ -1,0 +1,301 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/check/output"
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// keyCmd has the commands for API keys.
+type keyCmd struct {
+	Create keyCreateCmd `cmd:"" help:"Create a key and print its secret, which is shown only this once."`
+	List   keyListCmd   `cmd:"" help:"List an account's keys, newest first, without their secrets."`
+	Change keyChangeCmd `cmd:"" help:"Change a key's name and terms. They apply from its next request."`
+	Rotate keyRotateCmd `cmd:"" help:"Give a key a new secret and print it. The old one may remain valid for a while."`
+	Revoke keyRevokeCmd `cmd:"" help:"Revoke a key. Requests that begin afterwards get 401."`
+}
+
+type keyCreateCmd struct {
+	accountFlag
+	Name    string        `required:"" placeholder:"N" help:"What the key is for."`
+	Expires string        `placeholder:"WHEN" help:"When the key expires: after a number of days such as 90d, or at the beginning of a day (UTC) such as 2027-01-31. Without this flag it does not expire."`
+	Budget  *ledger.Limit `placeholder:"N" help:"Points a month that the key may use of its account's."`
+	Rate    *ledger.Limit `placeholder:"N" help:"Requests a second that the key may send within its account's rate."`
+	Origin  []string      `sep:"none" placeholder:"URL" help:"Bind the key to a browser origin such as https://shop.example; repeat it for up to 20. Only pages of these origins may then use the key."`
+}
+
+// Run creates the key. The secret is the last word of the output.
+func (c *keyCreateCmd) Run(ctx context.Context, std streams) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		expires, err := expiryOf(ctx, l, c.Expires)
+		if err != nil {
+			return err
+		}
+		terms := ledger.KeyTerms{Expires: expires, Budget: c.Budget, Rate: c.Rate, Origins: c.Origin}
+		secret, key, err := l.CreateKey(ctx, a.ID, c.Name, terms)
+		if err != nil {
+			return err
+		}
+		suspended := ""
+		if !a.Suspended.IsZero() {
+			suspended = ", but its account is suspended: it is refused until account resume"
+		}
+		fmt.Fprintf(std.out, "key %d created%s%s; store its secret, it is not shown again: %s\n", key.ID, describeKeyTerms(key), suspended, secret)
+		return nil
+	})
+}
+
+// expiryOf returns the time of --expires: zero for "" and never.
+func expiryOf(ctx context.Context, l *ledger.Ledger, text string) (time.Time, error) {
+	now, err := l.Now(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return ledger.ParseExpiry(text, now)
+}
+
+// describeKeyTerms returns the terms of a key as text, "" if it has none.
+func describeKeyTerms(k ledger.Key) (text string) {
+	if !k.Expires.IsZero() {
+		text += ", expires " + k.Expires.Format(time.RFC3339)
+	}
+	if k.Budget != nil {
+		text += fmt.Sprintf(", %s points a month", k.Budget)
+	}
+	if k.Rate != nil {
+		text += fmt.Sprintf(", %s requests/s", k.Rate)
+	}
+	if len(k.Origins) > 0 {
+		text += ", for pages of " + strings.Join(k.Origins, " ")
+	}
+	return text
+}
+
+type keyListCmd struct {
+	accountFlag
+	tableFlag
+	All    bool   `help:"List revoked keys too."`
+	Search string `placeholder:"TEXT" help:"List only keys with this text in their name."`
+}
+
+// Run lists the keys.
+func (c *keyListCmd) Run(ctx context.Context, std streams) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		now, err := l.Now(ctx)
+		if err != nil {
+			return err
+		}
+		var rows [][]any
+		for p, more := (ledger.KeyPage{Search: c.Search, Revoked: c.All, Limit: accountPage}), true; more; {
+			keys, err := l.ListKeys(ctx, a.ID, p)
+			if err != nil {
+				return err
+			}
+			for _, k := range keys {
+				rows = append(rows, keyRow(k, now))
+				p.After = k.ID
+			}
+			more = len(keys) == p.Limit
+		}
+		return c.print(std.out, keyColumns, rows)
+	})
+}
+
+var keyColumns = []string{"id", "name", "begins", "status", "created", "last used", "expires", "budget", "used", "rate", "origins"}
+
+func keyRow(k ledger.Key, now time.Time) []any {
+	used := any(dash)
+	if k.Budget != nil {
+		used = k.Used
+	}
+	return []any{k.ID, k.Name, k.Hint, keyStatus(k, now), day(k.Created), lastDay(k.LastDay), day(k.Expires), ownLimit{k.Budget}, used, ownLimit{k.Rate},
+		orDash(strings.Join(k.Origins, " "))}
+}
+
+// keyStatus returns what became of a key.
+func keyStatus(k ledger.Key, now time.Time) text {
+	switch {
+	case !k.Revoked.IsZero():
+		return text("revoked " + k.Revoked.Format(time.DateOnly))
+	case !k.Expires.IsZero() && !now.Before(k.Expires):
+		return "expired"
+	case !k.Replaced.IsZero():
+		return text("rotated, old secret until " + k.Replaced.Format("2006-01-02 15:04"))
+	}
+	return "active"
+}
+
+// A text is a value of a table that no user chose.
+type text string
+
+const dash text = "-"
+
+// orDash returns a dash for an empty text.
+func orDash(s string) any {
+	if s == "" {
+		return dash
+	}
+	return s
+}
+
+// An ownLimit is a limit in a table; one that follows the account's is a dash.
+type ownLimit struct{ *ledger.Limit }
+
+func (l ownLimit) String() string {
+	if l.Limit == nil {
+		return string(dash)
+	}
+	return l.Limit.String()
+}
+
+// lastDay returns the last day with a request, or a dash.
+func lastDay(d ledger.Day) any {
+	if d == 0 {
+		return dash
+	}
+	return d
+}
+
+// A day is a date in a table; the zero time is a dash.
+type day time.Time
+
+func (d day) String() string {
+	if t := time.Time(d); !t.IsZero() {
+		return t.Format(time.DateOnly)
+	}
+	return string(dash)
+}
+
+type keyChangeCmd struct {
+	accountFlag
+	ID      int64    `arg:"" help:"The key's number in 'key list'."`
+	Name    string   `placeholder:"N" help:"Rename the key."`
+	Expires string   `placeholder:"WHEN" help:"Expire after a number of days such as 90d, at the beginning of a day (UTC) such as 2027-01-31, or never."`
+	Budget  keyLimit `placeholder:"N" help:"Points a month that the key may use of its account's, or none."`
+	Rate    keyLimit `placeholder:"N" help:"Requests a second that the key may send within its account's rate, or none."`
+	Origin  []string `sep:"none" placeholder:"URL" help:"Bind the key to this browser origin, in place of those it has; repeat it for up to 20. With none, any page or program may use the key."`
+}
+
+// A keyLimit is a limit of a key's own, or the word none.
+type keyLimit struct {
+	given bool
+	limit *ledger.Limit
+}
+
+// UnmarshalText parses the flag's value.
+func (k *keyLimit) UnmarshalText(value []byte) error {
+	if k.given = true; string(value) == "none" {
+		return nil
+	}
+	k.limit = new(ledger.Limit)
+	if err := k.limit.UnmarshalText(value); err != nil || *k.limit == ledger.Unlimited {
+		return fmt.Errorf("%q must be a whole number, or none for a key that has only its account's limit", value)
+	}
+	return nil
+}
+
+var errNoChange = errors.New("nothing to change: give --name, --expires, --budget, --rate or --origin")
+
+// Run changes the key. Terms that are not given remain.
+func (c *keyChangeCmd) Run(ctx context.Context, std streams) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		k, err := l.Key(ctx, a.ID, c.ID)
+		if err != nil {
+			return err
+		}
+		change, err := c.change(ctx, l, k.KeyTerms)
+		if err != nil {
+			return err
+		}
+		if err := l.ChangeKey(ctx, a.ID, c.ID, change); err != nil {
+			return err
+		}
+		if k, err = l.Key(ctx, a.ID, c.ID); err != nil {
+			return err
+		}
+		fmt.Fprintf(std.out, "key %d changed: %s%s\n", k.ID, output.Printable(k.Name), describeKeyTerms(k))
+		return nil
+	})
+}
+
+// change returns the change of a key that has the terms.
+func (c *keyChangeCmd) change(ctx context.Context, l *ledger.Ledger, terms ledger.KeyTerms) (change ledger.KeyChange, err error) {
+	if c.Name != "" {
+		change.Name = &c.Name
+	}
+	if c.Expires != "" {
+		if terms.Expires, err = expiryOf(ctx, l, c.Expires); err != nil {
+			return change, err
+		}
+	}
+	if c.Budget.given {
+		terms.Budget = c.Budget.limit
+	}
+	if c.Rate.given {
+		terms.Rate = c.Rate.limit
+	}
+	if len(c.Origin) > 0 {
+		terms.Origins = c.Origin
+	}
+	if len(c.Origin) == 1 && c.Origin[0] == "none" {
+		terms.Origins = nil
+	}
+	switch {
+	case c.Expires != "" || c.Budget.given || c.Rate.given || len(c.Origin) > 0:
+		change.Terms = &terms
+	case change.Name == nil:
+		return change, errNoChange
+	}
+	return change, nil
+}
+
+type keyRotateCmd struct {
+	accountFlag
+	ID    int64         `arg:"" help:"The key's number in 'key list'."`
+	Grace time.Duration `default:"24h" help:"How long the old secret remains valid: 0s to 168h (${default})."`
+}
+
+const keyRotateHelp = `The key stays the same one: its name, expiry, budget, rate, origins, usage and
+answers stored for Idempotency-Keys remain. Store the new secret where requests
+are sent from, before the grace is over; with --grace 0s the old secret is refused
+from now on. Rotating again ends a grace that is still running.`
+
+// Help returns the text that --help prints after the flags' summary.
+func (keyRotateCmd) Help() string { return keyRotateHelp }
+
+// Run rotates the key. The new secret is the last word of the output.
+func (c *keyRotateCmd) Run(ctx context.Context, std streams) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		secret, k, err := l.RotateKey(ctx, a.ID, c.ID, c.Grace)
+		if err != nil {
+			return err
+		}
+		old := "the old secret is refused from now on"
+		if !k.Replaced.IsZero() {
+			old = "the old secret is valid until " + k.Replaced.Format(time.RFC3339)
+		}
+		fmt.Fprintf(std.out, "key %d rotated; %s; store the new secret, it is not shown again: %s\n", k.ID, old, secret)
+		return nil
+	})
+}
+
+type keyRevokeCmd struct {
+	accountFlag
+	ID int64 `arg:"" help:"The key's number in 'key list'."`
+}
+
+// Run revokes the key.
+func (c *keyRevokeCmd) Run(ctx context.Context, std streams) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		if err := l.RevokeKey(ctx, a.ID, c.ID); err != nil {
+			return err
+		}
+		fmt.Fprintf(std.out, "key %d revoked\n", c.ID)
+		return nil
+	})
+}

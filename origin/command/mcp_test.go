@@ -1,0 +1,350 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/wasm/moduletest"
+)
+
+// mcpProgram returns `addrspec mcp` in a process of its own.
+func mcpProgram(t testing.TB, args ...string) (cmd *exec.Cmd, log *origintest.Log) {
+	args = append([]string{"mcp", "--module", origintest.ModuleFile(t), "--cache-dir", moduletest.CacheDir()}, args...)
+	cmd, log = exec.Command(os.Args[0], args...), new(origintest.Log)
+	cmd.Env = append(os.Environ(), programVariable+"=1")
+	cmd.Stderr = log
+	return cmd, log
+}
+
+// connectMCP starts the program and connects to it as an assistant does.
+func connectMCP(t testing.TB, args ...string) (*sdk.ClientSession, *origintest.Log) {
+	t.Helper()
+	cmd, log := mcpProgram(t, args...)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
+		Connect(context.Background(), &sdk.CommandTransport{Command: cmd}, nil)
+	require.NoError(t, err, log)
+	t.Cleanup(func() { session.Close() })
+	return session, log
+}
+
+// call calls a tool and returns its structured content as JSON, and its text.
+func call(t testing.TB, session *sdk.ClientSession, tool string, arguments any) (structured, text string, isError bool) {
+	t.Helper()
+	result, err := session.CallTool(context.Background(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
+	require.NoError(t, err)
+	require.Len(t, result.Content, 1)
+	object, err := json.Marshal(result.StructuredContent)
+	require.NoError(t, err)
+	return string(object), result.Content[0].(*sdk.TextContent).Text, result.IsError
+}
+
+func TestMCPDescribesItself(t *testing.T) {
+	t.Setenv("ADDRSPEC_KEY", ledger.NewSecret())
+	for _, mode := range []struct {
+		args           []string
+		readOnly, open bool
+		says           string
+	}{
+		{[]string{"--offline"}, true, false, "mx is null"},
+		{[]string{"--dns", "127.0.0.1:1"}, true, true, "looked up by DNS"},
+		{[]string{"--server", "http://127.0.0.1:1"}, false, true, "one usage point"},
+	} {
+		session, _ := connectMCP(t, mode.args...)
+		about := session.InitializeResult()
+		require.Equal(t, "addrspec", about.ServerInfo.Name)
+		require.Equal(t, service.Release, about.ServerInfo.Version)
+		require.Contains(t, about.Instructions, mode.says)
+		list, err := session.ListTools(context.Background(), nil)
+		require.NoError(t, err)
+		require.Len(t, list.Tools, 3)
+		for _, tool := range list.Tools {
+			require.Contains(t, tool.Description, mode.says)
+			require.NotNil(t, tool.OutputSchema)
+			require.Equal(t, mode.readOnly, tool.Annotations.ReadOnlyHint)
+			require.Equal(t, mode.readOnly, tool.Annotations.IdempotentHint)
+			require.Equal(t, mode.open, *tool.Annotations.OpenWorldHint)
+			require.False(t, *tool.Annotations.DestructiveHint)
+		}
+		require.NoError(t, session.Close(), "it ends with 0 once its input ends")
+	}
+}
+
+// Tools return the facts of `check`.
+func TestMCPOffline(t *testing.T) {
+	t.Parallel()
+	session, log := connectMCP(t, "--offline")
+	emails := []string{"Jane.Doe+news@gmial.com", "a..b@mail.example", "support@mailinator.com", "jörg@bücher.example", `"<&>\u0001"@x`, ""}
+	var want []string
+	for _, email := range emails {
+		object, _ := json.Marshal(map[string]string{"email": email})
+		line, problem, code := runCheck(t, strings.NewReader(string(object)), "--from", "ndjson")
+		require.Zero(t, code, problem)
+		want = append(want, strings.TrimSpace(line))
+	}
+	for n, email := range emails {
+		structured, text, isError := call(t, session, "check_email", map[string]any{"email": email})
+		require.False(t, isError, text)
+		require.JSONEq(t, want[n], structured)
+		require.NotContains(t, text, "\n")
+	}
+	structured, text, isError := call(t, session, "check_emails", map[string]any{"emails": append(emails, emails...)})
+	require.False(t, isError, text)
+	var batch struct {
+		Total, Valid_count, Invalid_count, Error_count int
+		Results                                        []struct{ Result, Error json.RawMessage }
+	}
+	require.NoError(t, json.Unmarshal([]byte(structured), &batch))
+	require.Equal(t, []int{6, 4, 2, 0}, []int{batch.Total, batch.Valid_count, batch.Invalid_count, batch.Error_count})
+	for n := range emails {
+		require.JSONEq(t, want[n], string(batch.Results[n].Result))
+		require.Equal(t, "null", string(batch.Results[n].Error))
+	}
+	require.Contains(t, text, `"support@mailinator.com": valid; MX not looked up; disposable provider; role account (Support).`)
+	require.Equal(t, 1, strings.Count(log.String(), "\n"), "the log has one line, without addresses: %s", log)
+}
+
+func TestMCPExplains(t *testing.T) {
+	t.Parallel()
+	session, _ := connectMCP(t, "--offline")
+	structured, text, _ := call(t, session, "explain", map[string]any{"email": "a..b@mail.example"})
+	require.Contains(t, structured, `"code":"local_part_two_dots","offset":2,"section":"RFC 5322 section 3.2.3"`)
+	require.Contains(t, text, "At byte 2: the local part has two dots in a row; remove one (RFC 5322 section 3.2.3).")
+	_, text, _ = call(t, session, "explain", map[string]any{"email": "j.d+x@googlemail.com"})
+	require.Contains(t, text, `The mailbox is "jd@gmail.com" by the rule gmail.`)
+	for _, email := range []string{"infouk@gmial.com", "xkqjzvw@mailinator.com"} {
+		object, _ := json.Marshal(map[string]string{"email": email})
+		line, _, _ := runCheck(t, strings.NewReader(string(object)), "--from", "ndjson", "--details")
+		var want struct{ Details json.RawMessage }
+		require.NoError(t, json.Unmarshal([]byte(line), &want))
+		structured, _, _ = call(t, session, "explain", map[string]any{"email": email})
+		var got struct{ Details json.RawMessage }
+		require.NoError(t, json.Unmarshal([]byte(structured), &got))
+		require.JSONEq(t, string(want.Details), string(got.Details), "every member of the evidence")
+	}
+}
+
+// MX records by DNS: facts and errors are those of a service.
+func TestMCPLooksMXUp(t *testing.T) {
+	dns := contract.Serve(t)
+	s := start(t, "--dns", dns, "--dns-timeout", "3s")
+	t.Setenv("ADDRSPEC_KEY", s.newKey(t))
+	local, _ := connectMCP(t, "--dns", dns, "--dns-timeout", "3s")
+	through, _ := connectMCP(t, "--server", "http://"+s.hostPort)
+	emails := map[string]any{"emails": []string{"jane@mail.example", "x@MAIL.example", "x@nowhere.example", "a@servfail.example", "b@silent.example", "a..b@mail.example", "x@[192.0.2.1]", "jörg@bücher.example"}}
+	here, text, isError := call(t, local, "check_emails", emails)
+	require.False(t, isError, text)
+	there, _, _ := call(t, through, "check_emails", emails)
+	require.JSONEq(t, there, here)
+	require.Contains(t, text, "8 addresses: 5 valid, 1 not valid, 2 not checked.")
+	require.Contains(t, text, `"jane@mail.example": valid; the domain has MX records.`)
+	require.Contains(t, text, `"x@nowhere.example": valid; the domain has no MX record.`)
+	require.Contains(t, text, `"b@silent.example": not checked, DNS lookup timed out for domain silent.example`)
+	_, text, isError = call(t, local, "check_email", map[string]any{"email": "a@servfail.example"})
+	require.True(t, isError)
+	require.Contains(t, text, "DNS_FAILURE: DNS lookup failed for domain servfail.example. Nothing about the address follows")
+}
+
+// A service charges a point for each different address. What it refuses is an error
+// of the tool, which says what to do.
+func TestMCPThroughAService(t *testing.T) {
+	s := start(t, "--dns", contract.Serve(t))
+	key, _ := s.limitedKey(t, 5)
+	t.Setenv("ADDRSPEC_KEY", key)
+	session, log := connectMCP(t, "--server", "http://"+s.hostPort)
+	structured, _, isError := call(t, session, "explain", map[string]any{"email": "support@mail.example"})
+	require.False(t, isError)
+	require.Contains(t, structured, `"mx":true`)
+	require.Contains(t, structured, `"word":"support"`)
+	_, _, isError = call(t, session, "check_emails", map[string]any{"emails": []string{"a@mail.example", "b@mail.example", "a@mail.example"}})
+	require.False(t, isError)
+	require.EqualValues(t, 3, s.used(t))
+	_, text, isError := call(t, session, "check_emails", map[string]any{"emails": []string{"c@mail.example", "d@mail.example", "e@mail.example"}})
+	require.True(t, isError)
+	require.Contains(t, text, "too few usage points are left this month: 2, and the next batch needs 3; they refill on 1 ")
+	t.Setenv("ADDRSPEC_KEY", ledger.NewSecret())
+	other, _ := connectMCP(t, "--server", "http://"+s.hostPort)
+	_, text, isError = call(t, other, "check_email", map[string]any{"email": "jane@mail.example"})
+	require.True(t, isError)
+	require.Contains(t, text, "INVALID_API_KEY")
+	require.NotContains(t, log.String(), "mail.example")
+	require.NotContains(t, log.String(), key[:12])
+}
+
+// Wrong arguments are errors of the tool; the session goes on.
+func TestMCPRefusesWrongArguments(t *testing.T) {
+	t.Parallel()
+	session, _ := connectMCP(t, "--offline")
+	for name, c := range map[string]struct {
+		tool      string
+		arguments any
+		says      string
+	}{
+		"a number":        {"check_email", map[string]any{"email": 7}, "want \"string\""},
+		"nothing":         {"check_email", nil, "email"},
+		"null":            {"check_email", map[string]any{"email": nil}, "want \"string\""},
+		"another member":  {"check_email", map[string]any{"email": "a@b", "mail": "x"}, "mail"},
+		"5 KiB":           {"check_email", map[string]any{"email": strings.Repeat("a", 5<<10)}, "address 1 of 1 has 5120 bytes"},
+		"no addresses":    {"check_emails", map[string]any{"emails": []string{}}, "less than 1"},
+		"65 addresses":    {"check_emails", map[string]any{"emails": make([]string, 65)}, "greater than 64"},
+		"100,000":         {"check_emails", map[string]any{"emails": make([]string, 100_000)}, "greater than 64"},
+		"addresses null":  {"check_emails", map[string]any{"emails": nil}, "want \"array\""},
+		"a string":        {"check_emails", map[string]any{"emails": "a@mail.example"}, "want \"array\""},
+		"numbers":         {"check_emails", map[string]any{"emails": []int{1}}, "want \"string\""},
+		"one of them 5 K": {"check_emails", map[string]any{"emails": []string{"a@mail.example", strings.Repeat("a", 5<<10)}}, "address 2 of 2"},
+	} {
+		_, text, isError := call(t, session, c.tool, c.arguments)
+		require.True(t, isError, name)
+		require.Contains(t, text, c.says, name)
+		require.Less(t, len(text), 500, name)
+	}
+	_, err := session.CallTool(context.Background(), &sdk.CallToolParams{Name: "delete_everything"})
+	require.ErrorContains(t, err, "unknown tool")
+	_, _, isError := call(t, session, "check_email", map[string]any{"email": "jane@mail.example"})
+	require.False(t, isError)
+}
+
+const (
+	mcpInitialize  = `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}` + "\n"
+	mcpInitialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+)
+
+func mcpCall(id int) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"check_email","arguments":{"email":"user%[1]d@mail.example"}}}`+"\n", id)
+}
+
+// A message that is not one of the protocol, or too long, ends the program with 1
+// and a sentence. Standard output has nothing but the protocol.
+func TestMCPEndsAtForeignInput(t *testing.T) {
+	t.Parallel()
+	for name, input := range map[string]string{
+		"garbage":       "hello\n",
+		"binary":        "\x00\xff\xfe\n",
+		"half a JSON":   `{"jsonrpc":"2.0",`,
+		"not a request": "[1,2,3]\n",
+		"3 MiB":         mcpInitialize + mcpInitialized + `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("a", 3<<20) + `"}` + "\n",
+	} {
+		cmd, log := mcpProgram(t, "--offline")
+		cmd.Stdin = strings.NewReader(input)
+		out, err := cmd.Output()
+		require.Error(t, err, name)
+		require.Equal(t, 1, cmd.ProcessState.ExitCode(), name)
+		require.Contains(t, log.String(), "is not one of the protocol", name)
+		for line := range strings.Lines(string(out)) {
+			require.True(t, json.Valid([]byte(line)), name)
+		}
+	}
+}
+
+// Invalid UTF-8 in an address reaches the checks as the replacement character, as
+// JSON decoders have it, so the answer is valid JSON.
+func TestMCPInvalidUTF8(t *testing.T) {
+	t.Parallel()
+	cmd, _ := mcpProgram(t, "--offline")
+	cmd.Stdin = strings.NewReader(mcpInitialize + mcpInitialized + strings.Replace(mcpCall(1), "user1", "\xff", 1))
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	require.Contains(t, string(out), `"id":1`)
+	for line := range strings.Lines(string(out)) {
+		require.True(t, json.Valid([]byte(line)))
+	}
+}
+
+// A flood of calls is answered in full, in little memory, though the client reads
+// nothing until it has sent everything.
+func TestMCPFlood(t *testing.T) {
+	t.Parallel()
+	calls := shorter(20_000, 4000)
+	cmd, _ := mcpProgram(t, "--offline")
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	var sending errgroup.Group
+	begun := make(chan struct{})
+	sending.Go(func() error {
+		text := bufio.NewWriter(in)
+		text.WriteString(mcpInitialize + mcpInitialized)
+		for n := range calls {
+			if n == 2000 {
+				close(begun)
+			}
+			text.WriteString(mcpCall(n))
+			text.WriteString(mcpCall(n)) // an id that may be in use
+		}
+		return text.Flush()
+	})
+	select {
+	case <-begun:
+		t.Error("2,000 calls were read before any answer was")
+	case <-time.After(2 * time.Second): // real time: a slow machine reads no more in it
+	}
+	answered := map[float64]bool{}
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for len(answered) < calls && lines.Scan() {
+		var answer struct{ ID any }
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &answer))
+		if id, ok := answer.ID.(float64); ok {
+			answered[id] = true
+		}
+	}
+	require.Len(t, answered, calls)
+	require.NoError(t, sending.Wait())
+	if peak := peakMemory(t, cmd.Process.Pid); peak > 400<<10 {
+		t.Errorf("peak memory %d KiB", peak)
+	}
+	go io.Copy(io.Discard, out)
+	in.Close()
+	require.NoError(t, cmd.Wait())
+}
+
+// peakMemory returns the peak memory of a process in KiB, or 0 where the system does
+// not say it.
+func peakMemory(t *testing.T, pid int) (kib int) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0
+	}
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	_, err = fmt.Sscan(rest, &kib)
+	require.NoError(t, err)
+	return kib
+}
+
+// SIGTERM ends the program with 0, also while a call waits.
+func TestMCPEndsAtSIGTERM(t *testing.T) {
+	t.Parallel()
+	cmd, log := mcpProgram(t, "--dns", contract.Serve(t), "--dns-timeout", "1m")
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = io.WriteString(in, mcpInitialize+mcpInitialized+strings.Replace(mcpCall(1), "mail.example", "silent.example", 1))
+	require.NoError(t, err)
+	_, err = bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, cmd.Wait(), log)
+}

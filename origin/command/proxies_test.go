@@ -1,0 +1,354 @@
+package command
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/contract/description"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
+)
+
+// The configurations of deploy in front of the real program.
+func TestProxies(t *testing.T) {
+	leftToCI(t)
+	for _, kind := range proxyKinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			service := launchWith(t, nil, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--batch-timeout", "20s")
+			service.ledger = ledgertest.Open(t, service.database)
+			p := kind.start(t, service.hostPort)
+			t.Run("contract", func(t *testing.T) { kind.requireContract(t, p, service.instance) })
+			t.Run("malformed", func(t *testing.T) { requireMalformedIsJSON(t, p) })
+			t.Run("operator's paths", func(t *testing.T) { requireOperatorsPathsHidden(t, p, service.instance) })
+			t.Run("bodies", func(t *testing.T) { kind.requireBodiesPass(t, p, service.newKey(t)) })
+			t.Run("TLS", func(t *testing.T) { requireTLS(t, p) })
+		})
+	}
+}
+
+// requireContract runs the contract through the proxy, but for the cases that it
+// answers itself.
+func (k *proxyKind) requireContract(t *testing.T, p *proxyServer, s *instance) {
+	cases := contract.Cases(t)
+	passed := slices.DeleteFunc(slices.Clone(cases), func(c contract.Case) bool { return slices.Contains(k.refuses, c.Name) })
+	require.Less(t, len(cases)-len(passed), 10, "the proxy answers more itself than it passes on")
+	contract.RunCases(t, passed, p.plain, s.ledger, description.New(t), "Server")
+}
+
+// What the proxy refuses itself is refused as the service would, in JSON if the
+// proxy can be configured to: Caddy's HTTP server cannot for what it does not parse.
+func requireMalformedIsJSON(t *testing.T, p *proxyServer) {
+	for target, statuses := range map[string][]int{
+		"/v1/email/jane%ZZ@mail.example":                             {400},
+		"/v1/email/a%00b@mail.example":                               {400, 401},
+		"/v1/email/" + strings.Repeat("a", 70<<10) + "@mail.example": {431},
+	} {
+		response, body := origintest.Exchange(t, p.plain, "GET "+target+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", hung)
+		require.Contains(t, statuses, response.StatusCode, "%.40s: %s", target, body)
+		if response.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+			require.Equal(t, "application/json", response.Header.Get("Content-Type"), body)
+			require.NotEmpty(t, response.Header.Get("X-Request-Id"))
+		}
+	}
+}
+
+// The service has no operator's listener here, so the proxy alone hides its paths.
+func requireOperatorsPathsHidden(t *testing.T, p *proxyServer, s *instance) {
+	for _, path := range []string{"/metrics", "/readyz"} {
+		status, _, err := s.get("", path)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, status)
+		for _, target := range []string{path, path + "?a", "/." + path, "//" + path[1:], "/%" + fmt.Sprintf("%x", path[1]) + path[2:], strings.ToUpper(path), path + "/"} {
+			response, body := sendThrough(t, p.plain, "GET", target, "")
+			require.Equal(t, http.StatusNotFound, response.StatusCode, "%s: %s", target, body)
+			require.Equal(t, "application/json", response.Header.Get("Content-Type"), target)
+		}
+	}
+	response, _ := sendThrough(t, p.plain, "GET", "/healthz", "")
+	require.Equal(t, http.StatusOK, response.StatusCode)
+}
+
+func sendThrough(t *testing.T, hostPort, method, target, body string, header ...string) (*http.Response, string) {
+	t.Helper()
+	request := origintest.Request{Method: method, Target: target, Header: header, Body: body}
+	return origintest.Exchange(t, hostPort, request.Text("addrspec.example"), hung)
+}
+
+// A body over the limit gets the service's answer, one that is much longer the
+// same; and the key is checked before the body arrives, if the proxy lets it.
+func (k *proxyKind) requireBodiesPass(t *testing.T, p *proxyServer, key string) {
+	for _, size := range []int{1<<20 + 1, 3 << 20} {
+		response, body := sendThrough(t, p.plain, "POST", "/v1/emails", strings.Repeat(" ", size), "X-API-Key: "+key, "Content-Type: application/json")
+		require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode, body)
+		require.Contains(t, body, `{"success":false,"error":{"code":"BODY_TOO_LARGE"`)
+	}
+	if k.waitsForBody {
+		return
+	}
+	conn := origintest.Dial(t, p.plain, hung)
+	response, _ := conn.Send("POST /v1/emails HTTP/1.1\r\nHost: addrspec.example\r\nContent-Type: application/json\r\nContent-Length: 10000\r\n\r\n").Response()
+	require.Equal(t, http.StatusUnauthorized, response.StatusCode, "before the body")
+}
+
+// The port for TLS serves HTTP/2, and the other one no operation.
+func requireTLS(t *testing.T, p *proxyServer) {
+	transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: p.roots, ServerName: "addrspec.example"}}
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport}).Get("https://" + p.tls + "/v1/email/a%2F%2Fb%40mail.example")
+	require.NoError(t, err)
+	response.Body.Close()
+	require.Equal(t, 2, response.ProtoMajor)
+	require.Equal(t, http.StatusUnauthorized, response.StatusCode)
+
+	refused, body := sendThrough(t, p.insecure, "GET", "/v1/email/jane@mail.example", "")
+	require.Equal(t, http.StatusForbidden, refused.StatusCode, body)
+	redirected, _ := sendThrough(t, p.insecure, "GET", "/docs?x", "")
+	require.Equal(t, "https://addrspec.example/", redirected.Header.Get("Location"))
+}
+
+// An upstream is a server that records each request as it came, and answers as
+// answer does, or not at all if that returns "".
+type upstream struct {
+	net.Listener
+	answer func(request string) string
+
+	mu   sync.Mutex
+	seen []string
+}
+
+func newUpstream(t *testing.T, answer func(string) string) *upstream {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { listener.Close() })
+	u := &upstream{Listener: listener, answer: answer}
+	go func() {
+		for conn, err := listener.Accept(); err == nil; conn, err = listener.Accept() {
+			go u.serve(conn)
+		}
+	}()
+	return u
+}
+
+// serve reads requests without a body until one gets no answer.
+func (u *upstream) serve(conn net.Conn) {
+	defer conn.Close()
+	for in := bufio.NewReader(conn); ; {
+		var request strings.Builder
+		for line := ""; line != "\r\n"; {
+			var err error
+			if line, err = in.ReadString('\n'); err != nil {
+				return
+			}
+			request.WriteString(line)
+		}
+		u.mu.Lock()
+		u.seen = append(u.seen, request.String())
+		u.mu.Unlock()
+		answer := u.answer(request.String())
+		if _, err := io.WriteString(conn, answer); err != nil || answer == "" {
+			return
+		}
+	}
+}
+
+// take returns the requests since the last call.
+func (u *upstream) take() []string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	seen := u.seen
+	u.seen = nil
+	return seen
+}
+
+const emptyAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+// Every target arrives as it was sent, with the client's address in place of what
+// the client says about itself.
+func TestProxiesPassTargets(t *testing.T) {
+	leftToCI(t)
+	for _, kind := range proxyKinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			u := newUpstream(t, func(string) string { return emptyAnswer })
+			p := kind.start(t, u.Addr().String())
+			for _, target := range []string{
+				"/v1/email/a%2F%2Fb%40mail.example", "/v1/email/a//b/../c@mail.example", "/v1/email/%22..%2F%22%40mail.example",
+				"/v1/email/Jane%2BNews+x%40Mail.Example", "/v1/email/a%2540b%40mail.example", "/v1/email/%6a%61ne@mail.example",
+				"/v1/email/.", "/v1/email/..", "/v1/email//", "/v1/email/a%0D%0Ab@mail.example", "/v1/email/a%FFb@mail.example",
+				"/v1/email/jane@[192.0.2.1]", "/v1/email/j%C3%BCrgen@mail.example?details=true", "//v1/email/a", "/v1/email/a%3Fb%23c@mail.example",
+				"/v1/email/a;b=c@mail.example", "/v1/email/a?details=tru%65&c", "/v1/email/" + strings.Repeat("%61", 4096) + "@mail.example",
+			} {
+				response, body := sendThrough(t, p.plain, "GET", target, "", "X-Forwarded-For: 192.0.2.7")
+				require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", target, body)
+				seen := u.take()
+				require.Len(t, seen, 1, target)
+				require.Equal(t, "GET "+target+" HTTP/1.1\r\n", seen[0][:strings.Index(seen[0], "\n")+1])
+				require.Contains(t, seen[0], "\r\nX-Forwarded-For: 127.0.0.1\r\n")
+				require.NotContains(t, seen[0], "192.0.2.7")
+			}
+		})
+	}
+}
+
+// A request that gets no answer is sent once, also on a connection that was used
+// before, on which HTTP clients usually send a request again.
+func TestProxiesSendOnce(t *testing.T) {
+	leftToCI(t)
+	for _, kind := range proxyKinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			u := newUpstream(t, func(request string) string {
+				if strings.Contains(request, "unanswered") {
+					return ""
+				}
+				return emptyAnswer
+			})
+			p := kind.start(t, u.Addr().String())
+			for range 5 {
+				response, _ := sendThrough(t, p.plain, "GET", "/v1/email/answered@mail.example", "")
+				require.Equal(t, http.StatusOK, response.StatusCode)
+				u.take()
+				response, body := sendThrough(t, p.plain, "GET", "/v1/email/unanswered@mail.example", "", "Idempotency-Key: one")
+				require.Equal(t, http.StatusBadGateway, response.StatusCode, body)
+				require.Contains(t, body, `{"status":502,"error":"The service did not answer`)
+				require.Len(t, u.take(), 1)
+			}
+		})
+	}
+}
+
+// No file that a proxy writes has an address or a key, whatever the client sends
+// and whatever the upstream does.
+func TestProxyLogsHaveNoAddress(t *testing.T) {
+	leftToCI(t)
+	for _, kind := range proxyKinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			u := newUpstream(t, answerBadly)
+			p := kind.start(t, u.Addr().String())
+			p.sendHostile(t)
+			require.NoError(t, u.Close())
+			p.sendHostile(t)
+			require.Eventually(t, func() bool { return strings.Contains(p.accessLog(t), `"status":502`) }, hung, 20*time.Millisecond)
+			p.requireNoAddress(t)
+		})
+	}
+}
+
+// The local part and the domain of every address that hostile requests have, and
+// the start of every key.
+var secretWords = []string{"hidden.marker", "secretive.example", "ask_hidden"}
+
+// hostileTargets are request targets with an address, most of which also name a
+// fault for answerBadly.
+func hostileTargets() (list []string) {
+	const address = "hidden.marker@secretive.example"
+	for _, fault := range []string{"ok", "none", "half", "nonsense", "reset", "header"} {
+		list = append(list, "/v1/email/"+address+"?"+fault)
+	}
+	return append(list, "/v1/email/hidden.marker%40secretive.example", "/v1/emails/"+address, "/"+address, "//"+address, "/v1/../../"+address,
+		"/metrics?"+address, "/metrics/"+address, "/v1/email/%ZZ"+address, "/v1/email/%00"+address, "/v1/email/\x01"+address, "/v1/email/a b"+address,
+		"/v1/email/"+strings.Repeat("a", 70<<10)+address, "http://"+address+"/", "*"+address, address, "/v1/email/"+address+"#"+address)
+}
+
+// answerBadly answers as the target asks for.
+func answerBadly(request string) string {
+	line, _, _ := strings.Cut(request, "\r\n")
+	_, query, _ := strings.Cut(strings.TrimSuffix(line, " HTTP/1.1"), "?")
+	switch query {
+	case "none":
+		return ""
+	case "half":
+		return "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\nhalf"
+	case "nonsense":
+		return "hidden.marker@secretive.example is not HTTP\r\n\r\n"
+	case "header":
+		return "HTTP/1.1 200 OK\r\nX-Long: " + strings.Repeat("a", 20<<10) + "\r\n\r\n"
+	}
+	return emptyAnswer
+}
+
+// sendHostile sends addresses in every way in which a log could come to have them,
+// without TLS also where TLS is expected.
+func (p *proxyServer) sendHostile(t *testing.T) {
+	t.Helper()
+	var clients errgroup.Group
+	clients.SetLimit(16)
+	for _, target := range hostileTargets() {
+		for _, request := range hostileRequests(target) {
+			for _, at := range []string{p.plain, p.insecure, p.tls} {
+				clients.Go(func() error { return sendAndLeave(at, request) })
+			}
+		}
+	}
+	require.NoError(t, clients.Wait())
+}
+
+func sendAndLeave(address, request string) error {
+	conn, err := origintest.Connect(address, 2*time.Second)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(500 * time.Millisecond)) // some are not answered, since more of them could come
+	_, _ = io.WriteString(conn, request)
+	_, _ = io.Copy(io.Discard, conn)
+	return nil
+}
+
+func hostileRequests(target string) []string {
+	const secret = "hidden.marker@secretive.example"
+	return []string{
+		"GET " + target + " HTTP/1.1\r\nHost: addrspec.example\r\nReferer: https://x/" + secret + "\r\nUser-Agent: " + secret + "\r\nX-API-Key: ask_hidden\r\nCookie: " + secret + "\r\nConnection: close\r\n\r\n",
+		"POST " + target + " HTTP/1.1\r\nHost: addrspec.example\r\nContent-Length: 5000000\r\nConnection: close\r\n\r\n" + secret,
+		"TRACE " + target + " HTTP/1.1\r\nHost: addrspec.example\r\nConnection: close\r\n\r\n",
+		"GET " + target + " HTTP/1.1\r\nHost: " + secret + "/\r\nConnection: close\r\n\r\n",
+		"GET " + target + " HTTP/9.9\r\nHost: addrspec.example\r\n\r\n",
+		"GET " + target + " HTTP/1.1\r\nHost: addrspec.example\r\nContent-Length: " + secret + "\r\n\r\n",
+		"GET " + target + " HTTP/1.1\r\nHost: addrspec.example\r\nTransfer-Encoding: " + secret + "\r\n\r\n",
+		"GET " + target + " HTTP/1.1\r\n" + secret + "\r\n\r\n",
+		secret + "\r\n\r\n",
+	}
+}
+
+func (p *proxyServer) accessLog(t *testing.T) string {
+	text, err := os.ReadFile(filepath.Join(p.logs, "addrspec.log"))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// requireNoAddress reads every file below the proxy's folder.
+func (p *proxyServer) requireNoAddress(t *testing.T) {
+	files := 0
+	require.NoError(t, filepath.WalkDir(p.logs, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, word := range secretWords {
+			at := strings.Index(string(text), word)
+			require.Negative(t, at, "%s has %.300s", path, text[max(0, at-200):])
+		}
+		files++
+		return nil
+	}))
+	require.Greater(t, files, 3)
+}

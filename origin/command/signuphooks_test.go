@@ -1,0 +1,179 @@
+package command
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+)
+
+// Two secrets of hooks, made for these tests.
+var (
+	hookSecret    = "whsec_" + base64.StdEncoding.EncodeToString([]byte("a hook's secret of 32 bytes here"))
+	newHookSecret = "whsec_" + base64.StdEncoding.EncodeToString([]byte("the secret that replaces the old"))
+)
+
+// An anyObject is a JSON object.
+type anyObject = map[string]any
+
+// hooksFile writes a file of hooks, each with the usual members unless it has its own.
+func hooksFile(t *testing.T, hooks ...anyObject) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "hooks.json")
+	writeHooks(t, file, hooks...)
+	return file
+}
+
+func writeHooks(t *testing.T, file string, hooks ...anyObject) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "hook.secret"), []byte("v1,"+hookSecret+"\n"), 0o600))
+	for n, own := range hooks {
+		hooks[n] = anyObject{"name": "signup", "format": "generic", "account": testAccount, "secret_file": "hook.secret",
+			"deny": []string{"invalid", "disposable", "no_mx"}, "flag": []string{"role", "gibberish"}, "on_error": "deny"}
+		maps.Copy(hooks[n], own)
+	}
+	text, err := json.Marshal(anyObject{"hooks": hooks})
+	require.NoError(t, err)
+	replace(t, file, text)
+}
+
+// A signedCall is a request to a hook.
+type signedCall struct {
+	hook, id, body string
+	secret         string // hookSecret if empty
+	at             time.Time
+	header         http.Header // replaces headers
+}
+
+// callHook sends a call and returns the answer.
+func (s *instance) callHook(t testing.TB, c signedCall) (*http.Response, string) {
+	t.Helper()
+	if c.at.IsZero() {
+		c.at = time.Now()
+	}
+	if c.secret == "" {
+		c.secret = hookSecret
+	}
+	signer, err := standardwebhooks.NewWebhook(c.secret)
+	require.NoError(t, err)
+	signature, err := signer.Sign(c.id, c.at, []byte(c.body))
+	require.NoError(t, err)
+	request, err := http.NewRequest(http.MethodPost, "http://"+s.hostPort+"/v1/hooks/"+c.hook, bytes.NewReader([]byte(c.body)))
+	require.NoError(t, err)
+	request.Header = http.Header{"Content-Type": {"application/json"}, "Webhook-Id": {c.id},
+		"Webhook-Timestamp": {strconv.FormatInt(c.at.Unix(), 10)}, "Webhook-Signature": {signature}}
+	maps.Copy(request.Header, c.header)
+	response, err := httpClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response, string(text)
+}
+
+// decide calls the hook signup about an address, and returns the body of the 200.
+func (s *instance) decide(t testing.TB, id, email string) string {
+	t.Helper()
+	body, err := json.Marshal(map[string]string{"email": email})
+	require.NoError(t, err)
+	response, answer := s.callHook(t, signedCall{hook: "signup", id: id, body: string(body)})
+	require.Equal(t, http.StatusOK, response.StatusCode, answer)
+	return answer
+}
+
+// A hook decides by its policy, and charges as a single check does: one point for a
+// valid address, nothing for another.
+func TestHookDecides(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{}))
+	_, account := ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Plan: "enterprise"})
+	for n, c := range []struct {
+		email, want string
+		points      int64
+	}{
+		{"jane@mail.example", `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null}`, 1},
+		{"info@mail.example", `{"decision":"allow","reasons":[],"flags":["role"],"message":null,"suggestion":null}`, 1},
+		{"jane@none.example", `{"decision":"deny","reasons":["no_mx"],"flags":[],"message":"This email address cannot receive mail. Please check its domain.","suggestion":null}`, 1},
+		{"jane@mailinator.com", `{"decision":"deny","reasons":["disposable"],"flags":[],"message":"Please use a permanent email address.","suggestion":null}`, 1},
+		{"jane..doe@mail.example", `{"decision":"deny","reasons":["invalid"],"flags":[],"message":"This is not a valid email address. Please check it.","suggestion":null}`, 0},
+		{"jane@[192.0.2.1]", `{"decision":"deny","reasons":["no_mx"],"flags":[],"message":"This email address cannot receive mail. Please check its domain.","suggestion":null}`, 1},
+		{"jane@servfail.example", `{"decision":"deny","reasons":["unchecked"],"flags":[],"message":"Your email address could not be checked. Please try again shortly.","suggestion":null}`, 0},
+		{"", `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null}`, 0},
+	} {
+		before := s.used(t)
+		id := fmt.Sprintf("msg_%d", n)
+		require.Equal(t, c.want, s.decide(t, id, c.email), c.email)
+		require.Equal(t, c.want, s.decide(t, id, c.email), "again")
+		require.Equal(t, before+c.points, s.used(t), c.email)
+	}
+	keys, err := s.ledger.ListKeys(t.Context(), account, ledger.KeyPage{Search: "hook"})
+	require.NoError(t, err)
+	require.Len(t, keys, 1)
+	require.Equal(t, "hook signup", keys[0].Name)
+	require.Zero(t, keys[0].Replaced, "it was not rotated")
+}
+
+// Calls about one sign-up at the same time are charged once and get the same answer.
+func TestHookChargesOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{"rate": 1000}))
+	s.newKey(t)
+	var calls sync.WaitGroup
+	for range 32 {
+		calls.Go(func() {
+			response, answer := s.callHook(t, signedCall{hook: "signup", id: "msg_same", body: `{"email":"jane@mail.example"}`})
+			require.Equal(t, http.StatusOK, response.StatusCode)
+			require.Contains(t, answer, `"allow"`)
+		})
+	}
+	calls.Wait()
+	require.EqualValues(t, 1, s.used(t))
+	response, answer := s.callHook(t, signedCall{hook: "signup", id: "msg_same", body: `{"email":"other@mail.example"}`})
+	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode, answer)
+	require.EqualValues(t, 1, s.used(t))
+}
+
+// SIGHUP reloads the file and the secrets, so a secret can be changed without a pause.
+func TestHookReload(t *testing.T) {
+	file := hooksFile(t, anyObject{})
+	s := start(t, "--dns", contract.Serve(t), "--hooks", file)
+	s.newKey(t)
+	status := func(secret string) int {
+		response, _ := s.callHook(t, signedCall{hook: "signup", id: "msg_1", body: `{"email":"a@mail.example"}`, secret: secret})
+		return response.StatusCode
+	}
+	reload := func(secrets string) {
+		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "hook.secret"), []byte(secrets), 0o600))
+		reloads := strings.Count(s.log.String(), "reloaded the sign-up hooks")
+		require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
+		require.Eventually(t, func() bool { return strings.Count(s.log.String(), "reloaded the sign-up hooks") > reloads }, hung, 10*time.Millisecond)
+	}
+	require.Equal(t, []int{200, 401}, []int{status(hookSecret), status(newHookSecret)})
+	reload("v1," + newHookSecret + ",v1," + hookSecret)
+	require.Equal(t, []int{200, 200}, []int{status(hookSecret), status(newHookSecret)})
+	reload(newHookSecret)
+	require.Equal(t, []int{401, 200}, []int{status(hookSecret), status(newHookSecret)})
+
+	require.NoError(t, os.WriteFile(file, []byte(`{"hooks": [{"name": "../x"}]}`), 0o600))
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
+	require.Eventually(t, func() bool { return s.log.Contains("new sign-up hooks are invalid") }, hung, 10*time.Millisecond)
+	require.Equal(t, 200, status(newHookSecret), "the hooks before the invalid file remain in use")
+}

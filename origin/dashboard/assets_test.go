@@ -1,0 +1,76 @@
+package dashboard
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// maxReceived is how many bytes a browser may receive for a page with everything it
+// loads but the module. Pages themselves are not compressed: they have tokens.
+const maxReceived = 100_000
+
+func TestWeightOfPages(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.operator(t)
+	for path := range s.routes() {
+		if strings.Contains(path, "{") {
+			continue
+		}
+		bytes := weight(s, b.get(path).body)
+		require.LessOrEqual(t, bytes, maxReceived, path)
+		t.Logf("%6d bytes: %s", bytes, path)
+	}
+}
+
+// references are the files that a page or a script loads.
+var references = regexp.MustCompile(`/assets/\w+/([\w.-]+)|from "\./([\w.-]+)"|import\("\./([\w.-]+)"\)|import "\./([\w.-]+)"`)
+
+// weight returns the bytes of a page with what it loads, and what that loads.
+func weight(s *site, page string) int {
+	total, texts, seen := len(page), []string{page}, map[string]bool{moduleAsset: true}
+	for len(texts) > 0 {
+		text := texts[0]
+		texts = texts[1:]
+		for _, found := range references.FindAllStringSubmatch(text, -1) {
+			name := strings.Join(found[1:], "")
+			if !seen[name] {
+				seen[name] = true
+				texts = append(texts, string(assets()[name].body))
+				total += getAsset(s, name, "gzip").Body.Len()
+			}
+		}
+	}
+	return total
+}
+
+func getAsset(s *site, name, encoding string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("GET", assetPath(name), nil)
+	r.Header.Set("Accept-Encoding", encoding)
+	got := httptest.NewRecorder()
+	s.ServeHTTP(got, r)
+	return got
+}
+
+// Assets are the same bytes with and without compression.
+func TestCompressedAssets(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	for name, asset := range assets() {
+		got := getAsset(s, name, "gzip, br")
+		require.Equal(t, http.StatusOK, got.Code, name)
+		require.Equal(t, "gzip", got.Header().Get("Content-Encoding"), name)
+		require.Equal(t, "Accept-Encoding", got.Header().Get("Vary"), name)
+		z, err := gzip.NewReader(got.Body)
+		require.NoError(t, err, name)
+		body, err := io.ReadAll(z)
+		require.NoError(t, err, name)
+		require.Equal(t, string(asset.body), string(body), name)
+		require.Equal(t, string(asset.body), getAsset(s, name, "identity").Body.String(), name)
+	}
+}

@@ -1,0 +1,313 @@
+// Unit tests of the scripts of the page Lists, in Node: node --test lists.test.mjs.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { runInThisContext } from "node:vm";
+
+/** @param {string} path */
+const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
+
+runInThisContext(read("../assets/papaparse.min.js")); // as a classic script, which defines Papa
+const { addressesOf, formulasOf, MAX_FILE, readList, writeList } = await import(
+  "../assets/list-file.js"
+);
+const { accountChecker, checkList, Halt, leftOf } = await import("../assets/list-check.js");
+const { costSentence } = await import("../assets/list-cost.js");
+
+/** @typedef {import("../assets/list-file.js").Choice} Choice */
+/** @typedef {import("../assets/list-file.js").Result} Result */
+
+/**
+ * @param {string | Uint8Array<ArrayBuffer>} content
+ * @param {Partial<Choice>} [given]
+ * @param {string} [name]
+ */
+const list = (content, given, name = "list.csv") => readList(new File([content], name), given);
+
+// `addrspec check` guesses the same.
+/** @type {{ name: string, file: string, text: string, delimiter: string, header: boolean, column: number }[]} */
+const GUESSES = JSON.parse(read("../../check/input/testdata/layouts.json"));
+
+for (const { name, file, text, ...want } of GUESSES) {
+  test(`guesses ${name}`, async () => {
+    const { encoding, ...choice } = (await list(text, {}, file)).choice;
+    assert.deepEqual(choice, want);
+    assert.equal(encoding, "utf-8");
+  });
+}
+
+// `addrspec check` reads the same, but for these: a line break within quotes becomes that of
+// the file's rows, a cell that goes on after its quotes is refused, and a file is not empty.
+const OTHERWISE = ["a line break within quotes", "a quoted local part", "nothing"];
+/** @type {{ name: string, text: string, rows: string[][] }[]} */
+const ROWS = JSON.parse(read("../../check/input/testdata/rows.json"));
+
+for (const { name, text, rows } of ROWS.filter((row) => !OTHERWISE.includes(row.name))) {
+  test(`reads ${name}`, async () => {
+    assert.deepEqual((await list(text, { delimiter: "," })).rows, rows);
+  });
+}
+
+test("does not guess what is given", async () => {
+  const given = { delimiter: "|", header: true, column: 0 };
+  const { choice } = await list("a,b@x.example\n", given);
+  assert.deepEqual(choice, { encoding: "utf-8", ...given });
+});
+
+const text = "naïve,josé@bücher.example\n😀,b@example.org\n";
+const utf16 = Buffer.from(`\ufeff${text}`, "utf16le");
+for (const [name, content] of /** @type {[string, Uint8Array<ArrayBuffer>][]} */ ([
+  ["UTF-8", new TextEncoder().encode(text)],
+  ["UTF-8 with a mark", new TextEncoder().encode(`\ufeff${text}`)],
+  ["UTF-16 LE", new Uint8Array(utf16)],
+  ["UTF-16 BE", new Uint8Array(Buffer.from(utf16).swap16())],
+])) {
+  test(`decodes ${name}`, async () => {
+    const { rows } = await list(content);
+    assert.deepEqual(rows[0], ["naïve", "josé@bücher.example"]);
+    assert.deepEqual(rows[1], ["😀", "b@example.org"]);
+  });
+}
+
+test("offers Windows-1252 where UTF-8 fails", async () => {
+  const content = new Uint8Array(Buffer.from("a@example.org,Andr\xe9\n", "latin1"));
+  await assert.rejects(list(content), { code: "encoding" });
+  assert.equal((await list(content, { encoding: "windows-1252" })).rows[0]?.[1], "André");
+});
+
+test("refuses what is no list", async () => {
+  await assert.rejects(list(""), { code: "empty" });
+  await assert.rejects(list("x".repeat(MAX_FILE + 1)), { code: "size", message: /command line/ });
+  await assert.rejects(list("a,b\nc,\0d\n"), { code: "binary" });
+  await assert.rejects(list('a,b\n1,"c\n2,d\n'), { code: "quote", message: /^Row 2: / });
+  await assert.rejects(list('"john smith"@example.org,x\na,b\n'), { code: "quote" });
+});
+
+// A reader that parses a row again for each piece of it takes hours.
+test("reads a file without its last quote in time", { timeout: 60_000 }, async () => {
+  const content = `a,b\n1,"c\n${"d,e\n".repeat(1e6)}`;
+  await assert.rejects(list(content), { code: "quote", message: /^Row 2: / });
+});
+
+/** @type {Result} */
+const valid = { facts: { email: "a@x", valid: true, mx: true, gibberish_score: 0.25, role: null } };
+
+test("writes rows beside what they were", async () => {
+  const found = await list(
+    'id,email\r\n1,a@x\r\n2,\r\n3,"c""@x",extra\r\n4,fail@x\r\n5,"d\r\n@x"\r\n',
+  );
+  const results = new Map([
+    ["a@x", valid],
+    ["fail@x", { error: "DNS_TIMEOUT" }],
+  ]);
+  const lines = writeList(found, results, true).split("\r\n");
+  assert.ok(lines[0]?.startsWith("id,email,,addrspec_email,addrspec_valid,"), lines[0]);
+  assert.ok(lines[1]?.startsWith("1,a@x,,a@x,true,,,,,,,0.25,,true,"), lines[1]);
+  assert.ok(/^2,,,+$/.test(lines[2] ?? ""), lines[2]);
+  assert.ok(lines[3]?.startsWith('3,"c""@x",extra,,'), lines[3]);
+  assert.ok(/^4,fail@x,,fail@x,,.*,DNS_TIMEOUT$/.test(lines[4] ?? ""), lines[4]);
+  assert.ok(lines[5] === '5,"d' && lines[6]?.startsWith('@x",,'), lines[5]);
+  assert.deepEqual(lines.slice(7), [""]);
+});
+
+test("makes CSV of a text file", async () => {
+  const found = await list('a@x\n"b, c"@x\n', {}, "x.txt");
+  assert.deepEqual(addressesOf(found), ["a@x", '"b, c"@x']);
+  const [header, first, second] = writeList(found, new Map([["a@x", valid]]), true).split("\n");
+  assert.ok(header?.startsWith("address,email,valid,"), header);
+  assert.ok(first?.startsWith("a@x,a@x,true,"), first);
+  assert.ok(second?.startsWith('"""b, c""@x",,'), second);
+});
+
+test("keeps the mark and the separator of the file", async () => {
+  const found = await list("\ufeffname;mail\nA;a@x\n");
+  assert.match(writeList(found, new Map(), true), /^\ufeffname;mail;email;valid;/);
+});
+
+test("protects its own cells as OWASP advises, and counts those of the file", async () => {
+  for (const cell of ["=1+1", "+1", "-1", "@x", "＝x"]) {
+    const address = `${cell}@x`;
+    const found = await list(`${address},${cell}\n`, { column: 0, delimiter: ",", header: false });
+    const results = new Map([[address, { facts: { email: address } }]]);
+    assert.equal(formulasOf(found), 2);
+    assert.ok(writeList(found, results, true).includes(`\n${address},${cell},'${address},`));
+    assert.ok(writeList(found, results, false).includes(`\n${address},${cell},${address},`));
+  }
+});
+
+test("does not send what is longer than any address", async () => {
+  const long = `${"x".repeat(1001)}@x`;
+  const found = await list(`email\na@x\n a@x \n${long}\n`);
+  assert.deepEqual(addressesOf(found), ["a@x"]);
+  assert.match(writeList(found, new Map(), true), /,ADDRESS_TOO_LONG\n$/);
+});
+
+const going = new AbortController().signal;
+
+test("checks what has no result, and what failed", async () => {
+  const addresses = Array.from({ length: 200 }, (_, n) => `p${n}@x`);
+  const results = new Map([["p0@x", valid]]);
+  /** @type {string[][]} */
+  const asked = [];
+  let failing = true;
+  const check = async (/** @type {string[]} */ batch) => {
+    asked.push(batch);
+    const part = batch.slice(0, 60); // the service may leave out some of a batch
+    return new Map(
+      part.map((a) => [a, failing && a === "p7@x" ? { error: "DNS_TIMEOUT" } : valid]),
+    );
+  };
+  await checkList(addresses, results, check, going, () => {});
+  assert.equal(results.size, 200);
+  assert.deepEqual(leftOf(addresses, results), ["p7@x"]);
+  assert.ok(!asked.flat().includes("p0@x"));
+  failing = false;
+  await checkList(addresses, results, check, going, () => {});
+  assert.deepEqual(asked.at(-1), ["p7@x"]);
+  const nothing = async () => new Map();
+  await assert.rejects(
+    checkList(["a"], new Map(), nothing, going, () => {}),
+    Halt,
+  );
+});
+
+test("keeps what was paid for when it is stopped", async () => {
+  const controller = new AbortController();
+  const results = new Map();
+  const addresses = Array.from({ length: 200 }, (_, n) => `p${n}@x`);
+  const check = async (/** @type {string[]} */ batch) => {
+    controller.abort(new Error("stopped"));
+    return new Map(batch.map((a) => [a, valid]));
+  };
+  const run = checkList(addresses, results, check, controller.signal, () => {});
+  await assert.rejects(run, { message: "stopped" });
+  assert.equal(results.size, 64);
+});
+
+/**
+ * An account whose requests get these responses one after the other, and what it sent
+ * and waited for.
+ * @param {((emails: string[]) => Response | null)[]} responses
+ */
+function account(...responses) {
+  /** @type {{ emails: string[], key: string | null }[]} */
+  const sent = [];
+  /** @type {number[]} */
+  const waited = [];
+  const checker = accountChecker({
+    url: "/check",
+    token: "form",
+    onCharge: () => {},
+    wait: async (ms) => void waited.push(ms),
+    send: async (_, { body, headers }) => {
+      const { emails } = JSON.parse(String(body));
+      sent.push({ emails, key: new Headers(headers).get("Idempotency-Key") });
+      const response = responses.shift()?.(emails);
+      if (!response) throw new TypeError("Failed to fetch");
+      return response;
+    },
+  });
+  return { check: (/** @type {string[]} */ emails) => checker(emails, going), sent, waited };
+}
+
+const all = (/** @type {string[]} */ emails, headers = {}) =>
+  Response.json(
+    {
+      usage_points: 1,
+      results: emails.map((email) => ({ email, result: { email }, error: null })),
+    },
+    { headers },
+  );
+
+/**
+ * @param {number} status
+ * @param {Record<string, string>} headers
+ * @param {object} body
+ */
+const refuse =
+  (status, headers = {}, body = {}) =>
+  () =>
+    Response.json(body, { status, headers });
+
+test("sends a failed request again with the same key", async () => {
+  const { check, sent, waited } = account(
+    refuse(401),
+    () => null,
+    refuse(503, { "Retry-After": "7" }),
+    refuse(409),
+    all,
+    all,
+  );
+  assert.equal((await check(["a", "b"])).size, 2);
+  assert.equal(new Set(sent.map(({ key }) => key)).size, 1);
+  assert.ok(waited.includes(7000), `${waited}`);
+  await check(["c"]);
+  assert.notEqual(sent.at(-1)?.key, sent[0]?.key);
+});
+
+test("obeys the rate and Retry-After", async () => {
+  const limited = (/** @type {string[]} */ emails) =>
+    all(emails, { "RateLimit-Policy": '"rate";q=2;w=1, "points";q=1000;qu="points"' });
+  const busy = Array.from({ length: 10 }, () => refuse(429, { "Retry-After": "3" }));
+  const { check, waited } = account(limited, ...busy, limited);
+  await check(["a"]);
+  await check(["b"]);
+  assert.ok(waited.includes(525), `${waited}`);
+  assert.equal(waited.filter((ms) => ms === 3000).length, 10, "being over the rate is no failure");
+});
+
+/** @type {[string, () => Response, RegExp][]} */
+const HALTS = [
+  [
+    "the points are used up",
+    refuse(402, {}, { error: { required: 64, remaining: 7 } }),
+    /7 are left and the next batch needs 64/,
+  ],
+  ["the points of a single are used up", refuse(429), /too few points/],
+  ["the page is out of date", refuse(403, {}, { code: "FORM_TOKEN" }), /Load it again/],
+  [
+    "the body is refused",
+    refuse(400, {}, { error: { message: "emails must be strings" } }),
+    /emails must be strings/,
+  ],
+];
+for (const [name, response, sentence] of HALTS) {
+  test(`halts where ${name}`, async () => {
+    const { check, sent } = account(response);
+    await assert.rejects(check(["a"]), (e) => e instanceof Halt && sentence.test(e.message));
+    assert.equal(sent.length, 1);
+  });
+}
+
+test("halts after eight attempts", async () => {
+  const { check, sent } = account();
+  await assert.rejects(check(["a"]), /cannot be reached/);
+  assert.equal(sent.length, 8);
+});
+
+test("says what a list costs", () => {
+  const points = {
+    used: 950,
+    limit: 1000,
+    left: 50,
+    overage: false,
+    refill: "2026-12-01T00:00:00Z",
+    rate: 1,
+  };
+  const few = costSentence(80, { points }, false);
+  assert.match(few.text, /as many points, but your account has 50 left until December 1\./);
+  assert.deepEqual([few.enough, few.startable, few.button], [false, true, "Check about 50"]);
+  assert.equal(costSentence(80, { points: { ...points, left: 0 } }, false).startable, false);
+  assert.match(
+    costSentence(80, { points: { ...points, overage: true } }, false).text,
+    /30 are overage/,
+  );
+  const unlimited = { points: { ...points, limit: null, left: null } };
+  assert.match(
+    costSentence(64_000, unlimited, false).text,
+    /no limit\. At 1 request a second it takes at least 18 minutes/,
+  );
+  assert.match(costSentence(80, { points }, true).text, /costs nothing/);
+  assert.equal(costSentence(0, { points }, true).startable, false);
+});

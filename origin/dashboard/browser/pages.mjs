@@ -1,0 +1,90 @@
+// Opens every page of a seeded service: pages.mjs ENDPOINT PICTURE ORIGIN PEOPLE [DIRECTORY]. Fails if
+// axe finds a violation on one of them, in light or dark or at the width of a phone, or if it is wider
+// than the screen. With DIRECTORY it only takes pictures, DIRECTORY/PERSON-PAGE-light.png and so on.
+
+import { join } from "node:path";
+import { run, violations } from "./story.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+/** @typedef {{ name: string, link: string, pages: string[] }} Person */
+
+const WIDE = { width: 1100, height: 800 };
+// The dark scheme changes nothing but colours, so only the rules about colours are checked again.
+/** @type {{ name: string, colorScheme: "light" | "dark", size: typeof WIDE, rules?: string[] }[]} */
+const LOOKS = [
+  { name: "light", colorScheme: "light", size: WIDE },
+  {
+    name: "dark",
+    colorScheme: "dark",
+    size: WIDE,
+    rules: ["color-contrast", "link-in-text-block"],
+  },
+  { name: "phone", colorScheme: "light", size: { width: 390, height: 844 } },
+];
+
+/** Forms that are submitted without input, to see the problem: the button by the path. @type {Record<string, string>} */
+const EMPTY = { "/sign-in": "Sign in", "/dashboard/keys": "Create", "/dashboard/try": "Check" };
+
+await run(async ({ open, args: [origin = "", people = "", directory = ""] }) => {
+  /** @type {string[]} */
+  const faults = [];
+  let seen = 0;
+  for (const { name, link, pages } of /** @type {Person[]} */ (JSON.parse(people))) {
+    const page = await open({ reducedMotion: "reduce" });
+    if (link) {
+      await page.goto(link);
+      await page.getByRole("button", { name: "Continue" }).click();
+    }
+    for (const path of pages) {
+      await page.goto(origin + path);
+      faults.push(...(await look(page, `${name}${path.replaceAll("/", "-")}`, directory)));
+      seen++;
+      const button = EMPTY[path];
+      if (!button) continue;
+      await submit(page, button);
+      faults.push(...(await look(page, `${name}${path.replaceAll("/", "-")}-refused`, directory)));
+      seen++;
+    }
+  }
+  console.log(`${seen} pages`);
+  if (faults.length > 0) throw new Error(faults.join("\n"));
+});
+
+/**
+ * Submits the form of a button, whatever the browser thinks of its fields.
+ * @param {Page} page
+ * @param {string} name of the button
+ */
+async function submit(page, name) {
+  const button = page.locator("main").getByRole("button", { name, exact: true });
+  await button.evaluate((element) => element.closest("form")?.setAttribute("novalidate", ""));
+  await button.click();
+  await page.locator("#problem").waitFor();
+}
+
+/**
+ * Checks a page in every look, or takes pictures of it.
+ * @param {Page} page
+ * @param {string} name
+ * @param {string} directory
+ */
+async function look(page, name, directory) {
+  const faults = [];
+  for (const { name: kind, colorScheme, size, rules } of LOOKS) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(size);
+    if (directory) {
+      await page.screenshot({ path: join(directory, `${name}-${kind}.png`), fullPage: true });
+    } else {
+      faults.push(...(await check(page, rules)).map((fault) => `${name} (${kind}): ${fault}`));
+    }
+  }
+  return faults;
+}
+
+/** @param {Page} page @param {string[]} [rules] */
+async function check(page, rules) {
+  const found = await violations(page, rules);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  return wide > 0 ? [...found, `is ${wide} pixels wider than the screen`] : found;
+}

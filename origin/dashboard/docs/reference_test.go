@@ -1,0 +1,332 @@
+package docs
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+)
+
+// An openAPI is the description that the reference is held to.
+type openAPI struct {
+	*testing.T
+	root map[string]any
+}
+
+func readOpenAPI(t *testing.T) openAPI {
+	d := openAPI{T: t}
+	require.NoError(t, json.Unmarshal(readFile(t, "../../api/openapi.json"), &d.root))
+	return d
+}
+
+// object returns a member that is an object, or what it refers to; empty if there is none.
+func (d openAPI) object(in map[string]any, names ...string) map[string]any {
+	found := in
+	for _, name := range names {
+		found, _ = found[name].(map[string]any)
+	}
+	ref, ok := found["$ref"].(string)
+	if !ok {
+		return found
+	}
+	target := d.object(d.root, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
+	require.NotEmpty(d, target, ref)
+	return target
+}
+
+// An operation is what callers use; the preflights of browsers have no page.
+type operation struct {
+	method, path string
+	members      map[string]any
+}
+
+func (d openAPI) operations() (list []operation) {
+	for path := range d.object(d.root, "paths") {
+		for _, method := range []string{"get", "put", "post", "delete", "patch"} {
+			members := d.object(d.root, "paths", path, method)
+			if len(members) > 0 && strings.HasPrefix(path, "/v1/") && !strings.HasPrefix(path, "/v1/edge/") {
+				list = append(list, operation{method, path, members})
+			}
+		}
+	}
+	return list
+}
+
+// content returns the JSON body of a request or a response.
+func (d openAPI) content(of map[string]any) map[string]any {
+	return d.object(of, "content", "application/json")
+}
+
+// schema returns the schema of a body, which may be a reference; nil if there is no body.
+func (d openAPI) schema(of map[string]any) map[string]any {
+	schema, _ := d.content(of)["schema"].(map[string]any)
+	return schema
+}
+
+// parts returns the schemas that a schema is made of.
+func (d openAPI) parts(schema map[string]any) (list []map[string]any) {
+	for _, kind := range []string{"oneOf", "anyOf", "allOf"} {
+		parts, _ := schema[kind].([]any)
+		for _, part := range parts {
+			list = append(list, part.(map[string]any))
+		}
+	}
+	return list
+}
+
+// visit calls f with each component that a schema consists of, by name.
+func (d openAPI) visit(schema map[string]any, f func(name string, schema map[string]any)) {
+	if ref, ok := schema["$ref"].(string); ok {
+		schema = d.object(map[string]any{"it": schema}, "it")
+		f(ref[strings.LastIndexByte(ref, '/')+1:], schema)
+	}
+	for _, part := range d.parts(schema) {
+		d.visit(part, f)
+	}
+	for _, property := range d.object(schema, "properties") {
+		d.visit(property.(map[string]any), f)
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		d.visit(items, f)
+	}
+}
+
+// values returns the values that the fields of a name can have in a schema, at any depth.
+func (d openAPI) values(schema map[string]any, field string) (list []string) {
+	d.visit(schema, func(_ string, found map[string]any) {
+		for _, at := range []map[string]any{d.object(found, "properties", field), d.object(found, "properties", "error", "properties", field)} {
+			list = append(list, d.enum(at)...)
+		}
+	})
+	return unique(list)
+}
+
+// enum returns the values of a schema that has only some.
+func (d openAPI) enum(schema map[string]any) (list []string) {
+	for _, part := range append(d.parts(schema), schema) {
+		values, _ := d.object(map[string]any{"it": part}, "it")["enum"].([]any)
+		for _, value := range values {
+			if text, ok := value.(string); ok {
+				list = append(list, text)
+			}
+		}
+	}
+	return list
+}
+
+func unique(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// A row is a line of a table: the text of its first cell, the words in code of each cell.
+type row struct {
+	name string
+	code [][]string
+}
+
+// tablesOf returns the rows of a page's tables by the heading before them.
+func tablesOf(t *testing.T, page *Page) map[string][]row {
+	root, err := html.Parse(strings.NewReader(string(page.Body)))
+	require.NoError(t, err)
+	tables, heading := map[string][]row{}, ""
+	for n := range root.Descendants() {
+		switch {
+		case n.Type != html.ElementNode:
+		case n.Data == "h2" || n.Data == "h3":
+			heading = strings.TrimSuffix(strings.TrimSpace(textIn(n)), " #")
+		case n.Data == "tr" && n.Parent.Data == "tbody":
+			tables[heading] = append(tables[heading], rowOf(n))
+		}
+	}
+	return tables
+}
+
+func rowOf(tr *html.Node) (r row) {
+	for td := range tr.ChildNodes() {
+		if td.Data != "td" {
+			continue
+		}
+		var words []string
+		for n := range td.Descendants() {
+			if n.Type == html.ElementNode && n.Data == "code" {
+				words = append(words, textIn(n))
+			}
+		}
+		r.code = append(r.code, words)
+		if len(r.code) == 1 {
+			r.name = strings.TrimSpace(textIn(td))
+		}
+	}
+	return r
+}
+
+func textIn(n *html.Node) string {
+	var text strings.Builder
+	for child := range n.Descendants() {
+		if child.Type == html.TextNode {
+			text.WriteString(child.Data)
+		}
+	}
+	return text.String()
+}
+
+func names(rows []row) (list []string) {
+	for _, r := range rows {
+		list = append(list, r.name)
+	}
+	return list
+}
+
+// The pages of the reference and openapi.json name the same operations, parameters,
+// statuses, codes, headers, fields and values.
+func TestReferenceMatchesOpenAPI(t *testing.T) {
+	d, site := readOpenAPI(t), newSite(t)
+	tables, schemas, headers := map[string][]row{}, map[string]map[string]any{}, map[string]bool{}
+	var paths []string
+	for _, op := range d.operations() {
+		page := site.Page(Root + "/" + kebab(op.members["operationId"].(string)))
+		require.NotNil(t, page, op.path)
+		paths = append(paths, page.Path)
+		require.Equal(t, strings.ToUpper(op.method)+" "+op.path, page.Summary)
+		own := tablesOf(t, page)
+		d.requireParameters(op, own["Parameters"])
+		d.requireResponses(op, own["Responses"], headers)
+		d.requireSamples(op, page)
+		delete(own, "Parameters")
+		delete(own, "Responses")
+		maps.Copy(tables, own)
+		for _, body := range []map[string]any{d.object(op.members, "requestBody"), d.object(op.members, "responses", "200")} {
+			d.visit(d.schema(body), func(name string, schema map[string]any) { schemas[name] = schema })
+		}
+	}
+	require.ElementsMatch(t, append(paths, Root+"/api", Root+"/result"), linksOf(site.Groups()[1]))
+	maps.Copy(tables, tablesOf(t, site.Page(Root+"/result")))
+	d.requireFields(schemas, tables)
+	require.ElementsMatch(t, slices.Collect(maps.Keys(headers)), names(tablesOf(t, site.Page(Root+"/api"))["Headers of the responses"]))
+}
+
+func (d openAPI) requireParameters(op operation, rows []row) {
+	want := []string{"X-API-Key"} // a security scheme
+	shared := d.object(d.root, "paths", op.path)["parameters"]
+	for _, list := range []any{shared, op.members["parameters"]} {
+		parameters, _ := list.([]any)
+		for _, p := range parameters {
+			want = append(want, d.object(map[string]any{"it": p}, "it")["name"].(string))
+		}
+	}
+	require.ElementsMatch(d, want, names(rows), op.path)
+}
+
+// requireResponses requires a row for each status, with its codes, and collects the headers.
+func (d openAPI) requireResponses(op operation, rows []row, headers map[string]bool) {
+	var statuses []string
+	for status := range d.object(op.members, "responses") {
+		response := d.object(op.members, "responses", status)
+		for name := range d.object(response, "headers") {
+			headers[name] = true
+		}
+		shown := strings.Replace(status, "default", "other", 1)
+		statuses = append(statuses, shown)
+		at := slices.IndexFunc(rows, func(r row) bool { return r.name == shown })
+		require.GreaterOrEqual(d, at, 0, "%s %s", op.path, status)
+		if status != "200" {
+			require.ElementsMatch(d, d.values(d.schema(response), "code"), rows[at].code[1], "%s %s", op.path, status)
+		}
+	}
+	require.ElementsMatch(d, statuses, names(rows), op.path)
+}
+
+// requireSamples requires that the JSON of a page is what the description has.
+func (d openAPI) requireSamples(op operation, page *Page) {
+	var known []any
+	for _, body := range []map[string]any{d.object(op.members, "requestBody"), d.object(op.members, "responses", "200")} {
+		content := d.content(body)
+		known = append(known, content["example"])
+		for name := range d.object(content, "examples") {
+			known = append(known, d.object(content, "examples", name)["value"])
+		}
+	}
+	_, blocks := textOf(d.T, page)
+	shown := 0
+	for _, block := range blocks {
+		var value any
+		if json.Unmarshal([]byte(block), &value) == nil {
+			require.Contains(d, known, value, page.Path)
+			shown++
+		}
+	}
+	require.Positive(d, shown, page.Path)
+}
+
+// requireFields requires a table for each schema, with its fields and their values.
+func (d openAPI) requireFields(schemas map[string]map[string]any, tables map[string][]row) {
+	for name, schema := range schemas {
+		properties := d.object(schema, "properties")
+		if len(properties) == 0 {
+			continue // values, which the fields that have them name
+		}
+		require.ElementsMatch(d, slices.Collect(maps.Keys(properties)), names(tables[name]), name)
+		for _, r := range tables[name] {
+			require.Subset(d, append(slices.Concat(r.code...), r.name), d.enum(d.object(properties, r.name)), "%s.%s", name, r.name)
+		}
+	}
+	for name := range tables {
+		require.NotNil(d, schemas[name], name)
+	}
+}
+
+// The guide to errors names every member of their bodies, and no other.
+func TestMembersOfErrors(t *testing.T) {
+	d := readOpenAPI(t)
+	var want, got []string
+	for _, op := range d.operations() {
+		for status := range d.object(op.members, "responses") {
+			if status != "200" {
+				schema := d.schema(d.object(op.members, "responses", status))
+				d.visit(schema, func(_ string, found map[string]any) { want = append(want, d.membersOf(found)...) })
+			}
+		}
+	}
+	for _, r := range tablesOf(t, newSite(t).Page(Root+"/errors"))["Three shapes"] {
+		got = append(got, r.code[2]...)
+	}
+	require.Equal(t, unique(want), unique(got))
+}
+
+func (d openAPI) membersOf(schema map[string]any) (list []string) {
+	for name := range d.object(schema, "properties") {
+		inner := d.object(schema, "properties", name, "properties")
+		if len(inner) == 0 {
+			list = append(list, name)
+		}
+		for member := range inner {
+			list = append(list, name+"."+member)
+		}
+	}
+	return list
+}
+
+func linksOf(g Group) (paths []string) {
+	for _, l := range g.Links {
+		paths = append(paths, l.Path)
+	}
+	return paths
+}
+
+// kebab returns an operationId such as checkEmails as check-emails.
+func kebab(id string) string {
+	var b strings.Builder
+	for _, c := range id {
+		if unicode.IsUpper(c) {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}

@@ -1,0 +1,205 @@
+// Package openid signs people in at an OpenID provider, such as that of their
+// company: the authorization code flow with PKCE (OpenID Connect Core section 3.1,
+// RFC 7636). It returns who they are there, by issuer and subject; what that is
+// worth here is package identity's decision.
+//
+// The provider is asked for its configuration when somebody first signs in, so a
+// provider that is down does not keep the service from starting. Everything it
+// sends is bounded in size and time.
+package openid
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc" // discovery, key sets and ID tokens
+	"golang.org/x/oauth2"               // the code flow and PKCE
+)
+
+// Errors of people's sign-ins. Each is a complete sentence for them.
+var (
+	ErrUnavailable = errors.New("the sign-in provider does not answer, or not as an OpenID provider does")
+	ErrRefused     = errors.New("the sign-in provider has not confirmed who you are")
+	ErrNotFresh    = errors.New("the sign-in provider did not ask you to sign in again")
+)
+
+// Config is the client's registration at a provider.
+type Config struct {
+	Issuer   string // its URL, exactly as the provider writes it
+	ClientID string
+	Secret   string // empty for a public client
+	Name     string // what people call it, such as the company's name
+	Redirect string // the URL of ours to which it sends people back
+}
+
+// A Provider is an OpenID provider. It is safe for concurrent use.
+type Provider struct {
+	Config
+
+	mu     sync.Mutex
+	found  *oidc.Provider // nil until discovered
+	failed time.Time      // of the last discovery
+}
+
+// New returns a Provider. It does not ask the provider anything.
+func New(c Config) *Provider { return &Provider{Config: c} }
+
+// The bounds of a discovery.
+const (
+	timeout    = 5 * time.Second
+	retryAfter = 5 * time.Second // so that a provider that is down is not asked by everybody
+)
+
+// discover returns the provider's configuration (OpenID Connect Discovery section
+// 4). It is read once; its keys are read again when an unknown one signs.
+func (p *Provider) discover() (*oidc.Provider, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.found != nil {
+		return p.found, nil
+	}
+	if time.Since(p.failed) < retryAfter {
+		return nil, ErrUnavailable
+	}
+	ctx, cancel := context.WithTimeout(withClient(context.Background()), timeout)
+	defer cancel()
+	found, err := oidc.NewProvider(ctx, p.Issuer)
+	if err != nil {
+		p.failed = time.Now()
+		return nil, errors.Join(ErrUnavailable, err)
+	}
+	p.found = found
+	return found, nil
+}
+
+// A Request is what a sign-in must bring back.
+type Request struct {
+	State    string // bound to the browser by the caller
+	Nonce    string // bound to the ID token
+	Verifier string // of PKCE: a stolen code is worth nothing without it
+}
+
+// NewRequest returns a Request without a state.
+func NewRequest() Request {
+	return Request{Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier()}
+}
+
+// URL returns the provider's address at which a sign-in begins. fresh asks the
+// provider to have people sign in again even if they are signed in there.
+func (p *Provider) URL(r Request, fresh bool) (string, error) {
+	found, err := p.discover()
+	if err != nil {
+		return "", err
+	}
+	options := []oauth2.AuthCodeOption{oidc.Nonce(r.Nonce), oauth2.S256ChallengeOption(r.Verifier)}
+	if fresh {
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
+	}
+	return p.client(found).AuthCodeURL(r.State, options...), nil
+}
+
+func (p *Provider) client(found *oidc.Provider) *oauth2.Config {
+	return &oauth2.Config{ClientID: p.ClientID, ClientSecret: p.Secret, RedirectURL: p.Redirect,
+		Endpoint: found.Endpoint(), Scopes: []string{oidc.ScopeOpenID}} // neither email nor name: they decide nothing here
+}
+
+// An Identity is who somebody is at a provider.
+type Identity struct {
+	Issuer, Subject string
+	SignedIn        time.Time // there; zero if the provider does not say
+}
+
+// Finish exchanges the code of a response for an ID token, and verifies its
+// signature, issuer, audience, expiry and nonce (OpenID Connect Core section
+// 3.1.3.7).
+func (p *Provider) Finish(ctx context.Context, r Request, code string) (Identity, error) {
+	found, err := p.discover()
+	if err != nil {
+		return Identity{}, err
+	}
+	ctx, cancel := context.WithTimeout(withClient(ctx), timeout)
+	defer cancel()
+	token, err := p.client(found).Exchange(ctx, code, oauth2.VerifierOption(r.Verifier))
+	if err != nil {
+		return Identity{}, errors.Join(ErrRefused, redact(err))
+	}
+	text, _ := token.Extra("id_token").(string)
+	verified, err := found.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, text)
+	if err != nil {
+		return Identity{}, errors.Join(ErrRefused, err)
+	}
+	return identityOf(verified, r)
+}
+
+// maxSubject is the longest subject (OpenID Connect Core section 2).
+const maxSubject = 255
+
+func identityOf(token *oidc.IDToken, r Request) (Identity, error) {
+	var claims struct {
+		AuthTime int64 `json:"auth_time"`
+	}
+	if err := token.Claims(&claims); err != nil {
+		return Identity{}, errors.Join(ErrRefused, err)
+	}
+	if token.Nonce != r.Nonce {
+		return Identity{}, errors.Join(ErrRefused, errors.New("the nonce is another"))
+	}
+	if token.Subject == "" || len(token.Subject) > maxSubject {
+		return Identity{}, errors.Join(ErrRefused, errors.New("the subject is missing or too long"))
+	}
+	id := Identity{Issuer: token.Issuer, Subject: token.Subject}
+	if claims.AuthTime > 0 {
+		id.SignedIn = time.Unix(claims.AuthTime, 0)
+	}
+	return id, nil
+}
+
+// redact returns the kind of an error, without the provider's response, which may
+// repeat a code.
+func redact(err error) error {
+	var response *oauth2.RetrieveError
+	if errors.As(err, &response) && response.Response != nil {
+		return errors.New("the token endpoint responded with " + response.Response.Status)
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return errors.New("the token endpoint's response cannot be read")
+}
+
+// maxResponse bounds what is read of each of the provider's responses: its
+// configuration, its keys, a token.
+const maxResponse = 1 << 20
+
+// client asks the provider. It follows no redirect: an operator gives the
+// provider's own address, and a redirect could lead to another host.
+var client = &http.Client{
+	Timeout:   timeout,
+	Transport: bounded{http.DefaultTransport.(*http.Transport).Clone()},
+	CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	},
+}
+
+func withClient(ctx context.Context) context.Context { return oidc.ClientContext(ctx, client) }
+
+// bounded is a transport that ends responses after maxResponse bytes.
+type bounded struct{ http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := b.RoundTripper.RoundTrip(r)
+	if err == nil {
+		response.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(response.Body, maxResponse), response.Body}
+	}
+	return response, err
+}

@@ -1,0 +1,187 @@
+package openid
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/rig/openidtest"
+)
+
+func clientOf(p *openidtest.Provider) *Provider {
+	return New(Config{Issuer: p.URL, ClientID: openidtest.ClientID, Secret: openidtest.Secret, Redirect: "https://addrspec.example/sign-in/openid/callback"})
+}
+
+// visit follows the provider's URL as a browser does, and returns what comes back.
+func visit(t *testing.T, address string) url.Values {
+	browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := browser.Get(address)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	back, err := answer.Location()
+	require.NoError(t, err, answer.Status)
+	require.Equal(t, "addrspec.example", back.Host)
+	return back.Query()
+}
+
+func begin(t *testing.T, p *Provider) (Request, url.Values) {
+	r := NewRequest()
+	r.State = "the state"
+	address, err := p.URL(r, false)
+	require.NoError(t, err)
+	back := visit(t, address)
+	require.Equal(t, "the state", back.Get("state"))
+	return r, back
+}
+
+func TestSignIn(t *testing.T) {
+	provider := openidtest.New(t, "ada")
+	p := clientOf(provider)
+	for range 3 {
+		r, back := begin(t, p)
+		id, err := p.Finish(t.Context(), r, back.Get("code"))
+		require.NoError(t, err)
+		require.Equal(t, Identity{Issuer: provider.URL, Subject: "ada"}, id)
+		_, err = p.Finish(t.Context(), r, back.Get("code"))
+		require.ErrorIs(t, err, ErrRefused, "a code that was used already")
+	}
+	asked, _ := provider.Asked()
+	require.Equal(t, 1, asked, "the configuration is kept")
+}
+
+func TestFreshSignIn(t *testing.T) {
+	provider := openidtest.New(t, "ada")
+	at := time.Now().Truncate(time.Second)
+	provider.SignsIn("ada", at)
+	p, r := clientOf(provider), NewRequest()
+	address, err := p.URL(r, true)
+	require.NoError(t, err)
+	id, err := p.Finish(t.Context(), r, visit(t, address).Get("code"))
+	require.NoError(t, err)
+	require.True(t, at.Equal(id.SignedIn))
+	_, request := provider.Asked()
+	require.Equal(t, "login", request.Get("prompt"))
+	require.Equal(t, "0", request.Get("max_age"))
+}
+
+func TestForgedTokens(t *testing.T) {
+	for name, change := range map[string]func(map[string]any){
+		"nonce of another sign-in": func(c map[string]any) { c["nonce"] = "another" },
+		"no nonce":                 func(c map[string]any) { delete(c, "nonce") },
+		"for another client":       func(c map[string]any) { c["aud"] = "another" },
+		"of another issuer":        func(c map[string]any) { c["iss"] = "https://evil.example" },
+		"expired":                  func(c map[string]any) { c["exp"] = time.Now().Add(-time.Minute).Unix() },
+		"no subject":               func(c map[string]any) { c["sub"] = "" },
+		"a very long subject":      func(c map[string]any) { c["sub"] = strings.Repeat("a", 256) },
+	} {
+		provider := openidtest.New(t, "ada")
+		p := clientOf(provider)
+		provider.Forge(change)
+		r, back := begin(t, p)
+		_, err := p.Finish(t.Context(), r, back.Get("code"))
+		require.ErrorIs(t, err, ErrRefused, name)
+		provider.Forge(nil)
+		r, back = begin(t, p)
+		_, err = p.Finish(t.Context(), r, back.Get("code"))
+		require.NoError(t, err, "as it is without: %s", name)
+	}
+}
+
+func TestForgedSignature(t *testing.T) {
+	provider := openidtest.New(t, "ada")
+	another, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	provider.SignWith(t, another)
+	p := clientOf(provider)
+	r, back := begin(t, p)
+	_, err = p.Finish(t.Context(), r, back.Get("code"))
+	require.ErrorIs(t, err, ErrRefused)
+}
+
+// RFC 7636: a code is worth nothing to who has not begun the sign-in.
+func TestStolenCode(t *testing.T) {
+	p := clientOf(openidtest.New(t, "ada"))
+	r, back := begin(t, p)
+	r.Verifier = NewRequest().Verifier
+	_, err := p.Finish(t.Context(), r, back.Get("code"))
+	require.ErrorIs(t, err, ErrRefused)
+	require.NotContains(t, err.Error(), back.Get("code"))
+}
+
+// A provider that is down is asked again later, and not by everybody.
+func TestProviderIsDown(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	p := New(Config{Issuer: "http://" + listener.Addr().String()})
+	for range 3 {
+		_, err = p.URL(NewRequest(), false)
+		require.ErrorIs(t, err, ErrUnavailable)
+	}
+}
+
+// silent is a transport to a provider that never responds. It counts the requests.
+type silent struct{ asked atomic.Int64 }
+
+func (s *silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.asked.Add(1)
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+func TestProviderIsSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		provider, usual := new(silent), client.Transport
+		client.Transport = provider
+		defer func() { client.Transport = usual }()
+		p, began := New(Config{Issuer: "https://silent.example"}), time.Now()
+		for range 3 {
+			_, err := p.URL(NewRequest(), false)
+			require.ErrorIs(t, err, ErrUnavailable)
+		}
+		require.Equal(t, timeout, time.Since(began))
+		require.EqualValues(t, 1, provider.asked.Load())
+		time.Sleep(retryAfter)
+		_, err := p.URL(NewRequest(), false)
+		require.ErrorIs(t, err, ErrUnavailable)
+		require.EqualValues(t, 2, provider.asked.Load(), "asked again later")
+	})
+}
+
+func TestProviderAnswersWithoutEnd(t *testing.T) {
+	var sent atomic.Int64
+	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for {
+			n, err := w.Write(make([]byte, 64<<10))
+			if err != nil {
+				return
+			}
+			sent.Add(int64(n))
+		}
+	}))
+	_, err := New(Config{Issuer: endless.URL}).URL(NewRequest(), false)
+	require.ErrorIs(t, err, ErrUnavailable)
+	endless.Close()
+	require.Less(t, sent.Load(), int64(32<<20), "a megabyte, and what sockets hold")
+}
+
+func TestProviderRedirects(t *testing.T) {
+	provider := openidtest.New(t, "ada")
+	elsewhere := httptest.NewServer(http.RedirectHandler(provider.URL+"/.well-known/openid-configuration", http.StatusFound))
+	defer elsewhere.Close()
+	_, err := New(Config{Issuer: elsewhere.URL}).URL(NewRequest(), false)
+	require.ErrorIs(t, err, ErrUnavailable)
+	asked, _ := provider.Asked()
+	require.Zero(t, asked)
+}

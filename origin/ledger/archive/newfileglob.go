@@ -1,8 +1,0 @@
-package archive
-
-import "strings"
-
-// escapeGlob makes filepath.Glob match a name as it is.
-func escapeGlob(name string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
-}

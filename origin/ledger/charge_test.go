@@ -1,0 +1,221 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
+)
+
+// idempotency returns an Idempotency-Key with a body.
+func idempotency(id, body byte) *Idempotency {
+	return &Idempotency{ID: [32]byte{id}, Body: [32]byte{body}}
+}
+
+// retryable runs a request of five points with an Idempotency-Key.
+func (f *fixture) retryable(id, body byte) Decision {
+	f.Helper()
+	return f.requestWith(f.secret, 5, idempotency(id, body))
+}
+
+func TestIdempotency(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(12)})
+		first := f.mustBegin()
+		d, err := first.Claim(5, idempotency(1, 1))
+		require.NoError(t, err)
+		require.Equal(t, Good, d.Verdict)
+		require.Equal(t, IdempotencyConflict, f.retryable(1, 1).Verdict, "the first is in progress")
+		require.Equal(t, IdempotencyMismatch, f.retryable(1, 2).Verdict, "another body")
+		d, err = first.Charge(Charge{Points: 5, Found: Found{Valid: 5}, Answer: []byte(storedResponse)})
+		require.NoError(t, err)
+		require.Equal(t, Good, d.Verdict)
+
+		again := f.retryable(1, 1)
+		require.Equal(t, Replayed, again.Verdict, "after the charge of the first, before its end")
+		first.End()
+		require.Equal(t, storedResponse, string(again.Answer))
+		require.EqualValues(t, 5, again.Usage.Current, "a replay is not charged")
+		require.Equal(t, IdempotencyMismatch, f.retryable(1, 2).Verdict)
+
+		require.Equal(t, Good, f.retryable(2, 1).Verdict, "another key")
+		require.Equal(t, Insufficient, f.retryable(3, 1).Verdict)
+		require.Equal(t, Replayed, f.retryable(1, 1).Verdict, "a replay needs no points")
+
+		f.clock.advance(retention)
+		f.clock.until("2026-12-01T00:00:00Z")
+		require.Equal(t, Good, f.retryable(1, 2).Verdict, "after a day the record has expired")
+		require.Equal(t, Replayed, f.retryable(1, 2).Verdict, "the new record")
+		require.Equal(t, IdempotencyMismatch, f.retryable(1, 1).Verdict)
+		counted, real := f.stored()
+		require.Equal(t, real, counted)
+	})
+}
+
+func (f *fixture) records() (n int) {
+	f.Helper()
+	f.queryRow("SELECT count(*) FROM answers", &n)
+	return n
+}
+
+// stored returns the bytes of the account's records: the counter in its row, and
+// their real sum.
+func (f *fixture) stored() (counted, real int64) {
+	f.Helper()
+	f.queryRow("SELECT stored, (SELECT coalesce(sum(length(answer)), 0) FROM answers WHERE account = 1) FROM accounts WHERE id = 1", &counted, &real)
+	return counted, real
+}
+
+// A partial response is charged and not stored, so a retry is a new request.
+func TestIdempotencyPartialAnswer(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		r := f.mustBegin()
+		_, err := r.Claim(5, idempotency(1, 1))
+		require.NoError(t, err)
+		d, err := r.Charge(Charge{Points: 3, Found: Found{Valid: 3}})
+		require.NoError(t, err)
+		require.Equal(t, Good, d.Verdict)
+		r.End()
+		require.Equal(t, Good, f.retryable(1, 1).Verdict)
+		require.EqualValues(t, 8, f.used())
+	})
+}
+
+func TestIdempotencyPerAccount(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		f.retryable(1, 1)
+		second, _, err := f.CreateKey(f.ctx, f.account, "second", KeyTerms{})
+		require.NoError(t, err)
+		require.Equal(t, Replayed, f.requestWith(second, 5, idempotency(1, 1)).Verdict, "keys of an account share its records")
+
+		other, err := f.CreateAccount(f.ctx, "other@example.com", unlimitedTerms)
+		require.NoError(t, err)
+		secret, _, err := f.CreateKey(f.ctx, other.ID, "test", KeyTerms{})
+		require.NoError(t, err)
+		require.Equal(t, Good, f.requestWith(secret, 5, idempotency(1, 1)).Verdict, "accounts do not share records")
+	})
+}
+
+// A request that was not charged is not recorded, so a retry is charged.
+func TestIdempotencyAfterFailure(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		r := f.mustBegin()
+		_, err := r.Claim(5, idempotency(1, 1))
+		require.NoError(t, err)
+		r.End()
+		require.Equal(t, Good, f.retryable(1, 1).Verdict)
+		require.EqualValues(t, 5, f.used())
+	})
+}
+
+// If two replicas work on the same request, the first to commit is charged, and the
+// other gets its stored response.
+func TestIdempotencyOnTwoReplicas(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		other := f.replica()
+		mine, theirs, odd := f.mustBegin(), other.mustBegin(), other.mustBegin()
+		for r, body := range map[*Request]byte{mine: 1, theirs: 1} {
+			d, err := r.Claim(5, idempotency(1, body))
+			require.NoError(t, err)
+			require.Equal(t, Good, d.Verdict)
+		}
+		d, err := mine.Charge(Charge{Points: 5, Answer: []byte("the winner's")})
+		require.NoError(t, err)
+		require.Equal(t, Good, d.Verdict)
+		d, err = theirs.Charge(Charge{Points: 5, Answer: []byte("the other's")})
+		require.NoError(t, err)
+		require.Equal(t, Replayed, d.Verdict)
+		require.Equal(t, "the winner's", string(d.Answer))
+		d, err = odd.Claim(5, idempotency(1, 2))
+		require.NoError(t, err)
+		require.Equal(t, IdempotencyMismatch, d.Verdict, "another body")
+		for _, r := range []*Request{mine, theirs, odd} {
+			r.End()
+		}
+		require.EqualValues(t, 5, f.used())
+	})
+}
+
+// The records of an account take no more bytes than its plan allows.
+func TestIdempotencyRecordsAreBounded(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{Plan: "enterprise"})
+		size := int64(len(storedResponse))
+		require.NoError(t, f.StorePlans(f.ctx, []Plan{{Name: "enterprise", Rate: Unlimited, Points: Unlimited, Stored: 3*size - 1}}))
+		require.Equal(t, Good, f.retryable(1, 1).Verdict)
+		require.Equal(t, Good, f.retryable(2, 1).Verdict)
+		require.Equal(t, RecordsFull, f.retryable(3, 1).Verdict, "the record does not fit")
+		require.Equal(t, Replayed, f.retryable(1, 1).Verdict)
+		require.Equal(t, Good, f.request(1).Verdict, "a request without a record is charged")
+		counted, real := f.stored()
+		require.Equal(t, real, counted)
+		require.EqualValues(t, 11, f.used())
+	})
+}
+
+// Expired records are deleted in slices until none is left, and their bytes are
+// subtracted from the account's.
+func TestIdempotencyRecordsArePurged(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		for n := range 5 {
+			f.retryable(byte(n+1), 1)
+		}
+		f.clock.advance(retention)
+		f.retryable(9, 1)
+		f.Close() // so that it does not purge the records inserted next
+		f.exec(f.insertExpired(3 * purgeRecords))
+		f.exec("UPDATE accounts SET stored = (SELECT sum(size) FROM answers WHERE account = 1) WHERE id = 1")
+		require.Greater(t, f.records(), 3*purgeRecords)
+
+		again := f.replica() // purges at its start
+		require.Eventually(t, func() bool { return again.records() == 1 }, hung, tickEvery)
+		counted, real := again.stored()
+		require.Equal(t, real, counted)
+		require.Equal(t, Replayed, again.retryable(9, 1).Verdict, "a record that has not expired remains")
+	})
+}
+
+// insertExpired returns a statement that inserts n expired records.
+func (f *fixture) insertExpired(n int) string {
+	return "INSERT INTO answers (account, id, body, answer, size, expires_ns) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " +
+		fmt.Sprint(n) + ") SELECT 1, '" + strings.Repeat("0", 56) + "' || (10000000 + i), '" + strings.Repeat("0", 64) + "', answer, size, 1 FROM n, (SELECT answer, size FROM answers LIMIT 1) x"
+}
+
+func TestIdempotencyEmptyAnswer(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		r := f.mustBegin()
+		_, err := r.Claim(5, idempotency(1, 1))
+		require.NoError(t, err)
+		_, err = r.Charge(Charge{Points: 5, Answer: []byte{}})
+		require.NoError(t, err)
+		r.End()
+		again := f.retryable(1, 1)
+		require.Equal(t, Replayed, again.Verdict)
+		require.Empty(t, again.Answer)
+	})
+}
+
+// A record that was replaced after it was listed as expired is not deleted.
+func TestPurgeKeepsReplacedRecords(t *testing.T) {
+	ws := newWorkingSet()
+	ws.now = time.Unix(0, 100)
+	ws.accounts[1] = &accountState{id: 1, stored: 7}
+	expired, fresh := recordID{1}, recordID{2}
+	ws.records[recordKey{1, expired}] = &record{size: 3, expires: 100}
+	ws.records[recordKey{1, fresh}] = &record{size: 4, expires: 101}
+	(&purgeOp{account: 1, ids: []recordID{expired, fresh, {3}}}).decide(ws)
+	require.Nil(t, ws.records[recordKey{1, expired}])
+	require.NotNil(t, ws.records[recordKey{1, fresh}])
+	require.EqualValues(t, 4, ws.accounts[1].stored)
+	require.Len(t, ws.writes, 1)
+}

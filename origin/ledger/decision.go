@@ -1,0 +1,331 @@
+package ledger
+
+import (
+	"strings"
+	"time"
+)
+
+// A Verdict is the result of a step of a request. Verdicts are declared in order
+// of precedence.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Good                Verdict = iota
+	UnknownKey                  // missing, malformed, unknown, expired, revoked, or of a suspended account
+	WrongOrigin                 // the key is bound to browser origins, and the request has none of them
+	RateLimited                 // the token bucket of the account or of the key is empty
+	Busy                        // the account has too many requests in progress on this replica
+	UnpaidWork                  // the account left too much work unpaid on this replica
+	IdempotencyMismatch         // an earlier request had this Idempotency-Key and another body
+	IdempotencyConflict         // the first request with this Idempotency-Key is in progress on this replica
+	Replayed                    // charged before; Answer is the stored response
+	RecordsFull                 // the account's idempotency records take all the bytes its plan allows
+	Insufficient                // too few points this month
+	Claimed                     // requests in progress have claimed the points that are missing
+)
+
+var verdicts = [...]string{"good", "unknown key", "wrong origin", "rate limited", "busy", "unpaid work", "idempotency mismatch",
+	"idempotency conflict", "replayed", "records full", "insufficient points", "points claimed"}
+
+func (v Verdict) String() string { return verdicts[v] }
+
+// A Decision is the result of a step of a request, with what the account has
+// used.
+type Decision struct {
+	Verdict Verdict
+	// Usage is exact after a charge, else at most a second old. It is nil with
+	// UnknownKey and WrongOrigin.
+	Usage *Usage
+	// Remaining is the number of the month's points that are neither used nor
+	// claimed by requests in progress: Unlimited, or 0 in overage.
+	Remaining int64
+	// RetryAfter is the time until there is a token (RateLimited) or until the
+	// refill (Insufficient). It is a second with IdempotencyConflict, Busy,
+	// UnpaidWork, RecordsFull and Claimed.
+	RetryAfter time.Duration
+	// Quota is set by Begin and Inspect, except with UnknownKey and WrongOrigin.
+	Quota *Quota
+	// AllowOrigin is set by Begin: the request's origin, if the key is bound to
+	// it, else "". Only a page of this origin may read the responses.
+	AllowOrigin string
+	// Answer is the stored response, with Replayed.
+	Answer []byte
+}
+
+// Usage is what the account has used this month.
+type Usage struct {
+	Current int64
+	Limit   int64 // or Unlimited
+	Overage bool  // Current is beyond Limit, and the account may be
+}
+
+// Quota is what the key may still do within the limits of its account.
+type Quota struct {
+	Rate    int64         // requests a second, or Unlimited
+	Tokens  int64         // requests that would be admitted now; Unlimited if Rate is
+	Refill  time.Duration // until the month's points refill
+	Overage bool          // points beyond the limit are allowed
+}
+
+// A Charge is what a finished request is charged.
+type Charge struct {
+	Points int64 // at most what was claimed
+	Found  Found
+	// Answer is stored for the request's Idempotency-Key to replay; nil stores
+	// nothing.
+	Answer []byte
+}
+
+// Found counts the results of the addresses charged.
+type Found struct {
+	Valid, Invalid            int64
+	Disposable, Public, Relay int64
+	Role, Gibberish, Typo     int64 // of the valid ones
+	LookupErrors              int64 // MX lookups that failed; these addresses are neither valid nor invalid
+}
+
+// An accountState is the row of an account: its limits and what it has used. Its
+// methods are pure decisions, without database or clock.
+type accountState struct {
+	id          int64
+	rate        int64 // requests a second, or Unlimited
+	points      int64 // points a month, or Unlimited
+	overage     bool
+	storedLimit int64 // bytes of idempotency records allowed
+	suspended   bool
+
+	consumption
+	stored int64 // bytes of idempotency records
+}
+
+// A keyState is the row of a key.
+type keyState struct {
+	id, account int64
+	rate        int64 // requests a second, within the account's, or Unlimited
+	budget      int64 // points a month, within the account's, or Unlimited
+	revoked     bool
+	expires     int64  // Unix time in nanoseconds; 0 for never
+	origins     string // of browser pages that may use the key, separated by spaces; "" if it is not bound to any
+
+	consumption
+}
+
+// columns returns the fields in the order in which all queries in
+// store/*/queries.sql select them.
+func (a *accountState) columns() []any {
+	return []any{&a.id, &a.month, &a.used, &a.tat, &a.stored, &a.suspended, &a.points, &a.rate, &a.overage, &a.storedLimit}
+}
+
+// columns does the same for a key.
+func (k *keyState) columns() []any {
+	return []any{&k.id, &k.revoked, &k.expires, &k.budget, &k.rate, &k.origins, &k.month, &k.used, &k.tat}
+}
+
+// consumption is what an account or a key has used.
+type consumption struct {
+	month month // the month of used
+	used  int64 // points
+	tat   int64 // state of the token bucket, see takeToken
+
+	changed bool
+}
+
+// roll moves to month m, with nothing used, if m is later. A clock that is set
+// back leaves the later month in place, so that no month is refilled twice.
+func (c *consumption) roll(m month) {
+	if m > c.month {
+		c.month, c.used, c.changed = m, 0, true
+	}
+}
+
+func (c *consumption) charge(points int64) {
+	c.used += points
+	c.changed = true
+}
+
+// void gives back a charge of month m. If m is over, there is nothing to do. The
+// result is at least 0, since an operator may have lowered used meanwhile.
+func (c *consumption) void(points int64, m month) {
+	if c.month == m {
+		c.used = max(0, c.used-points)
+		c.changed = true
+	}
+}
+
+func (a *accountState) addStored(bytes int64) {
+	a.stored = max(0, a.stored+bytes)
+	a.changed = true
+}
+
+// shortfall returns how many of the points are missing if requests in progress
+// have claimed some. A request for 0 points lacks none, also beyond the limit.
+func (a *accountState) shortfall(points, claimed int64) int64 {
+	if points == 0 || a.overage || a.points == Unlimited {
+		return 0
+	}
+	return max(0, a.used+claimed+points-a.points)
+}
+
+// shortfall does the same for the key's budget.
+func (k *keyState) shortfall(points, claimed int64) int64 {
+	if points == 0 || k.budget == Unlimited {
+		return 0
+	}
+	return max(0, k.used+claimed+points-k.budget)
+}
+
+// remaining returns what is left of the month's points, without overage.
+func (a *accountState) remaining(claimed int64) int64 {
+	if a.points == Unlimited {
+		return Unlimited
+	}
+	return max(a.points-a.used-claimed, 0)
+}
+
+// remaining returns what is left of the key's budget.
+func (k *keyState) remaining(claimed int64) int64 {
+	if k.budget == Unlimited {
+		return Unlimited
+	}
+	return max(k.budget-k.used-claimed, 0)
+}
+
+// minLimit returns the smaller of two limits.
+func minLimit(a, b int64) int64 {
+	if a == Unlimited || b != Unlimited && b < a {
+		return b
+	}
+	return a
+}
+
+// decision returns a decision with the account's usage, in which points claimed by
+// requests in progress do not remain.
+func (a *accountState) decision(verdict Verdict, wait time.Duration, claimed int64) Decision {
+	over := a.overage && a.points != Unlimited && a.used > a.points
+	return Decision{Verdict: verdict, Usage: &Usage{Current: a.used, Limit: a.points, Overage: over}, Remaining: a.remaining(claimed), RetryAfter: wait}
+}
+
+// day returns the day to record points under: today, or the day of the account's
+// month closest to it if the clock is suspect or was set back. The days of a
+// month therefore sum to the month's points.
+func (a *accountState) day(now time.Time) Day {
+	first, last := DayOf(a.month.begin()), DayOf((a.month+1).begin())-1
+	return min(max(DayOf(now), first), last)
+}
+
+// judge returns Good if a request with the header Origin, "" if it has none, may use
+// the key: it is not revoked, neither it nor the secret has expired by now, and the
+// account is not suspended. RFC 6454 section 5 compares origins; both are serialised,
+// so equal origins are equal strings.
+func (k *keyState) judge(a *accountState, secretExpires int64, now time.Time, origin string) Verdict {
+	over := func(expires int64) bool { return expires != 0 && now.UnixNano() >= expires }
+	switch {
+	case k.revoked, a.suspended, over(k.expires), over(secretExpires):
+		return UnknownKey
+	case k.origins != "" && !k.names(origin):
+		return WrongOrigin
+	}
+	return Good
+}
+
+// names reports whether the key is bound to the origin.
+func (k *keyState) names(origin string) bool {
+	for bound := range strings.SplitSeq(k.origins, " ") {
+		if bound != "" && bound == origin {
+			return true
+		}
+	}
+	return false
+}
+
+// A token bucket refills continuously at its rate, in tokens a second, and has
+// the capacity of one second. Its state is one integer, the theoretical arrival
+// time (TAT) of the generic cell rate algorithm, ITU-T I.371: the time at which
+// the bucket will be full again.
+//
+// A token is taken at the request's arrival, not at its charge: work delays and
+// bunches charges, and a client that keeps its rate must not be refused for
+// that. The token reaches the database up to lateness after the arrival, and
+// tokens of several replicas arrive in any order. A bucket may therefore be
+// overdrawn by what it gains in lateness: counted by arrival, an account takes
+// at most capacity + rate x (T + lateness) tokens in any time T.
+
+// lateness bounds the delay of a token on its way to the database.
+const lateness = 100 * time.Millisecond
+
+// takeToken takes one token at arrival from a bucket of rate tokens a second,
+// which may be overdrawn by tolerance. It returns the new TAT and 0, or the old
+// TAT and the time until there is a token.
+func takeToken(tat int64, arrival, now time.Time, rate int64, tolerance time.Duration) (int64, time.Duration) {
+	if rate == Unlimited {
+		return tat, 0
+	}
+	interval := intervalOf(rate)
+	window := interval * rate // from empty to full
+	at := arrival.UnixNano()
+	taken := tatAfter(tat, arrival, rate)
+	if tat > now.UnixNano()+window+int64(lateness) {
+		// No arrival before now leads to this TAT: the clock was set back. A
+		// bucket with one token replaces it, or the account would be refused
+		// until the clock has caught up.
+		taken = at + window
+	}
+	wait := time.Duration(taken - at - window)
+	if wait > tolerance {
+		return tat, wait
+	}
+	return taken, 0
+}
+
+// tatAfter returns the TAT after a token was taken at arrival.
+func tatAfter(tat int64, arrival time.Time, rate int64) int64 {
+	if rate == Unlimited {
+		return tat
+	}
+	return max(tat, arrival.UnixNano()) + intervalOf(rate)
+}
+
+// tokensLeft returns the number of tokens in a bucket at now.
+func tokensLeft(tat int64, now time.Time, rate int64) int64 {
+	if rate == Unlimited {
+		return Unlimited
+	}
+	interval := intervalOf(rate)
+	return min(max((now.UnixNano()+interval*rate-tat)/interval, 0), rate)
+}
+
+// intervalOf returns the time between two tokens, in nanoseconds.
+func intervalOf(rate int64) int64 { return int64(time.Second) / rate }
+
+// jitterOf returns how early a request of a paced client may arrive: a tenth of
+// the interval, which is too little for another token in a burst.
+func jitterOf(rate int64) time.Duration {
+	if rate == Unlimited {
+		return 0
+	}
+	return time.Duration(intervalOf(rate) / 10)
+}
+
+// unpaidWork is a bucket of 1,024 addresses, refilled with 64 a second, for work
+// that was not charged because the caller hung up or was refused after it. An
+// account whose bucket is overdrawn waits.
+type unpaidWork struct{ full time.Time } // when it will be full again
+
+const (
+	unpaidCapacity = 1024
+	unpaidInterval = time.Second / 64
+	unpaidDebt     = 4 * unpaidCapacity // the most that counts, so that an account waits less than a minute
+)
+
+func (w *unpaidWork) add(addresses int64, now time.Time) {
+	if w.full.Before(now) {
+		w.full = now
+	}
+	w.full = w.full.Add(time.Duration(addresses) * unpaidInterval)
+	if latest := now.Add(unpaidDebt * unpaidInterval); w.full.After(latest) {
+		w.full = latest
+	}
+}
+
+func (w *unpaidWork) over(now time.Time) bool { return w.full.Sub(now) > unpaidCapacity*unpaidInterval }

@@ -1,0 +1,287 @@
+package ledger
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
+)
+
+func TestTakeToken(t *testing.T) {
+	const ms = time.Millisecond
+	now, tat := time.Unix(1_000_000, 0), int64(0)
+	take := func() (wait time.Duration) {
+		tat, wait = takeToken(tat, now, now, 5, 0)
+		return wait
+	}
+	for range 5 {
+		require.Zero(t, take(), "a new bucket is full")
+	}
+	require.Equal(t, 200*ms, take(), "at 5/s the next token comes after 200 ms")
+	now = now.Add(150 * ms)
+	require.Equal(t, 50*ms, take(), "a refusal delays nothing")
+	now = now.Add(50 * ms)
+	require.Zero(t, take())
+	require.Equal(t, 200*ms, take())
+	now = now.Add(1000 * time.Second)
+	for range 5 {
+		require.Zero(t, take())
+	}
+	require.NotZero(t, take(), "the bucket overflows its capacity")
+	now = now.Add(-500 * time.Second)
+	require.Zero(t, take(), "after the clock is set back the bucket has one token")
+	require.Equal(t, 200*ms, take(), "only one token")
+}
+
+func TestTakeTokenUnlimited(t *testing.T) {
+	tat, wait := takeToken(7, time.Now(), time.Now(), Unlimited, 0)
+	require.EqualValues(t, 7, tat)
+	require.Zero(t, wait)
+}
+
+// A bucket implemented as a number of tokens, as in text books, admits the same
+// requests. Times are multiples of a tenth of the interval, so that its arithmetic
+// is exact too.
+func TestTakeTokenEqualsCountingBucket(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, rate := range []int64{1, 2, 5, 10, 1000} {
+		tenth := intervalOf(rate) / 10
+		now, tat := time.Unix(1e9, 0), int64(0)
+		tenths := rate * 10 // of a token
+		for range 5000 {
+			step := random.Int64N(25)
+			now = now.Add(time.Duration(step * tenth))
+			tenths = min(tenths+step, rate*10)
+			next, wait := takeToken(tat, now, now, rate, 0)
+			require.Equal(t, tenths >= 10, wait == 0)
+			if tat = next; wait == 0 {
+				tenths -= 10
+			} else {
+				require.Equal(t, (10-tenths)*tenth, int64(wait))
+			}
+		}
+	}
+}
+
+// Tokens may reach the bucket late and in any order. Counted by arrival, at most
+// capacity + rate x (T + lateness) of them are taken in any time T.
+func TestTakeTokenBoundByArrival(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, rate := range []int64{1, 5, 40, 100} {
+		start, tat := time.Unix(1e9, 0), int64(0)
+		var taken []span // some out of order
+		for now := time.Duration(0); now < 20*time.Second; now += time.Duration(random.Int64N(intervalOf(rate))) {
+			arrival := now - time.Duration(random.Int64N(int64(lateness)))
+			next, wait := takeToken(tat, start.Add(arrival), start.Add(now), rate, lateness)
+			if tat = next; wait == 0 {
+				taken = append(taken, span{arrival, arrival})
+			}
+		}
+		requireBound(t, taken, rate)
+		require.Greater(t, len(taken), int(17*rate)-1, "tokens are lost")
+	}
+}
+
+// A span contains the arrival of a request.
+type span struct{ from, to time.Duration }
+
+// requireBound checks arrivals against the contract: in any time T at most capacity
+// + rate x (T + a tenth of a second). It checks times that begin with an arrival,
+// and counts the requests that certainly arrived in them.
+func requireBound(t *testing.T, arrivals []span, rate int64) {
+	t.Helper()
+	for _, first := range arrivals {
+		for _, d := range []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond, time.Second, 7 * time.Second} {
+			count := 0
+			for _, a := range arrivals {
+				if a.from >= first.from && a.to <= first.from+d {
+					count++
+				}
+			}
+			most := float64(rate) * (1 + (d + 100*time.Millisecond).Seconds())
+			require.LessOrEqual(t, float64(count), most+1e-6, "%d/s, %s from %s", rate, d, first.from)
+		}
+	}
+}
+
+// If the clock is set back, an empty bucket refills from the new time on.
+func TestBucketAfterClockSetBack(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
+		require.Equal(t, Good, f.request(1).Verdict)
+		require.Equal(t, Good, f.request(1).Verdict)
+		f.clock.setBack(time.Hour)
+		require.Equal(t, RateLimited, f.request(1).Verdict)
+		f.clock.advance(500 * time.Millisecond)
+		require.Equal(t, Good, f.request(1).Verdict)
+		require.Equal(t, RateLimited, f.request(1).Verdict)
+		f.clock.advance(500 * time.Millisecond)
+		require.Equal(t, Good, f.request(1).Verdict)
+	})
+}
+
+// All keys of an account share one bucket, also under concurrency.
+func TestConcurrentRequestsShareOneBucket(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		const rate = 25
+		f := newFixture(t, url, Terms{Rate: limit(rate), Points: limit(Unlimited)})
+		for round := range 3 {
+			var admitted atomic.Int64
+			inParallel(16, func(int) {
+				secret, _, err := f.CreateKey(f.ctx, f.account, "one of many", KeyTerms{})
+				require.NoError(f, err)
+				for range 5 {
+					if f.requestWith(secret, 1, nil).Verdict == Good {
+						admitted.Add(1)
+					}
+				}
+			})
+			require.EqualValues(t, rate, admitted.Load(), "round %d", round)
+			f.advanceBetweenGroups(time.Second)
+		}
+	})
+}
+
+// A client that keeps its rate is never refused, although its work takes up to five
+// seconds, which bunches and reorders its charges. Requests arrive up to a hundredth
+// of the interval early or late.
+func TestPacedClientIsNeverRefused(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		for _, rate := range []int64{1, 5} {
+			t.Run(string(rune('0'+rate)), func(t *testing.T) {
+				random := rand.New(rand.NewPCG(5, uint64(rate)))
+				f := newFixture(t, emptyLike(t, url), Terms{Rate: limit(rate), Points: limit(Unlimited)})
+				start, interval := f.clock.instant(), time.Duration(intervalOf(rate))
+				type work struct {
+					*Request
+					done time.Time
+				}
+				var working []work
+				for n := range 60 {
+					jitter := time.Duration(random.Int64N(int64(interval)/50)) - interval/100
+					f.clock.advance(start.Add(time.Duration(n)*interval + jitter).Sub(f.clock.instant()))
+					r := f.mustBegin()
+					working = append(working, work{r, f.clock.instant().Add(time.Duration(random.Int64N(int64(5 * time.Second))))})
+					time.Sleep(time.Millisecond) // real time: lets the writer's ticks fall between requests
+					for i := len(working) - 1; i >= 0; i-- {
+						if w := working[i]; n == 59 || !f.clock.instant().Before(w.done) {
+							working = append(working[:i], working[i+1:]...)
+							require.Equal(t, Good, f.finish(w.Request, 1).Verdict)
+						}
+					}
+				}
+				require.EqualValues(t, 60, f.used())
+			})
+		}
+	})
+}
+
+// finish claims, charges and ends a request.
+func (f *fixture) finish(r *Request, points int64) Decision {
+	f.Helper()
+	defer r.End()
+	d, err := r.Claim(points, nil)
+	require.NoError(f, err)
+	if d.Verdict != Good {
+		return d
+	}
+	d, err = r.Charge(Charge{Points: points, Found: Found{Valid: points}})
+	require.NoError(f, err)
+	return d
+}
+
+// A token reaches the database before its request ends, so that another replica
+// counts it.
+func TestPendingTokensAreWritten(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
+		first, second := f.mustBegin(), f.mustBegin()
+		defer first.End()
+		defer second.End()
+		other := f.replica()
+		require.Eventually(t, func() bool {
+			f.clock.advance(time.Millisecond) // so that the other replica's view expires
+			return other.request(0).Verdict == RateLimited
+		}, hung, 10*time.Millisecond)
+	})
+}
+
+// If two replicas take the same token, one of their requests is refused late: its
+// context is cancelled and it is not charged.
+func TestLateRefusalCancelsRequest(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(Unlimited)})
+		other := f.replica()
+		other.request(0) // takes the only token, which this replica's view does not show
+		f.clock.advance(time.Second)
+		require.Equal(t, Good, f.request(0).Verdict)
+		f.clock.advance(time.Second)
+
+		requests := []*Request{f.mustBegin(), other.mustBegin()} // one too many
+		late := 0
+		require.Eventually(t, func() bool {
+			late = 0
+			for _, r := range requests {
+				if d, refused := r.Late(); refused {
+					late++
+					require.Equal(t, RateLimited, d.Verdict)
+					require.Positive(t, d.RetryAfter)
+					require.ErrorIs(t, r.Context().Err(), context.Canceled)
+				}
+			}
+			return late > 0
+		}, hung, 10*time.Millisecond)
+		require.Equal(t, 1, late)
+		good := 0
+		for i, r := range requests {
+			if []*fixture{f, other}[i].finish(r, 1).Verdict == Good {
+				good++
+			}
+		}
+		require.Equal(t, 1, good)
+		require.EqualValues(t, 1, f.used())
+	})
+}
+
+// Requests beyond the rate cause at most one query per maxRefuse, and their
+// RetryAfter counts down.
+func TestFloodRarelyAsksTheDatabase(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(10)})
+		require.Equal(t, Good, f.request(1).Verdict)
+		before := f.Stats()
+		for range 1000 {
+			d := f.request(1)
+			require.Equal(t, RateLimited, d.Verdict)
+			require.Equal(t, time.Second, d.RetryAfter)
+			require.Equal(t, &Usage{Current: 1, Limit: 10}, d.Usage)
+		}
+		require.Equal(t, before.Reads, f.Stats().Reads)
+		require.Equal(t, before.Charges, f.Stats().Charges)
+		for n := range 5 {
+			f.clock.advance(maxRefuse + 1)
+			for range 100 {
+				require.Equal(t, time.Second-time.Duration(n+1)*(maxRefuse+1), f.request(1).RetryAfter)
+			}
+			require.EqualValues(t, n+1, f.Stats().Reads-before.Reads)
+		}
+		f.clock.advance(time.Second)
+		require.Equal(t, Good, f.request(1).Verdict)
+	})
+}
+
+func TestUnpaidWorkDebtIsBounded(t *testing.T) {
+	var w unpaidWork
+	now := time.Unix(1, 0)
+	w.add(unpaidCapacity, now)
+	require.False(t, w.over(now))
+	w.add(1, now)
+	require.True(t, w.over(now))
+	w.add(1_000_000, now)
+	require.False(t, w.over(now.Add(time.Minute)), "the account waits less than a minute")
+}

@@ -1,0 +1,410 @@
+package ledger
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/storetest"
+)
+
+// addKeys adds n keys outside the ledger.
+func (f *fixture) addKeys(n int, revoked string) {
+	f.Helper()
+	f.exec(fmt.Sprintf(`INSERT INTO keys (account, name, hint, created_ns, revoked_ns)
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+		SELECT %d, 'key ' || i, 'ask_0000', 1, %s FROM n`, n, f.account, revoked))
+}
+
+// Replicas that create keys at the same time do not exceed the bounds together.
+func TestKeysAreBounded(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f, list := newReplicas(t, url, unlimitedTerms, 3)
+		create := func(refusal error) (created int64) {
+			var n atomic.Int64
+			inParallel(12, func(i int) {
+				_, _, err := list[i%3].CreateKey(f.ctx, f.account, "new", KeyTerms{})
+				if err == nil {
+					n.Add(1)
+				} else {
+					require.ErrorIs(f, err, refusal)
+				}
+			})
+			return n.Load()
+		}
+		f.addKeys(maxActiveKeys-5, "NULL") // and the fixture's own
+		_, _, err := f.DashboardSecret(f.ctx, f.account)
+		require.NoError(t, err, "the dashboard's key does not count")
+		require.EqualValues(t, 4, create(ErrTooManyActiveKeys))
+		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
+		require.EqualValues(t, 1, create(ErrTooManyActiveKeys), "a revoked key makes room")
+
+		f.exec("UPDATE keys SET revoked_ns = 1 WHERE NOT dashboard")
+		f.addKeys(MaxKeys-maxActiveKeys-4, "1")
+		require.EqualValues(t, 3, create(ErrTooManyKeys))
+	})
+}
+
+func TestListKeysInPages(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		var counter storetest.Counter
+		f := newFixture(t, url, unlimitedTerms, WithStore(counter.Wrap))
+		f.addKeys(MaxKeys-1, "NULL")
+		counter.Take()
+		count, last := 0, int64(1<<62)
+		for after, more := int64(0), true; more; {
+			page, err := f.ListKeys(f.ctx, f.account, KeyPage{After: after, Limit: 5000})
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(page), MaxPage, "a page is bounded")
+			for _, k := range page {
+				require.Less(t, k.ID, last, "newest first")
+				last, after = k.ID, k.ID
+				count++
+			}
+			more = len(page) > 0
+		}
+		require.Equal(t, MaxKeys, count)
+		work := counter.Take()
+		require.Equal(t, MaxKeys/MaxPage+1, work.Statements["list_keys"], "the last page is empty")
+		require.Equal(t, MaxKeys, work.Rows["list_keys"])
+		found, err := f.ListKeys(f.ctx, f.account, KeyPage{Search: "KEY 77", Limit: 3})
+		require.NoError(t, err)
+		require.Len(t, found, 3)
+		require.Equal(t, "key 7799", found[0].Name)
+		none, err := f.ListKeys(f.ctx, f.account, KeyPage{Search: "%"})
+		require.NoError(t, err)
+		require.Empty(t, none)
+		none, err = f.ListKeys(f.ctx, f.account+1, KeyPage{Revoked: true, Dashboard: true})
+		require.NoError(t, err)
+		require.Empty(t, none, "of another account")
+	})
+}
+
+func TestChangeKey(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f, list := newReplicas(t, url, unlimitedTerms, 2)
+		other := list[1]
+		require.Equal(t, Good, f.request(3).Verdict)
+		name := "renamed"
+		expires := f.clock.Now().Add(time.Hour)
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: &name}))
+		terms := KeyTerms{Expires: expires, Budget: limit(5), Rate: limit(100), Origins: []string{"HTTPS://Shop.Example:443/"}}
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &terms}))
+
+		k, err := f.Key(f.ctx, f.account, f.key.ID)
+		require.NoError(t, err)
+		require.Equal(t, "renamed", k.Name)
+		require.Equal(t, KeyTerms{Expires: expires, Budget: limit(5), Rate: limit(100), Origins: []string{"https://shop.example"}}, k.KeyTerms)
+		require.EqualValues(t, 3, k.Used, "a new budget includes the month's points before it")
+		terms.Origins = nil
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &terms}))
+
+		require.Equal(t, Insufficient, other.request(3).Verdict)
+		require.Equal(t, Good, other.request(2).Verdict)
+		k, err = f.Key(f.ctx, f.account, f.key.ID)
+		require.NoError(t, err)
+		require.EqualValues(t, 5, k.Used)
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Budget: limit(6)}}))
+		require.Equal(t, Insufficient, f.request(2).Verdict, "a changed budget keeps the use")
+		require.Equal(t, Good, f.request(1).Verdict)
+		f.clock.until("2026-12-01T00:00:00Z")
+		k, err = f.Key(f.ctx, f.account, f.key.ID)
+		require.NoError(t, err)
+		require.Zero(t, k.Used, "a new month")
+
+		require.ErrorContains(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Expires: f.clock.Now()}}), "is over")
+		require.ErrorContains(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: new(string)}), "the name of a key")
+		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account+1, f.key.ID, KeyChange{Name: &name}), ErrNoKey)
+		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account, 4711, KeyChange{Name: &name}), ErrNoKey)
+		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account, 0, KeyChange{Name: &name}), ErrNoKey)
+		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
+		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: &name}), ErrRevoked)
+	})
+}
+
+// A rotated key has two secrets for the grace, at most two, and stays one key: its
+// budget and its idempotency records remain.
+func TestRotateKey(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f, list := newReplicas(t, url, unlimitedTerms, 2)
+		other := list[1]
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Budget: limit(20)}}))
+		require.Equal(t, Good, f.retryable(1, 1).Verdict)
+		second, k, err := other.RotateKey(f.ctx, f.account, f.key.ID, time.Hour)
+		require.NoError(t, err)
+		require.Equal(t, second[:8], k.Hint)
+		require.Equal(t, f.clock.Now().Add(time.Hour), k.Replaced)
+		again, err := f.Key(f.ctx, f.account, f.key.ID)
+		require.NoError(t, err)
+		k.LastDay, k.Used = again.LastDay, again.Used
+		require.Equal(t, k, again)
+		for _, secret := range []string{f.secret, second} {
+			require.Equal(t, Good, f.requestWith(secret, 1, nil).Verdict)
+			require.Equal(t, Replayed, f.requestWith(secret, 5, idempotency(1, 1)).Verdict)
+		}
+
+		third, _, err := other.RotateKey(f.ctx, f.account, f.key.ID, time.Hour)
+		require.NoError(t, err)
+		require.Equal(t, UnknownKey, f.requestWith(f.secret, 1, nil).Verdict, "the first secret ends with the second rotation")
+		require.Equal(t, Good, f.requestWith(second, 1, nil).Verdict)
+		require.Equal(t, Good, f.requestWith(third, 1, nil).Verdict)
+		f.clock.advance(time.Hour)
+		require.Equal(t, UnknownKey, f.requestWith(second, 1, nil).Verdict, "the grace is over")
+		require.Equal(t, Good, f.requestWith(third, 1, nil).Verdict)
+
+		fourth, k, err := other.RotateKey(f.ctx, f.account, f.key.ID, 0)
+		require.NoError(t, err)
+		require.Zero(t, k.Replaced)
+		require.Equal(t, UnknownKey, f.requestWith(third, 1, nil).Verdict, "no grace")
+		require.Equal(t, Good, f.requestWith(fourth, 1, nil).Verdict)
+		var secrets int
+		f.queryRow("SELECT count(*) FROM secrets", &secrets)
+		require.Equal(t, 1, secrets, "rows of expired secrets are deleted")
+		require.EqualValues(t, 5+6, f.used())
+
+		for _, grace := range []time.Duration{-1, MaxGrace + 1} {
+			_, _, err = f.RotateKey(f.ctx, f.account, f.key.ID, grace)
+			require.ErrorContains(t, err, "outside 0 to 168h")
+		}
+		_, _, err = f.RotateKey(f.ctx, f.account+1, f.key.ID, 0)
+		require.ErrorIs(t, err, ErrNoKey)
+		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
+		_, _, err = f.RotateKey(f.ctx, f.account, f.key.ID, 0)
+		require.ErrorIs(t, err, ErrRevoked)
+		require.Equal(t, UnknownKey, f.requestWith(fourth, 1, nil).Verdict)
+	})
+}
+
+// Rotations at the same time leave at most two secrets that are valid.
+func TestConcurrentRotations(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f, list := newReplicas(t, url, unlimitedTerms, 2)
+		secrets := make([]string, 8)
+		inParallel(len(secrets), func(i int) {
+			var err error
+			secrets[i], _, err = list[i%2].RotateKey(f.ctx, f.account, f.key.ID, time.Hour)
+			require.NoError(f, err)
+		})
+		valid := 0
+		for _, secret := range append(secrets, f.secret) {
+			if f.requestWith(secret, 1, nil).Verdict == Good {
+				valid++
+			}
+		}
+		require.Equal(t, 2, valid)
+	})
+}
+
+// A key that is bound to origins is refused to other pages before its rate is asked.
+func TestOriginsOfAKey(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f, list := newReplicas(t, url, unlimitedTerms, 2)
+		secret, k, err := f.CreateKey(f.ctx, f.account, "page", KeyTerms{Rate: limit(1), Origins: []string{"https://b.example:8443", "https://A.example", "https://a.example:443"}})
+		require.NoError(t, err)
+		require.Equal(t, []string{"https://b.example:8443", "https://a.example"}, k.Origins)
+		begin := func(on *fixture, origin string) Decision {
+			r, d, err := on.Begin(f.ctx, secret, origin)
+			require.NoError(t, err)
+			if r != nil {
+				r.End()
+			}
+			return d
+		}
+		for _, origin := range []string{"", "null", "https://a.example:443", "https://A.example", "http://a.example", "https://a.example.evil.example", "https://a.example https://b.example:8443", " "} {
+			require.Equal(t, Decision{Verdict: WrongOrigin}, begin(f, origin), origin)
+		}
+		d := begin(f, "https://a.example")
+		require.Equal(t, Good, d.Verdict, "refusals took no token")
+		require.Equal(t, "https://a.example", d.AllowOrigin)
+		d = begin(f, "https://b.example:8443")
+		require.Equal(t, RateLimited, d.Verdict)
+		require.Equal(t, "https://b.example:8443", d.AllowOrigin, "pages may read refusals")
+		require.Equal(t, WrongOrigin, begin(f, "https://c.example").Verdict, "before the rate")
+
+		r, d, err := f.Begin(f.ctx, f.secret, "https://a.example")
+		require.NoError(t, err)
+		r.End()
+		require.Empty(t, d.AllowOrigin, "the key is bound to no origin")
+
+		reads := f.Stats().Reads
+		f.clock.advance(maxRefuse / 2)
+		begin(f, "https://a.example")
+		require.Equal(t, reads, f.Stats().Reads, "no query beside the view's")
+		f.clock.advance(2 * time.Second)
+		under, d, err := f.Begin(f.ctx, secret, "https://a.example")
+		require.NoError(t, err)
+		require.Equal(t, Good, d.Verdict)
+		f.clock.advance(time.Second)
+		working, _, err := f.Begin(f.ctx, secret, "https://a.example")
+		require.NoError(t, err)
+		d, err = working.Claim(1, nil)
+		require.NoError(t, err)
+		require.Equal(t, Good, d.Verdict)
+		k.Origins = []string{"https://c.example"}
+		require.NoError(t, list[1].ChangeKey(f.ctx, f.account, k.ID, KeyChange{Terms: &k.KeyTerms}))
+		d, err = working.Charge(Charge{Points: 1})
+		require.NoError(t, err)
+		require.Equal(t, WrongOrigin, d.Verdict, "the transaction reads the row, although the view is fresh")
+		working.End()
+		d, err = under.Inspect()
+		require.NoError(t, err)
+		require.Equal(t, WrongOrigin, d.Verdict, "read again")
+		require.Equal(t, WrongOrigin, f.finish(under, 1).Verdict, "a request in progress on another replica")
+		f.clock.advance(time.Second)
+		require.Equal(t, Good, begin(f, "https://c.example").Verdict, "a new origin applies at once: a view that refuses is read again")
+		f.charge(secret, "https://c.example")
+		require.Equal(t, WrongOrigin, begin(f, "https://a.example").Verdict, "a commit keeps the origins of the view")
+		require.NoError(t, f.RevokeKey(f.ctx, f.account, k.ID))
+		d = begin(f, "https://c.example")
+		require.Equal(t, UnknownKey, d.Verdict)
+		require.Equal(t, "https://c.example", d.AllowOrigin, "the page may read why")
+	})
+}
+
+// charge charges a request from a page.
+func (f *fixture) charge(secret, origin string) {
+	f.Helper()
+	f.clock.advance(2 * time.Second)
+	r, d, err := f.Begin(f.ctx, secret, origin)
+	require.NoError(f, err)
+	require.Equal(f, Good, d.Verdict)
+	require.Equal(f, Good, f.finish(r, 1).Verdict)
+}
+
+// An error of a name or a term says which field is wrong.
+func TestFieldErrors(t *testing.T) {
+	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
+	for field, terms := range map[string]KeyTerms{
+		"expires": {Expires: f.clock.Now().Add(-time.Hour)},
+		"budget":  {Budget: limit(-2)},
+		"rate":    {Rate: limit(0)},
+		"origins": {Origins: []string{"*"}},
+	} {
+		_, _, err := f.CreateKey(f.ctx, f.account, "n", terms)
+		requireField(t, err, field)
+		requireField(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &terms}), field)
+	}
+	requireField(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: new(string)}), "name")
+	_, _, err := f.RotateKey(f.ctx, f.account, f.key.ID, -time.Second)
+	requireField(t, err, "grace")
+}
+
+func requireField(t *testing.T, err error, field string) {
+	t.Helper()
+	var wrong *FieldError
+	require.ErrorAs(t, err, &wrong)
+	require.Equal(t, field, wrong.Field)
+}
+
+// A key's expiry must be ahead, and is refused beyond what the database can store.
+func TestExpiryOfAKey(t *testing.T) {
+	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
+	for _, c := range []struct {
+		expires time.Time
+		why     string
+	}{{f.clock.Now(), "is over"}, {time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), "is over"}, {time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC), "by the year 2200"}} {
+		_, _, err := f.CreateKey(f.ctx, f.account, "odd", KeyTerms{Expires: c.expires})
+		require.ErrorContains(t, err, c.why)
+	}
+}
+
+// Replicas that ask for a secret at the same time make one key. At most 16 of its
+// secrets are valid; the one that expires first goes.
+func TestDashboardSecret(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f, list := newReplicas(t, url, unlimitedTerms, 3)
+		first, expires, err := f.DashboardSecret(f.ctx, f.account)
+		require.NoError(t, err)
+		require.Equal(t, f.clock.Now().Add(time.Hour), expires)
+		f.clock.advance(time.Second)
+		secrets := make([]string, 15)
+		inParallel(len(secrets), func(i int) {
+			var err error
+			secrets[i], _, err = list[i%3].DashboardSecret(f.ctx, f.account)
+			require.NoError(f, err)
+		})
+		for _, secret := range append(secrets, first) {
+			require.Equal(t, Good, f.requestWith(secret, 1, nil).Verdict)
+		}
+		last, _, err := f.DashboardSecret(f.ctx, f.account)
+		require.NoError(t, err)
+		require.Equal(t, UnknownKey, f.requestWith(first, 1, nil).Verdict, "the oldest of 17")
+		require.Equal(t, Good, f.requestWith(last, 1, nil).Verdict)
+
+		f.clock.advance(time.Hour)
+		require.Equal(t, UnknownKey, f.requestWith(last, 1, nil).Verdict, "expired")
+		_, _, err = f.DashboardSecret(f.ctx, f.account)
+		require.NoError(t, err)
+		var secretRows, keyRows int
+		f.queryRow("SELECT count(*) FROM secrets s JOIN keys k ON k.id = s.key WHERE k.dashboard", &secretRows)
+		f.queryRow("SELECT count(*) FROM keys WHERE dashboard", &keyRows)
+		require.Equal(t, []int{1, 1}, []int{secretRows, keyRows}, "expired secrets are deleted")
+		_, _, err = f.DashboardSecret(f.ctx, 4711)
+		require.ErrorIs(t, err, ErrNoAccount)
+	})
+}
+
+// The dashboard's key cannot be changed, rotated or revoked; a list has it on
+// request only.
+func TestDashboardKeyIsFixed(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		_, _, err := f.DashboardSecret(f.ctx, f.account)
+		require.NoError(t, err)
+		list, err := f.ListKeys(f.ctx, f.account, KeyPage{Revoked: true})
+		require.NoError(t, err)
+		require.Equal(t, []Key{f.key}, list)
+		list, err = f.ListKeys(f.ctx, f.account, KeyPage{Dashboard: true})
+		require.NoError(t, err)
+		require.Len(t, list, 2)
+		k := list[0]
+		require.True(t, k.Dashboard)
+		require.Equal(t, "Dashboard", k.Name)
+		require.Zero(t, k.Replaced)
+		again, err := f.Key(f.ctx, f.account, k.ID)
+		require.NoError(t, err)
+		require.Equal(t, k, again)
+
+		require.ErrorIs(t, f.ChangeKey(f.ctx, f.account, k.ID, KeyChange{Name: &f.key.Name}), ErrNoKey)
+		require.ErrorIs(t, f.RevokeKey(f.ctx, f.account, k.ID), ErrNoKey)
+		_, _, err = f.RotateKey(f.ctx, f.account, k.ID, 0)
+		require.ErrorIs(t, err, ErrNoKey)
+	})
+}
+
+// A hook has one key, which its owner may revoke; its secrets expire.
+func TestHookSecret(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		secret, expires, err := f.HookSecret(f.ctx, f.account, "signup")
+		require.NoError(t, err)
+		require.Equal(t, f.clock.Now().Add(time.Hour), expires)
+		for range 20 {
+			secret, _, err = f.HookSecret(f.ctx, f.account, "signup")
+			require.NoError(t, err)
+		}
+		require.Equal(t, Good, f.requestWith(secret, 1, nil).Verdict)
+		list, err := f.ListKeys(f.ctx, f.account, KeyPage{Search: "hook"})
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+		require.Equal(t, "hook signup", list[0].Name)
+		require.Zero(t, list[0].Replaced, "not rotated")
+		var secrets int
+		f.queryRow("SELECT count(*) FROM secrets s JOIN keys k ON k.id = s.key WHERE k.name = 'hook signup'", &secrets)
+		require.LessOrEqual(t, secrets, 16)
+
+		f.clock.advance(time.Hour)
+		require.Equal(t, UnknownKey, f.requestWith(secret, 1, nil).Verdict, "expired")
+		require.NoError(t, f.RevokeKey(f.ctx, f.account, list[0].ID))
+		_, _, err = f.HookSecret(f.ctx, f.account, "signup")
+		require.ErrorIs(t, err, ErrRevoked, "a revoked key is not replaced")
+		_, _, err = f.HookSecret(f.ctx, f.account, "sign")
+		require.NoError(t, err, "another hook has another key")
+		_, _, err = f.HookSecret(f.ctx, 4711, "signup")
+		require.ErrorIs(t, err, ErrNoAccount)
+	})
+}

@@ -1,0 +1,375 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
+)
+
+// If an operator has damaged the row of an account, only its charges fail. Others
+// in the same commit group are charged.
+func TestDataErrorFailsOneAccount(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		var secrets []string
+		for n := range 16 {
+			a, err := f.CreateAccount(f.ctx, fmt.Sprintf("a%d@example.com", n), unlimitedTerms)
+			require.NoError(t, err)
+			secret, _, err := f.CreateKey(f.ctx, a.ID, "test", KeyTerms{})
+			require.NoError(t, err)
+			secrets = append(secrets, secret)
+			f.requestWith(secret, 1, nil)
+		}
+		// The next charge overflows a BIGINT.
+		f.exec("UPDATE accounts SET used = 9223372036854775807 WHERE email = 'a3@example.com'")
+		var mu sync.Mutex
+		results := map[int]error{}
+		inParallel(16, func(n int) {
+			for range 10 {
+				_, err := f.tryRequest(f.ctx, secrets[n], 1, nil)
+				mu.Lock()
+				results[n] = err
+				mu.Unlock()
+			}
+		})
+		for n, err := range results {
+			if n == 3 {
+				require.ErrorIs(t, err, ErrRecord)
+			} else {
+				require.NoError(t, err)
+			}
+		}
+		require.NoError(t, f.Ready(f.ctx), "a damaged row is not an outage")
+		require.Equal(t, Good, f.request(1).Verdict)
+	})
+}
+
+// If an operator deletes a key during its request, the request is not charged and
+// others still are.
+func TestKeyDeletedDuringRequest(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		doomed, key, err := f.CreateKey(f.ctx, f.account, "doomed", KeyTerms{})
+		require.NoError(t, err)
+		under, d, err := f.Begin(f.ctx, doomed, "")
+		require.NoError(t, err)
+		require.Equal(t, Good, d.Verdict)
+		f.exec("DELETE FROM secrets WHERE key = $1", key.ID)
+		f.exec("DELETE FROM keys WHERE id = $1", key.ID)
+		require.Equal(t, UnknownKey, f.finish(under, 1).Verdict)
+		f.awaitTallies() // the refusal cannot be recorded, since its key is gone
+		require.Equal(t, Good, f.request(1).Verdict)
+		require.NoError(t, f.Ready(f.ctx))
+		require.EqualValues(t, 1, f.used())
+	})
+}
+
+// If an operator lowers used below a charge to be voided, the result is 0.
+func TestVoidAfterUsedWasLowered(t *testing.T) {
+	f, p := newProxiedFixture(t)
+	p.Shut(true)
+	p.Cut(pgtest.AfterCommit, 1)
+	require.ErrorIs(t, f.chargeInHurry(20, nil), ErrUndecided)
+	f.exec("UPDATE accounts SET used = 7")
+	p.Shut(false)
+	f.awaitReady()
+	f.awaitUsed(0)
+	require.Equal(t, Good, f.request(1).Verdict)
+}
+
+// While the database cannot be written, requests in progress fail without a charge
+// and no request is admitted. Afterwards requests are charged again.
+func TestReadOnlyDatabase(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		f.request(10)
+		under := f.mustBegin()
+		_, err := under.Claim(5, nil)
+		require.NoError(t, err)
+		reopen := f.blockWrites()
+		f.inHurry()
+		_, err = under.Charge(Charge{Points: 5})
+		require.ErrorIs(t, err, ErrUnavailable)
+		under.End()
+		f.awaitDown()
+		_, _, err = f.Begin(f.ctx, f.secret, "")
+		require.ErrorIs(t, err, ErrUnavailable)
+		require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
+		require.EqualValues(t, 10, f.used())
+
+		reopen()
+		f.awaitReady()
+		require.EqualValues(t, 11, f.request(1).Usage.Current)
+		require.EqualValues(t, 11, f.history().Points)
+	})
+}
+
+// Tokens taken before an outage are written after it, and requests that were not
+// charged are recorded.
+func TestOutageKeepsTokens(t *testing.T) {
+	f := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), Terms{Rate: limit(5), Points: limit(Unlimited)})
+	f.request(1)
+	reopen := f.blockWrites()
+	for range 4 {
+		f.request(0)
+	}
+	f.inHurry()
+	f.awaitDown()
+	reopen()
+	f.awaitReady()
+	other := f.replica()
+	require.Eventually(t, func() bool {
+		var tat int64
+		f.queryRow("SELECT tat_ns FROM accounts WHERE id = 1", &tat)
+		return tat >= f.clock.Now().Add(time.Second).UnixNano()
+	}, hung, tickEvery)
+	require.Equal(t, RateLimited, other.request(0).Verdict)
+	f.requireHistory(Tally{Points: 1, Requests: 5, Errors: 4})
+}
+
+// Close commits the tickets in the queue; later ones get ErrClosed.
+func TestCloseCommitsQueue(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		f.request(1) // so that no caller reads a view from the closed database
+		var mu sync.Mutex
+		answered := 1
+		inParallel(16, func(int) {
+			for {
+				_, err := f.tryRequest(f.ctx, f.secret, 1, nil)
+				mu.Lock()
+				if err != nil {
+					require.ErrorIs(f, err, ErrClosed)
+					mu.Unlock()
+					return
+				}
+				if answered++; answered == 50 {
+					go f.Close()
+				}
+				mu.Unlock()
+			}
+		})
+		require.NoError(t, f.Close(), "a second Close does nothing")
+		again := f.replica()
+		require.EqualValues(t, answered, again.used())
+		require.EqualValues(t, answered, again.history().Points)
+	})
+}
+
+// A slowStore delays the return of Transact until the channel in stall is closed, as
+// if the disk's flush hung.
+type slowStore struct {
+	store.Store
+	stall *atomic.Pointer[chan struct{}]
+}
+
+func (s slowStore) Transact(ctx context.Context, t store.Transaction) error {
+	err := s.Store.Transact(ctx, t)
+	if stall := s.stall.Load(); stall != nil {
+		<-*stall
+	}
+	return err
+}
+
+// If a flush hangs for longer than a caller waits, the caller gets ErrUndecided.
+// Without a stored response the charge is given back; with one it remains and is
+// replayed.
+func TestCommitTimeout(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		var stall atomic.Pointer[chan struct{}]
+		f := newFixture(t, url, unlimitedTerms, WithStore(func(inner store.Store) store.Store { return slowStore{inner, &stall} }))
+		hang := func(points int64, key *Idempotency) {
+			flush := make(chan struct{})
+			stall.Store(&flush)
+			require.ErrorIs(t, f.chargeInHurry(points, key), ErrUndecided)
+			f.awaitDown()
+			_, _, err := f.Begin(f.ctx, f.secret, "")
+			require.ErrorIs(t, err, ErrUnavailable, "no request is admitted meanwhile")
+			stall.Store(nil)
+			close(flush)
+			f.awaitReady()
+		}
+		hang(20, nil)
+		f.awaitUsed(0)
+		hang(5, idempotency(1, 1))
+		require.Equal(t, Replayed, f.retryable(1, 1).Verdict)
+		f.awaitUsed(5)
+		require.EqualValues(t, 1, f.Stats().Voided)
+		f.requireHistory(Tally{Points: 5, Requests: 3, Errors: 2})
+	})
+}
+
+// Callers who leave while another process has the write lock are not charged.
+func TestCancelWhileDatabaseIsLocked(t *testing.T) {
+	f := newFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), unlimitedTerms)
+	f.request(0)
+	reopen := f.blockWrites()
+	inParallel(20, func(int) {
+		ctx, cancel := context.WithTimeout(f.ctx, 20*time.Millisecond)
+		defer cancel()
+		_, err := f.tryRequest(ctx, f.secret, 1, nil)
+		require.ErrorIs(f, err, context.DeadlineExceeded)
+	})
+	reopen()
+	f.awaitReady()
+	f.requireHistory(Tally{Requests: 21, Errors: 21})
+}
+
+// A brokenStore fails all transactions once it is broken.
+type brokenStore struct {
+	store.Store
+	broken *atomic.Bool
+}
+
+func (s brokenStore) Transact(ctx context.Context, t store.Transaction) error {
+	if s.broken.Load() {
+		return errors.New("broken")
+	}
+	return s.Store.Transact(ctx, t)
+}
+
+// Close returns an error if a charge could not be given back.
+func TestCloseReportsVoids(t *testing.T) {
+	var stall atomic.Pointer[chan struct{}]
+	var broken atomic.Bool
+	url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
+	f := newFixture(t, url, unlimitedTerms, WithStore(func(inner store.Store) store.Store {
+		return slowStore{brokenStore{inner, &broken}, &stall}
+	}))
+	flush := make(chan struct{})
+	stall.Store(&flush)
+	require.ErrorIs(t, f.chargeInHurry(1, nil), ErrUndecided)
+	broken.Store(true)
+	close(flush)
+	require.ErrorContains(t, f.Close(), "1 charges could not be given back")
+	require.NoError(t, f.Close(), "a second Close does nothing")
+	_, err := f.tryRequest(f.ctx, f.secret, 1, nil)
+	require.Error(t, err)
+}
+
+// newProxiedFixture returns a fixture with 100 points used, on a database behind a
+// proxy that can cut its connections.
+func newProxiedFixture(t *testing.T) (f *fixture, p *pgtest.Proxy) {
+	s := pgtest.Need(t)
+	p, err := s.Proxy()
+	require.NoError(t, err)
+	t.Cleanup(p.Close)
+	url := pgtest.NeedDatabase(t)
+	f = newFixture(t, p.URL(url), unlimitedTerms)
+	f.url = url // so that exec and queryRow bypass the proxy
+	f.request(100)
+	return f, p
+}
+
+// If a commit loses its connection, the ledger first reads the outcome. A charge
+// that was committed gets a result, and one that was not is decided again.
+func TestInDoubtCommitIsResolved(t *testing.T) {
+	for name, cut := range map[string]pgtest.Moment{"not committed": pgtest.BeforeCommit, "committed": pgtest.AfterCommit} {
+		t.Run(name, func(t *testing.T) {
+			f, p := newProxiedFixture(t)
+			p.Cut(cut, 1)
+			require.EqualValues(t, 120, f.request(20).Usage.Current)
+			require.EqualValues(t, 1, p.Cuts())
+			p.Cut(cut, 1)
+			require.Equal(t, Good, f.retryable(1, 1).Verdict)
+			require.EqualValues(t, 2, p.Cuts())
+			require.Equal(t, Replayed, f.retryable(1, 1).Verdict)
+			f.requireHistory(Tally{Points: 125, Requests: 4})
+		})
+	}
+}
+
+// A caller gets ErrUndecided if the outcome takes too long to read. A charge that
+// was committed is given back, unless a retry with the Idempotency-Key finds the
+// response.
+func TestInDoubtTimeout(t *testing.T) {
+	for name, c := range map[string]struct {
+		cut        pgtest.Moment
+		plain, key int64 // points that remain charged
+	}{"not committed": {pgtest.BeforeCommit, 0, 0}, "committed": {pgtest.AfterCommit, 0, 5}} {
+		t.Run(name, func(t *testing.T) {
+			f, p := newProxiedFixture(t)
+			p.Shut(true) // after the cut, no connection works
+			p.Cut(c.cut, 1)
+			require.ErrorIs(t, f.chargeInHurry(20, nil), ErrUndecided)
+			_, _, err := f.Begin(f.ctx, f.secret, "")
+			require.ErrorIs(t, err, ErrUnavailable, "no request is admitted meanwhile")
+			require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
+			p.Shut(false)
+			f.awaitReady()
+			f.awaitUsed(100 + c.plain)
+
+			p.Shut(true)
+			p.Cut(c.cut, 1)
+			require.ErrorIs(t, f.chargeInHurry(5, idempotency(1, 1)), ErrUndecided)
+			p.Shut(false)
+			f.awaitReady()
+			f.awaitUsed(100 + c.plain + c.key)
+			verdict := map[bool]Verdict{true: Replayed, false: Good}[c.key > 0]
+			require.Equal(t, verdict, f.retryable(1, 1).Verdict)
+			require.EqualValues(t, 105, f.used())
+			require.EqualValues(t, 105, f.history().Points)
+			require.EqualValues(t, 105, f.history().Valid)
+		})
+	}
+}
+
+// awaitUsed waits until the account has used the points and no void is due.
+func (f *fixture) awaitUsed(points int64) {
+	f.Helper()
+	require.Eventually(f, func() bool { return f.used() == points && f.Stats().Undecided == 0 }, hung, time.Millisecond, "the account has not used %d points", points)
+}
+
+// A void that is in doubt itself is applied once.
+func TestInDoubtVoid(t *testing.T) {
+	for name, cut := range map[string]pgtest.Moment{"not committed": pgtest.BeforeCommit, "committed": pgtest.AfterCommit} {
+		t.Run(name, func(t *testing.T) {
+			f, p := newProxiedFixture(t)
+			p.Shut(true)
+			p.Cut(pgtest.AfterCommit, 1)
+			require.ErrorIs(t, f.chargeInHurry(20, nil), ErrUndecided)
+			p.Cut(cut, 1) // the next commit is that of the void
+			p.Shut(false)
+			f.awaitReady()
+			f.awaitUsed(100)
+			require.EqualValues(t, 2, p.Cuts())
+			require.EqualValues(t, 1, f.Stats().Voided)
+			f.request(1) // in a later group
+			require.EqualValues(t, 101, f.used())
+			require.EqualValues(t, 101, f.history().Points)
+		})
+	}
+}
+
+// A void changes nothing if a month has begun since the charge.
+func TestVoidAfterMonthEnd(t *testing.T) {
+	k := consumption{month: 5, used: 7}
+	k.void(3, 4)
+	require.Equal(t, consumption{month: 5, used: 7}, k)
+	k.void(9, 5)
+	require.Equal(t, consumption{month: 5, used: 0, changed: true}, k, "an operator has changed used in between")
+}
+
+// If connections are cut before and after commits under load, exactly the requests
+// that got a result with Good are charged.
+func TestInDoubtUnderLoad(t *testing.T) {
+	f, p := newProxiedFixture(t)
+	paid := f.payWhile(func(_, _ *atomic.Int64) {
+		for i := range int64(30) {
+			p.Cut(pgtest.Moment(i%2), 1)
+			require.Eventually(t, func() bool { return p.Cuts() > i }, hung, time.Millisecond)
+		}
+	})
+	f.awaitUsed(100 + paid)
+	require.Equal(t, 100+paid, f.history().Points)
+}

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package origintest
-
-const memory = ""
-
-func memoryHasRoom() bool { return false }

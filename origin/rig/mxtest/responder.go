@@ -1,0 +1,177 @@
+package mxtest
+
+import (
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// A Responder replies to a query. It is passed the true reply, which it may send,
+// change, replace or drop.
+type Responder func(w dns.ResponseWriter, reply *dns.Msg)
+
+// Answer sends the true reply, truncated if it is too large for UDP.
+func Answer(w dns.ResponseWriter, reply *dns.Msg) {
+	if isUDP(w) {
+		reply.Truncate(udpSize(reply))
+	}
+	_ = w.WriteMsg(reply)
+}
+
+// Silent sends no reply.
+func Silent(dns.ResponseWriter, *dns.Msg) {}
+
+// ServFail sends SERVFAIL.
+func ServFail(w dns.ResponseWriter, reply *dns.Msg) { Rcode(dns.RcodeServerFailure)(w, reply) }
+
+// Refused sends REFUSED.
+func Refused(w dns.ResponseWriter, reply *dns.Msg) { Rcode(dns.RcodeRefused)(w, reply) }
+
+// Rcode returns a Responder that sends a response code without records.
+func Rcode(rcode int) Responder {
+	return func(w dns.ResponseWriter, reply *dns.Msg) {
+		reply.Rcode, reply.Answer, reply.Ns = rcode, nil, nil
+		_ = w.WriteMsg(reply)
+	}
+}
+
+// Garbage sends the right id and question with records that do not decode.
+func Garbage(w dns.ResponseWriter, reply *dns.Msg) {
+	reply.Answer, reply.Ns, reply.Extra = nil, nil, nil
+	wire, _ := reply.Pack()
+	wire[7] = 200 // ANCOUNT
+	_, _ = w.Write(append(wire, "\xff\xff not a record"...))
+}
+
+// Noise sends bytes that are not a DNS message.
+func Noise(w dns.ResponseWriter, _ *dns.Msg) {
+	_, _ = w.Write([]byte("\xde\xad\xbe\xef this is not a DNS message at all \xff\xff\xff"))
+}
+
+// HeaderOnly sends a header that counts records, and no records.
+func HeaderOnly(w dns.ResponseWriter, reply *dns.Msg) {
+	wire, _ := reply.Pack()
+	_, _ = w.Write(wire[:12])
+}
+
+// NoEDNS sends FORMERR to a query with an OPT record and the true reply to
+// others, as servers older than RFC 6891 do.
+func NoEDNS(w dns.ResponseWriter, reply *dns.Msg) {
+	if reply.IsEdns0() != nil {
+		reply.Extra = nil
+		Rcode(dns.RcodeFormatError)(w, reply)
+		return
+	}
+	Answer(w, reply)
+}
+
+// Truncated sends an empty reply with the TC bit over UDP, and the true one over
+// TCP.
+func Truncated(w dns.ResponseWriter, reply *dns.Msg) {
+	if isUDP(w) {
+		reply.Truncated, reply.Answer, reply.Ns = true, nil, nil
+	}
+	_ = w.WriteMsg(reply)
+}
+
+// After returns a Responder that calls then after wait.
+func After(wait time.Duration, then Responder) Responder {
+	return func(w dns.ResponseWriter, reply *dns.Msg) {
+		time.Sleep(wait)
+		then(w, reply)
+	}
+}
+
+// Together returns a Responder that replies once limit queries have waited at a time,
+// and the most queries that have.
+func Together(t testing.TB, limit int64) (Responder, *atomic.Int64) {
+	var now, most atomic.Int64
+	return func(w dns.ResponseWriter, reply *dns.Msg) {
+		for n, m := now.Add(1), most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		for most.Load() < limit && t.Context().Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		now.Add(-1)
+		Answer(w, reply)
+	}, &most
+}
+
+// First returns a Responder that calls first for the first n queries and Answer
+// for all others. First(n, Silent) is n lost packets.
+func First(n int64, first Responder) Responder {
+	var served atomic.Int64
+	return func(w dns.ResponseWriter, reply *dns.Msg) {
+		if served.Add(1) <= n {
+			first(w, reply)
+			return
+		}
+		Answer(w, reply)
+	}
+}
+
+func isUDP(w dns.ResponseWriter) bool {
+	_, ok := w.RemoteAddr().(*net.UDPAddr)
+	return ok
+}
+
+// udpSize returns the largest reply that the client accepts over UDP (RFC 6891
+// section 6.2.3).
+func udpSize(reply *dns.Msg) int {
+	if opt := reply.IsEdns0(); opt != nil {
+		return int(max(opt.UDPSize(), dns.MinMsgSize))
+	}
+	return dns.MinMsgSize
+}
+
+// Except for Forge, these responders send a forged NXDOMAIN and then the true
+// reply. A resolver must not accept the forged one.
+
+// WrongID forges a reply with another id.
+func WrongID(w dns.ResponseWriter, reply *dns.Msg) {
+	Forge(w, reply)
+	Answer(w, reply)
+}
+
+// Forge sends only a forged reply with another id.
+func Forge(w dns.ResponseWriter, reply *dns.Msg) {
+	forged := denial(reply)
+	forged.Id ^= 0x5555
+	_ = w.WriteMsg(forged)
+}
+
+// WrongQuestion forges a reply to another question.
+func WrongQuestion(w dns.ResponseWriter, reply *dns.Msg) {
+	forged := denial(reply)
+	forged.Question[0].Name = "elsewhere.test."
+	_ = w.WriteMsg(forged)
+	Answer(w, reply)
+}
+
+// WrongPort forges a reply from another port.
+func WrongPort(w dns.ResponseWriter, reply *dns.Msg) {
+	if conn, err := net.Dial("udp", w.RemoteAddr().String()); err == nil {
+		wire, _ := denial(reply).Pack()
+		_, _ = conn.Write(wire)
+		conn.Close()
+	}
+	Answer(w, reply)
+}
+
+// Echo sends the query back, without the QR bit, before the true reply.
+func Echo(w dns.ResponseWriter, reply *dns.Msg) {
+	forged := denial(reply)
+	forged.Response = false
+	_ = w.WriteMsg(forged)
+	Answer(w, reply)
+}
+
+// denial returns an authoritative NXDOMAIN with the id and question of reply.
+func denial(reply *dns.Msg) *dns.Msg {
+	m := reply.Copy()
+	m.Rcode, m.Authoritative, m.Answer, m.Ns = dns.RcodeNameError, true, nil, nil
+	return m
+}

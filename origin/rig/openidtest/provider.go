@@ -1,0 +1,177 @@
+// Package openidtest is a small OpenID provider for tests, on a real socket. It
+// signs everybody in as the subject that the test has set, and can be made to
+// send tokens that a client must refuse. No program that ships imports it.
+package openidtest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+)
+
+// ClientID and Secret are the registration of the client.
+const (
+	ClientID = "addrspec"
+	Secret   = "a secret of the client"
+)
+
+// A Provider is an OpenID provider that listens.
+type Provider struct {
+	URL string
+
+	mu       sync.Mutex
+	key      *ecdsa.PrivateKey
+	signer   *ecdsa.PrivateKey // the key, unless SignWith has set another
+	subject  string
+	authTime time.Time
+	forge    func(claims map[string]any)
+	codes    map[string]url.Values // the requests by code
+	last     url.Values            // the last authorization request
+	asked    int                   // requests for the configuration
+}
+
+// New starts a provider that signs people in as subject.
+func New(t testing.TB, subject string) *Provider {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Provider{key: key, signer: key, subject: subject, codes: map[string]url.Values{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /.well-known/openid-configuration", p.configuration)
+	mux.HandleFunc("GET /authorize", p.authorize)
+	mux.HandleFunc("POST /token", p.token)
+	mux.HandleFunc("GET /keys", p.keys)
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	p.URL = server.URL
+	return p
+}
+
+// SignWith changes the key that signs tokens, not the keys that are published.
+func (p *Provider) SignWith(_ testing.TB, key *ecdsa.PrivateKey) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.signer = key
+}
+
+// SignsIn sets who is signed in at the provider, and since when.
+func (p *Provider) SignsIn(subject string, at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.subject, p.authTime = subject, at
+}
+
+// Forge sets a function that changes the claims of each token; nil for none.
+func (p *Provider) Forge(change func(claims map[string]any)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.forge = change
+}
+
+// Asked returns how often the configuration was read, and the last authorization
+// request.
+func (p *Provider) Asked() (int, url.Values) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked, p.last
+}
+
+func (p *Provider) configuration(w http.ResponseWriter, _ *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked++
+	respond(w, map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token",
+		"jwks_uri": p.URL + "/keys", "id_token_signing_alg_values_supported": []string{"ES256"}})
+}
+
+func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
+	point, err := p.key.PublicKey.Bytes() // 4, X and Y (SEC 1, 2.3.3)
+	if err != nil {
+		panic(err)
+	}
+	respond(w, map[string]any{"keys": []map[string]string{{"kty": "EC", "crv": "P-256", "kid": keyID, "alg": "ES256", "use": "sig",
+		"x": encode(point[1:33]), "y": encode(point[33:])}}})
+}
+
+// authorize sends the browser back with a code at once.
+func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q, code := r.URL.Query(), rand.Text()
+	if q.Get("client_id") != ClientID || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("scope") != "openid" {
+		http.Error(w, "bad request", http.StatusBadRequest)
+		return
+	}
+	p.codes[code], p.last = q, q
+	back, _ := url.Parse(q.Get("redirect_uri"))
+	back.RawQuery = url.Values{"code": {code}, "state": {q.Get("state")}}.Encode()
+	http.Redirect(w, r, back.String(), http.StatusFound)
+}
+
+// token exchanges a code, once, for an ID token.
+func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	code := r.PostFormValue("code")
+	request, found := p.codes[code]
+	delete(p.codes, code)
+	id, secret, _ := r.BasicAuth()
+	proof := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
+	if !found || id != ClientID || secret != url.QueryEscape(Secret) || r.PostFormValue("redirect_uri") != request.Get("redirect_uri") ||
+		encode(proof[:]) != request.Get("code_challenge") {
+		w.WriteHeader(http.StatusBadRequest)
+		respond(w, map[string]any{"error": "invalid_grant"})
+		return
+	}
+	respond(w, map[string]any{"access_token": "unused", "token_type": "Bearer", "id_token": p.idToken(request.Get("nonce"))})
+}
+
+func (p *Provider) idToken(nonce string) string {
+	now := time.Now()
+	claims := map[string]any{"iss": p.URL, "sub": p.subject, "aud": ClientID, "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(), "nonce": nonce}
+	if !p.authTime.IsZero() {
+		claims["auth_time"] = p.authTime.Unix()
+	}
+	if p.forge != nil {
+		p.forge(claims)
+	}
+	text, err := json.Marshal(claims)
+	if err != nil {
+		panic(err)
+	}
+	return sign(p.signer, text)
+}
+
+// keyID names the only key.
+const keyID = "1"
+
+// sign returns a JSON Web Token (RFC 7519) of the claims, with ES256 (RFC 7518 section 3.4).
+func sign(key *ecdsa.PrivateKey, claims []byte) string {
+	text := encode([]byte(`{"alg":"ES256","kid":"`+keyID+`"}`)) + "." + encode(claims)
+	digest := sha256.Sum256([]byte(text))
+	r, s, err := ecdsa.Sign(rand.Reader, key, digest[:])
+	if err != nil {
+		panic(err)
+	}
+	var signature [64]byte
+	r.FillBytes(signature[:32])
+	s.FillBytes(signature[32:])
+	return text + "." + encode(signature[:])
+}
+
+func encode(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
+
+func respond(w http.ResponseWriter, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(body)
+}

@@ -1,0 +1,219 @@
+package origintest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/addrspec/addrspec/wasm/moduletest"
+)
+
+// A Process is a program that has written its first line.
+type Process struct {
+	FirstLine string
+
+	cmd   *exec.Cmd
+	ended chan struct{} // closed once the process has ended
+}
+
+// OnStdout makes [Start] read the first line from standard output.
+func OnStdout(cmd *exec.Cmd, pipe *os.File) { cmd.Stdout = pipe }
+
+// OnDescriptor3 makes [Start] read the first line from file descriptor 3, to which
+// workerd writes it with --control-fd=3.
+func OnDescriptor3(cmd *exec.Cmd, pipe *os.File) { cmd.ExtraFiles = []*os.File{pipe} }
+
+// Start starts cmd and returns once it has written its first line, to the pipe that
+// attach gives it: [OnStdout] or [OnDescriptor3]. Later output to the pipe is
+// discarded. Start returns an error if the program ends before the line. On Linux the
+// program ends with this process.
+func Start(cmd *exec.Cmd, attach func(*exec.Cmd, *os.File)) (*Process, error) {
+	out, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	attach(cmd, in)
+	DieWithParent(cmd)
+	err = cmd.Start()
+	in.Close()
+	if err != nil {
+		out.Close()
+		return nil, err
+	}
+	p := &Process{cmd: cmd, ended: make(chan struct{})}
+	go func() { _ = cmd.Wait(); close(p.ended) }()
+	if p.FirstLine, err = FirstLine(out); err != nil {
+		p.Kill()
+		return nil, err
+	}
+	return p, nil
+}
+
+// PID returns the id of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Memory returns a size from /proc in bytes (proc_pid_status(5)), such as VmRSS, the
+// memory now, or VmHWM, the most so far. It returns 0 where there is no /proc.
+func (p *Process) Memory(name string) (size int64) {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
+	for line := range strings.Lines(string(status)) {
+		if value, found := strings.CutPrefix(line, name+":"); found {
+			fmt.Sscanf(strings.TrimSpace(value), "%d kB", &size)
+		}
+	}
+	return size << 10
+}
+
+// Signal sends the process a signal.
+func (p *Process) Signal(signal os.Signal) error { return p.cmd.Process.Signal(signal) }
+
+// Kill ends the process as a crash would, and returns once it has ended.
+func (p *Process) Kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// Terminate sends SIGTERM and waits. A process that does not end in time is
+// killed; that is an error, and so is any exit code but 0.
+func (p *Process) Terminate(within time.Duration) error {
+	_ = p.Signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+	case <-time.After(within):
+		p.Kill()
+		return fmt.Errorf("the process still ran %s after SIGTERM", within)
+	}
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+		return fmt.Errorf("the process exited with code %d", code)
+	}
+	return nil
+}
+
+// Wait returns once the process has ended.
+func (p *Process) Wait() { <-p.ended }
+
+// FirstLine returns a program's first line, and discards later output in the
+// background. It returns an error if the output ends before the line does.
+func FirstLine(out io.Reader) (string, error) {
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return "", fmt.Errorf("the program ended before its first line: %w", err)
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, out)
+		if c, ok := out.(io.Closer); ok {
+			c.Close()
+		}
+	}()
+	return strings.TrimSpace(line), nil
+}
+
+// AddressIn returns the HOST:PORT of the http URL at the end of a server's first
+// line.
+func AddressIn(line string) (string, error) {
+	_, address, found := strings.Cut(line, "http://")
+	if !found {
+		return "", fmt.Errorf("no address in %q", line)
+	}
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return "", fmt.Errorf("no address in %q: %w", line, err)
+	}
+	return address, nil
+}
+
+// FreeAddress returns a loopback address with a free port. The port is below those
+// that systems assign to clients, so that no client takes it while a server at that
+// address restarts.
+func FreeAddress() (string, error) {
+	for range 100 {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 15_000+rand.IntN(15_000)))
+		if err == nil {
+			return listener.Addr().String(), listener.Close()
+		}
+	}
+	return "", errors.New("no port is free between 15000 and 30000")
+}
+
+// EdgeSecret is the --edge-secret of the tests.
+const EdgeSecret = "the secret of a test's deployment"
+
+// NewDatabase returns the --database of an SQLite file that does not exist yet,
+// in a directory of the test.
+func NewDatabase(t testing.TB) string {
+	t.Helper()
+	return "sqlite:" + filepath.Join(databaseDirectory(t), "addrspec.db")
+}
+
+// databaseDirectory returns a new directory, in memory if there is room. While browsers and
+// compilers write to the same disk, a flush can hang for seconds, and the ledger then
+// responds with 503 as it should. Only the database is there: Deno may not read /dev.
+func databaseDirectory(t testing.TB) string {
+	t.Helper()
+	if !memoryHasRoom() {
+		return t.TempDir()
+	}
+	directory, err := os.MkdirTemp(memory, "addrspec-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(directory); err != nil {
+			t.Error(err)
+		}
+	})
+	return directory
+}
+
+// ServeArgs returns the arguments of `addrspec serve` on a free port, with a module
+// built from the current sources. A later flag overrides an earlier one.
+func ServeArgs(t testing.TB, database string, flags ...string) []string {
+	t.Helper()
+	return append([]string{"serve", "--listen", "127.0.0.1:0", "--database", database,
+		"--module", ModuleFile(t), "--cache-dir", moduletest.CacheDir()}, flags...)
+}
+
+// ModuleFile writes the module, built from the current sources, to a file.
+func ModuleFile(t testing.TB) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "addrspec.wasm")
+	if err := os.WriteFile(file, moduletest.Bytes(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A Log collects a program's output while the test reads it. Its zero value is
+// empty and ready to use.
+type Log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String returns the output so far.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// Contains reports whether the output so far contains text.
+func (l *Log) Contains(text string) bool { return strings.Contains(l.String(), text) }

@@ -1,0 +1,156 @@
+// Package seed fills a ledger with accounts whose pages show much, little and nothing,
+// for screenshots, the browser's tests and people who work on pages.
+package seed
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/store"
+)
+
+// A Person has pages to look at.
+type Person struct {
+	Name    string   `json:"name"`
+	Account int64    `json:"account"` // 0 for a visitor
+	Pages   []string `json:"pages"`
+}
+
+// A seeder fills one ledger.
+type seeder struct {
+	context.Context
+	ledger *ledger.Ledger
+	users  *identity.Identity
+	today  ledger.Day
+}
+
+// Fill creates the accounts in a ledger without any, and returns who can sign in.
+func Fill(ctx context.Context, l *ledger.Ledger) ([]Person, error) {
+	now, err := l.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &seeder{ctx, l, identity.New(l), ledger.DayOf(now)}
+	people := []Person{{Name: "visitor", Pages: []string{"/", "/docs", "/docs/check-emails", "/docs/result", "/docs/errors", "/sign-in", "/sign-up", "/no-such-page"}}}
+	for _, create := range []func() (Person, error){s.owner, s.newcomer, s.operator} {
+		person, err := create()
+		if err != nil {
+			return nil, err
+		}
+		people = append(people, person)
+	}
+	return people, nil
+}
+
+// owner has keys of every kind, a month of usage and most of the points used.
+func (s *seeder) owner() (p Person, err error) {
+	points := ledger.Limit(100_000)
+	a, err := s.ledger.CreateAccount(s, "owner@shop.example", ledger.Terms{Plan: "pro", Points: &points})
+	if err != nil {
+		return p, err
+	}
+	if err := s.person(a, "Ada"); err != nil {
+		return p, err
+	}
+	shop, err := s.keys(a.ID)
+	if err != nil {
+		return p, err
+	}
+	key := fmt.Sprintf("/dashboard/keys/%d", shop)
+	return Person{"owner", a.ID, []string{"/dashboard", "/dashboard/keys", key, key + "/revoke", "/dashboard/usage", "/dashboard/try", "/dashboard/lists",
+		"/dashboard/settings", "/dashboard/settings/password", "/dashboard/settings/webhook", "/dashboard/settings/totp", "/dashboard/settings/passkeys",
+		"/dashboard/settings/recovery-codes", "/dashboard/settings/log", "/dashboard/settings/delete", "/confirm", "/sign-out"}}, nil
+}
+
+// person sets the password and the name of an account's user.
+func (s *seeder) person(account ledger.Account, name string) error {
+	user := identity.User{Account: account.ID, Email: account.Email}
+	if err := s.users.SetPassword(s, user, "correct horse battery", identity.Session{}); err != nil {
+		return err
+	}
+	return s.users.SetName(s, account.ID, name)
+}
+
+// keys creates the keys of the owner and their usage. It returns the busiest.
+func (s *seeder) keys(account int64) (shop int64, err error) {
+	budget, rate := ledger.Limit(90_000), ledger.Limit(20)
+	busy := ledger.KeyTerms{Budget: &budget, Rate: &rate, Expires: time.Now().AddDate(1, 0, 0)}
+	for n, name := range []string{"warehouse", "<b>old</b> été", "a key whose name has all sixty-four characters that are allowed.", "sign-up form", "shop"} {
+		terms := ledger.KeyTerms{}
+		if name == "shop" {
+			terms = busy
+		}
+		secret, k, err := s.ledger.CreateKey(s, account, name, terms)
+		if err != nil {
+			return 0, err
+		}
+		if err := s.month(account, k.ID, int64(n)); err != nil {
+			return 0, err
+		}
+		switch name {
+		case "<b>old</b> été":
+			err = s.ledger.RevokeKey(s, account, k.ID)
+		case "shop":
+			shop = k.ID
+			if err = s.charge(secret, 81_234); err == nil {
+				_, _, err = s.ledger.RotateKey(s, account, k.ID, 24*time.Hour)
+			}
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return shop, nil
+}
+
+// month adds usage of a key on the days before today; times 0 adds none.
+func (s *seeder) month(account, key, times int64) error {
+	return s.ledger.Store().Transact(s, store.Transaction{Decide: func(time.Time) (list []store.Statement, _ error) {
+		for day := int64(1); day < 30 && times > 0; day++ {
+			n := times * 1000 * ((day*7)%11 + 1)
+			list = append(list, store.Statement{Name: "add_usage", Args: []any{account, key, int64(s.today) - day, n, n / 2, n / 90,
+				n * 9 / 10, n / 10, n / 30, n / 2, n / 100, n / 20, n / 200, n / 50, int64(0)}})
+		}
+		return list, nil
+	}})
+}
+
+// charge uses points of this month.
+func (s *seeder) charge(secret string, points int64) error {
+	r, _, err := s.ledger.Begin(s, secret, "")
+	if err != nil {
+		return err
+	}
+	defer r.End()
+	if _, err := r.Claim(points, nil); err != nil {
+		return err
+	}
+	_, err = r.Charge(ledger.Charge{Points: points, Found: ledger.Found{Valid: points}})
+	return err
+}
+
+// newcomer has an account and nothing else.
+func (s *seeder) newcomer() (Person, error) {
+	a, err := s.ledger.CreateAccount(s, "newcomer@a-domain-of-some-length.example", ledger.Terms{Plan: "free"})
+	return Person{"newcomer", a.ID, []string{"/dashboard", "/dashboard/keys", "/dashboard/usage", "/dashboard/try", "/dashboard/settings", "/dashboard/settings/password"}}, err
+}
+
+// operator looks after the accounts.
+func (s *seeder) operator() (p Person, err error) {
+	former, err := s.ledger.CreateAccount(s, "former@shop.example", ledger.Terms{Plan: "free"})
+	if err != nil {
+		return p, err
+	}
+	if err := s.ledger.SuspendAccount(s, former.ID); err != nil {
+		return p, err
+	}
+	a, err := s.ledger.CreateAccount(s, "operator@addrspec.example", ledger.Terms{Plan: "enterprise"})
+	if err != nil {
+		return p, err
+	}
+	return Person{"operator", a.ID, []string{"/dashboard/operator", "/dashboard/operator/accounts/1", fmt.Sprintf("/dashboard/operator/accounts/%d", former.ID),
+		"/dashboard/operator/plans", "/dashboard/operator/health"}}, s.users.SetOperator(s, a.ID, true)
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestFaults is a short soak: real processes, few rounds, and only the trials that
+// prove something in a short time. Times are reported but not judged.
+func TestFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("left to ./build.sh test ci")
+	}
+	l, err := newLab(t.Context(), options{seconds: 10})
+	require.NoError(t, err)
+	defer l.close()
+	short := []string{"kill/sqlite", "kill/postgres", "kill-waiting/sqlite", "replicas-2/postgres",
+		"replicas-kill/postgres", "outage/postgres", "revoked/sqlite", "sigterm/sqlite"}
+	var out bytes.Buffer
+	ran, failed := l.runAll(t.Context(), func(name, kind string) bool { return slices.Contains(short, name+"/"+kind) }, &out)
+	t.Log("\n" + out.String())
+	require.Equal(t, len(short), ran)
+	require.Zero(t, failed)
+}
+
+func TestPercentile(t *testing.T) {
+	times := []time.Duration{5, 1, 4, 2, 3}
+	for p, want := range map[int]time.Duration{1: 1, 20: 1, 21: 2, 50: 3, 99: 5, 100: 5} {
+		require.Equal(t, want, percentile(times, p), p)
+	}
+	require.Zero(t, percentile(nil, 50))
+}
+
+func TestRound(t *testing.T) {
+	for d, want := range map[time.Duration]string{1234567: "1.23ms", 999: "999ns", 98765 * time.Millisecond: "1m38.8s", 0: "0s"} {
+		require.Equal(t, want, round(d).String())
+	}
+}
+
+// A response that differs from the contract is an error.
+func TestOutcomePoints(t *testing.T) {
+	headers := map[string][]string{"Content-Type": {"application/json"}, "X-Request-Id": {"1"}, "Retry-After": {"1"}}
+	judge := func(r request, status int, body string) (int64, error) {
+		o := outcome{status: status, header: headers, body: []byte(body)}
+		return o.points(r)
+	}
+	two := batchOf(2, 0)
+	for name, c := range map[string]struct {
+		request request
+		status  int
+		body    string
+		points  int64
+		good    bool
+	}{
+		"a single":           {single("a@b"), 200, `{"email":"a@b","valid":true,"mx":false}`, 1, true},
+		"a single cut short": {single("a@b"), 200, `{"email":"a@b"}`, 1, false},
+		"a batch":            {two, 200, `{"total":2,"usage_points":2,"results":[1,2]}`, 2, true},
+		"too expensive":      {two, 200, `{"total":2,"usage_points":3,"results":[1,2]}`, 3, false},
+		"too short":          {two, 200, `{"total":1,"usage_points":1,"results":[1]}`, 0, false},
+		"a part":             {two, 200, `{"partial":true,"total":1,"usage_points":1,"results":[1]}`, 1, true},
+		"shape A":            {two, 503, `{"status":503,"error":"x","code":"REQUEST_CANCELLED"}`, 0, true},
+		"another code":       {two, 503, `{"status":503,"error":"x","code":"OTHER"}`, 0, false},
+		"another status":     {two, 503, `{"status":500,"error":"x","code":"REQUEST_CANCELLED"}`, 0, false},
+		"no JSON":            {two, 503, `Service Unavailable`, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			points, err := judge(c.request, c.status, c.body)
+			require.Equal(t, c.good, err == nil, err)
+			if c.good {
+				require.Equal(t, c.points, points)
+			}
+		})
+	}
+}
+
+// A request after the server closed the idle connection is sent on a new one, and one
+// whose connection is closed instead of a response is cut.
+func TestClientOfClosedConnection(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	defer server.Close()
+	c := &client{address: server.Listener.Addr().String(), keepAlive: true}
+	require.Equal(t, responded, c.send(single("jane@example.org")).kind)
+	first := c.conn
+	server.CloseClientConnections()
+	require.Eventually(t, func() bool { return closedByServer(first) }, 2*time.Minute, time.Millisecond)
+	require.Equal(t, responded, c.send(single("jane@example.org")).kind)
+	require.NotSame(t, first, c.conn)
+	require.Equal(t, cut, c.send(batchOf(2, 1)).kind)
+
+	server.Close()
+	require.Eventually(t, func() bool { return c.send(single("jane@example.org")).kind == refused }, 2*time.Minute, time.Millisecond)
+}

@@ -1,0 +1,147 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/api"
+)
+
+// listeners are those of --listen and --operator-listen. operator is nil without
+// the second flag.
+type listeners struct{ public, operator net.Listener }
+
+func (s *Service) openListeners(context.Context) (err error) {
+	if s.listeners.public, err = listen("--listen", s.Listen); err != nil {
+		return err
+	}
+	s.later(func() { s.listeners.public.Close() })
+	if s.OperatorListen == "" {
+		return nil
+	}
+	if s.listeners.operator, err = listen("--operator-listen", s.OperatorListen); err == nil {
+		s.later(func() { s.listeners.operator.Close() })
+	}
+	return err
+}
+
+// operatorAddress returns the operator's address for the log, or "".
+func (p listeners) operatorAddress() string {
+	if p.operator == nil {
+		return ""
+	}
+	return p.operator.Addr().String()
+}
+
+// listen listens at the address of a flag, which its errors name.
+func listen(flag, address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use by another program; stop it or choose another %s HOST:PORT", address, flag)
+	case err != nil:
+		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
+	}
+	return listener, nil
+}
+
+// An httpServer is a listener and the server of its connections.
+type httpServer struct {
+	listener net.Listener
+	server   *http.Server
+	inFlight atomic.Int64 // requests
+}
+
+// newHTTPServer limits the number of connections and the time of each part of a
+// request. working is the time that the work for a response may take.
+func (s *Service) newHTTPServer(listener net.Listener, handler http.Handler, connections int, working time.Duration) *httpServer {
+	h := new(httpServer)
+	h.server = &http.Server{
+		Handler:           h.counted(handler),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      15*time.Second + working,
+		IdleTimeout:       60 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+
+		DisableGeneralOptionsHandler: true,
+	}
+	h.listener = api.Listen(h.server, listener, connections, s.api.Metrics)
+	return h
+}
+
+// counted counts the requests in flight.
+func (s *httpServer) counted(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.inFlight.Add(1)
+		defer s.inFlight.Add(-1)
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// serve serves until shutDown is called. It sends any other error to failed.
+func (s *httpServer) serve(failed chan<- error) {
+	if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		failed <- err
+	}
+}
+
+// shutDown waits for the requests in flight until ctx ends, and then cuts off the
+// remaining ones, which is an error. Connections on which no request has begun do
+// not count: Shutdown waits for them too, up to 5 s.
+func (s *httpServer) shutDown(ctx context.Context) error {
+	err := s.server.Shutdown(ctx)
+	if err == nil {
+		return nil
+	}
+	cutOff := s.inFlight.Load() > 0
+	s.server.Close()
+	if cutOff {
+		return err
+	}
+	return nil
+}
+
+// OperatorConnections is the most connections to the operator's listener.
+const OperatorConnections = 64
+
+// serveOperator serves the operator's listener, if there is one, until stop is
+// called.
+func (s *Service) serveOperator(failed chan<- error) (stop func()) {
+	if s.listeners.operator == nil {
+		return func() {}
+	}
+	h := s.newHTTPServer(s.listeners.operator, s.api.Operator(), OperatorConnections, 0)
+	go h.serve(failed)
+	return func() {
+		ctx, end := context.WithTimeout(context.Background(), time.Second)
+		defer end()
+		_ = h.shutDown(ctx)
+	}
+}
+
+// The two steps of a stop each take a fixed time.
+const (
+	closingTime = 250 * time.Millisecond // open connections are closed after their next response
+	acceptTime  = 50 * time.Millisecond  // connections in the system's queue are accepted
+)
+
+// drain lets clients close their connections first, so that no request is lost
+// on a connection that ends. For a while each response has "Connection: close"
+// (RFC 9112 section 9.6). Then the system refuses new connections while the
+// server accepts those that the system has already established. Closing the
+// listener at once would reset them together with their requests.
+func drain(listener net.Listener) {
+	time.Sleep(closingTime)
+	if refuseConnections(listener) == nil {
+		time.Sleep(acceptTime)
+	}
+}

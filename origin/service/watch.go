@@ -1,0 +1,193 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/signuphook"
+)
+
+// watch reloads the files of --lists, --plans and --hooks on SIGHUP, takes over newer
+// lists, probes the resolvers and sends webhooks, until ctx ends or stop is called. stop
+// returns once all tasks have ended: the engine must not be closed before.
+func (s *Service) watch(ctx context.Context, hangUp <-chan os.Signal) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var tasks sync.WaitGroup
+	reload := make(chan struct{})
+	tasks.Go(func() { s.lists.Watch(ctx, reload) })
+	tasks.Go(func() { s.reload(ctx, hangUp, reload) })
+	tasks.Go(func() { s.probing.run(ctx) })
+	if s.lists.Source != nil {
+		tasks.Go(func() { s.lists.Run(ctx) })
+	}
+	if s.webhooks != nil {
+		tasks.Go(func() { s.webhooks.Run(ctx) })
+	}
+	return func() {
+		cancel()
+		tasks.Wait()
+	}
+}
+
+// reload reloads the files on SIGHUP, until ctx ends. An invalid file is logged
+// and changes nothing.
+func (s *Service) reload(ctx context.Context, hangUp <-chan os.Signal, lists chan<- struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangUp:
+			if s.Lists == "" && s.Plans == "" && s.Hooks == "" {
+				s.log.Info("SIGHUP: nothing to reload; only the files of --lists, --plans and --hooks are reloaded, other settings need a restart")
+			}
+			if s.Lists != "" {
+				send(ctx, lists)
+			}
+			s.reloadPlans(ctx)
+			s.reloadHooks()
+		}
+	}
+}
+
+// send sends on a channel whose receiver ends with ctx.
+func send(ctx context.Context, to chan<- struct{}) {
+	select {
+	case to <- struct{}{}:
+	case <-ctx.Done():
+	}
+}
+
+func (s *Service) reloadPlans(ctx context.Context) {
+	if s.Plans == "" {
+		return
+	}
+	if err := StorePlans(ctx, s.ledger, s.Plans); err != nil {
+		s.log.Error("the new plans are invalid; the old ones remain in use", "error", err.Error())
+		return
+	}
+	s.log.Info("reloaded the plans", "plans_file", s.Plans)
+}
+
+// probePause is the time between two probes while no resolver answers.
+const probePause = 15 * time.Second
+
+// A resolverWatch finds out whether a resolver answers, while the service serves: a
+// resolver may start later, and requests that need no MX do not depend on it. Once
+// one has answered, the outcomes of lookups show how the resolvers do.
+type resolverWatch struct {
+	resolver interface{ Probe(context.Context) error }
+	log      *slog.Logger
+	pause    time.Duration
+	answered atomic.Bool
+}
+
+// run probes until a resolver answers or ctx ends. It logs the first failure, and the
+// answer after a failure.
+func (w *resolverWatch) run(ctx context.Context) {
+	for failures := 0; ctx.Err() == nil; failures++ {
+		err := w.resolver.Probe(ctx)
+		if err == nil {
+			w.succeed(failures)
+			return
+		}
+		if failures == 0 && ctx.Err() == nil { // else the service stops
+			w.log.Warn("MX lookups will fail until a resolver answers; see --dns", "error", err.Error())
+		}
+		pause(ctx, w.pause)
+	}
+}
+
+func (w *resolverWatch) succeed(failures int) {
+	w.answered.Store(true)
+	if failures > 0 {
+		w.log.Info("a resolver answers now", "failed_probes", failures)
+	}
+}
+
+// pause waits, at most until ctx ends.
+func pause(ctx context.Context, length time.Duration) {
+	select {
+	case <-time.After(length):
+	case <-ctx.Done():
+	}
+}
+
+// value is 1 once a resolver has answered, for the metric.
+func (w *resolverWatch) value() float64 {
+	if w.answered.Load() {
+		return 1
+	}
+	return 0
+}
+
+// openHooks reads the file of --hooks. An account may
+// be created later, so a missing one is a warning.
+func (s *Service) openHooks(ctx context.Context) error {
+	if s.Hooks == "" {
+		return nil
+	}
+	set, err := signuphook.Load(s.Hooks)
+	if err != nil {
+		return err
+	}
+	for _, h := range set.Hooks() {
+		if _, err := s.ledger.AccountByEmail(ctx, h.Account); err != nil {
+			s.log.Warn("the account that pays for the sign-up hook "+h.Name+" cannot be found; its calls are decided by on_error", "error", err.Error())
+		}
+	}
+	s.signUps = signuphook.NewRegistry(set, signuphook.NewPayers(s.ledger))
+	return nil
+}
+
+// reloadHooks reads the file and its secrets again. An invalid file changes nothing.
+func (s *Service) reloadHooks() {
+	if s.signUps == nil {
+		return
+	}
+	set, err := signuphook.Load(s.Hooks)
+	if err != nil {
+		s.log.Error("the new sign-up hooks are invalid; the old ones remain in use", "error", err.Error())
+		return
+	}
+	s.signUps.Replace(set)
+	s.log.Info("reloaded the sign-up hooks", "hooks_file", s.Hooks, "hooks", len(set.Hooks()))
+}
+
+// HangUps returns a channel of SIGHUP signals, on which the service reloads its
+// files. Unhandled, the signal would end the process even when there is nothing
+// to reload.
+func HangUps() (arrived <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP)
+	return c, func() { signal.Stop(c) }
+}
+
+// IgnoreBrokenPipe makes a write to standard output or standard error return an
+// error once its reader has closed. By default Go's runtime then ends the process,
+// which is right for a command in a pipe (os/signal, "SIGPIPE").
+func IgnoreBrokenPipe() { signal.Ignore(syscall.SIGPIPE) }
+
+// StorePlans stores the plans of a file. Without a path it does nothing.
+func StorePlans(ctx context.Context, l *ledger.Ledger, path string) error {
+	if path == "" {
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("plans: %w", err)
+	}
+	defer file.Close()
+	plans, err := ledger.ParsePlans(file)
+	if err != nil {
+		return fmt.Errorf("plans of %s: %w", path, err)
+	}
+	return l.StorePlans(ctx, plans)
+}

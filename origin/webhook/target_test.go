@@ -1,0 +1,137 @@
+package webhook
+
+import (
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAcceptedURLs(t *testing.T) {
+	long := "https://example.com/" + strings.Repeat("a", maxURL-len("https://example.com/"))
+	for raw, want := range map[string]string{
+		"https://example.com":                         "https://example.com/",
+		"HTTPS://Hooks.Example.com/A?b=C":             "https://hooks.example.com/A?b=C",
+		"https://example.com:443/":                    "https://example.com/",
+		"https://example.com:0443/":                   "https://example.com/",
+		"https://example.com:/":                       "https://example.com/",
+		"https://example.com:8443/x":                  "https://example.com:8443/x",
+		"https://example.com:65535/":                  "https://example.com:65535/",
+		"https://xn--bcher-kva.example.org/%2f%E2%82": "https://xn--bcher-kva.example.org/%2f%E2%82",
+		"https://8.8.8.8/":                            "https://8.8.8.8/",
+		"https://[2606:4700:0:0::1111]:1024/":         "https://[2606:4700::1111]:1024/",
+		"https://3com.a1/":                            "https://3com.a1/",
+		long:                                          long,
+	} {
+		got, err := acceptURL(raw, newGuard(nil))
+		require.NoError(t, err, raw)
+		require.Equal(t, want, got)
+	}
+}
+
+func TestRefusedURLs(t *testing.T) {
+	for raw, because := range map[string]string{
+		"":                                                   "https://",
+		"http://example.com/":                                "not encrypted",
+		"ftp://example.com/":                                 "https://",
+		"example.com":                                        "https://",
+		"//example.com/":                                     "https://",
+		"https:example.com":                                  "no host",
+		"https:///path":                                      "no host",
+		"https://user@example.com/":                          "user name",
+		"https://user:pass@example.com/":                     "user name",
+		"https://@example.com/":                              "user name",
+		"https://example.com/#x":                             "fragment",
+		"https://example.com/#":                              "fragment",
+		"https://example.com\\@127.0.0.1/":                   "backslash",
+		"https://example.com/a b":                            "space",
+		" https://example.com/":                              "space",
+		"https://example.com/\r\nHost:x":                     "control",
+		"https://bücher.example.com/":                        "xn--",
+		"https://example.com:80/":                            "port",
+		"https://example.com:25/":                            "port",
+		"https://example.com:1023/":                          "port",
+		"https://example.com:0/":                             "port",
+		"https://example.com:65536/":                         "port",
+		"https://example.com:99999999999/":                   "port",
+		"https://localhost/":                                 "no dot",
+		"https://intranet/":                                  "no dot",
+		"https://a.localhost/":                               "no public address",
+		"https://printer.local/":                             "no public address",
+		"https://metadata.google.internal/":                  "no public address",
+		"https://example.com./":                              "final dot",
+		"https://a..example.com/":                            "not a name",
+		"https://a%2eb.com/":                                 "not a",
+		"https://" + strings.Repeat("a", 64) + ".com/":       "not a name",
+		"https://127.0.0.1/":                                 "not public",
+		"https://127.0.0.1./":                                "usual form",
+		"https://127.1/":                                     "usual form",
+		"https://0x7f.1/":                                    "usual form",
+		"https://0x7f000001/":                                "usual form",
+		"https://2130706433/":                                "usual form",
+		"https://0177.0.0.1/":                                "usual form",
+		"https://1.2.3.08/":                                  "usual form",
+		"https://foo.0x/":                                    "usual form",
+		"https://[::1]/":                                     "not public",
+		"https://[::ffff:127.0.0.1]/":                        "not public",
+		"https://[::ffff:7f00:1]/":                           "not public",
+		"https://[fe80::1%25eth0]/":                          "usual form",
+		"https://[2606:4700::1111%25lo]/":                    "usual form",
+		"https://169.254.169.254/latest/":                    "not public",
+		"https://example.com/" + strings.Repeat("a", maxURL): "2048 bytes",
+	} {
+		_, err := acceptURL(raw, newGuard(nil))
+		require.ErrorIs(t, err, ErrURL, raw)
+		require.Contains(t, err.Error(), because, raw)
+	}
+}
+
+// An error does not quote the path or the query, which often contain a secret.
+func TestURLErrorsAreClean(t *testing.T) {
+	for _, raw := range []string{"http://a.example.com/s3cret", "https://127.0.0.1/s3cret", "https://a.example.com:s3cret/", "https://a.example.com/%zz?s3cret", "https://u:s3cret@a.example.com/"} {
+		_, err := acceptURL(raw, newGuard(nil))
+		require.ErrorIs(t, err, ErrURL, raw)
+		require.NotContains(t, err.Error(), "s3cret")
+	}
+}
+
+// What is accepted is bounded, canonical, public if it is a literal, and goes to
+// the host and port that it shows.
+func FuzzAccept(f *testing.F) {
+	for _, seed := range []string{
+		"https://example.com/", "HTTPS://EXAMPLE.com:0443/a?b", "https://[2606:4700::1111]:8443/", // accepted
+		"https://0x7f.1/", "https://2130706433/", "https://[::ffff:127.0.0.1]/", "https://127.0.0.1./", // loopback in odd forms
+		"https://a@b/", "https://a\\@b/", "https://a.b/#", "https://a%2eb.com", "https://a.b:/", // confuse parsers
+	} {
+		f.Add(seed)
+	}
+	guard := newGuard(nil)
+	f.Fuzz(func(t *testing.T, raw string) {
+		got, err := acceptURL(raw, guard)
+		if err != nil {
+			require.ErrorIs(t, err, ErrURL)
+			require.Less(t, len(err.Error()), 300)
+			return
+		}
+		require.LessOrEqual(t, len(got), maxURL)
+		again, err := acceptURL(got, guard)
+		require.NoError(t, err)
+		require.Equal(t, got, again)
+		r, err := http.NewRequest(http.MethodPost, got, nil)
+		require.NoError(t, err)
+		u, err := url.Parse(got)
+		require.NoError(t, err)
+		require.Equal(t, "https", r.URL.Scheme)
+		require.Equal(t, u.Host, r.Host)
+		require.Nil(t, u.User)
+		if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
+			require.NoError(t, guard.SafeAddr(ip))
+			require.True(t, ip.IsGlobalUnicast() && !ip.IsPrivate())
+		} else {
+			require.Contains(t, u.Host, ".")
+		}
+	})
+}

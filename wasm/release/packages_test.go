@@ -1,0 +1,155 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var someEntries = []entry{{"directory/addrspec", 0o755, []byte("program")}, {"directory/empty/", 0o700, nil}, {"directory/LICENSE", 0o644, []byte("text")}}
+
+// Archives depend on the entries and the given time alone.
+func TestArchivesAreReproducible(t *testing.T) {
+	at := time.Date(2026, 11, 23, 1, 2, 4, 0, time.UTC)
+	for name, write := range map[string]func(io.Writer, []entry, time.Time) error{"tar": writeTar, "tar.gz": writeTarGz, "zip": writeZip} {
+		t.Run(name, func(t *testing.T) {
+			var first, second bytes.Buffer
+			require.NoError(t, write(&first, someEntries, at))
+			t.Setenv("TZ", "Pacific/Auckland")
+			require.NoError(t, write(&second, someEntries, at.In(time.Local)))
+			require.True(t, bytes.Equal(first.Bytes(), second.Bytes()))
+		})
+	}
+}
+
+func TestTarKeepsModes(t *testing.T) {
+	var buffer bytes.Buffer
+	require.NoError(t, writeTar(&buffer, someEntries, time.Unix(1, 0)))
+	archive := tar.NewReader(&buffer)
+	for _, want := range someEntries {
+		header, err := archive.Next()
+		require.NoError(t, err)
+		require.Equal(t, want.name, header.Name)
+		require.Equal(t, want.mode, header.Mode)
+		require.Zero(t, header.Uid)
+		data, err := io.ReadAll(archive)
+		require.NoError(t, err)
+		require.Equal(t, string(want.data), string(data))
+	}
+}
+
+// archived writes a package with one file.
+func archived(t *testing.T, suffix, name string, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "package"+suffix)
+	var buffer bytes.Buffer
+	write := writeTarGz
+	if suffix == ".whl" {
+		write = writeZip
+	}
+	require.NoError(t, write(&buffer, []entry{{name, 0o644, data}}, time.Unix(1, 0)))
+	require.NoError(t, os.WriteFile(path, buffer.Bytes(), 0o600))
+	return path
+}
+
+// A package of an old build is found before it is shipped.
+func TestPackagesHaveTheReleasedModule(t *testing.T) {
+	r := testRelease(t)
+	write(t, r.out, map[string]string{"addrspec.wasm": "module"})
+	for _, suffix := range []string{".whl", ".tgz"} {
+		p, err := r.readPackage(archived(t, suffix, "addrspec/addrspec.wasm", []byte("module")))
+		require.NoError(t, err)
+		require.True(t, p.hasModule)
+		_, err = r.readPackage(archived(t, suffix, "addrspec/addrspec.wasm", []byte("old")))
+		require.ErrorContains(t, err, "its package.sh took an old one")
+	}
+	p, err := r.readPackage(r.inOut("addrspec.wasm"))
+	require.NoError(t, err)
+	require.False(t, p.isPackage)
+}
+
+// The packages that esbuild took code from are named in its comments.
+func TestBundledPackages(t *testing.T) {
+	r := testRelease(t)
+	write(t, r.out, map[string]string{"addrspec.wasm": "module"})
+	p, err := r.readPackage(archived(t, ".tgz", "package/lib/lists.js", []byte(`
+// node_modules/@noble/hashes/blake2.js
+var x = 1;
+  // ../edge/node_modules/plain/index.js
+// src/node_modules_are_not_this.ts
+`)))
+	require.NoError(t, err)
+	require.Equal(t, []string{"@noble/hashes", "plain"}, p.bundled)
+	write(t, r.root, map[string]string{"edge/package-lock.json": `{"packages":{"node_modules/@noble/hashes":{"version":"2.4.0","license":"MIT","integrity":"sha512-x"}}}`})
+	libraries := newLibraries()
+	ref, err := r.addNPM(libraries, "@noble/hashes")
+	require.NoError(t, err)
+	require.Equal(t, "pkg:npm/%40noble/hashes@2.4.0", ref)
+	_, err = r.addNPM(libraries, "plain")
+	require.ErrorContains(t, err, "does not list")
+}
+
+func FuzzContents(f *testing.F) {
+	var tarred, zipped bytes.Buffer
+	_ = writeTarGz(&tarred, someEntries, time.Unix(1, 0))
+	_ = writeZip(&zipped, someEntries, time.Unix(1, 0))
+	f.Add(tarred.Bytes())
+	f.Add(zipped.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, suffix := range []string{".whl", ".crate"} {
+			path := filepath.Join(t.TempDir(), "x"+suffix)
+			require.NoError(t, os.WriteFile(path, data, 0o600))
+			_, _ = contents(path, func(_ string, content []byte) error {
+				require.LessOrEqual(t, len(content), maxContent)
+				return nil
+			})
+		}
+	})
+}
+
+// A file that unpacks to more than the limit is an error, and is not read whole.
+func TestContentIsLimited(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bomb.tgz")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	zipped := gzip.NewWriter(f)
+	archive := tar.NewWriter(zipped)
+	require.NoError(t, archive.WriteHeader(&tar.Header{Name: "zeros", Size: maxContent + 1, Mode: 0o644}))
+	_, err = io.CopyN(archive, zeros{}, maxContent+1)
+	require.NoError(t, err)
+	require.NoError(t, archive.Close())
+	require.NoError(t, zipped.Close())
+	require.NoError(t, f.Close())
+	_, err = contents(path, func(string, []byte) error { return nil })
+	require.ErrorContains(t, err, "is larger than")
+}
+
+// A package with too many files is an error.
+func TestFilesAreLimited(t *testing.T) {
+	for _, suffix := range []string{".whl", ".tgz"} {
+		path := filepath.Join(t.TempDir(), "many"+suffix)
+		var buffer bytes.Buffer
+		write := writeTarGz
+		if suffix == ".whl" {
+			write = writeZip
+		}
+		require.NoError(t, write(&buffer, make([]entry, maxFiles+1), time.Unix(1, 0)))
+		require.NoError(t, os.WriteFile(path, buffer.Bytes(), 0o600))
+		_, err := contents(path, func(string, []byte) error { return nil })
+		require.ErrorContains(t, err, "more than", suffix)
+	}
+	_, err := zip.OpenReader("missing")
+	require.Error(t, err)
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }

@@ -1,0 +1,142 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// A Field is the index of a field in [Values].
+type Field int
+
+// The fields in the order of [Names].
+const (
+	Email Field = iota
+	Valid
+	Normalized
+	LocalPart
+	Alias
+	ASCII
+	Role
+	Gibberish
+	GibberishScore
+	Domain
+	MX
+	Disposable
+	Public
+	Relay
+	Typo
+	TypoSuggestion
+	numFields
+)
+
+// Names are the names of the fields, in the order in which the module writes them.
+var Names = [numFields]string{"email", "valid", "normalized", "local_part", "alias", "ascii", "role", "gibberish",
+	"gibberish_score", "domain", "mx", "disposable", "public", "relay", "typo", "typo_suggestion"}
+
+// Values are the JSON values of the fields.
+type Values [numFields][]byte
+
+// members are the names as they occur in the module's JSON.
+var members = func() (list [numFields]string) {
+	for n, name := range Names {
+		list[n] = `,"` + name + `":`
+	}
+	list[0] = "{" + list[0][1:]
+	return list
+}()
+
+// Split returns the values of a result, which refer to text. It does not decode
+// what the module wrote, and decodes a result with another order of members.
+func Split(text []byte) (v Values, err error) {
+	rest := scanner(text)
+	for n, member := range members {
+		if !rest.skip(member) {
+			return splitSlowly(text)
+		}
+		var ok bool
+		if v[n], ok = rest.value(); !ok {
+			return splitSlowly(text)
+		}
+	}
+	return v, nil
+}
+
+func splitSlowly(text []byte) (v Values, err error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return v, fmt.Errorf("a result is not a JSON object: %w", err)
+	}
+	for n, name := range Names {
+		if v[n] = members[name]; v[n] == nil {
+			return v, fmt.Errorf("a result has no field %q", name)
+		}
+	}
+	return v, nil
+}
+
+// A scanner is the unread rest of a JSON object.
+type scanner []byte
+
+// skip skips text and returns true if the rest begins with it.
+func (s *scanner) skip(text string) bool {
+	rest, found := bytes.CutPrefix(*s, []byte(text))
+	*s = rest
+	return found
+}
+
+// value reads a string, a number, a boolean or null.
+func (s *scanner) value() ([]byte, bool) {
+	text := []byte(*s)
+	end := 0
+	if len(text) > 0 && text[0] == '"' {
+		end = endOfString(text)
+	} else {
+		end = endOfWord(text)
+	}
+	if end == 0 {
+		return nil, false
+	}
+	*s = scanner(text[end:])
+	return text[:end], true
+}
+
+// endOfWord returns the length of a number, a boolean or null, or 0.
+func endOfWord(text []byte) int {
+	for n, c := range text {
+		if c == ',' || c == '}' {
+			return n
+		}
+	}
+	return 0
+}
+
+// endOfString returns the length of the JSON string with which text begins, or 0.
+func endOfString(text []byte) int {
+	for n := 1; n < len(text); n++ {
+		switch text[n] {
+		case '"':
+			return n + 1
+		case '\\':
+			n++
+		}
+	}
+	return 0
+}
+
+// Text returns a value as text: a string without its quotation marks and escapes,
+// null as "".
+func Text(value []byte) string {
+	if len(value) > 1 && value[0] == '"' {
+		if bytes.IndexByte(value, '\\') < 0 {
+			return string(value[1 : len(value)-1])
+		}
+		var text string
+		json.Unmarshal(value, &text) // a string that Split found: cannot fail
+		return text
+	}
+	if string(value) == "null" {
+		return ""
+	}
+	return string(value)
+}
