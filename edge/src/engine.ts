@@ -38,7 +38,7 @@ export class Engine {
       const some = this.#call((instance) =>
         parse(instance.checkSome(emails, results.length, flags), emails.length - results.length),
       );
-      for (const result of some) results.push(result);
+      results.push(...some); // at most 4,096: empty addresses in BULK_BYTES
     }
     return results;
   }
