@@ -224,7 +224,7 @@ race_detector() {
 # what reads and writes files, the detector has nothing to find.
 concurrent() { go list ./origin/... | grep -vE '/(origin|command|dashboard|docs|browser|clients)$' | grep -vE "$sequential"; }
 sequential='/(check/input|command/complete|contract/problems)$'
-concurrent_tests='Slot|AtATime|OneSecret|DoNotBlock|AcrossReplicas|Concurrent|Order|Reload|HangUp|TakenOver|Listener|Stop|Stalled|Slow|Waiting|UnderWay|Outage|Idempotency|Disconnect|Batch|Half|Flood|Interrupted'
+concurrent_tests='Slot|AtATime|OneSecret|DoNotBlock|AcrossReplicas|Concurrent|Order|Reload|HangUp|TakenOver|Listener|Stop|Stalled|Slow|Waiting|InProgress|Outage|Idempotency|Disconnect|Batch|Half|Flood|Interrupted'
 
 race() (
 	export CGO_ENABLED=1

@@ -88,14 +88,14 @@ func (r *slowRequest) requireFree(t *testing.T) {
 	}
 }
 
-// disconnect sends r and resets the connection once underWay reports that the work
+// disconnect sends r and resets the connection once inProgress reports that the work
 // has begun.
-func (p *process) disconnect(t *testing.T, r request, underWay func() bool) {
+func (p *process) disconnect(t *testing.T, r request, inProgress func() bool) {
 	t.Helper()
 	conn := p.dial(t)
 	defer conn.Close()
 	conn.Send(r.Text(p.hostPort))
-	require.Eventually(t, underWay, hung, 5*time.Millisecond)
+	require.Eventually(t, inProgress, hung, 5*time.Millisecond)
 	// Not an orderly close, which workerd treats as a half-closed connection.
 	require.NoError(t, conn.SetLinger(0))
 }

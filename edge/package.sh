@@ -1,5 +1,5 @@
 #!/bin/sh
-# package.sh OUTDIR builds the npm package, addrspec-VERSION.tgz, from this folder and
+# package.sh OUTDIR builds the npm package, addrspec-VERSION.tgz, from this directory and
 # dist/addrspec.wasm, and prints its path. ADDRSPEC_MODULE names another module. npm
 # gives all files one time, so the same sources give the same bytes.
 set -eu

@@ -1,5 +1,5 @@
-// Opens a page of a folder or a server, and prints what it sets as globalThis.answer:
-// drive.mjs CHROMIUM FOLDER|URL [PATH]
+// Opens a page of a directory or a server, and prints what it sets as globalThis.answer:
+// drive.mjs CHROMIUM DIR|URL [PATH]
 
 import { open } from "../test/browser.mjs";
 

@@ -9,14 +9,14 @@ import (
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
-// An item is one address of a batch with its facts and its look-up.
+// An item is one address of a batch with its facts and its lookup.
 type item struct {
 	checked bool // facts is set
 	facts   host.Facts
 	lookup  lookup
 }
 
-// finished reports whether both the facts and the look-up are known.
+// finished reports whether both the facts and the lookup are known.
 func (i *item) finished() bool { return i.checked && i.lookup.finished }
 
 // checkAll checks all addresses, whose items are in memory in order. Items are
@@ -31,7 +31,7 @@ func (x *exchange) checkAll(ctx context.Context, given *batchInput, memory *batc
 	return x.lookUpItems(ctx, memory.items)
 }
 
-// lookUpItems sets the look-ups of the checked items, in place if all are cached.
+// lookUpItems sets the lookups of the checked items, in place if all are cached.
 func (x *exchange) lookUpItems(ctx context.Context, items []item) error {
 	var missing []*item
 	for n := range items {

@@ -104,9 +104,9 @@ func tooLarge() *problem {
 func bodyProblem(err error, read int) *problem {
 	switch {
 	case errors.Is(err, errAccountLimit):
-		return retryAfter(tooMany.with("Rate limit exceeded: the headers, bodies and answers of the account's requests under way use all the memory that an account may use; wait 1 seconds."), time.Second)
+		return retryAfter(tooMany.with("Rate limit exceeded: the headers, bodies and answers of the account's requests in progress use all the memory that an account may use; wait 1 seconds."), time.Second)
 	case errors.Is(err, errMemoryLimit), errors.Is(err, context.Canceled):
-		return unavailable("The requests under way use all the memory set aside for them; nothing was charged. Try again shortly.")
+		return unavailable("The requests in progress use all the memory set aside for them; nothing was charged. Try again shortly.")
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return invalidRequest.with(fmt.Sprintf("The body did not arrive in time; %d bytes of it did. Send it at once, or send fewer addresses at a time.", read))
 	case errors.Is(err, io.ErrUnexpectedEOF), isReset(err):
@@ -192,7 +192,7 @@ func isReset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// A MemoryBudget limits the memory that requests under way use for long headers,
+// A MemoryBudget limits the memory that requests in progress use for long headers,
 // bodies and answers: of the whole process, and to a quarter of that for each
 // account, so that one account cannot use up the memory of all.
 //
@@ -234,7 +234,7 @@ func NewMemoryBudget(total int64) *MemoryBudget {
 	return &MemoryBudget{total: total, perAccount: total / budgetShares, accounts: map[int64]int64{}, freed: make(chan struct{})}
 }
 
-// Used returns the number of bytes that requests under way use.
+// Used returns the number of bytes that requests in progress use.
 func (b *MemoryBudget) Used() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -55,7 +55,7 @@ func TestBodyMemoryUsedUp(t *testing.T) {
 	status, after, body = ask()
 	require.Equal(t, 503, status, body)
 	require.Equal(t, "1", after)
-	require.Contains(t, body, `{"status":503,"error":"The requests under way use all the memory`)
+	require.Contains(t, body, `{"status":503,"error":"The requests in progress use all the memory`)
 	f.Memory = NewMemoryBudget(MinBodyMemory)
 	status, _, body = ask()
 	require.Equal(t, 200, status, body)

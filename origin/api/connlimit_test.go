@@ -316,7 +316,7 @@ func TestUnreadAnswersAreLimited(t *testing.T) {
 	require.Eventually(t, func() bool { return f.Memory.Used() == 0 }, hung, time.Millisecond)
 }
 
-// Long headers of requests under way count towards the account's limit of memory.
+// Long headers of requests in progress count towards the account's limit of memory.
 func TestLongHeadersAreLimited(t *testing.T) {
 	f := newFakes(t)
 	f.Memory = NewMemoryBudget(MinBodyMemory)

@@ -32,7 +32,7 @@ func TestPageMayReadEveryAnswer(t *testing.T) {
 		"points":            {402, func(f *fakes) { f.ledger.claim = verdict(ledger.Insufficient) }},
 		"panic":             {500, func(f *fakes) { f.ledger.panicAt = "claim" }},
 		"undecided":         {503, func(f *fakes) { f.ledger.charge = outcomeOf{err: ledger.ErrUndecided} }},
-		"look-up": {500, func(f *fakes) {
+		"lookup": {500, func(f *fakes) {
 			f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { panic("x") }
 		}},
 	} {

@@ -31,7 +31,7 @@ import (
 //	points     the cost: one point for each distinct address, at most 64; 0 for
 //	           input that the worker refuses: only key and rate are checked, and
 //	           nothing is charged
-//	tally      counts of the addresses that need no look-up (not valid, or an
+//	tally      counts of the addresses that need no lookup (not valid, or an
 //	           address literal): points includes them, domains does not
 //	domains    at most 64 objects: name, an A-label domain; addresses, the
 //	           number of addresses at this domain; tally, their counts
@@ -42,8 +42,8 @@ import (
 // A tally counts what the checks found at some addresses. Its members are valid,
 // invalid, disposable, public, relay, role, gibberish and typo, non-negative
 // integers; the default is 0. Neither valid and invalid together nor any other
-// member may exceed the number of addresses that are counted. If the look-up of a
-// domain fails, its addresses count as look-up errors and its tally is not used;
+// member may exceed the number of addresses that are counted. If the lookup of a
+// domain fails, its addresses count as lookup errors and its tally is not used;
 // if it is not finished, they are not counted. So the usage history is exact for
 // the addresses that are charged.
 //
@@ -102,7 +102,7 @@ func (x *exchange) finishEdge(ctx context.Context, request *edgeRequest) (outcom
 	return done, nil
 }
 
-// lookUpDomains looks up the domains of a request and returns the look-ups in
+// lookUpDomains looks up the domains of a request and returns the lookups in
 // the same order.
 func (x *exchange) lookUpDomains(ctx context.Context, request *edgeRequest) ([]lookup, *problem) {
 	if request.Operation == opSingle {
@@ -122,7 +122,7 @@ func (x *exchange) lookUpDomains(ctx context.Context, request *edgeRequest) ([]l
 }
 
 // lookUpSingle looks up the domain of a single request, if it has one. If the
-// look-up fails, so does the request.
+// lookup fails, so does the request.
 func (x *exchange) lookUpSingle(ctx context.Context, domains []domain) ([]lookup, *problem) {
 	lookups := make([]lookup, len(domains))
 	for n, d := range domains {

@@ -43,7 +43,7 @@ type fakeLedger struct {
 	trace                *trace
 	begin, claim, charge outcomeOf
 	inspect              outcomeOf
-	late                 ledger.Verdict // of a request whose token is refused while it is under way
+	late                 ledger.Verdict // of a request whose token is refused while it is in progress
 	account              int64
 	panicAt              string
 
@@ -114,7 +114,7 @@ func (r *fakeRequest) Charge(c ledger.Charge) (ledger.Decision, error) {
 type fakeResolver struct {
 	trace   *trace
 	ask     map[string]func(context.Context) (bool, error) // not in the cache
-	account atomic.Int64                                   // of the last look-up
+	account atomic.Int64                                   // of the last lookup
 }
 
 func (f *fakeResolver) Peek(domain string) (bool, bool, error) {

@@ -138,12 +138,12 @@ func hookMemory(h *signuphook.Hook) int64 {
 	return -1 - sum
 }
 
-// hooksUnderWay lets one call at a time decide about a sign-up, so that a retry that
+// hooksInProgress lets one call at a time decide about a sign-up, so that a retry that
 // arrives before the first call is answered gets the same answer.
-type hooksUnderWay struct{ locks keyedLock }
+type hooksInProgress struct{ locks keyedLock }
 
 // lock waits until no other call decides about the sign-up, or ctx ends.
-func (u *hooksUnderWay) lock(ctx context.Context, h *signuphook.Hook, c signuphook.Call) (unlock func(), err error) {
+func (u *hooksInProgress) lock(ctx context.Context, h *signuphook.Hook, c signuphook.Call) (unlock func(), err error) {
 	return u.locks.lock(ctx, h.Name+" "+c.ID)
 }
 
@@ -166,7 +166,7 @@ func (c *hookCall) decide() response {
 	if !facts.Valid {
 		return c.decided(c.hook.Policy.Judge(&result.Result{}))
 	}
-	unlock, err := c.hooksUnderWay.lock(c.request.Context(), c.hook, c.call)
+	unlock, err := c.hooksInProgress.lock(c.request.Context(), c.hook, c.call)
 	if err != nil {
 		return c.unchecked([]byte("the caller closed its side of the connection"))
 	}

@@ -25,7 +25,7 @@ func (f *fakes) lookupRequests() map[string]*http.Request {
 	}
 }
 
-// A look-up refused because too many wait fails the whole request, at no cost. It
+// A lookup refused because too many wait fails the whole request, at no cost. It
 // is not an error of the domain.
 func TestRefusedLookupFailsRequest(t *testing.T) {
 	for reason, want := range map[mx.Reason]struct {

@@ -63,7 +63,7 @@ var (
 //
 //	route                       404, 405 (route.go)
 //	guard                       403, the edge endpoint only
-//	key, without a look-up      401
+//	key, without a lookup      401
 //	Begin: ledger, key, rate    503, 401, 429 (401 also for a wrong Origin)
 //	read: memory, input         429, 503; 415, 413, 400
 //	Claim: record, points       409, 422, replay, then 402 or 429
@@ -278,7 +278,7 @@ func (x *exchange) judge(d ledger.Decision, err error, required int64) *problem 
 }
 
 // late returns the problem of a request whose token was refused while it was
-// under way, or nil.
+// in progress, or nil.
 func (x *exchange) late() *problem {
 	decision, refused := x.request.Late()
 	if !refused {
@@ -350,7 +350,7 @@ type Ledger interface {
 	Ready(ctx context.Context) error
 }
 
-// Request is a request under way. ledger.Request documents the methods.
+// Request is a request in progress. ledger.Request documents the methods.
 type Request interface {
 	Account() int64
 	Context() context.Context

@@ -311,7 +311,7 @@ func TestEdgePrecedenceAndShapes(t *testing.T) {
 	require.Equal(t, ledger.Charge{Points: 2, Found: ledger.Found{Invalid: 1, LookupErrors: 1}}, f.ledger.charged)
 }
 
-// A look-up that continues after the end of the batch does not change the answer.
+// A lookup that continues after the end of the batch does not change the answer.
 func TestLateLookupIsIgnored(t *testing.T) {
 	f := newFakes(t)
 	f.BatchTimeout = time.Second

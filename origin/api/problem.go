@@ -127,7 +127,7 @@ func verdictProblem(d ledger.Decision, style *problemStyle, required int64) *pro
 	case ledger.IdempotencyMismatch:
 		return idemMismatch.with("This Idempotency-Key was used with another body in the last 24 hours; use a new key for a new batch.")
 	case ledger.IdempotencyConflict:
-		return idemConflict.with("The first request with this Idempotency-Key is still under way; wait for its answer.")
+		return idemConflict.with("The first request with this Idempotency-Key is still in progress; wait for its answer.")
 	case ledger.Insufficient, ledger.Claimed:
 		return style.insufficientPoints(d, required)
 	}
@@ -143,7 +143,7 @@ func limitProblem(d ledger.Decision) *problem {
 	case ledger.RateLimited:
 		message = fmt.Sprintf("Rate limit exceeded: wait %d seconds before the next request.", wait)
 	case ledger.Busy:
-		message = fmt.Sprintf("Rate limit exceeded: the account has too many requests under way; wait %d seconds.", wait)
+		message = fmt.Sprintf("Rate limit exceeded: the account has too many requests in progress; wait %d seconds.", wait)
 	case ledger.UnpaidWork:
 		message = fmt.Sprintf("Rate limit exceeded: too many of the account's requests were abandoned or refused after their work was done; wait %d seconds.", wait)
 	case ledger.RecordsFull:
@@ -163,7 +163,7 @@ func retryAfter(p *problem, d time.Duration) *problem {
 func insufficientForBatch(d ledger.Decision, required int64) *problem {
 	message := "The batch needs %d usage points and %d are left this month."
 	if d.Verdict == ledger.Claimed {
-		message = "The batch needs %d usage points and %d are left this month, without those reserved for requests under way."
+		message = "The batch needs %d usage points and %d are left this month, without those reserved for requests in progress."
 	}
 	p := insufficientUsage.with(fmt.Sprintf(message, required, d.Remaining))
 	p.extra = extra{Required: &required, Remaining: &d.Remaining}
@@ -171,11 +171,11 @@ func insufficientForBatch(d ledger.Decision, required int64) *problem {
 }
 
 // insufficientForSingle returns the 429 of a single request. It has a Retry-After
-// only if points are reserved for requests under way: clients would sleep for days
+// only if points are reserved for requests in progress: clients would sleep for days
 // until the month's refill.
 func insufficientForSingle(d ledger.Decision, _ int64) *problem {
 	if d.Verdict == ledger.Claimed {
-		return retryAfter(tooMany.with("Rate limit exceeded: the last of the month's usage points are reserved for requests under way; wait 1 seconds."), time.Second)
+		return retryAfter(tooMany.with("Rate limit exceeded: the last of the month's usage points are reserved for requests in progress; wait 1 seconds."), time.Second)
 	}
 	return tooMany.with(fmt.Sprintf("Rate limit exceeded: the month's usage points are used up; wait %d seconds until they refill, or change the plan.",
 		wholeSeconds(d.RetryAfter)))

@@ -23,7 +23,7 @@ import (
 
 // readKey returns the API key of X-API-Key or, if that is empty, of
 // Authorization: Bearer. It returns a problem for a key that is missing or
-// malformed, without a look-up.
+// malformed, without a lookup.
 func readKey(h http.Header) (key string, p *problem) {
 	name := "X-API-Key"
 	given, one := singleValue(h, "X-Api-Key")

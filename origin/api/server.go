@@ -57,7 +57,7 @@ type Config struct {
 	// OperatorApart means that Operator has its own listener. The Server then
 	// answers 404 for /metrics and /readyz.
 	OperatorApart bool
-	// Memory limits the memory of requests under way. The default is a budget of
+	// Memory limits the memory of requests in progress. The default is a budget of
 	// DefaultBodyMemory.
 	Memory *MemoryBudget
 	// SecurityTxt is served at /.well-known/security.txt if it has a contact.
@@ -71,10 +71,10 @@ type Config struct {
 // Server is the HTTP handler. It is safe for concurrent use.
 type Server struct {
 	Config
-	unservedLimit lineLimit
-	hooksUnderWay hooksUnderWay
-	stopping      context.Context
-	stop          context.CancelFunc
+	unservedLimit   lineLimit
+	hooksInProgress hooksInProgress
+	stopping        context.Context
+	stop            context.CancelFunc
 }
 
 // New returns a Server with configuration c.
@@ -87,7 +87,7 @@ func New(c Config) *Server {
 	return s
 }
 
-// Stop ends the work of batches under way, which are answered with what is
+// Stop ends the work of batches in progress, which are answered with what is
 // finished. All further answers have Connection: close.
 func (s *Server) Stop() { s.stop() }
 

@@ -48,7 +48,7 @@ func pathAddress(r *http.Request) (string, *problem) {
 	return email, nil
 }
 
-// finishSingle adds the MX look-up.
+// finishSingle adds the MX lookup.
 func (x *exchange) finishSingle(ctx context.Context) (outcome, *problem) {
 	mx, err := x.lookUp(ctx, x.facts.Host)
 	if err != nil {
@@ -79,7 +79,7 @@ type usageReport struct {
 	Points struct {
 		Used      int64     `json:"used"`      // this month
 		Limit     *int64    `json:"limit"`     // a month
-		Remaining *int64    `json:"remaining"` // without the points of requests under way
+		Remaining *int64    `json:"remaining"` // without the points of requests in progress
 		Overage   bool      `json:"overage"`   // used may exceed limit
 		Refill    time.Time `json:"refill"`    // when used becomes 0
 	} `json:"points"`
@@ -103,12 +103,12 @@ func reportOf(d ledger.Decision, now time.Time) (r usageReport) {
 	return r
 }
 
-// A lookup is the outcome of the MX look-up of one domain. The zero value is an
+// A lookup is the outcome of the MX lookup of one domain. The zero value is an
 // unfinished one.
 type lookup struct {
 	finished bool
 	mx       bool
-	err      error // the look-up timed out or failed
+	err      error // the lookup timed out or failed
 }
 
 // lookUp reports whether domain publishes MX records. The domain of an address
@@ -122,7 +122,7 @@ func (x *exchange) lookUp(ctx context.Context, domain string) (bool, error) {
 
 // lookUpAll looks the domains up in parallel, until all are known or ctx ends.
 // Cached answers are returned without a goroutine. It returns an error if a
-// look-up panics or too many look-ups wait.
+// lookup panics or too many lookups wait.
 func (x *exchange) lookUpAll(ctx context.Context, domains []string) (map[string]lookup, error) {
 	known := make(map[string]lookup, len(domains))
 	results := make(chan lookupResult, len(domains)) // buffered, so that no sender blocks
@@ -138,14 +138,14 @@ func (x *exchange) lookUpAll(ctx context.Context, domains []string) (map[string]
 	return known, collect(ctx, results, asked, known)
 }
 
-// A lookupResult is the result of a look-up in its own goroutine.
+// A lookupResult is the result of a lookup in its own goroutine.
 type lookupResult struct {
 	domain  string
 	lookup  lookup
 	failure error // fails the whole request
 }
 
-// cached returns the look-up of domain if it needs no query.
+// cached returns the lookup of domain if it needs no query.
 func (s *Server) cached(domain string) (l lookup, ok bool) {
 	if domain == "" {
 		return lookup{finished: true}, true
@@ -154,7 +154,7 @@ func (s *Server) cached(domain string) (l lookup, ok bool) {
 	return lookup{finished: known, mx: found, err: err}, known
 }
 
-// ask looks one domain up and recovers from panics. A look-up that ended because
+// ask looks one domain up and recovers from panics. A lookup that ended because
 // of ctx is unfinished, not failed.
 func (x *exchange) ask(ctx context.Context, domain string) (a lookupResult) {
 	a.domain = domain
@@ -174,7 +174,7 @@ func (x *exchange) ask(ctx context.Context, domain string) (a lookupResult) {
 }
 
 // collect adds the results to known. Results after the end of ctx stay in the
-// channel, so a late look-up never modifies an answer that is being sent.
+// channel, so a late lookup never modifies an answer that is being sent.
 func collect(ctx context.Context, results <-chan lookupResult, asked int, known map[string]lookup) error {
 	for range asked {
 		select {
@@ -190,14 +190,14 @@ func collect(ctx context.Context, results <-chan lookupResult, asked int, known 
 	return nil
 }
 
-// limited reports whether a look-up was refused because too many wait. That is a
+// limited reports whether a lookup was refused because too many wait. That is a
 // problem of the whole request, not of the domain.
 func limited(err error) bool {
 	var failure *mx.Error
 	return errors.As(err, &failure) && failure.Kind == mx.Limited
 }
 
-// limitedProblem returns the problem of a request with a refused look-up.
+// limitedProblem returns the problem of a request with a refused lookup.
 func limitedProblem(err error) *problem {
 	var failure *mx.Error
 	if errors.As(err, &failure) && failure.Reason == mx.GlobalLimit {
@@ -206,7 +206,7 @@ func limitedProblem(err error) *problem {
 	return retryAfter(tooMany.with("Rate limit exceeded: the account has too many DNS lookups waiting; wait 1 seconds, and send fewer requests at a time."), time.Second)
 }
 
-// lookupProblem returns the problem of a single request whose look-up failed.
+// lookupProblem returns the problem of a single request whose lookup failed.
 func lookupProblem(err error) *problem {
 	if limited(err) {
 		return limitedProblem(err)

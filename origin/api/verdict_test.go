@@ -25,8 +25,8 @@ func TestVerdictProblem(t *testing.T) {
 		{ledger.UnknownKey, 0, batchStyle, 401, "", `"code":"INVALID_API_KEY"`},
 		{ledger.RateLimited, 900 * time.Millisecond, singleStyle, 429, "1", `"detail":"Rate limit exceeded: wait 1 seconds before the next request."`},
 		{ledger.RateLimited, 2500 * time.Millisecond, batchStyle, 429, "3", `"detail":"Rate limit exceeded: wait 3 seconds before the next request."`},
-		{ledger.Busy, time.Second, batchStyle, 429, "1", "requests under way"},
-		{ledger.Busy, 0, singleStyle, 429, "1", "requests under way"},
+		{ledger.Busy, time.Second, batchStyle, 429, "1", "requests in progress"},
+		{ledger.Busy, 0, singleStyle, 429, "1", "requests in progress"},
 		{ledger.UnpaidWork, time.Second, batchStyle, 429, "1", "abandoned"},
 		{ledger.RecordsFull, time.Second, batchStyle, 429, "1", "Idempotency-Keys"},
 		{ledger.IdempotencyMismatch, 0, batchStyle, 422, "", `{"success":false,"error":{"code":"IDEMPOTENCY_MISMATCH"`},
@@ -34,7 +34,7 @@ func TestVerdictProblem(t *testing.T) {
 		{ledger.Insufficient, 100 * time.Hour, batchStyle, 402, "", `"required":5,"remaining":2}}`},
 		{ledger.Claimed, time.Second, batchStyle, 402, "", `"required":5,"remaining":2}}`},
 		{ledger.Insufficient, 100 * time.Hour, singleStyle, 429, "", `"detail":"Rate limit exceeded: the month's usage points are used up; wait 360000 seconds until they refill, or change the plan."`},
-		{ledger.Claimed, time.Second, singleStyle, 429, "1", "reserved for requests under way"},
+		{ledger.Claimed, time.Second, singleStyle, 429, "1", "reserved for requests in progress"},
 	} {
 		t.Run(fmt.Sprint(c.verdict, c.style.inputShape), func(t *testing.T) {
 			p := verdictProblem(ledger.Decision{Verdict: c.verdict, RetryAfter: c.wait, Remaining: 2}, c.style, 5)

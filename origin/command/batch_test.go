@@ -13,7 +13,7 @@ import (
 )
 
 // mailList returns n mixed addresses, with the number of valid ones and of those
-// whose look-up fails.
+// whose lookup fails.
 func mailList(n int) (emails []string, valid, unknown int) {
 	for i := range n {
 		switch i % 10 {

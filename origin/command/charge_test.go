@@ -55,7 +55,7 @@ func TestReplayForEveryKeyOfTheAccount(t *testing.T) {
 	require.Equal(t, "1", response.Header.Get("X-Usage-Current"))
 }
 
-// While a batch is under way, another one with its Idempotency-Key gets 409. Later
+// While a batch is in progress, another one with its Idempotency-Key gets 409. Later
 // it gets the stored response.
 func TestIdempotencyConflict(t *testing.T) {
 	t.Parallel()
@@ -73,7 +73,7 @@ func TestIdempotencyConflict(t *testing.T) {
 	require.EqualValues(t, 2, s.used(t))
 }
 
-func TestPointsUnderWayCountAsUsed(t *testing.T) {
+func TestPointsInProgressCountAsUsed(t *testing.T) {
 	t.Parallel()
 	s, key, done := slow(t, 2, nil)
 	response, answer := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x"]}`, nil)
@@ -89,7 +89,7 @@ func TestPointsUnderWayCountAsUsed(t *testing.T) {
 }
 
 // A client that disconnects is not charged, and its work stops: the points of the
-// request are available again before the look-up could have timed out.
+// request are available again before the lookup could have timed out.
 func TestDisconnectIsFree(t *testing.T) {
 	t.Parallel()
 	dns := mxtest.New(t, contract.Zone)

@@ -38,11 +38,11 @@ type checkCmd struct {
 type checkDNSFlags struct {
 	Offline    bool          `group:"MX records:" help:"Look nothing up. mx is then not known: empty in a table and in CSV, null in NDJSON."`
 	DNS        []string      `group:"MX records:" placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
-	DNSTimeout time.Duration `group:"MX records:" name:"dns-timeout" default:"5s" help:"The longest time of one look-up (${default})."`
-	Workers    int           `group:"MX records:" default:"64" placeholder:"N" help:"The most look-ups at a time (${default}). Each domain is looked up once."`
+	DNSTimeout time.Duration `group:"MX records:" name:"dns-timeout" default:"5s" help:"The longest time of one lookup (${default})."`
+	Workers    int           `group:"MX records:" default:"64" placeholder:"N" help:"The most lookups at a time (${default}). Each domain is looked up once."`
 }
 
-// mostWorkers is the most look-ups at a time: beyond it a resolver of an office or
+// mostWorkers is the most lookups at a time: beyond it a resolver of an office or
 // a home drops queries.
 const mostWorkers = 1024
 
@@ -137,7 +137,7 @@ func (c *checkCmd) setLocal(ctx context.Context, run *check.Run) (done func(), e
 	}, nil
 }
 
-// chunksLookedUp is how many chunks wait for look-ups at a time. A domain that does
+// chunksLookedUp is how many chunks wait for lookups at a time. A domain that does
 // not answer delays the output behind it, and the others go on meanwhile.
 const chunksLookedUp = 64
 

@@ -102,8 +102,8 @@ func checkPart(t testing.TB, view *host.View, emails []string) {
 }
 
 // writeLists writes a list as text and as CSV with other columns.
-func writeLists(t testing.TB, folder string, length int) (text, csv string) {
-	text, csv = filepath.Join(folder, "list.txt"), filepath.Join(folder, "list.csv")
+func writeLists(t testing.TB, directory string, length int) (text, csv string) {
+	text, csv = filepath.Join(directory, "list.txt"), filepath.Join(directory, "list.csv")
 	writeFile(t, text, func(w io.Writer) {
 		for n := range length {
 			fmt.Fprintln(w, listedAddress(n))

@@ -48,7 +48,7 @@ func TestCheckTakesAddressesAndFiles(t *testing.T) {
 
 	for arg, message := range map[string]string{
 		"missing.csv": `"missing.csv" is not a file`,
-		t.TempDir():   "is a folder",
+		t.TempDir():   "is a directory",
 	} {
 		_, err, code := runCheck(t, nil, arg)
 		require.NotZero(t, code)

@@ -64,7 +64,7 @@ func targetOf(arg string) (target, error) {
 	info, err := os.Stat(arg)
 	switch {
 	case err == nil && info.IsDir():
-		return target{}, fmt.Errorf("%s is a folder; give the files in it", arg)
+		return target{}, fmt.Errorf("%s is a directory; give the files in it", arg)
 	case err == nil && info.Mode().IsRegular():
 		return target{path: arg, size: info.Size()}, nil
 	case err == nil:

@@ -189,7 +189,7 @@ func TestCheckThroughAServiceEndsAtASignal(t *testing.T) {
 }
 
 // A run that is interrupted and repeated with its id is charged once, for every
-// address, whatever was under way.
+// address, whatever was in progress.
 func TestCheckThroughAServiceInterrupted(t *testing.T) {
 	t.Parallel()
 	const addresses = 3000

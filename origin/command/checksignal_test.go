@@ -57,7 +57,7 @@ func readLines(t *testing.T, from io.Reader, n int) string {
 	return string(text)
 }
 
-// While look-ups wait for a resolver, the first signal ends the program too.
+// While lookups wait for a resolver, the first signal ends the program too.
 func TestCheckEndsAtOnceWhileItLooksUp(t *testing.T) {
 	t.Parallel()
 	server := mxtest.New(t, "")

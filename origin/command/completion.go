@@ -67,7 +67,7 @@ var manSections = []manpage.Section{
 	{Title: "ENVIRONMENT", Items: []manpage.Item{
 		{Term: "ADDRSPEC_<FLAG>", Text: "The value of a flag, such as ADDRSPEC_DNS_TIMEOUT for --dns-timeout. The flag overrides it. Give secrets like this, since other users can read command lines."},
 		{Term: "COLUMNS", Text: "The width of help, in place of the terminal's."},
-		{Term: "XDG_CACHE_HOME", Text: "Where the folder addrspec has compiled machine code, so that later starts are faster; see --cache-dir."},
+		{Term: "XDG_CACHE_HOME", Text: "Its directory addrspec keeps compiled machine code, so that later starts are faster; see --cache-dir."},
 	}},
 	{Title: "FILES", Items: []manpage.Item{
 		{Term: "data/addrspec.db", Text: "The default database, an SQLite file with two others beside it; see --database."},

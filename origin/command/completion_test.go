@@ -11,26 +11,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shellFolder makes a folder with the program under its name, and some files.
-func shellFolder(t *testing.T) (folder string) {
+// shellDirectory makes a directory with the program under its name, and some files.
+func shellDirectory(t *testing.T) (directory string) {
 	t.Helper()
-	folder = t.TempDir()
-	require.NoError(t, os.Symlink(os.Args[0], filepath.Join(folder, "addrspec")))
+	directory = t.TempDir()
+	require.NoError(t, os.Symlink(os.Args[0], filepath.Join(directory, "addrspec")))
 	for _, name := range []string{"plans file.json", "platform.txt", "$(touch danger)"} {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(directory, name), nil, 0o600))
 	}
-	return folder
+	return directory
 }
 
 // inShell runs a script in a shell, or skips the test where it is missing.
-func inShell(t *testing.T, folder string, command ...string) string {
+func inShell(t *testing.T, directory string, command ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath(command[0]); err != nil {
 		t.Skipf("%s is not installed: apt-get install %s", command[0], command[0])
 	}
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), programVariable+"=1", "PATH="+folder+":"+os.Getenv("PATH"), "HOME="+folder)
+	cmd.Dir = directory
+	cmd.Env = append(os.Environ(), programVariable+"=1", "PATH="+directory+":"+os.Getenv("PATH"), "HOME="+directory)
 	cmd.Stderr = logIfFailed(t)
 	out, err := cmd.Output()
 	require.NoError(t, err)
@@ -67,26 +67,26 @@ var completions = []completion{
 
 func TestCompletionInBash(t *testing.T) {
 	t.Parallel()
-	folder := shellFolder(t)
+	directory := shellDirectory(t)
 	for _, c := range append(slices.Clip(someCompletions()), completion{"addrspec usage --to=c", []string{"csv"}},
 		completion{"addrspec version $(touch", nil}, completion{"addrspec plan load $(to", []string{"$(touch danger)"}}) {
 		// bash sets these variables; "=" is a word of its own in COMP_WORDS.
-		out := inShell(t, folder, "bash", "-c", `source <(addrspec completion bash); compopt() { :; }
+		out := inShell(t, directory, "bash", "-c", `source <(addrspec completion bash); compopt() { :; }
 			COMP_WORDS=(); for word in $1; do case $word in --*=*) COMP_WORDS+=("${word%%=*}" = "${word#*=}");; *) COMP_WORDS+=("$word");; esac; done
 			[[ $1 == *" " ]] && COMP_WORDS+=("")
 			COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 )); _addrspec addrspec
 			(( ${#COMPREPLY[@]} )) && printf '%s\n' "${COMPREPLY[@]}" | sort || true`, "bash", c.line)
 		require.Equal(t, c.want, nonEmptyLines(out), c.line)
 	}
-	requireNoDanger(t, folder)
+	requireNoDanger(t, directory)
 }
 
 func TestCompletionInFish(t *testing.T) {
 	leftToCI(t)
 	t.Parallel()
-	folder := shellFolder(t)
+	directory := shellDirectory(t)
 	for _, c := range someCompletions() {
-		out := inShell(t, folder, "fish", "--no-config", "-c", `addrspec completion fish | source; complete -C $argv[1] | sort`, c.line)
+		out := inShell(t, directory, "fish", "--no-config", "-c", `addrspec completion fish | source; complete -C $argv[1] | sort`, c.line)
 		var words []string
 		for _, line := range nonEmptyLines(out) {
 			word, _, _ := strings.Cut(line, "\t")
@@ -94,29 +94,29 @@ func TestCompletionInFish(t *testing.T) {
 		}
 		require.Equal(t, c.want, words, c.line)
 	}
-	requireNoDanger(t, folder)
+	requireNoDanger(t, directory)
 }
 
 // zsh completes only at a terminal: its module zpty gives it one. The script works
-// both from a start-up file and as the function _addrspec of a folder in $fpath.
+// both from a start-up file and as the function _addrspec of a directory in $fpath.
 func TestCompletionInZsh(t *testing.T) {
 	leftToCI(t)
 	t.Parallel()
-	folder := shellFolder(t)
+	directory := shellDirectory(t)
 	for _, c := range someCompletions() {
-		out := inZsh(t, folder, `compinit -u -d $HOME/.zcompdump; source <(addrspec completion zsh)`, c.line)
+		out := inZsh(t, directory, `compinit -u -d $HOME/.zcompdump; source <(addrspec completion zsh)`, c.line)
 		require.Equal(t, c.want, foundWords(out), "%s: %q", c.line, out)
 	}
 	for _, c := range completions[:2] {
-		out := inZsh(t, folder, `mkdir -p f; addrspec completion zsh > f/_addrspec; fpath=($PWD/f $fpath); compinit -u -d $HOME/.zcompdump2`, c.line)
+		out := inZsh(t, directory, `mkdir -p f; addrspec completion zsh > f/_addrspec; fpath=($PWD/f $fpath); compinit -u -d $HOME/.zcompdump2`, c.line)
 		require.Equal(t, c.want, foundWords(out), "%s: %q", c.line, out)
 	}
-	requireNoDanger(t, folder)
+	requireNoDanger(t, directory)
 }
 
 // inZsh returns what zsh prints at Tab after a line.
-func inZsh(t *testing.T, folder, setUp, line string) string {
-	return inShell(t, folder, "zsh", "-f", "-c", `
+func inZsh(t *testing.T, directory, setUp, line string) string {
+	return inShell(t, directory, "zsh", "-f", "-c", `
 		zmodload zsh/zpty
 		zpty shell "COLUMNS=300 zsh -f -i"
 		zpty -w shell "PS1=; stty -echo; autoload -U compinit; $2"
@@ -130,9 +130,9 @@ func inZsh(t *testing.T, folder, setUp, line string) string {
 }
 
 // requireNoDanger fails if a file's name was run as a command.
-func requireNoDanger(t *testing.T, folder string) {
+func requireNoDanger(t *testing.T, directory string) {
 	t.Helper()
-	require.NoFileExists(t, filepath.Join(folder, "danger"))
+	require.NoFileExists(t, filepath.Join(directory, "danger"))
 }
 
 // nonEmptyLines returns the lines of a text that have words.

@@ -20,7 +20,7 @@ const moreMemory = 12 << 20
 // all other tests, had when it was started.
 func TestCopiesHaveConstantMemory(t *testing.T) {
 	leftToCI(t)
-	folder := t.TempDir()
+	directory := t.TempDir()
 	peak := func(args ...string) int64 {
 		cmd := ownProcess(args...)
 		out, err := cmd.CombinedOutput()
@@ -29,7 +29,7 @@ func TestCopiesHaveConstantMemory(t *testing.T) {
 	}
 	peaks := map[string][]int64{}
 	for name, rows := range map[string]int{"small": 10_000, "large": 100_000} {
-		database, place := newLedger(t, rows), filepath.Join(folder, name)
+		database, place := newLedger(t, rows), filepath.Join(directory, name)
 		postgres := pgtest.NeedDatabase(t)
 		for _, args := range [][]string{
 			{"backup", place + ".db", "--database", database},

@@ -98,9 +98,9 @@ func TestCopiesBesideTheService(t *testing.T) {
 			return nil
 		})
 	}
-	folder := t.TempDir()
+	directory := t.TempDir()
 	for i := range shorter(3, 1) {
-		backup, export := filepath.Join(folder, strconv.Itoa(i)+".db"), filepath.Join(folder, strconv.Itoa(i)+".ndjson.gz")
+		backup, export := filepath.Join(directory, strconv.Itoa(i)+".db"), filepath.Join(directory, strconv.Itoa(i)+".ndjson.gz")
 		before := answered.Load()
 		out, err := ownProcess("backup", backup, "--database", s.database).CombinedOutput()
 		require.NoError(t, err, string(out))
@@ -113,7 +113,7 @@ func TestCopiesBesideTheService(t *testing.T) {
 		out, err = ownProcess("export", export, "--database", s.database).CombinedOutput()
 		require.NoError(t, err, string(out))
 		after = sent.Load()
-		copied := "sqlite:" + filepath.Join(folder, strconv.Itoa(i)+"-import.db")
+		copied := "sqlite:" + filepath.Join(directory, strconv.Itoa(i)+"-import.db")
 		out, err = ownProcess("import", export, "--database", copied).CombinedOutput()
 		require.NoError(t, err, string(out))
 		used = usedIn(t, copied)
@@ -122,7 +122,7 @@ func TestCopiesBesideTheService(t *testing.T) {
 	}
 	stop()
 	require.NoError(t, clients.Wait())
-	_, problem, code := operator(t, "restore", filepath.Join(folder, "0.db"), "--force", "--database", s.database)
+	_, problem, code := operator(t, "restore", filepath.Join(directory, "0.db"), "--force", "--database", s.database)
 	require.Equal(t, 1, code)
 	require.Contains(t, problem, "stop the service first")
 }
@@ -133,8 +133,8 @@ func TestKilledBackupAndRestore(t *testing.T) {
 	t.Parallel()
 	database, old := newLedger(t, 30_000), newLedger(t, 10)
 	want, before := exported(t, database), exported(t, old)
-	folder := t.TempDir()
-	copied, place := filepath.Join(folder, "copy.db"), filepath.Join(folder, "place.db")
+	directory := t.TempDir()
+	copied, place := filepath.Join(directory, "copy.db"), filepath.Join(directory, "place.db")
 	for _, file := range []string{copied, place} {
 		_, problem, code := operator(t, "backup", file, "--database", old)
 		require.Zero(t, code, problem)
@@ -195,7 +195,7 @@ func TestKilledImport(t *testing.T) {
 
 func TestCopyCommandErrors(t *testing.T) {
 	t.Parallel()
-	database, folder := newLedger(t, 0), t.TempDir()
+	database, directory := newLedger(t, 0), t.TempDir()
 	for _, c := range []struct {
 		args    string
 		code    int
@@ -204,21 +204,21 @@ func TestCopyCommandErrors(t *testing.T) {
 		{"backup x.db --database postgres://u:s3cret@h/n?sslmode=require", 2, "pg_dump --format=custom --file=FILE 'postgres://u@h/n'"},
 		{"restore x.db --database postgres://u:s3cret@h/n", 2, "pg_restore --clean --if-exists --no-owner --dbname='postgres://u@h/n' FILE"},
 		{"backup x.db --database data/addrspec.db", 2, "sqlite:PATH"},
-		{"export FOLDER/x --database data/addrspec.db", 1, "sqlite:PATH"},
+		{"export DIRECTORY/x --database data/addrspec.db", 1, "sqlite:PATH"},
 		{"backup - --database DB", 1, "give the name of a file"},
-		{"backup FOLDER/x --database sqlite:FOLDER/none.db", 1, "there is no such file"},
-		{"export FOLDER/x --database sqlite:FOLDER/none.db", 1, "there is no such file"},
-		{"restore FOLDER/none --database DB --force", 1, "there is no such file"},
-		{"import FOLDER/none --database DB", 1, "no such file"},
+		{"backup DIRECTORY/x --database sqlite:DIRECTORY/none.db", 1, "there is no such file"},
+		{"export DIRECTORY/x --database sqlite:DIRECTORY/none.db", 1, "there is no such file"},
+		{"restore DIRECTORY/none --database DB --force", 1, "there is no such file"},
+		{"import DIRECTORY/none --database DB", 1, "no such file"},
 		{"backup", 2, "<file>"},
 	} {
-		args := strings.Fields(strings.NewReplacer("FOLDER", folder, "DB", database).Replace(c.args))
+		args := strings.Fields(strings.NewReplacer("DIRECTORY", directory, "DB", database).Replace(c.args))
 		_, err, code := operator(t, args...)
 		require.Equal(t, c.code, code, "%s: %s", c.args, err)
 		require.Contains(t, err, c.message, c.args)
 		require.NotContains(t, err, "s3cret")
 	}
-	left, err := os.ReadDir(folder)
+	left, err := os.ReadDir(directory)
 	require.NoError(t, err)
 	require.Empty(t, left, "these commands create nothing")
 }

@@ -98,8 +98,8 @@ func overage(rate ledger.Limit) ledger.Terms {
 	return ledger.Terms{Rate: &rate, Points: ledgertest.Limit(1), Overage: &allowed}
 }
 
-// conflict sends a batch twice at a time with one Idempotency-Key. Its look-up
-// takes until --dns-timeout, so one of them finds the other under way.
+// conflict sends a batch twice at a time with one Idempotency-Key. Its lookup
+// takes until --dns-timeout, so one of them finds the other in progress.
 func (s surveyed) conflict(t *testing.T) {
 	key, _ := ledgertest.NewAccountOn(t, s.ledger, "conflict@contract.test", ledger.Terms{Rate: ledgertest.Unlimited()})
 	text := batchRequest(key, "jane@silent.example").With("Idempotency-Key: once").Text(s.hostPort)

@@ -30,7 +30,7 @@ type doctorCmd struct {
 
 	ListsURL       string              `name:"lists-url" placeholder:"URL" help:"The feed of serve's --lists-url, to check it, too. Needs --lists-key."`
 	DNS            []string            `placeholder:"HOST:PORT" help:"Recursive resolvers to query (default: those of /etc/resolv.conf)."`
-	DNSTimeout     time.Duration       `name:"dns-timeout" default:"5s" help:"The longest time of one MX look-up (${default})."`
+	DNSTimeout     time.Duration       `name:"dns-timeout" default:"5s" help:"The longest time of one MX lookup (${default})."`
 	DNSConcurrency int                 `name:"dns-concurrency" default:"256" placeholder:"N" help:"serve's --dns-concurrency, for the limit of open files (${default})."`
 	MaxConnections int                 `default:"16384" placeholder:"N" help:"serve's --max-connections, for the same (${default})."`
 	DNSWithMX      string              `name:"dns-with-mx" default:"gmail.com" placeholder:"DOMAIN" help:"A domain that has MX records. In a closed network, give one of yours (${default})."`
@@ -91,7 +91,7 @@ func (c *doctorCmd) checks() ([]doctor.Check, error) {
 	return []doctor.Check{
 		{Name: "database", Look: d.look},
 		doctor.Clock(earliest, d.now),
-		doctor.Disk(c.folders()...),
+		doctor.Disk(c.directories()...),
 		doctor.Files(c.secretFiles(), c.settingsFiles()),
 		doctor.Limits(c.MaxConnections, c.DNSConcurrency),
 		doctor.Resolver(c.DNS, c.DNSTimeout, doctor.Domains{With: c.DNSWithMX, Without: c.DNSWithoutMX}),
@@ -135,8 +135,8 @@ func (c *doctorCmd) print(out io.Writer, findings []doctor.Finding) error {
 	return nil
 }
 
-// folders returns where the service writes.
-func (c *doctorCmd) folders() (list []string) {
+// directories returns where the service writes.
+func (c *doctorCmd) directories() (list []string) {
 	for _, path := range []string{c.SQLiteFile(), c.Lists} {
 		if path != "" {
 			list = append(list, filepath.Dir(path))

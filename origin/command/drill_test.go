@@ -35,16 +35,16 @@ stop)
 esac
 `
 
-// A drill runs the commands of deploy/backup.md in a folder of its own.
+// A drill runs the commands of deploy/backup.md in a directory of its own.
 type drill struct {
 	*testing.T
-	folder, postgres, listen string
-	sections                 map[string]string // the commands of each section
-	environment              []string
+	directory, postgres, listen string
+	sections                    map[string]string // the commands of each section
+	environment                 []string
 }
 
 func newDrill(t *testing.T) *drill {
-	d := &drill{T: t, folder: t.TempDir(), sections: sections(t)}
+	d := &drill{T: t, directory: t.TempDir(), sections: sections(t)}
 	server := pgtest.Need(t)
 	name := "drill"
 	require.NoError(t, server.Exec(t.Context(), server.URL("public"), "CREATE DATABASE "+name))
@@ -52,19 +52,19 @@ func newDrill(t *testing.T) *drill {
 	var err error
 	d.listen, err = origintest.FreeAddress()
 	require.NoError(t, err)
-	bin := filepath.Join(d.folder, "bin")
-	for _, folder := range []string{bin, d.path("/var/lib/addrspec"), d.path("/var/tmp")} {
-		require.NoError(t, os.MkdirAll(folder, 0o700))
+	bin := filepath.Join(d.directory, "bin")
+	for _, directory := range []string{bin, d.path("/var/lib/addrspec"), d.path("/var/tmp")} {
+		require.NoError(t, os.MkdirAll(directory, 0o700))
 	}
 	require.NoError(t, os.Symlink(os.Args[0], filepath.Join(bin, "addrspec")))
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "systemctl"), []byte(systemctl), 0o700))
-	d.environment = append(os.Environ(), programVariable+"=1", "PATH="+bin+":"+postgresPrograms(t)+":"+os.Getenv("PATH"), "DRILL="+d.folder,
+	d.environment = append(os.Environ(), programVariable+"=1", "PATH="+bin+":"+postgresPrograms(t)+":"+os.Getenv("PATH"), "DRILL="+d.directory,
 		"DRILL_MODULE="+origintest.ModuleFile(t), "DRILL_CACHE="+moduletest.CacheDir(), "DRILL_LISTEN="+d.listen)
 	t.Cleanup(func() { _ = d.command("", "systemctl stop 2>/dev/null").Run() })
 	return d
 }
 
-// postgresPrograms returns the folder of pg_dump, of the same version as the server.
+// postgresPrograms returns the directory of pg_dump, of the same version as the server.
 func postgresPrograms(t *testing.T) string {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/pg_dump")
 	require.NoError(t, err)
@@ -98,13 +98,13 @@ func sections(t *testing.T) map[string]string {
 }
 
 // path returns where the drill has a path of the page.
-func (d *drill) path(p string) string { return d.folder + p }
+func (d *drill) path(p string) string { return d.directory + p }
 
 // command returns commands of the page with the drill's paths and URL, for a service
 // with the database. The shell ends at the first that fails.
 func (d *drill) command(database, commands string) *exec.Cmd {
 	commands = strings.ReplaceAll(commands, "postgres://addrspec@db.example/addrspec", "'"+d.postgres+"'")
-	cmd := exec.Command("bash", "-euo", "pipefail", "-c", strings.ReplaceAll(commands, "/var/", d.folder+"/var/"))
+	cmd := exec.Command("bash", "-euo", "pipefail", "-c", strings.ReplaceAll(commands, "/var/", d.directory+"/var/"))
 	cmd.Env = append(d.environment[:len(d.environment):len(d.environment)], "ADDRSPEC_DATABASE="+database)
 	return cmd
 }

@@ -133,7 +133,7 @@ func (s *instance) exampleKey(t *testing.T, account string, points ledger.Limit)
 // exampleList is the file addresses.txt of the examples.
 const exampleList = "jane@example.org\njane.@example.org\ninfo@hotmial.com\nxkqzvwjt@mailinator.com\njane@example.org\n"
 
-// example returns the command that runs an example in a folder of its own. Only
+// example returns the command that runs an example in a directory of its own. Only
 // the URL differs from what the documentation shows.
 func example(t *testing.T, e docs.Example, hostPort, key string) *exec.Cmd {
 	t.Helper()
@@ -142,12 +142,12 @@ func example(t *testing.T, e docs.Example, hostPort, key string) *exec.Cmd {
 	if _, err := exec.LookPath(program[0]); err != nil {
 		t.Skipf("%s is not installed", program[0])
 	}
-	folder := t.TempDir()
+	directory := t.TempDir()
 	text := strings.ReplaceAll(e.Text, documentedURL, "http://"+hostPort)
-	require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "addresses.txt"), []byte(exampleList), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(directory, "addresses.txt"), []byte(exampleList), 0o600))
 	cmd := exec.Command(program[0], append(program[1:], name)...)
-	cmd.Dir = folder
+	cmd.Dir = directory
 	cmd.Env = append(os.Environ(), "ADDRSPEC_KEY="+key)
 	cmd.Stderr = logIfFailed(t)
 	return cmd

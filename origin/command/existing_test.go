@@ -31,9 +31,9 @@ func TestOnlyServeAndAccountCreateMakeADatabase(t *testing.T) {
 		}
 		tried++
 		t.Run(name, func(t *testing.T) {
-			folder, file := t.TempDir(), filepath.Join(t.TempDir(), "given")
+			directory, file := t.TempDir(), filepath.Join(t.TempDir(), "given")
 			require.NoError(t, os.WriteFile(file, []byte("[]"), 0o600))
-			database := filepath.Join(folder, "sub", "a.db")
+			database := filepath.Join(directory, "sub", "a.db")
 			var out, problem bytes.Buffer
 			args := append(strings.Fields(name), "--database", "sqlite:"+database)
 			if name == "backup" || name == "export" {
@@ -44,7 +44,7 @@ func TestOnlyServeAndAccountCreateMakeADatabase(t *testing.T) {
 			require.Equal(t, 1, code, "%v: %s%s", args, out.String(), problem.String())
 			require.Regexp(t, "there is no (ledger|such file)", out.String()+problem.String())
 			require.Contains(t, out.String()+problem.String(), database)
-			left, err := os.ReadDir(folder)
+			left, err := os.ReadDir(directory)
 			require.NoError(t, err)
 			require.Empty(t, left)
 		})

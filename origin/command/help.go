@@ -264,7 +264,7 @@ var commandExamples = map[string][]commandExample{
 
 	"completion": {
 		{"bash, for you", "addrspec completion bash > ~/.local/share/bash-completion/completions/addrspec"},
-		{"zsh, in a folder of $fpath", "addrspec completion zsh > ~/.zfunc/_addrspec"},
+		{"zsh, in a directory of $fpath", "addrspec completion zsh > ~/.zfunc/_addrspec"},
 		{"fish", "addrspec completion fish > ~/.config/fish/completions/addrspec.fish"},
 	},
 	"man": {

@@ -42,8 +42,8 @@ func arguments(t *testing.T, e commandExample) []string {
 	return words[1:]
 }
 
-// exampleFolder makes a folder with the files of the examples the current one.
-func exampleFolder(t *testing.T) {
+// exampleDirectory makes a directory with the files of the examples the current one.
+func exampleDirectory(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
@@ -61,7 +61,7 @@ func exampleFolder(t *testing.T) {
 
 // Every command has an example, its help ends with it, and the parser accepts it.
 func TestEveryCommandHasExamples(t *testing.T) {
-	exampleFolder(t)
+	exampleDirectory(t)
 	known := []string{""}
 	eachCommand(model(t).Model.Node, func(n *kong.Node) {
 		path := commandPath(n)
@@ -90,7 +90,7 @@ func TestEveryCommandHasExamples(t *testing.T) {
 // The examples of the operator's commands work in the order of an account's life.
 // Those of webhooks and feeds need a public receiver and signed lists.
 func TestExamplesOfOperatorsRun(t *testing.T) {
-	exampleFolder(t)
+	exampleDirectory(t)
 	require.NoError(t, os.Mkdir("data", 0o700))
 	for _, path := range strings.Split("account create,account list,plan list,plan load,account change,account link,key create,key list,"+
 		"key change,key rotate,key revoke,usage,account log,account suspend,account resume,account sign-out,account reset,"+

@@ -93,7 +93,7 @@ func TestHookAccountCannotPay(t *testing.T) {
 	require.NotContains(t, log, "@mail.example")
 }
 
-// A look-up that fails or is silent is decided by on_error within the hook's timeout,
+// A lookup that fails or is silent is decided by on_error within the hook's timeout,
 // and costs nothing. A policy without no_mx does not ask.
 func TestHookResolverDown(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,7 @@ type hooksCheckCmd struct {
 	Hook       string        `placeholder:"NAME" help:"Try this hook only."`
 	Offline    bool          `help:"Do not query DNS: every domain counts as one with MX records."`
 	DNS        []string      `placeholder:"HOST:PORT" help:"Recursive resolvers to query (default: those of /etc/resolv.conf)."`
-	DNSTimeout time.Duration `name:"dns-timeout" default:"5s" help:"The longest time of one MX look-up (${default})."`
+	DNSTimeout time.Duration `name:"dns-timeout" default:"5s" help:"The longest time of one MX lookup (${default})."`
 }
 
 // Help is shown by --help.

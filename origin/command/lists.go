@@ -162,7 +162,7 @@ const minutes = "2006-01-02 15:04 UTC"
 // listsUpdateCmd fetches newer lists.
 type listsUpdateCmd struct {
 	listsKeyFlag
-	From   string `required:"" env:"ADDRSPEC_LISTS_URL" placeholder:"URL|FILE" help:"The feed: the URL of its folder, or a folder or a blob on this machine, with the signature beside it."`
+	From   string `required:"" env:"ADDRSPEC_LISTS_URL" placeholder:"URL|FILE" help:"The feed: the URL of its directory, or a directory or a blob on this machine, with the signature beside it."`
 	Lists  string `placeholder:"FILE" help:"Where to store the lists: the file of serve's --lists."`
 	DryRun bool   `help:"Verify and report, but store nothing."`
 }

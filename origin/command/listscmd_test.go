@@ -32,14 +32,14 @@ func TestListsFromKeyToShow(t *testing.T) {
 	words := strings.Fields(out)
 	key := words[len(words)-1]
 
-	folder := filepath.Join(dir, "feed")
+	directory := filepath.Join(dir, "feed")
 	published, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/publish",
-		"-key", secret, "-blob", "../../lists/lists.blob", "-feed", folder, "-expires", "10d").CombinedOutput()
+		"-key", secret, "-blob", "../../lists/lists.blob", "-feed", directory, "-expires", "10d").CombinedOutput()
 	require.NoError(t, err, string(published))
 	require.Contains(t, string(published), "--lists-key "+key)
 
 	file := filepath.Join(dir, "lists.blob")
-	_, problem, code = operator(t, "lists", "update", "--from", folder, "--lists-key", public, "--lists", file)
+	_, problem, code = operator(t, "lists", "update", "--from", directory, "--lists-key", public, "--lists", file)
 	require.Zero(t, code, problem)
 	out, problem, code = operator(t, "lists", "verify", file, "--lists-key", key)
 	require.Zero(t, code, problem)

@@ -21,7 +21,7 @@ type mcpCmd struct {
 
 	Offline    bool          `help:"Do not query DNS: mx is null."`
 	DNS        []string      `placeholder:"HOST:PORT" help:"Recursive resolvers to query (default: those of /etc/resolv.conf)."`
-	DNSTimeout time.Duration `name:"dns-timeout" default:"5s" help:"The longest time of one MX look-up (${default})."`
+	DNSTimeout time.Duration `name:"dns-timeout" default:"5s" help:"The longest time of one MX lookup (${default})."`
 }
 
 // Help is shown by --help.
@@ -44,7 +44,7 @@ func (c *mcpCmd) Run(ctx context.Context, std streams) error {
 	return mcp.Serve(ctx, options, std.in, std.out)
 }
 
-var modeNames = [...]string{mcp.Offline: "offline", mcp.DNS: "with MX look-ups", mcp.Service: "through a service"}
+var modeNames = [...]string{mcp.Offline: "offline", mcp.DNS: "with MX lookups", mcp.Service: "through a service"}
 
 // options returns the checkers and the mode. done frees what they use.
 func (c *mcpCmd) options(ctx context.Context, warnings io.Writer) (o mcp.Options, done func(), err error) {
@@ -72,7 +72,7 @@ func (c *mcpCmd) options(ctx context.Context, warnings io.Writer) (o mcp.Options
 	return o, func() { closeResolver(); engine.Close(context.WithoutCancel(ctx)) }, nil
 }
 
-// mcpLookups is how many MX look-ups run at a time: those of a call.
+// mcpLookups is how many MX lookups run at a time: those of a call.
 const mcpLookups = 64
 
 // lookups returns what looks MX records up, nil with --offline.

@@ -12,7 +12,7 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
 )
 
-// An account whose look-ups all wait for a silent resolver gets 429 for the next
+// An account whose lookups all wait for a silent resolver gets 429 for the next
 // request. Another account is served meanwhile, and unfinished work costs nothing.
 func TestWaitingLookupsDoNotDelayOtherAccounts(t *testing.T) {
 	t.Parallel()
@@ -22,7 +22,7 @@ func TestWaitingLookupsDoNotDelayOtherAccounts(t *testing.T) {
 	s := start(t, "--dns", dns.Addr, "--dns-timeout", "60s", "--dns-concurrency", "4", "--batch-timeout", "60s")
 	flooder := s.newKey(t)
 
-	const batches = 1 + (1+1024)/64 // one look-up under way and 1,024 waiting
+	const batches = 1 + (1+1024)/64 // one lookup in progress and 1,024 waiting
 	answers := make(chan *http.Response, batches)
 	for n := range batches {
 		go func() {

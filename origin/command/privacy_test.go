@@ -44,7 +44,7 @@ func TestAddressesAndKeysAreNotRecorded(t *testing.T) {
 	}
 }
 
-// requireInNoFile checks every file of the database's folder, including its log.
+// requireInNoFile checks every file of the database's directory, including its log.
 func requireInNoFile(t *testing.T, dir, secret string) {
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)

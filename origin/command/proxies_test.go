@@ -334,7 +334,7 @@ func (p *proxyServer) accessLog(t *testing.T) string {
 	return string(text)
 }
 
-// requireNoAddress reads every file below the proxy's folder.
+// requireNoAddress reads every file below the proxy's directory.
 func (p *proxyServer) requireNoAddress(t *testing.T) {
 	files := 0
 	require.NoError(t, filepath.WalkDir(p.logs, func(path string, entry fs.DirEntry, err error) error {

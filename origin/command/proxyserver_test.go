@@ -25,7 +25,7 @@ type proxyServer struct {
 	tls      string // the address that deploy has as port 443
 	plain    string // the same without TLS, for the tests that send raw requests
 	insecure string // the address that deploy has as port 80
-	logs     string // the folder of every file that it writes, its output included
+	logs     string // the directory of every file that it writes, its output included
 	roots    *x509.CertPool
 }
 

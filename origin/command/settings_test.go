@@ -95,8 +95,8 @@ func TestServeStartUpErrors(t *testing.T) {
 	dir := t.TempDir()
 	notModule := filepath.Join(dir, "not.wasm")
 	require.NoError(t, os.WriteFile(notModule, []byte("\x00asm\x01\x00\x00\x00"), 0o600))
-	notFolder := filepath.Join(dir, "file")
-	require.NoError(t, os.WriteFile(notFolder, nil, 0o600))
+	notDirectory := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(notDirectory, nil, 0o600))
 	module := origintest.ModuleFile(t)
 	database := "sqlite:" + filepath.Join(dir, "a.db")
 	for name, c := range map[string]struct {
@@ -105,7 +105,7 @@ func TestServeStartUpErrors(t *testing.T) {
 	}{
 		"port taken":              {[]string{"--listen", taken}, []string{taken, "in use", "--listen"}},
 		"port not a port":         {[]string{"--listen", "127.0.0.1:x"}, []string{"--listen 127.0.0.1:x"}},
-		"database unwritable":     {[]string{"--database", "sqlite:" + notFolder + "/a.db"}, []string{notFolder}},
+		"database unwritable":     {[]string{"--database", "sqlite:" + notDirectory + "/a.db"}, []string{notDirectory}},
 		"database unknown":        {[]string{"--database", "mysql://x"}, []string{"sqlite:"}},
 		"module missing":          {[]string{"--module", filepath.Join(dir, "none.wasm")}, []string{"--module", "none.wasm"}},
 		"module not one":          {[]string{"--module", notModule}, []string{"--module", "not a module of addrspec", "addrspec_"}},

@@ -12,7 +12,7 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
 )
 
-// SIGTERM ends serve with 0 after each request under way got its response.
+// SIGTERM ends serve with 0 after each request in progress got its response.
 func TestStopReturnsPartialBatch(t *testing.T) {
 	t.Parallel()
 	dns := mxtest.New(t, contract.Zone)

@@ -86,7 +86,7 @@ type Dashboard struct {
 	mux       *http.ServeMux
 	passkeys  *identity.Passkeys // nil if the public URL has no host name
 	origins   *http.CrossOriginProtection
-	requests  chan struct{} // one element for each request under way
+	requests  chan struct{} // one element for each request in progress
 	forms     chan struct{} // one element for each form that is arriving
 	rendering chan struct{} // one element for each page that is being rendered
 	checks    *slots

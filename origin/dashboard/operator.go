@@ -105,12 +105,12 @@ func (v *visit) terms() (t ledger.Terms, err error) {
 
 // operatorAccountView is the operator's page of one account.
 type operatorAccountView struct {
-	Account  accountView `json:"account"`
-	Own      ownTerms    `json:"own_terms"`
-	Plans    []string    `json:"plans"`
-	Keys     []keyView   `json:"keys"`
-	Log      []auditView `json:"audit_log"`
-	UnderWay int         `json:"requests_under_way"` // on this server
+	Account    accountView `json:"account"`
+	Own        ownTerms    `json:"own_terms"`
+	Plans      []string    `json:"plans"`
+	Keys       []keyView   `json:"keys"`
+	Log        []auditView `json:"audit_log"`
+	InProgress int         `json:"requests_under_way"` // on this server
 	// Link is a one-time link that was just made.
 	Link string `json:"link,omitempty"`
 }
@@ -147,7 +147,7 @@ func (v *visit) operatorAccount() (*operatorAccountView, error) {
 		return nil, err
 	}
 	ctx := v.r.Context()
-	view := operatorAccountView{Account: viewOfAccount(a), Own: ownTermsOf(a.Own), UnderWay: v.Ledger.UnderWay(a.ID), Keys: []keyView{}, Log: []auditView{}}
+	view := operatorAccountView{Account: viewOfAccount(a), Own: ownTermsOf(a.Own), InProgress: v.Ledger.InProgress(a.ID), Keys: []keyView{}, Log: []auditView{}}
 	if view.Plans, err = v.planNames(); err != nil {
 		return nil, err
 	}

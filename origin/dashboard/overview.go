@@ -118,14 +118,14 @@ func sharesOf(f ledger.Found) (list []shareView, checked int64) {
 // pointsView is what an account has used this month and has left. A nil number is
 // unlimited.
 type pointsView struct {
-	Used     int64     `json:"used"`
-	Limit    *int64    `json:"limit"`
-	Left     *int64    `json:"left"`
-	Percent  int64     `json:"percent"` // used of the limit; 0 without one
-	Overage  bool      `json:"overage"` // used may exceed limit
-	Refill   time.Time `json:"refill"`
-	Rate     *int64    `json:"rate"` // requests a second
-	UnderWay int       `json:"under_way"`
+	Used       int64     `json:"used"`
+	Limit      *int64    `json:"limit"`
+	Left       *int64    `json:"left"`
+	Percent    int64     `json:"percent"` // used of the limit; 0 without one
+	Overage    bool      `json:"overage"` // used may exceed limit
+	Refill     time.Time `json:"refill"`
+	Rate       *int64    `json:"rate"` // requests a second
+	InProgress int       `json:"under_way"`
 }
 
 func (v *visit) points() (pointsView, error) {
@@ -134,7 +134,7 @@ func (v *visit) points() (pointsView, error) {
 		return pointsView{}, err
 	}
 	view := viewOfPoints(u)
-	view.UnderWay = v.Ledger.UnderWay(v.user.Account)
+	view.InProgress = v.Ledger.InProgress(v.user.Account)
 	return view, nil
 }
 

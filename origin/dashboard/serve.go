@@ -10,7 +10,7 @@ import (
 
 // Bounds of the requests for pages. They keep pages from slowing the API.
 const (
-	maxRequests = 32                     // under way at a time
+	maxRequests = 32                     // in progress at a time
 	maxWait     = 500 * time.Millisecond // for one of these slots
 	maxTime     = 20 * time.Second       // of one request
 	maxForm     = 64 << 10               // bytes of a form
@@ -131,7 +131,7 @@ func (d *Dashboard) notFound(w http.ResponseWriter, r *http.Request) {
 // for the client's download. They leave their slot among the pages for one of
 // their own kind, so pages never wait for them.
 const (
-	maxChecks      = 64       // under way at a time
+	maxChecks      = 64       // in progress at a time
 	maxChecksEach  = 8        // of one account
 	maxCheckMemory = 64 << 20 // bytes of their answers, estimated
 	maxExports     = 4
@@ -187,7 +187,7 @@ var (
 	errBusy = &problem{status: http.StatusServiceUnavailable, code: "BUSY", wait: busyWait, input: true,
 		sentence: "Many people use the dashboard at the moment. Try again in a few seconds."}
 	errBusyAccount = &problem{status: http.StatusTooManyRequests, code: "BUSY_ACCOUNT", wait: busyWait, input: true,
-		sentence: "Several requests of this account are under way in the dashboard. Try again when one has finished."}
+		sentence: "Several requests of this account are in progress in the dashboard. Try again when one has finished."}
 )
 
 // A place is the slot that a request has.

@@ -226,7 +226,7 @@ func (q *apiRequest) answerMemory() int64 {
 func busyAnswer(p *problem) *apiAnswer {
 	answer := flatAnswer(p.status, "REQUEST_CANCELLED", p.sentence)
 	if p.status == http.StatusTooManyRequests {
-		answer = rateAnswer("Rate limit exceeded: " + strconv.Itoa(maxChecksEach) + " requests of this account are under way in the dashboard. Try again in 1 seconds.")
+		answer = rateAnswer("Rate limit exceeded: " + strconv.Itoa(maxChecksEach) + " requests of this account are in progress in the dashboard. Try again in 1 seconds.")
 	}
 	answer.header.Set("Retry-After", "1")
 	return answer

@@ -66,7 +66,7 @@ type usageNumbers struct {
 var usageColumns = []string{"points", "requests", "errors", "valid", "invalid", "disposable", "public", "relay", "role", "gibberish", "typo", "lookup_errors"}
 
 // usageHeads are their names in the table.
-var usageHeads = []string{"Points", "Requests", "Errors", "Valid", "Not valid", "Disposable", "Public", "Relay", "Role", "Gibberish", "Typo", "Look-up errors"}
+var usageHeads = []string{"Points", "Requests", "Errors", "Valid", "Not valid", "Disposable", "Public", "Relay", "Role", "Gibberish", "Typo", "Lookup errors"}
 
 // List returns the numbers in the order of the columns.
 func (n *usageNumbers) List() []int64 {

@@ -245,8 +245,8 @@ func (l *Ledger) ResumeAccount(ctx context.Context, account int64) error {
 	})
 }
 
-// UnderWay returns the number of the account's requests in progress on this replica.
-func (l *Ledger) UnderWay(account int64) int { return l.views.inProgressOf(account) }
+// InProgress returns the number of the account's requests in progress on this replica.
+func (l *Ledger) InProgress(account int64) int { return l.views.inProgressOf(account) }
 
 // inProgressOf returns the number of an account's requests in progress.
 func (v *views) inProgressOf(account int64) int {

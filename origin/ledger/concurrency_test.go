@@ -180,14 +180,14 @@ func TestRequestsInProgressAreBounded(t *testing.T) {
 	for range maxInProgress {
 		list = append(list, f.mustBegin())
 	}
-	require.Equal(t, maxInProgress, f.Stats().UnderWay)
+	require.Equal(t, maxInProgress, f.Stats().InProgress)
 	require.Equal(t, Busy, f.request(1).Verdict)
 	list[0].End()
 	require.Equal(t, Good, f.request(1).Verdict)
 	for _, r := range list[1:] {
 		r.End()
 	}
-	require.Zero(t, f.Stats().UnderWay)
+	require.Zero(t, f.Stats().InProgress)
 }
 
 // An account without limits that hangs up ten thousand times gets the work for

@@ -328,18 +328,18 @@ func enter(ctx context.Context, slots chan struct{}) error {
 
 // Stats are counters since Open and the current size of queues.
 type Stats struct {
-	Commits   int64         // transactions of the writer that succeeded
-	Failures  int64         // transactions of the writer that failed
-	Charges   int64         // charges in the transactions that succeeded
-	Largest   int           // charges in the largest commit group
-	Busy      time.Duration // time spent in the writer's transactions
-	Slowest   time.Duration // the longest of them
-	Reads     int64         // queries that read views
-	Voided    int64         // charges given back because their caller had left
-	Waiting   int           // tickets in the writer's queue now
-	UnderWay  int           // requests between Begin and End now
-	Views     int           // secrets in memory now
-	Undecided int           // charges that the next commit group voids
+	Commits    int64         // transactions of the writer that succeeded
+	Failures   int64         // transactions of the writer that failed
+	Charges    int64         // charges in the transactions that succeeded
+	Largest    int           // charges in the largest commit group
+	Busy       time.Duration // time spent in the writer's transactions
+	Slowest    time.Duration // the longest of them
+	Reads      int64         // queries that read views
+	Voided     int64         // charges given back because their caller had left
+	Waiting    int           // tickets in the writer's queue now
+	InProgress int           // requests between Begin and End now
+	Views      int           // secrets in memory now
+	Undecided  int           // charges that the next commit group voids
 }
 
 // A statsRecorder counts the events of Stats.
@@ -362,6 +362,6 @@ func (l *Ledger) Stats() Stats {
 	l.stats.mu.Unlock()
 	l.views.mu.Lock()
 	defer l.views.mu.Unlock()
-	s.Waiting, s.UnderWay, s.Views = len(l.writer.queue), l.views.inProgress, len(l.views.secrets)
+	s.Waiting, s.InProgress, s.Views = len(l.writer.queue), l.views.inProgress, len(l.views.secrets)
 	return s
 }

@@ -67,7 +67,7 @@ func (m metric[S]) collector(value func() float64) prometheus.Collector {
 }
 
 var bodyMetrics = []metric[*api.MemoryBudget]{
-	{"addrspec_body_bytes", "Memory used by the headers, bodies and responses of requests under way.", false, func(b *api.MemoryBudget) float64 { return float64(b.Used()) }},
+	{"addrspec_body_bytes", "Memory used by the headers, bodies and responses of requests in progress.", false, func(b *api.MemoryBudget) float64 { return float64(b.Used()) }},
 }
 
 var webhookMetrics = []metric[webhook.Stats]{
@@ -86,21 +86,21 @@ var ledgerMetrics = []metric[ledger.Stats]{
 	{"addrspec_ledger_largest_commit", "The most requests in one transaction.", false, func(s ledger.Stats) float64 { return float64(s.Largest) }},
 	{"addrspec_ledger_slowest_seconds", "The longest transaction.", false, func(s ledger.Stats) float64 { return s.Slowest.Seconds() }},
 	{"addrspec_ledger_waiting", "Requests waiting for the writer.", false, func(s ledger.Stats) float64 { return float64(s.Waiting) }},
-	{"addrspec_ledger_under_way", "Requests under way.", false, func(s ledger.Stats) float64 { return float64(s.UnderWay) }},
+	{"addrspec_ledger_under_way", "Requests in progress.", false, func(s ledger.Stats) float64 { return float64(s.InProgress) }},
 	{"addrspec_ledger_views", "Keys whose recent state is in memory.", false, func(s ledger.Stats) float64 { return float64(s.Views) }},
 	{"addrspec_ledger_undecided", "Charges that the next commit gives back.", false, func(s ledger.Stats) float64 { return float64(s.Undecided) }},
 }
 
 var resolverMetrics = []metric[mx.Stats]{
-	{"addrspec_mx_cache_hits_total", "Look-ups answered from the cache.", true, func(s mx.Stats) float64 { return float64(s.Hits) }},
-	{"addrspec_mx_cache_misses_total", "Look-ups that started a DNS lookup, since the cache had no answer.", true, func(s mx.Stats) float64 { return float64(s.Misses) }},
-	{"addrspec_mx_shared_total", "Look-ups that joined a DNS lookup under way.", true, func(s mx.Stats) float64 { return float64(s.Shared) }},
+	{"addrspec_mx_cache_hits_total", "Lookups answered from the cache.", true, func(s mx.Stats) float64 { return float64(s.Hits) }},
+	{"addrspec_mx_cache_misses_total", "Lookups that started a DNS lookup, since the cache had no answer.", true, func(s mx.Stats) float64 { return float64(s.Misses) }},
+	{"addrspec_mx_shared_total", "Lookups that joined a DNS lookup in progress.", true, func(s mx.Stats) float64 { return float64(s.Shared) }},
 	{"addrspec_mx_stale_total", "Stale answers served while resolvers were down (RFC 8767).", true, func(s mx.Stats) float64 { return float64(s.Stale) }},
 	{"addrspec_mx_found_total", "DNS lookups that found an MX.", true, func(s mx.Stats) float64 { return float64(s.Found) }},
 	{"addrspec_mx_none_total", "DNS lookups that found no MX.", true, func(s mx.Stats) float64 { return float64(s.None) }},
 	{"addrspec_mx_timeouts_total", "DNS lookups without an answer in time.", true, func(s mx.Stats) float64 { return float64(s.Timeouts) }},
 	{"addrspec_mx_failures_total", "DNS lookups that failed.", true, func(s mx.Stats) float64 { return float64(s.Failures) }},
-	{"addrspec_mx_refused_total", "Look-ups refused because too many wait, of one account or of all.", true, func(s mx.Stats) float64 { return float64(s.Refused) }},
+	{"addrspec_mx_refused_total", "Lookups refused because too many wait, of one account or of all.", true, func(s mx.Stats) float64 { return float64(s.Refused) }},
 	{"addrspec_mx_expired_total", "DNS lookups that got no slot in time, once for each account that waited.", true, func(s mx.Stats) float64 { return float64(s.Expired) }},
 	{"addrspec_mx_waiting", "DNS lookups that wait for a slot, once for each account that waits.", false, func(s mx.Stats) float64 { return float64(s.Waiting) }},
 	{"addrspec_mx_busy_seconds_total", "Time that DNS lookups spent running, in sum.", true, func(s mx.Stats) float64 { return s.Spent.Seconds() }},

@@ -1,5 +1,5 @@
 // Passes what a caller can pass, right or wrong, in Node, Deno and Bun: arguments.mjs URL
-// The URL is that of a folder with addrspec.wasm, none.wasm (missing) and page.wasm (HTML).
+// The URL is that of a directory with addrspec.wasm, none.wasm (missing) and page.wasm (HTML).
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -125,7 +125,7 @@ async function lists() {
 }
 
 /** Every kind of source starts a checker of its own. */
-async function sources(folder) {
+async function sources(directory) {
   const file = new URL(import.meta.resolve("addrspec/addrspec.wasm"));
   const bytes = readFileSync(fileURLToPath(file));
   const response = (type) => new Response(bytes, { headers: { "Content-Type": type } });
@@ -137,7 +137,7 @@ async function sources(folder) {
     response("application/wasm"),
     response("application/octet-stream"),
     file,
-    new URL("addrspec.wasm", folder),
+    new URL("addrspec.wasm", directory),
   ];
   const shared = await load();
   assert.equal(await load(), shared);
@@ -148,15 +148,15 @@ async function sources(folder) {
   }
 }
 
-async function wrongSources(folder) {
+async function wrongSources(directory) {
   const must = "source must be bytes, a Response, a WebAssembly.Module or a URL, not";
   await refuses(TypeError, `${must} null`, "load", null);
   await refuses(TypeError, `${must} a string`, "load", "https://static.example/addrspec.wasm");
   await refuses(TypeError, `${must} an object`, "load", {});
   const then =
     "in place of addrspec.wasm; copy node_modules/addrspec/lib/addrspec.wasm beside your script, or call load with a source";
-  await refuses(Error, `the server sent status 404 ${then}`, "load", new URL("none.wasm", folder));
-  await refuses(Error, `the server sent a page ${then}`, "load", new URL("page.wasm", folder));
+  await refuses(Error, `the server sent status 404 ${then}`, "load", new URL("none.wasm", directory));
+  await refuses(Error, `the server sent a page ${then}`, "load", new URL("page.wasm", directory));
   await assert.rejects(load(new Uint8Array(8)), WebAssembly.CompileError);
   await assert.rejects(load(new URL("none.wasm", import.meta.url)));
 }

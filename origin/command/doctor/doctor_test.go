@@ -68,8 +68,8 @@ func TestDisk(t *testing.T) {
 }
 
 func TestFiles(t *testing.T) {
-	folder := t.TempDir()
-	path := filepath.Join(folder, "a.db")
+	directory := t.TempDir()
+	path := filepath.Join(directory, "a.db")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	requireFinding(t, find(t, Files([]string{path, path + "-wal"}, []string{path})), OK)
 	for mode, words := range map[os.FileMode]string{0o640: "can read it: chmod 0600 " + path, 0o602: "can change it: chmod 0600 " + path} {
@@ -78,8 +78,8 @@ func TestFiles(t *testing.T) {
 	}
 	require.NoError(t, os.Chmod(path, 0o644))
 	requireFinding(t, find(t, Files(nil, []string{path})), OK)
-	require.NoError(t, os.Chmod(folder, 0o777))
-	requireFinding(t, find(t, Files(nil, []string{path})), Wrong, "replace the files in it: chmod go-w "+folder)
+	require.NoError(t, os.Chmod(directory, 0o777))
+	requireFinding(t, find(t, Files(nil, []string{path})), Wrong, "replace the files in it: chmod go-w "+directory)
 }
 
 func TestLimits(t *testing.T) {

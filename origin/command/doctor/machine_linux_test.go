@@ -35,28 +35,28 @@ func inAChild(t *testing.T, script, part string) string {
 
 // TestInAChild is the part of the tests below that runs in a process of its own.
 func TestInAChild(t *testing.T) {
-	part, folder, _ := strings.Cut(os.Getenv(lookAt), ":")
+	part, directory, _ := strings.Cut(os.Getenv(lookAt), ":")
 	var f Finding
 	switch part {
 	case "":
 		t.Skip("runs only as a child of other tests")
 	case "disk":
-		f = find(t, Disk(folder))
+		f = find(t, Disk(directory))
 	case "inodes":
-		fillInodes(t, folder)
-		f = find(t, Disk(folder))
+		fillInodes(t, directory)
+		f = find(t, Disk(directory))
 	case "limits":
 		f = find(t, Limits(1000, 100))
 	case "owners":
-		f = find(t, Check{part, func(context.Context) (string, error) { return "writable", Owners(folder) }})
+		f = find(t, Check{part, func(context.Context) (string, error) { return "writable", Owners(directory) }})
 	}
 	t.Logf("%s: %s", f.Status, f.Detail)
 }
 
 // fillInodes makes files until the file system has no inode left for another.
-func fillInodes(t *testing.T, folder string) {
+func fillInodes(t *testing.T, directory string) {
 	for {
-		f, err := os.CreateTemp(folder, "")
+		f, err := os.CreateTemp(directory, "")
 		if err != nil {
 			require.ErrorIs(t, err, syscall.ENOSPC)
 			return
@@ -67,25 +67,25 @@ func fillInodes(t *testing.T, folder string) {
 
 // A file system that is really full, has little space, or has no inode left.
 func TestFullFileSystem(t *testing.T) {
-	folder := t.TempDir()
+	directory := t.TempDir()
 	mount := func(options string) string {
-		return "mount -t tmpfs -o " + options + " tmpfs '" + folder + "'"
+		return "mount -t tmpfs -o " + options + " tmpfs '" + directory + "'"
 	}
-	out := inAChild(t, mount("size=1m")+"\nhead -c 2m /dev/zero > '"+filepath.Join(folder, "fill")+"' 2>/dev/null || true", "disk:"+folder)
-	require.Contains(t, out, "wrong: "+folder+" has 0 B left: free space there")
-	out = inAChild(t, mount("size=700m"), "disk:"+folder)
-	require.Contains(t, out, "advice: "+folder+" has 700 MiB left: free space there soon")
-	out = inAChild(t, mount("size=2g,nr_inodes=500"), "inodes:"+folder)
-	require.Contains(t, out, "wrong: "+folder+" has 0 inodes left")
+	out := inAChild(t, mount("size=1m")+"\nhead -c 2m /dev/zero > '"+filepath.Join(directory, "fill")+"' 2>/dev/null || true", "disk:"+directory)
+	require.Contains(t, out, "wrong: "+directory+" has 0 B left: free space there")
+	out = inAChild(t, mount("size=700m"), "disk:"+directory)
+	require.Contains(t, out, "advice: "+directory+" has 700 MiB left: free space there soon")
+	out = inAChild(t, mount("size=2g,nr_inodes=500"), "inodes:"+directory)
+	require.Contains(t, out, "wrong: "+directory+" has 0 inodes left")
 }
 
 // A database whose disk the kernel has made read-only after an error.
 func TestReadOnlyFileSystem(t *testing.T) {
-	folder := t.TempDir()
-	path := filepath.Join(folder, "a.db")
-	mount := "mount -t tmpfs tmpfs '" + folder + "'; touch '" + path + "'"
+	directory := t.TempDir()
+	path := filepath.Join(directory, "a.db")
+	mount := "mount -t tmpfs tmpfs '" + directory + "'; touch '" + path + "'"
 	require.Contains(t, inAChild(t, mount, "owners:"+path), "ok: writable")
-	out := inAChild(t, mount+"; mount -o remount,ro '"+folder+"'", "owners:"+path)
+	out := inAChild(t, mount+"; mount -o remount,ro '"+directory+"'", "owners:"+path)
 	require.Contains(t, out, "wrong: "+path+" is on a read-only file system")
 }
 

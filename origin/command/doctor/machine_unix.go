@@ -24,13 +24,13 @@ const (
 	leastInodes = 1000
 )
 
-// Disk looks at the space left where files are written. folders may not exist yet.
-func Disk(folders ...string) Check {
+// Disk looks at the space left where files are written. directories may not exist yet.
+func Disk(directories ...string) Check {
 	return Check{"disk", func(context.Context) (string, error) {
 		var problems []error
 		smallest := uint64(1) << 63
-		for _, folder := range folders {
-			left, err := diskOf(existing(folder))
+		for _, directory := range directories {
+			left, err := diskOf(existing(directory))
 			smallest = min(smallest, left)
 			problems = append(problems, err)
 		}
@@ -38,45 +38,45 @@ func Disk(folders ...string) Check {
 	}}
 }
 
-func diskOf(folder string) (left uint64, err error) {
+func diskOf(directory string) (left uint64, err error) {
 	var s unix.Statfs_t
-	if err := unix.Statfs(folder, &s); err != nil {
-		return 0, fmt.Errorf("%s: %w", folder, err)
+	if err := unix.Statfs(directory, &s); err != nil {
+		return 0, fmt.Errorf("%s: %w", directory, err)
 	}
 	left = uint64(s.Bavail) * uint64(s.Bsize)
-	return left, space(folder, left, uint64(s.Ffree), uint64(s.Files))
+	return left, space(directory, left, uint64(s.Ffree), uint64(s.Files))
 }
 
 // space returns an error if little is left. A file system without a fixed number of
 // inodes reports none at all.
-func space(folder string, left, inodesLeft, inodes uint64) error {
+func space(directory string, left, inodesLeft, inodes uint64) error {
 	switch {
 	case left < leastBytes:
-		return fmt.Errorf("%s has %s left: free space there, or charges will fail with 503 once it is full", folder, humanize.IBytes(left))
+		return fmt.Errorf("%s has %s left: free space there, or charges will fail with 503 once it is full", directory, humanize.IBytes(left))
 	case inodes > 0 && inodesLeft < leastInodes:
-		return fmt.Errorf("%s has %d inodes left: remove files there, or no new one can be made", folder, inodesLeft)
+		return fmt.Errorf("%s has %d inodes left: remove files there, or no new one can be made", directory, inodesLeft)
 	case left < soonBytes:
-		return Advise("%s has %s left: free space there soon", folder, humanize.IBytes(left))
+		return Advise("%s has %s left: free space there soon", directory, humanize.IBytes(left))
 	}
 	return nil
 }
 
-// existing returns the folder, or the nearest one above it that exists.
-func existing(folder string) string {
+// existing returns the directory, or the nearest one above it that exists.
+func existing(directory string) string {
 	for {
-		if _, err := os.Stat(folder); err == nil || folder == filepath.Dir(folder) {
-			return folder
+		if _, err := os.Stat(directory); err == nil || directory == filepath.Dir(directory) {
+			return directory
 		}
-		folder = filepath.Dir(folder)
+		directory = filepath.Dir(directory)
 	}
 }
 
-// otherFiles is what the service opens besides connections and look-ups: database,
+// otherFiles is what the service opens besides connections and lookups: database,
 // log, lists, pipes.
 const otherFiles = 256
 
 // Limits looks at whether the process may open a file for every connection and
-// look-up. Go raises the soft limit to the hard one at its start.
+// lookup. Go raises the soft limit to the hard one at its start.
 func Limits(connections, lookups int) Check {
 	return Check{"limits", func(context.Context) (string, error) {
 		var limit unix.Rlimit
@@ -88,7 +88,7 @@ func Limits(connections, lookups int) Check {
 			return "", fmt.Errorf("a process may open %d files, and --max-connections %d with --dns-concurrency %d need %d: raise the limit (LimitNOFILE= in the unit, ulimit -Hn), or lower --max-connections",
 				limit.Max, connections, lookups, needed)
 		}
-		return fmt.Sprintf("%d connections and %d look-ups fit into %d open files", connections, lookups, limit.Max), nil
+		return fmt.Sprintf("%d connections and %d lookups fit into %d open files", connections, lookups, limit.Max), nil
 	}}
 }
 
@@ -111,7 +111,7 @@ func Files(secret, settings []string) Check {
 }
 
 // modeOf returns an error if a file has a forbidden permission, or others may
-// replace it because they can write in its folder.
+// replace it because they can write in its directory.
 func modeOf(path string, forbidden fs.FileMode) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -127,9 +127,9 @@ func modeOf(path string, forbidden fs.FileMode) error {
 		}
 		return fmt.Errorf("%s has mode %04o, so %s: chmod %04o %s", path, mode.Perm(), what, mode.Perm()&^forbidden, path)
 	}
-	folder := filepath.Dir(path)
-	if info, err := os.Stat(folder); err == nil && info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0 {
-		return fmt.Errorf("%s has mode %04o, so other users of this machine can replace the files in it: chmod go-w %s", folder, info.Mode().Perm(), folder)
+	directory := filepath.Dir(path)
+	if info, err := os.Stat(directory); err == nil && info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0 {
+		return fmt.Errorf("%s has mode %04o, so other users of this machine can replace the files in it: chmod go-w %s", directory, info.Mode().Perm(), directory)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func ownerOf(info fs.FileInfo) owner {
 }
 
 // Owners looks at whether the user that owns a SQLite file can write it, its log and
-// its folder: a command that root ran may have left a log that the service cannot
+// its directory: a command that root ran may have left a log that the service cannot
 // write.
 func Owners(path string) error {
 	info, err := os.Stat(path)
@@ -189,9 +189,9 @@ func needOf(u, has owner, need fs.FileMode) fs.FileMode {
 	return need >> 6
 }
 
-// Ours reports whether a folder belongs to the user of this process: files that it
-// writes there can then be read by those who use the folder already.
-func Ours(folder string) bool {
-	info, err := os.Stat(folder)
+// Ours reports whether a directory belongs to the user of this process: files that it
+// writes there can then be read by those who use the directory already.
+func Ours(directory string) bool {
+	info, err := os.Stat(directory)
 	return err == nil && int(ownerOf(info).user) == os.Geteuid()
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A database whose owner can write it, and a log or a folder that belongs to another
+// A database whose owner can write it, and a log or a directory that belongs to another
 // user, such as root, who ran a command.
 func TestOwners(t *testing.T) {
-	folder := t.TempDir()
-	path := filepath.Join(folder, "a.db")
+	directory := t.TempDir()
+	path := filepath.Join(directory, "a.db")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	require.NoError(t, Owners(path))
 	info, err := os.Stat(path)
@@ -36,16 +36,16 @@ func TestOwnersOfAFileThatIsGivenAway(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("skipped: only root can change the owner of a file")
 	}
-	folder := t.TempDir()
-	path := filepath.Join(folder, "a.db")
+	directory := t.TempDir()
+	path := filepath.Join(directory, "a.db")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	require.NoError(t, os.WriteFile(path+"-wal", nil, 0o600))
 	const service = 65534
 	require.NoError(t, os.Chown(path, service, service))
 	err := Owners(path)
-	require.ErrorContains(t, err, "cannot write "+folder+", ")
+	require.ErrorContains(t, err, "cannot write "+directory+", ")
 	require.ErrorContains(t, err, "chown 65534:65534 "+path+"-wal")
-	require.NoError(t, os.Chown(folder, service, service))
+	require.NoError(t, os.Chown(directory, service, service))
 	require.NoError(t, os.Chown(path+"-wal", service, service))
 	require.NoError(t, Owners(path))
 }

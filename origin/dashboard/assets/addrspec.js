@@ -195,7 +195,7 @@ var Engine = class {
       const some = this.#call(
         (instance) => parse(instance.checkSome(emails, results.length, flags), emails.length - results.length)
       );
-      for (const result of some) results.push(result);
+      results.push(...some);
     }
     return results;
   }

@@ -18,7 +18,7 @@ import (
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
-// common is the folder of what is built once for all tests.
+// common is the directory of what is built once for all tests.
 var common string
 
 func TestMain(m *testing.M) {
@@ -114,10 +114,10 @@ func script(t testing.TB, file string, args ...string) string {
 // pictureFile returns where a picture of a failure is kept.
 func pictureFile(t testing.TB) string {
 	t.Helper()
-	folder, err := filepath.Abs("../../../dist/browser")
+	directory, err := filepath.Abs("../../../dist/browser")
 	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(folder, 0o755))
-	return filepath.Join(folder, filepath.Base(t.Name())+".png")
+	require.NoError(t, os.MkdirAll(directory, 0o755))
+	return filepath.Join(directory, filepath.Base(t.Name())+".png")
 }
 
 // sources are what the command is built of, and the scripts.

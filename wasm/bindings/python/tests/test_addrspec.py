@@ -200,7 +200,7 @@ class Processes(unittest.TestCase):
             self.assertEqual(pool.submit(addrspec.explain, "@").result().details.refusal.code, "local_part_missing")
             self.assertTrue(pool.submit(addrspec.Checker(instances=1).check, "a@b.example").result().valid)
 
-    def test_without_a_cache_folder(self):
+    def test_without_a_cache_directory(self):
         program = "import addrspec; print(addrspec.check('a@b.example').valid)"
         self.assertEqual(subprocess.check_output([sys.executable, "-c", program], env=WITHOUT_CACHE), b"True\n")
 
