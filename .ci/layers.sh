@@ -108,10 +108,12 @@ formatted() {
 }
 
 # Words of a private dialect that this project once had. An RFC's limit may be
-# quoted in octets.
+# quoted in octets. DNS has an answer section, and the table answers is named for ever.
 plain() {
-	words='stands?|stood|tells?|told|octets?|whoever'
-	! git grep -nwiE "$words" -- '*.go' '*.ts' '*.mjs' '*.md' '*.sql' '*.rs' '*.py' '*.java' '*.c' | grep -vE 'RFC|limit in octets|octet-stream'
+	words='stands?|stood|tells?|told|octets?|whoever|look-ups?|folders?|under way|answer(s|ed|ing)?'
+	! git grep -nwiE "$words" -- '*.go' '*.ts' '*.mjs' '*.md' '*.sql' '*.rs' '*.py' '*.java' '*.c' \
+		':!origin/mx' ':!origin/rig/mxtest' ':!origin/ledger/store' ':!origin/ledger/archive' |
+		grep -vE 'RFC|limit in octets|octet-stream|mxtest\.Answer|(r|m|msg|reply)\.Answer|(FROM|INTO) answers|stored answer"'
 }
 
 # No test may depend on how fast the machine is.

@@ -17,7 +17,7 @@ import (
 // In Chromium, a page of the key's browser origin reads the responses of origin and
 // worker, refusals included. Other pages, and pages with a key that is bound to no
 // origin, read none.
-func TestPagesReadAnswersInBrowser(t *testing.T) {
+func TestPagesReadResponsesInBrowser(t *testing.T) {
 	t.Parallel()
 	needsNode(t)
 	chromium := toolPath(t, "chromium", "/usr/bin/chromium")

@@ -120,10 +120,10 @@ func wrongFeeds(t *testing.T, f *feed) []wrongFeed {
 	flipped[len(flipped)/2] ^= 1
 	another := newSigner(t, f.signer.id)
 	return []wrongFeed{
-		{"404", http.NotFound, "lists.blob.minisig: the feed answered with status 404"},
-		{"no blob", only(blobPath, http.NotFound, files(blob, good)), "lists.blob: the feed answered with status 404"},
-		{"500", status(500), "lists.blob.minisig: the feed answered with status 500"},
-		{"not modified", status(304), "lists.blob.minisig: the feed answered with status 304"},
+		{"404", http.NotFound, "lists.blob.minisig: the feed responded with status 404"},
+		{"no blob", only(blobPath, http.NotFound, files(blob, good)), "lists.blob: the feed responded with status 404"},
+		{"500", status(500), "lists.blob.minisig: the feed responded with status 500"},
+		{"not modified", status(304), "lists.blob.minisig: the feed responded with status 304"},
 		{"a page", files(blob, []byte("<!doctype html><title>Not found</title>")), "lists.blob.minisig: it is not a signature of minisign"},
 		{"another key with the same id", files(blob, another.sign(blob, now, later)), "lists.blob.minisig: the signature of its trusted comment is wrong"},
 		{"another key", files(blob, newSigner(t, "76543210").sign(blob, now, later)), "lists.blob.minisig: it is signed with the key 3031323334353637"},
@@ -186,7 +186,7 @@ func TestListsAreFetchedAndLoggedOnce(t *testing.T) {
 			require.Eventually(t, func() bool { w.versions(t); return requests() >= 3 }, hung, 50*time.Millisecond)
 			require.Equal(t, 1, f.blobs)
 			f.change(http.NotFound)
-			w.requireRefusal(t, "lists.blob.minisig: the feed answered with status 404")
+			w.requireRefusal(t, "lists.blob.minisig: the feed responded with status 404")
 			f.change(func(w http.ResponseWriter, r *http.Request) {
 				f.mu.Lock()
 				asked++
@@ -330,7 +330,7 @@ func TestListsByCronTrigger(t *testing.T) {
 	// A worker that calls another one's scheduled handler is an experiment of workerd.
 	w := runWorkerd(t, []string{"serve", "--experimental", filepath.Join(dir, "workerd.capnp")}, settings)
 	require.JSONEq(t, `{"outcome":"exception","noRetry":false}`, w.send(t, get("/cron")).body)
-	w.requireLogs(t, "lists.blob.minisig: the feed answered with status 404")
+	w.requireLogs(t, "lists.blob.minisig: the feed responded with status 404")
 	blob := newer(t, "2031.01.01")
 	f.sign(blob, 0)
 	require.JSONEq(t, `{"outcome":"ok","noRetry":false}`, w.send(t, get("/cron")).body)

@@ -125,7 +125,7 @@ func TestPackageUpdatesLists(t *testing.T) {
 	want := listsOutcome{
 		Before: false, Updated: true, After: true, Again: false,
 		Version: versionOf(blob), InUse: versionOf(blob), Verified: versionOf(blob), Signed: signed.Unix(),
-		Refused:  "lists.blob.minisig: the feed answered with status 404",
+		Refused:  "lists.blob.minisig: the feed responded with status 404",
 		Damaged:  "the signature does not fit the lists: they are damaged, or other lists were signed",
 		Unsigned: "lists: the blob is damaged: its checksum does not match its bytes; fetch or pack it again",
 	}

@@ -113,10 +113,10 @@ func (b *balancer) direct(hostPort string) {
 
 // A load is clients that send requests without a pause.
 type load struct {
-	clients  sync.WaitGroup
-	ended    chan struct{}
-	answered atomic.Int64
-	failed   atomic.Pointer[string]
+	clients   sync.WaitGroup
+	ended     chan struct{}
+	succeeded atomic.Int64
+	failed    atomic.Pointer[string]
 }
 
 func (d *deployment) startLoad(t *testing.T) *load {
@@ -141,7 +141,7 @@ func (l *load) isEnded() bool {
 }
 
 func (l *load) record(status int, err error) {
-	if l.answered.Add(1); err != nil || status != http.StatusOK {
+	if l.succeeded.Add(1); err != nil || status != http.StatusOK {
 		failure := fmt.Sprintf("status %d, error %v", status, err)
 		l.failed.CompareAndSwap(nil, &failure)
 	}
@@ -150,8 +150,8 @@ func (l *load) record(status int, err error) {
 // requireProgress waits for 100 further responses, all of which are 200.
 func (l *load) requireProgress(t *testing.T) {
 	t.Helper()
-	goal := l.answered.Load() + 100
-	require.Eventually(t, func() bool { return l.failed.Load() != nil || l.answered.Load() >= goal }, hung, time.Millisecond)
+	goal := l.succeeded.Load() + 100
+	require.Eventually(t, func() bool { return l.failed.Load() != nil || l.succeeded.Load() >= goal }, hung, time.Millisecond)
 	if failure := l.failed.Load(); failure != nil {
 		t.Fatal("a request failed: ", *failure)
 	}

@@ -1,4 +1,4 @@
-// Opens a page of a directory or a server, and prints what it sets as globalThis.answer:
+// Opens a page of a directory or a server, and prints what it sets as globalThis.results:
 // drive.mjs CHROMIUM DIR|URL [PATH]
 
 import { open } from "../test/browser.mjs";
@@ -7,8 +7,8 @@ const [chromium, place, path = "/"] = process.argv.slice(2);
 const { page, close } = await open(chromium, place);
 try {
   await page.goto(path);
-  await page.waitForFunction(() => globalThis.answer, undefined, { timeout: 120_000 });
-  process.stdout.write(await page.evaluate(() => globalThis.answer));
+  await page.waitForFunction(() => globalThis.results, undefined, { timeout: 120_000 });
+  process.stdout.write(await page.evaluate(() => globalThis.results));
 } finally {
   await close();
 }

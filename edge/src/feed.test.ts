@@ -93,7 +93,7 @@ test("a feed that is refused costs one small request", async () => {
 test("a failure is a sentence without the URL", async () => {
   const gone = new Response("https://feed.example", { status: 404 });
   for (const [replies, reason] of [
-    [[gone], "lists.blob.minisig: the feed answered with status 404"],
+    [[gone], "lists.blob.minisig: the feed responded with status 404"],
     [["<html>"], "lists.blob.minisig: it is not a signature of minisign"],
     [["x".repeat(4097)], "lists.blob.minisig: it is larger than 4 KiB"],
     [

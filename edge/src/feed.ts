@@ -116,7 +116,7 @@ async function download(url: URL, limit: number, { fetch, signal }: Access): Pro
 }
 
 function refusalOf(url: URL, response: Response): string | undefined {
-  if (response.status !== 200) return `the feed answered with status ${response.status}`;
+  if (response.status !== 200) return `the feed responded with status ${response.status}`;
   if (url.protocol === "https:" && response.url.startsWith("http:")) {
     return "the feed redirects from https to http";
   }

@@ -95,7 +95,7 @@ func (x *exchange) finishBatch(ctx context.Context, start time.Time, given *batc
 		return outcome{}, x.workProblem(ctx, err)
 	}
 	finished := finishedItems(memory.items)
-	body := appendBatch(x.answerRoom(envelopeSize(finished)), finished, len(memory.items), time.Since(start))
+	body := appendBatch(x.responseRoom(envelopeSize(finished)), finished, len(memory.items), time.Since(start))
 	done := outcome{points: int64(len(finished)), body: body}
 	for _, i := range finished {
 		i.tally(&done.found)
@@ -366,26 +366,26 @@ func (i *item) appendError(dst []byte) []byte {
 	return append(dst, `"}`...)
 }
 
-// An answerBuffer has room for the answer of a usual large batch. It is used again once
-// the answer is sent. Answers of less than half its size have a buffer of their own, since
+// An answerBuffer has room for the response of a usual large batch. It is used again once
+// the response is sent. Responses of less than half its size have a buffer of their own, since
 // the whole of this one is reserved until a client has read it.
-type answerBuffer [32 << 10]byte
+type responseBuffer [32 << 10]byte
 
-var answerBuffers = sync.Pool{New: func() any { return new(answerBuffer) }}
+var responseBuffers = sync.Pool{New: func() any { return new(responseBuffer) }}
 
 // answerRoom returns an empty buffer with room for size bytes.
-func (x *exchange) answerRoom(size int) []byte {
+func (x *exchange) responseRoom(size int) []byte {
 	if size < len(x.buffer)/2 || size > len(x.buffer) {
 		return make([]byte, 0, size)
 	}
-	x.buffer = answerBuffers.Get().(*answerBuffer)
+	x.buffer = responseBuffers.Get().(*responseBuffer)
 	return x.buffer[:0]
 }
 
 // releaseAnswer lets another batch use the buffer.
-func (x *exchange) releaseAnswer() {
+func (x *exchange) releaseResponse() {
 	if x.buffer != nil {
-		answerBuffers.Put(x.buffer)
+		responseBuffers.Put(x.buffer)
 		x.buffer = nil
 	}
 }

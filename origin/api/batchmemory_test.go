@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Batches that use the same memory in turn answer with their own addresses only.
+// Batches that use the same memory in turn respond with their own addresses only.
 func TestBatchesShareMemory(t *testing.T) {
 	address := newFakes(t).listen(t, 10)
 	var group errgroup.Group
@@ -19,7 +19,7 @@ func TestBatchesShareMemory(t *testing.T) {
 		group.Go(func() error {
 			for n := range 40 {
 				size := 1 + (n*37+client*11)%maxUnique
-				if err := requireOwnAnswer(address, size, fmt.Sprintf("c%dn%d", client, n)); err != nil {
+				if err := requireOwnResponse(address, size, fmt.Sprintf("c%dn%d", client, n)); err != nil {
 					return err
 				}
 			}
@@ -31,7 +31,7 @@ func TestBatchesShareMemory(t *testing.T) {
 
 // requireOwnAnswer sends a batch of size addresses with own in them, of which some
 // are too long to be valid, and the JSON of some has no room in the memory.
-func requireOwnAnswer(address string, size int, own string) error {
+func requireOwnResponse(address string, size int, own string) error {
 	var emails []string
 	for n := range size {
 		emails = append(emails, fmt.Sprintf("%s.%d@%sexample.org", own, n, strings.Repeat(own+".", n%60)))
@@ -45,13 +45,13 @@ func requireOwnAnswer(address string, size int, own string) error {
 		return err
 	}
 	defer response.Body.Close()
-	var answer struct{ Results []struct{ Email string } }
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+	var resp struct{ Results []struct{ Email string } }
+	if err := json.NewDecoder(response.Body).Decode(&resp); err != nil {
 		return err
 	}
 	for n, email := range emails {
-		if n >= len(answer.Results) || answer.Results[n].Email != email {
-			return fmt.Errorf("status %d, %d results for %d addresses; number %d is not %s", response.StatusCode, len(answer.Results), size, n, email)
+		if n >= len(resp.Results) || resp.Results[n].Email != email {
+			return fmt.Errorf("status %d, %d results for %d addresses; number %d is not %s", response.StatusCode, len(resp.Results), size, n, email)
 		}
 	}
 	return nil

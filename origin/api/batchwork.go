@@ -165,7 +165,7 @@ func (r *moduleRun) fail(err error) { r.failed.CompareAndSwap(nil, &err) }
 // value, which may contain input.
 func panicError(cause any) error { return fmt.Errorf("panic of type %T", cause) }
 
-// A batchMemory holds the items of a batch and their JSON until the answer is
+// A batchMemory holds the items of a batch and their JSON until the response is
 // written, which copies them.
 type batchMemory struct {
 	items []item

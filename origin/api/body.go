@@ -21,8 +21,8 @@ const (
 	// arrived. It doubles whenever it is full.
 	firstRead = 4 << 10
 	// bodyMemoryFactor is the memory that one byte of a body takes until the
-	// answer is sent, in bytes: the body or the addresses decoded from it, the
-	// module's results, and the answer, which has each address twice.
+	// response is sent, in bytes: the body or the addresses decoded from it, the
+	// module's results, and the response, which has each address twice.
 	bodyMemoryFactor = 4
 )
 
@@ -104,7 +104,7 @@ func tooLarge() *problem {
 func bodyProblem(err error, read int) *problem {
 	switch {
 	case errors.Is(err, errAccountLimit):
-		return retryAfter(tooMany.with("Rate limit exceeded: the headers, bodies and answers of the account's requests in progress use all the memory that an account may use; wait 1 seconds."), time.Second)
+		return retryAfter(tooMany.with("Rate limit exceeded: the headers, bodies and responses of the account's requests in progress use all the memory that an account may use; wait 1 seconds."), time.Second)
 	case errors.Is(err, errMemoryLimit), errors.Is(err, context.Canceled):
 		return unavailable("The requests in progress use all the memory set aside for them; nothing was charged. Try again shortly.")
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -145,7 +145,7 @@ func notJSONType() *problem {
 
 // An unreadBody records whether a body was read to its end.
 //
-// net/http reads the rest of a body, up to 256 KiB, before it sends the answer and
+// net/http reads the rest of a body, up to 256 KiB, before it sends the response and
 // again before it closes the connection. A client that never sends the rest would
 // keep the connection for the whole read timeout, even if its key was refused.
 type unreadBody struct {
@@ -162,7 +162,7 @@ func (b *unreadBody) Read(p []byte) (int, error) {
 }
 
 // restTimeout is how long a client may take to send the rest of its body once the
-// answer is known. After that the answer is sent and the connection closed.
+// response is known. After that the response is sent and the connection closed.
 const restTimeout = 250 * time.Millisecond
 
 // watchBody returns a copy of r with an unreadBody. It does not change r, whose
@@ -178,7 +178,7 @@ func watchBody(r *http.Request) (*http.Request, *unreadBody) {
 }
 
 // limitRest sets the deadline restTimeout if a part of the body is unread, and
-// reports whether it is. It is called before the answer is sent.
+// reports whether it is. It is called before the response is sent.
 func (b *unreadBody) limitRest(w http.ResponseWriter) (unread bool) {
 	if b == nil || b.complete {
 		return false
@@ -193,7 +193,7 @@ func isReset(err error) bool {
 }
 
 // A MemoryBudget limits the memory that requests in progress use for long headers,
-// bodies and answers: of the whole process, and to a quarter of that for each
+// bodies and responses: of the whole process, and to a quarter of that for each
 // account, so that one account cannot use up the memory of all.
 //
 // Bytes are reserved as they arrive, not in advance: a caller uses the memory of
@@ -281,7 +281,7 @@ func (r *reservation) grow(ctx context.Context, bytes, need int64) error {
 }
 
 // set changes the reservation to bytes without a check: to release bytes, or to
-// count an answer that already exists.
+// count a response that already exists.
 func (r *reservation) set(bytes int64) {
 	r.budget.mu.Lock()
 	defer r.budget.mu.Unlock()
@@ -323,7 +323,7 @@ func (b *MemoryBudget) stopWaiting() {
 	b.waiting--
 }
 
-// setLocked changes r to bytes. Bytes of an account beyond perAccount (answers
+// setLocked changes r to bytes. Bytes of an account beyond perAccount (responses
 // that its callers do not read) do not count against other accounts. The caller
 // must hold mu.
 func (b *MemoryBudget) setLocked(r *reservation, bytes int64) {

@@ -15,7 +15,7 @@ func batchOf(announced int, body string) string {
 }
 
 // A body uses memory for about the bytes sent, whatever Content-Length is, and
-// none once it is answered or its client has disconnected.
+// none once it gets a response or its client has disconnected.
 func TestBodyMemory(t *testing.T) {
 	for sent, want := range map[int]int{0: 4 << 10, 1000: 4 << 10, 10_000: 16 << 10, 300_000: 512 << 10} {
 		t.Run(fmt.Sprint(sent), func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestBodyMemoryUsedUp(t *testing.T) {
 	status, after, body := ask()
 	require.Equal(t, 429, status, body)
 	require.Equal(t, "1", after)
-	require.Contains(t, body, `{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: the headers, bodies and answers`)
+	require.Contains(t, body, `{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: the headers, bodies and responses`)
 	require.Contains(t, body, `1 seconds`)
 	own.set(0)
 
@@ -68,15 +68,15 @@ func TestBodiesOfEveryLength(t *testing.T) {
 	for _, size := range []int{30, firstRead - 2, firstRead - 1, firstRead, firstRead + 1, 2 * firstRead, 100_000, maxBody - 1, maxBody} {
 		body := `{"emails":["a@mail.example"]` + strings.Repeat(" ", size-29) + "}"
 		require.Len(t, body, size)
-		response, answer := w.Send(batchOf(size, body)).Response()
-		require.Equal(t, 200, response.StatusCode, "%d: %s", size, answer)
+		response, text := w.Send(batchOf(size, body)).Response()
+		require.Equal(t, 200, response.StatusCode, "%d: %s", size, text)
 		half := size / 2
-		response, answer = w.Send(fmt.Sprintf("POST /v1/emails %s%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n",
+		response, text = w.Send(fmt.Sprintf("POST /v1/emails %s%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n%x\r\n%s\r\n0\r\n\r\n",
 			askHeader, goodKey, half, body[:half], size-half, body[half:])).Response()
-		require.Equal(t, 200, response.StatusCode, "%d in chunks: %s", size, answer)
+		require.Equal(t, 200, response.StatusCode, "%d in chunks: %s", size, text)
 	}
-	response, answer := dial(t, f.listen(t, 10)).Send(fmt.Sprintf("POST /v1/emails %s%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
+	response, text := dial(t, f.listen(t, 10)).Send(fmt.Sprintf("POST /v1/emails %s%s\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
 		askHeader, goodKey, maxBody+1, strings.Repeat(" ", maxBody+1))).Response()
-	require.Equal(t, 413, response.StatusCode, answer)
+	require.Equal(t, 413, response.StatusCode, text)
 	require.Eventually(t, func() bool { return f.Memory.Used() == 0 }, hung, time.Millisecond)
 }

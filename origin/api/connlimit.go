@@ -11,7 +11,7 @@ import (
 // a file descriptor even if its client sends nothing. At the limit, a new
 // connection replaces the one that has been idle longest. A connection is idle
 // while the header of its next request is incomplete, or while its client reads
-// an answer to a request without an account. A connection whose request is in a
+// a response to a request without an account. A connection whose request is in a
 // handler is never closed for another; if no connection is idle, a new one gets
 // 503 at once.
 //
@@ -48,7 +48,7 @@ func newConnLimiter(most int, metrics *Metrics) *connLimiter {
 }
 
 const (
-	maxRefused  = 256         // 503 answers sent at a time; further connections are closed without one
+	maxRefused  = 256         // 503 responses sent at a time; further connections are closed without one
 	refusedTime = time.Second // for the client to read its 503
 )
 
@@ -141,7 +141,7 @@ func (l *connLimiter) unlistIdle(c *conn) {
 }
 
 // beginHandler marks the connection as in use by a handler, which writes from now on. It returns false if
-// the connection was closed for another, so that no answer can be sent.
+// the connection was closed for another, so that no response can be sent.
 func (c *conn) beginHandler() bool {
 	if c == nil {
 		return true

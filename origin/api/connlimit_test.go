@@ -141,7 +141,7 @@ func TestRequestInHandlerIsNeverShed(t *testing.T) {
 }
 
 // If every connection has a request in a handler, a new one gets 503 in shape A.
-// Once a request is answered, a new connection is served.
+// Once a request gets a response, a new connection is served.
 func TestNewConnectionRefusedIfNoneIdle(t *testing.T) {
 	f := newFakes(t)
 	gate := make(chan struct{})
@@ -161,15 +161,15 @@ func TestNewConnectionRefusedIfNoneIdle(t *testing.T) {
 	close(gate)
 	response, _ = first.Response()
 	require.Equal(t, 200, response.StatusCode)
-	require.Eventually(t, func() bool { // the handler returns after the answer is sent
+	require.Eventually(t, func() bool { // the handler returns after the response is sent
 		response, _ := dial(t, address).Send(getHealth).Response()
 		return response.StatusCode == http.StatusOK
 	}, hung, time.Millisecond)
 }
 
-// Connections of callers without a key who do not read their answers can be
+// Connections of callers without a key who do not read their responses can be
 // closed for others, although a handler is still sending.
-func TestUnreadPublicAnswersAreShed(t *testing.T) {
+func TestUnreadPublicResponsesAreShed(t *testing.T) {
 	f := newFakes(t)
 	const most = 20
 	address := f.listen(t, most)
@@ -190,7 +190,7 @@ func TestUnreadPublicAnswersAreShed(t *testing.T) {
 	}
 }
 
-// If a refused caller announces a body and does not send it, it gets its answer
+// If a refused caller announces a body and does not send it, it gets its response
 // and its connection is closed soon.
 func TestUnsentBody(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -285,9 +285,9 @@ func TestHeaderBytesAreReleased(t *testing.T) {
 	require.Zero(t, b.headerBytes)
 }
 
-// The answers that a caller does not read use at most its account's limit of
+// The responses that a caller does not read use at most its account's limit of
 // memory; beyond it requests get 429.
-func TestUnreadAnswersAreLimited(t *testing.T) {
+func TestUnreadResponsesAreLimited(t *testing.T) {
 	f := newFakes(t)
 	f.Memory = NewMemoryBudget(MinBodyMemory)
 	address := f.listen(t, 100)

@@ -13,14 +13,14 @@ import (
 
 const shop = "https://shop.example"
 
-// fromShop makes the ledger allow a page of the shop to read the answers.
+// fromShop makes the ledger allow a page of the shop to read the responses.
 func (f *fakes) fromShop() {
 	f.ledger.begin, f.ledger.claim, f.ledger.charge = verdict(ledger.Good), verdict(ledger.Good), verdict(ledger.Good)
 	f.ledger.begin.AllowOrigin = shop
 }
 
-// Whatever ends a request after Begin, a page of the key's origin may read the answer.
-func TestPageMayReadEveryAnswer(t *testing.T) {
+// Whatever ends a request after Begin, a page of the key's origin may read the response.
+func TestPageMayReadEveryResponse(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
 		change func(*fakes)
@@ -40,17 +40,17 @@ func TestPageMayReadEveryAnswer(t *testing.T) {
 			f := newFakes(t)
 			f.fromShop()
 			c.change(f)
-			answer := f.send(f.ask(http.MethodPost, "/v1/emails", twoAddresses, "Origin", shop))
-			require.Equal(t, c.status, answer.Code, answer.Body)
+			resp := f.send(f.ask(http.MethodPost, "/v1/emails", twoAddresses, "Origin", shop))
+			require.Equal(t, c.status, resp.Code, resp.Body)
 			require.Equal(t, shop, f.ledger.origin)
-			require.Equal(t, []string{shop}, answer.Header().Values("Access-Control-Allow-Origin"))
-			require.Equal(t, []string{"Origin"}, answer.Header().Values("Vary"))
-			require.Empty(t, answer.Header().Values("Access-Control-Allow-Credentials"))
+			require.Equal(t, []string{shop}, resp.Header().Values("Access-Control-Allow-Origin"))
+			require.Equal(t, []string{"Origin"}, resp.Header().Values("Vary"))
+			require.Empty(t, resp.Header().Values("Access-Control-Allow-Credentials"))
 		})
 	}
 }
 
-// Every header that an answer may have is exposed to pages, unless the Fetch standard
+// Every header that a response may have is exposed to pages, unless the Fetch standard
 // always is.
 func TestHeadersAreExposed(t *testing.T) {
 	f := newFakes(t)
@@ -68,7 +68,7 @@ func TestHeadersAreExposed(t *testing.T) {
 	require.Contains(t, exposedHeaders, headerReplayed)
 }
 
-// Answers without a key allow no origin, and neither do pages without one.
+// Responses without a key allow no origin, and neither do pages without one.
 func TestNoOriginIsAllowedWithoutTheLedger(t *testing.T) {
 	f := newFakes(t)
 	f.fromShop()

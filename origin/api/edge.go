@@ -35,7 +35,7 @@ import (
 //	           address literal): points includes them, domains does not
 //	domains    at most 64 objects: name, an A-label domain; addresses, the
 //	           number of addresses at this domain; tally, their counts
-//	brief      whether a 204 may answer a single validation with one domain: it has
+//	brief      whether a 204 may be the response to a single validation with one domain: it has
 //	           the header X-Edge-MX, "true" or "false", and no body. Reading 29
 //	           bytes costs a worker in workerd a seventh of its processor time
 //
@@ -47,7 +47,7 @@ import (
 // if it is not finished, they are not counted. So the usage history is exact for
 // the addresses that are charged.
 //
-// Every answer about the key has the headers of the client's answer: X-Usage-*,
+// Every response about the key has the headers of the client's response: X-Usage-*,
 // RateLimit*, and those that let a page of the key's browser origins read it. A 200
 // has, as JSON,
 //
@@ -57,7 +57,7 @@ import (
 //	partial  whether mx has a null
 //
 // 403 INVALID_EDGE_SECRET, 400 INVALID_REQUEST, 413 and 415 are for the worker.
-// Every other problem (401, 402, 429, 500, 503) is the caller's answer in its
+// Every other problem (401, 402, 429, 500, 503) is the caller's response in its
 // final shape, which the worker passes on. If the worker disconnects before the
 // charge, nothing is charged.
 var edge = &operation{name: "edge", guard: (*Server).guardEdge, style: batchStyle, read: readEdge}

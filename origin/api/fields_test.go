@@ -10,7 +10,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// All fields of an answer have canonical names, as http.Header.Get requires, and
+// All fields of a response have canonical names, as http.Header.Get requires, and
 // values of their own: adding to one does not change another.
 func TestFields(t *testing.T) {
 	h := http.Header{}

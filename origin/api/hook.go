@@ -23,9 +23,9 @@ import (
 //	signature                401
 //	rate of the hook         429
 //	content                  400
-//	check, charge, answer    200 (hookdecision.go)
+//	check, charge, respond   200 (hookdecision.go)
 //
-// From the check on, the answer is always a decision: whatever hinders it is answered
+// From the check on, the response is always a decision: whatever hinders it gets a response
 // by on_error. So a caller never has to interpret a problem of an account that is not
 // its own.
 const hookPrefix = "/v1/hooks/"
@@ -50,15 +50,15 @@ func (s *Server) hook(r *http.Request) response {
 	}
 	c := &hookCall{Server: s, hook: h, request: r}
 	c.x = &exchange{Server: s, memory: reservation{budget: s.Memory, account: hookMemory(h)}}
-	answer := c.answer()
-	sent := answer.afterSend
-	answer.afterSend = func() {
+	resp := c.respond()
+	sent := resp.afterSend
+	resp.afterSend = func() {
 		c.x.releaseMemory()
 		if sent != nil {
 			sent()
 		}
 	}
-	return answer
+	return resp
 }
 
 // A hookCall is one call of a hook.
@@ -72,8 +72,8 @@ type hookCall struct {
 	verdict signuphook.Verdict // of the work
 }
 
-// answer runs the steps until a problem ends them.
-func (c *hookCall) answer() response {
+// respond runs the steps until a problem ends them.
+func (c *hookCall) respond() response {
 	id, wrong := signuphook.CheckHeaders(c.request.Header, time.Now())
 	if wrong != "" {
 		return c.refuse("unsigned", invalidSignature.with(wrong))
@@ -139,7 +139,7 @@ func hookMemory(h *signuphook.Hook) int64 {
 }
 
 // hooksInProgress lets one call at a time decide about a sign-up, so that a retry that
-// arrives before the first call is answered gets the same answer.
+// arrives before the first call gets a response gets the same response.
 type hooksInProgress struct{ locks keyedLock }
 
 // lock waits until no other call decides about the sign-up, or ctx ends.
@@ -149,11 +149,11 @@ func (u *hooksInProgress) lock(ctx context.Context, h *signuphook.Hook, c signup
 
 // The decision about a sign-up costs what GET /v1/email/{email} costs: one point, none
 // for an address that is not valid, and none if on_error decides. It runs through the
-// same pipeline, with a key of the account. The answer is stored as for an
+// same pipeline, with a key of the account. The response is stored as for an
 // Idempotency-Key: a further call about the same sign-up gets the same bytes and costs
 // nothing.
 
-// decide answers with a decision.
+// decide responds with a decision.
 func (c *hookCall) decide() response {
 	if c.call.Email == "" {
 		return c.decided(c.hook.Policy.JudgeNoEmail())
@@ -187,15 +187,15 @@ func (c *hookCall) check() (host.Facts, error) {
 func (c *hookCall) charged(facts *host.Facts) response {
 	end := time.Now().Add(c.hook.Timeout)
 	for {
-		answer, err := c.pay(facts)
+		resp, err := c.pay(facts)
 		if err != nil {
 			return c.unchecked([]byte(err.Error()))
 		}
-		if answer.status != http.StatusTooManyRequests || answer.retryAfter == 0 || time.Now().Add(answer.retryAfter).After(end) {
-			return c.ofPipeline(answer)
+		if resp.status != http.StatusTooManyRequests || resp.retryAfter == 0 || time.Now().Add(resp.retryAfter).After(end) {
+			return c.ofPipeline(resp)
 		}
-		answer.discard()
-		c.sleep(answer.retryAfter)
+		resp.discard()
+		c.sleep(resp.retryAfter)
 	}
 }
 
@@ -209,20 +209,20 @@ func (c *hookCall) sleep(d time.Duration) {
 
 // pay runs the pipeline with the account's key. A secret that is refused, because the
 // key was rotated, is renewed once.
-func (c *hookCall) pay(facts *host.Facts) (answer response, err error) {
+func (c *hookCall) pay(facts *host.Facts) (resp response, err error) {
 	for range 2 {
 		secret, err := c.Hooks.Payers.Secret(c.request.Context(), c.hook)
 		if err != nil {
 			return response{}, err
 		}
-		answer.discard() // the first
-		answer = c.serveKey(c.operation(facts), c.request, secret, "")
-		if answer.status != http.StatusUnauthorized {
+		resp.discard() // the first
+		resp = c.serveKey(c.operation(facts), c.request, secret, "")
+		if resp.status != http.StatusUnauthorized {
 			break
 		}
 		c.Hooks.Payers.Drop(c.hook, secret)
 	}
-	return answer, nil
+	return resp, nil
 }
 
 // operation returns the operation that decides about one address.
@@ -250,7 +250,7 @@ func (c *hookCall) work(ctx context.Context, x *exchange, facts *host.Facts) (ou
 		v = c.hook.Policy.Judge(&r)
 	}
 	c.verdict = v
-	done := outcome{points: 1, body: c.hook.Answer(v, c.call)}
+	done := outcome{points: 1, body: c.hook.Response(v, c.call)}
 	tallyFacts(&done.found, facts)
 	return done, nil
 }
@@ -261,24 +261,24 @@ func (c *hookCall) lookUp(ctx context.Context, x *exchange, domain string) (bool
 	return x.lookUp(ctx, domain)
 }
 
-// ofPipeline turns the pipeline's answer into the hook's. The account's usage is not
+// ofPipeline turns the pipeline's response into the hook's. The account's usage is not
 // the caller's business, so its headers are left out.
-func (c *hookCall) ofPipeline(answer response) response {
-	answer.usage, answer.quota, answer.allowOrigin = nil, nil, ""
-	own := answer
-	switch answer.status {
+func (c *hookCall) ofPipeline(resp response) response {
+	resp.usage, resp.quota, resp.allowOrigin = nil, nil, ""
+	own := resp
+	switch resp.status {
 	case http.StatusOK:
-		c.count(c.decision(answer.replayed))
+		c.count(c.decision(resp.replayed))
 	case http.StatusUnprocessableEntity:
 		own = c.refuse("refused", idemMismatch.with("This sign-up was asked about with another body before; use a new webhook-id for each sign-up."))
 	default:
-		own = c.unchecked(answer.body)
+		own = c.unchecked(resp.body)
 	}
-	own.afterSend = answer.afterSend
+	own.afterSend = resp.afterSend
 	return own
 }
 
-// decision returns the label of an answer of the pipeline.
+// decision returns the label of a response of the pipeline.
 func (c *hookCall) decision(replayed bool) string {
 	if replayed {
 		return "replayed"
@@ -286,20 +286,20 @@ func (c *hookCall) decision(replayed bool) string {
 	return string(c.verdict.Decision)
 }
 
-// decided answers without a charge.
+// decided responds without a charge.
 func (c *hookCall) decided(v signuphook.Verdict) response {
 	c.count(string(v.Decision))
-	return response{status: http.StatusOK, body: c.hook.Answer(v, c.call)}
+	return response{status: http.StatusOK, body: c.hook.Response(v, c.call)}
 }
 
-// unchecked answers by on_error and logs why: a problem of the API or an error, which
+// unchecked responds by on_error and logs why: a problem of the API or an error, which
 // have no address. The log has at most one such line a second (origin/service/logging).
 func (c *hookCall) unchecked(why []byte) response {
 	v := c.hook.UncheckedVerdict()
 	c.count(string(v.Decision) + "_unchecked")
 	c.Log.Warn("a sign-up was decided by on_error", slog.String("hook", c.hook.Name),
 		slog.String("decision", string(v.Decision)), slog.String("problem", string(why)))
-	return response{status: http.StatusOK, body: c.hook.Answer(v, c.call)}
+	return response{status: http.StatusOK, body: c.hook.Response(v, c.call)}
 }
 
 // A keyedLock is a lock for each key. It holds only the keys that are locked. The zero

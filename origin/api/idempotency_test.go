@@ -44,15 +44,15 @@ func TestReadIdempotencyKey(t *testing.T) {
 }
 
 func TestSealAndOpen(t *testing.T) {
-	answer := []byte(strings.Repeat(`{"email":"a@mail.example"}`, 100))
+	resp := []byte(strings.Repeat(`{"email":"a@mail.example"}`, 100))
 	r := testRecord(t, "one", 1, "body")
-	sealed := r.seal(answer)
+	sealed := r.seal(resp)
 	require.NotContains(t, string(sealed), "mail.example")
-	require.Less(t, len(sealed), len(answer)/5, "compressed")
-	require.NotEqual(t, sealed, r.seal(answer), "random nonce")
+	require.Less(t, len(sealed), len(resp)/5, "compressed")
+	require.NotEqual(t, sealed, r.seal(resp), "random nonce")
 	again, err := testRecord(t, `"one"`, 1, "body").open(sealed)
 	require.NoError(t, err)
-	require.Equal(t, answer, again)
+	require.Equal(t, resp, again)
 	for name, other := range map[string]*idempotencyRecord{
 		"another key":     testRecord(t, "two", 1, "body"),
 		"another account": testRecord(t, "one", 2, "body"),

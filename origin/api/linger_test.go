@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A client that sends the whole body before it reads the answer, as Go's client
+// A client that sends the whole body before it reads the response, as Go's client
 // and so Caddy may, gets 413 and no reset connection.
-func TestTooLongBodiesAreAnswered(t *testing.T) {
+func TestTooLongBodiesGetAResponse(t *testing.T) {
 	f := newFakes(t)
 	address := f.listen(t, 10)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}

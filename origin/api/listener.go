@@ -119,13 +119,13 @@ func connOf(ctx context.Context) *conn {
 }
 
 // Closing a connection with unread bytes resets it, and the client may lose the
-// answer (RFC 9112 section 9.6). So a connection whose client may still be
+// response (RFC 9112 section 9.6). So a connection whose client may still be
 // sending is half-closed first and then read from for a while.
 const (
 	lingerTime = 500 * time.Millisecond
 	// lingerSize is in bytes: a body over the limit is read whole if it is not twice
 	// as long. A proxy that is still sending when the connection is reset may report
-	// that and not the answer, so deploy/Caddyfile refuses longer ones itself.
+	// that and not the response, so deploy/Caddyfile refuses longer ones itself.
 	lingerSize = 2 * maxBody
 )
 

@@ -40,11 +40,11 @@ func TestRefusedLookupFailsRequest(t *testing.T) {
 			return false, &mx.Error{Kind: mx.Limited, Reason: reason}
 		}
 		for name, r := range f.lookupRequests() {
-			answer := f.send(r)
-			require.Equal(t, want.status, answer.Code, name)
-			require.Equal(t, "1", answer.Header().Get("Retry-After"), name)
+			resp := f.send(r)
+			require.Equal(t, want.status, resp.Code, name)
+			require.Equal(t, "1", resp.Header().Get("Retry-After"), name)
 			var p struct{ Title, Detail, Error string }
-			require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &p), name)
+			require.NoError(t, json.Unmarshal(resp.Body.Bytes(), &p), name)
 			require.Regexp(t, want.text, p.Detail+p.Error, name)
 			require.Equal(t, want.status == http.StatusTooManyRequests, p.Title != "", "shape C: %s", name)
 		}

@@ -32,9 +32,9 @@ func TestMemoryBudgetAccountLimit(t *testing.T) {
 	require.Empty(t, b.accounts, "accounts without requests have no entry")
 }
 
-// An answer that already exists is never refused. What it uses beyond the
+// A response that already exists is never refused. What it uses beyond the
 // account's limit does not count against other accounts.
-func TestMemoryBudgetAnswersOverLimit(t *testing.T) {
+func TestMemoryBudgetResponsesOverLimit(t *testing.T) {
 	b := NewMemoryBudget(400)
 	greedy := b.reservation(1)
 	greedy.set(1000)

@@ -38,7 +38,7 @@ func (s *Server) Operator() http.Handler {
 		if _, ok := operatorRoutes[found.name]; !ok {
 			found = route{"none", nil, (*Server).notOperatorPath}
 		}
-		s.answer(w, r, found)
+		s.respond(w, r, found)
 	})
 }
 
@@ -46,12 +46,12 @@ func (s *Server) notOperatorPath(*http.Request) response {
 	return notFound.with("There is no such path on the operator's listener; it has GET /metrics, GET /readyz and GET /healthz.").response(flat)
 }
 
-// healthz answers 200 once requests can be served.
+// healthz returns 200 once requests can be served.
 func (s *Server) healthz(*http.Request) response {
 	return response{status: http.StatusOK, body: []byte(`{"status":"ok"}`)}
 }
 
-// readyz answers 503 while the ledger cannot commit and once the server stops, so
+// readyz returns 503 while the ledger cannot commit and once the server stops, so
 // that a load balancer sends requests elsewhere.
 func (s *Server) readyz(r *http.Request) response {
 	if s.stopping.Err() != nil {
@@ -95,10 +95,10 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 	m := &Metrics{
 		gatherer: registry,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "addrspec_requests_total", Help: "Requests answered, by route and HTTP status.",
+			Name: "addrspec_requests_total", Help: "Requests served, by route and HTTP status.",
 		}, []string{"route", "status"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "addrspec_request_seconds", Help: "Time from the end of a request's header until its answer is sent.",
+			Name: "addrspec_request_seconds", Help: "Time from the end of a request's header until its response is sent.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 15),
 		}, []string{"route"}),
 		connections: prometheus.NewGauge(prometheus.GaugeOpts{
@@ -123,13 +123,13 @@ func (m *Metrics) observe(r logEntry) {
 	m.latency.WithLabelValues(r.route).Observe(r.took.Seconds())
 }
 
-// countProtocolError counts the answer to a request that is not well-formed HTTP
+// countProtocolError counts the response to a request that is not well-formed HTTP
 // and reaches no handler.
 func (m *Metrics) countProtocolError(status int) {
 	m.requests.WithLabelValues("none", strconv.Itoa(status)).Inc()
 }
 
-// metrics answers GET /metrics in Prometheus text format.
+// metrics serves GET /metrics in Prometheus text format.
 func (s *Server) metrics(*http.Request) response {
 	families, err := s.Metrics.gatherer.Gather()
 	if err != nil {
@@ -153,7 +153,7 @@ type logEntry struct {
 	status int
 	took   time.Duration
 	id     string
-	served bool // answered 200 to an account
+	served bool // returned 200 to an account
 }
 
 // log counts a request and logs it.

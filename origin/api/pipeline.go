@@ -12,7 +12,7 @@ import (
 
 // An operation describes what differs between the endpoints that need a key: how
 // the input is read, what it costs, the shape of problems, the work and the
-// answer. The pipeline does the rest.
+// response. The pipeline does the rest.
 type operation struct {
 	name string // in logs and metrics
 
@@ -41,7 +41,7 @@ type job struct {
 type outcome struct {
 	points int64        // for what is finished; equal to the price if all is
 	found  ledger.Found // counts of the addresses that are charged
-	body   []byte       // the answer
+	body   []byte       // the response
 }
 
 // A problemStyle describes the problems of an operation.
@@ -69,13 +69,13 @@ var (
 //	Claim: record, points       409, 422, replay, then 402 or 429
 //	work                        503, 500
 //	Charge: one transaction     any verdict of Begin and Claim again
-//	answer                      200
+//	respond                     200
 //
 // No byte of the body is read before Begin has accepted the request. After that,
-// the request is ended exactly once: when its answer is sent, or earlier if it is
+// the request is ended exactly once: when its response is sent, or earlier if it is
 // not charged.
 
-// serve answers one request for op.
+// serve serves one request for op.
 func (s *Server) serve(op *operation, r *http.Request) response {
 	if op.guard != nil {
 		if p := op.guard(s, r.Header); p != nil {
@@ -112,13 +112,13 @@ type exchange struct {
 	caller      context.Context
 	charged     bool
 	memory      reservation
-	headerBytes int           // reserved for the header
-	usage       *ledger.Usage // of the last decision
-	quota       *ledger.Quota // likewise
-	allowOrigin string        // whose pages may read the answer; may be empty
-	facts       host.Facts    // of the address of a single request
-	edgeMX      string        // for a worker that wants a brief answer; else empty
-	buffer      *answerBuffer // the answer may be in it; nil if it has its own
+	headerBytes int             // reserved for the header
+	usage       *ledger.Usage   // of the last decision
+	quota       *ledger.Quota   // likewise
+	allowOrigin string          // whose pages may read the response; may be empty
+	facts       host.Facts      // of the address of a single request
+	edgeMX      string          // for a worker that wants a brief response; else empty
+	buffer      *responseBuffer // the response may be in it; nil if it has its own
 }
 
 // A success is the body of a 200.
@@ -127,20 +127,20 @@ type success struct {
 	replayed bool // body was stored for the Idempotency-Key
 }
 
-// run runs the steps after Begin. It answers 500 if one of them panics.
-func (x *exchange) run(r *http.Request) (answer response) {
+// run runs the steps after Begin. It returns 500 if one of them panics.
+func (x *exchange) run(r *http.Request) (resp response) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			x.logPanic(x.op.name, cause)
-			answer = x.respond(success{}, internalProblem())
+			resp = x.respond(success{}, internalProblem())
 		}
-		answer.afterSend = x.finish()
+		resp.afterSend = x.finish()
 	}()
 	return x.respond(x.steps(r))
 }
 
-// finish ends the request and returns a function to call once the answer is sent.
-// A charged request ends only then, since the ledger counts charges whose answers
+// finish ends the request and returns a function to call once the response is sent.
+// A charged request ends only then, since the ledger counts charges whose responses
 // are not sent. Any other request ends at once, so that its points and slots are
 // free for the caller's next one.
 func (x *exchange) finish() (sent func()) {
@@ -151,10 +151,10 @@ func (x *exchange) finish() (sent func()) {
 	return x.releaseMemory
 }
 
-// releaseMemory releases the memory of the request and its answer, which nothing may
+// releaseMemory releases the memory of the request and its response, which nothing may
 // read afterwards.
 func (x *exchange) releaseMemory() {
-	x.releaseAnswer()
+	x.releaseResponse()
 	x.memory.set(0)
 }
 
@@ -190,8 +190,8 @@ func (x *exchange) read(r *http.Request) (job, *problem) {
 	return job, p
 }
 
-// claim checks the Idempotency-Key and the points. It returns the stored answer
-// if the request was answered before.
+// claim checks the Idempotency-Key and the points. It returns the stored response
+// if the request got a response before.
 func (x *exchange) claim(j *job) (stored []byte, p *problem) {
 	if j.price == 0 {
 		return nil, nil
@@ -225,8 +225,8 @@ func (x *exchange) work(j *job) (outcome, *problem) {
 	return done, p
 }
 
-// charge charges the finished work and stores a complete answer for the
-// Idempotency-Key. If another replica has committed first, its answer is
+// charge charges the finished work and stores a complete response for the
+// Idempotency-Key. If another replica has committed first, its response is
 // returned.
 func (x *exchange) charge(j *job, done outcome) (success, *problem) {
 	if done.points == 0 {
@@ -234,7 +234,7 @@ func (x *exchange) charge(j *job, done outcome) (success, *problem) {
 	}
 	charge := ledger.Charge{Points: done.points, Found: done.found}
 	if done.points == j.price {
-		charge.Answer = j.record.seal(done.body)
+		charge.Response = j.record.seal(done.body)
 	}
 	decision, err := x.request.Charge(charge)
 	if p := x.judge(decision, err, done.points); p != nil {
@@ -248,11 +248,11 @@ func (x *exchange) charge(j *job, done outcome) (success, *problem) {
 	return success{body: done.body}, nil
 }
 
-// replay decrypts a stored answer.
+// replay decrypts a stored response.
 func (x *exchange) replay(j *job, d ledger.Decision) ([]byte, *problem) {
-	body, err := j.record.open(d.Answer)
+	body, err := j.record.open(d.Response)
 	if err != nil {
-		x.logError("cannot open a stored answer", err)
+		x.logError("cannot open a stored response", err)
 		return nil, internalProblem()
 	}
 	return body, nil
@@ -289,17 +289,17 @@ func (x *exchange) late() *problem {
 
 // respond returns the response of done, or of p if it is not nil.
 func (x *exchange) respond(done success, p *problem) response {
-	answer := response{status: http.StatusOK, body: done.body, replayed: done.replayed}
+	resp := response{status: http.StatusOK, body: done.body, replayed: done.replayed}
 	if x.edgeMX != "" {
-		answer.status, answer.edgeMX = http.StatusNoContent, x.edgeMX
+		resp.status, resp.edgeMX = http.StatusNoContent, x.edgeMX
 	}
 	if p != nil {
-		answer = p.response(x.style.inputShape)
-		answer.clientClosed = answer.clientClosed || answer.status == http.StatusServiceUnavailable && x.clientClosed()
+		resp = p.response(x.style.inputShape)
+		resp.clientClosed = resp.clientClosed || resp.status == http.StatusServiceUnavailable && x.clientClosed()
 	}
-	x.reserveAnswer(len(answer.body))
-	answer.usage, answer.quota, answer.allowOrigin = x.usage, x.quota, x.allowOrigin
-	return answer
+	x.reserveResponse(len(resp.body))
+	resp.usage, resp.quota, resp.allowOrigin = x.usage, x.quota, x.allowOrigin
+	return resp
 }
 
 // clientClosed reports whether the client has closed its side of the connection.
@@ -313,7 +313,7 @@ func (x *exchange) cancelled() *problem {
 	if !x.clientClosed() {
 		return unavailable("The request was cancelled before it was finished; nothing was charged.")
 	}
-	p := unavailable("The client closed its side of the connection before the answer was ready, which cancels the request; nothing was charged. Keep both directions open until the answer has arrived.")
+	p := unavailable("The client closed its side of the connection before the response was ready, which cancels the request; nothing was charged. Keep both directions open until the response has arrived.")
 	p.clientClosed = true
 	return p
 }
@@ -330,9 +330,9 @@ func (x *exchange) reserveHeader(ctx context.Context) *problem {
 	return nil
 }
 
-// reserveAnswer replaces the reservation for the body by one for the answer, or for its
+// reserveAnswer replaces the reservation for the body by one for the response, or for its
 // buffer, until that is sent.
-func (x *exchange) reserveAnswer(size int) {
+func (x *exchange) reserveResponse(size int) {
 	if x.buffer != nil {
 		size = max(size, len(x.buffer))
 	}

@@ -39,7 +39,7 @@ func verdict(v ledger.Verdict) outcomeOf {
 
 // TestPrecedence starts with a batch that is wrong in every way and corrects one
 // error at a time. Each time the first step that refuses the batch determines the
-// answer, and no later step runs.
+// response, and no later step runs.
 func TestPrecedence(t *testing.T) {
 	f := newFakes(t)
 	r := f.ask(http.MethodGet, "/v1/nothing", strings.Repeat(" ", maxBody)+"{]", "X-API-Key", "", "Content-Type", "text/plain")
@@ -88,12 +88,12 @@ func TestPrecedence(t *testing.T) {
 		if c.fix(); strings.Contains(c.steps, "body") && r.Body.(*tracedBody).Reader.(*strings.Reader).Len() == 0 {
 			r.Body.(*tracedBody).Reader.(*strings.Reader).Seek(0, 0)
 		}
-		answer := f.send(r)
-		require.Equal(t, c.status, answer.Code, "%d: %s", n, answer.Body)
-		require.Contains(t, answer.Body.String(), c.want, n)
+		resp := f.send(r)
+		require.Equal(t, c.status, resp.Code, "%d: %s", n, resp.Body)
+		require.Contains(t, resp.Body.String(), c.want, n)
 		require.Equal(t, c.steps, strings.Join(f.trace.list(), " "), n)
-		_, authenticated := answer.Header()["X-Usage-Current"]
-		require.Equal(t, strings.Contains(c.steps, "begin") && c.status != 401 && c.steps+fmt.Sprint(c.status) != "begin503", authenticated, "usage of %d: %s", n, answer.Body)
+		_, authenticated := resp.Header()["X-Usage-Current"]
+		require.Equal(t, strings.Contains(c.steps, "begin") && c.status != 401 && c.steps+fmt.Sprint(c.status) != "begin503", authenticated, "usage of %d: %s", n, resp.Body)
 	}
 	require.NotContains(t, strings.Join(f.log.list(), ""), "mail.example")
 }
@@ -117,10 +117,10 @@ func TestRequestEndsOnce(t *testing.T) {
 				if at == "ask" {
 					f.resolver.ask["mail.example"] = panics
 				}
-				answer := f.send(ask(f))
-				require.Equal(t, 500, answer.Code)
-				require.Contains(t, answer.Body.String(), `"code":"INTERNAL_ERROR"`)
-				require.NotEmpty(t, answer.Header().Get("X-Usage-Current"))
+				resp := f.send(ask(f))
+				require.Equal(t, 500, resp.Code)
+				require.Contains(t, resp.Body.String(), `"code":"INTERNAL_ERROR"`)
+				require.NotEmpty(t, resp.Header().Get("X-Usage-Current"))
 				steps := f.trace.list()
 				require.Equal(t, "end", steps[len(steps)-1])
 				require.Equal(t, 1, countSteps(steps, "end"))
@@ -142,34 +142,34 @@ func countSteps(steps []string, step string) (n int) {
 
 func TestBatchChargeAndReplay(t *testing.T) {
 	f := newFakes(t)
-	answer := f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`, headerIdempotency, `"one"`))
-	require.Equal(t, 200, answer.Code)
-	require.Empty(t, answer.Header().Get(headerReplayed))
+	resp := f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`, headerIdempotency, `"one"`))
+	require.Equal(t, 200, resp.Code)
+	require.Empty(t, resp.Header().Get(headerReplayed))
 	require.EqualValues(t, 3, f.ledger.price)
 	require.EqualValues(t, 3, f.ledger.charged.Points)
 	require.Equal(t, ledger.Found{Valid: 2, Invalid: 1, Role: 1}, f.ledger.charged.Found)
 	require.Equal(t, testRecord(t, "one", 7, `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`).Idempotency, *f.ledger.once)
 
-	// The stored answer is replayed if Claim finds it, and if another replica has
+	// The stored response is replayed if Claim finds it, and if another replica has
 	// committed first.
 	f.ledger.claim = verdict(ledger.Replayed)
-	f.ledger.claim.Answer = f.ledger.charged.Answer
+	f.ledger.claim.Response = f.ledger.charged.Response
 	again := f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`, headerIdempotency, "one"))
 	require.Equal(t, 200, again.Code)
 	require.Equal(t, "true", again.Header().Get(headerReplayed))
 	require.Equal(t, "3", again.Header().Get("X-Usage-Current"))
-	require.Equal(t, answer.Body.String(), again.Body.String())
+	require.Equal(t, resp.Body.String(), again.Body.String())
 
 	f.ledger.charge, f.ledger.claim = f.ledger.claim, outcomeOf{}
 	lost := f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`, headerIdempotency, "one"))
 	require.Equal(t, "true", lost.Header().Get(headerReplayed))
-	require.Equal(t, answer.Body.String(), lost.Body.String())
+	require.Equal(t, resp.Body.String(), lost.Body.String())
 
-	f.ledger.charge.Answer = []byte("not sealed")
+	f.ledger.charge.Response = []byte("not sealed")
 	require.Equal(t, 500, f.send(f.ask(http.MethodPost, "/v1/emails", twoAddresses, headerIdempotency, "one")).Code)
 }
 
-// A partial batch is charged for what is finished, and its answer is not stored.
+// A partial batch is charged for what is finished, and its response is not stored.
 func TestPartialBatchIsNotRecorded(t *testing.T) {
 	for name, end := range map[string]func(*fakes){
 		"deadline": func(f *fakes) { f.BatchTimeout = 20 * time.Millisecond },
@@ -180,8 +180,8 @@ func TestPartialBatchIsNotRecorded(t *testing.T) {
 				f := newFakes(t)
 				f.resolver.ask["mail.example"] = silent
 				end(f)
-				answer := f.send(f.ask(http.MethodPost, "/v1/emails", twoAddresses, headerIdempotency, "one"))
-				require.Contains(t, answer.Body.String(), `{"success":true,"partial":true,"total":1,"valid_count":1,`)
+				resp := f.send(f.ask(http.MethodPost, "/v1/emails", twoAddresses, headerIdempotency, "one"))
+				require.Contains(t, resp.Body.String(), `{"success":true,"partial":true,"total":1,"valid_count":1,`)
 				require.EqualValues(t, 2, f.ledger.price)
 				require.Equal(t, ledger.Charge{Points: 1, Found: ledger.Found{Valid: 1}}, f.ledger.charged)
 			})
@@ -198,9 +198,9 @@ func TestNothingFinishedIsFree(t *testing.T) {
 		f.ask(http.MethodPost, "/v1/emails", `{"emails":["a@mail.example"]}`),
 		f.ask(http.MethodPost, edgePath, edge, headerEdgeSecret, "secret"),
 	} {
-		answer := f.send(r)
-		require.Equal(t, 503, answer.Code)
-		require.Contains(t, answer.Body.String(), "nothing was charged")
+		resp := f.send(r)
+		require.Equal(t, 503, resp.Code)
+		require.Contains(t, resp.Body.String(), "nothing was charged")
 		require.NotContains(t, f.trace.list(), "charge")
 	}
 }
@@ -227,8 +227,8 @@ func TestInterruptedWorkIsFree(t *testing.T) {
 					c.interrupt(f, leave)
 					return silent(ctx)
 				}
-				answer := f.send(ask(f).WithContext(ctx))
-				require.Equal(t, c.status, answer.Code, answer.Body)
+				resp := f.send(ask(f).WithContext(ctx))
+				require.Equal(t, c.status, resp.Code, resp.Body)
 				require.Equal(t, "end", f.trace.list()[len(f.trace.list())-1])
 				require.NotContains(t, f.trace.list(), "charge")
 			})
@@ -249,13 +249,13 @@ func TestSingleCost(t *testing.T) {
 	f.resolver.ask["broken.example"] = func(context.Context) (bool, error) { return false, errors.New("broken") }
 	for target, status := range map[string]int{"/v1/email/a@mail.example": 200, "/v1/email/a@[192.0.2.1]": 200, "/v1/email/a@broken.example": 503, "/v1/email/bad": 400, "/v1/email/": 400} {
 		f.trace.steps, f.ledger.charged = nil, ledger.Charge{}
-		answer := f.send(f.ask(http.MethodGet, target, ""))
-		require.Equal(t, status, answer.Code, target)
+		resp := f.send(f.ask(http.MethodGet, target, ""))
+		require.Equal(t, status, resp.Code, target)
 		require.Equal(t, status == 200, slices.Contains(f.trace.list(), "charge"), target)
 		if status == 200 {
 			require.Equal(t, ledger.Charge{Points: 1, Found: ledger.Found{Valid: 1}}, f.ledger.charged)
 		} else {
-			require.Contains(t, answer.Body.String(), fmt.Sprintf(`{"status":%d,`, status), "shape A")
+			require.Contains(t, resp.Body.String(), fmt.Sprintf(`{"status":%d,`, status), "shape A")
 		}
 	}
 }
@@ -280,8 +280,8 @@ func TestEdgePrecedenceAndShapes(t *testing.T) {
 		f.trace.steps = nil
 		return f.send(f.ask(http.MethodPost, edgePath, body, headerEdgeSecret, secret))
 	}
-	answer := ask("{", "wrong")
-	require.Equal(t, 403, answer.Code)
+	resp := ask("{", "wrong")
+	require.Equal(t, 403, resp.Code)
 	require.Empty(t, f.trace.list())
 	for _, wrong := range []string{"", "secre", "secret,another", "another2"} {
 		require.Equal(t, 403, ask("{", wrong).Code, wrong)
@@ -311,7 +311,7 @@ func TestEdgePrecedenceAndShapes(t *testing.T) {
 	require.Equal(t, ledger.Charge{Points: 2, Found: ledger.Found{Invalid: 1, LookupErrors: 1}}, f.ledger.charged)
 }
 
-// A lookup that continues after the end of the batch does not change the answer.
+// A lookup that continues after the end of the batch does not change the response.
 func TestLateLookupIsIgnored(t *testing.T) {
 	f := newFakes(t)
 	f.BatchTimeout = time.Second
@@ -319,12 +319,12 @@ func TestLateLookupIsIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f.stopping, f.stop = context.WithCancel(context.Background())
 		f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { time.Sleep(time.Minute); return true, nil }
-		answer := f.send(request)
-		require.Contains(t, answer.Body.String(), `"partial":true,"total":1,`)
-		before := answer.Body.String()
+		resp := f.send(request)
+		require.Contains(t, resp.Body.String(), `"partial":true,"total":1,`)
+		before := resp.Body.String()
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		require.Equal(t, before, answer.Body.String())
+		require.Equal(t, before, resp.Body.String())
 	})
 }
 
@@ -346,7 +346,7 @@ func BenchmarkBatchWork(b *testing.B) {
 	b.ReportMetric(64*float64(b.N)/b.Elapsed().Seconds(), "addresses/s")
 }
 
-// A tracedWriter records in the trace when the answer is sent.
+// A tracedWriter records in the trace when the response is sent.
 type tracedWriter struct {
 	http.ResponseWriter
 	trace *trace
@@ -357,7 +357,7 @@ func (w tracedWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// A request without a charge ends before its answer is sent, a charged one after.
+// A request without a charge ends before its response is sent, a charged one after.
 func TestWhenRequestsEnd(t *testing.T) {
 	for want, claim := range map[string]ledger.Verdict{
 		"begin body claim charge send end": ledger.Good,

@@ -27,13 +27,13 @@ type code struct {
 // with returns a problem of this code.
 func (c code) with(message string) *problem { return &problem{code: c, message: message} }
 
-// A problem is an error answer.
+// A problem is an error response.
 type problem struct {
 	code
 	message      string
 	extra        extra
 	retryAfter   time.Duration
-	clientClosed bool // the client closed its side of the connection before the answer
+	clientClosed bool // the client closed its side of the connection before the response
 }
 
 // extra has the further members that some codes of shape B have.
@@ -127,7 +127,7 @@ func verdictProblem(d ledger.Decision, style *problemStyle, required int64) *pro
 	case ledger.IdempotencyMismatch:
 		return idemMismatch.with("This Idempotency-Key was used with another body in the last 24 hours; use a new key for a new batch.")
 	case ledger.IdempotencyConflict:
-		return idemConflict.with("The first request with this Idempotency-Key is still in progress; wait for its answer.")
+		return idemConflict.with("The first request with this Idempotency-Key is still in progress; wait for its response.")
 	case ledger.Insufficient, ledger.Claimed:
 		return style.insufficientPoints(d, required)
 	}
@@ -147,7 +147,7 @@ func limitProblem(d ledger.Decision) *problem {
 	case ledger.UnpaidWork:
 		message = fmt.Sprintf("Rate limit exceeded: too many of the account's requests were abandoned or refused after their work was done; wait %d seconds.", wait)
 	case ledger.RecordsFull:
-		message = fmt.Sprintf("Rate limit exceeded: the answers stored for the account's Idempotency-Keys use all the space of its plan; wait %d seconds, or send the batch without an Idempotency-Key.", wait)
+		message = fmt.Sprintf("Rate limit exceeded: the responses stored for the account's Idempotency-Keys use all the space of its plan; wait %d seconds, or send the batch without an Idempotency-Key.", wait)
 	default:
 		return internalProblem()
 	}

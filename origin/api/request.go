@@ -138,7 +138,7 @@ const (
 	maxIdempotencyKey = 255 // bytes
 )
 
-// An idempotencyRecord identifies the stored answer of a batch in the ledger and
+// An idempotencyRecord identifies the stored response of a batch in the ledger and
 // has the cipher that encrypts it. It depends on the account, not on the API key,
 // so it remains valid when API keys are rotated.
 //
@@ -146,7 +146,7 @@ const (
 //	Body  HMAC-SHA256(Idempotency-Key, body of the request)
 //	aead  see seal.go
 //
-// The ledger stores neither the Idempotency-Key nor the answer in the clear. A
+// The ledger stores neither the Idempotency-Key nor the response in the clear. A
 // guessable Idempotency-Key is a guessable secret; see deploy/threats.md.
 type idempotencyRecord struct {
 	ledger.Idempotency
@@ -204,13 +204,13 @@ func (r *idempotencyRecord) identity() *ledger.Idempotency {
 	return &r.Idempotency
 }
 
-// A stored answer is compressed (DEFLATE) and then encrypted with AES-256-GCM
+// A stored response is compressed (DEFLATE) and then encrypted with AES-256-GCM
 // and a random nonce. The encryption key is HKDF-SHA256(Idempotency-Key, salt =
 // account); the additional data is the HMAC of the request's body.
 
-// maxAnswer is the largest decompressed size of a stored answer, in bytes. Real
-// answers are far smaller, since the body of a batch has at most 1 MiB.
-const maxAnswer = 64 << 20
+// maxAnswer is the largest decompressed size of a stored response, in bytes. Real
+// responses are far smaller, since the body of a batch has at most 1 MiB.
+const maxResponse = 64 << 20
 
 // newAEAD derives the cipher from the Idempotency-Key (HKDF, RFC 5869).
 func newAEAD(key string, salt []byte) (cipher.AEAD, error) {
@@ -225,18 +225,18 @@ func newAEAD(key string, salt []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// seal compresses and encrypts an answer for the ledger. It returns nil for a nil
+// seal compresses and encrypts a response for the ledger. It returns nil for a nil
 // record.
-func (r *idempotencyRecord) seal(answer []byte) []byte {
+func (r *idempotencyRecord) seal(resp []byte) []byte {
 	if r == nil {
 		return nil
 	}
-	return r.aead.Seal(nil, nil, compress(answer), r.Body[:])
+	return r.aead.Seal(nil, nil, compress(resp), r.Body[:])
 }
 
 var (
-	errNoRecord = errors.New("there is a stored answer, but the request has no Idempotency-Key")
-	errTooBig   = errors.New("the stored answer is too big")
+	errNoRecord = errors.New("there is a stored response, but the request has no Idempotency-Key")
+	errTooBig   = errors.New("the stored response is too big")
 )
 
 // open is the inverse of seal.
@@ -248,7 +248,7 @@ func (r *idempotencyRecord) open(sealed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decompress(compressed, maxAnswer)
+	return decompress(compressed, maxResponse)
 }
 
 // compressors are reused because a new one takes more than a megabyte.

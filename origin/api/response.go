@@ -15,7 +15,7 @@ const (
 	contentJSON     = "application/json"
 )
 
-// A response is an answer to be sent.
+// A response is a response to be sent.
 type response struct {
 	status       int
 	body         []byte
@@ -23,23 +23,23 @@ type response struct {
 	usage        *ledger.Usage // of an authenticated request
 	quota        *ledger.Quota // likewise
 	retryAfter   time.Duration
-	replayed     bool // the stored answer for an Idempotency-Key
+	replayed     bool // the stored response for an Idempotency-Key
 	allow        string
 	preflight    string // the methods allowed to pages in a browser
-	allowOrigin  string // the origin whose pages may read the answer
-	edgeMX       string // the brief answer to a worker
-	clientClosed bool   // the client closed its side of the connection before the answer
-	afterSend    func() // called once the answer is sent; may be nil
+	allowOrigin  string // the origin whose pages may read the response
+	edgeMX       string // the brief response to a worker
+	clientClosed bool   // the client closed its side of the connection before the response
+	afterSend    func() // called once the response is sent; may be nil
 }
 
-// discard releases what an answer holds that is not sent.
+// discard releases what a response holds that is not sent.
 func (a *response) discard() {
 	if a.afterSend != nil {
 		a.afterSend()
 	}
 }
 
-// send writes the answer. Every answer has the id of its request and is not
+// send writes the response. Every response has the id of its request and is not
 // cacheable, since it may contain an address.
 func (a *response) send(w http.ResponseWriter, id string) {
 	f := fieldsOf(w.Header())
@@ -85,8 +85,8 @@ func (a *response) setExtras(f *fields) {
 }
 
 // statusClientClosed is the status, in log and metrics, of a request whose client
-// closed its side of the connection before the answer: neither an error of the
-// service nor an answer known to be read.
+// closed its side of the connection before the response: neither an error of the
+// service nor a response known to be read.
 const statusClientClosed = 499
 
 // loggedStatus returns the status for log and metrics.
@@ -120,7 +120,7 @@ func wholeSeconds(d time.Duration) int {
 	return max(1, int((d+time.Second-1)/time.Second))
 }
 
-// usualFields is more fields than a usual answer has.
+// usualFields is more fields than a usual response has.
 const usualFields = 12
 
 // fields sets header fields, whose names must be in canonical form. The values share
@@ -178,9 +178,9 @@ func appendRateLimit(dst []byte, item string, n int64) []byte {
 // 3.3.1).
 const maxInteger = 999_999_999_999_999
 
-// preflight answers OPTIONS, with which a browser asks whether a page may send a
+// preflight serves OPTIONS, with which a browser asks whether a page may send a
 // request (the Fetch standard, "CORS protocol"). A preflight carries no key, so
-// all origins are allowed. The answer to the request itself allows its origin only
+// all origins are allowed. The response to the request itself allows its origin only
 // if the key is bound to it.
 func preflight(methods []string) response {
 	allowed := strings.Join(methods, ", ")
@@ -204,7 +204,7 @@ func pageOrigin(h http.Header) string { return strings.Join(h.Values("Origin"), 
 // standard always allows ("CORS-safelisted response-header name").
 const exposedHeaders = "X-Request-Id, X-Usage-Current, X-Usage-Limit, X-Usage-Overage, RateLimit, RateLimit-Policy, Retry-After, Idempotency-Replayed"
 
-// setAllowOrigin lets pages of the origin read the answer. Credentials are not
+// setAllowOrigin lets pages of the origin read the response. Credentials are not
 // allowed: a page sends its key in a header, and there is no cookie.
 func setAllowOrigin(f *fields, origin string) {
 	f.set("Access-Control-Allow-Origin", origin)

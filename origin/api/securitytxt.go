@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// securityTxt answers GET /.well-known/security.txt in the media type that RFC 9116
+// securityTxt serves GET /.well-known/security.txt in the media type that RFC 9116
 // section 3 requires, or 404 if no contact is configured.
 func (s *Server) securityTxt(r *http.Request) response {
 	if s.SecurityTxt == nil || len(s.SecurityTxt.Contacts) == 0 {

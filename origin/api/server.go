@@ -34,7 +34,7 @@ type Resolver interface {
 	// Lookup reports whether domain publishes MX records. The resolver is shared
 	// fairly between accounts.
 	Lookup(ctx context.Context, account int64, domain string) (mx bool, err error)
-	// Peek answers without a query; known is false if Lookup has to be called.
+	// Peek returns without a query; known is false if Lookup has to be called.
 	Peek(domain string) (mx, known bool, err error)
 }
 
@@ -47,7 +47,7 @@ type Config struct {
 	Metrics  *Metrics
 
 	// BatchTimeout is how long the work of a batch may take. Then the batch is
-	// answered with what is finished.
+	// responded with what is finished.
 	BatchTimeout time.Duration
 	// EdgeSecrets are the secrets of the deployment's workers, each of which is
 	// accepted. Without one, there is no edge endpoint.
@@ -55,7 +55,7 @@ type Config struct {
 	// Flags are the module's flags for every address.
 	Flags host.Flags
 	// OperatorApart means that Operator has its own listener. The Server then
-	// answers 404 for /metrics and /readyz.
+	// returns 404 for /metrics and /readyz.
 	OperatorApart bool
 	// Memory limits the memory of requests in progress. The default is a budget of
 	// DefaultBodyMemory.
@@ -64,7 +64,7 @@ type Config struct {
 	SecurityTxt *SecurityTxt
 	// Hooks are the sign-up hooks; nil for none.
 	Hooks *signuphook.Registry
-	// Pages answers the paths outside the API; nil for none.
+	// Pages serves the paths outside the API; nil for none.
 	Pages Pages
 }
 
@@ -87,21 +87,21 @@ func New(c Config) *Server {
 	return s
 }
 
-// Stop ends the work of batches in progress, which are answered with what is
-// finished. All further answers have Connection: close.
+// Stop ends the work of batches in progress, which get what is
+// finished. All further responses have Connection: close.
 func (s *Server) Stop() { s.stop() }
 
-// ServeHTTP answers the requests of callers and workers.
+// ServeHTTP serves the requests of callers and workers.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.isPage(r) {
 		s.servePage(w, r)
 		return
 	}
-	s.answer(w, r, s.publicRoute(s.match(r)))
+	s.respond(w, r, s.publicRoute(s.match(r)))
 }
 
-// answer handles r with its route, sends the response, counts it and logs it.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, route route) {
+// respond handles r with its route, sends the response, counts it and logs it.
+func (s *Server) respond(w http.ResponseWriter, r *http.Request, route route) {
 	conn := connOf(r.Context())
 	if !conn.beginHandler() {
 		panic(http.ErrAbortHandler) // the connection is closed
@@ -110,9 +110,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, route route) {
 	start := time.Now()
 	id := requestID(strings.Join(r.Header[headerRequestID], ","))
 	watched, body := watchBody(r)
-	answer := s.handle(route, watched)
-	if answer.afterSend != nil {
-		defer answer.afterSend()
+	resp := s.handle(route, watched)
+	if resp.afterSend != nil {
+		defer resp.afterSend()
 	} else {
 		conn.markIdle() // without an account, a slow reader must not keep the connection
 	}
@@ -124,17 +124,17 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, route route) {
 	} else {
 		conn.expectRequest()
 	}
-	answer.send(w, id)
-	s.log(logEntry{route.name, answer.loggedStatus(), time.Since(start), id, answer.served()})
+	resp.send(w, id)
+	s.log(logEntry{route.name, resp.loggedStatus(), time.Since(start), id, resp.served()})
 }
 
-// handle runs the route's handler. A panic is answered with 500 and does not close
+// handle runs the route's handler. A panic gets 500 and does not close
 // the connection.
-func (s *Server) handle(route route, r *http.Request) (answer response) {
+func (s *Server) handle(route route, r *http.Request) (resp response) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			s.logPanic(route.name, cause)
-			answer = internalProblem().response(flat)
+			resp = internalProblem().response(flat)
 		}
 	}()
 	return route.handle(s, r)
@@ -210,13 +210,13 @@ func (s *Server) notFound(*http.Request) response {
 
 func methodNotAllowed(allowed string) func(*Server, *http.Request) response {
 	return func(*Server, *http.Request) response {
-		answer := wrongMethod.with(textMethods(allowed)).response(flat)
-		answer.allow = allowed
-		return answer
+		resp := wrongMethod.with(textMethods(allowed)).response(flat)
+		resp.allow = allowed
+		return resp
 	}
 }
 
-// Pages answers the paths outside the API.
+// Pages serves the paths outside the API.
 type Pages interface {
 	http.Handler
 	// Has reports whether a request is for one of the pages.
@@ -225,7 +225,7 @@ type Pages interface {
 
 // isPage reports whether r is for Config.Pages: one of its paths, or an unknown
 // one that somebody reads in a browser. Other unknown paths, and all under /v1,
-// are the API's, so that a program's mistake is answered in the API's terms.
+// are the API's, so that a program's mistake gets a response in the API's terms.
 func (s *Server) isPage(r *http.Request) bool {
 	path := r.URL.EscapedPath()
 	if s.Pages == nil || !strings.HasPrefix(path, "/") || path == "/v1" || strings.HasPrefix(path, "/v1/") {
@@ -251,7 +251,7 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	id := requestID(strings.Join(r.Header[headerRequestID], ","))
 	watched, body := watchBody(r.WithContext(context.WithValue(r.Context(), connKey{}, (*conn)(nil))))
 	page := &pageWriter{ResponseWriter: w, prepare: func() {
-		if w.Header().Get(headerRequestID) == "" { // else it is the API's, whose answer the page passes on
+		if w.Header().Get(headerRequestID) == "" { // else it is the API's, whose response the page passes on
 			w.Header().Set(headerRequestID, id)
 		}
 		if s.stopping.Err() != nil {
@@ -270,7 +270,7 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	s.log(logEntry{route: "pages", status: page.status, took: time.Since(start), id: id})
 }
 
-// handlePage answers a panic with 500, if nothing was sent before.
+// handlePage turns a panic into 500, if nothing was sent before.
 func (s *Server) handlePage(w *pageWriter, r *http.Request) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -316,7 +316,7 @@ var description []byte
 // not change it.
 func Description() []byte { return description }
 
-// openAPI answers GET /openapi.json.
+// openAPI serves GET /openapi.json.
 func (s *Server) openAPI(*http.Request) response {
 	return response{status: http.StatusOK, body: description}
 }

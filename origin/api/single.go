@@ -13,7 +13,7 @@ import (
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
-// single is GET /v1/email/{email}. It costs one point, only if it answers 200.
+// single is GET /v1/email/{email}. It costs one point, only if it returns 200.
 var single = &operation{name: "single", style: singleStyle, read: readSingle}
 
 // readSingle runs the module on the address in the path. If it is not valid, it
@@ -74,7 +74,7 @@ func readUsage(_ *exchange, _ *http.Request) (job, *problem) {
 	}}, nil
 }
 
-// A usageReport is the JSON of the answer; null means unlimited.
+// A usageReport is the JSON of the response; null means unlimited.
 type usageReport struct {
 	Points struct {
 		Used      int64     `json:"used"`      // this month
@@ -121,7 +121,7 @@ func (x *exchange) lookUp(ctx context.Context, domain string) (bool, error) {
 }
 
 // lookUpAll looks the domains up in parallel, until all are known or ctx ends.
-// Cached answers are returned without a goroutine. It returns an error if a
+// Cached responses are returned without a goroutine. It returns an error if a
 // lookup panics or too many lookups wait.
 func (x *exchange) lookUpAll(ctx context.Context, domains []string) (map[string]lookup, error) {
 	known := make(map[string]lookup, len(domains))
@@ -174,7 +174,7 @@ func (x *exchange) ask(ctx context.Context, domain string) (a lookupResult) {
 }
 
 // collect adds the results to known. Results after the end of ctx stay in the
-// channel, so a late lookup never modifies an answer that is being sent.
+// channel, so a late lookup never modifies a response that is being sent.
 func collect(ctx context.Context, results <-chan lookupResult, asked int, known map[string]lookup) error {
 	for range asked {
 		select {

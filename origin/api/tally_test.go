@@ -14,22 +14,22 @@ import (
 )
 
 // slowTally returns what tallyFacts should count, using encoding/json.
-func slowTally(t testing.TB, answer *host.Facts) (f ledger.Found) {
+func slowTally(t testing.TB, found *host.Facts) (f ledger.Found) {
 	var facts struct {
 		Valid, Disposable, Public, Relay, Gibberish, Typo bool
 		Role                                              *string
 	}
-	require.NoError(t, json.Unmarshal(answer.JSON, &facts))
+	require.NoError(t, json.Unmarshal(found.JSON, &facts))
 	one := map[bool]int64{true: 1}
 	return ledger.Found{Valid: one[facts.Valid], Invalid: one[!facts.Valid], Disposable: one[facts.Disposable], Public: one[facts.Public],
 		Relay: one[facts.Relay], Role: one[facts.Role != nil], Gibberish: one[facts.Gibberish], Typo: one[facts.Typo]}
 }
 
 func requireCounted(t testing.TB, email string) (f ledger.Found) {
-	answer, err := testEngine(t).Check(context.Background(), nil, email, 0)
+	found, err := testEngine(t).Check(context.Background(), nil, email, 0)
 	require.NoError(t, err)
-	tallyFacts(&f, &answer)
-	require.Equal(t, slowTally(t, &answer), f, "%q", email)
+	tallyFacts(&f, &found)
+	require.Equal(t, slowTally(t, &found), f, "%q", email)
 	return f
 }
 
@@ -58,11 +58,11 @@ func FuzzTallyFacts(f *testing.F) {
 }
 
 func BenchmarkTallyFacts(b *testing.B) {
-	answer, err := testEngine(b).Check(context.Background(), nil, "jane.doe+news@example.org", 0)
+	found, err := testEngine(b).Check(context.Background(), nil, "jane.doe+news@example.org", 0)
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
 		var f ledger.Found
-		tallyFacts(&f, &answer)
+		tallyFacts(&f, &found)
 	}
 }

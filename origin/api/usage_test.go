@@ -21,15 +21,15 @@ func TestUsageReport(t *testing.T) {
 			Quota: &ledger.Quota{Rate: ledger.Unlimited, Tokens: ledger.Unlimited}}))
 }
 
-// The usage is read by Inspect, whose verdict decides the answer.
+// The usage is read by Inspect, whose verdict decides the response.
 func TestUsageInspectsLedger(t *testing.T) {
 	f := newFakes(t)
 	f.ledger.begin, f.ledger.inspect = verdict(ledger.Good), verdict(ledger.Good)
 	f.ledger.inspect.Quota = &ledger.Quota{Rate: 1}
-	answer := f.send(f.ask(http.MethodGet, "/v1/usage", ""))
-	require.Equal(t, 200, answer.Code)
-	require.Contains(t, answer.Body.String(), `"used":3`)
-	require.Equal(t, `"rate";q=1;w=1, "points";q=10;qu="points"`, answer.Header().Get("RateLimit-Policy"))
+	resp := f.send(f.ask(http.MethodGet, "/v1/usage", ""))
+	require.Equal(t, 200, resp.Code)
+	require.Contains(t, resp.Body.String(), `"used":3`)
+	require.Equal(t, `"rate";q=1;w=1, "points";q=10;qu="points"`, resp.Header().Get("RateLimit-Policy"))
 	require.Equal(t, []string{"begin", "inspect", "end"}, f.trace.list())
 
 	f.ledger.inspect = verdict(ledger.UnknownKey)

@@ -11,7 +11,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// Every verdict has the answer of the contract, for both operations.
+// Every verdict has the response of the contract, for both operations.
 func TestVerdictProblem(t *testing.T) {
 	for _, c := range []struct {
 		verdict ledger.Verdict
@@ -39,11 +39,11 @@ func TestVerdictProblem(t *testing.T) {
 		t.Run(fmt.Sprint(c.verdict, c.style.inputShape), func(t *testing.T) {
 			p := verdictProblem(ledger.Decision{Verdict: c.verdict, RetryAfter: c.wait, Remaining: 2}, c.style, 5)
 			require.Equal(t, c.status, p.status)
-			answer := p.response(c.style.inputShape)
-			require.Contains(t, string(answer.body), c.want)
-			require.Equal(t, c.header, header(answer, "Retry-After"))
+			resp := p.response(c.style.inputShape)
+			require.Contains(t, string(resp.body), c.want)
+			require.Equal(t, c.header, header(resp, "Retry-After"))
 			if c.status == 429 {
-				require.Regexp(t, `^\{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: .*\d+ seconds.*"\}$`, string(answer.body))
+				require.Regexp(t, `^\{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: .*\d+ seconds.*"\}$`, string(resp.body))
 			}
 		})
 	}
@@ -62,10 +62,10 @@ func TestLedgerProblem(t *testing.T) {
 		errors.New("odd"):     "nothing was charged",
 	} {
 		p := ledgerProblem(fmt.Errorf("wrapped: %w", err))
-		answer := p.response(enveloped)
-		require.Contains(t, string(answer.body), want)
-		require.Equal(t, err == ledger.ErrRecord, answer.status == 500, err)
-		require.Equal(t, err != ledger.ErrRecord, header(answer, "Retry-After") == "1", err)
+		resp := p.response(enveloped)
+		require.Contains(t, string(resp.body), want)
+		require.Equal(t, err == ledger.ErrRecord, resp.status == 500, err)
+		require.Equal(t, err != ledger.ErrRecord, header(resp, "Retry-After") == "1", err)
 	}
 	// If both match, the message must not say that nothing was charged.
 	both := fmt.Errorf("%w: %w", ledger.ErrUnavailable, ledger.ErrUndecided)

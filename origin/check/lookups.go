@@ -131,7 +131,7 @@ const mostSilent = 100
 
 // ErrOutage is the error of a run whose resolvers no longer reply. The run ends,
 // since every further record would only get an error, after the longest time.
-var ErrOutage = errors.New("the resolvers no longer answer, so MX records cannot be looked up; give others with --dns HOST:PORT, or leave MX out with --offline")
+var ErrOutage = errors.New("the resolvers no longer respond, so MX records cannot be looked up; give others with --dns HOST:PORT, or leave MX out with --offline")
 
 // An outage finds out that no resolver replies any more.
 type outage struct {

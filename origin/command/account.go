@@ -259,7 +259,7 @@ type accountDeleteCmd struct {
 	Yes bool `help:"Do not ask for the email again."`
 }
 
-const accountDeleteHelp = `Deletes the account with its keys, usage history, audit log, stored answers, the
+const accountDeleteHelp = `Deletes the account with its keys, usage history, audit log, stored responses, the
 person who signs in and the webhook. It cannot be undone. The service may keep
 running: requests that begin afterwards get 401. If the command is interrupted,
 the account remains suspended, without valid keys; run it again.`
@@ -285,7 +285,7 @@ func (c *accountDeleteCmd) Run(ctx context.Context, std streams) error {
 
 var errNotConfirmed = errors.New("that is not the account's email; nothing was deleted (give --yes to delete without the question)")
 
-// confirm asks for the account's email and returns an error for any other answer.
+// confirm asks for the account's email and returns an error for any other reply.
 func confirm(std streams, a ledger.Account) error {
 	fmt.Fprintf(std.err, "This deletes account %d with all its keys and its history, and cannot be undone.\nType its email to delete it: ", a.ID)
 	const longest = 1024

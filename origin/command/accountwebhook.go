@@ -98,6 +98,6 @@ func (c *accountWebhookCmd) show(ctx context.Context, std streams, s *webhook.Se
 func printWebhook(std streams, hook webhook.Webhook) {
 	fmt.Fprintf(std.out, "%s, set %s\n", output.Printable(hook.URL), hook.Created.Format(time.DateTime))
 	if !hook.Disabled.IsZero() {
-		fmt.Fprintf(std.out, "disabled %s: the receiver answered HTTP 410 (Gone); set the URL again to enable it\n", hook.Disabled.Format(time.DateTime))
+		fmt.Fprintf(std.out, "disabled %s: the receiver returned HTTP 410 (Gone); set the URL again to enable it\n", hook.Disabled.Format(time.DateTime))
 	}
 }

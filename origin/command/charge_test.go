@@ -43,11 +43,11 @@ func TestReplayForEveryKeyOfTheAccount(t *testing.T) {
 	first, account := s.limitedKey(t, 1)
 	second := ledgertest.NewKey(t, s.ledger, account)
 	const body = `{"emails":["a@mail.example"]}`
-	_, answer := s.send(t, http.MethodPost, "/v1/emails", first, body, once("one"))
+	_, text := s.send(t, http.MethodPost, "/v1/emails", first, body, once("one"))
 	response, again := s.send(t, http.MethodPost, "/v1/emails", second, body, once(`"one"`))
 	require.Equal(t, http.StatusOK, response.StatusCode)
 	require.Equal(t, "true", response.Header.Get("Idempotency-Replayed"))
-	require.Equal(t, answer, again)
+	require.Equal(t, text, again)
 
 	response, _ = s.send(t, http.MethodPost, "/v1/emails", s.otherKey(t), body, once("one"))
 	require.Equal(t, http.StatusOK, response.StatusCode)
@@ -61,29 +61,29 @@ func TestIdempotencyConflict(t *testing.T) {
 	t.Parallel()
 	s, key, done := slow(t, 100, once("one"))
 	const body = `{"emails":["a@silent.example","b@silent.example"]}`
-	response, answer := s.send(t, http.MethodPost, "/v1/emails", key, body, once("one"))
+	response, text := s.send(t, http.MethodPost, "/v1/emails", key, body, once("one"))
 	require.Equal(t, http.StatusConflict, response.StatusCode)
-	require.Contains(t, answer, `{"success":false,"error":{"code":"IDEMPOTENCY_CONFLICT"`)
-	response, answer = s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x"]}`, once("one"))
-	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode, answer)
+	require.Contains(t, text, `{"success":false,"error":{"code":"IDEMPOTENCY_CONFLICT"`)
+	response, text = s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x"]}`, once("one"))
+	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode, text)
 	require.Equal(t, http.StatusOK, <-done)
-	response, answer = s.send(t, http.MethodPost, "/v1/emails", key, body, once("one"))
+	response, text = s.send(t, http.MethodPost, "/v1/emails", key, body, once("one"))
 	require.Equal(t, "true", response.Header.Get("Idempotency-Replayed"))
-	require.Contains(t, answer, `"message":"DNS lookup timed out for domain silent.example"`)
+	require.Contains(t, text, `"message":"DNS lookup timed out for domain silent.example"`)
 	require.EqualValues(t, 2, s.used(t))
 }
 
 func TestPointsInProgressCountAsUsed(t *testing.T) {
 	t.Parallel()
 	s, key, done := slow(t, 2, nil)
-	response, answer := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x"]}`, nil)
+	response, text := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x"]}`, nil)
 	require.Equal(t, http.StatusPaymentRequired, response.StatusCode)
-	require.Contains(t, answer, `"required":1,"remaining":0}}`)
+	require.Contains(t, text, `"required":1,"remaining":0}}`)
 	require.Equal(t, "0", response.Header.Get("X-Usage-Current"))
-	response, answer = s.send(t, http.MethodGet, "/v1/email/a@mail.example", key, "", nil)
+	response, text = s.send(t, http.MethodGet, "/v1/email/a@mail.example", key, "", nil)
 	require.Equal(t, http.StatusTooManyRequests, response.StatusCode)
 	require.Equal(t, "1", response.Header.Get("Retry-After"))
-	require.Regexp(t, "Rate limit exceeded: .* seconds", answer)
+	require.Regexp(t, "Rate limit exceeded: .* seconds", text)
 	require.Equal(t, http.StatusOK, <-done)
 	require.EqualValues(t, 2, s.used(t))
 }
@@ -105,8 +105,8 @@ func TestDisconnectIsFree(t *testing.T) {
 		require.NoError(t, conn.Close())
 		require.Eventually(t, func() bool {
 			response, _ := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x","y"]}`, nil)
-			_, answer := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x","y"]}`, nil)
-			return response.StatusCode == 402 && strings.Contains(answer, `"remaining":1`)
+			_, text := s.send(t, http.MethodPost, "/v1/emails", key, `{"emails":["x","y"]}`, nil)
+			return response.StatusCode == 402 && strings.Contains(text, `"remaining":1`)
 		}, hung, 20*time.Millisecond)
 	}
 	require.Zero(t, s.used(t))
@@ -147,10 +147,10 @@ func TestHistoryCountsFacts(t *testing.T) {
 	require.Equal(t, want, direct)
 	require.EqualValues(t, 5, points)
 
-	response, answer := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":5,"tally":{"valid":1,"invalid":1},"domains":[
+	response, text := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":5,"tally":{"valid":1,"invalid":1},"domains":[
 		{"name":"mail.example","addresses":2,"tally":{"valid":2,"role":1}},
 		{"name":"servfail.example","addresses":1,"tally":{"valid":1,"gibberish":1}}]}`, http.Header{"X-Edge-Secret": {origintest.EdgeSecret}})
-	require.Equal(t, http.StatusOK, response.StatusCode, answer)
+	require.Equal(t, http.StatusOK, response.StatusCode, text)
 	points, both := ledgertest.Usage(t, s.ledger, testAccount)
 	require.Equal(t, ledger.Found{Valid: 6, Invalid: 2, Role: 2, LookupErrors: 2}, both)
 	require.EqualValues(t, 10, points)
@@ -173,7 +173,7 @@ func TestFreeAdmissionNeedsNoPoints(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	require.NoError(t, s.ledger.ChangeTerms(context.Background(), account, ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(1)}))
 	time.Sleep(1100 * time.Millisecond) // real time: a view that accepts may be a second old
-	response, answer := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":0}`, http.Header{"X-Edge-Secret": {origintest.EdgeSecret}})
-	require.Equal(t, http.StatusOK, response.StatusCode, answer)
+	response, text := s.send(t, http.MethodPost, "/v1/edge/admit", key, `{"operation":"batch","points":0}`, http.Header{"X-Edge-Secret": {origintest.EdgeSecret}})
+	require.Equal(t, http.StatusOK, response.StatusCode, text)
 	require.EqualValues(t, 2, s.used(t))
 }

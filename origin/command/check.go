@@ -138,10 +138,10 @@ func (c *checkCmd) setLocal(ctx context.Context, run *check.Run) (done func(), e
 }
 
 // chunksLookedUp is how many chunks wait for lookups at a time. A domain that does
-// not answer delays the output behind it, and the others go on meanwhile.
+// not respond delays the output behind it, and the others go on meanwhile.
 const chunksLookedUp = 64
 
-// resolver returns a resolver that answers. Without one, all addresses would get
+// resolver returns a resolver that responds. Without one, all addresses would get
 // the same error, after a long time.
 func (c *checkDNSFlags) resolver(ctx context.Context) (*mx.Resolver, error) {
 	resolver, err := mx.New(check.ResolverConfig(c.DNS, c.DNSTimeout, c.Workers))
@@ -150,7 +150,7 @@ func (c *checkDNSFlags) resolver(ctx context.Context) (*mx.Resolver, error) {
 	}
 	if err := resolver.Probe(ctx); err != nil {
 		resolver.Close()
-		return nil, fmt.Errorf("no resolver answers, so MX records cannot be looked up; give one with --dns HOST:PORT, or leave MX out with --offline: %w", err)
+		return nil, fmt.Errorf("no resolver responds, so MX records cannot be looked up; give one with --dns HOST:PORT, or leave MX out with --offline: %w", err)
 	}
 	return resolver, nil
 }

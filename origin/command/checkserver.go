@@ -23,7 +23,7 @@ type serverFlags struct {
 	Server  string `group:"Through a service:" placeholder:"URL" help:"Check through the addrspec service at this URL, such as https://addrspec.example, with its lists and its resolver. Each different address of a batch costs a point. HTTPS_PROXY and NO_PROXY are obeyed."`
 	Key     string `group:"Through a service:" placeholder:"KEY" help:"The API key for --server. Other users of this machine can read command lines, so give it as ADDRSPEC_KEY, or use --key-file."`
 	KeyFile string `group:"Through a service:" placeholder:"FILE" help:"A file whose only line is the API key for --server."`
-	RunID   string `group:"Through a service:" placeholder:"ID" help:"Makes the Idempotency-Keys of the batches. A run that is repeated with the same ID within 24 hours is not charged again for batches that were answered. Default: random."`
+	RunID   string `group:"Through a service:" placeholder:"ID" help:"Makes the Idempotency-Keys of the batches. A run that is repeated with the same ID within 24 hours is not charged again for batches that got a response. Default: random."`
 }
 
 var errServerOffline = errors.New("--server and --offline exclude each other: the service looks MX records up")

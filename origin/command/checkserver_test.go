@@ -53,11 +53,11 @@ func TestCheckThroughAService(t *testing.T) {
 	emails := []string{"jane+news@mail.example", "a..b@mail.example", "x@nowhere.example", `"<&>"@mail.example`, "jörg@bücher.example", "support@servfail.example"}
 	for _, details := range []string{"false", "true"} {
 		body, _ := json.Marshal(map[string]any{"emails": emails, "details": details == "true"})
-		_, answer := s.send(t, http.MethodPost, "/v1/emails", key, string(body), nil)
+		_, text := s.send(t, http.MethodPost, "/v1/emails", key, string(body), nil)
 		var want struct {
 			Results []struct{ Result json.RawMessage }
 		}
-		require.NoError(t, json.Unmarshal([]byte(answer), &want))
+		require.NoError(t, json.Unmarshal([]byte(text), &want))
 		out, problem, code := s.checkThrough(t, key, strings.Join(emails, "\n"), "--details="+details)
 		require.Zero(t, code, problem)
 		lines := strings.Split(out, "\n")
@@ -169,7 +169,7 @@ func (p *process) relaunch(t *testing.T, address, dns string) {
 	p.Process = next
 }
 
-// A signal ends the check at once, also while the service does not answer.
+// A signal ends the check at once, also while the service does not respond.
 func TestCheckThroughAServiceEndsAtASignal(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

@@ -118,6 +118,6 @@ func TestCheckEndsInAnOutage(t *testing.T) {
 	var failure *exec.ExitError
 	require.ErrorAs(t, cmd.Wait(), &failure)
 	require.Equal(t, 1, failure.ExitCode())
-	require.Contains(t, problem.String(), "the resolvers no longer answer")
+	require.Contains(t, problem.String(), "the resolvers no longer respond")
 	require.Regexp(t, `addrspec check --resume \d+ `, problem.String())
 }

@@ -26,7 +26,7 @@ func (c *completionCmd) Run(_ context.Context, std streams) error {
 	return err
 }
 
-// printCandidates answers a shell that completes a command line. It prints nothing
+// printCandidates serves a shell that completes a command line. It prints nothing
 // if it cannot, so that the user's line stays as it is.
 func printCandidates(to io.Writer, app *kong.Application, words []string) (code int) {
 	if len(words) > 1 && words[0] == "help" {

@@ -97,7 +97,7 @@ const restoreLoss = `What was done after the backup is lost:
 - Accounts and keys made since. Revoke again what was revoked since, suspend again
   what was suspended, delete again what was deleted: it is back, and so are
   passwords, recovery codes and passkeys that were changed, used or removed.
-- Answers for Idempotency-Keys: a retry across the restore is charged again.
+- Responses for Idempotency-Keys: a retry across the restore is charged again.
 - Webhooks: a threshold passed since is reported again when it is passed again, with
   another webhook-id. Messages that were due at the backup may be sent again, with
   the same one.
@@ -143,7 +143,7 @@ const exportHelp = `Writes the whole ledger, from one moment and while the servi
 const exportSecrets = `The file has mode 0600, and must be kept like a password. It contains as they are:
 emails and names of customers, secrets of authenticator apps (TOTP), secrets and
 addresses of webhooks. It contains as hashes: API keys, passwords (Argon2id),
-recovery codes, sessions and one-time links. Answers stored for Idempotency-Keys are
+recovery codes, sessions and one-time links. Responses stored for Idempotency-Keys are
 encrypted under them.`
 
 // Help returns the text that --help prints after the flags' summary.

@@ -74,7 +74,7 @@ func usedIn(t *testing.T, database string) int64 {
 }
 
 // While a service charges, a backup and an export contain every charge that was
-// answered before they began, none that was sent after they ended, and add up.
+// served before they began, none that was sent after they ended, and add up.
 func TestCopiesBesideTheService(t *testing.T) {
 	t.Parallel()
 	s := launch(t, nil)
@@ -82,7 +82,7 @@ func TestCopiesBesideTheService(t *testing.T) {
 	key := ledgertest.NewAccount(t, l, testAccount)
 	require.NoError(t, l.Close())
 	grow(t, s.database, shorter(30_000, 5000))
-	var sent, answered atomic.Int64
+	var sent, succeeded atomic.Int64
 	ctx, stop := context.WithCancel(t.Context())
 	var clients errgroup.Group
 	for range 8 {
@@ -93,7 +93,7 @@ func TestCopiesBesideTheService(t *testing.T) {
 				if err != nil || status != 200 {
 					return fmt.Errorf("status %d: %w", status, err)
 				}
-				answered.Add(int64(e.Points))
+				succeeded.Add(int64(e.Points))
 			}
 			return nil
 		})
@@ -101,7 +101,7 @@ func TestCopiesBesideTheService(t *testing.T) {
 	directory := t.TempDir()
 	for i := range shorter(3, 1) {
 		backup, export := filepath.Join(directory, strconv.Itoa(i)+".db"), filepath.Join(directory, strconv.Itoa(i)+".ndjson.gz")
-		before := answered.Load()
+		before := succeeded.Load()
 		out, err := ownProcess("backup", backup, "--database", s.database).CombinedOutput()
 		require.NoError(t, err, string(out))
 		after := sent.Load()
@@ -109,7 +109,7 @@ func TestCopiesBesideTheService(t *testing.T) {
 		require.GreaterOrEqual(t, used, before)
 		require.LessOrEqual(t, used, after)
 
-		before = answered.Load()
+		before = succeeded.Load()
 		out, err = ownProcess("export", export, "--database", s.database).CombinedOutput()
 		require.NoError(t, err, string(out))
 		after = sent.Load()

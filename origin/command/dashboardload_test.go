@@ -30,7 +30,7 @@ const dashboardForms = 256
 const loadZone = "example.com. MX 10 mail.example.com."
 
 // Clients that send forms slowly keep nobody from a page or from the API. Further
-// forms get a clear answer, and the slow ones end soon.
+// forms get a clear response, and the slow ones end soon.
 func TestSlowFormsBlockNoPage(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--dns", mxtest.Start(t, loadZone))
@@ -86,12 +86,12 @@ func (s *instance) checkAddress(t testing.TB, key string) (status int) {
 
 func exchange(t testing.TB, client *http.Client, r *http.Request) (status int, body string) {
 	t.Helper()
-	answer, err := httpClient.Do(r)
+	resp, err := httpClient.Do(r)
 	require.NoError(t, err)
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
-	return answer.StatusCode, string(text)
+	return resp.StatusCode, string(text)
 }
 
 // BenchmarkAPIBesideDashboard measures the latency of the API alone, and while 64
@@ -123,7 +123,7 @@ func benchmarkBeside(b *testing.B, clients int) {
 }
 
 // hammer requests pages and tries to sign in until end is called. counts returns
-// the answers by status.
+// the responses by status.
 func (s *instance) hammer(clients int) (end func(), counts func() map[int]int) {
 	stop, seen, lock, work := make(chan struct{}), map[int]int{}, sync.Mutex{}, sync.WaitGroup{}
 	for i := range clients {
@@ -174,14 +174,14 @@ func (v *visitor) request(n int) int {
 	r.Header.Set("Accept", "text/html")
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("X-Forwarded-For", fmt.Sprintf("192.0.2.%d", n%250)) // attempts are limited for each address
-	answer, err := v.client.Do(r)
+	resp, err := v.client.Do(r)
 	if err != nil {
 		return 0
 	}
-	defer answer.Body.Close()
-	text, _ := io.ReadAll(answer.Body)
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
 	if found := tokenOfPage.FindSubmatch(text); found != nil {
 		v.token = string(found[1])
 	}
-	return answer.StatusCode
+	return resp.StatusCode
 }

@@ -17,11 +17,11 @@ import (
 )
 
 // neverAnswered has the features of openapi.json that these tests do not see.
-var neverAnswered = map[string]string{
+var neverResponded = map[string]string{
 	".* 500 INTERNAL_ERROR": "it needs a defect; api's tests cause a panic and check the shape",
 }
 
-// A surveyed service is one whose answers must be as openapi.json describes them.
+// A surveyed service is one whose responses must be as openapi.json describes them.
 type surveyed struct {
 	*instance
 	survey *description.Survey
@@ -147,13 +147,13 @@ func TestContract(t *testing.T) {
 	slow := []string{"--dns", contract.Serve(t), "--dns-timeout", "1s"} // and nothing in its cache
 	t.Run("conflict", surveyed{start(t, slow...), s.survey}.conflict)
 	t.Run("crowded", surveyed{start(t, "--max-connections", "1"), s.survey}.crowded)
-	s.survey.RequireComplete(t, neverAnswered)
+	s.survey.RequireComplete(t, neverResponded)
 	log := s.wholeLog(t)
 	require.NotContains(t, log, "@", "the log contains an address")
 	require.NotContains(t, log, "ask_", "the log contains a key")
 }
 
-// TestEdgeDescription compares answers to workers with openapi-edge.json.
+// TestEdgeDescription compares responses to workers with openapi-edge.json.
 func TestEdgeDescription(t *testing.T) {
 	t.Parallel()
 	s := surveyed{start(t, "--dns", contract.Serve(t), "--dns-timeout", "500ms", "--edge-secret", origintest.EdgeSecret),
@@ -190,7 +190,7 @@ func TestEdgeDescription(t *testing.T) {
 		require.Equal(t, c.status, s.send(t, edgeRequest(c.key, c.body, c.header)), c.body)
 	}
 	t.Run("malformed", s.malformed)
-	s.survey.RequireComplete(t, neverAnswered)
+	s.survey.RequireComplete(t, neverResponded)
 }
 
 // edgeRequest returns a worker's request. header replaces one of the usual ones.

@@ -192,7 +192,7 @@ func (d *databaseDoctor) look(ctx context.Context) (detail string, err error) {
 		}
 		took := time.Since(start).Round(time.Microsecond)
 		e, err := l.Examine(ctx)
-		detail = fmt.Sprintf("%s answers in %s and has %d plans; %s", d.Redacted(), took, len(plans), e.Summary)
+		detail = fmt.Sprintf("%s responds in %s and has %d plans; %s", d.Redacted(), took, len(plans), e.Summary)
 		problems := append([]error{err}, e.Wrong...)
 		for _, soon := range e.Advice {
 			problems = append(problems, doctor.Advice{Err: soon})

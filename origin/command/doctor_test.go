@@ -130,7 +130,7 @@ func TestDoctorOfARunningService(t *testing.T) {
 	require.NotContains(t, out+problem, secret)
 }
 
-// A database, a resolver and a service that never answer take no longer than the
+// A database, a resolver and a service that never respond take no longer than the
 // limit.
 func TestDoctorEndsInTime(t *testing.T) {
 	t.Parallel()

@@ -69,15 +69,15 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// If the answer to a batch is lost, the example sends it again and it is charged
+// If the response to a batch is lost, the example sends it again and it is charged
 // once.
-func TestExamplesRetryALostAnswer(t *testing.T) {
+func TestExamplesRetryALostResponse(t *testing.T) {
 	s := start(t, "--dns", mxtest.Start(t, exampleZone))
 	for _, e := range examples(t, "retry-safely") {
 		t.Run(e.File, func(t *testing.T) {
 			t.Parallel()
 			key := s.exampleKey(t, e.File, 100)
-			proxy, requests := losingFirstAnswer(t, s.hostPort)
+			proxy, requests := losingFirstResponse(t, s.hostPort)
 			out, err := example(t, e, proxy, key).Output()
 			require.NoError(t, err)
 			require.Equal(t, "points: 2\n", string(out))
@@ -165,8 +165,8 @@ func logIfFailed(t *testing.T) io.Writer {
 }
 
 // losingFirstAnswer returns a proxy that breaks the connection when it has the
-// answer to the first request.
-func losingFirstAnswer(t *testing.T, hostPort string) (proxy string, requests *atomic.Int32) {
+// response to the first request.
+func losingFirstResponse(t *testing.T, hostPort string) (proxy string, requests *atomic.Int32) {
 	requests = new(atomic.Int32)
 	return proxyTo(t, hostPort, func(forward http.Handler, w http.ResponseWriter, r *http.Request) {
 		if requests.Add(1) == 1 {

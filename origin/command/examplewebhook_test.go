@@ -129,7 +129,7 @@ func runReceiver(t *testing.T, e docs.Example, secret string) (target string) {
 	return "http://" + address + "/"
 }
 
-// deliver sends a message and returns the status of the answer.
+// deliver sends a message and returns the status of the response.
 func deliver(t *testing.T, target, id string, at time.Time, signature, body string) int {
 	t.Helper()
 	request, err := http.NewRequest(http.MethodPost, target, bytes.NewReader([]byte(body)))

@@ -170,7 +170,7 @@ func TestHelpFollowsTheTerminal(t *testing.T) {
 	}
 }
 
-// The hint names the command whose help has the answer.
+// The hint names the command whose help explains it.
 func TestWrongCommandLines(t *testing.T) {
 	t.Parallel()
 	for line, messages := range map[string][]string{

@@ -15,7 +15,7 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
-// TestHookDescription compares answers to sign-up systems with openapi-hooks.json.
+// TestHookDescription compares responses to sign-up systems with openapi-hooks.json.
 func TestHookDescription(t *testing.T) {
 	t.Parallel()
 	file := hooksFile(t, anyObject{"rate": 1}, anyObject{"name": "auth", "format": "supabase"})
@@ -46,7 +46,7 @@ func TestHookDescription(t *testing.T) {
 	t.Run("crowded", func(t *testing.T) {
 		surveyed{start(t, "--hooks", file, "--max-connections", "1"), s.survey}.crowded(t)
 	})
-	s.survey.RequireComplete(t, neverAnswered)
+	s.survey.RequireComplete(t, neverResponded)
 }
 
 // hookRequest returns a signed call. header replaces one of the usual ones.

@@ -36,7 +36,7 @@ func hookExample(t *testing.T, file string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// runLines runs a program that answers each line of its input with one.
+// runLines runs a program that responds to each line of its input with one.
 func runLines(t *testing.T, cmd *exec.Cmd, input ...any) (output []string) {
 	t.Helper()
 	var in, out, errors bytes.Buffer
@@ -170,15 +170,15 @@ func TestSupabaseHook(t *testing.T) {
 		line := func(secret string) any { return anyObject{"secret": secret, "id": c.id, "at": at, "body": c.body} }
 		signatures := runLines(t, hookExample(t, "sign.js"), line(hookSecret), line(newHookSecret))
 		for _, signature := range []string{signatures[0], strings.Join(signatures, ", "), signatures[1] + ", " + signatures[0]} {
-			response, answer := s.callHook(t, signedCall{hook: "signup", id: c.id, body: c.body, header: http.Header{
+			response, resp := s.callHook(t, signedCall{hook: "signup", id: c.id, body: c.body, header: http.Header{
 				"Webhook-Timestamp": {strconv.FormatInt(at, 10)}, "Webhook-Signature": {signature}}})
-			require.Equal(t, http.StatusOK, response.StatusCode, answer)
-			require.Equal(t, c.want, answer)
+			require.Equal(t, http.StatusOK, response.StatusCode, resp)
+			require.Equal(t, c.want, resp)
 			require.Equal(t, "application/json", response.Header.Get("Content-Type"))
 		}
-		response, answer := s.callHook(t, signedCall{hook: "signup", id: c.id, body: c.body, header: http.Header{
+		response, resp := s.callHook(t, signedCall{hook: "signup", id: c.id, body: c.body, header: http.Header{
 			"Webhook-Timestamp": {strconv.FormatInt(at, 10)}, "Webhook-Signature": {signatures[1]}}})
-		require.Equal(t, http.StatusUnauthorized, response.StatusCode, answer)
+		require.Equal(t, http.StatusUnauthorized, response.StatusCode, resp)
 	}
 	require.EqualValues(t, 2, s.used(t))
 }

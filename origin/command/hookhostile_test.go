@@ -36,11 +36,11 @@ func bothChoices(t *testing.T, own anyObject) string {
 func (s *instance) requireUnchecked(t *testing.T, id, email string) {
 	t.Helper()
 	for hook, want := range map[string]string{"open": allowedUnchecked, "closed": deniedUnchecked} {
-		response, answer := s.callHook(t, signedCall{hook: hook, id: id, body: `{"email":"` + email + `"}`})
-		require.Equal(t, http.StatusOK, response.StatusCode, answer)
-		require.Equal(t, want, answer, hook)
-		_, answer = s.callHook(t, signedCall{hook: hook, id: id + "x", body: `{"email":"jane..doe@mail.example"}`})
-		require.Contains(t, answer, `"reasons":["invalid"]`, hook)
+		response, text := s.callHook(t, signedCall{hook: hook, id: id, body: `{"email":"` + email + `"}`})
+		require.Equal(t, http.StatusOK, response.StatusCode, text)
+		require.Equal(t, want, text, hook)
+		_, text = s.callHook(t, signedCall{hook: hook, id: id + "x", body: `{"email":"jane..doe@mail.example"}`})
+		require.Contains(t, text, `"reasons":["invalid"]`, hook)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestHookAccountCannotPay(t *testing.T) {
 	aSecondLater()
 	s.requireUnchecked(t, "msg_poor", "jane@mail.example")
 	_, again := s.callHook(t, body)
-	require.Equal(t, paid, again, "a sign-up that was paid for has its answer still")
+	require.Equal(t, paid, again, "a sign-up that was paid for has its response still")
 
 	require.NoError(t, s.ledger.SuspendAccount(t.Context(), account))
 	aSecondLater()
@@ -76,12 +76,12 @@ func TestHookAccountCannotPay(t *testing.T) {
 	require.Len(t, keys, 1)
 	_, _, err = s.ledger.RotateKey(t.Context(), account, keys[0].ID, 0)
 	require.NoError(t, err)
-	_, answer := s.callHook(t, signedCall{hook: "closed", id: "msg_rotated", body: `{"email":"jane@mail.example"}`})
-	require.Contains(t, answer, `"decision":"allow"`, "a secret that a rotation ended is renewed")
+	_, text := s.callHook(t, signedCall{hook: "closed", id: "msg_rotated", body: `{"email":"jane@mail.example"}`})
+	require.Contains(t, text, `"decision":"allow"`, "a secret that a rotation ended is renewed")
 	require.NoError(t, s.ledger.RevokeKey(t.Context(), account, keys[0].ID))
 	aSecondLater()
-	_, answer = s.callHook(t, signedCall{hook: "closed", id: "msg_revoked", body: `{"email":"jane@mail.example"}`})
-	require.Equal(t, deniedUnchecked, answer)
+	_, text = s.callHook(t, signedCall{hook: "closed", id: "msg_revoked", body: `{"email":"jane@mail.example"}`})
+	require.Equal(t, deniedUnchecked, text)
 
 	require.NoError(t, s.ledger.DeleteAccount(t.Context(), account))
 	aSecondLater()
@@ -124,8 +124,8 @@ func TestHookLedgerDown(t *testing.T) {
 	s.requireUnchecked(t, "msg_down", "jane@mail.example")
 	release()
 	require.Eventually(t, func() bool {
-		_, answer := s.callHook(t, call)
-		return answer == before
+		_, text := s.callHook(t, call)
+		return text == before
 	}, hung, 100*time.Millisecond)
 }
 
@@ -137,8 +137,8 @@ func TestHookWaitsForRate(t *testing.T) {
 	var calls sync.WaitGroup
 	for n := range 3 {
 		calls.Go(func() {
-			_, answer := s.callHook(t, signedCall{hook: "signup", id: fmt.Sprint("msg_", n), body: `{"email":"jane@mail.example"}`})
-			require.Contains(t, answer, `"decision":"allow"`)
+			_, text := s.callHook(t, signedCall{hook: "signup", id: fmt.Sprint("msg_", n), body: `{"email":"jane@mail.example"}`})
+			require.Contains(t, text, `"decision":"allow"`)
 		})
 	}
 	calls.Wait()
@@ -190,11 +190,11 @@ func TestHookRefuses(t *testing.T) {
 		"deep":                 {signedCall{hook: "signup", id: "msg_1", body: strings.Repeat("[", 200<<10)}, 400},
 		"header of a new line": {signedCall{hook: "signup", id: "msg_1", body: body, header: header("Webhook-Signature", "v1,a, v1,b,, ,")}, 401},
 	} {
-		response, answer := s.callHook(t, c.call)
-		require.Equal(t, c.status, response.StatusCode, "%s: %s", name, answer)
-		require.NotContains(t, answer, "canary-7f3a", name)
+		response, text := s.callHook(t, c.call)
+		require.Equal(t, c.status, response.StatusCode, "%s: %s", name, text)
+		require.NotContains(t, text, "canary-7f3a", name)
 		if c.status == 200 {
-			require.Contains(t, answer, `"reasons":["invalid"]`, name)
+			require.Contains(t, text, `"reasons":["invalid"]`, name)
 		}
 	}
 	for _, method := range []string{"GET", "HEAD", "OPTIONS", "PUT", "DELETE"} {
@@ -213,7 +213,7 @@ func TestHookRefuses(t *testing.T) {
 	}
 }
 
-// Answers are not stored in the clear, and neither is an address.
+// Responses are not stored in the clear, and neither is an address.
 func TestHookRecordsNoAddress(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{"deny": []string{"typo"}}))
@@ -230,8 +230,8 @@ func TestHookRecordsNoAddress(t *testing.T) {
 func TestNoHooks(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	response, answer := s.callHook(t, signedCall{hook: "signup", id: "msg_1", body: `{}`})
-	require.Equal(t, http.StatusNotFound, response.StatusCode, answer)
+	response, text := s.callHook(t, signedCall{hook: "signup", id: "msg_1", body: `{}`})
+	require.Equal(t, http.StatusNotFound, response.StatusCode, text)
 }
 
 // A hook's rate counts calls with a valid signature only, so that a flood of others
@@ -246,9 +246,9 @@ func TestHookRate(t *testing.T) {
 	}
 	statuses := map[int]int{}
 	for n := range 4 {
-		response, answer := s.callHook(t, signedCall{hook: "signup", id: fmt.Sprint("msg_", n), body: `{"email":"jane@mail.example"}`})
+		response, text := s.callHook(t, signedCall{hook: "signup", id: fmt.Sprint("msg_", n), body: `{"email":"jane@mail.example"}`})
 		if statuses[response.StatusCode]++; response.StatusCode == http.StatusTooManyRequests {
-			require.Equal(t, "1", response.Header.Get("Retry-After"), answer)
+			require.Equal(t, "1", response.Header.Get("Retry-After"), text)
 		}
 	}
 	require.GreaterOrEqual(t, statuses[200], 2, "twice the rate at once")
@@ -278,8 +278,8 @@ func TestHookSlowBodies(t *testing.T) {
 	status, _, err := s.get(key, "/v1/email/jane@mail.example")
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, status)
-	response, answer := s.callHook(t, signedCall{hook: "other", id: "msg_1", body: `{"email":"jane@mail.example"}`})
-	require.Equal(t, http.StatusOK, response.StatusCode, answer)
+	response, text := s.callHook(t, signedCall{hook: "other", id: "msg_1", body: `{"email":"jane@mail.example"}`})
+	require.Equal(t, http.StatusOK, response.StatusCode, text)
 	for _, conn := range conns {
 		conn.Close()
 	}

@@ -34,8 +34,8 @@ type hooksCheckCmd struct {
 // Help is shown by --help.
 func (*hooksCheckCmd) Help() string {
 	return `The secrets are read, too, so run it with the service's environment. With an
-address, the line of each hook is the body that it answers. The exit code is 0 also if
-the answer is deny. origin/deploy/hooks.md explains the file.`
+address, the line of each hook is the body that it returns. The exit code is 0 also if
+the response is deny. origin/deploy/hooks.md explains the file.`
 }
 
 // Run prints a line for each hook.
@@ -67,15 +67,15 @@ func listHooks(out io.Writer, hooks []*signuphook.Hook) error {
 	return nil
 }
 
-// try prints what each hook answers about the address.
+// try prints what each hook responds about the address.
 func (c *hooksCheckCmd) try(ctx context.Context, out io.Writer, hooks []*signuphook.Hook) error {
 	facts, err := c.facts(ctx)
 	if err != nil {
 		return err
 	}
 	for _, h := range hooks {
-		answer := h.Answer(h.Policy.Judge(facts), signuphook.Call{})
-		if _, err := fmt.Fprintf(out, "/v1/hooks/%s: %s\n", h.Name, answer); err != nil {
+		resp := h.Response(h.Policy.Judge(facts), signuphook.Call{})
+		if _, err := fmt.Fprintf(out, "/v1/hooks/%s: %s\n", h.Name, resp); err != nil {
 			return err
 		}
 	}

@@ -261,7 +261,7 @@ type keyRotateCmd struct {
 }
 
 const keyRotateHelp = `The key stays the same one: its name, expiry, budget, rate, origins, usage and
-answers stored for Idempotency-Keys remain. Store the new secret where requests
+responses stored for Idempotency-Keys remain. Store the new secret where requests
 are sent from, before the grace is over; with --grace 0s the old secret is refused
 from now on. Rotating again ends a grace that is still running.`
 

@@ -71,10 +71,10 @@ func TestKeyCommands(t *testing.T) {
 		if origin != "" {
 			r.Header.Set("Origin", origin)
 		}
-		answer, err := http.DefaultClient.Do(r)
+		resp, err := http.DefaultClient.Do(r)
 		require.NoError(t, err)
-		answer.Body.Close()
-		return answer.StatusCode
+		resp.Body.Close()
+		return resp.StatusCode
 	}
 	require.Equal(t, 200, status(old, "https://shop.example"))
 	require.Equal(t, 401, status(old, ""))
@@ -109,7 +109,7 @@ func TestKeyCommands(t *testing.T) {
 }
 
 // A key's name, which a user chose, can neither control a terminal nor be a formula,
-// also in the log and in the answer to a change.
+// also in the log and in the response to a change.
 func TestKeyCommandsEscapeNames(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
@@ -144,15 +144,15 @@ func TestAccountLifeCommands(t *testing.T) {
 	require.Contains(t, on.must("account resume --account you@example.org"), "resumed")
 	require.Eventually(t, func() bool { return status() == 200 }, hung, 20*time.Millisecond)
 
-	ask := func(answer string) (out, asked string, code int) {
+	ask := func(reply string) (out, asked string, code int) {
 		var stdout, stderr strings.Builder
 		code = run(context.Background(), []string{"account", "delete", "--account", "you@example.org", "--database", s.database},
-			streams{strings.NewReader(answer), &stdout, &stderr})
+			streams{strings.NewReader(reply), &stdout, &stderr})
 		return stdout.String(), stderr.String(), code
 	}
-	for _, answer := range []string{"", "yes\n", "other@example.org\n", strings.Repeat("x", 5000)} {
-		out, asked, code := ask(answer)
-		require.Equal(t, 1, code, "%q: %s", answer, out)
+	for _, reply := range []string{"", "yes\n", "other@example.org\n", strings.Repeat("x", 5000)} {
+		out, asked, code := ask(reply)
+		require.Equal(t, 1, code, "%q: %s", reply, out)
 		require.Contains(t, asked, "nothing was deleted")
 		require.Equal(t, 200, status())
 	}

@@ -255,7 +255,7 @@ func TestMCPEndsAtForeignInput(t *testing.T) {
 }
 
 // Invalid UTF-8 in an address reaches the checks as the replacement character, as
-// JSON decoders have it, so the answer is valid JSON.
+// JSON decoders have it, so the response is valid JSON.
 func TestMCPInvalidUTF8(t *testing.T) {
 	t.Parallel()
 	cmd, _ := mcpProgram(t, "--offline")
@@ -268,7 +268,7 @@ func TestMCPInvalidUTF8(t *testing.T) {
 	}
 }
 
-// A flood of calls is answered in full, in little memory, though the client reads
+// A flood of calls gets a response in full, in little memory, though the client reads
 // nothing until it has sent everything.
 func TestMCPFlood(t *testing.T) {
 	t.Parallel()
@@ -295,20 +295,20 @@ func TestMCPFlood(t *testing.T) {
 	})
 	select {
 	case <-begun:
-		t.Error("2,000 calls were read before any answer was")
+		t.Error("2,000 calls were read before any response was")
 	case <-time.After(2 * time.Second): // real time: a slow machine reads no more in it
 	}
-	answered := map[float64]bool{}
+	succeeded := map[float64]bool{}
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<20)
-	for len(answered) < calls && lines.Scan() {
-		var answer struct{ ID any }
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &answer))
-		if id, ok := answer.ID.(float64); ok {
-			answered[id] = true
+	for len(succeeded) < calls && lines.Scan() {
+		var resp struct{ ID any }
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &resp))
+		if id, ok := resp.ID.(float64); ok {
+			succeeded[id] = true
 		}
 	}
-	require.Len(t, answered, calls)
+	require.Len(t, succeeded, calls)
 	require.NoError(t, sending.Wait())
 	if peak := peakMemory(t, cmd.Process.Pid); peak > 400<<10 {
 		t.Errorf("peak memory %d KiB", peak)

@@ -45,7 +45,7 @@ func TestUnknownMetricsAreFound(t *testing.T) {
 	}
 }
 
-// scrape returns the metrics of a process that has answered both operations.
+// scrape returns the metrics of a process that has served both operations.
 func scrape(t *testing.T) map[string]*dto.MetricFamily {
 	t.Helper()
 	p := launchWith(t, nil, "--dns", contract.Serve(t))

@@ -23,23 +23,23 @@ func TestWaitingLookupsDoNotDelayOtherAccounts(t *testing.T) {
 	flooder := s.newKey(t)
 
 	const batches = 1 + (1+1024)/64 // one lookup in progress and 1,024 waiting
-	answers := make(chan *http.Response, batches)
+	responses := make(chan *http.Response, batches)
 	for n := range batches {
 		go func() {
-			answer, _ := s.send(t, http.MethodPost, "/v1/emails", flooder, silentBatch(n), nil)
-			answers <- answer
+			resp, _ := s.send(t, http.MethodPost, "/v1/emails", flooder, silentBatch(n), nil)
+			responses <- resp
 		}()
 	}
-	refused := <-answers // the others wait
+	refused := <-responses // the others wait
 	require.Equal(t, http.StatusTooManyRequests, refused.StatusCode)
 	require.Equal(t, "1", refused.Header.Get("Retry-After"))
 
-	answer, body := s.send(t, http.MethodGet, "/v1/email/a@mail.example", s.otherKey(t), "", nil)
-	require.Equal(t, http.StatusOK, answer.StatusCode, body)
+	resp, body := s.send(t, http.MethodGet, "/v1/email/a@mail.example", s.otherKey(t), "", nil)
+	require.Equal(t, http.StatusOK, resp.StatusCode, body)
 	require.Contains(t, body, `"mx":true`)
 	s.stop()
 	for range batches - 1 {
-		require.NotEqual(t, http.StatusOK, (<-answers).StatusCode)
+		require.NotEqual(t, http.StatusOK, (<-responses).StatusCode)
 	}
 	s.requireStopped(t)
 	require.Zero(t, s.used(t))

@@ -73,10 +73,10 @@ func TestOperatorListenerDuringStop(t *testing.T) {
 	dns.Respond("silent.example", mxtest.Silent)
 	public, operators := startApart(t, "--dns", dns.Addr, "--dns-timeout", "20s", "--grace", "30s")
 	key := public.newKey(t)
-	answered := make(chan int)
+	succeeded := make(chan int)
 	go func() {
 		response, _ := public.send(t, http.MethodGet, "/v1/email/a@silent.example", key, "", nil)
-		answered <- response.StatusCode
+		succeeded <- response.StatusCode
 	}()
 	require.Eventually(t, func() bool { return dns.Asked("silent.example") > 0 }, hung, time.Millisecond)
 	status, _, err := operators.get("", "/readyz")
@@ -88,7 +88,7 @@ func TestOperatorListenerDuringStop(t *testing.T) {
 		return err == nil && status == http.StatusServiceUnavailable
 	}, hung, 10*time.Millisecond)
 	dns.Respond("silent.example", mxtest.Answer)
-	require.Equal(t, http.StatusOK, <-answered)
+	require.Equal(t, http.StatusOK, <-succeeded)
 	public.requireStopped(t)
 	_, _, err = operators.get("", "/healthz")
 	require.Error(t, err)

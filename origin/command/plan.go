@@ -37,7 +37,7 @@ func (c *planListCmd) Run(ctx context.Context, std streams) error {
 
 type planLoadCmd struct {
 	service.DatabaseFlag
-	File string `arg:"" help:"A JSON array of objects with name, rate (requests a second), points (a month), overage and stored (bytes of answers stored for Idempotency-Keys); rate and points are numbers or \"unlimited\"."`
+	File string `arg:"" help:"A JSON array of objects with name, rate (requests a second), points (a month), overage and stored (bytes of responses stored for Idempotency-Keys); rate and points are numbers or \"unlimited\"."`
 }
 
 // Run stores the plans. New numbers apply to an account from its next request.

@@ -44,11 +44,11 @@ func TestProxies(t *testing.T) {
 }
 
 // requireContract runs the contract through the proxy, but for the cases that it
-// answers itself.
+// responds itself.
 func (k *proxyKind) requireContract(t *testing.T, p *proxyServer, s *instance) {
 	cases := contract.Cases(t)
 	passed := slices.DeleteFunc(slices.Clone(cases), func(c contract.Case) bool { return slices.Contains(k.refuses, c.Name) })
-	require.Less(t, len(cases)-len(passed), 10, "the proxy answers more itself than it passes on")
+	require.Less(t, len(cases)-len(passed), 10, "the proxy refuses more itself than it passes on")
 	contract.RunCases(t, passed, p.plain, s.ledger, description.New(t), "Server")
 }
 
@@ -91,7 +91,7 @@ func sendThrough(t *testing.T, hostPort, method, target, body string, header ...
 	return origintest.Exchange(t, hostPort, request.Text("addrspec.example"), hung)
 }
 
-// A body over the limit gets the service's answer, one that is much longer the
+// A body over the limit gets the service's response, one that is much longer the
 // same; and the key is checked before the body arrives, if the proxy lets it.
 func (k *proxyKind) requireBodiesPass(t *testing.T, p *proxyServer, key string) {
 	for _, size := range []int{1<<20 + 1, 3 << 20} {
@@ -123,21 +123,21 @@ func requireTLS(t *testing.T, p *proxyServer) {
 	require.Equal(t, "https://addrspec.example/", redirected.Header.Get("Location"))
 }
 
-// An upstream is a server that records each request as it came, and answers as
-// answer does, or not at all if that returns "".
+// An upstream is a server that records each request as it came, and responds as
+// respond does, or not at all if that returns "".
 type upstream struct {
 	net.Listener
-	answer func(request string) string
+	respond func(request string) string
 
 	mu   sync.Mutex
 	seen []string
 }
 
-func newUpstream(t *testing.T, answer func(string) string) *upstream {
+func newUpstream(t *testing.T, respond func(string) string) *upstream {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { listener.Close() })
-	u := &upstream{Listener: listener, answer: answer}
+	u := &upstream{Listener: listener, respond: respond}
 	go func() {
 		for conn, err := listener.Accept(); err == nil; conn, err = listener.Accept() {
 			go u.serve(conn)
@@ -146,7 +146,7 @@ func newUpstream(t *testing.T, answer func(string) string) *upstream {
 	return u
 }
 
-// serve reads requests without a body until one gets no answer.
+// serve reads requests without a body until one gets no response.
 func (u *upstream) serve(conn net.Conn) {
 	defer conn.Close()
 	for in := bufio.NewReader(conn); ; {
@@ -161,8 +161,8 @@ func (u *upstream) serve(conn net.Conn) {
 		u.mu.Lock()
 		u.seen = append(u.seen, request.String())
 		u.mu.Unlock()
-		answer := u.answer(request.String())
-		if _, err := io.WriteString(conn, answer); err != nil || answer == "" {
+		resp := u.respond(request.String())
+		if _, err := io.WriteString(conn, resp); err != nil || resp == "" {
 			return
 		}
 	}
@@ -177,7 +177,7 @@ func (u *upstream) take() []string {
 	return seen
 }
 
-const emptyAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+const emptyResponse = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 // Every target arrives as it was sent, with the client's address in place of what
 // the client says about itself.
@@ -186,7 +186,7 @@ func TestProxiesPassTargets(t *testing.T) {
 	for _, kind := range proxyKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
-			u := newUpstream(t, func(string) string { return emptyAnswer })
+			u := newUpstream(t, func(string) string { return emptyResponse })
 			p := kind.start(t, u.Addr().String())
 			for _, target := range []string{
 				"/v1/email/a%2F%2Fb%40mail.example", "/v1/email/a//b/../c@mail.example", "/v1/email/%22..%2F%22%40mail.example",
@@ -207,7 +207,7 @@ func TestProxiesPassTargets(t *testing.T) {
 	}
 }
 
-// A request that gets no answer is sent once, also on a connection that was used
+// A request that gets no response is sent once, also on a connection that was used
 // before, on which HTTP clients usually send a request again.
 func TestProxiesSendOnce(t *testing.T) {
 	leftToCI(t)
@@ -218,16 +218,16 @@ func TestProxiesSendOnce(t *testing.T) {
 				if strings.Contains(request, "unanswered") {
 					return ""
 				}
-				return emptyAnswer
+				return emptyResponse
 			})
 			p := kind.start(t, u.Addr().String())
 			for range 5 {
-				response, _ := sendThrough(t, p.plain, "GET", "/v1/email/answered@mail.example", "")
+				response, _ := sendThrough(t, p.plain, "GET", "/v1/email/served@mail.example", "")
 				require.Equal(t, http.StatusOK, response.StatusCode)
 				u.take()
-				response, body := sendThrough(t, p.plain, "GET", "/v1/email/unanswered@mail.example", "", "Idempotency-Key: one")
+				response, body := sendThrough(t, p.plain, "GET", "/v1/email/unserved@mail.example", "", "Idempotency-Key: one")
 				require.Equal(t, http.StatusBadGateway, response.StatusCode, body)
-				require.Contains(t, body, `{"status":502,"error":"The service did not answer`)
+				require.Contains(t, body, `{"status":502,"error":"The service did not respond`)
 				require.Len(t, u.take(), 1)
 			}
 		})
@@ -241,7 +241,7 @@ func TestProxyLogsHaveNoAddress(t *testing.T) {
 	for _, kind := range proxyKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
-			u := newUpstream(t, answerBadly)
+			u := newUpstream(t, respondBadly)
 			p := kind.start(t, u.Addr().String())
 			p.sendHostile(t)
 			require.NoError(t, u.Close())
@@ -268,8 +268,8 @@ func hostileTargets() (list []string) {
 		"/v1/email/"+strings.Repeat("a", 70<<10)+address, "http://"+address+"/", "*"+address, address, "/v1/email/"+address+"#"+address)
 }
 
-// answerBadly answers as the target asks for.
-func answerBadly(request string) string {
+// respondBadly responds as the target asks for.
+func respondBadly(request string) string {
 	line, _, _ := strings.Cut(request, "\r\n")
 	_, query, _ := strings.Cut(strings.TrimSuffix(line, " HTTP/1.1"), "?")
 	switch query {
@@ -282,7 +282,7 @@ func answerBadly(request string) string {
 	case "header":
 		return "HTTP/1.1 200 OK\r\nX-Long: " + strings.Repeat("a", 20<<10) + "\r\n\r\n"
 	}
-	return emptyAnswer
+	return emptyResponse
 }
 
 // sendHostile sends addresses in every way in which a log could come to have them,
@@ -307,7 +307,7 @@ func sendAndLeave(address, request string) error {
 		return err
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(500 * time.Millisecond)) // some are not answered, since more of them could come
+	_ = conn.SetDeadline(time.Now().Add(500 * time.Millisecond)) // some get no response, since more of them could come
 	_, _ = io.WriteString(conn, request)
 	_, _ = io.Copy(io.Discard, conn)
 	return nil

@@ -33,8 +33,8 @@ type proxyServer struct {
 type proxyKind struct {
 	name         string
 	start        func(t *testing.T, upstream string) *proxyServer
-	waitsForBody bool     // it passes no answer on before the whole body has come
-	refuses      []string // the contract's cases that it answers itself, with 400 for HTTP that is not well-formed
+	waitsForBody bool     // it passes no response on before the whole body has come
+	refuses      []string // the contract's cases that it responds itself, with 400 for HTTP that is not well-formed
 }
 
 var proxyKinds = []proxyKind{

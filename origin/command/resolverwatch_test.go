@@ -30,7 +30,7 @@ func TestStartDoesNotWaitForResolver(t *testing.T) {
 	require.Eventually(t, func() bool { return s.log.Contains(lookUpsWillFail) }, hung, 20*time.Millisecond)
 }
 
-func TestResolverThatAnswersIsInMetrics(t *testing.T) {
+func TestResolverThatRespondsIsInMetrics(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t))
 	require.Eventually(t, func() bool {

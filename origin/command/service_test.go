@@ -88,9 +88,9 @@ func (s *instance) send(t testing.TB, method, path, key, body string, more http.
 	response, err := httpClient.Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
+	resp, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
-	return response, string(answer)
+	return response, string(resp)
 }
 
 // An envelope is the response to a batch as a client reads it.
@@ -165,7 +165,7 @@ func (s *instance) metric(t testing.TB, name string) float64 {
 	return value
 }
 
-// wholeLog returns the log once it has a line for each request answered so far:
+// wholeLog returns the log once it has a line for each request served so far:
 // lines are written in the background.
 func (s *instance) wholeLog(t testing.TB) string {
 	last := rand.Text()

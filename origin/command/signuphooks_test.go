@@ -63,7 +63,7 @@ type signedCall struct {
 	header         http.Header // replaces headers
 }
 
-// callHook sends a call and returns the answer.
+// callHook sends a call and returns the response.
 func (s *instance) callHook(t testing.TB, c signedCall) (*http.Response, string) {
 	t.Helper()
 	if c.at.IsZero() {
@@ -94,9 +94,9 @@ func (s *instance) decide(t testing.TB, id, email string) string {
 	t.Helper()
 	body, err := json.Marshal(map[string]string{"email": email})
 	require.NoError(t, err)
-	response, answer := s.callHook(t, signedCall{hook: "signup", id: id, body: string(body)})
-	require.Equal(t, http.StatusOK, response.StatusCode, answer)
-	return answer
+	response, text := s.callHook(t, signedCall{hook: "signup", id: id, body: string(body)})
+	require.Equal(t, http.StatusOK, response.StatusCode, text)
+	return text
 }
 
 // A hook decides by its policy, and charges as a single check does: one point for a
@@ -131,7 +131,7 @@ func TestHookDecides(t *testing.T) {
 	require.Zero(t, keys[0].Replaced, "it was not rotated")
 }
 
-// Calls about one sign-up at the same time are charged once and get the same answer.
+// Calls about one sign-up at the same time are charged once and get the same response.
 func TestHookChargesOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{"rate": 1000}))
@@ -139,15 +139,15 @@ func TestHookChargesOnce(t *testing.T) {
 	var calls sync.WaitGroup
 	for range 32 {
 		calls.Go(func() {
-			response, answer := s.callHook(t, signedCall{hook: "signup", id: "msg_same", body: `{"email":"jane@mail.example"}`})
+			response, text := s.callHook(t, signedCall{hook: "signup", id: "msg_same", body: `{"email":"jane@mail.example"}`})
 			require.Equal(t, http.StatusOK, response.StatusCode)
-			require.Contains(t, answer, `"allow"`)
+			require.Contains(t, text, `"allow"`)
 		})
 	}
 	calls.Wait()
 	require.EqualValues(t, 1, s.used(t))
-	response, answer := s.callHook(t, signedCall{hook: "signup", id: "msg_same", body: `{"email":"other@mail.example"}`})
-	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode, answer)
+	response, text := s.callHook(t, signedCall{hook: "signup", id: "msg_same", body: `{"email":"other@mail.example"}`})
+	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode, text)
 	require.EqualValues(t, 1, s.used(t))
 }
 

@@ -311,9 +311,9 @@ func TestChecksDoNotBlockPages(t *testing.T) {
 	_, b := s.accountOn(t, "lists@example.com", noLimits)
 	_, other := s.accountOn(t, "other@example.com", noLimits)
 	token, otherToken := b.token("/dashboard/try"), other.token("/dashboard/try")
-	answer := make(chan struct{})
+	release := make(chan struct{})
 	s.dns.Respond("slow.test", func(w dns.ResponseWriter, reply *dns.Msg) {
-		<-answer
+		<-release
 		mxtest.Answer(w, reply)
 	})
 	statuses := make(chan int, 24) // fewer than the slots of pages, where all begin
@@ -327,7 +327,7 @@ func TestChecksDoNotBlockPages(t *testing.T) {
 	got := b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}})
 	require.Equal(t, http.StatusTooManyRequests, got.status)
 	require.Len(t, statuses, cap(statuses)-maxChecksEach, "the others still wait")
-	close(answer)
+	close(release)
 	count := map[int]int{}
 	for range cap(statuses) {
 		count[<-statuses]++
@@ -358,6 +358,6 @@ func TestSlots(t *testing.T) {
 	require.Equal(t, map[int64]int{1: 1, 2: 2}, s.accounts)
 	for length, want := range map[int64]int64{0: 64 << 10, 1000: 64<<10 + 3000, -1: 3<<20 + 64<<10, 1 << 40: 3<<20 + 64<<10} {
 		q := apiRequest{length: length}
-		require.Equal(t, want, q.answerMemory())
+		require.Equal(t, want, q.responseMemory())
 	}
 }

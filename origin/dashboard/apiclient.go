@@ -41,8 +41,8 @@ var (
 		"Retry-After", "Idempotency-Replayed", "X-Request-Id"}
 )
 
-// An apiAnswer is what the API answers.
-type apiAnswer struct {
+// An apiResponse is a response of the API.
+type apiResponse struct {
 	status int
 	header http.Header // the headers of passedOut
 	body   []byte
@@ -51,25 +51,25 @@ type apiAnswer struct {
 // call sends a request for an account. A secret that the API refuses, because it
 // was replaced or has expired, is renewed once: the key is judged before the body
 // is read, so the same body can be sent again.
-func (c *apiClient) call(ctx context.Context, account int64, q apiRequest) *apiAnswer {
+func (c *apiClient) call(ctx context.Context, account int64, q apiRequest) *apiResponse {
 	for attempt := 1; ; attempt++ {
 		secret, err := c.secrets.get(ctx, account)
 		if err != nil {
 			return c.failed(err)
 		}
-		answer := c.send(ctx, secret, q)
-		if answer.status != http.StatusUnauthorized {
-			return answer
+		resp := c.send(ctx, secret, q)
+		if resp.status != http.StatusUnauthorized {
+			return resp
 		}
 		c.secrets.drop(account, secret)
 		if attempt == 2 {
-			return c.unauthorized(ctx, account, answer)
+			return c.unauthorized(ctx, account, resp)
 		}
 	}
 }
 
 // send calls the handler once.
-func (c *apiClient) send(ctx context.Context, secret string, q apiRequest) *apiAnswer {
+func (c *apiClient) send(ctx context.Context, secret string, q apiRequest) *apiResponse {
 	r, err := http.NewRequestWithContext(ctx, q.method, q.path, q.body)
 	if err != nil {
 		return c.failed(err)
@@ -80,11 +80,11 @@ func (c *apiClient) send(ctx context.Context, secret string, q apiRequest) *apiA
 	r.RemoteAddr = "127.0.0.1:0"
 	copyHeaders(r.Header, q.header, passedIn)
 	r.Header.Set("X-API-Key", secret)
-	w := &answerWriter{header: http.Header{}, status: http.StatusOK}
+	w := &responseWriter{header: http.Header{}, status: http.StatusOK}
 	c.handler.ServeHTTP(w, r)
-	answer := &apiAnswer{status: w.status, header: http.Header{}, body: w.body.Bytes()}
-	copyHeaders(answer.header, w.header, passedOut)
-	return answer
+	resp := &apiResponse{status: w.status, header: http.Header{}, body: w.body.Bytes()}
+	copyHeaders(resp.header, w.header, passedOut)
+	return resp
 }
 
 func copyHeaders(to, from http.Header, names []string) {
@@ -96,63 +96,63 @@ func copyHeaders(to, from http.Header, names []string) {
 }
 
 // unauthorized says why the account's own key is refused, if it is known.
-func (c *apiClient) unauthorized(ctx context.Context, account int64, answer *apiAnswer) *apiAnswer {
+func (c *apiClient) unauthorized(ctx context.Context, account int64, resp *apiResponse) *apiResponse {
 	a, err := c.ledger.Account(ctx, account)
 	if err != nil || a.Suspended.IsZero() {
-		return answer
+		return resp
 	}
-	own := flatAnswer(http.StatusUnauthorized, "INVALID_API_KEY", "The account is suspended, so it cannot check addresses. Contact the operator of this service.")
-	own.header.Set("X-Request-Id", answer.header.Get("X-Request-Id"))
+	own := flatResponse(http.StatusUnauthorized, "INVALID_API_KEY", "The account is suspended, so it cannot check addresses. Contact the operator of this service.")
+	own.header.Set("X-Request-Id", resp.header.Get("X-Request-Id"))
 	return own
 }
 
-// failed answers a request that could not be sent.
-func (c *apiClient) failed(err error) *apiAnswer {
+// failed responds to a request that could not be sent.
+func (c *apiClient) failed(err error) *apiResponse {
 	if !errors.Is(err, ledger.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) {
 		c.log.Error("the dashboard cannot call the API", "error", err.Error())
 	}
-	answer := flatAnswer(http.StatusServiceUnavailable, "REQUEST_CANCELLED", "The database does not answer at the moment; nothing was charged. Try again shortly.")
-	answer.header.Set("Retry-After", "1")
-	return answer
+	resp := flatResponse(http.StatusServiceUnavailable, "REQUEST_CANCELLED", "The database does not respond at the moment; nothing was charged. Try again shortly.")
+	resp.header.Set("Retry-After", "1")
+	return resp
 }
 
-// flatAnswer returns an error answer in shape A of the API.
-func flatAnswer(status int, code, sentence string) *apiAnswer {
+// flatAnswer returns an error response in shape A of the API.
+func flatResponse(status int, code, sentence string) *apiResponse {
 	body, _ := json.Marshal(struct {
 		Status int    `json:"status"`
 		Error  string `json:"error"`
 		Code   string `json:"code"`
 	}{status, sentence, code}) // a number and strings: cannot fail
-	return &apiAnswer{status, http.Header{"Content-Type": {"application/json"}}, body}
+	return &apiResponse{status, http.Header{"Content-Type": {"application/json"}}, body}
 }
 
 // rateAnswer returns a 429 in shape C of the API.
-func rateAnswer(detail string) *apiAnswer {
+func rateResponse(detail string) *apiResponse {
 	body, _ := json.Marshal(struct {
 		Status int    `json:"status"`
 		Title  string `json:"title"`
 		Detail string `json:"detail"`
 	}{http.StatusTooManyRequests, http.StatusText(http.StatusTooManyRequests), detail})
-	return &apiAnswer{http.StatusTooManyRequests, http.Header{"Content-Type": {"application/json"}}, body}
+	return &apiResponse{http.StatusTooManyRequests, http.Header{"Content-Type": {"application/json"}}, body}
 }
 
-// An answerWriter keeps an answer in memory. The API bounds its size.
-type answerWriter struct {
+// An answerWriter keeps a response in memory. The API bounds its size.
+type responseWriter struct {
 	header http.Header
 	status int
 	wrote  bool
 	body   bytes.Buffer
 }
 
-func (w *answerWriter) Header() http.Header { return w.header }
+func (w *responseWriter) Header() http.Header { return w.header }
 
-func (w *answerWriter) WriteHeader(status int) {
+func (w *responseWriter) WriteHeader(status int) {
 	if !w.wrote {
 		w.status, w.wrote = status, true
 	}
 }
 
-func (w *answerWriter) Write(p []byte) (int, error) {
+func (w *responseWriter) Write(p []byte) (int, error) {
 	w.wrote = true
 	return w.body.Write(p)
 }

@@ -196,7 +196,7 @@ func (d *Dashboard) addRoutes() {
 	d.mux.Handle("/", http.HandlerFunc(d.notFound))
 }
 
-// methods returns the methods that the route answers.
+// methods returns the methods that the route accepts.
 func (r *route) methods() string {
 	if r.post == nil {
 		return "GET, HEAD"

@@ -211,8 +211,8 @@ func newDevice(s *site) *device {
 	return &device{vw.NewAuthenticator(), passkeytest.New(), vw.RelyingParty{ID: s.PublicURL.Hostname(), Origin: s.PublicURL.String()}}
 }
 
-// answer signs the options of a ceremony, and returns the fields of its end.
-func (d *device) answer(t *testing.T, begun passkeyView) map[string]string {
+// respond signs the options of a ceremony, and returns the fields of its end.
+func (d *device) respond(t *testing.T, begun passkeyView) map[string]string {
 	if creation, err := vw.ParseAttestationOptions(string(begun.Options)); err == nil && creation.UserID != "" {
 		d.authenticator.Options.UserHandle = []byte(creation.UserID)
 		return map[string]string{"state": begun.State, "credential": vw.CreateAttestationResponse(d.site, d.authenticator, d.credential, *creation)}
@@ -223,7 +223,7 @@ func (d *device) answer(t *testing.T, begun passkeyView) map[string]string {
 	return map[string]string{"state": begun.State, "credential": vw.CreateAssertionResponse(d.site, d.authenticator, d.credential, *assertion)}
 }
 
-// jsonOutcome is what a POST answers in JSON.
+// jsonOutcome is what a POST responses in JSON.
 type jsonOutcome struct {
 	Location string `json:"location"`
 	Code     string `json:"code"`
@@ -234,7 +234,7 @@ type jsonOutcome struct {
 func (b *browser) ceremony(path string, d *device, name string) (done jsonOutcome) {
 	var begun passkeyView
 	require.Equal(b, http.StatusOK, b.postJSON(path, map[string]string{}, &begun).status)
-	fields := d.answer(b.T, begun)
+	fields := d.respond(b.T, begun)
 	fields["name"] = name
 	b.postJSON(path, fields, &done)
 	return done
@@ -298,7 +298,7 @@ func TestCeremonyIsFinishedOnce(t *testing.T) {
 		victim, thief := s.browser(t), s.browser(t)
 		var begun passkeyView
 		victim.postJSON("/sign-in/passkey", map[string]string{}, &begun)
-		fields := phone.answer(t, begun)
+		fields := phone.respond(t, begun)
 		var done jsonOutcome
 		require.Equal(t, http.StatusUnprocessableEntity, thief.postJSON("/sign-in/passkey", fields, &done).status, "another browser")
 		require.Contains(t, done.Error, "began in another browser")

@@ -46,7 +46,7 @@ func (d *Dashboard) keys(v *visit) (any, error) {
 	return view, err
 }
 
-// createKey creates a key and shows its secret. The page is the answer to the
+// createKey creates a key and shows its secret. The page is the response to the
 // POST itself: the secret is in no address, cookie or store.
 func (d *Dashboard) createKey(v *visit) (*outcome, error) {
 	terms, err := v.keyTerms()

@@ -55,7 +55,7 @@ func (d *Dashboard) confirmWithOpenID(v *visit) (*outcome, error) {
 	return d.leave(v, identity.Detour{Purpose: toConfirm, To: v.returnTo()})
 }
 
-// leave answers a POST with a page that leads to the provider, because form-action
+// leave responds to a POST with a page that leads to the provider, because form-action
 // forbids a redirect (see signInWithOpenID). A refresh is a new navigation.
 func (d *Dashboard) leave(v *visit, detour identity.Detour) (*outcome, error) {
 	location, err := d.detour(v, detour)

@@ -32,11 +32,11 @@ func eachCompany(t *testing.T, test func(*testing.T, *company)) {
 // it sends people back.
 func authorize(t *testing.T, location string) string {
 	browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := browser.Get(location)
+	resp, err := browser.Get(location)
 	require.NoError(t, err)
-	defer answer.Body.Close()
-	back, err := answer.Location()
-	require.NoError(t, err, answer.Status)
+	defer resp.Body.Close()
+	back, err := resp.Location()
+	require.NoError(t, err, resp.Status)
 	require.Equal(t, OpenIDCallback, back.Path)
 	return back.RequestURI()
 }
@@ -183,6 +183,6 @@ func TestProviderIsDown(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{OpenID: p})
 	got := s.browser(t).get("/sign-in/openid")
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
-	require.Contains(t, got.body, "does not answer")
+	require.Contains(t, got.body, "does not respond")
 	require.Equal(t, http.StatusOK, s.browser(t).get("/sign-in").status)
 }

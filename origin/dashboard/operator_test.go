@@ -110,6 +110,6 @@ func TestOperatorPlans(t *testing.T) {
 		for _, bad := range []url.Values{{"name": {"x"}, "rate": {"20"}}, {"name": {"x"}, "rate": {"0"}, "points": {"1"}}, {"name": {"\x1b[31m"}, "rate": {"1"}, "points": {"1"}}} {
 			require.Equal(t, http.StatusUnprocessableEntity, o.submit("/dashboard/operator/plans", bad).status, bad)
 		}
-		require.Contains(t, o.get("/dashboard/operator/health").body, "answers")
+		require.Contains(t, o.get("/dashboard/operator/health").body, "responds")
 	})
 }

@@ -80,7 +80,7 @@ func (d *Dashboard) usePasskey(v *visit) (user identity.User, begun *outcome, er
 	return user, begun, err
 }
 
-// beginPasskey answers with the options of a ceremony.
+// beginPasskey responds with the options of a ceremony.
 func (d *Dashboard) beginPasskey(v *visit, begin func() (json.RawMessage, string, error)) (*outcome, error) {
 	if err := v.countChallenge(); err != nil {
 		return nil, err

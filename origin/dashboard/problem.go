@@ -59,7 +59,7 @@ func problemOf(err error) *problem {
 	case errors.Is(err, identity.ErrBusy):
 		return &problem{status: http.StatusServiceUnavailable, code: "BUSY", sentence: sentence(err), input: true, wait: time.Second}
 	case errors.Is(err, ledger.ErrUnavailable):
-		return &problem{status: http.StatusServiceUnavailable, code: "UNAVAILABLE", sentence: "The database does not answer at the moment. Try again shortly.", wait: time.Second}
+		return &problem{status: http.StatusServiceUnavailable, code: "UNAVAILABLE", sentence: "The database does not respond at the moment. Try again shortly.", wait: time.Second}
 	}
 	if p := factorProblem(err); p != nil {
 		return p
@@ -76,7 +76,7 @@ func sentence(err error) string {
 	return text + "."
 }
 
-// refuse answers a visit that goes no further: browsers without a session are led
+// refuse ends a visit that goes no further: browsers without a session are led
 // to the page that helps.
 func (d *Dashboard) refuse(v *visit, err error) {
 	p := problemOf(err)
@@ -90,7 +90,7 @@ func (d *Dashboard) refuse(v *visit, err error) {
 	v.fail(p)
 }
 
-// fail answers a request that has no visit.
+// fail ends a request that has no visit.
 func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, p *problem) {
 	v := &visit{Dashboard: d, w: w, r: r, json: !acceptsHTML(r)}
 	v.fail(p)
@@ -119,7 +119,7 @@ type apiProblemDetail struct {
 }
 
 // problemOfAnswer returns why the API refused a request, in a sentence for people.
-func problemOfAnswer(a *apiAnswer, refill time.Time) *problem {
+func problemOfResponse(a *apiResponse, refill time.Time) *problem {
 	var given apiProblem
 	var detail apiProblemDetail
 	if err := json.Unmarshal(a.body, &given); err == nil && json.Unmarshal(given.Error, &detail) != nil {
@@ -138,12 +138,12 @@ func problemOfAnswer(a *apiAnswer, refill time.Time) *problem {
 	case a.status == http.StatusServiceUnavailable:
 		p.sentence += " " + tryAgainIn(p.wait)
 	case p.sentence == "":
-		p.sentence = fmt.Sprintf("The API answered with status %d. Nothing was charged.", a.status)
+		p.sentence = fmt.Sprintf("The API responded with status %d. Nothing was charged.", a.status)
 	}
 	return p
 }
 
-func retryAfter(a *apiAnswer) time.Duration {
+func retryAfter(a *apiResponse) time.Duration {
 	seconds, _ := strconv.Atoi(a.header.Get("Retry-After"))
 	return time.Duration(seconds) * time.Second
 }

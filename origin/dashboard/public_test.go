@@ -20,7 +20,7 @@ import (
 // module, uncompressed.
 const maxWeight = 100_000
 
-// elsewhere has the internal links that other parts of the service answer.
+// elsewhere has the internal links that other parts of the service serve.
 var elsewhere = []string{"/openapi.json"}
 
 // publicPages returns the paths of the front door and the documentation.
@@ -209,7 +209,7 @@ func (b *browser) load(path string, loaded map[string]int) {
 	}
 }
 
-// The front door's example is what the module answers.
+// The front door's example is what the module returns.
 func TestFrontExample(t *testing.T) {
 	engine, err := host.New(t.Context(), moduletest.Bytes(t), host.Options{CacheDir: moduletest.CacheDir()})
 	require.NoError(t, err)

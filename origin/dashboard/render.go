@@ -79,7 +79,7 @@ func (f *frame) Here(path string) bool {
 	return f.Path == path || path != "/dashboard" && strings.HasPrefix(f.Path, path+"/")
 }
 
-// render answers with a page, or with its data as JSON.
+// render responds with a page, or with its data as JSON.
 func (v *visit) render(status int, route route, data any, p *problem) {
 	v.w.Header().Set("Cache-Control", "no-store")
 	v.w.Header().Add("Vary", "Accept, Cookie")
@@ -138,7 +138,7 @@ func jsonBody(data any, p *problem) any {
 	return data
 }
 
-// renderJSON answers with JSON. Its header has the token that a POST must bring
+// renderJSON responds with JSON. Its header has the token that a POST must bring
 // back.
 func (v *visit) renderJSON(status int, body any) {
 	if v.token != "" {
@@ -147,7 +147,7 @@ func (v *visit) renderJSON(status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		v.Log.Error("a page cannot be rendered as JSON", "error", err.Error())
-		status, text = http.StatusInternalServerError, []byte(`{"error":"The answer cannot be written.","code":"INTERNAL_ERROR"}`)
+		status, text = http.StatusInternalServerError, []byte(`{"error":"The response cannot be written.","code":"INTERNAL_ERROR"}`)
 	}
 	v.send(status, "application/json", text)
 }

@@ -16,7 +16,7 @@ const (
 	maxForm     = 64 << 10               // bytes of a form
 )
 
-// ServeHTTP answers a request for a page.
+// ServeHTTP serves a request for a page.
 func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.setSecurityHeaders(w.Header())
 	r, p := d.receive(w, r)
@@ -119,7 +119,7 @@ func (d *Dashboard) refuseInput(v *visit, route route, err error) {
 func (d *Dashboard) methodNotAllowed(allow string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", allow)
-		d.fail(w, r, &problem{status: http.StatusMethodNotAllowed, code: "METHOD_NOT_ALLOWED", sentence: "This path answers " + allow + " only."})
+		d.fail(w, r, &problem{status: http.StatusMethodNotAllowed, code: "METHOD_NOT_ALLOWED", sentence: "This path accepts " + allow + " only."})
 	})
 }
 
@@ -133,7 +133,7 @@ func (d *Dashboard) notFound(w http.ResponseWriter, r *http.Request) {
 const (
 	maxChecks      = 64       // in progress at a time
 	maxChecksEach  = 8        // of one account
-	maxCheckMemory = 64 << 20 // bytes of their answers, estimated
+	maxCheckMemory = 64 << 20 // bytes of their responses, estimated
 	maxExports     = 4
 	maxExportsEach = 1
 	busyWait       = time.Second // until a client should try again

@@ -64,7 +64,7 @@ func startSite(t *testing.T, database string, c Config, options ...ledger.Option
 		c.PublicURL, _ = url.Parse(s.url)
 	}
 	c.Webhooks = webhook.New(l.Store(), webhook.Options{})
-	c.Health = func(context.Context) []Health { return []Health{{"database", true, "answers"}} }
+	c.Health = func(context.Context) []Health { return []Health{{"database", true, "responds"}} }
 	s.Dashboard, err = New(c)
 	require.NoError(t, err)
 	server.Config.Handler = s.Dashboard
@@ -103,7 +103,7 @@ func (s *site) signedIn(t *testing.T, account int64) *browser {
 	return b
 }
 
-// A reply is an answer that was read.
+// A reply is a response that was read.
 type reply struct {
 	status int
 	header http.Header
@@ -111,12 +111,12 @@ type reply struct {
 }
 
 func (b *browser) do(r *http.Request) reply {
-	answer, err := b.client.Do(r)
+	resp, err := b.client.Do(r)
 	require.NoError(b, err)
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
 	require.NoError(b, err)
-	return reply{answer.StatusCode, answer.Header, string(body)}
+	return reply{resp.StatusCode, resp.Header, string(body)}
 }
 
 func (b *browser) request(method, path string, body io.Reader) *http.Request {

@@ -53,7 +53,7 @@ func (d *Dashboard) totpPage(v *visit) (any, error) {
 	return totpView{Secret: secret, URL: url, QR: qr}, err
 }
 
-// setTOTP shows the recovery codes as the answer to the POST itself, as createKey
+// setTOTP shows the recovery codes as the response to the POST itself, as createKey
 // shows a secret.
 func (d *Dashboard) setTOTP(v *visit) (*outcome, error) {
 	if err := v.confirmed(); err != nil {

@@ -19,7 +19,7 @@ type tryView struct {
 	Checked []checkedView `json:"checked,omitempty"`
 	Charged string        `json:"charged,omitempty"` // what the check cost
 	Partial string        `json:"partial,omitempty"` // why addresses are missing
-	JSON    string        `json:"-"`                 // the API's answer, indented
+	JSON    string        `json:"-"`                 // the API's response, indented
 	Curl    string        `json:"curl,omitempty"`    // the request that gives it
 	Max     int           `json:"max"`
 }
@@ -36,7 +36,7 @@ func (d *Dashboard) tryPage(v *visit) (any, error) {
 }
 
 // try checks the addresses of the form. They are in the body of the request and
-// of the answer only, not in an address of a page, a log or the history.
+// of the response only, not in an address of a page, a log or the history.
 func (d *Dashboard) try(v *visit) (*outcome, error) {
 	list, err := pastedAddresses(v.form["emails"])
 	if err != nil {
@@ -56,7 +56,7 @@ func (d *Dashboard) try(v *visit) (*outcome, error) {
 		return nil, p
 	}
 	view.Points = before
-	if after, err := v.points(); err == nil { // else the answer, which was paid for, is shown all the same
+	if after, err := v.points(); err == nil { // else the response, which was paid for, is shown all the same
 		view.Points = after
 	}
 	return show(view), nil
@@ -70,26 +70,26 @@ func (v *visit) checkList(list []string, before pointsView) (*tryView, *problem)
 	if len(list) > 1 {
 		q, curl = batchRequest(list)
 	}
-	answer := v.call(q)
-	view := &tryView{Max: maxPasted, Curl: curl(v.link("")), JSON: indent(answer.body)}
+	resp := v.call(q)
+	view := &tryView{Max: maxPasted, Curl: curl(v.link("")), JSON: indent(resp.body)}
 	switch {
-	case len(list) == 1 && view.readInvalid(answer, list[0]):
+	case len(list) == 1 && view.readInvalid(resp, list[0]):
 		return view, nil
-	case answer.status != http.StatusOK:
-		return nil, problemOfAnswer(answer, before.Refill)
+	case resp.status != http.StatusOK:
+		return nil, problemOfResponse(resp, before.Refill)
 	}
-	if err := view.read(answer.body, len(list)); err != nil {
-		v.Log.Error("an answer of the API cannot be read") // without the error, which may have an address
-		return nil, errAnswer
+	if err := view.read(resp.body, len(list)); err != nil {
+		v.Log.Error("a response of the API cannot be read") // without the error, which may have an address
+		return nil, errResponse
 	}
 	return view, nil
 }
 
-var errAnswer = &problem{status: http.StatusInternalServerError, code: "INTERNAL_ERROR",
-	sentence: "The answer of the API cannot be read, because of a fault in the service."}
+var errResponse = &problem{status: http.StatusInternalServerError, code: "INTERNAL_ERROR",
+	sentence: "The response of the API cannot be read, because of a fault in the service."}
 
 // readInvalid reads the refusal of a single address that is not valid.
-func (t *tryView) readInvalid(a *apiAnswer, email string) bool {
+func (t *tryView) readInvalid(a *apiResponse, email string) bool {
 	var refused struct{ Error, Code string }
 	if a.status != http.StatusBadRequest || json.Unmarshal(a.body, &refused) != nil || refused.Code != "INVALID_EMAIL_FORMAT" {
 		return false
@@ -99,7 +99,7 @@ func (t *tryView) readInvalid(a *apiAnswer, email string) bool {
 	return true
 }
 
-// read reads the answer to a request with sent addresses.
+// read reads the response to a request with sent addresses.
 func (t *tryView) read(body []byte, sent int) error {
 	if sent > 1 {
 		return t.readBatch(body, sent)
@@ -109,7 +109,7 @@ func (t *tryView) read(body []byte, sent int) error {
 	return err
 }
 
-// apiBatch is the API's answer to a batch.
+// apiBatch is the API's response to a batch.
 type apiBatch struct {
 	Points  int64     `json:"usage_points"`
 	Results []apiItem `json:"results"`
@@ -182,7 +182,7 @@ func indent(text []byte) string {
 	return b.String()
 }
 
-// checkPath passes batches from the page Lists to POST /v1/emails, and its answers
+// checkPath passes batches from the page Lists to POST /v1/emails, and its responses
 // back, byte for byte.
 const checkPath = "/dashboard/lists/check"
 
@@ -202,18 +202,18 @@ func (d *Dashboard) check(w http.ResponseWriter, r *http.Request) {
 }
 
 // call sends a request to the API, in a slot for checks.
-func (v *visit) call(q apiRequest) *apiAnswer {
-	ctx, p := v.move(v.checks, q.answerMemory())
+func (v *visit) call(q apiRequest) *apiResponse {
+	ctx, p := v.move(v.checks, q.responseMemory())
 	if p != nil {
-		return busyAnswer(p)
+		return busyResponse(p)
 	}
 	return v.api.call(ctx, v.user.Account, q)
 }
 
-// answerMemory estimates the size of the answer, which is in memory until it is
+// answerMemory estimates the size of the response, which is in memory until it is
 // sent: it repeats each address up to three times. The API refuses more than its
 // bound of a body.
-func (q *apiRequest) answerMemory() int64 {
+func (q *apiRequest) responseMemory() int64 {
 	const maxBody, facts = 1 << 20, 64 << 10
 	if q.length < 0 || q.length > maxBody {
 		return 3*maxBody + facts
@@ -223,20 +223,20 @@ func (q *apiRequest) answerMemory() int64 {
 
 // busyAnswer returns the problem of a request without a slot as the API would: it
 // is temporary, and clients retry it as they do there.
-func busyAnswer(p *problem) *apiAnswer {
-	answer := flatAnswer(p.status, "REQUEST_CANCELLED", p.sentence)
+func busyResponse(p *problem) *apiResponse {
+	resp := flatResponse(p.status, "REQUEST_CANCELLED", p.sentence)
 	if p.status == http.StatusTooManyRequests {
-		answer = rateAnswer("Rate limit exceeded: " + strconv.Itoa(maxChecksEach) + " requests of this account are in progress in the dashboard. Try again in 1 seconds.")
+		resp = rateResponse("Rate limit exceeded: " + strconv.Itoa(maxChecksEach) + " requests of this account are in progress in the dashboard. Try again in 1 seconds.")
 	}
-	answer.header.Set("Retry-After", "1")
-	return answer
+	resp.header.Set("Retry-After", "1")
+	return resp
 }
 
-// passOn answers with the API's answer.
-func (v *visit) passOn(answer *apiAnswer) {
-	copyHeaders(v.w.Header(), answer.header, passedOut)
+// passOn responds with the API's response.
+func (v *visit) passOn(resp *apiResponse) {
+	copyHeaders(v.w.Header(), resp.header, passedOut)
 	v.w.Header().Set("Cache-Control", "no-store")
-	v.send(answer.status, "application/json", answer.body)
+	v.send(resp.status, "application/json", resp.body)
 }
 
 // maxBatch is how many addresses POST /v1/emails takes.

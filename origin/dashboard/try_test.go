@@ -108,7 +108,7 @@ func TestTryFullBatch(t *testing.T) {
 }
 
 // asPasted matches the places that keep a text as it was pasted: the form's field,
-// a button's value and the API's answer.
+// a button's value and the API's response.
 var asPasted = regexp.MustCompile(`(?s)<textarea.*?</textarea>|value="[^"]*"|<pre.*?</pre>`)
 
 // What people paste cannot become markup or a part of the shell's command.

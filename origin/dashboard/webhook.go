@@ -12,7 +12,7 @@ import (
 type webhookView struct {
 	URL      string         `json:"url"` // "" for none
 	Created  time.Time      `json:"created,omitzero"`
-	Disabled time.Time      `json:"disabled,omitzero"` // the receiver answered 410 Gone
+	Disabled time.Time      `json:"disabled,omitzero"` // the receiver returned 410 Gone
 	Messages []deliveryView `json:"messages"`
 	// Secret is a new secret, which is shown only this once.
 	Secret string `json:"secret,omitempty"`

@@ -36,7 +36,7 @@ func (x *record) replay(once *Idempotency, d Decision) Decision {
 		d.Verdict = IdempotencyMismatch
 		return d
 	}
-	d.Answer = x.response
+	d.Response = x.response
 	return d
 }
 
@@ -228,13 +228,13 @@ func (c *chargeOp) charge(ws *workingSet, a *accountState, k *keyState) {
 	c.month, c.day = a.month, a.day(ws.now)
 	ws.addTally(c.usage(), Tally{Points: c.Points, Requests: 1, Found: c.Found})
 	if c.storesResponse() {
-		ws.putRecord(c.record(), &record{body: c.once.Body, response: c.Answer, size: c.size,
+		ws.putRecord(c.record(), &record{body: c.once.Body, response: c.Response, size: c.size,
 			expires: ws.now.Add(retention).UnixNano()})
 	}
 }
 
 // storesResponse reports whether a retry will find the response.
-func (c *chargeOp) storesResponse() bool { return c.once != nil && c.Answer != nil }
+func (c *chargeOp) storesResponse() bool { return c.once != nil && c.Response != nil }
 
 func (c *chargeOp) usage() usageKey { return usageKey{c.request.accountID, c.request.keyID, c.day} }
 

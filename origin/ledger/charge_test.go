@@ -31,14 +31,14 @@ func TestIdempotency(t *testing.T) {
 		require.Equal(t, Good, d.Verdict)
 		require.Equal(t, IdempotencyConflict, f.retryable(1, 1).Verdict, "the first is in progress")
 		require.Equal(t, IdempotencyMismatch, f.retryable(1, 2).Verdict, "another body")
-		d, err = first.Charge(Charge{Points: 5, Found: Found{Valid: 5}, Answer: []byte(storedResponse)})
+		d, err = first.Charge(Charge{Points: 5, Found: Found{Valid: 5}, Response: []byte(storedResponse)})
 		require.NoError(t, err)
 		require.Equal(t, Good, d.Verdict)
 
 		again := f.retryable(1, 1)
 		require.Equal(t, Replayed, again.Verdict, "after the charge of the first, before its end")
 		first.End()
-		require.Equal(t, storedResponse, string(again.Answer))
+		require.Equal(t, storedResponse, string(again.Response))
 		require.EqualValues(t, 5, again.Usage.Current, "a replay is not charged")
 		require.Equal(t, IdempotencyMismatch, f.retryable(1, 2).Verdict)
 
@@ -71,7 +71,7 @@ func (f *fixture) stored() (counted, real int64) {
 }
 
 // A partial response is charged and not stored, so a retry is a new request.
-func TestIdempotencyPartialAnswer(t *testing.T) {
+func TestIdempotencyPartialResponse(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		r := f.mustBegin()
@@ -127,13 +127,13 @@ func TestIdempotencyOnTwoReplicas(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, Good, d.Verdict)
 		}
-		d, err := mine.Charge(Charge{Points: 5, Answer: []byte("the winner's")})
+		d, err := mine.Charge(Charge{Points: 5, Response: []byte("the winner's")})
 		require.NoError(t, err)
 		require.Equal(t, Good, d.Verdict)
-		d, err = theirs.Charge(Charge{Points: 5, Answer: []byte("the other's")})
+		d, err = theirs.Charge(Charge{Points: 5, Response: []byte("the other's")})
 		require.NoError(t, err)
 		require.Equal(t, Replayed, d.Verdict)
-		require.Equal(t, "the winner's", string(d.Answer))
+		require.Equal(t, "the winner's", string(d.Response))
 		d, err = odd.Claim(5, idempotency(1, 2))
 		require.NoError(t, err)
 		require.Equal(t, IdempotencyMismatch, d.Verdict, "another body")
@@ -190,18 +190,18 @@ func (f *fixture) insertExpired(n int) string {
 		fmt.Sprint(n) + ") SELECT 1, '" + strings.Repeat("0", 56) + "' || (10000000 + i), '" + strings.Repeat("0", 64) + "', answer, size, 1 FROM n, (SELECT answer, size FROM answers LIMIT 1) x"
 }
 
-func TestIdempotencyEmptyAnswer(t *testing.T) {
+func TestIdempotencyEmptyResponse(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		r := f.mustBegin()
 		_, err := r.Claim(5, idempotency(1, 1))
 		require.NoError(t, err)
-		_, err = r.Charge(Charge{Points: 5, Answer: []byte{}})
+		_, err = r.Charge(Charge{Points: 5, Response: []byte{}})
 		require.NoError(t, err)
 		r.End()
 		again := f.retryable(1, 1)
 		require.Equal(t, Replayed, again.Verdict)
-		require.Empty(t, again.Answer)
+		require.Empty(t, again.Response)
 	})
 }
 

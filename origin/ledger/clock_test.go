@@ -237,7 +237,7 @@ func (f *fixture) requestUntilGood() {
 		}
 		time.Sleep(20 * time.Millisecond) // real time: a pause between retries
 	}
-	f.Errorf("no request was answered")
+	f.Errorf("no request got a response")
 }
 
 // A charge that is voided after a reset is subtracted from the month that the reset

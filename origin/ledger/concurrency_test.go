@@ -137,7 +137,7 @@ func TestConcurrentRetriesAreChargedOnce(t *testing.T) {
 					return
 				case Replayed:
 					replayed.Add(1)
-					require.Equal(f, storedResponse, string(d.Answer))
+					require.Equal(f, storedResponse, string(d.Response))
 					return
 				}
 				require.Equal(f, IdempotencyConflict, d.Verdict)
@@ -222,13 +222,13 @@ func TestUnpaidWorkIsBounded(t *testing.T) {
 	f.clock.advance(time.Minute)
 	require.Equal(t, Good, f.request(1).Verdict, "the account is admitted within a minute")
 	for range unpaidCapacity + 100 {
-		require.Equal(t, Good, f.request(1).Verdict, "requests whose answers are awaited are not unpaid work")
+		require.Equal(t, Good, f.request(1).Verdict, "requests whose responses are awaited are not unpaid work")
 	}
 }
 
 // At most one full group of charged requests has no response yet at any time: further
 // charges wait until responses are sent, or until sendTimeout has passed.
-func TestUnsentAnswersAreBounded(t *testing.T) {
+func TestUnsentResponsesAreBounded(t *testing.T) {
 	url := "sqlite:" + t.TempDir() + "/x.db"
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, url, unlimitedTerms)
@@ -254,7 +254,7 @@ func TestUnsentAnswersAreBounded(t *testing.T) {
 		require.LessOrEqual(t, f.used(), int64(groupLimit))
 		require.Positive(t, charged.Load())
 		time.Sleep(5 * sendTimeout)
-		require.EqualValues(t, callers, charged.Load(), "a client that does not read its answer delays charges for too long")
+		require.EqualValues(t, callers, charged.Load(), "a client that does not read its response delays charges for too long")
 		close(sent)
 		all.Wait()
 		require.EqualValues(t, callers, f.used())

@@ -70,26 +70,26 @@ func startWorker(t *testing.T, url, secret string, charges int) (*exec.Cmd, io.R
 }
 
 // After a process is killed under load, the database contains every charge that
-// it answered, is not damaged, and its history agrees with the points used.
+// it responded, is not damaged, and its history agrees with the points used.
 func TestKillUnderLoad(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
 		for round := range 5 {
 			cmd, out := startWorker(t, url, f.secret, 1_000_000)
 			lines := bufio.NewScanner(out)
-			answered := f.used()
+			succeeded := f.used()
 			for i := 0; lines.Scan(); i++ {
 				if i == 40*(round+1) {
 					require.NoError(t, cmd.Process.Kill())
 				}
 				var current int64
 				if _, err := fmt.Sscanf(lines.Text(), "good %d", &current); err == nil {
-					answered = max(answered, current)
+					succeeded = max(succeeded, current)
 				} // else the kill truncated the line
 			}
 			require.ErrorContains(t, cmd.Wait(), "killed")
-			require.GreaterOrEqual(t, f.used(), answered, "an answered charge is missing")
-			require.LessOrEqual(t, f.used(), answered+groupLimit, "more than one group was not answered")
+			require.GreaterOrEqual(t, f.used(), succeeded, "a charge with a response is missing")
+			require.LessOrEqual(t, f.used(), succeeded+groupLimit, "more than one group got no response")
 			require.Equal(t, f.used(), f.history().Points)
 			f.checkIntegrity()
 		}
@@ -98,7 +98,7 @@ func TestKillUnderLoad(t *testing.T) {
 }
 
 // Two processes that share a database never return the same total, and the points
-// used are those that both answered.
+// used are those that both returned.
 func TestTwoProcesses(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		const charges = 160
@@ -164,24 +164,24 @@ func TestDiskFull(t *testing.T) {
 	require.ErrorContains(t, err, "no space left")
 	require.NoError(t, filler.Close())
 
-	var answered int64 = 10
+	var succeeded int64 = 10
 	for err = nil; err == nil; { // until the write-ahead log has no page left
 		var d Decision
 		if d, err = f.tryRequest(f.ctx, f.secret, 1, nil); err == nil {
-			answered = d.Usage.Current
+			succeeded = d.Usage.Current
 		}
 	}
 	require.ErrorIs(t, err, ErrUnavailable)
 	require.ErrorContains(t, err, "the disk is full")
-	require.Equal(t, answered, f.used(), "nothing was charged")
+	require.Equal(t, succeeded, f.used(), "nothing was charged")
 	require.ErrorIs(t, f.Ready(f.ctx), ErrUnavailable)
 	_, _, err = f.Begin(f.ctx, f.secret, "")
 	require.ErrorIs(t, err, ErrUnavailable, "no request is admitted that cannot be charged")
 
 	require.NoError(t, os.Remove(filler.Name()))
 	f.awaitReady()
-	require.Equal(t, answered+1, f.request(1).Usage.Current, "there is space again")
-	require.Equal(t, answered+1, f.history().Points)
+	require.Equal(t, succeeded+1, f.request(1).Usage.Current, "there is space again")
+	require.Equal(t, succeeded+1, f.history().Points)
 	f.checkIntegrity()
 }
 

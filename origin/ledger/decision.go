@@ -19,7 +19,7 @@ const (
 	UnpaidWork                  // the account left too much work unpaid on this replica
 	IdempotencyMismatch         // an earlier request had this Idempotency-Key and another body
 	IdempotencyConflict         // the first request with this Idempotency-Key is in progress on this replica
-	Replayed                    // charged before; Answer is the stored response
+	Replayed                    // charged before; Response is the stored response
 	RecordsFull                 // the account's idempotency records take all the bytes its plan allows
 	Insufficient                // too few points this month
 	Claimed                     // requests in progress have claimed the points that are missing
@@ -49,8 +49,8 @@ type Decision struct {
 	// AllowOrigin is set by Begin: the request's origin, if the key is bound to
 	// it, else "". Only a page of this origin may read the responses.
 	AllowOrigin string
-	// Answer is the stored response, with Replayed.
-	Answer []byte
+	// Response is the stored response, with Replayed.
+	Response []byte
 }
 
 // Usage is what the account has used this month.
@@ -72,9 +72,9 @@ type Quota struct {
 type Charge struct {
 	Points int64 // at most what was claimed
 	Found  Found
-	// Answer is stored for the request's Idempotency-Key to replay; nil stores
+	// Response is stored for the request's Idempotency-Key to replay; nil stores
 	// nothing.
-	Answer []byte
+	Response []byte
 }
 
 // Found counts the results of the addresses charged.

@@ -124,7 +124,7 @@ func (f *fixture) chargeInHurry(points int64, once *Idempotency) error {
 	r.waited = 0
 	c := Charge{Points: points, Found: Found{Valid: points}}
 	if once != nil {
-		c.Answer = []byte(storedResponse)
+		c.Response = []byte(storedResponse)
 	}
 	_, err = r.Charge(c)
 	return err
@@ -187,7 +187,7 @@ func (f *fixture) requestWith(secret string, points int64, once *Idempotency) De
 }
 
 // storedResponse is the response to requests with an Idempotency-Key.
-const storedResponse = "answer"
+const storedResponse = "response"
 
 // tryRequest runs a request and returns the decision that ended it.
 func (f *fixture) tryRequest(ctx context.Context, secret string, points int64, once *Idempotency) (Decision, error) {
@@ -201,7 +201,7 @@ func (f *fixture) tryRequest(ctx context.Context, secret string, points int64, o
 	}
 	c := Charge{Points: points, Found: Found{Valid: points}}
 	if once != nil {
-		c.Answer = []byte(storedResponse)
+		c.Response = []byte(storedResponse)
 	}
 	return r.Charge(c)
 }

@@ -86,7 +86,7 @@ func TestErrorsContainNoSecrets(t *testing.T) {
 		collect(err)
 
 		f.hideTables()
-		_, err = under.Charge(Charge{Points: 1, Answer: []byte(canary)})
+		_, err = under.Charge(Charge{Points: 1, Response: []byte(canary)})
 		collect(err)
 		under.End()
 		_, _, err = f.Begin(f.ctx, f.secret, "")

@@ -43,9 +43,9 @@ func TestPostgresIdleConnectionsCut(t *testing.T) {
 func TestPostgresConnectionsCutUnderLoad(t *testing.T) {
 	s := pgtest.Need(t)
 	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms, impatient)
-	paid := f.payWhile(func(answered, _ *atomic.Int64) {
+	paid := f.payWhile(func(succeeded, _ *atomic.Int64) {
 		for cut := range int64(20) {
-			require.Eventually(t, func() bool { return answered.Load() >= 10*cut }, hung, time.Millisecond/4)
+			require.Eventually(t, func() bool { return succeeded.Load() >= 10*cut }, hung, time.Millisecond/4)
 			require.NoError(t, s.CutConnections(t.Context()))
 		}
 	})
@@ -59,24 +59,24 @@ func TestPostgresRestart(t *testing.T) {
 	s := pgtest.Need(t)
 	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms, impatient)
 	wait := func(what func() bool) { require.Eventually(t, what, hung, time.Millisecond) }
-	paid := f.payWhile(func(answered, failed *atomic.Int64) {
-		wait(func() bool { return answered.Load() > 100 })
+	paid := f.payWhile(func(succeeded, failed *atomic.Int64) {
+		wait(func() bool { return succeeded.Load() > 100 })
 		before := failed.Load()
 		s.Stop()
 		wait(func() bool { return f.Ready(f.ctx) != nil })
 		wait(func() bool { return failed.Load() > before+20 })
 		require.NoError(t, s.Resume())
-		before = answered.Load()
-		wait(func() bool { return answered.Load() > before+100 })
+		before = succeeded.Load()
+		wait(func() bool { return succeeded.Load() > before+100 })
 	})
 	require.Equal(t, paid, f.used())
 	require.Equal(t, paid, f.history().Points)
 }
 
 // payWhile sends requests until do returns, and waits until the undecided charges
-// are voided. It returns the points of the requests answered with Good.
-func (f *fixture) payWhile(do func(answered, failed *atomic.Int64)) (points int64) {
-	var answered, failed atomic.Int64
+// are voided. It returns the points of the requests that were Good.
+func (f *fixture) payWhile(do func(succeeded, failed *atomic.Int64)) (points int64) {
+	var succeeded, failed atomic.Int64
 	var enough atomic.Bool
 	done := make(chan struct{})
 	go func() {
@@ -84,19 +84,19 @@ func (f *fixture) payWhile(do func(answered, failed *atomic.Int64)) (points int6
 		inParallel(8, func(int) {
 			for !enough.Load() {
 				if d, err := f.tryRequest(f.ctx, f.secret, 6, nil); err == nil && d.Verdict == Good {
-					answered.Add(1)
+					succeeded.Add(1)
 				} else {
 					failed.Add(1)
 				}
 			}
 		})
 	}()
-	do(&answered, &failed)
+	do(&succeeded, &failed)
 	enough.Store(true)
 	<-done
 	f.awaitReady()
 	require.Eventually(f, func() bool { return f.Stats().Undecided == 0 }, hung, time.Millisecond)
-	return 6 * answered.Load()
+	return 6 * succeeded.Load()
 }
 
 // Ready returns within its own bound if the context has no deadline.

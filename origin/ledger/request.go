@@ -39,8 +39,8 @@ var errLateRefusal = errors.New("the rate limit refused this request after it be
 // errPoints is returned for a defect of the caller.
 var errPoints = errors.New("the points of a request are outside what it may claim or charge")
 
-// Begin judges the key, the rate and the number of the account's requests under
-// way. origin is the request's header Origin, "" if it has none. Begin is called
+// Begin judges the key, the rate and the number of the account's requests in
+// progress. origin is the request's header Origin, "" if it has none. Begin is called
 // before the request's body is read. If the verdict is Good, it returns a Request,
 // which the caller must End. Its errors wrap ErrUnavailable or are ctx's.
 func (l *Ledger) Begin(ctx context.Context, secret, origin string) (*Request, Decision, error) {
@@ -313,7 +313,7 @@ func (r *Request) Charge(c Charge) (Decision, error) {
 	if c.Points < 1 || c.Points > r.claimed { // claimed changes only while a ticket is in progress
 		return Decision{}, errPoints
 	}
-	t := &ticket{request: r, Charge: c, once: r.once, size: int64(len(c.Answer)), ready: make(chan struct{})}
+	t := &ticket{request: r, Charge: c, once: r.once, size: int64(len(c.Response)), ready: make(chan struct{})}
 	err := r.ledger.writer.submit(r.ctx, t, r.waitLeft())
 	if d, late := r.Late(); err != nil && late {
 		return d, nil

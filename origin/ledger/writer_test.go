@@ -143,7 +143,7 @@ func TestCloseCommitsQueue(t *testing.T) {
 		f := newFixture(t, url, unlimitedTerms)
 		f.request(1) // so that no caller reads a view from the closed database
 		var mu sync.Mutex
-		answered := 1
+		succeeded := 1
 		inParallel(16, func(int) {
 			for {
 				_, err := f.tryRequest(f.ctx, f.secret, 1, nil)
@@ -153,7 +153,7 @@ func TestCloseCommitsQueue(t *testing.T) {
 					mu.Unlock()
 					return
 				}
-				if answered++; answered == 50 {
+				if succeeded++; succeeded == 50 {
 					go f.Close()
 				}
 				mu.Unlock()
@@ -161,8 +161,8 @@ func TestCloseCommitsQueue(t *testing.T) {
 		})
 		require.NoError(t, f.Close(), "a second Close does nothing")
 		again := f.replica()
-		require.EqualValues(t, answered, again.used())
-		require.EqualValues(t, answered, again.history().Points)
+		require.EqualValues(t, succeeded, again.used())
+		require.EqualValues(t, succeeded, again.history().Points)
 	})
 }
 

@@ -24,14 +24,14 @@ type Config struct {
 	SecurityFlags  `group:"security.txt:"`
 
 	Listen         string        `group:"Listeners:" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"The address to listen at (${default})."`
-	OperatorListen string        `group:"Listeners:" placeholder:"HOST:PORT" help:"A separate address for /metrics and /readyz, for which --listen then answers 404 (default: they are at --listen)."`
+	OperatorListen string        `group:"Listeners:" placeholder:"HOST:PORT" help:"A separate address for /metrics and /readyz, for which --listen then returns 404 (default: they are at --listen)."`
 	DNS            []string      `group:"DNS:" placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
 	DNSTimeout     time.Duration `group:"DNS:" name:"dns-timeout" default:"5s" help:"The longest time of one MX lookup. Before that, a lookup may wait for as long while its account's share is in use (${default})."`
 	DNSConcurrency int           `group:"DNS:" name:"dns-concurrency" default:"256" placeholder:"N" help:"The most MX lookups at a time. One account gets at most a quarter of them, and less while others use them (${default})."`
 	BatchTimeout   time.Duration `group:"Limits:" default:"10s" help:"The longest time of a batch's work, after which the response has the items finished so far. The charge may add a second (${default})."`
 	EdgeSecret     EdgeSecrets   `group:"Listeners:" placeholder:"SECRET[,SECRET]" help:"The secret that edge workers send to /v1/edge/admit, at least 16 characters without a comma. Two, separated by a comma, are both accepted while the workers change from one to the other. Without it the path does not exist."`
 	Plans          string        `group:"Database:" placeholder:"FILE" help:"A file of plans, as for 'plan load'. serve reloads it on SIGHUP."`
-	Hooks          string        `group:"Sign-up hooks:" type:"path" placeholder:"FILE" help:"A JSON file of sign-up hooks, which answer POST /v1/hooks/NAME. serve reloads it on SIGHUP. 'hooks check' validates it."`
+	Hooks          string        `group:"Sign-up hooks:" type:"path" placeholder:"FILE" help:"A JSON file of sign-up hooks, which serve POST /v1/hooks/NAME. serve reloads it on SIGHUP. 'hooks check' validates it."`
 	MaxConnections int           `group:"Limits:" default:"16384" placeholder:"N" help:"The most client connections, about 25 KiB each. A further one replaces the one that was idle longest, or gets 503 if every one has a request in progress (${default})."`
 	BodyMemory     ByteSize      `group:"Limits:" default:"64MiB" placeholder:"SIZE" help:"The most memory for bodies and responses of requests in progress, a quarter of it for one account. The process needs about twice as much (${default})."`
 	ListsURL       string        `group:"Module and lists:" name:"lists-url" placeholder:"URL" help:"A feed of signed lists: the directory of a web server that './build.sh lists --feed' writes. Needs --lists-key. Newer lists are taken over while requests go on, and stored at --lists if that is given."`

@@ -92,13 +92,13 @@ var ledgerMetrics = []metric[ledger.Stats]{
 }
 
 var resolverMetrics = []metric[mx.Stats]{
-	{"addrspec_mx_cache_hits_total", "Lookups answered from the cache.", true, func(s mx.Stats) float64 { return float64(s.Hits) }},
-	{"addrspec_mx_cache_misses_total", "Lookups that started a DNS lookup, since the cache had no answer.", true, func(s mx.Stats) float64 { return float64(s.Misses) }},
+	{"addrspec_mx_cache_hits_total", "Lookups served from the cache.", true, func(s mx.Stats) float64 { return float64(s.Hits) }},
+	{"addrspec_mx_cache_misses_total", "Lookups that started a DNS lookup, since the cache had no response.", true, func(s mx.Stats) float64 { return float64(s.Misses) }},
 	{"addrspec_mx_shared_total", "Lookups that joined a DNS lookup in progress.", true, func(s mx.Stats) float64 { return float64(s.Shared) }},
-	{"addrspec_mx_stale_total", "Stale answers served while resolvers were down (RFC 8767).", true, func(s mx.Stats) float64 { return float64(s.Stale) }},
+	{"addrspec_mx_stale_total", "Stale results served while resolvers were down (RFC 8767).", true, func(s mx.Stats) float64 { return float64(s.Stale) }},
 	{"addrspec_mx_found_total", "DNS lookups that found an MX.", true, func(s mx.Stats) float64 { return float64(s.Found) }},
 	{"addrspec_mx_none_total", "DNS lookups that found no MX.", true, func(s mx.Stats) float64 { return float64(s.None) }},
-	{"addrspec_mx_timeouts_total", "DNS lookups without an answer in time.", true, func(s mx.Stats) float64 { return float64(s.Timeouts) }},
+	{"addrspec_mx_timeouts_total", "DNS lookups without a response in time.", true, func(s mx.Stats) float64 { return float64(s.Timeouts) }},
 	{"addrspec_mx_failures_total", "DNS lookups that failed.", true, func(s mx.Stats) float64 { return float64(s.Failures) }},
 	{"addrspec_mx_refused_total", "Lookups refused because too many wait, of one account or of all.", true, func(s mx.Stats) float64 { return float64(s.Refused) }},
 	{"addrspec_mx_expired_total", "DNS lookups that got no slot in time, once for each account that waited.", true, func(s mx.Stats) float64 { return float64(s.Expired) }},
@@ -112,7 +112,7 @@ var resolverMetrics = []metric[mx.Stats]{
 }
 
 var probeMetrics = []metric[*resolverWatch]{
-	{"addrspec_mx_resolver_answered", "1 once a resolver has answered since the start, 0 before.", false, (*resolverWatch).value},
+	{"addrspec_mx_resolver_answered", "1 once a resolver has responded since the start, 0 before.", false, (*resolverWatch).value},
 }
 
 var moduleMetrics = []metric[host.Stats]{

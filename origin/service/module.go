@@ -183,7 +183,7 @@ const (
 	// serveGrowth is for serve. Each instance of the module counts with its 11 MB of
 	// addresses, of which it touches 2 MB, so Go's 100 % let the heap grow by more than the
 	// service has in use. Measured after load: 76 MB at 40 %, 79 at 50 %, 97 at 100 %. At
-	// 40 %, 32, 128 and 512 connections have 0.98, 0.95 and 0.96 of their GETs answered a
+	// 40 %, 32, 128 and 512 connections have 0.98, 0.95 and 0.96 of their GETs served a
 	// second (medians of 8 runs in turn, quiet machine). GOGC=100 gives these back where
 	// memory allows.
 	serveGrowth = 40

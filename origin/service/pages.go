@@ -180,7 +180,7 @@ func healthOf(part string, check func() (string, error)) dashboard.Health {
 func timed(check func() error) (string, error) {
 	start := time.Now()
 	err := check()
-	return fmt.Sprintf("answers in %s", time.Since(start).Round(time.Microsecond)), err
+	return fmt.Sprintf("responds in %s", time.Since(start).Round(time.Microsecond)), err
 }
 
 // mostApart is how far the clocks of this machine and of the database may differ.

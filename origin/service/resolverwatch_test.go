@@ -20,7 +20,7 @@ type failingProbe struct{ left int }
 
 func (p *failingProbe) Probe(context.Context) error {
 	if p.left--; p.left >= 0 {
-		return errors.New("no answer")
+		return errors.New("no response")
 	}
 	return nil
 }

@@ -76,21 +76,21 @@ func (s *Service) reloadPlans(ctx context.Context) {
 	s.log.Info("reloaded the plans", "plans_file", s.Plans)
 }
 
-// probePause is the time between two probes while no resolver answers.
+// probePause is the time between two probes while no resolver responds.
 const probePause = 15 * time.Second
 
-// A resolverWatch finds out whether a resolver answers, while the service serves: a
+// A resolverWatch finds out whether a resolver responds, while the service serves: a
 // resolver may start later, and requests that need no MX do not depend on it. Once
-// one has answered, the outcomes of lookups show how the resolvers do.
+// one has responded, the outcomes of lookups show how the resolvers do.
 type resolverWatch struct {
-	resolver interface{ Probe(context.Context) error }
-	log      *slog.Logger
-	pause    time.Duration
-	answered atomic.Bool
+	resolver  interface{ Probe(context.Context) error }
+	log       *slog.Logger
+	pause     time.Duration
+	succeeded atomic.Bool
 }
 
-// run probes until a resolver answers or ctx ends. It logs the first failure, and the
-// answer after a failure.
+// run probes until a resolver responds or ctx ends. It logs the first failure, and the
+// response after a failure.
 func (w *resolverWatch) run(ctx context.Context) {
 	for failures := 0; ctx.Err() == nil; failures++ {
 		err := w.resolver.Probe(ctx)
@@ -99,16 +99,16 @@ func (w *resolverWatch) run(ctx context.Context) {
 			return
 		}
 		if failures == 0 && ctx.Err() == nil { // else the service stops
-			w.log.Warn("MX lookups will fail until a resolver answers; see --dns", "error", err.Error())
+			w.log.Warn("MX lookups will fail until a resolver responds; see --dns", "error", err.Error())
 		}
 		pause(ctx, w.pause)
 	}
 }
 
 func (w *resolverWatch) succeed(failures int) {
-	w.answered.Store(true)
+	w.succeeded.Store(true)
 	if failures > 0 {
-		w.log.Info("a resolver answers now", "failed_probes", failures)
+		w.log.Info("a resolver responds now", "failed_probes", failures)
 	}
 }
 
@@ -120,9 +120,9 @@ func pause(ctx context.Context, length time.Duration) {
 	}
 }
 
-// value is 1 once a resolver has answered, for the metric.
+// value is 1 once a resolver has responded, for the metric.
 func (w *resolverWatch) value() float64 {
-	if w.answered.Load() {
+	if w.succeeded.Load() {
 		return 1
 	}
 	return 0

@@ -148,7 +148,7 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, h := range set.Hooks() {
 			require.Same(t, h, set.Find(h.Name))
-			require.NotEmpty(t, h.Answer(h.UncheckedVerdict(), Call{}))
+			require.NotEmpty(t, h.Response(h.UncheckedVerdict(), Call{}))
 		}
 	})
 }

@@ -37,8 +37,8 @@ func (h *Hook) Read(body []byte, id string) (call Call, wrong string) {
 	return h.format.read(body, id)
 }
 
-// Answer returns the body of the response.
-func (h *Hook) Answer(v Verdict, c Call) []byte {
+// Response returns the body of the response.
+func (h *Hook) Response(v Verdict, c Call) []byte {
 	return h.format.response(&v, h.messages.message(&v, c.language))
 }
 

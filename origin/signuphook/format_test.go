@@ -83,7 +83,7 @@ func TestJudge(t *testing.T) {
 	v := all.Policy.Judge(&result.Result{Valid: true, MX: true, Alias: true, Typo: true, TypoSuggestion: "mail.example", Role: "Sales", Disposable: true})
 	require.Equal(t, Verdict{Deny, []Reason{Typo, Alias}, []Reason{Disposable, Role}, "mail.example"}, v)
 	require.JSONEq(t, `{"decision":"deny","reasons":["typo","alias"],"flags":["disposable","role"],"message":"This email address may be mistyped. Please check its domain.","suggestion":"mail.example"}`,
-		string(all.Answer(v, Call{})))
+		string(all.Response(v, Call{})))
 	require.Equal(t, Deny, testHook(t, map[string]any{"deny": []Reason{NoEmail}}).Policy.JudgeNoEmail().Decision)
 	require.Equal(t, Allow, all.Policy.JudgeNoEmail().Decision)
 }
@@ -117,7 +117,7 @@ func TestUncheckedVerdict(t *testing.T) {
 		"deny":  `{"decision":"deny","reasons":["unchecked"],"flags":[],"message":"Your email address could not be checked. Please try again shortly.","suggestion":null}`,
 	} {
 		h := testHook(t, map[string]any{"on_error": onError})
-		require.JSONEq(t, want, string(h.Answer(h.UncheckedVerdict(), Call{})))
+		require.JSONEq(t, want, string(h.Response(h.UncheckedVerdict(), Call{})))
 	}
 }
 
@@ -137,7 +137,7 @@ func FuzzRead(f *testing.F) {
 			}
 			require.True(t, json.Valid(body))
 			require.Regexp(t, `^[A-Za-z0-9_-]{1,128}$`, c.ID)
-			require.True(t, json.Valid(h.Answer(h.UncheckedVerdict(), c)))
+			require.True(t, json.Valid(h.Response(h.UncheckedVerdict(), c)))
 		}
 	})
 }

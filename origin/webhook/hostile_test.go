@@ -76,7 +76,7 @@ func TestHostileReceivers(t *testing.T) {
 		timeout time.Duration // 0 is patience
 	}{
 		"never begins TLS":    {true, silent, "no response in time", soon},
-		"never answers":       {false, silent, "no response in time", soon},
+		"never responds":      {false, silent, "no response in time", soon},
 		"closes at once":      {true, func(net.Conn) {}, "the connection failed", 0},
 		"does not speak TLS":  {true, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n"); silent(c) }, "does not use TLS", 0},
 		"does not speak HTTP": {false, func(c net.Conn) { readRequest(c); _, _ = io.WriteString(c, "220 mail.example ESMTP\r\n") }, "not HTTP", 0},
@@ -178,16 +178,16 @@ func (f *fixture) port() string {
 	return port
 }
 
-// nameServer runs a DNS server that answers the n-th query for an address of its
-// kind with answer(n), and returns a resolver that asks it, and its count.
-func nameServer(t *testing.T, answer func(n int) string) (*net.Resolver, *atomic.Int64) {
+// nameServer runs a DNS server that responds to the n-th query for an address of its
+// kind with respond(n), and returns a resolver that asks it, and its count.
+func nameServer(t *testing.T, respond func(n int) string) (*net.Resolver, *atomic.Int64) {
 	var asked atomic.Int64
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	require.NoError(t, err)
 	server := &dns.Server{PacketConn: conn, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
 		r := new(dns.Msg)
 		r.SetReply(q)
-		ip := netip.MustParseAddr(answer(int(asked.Load())))
+		ip := netip.MustParseAddr(respond(int(asked.Load())))
 		switch {
 		case q.Question[0].Qtype == dns.TypeA && ip.Is4():
 			asked.Add(1)

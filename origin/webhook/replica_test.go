@@ -140,6 +140,7 @@ func TestStop(t *testing.T) {
 		f.receiver.respond = func(_ http.ResponseWriter, r *http.Request) {
 			if n.Add(1) == 1 {
 				<-r.Context().Done()
+				panic(http.ErrAbortHandler) // the sender may still read: TLS announces the end before TCP has it
 			}
 		}
 		c := f.account("customer", 10)

@@ -4,4 +4,4 @@ import { checkMany } from "addrspec";
 
 const response = await fetch("/addresses.json");
 const facts = await checkMany(await response.json());
-globalThis.answer = facts.map((result) => `${JSON.stringify(result)}\n`).join("");
+globalThis.results = facts.map((result) => `${JSON.stringify(result)}\n`).join("");

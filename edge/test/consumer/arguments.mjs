@@ -155,7 +155,12 @@ async function wrongSources(directory) {
   await refuses(TypeError, `${must} an object`, "load", {});
   const then =
     "in place of addrspec.wasm; copy node_modules/addrspec/lib/addrspec.wasm beside your script, or call load with a source";
-  await refuses(Error, `the server sent status 404 ${then}`, "load", new URL("none.wasm", directory));
+  await refuses(
+    Error,
+    `the server sent status 404 ${then}`,
+    "load",
+    new URL("none.wasm", directory),
+  );
   await refuses(Error, `the server sent a page ${then}`, "load", new URL("page.wasm", directory));
   await assert.rejects(load(new Uint8Array(8)), WebAssembly.CompileError);
   await assert.rejects(load(new URL("none.wasm", import.meta.url)));

@@ -7,21 +7,21 @@ const [chromium, project, url, key] = process.argv.slice(2);
 const { open } = await import(new URL("../browser.mjs", import.meta.url));
 const lib = "/node_modules/addrspec/lib";
 const imports = { addrspec: `${lib}/browser.js`, "addrspec/lists": `${lib}/lists.js` };
-const work = url === undefined ? "answer()" : `update(${JSON.stringify([url, key]).slice(1, -1)})`;
+const work = url === undefined ? "results()" : `update(${JSON.stringify([url, key]).slice(1, -1)})`;
 writeFileSync(
   join(project, "index.html"),
   `<!doctype html><script type="importmap">${JSON.stringify({ imports })}</script>
 <script type="module">
-import { answer } from "./answer.mjs";
+import { results } from "./results.mjs";
 import { update } from "./update.mjs";
-globalThis.answer = await ${work};
+globalThis.results = await ${work};
 </script>`,
 );
 const { page, close } = await open(chromium, project);
 try {
   await page.goto("/");
-  await page.waitForFunction(() => globalThis.answer, undefined, { timeout: 60_000 });
-  console.log(JSON.stringify(await page.evaluate(() => globalThis.answer)));
+  await page.waitForFunction(() => globalThis.results, undefined, { timeout: 60_000 });
+  console.log(JSON.stringify(await page.evaluate(() => globalThis.results)));
 } finally {
   await close();
 }

@@ -83,7 +83,7 @@ func TestBatchIsSplit(t *testing.T) {
 }
 
 // After a partial response, only the missing addresses are sent, as a new batch.
-func TestPartialAnswerIsCompleted(t *testing.T) {
+func TestPartialResponseIsCompleted(t *testing.T) {
 	c, f := newFake(t, func(s seen) (*http.Response, error) {
 		if s.number == 1 {
 			return response(200, envelopeOf(true, itemText(s.emails[1], false), itemText(s.emails[3], false)))
@@ -159,7 +159,7 @@ func TestConcurrency(t *testing.T) {
 
 // A response that is not that of the service to this batch is an error, after one
 // attempt.
-func TestForeignAnswers(t *testing.T) {
+func TestForeignResponses(t *testing.T) {
 	a, b := itemText("user0@mail.example", false), itemText("user1@mail.example", false)
 	change := func(old, new string) string { return envelopeOf(false, strings.Replace(a, old, new, 1), b) }
 	for name, body := range map[string]string{

@@ -20,7 +20,7 @@ import (
 // Command is the program's first argument when a shell asks for candidates.
 const Command = "__complete"
 
-// Answers that are not candidates: the shell completes names of files or directories.
+// Replies that are not candidates: the shell completes names of files or directories.
 const (
 	Files = ":files"
 	Dirs  = ":dirs"

@@ -84,7 +84,7 @@ func (c *Check) run(ctx context.Context, limit time.Duration) Finding {
 	case f := <-result:
 		return f
 	case <-time.After(limit + grace):
-		return Finding{c.Name, Wrong, fmt.Sprintf("no answer within %s: what it looks at hangs", limit)}
+		return Finding{c.Name, Wrong, fmt.Sprintf("no response within %s: what it looks at hangs", limit)}
 	}
 }
 

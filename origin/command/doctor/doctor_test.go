@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 		got = append(got, f.Status)
 	}
 	require.Equal(t, []Status{OK, Advised, Wrong, Advised, Wrong}, got)
-	require.Contains(t, findings[4].Detail, "no answer within 100ms")
+	require.Contains(t, findings[4].Detail, "no response within 100ms")
 	require.True(t, Failed(findings, false))
 	require.False(t, Failed(findings[:2], false))
 	require.True(t, Failed(findings[:2], true))
@@ -97,10 +97,10 @@ func TestClock(t *testing.T) {
 	requireFinding(t, find(t, Clock(time.Now().Add(time.Hour), at(0))), Wrong, "before this program was built")
 }
 
-// hung is longer than a resolver takes that answers, however slow the machine.
+// hung is longer than a resolver takes that responds, however slow the machine.
 const hung = 2 * time.Minute
 
-// A resolver that is sound, silent, without the Internet, or that makes up answers.
+// A resolver that is sound, silent, without the Internet, or that makes up records.
 func TestResolver(t *testing.T) {
 	const zone = "$ORIGIN test.\nyes MX 10 mx.yes\nnull MX 0 .\n"
 	known := Domains{With: "yes.test", Without: "null.test"}
@@ -118,16 +118,16 @@ func TestResolver(t *testing.T) {
 	requireFinding(t, find(t, Resolver([]string{empty.Addr}, hung, known)), Wrong, "asked for yes.test, it says that it has no MX")
 
 	liar := mxtest.New(t, zone+"*.invalid. MX 10 mx.yes\n")
-	requireFinding(t, find(t, Resolver([]string{liar.Addr}, hung, known)), Wrong, "below .invalid", "makes up answers")
+	requireFinding(t, find(t, Resolver([]string{liar.Addr}, hung, known)), Wrong, "below .invalid", "makes up records")
 	requireFinding(t, find(t, Resolver([]string{sound.Addr}, hung, Domains{With: "yes.test", Without: "yes.test"})), Wrong, "--dns-without-mx")
 }
 
-// site is a service that answers by path; other paths are 404.
+// site is a service that responds by path; other paths are 404.
 type site map[string]func(http.ResponseWriter)
 
 func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if answer := s[r.URL.Path]; answer != nil {
-		answer(w)
+	if respond := s[r.URL.Path]; respond != nil {
+		respond(w)
 		return
 	}
 	w.WriteHeader(http.StatusNotFound)
@@ -181,7 +181,7 @@ func TestEdge(t *testing.T) {
 	good := site{"/versions": status(200, `{"engine":"1","lists":"2","model":"3"}`), "/v1/usage": status(401, "{}")}
 	requireFinding(t, find(t, Edge(start(t, good), ours)), OK, "lists 2")
 	older := site{"/versions": status(200, `{"engine":"1","lists":"1","model":"3"}`), "/v1/usage": status(401, "{}")}
-	requireFinding(t, find(t, Edge(start(t, older), ours)), Advised, "their answers may differ")
+	requireFinding(t, find(t, Edge(start(t, older), ours)), Advised, "their responses may differ")
 	broken := site{"/versions": status(200, `{"engine":"1","lists":"2","model":"3"}`), "/v1/usage": status(502, "")}
 	requireFinding(t, find(t, Edge(start(t, broken), ours)), Wrong, "502 Bad Gateway and not 401")
 	requireFinding(t, find(t, Edge(start(t, site{"/versions": status(200, "<html>")}), ours)), Wrong, "without versions")

@@ -12,7 +12,7 @@ import (
 	"github.com/addrspec/addrspec/origin/mx"
 )
 
-// Domains has names whose answers are known.
+// Domains has names whose responses are known.
 type Domains struct {
 	// With publishes MX records, and Without none: it does not exist, or has a null
 	// MX record (RFC 7505).
@@ -21,7 +21,7 @@ type Domains struct {
 
 // Resolver asks each resolver for a domain that has MX records, for one that has
 // none, and for one that cannot exist: a name below .invalid (RFC 6761 section 6.4).
-// A resolver that makes up answers would make every domain one that takes mail.
+// A resolver that makes up records would make every domain one that takes mail.
 func Resolver(servers []string, timeout time.Duration, domains Domains) Check {
 	return Check{"resolver", func(ctx context.Context) (string, error) {
 		if len(servers) == 0 {
@@ -55,8 +55,8 @@ func ask(ctx context.Context, server string, timeout time.Duration, domains Doma
 		wrong  string
 	}{
 		{domains.With, true, "says that it has no MX record: it does not resolve the Internet, or --dns-with-mx names the wrong domain; use another resolver with --dns"},
-		{domains.Without, false, "says that it has MX records: it makes up answers, or --dns-without-mx names the wrong domain; use another resolver with --dns"},
-		{strings.ToLower(rand.Text()) + ".invalid", false, "says that a name below .invalid has MX records: it makes up answers; use another resolver with --dns"},
+		{domains.Without, false, "says that it has MX records: it makes up records, or --dns-without-mx names the wrong domain; use another resolver with --dns"},
+		{strings.ToLower(rand.Text()) + ".invalid", false, "says that a name below .invalid has MX records: it makes up records; use another resolver with --dns"},
 	} {
 		found, err := r.Lookup(ctx, 0, known.domain)
 		if err != nil {

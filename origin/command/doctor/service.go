@@ -21,7 +21,7 @@ import (
 // of 90 days left.
 const certificateSoon = 14 * 24 * time.Hour
 
-// mostBody is the most that is read of an answer, in bytes.
+// mostBody is the most that is read of a response, in bytes.
 const mostBody = 64 << 10
 
 // roots are the authorities that certificates are verified with: the system's
@@ -45,14 +45,14 @@ func Service(at *url.URL) Check {
 		if at == nil {
 			return "", nil
 		}
-		answer, err := get(ctx, at.JoinPath("healthz"), nil)
+		resp, err := get(ctx, at.JoinPath("healthz"), nil)
 		if err != nil {
 			return "", err
 		}
-		if answer.StatusCode != http.StatusOK {
-			return "", fmt.Errorf("%s/healthz is %s: is the service behind this URL?", at, answer.Status)
+		if resp.StatusCode != http.StatusOK {
+			return "", fmt.Errorf("%s/healthz is %s: is the service behind this URL?", at, resp.Status)
 		}
-		return at.String() + " is up" + validity(answer.TLS), errors.Join(certificate(answer.TLS), transport(at), date(answer), ready(ctx, at), metrics(ctx, at))
+		return at.String() + " is up" + validity(resp.TLS), errors.Join(certificate(resp.TLS), transport(at), date(resp), ready(ctx, at), metrics(ctx, at))
 	}}
 }
 
@@ -67,14 +67,14 @@ func get(ctx context.Context, at *url.URL, header http.Header) (*http.Response, 
 }
 
 func do(request *http.Request) (*http.Response, error) {
-	answer, err := client().Do(request)
+	resp, err := client().Do(request)
 	if err != nil {
 		return nil, explain(err)
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, mostBody))
-	answer.Body = io.NopCloser(strings.NewReader(string(text)))
-	return answer, err
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, mostBody))
+	resp.Body = io.NopCloser(strings.NewReader(string(text)))
+	return resp, err
 }
 
 // explain adds to an error what to do.
@@ -129,8 +129,8 @@ func loopback(at *url.URL) bool {
 
 // date compares the service's clock, which it sends in whole seconds (RFC 9110
 // section 6.6.1).
-func date(answer *http.Response) error {
-	theirs, err := http.ParseTime(answer.Header.Get("Date"))
+func date(resp *http.Response) error {
+	theirs, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
 		return nil
 	}
@@ -139,11 +139,11 @@ func date(answer *http.Response) error {
 
 // ready looks at /readyz, which may be at the operator's listener instead.
 func ready(ctx context.Context, at *url.URL) error {
-	answer, err := get(ctx, at.JoinPath("readyz"), nil)
+	resp, err := get(ctx, at.JoinPath("readyz"), nil)
 	if err != nil {
 		return err
 	}
-	if answer.StatusCode == http.StatusServiceUnavailable {
+	if resp.StatusCode == http.StatusServiceUnavailable {
 		return errors.New("/readyz is 503: the ledger cannot commit; look at the check of the database and at the service's log")
 	}
 	return nil
@@ -158,8 +158,8 @@ func metrics(ctx context.Context, at *url.URL) error {
 }
 
 func readable(ctx context.Context, at *url.URL) error {
-	answer, err := get(ctx, at.JoinPath("metrics"), nil)
-	if err == nil && answer.StatusCode == http.StatusOK {
+	resp, err := get(ctx, at.JoinPath("metrics"), nil)
+	if err == nil && resp.StatusCode == http.StatusOK {
 		return Advise("anybody can read %s/metrics: start serve with --operator-listen 127.0.0.1:9090, or refuse the path in the proxy", at)
 	}
 	return err
@@ -190,29 +190,29 @@ func takes(ctx context.Context, at *url.URL, secret string) error {
 	}
 	request.Header.Set("X-Edge-Secret", secret)
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := do(request)
+	resp, err := do(request)
 	if err != nil {
 		return err
 	}
-	return verdictOfSecret(answer)
+	return verdictOfSecret(resp)
 }
 
-func verdictOfSecret(answer *http.Response) error {
+func verdictOfSecret(resp *http.Response) error {
 	var problem struct{ Code string }
-	_ = json.NewDecoder(answer.Body).Decode(&problem)
+	_ = json.NewDecoder(resp.Body).Decode(&problem)
 	switch {
 	case problem.Code == "INVALID_EDGE_SECRET":
 		return errors.New("the origin refuses the edge secret: start it and its workers with the same --edge-secret")
-	case answer.StatusCode == http.StatusUnauthorized && problem.Code != "":
+	case resp.StatusCode == http.StatusUnauthorized && problem.Code != "":
 		return nil
-	case answer.StatusCode == http.StatusNotFound:
+	case resp.StatusCode == http.StatusNotFound:
 		return errors.New("the origin has no /v1/edge/admit: start it with --edge-secret, and let the proxy pass the path")
 	}
-	return fmt.Errorf("/v1/edge/admit is %s: is the origin behind this URL?", answer.Status)
+	return fmt.Errorf("/v1/edge/admit is %s: is the origin behind this URL?", resp.Status)
 }
 
 // Edge asks a worker for its versions and compares them with this program's: with
-// others its answers may differ from the origin's. It also looks at whether the
+// others its responses may differ from the origin's. It also looks at whether the
 // worker refuses a request without a key. A nil URL is left out.
 func Edge(at *url.URL, ours func(context.Context) (host.Info, error)) Check {
 	return Check{"edge", func(ctx context.Context) (string, error) {
@@ -232,30 +232,30 @@ func Edge(at *url.URL, ours func(context.Context) (host.Info, error)) Check {
 		}
 		detail := fmt.Sprintf("%s has engine %s, lists %s, model %s", at, theirs.Engine, theirs.Lists, theirs.Model)
 		if theirs != info {
-			return detail, Advise("%s, and this program engine %s, lists %s, model %s, so their answers may differ: deploy both from one release, with one feed of lists", detail, info.Engine, info.Lists, info.Model)
+			return detail, Advise("%s, and this program engine %s, lists %s, model %s, so their responses may differ: deploy both from one release, with one feed of lists", detail, info.Engine, info.Lists, info.Model)
 		}
 		return detail, nil
 	}}
 }
 
 func versions(ctx context.Context, at *url.URL) (info host.Info, err error) {
-	answer, err := get(ctx, at.JoinPath("versions"), nil)
+	resp, err := get(ctx, at.JoinPath("versions"), nil)
 	if err != nil {
 		return info, err
 	}
-	if err := json.NewDecoder(answer.Body).Decode(&info); err != nil || answer.StatusCode != http.StatusOK || info.Engine == "" {
-		return info, fmt.Errorf("%s/versions is %s without versions: is a worker of addrspec behind this URL?", at, answer.Status)
+	if err := json.NewDecoder(resp.Body).Decode(&info); err != nil || resp.StatusCode != http.StatusOK || info.Engine == "" {
+		return info, fmt.Errorf("%s/versions is %s without versions: is a worker of addrspec behind this URL?", at, resp.Status)
 	}
 	return info, nil
 }
 
 func refusesWithoutKey(ctx context.Context, at *url.URL) error {
-	answer, err := get(ctx, at.JoinPath("v1/usage"), nil)
+	resp, err := get(ctx, at.JoinPath("v1/usage"), nil)
 	if err != nil {
 		return err
 	}
-	if answer.StatusCode != http.StatusUnauthorized {
-		return fmt.Errorf("%s/v1/usage without a key is %s and not 401: does the worker reach its origin?", at, answer.Status)
+	if resp.StatusCode != http.StatusUnauthorized {
+		return fmt.Errorf("%s/v1/usage without a key is %s and not 401: does the worker reach its origin?", at, resp.Status)
 	}
 	return nil
 }

@@ -98,23 +98,23 @@ function ask(options, how) {
   });
 }
 
-/** What the service answers if it refuses. */
+/** What the service responds if it refuses. */
 class Refusal extends Error {}
 
 /**
- * Sends fields as JSON and returns the answer.
+ * Sends fields as JSON and returns the response.
  * @param {string} path
  * @param {Record<string, string>} fields
  * @returns {Promise<any>}
  */
 async function post(path, fields) {
-  const answer = await fetch(path, {
+  const response = await fetch(path, {
     method: "POST",
     headers: { "Content-Type": "application/json", Accept: "application/json" },
     body: JSON.stringify(fields),
   });
-  const body = await answer.json();
-  if (!answer.ok) {
+  const body = await response.json();
+  if (!response.ok) {
     throw new Refusal(body.error);
   }
   return body;

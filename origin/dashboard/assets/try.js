@@ -1,4 +1,4 @@
-/** Try it without loading the page: sends the form, shows its answer in place. */
+/** Try it without loading the page: sends the form, shows its response in place. */
 
 import { enhance } from "./page.js";
 
@@ -32,7 +32,7 @@ function showCount() {
 }
 
 /**
- * Sends a form of the page and puts the answer in place of what is shown. The
+ * Sends a form of the page and puts the response in place of what is shown. The
  * addresses get into no URL and no history.
  * @param {HTMLFormElement} sent
  * @param {HTMLElement | null} submitter
@@ -47,22 +47,22 @@ async function send(sent, submitter) {
   );
   setBusy(busy, true);
   try {
-    const answer = await fetch("/dashboard/try", {
+    const response = await fetch("/dashboard/try", {
       method: "POST",
       body: fields,
       headers: { Accept: "text/html" },
     });
-    if (answer.redirected) {
-      location.assign(answer.url); // the session has ended
+    if (response.redirected) {
+      location.assign(response.url); // the session has ended
       return;
     }
-    show(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    show(new DOMParser().parseFromString(await response.text(), "text/html"));
     const next = submitter?.getAttribute("name") === "use" ? "emails" : "found";
     document.getElementById(next)?.focus(); // so that a screen reader says what is new
   } catch {
     showProblem(
       problem(
-        "The server cannot be reached. Check the connection and try again; nothing was charged unless an answer was on its way.",
+        "The server cannot be reached. Check the connection and try again; nothing was charged unless a response was on its way.",
       ),
     );
   } finally {

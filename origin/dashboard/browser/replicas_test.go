@@ -33,10 +33,10 @@ func TestLifeOfAKeyOnThreeReplicas(t *testing.T) {
 		replicas = append(replicas, &url.URL{Scheme: "http", Host: s.host})
 	}
 	for _, replica := range replicas {
-		answer, err := http.Get(replica.JoinPath("sign-in").String())
+		resp, err := http.Get(replica.JoinPath("sign-in").String())
 		require.NoError(t, err)
-		answer.Body.Close()
-		require.Equal(t, http.StatusOK, answer.StatusCode)
+		resp.Body.Close()
+		require.Equal(t, http.StatusOK, resp.StatusCode)
 	}
 	script(t, "stories/key-life.mjs", first.link)
 }

@@ -69,7 +69,7 @@ export async function run(story) {
 function watch(page) {
   page.on("pageerror", (error) => faults.push(`${page.url()}: ${error.message}`));
   page.on("console", (message) => {
-    // Chromium logs the status of every answer; "response" has those that matter.
+    // Chromium logs the status of every response; "response" has those that matter.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
       faults.push(`${page.url()}: ${message.text()}`);
     }
@@ -120,11 +120,11 @@ export async function violations(page, rules) {
  * @param {string} secret
  */
 export async function check(origin, secret) {
-  const answer = await fetch(`${origin}/v1/email/jane@example.com`, {
+  const response = await fetch(`${origin}/v1/email/jane@example.com`, {
     headers: { "X-API-Key": secret },
   });
-  await answer.arrayBuffer();
-  return answer.status;
+  await response.arrayBuffer();
+  return response.status;
 }
 
 /**

@@ -24,7 +24,7 @@ import (
 
 // Errors of people's sign-ins. Each is a complete sentence for them.
 var (
-	ErrUnavailable = errors.New("the sign-in provider does not answer, or not as an OpenID provider does")
+	ErrUnavailable = errors.New("the sign-in provider does not respond, or not as an OpenID provider does")
 	ErrRefused     = errors.New("the sign-in provider has not confirmed who you are")
 	ErrNotFresh    = errors.New("the sign-in provider did not ask you to sign in again")
 )

@@ -26,11 +26,11 @@ func clientOf(p *openidtest.Provider) *Provider {
 // visit follows the provider's URL as a browser does, and returns what comes back.
 func visit(t *testing.T, address string) url.Values {
 	browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := browser.Get(address)
+	resp, err := browser.Get(address)
 	require.NoError(t, err)
-	defer answer.Body.Close()
-	back, err := answer.Location()
-	require.NoError(t, err, answer.Status)
+	defer resp.Body.Close()
+	back, err := resp.Location()
+	require.NoError(t, err, resp.Status)
 	require.Equal(t, "addrspec.example", back.Host)
 	return back.Query()
 }
@@ -159,7 +159,7 @@ func TestProviderIsSilent(t *testing.T) {
 	})
 }
 
-func TestProviderAnswersWithoutEnd(t *testing.T) {
+func TestProviderRespondsWithoutEnd(t *testing.T) {
 	var sent atomic.Int64
 	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for {

@@ -19,7 +19,7 @@ import (
 func edgeRows() []row {
 	return []row{
 		{"GET at the edge, workerd, c = 32", "requests/s", "worker that only asks the origin", atLeast(0.8), atEdge},
-		{"start: workerd to the first answer", "ms", "limit", atMost(1), startEdge},
+		{"start: workerd to the first response", "ms", "limit", atMost(1), startEdge},
 	}
 }
 

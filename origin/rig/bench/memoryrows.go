@@ -191,7 +191,7 @@ func (s *service) status(name string) (float64, error) {
 func startRows() []row {
 	return []row{
 		{"start: check, one address", "ms", "limit", atMost(1), startCheck},
-		{"start: serve to the first answer", "ms", "limit", atMost(1), startServe},
+		{"start: serve to the first response", "ms", "limit", atMost(1), startServe},
 		{"start: the same, resolver dead", "ms", "limit", atMost(1), startServeDead},
 	}
 }

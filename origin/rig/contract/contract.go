@@ -71,7 +71,7 @@ type Terms struct {
 // A Step is a request and the response that it must get.
 type Step struct {
 	Request  Request
-	Response Response `json:"answer"`
+	Response Response `json:"response"`
 }
 
 // A Request is sent byte for byte. {key} in a header is replaced by the account's

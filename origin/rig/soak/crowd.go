@@ -158,8 +158,8 @@ func (c *crowd) await(size int, within time.Duration) int64 {
 
 // idlers keeps connections without a key open up to --max-connections, and reopens
 // each one that the service closes. New connections are served all the same. While
-// further clients open connections as fast as they can, no request already under
-// way is cut.
+// further clients open connections as fast as they can, no request already in
+// progress is cut.
 func idlers(s *session) error {
 	a, err := s.newAccount("plain", unlimited, unlimited)
 	if err != nil {

@@ -128,7 +128,7 @@ func (k *kills) inBursts() error {
 		}
 	}
 	k.figure("%d kills within 30 ms after the lookup of %d singles: %d got a response, %d were charged; per kill at most %d charged without a response",
-		rounds, burstSize, b.responded, b.charged, b.unanswered)
+		rounds, burstSize, b.responded, b.charged, b.open)
 	return nil
 }
 
@@ -137,7 +137,7 @@ type burst struct {
 	*kills
 	account            account
 	responded, charged int64
-	unanswered         int64 // charged without a response, at the worst kill
+	open               int64 // charged without a response, at the worst kill
 }
 
 func (b *burst) round(domain string) error {
@@ -174,10 +174,10 @@ func (s *session) dnsGate(domain string) (open func()) {
 func (b *burst) compare(l *load) error {
 	points, _ := l.charged()
 	used, err := b.used(b.account)
-	unanswered := used - b.charged - points
-	b.responded, b.charged, b.unanswered = b.responded+points, used, max(b.unanswered, unanswered)
-	b.expect(unanswered >= 0, "%d points of responses are not in the ledger", -unanswered)
-	b.judge(unanswered)
+	open := used - b.charged - points
+	b.responded, b.charged, b.open = b.responded+points, used, max(b.open, open)
+	b.expect(open >= 0, "%d points of responses are not in the ledger", -open)
+	b.judge(open)
 	b.expectContract(&l.tally)
 	return err
 }
@@ -185,9 +185,9 @@ func (b *burst) compare(l *load) error {
 // judge limits the number of points charged without a response. A short run only
 // reports it: on a busy machine a response may take longer than the next commit
 // group waits for it.
-func (b *burst) judge(unanswered int64) {
+func (b *burst) judge(open int64) {
 	if b.seconds == fullLength {
-		b.expect(unanswered <= commitGroup, "one kill left %d points charged without a response, more than a commit group", unanswered)
+		b.expect(open <= commitGroup, "one kill left %d points charged without a response, more than a commit group", open)
 	}
 }
 

@@ -260,8 +260,8 @@ func (s *session) sum(command []string, column string, counts func(map[string]st
 }
 
 // expectLedger expects the account's points to be between least and most, its
-// history to sum to them, and SQLite's file to be intact. No request may be under
-// way.
+// history to sum to them, and SQLite's file to be intact. No request may be in
+// progress.
 func (s *session) expectLedger(a account, least, most int64) error {
 	used, err := s.used(a)
 	if err != nil {

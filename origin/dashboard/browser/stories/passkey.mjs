@@ -9,7 +9,7 @@ import { accessible, run, signOut, text } from "../story.mjs";
 await run(async ({ open, args: [link = ""] }) => {
   const page = await open();
   await page.addInitScript(() => {
-    // The authenticator would answer the autofill of the sign-in form before the click.
+    // The authenticator would respond to the autofill of the sign-in form before the click.
     PublicKeyCredential.isConditionalMediationAvailable = async () => false;
   });
   await page.goto(link);

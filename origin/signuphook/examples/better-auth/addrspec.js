@@ -16,9 +16,9 @@ export function addrspec({ url, secret, onError }) {
   const webhook = new Webhook(secret);
   const before = async (user, context) => {
     const language = context?.headers?.get("accept-language") ?? undefined;
-    const answer = await ask(url, webhook, { email: user.email, language }, onError);
-    if (answer.decision === "deny") {
-      throw new APIError("UNPROCESSABLE_ENTITY", { code: "EMAIL_REFUSED", message: answer.message });
+    const decided = await ask(url, webhook, { email: user.email, language }, onError);
+    if (decided.decision === "deny") {
+      throw new APIError("UNPROCESSABLE_ENTITY", { code: "EMAIL_REFUSED", message: decided.message });
     }
   };
   return { id: "addrspec", init: () => ({ options: { databaseHooks: { user: { create: { before } } } } }) };
@@ -32,7 +32,7 @@ async function ask(url, webhook, question, onError) {
     try {
       const response = await send(url, webhook, id, body);
       if (response.status === 200) return await response.json();
-      console.error(`addrspec: the hook answered ${response.status}`); // no address in the log
+      console.error(`addrspec: the hook returned ${response.status}`); // no address in the log
       if (response.status < 500 && response.status !== 429) break;
     } catch (error) {
       console.error(`addrspec: the hook cannot be reached (${error.name})`);

@@ -1,4 +1,4 @@
-import { answer } from "../answer.js";
+import { results } from "../results.js";
 
 export const runtime = "edge";
-export const POST = answer;
+export const POST = results;

@@ -6,7 +6,7 @@ import { useEffect } from "react";
 async function answer() {
   const response = await fetch("/addresses.json");
   const facts = await checkMany(await response.json());
-  globalThis.answer = facts.map((result) => `${JSON.stringify(result)}\n`).join("");
+  globalThis.results = facts.map((result) => `${JSON.stringify(result)}\n`).join("");
 }
 
 export default function Page() {

@@ -8,7 +8,7 @@ request = urllib.request.Request(
     "http://127.0.0.1:8080/v1/email/" + address,
     headers={"X-API-Key": os.environ["ADDRSPEC_KEY"]},
 )
-# urlopen raises HTTPError for an error answer: see the guide "Handle errors".
+# urlopen raises HTTPError for an error response: see the guide "Handle errors".
 with urllib.request.urlopen(request, timeout=30) as response:
     result = json.load(response)
 

@@ -45,16 +45,16 @@ func main() {
 	if response.StatusCode != http.StatusOK {
 		log.Fatal(response.Status)
 	}
-	var answer batch
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+	var resp batch
+	if err := json.NewDecoder(response.Body).Decode(&resp); err != nil {
 		log.Fatal(err)
 	}
-	for _, item := range answer.Results {
+	for _, item := range resp.Results {
 		if item.Error != nil {
 			fmt.Println(item.Email, item.Error.Code)
 			continue
 		}
 		fmt.Println(item.Email, "valid:", item.Result.Valid, "typo:", item.Result.Typo)
 	}
-	fmt.Println("points:", answer.UsagePoints)
+	fmt.Println("points:", resp.UsagePoints)
 }

@@ -22,7 +22,7 @@ async function check(emails) {
     if (![429, 503].includes(response.status)) throw new Error(`${response.status}: ${problem}`);
     await sleep(1000 * Number(response.headers.get("Retry-After") ?? 1));
   }
-  throw new Error("no answer after 10 attempts");
+  throw new Error("no response after 10 attempts");
 }
 
 /** What to do with an address. */

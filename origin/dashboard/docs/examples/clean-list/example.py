@@ -28,7 +28,7 @@ def check(emails):
             if error.code not in (429, 503):
                 raise
             time.sleep(int(error.headers.get("Retry-After", 1)))
-    raise TimeoutError("no answer after 10 attempts")
+    raise TimeoutError("no response after 10 attempts")
 
 
 def advice(item):

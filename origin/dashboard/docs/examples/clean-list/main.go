@@ -46,7 +46,7 @@ func check(emails []string) (items []item, err error) {
 		if err != nil {
 			return nil, err
 		}
-		answer, err := io.ReadAll(response.Body)
+		text, err := io.ReadAll(response.Body)
 		response.Body.Close()
 		if err != nil {
 			return nil, err
@@ -54,16 +54,16 @@ func check(emails []string) (items []item, err error) {
 		switch response.StatusCode {
 		case http.StatusOK:
 			var batch struct{ Results []item }
-			err := json.Unmarshal(answer, &batch)
+			err := json.Unmarshal(text, &batch)
 			return batch.Results, err
 		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 			seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
 			time.Sleep(time.Duration(max(seconds, 1)) * time.Second)
 		default:
-			return nil, fmt.Errorf("%s: %s", response.Status, answer)
+			return nil, fmt.Errorf("%s: %s", response.Status, text)
 		}
 	}
-	return nil, fmt.Errorf("no answer after 10 attempts")
+	return nil, fmt.Errorf("no response after 10 attempts")
 }
 
 // advice is what to do with an address.

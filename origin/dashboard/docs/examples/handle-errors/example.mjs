@@ -1,4 +1,4 @@
-/** An error answer of any shape. */
+/** An error response of any shape. */
 class Problem extends Error {
   constructor(response, body) {
     const inBatch = typeof body.error === "object" ? body.error : {};
@@ -12,7 +12,7 @@ class Problem extends Error {
   }
 
   static async of(response) {
-    // An answer that is not JSON is not ours: a proxy sent it.
+    // A response that is not JSON is not ours: a proxy sent it.
     const body = await response.json().catch(() => ({ error: response.statusText }));
     return new Problem(response, body);
   }

@@ -6,7 +6,7 @@ import urllib.request
 
 
 class Problem(Exception):
-    """An error answer of any shape."""
+    """An error response of any shape."""
 
     def __init__(self, error):
         self.status = error.code
@@ -15,11 +15,11 @@ class Problem(Exception):
         self.request_id = error.headers.get("X-Request-Id")  # for support
         try:
             body = json.load(error)
-        except ValueError:  # not ours: a proxy answered
+        except ValueError:  # not ours: a proxy responded
             body = {"error": error.reason}
         if "detail" in body:  # status 429
             self.message = body["detail"]
-        elif isinstance(body["error"], dict):  # an answer to a batch
+        elif isinstance(body["error"], dict):  # a response to a batch
             self.code, self.message = body["error"]["code"], body["error"]["message"]
         else:
             self.code, self.message = body.get("code", ""), body["error"]

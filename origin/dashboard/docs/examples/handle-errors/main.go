@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// A Problem is an error answer of any shape.
+// A Problem is an error response of any shape.
 type Problem struct {
 	Status     int
 	Code       string // "" with status 429
@@ -23,7 +23,7 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%d %s: %s", p.Status, p.Code, p.Message)
 }
 
-// problemOf reads an answer whose status is not 200.
+// problemOf reads a response whose status is not 200.
 func problemOf(response *http.Response) error {
 	p := &Problem{
 		Status:     response.StatusCode,
@@ -37,11 +37,11 @@ func problemOf(response *http.Response) error {
 	var shape struct {
 		Code   string
 		Detail string          // status 429
-		Error  json.RawMessage // a sentence, or an object in answers to a batch
+		Error  json.RawMessage // a sentence, or an object in responses to a batch
 	}
 	var inBatch struct{ Code, Message string }
 	switch {
-	case json.Unmarshal(body, &shape) != nil: // not ours: a proxy answered
+	case json.Unmarshal(body, &shape) != nil: // not ours: a proxy responded
 		p.Message = response.Status
 	case shape.Detail != "":
 		p.Message = shape.Detail

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const ATTEMPTS = 6;
 
 /**
- * Sends a batch until it has an answer. All attempts have the same
+ * Sends a batch until it has a response. All attempts have the same
  * Idempotency-Key, so the batch is charged once.
  */
 async function checkBatch(emails) {
@@ -17,8 +17,8 @@ async function checkBatch(emails) {
     body: JSON.stringify({ emails }),
   };
   for (let attempt = 1; ; attempt++) {
-    const { answer, error, wait } = await send(request, attempt);
-    if (answer) return answer;
+    const { result, error, wait } = await send(request, attempt);
+    if (result) return result;
     if (wait === undefined || attempt === ATTEMPTS) throw error;
     await sleep(wait);
   }
@@ -31,13 +31,13 @@ async function send(request, attempt) {
   try {
     const signal = AbortSignal.timeout(30_000);
     const response = await fetch("http://127.0.0.1:8080/v1/emails", { ...request, signal });
-    if (response.ok) return { answer: await response.json() };
+    if (response.ok) return { result: await response.json() };
     const error = new Error(`${response.status}: ${await response.text()}`);
     if (![409, 429, 500, 503].includes(response.status)) return { error };
     const seconds = response.headers.get("Retry-After");
     return { error, wait: seconds ? Number(seconds) * 1000 + Math.random() * 100 : backoff };
   } catch (error) {
-    return { error, wait: backoff }; // no answer: it is unknown whether the batch was charged
+    return { error, wait: backoff }; // no response: it is unknown whether the batch was charged
   }
 }
 

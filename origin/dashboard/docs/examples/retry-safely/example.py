@@ -11,7 +11,7 @@ ATTEMPTS = 6
 
 
 def check_batch(emails):
-    """Sends a batch until it has an answer. All attempts have the same
+    """Sends a batch until it has a response. All attempts have the same
     Idempotency-Key, so the batch is charged once."""
     request = urllib.request.Request(
         "http://127.0.0.1:8080/v1/emails",

@@ -19,7 +19,7 @@ const attempts = 6
 
 var client = &http.Client{Timeout: 30 * time.Second}
 
-// checkBatch sends a batch until it has an answer. All attempts have the same
+// checkBatch sends a batch until it has a response. All attempts have the same
 // Idempotency-Key, so the batch is charged once.
 func checkBatch(emails []string) ([]byte, error) {
 	body, err := json.Marshal(map[string][]string{"emails": emails})
@@ -28,9 +28,9 @@ func checkBatch(emails []string) ([]byte, error) {
 	}
 	key := rand.Text()
 	for attempt := 1; ; attempt++ {
-		answer, wait, err := send(body, key, attempt)
+		text, wait, err := send(body, key, attempt)
 		if err == nil || wait == 0 || attempt == attempts {
-			return answer, err
+			return text, err
 		}
 		time.Sleep(wait)
 	}
@@ -38,7 +38,7 @@ func checkBatch(emails []string) ([]byte, error) {
 
 // send makes one attempt. wait is the time until the next one, 0 if there should
 // be none.
-func send(body []byte, key string, attempt int) (answer []byte, wait time.Duration, err error) {
+func send(body []byte, key string, attempt int) (text []byte, wait time.Duration, err error) {
 	// Up to 1 s, 2 s, 4 s and so on, at random, so that clients do not return together.
 	backoff := time.Millisecond + mathrand.N(time.Second<<(attempt-1))
 	request, err := http.NewRequest(http.MethodPost, "http://127.0.0.1:8080/v1/emails", bytes.NewReader(body))
@@ -50,15 +50,15 @@ func send(body []byte, key string, attempt int) (answer []byte, wait time.Durati
 	request.Header.Set("Idempotency-Key", key)
 	response, err := client.Do(request)
 	if err != nil {
-		return nil, backoff, err // no answer: it is unknown whether the batch was charged
+		return nil, backoff, err // no response: it is unknown whether the batch was charged
 	}
 	defer response.Body.Close()
-	if answer, err = io.ReadAll(response.Body); err != nil {
+	if text, err = io.ReadAll(response.Body); err != nil {
 		return nil, backoff, err
 	}
 	switch response.StatusCode {
 	case http.StatusOK:
-		return answer, 0, nil
+		return text, 0, nil
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		wait = backoff
 		if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
@@ -67,18 +67,18 @@ func send(body []byte, key string, attempt int) (answer []byte, wait time.Durati
 	case http.StatusConflict, http.StatusInternalServerError:
 		wait = backoff
 	}
-	return nil, wait, errors.New(response.Status + ": " + string(answer))
+	return nil, wait, errors.New(response.Status + ": " + string(text))
 }
 
 func main() {
-	answer, err := checkBatch([]string{"jane@example.org", "info@hotmial.com"})
+	text, err := checkBatch([]string{"jane@example.org", "info@hotmial.com"})
 	if err != nil {
 		log.Fatal(err)
 	}
 	var batch struct {
 		UsagePoints int `json:"usage_points"`
 	}
-	if err := json.Unmarshal(answer, &batch); err != nil {
+	if err := json.Unmarshal(text, &batch); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("points:", batch.UsagePoints)

@@ -12,7 +12,7 @@ public enum Role {
   MARKETING("Marketing"),
   /** A general address, such as {@code info}. */
   GENERAL("General"),
-  /** An address that does not read answers. */
+  /** An address to which nobody replies. */
   NO_REPLY("NoReply"),
   /** Invoices and payments. */
   BILLING("Billing"),

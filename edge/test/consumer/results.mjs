@@ -3,7 +3,7 @@
 import { check, checkMany, explain } from "addrspec";
 import addresses from "./addresses.mjs";
 
-export async function answer() {
+export async function results() {
   const start = performance.now();
   const facts = await check("jane@gmial.com");
   const FirstMS = performance.now() - start;
