@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -364,28 +363,4 @@ func (i *item) appendError(dst []byte) []byte {
 	dst = append(append(dst, `{"code":"`...), code...)
 	dst = append(append(dst, `","message":"`...), message...)
 	return append(dst, `"}`...)
-}
-
-// An answerBuffer has room for the response of a usual large batch. It is used again once
-// the response is sent. Responses of less than half its size have a buffer of their own, since
-// the whole of this one is reserved until a client has read it.
-type responseBuffer [32 << 10]byte
-
-var responseBuffers = sync.Pool{New: func() any { return new(responseBuffer) }}
-
-// answerRoom returns an empty buffer with room for size bytes.
-func (x *exchange) responseRoom(size int) []byte {
-	if size < len(x.buffer)/2 || size > len(x.buffer) {
-		return make([]byte, 0, size)
-	}
-	x.buffer = responseBuffers.Get().(*responseBuffer)
-	return x.buffer[:0]
-}
-
-// releaseAnswer lets another batch use the buffer.
-func (x *exchange) releaseResponse() {
-	if x.buffer != nil {
-		responseBuffers.Put(x.buffer)
-		x.buffer = nil
-	}
 }

@@ -29,7 +29,7 @@ func TestBatchesShareMemory(t *testing.T) {
 	require.NoError(t, group.Wait())
 }
 
-// requireOwnAnswer sends a batch of size addresses with own in them, of which some
+// requireOwnResponse sends a batch of size addresses with own in them, of which some
 // are too long to be valid, and the JSON of some has no room in the memory.
 func requireOwnResponse(address string, size int, own string) error {
 	var emails []string

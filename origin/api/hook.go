@@ -36,11 +36,10 @@ var hookRoute = route{"hook", writing, (*Server).hook}
 // of the user's own.
 const maxHookBody = 256 << 10
 
-// isHook reports whether path is that of a hook. The name is compared as it was sent:
-// an encoded one is not a name.
+// isHook reports whether path, which begins with hookPrefix, is that of a hook. The
+// name is compared as it was sent: an encoded one is not a name.
 func (s *Server) isHook(path string) bool {
-	name, found := strings.CutPrefix(path, hookPrefix)
-	return found && s.Hooks.Find(name) != nil
+	return s.Hooks.Find(strings.TrimPrefix(path, hookPrefix)) != nil
 }
 
 func (s *Server) hook(r *http.Request) response {

@@ -274,6 +274,9 @@ func (x *exchange) judge(d ledger.Decision, err error, required int64) *problem 
 	if d.Quota != nil {
 		x.quota = d.Quota
 	}
+	if d.Verdict == ledger.Good {
+		return nil
+	}
 	return verdictProblem(d, x.style, required)
 }
 
@@ -330,7 +333,7 @@ func (x *exchange) reserveHeader(ctx context.Context) *problem {
 	return nil
 }
 
-// reserveAnswer replaces the reservation for the body by one for the response, or for its
+// reserveResponse replaces the reservation for the body by one for the response, or for its
 // buffer, until that is sent.
 func (x *exchange) reserveResponse(size int) {
 	if x.buffer != nil {

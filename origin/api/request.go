@@ -208,7 +208,7 @@ func (r *idempotencyRecord) identity() *ledger.Idempotency {
 // and a random nonce. The encryption key is HKDF-SHA256(Idempotency-Key, salt =
 // account); the additional data is the HMAC of the request's body.
 
-// maxAnswer is the largest decompressed size of a stored response, in bytes. Real
+// maxResponse is the largest decompressed size of a stored response, in bytes. Real
 // responses are far smaller, since the body of a batch has at most 1 MiB.
 const maxResponse = 64 << 20
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -210,4 +211,28 @@ func setAllowOrigin(f *fields, origin string) {
 	f.set("Access-Control-Allow-Origin", origin)
 	f.set("Access-Control-Expose-Headers", exposedHeaders)
 	f.set("Vary", "Origin")
+}
+
+// A responseBuffer has room for the response of a usual large batch. It is used again once
+// the response is sent. Responses of less than half its size have a buffer of their own, since
+// the whole of this one is reserved until a client has read it.
+type responseBuffer [32 << 10]byte
+
+var responseBuffers = sync.Pool{New: func() any { return new(responseBuffer) }}
+
+// responseRoom returns an empty buffer with room for size bytes.
+func (x *exchange) responseRoom(size int) []byte {
+	if size < len(x.buffer)/2 || size > len(x.buffer) {
+		return make([]byte, 0, size)
+	}
+	x.buffer = responseBuffers.Get().(*responseBuffer)
+	return x.buffer[:0]
+}
+
+// releaseResponse lets another batch use the buffer.
+func (x *exchange) releaseResponse() {
+	if x.buffer != nil {
+		responseBuffers.Put(x.buffer)
+		x.buffer = nil
+	}
 }

@@ -192,7 +192,7 @@ func (s *Server) match(r *http.Request) route {
 		path = strings.TrimSuffix(singlePrefix, "/")
 	}
 	found, ok := routes[path]
-	if s.isHook(path) {
+	if strings.HasPrefix(path, hookPrefix) && s.isHook(path) {
 		found, ok = hookRoute, true
 	}
 	switch {

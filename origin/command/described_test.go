@@ -16,7 +16,7 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
-// neverAnswered has the features of openapi.json that these tests do not see.
+// neverResponded has the features of openapi.json that these tests do not see.
 var neverResponded = map[string]string{
 	".* 500 INTERNAL_ERROR": "it needs a defect; api's tests cause a panic and check the shape",
 }

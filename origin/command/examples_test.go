@@ -164,7 +164,7 @@ func logIfFailed(t *testing.T) io.Writer {
 	return &b
 }
 
-// losingFirstAnswer returns a proxy that breaks the connection when it has the
+// losingFirstResponse returns a proxy that breaks the connection when it has the
 // response to the first request.
 func losingFirstResponse(t *testing.T, hostPort string) (proxy string, requests *atomic.Int32) {
 	requests = new(atomic.Int32)

@@ -215,7 +215,7 @@ func TestProxiesSendOnce(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			u := newUpstream(t, func(request string) string {
-				if strings.Contains(request, "unanswered") {
+				if strings.Contains(request, "unserved") {
 					return ""
 				}
 				return emptyResponse
@@ -257,7 +257,7 @@ func TestProxyLogsHaveNoAddress(t *testing.T) {
 var secretWords = []string{"hidden.marker", "secretive.example", "ask_hidden"}
 
 // hostileTargets are request targets with an address, most of which also name a
-// fault for answerBadly.
+// fault for respondBadly.
 func hostileTargets() (list []string) {
 	const address = "hidden.marker@secretive.example"
 	for _, fault := range []string{"ok", "none", "half", "nonsense", "reset", "header"} {

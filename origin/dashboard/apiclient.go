@@ -116,7 +116,7 @@ func (c *apiClient) failed(err error) *apiResponse {
 	return resp
 }
 
-// flatAnswer returns an error response in shape A of the API.
+// flatResponse returns an error response in shape A of the API.
 func flatResponse(status int, code, sentence string) *apiResponse {
 	body, _ := json.Marshal(struct {
 		Status int    `json:"status"`
@@ -126,7 +126,7 @@ func flatResponse(status int, code, sentence string) *apiResponse {
 	return &apiResponse{status, http.Header{"Content-Type": {"application/json"}}, body}
 }
 
-// rateAnswer returns a 429 in shape C of the API.
+// rateResponse returns a 429 in shape C of the API.
 func rateResponse(detail string) *apiResponse {
 	body, _ := json.Marshal(struct {
 		Status int    `json:"status"`
@@ -136,7 +136,7 @@ func rateResponse(detail string) *apiResponse {
 	return &apiResponse{http.StatusTooManyRequests, http.Header{"Content-Type": {"application/json"}}, body}
 }
 
-// An answerWriter keeps a response in memory. The API bounds its size.
+// A responseWriter keeps a response in memory. The API bounds its size.
 type responseWriter struct {
 	header http.Header
 	status int

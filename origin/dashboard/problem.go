@@ -118,7 +118,7 @@ type apiProblemDetail struct {
 	Remaining int64  `json:"remaining"`
 }
 
-// problemOfAnswer returns why the API refused a request, in a sentence for people.
+// problemOfResponse returns why the API refused a request, in a sentence for people.
 func problemOfResponse(a *apiResponse, refill time.Time) *problem {
 	var given apiProblem
 	var detail apiProblemDetail

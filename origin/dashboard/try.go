@@ -210,7 +210,7 @@ func (v *visit) call(q apiRequest) *apiResponse {
 	return v.api.call(ctx, v.user.Account, q)
 }
 
-// answerMemory estimates the size of the response, which is in memory until it is
+// responseMemory estimates the size of the response, which is in memory until it is
 // sent: it repeats each address up to three times. The API refuses more than its
 // bound of a body.
 func (q *apiRequest) responseMemory() int64 {
@@ -221,7 +221,7 @@ func (q *apiRequest) responseMemory() int64 {
 	return 3*q.length + facts
 }
 
-// busyAnswer returns the problem of a request without a slot as the API would: it
+// busyResponse returns the problem of a request without a slot as the API would: it
 // is temporary, and clients retry it as they do there.
 func busyResponse(p *problem) *apiResponse {
 	resp := flatResponse(p.status, "REQUEST_CANCELLED", p.sentence)

@@ -188,22 +188,6 @@ func (s *server) markLate() {
 	s.lateUntil.Store(&until)
 }
 
-func (s *server) isLate(now time.Time) bool {
-	until := s.lateUntil.Load()
-	return until != nil && now.Before(*until)
-}
-
-// firstServer returns the first of serverOrder.
-func (r *Resolver) firstServer() *server {
-	now := time.Now()
-	for _, s := range r.servers {
-		if !s.isLate(now) {
-			return s
-		}
-	}
-	return r.servers[0]
-}
-
 // serverOrder returns all servers in the order to ask: as configured, but late
 // ones last.
 func (r *Resolver) serverOrder() []serverState {

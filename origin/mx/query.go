@@ -325,3 +325,19 @@ func (h *hedgedQuery) errors() error {
 	}
 	return errors.Join(all...)
 }
+
+func (s *server) isLate(now time.Time) bool {
+	until := s.lateUntil.Load()
+	return until != nil && now.Before(*until)
+}
+
+// firstServer returns the first of serverOrder.
+func (r *Resolver) firstServer() *server {
+	now := time.Now()
+	for _, s := range r.servers {
+		if !s.isLate(now) {
+			return s
+		}
+	}
+	return r.servers[0]
+}

@@ -60,6 +60,16 @@ const (
 // Has reports whether a fact is true.
 func (f *Facts) Has(fact Fact) bool { return f.Set&fact != 0 }
 
+// Keep returns f with its JSON appended to dst, for use after the function that
+// CheckMany called with f.
+func (f Facts) Keep(dst []byte) Facts {
+	quoted, start := len(f.Email), len(dst)
+	dst = append(dst, f.JSON...)
+	f.JSON = dst[start:]
+	f.Email = f.JSON[emailStart:][:quoted]
+	return f
+}
+
 // Refusal is the reason why an address is not valid.
 type Refusal struct {
 	Code     string // stable, such as "local_part_too_long"

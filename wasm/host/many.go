@@ -34,16 +34,6 @@ func (v *View) CheckMany(ctx context.Context, emails []string, flags Flags, each
 	return i.checkMany(ctx, emails, flags, each)
 }
 
-// Keep returns f with its JSON appended to dst, for use after the function that
-// CheckMany called with f.
-func (f Facts) Keep(dst []byte) Facts {
-	quoted, start := len(f.Email), len(dst)
-	dst = append(dst, f.JSON...)
-	f.JSON = dst[start:]
-	f.Email = f.JSON[emailStart:][:quoted]
-	return f
-}
-
 // checkMany checks emails, as many at a time as fill a part of the input buffer.
 func (i *instance) checkMany(ctx context.Context, emails []string, flags Flags, each func(n int, facts Facts)) error {
 	if flags&reportsFlag != 0 { // the caller's flags are those of Check

@@ -21,6 +21,6 @@ export async function results() {
   };
 }
 
-function lines(results) {
-  return results.map((facts) => `${JSON.stringify(facts)}\n`).join("");
+function lines(list) {
+  return list.map((facts) => `${JSON.stringify(facts)}\n`).join("");
 }

@@ -14,10 +14,10 @@ const TIMEOUT_MS = 5000; // longer than the hook's "timeout"
 
 exports.onExecutePreUserRegistration = async (event, api) => {
   if (!event.user.email) return; // a user of a phone number
-  const answer = await ask(event.secrets, { email: event.user.email, language: event.request?.language });
-  if (answer.decision === "deny") {
+  const decided = await ask(event.secrets, { email: event.user.email, language: event.request?.language });
+  if (decided.decision === "deny") {
     // The first text is for Auth0's log, the second for the person who signs up.
-    api.access.deny(`addrspec: ${answer.reasons.join(", ")}`, answer.message);
+    api.access.deny(`addrspec: ${decided.reasons.join(", ")}`, decided.message);
   }
 };
 
@@ -38,7 +38,7 @@ async function ask({ ADDRSPEC_HOOK_URL: url, ADDRSPEC_HOOK_SECRET: secret }, que
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     if (response.status === 200) return await response.json();
-    console.log(`addrspec: the hook answered ${response.status}`); // no address in the log
+    console.log(`addrspec: the hook returned ${response.status}`); // no address in the log
   } catch (error) {
     console.log(`addrspec: the hook cannot be reached (${error.name})`);
   }

@@ -3,7 +3,7 @@
 import { checkMany } from "addrspec";
 import { useEffect } from "react";
 
-async function answer() {
+async function load() {
   const response = await fetch("/addresses.json");
   const facts = await checkMany(await response.json());
   globalThis.results = facts.map((result) => `${JSON.stringify(result)}\n`).join("");
@@ -11,7 +11,7 @@ async function answer() {
 
 export default function Page() {
   useEffect(() => {
-    answer();
+    load();
   }, []);
   return <p>addrspec</p>;
 }
