@@ -3,7 +3,7 @@
 import { fetchUpdate, parseFeedURL } from "../src/feed.ts";
 import { ListsError } from "../src/lists-error.ts";
 import { parsePublicKey } from "../src/minisign.ts";
-import type { Fetch } from "../src/origin.ts";
+import type { Fetch } from "../src/response.ts";
 import {
   type Release,
   readAnnouncement,

@@ -7,7 +7,7 @@
 import { readAll } from "./body.ts";
 import { ListsError } from "./lists-error.ts";
 import type { PublicKey } from "./minisign.ts";
-import type { Fetch } from "./origin.ts";
+import type { Fetch } from "./response.ts";
 import {
   type Announcement,
   type CurrentLists,

@@ -5,9 +5,8 @@
 
 import { readAll } from "./body.ts";
 import { isJSON } from "./media-type.ts";
-import type { Fetch } from "./origin.ts";
 import { PASSED_KEY_HEADERS } from "./pass-through.ts";
-import type { WorkerResponse } from "./response.ts";
+import type { Fetch, WorkerResponse } from "./response.ts";
 
 /**
  * Request headers that are not forwarded: those of one hop (RFC 9110 section

@@ -13,7 +13,7 @@ import type { Config } from "./config.ts";
 import { type KeyHeaders, keyHeadersOf, problemOf } from "./pass-through.ts";
 import type { MX, Plan } from "./plan.ts";
 import { problemResponse, unavailable } from "./problem.ts";
-import type { WorkerResponse } from "./response.ts";
+import type { Fetch, WorkerResponse } from "./response.ts";
 import { withTimeout } from "./timeout.ts";
 
 /** The origin's decision: the MX of the domains, or the problem as a response to the client. */
@@ -30,8 +30,6 @@ export interface RequestContext {
   /** Aborted when the client has disconnected; null if the platform then ends the request itself. */
   readonly signal: AbortSignal | null;
 }
-
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Logs a line, which must not contain an address or a key. */
 export type Log = (message: string) => void;

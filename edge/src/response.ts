@@ -6,6 +6,9 @@ export interface WorkerResponse {
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
+/** Sends a request: the platform's fetch, or a test's. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
 const encoder = new TextEncoder();
 
 /**

@@ -7,7 +7,7 @@ import { crc32 } from "node:zlib";
 
 import type { Config } from "./config.ts";
 import { Engine } from "./engine.ts";
-import type { Fetch } from "./origin.ts";
+import type { Fetch } from "./response.ts";
 import { type RawRequest, Worker } from "./worker.ts";
 
 /** A well-formed key, the example in origin/ledger/credential.go. */

@@ -8,7 +8,8 @@ import type { Engine } from "./engine.ts";
 import { type Feed, fetchUpdate, type Update } from "./feed.ts";
 import { ListsRefused } from "./instance.ts";
 import { ListsError } from "./lists-error.ts";
-import type { Fetch, Log } from "./origin.ts";
+import type { Log } from "./origin.ts";
+import type { Fetch } from "./response.ts";
 import type { Release } from "./signed-lists.ts";
 import { withTimeout } from "./timeout.ts";
 

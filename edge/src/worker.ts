@@ -20,13 +20,13 @@ import {
   readResponse,
 } from "./forward.ts";
 import { readKey } from "./key.ts";
-import { type Fetch, type Log, Origin } from "./origin.ts";
+import { type Log, Origin } from "./origin.ts";
 import { parseBatch } from "./parse-batch.ts";
 import { type Plan, planProblem } from "./plan.ts";
 import { isProblem, problem, problemResponse, unavailable } from "./problem.ts";
 import { SENTENCES } from "./problems.ts";
 import { requestID } from "./request-id.ts";
-import { respond, type WorkerResponse } from "./response.ts";
+import { type Fetch, respond, type WorkerResponse } from "./response.ts";
 import { notFound, routeOf } from "./route.ts";
 import { planSingle } from "./single.ts";
 import { targetOf } from "./target.ts";
