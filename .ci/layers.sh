@@ -60,7 +60,10 @@ has_chromium() {
 }
 
 # The tools of the layers. Each is a step whose failure leaves tests out, by name.
-journey_tools() { has_chromium && npm_packages origin/dashboard/browser; }
+journey_tools() {
+	has_chromium || { echo 'Chromium is not installed'; return 1; }
+	npm_packages origin/dashboard/browser
+}
 runtime_tools() { npm_packages edge/runtimes; }
 hook_tools() { npm_packages origin/signuphook/examples; }
 
@@ -87,7 +90,7 @@ client_tools() {
 # prepare STEP... fetches what tests need. It takes time, but little of the processors'.
 prepare() {
 	for tools in "$@"; do
-		quietly "$tools" "$tools" || echo '   tests that need them will be skipped'
+		quietly "$tools" "$tools" || echo "   $(tail -n 1 "$logs/$tools.log"): tests that need it will be skipped"
 	done
 }
 
