@@ -25,8 +25,8 @@ import (
 //	content                  400
 //	check, charge, respond   200 (hookdecision.go)
 //
-// From the check on, the response is always a decision: whatever hinders it gets a response
-// by on_error. So a caller never has to interpret a problem of an account that is not
+// From the check on, the response is always a decision: on_error makes it where a check
+// is hindered. So a caller never has to interpret a problem of an account that is not
 // its own.
 const hookPrefix = "/v1/hooks/"
 

@@ -46,8 +46,8 @@ type Config struct {
 	Log      *slog.Logger
 	Metrics  *Metrics
 
-	// BatchTimeout is how long the work of a batch may take. Then the batch is
-	// responded with what is finished.
+	// BatchTimeout is how long the work of a batch may take. Then the
+	// response has what is finished.
 	BatchTimeout time.Duration
 	// EdgeSecrets are the secrets of the deployment's workers, each of which is
 	// accepted. Without one, there is no edge endpoint.

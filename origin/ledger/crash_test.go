@@ -70,7 +70,7 @@ func startWorker(t *testing.T, url, secret string, charges int) (*exec.Cmd, io.R
 }
 
 // After a process is killed under load, the database contains every charge that
-// it responded, is not damaged, and its history agrees with the points used.
+// it confirmed, is not damaged, and its history agrees with the points used.
 func TestKillUnderLoad(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)
