@@ -69,6 +69,7 @@ func TestEveryCommandHasExamples(t *testing.T) {
 		require.NotEmpty(t, commandExamples[path], "%s has no example in examples.go", path)
 		out, err, code := operator(t, append(strings.Fields(path), "--help")...)
 		require.Zero(t, code, err)
+		require.NotContains(t, out, "%%", path)
 		for _, e := range commandExamples[path] {
 			require.Contains(t, out, "\n  "+e.line+"\n", path)
 			if path != "help" { // it prints

@@ -174,13 +174,17 @@ const maxResponseHeader = 16 << 10
 // also refuses whatever embeds an IPv4 address: mapped, 6to4, NAT64, Teredo.
 // Package target has checked the port.
 func newGuard(local *Local) *ssrf.Guardian {
-	options := []ssrf.Option{ssrf.WithAnyPort()}
+	options := []ssrf.Option{ssrf.WithAnyPort(), ssrf.WithDeniedV4Prefixes(wireServer)}
 	if local != nil {
 		v4, v6 := split(local.Networks)
 		options = append(options, ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
 	}
 	return ssrf.New(options...)
 }
+
+// wireServer is Azure's address of the host for its virtual machines. It is a public one by
+// IANA's registries, and gives a machine its configuration and secrets.
+var wireServer = netip.MustParsePrefix("168.63.129.16/32")
 
 // newClient returns a client that connects to public addresses only. The guard
 // sees the address of every connection after the name was resolved, so a name that

@@ -19,6 +19,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/addrspec/addrspec/lists/feed"
@@ -145,10 +146,7 @@ func (f File) Write(release *feed.Release, check func(now *feed.Release) error) 
 // to its place if the blob is there, and removes files that were being written.
 // The lock is held, so no other writer is at work.
 func (f File) finish() error {
-	left, _ := filepath.Glob(f.Path + "*" + temporary + "*")
-	for _, name := range left {
-		os.Remove(name)
-	}
+	f.removeStale()
 	blob, err := ReadBlob(f.Path)
 	if err != nil {
 		return nil // there is nothing to keep
@@ -157,6 +155,18 @@ func (f File) finish() error {
 		return nil
 	}
 	return os.Rename(f.Path+pending, f.Path+feed.Suffix)
+}
+
+// removeStale removes files that a killed writer left. The path may have characters that
+// have a meaning in a pattern.
+func (f File) removeStale() {
+	dir, base := filepath.Split(f.Path)
+	entries, _ := os.ReadDir(filepath.Clean(dir))
+	for _, entry := range entries {
+		if name := entry.Name(); strings.HasPrefix(name, base) && strings.Contains(name[len(base):], temporary) {
+			os.Remove(dir + name)
+		}
+	}
 }
 
 // target follows a symbolic link, so that a rename replaces the file and not the

@@ -32,7 +32,9 @@ func pair(t *testing.T) (file store.File, old, next *feed.Release) {
 	require.NoError(t, err)
 	old = feedtest.Sign(t, secret, blob, signed)
 	next = feedtest.Sign(t, secret, feedtest.Dated(blob, "2027.01.01"), signed.Add(time.Hour))
-	file = store.File{Path: filepath.Join(t.TempDir(), feed.BlobName), Key: secret.Public()}
+	dir := filepath.Join(t.TempDir(), "lists[1]") // a pattern, if it were one
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	file = store.File{Path: filepath.Join(dir, feed.BlobName), Key: secret.Public()}
 	require.NoError(t, file.Write(old, accept))
 	return file, old, next
 }
