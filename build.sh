@@ -169,12 +169,12 @@ quietly() {
 # Rust's takes half a minute. The lock files are its key; directories of other keys go
 # after a month.
 bindings_cache() {
-	key=$(cat wasm/bindings/*/Cargo.lock wasm/bindings/*/pom.xml wasm/bindings/python/tests/requirements.txt origin/rig/contract/clients/requirements.txt | cksum | cut -d' ' -f1)
+	locks=$(cat wasm/bindings/*/Cargo.lock wasm/bindings/*/pom.xml wasm/bindings/python/tests/requirements.txt origin/rig/contract/clients/requirements.txt | cksum | cut -d' ' -f1)
 	cache=${XDG_CACHE_HOME:-${HOME:-$PWD/dist}/.cache}/addrspec
-	mkdir -p "$cache/bindings-$key"
-	touch "$cache/bindings-$key"
+	mkdir -p "$cache/bindings-$locks"
+	touch "$cache/bindings-$locks"
 	find "$cache" -maxdepth 1 -name 'bindings-*' -mtime +30 -exec rm -rf {} +
-	export ADDRSPEC_BINDINGS="$cache/bindings-$key" ADDRSPEC_PYTHON="$cache/bindings-$key/python/bin/python3"
+	export ADDRSPEC_BINDINGS="$cache/bindings-$locks" ADDRSPEC_PYTHON="$cache/bindings-$locks/python/bin/python3"
 }
 
 # program DIRECTORY ARGUMENTS... runs a program that is a Go module of its own. go run -C
