@@ -283,7 +283,7 @@ test_all() {
 	failed=$failures
 	quietly component_tools component_tools || echo '   tests that need them will be skipped'
 	export ADDRSPEC_ALL=1 ADDRSPEC_SOAK=1000000
-	only_all long go_test all -count=1 ./wasm/wit $(packages_with 'ADDRSPEC_\(ALL\|SOAK\)')
+	only_all long go_test all -count=1 -timeout 3h ./wasm/wit $(packages_with 'ADDRSPEC_\(ALL\|SOAK\)')
 	databases_in_memory
 	only_all fuzzing fuzz_all
 	only_all soak soak
