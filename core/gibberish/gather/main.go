@@ -15,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -205,7 +206,7 @@ func (s sections) lists() lists {
 	l := lists{}
 	for section, words := range s {
 		if len(words) >= 8 {
-			l[section] = sorted(words)
+			l[section] = slices.Sorted(maps.Keys(words))
 		}
 	}
 	return l
@@ -215,7 +216,7 @@ func (s sections) lists() lists {
 // characters.
 func (l lists) write(path string) error {
 	var b strings.Builder
-	for _, section := range sorted(l) {
+	for _, section := range slices.Sorted(maps.Keys(l)) {
 		fmt.Fprintf(&b, "[%s]", section)
 		column := 100
 		for _, w := range l[section] {
@@ -230,13 +231,4 @@ func (l lists) write(path string) error {
 		b.WriteString("\n")
 	}
 	return os.WriteFile(path, []byte(b.String()), 0o644)
-}
-
-func sorted[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

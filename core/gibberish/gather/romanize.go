@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"math"
 	"path/filepath"
 	"regexp"
@@ -172,7 +173,7 @@ func pinyinSyllables(readings string) (list []string) {
 			count[usual[0].latin(r[1])] += n
 		}
 	}
-	for _, syllable := range sorted(count) {
+	for _, syllable := range slices.Sorted(maps.Keys(count)) {
 		list = append(list, repeated(syllable, 1+int(math.Sqrt(float64(count[syllable]))/16))...)
 	}
 	return list

@@ -22,7 +22,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -140,15 +139,6 @@ func section(text, start, end string) string {
 		log.Fatalf("no %q", start)
 	}
 	return text
-}
-
-func inOrder[T any](all map[rune]T) []rune {
-	rs := make([]rune, 0, len(all))
-	for r := range all {
-		rs = append(rs, r)
-	}
-	slices.Sort(rs)
-	return rs
 }
 
 func hex(s string) rune {

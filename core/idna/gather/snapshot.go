@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -96,7 +98,7 @@ func exclusions(text string) map[rune]bool {
 }
 
 func writeDecompositions(b *bytes.Buffer, all map[rune]string, excluded map[rune]bool) {
-	for _, r := range inOrder(all) {
+	for _, r := range slices.Sorted(maps.Keys(all)) {
 		if all[r][0] == '"' {
 			continue // a compatibility decomposition
 		}
