@@ -74,7 +74,7 @@ func TestCheckAllocatesNothing(t *testing.T) {
 	out := make([]byte, 0, 4096)
 	for _, v := range vectors(t) {
 		email := []byte(v.Email)
-		require.Zero(t, testing.AllocsPerRun(1, func() {
+		require.Zero(t, testing.AllocsPerRun(10, func() { // of one run, an allocation by the runtime would count
 			facts := checker.Check(email)
 			out, _ = AppendJSON(out[:0], &facts, true)
 			out = facts.Refusal.AppendSentence(out[:0], email)

@@ -52,6 +52,13 @@ func (f *feed) change(serve http.HandlerFunc) {
 	f.serve = serve
 }
 
+// fetchedBlobs returns how often lists.blob was requested.
+func (f *feed) fetchedBlobs() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.blobs
+}
+
 // publish serves this blob and this signature.
 func (f *feed) publish(blob, signature []byte) { f.change(files(blob, signature)) }
 
