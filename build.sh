@@ -22,10 +22,11 @@
 #   ./build.sh release --verify
 #                      the same, built a second time in another directory, and compared
 #   ./build.sh lists   pack lists/ and rewrite near.txt until neither changes
-#   ./build.sh lists --latest --sign SECRETKEYFILE --feed DIR --expires 30d
-#                      fetch the newest published lists first; sign the blob and write
-#                      a feed that any web server can serve. Each flag is optional;
-#                      --feed and --expires need --sign
+#   ./build.sh lists --latest --observed DIR|URL --sign SECRETKEYFILE --feed DIR --expires 30d
+#                      fetch the newest published lists first, and add the list of
+#                      domains seen in abuse, which is on no registry (lists/README.md);
+#                      sign the blob and write a feed that any web server can serve.
+#                      Each flag is optional; --feed and --expires need --sign
 #   ./build.sh edge    build dist/edge: the worker for each platform, the demo page
 #   ./build.sh edge --origin URL --listen HOST:PORT --secret S
 #                      build, run the edge worker in workerd on this machine
@@ -214,15 +215,16 @@ soak() {
 }
 
 lists() {
-	latest= key= feed=dist/feed expires=30d publish=
+	latest= observed= key= feed=dist/feed expires=30d publish=
 	while [ $# -gt 0 ]; do
 		[ "$1" = --latest ] || [ $# -gt 1 ] || { echo "build.sh lists: $1 needs a value" >&2; exit 2; }
 		case $1 in
 		--latest) latest=-latest; shift; continue ;;
+		--observed) observed=$2 ;;
 		--sign) key=$2 ;;
 		--feed) feed=$2 publish=$1 ;;
 		--expires) expires=$2 publish=$1 ;;
-		*) echo "build.sh lists: '$1' is none of --latest, --sign, --feed and --expires" >&2; exit 2 ;;
+		*) echo "build.sh lists: '$1' is none of --latest, --observed, --sign, --feed and --expires" >&2; exit 2 ;;
 		esac
 		shift 2
 	done
@@ -231,7 +233,7 @@ lists() {
 		exit 2
 	}
 	[ -z "$key" ] || [ -r "$key" ] || { echo "build.sh lists: cannot read the secret key $key" >&2; exit 1; } # before the minutes of packing
-	[ -z "$latest" ] || go run ./lists/refresh -latest
+	[ -z "$latest$observed" ] || go run ./lists/refresh $latest ${observed:+-observed "$observed"}
 	settle
 	[ -z "$key" ] || go run ./lists/publish -key "$key" -feed "$feed" -expires "$expires"
 }

@@ -138,7 +138,7 @@ func TestMeasureDay(t *testing.T) {
 	dir, err := withoutHindsight("..")
 	require.NoError(t, err)
 	defer os.RemoveAll(dir)
-	known, err := mergedOn(dir, day, h, s)
+	known, err := mergedOn(dir, day, nil, h, s)
 	require.NoError(t, err)
 	row, err := measureDay(known, day, h, s)
 	require.NoError(t, err)

@@ -26,6 +26,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/addrspec/addrspec/lists/internal/tables"
 	"github.com/addrspec/addrspec/lists/registry"
 )
 
@@ -60,12 +61,16 @@ func run(dir, cache string, pinning bool) error {
 	if err != nil {
 		return err
 	}
-	tables, err := withoutHindsight(dir)
+	observed, err := tables.ReadObserved(dir)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tables)
-	rows, err := measure(tables, h, store(cache))
+	byHand, err := withoutHindsight(dir)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(byHand)
+	rows, err := measure(byHand, observed, h, store(cache))
 	if err != nil {
 		return err
 	}

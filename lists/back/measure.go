@@ -20,9 +20,9 @@ type dayRow struct {
 }
 
 // measure walks through the days with the tables in dir.
-func measure(dir string, h history, s store) (rows []dayRow, err error) {
+func measure(dir string, observed tables.Observed, h history, s store) (rows []dayRow, err error) {
 	for _, day := range days() {
-		known, err := mergedOn(dir, day, h, s)
+		known, err := mergedOn(dir, day, observed, h, s)
 		if err != nil {
 			return nil, err
 		}
@@ -35,8 +35,9 @@ func measure(dir string, h history, s store) (rows []dayRow, err error) {
 	return rows, nil
 }
 
-// mergedOn merges the hand-written tables in dir with the lists known on day.
-func mergedOn(dir, day string, h history, s store) (tables.Map, error) {
+// mergedOn merges the hand-written tables in dir with the lists known on day and the
+// domains observed until then.
+func mergedOn(dir, day string, observed tables.Observed, h history, s store) (tables.Map, error) {
 	votes := map[string]tables.Votes{}
 	for _, source := range published.Sources {
 		v, found := h.at(source.Letter, day)
@@ -48,6 +49,10 @@ func mergedOn(dir, day string, h history, s store) (tables.Map, error) {
 			return nil, err
 		}
 		source.Vote(votes, names)
+	}
+	votes, _, err := observed.On(day).Vote(votes, day)
+	if err != nil {
+		return nil, err
 	}
 	return tables.MergeVotes(dir, votes)
 }

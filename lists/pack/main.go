@@ -2,11 +2,13 @@
 //
 //	go run ./lists/pack [-dir lists]
 //
-// It needs no network. The same tables give the same bytes.
+// Names that no list has carried for 18 months are dropped, and listed in
+// sources/dropped.txt. It needs no network. The same tables give the same bytes.
 package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,31 +28,52 @@ func main() {
 	}
 }
 
-// run writes lists.blob in dir and prints whether that changes it.
+// run writes lists.blob and sources/dropped.txt in dir and prints what that changes.
 func run(dir string) error {
-	packed, err := pack(dir)
+	domains, err := tables.Merge(dir)
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, "lists.blob")
+	packed, err := pack(dir, domains)
+	if err != nil {
+		return err
+	}
+	dropped, err := dropped(dir, domains)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		write(filepath.Join(dir, "lists.blob"), packed),
+		write(filepath.Join(dir, "sources", "dropped.txt"), dropped))
+}
+
+// write writes a file, unless it has that content already, and prints which it was.
+func write(path string, content []byte) error {
 	before, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	if bytes.Equal(before, packed) {
-		fmt.Printf("%s: %d bytes, unchanged\n", path, len(packed))
+	if bytes.Equal(before, content) {
+		fmt.Printf("%s: %d bytes, unchanged\n", path, len(content))
 		return nil
 	}
-	fmt.Printf("%s: %d bytes, changed\n", path, len(packed))
-	return os.WriteFile(path, packed, 0o644)
+	fmt.Printf("%s: %d bytes, changed\n", path, len(content))
+	return os.WriteFile(path, content, 0o644)
 }
 
-// pack reads the tables in dir and returns the blob.
-func pack(dir string) ([]byte, error) {
-	domains, err := tables.Merge(dir)
-	if err != nil {
-		return nil, err
+// dropped returns the text of sources/dropped.txt.
+func dropped(dir string, domains tables.Map) ([]byte, error) {
+	names, err := tables.Dropped(dir, domains)
+	text := fmt.Sprintf("# Throw-away domains that no list has carried for 18 months, which the blob does not\n"+
+		"# have any more: %d. Written by \"go run ./lists/pack\"; not edited by hand.\n", len(names))
+	for _, name := range names {
+		text += name + "\n"
 	}
+	return []byte(text), err
+}
+
+// pack returns the blob of the merged domains and of the other tables in dir.
+func pack(dir string, domains tables.Map) ([]byte, error) {
 	roles, err := tables.ReadRoles(dir)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,14 @@ import (
 )
 
 func TestCommittedBlob(t *testing.T) {
-	packed, err := pack("..")
+	domains, err := tables.Merge("..")
+	require.NoError(t, err)
+	gone, err := dropped("..", domains)
+	require.NoError(t, err)
+	list, err := os.ReadFile("../sources/dropped.txt")
+	require.NoError(t, err)
+	require.Equal(t, string(gone), string(list), "dropped.txt is stale: run `go run ./lists/pack`")
+	packed, err := pack("..", domains)
 	require.NoError(t, err)
 	committed, err := os.ReadFile("../lists.blob")
 	require.NoError(t, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +48,7 @@ func sourcesDir(t *testing.T) (dir string, files func() string) {
 }
 
 func refresh(t *testing.T, sources []published.Source, dir string, latest bool) error {
-	f, err := collect(sources, dir, latest)
+	f, err := gather(sources, dir, latest, "")
 	if err != nil {
 		return err
 	}
@@ -76,6 +77,36 @@ func TestRefresh(t *testing.T) {
 	npm.Publish(t, "disposable-email-domains", "1.0.2", "package/index.json", `["a.example"]`)
 	require.NoError(t, refresh(t, sources, dir, true))
 	require.Contains(t, files(), "I npm:disposable-email-domains@1.0.2 MIT "+today()+" 1 sha512-")
+}
+
+// TestRefreshObserved: a list of observed domains adds to what was observed before, and a
+// refresh without one keeps it.
+func TestRefreshObserved(t *testing.T) {
+	sources := fakeSources(t, registrytest.FakeNPM(t))
+	dir, files := sourcesDir(t)
+	const known = "burner.example 2026-01-01\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sources", "observed.txt"), []byte(known), 0o644))
+	list := "a.example\nburner.example\nco.uk\n"
+	for n := range 200 {
+		list += fmt.Sprintf("burner%d.example\n", n)
+	}
+	from := filepath.Join(t.TempDir(), "disposable-email-domains.txt")
+	require.NoError(t, os.WriteFile(from, []byte(list), 0o644))
+	f, err := gather(sources, dir, true, from)
+	require.NoError(t, err)
+	require.Equal(t, []string{"co.uk is a public suffix"}, f.skipped)
+	require.NoError(t, f.write(dir))
+	require.Contains(t, files(), "burner.example 2026-01-01 "+today()+"\n")
+	require.Contains(t, files(), "a.example KI\n", "only registries are in domains.txt")
+	require.Contains(t, files(), "C github:castle/disposable-email-domains@"+today()+" MIT "+today()+" 202 sha256:")
+	before := files()
+	require.NoError(t, refresh(t, sources, dir, false))
+	require.Equal(t, before, files())
+
+	require.NoError(t, os.WriteFile(from, []byte(list[:len(list)/2]), 0o644))
+	_, err = gather(sources, dir, true, from)
+	require.ErrorContains(t, err, "source C: the list of observed domains at "+from)
+	require.ErrorContains(t, err, "nothing was written")
 }
 
 // TestRefreshFails checks that a failure names the source and writes nothing.

@@ -72,7 +72,7 @@ func printNames(w io.Writer, title string, names []string, all bool) {
 	}
 }
 
-const provenanceHeader = `# The published lists behind domains.txt, written by "go run ./lists/refresh". A line has
+const provenanceHeader = `# The published lists behind domains.txt and observed.txt, written by "go run ./lists/refresh". A line has
 # letter, registry:package@version, licence, day this version was first fetched, number of
 # domains, integrity of its archive, remark. "checked" is the day on which the registries
 # were last asked for newer versions.
@@ -105,20 +105,25 @@ func (f fetched) domains() string {
 	return domainsHeader + strings.Join(lines, "")
 }
 
-// write replaces domains.txt and provenance.txt. Both new files are complete
-// before the first replaces an old one.
+// write replaces the files in sources/. All new files are complete before the first
+// replaces an old one.
 func (f fetched) write(dir string) error {
-	domains, provenance := filepath.Join(dir, "sources", "domains.txt"), filepath.Join(dir, "sources", "provenance.txt")
-	defer os.Remove(domains + ".new")
-	defer os.Remove(provenance + ".new")
-	if err := os.WriteFile(domains+".new", []byte(f.domains()), 0o644); err != nil {
-		return err
+	texts := map[string]string{"domains.txt": f.domains(), "provenance.txt": f.provenance()}
+	if len(f.observed) > 0 {
+		texts["observed.txt"] = f.observed.Text()
 	}
-	if err := os.WriteFile(provenance+".new", []byte(f.provenance()), 0o644); err != nil {
-		return err
+	for file, text := range texts {
+		path := filepath.Join(dir, "sources", file)
+		defer os.Remove(path + ".new")
+		if err := os.WriteFile(path+".new", []byte(text), 0o644); err != nil {
+			return err
+		}
 	}
-	if err := os.Rename(domains+".new", domains); err != nil {
-		return err
+	for file := range texts {
+		path := filepath.Join(dir, "sources", file)
+		if err := os.Rename(path+".new", path); err != nil {
+			return err
+		}
 	}
-	return os.Rename(provenance+".new", provenance)
+	return nil
 }

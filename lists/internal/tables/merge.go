@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -104,7 +105,7 @@ func (m Map) addPublished(dir string, votes map[string]Votes) error {
 			continue
 		}
 		switch {
-		case v.proven(), v.agreed(name) && !c.misspelled(name) && !c.borrowed(name):
+		case v.proven(), v.observed() && !c.misspelled(name), v.agreed(name) && !c.misspelled(name) && !c.borrowed(name):
 			m[name] = Entry{lists.Disposable, !c.shared[name]}
 		case v.public() && !isInstitution(name):
 			m[name] = Entry{lists.Public, false}
@@ -265,13 +266,31 @@ func (v Votes) Any(letters string) bool { return strings.ContainsAny(string(v), 
 // entry (D) or on one that crawls the providers (K). One of them is enough.
 func (v Votes) proven() bool { return v.Any("DK") }
 
+// observed reports whether the domain was seen in real abuse (C). Such a list is made
+// from what people typed, so it has misspellings of providers too.
+func (v Votes) observed() bool { return v.Any(string(ObservedLetter)) }
+
 // agreed reports whether the domain is on two lists that do not copy from each
 // other, and on no list of public providers: where F or E has it too, five of
-// six such domains in real mail were lasting providers or private. It returns
-// false below the free Freenom top-level domains, where 0.1 % of the listed
-// names still accept mail.
+// six such domains in real mail were lasting providers or private. A name that says
+// what it is needs no such care. It returns false below the free Freenom top-level
+// domains, where 0.1 % of the listed names still accept mail.
 func (v Votes) agreed(domain string) bool {
-	return v.Any("M") && v.Any("IB") && !v.Any("FE") && !isFreenom(domain)
+	return v.Any("M") && v.Any("IB") && (!v.Any("FE") || namesItself(domain)) && !isFreenom(domain)
+}
+
+// selfNamed matches the names of throw-away services: what they call their purpose, and
+// services that others name themselves after. Alone it proves nothing: 20min.ch is a
+// newspaper.
+var selfNamed = regexp.MustCompile(`te?mp(orary)?-?(e?-?mail|inbox)|[1-9]0-?min(ute)?|min(ute[ns]?)-?e?mail|` +
+	`trash-?(e?mail|box|inbox)|throw-?away|throwam|burner-?(e?mail|inbox)|disposable-?(e?mail|inbox)|fake-?(my)?-?(e?mail|inbox)|` +
+	`mailinator|yopmail|guerr?illa-?mail|sharklasers|jetable|wegwerf|spambox`)
+
+// namesItself reports whether the name that was registered, without what is below it, is
+// one of a throw-away service.
+func namesItself(domain string) bool {
+	registered, err := publicsuffix.EffectiveTLDPlusOne(domain)
+	return err == nil && selfNamed.MatchString(firstLabel(registered))
 }
 
 // public reports whether the domain is on both lists of public providers and on
@@ -292,8 +311,26 @@ func isFreenom(domain string) bool {
 	return false
 }
 
-// readVotes reads sources/domains.txt.
+// readVotes reads sources/domains.txt and observed.txt.
 func readVotes(dir string) (map[string]Votes, error) {
+	votes, err := readDomains(dir)
+	if err != nil {
+		return nil, err
+	}
+	observed, err := ReadObserved(dir)
+	if err != nil || len(observed) == 0 {
+		return votes, err
+	}
+	checked, err := ReadChecked(dir)
+	if err != nil {
+		return nil, err
+	}
+	votes, _, err = observed.Vote(votes, checked)
+	return votes, err
+}
+
+// readDomains reads sources/domains.txt.
+func readDomains(dir string) (map[string]Votes, error) {
 	votes := map[string]Votes{}
 	err := eachLine(filepath.Join(dir, "sources", "domains.txt"), func(line string) error {
 		name, letters, found := strings.Cut(line, " ")

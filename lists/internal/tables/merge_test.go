@@ -59,6 +59,8 @@ provider.net D
 x.provider.net MI
 freenom.tk MI
 provider.tk DMI
+tempmail-now.example MIBFE
+fake-inbox.private.example MIF
 copied.example IB
 alone.example M
 provoder.example MB
@@ -75,50 +77,52 @@ co.uk D
 
 // mergeWant has the classes that mergeInput gives.
 var mergeWant = map[string]lists.Class{
-	"silent.example":            lists.NoMail,
-	"users.silent.example":      lists.NoMail,
-	"relay.example":             lists.Relay,
-	"iki.fi":                    lists.Relay, // a suffix of the private section
-	"someone.iki.fi":            0,
-	"a.relay.example":           lists.Relay,
-	"exact-relay.example":       lists.Relay,
-	"below.exact-relay.example": lists.Disposable, // the relay's entry does not cover it
-	"mail.example":              lists.Public,
-	"x.mail.example":            0,
-	"x.isp.example":             lists.Disposable, // the more specific entry
-	"y.isp.example":             lists.Public,
-	"real.example":              lists.Known,
-	"near.example":              lists.Disposable, // a published list precedes known.txt
-	"quiet.example":             lists.Known,
-	"throw.example":             lists.Disposable,
-	"x.throw.example":           lists.Disposable,
-	"broken.example":            0,
-	"dyndns.example":            lists.Disposable,
-	"one.dyndns.example":        lists.Disposable,
-	"two.dyndns.example":        0,
-	"proven.example":            lists.Disposable,
-	"x.proven.example":          lists.Disposable,
-	"crawled.example":           lists.Disposable,
-	"agreed.example":            lists.Disposable,
-	"agreed-public.example":     0, // a list of public providers has it too
-	"agreed-provider.example":   0,
-	"provider.org":              0, // a provider's name under another ending
-	"provider.com.co":           0,
-	"provider.example.net":      0,                // one more ending
-	"provider.net":              lists.Disposable, // with proof
-	"freenom.tk":                0,
-	"provider.tk":               lists.Disposable,
-	"copied.example":            0,
-	"alone.example":             0,
-	"provoder.example":          0,                // one edit from a typo target
-	"provoderr.example":         lists.Disposable, // two edits
-	"both-public.example":       lists.Public,
-	"one-public.example":        0,
-	"tainted-public.example":    0,
-	"school.edu.example":        lists.Public, // edu is reserved below a country only
-	"school.edu":                0,
-	"co.uk":                     0,
-	"x.co.uk":                   0,
+	"silent.example":             lists.NoMail,
+	"users.silent.example":       lists.NoMail,
+	"relay.example":              lists.Relay,
+	"iki.fi":                     lists.Relay, // a suffix of the private section
+	"someone.iki.fi":             0,
+	"a.relay.example":            lists.Relay,
+	"exact-relay.example":        lists.Relay,
+	"below.exact-relay.example":  lists.Disposable, // the relay's entry does not cover it
+	"mail.example":               lists.Public,
+	"x.mail.example":             0,
+	"x.isp.example":              lists.Disposable, // the more specific entry
+	"y.isp.example":              lists.Public,
+	"real.example":               lists.Known,
+	"near.example":               lists.Disposable, // a published list precedes known.txt
+	"quiet.example":              lists.Known,
+	"throw.example":              lists.Disposable,
+	"x.throw.example":            lists.Disposable,
+	"broken.example":             0,
+	"dyndns.example":             lists.Disposable,
+	"one.dyndns.example":         lists.Disposable,
+	"two.dyndns.example":         0,
+	"proven.example":             lists.Disposable,
+	"x.proven.example":           lists.Disposable,
+	"crawled.example":            lists.Disposable,
+	"agreed.example":             lists.Disposable,
+	"agreed-public.example":      0, // a list of public providers has it too
+	"agreed-provider.example":    0,
+	"provider.org":               0, // a provider's name under another ending
+	"provider.com.co":            0,
+	"provider.example.net":       0,                // one more ending
+	"provider.net":               lists.Disposable, // with proof
+	"freenom.tk":                 0,
+	"provider.tk":                lists.Disposable,
+	"tempmail-now.example":       lists.Disposable, // says what it is
+	"fake-inbox.private.example": 0,                // below a name that does not
+	"copied.example":             0,
+	"alone.example":              0,
+	"provoder.example":           0,                // one edit from a typo target
+	"provoderr.example":          lists.Disposable, // two edits
+	"both-public.example":        lists.Public,
+	"one-public.example":         0,
+	"tainted-public.example":     0,
+	"school.edu.example":         lists.Public, // edu is reserved below a country only
+	"school.edu":                 0,
+	"co.uk":                      0,
+	"x.co.uk":                    0,
 }
 
 func TestMergePrecedence(t *testing.T) {

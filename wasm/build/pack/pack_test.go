@@ -61,7 +61,9 @@ func TestPackAddsLittleData(t *testing.T) {
 	require.Less(t, packed, plain+640<<10)
 }
 
-// The smallest edge plan limits a worker to 1 MB, compressed.
+// The smallest plan of the largest edge platform limits a worker to 3 MB, compressed. The
+// module takes less than half of them, since others limit a worker to 2 MB, and a visitor
+// of a page loads it.
 func TestPackedSizeFitsSmallestEdgePlan(t *testing.T) {
 	var zipped bytes.Buffer
 	w, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
@@ -69,7 +71,7 @@ func TestPackedSizeFitsSmallestEdgePlan(t *testing.T) {
 	_, err = w.Write(moduletest.Bytes(t))
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
-	require.LessOrEqual(t, zipped.Len(), 1_000_000)
+	require.LessOrEqual(t, zipped.Len(), 1_300_000)
 }
 
 func TestPackErrors(t *testing.T) {

@@ -1,0 +1,116 @@
+package published
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/addrspec/addrspec/lists/internal/tables"
+	"github.com/stretchr/testify/require"
+)
+
+// burners returns a list of n domains.
+func burners(n int) string {
+	var list strings.Builder
+	for i := range n {
+		fmt.Fprintf(&list, "burner%d.example\n", i)
+	}
+	return list.String()
+}
+
+const observedDay = "2026-08-22"
+
+func TestReadObserved(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, observedName), []byte("\n Burner0.EXAMPLE \r\n"+burners(200)), 0o644))
+	history := filepath.Join(dir, "history.json")
+	require.NoError(t, os.WriteFile(history, []byte(`{"`+strings.ReplaceAll(strings.TrimSpace(burners(200)), "\n", `":"`+observedDay+`","`)+`":"`+observedDay+`"}`), 0o644))
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	for _, from := range []string{dir, filepath.Join(dir, observedName), server.URL + "/" + observedName, history} {
+		s, err := ReadObserved(from, observedDay, 400)
+		require.NoError(t, err, from)
+		require.Len(t, s.Days, 200)
+		require.Equal(t, observedDay, s.Days["burner0.example"])
+		require.Empty(t, s.Skipped)
+		require.Regexp(t, `^sha256:[0-9a-f]{64}$`, s.Integrity)
+	}
+}
+
+// A public suffix and a broken name are left out, and named.
+func TestObservedSkips(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, observedName), []byte(burners(300)+"co.uk\nddns.net\nno domain\n"), 0o644))
+	s, err := ReadObserved(dir, observedDay, 0)
+	require.NoError(t, err)
+	require.Len(t, s.Days, 300)
+	require.Len(t, s.Skipped, 3)
+	require.Equal(t, []string{"co.uk is a public suffix", "ddns.net is a public suffix"}, s.Skipped[:2])
+	require.ErrorContains(t, s.complete(700), "it may be cut off")
+}
+
+// What a server may send in place of the list is refused, with the reason.
+func TestObservedIsRefused(t *testing.T) {
+	const before = 1000
+	for name, c := range map[string]struct {
+		serve http.HandlerFunc
+		want  string
+	}{
+		"too large":     {text(strings.Repeat("x", maxObserved+1)), "it has more than 4194304 bytes"},
+		"not UTF-8":     {text(burners(600) + "caf\xe9.example\n"), "it is not UTF-8"},
+		"half a line":   {text(strings.TrimSuffix(burners(1000), "ample\n")), "it ends within a line: it was cut off"},
+		"half the list": {text(burners(400)), "it has 400 domains, the last time it had 1000"},
+		"nothing":       {text(""), "it has 0 domains"},
+		"a page":        {text("<!DOCTYPE html>\n<title>Not here</title>\n"), "is it another file?"},
+		"suffixes":      {text(burners(600) + strings.Repeat("co.uk\n", 7)), "7 of 607 names cannot be entries, the first because co.uk is a public suffix"},
+		"status":        {http.NotFound, "the server responded with status 404"},
+		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "20000")
+			w.Write([]byte(burners(600)))
+		}, "the connection ended before the file did"},
+	} {
+		server := httptest.NewServer(c.serve)
+		_, err := ReadObserved(server.URL, observedDay, before)
+		server.Close()
+		require.ErrorContains(t, err, c.want, name)
+		require.ErrorContains(t, err, "the list of observed domains at "+server.URL)
+	}
+	_, err := ReadObserved(t.TempDir(), observedDay, 0)
+	require.ErrorContains(t, err, observedName)
+	_, err = ReadObserved("http://127.0.0.1:1/list", observedDay, 0)
+	require.ErrorContains(t, err, "refused")
+}
+
+func text(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(body)) }
+}
+
+// FuzzObserved reads anything as a list and as a history: what it returns are domains
+// that can be entries, and days.
+func FuzzObserved(f *testing.F) {
+	f.Add([]byte(burners(100)))
+	f.Add([]byte("co.uk\n\xff\n"))
+	f.Add([]byte(`{"a.example":"2026-08-22"}`))
+	f.Add([]byte(`{"a.example":"today"}`))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, file []byte) {
+		for _, name := range []string{observedName, "history.json"} {
+			path := filepath.Join(dir, name)
+			require.NoError(t, os.WriteFile(path, file, 0o644))
+			s, err := readObserved(path, observedDay)
+			if err != nil {
+				continue
+			}
+			for domain, day := range s.Days {
+				require.Len(t, day, len(observedDay))
+				again, err := tables.Canonical(domain)
+				require.NoError(t, err)
+				require.Equal(t, domain, again)
+			}
+		}
+	})
+}
