@@ -46,6 +46,7 @@ type fakeLedger struct {
 	late                 ledger.Verdict // of a request whose token is refused while it is in progress
 	account              int64
 	panicAt              string
+	onClaim              func() // may be nil
 
 	// Arguments of the last request.
 	origin  string
@@ -100,7 +101,9 @@ func (r *fakeRequest) Inspect() (ledger.Decision, error) {
 }
 
 func (r *fakeRequest) Claim(price int64, once *ledger.Idempotency) (ledger.Decision, error) {
-	r.price, r.once = price, once
+	if r.price, r.once = price, once; r.onClaim != nil {
+		r.onClaim()
+	}
 	return r.step("claim", r.fakeLedger.claim)
 }
 

@@ -49,7 +49,14 @@ func (s *Server) hook(r *http.Request) response {
 	}
 	c := &hookCall{Server: s, hook: h, request: r}
 	c.x = &exchange{Server: s, memory: reservation{budget: s.Memory, account: hookMemory(h)}}
+	responded := false
+	defer func() {
+		if !responded { // a panic
+			c.x.releaseMemory()
+		}
+	}()
 	resp := c.respond()
+	responded = true
 	sent := resp.afterSend
 	resp.afterSend = func() {
 		c.x.releaseMemory()
@@ -211,10 +218,10 @@ func (c *hookCall) sleep(d time.Duration) {
 func (c *hookCall) pay(facts *host.Facts) (resp response, err error) {
 	for range 2 {
 		secret, err := c.Hooks.Payers.Secret(c.request.Context(), c.hook)
+		resp.discard() // the first, also if there is no second
 		if err != nil {
 			return response{}, err
 		}
-		resp.discard() // the first
 		resp = c.serveKey(c.operation(facts), c.request, secret, "")
 		if resp.status != http.StatusUnauthorized {
 			break
