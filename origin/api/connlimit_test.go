@@ -36,6 +36,7 @@ func (r freeRequest) Account() int64                { return r.account }
 func (r freeRequest) Context() context.Context      { return r.ctx }
 func (r freeRequest) Late() (ledger.Decision, bool) { return ledger.Decision{}, false }
 func (r freeRequest) WorkRefused()                  {}
+func (r freeRequest) Succeeded()                    {}
 func (r freeRequest) End()                          {}
 
 func (r freeRequest) Inspect() (ledger.Decision, error) { return ledger.Decision{}, r.ctx.Err() }

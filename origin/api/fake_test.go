@@ -90,6 +90,7 @@ type fakeRequest struct {
 func (r *fakeRequest) Account() int64           { return r.account }
 func (r *fakeRequest) Context() context.Context { return r.ctx }
 func (r *fakeRequest) WorkRefused()             { r.trace.add("waste") }
+func (r *fakeRequest) Succeeded()               {}
 func (r *fakeRequest) End()                     { r.trace.add("end") }
 
 func (r *fakeRequest) Late() (ledger.Decision, bool) {

@@ -134,7 +134,7 @@ func (x *exchange) run(r *http.Request) (resp response) {
 			x.logPanic(x.op.name, cause)
 			resp = x.respond(success{}, internalProblem())
 		}
-		resp.afterSend = x.finish()
+		resp.afterSend = x.finish(resp.status)
 	}()
 	return x.respond(x.steps(r))
 }
@@ -143,7 +143,10 @@ func (x *exchange) run(r *http.Request) (resp response) {
 // A charged request ends only then, since the ledger counts charges whose responses
 // are not sent. Any other request ends at once, so that its points and slots are
 // free for the caller's next one.
-func (x *exchange) finish() (sent func()) {
+func (x *exchange) finish(status int) (sent func()) {
+	if status/100 == 2 {
+		x.request.Succeeded()
+	}
 	if x.charged {
 		return func() { x.request.End(); x.releaseMemory() }
 	}
@@ -361,6 +364,7 @@ type Request interface {
 	Inspect() (ledger.Decision, error)
 	Claim(price int64, once *ledger.Idempotency) (ledger.Decision, error)
 	WorkRefused()
+	Succeeded()
 	Charge(ledger.Charge) (ledger.Decision, error)
 	End()
 }

@@ -2,12 +2,16 @@ package api
 
 import (
 	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
 )
 
 func TestUsageReport(t *testing.T) {
@@ -36,4 +40,39 @@ func TestUsageInspectsLedger(t *testing.T) {
 	require.Equal(t, 401, f.send(f.ask(http.MethodGet, "/v1/usage", "")).Code)
 	f.ledger.inspect = outcomeOf{err: ledger.ErrUnavailable}
 	require.Equal(t, 503, f.send(f.ask(http.MethodGet, "/v1/usage", "")).Code)
+}
+
+// The usage history counts as errors the requests that get no 2xx, and no others.
+func TestUsageCountsErrors(t *testing.T) {
+	l := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
+	key, account := ledgertest.NewAccountOn(t, l, "owner@example.com", ledger.Terms{Rate: ledgertest.Unlimited()})
+	f := newFakes(t)
+	f.Ledger = FromLedger(l)
+	send := func(method, path, body string) int {
+		r := httptest.NewRequest(method, path, strings.NewReader(body))
+		r.Header.Set("X-API-Key", key)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", "1")
+		return f.send(r).Code
+	}
+	batch := `{"emails": ["jane@example.org"]}`
+	require.Equal(t, 200, send(http.MethodGet, "/v1/usage", ""))
+	require.Equal(t, 200, send(http.MethodHead, "/v1/usage", ""))
+	require.Equal(t, 200, send(http.MethodGet, "/v1/email/jane@example.org", ""))
+	require.Equal(t, 200, send(http.MethodPost, "/v1/emails", batch))
+	require.Equal(t, 200, send(http.MethodPost, "/v1/emails", batch), "replayed")
+	require.Equal(t, 400, send(http.MethodGet, "/v1/email/jane", ""))
+	require.Equal(t, 400, send(http.MethodPost, "/v1/emails", "{"))
+	var sum ledger.Tally
+	require.Eventually(t, func() bool {
+		days, err := l.UsageHistory(t.Context(), account, 0, 1_000_000)
+		require.NoError(t, err)
+		sum = ledger.Tally{}
+		for _, d := range days {
+			sum = sum.Plus(d.Tally)
+		}
+		return sum.Requests == 7
+	}, hung, time.Millisecond)
+	require.EqualValues(t, 2, sum.Points)
+	require.EqualValues(t, 2, sum.Errors)
 }

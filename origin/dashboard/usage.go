@@ -50,7 +50,7 @@ type usageRowView struct {
 type usageNumbers struct {
 	Points       int64 `json:"points"`
 	Requests     int64 `json:"requests"`
-	Errors       int64 `json:"errors"` // requests without a 200
+	Errors       int64 `json:"errors"` // requests without a 2xx
 	Valid        int64 `json:"valid"`
 	Invalid      int64 `json:"invalid"`
 	Disposable   int64 `json:"disposable"`

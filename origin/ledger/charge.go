@@ -245,7 +245,6 @@ func (c *chargeOp) settle(v *views) {
 		return
 	}
 	r := c.request
-	r.replayed = r.replayed || c.outcome.Verdict == Replayed
 	r.charged = c.outcome.Verdict == Good
 	v.release(r)
 	if r.charged && !r.ended {

@@ -23,7 +23,7 @@ type UsageDay struct {
 type Tally struct {
 	Points   int64 // charged
 	Requests int64 // admitted
-	Errors   int64 // requests that did not get a 200
+	Errors   int64 // requests that did not get a 2xx
 	Found
 }
 

@@ -20,17 +20,17 @@ type Request struct {
 	origin           string // the header Origin
 	token            *token // nil if neither the account nor the key has a rate
 
-	refused bool          // after the work
-	waited  time.Duration // time spent waiting for the database
+	refused   bool          // after the work
+	succeeded bool          // it gets a 2xx
+	waited    time.Duration // time spent waiting for the database
 
 	// Guarded by views.mu.
-	once     *Idempotency // registered in account.keysInUse
-	claimed  int64        // points claimed now, of account and key
-	work     int64        // addresses of the claim, which unpaid work counts
-	charged  bool         // the charge is committed
-	replayed bool
-	ended    bool // End was called
-	sending  *sendingGroup
+	once    *Idempotency // registered in account.keysInUse
+	claimed int64        // points claimed now, of account and key
+	work    int64        // addresses of the claim, which unpaid work counts
+	charged bool         // the charge is committed
+	ended   bool         // End was called
+	sending *sendingGroup
 }
 
 // errLateRefusal is the cause of a context cancelled by a late refusal.
@@ -202,9 +202,7 @@ func (r *Request) findRecord(once *Idempotency) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	d := r.ledger.views.judgeRecord(r, x)
-	r.replayed = d.Verdict == Replayed
-	return d, nil
+	return r.ledger.views.judgeRecord(r, x), nil
 }
 
 // registerKey registers the Idempotency-Key of a request in progress. It refuses
@@ -329,6 +327,10 @@ func (r *Request) Charge(c Charge) (Decision, error) {
 // counts as unpaid.
 func (r *Request) WorkRefused() { r.refused = true }
 
+// Succeeded records that the response is a 2xx. A request that is not charged counts as
+// an error of its key without it.
+func (r *Request) Succeeded() { r.succeeded = true }
+
 // End releases what the request acquired. It is called once, after the response is
 // sent. Work that the client did not wait for, or that was refused afterwards,
 // counts as unpaid.
@@ -353,7 +355,7 @@ func (v *views) end(r *Request, wasted bool) {
 	}
 	if r.ended = true; !r.charged {
 		t := Tally{Requests: 1}
-		if !r.replayed {
+		if !r.succeeded {
 			t.Errors = 1
 		}
 		v.addTally(r.usageKey(v.clock.now()), t)

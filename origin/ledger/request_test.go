@@ -52,6 +52,20 @@ func TestKeysAreJudgedFirst(t *testing.T) {
 	})
 }
 
+// A request that costs nothing and gets a 2xx is no error of its key.
+func TestSuccessWithoutChargeIsNoError(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		r := f.mustBegin()
+		_, err := r.Inspect()
+		require.NoError(t, err)
+		r.Succeeded()
+		r.End()
+		f.mustBegin().End()
+		f.requireHistory(Tally{Requests: 2, Errors: 1})
+	})
+}
+
 // A request with bad input claims no points: it takes a token and is not charged.
 func TestRequestWithoutPoints(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
