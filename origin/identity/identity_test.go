@@ -69,6 +69,36 @@ func TestLinkSignsInOnce(t *testing.T) {
 	})
 }
 
+// A change that changes nothing leaves no line in the audit log.
+func TestUnchangedIsNotAudited(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		token, err := f.CreateLink(t.Context(), f.account)
+		require.NoError(t, err)
+		_, err = f.UseLink(t.Context(), token)
+		require.NoError(t, err)
+		_, err = f.SignIn(t.Context(), f.account, "", "Firefox on Linux", true)
+		require.NoError(t, err)
+		for range 3 {
+			require.NoError(t, f.SetName(t.Context(), f.account, "Ada"))
+			require.NoError(t, f.SetOperator(t.Context(), f.account, true))
+			require.NoError(t, f.EndSessions(t.Context(), f.account, 0))
+		}
+		u, err := f.User(t.Context(), f.account)
+		require.NoError(t, err)
+		require.Equal(t, "Ada", u.Name)
+		require.True(t, u.Operator)
+		log, err := f.ledger.AuditLog(t.Context(), f.account, 0, 100)
+		require.NoError(t, err)
+		count := map[string]int{}
+		for _, line := range log {
+			count[line.Action]++
+		}
+		for _, action := range []string{"user.rename", "user.operator", "session.sign-out-everywhere"} {
+			require.Equal(t, 1, count[action], action)
+		}
+	})
+}
+
 func TestLinkExpires(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		token, err := f.CreateLink(t.Context(), f.account)

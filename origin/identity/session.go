@@ -136,8 +136,8 @@ func (i *Identity) EndSession(ctx context.Context, account, id int64) error {
 
 // EndSessions ends all of an account's sessions, except the one with the ID keep.
 func (i *Identity) EndSessions(ctx context.Context, account, keep int64) error {
-	return i.write(ctx, func(now time.Time) []store.Statement {
-		return append([]store.Statement{{Name: "delete_sessions", Args: []any{account, keep}}},
-			ledger.Audit(ctx, account, now, "session.sign-out-everywhere", "")...)
+	end := store.Statement{Name: "delete_sessions", Args: []any{account, keep}}
+	return i.writeIf(ctx, nil, end, func(now time.Time) []store.Statement {
+		return ledger.Audit(ctx, account, now, "session.sign-out-everywhere", "")
 	})
 }

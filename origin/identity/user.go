@@ -57,14 +57,14 @@ func createUser(account int64, now time.Time) store.Statement {
 // maxName is the longest name of a user in bytes.
 const maxName = 100
 
-// SetName changes how the dashboard addresses a user.
+// SetName changes how the dashboard addresses a user. The same name changes nothing.
 func (i *Identity) SetName(ctx context.Context, account int64, name string) error {
 	if err := checkName("name", name, maxName); err != nil {
 		return err
 	}
-	return i.write(ctx, func(now time.Time) []store.Statement {
-		return append(ledger.Audit(ctx, account, now, "user.rename", ""),
-			store.Statement{Name: "put_user_name", Args: []any{account, name}})
+	put := store.Statement{Name: "put_user_name", Args: []any{account, name}}
+	return i.writeIf(ctx, nil, put, func(now time.Time) []store.Statement {
+		return ledger.Audit(ctx, account, now, "user.rename", "")
 	})
 }
 
@@ -83,16 +83,20 @@ func checkName(field, name string, longest int) error {
 }
 
 // SetOperator gives or takes the right to manage all accounts. It creates the
-// user if there is none yet.
+// user that gets it if there is none yet.
 func (i *Identity) SetOperator(ctx context.Context, account int64, operator bool) error {
-	return i.write(ctx, func(now time.Time) []store.Statement {
-		action := "user.operator"
-		if !operator {
-			action = "user.no-operator"
-		}
-		return append([]store.Statement{createUser(account, now), {Name: "put_operator", Args: []any{account, operator}}},
-			ledger.Audit(ctx, account, now, action, "")...)
-	})
+	now, err := i.now(ctx)
+	if err != nil {
+		return err
+	}
+	action := "user.operator"
+	if !operator {
+		action = "user.no-operator"
+	}
+	put := store.Statement{Name: "put_operator", Args: []any{account, operator}}
+	return i.writeIf(ctx, nil, put, func(now time.Time) []store.Statement {
+		return ledger.Audit(ctx, account, now, action, "")
+	}, createUser(account, now))
 }
 
 // An InputError is a value that cannot be used, with a sentence that says why.

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"time"
 	"unicode"
@@ -162,7 +163,8 @@ func CheckEmail(email string) error {
 	return err
 }
 
-// ChangeTerms replaces an account's terms, from its next request on. It returns
+// ChangeTerms replaces an account's terms, from its next request on. The same terms
+// change nothing. It returns
 // ErrNoAccount if there is no such account, and an error that wraps ErrNoPlan if
 // there is no such plan.
 func (l *Ledger) ChangeTerms(ctx context.Context, account int64, t Terms) error {
@@ -170,7 +172,10 @@ func (l *Ledger) ChangeTerms(ctx context.Context, account int64, t Terms) error 
 	if err != nil {
 		return err
 	}
-	return l.changeAccount(ctx, account, func(Account, time.Time) (change, error) {
+	return l.changeAccount(ctx, account, func(a Account, _ time.Time) (change, error) {
+		if reflect.DeepEqual(a.Own.args(), t.args()) {
+			return change{}, nil
+		}
 		change := store.Statement{Name: "change_account", Args: append([]any{account}, t.args()...)}
 		return changed("account.change", t.describe(), change), nil
 	})

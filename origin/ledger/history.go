@@ -238,8 +238,10 @@ func actorOf(ctx context.Context) Actor {
 	return Shell
 }
 
-// maxAudit is how many lines of the audit log an account keeps.
-const maxAudit = 1000
+// maxAudit is how many lines of each action an account keeps. One limit for all actions
+// together would let whoever has a session remove every trace of it by renaming a key
+// often. There are about 30 actions.
+const maxAudit = 100
 
 // Audit returns the statements that record a change in the account's audit log.
 // They belong to the transaction that makes the change. action is a noun and a
@@ -248,7 +250,7 @@ const maxAudit = 1000
 func Audit(ctx context.Context, account int64, now time.Time, action, subject string) []store.Statement {
 	return []store.Statement{
 		{Name: "add_audit", Args: []any{account, now.UnixNano(), string(actorOf(ctx)), action, subject}},
-		{Name: "trim_audit", Args: []any{account, maxAudit}},
+		{Name: "trim_audit", Args: []any{account, action, maxAudit}},
 	}
 }
 

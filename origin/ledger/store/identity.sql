@@ -17,10 +17,10 @@ SELECT u.account, a.email, u.name, u.password, u.operator, u.totp, u.totp_step, 
 UPDATE users SET password = $2 WHERE account = $1;
 
 -- name: put_user_name
-UPDATE users SET name = $2 WHERE account = $1;
+UPDATE users SET name = $2 WHERE account = $1 AND name <> $2 RETURNING account;
 
 -- name: put_operator
-UPDATE users SET operator = $2 WHERE account = $1;
+UPDATE users SET operator = $2 WHERE account = $1 AND operator <> $2 RETURNING account;
 
 -- Sessions.
 -- name: create_session
@@ -53,7 +53,7 @@ DELETE FROM sessions WHERE hash = $1;
 
 -- $2 is a session to keep, or 0.
 -- name: delete_sessions
-DELETE FROM sessions WHERE account = $1 AND id <> $2;
+DELETE FROM sessions WHERE account = $1 AND id <> $2 RETURNING id;
 
 -- name: delete_expired_sessions
 DELETE FROM sessions WHERE expires_ns <= $1;

@@ -223,6 +223,7 @@ INSERT INTO audit (account, at_ns, actor, action, subject) VALUES ($1, $2, $3, $
 -- name: list_audit
 SELECT id, at_ns, actor, action, subject FROM audit WHERE account = $1 AND id < $2 ORDER BY id DESC LIMIT $3;
 
--- An account keeps its $2 newest lines.
+-- An account keeps the $3 newest lines of each action.
 -- name: trim_audit
-DELETE FROM audit WHERE account = $1 AND id <= (SELECT id FROM audit WHERE account = $1 ORDER BY id DESC LIMIT 1 OFFSET $2);
+DELETE FROM audit WHERE account = $1 AND action = $2
+   AND id <= (SELECT id FROM audit WHERE account = $1 AND action = $2 ORDER BY id DESC LIMIT 1 OFFSET $3);
