@@ -28,6 +28,7 @@ type clock struct {
 	log         *slog.Logger
 	trusted     atomic.Pointer[reading]
 	suspect     *reading     // the first after a jump, nil if none; used by the writer only
+	steady      time.Time    // the instant since which the time has not jumped; used by the writer only
 	latestMonth atomic.Int64 // the last month that may begin now
 }
 
@@ -36,13 +37,18 @@ const (
 	confirmAfter = time.Hour
 )
 
+// slack is how far the times of a database that has been set right may differ. A time that
+// is stored and further ahead than what stores it allows is from a wrong clock.
+const slack = time.Hour
+
 // A reading is the database's time at an instant of the monotonic clock.
 type reading struct{ database, instant time.Time }
 
 func newClock(database time.Time, monotonic func() time.Time, log *slog.Logger) *clock {
 	c := &clock{monotonic: monotonic, log: log}
 	c.latestMonth.Store(math.MaxInt64)
-	c.trusted.Store(&reading{wallOf(database), monotonic()})
+	c.steady = monotonic()
+	c.trusted.Store(&reading{wallOf(database), c.steady})
 	return c
 }
 
@@ -66,6 +72,9 @@ func (c *clock) observe(database time.Time) time.Time {
 	expected := c.trusted.Load().at(instant)
 	switch {
 	case near(database, expected), c.confirmed(database, instant):
+		if database.Sub(expected).Abs() > slack {
+			c.steady = instant
+		}
 		c.suspect = nil
 		c.latestMonth.Store(math.MaxInt64)
 		c.trusted.Store(&reading{database, instant})

@@ -216,18 +216,23 @@ func (a *accountState) day(now time.Time) Day {
 
 // judge returns Good if a request with the header Origin, "" if it has none, may use
 // the key: it is not revoked, neither it nor the secret has expired by now, and the
-// account is not suspended. RFC 6454 section 5 compares origins; both are serialised,
+// account is not suspended. See latestSecret. RFC 6454 section 5 compares origins; both are serialised,
 // so equal origins are equal strings.
 func (k *keyState) judge(a *accountState, secretExpires int64, now time.Time, origin string) Verdict {
 	over := func(expires int64) bool { return expires != 0 && now.UnixNano() >= expires }
 	switch {
-	case k.revoked, a.suspended, over(k.expires), over(secretExpires):
+	case k.revoked, a.suspended, over(k.expires), over(secretExpires), secretExpires > latestSecret(now):
 		return UnknownKey
 	case k.origins != "" && !k.names(origin):
 		return WrongOrigin
 	}
 	return Good
 }
+
+// latestSecret returns the latest expiry that a secret can have now. One that expires was
+// replaced, or is the service's, and has MaxGrace at most. A later one was stored while the
+// clock was ahead: it is refused, or it would be valid until the clock has caught up.
+func latestSecret(now time.Time) int64 { return now.Add(MaxGrace + slack).UnixNano() }
 
 // names reports whether the key is bound to the origin.
 func (k *keyState) names(origin string) bool {
@@ -261,21 +266,23 @@ func takeToken(tat int64, arrival, now time.Time, rate int64, tolerance time.Dur
 	if rate == Unlimited {
 		return tat, 0
 	}
-	interval := intervalOf(rate)
-	window := interval * rate // from empty to full
 	at := arrival.UnixNano()
-	taken := tatAfter(tat, arrival, rate)
-	if tat > now.UnixNano()+window+int64(lateness) {
-		// No arrival before now leads to this TAT: the clock was set back. A
-		// bucket with one token replaces it, or the account would be refused
-		// until the clock has caught up.
-		taken = at + window
-	}
-	wait := time.Duration(taken - at - window)
+	taken := tatAfter(possibleTAT(tat, arrival, now, rate), arrival, rate)
+	wait := time.Duration(taken - at - windowOf(rate))
 	if wait > tolerance {
 		return tat, wait
 	}
 	return taken, 0
+}
+
+// possibleTAT returns tat, or the TAT of a bucket with one token at arrival if no arrival
+// before now leads to tat: the clock was ahead and was set back. The account would
+// otherwise be refused until the clock has caught up.
+func possibleTAT(tat int64, arrival, now time.Time, rate int64) int64 {
+	if window := windowOf(rate); tat > now.UnixNano()+window+int64(lateness) {
+		return arrival.UnixNano() + window - intervalOf(rate)
+	}
+	return tat
 }
 
 // tatAfter returns the TAT after a token was taken at arrival.
@@ -291,9 +298,12 @@ func tokensLeft(tat int64, now time.Time, rate int64) int64 {
 	if rate == Unlimited {
 		return Unlimited
 	}
-	interval := intervalOf(rate)
-	return min(max((now.UnixNano()+interval*rate-tat)/interval, 0), rate)
+	left := now.UnixNano() + windowOf(rate) - possibleTAT(tat, now, now, rate)
+	return min(max(left/intervalOf(rate), 0), rate)
 }
+
+// windowOf returns the time from an empty bucket to a full one, in nanoseconds.
+func windowOf(rate int64) int64 { return intervalOf(rate) * rate }
 
 // intervalOf returns the time between two tokens, in nanoseconds.
 func intervalOf(rate int64) int64 { return int64(time.Second) / rate }

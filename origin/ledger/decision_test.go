@@ -34,6 +34,7 @@ func TestTakeToken(t *testing.T) {
 	}
 	require.NotZero(t, take(), "the bucket overflows its capacity")
 	now = now.Add(-500 * time.Second)
+	require.EqualValues(t, 1, tokensLeft(tat, now, 5))
 	require.Zero(t, take(), "after the clock is set back the bucket has one token")
 	require.Equal(t, 200*ms, take(), "only one token")
 }

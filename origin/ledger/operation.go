@@ -167,8 +167,7 @@ func (w *writer) purge(now time.Time) {
 func (w *writer) expiredRecords() (group []operation, full bool) {
 	byAccount := map[int64]*purgeOp{}
 	records, bytes := 0, int64(0)
-	list := store.Statement{Name: "list_expired_answers", Args: []any{w.clock.now().UnixNano(), purgeRecords}}
-	list.Scan = func(r store.Row) error {
+	scan := func(r store.Row) error {
 		var account, size int64
 		var id string
 		if err := r.Scan(&account, &id, &size); err != nil || bytes+size > purgeBytes && records > 0 {
@@ -185,11 +184,30 @@ func (w *writer) expiredRecords() (group []operation, full bool) {
 		o.ids = append(o.ids, recordID{})
 		return fromHex(o.ids[len(o.ids)-1][:], id)
 	}
-	if err := w.store.Query(context.Background(), list); err != nil {
-		return nil, false
+	for name, time := range w.purgeable() {
+		list := store.Statement{Name: name, Args: []any{time.UnixNano(), purgeRecords - records}, Scan: scan}
+		if err := w.store.Query(context.Background(), list); err != nil {
+			return nil, false
+		}
 	}
 	return group, full || records == purgeRecords
 }
+
+// purgeable returns which records to delete, as queries with their times. Records that
+// expire too late were stored while the clock was ahead, or the clock is behind now and
+// will be set right: they are deleted once the process has seen a steady clock for as long
+// as a record lives, so they are that old by any clock.
+func (w *writer) purgeable() map[string]time.Time {
+	now := w.clock.now()
+	which := map[string]time.Time{"list_expired_answers": now}
+	if w.clock.monotonic().Sub(w.clock.steady) > retention {
+		which["list_future_answers"] = latestExpiry(now)
+	}
+	return which
+}
+
+// latestExpiry returns the latest expiry that a record stored before now can have.
+func latestExpiry(now time.Time) time.Time { return now.Add(retention + slack) }
 
 // A purgeOp deletes idempotency records of an account, unless they were replaced
 // since they were listed as expired.
@@ -211,7 +229,7 @@ func (o *purgeOp) decide(ws *workingSet) {
 	}
 	for _, id := range o.ids {
 		at := recordKey{o.account, id}
-		if x := ws.records[at]; x != nil && ws.now.UnixNano() >= x.expires {
+		if x := ws.records[at]; x != nil && (ws.now.UnixNano() >= x.expires || x.expires > latestExpiry(ws.now).UnixNano()) {
 			ws.deleteRecord(at)
 		}
 	}

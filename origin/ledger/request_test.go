@@ -311,6 +311,24 @@ func TestKeyWithTwoSecrets(t *testing.T) {
 	})
 }
 
+// A secret that was replaced while the clock was ahead does not stay valid until the clock
+// has caught up.
+func TestSecretReplacedByAWrongClock(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		fresh, _, err := f.RotateKey(f.ctx, f.account, f.key.ID, MaxGrace)
+		require.NoError(t, err)
+		require.Equal(t, Good, f.request(1).Verdict)
+		f.clock.setBack(365 * 24 * time.Hour)
+		again := f.replica() // trusts the time, as after a restart
+		require.Equal(t, UnknownKey, again.request(1).Verdict)
+		require.Equal(t, Good, again.requestWith(fresh, 1, nil).Verdict)
+		k, err := again.Key(f.ctx, f.account, f.key.ID)
+		require.NoError(t, err)
+		require.Zero(t, k.Replaced)
+	})
+}
+
 func TestSuspendedAccount(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, unlimitedTerms)

@@ -44,7 +44,8 @@ func (h *hook) lock() store.Statement {
 
 // secrets are those that sign at now, the newest first.
 func (h *hook) secrets(now time.Time) []string {
-	if h.previous != "" && now.UnixNano()-h.rotated < int64(bothSign) {
+	age := now.Sub(timeOf(h.rotated)) // negative if the clock was ahead at the rotation
+	if h.previous != "" && age.Abs() < bothSign {
 		return []string{h.secret, h.previous}
 	}
 	return []string{h.secret}
@@ -93,15 +94,21 @@ func (s *Sender) claim(ctx context.Context, account int64) (*attempt, error) {
 func nextDue(open []delivery, now int64) (due *delivery) {
 	for i := range open {
 		d := &open[i]
-		if d.next > now && d.status == sending {
+		waits := d.next > now && d.next <= latestNext(now)
+		if waits && d.status == sending {
 			return nil
 		}
-		if d.next <= now && due == nil {
+		if !waits && due == nil {
 			due = d
 		}
 	}
 	return due
 }
+
+// latestNext returns the latest time that the next attempt of a delivery, or the end of a
+// lease, can have now. A later one was stored while the clock was ahead: it is due, or the
+// account would get no message until the clock has caught up.
+func latestNext(now int64) int64 { return now + int64(2*maxRetryAfter) }
 
 // take returns the statement that claims d.
 func (a *attempt) take(d *delivery, now time.Time, s *Sender) []store.Statement {

@@ -225,7 +225,7 @@ func (s *Sender) due(ctx context.Context) (accounts []int64, err error) {
 		return nil, err
 	}
 	seen := map[int64]bool{}
-	err = s.query(ctx, "list_due", []any{now.UnixNano(), maxDue}, func(r store.Row) error {
+	err = s.query(ctx, "list_due", []any{now.UnixNano(), maxDue, latestNext(now.UnixNano())}, func(r store.Row) error {
 		var account int64
 		err := r.Scan(&account)
 		if !seen[account] {

@@ -111,6 +111,40 @@ func (f *fixture) body(c *customer, percent int64) string {
 	return a.body
 }
 
+// A message that was claimed or repeated while the clock was a year ahead is due once the
+// clock was set right; so is a test.
+func TestWrongClockDelaysNothing(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		start := time.Now()
+		ahead := start.AddDate(1, 0, 0)
+		var now atomic.Pointer[time.Time]
+		now.Store(&ahead)
+		f := newFixture(t, url, ledger.WithClock(func() time.Time { return *now.Load() }))
+		c := f.account("customer", 10)
+		_, err := f.Test(f.ctx, c.id)
+		require.NoError(t, err)
+		c.use(8)
+		require.NoError(t, f.scan(f.ctx))
+		first, err := f.claim(f.ctx, c.id)
+		require.NoError(t, err)
+		again, err := f.claim(f.ctx, c.id)
+		require.NoError(t, err)
+		require.Nil(t, again, "it is being sent")
+
+		now.Store(&start)
+		accounts, err := f.due(f.ctx)
+		require.NoError(t, err)
+		require.Equal(t, []int64{c.id}, accounts)
+		_, err = f.Test(f.ctx, c.id)
+		require.NoError(t, err)
+		again, err = f.claim(f.ctx, c.id)
+		require.NoError(t, err)
+		require.NotNil(t, again)
+		require.Equal(t, first.id, again.id)
+		require.Equal(t, []string{"new"}, (&hook{secret: "new", previous: "old", rotated: ahead.UnixNano()}).secrets(start))
+	})
+}
+
 // A message that fails is sent again with the same ID until it is accepted.
 func TestRetries(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {

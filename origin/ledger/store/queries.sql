@@ -46,6 +46,10 @@ UPDATE plans SET rate = rate WHERE name = (SELECT min(name) FROM plans);
 -- name: list_expired_answers
 SELECT account, id, size FROM answers WHERE expires_ns <= $1 ORDER BY expires_ns LIMIT $2;
 
+-- Those that were stored while the clock was ahead.
+-- name: list_future_answers
+SELECT account, id, size FROM answers WHERE expires_ns > $1 ORDER BY expires_ns DESC LIMIT $2;
+
 -- Plans.
 -- name: list_plans
 SELECT name, rate, points, overage, stored FROM plans ORDER BY name;
@@ -119,8 +123,9 @@ DELETE FROM secrets WHERE key = $1 AND expires_ns IS NOT NULL;
 -- name: delete_secrets
 DELETE FROM secrets WHERE key = $1;
 
+-- $2 is now, $3 the latest expiry that is possible now.
 -- name: delete_expired_secrets
-DELETE FROM secrets WHERE key = $1 AND expires_ns <= $2;
+DELETE FROM secrets WHERE key = $1 AND (expires_ns <= $2 OR expires_ns > $3);
 
 -- A key keeps the $2 secrets that expire last.
 -- name: trim_secrets

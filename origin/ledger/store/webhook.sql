@@ -53,11 +53,12 @@ INSERT INTO deliveries (account, month, percent, id, body, created_ns, next_ns, 
    SET id = excluded.id, body = excluded.body, created_ns = excluded.created_ns, next_ns = excluded.next_ns,
        attempts = 1, done_ns = 0, status = excluded.status;
 
--- Accounts with a delivery that is due at $1, at most $2 rows.
+-- Accounts with a delivery that is due at $1, at most $2 rows. $3 is the latest time that
+-- the next attempt can have.
 -- name: list_due
 SELECT d.account
   FROM deliveries d JOIN webhooks w ON w.account = d.account
- WHERE d.done_ns = 0 AND d.next_ns <= $1 AND w.disabled_ns = 0
+ WHERE d.done_ns = 0 AND (d.next_ns <= $1 OR d.next_ns > $3) AND w.disabled_ns = 0
  ORDER BY d.next_ns LIMIT $2;
 
 -- $1 account, $2 how many. Newest first.
