@@ -250,7 +250,11 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	id := requestID(strings.Join(r.Header[headerRequestID], ","))
 	watched, body := watchBody(r.WithContext(context.WithValue(r.Context(), connKey{}, (*conn)(nil))))
-	page := &pageWriter{ResponseWriter: w, prepare: func() {
+	page := &pageWriter{ResponseWriter: w}
+	page.prepare = func() {
+		if !page.kept {
+			c.markIdle() // a slow reader must not keep the connection
+		}
 		if w.Header().Get(headerRequestID) == "" { // else it is the API's, whose response the page passes on
 			w.Header().Set(headerRequestID, id)
 		}
@@ -262,7 +266,7 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 		} else {
 			c.expectRequest()
 		}
-	}}
+	}
 	s.handlePage(page, watched)
 	if page.status == 0 {
 		page.WriteHeader(http.StatusOK)
@@ -288,8 +292,13 @@ func (s *Server) handlePage(w *pageWriter, r *http.Request) {
 type pageWriter struct {
 	http.ResponseWriter
 	prepare func()
+	kept    bool
 	status  int
 }
+
+// KeepConnection keeps the connection from being closed for another while the
+// response is sent. Pages call it for responses that an account has paid for.
+func (w *pageWriter) KeepConnection() { w.kept = true }
 
 func (w *pageWriter) WriteHeader(status int) {
 	if w.status == 0 {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -63,6 +64,28 @@ func TestSlowFormsBlockNoPage(t *testing.T) {
 		response, _ := s.send(t, http.MethodPost, "/sign-in", "", "{}", nil)
 		return response.StatusCode == http.StatusForbidden // no form token, but a slot
 	}, hung, 50*time.Millisecond)
+}
+
+// Clients without a key that request pages and read nothing keep nobody from a
+// page, and their connections are closed for others.
+func TestUnreadPagesBlockNoPage(t *testing.T) {
+	t.Parallel()
+	const unread = 40
+	for name, most := range map[string]int{"connections": unread, "slots of pages": 1000} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, "--dns", mxtest.Start(t, loadZone), "--max-connections", strconv.Itoa(most))
+			for range unread {
+				c := origintest.Dial(t, s.hostPort, hung)
+				require.NoError(t, c.SetReadBuffer(4096))
+				go c.Send(strings.Repeat("GET /docs/check-emails HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n", 1000))
+				c.Header(http.MethodGet)
+			}
+			for range 200 {
+				response, body := origintest.Exchange(t, s.hostPort, "GET /sign-in HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nConnection: close\r\n\r\n", hung)
+				require.Equal(t, http.StatusOK, response.StatusCode, body)
+			}
+		})
+	}
 }
 
 // page requests a page as a browser does.

@@ -75,7 +75,9 @@ func newAPISite(t *testing.T, database string, options ...ledger.Option) *apiSit
 	s.api = api.New(api.Config{Engine: engine, Ledger: api.FromLedger(s.Ledger), Resolver: silence{resolver}, BatchTimeout: hung,
 		Log: slog.New(slog.DiscardHandler), Metrics: api.NewMetrics(prometheus.NewRegistry())})
 	s.api.Pages, s.Dashboard.api.handler = s.Dashboard, s.api
-	server := httptest.NewServer(s.api)
+	server := httptest.NewUnstartedServer(s.api)
+	server.Config.WriteTimeout = hung // as in startSite
+	server.Start()
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	return s
@@ -333,29 +335,32 @@ func TestChecksDoNotBlockPages(t *testing.T) {
 		count[<-statuses]++
 	}
 	require.Equal(t, map[int]int{http.StatusTooManyRequests: cap(statuses) - maxChecksEach, http.StatusOK: maxChecksEach}, count)
-	require.Empty(t, s.checks.accounts)
+	require.Empty(t, s.checks.owners)
 	require.Zero(t, s.checks.taken)
 	require.Equal(t, int64(maxCheckMemory), s.checks.free)
 }
 
 func TestSlots(t *testing.T) {
-	s := newSlots(3, 2, 100)
-	take := func(account, memory int64, want *problem) func() {
-		release, p := s.take(account, memory)
+	s := newSlots(6, 2, 100, errBusyAccount)
+	take := func(owner string, memory int64, want *problem) func() {
+		release, p := s.take(owner, memory)
 		require.Equal(t, want, p)
 		return release
 	}
-	first := take(1, 50, nil)
-	take(1, 10, nil)
-	take(1, 0, errBusyAccount)
-	take(2, 41, errBusy)
-	take(2, 40, nil)
-	take(2, 0, errBusy)
+	first := take("1", 50, nil)
+	take("1", 10, nil)
+	take("1", 0, errBusyAccount)
+	take("2", 41, errBusy)
+	take("2", 40, nil)
+	take("2", 0, errBusyAccount) // a third of the slots that are free
 	first()
-	take(2, 51, errBusy)
-	take(2, 50, nil)
-	take(3, 0, errBusy)
-	require.Equal(t, map[int64]int{1: 1, 2: 2}, s.accounts)
+	take("2", 51, errBusy)
+	take("2", 50, nil)
+	take("3", 0, nil)
+	take("4", 0, nil)
+	take("5", 0, nil)
+	take("6", 0, errBusy)
+	require.Equal(t, map[string]int{"1": 1, "2": 2, "3": 1, "4": 1, "5": 1}, s.owners)
 	for length, want := range map[int64]int64{0: 64 << 10, 1000: 64<<10 + 3000, -1: 3<<20 + 64<<10, 1 << 40: 3<<20 + 64<<10} {
 		q := apiRequest{length: length}
 		require.Equal(t, want, q.responseMemory())

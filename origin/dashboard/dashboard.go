@@ -20,9 +20,11 @@
 // every query names the session's account as well.
 //
 // Checks wait for DNS, and exports for the client's download. They have slots of
-// their own (slot.go), so that pages never wait for them.
+// their own (serve.go), so that pages never wait for them.
 //
-// Pages are rendered to memory first, so an error never follows half a page.
+// Pages are rendered to memory first, so an error never follows half a page, and a
+// page has left its slot when it is sent: a client that does not read it keeps
+// nobody from the others.
 //
 // # Lists
 //
@@ -89,6 +91,7 @@ type Dashboard struct {
 	requests  chan struct{} // one element for each request in progress
 	forms     chan struct{} // one element for each form that is arriving
 	rendering chan struct{} // one element for each page that is being rendered
+	unsent    unsent        // pages that are being sent
 	checks    *slots
 	exports   *slots
 	api       *apiClient
@@ -101,7 +104,8 @@ func New(c Config) (*Dashboard, error) {
 		Config: c, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(),
 		requests: make(chan struct{}, maxRequests), forms: make(chan struct{}, maxForms),
 		rendering: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
-		checks:    newSlots(maxChecks, maxChecksEach, maxCheckMemory), exports: newSlots(maxExports, maxExportsEach, 0),
+		unsent:    unsent{limit: maxUnsent},
+		checks:    newSlots(maxChecks, maxChecksEach, maxCheckMemory, errBusyAccount), exports: newSlots(maxExports, maxExportsEach, 0, errBusyAccount),
 	}
 	d.api = &apiClient{c.API, c.Ledger, newAPISecrets(c.Ledger), c.Log}
 	if err := d.origins.AddTrustedOrigin(c.PublicURL.Scheme + "://" + c.PublicURL.Host); err != nil {

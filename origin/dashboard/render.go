@@ -152,12 +152,18 @@ func (v *visit) renderJSON(status int, body any) {
 	v.send(status, "application/json", text)
 }
 
+// send responds with a body that is in memory.
 func (v *visit) send(status int, contentType string, body []byte) {
 	h := v.w.Header()
 	h.Set("Content-Type", contentType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	v.w.WriteHeader(status)
-	_, _ = v.w.Write(body) // an error means that the client has disconnected
+	_ = http.NewResponseController(v.w).SetWriteDeadline(time.Now().Add(sendTime)) // a test's writer has none
+	if placeOf(v.r.Context()).stays {
+		_, _ = v.w.Write(body) // its slot bounds the memory; an error means that the client has disconnected
+		return
+	}
+	v.unsent.send(v.w, body)
 }
 
 // functions are what templates call.

@@ -67,7 +67,7 @@ func startSite(t *testing.T, database string, c Config, options ...ledger.Option
 	c.Health = func(context.Context) []Health { return []Health{{"database", true, "responds"}} }
 	s.Dashboard, err = New(c)
 	require.NoError(t, err)
-	server.Config.Handler = s.Dashboard
+	server.Config.Handler, server.Config.WriteTimeout = s.Dashboard, hung // as in the service, a request ends the deadline of the one before
 	server.Start()
 	t.Cleanup(server.Close)
 	return s

@@ -203,10 +203,11 @@ func (d *Dashboard) check(w http.ResponseWriter, r *http.Request) {
 
 // call sends a request to the API, in a slot for checks.
 func (v *visit) call(q apiRequest) *apiResponse {
-	ctx, p := v.move(v.checks, q.responseMemory())
+	ctx, p := v.move(v.checks, v.account(), q.responseMemory())
 	if p != nil {
 		return busyResponse(p)
 	}
+	placeOf(v.r.Context()).stay()
 	return v.api.call(ctx, v.user.Account, q)
 }
 

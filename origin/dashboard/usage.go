@@ -247,11 +247,12 @@ func (d *Dashboard) usageCSV(w http.ResponseWriter, r *http.Request) {
 		d.refuse(v, err)
 		return
 	}
-	ctx, p := v.move(v.exports, 0)
+	ctx, p := v.move(v.exports, v.account(), 0)
 	if p != nil {
 		d.refuse(v, p)
 		return
 	}
+	placeOf(v.r.Context()).stay()
 	v.sendCSV(ctx, q)
 }
 

@@ -146,7 +146,7 @@ func TestUsageCSV(t *testing.T) {
 		require.Equal(t, []string{s.today.String(), rows[1][1], "'+1", "active", "7", "8", "1", "6", "0", "0", "0", "0", "0", "0", "0", "0"}, rows[1])
 		require.Equal(t, `'=HYPERLINK("https://evil.example","x"),2`, rows[2][2])
 		require.Equal(t, http.StatusSeeOther, s.browser(t).get("/dashboard/usage.csv").status, "without a session")
-		require.Empty(t, s.exports.accounts)
+		require.Empty(t, s.exports.owners)
 	})
 }
 
