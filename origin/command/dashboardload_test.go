@@ -30,40 +30,70 @@ const dashboardForms = 256
 // loadZone is the DNS data of these tests.
 const loadZone = "example.com. MX 10 mail.example.com."
 
-// Clients that send forms slowly keep nobody from a page or from the API. Further
-// forms get a clear response, and the slow ones end soon.
+// Clients that send forms slowly keep nobody from a page or from the API, and those
+// of one network nobody from sending a form. Further forms get a clear response, and
+// the slow ones end soon.
 func TestSlowFormsBlockNoPage(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--dns", mxtest.Start(t, loadZone))
+	s := start(t, "--dns", mxtest.Start(t, loadZone), "--trusted-proxy", "127.0.0.0/8")
 	key := ledgertest.NewAccount(t, s.ledger, testAccount)
-	const form = "POST /sign-in HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\n\r\n"
-	slow := make([]*origintest.TestConn, dashboardForms)
-	for i := range slow {
-		slow[i] = origintest.Dial(t, s.hostPort, hung)
-		slow[i].Send(form)
+	slow := s.slowForms(t, func(n int) string { return fmt.Sprintf("192.0.2.%d", n%256) })
+	s.awaitForm(t, "192.0.2.7", http.StatusTooManyRequests, slow)
+	for _, other := range []string{"192.0.3.7", "2001:db8::7"} {
+		require.Equal(t, http.StatusForbidden, s.postForm(t, other), "no form token, but a slot")
 	}
-	var status int
-	require.Eventually(t, func() bool {
-		for range 8 { // in place of those that have ended on a slow machine
-			origintest.Dial(t, s.hostPort, hung).Send(form)
-		}
-		response, _ := s.send(t, http.MethodPost, "/sign-in", "", "{}", nil)
-		status = response.StatusCode
-		return status == http.StatusServiceUnavailable
-	}, hung, 10*time.Millisecond, "%d", status)
+	slow = s.slowForms(t, func(n int) string { return fmt.Sprintf("10.1.%d.7", n%256) })
+	s.awaitForm(t, "192.0.4.7", http.StatusServiceUnavailable, slow)
 	for range 3 {
 		status, body := s.page(t, "/sign-in")
 		require.Equal(t, http.StatusOK, status)
 		require.Contains(t, body, "</html>")
 		require.Equal(t, http.StatusOK, s.checkAddress(t, key))
 	}
-	response, body := slow[0].Response()
-	require.Equal(t, http.StatusRequestTimeout, response.StatusCode, body)
+	late := slow()
+	response, body := late.Response()
+	for response.StatusCode != http.StatusRequestTimeout { // it got no slot
+		late = slow()
+		response, body = late.Response()
+	}
 	require.Contains(t, body, "did not arrive within 3 seconds")
+	s.awaitForm(t, "192.0.4.7", http.StatusForbidden, nil)
+}
+
+// slowForms sends forms that do not end, from the addresses that from returns. The
+// function that it returns sends one more.
+func (s *instance) slowForms(t *testing.T, from func(n int) string) func() *origintest.TestConn {
+	n := 0
+	slow := func() *origintest.TestConn {
+		n++
+		return origintest.Dial(t, s.hostPort, hung).Send("POST /sign-in HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nX-Forwarded-For: " + from(n) +
+			"\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\n\r\n")
+	}
+	for range dashboardForms {
+		slow()
+	}
+	return slow
+}
+
+// awaitForm waits until a form from an address gets a status. Meanwhile it sends more
+// slow ones, in place of those that have ended on a slow machine.
+func (s *instance) awaitForm(t *testing.T, from string, want int, slow func() *origintest.TestConn) {
+	status := 0
 	require.Eventually(t, func() bool {
-		response, _ := s.send(t, http.MethodPost, "/sign-in", "", "{}", nil)
-		return response.StatusCode == http.StatusForbidden // no form token, but a slot
-	}, hung, 50*time.Millisecond)
+		for range 8 {
+			if slow != nil {
+				slow()
+			}
+		}
+		status = s.postForm(t, from)
+		return status == want
+	}, hung, 10*time.Millisecond, "%d", status)
+}
+
+// postForm sends a form through a proxy that names an address.
+func (s *instance) postForm(t *testing.T, from string) int {
+	response, _ := s.send(t, http.MethodPost, "/sign-in", "", "{}", http.Header{"X-Forwarded-For": {from}})
+	return response.StatusCode
 }
 
 // Clients without a key that request pages and read nothing keep nobody from a

@@ -89,7 +89,7 @@ type Dashboard struct {
 	passkeys  *identity.Passkeys // nil if the public URL has no host name
 	origins   *http.CrossOriginProtection
 	requests  chan struct{} // one element for each request in progress
-	forms     chan struct{} // one element for each form that is arriving
+	forms     *slots        // of forms that are arriving, by network
 	rendering chan struct{} // one element for each page that is being rendered
 	unsent    unsent        // pages that are being sent
 	checks    *slots
@@ -102,7 +102,7 @@ type Dashboard struct {
 func New(c Config) (*Dashboard, error) {
 	d := &Dashboard{
 		Config: c, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(),
-		requests: make(chan struct{}, maxRequests), forms: make(chan struct{}, maxForms),
+		requests: make(chan struct{}, maxRequests), forms: newSlots(maxForms, maxFormsEach, 0, errBusyNetwork),
 		rendering: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 		unsent:    unsent{limit: maxUnsent},
 		checks:    newSlots(maxChecks, maxChecksEach, maxCheckMemory, errBusyAccount), exports: newSlots(maxExports, maxExportsEach, 0, errBusyAccount),

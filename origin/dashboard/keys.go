@@ -323,9 +323,13 @@ func limitField(l *ledger.Limit) string {
 // pages, so that clients that send slowly keep nobody from a page: 16 MiB of forms,
 // for a few seconds each.
 const (
-	maxForms = 256             // arriving at a time
-	formTime = 3 * time.Second // for one to arrive
+	maxForms     = 256             // arriving at a time
+	maxFormsEach = 16              // of a network
+	formTime     = 3 * time.Second // for one to arrive
 )
+
+var errBusyNetwork = &problem{status: http.StatusTooManyRequests, code: "BUSY_NETWORK", wait: busyWait,
+	sentence: "Many forms from your network are arriving at the moment. Try again in a few seconds."}
 
 var errSlowForm = &problem{status: http.StatusRequestTimeout, code: "SLOW_FORM", sentence: "The form did not arrive within 3 seconds. Send it again."}
 
@@ -335,12 +339,11 @@ func (d *Dashboard) receive(w http.ResponseWriter, r *http.Request) (*http.Reque
 	if r.ContentLength == 0 || r.Body == nil || r.URL.Path == checkPath {
 		return r, nil
 	}
-	select {
-	case d.forms <- struct{}{}:
-		defer func() { <-d.forms }()
-	default:
-		return r, errBusy
+	release, p := d.forms.take(d.callerNetwork(r), 0)
+	if p != nil {
+		return r, p
 	}
+	defer release()
 	body, err := readInTime(w, r)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return r, errSlowForm

@@ -258,9 +258,33 @@ func firstOf(text, otherwise string, partsAndNames []string) string {
 }
 
 // callerAddress returns the network whose attempts are counted together: an IPv4
-// address, or an IPv6 /64, which one subscriber has. X-Forwarded-For is believed
-// as far as trusted proxies have written it.
+// address, or an IPv6 /64, which one subscriber has.
 func (d *Dashboard) callerAddress(r *http.Request) string {
+	at := d.caller(r)
+	if at.Is6() {
+		return networkOf(at, 64)
+	}
+	return at.String()
+}
+
+// callerNetwork returns the network that shares slots: an IPv4 /24, whose
+// addresses one attacker may have, or an IPv6 /64.
+func (d *Dashboard) callerNetwork(r *http.Request) string {
+	at := d.caller(r)
+	if at.Is6() {
+		return networkOf(at, 64)
+	}
+	return networkOf(at, 24)
+}
+
+func networkOf(at netip.Addr, bits int) string {
+	network, _ := at.WithZone("").Prefix(bits)
+	return network.String()
+}
+
+// caller returns the address from which a request comes. X-Forwarded-For is
+// believed as far as trusted proxies have written it.
+func (d *Dashboard) caller(r *http.Request) netip.Addr {
 	at := parseAddress(r.RemoteAddr)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0 && d.trusts(at); i-- {
@@ -270,11 +294,7 @@ func (d *Dashboard) callerAddress(r *http.Request) string {
 		}
 		at = hop
 	}
-	if at.Is6() {
-		network, _ := at.WithZone("").Prefix(64)
-		return network.String()
-	}
-	return at.String()
+	return at
 }
 
 func (d *Dashboard) trusts(at netip.Addr) bool {
