@@ -19,8 +19,9 @@
 // by context (html/template). Nothing about an account is found by an ID alone:
 // every query names the session's account as well.
 //
-// Checks wait for DNS, and exports for the client's download. They have slots of
-// their own (serve.go), so that pages never wait for them.
+// Checks wait for DNS, exports for the client's download, and tests of webhooks for
+// the receiver. They have slots of their own (serve.go), so that pages never wait for
+// them.
 //
 // Pages are rendered to memory first, so an error never follows half a page, and a
 // page has left its slot when it is sent: a client that does not read it keeps
@@ -94,6 +95,7 @@ type Dashboard struct {
 	unsent    unsent        // pages that are being sent
 	checks    *slots
 	exports   *slots
+	tests     *slots // of webhooks
 	api       *apiClient
 	docs      func() (*docs.Site, error) // rendered when first read: it takes a tenth of the start
 }
@@ -106,6 +108,7 @@ func New(c Config) (*Dashboard, error) {
 		rendering: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 		unsent:    unsent{limit: maxUnsent},
 		checks:    newSlots(maxChecks, maxChecksEach, maxCheckMemory, errBusyAccount), exports: newSlots(maxExports, maxExportsEach, 0, errBusyAccount),
+		tests: newSlots(maxTests, maxTestsEach, 0, errBusyAccount),
 	}
 	d.api = &apiClient{c.API, c.Ledger, newAPISecrets(c.Ledger), c.Log}
 	if err := d.origins.AddTrustedOrigin(c.PublicURL.Scheme + "://" + c.PublicURL.Host); err != nil {

@@ -134,14 +134,16 @@ func (d *Dashboard) notFound(w http.ResponseWriter, r *http.Request) {
 }
 
 // Bounds of requests that take longer than a page: checks wait for DNS, exports
-// for the client's download. They leave their slot among the pages for one of
-// their own kind, so pages never wait for them.
+// for the client's download, tests of webhooks for the receiver. They leave their
+// slot among the pages for one of their own kind, so pages never wait for them.
 const (
 	maxChecks      = 64       // in progress at a time
 	maxChecksEach  = 8        // of one account
 	maxCheckMemory = 64 << 20 // bytes of their responses, estimated
 	maxExports     = 4
 	maxExportsEach = 1
+	maxTests       = 16 // of webhooks
+	maxTestsEach   = 1
 	busyWait       = time.Second // until a client should try again
 )
 

@@ -97,8 +97,12 @@ func (v *visit) showSecret(secret string, err error) (*outcome, error) {
 	return show(view), err
 }
 
-// testWebhook sends a test message and shows what became of it.
+// testWebhook sends a test message and shows what became of it. It waits for the
+// receiver in a slot for tests.
 func (v *visit) testWebhook() (*outcome, error) {
+	if _, p := v.move(v.tests, v.account(), 0); p != nil {
+		return nil, p
+	}
 	sent, err := v.Webhooks.Test(v.r.Context(), v.user.Account)
 	if err != nil {
 		return nil, err

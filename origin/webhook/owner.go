@@ -132,23 +132,32 @@ var ErrTooSoon = errors.New("another test message is not sent yet")
 
 // Test sends a test message now, once, and returns what became of it. It is like
 // other messages, with percent 0. It needs no Run, so the command line can test.
+// Whether the account may test is decided first, so that an account that may not
+// waits for nobody's receiver.
 func (s *Sender) Test(ctx context.Context, account int64) (Delivery, error) {
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		return Delivery{}, ctx.Err()
-	}
 	a, err := s.claimTest(ctx, account)
 	if err != nil {
 		return Delivery{}, err
 	}
-	v, err := s.finish(ctx, a, s.send(ctx, a))
+	v, err := s.finish(ctx, a, s.sendTest(ctx, a))
 	if err != nil {
 		return Delivery{}, err
 	}
 	d := delivery{id: a.id, status: v.status, created: a.time.UnixNano(), attempts: v.attempts, ended: a.time.UnixNano()}
 	return d.view(), nil
+}
+
+// sendTest makes the attempt. It waits for a slot for half of the attempt's time
+// at most.
+func (s *Sender) sendTest(ctx context.Context, a *attempt) outcome {
+	wait, cancel := context.WithDeadline(ctx, a.began.Add(s.Timeout/2))
+	defer cancel()
+	if !s.slots.takeForTest(wait) {
+		return outcome{words: "not sent, because the service sends many other messages at the moment; try again in a few seconds"}
+	}
+	defer s.wake()
+	defer s.slots.releaseTest()
+	return s.send(ctx, a)
 }
 
 // A test is what decides on a test message.

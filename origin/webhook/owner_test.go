@@ -1,7 +1,9 @@
 package webhook
 
 import (
+	"context"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -146,6 +148,101 @@ func TestTestIsAlone(t *testing.T) {
 	require.NoError(t, err)
 	_, most := f.receiver.peak()
 	require.Equal(t, 1, most)
+}
+
+// testsOf begins a test of each account, and returns where the results arrive.
+func (f *fixture) testsOf(accounts ...*customer) <-chan Delivery {
+	results := make(chan Delivery, len(accounts))
+	for _, c := range accounts {
+		go func() {
+			d, err := f.Test(f.ctx, c.id)
+			if err != nil {
+				d.Status = err.Error()
+			}
+			results <- d
+		}()
+		require.Eventually(f, func() bool { return len(c.list()) == 1 }, patience, time.Millisecond) // claimed
+	}
+	return results
+}
+
+// Receivers that do not respond to tests keep no message from being sent, and no
+// other account from learning that it may not test.
+func TestHangingTests(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url)
+		release := make(chan struct{})
+		f.receiver.respond = func(_ http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/hangs") {
+				<-release
+			}
+		}
+		var hanging []*customer
+		for i := range maxAttempts + 2 {
+			hanging = append(hanging, f.account("hangs-"+strconv.Itoa(i), 10))
+		}
+		results := f.testsOf(hanging...)
+		f.awaitRequests(maxTests)
+		_, err := f.Test(f.ctx, hanging[0].id)
+		require.ErrorIs(t, err, ErrTooSoon)
+		_, err = f.Test(f.ctx, hanging[0].id+1000)
+		require.ErrorIs(t, err, ledger.ErrNoAccount)
+		f.run()
+		for _, name := range names(2 * maxAttempts) {
+			c := f.account(name, 10)
+			c.use(8)
+			c.await(1)
+		}
+		require.Len(t, f.receiver.requests(), maxTests+2*maxAttempts, "the other tests wait")
+		close(release)
+		for range hanging {
+			require.Equal(t, "delivered: HTTP 200", (<-results).Status)
+		}
+	})
+}
+
+// A slot that gets free goes to a message that waits, and then to a test.
+func TestMessagesComeFirst(t *testing.T) {
+	f := newFixture(t, sqlite(t))
+	release := make(chan struct{})
+	f.receiver.respond = func(http.ResponseWriter, *http.Request) { <-release }
+	for _, name := range names(maxAttempts + 2) {
+		f.account(name, 10).use(8)
+	}
+	f.run()
+	f.awaitRequests(maxAttempts)
+	require.Eventually(t, f.slots.isBehind, patience, time.Millisecond)
+	result := f.testsOf(f.account("tests", 10))
+	for n := range maxAttempts + 2 {
+		release <- struct{}{}
+		got := f.awaitRequests(min(maxAttempts+n+1, maxAttempts+3))
+		require.Equal(t, n >= 2, got[len(got)-1].path == "/tests", n)
+	}
+	release <- struct{}{}
+	require.True(t, (<-result).Delivered)
+}
+
+func (s *slots) isBehind() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.behind
+}
+
+// A test that gets no slot in time says so.
+func TestNoSlotForATest(t *testing.T) {
+	f := newFixture(t, sqlite(t))
+	release := make(chan struct{})
+	defer close(release)
+	f.receiver.respond = func(http.ResponseWriter, *http.Request) { <-release }
+	f.testsOf(f.account("first", 10), f.account("second", 10))
+	f.awaitRequests(maxTests)
+	impatient, leave := *f, func() {}
+	impatient.ctx, leave = context.WithCancel(f.ctx)
+	last := f.account("impatient", 10)
+	result := impatient.testsOf(last)
+	leave()
+	require.Contains(t, (<-result).Status, "not sent, because the service sends many other messages")
+	require.Contains(t, last.list()[0].Status, "not sent")
 }
 
 // Deleting an account deletes its webhook and deliveries, and leaves those of

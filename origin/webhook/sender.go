@@ -65,9 +65,12 @@ const (
 	defaultGrace   = 5 * time.Second
 )
 
-// maxAttempts bounds the attempts that one replica makes at the same time. An
-// account has one at a time, on all replicas together.
-const maxAttempts = 8
+// Bounds of the attempts that one replica makes at the same time. An account has
+// one at a time, on all replicas together.
+const (
+	maxAttempts = 8
+	maxTests    = 2 // of these, for tests of owners
+)
 
 // A Sender is one replica's webhooks. It is safe for concurrent use.
 type Sender struct {
@@ -77,7 +80,7 @@ type Sender struct {
 	guard   *ssrf.Guardian
 	client  *http.Client
 
-	slots chan struct{}  // semaphore of attempts
+	slots slots
 	freed chan struct{}  // receives after an attempt
 	under sync.WaitGroup // attempts that Run has begun
 
@@ -87,7 +90,7 @@ type Sender struct {
 // New returns a Sender on the ledger's database. It sends nothing by itself until
 // Run is called.
 func New(s store.Store, o Options) *Sender {
-	w := &Sender{Options: o.withDefaults(), store: s, slots: make(chan struct{}, maxAttempts), freed: make(chan struct{}, 1)}
+	w := &Sender{Options: o.withDefaults(), store: s, slots: slots{changed: make(chan struct{})}, freed: make(chan struct{}, 1)}
 	w.guard = newGuard(o.Local)
 	w.client = newClient(w.guard, o.Local, w.Timeout)
 	return w
@@ -173,7 +176,7 @@ func (s *Sender) warn(ctx context.Context, err error) {
 // sendDue begins attempts for the accounts with a delivery that is due, as far as
 // there are free slots.
 func (s *Sender) sendDue(ctx, work context.Context) error {
-	if len(s.slots) == cap(s.slots) {
+	if s.slots.full() {
 		return nil
 	}
 	accounts, err := s.due(ctx)
@@ -181,13 +184,12 @@ func (s *Sender) sendDue(ctx, work context.Context) error {
 		return err
 	}
 	for _, account := range accounts {
-		select {
-		case s.slots <- struct{}{}:
-			s.under.Go(func() { s.attempt(work, account) })
-		default:
+		if !s.slots.take() {
 			return nil
 		}
+		s.under.Go(func() { s.attempt(work, account) })
 	}
+	s.slots.allBegun()
 	return nil
 }
 
@@ -195,14 +197,102 @@ func (s *Sender) sendDue(ctx, work context.Context) error {
 // slot.
 func (s *Sender) attempt(work context.Context, account int64) {
 	tried, err := s.try(work, account)
-	<-s.slots
+	s.slots.release()
 	s.warn(work, err)
 	if tried {
+		s.wake()
+	}
+}
+
+// wake ends a pause of Run.
+func (s *Sender) wake() {
+	select {
+	case s.freed <- struct{}{}:
+	default:
+	}
+}
+
+// slots are the attempts in progress. Messages come first: a test begins when no
+// message waits for a slot.
+type slots struct {
+	mu      sync.Mutex
+	taken   int
+	tests   int           // of these
+	behind  bool          // messages may wait for a slot
+	changed chan struct{} // closed when a test may begin
+}
+
+// full reports whether no message can be sent now.
+func (s *slots) full() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.behind = s.behind || s.taken == maxAttempts
+	return s.taken == maxAttempts
+}
+
+// take takes a slot for a message, if one is free.
+func (s *slots) take() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.behind = s.taken == maxAttempts; s.behind {
+		return false
+	}
+	s.taken++
+	return true
+}
+
+// allBegun lets tests begin, since no message waits.
+func (s *slots) allBegun() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.behind = false
+	s.letTestsTry()
+}
+
+func (s *slots) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken--
+	s.letTestsTry()
+}
+
+// letTestsTry wakes the tests that wait. The caller must hold mu.
+func (s *slots) letTestsTry() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// takeForTest waits for a slot for a test until ctx ends, and reports whether it
+// has one.
+func (s *slots) takeForTest(ctx context.Context) bool {
+	for {
+		taken, changed := s.tryForTest()
+		if taken {
+			return true
+		}
 		select {
-		case s.freed <- struct{}{}:
-		default:
+		case <-changed:
+		case <-ctx.Done():
+			return false
 		}
 	}
+}
+
+func (s *slots) tryForTest() (taken bool, changed <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if taken = s.taken < maxAttempts && s.tests < maxTests && !s.behind; taken {
+		s.taken++
+		s.tests++
+	}
+	return taken, s.changed
+}
+
+func (s *slots) releaseTest() {
+	s.mu.Lock()
+	s.tests--
+	s.mu.Unlock()
+	s.release()
 }
 
 func (s *Sender) try(work context.Context, account int64) (tried bool, err error) {
