@@ -1,6 +1,7 @@
 package mx
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -74,14 +75,14 @@ func cnameOf(records []dns.RR, name string) *dns.CNAME {
 	return nil
 }
 
-// decideMX evaluates the MX records of name. mx is true if the exchange of at
-// least one is a host name; null MX has none. found is false without MX records.
+// decideMX evaluates the MX records of name. mx is true if at least one names an
+// exchange; null MX names none. found is false without MX records.
 func decideMX(records []dns.RR, name string) (mx bool, ttl time.Duration, found bool) {
 	ttl = forever
 	for _, rr := range records {
 		if r, ok := rr.(*dns.MX); ok && isOwner(rr, name) {
 			found, ttl = true, min(ttl, ttlOf(rr))
-			mx = mx || isHostName(r.Mx)
+			mx = mx || isExchange(r.Mx)
 		}
 	}
 	return mx, ttl, found
@@ -194,11 +195,23 @@ func isLDH(b byte) bool {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
+// isExchange reports whether a name can be that of a host that takes mail from the
+// Internet: a host name, but not one that can only be this machine (RFC 6761 section
+// 6.3), does not exist (6.4), or is not in the public DNS (RFC 6762 section 3, RFC 7686).
+// Names below .test and .example count as exchanges, so that test zones work.
+func isExchange(name string) bool {
+	name = strings.TrimSuffix(name, ".")
+	top := name[strings.LastIndexByte(name, '.')+1:]
+	return isHostName(name) && !slices.ContainsFunc(noExchanges, func(special string) bool { return strings.EqualFold(top, special) })
+}
+
+var noExchanges = []string{"localhost", "invalid", "local", "onion"}
+
 // isHostName reports whether exchange, a name in presentation format, is a host
 // name: labels of letters, digits and inner hyphens, the last not all digits, so
 // that an IPv4 address is not a host name (RFC 1123 section 2.1). The root is
 // not a host name; as an exchange it is null MX (RFC 7505). Whether the host
-// exists is not checked: "localhost" is a host name.
+// exists is not checked.
 func isHostName(exchange string) bool {
 	rest := strings.TrimSuffix(exchange, ".")
 	if rest == "" || len(rest) > maxName {

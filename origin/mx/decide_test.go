@@ -106,6 +106,25 @@ func TestIsHostName(t *testing.T) {
 	}
 }
 
+// Names of this machine, of no host, and of no public zone take no mail; those of test
+// zones do.
+func TestIsExchange(t *testing.T) {
+	for name, is := range map[string]bool{
+		"localhost.": false, "LocalHost.": false, "mail.localhost.": false, "mail.localhost.localdomain.": true, "localhost.example.": true,
+		"invalid.": false, "mail.invalid.": false, "a.b.INVALID.": false, "mail.local.": false, "mail.onion.": false, "mail.invalid": false,
+		"mail.test.": true, "mail.example.": true, "mylocal.": true, "mail.local.example.": true,
+		".": false, "": false, "192.0.2.1.": false,
+	} {
+		require.Equal(t, is, isExchange(name), name)
+	}
+	records := []string{"example.test. 300 IN MX 10 mail.invalid.", "example.test. 300 IN MX 20 mail.local."}
+	a, err := decide(message(0, records, nil), "example.test.")
+	require.Nil(t, err)
+	require.False(t, a.mx)
+	a, _ = decide(message(0, append(records, "example.test. 300 IN MX 30 mail.test."), nil), "example.test.")
+	require.True(t, a.mx)
+}
+
 // A message cut at any byte does not decode. Above all it is not taken for a
 // reply without records.
 func TestParseReplyCutMessage(t *testing.T) {
