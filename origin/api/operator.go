@@ -51,8 +51,8 @@ func (s *Server) healthz(*http.Request) response {
 	return response{status: http.StatusOK, body: []byte(`{"status":"ok"}`)}
 }
 
-// readyz returns 503 while the ledger cannot commit and once the server stops, so
-// that a load balancer sends requests elsewhere.
+// readyz returns 503 while the ledger cannot commit, while the resolvers are not
+// believed and once the server stops, so that a load balancer sends requests elsewhere.
 func (s *Server) readyz(r *http.Request) response {
 	if s.stopping.Err() != nil {
 		return unavailable("The service is stopping.").response(flat)
@@ -64,6 +64,9 @@ func (s *Server) readyz(r *http.Request) response {
 			s.logError("not ready", err)
 		}
 		return unavailable("The ledger cannot commit at the moment.").response(flat)
+	}
+	if s.Distrusted != nil && s.Distrusted() {
+		return unavailable("The resolvers deny MX records that exist, so lookups fail (--dns-strict). The log has their addresses.").response(flat)
 	}
 	info := s.Engine.View().Info()
 	return response{status: http.StatusOK, body: encode(struct {

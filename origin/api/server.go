@@ -64,6 +64,9 @@ type Config struct {
 	SecurityTxt *SecurityTxt
 	// Hooks are the sign-up hooks; nil for none.
 	Hooks *signuphook.Registry
+	// Distrusted reports whether lookups fail because the resolvers lie, so that no
+	// requests should come; nil if that cannot be.
+	Distrusted func() bool
 	// Pages serves the paths outside the API; nil for none.
 	Pages Pages
 }

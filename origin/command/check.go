@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -36,10 +37,11 @@ type checkCmd struct {
 
 // checkDNSFlags are how MX records are looked up.
 type checkDNSFlags struct {
-	Offline    bool          `group:"MX records:" help:"Look nothing up. mx is then not known: empty in a table and in CSV, null in NDJSON."`
-	DNS        []string      `group:"MX records:" placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
-	DNSTimeout time.Duration `group:"MX records:" name:"dns-timeout" default:"5s" help:"The longest time of one lookup (${default})."`
-	Workers    int           `group:"MX records:" default:"64" placeholder:"N" help:"The most lookups at a time (${default}). Each domain is looked up once."`
+	Offline             bool     `group:"MX records:" help:"Look nothing up. mx is then not known: empty in a table and in CSV, null in NDJSON."`
+	DNS                 []string `group:"MX records:" placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
+	service.KnownMXFlag `group:"MX records:"`
+	DNSTimeout          time.Duration `group:"MX records:" name:"dns-timeout" default:"5s" help:"The longest time of one lookup (${default})."`
+	Workers             int           `group:"MX records:" default:"64" placeholder:"N" help:"The most lookups at a time (${default}). Each domain is looked up once."`
 }
 
 // mostWorkers is the most lookups at a time: beyond it a resolver of an office or
@@ -82,17 +84,17 @@ func (c *checkCmd) Run(ctx context.Context, std streams, line commandLine) error
 		return errors.Join(err, out.abandon())
 	}
 	defer checker.close()
-	return c.run(ctx, &run, in, out, std, line.with(checker.resume))
+	return c.run(ctx, &run, in, out, std, line.with(checker.resume), checker.lies)
 }
 
 // run checks everything, and reports what was found.
-func (c *checkCmd) run(ctx context.Context, run *check.Run, in *checkInput, out *checkOutput, std streams, line commandLine) error {
+func (c *checkCmd) run(ctx context.Context, run *check.Run, in *checkInput, out *checkOutput, std streams, line commandLine, lies func() error) error {
 	report := c.newReport(in, out, std)
 	run.Format, run.Bad, run.Written = out, report.bad, report.written
 	run.Input = report.counted(skip(run.Input, c.Resume))
 	report.start()
 	counts, err := run.Do(ctx)
-	report.end(counts, !c.Offline)
+	report.end(counts, !c.Offline, lies)
 	if closed := out.close(counts.Records, err == nil); err == nil {
 		err = closed
 	}
@@ -107,34 +109,52 @@ func (c *checkCmd) setChecker(ctx context.Context, run *check.Run, in *checkInpu
 	if c.Server != "" {
 		return c.setRemote(ctx, run, c.Details, in.count(), std.err)
 	}
-	done, err := c.setLocal(ctx, run)
-	return openChecker{close: done}, err
+	return c.setLocal(ctx, run)
 }
 
-// setLocal makes the run check in this process. done frees what it needs.
-func (c *checkCmd) setLocal(ctx context.Context, run *check.Run) (done func(), err error) {
+// setLocal makes the run check in this process.
+func (c *checkCmd) setLocal(ctx context.Context, run *check.Run) (o openChecker, err error) {
 	local := &check.Local{Flags: c.checkFlags()}
 	run.Checker, run.Workers = local, runtime.GOMAXPROCS(0)
 	closeResolver := func() {}
 	if !c.Offline {
 		resolver, err := c.resolver(ctx)
 		if err != nil {
-			return nil, err
+			return o, err
 		}
-		closeResolver = resolver.Close
+		o.lies = verifying(ctx, resolver)
+		closeResolver = func() { _ = o.lies(); resolver.Close() }
 		local.Lookups = check.NewLookups(resolver, c.Workers)
 		run.Workers = chunksLookedUp
 	}
 	engine, err := c.Engine(ctx)
 	if err != nil {
 		closeResolver()
-		return nil, err
+		return o, err
 	}
 	local.View = engine.View()
-	return func() {
+	o.close = func() {
 		closeResolver()
 		engine.Close(context.WithoutCancel(ctx))
-	}, nil
+	}
+	return o, nil
+}
+
+// verifyTime is the longest time that a run waits at its end to know whether a resolver
+// lies, counted from its start.
+const verifyTime = 2 * time.Second
+
+// verifying asks, while the run goes on, whether a resolver lies. lies waits until that
+// is known and returns what is wrong, or nil.
+func verifying(ctx context.Context, resolver *mx.Resolver) (lies func() error) {
+	ctx, cancel := context.WithTimeout(ctx, verifyTime)
+	found := make(chan error, 1)
+	go func() {
+		defer cancel()
+		wrong, _ := resolver.Verify(ctx)
+		found <- wrong
+	}()
+	return sync.OnceValue(func() error { return <-found })
 }
 
 // chunksLookedUp is how many chunks wait for lookups at a time. A domain that does
@@ -144,7 +164,9 @@ const chunksLookedUp = 64
 // resolver returns a resolver that responds. Without one, all addresses would get
 // the same error, after a long time.
 func (c *checkDNSFlags) resolver(ctx context.Context) (*mx.Resolver, error) {
-	resolver, err := mx.New(check.ResolverConfig(c.DNS, c.DNSTimeout, c.Workers))
+	config := check.ResolverConfig(c.DNS, c.DNSTimeout, c.Workers)
+	config.WithMX = c.KnownMX()
+	resolver, err := mx.New(config)
 	if err != nil {
 		return nil, err
 	}

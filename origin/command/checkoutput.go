@@ -208,18 +208,25 @@ func (r *checkReport) written(counts check.Counts) {
 	}
 }
 
-// end prints the summary. Addresses in the command line need none.
-func (r *checkReport) end(counts check.Counts, lookedUp bool) {
+// end prints the summary. Addresses in the command line need none, but for lies.
+func (r *checkReport) end(counts check.Counts, lookedUp bool, lies func() error) {
 	if r.progress != nil {
 		r.progress.Stop()
 	}
 	r.lines.Close()
 	s := output.Summary{Counts: counts, Elapsed: time.Since(r.began), LookedUp: lookedUp}
+	if r.flags.Quiet || r.flags.Summary == "none" {
+		return
+	}
+	if lies != nil {
+		s.Lies = lies()
+	}
 	switch {
-	case r.flags.Quiet || r.flags.Summary == "none":
 	case r.flags.Summary == "json":
 		_ = s.WriteJSON(r.to)
-	case !r.few:
+	case r.few:
+		_ = s.WriteLies(r.to)
+	default:
 		_ = s.WriteText(r.to)
 	}
 }

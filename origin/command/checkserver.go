@@ -164,6 +164,7 @@ func (r *remote) resumeFlags() []string { return []string{"--run-id", r.client.R
 
 // An openChecker is the checker of a run: the module in this process or a service.
 type openChecker struct {
+	lies   func() error // what is wrong with a resolver that lies; nil if this process asks none
 	close  func()
 	resume []string // flags that a resumed run needs besides those of this one
 }

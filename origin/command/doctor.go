@@ -27,13 +27,13 @@ type doctorCmd struct {
 	service.DatabaseFlag
 	service.ModuleFlags
 	service.PublicURLFlag
+	service.KnownMXFlag
 
 	ListsURL       string              `name:"lists-url" placeholder:"URL" help:"The feed of serve's --lists-url, to check it, too. Needs --lists-key."`
 	DNS            []string            `placeholder:"HOST:PORT" help:"Recursive resolvers to query (default: those of /etc/resolv.conf)."`
 	DNSTimeout     time.Duration       `name:"dns-timeout" default:"5s" help:"The longest time of one MX lookup (${default})."`
 	DNSConcurrency int                 `name:"dns-concurrency" default:"256" placeholder:"N" help:"serve's --dns-concurrency, for the limit of open files (${default})."`
 	MaxConnections int                 `default:"16384" placeholder:"N" help:"serve's --max-connections, for the same (${default})."`
-	DNSWithMX      string              `name:"dns-with-mx" default:"gmail.com" placeholder:"DOMAIN" help:"A domain that has MX records. In a closed network, give one of yours (${default})."`
 	DNSWithoutMX   string              `name:"dns-without-mx" default:"example.com" placeholder:"DOMAIN" help:"A domain that has none; ${default} publishes a null MX record (RFC 7505)."`
 	EdgeSecret     service.EdgeSecrets `placeholder:"SECRET[,SECRET]" help:"serve's --edge-secret, to check that the service takes it. Give it as ADDRSPEC_EDGE_SECRET."`
 	EdgeURL        string              `name:"edge-url" placeholder:"URL" help:"Where the edge worker is, to check it, too."`
@@ -94,7 +94,7 @@ func (c *doctorCmd) checks() ([]doctor.Check, error) {
 		doctor.Disk(c.directories()...),
 		doctor.Files(c.secretFiles(), c.settingsFiles()),
 		doctor.Limits(c.MaxConnections, c.DNSConcurrency),
-		doctor.Resolver(c.DNS, c.DNSTimeout, doctor.Domains{With: c.DNSWithMX, Without: c.DNSWithoutMX}),
+		doctor.Resolver(c.DNS, c.DNSTimeout, doctor.Domains{With: c.KnownMX(), Without: c.DNSWithoutMX}),
 		{Name: "module", Look: e.module},
 		{Name: "lists", Look: func(ctx context.Context) (string, error) { return c.lists(ctx, e) }},
 		{Name: "feed", Look: c.feed},

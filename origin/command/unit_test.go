@@ -10,6 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// What is shipped does not believe a resolver that lies.
+func TestShippedConfigurationsAreStrict(t *testing.T) {
+	t.Parallel()
+	for file, setting := range map[string]string{
+		"addrspec.service": "\nEnvironment=ADDRSPEC_DNS_STRICT=true\n",
+		"compose.yaml":     "\n    ADDRSPEC_DNS_STRICT: \"true\"\n",
+		"Dockerfile":       "    ADDRSPEC_DNS_STRICT=true\n",
+	} {
+		content, err := os.ReadFile("../deploy/" + file)
+		require.NoError(t, err)
+		require.Contains(t, string(content), setting, file)
+	}
+}
+
 var exposure = regexp.MustCompile(`Overall exposure level for addrspec\.service: ([0-9.]+)`)
 
 // systemd accepts the unit without a remark, and finds it as closed as the handbook

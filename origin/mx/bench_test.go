@@ -110,7 +110,7 @@ func BenchmarkFullCache(b *testing.B) {
 				r, err := New(Config{Servers: []string{"127.0.0.1:1"}, cacheEntries: entries})
 				require.NoError(b, err)
 				for i := range 3 * entries {
-					r.cache.store(fmt.Sprintf("%08d%s", i, suffix), result{mx: true, ttl: time.Hour})
+					r.cache.store(fmt.Sprintf("%08d%s", i, suffix), result{mx: true, ttl: time.Hour}, 0)
 				}
 				r.cache.entries.CleanUp()
 				b.ReportMetric(float64(heap()-before)/entries, "B/entry")

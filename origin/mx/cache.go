@@ -3,6 +3,7 @@ package mx
 import (
 	"math"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -23,6 +24,10 @@ type cache struct {
 
 	minTTL, maxTTL, maxNegativeTTL time.Duration
 	failureTTL, staleFor, recheck  time.Duration
+
+	// generation counts how often a resolver was found to lie (Config.Strict). A result
+	// of false from a lookup that began in an earlier one is not served: it may be a lie.
+	generation atomic.Uint32
 }
 
 // entry is the cached result or failure of a domain. Its times are on the
@@ -30,6 +35,7 @@ type cache struct {
 type entry struct {
 	mx         bool
 	stale      bool   // past its TTL, served while resolvers are down; only if mx
+	generation uint32 // the cache's when the lookup began
 	err        *Error // the failure; nil for a result
 	freshUntil int64  // fresh before
 	expires    int64  // not served from then on
@@ -66,22 +72,27 @@ func (k *cache) get(name string) (e *entry, fresh bool) {
 		return nil, false
 	}
 	now := k.now()
-	if now >= e.expires {
+	if now >= e.expires || k.doubtful(e) {
 		return nil, false
 	}
 	return e, now < e.freshUntil
 }
 
+// doubtful reports whether e is a false that a lying resolver may have sent.
+func (k *cache) doubtful(e *entry) bool {
+	return !e.mx && e.err == nil && e.generation != k.generation.Load()
+}
+
 // store stores a result for its clamped TTL. A negative one, null MX included, is
 // stored for at most maxNegativeTTL and never served stale: the domain may accept
 // mail by then.
-func (k *cache) store(name string, a result) *entry {
+func (k *cache) store(name string, a result, generation uint32) *entry {
 	longest, staleFor := k.maxTTL, k.staleFor
 	if !a.mx {
 		longest, staleFor = k.maxNegativeTTL, 0
 	}
 	until := k.after(max(k.minTTL, min(a.ttl, longest)))
-	return k.set(name, entry{mx: a.mx, freshUntil: until, expires: until + int64(staleFor)})
+	return k.set(name, entry{mx: a.mx, generation: generation, freshUntil: until, expires: until + int64(staleFor)})
 }
 
 // storeFailure stores a failure for failureTTL (RFC 9520 section 3.2). If there

@@ -320,9 +320,9 @@ func TestCacheKeepsFrequentDomains(t *testing.T) {
 	for i := range 20 * limit {
 		name := fmt.Sprint("often ", i%often)
 		if e, _ := k.get(name); e == nil {
-			k.store(name, result{mx: true, ttl: time.Hour})
+			k.store(name, result{mx: true, ttl: time.Hour}, 0)
 		}
-		k.store(fmt.Sprint("once ", i), result{mx: true, ttl: time.Hour})
+		k.store(fmt.Sprint("once ", i), result{mx: true, ttl: time.Hour}, 0)
 	}
 	k.entries.CleanUp()
 	require.Equal(t, limit, k.size())

@@ -29,6 +29,14 @@ type Config struct {
 	MaxNegativeTTL time.Duration // upper clamp for a negative result (RFC 2308 section 5); 1 h
 	FailureTTL     time.Duration // how long a failure is cached (RFC 9520 section 3.2: at least 1 s); 2 s
 
+	// WithMX are domains that have MX records, for [Resolver.Verify]: a server that
+	// denies those of all of them lies. None: nothing is verified.
+	WithMX []string
+	// Strict makes a lookup fail if its reply is that of a server which lies, or if it
+	// is a denial by a server that Verify has not asked yet. A false that is cached when
+	// a server is found to lie is not served any more, since it may be a lie.
+	Strict bool
+
 	// Only tests change these.
 
 	hedge          time.Duration // interval before the second query, doubled for each later one; 400 ms, at most Timeout/8
@@ -72,6 +80,20 @@ func (c Config) check() error {
 	case min(c.MinTTL, c.MaxTTL, c.MaxNegativeTTL, c.FailureTTL) < 0:
 		return errors.New("mx: a duration is negative")
 	}
+	return checkWithMX(c.WithMX)
+}
+
+const maxWithMX = 8
+
+func checkWithMX(domains []string) error {
+	if len(domains) > maxWithMX {
+		return fmt.Errorf("mx: --dns-with-mx has %d domains; give %d at most", len(domains), maxWithMX)
+	}
+	for _, domain := range domains {
+		if name, err := canonical(domain); err != nil || name == "" {
+			return fmt.Errorf("mx: --dns-with-mx %q is not a domain; write one that has MX records, in A-label form, such as gmail.com", domain)
+		}
+	}
 	return nil
 }
 
@@ -94,7 +116,7 @@ const (
 
 // parseServers parses the addresses of the resolvers. Without any it uses those
 // in /etc/resolv.conf.
-func parseServers(addresses []string) ([]*server, error) {
+func parseServers(addresses []string) (servers, error) {
 	if len(addresses) == 0 {
 		var err error
 		if addresses, err = systemServers(resolvConf); err != nil {
@@ -104,17 +126,17 @@ func parseServers(addresses []string) ([]*server, error) {
 	if len(addresses) > maxServers {
 		return nil, fmt.Errorf("mx: %d resolvers are given, %d at most; keep the nearest", len(addresses), maxServers)
 	}
-	servers := make([]*server, len(addresses))
+	parsed := make(servers, len(addresses))
 	for i, text := range addresses {
 		address, err := parseServer(text)
 		if err == nil {
-			servers[i], err = newServer(address)
+			parsed[i], err = newServer(address)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("mx: resolver address %q: %w; write host:port, such as 127.0.0.1:53 or [::1]:53", text, err)
 		}
 	}
-	return servers, nil
+	return parsed, nil
 }
 
 // SystemServers returns the addresses of the resolvers in /etc/resolv.conf.
@@ -171,6 +193,28 @@ type server struct {
 	address   string                    // host:port, the host an IP address
 	udp       *net.UDPAddr              // the same
 	lateUntil atomic.Pointer[time.Time] // nil if it never was late
+	verdict   atomic.Int32              // of Verify; see unverified
+}
+
+// What is known of a server's honesty.
+const (
+	unverified int32 = iota // Verify has not asked it yet
+	undecided               // it has neither denied all names nor confirmed one, such as by silence
+	honest                  // it has confirmed one
+	lying                   // it has denied all
+)
+
+// servers are those of a Resolver, in the order in which they are configured.
+type servers []*server
+
+// count returns how many have a verdict.
+func (list servers) count(verdict int32) (n int) {
+	for _, s := range list {
+		if s.verdict.Load() == verdict {
+			n++
+		}
+	}
+	return n
 }
 
 // newServer returns the server at an address, which parseServer returned.

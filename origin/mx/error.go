@@ -37,6 +37,8 @@ const (
 	GlobalLimit                    // Limited: too many of all accounts wait
 	NotALabel                      // Failure: the caller passed a U-label
 	Closed                         // Failure: the resolver was closed
+	Lying                          // Failure: it denies MX records that exist; see Config.Strict
+	Unproven                       // Failure: it denies MX records, and may lie; see Config.Strict
 )
 
 // Error is the error of a lookup. It never contains the domain, which is part
@@ -46,7 +48,7 @@ type Error struct {
 	Reason Reason
 	Server string // host:port; empty if no server caused it
 	Rcode  int    // for reason Rcode
-	Detail string // for reason Rcode: name of the extended error (RFC 8914); may be empty
+	Detail string // for reason Rcode: name of the extended error (RFC 8914), for Lying: the names denied; may be empty
 	Cause  error  // for reason Unreachable: the system's error; may be nil
 }
 
@@ -102,6 +104,8 @@ var reasonTexts = [...]string{
 	GlobalLimit:  "too many lookups wait",
 	NotALabel:    "the domain is not in A-label form",
 	Closed:       "the resolver was closed",
+	Lying:        "denies MX records that exist",
+	Unproven:     "has not been asked yet for MX records that exist, so its denials prove nothing",
 }
 
 var nextSteps = [...]string{
@@ -116,6 +120,8 @@ var nextSteps = [...]string{
 	GlobalLimit:  "try again in a few seconds",
 	NotALabel:    "convert it first (IDNA2008)",
 	Closed:       "the process is stopping; try again elsewhere",
+	Lying:        "it makes mx false where it is true: set a resolver that resolves the Internet with --dns; in a closed network, name domains that have MX records there with --dns-with-mx",
+	Unproven:     "try again in a few seconds",
 }
 
 // ItemError returns the code and the message for an address whose lookup failed: in

@@ -23,9 +23,11 @@ func TestErrorText(t *testing.T) {
 		GlobalLimit:  "mx: too many lookups wait; try again in a few seconds",
 		NotALabel:    "mx: the domain is not in A-label form; convert it first (IDNA2008)",
 		Closed:       "mx: the resolver was closed; the process is stopping; ",
+		Lying:        "mx: resolver 192.0.2.53:53 denies MX records that exist; it makes mx false where it is true: set a resolver that ",
+		Unproven:     "mx: resolver 192.0.2.53:53 has not been asked yet for MX records that exist, so its denials prove nothing; try again",
 	} {
 		e := &Error{Reason: reason}
-		if reason != NoSlot && reason < AccountLimit {
+		if reason != NoSlot && (reason < AccountLimit || reason > Closed) {
 			e.Server = "192.0.2.53:53"
 		}
 		if reason == Rcode {
@@ -33,8 +35,8 @@ func TestErrorText(t *testing.T) {
 		}
 		require.Contains(t, e.Error(), want)
 	}
-	require.Len(t, reasonTexts, int(Closed)+1)
-	require.Len(t, nextSteps, int(Closed)+1)
+	require.Len(t, reasonTexts, int(Unproven)+1)
+	require.Len(t, nextSteps, int(Unproven)+1)
 }
 
 func TestErrorCause(t *testing.T) {

@@ -16,6 +16,7 @@ type flight struct {
 	stale   *entry             // served to callers after staleWait; may be nil
 	waiters []*waiter          // its queue entries while it waits for a slot
 	owner   *accountQueue      // the account whose slot it uses; nil while it waits
+	began   uint32             // the cache's generation then
 	cancel  context.CancelFunc // ends the lookup, if it has a goroutine of its own
 	started time.Time          // when it got its slot
 	callers int
@@ -129,7 +130,7 @@ func (r *Resolver) newFlight(name string) (*flight, *entry) {
 		r.counters.hits.Add(1)
 		return nil, known
 	}
-	f := &flight{name: name, cancel: func() {}}
+	f := &flight{name: name, began: r.cache.generation.Load(), cancel: func() {}}
 	if known != nil {
 		stale := *known
 		stale.stale = true
@@ -270,7 +271,8 @@ func (r *Resolver) finish(f *flight, outcome *entry) {
 	}
 }
 
-// record counts and caches the outcome of a flight. A cancelled flight has none.
+// record counts and caches the outcome of a flight. A cancelled flight has none, and
+// one whose reply proves nothing yet is not cached: it will in a moment.
 func (r *Resolver) record(ctx context.Context, f *flight, a result, err *Error) *entry {
 	switch {
 	case err == nil:
@@ -279,12 +281,15 @@ func (r *Resolver) record(ctx context.Context, f *flight, a result, err *Error) 
 		return &entry{err: &Error{Kind: Failure, Reason: Closed}}
 	}
 	r.counters.countOutcome(false, err.Kind, time.Since(f.started))
+	if err.Reason == Unproven {
+		return f.fallback(err)
+	}
 	return r.cache.storeFailure(f.name, err, f.stale)
 }
 
 func (r *Resolver) recordResult(f *flight, a result) *entry {
 	r.counters.countOutcome(a.mx, 0, time.Since(f.started))
-	return r.cache.store(f.name, a)
+	return r.cache.store(f.name, a, f.began)
 }
 
 // flights is the set of lookups in flight, one per domain.

@@ -1,6 +1,7 @@
 // Package mx determines whether a domain publishes MX records.
 //
-// The result is true if the exchange of at least one MX record is a host name.
+// The result is true if at least one MX record names an exchange: a host name, and not
+// one such as localhost that no other host can reach.
 // Null MX (RFC 7505), no MX record even if there is an address record, and
 // NXDOMAIN are false. A lookup that fails returns an [Error], never false.
 //
@@ -9,6 +10,10 @@
 // of the same domain share one lookup, and results are cached for the records'
 // TTL. While the recursive resolvers are down, a result of true is served past
 // its TTL, a result of false never.
+//
+// A resolver that denies every MX record, such as one that does not resolve the
+// Internet, makes false what is true. [Resolver.Verify] finds it, by domains that are
+// known to have MX records, and with [Config.Strict] its replies are errors.
 //
 // The steps of a lookup, the fastest first: the cache (cache.go), the flight that
 // callers share (flight.go), the wait for a slot (fairqueue.go), CNAMEs and hedged
@@ -32,7 +37,9 @@ type Resolver struct {
 	timeout   time.Duration
 	hedge     time.Duration // Config.hedge
 	staleWait time.Duration // Config.staleWait
-	servers   []*server
+	withMX    []string      // Config.WithMX
+	strict    bool          // Config.Strict
+	servers   servers
 	cache     *cache
 	flights   flights
 	counters  counters
@@ -59,6 +66,7 @@ func New(c Config) (*Resolver, error) {
 	}
 	r := &Resolver{
 		timeout: c.Timeout, hedge: c.hedge, staleWait: c.staleWait,
+		withMX: c.WithMX, strict: c.Strict && len(c.WithMX) > 0,
 		servers: servers, cache: cache,
 		flights: flights{byName: map[string]*flight{}, queue: newFairQueue(c)},
 	}
@@ -140,8 +148,8 @@ func (r *Resolver) Close() {
 	r.cache.close()
 }
 
-// Stats has the counters of a [Resolver] since New, and three gauges: InFlight,
-// Waiting and Entries. A flight is one DNS lookup, shared by its callers.
+// Stats has the counters of a [Resolver] since New, and four gauges: InFlight,
+// Waiting, Entries and Lying. A flight is one DNS lookup, shared by its callers.
 type Stats struct {
 	Hits   uint64 // lookups served from the cache
 	Misses uint64 // lookups that started a flight
@@ -161,6 +169,7 @@ type Stats struct {
 	InFlight int // flights that run or wait for a slot
 	Waiting  int // queue entries: flights that wait, counted once for each account
 	Entries  int // domains in the cache, of which some may have expired
+	Lying    int // servers that Verify has last found to lie
 }
 
 // Stats returns the statistics. Each is exact, but they are not read at one
@@ -174,7 +183,7 @@ func (r *Resolver) Stats() Stats {
 		Spent: time.Duration(c.spent.Load()),
 		UDP:   c.udp.Load(), TCP: c.tcp.Load(), Ignored: c.ignored.Load(),
 		Refused: c.refused.Load(), Expired: c.expired.Load(),
-		InFlight: inFlight, Waiting: waiting, Entries: r.cache.size(),
+		InFlight: inFlight, Waiting: waiting, Entries: r.cache.size(), Lying: r.servers.count(lying),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ func (r *Resolver) askFirst(ctx context.Context, f *flight) (a result, settled b
 		return result{}, false
 	}
 	a, err := decide(u.reply, u.name)
-	if err != nil || a.target != "" {
+	if err != nil || a.target != "" || r.doubt(u.server, a) != nil {
 		return result{}, false
 	}
 	f.first.take().close()
@@ -128,6 +129,9 @@ func (r *Resolver) query(ctx context.Context, name string, sent *udpQuery) (resu
 			return result{}, err
 		}
 		a, err := decide(msg, name)
+		if err == nil {
+			err = r.doubt(s, a)
+		}
 		return a, err.withServer(s)
 	})
 	return hedged.run(ctx, sent)
@@ -313,6 +317,113 @@ func (r *Resolver) Probe(ctx context.Context) error {
 		return nil
 	}
 	return hedged.errors()
+}
+
+// Verify asks each server for the domains of Config.WithMX, past the cache. lies has an
+// error for each server that denies them all: it does not resolve the Internet, or it
+// censors. undecided has one for each that neither denies all nor confirms one, such as
+// by silence, which is no lie; its earlier verdict remains.
+func (r *Resolver) Verify(ctx context.Context) (lies, undecided error) {
+	found := make([]*Error, len(r.servers))
+	var group sync.WaitGroup
+	for n, s := range r.servers {
+		group.Go(func() { found[n] = r.verifyServer(ctx, s) })
+	}
+	group.Wait()
+	for _, err := range found {
+		switch {
+		case err == nil:
+		case err.Reason == Lying:
+			lies = errors.Join(lies, err)
+		default:
+			undecided = errors.Join(undecided, err)
+		}
+	}
+	return lies, undecided
+}
+
+// verifyServer asks one server and keeps the verdict. It asks with a Resolver of its
+// own, which believes the server whatever the verdict was: so it can recover.
+func (r *Resolver) verifyServer(ctx context.Context, s *server) *Error {
+	if len(r.withMX) == 0 {
+		return nil
+	}
+	alone, err := New(Config{Servers: []string{s.address}, Timeout: r.timeout, Concurrency: maxWithMX, AccountConcurrency: maxWithMX, hedge: r.hedge, cacheEntries: maxWithMX})
+	if err != nil {
+		return &Error{Kind: Failure, Reason: Unreachable, Server: s.address, Cause: err}
+	}
+	defer alone.Close()
+	found, undecidedErr := alone.findAny(ctx, r.withMX)
+	switch {
+	case found:
+		s.verdict.Store(honest)
+	case undecidedErr != nil:
+		s.verdict.CompareAndSwap(unverified, undecided)
+		return undecidedErr.withServer(s)
+	default:
+		r.distrust(s)
+		return &Error{Kind: Failure, Reason: Lying, Server: s.address, Detail: strings.Join(r.withMX, ", ")}
+	}
+	return nil
+}
+
+// findAny looks the domains up at once, until one has MX records. It returns the error
+// of one that could not be looked up, if there is one and none has MX records.
+func (r *Resolver) findAny(ctx context.Context, domains []string) (found bool, undecided *Error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results := make(chan queryResult, len(domains))
+	for _, domain := range domains {
+		go func() {
+			mx, err := r.Lookup(ctx, 0, domain)
+			results <- queryResult{result: result{mx: mx}, err: asError(err)}
+		}()
+	}
+	for range domains {
+		got := <-results
+		if got.result.mx {
+			return true, nil
+		}
+		undecided = moreInformative(undecided, got.err)
+	}
+	return false, undecided
+}
+
+// asError returns the error of a Lookup. If its context ended, that is silence.
+func asError(err error) *Error {
+	if failure, ok := errors.AsType[*Error](err); ok || err == nil {
+		return failure
+	}
+	return &Error{Kind: Timeout, Reason: NoReply}
+}
+
+// distrust notes that a server lies, before the cache forgets what it may have said: a
+// lookup that began before has the old generation, one that begins later sees the verdict.
+func (r *Resolver) distrust(s *server) {
+	if s.verdict.Swap(lying) != lying && r.strict {
+		r.cache.generation.Add(1)
+	}
+}
+
+// doubt returns an error if the reply of a server must not be believed; see
+// Config.Strict.
+func (r *Resolver) doubt(s *server, a result) *Error {
+	if !r.strict {
+		return nil
+	}
+	switch verdict := s.verdict.Load(); {
+	case verdict == lying:
+		return &Error{Kind: Failure, Reason: Lying}
+	case verdict == unverified && !a.mx && a.target == "":
+		return &Error{Kind: Failure, Reason: Unproven}
+	}
+	return nil
+}
+
+// Distrusted reports whether lookups fail because of Config.Strict: a server lies, and
+// none is known to be honest.
+func (r *Resolver) Distrusted() bool {
+	return r.strict && r.servers.count(lying) > 0 && r.servers.count(honest) == 0
 }
 
 // errors returns the errors of the servers that were queried.

@@ -127,6 +127,177 @@ func TestUnreachableIsRetriedOnce(t *testing.T) {
 	require.True(t, mx)
 }
 
+// verified are names of zone, of which the first does not exist.
+var verified = []string{"gone.example.test", "example.test", "two.example.test"}
+
+// noZone is that of a resolver which denies every name.
+const noZone = "else. 300 IN SOA ns.else. hm.else. 1 2 3 4 60\n"
+
+func TestVerify(t *testing.T) {
+	honest, liar, broken := mxtest.New(t, zone), mxtest.New(t, noZone), mxtest.New(t, zone)
+	broken.RespondAll(mxtest.ServFail)
+	r := open(t, Config{WithMX: verified}, honest.Addr, liar.Addr, broken.Addr)
+	lies, undecided := r.Verify(t.Context())
+	require.ErrorContains(t, lies, "resolver "+liar.Addr+" denies MX records that exist (gone.example.test, example.test, two.example.test)")
+	require.ErrorContains(t, lies, "--dns-with-mx")
+	require.NotContains(t, lies.Error(), honest.Addr)
+	require.ErrorContains(t, undecided, broken.Addr+" replied SERVFAIL")
+	require.NotContains(t, undecided.Error(), liar.Addr)
+	require.Equal(t, 1, r.Stats().Lying)
+
+	liar.RespondAll(mxtest.Silent) // no lie, and no proof that it is honest now
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	lies, undecided = r.Verify(ctx)
+	require.NoError(t, lies)
+	require.ErrorContains(t, undecided, liar.Addr+" did not reply in time")
+	require.Equal(t, 1, r.Stats().Lying)
+}
+
+// Without names nothing is asked.
+func TestVerifyNothing(t *testing.T) {
+	liar := mxtest.New(t, noZone)
+	r := open(t, Config{Strict: true}, liar.Addr)
+	lies, undecided := r.Verify(t.Context())
+	require.NoError(t, lies)
+	require.NoError(t, undecided)
+	require.Zero(t, liar.Names())
+	mx, err := r.Lookup(t.Context(), testAccount, "example.test")
+	require.NoError(t, err)
+	require.False(t, mx)
+}
+
+func TestVerifySettings(t *testing.T) {
+	for _, domain := range []string{"", "bücher.example", "a..b", "a b"} {
+		_, err := New(Config{Servers: []string{"127.0.0.1:53"}, WithMX: []string{domain}})
+		require.ErrorContains(t, err, "--dns-with-mx", domain)
+	}
+	_, err := New(Config{Servers: []string{"127.0.0.1:53"}, WithMX: make([]string, maxWithMX+1)})
+	require.ErrorContains(t, err, "8 at most")
+}
+
+func requireReason(t *testing.T, r *Resolver, reason Reason, domain string) {
+	t.Helper()
+	_, err := r.Lookup(t.Context(), testAccount, domain)
+	var failure *Error
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, Failure, failure.Kind)
+	require.Equal(t, reason, failure.Reason, failure)
+}
+
+func requireMX(t *testing.T, r *Resolver, mx bool, domain string) {
+	t.Helper()
+	found, err := r.Lookup(t.Context(), testAccount, domain)
+	require.NoError(t, err, domain)
+	require.Equal(t, mx, found, domain)
+}
+
+// deny makes a server deny all names, as one without the Internet does.
+func deny(w dns.ResponseWriter, m *dns.Msg) {
+	m.Rcode, m.Answer, m.Ns = dns.RcodeNameError, nil, []dns.RR{record(". 3600 IN SOA ns. hm. 1 2 3 4 3600")}
+	mxtest.Answer(w, m)
+}
+
+// With Strict, a lying resolver makes no false, and a false from the time in which it
+// lied unnoticed is not served later. What it confirmed before is.
+func TestStrictResolver(t *testing.T) {
+	server := mxtest.New(t, zone)
+	r, clock := openAt(t, Config{WithMX: verified, Strict: true}, server.Addr)
+	requireReason(t, r, Unproven, "null.example.test")
+	requireMX(t, r, true, "example.test")
+	_, _ = r.Verify(t.Context())
+	requireMX(t, r, false, "null.example.test")
+	require.False(t, r.Distrusted())
+
+	server.RespondAll(deny)
+	requireMX(t, r, false, "two.example.test") // not noticed yet
+	lies, _ := r.Verify(t.Context())
+	require.Error(t, lies)
+	require.True(t, r.Distrusted())
+	requireReason(t, r, Lying, "two.example.test")
+	requireReason(t, r, Lying, "null.example.test")
+	requireReason(t, r, Lying, "alias.example.test")
+	requireMX(t, r, true, "example.test")
+
+	server.RespondAll(mxtest.Answer)
+	requireReason(t, r, Lying, "two.example.test") // until Verify sees it
+	lies, undecided := r.Verify(t.Context())
+	require.NoError(t, lies)
+	require.NoError(t, undecided)
+	require.False(t, r.Distrusted())
+	clock.advance(3 * time.Second) // longer than a failure is cached
+	requireMX(t, r, true, "two.example.test")
+	requireMX(t, r, false, "null.example.test")
+}
+
+// Without Strict, responses do not change.
+func TestLenientResolver(t *testing.T) {
+	server := mxtest.New(t, noZone)
+	r := open(t, Config{WithMX: verified}, server.Addr)
+	requireMX(t, r, false, "example.test")
+	lies, _ := r.Verify(t.Context())
+	require.Error(t, lies)
+	require.False(t, r.Distrusted())
+	requireMX(t, r, false, "example.test")
+	require.Equal(t, 2, server.Asked("example.test"), "by Lookup, which caches it, and by Verify")
+}
+
+// A lookup in flight when its resolver is found to lie leaves no false behind.
+func TestStrictLookupInFlight(t *testing.T) {
+	server := mxtest.New(t, zone)
+	r := open(t, Config{WithMX: verified, Strict: true}, server.Addr)
+	_, _ = r.Verify(t.Context())
+	asked, reply := make(chan struct{}), make(chan struct{})
+	server.Respond("mail.example.test", func(w dns.ResponseWriter, m *dns.Msg) {
+		asked <- struct{}{}
+		<-reply
+		deny(w, m)
+	})
+	failed := make(chan error)
+	go func() {
+		_, err := r.Lookup(context.Background(), testAccount, "mail.example.test")
+		failed <- err
+	}()
+	<-asked
+	server.RespondAll(deny)
+	lies, _ := r.Verify(t.Context())
+	require.Error(t, lies)
+	close(reply)
+	require.ErrorContains(t, <-failed, "denies MX records that exist")
+
+	f, _ := r.newFlight("other.test") // its reply was believed before
+	f.began--
+	require.False(t, r.recordResult(f, result{ttl: time.Hour}).mx)
+	_, known, _ := r.Peek("other.test")
+	require.False(t, known)
+}
+
+// Beside a resolver that lies, an honest one decides.
+func TestStrictResolverBesideALiar(t *testing.T) {
+	liar, good := mxtest.New(t, noZone), mxtest.New(t, zone)
+	r := open(t, Config{WithMX: verified, Strict: true, Timeout: 2 * time.Minute, hedge: time.Hour}, liar.Addr, good.Addr)
+	_, _ = r.Verify(t.Context())
+	require.False(t, r.Distrusted())
+	requireMX(t, r, true, "example.test")
+	requireMX(t, r, false, "null.example.test")
+}
+
+// A resolver that does not reply to the names is not one that lies.
+func TestStrictResolverThatIsSilentAboutTheNames(t *testing.T) {
+	server := mxtest.New(t, zone)
+	for _, name := range verified {
+		server.Respond(name, mxtest.Silent)
+	}
+	r := open(t, Config{WithMX: verified, Strict: true}, server.Addr)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	lies, undecided := r.Verify(ctx)
+	require.NoError(t, lies)
+	require.Error(t, undecided)
+	require.False(t, r.Distrusted())
+	requireMX(t, r, false, "null.example.test")
+}
+
 func TestProbe(t *testing.T) {
 	good, silent, down := mxtest.New(t, zone), mxtest.New(t, zone), mxtest.New(t, zone)
 	silent.RespondAll(mxtest.Silent)

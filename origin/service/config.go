@@ -23,9 +23,11 @@ type Config struct {
 	DashboardFlags `group:"Dashboard and sign-in:"`
 	SecurityFlags  `group:"security.txt:"`
 
-	Listen         string        `group:"Listeners:" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"The address to listen at (${default})."`
-	OperatorListen string        `group:"Listeners:" placeholder:"HOST:PORT" help:"A separate address for /metrics and /readyz, for which --listen then returns 404 (default: they are at --listen)."`
-	DNS            []string      `group:"DNS:" placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
+	Listen         string   `group:"Listeners:" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"The address to listen at (${default})."`
+	OperatorListen string   `group:"Listeners:" placeholder:"HOST:PORT" help:"A separate address for /metrics and /readyz, for which --listen then returns 404 (default: they are at --listen)."`
+	DNS            []string `group:"DNS:" placeholder:"HOST:PORT" help:"Recursive resolvers to query, separated by commas (default: those of /etc/resolv.conf)."`
+	KnownMXFlag    `group:"DNS:"`
+	DNSStrict      bool          `group:"DNS:" name:"dns-strict" help:"While a resolver denies the MX records of every domain of --dns-with-mx, do not believe it: lookups get DNS_FAILURE and never false, and /readyz is 503, unless another resolver is sound."`
 	DNSTimeout     time.Duration `group:"DNS:" name:"dns-timeout" default:"5s" help:"The longest time of one MX lookup. Before that, a lookup may wait for as long while its account's share is in use (${default})."`
 	DNSConcurrency int           `group:"DNS:" name:"dns-concurrency" default:"256" placeholder:"N" help:"The most MX lookups at a time. One account gets at most a quarter of them, and less while others use them (${default})."`
 	BatchTimeout   time.Duration `group:"Limits:" default:"10s" help:"The longest time of a batch's work, after which the response has the items finished so far. The charge may add a second (${default})."`
@@ -37,6 +39,19 @@ type Config struct {
 	ListsURL       string        `group:"Module and lists:" name:"lists-url" placeholder:"URL" help:"A feed of signed lists: the directory of a web server that './build.sh lists --feed' writes. Needs --lists-key. Newer lists are taken over while requests go on, and stored at --lists if that is given."`
 	ListsInterval  time.Duration `group:"Module and lists:" default:"6h" help:"The time between two looks at --lists-url, give or take a tenth (${default})."`
 	Grace          time.Duration `group:"Limits:" default:"15s" help:"The time for requests in progress to finish after SIGTERM (${default})."`
+}
+
+// KnownMXFlag names the domains by which a lying resolver is found.
+type KnownMXFlag struct {
+	DNSWithMX []string `name:"dns-with-mx" default:"gmail.com,outlook.com,yahoo.com" placeholder:"DOMAIN" help:"Domains that have MX records, separated by commas. A resolver that denies those of all of them makes mx false where it is true. In a closed network, name domains that have MX records there; none turns this off (${default})."`
+}
+
+// KnownMX returns the domains, none if that is turned off.
+func (f KnownMXFlag) KnownMX() []string {
+	if len(f.DNSWithMX) == 1 && f.DNSWithMX[0] == "none" {
+		return nil
+	}
+	return f.DNSWithMX
 }
 
 // A UsageError is an error of the command line. It sets the exit code 2, as a

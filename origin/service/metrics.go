@@ -108,6 +108,7 @@ var resolverMetrics = []metric[mx.Stats]{
 	{"addrspec_mx_udp_queries_total", "Queries sent over UDP.", true, func(s mx.Stats) float64 { return float64(s.UDP) }},
 	{"addrspec_mx_tcp_queries_total", "Queries sent over TCP.", true, func(s mx.Stats) float64 { return float64(s.TCP) }},
 	{"addrspec_mx_in_flight", "DNS lookups that run or wait for a slot.", false, func(s mx.Stats) float64 { return float64(s.InFlight) }},
+	{"addrspec_mx_resolvers_lying", "Resolvers that deny the MX records of every domain of --dns-with-mx, which makes mx false where it is true.", false, func(s mx.Stats) float64 { return float64(s.Lying) }},
 	{"addrspec_mx_cache_entries", "Domains in the cache.", false, func(s mx.Stats) float64 { return float64(s.Entries) }},
 }
 

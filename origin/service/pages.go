@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/dashboard"
@@ -159,7 +160,7 @@ func (s *Service) health(ctx context.Context) []dashboard.Health {
 	info := s.engine.View().Info()
 	return []dashboard.Health{
 		healthOf("database", func() (string, error) { return timed(func() error { return s.ledger.Ready(ctx) }) }),
-		healthOf("resolver", func() (string, error) { return timed(func() error { return s.resolver.Probe(ctx) }) }),
+		healthOf("resolver", func() (string, error) { return s.checkResolvers(ctx) }),
 		healthOf("lists", func() (string, error) { return CheckListsAge(info.Lists, AgingLists, time.Now()) }),
 		healthOf("clock", func() (string, error) { return s.checkClockApart(ctx) }),
 		{Part: "release", OK: true, Detail: Release},
@@ -181,6 +182,20 @@ func timed(check func() error) (string, error) {
 	start := time.Now()
 	err := check()
 	return fmt.Sprintf("responds in %s", time.Since(start).Round(time.Microsecond)), err
+}
+
+// checkResolvers asks whether a resolver responds, and whether one lies. The verdict
+// counts for lookups, too.
+func (s *Service) checkResolvers(ctx context.Context) (string, error) {
+	var lies, undecided error
+	var verifying sync.WaitGroup
+	verifying.Go(func() { lies, undecided = s.resolver.Verify(ctx) })
+	detail, err := timed(func() error { return s.resolver.Probe(ctx) })
+	verifying.Wait()
+	if undecided != nil {
+		detail += "; whether it lies is not known: " + undecided.Error()
+	}
+	return detail, errors.Join(err, lies)
 }
 
 // mostApart is how far the clocks of this machine and of the database may differ.

@@ -2,53 +2,151 @@ package service
 
 import (
 	"context"
-	"errors"
 	"log/slog"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/origin/rig/mxtest"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
-const lookUpsWillFail = "MX lookups will fail"
+const (
+	lookupsWillFail = "MX lookups will fail"
+	lies            = "a resolver lies"
+	liesNoMore      = "no resolver lies any more"
 
-// failingProbe fails a number of times, and then succeeds.
-type failingProbe struct{ left int }
+	// hung is how long a test waits for an event.
+	hung = 2 * time.Minute
+)
 
-func (p *failingProbe) Probe(context.Context) error {
-	if p.left--; p.left >= 0 {
-		return errors.New("no response")
-	}
-	return nil
+// newWatch returns a watch that pauses for as short as possible, what it logs, and what
+// ends it.
+func newWatch(t *testing.T, config mx.Config) (w *resolverWatch, log *origintest.Log) {
+	config.WithMX, config.Timeout = []string{"gmail.com"}, 200*time.Millisecond
+	resolver, err := mx.New(config)
+	require.NoError(t, err)
+	log = new(origintest.Log)
+	w = &resolverWatch{resolver: resolver, strict: config.Strict, log: slog.New(slog.NewTextHandler(log, nil)), pause: time.Microsecond, troublePause: time.Microsecond}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { w.run(ctx); close(ended) }()
+	t.Cleanup(func() { cancel(); <-ended; resolver.Close() })
+	return w, log
 }
+
+func requireLogged(t *testing.T, log *origintest.Log, line string) {
+	t.Helper()
+	require.Eventually(t, func() bool { return log.Contains(line) }, hung, time.Millisecond, line)
+}
+
+const gmailZone = "gmail.com. 300 IN MX 10 mx.gmail.com.\n"
 
 // The log has one warning for a long outage, and its end.
 func TestResolverWatchLogsOutageOnce(t *testing.T) {
 	t.Parallel()
-	var log origintest.Log
-	w := &resolverWatch{resolver: &failingProbe{3}, log: slog.New(slog.NewTextHandler(&log, nil)), pause: time.Microsecond}
-	w.run(t.Context())
-	require.Equal(t, 1, strings.Count(log.String(), lookUpsWillFail))
-	require.Contains(t, log.String(), "failed_probes=3")
+	address := freeAddress(t)
+	w, log := newWatch(t, mx.Config{Servers: []string{address}})
+	requireLogged(t, log, lookupsWillFail)
+	require.Zero(t, w.value())
+	server, err := mxtest.Listen(address, gmailZone)
+	require.NoError(t, err)
+	defer server.Close()
+	requireLogged(t, log, "failed_probes=")
+	require.Equal(t, 1, strings.Count(log.String(), lookupsWillFail))
 	require.Equal(t, 1.0, w.value())
+	require.False(t, log.Contains(lies), log.String())
 }
 
-// The end of the service ends the watch, in a probe and in a pause, without a
-// warning about a probe that it cut off.
+// freeAddress returns an address of loopback at which nothing listens.
+func freeAddress(t *testing.T) string {
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer conn.Close()
+	return conn.LocalAddr().String()
+}
+
+// deny replies that there is no such name.
+func deny(w dns.ResponseWriter, m *dns.Msg) {
+	m.Rcode, m.Answer = dns.RcodeNameError, nil
+	mxtest.Answer(w, m)
+}
+
+// A resolver that begins to lie, is silent, and recovers: each is logged once, and
+// silence is no recovery.
+func TestResolverWatchLogsLies(t *testing.T) {
+	t.Parallel()
+	for _, strict := range []bool{false, true} {
+		server := mxtest.New(t, gmailZone)
+		w, log := newWatch(t, mx.Config{Servers: []string{server.Addr}, Strict: strict})
+		require.Eventually(t, func() bool { return server.Asked("gmail.com") > 1 }, hung, time.Millisecond)
+		require.False(t, log.Contains(lies), log.String())
+		server.RespondAll(deny)
+		requireLogged(t, log, lies)
+		require.Equal(t, strict, log.Contains("level=ERROR"), log.String())
+		require.Contains(t, log.String(), server.Addr+" denies MX records that exist (gmail.com)")
+		require.Equal(t, strict, w.resolver.Distrusted())
+
+		server.RespondAll(mxtest.Silent)
+		before := server.Asked("gmail.com")
+		require.Eventually(t, func() bool { return server.Asked("gmail.com") > before+1 }, hung, time.Millisecond)
+		require.False(t, log.Contains(liesNoMore), log.String())
+		server.RespondAll(mxtest.Answer)
+		requireLogged(t, log, liesNoMore)
+		require.Equal(t, 1, strings.Count(log.String(), lies), log.String())
+		require.False(t, w.resolver.Distrusted())
+	}
+}
+
+// The end of the service ends the watch without a warning about what it cut off.
 func TestResolverWatchEndsWithService(t *testing.T) {
 	t.Parallel()
 	var log origintest.Log
+	silent := mxtest.New(t, gmailZone)
+	silent.RespondAll(mxtest.Silent)
+	resolver, err := mx.New(mx.Config{Servers: []string{silent.Addr}, WithMX: []string{"gmail.com"}})
+	require.NoError(t, err)
+	defer resolver.Close()
+	w := &resolverWatch{resolver: resolver, log: slog.New(slog.NewTextHandler(&log, nil)), pause: time.Hour, troublePause: time.Hour}
 	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { w.run(ctx); close(ended) }()
+	require.Eventually(t, func() bool { return silent.Asked("gmail.com") > 0 && silent.Asked(".") > 0 }, hung, time.Millisecond)
 	cancel()
-	w := &resolverWatch{resolver: &failingProbe{1 << 30}, log: slog.New(slog.NewTextHandler(&log, nil)), pause: time.Hour}
-	w.run(ctx)
+	<-ended
 	require.Empty(t, log.String())
-	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	w.run(ctx) // returns although the pause is an hour
-	require.Equal(t, 1, strings.Count(log.String(), lookUpsWillFail))
 	require.Zero(t, w.value())
+}
+
+// The page Health says what the resolvers are worth, and takes what it finds into use.
+func TestHealthOfResolvers(t *testing.T) {
+	t.Parallel()
+	server := mxtest.New(t, gmailZone)
+	resolver, err := mx.New(mx.Config{Servers: []string{server.Addr}, WithMX: []string{"gmail.com"}, Strict: true})
+	require.NoError(t, err)
+	defer resolver.Close()
+	s := &Service{resolver: resolver}
+	detail, err := s.checkResolvers(t.Context())
+	require.NoError(t, err)
+	require.Regexp(t, `^responds in \S+$`, detail)
+
+	server.RespondAll(deny)
+	_, err = s.checkResolvers(t.Context())
+	require.ErrorContains(t, err, server.Addr+" denies MX records that exist (gmail.com)")
+	require.True(t, resolver.Distrusted())
+
+	server.RespondAll(mxtest.ServFail)
+	detail, err = s.checkResolvers(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, detail, "whether it lies is not known")
+
+	server.RespondAll(mxtest.Answer)
+	_, err = s.checkResolvers(t.Context())
+	require.NoError(t, err)
+	require.False(t, resolver.Distrusted())
 }

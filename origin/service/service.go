@@ -14,6 +14,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/addrspec/addrspec/lists/update"
@@ -74,12 +75,25 @@ func (s *Service) Close() {
 func (s *Service) later(end func()) { s.cleanup = append(s.cleanup, end) }
 
 func (s *Service) openResolver(context.Context) (err error) {
-	if s.resolver, err = mx.New(mx.Config{Servers: s.DNS, Timeout: s.DNSTimeout, Concurrency: s.DNSConcurrency}); err != nil {
+	s.resolver, err = mx.New(mx.Config{Servers: s.DNS, Timeout: s.DNSTimeout, Concurrency: s.DNSConcurrency, WithMX: s.KnownMX(), Strict: s.DNSStrict})
+	if err != nil {
 		return err
 	}
+	s.probing = &resolverWatch{resolver: s.resolver, log: s.log.Logger, strict: s.DNSStrict, pause: resolverPause, troublePause: resolverTroublePause}
+	if s.DNSStrict {
+		s.verifyEarly()
+	}
 	s.later(s.resolver.Close)
-	s.probing = &resolverWatch{resolver: s.resolver, log: s.log.Logger, pause: probePause}
 	return nil
+}
+
+// verifyEarly asks the resolvers while the other parts open, since with --dns-strict no
+// false is believed before.
+func (s *Service) verifyEarly() {
+	ctx, cancel := context.WithCancel(context.Background())
+	var asking sync.WaitGroup
+	asking.Go(func() { _, _ = s.resolver.Verify(ctx) }) // the watch logs it
+	s.later(func() { cancel(); asking.Wait() })
 }
 
 // openLedger opens the ledger with the plans of --plans.
@@ -113,7 +127,7 @@ func (s *Service) openAPI(context.Context) error {
 		Engine: s.engine, Ledger: api.FromLedger(s.ledger), Resolver: s.resolver, Log: s.log.Logger,
 		Metrics:      api.NewMetrics(s.registry()),
 		BatchTimeout: s.BatchTimeout, EdgeSecrets: s.EdgeSecret.List(), Flags: s.Flags(), Memory: s.bodies,
-		OperatorApart: s.OperatorListen != "", SecurityTxt: s.securityTxt(), Hooks: s.signUps,
+		OperatorApart: s.OperatorListen != "", SecurityTxt: s.securityTxt(), Hooks: s.signUps, Distrusted: s.resolver.Distrusted,
 	})
 	return nil
 }
@@ -153,7 +167,7 @@ func (s *Service) logConfig() {
 	info := s.engine.View().Info()
 	s.log.Info("serving", "address", s.Addr().String(), "operator_address", s.listeners.operatorAddress(), "release", Release,
 		"engine", info.Engine, "lists", info.Lists, "model", info.Model,
-		"database", s.Redacted(), "dns", strings.Join(s.DNS, ","), "dns_timeout", s.DNSTimeout.String(), "dns_concurrency", s.DNSConcurrency,
+		"database", s.Redacted(), "dns", strings.Join(s.DNS, ","), "dns_strict", s.DNSStrict, "dns_with_mx", strings.Join(s.DNSWithMX, ","), "dns_timeout", s.DNSTimeout.String(), "dns_concurrency", s.DNSConcurrency,
 		"batch_timeout", s.BatchTimeout.String(), "grace", s.Grace.String(), "typo_suggestion", s.TypoSuggestion,
 		"max_connections", s.MaxConnections, "body_memory", s.BodyMemory.String(), "edge", s.EdgeSecret != "",
 		"dashboard", s.Dashboard, "webhooks", s.Webhooks, "signup", s.SignUp, "public_url", s.PublicURL, "openid_issuer", s.OpenIDIssuer,

@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/signuphook"
 )
 
 // watch reloads the files of --lists, --plans and --hooks on SIGHUP, takes over newer
-// lists, probes the resolvers and sends webhooks, until ctx ends or stop is called. stop
+// lists, asks the resolvers whether they work and sends webhooks, until ctx ends or stop is called. stop
 // returns once all tasks have ended: the engine must not be closed before.
 func (s *Service) watch(ctx context.Context, hangUp <-chan os.Signal) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -76,39 +77,74 @@ func (s *Service) reloadPlans(ctx context.Context) {
 	s.log.Info("reloaded the plans", "plans_file", s.Plans)
 }
 
-// probePause is the time between two probes while no resolver responds.
-const probePause = 15 * time.Second
+// How long after asking the resolvers they are asked again: while one lies or none has
+// responded, or else.
+const (
+	resolverTroublePause = 5 * time.Second
+	resolverPause        = 2 * time.Minute
+)
 
-// A resolverWatch finds out whether a resolver responds, while the service serves: a
-// resolver may start later, and requests that need no MX do not depend on it. Once
-// one has responded, the outcomes of lookups show how the resolvers do.
+// A resolverWatch finds out, while the service serves, whether a resolver responds and
+// whether one lies. A resolver may start later, and requests that need no MX do not
+// depend on it. Once one has responded, the outcomes of lookups show whether they do,
+// but not whether they lie.
 type resolverWatch struct {
-	resolver  interface{ Probe(context.Context) error }
-	log       *slog.Logger
-	pause     time.Duration
+	resolver            *mx.Resolver
+	log                 *slog.Logger
+	strict              bool // --dns-strict
+	pause, troublePause time.Duration
+
 	succeeded atomic.Bool
+	failures  int // probes that failed
+	lying     int // resolvers, when they were last asked
 }
 
-// run probes until a resolver responds or ctx ends. It logs the first failure, and the
-// response after a failure.
+// run asks the resolvers until ctx ends.
 func (w *resolverWatch) run(ctx context.Context) {
-	for failures := 0; ctx.Err() == nil; failures++ {
-		err := w.resolver.Probe(ctx)
-		if err == nil {
-			w.succeed(failures)
-			return
+	for ctx.Err() == nil {
+		var probe sync.WaitGroup
+		probe.Go(func() { w.probe(ctx) })
+		w.verify(ctx)
+		probe.Wait()
+		if w.lying > 0 || !w.succeeded.Load() {
+			pause(ctx, w.troublePause)
+		} else {
+			pause(ctx, w.pause)
 		}
-		if failures == 0 && ctx.Err() == nil { // else the service stops
-			w.log.Warn("MX lookups will fail until a resolver responds; see --dns", "error", err.Error())
-		}
-		pause(ctx, w.pause)
 	}
 }
 
-func (w *resolverWatch) succeed(failures int) {
-	w.succeeded.Store(true)
-	if failures > 0 {
-		w.log.Info("a resolver responds now", "failed_probes", failures)
+// probe probes until a resolver has responded. It logs the first failure, and the
+// response after a failure.
+func (w *resolverWatch) probe(ctx context.Context) {
+	if w.succeeded.Load() {
+		return
+	}
+	err := w.resolver.Probe(ctx)
+	switch {
+	case err == nil:
+		w.succeeded.Store(true)
+		if w.failures > 0 {
+			w.log.Info("a resolver responds now", "failed_probes", w.failures)
+		}
+	case w.failures == 0 && ctx.Err() == nil: // else the service stops
+		w.log.Warn("MX lookups will fail until a resolver responds; see --dns", "error", err.Error())
+	}
+	w.failures++
+}
+
+// verify logs when a resolver begins to lie, and when none does any more.
+func (w *resolverWatch) verify(ctx context.Context) {
+	lies, _ := w.resolver.Verify(ctx)
+	before := w.lying
+	w.lying = w.resolver.Stats().Lying
+	switch {
+	case lies != nil && w.lying > before && w.strict:
+		w.log.Error("a resolver lies, so its replies are not used (--dns-strict): lookups fail unless another one is sound", "error", lies.Error())
+	case lies != nil && w.lying > before:
+		w.log.Warn("a resolver lies, so mx is false for domains that have MX records; with --dns-strict such lookups would fail", "error", lies.Error())
+	case w.lying == 0 && before > 0:
+		w.log.Info("no resolver lies any more")
 	}
 }
 

@@ -14,6 +14,7 @@ package output
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -44,7 +45,8 @@ func isCSV(l Layout) bool { return l != nil && l.Comma() != 0 }
 type Summary struct {
 	Counts   check.Counts
 	Elapsed  time.Duration
-	LookedUp bool // whether MX records were looked up
+	LookedUp bool  // whether MX records were looked up
+	Lies     error // why their results are wrong; nil if no resolver lies
 }
 
 // A figure is one line of the summary.
@@ -94,11 +96,28 @@ func (s *Summary) writeRemarks(to io.Writer) (err error) {
 	if !s.LookedUp && err == nil {
 		_, err = fmt.Fprintln(to, "MX records were not looked up.")
 	}
+	return errors.Join(err, s.WriteLies(to))
+}
+
+// WriteLies writes a warning if a resolver lies.
+func (s *Summary) WriteLies(to io.Writer) (err error) {
+	if s.Lies != nil {
+		_, err = fmt.Fprintf(to, "Do not trust the results of MX lookups: %s\n", s.Lies)
+	}
 	return err
 }
 
+// warning returns the warning of WriteLies for programs.
+func (s *Summary) warning() *string {
+	if s.Lies == nil {
+		return nil
+	}
+	text := s.Lies.Error()
+	return &text
+}
+
 // WriteJSON writes the same as one object in a line, for programs. no_mx is null if
-// MX records were not looked up.
+// MX records were not looked up, and warning if no resolver lies.
 func (s *Summary) WriteJSON(to io.Writer) error {
 	c := &s.Counts
 	var noMX *int64
@@ -120,8 +139,9 @@ func (s *Summary) WriteJSON(to io.Writer) error {
 		Bad        int64   `json:"bad_records"`
 		Seconds    float64 `json:"seconds"`
 		Rate       float64 `json:"addresses_per_second"`
+		Warning    *string `json:"warning"`
 	}{s.addresses(), c.Valid, c.Typo, c.Disposable, c.Role, c.Gibberish, c.Public, c.Relay, noMX, c.Invalid, c.Errors, c.Bad,
-		s.Elapsed.Seconds(), s.rate()})
+		s.Elapsed.Seconds(), s.rate(), s.warning()})
 }
 
 // quantity returns a number with the noun for it.

@@ -103,23 +103,24 @@ const hung = 2 * time.Minute
 // A resolver that is sound, silent, without the Internet, or that makes up records.
 func TestResolver(t *testing.T) {
 	const zone = "$ORIGIN test.\nyes MX 10 mx.yes\nnull MX 0 .\n"
-	known := Domains{With: "yes.test", Without: "null.test"}
+	known := Domains{With: []string{"gone.test", "yes.test"}, Without: "null.test"}
 	sound := mxtest.New(t, zone)
-	requireFinding(t, find(t, Resolver([]string{sound.Addr}, hung, known)), OK, sound.Addr, "yes.test has MX")
+	requireFinding(t, find(t, Resolver([]string{sound.Addr}, hung, known)), OK, sound.Addr, "one of gone.test, yes.test has MX")
 
 	silent := mxtest.New(t, zone)
 	silent.RespondAll(mxtest.Silent)
 	six := slices.Repeat([]string{silent.Addr}, 6)
 	f := find(t, Resolver(append(six, sound.Addr), 2*time.Second, known)) // asked at once
-	requireFinding(t, f, Wrong, silent.Addr+": ", "did not reply in time")
+	requireFinding(t, f, Wrong, silent.Addr+" did not reply in time")
 	require.NotContains(t, f.Detail, sound.Addr)
 
 	empty := mxtest.New(t, "$ORIGIN test.\n")
-	requireFinding(t, find(t, Resolver([]string{empty.Addr}, hung, known)), Wrong, "asked for yes.test, it says that it has no MX")
+	requireFinding(t, find(t, Resolver([]string{empty.Addr}, hung, known)), Wrong, empty.Addr, "denies MX records that exist (gone.test, yes.test)", "--dns-with-mx")
+	requireFinding(t, find(t, Resolver([]string{empty.Addr}, hung, Domains{Without: "null.test"})), OK, "null.test has none") // --dns-with-mx none
 
 	liar := mxtest.New(t, zone+"*.invalid. MX 10 mx.yes\n")
 	requireFinding(t, find(t, Resolver([]string{liar.Addr}, hung, known)), Wrong, "below .invalid", "makes up records")
-	requireFinding(t, find(t, Resolver([]string{sound.Addr}, hung, Domains{With: "yes.test", Without: "yes.test"})), Wrong, "--dns-without-mx")
+	requireFinding(t, find(t, Resolver([]string{sound.Addr}, hung, Domains{With: []string{"yes.test"}, Without: "yes.test"})), Wrong, "--dns-without-mx")
 }
 
 // site is a service that responds by path; other paths are 404.

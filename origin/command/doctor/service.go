@@ -144,7 +144,7 @@ func ready(ctx context.Context, at *url.URL) error {
 		return err
 	}
 	if resp.StatusCode == http.StatusServiceUnavailable {
-		return errors.New("/readyz is 503: the ledger cannot commit; look at the check of the database and at the service's log")
+		return errors.New("/readyz is 503: the ledger cannot commit, or the resolvers are not believed (--dns-strict); look at the checks of the database and the resolver, and at the service's log")
 	}
 	return nil
 }
