@@ -44,13 +44,17 @@ const (
 const writeBuffer = 64 << 10
 
 func newConnLimiter(most int, metrics *Metrics) *connLimiter {
-	return &connLimiter{limit: most, metrics: metrics, refusing: make(chan struct{}, maxRefused)}
+	return &connLimiter{limit: most, metrics: metrics, refusing: make(chan struct{}, RefusedAtATime(most))}
 }
 
 const (
-	maxRefused  = 256         // 503 responses sent at a time; further connections are closed without one
+	maxRefused  = 256
 	refusedTime = time.Second // for the client to read its 503
 )
+
+// RefusedAtATime returns how many connections beyond the most are open at a time, to
+// get their 503; further ones are closed without it.
+func RefusedAtATime(most int) int { return min(maxRefused, 16+most/8) }
 
 // admit counts a new connection, and returns nil if it has to be refused.
 func (l *connLimiter) admit(c net.Conn) *conn {

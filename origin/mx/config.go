@@ -108,6 +108,16 @@ func setDefault[T int | time.Duration](field *T, value T) {
 	}
 }
 
+// SocketsPerLookup returns the most sockets that one lookup has open at a time: one for
+// each of its queries.
+func (c Config) SocketsPerLookup() int {
+	servers := c.Servers
+	if len(servers) == 0 {
+		servers, _ = SystemServers() // New reports the error
+	}
+	return mostQueries(len(servers))
+}
+
 const (
 	maxServers     = 8
 	resolvConf     = "/etc/resolv.conf"

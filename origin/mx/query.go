@@ -144,6 +144,9 @@ const (
 	intervalGrowth   = 2
 )
 
+// mostQueries returns the most queries for one question to a number of servers.
+func mostQueries(servers int) int { return max(minQueries, queriesPerServer*servers) }
+
 // hedgedQuery sends one question to the servers in turn: to the next one
 // whenever the interval has passed or a server has failed. All replies are
 // awaited until one has the result. A lost packet or a dead server therefore delays the
@@ -173,7 +176,7 @@ type queryResult struct {
 }
 
 func (r *Resolver) newHedgedQuery(query func(context.Context, *server, *udpQuery) (result, *Error)) *hedgedQuery {
-	left := max(minQueries, queriesPerServer*len(r.servers))
+	left := mostQueries(len(r.servers))
 	return &hedgedQuery{
 		query: query, start: r.goroutines.Go, servers: r.serverOrder(), interval: r.hedge,
 		queriesLeft: left, results: make(chan queryResult, left),

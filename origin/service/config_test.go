@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
 func TestServeWarnsOfSettings(t *testing.T) {
@@ -37,4 +40,33 @@ func TestServeWarnsOfSettings(t *testing.T) {
 		require.Equal(t, 1, strings.Count(log.String(), "\n"), "%+v: %s", c, &log)
 		require.Contains(t, log.String(), c.message)
 	}
+}
+
+// What the service opens fits into any limit: a sufficient one changes nothing, and a
+// lower one leaves some to connections and to lookups.
+func TestFilesFit(t *testing.T) {
+	var log origintest.Log
+	for _, operator := range []string{"", "127.0.0.1:9090"} {
+		for limit := 96; limit < 20_000; limit += 61 {
+			c := &Config{MaxConnections: 16384, DNSConcurrency: 256, DNS: []string{"192.0.2.1:53"}, OperatorListen: operator}
+			operators := 0
+			if operator != "" {
+				operators = connectionFiles(operatorConnections(limit))
+			}
+			needed := operators + FilesNeeded(c.MaxConnections, c.DNSConcurrency, mx.Config{Servers: c.DNS})
+			c.fitFiles(limit, slog.New(slog.NewTextHandler(&log, nil)))
+			if limit >= needed {
+				require.Equal(t, [2]int{16384, 256}, [2]int{c.MaxConnections, c.DNSConcurrency})
+				continue
+			}
+			used := operators + connectionFiles(c.MaxConnections) + 4*c.DNSConcurrency + min(otherFiles, limit/4)
+			require.LessOrEqual(t, used, limit)
+			require.Greater(t, used, limit-8, "none is left over")
+			require.Positive(t, c.MaxConnections)
+			require.Positive(t, c.DNSConcurrency)
+		}
+	}
+	few := &Config{MaxConnections: 10, DNSConcurrency: 4, DNS: []string{"192.0.2.1:53"}}
+	few.fitFiles(400, slog.New(slog.NewTextHandler(&log, nil)))
+	require.Equal(t, [2]int{10, 4}, [2]int{few.MaxConnections, few.DNSConcurrency})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/api"
+	"github.com/addrspec/addrspec/origin/mx"
 )
 
 // listeners are those of --listen and --operator-listen. operator is nil without
@@ -50,6 +51,41 @@ func listen(flag, address string) (net.Listener, error) {
 		return nil, fmt.Errorf("%s %s: %w", flag, address, err)
 	}
 	return listener, nil
+}
+
+// otherFiles is what the service opens besides connections and lookups: database, log,
+// lists, webhooks, the OpenID provider, pipes.
+const otherFiles = 256
+
+// FilesNeeded returns how many files a service opens at most, beside its operator's
+// listener: a client connection is one, also while it is refused, and so is each query
+// of a lookup.
+func FilesNeeded(connections, lookups int, resolvers mx.Config) int {
+	return connectionFiles(connections) + lookups*resolvers.SocketsPerLookup() + otherFiles
+}
+
+func connectionFiles(most int) int { return most + api.RefusedAtATime(most) }
+
+// fitFiles lowers --dns-concurrency and --max-connections to what the process may open,
+// so that the database and lookups find a file however many clients come. Lookups get a
+// quarter of the files at most.
+func (c *Config) fitFiles(limit int, log *slog.Logger) {
+	resolvers := mx.Config{Servers: c.DNS}
+	operator := 0
+	if c.OperatorListen != "" {
+		operator = connectionFiles(operatorConnections(limit))
+	}
+	needed := FilesNeeded(c.MaxConnections, c.DNSConcurrency, resolvers) + operator
+	if needed <= limit {
+		return
+	}
+	c.DNSConcurrency = max(1, min(c.DNSConcurrency, limit/4/resolvers.SocketsPerLookup()))
+	left := limit - operator - c.DNSConcurrency*resolvers.SocketsPerLookup() - min(otherFiles, limit/4)
+	for c.MaxConnections > 1 && connectionFiles(c.MaxConnections) > left {
+		c.MaxConnections -= max(1, (connectionFiles(c.MaxConnections)-left)/2)
+	}
+	log.Warn("the process may open few files, so there are fewer connections and lookups than configured: raise its limit (LimitNOFILE= in the unit, ulimit -n)",
+		"open_files", limit, "needed", needed, "max_connections", c.MaxConnections, "dns_concurrency", c.DNSConcurrency)
 }
 
 // An httpServer is a listener and the server of its connections.
@@ -113,13 +149,16 @@ func (s *httpServer) shutDown(ctx context.Context) error {
 // OperatorConnections is the most connections to the operator's listener.
 const OperatorConnections = 64
 
+// operatorConnections returns the most for a process that may open few files.
+func operatorConnections(files int) int { return min(OperatorConnections, max(4, files/16)) }
+
 // serveOperator serves the operator's listener, if there is one, until stop is
 // called.
 func (s *Service) serveOperator(failed chan<- error) (stop func()) {
 	if s.listeners.operator == nil {
 		return func() {}
 	}
-	h := s.newHTTPServer(s.listeners.operator, s.api.Operator(), OperatorConnections, 0)
+	h := s.newHTTPServer(s.listeners.operator, s.api.Operator(), operatorConnections(openFiles()), 0)
 	go h.serve(failed)
 	return func() {
 		ctx, end := context.WithTimeout(context.Background(), time.Second)

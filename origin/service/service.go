@@ -52,6 +52,7 @@ func Open(ctx context.Context, c *Config, log *logging.Log) (*Service, error) {
 		return nil, err
 	}
 	c.warn(log.Logger)
+	c.fitFiles(openFiles(), log.Logger)
 	s := &Service{Config: c, log: log}
 	for _, open := range []func(context.Context) error{
 		s.openListeners, s.openResolver, s.openLedger, s.openModule, s.openLists, s.openHooks, s.openWebhooks, s.openAPI, s.openPages,

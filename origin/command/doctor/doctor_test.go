@@ -83,8 +83,8 @@ func TestFiles(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	requireFinding(t, find(t, Limits(10, 10)), OK, "10 connections")
-	requireFinding(t, find(t, Limits(1<<40, 1)), Wrong, "LimitNOFILE=", "--max-connections")
+	requireFinding(t, find(t, Limits(10, 10, 300)), OK, "10 connections")
+	requireFinding(t, find(t, Limits(1<<40, 1, 1<<40)), Wrong, "LimitNOFILE=", "--max-connections")
 }
 
 func TestClock(t *testing.T) {

@@ -46,7 +46,7 @@ func TestInAChild(t *testing.T) {
 		fillInodes(t, directory)
 		f = find(t, Disk(directory))
 	case "limits":
-		f = find(t, Limits(1000, 100))
+		f = find(t, Limits(1000, 100, 1356))
 	case "owners":
 		f = find(t, Check{part, func(context.Context) (string, error) { return "writable", Owners(directory) }})
 	}
