@@ -82,6 +82,15 @@ func (i *Identity) writeIf(ctx context.Context, missing error, first store.State
 	})
 }
 
+// late is how much later than the clock that a request has read another one's may be.
+// A stored time that no clock since then can have led to was written while the clock
+// was ahead. It must neither lock anybody out until that time nor live until then.
+const late = time.Minute
+
+// latest returns the latest time that can have been stored for something that ends
+// after life.
+func latest(now time.Time, life time.Duration) int64 { return now.Add(life + late).UnixNano() }
+
 // timeOf converts a Unix time in nanoseconds.
 func timeOf(ns int64) time.Time { return time.Unix(0, ns).UTC() }
 
@@ -123,6 +132,12 @@ var (
 	SignUpsOfDay     = Limit{"sign-up", 200, 24 * time.Hour / 200}
 )
 
+// longestLimit is the longest time of a limit above, from empty to full.
+const longestLimit = 24 * time.Hour
+
+// full returns how long an empty bucket takes to be full again.
+func (l Limit) full() time.Duration { return l.Every * time.Duration(l.Burst) }
+
 // A TooManyError refuses an attempt.
 type TooManyError struct{ Wait time.Duration }
 
@@ -140,9 +155,9 @@ func (i *Identity) Attempt(ctx context.Context, limit Limit, subject string) err
 		return err
 	}
 	at, every := hashOf(limit.What+"\x00"+subject), limit.Every.Nanoseconds()
-	take := store.Statement{Name: "take_attempt", Args: []any{at, now.UnixNano(), every, every * int64(limit.Burst-1)}}
+	take := store.Statement{Name: "take_attempt", Args: []any{at, now.UnixNano(), every, every * int64(limit.Burst-1), latest(now, limit.full())}}
 	err = i.writeIf(ctx, errTooMany, take, func(now time.Time) []store.Statement {
-		return []store.Statement{{Name: "delete_old_attempts", Args: []any{now.UnixNano()}}}
+		return []store.Statement{{Name: "delete_old_attempts", Args: []any{now.UnixNano(), latest(now, longestLimit)}}}
 	})
 	if err == errTooMany {
 		return &TooManyError{i.waitFor(ctx, at, limit)}
@@ -188,7 +203,7 @@ func (i *Identity) begin(ctx context.Context, c ceremony, data any) (state strin
 	}
 	return state, i.write(ctx, func(now time.Time) []store.Statement {
 		return []store.Statement{
-			{Name: "delete_expired_challenges", Args: []any{now.UnixNano()}},
+			{Name: "delete_expired_challenges", Args: []any{now.UnixNano(), latest(now, challengeLife)}},
 			{Name: "create_challenge", Args: []any{c.hash(state), string(text), now.Add(challengeLife).UnixNano()}},
 		}
 	})
@@ -201,10 +216,10 @@ func (i *Identity) finish(ctx context.Context, c ceremony, state string, data an
 		return err
 	}
 	var text string
-	take := store.Statement{Name: "take_challenge", Args: []any{c.hash(state), now.UnixNano()},
+	take := store.Statement{Name: "take_challenge", Args: []any{c.hash(state), now.UnixNano(), latest(now, challengeLife)},
 		Scan: func(r store.Row) error { return r.Scan(&text) }}
 	err = i.writeIf(ctx, ErrChallenge, take, func(now time.Time) []store.Statement {
-		return []store.Statement{{Name: "delete_expired_challenges", Args: []any{now.UnixNano()}}}
+		return []store.Statement{{Name: "delete_expired_challenges", Args: []any{now.UnixNano(), latest(now, challengeLife)}}}
 	})
 	if err != nil {
 		return err

@@ -1,13 +1,16 @@
 package identity
 
 import (
+	"database/sql"
 	"errors"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	_ "github.com/jackc/pgx/v5/stdlib" // a connection beside the ledger's
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -27,9 +30,28 @@ type fixture struct {
 	*Identity
 	account int64
 	clock   *atomic.Int64
+	url     string // of the database
 }
 
 func (f *fixture) advance(d time.Duration) { f.clock.Add(int64(d)) }
+
+// database opens the database beside the ledger.
+func (f *fixture) database(t *testing.T) *sql.DB {
+	driver, source := "pgx", f.url
+	if path, ok := strings.CutPrefix(f.url, "sqlite:"); ok {
+		driver, source = "sqlite", "file:"+path+"?_pragma=busy_timeout(120000)"
+	}
+	db, err := sql.Open(driver, source)
+	require.NoError(t, err)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// rows counts the rows of a table.
+func (f *fixture) rows(t *testing.T, table string) (n int) {
+	require.NoError(t, f.database(t).QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
+	return n
+}
 
 func eachDatabase(t *testing.T, test func(*testing.T, *fixture)) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
@@ -40,7 +62,7 @@ func eachDatabase(t *testing.T, test func(*testing.T, *fixture)) {
 		t.Cleanup(func() { require.NoError(t, l.Close()) })
 		a, err := l.CreateAccount(t.Context(), "owner@example.com", ledger.Terms{})
 		require.NoError(t, err)
-		test(t, &fixture{New(l), a.ID, clock})
+		test(t, &fixture{New(l), a.ID, clock, url})
 	})
 }
 

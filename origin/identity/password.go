@@ -128,7 +128,7 @@ func (i *Identity) SetPassword(ctx context.Context, u User, password string, kee
 			createUser(u.Account, now),
 			{Name: "put_password", Args: []any{u.Account, hash}},
 			{Name: "delete_sessions", Args: []any{u.Account, keep.ID}},
-			{Name: "delete_links", Args: []any{u.Account, now.UnixNano()}},
+			{Name: "delete_links", Args: []any{u.Account, now.UnixNano(), latest(now, LinkLife)}},
 		}
 		return append(list, ledger.Audit(ctx, u.Account, now, "user.password", "")...)
 	})

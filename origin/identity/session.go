@@ -33,8 +33,12 @@ type Session struct {
 	Complete  bool      // false while the second factor is missing
 }
 
-// Fresh reports whether the user has proved who they are recently.
-func (s *Session) Fresh(now time.Time) bool { return now.Sub(s.Confirmed) < ConfirmFor }
+// Fresh reports whether the user has proved who they are recently. A proof in the
+// future was given while the clock was ahead, at an unknown time.
+func (s *Session) Fresh(now time.Time) bool {
+	age := now.Sub(s.Confirmed)
+	return -late <= age && age < ConfirmFor
+}
 
 // SignIn starts a session of a user who has proved who they are, and returns its
 // token. complete is false if the second factor is still missing. The session
@@ -44,7 +48,7 @@ func (i *Identity) SignIn(ctx context.Context, account int64, old, client string
 	token = newToken()
 	err = i.write(ctx, func(now time.Time) []store.Statement {
 		list := []store.Statement{
-			{Name: "delete_expired_sessions", Args: []any{now.UnixNano()}},
+			{Name: "delete_expired_sessions", Args: []any{now.UnixNano(), latest(now, 0)}},
 			{Name: "delete_session_by_hash", Args: []any{hashOf(old)}},
 			{Name: "create_session", Args: []any{hashOf(token), account, client, now.UnixNano(),
 				expiry(now, now, complete).UnixNano(), now.UnixNano(), complete}},
@@ -83,7 +87,7 @@ func (i *Identity) Session(ctx context.Context, token string) (Session, error) {
 		return Session{}, err
 	}
 	s := list[0]
-	if now.Sub(s.Seen) > touchEvery {
+	if now.Sub(s.Seen).Abs() > touchEvery {
 		err = i.touch(ctx, &s, now)
 	}
 	return s, err
@@ -107,7 +111,7 @@ func (i *Identity) Sessions(ctx context.Context, account int64) ([]Session, erro
 
 func (i *Identity) sessions(ctx context.Context, query string, of any, now time.Time) ([]Session, error) {
 	var list []Session
-	err := i.store.Query(ctx, store.Statement{Name: query, Args: []any{of, now.UnixNano()}, Scan: func(r store.Row) error {
+	err := i.store.Query(ctx, store.Statement{Name: query, Args: []any{of, now.UnixNano(), latest(now, 0)}, Scan: func(r store.Row) error {
 		var s Session
 		var created, seen, expires, confirmed int64
 		err := r.Scan(&s.ID, &s.Client, &created, &seen, &expires, &confirmed, &s.Complete, &s.Account)

@@ -93,7 +93,7 @@ func (i *Identity) attemptCode(ctx context.Context, account int64) (time.Time, e
 // matchTOTP returns the time step whose code was given. It compares with each
 // step in turn, since the step decides whether the code was used already.
 func matchTOTP(secret, code string, now time.Time) (step int64, ok bool) {
-	code, current := strings.ReplaceAll(code, " ", ""), now.Unix()/int64(totpPeriod.Seconds())
+	code, current := strings.ReplaceAll(code, " ", ""), stepOf(now)
 	for at := current - totpSkew; at <= current+totpSkew; at++ {
 		want, err := hotp.GenerateCodeCustom(secret, uint64(at), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
 		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 {
@@ -103,6 +103,9 @@ func matchTOTP(secret, code string, now time.Time) (step int64, ok bool) {
 	return step, ok
 }
 
+// stepOf returns the time step of a time.
+func stepOf(t time.Time) int64 { return t.Unix() / int64(totpPeriod.Seconds()) }
+
 // CheckCode uses up a code of the user's authenticator app or a recovery code, or
 // returns ErrWrongCode. It counts the attempt.
 func (i *Identity) CheckCode(ctx context.Context, u User, code string) error {
@@ -111,15 +114,15 @@ func (i *Identity) CheckCode(ctx context.Context, u User, code string) error {
 		return err
 	}
 	if step, ok := matchTOTP(u.totp, code, now); ok && u.TOTP {
-		return i.useTOTP(ctx, u, step)
+		return i.useTOTP(ctx, u, step, now)
 	}
 	return i.useRecoveryCode(ctx, u.Account, code)
 }
 
 // useTOTP accepts each step once (RFC 6238 section 5.2), and none before one that
 // was accepted.
-func (i *Identity) useTOTP(ctx context.Context, u User, step int64) error {
-	use := store.Statement{Name: "use_totp", Args: []any{u.Account, u.totp, step}}
+func (i *Identity) useTOTP(ctx context.Context, u User, step int64, now time.Time) error {
+	use := store.Statement{Name: "use_totp", Args: []any{u.Account, u.totp, step, stepOf(now.Add(late)) + totpSkew}}
 	return i.writeIf(ctx, ErrWrongCode, use, func(time.Time) []store.Statement { return unchanged(u.Account) })
 }
 

@@ -144,7 +144,7 @@ func (i *Identity) CreateLink(ctx context.Context, account int64) (token string,
 	err = i.write(ctx, func(now time.Time) []store.Statement {
 		list := []store.Statement{
 			createUser(account, now),
-			{Name: "delete_links", Args: []any{account, now.UnixNano()}},
+			{Name: "delete_links", Args: []any{account, now.UnixNano(), latest(now, LinkLife)}},
 			{Name: "create_link", Args: []any{hashOf(token), account, now.Add(LinkLife).UnixNano()}},
 		}
 		return append(list, ledger.Audit(ctx, account, now, "link.create", "")...)
@@ -160,7 +160,7 @@ func (i *Identity) LinkUser(ctx context.Context, token string) (User, error) {
 		return User{}, err
 	}
 	var account int64
-	err = i.store.Query(ctx, store.Statement{Name: "read_link", Args: []any{hashOf(token), now.UnixNano()},
+	err = i.store.Query(ctx, store.Statement{Name: "read_link", Args: []any{hashOf(token), now.UnixNano(), latest(now, LinkLife)},
 		Scan: func(r store.Row) error { return r.Scan(&account) }})
 	if err == nil && account == 0 {
 		err = ErrLinkUsed
@@ -178,10 +178,10 @@ func (i *Identity) UseLink(ctx context.Context, token string) (User, error) {
 		return User{}, err
 	}
 	var account int64
-	use := store.Statement{Name: "use_link", Args: []any{hashOf(token), now.UnixNano()},
+	use := store.Statement{Name: "use_link", Args: []any{hashOf(token), now.UnixNano(), latest(now, LinkLife)},
 		Scan: func(r store.Row) error { return r.Scan(&account) }}
 	err = i.writeIf(ctx, ErrLinkUsed, use, func(now time.Time) []store.Statement {
-		return []store.Statement{{Name: "delete_links", Args: []any{account, now.UnixNano()}}}
+		return []store.Statement{{Name: "delete_links", Args: []any{account, now.UnixNano(), latest(now, LinkLife)}}}
 	})
 	if err != nil {
 		return User{}, err

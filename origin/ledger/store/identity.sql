@@ -22,7 +22,8 @@ UPDATE users SET name = $2 WHERE account = $1 AND name <> $2 RETURNING account;
 -- name: put_operator
 UPDATE users SET operator = $2 WHERE account = $1 AND operator <> $2 RETURNING account;
 
--- Sessions.
+-- Sessions. $3 of the reads and $2 of the deletion is the latest time at which a
+-- session can have begun; a later one began while the clock was ahead, and has ended.
 -- name: create_session
 INSERT INTO sessions (hash, account, client, created_ns, seen_ns, expires_ns, confirmed_ns, complete)
 VALUES ($1, $2, $3, $4, $4, $5, $6, $7);
@@ -33,11 +34,11 @@ DELETE FROM sessions WHERE account = $1 AND id <= (SELECT id FROM sessions WHERE
 
 -- name: read_session
 SELECT s.id, s.client, s.created_ns, s.seen_ns, s.expires_ns, s.confirmed_ns, s.complete, s.account
-  FROM sessions s WHERE s.hash = $1 AND s.expires_ns > $2;
+  FROM sessions s WHERE s.hash = $1 AND s.expires_ns > $2 AND s.created_ns <= $3;
 
 -- name: list_sessions
 SELECT s.id, s.client, s.created_ns, s.seen_ns, s.expires_ns, s.confirmed_ns, s.complete, s.account
-  FROM sessions s WHERE s.account = $1 AND s.expires_ns > $2 ORDER BY s.seen_ns DESC;
+  FROM sessions s WHERE s.account = $1 AND s.expires_ns > $2 AND s.created_ns <= $3 ORDER BY s.seen_ns DESC;
 
 -- name: touch_session
 UPDATE sessions SET seen_ns = $2, expires_ns = $3 WHERE id = $1;
@@ -56,35 +57,37 @@ DELETE FROM sessions WHERE hash = $1;
 DELETE FROM sessions WHERE account = $1 AND id <> $2 RETURNING id;
 
 -- name: delete_expired_sessions
-DELETE FROM sessions WHERE expires_ns <= $1;
+DELETE FROM sessions WHERE expires_ns <= $1 OR created_ns > $2;
 
--- One-time links.
+-- One-time links. $3 is the latest time at which a link can expire; a later one was
+-- made while the clock was ahead, and has ended.
 -- name: create_link
 INSERT INTO links (hash, account, expires_ns) VALUES ($1, $2, $3);
 
 -- name: read_link
-SELECT l.account FROM links l WHERE l.hash = $1 AND l.expires_ns > $2;
+SELECT l.account FROM links l WHERE l.hash = $1 AND l.expires_ns > $2 AND l.expires_ns <= $3;
 
 -- name: delete_links
-DELETE FROM links WHERE account = $1 OR expires_ns <= $2;
+DELETE FROM links WHERE account = $1 OR expires_ns <= $2 OR expires_ns > $3;
 
 -- name: use_link
-DELETE FROM links WHERE hash = $1 AND expires_ns > $2 RETURNING account;
+DELETE FROM links WHERE hash = $1 AND expires_ns > $2 AND expires_ns <= $3 RETURNING account;
 
 -- Attempts: takes a token from a bucket, or returns no row. $2 now, $3 the
--- interval between tokens, $4 the interval times one less than the capacity.
+-- interval between tokens, $4 the interval times one less than the capacity. A time
+-- after $5 is impossible: the clock was ahead, and the bucket is full.
 -- name: take_attempt
 INSERT INTO attempts (subject, tat_ns) VALUES ($1, CAST($2 AS BIGINT) + $3)
     ON CONFLICT (subject) DO UPDATE
-   SET tat_ns = CASE WHEN attempts.tat_ns > CAST($2 AS BIGINT) THEN attempts.tat_ns ELSE CAST($2 AS BIGINT) END + $3
- WHERE attempts.tat_ns - CAST($2 AS BIGINT) <= $4
+   SET tat_ns = CASE WHEN attempts.tat_ns > CAST($2 AS BIGINT) AND attempts.tat_ns <= $5 THEN attempts.tat_ns ELSE CAST($2 AS BIGINT) END + $3
+ WHERE attempts.tat_ns - CAST($2 AS BIGINT) <= $4 OR attempts.tat_ns > $5
 RETURNING tat_ns;
 
 -- name: read_attempt
 SELECT tat_ns FROM attempts WHERE subject = $1;
 
 -- name: delete_old_attempts
-DELETE FROM attempts WHERE tat_ns <= $1;
+DELETE FROM attempts WHERE tat_ns <= $1 OR tat_ns > $2;
 
 -- Second factors.
 -- Locks a user's row, so that what is counted next stays.
@@ -94,9 +97,11 @@ UPDATE users SET account = account WHERE account = $1;
 -- name: put_totp
 UPDATE users SET totp = $2, totp_step = $3 WHERE account = $1;
 
--- $2 the secret whose code was given, $3 the code's time step.
+-- $2 the secret whose code was given, $3 the code's time step. A step after $4 was
+-- accepted while the clock was ahead, and keeps no code from being accepted.
 -- name: use_totp
-UPDATE users SET totp_step = $3 WHERE account = $1 AND totp = $2 AND totp_step < $3 RETURNING account;
+UPDATE users SET totp_step = $3
+ WHERE account = $1 AND totp = $2 AND (totp_step < $3 OR totp_step > $4) RETURNING account;
 
 -- name: create_recovery_code
 INSERT INTO recovery_codes (account, hash) VALUES ($1, $2);
@@ -150,12 +155,12 @@ SELECT issuer, subject, created_ns FROM identities WHERE account = $1 ORDER BY c
 -- name: delete_identity
 DELETE FROM identities WHERE account = $1 AND issuer = $2 AND subject = $3 RETURNING account;
 
--- Challenges.
+-- Challenges. $3 of take_challenge and $2 of the other are as for links.
 -- name: create_challenge
 INSERT INTO challenges (hash, data, expires_ns) VALUES ($1, $2, $3);
 
 -- name: take_challenge
-DELETE FROM challenges WHERE hash = $1 AND expires_ns > $2 RETURNING data;
+DELETE FROM challenges WHERE hash = $1 AND expires_ns > $2 AND expires_ns <= $3 RETURNING data;
 
 -- name: delete_expired_challenges
-DELETE FROM challenges WHERE expires_ns <= $1;
+DELETE FROM challenges WHERE expires_ns <= $1 OR expires_ns > $2;
