@@ -2,7 +2,9 @@ package dashboard
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -15,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/rig/passkeytest"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
@@ -157,8 +160,8 @@ func TestGuessingCodesAcrossReplicas(t *testing.T) {
 				many++
 			}
 		}
-		require.Equal(t, identity.CodesOfAccount.Burst-1, wrong, "one attempt set it up")
-		require.Equal(t, identity.CodesOfAccount.Burst+1, many)
+		require.Equal(t, identity.CodesOfAccount.Burst, wrong)
+		require.Equal(t, identity.CodesOfAccount.Burst, many)
 		require.Equal(t, http.StatusTooManyRequests, browsers[1].submit("/sign-in/code", code(t, secret, 1)).status)
 	})
 }
@@ -392,5 +395,147 @@ func TestAuditLogIsPaged(t *testing.T) {
 		require.GreaterOrEqual(t, seen, 62, "60 names, a link, a sign-in")
 		require.Contains(t, b.get("/dashboard/settings/log?before=1").body, "no lines before this")
 		require.Equal(t, http.StatusNotFound, b.get("/dashboard/settings/log?before=x").status)
+	})
+}
+
+// behindProxy returns a site that believes who a request is from. No time passes there.
+func behindProxy(t *testing.T, database string) *site {
+	now := time.Now()
+	s := newSite(t, database, Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}},
+		ledger.WithClock(func() time.Time { return now }))
+	s.withPassword(t)
+	return s
+}
+
+// tryFrom gives a password from an address.
+func (b *browser) tryFrom(address, password string) int {
+	return b.submitFrom("/sign-in", url.Values{"email": {b.site.account.Email}, "password": {password}}, address).status
+}
+
+// Somebody who knows an email guesses as often as a network may, and the owner signs in
+// all the same: from another network, and from the same one in a browser that the owner
+// has used before.
+func TestGuessingLocksNoOwnerOut(t *testing.T) {
+	for name, at := range map[string]struct{ attacker, neighbour, elsewhere string }{
+		"IPv4": {"192.0.2.1", "192.0.2.200", "198.51.100.7"},
+		"IPv6": {"2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:2::1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pgtest.EachDatabase(t, func(t *testing.T, database string) {
+				s := behindProxy(t, database)
+				known := s.browser(t)
+				require.Equal(t, http.StatusSeeOther, known.tryFrom(at.neighbour, password))
+				wrong := 0
+				for attacker := s.browser(t); attacker.tryFrom(at.attacker, "wrong") == http.StatusUnprocessableEntity; {
+					wrong++
+				}
+				require.Equal(t, identity.PasswordsOfNetwork.Burst-1, wrong)
+				require.Equal(t, http.StatusTooManyRequests, s.browser(t).tryFrom(at.neighbour, password), "nobody knows this browser")
+				require.Equal(t, http.StatusSeeOther, s.browser(t).tryFrom(at.elsewhere, password))
+				known.submit("/sign-out", url.Values{})
+				require.Equal(t, http.StatusSeeOther, known.tryFrom(at.neighbour, password))
+			})
+		})
+	}
+}
+
+// Guesses from many networks are bounded together. Only browsers that have signed in
+// go on, and each of them is bounded as well.
+func TestGuessingFromManyNetworks(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, database string) {
+		s := behindProxy(t, database)
+		known, stranger := s.browser(t), s.browser(t)
+		require.Equal(t, http.StatusSeeOther, known.tryFrom("198.51.100.7", password))
+		wrong := 1
+		for n := range 2 * identity.PasswordsOfAccount.Burst {
+			if stranger.tryFrom(fmt.Sprintf("10.0.%d.1", n), "wrong") == http.StatusUnprocessableEntity {
+				wrong++
+			}
+		}
+		require.Equal(t, identity.PasswordsOfAccount.Burst, wrong)
+		require.Equal(t, http.StatusTooManyRequests, s.browser(t).tryFrom("203.0.113.1", password))
+		require.Equal(t, http.StatusSeeOther, known.tryFrom("203.0.113.1", password))
+		for range identity.PasswordsOfDevice.Burst - 1 {
+			require.Equal(t, http.StatusUnprocessableEntity, known.tryFrom("203.0.113.1", "wrong"))
+		}
+		require.Equal(t, http.StatusTooManyRequests, known.tryFrom("203.0.113.1", password), "a browser's own bound")
+	})
+}
+
+// A device's token is worth something for the account that it was given for, until the
+// password is changed.
+func TestDeviceTokens(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, database string) {
+		s := behindProxy(t, database)
+		owner := s.browser(t)
+		require.Equal(t, http.StatusSeeOther, owner.tryFrom("192.0.2.1", password))
+		device := owner.cookieNamed(deviceCookie)
+		require.NotEmpty(t, device)
+		other := s.createAccount(t, "other@example.com")
+		require.NoError(t, s.Identity.SetPassword(t.Context(), identity.User{Account: other.ID, Email: other.Email}, password, identity.Session{}))
+		foreign := s.browser(t)
+		require.Equal(t, http.StatusSeeOther, foreign.submitFrom("/sign-in", url.Values{"email": {other.Email}, "password": {password}}, "192.0.2.2").status)
+		for s.browser(t).tryFrom("192.0.2.3", "wrong") == http.StatusUnprocessableEntity {
+		}
+		forged := []byte(device)
+		forged[0] ^= 1
+		for name, token := range map[string]string{"another account's": foreign.cookieNamed(deviceCookie), "changed": string(forged),
+			"cut": device[:len(device)-1], "without a tag": device[:strings.Index(device, ".")+1], "empty": ""} {
+			thief := s.browser(t)
+			thief.setCookieNamed(deviceCookie, token)
+			require.Equal(t, http.StatusTooManyRequests, thief.tryFrom("192.0.2.3", password), name)
+		}
+		thief := s.browser(t)
+		thief.setCookieNamed(deviceCookie, device)
+		require.Equal(t, http.StatusUnprocessableEntity, thief.tryFrom("192.0.2.3", "wrong"), "it proves nothing but that somebody signed in")
+		require.Equal(t, "/dashboard?done=password-set", owner.submit("/dashboard/settings/password", url.Values{"password": {"another long password"}}).header.Get("Location"))
+		require.Equal(t, http.StatusTooManyRequests, thief.tryFrom("192.0.2.3", "another long password"), "a new password ends it")
+		owner.submit("/sign-out", url.Values{})
+		require.Equal(t, http.StatusSeeOther, owner.tryFrom("192.0.2.3", "another long password"), "the browser that set it has a new one")
+	})
+}
+
+// Somebody who has the password and guesses codes does not keep the owner from giving
+// one in a browser that the owner has used before.
+func TestGuessingCodesLocksNoOwnerOut(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		s.withPassword(t)
+		owner := s.signedIn(t, s.account.ID)
+		secret, recovery := owner.setUpTOTP()
+		thief := s.browser(t)
+		thief.signIn("")
+		for range identity.CodesOfAccount.Burst {
+			thief.submit("/sign-in/code", url.Values{"code": {"000000"}})
+		}
+		require.Equal(t, http.StatusTooManyRequests, thief.submit("/sign-in/code", url.Values{"code": {recovery[0]}}).status)
+		owner.submit("/sign-out", url.Values{})
+		owner.signIn("")
+		require.Equal(t, "/dashboard", owner.submit("/sign-in/code", code(t, secret, 1)).header.Get("Location"))
+	})
+}
+
+// What is tried at the sign-in for an email has nothing to do with the confirmations of
+// an account whose number it is.
+func TestAttemptsHaveSpacesOfTheirOwn(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		s.withPassword(t)
+		owner, stranger := s.signedIn(t, s.account.ID), s.browser(t)
+		for range 2 * identity.PasswordsOfAccount.Burst {
+			stranger.submit("/sign-in", url.Values{"email": {strconv.FormatInt(s.account.ID, 10)}, "password": {"wrong"}})
+		}
+		require.Equal(t, "/dashboard?done=confirmed", owner.submit("/confirm", url.Values{"password": {password}}).header.Get("Location"))
+	})
+}
+
+// Another session's wrong confirmations, as those of a cookie's thief, block none.
+func TestConfirmationsOfSessions(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		s.withPassword(t)
+		owner, thief := s.signedIn(t, s.account.ID), s.signedIn(t, s.account.ID)
+		for range identity.ConfirmationsOfSession.Burst {
+			require.Equal(t, http.StatusUnprocessableEntity, thief.submit("/confirm", url.Values{"password": {"wrong"}}).status)
+		}
+		require.Equal(t, http.StatusTooManyRequests, thief.submit("/confirm", url.Values{"password": {password}}).status)
+		require.Equal(t, "/dashboard?done=confirmed", owner.submit("/confirm", url.Values{"password": {password}}).header.Get("Location"))
 	})
 }

@@ -54,7 +54,7 @@ func FuzzCallerAddress(f *testing.F) {
 	d := &Dashboard{Config: Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}}
 	f.Fuzz(func(t *testing.T, header string) {
 		h := http.Header{"X-Forwarded-For": {header}}
-		require.Equal(t, "198.51.100.1", d.callerAddress(&http.Request{RemoteAddr: "198.51.100.1:9", Header: h}))
+		require.Equal(t, "198.51.100.1/32", d.callerAddress(&http.Request{RemoteAddr: "198.51.100.1:9", Header: h}))
 		require.NotContains(t, d.callerAddress(&http.Request{RemoteAddr: "10.0.0.1:9", Header: h}), "invalid")
 	})
 }

@@ -410,7 +410,7 @@ func (d *Dashboard) confirm(v *visit) (*outcome, error) {
 }
 
 func (d *Dashboard) confirmPassword(v *visit) error {
-	if err := d.Identity.Attempt(v.r.Context(), identity.PasswordsOfAccount, strconv.FormatInt(v.user.Account, 10)); err != nil {
+	if err := d.Identity.Attempt(v.r.Context(), identity.ConfirmationsOfSession, strconv.FormatInt(v.session.ID, 10)); err != nil {
 		return err
 	}
 	if _, err := d.Identity.CheckPassword(v.r.Context(), v.user.Email, v.form.Get("password")); err != nil {

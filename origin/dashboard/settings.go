@@ -109,7 +109,15 @@ func (d *Dashboard) setPassword(v *visit) (*outcome, error) {
 	if again, given := v.form["again"]; given && again[0] != password {
 		return nil, inputProblem("again", "The two passwords differ.")
 	}
-	return redirect("/dashboard", "password-set"), d.Identity.SetPassword(v.r.Context(), *v.user, password, *v.session)
+	if err := d.Identity.SetPassword(v.r.Context(), *v.user, password, *v.session); err != nil {
+		return nil, err
+	}
+	user, err := d.Identity.User(v.r.Context(), v.user.Account)
+	if err != nil {
+		return nil, err
+	}
+	v.remember(&user) // the new password has ended the tokens of devices
+	return redirect("/dashboard", "password-set"), nil
 }
 
 // endSessions ends one session, or all others if none is named.

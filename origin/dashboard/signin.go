@@ -27,10 +27,8 @@ func (d *Dashboard) signInPage(v *visit) (any, error) {
 // looked at, at the account that was named, whether it exists or not.
 func (d *Dashboard) signIn(v *visit) (*outcome, error) {
 	ctx, email := v.r.Context(), normalEmail(v.form.Get("email"))
-	if err := d.Identity.Attempt(ctx, identity.PasswordsOfAddress, d.callerAddress(v.r)); err != nil {
-		return nil, err
-	}
-	if err := d.Identity.Attempt(ctx, identity.PasswordsOfAccount, email); err != nil {
+	from := identity.Caller{Address: d.callerAddress(v.r), Network: d.callerNetwork(v.r), Device: v.cookie(deviceCookie)}
+	if err := d.Identity.AttemptPassword(ctx, email, from); err != nil {
 		return nil, err
 	}
 	user, err := d.Identity.CheckPassword(ctx, email, v.form.Get("password"))
@@ -163,5 +161,17 @@ func (v *visit) open(user identity.User, to string, complete bool) (*outcome, er
 	v.setCookie(sessionCookie, token, cookieLife)
 	v.clearCookie(formCookie)
 	v.token = token
+	if complete {
+		v.remember(&user)
+	}
 	return redirect(to, ""), nil
+}
+
+// remember marks the browser as one in which the user has signed in.
+func (v *visit) remember(user *identity.User) {
+	token := v.cookie(deviceCookie)
+	if user.KnownDevice(token) == "" {
+		token = user.NewDevice()
+	}
+	v.setCookie(deviceCookie, token, deviceLife)
 }

@@ -153,11 +153,13 @@ func (b *browser) submitFrom(path string, form url.Values, address string) reply
 }
 
 // cookieValue returns the token of the session.
-func (b *browser) cookieValue() string {
+func (b *browser) cookieValue() string { return b.cookieNamed(sessionCookie) }
+
+func (b *browser) cookieNamed(name string) string {
 	at, err := url.Parse(b.site.url)
 	require.NoError(b, err)
 	for _, c := range b.client.Jar.Cookies(at) {
-		if c.Name == sessionCookie {
+		if c.Name == name {
 			return c.Value
 		}
 	}
@@ -165,10 +167,12 @@ func (b *browser) cookieValue() string {
 }
 
 // setCookie makes the browser use a session's token, as who has stolen it does.
-func (b *browser) setCookie(token string) {
+func (b *browser) setCookie(token string) { b.setCookieNamed(sessionCookie, token) }
+
+func (b *browser) setCookieNamed(name, value string) {
 	at, err := url.Parse(b.site.url)
 	require.NoError(b, err)
-	b.client.Jar.SetCookies(at, []*http.Cookie{{Name: sessionCookie, Value: token, Path: "/"}})
+	b.client.Jar.SetCookies(at, []*http.Cookie{{Name: name, Value: value, Path: "/"}})
 }
 
 // age makes the session's last proof of who it is too old for changes.

@@ -81,6 +81,7 @@ func (v *visit) identify() error {
 	if err != nil {
 		return err
 	}
+	user.Device = v.cookie(deviceCookie)
 	v.session, v.user, v.token = &session, &user, token
 	return nil
 }
@@ -186,13 +187,17 @@ func badForm(err error) error {
 
 // Cookies, by purpose.
 const (
-	sessionCookie = "addrspec"      // the session's token
-	formCookie    = "addrspec-form" // binds forms of people who are not signed in
+	sessionCookie = "addrspec"        // the session's token
+	formCookie    = "addrspec-form"   // binds forms of people who are not signed in
+	deviceCookie  = "addrspec-device" // marks a browser in which the user has signed in
 )
 
 // cookieLife is how long a browser keeps a cookie; the session in the database may
 // end earlier.
 const cookieLife = 30 * 24 * time.Hour
+
+// deviceLife is the longest time that browsers allow (RFC 6265bis section 5.5).
+const deviceLife = 400 * 24 * time.Hour
 
 // cookieName adds the prefix with which browsers insist on Secure, no Domain and
 // Path=/ (RFC 6265bis section 4.1.3.2).
@@ -259,31 +264,22 @@ func firstOf(text, otherwise string, partsAndNames []string) string {
 
 // callerAddress returns the network whose attempts are counted together: an IPv4
 // address, or an IPv6 /64, which one subscriber has.
-func (d *Dashboard) callerAddress(r *http.Request) string {
-	at := d.caller(r)
-	if at.Is6() {
-		return networkOf(at, 64)
-	}
-	return at.String()
-}
+func (d *Dashboard) callerAddress(r *http.Request) string { return networkOf(d.caller(r), 32) }
 
-// callerNetwork returns the network that shares slots: an IPv4 /24, whose
-// addresses one attacker may have, or an IPv6 /64.
-func (d *Dashboard) callerNetwork(r *http.Request) string {
-	at := d.caller(r)
-	if at.Is6() {
-		return networkOf(at, 64)
-	}
-	return networkOf(at, 24)
-}
+// callerNetwork is callerAddress with an IPv4 /24, in which an attacker can easily have
+// many addresses.
+func (d *Dashboard) callerNetwork(r *http.Request) string { return networkOf(d.caller(r), 24) }
 
 func networkOf(at netip.Addr, bits int) string {
+	if at.Is6() {
+		bits = 64
+	}
 	network, _ := at.WithZone("").Prefix(bits)
 	return network.String()
 }
 
-// caller returns the address from which a request comes. X-Forwarded-For is
-// believed as far as trusted proxies have written it.
+// caller returns the address that a request is from. X-Forwarded-For is believed as far
+// as trusted proxies have written it.
 func (d *Dashboard) caller(r *http.Request) netip.Addr {
 	at := parseAddress(r.RemoteAddr)
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")

@@ -149,7 +149,8 @@ func TestCeremonyBegunWhileTheClockWasAhead(t *testing.T) {
 
 // What a limit leaves while the clock is right must not be taken for impossible.
 func TestLongestLimit(t *testing.T) {
-	for _, limit := range []Limit{PasswordsOfAccount, PasswordsOfAddress, CodesOfAccount, LinksOfAddress, ChallengesOfAddress, Challenges, SignUpsOfAddress, SignUpsOfDay} {
+	for _, limit := range []Limit{PasswordsOfAddress, PasswordsOfNetwork, PasswordsOfAccount, PasswordsOfDevice, ConfirmationsOfSession,
+		CodesOfAccount, CodesOfDevice, LinksOfAddress, ChallengesOfAddress, Challenges, SignUpsOfAddress, SignUpsOfDay} {
 		require.LessOrEqual(t, limit.full(), longestLimit, limit.What)
 	}
 }

@@ -115,13 +115,22 @@ type Limit struct {
 	Every time.Duration
 }
 
-// The limits of attempts. An account's is generous enough for a person and slow
-// enough against guessing: 10, then 2,880 a day.
+// The limits of attempts. A network's are generous enough for a person and slow enough
+// against guessing. An account's is wider, so that no single network uses it up.
 var (
-	PasswordsOfAccount = Limit{"password of account", 10, 30 * time.Second}
 	PasswordsOfAddress = Limit{"password from address", 30, 10 * time.Second}
-	// 10, then 288 a day, of which each has three chances in a million.
+	// For an account from one network: 10, then 720 a day.
+	PasswordsOfNetwork = Limit{"password of account from network", 10, 2 * time.Minute}
+	// For an account from all networks: 50, then 2,880 a day.
+	PasswordsOfAccount = Limit{"password of account", 50, 30 * time.Second}
+	// In a browser in which the owner has signed in before: 10, then 720 a day. What
+	// others try does not count there.
+	PasswordsOfDevice      = Limit{"password from device", 10, 2 * time.Minute}
+	ConfirmationsOfSession = Limit{"password of session", 10, 2 * time.Minute}
+	// 10, then 288 a day, of which each has three chances in a million; a device's is
+	// as for passwords.
 	CodesOfAccount = Limit{"code of account", 10, 5 * time.Minute}
+	CodesOfDevice  = Limit{"code from device", 10, 5 * time.Minute}
 	LinksOfAddress = Limit{"link from address", 30, 10 * time.Second}
 	// A sign-in page takes one for passkeys in autofill.
 	ChallengesOfAddress = Limit{"challenge from address", 60, 5 * time.Second}
@@ -131,6 +140,37 @@ var (
 	SignUpsOfAddress = Limit{"sign-up from address", 3, 8 * time.Hour}
 	SignUpsOfDay     = Limit{"sign-up", 200, 24 * time.Hour / 200}
 )
+
+// A Caller is who gives a password.
+type Caller struct {
+	Address string // as the subject of Attempt
+	Network string // in which an attacker can easily have many addresses: an IPv4 /24, an IPv6 /64
+	Device  string // the browser's device token, if it has one
+}
+
+// AttemptPassword counts an attempt at a password, whether there is an account or not.
+// A browser in which the owner has signed in has a bucket of its own, so nobody can
+// lock the owner out there (OWASP, Slow Down Online Guessing Attacks with Device
+// Cookies). For all others the narrow limits come first: what they refuse takes no
+// token of the account.
+func (i *Identity) AttemptPassword(ctx context.Context, email string, from Caller) error {
+	device, err := i.deviceOf(ctx, email, from.Device)
+	if err != nil {
+		return err
+	}
+	if device != "" {
+		return i.Attempt(ctx, PasswordsOfDevice, device)
+	}
+	for _, at := range []struct {
+		limit   Limit
+		subject string
+	}{{PasswordsOfAddress, from.Address}, {PasswordsOfNetwork, from.Network + "\x00" + email}, {PasswordsOfAccount, email}} {
+		if err := i.Attempt(ctx, at.limit, at.subject); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // longestLimit is the longest time of a limit above, from empty to full.
 const longestLimit = 24 * time.Hour

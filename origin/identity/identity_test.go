@@ -3,6 +3,7 @@ package identity
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -235,6 +236,29 @@ func TestAttemptsAreLimited(t *testing.T) {
 		f.advance(time.Minute)
 		require.NoError(t, f.Attempt(t.Context(), limit, "somebody"))
 		require.Error(t, f.Attempt(t.Context(), limit, "somebody"))
+	})
+}
+
+// However many networks take turns, an account's guesses are bounded by the hour, and a
+// single network's leave the account's bucket to others.
+func TestGuessesAtAnAccountAreBounded(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		guess := func(networks int) (admitted int) {
+			for range 60 {
+				f.advance(time.Minute)
+				for n := range networks {
+					from := Caller{Address: fmt.Sprintf("address %d", n), Network: fmt.Sprintf("network %d", n)}
+					if f.AttemptPassword(t.Context(), "owner@example.com", from) == nil {
+						admitted++
+					}
+				}
+			}
+			return admitted
+		}
+		require.LessOrEqual(t, guess(1), PasswordsOfNetwork.Burst+30)
+		elsewhere := Caller{Address: "elsewhere", Network: "elsewhere"}
+		require.NoError(t, f.AttemptPassword(t.Context(), "owner@example.com", elsewhere))
+		require.LessOrEqual(t, guess(8), PasswordsOfAccount.Burst+120)
 	})
 }
 

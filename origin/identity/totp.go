@@ -66,7 +66,7 @@ func (i *Identity) SetTOTP(ctx context.Context, u User, secret, code string) (re
 	if _, err := decodeTOTP(secret); err != nil {
 		return nil, err
 	}
-	now, err := i.attemptCode(ctx, u.Account)
+	now, err := i.attemptCode(ctx, u)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,13 @@ func (i *Identity) SetTOTP(ctx context.Context, u User, secret, code string) (re
 }
 
 // attemptCode counts an attempt at a code, and returns the database's time.
-func (i *Identity) attemptCode(ctx context.Context, account int64) (time.Time, error) {
-	if err := i.Attempt(ctx, CodesOfAccount, accountName(account)); err != nil {
+// In a browser in which the user has signed in, others do not count.
+func (i *Identity) attemptCode(ctx context.Context, u User) (time.Time, error) {
+	limit, subject := CodesOfAccount, accountName(u.Account)
+	if device := u.KnownDevice(u.Device); device != "" {
+		limit, subject = CodesOfDevice, device
+	}
+	if err := i.Attempt(ctx, limit, subject); err != nil {
 		return time.Time{}, err
 	}
 	return i.now(ctx)
@@ -109,7 +114,7 @@ func stepOf(t time.Time) int64 { return t.Unix() / int64(totpPeriod.Seconds()) }
 // CheckCode uses up a code of the user's authenticator app or a recovery code, or
 // returns ErrWrongCode. It counts the attempt.
 func (i *Identity) CheckCode(ctx context.Context, u User, code string) error {
-	now, err := i.attemptCode(ctx, u.Account)
+	now, err := i.attemptCode(ctx, u)
 	if err != nil {
 		return err
 	}

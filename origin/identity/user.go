@@ -2,7 +2,13 @@ package identity
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -21,6 +27,9 @@ type User struct {
 	TOTP        bool // has an authenticator app
 	Passkeys    int
 	Suspended   bool // the account is
+
+	// Device is the token of the browser that acts for the user; see NewDevice.
+	Device string
 
 	password string
 	totp     string
@@ -47,6 +56,43 @@ func (i *Identity) user(ctx context.Context, account int64, email string) (User,
 	}
 	u.HasPassword, u.TOTP = u.password != "", u.totp != ""
 	return u, err
+}
+
+// NewDevice returns a token that marks a browser in which the user has signed in. It
+// proves no more than that, and spares the owner from sharing the limits of attempts
+// with others. It ends when the password changes, since its tag is a hash under the
+// password's hash and the handle, which only the database has: nothing is stored.
+func (u *User) NewDevice() string {
+	name := rand.Text()
+	return name + "." + u.deviceTag(name)
+}
+
+func (u *User) deviceTag(name string) string {
+	mac := hmac.New(sha256.New, []byte("device of\x00"+u.handle+"\x00"+u.password))
+	mac.Write([]byte(name))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// KnownDevice returns what distinguishes the device of a token from others of the user,
+// or "" if the token is not of NewDevice.
+func (u *User) KnownDevice(token string) string {
+	name, tag, _ := strings.Cut(token, ".")
+	if u.handle == "" || !hmac.Equal([]byte(tag), []byte(u.deviceTag(name))) {
+		return ""
+	}
+	return accountName(u.Account) + "\x00" + name
+}
+
+// deviceOf returns the KnownDevice of the user with an email, "" without a user.
+func (i *Identity) deviceOf(ctx context.Context, email, token string) (string, error) {
+	if token == "" {
+		return "", nil
+	}
+	u, err := i.user(ctx, 0, email)
+	if errors.Is(err, ErrNoUser) {
+		return "", nil
+	}
+	return u.KnownDevice(token), err
 }
 
 // createUser returns the statement that gives an account its user, if it has none.
