@@ -268,11 +268,16 @@ func TestPasswordsThatAreRefused(t *testing.T) {
 		for password, reason := range map[string]string{
 			"short": "shorter than 10", string(make([]byte, 257)): "longer than 256", "a.long.name": "must not be the email",
 			"aaaaaaaaaaaaaaa": "repeats", "\xff2345678901": "UTF-8",
+			"password12": "commonest", "PassWord12": "commonest", "qwertyuiop": "commonest", "1234567890": "commonest", "Password2026!": "commonest",
+			"sunshine99!!": "commonest", "a.long.name1": "must not be the email", "AddrSpec2026": "name of the service",
 		} {
 			var input *InputError
 			err := f.SetPassword(t.Context(), u, password, Session{})
 			require.True(t, errors.As(err, &input), "%q", password)
 			require.Contains(t, input.Sentence, reason)
+		}
+		for _, password := range []string{"correct horse battery", "sunshine over password12", "password-or-not", "michael8473920184", "пароль, и не один"} {
+			require.NoError(t, f.SetPassword(t.Context(), u, password, Session{}), password)
 		}
 	})
 }

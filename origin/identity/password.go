@@ -3,12 +3,14 @@ package identity
 import (
 	"context"
 	"crypto/rand"
+	_ "embed"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"runtime"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/alexedwards/argon2id" // the PHC format around x/crypto's Argon2id
@@ -143,10 +145,47 @@ func checkPassword(password, email string) error {
 		return &InputError{"password", fmt.Sprintf("The password is shorter than %d characters. A few unrelated words are easy to remember.", minPassword)}
 	case len(password) > MaxPassword:
 		return &InputError{"password", fmt.Sprintf("The password is longer than %d bytes.", MaxPassword)}
-	case strings.EqualFold(password, email) || strings.EqualFold(password, local):
-		return &InputError{"password", "The password must not be the email."}
+	case madeOf(password, func(word string) bool { return strings.EqualFold(word, email) || strings.EqualFold(word, local) }):
+		return &InputError{"password", "The password must not be the email, with or without digits at its end. " + goodPassword}
+	case madeOf(password, func(word string) bool { return strings.EqualFold(word, "addrspec") }):
+		return &InputError{"password", "The password must not be the name of the service, with or without digits at its end. " + goodPassword}
+	case madeOf(password, isCommon):
+		return &InputError{"password", "The password is one of the commonest, or one with digits at its end: attackers try these first. " + goodPassword}
 	case strings.Count(password, password[:1]) == len(password):
 		return &InputError{"password", "The password repeats one character."}
 	}
 	return nil
+}
+
+const goodPassword = "A few unrelated words are easy to remember and hard to guess."
+
+// maxEnd is how many characters that are no letters may follow a word that must not be a
+// password: people add a year and a mark.
+const maxEnd = 6
+
+// madeOf reports whether refused is true for the password, or for it without some of
+// the characters at its end.
+func madeOf(password string, refused func(string) bool) bool {
+	for n := 0; n <= maxEnd && password != ""; n++ {
+		if refused(password) {
+			return true
+		}
+		last, size := utf8.DecodeLastRuneInString(password)
+		if unicode.IsLetter(last) {
+			return false
+		}
+		password = password[:len(password)-size]
+	}
+	return false
+}
+
+// commonPasswords is a header, an empty line, and a password a line.
+//
+//go:embed passwords.txt
+var commonPasswords string
+
+// isCommon reports whether a password is in the list, in any case. NIST SP 800-63B
+// section 3.1.1.2 asks for such a list.
+func isCommon(password string) bool {
+	return password != "" && strings.Contains(commonPasswords, "\n"+strings.ToLower(password)+"\n")
 }
