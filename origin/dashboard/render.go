@@ -311,6 +311,7 @@ var messages = map[string]string{
 	"account-reset":     "The account is back in the current month.",
 	"plan-stored":       "The plan is stored. It applies from the next request of its accounts.",
 	"password-set":      "The password is set. Other browsers are signed out.",
+	"before-revoked":    "The keys and the webhook from before are revoked. Set a password now.",
 	"name-set":          "Your name is changed.",
 	"session-ended":     "That browser is signed out.",
 	"sessions-ended":    "All other browsers are signed out.",

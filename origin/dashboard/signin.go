@@ -6,6 +6,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/webhook"
 )
 
 // signInView is the page where people sign in.
@@ -76,11 +77,61 @@ func (d *Dashboard) useLink(v *visit) (*outcome, error) {
 	if err := d.Identity.Attempt(v.r.Context(), identity.LinksOfAddress, d.callerAddress(v.r)); err != nil {
 		return nil, err
 	}
-	user, err := d.Identity.UseLink(v.r.Context(), v.r.PathValue("token"))
+	user, first, err := d.Identity.UseLink(v.r.Context(), v.r.PathValue("token"))
 	if err != nil {
 		return nil, err
 	}
+	if first {
+		return v.start(user, provedPath)
+	}
 	return v.start(user, "/dashboard/settings/password")
+}
+
+// provedPath is the page after the first link of an account that was signed up for.
+const provedPath = "/dashboard/settings/proved"
+
+// provedView is the page that says what has ended with the first link, and shows what
+// goes on although somebody else may have made it.
+type provedView struct {
+	Email   string    `json:"email"`
+	Keys    []keyView `json:"keys"`
+	Webhook string    `json:"webhook,omitempty"`
+}
+
+func (d *Dashboard) provedPage(v *visit) (any, error) {
+	view := provedView{Email: v.user.Email, Keys: []keyView{}}
+	list, err := d.Ledger.ListKeys(v.r.Context(), v.user.Account, ledger.KeyPage{})
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range list {
+		if k.Created.Before(v.user.Created) {
+			view.Keys = append(view.Keys, viewOfKey(k, v.session.Created))
+		}
+	}
+	hook, err := v.Webhooks.Get(v.r.Context(), v.user.Account)
+	if hook.Created.Before(v.user.Created) {
+		view.Webhook = hook.URL
+	}
+	if errors.Is(err, webhook.ErrNone) {
+		err = nil
+	}
+	return view, err
+}
+
+// revokeBefore revokes all that the page shows.
+func (d *Dashboard) revokeBefore(v *visit) (*outcome, error) {
+	data, err := d.provedPage(v)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Ledger.RevokeKeysBefore(v.r.Context(), v.user.Account, v.user.Created); err != nil {
+		return nil, err
+	}
+	if data.(provedView).Webhook != "" {
+		err = v.Webhooks.Remove(v.r.Context(), v.user.Account)
+	}
+	return redirect("/dashboard/settings/password", "before-revoked"), err
 }
 
 // signUpView is the page where anybody creates an account.

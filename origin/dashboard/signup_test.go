@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
+	"github.com/addrspec/addrspec/origin/webhook"
 )
 
 func signUpForm(email string) url.Values {
@@ -71,5 +73,76 @@ func TestSignUpsAreLimited(t *testing.T) {
 			_ = s.Identity.Attempt(t.Context(), identity.SignUpsOfDay, "")
 		}
 		require.Equal(t, http.StatusTooManyRequests, signUp(5, "192.0.2.3"), "the day's")
+	})
+}
+
+// A stranger signs up with the owner's email and sets up every way in. The owner's first
+// link ends all of them, and shows what goes on.
+func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
+	eachNamedSite(t, Config{SignUp: true}, func(t *testing.T, s *site) {
+		ctx, stranger, phone := t.Context(), s.browser(t), newDevice(s)
+		require.Equal(t, "/dashboard", stranger.submit("/sign-up", signUpForm("victim@example.com")).header.Get("Location"))
+		a, err := s.Ledger.AccountByEmail(ctx, "victim@example.com")
+		require.NoError(t, err)
+		require.Equal(t, "/dashboard/settings?done=passkey-added", stranger.ceremony("/dashboard/settings/passkeys", phone, "phone").Location)
+		stranger.setUpTOTP()
+		require.NoError(t, s.Identity.Link(ctx, a.ID, "https://login.example", "stranger"))
+		require.Equal(t, http.StatusOK, stranger.submit("/dashboard/keys", url.Values{"name": {"the <stranger>'s"}}).status)
+		require.Equal(t, http.StatusOK, stranger.submit("/dashboard/settings/webhook", url.Values{"do": {"set"}, "url": {"https://stranger.example.com/hook"}}).status)
+		stranger.submit("/dashboard/settings/name", url.Values{"name": {"Stranger"}})
+
+		owner := s.browser(t)
+		link, err := s.Identity.CreateLink(ctx, a.ID)
+		require.NoError(t, err)
+		require.Equal(t, provedPath, owner.submit("/link/"+link, url.Values{}).header.Get("Location"), "without the stranger's second factor")
+		page := owner.get(provedPath).body
+		for _, said := range []string{"all that was set up to sign in with before has ended", "the &lt;stranger&gt;&#39;s", "https://stranger.example.com/hook"} {
+			require.Contains(t, page, said)
+		}
+		var view settingsView
+		owner.getJSON("/dashboard/settings", &view)
+		require.Len(t, view.Sessions, 1)
+		require.Equal(t, settingsView{Email: "victim@example.com", Passkeys: []passkeyItem{}, Identities: []linkedItem{}, Sessions: view.Sessions}, view)
+
+		require.Equal(t, "/sign-in?to=%2Fdashboard", stranger.get("/dashboard").header.Get("Location"))
+		form := url.Values{"email": {"victim@example.com"}, "password": {password}}
+		require.Equal(t, http.StatusUnprocessableEntity, stranger.submit("/sign-in", form).status)
+		require.Equal(t, "REFUSED", stranger.ceremony("/sign-in/passkey", phone, "").Code)
+		_, err = s.Identity.LinkedUser(ctx, "https://login.example", "stranger")
+		require.ErrorIs(t, err, identity.ErrNoLinked)
+
+		require.Equal(t, "/dashboard/settings/password?done=before-revoked", owner.submit(provedPath, url.Values{}).header.Get("Location"))
+		keys, err := s.Ledger.ListKeys(ctx, a.ID, ledger.KeyPage{})
+		require.NoError(t, err)
+		require.Empty(t, keys)
+		_, err = s.Webhooks.Get(ctx, a.ID)
+		require.ErrorIs(t, err, webhook.ErrNone)
+		require.Equal(t, "/dashboard?done=password-set", owner.submit("/dashboard/settings/password", url.Values{"password": {"another long password"}}).header.Get("Location"))
+	})
+}
+
+// Only the first link of an account that was signed up for ends anything.
+func TestLaterLinksEndNothing(t *testing.T) {
+	eachNamedSite(t, Config{SignUp: true}, func(t *testing.T, s *site) {
+		b := s.browser(t)
+		b.submit("/sign-up", signUpForm("new@example.com"))
+		a, err := s.Ledger.AccountByEmail(t.Context(), "new@example.com")
+		require.NoError(t, err)
+		s.signedIn(t, a.ID)
+		for name, account := range map[string]ledger.Account{"signed up": a, "made by the operator": s.account} {
+			s.signedIn(t, account.ID)
+			require.NoError(t, s.Identity.SetPassword(t.Context(), identity.User{Account: account.ID, Email: account.Email}, password, identity.Session{}))
+			owner := s.signedIn(t, account.ID)
+			owner.ceremony("/dashboard/settings/passkeys", newDevice(s), "phone")
+			require.Equal(t, http.StatusOK, owner.submit("/dashboard/keys", url.Values{"name": {"shop"}}).status)
+			link, err := s.Identity.CreateLink(t.Context(), account.ID)
+			require.NoError(t, err)
+			require.Equal(t, "/dashboard/settings/password", s.browser(t).submit("/link/"+link, url.Values{}).header.Get("Location"), name)
+			u, err := s.Identity.User(t.Context(), account.ID)
+			require.NoError(t, err)
+			require.True(t, u.HasPassword, name)
+			require.Equal(t, 1, u.Passkeys, name)
+			require.Equal(t, http.StatusOK, owner.get("/dashboard").status, name)
+		}
 	})
 }

@@ -172,6 +172,7 @@ func (d *Dashboard) factorRoutes() map[string]route {
 		"/dashboard/settings/passkeys":                     {signedIn, "Add a passkey", "passkey-add", d.passkeyAddPage, d.addPasskey},
 		"/dashboard/settings/passkeys/{credential}/remove": {signedIn, "Remove a passkey", "passkey-remove", d.passkeyToRemove, d.removePasskey},
 
+		provedPath:                   {signedIn, "The account is yours", "proved", d.provedPage, d.revokeBefore},
 		"/dashboard/settings/log":    {signedIn, "Audit log", "audit", d.auditPage, nil},
 		"/dashboard/settings/delete": {signedIn, "Delete the account", "delete", d.deletePage, d.deleteAccount},
 	}

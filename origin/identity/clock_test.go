@@ -125,7 +125,7 @@ func TestLinkMadeWhileTheClockWasAhead(t *testing.T) {
 		})
 		_, err := f.LinkUser(t.Context(), token)
 		require.ErrorIs(t, err, ErrLinkUsed)
-		_, err = f.UseLink(t.Context(), token)
+		_, _, err = f.UseLink(t.Context(), token)
 		require.ErrorIs(t, err, ErrLinkUsed)
 	})
 }

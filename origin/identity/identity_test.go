@@ -73,7 +73,7 @@ func TestLinkSignsInOnce(t *testing.T) {
 		require.NoError(t, err)
 		token, err := f.CreateLink(t.Context(), f.account)
 		require.NoError(t, err)
-		_, err = f.UseLink(t.Context(), first)
+		_, _, err = f.UseLink(t.Context(), first)
 		require.ErrorIs(t, err, ErrLinkUsed, "a later link ends the earlier one")
 		u, err := f.LinkUser(t.Context(), token)
 		require.NoError(t, err, "looking does not use it up")
@@ -82,7 +82,7 @@ func TestLinkSignsInOnce(t *testing.T) {
 		var wait sync.WaitGroup
 		for range 8 {
 			wait.Go(func() {
-				if _, err := f.UseLink(t.Context(), token); err == nil {
+				if _, _, err := f.UseLink(t.Context(), token); err == nil {
 					used.Add(1)
 				}
 			})
@@ -127,7 +127,7 @@ func TestLinkExpires(t *testing.T) {
 		token, err := f.CreateLink(t.Context(), f.account)
 		require.NoError(t, err)
 		f.advance(LinkLife)
-		_, err = f.UseLink(t.Context(), token)
+		_, _, err = f.UseLink(t.Context(), token)
 		require.ErrorIs(t, err, ErrLinkUsed)
 	})
 }

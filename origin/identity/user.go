@@ -28,6 +28,11 @@ type User struct {
 	Passkeys    int
 	Suspended   bool // the account is
 
+	// Created is when the user came to the account; what was made there before is
+	// another's.
+	Created time.Time
+	// Unproven is true after a sign-up: nothing shows that the email is the user's.
+	Unproven bool
 	// Device is the token of the browser that acts for the user; see NewDevice.
 	Device string
 
@@ -46,15 +51,15 @@ func (i *Identity) User(ctx context.Context, account int64) (User, error) {
 }
 
 func (i *Identity) user(ctx context.Context, account int64, email string) (User, error) {
-	u, found := User{}, false
+	u, found, created := User{}, false, int64(0)
 	err := i.store.Query(ctx, store.Statement{Name: "read_user", Args: []any{account, email}, Scan: func(r store.Row) error {
 		found = true
-		return r.Scan(&u.Account, &u.Email, &u.Name, &u.password, &u.Operator, &u.totp, &u.totpStep, &u.handle, &u.Suspended, &u.Passkeys)
+		return r.Scan(&u.Account, &u.Email, &u.Name, &u.password, &u.Operator, &u.totp, &u.totpStep, &u.handle, &created, &u.Unproven, &u.Suspended, &u.Passkeys)
 	}})
 	if err == nil && !found {
 		err = ErrNoUser
 	}
-	u.HasPassword, u.TOTP = u.password != "", u.totp != ""
+	u.HasPassword, u.TOTP, u.Created = u.password != "", u.totp != "", timeOf(created)
 	return u, err
 }
 
@@ -152,7 +157,8 @@ func (e *InputError) Error() string { return e.Sentence }
 
 // SignUp creates an account on the default plan with a user who has a password.
 // It returns ledger.ErrAccountExists if there is an account with the email. It
-// proves nothing about the email. The caller limits attempts.
+// proves nothing about the email, so the first link ends what this user sets up (see
+// UseLink). The caller limits attempts.
 func (i *Identity) SignUp(ctx context.Context, email, password string) (User, error) {
 	if err := CheckSignUp(email, password); err != nil {
 		return User{}, err
@@ -161,8 +167,8 @@ func (i *Identity) SignUp(ctx context.Context, email, password string) (User, er
 	if err != nil {
 		return User{}, err
 	}
-	a, err := i.ledger.CreateAccount(ctx, email, ledger.Terms{}, func(account int64, now time.Time) []store.Statement {
-		return []store.Statement{createUser(account, now), {Name: "put_password", Args: []any{account, hash}}}
+	a, err := i.ledger.CreateAccount(ctx, email, ledger.Terms{}, func(account int64, _ time.Time) []store.Statement {
+		return []store.Statement{{Name: "sign_up_user", Args: []any{account, newToken()}}, {Name: "put_password", Args: []any{account, hash}}}
 	})
 	if err != nil {
 		return User{}, err
@@ -217,20 +223,44 @@ func (i *Identity) LinkUser(ctx context.Context, token string) (User, error) {
 	return i.User(ctx, account)
 }
 
-// UseLink uses a link up and returns its user, or ErrLinkUsed.
-func (i *Identity) UseLink(ctx context.Context, token string) (User, error) {
+// UseLink uses a link up and returns its user, or ErrLinkUsed. first is true if the
+// link is the first proof that the email of an account that was signed up for is its
+// user's. Somebody else may have signed up, so all that they have set up to sign in with
+// has ended then. API keys and the webhook go on, since they may be in use; those made
+// before the user's Created are to be shown.
+func (i *Identity) UseLink(ctx context.Context, token string) (u User, first bool, err error) {
 	now, err := i.now(ctx)
 	if err != nil {
-		return User{}, err
+		return User{}, false, err
 	}
-	var account int64
-	use := store.Statement{Name: "use_link", Args: []any{hashOf(token), now.UnixNano(), latest(now, LinkLife)},
-		Scan: func(r store.Row) error { return r.Scan(&account) }}
+	if u, err = i.LinkUser(ctx, token); err != nil { // links of an account end together, so whether it is proved does not change
+		return User{}, false, err
+	}
+	use := store.Statement{Name: "use_link", Args: []any{hashOf(token), now.UnixNano(), latest(now, LinkLife)}}
 	err = i.writeIf(ctx, ErrLinkUsed, use, func(now time.Time) []store.Statement {
-		return []store.Statement{{Name: "delete_links", Args: []any{account, now.UnixNano(), latest(now, LinkLife)}}}
+		list := []store.Statement{{Name: "delete_links", Args: []any{u.Account, now.UnixNano(), latest(now, LinkLife)}}}
+		if u.Unproven {
+			list = append(list, prove(ctx, u.Account, now)...)
+		}
+		return list
 	})
 	if err != nil {
-		return User{}, err
+		return User{}, false, err
 	}
-	return i.User(ctx, account)
+	first = u.Unproven
+	u, err = i.User(ctx, u.Account)
+	return u, first, err
+}
+
+// prove returns the statements that replace the user of an account. The first one locks
+// the user's row, so nothing can be added meanwhile.
+func prove(ctx context.Context, account int64, now time.Time) []store.Statement {
+	list := []store.Statement{
+		{Name: "prove_user", Args: []any{account, newToken(), now.UnixNano()}},
+		{Name: "delete_recovery_codes", Args: []any{account}},
+		{Name: "delete_passkeys", Args: []any{account}},
+		{Name: "delete_identities", Args: []any{account}},
+		{Name: "delete_sessions", Args: []any{account, 0}},
+	}
+	return append(list, ledger.Audit(ctx, account, now, "user.prove", "")...)
 }

@@ -279,6 +279,15 @@ func (l *Ledger) RevokeKey(ctx context.Context, account, key int64) error {
 	})
 }
 
+// RevokeKeysBefore revokes the keys that an account had before a time, as RevokeKey
+// does, and records it in one line.
+func (l *Ledger) RevokeKeysBefore(ctx context.Context, account int64, before time.Time) error {
+	return l.changeAccount(ctx, account, func(_ Account, now time.Time) (change, error) {
+		revoke := store.Statement{Name: "revoke_keys_before", Args: []any{account, before.UnixNano(), now.UnixNano()}}
+		return changed("key.revoke", "all made before "+before.UTC().Format(time.RFC3339), revoke), nil
+	})
+}
+
 // MaxGrace is the longest time that the old secret of a rotated key may remain
 // valid.
 const MaxGrace = 7 * 24 * time.Hour

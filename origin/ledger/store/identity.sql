@@ -1,14 +1,29 @@
 -- The queries of package identity.
 
--- Users.
+-- Users. One who signed up is as old as the account, and nothing shows that the email
+-- is theirs. One made by an operator's link, or whom a link has proved, is younger by
+-- a second at least.
 -- name: create_user
 INSERT INTO users (account, handle, created_ns)
-SELECT a.id, CAST($2 AS TEXT), CAST($3 AS BIGINT) FROM accounts a WHERE a.id = $1
+SELECT a.id, CAST($2 AS TEXT), CASE WHEN CAST($3 AS BIGINT) - a.created_ns > 1000000000 THEN CAST($3 AS BIGINT) ELSE a.created_ns + 1000000000 END
+  FROM accounts a WHERE a.id = $1
     ON CONFLICT (account) DO NOTHING;
+
+-- name: sign_up_user
+INSERT INTO users (account, handle, created_ns)
+SELECT a.id, CAST($2 AS TEXT), a.created_ns FROM accounts a WHERE a.id = $1;
+
+-- A new handle ends the passkeys of the old one, also those being registered.
+-- name: prove_user
+UPDATE users
+   SET name = '', password = '', totp = '', totp_step = 0, handle = $2,
+       created_ns = (SELECT CASE WHEN CAST($3 AS BIGINT) - a.created_ns > 1000000000 THEN CAST($3 AS BIGINT) ELSE a.created_ns + 1000000000 END
+                       FROM accounts a WHERE a.id = users.account)
+ WHERE account = $1;
 
 -- $1 account or 0, $2 the account's email or ''.
 -- name: read_user
-SELECT u.account, a.email, u.name, u.password, u.operator, u.totp, u.totp_step, u.handle, a.suspended_ns IS NOT NULL,
+SELECT u.account, a.email, u.name, u.password, u.operator, u.totp, u.totp_step, u.handle, u.created_ns, u.created_ns - a.created_ns < 1000000000, a.suspended_ns IS NOT NULL,
        (SELECT count(*) FROM passkeys p WHERE p.account = u.account)
   FROM users u JOIN accounts a ON a.id = u.account
  WHERE (CAST($1 AS BIGINT) <> 0 AND u.account = $1) OR (CAST($2 AS TEXT) <> '' AND a.email = $2);
@@ -154,6 +169,9 @@ SELECT issuer, subject, created_ns FROM identities WHERE account = $1 ORDER BY c
 
 -- name: delete_identity
 DELETE FROM identities WHERE account = $1 AND issuer = $2 AND subject = $3 RETURNING account;
+
+-- name: delete_identities
+DELETE FROM identities WHERE account = $1;
 
 -- Challenges. $3 of take_challenge and $2 of the other are as for links.
 -- name: create_challenge

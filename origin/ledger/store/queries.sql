@@ -107,6 +107,9 @@ SELECT id FROM keys WHERE account = $1 AND dashboard;
 -- name: revoke_key
 UPDATE keys SET revoked_ns = $2 WHERE id = $1;
 
+-- name: revoke_keys_before
+UPDATE keys SET revoked_ns = $3 WHERE account = $1 AND created_ns < $2 AND revoked_ns IS NULL AND NOT dashboard;
+
 -- name: put_hint
 UPDATE keys SET hint = $2 WHERE id = $1;
 
