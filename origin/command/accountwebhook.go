@@ -7,11 +7,13 @@ import (
 
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/webhook"
 )
 
 type accountWebhookCmd struct {
 	accountFlag
+	service.SecretKeyFlags
 	tableFlag
 
 	Set    string `placeholder:"URL" xor:"what" help:"Make this https URL the webhook, and print its new secret."`
@@ -33,8 +35,12 @@ const maxDeliveries = 20
 
 // Run shows or changes the webhook.
 func (c *accountWebhookCmd) Run(ctx context.Context, std streams) error {
+	sealer, err := c.Sealer()
+	if err != nil {
+		return err
+	}
 	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
-		s := webhook.New(l.Store(), webhook.Options{})
+		s := webhook.New(l.Store(), webhook.Options{Sealer: sealer})
 		switch {
 		case c.Set != "":
 			secret, err := s.Set(ctx, a.ID, c.Set)

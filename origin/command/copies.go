@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/addrspec/addrspec/lists/feed/prompt"
 	"github.com/addrspec/addrspec/origin/ledger/archive"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/service"
 )
 
@@ -30,8 +32,9 @@ type forceFlag struct {
 const backupHelp = `Copies the ledger's SQLite database while the service runs, checks the copy and
 then puts it at FILE: an interrupted backup leaves nothing there, or the file of
 before. The copy is one moment of the ledger. It has mode 0600: it contains emails
-of customers, hashes of keys and passwords, and as they are the secrets of
-authenticator apps and webhooks.
+of customers, hashes of keys and passwords, and the secrets of authenticator apps and
+webhooks: sealed with the --secret-key of serve, which is not in the copy and has to be
+kept apart from it, or as they are without one.
 
 For PostgreSQL use pg_dump. origin/deploy/backup.md has both by cron and systemd.`
 
@@ -59,7 +62,15 @@ func describeSummary(s archive.Summary) string {
 	if !s.LastDay.IsZero() {
 		last = "usage until " + s.LastDay.Format("2006-01-02")
 	}
-	return fmt.Sprintf("schema %d, %d accounts, %d keys, %s", s.Schema, s.Accounts, s.Keys, last)
+	return fmt.Sprintf("schema %d, %d accounts, %d keys, %s%s", s.Schema, s.Accounts, s.Keys, last, describeKeys(s.SealedBy))
+}
+
+// describeKeys names the keys that a copy needs.
+func describeKeys(ids []string) string {
+	if len(ids) == 0 {
+		return ""
+	}
+	return ", secrets sealed with the key whose ID is " + strings.Join(ids, " or ")
 }
 
 // interrupted replaces the error of a command that a signal ended.
@@ -73,6 +84,7 @@ func interrupted(err error) error {
 // restoreCmd puts a backup in the ledger's place.
 type restoreCmd struct {
 	service.DatabaseFlag
+	service.SecretKeyFlags
 	File string `arg:"" help:"The backup."`
 
 	Force        bool `env:"-" help:"Replace the database that exists. The old file is kept under another name."`
@@ -82,6 +94,8 @@ type restoreCmd struct {
 const restoreHelp = `Checks the backup and puts a copy of it at the path of --database. Stop the service
 first: restore refuses to replace a database that a process has open, which it sees
 by SQLite's locks. A restore that is interrupted leaves the database of before.
+If secrets in the backup are sealed, it prints the ID of the key that serve needs, and
+whether it is the one of --secret-key.
 
   systemctl stop addrspec
   addrspec restore /var/backups/addrspec.db --force --database sqlite:/var/lib/addrspec/addrspec.db
@@ -113,6 +127,10 @@ func (c *restoreCmd) Run(ctx context.Context, std streams) error {
 	if err != nil {
 		return err
 	}
+	sealer, err := c.Sealer()
+	if err != nil {
+		return err
+	}
 	line := newProgressLine(std.err, "restore")
 	r, err := archive.Restore(ctx, c.File, path, archive.RestoreOptions{Force: c.Force, KeepSessions: c.KeepSessions, Progress: line.pages})
 	line.clear()
@@ -123,8 +141,22 @@ func (c *restoreCmd) Run(ctx context.Context, std streams) error {
 	if r.Kept != "" {
 		fmt.Fprintf(std.out, "The old database is %s; remove it when you no longer need it.\n", r.Kept)
 	}
+	fmt.Fprint(std.out, keyOfRestored(sealer, r.SealedBy))
 	_, err = fmt.Fprintf(std.out, "\n%s\n", restoreLoss)
 	return err
+}
+
+// keyOfRestored says which key the restored ledger needs.
+func keyOfRestored(sealer *store.Sealer, ids []string) (lines string) {
+	for _, id := range ids {
+		lines += fmt.Sprintf("Secrets of authenticator apps and webhooks in it are sealed with the key whose ID is %s", id)
+		if slices.Contains(sealer.IDs(), id) {
+			lines += ", which is given.\n"
+		} else {
+			lines += ", which is not given: serve does not start without it (--secret-key or --secret-key-file).\n"
+		}
+	}
+	return lines
 }
 
 // exportCmd writes a ledger as text that either database can read.
@@ -141,8 +173,8 @@ const exportHelp = `Writes the whole ledger, from one moment and while the servi
 ` + exportSecrets
 
 const exportSecrets = `The file has mode 0600, and must be kept like a password. It contains as they are:
-emails and names of customers, secrets of authenticator apps (TOTP), secrets and
-addresses of webhooks. It contains as hashes: API keys, passwords (Argon2id),
+emails and names of customers, addresses of webhooks and, unless serve seals them with a
+--secret-key, secrets of authenticator apps (TOTP) and webhooks. It contains as hashes: API keys, passwords (Argon2id),
 recovery codes, sessions and one-time links. Responses stored for Idempotency-Keys are
 encrypted under them.`
 

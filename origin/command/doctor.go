@@ -17,6 +17,7 @@ import (
 	"github.com/addrspec/addrspec/origin/command/doctor"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/signuphook"
 	"github.com/addrspec/addrspec/wasm/host"
@@ -29,6 +30,7 @@ type doctorCmd struct {
 	service.ModuleFlags
 	service.PublicURLFlag
 	service.KnownMXFlag
+	service.SecretKeyFlags
 
 	ListsURL       string              `name:"lists-url" placeholder:"URL" help:"The feed of serve's --lists-url, to check it, too. Needs --lists-key."`
 	DNS            []string            `placeholder:"HOST:PORT" help:"Recursive resolvers to query (default: those of /etc/resolv.conf)."`
@@ -81,7 +83,7 @@ func (c *doctorCmd) Run(ctx context.Context, std streams) error {
 func (c *doctorCmd) checks() ([]doctor.Check, error) {
 	public, err := optionalURL("--public-url", c.PublicURL)
 	edge, edgeErr := optionalURL("--edge-url", c.EdgeURL)
-	err = errors.Join(err, edgeErr, c.EdgeSecret.Check(),
+	err = errors.Join(err, edgeErr, c.EdgeSecret.Check(), c.SecretKeyFlags.Check(),
 		service.CheckTime("--dns-timeout", c.DNSTimeout),
 		service.CheckTime("--limit", c.Limit))
 	if err != nil {
@@ -91,6 +93,7 @@ func (c *doctorCmd) checks() ([]doctor.Check, error) {
 	e := &engineDoctor{flags: &c.ModuleFlags}
 	return []doctor.Check{
 		{Name: "database", Look: d.look},
+		{Name: "secrets", Look: func(ctx context.Context) (string, error) { return d.secrets(ctx, &c.SecretKeyFlags) }},
 		doctor.Clock(earliest, d.now),
 		doctor.Disk(c.directories()...),
 		doctor.Files(c.secretFiles(), c.settingsFiles()),
@@ -152,6 +155,9 @@ func (c *doctorCmd) directories() (list []string) {
 // secretFiles returns the files that only their owner may read.
 func (c *doctorCmd) secretFiles() []string {
 	list := []string{c.EnvFile}
+	if c.SecretKeyFile != "" {
+		list = append(list, c.SecretKeyFile)
+	}
 	if path := c.SQLiteFile(); path != "" {
 		list = append(list, path, path+"-wal", path+"-shm")
 	}
@@ -204,6 +210,43 @@ func (d *databaseDoctor) look(ctx context.Context) (detail string, err error) {
 		err = errors.Join(err, doctor.LocalDisk(path), doctor.Owners(path))
 	}
 	return detail, err
+}
+
+// secrets looks at whether the secrets in the database are sealed, and with which key.
+func (d *databaseDoctor) secrets(ctx context.Context, flags *service.SecretKeyFlags) (detail string, err error) {
+	sealer, err := flags.Sealer()
+	if err != nil {
+		return "", err
+	}
+	var counts map[string]int64
+	if err := d.With(ctx, func(l *ledger.Ledger) (err error) {
+		counts, err = store.CountSecrets(ctx, l.Store())
+		return err
+	}, ledger.ReadOnly()); err != nil {
+		return "", nil // the part "database" has the reason
+	}
+	if err := sealer.Known(counts); err != nil {
+		return "", err
+	}
+	return describeSecrets(sealer, counts)
+}
+
+// describeSecrets describes secrets whose keys are known.
+func describeSecrets(sealer *store.Sealer, counts map[string]int64) (string, error) {
+	all := int64(0)
+	for _, n := range counts {
+		all += n
+	}
+	switch ids := sealer.IDs(); {
+	case len(ids) == 0 && all == 0:
+		return "there are none; without --secret-key those of authenticator apps and webhooks will be stored as they are", nil
+	case len(ids) == 0:
+		return "", doctor.Advise("%d of authenticator apps and webhooks are stored as they are, so a thief of the database or of a backup has them: give serve a --secret-key", all)
+	case counts[ids[0]] < all:
+		return "", doctor.Advise("%d of %d are not sealed with the present key, whose ID is %s: start serve with it, which seals them; until then keep the key of before", all-counts[ids[0]], all, ids[0])
+	default:
+		return fmt.Sprintf("%d sealed with the key whose ID is %s", all, ids[0]), nil
+	}
 }
 
 // now returns the time of the database's clock.

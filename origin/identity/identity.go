@@ -6,7 +6,8 @@
 // All of it is in the ledger's database, so any replica knows every session and
 // replicas need no sticky connections. Tokens of sessions and links are stored as
 // SHA-256 only: they have 256 random bits, so there is no dictionary to try.
-// Passwords are stored as Argon2id (RFC 9106).
+// Passwords are stored as Argon2id (RFC 9106). Secrets of authenticator apps are sealed
+// if there is a key for it (see store.Sealer).
 //
 // The package leaves out HTTP, cookies and HTML (package dashboard), and what an
 // account may use (package ledger).
@@ -42,11 +43,18 @@ type Identity struct {
 	ledger *ledger.Ledger
 	store  store.Store
 	hasher hasher
+	sealer *store.Sealer // of the secrets of authenticator apps; nil stores them as they are
 }
 
 // New returns an Identity on the ledger's database.
 func New(l *ledger.Ledger) *Identity {
 	return &Identity{ledger: l, store: l.Store(), hasher: newHasher()}
+}
+
+// WithSealer makes i seal the secrets of authenticator apps.
+func (i *Identity) WithSealer(s *store.Sealer) *Identity {
+	i.sealer = s
+	return i
 }
 
 // now returns the time of the database's clock, which replicas share.

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/base32"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -76,7 +77,8 @@ func (i *Identity) SetTOTP(ctx context.Context, u User, secret, code string) (re
 	}
 	recovery = newRecoveryCodes()
 	return recovery, i.write(ctx, func(now time.Time) []store.Statement {
-		list := []store.Statement{{Name: "put_totp", Args: []any{u.Account, secret, step}}}
+		sealed := i.sealer.Seal(store.SecretOfTOTP, u.Account, secret)
+		list := []store.Statement{{Name: "put_totp", Args: []any{u.Account, sealed, step}}}
 		list = append(list, putRecoveryCodes(u.Account, recovery)...)
 		return append(list, ledger.Audit(ctx, u.Account, now, "totp.set", "")...)
 	})
@@ -112,22 +114,28 @@ func matchTOTP(secret, code string, now time.Time) (step int64, ok bool) {
 func stepOf(t time.Time) int64 { return t.Unix() / int64(totpPeriod.Seconds()) }
 
 // CheckCode uses up a code of the user's authenticator app or a recovery code, or
-// returns ErrWrongCode. It counts the attempt.
+// returns ErrWrongCode. It counts the attempt. Recovery codes are accepted although the
+// app's secret cannot be opened.
 func (i *Identity) CheckCode(ctx context.Context, u User, code string) error {
 	now, err := i.attemptCode(ctx, u)
 	if err != nil {
 		return err
 	}
-	if step, ok := matchTOTP(u.totp, code, now); ok && u.TOTP {
+	secret, failed := i.sealer.Open(store.SecretOfTOTP, u.Account, u.totp)
+	if step, ok := matchTOTP(secret, code, now); ok && u.TOTP && failed == nil {
 		return i.useTOTP(ctx, u, step, now)
 	}
-	return i.useRecoveryCode(ctx, u.Account, code)
+	if err = i.useRecoveryCode(ctx, u.Account, code); err == ErrWrongCode && failed != nil {
+		return fmt.Errorf("the authenticator app of account %d, which 'addrspec account link --reset-factors' removes: %w", u.Account, failed)
+	}
+	return err
 }
 
 // useTOTP accepts each step once (RFC 6238 section 5.2), and none before one that
-// was accepted.
+// was accepted. It seals the secret if that was not done with the present key.
 func (i *Identity) useTOTP(ctx context.Context, u User, step int64, now time.Time) error {
-	use := store.Statement{Name: "use_totp", Args: []any{u.Account, u.totp, step, stepOf(now.Add(late)) + totpSkew}}
+	use := store.Statement{Name: "use_totp", Args: []any{u.Account, u.totp, step, stepOf(now.Add(late)) + totpSkew,
+		i.sealer.Renewed(store.SecretOfTOTP, u.Account, u.totp)}}
 	return i.writeIf(ctx, ErrWrongCode, use, func(time.Time) []store.Statement { return unchanged(u.Account) })
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // withUser makes the fixture's user.
@@ -159,5 +160,70 @@ func TestResetFactors(t *testing.T) {
 		log, err := f.ledger.AuditLog(ctx, f.account, 0, 1)
 		require.NoError(t, err)
 		require.Equal(t, "factors.reset", log[0].Action)
+	})
+}
+
+// sealedBy makes the fixture's identity seal with a key.
+func (f *fixture) sealedBy(t *testing.T, keys ...string) *store.Sealer {
+	s, err := store.NewSealer(keys...)
+	require.NoError(t, err)
+	f.WithSealer(s)
+	return s
+}
+
+// stored returns the secret of the fixture's authenticator app as the database has it.
+func (f *fixture) stored(t *testing.T, account int64) (text string) {
+	require.NoError(t, f.database(t).QueryRowContext(t.Context(), "SELECT totp FROM users WHERE account = $1", account).Scan(&text))
+	return text
+}
+
+const (
+	oneKey   = "one key of the tests, which is not random"
+	otherKey = "another key of the tests, neither random"
+)
+
+// A thief of the database has no secret of an authenticator app, and cannot use one as
+// another account's.
+func TestSecretOfTheAppIsSealed(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		f.sealedBy(t, oneKey)
+		u, secret, recovery := f.withTOTP(t)
+		require.NotContains(t, f.stored(t, f.account), secret)
+		require.NoError(t, f.CheckCode(ctx, u, f.codeAt(t, secret, 0)))
+		require.ErrorIs(t, f.CheckCode(ctx, u, f.codeAt(t, secret, 0)), ErrWrongCode)
+
+		other, err := f.ledger.CreateAccount(ctx, "other@example.com", ledger.Terms{})
+		require.NoError(t, err)
+		require.NoError(t, f.SetPassword(ctx, User{Account: other.ID, Email: other.Email}, "correct horse battery", Session{}))
+		_, err = f.database(t).ExecContext(ctx, "UPDATE users SET totp = $1 WHERE account = $2", f.stored(t, f.account), other.ID)
+		require.NoError(t, err)
+		thief, err := f.User(ctx, other.ID)
+		require.NoError(t, err)
+		f.advance(time.Hour)
+		require.ErrorIs(t, f.CheckCode(ctx, thief, f.codeAt(t, secret, 0)), store.ErrAltered)
+
+		f.WithSealer(nil)
+		err = f.CheckCode(ctx, u, f.codeAt(t, secret, 0))
+		require.ErrorAs(t, err, new(*store.UnknownKeyError))
+		require.NotContains(t, err.Error(), secret)
+		require.NoError(t, f.CheckCode(ctx, u, recovery[0]), "a recovery code needs no key")
+	})
+}
+
+// Secrets from before there was a key, and of the key of before, are sealed as they are
+// used.
+func TestOldSecretIsSealedAtItsFirstUse(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		_, secret, _ := f.withTOTP(t)
+		require.Equal(t, secret, f.stored(t, f.account))
+		for _, keys := range [][]string{{oneKey}, {otherKey, oneKey}, {otherKey}} {
+			s := f.sealedBy(t, keys...)
+			u, err := f.User(t.Context(), f.account)
+			require.NoError(t, err)
+			require.NoError(t, f.CheckCode(t.Context(), u, f.codeAt(t, secret, 0)))
+			require.Contains(t, f.stored(t, f.account), s.IDs()[0])
+			f.advance(time.Hour)
+		}
 	})
 }

@@ -22,6 +22,7 @@ type Config struct {
 	ModuleFlags    `group:"Module and lists:"`
 	DashboardFlags `group:"Dashboard and sign-in:"`
 	SecurityFlags  `group:"security.txt:"`
+	SecretKeyFlags `group:"Database:"`
 
 	Listen         string   `group:"Listeners:" default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"The address to listen at (${default})."`
 	OperatorListen string   `group:"Listeners:" placeholder:"HOST:PORT" help:"A separate address for /metrics and /readyz, for which --listen then returns 404 (default: they are at --listen)."`
@@ -85,6 +86,7 @@ func (c *Config) check() error {
 		CheckNumber("--max-connections", c.MaxConnections, mostConns),
 		checkBodyMemory(c.BodyMemory),
 		c.EdgeSecret.Check(),
+		c.SecretKeyFlags.Check(),
 		c.checkListeners(),
 		c.checkLists(),
 		c.checkOpenID(),
@@ -192,27 +194,34 @@ const (
 )
 
 // List returns the secrets, none if there is no edge.
-func (s EdgeSecrets) List() []string {
-	if s == "" {
+func (s EdgeSecrets) List() []string { return splitSecrets(string(s)) }
+
+func splitSecrets(text string) []string {
+	if text == "" {
 		return nil
 	}
-	return strings.Split(string(s), ",")
+	return strings.Split(text, ",")
 }
 
 // Check rejects a secret that can be guessed or that a header cannot contain (RFC
 // 9110 section 5.5). Its errors do not contain the secrets.
 func (s EdgeSecrets) Check() error {
-	secrets := s.List()
+	return checkSecrets("--edge-secret", s.List(), shortestSecret, "workers change")
+}
+
+// checkSecrets rejects secrets that can be guessed, or that are not one or two while
+// somebody changes from one to the other. The name is the flag's.
+func checkSecrets(name string, secrets []string, shortest int, change string) error {
 	if len(secrets) > mostSecrets {
-		return fmt.Errorf("--edge-secret has %d secrets: must be one, or two separated by a comma while workers change from one to the other", len(secrets))
+		return fmt.Errorf("%s has %d secrets: must be one, or two separated by a comma while %s from one to the other", name, len(secrets), change)
 	}
 	for n, secret := range secrets {
-		if err := checkSecret(secret); err != nil {
-			return fmt.Errorf("--edge-secret%s %w", ordinal(n, len(secrets)), err)
+		if err := checkSecret(secret, shortest); err != nil {
+			return fmt.Errorf("%s%s %w", name, ordinal(n, len(secrets)), err)
 		}
 	}
 	if len(secrets) == mostSecrets && secrets[0] == secrets[1] {
-		return errors.New("--edge-secret has the same secret twice: the second is the one that workers change to or from")
+		return fmt.Errorf("%s has the same secret twice: the second is the one that %s to or from", name, change)
 	}
 	return nil
 }
@@ -225,12 +234,12 @@ func ordinal(n, of int) string {
 	return []string{", the first of two,", ", the second of two,"}[n]
 }
 
-func checkSecret(secret string) error {
+func checkSecret(secret string, shortest int) error {
 	switch {
 	case strings.TrimSpace(secret) != secret, strings.ContainsFunc(secret, notPrintableASCII):
-		return errors.New("has white space at its start or end, or a character that is not printable ASCII: workers cannot send it in a header; use letters and digits")
-	case len(secret) < shortestSecret:
-		return fmt.Errorf("has %d characters: must be at least %d random ones, such as the output of openssl rand -hex 24", len(secret), shortestSecret)
+		return errors.New("has white space at its start or end, or a character that is not printable ASCII, which a header or a file may change: use letters and digits")
+	case len(secret) < shortest:
+		return fmt.Errorf("has %d characters: must be at least %d random ones, such as the output of openssl rand -hex 24", len(secret), shortest)
 	}
 	return nil
 }

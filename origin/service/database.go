@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"runtime"
 	"strings"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // DatabaseFlag is the URL of the ledger's database.
@@ -103,4 +105,62 @@ func (f *DatabaseFlag) SQLiteFile() string {
 		return ""
 	}
 	return path
+}
+
+// SecretKeyFlags are the keys that seal secrets in the database.
+type SecretKeyFlags struct {
+	SecretKey     string `name:"secret-key" placeholder:"KEY[,KEY]" help:"The key that encrypts secrets of authenticator apps and webhooks in the database, at least 32 random characters without a comma. With two, separated by a comma, the first encrypts and both decrypt. Give it as ADDRSPEC_SECRET_KEY, since other users can read command lines. Without it these secrets are stored as they are."`
+	SecretKeyFile string `name:"secret-key-file" placeholder:"FILE" help:"A file with the key in place of --secret-key, or with two, one a line."`
+}
+
+const (
+	shortestKey = 32
+	longestFile = 4 << 10 // bytes of a file of keys
+)
+
+// Check rejects keys that can be guessed, and a file that cannot be read. Its errors do
+// not contain the keys.
+func (f *SecretKeyFlags) Check() error {
+	_, err := f.Sealer()
+	return err
+}
+
+// Sealer returns what seals with the keys, nil without one. The error is a UsageError.
+func (f *SecretKeyFlags) Sealer() (*store.Sealer, error) {
+	keys, err := f.keys()
+	if err != nil {
+		return nil, UsageError{Err: err}
+	}
+	return store.NewSealer(keys...)
+}
+
+func (f *SecretKeyFlags) keys() ([]string, error) {
+	const change = "secrets are changed"
+	switch {
+	case f.SecretKeyFile == "":
+		keys := splitSecrets(f.SecretKey)
+		return keys, checkSecrets("--secret-key", keys, shortestKey, change)
+	case f.SecretKey != "":
+		return nil, errors.New("--secret-key and --secret-key-file are both given: give one of them")
+	}
+	text, err := readStart(f.SecretKeyFile, longestFile)
+	if err != nil {
+		return nil, fmt.Errorf("--secret-key-file: %w", err)
+	}
+	keys := strings.Fields(text)
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("--secret-key-file %s has no key: write the output of openssl rand -hex 24 into it", f.SecretKeyFile)
+	}
+	return keys, checkSecrets("--secret-key-file "+f.SecretKeyFile, keys, shortestKey, change)
+}
+
+// readStart returns the first bytes of a file.
+func readStart(path string, most int64) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, most))
+	return string(text), err
 }

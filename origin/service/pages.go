@@ -76,7 +76,7 @@ func (s *Service) ownersWebhooks() *webhook.Sender {
 	if s.webhooks != nil {
 		return s.webhooks
 	}
-	return webhook.New(s.ledger.Store(), webhook.Options{Log: s.log.Logger})
+	return webhook.New(s.ledger.Store(), webhook.Options{Log: s.log.Logger, Sealer: s.sealer})
 }
 
 // openPages adds the pages to the API, unless the dashboard is off.
@@ -92,7 +92,7 @@ func (s *Service) openPages(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.api.Pages, err = dashboard.New(dashboard.Config{Ledger: s.ledger, Identity: identity.New(s.ledger), API: s.api, Log: s.log.Logger,
+	s.api.Pages, err = dashboard.New(dashboard.Config{Ledger: s.ledger, Identity: identity.New(s.ledger).WithSealer(s.sealer), API: s.api, Log: s.log.Logger,
 		PublicURL: public, TrustedProxies: proxies, SignUp: s.SignUp == "open", OpenID: s.openID(public), Release: Release, Health: s.health, Webhooks: s.ownersWebhooks()})
 	return err
 }

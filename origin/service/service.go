@@ -20,6 +20,7 @@ import (
 	"github.com/addrspec/addrspec/lists/update"
 	"github.com/addrspec/addrspec/origin/api"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/service/logging"
 	"github.com/addrspec/addrspec/origin/signuphook"
@@ -35,6 +36,7 @@ type Service struct {
 	resolver  *mx.Resolver
 	probing   *resolverWatch
 	ledger    *ledger.Ledger
+	sealer    *store.Sealer // nil without a key
 	engine    *host.Engine
 	lists     *update.Keeper
 	signUps   *signuphook.Registry // nil without --hooks
@@ -104,7 +106,23 @@ func (s *Service) openLedger(ctx context.Context) (err error) {
 	}
 	s.later(func() { s.ledger.Close() })
 	s.later(s.addProcessor())
+	if err = s.sealSecrets(ctx); err != nil {
+		return err
+	}
 	return StorePlans(ctx, s.ledger, s.Plans)
+}
+
+// sealSecrets seals the secrets in the database with the present key. It returns an
+// error if some are sealed with a key that is not given.
+func (s *Service) sealSecrets(ctx context.Context) (err error) {
+	if s.sealer, err = s.Sealer(); err != nil {
+		return err
+	}
+	changed, err := s.sealer.SealAll(ctx, s.ledger.Store())
+	if changed > 0 {
+		s.log.Info("secrets in the database are sealed with the present key", "rows", changed, "key_id", s.sealer.IDs()[0])
+	}
+	return err
 }
 
 func (s *Service) openModule(ctx context.Context) (err error) {
@@ -117,7 +135,7 @@ func (s *Service) openModule(ctx context.Context) (err error) {
 // openWebhooks starts nothing: Run sends them.
 func (s *Service) openWebhooks(context.Context) error {
 	if s.Dashboard == "on" && s.Webhooks == "on" {
-		s.webhooks = webhook.New(s.ledger.Store(), webhook.Options{Log: s.log.Logger, Grace: s.Grace})
+		s.webhooks = webhook.New(s.ledger.Store(), webhook.Options{Log: s.log.Logger, Grace: s.Grace, Sealer: s.sealer})
 	}
 	return nil
 }
@@ -170,7 +188,7 @@ func (s *Service) logConfig() {
 		"engine", info.Engine, "lists", info.Lists, "model", info.Model,
 		"database", s.Redacted(), "dns", strings.Join(s.DNS, ","), "dns_strict", s.DNSStrict, "dns_with_mx", strings.Join(s.DNSWithMX, ","), "dns_timeout", s.DNSTimeout.String(), "dns_concurrency", s.DNSConcurrency,
 		"batch_timeout", s.BatchTimeout.String(), "grace", s.Grace.String(), "typo_suggestion", s.TypoSuggestion,
-		"max_connections", s.MaxConnections, "body_memory", s.BodyMemory.String(), "edge", s.EdgeSecret != "",
+		"max_connections", s.MaxConnections, "body_memory", s.BodyMemory.String(), "edge", s.EdgeSecret != "", "secret_key_ids", strings.Join(s.sealer.IDs(), ","),
 		"dashboard", s.Dashboard, "webhooks", s.Webhooks, "signup", s.SignUp, "public_url", s.PublicURL, "openid_issuer", s.OpenIDIssuer,
 		"module_file", s.Module, "lists_file", s.Lists, "lists_url", s.listsSource(), "lists_interval", s.ListsInterval.String(), "plans_file", s.Plans, "hooks_file", s.Hooks)
 }

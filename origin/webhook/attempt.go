@@ -42,7 +42,7 @@ func (h *hook) lock() store.Statement {
 	return store.Statement{Name: "lock_webhook", Args: []any{h.account}, Scan: h.scan}
 }
 
-// secrets are those that sign at now, the newest first.
+// secrets are those that sign at now, the newest first, as they are stored.
 func (h *hook) secrets(now time.Time) []string {
 	age := now.Sub(timeOf(h.rotated)) // negative if the clock was ahead at the rotation
 	if h.previous != "" && age.Abs() < bothSign {
@@ -110,12 +110,17 @@ func nextDue(open []delivery, now int64) (due *delivery) {
 // account would get no message until the clock has caught up.
 func latestNext(now int64) int64 { return now + int64(2*maxRetryAfter) }
 
-// take returns the statement that claims d.
+// take returns the statements that claim d, and seal the secrets if that was not done
+// with the present key.
 func (a *attempt) take(d *delivery, now time.Time, s *Sender) []store.Statement {
 	a.id, a.body, a.percent, a.time = d.id, d.body, d.percent, now
 	a.number = d.attempts + 1
 	a.spent = a.number > int64(len(s.Retries)+1)
-	return []store.Statement{{Name: "claim_delivery", Args: []any{d.id, s.leaseEnd(now), a.number, sending}}}
+	list := []store.Statement{{Name: "claim_delivery", Args: []any{d.id, s.leaseEnd(now), a.number, sending}}}
+	if seal := s.Sealer.Renew(store.SecretOfWebhook, "reseal_webhook", a.account, a.secret, a.previous); seal.Name != "" {
+		list = append(list, seal)
+	}
+	return list
 }
 
 // leaseEnd returns the end of a lease that begins at now.
@@ -167,13 +172,31 @@ func (s *Sender) request(ctx context.Context, a *attempt) (*http.Request, error)
 	if err != nil {
 		return nil, err
 	}
+	secrets, err := s.unseal(a.account, a.secrets(a.time))
+	if err != nil {
+		return nil, errSecret
+	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(a.body))
 	if err != nil {
 		return nil, ErrURL
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "addrspec-webhook")
-	return r, sign(r.Header, a.id, a.time, a.body, a.secrets(a.time))
+	return r, sign(r.Header, a.id, a.time, a.body, secrets)
+}
+
+// errSecret is for the owner; doctor has the reason for the operator.
+var errSecret = errors.New("the signing secret cannot be read; set the URL again, with a new one")
+
+func (s *Sender) unseal(account int64, stored []string) (secrets []string, err error) {
+	for _, one := range stored {
+		secret, err := s.Sealer.Open(store.SecretOfWebhook, account, one)
+		if err != nil {
+			return nil, err
+		}
+		secrets = append(secrets, secret)
+	}
+	return secrets, nil
 }
 
 // retryAfter returns the wait in seconds that a receiver asks for (RFC 9110

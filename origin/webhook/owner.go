@@ -48,10 +48,14 @@ func (s *Sender) Set(ctx context.Context, account int64, address string) (secret
 	}
 	secret = newSecret()
 	err = s.change(ctx, account, func(_ *hook, now time.Time) ([]store.Statement, error) {
-		put := store.Statement{Name: "put_webhook", Args: []any{account, address, secret, now.UnixNano()}}
+		put := store.Statement{Name: "put_webhook", Args: []any{account, address, s.seal(account, secret), now.UnixNano()}}
 		return append([]store.Statement{put}, ledger.Audit(ctx, account, now, "webhook.set", hostOf(address))...), nil
 	})
 	return shownIf(err, secret)
+}
+
+func (s *Sender) seal(account int64, secret string) string {
+	return s.Sealer.Seal(store.SecretOfWebhook, account, secret)
 }
 
 // hostOf returns the host of an accepted URL. The audit log shows no more: a path
@@ -72,7 +76,7 @@ func (s *Sender) Rotate(ctx context.Context, account int64) (secret string, err 
 		if h.url == "" {
 			return nil, ErrNone
 		}
-		rotate := store.Statement{Name: "rotate_webhook", Args: []any{account, secret, now.UnixNano()}}
+		rotate := store.Statement{Name: "rotate_webhook", Args: []any{account, s.seal(account, secret), now.UnixNano()}}
 		return append([]store.Statement{rotate}, ledger.Audit(ctx, account, now, "webhook.rotate", hostOf(h.url))...), nil
 	})
 	return shownIf(err, secret)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
@@ -272,4 +273,60 @@ func TestUnavailable(t *testing.T) {
 	require.ErrorIs(t, err, ledger.ErrUnavailable)
 	require.False(t, strings.Contains(err.Error(), "s3cret"))
 	require.ErrorIs(t, other.scan(f.ctx), ledger.ErrUnavailable)
+}
+
+// stored returns the secret of a customer as the database has it.
+func (c *customer) stored() string {
+	h := hook{account: c.id}
+	require.NoError(c, c.query(c.ctx, "read_webhook", []any{c.id}, h.scan))
+	return h.secret
+}
+
+// sealedBy makes the customer's Sender seal with keys.
+func (c *customer) sealedBy(keys ...string) *store.Sealer {
+	s, err := store.NewSealer(keys...)
+	require.NoError(c, err)
+	c.Sender.Sealer = s
+	return s
+}
+
+// A thief of the database has no signing secret. One from before there was a key, or of
+// the key of before, is sealed as it is first used. Receivers notice nothing.
+func TestSigningSecretIsSealed(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url)
+		c := f.account("customer", 10)
+		require.Equal(t, c.secret, c.stored())
+		c.use(9)
+		require.NoError(t, f.scan(f.ctx))
+		one := c.sealedBy("one key of the tests, which is not random")
+		_, err := f.try(f.ctx, c.id)
+		require.NoError(t, err)
+		requireMessage(t, c, f.awaitRequests(1)[0], `{"account":1,"percent":80,"used":9,"limit":10}`)
+		require.Contains(t, c.stored(), one.IDs()[0])
+
+		rotated, err := f.Rotate(f.ctx, c.id)
+		require.NoError(t, err)
+		require.NotContains(t, c.stored(), rotated)
+		c.use(1)
+		require.NoError(t, f.scan(f.ctx))
+		other := c.sealedBy("another key of the tests, neither random", "one key of the tests, which is not random")
+		_, err = f.try(f.ctx, c.id)
+		require.NoError(t, err)
+		r := f.awaitRequests(2)[1]
+		for _, secret := range []string{c.secret, rotated} {
+			verifier, err := standardwebhooks.NewWebhook(secret)
+			require.NoError(t, err)
+			require.NoError(t, verifier.Verify(r.body, r.header))
+		}
+		counts, err := store.CountSecrets(f.ctx, f.ledger.Store())
+		require.NoError(t, err)
+		require.Equal(t, map[string]int64{other.IDs()[0]: 2}, counts)
+
+		c.sealedBy()
+		d, err := f.Test(f.ctx, c.id)
+		require.NoError(t, err)
+		require.Equal(t, "failed: the signing secret cannot be read; set the URL again, with a new one", d.Status)
+		require.Len(t, f.receiver.requests(), 2, "nothing is sent that is not signed")
+	})
 }

@@ -48,6 +48,7 @@ type Options struct {
 	Lease   time.Duration   // added to Timeout before another replica repeats an attempt; 0 is 20 s
 	Retries []time.Duration // the waits between attempts; nil is 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h
 	Grace   time.Duration   // for attempts in progress when Run stops; 0 is 5 s
+	Sealer  *store.Sealer   // seals the signing secrets; nil stores them as they are
 	Local   *Local          // tests only
 }
 

@@ -171,6 +171,7 @@ type Summary struct {
 	Keys     int
 	Points   int64     // of the usage history
 	LastDay  time.Time // of the usage history; zero if it is empty
+	SealedBy []string  // IDs of the keys that seal secrets in it, see store.Sealer
 }
 
 // verifyFile checks that the file at path is a ledger of this or an earlier release and
@@ -204,7 +205,32 @@ func verify(ctx context.Context, db *sql.DB) (s Summary, err error) {
 	if day > 0 {
 		s.LastDay = time.Unix(0, 0).UTC().AddDate(0, 0, int(day))
 	}
+	if err == nil && s.Schema >= schemaOfSecrets {
+		s.SealedBy, err = sealedBy(ctx, db)
+	}
 	return s, err
+}
+
+// schemaOfSecrets is the first schema with secrets that can be sealed.
+const schemaOfSecrets = 5
+
+// sealedBy returns the IDs of the keys that seal secrets.
+func sealedBy(ctx context.Context, db *sql.DB) (ids []string, err error) {
+	rows, err := db.QueryContext(ctx, `SELECT DISTINCT substr(secret, 9, 8)
+		FROM (SELECT totp AS secret FROM users UNION ALL SELECT secret FROM webhooks UNION ALL SELECT previous FROM webhooks)
+		WHERE substr(secret, 1, 8) = 'sealed1.' ORDER BY 1`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
 }
 
 // errCorrupt is the error of a ledger whose pages or rows contradict each other.

@@ -112,11 +112,27 @@ UPDATE users SET account = account WHERE account = $1;
 -- name: put_totp
 UPDATE users SET totp = $2, totp_step = $3 WHERE account = $1;
 
--- $2 the secret whose code was given, $3 the code's time step. A step after $4 was
--- accepted while the clock was ahead, and keeps no code from being accepted.
+-- $2 the secret whose code was given, as it is stored, $3 the code's time step, $5 the
+-- secret as it is stored from now on. A step after $4 was accepted while the clock was
+-- ahead, and keeps no code from being accepted.
 -- name: use_totp
-UPDATE users SET totp_step = $3
+UPDATE users SET totp_step = $3, totp = $5
  WHERE account = $1 AND totp = $2 AND (totp_step < $3 OR totp_step > $4) RETURNING account;
+
+-- Secrets that are not sealed with the key whose prefix is $2, of accounts after $1.
+-- name: list_unsealed_totp
+SELECT account, totp FROM users
+ WHERE account > $1 AND totp <> '' AND substr(totp, 1, length(CAST($2 AS TEXT))) <> $2 ORDER BY account LIMIT $3;
+
+-- name: reseal_totp
+UPDATE users SET totp = $3 WHERE account = $1 AND totp = $2;
+
+-- How many secrets there are by the ID of their key, see package store's Sealer.
+-- name: count_secrets
+SELECT CASE WHEN substr(s.secret, 1, 8) = 'sealed1.' THEN substr(s.secret, 9, 8) ELSE '' END AS id, count(*)
+  FROM (SELECT totp AS secret FROM users UNION ALL SELECT secret FROM webhooks UNION ALL SELECT previous FROM webhooks) s
+ WHERE s.secret <> ''
+ GROUP BY id ORDER BY id;
 
 -- name: create_recovery_code
 INSERT INTO recovery_codes (account, hash) VALUES ($1, $2);

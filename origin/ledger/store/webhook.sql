@@ -20,6 +20,14 @@ INSERT INTO webhooks (account, url, secret, created_ns) VALUES ($1, $2, $3, $4)
 -- name: rotate_webhook
 UPDATE webhooks SET previous = secret, secret = $2, rotated_ns = $3 WHERE account = $1;
 
+-- name: list_unsealed_webhooks
+SELECT account, secret, previous FROM webhooks
+ WHERE account > $1 AND (substr(secret, 1, length(CAST($2 AS TEXT))) <> $2 OR previous <> '' AND substr(previous, 1, length(CAST($2 AS TEXT))) <> $2)
+ ORDER BY account LIMIT $3;
+
+-- name: reseal_webhook
+UPDATE webhooks SET secret = $4, previous = $5 WHERE account = $1 AND secret = $2 AND previous = $3;
+
 -- name: disable_webhook
 UPDATE webhooks SET disabled_ns = $2 WHERE account = $1;
 

@@ -1,0 +1,227 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/rig/contract"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
+)
+
+const (
+	oneKey   = "0123456789abcdef0123456789abcdef-one"
+	otherKey = "0123456789abcdef0123456789abcdef-other"
+)
+
+// ledgerWithSecrets makes a database with an account that has an authenticator app and a
+// webhook, and returns their secrets.
+func ledgerWithSecrets(t *testing.T, database string) (app, hook string) {
+	app = withApp(t, database, "owner@example.com")
+	out, problem, exit := operator(t, "account", "webhook", "--account", "owner@example.com", "--set", "https://hooks.example.com/x", "--database", database)
+	require.Zero(t, exit, problem)
+	return app, regexp.MustCompile(`whsec_\S+`).FindString(out)
+}
+
+// withApp makes an account with an authenticator app, and returns its secret.
+func withApp(t *testing.T, database, email string) (secret string) {
+	l := ledgertest.Open(t, database)
+	defer l.Close()
+	a, err := l.CreateAccount(t.Context(), email, ledger.Terms{})
+	require.NoError(t, err)
+	users := identity.New(l)
+	require.NoError(t, users.SetPassword(t.Context(), identity.User{Account: a.ID, Email: a.Email}, "correct horse battery", identity.Session{}))
+	u, err := users.User(t.Context(), a.ID)
+	require.NoError(t, err)
+	secret, _, err = identity.NewTOTP(u.Email)
+	require.NoError(t, err)
+	code, err := totp.GenerateCode(secret, time.Now())
+	require.NoError(t, err)
+	_, err = users.SetTOTP(t.Context(), u, secret, code)
+	require.NoError(t, err)
+	return secret
+}
+
+// secretsOf counts the secrets of a database by the ID of their key.
+func secretsOf(t *testing.T, database string) map[string]int64 {
+	l := ledgertest.Open(t, database)
+	defer l.Close()
+	counts, err := store.CountSecrets(t.Context(), l.Store())
+	require.NoError(t, err)
+	return counts
+}
+
+// idOf returns the ID of a key.
+func idOf(t *testing.T, key string) string {
+	s, err := store.NewSealer(key)
+	require.NoError(t, err)
+	return s.IDs()[0]
+}
+
+// servedOn runs serve on a database until it has sealed what there is.
+func servedOn(t *testing.T, database string, flags ...string) {
+	t.Helper()
+	s := start(t, append([]string{"--dns", contract.Serve(t), "--database", database}, flags...)...)
+	s.stop()
+	s.requireStopped(t)
+	for _, key := range []string{oneKey, otherKey} {
+		require.NotContains(t, s.log.String(), key)
+	}
+}
+
+// refusedOn runs serve on a database, which it refuses, and returns its error.
+func refusedOn(t *testing.T, database string, flags ...string) string {
+	t.Helper()
+	out, problem, code := operator(t, origintest.ServeArgs(t, database, append(flags, "--dns", contract.Serve(t))...)...)
+	require.Equal(t, 1, code, out)
+	require.Empty(t, out)
+	return problem
+}
+
+// A service with a key seals what a service without one has left. From then on it does
+// not start with a wrong key or none, and with two while the key is changed.
+func TestSecretKeyOfTheService(t *testing.T) {
+	t.Parallel()
+	pgtest.EachDatabase(t, func(t *testing.T, database string) {
+		ledgerWithSecrets(t, database)
+		servedOn(t, database)
+		require.Equal(t, map[string]int64{"": 2}, secretsOf(t, database), "without a key all works as before")
+		servedOn(t, database, "--secret-key", oneKey)
+		require.Equal(t, map[string]int64{idOf(t, oneKey): 2}, secretsOf(t, database))
+
+		for _, flags := range [][]string{nil, {"--secret-key", otherKey}} {
+			problem := refusedOn(t, database, flags...)
+			require.Contains(t, problem, "sealed with the key whose ID is "+idOf(t, oneKey)+", which is not given: give it with --secret-key")
+			require.NotContains(t, problem, otherKey)
+		}
+		servedOn(t, database, "--secret-key", otherKey+","+oneKey)
+		require.Equal(t, map[string]int64{idOf(t, otherKey): 2}, secretsOf(t, database))
+		file := filepath.Join(t.TempDir(), "key")
+		require.NoError(t, os.WriteFile(file, []byte(otherKey+"\n"), 0o600))
+		servedOn(t, database, "--secret-key-file", file)
+		require.Contains(t, refusedOn(t, database, "--secret-key", oneKey), idOf(t, otherKey))
+	})
+}
+
+func TestSecretKeysThatAreRefused(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(file, []byte(" \n"), 0o600))
+	weak := filepath.Join(t.TempDir(), "weak")
+	require.NoError(t, os.WriteFile(weak, []byte("hunter2\n"), 0o600))
+	for flags, message := range map[string]string{
+		"--secret-key hunter2":                                  "--secret-key has 7 characters: must be at least 32 random ones",
+		"--secret-key " + oneKey + ",hunter2":                   "--secret-key, the second of two, has 7 characters",
+		"--secret-key " + oneKey + "," + oneKey:                 "has the same secret twice",
+		"--secret-key " + oneKey + " --secret-key-file " + file: "are both given: give one of them",
+		"--secret-key-file " + file:                             "has no key: write the output of openssl",
+		"--secret-key-file " + weak:                             weak + " has 7 characters",
+		"--secret-key-file /no/such/file":                       "/no/such/file: no such file",
+	} {
+		for _, command := range []string{"serve", "doctor", "restore no-such-backup", "account webhook --account owner@example.com"} {
+			problem := refused(t, append(strings.Fields(command), strings.Fields(flags)...)...)
+			require.Contains(t, problem, message, command+" "+flags)
+			require.NotContains(t, problem, "hunter2")
+			require.NotContains(t, problem, oneKey)
+		}
+	}
+}
+
+// doctor says how secrets are stored, and with which key.
+func TestDoctorOfSecrets(t *testing.T) {
+	t.Parallel()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
+	secrets := func(flags ...string) string {
+		out, problem, _ := operator(t, doctorArgs(t, append(flags, "--database", database)...)...)
+		require.NotContains(t, out+problem, oneKey)
+		for line := range strings.Lines(out) {
+			if strings.HasPrefix(line, "secrets ") {
+				return strings.TrimSpace(line)
+			}
+		}
+		return out + problem
+	}
+	require.NoError(t, ledgertest.Open(t, database).Close())
+	require.Regexp(t, `ok +there are none; without --secret-key`, secrets())
+	secret, _ := ledgerWithSecrets(t, database)
+	require.Regexp(t, `ADVICE +2 of authenticator apps and webhooks are stored as they are, .*give serve a --secret-key$`, secrets())
+	require.Regexp(t, `ADVICE +2 of 2 are not sealed with the present key, whose ID is `+idOf(t, oneKey), secrets("--secret-key", oneKey))
+	servedOn(t, database, "--secret-key", oneKey)
+	require.Regexp(t, `ok +2 sealed with the key whose ID is `+idOf(t, oneKey), secrets("--secret-key", oneKey))
+	require.Regexp(t, `WRONG +secrets .*`+idOf(t, oneKey)+`, which is not given`, secrets())
+	require.Regexp(t, `WRONG +secrets .*`+idOf(t, oneKey)+`, which is not given`, secrets("--secret-key", otherKey))
+	require.NotContains(t, secrets(), secret)
+	file := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(file, []byte(oneKey), 0o644))
+	out, _, _ := operator(t, doctorArgs(t, "--database", database, "--secret-key-file", file)...)
+	require.Contains(t, out, "chmod 0600 "+file)
+}
+
+// A backup and an export have no secret in plain text, and work with the key only. Both
+// say so.
+func TestCopiesOfSealedSecrets(t *testing.T) {
+	t.Parallel()
+	database, directory := "sqlite:"+filepath.Join(t.TempDir(), "a.db"), t.TempDir()
+	secret, hook := ledgerWithSecrets(t, database)
+	id, secrets := idOf(t, oneKey), []string{secret, hook}
+	for n := range 3 { // so few leave a page enough free space that nothing is moved there
+		secrets = append(secrets, withApp(t, database, fmt.Sprintf("%d@example.com", n)))
+	}
+	before := filepath.Join(directory, "before.db")
+	_, problem, code := operator(t, "backup", before, "--database", database)
+	require.Zero(t, code, problem)
+	text, err := os.ReadFile(before)
+	require.NoError(t, err)
+	for _, secret := range secrets {
+		require.True(t, bytes.Contains(text, []byte(secret)))
+	}
+	servedOn(t, database, "--secret-key", oneKey)
+	backup, export := filepath.Join(directory, "backup.db"), filepath.Join(directory, "export.ndjson")
+	out, problem, code := operator(t, "backup", backup, "--database", database)
+	require.Zero(t, code, problem)
+	require.Contains(t, out, "secrets sealed with the key whose ID is "+id)
+	_, problem, code = operator(t, "export", export, "--database", database)
+	require.Zero(t, code, problem)
+	for _, path := range []string{backup, export} {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for n, secret := range secrets {
+			require.False(t, bytes.Contains(text, []byte(secret)), "%s: secret %d is not even in the free space of a page", path, n)
+		}
+	}
+	for flags, says := range map[string]string{"": "which is not given: serve does not start without it", "--secret-key " + otherKey: "which is not given", "--secret-key " + oneKey: "which is given"} {
+		restored := "sqlite:" + filepath.Join(t.TempDir(), "restored.db")
+		out, problem, code = operator(t, append([]string{"restore", backup, "--database", restored}, strings.Fields(flags)...)...)
+		require.Zero(t, code, problem)
+		require.Contains(t, out, "sealed with the key whose ID is "+id+", "+says)
+		require.Contains(t, refusedOn(t, restored), id)
+		servedOn(t, restored, "--secret-key", oneKey)
+	}
+	imported := pgtest.NeedDatabase(t)
+	_, problem, code = operator(t, "import", export, "--database", imported)
+	require.Zero(t, code, problem)
+	l := ledgertest.Open(t, imported)
+	s, err := store.NewSealer(oneKey)
+	require.NoError(t, err)
+	users := identity.New(l).WithSealer(s)
+	a, err := l.AccountByEmail(t.Context(), "owner@example.com")
+	require.NoError(t, err)
+	u, err := users.User(t.Context(), a.ID)
+	require.NoError(t, err)
+	next, err := totp.GenerateCode(secret, time.Now().Add(30*time.Second))
+	require.NoError(t, err)
+	require.NoError(t, users.CheckCode(t.Context(), u, next))
+}
