@@ -19,9 +19,9 @@
 // by context (html/template). Nothing about an account is found by an ID alone:
 // every query names the session's account as well.
 //
-// Checks wait for DNS, exports for the client's download, and tests of webhooks for
-// the receiver. They have slots of their own (serve.go), so that pages never wait for
-// them.
+// Checks wait for DNS, exports for the client's download, tests of webhooks for the
+// receiver, and some sign-ins for the OpenID provider. They have slots of their own
+// (serve.go), so that pages never wait for them.
 //
 // Pages are rendered to memory first, so an error never follows half a page, and a
 // page has left its slot when it is sent: a client that does not read it keeps
@@ -96,8 +96,10 @@ type Dashboard struct {
 	checks    *slots
 	exports   *slots
 	tests     *slots // of webhooks
-	api       *apiClient
-	docs      func() (*docs.Site, error) // rendered when first read: it takes a tenth of the start
+
+	atProvider *slots // sign-ins that wait for the OpenID provider
+	api        *apiClient
+	docs       func() (*docs.Site, error) // rendered when first read: it takes a tenth of the start
 }
 
 // New returns a Dashboard.
@@ -108,7 +110,7 @@ func New(c Config) (*Dashboard, error) {
 		rendering: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 		unsent:    unsent{limit: maxUnsent},
 		checks:    newSlots(maxChecks, maxChecksEach, maxCheckMemory, errBusyAccount), exports: newSlots(maxExports, maxExportsEach, 0, errBusyAccount),
-		tests: newSlots(maxTests, maxTestsEach, 0, errBusyAccount),
+		tests: newSlots(maxTests, maxTestsEach, 0, errBusyAccount), atProvider: newSlots(maxSignIns, maxSignInsEach, 0, errBusyNetwork),
 	}
 	d.api = &apiClient{c.API, c.Ledger, newAPISecrets(c.Ledger), c.Log}
 	if err := d.origins.AddTrustedOrigin(c.PublicURL.Scheme + "://" + c.PublicURL.Host); err != nil {

@@ -328,9 +328,6 @@ const (
 	formTime     = 3 * time.Second // for one to arrive
 )
 
-var errBusyNetwork = &problem{status: http.StatusTooManyRequests, code: "BUSY_NETWORK", wait: busyWait,
-	sentence: "Many forms from your network are arriving at the moment. Try again in a few seconds."}
-
 var errSlowForm = &problem{status: http.StatusRequestTimeout, code: "SLOW_FORM", sentence: "The form did not arrive within 3 seconds. Send it again."}
 
 // receive reads the form of a request, and returns the request with the form in

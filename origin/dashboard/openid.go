@@ -69,6 +69,9 @@ func (d *Dashboard) leave(v *visit, detour identity.Detour) (*outcome, error) {
 // detour stores what must come back, and returns the provider's address.
 func (d *Dashboard) detour(v *visit, detour identity.Detour) (location string, err error) {
 	ctx, r := v.r.Context(), openid.NewRequest()
+	if err := v.moveToProvider(); err != nil {
+		return "", err
+	}
 	if err := v.countChallenge(); err != nil {
 		return "", err
 	}
@@ -81,10 +84,23 @@ func (d *Dashboard) detour(v *visit, detour identity.Detour) (location string, e
 	return location, err
 }
 
+// moveToProvider takes a slot of those that wait for the provider, so that pages do
+// not wait for it.
+func (v *visit) moveToProvider() error {
+	if _, p := v.move(v.atProvider, v.callerNetwork(v.r), 0); p != nil {
+		return p
+	}
+	return nil
+}
+
 // openIDCallback finishes a detour. The state is bound to this browser's cookie,
-// so it needs no form token; it is worth something once.
+// so it needs no form token; it is worth something once. A slot comes first, so that
+// no state is used up without one.
 func (d *Dashboard) openIDCallback(v *visit) (any, error) {
 	ctx, q := v.r.Context(), v.r.URL.Query()
+	if err := v.moveToProvider(); err != nil {
+		return nil, err
+	}
 	detour, err := d.Identity.FinishDetour(ctx, v.token, q.Get("state"))
 	if err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
 package dashboard
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"testing"
 	"time"
@@ -185,4 +187,53 @@ func TestProviderIsDown(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, got.status)
 	require.Contains(t, got.body, "does not respond")
 	require.Equal(t, http.StatusOK, s.browser(t).get("/sign-in").status)
+}
+
+// Sign-ins that wait for the provider hold no slot of the pages, and those of one
+// network leave places to others.
+func TestWaitingForTheProviderHoldsNoSlot(t *testing.T) {
+	eachCompany(t, func(t *testing.T, c *company) {
+		b, asked := c.browser(t), make(chan struct{})
+		hang, release := context.WithCancel(t.Context())
+		defer release()
+		back := authorize(t, b.get("/sign-in/openid").header.Get("Location"))
+		c.provider.Forge(func(map[string]any) {
+			close(asked)
+			<-hang.Done()
+		})
+		response := make(chan int)
+		go func() { response <- b.get(back).status }()
+		<-asked
+		require.Empty(t, c.requests)
+		release()
+		<-response
+
+		for range maxSignInsEach {
+			_, p := c.atProvider.take("127.0.0.0/24", 0)
+			require.Nil(t, p)
+		}
+		require.Equal(t, http.StatusTooManyRequests, b.get("/sign-in/openid").status)
+		require.Equal(t, http.StatusTooManyRequests, b.get(back).status)
+		_, p := c.atProvider.take("192.0.2.0/24", 0)
+		require.Nil(t, p)
+	})
+}
+
+// The same holds for a provider that does not respond to the first sign-in.
+func TestSilentProviderHoldsNoSlot(t *testing.T) {
+	asked, status := make(chan struct{}), make(chan int)
+	hang, release := context.WithCancel(t.Context())
+	provider := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(asked)
+		<-hang.Done()
+	}))
+	defer provider.Close()
+	defer release()
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{OpenID: openid.New(openid.Config{Issuer: provider.URL, ClientID: "x", Name: "Example Inc."})})
+	go func() { status <- s.browser(t).get("/sign-in/openid").status }()
+	<-asked
+	require.Empty(t, s.requests)
+	require.Equal(t, http.StatusOK, s.browser(t).get("/sign-in").status)
+	release()
+	require.Equal(t, http.StatusServiceUnavailable, <-status)
 }

@@ -134,8 +134,9 @@ func (d *Dashboard) notFound(w http.ResponseWriter, r *http.Request) {
 }
 
 // Bounds of requests that take longer than a page: checks wait for DNS, exports
-// for the client's download, tests of webhooks for the receiver. They leave their
-// slot among the pages for one of their own kind, so pages never wait for them.
+// for the client's download, tests of webhooks for the receiver, some sign-ins for
+// the OpenID provider. They leave their slot among the pages for one of their own
+// kind, so pages never wait for them.
 const (
 	maxChecks      = 64       // in progress at a time
 	maxChecksEach  = 8        // of one account
@@ -144,6 +145,8 @@ const (
 	maxExportsEach = 1
 	maxTests       = 16 // of webhooks
 	maxTestsEach   = 1
+	maxSignIns     = 32          // that wait for the OpenID provider
+	maxSignInsEach = 8           // of one network
 	busyWait       = time.Second // until a client should try again
 )
 
@@ -200,6 +203,8 @@ var (
 		sentence: "Many people use the dashboard at the moment. Try again in a few seconds."}
 	errBusyAccount = &problem{status: http.StatusTooManyRequests, code: "BUSY_ACCOUNT", wait: busyWait, input: true,
 		sentence: "Several requests of this account are in progress in the dashboard. Try again when one has finished."}
+	errBusyNetwork = &problem{status: http.StatusTooManyRequests, code: "BUSY_NETWORK", wait: busyWait,
+		sentence: "Many requests from your network are in progress at the moment. Try again in a few seconds."}
 )
 
 // A place is the slot that a request has.

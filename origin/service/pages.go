@@ -28,7 +28,7 @@ type DashboardFlags struct {
 	OpenIDFlags
 
 	Dashboard    string   `enum:"on,off" default:"on" help:"Serve the front door, the documentation and the account dashboard: on or off (${default})."`
-	TrustedProxy []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For is believed when attempts to sign in and arriving forms are counted, separated by commas."`
+	TrustedProxy []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For is believed when attempts to sign in, and forms and sign-ins in progress, are counted, separated by commas."`
 	SignUp       string   `name:"signup" enum:"closed,open" default:"closed" help:"Whether anybody may create an account on the free plan: closed or open (${default})."`
 	Webhooks     string   `enum:"on,off" default:"on" help:"Send webhooks to accounts that have used 80 or 100 % of their points: on or off (${default}). Off with --dashboard=off."`
 }

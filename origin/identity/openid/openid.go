@@ -116,8 +116,8 @@ type Identity struct {
 }
 
 // Finish exchanges the code of a response for an ID token, and verifies its
-// signature, issuer, audience, expiry and nonce (OpenID Connect Core section
-// 3.1.3.7).
+// signature, issuer, audience, authorized party, expiry and nonce (OpenID Connect
+// Core section 3.1.3.7).
 func (p *Provider) Finish(ctx context.Context, r Request, code string) (Identity, error) {
 	found, err := p.discover()
 	if err != nil {
@@ -134,18 +134,22 @@ func (p *Provider) Finish(ctx context.Context, r Request, code string) (Identity
 	if err != nil {
 		return Identity{}, errors.Join(ErrRefused, err)
 	}
-	return identityOf(verified, r)
+	return p.identityOf(verified, r)
 }
 
 // maxSubject is the longest subject (OpenID Connect Core section 2).
 const maxSubject = 255
 
-func identityOf(token *oidc.IDToken, r Request) (Identity, error) {
+func (p *Provider) identityOf(token *oidc.IDToken, r Request) (Identity, error) {
 	var claims struct {
-		AuthTime int64 `json:"auth_time"`
+		AuthTime        int64   `json:"auth_time"`
+		AuthorizedParty *string `json:"azp"`
 	}
 	if err := token.Claims(&claims); err != nil {
 		return Identity{}, errors.Join(ErrRefused, err)
+	}
+	if claims.AuthorizedParty != nil && *claims.AuthorizedParty != p.ClientID { // section 3.1.3.7, step 5
+		return Identity{}, errors.Join(ErrRefused, errors.New("the token was issued to another client"))
 	}
 	if token.Nonce != r.Nonce {
 		return Identity{}, errors.Join(ErrRefused, errors.New("the nonce is another"))

@@ -80,6 +80,9 @@ func TestForgedTokens(t *testing.T) {
 		"nonce of another sign-in": func(c map[string]any) { c["nonce"] = "another" },
 		"no nonce":                 func(c map[string]any) { delete(c, "nonce") },
 		"for another client":       func(c map[string]any) { c["aud"] = "another" },
+		"issued to another client": func(c map[string]any) { c["aud"], c["azp"] = []string{openidtest.ClientID, "another"}, "another" },
+		"issued to nobody":         func(c map[string]any) { c["azp"] = "" },
+		"issued to a number":       func(c map[string]any) { c["azp"] = 1 },
 		"of another issuer":        func(c map[string]any) { c["iss"] = "https://evil.example" },
 		"expired":                  func(c map[string]any) { c["exp"] = time.Now().Add(-time.Minute).Unix() },
 		"no subject":               func(c map[string]any) { c["sub"] = "" },
@@ -91,7 +94,7 @@ func TestForgedTokens(t *testing.T) {
 		r, back := begin(t, p)
 		_, err := p.Finish(t.Context(), r, back.Get("code"))
 		require.ErrorIs(t, err, ErrRefused, name)
-		provider.Forge(nil)
+		provider.Forge(func(c map[string]any) { c["azp"] = openidtest.ClientID })
 		r, back = begin(t, p)
 		_, err = p.Finish(t.Context(), r, back.Get("code"))
 		require.NoError(t, err, "as it is without: %s", name)
