@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
@@ -299,19 +300,10 @@ func (v *visit) sendCSV(ctx context.Context, q ledger.UsageQuery) {
 
 func csvRow(r ledger.UsageRow) []string {
 	key := viewOfUsedKey(r.Key)
-	row := []string{r.Day.String(), strconv.FormatInt(key.ID, 10), plainCell(key.Name), key.Status}
+	row := []string{r.Day.String(), strconv.FormatInt(key.ID, 10), output.Formula(key.Name), key.Status}
 	numbers := numbersOf(r.Tally)
 	for _, n := range numbers.List() {
 		row = append(row, strconv.FormatInt(n, 10))
 	}
 	return row
-}
-
-// plainCell returns text that a spreadsheet does not take for a formula (OWASP, CSV
-// Injection).
-func plainCell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }
