@@ -6,17 +6,22 @@
 // what a field means and what does not follow from it (text.go).
 //
 // The protocol is that of the official SDK, github.com/modelcontextprotocol/go-sdk,
-// which follows its revisions. The package adds limits (connection). It reads
+// which follows its revisions. The package adds limits (connection), and responses to
+// lines that are no message (messages), at which the SDK would end the session. It reads
 // and writes nothing but the protocol, and keeps nothing of a call.
 package mcp
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -47,18 +52,96 @@ type Options struct {
 // Serve serves one client until in ends or ctx does, which is no error. Calls in
 // flight are finished if in ends, and cancelled if ctx does.
 func Serve(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
-	stdio := &sdk.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}, MaxLineLength: maxMessage}
+	responses := &lockedWriter{to: out}
+	stdio := &sdk.IOTransport{Reader: io.NopCloser(newMessages(in, responses)), Writer: responses, MaxLineLength: -1} // messages has the limit
 	err := newServer(ctx, o).Run(ctx, &transport{stdio, ctx})
 	if err == nil || ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}
-	return fmt.Errorf("the connection ended: a message of the client is not one of the protocol (one JSON object a line, at most %d bytes), or nobody reads the responses: %w", maxMessage, err)
+	return fmt.Errorf("the connection ended: the requests cannot be read, or nobody reads the responses: %w", err)
 }
 
-type nopCloser struct{ io.Writer }
+// A lockedWriter writes whole responses, of the SDK and of messages.
+type lockedWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+// Write writes one response.
+func (w *lockedWriter) Write(response []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(response)
+}
 
 // Close does nothing.
-func (nopCloser) Close() error { return nil }
+func (*lockedWriter) Close() error { return nil }
+
+// messages reads the lines of a client that are messages of JSON-RPC 2.0. To any other
+// line it writes an error, and the session goes on.
+type messages struct {
+	lines     *bufio.Reader
+	responses io.Writer
+	rest      []byte // of the present line
+}
+
+func newMessages(in io.Reader, responses io.Writer) *messages {
+	return &messages{lines: bufio.NewReaderSize(in, maxMessage), responses: responses}
+}
+
+// Read returns the next message, or a part of it.
+func (m *messages) Read(p []byte) (n int, err error) {
+	for len(m.rest) == 0 && err == nil {
+		err = m.next()
+	}
+	n = copy(p, m.rest)
+	if m.rest = m.rest[n:]; n > 0 {
+		return n, nil // bufio.Reader returns an error again
+	}
+	return n, err
+}
+
+// next reads a line, and refuses one that is no message. A blank one is skipped.
+func (m *messages) next() error {
+	line, err := m.lines.ReadSlice('\n')
+	refusal := refusalOf(line)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = m.lines.ReadSlice('\n')
+		refusal = refuse(jsonrpc.CodeInvalidRequest, "the line is longer than %d bytes; split the call", maxMessage)
+	}
+	if refusal == nil {
+		m.rest = line
+		return err
+	}
+	if _, failed := m.responses.Write(refusal); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// refusalOf returns the response to a line that is no message, or nil. The id is null
+// where it cannot be detected (JSON-RPC 2.0, section 5).
+func refusalOf(line []byte) []byte {
+	line = bytes.TrimSpace(line)
+	switch {
+	case len(line) == 0:
+		return nil
+	case !utf8.Valid(line):
+		return refuse(jsonrpc.CodeParseError, "the line is not UTF-8; a message is one JSON object a line, in UTF-8")
+	case !json.Valid(line):
+		return refuse(jsonrpc.CodeParseError, "the line is not JSON; a message is one JSON object a line")
+	}
+	if _, err := jsonrpc.DecodeMessage(line); err != nil {
+		return refuse(jsonrpc.CodeInvalidRequest, "the line is JSON, but not a message of JSON-RPC 2.0; a batch is none in this protocol")
+	}
+	return nil
+}
+
+// refuse returns an error without an id.
+func refuse(code int, format string, args ...any) []byte {
+	message, _ := json.Marshal(fmt.Sprintf(format, args...)) // a string never fails
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%s}}`+"\n", code, message)
+}
 
 func newServer(ctx context.Context, o Options) *sdk.Server {
 	s := sdk.NewServer(
