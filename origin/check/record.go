@@ -8,6 +8,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -23,6 +24,13 @@ type Record struct {
 	Object []byte   // the whole JSON value of an entry of NDJSON
 	Err    error    // why there is no address, without the line's number; else nil
 }
+
+// ErrNoAddress is the Err of a record that can be read and has no address: a blank
+// line, or a row whose cell for it is blank. It is no fault of the input.
+var ErrNoAddress = errors.New("the row has no address")
+
+// bad reports whether the record cannot be read.
+func (r *Record) bad() bool { return r.Err != nil && !errors.Is(r.Err, ErrNoAddress) }
 
 // size is about how many bytes of memory the record needs.
 func (r *Record) size() int64 {
@@ -91,8 +99,9 @@ type Format interface {
 
 // Counts are how many records had what.
 type Counts struct {
-	Records int64 // read and written, of every kind
-	Bad     int64 // records without an address
+	Records   int64 // read and written, of every kind
+	Bad       int64 // records that cannot be read
+	NoAddress int64 // records that have no address
 
 	Valid, Invalid                        int64
 	Typo, Disposable, Public, Relay, Role int64 // of the valid ones
@@ -105,8 +114,10 @@ type Counts struct {
 func (c *Counts) add(r *Record, o *Outcome) {
 	c.Records++
 	switch {
-	case r.Err != nil:
+	case r.bad():
 		c.Bad++
+	case r.Err != nil:
+		c.NoAddress++
 	case o.Code != "":
 		c.Errors++
 	case !o.Flags.Valid:

@@ -153,7 +153,7 @@ func (p *pipeline) release(c *chunk) {
 
 // refuse returns the error that ends a strict run at a record that cannot be read.
 func (r *Run) refuse(record *Record) error {
-	if !r.Strict || record.Err == nil {
+	if !r.Strict || !record.bad() {
 		return nil
 	}
 	return &BadRecord{Record: *record}
@@ -335,7 +335,7 @@ func (w *writer) flush() error {
 func (w *writer) count(c *chunk) {
 	for n := range c.ready {
 		w.written.add(&c.records[n], &c.outcomes[n])
-		if c.records[n].Err != nil && w.Bad != nil {
+		if c.records[n].bad() && w.Bad != nil {
 			w.Bad(&c.records[n])
 		}
 	}

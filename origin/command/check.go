@@ -14,6 +14,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/wasm/host"
@@ -94,7 +95,7 @@ func (c *checkCmd) run(ctx context.Context, run *check.Run, in *checkInput, out 
 	run.Input = report.counted(skip(run.Input, c.Resume))
 	report.start()
 	counts, err := run.Do(ctx)
-	report.end(counts, !c.Offline, lies)
+	report.end(counts, !c.Offline, lies, err)
 	if closed := out.close(counts.Records, err == nil); err == nil {
 		err = closed
 	}
@@ -205,7 +206,7 @@ func (s *skipping) Read(dst []check.Record) ([]check.Record, error) {
 		dropped := min(s.left, int64(len(records)))
 		s.left -= dropped
 		if err == io.EOF && s.left > 0 {
-			return dst, service.UsageError{Err: fmt.Errorf("--resume is %d records beyond the end of the input: is it the input of the first run?", s.left)}
+			return dst, service.UsageError{Err: fmt.Errorf("--resume is %s beyond the end of the input: is it the input of the first run?", output.Quantity(s.left, "record", "records"))}
 		}
 		if rest := records[dropped:]; len(rest) > 0 || err != nil {
 			return append(dst[:0], rest...), err
@@ -243,6 +244,7 @@ var failures = []struct {
 	{"public", "of a public provider", func(c *check.Counts) int64 { return c.Public }},
 	{"relay", "of a relay", func(c *check.Counts) int64 { return c.Relay }},
 	{"no-mx", "at a domain without MX", func(c *check.Counts) int64 { return c.NoMX }},
+	{"no-address", "without an address", func(c *check.Counts) int64 { return c.NoAddress }},
 	{"errors", "not determined", func(c *check.Counts) int64 { return c.Errors + c.Bad }},
 }
 
@@ -268,7 +270,7 @@ func checkFailures(given []string) error {
 // read, or what --fail-on names.
 func (c *checkCmd) verdict(counts check.Counts) error {
 	if counts.Bad > 0 && !slices.Contains(c.FailOn, "errors") {
-		return fmt.Errorf("%s could not be read, see above; the rest was checked", quantity(counts.Bad, "line"))
+		return fmt.Errorf("%s could not be read, see above; the rest was checked", output.Quantity(counts.Bad, "line", "lines"))
 	}
 	var found []string
 	for _, f := range failures {
@@ -293,24 +295,17 @@ func (c *checkCmd) stopped(ctx context.Context, err error, counts check.Counts, 
 	}
 	done := c.Resume + counts.Records
 	if done == 0 {
-		return stopError(ctx, err, "no record was written")
+		return stopError(ctx, err, "; ", "no record was written")
 	}
-	return stopError(ctx, err, fmt.Sprintf("%s written%s", quantity(done, "record"), line.hint(done, in, out)))
+	return stopError(ctx, err, "\n", fmt.Sprintf("%s written%s", output.Quantity(done, "record", "records"), line.hint(done, in, out)))
 }
 
 // stopError returns the error of a run that ctx or err has ended.
-func stopError(ctx context.Context, err error, hint string) error {
+func stopError(ctx context.Context, err error, separator, hint string) error {
 	if ctx.Err() != nil {
 		return exitError{fmt.Errorf("interrupted: %s", hint), exitInterrupted}
 	}
-	return fmt.Errorf("%w\n%s", err, hint)
-}
-
-func quantity(n int64, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return humanize.Comma(n) + " " + noun
+	return fmt.Errorf("%w%s%s", err, separator, hint)
 }
 
 // A commandLine is how the program was called, for messages that repeat it.

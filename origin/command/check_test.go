@@ -45,8 +45,10 @@ func TestCheckReadsText(t *testing.T) {
 	t.Parallel()
 	out, _, code := runCheck(t, strings.NewReader("a@mail.example\r\n\n  spaced@mail.example\nlast@mail.example"), "--from", "text")
 	require.Zero(t, code)
-	require.Equal(t, 3, strings.Count(out, "\n"))
-	require.Contains(t, out, `{"email":"  spaced@mail.example",`)
+	lines := strings.Split(out, "\n")
+	require.Len(t, lines, 5, "a line of output for each of input")
+	require.Equal(t, `{"error":{"code":"NO_ADDRESS","message":"the row has no address"},"line":2}`, lines[1])
+	require.Contains(t, lines[2], `{"email":"  spaced@mail.example",`)
 }
 
 func TestCheckDetails(t *testing.T) {

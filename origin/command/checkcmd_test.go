@@ -115,6 +115,71 @@ func TestCheckGoesOnAfterABadLine(t *testing.T) {
 	require.Equal(t, 1, strings.Count(out, "\n"))
 }
 
+// What cannot be read gets one line that says why, and no table of zeros.
+func TestCheckSaysWhyNothingWasRead(t *testing.T) {
+	t.Parallel()
+	locked := fileOf(t, "locked.csv", "email\na@mail.example\n")
+	require.NoError(t, os.Chmod(locked, 0))
+	for name, c := range map[string]struct {
+		file string
+		code int
+		says string
+	}{
+		"an empty file":         {fileOf(t, "empty.csv", ""), 0, "Nothing was checked: the input is empty, or has only a header."},
+		"a header alone":        {fileOf(t, "header.csv", "name,email\n"), 0, "Nothing was checked: the input is empty, or has only a header."},
+		"a directory":           {t.TempDir(), 1, " is a directory; give the files in it"},
+		"no permission":         {locked, 1, "cannot read the addresses: open " + locked + ": permission denied"},
+		"NUL bytes":             {fileOf(t, "nul.txt", strings.Repeat("\x00", 5000)), 1, "nul.txt: this is not text: it has a NUL byte"},
+		"a spreadsheet":         {fileOf(t, "list.csv", "PK\x03\x04 xl/workbook.xml"), 1, "list.csv: this is an Excel workbook (.xlsx) and not text: open it and save the sheet as CSV UTF-8"},
+		"no column":             {fileOf(t, "names.csv", "name,age\nJane,31\n"), 1, `names.csv: no column has addresses; name one by its number or name (--column), or give --from text if each line is an address; the columns are 1 "name", 2 "age"`},
+		"another encoding":      {fileOf(t, "utf16.csv", "\xff\xfea\x00"), 1, "utf16.csv: the encoding utf-8 was given, but the input begins with the byte order mark of utf-16le"},
+		"gzip that was cut off": {fileOf(t, "list.gz", "\x1f\x8b\x08"), 1, "list.gz: the gzip data ends too early"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "no permission" && os.Geteuid() == 0 {
+				t.Skip("root may read every file")
+			}
+			args := []string{c.file}
+			if name == "another encoding" {
+				args = append(args, "--encoding", "utf-8")
+			}
+			out, problem, code := runCheck(t, nil, args...)
+			require.Equal(t, c.code, code, problem)
+			require.Contains(t, problem, c.says)
+			require.Equal(t, 1, strings.Count(problem, "\n"), problem)
+			if code != 0 {
+				require.Empty(t, out)
+			}
+			_, problem, _ = runCheck(t, nil, append(args, "--quiet")...)
+			require.Equal(t, code != 0, problem != "")
+		})
+	}
+}
+
+// An encoding that is guessed is reported, also where no summary is wanted.
+func TestCheckReportsTheEncoding(t *testing.T) {
+	t.Parallel()
+	file := fileOf(t, "list.csv", "name;email\nAndr\xe9;andre@mail.example\nZo\xeb;zo\xeb@mail.example\n")
+	const says = "list.csv was read as windows-1252: line 2 is not UTF-8. If letters look wrong, give another one with --encoding.\n"
+	for _, flags := range [][]string{nil, {"--quiet"}, {"--summary", "none"}} {
+		out, problem, code := runCheck(t, nil, append([]string{file}, flags...)...)
+		require.Zero(t, code, problem)
+		require.Contains(t, problem, says)
+		require.Contains(t, out, "\nAndré;andre@mail.example;true;")
+		require.Contains(t, out, "\nZoë;zoë@mail.example;true;")
+	}
+	out, problem, code := runCheck(t, nil, file, "--encoding", "windows-1252", "--quiet")
+	require.Zero(t, code)
+	require.Empty(t, problem)
+	require.Contains(t, out, "\nZoë;zoë@mail.example;true;")
+	_, problem, _ = runCheck(t, nil, file, "--summary", "json")
+	require.Contains(t, problem, `"encoding":"windows-1252","why":"line 2 is not UTF-8","guessed":true}]}`)
+	_, problem, code = runCheck(t, nil, file, "--encoding", "utf-8")
+	require.Equal(t, 1, code)
+	require.Contains(t, problem, "list.csv line 2: the line is not UTF-8")
+	require.Contains(t, problem, "2 records could not be read.")
+}
+
 func TestCheckLooksUpMX(t *testing.T) {
 	t.Parallel()
 	emails, _, _ := mailList(300)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/input"
@@ -17,9 +18,10 @@ import (
 
 // checkInputFlags say how to read the addresses.
 type checkInputFlags struct {
-	From   string `group:"Input:" enum:"auto,text,csv,tsv,ndjson" default:"auto" help:"Input format: text (an address a line), csv, tsv, ndjson (an object a line) or auto, which looks at the content. gzip and UTF-16 are read in each."`
-	Column string `group:"Input:" placeholder:"NAME|N" help:"The column of CSV that has the addresses, by name or number from 1, or the key of NDJSON's objects (default: a column of that kind of name or content; email)."`
-	Header string `group:"Input:" enum:"auto,yes,no" default:"auto" help:"Whether the first row of CSV has the names of the columns: auto, yes or no."`
+	From     string `group:"Input:" enum:"auto,text,csv,tsv,ndjson" default:"auto" help:"Input format: text (an address a line), csv, tsv, ndjson (an object a line) or auto, which looks at the content. gzip is read in each."`
+	Encoding string `group:"Input:" enum:"auto,utf-8,utf-16le,utf-16be,windows-1252" default:"auto" help:"Encoding of the input: utf-8, utf-16le, utf-16be, windows-1252 or auto: that of a byte order mark, else UTF-8, or Windows-1252 if the first line that is not ASCII is not UTF-8. The summary has which was read and why."`
+	Column   string `group:"Input:" placeholder:"NAME|N" help:"The column of CSV that has the addresses, by name or number from 1, or the key of NDJSON's objects (default: a column of that kind of name or content; email)."`
+	Header   string `group:"Input:" enum:"auto,yes,no" default:"auto" help:"Whether the first row of CSV has the names of the columns: auto, yes or no."`
 }
 
 // headers are the values of --header.
@@ -87,6 +89,8 @@ type checkInput struct {
 
 	stdinUsed bool // standard input is one of the targets
 	typed     bool // and a terminal
+
+	readings readings
 
 	current check.Input   // nil before the first target and between two
 	file    *os.File      // to close, may be nil
@@ -180,9 +184,42 @@ func (in *checkInput) open(t target, several bool) error {
 	if in.wrap != nil {
 		source = in.wrap(source)
 	}
-	in.current = input.New(source, input.Options{Format: in.flags.From, Column: in.flags.Column, Header: headers[in.flags.Header],
-		Name: in.name, Several: several})
+	reader := input.New(source, input.Options{Format: in.flags.From, Encoding: in.flags.Encoding, Column: in.flags.Column,
+		Header: headers[in.flags.Header], Name: in.name, Several: several})
+	in.current = reader
+	in.readings.add(in.name, reader)
 	return nil
+}
+
+// readings are how inputs were read. The summary may need them while one is still
+// waited for.
+type readings struct {
+	mu    sync.Mutex
+	names []string
+	read  []*input.Reader
+}
+
+// maxReadings is the most inputs whose encoding is reported.
+const maxReadings = 20
+
+func (r *readings) add(name string, reader *input.Reader) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.names) < maxReadings {
+		r.names, r.read = append(r.names, name), append(r.read, reader)
+	}
+}
+
+// list returns the encodings of the inputs that were begun.
+func (r *readings) list() (list []output.Reading) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for n, reader := range r.read {
+		if e := reader.Encoding(); e.Name != "" {
+			list = append(list, output.Reading{Name: r.names[n], Encoding: e.Name, Why: e.Why, Guessed: e.Guessed})
+		}
+	}
+	return list
 }
 
 // sameColumns returns an error if the current target does not have the columns of

@@ -161,6 +161,7 @@ func (o *checkOutput) abandon() error {
 // be read, and the summary.
 type checkReport struct {
 	flags    *checkOutputFlags
+	in       *checkInput
 	out      *checkOutput
 	to       io.Writer
 	progress *output.Progress // nil without a terminal
@@ -172,7 +173,7 @@ type checkReport struct {
 // newReport returns the report of a run. There is no progress beside a table on the
 // same terminal, where the rows are the progress.
 func (c *checkCmd) newReport(in *checkInput, out *checkOutput, std streams) *checkReport {
-	r := &checkReport{flags: &c.checkOutputFlags, out: out, to: std.err, few: in.onlyAddresses()}
+	r := &checkReport{flags: &c.checkOutputFlags, in: in, out: out, to: std.err, few: in.onlyAddresses()}
 	if output.IsTerminal(std.err) && !c.Quiet && !out.terminal {
 		r.progress = output.NewProgress(std.err, func() int { return output.TerminalWidth(std.err) }, in.size())
 		in.wrap, r.to = r.progress.Reader, r.progress
@@ -208,14 +209,19 @@ func (r *checkReport) written(counts check.Counts) {
 	}
 }
 
-// end prints the summary. Addresses in the command line need none, but for lies.
-func (r *checkReport) end(counts check.Counts, lookedUp bool, lies func() error) {
+// end prints the summary. Addresses in the command line need none, but for lies, nor does
+// an input that could not be read: the error says why.
+func (r *checkReport) end(counts check.Counts, lookedUp bool, lies func() error, failed error) {
 	if r.progress != nil {
 		r.progress.Stop()
 	}
 	r.lines.Close()
-	s := output.Summary{Counts: counts, Elapsed: time.Since(r.began), LookedUp: lookedUp}
-	if r.flags.Quiet || r.flags.Summary == "none" {
+	s := output.Summary{Counts: counts, Elapsed: time.Since(r.began), LookedUp: lookedUp, Readings: r.in.readings.list()}
+	switch {
+	case counts.Records == 0 && failed != nil:
+		return
+	case r.flags.Quiet || r.flags.Summary == "none":
+		r.guesses(s.Readings)
 		return
 	}
 	if lies != nil {
@@ -228,5 +234,14 @@ func (r *checkReport) end(counts check.Counts, lookedUp bool, lies func() error)
 		_ = s.WriteLies(r.to)
 	default:
 		_ = s.WriteText(r.to)
+	}
+}
+
+// guesses prints the encodings that may be others, also where no summary is wanted.
+func (r *checkReport) guesses(list []output.Reading) {
+	for n := range list {
+		if list[n].Guessed {
+			list[n].WriteText(r.to)
+		}
 	}
 }

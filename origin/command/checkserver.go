@@ -14,6 +14,7 @@ import (
 	"github.com/addrspec/addrspec/lists/feed/prompt"
 	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/check/client"
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/service"
 )
@@ -138,10 +139,8 @@ func (f *serverFlags) setRemote(ctx context.Context, run *check.Run, details boo
 func (r *remote) announce(to io.Writer, addresses int64) {
 	cost := "One point for each different address of a batch"
 	switch {
-	case addresses == 1:
-		cost = "1 point at most"
 	case addresses >= 0:
-		cost = humanize.Comma(addresses) + " points at most"
+		cost = output.Quantity(addresses, "point", "points") + " at most"
 	}
 	fmt.Fprintf(to, "%s; %s.\n", cost, leftOf(&r.usage))
 	if left, limited := r.usage.Left(); limited && addresses > left {

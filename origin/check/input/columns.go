@@ -72,7 +72,7 @@ func findColumn(sample [][]string) (int, error) {
 	other := slices.Index(votes[best+1:], most)
 	switch {
 	case most == 0:
-		return 0, fmt.Errorf("%w; name one by its number or name (--column); %s", errNoColumn, describe(first(sample)))
+		return 0, fmt.Errorf("%w; name one by its number or name (--column), or give --from text if each line is an address; %s", errNoColumn, describe(first(sample)))
 	case other >= 0 && most < knownName:
 		return 0, fmt.Errorf("columns %d and %d both have addresses: name one by its number or name (--column), or give one address a line; %s", best+1, best+2+other, describe(first(sample)))
 	}

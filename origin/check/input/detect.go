@@ -15,7 +15,10 @@ func (r *Reader) begin() error {
 	if !slices.Contains([]string{"", Auto, Text, CSV, TSV, NDJSON}, r.options.Format) {
 		return fmt.Errorf("there is no input format %q: use auto, text, csv, tsv or ndjson", r.options.Format)
 	}
-	decoded, utf16, err := decode(r.window.in)
+	if !slices.Contains([]string{"", Auto, UTF8, UTF16LE, UTF16BE, Windows1252}, r.options.Encoding) {
+		return fmt.Errorf("there is no input encoding %q: use auto, utf-8, utf-16le, utf-16be or windows-1252", r.options.Encoding)
+	}
+	decoded, err := r.decode(r.window.in)
 	if err != nil {
 		return err
 	}
@@ -26,7 +29,7 @@ func (r *Reader) begin() error {
 	if err := r.recognise(); err != nil {
 		return err
 	}
-	r.start(utf16)
+	r.start()
 	return nil
 }
 
@@ -74,7 +77,8 @@ func (l *layout) unknown() error {
 }
 
 // start begins to parse records.
-func (r *Reader) start(utf16 bool) {
+func (r *Reader) start() {
+	utf16 := strings.HasPrefix(r.Encoding().Name, "utf-16")
 	switch r.layout.format {
 	case NDJSON:
 		r.records = newObjects(r.window.rest(), r.layout.key)
@@ -98,7 +102,7 @@ func (o *Options) recognise(beginning []byte, ended bool) (l layout, decided boo
 		return o.table(beginning, ended)
 	}
 	switch ext := extension(o.Name); {
-	case looksLikeJSON(beginning), slices.Contains([]string{".ndjson", ".jsonl", ".json"}, ext) && bytes.HasPrefix(beginning, []byte(`"`)):
+	case o.isJSON(beginning):
 		return o.objects()
 	case o.looksLikeTable(beginning, ended), ext == ".csv", ext == ".tsv":
 		return o.table(beginning, ended)
@@ -126,6 +130,14 @@ func (o *Options) objects() (layout, bool, error) {
 	return layout{format: NDJSON, key: key}, true, nil
 }
 
+// isJSON reports whether an input that begins so is read as JSON.
+func (o *Options) isJSON(beginning []byte) bool {
+	if o.Format != "" && o.Format != Auto {
+		return o.Format == NDJSON
+	}
+	return looksLikeJSON(beginning) || bytes.HasPrefix(beginning, []byte(`"`)) && slices.Contains([]string{".ndjson", ".jsonl", ".json"}, extension(o.Name))
+}
+
 // looksLikeJSON reports whether text begins with an object or an array of objects
 // or strings. A bracket alone is not enough: an address may begin with a brace.
 func looksLikeJSON(text []byte) bool {
@@ -149,7 +161,7 @@ func (o *Options) looksLikeTable(text []byte, ended bool) bool {
 	best := guessComma(text, ended)
 	if best.regular > minRegular {
 		_, err := findColumn(best.sample)
-		return o.Column != "" || !errors.Is(err, errNoColumn)
+		return o.Column != "" || len(best.sample) > 1 || !errors.Is(err, errNoColumn)
 	}
 	return widest(best.sample) == 1 && (isName(best.sample[0][0]) || allQuoted(text, ended))
 }
@@ -222,7 +234,7 @@ func (o *Options) columns(l *layout, rows [][]string) (decided bool, err error) 
 	if l.width = widest(rows); header || named {
 		l.names, l.width = rows[0], len(rows[0])
 	}
-	return decided || named, err
+	return (decided || named) && !errors.Is(err, errNoColumn), err // a later row may have an address
 }
 
 // newObjects returns a parser of JSON values. A line is a value, unless the input
@@ -279,7 +291,7 @@ func guessComma(beginning []byte, ended bool) (best guess) {
 	return best
 }
 
-// sample returns the first rows that are not bad.
+// sample returns the first rows that are neither bad nor blank.
 func sample(beginning []byte, ended bool, comma byte) (cells [][]string) {
 	w := &window{buf: beginning}
 	if ended {
@@ -287,11 +299,11 @@ func sample(beginning []byte, ended bool, comma byte) (cells [][]string) {
 	}
 	r := rows{comma: comma}
 	for len(cells) < sampleRows {
-		found, err := r.next(w)
+		found, err := r.take(w)
 		if err == errMore {
 			break
 		}
-		if err == nil {
+		if err == nil && !isBlank(found.cells) {
 			cells = append(cells, found.cells)
 		}
 	}

@@ -7,8 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"sync/atomic"
+	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 )
@@ -20,39 +25,124 @@ const (
 	markUTF16BE = "\xfe\xff"
 )
 
-// decode returns in as UTF-8 without a byte order mark, decompressed, and whether
-// it was UTF-16. It refuses what is no text.
-func decode(in io.Reader) (text io.Reader, utf16 bool, err error) {
+// marks are the encodings that a byte order mark names.
+var marks = map[string]string{markUTF8: UTF8, markUTF16LE: UTF16LE, markUTF16BE: UTF16BE}
+
+// decode returns in as text without a byte order mark, decompressed. It refuses what
+// is no text. The text is UTF-8, but for lines in another encoding than those before.
+func (r *Reader) decode(in io.Reader) (text io.Reader, err error) {
 	raw := bufio.NewReaderSize(&final{in: in}, bufferSize)
-	found := recognise(await(raw, decided))
+	head := await(raw, decided)
+	found := recognise(head)
 	if found.magic == gzipMagic {
 		raw = bufio.NewReaderSize(&gunzip{in: raw}, bufferSize)
-		if found = recognise(await(raw, decided)); found.magic == gzipMagic {
-			return nil, false, errTwice
+		head = await(raw, decided)
+		if found = recognise(head); found.magic == gzipMagic {
+			return nil, errTwice
 		}
 	}
-	if found.err != nil {
-		return nil, false, found.err
+	switch {
+	case found.magic == zipMagic:
+		return nil, zipped(head)
+	case found.err != nil:
+		return nil, found.err
 	}
 	raw.Discard(len(found.magic)) // it has arrived
-	return decodeAs(raw, found.magic)
+	return r.decodeAs(raw, marks[found.magic])
 }
 
-// decodeAs decodes what follows a byte order mark; mark is "" if there is none.
-func decodeAs(raw *bufio.Reader, mark string) (text io.Reader, utf16 bool, err error) {
+// decodeAs decodes what follows a byte order mark, if marked names an encoding.
+func (r *Reader) decodeAs(raw *bufio.Reader, marked string) (io.Reader, error) {
 	head := await(raw, hasLineEnd)
-	if mark == "" {
-		mark = guessUTF16(head)
+	e := Encoding{r.options.Encoding, "it was given", false}
+	switch given := e.Name != "" && e.Name != Auto; {
+	case given && marked != "" && marked != e.Name:
+		return nil, fmt.Errorf("the encoding %s was given, but the input begins with the byte order mark of %s", e.Name, marked)
+	case given:
+	case marked != "":
+		e = Encoding{marked, "it begins with a byte order mark", false}
+	default:
+		e = Encoding{guessUTF16(head), "every second byte is zero", false}
 	}
-	switch {
-	case mark == markUTF16LE:
-		return newUTF16(raw, unicode.LittleEndian), true, nil
-	case mark == markUTF16BE:
-		return newUTF16(raw, unicode.BigEndian), true, nil
-	case bytes.IndexByte(head, 0) >= 0:
-		return nil, false, errNUL
+	r.encoding.Store(&e)
+	switch e.Name {
+	case UTF16LE:
+		return newDecoded(raw, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)), nil
+	case UTF16BE:
+		return newDecoded(raw, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)), nil
 	}
-	return raw, false, nil
+	if bytes.IndexByte(head, 0) >= 0 {
+		return nil, errNUL
+	}
+	if e.Name == "" && r.options.isJSON(head) {
+		e = Encoding{UTF8, "JSON is UTF-8 (RFC 8259 section 8.1)", false}
+		r.encoding.Store(&e)
+	}
+	switch e.Name {
+	case UTF8:
+		return raw, nil
+	case Windows1252:
+		return newDecoded(raw, charmap.Windows1252), nil
+	}
+	r.encoding.Store(&Encoding{UTF8, "all of it is ASCII", false})
+	return &ascii{in: raw, found: &r.encoding}, nil
+}
+
+// An ascii reader reads bytes of an unknown encoding as long as they are ASCII, which
+// is the same in UTF-8 and in Windows-1252. The first line that is not decides about
+// the rest, so that an encoding is known without reading ahead. Text in Windows-1252
+// is hardly ever UTF-8: a byte of a letter would have to precede one of a symbol.
+type ascii struct {
+	in      io.Reader
+	found   *atomic.Pointer[Encoding]
+	lines   int64     // LF that were read
+	decided io.Reader // of the rest; nil while all is ASCII
+}
+
+// Read reads ASCII, and from the first other byte on what its line decided.
+func (a *ascii) Read(p []byte) (int, error) {
+	if a.decided != nil {
+		return a.decided.Read(p)
+	}
+	n, err := a.in.Read(p)
+	other := slices.IndexFunc(p[:n], func(c byte) bool { return c >= utf8.RuneSelf })
+	if other < 0 {
+		a.lines += lineFeeds(p[:n])
+		return n, err
+	}
+	a.lines += lineFeeds(p[:other])
+	a.decide(bufio.NewReaderSize(io.MultiReader(bytes.NewReader(slices.Clone(p[other:n])), a.in), bufferSize)) // which returns err again
+	if other > 0 {
+		return other, nil
+	}
+	return a.decided.Read(p)
+}
+
+// decide looks at the rest of the present line, as far as a buffer has room for it.
+func (a *ascii) decide(rest *bufio.Reader) {
+	line := await(rest, hasLineEnd)
+	if end := bytes.IndexAny(line, "\r\n"); end >= 0 {
+		line = line[:end]
+	} else if len(line) == bufferSize {
+		line = beforeCut(line)
+	}
+	if utf8.Valid(line) {
+		a.decided = rest
+		a.found.Store(&Encoding{UTF8, fmt.Sprintf("line %d, the first that is not ASCII, is UTF-8", a.lines+1), false})
+		return
+	}
+	a.decided = newDecoded(rest, charmap.Windows1252)
+	a.found.Store(&Encoding{Windows1252, fmt.Sprintf("line %d is not UTF-8", a.lines+1), true})
+}
+
+// beforeCut returns text without the part of a character at its end.
+func beforeCut(text []byte) []byte {
+	for n := len(text) - 1; n >= max(0, len(text)-utf8.UTFMax); n-- {
+		if utf8.RuneStart(text[n]) && !utf8.FullRune(text[n:]) {
+			return text[:n]
+		}
+	}
+	return text
 }
 
 // await waits until what has arrived is enough, the buffer is full or nothing more
@@ -72,9 +162,9 @@ func await(in *bufio.Reader, enough func(head []byte) bool) []byte {
 // these bytes too.
 func hasLineEnd(text []byte) bool { return bytes.ContainsAny(text, "\r\n") }
 
-// guessUTF16 returns the byte order mark that UTF-16 without one should have, or
-// "". The upper byte of an ASCII character is zero, and a lower byte rarely is:
-// zeros are at even offsets or at odd ones.
+// guessUTF16 returns the encoding of UTF-16 without a byte order mark, or "". The
+// upper byte of an ASCII character is zero, and a lower byte rarely is: zeros are at
+// even offsets or at odd ones.
 func guessUTF16(head []byte) string {
 	var zeros [2]int
 	for n, c := range head {
@@ -85,16 +175,16 @@ func guessUTF16(head []byte) string {
 	enough := max(1, len(head)/8) // every fourth character
 	switch {
 	case zeros[1] >= enough && zeros[1] > 4*zeros[0]:
-		return markUTF16LE
+		return UTF16LE
 	case zeros[0] >= enough && zeros[0] > 4*zeros[1]:
-		return markUTF16BE
+		return UTF16BE
 	}
 	return ""
 }
 
-// A utf16Reader decodes UTF-16. Unlike transform.Reader it does not wait for the
-// rest of a character while it has others.
-type utf16Reader struct {
+// A decoded reader decodes text. Unlike transform.Reader it does not wait for the rest
+// of a character while it has others.
+type decoded struct {
 	in      io.Reader
 	decoder transform.Transformer
 	src     []byte // what was read and not decoded
@@ -103,34 +193,34 @@ type utf16Reader struct {
 	err     error
 }
 
-func newUTF16(in io.Reader, order unicode.Endianness) io.Reader {
-	return &utf16Reader{
+func newDecoded(in io.Reader, from encoding.Encoding) io.Reader {
+	return &decoded{
 		in:      in,
-		decoder: unicode.UTF16(order, unicode.IgnoreBOM).NewDecoder().Transformer,
+		decoder: from.NewDecoder().Transformer,
 		src:     make([]byte, 0, bufferSize),
-		dst:     make([]byte, 2*bufferSize), // two bytes become at most three
+		dst:     make([]byte, utf8.UTFMax*bufferSize),
 	}
 }
 
 // Read decodes what has arrived. An unpaired surrogate becomes U+FFFD.
-func (u *utf16Reader) Read(p []byte) (int, error) {
-	for len(u.out) == 0 {
-		if u.err != nil {
-			return 0, u.err
+func (d *decoded) Read(p []byte) (int, error) {
+	for len(d.out) == 0 {
+		if d.err != nil {
+			return 0, d.err
 		}
-		u.fill()
+		d.fill()
 	}
-	n := copy(p, u.out)
-	u.out = u.out[n:]
+	n := copy(p, d.out)
+	d.out = d.out[n:]
 	return n, nil
 }
 
-func (u *utf16Reader) fill() {
-	n, err := u.in.Read(u.src[len(u.src):cap(u.src)])
-	u.src, u.err = u.src[:len(u.src)+n], err
-	written, used, _ := u.decoder.Transform(u.dst, u.src, err == io.EOF) // only asks for more
-	u.out = u.dst[:written]
-	u.src = append(u.src[:0], u.src[used:]...)
+func (d *decoded) fill() {
+	n, err := d.in.Read(d.src[len(d.src):cap(d.src)])
+	d.src, d.err = d.src[:len(d.src)+n], err
+	written, used, _ := d.decoder.Transform(d.dst, d.src, err == io.EOF) // only asks for more
+	d.out = d.dst[:written]
+	d.src = append(d.src[:0], d.src[used:]...)
 }
 
 // A final reader does not read again after an error: a terminal would go on after
@@ -167,9 +257,9 @@ var signatures = append([]signature{
 	{"\xfd7zXZ\x00", compressed("xz", "xz -dc")},
 	{"\x04\x22\x4d\x18", compressed("LZ4", "lz4 -dc")},
 	{"7z\xbc\xaf\x27\x1c", compressed("7-Zip", "7z x -so")},
-	{"PK\x03\x04", errors.New("this is a ZIP archive or a spreadsheet (.xlsx, .ods): unpack the archive, or save the sheet as CSV UTF-8")},
+	{zipMagic, nil}, // zipped has the error
 	{"PK\x05\x06", errors.New("this is an empty ZIP archive")},
-	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", errors.New("this is an old Office document (.xls): open it and save the sheet as CSV UTF-8")},
+	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", errors.New("this is an Excel workbook of the old format (.xls), or another old Office document, and not text: " + saveSheet)},
 	{"%PDF-", errors.New("this is a PDF document: take the list from where it was made, as CSV or text")},
 }, bzip2()...)
 
@@ -214,7 +304,23 @@ func recognise(head []byte) (found signature) {
 	return found
 }
 
-const gzipMagic = "\x1f\x8b"
+const (
+	gzipMagic = "\x1f\x8b"
+	zipMagic  = "PK\x03\x04"
+	saveSheet = "open it and save the sheet as CSV UTF-8"
+)
+
+// zipped returns the error of a ZIP archive by the names in its beginning. That of
+// OpenDocument begins with its media type (OpenDocument 1.3 part 2, section 3.3).
+func zipped(head []byte) error {
+	switch {
+	case bytes.Contains(head, []byte("opendocument.spreadsheet")):
+		return errors.New("this is an OpenDocument spreadsheet (.ods) and not text: " + saveSheet)
+	case bytes.Contains(head, []byte("xl/")):
+		return errors.New("this is an Excel workbook (.xlsx) and not text: " + saveSheet)
+	}
+	return errors.New("this is a ZIP archive or a spreadsheet (.xlsx, .ods), and not text: unpack an archive; of a spreadsheet, " + saveSheet)
+}
 
 // A gunzip decompresses gzip (RFC 1952), which may have several members. It does
 // not wait for the next member while it has bytes of the one before, as

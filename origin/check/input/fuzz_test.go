@@ -71,7 +71,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 func decodeAll(in io.Reader) ([]byte, error) {
-	text, _, err := decode(in)
+	text, err := New(nil, Options{}).decode(in)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func FuzzUTF16(f *testing.F) {
 		want, _, err := transform.Bytes(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder(), in)
 		require.NoError(t, err)
 		for _, arriving := range []io.Reader{bytes.NewReader(in), iotest.OneByteReader(bytes.NewReader(in)), iotest.DataErrReader(bytes.NewReader(in))} {
-			got, err := io.ReadAll(newUTF16(arriving, unicode.LittleEndian))
+			got, err := io.ReadAll(newDecoded(arriving, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)))
 			require.NoError(t, err)
 			require.Equal(t, string(want), string(got))
 		}

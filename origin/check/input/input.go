@@ -5,8 +5,9 @@
 //
 //   - compression: gzip is read, other formats and binary files are refused
 //     (encoding.go);
-//   - encoding: UTF-8 and UTF-16, with or without a byte order mark
-//     (there too). Bytes that are not UTF-8 remain as they are;
+//   - encoding: UTF-8 and UTF-16, with or without a byte order mark, and
+//     Windows-1252 (there too). A line in another encoding than those before it is
+//     bad;
 //   - format: text, CSV or TSV, NDJSON or a JSON array, from the beginning of the
 //     input (detect.go, columns.go);
 //   - records: lines (text.go), rows (rows.go) or JSON values (objects.go).
@@ -18,7 +19,10 @@
 //
 // What a list may contain, beyond what the formats say:
 //
-//   - LF, CRLF and CR end a line or a row. Blank lines are skipped and counted.
+//   - LF, CRLF and CR end a line or a row. A blank line is a record without an
+//     address, but for those before the header of CSV and between values of JSON.
+//   - A row whose cell for the address is blank is a record without an address, and
+//     so is an object whose value for it is blank or null.
 //   - In a cell, line ends remain as they came. White space around a cell belongs to
 //     the cell and not to its address; in text it belongs to the address.
 //   - Rows are as wide as the header, or as the widest row that was looked at.
@@ -43,6 +47,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/addrspec/addrspec/origin/check"
 )
@@ -71,11 +76,20 @@ const (
 	NDJSON = "ndjson"
 )
 
+// The encodings, besides Auto.
+const (
+	UTF8        = "utf-8"
+	UTF16LE     = "utf-16le"
+	UTF16BE     = "utf-16be"
+	Windows1252 = "windows-1252"
+)
+
 // Options say how to read an input. The zero value recognises everything.
 type Options struct {
-	Format string // one of the constants; "" is Auto
-	Column string // of CSV: a name, or a number from 1; of NDJSON: a key; "" to find it
-	Header Header // whether CSV has one
+	Format   string // one of the constants; "" is Auto
+	Encoding string // one of the constants; "" is Auto
+	Column   string // of CSV: a name, or a number from 1; of NDJSON: a key; "" to find it
+	Header   Header // whether CSV has one
 
 	Name    string // of the file, whose extension breaks a tie; "" if unknown
 	Several bool   // whether there are several files: records get the name
@@ -99,6 +113,15 @@ type Reader struct {
 	records parser // nil until the format is known
 	count   int64
 	err     error // of begin, for every Read
+
+	encoding atomic.Pointer[Encoding]
+}
+
+// An Encoding is how bytes were read as text.
+type Encoding struct {
+	Name    string // one of the constants
+	Why     string // such as "line 3 is not UTF-8"
+	Guessed bool   // it may be another one
 }
 
 // A parser takes records from the window.
@@ -166,7 +189,7 @@ func (r *Reader) next(wait bool) (check.Record, error) {
 
 // located adds to an error where the input could not be read any further.
 func (r *Reader) located(err error) error {
-	if err == io.EOF {
+	if err == io.EOF || r.count == 0 {
 		return err
 	}
 	return fmt.Errorf("after record %d, in line %d: %w", r.count, r.records.line(), err)
@@ -178,6 +201,15 @@ func sizeOf(r *check.Record) int {
 		size += len(cell)
 	}
 	return size
+}
+
+// Encoding is the encoding as far as the input was read. It may be called while
+// another goroutine reads.
+func (r *Reader) Encoding() Encoding {
+	if known := r.encoding.Load(); known != nil {
+		return *known
+	}
+	return Encoding{}
 }
 
 // Format is the format that was recognised or chosen: Text, CSV, TSV or NDJSON.

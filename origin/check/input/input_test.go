@@ -84,24 +84,29 @@ type file struct {
 	lines   []int64
 }
 
+// none is a record without an address.
+var none = "<" + check.ErrNoAddress.Error() + ">"
+
 var files = map[string]file{
-	"text":                         {in: "a@mail.example\nb@mail.example\n", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
-	"one line without an end":      {in: "a@mail.example", format: Text, column: -1, emails: []string{"a@mail.example"}, lines: []int64{1}},
-	"nothing":                      {in: "", format: Text, column: -1},
-	"only a mark":                  {in: "\xef\xbb\xbf", format: Text, column: -1},
-	"only blank lines":             {in: "\n\r\n \n", format: Text, column: -1},
-	"blank lines are counted":      {in: "\n\na@mail.example\n \r\n\rb@mail.example\r", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{3, 6}},
-	"CRLF with a mark":             {in: "\xef\xbb\xbfa@mail.example\r\nb@mail.example\r\n", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
-	"CR of an old Mac":             {in: "a@mail.example\rb@mail.example\r", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
-	"white space stays in text":    {in: "  a@mail.example \n", format: Text, column: -1, emails: []string{"  a@mail.example "}, lines: []int64{1}},
-	"joined files with marks":      {in: "\xef\xbb\xbfa@mail.example\n\xef\xbb\xbfb@mail.example\n", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
-	"bytes that are not UTF-8":     {in: "andr\xe9@mail.example\n", format: Text, column: -1, emails: []string{"andr\xe9@mail.example"}, lines: []int64{1}},
-	"a quoted local part":          {in: "\"smith, john\"@mail.example\n", format: Text, column: -1, emails: []string{`"smith, john"@mail.example`}, lines: []int64{1}},
-	"a local part in braces":       {in: "{a}@mail.example\n", format: Text, column: -1, emails: []string{"{a}@mail.example"}, lines: []int64{1}},
-	"an address like bzip2":        {in: "BZh9@mail.example\nPK@mail.example\n", format: Text, column: -1, emails: []string{"BZh9@mail.example", "PK@mail.example"}, lines: []int64{1, 2}},
-	"a bad address first":          {in: "nonsense\na@mail.example\n", format: Text, column: -1, emails: []string{"nonsense", "a@mail.example"}, lines: []int64{1, 2}},
-	"separators without addresses": {in: "hello, world\nfoo, bar\n", format: Text, column: -1, emails: []string{"hello, world", "foo, bar"}, lines: []int64{1, 2}},
-	"text by force":                {in: "a,b@mail.example\n", options: Options{Format: Text}, format: Text, column: -1, emails: []string{"a,b@mail.example"}, lines: []int64{1}},
+	"text":                      {in: "a@mail.example\nb@mail.example\n", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"one line without an end":   {in: "a@mail.example", format: Text, column: -1, emails: []string{"a@mail.example"}, lines: []int64{1}},
+	"nothing":                   {in: "", format: Text, column: -1},
+	"only a mark":               {in: "\xef\xbb\xbf", format: Text, column: -1},
+	"only blank lines":          {in: "\n\r\n \n", format: Text, column: -1, emails: []string{none, none, none}, lines: []int64{1, 2, 3}},
+	"blank lines":               {in: "\n\na@mail.example\n \r\n\rb@mail.example\r", format: Text, column: -1, emails: []string{none, none, "a@mail.example", none, none, "b@mail.example"}, lines: counted(6)},
+	"a blank line at the end":   {in: "a@mail.example\n\n", format: Text, column: -1, emails: []string{"a@mail.example", none}, lines: counted(2)},
+	"CRLF with a mark":          {in: "\xef\xbb\xbfa@mail.example\r\nb@mail.example\r\n", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"CR of an old Mac":          {in: "a@mail.example\rb@mail.example\r", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"white space stays in text": {in: "  a@mail.example \n", format: Text, column: -1, emails: []string{"  a@mail.example "}, lines: []int64{1}},
+	"joined files with marks":   {in: "\xef\xbb\xbfa@mail.example\n\xef\xbb\xbfb@mail.example\n", format: Text, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"Windows-1252":              {in: "a@mail.example\nandr\xe9@mail.example\n\x80\x81@mail.example", format: Text, column: -1, emails: []string{"a@mail.example", "andré@mail.example", "€\uFFFD@mail.example"}, lines: counted(3)},
+	"another encoding later on": {in: "andré@mail.example\nandr\xe9@mail.example\nb@mail.example\n", format: Text, column: -1, emails: []string{"andré@mail.example", "<" + errNotUTF8.Error() + ">", "b@mail.example"}, lines: counted(3)},
+	"a quoted local part":       {in: "\"smith, john\"@mail.example\n", format: Text, column: -1, emails: []string{`"smith, john"@mail.example`}, lines: []int64{1}},
+	"a local part in braces":    {in: "{a}@mail.example\n", format: Text, column: -1, emails: []string{"{a}@mail.example"}, lines: []int64{1}},
+	"an address like bzip2":     {in: "BZh9@mail.example\nPK@mail.example\n", format: Text, column: -1, emails: []string{"BZh9@mail.example", "PK@mail.example"}, lines: []int64{1, 2}},
+	"a bad address first":       {in: "nonsense\na@mail.example\n", format: Text, column: -1, emails: []string{"nonsense", "a@mail.example"}, lines: []int64{1, 2}},
+	"separators by force":       {in: "hello, world\nfoo, bar\n", options: Options{Format: Text}, format: Text, column: -1, emails: []string{"hello, world", "foo, bar"}, lines: []int64{1, 2}},
+	"text by force":             {in: "a,b@mail.example\n", options: Options{Format: Text}, format: Text, column: -1, emails: []string{"a,b@mail.example"}, lines: []int64{1}},
 
 	"Excel's CSV UTF-8": {in: "\xef\xbb\xbfName,E-Mail,Ort\r\nJörg,jo@mail.example,Köln\r\n", format: CSV, comma: ',', header: []string{"Name", "E-Mail", "Ort"}, column: 1,
 		emails: []string{"jo@mail.example"}, lines: []int64{2}},
@@ -117,7 +122,10 @@ var files = map[string]file{
 	"an export like Mailchimp's": {in: "\"Email Address\",\"First Name\",TAGS,OPTIN_TIME\n\"a@mail.example\",\"Ann\",\"\"\"News\"\",\"\"Sale\"\"\",\"2026-01-02 03:04:05\"\n", format: CSV, comma: ',',
 		header: []string{"Email Address", "First Name", "TAGS", "OPTIN_TIME"}, column: 0, emails: []string{"a@mail.example"}, lines: []int64{2}},
 	"an export like HubSpot's": {in: "Record ID,Email Domain,Last email sent,Email,Owner\n1,mail.example,2026-01-01,a@mail.example,owner@org.example\n2,,,,owner@org.example\n", format: CSV, comma: ',',
-		header: []string{"Record ID", "Email Domain", "Last email sent", "Email", "Owner"}, column: 3, emails: []string{"a@mail.example", ""}, lines: []int64{2, 3}},
+		header: []string{"Record ID", "Email Domain", "Last email sent", "Email", "Owner"}, column: 3, emails: []string{"a@mail.example", none}, lines: []int64{2, 3}},
+	"blank rows": {in: "\n,\nname,email\n\nA,a@mail.example\n , \nB,\n,b@mail.example\n\n", format: CSV, comma: ',', header: []string{"name", "email"}, column: 1,
+		emails: []string{none, "a@mail.example", none, none, "b@mail.example", none}, lines: []int64{4, 5, 6, 7, 8, 9}},
+	"blank rows without a header": {in: "\nA,a@mail.example\n\n", format: CSV, comma: ',', column: 1, emails: []string{none, "a@mail.example", none}, lines: counted(3)},
 	"line ends within quotes": {in: "email,note\na@mail.example,\"one\r\ntwo\n\nthree\"\nb@mail.example,\n", format: CSV, comma: ',', header: []string{"email", "note"}, column: 0,
 		emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{2, 6}},
 	"a header that spans lines":      {in: "\"Full\nname\",Email\nA,a@mail.example\n", format: CSV, comma: ',', header: []string{"Full\nname", "Email"}, column: 1, emails: []string{"a@mail.example"}, lines: []int64{3}},
@@ -146,11 +154,12 @@ var files = map[string]file{
 
 	"NDJSON": {in: "{\"email\":\"a@mail.example\",\"id\":1}\n\n {\"id\":2,\"email\":\"\\u0062@mail.example\"} \r\n", format: NDJSON, column: -1,
 		emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 3}},
-	"NDJSON of strings":     {in: "\"a@mail.example\"\n\"b@mail.example\"\n", options: Options{Name: "x.jsonl"}, format: NDJSON, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
-	"NDJSON by another key": {in: "{\"email\":\"x\",\"mail\":\"a@mail.example\"}\n", options: Options{Column: "mail"}, format: NDJSON, column: -1, emails: []string{"a@mail.example"}, lines: []int64{1}},
-	"equal keys and case":   {in: "{\"email\":\"x\",\"email\":\"a@mail.example\",\"EMAIL\":\"y\"}\n{\"Email\":\"b@mail.example\"}\n{\"\\u0065mail\":\"c@mail.example\"}\n{\"x\":{\"email\":\"n\"},\"email\":\"d@mail.example\"}\n", format: NDJSON, column: -1, emails: []string{"a@mail.example", "b@mail.example", "c@mail.example", "d@mail.example"}, lines: []int64{1, 2, 3, 4}},
+	"NDJSON without addresses": {in: "{\"email\":\"\"}\n{\"email\":\" \"}\n{\"email\":null}\n\"\"\n", format: NDJSON, column: -1, emails: []string{none, none, none, none}, lines: counted(4)},
+	"NDJSON of strings":        {in: "\"a@mail.example\"\n\"b@mail.example\"\n", options: Options{Name: "x.jsonl"}, format: NDJSON, column: -1, emails: []string{"a@mail.example", "b@mail.example"}, lines: []int64{1, 2}},
+	"NDJSON by another key":    {in: "{\"email\":\"x\",\"mail\":\"a@mail.example\"}\n", options: Options{Column: "mail"}, format: NDJSON, column: -1, emails: []string{"a@mail.example"}, lines: []int64{1}},
+	"equal keys and case":      {in: "{\"email\":\"x\",\"email\":\"a@mail.example\",\"EMAIL\":\"y\"}\n{\"Email\":\"b@mail.example\"}\n{\"\\u0065mail\":\"c@mail.example\"}\n{\"x\":{\"email\":\"n\"},\"email\":\"d@mail.example\"}\n", format: NDJSON, column: -1, emails: []string{"a@mail.example", "b@mail.example", "c@mail.example", "d@mail.example"}, lines: []int64{1, 2, 3, 4}},
 	"bad lines of NDJSON": {in: "{\"email\":\"a@mail.example\"}\nnonsense\n{\"email\":7}\n{\"email\":null}\n{\"mail\":\"b\",\"id\":1}\n{\"email\":\"\\ud800\"}\n{\"email\":\"b\xff\"}\n[1]\n7\n{\"email\":\"c\"} {}\n{\"email\":\"d\"\n{\"email\":\"e@mail.example\"}", format: NDJSON, column: -1,
-		emails: []string{"a@mail.example", "<not JSON: byte 2 is unexpected>", `<the value of the key "email" is not a string>`, `<the value of the key "email" is not a string>`,
+		emails: []string{"a@mail.example", "<not JSON: byte 2 is unexpected>", `<the value of the key "email" is not a string>`, none,
 			`<the object has no key "email"; name one of its own with --column: "mail", "id">`, `<an escape from \ud800 to \udfff without the other half of its pair, which is no character>`, "<not JSON: it is not UTF-8 (RFC 8259 section 8.1)>",
 			"<an array is not read here: give one object or string a line, as with jq -c '.[]' FILE>", "<neither a JSON object nor a string>", "<more than one JSON value on a line>", "<not JSON: it ends too early>", "e@mail.example"}, lines: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
 	"an array of objects": {in: "[{\"email\":\"a@mail.example\"},\n{\"email\":\"b]}\\\"@mail.example\"}, {\"x\":[{}]}]\n", format: NDJSON, column: -1,
@@ -172,6 +181,40 @@ func counted(n int64) (lines []int64) {
 		lines = append(lines, line+1)
 	}
 	return lines
+}
+
+// What is known of the encoding at the end of an input.
+func TestEncodings(t *testing.T) {
+	mark := func(order unicode.Endianness) string { return utf16(order, unicode.UseBOM, "a@mail.example\n") }
+	long := strings.Repeat("x", bufferSize-1)
+	for name, c := range map[string]struct {
+		in, given string
+		want      Encoding
+	}{
+		"ASCII":                     {in: "a@mail.example\n", want: Encoding{UTF8, "all of it is ASCII", false}},
+		"nothing":                   {want: Encoding{UTF8, "all of it is ASCII", false}},
+		"UTF-8":                     {in: "a@mail.example\r\njörg@mail.example\n\xe9", want: Encoding{UTF8, "line 2, the first that is not ASCII, is UTF-8", false}},
+		"UTF-8 in gzip":             {in: gzipped("ö@mail.example"), want: Encoding{UTF8, "line 1, the first that is not ASCII, is UTF-8", false}},
+		"a mark":                    {in: "\xef\xbb\xbf\xe9@mail.example\n", want: Encoding{UTF8, "it begins with a byte order mark", false}},
+		"Windows-1252":              {in: "a@mail.example\nb@mail.example\n\xf6,ö@mail.example\nö", want: Encoding{Windows1252, "line 3 is not UTF-8", true}},
+		"UTF-16 LE":                 {in: mark(unicode.LittleEndian), want: Encoding{UTF16LE, "it begins with a byte order mark", false}},
+		"UTF-16 BE":                 {in: mark(unicode.BigEndian), want: Encoding{UTF16BE, "it begins with a byte order mark", false}},
+		"UTF-16 without a mark":     {in: mark(unicode.BigEndian)[2:], want: Encoding{UTF16BE, "every second byte is zero", false}},
+		"given":                     {in: "a@mail.example\n\xe9\n", given: Windows1252, want: Encoding{Windows1252, "it was given", false}},
+		"given beside its mark":     {in: mark(unicode.LittleEndian), given: UTF16LE, want: Encoding{UTF16LE, "it was given", false}},
+		"given in place of a guess": {in: "a@mail.example\n\xe9\n", given: UTF8, want: Encoding{UTF8, "it was given", false}},
+		"a long line of UTF-8":      {in: strings.Repeat("é", bufferSize), want: Encoding{UTF8, "line 1, the first that is not ASCII, is UTF-8", false}},
+		"a cut character":           {in: "é" + long + "é\n", want: Encoding{UTF8, "line 1, the first that is not ASCII, is UTF-8", false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inTurn(t, []byte(c.in), func(t *testing.T, in io.Reader) {
+				r := New(in, Options{Format: Text, Encoding: c.given})
+				_, err := readAll(r)
+				require.NoError(t, err)
+				require.Equal(t, c.want, r.Encoding())
+			})
+		})
+	}
 }
 
 func TestFiles(t *testing.T) {

@@ -42,7 +42,7 @@ func (o *objects) next(w *window) (r check.Record, err error) {
 	if r.Err = err; err != nil {
 		return r, nil
 	}
-	if r.Email, r.Err = o.email(value); r.Err == nil {
+	if r.Email, r.Err = o.email(value); r.Err == nil || r.Err == check.ErrNoAddress {
 		r.Object = bytes.Clone(value)
 	}
 	return r, nil
@@ -52,8 +52,11 @@ func (o *objects) take(w *window) (value []byte, line int64, err error) {
 	if o.values != nil {
 		return o.values.next(w)
 	}
-	value, err = o.lines.next(w)
-	return bytes.TrimSpace(bytes.TrimPrefix(value, []byte(markUTF8))), o.lines.number, err
+	for err == nil && len(value) == 0 { // a blank line is white space between values
+		value, err = o.lines.take(w)
+		value = bytes.TrimSpace(bytes.TrimPrefix(value, []byte(markUTF8)))
+	}
+	return value, o.lines.number, err
 }
 
 // email returns the address of a value.
@@ -69,10 +72,16 @@ func (o *objects) email(value []byte) (string, error) {
 	if err != nil {
 		return "", explain(value, err)
 	}
-	if found[0] != '"' {
+	switch {
+	case string(found) == "null":
+		return "", check.ErrNoAddress
+	case found[0] != '"':
 		return "", fmt.Errorf("the value of the key %q is not a string", o.key)
 	}
 	email, err := jsontext.AppendUnquote(nil, found)
+	if err == nil && len(bytes.TrimSpace(email)) == 0 {
+		err = check.ErrNoAddress
+	}
 	return string(email), err
 }
 

@@ -23,7 +23,7 @@ var refused = map[string]struct {
 	"bzip2":        {in: "BZh91AY&SY\x00", err: "bzip2 -dc"},
 	"lz4":          {in: "\x04\x22\x4d\x18\x64", err: "lz4 -dc"},
 	"7-Zip":        {in: "7z\xbc\xaf\x27\x1c\x00\x04", err: "7z x"},
-	"xlsx":         {in: "PK\x03\x04\x14\x00\x06\x00", err: "save the sheet as CSV UTF-8"},
+	"ZIP":          {in: "PK\x03\x04\x14\x00\x06\x00", err: "save the sheet as CSV UTF-8"},
 	"empty ZIP":    {in: "PK\x05\x06\x00\x00", err: "empty ZIP"},
 	"xls":          {in: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", err: ".xls"},
 	"PDF":          {in: "%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", err: "PDF"},
@@ -42,7 +42,10 @@ var refused = map[string]struct {
 	"an array that is not closed": {in: "[\"a@mail.example\",\n\"b@mail.example\"\n", emails: []string{"a@mail.example", "b@mail.example"}, err: "after record 2, in line 3: the JSON array is not closed"},
 	"text after an array":         {in: "[\"a@mail.example\"]\n[\"b@mail.example\"]\n", emails: []string{"a@mail.example"}, err: "after record 1, in line 2: text follows the JSON array"},
 
-	"CSV without addresses":       {in: "x,y\n1,2\n", options: Options{Format: CSV}, err: `no column has addresses; name one by its number or name (--column); the columns are 1 "x", 2 "y"`},
+	"CSV without addresses":       {in: "x,y\n1,2\n", options: Options{Format: CSV}, err: `no column has addresses; name one by its number or name (--column), or give --from text if each line is an address; the columns are 1 "x", 2 "y"`},
+	"columns without addresses":   {in: "hello, world\nfoo, bar\n", err: `no column has addresses; name one by its number or name (--column), or give --from text if each line is an address; the columns are 1 "hello", 2 " world"`},
+	"another mark than given":     {in: "\xff\xfea\x00", options: Options{Encoding: Windows1252}, err: "the encoding windows-1252 was given, but the input begins with the byte order mark of utf-16le"},
+	"an unknown encoding":         {in: "a@mail.example\n", options: Options{Encoding: "utf-7"}, err: `no input encoding "utf-7"`},
 	"addresses beside each other": {in: "a@mail.example; b@mail.example; c@mail.example\n", err: "columns 1 and 2 both have addresses"},
 	"two columns of addresses":    {in: "owner,contact\no@mail.example,a@mail.example\n", err: `columns 1 and 2 both have addresses: name one by its number or name (--column), or give one address a line; the columns are 1 "owner", 2 "contact"`},
 	"a column that is missing":    {in: "x,email\n1,a@mail.example\n", options: Options{Column: "mail 2"}, err: `there is no column "mail 2"; the columns are 1 "x", 2 "email"`},
@@ -52,6 +55,21 @@ var refused = map[string]struct {
 	"a column of text":            {in: "a@mail.example\n", options: Options{Column: "mail"}, err: "leave out --column"},
 	"an unknown format":           {in: "a@mail.example\n", options: Options{Format: "xml"}, err: `no input format "xml"`},
 	"a first row without end":     {in: "\"" + strings.Repeat("x\n", bufferSize), options: Options{Format: CSV}, err: "the first row is longer than 64 KiB"},
+}
+
+// A spreadsheet is named by the names in the first bytes that arrive.
+func TestNamesSpreadsheets(t *testing.T) {
+	for name, in := range map[string]string{
+		".xlsx": "PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x0f\x00\x00\x00xl/workbook.xml",
+		".ods":  "PK\x03\x04\x14\x00\x00\x08\x00\x00\x00\x00!\x00\x85l9\x8a.\x00\x00\x00.\x00\x00\x00\x08\x00\x00\x00mimetypeapplication/vnd.oasis.opendocument.spreadsheet",
+		".xls":  "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00",
+	} {
+		for _, in := range []string{in, gzipped(in)} {
+			_, err := readAll(New(strings.NewReader(in), Options{}))
+			require.ErrorContains(t, err, "("+name+")")
+			require.ErrorContains(t, err, saveSheet)
+		}
+	}
 }
 
 func cut(s string, n int) string { return s[:len(s)-n] }
@@ -82,13 +100,13 @@ func TestRefuses(t *testing.T) {
 func TestErrorsHaveNoAddresses(t *testing.T) {
 	for _, in := range []string{
 		"{\"jane@mail.example\":1}", "{\"email\":\"jane@mail.example\\ud800\"}", "{\"email\":\"jane@mail.example\"",
-		"{\"email\":\"jane@mail.example\"} jane@mail.example", "email,b\njane@mail.example,c,d\n", "a,email\njane@mail.example\n",
+		"{\"email\":\"jane@mail.example\"} jane@mail.example", "email,b\njane@mail.example,c,d\n", "a,email\njane@mail.example\n", "ö\njane\xe9@mail.example\n",
 	} {
 		records, err := readAll(New(strings.NewReader(in), Options{}))
 		require.NoError(t, err)
-		require.Len(t, records, 1, in)
-		require.Error(t, records[0].Err, in)
-		require.NotContains(t, records[0].Err.Error(), "jane")
+		bad := records[len(records)-1]
+		require.Error(t, bad.Err, in)
+		require.NotContains(t, bad.Err.Error(), "jane")
 	}
 	_, err := readAll(New(strings.NewReader("jane@mail.example,b\n"), Options{Column: "x"}))
 	require.EqualError(t, err, `there is no column "x"; the columns are 1 "…", 2 "b"`)
@@ -135,12 +153,14 @@ func TestNameOfSeveralFiles(t *testing.T) {
 }
 
 func TestCellsAsTheyCame(t *testing.T) {
-	in := "n,email,note\r\n =1+1 ,a@mail.example,\"x\r\ny \"\"z\"\"\"\r\n\xff,b@mail.example\r\n"
+	in := "n,email,note\r\n =1+1 ,a@mail.example,\"x\r\ny \"\"z\"\"\"\r\nö,b@mail.example\r\n\xff,c@mail.example\r\n"
 	r := New(strings.NewReader(in), Options{})
 	records, err := readAll(r)
 	require.NoError(t, err)
 	require.Equal(t, []string{" =1+1 ", "a@mail.example", "x\r\ny \"z\""}, records[0].Cells)
-	require.Equal(t, []string{"\xff", "b@mail.example", ""}, records[1].Cells, "as wide as the table")
+	require.Equal(t, []string{"ö", "b@mail.example", ""}, records[1].Cells, "as wide as the table")
+	require.Equal(t, errNotUTF8, records[2].Err)
+	require.Equal(t, []string{"\uFFFD", "c@mail.example"}, records[2].Cells, "what is written is UTF-8")
 	require.Equal(t, 3, r.Width())
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/addrspec/addrspec/origin/check"
@@ -27,15 +28,17 @@ func newTable(l *layout, utf16 bool) *table {
 
 func (t *table) line() int64 { return t.rows.lines }
 
-// next returns the record of the next row that is not blank.
+// next returns the record of the next row. Blank rows before the header are dropped.
 func (t *table) next(w *window) (r check.Record, err error) {
 	for {
-		row, err := t.rows.next(w)
+		row, err := t.rows.take(w)
 		if err == errMore {
 			return r, err
 		}
 		if t.skip > 0 && err == nil {
-			t.skip--
+			if !isBlank(row.cells) {
+				t.skip--
+			}
 			continue
 		}
 		r.Line, r.Cells = row.line, row.cells
@@ -53,6 +56,9 @@ func (t *table) fill(r *check.Record) error {
 	if t.layout.width == 0 { // no row could be looked at
 		t.layout.width = len(r.Cells)
 	}
+	if err := valid(r.Cells); err != nil {
+		return err
+	}
 	width := t.layout.width
 	for len(r.Cells) > width && r.Cells[len(r.Cells)-1] == "" {
 		r.Cells = r.Cells[:len(r.Cells)-1]
@@ -60,7 +66,7 @@ func (t *table) fill(r *check.Record) error {
 	if len(r.Cells) > width {
 		return fmt.Errorf("the row has %d columns instead of %d: a cell with a separator in it needs quotation marks", len(r.Cells), width)
 	}
-	if len(r.Cells) <= t.layout.column {
+	if len(r.Cells) <= t.layout.column && !isBlank(r.Cells) {
 		return fmt.Errorf("the row ends after column %d, and the address is in column %d", len(r.Cells), t.layout.column+1)
 	}
 	if missing := width - len(r.Cells); missing > 0 {
@@ -103,19 +109,13 @@ type rows struct {
 	room     []string // for the cells of further rows
 }
 
-// next returns the next row that is not blank. With a row that is bad it returns
-// why.
-func (r *rows) next(w *window) (found row, err error) {
-	for {
-		found, err = r.take(w)
-		if err != nil || len(found.cells) > 1 || strings.TrimSpace(found.cells[0]) != "" {
-			return found, err
-		}
-	}
+// isBlank reports whether no cell has more than white space.
+func isBlank(cells []string) bool {
+	return !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" })
 }
 
-// take returns the next row. What it returns does not depend on how much has
-// arrived.
+// take returns the next row. With a row that is bad it returns why. What it returns
+// does not depend on how much has arrived.
 func (r *rows) take(w *window) (row, error) {
 	r.skipLF(w)
 	if r.dropping > 0 {

@@ -223,13 +223,16 @@ func FuzzRowsLikeStandardLibrary(f *testing.F) {
 	})
 }
 
-// nextRow returns the next row, and errMore at the end of the input.
+// nextRow returns the next row that is not blank, and errMore at the end of the input.
 func nextRow(r *rows, w *window) (row, error) {
 	for {
-		found, err := r.next(w)
-		if err != errMore || w.err != nil {
+		found, err := r.take(w)
+		switch {
+		case err == nil && isBlank(found.cells) && len(found.cells) == 1:
+		case err != errMore || w.err != nil:
 			return found, err
+		default:
+			w.more()
 		}
-		w.more()
 	}
 }

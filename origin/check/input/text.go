@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/addrspec/addrspec/origin/check"
 )
@@ -17,28 +18,47 @@ type text struct {
 
 func (t *text) line() int64 { return t.lines.number }
 
-// next returns the address of the next line that is not blank. White space around
-// it remains. A byte order mark is dropped, since files may have been joined.
+// next returns the address of the next line. White space around it remains. A byte
+// order mark is dropped, since files may have been joined.
 func (t *text) next(w *window) (r check.Record, err error) {
-	line, err := t.lines.next(w)
+	line, err := t.lines.take(w)
 	if err == errMore {
 		return r, err
 	}
 	r.Line = t.lines.number
 	if r.Err = err; err == nil {
-		r.Email = string(bytes.TrimPrefix(line, []byte(markUTF8)))
-		r.Err = garbled(r.Email, t.utf16)
+		line := []string{string(bytes.TrimPrefix(line, []byte(markUTF8)))}
+		r.Err = valid(line)
+		if r.Email = line[0]; r.Err == nil {
+			r.Err = garbled(r.Email, t.utf16)
+		}
 	}
 	return r, nil
 }
 
-// garbled returns why an address cannot be what the author of the input wrote, or
-// nil.
-func garbled(email string, utf16 bool) error {
-	if strings.IndexByte(email, 0) >= 0 {
-		return errors.New("a NUL byte in the address: this is not text")
+// errNotUTF8 is the error of a line in another encoding than the input before it.
+var errNotUTF8 = errors.New("the line is not UTF-8, as the input before it is; if all of it is in another encoding, give that with --encoding, else save it as UTF-8")
+
+// valid returns errNotUTF8 if one of the texts is not UTF-8. Such a text is replaced,
+// since what is written is UTF-8.
+func valid(texts []string) (err error) {
+	for n, text := range texts {
+		if !utf8.ValidString(text) {
+			texts[n], err = strings.ToValidUTF8(text, "\uFFFD"), errNotUTF8
+		}
 	}
-	if utf16 && strings.Contains(email, "\uFFFD") {
+	return err
+}
+
+// garbled returns why a text is no address or cannot be what the author of the input
+// wrote, or nil.
+func garbled(email string, utf16 bool) error {
+	switch {
+	case strings.TrimSpace(email) == "":
+		return check.ErrNoAddress
+	case strings.IndexByte(email, 0) >= 0:
+		return errors.New("a NUL byte in the address: this is not text")
+	case utf16 && strings.Contains(email, "\uFFFD"):
 		return errors.New("the address is not well-formed UTF-16: half of a surrogate pair")
 	}
 	return nil
@@ -56,18 +76,8 @@ type lines struct {
 	long bool // the beginning of the present line was dropped
 }
 
-// next returns the next line that is not blank, without its end. It is valid until
-// the window reads on.
-func (l *lines) next(w *window) ([]byte, error) {
-	for {
-		line, err := l.take(w)
-		if err != nil || len(bytes.TrimSpace(line)) > 0 {
-			return line, err
-		}
-	}
-}
-
-// take returns the next line. A line that is too long is dropped as it comes.
+// take returns the next line, without its end. It is valid until the window reads on.
+// A line that is too long is dropped as it comes.
 func (l *lines) take(w *window) ([]byte, error) {
 	l.skipLF(w)
 	rest := w.rest()

@@ -19,8 +19,9 @@ const byteOrderMark = "\uFEFF"
 // Of an input that is not CSV, the first column is email. A cell is empty where the
 // result has null, such as mx where nothing was looked up. The columns reason and
 // reason_offset are the code of a refusal and the offset of the offending byte;
-// error is the code of an address that could not be checked, or BAD_LINE; message
-// says either in words.
+// error is the code of an address that could not be checked, NO_ADDRESS or BAD_LINE;
+// message says either in words. The page Lists of the dashboard writes the same bytes
+// (list-file.js).
 //
 // A bad row keeps its cells. Those beyond the width of the table follow the result,
 // so that the columns of the result remain in their place.
@@ -107,28 +108,23 @@ func (f *CSV) input(row *csvRow, r *check.Record) (extra []string) {
 func (f *CSV) result(row *csvRow, r *check.Record, o *check.Outcome) error {
 	switch {
 	case r.Err != nil:
-		f.problem(row, badLine, r.Err.Error())
+		f.problem(row, problemOf(r.Err))
 	case o.Code != "":
-		f.problem(row, o.Code, o.Message)
+		f.problem(row, problem{o.Code, o.Message})
 	default:
 		return f.fields(row, o)
 	}
 	return nil
 }
 
-func (f *CSV) problem(row *csvRow, code, message string) {
+func (f *CSV) problem(row *csvRow, p problem) {
 	row.skip(len(resultColumns) - 2)
-	row.add(code)
-	row.add(message)
+	row.add(p.Code)
+	row.add(p.Message)
 	if f.Details {
 		row.skip(len(detailColumns))
 	}
 }
-
-// fieldOrder has the fields in the order of the contract, as resultColumns.
-var fieldOrder = []result.Field{result.Valid, result.Normalized, result.LocalPart, result.Domain, result.Alias, result.ASCII,
-	result.Role, result.Gibberish, result.GibberishScore, result.MX, result.Disposable, result.Public, result.Relay,
-	result.Typo, result.TypoSuggestion}
 
 // fields appends the columns of a result.
 func (f *CSV) fields(row *csvRow, o *check.Outcome) error {
@@ -136,8 +132,8 @@ func (f *CSV) fields(row *csvRow, o *check.Outcome) error {
 	if err != nil {
 		return err
 	}
-	for _, field := range fieldOrder {
-		row.value(values[field])
+	for _, value := range values[result.Valid:] {
+		row.value(value)
 	}
 	if !f.Details {
 		f.reason(row, &o.Refusal)
@@ -182,10 +178,9 @@ func lineNumber(r *check.Record) string {
 	return strconv.FormatInt(r.Line, 10)
 }
 
-// resultColumns are the columns that follow those of the input. email is not one
-// of them: the input has it.
-var resultColumns = []string{"valid", "normalized", "local_part", "domain", "alias", "ascii", "role", "gibberish", "gibberish_score",
-	"mx", "disposable", "public", "relay", "typo", "typo_suggestion", "reason", "reason_offset", "error", "message"}
+// resultColumns are the columns that follow those of the input: the fields of a result
+// in their order, but for email, which the input has.
+var resultColumns = append(result.Names[result.Valid:], "reason", "reason_offset", "error", "message")
 
 // detailColumns follow with details.
 var detailColumns = []string{"reason_section", "canonical", "canonical_rule", "role_word", "role_match",

@@ -17,10 +17,10 @@ import (
 func TestCSVOfText(t *testing.T) {
 	got := write(t, &CSV{}, newChecker(t, 0), addresses("support+x@gmial.com", `"a,b"@example.org`, "a..b@example.org")...)
 	require.Equal(t, strings.TrimPrefix(`
-email,valid,normalized,local_part,domain,alias,ascii,role,gibberish,gibberish_score,mx,disposable,public,relay,typo,typo_suggestion,reason,reason_offset,error,message
-support+x@gmial.com,true,support+x@gmial.com,support+x,gmial.com,true,true,Support,false,0,,false,false,false,true,gmail.com,,,,
-"""a,b""@example.org",true,"""a,b""@example.org","""a,b""",example.org,false,true,,false,0,,false,false,false,false,,,,,
-a..b@example.org,false,,,,false,true,,false,0,false,false,false,false,false,,local_part_two_dots,2,,the local part has two dots in a row; remove one
+email,valid,normalized,local_part,alias,ascii,role,gibberish,gibberish_score,domain,mx,disposable,public,relay,typo,typo_suggestion,reason,reason_offset,error,message
+support+x@gmial.com,true,support+x@gmial.com,support+x,true,true,Support,false,0,gmial.com,,false,false,false,true,gmail.com,,,,
+"""a,b""@example.org",true,"""a,b""@example.org","""a,b""",false,true,,false,0,example.org,,false,false,false,false,,,,,
+a..b@example.org,false,,,false,true,,false,0,,false,false,false,false,false,,local_part_two_dots,2,,the local part has two dots in a row; remove one
 `, "\n"), got)
 }
 
@@ -31,19 +31,21 @@ func TestCSVKeepsTheColumnsOfTheInput(t *testing.T) {
 		{Line: 5, Err: errNoObject, Cells: []string{"short"}},
 		{Line: 6, Err: errNoObject, Cells: []string{"1", "2", "3", "4", "5"}},
 		{Line: 7, Err: errNoObject},
+		{Line: 8, Err: check.ErrNoAddress, Cells: []string{"n", "", ""}},
 	}
 	outcomes := make([]check.Outcome, len(records))
 	require.NoError(t, newChecker(t, 0).Check(t.Context(), records[:1], outcomes))
 	outcomes[1] = timeout
 	got := encodeAll(t, &CSV{Layout: layout{';', []string{"Größe", "E-Mail"}, 3}}, records, outcomes)
 	require.Equal(t, strings.TrimPrefix(`
-Größe;E-Mail;column_3;valid;normalized;local_part;domain;alias;ascii;role;gibberish;gibberish_score;mx;disposable;public;relay;typo;typo_suggestion;reason;reason_offset;error;message
+Größe;E-Mail;column_3;valid;normalized;local_part;alias;ascii;role;gibberish;gibberish_score;domain;mx;disposable;public;relay;typo;typo_suggestion;reason;reason_offset;error;message
 =1+1;+a@example.org;"two`+"\r"+`
-lines";true;+a@example.org;+a;example.org;false;true;;false;0.02;;false;false;false;false;;;;;
+lines";true;+a@example.org;+a;false;true;;false;0.02;example.org;;false;false;false;false;;;;;
 " x";b@slow.example;"say ""hi""";;;;;;;;;;;;;;;;;;DNS_TIMEOUT;DNS lookup timed out for domain slow.example
 short;;;;;;;;;;;;;;;;;;;;BAD_LINE;not a JSON object
 1;2;3;;;;;;;;;;;;;;;;;;BAD_LINE;not a JSON object;4;5
 ;;;;;;;;;;;;;;;;;;;;BAD_LINE;not a JSON object
+n;;;;;;;;;;;;;;;;;;;;NO_ADDRESS;the row has no address
 `, "\n"), got)
 }
 
@@ -68,7 +70,7 @@ func TestCSVForSpreadsheets(t *testing.T) {
 	records := []check.Record{{Email: "+a@example.org", Cells: []string{"=1+1", "+a@example.org", "two\nlines"}}}
 	got := write(t, &CSV{Layout: layout{',', []string{"@x", "email", "note"}, 3}, Safe: true}, newChecker(t, 0), records...)
 	require.True(t, strings.HasPrefix(got, "\uFEFF'@x,email,note,valid"), "Excel reads UTF-8 with a byte order mark only")
-	require.Contains(t, got, "\n'=1+1,'+a@example.org,\"two\nlines\",true,'+a@example.org,'+a,example.org,")
+	require.Contains(t, got, "\n'=1+1,'+a@example.org,\"two\nlines\",true,'+a@example.org,'+a,false,")
 }
 
 func TestCSVMX(t *testing.T) {

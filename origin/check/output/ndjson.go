@@ -11,8 +11,9 @@ import (
 
 // NDJSON writes one JSON object a record: the result with its bytes unchanged, or
 // {"email":…,"error":{"code":…,"message":…}}, or for a record without an address
-// {"error":{"code":"BAD_LINE","message":…},"line":…}. So the n-th line of the output is
-// the n-th record of the input, whatever happened to it.
+// {"error":{"code":"NO_ADDRESS","message":…},"line":…}, or BAD_LINE for one that cannot be
+// read. So the n-th line of the output is the n-th record of the input, whatever
+// happened to it.
 type NDJSON struct {
 	// Keep adds the members file (if several are read), line and input. The last is
 	// the object of NDJSON, or an object of a row's cells by their column's name; text
@@ -51,7 +52,7 @@ func (f *NDJSON) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, 
 func appendObject(dst []byte, r *check.Record, o *check.Outcome) ([]byte, error) {
 	switch {
 	case r.Err != nil:
-		return appendJSON(dst, map[string]any{"error": problem{badLine, r.Err.Error()}}), nil
+		return appendJSON(dst, map[string]any{"error": problemOf(r.Err)}), nil
 	case o.Code != "":
 		dst = appendJSON(append(dst, `{"email":`...), r.Email)
 		return append(appendJSON(append(dst, `,"error":`...), problem{o.Code, o.Message}), '}'), nil

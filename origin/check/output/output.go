@@ -26,9 +26,19 @@ import (
 	"github.com/addrspec/addrspec/origin/check"
 )
 
-// badLine is the code of a record without an address, such as a line that is not
-// JSON.
-const badLine = "BAD_LINE"
+// The codes of a record that is not checked.
+const (
+	badLine   = "BAD_LINE"   // it cannot be read, such as a line that is not JSON
+	noAddress = "NO_ADDRESS" // it has no address
+)
+
+// problemOf returns why a record is not checked.
+func problemOf(err error) problem {
+	if errors.Is(err, check.ErrNoAddress) {
+		return problem{noAddress, err.Error()}
+	}
+	return problem{badLine, err.Error()}
+}
 
 // A Layout is what is known of an input after its first record was read. A reader
 // of package input is one.
@@ -47,6 +57,24 @@ type Summary struct {
 	Elapsed  time.Duration
 	LookedUp bool  // whether MX records were looked up
 	Lies     error // why their results are wrong; nil if no resolver lies
+	Readings []Reading
+}
+
+// A Reading is in which encoding an input was read.
+type Reading struct {
+	Name     string `json:"name"` // of the input
+	Encoding string `json:"encoding"`
+	Why      string `json:"why"`
+	Guessed  bool   `json:"guessed"` // it may be another one
+}
+
+// WriteText writes a sentence.
+func (r *Reading) WriteText(to io.Writer) {
+	advice := ""
+	if r.Guessed {
+		advice = ". If letters look wrong, give another one with --encoding"
+	}
+	fmt.Fprintln(to, Printable(fmt.Sprintf("%s was read as %s: %s%s.", r.Name, r.Encoding, r.Why, advice)))
 }
 
 // A figure is one line of the summary.
@@ -66,7 +94,7 @@ func (s *Summary) figures() []figure {
 }
 
 // addresses is how many records had an address.
-func (s *Summary) addresses() int64 { return s.Counts.Records - s.Counts.Bad }
+func (s *Summary) addresses() int64 { return s.Counts.Records - s.Counts.Bad - s.Counts.NoAddress }
 
 // rate is in addresses per second.
 func (s *Summary) rate() float64 {
@@ -76,9 +104,18 @@ func (s *Summary) rate() float64 {
 	return float64(s.addresses()) / s.Elapsed.Seconds()
 }
 
-// WriteText writes the summary for people.
+// WriteText writes the summary for people. A table of zeros would say less than that
+// there was nothing to check.
 func (s *Summary) WriteText(to io.Writer) error {
-	fmt.Fprintf(to, "%s checked in %s, %s per second\n", quantity(s.addresses(), "address", "addresses"), duration(s.Elapsed), humanize.Comma(int64(s.rate())))
+	switch {
+	case s.Counts.Records == 0:
+		_, err := fmt.Fprintln(to, "Nothing was checked: the input is empty, or has only a header.")
+		return err
+	case s.addresses() == 0:
+		fmt.Fprintln(to, "Nothing was checked.")
+		return s.writeRemarks(to)
+	}
+	fmt.Fprintf(to, "%s checked in %s, %s per second\n", Quantity(s.addresses(), "address", "addresses"), duration(s.Elapsed), humanize.Comma(int64(s.rate())))
 	columns := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, f := range s.figures() {
 		fmt.Fprintf(columns, "%-14s\t%s\t%s\t\n", f.name, humanize.Comma(f.count), share(f.count, s.addresses()))
@@ -90,10 +127,16 @@ func (s *Summary) WriteText(to io.Writer) error {
 }
 
 func (s *Summary) writeRemarks(to io.Writer) (err error) {
-	if bad := s.Counts.Bad; bad > 0 {
-		_, err = fmt.Fprintf(to, "%s could not be read.\n", quantity(bad, "record", "records"))
+	if none := s.Counts.NoAddress; none > 0 {
+		_, err = fmt.Fprintf(to, "%s without an address.\n", Quantity(none, "record is", "records are"))
 	}
-	if !s.LookedUp && err == nil {
+	if bad := s.Counts.Bad; bad > 0 {
+		_, err = fmt.Fprintf(to, "%s could not be read.\n", Quantity(bad, "record", "records"))
+	}
+	for n := range s.Readings {
+		s.Readings[n].WriteText(to)
+	}
+	if !s.LookedUp && s.addresses() > 0 && err == nil {
 		_, err = fmt.Fprintln(to, "MX records were not looked up.")
 	}
 	return errors.Join(err, s.WriteLies(to))
@@ -136,20 +179,28 @@ func (s *Summary) WriteJSON(to io.Writer) error {
 		NoMX       *int64  `json:"no_mx"`
 		Invalid    int64   `json:"invalid"`
 		Errors     int64   `json:"errors"`
+		NoAddress  int64   `json:"no_address"`
 		Bad        int64   `json:"bad_records"`
 		Seconds    float64 `json:"seconds"`
 		Rate       float64 `json:"addresses_per_second"`
 		Warning    *string `json:"warning"`
-	}{s.addresses(), c.Valid, c.Typo, c.Disposable, c.Role, c.Gibberish, c.Public, c.Relay, noMX, c.Invalid, c.Errors, c.Bad,
-		s.Elapsed.Seconds(), s.rate(), s.warning()})
+
+		Inputs []Reading `json:"inputs,omitempty"`
+	}{s.addresses(), c.Valid, c.Typo, c.Disposable, c.Role, c.Gibberish, c.Public, c.Relay, noMX, c.Invalid, c.Errors, c.NoAddress, c.Bad,
+		s.Elapsed.Seconds(), s.rate(), s.warning(), s.Readings})
 }
 
-// quantity returns a number with the noun for it.
-func quantity(n int64, one, many string) string {
+// Quantity returns a number with the noun for it.
+func Quantity(n int64, one, many string) string {
+	return humanize.Comma(n) + " " + Plural(n, one, many)
+}
+
+// Plural returns the noun for a number.
+func Plural(n int64, one, many string) string {
 	if n == 1 {
-		return "1 " + one
+		return one
 	}
-	return humanize.Comma(n) + " " + many
+	return many
 }
 
 // share returns a part in percent. One that rounds to nothing or to all is not
@@ -212,6 +263,6 @@ func (b *BadLines) where(r *check.Record) string {
 // Close says how many more there were.
 func (b *BadLines) Close() {
 	if more := b.count - maxBadLines; more > 0 {
-		fmt.Fprintf(b.To, "and %s that could not be read\n", quantity(more, "more record", "more records"))
+		fmt.Fprintf(b.To, "and %s that could not be read\n", Quantity(more, "more record", "more records"))
 	}
 }

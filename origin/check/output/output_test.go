@@ -106,11 +106,26 @@ func TestSummaryOffline(t *testing.T) {
 	require.Equal(t, 500.0, fields["addresses_per_second"])
 }
 
+// A summary without addresses has no table of zeros.
 func TestSummaryOfNothing(t *testing.T) {
-	var text strings.Builder
-	require.NoError(t, (&Summary{}).WriteText(&text))
-	require.Contains(t, text.String(), "0 addresses checked in 0s, 0 per second\n")
-	require.NotContains(t, text.String(), "%")
+	for want, counts := range map[string]check.Counts{
+		"Nothing was checked: the input is empty, or has only a header.\n":                       {},
+		"Nothing was checked.\n1 record is without an address.\n":                                {Records: 1, NoAddress: 1},
+		"Nothing was checked.\n2 records are without an address.\n1 record could not be read.\n": {Records: 3, NoAddress: 2, Bad: 1},
+	} {
+		var text strings.Builder
+		require.NoError(t, (&Summary{Counts: counts}).WriteText(&text))
+		require.Equal(t, want, text.String())
+	}
+}
+
+func TestSummaryOfEncodings(t *testing.T) {
+	s := Summary{LookedUp: true, Counts: check.Counts{Records: 2, Valid: 2}, Readings: []Reading{{"a\x1b.csv", "utf-8", "all of it is ASCII", false}, {"b.csv", "windows-1252", "line 3 is not UTF-8", true}}}
+	var text, object strings.Builder
+	require.NoError(t, s.WriteText(&text))
+	require.Contains(t, text.String(), "a\uFFFD.csv was read as utf-8: all of it is ASCII.\nb.csv was read as windows-1252: line 3 is not UTF-8. If letters look wrong, give another one with --encoding.\n")
+	require.NoError(t, s.WriteJSON(&object))
+	require.Contains(t, object.String(), `{"name":"b.csv","encoding":"windows-1252","why":"line 3 is not UTF-8","guessed":true}`)
 }
 
 func TestDuration(t *testing.T) {

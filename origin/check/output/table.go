@@ -1,6 +1,7 @@
 package output
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -18,9 +19,12 @@ const (
 	gap          = 2
 )
 
-// unreadable is the verdict of a record without an address. Its tone is that of
+// The verdicts on records that are not checked. Their tone is that of
 // result.Unchecked.
-const unreadable = "Cannot be read"
+const (
+	unreadable  = "Cannot be read"
+	addressless = "No address"
+)
 
 // Table is for people: address, verdict and reason or suggestion, in three columns
 // that fit the terminal. Long cells are wrapped. Below the offending character of an
@@ -152,6 +156,9 @@ type opinion struct {
 
 func (v *opinion) form(r *check.Record, o *check.Outcome, details bool) error {
 	switch {
+	case errors.Is(r.Err, check.ErrNoAddress):
+		v.tone, v.verdict = result.ToneWarn, addressless
+		return nil
 	case r.Err != nil:
 		v.tone, v.verdict, v.reasons = result.ToneWarn, unreadable, []string{r.Err.Error()}
 		return nil
