@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dustin/go-humanize"
-
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/service"
@@ -85,17 +84,10 @@ func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
-		count := humanize.Comma(int64(len(rows))) + " " + plural(len(rows), "account", "accounts")
+		count := output.Quantity(int64(len(rows)), "account", "accounts")
 		return c.print(std.out, []string{"id", "email", "plan", "rate", "points", "overage", "used", "created", "suspended"}, rows,
 			text("total"), text(count), text(""), text(""), text(""), text(""), used)
 	})
-}
-
-func plural(n int, one, several string) string {
-	if n == 1 {
-		return one
-	}
-	return several
 }
 
 // eachAccount calls visit for every account with a text in its email, "" for all.
@@ -190,9 +182,14 @@ func setOperator(ctx context.Context, std streams, l *ledger.Ledger, a ledger.Ac
 	return err
 }
 
+// limitWords returns a limit with the noun for it.
+func limitWords(l ledger.Limit, one string) string {
+	return l.String() + " " + output.Plural(int64(l), one, one+"s")
+}
+
 // describeTerms returns the terms in force as text.
 func describeTerms(a ledger.Account) string {
-	text := fmt.Sprintf("plan %s, %s %s/s, %s points a month", a.Plan, a.Rate, plural(int(a.Rate), "request", "requests"), a.Points)
+	text := fmt.Sprintf("plan %s, %s/s, %s a month", a.Plan, limitWords(a.Rate, "request"), limitWords(a.Points, "point"))
 	switch {
 	case a.Points == ledger.Unlimited:
 		return text

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/service"
@@ -124,7 +125,7 @@ func describeReset(r ledger.Reset) string {
 	case r.Was.Year() == 0:
 		month = fmt.Sprintf("it was never used; its month is now %s", r.Is.Format(form))
 	}
-	points := fmt.Sprintf("%d points used this month", r.Used)
+	points := output.Quantity(r.Used, "point", "points") + " used this month"
 	if r.Moved > 0 {
 		points += fmt.Sprintf(", %d of them moved from future days to today", r.Moved)
 	}

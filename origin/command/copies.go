@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/addrspec/addrspec/lists/feed/prompt"
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger/archive"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/service"
@@ -62,7 +63,8 @@ func describeSummary(s archive.Summary) string {
 	if !s.LastDay.IsZero() {
 		last = "usage until " + s.LastDay.Format("2006-01-02")
 	}
-	return fmt.Sprintf("schema %d, %d accounts, %d keys, %s%s", s.Schema, s.Accounts, s.Keys, last, describeKeys(s.SealedBy))
+	return fmt.Sprintf("schema %d, %s, %s, %s%s", s.Schema, output.Quantity(int64(s.Accounts), "account", "accounts"),
+		output.Quantity(int64(s.Keys), "key", "keys"), last, describeKeys(s.SealedBy))
 }
 
 // describeKeys names the keys that a copy needs.
@@ -231,7 +233,8 @@ func describeCounts(counts archive.Counts) string {
 	for _, n := range counts {
 		rows += n
 	}
-	return fmt.Sprintf("%d rows, of them %d accounts, %d keys and %d days of usage", rows, counts["accounts"], counts["keys"], counts["usage"])
+	return fmt.Sprintf("%s, of them %s, %s and %s of usage", output.Quantity(rows, "row", "rows"), output.Quantity(counts["accounts"], "account", "accounts"),
+		output.Quantity(counts["keys"], "key", "keys"), output.Quantity(counts["usage"], "day", "days"))
 }
 
 // importCmd reads an export into an empty ledger.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/addrspec/addrspec/lists/feed"
 	"github.com/addrspec/addrspec/lists/update"
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/command/doctor"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/store"
@@ -199,7 +200,7 @@ func (d *databaseDoctor) look(ctx context.Context) (detail string, err error) {
 		}
 		took := time.Since(start).Round(time.Microsecond)
 		e, err := l.Examine(ctx)
-		detail = fmt.Sprintf("%s responds in %s and has %d plans; %s", d.Redacted(), took, len(plans), e.Summary)
+		detail = fmt.Sprintf("%s responds in %s and has %s; %s", d.Redacted(), took, output.Quantity(int64(len(plans)), "plan", "plans"), e.Summary)
 		problems := append([]error{err}, e.Wrong...)
 		for _, soon := range e.Advice {
 			problems = append(problems, doctor.Advice{Err: soon})

@@ -65,10 +65,10 @@ func describeKeyTerms(k ledger.Key) (text string) {
 		text += ", expires " + k.Expires.Format(time.RFC3339)
 	}
 	if k.Budget != nil {
-		text += fmt.Sprintf(", %s points a month", k.Budget)
+		text += ", " + limitWords(*k.Budget, "point") + " a month"
 	}
 	if k.Rate != nil {
-		text += fmt.Sprintf(", %s requests/s", k.Rate)
+		text += ", " + limitWords(*k.Rate, "request") + "/s"
 	}
 	if len(k.Origins) > 0 {
 		text += ", for pages of " + strings.Join(k.Origins, " ")

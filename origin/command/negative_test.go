@@ -46,6 +46,8 @@ func TestNumbersThatCannotBe(t *testing.T) {
 	require.Equal(t, 2, code)
 	require.Contains(t, err, terms)
 	require.Len(t, s.rows("account list"), 1)
+	require.Contains(t, s.must("account create --account one@example.org --points 1 --rate 1"), " 1 request/s, 1 point a month, a hard limit")
+	require.Contains(t, s.must("key create --account one@example.org --name n --budget 1 --rate 1"), ", 1 point a month, 1 request/s")
 	require.Contains(t, s.must("account create --account zero@example.org --points 0"), " 0 points a month, a hard limit")
 }
 

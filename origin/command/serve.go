@@ -116,8 +116,8 @@ func announceDemo(ctx context.Context, std streams, s *service.Service) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(std.out, "The demo account is ready (%s requests/s, %s points a month); its key is shown only this once. Try\n\n  curl -H 'X-API-Key: %s' http://%s/v1/email/jane.doe+news@hotmial.com\n\n",
-		a.Rate, a.Points, secret, s.Addr())
+	fmt.Fprintf(std.out, "The demo account is ready (%s/s, %s a month); its key is shown only this once. Try\n\n  curl -H 'X-API-Key: %s' http://%s/v1/email/jane.doe+news@hotmial.com\n\n",
+		limitWords(a.Rate, "request"), limitWords(a.Points, "point"), secret, s.Addr())
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
@@ -117,7 +118,7 @@ func (t *tools) checkEmails(ctx context.Context, _ *sdk.CallToolRequest, in emai
 		b.add(i)
 		lines = append(lines, line)
 	}
-	head := fmt.Sprintf("%d addresses: %d valid, %d not valid, %d not checked.", b.Total, b.Valid, b.Invalid, b.Errors)
+	head := fmt.Sprintf("%s: %d valid, %d not valid, %d not checked.", output.Quantity(int64(b.Total), "address", "addresses"), b.Valid, b.Invalid, b.Errors)
 	return says(head + "\n" + strings.Join(lines, "\n")), b, nil
 }
 
