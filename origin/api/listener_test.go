@@ -1,11 +1,16 @@
 package api
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -94,23 +99,96 @@ func (c *refusal) requireResponse(t *testing.T, w *origintest.TestConn) {
 
 var took = regexp.MustCompile(`"processing_time_ms":\d+`)
 
-// A response is sent whole if an address in it looks like a response of net/http,
-// wherever net/http cuts the response: at byte 4,096, and what follows is as short as
-// such a response.
+// A response is sent whole, whatever is in its addresses, and wherever net/http cuts it
+// for its writes: at byte 4,096, the size of its buffer, at multiples of that, and at the
+// end. Here every cut is once at every byte of a line that looks like one of net/http's
+// own responses, on a kept connection, with each request awaited and all pipelined.
 func TestResponsesThatContainResponses(t *testing.T) {
 	f := newFakes(t)
-	w := dial(t, f.listen(t, 10))
+	address := f.listen(t, 10)
 	for _, line := range []string{"HTTP/1.1 400 Bad Request: ", "HTTP/1.1 417 ", "HTTP/1.1 431 ", "HTTP/1.0 501 ", "HTTP/1.1 505 "} {
-		body := `{"emails":["` + strings.Repeat(line, 1950/len(line)) + `"]}`
-		for offset := range len(line) {
-			w.Send(fmt.Sprintf("POST /v1/emails %s%s\r\nX-Request-Id: %s\r\nContent-Length: %d\r\n\r\n%s",
-				askHeader, goodKey, strings.Repeat("x", 1+offset), len(body), body))
-			response, got := w.Response()
-			require.Equal(t, http.StatusOK, response.StatusCode)
-			require.Greater(t, strings.LastIndex(got, line), 4000-len(line), "the cut is in the address")
-			require.Less(t, len(got), 4700, "little follows")
-			want := f.send(f.ask(http.MethodPost, "/v1/emails", body)).Body.String()
-			require.Equal(t, took.ReplaceAllString(want, ""), took.ReplaceAllString(got, ""))
+		for size, cuts := range map[int]int{1950: 1, 6300: 3} { // with little after the last cut
+			t.Run(fmt.Sprint(line, size), func(t *testing.T) {
+				b := newLineBatch(f, line, size)
+				for _, pipelined := range []bool{false, true} {
+					require.Len(t, b.exchange(t, address, pipelined), cuts*len(line), "cuts within the line")
+				}
+			})
+		}
+	}
+}
+
+// A lineBatch is a batch of one address that repeats a line.
+type lineBatch struct {
+	line, body string
+	want       string // the response's body, without its time
+}
+
+func newLineBatch(f *fakes, line string, size int) *lineBatch {
+	b := &lineBatch{line: line, body: `{"emails":["` + strings.Repeat(line, size/len(line)) + `"]}`}
+	b.want = took.ReplaceAllString(f.send(f.ask(http.MethodPost, "/v1/emails", b.body)).Body.String(), "")
+	return b
+}
+
+const admitTwo = `{"operation":"batch","points":2,"domains":[{"name":"a.example","addresses":1},{"name":"b.example","addresses":1}]}`
+
+// requests returns the batch once for each byte of the line, by which a longer request
+// id moves the response. Between two batches are other requests.
+func (b *lineBatch) requests() (texts []string) {
+	for offset := range len(b.line) {
+		texts = append(texts,
+			fmt.Sprintf("POST /v1/emails %s%s\r\nX-Request-Id: %s\r\nContent-Length: %d\r\n\r\n%s",
+				askHeader, goodKey, strings.Repeat("x", 1+offset), len(b.body), b.body),
+			fmt.Sprintf("POST %s %s%s\r\n%s: secret\r\nContent-Length: %d\r\n\r\n%s",
+				edgePath, askHeader, goodKey, headerEdgeSecret, len(admitTwo), admitTwo),
+			asks("%22"+strings.ReplaceAll(b.line, " ", "%20")+"%22@mail.example"))
+	}
+	return texts
+}
+
+// exchange sends the requests on one connection, requires each response to be whole and
+// returns the places of the line, as multiple and byte, at which a batch's response was cut.
+func (b *lineBatch) exchange(t *testing.T, address string, pipelined bool) map[[2]int]bool {
+	conn, err := net.DialTimeout("tcp", address, hung)
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(hung)))
+	if pipelined {
+		go io.WriteString(conn, strings.Join(b.requests(), ""))
+	}
+	var raw bytes.Buffer
+	in := bufio.NewReader(io.TeeReader(conn, &raw))
+	cuts := map[[2]int]bool{}
+	for n, request := range b.requests() {
+		if !pipelined {
+			io.WriteString(conn, request)
+		}
+		raw.Next(raw.Len() - in.Buffered())
+		response, err := http.ReadResponse(in, nil)
+		require.NoError(t, err)
+		got, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, response.StatusCode, "%d: %s", n, got)
+		switch n % 3 {
+		case 0:
+			require.Equal(t, b.want, took.ReplaceAllString(string(got), ""))
+			b.addCuts(cuts, raw.Bytes()[:raw.Len()-in.Buffered()])
+		case 1:
+			require.Equal(t, `{"mx":[true,true],"partial":false}`, string(got))
+		case 2:
+			require.Contains(t, string(got), b.line+`\"@mail.example"`)
+		}
+	}
+	return cuts
+}
+
+// addCuts adds the places of the line that are at a multiple of 4,096 in a response.
+func (b *lineBatch) addCuts(cuts map[[2]int]bool, response []byte) {
+	for cut := 4096; cut < len(response); cut += 4096 {
+		for at := range len(b.line) {
+			if bytes.HasPrefix(response[cut-at:], []byte(b.line)) {
+				cuts[[2]int{cut / 4096, at}] = true
+			}
 		}
 	}
 }
