@@ -36,6 +36,9 @@ func readBatch(x *exchange, r *http.Request) (job, *problem) {
 	if p != nil {
 		return job{}, p
 	}
+	if err := x.reserveResults(r.Context(), &given); err != nil {
+		return job{}, bodyProblem(err, len(body))
+	}
 	record, p := readIdempotencyKey(r.Header, x.request.Account(), body)
 	if p != nil {
 		return job{}, p
@@ -129,6 +132,7 @@ func decodeBatch(body []byte) (batchInput, *problem) {
 			return batchInput{}, invalidRequest.with(wrong)
 		}
 	}
+	d.seen, d.unquoted = nil, nil // the batch may wait for DNS
 	return d.batchInput, nil
 }
 

@@ -56,6 +56,9 @@ func (x *exchange) lookUpItems(ctx context.Context, items []item) error {
 
 // workProblem returns the problem for work that failed as a whole.
 func (s *Server) workProblem(ctx context.Context, err error) *problem {
+	if p := memoryProblem(err); p != nil {
+		return p
+	}
 	if limited(err) {
 		return limitedProblem(err)
 	}

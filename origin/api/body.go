@@ -26,6 +26,28 @@ const (
 	bodyMemoryFactor = 4
 )
 
+// What a request holds besides its header and body until its response is sent, in bytes.
+// BenchmarkMemoryOfWaiting measures it, without the connection's own 10 KiB: a request that
+// waits for DNS held 16.4 KB, most of it the handler's stack; each lookup in a goroutine of
+// its own 4.8 KB more; and 64 addresses with their results 44 to 50 KB, with details 54 to
+// 70 KB. The response has each result again.
+const (
+	waitMemory    = 16 << 10 // of a request that waits for DNS
+	lookupMemory  = 5 << 10  // of each of several lookups
+	addressMemory = 1 << 10  // of an address of a batch, its result and its part of the response
+	detailsMemory = 3 << 9   // of the details of an address, likewise
+	// A valid address has up to 254 bytes, of which each is three times in its result. The
+	// body counts for only one of them.
+	longestValid = 254
+)
+
+// neededFor returns the most that a request may need whose body has length bytes. Each
+// address takes two quotation marks, a byte and a comma there.
+func neededFor(length int) int64 {
+	addresses := min(maxUnique, length/4)
+	return int64(bodyMemoryFactor*length + waitMemory + addresses*(addressMemory+detailsMemory+bodyMemoryFactor*longestValid+lookupMemory))
+}
+
 // readBody reads a body, which must be JSON without a content coding. It is
 // limited by maxBody and by the memory budget.
 func (x *exchange) readBody(r *http.Request) ([]byte, *problem) {
@@ -93,20 +115,61 @@ func (x *exchange) growBuffer(ctx context.Context, body []byte, most int) ([]byt
 // reserve reserves size bytes for a body, and those of the header. expected is
 // the length that the body may reach.
 func (x *exchange) reserve(ctx context.Context, size, expected int) error {
-	return x.memory.grow(ctx, int64(x.headerBytes+size), int64(x.headerBytes+bodyMemoryFactor*expected))
+	return x.memory.grow(ctx, int64(x.headerBytes+size), int64(x.headerBytes)+neededFor(expected))
+}
+
+// reserveResults reserves what the addresses of a batch will hold, if there is room for
+// their lookups too.
+func (x *exchange) reserveResults(ctx context.Context, given *batchInput) error {
+	each := addressMemory
+	if given.details != 0 {
+		each += detailsMemory
+	}
+	size := len(given.emails) * each
+	for _, email := range given.emails {
+		size += bodyMemoryFactor * min(len(email), longestValid)
+	}
+	return x.reserveMore(ctx, size, size+lookupsMemory(len(given.emails)))
+}
+
+// reserveLookups reserves what a request holds that waits for DNS, with lookups in that
+// many goroutines besides its own.
+func (x *exchange) reserveLookups(ctx context.Context, goroutines int) error {
+	return x.reserveMore(ctx, lookupsMemory(goroutines), lookupsMemory(goroutines))
+}
+
+func lookupsMemory(goroutines int) int { return waitMemory + goroutines*lookupMemory }
+
+// reserveMore reserves size bytes besides those that are reserved, for a request that may
+// need up to need bytes more.
+func (x *exchange) reserveMore(ctx context.Context, size, need int) error {
+	return x.memory.grow(ctx, x.memory.bytes+int64(size), x.memory.bytes+int64(need))
 }
 
 func tooLarge() *problem {
-	return bodyTooLarge.with("The body is over 1 MiB (1,048,576 bytes); send fewer addresses at a time.")
+	return bodyTooLarge.with("The body is over 1 MiB; send fewer addresses at a time.")
+}
+
+// memoryProblem returns the problem of a request that did not get its memory, or nil for
+// another error.
+func memoryProblem(err error) *problem {
+	switch {
+	case errors.Is(err, errAccountLimit):
+		return retryAfter(tooMany.with("Rate limit exceeded: the headers, bodies and responses of the account's requests in progress use all the memory that an account may use; wait 1 seconds."), time.Second)
+	case errors.Is(err, errMemoryLimit):
+		return unavailable("The requests in progress use all the memory set aside for them; nothing was charged. Try again shortly.")
+	}
+	return nil
 }
 
 // bodyProblem returns the problem for an error after read bytes of the body.
 func bodyProblem(err error, read int) *problem {
+	if p := memoryProblem(err); p != nil {
+		return p
+	}
 	switch {
-	case errors.Is(err, errAccountLimit):
-		return retryAfter(tooMany.with("Rate limit exceeded: the headers, bodies and responses of the account's requests in progress use all the memory that an account may use; wait 1 seconds."), time.Second)
-	case errors.Is(err, errMemoryLimit), errors.Is(err, context.Canceled):
-		return unavailable("The requests in progress use all the memory set aside for them; nothing was charged. Try again shortly.")
+	case errors.Is(err, context.Canceled):
+		return memoryProblem(errMemoryLimit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return invalidRequest.with(fmt.Sprintf("The body did not arrive in time; %d bytes of it did. Send it at once, or send fewer addresses at a time.", read))
 	case errors.Is(err, io.ErrUnexpectedEOF), isReset(err):
@@ -193,8 +256,8 @@ func isReset(err error) bool {
 }
 
 // A MemoryBudget limits the memory that requests in progress use for long headers,
-// bodies and responses: of the whole process, and to a quarter of that for each
-// account, so that one account cannot use up the memory of all.
+// bodies, results, lookups and responses: of the whole process, and to a quarter of that
+// for each account, so that one account cannot use up the memory of all.
 //
 // Bytes are reserved as they arrive, not in advance: a caller uses the memory of
 // what it sent, whatever Content-Length announces. But a request gets further
@@ -215,8 +278,8 @@ const (
 	// DefaultBodyMemory is the default budget in bytes.
 	DefaultBodyMemory = 64 << 20
 	// MinBodyMemory is the least budget in bytes: with it, one account has room
-	// for the longest body.
-	MinBodyMemory = budgetShares * bodyMemoryFactor * maxBody
+	// for the longest body and all that a batch of it may need.
+	MinBodyMemory = 20 << 20
 
 	// budgetShares is the number of accounts that together can use all of the
 	// budget.
@@ -225,8 +288,9 @@ const (
 	budgetWait = time.Second
 	// A request that needs at most smallRequest bytes may use all of the budget,
 	// larger ones only three quarters. So large bodies, even slow ones, do not
-	// block usual requests. A batch of 64 usual addresses needs 8 KiB.
-	smallRequest = 32 << 10
+	// block usual requests. These bytes are enough for a batch of 64 addresses with
+	// details in a body of 8 KiB.
+	smallRequest = 640 << 10
 )
 
 // NewMemoryBudget returns a budget of total bytes.

@@ -114,28 +114,49 @@ type lookup struct {
 // lookUp reports whether domain publishes MX records. The domain of an address
 // literal is empty and has none.
 func (x *exchange) lookUp(ctx context.Context, domain string) (bool, error) {
-	if domain == "" {
-		return false, nil
+	if known, ok := x.cached(domain); ok {
+		return known.mx, known.err
+	}
+	if err := x.reserveLookups(ctx, 0); err != nil {
+		return false, err
 	}
 	return x.Resolver.Lookup(ctx, x.request.Account(), domain)
 }
 
 // lookUpAll looks the domains up in parallel, until all are known or ctx ends.
 // Cached responses are returned without a goroutine. It returns an error if a
-// lookup panics or too many lookups wait.
+// lookup panics, too many lookups wait or there is no memory for them.
 func (x *exchange) lookUpAll(ctx context.Context, domains []string) (map[string]lookup, error) {
 	known := make(map[string]lookup, len(domains))
-	results := make(chan lookupResult, len(domains)) // buffered, so that no sender blocks
-	asked := 0
+	var missing []string
 	for _, domain := range domains {
-		if l, ok := x.cached(domain); ok {
-			known[domain] = l
+		if _, again := known[domain]; again {
 			continue
 		}
-		asked++
+		l, ok := x.cached(domain)
+		if known[domain] = l; !ok {
+			missing = append(missing, domain)
+		}
+	}
+	return known, x.askAll(ctx, missing, known)
+}
+
+// askAll looks the domains up, each in a goroutine, and adds the lookups to known.
+func (x *exchange) askAll(ctx context.Context, domains []string, known map[string]lookup) error {
+	if len(domains) == 0 {
+		return nil
+	}
+	if err := x.reserveLookups(ctx, len(domains)); err != nil {
+		if ctx.Err() != nil {
+			return nil // they are unfinished
+		}
+		return err
+	}
+	results := make(chan lookupResult, len(domains)) // buffered, so that no sender blocks
+	for _, domain := range domains {
 		go func() { results <- x.ask(ctx, domain) }()
 	}
-	return known, collect(ctx, results, asked, known)
+	return collect(ctx, results, len(domains), known)
 }
 
 // A lookupResult is the result of a lookup in its own goroutine.
@@ -163,7 +184,7 @@ func (x *exchange) ask(ctx context.Context, domain string) (a lookupResult) {
 			a.failure = panicError(cause)
 		}
 	}()
-	found, err := x.lookUp(ctx, domain)
+	found, err := x.Resolver.Lookup(ctx, x.request.Account(), domain)
 	switch {
 	case limited(err):
 		a.failure = err
@@ -208,6 +229,9 @@ func limitedProblem(err error) *problem {
 
 // lookupProblem returns the problem of a single request whose lookup failed.
 func lookupProblem(err error) *problem {
+	if p := memoryProblem(err); p != nil {
+		return p
+	}
 	if limited(err) {
 		return limitedProblem(err)
 	}

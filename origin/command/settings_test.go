@@ -135,7 +135,7 @@ func TestServeRefusesSmallBodyMemory(t *testing.T) {
 	t.Parallel()
 	_, message, code := operator(t, "serve", "--body-memory", "1MiB")
 	require.NotZero(t, code)
-	require.Contains(t, message, "--body-memory 1.0 MiB: must be at least 16 MiB")
+	require.Contains(t, message, "--body-memory 1.0 MiB: must be at least 20 MiB")
 	_, message, code = operator(t, "serve", "--body-memory", "much")
 	require.NotZero(t, code)
 	require.Contains(t, message, "write it like 64MiB")

@@ -36,7 +36,7 @@ type Config struct {
 	Plans          string        `group:"Database:" placeholder:"FILE" help:"A file of plans, as for 'plan load'. serve reloads it on SIGHUP."`
 	Hooks          string        `group:"Sign-up hooks:" type:"path" placeholder:"FILE" help:"A JSON file of sign-up hooks, which serve POST /v1/hooks/NAME. serve reloads it on SIGHUP. 'hooks check' validates it."`
 	MaxConnections int           `group:"Limits:" default:"16384" placeholder:"N" help:"The most client connections, about 25 KiB each. A further one replaces the one that was idle longest, or gets 503 if every one has a request in progress (${default})."`
-	BodyMemory     ByteSize      `group:"Limits:" default:"64MiB" placeholder:"SIZE" help:"The most memory for bodies and responses of requests in progress, a quarter of it for one account. The process needs about twice as much (${default})."`
+	BodyMemory     ByteSize      `group:"Limits:" default:"64MiB" placeholder:"SIZE" help:"The most memory for requests in progress (bodies, results, lookups, responses), a quarter of it for one account. The process needs about twice as much (${default})."`
 	ListsURL       string        `group:"Module and lists:" name:"lists-url" placeholder:"URL" help:"A feed of signed lists: the directory of a web server that './build.sh lists --feed' writes. Needs --lists-key. Newer lists are taken over while requests go on, and stored at --lists if that is given."`
 	ListsInterval  time.Duration `group:"Module and lists:" default:"6h" help:"The time between two looks at --lists-url, give or take a tenth (${default})."`
 	Grace          time.Duration `group:"Limits:" default:"15s" help:"The time for requests in progress to finish after SIGTERM (${default})."`

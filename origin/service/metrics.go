@@ -67,7 +67,7 @@ func (m metric[S]) collector(value func() float64) prometheus.Collector {
 }
 
 var bodyMetrics = []metric[*api.MemoryBudget]{
-	{"addrspec_body_bytes", "Memory used by the headers, bodies and responses of requests in progress.", false, func(b *api.MemoryBudget) float64 { return float64(b.Used()) }},
+	{"addrspec_body_bytes", "Memory reserved for the headers, bodies, results, lookups and responses of requests in progress.", false, func(b *api.MemoryBudget) float64 { return float64(b.Used()) }},
 }
 
 var webhookMetrics = []metric[webhook.Stats]{
