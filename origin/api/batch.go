@@ -266,6 +266,10 @@ func (a *uniqueAddresses) add(raw jsontext.Value) {
 	}
 }
 
+// tooDeep is the decoder's error for JSON that is nested deeper than it reads. A parser
+// may set such a limit (RFC 8259 section 9).
+const tooDeep = "exceeded max depth"
+
 // notJSON returns the problem that says where the text stops being JSON. It does not
 // repeat the input. The text begins at byte start of the body.
 func notJSON(err error, text []byte, start int) *problem {
@@ -273,11 +277,15 @@ func notJSON(err error, text []byte, start int) *problem {
 	if !errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return invalidRequest.with(fmt.Sprintf("The body is not JSON: it ends too early, at byte %d.", start+len(text)))
 	}
+	at := start + int(syntax.ByteOffset)
+	if syntax.Err.Error() == tooDeep {
+		return invalidRequest.with(fmt.Sprintf("The body is nested more than 10,000 deep, at byte %d; a batch needs an object and an array.", at))
+	}
 	what, wrong := "The body is not JSON: byte", text[syntax.ByteOffset:]
 	if index, inEmails := strings.CutPrefix(string(syntax.JSONPointer), "/emails/"); inEmails && isDigits(index) {
 		what = "emails[" + index + "] is not JSON: byte"
 	}
-	return invalidRequest.with(fmt.Sprintf("%s %d %s.", what, start+int(syntax.ByteOffset), whyNotJSON(wrong)))
+	return invalidRequest.with(fmt.Sprintf("%s %d %s.", what, at, whyNotJSON(wrong)))
 }
 
 // whyNotJSON explains the first byte of wrong.

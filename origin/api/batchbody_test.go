@@ -45,6 +45,10 @@ func TestDecodeBatchErrors(t *testing.T) {
 		"too many and a number": {`{"emails":[` + strings.Repeat(`"a","b",`, 40) + `1]}`, "emails[80] must be a string"},
 		"a comma and no name":   {`{"emails":[],}`, "byte 12 is unexpected"},
 		"a number for a name":   {`{1:2}`, "byte 1 is unexpected"},
+		"10,000 arrays":         {`{"x":` + strings.Repeat("[", 9999) + strings.Repeat("]", 9999) + `,"emails":3}`, "emails must be"},
+		"too many arrays":       {`{"x":` + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + `}`, "nested more than 10,000 deep, at byte 10004"},
+		"too many objects":      {"\uFEFF" + strings.Repeat(`{"x":`, 10_001), "nested more than 10,000 deep, at byte 50003"},
+		"too many in emails":    {`{"emails":` + strings.Repeat("[", 10_001), "nested more than 10,000 deep, at byte 10009"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, p := decodeBatch([]byte(c.body))
