@@ -105,30 +105,49 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // respond handles r with its route, sends the response, counts it and logs it.
 func (s *Server) respond(w http.ResponseWriter, r *http.Request, route route) {
-	conn := connOf(r.Context())
-	if !conn.beginHandler() {
-		panic(http.ErrAbortHandler) // the connection is closed
-	}
-	defer conn.endHandler()
-	start := time.Now()
-	id := requestID(strings.Join(r.Header[headerRequestID], ","))
-	watched, body := watchBody(r)
-	resp := s.handle(route, watched)
+	a := arrive(r)
+	defer a.conn.endHandler()
+	resp := s.handle(route, a.request)
 	if resp.afterSend != nil {
 		defer resp.afterSend()
 	} else {
-		conn.markIdle() // without an account, a slow reader must not keep the connection
+		a.conn.markIdle() // without an account, a slow reader must not keep the connection
 	}
+	s.beforeHeader(w, &a)
+	resp.send(w, a.id)
+	s.log(logEntry{route.name, resp.loggedStatus(), time.Since(a.start), a.id, resp.served()})
+}
+
+// An arrival is a request in a handler.
+type arrival struct {
+	conn    *conn
+	start   time.Time
+	id      string
+	request *http.Request // whose body is watched
+	body    *unreadBody
+}
+
+// arrive begins a handler for r, whose end the caller must report to the connection.
+func arrive(r *http.Request) arrival {
+	a := arrival{conn: connOf(r.Context()), start: time.Now()}
+	if !a.conn.beginHandler() {
+		panic(http.ErrAbortHandler) // the connection is closed
+	}
+	a.id = requestID(strings.Join(r.Header[headerRequestID], ","))
+	a.request, a.body = watchBody(r)
+	return a
+}
+
+// beforeHeader decides about the connection before the response's header is sent.
+func (s *Server) beforeHeader(w http.ResponseWriter, a *arrival) {
 	if s.stopping.Err() != nil {
 		w.Header().Set("Connection", "close")
 	}
-	if body.limitRest(w) {
-		conn.lingerOnClose()
+	if a.body.limitRest(w) {
+		a.conn.lingerOnClose()
 	} else {
-		conn.expectRequest()
+		a.conn.expectRequest()
 	}
-	resp.send(w, id)
-	s.log(logEntry{route.name, resp.loggedStatus(), time.Since(start), id, resp.served()})
 }
 
 // handle runs the route's handler. A panic gets 500 and does not close
@@ -245,36 +264,23 @@ func (s *Server) isPage(r *http.Request) bool {
 // paths of pages contain identifiers of accounts' things. The request's context
 // has no connection, so that a page may call the Server itself.
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
-	c := connOf(r.Context())
-	if !c.beginHandler() {
-		panic(http.ErrAbortHandler) // the connection is closed
-	}
-	defer c.endHandler()
-	start := time.Now()
-	id := requestID(strings.Join(r.Header[headerRequestID], ","))
-	watched, body := watchBody(r.WithContext(context.WithValue(r.Context(), connKey{}, (*conn)(nil))))
+	a := arrive(r)
+	defer a.conn.endHandler()
 	page := &pageWriter{ResponseWriter: w}
 	page.prepare = func() {
 		if !page.kept {
-			c.markIdle() // a slow reader must not keep the connection
+			a.conn.markIdle() // a slow reader must not keep the connection
 		}
 		if w.Header().Get(headerRequestID) == "" { // else it is the API's, whose response the page passes on
-			w.Header().Set(headerRequestID, id)
+			w.Header().Set(headerRequestID, a.id)
 		}
-		if s.stopping.Err() != nil {
-			w.Header().Set("Connection", "close")
-		}
-		if body.limitRest(w) {
-			c.lingerOnClose()
-		} else {
-			c.expectRequest()
-		}
+		s.beforeHeader(w, &a)
 	}
-	s.handlePage(page, watched)
+	s.handlePage(page, a.request.WithContext(context.WithValue(r.Context(), connKey{}, (*conn)(nil))))
 	if page.status == 0 {
 		page.WriteHeader(http.StatusOK)
 	}
-	s.log(logEntry{route: "pages", status: page.status, took: time.Since(start), id: id})
+	s.log(logEntry{route: "pages", status: page.status, took: time.Since(a.start), id: a.id})
 }
 
 // handlePage turns a panic into 500, if nothing was sent before.
