@@ -44,7 +44,13 @@ const STATUSES = new Set([200, 400, 401, 402, 409, 413, 415, 422, 429, 500, 503]
 const HOOK_STATUSES = new Set([...STATUSES, 404, 405]);
 
 /** The headers of an operation's response that are passed to the client. */
-const PASSED_HEADERS = ["Retry-After", "Allow", "Idempotency-Replayed", ...PASSED_KEY_HEADERS];
+const PASSED_HEADERS = [
+  "Retry-After",
+  "Allow",
+  "Idempotency-Replayed",
+  "WWW-Authenticate",
+  ...PASSED_KEY_HEADERS,
+];
 
 /** Response headers of one hop, which are not passed to the client. */
 const HOP_HEADERS = [

@@ -30,6 +30,7 @@ export const SENTENCES = {
   noPath:
     "There is no such path; the operations are GET /v1/email/{email}, POST /v1/emails and GET /v1/usage.",
   methods: (allow: string) => `This path takes the methods ${allow} only.`,
+  challenge: 'Bearer realm="addrspec"',
   noKey: "No API key was sent; send it as X-API-Key: <key> or Authorization: Bearer <key>.",
   manyKeys: (header: string) => `The header ${header} has more than one value; send one API key.`,
   malformedKey:

@@ -1,3 +1,5 @@
+import { SENTENCES } from "./problems.ts";
+
 /** An HTTP response, decided but not yet sent. */
 export interface WorkerResponse {
   readonly status: number;
@@ -18,13 +20,14 @@ const encoder = new TextEncoder();
  * The headers are a plain object, so that the Response takes all of them in one call:
  * 10 µs in workerd, in place of 13 with each header set by itself.
  */
-export function render({ body, headers = {} }: WorkerResponse, requestID: string) {
+export function render({ status, body, headers = {} }: WorkerResponse, requestID: string) {
   const all: Record<string, string> = {
     "Content-Type": "application/json",
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
     "X-Request-Id": requestID,
   };
+  if (status === 401) all["WWW-Authenticate"] = SENTENCES.challenge; // RFC 9110 section 11.6.1
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) all[name] = value;
   }

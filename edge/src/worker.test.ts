@@ -223,6 +223,22 @@ test("a preflight has a response without a round trip", async () => {
   assert.equal(sent.length, 0);
 });
 
+test("a 401 has the origin's challenge, or that for keys", async () => {
+  const { worker } = newWorker(
+    () =>
+      new Response('{"status":401,"error":"e","code":"INVALID_SIGNATURE"}', {
+        status: 401,
+        headers: { "Content-Type": "application/json", "WWW-Authenticate": "Other" },
+      }),
+  );
+  const challenge = async (request: Parameters<typeof worker.respond>[0]) =>
+    (await worker.respond(request)).headers.get("WWW-Authenticate");
+  const noKey = { headers: { "X-API-Key": "" } };
+  assert.equal(await challenge(get("/v1/email/a@example.org", noKey)), 'Bearer realm="addrspec"');
+  assert.equal(await challenge(get("/v1/usage")), "Other");
+  assert.equal(await challenge({ ...postBatch("{}"), target: "/v1/hooks/signup" }), "Other");
+});
+
 test("a broken percent sign is refused after the key", async () => {
   const { worker, sent } = newWorker(() => admitted([]));
   assert.equal(

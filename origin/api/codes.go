@@ -31,6 +31,8 @@ const textNoPath = "There is no such path; the operations are GET /v1/email/{ema
 
 func textMethods(allow string) string { return "This path takes the methods " + allow + " only." }
 
+const textChallenge = "Bearer realm=\"addrspec\""
+
 const textNoKey = "No API key was sent; send it as X-API-Key: <key> or Authorization: Bearer <key>."
 
 func textManyKeys(header string) string {

@@ -111,7 +111,11 @@ func TestResponsesThatContainResponses(t *testing.T) {
 			t.Run(fmt.Sprint(line, size), func(t *testing.T) {
 				b := newLineBatch(f, line, size)
 				for _, pipelined := range []bool{false, true} {
-					require.Len(t, b.exchange(t, address, pipelined), cuts*len(line), "cuts within the line")
+					seen := map[[2]int]bool{}
+					for rounds := 0; len(seen) < cuts*len(line); rounds++ { // the digits of processing_time_ms move a cut
+						require.Less(t, rounds, 100, "%v", seen)
+						b.exchange(t, address, pipelined, seen)
+					}
 				}
 			})
 		}
@@ -147,8 +151,8 @@ func (b *lineBatch) requests() (texts []string) {
 }
 
 // exchange sends the requests on one connection, requires each response to be whole and
-// returns the places of the line, as multiple and byte, at which a batch's response was cut.
-func (b *lineBatch) exchange(t *testing.T, address string, pipelined bool) map[[2]int]bool {
+// adds the places of the line, as multiple and byte, at which a batch's response was cut.
+func (b *lineBatch) exchange(t *testing.T, address string, pipelined bool, cuts map[[2]int]bool) {
 	conn, err := net.DialTimeout("tcp", address, hung)
 	require.NoError(t, err)
 	defer conn.Close()
@@ -158,7 +162,6 @@ func (b *lineBatch) exchange(t *testing.T, address string, pipelined bool) map[[
 	}
 	var raw bytes.Buffer
 	in := bufio.NewReader(io.TeeReader(conn, &raw))
-	cuts := map[[2]int]bool{}
 	for n, request := range b.requests() {
 		if !pipelined {
 			io.WriteString(conn, request)
@@ -179,7 +182,6 @@ func (b *lineBatch) exchange(t *testing.T, address string, pipelined bool) map[[
 			require.Contains(t, string(got), b.line+`\"@mail.example"`)
 		}
 	}
-	return cuts
 }
 
 // addCuts adds the places of the line that are at a multiple of 4,096 in a response.

@@ -65,7 +65,15 @@ func (p *problem) shapeIn(input shape) shape {
 
 // response returns the response of the problem; see shapeIn for input.
 func (p *problem) response(input shape) response {
-	return response{status: p.status, body: p.body(p.shapeIn(input)), retryAfter: p.retryAfter, clientClosed: p.clientClosed}
+	return response{status: p.status, body: p.body(p.shapeIn(input)), retryAfter: p.retryAfter, challenge: challenges[p.code], clientClosed: p.clientClosed}
+}
+
+// challenges has the value of WWW-Authenticate for each kind of 401 (RFC 9110 section
+// 11.6.1). No browser shows a dialog for these schemes. The one for keys is of RFC 6750
+// section 3, those for signatures and for sessions (server.go) are not registered.
+var challenges = map[code]string{
+	invalidKey:       textChallenge,
+	invalidSignature: `Webhook-Signature realm="addrspec"`,
 }
 
 func (p *problem) body(s shape) []byte {

@@ -24,7 +24,8 @@ type response struct {
 	usage        *ledger.Usage // of an authenticated request
 	quota        *ledger.Quota // likewise
 	retryAfter   time.Duration
-	replayed     bool // the stored response for an Idempotency-Key
+	challenge    string // of a 401
+	replayed     bool   // the stored response for an Idempotency-Key
 	allow        string
 	preflight    string // the methods allowed to pages in a browser
 	allowOrigin  string // the origin whose pages may read the response
@@ -67,6 +68,9 @@ func (a *response) setExtras(f *fields) {
 	}
 	if a.allowOrigin != "" {
 		setAllowOrigin(f, a.allowOrigin)
+	}
+	if a.challenge != "" {
+		f.set("Www-Authenticate", a.challenge)
 	}
 	if a.retryAfter > 0 {
 		f.setInt("Retry-After", int64(wholeSeconds(a.retryAfter)))

@@ -274,6 +274,9 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 		if w.Header().Get(headerRequestID) == "" { // else it is the API's, whose response the page passes on
 			w.Header().Set(headerRequestID, a.id)
 		}
+		if page.status == http.StatusUnauthorized && w.Header().Get("Www-Authenticate") == "" {
+			w.Header().Set("Www-Authenticate", sessionChallenge)
+		}
 		s.beforeHeader(w, &a)
 	}
 	s.handlePage(page, a.request.WithContext(context.WithValue(r.Context(), connKey{}, (*conn)(nil))))
@@ -282,6 +285,9 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	}
 	s.log(logEntry{route: "pages", status: page.status, took: time.Since(a.start), id: a.id})
 }
+
+// sessionChallenge is for programs that use pages: they need a session's cookie.
+const sessionChallenge = `Cookie realm="addrspec"`
 
 // handlePage turns a panic into 500, if nothing was sent before.
 func (s *Server) handlePage(w *pageWriter, r *http.Request) {

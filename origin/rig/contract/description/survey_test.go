@@ -14,7 +14,7 @@ import (
 func unauthorized() Response {
 	return Response{Method: http.MethodGet, Target: "/v1/usage?x", Status: http.StatusUnauthorized,
 		Header: http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {"1"}, "Cache-Control": {"no-store"},
-			"X-Content-Type-Options": {"nosniff"}, "Date": {"today"}},
+			"X-Content-Type-Options": {"nosniff"}, "Date": {"today"}, "Www-Authenticate": {`Bearer realm="addrspec"`}},
 		Body: []byte(`{"status":401,"error":"x","code":"INVALID_API_KEY"}`)}
 }
 
@@ -24,6 +24,7 @@ func TestCheck(t *testing.T) {
 	for want, change := range map[string]func(*Response){
 		"header X-Odd is not described":      func(a *Response) { a.Header.Set("X-Odd", "1") },
 		"header Allow is not described":      func(a *Response) { a.Header.Set("Allow", "GET") },
+		"WWW-Authenticate: is required":      func(a *Response) { a.Header.Del("WWW-Authenticate") },
 		"X-Request-Id: is required":          func(a *Response) { a.Header.Del("X-Request-Id") },
 		"X-Request-Id: occurs twice":         func(a *Response) { a.Header.Add("X-Request-Id", "2") },
 		"header Cache-Control: jsonschema":   func(a *Response) { a.Header.Set("Cache-Control", "public") },
@@ -57,6 +58,7 @@ func TestCheckPage(t *testing.T) {
 func TestCheckNumberInHeader(t *testing.T) {
 	s, a := New(t), unauthorized()
 	a.Status, a.Body = http.StatusTooManyRequests, []byte(`{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: wait 1 seconds."}`)
+	a.Header.Del("WWW-Authenticate")
 	a.Header.Set("Retry-After", "1")
 	require.NoError(t, s.Check(a))
 	a.Header.Set("Retry-After", "0")

@@ -195,9 +195,13 @@ func expression(s sentence) string {
 const lineWidth = 100
 
 // member returns the sentence as a member of an object in TypeScript, formatted
-// as biome does: a value too long for its line gets the next one.
+// as biome does: a value too long for its line gets the next one, and one with quotation
+// marks has apostrophes around it.
 func member(s sentence) string {
 	key, value := "  "+s.Name+":", strconv.QuoteToASCII(s.Text)
+	if strings.Contains(s.Text, `"`) {
+		value = "'" + s.Text + "'"
+	}
 	if names := s.Parameters(); len(names) > 0 {
 		key += " (" + strings.Join(names, ": string, ") + ": string) =>"
 		value = "`" + parameter.ReplaceAllString(s.Text, "$${$1}") + "`"
