@@ -97,6 +97,26 @@ func (c *refusal) requireResponse(t *testing.T, w *origintest.TestConn) {
 	require.True(t, w.IsClosed(), "more follows")
 }
 
+// A body with Content-Length and Transfer-Encoding is read by its chunks, and the next
+// request begins after the last one (RFC 9112 section 6.3). Go keeps the connection, which
+// section 6.1 says to close; a proxy must not pass such a request on (deploy/threats.md).
+func TestBodyWithTwoLengths(t *testing.T) {
+	f := newFakes(t)
+	address := f.listen(t, 10)
+	for _, length := range []int{0, 3, 32, 1000} {
+		kept := dial(t, address)
+		for range 2 {
+			kept.Send(fmt.Sprintf("POST /v1/emails %s%s\r\nContent-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n1e\r\n%s\r\n0\r\n\r\n%s",
+				askHeader, goodKey, length, `{"emails":["a@mail.example"]} `, getHealth))
+			response, body := kept.Response()
+			require.Equal(t, http.StatusOK, response.StatusCode, body)
+			require.Contains(t, body, `"total":1`)
+			_, body = kept.Response()
+			require.Equal(t, `{"status":"ok"}`, body)
+		}
+	}
+}
+
 var took = regexp.MustCompile(`"processing_time_ms":\d+`)
 
 // A response is sent whole, whatever is in its addresses, and wherever net/http cuts it

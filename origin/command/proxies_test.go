@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httputil"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,13 +56,16 @@ func (k *proxyKind) requireContract(t *testing.T, p *proxyServer, s *instance) {
 // What the proxy refuses itself is refused as the service would, in JSON if the
 // proxy can be configured to: Caddy's HTTP server cannot for what it does not parse.
 func requireMalformedIsJSON(t *testing.T, p *proxyServer) {
-	for target, statuses := range map[string][]int{
-		"/v1/email/jane%ZZ@mail.example":                             {400},
-		"/v1/email/a%00b@mail.example":                               {400, 401},
-		"/v1/email/" + strings.Repeat("a", 70<<10) + "@mail.example": {431},
+	const end = " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+	for request, statuses := range map[string][]int{
+		"GET /v1/email/jane%ZZ@mail.example" + end + "\r\n":                             {400},
+		"GET /v1/email/a%00b@mail.example" + end + "\r\n":                               {400, 401},
+		"GET /v1/email/" + strings.Repeat("a", 70<<10) + "@mail.example" + end + "\r\n": {431},
+		"POST /v1/emails" + end + "Transfer-Encoding: odd\r\n\r\n":                      {501},
+		"GET / HTTP/9.9\r\nHost: x\r\n\r\n":                                             {505},
 	} {
-		response, body := origintest.Exchange(t, p.plain, "GET "+target+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", hung)
-		require.Contains(t, statuses, response.StatusCode, "%.40s: %s", target, body)
+		response, body := origintest.Exchange(t, p.plain, request, hung)
+		require.Contains(t, statuses, response.StatusCode, "%.40s: %s", request, body)
 		if response.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 			require.Equal(t, "application/json", response.Header.Get("Content-Type"), body)
 			require.NotEmpty(t, response.Header.Get("X-Request-Id"))
@@ -128,6 +132,8 @@ func requireTLS(t *testing.T, p *proxyServer) {
 type upstream struct {
 	net.Listener
 	respond func(request string) string
+	// skipBody reads the body of a request; nil if requests have none.
+	skipBody func(in *bufio.Reader, header string) error
 
 	mu   sync.Mutex
 	seen []string
@@ -146,7 +152,7 @@ func newUpstream(t *testing.T, respond func(string) string) *upstream {
 	return u
 }
 
-// serve reads requests without a body until one gets no response.
+// serve reads requests until one gets no response.
 func (u *upstream) serve(conn net.Conn) {
 	defer conn.Close()
 	for in := bufio.NewReader(conn); ; {
@@ -161,6 +167,9 @@ func (u *upstream) serve(conn net.Conn) {
 		u.mu.Lock()
 		u.seen = append(u.seen, request.String())
 		u.mu.Unlock()
+		if u.skipBody != nil && u.skipBody(in, request.String()) != nil {
+			return
+		}
 		resp := u.respond(request.String())
 		if _, err := io.WriteString(conn, resp); err != nil || resp == "" {
 			return
@@ -232,6 +241,76 @@ func TestProxiesSendOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A request that proxy and service could cut at different places is refused by the proxy,
+// or goes upstream with one way to tell its end (RFC 9112 section 6.3): the service itself
+// reads a body with two of them by its chunks.
+func TestProxiesSendOneLength(t *testing.T) {
+	leftToCI(t)
+	for _, kind := range proxyKinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			u := newFramedUpstream(t)
+			p := kind.start(t, u.Addr().String())
+			for name, framing := range ambiguousFramings {
+				for _, version := range []string{"1.1", "1.0\r\nConnection: keep-alive"} {
+					conn := origintest.Dial(t, p.plain, hung)
+					response, body := conn.Send("POST /v1/emails HTTP/" + version + "\r\nHost: addrspec.example\r\n" + framing).Response()
+					require.Contains(t, []int{200, 400, 501}, response.StatusCode, "%s: %s", name, body)
+					conn.Close()
+				}
+			}
+			response, body := sendThrough(t, p.plain, "POST", "/v1/emails", "{}")
+			require.Equal(t, http.StatusOK, response.StatusCode, body)
+			for _, request := range u.take() {
+				require.Contains(t, request, "\r\nX-Forwarded-For: 127.0.0.1\r\n", "not the proxy's request")
+				header := strings.ToLower(request)
+				lengths := strings.Count(header, "\r\ncontent-length:") + strings.Count(header, "\r\ntransfer-encoding:")
+				require.LessOrEqual(t, lengths, 1, request)
+				require.False(t, lengths == 0 && strings.HasPrefix(request, "POST"), request)
+			}
+		})
+	}
+}
+
+// ambiguousFramings end a header and have a body, in which one of two readers could find a
+// further request.
+var ambiguousFramings = func() map[string]string {
+	const hidden = "GET /hidden HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+	byChunks := "0\r\n\r\n" + hidden
+	byLength := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(hidden), hidden)
+	length := fmt.Sprintf("Content-Length: %d\r\n", len(byChunks))
+	framings := map[string]string{"two lengths": length + "Content-Length: 5\r\n\r\n" + byChunks}
+	for _, coding := range []string{"Transfer-Encoding: chunked", "Transfer-Encoding:\tchunked ", "transfer-encoding:chunked", "Transfer-Encoding: Chunked",
+		"Transfer-Encoding : chunked", "Transfer-Encoding: xchunked", "Transfer-Encoding: chunked, identity", "Transfer-Encoding: identity, chunked",
+		"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", "X: y\r\n Transfer-Encoding: chunked", "Transfer-Encoding: \x0bchunked", "Transfer_Encoding: chunked"} {
+		framings["a length, "+coding] = length + coding + "\r\n\r\n" + byChunks
+		framings[coding+", a length"] = coding + "\r\n" + length + "\r\n" + byChunks
+		framings["a short length, "+coding] = "Content-Length: 4\r\n" + coding + "\r\n\r\n" + byLength
+	}
+	return framings
+}()
+
+// newFramedUpstream returns an upstream that reads each request with its body, and records
+// the header.
+func newFramedUpstream(t *testing.T) *upstream {
+	u := newUpstream(t, func(string) string { return emptyResponse })
+	u.skipBody = func(in *bufio.Reader, header string) error {
+		request, err := http.ReadRequest(bufio.NewReader(strings.NewReader(header)))
+		switch {
+		case err != nil:
+			return err
+		case request.ContentLength >= 0:
+			_, err = io.CopyN(io.Discard, in, request.ContentLength)
+			return err
+		}
+		if _, err = io.Copy(io.Discard, httputil.NewChunkedReader(in)); err == nil {
+			_, err = in.ReadString('\n') // after the last chunk
+		}
+		return err
+	}
+	return u
 }
 
 // No file that a proxy writes has an address or a key, whatever the client sends
