@@ -81,7 +81,7 @@ func TestDeadOriginIs503(t *testing.T) {
 	require.NoError(t, err)
 	w := startWorkerd(t, "http://"+free)
 	requireUnavailable(t, w.send(t, get("/v1/email/jane@mail.example", wellFormedKey)))
-	requireUnavailable(t, w.send(t, get("/docs")))
+	requireUnavailable(t, w.send(t, get("/openapi.json")))
 	require.Equal(t, http.StatusUnauthorized, w.send(t, get("/v1/email/jane@mail.example")).status, "a response that needs no origin")
 }
 

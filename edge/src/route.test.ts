@@ -135,6 +135,12 @@ test("routeOf keeps targets in the table unchanged", () => {
     "/?a=b",
     "/docs",
     "/docs?a=%2F&b=..",
+    "/docs/check-emails",
+    "/sign-in",
+    "/sign-in/openid/callback?code=a&state=b",
+    "/sign-up",
+    "/link/abc-_1",
+    "/confirm/passkey?to=%2Fdashboard",
     "/assets/a.css",
     "/assets/a-b_c/d.0.js?v=1",
     "/assets/...",
@@ -156,8 +162,11 @@ test("routeOf keeps targets in the table unchanged", () => {
 
 test("routeOf forwards pages as configured", () => {
   assert.equal(routed("/dashboard/keys", "POST", "dashboard"), "/dashboard/keys");
-  for (const target of ["/dashboard", "/dashboard/keys"]) {
-    assert.equal(routed(target, "GET", "public"), 404);
+  for (const method of ["GET", "POST"]) {
+    assert.equal(routed("/sign-in", method, "dashboard"), "/sign-in");
+    for (const target of ["/", "/docs", "/assets/a", "/sign-in", "/link/a", "/dashboard/keys"]) {
+      assert.equal(routed(target, method, "public"), 404);
+    }
   }
   for (const target of ["/", "/healthz", "/openapi.json", "/dashboard"]) {
     assert.equal(routed(target, "GET", "none"), 404);
@@ -181,6 +190,7 @@ test("routeOf forwards no random target outside the table", () => {
     "metrics",
     "assets",
     "dashboard",
+    "sign-in",
     "healthz",
     "v1",
     "\t",
@@ -200,7 +210,7 @@ test("routeOf forwards no random target outside the table", () => {
     const sent = routed(target);
     if (typeof sent === "number" || sent === "single" || sent === "batch") continue;
     forwarded++;
-    assert.match(sent, /^\/(?:$|\?|docs|assets|dashboard|healthz$)/, target);
+    assert.match(sent, /^\/(?:$|\?|docs|assets|dashboard|sign-in|healthz$)/, target);
     const url = new URL(ORIGIN + sent);
     assert.equal(
       url.origin + url.pathname + url.search,
@@ -208,7 +218,7 @@ test("routeOf forwards no random target outside the table", () => {
       target,
     );
     assert.ok(
-      !url.pathname.includes("metrics") || /^\/(?:assets|dashboard)\//.test(url.pathname),
+      !url.pathname.includes("metrics") || /^\/(?:assets|dashboard|sign-in)\//.test(url.pathname),
       target,
     );
   }

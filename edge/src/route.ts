@@ -15,7 +15,11 @@ export type Route =
   | { readonly to: "versions" }
   | { readonly to: "response"; readonly response: WorkerResponse };
 
-/** The pages that the worker forwards (ADDRSPEC_FORWARD). */
+/**
+ * The pages of the origin that the worker forwards (ADDRSPEC_FORWARD): "public" are those for
+ * programs, "dashboard" also those for people. Of the latter it is all or none, since each
+ * links to the others.
+ */
 export type Pages = "none" | "public" | "dashboard";
 
 interface Row {
@@ -25,9 +29,8 @@ interface Row {
   readonly methods?: readonly string[];
   /** What may follow the path; by default nothing. */
   readonly suffix?: RegExp;
-  /** Whether the query is sent to the origin; otherwise it is ignored. */
-  readonly query?: true;
-  readonly dashboard?: true;
+  /** Whether it is a page for people, which gets the query; other pages ignore it. */
+  readonly people?: true;
 }
 
 const READ = ["GET", "HEAD"];
@@ -42,8 +45,7 @@ const HOOK = /^\/[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/;
 /**
  * All paths that the worker serves; any other is 404. A page is one of the
  * origin; `/versions` has the worker's own versions, which the origin has at
- * `/readyz`. `/`, `/docs` and `/assets/`, for the files of these two, are reserved:
- * the origin does not serve them yet.
+ * `/readyz`.
  */
 const TABLE: readonly Row[] = [
   { path: "/v1/email", to: "single", methods: READ, suffix: ANY },
@@ -54,18 +56,16 @@ const TABLE: readonly Row[] = [
   { path: "/healthz", to: "page", methods: READ },
   { path: "/openapi.json", to: "page", methods: READ },
   { path: "/.well-known/security.txt", to: "page", methods: READ },
-  { path: "/", to: "page", methods: READ, query: true },
-  { path: "/docs", to: "page", methods: READ, query: true },
-  { path: "/assets", to: "page", methods: READ, suffix: PLAIN, query: true },
-  {
-    path: "/dashboard",
-    to: "page",
-    methods: READ_AND_POST,
-    suffix: PLAIN,
-    query: true,
-    dashboard: true,
-  },
+  { path: "/", to: "page", methods: READ, people: true },
+  ...["/docs", "/assets"].map((path) => forPeople(path, READ)),
+  ...["/sign-in", "/sign-up", "/sign-out", "/link", "/confirm", "/dashboard"].map((path) =>
+    forPeople(path, READ_AND_POST),
+  ),
 ];
+
+function forPeople(path: string, methods: readonly string[]): Row {
+  return { path, to: "page", methods, suffix: PLAIN, people: true };
+}
 
 /** Returns the route of a request; target is not decoded. */
 export function routeOf(method: string, target: string, pages: Pages): Route {
@@ -93,8 +93,8 @@ function matches({ path, to, suffix }: Row, requested: string): boolean {
   return suffix.test(requested.slice(path.length));
 }
 
-function isServed({ to, dashboard }: Row, pages: Pages): boolean {
-  return to !== "page" || pages === "dashboard" || (pages === "public" && !dashboard);
+function isServed({ to, people }: Row, pages: Pages): boolean {
+  return to !== "page" || pages === "dashboard" || (pages === "public" && !people);
 }
 
 function isOperation({ to }: Pick<Row, "to">): boolean {
@@ -102,7 +102,7 @@ function isOperation({ to }: Pick<Row, "to">): boolean {
 }
 
 /** Returns the row's route. The origin gets the row's path and a suffix that matches PLAIN. */
-function routeTo({ path, to, query: hasQuery }: Row, suffix: string, query: string): Route {
+function routeTo({ path, to, people }: Row, suffix: string, query: string): Route {
   switch (to) {
     case "single":
       return { to, encoded: suffix.slice(1), query };
@@ -110,7 +110,7 @@ function routeTo({ path, to, query: hasQuery }: Row, suffix: string, query: stri
     case "versions":
       return { to };
     default:
-      return { to, target: path + suffix + (hasQuery ? query : "") };
+      return { to, target: path + suffix + (people ? query : "") };
   }
 }
 

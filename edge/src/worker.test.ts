@@ -327,7 +327,7 @@ test("failures are logged without an address and a key", async () => {
     ).status,
     503,
   );
-  assert.equal((await worker.respond(get("/docs?jane@example.org"))).status, 503);
+  assert.equal((await worker.respond(get("/openapi.json?jane@example.org"))).status, 503);
   assert.equal(logged.length, 3);
   for (const line of logged) assert.doesNotMatch(line, /jane|ask_/);
 });
@@ -338,7 +338,11 @@ test("a client that disconnects is not logged", async () => {
     client.abort();
     return new Promise<Response>(() => undefined);
   });
-  for (const request of [get("/v1/email/jane@example.org"), get("/v1/usage"), get("/docs")]) {
+  for (const request of [
+    get("/v1/email/jane@example.org"),
+    get("/v1/usage"),
+    get("/openapi.json"),
+  ]) {
     assert.equal((await worker.respond({ ...request, signal: client.signal })).status, 503);
   }
   assert.deepEqual(logged, []);
