@@ -12,13 +12,16 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 )
 
-// Wrangler, Cloudflare's own tool, accepts the configuration. It runs offline.
+// Wrangler, Cloudflare's own tool, accepts the configuration. It runs offline, with the Node
+// that the README says it needs.
 func TestWranglerConfiguration(t *testing.T) {
 	t.Parallel()
-	wrangler, err := filepath.Abs("runtimes/node_modules/wrangler/wrangler-dist/cli.js")
+	wrangler, err := filepath.Abs("runtimes/node_modules/wrangler/bin/wrangler.js")
 	require.NoError(t, err)
 	needs(t, wrangler, "npm ci --prefix edge/runtimes installs it")
-	bun := toolPath(t, "bun", "runtimes/node_modules/.bin/bun") // wrangler needs a newer Node than the worker
+	node := toolPath(t, "node 22", "runtimes/node_modules/node-22/bin/node")
+	require.Contains(t, readFile(t, "runtimes/node_modules/wrangler/package.json"), `"node": ">=22.0.0"`)
+	require.Contains(t, readFile(t, "README.md"), "wrangler needs Node 22 or later")
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(bundle(t))))
 	// As an operator with a feed fills it in.
@@ -28,7 +31,7 @@ func TestWranglerConfiguration(t *testing.T) {
 	text = strings.Replace(text, `"crons": []`, `"crons": ["17 */6 * * *"]`, 1)
 	text = strings.Replace(text, `"ADDRSPEC_LISTS_URL": ""`, `"ADDRSPEC_LISTS_URL": "https://lists.example.org/feed/"`, 1)
 	require.NoError(t, os.WriteFile(config, []byte(text), 0o600))
-	cmd := exec.Command(bun, wrangler, "deploy", "--dry-run", "--outdir", "out", "--var", "ADDRSPEC_ORIGIN:https://origin.example.org")
+	cmd := exec.Command(node, wrangler, "deploy", "--dry-run", "--outdir", "out", "--var", "ADDRSPEC_ORIGIN:https://origin.example.org")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CI=1", "NO_COLOR=1", "WRANGLER_SEND_METRICS=false", "WRANGLER_LOG_PATH="+dir, "XDG_CONFIG_HOME="+dir)
 	out, err := cmd.CombinedOutput()
