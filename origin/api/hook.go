@@ -131,7 +131,7 @@ func (c *hookCall) readBody() (p *problem) {
 }
 
 func hookTooLarge() *problem {
-	return bodyTooLarge.with("The body is over 256 KiB (262,144 bytes); send less about the user.")
+	return bodyTooLarge.with("The body is over 256 KiB; send less about the user.")
 }
 
 // hookMemory is the number under which the memory budget counts a hook's bodies.
