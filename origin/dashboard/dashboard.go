@@ -89,10 +89,12 @@ type Dashboard struct {
 	mux       *http.ServeMux
 	passkeys  *identity.Passkeys // nil if the public URL has no host name
 	origins   *http.CrossOriginProtection
-	requests  chan struct{} // one element for each request in progress
-	forms     *slots        // of forms that are arriving, by network
-	rendering chan struct{} // one element for each page that is being rendered
-	unsent    unsent        // pages that are being sent
+	requests  chan struct{}   // one element for each request in progress
+	reading   chan struct{}   // likewise, for pages that need no database
+	alone     map[string]bool // their patterns
+	forms     *slots          // of forms that are arriving, by network
+	rendering chan struct{}   // one element for each page that is being rendered
+	unsent    unsent          // pages that are being sent
 	checks    *slots
 	exports   *slots
 	tests     *slots // of webhooks
@@ -106,7 +108,7 @@ type Dashboard struct {
 func New(c Config) (*Dashboard, error) {
 	d := &Dashboard{
 		Config: c, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(),
-		requests: make(chan struct{}, maxRequests), forms: newSlots(maxForms, maxFormsEach, 0, errBusyNetwork),
+		requests: make(chan struct{}, maxRequests), reading: make(chan struct{}, maxRequests), forms: newSlots(maxForms, maxFormsEach, 0, errBusyNetwork),
 		rendering: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
 		unsent:    unsent{limit: maxUnsent},
 		checks:    newSlots(maxChecks, maxChecksEach, maxCheckMemory, errBusyAccount), exports: newSlots(maxExports, maxExportsEach, 0, errBusyAccount),
@@ -136,7 +138,8 @@ func (d *Dashboard) link(path string) string { return d.PublicURL.JoinPath(path)
 type access int
 
 const (
-	public   access = iota // everybody
+	offline  access = iota // everybody, and the page needs no database
+	public                 // everybody
 	signedIn               // a complete session
 	operator               // a complete session of a user with operator rights
 )
@@ -153,12 +156,12 @@ type route struct {
 // routes has the pages by path. A page and its file share a name.
 func (d *Dashboard) routes() map[string]route {
 	list := map[string]route{
-		"/{$}":         {public, "Facts about an email address", "front", d.frontDoor, nil},
-		"/docs":        {public, "Documentation", "docs", d.documentation, nil},
-		"/docs/{page}": {public, "Documentation", "docs", d.documentation, nil},
+		"/{$}":         {offline, "Facts about an email address", "front", d.frontDoor, nil},
+		"/docs":        {offline, "Documentation", "docs", d.documentation, nil},
+		"/docs/{page}": {offline, "Documentation", "docs", d.documentation, nil},
 
-		"/sign-in":      {public, "Sign in", "sign-in", d.signInPage, d.signIn},
-		"/sign-out":     {public, "Sign out", "sign-out", nothing, d.signOut},
+		"/sign-in":      {offline, "Sign in", "sign-in", d.signInPage, d.signIn},
+		"/sign-out":     {offline, "Sign out", "sign-out", nothing, d.signOut},
 		"/link/{token}": {public, "Sign in", "link", d.linkPage, d.useLink},
 
 		"/dashboard":                   {signedIn, "Overview", "overview", d.overview, nil},
@@ -189,9 +192,12 @@ func (d *Dashboard) routes() map[string]route {
 func nothing(*visit) (any, error) { return struct{}{}, nil }
 
 func (d *Dashboard) addRoutes() {
-	d.mux.Handle("GET /assets/{release}/{name}", http.HandlerFunc(serveAsset))
+	const asset = "GET /assets/{release}/{name}"
+	d.mux.Handle(asset, http.HandlerFunc(serveAsset))
+	d.alone = map[string]bool{asset: true}
 	for path, r := range d.routes() {
 		d.mux.Handle("GET "+path, d.page(r))
+		d.alone["GET "+path] = r.standsAlone(http.MethodGet)
 		if r.post != nil {
 			d.mux.Handle("POST "+path, d.action(r))
 		}
@@ -203,6 +209,11 @@ func (d *Dashboard) addRoutes() {
 	d.mux.Handle("/dashboard/usage.csv", d.methodNotAllowed("GET, HEAD"))
 	d.mux.Handle("GET /docs/openapi.json", http.RedirectHandler("/openapi.json", http.StatusMovedPermanently))
 	d.mux.Handle("/", http.HandlerFunc(d.notFound))
+}
+
+// standsAlone reports whether the response to a method needs no database.
+func (r *route) standsAlone(method string) bool {
+	return r.access == offline && method != http.MethodPost
 }
 
 // methods returns the methods that the route accepts.

@@ -12,7 +12,7 @@ import (
 
 // Bounds of the requests for pages. They keep pages from slowing the API.
 const (
-	maxRequests = 32                     // in progress at a time, until the response is in memory
+	maxRequests = 32                     // in progress at a time, until the response is in memory; as many that need no database
 	maxWait     = 500 * time.Millisecond // for one of these slots
 	maxTime     = 20 * time.Second       // of one request
 	maxForm     = 64 << 10               // bytes of a form
@@ -31,11 +31,12 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.fail(w, r, p)
 		return
 	}
-	if !d.acquire(r.Context()) {
+	slots := d.slotsFor(r)
+	if !acquire(r.Context(), slots) {
 		d.fail(w, r, errBusy)
 		return
 	}
-	at.release = func() { <-d.requests }
+	at.release = func() { <-slots }
 	if path.Clean(r.URL.Path) != r.URL.Path {
 		d.notFound(w, r) // http.ServeMux would redirect
 		return
@@ -54,10 +55,19 @@ func (d *Dashboard) Has(r *http.Request) bool {
 	return pattern != "/"
 }
 
+// slotsFor returns the slots for r. Pages that need no database have their own, so
+// that they are shown while all others wait for it.
+func (d *Dashboard) slotsFor(r *http.Request) chan struct{} {
+	if _, pattern := d.mux.Handler(r); d.alone[pattern] {
+		return d.reading
+	}
+	return d.requests
+}
+
 // acquire waits for a slot for at most maxWait.
-func (d *Dashboard) acquire(ctx context.Context) bool {
+func acquire(ctx context.Context, slots chan struct{}) bool {
 	select {
-	case d.requests <- struct{}{}:
+	case slots <- struct{}{}:
 		return true
 	case <-ctx.Done():
 	case <-time.After(maxWait):

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
 // askForPages opens connections that request a page again and again and read
@@ -36,7 +38,7 @@ func TestUnreadPagesHoldNoSlot(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
 	b := s.signedIn(t, s.account.ID)
 	s.askForPages(t, "/docs/check-emails", maxRequests+8, maxRequests+8)
-	require.Empty(t, s.requests)
+	require.Empty(t, s.reading)
 	for _, path := range []string{"/sign-in", "/docs", "/", "/dashboard", "/dashboard/usage.csv", "/docs/openapi.json", assetPath("style.css")} {
 		require.Less(t, b.get(path).status, http.StatusBadRequest, path)
 	}
@@ -61,4 +63,46 @@ func (u *unsent) size() int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.bytes
+}
+
+// Pages that need no database are shown while it does not respond, also to somebody
+// with a session, and while requests that wait for it have all their slots.
+func TestPagesWithoutDatabase(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, database string) {
+		s := newSite(t, database, Config{SignUp: true})
+		b := s.signedIn(t, s.account.ID)
+		token := b.token("/dashboard")
+		require.NoError(t, s.Ledger.Close())
+		for range maxRequests {
+			s.requests <- struct{}{}
+		}
+		pages := 0
+		for path, route := range s.routes() {
+			if route.access != offline {
+				continue
+			}
+			pages++
+			path = strings.NewReplacer("{$}", "", "{page}", "errors").Replace(path)
+			got := b.get(path)
+			require.Equal(t, http.StatusOK, got.status, path)
+			require.Contains(t, got.body, token, "its forms are the session's: %s", path)
+		}
+		require.Equal(t, 7, pages)
+		require.Equal(t, http.StatusOK, b.get(assetPath("style.css")).status)
+		for range maxRequests {
+			<-s.requests
+		}
+		for _, path := range []string{"/dashboard", "/link/x"} {
+			require.Equal(t, http.StatusServiceUnavailable, b.get(path).status, path)
+		}
+		require.Equal(t, http.StatusServiceUnavailable, b.submit("/sign-in", url.Values{"email": {"x@example.com"}, "password": {"x"}}).status)
+	})
+}
+
+// A database that hangs delays them for a second.
+func TestPagesWhileTheDatabaseHangs(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	s.hangs.Store(true)
+	require.Equal(t, http.StatusOK, b.get("/docs").status)
 }

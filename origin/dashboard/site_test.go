@@ -12,6 +12,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +38,21 @@ type site struct {
 	url     string
 	account ledger.Account
 	work    storetest.Counter // of the database
+	hangs   atomic.Bool       // the database, when it is asked for a session
+}
+
+// A hangingStore does not respond to queries of sessions while hangs is set.
+type hangingStore struct {
+	store.Store
+	hangs *atomic.Bool
+}
+
+func (s hangingStore) Query(ctx context.Context, st store.Statement) error {
+	if st.Name == "read_session" && s.hangs.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return s.Store.Query(ctx, st)
 }
 
 // eachDatabase runs test with a site on SQLite and one on PostgreSQL.
@@ -54,7 +70,9 @@ func newSite(t *testing.T, database string, c Config, options ...ledger.Option) 
 // startSite starts a dashboard without an account.
 func startSite(t *testing.T, database string, c Config, options ...ledger.Option) *site {
 	s := new(site)
-	l, err := ledger.Open(t.Context(), database, append(options, ledger.WithStore(s.work.Wrap))...)
+	l, err := ledger.Open(t.Context(), database, append(options, ledger.WithStore(func(database store.Store) store.Store {
+		return s.work.Wrap(hangingStore{database, &s.hangs})
+	}))...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	server := httptest.NewUnstartedServer(nil)

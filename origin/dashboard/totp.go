@@ -162,7 +162,7 @@ func factorProblem(err error) *problem {
 func (d *Dashboard) factorRoutes() map[string]route {
 	list := map[string]route{
 		"/sign-in/code":    {signedIn, "Your second factor", "second-factor", d.codePage, d.giveCode},
-		"/sign-in/passkey": {public, "Sign in with a passkey", "passkey", d.passkeyPage, d.signInWithPasskey},
+		"/sign-in/passkey": {offline, "Sign in with a passkey", "passkey", d.passkeyPage, d.signInWithPasskey},
 		"/confirm/passkey": {signedIn, "Confirm with a passkey", "passkey", d.passkeyPage, d.confirmWithPasskey},
 
 		"/dashboard/settings/totp":           {signedIn, "Set up an authenticator app", "totp", d.totpPage, d.setTOTP},
@@ -177,7 +177,7 @@ func (d *Dashboard) factorRoutes() map[string]route {
 		"/dashboard/settings/delete": {signedIn, "Delete the account", "delete", d.deletePage, d.deleteAccount},
 	}
 	if d.SignUp {
-		list["/sign-up"] = route{public, "Create an account", "sign-up", d.signUpPage, d.signUp}
+		list["/sign-up"] = route{offline, "Create an account", "sign-up", d.signUpPage, d.signUp}
 	}
 	if d.OpenID != nil {
 		d.addOpenIDRoutes(list)

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -32,12 +33,12 @@ type visit struct {
 // visit reads who makes a request, and refuses it if they may not.
 func (d *Dashboard) visit(w http.ResponseWriter, r *http.Request, route route) (*visit, error) {
 	v := &visit{Dashboard: d, w: w, r: r, json: wantsJSON(r)}
-	if err := v.identify(); err != nil {
+	if err := v.identifyFor(route); err != nil {
 		return v, err
 	}
 	v.r = r.WithContext(ledger.WithActor(r.Context(), route.access.actor()))
 	switch {
-	case route.access == public:
+	case route.access <= public:
 		return v, nil
 	case v.user == nil:
 		return v, errSignIn
@@ -61,14 +62,30 @@ func (a access) actor() ledger.Actor {
 // missing.
 func (r route) incomplete() bool { return r.file == "second-factor" }
 
+// knownTime is how long a page that needs no database waits to know who reads it.
+const knownTime = time.Second
+
+// identifyFor finds who makes the request. A page that needs no database is shown as
+// to a stranger if that cannot be found out.
+func (v *visit) identifyFor(route route) error {
+	if !route.standsAlone(v.r.Method) {
+		return v.identify(v.r.Context())
+	}
+	ctx, cancel := context.WithTimeout(v.r.Context(), knownTime)
+	defer cancel()
+	if v.identify(ctx) != nil {
+		v.user, v.session = nil, nil
+	}
+	return nil
+}
+
 // identify finds the session of the request's cookie, if there is one.
-func (v *visit) identify() error {
-	token := v.cookie(sessionCookie)
-	if token == "" {
+func (v *visit) identify(ctx context.Context) error {
+	if v.token = v.cookie(sessionCookie); v.token == "" {
 		v.token = v.formCookie()
 		return nil
 	}
-	session, err := v.Identity.Session(v.r.Context(), token)
+	session, err := v.Identity.Session(ctx, v.token)
 	if errors.Is(err, identity.ErrNoSession) {
 		v.clearCookie(sessionCookie)
 		v.token = v.formCookie()
@@ -77,12 +94,12 @@ func (v *visit) identify() error {
 	if err != nil {
 		return err
 	}
-	user, err := v.Identity.User(v.r.Context(), session.Account)
+	user, err := v.Identity.User(ctx, session.Account)
 	if err != nil {
 		return err
 	}
 	user.Device = v.cookie(deviceCookie)
-	v.session, v.user, v.token = &session, &user, token
+	v.session, v.user = &session, &user
 	return nil
 }
 

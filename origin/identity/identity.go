@@ -21,6 +21,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -48,7 +49,36 @@ type Identity struct {
 
 // New returns an Identity on the ledger's database.
 func New(l *ledger.Ledger) *Identity {
-	return &Identity{ledger: l, store: l.Store(), hasher: newHasher()}
+	return &Identity{ledger: l, store: database{l.Store()}, hasher: newHasher()}
+}
+
+// A database is a store whose errors wrap ledger.ErrUnavailable, but those of Decide
+// and of rows that it rejects, which are not due to its state.
+type database struct{ store.Store }
+
+func (d database) Query(ctx context.Context, st store.Statement) error {
+	return unavailable(d.Store.Query(ctx, st))
+}
+
+func (d database) Transact(ctx context.Context, t store.Transaction) error {
+	var refusal error
+	decide := t.Decide
+	t.Decide = func(now time.Time) (list []store.Statement, err error) {
+		list, refusal = decide(now)
+		return list, refusal
+	}
+	err := d.Store.Transact(ctx, t)
+	if refusal != nil {
+		return refusal
+	}
+	return unavailable(err)
+}
+
+func unavailable(err error) error {
+	if err == nil || errors.Is(err, store.ErrData) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ledger.ErrUnavailable, err)
 }
 
 // WithSealer makes i seal the secrets of authenticator apps.
