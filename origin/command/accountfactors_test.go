@@ -49,7 +49,7 @@ func TestAccountRightsAndFactors(t *testing.T) {
 	require.Contains(t, on("account link --account a@example.org --reset-factors"), "are removed")
 	require.False(t, read().TOTP)
 
-	_, err = i.SignIn(t.Context(), 1, "", "curl", true)
+	_, err = i.SignIn(t.Context(), identity.User{Account: 1}, "", "curl", true)
 	require.NoError(t, err)
 	require.Contains(t, on("account sign-out --account a@example.org"), "signed out everywhere")
 	sessions, err := i.Sessions(t.Context(), 1)

@@ -149,7 +149,7 @@ func (d *Dashboard) arriveToLink(v *visit, id openid.Identity) (*outcome, error)
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}
-	return redirect("/dashboard/settings", "identity-linked"), d.Identity.Link(v.r.Context(), v.user.Account, id.Issuer, id.Subject)
+	return redirect("/dashboard/settings", "identity-linked"), d.Identity.Link(v.r.Context(), *v.user, id.Issuer, id.Subject)
 }
 
 func (d *Dashboard) arriveToConfirm(v *visit, detour identity.Detour, id openid.Identity) (*outcome, error) {

@@ -205,7 +205,7 @@ func (d *Dashboard) giveCode(v *visit) (*outcome, error) {
 
 // open starts a session, in place of the one that the browser had.
 func (v *visit) open(user identity.User, to string, complete bool) (*outcome, error) {
-	token, err := v.Identity.SignIn(v.r.Context(), user.Account, v.cookie(sessionCookie), clientName(v.r.UserAgent()), complete)
+	token, err := v.Identity.SignIn(v.r.Context(), user, v.cookie(sessionCookie), clientName(v.r.UserAgent()), complete)
 	if err != nil {
 		return nil, err
 	}

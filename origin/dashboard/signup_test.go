@@ -86,7 +86,7 @@ func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "/dashboard/settings?done=passkey-added", stranger.ceremony("/dashboard/settings/passkeys", phone, "phone").Location)
 		stranger.setUpTOTP()
-		require.NoError(t, s.Identity.Link(ctx, a.ID, "https://login.example", "stranger"))
+		require.NoError(t, s.Identity.Link(ctx, identity.User{Account: a.ID}, "https://login.example", "stranger"))
 		require.Equal(t, http.StatusOK, stranger.submit("/dashboard/keys", url.Values{"name": {"the <stranger>'s"}}).status)
 		require.Equal(t, http.StatusOK, stranger.submit("/dashboard/settings/webhook", url.Values{"do": {"set"}, "url": {"https://stranger.example.com/hook"}}).status)
 		stranger.submit("/dashboard/settings/name", url.Values{"name": {"Stranger"}})

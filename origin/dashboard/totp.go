@@ -133,7 +133,7 @@ func darkRun(code barcode.Barcode, x, y, size int) (run int) {
 
 // refusals are errors of sign-ins that people can mend on the same page.
 var refusals = []error{
-	identity.ErrWrongPassword, identity.ErrLinkUsed, identity.ErrWrongCode, identity.ErrChallenge, identity.ErrPasskey,
+	identity.ErrWrongPassword, identity.ErrLinkUsed, identity.ErrChanged, identity.ErrWrongCode, identity.ErrChallenge, identity.ErrPasskey,
 	identity.ErrClonedKey, identity.ErrMorePasskey, identity.ErrMoreLinked, identity.ErrNoPasskeys,
 }
 

@@ -66,14 +66,14 @@ func TestSessionsAfterTheClockWasAhead(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		f.withUser(t)
-		before, err := f.SignIn(ctx, f.account, "", "before", true)
+		before, err := f.SignIn(ctx, User{Account: f.account}, "", "before", true)
 		require.NoError(t, err)
 		var complete, incomplete string
 		f.advance(time.Hour)
 		f.wrongly(func() {
-			complete, err = f.SignIn(ctx, f.account, "", "curl", true)
+			complete, err = f.SignIn(ctx, User{Account: f.account}, "", "curl", true)
 			require.NoError(t, err)
-			incomplete, err = f.SignIn(ctx, f.account, "", "curl", false)
+			incomplete, err = f.SignIn(ctx, User{Account: f.account}, "", "curl", false)
 			require.NoError(t, err)
 		})
 		for _, token := range []string{complete, incomplete} {
@@ -85,7 +85,7 @@ func TestSessionsAfterTheClockWasAhead(t *testing.T) {
 		require.Empty(t, list, "the first one had expired by the wrong clock")
 		_, err = f.Session(ctx, before)
 		require.ErrorIs(t, err, ErrNoSession)
-		_, err = f.SignIn(ctx, f.account, "", "after", true)
+		_, err = f.SignIn(ctx, User{Account: f.account}, "", "after", true)
 		require.NoError(t, err)
 		require.Equal(t, 1, f.rows(t, "sessions"))
 	})
@@ -97,7 +97,7 @@ func TestSessionUsedWhileTheClockWasAhead(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		f.withUser(t)
-		token, err := f.SignIn(ctx, f.account, "", "curl", true)
+		token, err := f.SignIn(ctx, User{Account: f.account}, "", "curl", true)
 		require.NoError(t, err)
 		f.advance(5 * 24 * time.Hour)
 		s, err := f.Session(ctx, token)

@@ -36,6 +36,7 @@ var (
 	ErrNoSession     = errors.New("the session has ended")
 	ErrWrongPassword = errors.New("the email or the password is wrong")
 	ErrLinkUsed      = errors.New("the link was used already or has expired")
+	ErrChanged       = errors.New("the password or the user was changed meanwhile; sign in again")
 )
 
 // Identity stores users and sessions in the ledger's database. It is safe for
@@ -118,6 +119,14 @@ func (i *Identity) writeIf(ctx context.Context, missing error, first store.State
 			return rest(now), nil
 		},
 	})
+}
+
+// writeAs is write for what u does, who was read before. It returns ErrChanged if the
+// user was replaced since (see UseLink) or the password was changed: a request that is
+// on its way must not survive what has ended all sessions.
+func (i *Identity) writeAs(ctx context.Context, u User, decide func(now time.Time) []store.Statement, before ...store.Statement) error {
+	lock := store.Statement{Name: "lock_user_as", Args: []any{u.Account, u.handle, u.password}}
+	return i.writeIf(ctx, ErrChanged, lock, decide, before...)
 }
 
 // late is how much later than the clock that a request has read another one's may be.

@@ -97,9 +97,9 @@ func TestUnchangedIsNotAudited(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		token, err := f.CreateLink(t.Context(), f.account)
 		require.NoError(t, err)
-		_, err = f.UseLink(t.Context(), token)
+		user, _, err := f.UseLink(t.Context(), token)
 		require.NoError(t, err)
-		_, err = f.SignIn(t.Context(), f.account, "", "Firefox on Linux", true)
+		_, err = f.SignIn(t.Context(), user, "", "Firefox on Linux", true)
 		require.NoError(t, err)
 		for range 3 {
 			require.NoError(t, f.SetName(t.Context(), f.account, "Ada"))
@@ -118,6 +118,48 @@ func TestUnchangedIsNotAudited(t *testing.T) {
 		}
 		for _, action := range []string{"user.rename", "user.operator", "session.sign-out-everywhere"} {
 			require.Equal(t, 1, count[action], action)
+		}
+	})
+}
+
+// What a stranger's requests are doing when the owner uses the first link, or when the
+// password is changed, does not survive it.
+func TestRequestsOnTheirWayEndWithTheUser(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		for name, end := range map[string]func(User) error{
+			"first link": func(u User) error {
+				token, err := f.CreateLink(ctx, u.Account)
+				require.NoError(t, err)
+				_, first, err := f.UseLink(ctx, token)
+				require.True(t, first)
+				return err
+			},
+			"new password": func(u User) error { return f.SetPassword(ctx, u, "another long password", Session{}) },
+		} {
+			stranger, err := f.SignUp(ctx, strings.ReplaceAll(name, " ", ".")+"@example.com", "correct horse battery")
+			require.NoError(t, err)
+			secret, _, err := NewTOTP(stranger.Email)
+			require.NoError(t, err)
+			var wait sync.WaitGroup
+			for range 8 {
+				wait.Go(func() { _, _ = f.SignIn(ctx, stranger, "", "curl", true) })
+			}
+			require.NoError(t, end(stranger))
+			wait.Wait()
+			list, err := f.Sessions(ctx, stranger.Account)
+			require.NoError(t, err)
+			require.Empty(t, list, name)
+			_, err = f.SignIn(ctx, stranger, "", "curl", true)
+			require.ErrorIs(t, err, ErrChanged, name)
+			require.ErrorIs(t, f.SetPassword(ctx, stranger, "the stranger's password", Session{}), ErrChanged, name)
+			_, err = f.SetTOTP(ctx, stranger, secret, f.codeAt(t, secret, 0))
+			require.ErrorIs(t, err, ErrChanged, name)
+			if name == "first link" {
+				require.ErrorIs(t, f.Link(ctx, stranger, "https://login.example", "stranger"), ErrMoreLinked)
+			}
+			_, err = f.CheckPassword(ctx, stranger.Email, "the stranger's password")
+			require.ErrorIs(t, err, ErrWrongPassword, name)
 		}
 	})
 }
@@ -145,13 +187,13 @@ func TestPasswordAndSessions(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, u.HasPassword)
 
-		one, err := f.SignIn(ctx, u.Account, "", "Firefox on Linux", true)
+		one, err := f.SignIn(ctx, u, "", "Firefox on Linux", true)
 		require.NoError(t, err)
-		two, err := f.SignIn(ctx, u.Account, one, "Firefox on Linux", true)
+		two, err := f.SignIn(ctx, u, one, "Firefox on Linux", true)
 		require.NoError(t, err)
 		_, err = f.Session(ctx, one)
 		require.ErrorIs(t, err, ErrNoSession, "rotated at sign-in")
-		three, err := f.SignIn(ctx, u.Account, "", "Safari on iPhone", true)
+		three, err := f.SignIn(ctx, u, "", "Safari on iPhone", true)
 		require.NoError(t, err)
 		s, err := f.Session(ctx, two)
 		require.NoError(t, err)
@@ -172,7 +214,7 @@ func TestSessionsExpire(t *testing.T) {
 		ctx := t.Context()
 		_, err := f.CreateLink(ctx, f.account)
 		require.NoError(t, err)
-		token, err := f.SignIn(ctx, f.account, "", "curl", true)
+		token, err := f.SignIn(ctx, User{Account: f.account}, "", "curl", true)
 		require.NoError(t, err)
 		for range 4 {
 			f.advance(6 * 24 * time.Hour)
@@ -183,13 +225,13 @@ func TestSessionsExpire(t *testing.T) {
 		_, err = f.Session(ctx, token)
 		require.ErrorIs(t, err, ErrNoSession, "30 days old")
 
-		token, err = f.SignIn(ctx, f.account, "", "curl", true)
+		token, err = f.SignIn(ctx, User{Account: f.account}, "", "curl", true)
 		require.NoError(t, err)
 		f.advance(sessionIdle)
 		_, err = f.Session(ctx, token)
 		require.ErrorIs(t, err, ErrNoSession, "idle")
 
-		token, err = f.SignIn(ctx, f.account, "", "curl", false)
+		token, err = f.SignIn(ctx, User{Account: f.account}, "", "curl", false)
 		require.NoError(t, err)
 		f.advance(sessionPending)
 		_, err = f.Session(ctx, token)
@@ -203,7 +245,7 @@ func TestSessionsAreBounded(t *testing.T) {
 		_, err := f.CreateLink(ctx, f.account)
 		require.NoError(t, err)
 		for range maxSessions + 5 {
-			_, err := f.SignIn(ctx, f.account, "", "curl", true)
+			_, err := f.SignIn(ctx, User{Account: f.account}, "", "curl", true)
 			require.NoError(t, err)
 		}
 		list, err := f.Sessions(ctx, f.account)

@@ -55,16 +55,16 @@ func (i *Identity) ListLinked(ctx context.Context, account int64) ([]Linked, err
 }
 
 // Link links an identity to a user. It returns ErrMoreLinked if it is linked
-// already, or the user has maxLinked.
-func (i *Identity) Link(ctx context.Context, account int64, issuer, subject string) error {
+// already, or the user has maxLinked or was replaced (see UseLink).
+func (i *Identity) Link(ctx context.Context, u User, issuer, subject string) error {
 	now, err := i.now(ctx)
 	if err != nil {
 		return err
 	}
-	create := store.Statement{Name: "create_identity", Args: []any{issuer, subject, account, now.UnixNano(), maxLinked}}
+	create := store.Statement{Name: "create_identity", Args: []any{issuer, subject, u.Account, now.UnixNano(), maxLinked, u.handle}}
 	return i.writeIf(ctx, ErrMoreLinked, create, func(now time.Time) []store.Statement {
-		return ledger.Audit(ctx, account, now, "identity.link", issuer)
-	}, store.Statement{Name: "lock_user", Args: []any{account}})
+		return ledger.Audit(ctx, u.Account, now, "identity.link", issuer)
+	}, store.Statement{Name: "lock_user", Args: []any{u.Account}})
 }
 
 // Unlink ends the link of an identity to a user. It returns ErrNoLinked if there is

@@ -188,8 +188,8 @@ func TestLinkedIdentities(t *testing.T) {
 		require.NoError(t, err)
 		_, err = f.CreateLink(ctx, a.ID)
 		require.NoError(t, err)
-		require.NoError(t, f.Link(ctx, f.account, issuer, "ada"))
-		require.ErrorIs(t, f.Link(ctx, a.ID, issuer, "ada"), ErrMoreLinked, "one account each")
+		require.NoError(t, f.Link(ctx, User{Account: f.account}, issuer, "ada"))
+		require.ErrorIs(t, f.Link(ctx, User{Account: a.ID}, issuer, "ada"), ErrMoreLinked, "one account each")
 		u, err := f.LinkedUser(ctx, issuer, "ada")
 		require.NoError(t, err)
 		require.Equal(t, f.account, u.Account)
@@ -198,7 +198,7 @@ func TestLinkedIdentities(t *testing.T) {
 		require.ErrorIs(t, f.Unlink(ctx, a.ID, issuer, "ada"), ErrNoLinked, "another account's")
 		var wait sync.WaitGroup
 		for n := range maxLinked + 3 {
-			wait.Go(func() { _ = f.Link(ctx, f.account, issuer, "eve"+strconv.Itoa(n)) })
+			wait.Go(func() { _ = f.Link(ctx, User{Account: f.account}, issuer, "eve"+strconv.Itoa(n)) })
 		}
 		wait.Wait()
 		list, err := f.ListLinked(ctx, f.account)

@@ -116,7 +116,8 @@ func (i *Identity) CheckPassword(ctx context.Context, email, password string) (U
 // clip bounds the work of a hash; no stored password is longer.
 func clip(password string) string { return password[:min(len(password), MaxPassword+1)] }
 
-// SetPassword sets a user's password and ends all sessions but one.
+// SetPassword sets a user's password and ends all sessions but one. It may return
+// ErrChanged.
 func (i *Identity) SetPassword(ctx context.Context, u User, password string, keep Session) error {
 	if err := checkPassword(password, u.Email); err != nil {
 		return err
@@ -125,15 +126,18 @@ func (i *Identity) SetPassword(ctx context.Context, u User, password string, kee
 	if err != nil {
 		return err
 	}
-	return i.write(ctx, func(now time.Time) []store.Statement {
+	now, err := i.now(ctx)
+	if err != nil {
+		return err
+	}
+	return i.writeAs(ctx, u, func(now time.Time) []store.Statement {
 		list := []store.Statement{
-			createUser(u.Account, now),
 			{Name: "put_password", Args: []any{u.Account, hash}},
 			{Name: "delete_sessions", Args: []any{u.Account, keep.ID}},
 			{Name: "delete_links", Args: []any{u.Account, now.UnixNano(), latest(now, LinkLife)}},
 		}
 		return append(list, ledger.Audit(ctx, u.Account, now, "user.password", "")...)
-	})
+	}, createUser(u.Account, now))
 }
 
 func checkPassword(password, email string) error {

@@ -41,21 +41,21 @@ func (s *Session) Fresh(now time.Time) bool {
 }
 
 // SignIn starts a session of a user who has proved who they are, and returns its
-// token. complete is false if the second factor is still missing. The session
+// token, or ErrChanged. complete is false if the second factor is still missing. The session
 // with the old token, if any, ends: a token that somebody knew before the sign-in
 // is worth nothing after it.
-func (i *Identity) SignIn(ctx context.Context, account int64, old, client string, complete bool) (token string, err error) {
+func (i *Identity) SignIn(ctx context.Context, u User, old, client string, complete bool) (token string, err error) {
 	token = newToken()
-	err = i.write(ctx, func(now time.Time) []store.Statement {
+	err = i.writeAs(ctx, u, func(now time.Time) []store.Statement {
 		list := []store.Statement{
 			{Name: "delete_expired_sessions", Args: []any{now.UnixNano(), latest(now, 0)}},
 			{Name: "delete_session_by_hash", Args: []any{hashOf(old)}},
-			{Name: "create_session", Args: []any{hashOf(token), account, client, now.UnixNano(),
+			{Name: "create_session", Args: []any{hashOf(token), u.Account, client, now.UnixNano(),
 				expiry(now, now, complete).UnixNano(), now.UnixNano(), complete}},
-			{Name: "trim_sessions", Args: []any{account, maxSessions}},
+			{Name: "trim_sessions", Args: []any{u.Account, maxSessions}},
 		}
 		if complete {
-			list = append(list, ledger.Audit(ctx, account, now, "session.sign-in", client)...)
+			list = append(list, ledger.Audit(ctx, u.Account, now, "session.sign-in", client)...)
 		}
 		return list
 	})

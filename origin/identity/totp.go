@@ -76,7 +76,7 @@ func (i *Identity) SetTOTP(ctx context.Context, u User, secret, code string) (re
 		return nil, &InputError{"code", "The code is wrong. The app shows a new one every 30 seconds; check that the clock of the device is right."}
 	}
 	recovery = newRecoveryCodes()
-	return recovery, i.write(ctx, func(now time.Time) []store.Statement {
+	return recovery, i.writeAs(ctx, u, func(now time.Time) []store.Statement {
 		sealed := i.sealer.Seal(store.SecretOfTOTP, u.Account, secret)
 		list := []store.Statement{{Name: "put_totp", Args: []any{u.Account, sealed, step}}}
 		list = append(list, putRecoveryCodes(u.Account, recovery)...)
@@ -214,7 +214,7 @@ func (i *Identity) RenewRecoveryCodes(ctx context.Context, u User) ([]string, er
 		return nil, &InputError{"", "Recovery codes replace an authenticator app, and you have none. Set one up first."}
 	}
 	codes := newRecoveryCodes()
-	return codes, i.write(ctx, func(now time.Time) []store.Statement {
+	return codes, i.writeAs(ctx, u, func(now time.Time) []store.Statement {
 		return append(putRecoveryCodes(u.Account, codes), ledger.Audit(ctx, u.Account, now, "recovery-codes.renew", "")...)
 	})
 }

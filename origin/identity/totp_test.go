@@ -148,7 +148,7 @@ func TestResetFactors(t *testing.T) {
 		_, _, _ = f.withTOTP(t)
 		d := newDevice(t)
 		f.register(t, d, "phone")
-		token, err := f.SignIn(ctx, f.account, "", "curl", true)
+		token, err := f.SignIn(ctx, User{Account: f.account}, "", "curl", true)
 		require.NoError(t, err)
 		require.NoError(t, f.ResetFactors(ctx, f.account))
 		_, err = f.Session(ctx, token)

@@ -109,6 +109,12 @@ DELETE FROM attempts WHERE tat_ns <= $1 OR tat_ns > $2;
 -- name: lock_user
 UPDATE users SET account = account WHERE account = $1;
 
+-- The same, unless the user was replaced or the password changed since $2 and $3 were
+-- read; a handle '' is any user.
+-- name: lock_user_as
+UPDATE users SET account = account
+ WHERE account = $1 AND (CAST($2 AS TEXT) = '' OR handle = $2 AND password = $3) RETURNING account;
+
 -- name: put_totp
 UPDATE users SET totp = $2, totp_step = $3 WHERE account = $1;
 
@@ -169,11 +175,13 @@ DELETE FROM passkeys WHERE account = $1 AND id = $2 RETURNING name;
 -- name: delete_passkeys
 DELETE FROM passkeys WHERE account = $1;
 
--- Identities at OpenID providers. $5 is how many an account may have.
+-- Identities at OpenID providers. $5 is how many an account may have, $6 the handle of
+-- its user or ''.
 -- name: create_identity
 INSERT INTO identities (issuer, subject, account, created_ns)
 SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($4 AS BIGINT)
  WHERE (SELECT count(*) FROM identities WHERE account = $3) < $5
+   AND (CAST($6 AS TEXT) = '' OR EXISTS (SELECT 1 FROM users WHERE account = $3 AND handle = $6))
     ON CONFLICT (issuer, subject) DO NOTHING
 RETURNING account;
 
