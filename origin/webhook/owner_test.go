@@ -330,3 +330,37 @@ func TestSigningSecretIsSealed(t *testing.T) {
 		require.Len(t, f.receiver.requests(), 2, "nothing is sent that is not signed")
 	})
 }
+
+// A clock that was ahead delays no message after it is corrected, whether one was to be
+// repeated then or was being sent, and no test. A secret that was replaced then signs no
+// longer than usual.
+func TestMessagesAfterTheClockWasAhead(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		const ahead = 365 * 24 * time.Hour
+		var now atomic.Int64
+		now.Store(time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC).UnixNano())
+		f := newFixture(t, url, ledger.WithClock(func() time.Time { return time.Unix(0, now.Load()) }))
+		c := f.account("customer", 10)
+		f.receiver.respond = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }
+		c.use(9)
+		require.NoError(t, f.scan(f.ctx))
+		now.Add(int64(ahead))
+		_, err := f.Test(f.ctx, c.id)
+		require.NoError(t, err)
+		a, err := f.claim(f.ctx, c.id)
+		require.NoError(t, err)
+		require.NotNil(t, a, "its process dies, so the lease remains")
+		now.Add(-int64(ahead))
+
+		_, err = f.Test(f.ctx, c.id)
+		require.NoError(t, err, "neither the lease nor the last test is in the past, both are impossible")
+		due, err := f.due(f.ctx)
+		require.NoError(t, err)
+		require.Equal(t, []int64{c.id}, due)
+		tried, err := f.try(f.ctx, c.id)
+		require.NoError(t, err)
+		require.True(t, tried)
+		h := hook{secret: "new", previous: "old", rotated: now.Load() + int64(ahead)}
+		require.Equal(t, []string{"new"}, h.secrets(time.Unix(0, now.Load())))
+	})
+}
