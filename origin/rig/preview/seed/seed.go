@@ -35,7 +35,7 @@ func Fill(ctx context.Context, l *ledger.Ledger) ([]Person, error) {
 	}
 	s := &seeder{ctx, l, identity.New(l), ledger.DayOf(now)}
 	people := []Person{{Name: "visitor", Pages: []string{"/", "/docs", "/docs/check-emails", "/docs/result", "/docs/errors", "/sign-in", "/sign-up", "/no-such-page"}}}
-	for _, create := range []func() (Person, error){s.owner, s.newcomer, s.operator} {
+	for _, create := range []func() (Person, error){s.owner, s.newcomer, s.signedUp, s.operator} {
 		person, err := create()
 		if err != nil {
 			return nil, err
@@ -136,6 +136,15 @@ func (s *seeder) charge(secret string, points int64) error {
 func (s *seeder) newcomer() (Person, error) {
 	a, err := s.ledger.CreateAccount(s, "newcomer@a-domain-of-some-length.example", ledger.Terms{Plan: "free"})
 	return Person{"newcomer", a.ID, []string{"/dashboard", "/dashboard/keys", "/dashboard/usage", "/dashboard/try", "/dashboard/settings", "/dashboard/settings/password"}}, err
+}
+
+// signedUp has signed up, made a key, and proves the email by the link that follows.
+func (s *seeder) signedUp() (Person, error) {
+	u, err := s.users.SignUp(s, "signed-up@shop.example", "correct horse battery")
+	if err == nil {
+		_, _, err = s.ledger.CreateKey(s, u.Account, "made before", ledger.KeyTerms{})
+	}
+	return Person{"signed-up", u.Account, []string{"/dashboard/settings/proved"}}, err
 }
 
 // operator looks after the accounts.
