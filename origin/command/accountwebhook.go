@@ -7,6 +7,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/webhook"
 )
@@ -41,6 +42,11 @@ func (c *accountWebhookCmd) Run(ctx context.Context, std streams) error {
 	}
 	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
 		s := webhook.New(l.Store(), webhook.Options{Sealer: sealer})
+		if c.Set != "" || c.Rotate || c.Test {
+			if err := requireKeys(ctx, l, sealer); err != nil {
+				return err
+			}
+		}
 		switch {
 		case c.Set != "":
 			secret, err := s.Set(ctx, a.ID, c.Set)
@@ -59,6 +65,16 @@ func (c *accountWebhookCmd) Run(ctx context.Context, std streams) error {
 		}
 		return c.show(ctx, std, s, a.ID)
 	})
+}
+
+// requireKeys returns an error if secrets in the ledger are sealed with a key that is not
+// given: a secret would be stored as it is, or could not be read.
+func requireKeys(ctx context.Context, l *ledger.Ledger, sealer *store.Sealer) error {
+	counts, err := store.CountSecrets(ctx, l.Store())
+	if err != nil {
+		return err
+	}
+	return sealer.Known(counts)
 }
 
 // printSecret prints a secret as the last word of the output.

@@ -107,12 +107,25 @@ func TestSecretKeyOfTheService(t *testing.T) {
 			require.Contains(t, problem, "sealed with the key whose ID is "+idOf(t, oneKey)+", which is not given: give it with --secret-key")
 			require.NotContains(t, problem, otherKey)
 		}
+		webhook := func(flags ...string) (out, problem string, code int) {
+			return operator(t, append([]string{"account", "webhook", "--account", "owner@example.com", "--database", database}, flags...)...)
+		}
+		for _, does := range [][]string{{"--rotate"}, {"--test"}, {"--set", "https://hooks.example.com/y"}} {
+			out, problem, code := webhook(does...)
+			require.Equal(t, 1, code, "%v %s", does, out)
+			require.Contains(t, problem, "which is not given", does)
+		}
+		_, problem, code := webhook("--rotate", "--secret-key", oneKey)
+		require.Zero(t, code, problem)
+		require.Equal(t, map[string]int64{idOf(t, oneKey): 3}, secretsOf(t, database), "the previous one is kept")
 		servedOn(t, database, "--secret-key", otherKey+","+oneKey)
-		require.Equal(t, map[string]int64{idOf(t, otherKey): 2}, secretsOf(t, database))
+		require.Equal(t, map[string]int64{idOf(t, otherKey): 3}, secretsOf(t, database))
 		file := filepath.Join(t.TempDir(), "key")
 		require.NoError(t, os.WriteFile(file, []byte(otherKey+"\n"), 0o600))
 		servedOn(t, database, "--secret-key-file", file)
 		require.Contains(t, refusedOn(t, database, "--secret-key", oneKey), idOf(t, otherKey))
+		_, problem, code = webhook("--remove")
+		require.Zero(t, code, "%s: the way out where the key is lost", problem)
 	})
 }
 
