@@ -55,4 +55,13 @@ func TestAccountRightsAndFactors(t *testing.T) {
 	sessions, err := i.Sessions(t.Context(), 1)
 	require.NoError(t, err)
 	require.Empty(t, sessions)
+
+	require.NotContains(t, on("account link --account a@example.org"), "signed up for")
+	_, err = i.SignUp(t.Context(), "b@example.org", "correct horse battery")
+	require.NoError(t, err)
+	out := on("account link --account b@example.org")
+	require.Contains(t, out, "The account was signed up for, and nothing shows by whom.")
+	_, _, err = i.UseLink(t.Context(), strings.TrimSpace(out[strings.LastIndex(out, "/")+1:]))
+	require.NoError(t, err)
+	require.NotContains(t, on("account link --account b@example.org"), "signed up for")
 }

@@ -34,9 +34,17 @@ func (c *accountLinkCmd) Run(ctx context.Context, std streams) error {
 				return err
 			}
 		}
-		token, err := identity.New(l).CreateLink(ctx, a.ID)
+		users := identity.New(l)
+		token, err := users.CreateLink(ctx, a.ID)
 		if err != nil {
 			return err
+		}
+		u, err := users.User(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		if u.Unproven {
+			fmt.Fprintln(std.out, "The account was signed up for, and nothing shows by whom. Give the link to the owner of the email only: it ends the password and all else that was set up to sign in with.")
 		}
 		fmt.Fprintf(std.out, "This link signs in once, within %d hours; earlier links have ended: %s\n", int(identity.LinkLife.Hours()), public.JoinPath("link", token))
 		return nil

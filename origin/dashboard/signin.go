@@ -63,6 +63,7 @@ func (d *Dashboard) signOut(v *visit) (*outcome, error) {
 // because programs that show previews open links.
 type linkView struct {
 	Email string `json:"email"`
+	First bool   `json:"first"` // it ends what was set up to sign in with before
 }
 
 func (d *Dashboard) linkPage(v *visit) (any, error) {
@@ -70,7 +71,7 @@ func (d *Dashboard) linkPage(v *visit) (any, error) {
 		return nil, err
 	}
 	user, err := d.Identity.LinkUser(v.r.Context(), v.r.PathValue("token"))
-	return linkView{user.Email}, err
+	return linkView{user.Email, user.Unproven}, err
 }
 
 func (d *Dashboard) useLink(v *visit) (*outcome, error) {

@@ -94,6 +94,7 @@ func TestFirstLinkEndsWhatAStrangerSetUp(t *testing.T) {
 		owner := s.browser(t)
 		link, err := s.Identity.CreateLink(ctx, a.ID)
 		require.NoError(t, err)
+		require.Contains(t, owner.get("/link/"+link).body, "it ends what was set up to sign in with before")
 		require.Equal(t, provedPath, owner.submit("/link/"+link, url.Values{}).header.Get("Location"), "without the stranger's second factor")
 		page := owner.get(provedPath).body
 		for _, said := range []string{"all that was set up to sign in with before has ended", "the &lt;stranger&gt;&#39;s", "https://stranger.example.com/hook"} {
@@ -137,6 +138,7 @@ func TestLaterLinksEndNothing(t *testing.T) {
 			require.Equal(t, http.StatusOK, owner.submit("/dashboard/keys", url.Values{"name": {"shop"}}).status)
 			link, err := s.Identity.CreateLink(t.Context(), account.ID)
 			require.NoError(t, err)
+			require.NotContains(t, s.browser(t).get("/link/"+link).body, "it ends", name)
 			require.Equal(t, "/dashboard/settings/password", s.browser(t).submit("/link/"+link, url.Values{}).header.Get("Location"), name)
 			u, err := s.Identity.User(t.Context(), account.ID)
 			require.NoError(t, err)
