@@ -242,7 +242,7 @@ func describeSecrets(sealer *store.Sealer, counts map[string]int64) (string, err
 	case len(ids) == 0 && all == 0:
 		return "there are none; without --secret-key those of authenticator apps and webhooks will be stored as they are", nil
 	case len(ids) == 0:
-		return "", doctor.Advise("%d of authenticator apps and webhooks are stored as they are, so a thief of the database or of a backup has them: give serve a --secret-key", all)
+		return "", doctor.Advise("those of authenticator apps and webhooks are stored as they are (%d), so a thief of the database or of a backup has them: give serve a --secret-key", all)
 	case counts[ids[0]] < all:
 		return "", doctor.Advise("%d of %d are not sealed with the present key, whose ID is %s: start serve with it, which seals them; until then keep the key of before", all-counts[ids[0]], all, ids[0])
 	default:

@@ -170,7 +170,7 @@ func TestDoctorOfSecrets(t *testing.T) {
 	require.NoError(t, ledgertest.Open(t, database).Close())
 	require.Regexp(t, `ok +there are none; without --secret-key`, secrets())
 	secret, _ := ledgerWithSecrets(t, database)
-	require.Regexp(t, `ADVICE +2 of authenticator apps and webhooks are stored as they are, .*give serve a --secret-key$`, secrets())
+	require.Regexp(t, `ADVICE +those of authenticator apps and webhooks are stored as they are \(2\), .*give serve a --secret-key$`, secrets())
 	require.Regexp(t, `ADVICE +2 of 2 are not sealed with the present key, whose ID is `+idOf(t, oneKey), secrets("--secret-key", oneKey))
 	servedOn(t, database, "--secret-key", oneKey)
 	require.Regexp(t, `ok +2 sealed with the key whose ID is `+idOf(t, oneKey), secrets("--secret-key", oneKey))
