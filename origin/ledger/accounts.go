@@ -281,6 +281,8 @@ const (
 	deleteKeys  = 100  // keys in a slice
 	deleteTries = 20   // of a transaction while others hold locks
 	deletePause = 50 * time.Millisecond
+
+	deleteLockWait = 100 * time.Millisecond
 )
 
 // DeleteAccount deletes an account and all rows that belong to it, in every table.
@@ -365,7 +367,7 @@ func dropKeys(account int64, n *int) []store.Statement {
 // meanwhile.
 func (l *Ledger) deleteRest(ctx context.Context, account int64) error {
 	lock := func() []store.Statement {
-		return []store.Statement{{Name: "limit_lock_wait"}, {Name: "lock_account_alone", Args: []any{account}}}
+		return []store.Statement{limitLockWait(deleteLockWait), {Name: "lock_account_alone", Args: []any{account}}}
 	}
 	var n int
 	return l.persist(ctx, lock, func() []store.Statement {

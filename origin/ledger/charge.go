@@ -48,10 +48,11 @@ func (id recordID) hex() string { return hex.EncodeToString(id[:]) }
 // A ticket is a charge on its way through the writer. Both the writer and the
 // caller change its state:
 //
-//	waiting ──writer──▶ taken ──writer──▶ finished
+//	waiting ◀─writer──▶ taken ──writer──▶ finished
 //	   │                  └──caller──▶ abandoned
 //	   └──caller──▶ withdrawn
 //
+// The writer moves a ticket back that it puts off, since nothing was committed.
 // A withdrawn ticket is certainly not charged. A ticket abandoned after a
 // transaction has taken it is charged if that transaction commits.
 type ticket struct {
@@ -60,6 +61,7 @@ type ticket struct {
 	once     *Idempotency
 	size     int64 // bytes of the response to store
 	state    atomic.Int32
+	putOff   atomic.Bool   // another session has locked the account
 	ready    chan struct{} // closed when finished
 	decision Decision
 	err      error
@@ -80,6 +82,12 @@ func (t *ticket) move(from, to int32) bool { return t.state.CompareAndSwap(from,
 // charge it. A ticket that an earlier attempt of the group took may be charged.
 func (t *ticket) take() bool { return t.move(waiting, taken) || t.state.Load() == taken }
 
+// waits reports whether the caller still waits for a result.
+func (t *ticket) waits() bool {
+	s := t.state.Load()
+	return s == waiting || s == taken
+}
+
 // finish gives the caller its result. It returns false if the caller has left.
 func (t *ticket) finish(d Decision, err error) bool {
 	t.decision, t.err = d, err
@@ -94,7 +102,10 @@ func (t *ticket) finish(d Decision, err error) bool {
 // steps together. Tests of slow databases shorten it, others lengthen it.
 const waitLimit = time.Second
 
-var errTimeout = errors.New("it did not respond in time")
+var (
+	errTimeout = errors.New("it did not respond in time")
+	errLocked  = errors.New("another replica, or an operator's session, has locked the account for too long")
+)
 
 // submit queues a ticket and waits for its result, for at most limit. It returns
 // ErrUndecided if the limit passes while a transaction decides the ticket.
@@ -122,6 +133,9 @@ func (t *ticket) await(gone <-chan struct{}, late <-chan time.Time, ctx context.
 	}
 	switch {
 	case t.move(waiting, withdrawn):
+		if t.putOff.Load() {
+			return unavailable(errLocked)
+		}
 		return unavailable(errTimeout)
 	case t.move(taken, abandoned):
 		return ErrUndecided
@@ -264,7 +278,15 @@ func (c *chargeOp) settle(v *views) {
 	}
 }
 
+// fail ends the charge. One of a locked account waits for another group, for what is left
+// of its caller's second.
 func (c *chargeOp) fail(err error) {
+	if err == errLocked {
+		c.putOff.Store(true)
+		c.move(taken, waiting) // a write may have met the lock
+		c.writer.putOff = append(c.writer.putOff, c.ticket)
+		return
+	}
 	if errors.Is(err, store.ErrData) {
 		c.writer.log.Error("a request cannot be charged: the database rejects its rows", "account", c.request.accountID, "error", err.Error())
 		err = ErrRecord

@@ -56,6 +56,8 @@
 //     them (writer.go); with an Idempotency-Key the retry gets the stored response.
 //   - The database fails, or refuses to commit: nothing is charged, requests get
 //     ErrUnavailable, and the writer probes until a commit succeeds.
+//   - Another session locks an account's rows on PostgreSQL: requests of the account get
+//     ErrUnavailable after a second; those of other accounts do not notice (writer.go).
 //   - A commit is not confirmed within a second: the caller gets ErrUndecided.
 //     If it was committed, it remains if a retry can find its stored response;
 //     otherwise the next group voids it, unless the process ends first.
@@ -292,8 +294,33 @@ func newSideStore(s store.Store) *sideStore {
 	return &sideStore{s, make(chan struct{}, 1), make(chan struct{}, maxSideQueries)}
 }
 
-// Transact waits for its turn until ctx ends.
-func (s *sideStore) Transact(ctx context.Context, t store.Transaction) error {
+// A transaction that needs a lock of another session tries several times, and others have
+// their turn in between: a locked account delays no change of another one.
+const (
+	sideLockWait = 50 * time.Millisecond
+	sideTries    = 10
+)
+
+// Transact waits for its turn until ctx ends. It may call t.Reads and t.Decide again.
+func (s *sideStore) Transact(ctx context.Context, t store.Transaction) (err error) {
+	inner := t.Reads
+	t.Reads = func() []store.Statement {
+		list := []store.Statement{limitLockWait(sideLockWait)}
+		if inner != nil {
+			list = append(list, inner()...)
+		}
+		return list
+	}
+	for range sideTries {
+		err = s.transactOnce(ctx, t)
+		if _, locked := errors.AsType[*store.Locked](err); !locked {
+			return err
+		}
+	}
+	return err
+}
+
+func (s *sideStore) transactOnce(ctx context.Context, t store.Transaction) error {
 	if err := enter(ctx, s.slot); err != nil {
 		return err
 	}
@@ -340,6 +367,7 @@ type Stats struct {
 	InProgress int           // requests between Begin and End now
 	Views      int           // secrets in memory now
 	Undecided  int           // charges that the next commit group voids
+	Locked     int           // accounts that another session has locked, as far as the writer has tried lately
 }
 
 // A statsRecorder counts the events of Stats.
@@ -362,6 +390,7 @@ func (l *Ledger) Stats() Stats {
 	l.stats.mu.Unlock()
 	l.views.mu.Lock()
 	defer l.views.mu.Unlock()
+	s.Locked = l.views.countLocked()
 	s.Waiting, s.InProgress, s.Views = len(l.writer.queue), l.views.inProgress, len(l.views.secrets)
 	return s
 }

@@ -13,11 +13,19 @@ import (
 // fail, unless the group is retried: then what is still due becomes new
 // operations.
 type operation interface {
+	concerns() int64    // the account; 0 for none
 	addReads(*readSet)  // adds the rows it needs
 	decide(*workingSet) // reads and changes only the working set; may run again on another
 	settle(*views)      // runs after the commit, with views.mu held
 	fail(error)         // runs if it was not committed; store.ErrData concerns this operation only
 }
+
+func (o *tokenOp) concerns() int64  { return o.id }
+func (o *tallyOp) concerns() int64  { return o.at.account }
+func (o *purgeOp) concerns() int64  { return o.account }
+func (c *chargeOp) concerns() int64 { return c.request.accountID }
+func (o *voidOp) concerns() int64   { return o.charge.request.accountID }
+func (probeOp) concerns() int64     { return 0 }
 
 // A tokenOp takes an account's pending tokens from the buckets in the database.
 type tokenOp struct {

@@ -1,30 +1,258 @@
 package ledger
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger/store"
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/storetest"
 )
 
+// lockRows locks rows by a transaction of another session, as an operator could who
+// forgets it, until unlock is called.
+func (f *fixture) lockRows(query string) (unlock func()) {
+	f.Helper()
+	conn, err := pgx.Connect(f.ctx, f.url)
+	require.NoError(f, err)
+	_, err = conn.Exec(f.ctx, "BEGIN; "+query)
+	require.NoError(f, err)
+	return func() { require.NoError(f, conn.Close(f.ctx)) }
+}
+
+// lockAccount locks the fixture's account.
+func (f *fixture) lockAccount() (unlock func()) {
+	f.Helper()
+	return f.lockRows(fmt.Sprintf("SELECT FROM accounts WHERE id = %d FOR UPDATE", f.account))
+}
+
+// awaitLocked waits until the writer has found the account locked.
+func (f *fixture) awaitLocked() {
+	f.Helper()
+	require.Eventually(f, func() bool { return f.views.isLocked(f.account) }, hung, time.Millisecond)
+}
+
 // If another session keeps the lock of an account, because a replica vanished or
-// an operator forgot a transaction, requests fail within the bound.
+// an operator forgot a transaction, its requests fail within the bound.
 func TestPostgresRowLockTimeout(t *testing.T) {
 	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
-	conn, err := pgx.Connect(f.ctx, f.url)
-	require.NoError(t, err)
-	_, err = conn.Exec(f.ctx, "BEGIN; SELECT FROM accounts FOR UPDATE")
-	require.NoError(t, err)
-	_, err = f.tryRequest(f.ctx, f.secret, 1, nil)
-	require.ErrorIs(t, err, ErrUnavailable)
-	require.ErrorContains(t, err, "has locked the accounts for too long")
-	require.NoError(t, conn.Close(f.ctx))
+	f.request(1)
+	for n, lock := range []string{"SELECT FROM accounts FOR UPDATE", "UPDATE usage SET points = points"} {
+		unlock := f.lockRows(lock)
+		err := f.chargeInHurry(1, nil)
+		require.ErrorIs(t, err, ErrUnavailable, lock)
+		require.ErrorContains(t, err, "has locked the account for too long")
+		require.NoError(t, f.Ready(f.ctx))
+		unlock()
+		f.awaitReady()
+		require.EqualValues(t, 2+n, f.request(1).Usage.Current)
+	}
+	require.Nil(t, f.writer.down.Load())
+}
+
+// While another session has locked rows of one account, whatever its table, more requests
+// of it than a commit group has room for delay no request of another account.
+func TestPostgresLockedAccountHarmsNoOther(t *testing.T) {
+	for name, lock := range map[string]string{
+		"account": "SELECT FROM accounts WHERE id = 1 FOR UPDATE",
+		"key":     "UPDATE keys SET used = used WHERE account = 1",
+		"history": "UPDATE usage SET points = points WHERE account = 1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, pgtest.NeedDatabase(t), Terms{Rate: limit(maxRate), Points: limit(Unlimited)})
+			require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Budget: limit(maxPoints)}}))
+			other := f.otherAccount("other@example.com")
+			require.Equal(t, Good, f.request(1).Verdict)
+			unlock := f.lockRows(lock)
+
+			left, leave := context.WithCancel(f.ctx)
+			var waiting sync.WaitGroup
+			var charged, refused atomic.Int64
+			for range 2 * groupLimit {
+				waiting.Go(func() {
+					if d, err := f.tryRequest(left, f.secret, 1, nil); err == nil && d.Verdict == Good {
+						charged.Add(1)
+					}
+				})
+			}
+			f.awaitLocked()
+			inParallel(4, func(int) {
+				for range 50 {
+					if d, err := other.tryRequest(f.ctx, other.secret, 1, nil); err != nil || d.Verdict != Good {
+						refused.Add(1)
+					}
+				}
+			})
+			require.Zero(t, refused.Load())
+			require.Zero(t, charged.Load())
+			require.NoError(t, f.Ready(f.ctx))
+			unlock()
+			require.Eventually(t, func() bool { return charged.Load() > 0 }, hung, time.Millisecond)
+			leave()
+			waiting.Wait()
+			require.EqualValues(t, 200, other.history().Points)
+			require.EqualValues(t, 1+charged.Load(), f.used())
+			require.EqualValues(t, 1+charged.Load(), f.history().Points)
+		})
+	}
+}
+
+// A group that waited in vain for a lock spares the next ones the wait.
+func TestPostgresLocksAreRemembered(t *testing.T) {
+	var work storetest.Counter
+	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms, WithStore(work.Wrap))
+	f.writer.lockPause = hung
+	other := f.otherAccount("other@example.com")
+	f.request(1)
+	defer f.lockAccount()()
+	ctx, leave := context.WithCancel(f.ctx)
+	defer leave()
+	go f.tryRequest(ctx, f.secret, 1, nil)
+	f.awaitLocked()
+	require.Positive(t, work.Take().Statements["lock_accounts"])
+	for range 20 {
+		require.Equal(t, Good, other.request(1).Verdict)
+	}
+	statements := work.Take().Statements
+	require.Zero(t, statements["lock_accounts"])
+	require.GreaterOrEqual(t, statements["lock_free_accounts"], 20)
+}
+
+// A lock of the row that a probe writes does not keep the database marked as down.
+func TestPostgresProbeMeetsALock(t *testing.T) {
+	f := newFixture(t, pgtest.NeedDatabase(t), unlimitedTerms)
+	defer f.lockRows("SELECT FROM plans FOR UPDATE")()
+	f.writer.markDown(errors.New("the connection was lost"))
 	f.awaitReady()
-	require.EqualValues(t, 1, f.request(1).Usage.Current)
+	require.Equal(t, Good, f.request(1).Verdict)
+}
+
+// A change that waits for a lock of another session lets others have their turn.
+func TestLockedChangeDelaysNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var order []string
+		proceed := make(chan struct{})
+		s := newSideStore(storeFunc(func(t store.Transaction) error {
+			name := t.Reads()[1].Name
+			order = append(order, name)
+			if name == "free" {
+				return nil
+			}
+			<-proceed
+			return &store.Locked{Err: errors.New("locked")}
+		}))
+		var failed error
+		transact := func(name string) error {
+			return s.Transact(t.Context(), store.Transaction{Reads: func() []store.Statement { return []store.Statement{{Name: name}} }})
+		}
+		go func() { failed = transact("locked") }()
+		synctest.Wait()
+		go transact("free")
+		synctest.Wait()
+		close(proceed)
+		synctest.Wait()
+		require.Equal(t, []string{"locked", "free"}, order[:2])
+		require.Len(t, order, sideTries+1)
+		require.Error(t, failed)
+	})
+}
+
+// A storeFunc runs transactions only.
+type storeFunc func(store.Transaction) error
+
+func (f storeFunc) Transact(_ context.Context, t store.Transaction) error { return f(t) }
+func (storeFunc) Query(context.Context, store.Statement) error            { panic("not called") }
+func (storeFunc) Now(context.Context) (time.Time, error)                  { panic("not called") }
+func (storeFunc) Close() error                                            { return nil }
+
+// An account that has been locked for a second gets no further requests, which would work
+// in vain and leave tokens behind, until some time after it was last found locked.
+func TestLockedAccountIsRefusedAtOnce(t *testing.T) {
+	f := newFixture(t, "sqlite:"+t.TempDir()+"/ledger.db", unlimitedTerms)
+	f.request(1)
+	found := func(since, seen time.Duration) {
+		f.views.mu.Lock()
+		defer f.views.mu.Unlock()
+		f.views.locked[f.account] = &lockedAccount{since: time.Now().Add(-since), seen: time.Now().Add(-seen)}
+	}
+	found(time.Minute, 0)
+	_, _, err := f.Begin(f.ctx, f.secret, "")
+	require.ErrorIs(t, err, ErrUnavailable)
+	require.ErrorContains(t, err, "has locked the account for too long")
+	require.Equal(t, UnknownKey, f.requestWith(NewSecret(), 1, nil).Verdict)
+	found(time.Minute, time.Minute/2)
+	require.Equal(t, Good, f.request(1).Verdict)
+	require.Zero(t, f.Stats().Locked, "a charge ends it")
+}
+
+// While an operator locks and changes an account again and again, three replicas charge
+// its points exactly.
+func TestPostgresReplicasChargeExactlyUnderLocks(t *testing.T) {
+	const points = 300
+	f, list := newReplicas(t, pgtest.NeedDatabase(t), Terms{Rate: limit(Unlimited), Points: limit(points)}, 3)
+	other := f.otherAccount("other@example.com")
+	f.request(1)
+	var seen sync.Map
+	var sold, neighbour, refused atomic.Int64
+	var operators sync.WaitGroup
+	done := make(chan struct{})
+	until := func(work func(n int)) {
+		operators.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-done:
+					return
+				default:
+					work(n)
+				}
+			}
+		})
+	}
+	until(func(int) {
+		defer f.lockAccount()()
+		require.Eventually(t, func() bool {
+			return list[0].views.isLocked(f.account) || list[1].views.isLocked(f.account) || list[2].views.isLocked(f.account) || isDone(done)
+		}, hung, time.Millisecond)
+	})
+	until(func(n int) {
+		name := fmt.Sprint("name ", n)
+		_ = list[n%3].ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: &name})
+	})
+	until(func(n int) {
+		on := *other
+		on.Ledger = list[n%3].Ledger
+		if d, err := on.tryRequest(f.ctx, other.secret, 1, nil); err == nil && d.Verdict == Good {
+			neighbour.Add(1)
+		} else {
+			refused.Add(1)
+		}
+	})
+	inParallel(12, func(i int) { sold.Add(f.buy(list[i%3].Ledger, &seen)) })
+	close(done)
+	operators.Wait()
+	require.EqualValues(t, points-1, sold.Load())
+	require.EqualValues(t, points, f.used())
+	require.EqualValues(t, points, f.history().Points)
+	require.Zero(t, refused.Load())
+	require.Equal(t, neighbour.Load(), other.history().Points)
+}
+
+func isDone(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }
 
 // Cutting idle connections causes no error.

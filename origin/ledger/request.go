@@ -51,19 +51,19 @@ func (l *Ledger) Begin(ctx context.Context, secret, origin string) (*Request, De
 		return nil, Decision{}, err
 	}
 	at, waited := digestOf(secret), time.Duration(0)
-	r, d, stale := l.views.admit(ctx, at, origin, false)
+	r, d, stale, err := l.views.admit(ctx, at, origin, false)
 	if stale {
 		began := time.Now()
 		if _, err := l.reader.read(ctx, at, recordID{}, l.wait); err != nil {
 			return nil, Decision{}, err
 		}
-		r, d, _ = l.views.admit(ctx, at, origin, true)
+		r, d, _, err = l.views.admit(ctx, at, origin, true)
 		waited = time.Since(began)
 	}
 	if r != nil {
 		r.ledger, r.waited = l, waited
 	}
-	return r, d, nil
+	return r, d, err
 }
 
 // Admission and claims judge a request by the views, before any work: Begin
@@ -79,18 +79,21 @@ const (
 
 // admit judges key, rate and requests in progress. If the view is missing or too
 // old to decide, stale is true: the caller reads it and calls admit again with
-// final set.
-func (v *views) admit(ctx context.Context, at digest, origin string, final bool) (r *Request, d Decision, stale bool) {
+// final set. The error is that of an account that another session has locked for long.
+func (v *views) admit(ctx context.Context, at digest, origin string, final bool) (r *Request, d Decision, stale bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	instant := v.clock.monotonic()
 	s := v.secrets[at]
 	if s == nil {
-		return nil, Decision{Verdict: UnknownKey}, !final
+		return nil, Decision{Verdict: UnknownKey}, !final, nil
 	}
 	age := v.age(s, instant)
 	if !final && age > maxAccept {
-		return nil, Decision{}, true
+		return nil, Decision{}, true, nil
+	}
+	if v.refusesLocked(s.account.id) && v.judgeKey(s, v.clock.at(instant), origin) == Good {
+		return nil, Decision{}, false, unavailable(errLocked)
 	}
 	if r, d = v.judge(ctx, s, at, origin, instant); d.Usage != nil {
 		d.Quota = s.quota(v.clock.at(instant))
@@ -98,7 +101,7 @@ func (v *views) admit(ctx context.Context, at digest, origin string, final bool)
 	if s.key.names(origin) {
 		d.AllowOrigin = origin
 	}
-	return r, d, r == nil && !final && age > maxRefuse
+	return r, d, r == nil && !final && age > maxRefuse, nil
 }
 
 func (v *views) judge(ctx context.Context, s *secretView, at digest, origin string, instant time.Time) (*Request, Decision) {

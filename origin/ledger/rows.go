@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -19,6 +20,8 @@ type workingSet struct {
 	instant time.Time // the same time by the monotonic clock
 	month   month     // of now
 
+	free     map[int64]bool // accounts that this transaction has locked, if it did not wait for them
+	locked   map[int64]bool // accounts that another session has locked; nothing is decided about them
 	accounts map[int64]*accountState
 	keys     map[int64]*keyState
 	secrets  map[digest]int64 // expiry, Unix time in nanoseconds; 0 for never
@@ -63,6 +66,8 @@ func readSetOf(group []operation) *readSet {
 
 func newWorkingSet() *workingSet {
 	return &workingSet{
+		free:     map[int64]bool{},
+		locked:   map[int64]bool{},
 		accounts: map[int64]*accountState{},
 		keys:     map[int64]*keyState{},
 		secrets:  map[digest]int64{},
@@ -72,12 +77,17 @@ func newWorkingSet() *workingSet {
 }
 
 // reads returns the statements that lock and load the read set. The lock of an
-// account also protects its keys and records.
-func (ws *workingSet) reads(rs *readSet) []store.Statement {
+// account also protects its keys and records. Without wait, they lock only the accounts
+// that no other session has locked.
+func (ws *workingSet) reads(rs *readSet, wait bool) []store.Statement {
 	var list []store.Statement
 	if len(rs.rows) > 0 {
 		rows := []any{rs.rowsAsJSON()}
-		list = append(list, store.Statement{Name: "lock_accounts", Args: rows}, store.Statement{Name: "read_rows", Args: rows, Scan: ws.scanRow})
+		lock := store.Statement{Name: "lock_accounts", Args: rows}
+		if !wait {
+			lock = store.Statement{Name: "lock_free_accounts", Args: rows, Scan: ws.scanFree}
+		}
+		list = append(list, lock, store.Statement{Name: "read_rows", Args: rows, Scan: ws.scanRow})
 	}
 	if len(rs.records) > 0 {
 		ids := make([][2]any, 0, len(rs.records))
@@ -106,6 +116,56 @@ func (rs *readSet) rowsAsJSON() string {
 		list = append(list, `"]`...)
 	}
 	return string(append(list, ']'))
+}
+
+// limitLockWait returns the statement that bounds each wait of a transaction for a lock.
+func limitLockWait(d time.Duration) store.Statement {
+	return store.Statement{Name: "limit_lock_wait", Args: []any{strconv.FormatInt(d.Milliseconds(), 10)}}
+}
+
+func (ws *workingSet) scanFree(r store.Row) error {
+	var account int64
+	err := r.Scan(&account)
+	ws.free[account] = true
+	return err
+}
+
+// findLocked adds the accounts to locked that exist and were not free, and drops their
+// rows.
+func (ws *workingSet) findLocked() {
+	for id := range ws.accounts {
+		if !ws.free[id] {
+			ws.locked[id] = true
+			delete(ws.accounts, id)
+		}
+	}
+	maps.DeleteFunc(ws.keys, func(_ int64, k *keyState) bool { return ws.accounts[k.account] == nil })
+}
+
+// split splits a group into what may be decided and what concerns locked accounts.
+func (ws *workingSet) split(group []operation) (free, locked []operation) {
+	if len(ws.locked) == 0 {
+		return group, nil
+	}
+	for _, op := range group {
+		if ws.locked[op.concerns()] {
+			locked = append(locked, op)
+		} else {
+			free = append(free, op)
+		}
+	}
+	return free, locked
+}
+
+// accountOf returns the account of a statement that writes, 0 for none.
+func (ws *workingSet) accountOf(st *store.Statement) int64 {
+	switch st.Name {
+	case "put_account", "add_usage", "put_answer", "delete_answer":
+		return st.Args[0].(int64)
+	case "put_key":
+		return ws.keys[st.Args[0].(int64)].account
+	}
+	return 0
 }
 
 func (ws *workingSet) scanRow(r store.Row) error {

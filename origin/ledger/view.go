@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"sync"
 	"time"
 )
@@ -21,11 +22,12 @@ type views struct {
 	accounts   map[int64]*accountView
 	pending    map[*accountView]bool // accounts with pending tokens
 	tallies    map[usageKey]Tally    // requests that were not charged, not yet recorded
-	commits    uint64                // number of commits published, and of calls of expire
-	expired    uint64                // commits at the last call of expire
-	foreign    uint64                // commits when another connection's commit was last noticed, or possible
-	alone      time.Time             // when the last group read or confirmed the exact rows
-	unviewed   uint64                // number of the last commit that changed a row without a view
+	locked     map[int64]*lockedAccount
+	commits    uint64    // number of commits published, and of calls of expire
+	expired    uint64    // commits at the last call of expire
+	foreign    uint64    // commits when another connection's commit was last noticed, or possible
+	alone      time.Time // when the last group read or confirmed the exact rows
+	unviewed   uint64    // number of the last commit that changed a row without a view
 	inProgress int
 }
 
@@ -92,7 +94,67 @@ type token struct {
 
 func newViews(c *clock) *views {
 	return &views{clock: c, secrets: map[digest]*secretView{}, accounts: map[int64]*accountView{},
-		pending: map[*accountView]bool{}, tallies: map[usageKey]Tally{}}
+		pending: map[*accountView]bool{}, tallies: map[usageKey]Tally{}, locked: map[int64]*lockedAccount{}}
+}
+
+// A lockedAccount is one that another session has locked, so that its operations are put
+// off.
+type lockedAccount struct {
+	since, seen time.Time // it was first and last found locked
+	logged      bool
+}
+
+// lockMemory is how long an account counts as locked after it was found so. The writer
+// tries it more often while it has something to write for it.
+const lockMemory = 3 * (lockPause + groupLockWait)
+
+// markLocked records which accounts were found locked now, and returns those that have
+// been locked for waitLimit and were not returned before.
+func (v *views) markLocked(ids map[int64]bool) (long []int64) {
+	if len(ids) == 0 {
+		return nil
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	now := time.Now()
+	maps.DeleteFunc(v.locked, func(_ int64, a *lockedAccount) bool { return now.Sub(a.seen) > waitLimit })
+	for id := range ids {
+		a := v.locked[id]
+		if a == nil {
+			a = &lockedAccount{since: now}
+			v.locked[id] = a
+		}
+		if a.seen = now; !a.logged && now.Sub(a.since) > waitLimit {
+			a.logged = true
+			long = append(long, id)
+		}
+	}
+	return long
+}
+
+// countLocked returns the number of accounts that were found locked lately. v.mu is held.
+func (v *views) countLocked() (n int) {
+	for _, a := range v.locked {
+		if time.Since(a.seen) < lockMemory {
+			n++
+		}
+	}
+	return n
+}
+
+// isLocked reports whether an account was found locked and not charged since.
+func (v *views) isLocked(id int64) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.locked[id] != nil
+}
+
+// refusesLocked reports whether an account has been locked for so long that a request
+// would work and wait in vain. Requests are admitted again when the account was not found
+// locked lately, so that one of them tries.
+func (v *views) refusesLocked(id int64) bool {
+	a := v.locked[id]
+	return a != nil && a.seen.Sub(a.since) > waitLimit && time.Since(a.seen) < lockMemory
 }
 
 // publish stores a row read by a query that began at instant, after commit
@@ -188,6 +250,9 @@ func (v *views) publishGroup(ws *workingSet) {
 	fresh := freshness{v.commits, ws.instant, true}
 	v.alone = ws.instant
 	for id, row := range ws.accounts {
+		if !ws.locked[id] {
+			delete(v.locked, id)
+		}
 		if a := v.accounts[id]; a != nil {
 			a.accountState, a.freshness = *row, fresh
 			a.changed = false

@@ -88,6 +88,7 @@ var ledgerMetrics = []metric[ledger.Stats]{
 	{"addrspec_ledger_waiting", "Requests waiting for the writer.", false, func(s ledger.Stats) float64 { return float64(s.Waiting) }},
 	{"addrspec_ledger_under_way", "Requests in progress.", false, func(s ledger.Stats) float64 { return float64(s.InProgress) }},
 	{"addrspec_ledger_views", "Keys whose recent state is in memory.", false, func(s ledger.Stats) float64 { return float64(s.Views) }},
+	{"addrspec_ledger_locked", "Accounts that another session has locked in PostgreSQL.", false, func(s ledger.Stats) float64 { return float64(s.Locked) }},
 	{"addrspec_ledger_undecided", "Charges that the next commit gives back.", false, func(s ledger.Stats) float64 { return float64(s.Undecided) }},
 }
 

@@ -23,8 +23,8 @@ import (
 // Marked transaction may run at a time.
 type Store interface {
 	// Transact runs t. If it returns nil, the writes of t survive a crash. If it
-	// returns an *InDoubt, the outcome is unknown; after any other error nothing
-	// was changed.
+	// returns an *InDoubt, the outcome is unknown; after any other error, such as a
+	// *Locked, nothing was changed.
 	Transact(ctx context.Context, t Transaction) error
 	// Query runs a read-only statement, concurrently with transactions.
 	Query(ctx context.Context, s Statement) error
@@ -68,6 +68,18 @@ type Row interface{ Scan(...any) error }
 // constraint violated, a value out of range. The same transaction fails again;
 // others need not.
 var ErrData = errors.New("the database rejects a row")
+
+// A Locked is the error of a transaction that has waited too long for a lock that another
+// session has. Nothing was changed. The database itself works: other rows may be free.
+type Locked struct {
+	Err   error
+	Write *Statement // the statement of Decide that waited; nil for one of Reads
+}
+
+func (l *Locked) Error() string { return l.Err.Error() }
+
+// Unwrap returns the database's error.
+func (l *Locked) Unwrap() error { return l.Err }
 
 // An InDoubt is the error of a commit of unknown outcome.
 type InDoubt struct {

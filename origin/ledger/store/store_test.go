@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 func TestDialectsHaveTheSameQueries(t *testing.T) {
 	for _, dialect := range []string{"sqlite", "postgres"} {
 		for name, query := range store.Catalogue(os.DirFS(dialect)) {
-			require.Equal(t, dialect == "sqlite" && name == "lock_accounts", query == "", name)
+			require.Equal(t, dialect == "sqlite" && slices.Contains([]string{"lock_accounts", "lock_free_accounts", "limit_lock_wait"}, name), query == "", name)
 		}
 	}
 	names := func(dialect string) []string { return slices.Sorted(maps.Keys(store.Catalogue(os.DirFS(dialect)))) }
@@ -65,6 +65,36 @@ func TestDataErrors(t *testing.T) {
 		}
 		require.NoError(t, s.Transact(t.Context(), storetest.PutPlan("after")))
 	})
+}
+
+// A transaction that gives up waiting for a lock says which of its writes waited, changes
+// nothing, and leaves the connection usable.
+func TestLocked(t *testing.T) {
+	s := storetest.Open(t, pgtest.NeedDatabase(t))
+	require.NoError(t, s.Transact(t.Context(), storetest.PutPlan("a plan")))
+	limit := store.Statement{Name: "limit_lock_wait", Args: []any{"1"}}
+	probe := store.Statement{Name: "put_plans", Args: []any{`[["a plan", 7, 7, false, 7]]`}}
+	locked := func(tr store.Transaction) (l *store.Locked) {
+		holder := store.Transaction{
+			Reads: func() []store.Statement { return []store.Statement{probe} },
+			Decide: func(time.Time) ([]store.Statement, error) {
+				require.ErrorAs(t, s.Transact(t.Context(), tr), &l)
+				return nil, nil
+			},
+		}
+		require.NoError(t, s.Transact(t.Context(), holder))
+		return l
+	}
+	reads := func(more ...store.Statement) func() []store.Statement {
+		return func() []store.Statement { return append([]store.Statement{limit}, more...) }
+	}
+	ping := store.Statement{Name: "ping", Scan: func(r store.Row) error { var n int; return r.Scan(&n) }}
+	nothing := func(time.Time) ([]store.Statement, error) { t.Error("called"); return nil, nil }
+	require.Nil(t, locked(store.Transaction{Reads: reads(probe), Decide: nothing}).Write)
+	writes := []store.Statement{ping, ping, probe, ping}
+	l := locked(store.Transaction{Marked: true, Reads: reads(), Decide: func(time.Time) ([]store.Statement, error) { return writes, nil }})
+	require.Same(t, &writes[2], l.Write)
+	require.NoError(t, s.Transact(t.Context(), storetest.PutPlan("after")))
 }
 
 // The clock is read after the locks are acquired, so the time includes the wait for

@@ -223,7 +223,8 @@ func (p *postgres) Examine(ctx context.Context) (e store.Examination, err error)
 // SQLSTATE codes and classes, see PostgreSQL's manual, appendix A.
 const (
 	invalidParameter     = "22023"
-	operatorIntervention = "57P" // the server stops, or an operator ended the connection
+	lockNotAvailable     = "55P03" // lock_timeout has passed
+	operatorIntervention = "57P"   // the server stops, or an operator ended the connection
 
 	dataException      = "22"
 	integrityViolation = "23"
@@ -258,6 +259,8 @@ func explainPostgres(err error) error {
 		return err
 	case strings.HasPrefix(e.Code, dataException), strings.HasPrefix(e.Code, integrityViolation):
 		return fmt.Errorf("%w: %w", store.ErrData, redacted(e))
+	case e.Code == lockNotAvailable:
+		return &store.Locked{Err: fmt.Errorf("%s (%w)", postgresAdvice[e.Code], err)}
 	case postgresAdvice[e.Code] != "":
 		return fmt.Errorf("%s (%w)", postgresAdvice[e.Code], err)
 	}

@@ -32,6 +32,16 @@ SELECT a.id FROM accounts a
  ORDER BY a.id -- the same order in every replica prevents deadlocks
    FOR NO KEY UPDATE;
 
+-- Locks those of the accounts that nobody else has locked, without waiting.
+-- name: lock_free_accounts
+SELECT a.id FROM accounts a
+ WHERE a.id = ANY (ARRAY (SELECT (w.value->>0)::bigint FROM jsonb_array_elements($1::jsonb) w))
+   FOR NO KEY UPDATE SKIP LOCKED;
+
+-- $1 milliseconds, for each lock that the transaction waits for.
+-- name: limit_lock_wait
+SELECT set_config('lock_timeout', CAST($1 AS TEXT), true);
+
 -- name: read_rows
 SELECT a.id, a.month, a.used, a.tat_ns, a.stored, a.suspended_ns IS NOT NULL,
        coalesce(a.points, p.points), coalesce(a.rate, p.rate), coalesce(a.overage, p.overage), p.stored,
@@ -123,9 +133,6 @@ UPDATE keys
  WHERE id = $1;
 
 -- The last step of the deletion of an account.
--- name: limit_lock_wait
-SELECT set_config('lock_timeout', '100', true);
-
 -- name: lock_account_alone
 SELECT id FROM accounts WHERE id = $1 FOR UPDATE;
 

@@ -23,11 +23,13 @@ func (p *postgres) Transact(ctx context.Context, t store.Transaction) error {
 	}
 	defer tx.conn.Release() // closes the connection if the transaction is still open
 	writes, err := t.Decide(tx.now)
-	if err != nil || len(writes) == 0 {
-		_, _ = tx.conn.Exec(ctx, "ROLLBACK")
-		return err
+	if err == nil && len(writes) > 0 {
+		if err = tx.commit(ctx, writes); err == nil || !isRolledBack(err) {
+			return err
+		}
 	}
-	return tx.commit(ctx, writes)
+	_, _ = tx.conn.Exec(ctx, "ROLLBACK")
+	return err
 }
 
 // A pgTransaction is a transaction that has begun and read.
@@ -79,10 +81,13 @@ func (p *postgres) tryBegin(ctx context.Context, t store.Transaction) (*pgTransa
 	batch := &pgx.Batch{}
 	batch.Queue("BEGIN ISOLATION LEVEL READ COMMITTED") // so that reads see what was committed while waiting for locks
 	if t.Reads != nil {
-		p.queue(batch, t.Reads())
+		p.queue(batch, t.Reads(), new(int))
 	}
 	batch.Queue(identify).QueryRow(tx.scanIdentity)
 	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
+		if isRolledBack(err) {
+			_, _ = conn.Exec(ctx, "ROLLBACK")
+		}
 		conn.Release()
 		return nil, err
 	}
@@ -101,25 +106,38 @@ func (t *pgTransaction) scanIdentity(r pgx.Row) error {
 // commit writes and commits. If the connection is lost before the server
 // confirms, it returns an *InDoubt.
 func (t *pgTransaction) commit(ctx context.Context, writes []store.Statement) error {
-	batch := &pgx.Batch{}
-	t.queue(batch, writes)
+	batch, done := &pgx.Batch{}, 0
+	t.queue(batch, writes, &done)
 	if t.group > 0 {
 		batch.Queue(markGroup, t.writer, t.group)
 	}
 	batch.Queue("COMMIT")
 	err := t.conn.SendBatch(ctx, batch).Close()
-	if err == nil || isRolledBack(err) {
-		return explainPostgres(err)
+	if err != nil && !isRolledBack(err) {
+		return &store.InDoubt{Err: err, Committed: t.committed}
 	}
-	return &store.InDoubt{Err: err, Committed: t.committed}
+	err = explainPostgres(err)
+	if locked, ok := errors.AsType[*store.Locked](err); ok && done < len(writes) {
+		locked.Write = &writes[done]
+	}
+	return err
 }
 
-func (p *postgres) queue(batch *pgx.Batch, list []store.Statement) {
+// queue adds statements to a batch, which counts those that succeed.
+func (p *postgres) queue(batch *pgx.Batch, list []store.Statement, done *int) {
 	for _, st := range list {
 		queued := batch.Queue(p.queries[st.Name], st.Args...)
-		if st.Scan != nil {
-			queued.Query(func(rows pgx.Rows) error { return scanAll(rows, st.Scan) })
+		if st.Scan == nil {
+			queued.Exec(func(pgconn.CommandTag) error { *done++; return nil })
+			continue
 		}
+		queued.Query(func(rows pgx.Rows) error {
+			err := scanAll(rows, st.Scan)
+			if err == nil {
+				*done++
+			}
+			return err
+		})
 	}
 }
 

@@ -22,7 +22,11 @@ SELECT s.hash, w.value->>1, coalesce(s.expires_ns, 0), k.id, k.revoked_ns IS NOT
 -- it was acquired: a statement that waits for a lock sees other tables as they
 -- were before the wait.
 -- name: lock_accounts
--- Nothing: the transaction has the write lock of the whole database.
+-- Nothing: the transaction has the write lock of the whole database. So do the next two.
+
+-- name: lock_free_accounts
+
+-- name: limit_lock_wait
 
 -- name: read_rows
 SELECT a.id, a.month, a.used, a.tat_ns, a.stored, a.suspended_ns IS NOT NULL,
@@ -115,9 +119,6 @@ UPDATE keys
  WHERE id = $1;
 
 -- The last step of the deletion of an account.
--- name: limit_lock_wait
-SELECT 'a transaction has the write lock from its beginning';
-
 -- name: lock_account_alone
 SELECT id FROM accounts WHERE id = $1;
 
