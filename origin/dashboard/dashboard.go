@@ -196,6 +196,9 @@ func (d *Dashboard) addRoutes() {
 	d.mux.Handle(asset, http.HandlerFunc(serveAsset))
 	d.alone = map[string]bool{asset: true}
 	for path, r := range d.routes() {
+		if r.access != public && r.access != offline && !remaining[path] {
+			r.post = unlessSuspended(r.post)
+		}
 		d.mux.Handle("GET "+path, d.page(r))
 		d.alone["GET "+path] = r.standsAlone(http.MethodGet)
 		if r.post != nil {
@@ -214,6 +217,36 @@ func (d *Dashboard) addRoutes() {
 // standsAlone reports whether the response to a method needs no database.
 func (r *route) standsAlone(method string) bool {
 	return r.access == offline && method != http.MethodPost
+}
+
+// remaining are the forms that the owner of a suspended account may send, with the public
+// ones: those that protect the person, who may be the victim of what the account is
+// suspended for, and checks, which the API refuses. No other one uses or changes anything.
+var remaining = map[string]bool{
+	"/sign-in/code": true, "/confirm": true, "/confirm/passkey": true, "/confirm/openid": true,
+	"/dashboard/keys/{id}/revoke":                      true,
+	"/dashboard/settings/sessions":                     true,
+	"/dashboard/settings/password":                     true,
+	"/dashboard/settings/totp":                         true,
+	"/dashboard/settings/totp/remove":                  true,
+	"/dashboard/settings/recovery-codes":               true,
+	"/dashboard/settings/passkeys/{credential}/remove": true,
+	"/dashboard/settings/identities/remove":            true,
+	provedPath:                                         true,
+	"/dashboard/try":                                   true,
+}
+
+// unlessSuspended returns post, refused to users of suspended accounts; nil for nil.
+func unlessSuspended(post func(*visit) (*outcome, error)) func(*visit) (*outcome, error) {
+	if post == nil {
+		return nil
+	}
+	return func(v *visit) (*outcome, error) {
+		if v.user.Suspended {
+			return nil, errSuspended
+		}
+		return post(v)
+	}
 }
 
 // methods returns the methods that the route accepts.

@@ -1,8 +1,11 @@
 package dashboard
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,5 +31,73 @@ func TestDeleteAccount(t *testing.T) {
 		require.ErrorIs(t, err, ledger.ErrNoAccount)
 		require.Equal(t, "REFUSED", s.browser(t).ceremony("/sign-in/passkey", phone, "").Code)
 		require.Equal(t, http.StatusSeeOther, b.get("/dashboard").status)
+	})
+}
+
+// post sends an empty form to a path with the token of the Overview, as a program does.
+func (b *browser) post(path string, fields string) (reply, string) {
+	r := b.request("POST", path, strings.NewReader(fields))
+	r.Header.Set("Accept", "application/json")
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(tokenHeader, b.token("/dashboard"))
+	got := b.do(r)
+	var p struct{ Code string }
+	_ = json.Unmarshal([]byte(got.body), &p)
+	return got, p.Code
+}
+
+// While an account is suspended, its owner can read all pages and send the forms that
+// protect a person. No other one changes or uses anything, also for an operator, and the
+// email is not free for another account.
+func TestSuspendedAccountChangesNothing(t *testing.T) {
+	eachNamedSite(t, Config{SignUp: true}, func(t *testing.T, s *site) {
+		require.NoError(t, s.Identity.SetOperator(t.Context(), s.account.ID, true))
+		_, k, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", ledger.KeyTerms{})
+		require.NoError(t, err)
+		b := s.signedIn(t, s.account.ID)
+		fill := strings.NewReplacer("{id}", strconv.FormatInt(k.ID, 10), "{credential}", "x")
+		audit := func() int {
+			log, err := s.Ledger.AuditLog(t.Context(), s.account.ID, 0, 1000)
+			require.NoError(t, err)
+			return len(log)
+		}
+		require.NoError(t, s.Ledger.SuspendAccount(t.Context(), s.account.ID))
+		require.Contains(t, b.get("/dashboard").body, "The account is suspended")
+		before := audit()
+		refused := 0
+		for path, r := range s.routes() {
+			if r.access == public || r.post == nil || remaining[path] {
+				continue
+			}
+			got, code := b.post(fill.Replace(path), `{"name": "late", "url": "https://example.com", "do": "set", "email": "owner@example.com", "grace": "0s"}`)
+			if r.access == operator {
+				require.Equal(t, http.StatusNotFound, got.status, path)
+				continue
+			}
+			require.Equal(t, http.StatusForbidden, got.status, "%s: %s", path, got.body)
+			require.Equal(t, "SUSPENDED", code, path)
+			refused++
+		}
+		require.Greater(t, refused, 6)
+		require.Equal(t, before, audit(), "nothing was changed")
+		for path := range remaining {
+			if s.routes()[path].post != nil {
+				_, code := b.post(fill.Replace(path), `{"password": "correct horse battery staple"}`)
+				require.NotEqual(t, "SUSPENDED", code, path)
+			}
+		}
+		k, err = s.Ledger.Key(t.Context(), s.account.ID, k.ID)
+		require.NoError(t, err)
+		require.False(t, k.Revoked.IsZero(), "a leaked key can be revoked")
+
+		for _, path := range []string{"/dashboard/keys", "/dashboard/usage", "/dashboard/settings", "/dashboard/settings/log", "/dashboard/settings/webhook"} {
+			require.Equal(t, http.StatusOK, b.get(path).status, path)
+		}
+		require.Equal(t, http.StatusNotFound, b.get("/dashboard/operator").status)
+		got := s.browser(t).submit("/sign-up", url.Values{"email": {"Owner@Example.com"}, "password": {"correct horse battery staple"}})
+		require.Contains(t, got.body, "There is an account with this email already.")
+		require.Equal(t, http.StatusSeeOther, b.submit("/sign-out", url.Values{}).status)
+		got = s.browser(t).submit("/sign-in", url.Values{"email": {"owner@example.com"}, "password": {"correct horse battery staple"}})
+		require.Equal(t, http.StatusSeeOther, got.status, "the new password signs in")
 	})
 }

@@ -289,7 +289,7 @@ func (d *Dashboard) revokeKey(v *visit) (*outcome, error) {
 
 // keyProblem returns an error of a change to a key as a problem with the form.
 func keyProblem(err error) error {
-	if errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrNoKey) || errors.Is(err, ledger.ErrNoAccount) {
+	if errors.Is(err, ledger.ErrSuspended) || errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrNoKey) || errors.Is(err, ledger.ErrNoAccount) {
 		return err
 	}
 	return inputProblem("", sentence(err))

@@ -146,6 +146,9 @@ func (d *Dashboard) arriveToSignIn(v *visit, detour identity.Detour, id openid.I
 }
 
 func (d *Dashboard) arriveToLink(v *visit, id openid.Identity) (*outcome, error) {
+	if v.user.Suspended {
+		return nil, errSuspended
+	}
 	if err := v.confirmed(); err != nil {
 		return nil, err
 	}

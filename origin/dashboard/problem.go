@@ -31,8 +31,10 @@ var (
 	errSecondFactor = &problem{status: http.StatusUnauthorized, code: "SECOND_FACTOR", sentence: "Give your second factor first.", location: "/sign-in/code"}
 	errConfirm      = &problem{status: http.StatusForbidden, code: "CONFIRM", sentence: "Confirm that it is you first.", location: "/confirm"}
 	errNotFound     = &problem{status: http.StatusNotFound, code: "NOT_FOUND", sentence: "There is no such page, or it is not yours."}
-	errCrossOrigin  = &problem{status: http.StatusForbidden, code: "CROSS_ORIGIN", sentence: "The form was sent from another site."}
-	errFormToken    = &problem{status: http.StatusForbidden, code: "FORM_TOKEN",
+	errSuspended    = &problem{status: http.StatusForbidden, code: "SUSPENDED", input: true,
+		sentence: "The account is suspended, so this cannot be done. You can still read everything, revoke keys, end sessions, change the password and second factors, and remove passkeys. Contact the operator of this service."}
+	errCrossOrigin = &problem{status: http.StatusForbidden, code: "CROSS_ORIGIN", sentence: "The form was sent from another site."}
+	errFormToken   = &problem{status: http.StatusForbidden, code: "FORM_TOKEN",
 		sentence: "The form is out of date, because you have signed in or out since. Load the page again; a program sends the header X-Form-Token with the value that GET returned."}
 )
 
@@ -56,6 +58,8 @@ func problemOf(err error) *problem {
 		return &problem{status: http.StatusTooManyRequests, code: "TOO_MANY_ATTEMPTS", sentence: sentence(err), input: true, wait: tooMany.Wait}
 	case errors.Is(err, ledger.ErrNoKey), errors.Is(err, identity.ErrNoSession), errors.Is(err, ledger.ErrNoAccount):
 		return errNotFound
+	case errors.Is(err, ledger.ErrSuspended):
+		return errSuspended
 	case errors.Is(err, identity.ErrBusy):
 		return &problem{status: http.StatusServiceUnavailable, code: "BUSY", sentence: sentence(err), input: true, wait: time.Second}
 	case errors.Is(err, ledger.ErrUnavailable):

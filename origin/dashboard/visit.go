@@ -99,6 +99,7 @@ func (v *visit) identify(ctx context.Context) error {
 		return err
 	}
 	user.Device = v.cookie(deviceCookie)
+	user.Operator = user.Operator && !user.Suspended
 	v.session, v.user = &session, &user
 	return nil
 }

@@ -18,6 +18,7 @@ var (
 	ErrAccountExists = errors.New("an account with this email exists already")
 	ErrNoPlan        = errors.New("there is no such plan")
 	ErrNoKey         = errors.New("the account has no such key")
+	ErrSuspended     = errors.New("the account is suspended: its owner can neither change nor delete it, and may revoke keys only")
 )
 
 // An Account is a customer.
@@ -227,8 +228,17 @@ func lockAccount(account int64) store.Statement {
 	return store.Statement{Name: "lock_accounts", Args: []any{asJSON([][]any{{account, 0, ""}})}}
 }
 
+// ownerMay returns ErrSuspended if the owner asks for a change of a suspended account. The
+// operator, the command line and the service may make it.
+func ownerMay(ctx context.Context, suspended bool) error {
+	if suspended && actorOf(ctx) == Owner {
+		return ErrSuspended
+	}
+	return nil
+}
+
 // SuspendAccount refuses all keys of an account on every replica, from the next
-// request on. Suspending it again changes nothing. It returns ErrNoAccount if
+// request on, and its owner's changes. Suspending it again changes nothing. It returns ErrNoAccount if
 // there is no such account.
 func (l *Ledger) SuspendAccount(ctx context.Context, account int64) error {
 	return l.changeAccount(ctx, account, func(a Account, now time.Time) (change, error) {
@@ -286,7 +296,8 @@ const (
 )
 
 // DeleteAccount deletes an account and all rows that belong to it, in every table.
-// It returns ErrNoAccount if there is no such account. No line of the audit log
+// It returns ErrNoAccount if there is no such account, and ErrSuspended to the owner of a
+// suspended one, who could sign up again. No line of the audit log
 // remains, so the deletion is logged.
 func (l *Ledger) DeleteAccount(ctx context.Context, account int64) error {
 	steps := []func(context.Context, int64) error{l.closeAccount, l.deletePerson, l.deleteSlices, l.deleteRest}
@@ -301,7 +312,15 @@ func (l *Ledger) DeleteAccount(ctx context.Context, account int64) error {
 
 // closeAccount suspends an account and deletes its secrets.
 func (l *Ledger) closeAccount(ctx context.Context, account int64) error {
-	return l.changeAccount(ctx, account, func(_ Account, now time.Time) (change, error) {
+	var begun bool // by an earlier call
+	find := func() store.Statement {
+		begun = false
+		return store.Statement{Name: "find_deletion", Args: []any{account}, Scan: func(store.Row) error { begun = true; return nil }}
+	}
+	return l.changeAccountAfter(ctx, account, find, func(a Account, now time.Time) (change, error) {
+		if err := ownerMay(ctx, !a.Suspended.IsZero() && !begun); err != nil {
+			return change{}, err
+		}
 		return changed("account.delete", "",
 			store.Statement{Name: "suspend_account", Args: []any{account, now.UnixNano()}},
 			store.Statement{Name: "drop_secrets", Args: []any{account}}), nil

@@ -213,6 +213,44 @@ func TestChangesAreAudited(t *testing.T) {
 	})
 }
 
+// The owner of a suspended account can revoke keys, and neither change nor delete the
+// account; its email is not free. Operators can, and an owner whose deletion was
+// interrupted can end it.
+func TestSuspendedOwnerChangesNothing(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, unlimitedTerms)
+		owner, operator := WithActor(f.ctx, Owner), WithActor(f.ctx, Operator)
+		_, leaked, err := f.CreateKey(owner, f.account, "leaked", KeyTerms{})
+		require.NoError(t, err)
+		require.NoError(t, f.SuspendAccount(operator, f.account))
+		name := "renamed"
+		for what, change := range map[string]func(context.Context) error{
+			"create": func(ctx context.Context) error {
+				_, _, err := f.CreateKey(ctx, f.account, "late", KeyTerms{})
+				return err
+			},
+			"rename": func(ctx context.Context) error {
+				return f.ChangeKey(ctx, f.account, f.key.ID, KeyChange{Name: &name})
+			},
+			"rotate": func(ctx context.Context) error {
+				_, _, err := f.RotateKey(ctx, f.account, f.key.ID, 0)
+				return err
+			},
+		} {
+			require.ErrorIs(t, change(owner), ErrSuspended, what)
+			require.NoError(t, change(operator), what)
+		}
+		require.ErrorIs(t, f.DeleteAccount(owner, f.account), ErrSuspended)
+		require.NoError(t, f.RevokeKey(owner, f.account, leaked.ID))
+		_, err = f.CreateAccount(f.ctx, "Owner@Example.com", Terms{})
+		require.ErrorIs(t, err, ErrAccountExists)
+
+		require.NoError(t, f.ResumeAccount(operator, f.account))
+		require.NoError(t, f.closeAccount(owner, f.account))
+		require.NoError(t, f.DeleteAccount(owner, f.account), "goes on with what it began")
+	})
+}
+
 // An account keeps the newest lines of each action, so that whoever renames a key often
 // removes no trace of anything else. Another account's lines remain.
 func TestAuditLogIsBounded(t *testing.T) {

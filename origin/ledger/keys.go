@@ -44,7 +44,7 @@ type Key struct {
 // CreateKey creates a key and returns it with its secret, which cannot be read
 // again. It returns a *FieldError for a name or a term that is wrong, ErrNoAccount
 // if there is no such account, ErrTooManyActiveKeys and ErrTooManyKeys if it has too
-// many keys.
+// many keys, ErrSuspended to the owner of a suspended one.
 func (l *Ledger) CreateKey(ctx context.Context, account int64, name string, t KeyTerms) (secret string, k Key, err error) {
 	created := l.clock.now().UTC()
 	if err := cmp.Or(checkKeyName(name), t.check(), t.checkExpiry(created)); err != nil {
@@ -59,7 +59,7 @@ func (l *Ledger) CreateKey(ctx context.Context, account int64, name string, t Ke
 			Scan: func(r store.Row) error { return r.Scan(&k.ID) }}}
 	}
 	err = l.transact(ctx, reads, func(now time.Time) ([]store.Statement, error) {
-		if err := c.check(); err != nil {
+		if err := cmp.Or(c.check(), ownerMay(ctx, c.suspended)); err != nil {
 			return nil, err
 		}
 		writes := []store.Statement{{Name: "create_secret", Args: []any{digestOf(secret).hex(), k.ID, nil}}}
@@ -76,6 +76,7 @@ func (l *Ledger) CreateKey(ctx context.Context, account int64, name string, t Ke
 type keyCount struct {
 	account     int64
 	found       bool
+	suspended   bool // the account is
 	all, active int
 }
 
@@ -83,7 +84,7 @@ func (c *keyCount) read() store.Statement {
 	c.found = false
 	return store.Statement{Name: "count_keys", Args: []any{c.account}, Scan: func(r store.Row) error {
 		c.found = true
-		return r.Scan(&c.account, &c.all, &c.active)
+		return r.Scan(&c.suspended, &c.all, &c.active)
 	}}
 }
 
@@ -204,8 +205,8 @@ type KeyChange struct {
 }
 
 // ChangeKey changes a key, from its next request on. It returns a *FieldError for
-// a name or a term that is wrong, ErrNoKey if the account has no such key, and
-// ErrRevoked if the key is revoked.
+// a name or a term that is wrong, ErrNoKey if the account has no such key, ErrRevoked if
+// the key is revoked, and ErrSuspended to the owner of a suspended account.
 func (l *Ledger) ChangeKey(ctx context.Context, account, key int64, c KeyChange) error {
 	if c.Name != nil {
 		if err := checkKeyName(*c.Name); err != nil {
@@ -221,6 +222,9 @@ func (l *Ledger) ChangeKey(ctx context.Context, account, key int64, c KeyChange)
 		c.Terms = &terms
 	}
 	return l.changeKey(ctx, account, key, func(k Key, a Account, now time.Time) (change, error) {
+		if err := ownerMay(ctx, !a.Suspended.IsZero()); err != nil {
+			return change{}, err
+		}
 		return k.changedTo(c, a, now)
 	})
 }
@@ -269,7 +273,8 @@ func (k *Key) changeSubject(was *Key) string {
 }
 
 // RevokeKey revokes a key on every replica, from the next request on. Revoking it
-// again changes nothing. It returns ErrNoKey if the account has no such key.
+// again changes nothing. The owner of a suspended account may do it: its secret may be
+// known to others, and the account may be resumed. It returns ErrNoKey if the account has no such key.
 func (l *Ledger) RevokeKey(ctx context.Context, account, key int64) error {
 	return l.changeKey(ctx, account, key, func(k Key, _ Account, now time.Time) (change, error) {
 		if !k.Revoked.IsZero() {
@@ -295,16 +300,19 @@ const MaxGrace = 7 * 24 * time.Hour
 // RotateKey gives a key a new secret and returns it. The old secret is valid for
 // the grace, with 0 not from now on; secrets that earlier rotations replaced are
 // not valid any more, so at most two are. The key's terms, usage and idempotency
-// records remain. It returns ErrNoKey if the account has no such key, and
-// ErrRevoked if the key is revoked.
+// records remain. It returns ErrNoKey if the account has no such key, ErrRevoked if the
+// key is revoked, and ErrSuspended to the owner of a suspended account.
 func (l *Ledger) RotateKey(ctx context.Context, account, key int64, grace time.Duration) (secret string, k Key, err error) {
 	if grace < 0 || grace > MaxGrace {
 		return "", Key{}, wrong("grace", fmt.Errorf("the grace %s is outside 0 to %s", grace, MaxGrace))
 	}
 	secret = NewSecret()
-	err = l.changeKey(ctx, account, key, func(found Key, _ Account, now time.Time) (change, error) {
+	err = l.changeKey(ctx, account, key, func(found Key, a Account, now time.Time) (change, error) {
 		if k = found; !k.Revoked.IsZero() {
 			return change{}, ErrRevoked
+		}
+		if err := ownerMay(ctx, !a.Suspended.IsZero()); err != nil {
+			return change{}, err
 		}
 		k.Hint, k.Replaced = hint(secret), time.Time{}
 		if grace > 0 {

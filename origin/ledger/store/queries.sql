@@ -62,6 +62,11 @@ UPDATE accounts SET plan = $2, rate = $3, points = $4, overage = $5 WHERE id = $
 -- name: suspend_account
 UPDATE accounts SET suspended_ns = CAST($2 AS BIGINT) WHERE id = $1;
 
+-- Returns a row if a deletion has begun, which suspends the account, and did not end.
+-- name: find_deletion
+SELECT a.id FROM accounts a WHERE a.id = $1
+   AND EXISTS (SELECT 1 FROM audit u WHERE u.account = a.id AND u.action = 'account.delete' AND u.at_ns = a.suspended_ns);
+
 -- $1 account, $2 today: move usage recorded under future days to today.
 -- name: sum_future_usage
 SELECT CAST(coalesce(sum(points), 0) AS BIGINT) FROM usage WHERE account = $1 AND day > $2;
@@ -91,7 +96,7 @@ DELETE FROM usage WHERE account = $1 AND day > $2;
 
 -- Keys. The key of the dashboard does not count.
 -- name: count_keys
-SELECT a.id, (SELECT count(*) FROM keys k WHERE k.account = a.id AND NOT k.dashboard),
+SELECT a.suspended_ns IS NOT NULL, (SELECT count(*) FROM keys k WHERE k.account = a.id AND NOT k.dashboard),
        (SELECT count(*) FROM keys k WHERE k.account = a.id AND NOT k.dashboard AND k.revoked_ns IS NULL)
   FROM accounts a WHERE a.id = $1;
 
