@@ -378,8 +378,8 @@ func TestSessionOfAnotherAccount(t *testing.T) {
 func TestAuditLogIsPaged(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t, s.account.ID)
-		for range 60 {
-			require.NoError(t, s.Identity.SetName(t.Context(), s.account.ID, "Ada"))
+		for n := range 60 {
+			require.NoError(t, s.Identity.SetName(t.Context(), s.account.ID, fmt.Sprint("Ada ", n)))
 		}
 		var page auditLogView
 		b.getJSON("/dashboard/settings/log", &page)

@@ -251,7 +251,7 @@ func TestSuspendedOwnerChangesNothing(t *testing.T) {
 	})
 }
 
-// An account keeps the newest lines of each action, so that whoever renames a key often
+// An account keeps the newest lines of each action, so that a thief who renames a key often
 // removes no trace of anything else. Another account's lines remain.
 func TestAuditLogIsBounded(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {

@@ -239,7 +239,7 @@ func actorOf(ctx context.Context) Actor {
 }
 
 // maxAudit is how many lines of each action an account keeps. One limit for all actions
-// together would let whoever has a session remove every trace of it by renaming a key
+// together would let the thief of a session remove every trace of it by renaming a key
 // often. There are about 30 actions.
 const maxAudit = 100
 
