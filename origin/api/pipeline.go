@@ -267,6 +267,8 @@ func (x *exchange) judge(d ledger.Decision, err error, required int64) *problem 
 	switch {
 	case err != nil && x.caller.Err() != nil && errors.Is(err, context.Canceled):
 		return x.cancelled()
+	case err != nil && x.request != nil && x.late() != nil: // which has ended the request's context
+		return x.late()
 	case err != nil:
 		if x.caller.Err() == nil {
 			x.logError("the ledger failed", err)

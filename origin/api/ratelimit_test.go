@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"math"
 	"net/http"
 	"testing"
@@ -32,4 +33,16 @@ func TestRateLimitHeaders(t *testing.T) {
 		setRateLimit(fieldsOf(h), &c.usage, &c.quota)
 		require.Equal(t, [2]string{c.policy, c.left}, [2]string{h.Get("RateLimit-Policy"), h.Get("RateLimit")}, name)
 	}
+}
+
+// A late refusal ends the request's context, and with it a read of the ledger: the response
+// is the refusal, not that the ledger failed.
+func TestLateRefusalDuringARead(t *testing.T) {
+	f := newFakes(t)
+	f.ledger.begin = verdict(ledger.Good)
+	f.ledger.claim = outcomeOf{err: context.Canceled}
+	f.ledger.onClaim = func() { f.ledger.late = ledger.RateLimited }
+	resp := f.send(f.ask(http.MethodGet, "/v1/email/jane@example.org", ""))
+	require.Equal(t, http.StatusTooManyRequests, resp.Code, resp.Body)
+	require.Equal(t, []string{"begin", "claim", "end"}, f.trace.list())
 }
