@@ -361,7 +361,7 @@ func TestSlots(t *testing.T) {
 	take("5", 0, nil)
 	take("6", 0, errBusy)
 	require.Equal(t, map[string]int{"1": 1, "2": 2, "3": 1, "4": 1, "5": 1}, s.owners)
-	for length, want := range map[int64]int64{0: 64 << 10, 1000: 64<<10 + 3000, -1: 3<<20 + 64<<10, 1 << 40: 3<<20 + 64<<10} {
+	for length, want := range map[int64]int64{0: 128 << 10, 1000: 128<<10 + 3000, -1: 3<<20 + 128<<10, 1 << 40: 3<<20 + 128<<10} {
 		q := apiRequest{length: length}
 		require.Equal(t, want, q.responseMemory())
 	}

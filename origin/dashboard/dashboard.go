@@ -31,9 +31,10 @@
 //
 // The page Lists reads a file in the browser and sends only its addresses, through
 // checkPath, which responds as POST /v1/emails does. Its scripts are in assets:
-// lists.js is the page; list-file.js reads and writes CSV with Papa Parse
-// (papaparse.txt); list-check.js sends batches. Package browser tests them. Results
-// are in the page's memory only: `addrspec check` is for long lists.
+// lists.js is the page; list-file.js reads and writes files as package check does, so
+// that a file gives the same bytes here and there; list-check.js sends batches. Package
+// browser tests them. Results are in the page's memory only: `addrspec check` is for
+// long lists.
 package dashboard
 
 import (

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/addrspec/addrspec/origin/check/input"
 	"github.com/addrspec/addrspec/wasm/result"
 )
 
@@ -215,7 +216,7 @@ func (v *visit) call(q apiRequest) *apiResponse {
 // sent: it repeats each address up to three times. The API refuses more than its
 // bound of a body.
 func (q *apiRequest) responseMemory() int64 {
-	const maxBody, facts = 1 << 20, 64 << 10
+	const maxBody, facts = 1 << 20, 128 << 10 // with details, for which the page Lists asks
 	if q.length < 0 || q.length > maxBody {
 		return 3*maxBody + facts
 	}
@@ -250,11 +251,12 @@ type listsView struct {
 	Batch  int        `json:"-"`
 	Origin string     `json:"-"`
 	URL    string     `json:"-"`
+	Names  string     `json:"-"` // of columns of addresses
 }
 
 func (d *Dashboard) lists(v *visit) (any, error) {
 	points, err := v.points()
-	return listsView{points, maxBatch, d.PublicURL.String(), d.link("/v1/emails")}, err
+	return listsView{points, maxBatch, d.PublicURL.String(), d.link("/v1/emails"), input.AddressNames}, err
 }
 
 // addEvidence says beside each field where it comes from.

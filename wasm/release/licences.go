@@ -44,12 +44,6 @@ func (r *release) licences(ctx context.Context) error {
 			return err
 		}
 	}
-	const vendored = "origin/dashboard/papaparse.txt" // of the one file that is copied into the tree
-	content, err := os.ReadFile(r.path(vendored))
-	if err != nil {
-		return err
-	}
-	writeLicence(text, "Papa Parse, "+vendored, content)
 	return os.WriteFile(r.inOut(licencesFile), text.Bytes(), 0o644)
 }
 

@@ -1,6 +1,7 @@
 package input
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,29 +12,20 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// addressNames are names of columns of addresses, as plain writes them. They are
-// from exports of mail and customer programs in several languages.
-var addressNames = plainSet(
-	"email", "e-mail", "emails", "mail", "email address", "e-mail addresses", "mail address", "email addr", "email id",
-	"user email", "contact email", "customer email", "primary email", "work email", "subscriber email", "your email",
-	"email 1", "e-mail 1 - value", "email primary", "email work", "email (work)",
-	"E-Mail-Adresse", "Mailadresse", "Emailadresse", "E-Mail Adressen",
-	"correo", "correo electrónico", "dirección de correo", "dirección de correo electrónico", "dirección de email",
-	"adresse e-mail", "adresse mail", "adresse email", "adresse électronique", "courriel", "adresse courriel",
-	"indirizzo email", "indirizzo e-mail", "indirizzo di posta elettronica", "posta elettronica",
-	"endereço de e-mail", "endereço de email", "correio eletrônico", "correio eletrónico",
-	"e-mailadres", "mailadres", "e-postadress", "e-post", "epost", "e-postadresse", "sähköposti", "sähköpostiosoite",
-	"adres e-mail", "adres email", "e-mailová adresa", "e-posta", "e-posta adresi",
-	"почта", "эл. почта", "электронная почта", "адрес электронной почты", "メールアドレス", "メール", "邮箱", "电子邮箱", "电子邮件", "邮箱地址", "이메일", "이메일 주소",
-)
+// AddressNames are names of columns of addresses, one a line. They are from exports of
+// mail and customer programs in several languages. The page Lists knows them too.
+//
+//go:embed names.txt
+var AddressNames string
 
-func plainSet(names ...string) map[string]bool {
-	set := make(map[string]bool, len(names))
-	for _, name := range names {
+// addressNames are the same, as plain writes them.
+var addressNames = func() map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.Lines(AddressNames) {
 		set[plain(name)] = true
 	}
 	return set
-}
+}()
 
 // plain returns the letters and digits of a name in lower case, without accents.
 func plain(name string) string {

@@ -233,6 +233,7 @@ func (o *Options) columns(l *layout, rows [][]string) (decided bool, err error) 
 	}
 	if l.width = widest(rows); header || named {
 		l.names, l.width = rows[0], len(rows[0])
+		_ = valid(l.names) // they are written in any case
 	}
 	return (decided || named) && !errors.Is(err, errNoColumn), err // a later row may have an address
 }

@@ -112,10 +112,11 @@ func (a *ascii) Read(p []byte) (int, error) {
 	}
 	a.lines += lineFeeds(p[:other])
 	a.decide(bufio.NewReaderSize(io.MultiReader(bytes.NewReader(slices.Clone(p[other:n])), a.in), bufferSize)) // which returns err again
-	if other > 0 {
-		return other, nil
+	n, err = a.decided.Read(p[other:]) // which has arrived, but for an error
+	if other > 0 && err == io.EOF {
+		err = nil // it comes again
 	}
-	return a.decided.Read(p)
+	return other + n, err
 }
 
 // decide looks at the rest of the present line, as far as a buffer has room for it.

@@ -1,6 +1,9 @@
 /** Checks addresses in batches: through the account, or with the module in this browser. */
 
+import { MAX_ADDRESS } from "./list-file.js";
+
 /** @typedef {import("./list-file.js").Result} Result */
+/** @typedef {import("./list-file.js").Refusal} Refusal */
 
 /**
  * Checks some different addresses. What it leaves out is checked again.
@@ -47,14 +50,49 @@ export function leftOf(addresses, results) {
   return addresses.filter((address) => !results.get(address)?.facts);
 }
 
+/** @typedef {{ check(email: string, options: { details: true }): Record<string, unknown> }} Module */
+
+/** The longest address that the module takes, in bytes. */
+const MAX_BYTES = 1 << 20;
+const TOO_LONG = {
+  code: "INVALID_EMAIL_FORMAT",
+  message:
+    "The address is longer than 1 MiB, which is the longest input; the longest valid one has 254 bytes.",
+};
+
+/** Checks with the module, without MX. @param {Module} module @returns {Checker} */
+export function offlineChecker(module) {
+  return async (addresses) => new Map(addresses.map((email) => [email, checkHere(module, email)]));
+}
+
+/** @param {Module} module @param {string} email @returns {Result} */
+function checkHere(module, email) {
+  if (new TextEncoder().encode(email).length > MAX_BYTES) return { failure: TOO_LONG };
+  return factsOf(module.check(email, { details: true }));
+}
+
+/** @param {Record<string, unknown>} result with its details @returns {Result} */
+function factsOf({ details, ...facts }) {
+  const { refusal } = /** @type {{ refusal: Refusal | null }} */ (details);
+  return { facts, refusal };
+}
+
 /**
- * Checks with the module, without MX.
- * @param {{ check(email: string): object }} module
+ * Checks with two checkers: addresses that are longer than any valid one by the module,
+ * whose result is that of the service, and all others through the account.
+ * @param {Checker} account
+ * @param {() => Promise<Module>} load
  * @returns {Checker}
  */
-export function offlineChecker(module) {
-  return async (addresses) =>
-    new Map(addresses.map((email) => [email, { facts: { ...module.check(email), mx: null } }]));
+export function withoutLong(account, load) {
+  return async (addresses, signal) => {
+    const long = addresses.filter((address) => address.length > MAX_ADDRESS);
+    const short = addresses.filter((address) => address.length <= MAX_ADDRESS);
+    /** @type {Map<string, Result>} */
+    const found = short.length > 0 ? await account(short, signal) : new Map();
+    if (long.length === 0) return found;
+    return new Map([...found, ...(await offlineChecker(await load())(long, signal))]);
+  };
 }
 
 /**
@@ -84,7 +122,7 @@ export function accountChecker({
     const request = {
       method: "POST",
       redirect: /** @type {const} */ ("error"),
-      body: JSON.stringify({ emails }),
+      body: JSON.stringify({ emails, details: true }), // which have why an address is not valid
       headers: {
         "Content-Type": "application/json",
         Accept: "application/json",
@@ -118,11 +156,11 @@ function gapOf(response) {
 }
 
 /**
- * @param {{ email: string, result: Record<string, unknown> | null, error: { code: string } | null }} item
+ * @param {{ email: string, result: Record<string, unknown> | null, error: import("./list-file.js").Failure | null }} item
  * @returns {[string, Result]}
  */
 function resultOf({ email, result, error }) {
-  return [email, result ? { facts: result } : { error: error?.code ?? "" }];
+  return [email, result ? factsOf(result) : { failure: error ?? { code: "", message: "" } }];
 }
 
 /**

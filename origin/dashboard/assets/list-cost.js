@@ -25,13 +25,16 @@ export function costSentence(addresses, usage, offline) {
       button: "Start",
     };
   }
+  const one = addresses === 1;
   if (offline) {
     return {
       ...start,
-      text: `${number(addresses)} different addresses are checked in this browser. It costs nothing, nothing is sent, and the column mx stays empty.`,
+      text: `${one ? "1 address is" : `${number(addresses)} different addresses are`} checked in this browser. It costs nothing, nothing is sent, and the column mx stays empty.`,
     };
   }
-  const most = `${number(addresses)} different addresses cost as many points`;
+  const most = one
+    ? "1 address costs 1 point"
+    : `${number(addresses)} different addresses cost as many points`;
   if (!usage)
     return {
       ...start,
@@ -75,5 +78,5 @@ function time(addresses, { points: { rate } }) {
   const seconds = (1.05 * addresses) / 64 / rate;
   return seconds < 60
     ? ""
-    : ` At ${number(rate)} ${rate === 1 ? "request" : "requests"} a second it takes at least ${number(Math.ceil(seconds / 60))} minutes.`;
+    : ` At ${number(rate)} ${rate === 1 ? "request" : "requests"} a second it takes at least ${number(Math.ceil(seconds / 60))} minutes.`; // 2 or more
 }

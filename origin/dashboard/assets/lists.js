@@ -5,17 +5,16 @@
  */
 
 import { load } from "./addrspec.js";
-import { accountChecker, checkList, Halt, leftOf, offlineChecker } from "./list-check.js";
-import { costSentence } from "./list-cost.js";
 import {
-  addressesOf,
-  addressOf,
-  dataRows,
-  formulasOf,
-  ListProblem,
-  readList,
-  writeList,
-} from "./list-file.js";
+  accountChecker,
+  checkList,
+  Halt,
+  leftOf,
+  offlineChecker,
+  withoutLong,
+} from "./list-check.js";
+import { costSentence } from "./list-cost.js";
+import { addressesOf, formulasOf, ListProblem, namesOf, readList, writeList } from "./list-file.js";
 
 /** @typedef {import("./list-file.js").Choice} Choice */
 
@@ -45,6 +44,8 @@ const download = element("download", HTMLAnchorElement);
 
 /** @type {File | null} */
 let file = null;
+/** How to read it, as far as that was chosen. @type {Partial<Choice>} */
+let chosen = {};
 /** @type {import("./list-file.js").List | null} */
 let list = null;
 /** @type {string[]} */
@@ -85,16 +86,17 @@ page.addEventListener("drop", (event) => {
 });
 addEventListener("beforeunload", (event) => running && event.preventDefault());
 
-/** @param {File | undefined} chosen */
-async function choose(chosen) {
-  if (!chosen) return;
+/** @param {File | undefined} picked */
+async function choose(picked) {
+  if (!picked) return;
   running?.abort();
-  file = chosen;
+  file = picked;
   list = null;
   forget();
-  write("status", `${chosen.name} is read.`);
+  write("status", `${picked.name} is read.`);
   show();
-  await read({});
+  chosen = {};
+  await read(chosen);
 }
 
 function forget() {
@@ -103,24 +105,30 @@ function forget() {
 }
 
 reading.addEventListener("change", (event) => {
-  /** @type {Partial<Choice>} */
-  const given = {
-    encoding: /** @type {Choice["encoding"]} */ (encoding.value),
-    delimiter: delimiter.value === "text" ? "" : delimiter.value,
+  const { target } = event;
+  // What was found out is not a choice. Another separator makes other columns.
+  chosen = {
+    ...(target === encoding || chosen.encoding
+      ? { encoding: /** @type {Choice["encoding"]} */ (encoding.value) }
+      : {}),
+    ...(target !== encoding || chosen.delimiter !== undefined
+      ? { delimiter: delimiter.value === "text" ? "" : delimiter.value }
+      : {}),
+    ...(target === header || target === column
+      ? { header: header.checked, column: Number(column.value) }
+      : {}),
   };
-  // Another separator makes other columns, so these are guessed anew.
-  const columns = event.target === header || event.target === column;
-  void read(columns ? { ...given, header: header.checked, column: Number(column.value) } : given);
+  void read(chosen);
 });
 
 /** @param {Partial<Choice>} given */
 async function read(given) {
   if (!file) return;
-  const chosen = file;
+  const picked = file;
   try {
-    const found = await readList(chosen, given);
+    const found = await readList(picked, given, page.dataset.names ?? "");
     const now = await fetchUsage();
-    if (file !== chosen) return; // another one was chosen meanwhile
+    if (file !== picked || chosen !== given) return; // another one was chosen meanwhile
     list = found;
     usage = now;
     addresses = addressesOf(found);
@@ -148,30 +156,31 @@ async function fetchUsage() {
 function problem(error) {
   const code = error instanceof ListProblem ? error.code : "";
   write("problem-text", error instanceof ListProblem ? error.message : `It failed: ${error}`);
-  element("windows", HTMLElement).hidden = code !== "encoding";
-  show("problem-card", ...(code === "quote" || code === "encoding" ? ["reading"] : []));
+  show("problem-card", ...(code === "encoding" ? ["reading"] : []));
   write("status", "");
 }
 
-on("windows", () => {
-  encoding.value = "windows-1252";
-  reading.dispatchEvent(new Event("change"));
-});
-
-/** @param {import("./list-file.js").List} list */
-function showChoice({ choice, rows }) {
+/** @param {import("./list-file.js").List} found */
+function showChoice(found) {
+  const { choice, rows, why, guessed } = found;
   encoding.value = choice.encoding;
+  const name = encoding.selectedOptions[0]?.text ?? choice.encoding;
+  write(
+    "encoding-note",
+    `Read as ${name}: ${why}.${guessed ? " If letters look wrong below, choose another encoding." : ""}`,
+  );
+  element("encoding-note", HTMLElement).className = guessed ? "notice warn" : "quiet";
   delimiter.value = choice.delimiter === "" ? "text" : choice.delimiter;
   header.checked = choice.header;
-  const width = Math.max(1, ...rows.slice(0, 100).map((cells) => cells.length));
-  const names = Array.from(
-    { length: width },
-    (_, n) => (choice.header && rows[0]?.[n]) || `Column ${n + 1}`,
-  );
+  const names = namesOf(found).map((text, n) => text || `Column ${n + 1}`);
   column.replaceChildren(
-    ...names.map((name, n) => new Option(clip(name), String(n), false, n === choice.column)),
+    ...names.map((text, n) => new Option(clip(text), String(n), false, n === choice.column)),
   );
-  showPreview(names, rows.slice(choice.header ? 1 : 0).slice(0, 5), choice.column);
+  showPreview(
+    names,
+    rows.slice(0, 5).map(({ cells }) => cells),
+    choice.column,
+  );
 }
 
 /**
@@ -209,12 +218,28 @@ function showStart(found) {
   element("formulas", HTMLElement).hidden = formulas === 0;
   write(
     "formulas",
-    `${number(formulas)} cells of your file begin with =, +, -, @, a tab or a line break. They are given back unchanged: a spreadsheet may run them as formulas.`,
+    `${count(formulas, "cell")} of your file may be run as a formula by a spreadsheet, such as a number that begins with + or -. With the box checked, an apostrophe is put before that.`,
   );
-  write("status", `${number(dataRows(found).length)} rows, ${number(addresses.length)} addresses.`);
+  write(
+    "status",
+    `${count(found.rows.length, "row")}, ${count(addresses.length, "different address", "different addresses")}${withoutAddress(found)}.`,
+  );
   showCost();
   show("reading", "starting");
 }
+
+/** How many rows have no address that can be checked. @param {import("./list-file.js").List} list */
+function withoutAddress({ rows }) {
+  const none = rows.filter(({ failure }) => failure?.code === "NO_ADDRESS").length;
+  const bad = rows.filter(({ failure }) => failure).length - none;
+  return [
+    none > 0 ? `, ${count(none, "row")} without an address` : "",
+    bad > 0 ? `, ${count(bad, "row")} that cannot be read` : "",
+  ].join("");
+}
+
+/** @param {number} n @param {string} one @param {string} many */
+const count = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 
 starting.addEventListener("change", showCost);
 
@@ -263,22 +288,22 @@ async function check() {
 }
 
 async function checker() {
-  if (isOffline())
-    return offlineChecker(await load(new URL(page.dataset.module ?? "", location.href).href));
-  return accountChecker({
+  const module = () => load(new URL(page.dataset.module ?? "", location.href).href);
+  if (isOffline()) return offlineChecker(await module());
+  const account = accountChecker({
     url: page.dataset.check ?? "",
     token: document.querySelector('meta[name="form-token"]')?.getAttribute("content") ?? "",
     onCharge: (charged) => {
       points += charged;
     },
   });
+  return withoutLong(account, module);
 }
 
 /** @param {unknown} error */
 function sentenceOf(error) {
   const sentence = error instanceof Halt ? error.message : `Checking failed: ${error}`;
   write("problem-text", sentence);
-  element("windows", HTMLElement).hidden = true;
   return sentence;
 }
 
@@ -287,7 +312,7 @@ function showProgress() {
   bar.value = results.size;
   write(
     "progress-text",
-    `${number(results.size)} of ${number(addresses.length)} addresses (${Math.floor((100 * bar.value) / bar.max)} %) · ${number(points)} points`,
+    `${number(results.size)} of ${number(addresses.length)} addresses (${Math.floor((100 * bar.value) / bar.max)} %) · ${count(points, "point")}`,
   );
 }
 
@@ -296,16 +321,14 @@ function showProgress() {
  * @param {string} sentence
  */
 function finish(checked, sentence) {
-  const count = { valid: 0, invalid: 0, none: 0, left: 0 };
-  for (const cells of dataRows(checked)) {
-    const address = addressOf(checked, cells);
+  const found = { valid: 0, invalid: 0, left: 0 };
+  for (const { address, failure } of checked.rows) {
     const facts = results.get(address)?.facts;
-    count[address === "" ? "none" : !facts ? "left" : facts.valid ? "valid" : "invalid"]++;
+    if (!failure) found[!facts ? "left" : facts.valid ? "valid" : "invalid"]++;
   }
-  const blank = count.none > 0 ? ` ${number(count.none)} rows have no address.` : "";
   write(
     "counts",
-    `${number(count.valid)} valid, ${number(count.invalid)} invalid, ${number(count.left)} not checked.${blank} It cost ${number(points)} points.`,
+    `${number(found.valid)} valid, ${number(found.invalid)} invalid, ${number(found.left)} not checked${withoutAddress(checked)}. It cost ${count(points, "point")}.`,
   );
   element("offline-note", HTMLElement).hidden = !isOffline();
   const left = leftOf(addresses, results).length;

@@ -22,6 +22,7 @@ import (
 // zone is what the resolver of the tests knows.
 const zone = `
 example.com. MX 10 mail.example.com.
+mail.example. MX 10 mail.example.com.
 mail.example.com. A 192.0.2.1
 `
 

@@ -1,8 +1,12 @@
 package browser
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -62,6 +66,43 @@ func TestPointsRunOutOnAList(t *testing.T) {
 	_, account := ledgertest.NewAccountOn(t, l, "few@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(100)})
 	script(t, "stories/list-points.mjs", s.linkTo(t, l, account))
 	require.EqualValues(t, 64, ledgertest.Used(t, l, "few@example.com"))
+}
+
+// The same file gives the same bytes on the page Lists and by the command: with the
+// account and with --server, in the browser and with --offline, for a spreadsheet and
+// with --csv-safe.
+func TestOneLayoutOfLists(t *testing.T) {
+	leftToCI(t)
+	endpoint(t)
+	s := serve(t, origintest.NewDatabase(t))
+	l := ledgertest.Open(t, s.database)
+	_, account := ledgertest.NewAccountOn(t, l, "lists@example.com", ledger.Terms{Plan: "enterprise"})
+	key, _, err := l.CreateKey(t.Context(), account, "lists", ledger.KeyTerms{})
+	require.NoError(t, err)
+	lists, results := origintest.Lists(t, "../../check/input/testdata/crossing.json"), t.TempDir()
+	var files []string
+	for n, list := range lists {
+		files = append(files, filepath.Join(results, fmt.Sprintf("%d-%s", n, list.File)))
+		require.NoError(t, os.WriteFile(files[n], list.Content, 0o600))
+	}
+	names, err := json.Marshal(files)
+	require.NoError(t, err)
+	script(t, "stories/layout.mjs", s.linkTo(t, l, account), results, string(names))
+	for n, list := range lists {
+		for way, flags := range map[string][]string{"online": {"--server", s.url, "--key", key}, "offline": {"--offline"}, "safe": {"--offline", "--csv-safe"}} {
+			cmd := command(t, append([]string{"check", "--quiet", "--to", "csv", files[n]}, flags...)...)
+			cmd.Stderr = nil // lines that cannot be read are part of the lists, and end with 1
+			want, _ := cmd.Output()
+			require.Equal(t, string(want), string(readFile(t, filepath.Join(results, fmt.Sprintf("%d-%s.csv", n, way)))), "%s, %s", list.Name, way)
+		}
+	}
+}
+
+func readFile(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return content
 }
 
 // The example of the guide about browser keys shows its hint on a page of an

@@ -3,6 +3,7 @@ package origintest
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
@@ -217,3 +222,32 @@ func (l *Log) String() string {
 
 // Contains reports whether the output so far contains text.
 func (l *Log) Contains(text string) bool { return strings.Contains(l.String(), text) }
+
+// A List is a file of addresses that every way to check one reads.
+type List struct {
+	Name, File string
+	Content    []byte
+}
+
+// Lists reads lists from a table of texts and their encodings.
+func Lists(t testing.TB, path string) (lists []List) {
+	t.Helper()
+	table, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []struct{ Name, File, Encoding, Text string }
+	if err := json.Unmarshal(table, &texts); err != nil {
+		t.Fatal(err)
+	}
+	encodings := map[string]encoding.Encoding{"": encoding.Nop, "latin1": charmap.ISO8859_1,
+		"utf-16le": unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), "utf-16be": unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)}
+	for _, l := range texts {
+		content, err := encodings[l.Encoding].NewEncoder().Bytes([]byte(l.Text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists = append(lists, List{l.Name, l.File, content})
+	}
+	return lists
+}
