@@ -72,7 +72,7 @@ func (t *table) fill(r *check.Record) error {
 	if missing := width - len(r.Cells); missing > 0 {
 		r.Cells = append(r.Cells, make([]string, missing)...)
 	}
-	r.Email = strings.TrimSpace(r.Cells[t.layout.column])
+	r.Email = strings.TrimSpace(at(r.Cells, t.layout.column))
 	return garbled(r.Email, t.utf16)
 }
 

@@ -89,7 +89,7 @@ export async function readList(file, given, names) {
   refuseForeign(bytes);
   const { encoding, why, guessed } = encodingOf(bytes, given.encoding);
   const text = decode(bytes, encoding);
-  if (given.delimiter === undefined && /^\s*(\{\s*["}]|\[\s*[{"\]])/.test(text)) {
+  if (given.delimiter === undefined && JSON_TEXT.test(text)) {
     throw new ListProblem("json", "This is JSON. Check it with the command line, as below.");
   }
   const layout = layoutOf(text, file.name, given, new Set(names.split("\n").map(plain)));
@@ -101,6 +101,9 @@ export async function readList(file, given, names) {
     ...rowsOf(text, layout, encoding.startsWith("utf-16")),
   };
 }
+
+/** An object, or an array of objects or strings. */
+const JSON_TEXT = /^[ \t\r\n]*(\{[ \t\r\n]*["}]|\[[ \t\r\n]*[{"\]])/;
 
 /** How files begin that are no text, and what to do with them. @type {[string, string][]} */
 const FOREIGN = [
@@ -223,15 +226,14 @@ function decodeUTF8(bytes) {
   const exact = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const loose = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";
-  for (let at = 0; at < bytes.length; ) {
-    const end = bytes.indexOf(LF, at) < 0 ? bytes.length : bytes.indexOf(LF, at) + 1;
-    const line = bytes.subarray(at, end);
+  for (let at = 0, end = 0; at < bytes.length; at = end) {
+    while (end < bytes.length && bytes[end] !== LF && bytes[end] !== CR) end++;
+    const line = bytes.subarray(at, ++end);
     try {
       text += exact.decode(line);
     } catch {
       text += loose.decode(line).replace(/\ufffd+/g, GARBLED);
     }
-    at = end;
   }
   return text.replace(/^\ufeff/, "");
 }
@@ -284,13 +286,13 @@ function recognise(beginning, ended, name, given, known) {
   const rows = sampleOf(beginning, ended, delimiter).slice(skip);
   const found = findColumn(rows, known);
   const column = given.column ?? found.column;
-  const { header, decided } = findHeader(rows, column, known);
-  const named = given.header ?? header;
+  const { decided } = findHeader(rows, found.sure ? column : 0, known);
+  const named = given.header ?? findHeader(rows, column, known).header;
   const width = named ? (rows[0]?.length ?? 0) : widest(rows);
   return {
     ...{ delimiter, column, skip, width },
     header: named && rows.length > 0,
-    decided: decided && found.votes > 0,
+    decided: decided && (found.votes > 0 || widest(rows) === 1),
   };
 }
 
@@ -356,7 +358,8 @@ function findColumn(rows, known) {
     votes[n] += isName(cell, known) ? 1 << 16 : plain(cell).includes("mail") ? 1 : 0;
   });
   const most = Math.max(...votes);
-  return { column: votes.indexOf(most), votes: most };
+  const column = votes.indexOf(most);
+  return { column, votes: most, sure: most >= 1 << 16 || votes.indexOf(most, column + 1) < 0 };
 }
 
 /**
@@ -394,7 +397,7 @@ const trim = (text) => text.replace(WHITE, "");
 const WHITE =
   /^[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g;
 
-/** @typedef {{ cells: string[], bad: string, whole: boolean }} Scanned */
+/** A row, where it ends, why it is bad, and whether more text changes it. @typedef {{ cells: string[], bad: string, end: number, whole: boolean }} Scanned */
 
 const OPEN_QUOTE =
   "a quotation mark opens a cell in this row and is not closed; the lines after this one are read on their own";
@@ -413,14 +416,15 @@ function* scan(text, delimiter) {
   for (let at = 0; at < text.length; ) {
     const row = delimiter === "" ? scanLine(text, at) : scanRow(text, at, delimiter);
     at = row.end + (text.startsWith("\r\n", row.end) ? 2 : 1);
-    yield { cells: row.cells, bad: row.bad, whole: row.end < text.length };
+    yield row;
   }
 }
 
 /** @param {string} text @param {number} at */
 function scanLine(text, at) {
   const end = lineEnd(text, at);
-  return { cells: [text.slice(at, end).replace(/^\ufeff/, "")], bad: "", end };
+  const cells = [text.slice(at, end).replace(/^\ufeff/, "")];
+  return { cells, bad: "", end, whole: end < text.length };
 }
 
 /** The next line end, or the end of the text. @param {string} text @param {number} at */
@@ -431,28 +435,29 @@ function lineEnd(text, at) {
 const LINE_END = /[\r\n]/g;
 
 /**
- * A row from its first character on, where it ends, and why it is bad.
+ * A row from its first character on.
  * @param {string} text
  * @param {number} start
  * @param {string} delimiter
+ * @returns {Scanned}
  */
 function scanRow(text, start, delimiter) {
   const limit = Math.min(text.length, start + MAX_ROW + 1);
+  const refuse = (/** @type {string} */ bad, /** @type {number} */ end, whole = true) => ({
+    ...{ cells: [], bad, end, whole },
+  });
   const cells = [];
-  let many = false;
-  for (let at = start; ; ) {
+  for (let at = start, many = false; ; ) {
     const cell = scanCell(text, at, limit, delimiter);
     const long = cell.end - start > MAX_ROW;
-    if (cell.torn || (long && cell.brk > 0) || (cell.open && !long)) {
-      return { cells: [], bad: OPEN_QUOTE, end: cell.brk || text.length };
-    }
-    if (long) return { cells: [], bad: LONG_ROW, end: lineEnd(text, cell.end) };
+    if (cell.torn || (long && cell.brk > 0)) return refuse(OPEN_QUOTE, cell.brk);
+    if (long) return refuse(LONG_ROW, lineEnd(text, cell.end));
+    if (cell.open) return refuse(OPEN_QUOTE, cell.brk || text.length, false);
     if (cells.length < MAX_CELLS) cells.push(cell.text);
     else many = true;
     if (text[cell.end] !== delimiter) {
-      return many
-        ? { cells: [], bad: MANY_CELLS, end: cell.end }
-        : { cells, bad: "", end: cell.end };
+      const whole = cell.end < text.length;
+      return many ? refuse(MANY_CELLS, cell.end, whole) : { cells, bad: "", end: cell.end, whole };
     }
     at = cell.end + 1;
   }
