@@ -85,6 +85,7 @@ page.addEventListener("drop", (event) => {
   void choose(event.dataTransfer?.files[0]);
 });
 addEventListener("beforeunload", (event) => running && event.preventDefault());
+void choose(picker.files?.[0]); // chosen before this script ran, or kept by a reload
 
 /** @param {File | undefined} picked */
 async function choose(picked) {
