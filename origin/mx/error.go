@@ -48,7 +48,7 @@ type Error struct {
 	Reason Reason
 	Server string // host:port; empty if no server caused it
 	Rcode  int    // for reason Rcode
-	Detail string // for reason Rcode: name of the extended error (RFC 8914), for Lying: the names denied; may be empty
+	Detail string // for reason Rcode: name of the extended error (RFC 8914); may be empty
 	Cause  error  // for reason Unreachable: the system's error; may be nil
 }
 
@@ -104,7 +104,7 @@ var reasonTexts = [...]string{
 	GlobalLimit:  "too many lookups wait",
 	NotALabel:    "the domain is not in A-label form",
 	Closed:       "the resolver was closed",
-	Lying:        "denies MX records that exist",
+	Lying:        "denies the MX records of every domain of --dns-with-mx",
 	Unproven:     "has not been asked yet for MX records that exist, so its denials prove nothing",
 }
 
@@ -120,7 +120,7 @@ var nextSteps = [...]string{
 	GlobalLimit:  "try again in a few seconds",
 	NotALabel:    "convert it first (IDNA2008)",
 	Closed:       "the process is stopping; try again elsewhere",
-	Lying:        "it makes mx false where it is true: set a resolver that resolves the Internet with --dns; in a closed network, name domains that have MX records there with --dns-with-mx",
+	Lying:        "it makes mx false where it is true: set a resolver that resolves the Internet with --dns; in a closed network, name domains that have MX records there",
 	Unproven:     "try again in a few seconds",
 }
 

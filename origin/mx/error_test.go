@@ -23,7 +23,7 @@ func TestErrorText(t *testing.T) {
 		GlobalLimit:  "mx: too many lookups wait; try again in a few seconds",
 		NotALabel:    "mx: the domain is not in A-label form; convert it first (IDNA2008)",
 		Closed:       "mx: the resolver was closed; the process is stopping; ",
-		Lying:        "mx: resolver 192.0.2.53:53 denies MX records that exist; it makes mx false where it is true: set a resolver that ",
+		Lying:        "mx: resolver 192.0.2.53:53 denies the MX records of every domain of --dns-with-mx; it makes mx false where it is true: set a resolver that ",
 		Unproven:     "mx: resolver 192.0.2.53:53 has not been asked yet for MX records that exist, so its denials prove nothing; try again",
 	} {
 		e := &Error{Reason: reason}

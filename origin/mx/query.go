@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -365,7 +364,7 @@ func (r *Resolver) verifyServer(ctx context.Context, s *server) *Error {
 		return undecidedErr.withServer(s)
 	default:
 		r.distrust(s)
-		return &Error{Kind: Failure, Reason: Lying, Server: s.address, Detail: strings.Join(r.withMX, ", ")}
+		return &Error{Kind: Failure, Reason: Lying, Server: s.address}
 	}
 	return nil
 }

@@ -47,9 +47,13 @@ type KnownMXFlag struct {
 	DNSWithMX []string `name:"dns-with-mx" default:"gmail.com,outlook.com,yahoo.com" placeholder:"DOMAIN" help:"Domains that have MX records, separated by commas. A resolver that denies those of all of them makes mx false where it is true. In a closed network, name domains that have MX records there; none turns this off (${default})."`
 }
 
-// KnownMX returns the domains, none if that is turned off.
+// KnownMX returns the domains, none if that is turned off. An empty variable of the
+// environment does not turn it off: it means the default.
 func (f KnownMXFlag) KnownMX() []string {
-	if len(f.DNSWithMX) == 1 && f.DNSWithMX[0] == "none" {
+	switch {
+	case len(f.DNSWithMX) == 0:
+		return []string{"gmail.com", "outlook.com", "yahoo.com"}
+	case len(f.DNSWithMX) == 1 && f.DNSWithMX[0] == "none":
 		return nil
 	}
 	return f.DNSWithMX

@@ -42,6 +42,15 @@ func TestServeWarnsOfSettings(t *testing.T) {
 	}
 }
 
+func TestKnownMX(t *testing.T) {
+	for given, want := range map[string][]string{
+		"": {"gmail.com", "outlook.com", "yahoo.com"}, "none": nil, "a.example,b.example": {"a.example", "b.example"}, "none,a.example": {"none", "a.example"},
+	} {
+		f := KnownMXFlag{DNSWithMX: strings.FieldsFunc(given, func(r rune) bool { return r == ',' })}
+		require.Equal(t, want, f.KnownMX(), given)
+	}
+}
+
 // What the service opens fits into any limit: a sufficient one changes nothing, and a
 // lower one leaves some to connections and to lookups.
 func TestFilesFit(t *testing.T) {

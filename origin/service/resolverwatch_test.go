@@ -89,7 +89,7 @@ func TestResolverWatchLogsLies(t *testing.T) {
 		server.RespondAll(deny)
 		requireLogged(t, log, lies)
 		require.Equal(t, strict, log.Contains("level=ERROR"), log.String())
-		require.Contains(t, log.String(), server.Addr+" denies MX records that exist (gmail.com)")
+		require.Contains(t, log.String(), server.Addr+" denies the MX records of every domain of --dns-with-mx")
 		require.Equal(t, strict, w.resolver.Distrusted())
 
 		server.RespondAll(mxtest.Silent)
@@ -137,7 +137,7 @@ func TestHealthOfResolvers(t *testing.T) {
 
 	server.RespondAll(deny)
 	_, err = s.checkResolvers(t.Context())
-	require.ErrorContains(t, err, server.Addr+" denies MX records that exist (gmail.com)")
+	require.ErrorContains(t, err, server.Addr+" denies the MX records of every domain of --dns-with-mx")
 	require.True(t, resolver.Distrusted())
 
 	server.RespondAll(mxtest.ServFail)

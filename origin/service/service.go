@@ -93,7 +93,7 @@ func (s *Service) openResolver(context.Context) (err error) {
 // verifyEarly asks the resolvers while the other parts open, since with --dns-strict no
 // false is believed before.
 func (s *Service) verifyEarly() {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), resolverAsked)
 	var asking sync.WaitGroup
 	asking.Go(func() { _, _ = s.resolver.Verify(ctx) }) // the watch logs it
 	s.later(func() { cancel(); asking.Wait() })
@@ -186,7 +186,7 @@ func (s *Service) logConfig() {
 	info := s.engine.View().Info()
 	s.log.Info("serving", "address", s.Addr().String(), "operator_address", s.listeners.operatorAddress(), "release", Release,
 		"engine", info.Engine, "lists", info.Lists, "model", info.Model,
-		"database", s.Redacted(), "dns", strings.Join(s.DNS, ","), "dns_strict", s.DNSStrict, "dns_with_mx", strings.Join(s.DNSWithMX, ","), "dns_timeout", s.DNSTimeout.String(), "dns_concurrency", s.DNSConcurrency,
+		"database", s.Redacted(), "dns", strings.Join(s.DNS, ","), "dns_strict", s.DNSStrict, "dns_timeout", s.DNSTimeout.String(), "dns_concurrency", s.DNSConcurrency,
 		"batch_timeout", s.BatchTimeout.String(), "grace", s.Grace.String(), "typo_suggestion", s.TypoSuggestion,
 		"max_connections", s.MaxConnections, "body_memory", s.BodyMemory.String(), "edge", s.EdgeSecret != "", "secret_key_ids", strings.Join(s.sealer.IDs(), ","),
 		"dashboard", s.Dashboard, "webhooks", s.Webhooks, "signup", s.SignUp, "public_url", s.PublicURL, "openid_issuer", s.OpenIDIssuer,

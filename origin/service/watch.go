@@ -77,11 +77,13 @@ func (s *Service) reloadPlans(ctx context.Context) {
 	s.log.Info("reloaded the plans", "plans_file", s.Plans)
 }
 
-// How long after asking the resolvers they are asked again: while one lies or none has
-// responded, or else.
+// How long after asking the resolvers they are asked again, while one lies or none has
+// responded, or else; and how long they are asked, whatever --dns-timeout is, so that a
+// silent one does not delay the next time.
 const (
 	resolverTroublePause = 5 * time.Second
 	resolverPause        = 2 * time.Minute
+	resolverAsked        = 10 * time.Second
 )
 
 // A resolverWatch finds out, while the service serves, whether a resolver responds and
@@ -135,6 +137,8 @@ func (w *resolverWatch) probe(ctx context.Context) {
 
 // verify logs when a resolver begins to lie, and when none does any more.
 func (w *resolverWatch) verify(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, resolverAsked)
+	defer cancel()
 	lies, _ := w.resolver.Verify(ctx)
 	before := w.lying
 	w.lying = w.resolver.Stats().Lying

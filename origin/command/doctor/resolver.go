@@ -57,7 +57,7 @@ func ask(ctx context.Context, server string, timeout time.Duration, domains Doma
 	}
 	defer r.Close()
 	if lies, undecided := r.Verify(ctx); lies != nil || undecided != nil {
-		return errors.Join(lies, undecided)
+		return fmt.Errorf("asked for %s: %w", strings.Join(domains.With, ", "), errors.Join(lies, undecided))
 	}
 	for _, known := range []struct {
 		domain string
