@@ -30,6 +30,7 @@ const documentedURL = "http://127.0.0.1:8080"
 const exampleZone = `
 	example.org.    300 IN SOA ns.example.org. hostmaster.example.org. 1 2 3 4 60
 	example.org.    300 IN MX  10 mx1.example.org.
+	address.example.org. 300 IN A 192.0.2.1
 	mailinator.com. 300 IN MX  10 mx1.example.org.
 `
 
@@ -45,7 +46,7 @@ var wanted = map[string]struct{ output, json string }{
 	"check-emails":  {"jane@example.org valid: true typo: false\ninfo@hotmial.com valid: true typo: true\npoints: 2\n", `"usage_points":2`},
 	"get-usage":     {"points: 0 of 100\n", `"limit":100`},
 	"handle-errors": {"400 INVALID_EMAIL_FORMAT: The local part ends with a dot; remove it.\n", ""},
-	"clean-list":    {"jane@example.org,keep\njane.@example.org,remove\ninfo@hotmial.com,remove\nxkqzvwjt@mailinator.com,doubt\n", ""},
+	"clean-list":    {"jane@example.org,keep\njane.@example.org,remove\ninfo@hotmial.com,ask\njohn@address.example.org,confirm\nxkqzvwjt@mailinator.com,doubt\n", ""},
 }
 
 // The examples of the documentation print what they should when they are run
@@ -131,7 +132,7 @@ func (s *instance) exampleKey(t *testing.T, account string, points ledger.Limit)
 }
 
 // exampleList is the file addresses.txt of the examples.
-const exampleList = "jane@example.org\njane.@example.org\ninfo@hotmial.com\nxkqzvwjt@mailinator.com\njane@example.org\n"
+const exampleList = "jane@example.org\njane.@example.org\ninfo@hotmial.com\njohn@address.example.org\nxkqzvwjt@mailinator.com\njane@example.org\n"
 
 // example returns the command that runs an example in a directory of its own. Only
 // the URL differs from what the documentation shows.

@@ -94,3 +94,21 @@ func testFunctions(t *testing.T) map[string]bool {
 	}
 	return names
 }
+
+// Whatever explains mx says that a domain without MX records may take mail (RFC 5321
+// section 5.1): people delete addresses for what they read there.
+func TestExplanationsOfMXNameTheAddressRecord(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{
+		"../../README.md", "../check/README.md", "../mcp/README.md", "../mcp/text.go", "../check/output/table.go", "../dashboard/try.go", "../dashboard/templates/lists.html",
+		"../api/openapi.json", "../api/openapi-edge.json", "../deploy/hooks.md", "../dashboard/docs/reference/result.md",
+		"../dashboard/docs/guides/start.md", "../dashboard/docs/guides/lists.md", "../dashboard/docs/examples/clean-list/main.go",
+		"../dashboard/docs/examples/clean-list/example.py", "../dashboard/docs/examples/clean-list/example.mjs",
+		"../../edge/README.md", "../../wasm/ABI.md", "../../wasm/bindings/README.md",
+	} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Regexp(t, `address\s+record(,? if\s+it\s+has| \(RFC 5321)|may still go to its address record`, string(text), file)
+		require.NotRegexp(t, "(?i)mx`? is false \\| (remove|the domain (has no mail server|takes no mail))|false: the domain most likely", string(text), file)
+	}
+}

@@ -68,7 +68,7 @@ func TestBetterAuthExample(t *testing.T) {
 	require.Contains(t, body, "Bitte keine Wegwerf-Adresse.")
 	status, body = signUp("jane@none.example")
 	require.Equal(t, http.StatusUnprocessableEntity, status, body)
-	require.Contains(t, body, "cannot receive mail")
+	require.Contains(t, body, "may not receive mail")
 	require.EqualValues(t, 3, s.used(t))
 }
 

@@ -156,7 +156,7 @@ func TestMCPLooksMXUp(t *testing.T) {
 	require.JSONEq(t, there, here)
 	require.Contains(t, text, "8 addresses: 5 valid, 1 not valid, 2 not checked.")
 	require.Contains(t, text, `"jane@mail.example": valid; the domain has MX records.`)
-	require.Contains(t, text, `"x@nowhere.example": valid; the domain has no MX record.`)
+	require.Contains(t, text, `"x@nowhere.example": valid; the domain has no MX record (mail goes to its address record, if it has one).`)
 	require.Contains(t, text, `"b@silent.example": not checked, DNS lookup timed out for domain silent.example`)
 	_, text, isError = call(t, local, "check_email", map[string]any{"email": "a@servfail.example"})
 	require.True(t, isError)

@@ -111,10 +111,10 @@ func TestHookDecides(t *testing.T) {
 	}{
 		{"jane@mail.example", `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null}`, 1},
 		{"info@mail.example", `{"decision":"allow","reasons":[],"flags":["role"],"message":null,"suggestion":null}`, 1},
-		{"jane@none.example", `{"decision":"deny","reasons":["no_mx"],"flags":[],"message":"This email address cannot receive mail. Please check its domain.","suggestion":null}`, 1},
+		{"jane@none.example", `{"decision":"deny","reasons":["no_mx"],"flags":[],"message":"This email address may not receive mail. Please check its domain.","suggestion":null}`, 1},
 		{"jane@mailinator.com", `{"decision":"deny","reasons":["disposable"],"flags":[],"message":"Please use a permanent email address.","suggestion":null}`, 1},
 		{"jane..doe@mail.example", `{"decision":"deny","reasons":["invalid"],"flags":[],"message":"This is not a valid email address. Please check it.","suggestion":null}`, 0},
-		{"jane@[192.0.2.1]", `{"decision":"deny","reasons":["no_mx"],"flags":[],"message":"This email address cannot receive mail. Please check its domain.","suggestion":null}`, 1},
+		{"jane@[192.0.2.1]", `{"decision":"deny","reasons":["no_mx"],"flags":[],"message":"This email address may not receive mail. Please check its domain.","suggestion":null}`, 1},
 		{"jane@servfail.example", `{"decision":"deny","reasons":["unchecked"],"flags":[],"message":"Your email address could not be checked. Please try again shortly.","suggestion":null}`, 0},
 		{"", `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null}`, 0},
 	} {

@@ -360,7 +360,7 @@ func (r *apiResult) facts() []factView {
 	return []factView{
 		{"valid", toneGood, "It follows the standards of addresses (RFC 5321, 5322, 6531).", false},
 		pick("mx", r.MX, !r.MX, factView{Tone: toneGood, Sentence: r.Domain + " has an MX record: a mail server is named for it."},
-			factView{Tone: toneBad, Sentence: r.Domain + " has no MX record that names a mail server."}),
+			factView{Tone: toneWarn, Sentence: r.Domain + " has no MX record that names a mail server. Without MX records, mail goes to the domain's address record, if it has one (RFC 5321 section 5.1)."}),
 		pick("typo", r.Typo, r.Typo, factView{Tone: toneWarn, Sentence: r.Domain + " looks like a misspelling of " + domainOf(r.TypoSuggestion) + "."},
 			factView{Tone: toneGood, Sentence: r.Domain + " does not look like a misspelling of a common provider."}),
 		pick("disposable", r.Disposable, r.Disposable, factView{Tone: toneBad, Sentence: r.Domain + " belongs to a provider of throw-away mailboxes."},

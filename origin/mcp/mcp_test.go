@@ -99,11 +99,11 @@ func TestFailedCheck(t *testing.T) {
 func TestSummary(t *testing.T) {
 	yes, no, text := true, false, func(s string) *string { return &s }
 	for want, f := range map[string]facts{
-		`"x": not a valid address.`:                                      {Email: "x"},
-		`"a\x1b[31m@b": not a valid address.`:                            {Email: "a\x1b[31m@b"},
-		`"a@b": valid; MX not looked up.`:                                {Email: "a@b", Valid: true},
-		`"a@b": valid; the domain has MX records; public provider.`:      {Email: "a@b", Valid: true, MX: &yes, Public: true},
-		`"a@b": valid; the domain has no MX record; forwarding service.`: {Email: "a@b", Valid: true, MX: &no, Relay: true},
+		`"x": not a valid address.`:                                 {Email: "x"},
+		`"a\x1b[31m@b": not a valid address.`:                       {Email: "a\x1b[31m@b"},
+		`"a@b": valid; MX not looked up.`:                           {Email: "a@b", Valid: true},
+		`"a@b": valid; the domain has MX records; public provider.`: {Email: "a@b", Valid: true, MX: &yes, Public: true},
+		`"a@b": valid; the domain has no MX record (mail goes to its address record, if it has one); forwarding service.`: {Email: "a@b", Valid: true, MX: &no, Relay: true},
 		`"a@b": valid; probably a misspelling of "c"; MX not looked up; disposable provider; role account (HR); local part looks random (0.97).`: {
 			Email: "a@b", Valid: true, Typo: true, TypoSuggestion: text("c"), Disposable: true, Role: text("HR"), Gibberish: true, GibberishScore: 0.97},
 	} {

@@ -25,7 +25,8 @@ var modeTexts = [...]string{
 func instructions(m Mode) string {
 	return "addrspec reports facts about email addresses. Prefer check_emails for more than one address, and explain when a person asks why. " +
 		"A valid address need not have a mailbox: nothing here proves that it has one. Report facts and let the person decide; " +
-		"for a typo, show the suggestion and ask. mx null means that nothing was looked up. " + modeTexts[m]
+		"for a typo, show the suggestion and ask. mx null means that nothing was looked up. " +
+		"mx false does not mean that mail fails: without MX records it goes to the domain's address record, if it has one. " + modeTexts[m]
 }
 
 // summary puts the facts into a line.
@@ -41,7 +42,7 @@ func summary(f *facts) string {
 	}
 	add(f.Typo && f.TypoSuggestion != nil, "probably a misspelling of "+quote(value(f.TypoSuggestion)))
 	add(f.MX == nil, "MX not looked up")
-	add(f.MX != nil && !*f.MX, "the domain has no MX record")
+	add(f.MX != nil && !*f.MX, "the domain has no MX record (mail goes to its address record, if it has one)")
 	add(f.MX != nil && *f.MX, "the domain has MX records")
 	add(f.Disposable, "disposable provider")
 	add(f.Relay, "forwarding service")
@@ -92,7 +93,7 @@ type facts struct {
 	Gibberish      bool    `json:"gibberish" jsonschema:"The local part looks random. This is an estimate: people with rare names or initials can be flagged, so never reject a person for it alone."`
 	GibberishScore float64 `json:"gibberish_score" jsonschema:"The probability, from 0 to 1, behind gibberish (which is 0.5 and more)."`
 	Domain         *string `json:"domain" jsonschema:"The part after the @. null unless valid."`
-	MX             *bool   `json:"mx" jsonschema:"The domain has an MX record that names a mail server. null: it was not looked up, and nothing follows. false: the domain most likely takes no mail. true does not prove that the mailbox exists."`
+	MX             *bool   `json:"mx" jsonschema:"The domain has an MX record that names a mail server. null: it was not looked up, and nothing follows. false: it has none, so mail goes to its address record, if it has one (RFC 5321 section 5.1); do not advise to delete the address for that alone. true does not prove that the mailbox exists."`
 	Disposable     bool    `json:"disposable" jsonschema:"The domain belongs to a known provider of throw-away mailboxes. false proves nothing: new ones appear daily."`
 	Public         bool    `json:"public" jsonschema:"Anybody can open a mailbox at this domain, as at gmail.com. It says nothing bad about the address."`
 	Relay          bool    `json:"relay" jsonschema:"The domain forwards mail and hides the address of a real person. It is not disposable."`

@@ -165,7 +165,7 @@ var defaultMessages = map[Reason]string{
 	NoEmail:    "Please sign up with an email address.",
 	Invalid:    "This is not a valid email address. Please check it.",
 	Disposable: "Please use a permanent email address.",
-	NoMX:       "This email address cannot receive mail. Please check its domain.",
+	NoMX:       "This email address may not receive mail. Please check its domain.",
 	Typo:       "This email address may be mistyped. Please check its domain.",
 	Gibberish:  "Please use your usual email address.",
 	Relay:      "Please use your own email address, not a forwarding one.",

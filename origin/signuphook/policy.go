@@ -75,7 +75,7 @@ func (e *policyEntry) readPolicy(h *Hook, _ string) (err error) {
 // check refuses policies that cannot do what they say.
 func (p *Policy) check() error {
 	if len(p.deny)+len(p.flag) == 0 {
-		return errors.New(`"deny" and "flag" are both empty: such a hook decides nothing; a usual choice is "deny": ["invalid", "disposable", "no_mx"]`)
+		return errors.New(`"deny" and "flag" are both empty: such a hook decides nothing; a usual choice is "deny": ["invalid", "disposable"], "flag": ["no_mx", "typo"]`)
 	}
 	if p.score != nil && !p.uses(Gibberish) {
 		return errors.New(`"gibberish_score" has no effect: add "gibberish" to "deny" or "flag"`)

@@ -117,10 +117,10 @@ func (r *Result) Verdict(lookedUp bool) (tone, words string) {
 		return ToneBad, "Not a valid address"
 	case r.Typo:
 		return ToneWarn, "Probably mistyped"
-	case lookedUp && !r.MX:
-		return ToneBad, "No MX record"
 	case r.Disposable:
 		return ToneBad, "Throw-away mailbox"
+	case lookedUp && !r.MX: // mail goes to the address record, if there is one (RFC 5321 section 5.1)
+		return ToneWarn, "No MX record"
 	case r.Gibberish:
 		return ToneWarn, "Looks random"
 	case r.Role != "":

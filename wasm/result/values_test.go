@@ -89,8 +89,8 @@ func TestVerdict(t *testing.T) {
 	for words, change := range map[string]func(*Result){
 		"Not a valid address":            func(r *Result) { r.Valid = false },
 		"Probably mistyped":              func(r *Result) { r.Typo, r.MX = true, false },
-		"No MX record":                   func(r *Result) { r.MX, r.Disposable = false, true },
-		"Throw-away mailbox":             func(r *Result) { r.Disposable, r.Gibberish = true, true },
+		"Throw-away mailbox":             func(r *Result) { r.Disposable, r.MX = true, false },
+		"No MX record":                   func(r *Result) { r.MX, r.Gibberish = false, true },
 		"Looks random":                   func(r *Result) { r.Gibberish, r.Role = true, "Support" },
 		"Reaches a role, not one person": func(r *Result) { r.Role = "Support" },
 		"Nothing wrong found":            func(*Result) {},
@@ -100,6 +100,8 @@ func TestVerdict(t *testing.T) {
 		_, got := r.Verdict(true)
 		require.Equal(t, words, got)
 	}
+	tone, _ := (&Result{Valid: true}).Verdict(true)
+	require.Equal(t, ToneWarn, tone, "mail may go to the address record (RFC 5321 section 5.1)")
 	tone, words := (&Result{Valid: true}).Verdict(false)
 	require.Equal(t, "Nothing wrong found", words, "mx is no fact")
 	require.Equal(t, ToneGood, tone)

@@ -28,8 +28,9 @@ async function check(emails) {
 /** What to do with an address. */
 function advice({ result }) {
   if (result === null) return "check again";
-  if (!result.valid || !result.mx) return "remove";
+  if (!result.valid) return "remove";
   if (result.typo_suggestion) return "ask";
+  if (!result.mx) return "confirm"; // mail may still go to its address record
   if (result.disposable || result.gibberish) return "doubt";
   return "keep";
 }

@@ -36,10 +36,12 @@ def advice(item):
     result = item["result"]
     if result is None:
         return "check again"
-    if not result["valid"] or not result["mx"]:
+    if not result["valid"]:
         return "remove"
     if result["typo_suggestion"]:
         return "ask"
+    if not result["mx"]:
+        return "confirm"  # mail may still go to its address record
     if result["disposable"] or result["gibberish"]:
         return "doubt"
     return "keep"

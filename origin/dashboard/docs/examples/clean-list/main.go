@@ -71,10 +71,12 @@ func advice(i item) string {
 	switch {
 	case i.Error != nil:
 		return "check again"
-	case !i.Result.Valid || !i.Result.MX:
+	case !i.Result.Valid:
 		return "remove"
 	case i.Result.TypoSuggestion != "":
 		return "ask"
+	case !i.Result.MX:
+		return "confirm" // mail may still go to its address record
 	case i.Result.Disposable || i.Result.Gibberish:
 		return "doubt"
 	}

@@ -160,7 +160,7 @@ public final class Facts {
   }
 
   /**
-   * Returns whether the domain has mail servers. This library makes no DNS queries, so it is empty,
+   * Returns whether the domain has MX records. This library makes no DNS queries, so it is empty,
    * or false if there is no domain to look up: for an address that is not valid and for an address
    * literal.
    *
