@@ -208,7 +208,7 @@ func TestRateOfTheDashboardIsTheAccounts(t *testing.T) {
 		require.Contains(t, b.batch(refused).Detail, "Rate limit exceeded")
 		got := b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}})
 		require.Equal(t, http.StatusTooManyRequests, got.status)
-		require.Contains(t, got.body, "as many requests as it may at the moment. Try again in a second. Nothing was charged.")
+		require.Contains(t, got.body, "as many requests as it may at the moment. Try again in 1 second. Nothing was charged.")
 	}, still)
 }
 

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
@@ -79,7 +81,7 @@ func (c *chartView) scale() {
 		highest = max(highest, d.Total)
 	}
 	top := niceTop(highest)
-	c.Top, c.Middle = formatNumber(top), formatNumber(top/2)
+	c.Top, c.Middle = humanize.Comma(top), humanize.Comma(top/2)
 	for i := range c.Days {
 		c.Days[i].layOut(i, len(c.Days), top, c.Series)
 	}
@@ -90,7 +92,7 @@ func (c *chartView) scale() {
 
 // layOut computes the bar of the day i of n.
 func (d *chartDay) layOut(i, n int, top int64, series []chartSeries) {
-	d.Label = shortDay(d.Day) + ": " + points(d.Total)
+	d.Label = shortDay(d.Day) + ": " + count(d.Total, "point")
 	width := float64(chartWidth) / float64(n)
 	below := int64(0)
 	for s, value := range d.Values {

@@ -3,6 +3,8 @@ package dashboard
 import (
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
@@ -192,7 +194,7 @@ func (p *pointsView) banner() *bannerView {
 	if p.Limit == nil || p.Percent < warnPercent {
 		return nil
 	}
-	used := formatNumber(p.Used) + " of " + formatNumber(*p.Limit) + " points of this month are used"
+	used := "You have used " + humanize.Comma(p.Used) + " of " + count(*p.Limit, "point") + " this month"
 	refill := formatDay(p.Refill)
 	switch {
 	case p.Percent >= fullPercent && p.Overage:

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 )
@@ -55,7 +57,7 @@ func problemOf(err error) *problem {
 	case errors.As(err, &input):
 		return inputProblem(input.Field, input.Sentence)
 	case errors.As(err, &tooMany):
-		return &problem{status: http.StatusTooManyRequests, code: "TOO_MANY_ATTEMPTS", sentence: sentence(err), input: true, wait: tooMany.Wait}
+		return &problem{status: http.StatusTooManyRequests, code: "TOO_MANY_ATTEMPTS", sentence: "There were too many attempts. " + tryAgainIn(tooMany.Wait), input: true, wait: tooMany.Wait}
 	case errors.Is(err, ledger.ErrNoKey), errors.Is(err, identity.ErrNoSession), errors.Is(err, ledger.ErrNoAccount):
 		return errNotFound
 	case errors.Is(err, ledger.ErrSuspended):
@@ -133,8 +135,8 @@ func problemOfResponse(a *apiResponse, refill time.Time) *problem {
 	p := &problem{status: a.status, code: detail.Code, sentence: detail.Message, input: true, wait: retryAfter(a)}
 	switch {
 	case a.status == http.StatusPaymentRequired:
-		p.sentence = fmt.Sprintf("This costs %s, and %s left this month. The points refill on %s. Check fewer addresses, or wait.",
-			points(detail.Required), pointsAre(detail.Remaining), formatDay(refill))
+		p.sentence = fmt.Sprintf("This costs %s, and you have %s left this month. The points refill on %s. Check fewer addresses, or wait.",
+			count(detail.Required, "point"), humanize.Comma(detail.Remaining), formatDay(refill))
 	case a.status == http.StatusTooManyRequests && p.wait == 0:
 		p.code, p.sentence = "INSUFFICIENT_USAGE", "The points of this month are used up. They refill on "+formatDay(refill)+"."
 	case a.status == http.StatusTooManyRequests:
@@ -152,24 +154,14 @@ func retryAfter(a *apiResponse) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
+// tryAgainIn rounds up to a unit of which there are few.
 func tryAgainIn(wait time.Duration) string {
-	if wait <= time.Second {
-		return "Try again in a second."
+	unit, noun := time.Second, "second"
+	switch {
+	case wait > 2*time.Hour:
+		unit, noun = time.Hour, "hour"
+	case wait > 2*time.Minute:
+		unit, noun = time.Minute, "minute"
 	}
-	return fmt.Sprintf("Try again in %d seconds.", int(wait.Seconds()))
-}
-
-func points(n int64) string {
-	if n == 1 {
-		return "1 point"
-	}
-	return formatNumber(n) + " points"
-}
-
-// pointsAre is points with its verb.
-func pointsAre(n int64) string {
-	if n == 1 {
-		return "1 point is"
-	}
-	return points(n) + " are"
+	return "Try again in " + count(max(1, int64((wait+unit-1)/unit)), noun) + "."
 }

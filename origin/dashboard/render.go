@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"path"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,9 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -169,7 +173,9 @@ func (v *visit) send(status int, contentType string, body []byte) {
 // functions are what templates call.
 var functions = template.FuncMap{
 	"asset":      assetPath,
-	"number":     formatNumber,
+	"number":     humanize.Comma,
+	"count":      func(n any, noun string) string { return count(reflect.ValueOf(n).Int(), noun) },
+	"limitOf":    formatLimitOf,
 	"date":       formatDate,
 	"dateOfDay":  dateOfDay,
 	"time":       formatTime,
@@ -214,21 +220,19 @@ func formatLimit(l ledger.Limit) string {
 	if l == ledger.Unlimited {
 		return "unlimited"
 	}
-	return formatNumber(int64(l))
+	return humanize.Comma(int64(l))
 }
 
-// formatNumber separates thousands.
-func formatNumber(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	var b strings.Builder
-	for i, c := range digits {
-		if left := len(digits) - i; i > 0 && left%3 == 0 && digits[i-1] != '-' {
-			b.WriteByte(',')
-		}
-		b.WriteRune(c)
+// formatLimitOf returns a limit with its noun.
+func formatLimitOf(l ledger.Limit, noun string) string {
+	if l == ledger.Unlimited {
+		return "unlimited " + english.PluralWord(0, noun, "")
 	}
-	return b.String()
+	return count(int64(l), noun)
 }
+
+// count returns a number with its noun: 1 point, 2,000 points.
+func count(n int64, noun string) string { return english.Plural(int(n), noun, "") }
 
 // formatDate returns a date in UTC; the zero time is empty.
 func formatDate(t time.Time) string {
@@ -337,7 +341,7 @@ func visible(text string) string {
 	n := 0
 	for _, r := range text {
 		if n++; n > maxVisible {
-			return fmt.Sprintf("%s… (%s bytes)", b.String(), formatNumber(int64(len(text))))
+			return fmt.Sprintf("%s… (%s)", b.String(), count(int64(len(text)), "byte"))
 		}
 		if r == utf8.RuneError || !unicode.IsGraphic(r) {
 			fmt.Fprintf(&b, "[U+%04X]", r)

@@ -147,9 +147,9 @@ func (t *tryView) readBatch(body []byte, sent int) error {
 		}
 		t.Checked = append(t.Checked, checked)
 	}
-	t.Charged = "This cost " + points(batch.Points) + "."
+	t.Charged = "This cost " + count(batch.Points, "point") + "."
 	if missing := sent - len(t.Checked); missing > 0 {
-		t.Partial = "Time ran out before " + formatNumber(int64(missing)) + " of the addresses were checked. They were not charged; check them again."
+		t.Partial = "Time ran out with " + count(int64(missing), "address") + " left to check. What was not checked was not charged; check it again."
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func TestTrySeveralAddresses(t *testing.T) {
 	require.Equal(t, int64(5), s.used(t, account))
 	got = b.submit("/dashboard/try", url.Values{"emails": {"a@example.org\nb@example.org\nc@example.org\nd@example.org\ne@example.org\nf@example.org"}})
 	require.Equal(t, http.StatusPaymentRequired, got.status)
-	require.Contains(t, got.body, "This costs 6 points, and 5 points are left this month. The points refill on 1 ")
+	require.Contains(t, got.body, "This costs 6 points, and you have 5 left this month. The points refill on 1 ")
 	require.Contains(t, got.body, ">a@example.org\nb@example.org", "the form keeps what was pasted")
 
 	var view tryView

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/check/output"
+	"github.com/dustin/go-humanize"
+
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
@@ -268,7 +270,7 @@ func (v *visit) checkRows(q ledger.UsageQuery) error {
 
 func checkCSVRows(rows int64) error {
 	if rows > maxCSVRows {
-		return inputProblem("first", fmt.Sprintf("These are %s rows; a file has at most %s. Choose fewer days, or one key.", formatNumber(rows), formatNumber(maxCSVRows)))
+		return inputProblem("first", fmt.Sprintf("These are %s; a file has at most %s. Choose fewer days, or one key.", count(rows, "row"), humanize.Comma(maxCSVRows)))
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/addrspec/addrspec/lists/feed"
 	"github.com/addrspec/addrspec/lists/update"
 )
@@ -72,11 +74,7 @@ func ListsAge(version string, now time.Time) time.Duration {
 
 // Days formats an age in whole days.
 func Days(age time.Duration) string {
-	n := int(age.Hours() / 24)
-	if n == 1 {
-		return "1 day"
-	}
-	return fmt.Sprintf("%d days", n)
+	return english.Plural(int(age.Hours()/24), "day", "")
 }
 
 // CheckListsAge describes the age of lists. It returns an error for lists that

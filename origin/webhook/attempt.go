@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/store"
@@ -279,7 +280,7 @@ func (s *Sender) judge(a *attempt, o outcome) verdict {
 		v.done, v.status = true, "failed: "+o.words
 	case o.interrupted:
 	case last:
-		v.done, v.status = true, fmt.Sprintf("abandoned after %d attempts: %s", v.attempts, o.words)
+		v.done, v.status = true, fmt.Sprintf("abandoned after %s: %s", english.Plural(int(v.attempts), "attempt", ""), o.words)
 	default:
 		wait := max(s.Retries[a.number-1], o.retryAfter)
 		v.wait = wait + time.Duration(rand.Float64()*jitter*float64(wait))

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
@@ -203,7 +205,7 @@ func (t *test) refuse(now time.Time) error {
 	case t.leases > now.UnixNano() && t.leases <= latestNext(now.UnixNano()):
 		return fmt.Errorf("%w: a message is being sent; try again in half a minute", ErrTooSoon)
 	case next.After(now) && next.Sub(now) <= testEvery: // a later one is from a wrong clock
-		return fmt.Errorf("%w: try again in %d seconds", ErrTooSoon, int(next.Sub(now)/time.Second)+1)
+		return fmt.Errorf("%w: try again in %s", ErrTooSoon, english.Plural(int(next.Sub(now)/time.Second)+1, "second", ""))
 	}
 	return nil
 }

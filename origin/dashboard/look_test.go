@@ -1,0 +1,71 @@
+package dashboard
+
+import (
+	"fmt"
+	"html"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/ledger/store"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+)
+
+// notText matches what people do not read as sentences: markup, code, and the
+// numbers of an input.
+var notText = regexp.MustCompile(`(?s)<script.*?</script>|<pre.*?</pre>|<code.*?</code>|<[^>]*>`)
+
+func TestTryAgainIn(t *testing.T) {
+	for wait, want := range map[time.Duration]string{0: "1 second", time.Second: "1 second", 1500 * time.Millisecond: "2 seconds", 2 * time.Minute: "120 seconds",
+		121 * time.Second: "3 minutes", 2 * time.Hour: "120 minutes", 8 * time.Hour: "8 hours"} {
+		require.Equal(t, "Try again in "+want+".", tryAgainIn(wait))
+	}
+}
+
+// text returns the words of a page, and those of its labels.
+func (r reply) text() string {
+	labels := regexp.MustCompile(`(?:aria-label|placeholder)="([^"]*)"`).FindAllStringSubmatch(r.body, -1)
+	words := notText.ReplaceAllString(strings.ReplaceAll(r.body, "</strong>", ""), " ")
+	for _, label := range labels {
+		words += " " + label[1]
+	}
+	return strings.Join(strings.Fields(html.UnescapeString(words)), " ")
+}
+
+// severalOfOne matches a noun in the plural after 1.
+var severalOfOne = regexp.MustCompile(`\b1 [a-z]*[^s\W]s\b`)
+
+// A noun after 1 is in the singular, on every page of an account that has one of each.
+func TestOneOfEach(t *testing.T) {
+	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
+	one := ledgertest.Limit(1)
+	account, b := s.accountOn(t, "one@example.com", ledger.Terms{Rate: one, Points: one})
+	_, k, err := s.Ledger.CreateKey(t.Context(), account, "only", ledger.KeyTerms{Budget: one, Rate: one})
+	require.NoError(t, err)
+	require.NoError(t, s.Ledger.Store().Transact(t.Context(), store.Transaction{Decide: func(now time.Time) ([]store.Statement, error) {
+		return []store.Statement{{Name: "add_usage", Args: []any{account, k.ID, int64(ledger.DayOf(now)), 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}}}, nil
+	}}))
+	require.Contains(t, b.submit("/dashboard/try", url.Values{"emails": {"jane@example.org"}}).text(), "This cost 1 point.")
+	operator := fmt.Sprintf("/dashboard/operator/accounts/%d", account)
+	for path, want := range map[string]string{
+		"/dashboard":                            "in 1 address, the last 30 days",
+		"/dashboard/keys":                       "1 request in the last 30 days",
+		fmt.Sprintf("/dashboard/keys/%d", k.ID): "0 of 1 point",
+		"/dashboard/usage":                      "2 rows",
+		"/dashboard/try":                        "1 point for each",
+		operator:                                "1 request a second",
+	} {
+		who := b
+		if path == operator {
+			who = s.operator(t)
+		}
+		got := who.get(path).text()
+		require.Contains(t, got, want, path)
+		require.NotRegexp(t, severalOfOne, got, path)
+	}
+}
