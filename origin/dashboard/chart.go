@@ -32,7 +32,7 @@ type chartSeries struct {
 // A chartDay is one bar with its parts from the bottom up.
 type chartDay struct {
 	Day    string     `json:"day"`
-	Label  string     `json:"-"` // such as 3 Nov: 1,200 points
+	Label  string     `json:"-"` // such as 3 Nov 2026: 1,200 points
 	Values []int64    `json:"values"`
 	Total  int64      `json:"total"`
 	Parts  []chartBar `json:"-"`
@@ -86,13 +86,13 @@ func (c *chartView) scale() {
 		c.Days[i].layOut(i, len(c.Days), top, c.Series)
 	}
 	for _, i := range []int{0, len(c.Days) / 2, len(c.Days) - 1} {
-		c.Ticks = append(c.Ticks, shortDay(c.Days[i].Day))
+		c.Ticks = append(c.Ticks, dayOf(c.Days[i].Day).Format("2 Jan"))
 	}
 }
 
 // layOut computes the bar of the day i of n.
 func (d *chartDay) layOut(i, n int, top int64, series []chartSeries) {
-	d.Label = shortDay(d.Day) + ": " + count(d.Total, "point")
+	d.Label = formatDate(dayOf(d.Day)) + ": " + count(d.Total, "point")
 	width := float64(chartWidth) / float64(n)
 	below := int64(0)
 	for s, value := range d.Values {
@@ -126,15 +126,6 @@ func sumOf(list []int64) (sum int64) {
 		sum += n
 	}
 	return sum
-}
-
-// shortDay formats a day of ISO 8601, such as 3 Nov.
-func shortDay(iso string) string {
-	day, err := ledger.ParseDay(iso)
-	if err != nil {
-		return iso
-	}
-	return day.Time().Format("2 Jan")
 }
 
 // A shareView is a bar with a number.

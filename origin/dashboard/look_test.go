@@ -5,6 +5,7 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,33 @@ func (r reply) text() string {
 		words += " " + label[1]
 	}
 	return strings.Join(strings.Fields(html.UnescapeString(words)), " ")
+}
+
+// Dates have one form on every page, and a machine can read each.
+func TestDatesHaveOneForm(t *testing.T) {
+	s := newUsageSite(t, "sqlite:"+t.TempDir()+"/a.db")
+	o := s.operator(t)
+	a, err := s.Ledger.AccountByEmail(t.Context(), "operator@example.com")
+	require.NoError(t, err)
+	_, k, err := s.Ledger.CreateKey(t.Context(), a.ID, "shop", ledger.KeyTerms{Expires: time.Now().AddDate(1, 0, 0)})
+	require.NoError(t, err)
+	s.use(t, a.ID, k.ID, s.today, 7)
+	_, _, err = s.Ledger.RotateKey(t.Context(), a.ID, k.ID, time.Hour)
+	require.NoError(t, err)
+	marked := regexp.MustCompile(`<time datetime="20\d\d-\d\d-\d\d(?:T[\d:]+Z)?">\d+ [A-Z][a-z]{2} 20\d\d(?:, \d\d:\d\d UTC)?</time>`)
+	noElement := regexp.MustCompile(`<title>.*?</title>|aria-label="[^"]*"`) // where a date is text
+	dates := 0
+	for path := range s.routes() {
+		path = strings.NewReplacer("{$}", "", "accounts/{id}", fmt.Sprintf("accounts/%d", a.ID), "{id}", strconv.FormatInt(k.ID, 10)).Replace(path)
+		if strings.Contains(path, "{") || strings.HasPrefix(path, "/docs") {
+			continue
+		}
+		page := o.get(path)
+		require.NotRegexp(t, `\d{4}-\d\d-\d\d`, page.text(), path)
+		dates += len(marked.FindAllString(page.body, -1))
+		require.NotRegexp(t, `\d [A-Z][a-z]{2} 20\d\d`, reply{body: noElement.ReplaceAllString(marked.ReplaceAllString(page.body, ""), "")}.text(), path)
+	}
+	require.Greater(t, dates, 20)
 }
 
 // severalOfOne matches a noun in the plural after 1.

@@ -195,7 +195,7 @@ func (p *pointsView) banner() *bannerView {
 		return nil
 	}
 	used := "You have used " + humanize.Comma(p.Used) + " of " + count(*p.Limit, "point") + " this month"
-	refill := formatDay(p.Refill)
+	refill := formatDate(p.Refill)
 	switch {
 	case p.Percent >= fullPercent && p.Overage:
 		return &bannerView{"warn", used + ": requests go on, and further points count as overage until " + refill + "."}
@@ -206,6 +206,3 @@ func (p *pointsView) banner() *bannerView {
 	}
 	return &bannerView{"warn", used + ". After the last one, requests are refused until the points refill on " + refill + "."}
 }
-
-// formatDay returns a day for a sentence, such as 1 December.
-func formatDay(t time.Time) string { return t.UTC().Format("2 January") }

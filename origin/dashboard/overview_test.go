@@ -54,10 +54,10 @@ func TestBanner(t *testing.T) {
 	}
 	require.Nil(t, banner(799, 1000, false))
 	require.Nil(t, banner(1e9, ledger.Unlimited, false))
-	require.Equal(t, &bannerView{"warn", "You have used 800 of 1,000 points this month. After the last one, requests are refused until the points refill on 1 December."}, banner(800, 1000, false))
-	require.Equal(t, &bannerView{"warn", "You have used 999 of 1,000 points this month. After the last one, requests go on and further points count as overage until 1 December."}, banner(999, 1000, true))
-	require.Equal(t, &bannerView{"bad", "You have used 1,000 of 1,000 points this month: requests are refused until the points refill on 1 December. Your operator can raise the limit."}, banner(1000, 1000, false))
-	require.Equal(t, &bannerView{"warn", "You have used 1,500 of 1,000 points this month: requests go on, and further points count as overage until 1 December."}, banner(1500, 1000, true))
+	require.Equal(t, &bannerView{"warn", "You have used 800 of 1,000 points this month. After the last one, requests are refused until the points refill on 1 Dec 2026."}, banner(800, 1000, false))
+	require.Equal(t, &bannerView{"warn", "You have used 999 of 1,000 points this month. After the last one, requests go on and further points count as overage until 1 Dec 2026."}, banner(999, 1000, true))
+	require.Equal(t, &bannerView{"bad", "You have used 1,000 of 1,000 points this month: requests are refused until the points refill on 1 Dec 2026. Your operator can raise the limit."}, banner(1000, 1000, false))
+	require.Equal(t, &bannerView{"warn", "You have used 1,500 of 1,000 points this month: requests go on, and further points count as overage until 1 Dec 2026."}, banner(1500, 1000, true))
 	require.Equal(t, "bad", banner(0, 0, false).Tone)
 }
 

@@ -136,9 +136,9 @@ func problemOfResponse(a *apiResponse, refill time.Time) *problem {
 	switch {
 	case a.status == http.StatusPaymentRequired:
 		p.sentence = fmt.Sprintf("This costs %s, and you have %s left this month. The points refill on %s. Check fewer addresses, or wait.",
-			count(detail.Required, "point"), humanize.Comma(detail.Remaining), formatDay(refill))
+			count(detail.Required, "point"), humanize.Comma(detail.Remaining), formatDate(refill))
 	case a.status == http.StatusTooManyRequests && p.wait == 0:
-		p.code, p.sentence = "INSUFFICIENT_USAGE", "The points of this month are used up. They refill on "+formatDay(refill)+"."
+		p.code, p.sentence = "INSUFFICIENT_USAGE", "The points of this month are used up. They refill on "+formatDate(refill)+"."
 	case a.status == http.StatusTooManyRequests:
 		p.code, p.sentence = "RATE_LIMITED", "The account sends as many requests as it may at the moment. "+tryAgainIn(p.wait)+" Nothing was charged."
 	case a.status == http.StatusServiceUnavailable:

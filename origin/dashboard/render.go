@@ -176,9 +176,10 @@ var functions = template.FuncMap{
 	"number":     humanize.Comma,
 	"count":      func(n any, noun string) string { return count(reflect.ValueOf(n).Int(), noun) },
 	"limitOf":    formatLimitOf,
-	"date":       formatDate,
-	"dateOfDay":  dateOfDay,
-	"time":       formatTime,
+	"date":       func(t time.Time) template.HTML { return timeElement(t, time.DateOnly, dateForm) },
+	"dateOfDay":  func(day string) template.HTML { return timeElement(dayOf(day), time.DateOnly, dateForm) },
+	"time":       func(t time.Time) template.HTML { return timeElement(t, time.RFC3339, dateForm+", 15:04 UTC") },
+	"day":        func(day string) string { return formatDate(dayOf(day)) }, // where no element can be
 	"limit":      formatLimit,
 	"plansOf":    func(plans []string, plan string) plansOf { return plansOf{plans, plan} },
 	"nav":        navLink,
@@ -234,29 +235,27 @@ func formatLimitOf(l ledger.Limit, noun string) string {
 // count returns a number with its noun: 1 point, 2,000 points.
 func count(n int64, noun string) string { return english.Plural(int(n), noun, "") }
 
-// formatDate returns a date in UTC; the zero time is empty.
-func formatDate(t time.Time) string {
+// dateForm is the one form of dates, in pages and sentences.
+const dateForm = "2 Jan 2006"
+
+// formatDate returns a date in UTC.
+func formatDate(t time.Time) string { return t.UTC().Format(dateForm) }
+
+// timeElement returns an element that people and machines can read; the zero time
+// is empty.
+func timeElement(t time.Time, machine, form string) template.HTML {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format("2 Jan 2006")
+	t = t.UTC()
+	return template.HTML(`<time datetime="` + t.Format(machine) + `">` + t.Format(form) + `</time>`)
 }
 
-// dateOfDay returns a day such as 2026-11-22 in the form of other dates.
-func dateOfDay(day string) string {
-	t, err := time.Parse(time.DateOnly, day)
-	if err != nil {
-		return day
-	}
-	return formatDate(t)
-}
-
-// formatTime returns a time in UTC; the zero time is empty.
-func formatTime(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format("2 Jan 2006, 15:04") + " UTC"
+// dayOf returns the time of a day such as 2026-11-22, which ledger.Day.String made;
+// "" is the zero time.
+func dayOf(day string) time.Time {
+	t, _ := time.Parse(time.DateOnly, day)
+	return t
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -210,5 +210,5 @@ func (s *Service) checkClockApart(ctx context.Context) (string, error) {
 	if apart > mostApart {
 		return "", fmt.Errorf("the database's clock differs by %s: start NTP on both machines", apart.Round(time.Second))
 	}
-	return now.Format(time.DateTime) + " UTC", nil
+	return now.Format("2 Jan 2006, 15:04:05") + " UTC", nil
 }
