@@ -2,9 +2,13 @@ package dashboard
 
 import (
 	"errors"
+	"math"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 
 	"github.com/addrspec/addrspec/origin/ledger"
 )
@@ -273,12 +277,13 @@ func (d *Dashboard) health(v *visit) (any, error) {
 
 // plansView is the operator's page of plans.
 type plansView struct {
-	Plans []ledger.Plan `json:"plans"`
+	Plans         []ledger.Plan `json:"plans"`
+	DefaultStored int64         `json:"-"`
 }
 
 func (d *Dashboard) plans(v *visit) (any, error) {
 	plans, err := d.Ledger.Plans(v.r.Context())
-	return plansView{plans}, err
+	return plansView{plans, ledger.DefaultStored}, err
 }
 
 // putPlan adds a plan or replaces the one with its name, from the next request of
@@ -295,12 +300,12 @@ func (d *Dashboard) putPlan(v *visit) (*outcome, error) {
 		}
 		*limit = *given
 	}
-	if text := v.form.Get("stored"); text != "" {
-		stored, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return nil, inputProblem("stored", "The stored bytes must be a number.")
+	if text := strings.TrimSpace(v.form.Get("stored")); text != "" {
+		stored, err := humanize.ParseBytes(text)
+		if err != nil || stored > math.MaxInt64 {
+			return nil, inputProblem("stored", "The size of stored responses must be a number with a unit, such as "+humanize.IBytes(ledger.DefaultStored)+".")
 		}
-		plan.Stored = stored
+		plan.Stored = int64(stored)
 	}
 	if err := d.Ledger.StorePlans(v.r.Context(), []ledger.Plan{plan}); err != nil {
 		return nil, accountProblem(err)

@@ -107,6 +107,15 @@ func TestOperatorPlans(t *testing.T) {
 		got := o.submit("/dashboard/operator/plans", url.Values{"name": {"team"}, "rate": {"20"}, "points": {"unlimited"}})
 		require.Equal(t, "/dashboard/operator/plans?done=plan-stored", got.header.Get("Location"), got.body)
 		require.Contains(t, o.get("/dashboard/operator/plans").body, "<td>team</td>")
+		for given, want := range map[string]string{"": "256 MiB", "1.5GiB": "1.5 GiB", "512 MiB": "512 MiB", "1048576": "1.0 MiB", "0": "0 B"} {
+			o.submit("/dashboard/operator/plans", url.Values{"name": {"sized"}, "rate": {"1"}, "points": {"1"}, "stored": {given}})
+			require.Contains(t, o.get("/dashboard/operator/plans").text(), "sized 1 1 no "+want+" ", given)
+		}
+		for bad, want := range map[string]string{"-1": "such as 256 MiB.", "many": "such as 256 MiB.", "1e99": "such as 256 MiB.", "9EiB": "such as 256 MiB.", "2TiB": "outside 0 to 1.0 TiB."} {
+			got := o.submit("/dashboard/operator/plans", url.Values{"name": {"sized"}, "rate": {"1"}, "points": {"1"}, "stored": {bad}})
+			require.Equal(t, http.StatusUnprocessableEntity, got.status, bad)
+			require.Contains(t, got.text(), want, bad)
+		}
 		for _, bad := range []url.Values{{"name": {"x"}, "rate": {"20"}}, {"name": {"x"}, "rate": {"0"}, "points": {"1"}}, {"name": {"\x1b[31m"}, "rate": {"1"}, "points": {"1"}}} {
 			require.Equal(t, http.StatusUnprocessableEntity, o.submit("/dashboard/operator/plans", bad).status, bad)
 		}

@@ -176,6 +176,7 @@ var functions = template.FuncMap{
 	"number":     humanize.Comma,
 	"count":      func(n any, noun string) string { return count(reflect.ValueOf(n).Int(), noun) },
 	"limitOf":    formatLimitOf,
+	"size":       func(n int64) string { return humanize.IBytes(uint64(n)) },
 	"date":       func(t time.Time) template.HTML { return timeElement(t, time.DateOnly, dateForm) },
 	"dateOfDay":  func(day string) template.HTML { return timeElement(dayOf(day), time.DateOnly, dateForm) },
 	"time":       func(t time.Time) template.HTML { return timeElement(t, time.RFC3339, dateForm+", 15:04 UTC") },

@@ -13,6 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
@@ -181,7 +183,7 @@ func (p Plan) check() error {
 		return err
 	}
 	if p.Stored < 0 || p.Stored > maxStored {
-		return fmt.Errorf("%d stored bytes are outside 0 to %d", p.Stored, int64(maxStored))
+		return fmt.Errorf("%d stored bytes are outside 0 to %s", p.Stored, humanize.IBytes(maxStored))
 	}
 	return checkPoints(p.Points)
 }
