@@ -38,6 +38,16 @@ func (r reply) text() string {
 	return strings.Join(strings.Fields(html.UnescapeString(words)), " ")
 }
 
+// The header says who is signed in.
+func TestHeaderNamesTheAccount(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	require.Contains(t, b.get("/dashboard").text(), "Signed in as owner@example.com ")
+	require.NoError(t, s.Identity.SetName(t.Context(), s.account.ID, "<b>Ada</b>"))
+	require.Contains(t, b.get("/docs").text(), "Signed in as <b>Ada</b> ")
+	require.NotContains(t, s.browser(t).get("/docs").text(), "Signed in")
+}
+
 // Dates have one form on every page, and a machine can read each.
 func TestDatesHaveOneForm(t *testing.T) {
 	s := newUsageSite(t, "sqlite:"+t.TempDir()+"/a.db")

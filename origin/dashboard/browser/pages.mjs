@@ -1,6 +1,6 @@
 // Opens every page of a seeded service: pages.mjs ENDPOINT PICTURE ORIGIN PEOPLE [DIRECTORY]. Fails if
-// axe finds a violation on one of them, in light or dark or at the width of a phone, or if it is wider
-// than the screen. With DIRECTORY it only takes pictures, DIRECTORY/PERSON-PAGE-light.png and so on.
+// axe finds a violation on one of them, in light or dark or at the width of a phone, if it is wider than
+// the screen, if a part of it is cut off without a hint, or if its navigation wraps. With DIRECTORY it only takes pictures, DIRECTORY/PERSON-PAGE-light.png and so on.
 
 import { join } from "node:path";
 import { run, violations } from "./story.mjs";
@@ -86,5 +86,28 @@ async function look(page, name, directory) {
 async function check(page, rules) {
   const found = await violations(page, rules);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  return wide > 0 ? [...found, `is ${wide} pixels wider than the screen`] : found;
+  if (wide > 0) found.push(`is ${wide} pixels wider than the screen`);
+  return [...found, ...(await page.evaluate(cutOff)), ...(await page.evaluate(wrapped))];
+}
+
+/** What scrolls sideways without the shadow that shows it. In the page. */
+function cutOff() {
+  const all = [...document.querySelectorAll("main *:not(input, textarea, svg *)")];
+  const cut = all.filter((one) => {
+    const { overflowX, backgroundAttachment } = getComputedStyle(one);
+    return (
+      /auto|scroll/.test(overflowX)
+      && one.scrollWidth > one.clientWidth
+      && !backgroundAttachment.includes("local")
+    );
+  });
+  return cut.map((one) => `cuts off ${one.outerHTML.slice(0, 100)} without a hint`);
+}
+
+/** Navigations of the header whose links are on several lines. In the page. */
+function wrapped() {
+  return [...document.querySelectorAll("header nav")].flatMap((nav) => {
+    const tops = [...nav.querySelectorAll("a")].map((link) => link.getBoundingClientRect().top);
+    return new Set(tops).size > 1 ? ["has a navigation that wraps"] : [];
+  });
 }

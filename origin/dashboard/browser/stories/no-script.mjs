@@ -22,6 +22,16 @@ await run(async ({ open, args: [link = ""] }) => {
   await page.getByRole("link", { name: "Revoke this key" }).click();
   await page.getByRole("button", { name: "Revoke the key" }).click();
   assert.equal(await check(origin, secret), 401);
+  await page.setViewportSize({ width: 390, height: 844 });
+  assert.equal(
+    await page.getByRole("button", { name: "Sign out" }).count(),
+    0,
+    "the menu is closed",
+  );
+  await page.getByRole("button", { name: "Menu" }).click();
+  await page.getByRole("link", { name: "Signed in as no-script@example.com" }).click();
+  await page.waitForURL("**/dashboard/settings");
+  await page.getByRole("button", { name: "Menu" }).click();
   await page.locator("header").getByRole("button", { name: "Sign out" }).click();
   await page.waitForURL("**/sign-in?done=signed-out");
 });

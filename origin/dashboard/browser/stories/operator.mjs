@@ -10,7 +10,7 @@ await run(async ({ open, args: [link = ""] }) => {
   const page = await open();
   await page.goto(link);
   await page.getByRole("button", { name: "Continue" }).click();
-  await page.getByRole("link", { name: "Operator" }).click();
+  await page.getByRole("link", { name: "Operator", exact: true }).click();
   await accessible(page);
   await addPlan(page);
   await page.getByRole("link", { name: "Health" }).click();
@@ -43,7 +43,7 @@ async function ownerSignsIn(page, link) {
   assert.match(await text(page, "main"), /owner@shop\.example/);
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("link", { name: "Not now" }).click();
-  assert.equal(await page.getByRole("link", { name: "Operator" }).count(), 0);
+  assert.equal(await page.getByRole("link", { name: "Operator", exact: true }).count(), 0);
 }
 
 /** @param {Page} page */
