@@ -65,14 +65,11 @@ type apiSite struct {
 }
 
 func newAPISite(t *testing.T, database string, options ...ledger.Option) *apiSite {
-	moduleForTests = moduletest.Bytes(t)
-	engine, err := testEngine()
-	require.NoError(t, err)
 	s := &apiSite{site: newSite(t, database, Config{}, options...), database: database, dns: mxtest.New(t, testZone)}
 	resolver, err := mx.New(mx.Config{Servers: []string{s.dns.Addr}, Timeout: hung})
 	require.NoError(t, err)
 	t.Cleanup(resolver.Close)
-	s.api = api.New(api.Config{Engine: engine, Ledger: api.FromLedger(s.Ledger), Resolver: silence{resolver}, BatchTimeout: hung,
+	s.api = api.New(api.Config{Engine: s.Engine, Ledger: api.FromLedger(s.Ledger), Resolver: silence{resolver}, BatchTimeout: hung,
 		Log: slog.New(slog.DiscardHandler), Metrics: api.NewMetrics(prometheus.NewRegistry())})
 	s.api.Pages, s.Dashboard.api.handler = s.Dashboard, s.api
 	server := httptest.NewUnstartedServer(s.api)

@@ -19,6 +19,9 @@
 // by context (html/template). Nothing about an account is found by an ID alone:
 // every query names the session's account as well.
 //
+// Two hints cost nothing and come from the module itself: why an address of a batch
+// is not valid, and what the mistyped email of a sign-up should be.
+//
 // Checks wait for DNS, exports for the client's download, tests of webhooks for the
 // receiver, and some sign-ins for the OpenID provider. They have slots of their own
 // (serve.go), so that pages never wait for them.
@@ -57,6 +60,7 @@ import (
 	"github.com/addrspec/addrspec/origin/identity/openid"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/webhook"
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // Config configures a Dashboard.
@@ -64,6 +68,7 @@ type Config struct {
 	Ledger   *ledger.Ledger
 	Identity *identity.Identity
 	API      http.Handler // checks addresses
+	Engine   *host.Engine // explains them, at no cost
 	Log      *slog.Logger
 
 	// Webhooks sends messages of accounts that have used most of their points.

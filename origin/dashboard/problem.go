@@ -74,8 +74,9 @@ func problemOf(err error) *problem {
 }
 
 // sentence returns an error's text as a sentence.
-func sentence(err error) string {
-	text := err.Error()
+func sentence(err error) string { return asSentence(err.Error()) }
+
+func asSentence(text string) string {
 	if text[0] >= 'a' && text[0] <= 'z' {
 		text = string(text[0]-'a'+'A') + text[1:]
 	}

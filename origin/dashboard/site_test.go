@@ -24,6 +24,7 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 	"github.com/addrspec/addrspec/origin/rig/storetest"
 	"github.com/addrspec/addrspec/origin/webhook"
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 func TestMain(m *testing.M) {
@@ -81,6 +82,9 @@ func startSite(t *testing.T, database string, c Config, options ...ledger.Option
 	if c.PublicURL == nil {
 		c.PublicURL, _ = url.Parse(s.url)
 	}
+	moduleForTests = moduletest.Bytes(t)
+	c.Engine, err = testEngine()
+	require.NoError(t, err)
 	c.Webhooks = webhook.New(l.Store(), webhook.Options{})
 	c.Health = func(context.Context) []Health { return []Health{{"database", true, "responds"}} }
 	s.Dashboard, err = New(c)

@@ -83,7 +83,22 @@ func (v *visit) checkList(list []string, before pointsView) (*tryView, *problem)
 		v.Log.Error("a response of the API cannot be read") // without the error, which may have an address
 		return nil, errResponse
 	}
+	v.addReasons(view.Checked)
 	return view, nil
+}
+
+// addReasons says why addresses are not valid, which the response to a batch has only
+// with its details. The module knows, at no cost.
+func (v *visit) addReasons(list []checkedView) {
+	for i := range list {
+		if list[i].Facts != nil {
+			continue
+		}
+		facts, err := v.Engine.Check(v.r.Context(), nil, list[i].Email, 0)
+		if err == nil && !facts.Valid {
+			list[i].Reason = asSentence(facts.Refusal.Sentence)
+		}
+	}
 }
 
 var errResponse = &problem{status: http.StatusInternalServerError, code: "INTERNAL_ERROR",
@@ -130,9 +145,7 @@ func (i *apiItem) view() (checkedView, error) {
 		return checkedView{Email: i.Email, Tone: toneWarn, Verdict: result.Unchecked,
 			Reason: i.Error.Message + ". Check it again later; it may be fine.", Problem: i.Error.Code}, nil
 	}
-	view, err := viewOfResult(i.Result)
-	view.ShowWhy = view.Facts == nil
-	return view, err
+	return viewOfResult(i.Result)
 }
 
 func (t *tryView) readBatch(body []byte, sent int) error {
@@ -321,7 +334,6 @@ type checkedView struct {
 	Facts   []factView `json:"facts,omitempty"`
 	Fix     string     `json:"suggestion,omitempty"` // the address with the suggested domain
 	Domains string     `json:"-"`                    // the misspelled domain and the suggested one
-	ShowWhy bool       `json:"-"`                    // checking the address alone shows the reason
 	Result  any        `json:"result,omitempty"`     // as the API gave it
 	Problem string     `json:"error_code,omitempty"` // of an address that could not be checked
 }

@@ -92,7 +92,7 @@ func (s *Service) openPages(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.api.Pages, err = dashboard.New(dashboard.Config{Ledger: s.ledger, Identity: identity.New(s.ledger).WithSealer(s.sealer), API: s.api, Log: s.log.Logger,
+	s.api.Pages, err = dashboard.New(dashboard.Config{Ledger: s.ledger, Identity: identity.New(s.ledger).WithSealer(s.sealer), API: s.api, Engine: s.engine, Log: s.log.Logger,
 		PublicURL: public, TrustedProxies: proxies, SignUp: s.SignUp == "open", OpenID: s.openID(public), Release: Release, Health: s.health, Webhooks: s.ownersWebhooks()})
 	return err
 }
