@@ -117,6 +117,22 @@ func TestKeysOfAnAccount(t *testing.T) {
 	})
 }
 
+// Who is signed in has no use for the pages of those who are not.
+func TestSignedInAlready(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{SignUp: true})
+	b := s.signedIn(t, s.account.ID)
+	for path, want := range map[string]string{"/sign-in": "/dashboard", "/sign-in?to=/dashboard/keys": "/dashboard/keys", "/sign-in?to=//evil.example": "/dashboard", "/sign-up": "/dashboard"} {
+		got := b.get(path)
+		require.Equal(t, http.StatusSeeOther, got.status, path)
+		require.Equal(t, want, got.header.Get("Location"))
+	}
+	r := b.request("POST", "/sign-in", strings.NewReader(url.Values{tokenField: {b.token("/dashboard")}, "email": {"other@example.com"}, "password": {"wrong"}}.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	got := b.do(r)
+	require.Equal(t, http.StatusUnprocessableEntity, got.status, "a form of another tab")
+	require.Contains(t, got.body, "The email or the password is wrong.")
+}
+
 // Every page forbids inline scripts, and follows its own rule.
 func TestPolicy(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
@@ -126,7 +142,7 @@ func TestPolicy(t *testing.T) {
 			continue
 		}
 		got := b.get(path)
-		if path != "/sign-in/code" { // which leads on, since the session is complete
+		if !strings.HasPrefix(path, "/sign-in") && path != "/sign-up" { // which lead on, since the session is complete
 			require.Equal(t, http.StatusOK, got.status, path)
 		}
 		rule := got.header.Get("Content-Security-Policy")

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"errors"
+	"net/http"
 	"net/url"
 
 	"github.com/addrspec/addrspec/origin/identity"
@@ -17,12 +18,19 @@ type signInView struct {
 }
 
 func (d *Dashboard) signInPage(v *visit) (any, error) {
+	if v.hasEntered() {
+		return redirect(v.returnTo(), ""), nil
+	}
 	view := signInView{To: v.returnTo(), Passkeys: d.passkeys != nil}
 	if d.OpenID != nil {
 		view.OpenID = d.OpenID.Name
 	}
 	return view, nil
 }
+
+// hasEntered reports whether to lead on from a page for those who are not signed in.
+// A form that was refused is shown all the same: it may be another account's.
+func (v *visit) hasEntered() bool { return v.signedIn() && v.r.Method != http.MethodPost }
 
 // signIn checks email and password. Attempts are counted before the password is
 // looked at, at the account that was named, whether it exists or not.
@@ -140,7 +148,12 @@ type signUpView struct {
 	Plan string `json:"plan"`
 }
 
-func (d *Dashboard) signUpPage(*visit) (any, error) { return signUpView{ledger.DefaultPlan}, nil }
+func (d *Dashboard) signUpPage(v *visit) (any, error) {
+	if v.hasEntered() {
+		return redirect("/dashboard", ""), nil
+	}
+	return signUpView{ledger.DefaultPlan}, nil
+}
 
 // signUp creates an account and signs in. It is bounded by address and day, counted
 // after the fields are checked, so that a slip costs nothing.
