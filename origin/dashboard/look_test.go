@@ -48,6 +48,38 @@ func TestHeaderNamesTheAccount(t *testing.T) {
 	require.NotContains(t, s.browser(t).get("/docs").text(), "Signed in")
 }
 
+// primary matches a button in the colour of the one thing to do.
+var primary = regexp.MustCompile(`(?s)<(?:button|a class="button")(?: [^>]*)?>[^<]*`)
+
+func primaryActions(page string) (list []string) {
+	_, main, _ := strings.Cut(page, "<main")
+	for _, button := range primary.FindAllString(main, -1) {
+		tag, words, _ := strings.Cut(button, ">")
+		if !regexp.MustCompile(`class="(?:button )?(?:second|plain)|type="button"`).MatchString(tag) {
+			list = append(list, words)
+		}
+	}
+	return list
+}
+
+// A page has at most one primary action. Lists shows a step at a time.
+func TestOnePrimaryAction(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{SignUp: true})
+	o := s.operator(t)
+	_, k, err := s.Ledger.CreateKey(t.Context(), s.account.ID+1, "shop", ledger.KeyTerms{})
+	require.NoError(t, err)
+	for path := range s.routes() {
+		path = strings.NewReplacer("{$}", "", "{id}", strconv.FormatInt(k.ID, 10), "{page}", "result").Replace(path)
+		if !strings.Contains(path, "{") && path != "/dashboard/lists" {
+			require.LessOrEqual(t, len(primaryActions(o.get(path).body)), 1, "%s: %q", path, primaryActions(o.get(path).body))
+		}
+	}
+	const webhook = "/dashboard/settings/webhook"
+	require.Equal(t, []string{"Set"}, primaryActions(o.get(webhook).body))
+	o.submit(webhook, url.Values{"do": {"set"}, "url": {"https://hooks.example.com/"}})
+	require.Equal(t, []string{"Send a test message"}, primaryActions(o.get(webhook).body))
+}
+
 // Dates have one form on every page, and a machine can read each.
 func TestDatesHaveOneForm(t *testing.T) {
 	s := newUsageSite(t, "sqlite:"+t.TempDir()+"/a.db")
