@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -243,6 +244,14 @@ func TestChangeAndRotateAKey(t *testing.T) {
 			require.Equal(t, want, decision.Verdict, "both secrets are known")
 		}
 		require.Contains(t, b.get("/dashboard/keys").body, "two secrets")
+
+		_, old, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "old", ledger.KeyTerms{})
+		require.NoError(t, err)
+		_, _, err = s.Ledger.RotateKey(t.Context(), s.account.ID, old.ID, 24*time.Hour)
+		require.NoError(t, err)
+		require.NoError(t, s.Ledger.RevokeKey(t.Context(), s.account.ID, old.ID))
+		require.NotContains(t, b.get("/dashboard/keys?search=old&revoked=on").body, "two secrets", "none is valid")
+		require.NotContains(t, b.get(fmt.Sprintf("/dashboard/keys/%d", old.ID)).body, "Old secret")
 
 		stranger := s.signedIn(t, s.createAccount(t, "other@example.com").ID)
 		for _, suffix := range []string{"", "/rotate", "/revoke"} {

@@ -167,7 +167,7 @@ func (v *visit) viewKeysOf(account int64, list []ledger.Key) ([]keyView, error) 
 
 func viewOfKey(k ledger.Key, now time.Time) keyView {
 	view := keyView{ID: k.ID, Name: k.Name, Begins: k.Hint, Status: "active", Created: k.Created, Expires: k.Expires, Revoked: k.Revoked,
-		Until: k.Replaced, Budget: k.Budget, Used: k.Used, Rate: k.Rate, Origins: k.Origins}
+		Budget: k.Budget, Used: k.Used, Rate: k.Rate, Origins: k.Origins}
 	if k.LastDay != 0 {
 		view.LastUsed = k.LastDay.String()
 	}
@@ -176,6 +176,8 @@ func viewOfKey(k ledger.Key, now time.Time) keyView {
 		view.Status = "revoked"
 	case !k.Expires.IsZero() && !now.Before(k.Expires):
 		view.Status = "expired"
+	default:
+		view.Until = k.Replaced // of a key that is refused, neither secret is valid
 	}
 	return view
 }
