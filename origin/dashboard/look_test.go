@@ -2,8 +2,12 @@ package dashboard
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"html"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -46,6 +50,121 @@ func TestHeaderNamesTheAccount(t *testing.T) {
 	require.NoError(t, s.Identity.SetName(t.Context(), s.account.ID, "<b>Ada</b>"))
 	require.Contains(t, b.get("/docs").text(), "Signed in as <b>Ada</b> ")
 	require.NotContains(t, s.browser(t).get("/docs").text(), "Signed in")
+}
+
+// auditActions returns the actions that the origin's packages record in the audit log,
+// from their source: the argument of Audit and of the ledger's own changed, which is a
+// literal, or a variable whose values are.
+func auditActions(t *testing.T) map[string]string {
+	actions := map[string]string{}
+	for _, dir := range []string{"../ledger", "../identity", "../webhook"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		require.NoError(t, err)
+		for _, path := range files {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			require.NoError(t, err)
+			for _, decl := range file.Decls {
+				for _, action := range actionsIn(t, path, decl) {
+					actions[action] = path
+				}
+			}
+		}
+	}
+	return actions
+}
+
+// actionsIn returns the actions that a declaration records.
+func actionsIn(t *testing.T, path string, decl ast.Decl) (list []string) {
+	values := map[string][]string{} // of variables
+	ast.Inspect(decl, func(n ast.Node) bool {
+		if assign, ok := n.(*ast.AssignStmt); ok && len(assign.Lhs) == len(assign.Rhs) {
+			for i, to := range assign.Lhs {
+				if name, ok := to.(*ast.Ident); ok {
+					values[name.Name] = append(values[name.Name], literal(assign.Rhs[i])...)
+				}
+			}
+		}
+		return true
+	})
+	ast.Inspect(decl, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		at, ok := map[string]int{"Audit": 3, "changed": 0}[called(call)]
+		if !ok {
+			return true
+		}
+		switch arg := call.Args[at].(type) {
+		case *ast.Ident:
+			require.NotEmpty(t, values[arg.Name], "%s: the values of %s", path, arg.Name)
+			list = append(list, values[arg.Name]...)
+		case *ast.SelectorExpr: // of a change, which changed made
+			require.Equal(t, "action", arg.Sel.Name, path)
+		default:
+			require.NotEmpty(t, literal(arg), "%s: an action that is no literal", path)
+			list = append(list, literal(arg)...)
+		}
+		return true
+	})
+	return list
+}
+
+func called(call *ast.CallExpr) string {
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		return f.Sel.Name
+	}
+	return ""
+}
+
+func literal(e ast.Expr) []string {
+	if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+		text, _ := strconv.Unquote(lit.Value)
+		return []string{text}
+	}
+	return nil
+}
+
+// Each action of the audit log has its sentence, and no other has.
+func TestAuditSentencesAreComplete(t *testing.T) {
+	actions := auditActions(t)
+	require.Greater(t, len(actions), 25)
+	for action, path := range actions {
+		require.Contains(t, auditSentences, action, "recorded in %s", path)
+	}
+	for action := range auditSentences {
+		require.Contains(t, actions, action, "nothing records it")
+	}
+	for line, want := range map[[2]string]string{
+		{"key.create", "5 <b>shop</b> %d"}:                          "The key “<b>shop</b> %d” was created.",
+		{"key.rename", "5 store (was shop)"}:                        "A key was renamed: store (was shop).",
+		{"account.create", "plan pro, points 100000"}:               "The account was created: plan pro, points 100000.",
+		{"session.sign-in", "Chrome on Linux"}:                      "A browser signed in: Chrome on Linux.",
+		{"webhook.disable", "the receiver responded with HTTP 410"}: "The webhook was disabled: the receiver responded with HTTP 410.",
+		{"account.suspend", ""}:                                     "The account was suspended.",
+		{"moon.land", "1969"}:                                       "moon.land 1969",
+	} {
+		require.Equal(t, want, auditSentence(line[0], line[1]))
+	}
+}
+
+func TestAuditLogHasSentences(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	_, _, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "<b>shop</b>", ledger.KeyTerms{})
+	require.NoError(t, err)
+	require.Contains(t, b.get("/dashboard/settings/log").text(), "UTC command line The key “<b>shop</b>” was created. ")
+	require.NotContains(t, b.get("/dashboard/settings/log").body, "key.create")
+	var view auditLogView
+	b.getJSON("/dashboard/settings/log", &view)
+	require.Equal(t, "key.create", view.Lines[0].Action)
+	require.Equal(t, "The key “<b>shop</b>” was created.", view.Lines[0].Sentence)
 }
 
 // primary matches a button in the colour of the one thing to do.

@@ -126,14 +126,6 @@ type ownTerms struct {
 	Overage string `json:"overage"`
 }
 
-// auditView is a line of the audit log.
-type auditView struct {
-	At      time.Time `json:"at"`
-	Actor   string    `json:"actor"`
-	Action  string    `json:"action"`
-	Subject string    `json:"subject"`
-}
-
 // linesOnPage is how many lines of the audit log an account's page has.
 const linesOnPage = 20
 
@@ -164,7 +156,7 @@ func (v *visit) operatorAccount() (*operatorAccountView, error) {
 	}
 	lines, err := v.Ledger.AuditLog(ctx, a.ID, 0, linesOnPage)
 	for _, line := range lines {
-		view.Log = append(view.Log, auditView{line.At, string(line.Actor), line.Action, line.Subject})
+		view.Log = append(view.Log, viewOfAudit(line))
 	}
 	return &view, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/identity"
+	"github.com/addrspec/addrspec/origin/ledger"
 )
 
 func normalEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
@@ -180,12 +181,87 @@ func (d *Dashboard) auditPage(v *visit) (any, error) {
 	list, err := d.Ledger.AuditLog(v.r.Context(), v.user.Account, before, auditLines+1)
 	view := auditLogView{Lines: []auditView{}, Earlier: before != 0}
 	for _, line := range list[:min(len(list), auditLines)] {
-		view.Lines = append(view.Lines, auditView{line.At, string(line.Actor), line.Action, line.Subject})
+		view.Lines = append(view.Lines, viewOfAudit(line))
 	}
 	if len(list) > auditLines {
 		view.Next = list[auditLines-1].ID
 	}
 	return view, err
+}
+
+// auditView is a line of the audit log: for programs, and as a sentence for people.
+type auditView struct {
+	At       time.Time `json:"at"`
+	Actor    string    `json:"actor"`
+	Action   string    `json:"action"`
+	Subject  string    `json:"subject"`
+	Sentence string    `json:"sentence"`
+}
+
+// Who returns who made the change.
+func (a auditView) Who() string {
+	if a.Actor == string(ledger.Shell) {
+		return "command line"
+	}
+	return a.Actor
+}
+
+func viewOfAudit(line ledger.AuditLine) auditView {
+	return auditView{line.At, string(line.Actor), line.Action, line.Subject, auditSentence(line.Action, line.Subject)}
+}
+
+// auditSentences say what each action of the audit log was, with %s for its subject.
+var auditSentences = map[string]string{
+	"account.create":  "The account was created: %s.",
+	"account.change":  "The terms of the account were changed: %s.",
+	"account.suspend": "The account was suspended.",
+	"account.resume":  "The account was resumed.",
+	"account.reset":   "The account was set back to the current month, %s.",
+	"account.delete":  "The account was deleted.",
+
+	"key.create": "The key “%s” was created.",
+	"key.rename": "A key was renamed: %s.",
+	"key.change": "The limits of a key were changed: %s.",
+	"key.rotate": "The key “%s” got a new secret.",
+	"key.revoke": "The key “%s” was revoked.",
+
+	"user.rename":      "The name of the owner was changed.",
+	"user.password":    "The password was set.",
+	"user.operator":    "The owner became an operator.",
+	"user.no-operator": "The owner is no longer an operator.",
+	"link.create":      "A one-time link was made, which signs the owner in.",
+
+	"session.sign-in":             "A browser signed in: %s.",
+	"session.sign-out":            "A browser was signed out.",
+	"session.sign-out-everywhere": "All other browsers were signed out.",
+
+	"totp.set":             "An authenticator app was set up.",
+	"totp.remove":          "The authenticator app was removed.",
+	"factors.reset":        "Authenticator app, recovery codes and passkeys were removed, and all browsers signed out.",
+	"recovery-codes.renew": "New recovery codes were made.",
+	"recovery-code.use":    "A recovery code was used.",
+	"passkey.add":          "The passkey “%s” was added.",
+	"passkey.remove":       "The passkey “%s” was removed.",
+	"identity.link":        "An identity at %s was linked.",
+	"identity.unlink":      "The identity at %s was unlinked.",
+
+	"webhook.set":     "The webhook was set: %s.",
+	"webhook.rotate":  "The webhook at %s got a new secret.",
+	"webhook.remove":  "The webhook at %s was removed.",
+	"webhook.disable": "The webhook was disabled: %s.",
+}
+
+// auditSentence says what an action was. One without a sentence is of a newer release
+// that uses the same database.
+func auditSentence(action, subject string) string {
+	form, known := auditSentences[action]
+	if !known {
+		return strings.TrimSpace(action + " " + subject)
+	}
+	if strings.HasPrefix(action, "key.") {
+		_, subject, _ = strings.Cut(subject, " ") // after the key's ID
+	}
+	return strings.Replace(form, "%s", subject, 1)
 }
 
 // beforeOf returns the line before which a page of the log begins; 0 is the newest
