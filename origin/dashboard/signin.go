@@ -8,6 +8,8 @@ import (
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/webhook"
+	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // signInView is the page where people sign in.
@@ -145,29 +147,55 @@ func (d *Dashboard) revokeBefore(v *visit) (*outcome, error) {
 
 // signUpView is the page where anybody creates an account.
 type signUpView struct {
-	Plan string `json:"plan"`
+	Plan       string `json:"plan"`
+	Suggestion string `json:"suggestion,omitempty"` // what the email probably should be
+	AsTyped    string `json:"-"`                    // the email that the suggestion is for
 }
 
 func (d *Dashboard) signUpPage(v *visit) (any, error) {
 	if v.hasEntered() {
 		return redirect("/dashboard", ""), nil
 	}
-	return signUpView{ledger.DefaultPlan}, nil
+	email := normalEmail(v.form.Get("email"))
+	return signUpView{ledger.DefaultPlan, v.suggestion(email), email}, nil
 }
 
-// signUp creates an account and signs in. It is bounded by address and day, counted
+// suggestion returns the email with a mistyped provider corrected, or "". The module
+// needs no DNS for it.
+func (v *visit) suggestion(email string) string {
+	facts, err := v.Engine.Check(v.r.Context(), nil, email, host.FullSuggestion)
+	if err != nil || !facts.Has(host.Typo) {
+		return ""
+	}
+	parsed, _ := result.Parse(facts.JSON) // the module's own
+	return parsed.TypoSuggestion
+}
+
+var errMistyped = inputProblem("email", "The email looks mistyped. Use the suggestion, or type the password and send the form again to keep the email as it is.")
+
+// signUp creates an account and signs in. If the email looks mistyped, it asks once:
+// a person who has seen the suggestion, in the page or from the script, insists by
+// sending the same email again. Programs are not asked. It is bounded by address and day, counted
 // after the fields are checked, so that a slip costs nothing.
 //
 // It says so if the email has an account. Nothing else would help: the service
 // sends no mail, and who succeeds is signed in, so success and failure differ
 // anyway. The bounds leave three guesses at emails per address and eight hours.
 func (d *Dashboard) signUp(v *visit) (*outcome, error) {
+	if use := v.form.Get("use"); use != "" {
+		v.form.Set("email", use)
+		data, err := d.signUpPage(v)
+		return show(data), err
+	}
 	email, password := normalEmail(v.form.Get("email")), v.form.Get("password")
 	if again, given := v.form["again"]; given && again[0] != password {
 		return nil, inputProblem("again", "The two passwords differ.")
 	}
 	if err := identity.CheckSignUp(email, password); err != nil {
 		return nil, err
+	}
+	if !v.json && v.suggestion(email) != "" && normalEmail(v.form.Get("as_typed")) != email {
+		return nil, errMistyped
 	}
 	if err := d.countSignUp(v); err != nil {
 		return nil, err

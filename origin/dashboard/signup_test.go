@@ -43,6 +43,36 @@ func TestSignUp(t *testing.T) {
 	})
 }
 
+// A mistyped provider is pointed out once. Who insists gets the account.
+func TestSignUpSuggests(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{SignUp: true})
+	b := s.browser(t)
+	for range 5 {
+		got := b.submit("/sign-up", signUpForm("Jane@GMIAL.com"))
+		require.Equal(t, http.StatusUnprocessableEntity, got.status, "asking costs nothing")
+		require.Contains(t, got.text(), "Did you mean jane@gmail.com ? Use this")
+		require.Contains(t, got.body, `name="as_typed" value="jane@gmial.com"`)
+		require.NotContains(t, got.body, password)
+	}
+	_, err := s.Ledger.AccountByEmail(t.Context(), "jane@gmial.com")
+	require.ErrorIs(t, err, ledger.ErrNoAccount)
+
+	got := b.submit("/sign-up", url.Values{"use": {"jane@gmail.com"}})
+	require.Equal(t, http.StatusOK, got.status)
+	require.Contains(t, got.body, `value="jane@gmail.com"`)
+	require.NotContains(t, got.body, `name="use"`)
+
+	other := signUpForm("jane@gmial.com")
+	other.Set("as_typed", "jane@hotmial.com")
+	require.Equal(t, http.StatusUnprocessableEntity, b.submit("/sign-up", other).status, "another suggestion was seen")
+	insists := signUpForm("Jane@gmial.com")
+	insists.Set("as_typed", "jane@gmial.com")
+	require.Equal(t, "/dashboard", b.submit("/sign-up", insists).header.Get("Location"))
+	require.Equal(t, "/dashboard", s.browser(t).submit("/sign-up", signUpForm("jane@shop.example")).header.Get("Location"))
+	r := s.browser(t).postJSON("/sign-up", map[string]string{"email": "program@gmial.com", "password": password}, new(any))
+	require.Equal(t, http.StatusOK, r.status, "a program is not asked")
+}
+
 func TestSignUpIsClosed(t *testing.T) {
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
 	b := s.browser(t)

@@ -1,5 +1,5 @@
-// Sign-up, where it is open: sign-up.mjs ENDPOINT PICTURE URL. Creates an account and a key, uses it,
-// and deletes the account.
+// Sign-up, where it is open: sign-up.mjs ENDPOINT PICTURE URL. Is asked about a mistyped email, with and
+// without scripts, creates an account and a key, and uses it.
 
 import assert from "node:assert/strict";
 import { accessible, check, PASSWORD, run, text } from "../story.mjs";
@@ -7,6 +7,8 @@ import { accessible, check, PASSWORD, run, text } from "../story.mjs";
 /** @typedef {import("playwright-core").Page} Page */
 
 await run(async ({ open, args: [url = ""] }) => {
+  await suggestedWithoutScripts(await open({ javaScriptEnabled: false }), url);
+  await suggested(await open(), url);
   const page = await open();
   await page.goto(`${url}/sign-in`);
   await page.getByRole("link", { name: "Create an account" }).click();
@@ -22,9 +24,41 @@ await run(async ({ open, args: [url = ""] }) => {
   assert.equal(await check(url, await text(page, "#secret")), 200);
 });
 
-/** @param {Page} page @param {string} password */
-async function fill(page, password) {
-  await page.getByLabel("Email").fill("new@shop.example");
+/** The page suggests while somebody types; the suggestion can be taken or left. @param {Page} page @param {string} url */
+async function suggested(page, url) {
+  await page.goto(`${url}/sign-up`);
+  const hint = page.getByRole("status");
+  await page.getByLabel("Email").pressSequentially("jane@gmial.com");
+  await page.keyboard.press("Tab");
+  await hint.waitFor();
+  assert.match(await hint.innerText(), /Did you mean jane@gmail\.com\?/);
+  await accessible(page);
+  await hint.getByRole("button", { name: "Use this" }).click();
+  assert.equal(await page.getByLabel("Email").inputValue(), "jane@gmail.com");
+  assert.ok(await hint.isHidden());
+  await page.getByLabel("Email").fill("");
+  await page.getByLabel("Email").pressSequentially("jane@hotmial.com");
+  await page.keyboard.press("Tab");
+  await hint.waitFor();
+  await fill(page, PASSWORD, "jane@hotmial.com");
+  await page.waitForURL("**/dashboard"); // the suggestion was seen, so nobody asks again
+}
+
+/** Without scripts the server suggests, once. @param {Page} page @param {string} url */
+async function suggestedWithoutScripts(page, url) {
+  await page.goto(`${url}/sign-up`);
+  await fill(page, PASSWORD, "jane@gmial.com");
+  await page.getByRole("button", { name: "Use this" }).click();
+  assert.equal(await page.getByLabel("Email").inputValue(), "jane@gmail.com");
+  await fill(page, PASSWORD, "jane@gmial.com");
+  await page.getByText("Did you mean jane@gmail.com?").waitFor();
+  await fill(page, PASSWORD, "jane@gmial.com");
+  await page.waitForURL("**/dashboard");
+}
+
+/** @param {Page} page @param {string} password @param {string} [email] */
+async function fill(page, password, email = "new@shop.example") {
+  await page.getByLabel("Email").fill(email);
   for (const field of await page.locator("input[type=password]").all()) {
     await field.evaluate((input) => input.removeAttribute("minlength")); // the server checks it too
     await field.fill(password);
