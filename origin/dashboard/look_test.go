@@ -49,6 +49,7 @@ func TestHeaderNamesTheAccount(t *testing.T) {
 	require.Contains(t, b.get("/dashboard").text(), "Signed in as owner@example.com ")
 	require.NoError(t, s.Identity.SetName(t.Context(), s.account.ID, "<b>Ada</b>"))
 	require.Contains(t, b.get("/docs").text(), "Signed in as <b>Ada</b> ")
+	require.Contains(t, b.get("/dashboard/nothing").text(), "Signed in as <b>Ada</b> ", "a page that does not exist")
 	require.NotContains(t, s.browser(t).get("/docs").text(), "Signed in")
 }
 
