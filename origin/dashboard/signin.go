@@ -163,6 +163,9 @@ func (d *Dashboard) signUpPage(v *visit) (any, error) {
 // suggestion returns the email with a mistyped provider corrected, or "". The module
 // needs no DNS for it.
 func (v *visit) suggestion(email string) string {
+	if email == "" {
+		return "" // the page before anybody typed
+	}
 	facts, err := v.Engine.Check(v.r.Context(), nil, email, host.FullSuggestion)
 	if err != nil || !facts.Has(host.Typo) {
 		return ""
