@@ -10,8 +10,9 @@ import { run, violations } from "./story.mjs";
 
 const WIDE = { width: 1100, height: 800 };
 // The dark scheme changes nothing but colours, so only the rules about colours are checked again.
-/** @type {{ name: string, colorScheme: "light" | "dark", size: typeof WIDE, rules?: string[] }[]} */
-const LOOKS = [
+/** @typedef {{ name: string, colorScheme: "light" | "dark", size: typeof WIDE, rules?: string[] }} Look */
+/** @type {Look[]} */
+const PICTURES = [
   { name: "light", colorScheme: "light", size: WIDE },
   {
     name: "dark",
@@ -21,6 +22,14 @@ const LOOKS = [
   },
   { name: "phone", colorScheme: "light", size: { width: 390, height: 844 } },
 ];
+// The narrowest screen (WCAG 2.2, 1.4.10), and widths between those of the pictures.
+const LOOKS = [...PICTURES, ...[320, 768, 993].map(narrow)];
+
+/** @param {number} width @returns {Look} */
+function narrow(width) {
+  const rules = ["scrollable-region-focusable"];
+  return { name: `${width} pixels`, colorScheme: "light", size: { width, height: 800 }, rules };
+}
 
 /** Forms that are submitted without input, to see the problem: the button by the path. @type {Record<string, string>} */
 const EMPTY = { "/sign-in": "Sign in", "/dashboard/keys": "Create", "/dashboard/try": "Check" };
@@ -70,7 +79,7 @@ async function submit(page, name) {
  */
 async function look(page, name, directory) {
   const faults = [];
-  for (const { name: kind, colorScheme, size, rules } of LOOKS) {
+  for (const { name: kind, colorScheme, size, rules } of directory ? PICTURES : LOOKS) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(size);
     if (directory) {

@@ -24,7 +24,21 @@ await run(async ({ open, args: [link = ""] }) => {
   await accessible(page);
   await ownerSignsIn(await open(), await text(page, "#secret"));
   await suspend(page);
+  await menu(page);
 });
+
+/** On a phone the navigation is behind a button, also for the keyboard. @param {Page} page */
+async function menu(page) {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.getByRole("button", { name: "Menu" }).focus();
+  await page.keyboard.press("Enter");
+  await accessible(page);
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Overview");
+  await page.keyboard.press("Escape");
+  assert.ok(await page.locator("header nav").isHidden());
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Menu");
+}
 
 /** @param {Page} page */
 async function addPlan(page) {
