@@ -77,7 +77,7 @@ func problemOf(err error) *problem {
 func sentence(err error) string { return asSentence(err.Error()) }
 
 func asSentence(text string) string {
-	if text[0] >= 'a' && text[0] <= 'z' {
+	if text != "" && text[0] >= 'a' && text[0] <= 'z' {
 		text = string(text[0]-'a'+'A') + text[1:]
 	}
 	return text + "."
