@@ -155,7 +155,7 @@ func TestListsAfterRedirect(t *testing.T) {
 	t.Parallel()
 	f := startFeed(t)
 	blob := newer(t, "2031.01.01")
-	serve := http.StripPrefix("/elsewhere", files(blob, f.signer.sign(blob, time.Now().Unix(), time.Now().Unix()+60))).ServeHTTP
+	serve := http.StripPrefix("/elsewhere", files(blob, f.signer.sign(blob, time.Now().Unix(), time.Now().Unix()+3600))).ServeHTTP
 	f.change(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/elsewhere/") {
 			serve(w, r)

@@ -22,13 +22,18 @@ var hostileTargets = []string{
 	"/docs/../metrics", "/docs/%2e%2e/metrics", "/assets/../metrics", "/assets/%2e%2e/metrics", "/assets/.%2e/readyz", "/assets/..\\metrics", "/assets//../metrics", "/assets/x/../../metrics",
 	"/assets/..", "/assets/../", "/assets/./../metrics", "/healthz/../metrics", "/healthz/..%2f..%2fmetrics", "/healthz#/../../metrics", "/docs?/../metrics#x", "/openapi.json/../readyz",
 	"/dashboard/../metrics", "/dashboard/%2e%2e/metrics", "/dashboard/x/..\\..\\readyz", "/dashboard", "/dashboard/keys", "/.well-known/../metrics", "/.well-known/security.txt/../../metrics",
+	"/sign-in/../metrics", "/sign-in/%2e%2e/readyz", "/link/..\\metrics", "/link/%2e%2e%2freadyz", "/confirm//../metrics", "/sign-up/../v1/edge/admit", "/sign-out/.%2e/metrics",
 	"/v1/emails/../edge/admit", "/v1/usage/../edge/admit", "/v1/./edge/admit", "/v1//edge/admit", "/v1/edge/admit/", "/v1/email/../edge/admit", "/v1/email/../../metrics", "/v1/email/%2e%2e/%2e%2e/metrics",
 	"http://evil.example/metrics", "http://evil.example/x/../metrics", "HTTP://evil.example/readyz", "ftp://evil.example/metrics", "evil.example/metrics", "evil.example:80", "*", "metrics", "\\metrics", "?/metrics", "#/metrics", "@evil.example/metrics", ":80/metrics", ".evil.example/metrics",
 	"/met\trics", "/x/.\t./metrics", "/x/..\t/metrics", "/x/..\r/metrics", "/metrics\x00", "/metrics\x01", "/\tmetrics", "/x/../metrics ", "/\x7f/../metrics", "/\xff/../metrics", "/x/\xc0\xae\xc0\xae/metrics", "/x/\xe3\x80\x82/../metrics",
 }
 
-// publicTarget matches the targets that may reach the origin without the dashboard.
-var publicTarget = regexp.MustCompile(`^(/|/docs|/assets(/[0-9A-Za-z._-]+)*/?|/healthz|/openapi\.json|/\.well-known/security\.txt|/v1/emails|/v1/usage|/v1/edge/admit)(\?.*)?$`)
+// The targets that may reach the origin, by ADDRSPEC_FORWARD.
+var (
+	publicTarget = regexp.MustCompile(`^(/healthz|/openapi\.json|/\.well-known/security\.txt|/v1/emails|/v1/usage|/v1/edge/admit)(\?.*)?$`)
+	// A segment is neither "." nor "..".
+	peoplesTarget = regexp.MustCompile(`^(/|/(docs|assets|sign-in|sign-up|sign-out|link|confirm|dashboard)(/(\.?[0-9A-Za-z_-][0-9A-Za-z._-]*|\.\.[0-9A-Za-z._-]+))*/?)(\?.*)?$`)
+)
 
 // Only the paths of the worker's table reach the origin, however the platform or
 // fetch parses the target.
@@ -36,25 +41,30 @@ func TestOnlyTableReachesOrigin(t *testing.T) {
 	t.Parallel()
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
-			reached := recordTargets(t)
-			w := runtime.start(t, reached.url)
-			for _, target := range hostileTargets {
-				// With a key, since the worker itself checks addresses below /v1/email.
-				for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodOptions, http.MethodTrace, "PURGE"} {
-					w.try(t, request{Method: method, Target: target, Header: []string{wellFormedKey}})
-				}
-			}
-			require.Equal(t, http.StatusOK, w.try(t, get("/docs?reached")), "the recorder works")
-			lines := reached.all()
-			require.Contains(t, lines, "GET /docs?reached HTTP/1.1")
-			for _, line := range lines {
-				method, rest, _ := strings.Cut(line, " ")
-				target, _, _ := strings.Cut(rest, " HTTP/")
-				require.Regexp(t, publicTarget, target, line)
-				admits := line == "POST /v1/edge/admit HTTP/1.1" // the worker's own request
-				require.True(t, admits || method == http.MethodGet || method == http.MethodHead, line)
-			}
+			requireOnlyTable(t, &runtime, "yes", publicTarget)
+			requireOnlyTable(t, &runtime, "dashboard", regexp.MustCompile(publicTarget.String()+"|"+peoplesTarget.String()))
 		})
+	}
+}
+
+func requireOnlyTable(t *testing.T, runtime *runtime, forward string, allowed *regexp.Regexp) {
+	reached := recordTargets(t)
+	w := runtime.start(t, reached.url, "ADDRSPEC_FORWARD="+forward)
+	for _, target := range hostileTargets {
+		// With a key, since the worker itself checks addresses below /v1/email.
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodOptions, http.MethodTrace, "PURGE"} {
+			w.try(t, request{Method: method, Target: target, Header: []string{wellFormedKey}})
+		}
+	}
+	require.Equal(t, http.StatusOK, w.try(t, get("/healthz")), "the recorder works")
+	lines := reached.all()
+	require.Contains(t, lines, "GET /healthz HTTP/1.1")
+	for _, line := range lines {
+		method, rest, _ := strings.Cut(line, " ")
+		target, _, _ := strings.Cut(rest, " HTTP/")
+		require.Regexp(t, allowed, target, line)
+		posts := line == "POST /v1/edge/admit HTTP/1.1" || peoplesTarget.MatchString(target) && forward == "dashboard" // the worker's own request, and forms
+		require.True(t, method == http.MethodGet || method == http.MethodHead || posts && method == http.MethodPost, line)
 	}
 }
 

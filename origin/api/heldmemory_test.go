@@ -132,7 +132,6 @@ func (r *waitingRequest) held(t *testing.T, f *fakes) int64 {
 func TestWaitingRequestsAreLimited(t *testing.T) {
 	for _, r := range append(waitingRequests("jane.doe%d", true), waitingRequests("jane.doe%d", false)...) {
 		t.Run(fmt.Sprintf("%s, %d goroutines", r.name, r.goroutines), func(t *testing.T) {
-			t.Parallel()
 			w := newWaiting(t, MinBodyMemory)
 			for w.send(t, &r) {
 				require.LessOrEqual(t, w.Memory.Used(), w.Memory.perAccount)

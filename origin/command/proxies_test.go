@@ -243,9 +243,9 @@ func TestProxiesSendOnce(t *testing.T) {
 	}
 }
 
-// A request that proxy and service could cut at different places is refused by the proxy,
-// or goes upstream with one way to tell its end (RFC 9112 section 6.3): the service itself
-// reads a body with two of them by its chunks.
+// A request whose end proxy and service could find at different places is refused by the
+// proxy, or goes upstream with one length (RFC 9112 section 6.3): the service itself reads a
+// body with two of them by its chunks.
 func TestProxiesSendOneLength(t *testing.T) {
 	leftToCI(t)
 	for _, kind := range proxyKinds {

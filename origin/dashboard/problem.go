@@ -101,7 +101,7 @@ func (d *Dashboard) refuse(v *visit, err error) {
 func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, p *problem) {
 	v := &visit{Dashboard: d, w: w, r: r, json: !acceptsHTML(r)}
 	if p == errNotFound && v.cookie(sessionCookie) != "" {
-		_ = v.identify() // for the navigation; without it the page is that of a visitor
+		v.identifyBriefly() // for the navigation; without it the page is that of a visitor
 	}
 	v.fail(p)
 }

@@ -71,12 +71,17 @@ func (v *visit) identifyFor(route route) error {
 	if !route.standsAlone(v.r.Method) {
 		return v.identify(v.r.Context())
 	}
+	v.identifyBriefly()
+	return nil
+}
+
+// identifyBriefly finds who makes the request if that is soon known.
+func (v *visit) identifyBriefly() {
 	ctx, cancel := context.WithTimeout(v.r.Context(), knownTime)
 	defer cancel()
 	if v.identify(ctx) != nil {
 		v.user, v.session = nil, nil
 	}
-	return nil
 }
 
 // identify finds the session of the request's cookie, if there is one.

@@ -61,7 +61,9 @@ func TestHangingReceiversBlockNoPage(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.Identity.CreateLink(t.Context(), account)
 		require.NoError(t, err)
-		token, err := s.Identity.SignIn(t.Context(), account, "", "a test", true) // uses of links are limited
+		user, err := s.Identity.User(t.Context(), account)
+		require.NoError(t, err)
+		token, err := s.Identity.SignIn(t.Context(), user, "", "a test", true) // uses of links are limited
 		require.NoError(t, err)
 		b := s.browser(t)
 		b.setCookie(token)

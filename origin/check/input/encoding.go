@@ -112,7 +112,7 @@ func (a *ascii) Read(p []byte) (int, error) {
 	}
 	a.lines += lineFeeds(p[:other])
 	a.decide(bufio.NewReaderSize(io.MultiReader(bytes.NewReader(slices.Clone(p[other:n])), a.in), bufferSize)) // which returns err again
-	n, err = a.decided.Read(p[other:]) // which has arrived, but for an error
+	n, err = a.decided.Read(p[other:])                                                                         // which has arrived, but for an error
 	if other > 0 && err == io.EOF {
 		err = nil // it comes again
 	}
