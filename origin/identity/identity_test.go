@@ -164,6 +164,56 @@ func TestRequestsOnTheirWayEndWithTheUser(t *testing.T) {
 	})
 }
 
+// Using a link and setting a password lock rows in the same order, the user's first, so
+// that on two replicas they do not wait for each other for ever: while another
+// transaction has the user's row, neither has the link's.
+func TestUserIsLockedBeforeLinks(t *testing.T) {
+	url := pgtest.NeedDatabase(t)
+	l, err := ledger.Open(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.Close()) })
+	f := &fixture{Identity: New(l), url: url}
+	u, err := f.SignUp(t.Context(), "new@example.com", "correct horse battery")
+	require.NoError(t, err)
+	token, err := f.CreateLink(t.Context(), u.Account)
+	require.NoError(t, err)
+	for name, change := range map[string]func() error{
+		"link":     func() error { _, _, err := f.UseLink(t.Context(), token); return err },
+		"password": func() error { return f.SetPassword(t.Context(), u, "another long password", Session{}) },
+	} {
+		db := f.database(t)
+		held, err := db.BeginTx(t.Context(), nil)
+		require.NoError(t, err)
+		_, err = held.ExecContext(t.Context(), "SELECT 1 FROM users FOR UPDATE")
+		require.NoError(t, err)
+		for !whileWaiting(t, db, change, func() {
+			_, err := held.ExecContext(t.Context(), "SELECT 1 FROM links FOR UPDATE NOWAIT")
+			require.NoError(t, err, name)
+		}) {
+		}
+		require.NoError(t, held.Rollback())
+	}
+}
+
+// whileWaiting runs look while change waits for a lock, and returns after both. It
+// returns false if change, which the database lets wait for half a second, was not seen.
+func whileWaiting(t *testing.T, db *sql.DB, change func() error, look func()) (seen bool) {
+	ended := make(chan error, 1)
+	go func() { ended <- change() }()
+	for waiting := 0; waiting == 0; {
+		query := "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+		require.NoError(t, db.QueryRowContext(t.Context(), query).Scan(&waiting))
+		select {
+		case <-ended:
+			return false
+		default:
+		}
+	}
+	look()
+	<-ended
+	return true
+}
+
 func TestLinkExpires(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, f *fixture) {
 		token, err := f.CreateLink(t.Context(), f.account)

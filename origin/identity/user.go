@@ -243,7 +243,7 @@ func (i *Identity) UseLink(ctx context.Context, token string) (u User, first boo
 			list = append(list, prove(ctx, u.Account, now)...)
 		}
 		return list
-	})
+	}, store.Statement{Name: "lock_user", Args: []any{u.Account}}) // first, as SetPassword does, or the two could wait for each other
 	if err != nil {
 		return User{}, false, err
 	}
@@ -252,8 +252,8 @@ func (i *Identity) UseLink(ctx context.Context, token string) (u User, first boo
 	return u, first, err
 }
 
-// prove returns the statements that replace the user of an account. The first one locks
-// the user's row, so nothing can be added meanwhile.
+// prove returns the statements that replace the user of an account, whose row is locked,
+// so that nothing is added meanwhile.
 func prove(ctx context.Context, account int64, now time.Time) []store.Statement {
 	list := []store.Statement{
 		{Name: "prove_user", Args: []any{account, newToken(), now.UnixNano()}},
