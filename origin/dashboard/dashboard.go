@@ -30,6 +30,10 @@
 // page has left its slot when it is sent: a client that does not read it keeps
 // nobody from the others.
 //
+// A POST that makes something redirects, so that loading the page again makes nothing;
+// once.go has how a new secret gets to the page that shows it. A form whose input is
+// refused comes back with what was entered.
+//
 // # Lists
 //
 // The page Lists reads a file in the browser and sends only its addresses, through

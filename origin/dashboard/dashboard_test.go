@@ -92,8 +92,7 @@ func TestKeysOfAnAccount(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t, s.account.ID)
 		require.Contains(t, b.get("/dashboard/keys").body, "There are no keys yet")
-		got := b.submit("/dashboard/keys", url.Values{"name": {"<b>shop</b>"}})
-		require.Equal(t, http.StatusOK, got.status)
+		got := b.shown(b.submit("/dashboard/keys", url.Values{"name": {"<b>shop</b>"}}))
 		require.Contains(t, got.body, "&lt;b&gt;shop&lt;/b&gt; is ready")
 		require.Contains(t, got.body, "ask_")
 		require.NotContains(t, b.get("/dashboard/keys").body, `id="secret"`, "shown only once")

@@ -28,16 +28,26 @@ type keysView struct {
 	New *newKeyView `json:"new,omitempty"`
 }
 
-// keys lists a page of the account's keys, newest first.
+// keys lists a page of the account's keys, newest first. After a key was created it
+// shows its secret.
 func (d *Dashboard) keys(v *visit) (any, error) {
-	query := v.r.URL.Query()
-	page := ledger.KeyPage{Limit: keysOnPage + 1, Search: query.Get("search"), Revoked: query.Has("revoked")}
-	page.After, _ = strconv.ParseInt(query.Get("after"), 10, 64) // anything else is the first page
-	list, err := d.Ledger.ListKeys(v.r.Context(), v.user.Account, page)
+	view, err := v.keys()
 	if err != nil {
 		return nil, err
 	}
-	view := keysView{Keys: []keyView{}, Search: page.Search, Revoked: page.Revoked}
+	view.New, err = v.createdKey()
+	return view, err
+}
+
+func (v *visit) keys() (view keysView, err error) {
+	query := v.r.URL.Query()
+	page := ledger.KeyPage{Limit: keysOnPage + 1, Search: query.Get("search"), Revoked: query.Has("revoked")}
+	page.After, _ = strconv.ParseInt(query.Get("after"), 10, 64) // anything else is the first page
+	list, err := v.Ledger.ListKeys(v.r.Context(), v.user.Account, page)
+	if err != nil {
+		return view, err
+	}
+	view = keysView{Keys: []keyView{}, Search: page.Search, Revoked: page.Revoked}
 	if len(list) > keysOnPage {
 		list = list[:keysOnPage]
 		view.Next = list[keysOnPage-1].ID
@@ -46,8 +56,24 @@ func (d *Dashboard) keys(v *visit) (any, error) {
 	return view, err
 }
 
-// createKey creates a key and shows its secret. The page is the response to the
-// POST itself: the secret is in no address, cookie or store.
+// createdKey returns the key that the query "new" names, if it was just created in
+// this browser.
+func (v *visit) createdKey() (*newKeyView, error) {
+	id, err := strconv.ParseInt(v.r.URL.Query().Get("new"), 10, 64)
+	if err != nil {
+		return nil, nil
+	}
+	k, err := v.Ledger.Key(v.r.Context(), v.user.Account, id)
+	if errors.Is(err, ledger.ErrNoKey) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v.newKey(k, v.shownOnce()), nil
+}
+
+// createKey creates a key and leads to the page that shows its secret.
 func (d *Dashboard) createKey(v *visit) (*outcome, error) {
 	terms, err := v.keyTerms()
 	if err != nil {
@@ -57,14 +83,12 @@ func (d *Dashboard) createKey(v *visit) (*outcome, error) {
 	if err != nil {
 		return nil, keyProblem(err)
 	}
-	data, err := d.keys(v)
-	if err != nil {
-		return nil, err
-	}
-	view := data.(keysView)
-	view.New = v.newKey(key, secret)
-	v.form = nil
-	return show(view), nil
+	to := redirect("/dashboard/keys?new="+strconv.FormatInt(key.ID, 10), "")
+	return v.showOnce(to, func() (any, error) {
+		view, err := v.keys()
+		view.New = v.newKey(key, []string{secret})
+		return view, err
+	}, secret)
 }
 
 // A newKeyView is a secret that was just made.
@@ -77,7 +101,12 @@ type newKeyView struct {
 	Until time.Time `json:"old_secret_until,omitzero"`
 }
 
-func (v *visit) newKey(k ledger.Key, secret string) *newKeyView {
+// newKey returns the view of a key's new secret, nil if there is none.
+func (v *visit) newKey(k ledger.Key, secrets []string) *newKeyView {
+	if len(secrets) != 1 {
+		return nil
+	}
+	secret := secrets[0]
 	curl := "curl -H 'X-API-Key: " + secret + "' "
 	if len(k.Origins) > 0 {
 		curl += "-H 'Origin: " + k.Origins[0] + "' "
@@ -188,7 +217,8 @@ type keyPage struct {
 	New *newKeyView `json:"new,omitempty"`
 }
 
-// key is the page of one key, and the page that asks before one is revoked.
+// key is the page of one key, which shows a secret that was just made, and the page
+// that asks before one is revoked.
 func (d *Dashboard) key(v *visit) (any, error) {
 	k, err := v.ownKey()
 	if err != nil {
@@ -198,7 +228,7 @@ func (d *Dashboard) key(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keyPage{Key: views[0]}, nil
+	return keyPage{views[0], v.newKey(k, v.shownOnce())}, nil
 }
 
 // ownKey returns the account's key with the ID of the path.
@@ -260,7 +290,7 @@ var graces = []grace{{"0s", "not at all: it may be known to others"}, {"1h", "1 
 
 type grace struct{ Value, Label string }
 
-// rotateKey gives a key a new secret and shows it.
+// rotateKey gives a key a new secret and leads to the page that shows it.
 func (d *Dashboard) rotateKey(v *visit) (*outcome, error) {
 	k, err := v.ownKey()
 	if err != nil {
@@ -274,11 +304,13 @@ func (d *Dashboard) rotateKey(v *visit) (*outcome, error) {
 	if err != nil {
 		return nil, keyProblem(err)
 	}
-	views, err := v.viewKeys([]ledger.Key{k})
-	if err != nil {
-		return nil, err
-	}
-	return show(keyPage{views[0], v.newKey(k, secret)}), nil
+	return v.showOnce(redirect("/dashboard/keys/"+strconv.FormatInt(k.ID, 10), ""), func() (any, error) {
+		views, err := v.viewKeys([]ledger.Key{k})
+		if err != nil {
+			return nil, err
+		}
+		return keyPage{views[0], v.newKey(k, []string{secret})}, nil
+	}, secret)
 }
 
 func (d *Dashboard) revokeKey(v *visit) (*outcome, error) {
@@ -300,13 +332,14 @@ func keyProblem(err error) error {
 // termsForm has the terms of a key as the fields of a form.
 type termsForm struct{ Expires, Budget, Rate, Origins string }
 
-// termsOfKey returns the terms of a key that exists.
-func termsOfKey(k keyView) termsForm {
+// termsOfKey returns the terms of a key that exists, or those that were given if the
+// form is shown again.
+func termsOfKey(f *frame, k keyView) termsForm {
 	t := termsForm{Budget: limitField(k.Budget), Rate: limitField(k.Rate), Origins: strings.Join(k.Origins, "\n")}
 	if !k.Expires.IsZero() {
 		t.Expires = k.Expires.UTC().Format(time.DateOnly)
 	}
-	return t
+	return termsForm{f.Kept("expires", t.Expires), f.Kept("budget", t.Budget), f.Kept("rate", t.Rate), f.Kept("origins", t.Origins)}
 }
 
 // termsOf returns the terms of a form that is shown again.

@@ -134,6 +134,9 @@ func (d *Dashboard) operatorAccount(v *visit) (any, error) {
 	if err != nil {
 		return nil, err // not a typed nil
 	}
+	if made := v.shownOnce(); len(made) == 1 {
+		view.Link = made[0]
+	}
 	return *view, nil
 }
 
@@ -223,7 +226,7 @@ var accountActions = map[string]func(*visit, ledger.Account) (*outcome, error){
 // done returns to the page with a message.
 func (v *visit) done(message string) *outcome { return redirect(v.r.URL.Path, message) }
 
-// makeLink makes a one-time link for an account's owner. It gives access to the
+// makeLink makes a one-time link for an account's owner, which is shown once. It gives access to the
 // account, so the operator proves first who they are.
 func (v *visit) makeLink(a ledger.Account) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
@@ -233,12 +236,15 @@ func (v *visit) makeLink(a ledger.Account) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	view, err := v.operatorAccount()
-	if err != nil {
-		return nil, err
-	}
-	view.Link = v.link("/link/" + url.PathEscape(token))
-	return show(*view), nil
+	link := v.link("/link/" + url.PathEscape(token))
+	return v.showOnce(v.done(""), func() (any, error) {
+		view, err := v.operatorAccount()
+		if err != nil {
+			return nil, err
+		}
+		view.Link = link
+		return *view, nil
+	}, link)
 }
 
 // accountProblem returns an error of a change to an account as a problem with the

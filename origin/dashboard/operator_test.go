@@ -83,7 +83,7 @@ func TestOperatorManagesAccounts(t *testing.T) {
 		require.Equal(t, path+"?done=account-reset", o.submit(path, url.Values{"do": {"reset"}}).header.Get("Location"))
 		require.Equal(t, http.StatusUnprocessableEntity, o.submit(path, url.Values{"do": {"explode"}}).status)
 
-		link := o.submit(path, url.Values{"do": {"link"}})
+		link := o.shown(o.submit(path, url.Values{"do": {"link"}}))
 		require.Contains(t, link.body, s.url+"/link/")
 		o.getJSON(path, &page)
 		require.Equal(t, "link.create", page.Log[0].Action)

@@ -78,6 +78,15 @@ func (f *frame) Value(field string) string {
 	return ""
 }
 
+// Kept returns what was given in a field of a form that is shown again, else what is
+// stored.
+func (f *frame) Kept(field, stored string) string {
+	if _, given := f.Form[field]; given {
+		return f.Value(field)
+	}
+	return stored
+}
+
 // Here reports whether the page is path or below it.
 func (f *frame) Here(path string) bool {
 	return f.Path == path || path != "/dashboard" && strings.HasPrefix(f.Path, path+"/")
@@ -267,17 +276,20 @@ type outcome struct {
 	location string
 	done     string // a message of the table messages
 	data     any
+	refused  *problem // with the input, shown with data
 }
 
 // redirect leads to another page, with a message there.
 func redirect(location, done string) *outcome { return &outcome{location: location, done: done} }
 
-// show renders data in the route's page. It is for what is shown only once, such
-// as a new secret.
+// show renders data in the route's page, as the response to the POST. It is for what
+// may be posted again; see showOnce for new secrets.
 func show(data any) *outcome { return &outcome{data: data} }
 
 func (a *outcome) send(v *visit, route route) {
 	switch {
+	case a.refused != nil:
+		v.render(a.refused.status, route, a.data, a.refused)
 	case a.data != nil:
 		v.render(http.StatusOK, route, a.data, nil)
 	case v.json:
@@ -322,6 +334,7 @@ var messages = map[string]string{
 	"signed-out":        "You are signed out.",
 	"confirmed":         "Thank you.",
 
+	"totp-set":          "The authenticator app is set up. From now on you are asked for its code after your password.",
 	"totp-removed":      "The authenticator app and the recovery codes are removed.",
 	"passkey-added":     "The passkey is ready. You can sign in with it from now on.",
 	"passkey-removed":   "The passkey is removed. Delete it on the device as well.",

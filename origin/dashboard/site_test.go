@@ -163,6 +163,14 @@ func (b *browser) token(path string) string {
 // submit sends a form with the token of its page.
 func (b *browser) submit(path string, form url.Values) reply { return b.submitFrom(path, form, "") }
 
+// shown follows the redirect of a form to the page that shows what it made.
+func (b *browser) shown(got reply) reply {
+	require.Equal(b, http.StatusSeeOther, got.status, got.body)
+	got = b.get(got.header.Get("Location"))
+	require.Equal(b, http.StatusOK, got.status, got.body)
+	return got
+}
+
 // submitFrom submits a form through a proxy that names an address.
 func (b *browser) submitFrom(path string, form url.Values, address string) reply {
 	form.Set(tokenField, b.token(path))

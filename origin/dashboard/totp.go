@@ -20,8 +20,6 @@ type totpView struct {
 	Secret string  `json:"secret,omitempty"`
 	URL    string  `json:"url,omitempty"`
 	QR     *qrCode `json:"-"`
-	// Recovery are the recovery codes, which are shown only this once.
-	Recovery []string `json:"recovery_codes,omitempty"`
 }
 
 // SpacedSecret returns the secret in groups, for people who type it.
@@ -53,8 +51,7 @@ func (d *Dashboard) totpPage(v *visit) (any, error) {
 	return totpView{Secret: secret, URL: url, QR: qr}, err
 }
 
-// setTOTP shows the recovery codes as the response to the POST itself, as createKey
-// shows a secret.
+// setTOTP leads to the page that shows the recovery codes.
 func (d *Dashboard) setTOTP(v *visit) (*outcome, error) {
 	if err := v.confirmed(); err != nil {
 		return nil, err
@@ -63,7 +60,7 @@ func (d *Dashboard) setTOTP(v *visit) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return show(totpView{Recovery: codes}), nil
+	return v.showCodes("totp-set", codes)
 }
 
 func (d *Dashboard) removeTOTP(v *visit) (*outcome, error) {
@@ -79,9 +76,14 @@ type recoveryView struct {
 	Codes []string `json:"recovery_codes,omitempty"`
 }
 
+const recoveryPath = "/dashboard/settings/recovery-codes"
+
 func (d *Dashboard) recoveryPage(v *visit) (any, error) {
 	left, err := d.Identity.RecoveryCodesLeft(v.r.Context(), v.user.Account)
-	return recoveryView{Left: left}, err
+	if err != nil {
+		return nil, err
+	}
+	return recoveryView{left, v.shownOnce()}, nil
 }
 
 func (d *Dashboard) renewRecovery(v *visit) (*outcome, error) {
@@ -92,7 +94,12 @@ func (d *Dashboard) renewRecovery(v *visit) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return show(recoveryView{len(codes), codes}), nil
+	return v.showCodes("", codes)
+}
+
+// showCodes leads to the page that shows new recovery codes.
+func (v *visit) showCodes(done string, codes []string) (*outcome, error) {
+	return v.showOnce(redirect(recoveryPath, done), func() (any, error) { return recoveryView{len(codes), codes}, nil }, codes...)
 }
 
 // A qrCode is a QR code as the path of an SVG: an image of our own, since the page
@@ -165,9 +172,9 @@ func (d *Dashboard) factorRoutes() map[string]route {
 		"/sign-in/passkey": {offline, "Sign in with a passkey", "passkey", d.passkeyPage, d.signInWithPasskey},
 		"/confirm/passkey": {signedIn, "Confirm with a passkey", "passkey", d.passkeyPage, d.confirmWithPasskey},
 
-		"/dashboard/settings/totp":           {signedIn, "Set up an authenticator app", "totp", d.totpPage, d.setTOTP},
-		"/dashboard/settings/totp/remove":    {signedIn, "Remove the authenticator app", "totp-remove", nothing, d.removeTOTP},
-		"/dashboard/settings/recovery-codes": {signedIn, "Recovery codes", "recovery-codes", d.recoveryPage, d.renewRecovery},
+		"/dashboard/settings/totp":        {signedIn, "Set up an authenticator app", "totp", d.totpPage, d.setTOTP},
+		"/dashboard/settings/totp/remove": {signedIn, "Remove the authenticator app", "totp-remove", nothing, d.removeTOTP},
+		recoveryPath:                      {signedIn, "Recovery codes", "recovery-codes", d.recoveryPage, d.renewRecovery},
 
 		"/dashboard/settings/passkeys":                     {signedIn, "Add a passkey", "passkey-add", d.passkeyAddPage, d.addPasskey},
 		"/dashboard/settings/passkeys/{credential}/remove": {signedIn, "Remove a passkey", "passkey-remove", d.passkeyToRemove, d.removePasskey},

@@ -81,8 +81,12 @@ func numbersOf(t ledger.Tally) usageNumbers {
 	return usageNumbers{t.Points, t.Requests, t.Errors, f.Valid, f.Invalid, f.Disposable, f.Public, f.Relay, f.Role, f.Gibberish, f.Typo, f.LookupErrors}
 }
 
+// usage is the page Usage. Its form is shown again if the days are refused.
 func (d *Dashboard) usage(v *visit) (any, error) {
 	q, err := v.usageQuery()
+	if p := problemOf(err); err != nil && p.input && !v.json {
+		return v.refusedUsage(p)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +99,16 @@ func (d *Dashboard) usage(v *visit) (any, error) {
 		return nil, err
 	}
 	return view, v.addUsageRows(view, q, after)
+}
+
+// refusedUsage is the page with the days and the key that were given, and why they
+// are refused.
+func (v *visit) refusedUsage(p *problem) (any, error) {
+	given := v.r.URL.Query()
+	view := &usageView{First: given.Get("first"), Last: given.Get("last")}
+	view.Key, _ = strconv.ParseInt(given.Get("key"), 10, 64) // anything else is all keys
+	err := v.addUsageKeys(view, ledger.UsageQuery{Account: v.user.Account, Key: view.Key})
+	return &outcome{data: view, refused: p}, err
 }
 
 func (v *visit) addUsageRows(view *usageView, q ledger.UsageQuery, after ledger.UsagePosition) error {

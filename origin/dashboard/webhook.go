@@ -33,9 +33,22 @@ type deliveryView struct {
 // messagesOnPage is how many messages the page lists.
 const messagesOnPage = 20
 
+// webhookPage shows the webhook, and what was just made: a secret, or a test message,
+// which the query "test" names.
 func (d *Dashboard) webhookPage(v *visit) (any, error) {
 	view, err := v.webhook()
-	return view, err
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range view.Messages {
+		if m.Percent == 0 && m.ID == v.r.URL.Query().Get("test") {
+			view.Test = &m
+		}
+	}
+	if made := v.shownOnce(); len(made) == 1 {
+		view.Secret = made[0]
+	}
+	return view, nil
 }
 
 func (v *visit) webhook() (webhookView, error) {
@@ -86,18 +99,20 @@ var webhookActions = map[string]func(*visit) (*outcome, error){
 	},
 }
 
-// showSecret shows the page with a new secret.
+// showSecret leads to the page that shows a new secret.
 func (v *visit) showSecret(secret string, err error) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	view, err := v.webhook()
-	view.Secret = secret
-	v.form = nil
-	return show(view), err
+	return v.showOnce(v.done(""), func() (any, error) {
+		view, err := v.webhook()
+		view.Secret = secret
+		return view, err
+	}, secret)
 }
 
-// testWebhook sends a test message and shows what became of it. It waits for the
+// testWebhook sends a test message and leads to the page that shows what became of
+// it, so that loading the page again sends none. It waits for the
 // receiver in a slot for tests.
 func (v *visit) testWebhook() (*outcome, error) {
 	if _, p := v.move(v.tests, v.account(), 0); p != nil {
@@ -107,8 +122,10 @@ func (v *visit) testWebhook() (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	view, err := v.webhook()
-	test := viewOfDelivery(sent)
-	view.Test = &test
-	return show(view), err
+	return v.showOnce(redirect(v.r.URL.Path+"?test="+sent.ID, ""), func() (any, error) {
+		view, err := v.webhook()
+		test := viewOfDelivery(sent)
+		view.Test = &test
+		return view, err
+	})
 }

@@ -1,0 +1,117 @@
+package dashboard
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// A secret that was just made, such as that of a key, is shown once, by the page to
+// which the POST redirects: a page that is the response to the POST itself would make
+// another secret when it is loaded again. In between the browser has the secret in a
+// cookie that is encrypted under the session's token. So any replica can show it and
+// none stores it, it is in no address and no log, and it is worth nothing without the
+// session. The page that shows it removes the cookie.
+
+// onceCookie begins the name of such a cookie. The address of its page ends it, so
+// that secrets made in two windows do not replace each other.
+const onceCookie = "addrspec-once-"
+
+const (
+	onceLife = 3 * time.Minute // for the redirect
+	maxOnce  = 3 << 10         // bytes of the cookie; browsers keep 4 KiB (RFC 6265 section 6.1)
+)
+
+// once is what the cookie contains.
+type once struct {
+	Texts []string  `json:"texts"`
+	Until time.Time `json:"until"`
+}
+
+// showOnce leads to a page that shows texts, once. A program that wants JSON gets the
+// data instead, as the response to its POST.
+func (v *visit) showOnce(to *outcome, data func() (any, error), texts ...string) (*outcome, error) {
+	if v.json {
+		view, err := data()
+		return show(view), err
+	}
+	if len(texts) == 0 {
+		return to, nil
+	}
+	sealed, err := seal(v.token, to.to(), once{texts, time.Now().Add(onceLife)})
+	if err != nil {
+		return nil, err
+	}
+	v.setCookie(onceName(to.to()), sealed, onceLife)
+	return to, nil
+}
+
+// shownOnce returns the texts that the page has to show, and removes their cookie. It
+// is nil if there are none.
+func (v *visit) shownOnce() []string {
+	address := v.r.URL.RequestURI()
+	c, err := v.r.Cookie(v.cookieName(onceName(address)))
+	if err != nil || len(c.Value) > maxOnce || v.r.Method != http.MethodGet {
+		return nil
+	}
+	v.clearCookie(onceName(address))
+	return unseal(v.token, address, c.Value, time.Now())
+}
+
+func onceName(address string) string {
+	sum := sha256.Sum256([]byte(address))
+	return onceCookie + base64.RawURLEncoding.EncodeToString(sum[:9])
+}
+
+// seal encrypts texts for the page at an address under a session's token.
+func seal(token, address string, o once) (string, error) {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return "", err
+	}
+	aead, err := onceCipher(token)
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, text, []byte(address))), nil
+}
+
+// unseal returns the texts of a cookie, or nil if it is not of this session and
+// address, or too old. One that lasts too long was sealed by a clock that was wrong.
+func unseal(token, address, sealed string, now time.Time) []string {
+	aead, err := onceCipher(token)
+	if err != nil {
+		return nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(sealed)
+	if err != nil {
+		return nil
+	}
+	text, err := aead.Open(nil, nil, raw, []byte(address))
+	var o once
+	if err != nil || json.Unmarshal(text, &o) != nil {
+		return nil
+	}
+	if left := o.Until.Sub(now); left <= 0 || left > 2*onceLife {
+		return nil
+	}
+	return o.Texts
+}
+
+// onceCipher returns AES-256-GCM under a key of its own for the session (RFC 5869).
+func onceCipher(token string) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, []byte(token), nil, "addrspec secret shown once", 32)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}

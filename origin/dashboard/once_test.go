@@ -1,0 +1,307 @@
+package dashboard
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+)
+
+// secretForms returns the forms that make a secret, and how the secret begins.
+func (s *site) secretForms(t *testing.T, b *browser) map[string]struct {
+	path   string
+	form   url.Values
+	begins string
+} {
+	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "to rotate", ledger.KeyTerms{})
+	require.NoError(t, err)
+	var app totpView
+	require.Equal(t, http.StatusOK, b.getJSON("/dashboard/settings/totp", &app).status)
+	factor := code(t, app.Secret, 0)
+	factor.Set("secret", app.Secret)
+	const hook = "/dashboard/settings/webhook"
+	return map[string]struct {
+		path   string
+		form   url.Values
+		begins string
+	}{
+		"1 key":           {"/dashboard/keys", url.Values{"name": {"shop"}}, `id="secret">ask_`},
+		"2 rotated key":   {fmt.Sprintf("/dashboard/keys/%d/rotate", key.ID), url.Values{"grace": {"1h"}}, `id="secret">ask_`},
+		"3 webhook":       {hook, url.Values{"do": {"set"}, "url": {"https://hooks.example.com/"}}, `id="secret">whsec_`},
+		"4 its rotation":  {hook, url.Values{"do": {"rotate"}}, `id="secret">whsec_`},
+		"5 authenticator": {"/dashboard/settings/totp", factor, `<pre id="codes">`},
+		"6 codes":         {recoveryPath, url.Values{}, `<pre id="codes">`},
+		"7 link":          {fmt.Sprintf("/dashboard/operator/accounts/%d", s.account.ID), url.Values{"do": {"link"}}, `id="secret">` + s.url + "/link/"},
+	}
+}
+
+// A secret is shown once, by the page after the redirect, on any replica; loading
+// that page again makes none. It is in no address, and its cookie is encrypted.
+func TestSecretsAreShownOnce(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *site) {
+		require.NoError(t, s.setOperator(t))
+		b := s.signedIn(t, s.account.ID)
+		forms := s.secretForms(t, b)
+		for _, name := range sortedKeys(forms) {
+			f := forms[name]
+			got := b.submit(f.path, f.form)
+			require.Equal(t, http.StatusSeeOther, got.status, "%s: %s", name, got.body)
+			require.Equal(t, "no-store", got.header.Get("Cache-Control"))
+			cookie, to := onceCookieOf(t, got), got.header.Get("Location")
+			require.True(t, cookie.HttpOnly)
+			require.LessOrEqual(t, cookie.MaxAge, 300)
+			require.NotZero(t, cookie.MaxAge)
+			b.do(b.request("HEAD", to, nil)) // shows nothing
+
+			page := b.get(to)
+			require.Contains(t, page.body, f.begins, name)
+			require.Equal(t, "no-store", page.header.Get("Cache-Control"))
+			_, rest, _ := strings.Cut(page.body, f.begins)
+			secret, _, _ := strings.Cut(rest, "<")
+			require.GreaterOrEqual(t, len(secret), 16)
+			require.NotContains(t, to+cookie.Value+cookie.Name, secret[:16], name)
+			require.NotContains(t, b.get(to).body, f.begins, "loaded again: %s", name)
+		}
+		var list keysView
+		b.getJSON("/dashboard/keys", &list)
+		require.Len(t, list.Keys, 2, "one was made")
+	})
+}
+
+func (s *site) setOperator(t *testing.T) error {
+	_, err := s.Identity.CreateLink(t.Context(), s.account.ID)
+	require.NoError(t, err)
+	return s.Identity.SetOperator(t.Context(), s.account.ID, true)
+}
+
+func onceCookieOf(t *testing.T, got reply) *http.Cookie {
+	response := http.Response{Header: got.header}
+	all := response.Cookies()
+	i := slices.IndexFunc(all, func(c *http.Cookie) bool { return strings.HasPrefix(c.Name, onceCookie) })
+	require.GreaterOrEqual(t, i, 0, got.header)
+	return all[i]
+}
+
+// Another replica shows the secret; another session, even of the same account, and
+// another page do not.
+func TestWhoIsShownASecret(t *testing.T) {
+	database := "sqlite:" + t.TempDir() + "/a.db"
+	s := newSite(t, database, Config{})
+	b, other := s.signedIn(t, s.account.ID), s.signedIn(t, s.account.ID)
+	got := b.submit("/dashboard/keys", url.Values{"name": {"shop"}})
+	cookie, to := onceCookieOf(t, got), got.header.Get("Location")
+	at, err := url.Parse(s.url)
+	require.NoError(t, err)
+	other.client.Jar.SetCookies(at, []*http.Cookie{cookie})
+	require.NotContains(t, other.get(to).body, `id="secret"`, "another session")
+	require.NotContains(t, b.get("/dashboard/keys").body, `id="secret"`, "another page")
+	require.NotContains(t, b.get(to+"&x=1").body, `id="secret"`, "another address")
+
+	b.site = startSite(t, database, Config{}) // cookies have no port
+	require.Contains(t, b.get(to).body, `id="secret">ask_`)
+}
+
+// Secrets made in two windows are both shown.
+func TestSecretsOfTwoWindows(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	b := s.signedIn(t, s.account.ID)
+	first, second := b.submit("/dashboard/keys", url.Values{"name": {"first"}}), b.submit("/dashboard/keys", url.Values{"name": {"second"}})
+	require.Contains(t, b.shown(first).body, "first is ready")
+	require.Contains(t, b.shown(second).body, "second is ready")
+}
+
+func TestSealedSecrets(t *testing.T) {
+	now, all := time.Now(), make([]string, 10)
+	for i := range all {
+		all[i] = strings.Repeat("x", 40)
+	}
+	sealed, err := seal("token", "/page", once{all, now.Add(onceLife)})
+	require.NoError(t, err)
+	require.Less(t, len(sealed), maxOnce)
+	require.Equal(t, all, unseal("token", "/page", sealed, now))
+	require.Equal(t, all, unseal("token", "/page", sealed, now.Add(onceLife-1)))
+	require.Nil(t, unseal("token", "/page", sealed, now.Add(onceLife)), "too late")
+	require.Nil(t, unseal("token", "/page", sealed, now.Add(-time.Hour)), "a clock was wrong")
+	require.Nil(t, unseal("token", "/page?x", sealed, now))
+	require.Nil(t, unseal("token 2", "/page", sealed, now))
+	for _, bad := range []string{"", "x", "%", sealed[1:], sealed[:len(sealed)-4] + "AAAA"} {
+		require.Nil(t, unseal("token", "/page", bad, now))
+	}
+}
+
+// Loading the page again after a test message sends none.
+func TestTestIsSentOnce(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	const path = "/dashboard/settings/webhook"
+	b := s.signedIn(t, s.account.ID)
+	b.submit(path, url.Values{"do": {"set"}, "url": {"https://nowhere.example.com/"}})
+	page := b.submit(path, url.Values{"do": {"test"}})
+	require.Contains(t, b.shown(page).body, "The test message: failed")
+	require.Contains(t, b.shown(page).body, "The test message: failed")
+	require.NotContains(t, b.get(path+"?test=msg_x").body, "The test message")
+}
+
+// keptForm is a form with a field that is wrong.
+type keptForm struct {
+	page  string // that shows it
+	form  url.Values
+	wrong string // the field that is refused, if it cannot be shown again
+}
+
+// Every form whose input is refused comes back with what was entered.
+func TestFormsKeepWhatWasEntered(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{SignUp: true, PublicURL: &url.URL{Scheme: "http", Host: "localhost"}})
+	require.NoError(t, s.setOperator(t))
+	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", ledger.KeyTerms{Origins: []string{"https://stored.example"}})
+	require.NoError(t, err)
+	s.withPassword(t)
+	b, stranger := s.signedIn(t, s.account.ID), s.browser(t)
+	keyPath, account := fmt.Sprintf("/dashboard/keys/%d", key.ID), fmt.Sprintf("/dashboard/operator/accounts/%d", s.account.ID)
+	terms := func(more url.Values) url.Values {
+		more["name"], more["expires"], more["origins"] = []string{"new name"}, []string{"2199-01-01"}, []string{"https://a.example\nhttps://b.example"}
+		return more
+	}
+	forms := map[string]keptForm{
+		"/dashboard/keys":              {"", terms(url.Values{"budget": {"10"}, "rate": {"many"}}), ""},
+		keyPath:                        {"", terms(url.Values{"budget": {""}, "rate": {"many"}}), ""},
+		"/dashboard/settings/webhook":  {"", url.Values{"do": {"set"}, "url": {"http://hooks.example.com/"}}, "do"},
+		"/dashboard/operator":          {"", url.Values{"email": {"nobody"}, "plan": {"pro"}}, ""},
+		account:                        {"", url.Values{"do": {"terms"}, "plan": {"enterprise"}, "points": {"10"}, "rate": {"many"}, "overage": {"no"}}, "do"},
+		"/dashboard/operator/plans":    {"", url.Values{"name": {"team"}, "rate": {"5"}, "points": {"many"}, "stored": {"7"}, "overage": {"on"}}, ""},
+		"/dashboard/settings/name":     {"/dashboard/settings", url.Values{"name": {strings.Repeat("x", 101)}}, ""},
+		"/dashboard/settings/passkeys": {"", url.Values{"name": {"phone"}, "state": {"x"}}, "state"},
+		"/dashboard/settings/totp":     {"", url.Values{"secret": {"GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"}, "code": {"000000"}}, "code"},
+		"/dashboard/settings/delete":   {"", url.Values{"email": {"other@example.com"}}, ""},
+		"/dashboard/try":               {"", url.Values{"emails": {strings.Repeat("a@example.org\n", 2) + manyAddresses()}}, ""},
+		"/confirm":                     {"", url.Values{"password": {"wrong"}, "to": {"/dashboard/keys"}}, "password"},
+		"/sign-in":                     {"", url.Values{"email": {"x@example.com"}, "password": {"wrong"}, "to": {"/dashboard/keys"}}, "password"},
+		"/sign-up":                     {"", url.Values{"email": {"x@example.com"}, "password": {"short"}, "again": {"short"}}, "password"},
+	}
+	seen := map[string]bool{}
+	for action, f := range forms {
+		who := b
+		if strings.HasPrefix(action, "/sign") {
+			who = stranger
+		}
+		got := who.submit(action, f.form)
+		require.Equal(t, http.StatusUnprocessableEntity, got.status, "%s: %s", action, got.body)
+		shown := fieldsOf(t, got.body, action)
+		for field, value := range f.form {
+			if field != tokenField && field != f.wrong && field != "again" {
+				require.Equal(t, strings.TrimSpace(value[0]), strings.TrimSpace(shown[field]), "%s: %s", action, field)
+			}
+		}
+		require.Empty(t, shown["password"], action)
+		seen[action] = true
+	}
+	seen["/sign-out"], seen[keyPath+"/rotate"] = true, true // a list of valid values
+	for path := range s.routes() {
+		got := b.get(strings.NewReplacer("{$}", "", "{id}", "1", "{page}", "errors").Replace(path))
+		for _, action := range actionsOf(t, got.body) {
+			require.True(t, seen[action], "the form of %s with %s is in no row", path, action)
+		}
+	}
+}
+
+func manyAddresses() string {
+	var b strings.Builder
+	for n := range maxPasted + 1 {
+		fmt.Fprintf(&b, "a%d@example.org\n", n)
+	}
+	return b.String()
+}
+
+// The days of the page Usage are a form too.
+func TestUsageKeepsItsDays(t *testing.T) {
+	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})
+	_, key, err := s.Ledger.CreateKey(t.Context(), s.account.ID, "shop", ledger.KeyTerms{})
+	require.NoError(t, err)
+	b := s.signedIn(t, s.account.ID)
+	got := b.get(fmt.Sprintf("/dashboard/usage?first=2026-11-20&last=2026-11-10&key=%d", key.ID))
+	require.Equal(t, http.StatusUnprocessableEntity, got.status)
+	require.Contains(t, got.body, "The first day is after the last one.")
+	require.Equal(t, map[string]string{"first": "2026-11-20", "last": "2026-11-10", "key": fmt.Sprint(key.ID)}, fieldsOf(t, got.body, "/dashboard/usage"))
+	require.Equal(t, http.StatusNotFound, b.get("/dashboard/usage?first=x&key=999").status)
+}
+
+// formsOf returns the forms of a page.
+func formsOf(t *testing.T, page string) (list []*html.Node) {
+	root, err := html.Parse(strings.NewReader(page))
+	require.NoError(t, err)
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && n.Data == "form" {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// actionsOf returns the actions of the forms with fields that people fill in and can
+// be shown again: a password is not.
+func actionsOf(t *testing.T, page string) (list []string) {
+	for _, form := range formsOf(t, page) {
+		for n := range form.Descendants() {
+			filled := n.Data == "textarea" || n.Data == "select" || n.Data == "input" && !slices.Contains([]string{"hidden", "submit", "password"}, attr(n, "type")) && !has(n, "readonly")
+			if filled && attr(form, "method") == "post" {
+				list = append(list, attr(form, "action"))
+				break
+			}
+		}
+	}
+	return list
+}
+
+// fieldsOf returns the values of the forms with an action.
+func fieldsOf(t *testing.T, page, action string) map[string]string {
+	fields := map[string]string{}
+	for _, form := range formsOf(t, page) {
+		if attr(form, "action") != action {
+			continue
+		}
+		for n := range form.Descendants() {
+			switch {
+			case n.Type != html.ElementNode:
+			case n.Data == "input" && attr(n, "type") == "checkbox":
+				if has(n, "checked") {
+					fields[attr(n, "name")] = "on"
+				}
+			case n.Data == "input":
+				fields[attr(n, "name")] = attr(n, "value")
+			case n.Data == "textarea" && n.FirstChild != nil:
+				fields[attr(n, "name")] = n.FirstChild.Data
+			case n.Data == "option" && has(n, "selected"):
+				fields[attr(n.Parent, "name")] = optionValue(n)
+			}
+		}
+	}
+	delete(fields, tokenField)
+	return fields
+}
+
+func optionValue(n *html.Node) string {
+	if has(n, "value") {
+		return attr(n, "value")
+	}
+	return n.FirstChild.Data
+}
+
+func attr(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func has(n *html.Node, name string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
+}
