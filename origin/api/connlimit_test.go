@@ -191,6 +191,51 @@ func TestUnreadPublicResponsesAreShed(t *testing.T) {
 	}
 }
 
+// A heldPage sends its response in two parts, the second when next is closed.
+type heldPage struct {
+	keep        bool // the connection
+	begun, next chan struct{}
+}
+
+func (p *heldPage) Has(*http.Request) bool { return true }
+
+func (p *heldPage) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	if p.keep {
+		w.(interface{ KeepConnection() }).KeepConnection()
+	}
+	w.Header().Set("Content-Length", "2")
+	io.WriteString(w, "1")
+	http.NewResponseController(w).Flush()
+	close(p.begun)
+	<-p.next
+	io.WriteString(w, "2")
+}
+
+// A connection can be closed for another while a page is sent, unless the page keeps
+// it.
+func TestConnectionOfAPage(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		f := newFakes(t)
+		page := &heldPage{keep, make(chan struct{}), make(chan struct{})}
+		f.Pages = page
+		address := f.listen(t, 2)
+		c := dial(t, address).Send("GET /page HTTP/1.1\r\nHost: x\r\n\r\n")
+		<-page.begun
+		for range 4 {
+			response, body := dial(t, address).Send(getHealth).Response()
+			require.Equal(t, 200, response.StatusCode, body)
+		}
+		close(page.next)
+		_, body, err := c.ReadResponse(http.MethodGet)
+		if keep {
+			require.NoError(t, err)
+			require.Equal(t, "12", string(body))
+		} else {
+			require.Error(t, err)
+		}
+	}
+}
+
 // If a refused caller announces a body and does not send it, it gets its response
 // and its connection is closed soon.
 func TestUnsentBody(t *testing.T) {

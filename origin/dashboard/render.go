@@ -171,11 +171,11 @@ func (v *visit) send(status int, contentType string, body []byte) {
 	h.Set("Content-Type", contentType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	v.w.WriteHeader(status)
-	_ = http.NewResponseController(v.w).SetWriteDeadline(time.Now().Add(sendTime)) // a test's writer has none
 	if placeOf(v.r.Context()).stays {
 		_, _ = v.w.Write(body) // its slot bounds the memory; an error means that the client has disconnected
 		return
 	}
+	_ = http.NewResponseController(v.w).SetWriteDeadline(time.Now().Add(sendTime)) // a test's writer has none
 	v.unsent.send(v.w, body)
 }
 
