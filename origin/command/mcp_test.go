@@ -249,6 +249,8 @@ func TestMCPGoesOnAfterForeignInput(t *testing.T) {
 		"not a message":   {`{"email":"jane@mail.example"}`, -32600, "not a message"},
 		"another version": {`{"jsonrpc":"1.0","id":1,"method":"ping"}`, -32600, "not a message"},
 		"a batch":         {"[" + strings.TrimSpace(mcpCall(7)) + "]", -32600, "a batch is none"},
+		"null":            {"null", -32600, "not a message"},
+		"an empty batch":  {"[]", -32600, "a batch is none"},
 		"a number":        {"7", -32600, "not a message"},
 		"3 MiB":           {`{"jsonrpc":"2.0","id":7,"method":"` + strings.Repeat("a", 3<<20) + `"}`, -32600, "longer than 2097152 bytes"},
 		"5 MiB of zeros":  {strings.Repeat("\x00", 5<<20), -32600, "longer than 2097152 bytes"},
