@@ -206,7 +206,7 @@ func (l *Ledger) ResetAccount(ctx context.Context, account int64) (r Reset, err 
 	rs := &readSet{rows: map[rowKey]bool{{account: account}: true}}
 	reads := func() []store.Statement {
 		ws = newWorkingSet()
-		return ws.reads(rs, true)
+		return ws.reads(rs, nil, false)
 	}
 	err = l.transact(ctx, reads, func(now time.Time) ([]store.Statement, error) {
 		a := ws.accounts[account]

@@ -367,6 +367,7 @@ type Stats struct {
 	InProgress int           // requests between Begin and End now
 	Views      int           // secrets in memory now
 	Undecided  int           // charges that the next commit group voids
+	LockWaits  int64         // commit groups that waited in vain for the lock of an account
 	Locked     int           // accounts that another session has locked, as far as the writer has tried lately
 }
 

@@ -20,8 +20,10 @@ type workingSet struct {
 	instant time.Time // the same time by the monotonic clock
 	month   month     // of now
 
-	free     map[int64]bool // accounts that this transaction has locked, if it did not wait for them
-	locked   map[int64]bool // accounts that another session has locked; nothing is decided about them
+	avoided  map[int64]bool  // accounts for whose locks the transaction did not wait
+	free     map[int64]bool  // those of them that it has locked
+	holders  map[int64]int64 // the transactions that have locked the others
+	locked   map[int64]bool  // accounts that another session has locked; nothing is decided about them
 	accounts map[int64]*accountState
 	keys     map[int64]*keyState
 	secrets  map[digest]int64 // expiry, Unix time in nanoseconds; 0 for never
@@ -66,7 +68,9 @@ func readSetOf(group []operation) *readSet {
 
 func newWorkingSet() *workingSet {
 	return &workingSet{
+		avoided:  map[int64]bool{},
 		free:     map[int64]bool{},
+		holders:  map[int64]int64{},
 		locked:   map[int64]bool{},
 		accounts: map[int64]*accountState{},
 		keys:     map[int64]*keyState{},
@@ -77,17 +81,17 @@ func newWorkingSet() *workingSet {
 }
 
 // reads returns the statements that lock and load the read set. The lock of an
-// account also protects its keys and records. Without wait, they lock only the accounts
-// that no other session has locked.
-func (ws *workingSet) reads(rs *readSet, wait bool) []store.Statement {
+// account also protects its keys and records. They do not wait for the locks of accounts
+// to avoid, of all in a hurry.
+func (ws *workingSet) reads(rs *readSet, avoid map[int64]bool, hurry bool) []store.Statement {
 	var list []store.Statement
 	if len(rs.rows) > 0 {
 		rows := []any{rs.rowsAsJSON()}
-		lock := store.Statement{Name: "lock_accounts", Args: rows}
-		if !wait {
-			lock = store.Statement{Name: "lock_free_accounts", Args: rows, Scan: ws.scanFree}
+		list = []store.Statement{{Name: "lock_accounts", Args: rows}}
+		if hurry || len(avoid) > 0 {
+			list = ws.lockFree(rs, avoid, hurry)
 		}
-		list = append(list, lock, store.Statement{Name: "read_rows", Args: rows, Scan: ws.scanRow})
+		list = append(list, store.Statement{Name: "read_rows", Args: rows, Scan: ws.scanRow})
 	}
 	if len(rs.records) > 0 {
 		ids := make([][2]any, 0, len(rs.records))
@@ -118,6 +122,25 @@ func (rs *readSet) rowsAsJSON() string {
 	return string(append(list, ']'))
 }
 
+// lockFree returns the statements that lock accounts to avoid only if they are free. They
+// follow those that wait: a transaction that waits for no further lock is in no deadlock.
+func (ws *workingSet) lockFree(rs *readSet, avoid map[int64]bool, hurry bool) []store.Statement {
+	wait, free := [][]int64{}, [][]int64{}
+	for row := range rs.rows {
+		if hurry || avoid[row.account] {
+			ws.avoided[row.account] = true
+			free = append(free, []int64{row.account})
+		} else {
+			wait = append(wait, []int64{row.account})
+		}
+	}
+	return []store.Statement{
+		{Name: "lock_accounts", Args: []any{asJSON(wait)}},
+		{Name: "lock_free_accounts", Args: []any{asJSON(free)}, Scan: ws.scanFree},
+		{Name: "read_lock_holders", Args: []any{asJSON(free)}, Scan: ws.scanHolder},
+	}
+}
+
 // limitLockWait returns the statement that bounds each wait of a transaction for a lock.
 func limitLockWait(d time.Duration) store.Statement {
 	return store.Statement{Name: "limit_lock_wait", Args: []any{strconv.FormatInt(d.Milliseconds(), 10)}}
@@ -130,14 +153,26 @@ func (ws *workingSet) scanFree(r store.Row) error {
 	return err
 }
 
-// findLocked adds the accounts to locked that exist and were not free, and drops their
-// rows.
+func (ws *workingSet) scanHolder(r store.Row) error {
+	var account, holder int64
+	err := r.Scan(&account, &holder)
+	if !ws.free[account] {
+		ws.holders[account] = holder
+	}
+	return err
+}
+
+// findLocked adds the accounts to locked that exist and were avoided and not free, and
+// drops their rows.
 func (ws *workingSet) findLocked() {
-	for id := range ws.accounts {
-		if !ws.free[id] {
+	for id := range ws.avoided {
+		if ws.accounts[id] != nil && !ws.free[id] {
 			ws.locked[id] = true
 			delete(ws.accounts, id)
 		}
+	}
+	if len(ws.locked) == 0 {
+		return
 	}
 	maps.DeleteFunc(ws.keys, func(_ int64, k *keyState) bool { return ws.accounts[k.account] == nil })
 }

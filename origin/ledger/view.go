@@ -100,36 +100,87 @@ func newViews(c *clock) *views {
 // A lockedAccount is one that another session has locked, so that its operations are put
 // off.
 type lockedAccount struct {
-	since, seen time.Time // it was first and last found locked
+	holder      int64     // the transaction that has locked it; 0 for one that has locked other rows
+	hangs       bool      // the same transaction had the lock before
+	until       time.Time // nothing is tried before
+	since, seen time.Time // the holder had the lock first and last
 	logged      bool
 }
 
 // lockMemory is how long an account counts as locked after it was found so. The writer
 // tries it more often while it has something to write for it.
-const lockMemory = 3 * (lockPause + groupLockWait)
+const lockMemory = 10 * tickEvery
 
-// markLocked records which accounts were found locked now, and returns those that have
-// been locked for waitLimit and were not returned before.
-func (v *views) markLocked(ids map[int64]bool) (long []int64) {
-	if len(ids) == 0 {
-		return nil
+// markLocked records which accounts a group found locked. It returns those that have
+// been locked for waitLimit and were not returned before, and whether a lock has moved on.
+func (v *views) markLocked(ws *workingSet) (long []int64, moved bool) {
+	if len(ws.locked) == 0 {
+		return nil, false
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now := time.Now()
 	maps.DeleteFunc(v.locked, func(_ int64, a *lockedAccount) bool { return now.Sub(a.seen) > waitLimit })
-	for id := range ids {
-		a := v.locked[id]
-		if a == nil {
-			a = &lockedAccount{since: now}
-			v.locked[id] = a
+	for id := range ws.locked {
+		a, holder := v.lockedAccount(id), ws.holders[id]
+		if a.hangs = a.seen.IsZero() || a.holder == holder; !a.hangs {
+			a.since, moved = now, true
 		}
-		if a.seen = now; !a.logged && now.Sub(a.since) > waitLimit {
+		a.holder, a.seen = holder, now
+		if !a.logged && now.Sub(a.since) > waitLimit {
 			a.logged = true
 			long = append(long, id)
 		}
 	}
-	return long
+	return long, moved
+}
+
+func (v *views) lockedAccount(id int64) *lockedAccount {
+	a := v.locked[id]
+	if a == nil {
+		a = &lockedAccount{since: time.Now()}
+		v.locked[id] = a
+	}
+	return a
+}
+
+// pause lets nothing be tried for an account for a while, since another session has locked
+// rows of it other than the account's.
+func (v *views) pause(id int64, d time.Duration) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.lockedAccount(id).until = time.Now().Add(d)
+}
+
+// lockedAccounts returns the accounts for which nothing is to be tried now, and those for
+// whose locks a group is not to wait.
+func (v *views) lockedAccounts() (paused, hanging map[int64]bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	paused, hanging = map[int64]bool{}, map[int64]bool{}
+	for id, a := range v.locked {
+		if time.Now().Before(a.until) {
+			paused[id] = true
+		}
+		if a.hangs {
+			hanging[id] = true
+		}
+	}
+	return paused, hanging
+}
+
+// isPutOff reports whether a ticket of an account is not to be tried in a group. If only
+// the lock of the account hangs, one ticket of it is, and is added to tried.
+func (v *views) isPutOff(id int64, tried map[int64]bool) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	a := v.locked[id]
+	if a == nil || !a.hangs && !time.Now().Before(a.until) {
+		return false
+	}
+	first := !tried[id] && !time.Now().Before(a.until)
+	tried[id] = true
+	return !first
 }
 
 // countLocked returns the number of accounts that were found locked lately. v.mu is held.

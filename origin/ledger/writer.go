@@ -28,11 +28,10 @@ const (
 // A writer commits charges. Only its goroutine, run, charges on this replica.
 type writer struct {
 	*Ledger
-	lockPause time.Duration // see lockPause
-	queue     chan *ticket
-	started   time.Time
-	txBegan   atomic.Int64          // when the transaction in progress began, in ns since started; 0 if none
-	down      atomic.Pointer[error] // why the database does not commit; nil if it does
+	queue   chan *ticket
+	started time.Time
+	txBegan atomic.Int64          // when the transaction in progress began, in ns since started; 0 if none
+	down    atomic.Pointer[error] // why the database does not commit; nil if it does
 
 	// Used by run only.
 	voids    []*chargeOp // charges to void with the next group
@@ -40,8 +39,9 @@ type writer struct {
 	retries  []*ticket // that go before the queue: of a group that was in doubt and not committed, or beyond the room of a group
 	retrying bool      // the second and last transaction of retries is in progress
 	putOff   []*ticket // of accounts that another session has locked
+	freed    bool      // such a lock was released, or has moved on, since a group was collected
 
-	nextTally, nextProbe, nextPurge, nextWait time.Time
+	nextTally, nextProbe, nextPurge time.Time
 
 	mu     sync.RWMutex // read-locked to send to queue, locked to close it
 	closed bool
@@ -49,7 +49,7 @@ type writer struct {
 }
 
 func newWriter(l *Ledger) *writer {
-	return &writer{Ledger: l, lockPause: lockPause, queue: make(chan *ticket, queueLimit), started: time.Now(), done: make(chan struct{})}
+	return &writer{Ledger: l, queue: make(chan *ticket, queueLimit), started: time.Now(), done: make(chan struct{})}
 }
 
 var errHangs = errors.New("a transaction has hung for a second")
@@ -80,7 +80,7 @@ func (w *writer) run() {
 			w.maintain(now)
 		}
 	}
-	w.nextTally, w.nextWait = time.Time{}, time.Time{}
+	w.nextTally = time.Time{}
 	w.serve(nil) // voids, tokens, tallies and charges that are left
 	for _, t := range w.putOff {
 		t.finish(Decision{}, unavailable(errLocked))
@@ -90,8 +90,10 @@ func (w *writer) run() {
 // serve commits groups, the first with a ticket unless it is nil, until no ticket goes
 // before the queue.
 func (w *writer) serve(first *ticket) {
-	for w.commit(w.collect(first)); len(w.retries) > 0; {
-		w.commit(w.collect(nil))
+	for again := true; again; first = nil {
+		w.freed = false
+		w.commit(w.collect(first))
+		again = len(w.retries) > 0 || w.freed && len(w.putOff) > 0
 	}
 }
 
@@ -141,10 +143,11 @@ func (w *writer) charges(first *ticket) (list []*ticket) {
 	}
 	room, bytes := w.capacity(), int64(0)
 	full := func() bool { return len(list) >= room || bytes >= responseBytesLimit }
+	tried := map[int64]bool{}
 	add := func(t *ticket) {
 		switch {
 		case !t.waits():
-		case w.isPutOff(t):
+		case w.views.isPutOff(t.request.accountID, tried):
 			w.putOff = append(w.putOff, t)
 		case full():
 			w.retries = append(w.retries, t)
@@ -294,56 +297,63 @@ func (s *Stats) transaction(group []operation, took time.Duration, err error) {
 	s.Largest = max(s.Largest, charges)
 }
 
-// Locks of other sessions. A group waits for them for a short time, since all accounts
-// wait with it, and then goes on with the accounts that are free. Operations of the others
-// are put off. While one group has waited in vain, the next ones do not wait at all: waits
-// take a fifth of the writer's time at most, however many accounts are locked. Between
-// them a replica still gets a lock that is free at the moment; with them it gets one that
-// other replicas use all the time, since waiting sessions take turns.
+// Locks of other sessions. Replicas that charge the same account take turns, so a group
+// waits for the lock of an account. If it waits in vain, it goes on without the accounts
+// that are locked, whose operations are put off. The next groups do not wait for a lock
+// that the same transaction still has: it belongs to a session that hangs, such as an
+// operator's, and costs the other accounts one wait. A lock that has moved on to another
+// transaction is one of replicas at work.
+//
+// Rows of other tables are written under the lock of the account, so nobody but an operator
+// locks them alone. Which account they belong to is known once a write has waited in vain;
+// then nothing is tried for it for a while.
 const (
-	groupLockWait = 25 * time.Millisecond
-	lockPause     = 4 * groupLockWait
-	lockTries     = 4 // transactions of a group
+	lockWait       = 250 * time.Millisecond // for each account's lock
+	writeLockWait  = 25 * time.Millisecond  // for each lock after that
+	writeLockPause = 4 * writeLockWait
+	lockTries      = 12 // transactions of a group
 )
 
 // transact runs a group in a transaction, without the accounts that other sessions have
 // locked. It returns a *store.Locked only if the database as a whole is locked, such as
 // the tables.
 func (w *writer) transact(group []operation) (ws *workingSet, err error) {
-	locked := map[int64]bool{}
+	locked, avoid := w.views.lockedAccounts()
+	hurry := false
 	for try := 1; ; try++ {
-		wait := !time.Now().Before(w.nextWait)
-		ws, err = w.tryTransact(group, wait, locked)
+		ws, err = w.tryTransact(group, locked, avoid, hurry)
 		l, isLock := errors.AsType[*store.Locked](err)
-		if !isLock {
-			return ws, err
-		}
-		w.nextWait = time.Now().Add(w.lockPause)
 		switch {
-		case l.Write == nil && wait && try < lockTries:
-		case l.Write == nil || try == lockTries:
+		case !isLock || try == lockTries:
 			return ws, err
+		case l.Write == nil && hurry:
+			return ws, err
+		case l.Write == nil:
+			hurry = true
+			w.stats.count(func(s *Stats) { s.LockWaits++ })
 		case l.Write.Name == "probe": // a database that only reads refuses it before it looks for locks
 			ws.changes = true
 			return ws, nil
 		default:
-			locked[ws.accountOf(l.Write)] = true
+			account := ws.accountOf(l.Write)
+			locked[account] = true
+			w.views.pause(account, writeLockPause)
 		}
 	}
 }
 
 // tryTransact runs a transaction without the locked accounts, to which it adds those that
-// it finds locked if it does not wait for them.
-func (w *writer) tryTransact(group []operation, wait bool, locked map[int64]bool) (ws *workingSet, err error) {
+// it finds locked. It does not wait for the locks of accounts to avoid; in a hurry for none.
+func (w *writer) tryTransact(group []operation, locked, avoid map[int64]bool, hurry bool) (ws *workingSet, err error) {
 	rs := readSetOf(group)
 	alone := false
 	ws = &workingSet{locked: locked}
 	reads := func() []store.Statement {
 		ws = newWorkingSet()
 		ws.locked = locked
-		list := ws.reads(w.views.fill(ws, rs, alone), wait)
+		list := ws.reads(w.views.fill(ws, rs, alone), avoid, hurry)
 		if len(list) > 0 {
-			list = slices.Insert(list, 0, limitLockWait(groupLockWait))
+			list = append(slices.Insert(list, 0, limitLockWait(lockWait)), limitLockWait(writeLockWait))
 		}
 		return list
 	}
@@ -352,9 +362,7 @@ func (w *writer) tryTransact(group []operation, wait bool, locked map[int64]bool
 			ws.instant = w.clock.monotonic()
 			ws.now = w.clock.observe(now)
 			ws.month = w.clock.month(ws.now)
-			if !wait {
-				ws.findLocked()
-			}
+			ws.findLocked()
 			decided, _ := ws.split(group)
 			for _, op := range decided {
 				op.decide(ws)
@@ -388,15 +396,12 @@ func (w *writer) putOffLocked(ws *workingSet, group []operation) []operation {
 	for _, op := range locked {
 		op.fail(errLocked)
 	}
-	for _, account := range w.views.markLocked(ws.locked) {
+	long, moved := w.views.markLocked(ws)
+	w.freed = w.freed || moved
+	for _, account := range long {
 		w.log.Warn("another session has locked an account for a second; its requests get 503 until the lock is released", "account", account)
 	}
 	return rest
-}
-
-// isPutOff reports whether a ticket's account is locked and not to be tried again yet.
-func (w *writer) isPutOff(t *ticket) bool {
-	return time.Now().Before(w.nextWait) && w.views.isLocked(t.request.accountID)
 }
 
 // settle publishes the rows of a committed group to the views and returns
@@ -408,7 +413,9 @@ func (w *writer) settle(ws *workingSet, group []operation) {
 	w.unsent = append(w.unsent, &sendingGroup{began: time.Now()})
 	w.views.mu.Lock()
 	defer w.views.mu.Unlock()
+	locked := len(w.views.locked)
 	w.views.publishGroup(ws)
+	w.freed = w.freed || len(w.views.locked) < locked
 	for _, op := range group {
 		op.settle(w.views)
 	}

@@ -38,6 +38,11 @@ SELECT a.id FROM accounts a
  WHERE a.id = ANY (ARRAY (SELECT (w.value->>0)::bigint FROM jsonb_array_elements($1::jsonb) w))
    FOR NO KEY UPDATE SKIP LOCKED;
 
+-- The transactions that have locked the accounts.
+-- name: read_lock_holders
+SELECT a.id, a.xmax::text::bigint FROM accounts a
+ WHERE a.id = ANY (ARRAY (SELECT (w.value->>0)::bigint FROM jsonb_array_elements($1::jsonb) w));
+
 -- $1 milliseconds, for each lock that the transaction waits for.
 -- name: limit_lock_wait
 SELECT set_config('lock_timeout', CAST($1 AS TEXT), true);

@@ -22,9 +22,11 @@ SELECT s.hash, w.value->>1, coalesce(s.expires_ns, 0), k.id, k.revoked_ns IS NOT
 -- it was acquired: a statement that waits for a lock sees other tables as they
 -- were before the wait.
 -- name: lock_accounts
--- Nothing: the transaction has the write lock of the whole database. So do the next two.
+-- Nothing: the transaction has the write lock of the whole database. So do the next three.
 
 -- name: lock_free_accounts
+
+-- name: read_lock_holders
 
 -- name: limit_lock_wait
 
