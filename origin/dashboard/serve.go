@@ -151,7 +151,7 @@ const (
 	maxChecks      = 64       // in progress at a time
 	maxChecksEach  = 8        // of one account
 	maxCheckMemory = 64 << 20 // bytes of their responses, estimated
-	maxExports     = 4
+	maxExports     = 32       // the ledger sums for one at a time
 	maxExportsEach = 1
 	maxTests       = 16 // of webhooks
 	maxTestsEach   = 1

@@ -246,6 +246,7 @@ const (
 	maxCSVRows   = 1_000_000
 	csvPageRows  = 1000
 	csvWriteTime = 30 * time.Second // to send a page of rows
+	csvTime      = 10 * time.Minute // to send all
 )
 
 // usageCSV is the handler of /dashboard/usage.csv: the rows of the page Usage, sent
@@ -294,7 +295,7 @@ func (v *visit) sendCSV(ctx context.Context, q ledger.UsageQuery) {
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="addrspec-usage-%s-to-%s.csv"`, q.First, q.Last))
 	h.Set("Cache-Control", "no-store")
-	out := csv.NewWriter(v.w)
+	out, end := csv.NewWriter(v.w), time.Now().Add(csvTime)
 	out.UseCRLF = true // RFC 4180
 	_ = out.Write(append([]string{"day", "key_id", "key", "key_status"}, usageColumns...))
 	for after := (ledger.UsagePosition{}); ; {
@@ -303,7 +304,7 @@ func (v *visit) sendCSV(ctx context.Context, q ledger.UsageQuery) {
 			v.Log.Error("an export of usage ended early", "error", err.Error())
 			panic(http.ErrAbortHandler) // so that nobody takes the part for the whole
 		}
-		_ = http.NewResponseController(v.w).SetWriteDeadline(time.Now().Add(csvWriteTime)) // a test's writer has none
+		_ = http.NewResponseController(v.w).SetWriteDeadline(earlier(time.Now().Add(csvWriteTime), end)) // a test's writer has none
 		for _, row := range rows {
 			_ = out.Write(csvRow(row))
 		}
@@ -312,6 +313,13 @@ func (v *visit) sendCSV(ctx context.Context, q ledger.UsageQuery) {
 		}
 		after = rows[len(rows)-1].Position()
 	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 func csvRow(r ledger.UsageRow) []string {
