@@ -32,6 +32,6 @@ func TestCounter(t *testing.T) {
 	work = c.Take()
 	require.Equal(t, 1, work.Transactions)
 	require.Equal(t, 1, work.Statements["create_account"])
-	require.Equal(t, 5, work.AllStatements())
+	require.Equal(t, 6, work.AllStatements(), "with the limit of waits for locks")
 	require.Equal(t, 5, work.AllRows(), "of the account, three plans and the account again")
 }
