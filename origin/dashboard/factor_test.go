@@ -453,7 +453,9 @@ func TestGuessingFromManyNetworks(t *testing.T) {
 		}
 		require.Equal(t, identity.PasswordsOfAccount.Burst, wrong)
 		require.Equal(t, http.StatusTooManyRequests, s.browser(t).tryFrom("203.0.113.1", password))
+		known.submit("/sign-out", url.Values{})
 		require.Equal(t, http.StatusSeeOther, known.tryFrom("203.0.113.1", password))
+		known.submit("/sign-out", url.Values{})
 		for range identity.PasswordsOfDevice.Burst - 1 {
 			require.Equal(t, http.StatusUnprocessableEntity, known.tryFrom("203.0.113.1", "wrong"))
 		}
