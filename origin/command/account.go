@@ -90,13 +90,6 @@ func (c *accountListCmd) Run(ctx context.Context, std streams) error {
 	})
 }
 
-func plural(n int, one, several string) string {
-	if n == 1 {
-		return one
-	}
-	return several
-}
-
 // eachAccount calls visit for every account with a text in its email, "" for all.
 // It reads the accounts in pages.
 func eachAccount(ctx context.Context, l *ledger.Ledger, search string, visit func(ledger.Account) error) error {

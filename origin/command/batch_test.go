@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,6 +45,9 @@ func TestConcurrentBatches(t *testing.T) {
 		clients.Go(func() {
 			batch := emails[start : start+50]
 			status, e, err := s.post(key, batch)
+			for tries := 0; status == http.StatusServiceUnavailable && tries < 20; tries++ {
+				status, e, err = s.post(key, batch) // a busy machine did not commit within a second
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			require.NoError(t, err)
@@ -58,7 +62,8 @@ func TestConcurrentBatches(t *testing.T) {
 	}
 	clients.Wait()
 	require.Equal(t, envelope{Total: 1000, Valid: valid, Invalid: 1000 - valid - unknown, Errors: unknown, Points: 1000}, sum)
-	require.EqualValues(t, 1000, s.used(t), "points in the ledger")
+	// A charge that was undecided, and whose batch was sent again, is given back.
+	require.Eventually(t, func() bool { return s.used(t) == 1000 }, hung, 50*time.Millisecond, "points in the ledger")
 }
 
 // After --batch-timeout a batch returns the finished items and costs that many

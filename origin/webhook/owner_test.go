@@ -237,8 +237,9 @@ func TestNoSlotForATest(t *testing.T) {
 	f.receiver.respond = func(http.ResponseWriter, *http.Request) { <-release }
 	f.testsOf(f.account("first", 10), f.account("second", 10))
 	f.awaitRequests(maxTests)
-	impatient, leave := *f, func() {}
-	impatient.ctx, leave = context.WithCancel(f.ctx)
+	ctx, leave := context.WithCancel(f.ctx)
+	impatient := *f
+	impatient.ctx = ctx
 	last := f.account("impatient", 10)
 	result := impatient.testsOf(last)
 	leave()
