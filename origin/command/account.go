@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/identity"
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -184,7 +186,7 @@ func setOperator(ctx context.Context, std streams, l *ledger.Ledger, a ledger.Ac
 
 // limitWords returns a limit with the noun for it.
 func limitWords(l ledger.Limit, one string) string {
-	return l.String() + " " + output.Plural(int64(l), one, one+"s")
+	return l.String() + " " + english.PluralWord(int(l), one, "")
 }
 
 // describeTerms returns the terms in force as text.

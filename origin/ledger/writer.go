@@ -304,7 +304,7 @@ func (s *Stats) transaction(group []operation, took time.Duration, err error) {
 // operator's, and costs the other accounts one wait. A lock that has moved on to another
 // transaction is one of replicas at work.
 //
-// Rows of other tables are written under the lock of the account, so nobody but an operator
+// Rows of other tables are written under the lock of the account, so only an operator
 // locks them alone. Which account they belong to is known once a write has waited in vain;
 // then nothing is tried for it for a while.
 const (

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 
 	"github.com/addrspec/addrspec/origin/check"
 )
@@ -192,15 +193,7 @@ func (s *Summary) WriteJSON(to io.Writer) error {
 
 // Quantity returns a number with the noun for it.
 func Quantity(n int64, one, many string) string {
-	return humanize.Comma(n) + " " + Plural(n, one, many)
-}
-
-// Plural returns the noun for a number.
-func Plural(n int64, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
+	return english.Plural(int(n), one, many)
 }
 
 // share returns a part in percent. One that rounds to nothing or to all is not
