@@ -233,9 +233,8 @@ func (s *slots) isBehind() bool {
 func TestNoSlotForATest(t *testing.T) {
 	f := newFixture(t, sqlite(t))
 	release := make(chan struct{})
-	defer close(release)
 	f.receiver.respond = func(http.ResponseWriter, *http.Request) { <-release }
-	f.testsOf(f.account("first", 10), f.account("second", 10))
+	hanging := f.testsOf(f.account("first", 10), f.account("second", 10))
 	f.awaitRequests(maxTests)
 	ctx, leave := context.WithCancel(f.ctx)
 	impatient := *f
@@ -245,6 +244,10 @@ func TestNoSlotForATest(t *testing.T) {
 	leave()
 	require.Contains(t, (<-result).Status, "not sent, because the service sends many other messages")
 	require.Contains(t, last.list()[0].Status, "not sent")
+	close(release)
+	for range maxTests {
+		<-hanging // before the ledger closes
+	}
 }
 
 // Deleting an account deletes its webhook and deliveries, and leaves those of
