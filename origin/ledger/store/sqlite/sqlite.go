@@ -175,6 +175,8 @@ func (s *sqlite) Now(context.Context) (time.Time, error) { return s.clock(), nil
 // Close closes the connections. The last one to close moves the write-ahead log
 // into the database file.
 func (s *sqlite) Close() error {
+	s.mu.Lock() // a prepared statement that is closed within its transaction crashes SQLite
+	defer s.mu.Unlock()
 	var errs []error
 	s.reads.Range(func(_, ready any) bool {
 		errs = append(errs, ready.(*sql.Stmt).Close())

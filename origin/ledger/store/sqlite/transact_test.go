@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,5 +65,33 @@ func TestAloneAmongProcesses(t *testing.T) {
 		out, err := other.CombinedOutput()
 		require.NoError(t, err, string(out))
 		require.False(t, wasAlone(t, s))
+	}
+}
+
+// Closing while transactions run crashes nothing: each commits, or returns an error.
+func TestCloseDuringTransactions(t *testing.T) {
+	for range 20 {
+		s, err := store.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"), nil)
+		require.NoError(t, err)
+		var writers sync.WaitGroup
+		begun := make(chan struct{}, 4)
+		for range cap(begun) {
+			writers.Go(func() {
+				for err := error(nil); err == nil; {
+					reading := storetest.PutPlan("mark")
+					reading.Reads = func() []store.Statement {
+						return []store.Statement{{Name: "list_plans", Scan: func(r store.Row) error { return nil }}}
+					}
+					err = s.Transact(t.Context(), reading)
+					select {
+					case begun <- struct{}{}:
+					default:
+					}
+				}
+			})
+		}
+		<-begun
+		require.NoError(t, s.Close())
+		writers.Wait()
 	}
 }
