@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/dustin/go-humanize"
 
+	"github.com/addrspec/addrspec/origin/check/output"
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 

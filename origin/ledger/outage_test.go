@@ -34,6 +34,13 @@ func (f *fixture) lockAccount() (unlock func()) {
 	return f.lockRows(fmt.Sprintf("SELECT FROM accounts WHERE id = %d FOR UPDATE", f.account))
 }
 
+// isLocked reports whether an account was found locked and not charged since.
+func (v *views) isLocked(id int64) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.locked[id] != nil
+}
+
 // awaitLocked waits until the writer has found the account locked.
 func (f *fixture) awaitLocked() {
 	f.Helper()

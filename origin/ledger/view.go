@@ -193,13 +193,6 @@ func (v *views) countLocked() (n int) {
 	return n
 }
 
-// isLocked reports whether an account was found locked and not charged since.
-func (v *views) isLocked(id int64) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.locked[id] != nil
-}
-
 // refusesLocked reports whether an account has been locked for so long that a request
 // would work and wait in vain. Requests are admitted again when the account was not found
 // locked lately, so that one of them tries.
