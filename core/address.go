@@ -36,6 +36,7 @@ type address struct {
 	normalizedText [4096]byte
 
 	usual           bool // parseUsual parsed it, so it is ASCII
+	remarks         bool // it has comments; set unless usual
 	names           idna.Converter
 	normalizedLocal int // length of the local part in normalized
 }
@@ -101,6 +102,7 @@ func (a *address) finish(p *parser) Refusal {
 	if excess := len(a.local) + len("@") + written - addressMax; excess > 0 {
 		return Refusal{addressTooLong, p.domain.end - excess, excess}
 	}
+	a.remarks = p.remarks
 	a.normalizeContent()
 	a.normalize()
 	if excess := max(a.normalizedLocal-localPartMax, len(a.normalized)-addressMax); excess > 0 {

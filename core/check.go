@@ -76,8 +76,9 @@ func (c *Checker) fillFromHost(f *Facts) {
 	}
 	class := c.lists.Provider(f.Host)
 	f.Disposable, f.Public, f.Relay = class&lists.Disposable != 0, class&lists.Public != 0, class&lists.Relay != 0
+	f.Classed = class != 0
 	if takesNoMail(class, f.Host) {
-		f.Role = NoReply
+		f.Role, f.Classed = NoReply, true
 	}
 	if class == 0 {
 		f.Typo = c.typos.Suggest(f.Host)
@@ -113,6 +114,9 @@ type Facts struct {
 	Relay      bool
 	Typo       []byte // the suggested domain; nil if there is none
 
+	// Classed reports whether the lists have an entry for the domain, of any class. Only a
+	// domain without one may become disposable by its exchanges; see AppendExchange.
+	Classed bool
 	// Host is the domain in A-labels, the name to look up in DNS. It is empty
 	// for an address literal.
 	Host []byte

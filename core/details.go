@@ -23,8 +23,13 @@ func (c *Checker) AppendDetails(result []byte, f *Facts) []byte {
 	dst = c.appendProviderEvidence(appendText(dst, `,"provider_evidence":`), f)
 	dst = c.appendTypoEvidence(appendText(dst, `,"typo_evidence":`), f)
 	dst = c.AppendVersions(appendText(dst, `,"versions":`))
-	return append(dst, '}', '}')
+	dst = c.Form(f).append(appendText(dst, `,"form":`))
+	return appendText(dst, `,"exchange":`+NoExchange)
 }
+
+// NoExchange is how the result with details ends: the value of exchange is null until a
+// host has looked up, and has AppendExchange's in place of its first four bytes.
+const NoExchange = "null}}"
 
 // AppendVersions appends the versions that determine every result, as JSON. None
 // has a character to escape.

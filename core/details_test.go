@@ -63,7 +63,7 @@ func requireMembers(t testing.TB, object json.RawMessage) {
 	var members map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal(object, &members))
 	want := "{"
-	for _, name := range []string{"refusal", "canonical", "canonical_rule", "role_evidence", "provider_evidence", "typo_evidence", "versions"} {
+	for _, name := range []string{"refusal", "canonical", "canonical_rule", "role_evidence", "provider_evidence", "typo_evidence", "versions", "form", "exchange"} {
 		want += fmt.Sprintf("%q:%s,", name, members[name])
 	}
 	require.Equal(t, want[:len(want)-1]+"}", string(object))

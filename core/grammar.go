@@ -17,6 +17,7 @@ type parser struct {
 	part    part   // the part being read
 	gap     int    // offset of the last CFWS; -1 if it was empty
 	refusal Refusal
+	remarks bool // a comment was read
 
 	local  span // without CFWS, with quotes
 	domain span // without CFWS, with brackets
@@ -245,6 +246,7 @@ func (p *parser) comment() bool {
 			}
 		}
 		if depth == 0 {
+			p.remarks = true
 			return true
 		}
 	}

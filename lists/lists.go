@@ -62,6 +62,8 @@ type Lists struct {
 	topLevels []byte
 	providers table // provider's domain -> number of its rule, from 1
 	rules     []Rule
+	exchanges table // suffix of mail exchanges -> number of its operator, from 1
+	operators []Exchange
 }
 
 //go:embed lists.blob

@@ -52,6 +52,7 @@ func (l *Lists) index() {
 	l.domains.index()
 	l.roles.index()
 	l.providers.index()
+	l.exchanges.index()
 	l.words.fill(l)
 }
 
@@ -68,6 +69,9 @@ func (l *Lists) verify() error {
 		return err
 	}
 	if err := l.verifyWords(); err != nil {
+		return err
+	}
+	if err := l.exchanges.verify("exchanges", len(l.operators)); err != nil {
 		return err
 	}
 	return l.providers.verify("providers", len(l.rules))
@@ -108,27 +112,34 @@ func parse(blob []byte) (*Lists, error) {
 	sources, roles := c.part(), c.part()
 	l.targets, l.topLevels = c.part(), c.part()
 	providers, rules := c.part(), c.part()
+	exchanges, operators := c.part(), c.part()
 	if c.short || len(c.rest) != 0 {
 		return nil, &DamagedError{"its parts do not add up to its size"}
 	}
-	if err := l.parseLines(sources, rules); err != nil {
+	if err := l.parseLines(sources, rules, operators); err != nil {
 		return nil, err
 	}
-	return l, l.parseTables(domains, roles, providers)
+	return l, l.parseTables(domains, roles, providers, exchanges)
 }
 
-func (l *Lists) parseTables(domains, roles, providers []byte) error {
+func (l *Lists) parseTables(domains, roles, providers, exchanges []byte) error {
 	if err := l.domains.parse(domains, "domains"); err != nil {
 		return err
 	}
 	if err := l.roles.parse(roles, "role words"); err != nil {
 		return err
 	}
+	if err := l.exchanges.parse(exchanges, "exchanges"); err != nil {
+		return err
+	}
 	return l.providers.parse(providers, "providers")
 }
 
-func (l *Lists) parseLines(sources, rules []byte) (err error) {
+func (l *Lists) parseLines(sources, rules, operators []byte) (err error) {
 	if l.sources, err = parseSources(sources); err != nil {
+		return err
+	}
+	if l.operators, err = parseOperators(operators); err != nil {
 		return err
 	}
 	l.rules, err = parseRules(rules)

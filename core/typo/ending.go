@@ -316,7 +316,7 @@ func (x *Index) meantTLDs(label []byte) (meant tldSet, known bool) {
 	case meant != 0:
 		return meant, known
 	case !x.root.contains(label):
-		if isSpecialUse(label) {
+		if IsSpecialUse(label) || isPlaceholder(label) {
 			return 0, known
 		}
 		return allTLDs, known
@@ -395,11 +395,13 @@ func (z *rootZone) contains(ending []byte) bool {
 	return false
 }
 
-// isSpecialUse reports whether label, which is not in the root zone, is a
-// top-level domain with a special use, so that a name under it is a host or a
-// placeholder and no misspelling. home.arpa (RFC 8375) needs no entry: arpa is
-// in the root zone.
-func isSpecialUse(label []byte) bool {
+// IsTopLevel reports whether label is in the root zone.
+func (x *Index) IsTopLevel(label []byte) bool { return x.root.contains(label) }
+
+// IsSpecialUse reports whether label, which is not in the root zone, is a
+// top-level domain with a special use, so that a name under it is a host or an
+// example and no misspelling. home.arpa (RFC 8375) is not here: arpa is in the root zone.
+func IsSpecialUse(label []byte) bool {
 	switch string(label) {
 	case "test", "example", "invalid", "localhost", // RFC 6761 section 6
 		"local",                       // RFC 6762 section 3
@@ -408,8 +410,16 @@ func isSpecialUse(label []byte) bool {
 		"internal",                    // reserved by ICANN for private use in 2024
 		"intranet", "private", "corp", // RFC 6762 appendix G
 		"home", "lan", // RFC 6762 appendix G
-		"localdomain",    // the default of many systems
-		"aa", "xx", "zz": // user-assigned in ISO 3166-1, so never a country: placeholders
+		"localdomain": // the default of many systems
+		return true
+	}
+	return false
+}
+
+// isPlaceholder reports whether label is user-assigned in ISO 3166-1, so never a country.
+func isPlaceholder(label []byte) bool {
+	switch string(label) {
+	case "aa", "xx", "zz":
 		return true
 	}
 	return false

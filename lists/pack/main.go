@@ -13,8 +13,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/addrspec/addrspec/lists"
 	"github.com/addrspec/addrspec/lists/internal/blob"
 	"github.com/addrspec/addrspec/lists/internal/tables"
 )
@@ -98,6 +100,11 @@ func pack(dir string, domains tables.Map) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	rows, err := tables.ReadExchanges(dir)
+	if err != nil {
+		return nil, err
+	}
+	exchanges, operators := numberOperators(rows)
 	return blob.Pack(blob.Content{
 		Date:      strings.ReplaceAll(checked, "-", "."),
 		Domains:   kinds(domains, carriers),
@@ -107,7 +114,24 @@ func pack(dir string, domains tables.Map) ([]byte, error) {
 		TopLevels: topLevels,
 		Providers: identities.Providers,
 		Rules:     identities.Rules,
+		Exchanges: exchanges,
+		Operators: operators,
 	})
+}
+
+// numberOperators returns the distinct operators of exchanges, in the order of the table,
+// and the number of each suffix's operator.
+func numberOperators(rows []tables.Exchange) (numbers map[string]int, operators []lists.Exchange) {
+	numbers = make(map[string]int, len(rows))
+	for _, row := range rows {
+		operator := lists.Exchange{Class: row.Class, Provider: row.Provider}
+		n := slices.Index(operators, operator)
+		if n < 0 {
+			n, operators = len(operators), append(operators, operator)
+		}
+		numbers[row.Suffix] = n + 1
+	}
+	return numbers, operators
 }
 
 // kinds returns the entry of each domain in the blob.

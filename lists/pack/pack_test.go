@@ -47,6 +47,34 @@ func similar(name string) []string {
 	}
 }
 
+// TestExchangeEqualsTable compares the blob with exchanges.txt, for every suffix, names
+// below it and similar ones.
+func TestExchangeEqualsTable(t *testing.T) {
+	rows, err := tables.ReadExchanges("..")
+	require.NoError(t, err)
+	l := lists.Default()
+	table := map[string]lists.Exchange{}
+	for _, row := range rows {
+		table[row.Suffix] = lists.Exchange{Class: row.Class, Provider: row.Provider}
+	}
+	for suffix := range table {
+		for _, name := range similar(suffix) {
+			want, covering := table[name], name
+			for covering != "" && want.Class == "" {
+				covering = tables.Parent(covering)
+				want = table[covering]
+			}
+			e, entry := l.Exchange([]byte(name))
+			if want.Class == "" {
+				require.Nil(t, e, name)
+				continue
+			}
+			require.Equal(t, want, *e, name)
+			require.Equal(t, covering, string(entry), name)
+		}
+	}
+}
+
 // TestRoleEqualsMap compares the blob with roles.txt, for every word and similar
 // ones.
 func TestRoleEqualsMap(t *testing.T) {

@@ -32,6 +32,8 @@ func TestOpenDamaged(t *testing.T) {
 		{"npm:fakefilter\t", "npm\"fakefilter\t", "a line of its sources is malformed"},
 		{"gmail\t+", "gmail\\+", "a line of its rules is malformed"},
 		{"\t.-_\t", "\t.x_\t", "a line of its rules is malformed"},
+		{"suite\t", "suits\t", "a line of its exchanges' operators is malformed"},
+		{"suite\tG", "suite\t\"", "a line of its exchanges' operators is malformed"},
 		{".\tgmail.com\n", ".\tproton.me\n", "the domain of a rule is not one of that rule"},
 	} {
 		at := bytes.Index(packed, []byte(c.from))

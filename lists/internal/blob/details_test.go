@@ -31,6 +31,8 @@ var small = blob.Content{
 		{Name: "fastmail", Tags: true, Subdomains: true},
 		{Name: "proton", Tags: true, Ignored: ".-_"},
 	},
+	Exchanges: map[string]int{"google.com": 1, "mail.ru": 2},
+	Operators: []lists.Exchange{{Class: "suite", Provider: "Google"}, {Class: "temporary", Provider: "Example"}},
 }
 
 // FuzzDetails changes bytes of a blob with a correct checksum. If it can be
@@ -38,9 +40,9 @@ var small = blob.Content{
 func FuzzDetails(f *testing.F) {
 	packed, err := blob.Pack(small)
 	require.NoError(f, err)
-	f.Add(0, []byte(""), "jane@gmial.com")                        // nothing
-	f.Add(format.DateAt, []byte("\"\"\"\""), "jane+x@gmail.com")  // the date
-	f.Add(len(packed)-50, []byte("\"\\"), "j.d+x@googlemail.com") // the rules
+	f.Add(0, []byte(""), "jane@gmial.com")                          // nothing
+	f.Add(format.DateAt, []byte("\"\"\"\""), "jane+x@gmail.com")    // the date
+	f.Add(len(packed)-3100, []byte("\"\\"), "j.d+x@googlemail.com") // the rules
 	f.Add(len(packed)-60, []byte("-.-\n"), "shop@jane.fastmail.com")
 	f.Fuzz(func(t *testing.T, at int, patch []byte, email string) {
 		b := append([]byte(nil), packed...)

@@ -28,6 +28,8 @@ func TestLayoutExample(t *testing.T) {
 		TopLevels: []byte("com\n"),
 		Providers: map[string]int{"gmail.com": 1},
 		Rules:     []lists.Rule{{Name: "gmail", Tags: true, Ignored: ".", Domain: "gmail.com"}},
+		Exchanges: map[string]int{"aol.com": 1},
+		Operators: []lists.Exchange{{Class: "mailbox", Provider: "AOL"}},
 	})
 	require.NoError(t, err)
 	for i, b := range packed {
@@ -49,6 +51,9 @@ func TestLayoutExample(t *testing.T) {
 	require.Equal(t, "n:c", l.Sources()[1].Name)
 	require.Equal(t, "gmail", l.Rule([]byte("gmail.com")).Name)
 	require.Nil(t, l.Rule([]byte("googlemail.com")))
+	e, suffix := l.Exchange([]byte("mx.aol.com"))
+	require.Equal(t, lists.Exchange{Class: "mailbox", Provider: "AOL"}, *e)
+	require.Equal(t, "aol.com", string(suffix))
 }
 
 // layoutExample returns the bytes of the example. Its lines are "//", a tab,

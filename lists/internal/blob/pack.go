@@ -25,6 +25,8 @@ type Content struct {
 	TopLevels []byte                // top-level domains and endings of two labels, one per line, in byte order
 	Providers map[string]int        // provider's domain -> number of its rule, from 1
 	Rules     []lists.Rule          // at most format.MaxRules
+	Exchanges map[string]int        // suffix of mail exchanges -> number of its operator, from 1
+	Operators []lists.Exchange      // at most format.MaxRules
 }
 
 // Pack encodes c. It returns an error for a date, name or value that the format
@@ -66,7 +68,15 @@ func packParts(c Content) ([][]byte, error) {
 		return nil, err
 	}
 	rules, err := packRules(c.Rules)
-	return [][]byte{domains, kinds, sources, roles, c.Targets, c.TopLevels, providers, rules}, err
+	if err != nil {
+		return nil, err
+	}
+	exchanges, err := packTable(c.Exchanges)
+	if err != nil {
+		return nil, err
+	}
+	operators, err := packOperators(c.Operators)
+	return [][]byte{domains, kinds, sources, roles, c.Targets, c.TopLevels, providers, rules, exchanges, operators}, err
 }
 
 // Kind is the content of a domain's entry. Tens of thousands of entries share
@@ -133,6 +143,19 @@ func packRules(rules []lists.Rule) (packed []byte, err error) {
 			options += string(format.OptionSubdomains)
 		}
 		if packed, err = appendLine(packed, r.Name, options, r.Ignored, r.Domain); err != nil {
+			return nil, err
+		}
+	}
+	return packed, nil
+}
+
+// packOperators encodes the operators of exchanges, one per line.
+func packOperators(operators []lists.Exchange) (packed []byte, err error) {
+	if len(operators) > format.MaxRules {
+		return nil, fmt.Errorf("%d operators of exchanges do not fit one byte", len(operators))
+	}
+	for _, o := range operators {
+		if packed, err = appendLine(packed, o.Class, o.Provider); err != nil {
 			return nil, err
 		}
 	}

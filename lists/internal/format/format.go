@@ -8,6 +8,7 @@
 // Integers are little-endian.
 //
 //	blob         = header domains kinds sources roles targets top-levels providers rules
+//	44 7e a7 d0               exchanges operators
 //	header       = magic version checksum date
 //	magic        = "addrspec"
 //	version      = u8                       ; of the format
@@ -27,10 +28,13 @@
 //	rule         = name HT options HT ignored HT [domain]
 //	options      = ["+"] ["*"]              ; OptionTags, OptionSubdomains
 //	ignored      = *char                    ; characters of a local part that do not count
+//	exchanges    = size table               ; suffix of mail exchanges -> number of its operator, from 1
+//	operators    = size *(operator LF)      ; at most MaxRules
+//	operator     = class HT provider        ; the class by its name
 //	size         = u32                      ; bytes of what follows
 //
 //	table        = suffix-count entry-count value-size suffixes buckets blocks
-//	               lengths suffix-ids values texts
+//	44 7e a7 d0               lengths suffix-ids values texts
 //	suffix-count = u8                       ; number of suffixes less one
 //	entry-count  = u16
 //	value-size   = u8                       ; 1 or 2 bytes
@@ -40,7 +44,7 @@
 //	lengths      = entry-count u8           ; prefix length << 4 | text length
 //	suffix-ids   = entry-count u8           ; number of the entry's suffix
 //	values       = entry-count u8           ; the low bytes, then the high bytes if value-size is 2;
-//	                                        ; never 0, which a lookup returns for a missing name
+//	44 7e a7 d0                                        ; never 0, which a lookup returns for a missing name
 //	texts        = *text
 //	text         = [length] *char           ; length is a u8, present if the text length in lengths is LongText
 //
@@ -64,11 +68,11 @@
 // In this blob tempmail.com is Disposable (1) with Subdomains (0x80) and on the
 // second of two sources, tempmailer.com is Disposable and on both, the role word
 // hr has role 10, aol.com is a typo target and com a top-level domain. Dots and tags
-// do not count at gmail.com, by the rule "gmail". Bytes are hexadecimal, n*(...)
-// repeats bytes. A test packs and opens this very text.
+// do not count at gmail.com, by the rule "gmail". Exchanges below aol.com are AOL's.
+// Bytes are hexadecimal, n*(...) repeats bytes. A test packs and opens this very text.
 //
-//	61 64 64 72 73 70 65 63 02             ; "addrspec", version 2
-//	c1 82 a5 18                            ; checksum
+//	61 64 64 72 73 70 65 63 03             ; "addrspec", version 3
+//	44 7e a7 d0                            ; checksum
 //	32 30 32 36 2e 31 31 2e 32 30          ; "2026.11.20"
 //	65 0b 00 00                            ; the table of domains has 2917 bytes:
 //	01 02 00 01                            ;   2 suffixes, 2 entries, values of 1 byte
@@ -107,12 +111,21 @@
 //	14 00 00 00                            ; 20 bytes of rules:
 //	67 6d 61 69 6c 09 2b 09 2e 09          ;   "gmail", tags, "." does not count,
 //	67 6d 61 69 6c 2e 63 6f 6d 0a          ;   "gmail.com" is what its domains mean
+//	5b 0b 00 00                            ; the table of exchanges has 2907 bytes:
+//	01 01 00 01                            ;   2 suffixes, 1 entry, values of 1 byte
+//	00 04 2e 63 6f 6d                      ;   suffix 0 is "", suffix 1 is ".com"
+//	15*(00 00) 1430*(01 00)                ;   "ao" is bucket 38*0+14 = 14: entry 0
+//	00 00 00                               ;   block 0 starts at texts[0]
+//	01 01 01                               ;   1 byte of text; suffix 1; operator 1
+//	6c                                     ;   ao + "l" + .com
+//	0c 00 00 00                            ; 12 bytes of operators:
+//	6d 61 69 6c 62 6f 78 09 41 4f 4c 0a    ;   operator 1: "mailbox", "AOL"
 package format
 
 // The header and the offsets of its fields.
 const (
 	Magic      = "addrspec"
-	Version    = 2
+	Version    = 3
 	ChecksumAt = len(Magic) + 1
 	DateAt     = ChecksumAt + 4
 	DateForm   = "2006.01.02"           // a layout of package time
@@ -134,12 +147,13 @@ const (
 
 // The dimensions and limits of the parts about evidence.
 const (
-	KindBytes    = 5   // a class and the carriers
-	MaxSources   = 32  // the bits of the carriers
-	SourceFields = 5   // of a line of sources
-	RuleFields   = 4   // of a line of rules
-	MaxRules     = 255 // so that the table of providers needs one byte a value
-	MaxLine      = 255 // bytes of a line of sources or rules
+	KindBytes      = 5   // a class and the carriers
+	MaxSources     = 32  // the bits of the carriers
+	SourceFields   = 5   // of a line of sources
+	RuleFields     = 4   // of a line of rules
+	MaxRules       = 255 // so that the table of providers needs one byte a value; likewise of operators
+	OperatorFields = 2   // of a line of operators
+	MaxLine        = 255 // bytes of a line of sources or rules
 )
 
 // Subdomains is the bit of a kind's class that extends its entries to every name

@@ -1,0 +1,115 @@
+package core
+
+import (
+	"bytes"
+
+	"github.com/addrspec/addrspec/lists"
+)
+
+// Exchanges is what the lists say about the exchanges of a host, the names of its MX
+// records in lower case and A-label form, by preference and then name.
+//
+// Throw-away services register new domains every day but keep their exchanges. An
+// exchange at or below the host says nothing, since everybody's may be named so; nor do
+// exchanges of which only some belong to such a service.
+type Exchanges struct {
+	checker *Checker
+	host    []byte
+	first   exchange
+	mixed   bool // one of them does not belong to a throw-away service
+}
+
+// Exchanges returns the exchanges of host, without any.
+func (c *Checker) Exchanges(host []byte) Exchanges { return Exchanges{checker: c, host: host} }
+
+// Add adds the next exchange. x keeps name.
+func (x *Exchanges) Add(name []byte) {
+	e := x.checker.exchange(name, x.host)
+	x.mixed = x.mixed || e.own || !e.temporary
+	if x.first.name == nil {
+		x.first = e
+	}
+}
+
+// Disposable reports whether all exchanges belong to throw-away services. Then an address
+// at host is disposable too, unless its domain has a class of its own or is misspelled
+// (Facts.Classed, Facts.Typo).
+func (x *Exchanges) Disposable() bool { return x.first.name != nil && !x.mixed }
+
+// AppendJSON appends the value of exchange in details. If there are no exchanges,
+// addressRecord says whether host has an A or AAAA record, to which mail would go (RFC
+// 5321 section 5.1).
+func (x *Exchanges) AppendJSON(dst []byte, addressRecord bool) []byte {
+	var row *lists.Exchange
+	var entry []byte
+	class := x.class()
+	if class != ownExchange && class != unknownExchange {
+		row, entry = x.first.row, x.first.entry
+	}
+	dst = appendText(appendText(dst, `{"class":"`), class)
+	dst = appendProvider(appendText(dst, `","provider":`), row)
+	dst = appendNullable(appendText(dst, `,"entry":`), entry)
+	dst = appendNullable(appendText(dst, `,"host":`), x.first.name)
+	dst = appendText(dst, `,"address_record":`)
+	if x.first.name != nil {
+		return append(appendNull(dst), '}')
+	}
+	return append(appendBool(dst, addressRecord), '}')
+}
+
+// appendProvider appends the name of who runs an exchange, which has no character to
+// escape, or null.
+func appendProvider(dst []byte, row *lists.Exchange) []byte {
+	if row == nil {
+		return appendNull(dst)
+	}
+	return append(appendText(append(dst, '"'), row.Provider), '"')
+}
+
+// The classes of an exchange that no row has.
+const (
+	ownExchange     = "own"     // at or below the domain itself
+	unknownExchange = "unknown" // there is none, or the lists do not name it
+)
+
+// class returns the class of the first exchange. A throw-away one beside others is
+// unknown: together they say nothing.
+func (x *Exchanges) class() string {
+	e := &x.first
+	switch {
+	case x.Disposable():
+		return lists.TemporaryExchange
+	case e.row != nil && !e.temporary:
+		return e.row.Class
+	case e.own:
+		return ownExchange
+	}
+	return unknownExchange
+}
+
+// exchange is what the lists say about one exchange.
+type exchange struct {
+	name      []byte // nil if there is none
+	own       bool   // it is the host itself or below it
+	temporary bool   // it belongs to a throw-away service
+	row       *lists.Exchange
+	entry     []byte // the suffix of row, or the name that is disposable
+}
+
+// exchange looks one exchange of host up. Of a row of the table and an entry of the
+// domains, the more specific decides.
+func (c *Checker) exchange(name, host []byte) (e exchange) {
+	e.name, e.own = name, isAtOrBelow(name, host)
+	e.row, e.entry = c.lists.Exchange(name)
+	e.temporary = e.row != nil && e.row.Class == lists.TemporaryExchange
+	if m := c.lists.Match(name); m.Class == lists.Disposable && len(m.Entry) > len(e.entry) {
+		e.row, e.entry, e.temporary = nil, m.Entry, true
+	}
+	return e
+}
+
+// isAtOrBelow reports whether name is domain or a name below it.
+func isAtOrBelow(name, domain []byte) bool {
+	rest, found := bytes.CutSuffix(name, domain)
+	return found && (len(rest) == 0 || rest[len(rest)-1] == '.')
+}

@@ -1,0 +1,108 @@
+package core
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/lists"
+)
+
+// exchangeOf returns the value of exchange for a host and its exchanges, separated by
+// spaces, and whether all are disposable.
+func exchangeOf(t testing.TB, c *Checker, host, exchanges string, addressRecord bool) (json string, disposable bool) {
+	x := c.Exchanges([]byte(host))
+	for _, name := range bytes.Fields([]byte(exchanges)) {
+		x.Add(name)
+	}
+	return strings.TrimPrefix(string(x.AppendJSON([]byte("before"), addressRecord)), "before"), x.Disposable()
+}
+
+func TestExchange(t *testing.T) {
+	c := New(lists.Default())
+	const none = `"provider":null,"entry":null,`
+	for _, e := range []struct {
+		host, exchanges, want string
+		disposable            bool
+	}{
+		// Every exchange is at or below a name that the lists call disposable.
+		{"burner.example", "mail.mailinator.com", `{"class":"temporary","provider":null,"entry":"mailinator.com","host":"mail.mailinator.com","address_record":null}`, true},
+		{"burner.example", "mailinator.com x.yopmail.com", `{"class":"temporary","provider":null,"entry":"mailinator.com","host":"mailinator.com","address_record":null}`, true},
+		// Mixed ones say nothing, in either order, nor does a set that was cut.
+		{"burner.example", "mail.mailinator.com mx.burner.test", `{"class":"unknown",` + none + `"host":"mail.mailinator.com","address_record":null}`, false},
+		{"burner.example", "mx.burner.test mail.mailinator.com", `{"class":"unknown",` + none + `"host":"mx.burner.test","address_record":null}`, false},
+		{"burner.example", "mail.mailinator.com *", `{"class":"unknown",` + none + `"host":"mail.mailinator.com","address_record":null}`, false},
+		// Nor does an exchange of the domain's own.
+		{"mailinator.com", "mail.mailinator.com", `{"class":"own",` + none + `"host":"mail.mailinator.com","address_record":null}`, false},
+		{"mailinator.com", "mailinator.com", `{"class":"own",` + none + `"host":"mailinator.com","address_record":null}`, false},
+		{"burner.example", "burner.example mailinator.com", `{"class":"own",` + none + `"host":"burner.example","address_record":null}`, false},
+		{"linator.com", "mailinator.com", `{"class":"temporary","provider":null,"entry":"mailinator.com","host":"mailinator.com","address_record":null}`, true},
+		// A row names the provider.
+		{"shop.example", "aspmx.l.google.com alt1.aspmx.l.google.com", `{"class":"suite","provider":"Google Workspace","entry":"aspmx.l.google.com","host":"aspmx.l.google.com","address_record":null}`, false},
+		{"shop.example", "alt1.aspmx.l.google.com mail.mailinator.com", `{"class":"suite","provider":"Google Workspace","entry":"aspmx.l.google.com","host":"alt1.aspmx.l.google.com","address_record":null}`, false},
+		{"shop.example", "mx.shop.test", `{"class":"unknown",` + none + `"host":"mx.shop.test","address_record":null}`, false},
+		{"shop.example", "aspmx.l.google.com.test", `{"class":"unknown",` + none + `"host":"aspmx.l.google.com.test","address_record":null}`, false},
+		{"shop.example", "xaspmx.l.google.com", `{"class":"unknown",` + none + `"host":"xaspmx.l.google.com","address_record":null}`, false},
+	} {
+		for _, addressRecord := range []bool{false, true} { // which says nothing beside exchanges
+			got, disposable := exchangeOf(t, c, e.host, e.exchanges, addressRecord)
+			require.Equal(t, e.want, got)
+			require.Equal(t, e.disposable, disposable, e.exchanges)
+		}
+	}
+	got, disposable := exchangeOf(t, c, "shop.example", "", true)
+	require.Equal(t, `{"class":"unknown","provider":null,"entry":null,"host":null,"address_record":true}`, got)
+	require.False(t, disposable)
+	got, _ = exchangeOf(t, c, "shop.example", "", false)
+	require.Equal(t, `{"class":"unknown","provider":null,"entry":null,"host":null,"address_record":false}`, got)
+}
+
+func TestClassed(t *testing.T) {
+	c := New(lists.Default())
+	for _, email := range []string{"a@mailinator.com", "a@gmail.com", "a@duck.com", "a@ibm.com", "a@users.noreply.github.com", "a@noreply.iana.org"} {
+		f := c.Check([]byte(email))
+		require.True(t, f.Classed, email)
+	}
+	for _, email := range []string{"a@iana.org", "a@gmial.com", "a@[192.0.2.1]", "a"} {
+		f := c.Check([]byte(email))
+		require.False(t, f.Classed, email)
+	}
+}
+
+// Looking at exchanges allocates nothing if there is room for the JSON.
+func TestExchangeAllocatesNothing(t *testing.T) {
+	c := New(lists.Default())
+	names, host, memory := bytes.Fields([]byte("mail.mailinator.com aspmx.l.google.com mx.example")), []byte("shop.example"), make([]byte, 0, 1024)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		x := c.Exchanges(host)
+		for _, name := range names {
+			x.Add(name)
+		}
+		x.AppendJSON(memory, false)
+	}))
+}
+
+func FuzzExchange(f *testing.F) {
+	c := New(lists.Default())
+	f.Add("shop.example", "mail.mailinator.com aspmx.l.google.com", true)
+	f.Add("shop.example", "* . .. \" \\ \xff", false)
+	f.Add("", "", false)
+	f.Fuzz(func(t *testing.T, host, exchanges string, addressRecord bool) {
+		value, disposable := exchangeOf(t, c, host, exchanges, addressRecord)
+		var got struct {
+			Class                 string
+			Provider, Entry, Host *string
+			AddressRecord         *bool `json:"address_record"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(value), &got), value)
+		require.Equal(t, disposable, got.Class == "temporary")
+		require.Equal(t, len(strings.Fields(exchanges)) == 0, got.Host == nil)
+		require.Equal(t, got.Host == nil, got.AddressRecord != nil)
+		if got.Class == "unknown" || got.Class == "own" {
+			require.Nil(t, got.Entry)
+		}
+	})
+}

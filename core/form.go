@@ -1,0 +1,88 @@
+package core
+
+import (
+	"bytes"
+
+	"github.com/addrspec/addrspec/core/typo"
+)
+
+// Form is what is unusual about the form of a valid address, a bit each. It changes no other
+// fact.
+type Form uint8
+
+// What may be unusual.
+const (
+	FormQuoted      Form = 1 << iota // the local part is a quoted string (RFC 5322 section 3.2.4)
+	FormComment                      // it has a comment (RFC 5322 section 3.2.2)
+	FormLiteral                      // the domain is an address literal (RFC 5321 section 4.1.3)
+	FormSingleLabel                  // the domain has no dot
+	FormUnknownTLD                   // the top-level domain is not in the root zone
+	FormSpecialUse                   // the domain is reserved, so no mail goes there from the Internet (RFC 6761)
+)
+
+// formNames are the names of the bits in details.
+var formNames = [...]string{"quoted", "comment", "literal", "single_label", "unknown_tld", "special_use"}
+
+// Form returns what is unusual about f, the facts of the last Check: 0 for most
+// addresses, and for one that is not valid.
+func (c *Checker) Form(f *Facts) (form Form) {
+	if !f.Valid {
+		return 0
+	}
+	if f.LocalPart[0] == '"' {
+		form |= FormQuoted
+	}
+	if !c.address.usual && c.address.remarks {
+		form |= FormComment
+	}
+	if len(f.Host) == 0 {
+		return form | FormLiteral
+	}
+	return form | c.formOfHost(f.Host)
+}
+
+func (c *Checker) formOfHost(host []byte) (form Form) {
+	dot := bytes.LastIndexByte(host, '.')
+	if dot < 0 {
+		form |= FormSingleLabel
+	}
+	top := host[dot+1:]
+	if !c.typos.IsTopLevel(top) {
+		form |= FormUnknownTLD
+	}
+	if typo.IsSpecialUse(top) || isReservedName(host) {
+		form |= FormSpecialUse
+	}
+	return form
+}
+
+// isReservedName reports whether host is or is below a name that is reserved though its
+// top-level domain is not.
+func isReservedName(host []byte) bool {
+	for _, name := range reservedNames {
+		if isAtOrBelow(host, name) {
+			return true
+		}
+	}
+	return false
+}
+
+var reservedNames = [...][]byte{
+	[]byte("example.com"), []byte("example.net"), []byte("example.org"), // RFC 6761 section 6.5
+	[]byte("home.arpa"), // RFC 8375
+}
+
+// append appends the names of the bits as a JSON array.
+func (form Form) append(dst []byte) []byte {
+	dst = append(dst, '[')
+	for n, name := range formNames {
+		if form&(1<<n) == 0 {
+			continue
+		}
+		if dst[len(dst)-1] != '[' {
+			dst = append(dst, ',')
+		}
+		dst = append(appendText(append(dst, '"'), name), '"')
+	}
+	return append(dst, ']')
+}

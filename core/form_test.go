@@ -1,0 +1,82 @@
+package core
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/lists"
+)
+
+func TestForm(t *testing.T) {
+	c := New(lists.Default())
+	for email, want := range map[string][]string{
+		"jane@iana.org":                    {},
+		"jane@iana.xn--p1ai":               {},
+		"jane@iana.рф":                     {},
+		`"jane"@iana.org`:                  {"quoted"},
+		`"ja ne"@iana.org`:                 {"quoted"},
+		"jane(work)@iana.org":              {"comment"},
+		"jane@(x)iana.org":                 {"comment"},
+		`(x)"jane"(y)@iana.org`:            {"quoted", "comment"},
+		" jane@iana.org ":                  {}, // white space is no comment
+		`"(x)"@iana.org`:                   {"quoted"},
+		"jane@[192.0.2.1]":                 {"literal"},
+		"jane@[IPv6:2001:db8::1](x)":       {"comment", "literal"},
+		"jane@com":                         {"single_label"},
+		"jane@intranetserver":              {"single_label", "unknown_tld"},
+		"jane@localhost":                   {"single_label", "unknown_tld", "special_use"},
+		"jane@iana.cmo":                    {"unknown_tld"},
+		"jane@iana.123":                    {"unknown_tld"},
+		"jane@printer.local":               {"unknown_tld", "special_use"},
+		"jane@mail.test":                   {"unknown_tld", "special_use"},
+		"jane@a.onion":                     {"unknown_tld", "special_use"},
+		"jane@example.org":                 {"special_use"},
+		"jane@mail.example.com":            {"special_use"},
+		"jane@printer.home.arpa":           {"special_use"},
+		"jane@myexample.org":               {},
+		"jane@example.co.jp":               {},
+		"jane@iana":                        {"single_label", "unknown_tld"},
+		"jane(":                            {}, // not valid
+		"jane@iana.org(a comment (in it))": {"comment"},
+	} {
+		require.Equal(t, want, formOf(t, c, email), email)
+	}
+}
+
+// Comments of an address are not those of the one before it.
+func TestFormForgets(t *testing.T) {
+	c := New(lists.Default())
+	require.Equal(t, []string{"comment"}, formOf(t, c, "jane(x)@iana.org"))
+	require.Empty(t, formOf(t, c, "jane@iana.org"))
+	require.Empty(t, formOf(t, c, "jäne@iana.org"))
+}
+
+// No domain that the tables name has an unknown top-level domain, except below .yu and .an,
+// which left the root zone in 2010 and 2015.
+func TestFormOfRealDomains(t *testing.T) {
+	c, count := New(lists.Default()), 0
+	for _, file := range []string{"public.txt", "relay.txt", "known.txt", "near.txt", "allow.txt", "typo-targets.txt"} {
+		text, err := os.ReadFile("../lists/" + file)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(text)) {
+			line, _, _ = strings.Cut(line, "#")
+			name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "*."), " ")
+			if f := c.Check([]byte("jane@" + name)); name != "" && !strings.HasSuffix(name, ".an") && !strings.HasSuffix(name, ".yu") {
+				require.Zero(t, c.Form(&f)&(FormUnknownTLD|FormSingleLabel), name)
+				count++
+			}
+		}
+	}
+	require.Greater(t, count, 4000)
+}
+
+func formOf(t testing.TB, c *Checker, email string) (names []string) {
+	var result struct{ Details struct{ Form []string } }
+	f := c.Check([]byte(email))
+	require.NoError(t, json.Unmarshal(c.AppendDetails(f.JSON(), &f), &result))
+	return result.Details.Form
+}

@@ -1,0 +1,97 @@
+package tables
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const group = "[A Mail] mailbox https://mail.example/help 2026-11-24\n"
+
+// readExchanges reads text as exchanges.txt.
+func readExchanges(t testing.TB, text string) ([]Exchange, error) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "exchanges.txt"), []byte(text), 0o644))
+	return ReadExchanges(dir)
+}
+
+func TestReadExchanges(t *testing.T) {
+	rows, err := readExchanges(t, "# a comment\n"+group+"mx.example.com\n\texample.org # its old name\n\n"+
+		"[B] temporary npm:@scope/b-c@1.2.0 2026-11-23\nxn--bcher-kva.example\n[A Mail] suite pypi:d@3 2026-11-22\nexample.net\n")
+	require.NoError(t, err)
+	require.Equal(t, []Exchange{
+		{"mx.example.com", "mailbox", "A Mail", "https://mail.example/help", "2026-11-24"},
+		{"example.org", "mailbox", "A Mail", "https://mail.example/help", "2026-11-24"},
+		{"xn--bcher-kva.example", "temporary", "B", "npm:@scope/b-c@1.2.0", "2026-11-23"},
+		{"example.net", "suite", "A Mail", "pypi:d@3", "2026-11-22"},
+	}, rows)
+}
+
+func TestReadExchangesErrors(t *testing.T) {
+	head := func(provider, rest string) string { return "[" + provider + "] " + rest + "\na.example\n" }
+	for text, want := range map[string]string{
+		"a.example\n":                                                 "exchanges.txt:1: a.example is before the first group",
+		group + "a.example\na.example\n":                              "exchanges.txt:3: a.example is listed twice",
+		group + "a.example\n" + group:                                 "exchanges.txt: the group [A Mail] has no suffix",
+		group + group + "a.example\n":                                 "exchanges.txt:2: the group [A Mail] has no suffix",
+		group + "Mx.example\n":                                        "exchanges.txt:2: Mx.example must be in lower case and A-label form: write mx.example",
+		group + "b\u00fccher.example\n":                               "write xn--bcher-kva.example",
+		group + "*.a.example\n":                                       `"*.a.example" is not a domain`,
+		group + "a.example b.example\n":                               `"a.example b.example" is not a domain`,
+		group + "localhost\n":                                         `"localhost" is not a domain`,
+		group + "co.uk\n":                                             "co.uk is a public suffix",
+		group + "github.io\n":                                         "github.io is a public suffix",
+		head("A", "mail https://a.example 2026-11-24"):                `"mail" is not a class of exchanges: want one of mailbox suite`,
+		head("A", "own https://a.example 2026-11-24"):                 `"own" is not a class`,
+		head("A", "suite 2026-11-24"):                                 "want [provider], class, evidence and the day",
+		head("A", "suite https://a.example#b 2026-11-24"):             "a page has no fragment",
+		head("A", "suite http://a.example 2026-11-24"):                `"http://a.example" is not evidence`,
+		head("A", "suite https://localhost/a 2026-11-24"):             "is not evidence",
+		head("A", "suite npm:a 2026-11-24"):                           `"npm:a" is not evidence`,
+		head("A", "suite pypi:@a/b@1 2026-11-24"):                     "is not evidence",
+		head("A", "suite https://a.example 24.11.2026"):               `"24.11.2026" is not a day: want the form 2026-11-24`,
+		head("A", "suite https://a.example 2026-02-30"):               `"2026-02-30" is not a day`,
+		"[A suite https://a.example 2026-11-24\n":                     "want [provider]",
+		head("", "suite https://a.example 2026-11-24"):                `"" is not the name of a provider`,
+		head(" A", "suite https://a.example 2026-11-24"):              `" A" is not the name of a provider`,
+		head("A\"", "suite https://a.example 2026-11-24"):             "without quotation mark",
+		head(`A\`, "suite https://a.example 2026-11-24"):              "is not the name of a provider",
+		head("\u00c4", "suite https://a.example 2026-11-24"):          "is not the name of a provider",
+		head("A\x7f", "suite https://a.example 2026-11-24"):           "is not the name of a provider",
+		head(strings.Repeat("a", 65), "suite https://a.b 2026-11-24"): "want 1 to 64 printable ASCII characters",
+	} {
+		_, err := readExchanges(t, text)
+		require.ErrorContains(t, err, want, text)
+	}
+}
+
+func TestFewTemporaryExchanges(t *testing.T) {
+	text := strings.Replace(group, "mailbox", "temporary", 1)
+	for i := range 60 {
+		text += fmt.Sprintf("mx%d.example\n", i)
+	}
+	_, err := readExchanges(t, text)
+	require.NoError(t, err)
+	_, err = readExchanges(t, text+"mx60.example\n")
+	require.ErrorContains(t, err, "exchanges.txt: mx60.example is suffix 61 of class temporary: at most 60")
+}
+
+func FuzzReadExchanges(f *testing.F) {
+	f.Add(group + "a.example\n")
+	f.Add("[] suite npm:a@1 2026-11-24\nA.example\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		rows, err := readExchanges(t, text)
+		if err != nil {
+			return
+		}
+		for _, row := range rows {
+			again, err := readExchanges(t, fmt.Sprintf("[%s] %s %s %s\n%s\n", row.Provider, row.Class, row.Evidence, row.Day, row.Suffix))
+			require.NoError(t, err)
+			require.Equal(t, []Exchange{row}, again)
+		}
+	})
+}
