@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
@@ -121,18 +122,19 @@ type fakeResolver struct {
 	account atomic.Int64                                   // of the last lookup
 }
 
-func (f *fakeResolver) Peek(domain string) (bool, bool, error) {
+func (f *fakeResolver) Peek(domain string) (mx.Result, bool, error) {
 	_, ask := f.ask[domain]
-	return !ask, !ask, nil
+	return mx.Result{MX: !ask}, !ask, nil
 }
 
-func (f *fakeResolver) Lookup(ctx context.Context, account int64, domain string) (bool, error) {
+func (f *fakeResolver) Lookup(ctx context.Context, account int64, domain string) (mx.Result, error) {
 	f.account.Store(account)
 	f.trace.add("ask " + domain)
 	if ask := f.ask[domain]; ask != nil {
-		return ask(ctx)
+		found, err := ask(ctx)
+		return mx.Result{MX: found}, err
 	}
-	return true, nil
+	return mx.Result{MX: true}, nil
 }
 
 // silent returns when ctx ends.

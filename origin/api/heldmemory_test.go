@@ -81,7 +81,7 @@ type countingResolver struct {
 	asked atomic.Int64
 }
 
-func (r *countingResolver) Lookup(ctx context.Context, account int64, domain string) (bool, error) {
+func (r *countingResolver) Lookup(ctx context.Context, account int64, domain string) (mx.Result, error) {
 	r.asked.Add(1)
 	return r.Resolver.Lookup(ctx, account, domain)
 }
@@ -169,15 +169,15 @@ func newWaiting(t *testing.T, memory int64) *waiting {
 	return w
 }
 
-func (w *waiting) Peek(string) (mx, known bool, err error) { return false, false, nil }
+func (w *waiting) Peek(string) (mx.Result, bool, error) { return mx.Result{}, false, nil }
 
-func (w *waiting) Lookup(ctx context.Context, _ int64, _ string) (bool, error) {
+func (w *waiting) Lookup(ctx context.Context, _ int64, _ string) (mx.Result, error) {
 	w.asked <- struct{}{}
 	select {
 	case <-w.gate:
 	case <-ctx.Done():
 	}
-	return true, ctx.Err()
+	return mx.Result{MX: true}, ctx.Err()
 }
 
 // send sends the request and reports whether it waits; else the response is 429.

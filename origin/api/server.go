@@ -25,17 +25,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/signuphook"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // Resolver looks up the MX records of domains in A-label form.
 type Resolver interface {
-	// Lookup reports whether domain publishes MX records. The resolver is shared
-	// fairly between accounts.
-	Lookup(ctx context.Context, account int64, domain string) (mx bool, err error)
+	// Lookup looks up the MX records of domain. The resolver is shared fairly between
+	// accounts.
+	Lookup(ctx context.Context, account int64, domain string) (mx.Result, error)
 	// Peek returns without a query; known is false if Lookup has to be called.
-	Peek(domain string) (mx, known bool, err error)
+	Peek(domain string) (found mx.Result, known bool, err error)
 }
 
 // Config configures a Server.

@@ -120,7 +120,8 @@ func (x *exchange) lookUp(ctx context.Context, domain string) (bool, error) {
 	if err := x.reserveLookups(ctx, 0); err != nil {
 		return false, err
 	}
-	return x.Resolver.Lookup(ctx, x.request.Account(), domain)
+	found, err := x.Resolver.Lookup(ctx, x.request.Account(), domain)
+	return found.MX, err
 }
 
 // lookUpAll looks the domains up in parallel, until all are known or ctx ends.
@@ -172,7 +173,7 @@ func (s *Server) cached(domain string) (l lookup, ok bool) {
 		return lookup{finished: true}, true
 	}
 	found, known, err := s.Resolver.Peek(domain)
-	return lookup{finished: known, mx: found, err: err}, known
+	return lookup{finished: known, mx: found.MX, err: err}, known
 }
 
 // ask looks one domain up and recovers from panics. A lookup that ended because
@@ -189,7 +190,7 @@ func (x *exchange) ask(ctx context.Context, domain string) (a lookupResult) {
 	case limited(err):
 		a.failure = err
 	case err == nil || ctx.Err() == nil:
-		a.lookup = lookup{finished: true, mx: found, err: err}
+		a.lookup = lookup{finished: true, mx: found.MX, err: err}
 	}
 	return a
 }

@@ -65,8 +65,8 @@ func (l *Lookups) All(ctx context.Context, domains []string) (map[string]lookup,
 // unknown adds the domains that need no lookup to found, and returns the others.
 func (l *Lookups) unknown(domains []string, found *outcomes) (rest []string) {
 	for _, domain := range domains {
-		if mx, known, err := l.resolver.Peek(domain); known {
-			found.add(domain, lookup{mx, err})
+		if a, known, err := l.resolver.Peek(domain); known {
+			found.add(domain, lookup{a.MX, err})
 		} else {
 			rest = append(rest, domain)
 		}
@@ -109,7 +109,7 @@ func (l *Lookups) ask(ctx context.Context, domain string) lookup {
 	defer func() { <-l.slots }()
 	found, err := l.resolver.Lookup(ctx, 0, domain)
 	l.outage.note(ctx, err)
-	return lookup{found, err}
+	return lookup{found.MX, err}
 }
 
 // outcomes are lookups that several goroutines add to.

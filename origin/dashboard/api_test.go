@@ -48,9 +48,9 @@ const hung = 2 * time.Minute
 // silence is a resolver whose queries for silent.test time out, at once.
 type silence struct{ api.Resolver }
 
-func (s silence) Lookup(ctx context.Context, account int64, domain string) (bool, error) {
+func (s silence) Lookup(ctx context.Context, account int64, domain string) (mx.Result, error) {
 	if domain == "silent.test" {
-		return false, context.DeadlineExceeded
+		return mx.Result{}, context.DeadlineExceeded
 	}
 	return s.Resolver.Lookup(ctx, account, domain)
 }

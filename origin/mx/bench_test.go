@@ -45,17 +45,17 @@ func BenchmarkCached(b *testing.B) {
 	r := open(b, Config{}, mxtest.Start(b, "*.test. 3600 IN MX 10 mail.test."))
 	bare := map[string]bool{}
 	for _, name := range names {
-		mx, err := r.Lookup(context.Background(), testAccount, name)
+		found, err := r.Lookup(context.Background(), testAccount, name)
 		require.NoError(b, err)
-		bare[name] = mx
+		bare[name] = found.MX
 	}
 	var mu sync.RWMutex
 	for _, way := range []struct {
 		name   string
 		lookup func(string) bool
 	}{
-		{"resolver", func(name string) bool { mx, _ := r.Lookup(context.Background(), testAccount, name); return mx }},
-		{"otter", func(name string) bool { e, _ := r.cache.entries.GetIfPresent(name); return e.mx }},
+		{"resolver", func(name string) bool { found, _ := r.Lookup(context.Background(), testAccount, name); return found.MX }},
+		{"otter", func(name string) bool { e, _ := r.cache.entries.GetIfPresent(name); return e.found }},
 		{"map", func(name string) bool { return bare[name] }},
 		{"map+RWMutex", func(name string) bool { mu.RLock(); defer mu.RUnlock(); return bare[name] }},
 	} {
@@ -84,8 +84,8 @@ func BenchmarkUncached(b *testing.B) {
 	b.Run("resolver", func(b *testing.B) {
 		r := open(b, Config{}, addr)
 		for i := 0; b.Loop(); i++ {
-			if mx, err := r.Lookup(context.Background(), testAccount, fmt.Sprintf("%d.test", i)); err != nil || !mx {
-				b.Fatal(mx, err)
+			if found, err := r.Lookup(context.Background(), testAccount, fmt.Sprintf("%d.test", i)); err != nil || !found.MX {
+				b.Fatal(found, err)
 			}
 		}
 	})
@@ -110,7 +110,7 @@ func BenchmarkFullCache(b *testing.B) {
 				r, err := New(Config{Servers: []string{"127.0.0.1:1"}, cacheEntries: entries})
 				require.NoError(b, err)
 				for i := range 3 * entries {
-					r.cache.store(fmt.Sprintf("%08d%s", i, suffix), result{mx: true, ttl: time.Hour}, 0)
+					r.cache.store(fmt.Sprintf("%08d%s", i, suffix), result{found: true, ttl: time.Hour}, 0)
 				}
 				r.cache.entries.CleanUp()
 				b.ReportMetric(float64(heap()-before)/entries, "B/entry")

@@ -33,9 +33,11 @@ type cache struct {
 // entry is the cached result or failure of a domain. Its times are on the
 // cache's clock. An entry in the cache never changes.
 type entry struct {
-	mx         bool
-	stale      bool   // past its TTL, served while resolvers are down; only if mx
+	found      bool   // the domain has an exchange
+	fallback   bool   // Result.Fallback
+	stale      bool   // past its TTL, served while resolvers are down; only if found
 	generation uint32 // the cache's when the lookup began
+	exchanges  string // Result.Exchanges
 	err        *Error // the failure; nil for a result
 	freshUntil int64  // fresh before
 	expires    int64  // not served from then on
@@ -80,7 +82,7 @@ func (k *cache) get(name string) (e *entry, fresh bool) {
 
 // doubtful reports whether e is a false that a lying resolver may have sent.
 func (k *cache) doubtful(e *entry) bool {
-	return !e.mx && e.err == nil && e.generation != k.generation.Load()
+	return !e.found && e.err == nil && e.generation != k.generation.Load()
 }
 
 // store stores a result for its clamped TTL. A negative one, null MX included, is
@@ -88,11 +90,11 @@ func (k *cache) doubtful(e *entry) bool {
 // mail by then.
 func (k *cache) store(name string, a result, generation uint32) *entry {
 	longest, staleFor := k.maxTTL, k.staleFor
-	if !a.mx {
+	if !a.found {
 		longest, staleFor = k.maxNegativeTTL, 0
 	}
 	until := k.after(max(k.minTTL, min(a.ttl, longest)))
-	return k.set(name, entry{mx: a.mx, generation: generation, freshUntil: until, expires: until + int64(staleFor)})
+	return k.set(name, entry{found: a.found, exchanges: a.exchanges, fallback: a.fallback, generation: generation, freshUntil: until, expires: until + int64(staleFor)})
 }
 
 // storeFailure stores a failure for failureTTL (RFC 9520 section 3.2). If there
@@ -100,7 +102,9 @@ func (k *cache) store(name string, a result, generation uint32) *entry {
 // fresh until the next refresh is due.
 func (k *cache) storeFailure(name string, err *Error, stale *entry) *entry {
 	if stale != nil && k.now() < stale.expires {
-		return k.set(name, entry{mx: stale.mx, stale: true, freshUntil: k.after(k.recheck), expires: stale.expires})
+		again := *stale
+		again.stale, again.freshUntil = true, k.after(k.recheck)
+		return k.set(name, again)
 	}
 	until := k.after(k.failureTTL)
 	return k.set(name, entry{err: err, freshUntil: until, expires: until})

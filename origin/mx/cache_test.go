@@ -87,9 +87,9 @@ func TestCacheRefreshAfterTTL(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)
 	lookup := func() bool {
-		mx, err := r.Lookup(context.Background(), testAccount, "usual.test")
+		found, err := r.Lookup(context.Background(), testAccount, "usual.test")
 		require.NoError(t, err)
-		return mx
+		return found.MX
 	}
 	require.True(t, lookup())
 	server.Respond("usual.test", mxtest.Rcode(dns.RcodeNameError))
@@ -102,11 +102,11 @@ func TestCacheRefreshAfterTTL(t *testing.T) {
 func TestStaleWhileResolverIsDown(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)
-	lookup := func() (bool, error) { return r.Lookup(context.Background(), testAccount, "usual.test") }
+	lookup := func() (Result, error) { return r.Lookup(context.Background(), testAccount, "usual.test") }
 	requireTrue := func(why string) {
-		mx, err := lookup()
+		found, err := lookup()
 		require.NoError(t, err, why)
-		require.True(t, mx, why)
+		require.True(t, found.MX, why)
 	}
 	requireTrue("first lookup")
 	server.RespondAll(mxtest.ServFail)
@@ -139,9 +139,9 @@ func TestNegativeAnswerIsNeverStale(t *testing.T) {
 				t.Parallel()
 				server := mxtest.New(t, ttlZone)
 				r, clock := openAt(t, Config{staleWait: time.Millisecond}, server.Addr)
-				mx, err := r.Lookup(context.Background(), testAccount, domain)
+				found, err := r.Lookup(context.Background(), testAccount, domain)
 				require.NoError(t, err)
-				require.False(t, mx)
+				require.False(t, found.MX)
 
 				server.RespondAll(responder)
 				if why == "silence" {
@@ -171,9 +171,9 @@ func TestOnlyStaleTrueReplacesErrors(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{Timeout: time.Minute, AccountConcurrency: 1, accountWaiting: 1}, server.Addr)
 	for domain, want := range map[string]bool{"usual.test": true, "unequal.test": true, "null.test": false} {
-		mx, err := r.Lookup(context.Background(), testAccount, domain)
+		found, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
-		require.Equal(t, want, mx)
+		require.Equal(t, want, found.MX)
 	}
 	clock.advance(2 * time.Hour)
 	server.RespondAll(mxtest.Silent)
@@ -181,19 +181,19 @@ func TestOnlyStaleTrueReplacesErrors(t *testing.T) {
 	leave()
 	expect := func(kind Kind, reason Reason) {
 		t.Helper()
-		mx, err := r.Lookup(context.Background(), testAccount, "unequal.test")
+		found, err := r.Lookup(context.Background(), testAccount, "unequal.test")
 		require.NoError(t, err)
-		require.True(t, mx)
-		mx, err = r.Lookup(context.Background(), testAccount, "null.test")
+		require.True(t, found.MX)
+		found, err = r.Lookup(context.Background(), testAccount, "null.test")
 		requireError(t, err, kind, reason)
-		require.False(t, mx)
+		require.False(t, found.MX)
 	}
-	mx, err := r.Lookup(left, testAccount, "null.test")
+	found, err := r.Lookup(left, testAccount, "null.test")
 	require.ErrorIs(t, err, context.Canceled)
-	require.False(t, mx)
-	mx, err = r.Lookup(left, testAccount, "usual.test")
+	require.False(t, found.MX)
+	found, err = r.Lookup(left, testAccount, "usual.test")
 	require.NoError(t, err)
-	require.True(t, mx)
+	require.True(t, found.MX)
 	eventually(t, func() bool { return r.Stats().Waiting == 0 })
 	require.Equal(t, 1, r.Stats().InFlight, "its refresh uses the slot")
 
@@ -214,9 +214,9 @@ func TestStaleWait(t *testing.T) {
 	clock.advance(301 * time.Second)
 
 	r.timeout = time.Second
-	mx, err := r.Lookup(context.Background(), testAccount, "usual.test")
+	found, err := r.Lookup(context.Background(), testAccount, "usual.test")
 	require.NoError(t, err)
-	require.True(t, mx)
+	require.True(t, found.MX)
 	require.EqualValues(t, 1, r.Stats().Stale, "before the refresh ends")
 	eventually(t, func() bool { return r.Stats().InFlight == 0 })
 	require.EqualValues(t, 1, r.Stats().Timeouts)
@@ -268,9 +268,9 @@ func TestCacheIsBounded(t *testing.T) {
 	server := mxtest.New(t, "*.test. 300 IN MX 10 mail.test.")
 	r := open(t, Config{cacheEntries: limit}, server.Addr)
 	for i := range 4 * limit {
-		mx, err := r.Lookup(context.Background(), testAccount, fmt.Sprintf("%d.test", i))
+		found, err := r.Lookup(context.Background(), testAccount, fmt.Sprintf("%d.test", i))
 		require.NoError(t, err)
-		require.True(t, mx)
+		require.True(t, found.MX)
 		require.Less(t, r.Stats().Entries, 2*limit, "a removal may wait a moment")
 	}
 	r.cache.entries.CleanUp()
@@ -289,10 +289,10 @@ func TestPeekSendsNoQuery(t *testing.T) {
 		_, err = r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
 		for _, spelling := range []string{domain, strings.ToUpper(domain), domain + "."} {
-			mx, known, err := r.Peek(spelling)
+			found, known, err := r.Peek(spelling)
 			require.NoError(t, err)
 			require.True(t, known)
-			require.Equal(t, want, mx)
+			require.Equal(t, want, found.MX)
 		}
 	}
 	_, failed := r.Lookup(context.Background(), testAccount, "broken.test")
@@ -301,8 +301,8 @@ func TestPeekSendsNoQuery(t *testing.T) {
 	require.Equal(t, failed, err)
 
 	for _, invalid := range []string{"", "a..b", strings.Repeat("a", 64) + ".test"} {
-		mx, known, err := r.Peek(invalid)
-		require.True(t, known && !mx && err == nil, invalid)
+		found, known, err := r.Peek(invalid)
+		require.True(t, known && !found.MX && err == nil, invalid)
 	}
 	clock.advance(25 * time.Hour)
 	_, known, _ = r.Peek("example.test")
@@ -320,9 +320,9 @@ func TestCacheKeepsFrequentDomains(t *testing.T) {
 	for i := range 20 * limit {
 		name := fmt.Sprint("often ", i%often)
 		if e, _ := k.get(name); e == nil {
-			k.store(name, result{mx: true, ttl: time.Hour}, 0)
+			k.store(name, result{found: true, ttl: time.Hour}, 0)
 		}
-		k.store(fmt.Sprint("once ", i), result{mx: true, ttl: time.Hour}, 0)
+		k.store(fmt.Sprint("once ", i), result{found: true, ttl: time.Hour}, 0)
 	}
 	k.entries.CleanUp()
 	require.Equal(t, limit, k.size())

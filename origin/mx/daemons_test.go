@@ -87,9 +87,9 @@ func TestUnboundGoesDown(t *testing.T) {
 	unbound := startUnbound(t, startNSD(t).addr)
 	r, clock := openAt(t, Config{Timeout: time.Second, staleWait: 50 * time.Millisecond}, unbound.addr)
 	requireKnown := func(domain string) {
-		mx, err := r.Lookup(context.Background(), testAccount, domain)
+		found, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
-		require.True(t, mx)
+		require.True(t, found.MX)
 	}
 	requireKnown("real.test")
 	clock.advance(301 * time.Second)
@@ -123,7 +123,7 @@ func requireRealAnswers(t *testing.T, r *Resolver) {
 	} {
 		got, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err, domain)
-		require.Equal(t, mx, got, domain)
+		require.Equal(t, mx, got.MX, domain)
 	}
 }
 

@@ -1,6 +1,7 @@
 package mx
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -10,10 +11,12 @@ import (
 
 // result is what one reply states about a name.
 type result struct {
-	mx     bool
-	ttl    time.Duration // least of the records used, unclamped
-	target string        // if set, the reply ends at a CNAME to this name, which has to be queried
-	hops   int           // CNAMEs followed
+	found     bool          // it has an exchange
+	exchanges string        // Result.Exchanges
+	fallback  bool          // Result.Fallback
+	ttl       time.Duration // least of the records used, unclamped
+	target    string        // if set, the reply ends at a CNAME to this name, which has to be queried
+	hops      int           // CNAMEs followed
 }
 
 // decide evaluates msg, the reply to a query for the MX records of name (in
@@ -27,8 +30,8 @@ func decide(msg *dns.Msg, name string) (result, *Error) {
 	if err != nil {
 		return result{}, err
 	}
-	if mx, ttl, found := decideMX(msg.Answer, end); found {
-		a.mx, a.ttl = mx, min(a.ttl, ttl)
+	if exchanges, ttl, found := decideMX(msg.Answer, end); found {
+		a.found, a.exchanges, a.ttl = exchanges != "", exchanges, min(a.ttl, ttl)
 		return a, nil
 	}
 	return decideNegative(msg, end, a)
@@ -75,17 +78,56 @@ func cnameOf(records []dns.RR, name string) *dns.CNAME {
 	return nil
 }
 
-// decideMX evaluates the MX records of name. mx is true if at least one names an
-// exchange; null MX names none. found is false without MX records.
-func decideMX(records []dns.RR, name string) (mx bool, ttl time.Duration, found bool) {
+// decideMX evaluates the MX records of name. It returns Result.Exchanges, which are
+// empty if no record names one, as null MX. found is false without MX records.
+func decideMX(records []dns.RR, name string) (exchanges string, ttl time.Duration, found bool) {
 	ttl = forever
+	var list []preferred
 	for _, rr := range records {
 		if r, ok := rr.(*dns.MX); ok && isOwner(rr, name) {
 			found, ttl = true, min(ttl, ttlOf(rr))
-			mx = mx || isExchange(r.Mx)
+			if isExchange(r.Mx) {
+				list = append(list, preferred{r.Preference, strings.ToLower(strings.TrimSuffix(r.Mx, "."))})
+			}
 		}
 	}
-	return mx, ttl, found
+	return joinExchanges(list), ttl, found
+}
+
+// preferred is an exchange and its preference.
+type preferred struct {
+	preference uint16
+	name       string
+}
+
+// joinExchanges returns Result.Exchanges. A name that the list has several times counts
+// with its lowest preference.
+func joinExchanges(list []preferred) string {
+	slices.SortFunc(list, func(a, b preferred) int {
+		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(a.preference, b.preference))
+	})
+	list = slices.CompactFunc(list, func(a, b preferred) bool { return a.name == b.name })
+	slices.SortStableFunc(list, func(a, b preferred) int { return cmp.Compare(a.preference, b.preference) })
+	var joined strings.Builder
+	for i, e := range list {
+		if i > 0 {
+			joined.WriteByte(' ')
+		}
+		if joined.WriteString(e.name); joined.Len() > maxExchanges {
+			return cutExchanges(joined.String())
+		}
+	}
+	return joined.String()
+}
+
+// maxExchanges is how many bytes Result.Exchanges has at most: more than the exchanges of
+// nearly every domain have, and with the number of cached domains a bound for all.
+const maxExchanges = 1024
+
+// cutExchanges shortens names to maxExchanges at the end of a name.
+func cutExchanges(names string) string {
+	const rest = " *"
+	return names[:strings.LastIndexByte(names[:maxExchanges-len(rest)+1], ' ')] + rest
 }
 
 func isOwner(rr dns.RR, name string) bool {
@@ -115,6 +157,7 @@ func seconds(n uint32) time.Duration {
 // recurses or is authoritative.
 func decideNegative(msg *dns.Msg, end string, a result) (result, *Error) {
 	soa, referral := authority(msg.Ns, end)
+	a.fallback = msg.Rcode == dns.RcodeSuccess
 	switch {
 	case soa != nil:
 		a.ttl = min(a.ttl, ttlOf(soa), seconds(soa.Minttl))

@@ -64,7 +64,7 @@ func TestDecide(t *testing.T) {
 		require.Nil(t, err, test.why)
 		got := a.target
 		if got == "" {
-			got = map[bool]string{true: yes, false: no}[a.mx]
+			got = map[bool]string{true: yes, false: no}[a.found]
 		}
 		require.Equal(t, test.want, got, test.why)
 		require.Equal(t, test.ttl, a.ttl, test.why)
@@ -120,9 +120,9 @@ func TestIsExchange(t *testing.T) {
 	records := []string{"example.test. 300 IN MX 10 mail.invalid.", "example.test. 300 IN MX 20 mail.local."}
 	a, err := decide(message(0, records, nil), "example.test.")
 	require.Nil(t, err)
-	require.False(t, a.mx)
+	require.False(t, a.found)
 	a, _ = decide(message(0, append(records, "example.test. 300 IN MX 30 mail.test."), nil), "example.test.")
-	require.True(t, a.mx)
+	require.True(t, a.found)
 }
 
 // A message cut at any byte does not decode. Above all it is not taken for a

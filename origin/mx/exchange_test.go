@@ -38,9 +38,9 @@ func TestExchangeRecovers(t *testing.T) {
 			server := mxtest.New(t, zone)
 			server.RespondAll(responder)
 			r := open(t, quickHedge, server.Addr)
-			mx, err := r.Lookup(context.Background(), testAccount, "example.test")
+			found, err := r.Lookup(context.Background(), testAccount, "example.test")
 			require.NoError(t, err)
-			require.True(t, mx)
+			require.True(t, found.MX)
 		})
 	}
 }
@@ -153,9 +153,9 @@ func TestCNAMEAcrossReplies(t *testing.T) {
 		about.test. 300 IN CNAME round.test.`)
 	server.RespondAll(firstHopOnly)
 	r := open(t, Config{}, server.Addr)
-	mx, err := r.Lookup(context.Background(), testAccount, "b.test")
+	found, err := r.Lookup(context.Background(), testAccount, "b.test")
 	require.NoError(t, err)
-	require.True(t, mx)
+	require.True(t, found.MX)
 	require.Equal(t, 1, server.Asked("example.test"))
 
 	_, err = r.Lookup(context.Background(), testAccount, "round.test")
@@ -177,9 +177,9 @@ func TestLargeReplyOverTCP(t *testing.T) {
 	}
 	server := mxtest.New(t, big.String())
 	r := open(t, Config{}, server.Addr)
-	mx, err := r.Lookup(context.Background(), testAccount, "big.test")
+	found, err := r.Lookup(context.Background(), testAccount, "big.test")
 	require.NoError(t, err)
-	require.True(t, mx)
+	require.True(t, found.MX)
 	udp, tcp := server.Queries()
 	require.Equal(t, []int{1, 1}, []int{udp, tcp})
 	require.Equal(t, []uint64{1, 1}, []uint64{r.Stats().UDP, r.Stats().TCP})
@@ -207,9 +207,9 @@ func TestForgedFloodMovesToTCP(t *testing.T) {
 		}
 	})
 	r := open(t, Config{}, server.Addr)
-	mx, err := r.Lookup(context.Background(), testAccount, "example.test")
+	found, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
-	require.True(t, mx)
+	require.True(t, found.MX)
 	s := r.Stats()
 	require.Equal(t, []uint64{1, 1, maxIgnored}, []uint64{s.UDP, s.TCP, s.Ignored})
 }
@@ -220,9 +220,9 @@ func TestOverIPv6(t *testing.T) {
 		t.Skip("no IPv6 on loopback: ", err)
 	}
 	t.Cleanup(server.Close)
-	mx, err := open(t, Config{}, server.Addr).Lookup(context.Background(), testAccount, "example.test")
+	found, err := open(t, Config{}, server.Addr).Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
-	require.True(t, mx)
+	require.True(t, found.MX)
 }
 
 // An empty datagram is ignored as any other that is no reply.
@@ -233,9 +233,9 @@ func TestEmptyDatagram(t *testing.T) {
 		mxtest.Answer(w, reply)
 	})
 	r := open(t, Config{}, server.Addr)
-	mx, err := r.Lookup(context.Background(), testAccount, "example.test")
+	found, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
-	require.True(t, mx)
+	require.True(t, found.MX)
 	require.EqualValues(t, 1, r.Stats().Ignored)
 }
 

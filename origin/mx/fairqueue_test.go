@@ -299,9 +299,9 @@ func TestLookupOverLimitDelaysNoOtherAccount(t *testing.T) {
 	go func() { _, err := r.Lookup(context.Background(), testAccount, "two.example.test"); mine <- err }()
 	eventually(t, func() bool { return r.Stats().Waiting == 1 })
 
-	mx, err := r.Lookup(context.Background(), otherAccount, "example.test")
+	found, err := r.Lookup(context.Background(), otherAccount, "example.test")
 	require.NoError(t, err)
-	require.True(t, mx)
+	require.True(t, found.MX)
 	require.Zero(t, server.Asked("two.example.test"), "the first account has to wait")
 	leave()
 	require.NoError(t, <-mine, "its slots are free again")
@@ -367,8 +367,8 @@ func TestNoSlotInTime(t *testing.T) {
 	r.timeout = 200 * time.Millisecond
 	stale := make(chan bool)
 	go func() {
-		mx, err := r.Lookup(context.Background(), testAccount, "usual.test")
-		stale <- mx && err == nil
+		found, err := r.Lookup(context.Background(), testAccount, "usual.test")
+		stale <- found.MX && err == nil
 	}()
 	_, err = r.Lookup(context.Background(), testAccount, "alias.test")
 	requireError(t, err, Timeout, NoSlot)
@@ -383,9 +383,9 @@ func TestNoSlotInTime(t *testing.T) {
 	release()
 	r.timeout = 2 * time.Minute
 	for _, domain := range []string{"usual.test", "alias.test"} {
-		mx, err := r.Lookup(context.Background(), testAccount, domain)
+		found, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
-		require.True(t, mx)
+		require.True(t, found.MX)
 	}
 }
 
@@ -453,9 +453,9 @@ func TestFloodDoesNotBlockOtherAccounts(t *testing.T) {
 	eventually(t, func() bool { return r.Stats().InFlight == 1000 })
 	for i := range 50 {
 		callers.Go(func() {
-			mx, err := r.Lookup(context.Background(), otherAccount+10, fmt.Sprintf("fine-%d.bulk.test", i))
+			found, err := r.Lookup(context.Background(), otherAccount+10, fmt.Sprintf("fine-%d.bulk.test", i))
 			require.NoError(t, err)
-			require.True(t, mx)
+			require.True(t, found.MX)
 		})
 	}
 	eventually(t, func() bool { return r.Stats().Found == 50 })

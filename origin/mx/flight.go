@@ -38,7 +38,7 @@ func (f *flight) waiterIn(q *accountQueue) *waiter {
 // lookupShared joins the flight of name, or starts it, and waits for its
 // outcome. If a stale result exists, a caller gets it after staleWait (RFC 8767
 // section 5) or when its wait ends for another reason.
-func (r *Resolver) lookupShared(ctx context.Context, account int64, name string) (bool, error) {
+func (r *Resolver) lookupShared(ctx context.Context, account int64, name string) (Result, error) {
 	c, known := r.join(account, name)
 	f := c.flight
 	if f == nil {
@@ -55,7 +55,7 @@ func (r *Resolver) lookupShared(ctx context.Context, account int64, name string)
 	if f.stale != nil {
 		return r.serve(f.stale)
 	}
-	return false, err
+	return Result{}, err
 }
 
 // caller is how a caller takes part in a flight.
@@ -288,7 +288,7 @@ func (r *Resolver) record(ctx context.Context, f *flight, a result, err *Error) 
 }
 
 func (r *Resolver) recordResult(f *flight, a result) *entry {
-	r.counters.countOutcome(a.mx, 0, time.Since(f.started))
+	r.counters.countOutcome(a.found, 0, time.Since(f.started))
 	return r.cache.store(f.name, a, f.began)
 }
 

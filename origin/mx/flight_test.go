@@ -21,9 +21,9 @@ func TestCallersShareOneQuery(t *testing.T) {
 	var callers sync.WaitGroup
 	for range 200 {
 		callers.Go(func() {
-			mx, err := r.Lookup(context.Background(), testAccount, "example.test")
+			found, err := r.Lookup(context.Background(), testAccount, "example.test")
 			require.NoError(t, err)
-			require.True(t, mx)
+			require.True(t, found.MX)
 		})
 	}
 	callers.Wait()
@@ -78,9 +78,9 @@ func TestLastCallerCancelsFlight(t *testing.T) {
 
 	server.RespondAll(mxtest.Answer)
 	for _, domain := range []string{"two.example.test", "example.test"} {
-		mx, err := r.Lookup(context.Background(), testAccount, domain)
+		found, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err)
-		require.True(t, mx)
+		require.True(t, found.MX)
 	}
 	s := r.Stats()
 	require.Zero(t, s.Timeouts+s.Failures, "a cancelled flight has no outcome")
@@ -133,9 +133,9 @@ func TestConcurrencyIsCapped(t *testing.T) {
 	var callers sync.WaitGroup
 	for i := range 60 {
 		callers.Go(func() {
-			mx, err := r.Lookup(context.Background(), int64(i), fmt.Sprintf("%d.test", i))
+			found, err := r.Lookup(context.Background(), int64(i), fmt.Sprintf("%d.test", i))
 			require.NoError(t, err)
-			require.True(t, mx)
+			require.True(t, found.MX)
 		})
 	}
 	callers.Wait()
@@ -169,8 +169,8 @@ func TestConcurrentCallersAndFailures(t *testing.T) {
 		callers.Go(func() {
 			for i := range 40 {
 				ctx, leave := context.WithTimeout(context.Background(), time.Duration(worker*i%30)*time.Millisecond)
-				mx, err := r.Lookup(ctx, testAccount, fmt.Sprintf("%d.test", (worker+i)%20))
-				require.True(t, mx || err != nil, "every name has an MX record")
+				found, err := r.Lookup(ctx, testAccount, fmt.Sprintf("%d.test", (worker+i)%20))
+				require.True(t, found.MX || err != nil, "every name has an MX record")
 				leave()
 			}
 		})

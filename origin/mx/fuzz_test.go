@@ -57,8 +57,8 @@ func FuzzDecide(f *testing.F) {
 			return
 		case a.target != "":
 			require.Positive(t, a.hops)
-			require.False(t, a.mx)
-		case a.mx:
+			require.False(t, a.found)
+		case a.found:
 			require.True(t, publishes(msg, ""))
 		default:
 			require.Contains(t, []int{dns.RcodeSuccess, dns.RcodeNameError}, msg.Rcode)

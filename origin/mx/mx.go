@@ -1,9 +1,11 @@
-// Package mx determines whether a domain publishes MX records.
+// Package mx determines whether a domain publishes MX records, and which exchanges they
+// name.
 //
 // The result is true if at least one MX record names an exchange: a host name, and not
 // one such as localhost that no other host can reach.
 // Null MX (RFC 7505), no MX record even if there is an address record, and
-// NXDOMAIN are false. A lookup that fails returns an [Error], never false.
+// NXDOMAIN are false. A lookup that fails returns an [Error], never false. The name of an
+// exchange counts as it is published: it is not looked up, also if it is a CNAME.
 //
 // A [Resolver] is a stub resolver: it queries the configured recursive
 // resolvers over UDP with EDNS0, and over TCP if a reply was truncated. Callers
@@ -74,19 +76,34 @@ func New(c Config) (*Resolver, error) {
 	return r, nil
 }
 
-// Lookup reports whether domain publishes an MX record. The domain must be in
-// A-label form; case and a final dot are ignored. The error is an [*Error], or
-// that of ctx if ctx ended first.
+// Result is what is known about the mail of a domain.
+type Result struct {
+	// MX: it publishes an MX record that names an exchange.
+	MX bool
+	// Exchanges has the names of its exchanges, separated by a space: in lower case and
+	// without a final dot, by preference and then by name, none twice. It is empty
+	// without MX. If they take more than 1,024 bytes, "*" replaces the last of them: it is
+	// no name, so that a part of the exchanges is not taken for all of them.
+	Exchanges string
+	// Fallback: it exists and has no MX record at all, so mail goes to its address
+	// record, if it has one (RFC 5321 section 5.1). Null MX, and records of which none
+	// names an exchange, leave no fallback.
+	Fallback bool
+}
+
+// Lookup looks up the MX records of domain. The domain must be in A-label form; case
+// and a final dot are ignored. The error is an [*Error], or that of ctx if ctx ended
+// first.
 //
 // Slots are shared fairly between accounts; account has no other use. A result
 // from the cache needs no slot, and no allocation if domain is in lower case.
-func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (bool, error) {
-	if mx, known, err := r.cached(domain); known {
-		return mx, err
+func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (Result, error) {
+	if found, known, err := r.cached(domain); known {
+		return found, err
 	}
-	name, mx, known, err := r.peek(domain)
+	name, found, known, err := r.peek(domain)
 	if known {
-		return mx, err
+		return found, err
 	}
 	return r.lookupShared(ctx, account, name)
 }
@@ -94,49 +111,49 @@ func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (bo
 // Peek returns the result if it needs no query: if the cache has a fresh one, or
 // the domain cannot have MX records. Otherwise known is false and Lookup has to
 // be called. It is as fast as a Lookup that the cache serves.
-func (r *Resolver) Peek(domain string) (mx, known bool, err error) {
-	if mx, known, err = r.cached(domain); known {
-		return mx, true, err
+func (r *Resolver) Peek(domain string) (found Result, known bool, err error) {
+	if found, known, err = r.cached(domain); known {
+		return found, true, err
 	}
-	_, mx, known, err = r.peek(domain)
-	return mx, known, err
+	_, found, known, err = r.peek(domain)
+	return found, known, err
 }
 
 // peek is Peek for a domain that is not cached as it is written. It returns the name
 // to look up if known is false.
-func (r *Resolver) peek(domain string) (name string, mx, known bool, err error) {
+func (r *Resolver) peek(domain string) (name string, found Result, known bool, err error) {
 	name, err = canonical(domain)
 	switch {
 	case err != nil || name == "":
-		return "", false, true, err
+		return "", Result{}, true, err
 	case name == domain:
-		return name, false, false, nil
+		return name, Result{}, false, nil
 	}
-	mx, known, err = r.cached(name)
-	return name, mx, known, err
+	found, known, err = r.cached(name)
+	return name, found, known, err
 }
 
 // cached returns the fresh result for a name. The cache has names in canonical form
 // only, so a domain that it has is one, and need not be examined.
-func (r *Resolver) cached(name string) (mx, known bool, err error) {
+func (r *Resolver) cached(name string) (found Result, known bool, err error) {
 	entry, fresh := r.cache.get(name)
 	if !fresh {
-		return false, false, nil
+		return Result{}, false, nil
 	}
 	r.counters.hits.Add(1)
-	mx, err = r.serve(entry)
-	return mx, true, err
+	found, err = r.serve(entry)
+	return found, true, err
 }
 
 // serve returns the result or the error of e, and counts stale results.
-func (r *Resolver) serve(e *entry) (bool, error) {
+func (r *Resolver) serve(e *entry) (Result, error) {
 	if e.err != nil {
-		return false, e.err
+		return Result{}, e.err
 	}
 	if e.stale {
 		r.counters.stale.Add(1)
 	}
-	return e.mx, nil
+	return Result{MX: e.found, Exchanges: e.exchanges, Fallback: e.fallback}, nil
 }
 
 // Close cancels all lookups and waits until their sockets are closed.
@@ -206,14 +223,14 @@ func (c *counters) countMiss(first bool) {
 }
 
 // countOutcome counts the outcome of a flight; kind is 0 without an error.
-func (c *counters) countOutcome(mx bool, kind Kind, spent time.Duration) {
+func (c *counters) countOutcome(found bool, kind Kind, spent time.Duration) {
 	c.spent.Add(int64(spent))
 	switch {
 	case kind == Timeout:
 		c.timeouts.Add(1)
 	case kind == Failure:
 		c.failures.Add(1)
-	case mx:
+	case found:
 		c.found.Add(1)
 	default:
 		c.none.Add(1)

@@ -2,11 +2,13 @@ package mx
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/rig/mxtest"
+	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 )
 
@@ -79,9 +81,9 @@ func TestLookup(t *testing.T) {
 		{"an exchange with an underscore", "score.example.test", false},
 		{"an exchange with a space", "space.example.test", false},
 	} {
-		mx, err := r.Lookup(context.Background(), testAccount, test.domain)
+		found, err := r.Lookup(context.Background(), testAccount, test.domain)
 		require.NoError(t, err, test.why)
-		require.Equal(t, test.mx, mx, test.why)
+		require.Equal(t, test.mx, found.MX, test.why)
 	}
 }
 
@@ -100,9 +102,9 @@ func TestLookupInvalidNames(t *testing.T) {
 		"a space":          "exa mple.test",
 		"a NUL":            "example\x00.test",
 	} {
-		mx, err := r.Lookup(context.Background(), testAccount, domain)
+		found, err := r.Lookup(context.Background(), testAccount, domain)
 		require.NoError(t, err, why)
-		require.False(t, mx, why)
+		require.False(t, found.MX, why)
 	}
 	udp, tcp := server.Queries()
 	require.Zero(t, udp+tcp)
@@ -116,9 +118,9 @@ func TestLookupLongestName(t *testing.T) {
 	name := strings.Join([]string{label, label, label, strings.Repeat("b", 61)}, ".")
 	require.Len(t, name, maxName)
 	r := open(t, Config{}, mxtest.Start(t, name+". 300 IN MX 10 mail.test."))
-	mx, err := r.Lookup(context.Background(), testAccount, name)
+	found, err := r.Lookup(context.Background(), testAccount, name)
 	require.NoError(t, err)
-	require.True(t, mx)
+	require.True(t, found.MX)
 }
 
 func TestLookupContext(t *testing.T) {
@@ -148,9 +150,9 @@ func TestCloseEndsLookups(t *testing.T) {
 	requireError(t, <-ended, Failure, Closed)
 	_, err = r.Lookup(context.Background(), testAccount, "new.test")
 	requireError(t, err, Failure, Closed)
-	mx, err := r.Lookup(context.Background(), testAccount, "example.test")
+	found, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err, "cached results are still served")
-	require.True(t, mx)
+	require.True(t, found.MX)
 }
 
 // requireError requires an *Error of kind and reason that contains no domain.
@@ -161,4 +163,127 @@ func requireError(t testing.TB, err error, kind Kind, reason Reason) {
 	require.Equal(t, kind, e.Kind, err.Error())
 	require.Equal(t, reason, e.Reason, err.Error())
 	require.NotContains(t, err.Error(), ".test")
+}
+
+// Result.Exchanges and Result.Fallback, for each form that a zone may have.
+func TestExchanges(t *testing.T) {
+	label := strings.Repeat("a", maxLabel)
+	longest := strings.Join([]string{label, label, label, strings.Repeat("b", maxName-3*(maxLabel+1))}, ".")
+	server := mxtest.New(t, zone+`
+		case.test.      300 IN MX 10 MAIL.Case.Test.
+		order.test.     300 IN MX 20 a.test.
+		order.test.     300 IN MX 5 z.test.
+		order.test.     300 IN MX 10 y.test.
+		order.test.     300 IN MX 10 B.test.
+		twice.test.     300 IN MX 20 a.test.
+		twice.test.     300 IN MX 10 b.test.
+		twice.test.     300 IN MX 5 A.TEST.
+		twice.test.     300 IN MX 5 a.test.
+		invalid.test.   300 IN MX 10 mx.invalid.
+		some.test.      300 IN MX 0 .
+		some.test.      300 IN MX 1 localhost.
+		some.test.      300 IN MX 2 mx.invalid.
+		some.test.      300 IN MX 3 192.0.2.1.
+		some.test.      300 IN MX 4 mail_1.test.
+		some.test.      300 IN MX 5 a\.b.test.
+		some.test.      300 IN MX 6 mail.test.
+		renamed.test.   300 IN MX 10 pseudonym.test.
+		pseudonym.test. 300 IN CNAME mail.example.test.
+		self.test.      300 IN MX 10 self.test.
+		longest.test.   300 IN MX 10 `+longest+`.
+	`)
+	r := open(t, Config{}, server.Addr)
+	for _, test := range []struct {
+		why, domain string
+		want        Result
+	}{
+		{"one record", "example.test", Result{MX: true, Exchanges: "mail.example.test"}},
+		{"several records", "two.example.test", Result{MX: true, Exchanges: "mail.example.test mail.elsewhere.test"}},
+		{"the domain is a CNAME", "alias.example.test", Result{MX: true, Exchanges: "mail.example.test"}},
+		{"upper case", "case.test", Result{MX: true, Exchanges: "mail.case.test"}},
+		{"by preference, then by name", "order.test", Result{MX: true, Exchanges: "z.test b.test y.test a.test"}},
+		{"a name twice counts with its lowest preference", "twice.test", Result{MX: true, Exchanges: "a.test b.test"}},
+		{"null MX and others that are no exchange, beside one", "some.test", Result{MX: true, Exchanges: "mail.test"}},
+		{"the exchange is a CNAME", "renamed.test", Result{MX: true, Exchanges: "pseudonym.test"}},
+		{"the domain itself", "self.test", Result{MX: true, Exchanges: "self.test"}},
+		{"the longest name", "longest.test", Result{MX: true, Exchanges: longest}},
+		{"null MX", "null.example.test", Result{}},
+		{"localhost", "local.example.test", Result{}},
+		{"a name below .invalid", "invalid.test", Result{}},
+		{"an address", "numeric.example.test", Result{}},
+		{"an underscore", "score.example.test", Result{}},
+		{"an escape", "space.example.test", Result{}},
+		{"no data beside an address", "mail.example.test", Result{Fallback: true}},
+		{"no data beside other types", "text.example.test", Result{Fallback: true}},
+		{"an empty non-terminal", "under.example.test", Result{Fallback: true}},
+		{"CNAME to no data", "bare.example.test", Result{Fallback: true}},
+		{"NXDOMAIN", "nowhere.example.test", Result{}},
+		{"CNAME to NXDOMAIN", "lost.example.test", Result{}},
+		{"a name that cannot be", "a..test", Result{}},
+	} {
+		for _, when := range []string{"not cached", "cached"} {
+			found, err := r.Lookup(t.Context(), testAccount, test.domain)
+			require.NoError(t, err, test.why)
+			require.Equal(t, test.want, found, "%s, %s", test.why, when)
+		}
+		found, known, err := r.Peek(test.domain)
+		require.NoError(t, err, test.why)
+		require.True(t, known, test.why)
+		require.Equal(t, test.want, found, test.why)
+	}
+	require.Zero(t, server.Asked("pseudonym.test"), "an exchange is not looked up")
+}
+
+// As many records as fit into a message over TCP: of some exchanges each again and again,
+// or each of another. The list is cut at the end of a name.
+func TestExchangesAreBounded(t *testing.T) {
+	for _, test := range []struct{ records, exchanges int }{{3900, 90}, {3200, 3200}} {
+		var many strings.Builder
+		for i := range test.records {
+			n := i % test.exchanges
+			fmt.Fprintf(&many, "many-exchanges.test. 300 IN MX %d %03x.many-exchanges.test.\n", n/10, n)
+		}
+		server := mxtest.New(t, many.String())
+		server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+			reply.Compress = true
+			mxtest.Answer(w, reply)
+		})
+		r := open(t, quickHedge, server.Addr)
+		found, err := r.Lookup(t.Context(), testAccount, "many-exchanges.test")
+		require.NoError(t, err)
+		require.True(t, found.MX)
+		require.EqualValues(t, 1, r.Stats().TCP)
+		require.LessOrEqual(t, len(found.Exchanges), maxExchanges)
+		require.Greater(t, len(found.Exchanges), maxExchanges-len(" 000.many-exchanges.test"))
+		names := strings.Split(found.Exchanges, " ")
+		require.Equal(t, "*", names[len(names)-1])
+		for i, name := range names[:len(names)-1] {
+			require.Equal(t, fmt.Sprintf("%03x.many-exchanges.test", i), name)
+		}
+	}
+}
+
+func TestCutExchanges(t *testing.T) {
+	for _, test := range []struct {
+		why   string
+		sizes []int // of the names
+		want  int   // names that stay; -1: all
+	}{
+		{"at the limit", []int{253, 253, 253, 253, 8}, -1},
+		{"one byte above", []int{253, 253, 253, 253, 9}, 4},
+		{"no room for the rest's sign", []int{253, 253, 253, 253, 6, 8}, 5},
+		{"a byte too few for it", []int{253, 253, 253, 253, 7, 8}, 4},
+	} {
+		var list []preferred
+		var names []string
+		for i, size := range test.sizes {
+			names = append(names, strings.Repeat(string(rune('a'+i)), size))
+			list = append(list, preferred{1, names[i]})
+		}
+		want := strings.Join(names, " ")
+		if test.want >= 0 {
+			want = strings.Join(names[:test.want], " ") + " *"
+		}
+		require.Equal(t, want, joinExchanges(list), test.why)
+	}
 }

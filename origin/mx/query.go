@@ -113,7 +113,8 @@ func (r *Resolver) lookupMX(ctx context.Context, name string, sent *udpQuery) (r
 			return result{}, &Error{Kind: Failure, Reason: Loop}
 		}
 		if a.target == "" {
-			return result{mx: a.mx, ttl: ttl, hops: hops}, nil
+			a.ttl, a.hops = ttl, hops
+			return a, nil
 		}
 		name, sent = a.target, nil
 	}
@@ -377,13 +378,13 @@ func (r *Resolver) findAny(ctx context.Context, domains []string) (found bool, u
 	results := make(chan queryResult, len(domains))
 	for _, domain := range domains {
 		go func() {
-			mx, err := r.Lookup(ctx, 0, domain)
-			results <- queryResult{result: result{mx: mx}, err: asError(err)}
+			found, err := r.Lookup(ctx, 0, domain)
+			results <- queryResult{result: result{found: found.MX}, err: asError(err)}
 		}()
 	}
 	for range domains {
 		got := <-results
-		if got.result.mx {
+		if got.result.found {
 			return true, nil
 		}
 		undecided = moreInformative(undecided, got.err)
@@ -416,7 +417,7 @@ func (r *Resolver) doubt(s *server, a result) *Error {
 	switch verdict := s.verdict.Load(); {
 	case verdict == lying:
 		return &Error{Kind: Failure, Reason: Lying}
-	case verdict == unverified && !a.mx && a.target == "":
+	case verdict == unverified && !a.found && a.target == "":
 		return &Error{Kind: Failure, Reason: Unproven}
 	}
 	return nil

@@ -25,9 +25,9 @@ func TestSecondServerAnswers(t *testing.T) {
 			first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 			first.RespondAll(responder)
 			r := open(t, quickHedge, first.Addr, second.Addr)
-			mx, err := r.Lookup(context.Background(), testAccount, "example.test")
+			found, err := r.Lookup(context.Background(), testAccount, "example.test")
 			require.NoError(t, err)
-			require.True(t, mx)
+			require.True(t, found.MX)
 			require.NotZero(t, first.Asked("example.test"))
 			require.NotZero(t, second.Asked("example.test"))
 		})
@@ -56,9 +56,9 @@ func TestFailureAsksNextServerAtOnce(t *testing.T) {
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
 	first.RespondAll(mxtest.ServFail)
 	r := open(t, noHedge, first.Addr, second.Addr)
-	mx, err := r.Lookup(context.Background(), testAccount, "example.test")
+	found, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
-	require.True(t, mx)
+	require.True(t, found.MX)
 }
 
 func TestUnreachableServersAreAskedLast(t *testing.T) {
@@ -106,9 +106,9 @@ func TestSlowServerAnswers(t *testing.T) {
 	slow.RespondAll(mxtest.After(250*time.Millisecond, mxtest.Answer))
 	silent.RespondAll(mxtest.Silent)
 	r := open(t, Config{hedge: 20 * time.Millisecond}, slow.Addr, silent.Addr)
-	mx, err := r.Lookup(context.Background(), testAccount, "example.test")
+	found, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
-	require.True(t, mx)
+	require.True(t, found.MX)
 }
 
 // The only resolver restarts: the first query is refused, the second succeeds.
@@ -122,9 +122,9 @@ func TestUnreachableIsRetriedOnce(t *testing.T) {
 			t.Cleanup(again.Close)
 		}
 	}()
-	mx, err := r.Lookup(context.Background(), testAccount, "example.test")
+	found, err := r.Lookup(context.Background(), testAccount, "example.test")
 	require.NoError(t, err)
-	require.True(t, mx)
+	require.True(t, found.MX)
 }
 
 // verified are names of zone, of which the first does not exist.
@@ -161,9 +161,9 @@ func TestVerifyNothing(t *testing.T) {
 	require.NoError(t, lies)
 	require.NoError(t, undecided)
 	require.Zero(t, liar.Names())
-	mx, err := r.Lookup(t.Context(), testAccount, "example.test")
+	found, err := r.Lookup(t.Context(), testAccount, "example.test")
 	require.NoError(t, err)
-	require.False(t, mx)
+	require.False(t, found.MX)
 }
 
 func TestVerifySettings(t *testing.T) {
@@ -188,7 +188,7 @@ func requireMX(t *testing.T, r *Resolver, mx bool, domain string) {
 	t.Helper()
 	found, err := r.Lookup(t.Context(), testAccount, domain)
 	require.NoError(t, err, domain)
-	require.Equal(t, mx, found, domain)
+	require.Equal(t, mx, found.MX, domain)
 }
 
 // deny makes a server deny all names, as one without the Internet does.
@@ -266,7 +266,7 @@ func TestStrictLookupInFlight(t *testing.T) {
 
 	f, _ := r.newFlight("other.test") // its reply was believed before
 	f.began--
-	require.False(t, r.recordResult(f, result{ttl: time.Hour}).mx)
+	require.False(t, r.recordResult(f, result{ttl: time.Hour}).found)
 	_, known, _ := r.Peek("other.test")
 	require.False(t, known)
 }

@@ -70,7 +70,7 @@ func ask(ctx context.Context, server string, timeout time.Duration, domains Doma
 		if err != nil {
 			return fmt.Errorf("%s: %w", server, err)
 		}
-		if found {
+		if found.MX {
 			return fmt.Errorf("%s: asked for %s, it %s", server, known.domain, known.wrong)
 		}
 	}
