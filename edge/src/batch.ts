@@ -2,9 +2,9 @@
 
 import type { Check } from "./engine.ts";
 import { envelope, type Item } from "./envelope.ts";
-import { DETAILS, type Facts } from "./instance.ts";
+import { DETAILS, type Facts, isClassed } from "./instance.ts";
 import type { BatchInput } from "./parse-batch.ts";
-import type { Plan } from "./plan.ts";
+import type { Lookup, Plan } from "./plan.ts";
 import { count, type Tally } from "./tally.ts";
 
 /** Plans the batch of these distinct addresses; arrival is when its request arrived, in ms. */
@@ -17,11 +17,12 @@ export function planBatch(check: Check, { emails, details }: BatchInput, arrival
     points: checked.length,
     tally,
     domains,
-    finish(mx) {
+    details: details || undefined,
+    finish(lookups) {
       const items = checked.map(
         (facts): Item => ({
           facts,
-          mx: mx[positions.get(facts.host) ?? -1] ?? defaultMX(facts),
+          lookup: lookups[positions.get(facts.host) ?? -1] ?? defaultLookup(facts),
         }),
       );
       return { status: 200, body: envelope(items, Date.now() - arrival) };
@@ -29,16 +30,17 @@ export function planBatch(check: Check, { emails, details }: BatchInput, arrival
   };
 }
 
-/** Returns the MX if the origin sent none: false without a domain to look up, else unfinished. */
-function defaultMX(facts: Facts): false | null {
-  return facts.host === "" ? false : null;
+/** Returns the lookup if the origin sent none: no MX without a domain to look up, else unfinished. */
+function defaultLookup(facts: Facts): Lookup {
+  return { mx: facts.host === "" ? false : null };
 }
 
 /** Returns the domains to look up, and the tally of the addresses without one. */
 function groupByDomain(checked: readonly Facts[]): Pick<Plan, "domains" | "tally"> {
-  const groups = new Map<string, { addresses: number; tally: Tally }>();
+  const groups = new Map<string, { addresses: number; classed?: true | undefined; tally: Tally }>();
   for (const facts of checked) {
-    const group = groups.get(facts.host) ?? { addresses: 0, tally: {} };
+    const classed = isClassed(facts) || undefined; // alike for all addresses at a domain
+    const group = groups.get(facts.host) ?? { addresses: 0, classed, tally: {} };
     groups.set(facts.host, group);
     group.addresses++;
     count(group.tally, facts);

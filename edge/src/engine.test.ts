@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { Engine } from "./engine.ts";
-import { FULL_SUGGESTION, TooLong } from "./instance.ts";
+import { DETAILS, FULL_SUGGESTION, isClassed, TooLong } from "./instance.ts";
 import { compileModule, engine } from "./testing.ts";
 
 interface Report {
@@ -42,6 +42,26 @@ test("Engine.check agrees with every report of the golden vectors", () => {
     assert.equal(JSON.parse(text.subarray(9, emailEnd).toString()), want.email);
     const value = host === "" ? "false" : "null";
     assert.equal(text.subarray(mx.at - 5, mx.at + mx.length).toString(), `"mx":${value}`);
+  }
+});
+
+test("Engine.check has the places of the values that a lookup decides", () => {
+  for (const [email, flags, classed] of [
+    ["jane@mailinator.com", 0, true],
+    ["jane@burner.example", DETAILS, false],
+    ["jane@gmial.com", DETAILS, true],
+    ["jane@[192.0.2.1]", DETAILS, false],
+  ] as const) {
+    const facts = engine.check(email, flags);
+    const { disposable, exchange, json } = facts;
+    const text = Buffer.from(json).toString();
+    const valueAt = (at: number, length: number): unknown =>
+      JSON.parse(text.slice(at, at + length));
+    const want = JSON.parse(text) as { disposable: boolean };
+    assert.equal(valueAt(disposable.at, disposable.length), want.disposable);
+    assert.equal(exchange !== undefined, text.includes('"exchange":') && facts.host !== "");
+    if (exchange !== undefined) assert.equal(valueAt(exchange.at, exchange.length), null);
+    assert.equal(isClassed(facts), classed);
   }
 });
 

@@ -1,22 +1,22 @@
 /** Writes the response to a batch, with the fields in the contract's order. */
 
 import type { Facts } from "./instance.ts";
-import type { MX } from "./plan.ts";
+import type { Lookup } from "./plan.ts";
 import { SENTENCES } from "./problems.ts";
 import { join, quotedEmail, result } from "./result.ts";
 
-/** The facts about one address and its MX, which is null if the address is unfinished. */
+/** The facts about one address and the lookup of its domain; mx is null if it is unfinished. */
 export interface Item {
   readonly facts: Facts;
-  readonly mx: MX;
+  readonly lookup: Lookup;
 }
 
 /** Returns the JSON of the response; its results are the finished items. */
 export function envelope(items: readonly Item[], milliseconds: number): Uint8Array<ArrayBuffer> {
-  const finished = items.filter(({ mx }) => mx !== null);
-  const failed = finished.filter(({ mx }) => typeof mx === "string").length;
+  const finished = items.filter(({ lookup }) => lookup.mx !== null);
+  const failed = finished.filter(({ lookup }) => typeof lookup.mx === "string").length;
   const valid = finished.filter(
-    ({ facts, mx }) => typeof mx !== "string" && facts.refusal === null,
+    ({ facts, lookup }) => typeof lookup.mx !== "string" && facts.refusal === null,
   ).length;
   const total = finished.length;
   const head =
@@ -29,7 +29,8 @@ export function envelope(items: readonly Item[], milliseconds: number): Uint8Arr
   return join([head, ...results, "]}"]);
 }
 
-function piecesOf({ facts, mx }: Item): (string | Uint8Array)[] {
+function piecesOf({ facts, lookup }: Item): (string | Uint8Array)[] {
+  const { mx } = lookup;
   const email = ['{"email":', quotedEmail(facts)];
   if (typeof mx === "string") {
     // The domain is in A-label form and needs no escape.
@@ -40,5 +41,5 @@ function piecesOf({ facts, mx }: Item): (string | Uint8Array)[] {
       `,"status":"error","result":null,"error":{"code":"${mx}","message":"${message}"}}`,
     ];
   }
-  return [...email, ',"status":"success","result":', result(facts, mx === true), ',"error":null}'];
+  return [...email, ',"status":"success","result":', result(facts, lookup), ',"error":null}'];
 }

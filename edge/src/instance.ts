@@ -17,8 +17,10 @@ export interface Facts {
   readonly json: Uint8Array<ArrayBuffer>;
   /** Where the address, a quoted string that starts at 9, ends in json. */
   readonly emailEnd: number;
-  /** Where the value of mx is in json. */
+  /** Where the values that a lookup decides are in json; the last is in the details, undefined without. */
   readonly mx: Place;
+  readonly disposable: Place;
+  readonly exchange: Place | undefined;
   /** The boolean facts that are true: a sum of values of FACT. */
   readonly set: number;
   /** The domain to look up, in A-label form; empty if there is none. */
@@ -44,7 +46,13 @@ export const FACT = {
   public: 64,
   relay: 128,
   typo: 256,
+  classed: 512, // the lists have an entry for the domain, of any class
 } as const;
+
+/** Reports whether the exchanges of the domain do not make it disposable: it is listed or misspelled. */
+export function isClassed({ set }: Facts): boolean {
+  return (set & (FACT.classed | FACT.typo)) !== 0;
+}
 
 /** Why an address is not valid. */
 export interface Refusal {
@@ -83,6 +91,8 @@ const WORD = {
   facts: 0,
   emailEnd: 2,
   mx: 3,
+  disposable: 5,
+  exchange: 7,
   host: 9,
   offset: 12,
   code: 13,
@@ -144,10 +154,13 @@ export class Instance {
     if (n < 0) throw new ModuleFailure(`addrspec_check returned ${n}`);
     const word = this.#words();
     const text = (w: number) => this.#text(word, w);
+    const place = (w: number): Place => ({ at: word(w), length: word(w + 1) });
     return {
       json: this.#bytes(this.#out, n).slice(),
       emailEnd: word(WORD.emailEnd),
-      mx: { at: word(WORD.mx), length: word(WORD.mx + 1) },
+      mx: place(WORD.mx),
+      disposable: place(WORD.disposable),
+      exchange: word(WORD.exchange + 1) > 0 ? place(WORD.exchange) : undefined,
       set: word(WORD.facts),
       host: text(WORD.host),
       refusal:

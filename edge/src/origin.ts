@@ -11,14 +11,14 @@
 import { readAll } from "./body.ts";
 import type { Config } from "./config.ts";
 import { type KeyHeaders, keyHeadersOf, problemOf } from "./pass-through.ts";
-import type { MX, Plan } from "./plan.ts";
+import type { Lookup, MX, Plan } from "./plan.ts";
 import { problemResponse, unavailable } from "./problem.ts";
 import type { Fetch, WorkerResponse } from "./response.ts";
 import { withTimeout } from "./timeout.ts";
 
-/** The origin's decision: the MX of the domains, or the problem as a response to the client. */
+/** The origin's decision: the lookups of the domains, or the problem as a response to the client. */
 export type Admission =
-  | { readonly mx: readonly MX[]; readonly keyHeaders: KeyHeaders }
+  | { readonly lookups: readonly Lookup[]; readonly keyHeaders: KeyHeaders }
   | { readonly problem: WorkerResponse };
 
 /** What an admission needs of the client's request. */
@@ -34,8 +34,8 @@ export interface RequestContext {
 /** Logs a line, which must not contain an address or a key. */
 export type Log = (message: string) => void;
 
-/** More than any reply of the origin, which has about 20 bytes for each of 64 lookups. */
-const MAX_REPLY = 64 << 10;
+/** More than any reply of the origin, which has less than 1 KiB for each of 64 lookups. */
+const MAX_REPLY = 128 << 10;
 
 /** Headers of every 200 and 204 of the endpoint; another service would not send them. */
 const REQUIRED = ["X-Usage-Current", "X-Usage-Limit"];
@@ -79,8 +79,8 @@ export class Origin {
       ...(pageOrigin === null ? {} : { Origin: pageOrigin }),
     };
     const brief = mayBeBrief(plan) || undefined;
-    const { operation, points, tally, domains } = plan;
-    const body = JSON.stringify({ operation, points, tally, domains, brief });
+    const { operation, points, tally, domains, details } = plan;
+    const body = JSON.stringify({ operation, points, tally, domains, details, brief });
     return { method: "POST", headers, body, redirect: "manual", signal };
   }
 
@@ -88,10 +88,10 @@ export class Origin {
     const keyHeaders = keyHeadersOf(response.headers);
     const isOurs = REQUIRED.every((name) => name in keyHeaders);
     const brief = isOurs ? briefMX(plan, response) : undefined;
-    if (brief !== undefined) return { mx: [brief], keyHeaders };
+    if (brief !== undefined) return { lookups: [{ mx: brief }], keyHeaders };
     const body = decoder.decode(await readAll(response, MAX_REPLY));
-    const mx = isOurs && response.status === 200 ? mxOf(plan, body) : undefined;
-    if (mx !== undefined) return { mx, keyHeaders };
+    const lookups = isOurs && response.status === 200 ? lookupsOf(plan, body) : undefined;
+    if (lookups !== undefined) return { lookups, keyHeaders };
     const passed = problemOf(response, body, keyHeaders);
     if (passed !== undefined) return { problem: passed };
     const hint = HINTS[response.status] ?? "";
@@ -111,8 +111,8 @@ function unavailableAdmission(): Admission {
 }
 
 /** Reports whether the reply to a plan fits in a header. */
-function mayBeBrief({ operation, domains }: Plan): boolean {
-  return operation === "single" && domains.length === 1;
+function mayBeBrief({ operation, domains, details }: Plan): boolean {
+  return operation === "single" && domains.length === 1 && details === undefined;
 }
 
 /** Returns the MX in the header of a brief reply; undefined if it is not one. */
@@ -122,15 +122,33 @@ function briefMX(plan: Plan, { status, headers }: Response): boolean | undefined
   return mx === "true" || mx === "false" ? mx === "true" : undefined;
 }
 
-/** Returns the MX of each domain; undefined unless the body has a valid one for each. */
-function mxOf(plan: Plan, body: string): MX[] | undefined {
-  const { mx } = (parseObject(body) ?? {}) as { mx?: unknown };
-  if (!Array.isArray(mx) || mx.length !== plan.domains.length) return undefined;
-  const isValid = (entry: unknown) =>
+/** Returns the lookup of each domain; undefined unless the body has a valid one for each. */
+function lookupsOf(plan: Plan, body: string): Lookup[] | undefined {
+  const { mx, disposable, exchange } = (parseObject(body) ?? {}) as Record<string, unknown>;
+  const isMX = (entry: unknown) =>
     typeof entry === "boolean"
     || (plan.operation === "batch"
       && (entry === null || entry === "DNS_TIMEOUT" || entry === "DNS_FAILURE"));
-  return mx.every(isValid) ? (mx as MX[]) : undefined;
+  const isFlag = (entry: unknown) => typeof entry === "boolean";
+  const isValue = (entry: unknown) => typeof entry === "object" && !Array.isArray(entry);
+  const count = plan.domains.length;
+  if (!isListOf(mx, count, isMX)) return undefined;
+  if (disposable !== undefined && !isListOf(disposable, count, isFlag)) return undefined;
+  if (exchange !== undefined && !isListOf(exchange, count, isValue)) return undefined;
+  return mx.map((entry, n) => ({
+    mx: entry as MX,
+    disposable: disposable?.[n] === true,
+    // The origin's bytes: their strings need no escape, and no number is in them.
+    exchange: exchange?.[n] == null ? undefined : JSON.stringify(exchange[n]),
+  }));
+}
+
+function isListOf(
+  list: unknown,
+  length: number,
+  isValid: (entry: unknown) => boolean,
+): list is unknown[] {
+  return Array.isArray(list) && list.length === length && list.every(isValid);
 }
 
 function parseObject(text: string): object | undefined {

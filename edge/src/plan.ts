@@ -5,11 +5,22 @@ import type { Tally } from "./tally.ts";
 /** The origin's MX result for a domain; null if the deadline passed before the lookup finished. */
 export type MX = boolean | null | "DNS_TIMEOUT" | "DNS_FAILURE";
 
+/** What the origin found out about a domain. */
+export interface Lookup {
+  readonly mx: MX;
+  /** The domain is disposable by its exchanges. */
+  readonly disposable?: boolean | undefined;
+  /** The value of exchange in the details, as JSON. */
+  readonly exchange?: string | undefined;
+}
+
 /** A domain whose MX records are looked up. */
 export interface Domain {
   readonly name: string;
   /** The number of the plan's addresses at the domain; each costs a point. */
   readonly addresses: number;
+  /** The lists have an entry for it, or it is misspelled: its exchanges do not make it disposable. */
+  readonly classed?: true | undefined;
   /** The counts of these addresses by kind. */
   readonly tally: Tally;
 }
@@ -25,8 +36,10 @@ export interface Plan {
   /** The counts of the addresses without a domain to look up; undefined if there are none. */
   readonly tally?: Tally | undefined;
   readonly domains: readonly Domain[];
-  /** Returns the response, given the MX of the domains in their order. */
-  finish(mx: readonly MX[]): WorkerResponse;
+  /** The client asked for details, which need the exchanges. */
+  readonly details?: true | undefined;
+  /** Returns the response, given the lookups of the domains in their order. */
+  finish(lookups: readonly Lookup[]): WorkerResponse;
 }
 
 /** Plans a single validation that ends with this problem if the key and the rate are accepted. */

@@ -1,20 +1,34 @@
-/** Writes results: the module's JSON, byte for byte, with mx set. */
+/** Writes results: the module's JSON, byte for byte, with what the lookup decides. */
 
 import { concat } from "./body.ts";
-import type { Facts } from "./instance.ts";
+import type { Facts, Place } from "./instance.ts";
+import type { Lookup } from "./plan.ts";
 
 const encoder = new TextEncoder();
 const TRUE = encoder.encode("true");
 const FALSE = encoder.encode("false");
 const EMAIL_AT = '{"email":'.length;
 
-/** Returns the result, an object of 16 fields. It is written over the JSON of the facts if it fits. */
-export function result({ json, mx: place }: Facts, mx: boolean): Uint8Array<ArrayBuffer> {
-  const value = mx ? TRUE : FALSE;
-  if (value.length !== place.length) {
-    return concat([json.subarray(0, place.at), value, json.subarray(place.at + place.length)]);
+/** Returns the result. It is written over the JSON of the facts if it fits. */
+export function result(facts: Facts, lookup: Lookup): Uint8Array<ArrayBuffer> {
+  let { json } = facts; // the last value first, since one of another length moves what follows
+  if (facts.exchange !== undefined && lookup.exchange !== undefined) {
+    json = write(json, facts.exchange, encoder.encode(lookup.exchange));
   }
-  json.set(value, place.at);
+  if (lookup.disposable === true) json = write(json, facts.disposable, TRUE);
+  return write(json, facts.mx, lookup.mx === true ? TRUE : FALSE);
+}
+
+/** Returns the JSON with a value in a place. */
+function write(
+  json: Uint8Array<ArrayBuffer>,
+  { at, length }: Place,
+  value: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  if (value.length !== length) {
+    return concat([json.subarray(0, at), value, json.subarray(at + length)]);
+  }
+  json.set(value, at);
   return json;
 }
 

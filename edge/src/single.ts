@@ -1,7 +1,7 @@
 /** Plans GET /v1/email/{email}. */
 
 import type { Check } from "./engine.ts";
-import { DETAILS, type Facts, TooLong } from "./instance.ts";
+import { DETAILS, type Facts, isClassed, TooLong } from "./instance.ts";
 import { type Plan, planProblem } from "./plan.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import { SENTENCES } from "./problems.ts";
@@ -23,8 +23,11 @@ export function planSingle(check: Check, encoded: string, query: string): Plan {
   return {
     operation: "single",
     points: 1,
-    ...(host === "" ? { tally, domains: [] } : { domains: [{ name: host, addresses: 1, tally }] }),
-    finish: ([mx = false]) => ({ status: 200, body: result(facts, mx === true) }),
+    ...(host === ""
+      ? { tally, domains: [] }
+      : { domains: [{ name: host, addresses: 1, classed: isClassed(facts) || undefined, tally }] }),
+    details: facts.exchange === undefined ? undefined : true,
+    finish: ([lookup = { mx: false }]) => ({ status: 200, body: result(facts, lookup) }),
   };
 }
 

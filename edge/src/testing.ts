@@ -78,8 +78,8 @@ export function postBatch(body: string, headers: Record<string, string> = {}): R
 }
 
 /** Returns the origin's 200 to an admission. */
-export function admitted(mx: unknown[]): Response {
-  return new Response(JSON.stringify({ mx, partial: mx.includes(null) }), {
+export function admitted(mx: unknown[], more: object = {}): Response {
+  return new Response(JSON.stringify({ mx, partial: mx.includes(null), ...more }), {
     headers: {
       "Content-Type": "application/json",
       "X-Usage-Current": "1",

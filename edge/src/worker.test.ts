@@ -63,7 +63,7 @@ test("a single validation sends its tally with its domain, if it has one", async
     {
       operation: "single",
       points: 1,
-      domains: [{ name: "gmial.com", addresses: 1, tally: { valid: 1, typo: 1 } }],
+      domains: [{ name: "gmial.com", addresses: 1, classed: true, tally: { valid: 1, typo: 1 } }],
       brief: true,
     },
     { operation: "single", points: 1, tally: { valid: 1 }, domains: [] },
@@ -90,6 +90,89 @@ test("a brief reply gives the same response as one with a body", async () => {
   }
 });
 
+const EXCHANGE = {
+  class: "temporary",
+  provider: "Burner",
+  entry: "b.test",
+  host: "mx.b.test",
+  address_record: null,
+};
+
+test("the origin's lookup decides disposable and exchange", async () => {
+  for (const [query, more, disposable, exchange] of [
+    ["", {}, false, undefined],
+    ["", { disposable: [true] }, true, undefined],
+    ["?details=true", { exchange: [null] }, false, null],
+    ["?details=true", { exchange: [EXCHANGE] }, false, EXCHANGE],
+    ["?details=true", { disposable: [true], exchange: [EXCHANGE] }, true, EXCHANGE],
+  ] as const) {
+    const { worker, sent } = newWorker(() => admitted([true], more));
+    const response = await worker.respond(get(`/v1/email/jane@burner.example${query}`));
+    const result = JSON.parse(await response.text()) as {
+      mx: unknown;
+      disposable: unknown;
+      details?: { exchange: unknown };
+    };
+    assert.deepEqual(
+      [result.mx, result.disposable, result.details?.exchange],
+      [true, disposable, exchange],
+    );
+    assert.deepEqual(Object.keys(result).length, query === "" ? 16 : 17);
+    const asked = (await sent[0]?.json()) as Record<string, unknown> | undefined;
+    assert.deepEqual(
+      [asked?.details, asked?.brief],
+      query === "" ? [undefined, true] : [true, undefined],
+    );
+  }
+});
+
+test("a batch has the lookup of each domain", async () => {
+  const { worker, sent } = newWorker(() =>
+    admitted([true, false, "DNS_TIMEOUT", null], {
+      disposable: [true, false, false, false],
+      exchange: [EXCHANGE, EXCHANGE, null, null],
+    }),
+  );
+  const emails = [
+    "a@one.example",
+    "b@two.example",
+    "c@three.example",
+    "d@gmail.com",
+    "e@one.example",
+  ];
+  const response = await worker.respond(postBatch(JSON.stringify({ emails, details: true })));
+  const { results } = JSON.parse(await response.text()) as {
+    results: {
+      result: { mx: unknown; disposable: unknown; details: { exchange: unknown } } | null;
+    }[];
+  };
+  assert.deepEqual(
+    results.map(({ result: r }) => r && [r.mx, r.disposable, r.details.exchange]),
+    [[true, true, EXCHANGE], [false, false, EXCHANGE], null, [true, true, EXCHANGE]],
+  );
+  const asked = (await sent[0]?.json()) as { domains: { classed?: true }[] } | undefined;
+  assert.deepEqual(
+    asked?.domains.map(({ classed }) => classed),
+    [undefined, undefined, undefined, true],
+  );
+});
+
+test("a malformed lookup is 503", async () => {
+  for (const more of [
+    { disposable: [] },
+    { disposable: ["true"] },
+    { disposable: true },
+    { exchange: [] },
+    { exchange: ["x"] },
+    { exchange: [[]] },
+    { exchange: {} },
+  ]) {
+    const { worker } = newWorker(() => admitted([true], more));
+    const response = await worker.respond(get("/v1/email/jane@burner.example?details=true"));
+    assert.equal(response.status, 503, JSON.stringify(more));
+  }
+});
+
 test("a 204 that is no brief reply is 503", async () => {
   const single = get("/v1/email/jane@example.org");
   const literal = get("/v1/email/jane@%5B192.0.2.1%5D");
@@ -101,6 +184,7 @@ test("a 204 that is no brief reply is 503", async () => {
     [single, brief("true", {})],
     [literal, brief("true")],
     [postBatch('{"emails":["jane@example.org"]}'), brief("true")],
+    [get("/v1/email/jane@example.org?details=true"), brief("true")],
   ] as const) {
     const { worker, logged } = newWorker(() => reply);
     assert.equal((await worker.respond(request)).status, 503);

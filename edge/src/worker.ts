@@ -226,7 +226,7 @@ export class Worker {
     const pageOrigin = headers.get("Origin");
     const admission = await this.#origin.admit(plan, { key, id, pageOrigin, signal });
     if ("problem" in admission) return admission.problem;
-    const response = plan.finish(admission.mx);
+    const response = plan.finish(admission.lookups);
     return { ...response, headers: { ...response.headers, ...admission.keyHeaders } };
   }
 

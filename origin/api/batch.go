@@ -365,7 +365,7 @@ func (i *item) append(dst []byte) []byte {
 		return append(i.appendError(append(dst, `,"status":"error","result":null,"error":`...)), '}')
 	}
 	dst = append(dst, `,"status":"success","result":`...)
-	return append(i.facts.AppendResult(dst, i.lookup.mx), `,"error":null}`...)
+	return append(i.facts.AppendResult(dst), `,"error":null}`...)
 }
 
 // appendError appends the error object. The domain in it is in A-label form and

@@ -25,14 +25,35 @@ func (i *item) finished() bool { return i.checked && i.lookup.finished }
 func (x *exchange) checkAll(ctx context.Context, given *batchInput, memory *batchMemory) error {
 	ctx, cancel := x.workContext(ctx)
 	defer cancel()
-	if err := x.runModule(ctx, given, memory); err != nil {
+	view := x.Engine.View()
+	if err := x.runModule(ctx, view, given, memory); err != nil {
 		return err
 	}
-	return x.lookUpItems(ctx, memory.items)
+	if err := x.lookUpItems(ctx, memory.items, given.details != 0); err != nil {
+		return err
+	}
+	return resolveItems(ctx, view, memory.items)
+}
+
+// resolveItems adds the lookups to the facts. An item is unfinished if ctx ends before.
+func resolveItems(ctx context.Context, view *host.View, items []item) error {
+	for n := range items {
+		i := &items[n]
+		if !i.finished() || i.lookup.err != nil {
+			continue
+		}
+		if err := view.Resolve(ctx, &i.facts, i.lookup.found); err != nil {
+			if ctx.Err() == nil {
+				return err
+			}
+			i.lookup = lookup{}
+		}
+	}
+	return nil
 }
 
 // lookUpItems sets the lookups of the checked items, in place if all are cached.
-func (x *exchange) lookUpItems(ctx context.Context, items []item) error {
+func (x *exchange) lookUpItems(ctx context.Context, items []item, details bool) error {
 	var missing []*item
 	for n := range items {
 		i := &items[n]
@@ -40,14 +61,14 @@ func (x *exchange) lookUpItems(ctx context.Context, items []item) error {
 			continue
 		}
 		var cached bool
-		if i.lookup, cached = x.cached(i.facts.Host); !cached {
+		if i.lookup, cached = x.cached(i.facts.Host, details); !cached {
 			missing = append(missing, i)
 		}
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	lookups, err := x.lookUpAll(ctx, domainsOf(missing))
+	lookups, err := x.lookUpAll(ctx, domainsOf(missing), details)
 	for _, i := range missing {
 		i.lookup = lookups[i.facts.Host]
 	}
@@ -98,8 +119,8 @@ func finishedItems(items []item) (finished []*item) {
 // runModule runs the module on the addresses, with a worker for each share, but at most
 // as many as there are instances, since more would only wait. All workers have ended
 // when it returns.
-func (s *Server) runModule(ctx context.Context, given *batchInput, memory *batchMemory) error {
-	run := moduleRun{view: s.Engine.View(), flags: s.Flags | given.details, emails: given.emails, memory: memory}
+func (s *Server) runModule(ctx context.Context, view *host.View, given *batchInput, memory *batchMemory) error {
+	run := moduleRun{view: view, flags: s.Flags | given.details, emails: given.emails, memory: memory}
 	workers := min(run.view.Size(), (len(run.emails)+share-1)/share)
 	var group sync.WaitGroup
 	for range workers - 1 {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // edge is POST /v1/edge/admit. It does the part of an operation that an edge
@@ -34,9 +36,13 @@ import (
 //	tally      counts of the addresses that need no lookup (not valid, or an
 //	           address literal): points includes them, domains does not
 //	domains    at most 64 objects: name, an A-label domain; addresses, the
-//	           number of addresses at this domain; tally, their counts
+//	           number of addresses at this domain; tally, their counts; classed,
+//	           whether the worker's lists have an entry for it, or it is
+//	           misspelled: then its exchanges do not make it disposable
+//	details    whether the client asked for details, which need exchange
 //	brief      whether a 204 may be the response to a single validation with one domain: it has
-//	           the header X-Edge-MX, "true" or "false", and no body. Reading 29
+//	           the header X-Edge-MX, "true" or "false", and no body, unless there is more
+//	           to say than mx. Reading 29
 //	           bytes costs a worker in workerd a seventh of its processor time
 //
 // A tally counts what the checks found at some addresses. Its members are valid,
@@ -55,6 +61,10 @@ import (
 //	         or null for a domain that was not finished in time, whose addresses
 //	         are not charged
 //	partial  whether mx has a null
+//	disposable, only if one is true: whether the domain is disposable by its exchanges,
+//	         true or false, in the same order. Its addresses are counted as disposable
+//	exchange, only with details: in the same order, the value of exchange in the details,
+//	         or null
 //
 // 403 INVALID_EDGE_SECRET, 400 INVALID_REQUEST, 413 and 415 are for the worker.
 // Every other problem (401, 402, 429, 500, 503) is the caller's response in its
@@ -95,22 +105,54 @@ func (x *exchange) finishEdge(ctx context.Context, request *edgeRequest) (outcom
 	if p != nil {
 		return outcome{}, p
 	}
-	done := request.outcome(lookups)
-	if request.Brief && request.Operation == opSingle && len(lookups) == 1 {
-		x.edgeMX, done.body = strconv.FormatBool(lookups[0].mx), nil
+	resolved, err := x.resolveDomains(ctx, request, lookups)
+	if err != nil {
+		return outcome{}, x.moduleProblem(ctx, err)
+	}
+	done := request.outcome(resolved)
+	if request.Brief && request.Operation == opSingle && len(resolved) == 1 && !request.Details && !resolved[0].disposable {
+		x.edgeMX, done.body = strconv.FormatBool(lookups[0].found.MX), nil
 	}
 	return done, nil
+}
+
+// A resolvedDomain is a lookup and what its exchanges say.
+type resolvedDomain struct {
+	lookup
+	disposable bool
+	exchange   string // the value of exchange; "" without details
+}
+
+// resolveDomains classifies the exchanges of the domains by this origin's lists.
+func (x *exchange) resolveDomains(ctx context.Context, request *edgeRequest, lookups []lookup) ([]resolvedDomain, error) {
+	view, resolved := x.Engine.View(), make([]resolvedDomain, len(lookups))
+	for n, l := range lookups {
+		resolved[n].lookup = l
+		d := &request.Domains[n]
+		if !l.finished || l.err != nil || !request.Details && (d.Classed || !host.MayBeTemporary(d.Name, l.found.Exchanges)) {
+			continue
+		}
+		e, err := view.Exchange(ctx, d.Name, l.found)
+		if err != nil {
+			return nil, err
+		}
+		resolved[n].disposable = e.Temporary && !d.Classed
+		if request.Details {
+			resolved[n].exchange = e.JSON
+		}
+	}
+	return resolved, nil
 }
 
 // lookUpDomains looks up the domains of a request and returns the lookups in
 // the same order.
 func (x *exchange) lookUpDomains(ctx context.Context, request *edgeRequest) ([]lookup, *problem) {
 	if request.Operation == opSingle {
-		return x.lookUpSingle(ctx, request.Domains)
+		return x.lookUpSingle(ctx, request)
 	}
 	ctx, cancel := x.workContext(ctx)
 	defer cancel()
-	known, err := x.lookUpAll(ctx, request.names())
+	known, err := x.lookUpAll(ctx, request.names(), request.Details)
 	if err != nil {
 		return nil, x.workProblem(ctx, err)
 	}
@@ -123,30 +165,46 @@ func (x *exchange) lookUpDomains(ctx context.Context, request *edgeRequest) ([]l
 
 // lookUpSingle looks up the domain of a single request, if it has one. If the
 // lookup fails, so does the request.
-func (x *exchange) lookUpSingle(ctx context.Context, domains []domain) ([]lookup, *problem) {
-	lookups := make([]lookup, len(domains))
-	for n, d := range domains {
-		mx, err := x.lookUp(ctx, d.Name)
+func (x *exchange) lookUpSingle(ctx context.Context, request *edgeRequest) ([]lookup, *problem) {
+	lookups := make([]lookup, len(request.Domains))
+	for n, d := range request.Domains {
+		found, err := x.lookUp(ctx, d.Name, request.Details)
 		if err != nil {
 			return nil, lookupProblem(err)
 		}
-		lookups[n] = lookup{finished: true, mx: mx}
+		lookups[n] = lookup{finished: true, found: found}
 	}
 	return lookups, nil
 }
 
-func appendEdgeResponse(dst []byte, lookups []lookup) []byte {
-	partial := false
-	dst = append(dst, `{"mx":[`...)
-	for n, l := range lookups {
+func appendEdgeResponse(dst []byte, resolved []resolvedDomain, details bool) []byte {
+	partial, disposable := false, false
+	for n := range resolved {
+		partial = partial || !resolved[n].finished
+		disposable = disposable || resolved[n].disposable
+	}
+	dst = appendEach(append(dst, `{"mx":[`...), resolved, func(dst []byte, r *resolvedDomain) []byte { return r.lookup.append(dst) })
+	dst = strconv.AppendBool(append(dst, `],"partial":`...), partial)
+	if disposable {
+		dst = appendEach(append(dst, `,"disposable":[`...), resolved, func(dst []byte, r *resolvedDomain) []byte { return strconv.AppendBool(dst, r.disposable) })
+		dst = append(dst, ']')
+	}
+	if details {
+		dst = appendEach(append(dst, `,"exchange":[`...), resolved, func(dst []byte, r *resolvedDomain) []byte { return append(dst, cmp.Or(r.exchange, "null")...) })
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+// appendEach appends what value appends for each domain, separated by commas.
+func appendEach(dst []byte, resolved []resolvedDomain, value func(dst []byte, r *resolvedDomain) []byte) []byte {
+	for n := range resolved {
 		if n > 0 {
 			dst = append(dst, ',')
 		}
-		dst = l.append(dst)
-		partial = partial || !l.finished
+		dst = value(dst, &resolved[n])
 	}
-	dst = append(dst, `],"partial":`...)
-	return append(strconv.AppendBool(dst, partial), '}')
+	return dst
 }
 
 func (l lookup) append(dst []byte) []byte {
@@ -157,7 +215,7 @@ func (l lookup) append(dst []byte) []byte {
 		code, _ := mx.ItemError(l.err, "")
 		return strconv.AppendQuote(dst, code)
 	}
-	return strconv.AppendBool(dst, l.mx)
+	return strconv.AppendBool(dst, l.found.MX)
 }
 
 const (
@@ -173,12 +231,14 @@ type edgeRequest struct {
 	Tally     tally    `json:"tally"`
 	Domains   []domain `json:"domains"`
 	Brief     bool     `json:"brief"`
+	Details   bool     `json:"details"`
 }
 
 // A domain is a domain to look up, in A-label form.
 type domain struct {
 	Name      string `json:"name"`
 	Addresses int64  `json:"addresses"`
+	Classed   bool   `json:"classed"`
 	Tally     tally  `json:"tally"`
 }
 
@@ -288,11 +348,11 @@ func (t *tally) fits(addresses int64) bool {
 }
 
 // outcome sums up the points to charge and the facts counted at the charged
-// addresses. lookups is in the order of the domains.
-func (s *edgeRequest) outcome(lookups []lookup) outcome {
-	done := outcome{points: s.Points, body: appendEdgeResponse(nil, lookups)}
+// addresses. resolved is in the order of the domains.
+func (s *edgeRequest) outcome(resolved []resolvedDomain) outcome {
+	done := outcome{points: s.Points, body: appendEdgeResponse(nil, resolved, s.Details)}
 	s.Tally.addTo(&done.found)
-	for n, l := range lookups {
+	for n, l := range resolved {
 		d := &s.Domains[n]
 		switch {
 		case !l.finished:
@@ -301,6 +361,9 @@ func (s *edgeRequest) outcome(lookups []lookup) outcome {
 			done.found.LookupErrors += d.Addresses
 		default:
 			d.Tally.addTo(&done.found)
+			if l.disposable {
+				done.found.Disposable += d.Addresses - d.Tally.Disposable
+			}
 		}
 	}
 	return done

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 func readTestRequest(body string) (edgeRequest, *problem) {
@@ -77,17 +78,20 @@ func TestEdgeOutcome(t *testing.T) {
 		{"name":"b","addresses":2,"tally":{"valid":2,"disposable":2,"gibberish":1}},
 		{"name":"c","addresses":2,"tally":{"valid":2,"relay":2,"typo":2}}]}`)
 	require.Nil(t, p)
-	finished, failed, unfinished := lookup{finished: true, mx: true}, lookup{finished: true, err: errors.New("x")}, lookup{}
+	finished, failed, unfinished := resolvedDomain{lookup: lookup{finished: true, found: host.Lookup{MX: true}}}, resolvedDomain{lookup: lookup{finished: true, err: errors.New("x")}}, resolvedDomain{}
+	without, burner := resolvedDomain{lookup: lookup{finished: true}}, finished
+	burner.disposable = true
 	for name, c := range map[string]struct {
-		lookups []lookup
+		lookups []resolvedDomain
 		points  int64
 		found   ledger.Found
 		want    string // response
 	}{
-		"all":     {[]lookup{finished, finished, {finished: true}}, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,true,false],"partial":false}`},
-		"failed":  {[]lookup{failed, finished, finished}, 10, ledger.Found{Valid: 5, Invalid: 2, LookupErrors: 3, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":["DNS_FAILURE",true,true],"partial":false}`},
-		"partial": {[]lookup{finished, unfinished, failed}, 8, ledger.Found{Valid: 4, Invalid: 2, LookupErrors: 2, Public: 3, Role: 1}, `{"mx":[true,null,"DNS_FAILURE"],"partial":true}`},
-		"nothing": {[]lookup{unfinished, unfinished, unfinished}, 3, ledger.Found{Valid: 1, Invalid: 2}, `{"mx":[null,null,null],"partial":true}`},
+		"all":     {[]resolvedDomain{finished, finished, without}, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,true,false],"partial":false}`},
+		"failed":  {[]resolvedDomain{failed, finished, finished}, 10, ledger.Found{Valid: 5, Invalid: 2, LookupErrors: 3, Disposable: 2, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":["DNS_FAILURE",true,true],"partial":false}`},
+		"partial": {[]resolvedDomain{finished, unfinished, failed}, 8, ledger.Found{Valid: 4, Invalid: 2, LookupErrors: 2, Public: 3, Role: 1}, `{"mx":[true,null,"DNS_FAILURE"],"partial":true}`},
+		"burner":  {[]resolvedDomain{burner, finished, without}, 10, ledger.Found{Valid: 8, Invalid: 2, Public: 3, Role: 1, Disposable: 5, Gibberish: 1, Relay: 2, Typo: 2}, `{"mx":[true,true,false],"partial":false,"disposable":[true,false,false]}`},
+		"nothing": {[]resolvedDomain{unfinished, unfinished, unfinished}, 3, ledger.Found{Valid: 1, Invalid: 2}, `{"mx":[null,null,null],"partial":true}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			done := given.outcome(c.lookups)
@@ -115,9 +119,10 @@ func FuzzReadEdgeRequest(f *testing.F) {
 		}
 		require.LessOrEqual(t, given.Points, int64(maxUnique))
 		require.LessOrEqual(t, len(given.Domains), maxUnique)
-		lookups := make([]lookup, len(given.Domains))
+		lookups := make([]resolvedDomain, len(given.Domains))
 		for n := range lookups {
 			lookups[n].finished = finished>>(n%64)&1 == 1
+			lookups[n].disposable = finished>>(n%61)&1 == 1
 		}
 		done := given.outcome(lookups)
 		require.GreaterOrEqual(t, done.points, int64(0))

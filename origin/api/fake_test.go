@@ -127,6 +127,10 @@ func (f *fakeResolver) Peek(domain string) (mx.Result, bool, error) {
 	return mx.Result{MX: !ask}, !ask, nil
 }
 
+func (f *fakeResolver) LookupAddress(ctx context.Context, account int64, domain string) (mx.Result, error) {
+	return f.Lookup(ctx, account, domain)
+}
+
 func (f *fakeResolver) Lookup(ctx context.Context, account int64, domain string) (mx.Result, error) {
 	f.account.Store(account)
 	f.trace.add("ask " + domain)

@@ -180,6 +180,10 @@ func (w *waiting) Lookup(ctx context.Context, _ int64, _ string) (mx.Result, err
 	return mx.Result{MX: true}, ctx.Err()
 }
 
+func (w *waiting) LookupAddress(ctx context.Context, account int64, domain string) (mx.Result, error) {
+	return w.Lookup(ctx, account, domain)
+}
+
 // send sends the request and reports whether it waits; else the response is 429.
 func (w *waiting) send(t *testing.T, r *waitingRequest) (waits bool) {
 	conn := dial(t, w.address).Send(r.text)

@@ -164,7 +164,8 @@ func (c *hookCall) decide() response {
 	if c.call.Email == "" {
 		return c.decided(c.hook.Policy.JudgeNoEmail())
 	}
-	facts, err := c.check()
+	view := c.Engine.View()
+	facts, err := c.check(view)
 	if err != nil {
 		c.logError("a hook's check failed", err)
 		return c.unchecked([]byte("the module failed"))
@@ -177,23 +178,23 @@ func (c *hookCall) decide() response {
 		return c.unchecked([]byte("the caller closed its side of the connection"))
 	}
 	defer unlock()
-	return c.charged(&facts)
+	return c.charged(view, &facts)
 }
 
 // check runs the module on the address.
-func (c *hookCall) check() (host.Facts, error) {
+func (c *hookCall) check(view *host.View) (host.Facts, error) {
 	ctx, cancel := context.WithTimeout(c.request.Context(), c.hook.Timeout)
 	defer cancel()
-	return c.Engine.Check(ctx, nil, c.call.Email, c.Flags&^host.FullSuggestion)
+	return view.Check(ctx, nil, c.call.Email, c.Flags&^host.FullSuggestion)
 }
 
 // charged runs the pipeline for a valid address. It waits for the account's rate while
 // the hook's timeout allows: a person who signs up rather waits a second than tries
 // again.
-func (c *hookCall) charged(facts *host.Facts) response {
+func (c *hookCall) charged(view *host.View, facts *host.Facts) response {
 	end := time.Now().Add(c.hook.Timeout)
 	for {
-		resp, err := c.pay(facts)
+		resp, err := c.pay(view, facts)
 		if err != nil {
 			return c.unchecked([]byte(err.Error()))
 		}
@@ -215,14 +216,14 @@ func (c *hookCall) sleep(d time.Duration) {
 
 // pay runs the pipeline with the account's key. A secret that is refused, because the
 // key was rotated, is renewed once.
-func (c *hookCall) pay(facts *host.Facts) (resp response, err error) {
+func (c *hookCall) pay(view *host.View, facts *host.Facts) (resp response, err error) {
 	for range 2 {
 		secret, err := c.Hooks.Payers.Secret(c.request.Context(), c.hook)
 		resp.discard() // the first, also if there is no second
 		if err != nil {
 			return response{}, err
 		}
-		resp = c.serveKey(c.operation(facts), c.request, secret, "")
+		resp = c.serveKey(c.operation(view, facts), c.request, secret, "")
 		if resp.status != http.StatusUnauthorized {
 			break
 		}
@@ -232,27 +233,32 @@ func (c *hookCall) pay(facts *host.Facts) (resp response, err error) {
 }
 
 // operation returns the operation that decides about one address.
-func (c *hookCall) operation(facts *host.Facts) *operation {
+func (c *hookCall) operation(view *host.View, facts *host.Facts) *operation {
 	return &operation{name: "hook", style: singleStyle, read: func(x *exchange, _ *http.Request) (job, *problem) {
 		record, p := newIdempotencyRecord("hook "+c.hook.Name+" "+c.call.ID, x.request.Account(), c.body)
 		return job{price: 1, record: record, work: func(x *exchange, ctx context.Context) (outcome, *problem) {
-			return c.work(ctx, x, facts)
+			return c.work(ctx, x, view, facts)
 		}}, p
 	}}
 }
 
-// work looks up MX records, if they matter, and decides.
-func (c *hookCall) work(ctx context.Context, x *exchange, facts *host.Facts) (outcome, *problem) {
+// work looks up the exchanges, if they matter, and decides.
+func (c *hookCall) work(ctx context.Context, x *exchange, view *host.View, facts *host.Facts) (outcome, *problem) {
 	r, err := result.Parse(facts.JSON)
 	if err != nil {
 		return outcome{}, internalProblem()
 	}
 	r.MX = true // not known to be without: the policy decides without MX first
 	v := c.hook.Policy.Judge(&r)
-	if v.Decision == signuphook.Allow && c.hook.Policy.NeedsMX() {
-		if r.MX, err = c.lookUp(ctx, x, facts.Host); err != nil {
+	if v.Decision == signuphook.Allow && c.hook.Policy.NeedsLookup(!facts.Has(host.Classed|host.Typo)) {
+		found, err := c.lookUp(ctx, x, facts.Host)
+		if err != nil {
 			return outcome{}, lookupProblem(err)
 		}
+		if err := view.Resolve(ctx, facts, found); err != nil {
+			return outcome{}, x.moduleProblem(ctx, err)
+		}
+		r.MX, r.Disposable = found.MX, facts.Has(host.Disposable)
 		v = c.hook.Policy.Judge(&r)
 	}
 	c.verdict = v
@@ -261,10 +267,10 @@ func (c *hookCall) work(ctx context.Context, x *exchange, facts *host.Facts) (ou
 	return done, nil
 }
 
-func (c *hookCall) lookUp(ctx context.Context, x *exchange, domain string) (bool, error) {
+func (c *hookCall) lookUp(ctx context.Context, x *exchange, domain string) (host.Lookup, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.hook.Timeout)
 	defer cancel()
-	return x.lookUp(ctx, domain)
+	return x.lookUp(ctx, domain, false)
 }
 
 // ofPipeline turns the pipeline's response into the hook's. The account's usage is not

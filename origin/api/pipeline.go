@@ -116,7 +116,8 @@ type exchange struct {
 	usage       *ledger.Usage   // of the last decision
 	quota       *ledger.Quota   // likewise
 	allowOrigin string          // whose pages may read the response; may be empty
-	facts       host.Facts      // of the address of a single request
+	view        *host.View      // the lists of a single request
+	facts       host.Facts      // of its address
 	edgeMX      string          // for a worker that wants a brief response; else empty
 	buffer      *responseBuffer // the response may be in it; nil if it has its own
 }

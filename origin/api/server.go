@@ -32,9 +32,11 @@ import (
 
 // Resolver looks up the MX records of domains in A-label form.
 type Resolver interface {
-	// Lookup looks up the MX records of domain. The resolver is shared fairly between
+	// Lookup looks up the exchanges of domain. The resolver is shared fairly between
 	// accounts.
 	Lookup(ctx context.Context, account int64, domain string) (mx.Result, error)
+	// LookupAddress is Lookup, and looks up the address record if mail would go to it.
+	LookupAddress(ctx context.Context, account int64, domain string) (mx.Result, error)
 	// Peek returns without a query; known is false if Lookup has to be called.
 	Peek(domain string) (found mx.Result, known bool, err error)
 }

@@ -27,7 +27,8 @@ func readSingle(x *exchange, r *http.Request) (job, *problem) {
 	if p != nil {
 		return job{}, p
 	}
-	facts, err := x.Engine.Check(x.request.Context(), nil, email, x.Flags|details)
+	x.view = x.Engine.View()
+	facts, err := x.view.Check(x.request.Context(), nil, email, x.Flags|details)
 	switch {
 	case err != nil:
 		return job{}, x.moduleProblem(x.request.Context(), err)
@@ -48,15 +49,18 @@ func pathAddress(r *http.Request) (string, *problem) {
 	return email, nil
 }
 
-// finishSingle adds the MX lookup.
+// finishSingle adds the lookup.
 func (x *exchange) finishSingle(ctx context.Context) (outcome, *problem) {
-	mx, err := x.lookUp(ctx, x.facts.Host)
+	found, err := x.lookUp(ctx, x.facts.Host, x.facts.Exchange.Length > 0)
 	if err != nil {
 		return outcome{}, lookupProblem(err)
 	}
+	if err := x.view.Resolve(ctx, &x.facts, found); err != nil {
+		return outcome{}, x.moduleProblem(ctx, err)
+	}
 	done := outcome{points: 1}
 	tallyFacts(&done.found, &x.facts)
-	done.body = x.facts.Result(mx)
+	done.body = x.facts.Result()
 	return done, nil
 }
 
@@ -103,47 +107,62 @@ func reportOf(d ledger.Decision, now time.Time) (r usageReport) {
 	return r
 }
 
-// A lookup is the outcome of the MX lookup of one domain. The zero value is an
+// A lookup is the outcome of the lookup of one domain. The zero value is an
 // unfinished one.
 type lookup struct {
 	finished bool
-	mx       bool
+	found    host.Lookup
 	err      error // the lookup timed out or failed
 }
 
-// lookUp reports whether domain publishes MX records. The domain of an address
-// literal is empty and has none.
-func (x *exchange) lookUp(ctx context.Context, domain string) (bool, error) {
-	if known, ok := x.cached(domain); ok {
-		return known.mx, known.err
+// lookUp looks up the MX records of domain and, if details want it and mail would go
+// there, whether it has an address record. The domain of an address literal is empty and
+// has neither.
+func (x *exchange) lookUp(ctx context.Context, domain string, details bool) (host.Lookup, error) {
+	if known, ok := x.cached(domain, details); ok {
+		return known.found, known.err
 	}
 	if err := x.reserveLookups(ctx, 0); err != nil {
-		return false, err
+		return host.Lookup{}, err
 	}
-	found, err := x.Resolver.Lookup(ctx, x.request.Account(), domain)
-	return found.MX, err
+	return x.find(ctx, domain, details)
+}
+
+// find looks a domain up with the resolver.
+func (x *exchange) find(ctx context.Context, domain string, details bool) (host.Lookup, error) {
+	lookUp := x.Resolver.Lookup
+	if details {
+		lookUp = x.Resolver.LookupAddress
+	}
+	found, err := lookUp(ctx, x.request.Account(), domain)
+	return lookupOf(found), err
+}
+
+// lookupOf returns what the module needs of a resolver's result.
+func lookupOf(r mx.Result) host.Lookup {
+	return host.Lookup{MX: r.MX, Exchanges: r.Exchanges, AddressRecord: r.AddressRecord}
 }
 
 // lookUpAll looks the domains up in parallel, until all are known or ctx ends.
 // Cached responses are returned without a goroutine. It returns an error if a
 // lookup panics, too many lookups wait or there is no memory for them.
-func (x *exchange) lookUpAll(ctx context.Context, domains []string) (map[string]lookup, error) {
+func (x *exchange) lookUpAll(ctx context.Context, domains []string, details bool) (map[string]lookup, error) {
 	known := make(map[string]lookup, len(domains))
 	var missing []string
 	for _, domain := range domains {
 		if _, again := known[domain]; again {
 			continue
 		}
-		l, ok := x.cached(domain)
+		l, ok := x.cached(domain, details)
 		if known[domain] = l; !ok {
 			missing = append(missing, domain)
 		}
 	}
-	return known, x.askAll(ctx, missing, known)
+	return known, x.askAll(ctx, missing, details, known)
 }
 
 // askAll looks the domains up, each in a goroutine, and adds the lookups to known.
-func (x *exchange) askAll(ctx context.Context, domains []string, known map[string]lookup) error {
+func (x *exchange) askAll(ctx context.Context, domains []string, details bool, known map[string]lookup) error {
 	if len(domains) == 0 {
 		return nil
 	}
@@ -155,7 +174,7 @@ func (x *exchange) askAll(ctx context.Context, domains []string, known map[strin
 	}
 	results := make(chan lookupResult, len(domains)) // buffered, so that no sender blocks
 	for _, domain := range domains {
-		go func() { results <- x.ask(ctx, domain) }()
+		go func() { results <- x.ask(ctx, domain, details) }()
 	}
 	return collect(ctx, results, len(domains), known)
 }
@@ -168,29 +187,32 @@ type lookupResult struct {
 }
 
 // cached returns the lookup of domain if it needs no query.
-func (s *Server) cached(domain string) (l lookup, ok bool) {
+func (s *Server) cached(domain string, details bool) (l lookup, ok bool) {
 	if domain == "" {
 		return lookup{finished: true}, true
 	}
 	found, known, err := s.Resolver.Peek(domain)
-	return lookup{finished: known, mx: found.MX, err: err}, known
+	if details && found.Fallback {
+		return lookup{}, false // the address record is wanted too
+	}
+	return lookup{finished: known, found: lookupOf(found), err: err}, known
 }
 
 // ask looks one domain up and recovers from panics. A lookup that ended because
 // of ctx is unfinished, not failed.
-func (x *exchange) ask(ctx context.Context, domain string) (a lookupResult) {
+func (x *exchange) ask(ctx context.Context, domain string, details bool) (a lookupResult) {
 	a.domain = domain
 	defer func() {
 		if cause := recover(); cause != nil {
 			a.failure = panicError(cause)
 		}
 	}()
-	found, err := x.Resolver.Lookup(ctx, x.request.Account(), domain)
+	found, err := x.find(ctx, domain, details)
 	switch {
 	case limited(err):
 		a.failure = err
 	case err == nil || ctx.Err() == nil:
-		a.lookup = lookup{finished: true, mx: found.MX, err: err}
+		a.lookup = lookup{finished: true, found: found, err: err}
 	}
 	return a
 }

@@ -70,13 +70,16 @@ func keep(f host.Facts, facts *host.Facts, o *Outcome) {
 // lookup looks up each distinct domain of the valid addresses, and adds what it
 // finds to the outcomes.
 func (l *Local) lookup(ctx context.Context, facts []host.Facts, outcomes []Outcome) error {
-	found, err := l.Lookups.All(ctx, domainsOf(facts))
+	found, err := l.Lookups.All(ctx, domainsOf(facts), l.Flags&host.Details != 0)
 	if err != nil {
 		return err
 	}
 	for n := range facts {
-		if facts[n].Valid {
-			setMX(&outcomes[n], &facts[n], found[facts[n].Host])
+		if !facts[n].Valid {
+			continue
+		}
+		if err := l.resolve(ctx, &outcomes[n], &facts[n], found[facts[n].Host]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -95,15 +98,19 @@ func domainsOf(facts []host.Facts) (domains []string) {
 	return domains
 }
 
-// setMX adds the lookup of an address's domain to its outcome.
-func setMX(o *Outcome, facts *host.Facts, l lookup) {
-	switch {
-	case l.err != nil:
+// resolve adds the lookup of an address's domain to its outcome.
+func (l *Local) resolve(ctx context.Context, o *Outcome, facts *host.Facts, found lookup) error {
+	if found.err != nil {
 		o.JSON = nil
-		o.Code, o.Message = mx.ItemError(l.err, facts.Host)
-	case l.mx:
-		o.JSON, o.MX = facts.Result(true), MXTrue
-	default:
-		o.JSON, o.MX = facts.Result(false), MXFalse
+		o.Code, o.Message = mx.ItemError(found.err, facts.Host)
+		return nil
 	}
+	if err := l.View.Resolve(ctx, facts, found.found); err != nil {
+		return err
+	}
+	o.JSON, o.Flags, o.MX = facts.Result(), result.FlagsOf(facts), MXFalse
+	if found.found.MX {
+		o.MX = MXTrue
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // Lookups looks up MX records for one run. It is safe for concurrent use: together
@@ -40,17 +41,22 @@ func NewLookups(resolver *mx.Resolver, workers int) *Lookups {
 // A lookup is what was found for one domain. The zero value is that of an address
 // literal: no MX.
 type lookup struct {
-	mx  bool
-	err error
+	found host.Lookup
+	err   error
 }
 
-// All looks the domains up. It returns once all are known. Its error is that of ctx,
-// or ErrOutage.
-func (l *Lookups) All(ctx context.Context, domains []string) (map[string]lookup, error) {
+// lookupOf returns the lookup with a resolver's result.
+func lookupOf(r mx.Result, err error) lookup {
+	return lookup{host.Lookup{MX: r.MX, Exchanges: r.Exchanges, AddressRecord: r.AddressRecord}, err}
+}
+
+// All looks the domains up, for details with the address records to which their mail goes.
+// It returns once all are known. Its error is that of ctx, or ErrOutage.
+func (l *Lookups) All(ctx context.Context, domains []string, details bool) (map[string]lookup, error) {
 	found := outcomes{byDomain: make(map[string]lookup, len(domains))}
 	var group sync.WaitGroup
-	err := l.begin(ctx, l.unknown(domains, &found), func(domain string) {
-		group.Go(func() { found.add(domain, l.ask(ctx, domain)) })
+	err := l.begin(ctx, l.unknown(domains, details, &found), func(domain string) {
+		group.Go(func() { found.add(domain, l.ask(ctx, domain, details)) })
 	})
 	group.Wait()
 	switch {
@@ -63,10 +69,10 @@ func (l *Lookups) All(ctx context.Context, domains []string) (map[string]lookup,
 }
 
 // unknown adds the domains that need no lookup to found, and returns the others.
-func (l *Lookups) unknown(domains []string, found *outcomes) (rest []string) {
+func (l *Lookups) unknown(domains []string, details bool, found *outcomes) (rest []string) {
 	for _, domain := range domains {
-		if a, known, err := l.resolver.Peek(domain); known {
-			found.add(domain, lookup{a.MX, err})
+		if r, known, err := l.resolver.Peek(domain); known && !(details && r.Fallback) {
+			found.add(domain, lookupOf(r, err))
 		} else {
 			rest = append(rest, domain)
 		}
@@ -105,11 +111,15 @@ func acquire(ctx context.Context, from chan<- struct{}) error {
 	}
 }
 
-func (l *Lookups) ask(ctx context.Context, domain string) lookup {
+func (l *Lookups) ask(ctx context.Context, domain string, details bool) lookup {
 	defer func() { <-l.slots }()
-	found, err := l.resolver.Lookup(ctx, 0, domain)
+	lookUp := l.resolver.Lookup
+	if details {
+		lookUp = l.resolver.LookupAddress
+	}
+	found, err := lookUp(ctx, 0, domain)
 	l.outage.note(ctx, err)
-	return lookup{found.MX, err}
+	return lookupOf(found, err)
 }
 
 // outcomes are lookups that several goroutines add to.

@@ -216,7 +216,7 @@ func TestFrontExample(t *testing.T) {
 	defer engine.Close(t.Context())
 	facts, err := engine.Check(t.Context(), nil, exampleAddress, 0)
 	require.NoError(t, err)
-	require.JSONEq(t, string(facts.Result(false)), frontExample)
+	require.JSONEq(t, string(facts.Result()), frontExample)
 
 	var view struct{ Address, URL string }
 	s := newSite(t, "sqlite:"+t.TempDir()+"/a.db", Config{})

@@ -99,9 +99,12 @@ func reasonSet(member string, list []Reason) (map[Reason]bool, error) {
 
 func (p *Policy) uses(r Reason) bool { return p.deny[r] || p.flag[r] }
 
-// NeedsMX reports whether the policy needs the MX records of an address. If another
-// reason denies it already, they change nothing but the list of reasons.
-func (p *Policy) NeedsMX() bool { return p.uses(NoMX) }
+// NeedsLookup reports whether the policy needs the exchanges of an address: for no_mx, and
+// for disposable if they may decide it, since the lists have no entry for the domain. If
+// another reason denies it already, they change nothing but the list of reasons.
+func (p *Policy) NeedsLookup(unlisted bool) bool {
+	return p.uses(NoMX) || unlisted && p.uses(Disposable)
+}
 
 // A Verdict is the decision for one sign-up.
 type Verdict struct {

@@ -15,7 +15,7 @@ type report struct {
 	facts      uint32 // the boolean facts, as bits
 	more       uint32 // reserved for the other facts
 	emailEnd   uint32 // end in the JSON of the quoted email, which starts at 9, after {"email":
-	mx         place  // of the values of mx, disposable and, reserved, exchange
+	mx         place  // of the values of mx, disposable and, in details, exchange
 	disposable place
 	exchange   place
 	host       place  // the domain to look up MX records for, as A-labels; may be empty
@@ -52,13 +52,16 @@ func appendResult(dst []byte, f *core.Facts, flags int32) []byte {
 		json = checker.AppendDetails(json, f)
 	}
 	outcome.emailEnd, outcome.mx, outcome.disposable = uint32(at.EmailEnd), placeOf(at.MX), placeOf(at.Disposable)
+	if flags&flagDetails != 0 && len(f.Host) > 0 {
+		outcome.exchange = place{uint32(len(json) - len(core.NoExchange)), uint32(len("null"))}
+	}
 	return json
 }
 
-// bits returns the boolean facts, in the order of the contract, as bits.
+// bits returns the boolean facts, in the order of the contract, and Classed as bits.
 func bits(f *core.Facts) uint32 {
 	return bit(0, f.Valid) | bit(1, f.Alias) | bit(2, f.ASCII) | bit(3, f.Role != core.NoRole) |
-		bit(4, f.Gibberish >= core.Gibberish) | bit(5, f.Disposable) | bit(6, f.Public) | bit(7, f.Relay) | bit(8, f.Typo != nil)
+		bit(4, f.Gibberish >= core.Gibberish) | bit(5, f.Disposable) | bit(6, f.Public) | bit(7, f.Relay) | bit(8, f.Typo != nil) | bit(9, f.Classed)
 }
 
 func bit(n int, fact bool) uint32 {

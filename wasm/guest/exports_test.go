@@ -2,8 +2,10 @@ package main_test
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +14,8 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
+	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/lists"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 	"github.com/addrspec/addrspec/wasm/vectors"
 )
@@ -87,14 +91,53 @@ func TestPlacesOfValues(t *testing.T) {
 	for _, email := range append(vectors.Generate(9, 500), "a@mailinator.com", "a@gmail.com", "a@[192.0.2.1]", "") {
 		for flags := range int32(4) {
 			result := g.output(t, g.call(t, "check", g.write([]byte(email)), flags))
-			var members struct{ MX, Disposable json.RawMessage }
+			var members struct {
+				MX, Disposable json.RawMessage
+				Details        struct{ Exchange json.RawMessage }
+			}
 			require.NoError(t, json.Unmarshal(result, &members))
 			require.Equal(t, string(members.MX), string(result[word(3):][:word(4)]))
 			require.Equal(t, string(members.Disposable), string(result[word(5):][:word(6)]))
 			require.Equal(t, word(10) == 0, string(members.MX) == "false", "without a host mx is false, else null")
-			require.Zero(t, word(1)|word(7)|word(8)|word(19)|word(20)|word(21)|word(22)|word(23), "reserved")
+			if flags&2 != 0 && word(10) > 0 {
+				require.Equal(t, "null", string(members.Details.Exchange))
+				require.Equal(t, `,"exchange":`, string(result[:word(7)][word(7)-12:]))
+				require.Equal(t, "null}}", string(result[word(7):]))
+				require.EqualValues(t, 4, word(8))
+			} else {
+				require.Zero(t, word(7)|word(8), "there is no value to write")
+			}
+			require.Zero(t, word(1)|word(19)|word(20)|word(21)|word(22)|word(23), "reserved")
 		}
 	}
+}
+
+// The exchanges of a host are those that core knows, in an output after a word.
+func TestExchanges(t *testing.T) {
+	g, checker := start(t), core.New(lists.Default())
+	for _, names := range [][]string{
+		{"shop.example"},
+		{"shop.example", "aspmx.l.google.com"},
+		{"burner.example", "mail.mailinator.com", "mx.yopmail.com"},
+		{"burner.example", "mail.mailinator.com", ""},
+		{"", ""},
+		append([]string{"burner.example"}, slices.Repeat([]string{"mail.mailinator.com"}, 40_000)...),
+	} {
+		for flags := range int32(2) {
+			x := checker.Exchanges([]byte(names[0]))
+			for _, name := range names[1:] {
+				x.Add([]byte(name))
+			}
+			result := g.output(t, g.call(t, "exchanges", g.write(frames(names...)), flags))
+			require.Equal(t, string(x.AppendJSON(nil, flags == 1)), string(result[4:]))
+			require.Equal(t, x.Disposable(), binary.LittleEndian.Uint32(result) == 1)
+		}
+	}
+	for _, input := range []string{"", "\x01", "\x01\x00\x00\x00", string(frames("a", "b")) + "\x00"} {
+		require.EqualValues(t, framing, g.call(t, "exchanges", g.write([]byte(input)), 0), "%q", input)
+	}
+	require.EqualValues(t, unknownFlag, g.call(t, "exchanges", 0, 2))
+	require.EqualValues(t, tooLong, g.call(t, "exchanges", -1, 0))
 }
 
 const (
@@ -113,14 +156,15 @@ const memoryBound = 48 << 20
 // not trap or panic, must return only results of the interface, and must not
 // allocate memory without bound.
 func FuzzExports(f *testing.F) {
-	f.Add([]byte("jane@example.org"), int32(16), int32(0), []byte("addrspec\x01"), int32(0)) // a normal call
-	f.Add([]byte("jane@example.org"), int32(4), int32(1), []byte{}, int32(0))                // a length below that of the input
-	f.Add([]byte("a\"@b"), int32(4), int32(3), []byte{}, int32(0))                           // details of a refusal
-	f.Add([]byte("a@b"), int32(-1), int32(0), []byte("x"), int32(-1))                        // negative lengths
-	f.Add([]byte("a@b"), int32(1<<20+1), int32(0), []byte("x"), int32(1<<20+1))              // lengths over the capacity
-	f.Add([]byte("a@b"), int32(1<<20), int32(0), []byte("x"), int32(1<<20))                  // a length that includes old bytes
-	f.Add([]byte("a@b"), int32(3), int32(-1<<31), []byte("x"), int32(1))                     // an unknown flag
-	f.Add([]byte("\xff\x00\n\"\\"), int32(5), int32(0), []byte("x"), int32(1))               // bytes that JSON escapes
+	f.Add([]byte("jane@example.org"), int32(16), int32(0), []byte("addrspec\x01"), int32(0))                // a normal call
+	f.Add([]byte("jane@example.org"), int32(4), int32(1), []byte{}, int32(0))                               // a length below that of the input
+	f.Add([]byte("a\"@b"), int32(4), int32(3), []byte{}, int32(0))                                          // details of a refusal
+	f.Add([]byte("a@b"), int32(-1), int32(0), []byte("x"), int32(-1))                                       // negative lengths
+	f.Add([]byte("a@b"), int32(1<<20+1), int32(0), []byte("x"), int32(1<<20+1))                             // lengths over the capacity
+	f.Add([]byte("a@b"), int32(1<<20), int32(0), []byte("x"), int32(1<<20))                                 // a length that includes old bytes
+	f.Add([]byte("a@b"), int32(3), int32(-1<<31), []byte("x"), int32(1))                                    // an unknown flag
+	f.Add(frames("shop.example", "mail.mailinator.com"), int32(4+12+4+19), int32(1), []byte("x"), int32(1)) // exchanges
+	f.Add([]byte("\xff\x00\n\"\\"), int32(5), int32(0), []byte("x"), int32(1))                              // bytes that JSON escapes
 	g := start(f)
 	f.Fuzz(func(t *testing.T, email []byte, length, flags int32, lists []byte, listsLength int32) {
 		g.write(email)
@@ -133,6 +177,18 @@ func FuzzExports(f *testing.F) {
 		default:
 			require.EqualValues(t, unknownFlag, n)
 			require.NotZero(t, flags&^3)
+		}
+		switch n := g.call(t, "exchanges", length, flags); {
+		case n >= 4:
+			result := g.output(t, n)
+			require.True(t, json.Valid(result[4:]), "%q", result)
+			require.LessOrEqual(t, binary.LittleEndian.Uint32(result), uint32(1))
+		case length < 0 || length > int32(g.inCap):
+			require.EqualValues(t, tooLong, n)
+		case flags&^1 != 0:
+			require.EqualValues(t, unknownFlag, n)
+		default:
+			require.EqualValues(t, framing, n)
 		}
 		g.write(lists)
 		require.Contains(t, []int32{0, tooLong, refused, listsSize}, g.call(t, "lists", listsLength))

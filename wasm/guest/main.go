@@ -18,7 +18,7 @@ import (
 
 // abiVersion is major<<16 | minor. A new major version breaks hosts; a new minor
 // version only adds to the interface.
-const abiVersion = 2 << 16
+const abiVersion = 2<<16 | 1
 
 const (
 	// inCap is the body limit of the batch operation, so every address in a request
@@ -39,7 +39,7 @@ const (
 	errPanic       = -3 // a defect: the host must discard the instance
 	errRefused     = -4 // lists: damaged or in another format; see the report
 	errListsSize   = -5 // lists: more than maxLists bytes
-	errFraming     = -6 // check_many: an address ends after the input
+	errFraming     = -6 // check_many, exchanges: a record ends after the input
 )
 
 // Flags of exportCheck and exportCheckMany.
@@ -86,6 +86,11 @@ func exportCheck(length, flags int32) int32 {
 //go:wasmexport addrspec_check_many
 func exportCheckMany(length, flags int32) int32 {
 	return checked(checkMany, length, flags, knownFlags|flagReports)
+}
+
+//go:wasmexport addrspec_exchanges
+func exportExchanges(length, flags int32) int32 {
+	return checked(exchanges, length, flags, flagAddressRecord)
 }
 
 // checked calls f with the input if length and flags are valid.

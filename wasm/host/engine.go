@@ -61,8 +61,9 @@ type Engine struct {
 // View is an Engine with the lists that it had at one moment. A batch uses one
 // View, so that all its results come from the same lists.
 type View struct {
-	pool *pool
-	info Info
+	pool      *pool
+	info      Info
+	exchanges exchangeMemory
 }
 
 // New compiles wasm and starts an instance. It returns an error if wasm is not

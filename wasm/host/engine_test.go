@@ -92,21 +92,25 @@ func benchmarkModule(b *testing.B, engine *host.Engine, email string) {
 
 func TestAppendResult(t *testing.T) {
 	engine := newEngine(t, moduletest.Bytes(t), host.Options{Size: 1})
-	facts, err := engine.Check(context.Background(), nil, "jane@example.org", 0)
-	require.NoError(t, err)
-	before := string(facts.JSON)
 	for _, mx := range []bool{false, true} {
+		facts, err := engine.Check(context.Background(), nil, "jane@example.org", 0)
+		require.NoError(t, err)
+		before := string(facts.JSON)
 		want := strings.Replace(before, `"mx":null`, fmt.Sprintf(`"mx":%t`, mx), 1)
 		require.NotEqual(t, before, want)
-		require.Equal(t, want, string(facts.AppendResult(nil, mx)))
-		require.Equal(t, want, string(facts.Result(mx)))
+		require.NoError(t, engine.View().Resolve(context.Background(), &facts, host.Lookup{MX: mx}))
+		require.Equal(t, want, string(facts.AppendResult(nil)))
+		require.Equal(t, want, string(facts.Result()))
+		require.Equal(t, `"jane@example.org"`, string(facts.Email))
 	}
-	require.Equal(t, `"jane@example.org"`, string(facts.Email))
 	for _, email := range []string{"jane@[192.0.2.1]", "jane"} {
-		facts, err = engine.Check(context.Background(), nil, email, 0)
-		require.NoError(t, err)
-		require.Contains(t, string(facts.JSON), `"mx":false`)
-		require.Equal(t, string(facts.JSON), string(facts.Result(false)))
+		for _, flags := range []host.Flags{0, host.Details} {
+			facts, err := engine.Check(context.Background(), nil, email, flags)
+			require.NoError(t, err)
+			require.Contains(t, string(facts.JSON), `"mx":false`)
+			require.NoError(t, engine.View().Resolve(context.Background(), &facts, host.Lookup{}))
+			require.Equal(t, string(facts.JSON), string(facts.Result()))
+		}
 	}
 }
 

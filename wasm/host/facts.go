@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 )
 
 // Flags are options of a check, as bits of the interface (ABI.md).
@@ -25,8 +24,9 @@ type Facts struct {
 	JSON []byte
 	// Email is the part of JSON with the address, a quoted JSON string.
 	Email []byte
-	// MX is the place in JSON of the value of mx.
-	MX Place
+	// MX, Disposable and Exchange are the places in JSON of the values that a lookup
+	// decides. Exchange is in the details; without them, and without a Host, it is zero.
+	MX, Disposable, Exchange Place
 	// Valid reports whether the address is valid.
 	Valid bool
 	// Set are the facts that are true.
@@ -36,6 +36,14 @@ type Facts struct {
 	// Host is the domain to look up MX records for, in A-label form. It is empty
 	// for an address that is not valid and for an address literal.
 	Host string
+
+	found found // by the lookup of Host
+}
+
+// found is what a lookup found.
+type found struct {
+	mx       bool
+	exchange string // the value of exchange; "" leaves null
 }
 
 // Place is where a value begins, and its length in bytes.
@@ -51,10 +59,11 @@ const (
 	ASCII
 	HasRole // role is not null
 	Gibberish
-	Disposable
+	Disposable // by the lists or, once resolved, by its exchanges
 	Public
 	Relay
 	Typo
+	Classed // the lists have an entry for the domain, of any class
 )
 
 // Has reports whether a fact is true.
@@ -80,15 +89,17 @@ type Refusal struct {
 
 // Words of the report (ABI.md). A place has two, its offset and its length.
 const (
-	wordFacts    = 0
-	wordEmailEnd = 2
-	wordMX       = 3
-	wordHost     = 9
-	wordOffset   = 12 // word 11, the number of the reason, is not needed besides its code
-	wordCode     = 13
-	wordSection  = 15
-	wordSentence = 17
-	reportLen    = 24
+	wordFacts      = 0
+	wordEmailEnd   = 2
+	wordMX         = 3
+	wordDisposable = 5
+	wordExchange   = 7
+	wordHost       = 9
+	wordOffset     = 12 // word 11, the number of the reason, is not needed besides its code
+	wordCode       = 13
+	wordSection    = 15
+	wordSentence   = 17
+	reportLen      = 24
 )
 
 const emailStart = len(`{"email":`)
@@ -130,7 +141,8 @@ func factsIn(output []byte, n uint32, words *[reportLen]uint32) (Facts, error) {
 		return Facts{}, &trap{errors.New("the report does not fit the output")}
 	}
 	text := func(word int) string { return string(output[words[word]:][:words[word+1]]) }
-	f := Facts{JSON: output[:n:n], MX: Place{int(words[wordMX]), int(words[wordMX+1])}, Set: Fact(words[wordFacts])}
+	place := func(word int) Place { return Place{int(words[word]), int(words[word+1])} }
+	f := Facts{JSON: output[:n:n], MX: place(wordMX), Disposable: place(wordDisposable), Exchange: place(wordExchange), Set: Fact(words[wordFacts])}
 	f.Valid = f.Has(Valid)
 	f.Email = f.JSON[emailStart:words[wordEmailEnd]]
 	f.Host = text(wordHost)
@@ -140,32 +152,67 @@ func factsIn(output []byte, n uint32, words *[reportLen]uint32) (Facts, error) {
 	return f, nil
 }
 
-// plausible reports whether all offsets and lengths are within the output, so
-// that a defective module cannot make the host panic.
+// plausible reports whether all offsets and lengths are within the output, and those of
+// values in order, so that a defective module cannot make the host panic.
 func plausible(n, outCap uint32, words *[reportLen]uint32) bool {
 	for _, word := range []int{wordHost, wordCode, wordSection, wordSentence} {
 		if uint64(words[word])+uint64(words[word+1]) > uint64(outCap) {
 			return false
 		}
 	}
-	return n <= outCap && words[wordEmailEnd] <= n && words[wordEmailEnd] >= uint32(emailStart) &&
-		uint64(words[wordMX])+uint64(words[wordMX+1]) <= uint64(n)
+	end := uint64(words[wordEmailEnd])
+	for _, word := range []int{wordMX, wordDisposable, wordExchange} {
+		at, length := uint64(words[word]), uint64(words[word+1])
+		if word == wordExchange && at|length == 0 {
+			continue // without details there is none
+		}
+		if at < end {
+			return false
+		}
+		end = at + length
+	}
+	return n <= outCap && words[wordEmailEnd] >= uint32(emailStart) && end <= uint64(n)
 }
 
-// Result returns the result with mx as its mx value, in the memory of JSON if it fits.
-func (f *Facts) Result(mx bool) []byte {
+// Result returns the result with what the lookup found, in the memory of JSON if it fits.
+func (f *Facts) Result() []byte {
 	const same = "true" // as long as null
-	if !mx || f.MX.Length != len(same) {
-		return f.AppendResult(nil, mx)
+	if !f.found.mx || f.MX.Length != len(same) || f.changesMore() {
+		return f.AppendResult(nil)
 	}
 	copy(f.JSON[f.MX.At:], same)
 	return f.JSON
 }
 
-// AppendResult appends the result to dst, with mx as its mx value.
-func (f *Facts) AppendResult(dst []byte, mx bool) []byte {
-	dst = slices.Grow(dst, len(f.JSON)+1) // false may take the place of null
-	dst = append(dst, f.JSON[:f.MX.At]...)
-	dst = strconv.AppendBool(dst, mx)
-	return append(dst, f.JSON[f.MX.At+f.MX.Length:]...)
+// changesMore reports whether the lookup changes another value than mx.
+func (f *Facts) changesMore() bool {
+	return f.found.exchange != "" || f.Has(Disposable) && f.JSON[f.Disposable.At] == 'f'
+}
+
+// AppendResult appends the result to dst, with what the lookup found. Without one, mx is
+// false.
+func (f *Facts) AppendResult(dst []byte) []byte {
+	dst = slices.Grow(dst, len(f.JSON)+1+len(f.found.exchange)) // false may take the place of null
+	at := 0
+	dst, at = f.appendValue(dst, at, f.MX, boolean(f.found.mx))
+	if f.changesMore() {
+		dst, at = f.appendValue(dst, at, f.Disposable, boolean(f.Has(Disposable)))
+	}
+	if f.found.exchange != "" && f.Exchange.Length > 0 {
+		dst, at = f.appendValue(dst, at, f.Exchange, f.found.exchange)
+	}
+	return append(dst, f.JSON[at:]...)
+}
+
+// appendValue appends the JSON from offset at on, with value at its place, and returns the
+// offset after it.
+func (f *Facts) appendValue(dst []byte, at int, place Place, value string) ([]byte, int) {
+	return append(append(dst, f.JSON[at:place.At]...), value...), place.At + place.Length
+}
+
+func boolean(b bool) string {
+	if b {
+		return "true"
+	}
+	return "false"
 }

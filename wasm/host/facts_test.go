@@ -149,7 +149,7 @@ func TestFactsAreThoseOfJSON(t *testing.T) {
 				want |= 1 << bit
 			}
 		}
-		require.Equal(t, want, f.Set, emails[n])
+		require.Equal(t, want, f.Set&^host.Classed, emails[n])
 		seen |= want
 	}))
 	require.Equal(t, host.Typo<<1-1, seen, "every fact is true of an address")

@@ -32,6 +32,7 @@ const (
 type instance struct {
 	module              api.Module
 	check, many         api.Function
+	exchanges           api.Function
 	info, lists         api.Function
 	in, inCap           uint32
 	out, outCap, report uint32
@@ -81,6 +82,7 @@ func (i *instance) bind(ctx context.Context) error {
 			version>>16, version&0xffff, abiMajor)
 	}
 	i.check, i.many = i.fn("addrspec_check"), i.fn("addrspec_check_many")
+	i.exchanges = i.fn("addrspec_exchanges")
 	i.info, i.lists = i.fn("addrspec_info"), i.fn("addrspec_lists")
 	for name, place := range map[string]*uint32{
 		"addrspec_in_ptr": &i.in, "addrspec_in_cap": &i.inCap,

@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/addrspec/addrspec/core"
@@ -68,21 +69,17 @@ func readFile(path string) (list []Vector, err error) {
 	return list, nil
 }
 
-// A golden line of details ends with noVersions; a result has the versions between
-// versionsStart and resultEnd.
-const noVersions, versionsStart, resultEnd = `"versions":null}}`, `"versions":`, `}}`
+// A golden line of details has noVersions where a result has the versions.
+const noVersions, versionsStart = `"versions":null`, `"versions":`
 
 // ReadDetails returns the vectors of each *.ndjson file in the directory details of dir,
 // by path: results with details, of the versions of this program.
 func ReadDetails(dir string) (map[string][]Vector, error) {
 	files, err := Read(filepath.Join(dir, "details"))
-	versions := core.New(lists.Default()).AppendVersions([]byte(versionsStart))
-	end := string(append(versions, resultEnd...))
+	versions := string(core.New(lists.Default()).AppendVersions([]byte(versionsStart)))
 	for _, list := range files {
 		for n := range list {
-			if before, found := strings.CutSuffix(list[n].Result, noVersions); found {
-				list[n].Result = before + end
-			}
+			list[n].Result = strings.Replace(list[n].Result, noVersions, versions, 1)
 		}
 	}
 	return files, err
@@ -90,8 +87,9 @@ func ReadDetails(dir string) (map[string][]Vector, error) {
 
 // WithoutVersions returns a result with details as a golden line has it.
 func WithoutVersions(result []byte) []byte {
-	at := bytes.LastIndex(result, []byte(versionsStart))
-	return append(result[:at:at], noVersions...)
+	before, rest, _ := bytes.Cut(result, []byte(versionsStart))
+	_, after, _ := bytes.Cut(rest, []byte("}"))
+	return slices.Concat(before, []byte(noVersions), after)
 }
 
 // NativeDetails is Native with the member details.
