@@ -12,6 +12,11 @@
 // out: its rows were written with later knowledge. The others can only lower
 // the figures.
 //
+//	go run ./lists/back -exchanges DIR
+//
+// measures instead what the exchanges of domains reveal. DIR has domains with their
+// exchanges: real.tsv, burners-DAY.tsv, mx-counts-DAY.tsv and castle-first-seen.json.
+//
 //	go run ./lists/back -pin
 //
 // asks the registries and rewrites history.txt. It needs npm, and python3 with
@@ -34,8 +39,9 @@ func main() {
 	dir := flag.String("dir", "lists", "directory of the tables")
 	cache := flag.String("cache", defaultCache(), "directory that keeps fetched lists")
 	pinning := flag.Bool("pin", false, "rewrite history.txt from the registries instead of measuring")
+	exchanges := flag.String("exchanges", "", "measure what the exchanges of the domains in this directory reveal")
 	flag.Parse()
-	if err := run(*dir, *cache, *pinning); err != nil {
+	if err := run(*dir, *cache, *exchanges, *pinning); err != nil {
 		fmt.Fprintln(os.Stderr, "back:", err)
 		os.Exit(1)
 	}
@@ -49,7 +55,7 @@ func defaultCache() string {
 	return filepath.Join(dir, "addrspec", "lists-back")
 }
 
-func run(dir, cache string, pinning bool) error {
+func run(dir, cache, exchanges string, pinning bool) error {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
 	}
@@ -60,6 +66,9 @@ func run(dir, cache string, pinning bool) error {
 	h, err := readHistory(path)
 	if err != nil {
 		return err
+	}
+	if exchanges != "" {
+		return measureExchanges(os.Stdout, dir, exchanges, h, store(cache))
 	}
 	observed, err := tables.ReadObserved(dir)
 	if err != nil {
