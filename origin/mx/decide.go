@@ -19,10 +19,10 @@ type result struct {
 	hops      int           // CNAMEs followed
 }
 
-// decide evaluates msg, the reply to a query for the records of name (in lower case, with
-// its final dot) of a type: MX, A or AAAA. It returns an error if msg does not prove a
+// decide evaluates msg, the reply to a query for the MX records of name (in
+// lower case, with its final dot). It returns an error if msg does not prove a
 // result.
-func decide(msg *dns.Msg, name string, qtype uint16) (result, *Error) {
+func decide(msg *dns.Msg, name string) (result, *Error) {
 	if msg.Rcode != dns.RcodeSuccess && msg.Rcode != dns.RcodeNameError {
 		return result{}, &Error{Kind: Failure, Reason: Rcode, Rcode: msg.Rcode, Detail: extendedError(msg)}
 	}
@@ -30,12 +30,7 @@ func decide(msg *dns.Msg, name string, qtype uint16) (result, *Error) {
 	if err != nil {
 		return result{}, err
 	}
-	if qtype != dns.TypeMX {
-		if ttl, found := decideAddress(msg.Answer, end, qtype); found {
-			a.found, a.ttl = true, min(a.ttl, ttl)
-			return a, nil
-		}
-	} else if exchanges, ttl, found := decideMX(msg.Answer, end); found {
+	if exchanges, ttl, found := decideMX(msg.Answer, end); found {
 		a.found, a.exchanges, a.ttl = exchanges != "", exchanges, min(a.ttl, ttl)
 		return a, nil
 	}
@@ -97,17 +92,6 @@ func decideMX(records []dns.RR, name string) (exchanges string, ttl time.Duratio
 		}
 	}
 	return joinExchanges(list), ttl, found
-}
-
-// decideAddress reports whether name has a record of an address type.
-func decideAddress(records []dns.RR, name string, qtype uint16) (ttl time.Duration, found bool) {
-	ttl = forever
-	for _, rr := range records {
-		if rr.Header().Rrtype == qtype && isOwner(rr, name) {
-			found, ttl = true, min(ttl, ttlOf(rr))
-		}
-	}
-	return ttl, found
 }
 
 // preferred is an exchange and its preference.

@@ -3,11 +3,8 @@ package mx
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/miekg/dns"
 )
 
 // flight is one lookup shared by any number of callers. It waits for a slot in
@@ -15,7 +12,7 @@ import (
 // first caller's goroutine, as long as the first query may settle it (query.go). The
 // fields below name are guarded by flights.mu until done is closed.
 type flight struct {
-	name    string             // the domain, with addressMark if it is about address records
+	name    string
 	stale   *entry             // served to callers after staleWait; may be nil
 	waiters []*waiter          // its queue entries while it waits for a slot
 	owner   *accountQueue      // the account whose slot it uses; nil while it waits
@@ -26,14 +23,6 @@ type flight struct {
 	done    chan struct{} // closed once outcome is set; nil until a caller waits for it
 	outcome *entry
 	first   firstQuery // has its own lock
-}
-
-// question returns the name, with its final dot, and the type of the flight's first query.
-func (f *flight) question() (name string, qtype uint16) {
-	if name, found := strings.CutSuffix(f.name, addressMark); found {
-		return name + ".", dns.TypeA
-	}
-	return f.name + ".", dns.TypeMX
 }
 
 // waiterIn returns the flight's entry in q, or nil.
@@ -264,7 +253,7 @@ func (r *Resolver) run(ctx context.Context, f *flight) {
 			return
 		}
 	}
-	a, err := r.lookUpRecords(ctx, f)
+	a, err := r.lookupMX(ctx, f.name+".", f.first.take())
 	r.finish(f, r.record(ctx, f, a, err))
 }
 

@@ -89,8 +89,6 @@ type Result struct {
 	// record, if it has one (RFC 5321 section 5.1). Null MX, and records of which none
 	// names an exchange, leave no fallback.
 	Fallback bool
-	// AddressRecord: mail goes to its A or AAAA record. Only LookupAddress sets it.
-	AddressRecord bool
 }
 
 // Lookup looks up the MX records of domain. The domain must be in A-label form; case
@@ -108,34 +106,6 @@ func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (Re
 		return found, err
 	}
 	return r.lookupShared(ctx, account, name)
-}
-
-// LookupAddress is Lookup, and looks up the address record to which mail goes if the
-// domain has no MX record.
-func (r *Resolver) LookupAddress(ctx context.Context, account int64, domain string) (Result, error) {
-	found, err := r.Lookup(ctx, account, domain)
-	if err != nil || !found.Fallback {
-		return found, err
-	}
-	name, err := canonical(domain)
-	if err != nil {
-		return found, err
-	}
-	found.AddressRecord, err = r.hasAddress(ctx, account, name+addressMark)
-	return found, err
-}
-
-// addressMark ends the name of a flight and of a cache entry that are about the address
-// records of a domain. No domain has it.
-const addressMark = "@"
-
-// hasAddress returns whether there is an A or AAAA record, from the cache or by a lookup.
-func (r *Resolver) hasAddress(ctx context.Context, account int64, name string) (bool, error) {
-	found, known, err := r.cached(name)
-	if !known {
-		found, err = r.lookupShared(ctx, account, name)
-	}
-	return found.MX, err
 }
 
 // Peek returns the result if it needs no query: if the cache has a fresh one, or

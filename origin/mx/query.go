@@ -25,7 +25,7 @@ type firstQuery struct {
 // askFirst sends the first query of f and waits for its reply. It reports whether that
 // has the result.
 func (r *Resolver) askFirst(ctx context.Context, f *flight) (a result, settled bool) {
-	u := r.sendUDP(r.firstServer(), newQuestion(f.question()))
+	u := r.sendUDP(r.firstServer(), newQuestion(f.name+".", dns.TypeMX))
 	f.first.query = u
 	if !u.finished {
 		r.waitFirst(ctx, f, u)
@@ -33,8 +33,8 @@ func (r *Resolver) askFirst(ctx context.Context, f *flight) (a result, settled b
 	if !u.finished || u.err != nil || u.reply.Truncated {
 		return result{}, false
 	}
-	a, err := decide(u.reply, u.name, u.qtype)
-	if err != nil || a.target != "" || r.doubt(u.server, a) != nil || !a.found && u.qtype == dns.TypeA {
+	a, err := decide(u.reply, u.name)
+	if err != nil || a.target != "" || r.doubt(u.server, a) != nil {
 		return result{}, false
 	}
 	f.first.take().close()
@@ -97,30 +97,14 @@ func (q *firstQuery) take() *udpQuery {
 
 const maxHops = 10 // CNAMEs followed in one lookup
 
-// lookUpRecords looks up what the flight is about. Its first query, if it was sent, goes
-// on. A name without an A record may have an AAAA record.
-func (r *Resolver) lookUpRecords(ctx context.Context, f *flight) (result, *Error) {
-	name, qtype := f.question()
-	a, err := r.lookUp(ctx, name, qtype, f.first.take())
-	if err != nil || a.found || qtype != dns.TypeA {
-		return a, err
-	}
-	ttl := a.ttl
-	a, err = r.lookUp(ctx, name, dns.TypeAAAA, nil)
-	if !a.found {
-		a.ttl = min(a.ttl, ttl)
-	}
-	return a, err
-}
-
-// lookUp queries the records of name and, if the reply ends at a CNAME,
+// lookupMX queries the MX records of name and, if the reply ends at a CNAME,
 // those of its target. A recursive resolver follows CNAMEs itself; a server that
 // is only authoritative stops where its zones end. If sent is not nil, it is the
 // first query for name.
-func (r *Resolver) lookUp(ctx context.Context, name string, qtype uint16, sent *udpQuery) (result, *Error) {
+func (r *Resolver) lookupMX(ctx context.Context, name string, sent *udpQuery) (result, *Error) {
 	ttl, hops := forever, 0
 	for {
-		a, err := r.query(ctx, name, qtype, sent)
+		a, err := r.query(ctx, name, sent)
 		if err != nil {
 			return result{}, err
 		}
@@ -136,15 +120,15 @@ func (r *Resolver) lookUp(ctx context.Context, name string, qtype uint16, sent *
 	}
 }
 
-// query queries the servers for the records of name. If the reply of one proves
-// nothing, another server is asked.
-func (r *Resolver) query(ctx context.Context, name string, qtype uint16, sent *udpQuery) (result, *Error) {
+// query queries the servers for the MX records of name. If the reply of one
+// proves nothing, another server is asked.
+func (r *Resolver) query(ctx context.Context, name string, sent *udpQuery) (result, *Error) {
 	hedged := r.newHedgedQuery(func(ctx context.Context, s *server, sent *udpQuery) (result, *Error) {
-		msg, err := r.exchange(ctx, s, name, qtype, sent)
+		msg, err := r.exchange(ctx, s, name, dns.TypeMX, sent)
 		if err != nil {
 			return result{}, err
 		}
-		a, err := decide(msg, name, qtype)
+		a, err := decide(msg, name)
 		if err == nil {
 			err = r.doubt(s, a)
 		}
