@@ -48,7 +48,7 @@ type Resolver struct {
 
 	ctx        context.Context // ends at Close
 	cancel     context.CancelFunc
-	goroutines sync.WaitGroup // flights and their queries
+	goroutines sync.WaitGroup // flights, their queries, and the one that forgets
 }
 
 // New returns a Resolver, or an error if a setting of c is invalid. It sends no
@@ -62,17 +62,14 @@ func New(c Config) (*Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	cache, err := newCache(c)
-	if err != nil {
-		return nil, err
-	}
 	r := &Resolver{
 		timeout: c.Timeout, hedge: c.hedge, staleWait: c.staleWait,
 		withMX: c.WithMX, strict: c.Strict && len(c.WithMX) > 0,
-		servers: servers, cache: cache,
+		servers: servers, cache: newCache(c),
 		flights: flights{byName: map[string]*flight{}, queue: newFairQueue(c)},
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.goroutines.Go(func() { r.cache.forget(r.ctx) })
 	return r, nil
 }
 
@@ -162,7 +159,7 @@ func (r *Resolver) Close() {
 	r.flights.close()
 	r.cancel()
 	r.goroutines.Wait()
-	r.cache.close()
+	r.cache.stopClock()
 }
 
 // Stats has the counters of a [Resolver] since New, and four gauges: InFlight,
