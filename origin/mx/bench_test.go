@@ -152,7 +152,7 @@ func fullCache(domain func(int) (string, result)) *cache {
 	k := newCache(Config{cacheEntries: million, clock: new(fakeClock)}.withDefaults())
 	for n := range 2 * million {
 		name, a := domain(n)
-		k.store(name, a, 0)
+		k.store(subject{name: name}, a, 0)
 	}
 	return k
 }

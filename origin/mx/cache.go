@@ -41,9 +41,15 @@ type entry struct {
 	freshUntil int64  // fresh before
 	expires    int64  // not served from then on
 	generation uint32 // the cache's when the lookup began
-	found      bool   // the domain has an exchange
-	fallback   bool   // Result.Fallback
-	stale      bool   // past its TTL, served while resolvers are down; only if found
+	about      records
+	found      bool // the domain has an exchange, or an address
+	noData     bool // it exists, but has no records of these types
+	stale      bool // past its TTL, served while resolvers are down; only if found
+}
+
+// result returns the result of Lookup, which is empty for a failure.
+func (e *entry) result() Result {
+	return Result{MX: e.found, Exchanges: e.exchanges, Fallback: e.noData}
 }
 
 func newCache(c Config) *cache {
@@ -59,10 +65,10 @@ func newCache(c Config) *cache {
 	}
 }
 
-// get returns the entry of name and whether it is fresh, or nil. An entry that is not
+// get returns the entry of s and whether it is fresh, or nil. An entry that is not
 // fresh is a stale result of true.
-func (k *cache) get(name string) (e *entry, fresh bool) {
-	e = k.table.get(name)
+func (k *cache) get(s subject) (e *entry, fresh bool) {
+	e = k.table.get(s)
 	if e == nil {
 		return nil, false
 	}
@@ -81,27 +87,27 @@ func (k *cache) doubtful(e *entry) bool {
 // store stores a result for its clamped TTL. A negative one, null MX included, is
 // stored for at most maxNegativeTTL and never served stale: the domain may accept
 // mail by then.
-func (k *cache) store(name string, a result, generation uint32) *entry {
+func (k *cache) store(s subject, a result, generation uint32) *entry {
 	longest, staleFor := k.maxTTL, k.staleFor
 	if !a.found {
 		longest, staleFor = k.maxNegativeTTL, 0
 	}
 	until := k.after(max(k.minTTL, min(a.ttl, longest)))
-	return k.set(entry{name: name, found: a.found, exchanges: a.exchanges, fallback: a.fallback,
+	return k.set(entry{name: s.name, about: s.about, found: a.found, exchanges: a.exchanges, noData: a.noData,
 		generation: generation, freshUntil: until, expires: until + int64(staleFor)})
 }
 
 // storeFailure stores a failure for failureTTL (RFC 9520 section 3.2). If there
 // is a stale result that has not expired, it is stored instead and counts as
 // fresh until the next refresh is due.
-func (k *cache) storeFailure(name string, err *Error, stale *entry) *entry {
+func (k *cache) storeFailure(s subject, err *Error, stale *entry) *entry {
 	if stale != nil && k.now() < stale.expires {
 		again := *stale
 		again.stale, again.freshUntil = true, k.after(k.recheck)
 		return k.set(again)
 	}
 	until := k.after(k.failureTTL)
-	return k.set(entry{name: name, err: err, freshUntil: until, expires: until})
+	return k.set(entry{name: s.name, about: s.about, err: err, freshUntil: until, expires: until})
 }
 
 func (k *cache) set(e entry) *entry { return k.table.set(e, k.now()) }
@@ -130,7 +136,7 @@ func (k *cache) forget(ctx context.Context) {
 	}
 }
 
-// table maps names to entries. Reading takes no lock and, for a name that was read since
+// table maps subjects to entries. Reading takes no lock and, for a name that was read since
 // the hand passed, writes nothing, so readers on many cores do not wait for each other.
 // It takes a third of the time and, since a million names have to fit into 130 MB, half
 // of the memory that it takes in otter.
@@ -183,10 +189,10 @@ func (t *table) bucket(name string) *atomic.Pointer[item] {
 	return &t.buckets[maphash.String(t.seed, name)&uint64(len(t.buckets)-1)]
 }
 
-// get returns the entry of name, or nil.
-func (t *table) get(name string) *entry {
-	for it := t.bucket(name).Load(); it != nil; it = it.next.Load() {
-		if it.name == name {
+// get returns the entry of s, or nil.
+func (t *table) get(s subject) *entry {
+	for it := t.bucket(s.name).Load(); it != nil; it = it.next.Load() {
+		if it.is(s) {
 			if !it.used.Load() {
 				it.used.Store(true)
 			}
@@ -196,27 +202,30 @@ func (t *table) get(name string) *entry {
 	return nil
 }
 
+func (e *entry) is(s subject) bool { return e.name == s.name && e.about == s.about }
+
 // set stores e.
 func (t *table) set(e entry, now int64) *entry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	s := subject{e.name, e.about}
 	e.name, e.exchanges = t.keep(e.name, e.exchanges)
 	it := &item{entry: e}
-	if link := t.find(e.name); link.Load() != nil {
+	if link := t.find(s); link.Load() != nil {
 		t.replace(link, it)
 		t.makeRoom(0, 0, now)
 		return &it.entry
 	}
 	t.makeRoom(1, it.bytes(), now)
-	t.find(e.name).Store(it)
+	t.find(s).Store(it)
 	t.count, t.bytes = t.count+1, t.bytes+it.bytes()
 	return &it.entry
 }
 
-// find returns the link to the item of name, or the last link of its bucket.
-func (t *table) find(name string) *atomic.Pointer[item] {
-	link := t.bucket(name)
-	for it := link.Load(); it != nil && it.name != name; it = link.Load() {
+// find returns the link to the item of s, or the last link of its bucket.
+func (t *table) find(s subject) *atomic.Pointer[item] {
+	link := t.bucket(s.name)
+	for it := link.Load(); it != nil && !it.is(s); it = link.Load() {
 		link = &it.next
 	}
 	return link

@@ -221,7 +221,7 @@ func TestStaleWait(t *testing.T) {
 	require.EqualValues(t, 1, r.Stats().Stale, "before the refresh ends")
 	eventually(t, func() bool { return r.Stats().InFlight == 0 })
 	require.EqualValues(t, 1, r.Stats().Timeouts)
-	_, fresh := r.cache.get("usual.test")
+	_, fresh := r.cache.get(subject{name: "usual.test"})
 	require.True(t, fresh, "after its failure the next caller does not wait")
 }
 
@@ -259,7 +259,7 @@ func TestCacheCopiesName(t *testing.T) {
 	domain := request[1<<20:]
 	_, err := r.Lookup(context.Background(), testAccount, domain)
 	require.NoError(t, err)
-	require.NotSame(t, unsafe.StringData(domain), unsafe.StringData(r.cache.table.get(domain).name))
+	require.NotSame(t, unsafe.StringData(domain), unsafe.StringData(r.cache.table.get(subject{name: domain}).name))
 }
 
 func TestCacheIsBounded(t *testing.T) {
@@ -315,15 +315,15 @@ func TestCacheKeepsFrequentDomains(t *testing.T) {
 	k := newCache(Config{cacheEntries: limit, clock: new(fakeClock)}.withDefaults())
 	for i := range 20 * limit {
 		name := fmt.Sprint("often ", i%often)
-		if e, _ := k.get(name); e == nil {
-			k.store(name, result{found: true, ttl: time.Hour}, 0)
+		if e, _ := k.get(subject{name: name}); e == nil {
+			k.store(subject{name: name}, result{found: true, ttl: time.Hour}, 0)
 		}
-		k.store(fmt.Sprint("once ", i), result{found: true, ttl: time.Hour}, 0)
+		k.store(subject{name: fmt.Sprint("once ", i)}, result{found: true, ttl: time.Hour}, 0)
 	}
 	require.Equal(t, limit, k.size())
 	kept := 0
 	for i := range often {
-		if e, _ := k.get(fmt.Sprint("often ", i)); e != nil {
+		if e, _ := k.get(subject{name: fmt.Sprint("often ", i)}); e != nil {
 			kept++
 		}
 	}
@@ -343,18 +343,18 @@ func TestCacheBytesAreBounded(t *testing.T) {
 	k, _ := newTestCache(limit)
 	for n := range limit {
 		name, _ := hostile(n)
-		k.store(name, result{found: true, ttl: time.Hour, exchanges: "mail.test"}, 0)
+		k.store(subject{name: name}, result{found: true, ttl: time.Hour, exchanges: "mail.test"}, 0)
 	}
 	require.Greater(t, k.size(), limit*9/10, "usual exchanges leave room")
 	for n := range 2 * limit {
 		name, a := hostile(n % limit)
-		k.store(name, a, 0)
+		k.store(subject{name: name}, a, 0)
 		require.LessOrEqual(t, k.table.bytes, limit*bytesPerItem)
 	}
 	requireCounts(t, k)
 	for n := range limit {
 		name, _ := mixed(n)
-		k.store(name, result{ttl: time.Hour}, 0)
+		k.store(subject{name: name}, result{ttl: time.Hour}, 0)
 	}
 	requireCounts(t, k)
 	require.Equal(t, limit, k.size(), "once they are gone, all have room again")
@@ -375,17 +375,17 @@ func requireCounts(t *testing.T, k *cache) {
 // The name of a domain does not stay in memory when its result has expired.
 func TestCacheForgets(t *testing.T) {
 	k, clock := newTestCache(100)
-	k.store("short.test", result{ttl: time.Minute, found: true, exchanges: "mx.provider.test"}, 0)
-	k.store("long.test", result{ttl: time.Hour, found: true, exchanges: "mx.provider.test"}, 0)
-	k.store("none.test", result{ttl: time.Minute}, 0)
-	k.storeFailure("failed.test", &Error{Kind: Timeout, Reason: NoReply}, nil)
+	k.store(subject{name: "short.test"}, result{ttl: time.Minute, found: true, exchanges: "mx.provider.test"}, 0)
+	k.store(subject{name: "long.test"}, result{ttl: time.Hour, found: true, exchanges: "mx.provider.test"}, 0)
+	k.store(subject{name: "none.test"}, result{ttl: time.Minute}, 0)
+	k.storeFailure(subject{name: "failed.test"}, &Error{Kind: Timeout, Reason: NoReply}, nil)
 	clock.advance(2 * time.Minute)
 	k.table.forget(k.now())
 	require.Equal(t, 2, k.size(), "a true that may be served stale stays")
 	clock.advance(24 * time.Hour)
 	k.table.forget(k.now())
 	require.Equal(t, 1, k.size())
-	e, _ := k.get("long.test")
+	e, _ := k.get(subject{name: "long.test"})
 	require.Equal(t, "mx.provider.test", e.exchanges)
 	require.Empty(t, strings.Join(k.table.shared, ""))
 	requireCounts(t, k)
@@ -400,14 +400,14 @@ func TestCacheSharesStrings(t *testing.T) {
 		return at >= start && at < start+uintptr(len(of))
 	}
 	message := "mail.own.test mail2.own.test"
-	own := k.store("own.test", result{found: true, exchanges: message}, 0)
+	own := k.store(subject{name: "own.test"}, result{found: true, exchanges: message}, 0)
 	require.Equal(t, []string{"own.test", message}, []string{own.name, own.exchanges})
 	require.True(t, part(own.exchanges, own.name))
 	require.False(t, part(message, own.exchanges))
 
 	message = "a.provider.invalid b.provider.invalid"
-	first := k.store("first.test", result{found: true, exchanges: message}, 0)
-	second := k.store("second.test", result{found: true, exchanges: strings.Clone(message)}, 0)
+	first := k.store(subject{name: "first.test"}, result{found: true, exchanges: message}, 0)
+	second := k.store(subject{name: "second.test"}, result{found: true, exchanges: strings.Clone(message)}, 0)
 	require.Equal(t, []string{"first.test", message}, []string{first.name, first.exchanges})
 	require.Equal(t, []string{"second.test", message}, []string{second.name, second.exchanges})
 	require.True(t, part(first.exchanges, second.exchanges))
@@ -423,10 +423,10 @@ func TestCacheConcurrently(t *testing.T) {
 		all.Go(func() {
 			for i := range 5000 {
 				name, a := mixed((i*7 + worker) % 40)
-				if e := k.table.get(name); e != nil && (e.name != name || e.exchanges != a.exchanges) {
+				if e := k.table.get(subject{name: name}); e != nil && (e.name != name || e.exchanges != a.exchanges) {
 					t.Errorf("%s: found %s with %q", name, e.name, e.exchanges)
 				}
-				k.store(name, a, 0)
+				k.store(subject{name: name}, a, 0)
 				if i%50 == 0 {
 					clock.advance(time.Minute)
 					k.table.forget(k.now())

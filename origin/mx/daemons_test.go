@@ -135,7 +135,7 @@ func requireRealTTLs(t *testing.T, r *Resolver, clock *fakeClock) {
 		"real.test": 300, "null.real.test": 300, "short.real.test": 42, "alias.real.test": 42,
 		"mail.real.test": 77, "nowhere.real.test": 77, "big.other.test": 300,
 	} {
-		known, fresh := r.cache.get(domain)
+		known, fresh := r.cache.get(subject{name: domain})
 		require.True(t, fresh, domain)
 		left := time.Duration(known.freshUntil - clock.NowNano())
 		require.InDelta(t, ttl, left.Seconds(), 3, domain)

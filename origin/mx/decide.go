@@ -11,30 +11,34 @@ import (
 
 // result is what one reply states about a name.
 type result struct {
-	found     bool          // it has an exchange
+	found     bool          // it has an exchange, or an address
 	exchanges string        // Result.Exchanges
-	fallback  bool          // Result.Fallback
+	noData    bool          // it exists, but has no records of the type
 	ttl       time.Duration // least of the records used, unclamped
 	target    string        // if set, the reply ends at a CNAME to this name, which has to be queried
 	hops      int           // CNAMEs followed
 }
 
-// decide evaluates msg, the reply to a query for the MX records of name (in
-// lower case, with its final dot). It returns an error if msg does not prove a
-// result.
-func decide(msg *dns.Msg, name string) (result, *Error) {
+// decide evaluates msg, the reply to q, whose name is in lower case. It returns an error
+// if msg does not prove a result.
+func decide(msg *dns.Msg, q *question) (result, *Error) {
 	if msg.Rcode != dns.RcodeSuccess && msg.Rcode != dns.RcodeNameError {
 		return result{}, &Error{Kind: Failure, Reason: Rcode, Rcode: msg.Rcode, Detail: extendedError(msg)}
 	}
-	end, a, err := followCNAMEs(msg.Answer, name)
+	end, a, err := followCNAMEs(msg.Answer, q.name)
 	if err != nil {
 		return result{}, err
 	}
-	if exchanges, ttl, found := decideMX(msg.Answer, end); found {
-		a.found, a.exchanges, a.ttl = exchanges != "", exchanges, min(a.ttl, ttl)
-		return a, nil
+	own, ttl := recordsOf(msg.Answer, end, q.qtype)
+	if len(own) == 0 {
+		return decideNegative(msg, end, a)
 	}
-	return decideNegative(msg, end, a)
+	a.found, a.ttl = true, min(a.ttl, ttl)
+	if q.qtype == dns.TypeMX {
+		a.exchanges = joinExchanges(exchangesOf(own))
+		a.found = a.exchanges != ""
+	}
+	return a, nil
 }
 
 // extendedError returns the name of the first extended error of msg (RFC 8914).
@@ -78,20 +82,25 @@ func cnameOf(records []dns.RR, name string) *dns.CNAME {
 	return nil
 }
 
-// decideMX evaluates the MX records of name. It returns Result.Exchanges, which are
-// empty if no record names one, as null MX. found is false without MX records.
-func decideMX(records []dns.RR, name string) (exchanges string, ttl time.Duration, found bool) {
+// recordsOf returns the records of name that have a type, and the least of their TTLs.
+func recordsOf(records []dns.RR, name string, qtype uint16) (own []dns.RR, ttl time.Duration) {
 	ttl = forever
-	var list []preferred
 	for _, rr := range records {
-		if r, ok := rr.(*dns.MX); ok && isOwner(rr, name) {
-			found, ttl = true, min(ttl, ttlOf(rr))
-			if isExchange(r.Mx) {
-				list = append(list, preferred{r.Preference, strings.ToLower(strings.TrimSuffix(r.Mx, "."))})
-			}
+		if rr.Header().Rrtype == qtype && isOwner(rr, name) {
+			own, ttl = append(own, rr), min(ttl, ttlOf(rr))
 		}
 	}
-	return joinExchanges(list), ttl, found
+	return own, ttl
+}
+
+// exchangesOf returns the exchanges that MX records name. Null MX names none.
+func exchangesOf(records []dns.RR) (list []preferred) {
+	for _, rr := range records {
+		if r, ok := rr.(*dns.MX); ok && isExchange(r.Mx) {
+			list = append(list, preferred{r.Preference, strings.ToLower(strings.TrimSuffix(r.Mx, "."))})
+		}
+	}
+	return list
 }
 
 // preferred is an exchange and its preference.
@@ -147,7 +156,7 @@ func seconds(n uint32) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// decideNegative evaluates a reply without MX records for end, the last name of
+// decideNegative evaluates a reply without the records for end, the last name of
 // the CNAME chain.
 //
 // NXDOMAIN is indicated by the RCODE, and NODATA by the SOA record of a zone that
@@ -157,7 +166,7 @@ func seconds(n uint32) time.Duration {
 // recurses or is authoritative.
 func decideNegative(msg *dns.Msg, end string, a result) (result, *Error) {
 	soa, referral := authority(msg.Ns, end)
-	a.fallback = msg.Rcode == dns.RcodeSuccess
+	a.noData = msg.Rcode == dns.RcodeSuccess
 	switch {
 	case soa != nil:
 		a.ttl = min(a.ttl, ttlOf(soa), seconds(soa.Minttl))

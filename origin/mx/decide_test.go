@@ -22,6 +22,9 @@ func message(rcode int, answer, authority []string) *dns.Msg {
 	return m
 }
 
+// aboutMX is the question of message.
+var aboutMX = &question{name: "example.test.", qtype: dns.TypeMX}
+
 const (
 	yes = "mx"
 	no  = "no mx"
@@ -60,7 +63,7 @@ func TestDecide(t *testing.T) {
 		{"CNAME into a delegated zone", 0, records{alias}, records{"other.test. 9 IN NS ns.test."}, "other.test.", 40 * time.Second},
 		{"CNAME out of the SOA's zone", 0, records{alias}, records{"example.test. 9 IN SOA ns.test. hm.test. 1 2 3 4 60"}, "other.test.", 40 * time.Second},
 	} {
-		a, err := decide(message(test.rcode, test.answer, test.authority), "example.test.")
+		a, err := decide(message(test.rcode, test.answer, test.authority), aboutMX)
 		require.Nil(t, err, test.why)
 		got := a.target
 		if got == "" {
@@ -87,7 +90,7 @@ func TestDecideErrors(t *testing.T) {
 		"a CNAME to itself":       {message(0, []string{"example.test. 9 IN CNAME example.test."}, nil), Loop},
 		"CNAMEs in a circle":      {message(0, []string{"example.test. 9 IN CNAME a.test.", "a.test. 9 IN CNAME example.test."}, nil), Loop},
 	} {
-		_, err := decide(test.msg, "example.test.")
+		_, err := decide(test.msg, aboutMX)
 		require.NotNil(t, err, why)
 		require.Equal(t, Failure, err.Kind, why)
 		require.Equal(t, test.reason, err.Reason, why)
@@ -118,10 +121,10 @@ func TestIsExchange(t *testing.T) {
 		require.Equal(t, is, isExchange(name), name)
 	}
 	records := []string{"example.test. 300 IN MX 10 mail.invalid.", "example.test. 300 IN MX 20 mail.local."}
-	a, err := decide(message(0, records, nil), "example.test.")
+	a, err := decide(message(0, records, nil), aboutMX)
 	require.Nil(t, err)
 	require.False(t, a.found)
-	a, _ = decide(message(0, append(records, "example.test. 300 IN MX 30 mail.test."), nil), "example.test.")
+	a, _ = decide(message(0, append(records, "example.test. 300 IN MX 30 mail.test."), nil), aboutMX)
 	require.True(t, a.found)
 }
 

@@ -51,7 +51,7 @@ func TestExtendedError(t *testing.T) {
 	m := message(dns.RcodeServerFailure, nil, nil).SetEdns0(udpPayload, false)
 	m.IsEdns0().Option = append(m.IsEdns0().Option,
 		&dns.EDNS0_EDE{InfoCode: dns.ExtendedErrorCodeDNSBogus, ExtraText: "validation failure <example.test. MX IN>"})
-	_, err := decide(m, "example.test.")
+	_, err := decide(m, aboutMX)
 	require.ErrorContains(t, err, "replied SERVFAIL (DNSSEC Bogus); ")
 	requireError(t, err, Failure, Rcode)
 }

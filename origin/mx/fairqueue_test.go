@@ -27,7 +27,7 @@ func newQueueTest(t testing.TB, c Config) *queueTest {
 
 // wait enqueues a new flight of the account and starts what may run.
 func (qt *queueTest) wait(account int64) (*flight, *waiter) {
-	f := &flight{name: fmt.Sprint(account)}
+	f := &flight{subject: subject{name: fmt.Sprint(account)}}
 	w, err := qt.enqueue(account, f)
 	require.Nil(qt.t, err)
 	qt.startNext()
@@ -412,7 +412,7 @@ func TestWaitExpiresPerAccount(t *testing.T) {
 	}
 	eventually(t, func() bool { return r.Stats().Waiting == 2 })
 	r.flights.mu.Lock()
-	first := r.flights.byName["example.test"].waiterIn(r.flights.queue.queues[testAccount])
+	first := r.flights.bySubject[subject{name: "example.test"}].waiterIn(r.flights.queue.queues[testAccount])
 	r.flights.mu.Unlock()
 	r.expire(first)
 	requireError(t, <-ended[testAccount], Timeout, NoSlot)
@@ -465,6 +465,6 @@ func TestFloodDoesNotBlockOtherAccounts(t *testing.T) {
 		r.flights.mu.Lock()
 		defer r.flights.mu.Unlock()
 		turns := &r.flights.queue
-		return len(r.flights.byName)+len(turns.queues)+turns.ring.Len()+turns.slots.used()+turns.waiting.used() == 0
+		return len(r.flights.bySubject)+len(turns.queues)+turns.ring.Len()+turns.slots.used()+turns.waiting.used() == 0
 	})
 }

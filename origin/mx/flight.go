@@ -10,9 +10,9 @@ import (
 // flight is one lookup shared by any number of callers. It waits for a slot in
 // the queues of the accounts that requested it, then runs: if a slot is free, on its
 // first caller's goroutine, as long as the first query may settle it (query.go). The
-// fields below name are guarded by flights.mu until done is closed.
+// fields below subject are guarded by flights.mu until done is closed.
 type flight struct {
-	name    string
+	subject
 	stale   *entry             // served to callers after staleWait; may be nil
 	waiters []*waiter          // its queue entries while it waits for a slot
 	owner   *accountQueue      // the account whose slot it uses; nil while it waits
@@ -35,11 +35,11 @@ func (f *flight) waiterIn(q *accountQueue) *waiter {
 	return nil
 }
 
-// lookupShared joins the flight of name, or starts it, and waits for its
+// lookupShared joins the flight of s, or starts it, and waits for its
 // outcome. If a stale result exists, a caller gets it after staleWait (RFC 8767
 // section 5) or when its wait ends for another reason.
-func (r *Resolver) lookupShared(ctx context.Context, account int64, name string) (Result, error) {
-	c, known := r.join(account, name)
+func (r *Resolver) lookupShared(ctx context.Context, account int64, s subject) (*entry, error) {
+	c, known := r.join(account, s)
 	f := c.flight
 	if f == nil {
 		return r.serve(known)
@@ -55,7 +55,7 @@ func (r *Resolver) lookupShared(ctx context.Context, account int64, name string)
 	if f.stale != nil {
 		return r.serve(f.stale)
 	}
-	return Result{}, err
+	return noRecords, err
 }
 
 // caller is how a caller takes part in a flight.
@@ -89,13 +89,13 @@ func (r *Resolver) await(ctx context.Context, f *flight, w *waiter) error {
 // errStaleWait never reaches callers, who get the stale result instead.
 var errStaleWait = &Error{Kind: Timeout, Reason: NoReply}
 
-// join joins the flight of name or starts one. If the cache is fresh or no lookup
+// join joins the flight of s or starts one. If the cache is fresh or no lookup
 // may start, there is no flight, and known is the result.
-func (r *Resolver) join(account int64, name string) (c caller, known *entry) {
+func (r *Resolver) join(account int64, s subject) (c caller, known *entry) {
 	fs := &r.flights
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	f := fs.byName[name]
+	f := fs.bySubject[s]
 	if f != nil && f.owner != nil {
 		f.callers++
 		f.makeDone()
@@ -103,7 +103,7 @@ func (r *Resolver) join(account int64, name string) (c caller, known *entry) {
 		return caller{flight: f}, nil
 	}
 	if f == nil {
-		if f, known = r.newFlight(name); f == nil {
+		if f, known = r.newFlight(s); f == nil {
 			return caller{}, known
 		}
 	}
@@ -124,13 +124,13 @@ func (f *flight) makeDone() {
 // newFlight returns a new flight, or nil and the cached entry if that is fresh.
 // A flight stores its outcome before it is removed from the map, so an entry
 // that is not fresh here has no flight.
-func (r *Resolver) newFlight(name string) (*flight, *entry) {
-	known, fresh := r.cache.get(name)
+func (r *Resolver) newFlight(s subject) (*flight, *entry) {
+	known, fresh := r.cache.get(s)
 	if fresh {
 		r.counters.hits.Add(1)
 		return nil, known
 	}
-	f := &flight{name: name, began: r.cache.generation.Load(), cancel: func() {}}
+	f := &flight{subject: s, began: r.cache.generation.Load(), cancel: func() {}}
 	if known != nil {
 		stale := *known
 		stale.stale = true
@@ -161,7 +161,7 @@ func (r *Resolver) startHere(f *flight) {
 	r.counters.countMiss(true)
 	f.callers++
 	f.started = time.Now()
-	r.flights.byName[f.name] = f
+	r.flights.bySubject[f.subject] = f
 	r.goroutines.Add(1)
 }
 
@@ -174,11 +174,11 @@ func (r *Resolver) enqueue(account int64, f *flight) (*waiter, *Error) {
 		r.counters.refused.Add(1)
 		return nil, err
 	}
-	r.counters.countMiss(fs.byName[f.name] == nil)
+	r.counters.countMiss(fs.bySubject[f.subject] == nil)
 	f.callers++
 	f.makeDone()
 	w.callers++
-	fs.byName[f.name] = f
+	fs.bySubject[f.subject] = f
 	r.startNext()
 	if w.element != nil && w.timer == nil {
 		w.timer = time.AfterFunc(r.timeout, func() { r.expire(w) })
@@ -253,7 +253,7 @@ func (r *Resolver) run(ctx context.Context, f *flight) {
 			return
 		}
 	}
-	a, err := r.lookupMX(ctx, f.name+".", f.first.take())
+	a, err := r.resolve(ctx, f.subject, f.first.take())
 	r.finish(f, r.record(ctx, f, a, err))
 }
 
@@ -284,20 +284,20 @@ func (r *Resolver) record(ctx context.Context, f *flight, a result, err *Error) 
 	if err.Reason == Unproven {
 		return f.fallback(err)
 	}
-	return r.cache.storeFailure(f.name, err, f.stale)
+	return r.cache.storeFailure(f.subject, err, f.stale)
 }
 
 func (r *Resolver) recordResult(f *flight, a result) *entry {
 	r.counters.countOutcome(a.found, 0, time.Since(f.started))
-	return r.cache.store(f.name, a, f.began)
+	return r.cache.store(f.subject, a, f.began)
 }
 
-// flights is the set of lookups in flight, one per domain.
+// flights is the set of lookups in flight, one per subject.
 type flights struct {
-	mu     sync.Mutex
-	byName map[string]*flight
-	queue  fairQueue
-	closed bool
+	mu        sync.Mutex
+	bySubject map[subject]*flight
+	queue     fairQueue
+	closed    bool
 }
 
 // leave removes a caller. The flight is cancelled when its last caller leaves,
@@ -321,11 +321,11 @@ func (fs *flights) leave(f *flight, w *waiter) {
 	}
 }
 
-// remove deletes f from the map, unless a newer flight has taken its name. The
+// remove deletes f from the map, unless a newer flight has taken its place. The
 // caller must hold mu.
 func (fs *flights) remove(f *flight) {
-	if fs.byName[f.name] == f {
-		delete(fs.byName, f.name)
+	if fs.bySubject[f.subject] == f {
+		delete(fs.bySubject, f.subject)
 	}
 }
 
@@ -346,7 +346,7 @@ func (fs *flights) close() {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.closed = true
-	for _, f := range fs.byName {
+	for _, f := range fs.bySubject {
 		for _, w := range slices.Clone(f.waiters) {
 			fs.endWait(w, &Error{Kind: Failure, Reason: Closed})
 		}
@@ -357,5 +357,5 @@ func (fs *flights) close() {
 func (fs *flights) count() (inFlight, waiting int) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	return len(fs.byName), fs.queue.waiting.used()
+	return len(fs.bySubject), fs.queue.waiting.used()
 }

@@ -88,12 +88,13 @@ func TestLastCallerCancelsFlight(t *testing.T) {
 
 // A cancelled flight may finish after the next one of its name has started.
 func TestFlightsRemove(t *testing.T) {
-	old, young := &flight{name: "example.test"}, &flight{name: "example.test"}
-	under := flights{byName: map[string]*flight{"example.test": young}}
+	about := subject{name: "example.test"}
+	old, young := &flight{subject: about}, &flight{subject: about}
+	under := flights{bySubject: map[subject]*flight{about: young}}
 	under.remove(old)
-	require.Same(t, young, under.byName["example.test"])
+	require.Same(t, young, under.bySubject[about])
 	under.remove(young)
-	require.Empty(t, under.byName)
+	require.Empty(t, under.bySubject)
 }
 
 // When its last caller leaves, a lookup closes all sockets and ends all

@@ -48,7 +48,7 @@ func FuzzDecide(f *testing.F) {
 		if err != nil {
 			return
 		}
-		a, failure := decide(msg, "example.test.")
+		a, failure := decide(msg, aboutMX)
 		switch {
 		case failure != nil:
 			require.Equal(t, Failure, failure.Kind)

@@ -22,6 +22,9 @@
 // queries to the servers (query.go), the exchange with one server (exchange.go), and
 // the decision on its reply (decide.go).
 //
+// For a domain without MX records, [Resolver.HasAddress] looks up the address records, to
+// which mail goes then, in the same way.
+//
 // Not included: DNSSEC validation and DNS over TLS, which are left to the
 // recursive resolver on the same host or network; address records of the
 // exchanges, since a host without one may have one tomorrow.
@@ -32,9 +35,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/miekg/dns"
 )
 
-// Resolver looks up MX records. It is safe for concurrent use.
+// Resolver looks up MX and address records. It is safe for concurrent use.
 type Resolver struct {
 	timeout   time.Duration
 	hedge     time.Duration // Config.hedge
@@ -66,7 +71,7 @@ func New(c Config) (*Resolver, error) {
 		timeout: c.Timeout, hedge: c.hedge, staleWait: c.staleWait,
 		withMX: c.WithMX, strict: c.Strict && len(c.WithMX) > 0,
 		servers: servers, cache: newCache(c),
-		flights: flights{byName: map[string]*flight{}, queue: newFairQueue(c)},
+		flights: flights{bySubject: map[subject]*flight{}, queue: newFairQueue(c)},
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.goroutines.Go(func() { r.cache.forget(r.ctx) })
@@ -95,62 +100,98 @@ type Result struct {
 // Slots are shared fairly between accounts; account has no other use. A result
 // from the cache needs no slot, and no allocation if domain is in lower case.
 func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (Result, error) {
-	if found, known, err := r.cached(domain); known {
-		return found, err
-	}
-	name, found, known, err := r.peek(domain)
-	if known {
-		return found, err
-	}
-	return r.lookupShared(ctx, account, name)
+	e, err := r.lookup(ctx, account, subject{domain, mxRecords})
+	return e.result(), err
 }
 
-// Peek returns the result if it needs no query: if the cache has a fresh one, or
-// the domain cannot have MX records. Otherwise known is false and Lookup has to
+// HasAddress reports whether domain has an address record (A or AAAA). It is Lookup for
+// these records, with its cache, limits and errors: to be called if Result.Fallback is
+// true and it matters.
+func (r *Resolver) HasAddress(ctx context.Context, account int64, domain string) (bool, error) {
+	e, err := r.lookup(ctx, account, subject{domain, addressRecords})
+	return e.found, err
+}
+
+// Peek returns the result of Lookup if it needs no query: if the cache has a fresh one,
+// or the domain cannot have MX records. Otherwise known is false and Lookup has to
 // be called. It is as fast as a Lookup that the cache serves.
 func (r *Resolver) Peek(domain string) (found Result, known bool, err error) {
-	if found, known, err = r.cached(domain); known {
-		return found, true, err
-	}
-	_, found, known, err = r.peek(domain)
-	return found, known, err
-}
-
-// peek is Peek for a domain that is not cached as it is written. It returns the name
-// to look up if known is false.
-func (r *Resolver) peek(domain string) (name string, found Result, known bool, err error) {
-	name, err = canonical(domain)
-	switch {
-	case err != nil || name == "":
-		return "", Result{}, true, err
-	case name == domain:
-		return name, Result{}, false, nil
-	}
-	found, known, err = r.cached(name)
-	return name, found, known, err
-}
-
-// cached returns the fresh result for a name. The cache has names in canonical form
-// only, so a domain that it has is one, and need not be examined.
-func (r *Resolver) cached(name string) (found Result, known bool, err error) {
-	entry, fresh := r.cache.get(name)
-	if !fresh {
+	_, e, err := r.peek(subject{domain, mxRecords})
+	if e == nil {
 		return Result{}, false, nil
 	}
-	r.counters.hits.Add(1)
-	found, err = r.serve(entry)
-	return found, true, err
+	return e.result(), true, err
 }
 
-// serve returns the result or the error of e, and counts stale results.
-func (r *Resolver) serve(e *entry) (Result, error) {
+// subject is what a lookup, its flight and its cached result are about.
+type subject struct {
+	name  string
+	about records
+}
+
+// records are those that a lookup looks for.
+type records uint8
+
+const (
+	mxRecords records = iota
+	addressRecords
+)
+
+// types returns the types to query, the next one if the name exists and has no records
+// of the ones before. More domains have A records than AAAA.
+func (of records) types() []uint16 { return queryTypes[of] }
+
+var queryTypes = [...][]uint16{mxRecords: {dns.TypeMX}, addressRecords: {dns.TypeA, dns.TypeAAAA}}
+
+// lookup returns the entry of s, which need not be in canonical form.
+func (r *Resolver) lookup(ctx context.Context, account int64, s subject) (*entry, error) {
+	canonical, e, err := r.peek(s)
+	if e != nil {
+		return e, err
+	}
+	return r.lookupShared(ctx, account, canonical)
+}
+
+// peek returns the entry of s if it needs no query, or nil and s in canonical form.
+func (r *Resolver) peek(s subject) (subject, *entry, error) {
+	if e, err := r.cached(s); e != nil {
+		return s, e, err
+	}
+	name, err := canonical(s.name)
+	switch {
+	case err != nil || name == "":
+		return s, noRecords, err
+	case name == s.name:
+		return s, nil, nil
+	}
+	s.name = name
+	e, err := r.cached(s)
+	return s, e, err
+}
+
+// noRecords is the entry of a name that cannot have any, and that of a caller who left.
+var noRecords = new(entry)
+
+// cached returns the fresh entry of s, or nil. The cache has names in canonical form
+// only, so a domain that it has is one, and need not be examined.
+func (r *Resolver) cached(s subject) (*entry, error) {
+	e, fresh := r.cache.get(s)
+	if !fresh {
+		return nil, nil
+	}
+	r.counters.hits.Add(1)
+	return r.serve(e)
+}
+
+// serve returns e and its error, and counts stale results.
+func (r *Resolver) serve(e *entry) (*entry, error) {
 	if e.err != nil {
-		return Result{}, e.err
+		return e, e.err
 	}
 	if e.stale {
 		r.counters.stale.Add(1)
 	}
-	return Result{MX: e.found, Exchanges: e.exchanges, Fallback: e.fallback}, nil
+	return e, nil
 }
 
 // Close cancels all lookups and waits until their sockets are closed.
@@ -170,7 +211,8 @@ type Stats struct {
 	Shared uint64 // lookups that joined a flight
 	Stale  uint64 // results served past their TTL
 
-	// Outcomes of flights. A flight that all its callers left has none.
+	// Outcomes of flights. A flight that all its callers left has none. Found and None
+	// are about MX records, or about addresses where HasAddress was called.
 	Found, None, Timeouts, Failures uint64
 	Spent                           time.Duration // running, the sum of all flights
 
@@ -182,7 +224,7 @@ type Stats struct {
 
 	InFlight int // flights that run or wait for a slot
 	Waiting  int // queue entries: flights that wait, counted once for each account
-	Entries  int // domains in the cache, of which some may have expired
+	Entries  int // results in the cache, of which some may have expired
 	Lying    int // servers that Verify has last found to lie
 }
 

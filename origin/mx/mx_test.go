@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -286,4 +287,203 @@ func TestCutExchanges(t *testing.T) {
 		}
 		require.Equal(t, want, joinExchanges(list), test.why)
 	}
+}
+
+// addressZone has an SOA, so that negative results have a TTL of a minute.
+const addressZone = `
+	test.           300 IN SOA   ns.test. hm.test. 1 3600 600 86400 60
+	a.test.         200 IN A     192.0.2.1
+	aaaa.test.      200 IN AAAA  2001:db8::1
+	both.test.      200 IN A     192.0.2.1
+	both.test.      200 IN AAAA  2001:db8::1
+	neither.test.   200 IN TXT   "no address"
+	mx.test.        200 IN MX    10 a.test.
+	to-a.test.      200 IN CNAME a.test.
+	to-aaaa.test.   200 IN CNAME aaaa.test.
+	to-none.test.   200 IN CNAME nowhere.test.
+	to-text.test.   200 IN CNAME neither.test.
+	loop.test.      200 IN CNAME pool.test.
+	pool.test.      200 IN CNAME loop.test.
+`
+
+// HasAddress, by the queries that it takes: AAAA only if the name exists without A.
+func TestHasAddress(t *testing.T) {
+	for why, responder := range map[string]mxtest.Responder{"recursive": mxtest.Answer, "only authoritative": firstHopOnly} {
+		server := mxtest.New(t, addressZone)
+		server.RespondAll(responder)
+		r, clock := openAt(t, Config{}, server.Addr)
+		for _, test := range []struct {
+			domain  string
+			has     bool
+			queries int
+			ttl     time.Duration
+		}{
+			{"a.test", true, 1, 200 * time.Second},
+			{"A.Test.", true, 1, 200 * time.Second}, // cached as a.test
+			{"aaaa.test", true, 2, 200 * time.Second},
+			{"both.test", true, 1, 200 * time.Second},
+			{"neither.test", false, 2, time.Minute},
+			{"mx.test", false, 2, time.Minute},
+			{"nowhere.test", false, 1, time.Minute},
+			{"to-a.test", true, 1, 200 * time.Second},
+			{"to-aaaa.test", true, 2, 200 * time.Second},
+			{"to-none.test", false, 1, time.Minute},
+			{"to-text.test", false, 2, time.Minute},
+			{"a..test", false, 0, time.Hour},
+		} {
+			for _, when := range []string{"not cached", "cached"} {
+				has, err := r.HasAddress(t.Context(), testAccount, test.domain)
+				require.NoError(t, err, "%s, %s, %s", test.domain, why, when)
+				require.Equal(t, test.has, has, "%s, %s, %s", test.domain, why, when)
+				require.Equal(t, test.queries, server.Asked(strings.TrimSuffix(test.domain, ".")), "%s, %s, %s", test.domain, why, when)
+			}
+			e, fresh := r.cache.get(subject{strings.TrimSuffix(strings.ToLower(test.domain), "."), addressRecords})
+			if test.queries > 0 && why == "recursive" {
+				require.True(t, fresh, test.domain)
+				require.Equal(t, int64(test.ttl), e.freshUntil-clock.NowNano(), test.domain)
+			}
+		}
+		_, err := r.HasAddress(t.Context(), testAccount, "loop.test")
+		requireError(t, err, Failure, Loop)
+		_, err = r.HasAddress(t.Context(), testAccount, "bücher.test")
+		requireError(t, err, Failure, NotALabel)
+	}
+}
+
+// Results about addresses and about MX records are not taken for each other.
+func TestHasAddressBesideLookup(t *testing.T) {
+	server := mxtest.New(t, addressZone)
+	r := open(t, Config{}, server.Addr)
+	for range 2 {
+		for domain, want := range map[string]struct{ mx, address bool }{"a.test": {false, true}, "mx.test": {true, false}, "neither.test": {}} {
+			has, err := r.HasAddress(t.Context(), testAccount, domain)
+			require.NoError(t, err)
+			require.Equal(t, want.address, has, domain)
+			requireMX(t, r, want.mx, domain)
+		}
+	}
+	require.Equal(t, 6, r.Stats().Entries)
+	require.Equal(t, 2, server.Asked("a.test"))
+}
+
+// What proves nothing is an error: for either type, and cached for as long as for MX.
+func TestHasAddressErrors(t *testing.T) {
+	onlyFor := func(qtype uint16, then mxtest.Responder) mxtest.Responder {
+		return func(w dns.ResponseWriter, reply *dns.Msg) {
+			if reply.Question[0].Qtype == qtype {
+				then(w, reply)
+				return
+			}
+			mxtest.Answer(w, reply)
+		}
+	}
+	for why, test := range map[string]struct {
+		responder mxtest.Responder
+		kind      Kind
+		reason    Reason
+		queries   int // 0: several
+	}{
+		"SERVFAIL":          {mxtest.ServFail, Failure, Rcode, 1},
+		"SERVFAIL for AAAA": {onlyFor(dns.TypeAAAA, mxtest.ServFail), Failure, Rcode, 2},
+		"SERVFAIL for A":    {onlyFor(dns.TypeA, mxtest.ServFail), Failure, Rcode, 1},
+		"a referral":        {referral, Failure, Lame, 1},
+		"garbage for AAAA":  {onlyFor(dns.TypeAAAA, mxtest.Garbage), Failure, Malformed, 2},
+		"silence":           {mxtest.Silent, Timeout, NoReply, 0},
+		"silence for AAAA":  {onlyFor(dns.TypeAAAA, mxtest.Silent), Timeout, NoReply, 0},
+	} {
+		t.Run(why, func(t *testing.T) {
+			t.Parallel()
+			server := mxtest.New(t, addressZone)
+			server.RespondAll(test.responder)
+			c := Config{}
+			if test.kind == Timeout {
+				c = shortTimeout
+			}
+			r, clock := openAt(t, c, server.Addr)
+			_, err := r.HasAddress(t.Context(), testAccount, "aaaa.test")
+			requireError(t, err, test.kind, test.reason)
+			asked := server.Asked("aaaa.test")
+			if test.queries > 0 {
+				require.Equal(t, test.queries, asked)
+			}
+			_, err = r.HasAddress(t.Context(), testAccount, "aaaa.test")
+			requireError(t, err, test.kind, test.reason)
+			require.Equal(t, asked, server.Asked("aaaa.test"), "the failure is cached")
+
+			server.RespondAll(mxtest.Answer)
+			clock.advance(3 * time.Second)
+			has, err := r.HasAddress(t.Context(), testAccount, "aaaa.test")
+			require.NoError(t, err)
+			require.True(t, has)
+
+			server.RespondAll(test.responder) // an address stays while resolvers are down
+			clock.advance(201 * time.Second)
+			r.staleWait = time.Millisecond
+			has, err = r.HasAddress(t.Context(), testAccount, "aaaa.test")
+			require.NoError(t, err)
+			require.True(t, has)
+		})
+	}
+}
+
+// Callers share a flight, which uses one slot of its account for both queries, and a
+// second server is asked as for MX.
+func TestHasAddressSharesFlights(t *testing.T) {
+	silent, server := mxtest.New(t, addressZone), mxtest.New(t, addressZone)
+	silent.RespondAll(mxtest.Silent)
+	c := quickHedge
+	c.Concurrency = 1
+	r := open(t, c, silent.Addr, server.Addr)
+	together := make(chan struct{})
+	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+		<-together
+		mxtest.Answer(w, reply)
+	})
+	var callers sync.WaitGroup
+	for range 20 {
+		callers.Go(func() {
+			has, err := r.HasAddress(t.Context(), testAccount, "aaaa.test")
+			require.NoError(t, err)
+			require.True(t, has)
+		})
+	}
+	eventually(t, func() bool { return r.Stats().Shared+r.Stats().Misses == 20 })
+	require.Equal(t, 1, r.Stats().InFlight)
+	callers.Go(func() { requireMX(t, r, true, "mx.test") })
+	eventually(t, func() bool { return r.Stats().Waiting == 1 })
+	close(together)
+	callers.Wait()
+	require.EqualValues(t, 19, r.Stats().Shared)
+	eventually(t, func() bool { return r.Stats().InFlight == 0 })
+}
+
+// With Strict, a lying resolver makes no false about addresses either.
+func TestHasAddressStrict(t *testing.T) {
+	server := mxtest.New(t, addressZone)
+	r, clock := openAt(t, Config{WithMX: []string{"mx.test"}, Strict: true}, server.Addr)
+	_, err := r.HasAddress(t.Context(), testAccount, "neither.test")
+	requireError(t, err, Failure, Unproven)
+	has, err := r.HasAddress(t.Context(), testAccount, "a.test")
+	require.NoError(t, err)
+	require.True(t, has, "an address needs no proof")
+	_, _ = r.Verify(t.Context())
+	has, err = r.HasAddress(t.Context(), testAccount, "neither.test")
+	require.NoError(t, err)
+	require.False(t, has)
+
+	server.RespondAll(deny)
+	lies, _ := r.Verify(t.Context())
+	require.Error(t, lies)
+	_, err = r.HasAddress(t.Context(), testAccount, "neither.test")
+	requireError(t, err, Failure, Lying)
+	has, err = r.HasAddress(t.Context(), testAccount, "a.test")
+	require.NoError(t, err)
+	require.True(t, has)
+
+	server.RespondAll(mxtest.Answer)
+	_, _ = r.Verify(t.Context())
+	clock.advance(3 * time.Second)
+	has, err = r.HasAddress(t.Context(), testAccount, "neither.test")
+	require.NoError(t, err)
+	require.False(t, has)
 }

@@ -25,7 +25,7 @@ type firstQuery struct {
 // askFirst sends the first query of f and waits for its reply. It reports whether that
 // has the result.
 func (r *Resolver) askFirst(ctx context.Context, f *flight) (a result, settled bool) {
-	u := r.sendUDP(r.firstServer(), newQuestion(f.name+".", dns.TypeMX))
+	u := r.sendUDP(r.firstServer(), newQuestion(f.name+".", f.about.types()[0]))
 	f.first.query = u
 	if !u.finished {
 		r.waitFirst(ctx, f, u)
@@ -33,8 +33,8 @@ func (r *Resolver) askFirst(ctx context.Context, f *flight) (a result, settled b
 	if !u.finished || u.err != nil || u.reply.Truncated {
 		return result{}, false
 	}
-	a, err := decide(u.reply, u.name)
-	if err != nil || a.target != "" || r.doubt(u.server, a) != nil {
+	a, err := decide(u.reply, &u.question)
+	if err != nil || a.target != "" || r.doubt(u.server, a) != nil || a.noData && len(f.about.types()) > 1 {
 		return result{}, false
 	}
 	f.first.take().close()
@@ -97,14 +97,33 @@ func (q *firstQuery) take() *udpQuery {
 
 const maxHops = 10 // CNAMEs followed in one lookup
 
-// lookupMX queries the MX records of name and, if the reply ends at a CNAME,
-// those of its target. A recursive resolver follows CNAMEs itself; a server that
+// resolve queries the records of s, one type after the other. NXDOMAIN is about all types
+// (RFC 2308 section 2.1). If sent is not nil, it is the first query.
+func (r *Resolver) resolve(ctx context.Context, s subject, sent *udpQuery) (a result, err *Error) {
+	ttl := forever
+	for _, qtype := range s.about.types() {
+		a, err = r.queryType(ctx, s.name+".", qtype, sent)
+		if err != nil || a.found {
+			return a, err
+		}
+		ttl = min(ttl, a.ttl)
+		if !a.noData {
+			break
+		}
+		sent = nil
+	}
+	a.ttl = ttl
+	return a, nil
+}
+
+// queryType queries the records of name that have a type and, if the reply ends at a
+// CNAME, those of its target. A recursive resolver follows CNAMEs itself; a server that
 // is only authoritative stops where its zones end. If sent is not nil, it is the
 // first query for name.
-func (r *Resolver) lookupMX(ctx context.Context, name string, sent *udpQuery) (result, *Error) {
+func (r *Resolver) queryType(ctx context.Context, name string, qtype uint16, sent *udpQuery) (result, *Error) {
 	ttl, hops := forever, 0
 	for {
-		a, err := r.query(ctx, name, sent)
+		a, err := r.query(ctx, name, qtype, sent)
 		if err != nil {
 			return result{}, err
 		}
@@ -120,15 +139,15 @@ func (r *Resolver) lookupMX(ctx context.Context, name string, sent *udpQuery) (r
 	}
 }
 
-// query queries the servers for the MX records of name. If the reply of one
-// proves nothing, another server is asked.
-func (r *Resolver) query(ctx context.Context, name string, sent *udpQuery) (result, *Error) {
+// query queries the servers for the records of name that have a type. If the reply of
+// one proves nothing, another server is asked.
+func (r *Resolver) query(ctx context.Context, name string, qtype uint16, sent *udpQuery) (result, *Error) {
 	hedged := r.newHedgedQuery(func(ctx context.Context, s *server, sent *udpQuery) (result, *Error) {
-		msg, err := r.exchange(ctx, s, name, dns.TypeMX, sent)
+		msg, err := r.exchange(ctx, s, name, qtype, sent)
 		if err != nil {
 			return result{}, err
 		}
-		a, err := decide(msg, name)
+		a, err := decide(msg, &question{name: name, qtype: qtype})
 		if err == nil {
 			err = r.doubt(s, a)
 		}

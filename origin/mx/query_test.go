@@ -264,7 +264,7 @@ func TestStrictLookupInFlight(t *testing.T) {
 	close(reply)
 	require.ErrorContains(t, <-failed, "denies the MX records")
 
-	f, _ := r.newFlight("other.test") // its reply was believed before
+	f, _ := r.newFlight(subject{name: "other.test"}) // its reply was believed before
 	f.began--
 	require.False(t, r.recordResult(f, result{ttl: time.Hour}).found)
 	_, known, _ := r.Peek("other.test")
