@@ -24,8 +24,8 @@ func (c *Checker) Exchanges(host []byte) Exchanges { return Exchanges{checker: c
 
 // Add adds the next exchange. x keeps name.
 func (x *Exchanges) Add(name []byte) {
-	e := x.checker.exchange(name, x.host)
-	x.mixed = x.mixed || e.own || !e.temporary
+	e := exchange{name, isAtOrBelow(name, x.host), x.checker.lists.MatchExchange(name)}
+	x.mixed = x.mixed || e.own || !e.Temporary
 	if x.first.name == nil {
 		x.first = e
 	}
@@ -44,7 +44,7 @@ func (x *Exchanges) AppendJSON(dst []byte, addressRecord bool) []byte {
 	var entry []byte
 	class := x.class()
 	if class != ownExchange && class != unknownExchange {
-		row, entry = x.first.row, x.first.entry
+		row, entry = x.first.Row, x.first.Entry
 	}
 	dst = appendText(appendText(dst, `{"class":"`), class)
 	dst = appendProvider(appendText(dst, `","provider":`), row)
@@ -79,33 +79,19 @@ func (x *Exchanges) class() string {
 	switch {
 	case x.Disposable():
 		return lists.TemporaryExchange
-	case e.row != nil && !e.temporary:
-		return e.row.Class
+	case e.Row != nil && !e.Temporary:
+		return e.Row.Class
 	case e.own:
 		return ownExchange
 	}
 	return unknownExchange
 }
 
-// exchange is what the lists say about one exchange.
+// exchange is one exchange and what the lists say about it.
 type exchange struct {
-	name      []byte // nil if there is none
-	own       bool   // it is the host itself or below it
-	temporary bool   // it belongs to a throw-away service
-	row       *lists.Exchange
-	entry     []byte // the suffix of row, or the name that is disposable
-}
-
-// exchange looks one exchange of host up. Of a row of the table and an entry of the
-// domains, the more specific decides.
-func (c *Checker) exchange(name, host []byte) (e exchange) {
-	e.name, e.own = name, isAtOrBelow(name, host)
-	e.row, e.entry = c.lists.Exchange(name)
-	e.temporary = e.row != nil && e.row.Class == lists.TemporaryExchange
-	if m := c.lists.Match(name); m.Class == lists.Disposable && len(m.Entry) > len(e.entry) {
-		e.row, e.entry, e.temporary = nil, m.Entry, true
-	}
-	return e
+	name []byte // nil if there is none
+	own  bool   // it is the host itself or below it
+	lists.ExchangeMatch
 }
 
 // isAtOrBelow reports whether name is domain or a name below it.

@@ -22,10 +22,28 @@ const TemporaryExchange = "temporary"
 // forwards, to throw-away mailboxes, or to parked domains.
 var ExchangeClasses = []string{"mailbox", "suite", "gateway", "host", "forward", "relay", TemporaryExchange, "parked"}
 
-// Exchange returns the row for the exchange with that name, which must be lower case and
-// in A-label form, and the suffix that the row has, a part of the name. A row covers its
-// own name and all below it, and the most specific row decides. Without a row it
-// returns nil.
+// ExchangeMatch is what the lists say about one exchange.
+type ExchangeMatch struct {
+	Row       *Exchange // of the table; nil if an entry of the domains decides, or nothing
+	Entry     []byte    // the suffix of Row, or the domain that is disposable; a part of the name
+	Temporary bool      // it belongs to a throw-away service
+}
+
+// MatchExchange returns what decides about the exchange with that name, which must be
+// lower case and in A-label form: its row, or an entry for it or a parent that is
+// disposable, whichever is more specific.
+func (l *Lists) MatchExchange(name []byte) (e ExchangeMatch) {
+	e.Row, e.Entry = l.Exchange(name)
+	e.Temporary = e.Row != nil && e.Row.Class == TemporaryExchange
+	if m := l.Match(name); m.Class == Disposable && len(m.Entry) > len(e.Entry) {
+		return ExchangeMatch{Entry: m.Entry, Temporary: true}
+	}
+	return e
+}
+
+// Exchange returns the row for the exchange with that name, and the suffix that the row
+// has, a part of the name. A row covers its own name and all below it, and the most
+// specific row decides. Without a row it returns nil.
 func (l *Lists) Exchange(name []byte) (e *Exchange, suffix []byte) {
 	for suffix = name; suffix != nil; suffix = parentOf(suffix) {
 		if number := l.exchanges.find(suffix); number != 0 {

@@ -28,53 +28,33 @@ func measureExchanges(w io.Writer, dir, from string, h history, s store) error {
 		return err
 	}
 	fmt.Fprint(w, "| domains | result |\n|---|---|\n")
-	today := rules{lists.Default(), lists.Default()}
-	d.printReal(w, today)
-	if err := d.printBurners(w, today, merged); err != nil {
+	d.printReal(w, lists.Default())
+	if err := d.printBurners(w, dir, merged); err != nil {
 		return err
 	}
-	d.printCounts(w, today)
+	d.printCounts(w, lists.Default())
 	return d.printAbused(w, dir, h, s)
-}
-
-// rules decide about the exchanges of a domain.
-type rules struct {
-	domains   *lists.Lists // an exchange at or below a name that these call disposable
-	exchanges *lists.Lists // the table of exchanges; nil for none
 }
 
 // look reports whether all exchanges of a domain belong to throw-away services, and
 // returns the row of the first one. It decides as core.Exchanges does, which lists cannot
 // import; a test compares them.
-func (r rules) look(domain string, exchanges []string) (disposable bool, first *lists.Exchange) {
+func look(l *lists.Lists, domain string, exchanges []string) (disposable bool, first *lists.Exchange) {
 	disposable = len(exchanges) > 0
 	for i, name := range exchanges {
 		own := name == domain || strings.HasSuffix(name, "."+domain)
-		temporary, row := r.exchange([]byte(name))
-		disposable = disposable && temporary && !own
-		if i == 0 && !temporary {
-			first = row
+		e := l.MatchExchange([]byte(name))
+		disposable = disposable && e.Temporary && !own
+		if i == 0 && !e.Temporary {
+			first = e.Row
 		}
 	}
 	return disposable, first
 }
 
-// exchange reports whether an exchange belongs to a throw-away service, and returns its
-// row. Of a row and an entry of the domains, the more specific decides.
-func (r rules) exchange(name []byte) (temporary bool, row *lists.Exchange) {
-	var suffix []byte
-	if r.exchanges != nil {
-		row, suffix = r.exchanges.Exchange(name)
-	}
-	if m := r.domains.Match(name); m.Class == lists.Disposable && len(m.Entry) > len(suffix) {
-		return true, nil
-	}
-	return row != nil && row.Class == lists.TemporaryExchange, row
-}
-
 // printReal prints which domains in real use are called disposable, and for how many the
 // provider is named. Parking does not count as a provider.
-func (d data) printReal(w io.Writer, r rules) {
+func (d data) printReal(w io.Writer, l *lists.Lists) {
 	var byExchange, byName []string
 	var sets []string
 	named, all := map[string]int{}, map[string]int{}
@@ -83,11 +63,11 @@ func (d data) printReal(w io.Writer, r rules) {
 			sets = append(sets, row.set)
 		}
 		all[row.set]++
-		disposable, first := r.look(row.domain, row.exchanges)
+		disposable, first := look(l, row.domain, row.exchanges)
 		if disposable {
 			byExchange = append(byExchange, row.domain)
 		}
-		if r.domains.Provider([]byte(row.domain)) == lists.Disposable {
+		if l.Provider([]byte(row.domain)) == lists.Disposable {
 			byName = append(byName, row.domain)
 		}
 		if first != nil && first.Class != "parked" {
@@ -102,7 +82,7 @@ func (d data) printReal(w io.Writer, r rules) {
 }
 
 // printBurners prints how many throw-away domains their exchanges reveal.
-func (d data) printBurners(w io.Writer, today rules, merged tables.Map) error {
+func (d data) printBurners(w io.Writer, dir string, merged tables.Map) error {
 	var proven, abused, unlisted []burner
 	listed, others := tables.Map{}, maps.Clone(merged)
 	for _, b := range d.burners {
@@ -120,35 +100,39 @@ func (d data) printBurners(w io.Writer, today rules, merged tables.Map) error {
 			delete(others, b.domain)
 		}
 	}
-	then, err := packDomains(listed)
+	then, err := packDomains(listed, nil)
 	if err != nil {
 		return err
 	}
-	apart, err := packDomains(others)
+	rows, err := tables.ReadExchanges(dir)
+	if err != nil {
+		return err
+	}
+	apart, err := packDomains(others, rows)
 	if err != nil {
 		return err
 	}
 	for _, row := range []struct {
 		what    string
-		rules   rules
+		lists   *lists.Lists
 		burners []burner
 	}{
-		{"proven after " + d.cut + ", by the names listed until then", rules{domains: then}, proven},
-		{"exchanges of " + d.cut + ", seen in abuse in 2026, by the names listed until then", rules{domains: then}, abused},
-		{"the same, with the lists and exchanges of today", today, abused},
-		{"the same, without the names of all of them", rules{apart, today.exchanges}, abused},
-		{"on no list by " + d.cut + ", proven or abused later, by the names listed until then", rules{domains: then}, unlisted},
-		{"the same, with the lists and exchanges of today", today, unlisted},
+		{"proven after " + d.cut + ", by the names listed until then", then, proven},
+		{"exchanges of " + d.cut + ", seen in abuse in 2026, by the names listed until then", then, abused},
+		{"the same, with the lists and exchanges of today", lists.Default(), abused},
+		{"the same, without the names of all of them", apart, abused},
+		{"on no list by " + d.cut + ", proven or abused later, by the names listed until then", then, unlisted},
+		{"the same, with the lists and exchanges of today", lists.Default(), unlisted},
 	} {
-		fmt.Fprintf(w, "| %s | %s of %d |\n", row.what, share(row.rules.count(row.burners), len(row.burners)), len(row.burners))
+		fmt.Fprintf(w, "| %s | %s of %d |\n", row.what, share(countCaught(row.lists, row.burners), len(row.burners)), len(row.burners))
 	}
 	return nil
 }
 
-// count returns how many of the domains their exchanges call disposable.
-func (r rules) count(burners []burner) (n int) {
+// countCaught returns how many of the domains their exchanges call disposable.
+func countCaught(l *lists.Lists, burners []burner) (n int) {
 	for _, b := range burners {
-		if disposable, _ := r.look(b.domain, b.exchanges); disposable {
+		if disposable, _ := look(l, b.domain, b.exchanges); disposable {
 			n++
 		}
 	}
@@ -157,7 +141,7 @@ func (r rules) count(burners []burner) (n int) {
 
 // printCounts prints how many of the listed throw-away domains use an exchange that is
 // called disposable. An exchange that one domain uses is taken for the domain's own.
-func (d data) printCounts(w io.Writer, r rules) {
+func (d data) printCounts(w io.Writer, l *lists.Lists) {
 	shared, caught, all := 0, 0, 0
 	for _, c := range d.counts {
 		all += c.domains
@@ -165,7 +149,7 @@ func (d data) printCounts(w io.Writer, r rules) {
 			continue
 		}
 		shared += c.domains
-		if temporary, _ := r.exchange([]byte(c.exchange)); temporary {
+		if l.MatchExchange([]byte(c.exchange)).Temporary {
 			caught += c.domains
 		}
 	}
@@ -210,13 +194,14 @@ func (d data) printAbused(w io.Writer, dir string, h history, s store) error {
 // abusedCut is a day in the middle of the days of the domains seen in abuse.
 const abusedCut = "2026-07-31"
 
-// packDomains returns lists that have nothing but domains.
-func packDomains(domains tables.Map) (*lists.Lists, error) {
+// packDomains returns lists that have nothing but domains and exchanges.
+func packDomains(domains tables.Map, rows []tables.Exchange) (*lists.Lists, error) {
 	kinds := make(map[string]blob.Kind, len(domains))
 	for name, e := range domains {
 		kinds[name] = blob.Kind{Class: e.Class, Subdomains: e.Subdomains}
 	}
-	packed, err := blob.Pack(blob.Content{Date: "2000.01.01", Domains: kinds})
+	exchanges, operators := tables.NumberOperators(rows)
+	packed, err := blob.Pack(blob.Content{Date: "2000.01.01", Domains: kinds, Exchanges: exchanges, Operators: operators})
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/addrspec/addrspec/lists/internal/tables"
 )
 
-// today are the rules of the committed lists.
-var today = rules{lists.Default(), lists.Default()}
+// today are the committed lists.
+var today = lists.Default()
 
 // TestExchangesEqualCore compares what is measured with what core does, for each suffix
 // of the table, names of each class, and pairs of them.
@@ -47,7 +47,7 @@ func TestSpecificExchange(t *testing.T) {
 
 // requireEqualCore looks at the names alone and in pairs.
 func requireEqualCore(t *testing.T, l *lists.Lists, names []string) {
-	checker, r := core.New(l), rules{l, l}
+	checker := core.New(l)
 	for i, name := range names {
 		for _, host := range []string{"shop.example", names[i/2], names[i/3]} {
 			for _, exchanges := range [][]string{{name}, {name, names[i/2]}, {names[i/2], name}, {name, name}} {
@@ -55,7 +55,7 @@ func requireEqualCore(t *testing.T, l *lists.Lists, names []string) {
 				for _, e := range exchanges {
 					x.Add([]byte(e))
 				}
-				disposable, first := r.look(host, exchanges)
+				disposable, first := look(l, host, exchanges)
 				require.Equal(t, x.Disposable(), disposable, "%s %v", host, exchanges)
 				class, provider := classOf(t, &x)
 				require.Equal(t, provider != "" && !disposable, first != nil, "%s %v", host, exchanges)
@@ -107,7 +107,7 @@ func TestHazards(t *testing.T) {
 		"gmail-smtp-in.l.google.com":             "mailbox",
 		"burner-com.mail.protection.outlook.com": "suite",
 	} {
-		disposable, row := today.look("burner.example", []string{exchange})
+		disposable, row := look(today, "burner.example", []string{exchange})
 		require.False(t, disposable, exchange)
 		if want == "" {
 			require.Nil(t, row, exchange)
@@ -213,7 +213,7 @@ func FuzzReadData(f *testing.F) {
 		require.LessOrEqual(t, len(d.real), strings.Count(real, "\n")+1)
 		for _, b := range d.burners {
 			require.NotEmpty(t, b.exchanges)
-			today.look(b.domain, b.exchanges)
+			look(today, b.domain, b.exchanges)
 		}
 	})
 }

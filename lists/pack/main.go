@@ -13,10 +13,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/addrspec/addrspec/lists"
 	"github.com/addrspec/addrspec/lists/internal/blob"
 	"github.com/addrspec/addrspec/lists/internal/tables"
 )
@@ -104,7 +102,7 @@ func pack(dir string, domains tables.Map) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	exchanges, operators := numberOperators(rows)
+	exchanges, operators := tables.NumberOperators(rows)
 	return blob.Pack(blob.Content{
 		Date:      strings.ReplaceAll(checked, "-", "."),
 		Domains:   kinds(domains, carriers),
@@ -117,21 +115,6 @@ func pack(dir string, domains tables.Map) ([]byte, error) {
 		Exchanges: exchanges,
 		Operators: operators,
 	})
-}
-
-// numberOperators returns the distinct operators of exchanges, in the order of the table,
-// and the number of each suffix's operator.
-func numberOperators(rows []tables.Exchange) (numbers map[string]int, operators []lists.Exchange) {
-	numbers = make(map[string]int, len(rows))
-	for _, row := range rows {
-		operator := lists.Exchange{Class: row.Class, Provider: row.Provider}
-		n := slices.Index(operators, operator)
-		if n < 0 {
-			n, operators = len(operators), append(operators, operator)
-		}
-		numbers[row.Suffix] = n + 1
-	}
-	return numbers, operators
 }
 
 // kinds returns the entry of each domain in the blob.

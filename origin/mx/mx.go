@@ -22,7 +22,7 @@
 // queries to the servers (query.go), the exchange with one server (exchange.go), and
 // the decision on its reply (decide.go).
 //
-// For a domain without MX records, [Resolver.HasAddress] looks up the address records, to
+// For a domain without MX records, [Resolver.LookupAddress] looks up the address records, to
 // which mail goes then, in the same way.
 //
 // Not included: DNSSEC validation and DNS over TLS, which are left to the
@@ -91,6 +91,9 @@ type Result struct {
 	// record, if it has one (RFC 5321 section 5.1). Null MX, and records of which none
 	// names an exchange, leave no fallback.
 	Fallback bool
+	// AddressRecord: it has the address record to which mail goes. Only LookupAddress
+	// sets it.
+	AddressRecord bool
 }
 
 // Lookup looks up the MX records of domain. The domain must be in A-label form; case
@@ -104,10 +107,19 @@ func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (Re
 	return e.result(), err
 }
 
-// HasAddress reports whether domain has an address record (A or AAAA). It is Lookup for
-// these records, with its cache, limits and errors: to be called if Result.Fallback is
-// true and it matters.
-func (r *Resolver) HasAddress(ctx context.Context, account int64, domain string) (bool, error) {
+// LookupAddress is Lookup. If the result has a Fallback, it also looks for an address
+// record (A or AAAA), with the same cache, limits and errors.
+func (r *Resolver) LookupAddress(ctx context.Context, account int64, domain string) (Result, error) {
+	found, err := r.Lookup(ctx, account, domain)
+	if err != nil || !found.Fallback {
+		return found, err
+	}
+	found.AddressRecord, err = r.hasAddress(ctx, account, domain)
+	return found, err
+}
+
+// hasAddress reports whether domain has an A or AAAA record.
+func (r *Resolver) hasAddress(ctx context.Context, account int64, domain string) (bool, error) {
 	e, err := r.lookup(ctx, account, subject{domain, addressRecords})
 	return e.found, err
 }
@@ -212,7 +224,7 @@ type Stats struct {
 	Stale  uint64 // results served past their TTL
 
 	// Outcomes of flights. A flight that all its callers left has none. Found and None
-	// are about MX records, or about addresses where HasAddress was called.
+	// are about MX records, or about addresses where LookupAddress was called.
 	Found, None, Timeouts, Failures uint64
 	Spent                           time.Duration // running, the sum of all flights
 

@@ -306,7 +306,31 @@ const addressZone = `
 	pool.test.      200 IN CNAME loop.test.
 `
 
-// HasAddress, by the queries that it takes: AAAA only if the name exists without A.
+func TestLookupAddress(t *testing.T) {
+	r := open(t, Config{}, mxtest.Start(t, `
+		mx.test.      3600 IN MX   10 mail.mx.test.
+		mx.test.      3600 IN A    192.0.2.1
+		a.test.       3600 IN A    192.0.2.1
+		neither.test. 3600 IN TXT  "x"
+		null.test.    3600 IN MX   0 .
+		null.test.    3600 IN A    192.0.2.1
+	`))
+	for domain, want := range map[string]Result{
+		"mx.test":      {MX: true, Exchanges: "mail.mx.test"},
+		"a.test":       {Fallback: true, AddressRecord: true},
+		"neither.test": {Fallback: true},
+		"null.test":    {},
+		"absent.test":  {},
+	} {
+		got, err := r.LookupAddress(t.Context(), testAccount, domain)
+		require.NoError(t, err)
+		require.Equal(t, want, got, domain)
+	}
+	_, err := r.LookupAddress(t.Context(), testAccount, "bücher.test")
+	require.Error(t, err)
+}
+
+// hasAddress, by the queries that it takes: AAAA only if the name exists without A.
 func TestHasAddress(t *testing.T) {
 	for why, responder := range map[string]mxtest.Responder{"recursive": mxtest.Answer, "only authoritative": firstHopOnly} {
 		server := mxtest.New(t, addressZone)
@@ -332,7 +356,7 @@ func TestHasAddress(t *testing.T) {
 			{"a..test", false, 0, time.Hour},
 		} {
 			for _, when := range []string{"not cached", "cached"} {
-				has, err := r.HasAddress(t.Context(), testAccount, test.domain)
+				has, err := r.hasAddress(t.Context(), testAccount, test.domain)
 				require.NoError(t, err, "%s, %s, %s", test.domain, why, when)
 				require.Equal(t, test.has, has, "%s, %s, %s", test.domain, why, when)
 				require.Equal(t, test.queries, server.Asked(strings.TrimSuffix(test.domain, ".")), "%s, %s, %s", test.domain, why, when)
@@ -343,9 +367,9 @@ func TestHasAddress(t *testing.T) {
 				require.Equal(t, int64(test.ttl), e.freshUntil-clock.NowNano(), test.domain)
 			}
 		}
-		_, err := r.HasAddress(t.Context(), testAccount, "loop.test")
+		_, err := r.hasAddress(t.Context(), testAccount, "loop.test")
 		requireError(t, err, Failure, Loop)
-		_, err = r.HasAddress(t.Context(), testAccount, "bücher.test")
+		_, err = r.hasAddress(t.Context(), testAccount, "bücher.test")
 		requireError(t, err, Failure, NotALabel)
 	}
 }
@@ -356,7 +380,7 @@ func TestHasAddressBesideLookup(t *testing.T) {
 	r := open(t, Config{}, server.Addr)
 	for range 2 {
 		for domain, want := range map[string]struct{ mx, address bool }{"a.test": {false, true}, "mx.test": {true, false}, "neither.test": {}} {
-			has, err := r.HasAddress(t.Context(), testAccount, domain)
+			has, err := r.hasAddress(t.Context(), testAccount, domain)
 			require.NoError(t, err)
 			require.Equal(t, want.address, has, domain)
 			requireMX(t, r, want.mx, domain)
@@ -400,26 +424,26 @@ func TestHasAddressErrors(t *testing.T) {
 				c = shortTimeout
 			}
 			r, clock := openAt(t, c, server.Addr)
-			_, err := r.HasAddress(t.Context(), testAccount, "aaaa.test")
+			_, err := r.hasAddress(t.Context(), testAccount, "aaaa.test")
 			requireError(t, err, test.kind, test.reason)
 			asked := server.Asked("aaaa.test")
 			if test.queries > 0 {
 				require.Equal(t, test.queries, asked)
 			}
-			_, err = r.HasAddress(t.Context(), testAccount, "aaaa.test")
+			_, err = r.hasAddress(t.Context(), testAccount, "aaaa.test")
 			requireError(t, err, test.kind, test.reason)
 			require.Equal(t, asked, server.Asked("aaaa.test"), "the failure is cached")
 
 			server.RespondAll(mxtest.Answer)
 			clock.advance(3 * time.Second)
-			has, err := r.HasAddress(t.Context(), testAccount, "aaaa.test")
+			has, err := r.hasAddress(t.Context(), testAccount, "aaaa.test")
 			require.NoError(t, err)
 			require.True(t, has)
 
 			server.RespondAll(test.responder) // an address stays while resolvers are down
 			clock.advance(201 * time.Second)
 			r.staleWait = time.Millisecond
-			has, err = r.HasAddress(t.Context(), testAccount, "aaaa.test")
+			has, err = r.hasAddress(t.Context(), testAccount, "aaaa.test")
 			require.NoError(t, err)
 			require.True(t, has)
 		})
@@ -442,7 +466,7 @@ func TestHasAddressSharesFlights(t *testing.T) {
 	var callers sync.WaitGroup
 	for range 20 {
 		callers.Go(func() {
-			has, err := r.HasAddress(t.Context(), testAccount, "aaaa.test")
+			has, err := r.hasAddress(t.Context(), testAccount, "aaaa.test")
 			require.NoError(t, err)
 			require.True(t, has)
 		})
@@ -461,29 +485,29 @@ func TestHasAddressSharesFlights(t *testing.T) {
 func TestHasAddressStrict(t *testing.T) {
 	server := mxtest.New(t, addressZone)
 	r, clock := openAt(t, Config{WithMX: []string{"mx.test"}, Strict: true}, server.Addr)
-	_, err := r.HasAddress(t.Context(), testAccount, "neither.test")
+	_, err := r.hasAddress(t.Context(), testAccount, "neither.test")
 	requireError(t, err, Failure, Unproven)
-	has, err := r.HasAddress(t.Context(), testAccount, "a.test")
+	has, err := r.hasAddress(t.Context(), testAccount, "a.test")
 	require.NoError(t, err)
 	require.True(t, has, "an address needs no proof")
 	_, _ = r.Verify(t.Context())
-	has, err = r.HasAddress(t.Context(), testAccount, "neither.test")
+	has, err = r.hasAddress(t.Context(), testAccount, "neither.test")
 	require.NoError(t, err)
 	require.False(t, has)
 
 	server.RespondAll(deny)
 	lies, _ := r.Verify(t.Context())
 	require.Error(t, lies)
-	_, err = r.HasAddress(t.Context(), testAccount, "neither.test")
+	_, err = r.hasAddress(t.Context(), testAccount, "neither.test")
 	requireError(t, err, Failure, Lying)
-	has, err = r.HasAddress(t.Context(), testAccount, "a.test")
+	has, err = r.hasAddress(t.Context(), testAccount, "a.test")
 	require.NoError(t, err)
 	require.True(t, has)
 
 	server.RespondAll(mxtest.Answer)
 	_, _ = r.Verify(t.Context())
 	clock.advance(3 * time.Second)
-	has, err = r.HasAddress(t.Context(), testAccount, "neither.test")
+	has, err = r.hasAddress(t.Context(), testAccount, "neither.test")
 	require.NoError(t, err)
 	require.False(t, has)
 }

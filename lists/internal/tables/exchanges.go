@@ -43,6 +43,21 @@ func ReadExchanges(dir string) ([]Exchange, error) {
 	return r.rows, nil
 }
 
+// NumberOperators returns the distinct operators of exchanges, in the order of the table,
+// and the number of each suffix's operator.
+func NumberOperators(rows []Exchange) (numbers map[string]int, operators []lists.Exchange) {
+	numbers = make(map[string]int, len(rows))
+	for _, row := range rows {
+		operator := lists.Exchange{Class: row.Class, Provider: row.Provider}
+		n := slices.Index(operators, operator)
+		if n < 0 {
+			n, operators = len(operators), append(operators, operator)
+		}
+		numbers[row.Suffix] = n + 1
+	}
+	return numbers, operators
+}
+
 // exchangeReader gathers the rows of exchanges.txt.
 type exchangeReader struct {
 	rows  []Exchange
