@@ -116,8 +116,13 @@ func (l *Lists) Match(domain []byte) Match {
 	if number == 0 {
 		return Match{}
 	}
+	return l.match(domain[at:], number)
+}
+
+// match returns the entry of a name whose kind has that number.
+func (l *Lists) match(entry []byte, number int) Match {
 	kind := l.kind(number)
-	return Match{domain[at:], Class(kind[0] &^ format.Subdomains), kind[0]&format.Subdomains != 0, format.Uint32(kind[1:])}
+	return Match{entry, Class(kind[0] &^ format.Subdomains), kind[0]&format.Subdomains != 0, format.Uint32(kind[1:])}
 }
 
 // find returns the number of the kind of the entry that classifies domain, and
@@ -161,6 +166,26 @@ func (l *Lists) Word(word []byte) Word {
 func (l *Lists) EachWord(do func(word []byte, w Word)) {
 	l.roles.each(func(name []byte, value int) { do(name, Word(value)) })
 }
+
+// EachDomain calls do with each entry of the domains, in the order of the blob. The
+// domain, which is the match's entry, is valid during the call.
+func (l *Lists) EachDomain(do func(m Match)) {
+	l.domains.each(func(name []byte, number int) { do(l.match(name, number)) })
+}
+
+// EachProvider calls do with each domain that has a rule, and the number of the rule in
+// Rules, from 1. The domain is valid during the call.
+func (l *Lists) EachProvider(do func(domain []byte, rule int)) { l.providers.each(do) }
+
+// Rules returns the rules of Rule. The caller must not change the slice.
+func (l *Lists) Rules() []Rule { return l.rules }
+
+// EachExchange calls do with each suffix of mail exchanges, and the number of its operator
+// in Operators, from 1. The suffix is valid during the call.
+func (l *Lists) EachExchange(do func(suffix []byte, operator int)) { l.exchanges.each(do) }
+
+// Operators returns what Exchange returns. The caller must not change the slice.
+func (l *Lists) Operators() []Exchange { return l.operators }
 
 // TypoTargets returns the providers whose misspellings the typo check
 // corrects, one lower-case domain per line, most used first.
