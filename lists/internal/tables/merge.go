@@ -72,7 +72,7 @@ func (m Map) addTable(dir, file string, class lists.Class) error {
 		switch {
 		case taken:
 			return fmt.Errorf("%s: %s is in another table too", file, r.name)
-		case isPublicSuffix(r.name) && (covers || isRegistrySuffix(r.name)):
+		case TooWide(r.name, covers):
 			return fmt.Errorf("%s: %s is a public suffix: anybody can register names below it", file, r.name)
 		}
 		m[r.name] = Entry{class, covers}
@@ -130,6 +130,12 @@ func (m Map) dropRedundant() {
 			delete(m, name)
 		}
 	}
+}
+
+// TooWide reports whether an entry of name would classify the domains of everybody who
+// registers below it.
+func TooWide(name string, covers bool) bool {
+	return isPublicSuffix(name) && (covers || isRegistrySuffix(name))
 }
 
 // isPublicSuffix reports whether name is on the Public Suffix List, either as a
