@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/lists"
 	"github.com/addrspec/addrspec/lists/feed"
 	"github.com/addrspec/addrspec/lists/feed/feedtest"
 	"github.com/addrspec/addrspec/lists/feed/store"
@@ -275,4 +276,125 @@ func TestRun(t *testing.T) {
 	require.Eventually(t, func() bool { return k.InUse().Version == next.Version }, 2*time.Minute, time.Millisecond)
 	stop()
 	<-ended
+}
+
+// withExtra gives a keeper a file of rows.
+func withExtra(t *testing.T, k *update.Keeper, text string) (write func(text string)) {
+	t.Helper()
+	k.Extra = filepath.Join(t.TempDir(), "extra.txt")
+	write = func(text string) {
+		require.NoError(t, os.WriteFile(k.Extra+".new", []byte(text), 0o600))
+		require.NoError(t, os.Rename(k.Extra+".new", k.Extra))
+	}
+	write(text)
+	return write
+}
+
+// classOf returns the class of a domain in the lists that the engine got last.
+func (e *engine) classOf(t *testing.T, domain string) lists.Class {
+	t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	opened, err := lists.Open(e.blobs[len(e.blobs)-1])
+	require.NoError(t, err)
+	return opened.Provider([]byte(domain))
+}
+
+// The operator's rows are in the built-in lists, in those of the feed and in those of the
+// file, whose versions and signatures remain what they were.
+func TestExtraRows(t *testing.T) {
+	s, want := newSite(t, now())
+	k, e, log := keeper(t, s)
+	write := withExtra(t, k, "[disposable]\nburner.example\n")
+	start(t, k)
+	require.Equal(t, update.State{InUse: feed.InUse{Version: builtIn.Version}, From: update.BuiltIn, Rows: 1}, k.InUse())
+	require.Equal(t, lists.Disposable, e.classOf(t, "a.burner.example"))
+	require.NoError(t, k.Update(t.Context()))
+	require.Equal(t, update.State{InUse: inUse(want), Expires: want.Expires, From: update.FromFeed, Rows: 1}, k.InUse())
+	require.Equal(t, lists.Disposable, e.classOf(t, "burner.example"))
+	stored, err := k.File.Read()
+	require.NoError(t, err, "what is stored verifies: it has no rows")
+	require.Equal(t, want.Blob, stored.Blob)
+
+	write("[known]\nburner.example\nmailinator.com\n")
+	k.Poll(now())
+	require.Equal(t, lists.Known, e.classOf(t, "burner.example"))
+	require.Equal(t, lists.Known, e.classOf(t, "mailinator.com"))
+	require.Equal(t, update.State{InUse: inUse(want), Expires: want.Expires, From: update.FromFeed, Rows: 2}, k.InUse())
+	require.Contains(t, log.String(), "reloaded the rows of --lists-extra")
+	installed := len(e.blobs)
+	k.Poll(now())
+	require.Len(t, e.blobs, installed, "the file has not changed")
+
+	write("# none any more\n")
+	k.Reload(t.Context())
+	require.Equal(t, lists.Disposable, e.classOf(t, "mailinator.com"), "the row hid the entry")
+	require.Equal(t, want.Blob, e.blobs[len(e.blobs)-1])
+
+	next, e2, _ := keeper(t, s)
+	next.File = k.File
+	withExtra(t, next, "[relay]\nburner.example\n")
+	start(t, next)
+	require.Equal(t, update.FromFile, next.InUse().From)
+	require.Equal(t, lists.Relay, e2.classOf(t, "burner.example"))
+	require.Len(t, e2.blobs, 1, "both at once")
+}
+
+// A file that is wrong at the start is an error, later it changes nothing.
+func TestExtraRowsThatAreWrong(t *testing.T) {
+	s, _ := newSite(t, now())
+	k, e, log := keeper(t, s)
+	write := withExtra(t, k, "[disposable]\nburner.example\n[spam]\n")
+	require.ErrorContains(t, k.Start(t.Context(), builtIn.Version), "--lists-extra: "+k.Extra+":3: this is no class")
+	missing := &update.Keeper{Engine: e, Log: k.Log, Extra: k.Extra + ".none"}
+	require.ErrorContains(t, missing.Start(t.Context(), builtIn.Version), "--lists-extra: open ")
+	foreign := &update.Keeper{Engine: e, Log: k.Log, Extra: k.Extra}
+	write("[disposable]\nburner.example\n")
+	require.ErrorContains(t, foreign.Start(t.Context(), "2020.01.01-00000000"), "--lists-extra: the module has the lists 2020.01.01-00000000")
+	require.Empty(t, e.blobs)
+
+	start(t, k)
+	for _, wrong := range []string{"[disposable]\njane@burner.example\n", "burner.example\n", "[known]\ncom\n"} {
+		write(wrong)
+		k.Poll(now())
+	}
+	require.Equal(t, 3, strings.Count(log.String(), "the old ones remain in use"), log)
+	require.Contains(t, log.String(), "extra.txt:2: this is an address")
+	require.NotContains(t, log.String(), "jane")
+	require.NoError(t, os.Remove(k.Extra))
+	k.Poll(now())
+	require.Equal(t, 3, strings.Count(log.String(), "the old ones remain in use"), "while it is replaced there is none")
+	k.Reload(t.Context())
+	require.Contains(t, log.String(), "no such file")
+	require.NoError(t, k.Update(t.Context()))
+	require.Equal(t, lists.Disposable, e.classOf(t, "burner.example"), "newer lists get the rows that were right")
+
+	write("[known]\nburner.example\n")
+	e.refuses = true
+	k.Reload(t.Context())
+	require.Contains(t, log.String(), "the module refused the lists")
+	e.refuses = false
+	require.Equal(t, 1, k.InUse().Rows)
+	require.Equal(t, lists.Disposable, e.classOf(t, "burner.example"))
+	s.publish(t, "2099.01.01", now().Add(time.Second))
+	require.NoError(t, k.Update(t.Context()))
+	require.Equal(t, lists.Disposable, e.classOf(t, "burner.example"), "what the module refused is in no later lists")
+}
+
+// Rows, lists of the feed and lists of the file may change at the same time.
+func TestExtraRowsWhileListsChange(t *testing.T) {
+	s, _ := newSite(t, now())
+	k, e, _ := keeper(t, s)
+	withExtra(t, k, "[disposable]\nburner.example\n")
+	start(t, k)
+	var both sync.WaitGroup
+	both.Go(func() { _ = k.Update(t.Context()) })
+	both.Go(func() {
+		for range 10 {
+			k.Reload(t.Context())
+		}
+	})
+	both.Wait()
+	require.Equal(t, update.FromFeed, k.InUse().From)
+	require.Equal(t, lists.Disposable, e.classOf(t, "burner.example"))
 }

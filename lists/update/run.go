@@ -126,8 +126,8 @@ func (k *Keeper) record(err error) {
 // lack; and two stats cost next to nothing.
 const poll = 2 * time.Second
 
-// Watch takes over lists that others write to the file, until ctx ends. reload makes it
-// read the file at once.
+// Watch takes over lists and rows that others write to the files, until ctx ends. reload
+// makes it read them at once.
 func (k *Keeper) Watch(ctx context.Context, reload <-chan struct{}) {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
@@ -146,7 +146,12 @@ func (k *Keeper) Watch(ctx context.Context, reload <-chan struct{}) {
 func (k *Keeper) poll(ctx context.Context, now time.Time) {
 	if k.File.Path != "" {
 		if stamps := stampsOf(k.File.Path); stamps != k.stamps && stamps[0] != (stamp{}) {
-			k.Reload(ctx)
+			k.reloadFile(ctx)
+		}
+	}
+	if k.Extra != "" {
+		if now := stampOf(k.Extra); now != k.extra && now != (stamp{}) {
+			k.reloadExtra(ctx)
 		}
 	}
 	k.warnOfExpiry(now)

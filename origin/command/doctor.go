@@ -167,7 +167,7 @@ func (c *doctorCmd) secretFiles() []string {
 
 // settingsFiles returns the files that only their owner may change.
 func (c *doctorCmd) settingsFiles() (list []string) {
-	for _, path := range []string{c.Lists, c.Plans, c.Hooks, c.Module} {
+	for _, path := range []string{c.Lists, c.ListsExtra, c.Plans, c.Hooks, c.Module} {
 		if path != "" {
 			list = append(list, path)
 		}
@@ -340,7 +340,7 @@ func (d *engineDoctor) start(ctx context.Context) (*host.Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.flags.Source(), err)
 	}
-	return engine, nil
+	return engine, d.flags.AddExtra(ctx, engine, blob)
 }
 
 // module checks an address with the module.

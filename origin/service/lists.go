@@ -12,16 +12,16 @@ import (
 	"github.com/addrspec/addrspec/lists/update"
 )
 
-// openLists takes the lists of --lists into use.
+// openLists takes the lists of --lists into use, with the rows of --lists-extra.
 func (s *Service) openLists(ctx context.Context) (err error) {
-	k := &update.Keeper{Engine: s.engine, File: s.ListsFile(), Log: s.log.Logger, Interval: s.ListsInterval}
+	k := &update.Keeper{Engine: s.engine, File: s.ListsFile(), Extra: s.ListsExtra, Log: s.log.Logger, Interval: s.ListsInterval}
 	if s.ListsURL != "" {
 		if k.Source, err = update.ParseURL(s.ListsURL); err != nil {
 			return err
 		}
 	}
 	if err := k.Start(ctx, s.engine.View().Info().Lists); err != nil {
-		return fmt.Errorf("--lists: %w", err)
+		return err
 	}
 	s.lists = k
 	return nil

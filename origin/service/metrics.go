@@ -148,7 +148,8 @@ var listsMetrics = []metric[*update.Keeper]{
 	{"addrspec_lists_expiry_timestamp_seconds", "When the signature of the lists in use expires; 0 without one.", false, func(k *update.Keeper) float64 { return unixSeconds(k.InUse().Expires) }},
 	{"addrspec_lists_last_attempt_timestamp_seconds", "When --lists-url was last looked at; 0 if never.", false, func(k *update.Keeper) float64 { return unixSeconds(k.Stats().Attempt) }},
 	{"addrspec_lists_last_success_timestamp_seconds", "When looking at --lists-url last succeeded, also with nothing new; 0 if never.", false, func(k *update.Keeper) float64 { return unixSeconds(k.Stats().Success) }},
-	{"addrspec_lists_updates_total", "Lists taken into use, from --lists or --lists-url.", true, func(k *update.Keeper) float64 { return float64(k.Stats().Updates) }},
+	{"addrspec_lists_extra_rows", "Rows of --lists-extra in use.", false, func(k *update.Keeper) float64 { return float64(k.InUse().Rows) }},
+	{"addrspec_lists_updates_total", "Lists taken into use, from --lists, --lists-extra or --lists-url.", true, func(k *update.Keeper) float64 { return float64(k.Stats().Updates) }},
 }
 
 // unixSeconds returns a time for a metric, 0 for none.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/addrspec/addrspec/lists/extra"
 	"github.com/addrspec/addrspec/lists/feed"
 	"github.com/addrspec/addrspec/lists/feed/store"
 	"github.com/addrspec/addrspec/wasm/host"
@@ -21,21 +22,52 @@ import (
 
 // ModuleFlags select the module and its lists.
 type ModuleFlags struct {
-	Module   string   `placeholder:"FILE" help:"An addrspec.wasm to use in place of the built-in one."`
-	Lists    string   `placeholder:"FILE" help:"A blob of newer lists. serve takes it over when the file changes and on SIGHUP."`
-	ListsKey ListsKey `placeholder:"KEY|FILE" help:"The public key that signs the lists: the line of minisign that begins with RW, or a .pub file. With it, only lists that it signed are used."`
-	CacheDir string   `placeholder:"DIR" help:"A directory for compiled machine code, so that later starts are faster (default: addrspec in the user's cache directory)."`
+	Module     string   `placeholder:"FILE" help:"An addrspec.wasm to use in place of the built-in one."`
+	Lists      string   `placeholder:"FILE" help:"A blob of newer lists. serve takes it over when the file changes and on SIGHUP."`
+	ListsKey   ListsKey `placeholder:"KEY|FILE" help:"The public key that signs the lists: the line of minisign that begins with RW, or a .pub file. With it, only lists that it signed are used."`
+	ListsExtra string   `placeholder:"FILE" help:"Your own corrections of the lists: rows below [known], [disposable], [public] or [relay]. serve takes them over when the file changes and on SIGHUP."`
+	CacheDir   string   `placeholder:"DIR" help:"A directory for compiled machine code, so that later starts are faster (default: addrspec in the user's cache directory)."`
 
 	TypoSuggestion string `enum:"domain,address" default:"domain" help:"What typo_suggestion contains: domain or address."`
 }
 
-// Engine starts the module with the lists of --lists.
+// Engine starts the module with the lists of --lists and the rows of --lists-extra.
 func (f *ModuleFlags) Engine(ctx context.Context) (*host.Engine, error) {
 	blob, err := f.Blob()
 	if err != nil {
 		return nil, fmt.Errorf("--lists: %w", err)
 	}
-	return f.engineWith(ctx, blob)
+	engine, err := f.engineWith(ctx, blob)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.AddExtra(ctx, engine, blob); err != nil {
+		engine.Close(ctx)
+		return nil, err
+	}
+	return engine, nil
+}
+
+// AddExtra adds the rows of --lists-extra to an engine's lists: blob, or its own if that
+// is nil.
+func (f *ModuleFlags) AddExtra(ctx context.Context, engine *host.Engine, blob []byte) error {
+	if f.ListsExtra == "" {
+		return nil
+	}
+	rows, err := extra.Read(f.ListsExtra)
+	if err == nil {
+		blob, err = extra.Base(blob, engine.View().Info().Lists)
+	}
+	if err == nil {
+		blob, err = rows.AddTo(blob)
+	}
+	if err == nil {
+		err = engine.SetLists(ctx, blob)
+	}
+	if err != nil {
+		return fmt.Errorf("--lists-extra: %w", err)
+	}
+	return nil
 }
 
 // engineWith starts the module with the lists of blob; nil means its own.

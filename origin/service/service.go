@@ -158,7 +158,7 @@ func (s *Service) Ledger() *ledger.Ledger { return s.ledger }
 func (s *Service) Addr() net.Addr { return s.listeners.public.Addr() }
 
 // Run handles requests until ctx ends, and then stops gracefully. Each value of hangUp
-// reloads the files of --lists, --plans and --hooks.
+// reloads the files of --lists, --lists-extra, --plans and --hooks.
 func (s *Service) Run(ctx context.Context, hangUp <-chan os.Signal) error {
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -190,7 +190,7 @@ func (s *Service) logConfig() {
 		"batch_timeout", s.BatchTimeout.String(), "grace", s.Grace.String(), "typo_suggestion", s.TypoSuggestion,
 		"max_connections", s.MaxConnections, "body_memory", s.BodyMemory.String(), "edge", s.EdgeSecret != "", "secret_key_ids", strings.Join(s.sealer.IDs(), ","),
 		"dashboard", s.Dashboard, "webhooks", s.Webhooks, "signup", s.SignUp, "public_url", s.PublicURL, "openid_issuer", s.OpenIDIssuer,
-		"module_file", s.Module, "lists_file", s.Lists, "lists_url", s.listsSource(), "lists_interval", s.ListsInterval.String(), "plans_file", s.Plans, "hooks_file", s.Hooks)
+		"module_file", s.Module, "lists_file", s.Lists, "lists_extra_file", s.ListsExtra, "lists_url", s.listsSource(), "lists_interval", s.ListsInterval.String(), "plans_file", s.Plans, "hooks_file", s.Hooks)
 }
 
 // shutDown lets requests in progress finish. Batches return at once with the items
