@@ -61,7 +61,7 @@ var manSections = []manpage.Section{
 		{Term: "0", Text: "Success."},
 		{Term: "1", Text: "A failure. Standard error says what failed and what to do."},
 		{Term: "2", Text: "A wrong command line, or a setting that cannot work."},
-		{Term: "3", Text: "check found an address that --fail-on names."},
+		{Term: "3", Text: "check found an address that --fail-on names, or lists why no entry for a domain."},
 		{Term: "130", Text: "check was interrupted. Standard error says how to go on."},
 	}},
 	{Title: "ENVIRONMENT", Items: []manpage.Item{

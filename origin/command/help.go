@@ -182,6 +182,7 @@ var commandExamples = map[string][]commandExample{
 	"serve": {
 		{"try the service with a demo account", "addrspec serve --demo --log text"},
 		{"serve behind a proxy, with one database for several replicas", "addrspec serve --database postgres://addrspec@db.example/addrspec --public-url https://addrspec.example"},
+		{"correct the lists with a file of your own", "addrspec serve --lists-extra /etc/addrspec-lists.txt"},
 		{"keep the lists fresh from a feed", "addrspec serve --lists-url https://lists.example/lists/ --lists-key RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3 --lists data/lists.blob"},
 	},
 	"doctor": {
@@ -252,6 +253,10 @@ var commandExamples = map[string][]commandExample{
 	"lists show": {
 		{"the lists in the program", "addrspec lists show"},
 		{"those of a file, for a program", "addrspec lists show --lists lists.blob --to json"},
+	},
+	"lists why": {
+		{"why a domain is called disposable", "addrspec lists why yopmail.com"},
+		{"with corrections of your own, for a program", "addrspec lists why mailinator.com gmail.com --lists-extra extra.txt --to json"},
 	},
 	"lists update": {{"fetch newer lists of a feed, by cron", "addrspec lists update --from https://lists.example/lists/ --lists-key lists.pub --lists lists.blob"}},
 	"lists verify": {{"verify a file and the signature beside it", "addrspec lists verify lists.blob --lists-key lists.pub"}},

@@ -25,6 +25,7 @@ import (
 // listsCmd has the commands for lists.
 type listsCmd struct {
 	Show   listsShowCmd   `cmd:"" help:"Show the version, age, counts and signature of lists."`
+	Why    listsWhyCmd    `cmd:"" help:"Say why domains have their class: the entry that decides, and the lists that carry it."`
 	Update listsUpdateCmd `cmd:"" help:"Fetch newer signed lists from a feed. A service that runs with the same --lists takes them over."`
 	Verify listsVerifyCmd `cmd:"" help:"Verify the form, the signature and the expiry of lists."`
 	Keygen listsKeygenCmd `cmd:"" help:"Make a key pair that signs the lists of a feed."`

@@ -1,0 +1,243 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/addrspec/addrspec/lists/feed"
+	"github.com/addrspec/addrspec/lists/sources"
+	"github.com/addrspec/addrspec/origin/check/output"
+	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/result"
+)
+
+// listsWhyCmd prints the entry that classifies a domain. Its facts are those of
+// details.provider_evidence, from the same module and lists.
+type listsWhyCmd struct {
+	service.ModuleFlags
+	Domains []string `arg:"" name:"domain" help:"Domains, as they are behind the @ of an address."`
+	To      string   `enum:"table,json" default:"table" help:"Output format: table, for people, or json (an array with an object for each domain)."`
+}
+
+// exitNoEntry is the exit code if a domain has no entry.
+const exitNoEntry = 3
+
+// Help is shown by --help.
+func (*listsWhyCmd) Help() string {
+	return `Prints the class, the entry that decides, whether it covers subdomains, the lists that
+carry it, and the first day on which one of them is known to have carried it. The exit
+code is 3 if a domain has no entry. Correct a wrong entry with --lists-extra;
+origin/deploy/lists.md has how, and where to report it.`
+}
+
+// shownReason is why a domain has its class. Class, Entry and what is about the entry are
+// null if there is none.
+type shownReason struct {
+	Domain         string        `json:"domain"`
+	Class          *string       `json:"class"`
+	Entry          *string       `json:"entry"`
+	Subdomains     *bool         `json:"subdomains"`
+	Sources        []shownSource `json:"sources"`
+	FirstDay       *string       `json:"first_day"`
+	TypoSuggestion *string       `json:"typo_suggestion"`
+	Lists          string        `json:"lists"`
+}
+
+// shownSource is a list that carries the entry. FirstDay is null if it is not known.
+type shownSource struct {
+	feed.Source
+	FirstDay *string `json:"first_day"`
+}
+
+// Run prints a paragraph for each domain.
+func (c *listsWhyCmd) Run(ctx context.Context, std streams) error {
+	engine, err := c.Engine(ctx)
+	if err != nil {
+		return err
+	}
+	defer engine.Close(context.WithoutCancel(ctx))
+	published, err := c.published(engine.View().Info().Lists)
+	if err != nil {
+		return err
+	}
+	var reasons []shownReason
+	for n, domain := range c.Domains {
+		reason, err := why(ctx, engine.View(), domain, published)
+		if err != nil {
+			return service.UsageError{Err: fmt.Errorf("domain %d of %d: %w", n+1, len(c.Domains), err)}
+		}
+		reasons = append(reasons, reason)
+	}
+	if err := c.print(std.out, reasons); err != nil {
+		return err
+	}
+	return withoutEntry(reasons)
+}
+
+// published returns the sources by name. Those of a module of another program are known
+// only by name.
+func (c *listsWhyCmd) published(used string) (map[string]feed.Source, error) {
+	summary := feed.DescribeBuiltIn()
+	blob, err := c.Blob()
+	if blob != nil && err == nil {
+		summary, err = feed.DescribeBlob(blob)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--lists: %w", err)
+	}
+	byName := map[string]feed.Source{}
+	if summary.Version == used || c.ListsExtra != "" {
+		for _, s := range summary.Sources {
+			byName[s.Name] = s
+		}
+	}
+	return byName, nil
+}
+
+// why returns the reason for one domain. Its errors contain no address.
+func why(ctx context.Context, view *host.View, domain string, published map[string]feed.Source) (s shownReason, err error) {
+	domain = strings.TrimSuffix(strings.TrimSpace(domain), ".") // of the root, which no address has
+	if strings.Contains(domain, "@") {
+		return s, errors.New("this is an address: give only its domain, which is behind the @")
+	}
+	facts, err := view.Check(ctx, nil, "postmaster@"+domain, host.Details)
+	if err != nil {
+		return s, err
+	}
+	r, err := result.Parse(facts.JSON)
+	switch {
+	case err != nil:
+		return s, err
+	case r.Details.Refusal != nil:
+		return s, fmt.Errorf("this is not a domain: %s", r.Details.Refusal.Sentence)
+	case strings.HasPrefix(r.Domain, "["):
+		return s, errors.New("this is the address of a host (RFC 5321 section 4.1.3), and lists have domains")
+	}
+	return reasonOf(&r, view.Info().Lists, published), nil
+}
+
+// reasonOf returns the reason for the domain of r.
+func reasonOf(r *result.Result, version string, published map[string]feed.Source) shownReason {
+	s := shownReason{Domain: r.Domain, Sources: []shownSource{}, TypoSuggestion: optional(r.TypoSuggestion), Lists: version}
+	e := r.Details.Provider
+	if e == nil {
+		return s
+	}
+	s.Class, s.Entry, s.Subdomains = &e.Class, &e.Entry, &e.Subdomains
+	for _, name := range e.Sources {
+		source := shownSource{published[name], optional(sources.FirstDay(name, e.Entry))}
+		source.Name = name
+		s.Sources = append(s.Sources, source)
+		if day := source.FirstDay; day != nil && (s.FirstDay == nil || *day < *s.FirstDay) {
+			s.FirstDay = day
+		}
+	}
+	return s
+}
+
+// optional returns nil for an empty text.
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// withoutEntry returns an error with the exit code if a domain has no entry.
+func withoutEntry(reasons []shownReason) error {
+	n := 0
+	for _, s := range reasons {
+		if s.Entry == nil {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return exitError{fmt.Errorf("no entry for %d of %s", n, output.Quantity(int64(len(reasons)), "domain", "domains")), exitNoEntry}
+}
+
+func (c *listsWhyCmd) print(out io.Writer, reasons []shownReason) error {
+	if c.To == "json" {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(reasons)
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for n, s := range reasons {
+		if n > 0 {
+			fmt.Fprintln(w)
+		}
+		s.print(w)
+	}
+	return w.Flush()
+}
+
+// print prints a row for each fact. Domains may have letters of any script.
+func (s *shownReason) print(w io.Writer) {
+	row := func(name, value string) { fmt.Fprintf(w, "%s\t%s\n", name, value) }
+	row("domain", output.Printable(s.Domain))
+	switch {
+	case s.Entry != nil:
+		row("class", *s.Class)
+		row("entry", s.describeEntry())
+		row("first day", describeDay(s.FirstDay))
+		s.printSources(w)
+	case s.TypoSuggestion != nil:
+		row("class", "none: it has no entry")
+		row("typo", "probably a misspelling of "+output.Printable(*s.TypoSuggestion))
+	default:
+		row("class", "none: neither it nor a parent that covers it has an entry")
+	}
+	row("lists", s.Lists)
+}
+
+// describeEntry says what the entry covers.
+func (s *shownReason) describeEntry() string {
+	switch {
+	case strings.Count(s.Domain, ".") > strings.Count(*s.Entry, "."):
+		return *s.Entry + ", a parent, which covers all names below its own"
+	case *s.Subdomains:
+		return *s.Entry + ", covers all names below its own too"
+	}
+	return *s.Entry + ", covers no subdomain"
+}
+
+// printSources prints a line for each source.
+func (s *shownReason) printSources(w io.Writer) {
+	name := "sources"
+	for _, source := range s.Sources {
+		fmt.Fprintf(w, "%s\t%s\n", name, source.describe())
+		name = ""
+	}
+}
+
+// describe returns what is known about the source.
+func (s *shownSource) describe() string {
+	text := strings.TrimSpace(s.Name + " " + s.Version)
+	if s.Licence != "" {
+		text += ", " + s.Licence
+	}
+	if s.Day != "" {
+		text += ", this version fetched " + s.Day
+	}
+	if s.FirstDay != nil {
+		text += ", carried it on " + *s.FirstDay
+	}
+	return text
+}
+
+// describeDay describes the first day. A list may have carried the entry before anybody
+// kept its days.
+func describeDay(day *string) string {
+	if day == nil {
+		return "unknown"
+	}
+	return *day + " or earlier"
+}
