@@ -1,11 +1,13 @@
 // Package feed signs and verifies newer lists.
 //
-// A feed is a directory that any web server can serve: the blob, its signature and
-// a summary for people and monitors.
+// A feed is a directory that any web server can serve: the blob, its signature, and
+// what people and monitors want to know.
 //
-//	lists.blob           the blob that lists/pack writes
-//	lists.blob.minisig   its signature, in the format of minisign
-//	lists.json           version, times, size and counts; no program relies on it
+//	lists.blob                   the blob that lists/pack writes
+//	lists.blob.minisig           its signature, in the format of minisign
+//	lists.changes.json           the domains whose entries changed since the version before
+//	lists.changes.json.minisig   its signature, with the same key
+//	lists.json                   version, times, size and counts; no program relies on it
 //
 // The signature is minisign's (https://jedisct1.github.io/minisign/), prehashed:
 // Ed25519 over the BLAKE2b-512 hash of the blob. The older form without the hash
@@ -19,7 +21,8 @@
 // a server that replays old files cannot take a client back.
 //
 // [PublicKey.Parse] reads a signature and verifies its trusted comment;
-// [Signature.Open] then verifies a blob. [SecretKey.Sign] makes a signature.
+// [Signature.Open] then verifies a blob. [SecretKey.Sign] makes a signature. [Compare],
+// [SecretKey.SignChanges] and [PublicKey.OpenChanges] do the same for changes.
 // Package store keeps a blob and its signature in files.
 //
 // The package does no I/O. It imports lists and aead.dev/minisign (MIT; its only

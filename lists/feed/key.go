@@ -147,11 +147,11 @@ func (k SecretKey) Sign(blob []byte, signed, expires time.Time) (*Release, error
 	if !expires.After(signed) {
 		return nil, fmt.Errorf("the signature would expire before it is made: give a time after %s", signed.Format(time.DateTime))
 	}
-	r := minisign.NewReader(bytes.NewReader(blob))
-	if _, err := io.Copy(io.Discard, r); err != nil {
+	text, err := k.sign(blob, s.String(), "signature of addrspec's lists")
+	if err != nil {
 		return nil, err
 	}
-	signature, err := k.Public().Parse(r.SignWithComments(k.key, s.String(), "signature of addrspec's lists"))
+	signature, err := k.Public().Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -160,14 +160,19 @@ func (k SecretKey) Sign(blob []byte, signed, expires time.Time) (*Release, error
 
 // SignFile returns the signature of a file that is not a blob, such as the sums of a
 // release. comment, one line, is its trusted comment. It must not look like that of a
-// blob, which begins with "addrspec lists".
+// blob or of changes, which begin with "addrspec lists" and "addrspec changes".
 func (k SecretKey) SignFile(content []byte, comment string) ([]byte, error) {
-	if strings.ContainsAny(comment, "\r\n") || strings.HasPrefix(comment, "addrspec lists") {
+	if strings.ContainsAny(comment, "\r\n") || strings.HasPrefix(comment, "addrspec lists") || strings.HasPrefix(comment, changesComment) {
 		return nil, fmt.Errorf("%q cannot be the trusted comment of a file", comment)
 	}
+	return k.sign(content, comment, "signature of an addrspec release")
+}
+
+// sign returns the text of a .minisig file.
+func (k SecretKey) sign(content []byte, trusted, untrusted string) ([]byte, error) {
 	r := minisign.NewReader(bytes.NewReader(content))
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return nil, err
 	}
-	return r.SignWithComments(k.key, comment, "signature of an addrspec release"), nil
+	return r.SignWithComments(k.key, trusted, untrusted), nil
 }

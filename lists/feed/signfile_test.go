@@ -26,7 +26,7 @@ func TestSignFile(t *testing.T) {
 }
 
 func TestSignFileComment(t *testing.T) {
-	for _, comment := range []string{"addrspec lists version:x", "two\nlines", "two\rlines"} {
+	for _, comment := range []string{"addrspec lists version:x", "addrspec changes version:x", "two\nlines", "two\rlines"} {
 		_, err := feedtest.Key(t).SignFile(nil, comment)
 		require.ErrorContains(t, err, "cannot be the trusted comment")
 	}

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/addrspec/addrspec/lists"
 	"github.com/addrspec/addrspec/lists/feed"
 	"github.com/addrspec/addrspec/lists/feed/prompt"
 	"github.com/addrspec/addrspec/lists/feed/store"
@@ -75,10 +76,46 @@ func (p publisher) publish(in io.Reader) (*feed.Release, error) {
 		return nil, err
 	}
 	file := store.File{Path: filepath.Join(p.dir, feed.BlobName), Key: secret.Public()}
-	if err := file.Write(release, func(now *feed.Release) error { return notBefore(release, now) }); err != nil {
+	if err := file.Write(release, func(now *feed.Release) error {
+		if err := notBefore(release, now); err != nil {
+			return err
+		}
+		return writeChanges(p.dir, secret, release, now)
+	}); err != nil {
 		return nil, err
 	}
 	return release, writeSummary(p.dir, release)
+}
+
+// writeChanges writes what the release changes of the lists in the feed. It comes before
+// the blob, since afterwards the lists before are gone; a program that is killed between
+// both writes the same again. Lists that are published again, to be signed for longer,
+// keep the changes of the first time.
+func writeChanges(dir string, secret feed.SecretKey, r, published *feed.Release) error {
+	path := filepath.Join(dir, feed.ChangesName)
+	var before *lists.Lists
+	switch {
+	case published != nil && published.Version != r.Version:
+		before = published.Lists
+	case published != nil && hasChanges(path, secret.Public(), r.Version):
+		return nil
+	}
+	text, signature, err := secret.SignChanges(feed.Compare(before, r.Lists))
+	if err != nil {
+		return err
+	}
+	return errors.Join(store.WriteFile(path, text), store.WriteFile(path+feed.Suffix, signature))
+}
+
+// hasChanges reports whether the feed has the changes of a version already.
+func hasChanges(path string, key feed.PublicKey, version string) bool {
+	text, err := os.ReadFile(path)
+	signature, unsigned := os.ReadFile(path + feed.Suffix)
+	if err != nil || unsigned != nil {
+		return false
+	}
+	c, err := key.OpenChanges(text, signature)
+	return err == nil && c.Version == version
 }
 
 // notBefore refuses to replace lists that were signed later, or at the same time:

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/lists"
+	"github.com/addrspec/addrspec/lists/extra"
 	"github.com/addrspec/addrspec/lists/feed"
 	"github.com/addrspec/addrspec/lists/feed/feedtest"
 	"github.com/addrspec/addrspec/lists/feed/store"
@@ -48,7 +50,7 @@ func TestPublish(t *testing.T) {
 	require.NoError(t, run(p, strings.NewReader(""), &out), "publishing again replaces the feed")
 	entries, err := os.ReadDir(p.dir)
 	require.NoError(t, err)
-	require.Len(t, entries, 3)
+	require.Len(t, entries, 5)
 }
 
 func TestPublishRefuses(t *testing.T) {
@@ -109,4 +111,80 @@ func TestLifetime(t *testing.T) {
 	var l lifetime
 	flags.TextVar(&l, "expires", days(30), "")
 	require.Equal(t, "30d", flags.Lookup("expires").DefValue)
+}
+
+// changesOf reads and verifies the changes of a feed.
+func changesOf(t *testing.T, dir string, key feed.PublicKey) *feed.Changes {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, feed.ChangesName))
+	require.NoError(t, err)
+	signature, err := os.ReadFile(filepath.Join(dir, feed.ChangesName+feed.Suffix))
+	require.NoError(t, err)
+	c, err := key.OpenChanges(text, signature)
+	require.NoError(t, err)
+	return c
+}
+
+// withRows writes the lists with the rows of a text.
+func withRows(t *testing.T, text string) (path string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "extra.txt")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	rows, err := extra.Read(file)
+	require.NoError(t, err)
+	packed, err := rows.AddTo(lists.Blob())
+	require.NoError(t, err)
+	path = filepath.Join(t.TempDir(), "lists.blob")
+	require.NoError(t, os.WriteFile(path, packed, 0o600))
+	return path
+}
+
+// The feed says what its newest lists changed, also after they were published again.
+func TestPublishChanges(t *testing.T) {
+	path, key := keyFile(t)
+	p := publisher{key: path, blob: "../lists.blob", dir: t.TempDir(), expires: days(30)}
+	publish := func() *feed.Changes {
+		t.Helper()
+		republish(t, p)
+		return changesOf(t, p.dir, key)
+	}
+	first := publish()
+	require.Equal(t, &feed.Changes{Version: lists.Default().Version(), Rows: []feed.Change{}}, first, "the first publication has nothing before it")
+	require.Equal(t, first, publish())
+
+	p.blob = withRows(t, "[disposable]\nburner.example\n[known]\nmailinator.com\n")
+	second := publish()
+	require.Equal(t, first.Version, *second.Since)
+	require.NotEqual(t, first.Version, second.Version)
+	require.Equal(t, []int{2, 1, 3}, []int{second.Added, second.Removed, len(second.Rows)})
+	require.Equal(t, second, publish(), "published again")
+
+	summary := filepath.Join(p.dir, feed.ChangesName)
+	require.NoError(t, os.WriteFile(summary, []byte("{}"), 0o600))
+	lost := publish()
+	require.Equal(t, &feed.Changes{Version: second.Version, Rows: []feed.Change{}}, lost, "what was before is not known any more")
+
+	p.blob = "../lists.blob"
+	back := publish()
+	require.Equal(t, second.Version, *back.Since)
+	require.Equal(t, []int{1, 2}, []int{back.Added, back.Removed})
+
+	other, otherKey := keyFile(t)
+	p.key = other
+	republish(t, p)
+	require.Nil(t, changesOf(t, p.dir, otherKey).Since, "the lists before are of another key")
+}
+
+// republish publishes as if the lists in the feed had been signed a minute before.
+func republish(t *testing.T, p publisher) {
+	t.Helper()
+	text, err := os.ReadFile(p.key)
+	require.NoError(t, err)
+	secret, err := feed.ParseSecretKey(text, nil)
+	require.NoError(t, err)
+	file := store.File{Path: filepath.Join(p.dir, feed.BlobName), Key: secret.Public()}
+	if r, err := file.Read(); err == nil {
+		feedtest.Write(t, p.dir, r.Blob, feedtest.Sign(t, secret, r.Blob, r.Signed.Add(-time.Minute)).Text)
+	}
+	require.NoError(t, run(p, strings.NewReader(""), new(bytes.Buffer)))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/addrspec/addrspec/lists/feed"
 	"github.com/addrspec/addrspec/lists/feed/feedtest"
+	"github.com/addrspec/addrspec/lists/feed/store"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/origintest"
 	"github.com/addrspec/addrspec/wasm/moduletest"
@@ -172,4 +173,63 @@ func TestDoctorChecksLists(t *testing.T) {
 	out, code = doctor("--lists-url", f.URL)
 	require.Equal(t, 1, code)
 	require.Regexp(t, `(?m)^feed +WRONG .*needs --lists-key`, out)
+}
+
+// A client that updates from a feed reads there what the newest lists changed since those
+// that it had, signed with the same key.
+func TestFeedSaysWhatChanged(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	secret, directory, file := filepath.Join(dir, "lists.key"), filepath.Join(dir, "feed"), filepath.Join(dir, "lists.blob")
+	_, problem, code := operator(t, "lists", "keygen", secret, "--no-password")
+	require.Zero(t, code, problem)
+	publish := func(blob string) {
+		for { // lists that were signed in the same second are refused
+			out, err := exec.Command("go", "run", "github.com/addrspec/addrspec/lists/publish", "-key", secret, "-blob", blob, "-feed", directory).CombinedOutput()
+			if err == nil || !strings.Contains(string(out), "same second") {
+				require.NoError(t, err, string(out))
+				return
+			}
+		}
+	}
+	update := func() (version string) {
+		_, problem, code := operator(t, "lists", "update", "--from", directory, "--lists-key", filepath.Join(dir, "lists.pub"), "--lists", file)
+		require.Zero(t, code, problem)
+		blob, err := store.ReadBlob(file)
+		require.NoError(t, err)
+		summary, err := feed.DescribeBlob(blob)
+		require.NoError(t, err)
+		return summary.Version
+	}
+	changes := func() *feed.Changes {
+		public, err := os.ReadFile(filepath.Join(dir, "lists.pub"))
+		require.NoError(t, err)
+		key, err := feed.ParsePublicKey(string(public))
+		require.NoError(t, err)
+		text, err := os.ReadFile(filepath.Join(directory, feed.ChangesName))
+		require.NoError(t, err)
+		signature, err := os.ReadFile(filepath.Join(directory, feed.ChangesName+feed.Suffix))
+		require.NoError(t, err)
+		c, err := key.OpenChanges(text, signature)
+		require.NoError(t, err)
+		return c
+	}
+	publish("../../lists/lists.blob")
+	first := update()
+	require.Equal(t, &feed.Changes{Version: first, Rows: []feed.Change{}}, changes())
+
+	bulk := filepath.Join(dir, "bulk.blob")
+	require.NoError(t, os.WriteFile(bulk, bulkLists(t), 0o600))
+	for range 2 { // the second time only to be signed for longer
+		publish(bulk)
+		second := update()
+		c := changes()
+		require.Equal(t, []string{first, second}, []string{*c.Since, c.Version})
+		require.Equal(t, []feed.Change{{Domain: bulkDomain, Change: feed.WasAdded, Class: "disposable", Subdomains: true,
+			Sources: []string{"addrspec/disposable.txt"}, Day: c.Rows[0].Day}}, c.Rows)
+		require.Equal(t, strings.ReplaceAll(second[:10], ".", "-"), c.Rows[0].Day)
+		out, problem, code := operator(t, withModule(t, "lists", "why", bulkDomain, "--lists", file)...)
+		require.Zero(t, code, problem)
+		require.Regexp(t, `sources +addrspec/disposable.txt`, out)
+	}
 }
