@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -118,4 +119,24 @@ func TestExtraRowsThatAreRefused(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Regexp(t, `(?m)^module +WRONG .*:2: this is no domain`, out)
 	require.Regexp(t, `(?m)^files +WRONG .*extra\.txt`, out)
+}
+
+// The file that the handbook shows has the classes that it says.
+func TestExtraRowsOfTheHandbook(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../deploy/lists.md")
+	require.NoError(t, err)
+	_, text, found := strings.Cut(string(page), "```\n# customers of ours\n")
+	require.True(t, found)
+	text, _, _ = strings.Cut(text, "```")
+	var classes []string
+	out, problem, code := operator(t, withModule(t, "lists", "why", "partner.example", "a.corp.example", "a.burner.example", "webmail.example", "forward.example",
+		"--to", "json", "--lists-extra", extraFile(t, text))...)
+	require.Zero(t, code, problem)
+	var reasons []shownReason
+	require.NoError(t, json.Unmarshal([]byte(out), &reasons))
+	for _, r := range reasons {
+		classes = append(classes, *r.Class)
+	}
+	require.Equal(t, []string{"known", "known", "disposable", "public", "relay"}, classes)
 }

@@ -193,7 +193,7 @@ func (s *shownReason) print(w io.Writer) {
 		row("class", "none: it has no entry")
 		row("typo", "probably a misspelling of "+output.Printable(*s.TypoSuggestion))
 	default:
-		row("class", "none: neither it nor a parent that covers it has an entry")
+		row("class", "none: neither it nor a parent that covers it has an entry; its mail exchanges are not looked at")
 	}
 	row("lists", s.Lists)
 }
