@@ -94,10 +94,9 @@ func (p publisher) publish(in io.Reader) (*feed.Release, error) {
 func writeChanges(dir string, secret feed.SecretKey, r, published *feed.Release) error {
 	path := filepath.Join(dir, feed.ChangesName)
 	var before *lists.Lists
-	switch {
-	case published != nil && published.Version != r.Version:
+	if published != nil && published.Version != r.Version {
 		before = published.Lists
-	case published != nil && hasChanges(path, secret.Public(), r.Version):
+	} else if c, err := store.ReadChanges(path, secret.Public()); published != nil && err == nil && c.Version == r.Version {
 		return nil
 	}
 	text, signature, err := secret.SignChanges(feed.Compare(before, r.Lists))
@@ -105,17 +104,6 @@ func writeChanges(dir string, secret feed.SecretKey, r, published *feed.Release)
 		return err
 	}
 	return errors.Join(store.WriteFile(path, text), store.WriteFile(path+feed.Suffix, signature))
-}
-
-// hasChanges reports whether the feed has the changes of a version already.
-func hasChanges(path string, key feed.PublicKey, version string) bool {
-	text, err := os.ReadFile(path)
-	signature, unsigned := os.ReadFile(path + feed.Suffix)
-	if err != nil || unsigned != nil {
-		return false
-	}
-	c, err := key.OpenChanges(text, signature)
-	return err == nil && c.Version == version
 }
 
 // notBefore refuses to replace lists that were signed later, or at the same time:

@@ -116,11 +116,7 @@ func TestLifetime(t *testing.T) {
 // changesOf reads and verifies the changes of a feed.
 func changesOf(t *testing.T, dir string, key feed.PublicKey) *feed.Changes {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, feed.ChangesName))
-	require.NoError(t, err)
-	signature, err := os.ReadFile(filepath.Join(dir, feed.ChangesName+feed.Suffix))
-	require.NoError(t, err)
-	c, err := key.OpenChanges(text, signature)
+	c, err := store.ReadChanges(filepath.Join(dir, feed.ChangesName), key)
 	require.NoError(t, err)
 	return c
 }

@@ -269,13 +269,16 @@ func (c *listsUpdateCmd) outcome(r *feed.Release, used feed.InUse) string {
 // listsVerifyCmd verifies lists.
 type listsVerifyCmd struct {
 	listsKeyFlag
-	File string `arg:"" help:"The blob; its signature is beside it, with .minisig at the end of the name."`
+	File string `arg:"" help:"The blob, or the feed's lists.changes.json; its signature is beside it, with .minisig at the end of the name."`
 }
 
 // Run prints a line if the lists are in order.
 func (c *listsVerifyCmd) Run(_ context.Context, std streams) error {
 	if c.ListsKey.IsZero() {
 		return service.ErrNoKey
+	}
+	if filepath.Base(c.File) == feed.ChangesName {
+		return c.verifyChanges(std.out)
 	}
 	release, err := store.File{Path: c.File, Key: c.ListsKey.PublicKey}.Read()
 	if err == nil {
@@ -285,6 +288,20 @@ func (c *listsVerifyCmd) Run(_ context.Context, std streams) error {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	_, err = fmt.Fprintf(std.out, "%s: lists %s, signed %s, valid until %s\n", c.File, release.Version, release.Signed.Format(minutes), release.Expires.Format(minutes))
+	return err
+}
+
+// verifyChanges prints what the changes are about.
+func (c *listsVerifyCmd) verifyChanges(out io.Writer) error {
+	changes, err := store.ReadChanges(c.File, c.ListsKey.PublicKey)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	since := ", before which the feed had none"
+	if changes.Since != nil {
+		since = " since " + *changes.Since
+	}
+	_, err = fmt.Fprintf(out, "%s: changes of the lists %s%s: %d added, %d removed\n", c.File, changes.Version, since, changes.Added, changes.Removed)
 	return err
 }
 

@@ -206,17 +206,19 @@ func TestFeedSaysWhatChanged(t *testing.T) {
 		require.NoError(t, err)
 		key, err := feed.ParsePublicKey(string(public))
 		require.NoError(t, err)
-		text, err := os.ReadFile(filepath.Join(directory, feed.ChangesName))
-		require.NoError(t, err)
-		signature, err := os.ReadFile(filepath.Join(directory, feed.ChangesName+feed.Suffix))
-		require.NoError(t, err)
-		c, err := key.OpenChanges(text, signature)
+		c, err := store.ReadChanges(filepath.Join(directory, feed.ChangesName), key)
 		require.NoError(t, err)
 		return c
 	}
 	publish("../../lists/lists.blob")
 	first := update()
 	require.Equal(t, &feed.Changes{Version: first, Rows: []feed.Change{}}, changes())
+	verify := func() (out, problem string, code int) {
+		return operator(t, "lists", "verify", filepath.Join(directory, feed.ChangesName), "--lists-key", filepath.Join(dir, "lists.pub"))
+	}
+	out, problem, code := verify()
+	require.Zero(t, code, problem)
+	require.Contains(t, out, ": changes of the lists "+first+", before which the feed had none: 0 added, 0 removed\n")
 
 	bulk := filepath.Join(dir, "bulk.blob")
 	require.NoError(t, os.WriteFile(bulk, bulkLists(t), 0o600))
@@ -232,4 +234,16 @@ func TestFeedSaysWhatChanged(t *testing.T) {
 		require.Zero(t, code, problem)
 		require.Regexp(t, `sources +addrspec/disposable.txt`, out)
 	}
+
+	out, problem, code = verify()
+	require.Zero(t, code, problem)
+	require.Contains(t, out, ": changes of the lists "+changes().Version+" since "+first+": 1 added, 0 removed\n")
+	require.NoError(t, os.Truncate(filepath.Join(directory, feed.ChangesName), 100))
+	_, problem, code = verify()
+	require.Equal(t, 1, code)
+	require.Contains(t, problem, "the changes are not those that were signed")
+	require.NoError(t, os.Truncate(filepath.Join(directory, feed.ChangesName), feed.MaxChangesSize+1))
+	_, problem, code = verify()
+	require.Equal(t, 1, code)
+	require.Contains(t, problem, "larger than 4096 KiB")
 }

@@ -98,6 +98,19 @@ func ReadSignature(path, suffix string) ([]byte, error) {
 	return text, err
 }
 
+// ReadChanges reads and verifies a file of changes, whose signature is beside it.
+func ReadChanges(path string, key feed.PublicKey) (*feed.Changes, error) {
+	text, err := read(path, feed.MaxChangesSize, "the changes")
+	if err != nil {
+		return nil, err
+	}
+	signature, err := ReadSignature(path, feed.Suffix)
+	if err != nil {
+		return nil, err
+	}
+	return key.OpenChanges(text, signature)
+}
+
 // read reads a file of at most limit bytes.
 func read(path string, limit int64, what string) ([]byte, error) {
 	file, err := os.Open(path)
