@@ -61,7 +61,7 @@ func (c *Checker) fill(f *Facts) {
 	f.Host, f.Alias = a.host, tagged
 	c.fillFromHost(f)
 	if f.Role == NoRole {
-		f.Role = c.words.roleOf(c.known, local)
+		f.Role = c.roleOf(f, local)
 	}
 	if f.Role == NoRole {
 		f.Gibberish = Score(c.scorer.Score(local))
@@ -84,6 +84,21 @@ func (c *Checker) fillFromHost(f *Facts) {
 		f.Typo = c.typos.Suggest(f.Host)
 	}
 }
+
+// roleOf returns the role of local, the local part of f without its tag. A weak word
+// alone, such as a given name, is a role at a host that is not on the Internet: that of
+// an account of a machine, or of an example.
+func (c *Checker) roleOf(f *Facts, local []byte) Role {
+	role := c.words.roleOf(c.known, local, f.isShared())
+	if role != NoRole && c.words.isBareName() && c.formOfHost(f.Host) == 0 {
+		return NoRole
+	}
+	return role
+}
+
+// isShared reports whether anybody can open a mailbox at the domain, or at the one that
+// it is a misspelling of.
+func (f *Facts) isShared() bool { return f.Public || f.Relay || f.Disposable || f.Typo != nil }
 
 // cutTag returns the text of a local part before its plus tag, and whether it
 // has a tag. A plus sign at the start begins no tag.

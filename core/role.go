@@ -42,7 +42,11 @@ func (s *segment) size() int { return int(s.end - s.start) }
 // number, a region, a language, a team, another role word (support-eu,
 // it-helpdesk2). Any other word, such as a surname, makes it a personal mailbox,
 // unless the role word is one that may end any name (kernel-team).
-func (w *words) roleOf(l *wordList, local []byte) Role {
+//
+// shared says that anybody can open a mailbox at the host. There, words that people
+// use in handles make no role, nor do most words with a number.
+func (w *words) roleOf(l *wordList, local []byte, shared bool) Role {
+	w.shared = shared
 	if !w.split(local) {
 		return NoRole
 	}
@@ -58,8 +62,25 @@ func (w *words) roleOf(l *wordList, local []byte) Role {
 			return NoRole
 		}
 	}
-	return w.segments[w.head].word.Role()
+	if head := w.segments[w.head].word; !w.shared || !head.Has(lists.Weak) || w.hasUnit() {
+		return head.Role()
+	}
+	return NoRole
 }
+
+// hasUnit reports whether a team or department is next to the head.
+func (w *words) hasUnit() bool {
+	for i := range w.read {
+		if i != w.head && isUnit(w.segments[i].word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBareName reports whether the last role is that of a weak word with no other
+// next to it: it may as well be the name of a person, unless the host says more.
+func (w *words) isBareName() bool { return w.read == 1 && w.segments[0].word.IsWeak() }
 
 // readSegments divides the words into segments. It returns false if a word is
 // not listed.
@@ -113,6 +134,7 @@ func (w *words) findHead() int {
 const (
 	noRank = iota
 	teamRank
+	weakRank
 	aloneRank
 	commonRank
 	fullRank // only role accounts use the word
@@ -124,6 +146,8 @@ func rankOf(word lists.Word) int {
 		return teamRank
 	case word.Role() == NoRole:
 		return noRank
+	case word.IsWeak():
+		return weakRank
 	case word.Has(lists.Alone):
 		return aloneRank
 	case word.Has(lists.Common):
@@ -135,10 +159,14 @@ func rankOf(word lists.Word) int {
 // qualifies reports whether segment i may accompany the head.
 func (w *words) qualifies(i int) bool {
 	head, s := &w.segments[w.head], &w.segments[i]
-	if isUnit(s.word) {
+	switch {
+	case isUnit(s.word):
 		return true
-	}
-	if head.word.Has(lists.Alone) {
+	case w.areInitials(i):
+		return false
+	case head.word.IsWeak():
+		return s.word.Class() == lists.Noun || s.word.Role() != NoRole
+	case head.word.Has(lists.Alone):
 		return false
 	}
 	switch s.word.Class() {
@@ -157,17 +185,47 @@ func isUnit(word lists.Word) bool {
 	return word.Class() == lists.Unit || word.Class() == lists.Team
 }
 
+// areInitials reports whether segment i is a code, or a weak word, of two letters before
+// the head at a provider where anybody can open a mailbox: these are initials more often
+// than a country.
+func (w *words) areInitials(i int) bool {
+	s := &w.segments[i]
+	class := s.word.Class()
+	return w.shared && i < w.head && s.size() == 2 && (class == lists.Code || class == lists.Market || s.word.IsWeak())
+}
+
 // numberQualifies reports whether the number at segment i may accompany the
 // head. Two letters with a digit are initials, unless they are the head (hr2),
 // and "it" is a pronoun.
 func (w *words) numberQualifies(i int) bool {
 	head, s := &w.segments[w.head], &w.segments[i]
+	if s.size() > w.digitsFor(head) {
+		return false
+	}
 	if w.separators[s.first] != 0 || i == 0 {
 		return head.size() > 2
 	}
 	before := &w.segments[i-1]
 	return before.size() > 2 || w.read == 2 && !head.word.Has(lists.Common)
 }
+
+// digitsFor returns how many digits a number next to head may have. Companies number
+// their branches and years. Handles have numbers too, so at a provider where anybody
+// can open a mailbox only help desks and senders may have more than one digit.
+func (w *words) digitsFor(head *segment) int {
+	role := head.word.Role()
+	switch {
+	case head.word.Has(lists.Common):
+		return maxHandleDigits
+	case !w.shared || role == Support || role == NoReply && head.size() >= noReplySize:
+		return maxDigits
+	}
+	return 1
+}
+
+// maxHandleDigits is the length of the longest number next to a word that people use in
+// handles: media01, but not media2004.
+const maxHandleDigits = 2
 
 // roleOfPart returns the role that a word gives to any other words: the last one
 // in kernel-team and license_bot, the first one in noreply-digest. It returns

@@ -31,7 +31,7 @@ var known = newWordList(lists.Default())
 
 func roleOf(local string) Role {
 	var w words
-	return w.roleOf(known, []byte(local))
+	return w.roleOf(known, []byte(local), false)
 }
 
 func TestRole(t *testing.T) {
@@ -53,6 +53,116 @@ func TestRoleOfAddress(t *testing.T) {
 	} {
 		require.Equal(t, want, c.Check([]byte(email)).Role, email)
 	}
+}
+
+// TestRoleAtProvider: where anybody can open a mailbox, words that people use in
+// handles need a team, and most words at most one digit.
+func TestRoleAtProvider(t *testing.T) {
+	c := New(lists.Default())
+	for local, want := range map[string]struct{ own, shared Role }{
+		"info":              {General, General},
+		"info2":             {General, General},
+		"info24":            {General, NoRole},
+		"info2024":          {General, NoRole},
+		"infomx31":          {General, NoRole},
+		"ventas.mx":         {Sales, Sales},
+		"sales.germany2":    {Sales, Sales},
+		"se.consulting":     {Sales, NoRole},
+		"uk.sales":          {Sales, NoRole}, // initials
+		"support365":        {Support, Support},
+		"techsupport24":     {Support, Support},
+		"no-reply2024":      {NoReply, NoReply},
+		"bot":               {NoReply, NoReply},
+		"bot2004":           {NoReply, NoRole},
+		"deploy-bot":        {NoReply, NoReply},
+		"legal":             {Legal, Legal},
+		"legal90":           {Legal, NoRole},
+		"kyc":               {Legal, NoRole},
+		"kyc12":             {Legal, NoRole},
+		"kyc2012":           {NoRole, NoRole},
+		"kyc-team":          {Legal, Legal},
+		"ambassador7":       {Marketing, NoRole},
+		"ambassador77":      {Marketing, NoRole},
+		"ambassador1977":    {NoRole, NoRole},
+		"builder4107":       {NoRole, NoRole},
+		"design":            {Marketing, NoRole},
+		"design-team":       {Marketing, Marketing},
+		"designteam2":       {Marketing, Marketing},
+		"hello":             {General, NoRole},
+		"dev":               {IT, NoRole},
+		"devteam":           {IT, IT},
+		"job87":             {NoRole, NoRole},
+		"project.noreply":   {NoReply, NoReply},
+		"database.programs": {IT, NoRole},
+	} {
+		require.Equal(t, want.own, c.Check([]byte(local+"@mycompany.de")).Role, local)
+		for _, domain := range []string{"gmail.com", "gmial.com", "mozmail.com", "mailinator.com"} { // public, its misspelling, relay, disposable
+			require.Equal(t, want.shared, c.Check([]byte(local+"@"+domain)).Role, "%s@%s", local, domain)
+		}
+	}
+}
+
+// TestWeakWords: what is the name or the initials of a person as often as a role needs
+// another word, or a host that is not on the Internet.
+func TestWeakWords(t *testing.T) {
+	c := New(lists.Default())
+	for email, want := range map[string]Role{
+		"ask@mycompany.de":                 NoRole,
+		"Job+list@mycompany.de":            NoRole,
+		"job2@mycompany.de":                NoRole,
+		"job.uk@mycompany.de":              NoRole,
+		"job.smit@mycompany.de":            NoRole,
+		"job-applications@mycompany.de":    HR,
+		"job.ads@mycompany.de":             HR,
+		"job-team@gmail.com":               HR,
+		"job.ads@gmail.com":                NoRole,
+		"ask.team@mycompany.de":            General,
+		"ads.manager@mycompany.de":         Marketing,
+		"api-support@mycompany.de":         Support,
+		"apiteam@mycompany.de":             IT,
+		"rh.dept@mycompany.de":             HR,
+		"vagrant@mycompany.de":             NoRole,
+		"vagrant@gmail.com":                NoRole,
+		"vagrant@precise64":                Admin,
+		"vagrant@localhost.localdomain":    Admin,
+		"vagrant@box.vm":                   Admin,
+		"vagrant@[192.0.2.1]":              Admin,
+		"ubuntu@ip-192-0-2-1.ec2.internal": Admin,
+		"rh@example.com":                   HR,
+	} {
+		require.Equal(t, want, c.Check([]byte(email)).Role, email)
+	}
+}
+
+// TestMarks applies the rules of marks to every role word.
+func TestMarks(t *testing.T) {
+	c := New(lists.Default())
+	role := func(email string) Role { return c.Check([]byte(email)).Role }
+	n := 0
+	lists.Default().EachWord(func(text []byte, word lists.Word) {
+		name := string(text)
+		if word.Role() == NoRole {
+			return
+		}
+		n++
+		own, shared := word.Role(), word.Role()
+		if word.IsWeak() {
+			own = NoRole
+		}
+		if word.Has(lists.Common | lists.Alone) {
+			shared = NoRole
+		}
+		require.Equal(t, own, role(name+"@mycompany.de"), name)
+		require.Equal(t, shared, role(name+"@gmail.com"), name)
+		require.Equal(t, word.Role(), role(name+"@example.com"), name)
+		if word.Role() != Support && word.Role() != NoReply {
+			require.Equal(t, NoRole, role(name+"87@gmail.com"), name)
+		}
+		if len(name) > 2 && word.Class() != lists.Team {
+			require.NotEqual(t, NoRole, role(name+"-team@gmail.com"), name)
+		}
+	})
+	require.Greater(t, n, 2000)
 }
 
 // TestPersonalShapes: initials, numbers and names beside words that people use in
@@ -165,7 +275,7 @@ func TestRoleAllocatesNothing(t *testing.T) {
 	var w words
 	for _, local := range []string{"no-reply-eu", "john.smith", "a-b-c-d-e-f-g-h", "support", "salesteamuk", "kernel-team"} {
 		name := []byte(local)
-		require.Zero(t, testing.AllocsPerRun(100, func() { w.roleOf(known, name) }), local)
+		require.Zero(t, testing.AllocsPerRun(100, func() { w.roleOf(known, name, false) }), local)
 	}
 }
 
@@ -180,8 +290,10 @@ func FuzzRole(f *testing.F) {
 	f.Add([]byte("xyz.do-not_reply"))                  // an ending
 	f.Fuzz(func(t *testing.T, name []byte) {
 		var w words
-		role := w.roleOf(known, name)
+		shared := w.roleOf(known, name, true)
+		role := w.roleOf(known, name, false)
 		require.LessOrEqual(t, role, HR)
+		require.Contains(t, []Role{NoRole, role}, shared, "a provider's mailbox has no other role")
 		if role == NoRole {
 			return
 		}
@@ -213,7 +325,7 @@ func BenchmarkRole(b *testing.B) {
 		b.Run(local, func(b *testing.B) {
 			name := []byte(local)
 			for b.Loop() {
-				w.roleOf(known, name)
+				w.roleOf(known, name, false)
 			}
 		})
 	}

@@ -18,8 +18,9 @@ type words struct {
 	count      int
 
 	segments [maxWords]segment
-	read     int // number of segments
-	head     int // the segment that gave the last role
+	read     int  // number of segments
+	head     int  // the segment that gave the last role
+	shared   bool // anybody can open a mailbox at the host
 }
 
 // split splits local into words. It returns false if local cannot be that of a role

@@ -75,6 +75,9 @@ const (
 	Alone                         // only a Unit qualifies it
 	Ending                        // words that are not listed may precede it
 	marks  = Common | Alone | Ending
+
+	// Weak has both bits, so that one byte is enough: the word makes no role by itself.
+	Weak = Common | Alone
 )
 
 // Class returns the role of w or its class of qualifiers.
@@ -94,6 +97,9 @@ func (w Word) Role() Role {
 // Has reports whether w has one of the marks m.
 func (w Word) Has(m Word) bool { return w&m != 0 }
 
+// IsWeak reports whether w has the mark Weak.
+func (w Word) IsWeak() bool { return w&Weak == Weak }
+
 // MarkNamed returns the mark with that name in roles.txt, or 0.
 func MarkNamed(name string) Word {
 	switch name {
@@ -101,6 +107,8 @@ func MarkNamed(name string) Word {
 		return Common
 	case "alone":
 		return Alone
+	case "weak":
+		return Weak
 	case "ending":
 		return Ending
 	}

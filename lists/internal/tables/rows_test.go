@@ -38,7 +38,7 @@ func FuzzCanonical(f *testing.F) {
 
 func TestReadRoles(t *testing.T) {
 	for text, want := range map[string]string{
-		"General\tinfo\n# a comment\nMarket eu\nIT/alone/ending devel\n": "",
+		"General\tinfo\n# a comment\nMarket eu\nIT/alone/ending devel\nHR/weak job\n": "",
 		"general\tinfo\n":             `roles.txt:1: "general" is not a class of words; lists/role.go has them`,
 		"IT/never dev\n":              `roles.txt:1: "never" is not a mark of IT words; lists/role.go has them`,
 		"Place/alone london\n":        `roles.txt:1: "alone" is not a mark of Place words; lists/role.go has them`,
@@ -53,7 +53,7 @@ func TestReadRoles(t *testing.T) {
 		}
 		require.NoError(t, err)
 		require.Equal(t, map[string]lists.Word{"info": lists.Word(lists.General), "eu": lists.Word(lists.Market),
-			"devel": lists.Word(lists.IT) | lists.Alone | lists.Ending}, words)
+			"devel": lists.Word(lists.IT) | lists.Alone | lists.Ending, "job": lists.Word(lists.HR) | lists.Weak}, words)
 	}
 }
 
