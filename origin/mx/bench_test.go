@@ -18,12 +18,15 @@ func TestCachedLookupAllocs(t *testing.T) {
 	server := mxtest.New(t, zone)
 	server.Respond("broken.test", mxtest.ServFail)
 	r, _ := openAt(t, Config{}, server.Addr)
-	for _, domain := range []string{"example.test", "nowhere.test", "broken.test"} {
+	for _, domain := range []string{"example.test", "two.example.test", "mail.example.test", "nowhere.test", "broken.test"} {
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			_, _ = r.Lookup(context.Background(), testAccount, domain)
 		}), domain)
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			_, _, _ = r.Peek(domain)
+		}), domain)
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			_, _ = r.HasAddress(context.Background(), testAccount, domain)
 		}), domain)
 	}
 }

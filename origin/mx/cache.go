@@ -93,7 +93,7 @@ func (k *cache) store(s subject, a result, generation uint32) *entry {
 		longest, staleFor = k.maxNegativeTTL, 0
 	}
 	until := k.after(max(k.minTTL, min(a.ttl, longest)))
-	return k.set(entry{name: s.name, about: s.about, found: a.found, exchanges: a.exchanges, noData: a.noData,
+	return k.table.set(entry{name: s.name, about: s.about, found: a.found, exchanges: a.exchanges, noData: a.noData,
 		generation: generation, freshUntil: until, expires: until + int64(staleFor)})
 }
 
@@ -104,13 +104,11 @@ func (k *cache) storeFailure(s subject, err *Error, stale *entry) *entry {
 	if stale != nil && k.now() < stale.expires {
 		again := *stale
 		again.stale, again.freshUntil = true, k.after(k.recheck)
-		return k.set(again)
+		return k.table.set(again)
 	}
 	until := k.after(k.failureTTL)
-	return k.set(entry{name: s.name, about: s.about, err: err, freshUntil: until, expires: until})
+	return k.table.set(entry{name: s.name, about: s.about, err: err, freshUntil: until, expires: until})
 }
-
-func (k *cache) set(e entry) *entry { return k.table.set(e, k.now()) }
 
 func (k *cache) after(d time.Duration) int64 { return k.now() + min(int64(d), math.MaxInt64/4) }
 
@@ -205,7 +203,7 @@ func (t *table) get(s subject) *entry {
 func (e *entry) is(s subject) bool { return e.name == s.name && e.about == s.about }
 
 // set stores e.
-func (t *table) set(e entry, now int64) *entry {
+func (t *table) set(e entry) *entry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := subject{e.name, e.about}
@@ -213,10 +211,10 @@ func (t *table) set(e entry, now int64) *entry {
 	it := &item{entry: e}
 	if link := t.find(s); link.Load() != nil {
 		t.replace(link, it)
-		t.makeRoom(0, 0, now)
+		t.makeRoom(0, 0)
 		return &it.entry
 	}
-	t.makeRoom(1, it.bytes(), now)
+	t.makeRoom(1, it.bytes())
 	t.find(s).Store(it)
 	t.count, t.bytes = t.count+1, t.bytes+it.bytes()
 	return &it.entry
@@ -244,13 +242,13 @@ func (t *table) replace(link *atomic.Pointer[item], it *item) {
 func (it *item) bytes() int { return len(it.name) + len(it.exchanges) }
 
 // makeRoom moves the hand until there is room for more items and bytes.
-func (t *table) makeRoom(items, bytes int, now int64) {
+func (t *table) makeRoom(items, bytes int) {
 	isFull := func() bool {
 		return t.count > 0 && (t.count+items > t.limit || t.bytes+bytes > t.limit*bytesPerItem)
 	}
 	for isFull() {
 		t.removeFrom(&t.buckets[t.hand], func(it *item) bool {
-			return isFull() && (it.expires <= now || !it.used.Swap(false))
+			return isFull() && !it.used.Swap(false)
 		})
 		t.hand = (t.hand + 1) % len(t.buckets)
 	}

@@ -84,6 +84,36 @@ func TestCacheTTL(t *testing.T) {
 	}
 }
 
+// Exchanges that change are served after the TTL, and not before.
+func TestCacheExchangesChange(t *testing.T) {
+	server := mxtest.New(t, ttlZone)
+	r, clock := openAt(t, Config{}, server.Addr)
+	requireExchanges := func(want string) {
+		t.Helper()
+		found, err := r.Lookup(t.Context(), testAccount, "usual.test")
+		require.NoError(t, err)
+		require.Equal(t, Result{MX: want != "", Exchanges: want}, found)
+	}
+	publish := func(records ...string) {
+		server.Respond("usual.test", func(w dns.ResponseWriter, reply *dns.Msg) {
+			reply.Answer = nil
+			for _, text := range records {
+				reply.Answer = append(reply.Answer, record("usual.test. 300 IN MX "+text))
+			}
+			mxtest.Answer(w, reply)
+		})
+	}
+	requireExchanges("mail.test")
+	publish("20 mx.usual.test.", "10 new.test.")
+	clock.advance(299 * time.Second)
+	requireExchanges("mail.test")
+	clock.advance(time.Second)
+	requireExchanges("new.test mx.usual.test")
+	publish("0 .")
+	clock.advance(300 * time.Second)
+	requireExchanges("")
+}
+
 func TestCacheRefreshAfterTTL(t *testing.T) {
 	server := mxtest.New(t, ttlZone)
 	r, clock := openAt(t, Config{}, server.Addr)
@@ -107,7 +137,7 @@ func TestStaleWhileResolverIsDown(t *testing.T) {
 	requireTrue := func(why string) {
 		found, err := lookup()
 		require.NoError(t, err, why)
-		require.True(t, found.MX, why)
+		require.Equal(t, Result{MX: true, Exchanges: "mail.test"}, found, why)
 	}
 	requireTrue("first lookup")
 	server.RespondAll(mxtest.ServFail)
@@ -313,9 +343,11 @@ func TestPeekSendsNoQuery(t *testing.T) {
 func TestCacheKeepsFrequentDomains(t *testing.T) {
 	const limit, often = 1000, 100
 	k := newCache(Config{cacheEntries: limit, clock: new(fakeClock)}.withDefaults())
+	missed := 0
 	for i := range 20 * limit {
 		name := fmt.Sprint("often ", i%often)
 		if e, _ := k.get(subject{name: name}); e == nil {
+			missed++
 			k.store(subject{name: name}, result{found: true, ttl: time.Hour}, 0)
 		}
 		k.store(subject{name: fmt.Sprint("once ", i)}, result{found: true, ttl: time.Hour}, 0)
@@ -328,6 +360,7 @@ func TestCacheKeepsFrequentDomains(t *testing.T) {
 		}
 	}
 	require.Greater(t, kept, often*9/10)
+	require.Less(t, missed, 2*often, "each once, and few again before they were read for the first time")
 }
 
 // newTestCache returns a cache of limit domains whose clock is at its start.

@@ -1,7 +1,9 @@
 package mx
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,26 +19,42 @@ func seeds() []*dns.Msg {
 	authoritative := message(3, nil, nil)
 	authoritative.Authoritative, authoritative.RecursionAvailable = true, false
 	return []*dns.Msg{
-		message(0, []string{"example.test. 9 IN MX 10 mail.test."}, nil),                                  // found
-		message(0, []string{"example.test. 9 IN MX 0 ."}, nil),                                            // null MX
-		message(0, []string{"example.test. 9 IN MX 10 192.0.2.1."}, nil),                                  // an exchange that is not a host name
-		message(0, []string{"example.test. 9 IN CNAME a.test.", "a.test. 9 IN MX 1 b.test."}, nil),        // through a CNAME
-		message(0, []string{"example.test. 9 IN CNAME a.test."}, nil),                                     // target to be queried
-		message(0, []string{"example.test. 9 IN CNAME a.test.", "a.test. 9 IN CNAME example.test."}, nil), // a loop
-		message(0, nil, []string{soa}),                                                                    // no data
-		message(3, nil, []string{soa}),                                                                    // no such name
-		message(0, nil, []string{"test. 9 IN NS ns.test."}),                                               // a referral
-		message(2, nil, nil), // SERVFAIL
-		authoritative,        // NXDOMAIN from an authoritative server
+		message(0, []string{"example.test. 9 IN MX 10 mail.test."}, nil), // found
+		message(0, []string{"example.test. 9 IN MX 20 B.test.", "example.test. 9 IN MX 10 c.test.", "example.test. 9 IN MX 5 b.TEST.", "example.test. 9 IN MX 10 a.test."}, nil), // several, one twice
+		message(0, []string{"example.test. 9 IN A 192.0.2.1", "example.test. 9 IN AAAA 2001:db8::1"}, nil),                                                                       // addresses
+		longest(), // more exchanges than are kept
+		message(0, []string{"example.test. 9 IN MX 0 ."}, nil),                                                                                          // null MX
+		message(0, []string{"example.test. 9 IN MX 10 192.0.2.1."}, nil),                                                                                // an exchange that is not a host name
+		message(0, []string{"example.test. 9 IN CNAME a.test.", "a.test. 9 IN MX 1 b.test."}, nil),                                                      // through a CNAME
+		message(0, []string{"example.test. 9 IN CNAME a.test."}, nil),                                                                                   // target to be queried
+		message(0, []string{"example.test. 9 IN CNAME a.test.", "a.test. 9 IN CNAME example.test."}, nil),                                               // a loop
+		message(0, []string{"example.test. 9 IN MX 10 localhost.", "example.test. 9 IN MX 20 mx.invalid.", "example.test. 9 IN MX 30 mail.test."}, nil), // one of three
+		message(0, nil, []string{soa}),                      // no data
+		message(3, nil, []string{soa}),                      // no such name
+		message(0, nil, []string{"test. 9 IN NS ns.test."}), // a referral
+		message(2, nil, nil),                                // SERVFAIL
+		authoritative,                                       // NXDOMAIN from an authoritative server
 		message(0, []string{"example.test. 9 IN MX 10 mail.test."}, nil).SetEdns0(udpPayload, false),              // with OPT
 		message(0, []string{`example.test. 9 IN MX 10 a\.b\000.test.`, "example.test. 9 IN MX 10 -a.test."}, nil), // odd bytes in names
 	}
 }
 
+// longest returns a reply with nine exchanges of 240 bytes.
+func longest() *dns.Msg {
+	var records []string
+	for i := range 9 {
+		records = append(records, fmt.Sprintf("example.test. 9 IN MX %d %d%s.test.", i/2, i, strings.Repeat(".abcdefghijklmnopqrstuvwxyz", 9)[:234]))
+	}
+	return message(0, records, nil)
+}
+
 var hostName = regexp.MustCompile(`^(?i:([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*([a-z0-9]*[a-z-][a-z0-9-]*)\.)$`)
 
+var noHost = regexp.MustCompile(`(^|\.)(localhost|invalid|local|onion)$`)
+
 // FuzzDecide checks that a reply proves every result: with an MX record whose
-// exchange is a host name if true, with a negative reply if false.
+// exchange is a host name, or with an address, if true, with a negative reply if false.
+// Exchanges are well formed whatever the reply has.
 func FuzzDecide(f *testing.F) {
 	for _, m := range seeds() {
 		wire, err := m.Pack()
@@ -48,35 +66,93 @@ func FuzzDecide(f *testing.F) {
 		if err != nil {
 			return
 		}
-		a, failure := decide(msg, aboutMX)
-		switch {
-		case failure != nil:
-			require.Equal(t, Failure, failure.Kind)
-			require.NotContains(t, failure.Error(), "example.test")
-			require.Zero(t, a)
-			return
-		case a.target != "":
-			require.Positive(t, a.hops)
-			require.False(t, a.found)
-		case a.found:
-			require.True(t, publishes(msg, ""))
-		default:
-			require.Contains(t, []int{dns.RcodeSuccess, dns.RcodeNameError}, msg.Rcode)
-			require.True(t, msg.Rcode == dns.RcodeNameError || len(msg.Answer)+len(msg.Ns) > 0 ||
-				msg.Authoritative || msg.RecursionAvailable, "an empty reply of a server that neither recurses nor is authoritative")
-			require.True(t, a.hops > 0 || !publishes(msg, "example.test."))
+		for _, qtype := range []uint16{dns.TypeMX, dns.TypeA, dns.TypeAAAA} {
+			requireProof(t, msg, qtype)
 		}
-		require.GreaterOrEqual(t, a.ttl, time.Duration(0))
-		require.LessOrEqual(t, a.hops, maxHops)
 	})
 }
 
-// publishes is a second implementation of "has an MX record whose exchange is a
-// host name", for the owner or, if it is empty, for any.
-func publishes(msg *dns.Msg, owner string) bool {
+func requireProof(t *testing.T, msg *dns.Msg, qtype uint16) {
+	a, failure := decide(msg, &question{name: aboutMX.name, qtype: qtype})
+	requireWellFormed(t, msg, a.exchanges)
+	require.Equal(t, a.found && qtype == dns.TypeMX, a.exchanges != "")
+	require.False(t, a.found && a.noData)
+	switch {
+	case failure != nil:
+		require.Equal(t, Failure, failure.Kind)
+		require.NotContains(t, failure.Error(), "example.test")
+		require.Zero(t, a)
+		return
+	case a.target != "":
+		require.Positive(t, a.hops)
+		require.False(t, a.found)
+	case a.found:
+		require.True(t, publishes(msg, "", qtype))
+	default:
+		require.Contains(t, []int{dns.RcodeSuccess, dns.RcodeNameError}, msg.Rcode)
+		require.True(t, msg.Rcode == dns.RcodeNameError || len(msg.Answer)+len(msg.Ns) > 0 ||
+			msg.Authoritative || msg.RecursionAvailable, "an empty reply of a server that neither recurses nor is authoritative")
+		require.True(t, a.hops > 0 || !publishes(msg, aboutMX.name, qtype))
+	}
+	require.GreaterOrEqual(t, a.ttl, time.Duration(0))
+	require.LessOrEqual(t, a.hops, maxHops)
+}
+
+// requireWellFormed requires exchanges to be bounded names in lower case, each once, by
+// the lowest preference that an MX record of msg gives it, and then by name. The last may
+// be "*" in place of others.
+func requireWellFormed(t *testing.T, msg *dns.Msg, exchanges string) {
+	require.LessOrEqual(t, len(exchanges), maxExchanges)
+	if exchanges == "" {
+		return
+	}
+	names := strings.Split(exchanges, " ")
+	if last := len(names) - 1; last > 0 && names[last] == "*" {
+		names = names[:last]
+	}
+	seen := map[string]bool{}
+	for i, name := range names {
+		require.Regexp(t, hostName, name+".")
+		require.NotRegexp(t, noHost, name)
+		require.Equal(t, strings.ToLower(name), name)
+		require.False(t, seen[name], "%q is there twice", name)
+		seen[name] = true
+		require.NotEmpty(t, preferences(msg, name))
+		if i > 0 && oneOwner(msg) {
+			a, b := slices.Min(preferences(msg, names[i-1])), slices.Min(preferences(msg, name))
+			require.True(t, a < b || a == b && names[i-1] < name, exchanges)
+		}
+	}
+}
+
+// preferences returns those that MX records of msg give an exchange.
+func preferences(msg *dns.Msg, exchange string) (all []uint16) {
 	for _, rr := range msg.Answer {
+		if m, ok := rr.(*dns.MX); ok && strings.EqualFold(m.Mx, exchange+".") {
+			all = append(all, m.Preference)
+		}
+	}
+	return all
+}
+
+// oneOwner reports whether all MX records of msg are those of one name.
+func oneOwner(msg *dns.Msg) bool {
+	owners := map[dns.RR_Header]bool{}
+	for _, rr := range msg.Answer {
+		if h := *rr.Header(); h.Rrtype == dns.TypeMX {
+			owners[dns.RR_Header{Name: dns.CanonicalName(h.Name), Class: h.Class}] = true
+		}
+	}
+	return len(owners) == 1
+}
+
+// publishes is a second implementation of "has an address record, or an MX record whose
+// exchange is a host name", for the owner or, if it is empty, for any.
+func publishes(msg *dns.Msg, owner string, qtype uint16) bool {
+	for _, rr := range msg.Answer {
+		h := rr.Header()
 		m, ok := rr.(*dns.MX)
-		if ok && hostName.MatchString(m.Mx) && (owner == "" || m.Hdr.Class == dns.ClassINET && dns.CanonicalName(m.Hdr.Name) == owner) {
+		if h.Rrtype == qtype && (!ok || hostName.MatchString(m.Mx)) && (owner == "" || h.Class == dns.ClassINET && dns.CanonicalName(h.Name) == owner) {
 			return true
 		}
 	}

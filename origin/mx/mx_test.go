@@ -374,6 +374,17 @@ func TestHasAddress(t *testing.T) {
 	}
 }
 
+// NXDOMAIN is about AAAA too, whichever server sends it.
+func TestHasAddressOfNoName(t *testing.T) {
+	broken, server := mxtest.New(t, addressZone), mxtest.New(t, addressZone)
+	broken.RespondAll(mxtest.ServFail)
+	r := open(t, Config{}, broken.Addr, server.Addr)
+	has, err := r.HasAddress(t.Context(), testAccount, "nowhere.test")
+	require.NoError(t, err)
+	require.False(t, has)
+	require.Equal(t, 1, server.Asked("nowhere.test"))
+}
+
 // Results about addresses and about MX records are not taken for each other.
 func TestHasAddressBesideLookup(t *testing.T) {
 	server := mxtest.New(t, addressZone)
