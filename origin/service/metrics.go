@@ -97,8 +97,8 @@ var resolverMetrics = []metric[mx.Stats]{
 	{"addrspec_mx_cache_misses_total", "Lookups that started a DNS lookup, since the cache had no response.", true, func(s mx.Stats) float64 { return float64(s.Misses) }},
 	{"addrspec_mx_shared_total", "Lookups that joined a DNS lookup in progress.", true, func(s mx.Stats) float64 { return float64(s.Shared) }},
 	{"addrspec_mx_stale_total", "Stale results served while resolvers were down (RFC 8767).", true, func(s mx.Stats) float64 { return float64(s.Stale) }},
-	{"addrspec_mx_found_total", "DNS lookups that found an MX.", true, func(s mx.Stats) float64 { return float64(s.Found) }},
-	{"addrspec_mx_none_total", "DNS lookups that found no MX.", true, func(s mx.Stats) float64 { return float64(s.None) }},
+	{"addrspec_mx_found_total", "DNS lookups that found an MX, or an address where that was sought.", true, func(s mx.Stats) float64 { return float64(s.Found) }},
+	{"addrspec_mx_none_total", "DNS lookups that found no MX, or no address.", true, func(s mx.Stats) float64 { return float64(s.None) }},
 	{"addrspec_mx_timeouts_total", "DNS lookups without a response in time.", true, func(s mx.Stats) float64 { return float64(s.Timeouts) }},
 	{"addrspec_mx_failures_total", "DNS lookups that failed.", true, func(s mx.Stats) float64 { return float64(s.Failures) }},
 	{"addrspec_mx_refused_total", "Lookups refused because too many wait, of one account or of all.", true, func(s mx.Stats) float64 { return float64(s.Refused) }},
@@ -110,7 +110,7 @@ var resolverMetrics = []metric[mx.Stats]{
 	{"addrspec_mx_tcp_queries_total", "Queries sent over TCP.", true, func(s mx.Stats) float64 { return float64(s.TCP) }},
 	{"addrspec_mx_in_flight", "DNS lookups that run or wait for a slot.", false, func(s mx.Stats) float64 { return float64(s.InFlight) }},
 	{"addrspec_mx_resolvers_lying", "Resolvers that deny the MX records of every domain of --dns-with-mx, which makes mx false where it is true.", false, func(s mx.Stats) float64 { return float64(s.Lying) }},
-	{"addrspec_mx_cache_entries", "Domains in the cache.", false, func(s mx.Stats) float64 { return float64(s.Entries) }},
+	{"addrspec_mx_cache_entries", "Results in the cache.", false, func(s mx.Stats) float64 { return float64(s.Entries) }},
 }
 
 var probeMetrics = []metric[*resolverWatch]{

@@ -176,7 +176,8 @@ type peerEntry struct {
 }
 
 // newCachePair configures the peer for the same work: as many entries, the same
-// resolution of time. Otter was the resolver's cache before.
+// resolution of time. Otter was the resolver's cache twice: a million domains took 1.6 times
+// the memory.
 func (l *lab) newCachePair(ctx context.Context) (c cachePair, err error) {
 	if c.ours, _, err = l.resolver(); err != nil {
 		return c, err
