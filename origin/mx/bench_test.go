@@ -26,7 +26,7 @@ func TestCachedLookupAllocs(t *testing.T) {
 			_, _, _ = r.Peek(domain)
 		}), domain)
 		require.Zero(t, testing.AllocsPerRun(100, func() {
-			_, _ = r.HasAddress(context.Background(), testAccount, domain)
+			_, _ = r.hasAddress(context.Background(), testAccount, domain)
 		}), domain)
 	}
 }

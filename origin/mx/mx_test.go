@@ -379,7 +379,7 @@ func TestHasAddressOfNoName(t *testing.T) {
 	broken, server := mxtest.New(t, addressZone), mxtest.New(t, addressZone)
 	broken.RespondAll(mxtest.ServFail)
 	r := open(t, Config{}, broken.Addr, server.Addr)
-	has, err := r.HasAddress(t.Context(), testAccount, "nowhere.test")
+	has, err := r.hasAddress(t.Context(), testAccount, "nowhere.test")
 	require.NoError(t, err)
 	require.False(t, has)
 	require.Equal(t, 1, server.Asked("nowhere.test"))
