@@ -252,14 +252,16 @@ func (c *hookCall) work(ctx context.Context, x *exchange, view *host.View, facts
 	v := c.hook.Policy.Judge(&r)
 	if v.Decision == signuphook.Allow && c.hook.Policy.NeedsLookup(!facts.Has(host.Classed|host.Typo)) {
 		found, err := c.lookUp(ctx, x, facts.Host)
-		if err != nil {
+		if err != nil && c.hook.Policy.NeedsMX() {
 			return outcome{}, lookupProblem(err)
 		}
-		if err := view.Resolve(ctx, facts, found); err != nil {
-			return outcome{}, x.moduleProblem(ctx, err)
+		if err == nil {
+			if err := view.Resolve(ctx, facts, found); err != nil {
+				return outcome{}, x.moduleProblem(ctx, err)
+			}
+			r.MX, r.Disposable = found.MX, facts.Has(host.Disposable)
+			v = c.hook.Policy.Judge(&r)
 		}
-		r.MX, r.Disposable = found.MX, facts.Has(host.Disposable)
-		v = c.hook.Policy.Judge(&r)
 	}
 	c.verdict = v
 	done := outcome{points: 1, body: c.hook.Response(v, c.call)}

@@ -253,7 +253,7 @@ func TestExchangesAreBounded(t *testing.T) {
 		found, err := r.Lookup(t.Context(), testAccount, "many-exchanges.test")
 		require.NoError(t, err)
 		require.True(t, found.MX)
-		require.EqualValues(t, 1, r.Stats().TCP)
+		require.NotZero(t, r.Stats().TCP)
 		require.LessOrEqual(t, len(found.Exchanges), maxExchanges)
 		require.Greater(t, len(found.Exchanges), maxExchanges-len(" 000.many-exchanges.test"))
 		names := strings.Split(found.Exchanges, " ")

@@ -99,12 +99,16 @@ func reasonSet(member string, list []Reason) (map[Reason]bool, error) {
 
 func (p *Policy) uses(r Reason) bool { return p.deny[r] || p.flag[r] }
 
-// NeedsLookup reports whether the policy needs the exchanges of an address: for no_mx, and
-// for disposable if they may decide it, since the lists have no entry for the domain. If
-// another reason denies it already, they change nothing but the list of reasons.
+// NeedsLookup reports whether the exchanges of an address may change the decision: for
+// no_mx, and for disposable if the lists have no entry for the domain. If another reason
+// denies it already, they change nothing but the list of reasons.
 func (p *Policy) NeedsLookup(unlisted bool) bool {
-	return p.uses(NoMX) || unlisted && p.uses(Disposable)
+	return p.NeedsMX() || unlisted && p.uses(Disposable)
 }
+
+// NeedsMX reports whether the policy cannot decide if the lookup fails. For disposable the
+// lists decide then.
+func (p *Policy) NeedsMX() bool { return p.uses(NoMX) }
 
 // A Verdict is the decision for one sign-up.
 type Verdict struct {

@@ -15,7 +15,9 @@ var FACT = {
   disposable: 32,
   public: 64,
   relay: 128,
-  typo: 256
+  typo: 256,
+  classed: 512
+  // the lists have an entry for the domain, of any class
 };
 var TooLong = class extends RangeError {
   constructor() {
@@ -30,6 +32,8 @@ var WORD = {
   facts: 0,
   emailEnd: 2,
   mx: 3,
+  disposable: 5,
+  exchange: 7,
   host: 9,
   offset: 12,
   code: 13,
@@ -68,10 +72,13 @@ var Instance = class {
     if (n < 0) throw new ModuleFailure(`addrspec_check returned ${n}`);
     const word = this.#words();
     const text = (w) => this.#text(word, w);
+    const place = (w) => ({ at: word(w), length: word(w + 1) });
     return {
       json: this.#bytes(this.#out, n).slice(),
       emailEnd: word(WORD.emailEnd),
-      mx: { at: word(WORD.mx), length: word(WORD.mx + 1) },
+      mx: place(WORD.mx),
+      disposable: place(WORD.disposable),
+      exchange: word(WORD.exchange + 1) > 0 ? place(WORD.exchange) : void 0,
       set: word(WORD.facts),
       host: text(WORD.host),
       refusal: (word(WORD.facts) & FACT.valid) !== 0 ? null : {
