@@ -227,6 +227,7 @@ func (h *hedgedQuery) coordinate(ctx context.Context, wait time.Duration) (resul
 			h.send(ctx)
 			h.interval *= intervalGrowth
 			step.Reset(h.interval)
+		case <-h.idleUntil(ctx):
 		case res := <-h.results:
 			h.running--
 			if res.err == nil {
@@ -237,6 +238,15 @@ func (h *hedgedQuery) coordinate(ctx context.Context, wait time.Duration) (resul
 		}
 	}
 	return result{}, h.bestError()
+}
+
+// idleUntil returns a channel that is closed when ctx ends, if no query is running.
+// Otherwise it blocks: a query that is running returns then, and its error counts.
+func (h *hedgedQuery) idleUntil(ctx context.Context) <-chan struct{} {
+	if h.running > 0 {
+		return nil
+	}
+	return ctx.Done()
 }
 
 // send queries the server asked least so far, if any may be asked.

@@ -82,6 +82,25 @@ func TestAllServersFail(t *testing.T) {
 	require.EqualValues(t, 2, r.Stats().UDP, "a server that replied is not asked again")
 }
 
+// A lookup ends with its timeout, also if the next query is due later and none is running.
+func TestTimeoutWithoutQuery(t *testing.T) {
+	server := mxtest.New(t, zone)
+	server.RespondAll(func(w dns.ResponseWriter, reply *dns.Msg) {
+		if w.RemoteAddr().Network() == "tcp" {
+			w.Close()
+			return
+		}
+		mxtest.Truncated(w, reply)
+	})
+	r := open(t, Config{Timeout: 200 * time.Millisecond, hedge: time.Hour}, server.Addr)
+	for _, lookup := range []func() error{
+		func() error { _, err := r.Lookup(t.Context(), testAccount, "example.test"); return err },
+		func() error { _, err := r.HasAddress(t.Context(), testAccount, "example.test"); return err },
+	} {
+		requireError(t, lookup(), Failure, Unreachable)
+	}
+}
+
 func TestFailureOutranksTimeout(t *testing.T) {
 	t.Parallel()
 	first, second := mxtest.New(t, zone), mxtest.New(t, zone)
