@@ -249,7 +249,7 @@ func TestExchangesAreBounded(t *testing.T) {
 			reply.Compress = true
 			mxtest.Answer(w, reply)
 		})
-		r := open(t, quickHedge, server.Addr)
+		r := open(t, Config{}, server.Addr)
 		found, err := r.Lookup(t.Context(), testAccount, "many-exchanges.test")
 		require.NoError(t, err)
 		require.True(t, found.MX)
