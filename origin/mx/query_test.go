@@ -95,7 +95,7 @@ func TestTimeoutWithoutQuery(t *testing.T) {
 	r := open(t, Config{Timeout: 200 * time.Millisecond, hedge: time.Hour}, server.Addr)
 	for _, lookup := range []func() error{
 		func() error { _, err := r.Lookup(t.Context(), testAccount, "example.test"); return err },
-		func() error { _, err := r.HasAddress(t.Context(), testAccount, "example.test"); return err },
+		func() error { _, err := r.hasAddress(t.Context(), testAccount, "example.test"); return err },
 	} {
 		requireError(t, lookup(), Failure, Unreachable)
 	}
