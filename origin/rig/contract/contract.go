@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -35,17 +36,36 @@ const Zone = `
 	xn--bcher-kva.example. 300 IN MX 10 mx1.mail.example.
 	none.example.    300 IN A   192.0.2.1
 	null.example.    300 IN MX  0 .
+	null.example.    300 IN A   192.0.2.1
 	servfail.example. 300 IN MX 10 mx1.mail.example.
 	silent.example.  300 IN MX  10 mx1.mail.example.
 	*.bulk.example.  300 IN MX  10 mx1.mail.example.
+	burner.example.  300 IN MX  10 mail.mailinator.com.
+	mixed.example.   300 IN MX  10 mail.mailinator.com.
+	mixed.example.   300 IN MX  20 mx1.mail.example.
+	gmial.com.       300 IN MX  10 mail.mailinator.com.
+	posteo.de.       300 IN MX  10 mail.mailinator.com.
+	google.example.  300 IN MX  5  alt1.aspmx.l.google.com.
+	google.example.  300 IN MX  1  aspmx.l.google.com.
+	own.example.     300 IN MX  10 mx.own.example.
+	address.example. 300 IN A   192.0.2.1
+	nothing.example. 300 IN TXT "no mail"
+	unreachable.example. 300 IN A 192.0.2.1
 `
 
-// Serve serves Zone, with faults for two names, until the test ends. It returns the
+// Serve serves Zone, with faults for three names, until the test ends. It returns the
 // address for --dns.
 func Serve(t testing.TB) string {
 	server := mxtest.New(t, Zone)
 	server.Respond("servfail.example", mxtest.ServFail)
 	server.Respond("silent.example", mxtest.Silent)
+	server.Respond("unreachable.example", func(w dns.ResponseWriter, reply *dns.Msg) {
+		if reply.Question[0].Qtype == dns.TypeMX {
+			mxtest.Answer(w, reply)
+			return
+		}
+		mxtest.ServFail(w, reply)
+	})
 	return server.Addr
 }
 
