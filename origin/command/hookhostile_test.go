@@ -94,7 +94,7 @@ func TestHookAccountCannotPay(t *testing.T) {
 }
 
 // A lookup that fails or is silent is decided by on_error within the hook's timeout,
-// and costs nothing. A policy without no_mx does not ask.
+// and costs nothing.
 func TestHookResolverDown(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--dns", contract.Serve(t), "--dns-timeout", "1m", "--hooks", bothChoices(t, anyObject{"timeout": "1500ms", "flag": []string{"no_mx"}, "deny": []string{"invalid"}}))
@@ -104,12 +104,29 @@ func TestHookResolverDown(t *testing.T) {
 	require.Zero(t, s.used(t))
 }
 
-func TestHookWithoutMX(t *testing.T) {
+// DNS is asked for no_mx, and for disposable if the lists have no entry for the domain.
+func TestHookWithoutDNS(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--dns", "127.0.0.1:1", "--hooks", hooksFile(t, anyObject{"deny": []string{"invalid", "disposable"}}))
+	lists := []string{"invalid", "disposable"}
+	s := start(t, "--dns", "127.0.0.1:1", "--hooks", hooksFile(t, anyObject{"name": "format", "deny": []string{"invalid"}},
+		anyObject{"name": "closed", "deny": lists}, anyObject{"name": "open", "deny": lists, "on_error": "allow"}))
 	s.newKey(t)
-	require.Contains(t, s.decide(t, "msg_1", "jane@silent.example"), `"decision":"allow"`)
-	require.EqualValues(t, 1, s.used(t))
+	for n, c := range []struct {
+		hook, email, want string
+		points            int64
+	}{
+		{"format", "jane@mail.example", `"decision":"allow","reasons":[]`, 1},
+		{"closed", "jane@gmail.com", `"decision":"allow","reasons":[]`, 1},
+		{"closed", "jane@mailinator.com", `"decision":"deny","reasons":["disposable"]`, 1},
+		{"closed", "jane@gmial.com", `"decision":"allow","reasons":[]`, 1},
+		{"closed", "jane@mail.example", `"decision":"deny","reasons":["unchecked"]`, 0},
+		{"open", "jane@mail.example", `"decision":"allow","reasons":[],"flags":["unchecked"]`, 0},
+	} {
+		before := s.used(t)
+		_, text := s.callHook(t, signedCall{hook: c.hook, id: fmt.Sprintf("msg_%d", n), body: `{"email":"` + c.email + `"}`})
+		require.Contains(t, text, c.want, c.email)
+		require.Equal(t, before+c.points, s.used(t), c.email)
+	}
 }
 
 // While the database is away, hooks decide by on_error; afterwards they check again.

@@ -26,7 +26,7 @@ type hooksCheckCmd struct {
 	File       string        `arg:"" type:"path" help:"The file of serve's --hooks."`
 	Address    string        `arg:"" optional:"" help:"An address to try. Nothing is charged."`
 	Hook       string        `placeholder:"NAME" help:"Try this hook only."`
-	Offline    bool          `help:"Do not query DNS: every domain counts as one with MX records."`
+	Offline    bool          `help:"Do not query DNS: every domain counts as one with MX records, and only the lists know what is disposable."`
 	DNS        []string      `placeholder:"HOST:PORT" help:"Recursive resolvers to query (default: those of /etc/resolv.conf)."`
 	DNSTimeout time.Duration `name:"dns-timeout" default:"5s" help:"The longest time of one MX lookup (${default})."`
 }

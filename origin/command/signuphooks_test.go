@@ -23,6 +23,8 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+	"github.com/addrspec/addrspec/origin/rig/origintest"
+	"github.com/addrspec/addrspec/wasm/moduletest"
 )
 
 // Two secrets of hooks, made for these tests.
@@ -129,6 +131,28 @@ func TestHookDecides(t *testing.T) {
 	require.Len(t, keys, 1)
 	require.Equal(t, "hook signup", keys[0].Name)
 	require.Zero(t, keys[0].Replaced, "it was not rotated")
+}
+
+// A domain that is in no list is disposable if all its exchanges are. `hooks check` finds
+// the same, but for --offline.
+func TestHookDecidesByExchanges(t *testing.T) {
+	t.Parallel()
+	dns, file := contract.Serve(t), hooksFile(t, anyObject{"deny": []string{"invalid", "disposable"}})
+	s := start(t, "--dns", dns, "--hooks", file)
+	s.newKey(t)
+	for n, c := range []struct{ email, want string }{
+		{"jane@burner.example", `{"decision":"deny","reasons":["disposable"],"flags":[],"message":"Please use a permanent email address.","suggestion":null}`},
+		{"jane@mixed.example", `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null}`},
+		{"jane@address.example", `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null}`},
+	} {
+		require.Equal(t, c.want, s.decide(t, fmt.Sprintf("msg_%d", n), c.email), c.email)
+		check := []string{"hooks", "check", file, c.email, "--module", origintest.ModuleFile(t), "--cache-dir", moduletest.CacheDir()}
+		out, problem, code := operator(t, append(check, "--dns", dns)...)
+		require.Zero(t, code, problem)
+		require.Equal(t, "/v1/hooks/signup: "+c.want+"\n", out)
+		out, _, _ = operator(t, append(check, "--offline")...)
+		require.Contains(t, out, `"decision":"allow"`)
+	}
 }
 
 // Calls about one sign-up at the same time are charged once and get the same response.
