@@ -130,7 +130,7 @@ func TestMCPExplains(t *testing.T) {
 	require.Contains(t, text, "At byte 2: the local part has two dots in a row; remove one (RFC 5322 section 3.2.3).")
 	_, text, _ = call(t, session, "explain", map[string]any{"email": "j.d+x@googlemail.com"})
 	require.Contains(t, text, `The mailbox is "jd@gmail.com" by the rule gmail.`)
-	for _, email := range []string{"infouk@gmial.com", "xkqjzvw@mailinator.com"} {
+	for _, email := range []string{"infouk@gmial.com", "xkqjzvw@mailinator.com", `"a b"@localhost`} {
 		object, _ := json.Marshal(map[string]string{"email": email})
 		line, _, _ := runCheck(t, strings.NewReader(string(object)), "--from", "ndjson", "--details")
 		var want struct{ Details json.RawMessage }
@@ -140,6 +140,9 @@ func TestMCPExplains(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(structured), &got))
 		require.JSONEq(t, string(want.Details), string(got.Details), "every member of the evidence")
 	}
+	_, text, _ = call(t, session, "explain", map[string]any{"email": `"a b"@mail.example`})
+	require.Contains(t, text, "Unusual: the part before the @ is in quotation marks; ")
+	require.NotContains(t, text, "Mail goes to", "nothing was looked up")
 }
 
 // MX records by DNS: facts and errors are those of a service.
@@ -161,6 +164,18 @@ func TestMCPLooksMXUp(t *testing.T) {
 	_, text, isError = call(t, local, "check_email", map[string]any{"email": "a@servfail.example"})
 	require.True(t, isError)
 	require.Contains(t, text, "DNS_FAILURE: DNS lookup failed for domain servfail.example. Nothing about the address follows")
+	for email, want := range map[string]string{
+		"jane@burner.example":  "disposable provider. Unusual: the top-level domain does not exist; the domain is reserved for local use, tests or examples. Mail goes to mail.mailinator.com, a service of throw-away mailboxes.",
+		"jane@google.example":  "Mail goes to aspmx.l.google.com of Google Workspace, a mail suite for companies.",
+		"jane@address.example": "Mail goes to the address record of the domain.",
+		"jane@null.example":    "There is no address record to which mail could go.",
+	} {
+		here, text, isError := call(t, local, "explain", map[string]any{"email": email})
+		require.False(t, isError, text)
+		require.Contains(t, text, want)
+		there, _, _ := call(t, through, "explain", map[string]any{"email": email})
+		require.JSONEq(t, there, here)
+	}
 }
 
 // A service charges a point for each different address. What it refuses is an error

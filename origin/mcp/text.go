@@ -12,7 +12,7 @@ import (
 const (
 	textCheckEmail  = "Reports facts about one email address: whether it is well-formed, its normal form, role account, random-looking local part, disposable, public or forwarding provider, a misspelled domain with the suggested one, and MX records of the domain. No mail is sent and no mailbox is probed."
 	textCheckEmails = "Reports the facts of check_email for 1 to 64 addresses in one call, which is faster than one call for each. For longer lists, use the command addrspec check."
-	textExplain     = "Reports the facts about one address and the evidence: why it is not valid (what, where, which section of the standard, how to fix it), which entry of the lists matched its domain, which word made it a role account, which edits make it a misspelling, and the canonical form by which equal mailboxes are recognised."
+	textExplain     = "Reports the facts about one address and the evidence: why it is not valid (what, where, which section of the standard, how to fix it), which entry of the lists matched its domain, which word made it a role account, which edits make it a misspelling, what is unusual about its form, who takes the domain's mail, and the canonical form by which equal mailboxes are recognised."
 )
 
 // modeTexts say what a mode changes, at the end of each description.
@@ -67,7 +67,18 @@ func (d *details) text() string {
 	if d.CanonicalRule != nil {
 		fmt.Fprintf(&out, " The mailbox is %s by the rule %s.", quote(value(d.Canonical)), *d.CanonicalRule)
 	}
+	if form := (&result.Details{Form: d.Form}).FormSentence(); form != "" {
+		out.WriteString(" " + form)
+	}
+	if x := d.Exchange; x != nil {
+		out.WriteString(" " + x.sentence())
+	}
 	return out.String()
+}
+
+func (x *exchange) sentence() string {
+	e := result.Exchange{Class: x.Class, Provider: value(x.Provider), Host: value(x.Host), AddressRecord: x.AddressRecord}
+	return e.Sentence()
 }
 
 func value(s *string) string {
@@ -94,7 +105,7 @@ type facts struct {
 	GibberishScore float64 `json:"gibberish_score" jsonschema:"The probability, from 0 to 1, behind gibberish (which is 0.5 and more)."`
 	Domain         *string `json:"domain" jsonschema:"The part after the @. null unless valid."`
 	MX             *bool   `json:"mx" jsonschema:"The domain has an MX record that names a mail server. null: it was not looked up, and nothing follows. false: it has none, so mail goes to its address record, if it has one (RFC 5321 section 5.1); do not advise to delete the address for that alone. true does not prove that the mailbox exists."`
-	Disposable     bool    `json:"disposable" jsonschema:"The domain belongs to a known provider of throw-away mailboxes. false proves nothing: new ones appear daily."`
+	Disposable     bool    `json:"disposable" jsonschema:"The domain belongs to a known provider of throw-away mailboxes, or all servers that take its mail do (if MX was looked up). false proves nothing: new ones appear daily."`
 	Public         bool    `json:"public" jsonschema:"Anybody can open a mailbox at this domain, as at gmail.com. It says nothing bad about the address."`
 	Relay          bool    `json:"relay" jsonschema:"The domain forwards mail and hides the address of a real person. It is not disposable."`
 	Typo           bool    `json:"typo" jsonschema:"The domain looks like a misspelling of a common provider's. Ask the person; do not correct it silently."`
@@ -127,6 +138,8 @@ type details struct {
 	ProviderEvidence *providerEvidence `json:"provider_evidence" jsonschema:"The entry of the lists that matched the domain; null if none did."`
 	TypoEvidence     *typoEvidence     `json:"typo_evidence" jsonschema:"The edits from the domain to the suggested one; null if it is no typo."`
 	Versions         versions          `json:"versions" jsonschema:"Of what produced the result."`
+	Form             []string          `json:"form" jsonschema:"What is unusual about a valid address: quoted, comment, literal (an IP address in place of a domain), single_label (a domain without a dot), unknown_tld, special_use (reserved, as localhost and example.com). Empty for most."`
+	Exchange         *exchange         `json:"exchange" jsonschema:"The server that takes the domain's mail; null if MX was not looked up."`
 }
 
 type refusal struct {
@@ -159,6 +172,14 @@ type edit struct {
 	At   int    `json:"at" jsonschema:"The position, from 0."`
 	From string `json:"from,omitempty" jsonschema:"What is there."`
 	To   string `json:"to,omitempty" jsonschema:"What was probably meant."`
+}
+
+type exchange struct {
+	Class         string  `json:"class" jsonschema:"mailbox, suite (mail for companies), gateway (a filter), host (a hosting company), forward, relay, temporary (throw-away mailboxes), parked (no mail), own (the domain's own server) or unknown."`
+	Provider      *string `json:"provider" jsonschema:"Who runs it; null if that is not known."`
+	Entry         *string `json:"entry" jsonschema:"The entry of the lists behind that."`
+	Host          *string `json:"host" jsonschema:"Its name; null without MX."`
+	AddressRecord *bool   `json:"address_record" jsonschema:"Without MX: whether the domain has an address record, to which mail goes. null with MX."`
 }
 
 type versions struct {

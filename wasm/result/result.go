@@ -6,7 +6,9 @@
 package result
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -43,6 +45,8 @@ type Details struct {
 	CanonicalRule string            `json:"canonical_rule"`
 	Role          *RoleEvidence     `json:"role_evidence"`
 	Provider      *ProviderEvidence `json:"provider_evidence"`
+	Form          []string          `json:"form"`     // what is unusual about the address
+	Exchange      *Exchange         `json:"exchange"` // nil if MX was not looked up
 }
 
 // A Refusal is why an address is not valid.
@@ -65,6 +69,74 @@ type ProviderEvidence struct {
 	Class      string   `json:"class"`
 	Subdomains bool     `json:"subdomains"`
 	Sources    []string `json:"sources"`
+}
+
+// An Exchange is the host that takes the mail of the domain.
+type Exchange struct {
+	Class         string `json:"class"`
+	Provider      string `json:"provider"`
+	Entry         string `json:"entry"` // of the lists
+	Host          string `json:"host"`  // "" without MX
+	AddressRecord *bool  `json:"address_record"`
+}
+
+// Sentence says where the mail of the domain goes.
+func (e *Exchange) Sentence() string {
+	switch {
+	case e.Host != "":
+		return "Mail goes to " + e.Host + e.owner() + "."
+	case e.AddressRecord != nil && *e.AddressRecord:
+		return "Mail goes to the address record of the domain."
+	}
+	return "There is no address record to which mail could go."
+}
+
+// owner says who runs the host.
+func (e *Exchange) owner() string {
+	kind := cmp.Or(exchangeKinds[e.Class], e.Class) // a later class has no words yet
+	switch {
+	case e.Class == "own":
+		return ", the domain's own host"
+	case e.Class == "unknown":
+		return ", whose owner the lists do not know"
+	case e.Provider != "":
+		return " of " + e.Provider + ", " + kind
+	}
+	return ", " + kind
+}
+
+// exchangeKinds are the classes of exchanges in words.
+var exchangeKinds = map[string]string{
+	"mailbox":   "a mailbox provider",
+	"suite":     "a mail suite for companies",
+	"gateway":   "a filter in front of another host",
+	"host":      "a hosting company",
+	"forward":   "a forwarding service",
+	"relay":     "a service that hides the mailbox",
+	"temporary": "a service of throw-away mailboxes",
+	"parked":    "for domains without mail: for sale, or traps for misspellings",
+}
+
+// FormSentence says what is unusual about the form of an address; "" if nothing is.
+func (d *Details) FormSentence() string {
+	if len(d.Form) == 0 {
+		return ""
+	}
+	parts := make([]string, len(d.Form))
+	for n, name := range d.Form {
+		parts[n] = cmp.Or(formParts[name], name) // a later name has no words yet
+	}
+	return "Unusual: " + strings.Join(parts, "; ") + "."
+}
+
+// formParts are the names of unusual forms in words.
+var formParts = map[string]string{
+	"quoted":       "the part before the @ is in quotation marks",
+	"comment":      "it has a comment",
+	"literal":      "it has an IP address in place of a domain",
+	"single_label": "the domain has no dot",
+	"unknown_tld":  "the top-level domain does not exist",
+	"special_use":  "the domain is reserved for local use, tests or examples",
 }
 
 // Parse decodes a result.

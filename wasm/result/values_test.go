@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/lists"
 	"github.com/addrspec/addrspec/wasm/host"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 )
@@ -82,6 +83,40 @@ func FuzzSplit(f *testing.F) {
 			Text(v[n])
 		}
 	})
+}
+
+func TestExchangeSentence(t *testing.T) {
+	yes, no := true, false
+	for want, e := range map[string]Exchange{
+		"Mail goes to aspmx.l.google.com of Google Workspace, a mail suite for companies.": {Class: "suite", Provider: "Google Workspace", Host: "aspmx.l.google.com"},
+		"Mail goes to mail.mailinator.com, a service of throw-away mailboxes.":             {Class: "temporary", Host: "mail.mailinator.com"},
+		"Mail goes to mx.own.example, the domain's own host.":                              {Class: "own", Host: "mx.own.example"},
+		"Mail goes to mx.b.example, whose owner the lists do not know.":                    {Class: "unknown", Host: "mx.b.example"},
+		"Mail goes to mx.b.example of B, later.":                                           {Class: "later", Provider: "B", Host: "mx.b.example"},
+		"Mail goes to the address record of the domain.":                                   {Class: "unknown", AddressRecord: &yes},
+		"There is no address record to which mail could go.":                               {Class: "unknown", AddressRecord: &no},
+	} {
+		require.Equal(t, want, e.Sentence())
+	}
+}
+
+// Every class and name that the module can give has words.
+func TestWordsForAll(t *testing.T) {
+	for _, class := range lists.ExchangeClasses {
+		require.NotEmpty(t, exchangeKinds[class], class)
+	}
+	engine := newEngine(t)
+	for email, want := range map[string]string{
+		"jane@mail.com":    "",
+		`"a b"@localhost`:  "Unusual: the part before the @ is in quotation marks; the domain has no dot; the top-level domain does not exist; the domain is reserved for local use, tests or examples.",
+		"a(b)@[192.0.2.1]": "Unusual: it has a comment; it has an IP address in place of a domain.",
+	} {
+		r, err := Parse(checked(t, engine, email, host.Details))
+		require.NoError(t, err)
+		require.Equal(t, want, r.Details.FormSentence())
+		require.Nil(t, r.Details.Exchange)
+	}
+	require.Equal(t, "Unusual: later.", (&Details{Form: []string{"later"}}).FormSentence())
 }
 
 func TestVerdict(t *testing.T) {

@@ -164,7 +164,8 @@ func (f *CSV) details(row *csvRow, o *check.Outcome) error {
 	f.reason(row, &refusal)
 	d := evidenceOf(&parsed)
 	for _, cell := range []string{refusal.Section, d.Canonical, d.CanonicalRule, d.Role.Word, d.Role.Match,
-		d.Provider.Entry, d.Provider.Class, strings.Join(d.Provider.Sources, " ")} {
+		d.Provider.Entry, d.Provider.Class, strings.Join(d.Provider.Sources, " "), strings.Join(d.Form, " "),
+		d.Exchange.Class, d.Exchange.Provider, d.Exchange.Entry, d.Exchange.Host, optional(d.Exchange.AddressRecord)} {
 		row.add(cell)
 	}
 	return nil
@@ -184,7 +185,16 @@ var resultColumns = append(result.Names[result.Valid:], "reason", "reason_offset
 
 // detailColumns follow with details.
 var detailColumns = []string{"reason_section", "canonical", "canonical_rule", "role_word", "role_match",
-	"provider_entry", "provider_class", "provider_sources"}
+	"provider_entry", "provider_class", "provider_sources", "form",
+	"exchange_class", "exchange_provider", "exchange_entry", "exchange_host", "address_record"}
+
+// optional is the cell of a value that may be null.
+func optional(value *bool) string {
+	if value == nil {
+		return ""
+	}
+	return strconv.FormatBool(*value)
+}
 
 // inputColumns returns the names of the input's columns.
 func inputColumns(l Layout) []string {
@@ -337,6 +347,9 @@ func evidenceOf(r *result.Result) result.Details {
 	}
 	if d.Provider == nil {
 		d.Provider = new(result.ProviderEvidence)
+	}
+	if d.Exchange == nil {
+		d.Exchange = new(result.Exchange)
 	}
 	return d
 }

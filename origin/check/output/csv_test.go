@@ -104,6 +104,18 @@ func TestCSVDetails(t *testing.T) {
 	require.Equal(t, "mailinator.com", cell(3, "provider_entry"))
 	require.Contains(t, cell(3, "provider_sources"), "pypi:disposable-email-domains")
 	require.Empty(t, cell(3, "line"), "an argument has none")
+	for _, name := range []string{"form", "exchange_class", "exchange_provider", "exchange_entry", "exchange_host", "address_record"} {
+		require.Empty(t, cell(3, name), "nothing was looked up, and nothing is unusual")
+	}
+}
+
+// What a lookup finds is in the last columns.
+func TestCSVExchange(t *testing.T) {
+	record := false
+	r := result.Result{Email: "x", Valid: true, Details: &result.Details{Form: []string{"quoted", "single_label"},
+		Exchange: &result.Exchange{Class: "suite", Provider: "Google Workspace", Entry: "google.com", Host: "a.google.com", AddressRecord: &record}}}
+	got := encodeAll(t, &CSV{Details: true, NoHeader: true}, addresses("x"), []check.Outcome{resultOf(t, r, check.MXTrue)})
+	require.Contains(t, got, ",quoted single_label,suite,Google Workspace,google.com,a.google.com,false\n")
 }
 
 // The refusal that a service gives is in the details.

@@ -239,10 +239,20 @@ func evidenceLines(r *result.Result, refusal *result.Refusal) (lines []string) {
 		{d.CanonicalRule != "", "same mailbox as " + d.Canonical + " by the rule " + d.CanonicalRule},
 		{d.Role.Word != "", "role by the word " + d.Role.Word + " (" + d.Role.Match + ")"},
 		{d.Provider.Entry != "", d.Provider.Class + ": " + d.Provider.Entry + " in " + strings.Join(d.Provider.Sources, ", ")},
+		{len(d.Form) > 0, asNote(d.FormSentence())},
+		{d.Exchange.Class != "", asNote(d.Exchange.Sentence())},
 	} {
 		if line.holds {
 			lines = append(lines, line.words)
 		}
 	}
 	return lines
+}
+
+// asNote returns a sentence as the notes are: in lower case, without a full stop.
+func asNote(sentence string) string {
+	if sentence == "" {
+		return ""
+	}
+	return strings.ToLower(sentence[:1]) + strings.TrimSuffix(sentence[1:], ".")
 }

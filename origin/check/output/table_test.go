@@ -68,6 +68,12 @@ func TestTableDetails(t *testing.T) {
 	for _, words := range []string{"same mailbox as jdoe@gmail.com", "RFC 5322 section 3.2.3,", "local_part_two_dots", "role by the word sales (word)", "disposable: mailinator.com in"} {
 		require.Contains(t, got, words)
 	}
+	require.NotContains(t, got, "unusual")
+	require.NotContains(t, got, "mail goes to")
+	r := result.Result{Email: "x@y", Valid: true, Details: &result.Details{Form: []string{"single_label"}, Exchange: &result.Exchange{Class: "own", Host: "mx.y"}}}
+	got = encodeAll(t, &Table{Details: true, Width: 200}, addresses("x@y"), []check.Outcome{resultOf(t, r, check.MXTrue)})
+	require.Contains(t, got, "unusual: the domain has no dot\n")
+	require.Contains(t, got, "mail goes to mx.y, the domain's own host\n")
 }
 
 var sgr = regexp.MustCompile("\x1b\\[[0-9]*m")
@@ -102,7 +108,8 @@ func FuzzTable(f *testing.F) {
 			return
 		}
 		r := result.Result{Email: email, Valid: valid, LocalPart: text, Domain: text, Typo: true, TypoSuggestion: text, Role: text,
-			Details: &result.Details{Canonical: text, CanonicalRule: text, Provider: &result.ProviderEvidence{Entry: text}}}
+			Details: &result.Details{Canonical: text, CanonicalRule: text, Provider: &result.ProviderEvidence{Entry: text},
+				Form: []string{text}, Exchange: &result.Exchange{Class: text, Provider: text, Host: text}}}
 		o := resultOf(t, r, check.MXFalse)
 		o.Refusal = result.Refusal{Code: text, Offset: offset, Sentence: text}
 		records := append(addresses(email), check.Record{File: text, Line: 2, Err: context.Canceled}, check.Record{Email: email})
