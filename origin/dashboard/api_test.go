@@ -40,6 +40,9 @@ const testZone = `
 	hotmial.com.    300 IN MX 10 mail.hotmial.com.
 	mailinator.com. 300 IN MX 10 mail.mailinator.com.
 	slow.test.      300 IN MX 10 mail.slow.test.
+	burner.test.    300 IN MX 10 mail.mailinator.com.
+	suite.test.     300 IN MX 10 aspmx.l.google.com.
+	address.test.   300 IN A 192.0.2.1
 `
 
 // hung is how long a test waits for what must happen.
@@ -132,6 +135,19 @@ type batchReply struct {
 func (b *browser) batch(got reply) (e batchReply) {
 	require.NoError(b, json.Unmarshal([]byte(got.body), &e), got.body)
 	return e
+}
+
+// What exchanges reveal is in the results that the page Lists gets, and is counted.
+func TestListsKnowExchanges(t *testing.T) {
+	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
+	account, b := s.accountOn(t, "burner@example.com", noLimits)
+	e := b.batch(b.check(b.token("/dashboard/try"), []string{"a@burner.test", "b@suite.test", "c@mailinator.com"}, nil))
+	for n, want := range []bool{true, false, true} {
+		require.Equal(t, want, e.Results[n].Result["disposable"])
+	}
+	days, err := s.Ledger.UsageHistory(t.Context(), account, 0, 1<<30)
+	require.NoError(t, err)
+	require.Equal(t, int64(2), days[0].Found.Disposable)
 }
 
 // A batch of the page Lists costs what it costs at the API, once, and comes back

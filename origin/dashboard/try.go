@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -284,13 +285,41 @@ func (r *apiResult) addEvidence(facts []factView) []factView {
 			f.Sentence += roleSentence(d.Role)
 		case d.Provider != nil && f.Field == d.Provider.Class:
 			f.Sentence += providerSentence(d.Provider)
+		case f.Field == "disposable" && r.Disposable && d.Provider == nil:
+			f.Sentence = r.Domain + " is in no list, but each of its mail servers belongs to a service of throw-away mailboxes."
 		}
+	}
+	if d.Exchange != nil { // after mx
+		at := 1 + slices.IndexFunc(facts, func(f factView) bool { return f.Field == "mx" })
+		facts = slices.Insert(facts, at, factView{Field: "exchange", Tone: exchangeTone(d.Exchange), Sentence: exchangeSentence(d.Exchange)})
+	}
+	if sentence := d.FormSentence(); sentence != "" { // after valid
+		facts = slices.Insert(facts, 1, factView{Field: "form", Tone: toneWarn, Sentence: sentence})
 	}
 	if d.CanonicalRule == "" {
 		return facts
 	}
 	return append(facts, factView{Field: "canonical", Tone: tonePlain,
 		Sentence: fmt.Sprintf("The mailbox is %s: other spellings reach it too, by the rule %q of its provider.", d.Canonical, d.CanonicalRule)})
+}
+
+// exchangeTone returns the tone of where the domain's mail goes.
+func exchangeTone(e *result.Exchange) string {
+	switch {
+	case e.Class == "temporary":
+		return toneBad
+	case e.Class == "parked" || e.AddressRecord != nil && !*e.AddressRecord:
+		return toneWarn
+	}
+	return tonePlain
+}
+
+// exchangeSentence says where the domain's mail goes and which entry says so.
+func exchangeSentence(e *result.Exchange) string {
+	if e.Entry == "" {
+		return e.Sentence()
+	}
+	return e.Sentence() + " The entry is " + e.Entry + "."
 }
 
 // roleSentence says which word made it a role account.

@@ -80,6 +80,31 @@ func TestTryShowsEvidence(t *testing.T) {
 	require.Contains(t, got.body, "The host noreply.github.com takes no mail.")
 }
 
+// It shows where the mail of the domain goes, and what is unusual about the address.
+func TestTryShowsExchangeAndForm(t *testing.T) {
+	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
+	_, b := s.accountOn(t, "try@example.com", noLimits)
+	for email, want := range map[string][]string{
+		"jane@burner.test": {"burner.test is in no list, but each of its mail servers belongs to a service of throw-away mailboxes.",
+			`<div class="tone-bad"><dt><code>exchange</code></dt><dd>Mail goes to mail.mailinator.com, a service of throw-away mailboxes. The entry is mailinator.com.</dd>`, "Throw-away mailbox"},
+		"jane@suite.test":   {"Mail goes to aspmx.l.google.com of Google Workspace, a mail suite for companies. The entry is aspmx.l.google.com."},
+		"jane@example.org":  {"Mail goes to mail.example.org, the domain&#39;s own host."},
+		"jane@address.test": {`<div class="tone-plain"><dt><code>exchange</code></dt><dd>Mail goes to the address record of the domain.</dd>`},
+		"jane@nomx.test":    {`<div class="tone-warn"><dt><code>exchange</code></dt><dd>There is no address record to which mail could go.</dd>`},
+		`"a b"@localhost`:   {"Unusual: the part before the @ is in quotation marks; the domain has no dot; the top-level domain does not exist; the domain is reserved"},
+	} {
+		got := b.submit("/dashboard/try", url.Values{"emails": {email}})
+		require.Equal(t, http.StatusOK, got.status)
+		for _, words := range want {
+			require.Contains(t, got.body, words, email)
+		}
+	}
+	got := b.submit("/dashboard/try", url.Values{"emails": {"jane@gmail.com"}})
+	require.NotContains(t, got.body, "Unusual")
+	got = b.submit("/dashboard/try", url.Values{"emails": {"jane@[192.0.2.1]"}})
+	require.NotContains(t, got.body, "<code>exchange</code>", "nothing was looked up")
+}
+
 func TestTryWithoutPoints(t *testing.T) {
 	s := newAPISite(t, "sqlite:"+t.TempDir()+"/a.db")
 	_, b := s.accountOn(t, "try@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Limit(0)})
