@@ -119,6 +119,30 @@ export interface Edit {
   readonly to: string;
 }
 
+/** The host that takes the mail of a domain, in results of a program that asks DNS. */
+export interface Exchange {
+  /** "own" is the domain's own host; "temporary" belongs to a service of throw-away mailboxes. */
+  readonly class:
+    | "mailbox"
+    | "suite"
+    | "gateway"
+    | "host"
+    | "forward"
+    | "relay"
+    | "temporary"
+    | "parked"
+    | "own"
+    | "unknown";
+  /** Who runs it, such as "Google Workspace"; null if that is not known. */
+  readonly provider: string | null;
+  /** The row of the table, or the name in the lists, that covers it; null if none does. */
+  readonly entry: string | null;
+  /** The exchange of the lowest preference; null without MX. */
+  readonly host: string | null;
+  /** Whether a domain without MX has an address record, to which mail goes; null if it has MX. */
+  readonly address_record: boolean | null;
+}
+
 /** The versions of the module and of what it contains. */
 export interface Versions {
   readonly engine: string;
@@ -145,6 +169,17 @@ export interface Details {
   /** How the domain differs from the suggested one; null unless typo. */
   readonly typo_evidence: TypoEvidence | null;
   readonly versions: Versions;
+  /** What is unusual about the form of a valid address; empty for most. */
+  readonly form: readonly (
+    | "quoted"
+    | "comment"
+    | "literal"
+    | "single_label"
+    | "unknown_tld"
+    | "special_use"
+  )[];
+  /** Null, because the package does not query DNS. The HTTP API looks it up. */
+  readonly exchange: Exchange | null;
 }
 
 /** A result with the member details. */

@@ -18,6 +18,8 @@ const role:
   | null = facts.role;
 const refusal: Refusal | null = (await explain(facts.email)).refusal;
 const details: Details = (await check(facts.email, { details: true })).details;
+const form: readonly ("quoted" | "unknown_tld" | string)[] = details.form;
+const host: string | null | undefined = details.exchange?.host;
 const score: number = (await load()).check("x").gibberish_score;
 // @ts-expect-error: no details were asked for
 facts.details;
@@ -35,4 +37,4 @@ const updated: boolean = (await updateLists(await load(), { url, key: "RW" })).u
 // @ts-expect-error: there are no lists without a key
 await updateLists(await load(), { url });
 
-export { details, refusal, role, score, updated, verified };
+export { details, form, host, refusal, role, score, updated, verified };

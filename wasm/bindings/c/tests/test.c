@@ -58,6 +58,12 @@ static void a_refusal_is_a_result(addrspec_checker *checker) {
     addrspec_facts_free(facts);
 }
 
+static void details_have_form_and_exchange(addrspec_checker *checker) {
+    addrspec_facts *facts = check(checker, "\"a b\"@printer.local", ADDRSPEC_DETAILS);
+    EXPECT(strstr(facts->details.data, ",\"form\":[\"quoted\",\"unknown_tld\",\"special_use\"],\"exchange\":null}") != NULL);
+    addrspec_facts_free(facts);
+}
+
 static void takes_any_bytes(addrspec_checker *checker) {
     addrspec_facts *facts;
     EXPECT(addrspec_check(checker, "j\xff\0ne@x", 7, 0, &facts, NULL) == ADDRSPEC_OK);
@@ -213,7 +219,7 @@ int main(void) {
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }
-    void (*const tests[])(addrspec_checker *) = {has_every_fact, a_refusal_is_a_result, takes_any_bytes, full_suggestion, names_wrong_arguments,
+    void (*const tests[])(addrspec_checker *) = {has_every_fact, a_refusal_is_a_result, details_have_form_and_exchange, takes_any_bytes, full_suggestion, names_wrong_arguments,
                                                  many_gives_what_one_gives, refuses_an_address_that_is_too_long, damaged_lists_change_nothing,
                                                  threads_share_a_checker, a_child_of_fork_checks};
     for (size_t n = 0; n < sizeof tests / sizeof tests[0]; n++) tests[n](checker);

@@ -7,7 +7,7 @@
 
 from ._checker import Address, Checker
 from ._default import check, check_arrow, check_many, explain, explain_many, set_lists, versions
-from ._details import Details, Edit, ProviderEvidence, Refusal, RoleEvidence, TypoEvidence, Versions
+from ._details import Details, Edit, Exchange, ProviderEvidence, Refusal, RoleEvidence, TypoEvidence, Versions
 from ._facts import Explained, Facts, FactsDict
 from ._instance import ListsRefused
 from ._names import KnownRefusalCode, KnownRole, RefusalCode, Role
@@ -19,6 +19,7 @@ __all__ = [
     "Checker",
     "Details",
     "Edit",
+    "Exchange",
     "Explained",
     "Facts",
     "FactsDict",

@@ -56,6 +56,17 @@ class TypoEvidence:
 
 
 @dataclass(frozen=True)
+class Exchange:
+    """The host that takes the mail of the domain, in results of a program that asks DNS."""
+
+    kind: str  #: such as "suite" or "temporary"; `class` in JSON
+    provider: Optional[str]  #: who runs it, such as "Google Workspace"
+    entry: Optional[str]  #: the row of the table, or the name in the lists, that covers it
+    host: Optional[str]  #: the first exchange; None without MX
+    address_record: Optional[bool]  #: without MX: whether mail goes to an address record
+
+
+@dataclass(frozen=True)
 class Versions:
     """What determines the results."""
 
@@ -75,6 +86,8 @@ class Details:
     provider_evidence: Optional[ProviderEvidence]
     typo_evidence: Optional[TypoEvidence]
     versions: Versions
+    form: Tuple[str, ...]  #: what is unusual about it: "quoted", "comment", "literal", "single_label", "unknown_tld", "special_use"
+    exchange: Optional[Exchange]  #: None here: nothing asks DNS
 
 
 def details(values: Dict[str, Any]) -> Details:
@@ -87,6 +100,8 @@ def details(values: Dict[str, Any]) -> Details:
         provider_evidence=_provider(values["provider_evidence"]),
         typo_evidence=_typo(values["typo_evidence"]),
         versions=versions(values["versions"]),
+        form=tuple(values["form"]),
+        exchange=_exchange(values["exchange"]),
     )
 
 
@@ -109,6 +124,12 @@ def _provider(values: Optional[Dict[str, Any]]) -> Optional[ProviderEvidence]:
     if values is None:
         return None
     return ProviderEvidence(values["entry"], values["class"], values["subdomains"], tuple(values["sources"]))
+
+
+def _exchange(values: Optional[Dict[str, Any]]) -> Optional[Exchange]:
+    if values is None:
+        return None
+    return Exchange(values["class"], *(values[name] for name in ("provider", "entry", "host", "address_record")))
 
 
 def _typo(values: Optional[Dict[str, Any]]) -> Optional[TypoEvidence]:

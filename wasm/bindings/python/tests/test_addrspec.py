@@ -1,6 +1,7 @@
 """Tests of the installed wheel: python -m unittest discover -s tests."""
 
 import contextlib
+import json
 import os
 import pickle
 import random
@@ -16,6 +17,7 @@ from unittest import mock
 
 import addrspec
 from addrspec import _engine
+from addrspec._details import details as read_details
 from addrspec._instance import MAX_ADDRESS
 
 # An environment in which nobody can make a cache directory, not even root.
@@ -63,8 +65,15 @@ class Checks(unittest.TestCase):
         self.assertEqual(addrspec.explain("info-uk@example.org").details.role_evidence.word, "info")
         typo = addrspec.explain("a@gmial.com").details.typo_evidence
         self.assertEqual((typo.target, typo.edits[0].kind, typo.edits[0].at), ("gmail.com", "transposition", 2))
+        self.assertEqual((details.form, details.exchange), ((), None))
+        self.assertEqual(addrspec.explain('"a b"@printer.local').details.form, ("quoted", "unknown_tld", "special_use"))
         refusal = addrspec.explain("jane.@example.org").details.refusal
         self.assertEqual((refusal.code, refusal.offset), ("local_part_ends_with_dot", 4))
+
+    def test_exchange_of_a_host_with_dns(self):
+        values = json.loads(addrspec.explain("jane@example.org").json)["details"]
+        values["exchange"] = {"class": "own", "provider": None, "entry": None, "host": "mx.example.org", "address_record": None}
+        self.assertEqual(read_details(values).exchange, addrspec.Exchange("own", None, None, "mx.example.org", None))
 
     def test_same_values(self):
         self.assertEqual(addrspec.check("a@example.org"), addrspec.check(b"a@example.org"))

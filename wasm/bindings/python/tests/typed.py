@@ -1,6 +1,6 @@
 """A user's program, for the type checkers: every type is spelled out."""
 
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 import addrspec
 
@@ -15,6 +15,8 @@ details: addrspec.Details = addrspec.explain(b"jane@example.org").details
 refusal: Optional[addrspec.Refusal] = details.refusal
 if refusal is not None:
     offset: int = refusal.offset
+form: Tuple[str, ...] = details.form
+exchange: Optional[addrspec.Exchange] = details.exchange
 engine: str = addrspec.versions().engine
 checker = addrspec.Checker(None, instances=2)
 checker.set_lists(b"")

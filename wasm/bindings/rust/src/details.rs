@@ -24,6 +24,12 @@ pub struct Details {
     pub typo_evidence: Option<TypoEvidence>,
     /// What determines the results.
     pub versions: Versions,
+    /// What is unusual about the form of a valid address: `quoted`, `comment`, `literal`,
+    /// `single_label`, `unknown_tld`, `special_use`.
+    #[serde(default)] // a module of interface 2.0 has none
+    pub form: Vec<String>,
+    /// The host that takes the mail of the domain. None here, for nothing asks DNS.
+    pub exchange: Option<Exchange>,
 }
 
 /// Why an address is not valid.
@@ -89,6 +95,22 @@ pub struct Edit {
     pub from: String,
     /// The text meant; may be empty.
     pub to: String,
+}
+
+/// The host that takes the mail of a domain, in results of a program that asks DNS.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Exchange {
+    /// What it belongs to, such as `suite` or `temporary`.
+    pub class: String,
+    /// Who runs it, such as `Google Workspace`.
+    pub provider: Option<String>,
+    /// The row of the table, or the name in the lists, that covers it.
+    pub entry: Option<String>,
+    /// The first exchange; none without MX.
+    pub host: Option<String>,
+    /// Without MX: whether the domain has an address record, to which mail goes.
+    pub address_record: Option<bool>,
 }
 
 /// The versions that determine the results: the same ones give the same bytes.

@@ -46,7 +46,7 @@ mod role;
 
 pub use builder::Builder;
 pub use checker::Checker;
-pub use details::{Details, Edit, ProviderEvidence, Refusal, RoleEvidence, TypoEvidence, Versions};
+pub use details::{Details, Edit, Exchange, ProviderEvidence, Refusal, RoleEvidence, TypoEvidence, Versions};
 pub use error::Error;
 pub use facts::Facts;
 pub use refusal::RefusalCode;

@@ -3,7 +3,7 @@
 use std::error::Error as _;
 use std::sync::Arc;
 
-use addrspec::{Checker, Error, MAX_ADDRESS, RefusalCode, Role};
+use addrspec::{Checker, Details, Error, MAX_ADDRESS, RefusalCode, Role};
 
 fn checker() -> Checker {
     Checker::new().expect("the module starts")
@@ -27,6 +27,30 @@ fn has_every_fact() {
     assert_eq!(details.role_evidence.unwrap().matched, "word");
     assert_eq!(details.typo_evidence.unwrap().edits[0].kind, "transposition");
     assert_eq!(details.versions, checker().versions().unwrap());
+    assert!(details.form.is_empty() && details.exchange.is_none());
+}
+
+#[test]
+fn names_what_is_unusual_about_the_form() {
+    let details = checker().explain("jane@[192.0.2.1]").unwrap().details;
+    assert_eq!(details.unwrap().form, ["literal"]);
+    let details = checker().explain(r#""a b"@printer.local"#).unwrap().details;
+    assert_eq!(details.unwrap().form, ["quoted", "unknown_tld", "special_use"]);
+}
+
+#[test]
+fn reads_the_details_of_other_hosts() {
+    let details = checker().explain("jane@example.org").unwrap().details;
+    let mut json = serde_json::to_value(details.unwrap()).unwrap();
+    json["exchange"] = serde_json::json!({"class": "own", "provider": null, "entry": null,
+        "host": "mx.example.org", "address_record": null});
+    let with_dns: Details = serde_json::from_value(json.clone()).unwrap();
+    assert_eq!(with_dns.exchange.unwrap().host.as_deref(), Some("mx.example.org"));
+    let members = json.as_object_mut().unwrap();
+    members.remove("form");
+    members.remove("exchange"); // a module of interface 2.0
+    let older: Details = serde_json::from_value(json).unwrap();
+    assert!(older.form.is_empty() && older.exchange.is_none());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 package io.github.addrspec;
 
+import java.util.List;
 import java.util.Optional;
 
 /** Why the facts are so. */
@@ -11,6 +12,8 @@ public final class Details {
   private final Optional<ProviderEvidence> providerEvidence;
   private final Optional<TypoEvidence> typoEvidence;
   private final Versions versions;
+  private final List<String> form;
+  private final Optional<Exchange> exchange;
 
   /** Reads the JSON object. */
   Details(Members members) {
@@ -21,6 +24,8 @@ public final class Details {
     providerEvidence = members.object("provider_evidence", ProviderEvidence::new);
     typoEvidence = members.object("typo_evidence", TypoEvidence::new);
     versions = members.required("versions", Versions::new);
+    form = members.strings("form");
+    exchange = members.object("exchange", Exchange::new);
   }
 
   /**
@@ -84,5 +89,24 @@ public final class Details {
    */
   public Versions versions() {
     return versions;
+  }
+
+  /**
+   * Returns what is unusual about the form of a valid address: {@code quoted}, {@code comment}, {@code
+   * literal}, {@code single_label}, {@code unknown_tld} and {@code special_use}.
+   *
+   * @return the names, in this order; empty for most addresses
+   */
+  public List<String> form() {
+    return form;
+  }
+
+  /**
+   * Returns the host that takes the mail of the domain.
+   *
+   * @return empty, for nothing here asks DNS
+   */
+  public Optional<Exchange> exchange() {
+    return exchange;
   }
 }

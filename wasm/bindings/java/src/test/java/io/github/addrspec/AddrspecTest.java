@@ -94,6 +94,26 @@ class AddrspecTest {
     assertFalse(provider.subdomains());
     assertTrue(provider.sources().contains("addrspec/public.txt"));
     assertEquals(addrspec.versions().toString(), details.versions().toString());
+    assertEquals(List.of(), details.form());
+    assertEquals(Optional.empty(), details.exchange());
+  }
+
+  @Test
+  void explainsAForm() {
+    Details details = addrspec.explain("\"a b\"@printer.local").details().orElseThrow();
+    assertEquals(List.of("quoted", "unknown_tld", "special_use"), details.form());
+  }
+
+  @Test
+  void readsTheExchangeOfAHostWithDns() {
+    String exchange = "{\"class\":\"own\",\"provider\":null,\"entry\":null,\"host\":\"mx.example.org\",\"address_record\":null}";
+    String json = addrspec.explain("jane@example.org").json();
+    String looked = json.replace("\"exchange\":null", "\"exchange\":" + exchange);
+    Exchange read = Facts.withDetails(looked.getBytes(StandardCharsets.UTF_8)).details().orElseThrow().exchange().orElseThrow();
+    assertEquals("own", read.exchangeClass());
+    assertEquals(Optional.of("mx.example.org"), read.host());
+    assertEquals(List.of(Optional.empty(), Optional.empty()), List.of(read.provider(), read.entry()));
+    assertEquals(Optional.empty(), read.addressRecord());
   }
 
   @Test
