@@ -2,7 +2,10 @@
 
 package main
 
-import "unsafe"
+import (
+	"bytes"
+	"unsafe"
+)
 
 // This file has the exports of the component (wasm/wit/addrspec.wit) in the
 // canonical ABI of the component model: parameters are flat, results are in
@@ -89,6 +92,27 @@ func liftRefusal() {
 
 // lift returns the address of a text in linear memory.
 func lift(t place) uint32 { return address(unsafe.Pointer(&out)) + t.at }
+
+//go:wasmexport addrspec:validation/checks@2.0.0#exchanges
+func componentExchanges(at, size, addressRecord uint32) uint32 {
+	results = [22]uint32{}
+	if size > inCap {
+		large = nil
+		results[0] = 1 // the error too-long
+		return address(unsafe.Pointer(&results))
+	}
+	host, rest, _ := bytes.Cut(argument(at, size), space)
+	x := checker.Exchanges(host)
+	for name := range bytes.FieldsSeq(rest) {
+		x.Add(name)
+	}
+	json := x.AppendJSON(out[:0], addressRecord != 0)
+	results[1], results[2], results[3] = bit(0, x.Disposable()), lift(place{}), uint32(len(json))
+	return address(unsafe.Pointer(&results))
+}
+
+// space separates the names of componentExchanges.
+var space = []byte(" ")
 
 //go:wasmexport addrspec:validation/checks@2.0.0#info
 func componentInfo() uint32 {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/lists"
 	"github.com/addrspec/addrspec/wasm/build/compile"
 	"github.com/addrspec/addrspec/wasm/moduletest"
 	"github.com/addrspec/addrspec/wasm/vectors"
@@ -22,11 +24,12 @@ import (
 // response is what the component returns for one request.
 type response struct {
 	OK *struct {
-		JSON    string
-		Facts   map[string]bool
-		MX      struct{ Offset, Length int }
-		Host    string
-		Refusal *vectors.Report
+		JSON       string
+		Facts      map[string]bool
+		MX         struct{ Offset, Length int }
+		Disposable any // a place, or of exchanges a boolean
+		Host       string
+		Refusal    *vectors.Report
 	}
 	Error string
 }
@@ -92,6 +95,7 @@ func TestComponent(t *testing.T) {
 	// lists are replaced last, so that MatchesCore checks the embedded ones.
 	_ = t.Run("MatchesCore", func(t *testing.T) { testMatchesCore(t, c) }) &&
 		t.Run("Explain", func(t *testing.T) { testExplain(t, c) }) &&
+		t.Run("Exchanges", func(t *testing.T) { testExchanges(t, c) }) &&
 		t.Run("RefusesLongAddress", func(t *testing.T) { testRefusesLongAddress(t, c) }) &&
 		t.Run("ReplaceLists", func(t *testing.T) { testReplaceLists(t, c) })
 }
@@ -173,6 +177,26 @@ func testExplain(t *testing.T, c component) {
 		}
 	}
 	require.Equal(t, "too-long", c.send(t, []string{strings.Repeat("x", 1<<20+1), "domain", "explain"}).Error)
+}
+
+// testExchanges compares exchanges with core, also for names that are none.
+func testExchanges(t *testing.T, c component) {
+	checker := core.New(lists.Default())
+	for _, names := range []string{"burner.example mail.mailinator.com", "google.example aspmx.l.google.com alt1.aspmx.l.google.com", "own.example mx.own.example",
+		"mixed.example mail.mailinator.com mx1.mail.example", "many.example mail.mailinator.com *", "none.example", "", " ", "x é \x00\u2028", "a.example " + strings.Repeat("b.example ", 5_000)} {
+		for _, record := range []bool{false, true} {
+			host, rest, _ := strings.Cut(names, " ")
+			want := checker.Exchanges([]byte(host))
+			for name := range strings.FieldsSeq(rest) {
+				want.Add([]byte(name))
+			}
+			got := c.send(t, map[string]any{"exchanges": names, "addressRecord": record})
+			require.NotNil(t, got.OK, "%q: %s", names, got.Error)
+			require.Equal(t, string(want.AppendJSON(nil, record)), got.OK.JSON)
+			require.Equal(t, want.Disposable(), got.OK.Disposable)
+		}
+	}
+	require.Equal(t, "too-long", c.send(t, map[string]any{"exchanges": strings.Repeat("x", 1<<20+1), "addressRecord": false}).Error)
 }
 
 func testRefusesLongAddress(t *testing.T, c component) {

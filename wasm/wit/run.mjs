@@ -3,7 +3,8 @@
 //     node run.mjs addrspec.component.wasm DIRECTORY
 //
 // It reads one JSON value per line from standard input, [address, suggestion] for
-// a check, [address, suggestion, "explain"] for one with details, or
+// a check, [address, suggestion, "explain"] for one with details,
+// {"exchanges": names, "addressRecord": boolean} for exchanges, or
 // {"lists": base64} to replace the lists, and prints what the component returns as
 // one line of JSON. jco writes the JavaScript for the component to
 // DIRECTORY.
@@ -25,6 +26,10 @@ const { instantiate } = await import(pathToFileURL(join(directory, "addrspec.js"
 const load = async (name) => WebAssembly.compile(await readFile(join(directory, name)));
 const { checks } = await instantiate(load, {});
 
+const other = ({ exchanges, addressRecord, lists }) =>
+  exchanges === undefined
+    ? checks.replaceLists(Buffer.from(lists, "base64"))
+    : checks.exchanges(exchanges, addressRecord);
 const attempt = (call) => {
   try {
     return { ok: call() ?? null };
@@ -36,6 +41,6 @@ for await (const line of createInterface({ input: process.stdin, crlfDelay: 0 })
   const request = JSON.parse(line);
   const response = Array.isArray(request)
     ? attempt(() => checks[request[2] ?? "check"](request[0], request[1]))
-    : attempt(() => checks.replaceLists(Buffer.from(request.lists, "base64")));
+    : attempt(() => other(request));
   console.log(JSON.stringify(response));
 }
