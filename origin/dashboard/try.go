@@ -316,7 +316,7 @@ func exchangeTone(e *result.Exchange) string {
 
 // exchangeSentence says where the domain's mail goes and which entry says so.
 func exchangeSentence(e *result.Exchange) string {
-	if e.Entry == "" {
+	if e.Entry == "" || e.Entry == e.Host {
 		return e.Sentence()
 	}
 	return e.Sentence() + " The entry is " + e.Entry + "."

@@ -87,7 +87,7 @@ func TestTryShowsExchangeAndForm(t *testing.T) {
 	for email, want := range map[string][]string{
 		"jane@burner.test": {"burner.test is in no list, but each of its mail servers belongs to a service of throw-away mailboxes.",
 			`<div class="tone-bad"><dt><code>exchange</code></dt><dd>Mail goes to mail.mailinator.com, a service of throw-away mailboxes. The entry is mailinator.com.</dd>`, "Throw-away mailbox"},
-		"jane@suite.test":   {"Mail goes to aspmx.l.google.com of Google Workspace, a mail suite for companies. The entry is aspmx.l.google.com."},
+		"jane@suite.test":   {"Mail goes to aspmx.l.google.com of Google Workspace, a mail suite for companies.</dd>"},
 		"jane@example.org":  {"Mail goes to mail.example.org, the domain&#39;s own host."},
 		"jane@address.test": {`<div class="tone-plain"><dt><code>exchange</code></dt><dd>Mail goes to the address record of the domain.</dd>`},
 		"jane@nomx.test":    {`<div class="tone-warn"><dt><code>exchange</code></dt><dd>There is no address record to which mail could go.</dd>`},
