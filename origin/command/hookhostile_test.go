@@ -104,12 +104,13 @@ func TestHookResolverDown(t *testing.T) {
 	require.Zero(t, s.used(t))
 }
 
-// DNS is asked for no_mx, and for disposable if the lists have no entry for the domain.
+// DNS is asked for no_mx, and for disposable if the lists have no entry for the domain. If it
+// does not respond, the lists decide about disposable, and on_error about no_mx.
 func TestHookWithoutDNS(t *testing.T) {
 	t.Parallel()
 	lists := []string{"invalid", "disposable"}
 	s := start(t, "--dns", "127.0.0.1:1", "--hooks", hooksFile(t, anyObject{"name": "format", "deny": []string{"invalid"}},
-		anyObject{"name": "closed", "deny": lists}, anyObject{"name": "open", "deny": lists, "on_error": "allow"}))
+		anyObject{"name": "closed", "deny": lists}, anyObject{"name": "mx", "deny": lists, "flag": []string{"no_mx"}}))
 	s.newKey(t)
 	for n, c := range []struct {
 		hook, email, want string
@@ -119,8 +120,8 @@ func TestHookWithoutDNS(t *testing.T) {
 		{"closed", "jane@gmail.com", `"decision":"allow","reasons":[]`, 1},
 		{"closed", "jane@mailinator.com", `"decision":"deny","reasons":["disposable"]`, 1},
 		{"closed", "jane@gmial.com", `"decision":"allow","reasons":[]`, 1},
-		{"closed", "jane@mail.example", `"decision":"deny","reasons":["unchecked"]`, 0},
-		{"open", "jane@mail.example", `"decision":"allow","reasons":[],"flags":["unchecked"]`, 0},
+		{"closed", "jane@mail.example", `"decision":"allow","reasons":[],"flags":[]`, 1},
+		{"mx", "jane@mail.example", `"decision":"deny","reasons":["unchecked"]`, 0},
 	} {
 		before := s.used(t)
 		_, text := s.callHook(t, signedCall{hook: c.hook, id: fmt.Sprintf("msg_%d", n), body: `{"email":"` + c.email + `"}`})
