@@ -490,8 +490,8 @@ func replaceDomain(list []string, from, to string) []string {
 	return replaced
 }
 
-// frontExample is a result that the front door shows, as the module computes it
-// without DNS.
+// frontExample is a result that the front door shows, as the API gives it: it always looks
+// MX up, and the domain has an exchange.
 //
 //go:embed example.json
 var frontExample string
