@@ -49,28 +49,28 @@ func (c *Checker) formOfHost(host []byte) (form Form) {
 	top := host[dot+1:]
 	if !c.typos.IsTopLevel(top) {
 		form |= FormUnknownTLD
-	}
-	if typo.IsSpecialUse(top) || isReservedName(host) {
+		if typo.IsSpecialUse(top) {
+			form |= FormSpecialUse
+		}
+	} else if dot > 0 && isReserved(host[:dot], top) {
 		form |= FormSpecialUse
 	}
 	return form
 }
 
-// isReservedName reports whether host is or is below a name that is reserved though its
-// top-level domain is not.
-func isReservedName(host []byte) bool {
-	for _, name := range reservedNames {
-		if isAtOrBelow(host, name) {
-			return true
-		}
+// isReserved reports whether a name below a top-level domain of the root zone is or is
+// below one that is reserved.
+func isReserved(name, top []byte) bool {
+	switch string(top) {
+	case "com", "net", "org": // RFC 6761 section 6.5
+		return isAtOrBelow(name, exampleName)
+	case "arpa": // RFC 8375
+		return isAtOrBelow(name, homeName)
 	}
 	return false
 }
 
-var reservedNames = [...][]byte{
-	[]byte("example.com"), []byte("example.net"), []byte("example.org"), // RFC 6761 section 6.5
-	[]byte("home.arpa"), // RFC 8375
-}
+var exampleName, homeName = []byte("example"), []byte("home")
 
 // append appends the names of the bits as a JSON array.
 func (form Form) append(dst []byte) []byte {

@@ -347,6 +347,7 @@ type rootZone struct {
 	lines  []byte
 	starts []uint16
 	from   [256]uint16 // from[b] is the first line that begins with b or a greater byte
+	pairs  [26]uint32  // the lines of two letters: for the first one a bit for each second one
 }
 
 func newRootZone(lines []byte) rootZone {
@@ -355,7 +356,11 @@ func newRootZone(lines []byte) rootZone {
 	at := 0
 	for at < len(lines) {
 		z.starts = append(z.starts, uint16(at))
-		at += len(lineAt(lines, at)) + 1
+		line := lineAt(lines, at)
+		if first, second, ok := pairOf(line); ok {
+			z.pairs[first] |= 1 << second
+		}
+		at += len(line) + 1
 	}
 	z.starts = append(z.starts, uint16(at))
 	z.indexFirstBytes()
@@ -395,8 +400,24 @@ func (z *rootZone) contains(ending []byte) bool {
 	return false
 }
 
-// IsTopLevel reports whether label is in the root zone.
-func (x *Index) IsTopLevel(label []byte) bool { return x.root.contains(label) }
+// pairOf returns the numbers of the letters of a label that has two, as those of all
+// countries have.
+func pairOf(label []byte) (first, second byte, ok bool) {
+	if len(label) != 2 {
+		return 0, 0, false
+	}
+	first, second = label[0]-'a', label[1]-'a'
+	return first, second, first < 26 && second < 26
+}
+
+// IsTopLevel reports whether label is in the root zone. Most labels are those of countries
+// or com, which take no search.
+func (x *Index) IsTopLevel(label []byte) bool {
+	if first, second, ok := pairOf(label); ok {
+		return x.root.pairs[first]>>(second&31)&1 != 0
+	}
+	return string(label) == "com" || x.root.contains(label)
+}
 
 // IsSpecialUse reports whether label, which is not in the root zone, is a
 // top-level domain with a special use, so that a name under it is a host or an

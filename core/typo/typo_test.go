@@ -153,6 +153,20 @@ func FuzzSuggest(f *testing.F) {
 	})
 }
 
+// The labels that take no search are those that a search finds.
+func TestIsTopLevel(t *testing.T) {
+	x := newIndex()
+	labels := []string{"", "c", "com", "net", "con", "xn--p1ai", "co.jp", "co\xff", "\xff\xff", "a-", "Co", "{a", "a{"}
+	for first := 'a'; first <= 'z'; first++ {
+		for second := 'a'; second <= 'z'; second++ {
+			labels = append(labels, string(first)+string(second))
+		}
+	}
+	for _, label := range labels {
+		require.Equal(t, x.root.contains([]byte(label)), x.IsTopLevel([]byte(label)), label)
+	}
+}
+
 // The targets of a damaged blob may be any bytes; New must not panic.
 func FuzzNew(f *testing.F) {
 	f.Add([]byte("gmail.com\nyahoo.com"), []byte("com"), []byte("gmial.com"))
