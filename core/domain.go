@@ -30,6 +30,24 @@ func (a *address) setName(text []byte, s span) Refusal {
 	}
 }
 
+// HostReader reads names of domains that are not in an address. It contains the memory that
+// it needs, so only one goroutine may use it at a time.
+type HostReader struct{ address address }
+
+// Read returns name as Facts.Host has it for an address at that domain, in lower case and
+// A-label form, or why no address can have that domain. The host is valid until the next
+// Read. An address literal is no name.
+func (h *HostReader) Read(name []byte) (host []byte, why Refusal) {
+	p := parser{text: name, part: inDomain, gap: -1}
+	if !p.dotAtomText() || !p.end() {
+		return nil, p.refusal
+	}
+	if why = h.address.setName(name, span{0, len(name)}); why.Reason != Accepted {
+		return nil, why
+	}
+	return h.address.host, why
+}
+
 // emptyLabel returns the refusal for the empty label at i. The dot before it
 // has a length of dot bytes.
 func emptyLabel(name span, i, dot int) Refusal {

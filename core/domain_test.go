@@ -125,3 +125,22 @@ func TestJoinersAreKept(t *testing.T) {
 	require.Equal(t, Refusal{}, b.parse([]byte("jane@"+without+".lk")))
 	require.NotEqual(t, string(b.host), string(a.host), "another name")
 }
+
+// A name that is read alone is that of an address at it.
+func TestHostReader(t *testing.T) {
+	var r HostReader
+	for _, name := range []string{"a", "Example.ORG", "b\u00fccher.example", "xn--bcher-kva.example", "a\u3002example", strings.Repeat("a.", 126) + "a"} {
+		host, why := r.Read([]byte(name))
+		require.Equal(t, Accepted, why.Reason, name)
+		if facts := Check("a@" + name); facts.Valid { // an address has one byte less for its domain
+			require.Equal(t, string(facts.Host), string(host))
+		}
+	}
+	for name, want := range map[string]Reason{"": domainMissing, "a..b": domainTwoDots, ".a": domainStartsWithDot, "a.": domainEndsWithDot, "[192.0.2.1]": domainCharacter,
+		"(c)a": domainComment, "a(c)": domainComment, "a b": domainSpace, " a": domainSpace, "a@b": secondAt, "a,b": severalAddresses, "a\xff": malformedUTF8, "a\u3002": domainEndsWithDot,
+		"-a": labelStartsWithHyphen, "xn--a": labelPunycode, strings.Repeat("a.", 127) + "a": domainTooLong} {
+		_, why := r.Read([]byte(name))
+		require.Equal(t, want, why.Reason, name)
+		require.NotEmpty(t, why.AppendSentence(nil, []byte(name)))
+	}
+}

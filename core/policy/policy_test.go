@@ -1,0 +1,385 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/lists"
+)
+
+// The document of the contract, and the smallest ones.
+func TestParse(t *testing.T) {
+	for _, document := range []string{
+		`{}`, " {\n}\t\r\n", `{"allow":{}}`, `{"block":{"domains":[],"reasons":[]},"review":{},"allow":{"domains":[]}}`,
+		`{
+		  "allow":  {"domains": ["partner.example", "*.corp.example"]},
+		  "block":  {"domains": ["spam.example"], "reasons": ["disposable", "gibberish", "no_mx"]},
+		  "review": {"reasons": ["role", "relay", "typo", "unknown_tld"]}
+		}`,
+		`{"block":{"domains":["*.ru","localhost","xn--bcher-kva.example","b\u00fccher.example","B\u00DCCHER.example","a\u3002example","\ud840\udc0b.example"]}}`,
+		`{"\u0062lock":{"reasons":["dis\u0070osable","role:noreply","role:it","gibberish>=0.8","gibberish>=0.01","gibberish>=1","gibberish>=1.00"]}}`,
+	} {
+		_, err := Parse([]byte(document))
+		require.NoError(t, err, document)
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for _, c := range []struct{ document, want string }{
+		// The syntax.
+		{``, `line 1, column 1: the document ends where an object is expected`},
+		{" \n ", `line 2, column 2: the document ends where an object is expected`},
+		{"\uFEFF{}", `line 1, column 1: the document begins with a byte order mark; save it as UTF-8 without one`},
+		{`[]`, `line 1, column 1: an object is expected here`},
+		{`null`, `line 1, column 1: an object is expected here`},
+		{`{} {}`, `line 1, column 4: text follows the end of the document; remove it`},
+		{"{}\x00", `line 1, column 3: text follows the end of the document; remove it`},
+		{"{\n  \"é\u0301\" 1}", `line 2, column 8: a colon is expected here`},
+		{`{"block":{},}`, `line 1, column 13: the name of a member in double quotes is expected here`},
+		{`{block:{}}`, `line 1, column 2: the name of a member in double quotes is expected here`},
+		{`{"block":{}`, `line 1, column 12: the document ends where a comma or the end of the object is expected`},
+		{`{"block":{} "allow":{}}`, `line 1, column 13: a comma or the end of the object is expected here`},
+		{`{"block":{"domains":["a.example"`, `line 1, column 33: the document ends where a comma or the end of the array is expected`},
+		{`{"block":{"domains":["a.example",]}}`, `line 1, column 34: a string is expected here`},
+		{`{"block":{"domains":["a.example" "b.example"]}}`, `line 1, column 34: a comma or the end of the array is expected here`},
+		{`{"block":{"domains":['a.example']}}`, `line 1, column 22: a string is expected here`},
+		{`{"block":{"domains":["a.example]}}`, `line 1, column 22: the string that begins here has no end`},
+		{`{"block" // why`, `line 1, column 10: a colon is expected here`},
+		{"{\"bl\nock\":{}}", `line 1, column 5: a control character in a string; escape or remove it`},
+		{"{\"bl\xffock\":{}}", `line 1, column 5: bytes that are not UTF-8; save the document as UTF-8`},
+		{"{\"\xed\xa0\x80\":{}}", `line 1, column 3: bytes that are not UTF-8; save the document as UTF-8`},
+		{`{"bl\ock":{}}`, `line 1, column 5: JSON has no such escape`},
+		{`{"\u006":{}}`, `line 1, column 3: JSON has no such escape`},
+		{`{"\u00g0":{}}`, `line 1, column 3: JSON has no such escape`},
+		{`{"\`, `line 1, column 3: JSON has no such escape`},
+		{`{"\ud800":{}}`, `line 1, column 3: half of a surrogate pair, which is no character`},
+		{`{"\ud800\u0041":{}}`, `line 1, column 3: half of a surrogate pair, which is no character`},
+		{`{"\udc00\ud800":{}}`, `line 1, column 3: half of a surrogate pair, which is no character`},
+		{`{"block":` + strings.Repeat("[", 60_000), `block: it is an array; an object is expected`},
+		{strings.Repeat(`{"block":`, 7_000), `block: "block" is no member of block; write one of domains, reasons`},
+		// The members.
+		{`{"blok":{}}`, `the document: "blok" is no member of a policy; did you mean "block"?`},
+		{`{"Block":{}}`, `the document: "Block" is no member of a policy; did you mean "block"?`},
+		{`{"":{}}`, `the document: "" is no member of a policy; write one of allow, block, review`},
+		{`{"deny":{}}`, `the document: "deny" is no member of a policy; write one of allow, block, review`},
+		{`{"a\u0000":{}}`, `the document: this is no member of a policy; write one of allow, block, review`},
+		{`{"jane@example.org":{}}`, `the document: this is no member of a policy; write one of allow, block, review`},
+		{`{"` + strings.Repeat("x", 41) + `":{}}`, `the document: this is no member of a policy; write one of allow, block, review`},
+		{`{"block":{"domain":[]}}`, `block: "domain" is no member of block; did you mean "domains"?`},
+		{`{"block":{},"block":{}}`, `block: the member is there twice; join the two`},
+		{`{"block":{},"review":{},"bloc\u006b":{}}`, `block: the member is there twice; join the two`},
+		{`{"block":{"domains":[],"domains":[]}}`, `block.domains: the member is there twice; join the two`},
+		{`{"allow":{"reasons":["role"]}}`, `allow.reasons: only block and review have reasons; allow has domains alone`},
+		// The types.
+		{`{"block":[]}`, `block: it is an array; an object is expected`},
+		{`{"block":null}`, `block: it is null; an object is expected`},
+		{`{"block":nul}`, `line 1, column 10: an object is expected here`},
+		{`{"block":{"domains":{}}}`, `block.domains: it is an object; an array of domains is expected`},
+		{`{"block":{"domains":"a.example"}}`, `block.domains: it is a string; an array of domains is expected`},
+		{`{"block":{"reasons":true}}`, `block.reasons: it is true or false; an array of reasons is expected`},
+		{`{"block":{"reasons":["role",-1]}}`, `block.reasons[1]: it is a number; a string is expected`},
+		{`{"block":{"reasons":[["role"]]}}`, `block.reasons[0]: it is an array; a string is expected`},
+		// The reasons.
+		{`{"block":{"reasons":["role","typo","disposible"]}}`, `block.reasons[2]: "disposible" is no reason; did you mean "disposable"?`},
+		{`{"block":{"reasons":["no-mx"]}}`, `block.reasons[0]: "no-mx" is no reason; did you mean "no_mx"?`},
+		{`{"review":{"reasons":["PUBLIC"]}}`, `review.reasons[0]: "PUBLIC" is no reason; did you mean "public"?`},
+		{`{"review":{"reasons":["role:NoReply"]}}`, `review.reasons[0]: "role:NoReply" is no reason; did you mean "role:noreply"?`},
+		{`{"review":{"reasons":["role:ceo"]}}`, `review.reasons[0]: "role:ceo" is no reason; write one of role:admin, role:support, role:sales, ` +
+			`role:marketing, role:general, role:noreply, role:billing, role:legal, role:it, role:hr`},
+		{`{"review":{"reasons":["spam"]}}`, `review.reasons[0]: "spam" is no reason; write one of disposable, public, relay, typo, alias, role, ` +
+			`gibberish, non_ascii, no_mx, no_mail, quoted, comment, literal, single_label, unknown_tld, special_use`},
+		{`{"review":{"reasons":["gibberish>0.8"]}}`, `review.reasons[0]: "gibberish>0.8" is no reason; a threshold is from 0.01 to 1, as in "gibberish>=0.8"`},
+		{`{"review":{"reasons":["invalid"]}}`, `review.reasons[0]: "invalid" is no reason; an address that is not valid is always blocked`},
+		// The domains.
+		{`{"block":{"domains":["a.example",""]}}`, `block.domains[1]: the domain is empty; remove it`},
+		{`{"block":{"domains":["*"]}}`, `block.domains[0]: an asterisk is possible only before the first dot, as in "*.example.com"`},
+		{`{"block":{"domains":["*."]}}`, `block.domains[0]: the domain is empty; remove it`},
+		{`{"block":{"domains":["a.*.example"]}}`, `block.domains[0]: an asterisk is possible only before the first dot, as in "*.example.com"`},
+		{`{"block":{"domains":["*.*.example"]}}`, `block.domains[0]: an asterisk is possible only before the first dot, as in "*.example.com"`},
+		{`{"block":{"domains":["*example.com"]}}`, `block.domains[0]: an asterisk is possible only before the first dot, as in "*.example.com"`},
+		{`{"block":{"domains":[".example.com"]}}`, `block.domains[0]: the domain starts with a dot; write "*.example.com" for a domain and what is below it`},
+		{`{"block":{"domains":["example.com."]}}`, `block.domains[0]: the domain ends with a dot; remove it`},
+		{`{"block":{"domains":["a..example"]}}`, `block.domains[0]: the domain has two dots in a row; remove one`},
+		{`{"block":{"domains":["jane@example.com"]}}`, `block.domains[0]: it has an @; give the domain alone, without a local part`},
+		{`{"block":{"domains":["@example.com"]}}`, `block.domains[0]: it has an @; give the domain alone, without a local part`},
+		{`{"block":{"domains":["192.0.2.1"]}}`, `block.domains[0]: it is an IP address; a policy knows domains alone`},
+		{`{"block":{"domains":["１９２.0.2.1"]}}`, `block.domains[0]: it is an IP address; a policy knows domains alone`},
+		{`{"block":{"domains":["[192.0.2.1]"]}}`, `block.domains[0]: it is an address literal; a policy knows domains alone`},
+		{`{"block":{"domains":["2001:db8::1"]}}`, `block.domains[0]: the domain has ":"; use letters, digits, hyphens and dots alone`},
+		{`{"block":{"domains":[" a.example"]}}`, `block.domains[0]: the domain has a space inside; remove it`},
+		{`{"block":{"domains":["a.example\n"]}}`, `block.domains[0]: a line feed has no carriage return before it; remove it`},
+		{`{"block":{"domains":["a_b.example"]}}`, `block.domains[0]: the domain has "_"; use letters, digits, hyphens and dots alone`},
+		{`{"block":{"domains":["https://a.example/"]}}`, `block.domains[0]: the domain has ":"; use letters, digits, hyphens and dots alone`},
+		{`{"block":{"domains":["xn--a.example"]}}`, `block.domains[0]: a part of the domain begins with xn-- yet encodes no international name; check its spelling`},
+		{`{"block":{"domains":["` + strings.Repeat("a", 64) + `.example"]}}`, `block.domains[0]: a part of the domain between dots is 1 byte too long; at most 63 fit`},
+		{`{"block":{"domains":["` + strings.Repeat("a.", 127) + `a"]}}`, `block.domains[0]: the domain is 2 bytes too long; at most 253 fit`},
+	} {
+		_, err := Parse([]byte(c.document))
+		if assert := c.want; err == nil || err.Error() != assert {
+			t.Errorf("%.100q:\n got %v\nwant %s", c.document, err, c.want)
+		}
+	}
+}
+
+// The offset of an error is that of what it is about.
+func TestParseErrorOffsets(t *testing.T) {
+	for _, c := range []struct{ before, wrong, after string }{
+		{``, `7`, ``},
+		{`{"block": {"reasons": ["role",  `, `"spam"`, ` ]}}`},
+		{`{"block": {"reasons": ["role",  `, `7`, ` ]}}`},
+		{`{"block": {"reasons": `, `{}`, `}}`},
+		{`{"block": {"domains": ["a.example", `, `"*"`, `]}}`},
+		{`{"block": {"domains": ["a.example", "`, `\x`, `"]}}`},
+		{`{"block": {}, `, `"block"`, `: {}}`},
+		{`{"allow": {`, `"reasons"`, `: {}}}`},
+		{`{"block": {}`, `:`, ` {}}`},
+		{`{"block": {}}`, `{}`, ` `},
+	} {
+		_, err := Parse([]byte(c.before + c.wrong + c.after))
+		var parsed *Error
+		require.ErrorAs(t, err, &parsed)
+		require.Equal(t, len(c.before), parsed.Offset, "%s: %v", c.wrong, err)
+	}
+}
+
+// domainsOf returns n different domains as the inside of an array.
+func domainsOf(n, from int, format string) string {
+	var list strings.Builder
+	for i := range n {
+		if i > 0 {
+			list.WriteString(",\n      ")
+		}
+		list.WriteString(`"` + strings.Replace(format, "N", strconv.Itoa(from+i), 1) + `"`)
+	}
+	return list.String()
+}
+
+func TestParseLimits(t *testing.T) {
+	longest := strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + "." + strings.Repeat("c", 63) + "." // and 61 more
+	for _, c := range []struct{ name, document, want string }{
+		{"10,000 domains, indented", `{"allow": {"domains": [` + domainsOf(4_000, 0, "N.example") + `]}, "block": {"domains": [` +
+			domainsOf(6_000, 4_000, "N.example") + `]}}`, ""},
+		{"10,001 domains", `{"allow": {"domains": [` + domainsOf(4_000, 0, "N.example") + `]}, "block": {"domains": [` +
+			domainsOf(6_001, 4_000, "N.example") + `]}}`, "block.domains[6000]: the document has more than 10000 domains"},
+		{"10,001 times the same domain", `{"block": {"domains": [` + domainsOf(10_001, 0, "a.example") + `]}}`,
+			"block.domains[10000]: the document has more than 10000 domains"},
+		{"domains of the greatest length", `{"block": {"domains": [` + strings.ReplaceAll(domainsOf(10_000, 10_000, longest+"N"+strings.Repeat("d", 54)), "\n      ", "") + `]}}`, ""},
+		{"64 KiB of rules", `{"block": {"reasons": ["role"` + strings.Repeat(` `, MaxRest-32) + `]}}`, ""},
+		{"64 KiB of rules, and domains", `{"block": {"reasons": ["role"` + strings.Repeat(` `, MaxRest-43) + `],"domains":["a.example"]}}`, ""},
+		{"a byte over 64 KiB", `{"block": {"reasons": ["role"` + strings.Repeat(` `, MaxRest-31) + `]}}`,
+			"the document: it has more than 65536 bytes outside its arrays of domains"},
+		{"65 KiB of reasons", `{"block": {"reasons": ["role"` + strings.Repeat(`,"role"`, 65<<10/7) + `]}}`,
+			"the document: it has more than 65536 bytes outside its arrays of domains"},
+		{"white space among domains", `{"block": {"domains": [` + strings.Repeat(" ", MaxDocument) + `]}}`, "the document: it has more than 2625536 bytes"},
+		{"the longest document", `{"block": {"domains": [` + strings.Repeat(" ", MaxDocument-27) + `]}}`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Parse([]byte(c.document))
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, c.want)
+		})
+	}
+}
+
+// However many reasons a document repeats, few are compared: those that differ.
+func TestReasonsThatCannotDecide(t *testing.T) {
+	p, err := Parse([]byte(`{"review":{"reasons":["role"]},"block":{"reasons":["role"` + strings.Repeat(`,"role","gibberish>=0.80","gibberish>=0.8"`, 1000) + `]}}`))
+	require.NoError(t, err)
+	require.Len(t, p.reasons, 2)
+	all := len(reasonNames) + len(roleNames()) + 100
+	require.Less(t, all, 127)
+	require.Equal(t, 10, len(roleNames()))
+	require.Equal(t, lists.HR, lists.Role(len(roleNames())))
+}
+
+// accepted is the meaning of a document by encoding/json.
+type accepted map[string]map[string][]string
+
+// decode decodes a document by encoding/json, which does not notice members that repeat and
+// bytes that are not characters, and returns whether it is a policy but for its texts.
+func decode(document []byte) (accepted, bool) {
+	var p accepted
+	if !utf8.Valid(document) || json.Unmarshal(document, &p) != nil || p == nil || repeats(document) || hasLoneSurrogate(document) {
+		return nil, false
+	}
+	for section, members := range p {
+		if !slices.Contains([]string{"allow", "block", "review"}, section) || members == nil {
+			return nil, false
+		}
+		for member, texts := range members {
+			if member != "domains" && (member != "reasons" || section == "allow") || texts == nil {
+				return nil, false
+			}
+		}
+	}
+	return p, !hasNull(document)
+}
+
+// hasNull reports whether document has the value null, which json.Unmarshal takes for "".
+func hasNull(document []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(document))
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		if token == nil {
+			return true
+		}
+	}
+}
+
+// hasLoneSurrogate reports whether a string has half of a surrogate pair, which
+// encoding/json replaces by U+FFFD. A string with that character is taken for one.
+func hasLoneSurrogate(document []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(document))
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		if text, ok := token.(string); ok && strings.ContainsRune(text, utf8.RuneError) {
+			return true
+		}
+	}
+}
+
+// repeats reports whether an object in document has the same member twice.
+func repeats(document []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(document))
+	var value func() bool
+	value = func() bool {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		seen := map[any]bool{}
+		switch token {
+		case json.Delim('{'):
+			for d.More() {
+				name, _ := d.Token()
+				if seen[name] || value() {
+					return true
+				}
+				seen[name] = true
+			}
+			d.Token()
+		case json.Delim('['):
+			for d.More() {
+				if value() {
+					return true
+				}
+			}
+			d.Token()
+		}
+		return false
+	}
+	return value()
+}
+
+// domainOracle returns the host of an entry, by the check of an address at it.
+func domainOracle(text string) (host string, below, ok bool) {
+	name, below := strings.CutPrefix(text, "*.")
+	facts := core.Check("a@" + name)
+	host = string(facts.Host)
+	four := strings.Count(host, ".") == 3 && strings.Trim(host, "0123456789.") == ""
+	return host, below, facts.Valid && host != "" && !four && !strings.ContainsAny(name, "(@ \t\r\n")
+}
+
+// isReason reports whether text is a reason, by their list in the contract.
+func isReason(text string) bool {
+	if score, ok := strings.CutPrefix(text, "gibberish>="); ok {
+		value, err := strconv.ParseFloat(score, 64)
+		whole, _, _ := strings.Cut(score, ".")
+		return err == nil && value >= 0.01 && value <= 1 && len(score) <= 4 && len(whole) == 1 && !strings.HasSuffix(score, ".") &&
+			strings.Trim(score, "0123456789.") == ""
+	}
+	role, ok := strings.CutPrefix(text, "role:")
+	if ok {
+		return slices.Contains(strings.Fields("admin support sales marketing general noreply billing legal it hr"), role)
+	}
+	return slices.Contains(strings.Fields("disposable public relay typo alias role gibberish no_mx no_mail non_ascii "+
+		"quoted comment literal single_label unknown_tld special_use"), text)
+}
+
+// isPolicy reports whether a document is a policy, by encoding/json and package core. It is
+// not for documents near the limits.
+func isPolicy(document []byte) bool {
+	p, ok := decode(document)
+	for _, members := range p {
+		for _, text := range members["domains"] {
+			_, _, is := domainOracle(text)
+			ok = ok && is
+		}
+		for _, text := range members["reasons"] {
+			ok = ok && isReason(text)
+		}
+	}
+	return ok
+}
+
+var seeds = []string{
+	`{}`, ` `, `{"allow":{"domains":["a.example","*.b\u00fc.example"]},"block":{"domains":[],"reasons":["role:hr","gibberish>=0.75"]},"review":{"reasons":["no_mx"]}}`,
+	`{"block":{"reasons":["role",null]}}`, `{"block":null}`, `null`, `{"block":{"reasons":["\ud83d\ude00","\ud83d"]}}`,
+	`{"block":{},"block":{}}`, `{"block":{"domains":["a@b","(c)b","a b","1.2.3.4","[1.2.3.4]"]}}`, "\uFEFF{}", `{"block":{"reasons":[1e5]}}`,
+	`{"block":{"reasons":["gibberish>=0.8","gibberish>=1.00"],"domains":["*.com","x","xn--bcher-kva.example"]}}`, `{"block":{"reasons":["gibberish>=0."]}}`,
+}
+
+// Parse accepts what encoding/json accepts, if it has known members and texts, and no other
+// document. It never panics, and every error is short and has no control characters.
+func FuzzParse(f *testing.F) {
+	for _, s := range seeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, document []byte) {
+		p, err := Parse(document)
+		if near := len(document) > MaxRest; !near {
+			require.Equal(t, isPolicy(document), err == nil, "%q: %v", document, err)
+		}
+		if err == nil {
+			p.Evaluate(Input{Facts: 1, Host: []byte("a.example")})
+			return
+		}
+		var parsed *Error
+		require.True(t, errors.As(err, &parsed))
+		require.LessOrEqual(t, parsed.Offset, len(document))
+		require.Less(t, len(err.Error()), 512)
+		for _, c := range []byte(err.Error()) {
+			require.GreaterOrEqual(t, c, byte(' '))
+		}
+	})
+}
+
+// An error never repeats an address.
+func TestErrorsHaveNoAddress(t *testing.T) {
+	for _, document := range []string{`{"N":{}}`, `{"block":{"N":[]}}`, `{"block":{"domains":["N"]}}`, `{"block":{"reasons":["N"]}}`} {
+		_, err := Parse([]byte(strings.Replace(document, "N", "jane@example.org", 1)))
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), "jane")
+	}
+}
+
+// The oracle notices what it is for.
+func TestOracle(t *testing.T) {
+	for document, want := range map[string]bool{
+		`{}`: true, `null`: false, `{"block":{},"block":{}}`: false, `{"block":{"reasons":["\ud800"]}}`: false,
+		`{"block":{"domains":[null]}}`: false, `{"allow":{"reasons":[]}}`: false, `{"block":{"reasons":["gibberish>=0.5"]}}`: true,
+	} {
+		require.Equal(t, want, isPolicy([]byte(document)), document)
+	}
+	_, err := json.NewDecoder(strings.NewReader("")).Token()
+	require.ErrorIs(t, err, io.EOF)
+}

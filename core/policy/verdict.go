@@ -1,0 +1,177 @@
+package policy
+
+import (
+	"strconv"
+
+	"github.com/addrspec/addrspec/core"
+)
+
+// Input is what a policy needs to know about an address, in the form in which hosts of the
+// module pass it (wasm/ABI.md).
+type Input struct {
+	Facts  uint32 // word 0 of the report, with what the host knows about disposable
+	More   uint32 // word 1 of the report
+	Lookup Lookup
+	Host   []byte // the domain in A-label form; empty for an address literal
+}
+
+// Lookup is what a host found in DNS. Zero means that it looked up nothing.
+type Lookup uint32
+
+const (
+	LookedUp        Lookup = 1 << iota // the MX records were looked up
+	HasMX                              // and there are some
+	AddressLookedUp                    // it is known whether the domain has an address record to which mail goes
+	HasAddress                         // and it has
+)
+
+// The bits of word 0 of the report.
+const (
+	wordValid = 1 << iota
+	wordAlias
+	wordASCII
+	wordRole
+	wordGibberish
+	wordDisposable
+	wordPublic
+	wordRelay
+	wordTypo
+)
+
+// The places of the parts of word 1 of the report.
+const (
+	scoreMask = 0x7F
+	roleAt    = 8
+	roleMask  = 0xF
+	formAt    = 16
+	formMask  = 0x3F
+)
+
+// Of returns the input for the facts of an address and its form, which Checker.Form
+// returns. The host adds what it looks up.
+func Of(f *core.Facts, form core.Form) Input {
+	return Input{Facts: Facts(f), More: More(f, form), Host: f.Host}
+}
+
+// Facts returns word 0 of the report on f: the boolean facts, in the order of the
+// contract.
+func Facts(f *core.Facts) uint32 {
+	return bit(f.Valid, wordValid) | bit(f.Alias, wordAlias) | bit(f.ASCII, wordASCII) | bit(f.Role != core.NoRole, wordRole) |
+		bit(f.Gibberish >= core.Gibberish, wordGibberish) | bit(f.Disposable, wordDisposable) | bit(f.Public, wordPublic) |
+		bit(f.Relay, wordRelay) | bit(f.Typo != nil, wordTypo)
+}
+
+// More returns word 1 of the report on f: the score of gibberish, the role, and the form.
+func More(f *core.Facts, form core.Form) uint32 {
+	return uint32(f.Gibberish) | uint32(f.Role)<<roleAt | uint32(form)<<formAt
+}
+
+func bit(fact bool, bit uint32) uint32 {
+	if fact {
+		return bit
+	}
+	return 0
+}
+
+// reasons returns the reasons that are true of an address without domain entries, and its
+// score of gibberish.
+func (in *Input) reasons() (set reasonSet, score uint8) {
+	set = reasonSet(in.Facts>>5&0xF) | reasonSet(in.Facts>>1&1)<<4 | reasonSet(in.Facts>>3&3)<<5
+	if in.Facts&wordASCII == 0 {
+		set |= nonASCII
+	}
+	set |= reasonSet(in.More>>formAt&formMask) << firstForm
+	if number := in.More >> roleAt & roleMask; number > 0 {
+		set |= 1 << (firstRole + number)
+	}
+	return set | in.lookupReasons(), uint8(in.More & scoreMask)
+}
+
+// lookupReasons returns the reasons that need DNS. An address literal needs none: its mx is
+// false, and mail goes to the address itself (RFC 5321 section 5.1).
+func (in *Input) lookupReasons() reasonSet {
+	switch l := in.Lookup; {
+	case len(in.Host) == 0:
+		return noMX
+	case l&(LookedUp|HasMX) != LookedUp:
+		return 0
+	case l&(AddressLookedUp|HasAddress) == AddressLookedUp:
+		return noMX | noMail
+	}
+	return noMX
+}
+
+// Action is what a policy decides.
+type Action uint8
+
+const (
+	Allow Action = iota
+	Block
+	Review
+)
+
+// String returns "allow", "block" or "review".
+func (a Action) String() string { return listNames[a] }
+
+// Verdict is a decision about an address.
+type Verdict struct {
+	Action Action
+	Reason string // "invalid", "domain", a reason of the document, or "" if no rule applied
+	rule   rule   // noRule if the document has none for it
+}
+
+const (
+	invalidReason = "invalid"
+	domainReason  = "domain"
+)
+
+// Evaluate returns the verdict on an address. It allocates nothing.
+func (p *Policy) Evaluate(in Input) Verdict {
+	if in.Facts&wordValid == 0 {
+		return Verdict{Block, invalidReason, noRule}
+	}
+	if own := p.domains.find(in.Host); own.list != noList {
+		return Verdict{Action(own.list), domainReason, own}
+	}
+	set, score := in.reasons()
+	if set&p.any == 0 && score < p.least {
+		return Verdict{Allow, "", noRule}
+	}
+	for i := range p.reasons {
+		if r := &p.reasons[i]; set&r.set != 0 || score >= r.least {
+			return Verdict{Action(r.list), r.name, r.rule}
+		}
+	}
+	return Verdict{Allow, "", noRule}
+}
+
+// Rule returns the place of the rule that decided, such as "block.reasons[1]", or "".
+func (v Verdict) Rule() string {
+	if v.rule.list == noList {
+		return ""
+	}
+	return string(v.appendRule(nil))
+}
+
+func (v *Verdict) appendRule(dst []byte) []byte {
+	dst = append(dst, listNames[v.rule.list]...)
+	if v.Reason == domainReason {
+		dst = append(dst, ".domains["...)
+	} else {
+		dst = append(dst, ".reasons["...)
+	}
+	return append(strconv.AppendUint(dst, uint64(v.rule.index), 10), ']')
+}
+
+// AppendJSON appends {"action":…,"reason":…,"rule":…}. No reason has a character to escape.
+func AppendJSON(dst []byte, v Verdict) []byte {
+	if v.Reason == "" {
+		return append(dst, `{"action":"allow","reason":null,"rule":null}`...)
+	}
+	dst = append(append(dst, `{"action":"`...), v.Action.String()...)
+	dst = append(append(dst, `","reason":"`...), v.Reason...)
+	if v.rule.list == noList {
+		return append(dst, `","rule":null}`...)
+	}
+	return append(v.appendRule(append(dst, `","rule":"`...)), `"}`...)
+}
