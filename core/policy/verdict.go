@@ -36,6 +36,7 @@ const (
 	wordPublic
 	wordRelay
 	wordTypo
+	wordClassed
 )
 
 // The places of the parts of word 1 of the report.
@@ -54,11 +55,11 @@ func Of(f *core.Facts, form core.Form) Input {
 }
 
 // Facts returns word 0 of the report on f: the boolean facts, in the order of the
-// contract.
+// contract, and Classed.
 func Facts(f *core.Facts) uint32 {
 	return bit(f.Valid, wordValid) | bit(f.Alias, wordAlias) | bit(f.ASCII, wordASCII) | bit(f.Role != core.NoRole, wordRole) |
 		bit(f.Gibberish >= core.Gibberish, wordGibberish) | bit(f.Disposable, wordDisposable) | bit(f.Public, wordPublic) |
-		bit(f.Relay, wordRelay) | bit(f.Typo != nil, wordTypo)
+		bit(f.Relay, wordRelay) | bit(f.Typo != nil, wordTypo) | bit(f.Classed, wordClassed)
 }
 
 // More returns word 1 of the report on f: the score of gibberish, the role, and the form.

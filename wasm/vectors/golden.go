@@ -15,6 +15,8 @@
 //
 // and review the difference before committing it: hosts are only compared with
 // these files, so none of them detects a wrong golden result.
+//
+// A line of policies.jsonl is a case of a policy, written by hand: see [Policy].
 package vectors
 
 import (

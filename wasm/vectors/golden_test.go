@@ -44,3 +44,12 @@ func TestGenerate(t *testing.T) {
 	require.Greater(t, 10_000-codes[""], 2000, "not valid")
 	require.Greater(t, len(codes), 20, "reasons: %v", codes)
 }
+
+func TestNativePolicies(t *testing.T) {
+	cases, err := ReadPolicies(".")
+	require.NoError(t, err)
+	require.Greater(t, len(cases), 80)
+	for n, c := range cases {
+		require.Equal(t, c.Error+string(c.Verdict), c.NativeVerdict(), "policies.jsonl:%d: %s %s", n+1, c.Document, c.Email)
+	}
+}
