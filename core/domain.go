@@ -38,6 +38,9 @@ type HostReader struct{ address address }
 // A-label form, or why no address can have that domain. The host is valid until the next
 // Read. An address literal is no name.
 func (h *HostReader) Read(name []byte) (host []byte, why Refusal) {
+	if out := h.address.normalizedText[:]; len(name) <= domainMax && usualDomain(out, name) {
+		return out[:len(name)], Refusal{}
+	}
 	p := parser{text: name, part: inDomain, gap: -1}
 	if !p.dotAtomText() || !p.end() {
 		return nil, p.refusal

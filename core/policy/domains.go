@@ -6,10 +6,18 @@ import (
 	"slices"
 )
 
+// domainName is the place of a name in A-label form in domainTable.text.
+type domainName struct {
+	at     uint32
+	length uint8
+}
+
+func (n domainName) in(text string) string { return text[n.at : n.at+uint32(n.length)] }
+
 // entry is a domain of a document.
 type entry struct {
-	name  string // in A-label form
-	below bool   // it covers the names below it too
+	domainName
+	below bool // it covers the names below it too
 	rule  rule
 }
 
@@ -18,6 +26,7 @@ type entry struct {
 // with the same hash are sorted too, so a lookup never compares more than a few, even if
 // the author of a policy chose names of the same hash.
 type domainTable struct {
+	text    string // of all names
 	names   []domain
 	lengths [4]uint64 // set of the lengths of names
 	starts  []uint16  // by the first bits of a hash: the index of the first name with them
@@ -27,46 +36,50 @@ type domainTable struct {
 // domain is a name with the rules for itself and for what is below it. A list of noList
 // means that there is no rule.
 type domain struct {
-	hash        uint64
-	name        string
+	hash uint64
+	domainName
 	alone, tree rule
 }
 
 var noRule = rule{list: noList}
 
-// newDomainTable returns a table of entries, and sorts them.
-func newDomainTable(entries []entry) (t domainTable) {
-	for _, e := range entries {
-		t.names = append(t.names, domain{hashOf(e.name), e.name, noRule, noRule})
-		own := &t.names[len(t.names)-1]
+// newDomainTable returns a table of entries, whose names are in text.
+func newDomainTable(text string, entries []entry) domainTable {
+	t := domainTable{text: text, names: make([]domain, len(entries))}
+	for n, e := range entries {
+		d := domain{hashOf(e.in(text)), e.domainName, noRule, noRule}
 		if e.below {
-			own.tree = e.rule
+			d.tree = e.rule
 		} else {
-			own.alone = e.rule
+			d.alone = e.rule
 		}
+		t.names[n] = d
 	}
-	slices.SortFunc(t.names, compareDomains)
+	slices.SortFunc(t.names, t.compare)
 	t.merge()
 	t.index()
 	return t
 }
 
-func compareDomains(a, b domain) int {
-	return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.name, b.name))
+func (t *domainTable) compare(a, b domain) int {
+	if a.hash != b.hash { // almost always
+		return cmp.Compare(a.hash, b.hash)
+	}
+	return cmp.Compare(a.in(t.text), b.in(t.text))
 }
 
 // merge makes one of the entries for a name, with the rules that win.
 func (t *domainTable) merge() {
 	kept := t.names[:0]
 	for _, d := range t.names {
-		if n := len(kept) - 1; n < 0 || compareDomains(kept[n], d) != 0 {
+		if n := len(kept) - 1; n < 0 || t.compare(kept[n], d) != 0 {
 			kept = append(kept, d)
 			continue
 		}
 		own := &kept[len(kept)-1]
 		own.alone, own.tree = winner(own.alone, d.alone), winner(own.tree, d.tree)
 	}
-	t.names = slices.Clip(kept)
+	t.names = kept
 }
 
 // winner returns the rule that wins between two for the same entry.
@@ -80,7 +93,7 @@ func winner(a, b rule) rule {
 // index sets the lengths, and starts, which has about as many parts as there are names.
 func (t *domainTable) index() {
 	for _, d := range t.names {
-		t.lengths[len(d.name)/64] |= 1 << (len(d.name) % 64)
+		t.lengths[d.length/64] |= 1 << (d.length % 64)
 	}
 	size := bits.Len(uint(len(t.names)))
 	t.shift = uint8(64 - size)
@@ -158,9 +171,9 @@ func (t *domainTable) named(name []byte) *domain {
 		middle := int(uint(low+high) / 2)
 		d := &t.names[middle]
 		switch {
-		case d.hash == hash && d.name == string(name):
+		case d.hash == hash && d.in(t.text) == string(name):
 			return d
-		case d.hash < hash || d.hash == hash && d.name < string(name):
+		case d.hash < hash || d.hash == hash && d.in(t.text) < string(name):
 			low = middle + 1
 		default:
 			high = middle

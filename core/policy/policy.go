@@ -89,7 +89,7 @@ func Parse(document []byte) (*Policy, error) {
 	if err := r.readDocument(); err != nil {
 		return nil, err
 	}
-	p := &Policy{domains: newDomainTable(r.domains), least: never}
+	p := &Policy{domains: newDomainTable(string(r.names), r.domains), least: never}
 	for _, reason := range append(r.reasons[blockList], r.reasons[reviewList]...) {
 		p.addReason(reason)
 	}

@@ -15,6 +15,7 @@ type reader struct {
 	member  string // the member of section that is being read, or ""
 	index   int    // the index in the array of member, or -1
 
+	names   []byte // of domains
 	domains []entry
 	reasons [noList][]reason
 	lists   int // bytes in arrays of domains
@@ -198,7 +199,8 @@ func (r *reader) readDomain(text []byte) error {
 	if isIPv4(host) {
 		return r.wrong("it is an IP address; a policy knows domains alone")
 	}
-	r.domains = append(r.domains, entry{string(host), below, r.rule()})
+	r.domains = append(r.domains, entry{domainName{uint32(len(r.names)), uint8(len(host))}, below, r.rule()})
+	r.names = append(r.names, host...)
 	return nil
 }
 

@@ -81,33 +81,48 @@ func (s *scanner) kind() string {
 	return ""
 }
 
-// string reads the string that begins at the next byte (section 7). Its text is valid until the
-// next string.
+// string reads the string that begins at the next byte (section 7). Its text is valid until
+// the next string.
 func (s *scanner) string() ([]byte, error) {
 	s.start = s.at
 	s.at++
 	s.decoded = s.decoded[:0]
-	for s.at < len(s.text) {
+	for {
+		s.plain()
+		if s.at == len(s.text) {
+			return nil, s.malformed(s.start, "the string that begins here has no end")
+		}
+		var err error
 		switch c := s.text[s.at]; {
 		case c == '"':
 			s.at++
 			return s.decoded, nil
 		case c == '\\':
-			if err := s.escape(); err != nil {
-				return nil, err
-			}
+			err = s.escape()
 		case c < ' ':
-			return nil, s.malformed(s.at, "a control character in a string; escape or remove it")
+			err = s.malformed(s.at, "a control character in a string; escape or remove it")
 		default:
-			if err := s.character(); err != nil {
-				return nil, err
-			}
+			err = s.character()
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	return nil, s.malformed(s.start, "the string that begins here has no end")
 }
 
-// character reads a character that is not escaped.
+// plain reads the characters of ASCII that mean themselves.
+func (s *scanner) plain() {
+	start := s.at
+	for s.at < len(s.text) {
+		if c := s.text[s.at]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			break
+		}
+		s.at++
+	}
+	s.decoded = append(s.decoded, s.text[start:s.at]...)
+}
+
+// character reads a character beyond ASCII.
 func (s *scanner) character() error {
 	r, size := utf8.DecodeRune(s.text[s.at:])
 	if r == utf8.RuneError && size == 1 {

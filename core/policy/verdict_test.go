@@ -285,7 +285,8 @@ func TestSameHash(t *testing.T) {
 	var table domainTable
 	hash := hashOf("a10007")
 	for n := range 30 {
-		table.names = append(table.names, domain{hash, "a" + strconv.Itoa(10_000+n), rule{blockList, uint16(n)}, noRule})
+		table.names = append(table.names, domain{hash, domainName{uint32(6 * n), 6}, rule{blockList, uint16(n)}, noRule})
+		table.text += "a" + strconv.Itoa(10_000+n)
 	}
 	table.index()
 	require.EqualValues(t, 7, table.named([]byte("a10007")).alone.index)
