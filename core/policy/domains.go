@@ -133,15 +133,22 @@ func wordAt[T string | []byte](name T, at int) uint64 {
 // hostMax is the limit on a name with an entry (RFC 1035 section 2.3.4).
 const hostMax = 253
 
-// find returns the rule of the most specific entry for host, which is in A-label form. Few
-// of its parents have the length of an entry, so few are looked up.
+// find returns the rule of the most specific entry for host, which is in A-label form. It looks
+// for parents of host among the lengths that entries have, which are few.
 func (t *domainTable) find(host []byte) rule {
 	found := noRule
 	if len(host) > hostMax || len(t.names) == 0 {
 		return found
 	}
-	for at := len(host) - 1; at > 0; at-- {
-		if host[at-1] == '.' && t.hasLength(len(host)-at) {
+	for n, set := range t.lengths {
+		for ; set != 0; set &= set - 1 {
+			at := len(host) - 64*n - bits.TrailingZeros64(set)
+			if at <= 0 {
+				break
+			}
+			if host[at-1] != '.' {
+				continue
+			}
 			if d := t.named(host[at:]); d != nil && d.tree.list != noList {
 				found = d.tree
 			}

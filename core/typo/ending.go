@@ -411,12 +411,16 @@ func pairOf(label []byte) (first, second byte, ok bool) {
 }
 
 // IsTopLevel reports whether label is in the root zone. Most labels are those of countries
-// or com, which take no search.
+// or the oldest ones, which take no search.
 func (x *Index) IsTopLevel(label []byte) bool {
 	if first, second, ok := pairOf(label); ok {
 		return x.root.pairs[first]>>(second&31)&1 != 0
 	}
-	return string(label) == "com" || x.root.contains(label)
+	switch string(label) {
+	case "com", "net", "org":
+		return true
+	}
+	return x.root.contains(label)
 }
 
 // IsSpecialUse reports whether label, which is not in the root zone, is a

@@ -156,7 +156,7 @@ func FuzzSuggest(f *testing.F) {
 // The labels that take no search are those that a search finds.
 func TestIsTopLevel(t *testing.T) {
 	x := newIndex()
-	labels := []string{"", "c", "com", "net", "con", "xn--p1ai", "co.jp", "co\xff", "\xff\xff", "a-", "Co", "{a", "a{"}
+	labels := []string{"", "c", "com", "net", "org", "con", "xn--p1ai", "co.jp", "co\xff", "\xff\xff", "a-", "Co", "{a", "a{"}
 	for first := 'a'; first <= 'z'; first++ {
 		for second := 'a'; second <= 'z'; second++ {
 			labels = append(labels, string(first)+string(second))
