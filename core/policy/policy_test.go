@@ -64,6 +64,9 @@ func TestParseErrors(t *testing.T) {
 		{`{"\`, `line 1, column 3: JSON has no such escape`},
 		{`{"\ud800":{}}`, `line 1, column 3: half of a surrogate pair, which is no character`},
 		{`{"\ud800\u0041":{}}`, `line 1, column 3: half of a surrogate pair, which is no character`},
+		{`{"\udc00\udc00":{}}`, `line 1, column 3: half of a surrogate pair, which is no character`},
+		{`{"\ud800\ue000":{}}`, `line 1, column 3: half of a surrogate pair, which is no character`},
+		{"{\"\\u\x10041\":{}}", `line 1, column 3: JSON has no such escape`},
 		{`{"\udc00\ud800":{}}`, `line 1, column 3: half of a surrogate pair, which is no character`},
 		{`{"block":` + strings.Repeat("[", 60_000), `block: it is an array; an object is expected`},
 		{strings.Repeat(`{"block":`, 7_000), `block: "block" is no member of block; write one of domains, reasons`},
@@ -128,6 +131,19 @@ func TestParseErrors(t *testing.T) {
 		if assert := c.want; err == nil || err.Error() != assert {
 			t.Errorf("%.100q:\n got %v\nwant %s", c.document, err, c.want)
 		}
+	}
+}
+
+// A threshold has a form of its own, which no other text has.
+func TestThresholds(t *testing.T) {
+	for text, want := range map[string]uint8{"1": 100, "1.0": 100, "1.00": 100, "0.8": 80, "0.80": 80, "0.08": 8, "0.01": 1} {
+		got, ok := parseThreshold(text)
+		require.True(t, ok, text)
+		require.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"", "0", "0.0", "0.00", "1.01", "1.1", "2", "0.801", "0.8000", "0.", "1.", ".8", "00.8", "0,8", "0.8 ", "0.-1", "0.x", "0.1x", "x.11", "-0.8", "+1", "8e-1", "80"} {
+		_, ok := parseThreshold(text)
+		require.False(t, ok, text)
 	}
 }
 

@@ -124,6 +124,14 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// Of several thresholds the first that is reached decides, also where a lower one is before it.
+func TestManyThresholds(t *testing.T) {
+	p := mustParse(t, `{"block":{"reasons":["gibberish>=0.9","gibberish>=0.2"]},"review":{"reasons":["gibberish>=0.1","gibberish>=0.5"]}}`)
+	for score, want := range map[uint32]string{95: "block.reasons[0]", 60: "block.reasons[1]", 20: "block.reasons[1]", 10: "review.reasons[0]", 9: ""} {
+		require.Equal(t, want, p.Evaluate(Input{Facts: wordValid | wordASCII, More: score, Host: []byte("a.example")}).Rule())
+	}
+}
+
 // Facts and More agree with the result's JSON.
 func TestOf(t *testing.T) {
 	for _, email := range []string{"a@b.example", "info+x@gmial.com", "a@mailinator.com", "xkqjzvwq@gmail.com", "a@duck.com", "é@x.example", "noreply@x.example", "", "hr@x.example"} {
