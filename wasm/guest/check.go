@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/core/policy"
 )
 
 // report gives a host what it needs besides the JSON, without parsing: 32-bit
@@ -13,7 +14,7 @@ import (
 // in the output buffer.
 type report struct {
 	facts      uint32 // the boolean facts, as bits
-	more       uint32 // reserved for the other facts
+	more       uint32 // the other facts that a policy needs
 	emailEnd   uint32 // end in the JSON of the quoted email, which starts at 9, after {"email":
 	mx         place  // of the values of mx, disposable and, in details, exchange
 	disposable place
@@ -45,7 +46,7 @@ func check(email []byte, flags int32) int32 {
 // but its texts.
 func appendResult(dst []byte, f *core.Facts, flags int32) []byte {
 	outcome = report{} // a literal with fields would be made on the stack and copied
-	outcome.facts = bits(f)
+	outcome.facts, outcome.more = policy.Facts(f), policy.More(f, checker.Form(f))
 	outcome.reason, outcome.offset = uint32(f.Refusal.Reason), uint32(f.Refusal.Offset)
 	json, at := core.AppendJSON(dst, f, flags&flagFullSuggestion != 0)
 	if flags&flagDetails != 0 {
@@ -56,12 +57,6 @@ func appendResult(dst []byte, f *core.Facts, flags int32) []byte {
 		outcome.exchange = place{uint32(len(json) - len(core.NoExchange)), uint32(len("null"))}
 	}
 	return json
-}
-
-// bits returns the boolean facts, in the order of the contract, and Classed as bits.
-func bits(f *core.Facts) uint32 {
-	return bit(0, f.Valid) | bit(1, f.Alias) | bit(2, f.ASCII) | bit(3, f.Role != core.NoRole) |
-		bit(4, f.Gibberish >= core.Gibberish) | bit(5, f.Disposable) | bit(6, f.Public) | bit(7, f.Relay) | bit(8, f.Typo != nil) | bit(9, f.Classed)
 }
 
 func bit(n int, fact bool) uint32 {

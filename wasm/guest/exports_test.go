@@ -107,7 +107,7 @@ func TestPlacesOfValues(t *testing.T) {
 			} else {
 				require.Zero(t, word(7)|word(8), "there is no value to write")
 			}
-			require.Zero(t, word(1)|word(19)|word(20)|word(21)|word(22)|word(23), "reserved")
+			require.Zero(t, word(19)|word(20)|word(21)|word(22)|word(23), "reserved")
 		}
 	}
 }

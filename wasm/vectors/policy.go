@@ -72,3 +72,14 @@ func (p *Policy) NativeVerdict() string {
 	in.Lookup = p.Lookup()
 	return string(policy.AppendJSON(nil, parsed.Evaluate(in)))
 }
+
+// NativeInput returns a function that returns what a policy needs to know about an address.
+// The function is not safe for concurrent use, and what it returns is valid until the next
+// call.
+func NativeInput() func(email string) policy.Input {
+	checker := core.New(lists.Default())
+	return func(email string) policy.Input {
+		facts := checker.Check([]byte(email))
+		return policy.Of(&facts, checker.Form(&facts))
+	}
+}

@@ -1,0 +1,259 @@
+package main_test
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/core/policy"
+	"github.com/addrspec/addrspec/wasm/vectors"
+)
+
+const (
+	badPolicy = -7
+	badSlot   = -8
+)
+
+// load passes a document to a slot, in pieces of the given size.
+func (g *guest) load(t testing.TB, slot int32, document string, piece int) int32 {
+	for len(document) > 0 {
+		n := min(piece, len(document))
+		if code := g.call(t, "policy", slot, g.write([]byte(document[:n]))); code != 0 {
+			return code
+		}
+		document = document[n:]
+	}
+	return g.call(t, "policy", slot, 0)
+}
+
+// word returns a word of the report.
+func (g *guest) word(n uint32) uint32 {
+	value, _ := g.Memory().ReadUint32Le(g.report + 4*n)
+	return value
+}
+
+// sentence returns the sentence of the report.
+func (g *guest) sentence(t testing.TB) string {
+	text, ok := g.Memory().Read(g.out+g.word(17), g.word(18))
+	require.True(t, ok)
+	return string(text)
+}
+
+// appendFacts appends a record of a verdict: the words of the report on an address, with what the
+// host found.
+func (g *guest) appendFacts(t testing.TB, dst []byte, c *vectors.Policy) []byte {
+	require.GreaterOrEqual(t, g.call(t, "check", g.write([]byte(c.Email)), 0), int32(0))
+	facts := g.word(0)
+	if c.Disposable {
+		facts |= 1 << 5
+	}
+	host, ok := g.Memory().Read(g.out+g.word(9), g.word(10))
+	require.True(t, ok)
+	return appendRecord(dst, facts, g.word(1), uint32(c.Lookup()), string(host))
+}
+
+func appendRecord(dst []byte, facts, more, found uint32, host string) []byte {
+	for _, word := range []uint32{facts, more, found, uint32(len(host))} {
+		dst = binary.LittleEndian.AppendUint32(dst, word)
+	}
+	return append(dst, host...)
+}
+
+// verdicts returns the verdicts of a slot on records.
+func (g *guest) verdicts(t testing.TB, slot int32, records []byte) (list []string) {
+	n := g.call(t, "verdict", slot, g.write(records))
+	require.GreaterOrEqual(t, n, int32(0))
+	for output := g.output(t, n); len(output) > 0; {
+		size := binary.LittleEndian.Uint32(output)
+		list = append(list, string(output[4:][:size]))
+		output = output[4+size:]
+	}
+	return list
+}
+
+// Every case of the vectors, alone and in bulk, in every slot.
+func TestPolicyVectors(t *testing.T) {
+	g := start(t)
+	cases, err := vectors.ReadPolicies("../vectors")
+	require.NoError(t, err)
+	records, want := map[string][]byte{}, map[string][]string{}
+	for n, c := range cases {
+		slot := int32(n % 16)
+		code := g.load(t, slot, c.Document, 1+n%7)
+		if c.Error != "" {
+			require.EqualValues(t, badPolicy, code)
+			require.Equal(t, c.Error, g.sentence(t))
+			continue
+		}
+		require.Zero(t, code)
+		record := g.appendFacts(t, nil, &c)
+		require.Equal(t, []string{string(c.Verdict)}, g.verdicts(t, slot, record), "%s %s", c.Document, c.Email)
+		records[c.Document], want[c.Document] = append(records[c.Document], record...), append(want[c.Document], string(c.Verdict))
+	}
+	for document, all := range records {
+		require.Zero(t, g.load(t, 3, document, 1<<20))
+		require.Equal(t, want[document], g.verdicts(t, 3, all))
+	}
+}
+
+// Word 1 of the report, alone and in bulk, is what package policy says.
+func TestReportMore(t *testing.T) {
+	g := start(t)
+	native := vectors.NativeInput()
+	emails := append(vectors.Generate(30, 2_000), `"a b"(c)@localhost`, "a@[192.0.2.1]", "hr@example.com")
+	seen := uint32(0)
+	for rest := emails; len(rest) > 0; {
+		got := records(t, g.output(t, g.call(t, "check_many", g.write(frames(rest...)), 4)), 4)
+		for n, r := range got {
+			want := native(rest[n])
+			require.Equal(t, []uint32{want.Facts, want.More}, []uint32{binary.LittleEndian.Uint32([]byte(r.report)), binary.LittleEndian.Uint32([]byte(r.report[4:]))}, rest[n])
+			seen |= want.More
+		}
+		rest = rest[len(got):]
+	}
+	require.EqualValues(t, 0x3F, seen>>16, "every form occurs")
+	for _, email := range emails[:100] {
+		g.call(t, "check", g.write([]byte(email)), 0)
+		require.Equal(t, native(email).More, g.word(1))
+	}
+}
+
+func TestPolicyErrors(t *testing.T) {
+	g := start(t)
+	record := appendRecord(nil, 1, 0, 0, "a.example")
+	for _, slot := range []int32{-1, 16, 1 << 30, -1 << 31} {
+		require.EqualValues(t, badSlot, g.call(t, "policy", slot, 0))
+		require.EqualValues(t, badSlot, g.call(t, "verdict", slot, 0))
+	}
+	require.EqualValues(t, badSlot, g.call(t, "verdict", 5, g.write(record)), "a slot without a policy")
+	require.Zero(t, g.load(t, 5, `{"block":{"domains":["a.example"]}}`, 9))
+	for _, length := range []int32{-1, 1<<20 + 1, -1 << 31} {
+		require.EqualValues(t, tooLong, g.call(t, "policy", 5, length))
+		require.EqualValues(t, tooLong, g.call(t, "verdict", 5, length))
+	}
+	for n := 1; n < len(record); n++ {
+		require.EqualValues(t, framing, g.call(t, "verdict", 5, g.write(record[:n])), "%d bytes", n)
+	}
+	require.EqualValues(t, framing, g.call(t, "verdict", 5, g.write(append(append([]byte(nil), record...), record[:15]...))))
+	require.EqualValues(t, framing, g.call(t, "verdict", 5, g.write(append(make([]byte, 12), 0xff, 0xff, 0xff, 0xff))))
+	require.Empty(t, g.verdicts(t, 5, nil))
+	require.Equal(t, []string{`{"action":"block","reason":"domain","rule":"block.domains[0]"}`}, g.verdicts(t, 5, record))
+}
+
+// A document that is refused leaves the slot and its neighbours as they are, and so does one
+// that another slot interrupts.
+func TestPolicyStays(t *testing.T) {
+	g := start(t)
+	record := appendRecord(nil, 1|4, 0, 0, "a.example")
+	block, allow := `{"block":{"domains":["a.example"]}}`, `{}`
+	blocked, allowed := `{"action":"block","reason":"domain","rule":"block.domains[0]"}`, `{"action":"allow","reason":null,"rule":null}`
+	require.Zero(t, g.load(t, 0, block, 99))
+	require.Zero(t, g.load(t, 1, allow, 99))
+	require.EqualValues(t, badPolicy, g.load(t, 0, `{"block":{"domains":[""]}}`, 99))
+	require.EqualValues(t, 21, g.word(12), "the offset of the domain")
+	require.EqualValues(t, badPolicy, g.load(t, 0, "", 99), "no document")
+	require.EqualValues(t, badPolicy, g.load(t, 0, strings.Repeat(" ", policy.MaxDocument+1), 1<<20))
+	require.Equal(t, "the document: it has more than 2625536 bytes", g.sentence(t))
+	require.Zero(t, g.call(t, "policy", 0, g.write([]byte(`{"bl`))))
+	require.Zero(t, g.load(t, 1, allow, 99), "the pieces for slot 0 are dropped")
+	require.EqualValues(t, badPolicy, g.load(t, 0, `ock":{}}`, 99))
+	require.Equal(t, []string{blocked}, g.verdicts(t, 0, record))
+	require.Equal(t, []string{allowed}, g.verdicts(t, 1, record))
+	require.Zero(t, g.load(t, 0, allow, 1))
+	require.Equal(t, []string{allowed}, g.verdicts(t, 0, record))
+}
+
+// The output has room for the verdicts on a full input.
+func TestVerdictsFillInput(t *testing.T) {
+	g := start(t)
+	reasons := strings.Repeat(`"role",`, 9_000)
+	require.Zero(t, g.load(t, 0, `{"review":{"reasons":[`+reasons+`"gibberish>=0.55"]}}`, 1<<20))
+	const count = 1 << 20 / 16
+	got := g.verdicts(t, 0, []byte(strings.Repeat(string(appendRecord(nil, 1|4, 100, 0, "")), count)))
+	require.Len(t, got, count)
+	require.Equal(t, `{"action":"review","reason":"gibberish>=0.55","rule":"review.reasons[9000]"}`, got[count-1])
+	long := g.verdicts(t, 0, appendRecord(nil, 1|4, 0, 0, strings.Repeat("a.", 1<<19-8)))
+	require.Len(t, long, 1)
+}
+
+// largest returns a document that is nearly as long as it may be, with domains of the given
+// name.
+func largest(name string) string {
+	var list strings.Builder
+	for n := range policy.MaxDomains {
+		list.WriteString(`,"` + strconv.Itoa(10_000+n) + "." + name + strings.Repeat("."+strings.Repeat("d", 61), 3) + "." + strings.Repeat("e", 50) + `"`)
+	}
+	return `{"block":{"domains":[` + list.String()[1:] + `]}}`
+}
+
+// Sixteen of the largest policies take a bounded amount of memory, which those that replace
+// them reuse; verdicts take none.
+func TestPoliciesBoundMemory(t *testing.T) {
+	g := start(t)
+	before := g.Memory().Size()
+	rounds, slots := 4, int32(16)
+	if testing.Short() {
+		rounds, slots = 3, 2
+	}
+	for round := range rounds {
+		for slot := range slots {
+			require.Zero(t, g.load(t, slot, largest("r"+strconv.Itoa(round)), 1<<20))
+		}
+	}
+	t.Logf("memory before and after %d rounds of %d policies: %d, %d", rounds, slots, before, g.Memory().Size())
+	require.Less(t, g.Memory().Size(), before+16<<20+uint32(slots)*4<<20, "4 MB each, and one that is being loaded")
+	settled := g.Memory().Size()
+	record := appendRecord(nil, 1|4, 0, 1, "a.example")
+	for range 1_000 {
+		g.verdicts(t, slots-1, record)
+	}
+	require.Equal(t, settled, g.Memory().Size())
+}
+
+// FuzzPolicies passes any document in any pieces to any slot, and any records.
+func FuzzPolicies(f *testing.F) {
+	record := appendRecord(nil, 1, 7<<8|90, 1, "a.example")
+	f.Add([]byte(`{"block":{"domains":["*.example"],"reasons":["role:billing","gibberish>=0.9"]}}`), int32(0), uint8(3), record, int32(0), int32(-1))
+	f.Add([]byte(`{}`), int32(15), uint8(0), append(record, record...), int32(15), int32(-1))
+	f.Add([]byte(`{"x":1}`), int32(16), uint8(1), record[:15], int32(-1), int32(15))
+	f.Add([]byte(``), int32(-1), uint8(1), []byte{}, int32(3), int32(1<<20))
+	g := start(f)
+	require.Zero(f, g.load(f, 3, `{}`, 9))
+	f.Fuzz(func(t *testing.T, document []byte, slot int32, piece uint8, input []byte, from, length int32) {
+		inRange := func(slot int32) bool { return slot >= 0 && slot < 16 }
+		switch code := g.load(t, slot, string(document), 1+int(piece)); {
+		case !inRange(slot):
+			require.EqualValues(t, badSlot, code)
+		default:
+			_, err := policy.Parse(document)
+			require.Equal(t, err == nil, code == 0)
+			if err != nil {
+				require.EqualValues(t, badPolicy, code)
+				require.Equal(t, err.Error(), g.sentence(t))
+			}
+		}
+		written := g.write(input)
+		if length < 0 {
+			length = written
+		}
+		switch n := g.call(t, "verdict", from, length); {
+		case n >= 0:
+			require.LessOrEqual(t, n, int32(g.outCap))
+			for output := g.output(t, n); len(output) > 0; {
+				size := binary.LittleEndian.Uint32(output)
+				require.True(t, json.Valid(output[4:][:size]))
+				output = output[4+size:]
+			}
+		case n == badSlot:
+		case length > int32(g.inCap):
+			require.EqualValues(t, tooLong, n)
+		default:
+			require.EqualValues(t, framing, n)
+		}
+		require.Less(t, g.Memory().Size(), uint32(memoryBound))
+	})
+}
