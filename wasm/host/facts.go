@@ -37,7 +37,8 @@ type Facts struct {
 	// for an address that is not valid and for an address literal.
 	Host string
 
-	found found // by the lookup of Host
+	found found  // by the lookup of Host
+	more  uint32 // word 1 of the report, which a policy needs
 }
 
 // found is what a lookup found.
@@ -90,6 +91,7 @@ type Refusal struct {
 // Words of the report (ABI.md). A place has two, its offset and its length.
 const (
 	wordFacts      = 0
+	wordMore       = 1
 	wordEmailEnd   = 2
 	wordMX         = 3
 	wordDisposable = 5
@@ -142,7 +144,7 @@ func factsIn(output []byte, n uint32, words *[reportLen]uint32) (Facts, error) {
 	}
 	text := func(word int) string { return string(output[words[word]:][:words[word+1]]) }
 	place := func(word int) Place { return Place{int(words[word]), int(words[word+1])} }
-	f := Facts{JSON: output[:n:n], MX: place(wordMX), Disposable: place(wordDisposable), Exchange: place(wordExchange), Set: Fact(words[wordFacts])}
+	f := Facts{JSON: output[:n:n], MX: place(wordMX), Disposable: place(wordDisposable), Exchange: place(wordExchange), Set: Fact(words[wordFacts]), more: words[wordMore]}
 	f.Valid = f.Has(Valid)
 	f.Email = f.JSON[emailStart:words[wordEmailEnd]]
 	f.Host = text(wordHost)

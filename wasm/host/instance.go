@@ -26,6 +26,7 @@ const (
 	codeFlags     = -2
 	codeRefused   = -4
 	codeListsSize = -5
+	codePolicy    = -7
 )
 
 // instance is an instance of the module. It serves one caller at a time.
@@ -33,6 +34,8 @@ type instance struct {
 	module              api.Module
 	check, many         api.Function
 	exchanges           api.Function
+	policy, verdict     api.Function
+	slots               slots
 	info, lists         api.Function
 	in, inCap           uint32
 	out, outCap, report uint32
@@ -83,6 +86,7 @@ func (i *instance) bind(ctx context.Context) error {
 	}
 	i.check, i.many = i.fn("addrspec_check"), i.fn("addrspec_check_many")
 	i.exchanges = i.fn("addrspec_exchanges")
+	i.policy, i.verdict = i.fn("addrspec_policy"), i.fn("addrspec_verdict")
 	i.info, i.lists = i.fn("addrspec_info"), i.fn("addrspec_lists")
 	for name, place := range map[string]*uint32{
 		"addrspec_in_ptr": &i.in, "addrspec_in_cap": &i.inCap,
@@ -123,6 +127,8 @@ func (i *instance) call(ctx context.Context, f api.Function, params ...uint64) (
 		return 0, i.refusal()
 	case n == codeListsSize:
 		return 0, ErrListsSize
+	case n == codePolicy:
+		return 0, i.policyError()
 	default:
 		return 0, &trap{fmt.Errorf("the result is %d", n)}
 	}
@@ -187,14 +193,23 @@ func (i *instance) setLists(ctx context.Context, blob []byte) error {
 
 // refusal returns the error with which the module refused the lists.
 func (i *instance) refusal() error {
-	words, err := i.reportWords()
+	why, _, err := i.sentence()
 	if err != nil {
 		return err
+	}
+	return fmt.Errorf("%w: %s", ErrLists, why)
+}
+
+// sentence returns the sentence and the offset of the report, of what the module refused.
+func (i *instance) sentence() (text string, offset int, err error) {
+	words, err := i.reportWords()
+	if err != nil {
+		return "", 0, err
 	}
 	at, length := words[wordSentence], words[wordSentence+1]
 	why, ok := i.module.Memory().Read(i.out+at, length)
 	if !ok || uint64(at)+uint64(length) > uint64(i.outCap) {
-		return &trap{errors.New("the report does not fit the output")}
+		return "", 0, &trap{errors.New("the report does not fit the output")}
 	}
-	return fmt.Errorf("%w: %s", ErrLists, why)
+	return string(why), int(words[wordOffset]), nil
 }

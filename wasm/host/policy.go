@@ -1,0 +1,280 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+)
+
+// Policy is a document that turns facts into a verdict (package core/policy describes it). It
+// does not change, and any number of goroutines may use it with any Engine.
+type Policy struct {
+	document string
+	hash     [sha256.Size]byte
+}
+
+// NewPolicy returns the policy of a document. If the document is none, the error is a
+// *PolicyError.
+func (e *Engine) NewPolicy(ctx context.Context, document string) (*Policy, error) {
+	p := policyOf(document)
+	err := e.View().withPolicy(ctx, p, func(*instance, int) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func policyOf(document string) *Policy { return &Policy{document, sha256.Sum256([]byte(document))} }
+
+// PolicyError is why a document is no policy.
+type PolicyError struct {
+	Offset   int    // of what is wrong, in bytes
+	Sentence string // where and what it is, and how to fix it
+}
+
+func (e *PolicyError) Error() string { return e.Sentence }
+
+// policyError returns the error with which the module refused a document.
+func (i *instance) policyError() error {
+	text, offset, err := i.sentence()
+	if err != nil {
+		return err
+	}
+	return &PolicyError{offset, text}
+}
+
+// Found is what a host found in DNS for a verdict, as bits of the interface (ABI.md). Zero
+// means that it looked up nothing.
+type Found uint32
+
+const (
+	LookedUp           Found = 1 << iota // the MX records were looked up
+	HasMX                                // and there are some
+	AddressLookedUp                      // it is known whether the domain has an address record to which mail goes
+	FoundAddressRecord                   // and it has
+)
+
+// Subject is an address that a policy decides about.
+type Subject struct {
+	Facts *Facts // after View.Resolve, if its Host was looked up
+	Found Found
+}
+
+// Verdicts decides about addresses by p, and calls each with the index of every one and its
+// verdict, in order: a JSON object {"action":…,"reason":…,"rule":…}, the value of the member
+// verdict. The slice is in the memory of the module, valid until each returns.
+//
+// The instance that decides has p in one of its slots, which no other policy can replace
+// before Verdicts returns. It may be another one than that which checked the addresses, and
+// may have other lists.
+func (v *View) Verdicts(ctx context.Context, p *Policy, subjects []Subject, each func(n int, verdict []byte)) error {
+	return v.withPolicy(ctx, p, func(i *instance, slot int) error { return i.decide(ctx, slot, subjects, each) })
+}
+
+// Verdict appends the verdict of p on one address to dst; see Verdicts.
+func (v *View) Verdict(ctx context.Context, dst []byte, p *Policy, s Subject) ([]byte, error) {
+	err := v.Verdicts(ctx, p, []Subject{s}, func(_ int, verdict []byte) { dst = append(dst, verdict...) })
+	return dst, err
+}
+
+// AppendVerdict appends a verdict to a result, which ends dst, as its last member.
+func AppendVerdict(dst, verdict []byte) []byte {
+	dst = append(append(dst[:len(dst)-1], `,"verdict":`...), verdict...)
+	return append(dst, '}')
+}
+
+// withPolicy calls use with an instance that has p in a slot.
+func (v *View) withPolicy(ctx context.Context, p *Policy, use func(i *instance, slot int) error) (err error) {
+	i, err := v.pool.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	err = errUnfinished // until use returns
+	defer func() { v.pool.release(ctx, i, err) }()
+	slot, err := i.load(ctx, p)
+	if err != nil {
+		return err
+	}
+	err = errUnfinished
+	return use(i, slot)
+}
+
+const (
+	// policySlots is the number of slots of an instance (ABI.md).
+	policySlots = 16
+	// policyBytes is the limit on the length of the documents in the slots of one instance,
+	// above the longest one. Policies take about as much memory as their documents.
+	policyBytes = 4 << 20
+)
+
+// slots are the policies that an instance has. Only the holder of the instance uses them.
+type slots struct {
+	of    [policySlots]slot
+	clock uint64
+}
+
+type slot struct {
+	hash [sha256.Size]byte
+	size int    // of the document; 0 if there is none
+	used uint64 // by the clock of slots
+}
+
+// load returns the slot with p. If there is none, p replaces what was used least recently.
+func (i *instance) load(ctx context.Context, p *Policy) (int, error) {
+	i.slots.clock++
+	n := i.slots.find(p)
+	if n < 0 {
+		var err error
+		if n, err = i.replace(ctx, p); err != nil {
+			return 0, err
+		}
+	}
+	i.slots.of[n].used = i.slots.clock
+	return n, nil
+}
+
+// find returns the slot with p, or -1.
+func (s *slots) find(p *Policy) int {
+	for n := range s.of {
+		if s.of[n].hash == p.hash && s.of[n].size > 0 {
+			return n
+		}
+	}
+	return -1
+}
+
+// leastRecent returns the slot that was used least recently, an empty one first unless it
+// must be full.
+func (s *slots) leastRecent(full bool) int {
+	least := -1
+	for n := range s.of {
+		if (!full || s.of[n].size > 0) && (least < 0 || s.of[n].used < s.of[least].used) {
+			least = n
+		}
+	}
+	return least
+}
+
+// replace loads p into the slot that was used least recently, and empties others until there
+// is room for it. A slot whose policy is not known here any more, as after an error, counts as
+// empty: nothing uses it.
+func (i *instance) replace(ctx context.Context, p *Policy) (int, error) {
+	n := i.slots.leastRecent(false)
+	i.slots.of[n] = slot{}
+	if err := i.passPolicy(ctx, n, p.document); err != nil {
+		return 0, err
+	}
+	i.slots.of[n] = slot{p.hash, len(p.document), i.slots.clock}
+	return n, i.shrink(ctx)
+}
+
+// shrink empties slots that were used least recently until their documents are within
+// policyBytes. The one that was loaded last remains, since no document is longer.
+func (i *instance) shrink(ctx context.Context) error {
+	for i.slots.bytes() > policyBytes {
+		n := i.slots.leastRecent(true)
+		i.slots.of[n] = slot{}
+		if err := i.passPolicy(ctx, n, "{}"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *slots) bytes() (total int) {
+	for n := range s.of {
+		total += s.of[n].size
+	}
+	return total
+}
+
+// passPolicy passes a document to the module, in pieces of the input buffer's size.
+func (i *instance) passPolicy(ctx context.Context, slot int, document string) error {
+	for len(document) > 0 {
+		piece := document[:min(len(document), int(i.inCap))]
+		if err := i.write(piece); err != nil {
+			return err
+		}
+		if _, err := i.call(ctx, i.policy, uint64(slot), uint64(len(piece))); err != nil {
+			return err
+		}
+		document = document[len(piece):]
+	}
+	_, err := i.call(ctx, i.policy, uint64(slot), 0)
+	return err
+}
+
+// subjectPrefix is what comes before the host text of a subject: two words of the report, what
+// was found, and the length of the text.
+const subjectPrefix = 4 * 4
+
+// decide passes subjects to the module, as many at a time as fit a part of its input buffer.
+func (i *instance) decide(ctx context.Context, slot int, subjects []Subject, each func(n int, verdict []byte)) error {
+	for n := 0; n < len(subjects); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		size, count, err := i.writeSubjects(subjects[n:])
+		if err == nil {
+			err = i.decideWritten(ctx, slot, size, count, func(verdict []byte) { each(n, verdict); n++ })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeSubjects writes subjects to the input buffer, and returns how many bytes and subjects.
+func (i *instance) writeSubjects(subjects []Subject) (size, count int, err error) {
+	in, ok := i.module.Memory().Read(i.in, i.inCap)
+	if !ok {
+		return 0, 0, &trap{errors.New("the input buffer is outside the memory")}
+	}
+	for n, s := range subjects {
+		end := size + subjectPrefix + len(s.Facts.Host)
+		if end > len(in) || size > 0 && end > manyBytes {
+			break
+		}
+		for at, word := range [...]uint32{uint32(s.Facts.Set), s.Facts.more, uint32(s.Found), uint32(len(s.Facts.Host))} {
+			binary.LittleEndian.PutUint32(in[size+4*at:], word)
+		}
+		copy(in[size+subjectPrefix:], s.Facts.Host)
+		size, count = end, n+1
+	}
+	if count == 0 { // a host has 253 bytes at most
+		return 0, 0, ErrTooLong
+	}
+	return size, count, nil
+}
+
+// decideWritten calls the module for the count subjects in the first size bytes of its input
+// buffer.
+func (i *instance) decideWritten(ctx context.Context, slot, size, count int, each func(verdict []byte)) error {
+	n, err := i.call(ctx, i.verdict, uint64(slot), uint64(size))
+	if err != nil {
+		return err
+	}
+	output, ok := i.module.Memory().Read(i.out, n)
+	if !ok || n > i.outCap {
+		return &trap{errors.New("the verdicts are outside the memory")}
+	}
+	return readVerdicts(output, count, each)
+}
+
+// readVerdicts calls each with the count verdicts in output.
+func readVerdicts(output []byte, count int, each func(verdict []byte)) error {
+	for ; count > 0; count-- {
+		if len(output) < 4 || uint64(binary.LittleEndian.Uint32(output)) > uint64(len(output)-4) {
+			return &trap{errors.New("a verdict is cut off")}
+		}
+		length := 4 + int(binary.LittleEndian.Uint32(output))
+		each(output[4:length])
+		output = output[length:]
+	}
+	if len(output) > 0 {
+		return &trap{errors.New("there are more verdicts than subjects")}
+	}
+	return nil
+}
