@@ -15,7 +15,7 @@ const shop = "https://shop.example"
 
 // fromShop makes the ledger allow a page of the shop to read the responses.
 func (f *fakes) fromShop() {
-	f.ledger.begin, f.ledger.claim, f.ledger.charge = verdict(ledger.Good), verdict(ledger.Good), verdict(ledger.Good)
+	f.ledger.begin, f.ledger.claim, f.ledger.charge = decided(ledger.Good), decided(ledger.Good), decided(ledger.Good)
 	f.ledger.begin.AllowOrigin = shop
 }
 
@@ -26,10 +26,10 @@ func TestPageMayReadEveryResponse(t *testing.T) {
 		change func(*fakes)
 	}{
 		"good":              {200, func(*fakes) {}},
-		"revoked":           {401, func(f *fakes) { f.ledger.begin.Verdict, f.ledger.begin.Usage = ledger.UnknownKey, nil }},
-		"revoked meanwhile": {401, func(f *fakes) { f.ledger.charge = outcomeOf{Decision: ledger.Decision{Verdict: ledger.UnknownKey}} }},
-		"rate":              {429, func(f *fakes) { f.ledger.begin.Verdict = ledger.RateLimited }},
-		"points":            {402, func(f *fakes) { f.ledger.claim = verdict(ledger.Insufficient) }},
+		"revoked":           {401, func(f *fakes) { f.ledger.begin.Kind, f.ledger.begin.Usage = ledger.UnknownKey, nil }},
+		"revoked meanwhile": {401, func(f *fakes) { f.ledger.charge = outcomeOf{Decision: ledger.Decision{Kind: ledger.UnknownKey}} }},
+		"rate":              {429, func(f *fakes) { f.ledger.begin.Kind = ledger.RateLimited }},
+		"points":            {402, func(f *fakes) { f.ledger.claim = decided(ledger.Insufficient) }},
 		"panic":             {500, func(f *fakes) { f.ledger.panicAt = "claim" }},
 		"undecided":         {503, func(f *fakes) { f.ledger.charge = outcomeOf{err: ledger.ErrUndecided} }},
 		"lookup": {500, func(f *fakes) {
@@ -57,7 +57,7 @@ func TestHeadersAreExposed(t *testing.T) {
 	f.fromShop()
 	f.ledger.begin.Usage = &ledger.Usage{Current: 11, Limit: 10, Overage: true}
 	f.ledger.begin.Quota = &ledger.Quota{Rate: 5, Tokens: 4}
-	f.ledger.begin.Verdict = ledger.RateLimited
+	f.ledger.begin.Kind = ledger.RateLimited
 	limited := f.send(f.ask(http.MethodGet, "/v1/usage", "", "Origin", shop)).Header()
 	require.NotEmpty(t, limited.Get("RateLimit"))
 	always := "Cache-Control Content-Language Content-Length Content-Type Expires Last-Modified Pragma " + // "CORS-safelisted response-header name"

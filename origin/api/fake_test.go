@@ -44,7 +44,7 @@ type fakeLedger struct {
 	trace                *trace
 	begin, claim, charge outcomeOf
 	inspect              outcomeOf
-	late                 ledger.Verdict // of a request whose token is refused while it is in progress
+	late                 ledger.Kind // of a request whose token is refused while it is in progress
 	account              int64
 	panicAt              string
 	onClaim              func() // may be nil
@@ -76,7 +76,7 @@ func (f *fakeLedger) Ready(context.Context) error { return nil }
 func (f *fakeLedger) Begin(ctx context.Context, _, origin string) (Request, ledger.Decision, error) {
 	f.origin = origin
 	d, err := f.step("begin", f.begin)
-	if err != nil || d.Verdict != ledger.Good {
+	if err != nil || d.Kind != ledger.Good {
 		return nil, d, err
 	}
 	ctx, f.refuse = context.WithCancel(ctx)
@@ -95,7 +95,7 @@ func (r *fakeRequest) Succeeded()               {}
 func (r *fakeRequest) End()                     { r.trace.add("end") }
 
 func (r *fakeRequest) Late() (ledger.Decision, bool) {
-	return ledger.Decision{Verdict: r.late, RetryAfter: time.Second}, r.late != ledger.Good
+	return ledger.Decision{Kind: r.late, RetryAfter: time.Second}, r.late != ledger.Good
 }
 
 func (r *fakeRequest) Inspect() (ledger.Decision, error) {

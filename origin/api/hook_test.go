@@ -54,7 +54,7 @@ func TestHookReleasesMemoryIfItsSecretCannotBeRenewed(t *testing.T) {
 	_, account := ledgertest.NewAccountOn(t, l, "payer@example.com", ledger.Terms{})
 	f := newFakes(t)
 	f.withHook(t, l)
-	f.ledger.claim = verdict(ledger.UnknownKey)
+	f.ledger.claim = decided(ledger.UnknownKey)
 	f.ledger.onClaim = func() {
 		keys, err := l.ListKeys(t.Context(), account, ledger.KeyPage{})
 		require.NoError(t, err)

@@ -68,7 +68,7 @@ var (
 //	read: memory, input         429, 503; 415, 413, 400
 //	Claim: record, points       409, 422, replay, then 402 or 429
 //	work                        503, 500
-//	Charge: one transaction     any verdict of Begin and Claim again
+//	Charge: one transaction     any decision of Begin and Claim again
 //	respond                     200
 //
 // No byte of the body is read before Begin has accepted the request. After that,
@@ -204,7 +204,7 @@ func (x *exchange) claim(j *job) (stored []byte, p *problem) {
 	if p := x.judge(decision, err, j.price); p != nil {
 		return nil, p
 	}
-	if decision.Verdict == ledger.Replayed {
+	if decision.Kind == ledger.Replayed {
 		return x.replay(j, decision)
 	}
 	return nil, nil
@@ -244,7 +244,7 @@ func (x *exchange) charge(j *job, done outcome) (success, *problem) {
 	if p := x.judge(decision, err, done.points); p != nil {
 		return success{}, p
 	}
-	if decision.Verdict == ledger.Replayed {
+	if decision.Kind == ledger.Replayed {
 		stored, p := x.replay(j, decision)
 		return success{body: stored, replayed: true}, p
 	}
@@ -280,10 +280,10 @@ func (x *exchange) judge(d ledger.Decision, err error, required int64) *problem 
 	if d.Quota != nil {
 		x.quota = d.Quota
 	}
-	if d.Verdict == ledger.Good {
+	if d.Kind == ledger.Good {
 		return nil
 	}
-	return verdictProblem(d, x.style, required)
+	return decisionProblem(d, x.style, required)
 }
 
 // late returns the problem of a request whose token was refused while it was
@@ -352,7 +352,7 @@ func (x *exchange) reserveResponse(size int) {
 
 // Ledger checks keys, rates and points. [FromLedger] adapts a *ledger.Ledger.
 type Ledger interface {
-	// Begin checks the key, its browser origins and the rate. With the verdict
+	// Begin checks the key, its browser origins and the rate. With the decision
 	// Good it returns a Request, whose End must be called.
 	Begin(ctx context.Context, secret, origin string) (Request, ledger.Decision, error)
 	// Ready returns an error if requests cannot be charged at the moment.

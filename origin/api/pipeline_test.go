@@ -33,8 +33,8 @@ func (f *fakes) ask(method, target, body string, headers ...string) *http.Reques
 
 const twoAddresses = `{"emails":["a@mail.example","b@other.example","a@mail.example"]}`
 
-func verdict(v ledger.Verdict) outcomeOf {
-	return outcomeOf{Decision: ledger.Decision{Verdict: v, RetryAfter: time.Second, Usage: &ledger.Usage{Current: 3, Limit: 10}}}
+func decided(v ledger.Kind) outcomeOf {
+	return outcomeOf{Decision: ledger.Decision{Kind: v, RetryAfter: time.Second, Usage: &ledger.Usage{Current: 3, Limit: 10}}}
 }
 
 // TestPrecedence starts with a batch that is wrong in every way and corrects one
@@ -44,7 +44,7 @@ func TestPrecedence(t *testing.T) {
 	f := newFakes(t)
 	r := f.ask(http.MethodGet, "/v1/nothing", strings.Repeat(" ", maxBody)+"{]", "X-API-Key", "", "Content-Type", "text/plain")
 	f.ledger.begin = outcomeOf{err: ledger.ErrUnavailable}
-	f.ledger.claim, f.ledger.charge = verdict(ledger.IdempotencyMismatch), outcomeOf{err: ledger.ErrUndecided}
+	f.ledger.claim, f.ledger.charge = decided(ledger.IdempotencyMismatch), outcomeOf{err: ledger.ErrUndecided}
 	f.resolver.ask["mail.example"] = func(context.Context) (bool, error) { panic("x") }
 	body := func(text string) func() {
 		return func() { r.Body, r.ContentLength = &tracedBody{strings.NewReader(text), f.trace}, int64(len(text)) }
@@ -61,28 +61,28 @@ func TestPrecedence(t *testing.T) {
 		{func() { r.Method = http.MethodPost }, 401, `{"status":401`, ""},
 		{func() { r.Header.Set("X-API-Key", goodKey[:41]) }, 401, `{"status":401`, ""},
 		{func() { r.Header.Set("X-API-Key", goodKey) }, 503, `{"status":503`, "begin"},
-		{func() { f.ledger.begin = outcomeOf{Decision: ledger.Decision{Verdict: ledger.UnknownKey}} }, 401, `{"status":401`, "begin"},
-		{func() { f.ledger.begin = outcomeOf{Decision: ledger.Decision{Verdict: ledger.WrongOrigin}} }, 401, `pages of certain origins`, "begin"},
-		{func() { f.ledger.begin = verdict(ledger.RateLimited) }, 429, `{"status":429`, "begin"},
-		{func() { f.ledger.begin = verdict(ledger.Busy) }, 429, `{"status":429`, "begin"},
-		{func() { f.ledger.begin = verdict(ledger.UnpaidWork) }, 429, `{"status":429`, "begin"},
-		{func() { f.ledger.begin = verdict(ledger.Good) }, 415, `{"success":false,"error":{"code":"UNSUPPORTED_MEDIA_TYPE"`, "begin end"},
+		{func() { f.ledger.begin = outcomeOf{Decision: ledger.Decision{Kind: ledger.UnknownKey}} }, 401, `{"status":401`, "begin"},
+		{func() { f.ledger.begin = outcomeOf{Decision: ledger.Decision{Kind: ledger.WrongOrigin}} }, 401, `pages of certain origins`, "begin"},
+		{func() { f.ledger.begin = decided(ledger.RateLimited) }, 429, `{"status":429`, "begin"},
+		{func() { f.ledger.begin = decided(ledger.Busy) }, 429, `{"status":429`, "begin"},
+		{func() { f.ledger.begin = decided(ledger.UnpaidWork) }, 429, `{"status":429`, "begin"},
+		{func() { f.ledger.begin = decided(ledger.Good) }, 415, `{"success":false,"error":{"code":"UNSUPPORTED_MEDIA_TYPE"`, "begin end"},
 		{func() { r.Header.Set("Content-Type", contentJSON) }, 413, `{"success":false,"error":{"code":"BODY_TOO_LARGE"`, "begin end"},
 		{body("{]"), 400, `"code":"INVALID_REQUEST"`, "begin body end"},
 		{body("{}"), 400, `"code":"EMPTY_BATCH"`, "begin body end"},
 		{body(twoAddresses), 422, `"code":"IDEMPOTENCY_MISMATCH"`, "begin body claim end"},
-		{func() { f.ledger.claim = verdict(ledger.IdempotencyConflict) }, 409, `"code":"IDEMPOTENCY_CONFLICT"`, "begin body claim end"},
-		{func() { f.ledger.claim = verdict(ledger.RecordsFull) }, 429, `{"status":429`, "begin body claim end"},
-		{func() { f.ledger.claim = verdict(ledger.Insufficient) }, 402, `"required":2`, "begin body claim end"},
-		{func() { f.ledger.claim = verdict(ledger.Claimed) }, 402, `"required":2`, "begin body claim end"},
-		{func() { f.ledger.claim = verdict(ledger.Good) }, 500, `"code":"INTERNAL_ERROR"`, "begin body claim ask mail.example end"},
+		{func() { f.ledger.claim = decided(ledger.IdempotencyConflict) }, 409, `"code":"IDEMPOTENCY_CONFLICT"`, "begin body claim end"},
+		{func() { f.ledger.claim = decided(ledger.RecordsFull) }, 429, `{"status":429`, "begin body claim end"},
+		{func() { f.ledger.claim = decided(ledger.Insufficient) }, 402, `"required":2`, "begin body claim end"},
+		{func() { f.ledger.claim = decided(ledger.Claimed) }, 402, `"required":2`, "begin body claim end"},
+		{func() { f.ledger.claim = decided(ledger.Good) }, 500, `"code":"INTERNAL_ERROR"`, "begin body claim ask mail.example end"},
 		{func() { delete(f.resolver.ask, "mail.example") }, 503, `The charge is undecided`, "begin body claim charge end"},
 		{func() { f.ledger.charge = outcomeOf{err: ledger.ErrRecord} }, 500, `"code":"INTERNAL_ERROR"`, "begin body claim charge end"},
-		{func() { f.ledger.charge = outcomeOf{Decision: ledger.Decision{Verdict: ledger.UnknownKey}} }, 401, `{"status":401`, "begin body claim charge end"},
-		{func() { f.ledger.charge = verdict(ledger.RateLimited) }, 429, `{"status":429`, "begin body claim charge end"},
-		{func() { f.ledger.charge = verdict(ledger.IdempotencyMismatch) }, 422, `"success":false`, "begin body claim charge end"},
-		{func() { f.ledger.charge = verdict(ledger.Insufficient) }, 402, `"required":2`, "begin body claim charge end"},
-		{func() { f.ledger.charge = verdict(ledger.Good) }, 200, `{"success":true,"partial":false,"total":2,`, "begin body claim charge end"},
+		{func() { f.ledger.charge = outcomeOf{Decision: ledger.Decision{Kind: ledger.UnknownKey}} }, 401, `{"status":401`, "begin body claim charge end"},
+		{func() { f.ledger.charge = decided(ledger.RateLimited) }, 429, `{"status":429`, "begin body claim charge end"},
+		{func() { f.ledger.charge = decided(ledger.IdempotencyMismatch) }, 422, `"success":false`, "begin body claim charge end"},
+		{func() { f.ledger.charge = decided(ledger.Insufficient) }, 402, `"required":2`, "begin body claim charge end"},
+		{func() { f.ledger.charge = decided(ledger.Good) }, 200, `{"success":true,"partial":false,"total":2,`, "begin body claim charge end"},
 	} {
 		f.trace.steps = nil
 		if c.fix(); strings.Contains(c.steps, "body") && r.Body.(*tracedBody).Reader.(*strings.Reader).Len() == 0 {
@@ -112,7 +112,7 @@ func TestRequestEndsOnce(t *testing.T) {
 		} {
 			t.Run(at+"/"+operation, func(t *testing.T) {
 				f := newFakes(t)
-				f.ledger.begin, f.ledger.claim = verdict(ledger.Good), verdict(ledger.Good)
+				f.ledger.begin, f.ledger.claim = decided(ledger.Good), decided(ledger.Good)
 				f.ledger.panicAt = at
 				if at == "ask" {
 					f.resolver.ask["mail.example"] = panics
@@ -152,7 +152,7 @@ func TestBatchChargeAndReplay(t *testing.T) {
 
 	// The stored response is replayed if Claim finds it, and if another replica has
 	// committed first.
-	f.ledger.claim = verdict(ledger.Replayed)
+	f.ledger.claim = decided(ledger.Replayed)
 	f.ledger.claim.Response = f.ledger.charged.Response
 	again := f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["postmaster@mail.example","bad","c@[192.0.2.1]"]}`, headerIdempotency, "one"))
 	require.Equal(t, 200, again.Code)
@@ -275,7 +275,7 @@ func TestEdgePrecedenceAndShapes(t *testing.T) {
 	batch := `{"operation":"batch","points":2,"tally":{"invalid":1},"domains":[{"name":"mail.example","addresses":1,"tally":{"valid":1}}]}`
 	free := `{"operation":"batch","points":0,"domains":[]}`
 	f := newFakes(t)
-	f.ledger.begin = verdict(ledger.Good)
+	f.ledger.begin = decided(ledger.Good)
 	ask := func(body, secret string) *httptest.ResponseRecorder {
 		f.trace.steps = nil
 		return f.send(f.ask(http.MethodPost, edgePath, body, headerEdgeSecret, secret))
@@ -299,7 +299,7 @@ func TestEdgePrecedenceAndShapes(t *testing.T) {
 	require.Equal(t, `{"mx":[],"partial":false}`, ask(free, "secret").Body.String())
 	require.NotContains(t, f.trace.list(), "charge")
 
-	f.ledger.claim = verdict(ledger.Insufficient)
+	f.ledger.claim = decided(ledger.Insufficient)
 	require.Contains(t, ask(single, "secret").Body.String(), `{"status":429,"title":"Too Many Requests","detail":"Rate limit exceeded: the month's`)
 	require.Contains(t, ask(batch, "secret").Body.String(), `"code":"INSUFFICIENT_USAGE"`)
 
@@ -359,12 +359,12 @@ func (w tracedWriter) WriteHeader(status int) {
 
 // A request without a charge ends before its response is sent, a charged one after.
 func TestWhenRequestsEnd(t *testing.T) {
-	for want, claim := range map[string]ledger.Verdict{
+	for want, claim := range map[string]ledger.Kind{
 		"begin body claim charge send end": ledger.Good,
 		"begin body claim end send":        ledger.Insufficient,
 	} {
 		f := newFakes(t)
-		f.ledger.begin, f.ledger.claim = verdict(ledger.Good), verdict(claim)
+		f.ledger.begin, f.ledger.claim = decided(ledger.Good), decided(claim)
 		f.ServeHTTP(tracedWriter{httptest.NewRecorder(), f.trace}, f.ask(http.MethodPost, "/v1/emails", twoAddresses))
 		require.Equal(t, want, strings.Join(f.trace.list(), " "))
 	}

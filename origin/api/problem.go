@@ -122,10 +122,10 @@ func unavailable(message string) *problem {
 	return p
 }
 
-// verdictProblem returns the problem for a verdict of the ledger, or nil if the
+// decisionProblem returns the problem for a decision of the ledger, or nil if the
 // request may continue. required is the number of points that were requested.
-func verdictProblem(d ledger.Decision, style *problemStyle, required int64) *problem {
-	switch d.Verdict {
+func decisionProblem(d ledger.Decision, style *problemStyle, required int64) *problem {
+	switch d.Kind {
 	case ledger.Good, ledger.Replayed:
 		return nil
 	case ledger.UnknownKey:
@@ -147,7 +147,7 @@ func verdictProblem(d ledger.Decision, style *problemStyle, required int64) *pro
 func limitProblem(d ledger.Decision) *problem {
 	wait := wholeSeconds(d.RetryAfter)
 	var message string
-	switch d.Verdict {
+	switch d.Kind {
 	case ledger.RateLimited:
 		message = fmt.Sprintf("Rate limit exceeded: wait %d seconds before the next request.", wait)
 	case ledger.Busy:
@@ -170,7 +170,7 @@ func retryAfter(p *problem, d time.Duration) *problem {
 // insufficientForBatch returns the 402 of a batch.
 func insufficientForBatch(d ledger.Decision, required int64) *problem {
 	message := "The batch needs %d usage points and %d are left this month."
-	if d.Verdict == ledger.Claimed {
+	if d.Kind == ledger.Claimed {
 		message = "The batch needs %d usage points and %d are left this month, without those reserved for requests in progress."
 	}
 	p := insufficientUsage.with(fmt.Sprintf(message, required, d.Remaining))
@@ -182,7 +182,7 @@ func insufficientForBatch(d ledger.Decision, required int64) *problem {
 // only if points are reserved for requests in progress: clients would sleep for days
 // until the month's refill.
 func insufficientForSingle(d ledger.Decision, _ int64) *problem {
-	if d.Verdict == ledger.Claimed {
+	if d.Kind == ledger.Claimed {
 		return retryAfter(tooMany.with("Rate limit exceeded: the last of the month's usage points are reserved for requests in progress; wait 1 seconds."), time.Second)
 	}
 	return tooMany.with(fmt.Sprintf("Rate limit exceeded: the month's usage points are used up; wait %d seconds until they refill, or change the plan.",

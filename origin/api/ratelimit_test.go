@@ -39,7 +39,7 @@ func TestRateLimitHeaders(t *testing.T) {
 // is the refusal, not that the ledger failed.
 func TestLateRefusalDuringARead(t *testing.T) {
 	f := newFakes(t)
-	f.ledger.begin = verdict(ledger.Good)
+	f.ledger.begin = decided(ledger.Good)
 	f.ledger.claim = outcomeOf{err: context.Canceled}
 	f.ledger.onClaim = func() { f.ledger.late = ledger.RateLimited }
 	resp := f.send(f.ask(http.MethodGet, "/v1/email/jane@example.org", ""))

@@ -47,11 +47,11 @@ func testRefusedRequestsAreLoggedRarely(t *testing.T) {
 	}
 	lines := func() int { return strings.Count(strings.Join(f.log.list(), ""), "msg=request") }
 	send(refused/2, 401, "")
-	f.ledger.begin = verdict(ledger.RateLimited)
+	f.ledger.begin = decided(ledger.RateLimited)
 	send(refused/2, 429, goodKey)
 	require.Equal(t, unservedLines, lines(), "in one second")
 	before := lines()
-	f.ledger.begin, f.ledger.claim, f.ledger.charge = verdict(ledger.Good), verdict(ledger.Good), verdict(ledger.Good)
+	f.ledger.begin, f.ledger.claim, f.ledger.charge = decided(ledger.Good), decided(ledger.Good), decided(ledger.Good)
 	send(served, 200, goodKey)
 	require.Equal(t, before+served, lines())
 }

@@ -25,10 +25,10 @@ func TestUsageReport(t *testing.T) {
 			Quota: &ledger.Quota{Rate: ledger.Unlimited, Tokens: ledger.Unlimited}}))
 }
 
-// The usage is read by Inspect, whose verdict decides the response.
+// The usage is read by Inspect, whose decision gives the response.
 func TestUsageInspectsLedger(t *testing.T) {
 	f := newFakes(t)
-	f.ledger.begin, f.ledger.inspect = verdict(ledger.Good), verdict(ledger.Good)
+	f.ledger.begin, f.ledger.inspect = decided(ledger.Good), decided(ledger.Good)
 	f.ledger.inspect.Quota = &ledger.Quota{Rate: 1}
 	resp := f.send(f.ask(http.MethodGet, "/v1/usage", ""))
 	require.Equal(t, 200, resp.Code)
@@ -36,7 +36,7 @@ func TestUsageInspectsLedger(t *testing.T) {
 	require.Equal(t, `"rate";q=1;w=1, "points";q=10;qu="points"`, resp.Header().Get("RateLimit-Policy"))
 	require.Equal(t, []string{"begin", "inspect", "end"}, f.trace.list())
 
-	f.ledger.inspect = verdict(ledger.UnknownKey)
+	f.ledger.inspect = decided(ledger.UnknownKey)
 	require.Equal(t, 401, f.send(f.ask(http.MethodGet, "/v1/usage", "")).Code)
 	f.ledger.inspect = outcomeOf{err: ledger.ErrUnavailable}
 	require.Equal(t, 503, f.send(f.ask(http.MethodGet, "/v1/usage", "")).Code)

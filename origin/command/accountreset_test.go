@@ -22,13 +22,13 @@ func (s *instance) chargeIn(t *testing.T, years int, key string, points int64) {
 	defer l.Close()
 	request, d, err := l.Begin(ctx, key, "")
 	require.NoError(t, err)
-	require.Equal(t, ledger.Good, d.Verdict)
+	require.Equal(t, ledger.Good, d.Kind)
 	defer request.End()
 	_, err = request.Claim(points, nil)
 	require.NoError(t, err)
 	d, err = request.Charge(ledger.Charge{Points: points})
 	require.NoError(t, err)
-	require.Equal(t, ledger.Good, d.Verdict)
+	require.Equal(t, ledger.Good, d.Kind)
 }
 
 // An account whose month a wrong clock advanced is reset while the service runs.

@@ -102,7 +102,7 @@ func (c *checkCmd) run(ctx context.Context, run *check.Run, in *checkInput, out 
 	if err != nil {
 		return c.stopped(ctx, err, counts, in, out, line)
 	}
-	return c.verdict(counts)
+	return c.failure(counts)
 }
 
 // setChecker sets what checks the addresses: a service, or this process.
@@ -266,9 +266,9 @@ func checkFailures(given []string) error {
 	return nil
 }
 
-// verdict returns the error of a run that came to its end: lines that could not be
+// failure returns the error of a run that came to its end: lines that could not be
 // read, or what --fail-on names.
-func (c *checkCmd) verdict(counts check.Counts) error {
+func (c *checkCmd) failure(counts check.Counts) error {
 	if counts.Bad > 0 && !slices.Contains(c.FailOn, "errors") {
 		return fmt.Errorf("%s could not be read, see above; the rest was checked", output.Quantity(counts.Bad, "line", "lines"))
 	}

@@ -237,10 +237,10 @@ func TestChangeAndRotateAKey(t *testing.T) {
 		require.NotEqual(t, made.New.Secret, rotated.New.Secret)
 		require.False(t, rotated.New.Until.Before(before.Add(24*time.Hour)))
 		require.False(t, rotated.New.Until.After(after.Add(24*time.Hour)))
-		for secret, want := range map[string]ledger.Verdict{made.New.Secret: ledger.WrongOrigin, rotated.New.Secret: ledger.WrongOrigin, ledger.NewSecret(): ledger.UnknownKey} {
+		for secret, want := range map[string]ledger.Kind{made.New.Secret: ledger.WrongOrigin, rotated.New.Secret: ledger.WrongOrigin, ledger.NewSecret(): ledger.UnknownKey} {
 			_, decision, err := s.Ledger.Begin(t.Context(), secret, "")
 			require.NoError(t, err)
-			require.Equal(t, want, decision.Verdict, "both secrets are known")
+			require.Equal(t, want, decision.Kind, "both secrets are known")
 		}
 		require.Contains(t, b.get("/dashboard/keys").body, "two secrets")
 

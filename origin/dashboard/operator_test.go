@@ -66,20 +66,20 @@ func TestOperatorManagesAccounts(t *testing.T) {
 		owner := s.signedIn(t, page.Account.ID)
 		var made struct{ New newKeyView }
 		owner.postJSON("/dashboard/keys", map[string]string{"name": "shop"}, &made)
-		verdict := func() ledger.Verdict {
+		kind := func() ledger.Kind {
 			request, decision, err := s.Ledger.Begin(t.Context(), made.New.Secret, "")
 			require.NoError(t, err)
 			if request != nil {
 				request.End()
 			}
-			return decision.Verdict
+			return decision.Kind
 		}
-		require.Equal(t, ledger.Good, verdict())
+		require.Equal(t, ledger.Good, kind())
 		o.submit(path, url.Values{"do": {"suspend"}})
-		require.Equal(t, ledger.UnknownKey, verdict())
+		require.Equal(t, ledger.UnknownKey, kind())
 		require.Contains(t, o.get(path).body, "suspended")
 		o.submit(path, url.Values{"do": {"resume"}})
-		require.Equal(t, ledger.Good, verdict())
+		require.Equal(t, ledger.Good, kind())
 		require.Equal(t, path+"?done=account-reset", o.submit(path, url.Values{"do": {"reset"}}).header.Get("Location"))
 		require.Equal(t, http.StatusUnprocessableEntity, o.submit(path, url.Values{"do": {"explode"}}).status)
 

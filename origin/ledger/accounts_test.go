@@ -114,13 +114,13 @@ func TestSuspendAndResume(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
 		other := list[1]
-		require.Equal(t, Good, f.retryable(1, 1).Verdict)
+		require.Equal(t, Good, f.retryable(1, 1).Kind)
 		under := f.mustBegin()
 		require.NoError(t, other.SuspendAccount(f.ctx, f.account))
 		suspended := f.clock.Now()
-		require.Equal(t, UnknownKey, f.retryable(1, 1).Verdict, "a replay")
-		require.Equal(t, UnknownKey, f.request(1).Verdict)
-		require.Equal(t, UnknownKey, f.finish(under, 1).Verdict)
+		require.Equal(t, UnknownKey, f.retryable(1, 1).Kind, "a replay")
+		require.Equal(t, UnknownKey, f.request(1).Kind)
+		require.Equal(t, UnknownKey, f.finish(under, 1).Kind)
 		f.clock.advance(maxRefuse + 1)
 		require.NoError(t, other.SuspendAccount(f.ctx, f.account), "again")
 		a, err := f.Account(f.ctx, f.account)
@@ -130,7 +130,7 @@ func TestSuspendAndResume(t *testing.T) {
 		require.NoError(t, other.ResumeAccount(f.ctx, f.account))
 		require.NoError(t, other.ResumeAccount(f.ctx, f.account), "again")
 		f.clock.advance(maxRefuse + 1)
-		require.Equal(t, Good, f.request(1).Verdict)
+		require.Equal(t, Good, f.request(1).Kind)
 		a, err = f.Account(f.ctx, f.account)
 		require.NoError(t, err)
 		require.Zero(t, a.Suspended)
@@ -142,7 +142,7 @@ func TestSuspendAndResume(t *testing.T) {
 func TestAccountUsage(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(7), Points: limit(20)})
-		require.Equal(t, Good, f.request(3).Verdict)
+		require.Equal(t, Good, f.request(3).Kind)
 		under := f.mustBegin()
 		require.Equal(t, 1, f.InProgress(f.account))
 		require.Zero(t, f.InProgress(4711))
@@ -316,7 +316,7 @@ func (f *fixture) rowsOf(account int64) map[string]int {
 // fillTables adds a row of the account to every table that has rows of accounts.
 func (f *fixture) fillTables() {
 	f.Helper()
-	require.Equal(f, Good, f.retryable(1, 1).Verdict)
+	require.Equal(f, Good, f.retryable(1, 1).Kind)
 	_, _, err := f.DashboardSecret(f.ctx, f.account)
 	require.NoError(f, err)
 	for _, insert := range []string{
@@ -362,9 +362,9 @@ func TestDeleteAccount(t *testing.T) {
 			require.Zero(t, n, name)
 		}
 		require.Equal(t, before, f.rowsOf(other.account))
-		require.Equal(t, UnknownKey, f.finish(under, 1).Verdict)
-		require.Equal(t, UnknownKey, f.request(1).Verdict)
-		require.Equal(t, UnknownKey, f.retryable(1, 1).Verdict)
+		require.Equal(t, UnknownKey, f.finish(under, 1).Kind)
+		require.Equal(t, UnknownKey, f.request(1).Kind)
+		require.Equal(t, UnknownKey, f.retryable(1, 1).Kind)
 		require.ErrorIs(t, f.DeleteAccount(f.ctx, f.account), ErrNoAccount)
 		_, _, err := f.CreateKey(f.ctx, f.account, "late", KeyTerms{})
 		require.ErrorIs(t, err, ErrNoAccount)
@@ -375,7 +375,7 @@ func TestDeleteAccount(t *testing.T) {
 		again, err := f.CreateAccount(f.ctx, "owner@example.com", unlimitedTerms)
 		require.NoError(t, err)
 		require.Greater(t, again.ID, other.account, "IDs are not reused")
-		require.Equal(t, Good, other.request(1).Verdict)
+		require.Equal(t, Good, other.request(1).Kind)
 	})
 }
 
@@ -432,8 +432,8 @@ func TestDeleteDuringCharges(t *testing.T) {
 					if isStall(err) {
 						continue
 					}
-					if err != nil || d.Verdict != Good {
-						f.Errorf("a request of the account that remains: %s, %v", d.Verdict, err)
+					if err != nil || d.Kind != Good {
+						f.Errorf("a request of the account that remains: %s, %v", d.Kind, err)
 						return
 					}
 					charged.Add(1)
@@ -447,7 +447,7 @@ func TestDeleteDuringCharges(t *testing.T) {
 		require.Positive(t, charged.Load())
 		for _, on := range list { // the tallies of refused requests are committed
 			on.awaitTallies()
-			require.Equal(t, Good, on.requestWith(f.secret, 1, nil).Verdict)
+			require.Equal(t, Good, on.requestWith(f.secret, 1, nil).Kind)
 		}
 		require.Zero(t, rejected.Load(), "a commit group had rows of a deleted account")
 	})
@@ -478,8 +478,8 @@ func (f *fixture) deleteDuringCharges(list []*fixture) {
 				case err != nil:
 					f.Errorf("a request of a deleted account: %v", err)
 					return
-				case after && (d.Verdict == Good && points > 0 || d.Verdict == Replayed):
-					f.Errorf("a request that began after the deletion: %s", d.Verdict)
+				case after && (d.Kind == Good && points > 0 || d.Kind == Replayed):
+					f.Errorf("a request that began after the deletion: %s", d.Kind)
 					return
 				}
 				select {

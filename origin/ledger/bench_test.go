@@ -120,8 +120,8 @@ func benchmarkCharge(b *testing.B, url string, p population) {
 		all.Go(func() {
 			for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
 				d, err := (&fixture{Ledger: l}).tryRequest(b.Context(), secrets[n%int64(len(secrets))], 1, nil)
-				if err != nil || d.Verdict != Good {
-					b.Error(d.Verdict, err)
+				if err != nil || d.Kind != Good {
+					b.Error(d.Kind, err)
 				}
 			}
 		})

@@ -33,7 +33,7 @@ type record struct {
 // IdempotencyMismatch if the body differs.
 func (x *record) replay(once *Idempotency, d Decision) Decision {
 	if subtle.ConstantTimeCompare(x.body[:], once.Body[:]) == 0 {
-		d.Verdict = IdempotencyMismatch
+		d.Kind = IdempotencyMismatch
 		return d
 	}
 	d.Response = x.response
@@ -198,17 +198,17 @@ func (c *chargeOp) judge(ws *workingSet) Decision {
 	a, k := ws.accounts[r.accountID], ws.keys[r.keyID]
 	expires, known := ws.secrets[r.secret]
 	if a == nil || k == nil || !known {
-		return Decision{Verdict: UnknownKey}
+		return Decision{Kind: UnknownKey}
 	}
-	if verdict := k.judge(a, expires, ws.now, r.origin); verdict != Good {
-		return Decision{Verdict: verdict}
+	if kind := k.judge(a, expires, ws.now, r.origin); kind != Good {
+		return Decision{Kind: kind}
 	}
 	a.roll(ws.month)
 	k.roll(ws.month)
 	if r.token != nil && r.token.wait > 0 {
 		return a.decision(RateLimited, r.token.wait, 0)
 	}
-	if d := c.checkRecord(ws, a); d.Verdict != Good {
+	if d := c.checkRecord(ws, a); d.Kind != Good {
 		return d
 	}
 	if a.shortfall(c.Points, 0) > 0 || k.shortfall(c.Points, 0) > 0 {
@@ -259,7 +259,7 @@ func (c *chargeOp) settle(v *views) {
 		return
 	}
 	r := c.request
-	r.charged = c.outcome.Verdict == Good
+	r.charged = c.outcome.Kind == Good
 	v.release(r)
 	if r.charged && !r.ended {
 		r.sending = c.writer.unsent[len(c.writer.unsent)-1] // of this group

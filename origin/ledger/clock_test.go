@@ -72,7 +72,7 @@ func (f *fixture) chargeInWrongYear(secrets map[string]int64) {
 	wrong := *f
 	wrong.Ledger = l
 	for secret, points := range secrets {
-		require.Equal(f, Good, wrong.requestWith(secret, points, nil).Verdict)
+		require.Equal(f, Good, wrong.requestWith(secret, points, nil).Kind)
 	}
 }
 
@@ -102,8 +102,8 @@ func TestResetAccount(t *testing.T) {
 		narrow, _, err := f.CreateKey(f.ctx, f.account, "narrow", KeyTerms{Budget: limit(5)})
 		require.NoError(t, err)
 		f.clock.until("2026-11-20T12:00:01Z")
-		require.Equal(t, Good, f.request(3).Verdict)
-		require.Equal(t, Good, f.requestWith(narrow, 1, nil).Verdict)
+		require.Equal(t, Good, f.request(3).Kind)
+		require.Equal(t, Good, f.requestWith(narrow, 1, nil).Kind)
 		f.chargeInWrongYear(map[string]int64{f.secret: 4, narrow: 2})
 		f.clock.advance(maxAccept + time.Second)
 		require.EqualValues(t, 7, f.request(1).Usage.Current, "the account stays in 2036")
@@ -118,14 +118,14 @@ func TestResetAccount(t *testing.T) {
 		f.clock.advance(maxAccept + time.Second)
 		require.Equal(t, &Usage{Current: 12, Limit: 20}, f.request(1).Usage)
 		d := f.requestWith(narrow, 3, nil)
-		require.Equal(t, Insufficient, d.Verdict, "of the budget of 5, 3 are used")
+		require.Equal(t, Insufficient, d.Kind, "of the budget of 5, 3 are used")
 		require.EqualValues(t, 2, d.Remaining)
-		require.Equal(t, Good, f.requestWith(narrow, 2, nil).Verdict)
-		require.Equal(t, Insufficient, f.request(7).Verdict)
+		require.Equal(t, Good, f.requestWith(narrow, 2, nil).Kind)
+		require.Equal(t, Insufficient, f.request(7).Kind)
 
 		f.clock.until("2026-12-01T00:00:00Z")
 		require.Equal(t, &Usage{Current: 15, Limit: 20}, f.request(15).Usage, "the next month refills")
-		require.Equal(t, Good, f.requestWith(narrow, 5, nil).Verdict, "the budget refills too")
+		require.Equal(t, Good, f.requestWith(narrow, 5, nil).Kind, "the budget refills too")
 		require.Equal(t, map[string]int64{"2026-11": 14, "2026-12": 20}, f.months())
 	})
 }
@@ -135,9 +135,9 @@ func TestResetAccount(t *testing.T) {
 func TestResetInCurrentMonth(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(20)})
-		require.Equal(t, Good, f.request(1).Verdict)
-		require.Equal(t, Good, f.request(1).Verdict)
-		require.Equal(t, RateLimited, f.request(1).Verdict)
+		require.Equal(t, Good, f.request(1).Kind)
+		require.Equal(t, Good, f.request(1).Kind)
+		require.Equal(t, RateLimited, f.request(1).Kind)
 		f.exec("UPDATE accounts SET used = 9")
 		r, err := f.ResetAccount(f.ctx, f.account)
 		require.NoError(t, err)
@@ -171,7 +171,7 @@ func TestResetWhileClockIsSuspect(t *testing.T) {
 		wrong.clock.advance(maxAccept + time.Second)
 		require.EqualValues(t, 9, wrong.request(1).Usage.Current)
 		require.EqualValues(t, 10, wrong.request(1).Usage.Current, "by the view as well")
-		require.Equal(t, Insufficient, wrong.request(11).Verdict)
+		require.Equal(t, Insufficient, wrong.request(11).Kind)
 		require.Equal(t, map[string]int64{"2026-11": 10}, f.months())
 
 		wrong.clock.advance(confirmAfter)
@@ -232,7 +232,7 @@ func (f *fixture) resetRepeatedly(done *atomic.Int64) (stop func()) {
 // requestUntilGood retries while the database is unavailable.
 func (f *fixture) requestUntilGood() {
 	for range 6000 {
-		if d, err := f.tryRequest(f.ctx, f.secret, 1, nil); err == nil && d.Verdict == Good {
+		if d, err := f.tryRequest(f.ctx, f.secret, 1, nil); err == nil && d.Kind == Good {
 			return
 		}
 		time.Sleep(20 * time.Millisecond) // real time: a pause between retries

@@ -24,13 +24,13 @@ func (f *fixture) buy(l *Ledger, seen *sync.Map) (sold int64) {
 			continue
 		}
 		require.NoError(f, err)
-		switch d.Verdict {
+		switch d.Kind {
 		case Insufficient:
 			return sold
 		case Claimed: // a request that has claimed the last point may not be charged
 			continue
 		}
-		require.Equal(f, Good, d.Verdict)
+		require.Equal(f, Good, d.Kind)
 		sold++
 		_, twice := seen.LoadOrStore(d.Usage.Current, true)
 		require.False(f, twice, "two charges returned the same total")
@@ -96,13 +96,13 @@ func (f *fixture) requestWithDeadline(random *rand.Rand, secret string) int64 {
 		require.ErrorIs(f, err, context.DeadlineExceeded)
 		return 0
 	}
-	if d.Verdict == UnpaidWork {
+	if d.Kind == UnpaidWork {
 		f.clock.advance(time.Minute)
 		return 0
 	}
 	defer r.End()
 	claim := 1 + random.Int64N(64)
-	if d, err := r.Claim(claim, nil); err != nil || d.Verdict != Good {
+	if d, err := r.Claim(claim, nil); err != nil || d.Kind != Good {
 		require.ErrorIs(f, err, context.DeadlineExceeded)
 		return 0
 	}
@@ -112,7 +112,7 @@ func (f *fixture) requestWithDeadline(random *rand.Rand, secret string) int64 {
 		require.ErrorIs(f, err, context.DeadlineExceeded)
 		return 0
 	}
-	require.Equal(f, Good, d.Verdict)
+	require.Equal(f, Good, d.Kind)
 	return points
 }
 
@@ -131,7 +131,7 @@ func TestConcurrentRetriesAreChargedOnce(t *testing.T) {
 					continue
 				}
 				require.NoError(t, err)
-				switch d.Verdict {
+				switch d.Kind {
 				case Good:
 					charged.Add(1)
 					return
@@ -140,7 +140,7 @@ func TestConcurrentRetriesAreChargedOnce(t *testing.T) {
 					require.Equal(f, storedResponse, string(d.Response))
 					return
 				}
-				require.Equal(f, IdempotencyConflict, d.Verdict)
+				require.Equal(f, IdempotencyConflict, d.Kind)
 			}
 		})
 		// A charge of which its caller did not learn in time is replayed.
@@ -158,18 +158,18 @@ func TestClaimedPointsCountAsUsed(t *testing.T) {
 		first := f.mustBegin()
 		d, err := first.Claim(64, nil)
 		require.NoError(t, err)
-		require.Equal(t, Good, d.Verdict)
+		require.Equal(t, Good, d.Kind)
 		inParallel(16, func(int) {
 			for range 63 {
 				d := f.request(64)
-				require.Equal(f, Claimed, d.Verdict)
+				require.Equal(f, Claimed, d.Kind)
 				require.Zero(f, d.Remaining, "claimed points do not remain")
 				require.Equal(f, time.Second, d.RetryAfter)
 			}
 		})
 		first.End()
-		require.Equal(t, Good, f.request(64).Verdict, "a claim without a charge is released")
-		require.Equal(t, Insufficient, f.request(64).Verdict)
+		require.Equal(t, Good, f.request(64).Kind, "a claim without a charge is released")
+		require.Equal(t, Insufficient, f.request(64).Kind)
 		require.EqualValues(t, 64, f.used())
 	})
 }
@@ -181,9 +181,9 @@ func TestRequestsInProgressAreBounded(t *testing.T) {
 		list = append(list, f.mustBegin())
 	}
 	require.Equal(t, maxInProgress, f.Stats().InProgress)
-	require.Equal(t, Busy, f.request(1).Verdict)
+	require.Equal(t, Busy, f.request(1).Kind)
 	list[0].End()
-	require.Equal(t, Good, f.request(1).Verdict)
+	require.Equal(t, Good, f.request(1).Kind)
 	for _, r := range list[1:] {
 		r.End()
 	}
@@ -195,11 +195,11 @@ func TestRequestsInProgressAreBounded(t *testing.T) {
 func TestUnpaidWorkIsBounded(t *testing.T) {
 	f := newFixture(t, "sqlite:"+t.TempDir()+"/x.db", unlimitedTerms)
 	worked := 0
-	hangUp := func() Verdict {
+	hangUp := func() Kind {
 		ctx, cancel := context.WithCancel(f.ctx)
 		r, d, err := f.Begin(ctx, f.secret, "")
 		require.NoError(t, err)
-		if d.Verdict == Good {
+		if d.Kind == Good {
 			_, err := r.Claim(1, nil)
 			require.NoError(t, err)
 			worked++
@@ -207,22 +207,22 @@ func TestUnpaidWorkIsBounded(t *testing.T) {
 			r.End()
 		}
 		cancel()
-		return d.Verdict
+		return d.Kind
 	}
 	for range 10_000 {
 		hangUp()
 	}
 	require.Equal(t, unpaidCapacity+1, worked)
-	require.Equal(t, UnpaidWork, f.request(1).Verdict)
+	require.Equal(t, UnpaidWork, f.request(1).Kind)
 	f.clock.advance(time.Second)
 	for range 1000 {
 		hangUp()
 	}
 	require.Equal(t, unpaidCapacity+1+64, worked, "the bucket refills with 64 a second")
 	f.clock.advance(time.Minute)
-	require.Equal(t, Good, f.request(1).Verdict, "the account is admitted within a minute")
+	require.Equal(t, Good, f.request(1).Kind, "the account is admitted within a minute")
 	for range unpaidCapacity + 100 {
-		require.Equal(t, Good, f.request(1).Verdict, "requests whose responses are awaited are not unpaid work")
+		require.Equal(t, Good, f.request(1).Kind, "requests whose responses are awaited are not unpaid work")
 	}
 }
 
@@ -242,10 +242,10 @@ func TestUnsentResponsesAreBounded(t *testing.T) {
 				defer r.End()
 				d, err := r.Claim(1, nil)
 				require.NoError(f, err)
-				require.Equal(f, Good, d.Verdict)
+				require.Equal(f, Good, d.Kind)
 				d, err = r.Charge(Charge{Points: 1})
 				require.NoError(f, err)
-				require.Equal(f, Good, d.Verdict)
+				require.Equal(f, Good, d.Kind)
 				charged.Add(1)
 				<-sent
 			})

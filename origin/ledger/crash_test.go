@@ -50,7 +50,7 @@ func worker(job []string) {
 			f := fixture{Ledger: l}
 			d, err := f.tryRequest(context.Background(), job[1], 1, nil)
 			must(err)
-			fmt.Println(d.Verdict, d.Usage.Current) // one write each, unbuffered
+			fmt.Println(d.Kind, d.Usage.Current) // one write each, unbuffered
 		}
 	})
 	must(l.Close())
@@ -143,9 +143,9 @@ func TestConcurrentOpen(t *testing.T) {
 func (f *fixture) checkIntegrity() {
 	f.Helper()
 	if strings.HasPrefix(f.url, "sqlite:") {
-		var verdict string
-		f.queryRow("PRAGMA integrity_check", &verdict)
-		require.Equal(f, "ok", verdict)
+		var result string
+		f.queryRow("PRAGMA integrity_check", &result)
+		require.Equal(f, "ok", result)
 		var orphans int
 		f.queryRow("SELECT count(*) FROM pragma_foreign_key_check", &orphans)
 		require.Zero(f, orphans)

@@ -5,35 +5,35 @@ import (
 	"time"
 )
 
-// A Verdict is the result of a step of a request. Verdicts are declared in order
-// of precedence.
-type Verdict uint8
+// A Kind of Decision is what was decided about a step of a request. Kinds are declared in
+// order of precedence.
+type Kind uint8
 
-// The verdicts.
+// The kinds.
 const (
-	Good                Verdict = iota
-	UnknownKey                  // missing, malformed, unknown, expired, revoked, or of a suspended account
-	WrongOrigin                 // the key is bound to browser origins, and the request has none of them
-	RateLimited                 // the token bucket of the account or of the key is empty
-	Busy                        // the account has too many requests in progress on this replica
-	UnpaidWork                  // the account left too much work unpaid on this replica
-	IdempotencyMismatch         // an earlier request had this Idempotency-Key and another body
-	IdempotencyConflict         // the first request with this Idempotency-Key is in progress on this replica
-	Replayed                    // charged before; Response is the stored response
-	RecordsFull                 // the account's idempotency records take all the bytes its plan allows
-	Insufficient                // too few points this month
-	Claimed                     // requests in progress have claimed the points that are missing
+	Good                Kind = iota
+	UnknownKey               // missing, malformed, unknown, expired, revoked, or of a suspended account
+	WrongOrigin              // the key is bound to browser origins, and the request has none of them
+	RateLimited              // the token bucket of the account or of the key is empty
+	Busy                     // the account has too many requests in progress on this replica
+	UnpaidWork               // the account left too much work unpaid on this replica
+	IdempotencyMismatch      // an earlier request had this Idempotency-Key and another body
+	IdempotencyConflict      // the first request with this Idempotency-Key is in progress on this replica
+	Replayed                 // charged before; Response is the stored response
+	RecordsFull              // the account's idempotency records take all the bytes its plan allows
+	Insufficient             // too few points this month
+	Claimed                  // requests in progress have claimed the points that are missing
 )
 
-var verdicts = [...]string{"good", "unknown key", "wrong origin", "rate limited", "busy", "unpaid work", "idempotency mismatch",
+var kinds = [...]string{"good", "unknown key", "wrong origin", "rate limited", "busy", "unpaid work", "idempotency mismatch",
 	"idempotency conflict", "replayed", "records full", "insufficient points", "points claimed"}
 
-func (v Verdict) String() string { return verdicts[v] }
+func (k Kind) String() string { return kinds[k] }
 
 // A Decision is the result of a step of a request, with what the account has
 // used.
 type Decision struct {
-	Verdict Verdict
+	Kind Kind
 	// Usage is exact after a charge, else at most a second old. It is nil with
 	// UnknownKey and WrongOrigin.
 	Usage *Usage
@@ -201,9 +201,9 @@ func minLimit(a, b int64) int64 {
 
 // decision returns a decision with the account's usage, in which points claimed by
 // requests in progress do not remain.
-func (a *accountState) decision(verdict Verdict, wait time.Duration, claimed int64) Decision {
+func (a *accountState) decision(kind Kind, wait time.Duration, claimed int64) Decision {
 	over := a.overage && a.points != Unlimited && a.used > a.points
-	return Decision{Verdict: verdict, Usage: &Usage{Current: a.used, Limit: a.points, Overage: over}, Remaining: a.remaining(claimed), RetryAfter: wait}
+	return Decision{Kind: kind, Usage: &Usage{Current: a.used, Limit: a.points, Overage: over}, Remaining: a.remaining(claimed), RetryAfter: wait}
 }
 
 // day returns the day to record points under: today, or the day of the account's
@@ -218,7 +218,7 @@ func (a *accountState) day(now time.Time) Day {
 // the key: it is not revoked, neither it nor the secret has expired by now, and the
 // account is not suspended. See latestSecret. RFC 6454 section 5 compares origins; both are serialised,
 // so equal origins are equal strings.
-func (k *keyState) judge(a *accountState, secretExpires int64, now time.Time, origin string) Verdict {
+func (k *keyState) judge(a *accountState, secretExpires int64, now time.Time, origin string) Kind {
 	over := func(expires int64) bool { return expires != 0 && now.UnixNano() >= expires }
 	switch {
 	case k.revoked, a.suspended, over(k.expires), over(secretExpires), secretExpires > latestSecret(now):

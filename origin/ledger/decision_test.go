@@ -114,15 +114,15 @@ func requireBound(t *testing.T, arrivals []span, rate int64) {
 func TestBucketAfterClockSetBack(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(2), Points: limit(Unlimited)})
-		require.Equal(t, Good, f.request(1).Verdict)
-		require.Equal(t, Good, f.request(1).Verdict)
+		require.Equal(t, Good, f.request(1).Kind)
+		require.Equal(t, Good, f.request(1).Kind)
 		f.clock.setBack(time.Hour)
-		require.Equal(t, RateLimited, f.request(1).Verdict)
+		require.Equal(t, RateLimited, f.request(1).Kind)
 		f.clock.advance(500 * time.Millisecond)
-		require.Equal(t, Good, f.request(1).Verdict)
-		require.Equal(t, RateLimited, f.request(1).Verdict)
+		require.Equal(t, Good, f.request(1).Kind)
+		require.Equal(t, RateLimited, f.request(1).Kind)
 		f.clock.advance(500 * time.Millisecond)
-		require.Equal(t, Good, f.request(1).Verdict)
+		require.Equal(t, Good, f.request(1).Kind)
 	})
 }
 
@@ -137,7 +137,7 @@ func TestConcurrentRequestsShareOneBucket(t *testing.T) {
 				secret, _, err := f.CreateKey(f.ctx, f.account, "one of many", KeyTerms{})
 				require.NoError(f, err)
 				for range 5 {
-					if f.requestWith(secret, 1, nil).Verdict == Good {
+					if f.requestWith(secret, 1, nil).Kind == Good {
 						admitted.Add(1)
 					}
 				}
@@ -172,7 +172,7 @@ func TestPacedClientIsNeverRefused(t *testing.T) {
 					for i := len(working) - 1; i >= 0; i-- {
 						if w := working[i]; n == 59 || !f.clock.instant().Before(w.done) {
 							working = append(working[:i], working[i+1:]...)
-							require.Equal(t, Good, f.finish(w.Request, 1).Verdict)
+							require.Equal(t, Good, f.finish(w.Request, 1).Kind)
 						}
 					}
 				}
@@ -188,7 +188,7 @@ func (f *fixture) finish(r *Request, points int64) Decision {
 	defer r.End()
 	d, err := r.Claim(points, nil)
 	require.NoError(f, err)
-	if d.Verdict != Good {
+	if d.Kind != Good {
 		return d
 	}
 	d, err = r.Charge(Charge{Points: points, Found: Found{Valid: points}})
@@ -207,7 +207,7 @@ func TestPendingTokensAreWritten(t *testing.T) {
 		other := f.replica()
 		require.Eventually(t, func() bool {
 			f.clock.advance(time.Millisecond) // so that the other replica's view expires
-			return other.request(0).Verdict == RateLimited
+			return other.request(0).Kind == RateLimited
 		}, hung, 10*time.Millisecond)
 	})
 }
@@ -220,7 +220,7 @@ func (f *fixture) beginAtOnce(other *fixture) []*Request {
 		first := f.mustBegin()
 		second, d, err := other.Begin(f.ctx, other.secret, "")
 		require.NoError(f, err)
-		if d.Verdict == Good {
+		if d.Kind == Good {
 			return []*Request{first, second}
 		}
 		first.End()
@@ -238,7 +238,7 @@ func TestLateRefusalCancelsRequest(t *testing.T) {
 		other := f.replica()
 		other.request(0) // takes the only token, which this replica's view does not show
 		f.clock.advance(time.Second)
-		require.Equal(t, Good, f.request(0).Verdict)
+		require.Equal(t, Good, f.request(0).Kind)
 		f.clock.advance(time.Second)
 
 		requests := f.beginAtOnce(other) // one too many
@@ -248,7 +248,7 @@ func TestLateRefusalCancelsRequest(t *testing.T) {
 			for _, r := range requests {
 				if d, refused := r.Late(); refused {
 					late++
-					require.Equal(t, RateLimited, d.Verdict)
+					require.Equal(t, RateLimited, d.Kind)
 					require.Positive(t, d.RetryAfter)
 					require.ErrorIs(t, r.Context().Err(), context.Canceled)
 				}
@@ -258,7 +258,7 @@ func TestLateRefusalCancelsRequest(t *testing.T) {
 		require.Equal(t, 1, late)
 		good := 0
 		for i, r := range requests {
-			if []*fixture{f, other}[i].finish(r, 1).Verdict == Good {
+			if []*fixture{f, other}[i].finish(r, 1).Kind == Good {
 				good++
 			}
 		}
@@ -272,11 +272,11 @@ func TestLateRefusalCancelsRequest(t *testing.T) {
 func TestFloodRarelyAsksTheDatabase(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(10)})
-		require.Equal(t, Good, f.request(1).Verdict)
+		require.Equal(t, Good, f.request(1).Kind)
 		before := f.Stats()
 		for range 1000 {
 			d := f.request(1)
-			require.Equal(t, RateLimited, d.Verdict)
+			require.Equal(t, RateLimited, d.Kind)
 			require.Equal(t, time.Second, d.RetryAfter)
 			require.Equal(t, &Usage{Current: 1, Limit: 10}, d.Usage)
 		}
@@ -290,7 +290,7 @@ func TestFloodRarelyAsksTheDatabase(t *testing.T) {
 			require.EqualValues(t, n+1, f.Stats().Reads-before.Reads)
 		}
 		f.clock.advance(time.Second)
-		require.Equal(t, Good, f.request(1).Verdict)
+		require.Equal(t, Good, f.request(1).Kind)
 	})
 }
 

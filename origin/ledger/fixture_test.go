@@ -119,7 +119,7 @@ func (f *fixture) chargeInHurry(points int64, once *Idempotency) error {
 	defer r.End()
 	d, err := r.Claim(points, once)
 	require.NoError(f, err)
-	require.Equal(f, Good, d.Verdict)
+	require.Equal(f, Good, d.Kind)
 	f.inHurry()
 	r.waited = 0
 	c := Charge{Points: points, Found: Found{Valid: points}}
@@ -158,7 +158,7 @@ func (f *fixture) mustBegin() *Request {
 	f.Helper()
 	r, d, err := f.Begin(f.ctx, f.secret, "")
 	require.NoError(f, err)
-	require.Equal(f, Good, d.Verdict)
+	require.Equal(f, Good, d.Kind)
 	return r
 }
 
@@ -192,18 +192,18 @@ const storedResponse = "response"
 // tryRequest runs a request and returns the decision that ended it.
 func (f *fixture) tryRequest(ctx context.Context, secret string, points int64, once *Idempotency) (Decision, error) {
 	r, d, err := f.Begin(ctx, secret, "")
-	if err != nil || d.Verdict != Good {
+	if err != nil || d.Kind != Good {
 		return d, err
 	}
 	defer r.End()
-	if d, err = r.Claim(points, once); err == nil && d.Verdict == Good && points > 0 {
+	if d, err = r.Claim(points, once); err == nil && d.Kind == Good && points > 0 {
 		c := Charge{Points: points, Found: Found{Valid: points}}
 		if once != nil {
 			c.Response = []byte(storedResponse)
 		}
 		d, err = r.Charge(c)
 	}
-	if d.Verdict == Replayed {
+	if d.Kind == Replayed {
 		r.Succeeded()
 	}
 	return d, err

@@ -19,7 +19,7 @@ func TestUsageHistoryHasNames(t *testing.T) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(10)})
 		secret, key, err := f.CreateKey(f.ctx, f.account, "shop", KeyTerms{})
 		require.NoError(t, err)
-		require.Equal(t, Good, f.requestWith(secret, 3, nil).Verdict)
+		require.Equal(t, Good, f.requestWith(secret, 3, nil).Kind)
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, key.ID))
 		for _, account := range []int64{0, f.account} {
 			days, err := f.UsageHistory(f.ctx, account, 0, 1_000_000)
@@ -192,7 +192,7 @@ func TestReportsDoNotDelayKeys(t *testing.T) {
 		for range 20 { // each unknown, so each asks the database
 			_, d, err := f.Begin(f.ctx, NewSecret(), "")
 			require.NoError(t, err)
-			require.Equal(t, UnknownKey, d.Verdict)
+			require.Equal(t, UnknownKey, d.Kind)
 		}
 		require.Empty(t, held.held, "a second report runs")
 		close(held.release)

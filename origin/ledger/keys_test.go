@@ -88,7 +88,7 @@ func TestChangeKey(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
 		other := list[1]
-		require.Equal(t, Good, f.request(3).Verdict)
+		require.Equal(t, Good, f.request(3).Kind)
 		name := "renamed"
 		expires := f.clock.Now().Add(time.Hour)
 		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Name: &name}))
@@ -103,14 +103,14 @@ func TestChangeKey(t *testing.T) {
 		terms.Origins = nil
 		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &terms}))
 
-		require.Equal(t, Insufficient, other.request(3).Verdict)
-		require.Equal(t, Good, other.request(2).Verdict)
+		require.Equal(t, Insufficient, other.request(3).Kind)
+		require.Equal(t, Good, other.request(2).Kind)
 		k, err = f.Key(f.ctx, f.account, f.key.ID)
 		require.NoError(t, err)
 		require.EqualValues(t, 5, k.Used)
 		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Budget: limit(6)}}))
-		require.Equal(t, Insufficient, f.request(2).Verdict, "a changed budget keeps the use")
-		require.Equal(t, Good, f.request(1).Verdict)
+		require.Equal(t, Insufficient, f.request(2).Kind, "a changed budget keeps the use")
+		require.Equal(t, Good, f.request(1).Kind)
 		f.clock.until("2026-12-01T00:00:00Z")
 		k, err = f.Key(f.ctx, f.account, f.key.ID)
 		require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestRotateKey(t *testing.T) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
 		other := list[1]
 		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Budget: limit(20)}}))
-		require.Equal(t, Good, f.retryable(1, 1).Verdict)
+		require.Equal(t, Good, f.retryable(1, 1).Kind)
 		second, k, err := other.RotateKey(f.ctx, f.account, f.key.ID, time.Hour)
 		require.NoError(t, err)
 		require.Equal(t, second[:8], k.Hint)
@@ -143,24 +143,24 @@ func TestRotateKey(t *testing.T) {
 		k.LastDay, k.Used = again.LastDay, again.Used
 		require.Equal(t, k, again)
 		for _, secret := range []string{f.secret, second} {
-			require.Equal(t, Good, f.requestWith(secret, 1, nil).Verdict)
-			require.Equal(t, Replayed, f.requestWith(secret, 5, idempotency(1, 1)).Verdict)
+			require.Equal(t, Good, f.requestWith(secret, 1, nil).Kind)
+			require.Equal(t, Replayed, f.requestWith(secret, 5, idempotency(1, 1)).Kind)
 		}
 
 		third, _, err := other.RotateKey(f.ctx, f.account, f.key.ID, time.Hour)
 		require.NoError(t, err)
-		require.Equal(t, UnknownKey, f.requestWith(f.secret, 1, nil).Verdict, "the first secret ends with the second rotation")
-		require.Equal(t, Good, f.requestWith(second, 1, nil).Verdict)
-		require.Equal(t, Good, f.requestWith(third, 1, nil).Verdict)
+		require.Equal(t, UnknownKey, f.requestWith(f.secret, 1, nil).Kind, "the first secret ends with the second rotation")
+		require.Equal(t, Good, f.requestWith(second, 1, nil).Kind)
+		require.Equal(t, Good, f.requestWith(third, 1, nil).Kind)
 		f.clock.advance(time.Hour)
-		require.Equal(t, UnknownKey, f.requestWith(second, 1, nil).Verdict, "the grace is over")
-		require.Equal(t, Good, f.requestWith(third, 1, nil).Verdict)
+		require.Equal(t, UnknownKey, f.requestWith(second, 1, nil).Kind, "the grace is over")
+		require.Equal(t, Good, f.requestWith(third, 1, nil).Kind)
 
 		fourth, k, err := other.RotateKey(f.ctx, f.account, f.key.ID, 0)
 		require.NoError(t, err)
 		require.Zero(t, k.Replaced)
-		require.Equal(t, UnknownKey, f.requestWith(third, 1, nil).Verdict, "no grace")
-		require.Equal(t, Good, f.requestWith(fourth, 1, nil).Verdict)
+		require.Equal(t, UnknownKey, f.requestWith(third, 1, nil).Kind, "no grace")
+		require.Equal(t, Good, f.requestWith(fourth, 1, nil).Kind)
 		var secrets int
 		f.queryRow("SELECT count(*) FROM secrets", &secrets)
 		require.Equal(t, 1, secrets, "rows of expired secrets are deleted")
@@ -175,7 +175,7 @@ func TestRotateKey(t *testing.T) {
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
 		_, _, err = f.RotateKey(f.ctx, f.account, f.key.ID, 0)
 		require.ErrorIs(t, err, ErrRevoked)
-		require.Equal(t, UnknownKey, f.requestWith(fourth, 1, nil).Verdict)
+		require.Equal(t, UnknownKey, f.requestWith(fourth, 1, nil).Kind)
 	})
 }
 
@@ -191,7 +191,7 @@ func TestConcurrentRotations(t *testing.T) {
 		})
 		valid := 0
 		for _, secret := range append(secrets, f.secret) {
-			if f.requestWith(secret, 1, nil).Verdict == Good {
+			if f.requestWith(secret, 1, nil).Kind == Good {
 				valid++
 			}
 		}
@@ -215,15 +215,15 @@ func TestOriginsOfAKey(t *testing.T) {
 			return d
 		}
 		for _, origin := range []string{"", "null", "https://a.example:443", "https://A.example", "http://a.example", "https://a.example.evil.example", "https://a.example https://b.example:8443", " "} {
-			require.Equal(t, Decision{Verdict: WrongOrigin}, begin(f, origin), origin)
+			require.Equal(t, Decision{Kind: WrongOrigin}, begin(f, origin), origin)
 		}
 		d := begin(f, "https://a.example")
-		require.Equal(t, Good, d.Verdict, "refusals took no token")
+		require.Equal(t, Good, d.Kind, "refusals took no token")
 		require.Equal(t, "https://a.example", d.AllowOrigin)
 		d = begin(f, "https://b.example:8443")
-		require.Equal(t, RateLimited, d.Verdict)
+		require.Equal(t, RateLimited, d.Kind)
 		require.Equal(t, "https://b.example:8443", d.AllowOrigin, "pages may read refusals")
-		require.Equal(t, WrongOrigin, begin(f, "https://c.example").Verdict, "before the rate")
+		require.Equal(t, WrongOrigin, begin(f, "https://c.example").Kind, "before the rate")
 
 		r, d, err := f.Begin(f.ctx, f.secret, "https://a.example")
 		require.NoError(t, err)
@@ -237,30 +237,30 @@ func TestOriginsOfAKey(t *testing.T) {
 		f.clock.advance(2 * time.Second)
 		under, d, err := f.Begin(f.ctx, secret, "https://a.example")
 		require.NoError(t, err)
-		require.Equal(t, Good, d.Verdict)
+		require.Equal(t, Good, d.Kind)
 		f.clock.advance(time.Second)
 		working, _, err := f.Begin(f.ctx, secret, "https://a.example")
 		require.NoError(t, err)
 		d, err = working.Claim(1, nil)
 		require.NoError(t, err)
-		require.Equal(t, Good, d.Verdict)
+		require.Equal(t, Good, d.Kind)
 		k.Origins = []string{"https://c.example"}
 		require.NoError(t, list[1].ChangeKey(f.ctx, f.account, k.ID, KeyChange{Terms: &k.KeyTerms}))
 		d, err = working.Charge(Charge{Points: 1})
 		require.NoError(t, err)
-		require.Equal(t, WrongOrigin, d.Verdict, "the transaction reads the row, although the view is fresh")
+		require.Equal(t, WrongOrigin, d.Kind, "the transaction reads the row, although the view is fresh")
 		working.End()
 		d, err = under.Inspect()
 		require.NoError(t, err)
-		require.Equal(t, WrongOrigin, d.Verdict, "read again")
-		require.Equal(t, WrongOrigin, f.finish(under, 1).Verdict, "a request in progress on another replica")
+		require.Equal(t, WrongOrigin, d.Kind, "read again")
+		require.Equal(t, WrongOrigin, f.finish(under, 1).Kind, "a request in progress on another replica")
 		f.clock.advance(time.Second)
-		require.Equal(t, Good, begin(f, "https://c.example").Verdict, "a new origin applies at once: a view that refuses is read again")
+		require.Equal(t, Good, begin(f, "https://c.example").Kind, "a new origin applies at once: a view that refuses is read again")
 		f.charge(secret, "https://c.example")
-		require.Equal(t, WrongOrigin, begin(f, "https://a.example").Verdict, "a commit keeps the origins of the view")
+		require.Equal(t, WrongOrigin, begin(f, "https://a.example").Kind, "a commit keeps the origins of the view")
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, k.ID))
 		d = begin(f, "https://c.example")
-		require.Equal(t, UnknownKey, d.Verdict)
+		require.Equal(t, UnknownKey, d.Kind)
 		require.Equal(t, "https://c.example", d.AllowOrigin, "the page may read why")
 	})
 }
@@ -271,8 +271,8 @@ func (f *fixture) charge(secret, origin string) {
 	f.clock.advance(2 * time.Second)
 	r, d, err := f.Begin(f.ctx, secret, origin)
 	require.NoError(f, err)
-	require.Equal(f, Good, d.Verdict)
-	require.Equal(f, Good, f.finish(r, 1).Verdict)
+	require.Equal(f, Good, d.Kind)
+	require.Equal(f, Good, f.finish(r, 1).Kind)
 }
 
 // An error of a name or a term says which field is wrong.
@@ -328,15 +328,15 @@ func TestDashboardSecret(t *testing.T) {
 			require.NoError(f, err)
 		})
 		for _, secret := range append(secrets, first) {
-			require.Equal(t, Good, f.requestWith(secret, 1, nil).Verdict)
+			require.Equal(t, Good, f.requestWith(secret, 1, nil).Kind)
 		}
 		last, _, err := f.DashboardSecret(f.ctx, f.account)
 		require.NoError(t, err)
-		require.Equal(t, UnknownKey, f.requestWith(first, 1, nil).Verdict, "the oldest of 17")
-		require.Equal(t, Good, f.requestWith(last, 1, nil).Verdict)
+		require.Equal(t, UnknownKey, f.requestWith(first, 1, nil).Kind, "the oldest of 17")
+		require.Equal(t, Good, f.requestWith(last, 1, nil).Kind)
 
 		f.clock.advance(time.Hour)
-		require.Equal(t, UnknownKey, f.requestWith(last, 1, nil).Verdict, "expired")
+		require.Equal(t, UnknownKey, f.requestWith(last, 1, nil).Kind, "expired")
 		_, _, err = f.DashboardSecret(f.ctx, f.account)
 		require.NoError(t, err)
 		var secretRows, keyRows int
@@ -363,8 +363,8 @@ func TestServiceSecretsOfAWrongClock(t *testing.T) {
 		require.NoError(t, err)
 		second, _, err := again.DashboardSecret(f.ctx, f.account)
 		require.NoError(t, err)
-		require.Equal(t, Good, again.requestWith(first, 1, nil).Verdict)
-		require.Equal(t, Good, again.requestWith(second, 1, nil).Verdict)
+		require.Equal(t, Good, again.requestWith(first, 1, nil).Kind)
+		require.Equal(t, Good, again.requestWith(second, 1, nil).Kind)
 	})
 }
 
@@ -407,7 +407,7 @@ func TestHookSecret(t *testing.T) {
 			secret, _, err = f.HookSecret(f.ctx, f.account, "signup")
 			require.NoError(t, err)
 		}
-		require.Equal(t, Good, f.requestWith(secret, 1, nil).Verdict)
+		require.Equal(t, Good, f.requestWith(secret, 1, nil).Kind)
 		list, err := f.ListKeys(f.ctx, f.account, KeyPage{Search: "hook"})
 		require.NoError(t, err)
 		require.Len(t, list, 1)
@@ -418,7 +418,7 @@ func TestHookSecret(t *testing.T) {
 		require.LessOrEqual(t, secrets, 16)
 
 		f.clock.advance(time.Hour)
-		require.Equal(t, UnknownKey, f.requestWith(secret, 1, nil).Verdict, "expired")
+		require.Equal(t, UnknownKey, f.requestWith(secret, 1, nil).Kind, "expired")
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, list[0].ID))
 		_, _, err = f.HookSecret(f.ctx, f.account, "signup")
 		require.ErrorIs(t, err, ErrRevoked, "a revoked key is not replaced")

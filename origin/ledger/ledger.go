@@ -99,7 +99,7 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
-// Errors of requests. A request that is refused gets a Verdict and no error.
+// Errors of requests. A request that is refused gets a Decision and no error.
 var (
 	// ErrUnavailable means that the database did not commit; nothing was
 	// charged. The error that wraps it gives the cause.

@@ -81,7 +81,7 @@ func TestPostgresLockedAccountHarmsNoOther(t *testing.T) {
 			f := newFixture(t, pgtest.NeedDatabase(t), Terms{Rate: limit(maxRate), Points: limit(Unlimited)})
 			require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Budget: limit(maxPoints)}}))
 			other := f.otherAccount("other@example.com")
-			require.Equal(t, Good, f.request(1).Verdict)
+			require.Equal(t, Good, f.request(1).Kind)
 			unlock := f.lockRows(lock)
 
 			left, leave := context.WithCancel(f.ctx)
@@ -89,7 +89,7 @@ func TestPostgresLockedAccountHarmsNoOther(t *testing.T) {
 			var charged, refused atomic.Int64
 			for range 2 * groupLimit {
 				waiting.Go(func() {
-					if d, err := f.tryRequest(left, f.secret, 1, nil); err == nil && d.Verdict == Good {
+					if d, err := f.tryRequest(left, f.secret, 1, nil); err == nil && d.Kind == Good {
 						charged.Add(1)
 					}
 				})
@@ -97,7 +97,7 @@ func TestPostgresLockedAccountHarmsNoOther(t *testing.T) {
 			f.awaitLocked()
 			inParallel(4, func(int) {
 				for range 50 {
-					if d, err := other.tryRequest(f.ctx, other.secret, 1, nil); err != nil || d.Verdict != Good {
+					if d, err := other.tryRequest(f.ctx, other.secret, 1, nil); err != nil || d.Kind != Good {
 						refused.Add(1)
 					}
 				}
@@ -129,7 +129,7 @@ func TestPostgresLocksAreRemembered(t *testing.T) {
 	}
 	f.awaitLocked()
 	for range 50 {
-		require.Equal(t, Good, other.request(1).Verdict)
+		require.Equal(t, Good, other.request(1).Kind)
 	}
 	require.EqualValues(t, 1, f.Stats().LockWaits)
 	require.Equal(t, 1, f.Stats().Locked)
@@ -145,7 +145,7 @@ func TestPostgresProbeMeetsALock(t *testing.T) {
 	defer f.lockRows("SELECT FROM plans FOR UPDATE")()
 	f.writer.markDown(errors.New("the connection was lost"))
 	f.awaitReady()
-	require.Equal(t, Good, f.request(1).Verdict)
+	require.Equal(t, Good, f.request(1).Kind)
 }
 
 // A change that waits for a lock of another session lets others have their turn.
@@ -200,9 +200,9 @@ func TestLockedAccountIsRefusedAtOnce(t *testing.T) {
 	_, _, err := f.Begin(f.ctx, f.secret, "")
 	require.ErrorIs(t, err, ErrUnavailable)
 	require.ErrorContains(t, err, "has locked the account for too long")
-	require.Equal(t, UnknownKey, f.requestWith(NewSecret(), 1, nil).Verdict)
+	require.Equal(t, UnknownKey, f.requestWith(NewSecret(), 1, nil).Kind)
 	found(time.Minute, time.Minute/2)
-	require.Equal(t, Good, f.request(1).Verdict)
+	require.Equal(t, Good, f.request(1).Kind)
 	require.Zero(t, f.Stats().Locked, "a charge ends it")
 }
 
@@ -242,7 +242,7 @@ func TestPostgresReplicasChargeExactlyUnderLocks(t *testing.T) {
 	until(func(n int) {
 		on := *other
 		on.Ledger = list[n%3].Ledger
-		if d, err := on.tryRequest(f.ctx, other.secret, 1, nil); err == nil && d.Verdict == Good {
+		if d, err := on.tryRequest(f.ctx, other.secret, 1, nil); err == nil && d.Kind == Good {
 			neighbour.Add(1)
 		} else {
 			refused.Add(1)
@@ -323,7 +323,7 @@ func (f *fixture) payWhile(do func(succeeded, failed *atomic.Int64)) (points int
 		defer close(done)
 		inParallel(8, func(int) {
 			for !enough.Load() {
-				if d, err := f.tryRequest(f.ctx, f.secret, 6, nil); err == nil && d.Verdict == Good {
+				if d, err := f.tryRequest(f.ctx, f.secret, 6, nil); err == nil && d.Kind == Good {
 					succeeded.Add(1)
 				} else {
 					failed.Add(1)

@@ -70,15 +70,15 @@ func TestReplicasShareOneBucket(t *testing.T) {
 				r, d, err := on.Begin(f.ctx, f.secret, "")
 				to := elapsed()
 				require.NoError(t, err)
-				if d.Verdict == Good {
+				if d.Kind == Good {
 					d = on.finish(r, 1)
 				}
-				if d.Verdict == Good {
+				if d.Kind == Good {
 					mu.Lock()
 					charged = append(charged, span{from, to})
 					mu.Unlock()
 				} else {
-					require.Equal(t, RateLimited, d.Verdict)
+					require.Equal(t, RateLimited, d.Kind)
 				}
 			}
 		})
@@ -93,13 +93,13 @@ func TestRevokedByAnotherReplica(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f, list := newReplicas(t, url, unlimitedTerms, 2)
 		other := list[1]
-		require.Equal(t, Good, f.retryable(1, 1).Verdict)
-		require.Equal(t, Replayed, f.retryable(1, 1).Verdict)
+		require.Equal(t, Good, f.retryable(1, 1).Kind)
+		require.Equal(t, Replayed, f.retryable(1, 1).Kind)
 		under := f.mustBegin()
 		require.NoError(t, other.RevokeKey(f.ctx, f.account, f.key.ID))
-		require.Equal(t, UnknownKey, f.retryable(1, 1).Verdict, "a replay")
-		require.Equal(t, UnknownKey, f.request(1).Verdict)
-		require.Equal(t, UnknownKey, f.finish(under, 1).Verdict)
+		require.Equal(t, UnknownKey, f.retryable(1, 1).Kind, "a replay")
+		require.Equal(t, UnknownKey, f.request(1).Kind)
+		require.Equal(t, UnknownKey, f.finish(under, 1).Kind)
 		require.EqualValues(t, 5, f.used())
 	})
 }
@@ -113,14 +113,14 @@ func TestChangesByAnotherReplica(t *testing.T) {
 		f.request(1)
 		secret, key, err := other.CreateKey(f.ctx, f.account, "new", KeyTerms{})
 		require.NoError(t, err)
-		require.Equal(t, Good, f.requestWith(secret, 1, nil).Verdict)
+		require.Equal(t, Good, f.requestWith(secret, 1, nil).Kind)
 		require.NoError(t, other.ChangeTerms(f.ctx, f.account, Terms{Rate: limit(Unlimited), Points: limit(2)}))
-		require.Equal(t, Insufficient, f.requestWith(secret, 1, nil).Verdict, "a lower limit: the transaction reads it")
+		require.Equal(t, Insufficient, f.requestWith(secret, 1, nil).Kind, "a lower limit: the transaction reads it")
 		require.NoError(t, other.ChangeTerms(f.ctx, f.account, Terms{Rate: limit(Unlimited), Points: limit(9)}))
 		f.clock.advance(maxRefuse + 1)
-		require.Equal(t, Good, f.requestWith(secret, 1, nil).Verdict, "a higher limit: the view is read again before it refuses")
+		require.Equal(t, Good, f.requestWith(secret, 1, nil).Kind, "a higher limit: the view is read again before it refuses")
 		require.NoError(t, other.RevokeKey(f.ctx, f.account, key.ID))
-		require.Equal(t, UnknownKey, f.requestWith(secret, 1, nil).Verdict)
+		require.Equal(t, UnknownKey, f.requestWith(secret, 1, nil).Kind)
 	})
 }
 
@@ -137,13 +137,13 @@ func TestReplicasShareABudget(t *testing.T) {
 			for {
 				d, err := list[i%3].tryRequest(f.ctx, secret, 1, nil)
 				require.NoError(t, err)
-				switch d.Verdict {
+				switch d.Kind {
 				case Good:
 					sold.Add(1)
 				case Insufficient:
 					return
 				default:
-					require.Equal(t, Claimed, d.Verdict)
+					require.Equal(t, Claimed, d.Kind)
 				}
 			}
 		})
@@ -160,11 +160,11 @@ func TestRefusalAfterWorkIsUnpaid(t *testing.T) {
 			r := f.mustBegin()
 			d, err := r.Claim(64, nil)
 			require.NoError(t, err)
-			require.Equal(t, Good, d.Verdict)
+			require.Equal(t, Good, d.Kind)
 			require.NoError(t, list[1].ChangeTerms(f.ctx, f.account, Terms{Rate: limit(Unlimited), Points: limit(1)}))
 			d, err = r.Charge(Charge{Points: 64})
 			require.NoError(t, err)
-			require.Equal(t, Insufficient, d.Verdict)
+			require.Equal(t, Insufficient, d.Kind)
 			r.End()
 			require.NoError(t, f.ChangeTerms(f.ctx, f.account, Terms{Rate: limit(Unlimited), Points: limit(64)}))
 		}

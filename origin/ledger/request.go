@@ -41,11 +41,11 @@ var errPoints = errors.New("the points of a request are outside what it may clai
 
 // Begin judges the key, the rate and the number of the account's requests in
 // progress. origin is the request's header Origin, "" if it has none. Begin is called
-// before the request's body is read. If the verdict is Good, it returns a Request,
+// before the request's body is read. If the decision is Good, it returns a Request,
 // which the caller must End. Its errors wrap ErrUnavailable or are ctx's.
 func (l *Ledger) Begin(ctx context.Context, secret, origin string) (*Request, Decision, error) {
 	if !WellFormed(secret) {
-		return nil, Decision{Verdict: UnknownKey}, nil
+		return nil, Decision{Kind: UnknownKey}, nil
 	}
 	if err := l.writer.failing(); err != nil {
 		return nil, Decision{}, err
@@ -86,7 +86,7 @@ func (v *views) admit(ctx context.Context, at digest, origin string, final bool)
 	instant := v.clock.monotonic()
 	s := v.secrets[at]
 	if s == nil {
-		return nil, Decision{Verdict: UnknownKey}, !final, nil
+		return nil, Decision{Kind: UnknownKey}, !final, nil
 	}
 	age := v.age(s, instant)
 	if !final && age > maxAccept {
@@ -106,8 +106,8 @@ func (v *views) admit(ctx context.Context, at digest, origin string, final bool)
 
 func (v *views) judge(ctx context.Context, s *secretView, at digest, origin string, instant time.Time) (*Request, Decision) {
 	now, a, k := v.clock.at(instant), s.account, s.key
-	if verdict := v.judgeKey(s, now, origin); verdict != Good {
-		return nil, Decision{Verdict: verdict}
+	if kind := v.judgeKey(s, now, origin); kind != Good {
+		return nil, Decision{Kind: kind}
 	}
 	bucket, wait := takeToken(a.bucket, now, now, a.rate, jitterOf(a.rate))
 	keyBucket, keyWait := takeToken(k.bucket, now, now, k.rate, jitterOf(k.rate))
@@ -173,14 +173,14 @@ func (r *Request) Late() (refusal Decision, refused bool) {
 const maxClaim = 1_000_000
 
 // Claim judges the Idempotency-Key, which may be nil, and whether the account
-// and the key have the points. If the verdict is Good, the points are claimed
+// and the key have the points. If the decision is Good, the points are claimed
 // until Charge or End.
 func (r *Request) Claim(points int64, once *Idempotency) (Decision, error) {
 	if points < 0 || points > maxClaim || r.claimed > 0 {
 		return Decision{}, errPoints
 	}
 	if once != nil {
-		if d, err := r.findRecord(once); err != nil || d.Verdict != Good {
+		if d, err := r.findRecord(once); err != nil || d.Kind != Good {
 			return d, err
 		}
 	}
@@ -198,7 +198,7 @@ func (r *Request) Claim(points int64, once *Idempotency) (Decision, error) {
 // among those in progress on this replica, then in the database. The same query
 // reads the key, so a revoked key replays nothing.
 func (r *Request) findRecord(once *Idempotency) (Decision, error) {
-	if d := r.ledger.views.registerKey(r, once); d.Verdict != Good {
+	if d := r.ledger.views.registerKey(r, once); d.Kind != Good {
 		return d, nil
 	}
 	x, err := r.read(once.ID)
@@ -231,10 +231,10 @@ func (v *views) judgeRecord(r *Request, x *record) Decision {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s, now := v.secrets[r.secret], v.clock.now()
-	verdict := v.judgeKey(s, now, r.origin)
+	kind := v.judgeKey(s, now, r.origin)
 	switch a := r.account; {
-	case verdict != Good:
-		return Decision{Verdict: verdict}
+	case kind != Good:
+		return Decision{Kind: kind}
 	case x != nil && now.UnixNano() < x.expires:
 		return x.replay(r.once, a.decision(Replayed, 0))
 	case a.stored >= a.storedLimit:
@@ -251,8 +251,8 @@ func (v *views) claim(r *Request, points int64, final bool) (d Decision, stale b
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s := v.secrets[r.secret]
-	if verdict := v.judgeKey(s, v.clock.now(), r.origin); verdict != Good {
-		return Decision{Verdict: verdict}, s != nil && !final
+	if kind := v.judgeKey(s, v.clock.now(), r.origin); kind != Good {
+		return Decision{Kind: kind}, s != nil && !final
 	}
 	a, k := r.account, r.key
 	if max(a.shortfall(points, a.claimed), k.shortfall(points, k.claimed)) == 0 {
@@ -262,7 +262,7 @@ func (v *views) claim(r *Request, points int64, final bool) (d Decision, stale b
 	d = a.decision(Insufficient, untilRefill(a.month, v.clock.now()))
 	d.Remaining = minLimit(d.Remaining, k.remaining(k.claimed))
 	if max(a.shortfall(points, 0), k.shortfall(points, 0)) == 0 {
-		d.Verdict, d.RetryAfter = Claimed, busyFor
+		d.Kind, d.RetryAfter = Claimed, busyFor
 	}
 	return d, !final && v.age(s, v.clock.monotonic()) > maxRefuse
 }
@@ -288,8 +288,8 @@ func (v *views) inspect(r *Request) Decision {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s, now := v.secrets[r.secret], v.clock.now()
-	if verdict := v.judgeKey(s, now, r.origin); verdict != Good {
-		return Decision{Verdict: verdict}
+	if kind := v.judgeKey(s, now, r.origin); kind != Good {
+		return Decision{Kind: kind}
 	}
 	d := r.account.decision(Good, 0)
 	d.Quota = s.quota(now)
@@ -307,7 +307,7 @@ func (r *Request) read(id recordID) (*record, error) {
 func (r *Request) waitLeft() time.Duration { return max(r.ledger.wait-r.waited, r.ledger.wait/4) }
 
 // Charge decides key, token, idempotency record and points in one durable
-// transaction. It waits for what is left of the request's second. With a verdict
+// transaction. It waits for what is left of the request's second. With a decision
 // other than Good, or an error, nothing is charged; after ErrUndecided the
 // outcome is unknown.
 func (r *Request) Charge(c Charge) (Decision, error) {
@@ -322,7 +322,7 @@ func (r *Request) Charge(c Charge) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	r.refused = t.decision.Verdict != Good && t.decision.Verdict != Replayed
+	r.refused = t.decision.Kind != Good && t.decision.Kind != Replayed
 	return t.decision, nil
 }
 

@@ -9,31 +9,31 @@ import (
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
 )
 
-// A free account gets the common verdicts one after the other.
+// A free account gets the common decisions one after the other.
 func TestRequest(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(10)})
 
 		d := f.request(4)
-		require.Equal(t, Good, d.Verdict)
+		require.Equal(t, Good, d.Kind)
 		require.Equal(t, &Usage{Current: 4, Limit: 10}, d.Usage)
 		require.EqualValues(t, 6, d.Remaining)
 
 		d = f.request(1)
-		require.Equal(t, RateLimited, d.Verdict, "the only token of this second is used")
+		require.Equal(t, RateLimited, d.Kind, "the only token of this second is used")
 		require.Equal(t, time.Second, d.RetryAfter)
 		require.Equal(t, &Usage{Current: 4, Limit: 10}, d.Usage, "a refusal shows the usage and charges nothing")
 
 		f.clock.advance(time.Second)
 		d = f.request(7)
-		require.Equal(t, Insufficient, d.Verdict)
+		require.Equal(t, Insufficient, d.Kind)
 		require.EqualValues(t, 6, d.Remaining)
 		require.Equal(t, clockAt("2026-12-01T00:00:00Z").wall.Sub(f.clock.Now()), d.RetryAfter)
 
-		require.Equal(t, RateLimited, f.request(1).Verdict, "a request without enough points takes a token")
+		require.Equal(t, RateLimited, f.request(1).Kind, "a request without enough points takes a token")
 
 		f.clock.advance(time.Second)
-		require.Equal(t, Good, f.request(6).Verdict, "the last points can be used")
+		require.Equal(t, Good, f.request(6).Kind, "the last points can be used")
 		f.requireHistory(Tally{Points: 10, Requests: 3, Errors: 1})
 	})
 }
@@ -43,12 +43,12 @@ func TestKeysAreJudgedFirst(t *testing.T) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(0)})
 		mistyped := f.secret[:10] + "!" + f.secret[11:]
 		for name, secret := range map[string]string{"empty": "", "mistyped": mistyped, "unknown": NewSecret()} {
-			require.Equal(t, Decision{Verdict: UnknownKey}, f.requestWith(secret, 1, nil), name)
+			require.Equal(t, Decision{Kind: UnknownKey}, f.requestWith(secret, 1, nil), name)
 		}
-		require.Equal(t, Insufficient, f.request(1).Verdict, "unknown keys take no token")
-		require.Equal(t, RateLimited, f.request(1).Verdict, "the rate precedes the points")
+		require.Equal(t, Insufficient, f.request(1).Kind, "unknown keys take no token")
+		require.Equal(t, RateLimited, f.request(1).Kind, "the rate precedes the points")
 		require.NoError(t, f.RevokeKey(f.ctx, f.account, f.key.ID))
-		require.Equal(t, UnknownKey, f.request(1).Verdict, "the key precedes the rate")
+		require.Equal(t, UnknownKey, f.request(1).Kind, "the key precedes the rate")
 	})
 }
 
@@ -70,8 +70,8 @@ func TestSuccessWithoutChargeIsNoError(t *testing.T) {
 func TestRequestWithoutPoints(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(0)})
-		require.Equal(t, Good, f.request(0).Verdict)
-		require.Equal(t, RateLimited, f.request(0).Verdict)
+		require.Equal(t, Good, f.request(0).Kind)
+		require.Equal(t, RateLimited, f.request(0).Kind)
 		f.requireHistory(Tally{Requests: 1, Errors: 1})
 	})
 }
@@ -88,7 +88,7 @@ func TestPointsOutOfBounds(t *testing.T) {
 	defer r.End()
 	d, err := r.Claim(5, nil)
 	require.NoError(t, err)
-	require.Equal(t, Good, d.Verdict)
+	require.Equal(t, Good, d.Kind)
 	for _, points := range []int64{-1, 0, 6} {
 		_, err = r.Charge(Charge{Points: points})
 		require.ErrorIs(t, err, errPoints)
@@ -116,13 +116,13 @@ func TestQuota(t *testing.T) {
 		}
 		_, d, err = f.Begin(f.ctx, f.secret, "")
 		require.NoError(t, err)
-		require.Equal(t, RateLimited, d.Verdict)
+		require.Equal(t, RateLimited, d.Kind)
 		require.Equal(t, &Quota{Rate: 3, Tokens: 0, Refill: refill}, d.Quota)
 
 		f.clock.advance(time.Second * 2 / 3)
 		d, err = r.Inspect()
 		require.NoError(t, err)
-		require.Equal(t, Good, d.Verdict)
+		require.Equal(t, Good, d.Kind)
 		require.Equal(t, &Usage{Current: 2, Limit: 10}, d.Usage)
 		require.Equal(t, &Quota{Rate: 3, Tokens: 2, Refill: refill - time.Second*2/3}, d.Quota)
 	})
@@ -135,14 +135,14 @@ func TestInspectIsFresh(t *testing.T) {
 		other := f.replica()
 		r := f.mustBegin()
 		defer r.End()
-		require.Equal(t, Good, other.request(7).Verdict)
+		require.Equal(t, Good, other.request(7).Kind)
 		d, err := r.Inspect()
 		require.NoError(t, err)
 		require.EqualValues(t, 7, d.Usage.Current)
 		require.NoError(t, other.RevokeKey(f.ctx, f.account, f.key.ID))
 		d, err = r.Inspect()
 		require.NoError(t, err)
-		require.Equal(t, Decision{Verdict: UnknownKey}, d)
+		require.Equal(t, Decision{Kind: UnknownKey}, d)
 	})
 }
 
@@ -162,7 +162,7 @@ func TestPointsInOverage(t *testing.T) {
 		f := newFixture(t, url, Terms{Plan: "pro", Rate: limit(Unlimited), Points: limit(10), Overage: yes()})
 		require.Equal(t, &Usage{Current: 10, Limit: 10}, f.request(10).Usage, "the limit itself is not overage")
 		d := f.request(1)
-		require.Equal(t, Good, d.Verdict)
+		require.Equal(t, Good, d.Kind)
 		require.Equal(t, &Usage{Current: 11, Limit: 10, Overage: true}, d.Usage)
 		require.Zero(t, d.Remaining)
 	})
@@ -172,9 +172,9 @@ func TestPointsInOverage(t *testing.T) {
 func TestPointsWithoutOverage(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Plan: "pro", Rate: limit(Unlimited), Points: limit(10)})
-		require.Equal(t, Insufficient, f.request(11).Verdict)
+		require.Equal(t, Insufficient, f.request(11).Kind)
 		require.NoError(t, f.ChangeTerms(f.ctx, f.account, Terms{Plan: "pro", Points: limit(10), Overage: yes()}))
-		require.Equal(t, Good, f.request(11).Verdict)
+		require.Equal(t, Good, f.request(11).Kind)
 	})
 }
 
@@ -182,7 +182,7 @@ func TestPointsUnlimited(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Plan: "enterprise"})
 		for range 3 {
-			require.Equal(t, Good, f.request(maxClaim).Verdict, "neither points nor rate are limited")
+			require.Equal(t, Good, f.request(maxClaim).Kind, "neither points nor rate are limited")
 		}
 		d := f.request(1)
 		require.Equal(t, &Usage{Current: 3_000_001, Limit: Unlimited}, d.Usage)
@@ -194,9 +194,9 @@ func TestPointsRefillMonthly(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(10)})
 		f.clock.until("2026-11-30T23:59:59Z")
-		require.Equal(t, Good, f.request(9).Verdict)
+		require.Equal(t, Good, f.request(9).Kind)
 		d := f.request(2)
-		require.Equal(t, Insufficient, d.Verdict)
+		require.Equal(t, Insufficient, d.Kind)
 		require.Equal(t, time.Second, d.RetryAfter)
 
 		f.clock.advance(time.Second)
@@ -221,7 +221,7 @@ func TestPointsWhenTheClockIsSetBack(t *testing.T) {
 		require.EqualValues(t, 4, f.request(3).Usage.Current)
 		f.clock.set(clockAt("2026-11-30T23:59:30Z").wall)
 		require.EqualValues(t, 5, f.request(1).Usage.Current, "the account stays in December")
-		require.Equal(t, Insufficient, f.request(6).Verdict)
+		require.Equal(t, Insufficient, f.request(6).Kind)
 		f.clock.set(clockAt("2026-12-01T00:01:00Z").wall)
 		require.EqualValues(t, 10, f.request(5).Usage.Current)
 
@@ -244,7 +244,7 @@ func TestPointsWhenTheClockJumps(t *testing.T) {
 		f.request(7)
 		f.clock.set(clockAt("2036-11-20T12:00:00Z").wall)
 		require.EqualValues(t, 8, f.request(1).Usage.Current, "no refill")
-		require.Equal(t, Insufficient, f.request(3).Verdict)
+		require.Equal(t, Insufficient, f.request(3).Kind)
 		f.clock.set(clockAt("2026-11-20T12:00:10Z").wall)
 		require.EqualValues(t, 9, f.request(1).Usage.Current, "the clock is right again")
 		require.EqualValues(t, 9, f.used())
@@ -252,10 +252,10 @@ func TestPointsWhenTheClockJumps(t *testing.T) {
 		f.clock.set(clockAt("2027-03-01T00:00:00Z").wall)
 		f.request(1)
 		f.clock.advance(confirmAfter - time.Second)
-		require.Equal(t, Insufficient, f.request(1).Verdict)
+		require.Equal(t, Insufficient, f.request(1).Kind)
 		f.clock.advance(time.Second)
 		f.request(0) // a view that refuses is read again, but not the time
-		require.Eventually(t, func() bool { return f.request(1).Verdict == Good }, hung, tickEvery, "the new time is not trusted after an hour")
+		require.Eventually(t, func() bool { return f.request(1).Kind == Good }, hung, tickEvery, "the new time is not trusted after an hour")
 	})
 }
 
@@ -264,21 +264,21 @@ func TestKeyBudgetAndRate(t *testing.T) {
 		f := newFixture(t, url, Terms{Rate: limit(Unlimited), Points: limit(100)})
 		secret, _, err := f.CreateKey(f.ctx, f.account, "narrow", KeyTerms{Budget: limit(5), Rate: limit(2)})
 		require.NoError(t, err)
-		require.Equal(t, Good, f.requestWith(secret, 3, nil).Verdict)
+		require.Equal(t, Good, f.requestWith(secret, 3, nil).Kind)
 		d := f.requestWith(secret, 3, nil)
-		require.Equal(t, Insufficient, d.Verdict, "the key's budget")
+		require.Equal(t, Insufficient, d.Kind, "the key's budget")
 		require.EqualValues(t, 2, d.Remaining, "what is left of the budget")
-		require.Equal(t, RateLimited, f.requestWith(secret, 1, nil).Verdict, "the key's rate")
-		require.Equal(t, Good, f.request(90).Verdict, "another key of the account has neither limit")
+		require.Equal(t, RateLimited, f.requestWith(secret, 1, nil).Kind, "the key's rate")
+		require.Equal(t, Good, f.request(90).Kind, "another key of the account has neither limit")
 		f.clock.advance(time.Second)
-		require.Equal(t, Good, f.requestWith(secret, 2, nil).Verdict, "the last points of the budget can be used")
+		require.Equal(t, Good, f.requestWith(secret, 2, nil).Kind, "the last points of the budget can be used")
 		f.clock.until("2026-12-01T00:00:00Z")
-		require.Equal(t, Good, f.requestWith(secret, 5, nil).Verdict, "the budget refills with the month")
+		require.Equal(t, Good, f.requestWith(secret, 5, nil).Kind, "the budget refills with the month")
 
 		_, _, err = f.CreateKey(f.ctx, f.account, "odd", KeyTerms{Rate: limit(Unlimited)})
 		require.ErrorContains(t, err, "leave it out")
 		other := f.replica()
-		require.Equal(t, Insufficient, other.requestWith(secret, 1, nil).Verdict, "replicas share the budget")
+		require.Equal(t, Insufficient, other.requestWith(secret, 1, nil).Kind, "replicas share the budget")
 	})
 }
 
@@ -287,9 +287,9 @@ func TestKeyExpiry(t *testing.T) {
 		f := newFixture(t, url, unlimitedTerms)
 		secret, _, err := f.CreateKey(f.ctx, f.account, "short", KeyTerms{Expires: f.clock.Now().Add(time.Hour)})
 		require.NoError(t, err)
-		require.Equal(t, Good, f.requestWith(secret, 1, nil).Verdict)
+		require.Equal(t, Good, f.requestWith(secret, 1, nil).Kind)
 		f.clock.advance(time.Hour)
-		require.Equal(t, UnknownKey, f.requestWith(secret, 1, nil).Verdict)
+		require.Equal(t, UnknownKey, f.requestWith(secret, 1, nil).Kind)
 	})
 }
 
@@ -302,12 +302,12 @@ func TestKeyWithTwoSecrets(t *testing.T) {
 		fresh := NewSecret()
 		f.exec("INSERT INTO secrets (hash, key) VALUES ($1, $2)", digestOf(fresh).hex(), key.ID)
 		f.exec("UPDATE secrets SET expires_ns = $1 WHERE hash = $2", f.clock.Now().Add(time.Hour).UnixNano(), digestOf(old).hex())
-		require.Equal(t, Good, f.requestWith(old, 2, nil).Verdict)
-		require.Equal(t, Good, f.requestWith(fresh, 2, nil).Verdict)
-		require.Equal(t, Insufficient, f.requestWith(old, 2, nil).Verdict)
+		require.Equal(t, Good, f.requestWith(old, 2, nil).Kind)
+		require.Equal(t, Good, f.requestWith(fresh, 2, nil).Kind)
+		require.Equal(t, Insufficient, f.requestWith(old, 2, nil).Kind)
 		f.clock.advance(time.Hour)
-		require.Equal(t, UnknownKey, f.requestWith(old, 1, nil).Verdict, "the old secret has expired")
-		require.Equal(t, Good, f.requestWith(fresh, 1, nil).Verdict)
+		require.Equal(t, UnknownKey, f.requestWith(old, 1, nil).Kind, "the old secret has expired")
+		require.Equal(t, Good, f.requestWith(fresh, 1, nil).Kind)
 	})
 }
 
@@ -318,11 +318,11 @@ func TestSecretReplacedByAWrongClock(t *testing.T) {
 		f := newFixture(t, url, unlimitedTerms)
 		fresh, _, err := f.RotateKey(f.ctx, f.account, f.key.ID, MaxGrace)
 		require.NoError(t, err)
-		require.Equal(t, Good, f.request(1).Verdict)
+		require.Equal(t, Good, f.request(1).Kind)
 		f.clock.setBack(365 * 24 * time.Hour)
 		again := f.replica() // trusts the time, as after a restart
-		require.Equal(t, UnknownKey, again.request(1).Verdict)
-		require.Equal(t, Good, again.requestWith(fresh, 1, nil).Verdict)
+		require.Equal(t, UnknownKey, again.request(1).Kind)
+		require.Equal(t, Good, again.requestWith(fresh, 1, nil).Kind)
 		k, err := again.Key(f.ctx, f.account, f.key.ID)
 		require.NoError(t, err)
 		require.Zero(t, k.Replaced)
@@ -335,12 +335,12 @@ func TestSuspendedAccount(t *testing.T) {
 		f.request(1)
 		r := f.mustBegin()
 		f.exec("UPDATE accounts SET suspended_ns = 1")
-		require.Equal(t, UnknownKey, f.finish(r, 1).Verdict, "the transaction reads the row, although the view is fresh")
+		require.Equal(t, UnknownKey, f.finish(r, 1).Kind, "the transaction reads the row, although the view is fresh")
 		f.clock.advance(maxAccept + 1)
-		require.Equal(t, UnknownKey, f.request(1).Verdict)
+		require.Equal(t, UnknownKey, f.request(1).Kind)
 		f.exec("UPDATE accounts SET suspended_ns = NULL")
 		f.clock.advance(maxRefuse + 1)
-		require.Equal(t, Good, f.request(1).Verdict)
+		require.Equal(t, Good, f.request(1).Kind)
 	})
 }
 
@@ -348,13 +348,13 @@ func TestChangeTermsAppliesAtOnce(t *testing.T) {
 	pgtest.EachDatabase(t, func(t *testing.T, url string) {
 		f := newFixture(t, url, Terms{Rate: limit(1), Points: limit(10)})
 		f.request(8)
-		require.Equal(t, RateLimited, f.request(1).Verdict)
+		require.Equal(t, RateLimited, f.request(1).Kind)
 		require.NoError(t, f.ChangeTerms(f.ctx, f.account, Terms{Rate: limit(Unlimited), Points: limit(5)}))
 		d := f.request(1)
-		require.Equal(t, Insufficient, d.Verdict)
+		require.Equal(t, Insufficient, d.Kind)
 		require.Equal(t, &Usage{Current: 8, Limit: 5}, d.Usage)
 		require.Zero(t, d.Remaining, "remaining is not negative")
-		require.Equal(t, Good, f.request(0).Verdict, "a request for 0 points lacks none")
+		require.Equal(t, Good, f.request(0).Kind, "a request for 0 points lacks none")
 		require.ErrorIs(t, f.ChangeTerms(f.ctx, 4711, Terms{}), ErrNoAccount)
 	})
 }

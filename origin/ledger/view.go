@@ -343,7 +343,7 @@ func (v *views) age(s *secretView, now time.Time) time.Duration {
 
 // judgeKey rolls the rows to the month of now and judges the key; s is nil if
 // there is no such secret.
-func (v *views) judgeKey(s *secretView, now time.Time, origin string) Verdict {
+func (v *views) judgeKey(s *secretView, now time.Time, origin string) Kind {
 	if s == nil {
 		return UnknownKey
 	}
@@ -355,8 +355,8 @@ func (v *views) judgeKey(s *secretView, now time.Time, origin string) Verdict {
 
 // decision returns a decision with the account's usage, in which claimed points
 // do not remain.
-func (a *accountView) decision(verdict Verdict, wait time.Duration) Decision {
-	return a.accountState.decision(verdict, wait, a.claimed)
+func (a *accountView) decision(kind Kind, wait time.Duration) Decision {
+	return a.accountState.decision(kind, wait, a.claimed)
 }
 
 // addTally adds to the tallies of requests that were not charged. Beyond maxViews

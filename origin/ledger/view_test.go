@@ -156,7 +156,7 @@ func TestViewsOfAccountsAreBounded(t *testing.T) {
 	}
 	f.views.mu.Unlock()
 	f.clock.advance(maxAccept + 1)
-	require.Equal(t, Good, f.request(1).Verdict)
+	require.Equal(t, Good, f.request(1).Kind)
 	f.views.mu.Lock()
 	defer f.views.mu.Unlock()
 	require.Len(t, f.views.accounts, 1)
@@ -204,16 +204,16 @@ func TestExactRowsAreNotRead(t *testing.T) {
 			t.Helper()
 			do()
 			before := counter.groups.Load()
-			require.Equal(t, Good, f.request(1).Verdict)
+			require.Equal(t, Good, f.request(1).Kind)
 			require.EqualValues(t, 1, counter.groups.Load()-before, change)
-			require.Equal(t, Good, f.request(1).Verdict)
+			require.Equal(t, Good, f.request(1).Kind)
 			if strings.HasPrefix(url, "sqlite:") {
 				require.EqualValues(t, 1, counter.groups.Load()-before, "the second after "+change)
 			}
 		}
 		reads("the start", func() {})
 		other := f.replica()
-		reads("a charge of another process", func() { require.Equal(t, Good, other.request(1).Verdict) })
+		reads("a charge of another process", func() { require.Equal(t, Good, other.request(1).Kind) })
 		reads("a change by an operator", func() {
 			require.NoError(t, f.ChangeTerms(f.ctx, f.account, Terms{Rate: limit(Unlimited), Points: limit(50)}))
 		})
@@ -234,7 +234,7 @@ func TestGroupsConfirmExactRows(t *testing.T) {
 	f, _ := newCountedFixture(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"), unlimitedTerms)
 	busy, _, err := f.CreateKey(f.ctx, f.account, "busy", KeyTerms{})
 	require.NoError(t, err)
-	use := func() { require.Equal(t, Good, f.requestWith(busy, 1, nil).Verdict) }
+	use := func() { require.Equal(t, Good, f.requestWith(busy, 1, nil).Kind) }
 	queries := func(do func()) int64 {
 		before := f.Stats().Reads
 		do()
@@ -257,7 +257,7 @@ func TestGroupsConfirmExactRows(t *testing.T) {
 	f.advanceBetweenGroups(maxAccept/2 + time.Millisecond)
 	_, d, err := f.Begin(f.ctx, f.secret, "")
 	require.NoError(t, err)
-	require.Equal(t, UnknownKey, d.Verdict, "at most a second later, before the work")
+	require.Equal(t, UnknownKey, d.Kind, "at most a second later, before the work")
 }
 
 // A view that was rolled to the next month in memory is not what the database has.

@@ -50,7 +50,7 @@ func TestDataErrorFailsOneAccount(t *testing.T) {
 			}
 		}
 		require.NoError(t, f.Ready(f.ctx), "a damaged row is not an outage")
-		require.Equal(t, Good, f.request(1).Verdict)
+		require.Equal(t, Good, f.request(1).Kind)
 	})
 }
 
@@ -63,12 +63,12 @@ func TestKeyDeletedDuringRequest(t *testing.T) {
 		require.NoError(t, err)
 		under, d, err := f.Begin(f.ctx, doomed, "")
 		require.NoError(t, err)
-		require.Equal(t, Good, d.Verdict)
+		require.Equal(t, Good, d.Kind)
 		f.exec("DELETE FROM secrets WHERE key = $1", key.ID)
 		f.exec("DELETE FROM keys WHERE id = $1", key.ID)
-		require.Equal(t, UnknownKey, f.finish(under, 1).Verdict)
+		require.Equal(t, UnknownKey, f.finish(under, 1).Kind)
 		f.awaitTallies() // the refusal cannot be recorded, since its key is gone
-		require.Equal(t, Good, f.request(1).Verdict)
+		require.Equal(t, Good, f.request(1).Kind)
 		require.NoError(t, f.Ready(f.ctx))
 		require.EqualValues(t, 1, f.used())
 	})
@@ -84,7 +84,7 @@ func TestVoidAfterUsedWasLowered(t *testing.T) {
 	p.Shut(false)
 	f.awaitReady()
 	f.awaitUsed(0)
-	require.Equal(t, Good, f.request(1).Verdict)
+	require.Equal(t, Good, f.request(1).Kind)
 }
 
 // While the database cannot be written, requests in progress fail without a charge
@@ -133,7 +133,7 @@ func TestOutageKeepsTokens(t *testing.T) {
 		f.queryRow("SELECT tat_ns FROM accounts WHERE id = 1", &tat)
 		return tat >= f.clock.Now().Add(time.Second).UnixNano()
 	}, hung, tickEvery)
-	require.Equal(t, RateLimited, other.request(0).Verdict)
+	require.Equal(t, RateLimited, other.request(0).Kind)
 	f.requireHistory(Tally{Points: 1, Requests: 5, Errors: 4})
 }
 
@@ -202,7 +202,7 @@ func TestCommitTimeout(t *testing.T) {
 		hang(20, nil)
 		f.awaitUsed(0)
 		hang(5, idempotency(1, 1))
-		require.Equal(t, Replayed, f.retryable(1, 1).Verdict)
+		require.Equal(t, Replayed, f.retryable(1, 1).Kind)
 		f.awaitUsed(5)
 		require.EqualValues(t, 1, f.Stats().Voided)
 		f.requireHistory(Tally{Points: 5, Requests: 3, Errors: 2})
@@ -281,9 +281,9 @@ func TestInDoubtCommitIsResolved(t *testing.T) {
 			require.EqualValues(t, 120, f.request(20).Usage.Current)
 			require.EqualValues(t, 1, p.Cuts())
 			p.Cut(cut, 1)
-			require.Equal(t, Good, f.retryable(1, 1).Verdict)
+			require.Equal(t, Good, f.retryable(1, 1).Kind)
 			require.EqualValues(t, 2, p.Cuts())
-			require.Equal(t, Replayed, f.retryable(1, 1).Verdict)
+			require.Equal(t, Replayed, f.retryable(1, 1).Kind)
 			f.requireHistory(Tally{Points: 125, Requests: 4})
 		})
 	}
@@ -315,8 +315,8 @@ func TestInDoubtTimeout(t *testing.T) {
 			p.Shut(false)
 			f.awaitReady()
 			f.awaitUsed(100 + c.plain + c.key)
-			verdict := map[bool]Verdict{true: Replayed, false: Good}[c.key > 0]
-			require.Equal(t, verdict, f.retryable(1, 1).Verdict)
+			kind := map[bool]Kind{true: Replayed, false: Good}[c.key > 0]
+			require.Equal(t, kind, f.retryable(1, 1).Kind)
 			require.EqualValues(t, 105, f.used())
 			require.EqualValues(t, 105, f.history().Points)
 			require.EqualValues(t, 105, f.history().Valid)

@@ -156,13 +156,13 @@ func (c *customer) tryUse(points int64) error {
 	if err != nil {
 		return err
 	}
-	require.Equal(c, ledger.Good, d.Verdict)
+	require.Equal(c, ledger.Good, d.Kind)
 	defer r.End()
 	d, err = r.Claim(points, nil)
 	if err != nil {
 		return err
 	}
-	require.Equal(c, ledger.Good, d.Verdict)
+	require.Equal(c, ledger.Good, d.Kind)
 	_, err = r.Charge(ledger.Charge{Points: points, Found: ledger.Found{Valid: points}})
 	return err
 }

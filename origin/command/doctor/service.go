@@ -194,10 +194,10 @@ func takes(ctx context.Context, at *url.URL, secret string) error {
 	if err != nil {
 		return err
 	}
-	return verdictOfSecret(resp)
+	return errorOfSecret(resp)
 }
 
-func verdictOfSecret(resp *http.Response) error {
+func errorOfSecret(resp *http.Response) error {
 	var problem struct{ Code string }
 	_ = json.NewDecoder(resp.Body).Decode(&problem)
 	switch {

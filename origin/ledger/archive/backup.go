@@ -239,12 +239,12 @@ var errCorrupt = errors.New("the file is damaged; use another backup")
 // checkIntegrity reads all pages, and looks up all references between rows
 // (https://www.sqlite.org/pragma.html).
 func checkIntegrity(ctx context.Context, db *sql.DB) error {
-	var verdict string
-	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil {
+	var result string
+	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&result); err != nil {
 		return err
 	}
-	if verdict != "ok" {
-		return fmt.Errorf("%w (%s)", errCorrupt, verdict)
+	if result != "ok" {
+		return fmt.Errorf("%w (%s)", errCorrupt, result)
 	}
 	var orphans int
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM pragma_foreign_key_check").Scan(&orphans); err != nil {

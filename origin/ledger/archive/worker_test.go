@@ -59,16 +59,16 @@ func must(err error) {
 // charge runs a request of one point.
 func charge(l *ledger.Ledger, secret string) error {
 	r, d, err := l.Begin(context.Background(), secret, "")
-	if err != nil || d.Verdict != ledger.Good {
-		return fmt.Errorf("begin: %v: %w", d.Verdict, err)
+	if err != nil || d.Kind != ledger.Good {
+		return fmt.Errorf("begin: %v: %w", d.Kind, err)
 	}
 	defer r.End()
-	if d, err = r.Claim(1, nil); err != nil || d.Verdict != ledger.Good {
-		return fmt.Errorf("claim: %v: %w", d.Verdict, err)
+	if d, err = r.Claim(1, nil); err != nil || d.Kind != ledger.Good {
+		return fmt.Errorf("claim: %v: %w", d.Kind, err)
 	}
 	d, err = r.Charge(ledger.Charge{Points: 1, Found: ledger.Found{Valid: 1}})
-	if err != nil || d.Verdict != ledger.Good {
-		return fmt.Errorf("charge: %v: %w", d.Verdict, err)
+	if err != nil || d.Kind != ledger.Good {
+		return fmt.Errorf("charge: %v: %w", d.Kind, err)
 	}
 	return nil
 }

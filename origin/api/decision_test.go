@@ -11,15 +11,15 @@ import (
 	"github.com/addrspec/addrspec/origin/ledger"
 )
 
-// Every verdict has the response of the contract, for both operations.
-func TestVerdictProblem(t *testing.T) {
+// Every decision has the response of the contract, for both operations.
+func TestDecisionProblem(t *testing.T) {
 	for _, c := range []struct {
-		verdict ledger.Verdict
-		wait    time.Duration
-		style   *problemStyle
-		status  int
-		header  string // Retry-After
-		want    string
+		kind   ledger.Kind
+		wait   time.Duration
+		style  *problemStyle
+		status int
+		header string // Retry-After
+		want   string
 	}{
 		{ledger.UnknownKey, 0, singleStyle, 401, "", `"code":"INVALID_API_KEY"`},
 		{ledger.UnknownKey, 0, batchStyle, 401, "", `"code":"INVALID_API_KEY"`},
@@ -36,8 +36,8 @@ func TestVerdictProblem(t *testing.T) {
 		{ledger.Insufficient, 100 * time.Hour, singleStyle, 429, "", `"detail":"Rate limit exceeded: the month's usage points are used up; wait 360000 seconds until they refill, or change the plan."`},
 		{ledger.Claimed, time.Second, singleStyle, 429, "1", "reserved for requests in progress"},
 	} {
-		t.Run(fmt.Sprint(c.verdict, c.style.inputShape), func(t *testing.T) {
-			p := verdictProblem(ledger.Decision{Verdict: c.verdict, RetryAfter: c.wait, Remaining: 2}, c.style, 5)
+		t.Run(fmt.Sprint(c.kind, c.style.inputShape), func(t *testing.T) {
+			p := decisionProblem(ledger.Decision{Kind: c.kind, RetryAfter: c.wait, Remaining: 2}, c.style, 5)
 			require.Equal(t, c.status, p.status)
 			resp := p.response(c.style.inputShape)
 			require.Contains(t, string(resp.body), c.want)
@@ -47,10 +47,10 @@ func TestVerdictProblem(t *testing.T) {
 			}
 		})
 	}
-	for _, passes := range []ledger.Verdict{ledger.Good, ledger.Replayed} {
-		require.Nil(t, verdictProblem(ledger.Decision{Verdict: passes}, batchStyle, 1))
+	for _, passes := range []ledger.Kind{ledger.Good, ledger.Replayed} {
+		require.Nil(t, decisionProblem(ledger.Decision{Kind: passes}, batchStyle, 1))
 	}
-	require.Equal(t, 500, verdictProblem(ledger.Decision{Verdict: ledger.Claimed + 1}, batchStyle, 1).status, "an unknown verdict")
+	require.Equal(t, 500, decisionProblem(ledger.Decision{Kind: ledger.Claimed + 1}, batchStyle, 1).status, "an unknown kind")
 }
 
 func TestLedgerProblem(t *testing.T) {
