@@ -16,7 +16,7 @@ import (
 )
 
 // hardFloors are the floors of the groups of random strings that imitate words.
-var hardFloors = map[string]float64{"hard_english_freq": 44, "hard_name_plus_random": 31}
+var hardFloors = map[string]float64{"hard_english_freq": 44, "hard_name_plus_random": 28}
 
 // The score is a probability at this share of random local parts, in a mixture of
 // which half is synthetic and half of the forms that relay services make up. Its

@@ -39,7 +39,7 @@ var people = []class{
 	{"name, number, name", 0.5, func(d drawer) string { return d.word(firsts) + d.of(digits, 2) + d.word(lasts) }},
 	{"number, name", 0.5, func(d drawer) string { return d.of(digits, 3) + d.word(firsts) }},
 	{"number, name, number", 0.5, func(d drawer) string { return d.of(digits, 2) + d.word(firsts) + d.of(digits, 2) }},
-	{"name without vowels", 1, func(d drawer) string { return vowelless(d.word(firsts)) + vowelless(d.word(lasts)) }},
+	{"name without vowels", 2, func(d drawer) string { return vowelless(d.word(firsts)) + vowelless(d.word(lasts)) }},
 	{"name, last name without vowels", 0.5, func(d drawer) string { return d.word(firsts) + vowelless(d.word(lasts)) }},
 	{"initials, word", 0.5, func(d drawer) string { return d.initials(3) + d.word("dev tech mail code work web art") }},
 	{"initials, year", 0, func(d drawer) string { return d.initials(3) + "19" + d.of("6789", 1) + d.of(digits, 1) }},
@@ -61,20 +61,47 @@ var people = []class{
 	{"Shona", 0, func(d drawer) string {
 		return d.word("tinashe rutendo tatenda ngonidzashe nyasha") + d.word("chikowore mutsvangwa zvobgo dzingirai nyamhunga")
 	}},
+	{"Korean words on Latin keys", 25, func(d drawer) string { return d.word(koreanWords) + d.word(koreanWords) }},
+	{"Korean name on Latin keys, laughter", 0.5, func(d drawer) string {
+		return d.word("rla dl qkr chl wjd rkd") + d.word(koreanOne) + d.word(koreanTwo) + "zzz"
+	}},
+	{"Russian name on Latin keys", 23, func(d drawer) string {
+		return d.word("bdfy ctvty ybrbnf lvbnhbq jktu vfrcbv fyyf bhbyf") + d.word("gtnhjd bdfyjd cbljhjd rjpkjd cvbhyjd vjhjpjd")
+	}},
+	{"Chinese phrase beside a word", 2, func(d drawer) string { return d.pinyinInitials(4) + d.word("job dev mail web work") }},
+	{"Japanese", 0, func(d drawer) string {
+		return d.word("shunsuke ryuichiro yoshihiro tsuyoshi kazutaka hatsue") + d.word("kusunoki sugawara tsukuda ryuzaki kuwahara ohnishi")
+	}},
+	{"name without vowels, Japanese", 29, func(d drawer) string {
+		return vowelless(d.word("shunsuke ryosuke kazutaka yuki")) + vowelless(d.word("watanabe kusunoki tanaka kikuchi"))
+	}},
+	{"name, x0x or xxx", 0.5, func(d drawer) string { return d.word(firsts) + d.word("x0x xxx xox o0o") + d.word("a lucas m ") }},
+	{"framed name", 14, func(d drawer) string { x := d.word("xx xxx zz qq"); return x + d.word(firsts) + x }},
+	{"keys beside a name", 1, func(d drawer) string { return d.word("qwe asd zxc qaz qwer") + d.word(firsts) + d.word(lasts) }},
+	{"name, keys", 4, func(d drawer) string { return d.word(firsts) + d.word(lasts) + d.word("qwe asd zxc qwerty") }},
+	{"year inside a name", 0.5, func(d drawer) string {
+		return d.word(firsts) + "19" + d.of("6789", 1) + d.of(digits, 1) + d.word(lasts)
+	}},
+	{"every letter twice", 0.5, func(d drawer) string { return twice(d.word(firsts)) }},
+	{"Arabic chat digits", 6, func(d drawer) string {
+		return d.word("a7med m7mod fat7i sa3id 3omar mo7sen") + d.word("salah fawzi mansour naguib")
+	}},
+	{"user id", 0.5, func(d drawer) string { return d.initials(3) + d.of(digits, 1) + d.initials(2) }},
 	{"two letters that are neighbours", 0, func(d drawer) string { return d.word("as sa jk kl er re we op io df gh ui") }},
 }
 
 const (
-	letters   = "abcdefghijklmnopqrstuvwxyz"
-	digits    = "0123456789"
-	branches  = "cs ce ec ee me bt ch ai ds it is cse ece eee bce mec bcs aiml"
-	makes     = "bmw audi zx gsx yz mig fiat volvo nokia casio sony"
-	firsts    = "maria stefan priya ahmed chloe dmitri kenji lucas fatima ingrid pavel thomas joana"
-	lasts     = "schmidt kumar garcia petrov tanaka silva johansson novak moretti kowalski dubois hernandez"
-	koreanOne = "als wl tn gus tj wns dud ehd tmd wo" // the keys of min ji su hyeon seo jun yeong dong seung jae
-	koreanTwo = "tn gns dn wls dud gh als rud gml dnjs"
-	pinyin    = "wang zhang liu chen yang huang zhao zhou xu sun zhu guo he luo zheng liang xie tang"
-	nguni     = "ngcobo mkhize ngxola hlongwane mthethwa nxumalo gqirana cebekhulu zwane qwabe"
+	letters     = "abcdefghijklmnopqrstuvwxyz"
+	digits      = "0123456789"
+	branches    = "cs ce ec ee me bt ch ai ds it is cse ece eee bce mec bcs aiml"
+	makes       = "bmw audi zx gsx yz mig fiat volvo nokia casio sony"
+	firsts      = "maria stefan priya ahmed chloe dmitri kenji lucas fatima ingrid pavel thomas joana"
+	lasts       = "schmidt kumar garcia petrov tanaka silva johansson novak moretti kowalski dubois hernandez"
+	koreanOne   = "als wl tn gus tj wns dud ehd tmd wo" // the keys of min ji su hyeon seo jun yeong dong seung jae
+	koreanTwo   = "tn gns dn wls dud gh als rud gml dnjs"
+	pinyin      = "wang zhang liu chen yang huang zhao zhou xu sun zhu guo he luo zheng liang xie tang"
+	koreanWords = "gkrtod tkfka skan rhdiddl rkdkwl qksls gkfn ehtjrhks akdma duscnf" // the keys of student, person, tree, cat, puppy
+	nguni       = "ngcobo mkhize ngxola hlongwane mthethwa nxumalo gqirana cebekhulu zwane qwabe"
 )
 
 func (d drawer) of(set string, n int) string {
@@ -109,6 +136,13 @@ func (d drawer) pinyinInitials(n int) (s string) {
 
 func vowelless(s string) string {
 	return s[:1] + strings.NewReplacer("a", "", "e", "", "i", "", "o", "", "u", "").Replace(s[1:])
+}
+
+func twice(s string) (t string) {
+	for i := range len(s) {
+		t += s[i:i+1] + s[i:i+1]
+	}
+	return t
 }
 
 // percentFlagged draws 2000 local parts of a class.

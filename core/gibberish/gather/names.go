@@ -5,6 +5,7 @@ import (
 	"compress/bzip2"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/japanese"
 )
 
 // names collects first and last names by language.
@@ -31,7 +34,63 @@ func names(cache string) (sections, error) {
 			return nil, err
 		}
 	}
-	return s, nil
+	return s, japaneseNames(filepath.Join(cache, "deb/usr/share/mecab/dic/ipadic/Noun.name.csv"), s)
+}
+
+var han = regexp.MustCompile(`^\p{Han}+$`)
+
+// readingsKept limits the readings of Japanese last names, and those of first names.
+const readingsKept = 2500
+
+// japaneseNames adds the readings of the names in a dictionary of MeCab: of those that
+// are in its texts most often, which have the lowest costs.
+func japaneseNames(dictionary string, s sections) error {
+	text, err := os.ReadFile(dictionary)
+	if err != nil {
+		return err
+	}
+	text, err = japanese.EUCJP.NewDecoder().Bytes(text)
+	if err != nil {
+		return err
+	}
+	costs := map[string]map[string]int{"姓": {}, "名": {}} // last and first names: the lowest cost of each reading
+	for line := range strings.Lines(string(text)) {
+		f := strings.Split(strings.TrimSpace(line), ",")
+		if len(f) < 13 || costs[f[7]] == nil || !han.MatchString(f[0]) { // foreign names are in kana
+			continue
+		}
+		cost, err := strconv.Atoi(f[3])
+		if err != nil {
+			return err
+		}
+		if least, known := costs[f[7]][f[11]]; !known || cost < least {
+			costs[f[7]][f[11]] = cost
+		}
+	}
+	for kind, section := range map[string]string{"姓": "ja last", "名": "ja first"} {
+		for _, name := range cheapest(costs[kind], readingsKept) {
+			s.add(section, name, longO['h'].Replace(hiragana(name)), longO['u'].Replace(hiragana(name)))
+		}
+	}
+	return nil
+}
+
+// cheapest returns the names with the n lowest costs.
+func cheapest(costs map[string]int, n int) []string {
+	names := slices.Sorted(maps.Keys(costs))
+	slices.SortStableFunc(names, func(a, b string) int { return costs[a] - costs[b] })
+	return names[:min(n, len(names))]
+}
+
+// longO spells a long o as oh or ou: Satoh, Satou.
+var longO = map[rune]*strings.Replacer{'h': spellLongO("h"), 'u': spellLongO("u")}
+
+func spellLongO(as string) *strings.Replacer {
+	var pairs []string
+	for _, kana := range "おこそとのほもよろごぞどぼょ" {
+		pairs = append(pairs, string(kana)+"う", string(kana)+as)
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // fromFakerJS adds the lists of faker-js. They are a program, so node prints them

@@ -153,6 +153,9 @@ func syllables(cache string) (lists, error) {
 		return nil, err
 	}
 	l["pinyin"] = pinyinSyllables(readings)
+	if err := russianKeys(cache, l); err != nil {
+		return nil, err
+	}
 	return l, koreanKeys(cache, l)
 }
 
@@ -212,11 +215,117 @@ func koreanKeys(cache string, l lists) error {
 	if err := readJSON(filepath.Join(npmDir(cache, bip39), "src/wordlists/korean.json"), &words); err != nil {
 		return err
 	}
-	for _, w := range words {
-		l["keys word"] = append(l["keys word"], keysOf(w))
+	named, err := cldr(cache, "ko")
+	if err != nil {
+		return err
 	}
+	for _, w := range append(words, named...) {
+		if hangulWord.MatchString(norm.NFC.String(w)) {
+			l["keys word"] = append(l["keys word"], keysOf(w))
+		}
+	}
+	l["keys syllable"] = koreanSyllables(append(words, named...))
 	return nil
 }
+
+var hangulWord = regexp.MustCompile(`^[가-힣]{2,6}$`)
+
+// koreanSyllables returns the keys of every syllable, repeated by the square root of
+// its frequency.
+func koreanSyllables(words []string) (list []string) {
+	count := map[rune]int{}
+	for _, r := range norm.NFC.String(strings.Join(words, "")) {
+		if r >= 0xAC00 && r <= 0xD7A3 {
+			count[r]++
+		}
+	}
+	for _, r := range slices.Sorted(maps.Keys(count)) {
+		list = append(list, repeated(keysOf(string(r)), 1+int(math.Sqrt(float64(count[r]))/2))...)
+	}
+	return list
+}
+
+// cldr returns the words of a language that CLDR has for emoji, countries and
+// languages, each once.
+func cldr(cache, language string) ([]string, error) {
+	found := set{}
+	for _, path := range []string{
+		filepath.Join(npmDir(cache, emoji), "annotations", language, "annotations.json"),
+		filepath.Join(npmDir(cache, locales), "main", language, "territories.json"),
+		filepath.Join(npmDir(cache, locales), "main", language, "languages.json"),
+	} {
+		var file any
+		if err := readJSON(path, &file); err != nil {
+			return nil, err
+		}
+		found.addTexts(file)
+	}
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// addTexts adds the words of all texts in a JSON value.
+func (s set) addTexts(value any) {
+	switch v := value.(type) {
+	case string:
+		for _, w := range strings.FieldsFunc(v, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			s[w] = true
+		}
+	case []any:
+		for _, item := range v {
+			s.addTexts(item)
+		}
+	case map[string]any:
+		for _, item := range v {
+			s.addTexts(item)
+		}
+	}
+}
+
+// russianKeys adds Russian names and words as the letters of their keys, for those
+// who type without switching the keyboard from Latin.
+func russianKeys(cache string, l lists) error {
+	for _, list := range russianLists {
+		text, err := readText(filepath.Join(pypiDir(cache, fakerPy), "providers/person/ru_RU/__init__.py"))
+		if err != nil {
+			return err
+		}
+		for _, m := range list.pattern.FindAllStringSubmatch(text, -1) {
+			for _, name := range quoted.FindAllStringSubmatch(m[1], -1) {
+				l.addRussian(list.section, name[1]+name[2])
+			}
+		}
+	}
+	words, err := cldr(cache, "ru")
+	for _, w := range words {
+		l.addRussian("russian keys word", w)
+	}
+	return err
+}
+
+var russianLists = []struct {
+	section string
+	pattern *regexp.Regexp
+}{
+	{"russian keys first", regexp.MustCompile(`(?s)\n    first_names_\w+ = \((.*?)\n    \)`)},
+	{"russian keys last", regexp.MustCompile(`(?s)\n    last_names_\w+ = \((.*?)\n    \)`)},
+}
+
+// addRussian adds a word of four letters or more if all of its keys are letters in
+// the Latin layout.
+func (l lists) addRussian(section, word string) {
+	if keys := russianLayout.Replace(strings.ToLower(word)); cyrillicWord.MatchString(word) && latinWord.MatchString(keys) {
+		l[section] = append(l[section], keys)
+	}
+}
+
+var (
+	cyrillicWord = regexp.MustCompile(`^\p{Cyrillic}+$`)
+	latinWord    = regexp.MustCompile(`^[a-z]{4,12}$`)
+)
+
+// russianLayout has the Latin letters of the keys of the Russian standard layout.
+var russianLayout = strings.NewReplacer(strings.Fields(`й q ц w у e к r е t н y г u ш i щ o з p ф a ы s в d а f п g р h
+	о j л k д l я z ч x с c м v и b т n ь m`)...)
 
 func (l lists) addGiven(name []rune) {
 	l["keys first"] = append(l["keys first"], keysOf(string(name)))

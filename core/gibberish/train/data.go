@@ -85,6 +85,7 @@ type lexicon struct {
 	english  []string
 	firsts   []string // first names of all cultures
 	acronyms []string
+	arabic   culture
 	surnames []string // of the United States, so of many cultures
 	syllables
 }
@@ -120,6 +121,9 @@ func (d *data) lexicon(keep func(key string) bool) *lexicon {
 	for i := range l.cultures {
 		l.cultures[i].complete()
 		l.firsts = append(l.firsts, l.cultures[i].first...)
+		if l.cultures[i].key == "ar" {
+			l.arabic = l.cultures[i]
+		}
 	}
 	return l
 }
@@ -157,10 +161,13 @@ func (c *culture) complete() {
 type syllables struct {
 	pinyin                                                   []string
 	koreanFirst, koreanLast, givenOne, givenTwo, koreanWords []string
+	koreanSyllables                                          []string
+	russianFirst, russianLast, russianWords                  []string
 }
 
 func newSyllables(s sections) syllables {
-	return syllables{s["pinyin"], s["keys first"], s["keys last"], s["keys given one"], s["keys given two"], s["keys word"]}
+	return syllables{s["pinyin"], s["keys first"], s["keys last"], s["keys given one"], s["keys given two"], s["keys word"],
+		s["keys syllable"], s["russian keys first"], s["russian keys last"], s["russian keys word"]}
 }
 
 // syllable returns a Chinese syllable.
@@ -186,6 +193,28 @@ func (g *generator) chinese() string {
 	return s + g.maybeHandleNumber(2)
 }
 
+// phrase returns the initials of a Chinese phrase, alone or beside a word.
+func (g *generator) phrase() string {
+	s := g.phraseInitials(3 + g.IntN(6))
+	switch g.IntN(6) {
+	case 0:
+		s = cut(s, 4) + g.syllable()
+	case 1:
+		s = g.syllable() + cut(s, 4)
+	case 2:
+		s = cut(s, 5) + pick(g, []string{"job", "dev", "mail", "qq", "vip", "cn", "code", "web", "it", "work", "xx", "hh"})
+	}
+	return s + g.maybeHandleNumber(4)
+}
+
+// phraseInitials returns the initials of n Chinese syllables.
+func (g *generator) phraseInitials(n int) (s string) {
+	for range n {
+		s += cut(g.syllable(), 1)
+	}
+	return s
+}
+
 // korean returns a Korean name, or words, typed without switching the keyboard
 // from Latin: alstn for Min-su.
 func (g *generator) korean() string {
@@ -194,15 +223,36 @@ func (g *generator) korean() string {
 		given = pick(g, g.givenOne) + pick(g, g.givenTwo)
 	}
 	s := pick(g, g.koreanLast) + given
-	switch g.IntN(8) {
+	switch g.IntN(10) {
 	case 0:
 		s = given
 	case 1:
 		s = pick(g, g.koreanWords)
 	case 2:
 		s = pick(g, g.koreanWords) + pick(g, g.koreanWords)
+	case 3, 4, 5:
+		s = ""
+		for range 2 + g.IntN(3) {
+			s += pick(g, g.koreanSyllables)
+		}
+	case 6: // laughter
+		s += strings.Repeat(pick(g, []string{"z", "g"}), 2+g.IntN(3))
 	}
 	return s + g.maybeHandleNumber(2)
+}
+
+// russian returns a Russian name or word, typed without switching the keyboard from
+// Latin: ybrbnf for Nikita.
+func (g *generator) russian() string {
+	switch g.IntN(4) {
+	case 0:
+		return pick(g, g.russianFirst) + g.maybeHandleNumber(2)
+	case 1:
+		return pick(g, g.russianLast) + g.maybeHandleNumber(2)
+	case 2:
+		return pick(g, g.russianWords) + g.maybeHandleNumber(2)
+	}
+	return cut(pick(g, g.russianFirst), 1+g.IntN(10)) + pick(g, g.russianLast)
 }
 
 // Words that local parts are generated with, besides names and dictionaries.
@@ -248,6 +298,8 @@ var roleWords = strings.Fields(`info admin contact support sales office help ser
 
 var (
 	frames     = strings.Fields("x x xx xxx o oo _ __")
+	insets     = strings.Fields("x xx xxx x0x xox o0o ox xo z zz zzz q qq ii iii ll l o oo ooo 0 00 000 0x x0 yo lol uwu owo k kk yy jj hh vv v h7 2k 1x 01 ttv gg gm hd mm nn pp ss tt ww aa ee bb dd")
+	typed      = strings.Fields("qwe qwe qwer qwert qwerty qwerty qwerty asd asd asdf zxc zxc zxcv qaz wsx edc qazwsx qwertz azerty zaq xsw ewq dsa cxz")
 	diminutive = strings.Fields("y ie inho ito ita ka chka ek li chan kun jan")
 	regions    = strings.Fields("eu us uk de fr it cz hr jp in br ww")
 )

@@ -35,7 +35,7 @@ func main() {
 	out := flag.String("out", "core/gibberish/internal/model/model.bin", "file to write")
 	check := flag.Bool("check", false, "write nothing; exit 1 if training gives another model than the one in use")
 	holdout := flag.Bool("holdout", false, "write nothing; train without each group of cultures and each kind of random string, and print how many of them are flagged")
-	samples := flag.Int("samples", 16_000_000, "how many local parts to train on")
+	samples := flag.Int("samples", 12_000_000, "how many local parts to train on")
 	histories := flag.String("people", "", "write nothing; print the curve from sums to probabilities that fits the authors in these git directories (DIR,DIR)")
 	flag.Parse()
 	if err := run(*dir, *out, *histories, *check, *holdout, *samples); err != nil {
@@ -95,7 +95,7 @@ type fit struct {
 }
 
 const (
-	stepSize = 0.08
+	stepSize = 0.05
 	outlier  = 0.6 // errors beyond this count less
 )
 
@@ -103,7 +103,7 @@ func (f *fit) learn(g *generator, samples int) {
 	for i := range f.squares {
 		f.squares[i] = 1
 	}
-	var readings [][]uint16
+	var readings [][]uint32
 	for n := range samples {
 		name, label := g.sample()
 		readings = model.Readings(readings[:0], []byte(name))
@@ -124,7 +124,7 @@ func (g *generator) sample() (string, float64) {
 }
 
 // lower returns the reading with the lower sum, which model.Name.Sum also uses.
-func (f *fit) lower(readings [][]uint16) []uint16 {
+func (f *fit) lower(readings [][]uint32) []uint32 {
 	best, least := 0, math.Inf(1)
 	for i, r := range readings {
 		if s := f.sum(r); s < least {
@@ -134,7 +134,7 @@ func (f *fit) lower(readings [][]uint16) []uint16 {
 	return readings[best]
 }
 
-func (f *fit) sum(features []uint16) float64 {
+func (f *fit) sum(features []uint32) float64 {
 	s := 0.0
 	for _, i := range features {
 		s += f.weight[i]
@@ -146,7 +146,7 @@ func (f *fit) sum(features []uint16) float64 {
 // leaves out the 4-grams and 5-grams, so that the trigrams get useful weights
 // of their own: an unknown name shares more trigrams with known names than
 // longer sequences.
-func (f *fit) step(features []uint16, label, rate float64, g *generator) {
+func (f *fit) step(features []uint32, label, rate float64, g *generator) {
 	if g.oneIn(3) {
 		features = short(features)
 	}
@@ -168,8 +168,8 @@ func tempered(err float64) float64 {
 }
 
 // short returns features without the 4-grams and 5-grams.
-func short(features []uint16) []uint16 {
-	var kept []uint16
+func short(features []uint32) []uint32 {
+	var kept []uint32
 	for _, i := range features {
 		if i < model.FourGrams || i >= model.Stats {
 			kept = append(kept, i)
@@ -198,10 +198,16 @@ func exp(x float64) float64 {
 	return sum
 }
 
-// quantized rounds a weight to a whole number of steps that fits in a byte.
+// quantized rounds a weight to a whole number of steps that fits in a byte. Small
+// weights become 0: they decide little, and the module is smaller without them.
 func quantized(w float64) int8 {
+	if math.Abs(w*model.Unit) < smallest {
+		return 0
+	}
 	return int8(max(-127, min(127, math.Round(w*model.Unit))))
 }
+
+const smallest = 0.62 // in steps
 
 // prior is the share of random local parts that the score assumes: a form that
 // bots have found.
@@ -212,8 +218,8 @@ const prior = 0.075
 // These two numbers are all that real addresses decide; -people fits them.
 // MODEL.md says to whose addresses.
 const (
-	slope  = 0.1194
-	offset = -1.349
+	slope  = 0.1454
+	offset = -1.261
 )
 
 // flatness makes the curve flatter around one half. A score has two decimals, and
@@ -250,15 +256,9 @@ func calibrate(dirs []string, g *generator) error {
 		count(&random, g.choose(relayKinds), prior/2/drawn)
 	}
 	slope, offset := platt(&real, &random)
-	offset -= math.Log(1 - mistaken)
 	fmt.Printf("%d people: slope %.4f, offset %.3f\n", len(found.Named), slope, offset)
 	return nil
 }
-
-// mistaken is the share of random strings among the real addresses that look
-// random, as judged by hand: people also register addresses at random. It
-// shifts the odds by as much.
-const mistaken = 0.15
 
 // drawn is how many random strings of either half are drawn for the calibration.
 const drawn = 100_000

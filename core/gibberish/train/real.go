@@ -31,15 +31,23 @@ var realKinds = []kind{
 	{"leet", 35, (*generator).leet},
 	{"roles", 20, patterns("R R.W R.r R# R?R")},
 	{"name and initials", 120, (*generator).nameInitials},
-	{"abbreviated", 70, (*generator).abbreviated},
+	{"abbreviated", 90, (*generator).abbreviated},
 	{"opaque", 140, (*generator).opaque},
-	{"numbered", 30, (*generator).numbered},
+	{"numbered", 50, (*generator).numbered},
 	{"models", 35, (*generator).model},
 	{"coined", 30, (*generator).coined},
 	{"roll numbers", 60, (*generator).roll},
 	{"pinyin", 50, (*generator).chinese},
-	{"Korean keys", 14, (*generator).korean},
+	{"Korean keys", 26, (*generator).korean},
 	{"leet anywhere", 14, (*generator).respelledLeet},
+	{"Chinese phrases", 8, (*generator).phrase},
+	{"Russian keys", 7, (*generator).russian},
+	{"stuttered", 20, (*generator).stuttered},
+	{"framed", 20, (*generator).framed},
+	{"keys beside a name", 4, (*generator).besideKeys},
+	{"user ids", 12, (*generator).userID},
+	{"Arabic chat digits", 8, (*generator).arabicChat},
+	{"initials on a row", 1, (*generator).rowInitials},
 }
 
 // person writes a name in the ways that addresses use.
@@ -249,6 +257,119 @@ func (g *generator) numbered() string {
 	}
 	return w + g.maybeSeparator() + n + g.maybeSeparator() + cut(g.anyWord(), 3+g.IntN(5)) + g.maybeNumber(3)
 }
+
+// stuttered returns a name or initials with letters drawn out, or repeated as a
+// whole: annnaa, kkiirrkk, xyzxyz.
+func (g *generator) stuttered() string {
+	w := cut(g.anyWord(), 3+g.IntN(8))
+	if g.oneIn(3) {
+		w = g.initials(2 + g.IntN(3))
+	}
+	switch g.IntN(5) {
+	case 0:
+		return g.drawnOut(w, 1) + g.maybeHandleNumber(3)
+	case 1, 2:
+		return g.drawnOut(w, 3) + g.maybeHandleNumber(3)
+	case 3:
+		return strings.Repeat(cut(w, 2+g.IntN(3))+g.maybeHandleNumber(4), 2+g.IntN(2)) + cut(g.anyWord(), g.IntN(5))
+	}
+	return strings.Repeat(w+g.maybeSeparator(), 2) + g.maybeHandleNumber(3)
+}
+
+// drawnOut repeats one letter in n of s.
+func (g *generator) drawnOut(s string, n int) string {
+	times := 2 + g.IntN(2)
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteByte(s[i])
+		if g.oneIn(n) {
+			b.WriteString(strings.Repeat(s[i:i+1], times-1))
+		}
+	}
+	return b.String()
+}
+
+// framed returns a name with something beside or inside it that means nothing:
+// xxannaxx, annax0x, zzkiris.
+func (g *generator) framed() string {
+	w, inset := g.anyWord(), pick(g, insets)
+	switch g.IntN(8) {
+	case 0:
+		w = inset + w + backwards(inset)
+	case 1:
+		w = inset + w
+	case 2, 3:
+		w += inset
+	case 4:
+		w += inset + g.anyWord()
+	case 5:
+		w += inset + g.initials(1+g.IntN(3))
+	case 6:
+		w = g.initials(1+g.IntN(3)) + inset + w
+	case 7:
+		w += g.handleNumber() + inset
+	}
+	return w + g.maybeHandleNumber(4)
+}
+
+// besideKeys returns a name beside neighbouring keys, as one adds to a name that is
+// taken: qwemaria, ivanqwerty.
+func (g *generator) besideKeys() string {
+	w, keys := g.anyWord(), pick(g, typed)
+	switch g.IntN(5) {
+	case 0, 1:
+		return keys + g.maybeSeparator() + w + g.maybeHandleNumber(4)
+	case 2:
+		return keys + g.handleNumber() + w
+	case 3:
+		return w + g.maybeHandleNumber(3) + keys
+	}
+	return w + g.maybeSeparator() + keys + g.maybeHandleNumber(3)
+}
+
+// rowInitials returns initials that happen to be neighbouring keys, and a number that
+// does not follow a row as well.
+func (g *generator) rowInitials() string {
+	row := pick(g, typedRows)
+	at := 1 + g.IntN(len(row)-3)
+	s := row[at : at+3]
+	if g.oneIn(2) {
+		s = backwards(s)
+	}
+	return s + pick(g, []string{strconv.Itoa(1950 + g.IntN(75)), g.digits(3), g.digits(4), g.date()})
+}
+
+// userID returns an identifier of a university or a company, or a call sign: initials
+// with a number inside, perhaps with the place.
+func (g *generator) userID() string {
+	switch g.IntN(6) {
+	case 0, 1: // abc2d, ab4ef
+		return g.initials(2+g.IntN(2)) + g.digits(1) + g.initials(1+g.IntN(3))
+	case 2: // abc1de
+		return g.initials(3) + g.digits(1) + cut(pick(g, pick(g, g.towns)), 2+g.IntN(2))
+	case 3: // ab1c23
+		return g.initials(2+g.IntN(2)) + g.digits(1) + g.initials(1) + twoDigits(g.digits(2))
+	case 4: // ab12cdef
+		return g.initials(2) + g.digits(2) + cut(g.anyName(), 2+g.IntN(3))
+	}
+	return g.initials(1+g.IntN(2)) + g.digits(1) + g.initials(2+g.IntN(2))
+}
+
+// arabicChat writes digits for the Arabic letters that they resemble, as in chats:
+// a7med, 3omar.
+func (g *generator) arabicChat() string {
+	s := pick(g, g.arabic.first)
+	if g.oneIn(2) {
+		s += g.maybeSeparator() + pick(g, g.arabic.last)
+	}
+	for range 1 + g.IntN(3) {
+		pair := pick(g, chatDigits)
+		s = strings.Replace(s, pair[0], pair[1], 1+g.IntN(2))
+	}
+	return s + g.maybeHandleNumber(3)
+}
+
+var chatDigits = [][2]string{{"h", "7"}, {"h", "7"}, {"h", "7"}, {"a", "3"}, {"a", "3"}, {"o", "3o"}, {"kh", "5"}, {"q", "9"}, {"gh", "8"}, {"a", "2"}, {"aa", "3"}}
 
 // model returns a handle with the model of a car, a plane or a device: bmw325i,
 // zx81fan, my911turbo.

@@ -25,8 +25,8 @@ func TestModelIsTrainedOnTheData(t *testing.T) {
 
 func TestTrainIsDeterministicAndLearns(t *testing.T) {
 	d := readData(t)
-	first := train(newGenerator(1, d.lexicon(everything)), 150_000)
-	second := train(newGenerator(1, d.lexicon(everything)), 150_000)
+	first := train(newGenerator(1, d.lexicon(everything)), 250_000)
+	second := train(newGenerator(1, d.lexicon(everything)), 250_000)
 	require.Equal(t, first, second)
 	require.Less(t, flaggedPercent(first, newGenerator(3, d.lexicon(everything)), (*generator).real), 2.0)
 	require.Greater(t, flaggedPercent(first, newGenerator(3, d.lexicon(everything)), (*generator).random), 80.0)
@@ -106,11 +106,39 @@ func TestCurve(t *testing.T) {
 	require.Equal(t, byte(100), table[steps-1])
 }
 
+func TestQuantized(t *testing.T) {
+	for steps, want := range map[float64]int8{0: 0, 0.61: 0, -0.61: 0, 0.63: 1, -0.63: -1, 1.4: 1, -1.6: -2, 300: 127, -300: -127} {
+		require.Equal(t, want, quantized(steps/model.Unit), "%g", steps)
+	}
+}
+
 func TestTempered(t *testing.T) {
 	require.Equal(t, 0.5, tempered(0.5))
 	require.Equal(t, -0.6, tempered(-0.6))
 	require.InDelta(t, 0.36, tempered(1), 1e-9)
 	require.InDelta(t, -0.36, tempered(-1), 1e-9)
+}
+
+// People's local parts that look most like typing without a word in mind.
+func TestKindsOfRealLocalParts(t *testing.T) {
+	g := newGenerator(7, readData(t).lexicon(everything))
+	for name, c := range map[string]struct {
+		make func() string
+		form string
+	}{
+		"initials of a phrase": {func() string { return g.phraseInitials(4) }, `^[a-z]{4}$`},
+		"Chinese phrase":       {g.phrase, `^[a-z]{3,16}[0-9k]*$`},
+		"Korean keys":          {g.korean, `^[a-z]+[0-9k]*$`},
+		"Russian keys":         {g.russian, `^[a-z]{4,22}[0-9k]*$`},
+		"user id":              {g.userID, `^[a-z]{1,3}\d{1,2}[a-z]{1,4}\d*$`},
+		"initials on a row":    {g.rowInitials, `^[a-z]{3}\d{2,8}$`},
+		"Arabic chat":          {g.arabicChat, `^[a-z0-9._-]+$`},
+	} {
+		for range 500 {
+			require.Regexp(t, c.form, c.make(), name)
+		}
+	}
+	require.Regexp(t, `^(aannnnaa|aaannnnnnaaa)$`, g.drawnOut("anna", 1))
 }
 
 // Rows of a keyboard are at least three keys, which lie side by side.

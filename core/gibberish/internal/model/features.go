@@ -7,10 +7,11 @@ import "math/bits"
 const (
 	trigrams  = 0                                     // a weight each
 	FourGrams = trigrams + alphabet*alphabet*alphabet // hashed into buckets
-	fiveGrams = FourGrams + 1<<bucketBits             // hashed into buckets
-	Stats     = fiveGrams + 1<<bucketBits             // the tables below
+	fiveGrams = FourGrams + 1<<fourBits               // hashed into buckets
+	Stats     = fiveGrams + 1<<fiveBits               // the tables below
 
-	bucketBits = 14
+	fourBits = 15
+	fiveBits = 16
 )
 
 // The statistics of a name, each a small table.
@@ -40,13 +41,13 @@ const (
 //
 // Sums are local variables: in memory, each addition waits for the one before.
 type collector struct {
-	list *[]uint16
+	list *[]uint32
 }
 
 // weight returns the trained weight with index i.
 func (c collector) weight(i int) int {
 	if c.list != nil {
-		*c.list = append(*c.list, uint16(i))
+		*c.list = append(*c.list, uint32(i))
 	}
 	return int(int8(Trained[i]))
 }
@@ -84,7 +85,7 @@ func (c collector) listNGrams(n *Name) {
 	var r run
 	for _, s := range n.symbol[:n.length] {
 		r = r.add(s)
-		indexes := [...]uint16{uint16(r.three), uint16(r.four()), uint16(r.five())}
+		indexes := [...]uint32{uint32(r.three), uint32(r.four()), uint32(r.five())}
 		*c.list = append(*c.list, indexes[:max(1, min(r.length-1, 3))]...)
 		if s == edge {
 			r = run{}
@@ -111,8 +112,8 @@ func (r run) add(s uint8) run {
 }
 
 // four and five return the index of the last 4-gram and 5-gram.
-func (r run) four() int { return FourGrams + int(r.history&0xFFFFF*0x9E3779B1>>(32-bucketBits)) }
-func (r run) five() int { return fiveGrams + int(r.history&0x1FFFFFF*0x85EBCA77>>(32-bucketBits)) }
+func (r run) four() int { return FourGrams + int(r.history&0xFFFFF*0x9E3779B1>>(32-fourBits)) }
+func (r run) five() int { return fiveGrams + int(r.history&0x1FFFFFF*0x85EBCA77>>(32-fiveBits)) }
 
 // stats sums one feature from each table of statistics.
 func (c collector) stats(n *Name, leet int) (sum int) {

@@ -61,7 +61,7 @@ func (n *Name) Sum(name []byte) (sum int, ok bool) {
 // Readings appends to dst the features of each reading of name: its digits as
 // they are and, if some can be read as letters, as letters. It appends nothing
 // if name has no Latin letter.
-func Readings(dst [][]uint16, name []byte) [][]uint16 {
+func Readings(dst [][]uint32, name []byte) [][]uint32 {
 	var n Name
 	n.read(name)
 	if n.letters == 0 {
@@ -74,7 +74,7 @@ func Readings(dst [][]uint16, name []byte) [][]uint16 {
 	return dst
 }
 
-func (n *Name) list(leet int) (indexes []uint16) {
+func (n *Name) list(leet int) (indexes []uint32) {
 	collector{&indexes}.sum(n, leet)
 	return indexes
 }
