@@ -142,7 +142,8 @@ func (k *cache) forget(ctx context.Context) {
 // Entries and the bytes of their strings are bounded. If a new one has no room, others
 // leave: the hand goes around the buckets and removes those that have not been read since
 // it last passed (the clock algorithm, a second chance), so the domains looked up most
-// often stay.
+// often stay. After maxSteps buckets it removes the next one in any case: others wait for
+// the lock, and somebody may have read all entries.
 //
 // An item never changes what a reader looks at: a new entry of a name is a new item in
 // its place. A reader that is at an item when that is removed goes on from there.
@@ -172,6 +173,13 @@ const (
 	// bytesPerItem is how many bytes names and exchanges have on average at most. Usual
 	// ones have 60; the longest, which an attacker could publish, 1,277.
 	bytesPerItem = 256
+
+	// maxSteps is how many buckets the hand passes at most before something leaves.
+	maxSteps = 1 << 10
+
+	// maxJoined is how long a name may be that is stored in one piece with exchanges, and
+	// so stays in memory as long as another domain has the same exchanges.
+	maxJoined = 64
 )
 
 // newTable returns a table of at most limit items.
@@ -246,9 +254,9 @@ func (t *table) makeRoom(items, bytes int) {
 	isFull := func() bool {
 		return t.count > 0 && (t.count+items > t.limit || t.bytes+bytes > t.limit*bytesPerItem)
 	}
-	for isFull() {
+	for step := 0; isFull(); step++ {
 		t.removeFrom(&t.buckets[t.hand], func(it *item) bool {
-			return isFull() && !it.used.Swap(false)
+			return isFull() && (!it.used.Swap(false) || step >= maxSteps)
 		})
 		t.hand = (t.hand + 1) % len(t.buckets)
 	}
@@ -293,6 +301,10 @@ func (t *table) keep(name, exchanges string) (string, string) {
 	}
 	shared := &t.shared[maphash.String(t.seed, exchanges)%uint64(len(t.shared))]
 	if *shared == exchanges {
+		return strings.Clone(name), *shared
+	}
+	if len(name) > maxJoined {
+		*shared = strings.Clone(exchanges)
 		return strings.Clone(name), *shared
 	}
 	both := name + exchanges

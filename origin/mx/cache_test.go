@@ -363,6 +363,28 @@ func TestCacheKeepsFrequentDomains(t *testing.T) {
 	require.Less(t, missed, 2*often, "each once, and few again before they were read for the first time")
 }
 
+// A new entry in a full cache of which all have been read lately finds its place without a
+// walk through all, for which the other writers would wait.
+func TestCacheMakesRoomInBoundedTime(t *testing.T) {
+	const limit = 20 * maxSteps
+	k, _ := newTestCache(limit)
+	for i := range limit {
+		name := fmt.Sprint("read ", i)
+		k.store(subject{name: name}, result{found: true, ttl: time.Hour}, 0)
+		_, _ = k.get(subject{name: name})
+	}
+	k.store(subject{name: "new"}, result{found: true, ttl: time.Hour}, 0)
+	require.Equal(t, limit, k.size())
+	passed := 0
+	for i := range limit {
+		if e := k.table.find(subject{name: fmt.Sprint("read ", i)}).Load(); e == nil || !e.used.Load() {
+			passed++
+		}
+	}
+	require.Less(t, passed, 2*maxSteps, "a bucket has less than one on average")
+	requireCounts(t, k)
+}
+
 // newTestCache returns a cache of limit domains whose clock is at its start.
 func newTestCache(limit int) (*cache, *fakeClock) {
 	clock := new(fakeClock)
@@ -445,6 +467,11 @@ func TestCacheSharesStrings(t *testing.T) {
 	require.Equal(t, []string{"second.test", message}, []string{second.name, second.exchanges})
 	require.True(t, part(first.exchanges, second.exchanges))
 	require.False(t, part(message, first.exchanges))
+
+	message = "c.provider.invalid"
+	long := k.store(subject{name: strings.Repeat("a.", 100) + "test"}, result{found: true, exchanges: message}, 0)
+	end := uintptr(unsafe.Pointer(unsafe.StringData(long.name))) + uintptr(len(long.name))
+	require.NotEqual(t, end, uintptr(unsafe.Pointer(unsafe.StringData(long.exchanges))), "another domain with these exchanges would keep the long name")
 }
 
 // For the race detector: readers find what was stored, or nothing, while writers replace
