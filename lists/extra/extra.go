@@ -58,9 +58,10 @@ type row struct {
 	line       int
 }
 
-// Read reads a file.
+// Read reads a file. It refuses a pipe: what serve reads again would be empty then, or would
+// never end.
 func Read(path string) (*Rows, error) {
-	file, err := os.Open(path)
+	file, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +74,14 @@ func Read(path string) (*Rows, error) {
 		return nil, fmt.Errorf("%s is larger than %d KiB: put only corrections into it, and pack lists of your own for more", path, MaxBytes>>10)
 	}
 	return parse(path, string(text))
+}
+
+// openRegular opens a file, but no device and no pipe, of which opening may block.
+func openRegular(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file: write the rows into a file, since serve reads it again", path)
+	}
+	return os.Open(path)
 }
 
 // parse parses the text of a file, which may begin with a byte order mark.

@@ -99,6 +99,19 @@ func TestReadRefuses(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
+// A pipe would be empty when serve reads it again, and opening one without a writer may
+// block for ever. A device may have no end.
+func TestReadRefusesWhatIsNoFile(t *testing.T) {
+	pipe, writer, err := os.Pipe()
+	require.NoError(t, err)
+	defer pipe.Close()
+	require.NoError(t, writer.Close())
+	for _, path := range []string{fmt.Sprint("/dev/fd/", pipe.Fd()), t.TempDir(), os.DevNull} {
+		_, err := Read(path)
+		require.ErrorContains(t, err, path+" is not a regular file")
+	}
+}
+
 func manyRows(n int) string {
 	var text strings.Builder
 	text.WriteString("[disposable]\n")

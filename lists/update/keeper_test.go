@@ -326,6 +326,10 @@ func TestExtraRows(t *testing.T) {
 	k.Poll(now())
 	require.Len(t, e.blobs, installed, "the file has not changed")
 
+	require.NoError(t, os.Chmod(k.Extra, 0o640))
+	k.Poll(now())
+	require.Equal(t, installed+1, len(e.blobs), "it may have been unreadable before")
+
 	write("# none any more\n")
 	k.Reload(t.Context())
 	require.Equal(t, lists.Disposable, e.classOf(t, "mailinator.com"), "the row hid the entry")

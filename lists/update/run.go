@@ -3,6 +3,7 @@ package update
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"time"
@@ -157,10 +158,12 @@ func (k *Keeper) poll(ctx context.Context, now time.Time) {
 	k.warnOfExpiry(now)
 }
 
-// A stamp identifies a version of a file. It is zero if there is no file.
+// A stamp identifies a version of a file. It is zero if there is no file. The mode is in
+// it because a file that could not be read has to be read again after chmod.
 type stamp struct {
 	modified time.Time
 	size     int64
+	mode     fs.FileMode
 }
 
 // stampsOf returns the stamps of the blob and of its signature, which may be
@@ -174,5 +177,5 @@ func stampOf(path string) stamp {
 	if err != nil {
 		return stamp{}
 	}
-	return stamp{info.ModTime(), info.Size()}
+	return stamp{info.ModTime(), info.Size(), info.Mode()}
 }
