@@ -168,7 +168,7 @@ func TestMCPLooksMXUp(t *testing.T) {
 		"jane@burner.example":  "disposable provider. Unusual: the top-level domain does not exist; the domain is reserved for local use, tests or examples. Mail goes to mail.mailinator.com, a service of throw-away mailboxes.",
 		"jane@google.example":  "Mail goes to aspmx.l.google.com of Google Workspace, a mail suite for companies.",
 		"jane@address.example": "Mail goes to the address record of the domain.",
-		"jane@null.example":    "There is no address record to which mail could go.",
+		"jane@null.example":    "No address record takes mail for the domain.",
 	} {
 		here, text, isError := call(t, local, "explain", map[string]any{"email": email})
 		require.False(t, isError, text)

@@ -90,7 +90,7 @@ func TestTryShowsExchangeAndForm(t *testing.T) {
 		"jane@suite.test":   {"Mail goes to aspmx.l.google.com of Google Workspace, a mail suite for companies.</dd>"},
 		"jane@example.org":  {"Mail goes to mail.example.org, the domain&#39;s own host."},
 		"jane@address.test": {`<div class="tone-plain"><dt><code>exchange</code></dt><dd>Mail goes to the address record of the domain.</dd>`},
-		"jane@nomx.test":    {`<div class="tone-warn"><dt><code>exchange</code></dt><dd>There is no address record to which mail could go.</dd>`},
+		"jane@nomx.test":    {`<div class="tone-warn"><dt><code>exchange</code></dt><dd>No address record takes mail for the domain.</dd>`},
 		`"a b"@localhost`:   {"Unusual: the part before the @ is in quotation marks; the domain has no dot; the top-level domain does not exist; the domain is reserved"},
 	} {
 		got := b.submit("/dashboard/try", url.Values{"emails": {email}})

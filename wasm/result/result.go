@@ -88,7 +88,7 @@ func (e *Exchange) Sentence() string {
 	case e.AddressRecord != nil && *e.AddressRecord:
 		return "Mail goes to the address record of the domain."
 	}
-	return "There is no address record to which mail could go."
+	return "No address record takes mail for the domain."
 }
 
 // owner says who runs the host.
@@ -97,8 +97,8 @@ func (e *Exchange) owner() string {
 	switch {
 	case e.Class == "own":
 		return ", the domain's own host"
-	case e.Class == "unknown":
-		return ", whose owner the lists do not know"
+	case e.Class == "unknown": // or one of a throw-away service beside others
+		return ""
 	case e.Provider != "":
 		return " of " + e.Provider + ", " + kind
 	}

@@ -91,10 +91,10 @@ func TestExchangeSentence(t *testing.T) {
 		"Mail goes to aspmx.l.google.com of Google Workspace, a mail suite for companies.": {Class: "suite", Provider: "Google Workspace", Host: "aspmx.l.google.com"},
 		"Mail goes to mail.mailinator.com, a service of throw-away mailboxes.":             {Class: "temporary", Host: "mail.mailinator.com"},
 		"Mail goes to mx.own.example, the domain's own host.":                              {Class: "own", Host: "mx.own.example"},
-		"Mail goes to mx.b.example, whose owner the lists do not know.":                    {Class: "unknown", Host: "mx.b.example"},
+		"Mail goes to mx.b.example.":                                                       {Class: "unknown", Host: "mx.b.example"},
 		"Mail goes to mx.b.example of B, later.":                                           {Class: "later", Provider: "B", Host: "mx.b.example"},
 		"Mail goes to the address record of the domain.":                                   {Class: "unknown", AddressRecord: &yes},
-		"There is no address record to which mail could go.":                               {Class: "unknown", AddressRecord: &no},
+		"No address record takes mail for the domain.":                                     {Class: "unknown", AddressRecord: &no},
 	} {
 		require.Equal(t, want, e.Sentence())
 	}
