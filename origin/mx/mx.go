@@ -108,13 +108,26 @@ func (r *Resolver) Lookup(ctx context.Context, account int64, domain string) (Re
 }
 
 // LookupAddress is Lookup. If the result has a Fallback, it also looks for an address
-// record (A or AAAA), with the same cache, limits and errors.
+// record (A or AAAA), with the same cache, limits and errors. Both together take no longer
+// than a Lookup that waits for a slot may, since servers and proxies wait for that.
 func (r *Resolver) LookupAddress(ctx context.Context, account int64, domain string) (Result, error) {
+	end := time.Now().Add(2 * r.timeout)
 	found, err := r.Lookup(ctx, account, domain)
 	if err != nil || !found.Fallback {
 		return found, err
 	}
-	found.AddressRecord, err = r.hasAddress(ctx, account, domain)
+	found.AddressRecord, err = r.hasAddressBy(ctx, end, account, domain)
+	return found, err
+}
+
+// hasAddressBy is hasAddress, which at end has timed out.
+func (r *Resolver) hasAddressBy(ctx context.Context, end time.Time, account int64, domain string) (bool, error) {
+	within, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	found, err := r.hasAddress(within, account, domain)
+	if err != nil && err == within.Err() && ctx.Err() == nil {
+		err = &Error{Kind: Timeout, Reason: NoReply}
+	}
 	return found, err
 }
 

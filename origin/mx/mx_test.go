@@ -2,6 +2,7 @@ package mx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -328,6 +329,25 @@ func TestLookupAddress(t *testing.T) {
 	}
 	_, err := r.LookupAddress(t.Context(), testAccount, "bücher.test")
 	require.Error(t, err)
+}
+
+// The lookup of the address ends when both lookups have had their time, which is a timeout
+// as any other; the context of the caller has its own error.
+func TestLookupAddressEnds(t *testing.T) {
+	server := mxtest.New(t, "addr.test. 300 IN A 192.0.2.1\nsilent.test. 300 IN A 192.0.2.1")
+	server.Respond("silent.test", mxtest.Silent)
+	r := open(t, Config{Timeout: time.Minute}, server.Addr)
+	_, err := r.hasAddressBy(t.Context(), time.Now(), testAccount, "silent.test")
+	failure, ok := errors.AsType[*Error](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, Timeout, failure.Kind)
+	found, err := r.hasAddressBy(t.Context(), time.Now().Add(time.Minute), testAccount, "addr.test")
+	require.NoError(t, err)
+	require.True(t, found)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = r.hasAddressBy(ctx, time.Now().Add(time.Minute), testAccount, "silent.test")
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 // hasAddress, by the queries that it takes: AAAA only if the name exists without A.
