@@ -396,12 +396,20 @@ func viewOfResult(raw json.RawMessage) (checkedView, error) {
 	return view, nil
 }
 
+// noMX says where mail goes without MX.
+func (r *apiResult) noMX() string {
+	if result.IsLiteral(r.Domain) {
+		return r.Domain + " is an IP address, to which mail goes without MX records (RFC 5321 section 5.1)."
+	}
+	return r.Domain + " has no MX record that names a mail server. Without MX records, mail goes to the domain's address record, if it has one (RFC 5321 section 5.1)."
+}
+
 // facts returns each field of a valid address in words.
 func (r *apiResult) facts() []factView {
 	return []factView{
 		{"valid", toneGood, "It follows the standards of addresses (RFC 5321, 5322, 6531).", false},
 		pick("mx", r.MX, !r.MX, factView{Tone: toneGood, Sentence: r.Domain + " has an MX record: a mail server is named for it."},
-			factView{Tone: toneWarn, Sentence: r.Domain + " has no MX record that names a mail server. Without MX records, mail goes to the domain's address record, if it has one (RFC 5321 section 5.1)."}),
+			factView{Tone: toneWarn, Sentence: r.noMX()}),
 		pick("typo", r.Typo, r.Typo, factView{Tone: toneWarn, Sentence: r.Domain + " looks like a misspelling of " + domainOf(r.TypoSuggestion) + "."},
 			factView{Tone: toneGood, Sentence: r.Domain + " does not look like a misspelling of a common provider."}),
 		pick("disposable", r.Disposable, r.Disposable, factView{Tone: toneBad, Sentence: r.Domain + " belongs to a provider of throw-away mailboxes."},

@@ -42,7 +42,9 @@ func summary(f *facts) string {
 	}
 	add(f.Typo && f.TypoSuggestion != nil, "probably a misspelling of "+quote(value(f.TypoSuggestion)))
 	add(f.MX == nil, "MX not looked up")
-	add(f.MX != nil && !*f.MX, "the domain has no MX record (mail goes to its address record, if it has one)")
+	literal := result.IsLiteral(value(f.Domain))
+	add(literal, "the domain is an IP address, to which mail goes")
+	add(f.MX != nil && !*f.MX && !literal, "the domain has no MX record (mail goes to its address record, if it has one)")
 	add(f.MX != nil && *f.MX, "the domain has MX records")
 	add(f.Disposable, "disposable provider")
 	add(f.Relay, "forwarding service")

@@ -181,6 +181,10 @@ const (
 // ToneWarn.
 const Unchecked = "Could not be checked"
 
+// IsLiteral reports whether the domain of a valid address is an address literal, which has no
+// MX: mail goes to the IP address (RFC 5321 section 5.1).
+func IsLiteral(domain string) bool { return strings.HasPrefix(domain, "[") }
+
 // Verdict returns the tone and the words for an address: what matters most to
 // somebody who wants to send mail to it. lookedUp is whether mx is a fact.
 func (r *Result) Verdict(lookedUp bool) (tone, words string) {
@@ -191,7 +195,7 @@ func (r *Result) Verdict(lookedUp bool) (tone, words string) {
 		return ToneWarn, "Probably mistyped"
 	case r.Disposable:
 		return ToneBad, "Throw-away mailbox"
-	case lookedUp && !r.MX: // mail goes to the address record, if there is one (RFC 5321 section 5.1)
+	case lookedUp && !r.MX && !IsLiteral(r.Domain): // mail goes to the address record, if there is one (RFC 5321 section 5.1)
 		return ToneWarn, "No MX record"
 	case r.Gibberish:
 		return ToneWarn, "Looks random"

@@ -137,7 +137,9 @@ func TestVerdict(t *testing.T) {
 	}
 	tone, _ := (&Result{Valid: true}).Verdict(true)
 	require.Equal(t, ToneWarn, tone, "mail may go to the address record (RFC 5321 section 5.1)")
-	tone, words := (&Result{Valid: true}).Verdict(false)
+	_, words := (&Result{Valid: true, Domain: "[192.0.2.1]"}).Verdict(true)
+	require.Equal(t, "Nothing wrong found", words, "mail goes to the literal")
+	tone, words = (&Result{Valid: true}).Verdict(false)
 	require.Equal(t, "Nothing wrong found", words, "mx is no fact")
 	require.Equal(t, ToneGood, tone)
 }

@@ -201,7 +201,7 @@ func notesOn(r *result.Result, o *check.Outcome) (paragraphs []string) {
 		holds bool
 		words string
 	}{
-		{o.MX == check.MXFalse, r.Domain + " has no MX record, so mail goes to its address record, if it has one"},
+		{o.MX == check.MXFalse && !result.IsLiteral(r.Domain), r.Domain + " has no MX record, so mail goes to its address record, if it has one"},
 		{r.Disposable, r.Domain + " gives out throw-away mailboxes"},
 		{r.Gibberish, fmt.Sprintf("random with a score of %.2f", r.GibberishScore)},
 		{r.Role != "", "role: " + r.Role},
