@@ -39,6 +39,11 @@ func TestForm(t *testing.T) {
 		"jane@printer.home.arpa":           {"special_use"},
 		"jane@myexample.org":               {},
 		"jane@example.co.jp":               {},
+		"jane@e.org":                       {},
+		"jane@x.net":                       {},
+		"jane@example.net":                 {"special_use"},
+		"jane@iana.xx":                     {"unknown_tld"},
+		"jane@de":                          {"single_label"},
 		"jane@iana":                        {"single_label", "unknown_tld"},
 		"jane(":                            {}, // not valid
 		"jane@iana.org(a comment (in it))": {"comment"},
