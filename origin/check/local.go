@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/addrspec/addrspec/origin/mx"
@@ -14,6 +15,7 @@ type Local struct {
 	View    *host.View
 	Flags   host.Flags
 	Lookups *Lookups
+	Policy  *host.Policy // decides about each address; nil for none
 }
 
 // Check checks the addresses of records.
@@ -23,9 +25,13 @@ func (l *Local) Check(ctx context.Context, records []Record, outcomes []Outcome)
 		return err
 	}
 	if l.Lookups == nil {
-		return nil
+		return l.decide(ctx, facts, outcomes, nil)
 	}
-	return l.lookup(ctx, facts, outcomes)
+	found, err := l.lookup(ctx, facts, outcomes)
+	if err != nil {
+		return err
+	}
+	return l.decide(ctx, facts, outcomes, found)
 }
 
 // The error of an address that the module does not take.
@@ -68,21 +74,59 @@ func keep(f host.Facts, facts *host.Facts, o *Outcome) {
 }
 
 // lookup looks up each distinct domain of the valid addresses, and adds what it
-// finds to the outcomes.
-func (l *Local) lookup(ctx context.Context, facts []host.Facts, outcomes []Outcome) error {
-	found, err := l.Lookups.All(ctx, domainsOf(facts), l.Flags&host.Details != 0)
+// finds to the outcomes. For a policy it looks for address records too: it may have the
+// reason no_mail.
+func (l *Local) lookup(ctx context.Context, facts []host.Facts, outcomes []Outcome) (map[string]lookup, error) {
+	found, err := l.Lookups.All(ctx, domainsOf(facts), l.Flags&host.Details != 0 || l.Policy != nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for n := range facts {
 		if !facts[n].Valid {
 			continue
 		}
 		if err := l.resolve(ctx, &outcomes[n], &facts[n], found[facts[n].Host]); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return found, nil
+}
+
+// decide adds the verdicts of the policy to the outcomes that have a result. found is by
+// domain, nil if nothing was looked up.
+func (l *Local) decide(ctx context.Context, facts []host.Facts, outcomes []Outcome, found map[string]lookup) error {
+	if l.Policy == nil {
+		return nil
+	}
+	subjects, at := make([]host.Subject, 0, len(facts)), make([]int, 0, len(facts))
+	for n := range facts {
+		if outcomes[n].JSON != nil && facts[n].JSON != nil {
+			subjects, at = append(subjects, host.Subject{Facts: &facts[n], Found: foundFor(found, facts[n].Host)}), append(at, n)
+		}
+	}
+	var wrong error
+	err := l.View.Verdicts(ctx, l.Policy, subjects, func(n int, verdict []byte) {
+		o := &outcomes[at[n]]
+		o.JSON = host.AppendVerdict(o.JSON, verdict)
+		var err error
+		o.Verdict, err = result.SplitVerdict(verdict)
+		wrong = cmp.Or(wrong, err)
+	})
+	return cmp.Or(err, wrong)
+}
+
+// foundFor returns what was found for a domain. It has one where it was looked up.
+func foundFor(found map[string]lookup, domain string) host.Found {
+	l, lookedUp := found[domain]
+	switch {
+	case !lookedUp || domain == "":
+		return 0
+	case l.found.MX:
+		return host.LookedUp | host.HasMX
+	case l.found.AddressRecord:
+		return host.LookedUp | host.AddressLookedUp | host.FoundAddressRecord
+	}
+	return host.LookedUp | host.AddressLookedUp
 }
 
 // domainsOf returns the distinct domains of valid addresses, without those of

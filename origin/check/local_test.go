@@ -108,3 +108,49 @@ func TestLocalOffline(t *testing.T) {
 	require.Zero(t, counts.NoMX)
 	require.EqualValues(t, 1, counts.Errors)
 }
+
+// The verdict is the last member. A reason that needs DNS counts where something was
+// looked up, address records too, although no details are asked for.
+func TestLocalDecides(t *testing.T) {
+	t.Parallel()
+	lookups, server := newLookups(t, zone, 8, hung)
+	server.Respond("broken.test.", mxtest.ServFail)
+	engine := newEngine(t)
+	policy, err := engine.NewPolicy(t.Context(), `{"allow":{"domains":["trusted.test"]},"block":{"reasons":["no_mail"]},"review":{"reasons":["no_mx","role"]}}`)
+	require.NoError(t, err)
+	emails := []string{"jane@yes.test", "info@yes.test", "jane@null.test", "jane@none.test", "jane@missing.test", "jane@trusted.test", "jane@broken.test", "not valid", "jane@[192.0.2.1]"}
+	const block, review = `{"action":"block","reason":"no_mail","rule":"block.reasons[0]"}`, `{"action":"review","reason":"no_mx","rule":"review.reasons[0]"}`
+	const role, allow, invalid = `{"action":"review","reason":"role","rule":"review.reasons[1]"}`, `{"action":"allow","reason":null,"rule":null}`, `{"action":"block","reason":"invalid","rule":null}`
+	for name, c := range map[string]struct {
+		local    check.Local
+		verdicts []string
+		counts   check.Counts
+	}{
+		"DNS": {check.Local{Lookups: lookups}, []string{allow, role, block, review, block, `{"action":"allow","reason":"domain","rule":"allow.domains[0]"}`, "", invalid, review},
+			check.Counts{Records: 9, Allow: 2, Review: 3, Block: 3, Valid: 7, Invalid: 1, Role: 1, NoMX: 5, Errors: 1}},
+		"DNS, details": {check.Local{Lookups: lookups, Flags: host.Details}, []string{allow, role, block, review, block, `{"action":"allow","reason":"domain","rule":"allow.domains[0]"}`, "", invalid, review},
+			check.Counts{Records: 9, Allow: 2, Review: 3, Block: 3, Valid: 7, Invalid: 1, Role: 1, NoMX: 5, Errors: 1}},
+		"offline": {check.Local{}, []string{allow, role, allow, allow, allow, `{"action":"allow","reason":"domain","rule":"allow.domains[0]"}`, allow, invalid, review},
+			check.Counts{Records: 9, Allow: 6, Review: 2, Block: 1, Valid: 8, Invalid: 1, Role: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			local := c.local
+			local.View = engine.View()
+			plain, _ := checkLines(t, &local, emails...)
+			local.Policy = policy
+			out, counts := checkLines(t, &local, emails...)
+			require.Equal(t, c.counts, counts)
+			without := strings.Split(plain, "\n")
+			for n, line := range strings.Split(strings.TrimSuffix(out, "\n"), "\n") {
+				before, verdict, found := strings.Cut(line, `,"verdict":`)
+				require.Equal(t, c.verdicts[n] != "", found, line)
+				if !found {
+					require.Equal(t, without[n], line)
+					continue
+				}
+				require.Equal(t, c.verdicts[n]+"}", verdict, line)
+				require.Equal(t, without[n], before+"}", "the same bytes but for the member")
+			}
+		})
+	}
+}

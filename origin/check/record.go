@@ -67,10 +67,11 @@ type Input interface {
 
 // An Outcome is what a check found: a result, or why there is none.
 type Outcome struct {
-	JSON    []byte // the result, an object of 16 fields, with details if asked for; nil if Code is set
+	JSON    []byte // the result, an object of 16 fields, with details and verdict if asked for; nil if Code is set
 	Flags   result.Flags
 	MX      MX
 	Refusal result.Refusal // of an address that is not valid; the code alone is "" if the service did not say
+	Verdict result.Verdict // of a policy, also in JSON; zero without one
 
 	Code    string // of an error that concerns this address, such as DNS_TIMEOUT; else ""
 	Message string // of the same error
@@ -108,11 +109,14 @@ type Counts struct {
 	Gibberish                             int64
 	NoMX                                  int64 // valid, and looked up
 	Errors                                int64 // addresses that could not be checked
+
+	Allow, Review, Block int64 // by the policy
 }
 
 // add counts one record.
 func (c *Counts) add(r *Record, o *Outcome) {
 	c.Records++
+	c.addVerdict(o.Verdict.Action)
 	switch {
 	case r.bad():
 		c.Bad++
@@ -124,6 +128,17 @@ func (c *Counts) add(r *Record, o *Outcome) {
 		c.Invalid++
 	default:
 		c.addValid(o)
+	}
+}
+
+func (c *Counts) addVerdict(action string) {
+	switch action {
+	case result.Allow:
+		c.Allow++
+	case result.Review:
+		c.Review++
+	case result.Block:
+		c.Block++
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/wasm/host"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // checkCmd checks addresses without an account: given as arguments, in files, or in
@@ -32,7 +33,7 @@ type checkCmd struct {
 	service.ModuleFlags `group:"Module and lists:"`
 
 	Strict bool     `group:"End and exit code:" help:"End at the first line that cannot be read. Otherwise it is reported, the rest is checked, and the exit code is 1."`
-	FailOn []string `group:"End and exit code:" placeholder:"WHAT" help:"Exit with 3 if an address is one of these, separated by commas: ${failures}."`
+	FailOn []string `group:"End and exit code:" placeholder:"WHAT" help:"Exit with 3 if an address is one of these, separated by commas: ${failures}; or with 4 for a verdict of --policy: block, review."`
 	Resume int64    `group:"End and exit code:" placeholder:"N" help:"Leave out the first N addresses, which an earlier run has written. An interrupted run prints its N."`
 }
 
@@ -54,8 +55,8 @@ func (c *checkCmd) validate() error {
 	err := errors.Join(
 		service.CheckTime("--dns-timeout", c.DNSTimeout),
 		service.CheckNumber("--workers", c.Workers, mostWorkers),
-		checkFailures(c.FailOn),
-		c.serverFlags.validate(c.Offline),
+		checkFailures(c.FailOn, c.Policy != ""),
+		c.serverFlags.validate(c.Offline, c.Policy != ""),
 		c.checkOutputFlags.validate(c.Resume))
 	if c.Resume < 0 {
 		err = errors.Join(err, fmt.Errorf("--resume %d: must not be negative", c.Resume))
@@ -117,28 +118,49 @@ func (c *checkCmd) setChecker(ctx context.Context, run *check.Run, in *checkInpu
 func (c *checkCmd) setLocal(ctx context.Context, run *check.Run) (o openChecker, err error) {
 	local := &check.Local{Flags: c.checkFlags()}
 	run.Checker, run.Workers = local, runtime.GOMAXPROCS(0)
-	closeResolver := func() {}
-	if !c.Offline {
-		resolver, err := c.resolver(ctx)
-		if err != nil {
-			return o, err
-		}
-		o.lies = verifying(ctx, resolver)
-		closeResolver = func() { _ = o.lies(); resolver.Close() }
-		local.Lookups = check.NewLookups(resolver, c.Workers)
-		run.Workers = chunksLookedUp
-	}
 	engine, err := c.Engine(ctx)
 	if err != nil {
-		closeResolver()
 		return o, err
 	}
-	local.View = engine.View()
-	o.close = func() {
-		closeResolver()
-		engine.Close(context.WithoutCancel(ctx))
+	closeEngine := func() { engine.Close(context.WithoutCancel(ctx)) }
+	local.View, o.close = engine.View(), closeEngine
+	if local.Policy, err = readPolicy(ctx, engine, c.Policy); err != nil {
+		closeEngine()
+		return o, err
 	}
+	if c.Offline {
+		return o, nil
+	}
+	resolver, err := c.resolver(ctx)
+	if err != nil {
+		closeEngine()
+		return o, err
+	}
+	o.lies = verifying(ctx, resolver)
+	o.close = func() { _ = o.lies(); resolver.Close(); closeEngine() }
+	local.Lookups = check.NewLookups(resolver, c.Workers)
+	run.Workers = chunksLookedUp
 	return o, nil
+}
+
+// maxPolicyFile is the most that is read of a policy, in bytes. It is above the limit of
+// the module, which then names it.
+const maxPolicyFile = 4 << 20
+
+// readPolicy returns the policy in a file, nil without one.
+func readPolicy(ctx context.Context, engine *host.Engine, path string) (*host.Policy, error) {
+	if path == "" {
+		return nil, nil
+	}
+	document, err := readLimited(path, maxPolicyFile)
+	if err != nil {
+		return nil, fmt.Errorf("--policy: %w", err)
+	}
+	policy, err := engine.NewPolicy(ctx, document)
+	if err != nil {
+		return nil, fmt.Errorf("--policy %s: %w", path, err)
+	}
+	return policy, nil
 }
 
 // verifyTime is the longest time that a run waits at its end to know whether a resolver
@@ -218,6 +240,7 @@ func (s *skipping) Read(dst []check.Record) ([]check.Record, error) {
 // Exit codes of check besides those of every command.
 const (
 	exitFailOn      = 3
+	exitVerdict     = 4   // for the verdicts that --fail-on names
 	exitInterrupted = 130 // what shells expect after Ctrl-C: 128 and the signal's number
 )
 
@@ -257,10 +280,23 @@ func failureNames() string {
 	return strings.Join(names, ", ")
 }
 
-func checkFailures(given []string) error {
+// verdictFailures are the verdicts that --fail-on can name besides.
+var verdictFailures = map[string]func(*check.Counts) int64{
+	result.Block:  func(c *check.Counts) int64 { return c.Block },
+	result.Review: func(c *check.Counts) int64 { return c.Review },
+}
+
+// checkFailures returns an error for a value that --fail-on does not have.
+func checkFailures(given []string, policy bool) error {
 	for _, name := range given {
+		if verdictFailures[name] != nil {
+			if !policy {
+				return fmt.Errorf("--fail-on %s needs the policy that decides: give --policy FILE", name)
+			}
+			continue
+		}
 		if !strings.Contains(", "+failureNames()+",", ", "+name+",") {
-			return fmt.Errorf("--fail-on %s: must be one or more of %s", name, failureNames())
+			return fmt.Errorf("--fail-on %s: must be one or more of %s, or with --policy block, review", name, failureNames())
 		}
 	}
 	return nil
@@ -278,10 +314,19 @@ func (c *checkCmd) failure(counts check.Counts) error {
 			found = append(found, humanize.Comma(n)+" "+f.words)
 		}
 	}
+	code := exitFailOn
+	if len(found) == 0 {
+		code = exitVerdict
+	}
+	for _, name := range []string{result.Block, result.Review} {
+		if n := verdictFailures[name](&counts); n > 0 && slices.Contains(c.FailOn, name) {
+			found = append(found, humanize.Comma(n)+" with the verdict "+name)
+		}
+	}
 	if len(found) == 0 {
 		return nil
 	}
-	return exitError{fmt.Errorf("--fail-on: %s", strings.Join(found, ", ")), exitFailOn}
+	return exitError{fmt.Errorf("--fail-on: %s", strings.Join(found, ", ")), code}
 }
 
 // stopped returns the error of a run that did not come to its end, with how to

@@ -98,6 +98,103 @@ func TestCheckExitCodes(t *testing.T) {
 	require.Contains(t, err, "1 mistyped, 1 disposable, 1 of a role")
 }
 
+const signUpPolicy = `{"allow": {"domains": ["*.corp.example"]}, "block": {"reasons": ["disposable", "no_mx"]}, "review": {"reasons": ["role", "typo"]}}`
+
+// With --policy each format has the verdict, at its end, and changes nothing else.
+func TestCheckDecidesByAPolicy(t *testing.T) {
+	t.Parallel()
+	policy := fileOf(t, "policy.json", signUpPolicy)
+	list := fileOf(t, "list.csv", "verdict;email\nx;jane@mail.example\ny;info@mail.corp.example\nz;jane@mailinator.com\n-;jane@\n;\n-;info@gmial.com\n")
+	plain, _, _ := runCheck(t, nil, list)
+	out, problem, code := runCheck(t, nil, list, "--policy", policy)
+	require.Zero(t, code, problem)
+	ends := []string{";addrspec_verdict;addrspec_verdict_reason;addrspec_verdict_rule", ";allow;;", ";allow;domain;allow.domains[0]", ";block;disposable;block.reasons[0]",
+		";block;invalid;", ";;;", ";review;role;review.reasons[0]"}
+	before := strings.Split(plain, "\n")
+	for n, line := range strings.Split(strings.TrimSuffix(out, "\n"), "\n") {
+		rest, found := strings.CutSuffix(line, ends[n])
+		require.True(t, found, line)
+		if n > 0 {
+			require.Equal(t, before[n], rest)
+		}
+	}
+	require.Regexp(t, `(?m)^ +allow +2 .*\n +review +1 .*\n +block +2 `, problem)
+	require.Contains(t, problem, "the policy's reasons that need DNS were skipped: no_mx, no_mail")
+
+	out, _, _ = runCheck(t, nil, list, "--policy", policy, "--to", "ndjson", "--details", "--keep")
+	require.Contains(t, out, `,"exchange":null},"verdict":{"action":"block","reason":"disposable","rule":"block.reasons[0]"},"line":4,"input":{"verdict":"z",`)
+	out, _, _ = runCheck(t, nil, list, "--policy", policy, "--to", "table")
+	require.Contains(t, out, "block                disposable, block.reasons[0]")
+	_, problem, _ = runCheck(t, nil, list, "--policy", policy, "--summary", "json")
+	require.Contains(t, problem, `"allow":2,"review":1,"block":2,"skipped_reasons":["no_mx","no_mail"]}`)
+
+	whole, _, _ := runCheck(t, nil, list, "--policy", policy)
+	rest, _, _ := runCheck(t, nil, list, "--policy", policy, "--resume", "2")
+	require.Equal(t, strings.SplitAfterN(whole, "\n", 4)[3], rest)
+}
+
+// A verdict that --fail-on names has an exit code of its own, after that of facts.
+func TestCheckFailsOnAVerdict(t *testing.T) {
+	t.Parallel()
+	policy := fileOf(t, "policy.json", signUpPolicy)
+	for _, c := range []struct {
+		flags, says string
+		code        int
+	}{
+		{"--fail-on block", "--fail-on: 1 with the verdict block", exitVerdict},
+		{"--fail-on review", "--fail-on: 2 with the verdict review", exitVerdict},
+		{"--fail-on review,block", "--fail-on: 1 with the verdict block, 2 with the verdict review", exitVerdict},
+		{"--fail-on block,typo", "--fail-on: 1 mistyped, 1 with the verdict block", exitFailOn},
+		{"--fail-on block,gibberish", "--fail-on: 1 with the verdict block", exitVerdict},
+		{"--fail-on gibberish", "", 0},
+		{"--fail-on allow", "must be one or more of invalid, typo, disposable", 2},
+	} {
+		_, problem, code := runCheck(t, nil, append(strings.Fields(c.flags), "--policy", policy, "--to", "csv", "jane@mail.example", "info@mail.example", "jane@gmial.com", "jane@mailinator.com")...)
+		require.Equal(t, c.code, code, problem)
+		require.Contains(t, problem, c.says)
+	}
+	_, problem, code := runCheck(t, nil, "--fail-on", "block", "jane@mail.example")
+	require.Equal(t, 2, code)
+	require.Contains(t, problem, "--fail-on block needs the policy that decides: give --policy FILE")
+	_, _, code = runCheck(t, nil, "--fail-on", "block,review", "--policy", policy, "jane@mail.example")
+	require.Zero(t, code)
+}
+
+// A file that is no policy is named, with the place in it, before any address is read or
+// a resolver is asked. Output that was begun is removed.
+func TestCheckRefusesABadPolicy(t *testing.T) {
+	t.Parallel()
+	for document, says := range map[string]string{
+		`{"block": {"reasons": ["no_mx", "role", "disposible"]}}`: `block.reasons[2]: "disposible" is no reason; did you mean "disposable"?`,
+		`{"block": {"domains": ["a.*.example"]}}`:                 `block.domains[0]: `,
+		"{\n\"block\": 7}":                   `block: `,
+		"":                                   `line 1, column 1: `,
+		strings.Repeat(" ", maxPolicyFile+1): `the document: it has more than 2625536 bytes`,
+		`{"block": {}, "block": {}}`:         `block: the member is there twice; join the two`,
+	} {
+		file, output := fileOf(t, "policy.json", document), filepath.Join(t.TempDir(), "out.csv")
+		out, problem, code := runCheck(t, unread{t}, "--policy", file, "--offline=false", "--dns", "127.0.0.1:1", "-o", output, "-")
+		require.Equal(t, 1, code)
+		require.Empty(t, out)
+		require.Contains(t, problem, "--policy "+file+": "+says)
+		require.NoFileExists(t, output)
+	}
+	_, problem, code := runCheck(t, unread{t}, "--policy", "missing.json", "-")
+	require.Equal(t, 1, code)
+	require.Contains(t, problem, "--policy: open missing.json: no such file")
+	_, problem, code = runCheck(t, unread{t}, "--policy", "p.json", "--offline=false", "--server", "https://addrspec.example", "-")
+	require.Equal(t, 2, code)
+	require.Contains(t, problem, "--policy works with local checks only")
+}
+
+// unread is an input that nothing may read.
+type unread struct{ t *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.t.Error("the input was read")
+	return 0, io.EOF
+}
+
 // A line that cannot be read is reported, and the rest is checked.
 func TestCheckGoesOnAfterABadLine(t *testing.T) {
 	t.Parallel()

@@ -22,6 +22,7 @@ type checkOutputFlags struct {
 	Keep    bool   `group:"Output:" help:"Add the input to each object of NDJSON, as the members line and input."`
 	CSVSafe bool   `group:"Output:" name:"csv-safe" help:"Escape cells of CSV that a spreadsheet would evaluate as formulas. Otherwise cells are written as they came."`
 	Color   string `group:"Output:" enum:"auto,always,never" default:"auto" help:"Colours in a table: auto (on a terminal, unless NO_COLOR is set), always or never."`
+	Policy  string `group:"Output:" placeholder:"FILE" help:"Decide about each address by the policy in this file, a JSON document (/docs/policies of a service describes it): the member verdict at the end of each object, the columns verdict, verdict_reason and verdict_rule of CSV, the verdict of a table. Not with --server."`
 	Summary string `group:"Output:" enum:"text,json,none" default:"text" help:"The summary on standard error: text, json or none."`
 	Quiet   bool   `group:"Output:" short:"q" help:"Print neither summary nor progress."`
 }
@@ -116,7 +117,7 @@ func (o *checkOutput) Head(dst []byte) ([]byte, error) {
 	case "table":
 		o.Format = &output.Table{Width: output.TerminalWidth(o.Writer), Color: o.colored, Details: f.Details, NoHeader: o.resumed}
 	case "csv":
-		o.Format = &output.CSV{Layout: layout, Details: f.Details, Keep: f.Keep, Safe: f.CSVSafe, NoHeader: o.resumed}
+		o.Format = &output.CSV{Layout: layout, Details: f.Details, Policy: f.Policy != "", Keep: f.Keep, Safe: f.CSVSafe, NoHeader: o.resumed}
 	default:
 		o.Format = &output.NDJSON{Keep: f.Keep, Layout: layout}
 	}
@@ -216,7 +217,7 @@ func (r *checkReport) end(counts check.Counts, lookedUp bool, lies func() error,
 		r.progress.Stop()
 	}
 	r.lines.Close()
-	s := output.Summary{Counts: counts, Elapsed: time.Since(r.began), LookedUp: lookedUp, Readings: r.in.readings.list()}
+	s := output.Summary{Counts: counts, Elapsed: time.Since(r.began), LookedUp: lookedUp, Policy: r.flags.Policy != "", Readings: r.in.readings.list()}
 	switch {
 	case counts.Records == 0 && failed != nil:
 		return

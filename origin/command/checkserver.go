@@ -27,12 +27,17 @@ type serverFlags struct {
 	RunID   string `group:"Through a service:" placeholder:"ID" help:"Makes the Idempotency-Keys of the batches. A run that is repeated with the same ID within 24 hours is not charged again for batches that got a response. Default: random."`
 }
 
+var errServerPolicy = errors.New("--policy works with local checks only: leave --server out, or make the policy the default of the key, whose verdicts the service then adds")
+
 var errServerOffline = errors.New("--server and --offline exclude each other: the service looks MX records up")
 
 // validate returns an error for flags that exclude each other.
-func (f *serverFlags) validate(offline bool) error {
-	if f.Server != "" && offline {
+func (f *serverFlags) validate(offline, policy bool) error {
+	switch {
+	case f.Server != "" && offline:
 		return errServerOffline
+	case f.Server != "" && policy:
+		return errServerPolicy
 	}
 	return nil
 }
@@ -85,16 +90,22 @@ func (f *serverFlags) readKey() (string, error) {
 const maxKeyFile = 4 << 10
 
 func readKeyLine(path string) (string, error) {
+	text, err := readLimited(path, maxKeyFile)
+	if err != nil {
+		return "", fmt.Errorf("--key-file: %w", err)
+	}
+	return strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF")), nil
+}
+
+// readLimited returns the beginning of a file, up to limit bytes.
+func readLimited(path string, limit int64) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("--key-file: %w", err)
+		return "", err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
-	if err != nil {
-		return "", fmt.Errorf("--key-file: %w", err)
-	}
-	return strings.TrimSpace(strings.TrimPrefix(string(text), "\uFEFF")), nil
+	text, err := io.ReadAll(io.LimitReader(file, limit))
+	return string(text), err
 }
 
 // A remote checks through a service.

@@ -62,6 +62,7 @@ var manSections = []manpage.Section{
 		{Term: "1", Text: "A failure. Standard error says what failed and what to do."},
 		{Term: "2", Text: "A wrong command line, or a setting that cannot work."},
 		{Term: "3", Text: "check found an address that --fail-on names, or lists why no entry for a domain."},
+		{Term: "4", Text: "check found nothing of the kind, but an address with a verdict of --policy that --fail-on names."},
 		{Term: "130", Text: "check was interrupted. Standard error says how to go on."},
 	}},
 	{Title: "ENVIRONMENT", Items: []manpage.Item{

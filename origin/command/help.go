@@ -172,6 +172,7 @@ var commandExamples = map[string][]commandExample{
 		{"go on after Ctrl-C, which prints this line", "addrspec check --resume 51200 customers.csv -o checked.csv"},
 		{"print the addresses of a list in normal form", "addrspec check --quiet < addresses.txt | jq .normalized"},
 		{"fail a job whose list has addresses that cannot work, without DNS", "addrspec check --offline --fail-on invalid,typo addresses.txt"},
+		{"decide about each address by a policy, and fail a job if one is blocked", "addrspec check --policy signup.json --fail-on block addresses.txt"},
 		{"check through a service, with its resolver", "addrspec check --server https://addrspec.example --key-file addrspec.key addresses.txt"},
 	},
 	"mcp": {

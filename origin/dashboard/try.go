@@ -383,7 +383,7 @@ func viewOfResult(raw json.RawMessage) (checkedView, error) {
 		return checkedView{}, err
 	}
 	view := checkedView{Email: r.Email, Result: raw}
-	view.Tone, view.Verdict = r.Verdict(true)
+	view.Tone, view.Verdict = r.Opinion(true)
 	if !r.Valid {
 		return view, nil
 	}

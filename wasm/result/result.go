@@ -34,6 +34,7 @@ type Result struct {
 	TypoSuggestion string  `json:"typo_suggestion"`
 
 	Details *Details `json:"details"` // nil unless asked for
+	Verdict Verdict  `json:"verdict"` // zero without a policy
 
 	MXNull bool `json:"-"` // mx is null: nothing was looked up
 }
@@ -48,6 +49,20 @@ type Details struct {
 	Form          []string          `json:"form"`     // what is unusual about the address
 	Exchange      *Exchange         `json:"exchange"` // nil if MX was not looked up
 }
+
+// A Verdict is what a policy decides about an address.
+type Verdict struct {
+	Action string `json:"action"` // Allow, Review or Block
+	Reason string `json:"reason"` // "" if no rule applied
+	Rule   string `json:"rule"`   // its place in the policy, such as "block.reasons[1]"; "" if there is none
+}
+
+// The actions of a verdict.
+const (
+	Allow  = "allow"
+	Review = "review"
+	Block  = "block"
+)
 
 // A Refusal is why an address is not valid.
 type Refusal struct {
@@ -169,7 +184,7 @@ func (r *Result) Flags() Flags {
 		Disposable: r.Disposable, Public: r.Public, Relay: r.Relay, Typo: r.Typo}
 }
 
-// Tones of verdicts. The dashboard has style classes and the command check colours
+// Tones of opinions. The dashboard has style classes and the command check colours
 // for them; each has words beside its colour.
 const (
 	ToneGood = "good"
@@ -177,7 +192,7 @@ const (
 	ToneBad  = "bad"
 )
 
-// Unchecked is the verdict of an address that could not be checked. Its tone is
+// Unchecked is the opinion on an address that could not be checked. Its tone is
 // ToneWarn.
 const Unchecked = "Could not be checked"
 
@@ -185,9 +200,9 @@ const Unchecked = "Could not be checked"
 // MX: mail goes to the IP address (RFC 5321 section 5.1).
 func IsLiteral(domain string) bool { return strings.HasPrefix(domain, "[") }
 
-// Verdict returns the tone and the words for an address: what matters most to
-// somebody who wants to send mail to it. lookedUp is whether mx is a fact.
-func (r *Result) Verdict(lookedUp bool) (tone, words string) {
+// Opinion returns the tone and the words for an address without a policy: what matters
+// most to somebody who wants to send mail to it. lookedUp is whether mx is a fact.
+func (r *Result) Opinion(lookedUp bool) (tone, words string) {
 	switch {
 	case !r.Valid:
 		return ToneBad, "Not a valid address"

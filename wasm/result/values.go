@@ -62,6 +62,25 @@ func Split(text []byte) (v Values, err error) {
 	return v, nil
 }
 
+// SplitVerdict returns a verdict that the module wrote. No text in it has an escape.
+func SplitVerdict(text []byte) (v Verdict, err error) {
+	rest := scanner(text)
+	for _, member := range []struct {
+		before string
+		value  *string
+	}{{`{"action":`, &v.Action}, {`,"reason":`, &v.Reason}, {`,"rule":`, &v.Rule}} {
+		value, ok := []byte(nil), rest.skip(member.before)
+		if ok {
+			value, ok = rest.value()
+		}
+		if !ok {
+			return v, fmt.Errorf("a verdict has no value after %s", member.before)
+		}
+		*member.value = Text(value)
+	}
+	return v, nil
+}
+
 func splitSlowly(text []byte) (v Values, err error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil {

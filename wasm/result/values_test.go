@@ -119,7 +119,40 @@ func TestWordsForAll(t *testing.T) {
 	require.Equal(t, "Unusual: later.", (&Details{Form: []string{"later"}}).FormSentence())
 }
 
-func TestVerdict(t *testing.T) {
+func TestSplitVerdict(t *testing.T) {
+	for text, want := range map[string]Verdict{
+		`{"action":"allow","reason":null,"rule":null}`:                                 {Action: Allow},
+		`{"action":"block","reason":"invalid","rule":null}`:                            {Action: Block, Reason: "invalid"},
+		`{"action":"review","reason":"gibberish>=0.55","rule":"review.reasons[9999]"}`: {Review, "gibberish>=0.55", "review.reasons[9999]"},
+		`{"action":"block","reason":"domain","rule":"block.domains[0]"}`:               {Block, "domain", "block.domains[0]"},
+	} {
+		got, err := SplitVerdict([]byte(text))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		r, err := Parse([]byte(`{"email":"a","mx":null,"verdict":` + text + `}`))
+		require.NoError(t, err)
+		require.Equal(t, want, r.Verdict)
+	}
+	for _, text := range []string{"", "{}", `{"action":"allow"}`, `{"action":"allow","reason":null}`, `{"action":`, `{"action":"allow","rule":null,"reason":null}`} {
+		_, err := SplitVerdict([]byte(text))
+		require.Error(t, err, text)
+	}
+}
+
+func FuzzSplitVerdict(f *testing.F) {
+	f.Add(`{"action":"block","reason":"domain","rule":"block.domains[0]"}`)
+	f.Add(`{"action":"a\"","reason":null,"rule":1}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := SplitVerdict([]byte(text))
+		var slow Verdict
+		if err != nil || strings.Count(text, `":`) != 3 || json.Unmarshal([]byte(text), &slow) != nil {
+			return
+		}
+		require.Equal(t, slow, got)
+	})
+}
+
+func TestOpinion(t *testing.T) {
 	ok := Result{Valid: true, MX: true}
 	for words, change := range map[string]func(*Result){
 		"Not a valid address":            func(r *Result) { r.Valid = false },
@@ -132,14 +165,14 @@ func TestVerdict(t *testing.T) {
 	} {
 		r := ok
 		change(&r)
-		_, got := r.Verdict(true)
+		_, got := r.Opinion(true)
 		require.Equal(t, words, got)
 	}
-	tone, _ := (&Result{Valid: true}).Verdict(true)
+	tone, _ := (&Result{Valid: true}).Opinion(true)
 	require.Equal(t, ToneWarn, tone, "mail may go to the address record (RFC 5321 section 5.1)")
-	_, words := (&Result{Valid: true, Domain: "[192.0.2.1]"}).Verdict(true)
+	_, words := (&Result{Valid: true, Domain: "[192.0.2.1]"}).Opinion(true)
 	require.Equal(t, "Nothing wrong found", words, "mail goes to the literal")
-	tone, words = (&Result{Valid: true}).Verdict(false)
+	tone, words = (&Result{Valid: true}).Opinion(false)
 	require.Equal(t, "Nothing wrong found", words, "mx is no fact")
 	require.Equal(t, ToneGood, tone)
 }

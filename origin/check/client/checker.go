@@ -48,7 +48,7 @@ func (c *Checker) outcomeOf(i Item) (o check.Outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	o = check.Outcome{JSON: i.Result, Flags: r.Flags(), MX: mxOf(&r)}
+	o = check.Outcome{JSON: i.Result, Flags: r.Flags(), MX: mxOf(&r), Verdict: r.Verdict}
 	if r.Details != nil && r.Details.Refusal != nil {
 		o.Refusal = *r.Details.Refusal
 	}
@@ -58,15 +58,19 @@ func (c *Checker) outcomeOf(i Item) (o check.Outcome, err error) {
 	return o, nil
 }
 
-// withoutDetails returns a result without its last member, if that is details: the
-// 16 fields. The name with its quotes cannot occur inside a string, where they would
-// be escaped.
+// withoutDetails returns a result without the member details: the 16 fields, and the
+// verdict if the key has a policy. The names with their quotes cannot occur inside a
+// string, where they would be escaped.
 func withoutDetails(text []byte) []byte {
-	before, _, found := bytes.Cut(text, []byte(`,"details":`))
+	before, details, found := bytes.Cut(text, []byte(`,"details":`))
 	if !found {
 		return text
 	}
-	return append(before[:len(before):len(before)], '}')
+	before = before[:len(before):len(before)]
+	if at := bytes.LastIndex(details, []byte(`,"verdict":`)); at >= 0 {
+		return append(before, details[at:]...)
+	}
+	return append(before, '}')
 }
 
 // mxOf returns the MX of a result. The domain of an address that is not valid is

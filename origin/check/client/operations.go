@@ -16,7 +16,7 @@ import (
 
 // An Item is what is known of one address.
 type Item struct {
-	Result        []byte // a JSON object of 16 fields, and details if asked for, on one line; nil if Code is set
+	Result        []byte // a JSON object of 16 fields, details if asked for, and a verdict if the key has a policy, on one line; nil if Code is set
 	Code, Message string // of an error that concerns this address, such as DNS_TIMEOUT
 }
 
@@ -244,7 +244,7 @@ var fields = [16]string{"email", "valid", "normalized", "local_part", "alias", "
 var nullable = map[string]bool{"normalized": true, "local_part": true, "domain": true, "role": true, "typo_suggestion": true}
 
 // readResult verifies a result and returns it on one line with the 16 fields in
-// their order, and details if they were asked for. The values keep their bytes, so
+// their order, details if they were asked for, and the verdict if the key has a policy. The values keep their bytes, so
 // the line is the same as that of any host. Other members are left out: a later
 // version of the service may have more.
 func readResult(object []byte, email string, details bool) ([]byte, error) {
@@ -265,6 +265,10 @@ func readResult(object []byte, email string, details bool) ([]byte, error) {
 		line.WriteByte("{,"[min(n, 1)])
 		line.WriteString(`"` + name + `":`)
 		_ = json.Compact(line, value) // it is valid JSON, since members was decoded
+	}
+	if r.Verdict.Action != "" {
+		line.WriteString(`,"verdict":`)
+		_ = json.Compact(line, members["verdict"])
 	}
 	line.WriteByte('}')
 	return line.Bytes(), nil

@@ -13,6 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/addrspec/addrspec/origin/check"
+	"github.com/addrspec/addrspec/wasm/result"
 )
 
 func emails(count int) (list []string) {
@@ -46,6 +49,20 @@ func TestBatchWithDetails(t *testing.T) {
 	require.Equal(t, resultOf("user0@mail.example", true), string(items[0].Result))
 	require.True(t, f.requests[0].details)
 	require.NoError(t, err)
+}
+
+// The verdict of a key's policy is kept, with details and without.
+func TestBatchWithVerdict(t *testing.T) {
+	const verdict = `,"verdict":{"action":"block","reason":"disposable","rule":"block.reasons[0]"}}`
+	c, _ := newFake(t, func(s seen) (*http.Response, error) {
+		return response(200, envelopeOf(false, strings.Replace(itemText(s.emails[0], s.details), `},"error":null`, verdict+`,"error":null`, 1)))
+	})
+	for _, checker := range []*Checker{{Client: c}, {Client: c, Reasons: true}, {Client: c, Details: true}} {
+		records, outcomes := []check.Record{{Email: "a@mail.example"}}, make([]check.Outcome, 1)
+		require.NoError(t, checker.Check(t.Context(), records, outcomes))
+		require.Equal(t, strings.TrimSuffix(resultOf("a@mail.example", checker.Details), "}")+verdict, string(outcomes[0].JSON))
+		require.Equal(t, result.Verdict{Action: "block", Reason: "disposable", Rule: "block.reasons[0]"}, outcomes[0].Verdict)
+	}
 }
 
 // A result that has more members than were asked for is cut to those.

@@ -28,6 +28,7 @@ const byteOrderMark = "\uFEFF"
 type CSV struct {
 	Layout   Layout // nil if records have no cells
 	Details  bool   // add the columns of the evidence
+	Policy   bool   // add the columns of the verdict
 	Keep     bool   // add the columns line and input for records without cells
 	Safe     bool   // escape cells for spreadsheets, and begin with a byte order mark
 	NoHeader bool   // as for a run that is resumed
@@ -63,6 +64,9 @@ func (f *CSV) columns() []string {
 	if f.Details {
 		names = append(names, detailColumns...)
 	}
+	if f.Policy {
+		names = append(names, verdictColumns...)
+	}
 	if f.kept {
 		names = append(names, "line", "input")
 	}
@@ -77,6 +81,11 @@ func (f *CSV) Append(dst []byte, r *check.Record, o *check.Outcome) ([]byte, err
 	extra := f.input(&row, r)
 	if err := f.result(&row, r, o); err != nil {
 		return dst, err
+	}
+	if f.Policy { // empty without a result
+		row.add(o.Verdict.Action)
+		row.add(o.Verdict.Reason)
+		row.add(o.Verdict.Rule)
 	}
 	if f.kept {
 		row.add(lineNumber(r))
@@ -195,6 +204,9 @@ func optional(value *bool) string {
 	}
 	return strconv.FormatBool(*value)
 }
+
+// verdictColumns follow with a policy. The column reason is that of a refusal.
+var verdictColumns = []string{"verdict", "verdict_reason", "verdict_rule"}
 
 // inputColumns returns the names of the input's columns.
 func inputColumns(l Layout) []string {

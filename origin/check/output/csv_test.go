@@ -66,6 +66,20 @@ func TestCSVNamesDoNotCollide(t *testing.T) {
 	require.Len(t, slices.Compact(thrice), len(once)+2*(len(once)-1), "all names differ")
 }
 
+// The columns of a verdict come last, but for what is kept of the input. They are empty
+// where there is none.
+func TestCSVOfVerdicts(t *testing.T) {
+	checker := withPolicy(t, `{"block":{"reasons":["disposable"]}}`)
+	got := write(t, &CSV{Policy: true, Keep: true}, checker, append(addresses("jane@example.org", "jane@mailinator.com", "jane@"), check.Record{Line: 4, Err: errNoObject})...)
+	lines := strings.Split(got, "\n")
+	for n, want := range []string{",error,message,verdict,verdict_reason,verdict_rule,line,input", ",allow,,,1,", ",block,disposable,block.reasons[0],2,",
+		",block,invalid,,3,", ",BAD_LINE,not a JSON object,,,,4,"} {
+		require.True(t, strings.HasSuffix(lines[n], want), lines[n])
+	}
+	plain := write(t, &CSV{}, newChecker(t, 0), addresses("jane@mailinator.com")...)
+	require.Equal(t, strings.Split(plain, "\n")[1]+",block,disposable,block.reasons[0]", strings.TrimSuffix(lines[2], ",2,"))
+}
+
 func TestCSVForSpreadsheets(t *testing.T) {
 	records := []check.Record{{Email: "+a@example.org", Cells: []string{"=1+1", "+a@example.org", "two\nlines"}}}
 	got := write(t, &CSV{Layout: layout{',', []string{"@x", "email", "note"}, 3}, Safe: true}, newChecker(t, 0), records...)

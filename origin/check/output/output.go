@@ -57,6 +57,7 @@ type Summary struct {
 	Counts   check.Counts
 	Elapsed  time.Duration
 	LookedUp bool  // whether MX records were looked up
+	Policy   bool  // whether a policy decided
 	Lies     error // why their results are wrong; nil if no resolver lies
 	Readings []Reading
 }
@@ -91,7 +92,11 @@ func (s *Summary) figures() []figure {
 	if s.LookedUp {
 		list = append(list, figure{"  no MX record", c.NoMX})
 	}
-	return append(list, figure{"invalid", c.Invalid}, figure{"errors", c.Errors})
+	list = append(list, figure{"invalid", c.Invalid}, figure{"errors", c.Errors})
+	if s.Policy {
+		list = append(list, figure{"allow", c.Allow}, figure{"review", c.Review}, figure{"block", c.Block})
+	}
+	return list
 }
 
 // addresses is how many records had an address.
@@ -138,9 +143,18 @@ func (s *Summary) writeRemarks(to io.Writer) (err error) {
 		s.Readings[n].WriteText(to)
 	}
 	if !s.LookedUp && s.addresses() > 0 && err == nil {
-		_, err = fmt.Fprintln(to, "MX records were not looked up.")
+		_, err = fmt.Fprintln(to, s.notLookedUp())
 	}
 	return errors.Join(err, s.WriteLies(to))
+}
+
+// notLookedUp says what the results lack. An address literal needs no lookup.
+func (s *Summary) notLookedUp() string {
+	const mx = "MX records were not looked up"
+	if s.Policy {
+		return mx + ", so the policy's reasons that need DNS were skipped: no_mx, no_mail, and disposable by the exchange."
+	}
+	return mx + "."
 }
 
 // WriteLies writes a warning if a resolver lies.
@@ -187,8 +201,28 @@ func (s *Summary) WriteJSON(to io.Writer) error {
 		Warning    *string `json:"warning"`
 
 		Inputs []Reading `json:"inputs,omitempty"`
+		*verdicts
 	}{s.addresses(), c.Valid, c.Typo, c.Disposable, c.Role, c.Gibberish, c.Public, c.Relay, noMX, c.Invalid, c.Errors, c.NoAddress, c.Bad,
-		s.Elapsed.Seconds(), s.rate(), s.warning(), s.Readings})
+		s.Elapsed.Seconds(), s.rate(), s.warning(), s.Readings, s.verdicts()})
+}
+
+// verdicts are the members of the JSON with a policy.
+type verdicts struct {
+	Allow   int64    `json:"allow"`
+	Review  int64    `json:"review"`
+	Block   int64    `json:"block"`
+	Skipped []string `json:"skipped_reasons"` // since nothing was looked up
+}
+
+func (s *Summary) verdicts() *verdicts {
+	if !s.Policy {
+		return nil
+	}
+	v := &verdicts{s.Counts.Allow, s.Counts.Review, s.Counts.Block, []string{}}
+	if !s.LookedUp {
+		v.Skipped = []string{"no_mx", "no_mail"}
+	}
+	return v
 }
 
 // Quantity returns a number with the noun for it.

@@ -29,10 +29,14 @@ func (l layout) Width() int       { return l.width }
 
 // newChecker returns the module.
 func newChecker(t testing.TB, flags host.Flags) *check.Local {
+	return &check.Local{View: newEngine(t).View(), Flags: flags}
+}
+
+func newEngine(t testing.TB) *host.Engine {
 	engine, err := host.New(context.Background(), moduletest.Bytes(t), host.Options{CacheDir: moduletest.CacheDir()})
 	require.NoError(t, err)
 	t.Cleanup(func() { engine.Close(context.Background()) })
-	return &check.Local{View: engine.View(), Flags: flags}
+	return engine
 }
 
 // write checks records and returns the whole output.
@@ -104,6 +108,37 @@ func TestSummaryOffline(t *testing.T) {
 	require.Nil(t, fields["no_mx"], "not a fact")
 	require.Equal(t, 1.0, fields["valid"])
 	require.Equal(t, 500.0, fields["addresses_per_second"])
+}
+
+// With a policy the summary counts verdicts, and says which reasons were skipped.
+func TestSummaryOfVerdicts(t *testing.T) {
+	s := Summary{Policy: true, Counts: check.Counts{Records: 4, Valid: 3, Invalid: 1, Allow: 1, Review: 1, Block: 2}}
+	var text, object strings.Builder
+	require.NoError(t, s.WriteText(&text))
+	require.Contains(t, text.String(), "\n  allow           1  25.0 %\n  review          1  25.0 %\n  block           2  50.0 %\n")
+	require.Contains(t, text.String(), "MX records were not looked up, so the policy's reasons that need DNS were skipped: no_mx, no_mail, and disposable by the exchange.\n")
+	require.NoError(t, s.WriteJSON(&object))
+	require.Contains(t, object.String(), `,"allow":1,"review":1,"block":2,"skipped_reasons":["no_mx","no_mail"]}`)
+
+	text.Reset()
+	object.Reset()
+	s.LookedUp = true
+	require.NoError(t, s.WriteText(&text))
+	require.NotContains(t, text.String(), "skipped")
+	require.NoError(t, s.WriteJSON(&object))
+	require.Contains(t, object.String(), `"skipped_reasons":[]}`)
+	object.Reset()
+	s.Policy = false
+	require.NoError(t, s.WriteJSON(&object))
+	require.NotContains(t, object.String(), "allow")
+}
+
+// withPolicy returns the module with a policy.
+func withPolicy(t testing.TB, document string) *check.Local {
+	engine := newEngine(t)
+	policy, err := engine.NewPolicy(t.Context(), document)
+	require.NoError(t, err)
+	return &check.Local{View: engine.View(), Policy: policy}
 }
 
 // A summary without addresses has no table of zeros.

@@ -3,6 +3,7 @@ package output
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,7 +28,8 @@ const (
 )
 
 // Table is for people: address, verdict and reason or suggestion, in three columns
-// that fit the terminal. Long cells are wrapped. Below the offending character of an
+// that fit the terminal. With a policy the verdict is its action, and the first of the
+// reasons are its reason and rule. Long cells are wrapped. Below the offending character of an
 // address that is not valid is a caret. The widths do not depend on the records, so
 // that every row is written at once.
 //
@@ -176,7 +178,7 @@ func (v *opinion) form(r *check.Record, o *check.Outcome, details bool) error {
 
 func (v *opinion) judge(r *result.Result, o *check.Outcome, details bool) {
 	refusal := refusalOf(r, o)
-	v.tone, v.verdict = r.Verdict(o.MX != check.MXUnknown)
+	v.tone, v.verdict = r.Opinion(o.MX != check.MXUnknown)
 	if r.Valid {
 		v.reasons = notesOn(r, o)
 	} else {
@@ -185,9 +187,35 @@ func (v *opinion) judge(r *result.Result, o *check.Outcome, details bool) {
 	if refusal.Code != "" {
 		v.offset = refusal.Offset
 	}
+	v.adopt(&o.Verdict)
 	if details {
 		v.reasons = append(v.reasons, evidenceLines(r, &refusal)...)
 	}
+}
+
+// verdictTones are the tones of a policy's actions.
+var verdictTones = map[string]string{result.Allow: result.ToneGood, result.Review: result.ToneWarn, result.Block: result.ToneBad}
+
+// adopt puts the verdict of a policy, if there is one, in place of ours, which becomes a
+// reason if something is wrong.
+func (v *opinion) adopt(verdict *result.Verdict) {
+	tone, known := verdictTones[verdict.Action]
+	if !known { // none, or that of a later service
+		return
+	}
+	own := v.verdict
+	v.verdict = verdict.Action
+	if v.tone != result.ToneGood {
+		v.reasons = slices.Insert(v.reasons, 0, own)
+	}
+	v.tone = tone
+	if because := strings.Join(nonempty(verdict.Reason, verdict.Rule), ", "); because != "" {
+		v.reasons = slices.Insert(v.reasons, 0, because)
+	}
+}
+
+func nonempty(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
 }
 
 // notesOn returns what to know about a valid address besides the verdict, one

@@ -53,6 +53,33 @@ a@slow.example                Could not be         DNS lookup timed out for
 `, "\n"), got)
 }
 
+// With a policy, its verdict is in place of ours.
+func TestTableOfVerdicts(t *testing.T) {
+	checker := withPolicy(t, `{"allow":{"domains":["gmial.com"]},"block":{"reasons":["disposable"]},"review":{"reasons":["role"]}}`)
+	got := write(t, &Table{Width: 80}, checker, addresses("jane@example.org", "jane@mailinator.com", "info@example.org", "jane@gmial.com", "jane@")...)
+	require.Equal(t, strings.TrimPrefix(`
+ADDRESS                       VERDICT              REASON
+jane@example.org              allow
+jane@mailinator.com           block                disposable, block.reasons[0]
+                                                   Throw-away mailbox
+                                                   mailinator.com gives out
+                                                   throw-away mailboxes
+info@example.org              review               role, review.reasons[0]
+                                                   Reaches a role, not one
+                                                   person
+                                                   role: General
+jane@gmial.com                allow                domain, allow.domains[0]
+                                                   Probably mistyped
+                                                   did you mean jane@gmail.com?
+jane@                         block                invalid
+     ^                                             Not a valid address
+                                                   the domain is missing; put it
+                                                   after the @
+`, "\n"), got)
+	later := check.Outcome{JSON: []byte(`{"email":"a","valid":true,"verdict":{"action":"\u001b[31m"}}`), Verdict: result.Verdict{Action: "\x1b[31m"}}
+	require.Contains(t, encodeAll(t, &Table{}, addresses("a"), []check.Outcome{later}), "Nothing wrong found")
+}
+
 func TestTableShowsMXOnlyAsAFact(t *testing.T) {
 	r := result.Result{Email: "a@b.example", Domain: "b.example", Valid: true, ASCII: true}
 	words := func(mx check.MX) string {
