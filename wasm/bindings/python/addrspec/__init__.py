@@ -6,11 +6,12 @@
 """
 
 from ._checker import Address, Checker
-from ._default import check, check_arrow, check_many, explain, explain_many, set_lists, versions
+from ._default import check, check_arrow, check_many, explain, explain_many, set_lists, verdict, verdict_many, versions
 from ._details import Details, Edit, Exchange, ProviderEvidence, Refusal, RoleEvidence, TypoEvidence, Versions
 from ._facts import Explained, Facts, FactsDict
-from ._instance import ListsRefused
+from ._instance import ListsRefused, PolicyRefused
 from ._names import KnownRefusalCode, KnownRole, RefusalCode, Role
+from ._policy import Policy, Verdict
 
 __version__ = "0.3.0"
 
@@ -26,12 +27,15 @@ __all__ = [
     "KnownRefusalCode",
     "KnownRole",
     "ListsRefused",
+    "Policy",
+    "PolicyRefused",
     "ProviderEvidence",
     "Refusal",
     "RefusalCode",
     "Role",
     "RoleEvidence",
     "TypoEvidence",
+    "Verdict",
     "Versions",
     "check",
     "check_arrow",
@@ -39,5 +43,7 @@ __all__ = [
     "explain",
     "explain_many",
     "set_lists",
+    "verdict",
+    "verdict_many",
     "versions",
 ]

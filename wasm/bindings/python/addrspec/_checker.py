@@ -11,6 +11,7 @@ from ._arrow import check_arrow
 from ._details import Versions, versions
 from ._facts import Explained, Facts
 from ._instance import DETAILS, FULL_SUGGESTION, MAX_ADDRESS
+from ._policy import Policy, Verdict, document, found, verdict
 from ._pool import Pool
 
 Address = Union[str, bytes]
@@ -51,6 +52,35 @@ class Checker:
         flags = DETAILS | (FULL_SUGGESTION if full_suggestion else 0)
         return list(map(Explained, self._check_many(addresses, flags)))
 
+    def verdict(
+        self,
+        address: Address,
+        policy: Policy,
+        *,
+        mx: Optional[bool] = None,
+        address_record: Optional[bool] = None,
+        disposable: bool = False,
+    ) -> Verdict:
+        """Returns the verdict of a policy, a dict or its JSON text, on an address.
+
+        Pass what you have looked up: whether the domain has MX records, whether it has an
+        address record to which mail goes without them, and whether its exchanges are of
+        throw-away services. A reason that needs what is None is skipped. Raises
+        PolicyRefused, which names the place, if the document is no policy.
+        """
+        given, text = _bytes(address), document(policy)
+        with self._pool.instance() as instance:
+            return verdict(instance.verdicts(text, [given], found(mx, address_record), disposable)[0])
+
+    def verdict_many(self, addresses: Iterable[Address], policy: Policy) -> List[Verdict]:
+        """Returns the verdicts of a policy on many addresses, in their order, without lookups.
+
+        Without addresses it only verifies the policy.
+        """
+        given, text = _all_bytes(addresses), document(policy)
+        with self._pool.instance() as instance:
+            return list(map(verdict, instance.verdicts(text, given, 0, False)))
+
     def check_arrow(self, array: Any, *, full_suggestion: bool = False) -> Any:
         """Returns the facts about a pyarrow array of addresses, as an array of structs.
 
@@ -61,11 +91,7 @@ class Checker:
         return check_arrow(self, array, full_suggestion)
 
     def _check_many(self, addresses: Iterable[Address], flags: int) -> List[bytes]:
-        if isinstance(addresses, (str, bytes)):
-            raise TypeError("addresses must be an iterable of addresses, not one address: use check")
-        if not isinstance(addresses, Iterable):
-            raise TypeError(f"addresses must be an iterable of addresses, not {type(addresses).__name__}")
-        given = [_bytes(address, n) for n, address in enumerate(addresses)]
+        given = _all_bytes(addresses)
         with self._pool.instance() as instance:
             return instance.check_many(given, flags)
 
@@ -94,6 +120,14 @@ class Checker:
 
 def _restored(size: int, lists: Optional[bytes]) -> Checker:
     return Checker(lists, instances=size)
+
+
+def _all_bytes(addresses: Iterable[Address]) -> List[bytes]:
+    if isinstance(addresses, (str, bytes)):
+        raise TypeError("addresses must be an iterable of addresses, not one address: use check")
+    if not isinstance(addresses, Iterable):
+        raise TypeError(f"addresses must be an iterable of addresses, not {type(addresses).__name__}")
+    return [_bytes(address, n) for n, address in enumerate(addresses)]
 
 
 def _bytes(address: Address, index: Optional[int] = None) -> bytes:

@@ -6,11 +6,12 @@ processes by their names.
 
 from __future__ import annotations
 
-from typing import Any, Iterable, List
+from typing import Any, Iterable, List, Optional
 
 from ._checker import Address, Checker
 from ._details import Versions
 from ._facts import Explained, Facts
+from ._policy import Policy, Verdict
 
 _checker = Checker()
 
@@ -38,6 +39,23 @@ def explain(address: Address, *, full_suggestion: bool = False) -> Explained:
 def explain_many(addresses: Iterable[Address], *, full_suggestion: bool = False) -> List[Explained]:
     """Returns the facts about many addresses and why they are so. See Checker.explain_many."""
     return _checker.explain_many(addresses, full_suggestion=full_suggestion)
+
+
+def verdict(
+    address: Address,
+    policy: Policy,
+    *,
+    mx: Optional[bool] = None,
+    address_record: Optional[bool] = None,
+    disposable: bool = False,
+) -> Verdict:
+    """Returns the verdict of a policy on an address. See Checker.verdict."""
+    return _checker.verdict(address, policy, mx=mx, address_record=address_record, disposable=disposable)
+
+
+def verdict_many(addresses: Iterable[Address], policy: Policy) -> List[Verdict]:
+    """Returns the verdicts of a policy on many addresses. See Checker.verdict_many."""
+    return _checker.verdict_many(addresses, policy)
 
 
 def versions() -> Versions:

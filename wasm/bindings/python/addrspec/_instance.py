@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from typing import Any, List, Optional, Sequence
+from collections import OrderedDict
+from typing import Any, Iterator, List, Optional, Sequence
 
 from wasmtime import Engine, Instance as Wasm, Module, Store, Trap, WasmtimeError
 
@@ -12,6 +13,7 @@ ABI_MAJOR = 2
 
 FULL_SUGGESTION = 1  # typo_suggestion is the whole corrected address
 DETAILS = 2  # the result has the member details, the evidence for it
+_REPORTS = 4  # in bulk, each result comes with its report
 
 MAX_ADDRESS = 1 << 20  # the capacity of the input buffer, in bytes
 
@@ -20,6 +22,11 @@ MAX_ADDRESS = 1 << 20  # the capacity of the input buffer, in bytes
 _BULK = 16 << 10
 
 _length = struct.Struct("<I")
+_subject = struct.Struct("<4I")  # facts, more facts, found, length of the host
+_report = struct.Struct("<24I")
+_lengths = struct.Struct("<2I")  # of a JSON and of the texts of its report
+_DISPOSABLE = 1 << 5
+_SLOTS = 16  # for policies
 _UNSIGNED = 0xFFFFFFFF  # an i32 is signed; & _UNSIGNED makes it unsigned
 
 
@@ -27,10 +34,14 @@ class ListsRefused(ValueError):
     """The module refused a blob of lists, and still uses those before."""
 
 
+class PolicyRefused(ValueError):
+    """The document is no policy. The text names the place in it and how to fix it."""
+
+
 class Instance:
     """An instance of the module. One thread may use it at a time.
 
-    After an error other than ListsRefused it must not be used again.
+    After an error other than ListsRefused and PolicyRefused it must not be used again.
     """
 
     def __init__(self, engine: Engine, module: Module, lists: Optional[bytes]):
@@ -53,6 +64,9 @@ class Instance:
         self._info: Any = exports["addrspec_info"]
         self._lists: Any = exports["addrspec_lists"]
         self._many: Any = exports["addrspec_check_many"]
+        self._policy: Any = exports["addrspec_policy"]
+        self._verdict: Any = exports["addrspec_verdict"]
+        self._policies: "OrderedDict[bytes, int]" = OrderedDict()  # slots, the last used one last
         if lists is not None:
             self.set_lists(lists)
 
@@ -79,6 +93,53 @@ class Instance:
         if not results:
             raise RuntimeError("addrspec_check_many checked no address")
         return results
+
+    def verdicts(self, policy: bytes, addresses: Sequence[bytes], found: int, disposable: bool) -> List[bytes]:
+        """Returns the verdicts of a policy on addresses, JSON objects in their order.
+
+        found is what was looked up for all of them, and disposable whether their exchanges
+        belong to throw-away services.
+        """
+        slot = self._slot(policy)
+        verdicts: List[bytes] = []
+        while len(verdicts) < len(addresses):
+            records = _records(addresses, len(verdicts))
+            if not records:  # no room for its length: it is not valid
+                verdicts += self._decide(slot, _subject.pack(0, 0, 0, 0))
+                continue
+            self._write(records)
+            reports = self._read(self._succeed(self._many, len(records), _REPORTS))
+            verdicts += self._decide(slot, b"".join(_subjects(reports, found, disposable)))
+        return verdicts
+
+    def _decide(self, slot: int, subjects: bytes) -> List[bytes]:
+        self._write(subjects)
+        verdicts = _split(self._read(self._succeed(self._verdict, slot, len(subjects))))
+        if not verdicts:
+            raise RuntimeError("addrspec_verdict decided about no address")
+        return verdicts
+
+    def _slot(self, policy: bytes) -> int:
+        """Returns the slot of a policy, which replaces the least recently used one."""
+        slot = self._policies.get(policy)
+        if slot is None:
+            if len(self._policies) == _SLOTS:
+                self._policies.popitem(last=False)
+            slot = min(set(range(_SLOTS)) - set(self._policies.values()))
+            self._load(slot, policy)
+        self._policies[policy] = slot
+        self._policies.move_to_end(policy)
+        return slot
+
+    def _load(self, slot: int, policy: bytes) -> None:
+        pieces = [policy[at : at + MAX_ADDRESS] for at in range(0, len(policy), MAX_ADDRESS)]
+        for piece in (*pieces, b""):  # the empty one ends the document
+            self._write(piece)
+            code = self._call(self._policy, slot, len(piece))
+            if code == -7:
+                raise PolicyRefused(self._sentence())
+            if code < 0:
+                raise RuntimeError(f"addrspec_policy returned {code}")
 
     def info(self) -> bytes:
         """Returns the versions that determine the results, a JSON object."""
@@ -158,3 +219,14 @@ def _split(output: bytes) -> List[bytes]:
         at = start + int.from_bytes(output[at:start], "little")
         results.append(output[start:at])
     return results
+
+
+def _subjects(output: bytes, found: int, disposable: bool) -> Iterator[bytes]:
+    """Yields what addrspec_verdict takes of each result in an output with reports."""
+    at, end = 0, len(output)
+    while at < end:
+        lengths, start = _lengths.unpack_from(output, at), at + _lengths.size + _report.size
+        words = _report.unpack_from(output, at + _lengths.size)
+        host = output[start + words[9] : start + words[9] + words[10]]
+        yield _subject.pack(words[0] | (_DISPOSABLE if disposable else 0), words[1], found, len(host)) + host
+        at = start + sum(lengths)

@@ -75,6 +75,70 @@ class Checks(unittest.TestCase):
         values["exchange"] = {"class": "own", "provider": None, "entry": None, "host": "mx.example.org", "address_record": None}
         self.assertEqual(read_details(values).exchange, addrspec.Exchange("own", None, None, "mx.example.org", None))
 
+    def test_policies_of_the_vectors(self):
+        with open(os.environ["ADDRSPEC_POLICIES"], encoding="utf-8") as file:
+            cases = [json.loads(line) for line in file]
+        self.assertGreater(len(cases), 80)
+        for case in cases:
+            facts = {"mx": case["mx"], "address_record": case["address"], "disposable": case["disposable"]} if "email" in case else {}
+            with self.subTest(case=case):
+                if case.get("error"):
+                    with self.assertRaises(addrspec.PolicyRefused) as refused:
+                        addrspec.verdict("jane@example.org", case["policy"])
+                    self.assertEqual(str(refused.exception), case["error"])
+                    continue
+                for policy in self.forms(case["policy"]):
+                    self.assertEqual(vars(addrspec.verdict(case["email"], policy, **facts)), case["verdict"])
+
+    @staticmethod
+    def forms(text):
+        return text, text.encode(), json.loads(text)
+
+    def test_verdict_many(self):
+        policy = {"block": {"reasons": ["disposable"]}, "review": {"reasons": ["role"]}}
+        addresses = ["jane@example.org", "info@example.org", "a@mailinator.com", "", b"x" * MAX_ADDRESS] * 500
+        got = addrspec.verdict_many(addresses, policy)
+        self.assertEqual([v.action for v in got], ["allow", "review", "block", "block", "block"] * 500)
+        self.assertEqual(got[:5], [addrspec.verdict(address, policy) for address in addresses[:5]])
+        self.assertEqual(got[2], addrspec.Verdict("block", "disposable", "block.reasons[0]"))
+        self.assertEqual(addrspec.verdict_many([], policy), [])
+        with self.assertRaises(addrspec.PolicyRefused):
+            addrspec.verdict_many([], {"block": {"reasons": ["disposible"]}})
+
+    def test_more_policies_than_slots(self):
+        checker = addrspec.Checker(instances=1)
+        policies = [{"block": {"domains": [f"d{n}.example"]}} for n in range(40)]
+        for _ in range(2):
+            for n, policy in enumerate(policies):
+                with self.assertRaises(addrspec.PolicyRefused):
+                    checker.verdict("a@d0.example", "7")
+                self.assertEqual(checker.verdict(f"a@d{n}.example", policy).action, "block")
+                self.assertEqual(checker.verdict(f"a@d{n + 1}.example", policy).action, "allow")
+
+    def test_policies_at_the_same_time(self):
+        checker = addrspec.Checker(instances=2)
+
+        def decide(n):
+            policy = {"block" if n % 2 else "review": {"domains": ["both.example"]}}
+            return {checker.verdict("a@both.example", policy).action for _ in range(50)}
+
+        with ThreadPoolExecutor(8) as threads:
+            self.assertEqual(list(threads.map(decide, range(16))), [{"review"}, {"block"}] * 8)
+
+    def test_wrong_policies(self):
+        for policy, why in {
+            "": "line 1, column 1: ",
+            "x" * 3_000_000: "the document: it has more than 2625536 bytes",
+            " " * 2 * MAX_ADDRESS: "line 1, column 2097153: ",
+            "\ud800": "line 1, column 1: ",
+        }.items():
+            with self.assertRaises(addrspec.PolicyRefused) as refused:
+                addrspec.verdict("jane@example.org", policy)
+            self.assertTrue(str(refused.exception).startswith(why), str(refused.exception))
+        for policy in None, 7, ["block"]:
+            with self.assertRaises(TypeError):
+                addrspec.verdict("jane@example.org", policy)
+
     def test_same_values(self):
         self.assertEqual(addrspec.check("a@example.org"), addrspec.check(b"a@example.org"))
         self.assertEqual(hash(addrspec.check("a@example.org")), hash(addrspec.check(b"a@example.org")))

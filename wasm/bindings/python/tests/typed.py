@@ -23,3 +23,7 @@ checker.set_lists(b"")
 role: Optional[addrspec.Role] = facts.role
 code: addrspec.RefusalCode = "no_at"
 as_dict: addrspec.FactsDict = facts.to_dict()
+policy: addrspec.Policy = {"block": {"reasons": ["disposable"]}}
+verdict: addrspec.Verdict = addrspec.verdict("jane@example.org", policy, mx=True, address_record=None)
+rule: Optional[str] = verdict.rule
+verdicts: List[addrspec.Verdict] = addrspec.verdict_many(["jane@example.org"], "{}")
