@@ -1,5 +1,6 @@
 /** Checks what callers pass, who may not use TypeScript. No message repeats an address. */
 
+import { FOUND } from "../src/instance.ts";
 import type { Address, Options } from "./index.d.ts";
 
 /** The capacity of the module's input buffer (wasm/ABI.md, addrspec_in_cap). */
@@ -67,6 +68,38 @@ export function options(value: unknown): Options {
   if (details !== undefined && typeof details !== "boolean")
     throw wrong("options.details", "a boolean", details);
   return value as Options;
+}
+
+/** Returns the document of a policy. */
+export function policy(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    const document: unknown = JSON.stringify(value);
+    if (typeof document === "string") return document;
+  }
+  throw wrong("policy", "an object or its JSON text", value);
+}
+
+/** Returns what was looked up as a sum of FOUND, and whether the exchanges are throw-away ones. */
+export function found(value: unknown): [found: number, disposable: boolean] {
+  if (value === undefined) return [0, false];
+  if (typeof value !== "object" || value === null) throw wrong("found", "an object", value);
+  const { mx, addressRecord, disposable, ...others } = value as Record<string, unknown>;
+  if (Object.keys(others).length > 0)
+    throw new TypeError("found has another member than mx, addressRecord and disposable");
+  for (const [name, fact] of Object.entries({ mx, addressRecord, disposable }))
+    if (fact !== undefined && fact !== null && typeof fact !== "boolean")
+      throw wrong(`found.${name}`, "a boolean or null", fact);
+  const word =
+    bits(mx, FOUND.lookedUp, FOUND.mx)
+    | bits(addressRecord, FOUND.addressLookedUp, FOUND.addressRecord);
+  return [word, disposable === true];
+}
+
+/** Returns the bits of a fact: known if something was looked up, there if it was found. */
+function bits(fact: unknown, known: number, there: number): number {
+  if (typeof fact !== "boolean") return 0;
+  return fact ? known | there : known;
 }
 
 /** Returns the error for an argument of another type. */

@@ -3,7 +3,7 @@
 import { library } from "./library.ts";
 import { engineOf } from "./source.ts";
 
-export const { check, checkMany, explain, load, setLists } = library(() =>
+export const { check, checkMany, explain, load, setLists, verdict, verdictMany } = library(() =>
   engineOf(unmoved(new URL("./addrspec.wasm", import.meta.url))),
 );
 

@@ -4,6 +4,6 @@ import { Engine } from "../src/engine.ts";
 import wasm from "./addrspec.wasm?module";
 import { library } from "./library.ts";
 
-export const { check, checkMany, explain, load, setLists } = library(() =>
+export const { check, checkMany, explain, load, setLists, verdict, verdictMany } = library(() =>
   Promise.resolve(new Engine(wasm)),
 );

@@ -211,6 +211,42 @@ type Module =
 /** Where a module comes from: `addrspec.wasm`, or what it was compiled to. */
 export type Source = ArrayBuffer | ArrayBufferView | Global<"Response"> | Module | Global<"URL">;
 
+/** The domains of a member of a policy: `x` covers x alone, `*.x` x and every name below it. */
+export interface PolicyDomains {
+  readonly domains?: readonly string[];
+}
+
+export interface PolicyRules extends PolicyDomains {
+  /** Such as "disposable", "role:marketing", "gibberish>=0.8" or "no_mx". */
+  readonly reasons?: readonly string[];
+}
+
+/** Turns facts into a verdict. At most 10,000 domains, and 64 KiB besides. */
+export interface Policy {
+  readonly allow?: PolicyDomains;
+  readonly block?: PolicyRules;
+  readonly review?: PolicyRules;
+}
+
+/** What a policy decides about an address. */
+export interface Verdict {
+  readonly action: "allow" | "review" | "block";
+  /** Such as "disposable", "domain" or "invalid"; null if no rule applied. */
+  readonly reason: string | null;
+  /** Its place in the policy, such as "block.reasons[1]", or null. */
+  readonly rule: string | null;
+}
+
+/** What you have looked up. A reason that needs a member that is missing or null is skipped. */
+export interface Found {
+  /** Whether the domain has MX records. */
+  readonly mx?: boolean | null;
+  /** Whether it has an address record to which mail goes without them. */
+  readonly addressRecord?: boolean | null;
+  /** Whether all its exchanges are those of throw-away services. */
+  readonly disposable?: boolean | null;
+}
+
 /**
  * A loaded module; its methods return at once. They throw a TypeError that names an
  * argument of a wrong type, and a RangeError for an address over 1 MiB.
@@ -224,6 +260,13 @@ export interface Checker {
   checkMany(emails: Iterable<Address>, options?: Options): Facts[];
   /** Returns why the result of check is so: its details. */
   explain(email: Address): Details;
+  /**
+   * Returns the verdict of a policy, an object or its JSON text. Throws an error that names
+   * the place in a document that is no policy.
+   */
+  verdict(email: Address, policy: Policy | string, found?: Found): Verdict;
+  /** Returns the verdicts on many addresses, in their order, without lookups. */
+  verdictMany(emails: Iterable<Address>, policy: Policy | string): Verdict[];
   versions(): Versions;
   /**
    * Replaces the lists of providers and words at once, by the bytes of another
@@ -252,6 +295,12 @@ export function checkMany(emails: Iterable<Address>, options?: Options): Promise
 
 /** Returns why the result of check is so: its details. */
 export function explain(email: Address): Promise<Details>;
+
+/** Returns the verdict of a policy on an address; see Checker.verdict. */
+export function verdict(email: Address, policy: Policy | string, found?: Found): Promise<Verdict>;
+
+/** Returns the verdicts of a policy on many addresses; see Checker.verdictMany. */
+export function verdictMany(emails: Iterable<Address>, policy: Policy | string): Promise<Verdict[]>;
 
 /** Replaces the lists of all later calls; see Checker.setLists. */
 export function setLists(blob: Uint8Array): Promise<void>;

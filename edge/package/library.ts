@@ -1,5 +1,5 @@
 import { type Engine, parseJSON } from "../src/engine.ts";
-import { DETAILS, FULL_SUGGESTION } from "../src/instance.ts";
+import { DETAILS, FACT, FULL_SUGGESTION } from "../src/instance.ts";
 import * as argument from "./argument.ts";
 import type {
   Address,
@@ -7,8 +7,11 @@ import type {
   DetailedFacts,
   check as declaredCheck,
   checkMany as declaredCheckMany,
+  Found,
   Options,
+  Policy,
   Source,
+  Verdict,
 } from "./index.d.ts";
 import { engineOf, type Open } from "./source.ts";
 
@@ -32,6 +35,10 @@ export function library(fetchEngine: () => Promise<Engine>, open?: Open) {
     checkMany: (async (emails: Iterable<Address>, options?: Options) =>
       (await loadDefault()).checkMany(emails, options)) as typeof declaredCheckMany,
     explain: async (email: Address) => (await loadDefault()).explain(email),
+    verdict: async (email: Address, policy: Policy | string, found?: Found) =>
+      (await loadDefault()).verdict(email, policy, found),
+    verdictMany: async (emails: Iterable<Address>, policy: Policy | string) =>
+      (await loadDefault()).verdictMany(emails, policy),
     setLists: async (blob: Uint8Array) => (await loadDefault()).setLists(blob),
   };
 }
@@ -46,9 +53,26 @@ function checkerOf(engine: Engine): Checker {
     checkMany: (emails: Iterable<Address>, options?: Options) =>
       engine.checkMany(argument.addresses(emails), flagsOf(options)) as DetailedFacts[],
     explain: (email) => check(email, { details: true }).details,
+    verdict: (email, policy, found) =>
+      decide(engine, argument.address(email, "email"), argument.policy(policy), found),
+    verdictMany: (emails, policy) => {
+      const document = argument.policy(policy);
+      engine.verdict(document, NOBODY); // also if there are no addresses
+      return argument.addresses(emails).map((email) => decide(engine, email, document));
+    },
     versions: () => engine.versions(),
     setLists: (blob) => engine.setLists(argument.bytes(blob, "blob").slice()), // the caller may reuse its bytes
   };
+}
+
+/** The subject of no address. */
+const NOBODY = { set: 0, more: 0, host: "" };
+
+function decide(engine: Engine, email: Address, policy: string, found?: Found): Verdict {
+  const [looked, disposable] = argument.found(found);
+  const { set, more, host } = engine.check(email);
+  const subject = { set: disposable ? set | FACT.disposable : set, more, host };
+  return parseJSON(decoder.decode(engine.verdict(policy, subject, looked))) as Verdict;
 }
 
 function flagsOf(options: Options | undefined): number {

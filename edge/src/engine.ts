@@ -3,6 +3,8 @@ import {
   Instance,
   ListsRefused,
   ModuleFailure,
+  PolicyRefused,
+  type Subject,
   TooLong,
   type Versions,
 } from "./instance.ts";
@@ -43,6 +45,14 @@ export class Engine {
     return results;
   }
 
+  /**
+   * Returns the verdict of a policy as UTF-8 JSON; found is a sum of FOUND. An instance
+   * keeps the last 16 policies. Throws PolicyRefused if the document is none.
+   */
+  verdict(policy: string, subject: Subject, found = 0): Uint8Array<ArrayBuffer> {
+    return this.#call((instance) => instance.verdict(policy, subject, found));
+  }
+
   versions(): Versions {
     return this.#call((instance) => instance.versions());
   }
@@ -62,7 +72,7 @@ export class Engine {
     try {
       return use(this.#instance);
     } catch (error) {
-      const harmless = error instanceof TooLong || error instanceof ListsRefused;
+      const harmless = [TooLong, ListsRefused, PolicyRefused].some((kind) => error instanceof kind);
       if (!harmless) this.#instance = undefined;
       throw error;
     }

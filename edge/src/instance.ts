@@ -23,6 +23,8 @@ export interface Facts {
   readonly exchange: Place | undefined;
   /** The boolean facts that are true: a sum of values of FACT. */
   readonly set: number;
+  /** The score, the role and the form, as word 1 of the report has them for a policy. */
+  readonly more: number;
   /** The domain to look up, in A-label form; empty if there is none. */
   readonly host: string;
   /** Null if the address is valid. */
@@ -54,6 +56,17 @@ export function isClassed({ set }: Facts): boolean {
   return (set & (FACT.classed | FACT.typo)) !== 0;
 }
 
+/** What a policy decides about: facts, with FACT.disposable as the host knows it. */
+export type Subject = Pick<Facts, "set" | "more" | "host">;
+
+/** What a host looked up for a verdict: a sum of these; 0 if nothing. */
+export const FOUND = {
+  lookedUp: 1, // the MX records
+  mx: 2, // and there are some
+  addressLookedUp: 4, // it is known whether mail goes to an address record
+  addressRecord: 8, // and it does
+} as const;
+
 /** Why an address is not valid. */
 export interface Refusal {
   /** A stable code, such as "local_part_too_long". */
@@ -83,12 +96,16 @@ export class TooLong extends RangeError {
 /** Thrown when the module refused a blob of lists; it still uses the previous ones. */
 export class ListsRefused extends Error {}
 
+/** Thrown when a document is no policy; the message names the place in it. */
+export class PolicyRefused extends Error {}
+
 /** Thrown when the module failed; its instance must not be used again. */
 export class ModuleFailure extends Error {}
 
 /** The indexes of the report's 32-bit words. A place has two: its start in the output and length. */
 const WORD = {
   facts: 0,
+  more: 1,
   emailEnd: 2,
   mx: 3,
   disposable: 5,
@@ -110,6 +127,13 @@ const BULK_BYTES = 16 * 1024;
 const LISTS_DAMAGED = -4;
 const LISTS_TOO_LARGE = -5;
 
+/** The error of addrspec_policy that leaves the instance usable. */
+const POLICY_WRONG = -7;
+/** How many policies an instance has at a time. */
+const SLOTS = 16;
+/** The bytes before the host text of a subject. */
+const SUBJECT_BYTES = 16;
+
 interface Exports {
   readonly memory: WebAssembly.Memory;
   addrspec_abi_version(): number;
@@ -121,6 +145,8 @@ interface Exports {
   addrspec_check_many(length: number, flags: number): number;
   addrspec_info(): number;
   addrspec_lists(length: number): number;
+  addrspec_policy(slot: number, length: number): number;
+  addrspec_verdict(slot: number, length: number): number;
 }
 
 const encoder = new TextEncoder();
@@ -132,6 +158,9 @@ export class Instance {
   readonly #inCap: number;
   readonly #out: number;
   readonly #report: number;
+  /** The slot of each policy by its document, the last used one last. */
+  readonly #policies = new Map<string, number>();
+  readonly #freeSlots = Array.from({ length: SLOTS }, (_, n) => n);
 
   constructor({ exports }: WebAssembly.Instance) {
     this.#exports = exports as unknown as Exports;
@@ -162,6 +191,7 @@ export class Instance {
       disposable: place(WORD.disposable),
       exchange: word(WORD.exchange + 1) > 0 ? place(WORD.exchange) : undefined,
       set: word(WORD.facts),
+      more: word(WORD.more),
       host: text(WORD.host),
       refusal:
         (word(WORD.facts) & FACT.valid) !== 0
@@ -188,6 +218,49 @@ export class Instance {
     const n = this.#exports.addrspec_check_many(length, flags);
     if (n <= 0) throw new ModuleFailure(`addrspec_check_many returned ${n}`);
     return `[${decoder.decode(withCommas(this.#bytes(this.#out, n).slice()))}]`;
+  }
+
+  /** Returns the verdict of a policy, by its document, as UTF-8 JSON. */
+  verdict(policy: string, { set, more, host }: Subject, found: number): Uint8Array<ArrayBuffer> {
+    const slot = this.#slotOf(policy);
+    const buffer = this.#bytes(this.#in, this.#inCap);
+    const length = put(host, buffer.subarray(SUBJECT_BYTES)) ?? 0; // 253 bytes at most
+    const view = new DataView(buffer.buffer, buffer.byteOffset);
+    for (const [n, word] of [set, more, found, length].entries()) view.setUint32(4 * n, word, true);
+    const n = this.#exports.addrspec_verdict(slot, SUBJECT_BYTES + length);
+    if (n <= LENGTH_BYTES) throw new ModuleFailure(`addrspec_verdict returned ${n}`);
+    return this.#bytes(this.#out + LENGTH_BYTES, n - LENGTH_BYTES).slice();
+  }
+
+  /** Returns the slot of a policy, which replaces the one that was used least recently. */
+  #slotOf(policy: string): number {
+    const slot = this.#policies.get(policy) ?? this.#load(policy);
+    this.#policies.delete(policy);
+    this.#policies.set(policy, slot);
+    return slot;
+  }
+
+  #load(policy: string): number {
+    const [oldest] = this.#policies;
+    if (this.#freeSlots.length === 0 && oldest !== undefined) {
+      this.#policies.delete(oldest[0]);
+      this.#freeSlots.push(oldest[1]);
+    }
+    const slot = this.#freeSlots.at(-1) as number;
+    const document = encoder.encode(policy);
+    for (let at = 0; at < document.length; at += this.#inCap) {
+      const piece = document.subarray(at, at + this.#inCap);
+      this.#bytes(this.#in, piece.length).set(piece);
+      this.#requirePolicy(this.#exports.addrspec_policy(slot, piece.length));
+    }
+    this.#requirePolicy(this.#exports.addrspec_policy(slot, 0));
+    this.#freeSlots.pop();
+    return slot;
+  }
+
+  #requirePolicy(code: number): void {
+    if (code === POLICY_WRONG) throw new PolicyRefused(this.#text(this.#words(), WORD.sentence));
+    if (code < 0) throw new ModuleFailure(`addrspec_policy returned ${code}`);
   }
 
   versions(): Versions {

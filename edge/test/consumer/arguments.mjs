@@ -1,25 +1,27 @@
-// Passes what a caller can pass, right or wrong, in Node, Deno and Bun: arguments.mjs URL
-// The URL is that of a directory with addrspec.wasm, none.wasm (missing) and page.wasm (HTML).
+// Passes what a caller can pass, right or wrong, in Node, Deno and Bun: arguments.mjs URL POLICIES
+// The URL is that of a directory with addrspec.wasm, none.wasm (missing) and page.wasm (HTML);
+// POLICIES is policies.jsonl of wasm/vectors.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
-import { check, checkMany, explain, load, setLists } from "addrspec";
+import { check, checkMany, explain, load, setLists, verdict, verdictMany } from "addrspec";
 
 const MIB = 1 << 20;
 const SECRET = "jane.secret@example.org"; // no message may have it
 
 /** Requires an error of this type from both the functions and a loaded checker. */
 async function refuses(type, message, name, ...args) {
-  const functions = { check, checkMany, explain, setLists, load };
+  const functions = { check, checkMany, explain, setLists, load, verdict, verdictMany };
   const { [name]: method } = await load();
   const calls = [async () => functions[name](...args)];
   if (method !== undefined) calls.push(async () => method(...args));
   for (const call of calls) {
     await assert.rejects(call, (error) => {
-      assert.equal(error.constructor, type, error.message);
+      if (type === Error) assert.ok(error instanceof type && !(error instanceof TypeError));
+      else assert.equal(error.constructor, type, error.message);
       assert.equal(error.message, message);
       assert.ok(!error.message.includes(SECRET));
       return true;
@@ -166,10 +168,62 @@ async function wrongSources(directory) {
   await assert.rejects(load(new URL("none.wasm", import.meta.url)));
 }
 
+/** Every case of the vectors, with the policy as a text and as an object. */
+async function policies(file) {
+  const cases = readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.ok(cases.length > 80);
+  for (const { policy, error, email, mx, address, disposable, verdict: want } of cases) {
+    if (error) {
+      await refuses(Error, error, "verdict", SECRET, policy, undefined);
+      await refuses(Error, error, "verdictMany", [], policy);
+      continue;
+    }
+    const found = { mx, addressRecord: address, disposable };
+    for (const form of [policy, JSON.parse(policy)])
+      assert.deepEqual(await verdict(email, form, found), want, policy);
+    if (mx === null && address === null && !disposable) {
+      assert.deepEqual(await verdict(email, policy), want);
+      assert.deepEqual(await verdictMany([email, email], policy), [want, want]);
+    }
+  }
+}
+
+async function wrongPolicies() {
+  for (const [value, kind] of [
+    [undefined, "undefined"],
+    [null, "null"],
+    [7, "a number"],
+    [[], "an array"],
+  ])
+    await refuses(
+      TypeError,
+      `policy must be an object or its JSON text, not ${kind}`,
+      "verdict",
+      SECRET,
+      value,
+    );
+  const wrong = (message, found) => refuses(TypeError, message, "verdict", SECRET, "{}", found);
+  await wrong("found must be an object, not a boolean", true);
+  await wrong("found.mx must be a boolean or null, not a number", { mx: 1 });
+  await wrong("found has another member than mx, addressRecord and disposable", { [SECRET]: 1 });
+  await refuses(
+    TypeError,
+    "email must be a string or a Uint8Array, not null",
+    "verdict",
+    null,
+    "{}",
+  );
+}
+
 await wrongTypes();
 await wrongOptions();
 await lengths();
 await lists();
 await sources(argv[2]);
 await wrongSources(argv[2]);
+await policies(argv[3]);
+await wrongPolicies();
 console.log("ok");

@@ -1,6 +1,17 @@
 // Uses the package's types.
 
-import { check, type Details, explain, type Facts, load, type Refusal, setLists } from "addrspec";
+import {
+  check,
+  type Details,
+  explain,
+  type Facts,
+  load,
+  type Policy,
+  type Refusal,
+  setLists,
+  type Verdict,
+  verdict,
+} from "addrspec";
 import { type SignedLists, updateLists, verifyLists } from "addrspec/lists";
 
 const facts: Facts = await check("jane@example.org", { typoSuggestion: "address" });
@@ -28,6 +39,12 @@ await check("x", { typoSuggestion: "both" });
 // @ts-expect-error: facts are read-only
 facts.valid = true;
 
+const policy: Policy = { allow: { domains: ["a.example"] }, block: { reasons: ["disposable"] } };
+const decided: Verdict = await verdict(facts.email, policy, { mx: true, addressRecord: null });
+const many: Verdict[] = (await load()).verdictMany([facts.email], "{}");
+// @ts-expect-error: allow has no reasons
+await verdict("x", { allow: { reasons: ["role"] } });
+
 const blob = new Uint8Array(1);
 await setLists(blob);
 (await load()).setLists(blob);
@@ -37,4 +54,4 @@ const updated: boolean = (await updateLists(await load(), { url, key: "RW" })).u
 // @ts-expect-error: there are no lists without a key
 await updateLists(await load(), { url });
 
-export { details, form, host, refusal, role, score, updated, verified };
+export { decided, details, form, host, many, refusal, role, score, updated, verified };

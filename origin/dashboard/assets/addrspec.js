@@ -19,6 +19,16 @@ var FACT = {
   classed: 512
   // the lists have an entry for the domain, of any class
 };
+var FOUND = {
+  lookedUp: 1,
+  // the MX records
+  mx: 2,
+  // and there are some
+  addressLookedUp: 4,
+  // it is known whether mail goes to an address record
+  addressRecord: 8
+  // and it does
+};
 var TooLong = class extends RangeError {
   constructor() {
     super("the address is longer than 1 MiB, which is the longest input");
@@ -26,10 +36,13 @@ var TooLong = class extends RangeError {
 };
 var ListsRefused = class extends Error {
 };
+var PolicyRefused = class extends Error {
+};
 var ModuleFailure = class extends Error {
 };
 var WORD = {
   facts: 0,
+  more: 1,
   emailEnd: 2,
   mx: 3,
   disposable: 5,
@@ -45,6 +58,9 @@ var LENGTH_BYTES = 4;
 var BULK_BYTES = 16 * 1024;
 var LISTS_DAMAGED = -4;
 var LISTS_TOO_LARGE = -5;
+var POLICY_WRONG = -7;
+var SLOTS = 16;
+var SUBJECT_BYTES = 16;
 var encoder = new TextEncoder();
 var decoder = new TextDecoder();
 var Instance = class {
@@ -53,6 +69,9 @@ var Instance = class {
   #inCap;
   #out;
   #report;
+  /** The slot of each policy by its document, the last used one last. */
+  #policies = /* @__PURE__ */ new Map();
+  #freeSlots = Array.from({ length: SLOTS }, (_, n) => n);
   constructor({ exports }) {
     this.#exports = exports;
     const version = this.#exports.addrspec_abi_version() >>> 0;
@@ -80,6 +99,7 @@ var Instance = class {
       disposable: place(WORD.disposable),
       exchange: word(WORD.exchange + 1) > 0 ? place(WORD.exchange) : void 0,
       set: word(WORD.facts),
+      more: word(WORD.more),
       host: text(WORD.host),
       refusal: (word(WORD.facts) & FACT.valid) !== 0 ? null : {
         code: text(WORD.code),
@@ -102,6 +122,45 @@ var Instance = class {
     const n = this.#exports.addrspec_check_many(length, flags);
     if (n <= 0) throw new ModuleFailure(`addrspec_check_many returned ${n}`);
     return `[${decoder.decode(withCommas(this.#bytes(this.#out, n).slice()))}]`;
+  }
+  /** Returns the verdict of a policy, by its document, as UTF-8 JSON. */
+  verdict(policy2, { set, more, host }, found2) {
+    const slot = this.#slotOf(policy2);
+    const buffer = this.#bytes(this.#in, this.#inCap);
+    const length = put(host, buffer.subarray(SUBJECT_BYTES)) ?? 0;
+    const view = new DataView(buffer.buffer, buffer.byteOffset);
+    for (const [n2, word] of [set, more, found2, length].entries()) view.setUint32(4 * n2, word, true);
+    const n = this.#exports.addrspec_verdict(slot, SUBJECT_BYTES + length);
+    if (n <= LENGTH_BYTES) throw new ModuleFailure(`addrspec_verdict returned ${n}`);
+    return this.#bytes(this.#out + LENGTH_BYTES, n - LENGTH_BYTES).slice();
+  }
+  /** Returns the slot of a policy, which replaces the one that was used least recently. */
+  #slotOf(policy2) {
+    const slot = this.#policies.get(policy2) ?? this.#load(policy2);
+    this.#policies.delete(policy2);
+    this.#policies.set(policy2, slot);
+    return slot;
+  }
+  #load(policy2) {
+    const [oldest] = this.#policies;
+    if (this.#freeSlots.length === 0 && oldest !== void 0) {
+      this.#policies.delete(oldest[0]);
+      this.#freeSlots.push(oldest[1]);
+    }
+    const slot = this.#freeSlots.at(-1);
+    const document = encoder.encode(policy2);
+    for (let at = 0; at < document.length; at += this.#inCap) {
+      const piece = document.subarray(at, at + this.#inCap);
+      this.#bytes(this.#in, piece.length).set(piece);
+      this.#requirePolicy(this.#exports.addrspec_policy(slot, piece.length));
+    }
+    this.#requirePolicy(this.#exports.addrspec_policy(slot, 0));
+    this.#freeSlots.pop();
+    return slot;
+  }
+  #requirePolicy(code) {
+    if (code === POLICY_WRONG) throw new PolicyRefused(this.#text(this.#words(), WORD.sentence));
+    if (code < 0) throw new ModuleFailure(`addrspec_policy returned ${code}`);
   }
   versions() {
     return JSON.parse(
@@ -206,6 +265,13 @@ var Engine = class {
     }
     return results;
   }
+  /**
+   * Returns the verdict of a policy as UTF-8 JSON; found is a sum of FOUND. An instance
+   * keeps the last 16 policies. Throws PolicyRefused if the document is none.
+   */
+  verdict(policy2, subject, found2 = 0) {
+    return this.#call((instance) => instance.verdict(policy2, subject, found2));
+  }
   versions() {
     return this.#call((instance) => instance.versions());
   }
@@ -223,7 +289,7 @@ var Engine = class {
     try {
       return use(this.#instance);
     } catch (error) {
-      const harmless = error instanceof TooLong || error instanceof ListsRefused;
+      const harmless = [TooLong, ListsRefused, PolicyRefused].some((kind) => error instanceof kind);
       if (!harmless) this.#instance = void 0;
       throw error;
     }
@@ -292,6 +358,30 @@ function options(value) {
     throw wrong("options.details", "a boolean", details);
   return value;
 }
+function policy(value) {
+  if (typeof value === "string") return value;
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    const document = JSON.stringify(value);
+    if (typeof document === "string") return document;
+  }
+  throw wrong("policy", "an object or its JSON text", value);
+}
+function found(value) {
+  if (value === void 0) return [0, false];
+  if (typeof value !== "object" || value === null) throw wrong("found", "an object", value);
+  const { mx, addressRecord, disposable, ...others } = value;
+  if (Object.keys(others).length > 0)
+    throw new TypeError("found has another member than mx, addressRecord and disposable");
+  for (const [name, fact] of Object.entries({ mx, addressRecord, disposable }))
+    if (fact !== void 0 && fact !== null && typeof fact !== "boolean")
+      throw wrong(`found.${name}`, "a boolean or null", fact);
+  const word = bits(mx, FOUND.lookedUp, FOUND.mx) | bits(addressRecord, FOUND.addressLookedUp, FOUND.addressRecord);
+  return [word, disposable === true];
+}
+function bits(fact, known, there) {
+  if (typeof fact !== "boolean") return 0;
+  return fact ? known | there : known;
+}
 function wrong(name, want, value) {
   return new TypeError(`${name} must be ${want}, not ${kindOf(value)}`);
 }
@@ -348,6 +438,8 @@ function library(fetchEngine, open) {
     check: (async (email, options2) => (await loadDefault()).check(email, options2)),
     checkMany: (async (emails, options2) => (await loadDefault()).checkMany(emails, options2)),
     explain: async (email) => (await loadDefault()).explain(email),
+    verdict: async (email, policy2, found2) => (await loadDefault()).verdict(email, policy2, found2),
+    verdictMany: async (emails, policy2) => (await loadDefault()).verdictMany(emails, policy2),
     setLists: async (blob) => (await loadDefault()).setLists(blob)
   };
 }
@@ -360,10 +452,23 @@ function checkerOf(engine) {
     check,
     checkMany: (emails, options2) => engine.checkMany(addresses(emails), flagsOf(options2)),
     explain: (email) => check(email, { details: true }).details,
+    verdict: (email, policy2, found2) => decide(engine, address(email, "email"), policy(policy2), found2),
+    verdictMany: (emails, policy2) => {
+      const document = policy(policy2);
+      engine.verdict(document, NOBODY);
+      return addresses(emails).map((email) => decide(engine, email, document));
+    },
     versions: () => engine.versions(),
     setLists: (blob) => engine.setLists(bytes(blob, "blob").slice())
     // the caller may reuse its bytes
   };
+}
+var NOBODY = { set: 0, more: 0, host: "" };
+function decide(engine, email, policy2, found2) {
+  const [looked, disposable] = found(found2);
+  const { set, more, host } = engine.check(email);
+  const subject = { set: disposable ? set | FACT.disposable : set, more, host };
+  return parseJSON(decoder2.decode(engine.verdict(policy2, subject, looked)));
 }
 function flagsOf(options2) {
   const { typoSuggestion, details } = options(options2);
