@@ -123,6 +123,35 @@ func newSample(list []string, without string, ends ...string) (s sample) {
 	return s
 }
 
+// policySample returns the cases of the vectors of policies: what a program with -p reads,
+// and the verdicts or errors that it prints.
+func policySample(t *testing.T) (s sample) {
+	t.Helper()
+	cases, err := vectors.ReadPolicies("../vectors")
+	require.NoError(t, err)
+	var input strings.Builder
+	for _, c := range cases {
+		for _, text := range []string{c.Document, c.Email, fact(c.MX), fact(c.Address), fact(&c.Disposable)} {
+			require.NotContains(t, text, "\x00")
+			input.WriteString(text + "\x00")
+		}
+		s.addresses = append(s.addresses, c.Document)
+		s.want = append(s.want, c.NativeVerdict()+"\n")
+	}
+	s.input, s.want = input.String(), append(s.want, "")
+	return s
+}
+
+func fact(known *bool) string {
+	switch {
+	case known == nil:
+		return ""
+	case *known:
+		return "1"
+	}
+	return "0"
+}
+
 // withDetails returns the sample with results that have the member details.
 func (s sample) withDetails() sample {
 	native := vectors.NativeDetails()

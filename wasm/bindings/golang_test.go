@@ -93,6 +93,7 @@ func TestGoModuleFromProxy(t *testing.T) {
 	lines := newSample(list[:2500], "\r\n\x00", "\n", "\r\n").withDetails()
 	blob := moduletest.NewerLists(t)
 	newer, damaged := blobFile(t, blob), blobFile(t, blob[:len(blob)-1])
+	verdicts := policySample(t)
 	swapped := newSample(append([]string{"jane@" + moduletest.Swapped}, list[:500]...), "\x00", "\x00").withLists(t, blob)
 	for name, mode := range map[string][]string{"module": {}, "module in bulk": {"-many"}, "native": {"-native"}} {
 		t.Run(name, func(t *testing.T) {
@@ -101,6 +102,7 @@ func TestGoModuleFromProxy(t *testing.T) {
 			all.requireSame(t, with("-0"))
 			lines.requireSame(t, with("-d"))
 			swapped.requireSame(t, with("-l", newer, "-0"))
+			verdicts.requireSame(t, with("-p"))
 			requireFails(t, "the blob is damaged", with("-l", damaged, "jane@example.org"))
 			require.Equal(t, results([]string{"jane@example.org", "josé@bücher.example"}), run(t, "", with("jane@example.org", "josé@bücher.example")))
 		})

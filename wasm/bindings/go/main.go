@@ -1,12 +1,15 @@
 // Command go checks email addresses, as a program of a user would, whose go.mod requires
 // github.com/addrspec/addrspec:
 //
-//	go run . [-native] [-many] [-0] [-d] [-l LISTS] [ADDRESS…]
+//	go run . [-native] [-many] [-0] [-d] [-l LISTS] [-p] [ADDRESS…]
 //
 // It prints one line of JSON for each address: its arguments or, without any, the lines
 // of standard input. With -0, addresses in the input end with a zero byte instead; with
 // -d, results have the member details; with -l, the lists are those of a newer
-// lists.blob, whose signature minisign verifies.
+// lists.blob, whose signature minisign verifies. With -p, the input has five texts for each
+// address, which end with a zero byte: the document of a policy, the address, and of mx,
+// its address record and disposable exchanges 1, 0 or nothing, as far as they were looked
+// up; it prints the verdict, or why the document is no policy.
 //
 // module.go runs the embedded module by package wasm/host, many addresses a call with
 // -many; native.go does without WebAssembly, by package core. The bytes are the same.
@@ -16,9 +19,11 @@ import (
 	"bufio"
 	"bytes"
 	"flag"
+	"fmt"
 	"io"
 	"log"
 	"os"
+	"strings"
 )
 
 // options are the flags.
@@ -30,6 +35,14 @@ type options struct {
 // printer writes the results of addresses.
 type printer interface {
 	check(addresses []string, out *bufio.Writer) error
+	// verdict returns the verdict of the document of a policy, or why it is none.
+	verdict(document, email string, found found) string
+}
+
+// found is what a program has looked up: nil if it has not.
+type found struct {
+	mx, addressRecord *bool
+	disposable        bool // the exchanges are those of throw-away services
 }
 
 func main() {
@@ -40,10 +53,40 @@ func main() {
 	flag.BoolVar(&o.details, "d", false, "add the details")
 	zero := flag.Bool("0", false, "addresses in the input end with a zero byte")
 	lists := flag.String("l", "", "file of newer lists")
+	policies := flag.Bool("p", false, "print verdicts: the input has policies and what was looked up")
 	flag.Parse()
+	run := run
+	if *policies {
+		run = runPolicies
+	}
 	if err := run(o, *lists, *zero, flag.Args(), os.Stdin, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// runPolicies prints a verdict for each five texts of the input.
+func runPolicies(o options, lists string, _ bool, _ []string, in io.Reader, out io.Writer) error {
+	printer, err := open(o, lists)
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	texts := strings.Split(string(text), "\x00")
+	for ; len(texts) > 5; texts = texts[5:] {
+		fmt.Fprintln(out, printer.verdict(texts[0], texts[1], found{fact(texts[2]), fact(texts[3]), texts[4] == "1"}))
+	}
+	return nil
+}
+
+func fact(text string) *bool {
+	if text == "" {
+		return nil
+	}
+	is := text == "1"
+	return &is
 }
 
 // chunk is how many addresses are passed on together.

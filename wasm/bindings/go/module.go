@@ -51,3 +51,36 @@ func (m *module) checkMany(addresses []string, out *bufio.Writer) error {
 		out.WriteByte('\n')
 	})
 }
+
+// verdict loads the policy at each call. A program loads each of its policies once.
+func (m *module) verdict(document, email string, f found) string {
+	ctx := context.Background()
+	policy, err := m.engine.NewPolicy(ctx, document)
+	if err != nil {
+		return err.Error() // names the place in the document
+	}
+	facts, err := m.engine.Check(ctx, nil, email, 0)
+	if err != nil {
+		return err.Error()
+	}
+	if f.disposable {
+		facts.Set |= host.Disposable
+	}
+	known := known(f.mx, host.LookedUp, host.HasMX) | known(f.addressRecord, host.AddressLookedUp, host.FoundAddressRecord)
+	verdict, err := m.engine.View().Verdict(ctx, nil, policy, host.Subject{Facts: &facts, Found: known})
+	if err != nil {
+		return err.Error()
+	}
+	return string(verdict)
+}
+
+// known returns the bits of a fact: looked if it was looked up, and has if it is true.
+func known[T ~uint32](fact *bool, looked, has T) T {
+	switch {
+	case fact == nil:
+		return 0
+	case *fact:
+		return looked | has
+	}
+	return looked
+}

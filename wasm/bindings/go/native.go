@@ -4,6 +4,7 @@ import (
 	"bufio"
 
 	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/core/policy"
 	"github.com/addrspec/addrspec/lists"
 )
 
@@ -47,4 +48,21 @@ func (n *native) result(address string) []byte {
 		return n.checker.AppendDetails(facts.JSON(), &facts)
 	}
 	return facts.JSON()
+}
+
+// verdict parses the policy at each call. A program parses each of its policies once.
+func (n *native) verdict(document, email string, f found) string {
+	parsed, err := policy.Parse([]byte(document))
+	if err != nil {
+		return err.Error() // names the place in the document
+	}
+	checker := n.checker
+	if checker == nil {
+		checker = core.New(lists.Default())
+	}
+	facts := checker.Check([]byte(email))
+	facts.Disposable = facts.Disposable || f.disposable
+	in := policy.Of(&facts, checker.Form(&facts))
+	in.Lookup = known(f.mx, policy.LookedUp, policy.HasMX) | known(f.addressRecord, policy.AddressLookedUp, policy.HasAddress)
+	return string(policy.AppendJSON(nil, parsed.Evaluate(in)))
 }
