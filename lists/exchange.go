@@ -31,12 +31,16 @@ type ExchangeMatch struct {
 
 // MatchExchange returns what decides about the exchange with that name, which must be
 // lower case and in A-label form: its row, or an entry for it or a parent that is
-// disposable, whichever is more specific.
+// disposable, whichever is more specific. An entry of another class that is no less specific
+// than a row of class temporary takes its place: so an operator's rows can correct the table.
 func (l *Lists) MatchExchange(name []byte) (e ExchangeMatch) {
 	e.Row, e.Entry = l.Exchange(name)
 	e.Temporary = e.Row != nil && e.Row.Class == TemporaryExchange
-	if m := l.Match(name); m.Class == Disposable && len(m.Entry) > len(e.Entry) {
+	switch m := l.Match(name); {
+	case m.Class == Disposable && len(m.Entry) > len(e.Entry):
 		return ExchangeMatch{Entry: m.Entry, Temporary: true}
+	case e.Temporary && m.Class != Disposable && len(m.Entry) >= len(e.Entry):
+		return ExchangeMatch{}
 	}
 	return e
 }

@@ -59,6 +59,20 @@ func TestRowsWin(t *testing.T) {
 	require.Equal(t, lists.Default().RoleWords(), l.RoleWords())
 }
 
+// A row for an exchange decides whether it makes other domains disposable, also against the
+// table of exchanges.
+func TestRowsDecideAboutExchanges(t *testing.T) {
+	l := merged(t, "[disposable]\nmx.burner.example\nmine.mail.td\n[known]\n*.mail.cx\n*.mailinator.com\nmail.td\n")
+	for exchange, temporary := range map[string]bool{
+		"a.mx.burner.example": true, "burner.example": false,
+		"mx.mail.cx": false, "mail.mailinator.com": false,
+		"mail.td": false, "mx.mail.td": true, "mine.mail.td": true,
+	} {
+		require.Equal(t, temporary, l.MatchExchange([]byte(exchange)).Temporary, exchange)
+	}
+	require.True(t, lists.Default().MatchExchange([]byte("mx.mail.cx")).Temporary)
+}
+
 // Without rows the blob remains as it is, with its version.
 func TestNoRows(t *testing.T) {
 	for _, text := range []string{"", "# nothing\n", "[known]\n"} {
