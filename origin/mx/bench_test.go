@@ -133,12 +133,18 @@ func hostile(n int) (string, result) {
 	return name, result{found: true, ttl: time.Hour, exchanges: fmt.Sprintf("%0*d *", maxExchanges-2, n)}
 }
 
+// long returns the n-th of the domains that take most memory: the items are as many as can
+// be, and have as many bytes as they may on average.
+func long(n int) (string, result) {
+	return fmt.Sprintf("%08d%s", n, strings.Repeat("."+strings.Repeat("a", 60), 4)[:242]), result{ttl: time.Hour}
+}
+
 const million = 1_000_000
 
 // BenchmarkFullCache measures the memory of a full cache in bytes per entry that it may
 // have.
 func BenchmarkFullCache(b *testing.B) {
-	for name, domain := range map[string]func(int) (string, result){"mixed": mixed, "hostile": hostile} {
+	for name, domain := range map[string]func(int) (string, result){"mixed": mixed, "hostile": hostile, "long": long} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				before := heap()
