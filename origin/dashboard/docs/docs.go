@@ -36,7 +36,7 @@ var sections = []struct {
 	title, directory string
 	names            []string
 }{
-	{"Guides", "guides", []string{"start", "errors", "retries", "lists", "browser", "webhooks", "plans"}},
+	{"Guides", "guides", []string{"start", "errors", "retries", "lists", "policies", "browser", "webhooks", "plans"}},
 	{"Reference", "reference", []string{"api", "check-email", "check-emails", "get-usage", "result"}},
 }
 

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/core"
+	"github.com/addrspec/addrspec/core/policy"
+	"github.com/addrspec/addrspec/lists"
+)
+
+var updateGuide = flag.Bool("update", false, "rewrite the table of policies in their guide")
+
+// guide has the policies to begin with, and what they do on the labelled data.
+const guide = "origin/dashboard/docs/guides/policies.md"
+
+// starter matches the name of a policy to begin with, and its document.
+var starter = regexp.MustCompile("(?s)\n### ([^\n]+)\n[^#]*?```json\n(.*?)```")
+
+// The table of the guide is that of its policies on the labelled data, and none of them
+// blocks people at mailbox providers or lets many throw-away addresses in.
+func TestPoliciesToBeginWith(t *testing.T) {
+	atRoot(t)
+	text, err := os.ReadFile(guide)
+	require.NoError(t, err)
+	names, policies := starters(t, string(text))
+	require.Equal(t, []string{"Permissive sign-up", "Business only", "Newsletter", "Support form"}, names)
+	table := "| addresses | " + strings.Join(names, " | ") + " |\n|---|" + strings.Repeat("---|", len(names)) + "\n"
+	for _, set := range policySets(t) {
+		table += fmt.Sprintf("| %s, %d |", set.title, len(set.emails))
+		for _, p := range policies {
+			blocked, reviewed := set.rates(p)
+			table += " " + wholePercent(blocked, len(set.emails)) + " / " + wholePercent(reviewed, len(set.emails)) + " |"
+		}
+		table += "\n"
+	}
+	before, rest, found := strings.Cut(string(text), "| addresses |")
+	require.True(t, found)
+	_, after, _ := strings.Cut(rest, "\n\n")
+	want := before + table + "\n" + after
+	if *updateGuide {
+		require.NoError(t, os.WriteFile(guide, []byte(want), 0o644))
+		return
+	}
+	require.Equal(t, want, string(text), "run go test ./core/eval -run Policies -update, and read what changed")
+}
+
+func starters(t *testing.T, text string) (names []string, policies []*policy.Policy) {
+	for _, match := range starter.FindAllStringSubmatch(text, -1) {
+		p, err := policy.Parse([]byte(match[2]))
+		require.NoError(t, err, match[1])
+		names, policies = append(names, match[1]), append(policies, p)
+	}
+	return names, policies
+}
+
+// policySet are addresses of one kind, made of the rows of the evaluation.
+type policySet struct {
+	title  string
+	emails []string
+}
+
+func policySets(t *testing.T) []policySet {
+	const data = "core/eval/data"
+	table := func(path string, names ...string) [][]string {
+		rows, err := readColumns(filepath.Join(data, path), names...)
+		require.NoError(t, err)
+		return rows
+	}
+	locals := func(file string, random bool, apart ...string) (names []string) {
+		groups, err := scoreFile(filepath.Join(data, "gibberish", file), random)
+		require.NoError(t, err)
+		for _, g := range part(groups, apart...).main {
+			names = append(names, g.names...)
+		}
+		return names
+	}
+	listed, err := readWords(filepath.Join("lists", "sources", "domains.txt"))
+	require.NoError(t, err)
+	people := locals("dev_negatives.tsv", false, "digits", "utf8")
+	providers, owned := providersAndOwned(table("typo/dev_negatives_groups.tsv", "domain", "group"))
+	labels := table("real/disposable_labels.tsv", "domain", "label")
+	var roles []string
+	for _, r := range roleRows(roleTable) {
+		if r.category != "" && !strings.Contains(r.local, "@") {
+			roles = append(roles, r.local)
+		}
+	}
+	return []policySet{
+		{"people at mailbox providers", joined(people, providers, len(people))},
+		{"people at universities and companies", joined(people, owned, len(people))},
+		{"domains that some tool called throw-away and that are not, many of them misspelled", joined(people, first(where(labels, "not_disposable")), 0)},
+		{"roles at universities and companies", joined(roles, owned, len(roles))},
+		{"throw-away domains with proof", joined(people, provenDomains(listed), 0)},
+		{"throw-away domains in real addresses", joined(people, first(where(labels, "disposable")), 0)},
+		{"random local parts at mailbox providers", joined(locals("dev_positives.tsv", true, "hard_"), providers, 5000)},
+		{"misspelled mailbox providers", joined(people, first(table("typo/dev_positives.tsv", "typed")), 0)},
+	}
+}
+
+// joined returns n addresses, or one of each domain if n is 0. Nobody has most of them.
+func joined(locals, domains []string, n int) (emails []string) {
+	if n == 0 {
+		n = len(domains)
+	}
+	for i := range n {
+		emails = append(emails, locals[i%len(locals)]+"@"+domains[i%len(domains)])
+	}
+	return emails
+}
+
+// rates returns how many of the addresses a policy blocks and reviews, without DNS.
+func (s policySet) rates(p *policy.Policy) (blocked, reviewed int) {
+	checker := core.New(lists.Default())
+	for _, email := range s.emails {
+		facts := checker.Check([]byte(email))
+		switch p.Evaluate(policy.Of(&facts, checker.Form(&facts))).Action {
+		case policy.Block:
+			blocked++
+		case policy.Review:
+			reviewed++
+		}
+	}
+	return blocked, reviewed
+}
+
+// wholePercent rounds, so that new lists rarely change the table. What is not nothing and
+// not all is not shown as such.
+func wholePercent(part, whole int) string {
+	percent := 100 * float64(part) / float64(whole)
+	switch {
+	case part > 0 && percent < 1:
+		return "< 1"
+	case part < whole && percent > 99:
+		return "> 99"
+	}
+	return fmt.Sprintf("%.0f", percent)
+}
+
+func TestWholePercent(t *testing.T) {
+	var got []string
+	for _, part := range []int{0, 1, 9, 10, 500, 990, 991, 999, 1000} {
+		got = append(got, wholePercent(part, 1000))
+	}
+	require.Equal(t, []string{"0", "< 1", "< 1", "1", "50", "99", "> 99", "> 99", "100"}, got)
+}
