@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -23,20 +24,27 @@ func (i *item) finished() bool { return i.checked && i.lookup.finished }
 // unfinished if ctx ends, BatchTimeout passes or the server stops first. An error
 // fails the whole batch.
 func (x *exchange) checkAll(ctx context.Context, given *batchInput, memory *batchMemory) error {
-	ctx, cancel := x.workContext(ctx)
+	work, cancel := x.workContext(ctx)
 	defer cancel()
 	view := x.Engine.View()
-	if err := x.runModule(ctx, view, given, memory); err != nil {
+	if err := x.runModule(work, view, given, memory); err != nil {
 		return err
 	}
-	if err := x.lookUpItems(ctx, memory.items, given.details != 0); err != nil {
+	if err := x.lookUpItems(work, memory.items, given.details != 0); err != nil {
 		return err
 	}
 	return resolveItems(ctx, view, memory.items)
 }
 
-// resolveItems adds the lookups to the facts. An item is unfinished if ctx ends before.
+// resolveTime is how long a batch waits for the module once its lookups are done or their
+// time has passed. What was looked up is finished, and the module needs microseconds for it.
+const resolveTime = time.Second
+
+// resolveItems adds the lookups to the facts. An item is unfinished if ctx ends, or
+// resolveTime passes, before.
 func resolveItems(ctx context.Context, view *host.View, items []item) error {
+	ctx, cancel := context.WithTimeout(ctx, resolveTime)
+	defer cancel()
 	for n := range items {
 		i := &items[n]
 		if !i.finished() || i.lookup.err != nil {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 var goodKey = ledger.NewSecret()
@@ -187,6 +190,41 @@ func TestPartialBatchIsNotRecorded(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What was looked up in time is reported, although the module, which classifies exchanges,
+// is busy when the time has passed.
+func TestLookupsOfAPartialBatchWaitForTheModule(t *testing.T) {
+	f := newFakes(t)
+	var all sync.WaitGroup
+	f.resolver.ask["mail.example"] = func(ctx context.Context) (bool, error) {
+		free := make(chan struct{})
+		occupyModule(&all, f.Engine.View(), free)
+		before := f.Engine.Stats().Waits
+		all.Go(func() {
+			defer close(free)
+			for f.Engine.Stats().Waits == before && t.Context().Err() == nil {
+				runtime.Gosched()
+			}
+		})
+		f.Stop()
+		return silent(ctx)
+	}
+	resp := f.send(f.ask(http.MethodPost, "/v1/emails", `{"emails":["a@other.example","b@mail.example"],"details":true}`))
+	all.Wait()
+	require.Contains(t, resp.Body.String(), `{"success":true,"partial":true,"total":1,"valid_count":1,`)
+}
+
+// occupyModule returns when all instances are in use, until free is closed.
+func occupyModule(all *sync.WaitGroup, view *host.View, free chan struct{}) {
+	var used sync.WaitGroup
+	used.Add(view.Size())
+	for range view.Size() {
+		all.Go(func() {
+			_ = view.CheckMany(context.Background(), []string{"a@b.example"}, 0, func(int, host.Facts) { used.Done(); <-free })
+		})
+	}
+	used.Wait()
 }
 
 func TestNothingFinishedIsFree(t *testing.T) {
