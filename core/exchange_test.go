@@ -43,6 +43,7 @@ func TestExchange(t *testing.T) {
 		// A row names the provider.
 		{"shop.example", "aspmx.l.google.com alt1.aspmx.l.google.com", `{"class":"suite","provider":"Google Workspace","entry":"aspmx.l.google.com","host":"aspmx.l.google.com","address_record":null}`, false},
 		{"shop.example", "alt1.aspmx.l.google.com mail.mailinator.com", `{"class":"suite","provider":"Google Workspace","entry":"aspmx.l.google.com","host":"alt1.aspmx.l.google.com","address_record":null}`, false},
+		{"google.com", "aspmx.l.google.com", `{"class":"suite","provider":"Google Workspace","entry":"aspmx.l.google.com","host":"aspmx.l.google.com","address_record":null}`, false},
 		{"shop.example", "mx.shop.test", `{"class":"unknown",` + none + `"host":"mx.shop.test","address_record":null}`, false},
 		{"shop.example", "aspmx.l.google.com.test", `{"class":"unknown",` + none + `"host":"aspmx.l.google.com.test","address_record":null}`, false},
 		{"shop.example", "xaspmx.l.google.com", `{"class":"unknown",` + none + `"host":"xaspmx.l.google.com","address_record":null}`, false},
