@@ -225,6 +225,9 @@ var auditSentences = map[string]string{
 	"key.rotate": "The key “%s” got a new secret.",
 	"key.revoke": "The key “%s” was revoked.",
 
+	"policy.set":    "The policy “%s” was set.",
+	"policy.delete": "The policy “%s” was deleted.",
+
 	"user.prove":       "A one-time link proved the email, and ended what was set up to sign in with before.",
 	"user.rename":      "The name of the owner was changed.",
 	"user.password":    "The password was set.",

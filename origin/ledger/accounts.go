@@ -1,9 +1,12 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -199,14 +202,14 @@ func (l *Ledger) changeAccount(ctx context.Context, account int64, decide func(A
 	return l.changeAccountAfter(ctx, account, nil, decide)
 }
 
-// changeAccountAfter does the same after another read, unless it is nil.
-func (l *Ledger) changeAccountAfter(ctx context.Context, account int64, read func() store.Statement, decide func(Account, time.Time) (change, error)) error {
+// changeAccountAfter does the same after further reads, unless read is nil.
+func (l *Ledger) changeAccountAfter(ctx context.Context, account int64, read func() []store.Statement, decide func(Account, time.Time) (change, error)) error {
 	var a Account
 	reads := func() []store.Statement {
 		a = Account{}
 		list := []store.Statement{lockAccount(account), l.readAccounts(accountQuery{id: account}, func(found Account) { a = found })}
 		if read != nil {
-			list = append(list, read())
+			list = append(list, read()...)
 		}
 		return list
 	}
@@ -258,6 +261,182 @@ func (l *Ledger) ResumeAccount(ctx context.Context, account int64) error {
 		}
 		return changed("account.resume", "", store.Statement{Name: "suspend_account", Args: []any{account, nil}}), nil
 	})
+}
+
+// Bounds of an account's policies. A document has 2.6 MB at most (core/policy), so one of
+// that length is possible, and a hundred usual ones.
+const (
+	maxPolicies      = 100
+	maxPolicyName    = 64
+	maxPolicyStorage = 8 << 20 // bytes of all documents
+)
+
+// Errors of policies.
+var (
+	ErrNoPolicy        = errors.New("the account has no such policy")
+	ErrPolicyInUse     = errors.New("the policy is the default of a key; give the key another one first")
+	ErrTooManyPolicies = fmt.Errorf("the account has %d policies, which is the most; delete one that is not used", maxPolicies)
+	ErrPolicyStorage   = fmt.Errorf("the account's policies would be over %d bytes together, which is the most; delete one that is not used", maxPolicyStorage)
+	errPolicyName      = fmt.Errorf("the name of a policy must have 1 to %d of a-z, 0-9, - and _", maxPolicyName)
+	errDocument        = errors.New("the document of a policy must be JSON in UTF-8")
+)
+
+// A Policy is a document of an account that turns facts into a verdict. It is kept as it
+// was given.
+type Policy struct {
+	Account  int64
+	Name     string
+	Document string
+	Size     int64     // of the document in bytes
+	Version  int64     // rises with each change, and is never used again in the account
+	Changed  time.Time // when the document was given
+}
+
+// CheckPolicyName returns an error if no policy can have the name.
+func CheckPolicyName(name string) error {
+	if name == "" || len(name) > maxPolicyName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+		return errPolicyName
+	}
+	return nil
+}
+
+// SetPolicy creates a policy or replaces its document, for requests that begin afterwards.
+// The same document changes nothing. The caller has checked that the document is a policy,
+// which needs the module (host.Engine.NewPolicy). It returns an error for a name or a
+// document that cannot be stored, ErrNoAccount if there is no such account,
+// ErrTooManyPolicies and ErrPolicyStorage if it would have too much, and ErrSuspended to the
+// owner of a suspended one.
+func (l *Ledger) SetPolicy(ctx context.Context, account int64, name, document string) (Policy, error) {
+	if err := CheckPolicyName(name); err != nil {
+		return Policy{}, err
+	}
+	if document == "" || !utf8.ValidString(document) || strings.ContainsRune(document, 0) { // PostgreSQL stores no zero byte
+		return Policy{}, errDocument
+	}
+	old, all := policyRead{account: account, name: name}, policyList{account: account}
+	read := func() []store.Statement { return []store.Statement{old.read(), all.read()} }
+	err := l.changeAccountAfter(ctx, account, read, func(a Account, now time.Time) (change, error) {
+		if old.found && old.Document == document {
+			return change{}, nil
+		}
+		if err := cmp.Or(ownerMay(ctx, !a.Suspended.IsZero()), all.admits(name, len(document))); err != nil {
+			return change{}, err
+		}
+		return changed("policy.set", name, countPolicyChange(account),
+			store.Statement{Name: "put_policy", Args: []any{account, name, document, now.UnixNano()}}), nil
+	})
+	if err != nil {
+		return Policy{}, err
+	}
+	return l.Policy(ctx, account, name)
+}
+
+// countPolicyChange returns the statement that makes every replica read the account's
+// policies again.
+func countPolicyChange(account int64) store.Statement {
+	return store.Statement{Name: "count_policy_change", Args: []any{account}}
+}
+
+// DeletePolicy deletes a policy. Requests in progress go on with it. It returns ErrNoPolicy
+// if the account has no such policy, an error that wraps ErrPolicyInUse if it is the default
+// of a key that is not revoked, and ErrSuspended to the owner of a suspended account.
+func (l *Ledger) DeletePolicy(ctx context.Context, account int64, name string) error {
+	old, key := policyRead{account: account, name: name}, int64(0)
+	read := func() []store.Statement {
+		key = 0
+		return []store.Statement{old.read(), {Name: "find_policy_key", Args: []any{account, name}, Scan: func(r store.Row) error { return r.Scan(&key) }}}
+	}
+	return l.changeAccountAfter(ctx, account, read, func(a Account, _ time.Time) (change, error) {
+		switch err := ownerMay(ctx, !a.Suspended.IsZero()); {
+		case err != nil:
+			return change{}, err
+		case !old.found:
+			return change{}, ErrNoPolicy
+		case key != 0:
+			return change{}, fmt.Errorf("key %d: %w", key, ErrPolicyInUse)
+		}
+		return changed("policy.delete", name, countPolicyChange(account),
+			store.Statement{Name: "delete_policy", Args: []any{account, name}}), nil
+	})
+}
+
+// Policies returns an account's policies by name, without their documents.
+func (l *Ledger) Policies(ctx context.Context, account int64) ([]Policy, error) {
+	all := policyList{account: account}
+	err := l.query(ctx, all.read())
+	return all.list, err
+}
+
+// Policy returns the policy of an account with a name, or ErrNoPolicy.
+func (l *Ledger) Policy(ctx context.Context, account int64, name string) (Policy, error) {
+	p := policyRead{account: account, name: name}
+	err := l.query(ctx, p.read())
+	if err == nil && !p.found {
+		err = ErrNoPolicy
+	}
+	return p.Policy, err
+}
+
+// A policyList is an account's policies without their documents.
+type policyList struct {
+	account int64
+	list    []Policy
+}
+
+func (p *policyList) read() store.Statement {
+	p.list = nil
+	return store.Statement{Name: "list_policies", Args: []any{p.account}, Scan: func(r store.Row) error {
+		one, changed := Policy{Account: p.account}, int64(0)
+		err := r.Scan(&one.Name, &one.Version, &changed, &one.Size)
+		one.Changed = timeOf(changed)
+		p.list = append(p.list, one)
+		slices.SortFunc(p.list, func(a, b Policy) int { return strings.Compare(a.Name, b.Name) }) // as bytes, which a database may not do
+		return err
+	}}
+}
+
+// admits returns an error if a document of a size would exceed the account's bounds.
+func (p *policyList) admits(name string, size int) error {
+	others, bytes := 0, int64(size)
+	for _, one := range p.list {
+		if one.Name != name {
+			others, bytes = others+1, bytes+one.Size
+		}
+	}
+	switch {
+	case others >= maxPolicies:
+		return ErrTooManyPolicies
+	case bytes > maxPolicyStorage:
+		return ErrPolicyStorage
+	}
+	return nil
+}
+
+// A policyRead reads one policy.
+type policyRead struct {
+	account int64
+	name    string
+	found   bool
+	changes int64 // of the account's policies
+	Policy
+}
+
+func (p *policyRead) read() store.Statement {
+	p.found, p.Policy = false, Policy{Account: p.account, Name: p.name}
+	return store.Statement{Name: "read_policy", Args: []any{p.account, p.name}, Scan: func(r store.Row) error {
+		var changed int64
+		err := r.Scan(&p.changes, &p.Document, &p.Version, &changed)
+		p.found, p.Size, p.Changed = true, int64(len(p.Document)), timeOf(changed)
+		return err
+	}}
+}
+
+// checkDefault returns an error if a key cannot have the policy as its default.
+func (p *policyRead) checkDefault() error {
+	if p.name != "" && !p.found {
+		return wrong("policy", fmt.Errorf("the account has no policy %q", p.name))
+	}
+	return nil
 }
 
 // InProgress returns the number of the account's requests in progress on this replica.
@@ -313,9 +492,9 @@ func (l *Ledger) DeleteAccount(ctx context.Context, account int64) error {
 // closeAccount suspends an account and deletes its secrets.
 func (l *Ledger) closeAccount(ctx context.Context, account int64) error {
 	var begun bool // by an earlier call
-	find := func() store.Statement {
+	find := func() []store.Statement {
 		begun = false
-		return store.Statement{Name: "find_deletion", Args: []any{account}, Scan: func(store.Row) error { begun = true; return nil }}
+		return []store.Statement{{Name: "find_deletion", Args: []any{account}, Scan: func(store.Row) error { begun = true; return nil }}}
 	}
 	return l.changeAccountAfter(ctx, account, find, func(a Account, now time.Time) (change, error) {
 		if err := ownerMay(ctx, !a.Suspended.IsZero() && !begun); err != nil {
@@ -328,8 +507,8 @@ func (l *Ledger) closeAccount(ctx context.Context, account int64) error {
 }
 
 // personTables are the tables with rows of the person who signs in to an account,
-// and of the account's webhook: those that refer to others first.
-var personTables = []string{"sessions", "links", "recovery_codes", "passkeys", "identities", "user", "deliveries", "webhook"}
+// and of the account's webhook and policies: those that refer to others first.
+var personTables = []string{"sessions", "links", "recovery_codes", "passkeys", "identities", "user", "deliveries", "webhook", "policies"}
 
 func (l *Ledger) deletePerson(ctx context.Context, account int64) error {
 	return l.persist(ctx, nil, func() []store.Statement { return dropAll(account, personTables) })

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -327,6 +328,7 @@ func (f *fixture) fillTables() {
 		"INSERT INTO passkeys (id, account, name, credential, created_ns, used_ns) VALUES ('p%[1]d', %[1]d, 'n', '{}', 1, 1)",
 		"INSERT INTO identities (issuer, subject, account, created_ns) VALUES ('i', '%[1]d', %[1]d, 1)",
 		"INSERT INTO webhooks (account, url, secret, created_ns) VALUES (%[1]d, 'https://a.example', 'whsec_', 1)",
+		"INSERT INTO policies (account, name, document, version, changed_ns) VALUES (%[1]d, 'sign-up', '{}', 1, 1)",
 		"INSERT INTO deliveries (account, month, percent, id, body, created_ns, next_ns) VALUES (%[1]d, 1, 80, 'd%[1]d', '{}', 1, 1)",
 	} {
 		f.exec(fmt.Sprintf(insert, f.account))
@@ -555,4 +557,129 @@ func (f *fixture) changeUntilDeleted(l *Ledger) {
 		}
 		time.Sleep(20 * time.Millisecond) // real time: leaves SQLite's lock to the others
 	}
+}
+
+const (
+	blocking = `{"block": {"reasons": ["disposable"]}}`
+	allowing = `{"allow": {"domains": ["*.example"]}}`
+)
+
+// mustPolicy sets a policy of the fixture's account.
+func (f *fixture) mustPolicy(name, document string) Policy {
+	f.Helper()
+	p, err := f.SetPolicy(f.ctx, f.account, name, document)
+	require.NoError(f, err)
+	return p
+}
+
+func TestPoliciesAreKeptAndVersioned(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{})
+		first := f.mustPolicy("sign-up", blocking)
+		require.Equal(t, Policy{Account: f.account, Name: "sign-up", Document: blocking, Size: int64(len(blocking)), Version: 1, Changed: f.clock.Now().UTC()}, first)
+		other := f.mustPolicy("a_1", `{"allow": {"domains": ["bücher.example"]}}`)
+		require.Greater(t, other.Version, first.Version)
+		f.clock.advance(time.Hour)
+		require.Equal(t, first, f.mustPolicy("sign-up", blocking), "the same document changes nothing")
+		second := f.mustPolicy("sign-up", allowing)
+		require.Greater(t, second.Version, other.Version)
+		require.Equal(t, f.clock.Now().UTC(), second.Changed)
+
+		list, err := f.Policies(f.ctx, f.account)
+		require.NoError(t, err)
+		other.Document, second.Document = "", ""
+		require.EqualValues(t, 43, other.Size, "in bytes, not characters")
+		require.Equal(t, []Policy{other, second}, list)
+
+		require.NoError(t, f.DeletePolicy(f.ctx, f.account, "sign-up"))
+		require.ErrorIs(t, f.DeletePolicy(f.ctx, f.account, "sign-up"), ErrNoPolicy)
+		_, err = f.Policy(f.ctx, f.account, "sign-up")
+		require.ErrorIs(t, err, ErrNoPolicy)
+		require.Greater(t, f.mustPolicy("sign-up", blocking).Version, second.Version, "a version is never used again")
+
+		lines, err := f.AuditLog(f.ctx, f.account, math.MaxInt64, MaxPage)
+		require.NoError(t, err)
+		var actions []string
+		for _, line := range lines {
+			if strings.HasPrefix(line.Action, "policy.") {
+				actions = append(actions, line.Action+" "+line.Subject)
+			}
+		}
+		require.Equal(t, []string{"policy.set sign-up", "policy.delete sign-up", "policy.set sign-up", "policy.set a_1", "policy.set sign-up"}, actions)
+	})
+}
+
+func TestPoliciesHaveBounds(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{})
+		for _, name := range []string{"", "A", "ä", "a b", "a/b", "a\x00", "../a", "a'; DROP TABLE policies; --", strings.Repeat("a", 65), "a\n"} {
+			_, err := f.SetPolicy(f.ctx, f.account, name, blocking)
+			require.ErrorIs(t, err, errPolicyName, "%q", name)
+			_, err = f.Policy(f.ctx, f.account, name)
+			require.Error(t, err, "%q", name)
+		}
+		for _, document := range []string{"", "{\x00}", "{\xff}"} {
+			_, err := f.SetPolicy(f.ctx, f.account, "odd", document)
+			require.ErrorIs(t, err, errDocument, "%q", document)
+		}
+		_, err := f.SetPolicy(f.ctx, 4711, "a", blocking)
+		require.ErrorIs(t, err, ErrNoAccount)
+
+		for n := range maxPolicies {
+			f.mustPolicy(fmt.Sprint("policy-", n), blocking)
+		}
+		_, err = f.SetPolicy(f.ctx, f.account, "another", blocking)
+		require.ErrorIs(t, err, ErrTooManyPolicies)
+		f.mustPolicy("policy-7", allowing)
+
+		long := strings.Repeat(" ", maxPolicyStorage-(maxPolicies-1)*len(blocking))
+		f.mustPolicy("policy-7", long)
+		_, err = f.SetPolicy(f.ctx, f.account, "policy-7", long+" ")
+		require.ErrorIs(t, err, ErrPolicyStorage)
+	})
+}
+
+func TestAPolicyThatAKeyUsesRemains(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{})
+		for _, name := range []string{"missing", "Odd name", strings.Repeat("a", 65)} {
+			_, _, err := f.CreateKey(f.ctx, f.account, "shop", KeyTerms{Policy: name})
+			wrong, ok := errors.AsType[*FieldError](err)
+			require.True(t, ok, "%v", err)
+			require.Equal(t, "policy", wrong.Field)
+			err = f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Policy: name}})
+			require.IsType(t, &FieldError{}, err)
+		}
+		f.mustPolicy("sign-up", blocking)
+		_, key, err := f.CreateKey(f.ctx, f.account, "shop", KeyTerms{Policy: "sign-up"})
+		require.NoError(t, err)
+		stored, err := f.Key(f.ctx, f.account, key.ID)
+		require.NoError(t, err)
+		require.Equal(t, "sign-up", stored.Policy)
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Policy: "sign-up"}}))
+
+		err = f.DeletePolicy(f.ctx, f.account, "sign-up")
+		require.ErrorIs(t, err, ErrPolicyInUse)
+		require.ErrorContains(t, err, fmt.Sprintf("key %d:", f.key.ID))
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{}}))
+		require.ErrorIs(t, f.DeletePolicy(f.ctx, f.account, "sign-up"), ErrPolicyInUse)
+		require.NoError(t, f.RevokeKey(f.ctx, f.account, key.ID), "a revoked key needs none")
+		require.NoError(t, f.DeletePolicy(f.ctx, f.account, "sign-up"))
+	})
+}
+
+func TestTheOwnerOfASuspendedAccountCannotChangePolicies(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f := newFixture(t, url, Terms{})
+		f.mustPolicy("sign-up", blocking)
+		require.NoError(t, f.SuspendAccount(f.ctx, f.account))
+		owner := WithActor(f.ctx, Owner)
+		_, err := f.SetPolicy(owner, f.account, "sign-up", allowing)
+		require.ErrorIs(t, err, ErrSuspended)
+		require.ErrorIs(t, f.DeletePolicy(owner, f.account, "sign-up"), ErrSuspended)
+		p, err := f.Policy(f.ctx, f.account, "sign-up")
+		require.NoError(t, err)
+		require.Equal(t, blocking, p.Document)
+		f.mustPolicy("sign-up", allowing) // the operator may
+	})
 }

@@ -120,6 +120,7 @@ type KeyTerms struct {
 	Budget  *Limit    // points a calendar month
 	Rate    *Limit    // requests a second
 	Origins []string  // of browser pages that alone may use the key, see parseOrigin
+	Policy  string    // the name of the policy of requests that name none; "" for none
 }
 
 // check checks the terms and replaces each origin by its serialisation.
@@ -129,7 +130,15 @@ func (t *KeyTerms) check() (err error) {
 	}
 	t.Expires = t.Expires.UTC().Round(0) // without the monotonic clock
 	t.Origins, err = parseOrigins(t.Origins)
-	return cmp.Or(checkKeyLimit("budget", t.Budget, checkPoints), checkKeyLimit("rate", t.Rate, checkRate), wrong("origins", err))
+	return cmp.Or(checkKeyLimit("budget", t.Budget, checkPoints), checkKeyLimit("rate", t.Rate, checkRate), wrong("origins", err), wrong("policy", checkDefault(t.Policy)))
+}
+
+// checkDefault checks the name of a default policy, which may be empty.
+func checkDefault(name string) error {
+	if name == "" {
+		return nil
+	}
+	return CheckPolicyName(name)
 }
 
 func checkKeyLimit(field string, l *Limit, check func(Limit) error) error {
@@ -156,12 +165,12 @@ func (t *KeyTerms) args() []any {
 	if !t.Expires.IsZero() {
 		expires = t.Expires.UnixNano()
 	}
-	return []any{expires, t.Budget.orNull(), t.Rate.orNull(), strings.Join(t.Origins, " ")}
+	return []any{expires, t.Budget.orNull(), t.Rate.orNull(), strings.Join(t.Origins, " "), t.Policy}
 }
 
 // A FieldError says which part of a key that a person gave is wrong.
 type FieldError struct {
-	Field string // name, expires, budget, rate, origins or grace
+	Field string // name, expires, budget, rate, origins, policy or grace
 	Err   error
 }
 

@@ -96,7 +96,8 @@ type accountState struct {
 	suspended   bool
 
 	consumption
-	stored int64 // bytes of idempotency records
+	stored   int64 // bytes of idempotency records
+	policies int64 // how often a policy of the account was changed
 }
 
 // A keyState is the row of a key.
@@ -107,6 +108,7 @@ type keyState struct {
 	revoked     bool
 	expires     int64  // Unix time in nanoseconds; 0 for never
 	origins     string // of browser pages that may use the key, separated by spaces; "" if it is not bound to any
+	policy      string // the name of the default policy; "" for none
 
 	consumption
 }
@@ -114,12 +116,12 @@ type keyState struct {
 // columns returns the fields in the order in which all queries in
 // store/*/queries.sql select them.
 func (a *accountState) columns() []any {
-	return []any{&a.id, &a.month, &a.used, &a.tat, &a.stored, &a.suspended, &a.points, &a.rate, &a.overage, &a.storedLimit}
+	return []any{&a.id, &a.month, &a.used, &a.tat, &a.stored, &a.policies, &a.suspended, &a.points, &a.rate, &a.overage, &a.storedLimit}
 }
 
 // columns does the same for a key.
 func (k *keyState) columns() []any {
-	return []any{&k.id, &k.revoked, &k.expires, &k.budget, &k.rate, &k.origins, &k.month, &k.used, &k.tat}
+	return []any{&k.id, &k.revoked, &k.expires, &k.budget, &k.rate, &k.origins, &k.policy, &k.month, &k.used, &k.tat}
 }
 
 // consumption is what an account or a key has used.

@@ -52,14 +52,14 @@ func (l *Ledger) CreateKey(ctx context.Context, account int64, name string, t Ke
 	}
 	secret = NewSecret()
 	k = Key{Account: account, Name: name, Hint: hint(secret), Created: created, KeyTerms: t}
-	c := keyCount{account: account}
+	c, p := keyCount{account: account}, policyRead{account: account, name: t.Policy}
 	reads := func() []store.Statement {
-		return []store.Statement{lockAccount(account), c.read(), {Name: "create_key",
+		return []store.Statement{lockAccount(account), c.read(), p.read(), {Name: "create_key",
 			Args: append([]any{account, name, k.Hint, created.UnixNano()}, t.args()...),
 			Scan: func(r store.Row) error { return r.Scan(&k.ID) }}}
 	}
 	err = l.transact(ctx, reads, func(now time.Time) ([]store.Statement, error) {
-		if err := cmp.Or(c.check(), ownerMay(ctx, c.suspended)); err != nil {
+		if err := cmp.Or(c.check(), ownerMay(ctx, c.suspended), p.checkDefault()); err != nil {
 			return nil, err
 		}
 		writes := []store.Statement{{Name: "create_secret", Args: []any{digestOf(secret).hex(), k.ID, nil}}}
@@ -161,7 +161,7 @@ func scanKey(r store.Row, now time.Time) (k Key, err error) {
 	var origins string
 	var m month
 	err = r.Scan(&k.ID, &k.Account, &k.Name, &k.Hint, &created, &revoked, &k.Dashboard,
-		&expires, &budget, &rate, &origins, &m, &k.Used, &replaced, &k.LastDay)
+		&expires, &budget, &rate, &origins, &k.Policy, &m, &k.Used, &replaced, &k.LastDay)
 	k.Created, k.Revoked, k.Expires = timeOf(created), timeOf(revoked), timeOf(expires)
 	if origins != "" {
 		k.Origins = strings.Split(origins, " ")
@@ -221,8 +221,9 @@ func (l *Ledger) ChangeKey(ctx context.Context, account, key int64, c KeyChange)
 		}
 		c.Terms = &terms
 	}
-	return l.changeKey(ctx, account, key, func(k Key, a Account, now time.Time) (change, error) {
-		if err := ownerMay(ctx, !a.Suspended.IsZero()); err != nil {
+	p := policyRead{account: account, name: terms.Policy}
+	return l.changeKey(ctx, account, key, p.read, func(k Key, a Account, now time.Time) (change, error) {
+		if err := cmp.Or(ownerMay(ctx, !a.Suspended.IsZero()), p.checkDefault()); err != nil {
 			return change{}, err
 		}
 		return k.changedTo(c, a, now)
@@ -276,7 +277,7 @@ func (k *Key) changeSubject(was *Key) string {
 // again changes nothing. The owner of a suspended account may do it: its secret may be
 // known to others, and the account may be resumed. It returns ErrNoKey if the account has no such key.
 func (l *Ledger) RevokeKey(ctx context.Context, account, key int64) error {
-	return l.changeKey(ctx, account, key, func(k Key, _ Account, now time.Time) (change, error) {
+	return l.changeKey(ctx, account, key, nil, func(k Key, _ Account, now time.Time) (change, error) {
 		if !k.Revoked.IsZero() {
 			return change{}, nil
 		}
@@ -307,7 +308,7 @@ func (l *Ledger) RotateKey(ctx context.Context, account, key int64, grace time.D
 		return "", Key{}, wrong("grace", fmt.Errorf("the grace %s is outside 0 to %s", grace, MaxGrace))
 	}
 	secret = NewSecret()
-	err = l.changeKey(ctx, account, key, func(found Key, a Account, now time.Time) (change, error) {
+	err = l.changeKey(ctx, account, key, nil, func(found Key, a Account, now time.Time) (change, error) {
 		if k = found; !k.Revoked.IsZero() {
 			return change{}, ErrRevoked
 		}
@@ -340,14 +341,18 @@ func (k *Key) rotation(secret string) []store.Statement {
 		store.Statement{Name: "put_hint", Args: []any{k.ID, k.Hint}})
 }
 
-// changeKey decides a change of a key under the lock of its account, and records
-// it. It returns ErrNoKey if the account has no such key, or the key is the
+// changeKey decides a change of a key under the lock of its account, after another read
+// unless it is nil, and records it. It returns ErrNoKey if the account has no such key, or the key is the
 // dashboard's.
-func (l *Ledger) changeKey(ctx context.Context, account, key int64, decide func(Key, Account, time.Time) (change, error)) error {
+func (l *Ledger) changeKey(ctx context.Context, account, key int64, also func() store.Statement, decide func(Key, Account, time.Time) (change, error)) error {
 	var k Key
-	read := func() store.Statement {
+	read := func() []store.Statement {
 		k = Key{}
-		return l.readKeys(anyKey(account, key), func(found Key) { k = found })
+		list := []store.Statement{l.readKeys(anyKey(account, key), func(found Key) { k = found })}
+		if also != nil {
+			list = append(list, also())
+		}
+		return list
 	}
 	err := l.changeAccountAfter(ctx, account, read, func(a Account, now time.Time) (change, error) {
 		if k.ID == 0 || k.Dashboard {

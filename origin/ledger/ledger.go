@@ -119,14 +119,15 @@ var (
 // A Ledger is one replica of the ledger on one database. It is safe for
 // concurrent use.
 type Ledger struct {
-	store  store.Store
-	side   *sideStore // for all but the writer
-	clock  *clock
-	log    *slog.Logger
-	views  *views
-	reader *reader
-	writer *writer
-	stats  statsRecorder
+	store    store.Store
+	side     *sideStore // for all but the writer
+	clock    *clock
+	log      *slog.Logger
+	views    *views
+	reader   *reader
+	writer   *writer
+	policies *policyCache
+	stats    statsRecorder
 
 	wait  time.Duration // see waitLimit
 	tally time.Duration // see tallyEvery
@@ -205,6 +206,7 @@ func (l *Ledger) start(ctx context.Context, o settings) error {
 	l.clock.warnAtStart(last)
 	l.views = newViews(l.clock)
 	l.reader = &reader{Ledger: l}
+	l.policies = newPolicyCache(l.store.Query)
 	l.writer = newWriter(l)
 	go l.writer.run()
 	return nil

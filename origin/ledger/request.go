@@ -18,6 +18,8 @@ type Request struct {
 	accountID, keyID int64
 	secret           digest
 	origin           string // the header Origin
+	policy           string // the name of the key's default policy when the request began
+	policies         int64  // how often the account's policies were changed by then
 	token            *token // nil if neither the account nor the key has a rate
 
 	refused   bool          // after the work
@@ -126,7 +128,8 @@ func (v *views) judge(ctx context.Context, s *secretView, at digest, origin stri
 // newRequest returns an admitted request. Its token is spent, however the
 // request ends.
 func (v *views) newRequest(ctx context.Context, s *secretView, at digest, origin string, instant time.Time) *Request {
-	r := &Request{ctx: ctx, account: s.account, key: s.key, accountID: s.account.id, keyID: s.key.id, secret: at, origin: origin}
+	r := &Request{ctx: ctx, account: s.account, key: s.key, accountID: s.account.id, keyID: s.key.id, secret: at, origin: origin,
+		policy: s.key.policy, policies: s.account.policies}
 	if s.account.rate != Unlimited || s.key.rate != Unlimited {
 		r.ctx, r.cancel = context.WithCancelCause(ctx)
 		r.token = &token{arrival: instant, key: s.key, keyID: s.key.id, request: r}
@@ -147,6 +150,62 @@ func (s *secretView) quota(now time.Time) *Quota {
 		Refill:  untilRefill(a.month, now),
 		Overage: a.overage,
 	}
+}
+
+// DefaultPolicy returns the name of the default policy of a key, "" if it has none or Begin
+// would refuse it. Unlike Begin it takes no token.
+func (l *Ledger) DefaultPolicy(ctx context.Context, secret, origin string) string {
+	at := digestOf(secret)
+	name, stale := l.views.defaultPolicy(at, origin)
+	if !stale || l.writer.failing() != nil {
+		return name
+	}
+	if _, err := l.reader.read(ctx, at, recordID{}, l.wait); err != nil {
+		return "" // Begin fails likewise
+	}
+	name, _ = l.views.defaultPolicy(at, origin)
+	return name
+}
+
+// defaultPolicy returns the name of a key's default policy, and whether the view is missing
+// or too old to decide.
+func (v *views) defaultPolicy(at digest, origin string) (name string, stale bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	instant := v.clock.monotonic()
+	s := v.secrets[at]
+	if s == nil || v.age(s, instant) > maxAccept {
+		return "", true
+	}
+	if v.judgeKey(s, v.clock.at(instant), origin) != Good {
+		return "", false
+	}
+	return s.key.policy, false
+}
+
+// Policy returns the policy of the request's account with a name, as it was when the request
+// began or later. "" is the key's default; if it has none, Policy returns nil. The error is
+// ErrNoPolicy if there is no such policy; else it wraps ErrUnavailable or is that of the
+// request's context. The policy is shared, so the caller must not change it.
+func (r *Request) Policy(name string) (*Policy, error) {
+	if name == "" {
+		name = r.policy
+	}
+	if name == "" {
+		return nil, nil
+	}
+	if CheckPolicyName(name) != nil {
+		return nil, ErrNoPolicy
+	}
+	began := time.Now()
+	defer func() { r.waited += time.Since(began) }()
+	ctx, cancel := context.WithTimeout(r.ctx, r.waitLeft())
+	defer cancel()
+	p, err := r.ledger.policies.find(ctx, policyKey{r.accountID, name}, r.policies)
+	if err != nil && r.ctx.Err() != nil {
+		err = r.ctx.Err()
+	}
+	return p, err
 }
 
 // Account returns the ID of the request's account.

@@ -1,12 +1,14 @@
 package ledger
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/addrspec/addrspec/origin/rig/pgtest"
+	"github.com/addrspec/addrspec/origin/rig/storetest"
 )
 
 // A free account gets the common decisions one after the other.
@@ -357,4 +359,105 @@ func TestChangeTermsAppliesAtOnce(t *testing.T) {
 		require.Equal(t, Good, f.request(0).Kind, "a request for 0 points lacks none")
 		require.ErrorIs(t, f.ChangeTerms(f.ctx, 4711, Terms{}), ErrNoAccount)
 	})
+}
+
+// A change of a policy by this process or another applies when that of a key would. Requests
+// go on with what they began with.
+func TestRequestsFollowPolicies(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		f, list := newReplicas(t, url, unlimitedTerms, 2)
+		other := list[1]
+		document := func(r *Request, name string) string {
+			p, err := r.Policy(name)
+			require.NoError(t, err)
+			if p == nil {
+				return ""
+			}
+			return p.Document
+		}
+		before := f.mustBegin()
+		defer before.End()
+		require.Empty(t, document(before, ""), "no default")
+		_, err := before.Policy("a")
+		require.ErrorIs(t, err, ErrNoPolicy)
+
+		f.mustPolicy("a", blocking)
+		require.NoError(t, f.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Policy: "a"}}))
+		require.Equal(t, "a", f.DefaultPolicy(f.ctx, f.secret, ""))
+		require.Empty(t, document(before, ""), "it began without")
+		under := f.mustBegin()
+		defer under.End()
+		require.Equal(t, blocking, document(under, ""))
+		p, err := under.Policy("")
+		require.NoError(t, err)
+
+		other.mustPolicy("b", allowing)
+		other.mustPolicy("a", allowing)
+		require.NoError(t, other.ChangeKey(f.ctx, f.account, f.key.ID, KeyChange{Terms: &KeyTerms{Policy: "b"}}))
+		require.NoError(t, other.DeletePolicy(f.ctx, f.account, "a"))
+		require.Equal(t, blocking, document(under, ""))
+		require.Equal(t, blocking, p.Document)
+		f.clock.advance(maxAccept + 1)
+		require.Equal(t, "b", f.DefaultPolicy(f.ctx, f.secret, ""))
+		after := f.mustBegin()
+		defer after.End()
+		require.Equal(t, allowing, document(after, ""))
+		_, err = after.Policy("a")
+		require.ErrorIs(t, err, ErrNoPolicy)
+	})
+}
+
+// A request reads a policy from the database only if it or another policy of the account was
+// changed since the last one did. Requests at the same time share queries.
+func TestPoliciesAreReadOnce(t *testing.T) {
+	pgtest.EachDatabase(t, func(t *testing.T, url string) {
+		var counter storetest.Counter
+		f := newFixture(t, url, unlimitedTerms, WithStore(counter.Wrap))
+		f.mustPolicy("a", blocking)
+		f.request(1)
+		read := func() int {
+			counter.Take()
+			inParallel(8, func(int) {
+				for range 10 {
+					r := f.mustBegin()
+					p, err := r.Policy("a")
+					require.NoError(f, err)
+					require.NotEmpty(f, p.Document)
+					r.End()
+				}
+			})
+			return counter.Take().Statements["read_policy"]
+		}
+		require.Subset(t, []int{1, maxQueries}, []int{read()})
+		require.Zero(t, read())
+		f.mustPolicy("b", allowing)
+		require.Subset(t, []int{1, maxQueries}, []int{read()})
+		require.Zero(t, read())
+		for _, name := range []string{"A", strings.Repeat("a", 65), "a\x00"} {
+			r := f.mustBegin()
+			_, err := r.Policy(name)
+			require.ErrorIs(t, err, ErrNoPolicy)
+			r.End()
+		}
+		require.Zero(t, counter.Take().Statements["read_policy"], "a name that no policy can have")
+	})
+}
+
+// The policies in memory are bounded in number and length.
+func TestCachedPoliciesAreBounded(t *testing.T) {
+	c := newPolicyCache(nil)
+	for n := range 3 * maxCachedPolicies {
+		c.put(policyKey{int64(n), "a"}, &policyRead{found: true, Policy: Policy{Size: 1}})
+		require.LessOrEqual(t, len(c.entries), maxCachedPolicies)
+	}
+	const long = maxCachedBytes / 10
+	for n := range 30 {
+		c.put(policyKey{int64(n % 15), "b"}, &policyRead{found: true, Policy: Policy{Size: long}})
+		require.LessOrEqual(t, c.bytes, int64(maxCachedBytes))
+	}
+	for at := range c.entries {
+		c.put(at, &policyRead{})
+	}
+	require.Zero(t, c.bytes)
+	require.Empty(t, c.entries)
 }

@@ -1,9 +1,12 @@
 package ledger
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger/store"
 )
 
 // views contains the recent state of accounts and keys, so that most requests are
@@ -467,4 +470,90 @@ func (v *views) copyExact(ws *workingSet, row rowKey) bool {
 		ws.secrets[row.secret] = s.expires
 	}
 	return true
+}
+
+// policyCache has recent policies, so that few requests read one from the database. What it
+// has of an account is used as long as the view of the account has the same number of
+// changes, so a change applies when that of a key would.
+type policyCache struct {
+	query   func(context.Context, store.Statement) error
+	reading chan struct{} // has an element for each query in progress
+	mu      sync.Mutex
+	entries map[policyKey]*policyRead
+	bytes   int64 // of the documents
+}
+
+// policyKey identifies a policy.
+type policyKey struct {
+	account int64
+	name    string
+}
+
+// Bounds of the policies in memory, of all accounts.
+const (
+	maxCachedPolicies = 4096
+	maxCachedBytes    = 32 << 20
+)
+
+func newPolicyCache(query func(context.Context, store.Statement) error) *policyCache {
+	return &policyCache{query: query, reading: make(chan struct{}, maxQueries), entries: map[policyKey]*policyRead{}}
+}
+
+// find returns a policy as it was after that many changes of the account, or later. Requests
+// that need the same policy at the same time share a query.
+func (c *policyCache) find(ctx context.Context, at policyKey, changes int64) (*Policy, error) {
+	if p := c.get(at, changes); p != nil {
+		return p, nil
+	}
+	select {
+	case c.reading <- struct{}{}:
+		defer func() { <-c.reading }()
+	case <-ctx.Done():
+		return nil, unavailable(errTimeout)
+	}
+	if p := c.get(at, changes); p != nil {
+		return p, nil
+	}
+	read := policyRead{account: at.account, name: at.name}
+	if err := c.query(ctx, read.read()); err != nil {
+		return nil, unavailable(err)
+	}
+	c.put(at, &read)
+	if !read.found {
+		return nil, ErrNoPolicy
+	}
+	return &read.Policy, nil
+}
+
+func (c *policyCache) get(at policyKey, changes int64) *Policy {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.entries[at]; e != nil && e.changes >= changes {
+		return &e.Policy
+	}
+	return nil
+}
+
+// put replaces what the cache has of a policy. If it is full, it forgets others.
+func (c *policyCache) put(at policyKey, read *policyRead) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.forget(at); !read.found {
+		return
+	}
+	for other := range c.entries {
+		if len(c.entries) < maxCachedPolicies && c.bytes+read.Size <= maxCachedBytes {
+			break
+		}
+		c.forget(other)
+	}
+	c.entries[at] = read
+	c.bytes += read.Size
+}
+
+func (c *policyCache) forget(at policyKey) {
+	if e := c.entries[at]; e != nil {
+		c.bytes -= e.Size
+		delete(c.entries, at)
+	}
 }

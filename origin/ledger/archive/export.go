@@ -1,5 +1,5 @@
 // Package archive copies a whole ledger: accounts, keys, usage, idempotency
-// records, the people who sign in, webhooks.
+// records, the people who sign in, webhooks, policies.
 //
 // A backup is an SQLite file with all pages of the ledger at one moment
 // (backup.go); it is the fastest copy and can be opened as it is. An export is a
@@ -13,7 +13,7 @@
 // JSON lines can be written and read row by row, need no library in any language,
 // and show a person what they contain. Version 1 has these lines, in this order:
 //
-//	{"format":"addrspec ledger","version":1,"schema":5}
+//	{"format":"addrspec ledger","version":1,"schema":6}
 //	{"table":"plans","columns":["name","rate","points","overage","stored"]}
 //	["free",1,1000,false,268435456]
 //	{"table":"accounts","columns":["id","email",…],"last_id":2}
@@ -181,7 +181,7 @@ func explainRows(err error, t table, line int) error {
 
 // schemaVersion is the version of the ledger's schema that the catalogue describes. A test
 // compares the catalogue with both databases, so a migration has to extend it.
-const schemaVersion = 5
+const schemaVersion = 6
 
 // A table is one of the ledger's tables. Rows refer only to rows of tables before
 // theirs.
@@ -212,8 +212,8 @@ const (
 // to one PostgreSQL database and its processes.
 var tables = []table{
 	describe("plans", "name", "name text, rate integer, points integer, overage boolean, stored integer"),
-	numbered("accounts", "id integer, email text, plan text, rate integer, points integer, created_ns integer, month integer, used integer, tat_ns integer, overage boolean, suspended_ns integer, stored integer"),
-	numbered("keys", "id integer, account integer, name text, hint text, created_ns integer, revoked_ns integer, expires_ns integer, budget integer, rate integer, month integer, used integer, tat_ns integer, origins text, dashboard boolean"),
+	numbered("accounts", "id integer, email text, plan text, rate integer, points integer, created_ns integer, month integer, used integer, tat_ns integer, overage boolean, suspended_ns integer, stored integer, policies integer"),
+	numbered("keys", "id integer, account integer, name text, hint text, created_ns integer, revoked_ns integer, expires_ns integer, budget integer, rate integer, month integer, used integer, tat_ns integer, origins text, dashboard boolean, policy text"),
 	describe("secrets", "hash", "hash text, key integer, expires_ns integer"),
 	describe("usage", "account day key", "account integer, key integer, day integer, points integer, requests integer, errors integer, valid integer, invalid integer, disposable integer, public integer, relay integer, role integer, gibberish integer, typo integer, lookup_errors integer"),
 	describe("answers", "account id", "account integer, id text, body text, answer blob, size integer, expires_ns integer"),
@@ -228,6 +228,7 @@ var tables = []table{
 	numbered("audit", "id integer, account integer, at_ns integer, actor text, action text, subject text"),
 	describe("webhooks", "account", "account integer, url text, secret text, previous text, rotated_ns integer, disabled_ns integer, created_ns integer"),
 	describe("deliveries", "account month percent", "account integer, month integer, percent integer, id text, body text, created_ns integer, next_ns integer, attempts integer, done_ns integer, status text"),
+	describe("policies", "account name", "account integer, name text, document text, version integer, changed_ns integer"),
 }
 
 func describe(name, key, columns string) table {

@@ -101,8 +101,8 @@ SELECT a.suspended_ns IS NOT NULL, (SELECT count(*) FROM keys k WHERE k.account 
   FROM accounts a WHERE a.id = $1;
 
 -- name: create_key
-INSERT INTO keys (account, name, hint, created_ns, expires_ns, budget, rate, origins)
-SELECT a.id, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT), CAST($7 AS BIGINT), CAST($8 AS TEXT)
+INSERT INTO keys (account, name, hint, created_ns, expires_ns, budget, rate, origins, policy)
+SELECT a.id, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT), CAST($7 AS BIGINT), CAST($8 AS TEXT), CAST($9 AS TEXT)
   FROM accounts a WHERE a.id = $1
 RETURNING id;
 
@@ -117,6 +117,32 @@ UPDATE keys SET revoked_ns = $3 WHERE account = $1 AND created_ns < $2 AND revok
 
 -- name: put_hint
 UPDATE keys SET hint = $2 WHERE id = $1;
+
+-- Policies of an account.
+-- name: list_policies
+SELECT name, version, changed_ns, octet_length(document) FROM policies WHERE account = $1 ORDER BY name;
+
+-- The number of the account's changes comes with it, from the same snapshot.
+-- name: read_policy
+SELECT a.policies, p.document, p.version, p.changed_ns
+  FROM policies p JOIN accounts a ON a.id = p.account WHERE p.account = $1 AND p.name = $2;
+
+-- A key that is not revoked with the policy as its default.
+-- name: find_policy_key
+SELECT id FROM keys WHERE account = $1 AND policy = $2 AND revoked_ns IS NULL ORDER BY id LIMIT 1;
+
+-- name: count_policy_change
+UPDATE accounts SET policies = policies + 1 WHERE id = $1;
+
+-- $3 the document, $4 now. It follows count_policy_change.
+-- name: put_policy
+INSERT INTO policies (account, name, document, version, changed_ns)
+SELECT a.id, CAST($2 AS TEXT), CAST($3 AS TEXT), a.policies, CAST($4 AS BIGINT) FROM accounts a WHERE a.id = $1
+    ON CONFLICT (account, name) DO UPDATE
+   SET document = excluded.document, version = excluded.version, changed_ns = excluded.changed_ns;
+
+-- name: delete_policy
+DELETE FROM policies WHERE account = $1 AND name = $2;
 
 -- Secrets. One that was replaced has an expiry, and so have those of the dashboard.
 -- name: create_secret
@@ -167,6 +193,9 @@ DELETE FROM deliveries WHERE account = $1;
 
 -- name: drop_webhook
 DELETE FROM webhooks WHERE account = $1;
+
+-- name: drop_policies
+DELETE FROM policies WHERE account = $1;
 
 -- name: drop_audit
 DELETE FROM audit WHERE account = $1;

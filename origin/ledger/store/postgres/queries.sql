@@ -9,9 +9,9 @@
 -- Reads of views. $1 lists pairs of a secret's hash and the id of an idempotency
 -- record, or zeros for no record.
 -- name: read_view
-SELECT s.hash, w.value->>1, coalesce(s.expires_ns, 0), k.id, k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), k.origins,
+SELECT s.hash, w.value->>1, coalesce(s.expires_ns, 0), k.id, k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), k.origins, k.policy,
        k.month, k.used, k.tat_ns,
-       a.id, a.month, a.used, a.tat_ns, a.stored, a.suspended_ns IS NOT NULL,
+       a.id, a.month, a.used, a.tat_ns, a.stored, a.policies, a.suspended_ns IS NOT NULL,
        coalesce(a.points, p.points), coalesce(a.rate, p.rate), coalesce(a.overage, p.overage), p.stored,
        x.body, x.answer, coalesce(x.expires_ns, 0)
   FROM jsonb_array_elements($1::jsonb) w
@@ -48,9 +48,9 @@ SELECT a.id, a.xmax::text::bigint FROM accounts a
 SELECT set_config('lock_timeout', CAST($1 AS TEXT), true);
 
 -- name: read_rows
-SELECT a.id, a.month, a.used, a.tat_ns, a.stored, a.suspended_ns IS NOT NULL,
+SELECT a.id, a.month, a.used, a.tat_ns, a.stored, a.policies, a.suspended_ns IS NOT NULL,
        coalesce(a.points, p.points), coalesce(a.rate, p.rate), coalesce(a.overage, p.overage), p.stored,
-       coalesce(k.id, 0), k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), coalesce(k.origins, ''),
+       coalesce(k.id, 0), k.revoked_ns IS NOT NULL, coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), coalesce(k.origins, ''), coalesce(k.policy, ''),
        coalesce(k.month, 0), coalesce(k.used, 0), coalesce(k.tat_ns, 0),
        coalesce(s.hash, ''), coalesce(s.expires_ns, 0)
   FROM jsonb_array_elements($1::jsonb) w
@@ -116,7 +116,7 @@ SELECT a.id, CAST($2 AS TEXT), '', CAST($3 AS BIGINT), true
 -- listed, $7 whether the dashboard's is.
 -- name: list_keys
 SELECT k.id, k.account, k.name, k.hint, k.created_ns, coalesce(k.revoked_ns, 0), k.dashboard,
-       coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), k.origins, k.month, k.used,
+       coalesce(k.expires_ns, 0), coalesce(k.budget, -1), coalesce(k.rate, -1), k.origins, k.policy, k.month, k.used,
        coalesce((SELECT max(s.expires_ns) FROM secrets s WHERE s.key = k.id), 0),
        coalesce((SELECT max(u.day) FROM usage u WHERE u.key = k.id), 0)
   FROM keys k
@@ -125,16 +125,16 @@ SELECT k.id, k.account, k.name, k.hint, k.created_ns, coalesce(k.revoked_ns, 0),
    AND (CAST($6 AS BOOLEAN) OR k.revoked_ns IS NULL) AND (CAST($7 AS BOOLEAN) OR NOT k.dashboard)
  ORDER BY k.id DESC LIMIT $4;
 
--- $1 the key, $2 to $6 its name and terms, $7 the account's month, $8 the first
+-- $1 the key, $2 to $7 its name and terms, $8 the account's month, $9 the first
 -- day of it. A key whose use was not counted, since it had neither budget nor rate,
 -- begins with the month's use in the history.
 -- name: change_key
 UPDATE keys
-   SET name = $2, expires_ns = $3, budget = $4, rate = $5, origins = $6,
+   SET name = $2, expires_ns = $3, budget = $4, rate = $5, origins = $6, policy = $7,
        used = CASE WHEN budget IS NULL AND rate IS NULL
-              THEN greatest(0, (SELECT CAST(coalesce(sum(u.points), 0) AS BIGINT) FROM usage u WHERE u.key = keys.id AND u.day >= $8))
+              THEN greatest(0, (SELECT CAST(coalesce(sum(u.points), 0) AS BIGINT) FROM usage u WHERE u.key = keys.id AND u.day >= $9))
               ELSE used END,
-       month = CASE WHEN budget IS NULL AND rate IS NULL THEN $7 ELSE month END
+       month = CASE WHEN budget IS NULL AND rate IS NULL THEN $8 ELSE month END
  WHERE id = $1;
 
 -- The last step of the deletion of an account.
