@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/rig/contract"
 )
 
@@ -20,21 +21,38 @@ func TestSameResponseAsOrigin(t *testing.T) {
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
 			w := runtime.start(t, "http://"+o.hostPort)
-			key := [2]string{o.account(t, runtime.name+"-direct@twin.test"), o.account(t, runtime.name+"-edge@twin.test")}
-			for name, r := range oddities() {
-				if runtime.foldsSlashes && strings.HasPrefix(r.Target, "//") {
-					continue
+			for _, policy := range []string{"", "strict"} { // the key's default
+				direct, edge := runtime.name+policy+"-direct@twin.test", runtime.name+policy+"-edge@twin.test"
+				key := [2]string{o.accountWithPolicy(t, direct, policy), o.accountWithPolicy(t, edge, policy)}
+				for name, r := range oddities() {
+					if runtime.foldsSlashes && strings.HasPrefix(r.Target, "//") {
+						continue
+					}
+					direct := o.send(t, r.With("X-API-Key: "+key[0], "X-Request-Id: twin"))
+					edge := w.send(t, r.With("X-API-Key: "+key[1], "X-Request-Id: twin"))
+					if direct.beforeRouting(r) {
+						continue
+					}
+					assert.Equal(t, direct.essence(), edge.essence(), "%s, default policy %q", name, policy)
 				}
-				direct := o.send(t, r.With("X-API-Key: "+key[0], "X-Request-Id: twin"))
-				edge := w.send(t, r.With("X-API-Key: "+key[1], "X-Request-Id: twin"))
-				if direct.beforeRouting(r) {
-					continue
-				}
-				assert.Equal(t, direct.essence(), edge.essence(), name)
+				o.requireSameUsage(t, direct, edge)
 			}
-			o.requireSameUsage(t, runtime.name+"-direct@twin.test", runtime.name+"-edge@twin.test")
 		})
 	}
+}
+
+// accountWithPolicy returns a key of a new account that has the policy strict. Its default
+// policy is the named one.
+func (o *origin) accountWithPolicy(t *testing.T, email, policy string) (key string) {
+	key = o.account(t, email)
+	a, err := o.ledger.AccountByEmail(t.Context(), email)
+	require.NoError(t, err)
+	_, err = o.ledger.SetPolicy(t.Context(), a.ID, "strict", `{"block": {"domains": ["*.bulk.example"], "reasons": ["role", "alias", "no_mail", "non_ascii"]}}`)
+	require.NoError(t, err)
+	keys, err := o.ledger.ListKeys(t.Context(), a.ID, ledger.KeyPage{})
+	require.NoError(t, err)
+	require.NoError(t, o.ledger.ChangeKey(t.Context(), a.ID, keys[0].ID, ledger.KeyChange{Terms: &ledger.KeyTerms{Policy: policy}}))
+	return key
 }
 
 // requireSameUsage requires that two accounts have the same charges and facts in the

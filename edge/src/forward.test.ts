@@ -257,3 +257,84 @@ test("a batch on which the module fails is forwarded unchanged", async () => {
   assert.equal(await sent[0]?.text(), '{"emails":["jane@example.org"]}');
   assert.deepEqual(logged, ["defect: Error"]);
 });
+
+const FORWARD = { "X-Edge-MX": "forward" };
+
+test("a request is forwarded whole if the key has a default policy", async () => {
+  for (const request of [
+    get("/v1/email/a%2Fb%2Fc'+x@mail.example?details=true&x=y", {
+      headers: { Origin: "https://p.example" },
+    }),
+    postBatch('{"emails":["a@mail.example"]}', { Origin: "https://p.example" }),
+  ]) {
+    const { worker, sent } = newWorker((asked) =>
+      asked.url.endsWith("/admit")
+        ? new Response(null, { status: 204, headers: FORWARD })
+        : new Response('{"verdict":1}', {
+            headers: { "Content-Type": "application/json", "X-Usage-Current": "1" },
+          }),
+    );
+    const response = await worker.respond(request);
+    assert.deepEqual(
+      [response.status, await response.text(), response.headers.get("X-Usage-Current")],
+      [200, '{"verdict":1}', "1"],
+    );
+    assert.deepEqual(
+      sent.map(({ url, headers }) => [url, headers.get("X-Edge-Forward"), headers.get("Origin")]),
+      [
+        ["http://origin.test/v1/edge/admit", "true", "https://p.example"],
+        [
+          request.method === "GET"
+            ? "http://origin.test/v1/email/a%2Fb%2Fc%27+x@mail.example?details=true"
+            : "http://origin.test/v1/emails",
+          null,
+          "https://p.example",
+        ],
+      ],
+    );
+    if (request.method === "POST") {
+      assert.equal(await sent[1]?.text(), '{"emails":["a@mail.example"]}');
+    }
+  }
+});
+
+test("a single validation that names a policy is forwarded at once, in a form that fetch keeps", async () => {
+  for (const [target, forwarded] of [
+    ["/v1/email/a@b.example?policy=p", "/v1/email/a@b.example?policy=p"],
+    [
+      "/v1/email/%2E%2e%2fa@b.example?x=1&policy=p&details=true",
+      "/v1/email/..%2Fa@b.example?details=true&policy=p",
+    ],
+    ["/v1/email/j\u00e4ne@b.example?policy", "/v1/email/j%C3%A4ne@b.example?policy"],
+    ["/v1/email/%ff?policy=p#q", "/v1/email/%FF?policy=p%23q"],
+    ["/v1/email/..?policy=p", "/v1/email/...?policy=p"],
+    ["/v1/email/%2e?policy=p", "/v1/email/...?policy=p"],
+    ["/v1/email/?policy=p", undefined],
+    ["/v1/email/a%?policy=p", undefined],
+    ["/v1/email/a@b.example?xpolicy=p&Policy=p", undefined],
+  ] as const) {
+    const { worker, sent } = newWorker(() => admitted([true]));
+    await worker.respond(get(target));
+    assert.deepEqual(
+      sent.map(({ method, url }) => [method, url]),
+      [
+        forwarded === undefined
+          ? ["POST", "http://origin.test/v1/edge/admit"]
+          : ["GET", `http://origin.test${forwarded}`],
+      ],
+      target,
+    );
+  }
+});
+
+test("input that the worker refuses has no verdict, so it is not forwarded", async () => {
+  const { worker, sent, logged } = newWorker(
+    () => new Response(null, { status: 204, headers: FORWARD }),
+  );
+  assert.equal((await worker.respond(get("/v1/email/bad"))).status, 503);
+  assert.deepEqual(
+    sent.map(({ headers }) => headers.get("X-Edge-Forward")),
+    [null],
+  );
+  assert.deepEqual(logged, ["origin: unexpected response to /v1/edge/admit, status 204"]);
+});

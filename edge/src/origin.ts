@@ -16,9 +16,13 @@ import { problemResponse, unavailable } from "./problem.ts";
 import type { Fetch, WorkerResponse } from "./response.ts";
 import { withTimeout } from "./timeout.ts";
 
-/** The origin's decision: the lookups of the domains, or the problem as a response to the client. */
+/**
+ * The origin's decision: the lookups of the domains, that it must get the client's request
+ * whole, or the problem as a response to the client.
+ */
 export type Admission =
   | { readonly lookups: readonly Lookup[]; readonly keyHeaders: KeyHeaders }
+  | "forward"
   | { readonly problem: WorkerResponse };
 
 /** What an admission needs of the client's request. */
@@ -27,6 +31,8 @@ export interface RequestContext {
   readonly id: string;
   /** The header Origin, which a browser adds; null without one. */
   readonly pageOrigin: string | null;
+  /** The worker can forward the request whole. */
+  readonly mayForward: boolean;
   /** Aborted when the client has disconnected; null if the platform then ends the request itself. */
   readonly signal: AbortSignal | null;
 }
@@ -58,7 +64,9 @@ export class Origin {
     try {
       return await withTimeout(this.#config.timeoutMS, context.signal, async (signal) => {
         const url = `${this.#config.origin}/v1/edge/admit`;
-        return this.#admission(plan, await this.#fetch(url, this.#request(plan, context, signal)));
+        const response = await this.#fetch(url, this.#request(plan, context, signal));
+        if (context.mayForward && isForward(response)) return "forward";
+        return this.#admission(plan, response);
       });
     } catch (error) {
       if (!context.signal?.aborted) this.#log(`origin: ${describe(error)}`);
@@ -68,7 +76,7 @@ export class Origin {
 
   #request(
     plan: Plan,
-    { key, id, pageOrigin }: RequestContext,
+    { key, id, pageOrigin, mayForward }: RequestContext,
     signal: AbortSignal | null,
   ): RequestInit {
     const headers = {
@@ -77,6 +85,7 @@ export class Origin {
       "X-API-Key": key,
       "X-Request-Id": id,
       ...(pageOrigin === null ? {} : { Origin: pageOrigin }),
+      ...(mayForward ? { "X-Edge-Forward": "true" } : {}),
     };
     const brief = mayBeBrief(plan) || undefined;
     const { operation, points, tally, domains, details } = plan;
@@ -113,6 +122,11 @@ function unavailableAdmission(): Admission {
 /** Reports whether the reply to a plan fits in a header. */
 function mayBeBrief({ operation, domains, details }: Plan): boolean {
   return operation === "single" && domains.length === 1 && details === undefined;
+}
+
+/** Reports whether the key has a default policy, which the worker does not have. */
+function isForward({ status, headers }: Response): boolean {
+  return status === 204 && headers.get("X-Edge-MX") === "forward";
 }
 
 /** Returns the MX in the header of a brief reply; undefined if it is not one. */

@@ -7,7 +7,7 @@ import { isProblem, type Problem, problem } from "./problem.ts";
 import { SENTENCES } from "./problems.ts";
 import { result } from "./result.ts";
 import { count, type Tally } from "./tally.ts";
-import { percentDecode } from "./target.ts";
+import { percentDecode, percentEncode } from "./target.ts";
 
 /** The origin's HTTP server refuses such a path, in its own words. */
 const BROKEN_PERCENT =
@@ -52,13 +52,35 @@ function factsOrProblem(check: Check, encoded: string, query: string): Facts | P
  * As at the origin, nothing is percent-decoded and other parameters are ignored.
  */
 export function queryDetails(query: string): number | undefined {
-  const values = query
-    .slice(1)
-    .split("&")
-    .filter((parameter) => parameter === "details" || parameter.startsWith("details="));
+  const values = parameters(query, "details");
   if (values.length === 0) return 0;
   if (values.length > 1) return undefined;
   return { "details=true": DETAILS, "details=false": 0 }[values[0] ?? ""];
+}
+
+/** Reports whether the query has a parameter. */
+export function asksFor(query: string, name: string): boolean {
+  return parameters(query, name).length > 0;
+}
+
+/** Returns the parameters of a query with a name, as they were sent. */
+function parameters(query: string, name: string): string[] {
+  const all = query.slice(1).split("&");
+  return all.filter((parameter) => parameter === name || parameter.startsWith(`${name}=`));
+}
+
+/**
+ * Returns the target that asks the origin for the same, in a form that fetch does not change;
+ * "" if there is none, which no valid address needs. Other parameters are left out.
+ */
+export function singleTarget(encoded: string, query: string): string {
+  const email = percentDecode(encoded);
+  if (email === undefined || email === "") return "";
+  const segment = percentEncode(email);
+  // fetch would remove a dot segment. Three dots are none, and get the same response.
+  const path = segment === "." || segment === ".." ? "..." : segment;
+  const kept = [...parameters(query, "details"), ...parameters(query, "policy")].join("&");
+  return `/v1/email/${path}${kept === "" ? "" : `?${kept.replaceAll("#", "%23")}`}`;
 }
 
 /** Adds a capital and a full stop to the module's clause. */

@@ -59,3 +59,15 @@ export function percentDecode(encoded: string): string | Uint8Array | undefined 
   }
   return bytes.subarray(0, end);
 }
+
+/** What a path segment may have as it is (RFC 3986 section 3.3), without the apostrophe. */
+const SEGMENT = /[0-9A-Za-z._~!$&()*+,;=:@-]/;
+
+/** Percent-encodes a segment of a path, in which no URL parser changes anything. */
+export function percentEncode(segment: string | Uint8Array): string {
+  const bytes = typeof segment === "string" ? encoder.encode(segment) : segment;
+  return Array.from(bytes, (byte) => {
+    const char = String.fromCharCode(byte);
+    return SEGMENT.test(char) ? char : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  }).join("");
+}

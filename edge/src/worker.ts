@@ -3,7 +3,9 @@
  * the module itself, and the origin checks the key and the rate, looks up MX
  * records and charges. It first decides what to do with a request, as a value
  * (route.ts, plan.ts), and then does it. What differs between platforms is in
- * entry/. Each request makes at most one round trip to the origin.
+ * entry/. Each request makes at most one round trip to the origin, or two if the key has
+ * a default policy: the origin has the policies, so requests that need a verdict are
+ * forwarded to it whole.
  */
 
 import { malformed } from "./bad-request.ts";
@@ -28,7 +30,7 @@ import { SENTENCES } from "./problems.ts";
 import { requestID } from "./request-id.ts";
 import { type Fetch, respond, type WorkerResponse } from "./response.ts";
 import { notFound, routeOf } from "./route.ts";
-import { planSingle } from "./single.ts";
+import { asksFor, planSingle, singleTarget } from "./single.ts";
 import { targetOf } from "./target.ts";
 import { withTimeout } from "./timeout.ts";
 import { Updater } from "./updater.ts";
@@ -142,10 +144,14 @@ export class Worker {
   ): Promise<WorkerResponse> {
     const key = readKey(request.headers);
     if (isProblem(key)) return problemResponse(key);
+    const whole = (target: string) =>
+      this.#forwardOperation({ ...request, method: "GET", target, body: null });
+    const named = asksFor(query, "policy") ? singleTarget(encoded, query) : "";
+    if (named !== "") return whole(named);
     const plan =
       this.#plan(() => planSingle(this.#check, encoded, query))
       ?? planProblem(problem("INTERNAL_ERROR", SENTENCES.checksFailed));
-    return this.#execute(plan, key, request);
+    return this.#execute(plan, key, request, () => whole(singleTarget(encoded, query)));
   }
 
   async #batch(request: IdentifiedRequest): Promise<WorkerResponse> {
@@ -157,7 +163,10 @@ export class Worker {
     if (start === undefined) return truncated(body);
     const given = body.ended ? parseBatch(request.headers, start) : undefined;
     const plan = given && this.#plan(() => planBatch(this.#check, given, arrival));
-    if (plan !== undefined) return this.#execute(plan, key, request);
+    if (plan !== undefined) {
+      const forwarded = { ...request, target: BATCH, body: start };
+      return this.#execute(plan, key, request, () => this.#forwardOperation(forwarded));
+    }
     const whole = body.whole(start, MAX_FORWARDED);
     const response = await this.#forwardOperation({ ...request, target: BATCH, body: whole });
     // The origin may respond, to a wrong key for instance, before it has read all of the
@@ -218,13 +227,17 @@ export class Worker {
     }
   }
 
+  /** Executes a plan, or calls whole if the key has a policy that decides about its results. */
   async #execute(
     plan: Plan,
     key: string,
     { id, headers, signal }: IdentifiedRequest,
+    whole: () => Promise<WorkerResponse>,
   ): Promise<WorkerResponse> {
     const pageOrigin = headers.get("Origin");
-    const admission = await this.#origin.admit(plan, { key, id, pageOrigin, signal });
+    const mayForward = plan.points > 0; // a problem has no verdict
+    const admission = await this.#origin.admit(plan, { key, id, pageOrigin, signal, mayForward });
+    if (admission === "forward") return whole();
     if ("problem" in admission) return admission.problem;
     const response = plan.finish(admission.lookups);
     return { ...response, headers: { ...response.headers, ...admission.keyHeaders } };

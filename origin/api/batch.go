@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/wasm/host"
 )
@@ -33,6 +34,12 @@ func readBatch(x *exchange, r *http.Request) (job, *problem) {
 		return job{}, p
 	}
 	given, p := decodeLimited(r.Context(), body)
+	if p == nil {
+		p = x.loadPolicy(given.policy)
+	}
+	if p == nil {
+		p = given.check()
+	}
 	if p != nil {
 		return job{}, p
 	}
@@ -55,7 +62,7 @@ var decodeSlots = semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0)))
 // longBody is the length in bytes from which a body needs a decode slot.
 const longBody = 64 << 10
 
-// decodeLimited calls readAddresses, for a long body once a decode slot is free.
+// decodeLimited calls decodeBatch, for a long body once a decode slot is free.
 func decodeLimited(ctx context.Context, body []byte) (batchInput, *problem) {
 	if len(body) >= longBody {
 		if decodeSlots.Acquire(ctx, 1) != nil {
@@ -63,22 +70,18 @@ func decodeLimited(ctx context.Context, body []byte) (batchInput, *problem) {
 		}
 		defer decodeSlots.Release(1)
 	}
-	return readAddresses(body)
+	return decodeBatch(body)
 }
 
-// readAddresses returns the content of the body, which has 1 to maxUnique
-// distinct addresses.
-func readAddresses(body []byte) (batchInput, *problem) {
-	given, p := decodeBatch(body)
+// check returns a problem unless the batch has 1 to maxUnique distinct addresses.
+func (given *batchInput) check() *problem {
 	switch {
-	case p != nil:
-		return batchInput{}, p
 	case given.exceeded:
-		return batchInput{}, sizeExceeded(given.received)
+		return sizeExceeded(given.received)
 	case len(given.emails) == 0:
-		return batchInput{}, emptyBatch.with(`The batch has no addresses; send {"emails": ["jane@example.org"]}.`)
+		return emptyBatch.with(`The batch has no addresses; send {"emails": ["jane@example.org"]}.`)
 	}
-	return given, nil
+	return nil
 }
 
 func sizeExceeded(received int) *problem {
@@ -113,9 +116,10 @@ const byteOrderMark = "\uFEFF"
 type batchInput struct {
 	uniqueAddresses
 	details host.Flags // host.Details if the batch asks for it
+	policy  string     // the name of the policy that it asks for; "" for none
 }
 
-// decodeBatch decodes {"emails": [string, ...], "details": bool} and ignores other
+// decodeBatch decodes {"emails": [string, ...], "details": bool, "policy": string} and ignores other
 // members. An empty body, null and "emails": null have no addresses. If a name
 // occurs twice, the last one counts, as in JSON.parse.
 func decodeBatch(body []byte) (batchInput, *problem) {
@@ -127,7 +131,7 @@ func decodeBatch(body []byte) (batchInput, *problem) {
 	if err := d.readBody(); err != nil {
 		return batchInput{}, notJSON(err, text, len(body)-len(text))
 	}
-	for _, wrong := range []string{d.wrong, d.wrongEmails, d.wrongDetails} {
+	for _, wrong := range []string{d.wrong, d.wrongEmails, d.wrongDetails, d.wrongPolicy} {
 		if wrong != "" {
 			return batchInput{}, invalidRequest.with(wrong)
 		}
@@ -141,8 +145,8 @@ func decodeBatch(body []byte) (batchInput, *problem) {
 type batchDecoder struct {
 	*jsontext.Decoder
 	batchInput
-	wrong                     string // about the body's type; empty if it is right
-	wrongEmails, wrongDetails string // likewise, about the last member of that name
+	wrong                                  string // about the body's type; empty if it is right
+	wrongEmails, wrongDetails, wrongPolicy string // likewise, about the last member of that name
 }
 
 // readBody reads the object or null, after which nothing may follow.
@@ -181,6 +185,8 @@ func (d *batchDecoder) readMembers() error {
 			err = d.readEmails()
 		case "details":
 			err = d.readDetails()
+		case "policy":
+			err = d.readPolicy()
 		default:
 			err = d.SkipValue()
 		}
@@ -236,6 +242,28 @@ func (d *batchDecoder) readDetails() error {
 	}
 	return d.SkipValue()
 }
+
+// readPolicy reads the name of a policy or null.
+func (d *batchDecoder) readPolicy() error {
+	d.policy, d.wrongPolicy = "", ""
+	switch d.PeekKind() {
+	case jsontext.KindNull:
+		return d.SkipValue()
+	case jsontext.KindString:
+		name, err := d.ReadToken()
+		if err == nil {
+			d.policy = name.String()
+		}
+		if ledger.CheckPolicyName(d.policy) != nil {
+			d.wrongPolicy = textWrongName
+		}
+		return err
+	}
+	d.wrongPolicy = textWrongName
+	return d.SkipValue()
+}
+
+const textWrongName = "policy must be the name of one of the account's policies: 1 to 64 of a-z, 0-9, - and _."
 
 // uniqueAddresses has the distinct addresses of a batch in the order of their
 // first positions, and the number of addresses sent. It stores at most
@@ -331,7 +359,7 @@ func appendBatch(dst []byte, finished []*item, total int, took time.Duration) []
 func envelopeSize(items []*item) int {
 	size := 256
 	for _, i := range items {
-		size += len(i.facts.JSON) + len(i.facts.Email) + 64
+		size += len(i.facts.JSON) + len(i.facts.Email) + len(i.verdict) + 64
 	}
 	return size
 }
@@ -365,7 +393,11 @@ func (i *item) append(dst []byte) []byte {
 		return append(i.appendError(append(dst, `,"status":"error","result":null,"error":`...)), '}')
 	}
 	dst = append(dst, `,"status":"success","result":`...)
-	return append(i.facts.AppendResult(dst), `,"error":null}`...)
+	dst = i.facts.AppendResult(dst)
+	if i.verdict != nil {
+		dst = host.AppendVerdict(dst, i.verdict)
+	}
+	return append(dst, `,"error":null}`...)
 }
 
 // appendError appends the error object. The domain in it is in A-label form and

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/addrspec/addrspec/origin/ledger"
 	"github.com/addrspec/addrspec/wasm/host"
 )
 
@@ -38,6 +39,10 @@ func TestDecodeBatchErrors(t *testing.T) {
 		"half before an escape": {`{"emails":["\ud83d\n"]}`, "emails[0] is not JSON: byte"},
 		"details a string":      {`{"emails":[],"details":"true"}`, "details must be true or false"},
 		"details a number":      {`{"details":1}`, "details must be true or false"},
+		"policy a number":       {`{"emails":["a"],"policy":7}`, "policy must be the name"},
+		"policy no name":        {`{"policy":"A b"}`, "policy must be the name"},
+		"policy too long":       {`{"policy":"` + strings.Repeat("a", 65) + `"}`, "policy must be the name"},
+		"half in a policy":      {`{"policy":"\ud800"}`, "begins an escape"},
 		"not UTF-8":             {"{\"emails\":[\"a\xff\"]}", "byte 13 is not UTF-8"},
 		"half in a value":       {`{"x":"\udc00","emails":["x"]}`, "byte 6 begins an escape"},
 		"half in a name":        {`{"\ud800":1,"emails":["x"]}`, "byte 2 begins an escape"},
@@ -155,6 +160,12 @@ func FuzzDecodeBatch(f *testing.F) {
 			require.NoError(t, json.Unmarshal(text, &want))
 		}
 		require.Contains(t, []string{"", "null", "false", "true"}, string(want["details"]))
+		if given.policy != "" || want["policy"] != nil && string(want["policy"]) != "null" {
+			require.NoError(t, ledger.CheckPolicyName(given.policy))
+			var name string
+			require.NoError(t, json.Unmarshal(want["policy"], &name))
+			require.Equal(t, name, given.policy)
+		}
 		require.Equal(t, string(want["details"]) == "true", given.details == host.Details)
 		if want["emails"] != nil {
 			require.NoError(t, json.Unmarshal(want["emails"], &emails))
@@ -174,16 +185,18 @@ func FuzzDecodeBatch(f *testing.F) {
 // isBatch reports whether encoding/json decodes text as a batch, without an escape that
 // could be half of a surrogate pair.
 func isBatch(text []byte) bool {
-	var into struct{ Emails, Details any }
+	var into struct{ Emails, Details, Policy any }
 	var members map[string]json.RawMessage
 	if !utf8.Valid(text) || bytes.Contains(text, []byte(`\u`)) || json.Unmarshal(text, &members) != nil {
 		return false
 	}
 	_ = json.Unmarshal(members["emails"], &into.Emails) // fails for an absent member
 	_ = json.Unmarshal(members["details"], &into.Details)
+	_ = json.Unmarshal(members["policy"], &into.Policy)
+	name, isName := into.Policy.(string)
 	emails, isArray := into.Emails.([]any)
 	_, isBool := into.Details.(bool)
-	return (isArray || into.Emails == nil) && (isBool || into.Details == nil) &&
+	return (isArray || into.Emails == nil) && (isBool || into.Details == nil) && (isName && ledger.CheckPolicyName(name) == nil || into.Policy == nil) &&
 		!slices.ContainsFunc(emails, func(v any) bool { _, isString := v.(string); return !isString })
 }
 

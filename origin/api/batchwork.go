@@ -15,6 +15,7 @@ type item struct {
 	checked bool // facts is set
 	facts   host.Facts
 	lookup  lookup
+	verdict []byte // of the request's policy; nil without one
 }
 
 // finished reports whether both the facts and the lookup are known.
@@ -30,21 +31,52 @@ func (x *exchange) checkAll(ctx context.Context, given *batchInput, memory *batc
 	if err := x.runModule(work, view, given, memory); err != nil {
 		return err
 	}
-	if err := x.lookUpItems(work, memory.items, given.details != 0); err != nil {
+	if err := x.lookUpItems(work, memory.items, given.details != 0 || x.policy.wantsAddress()); err != nil {
 		return err
 	}
-	return resolveItems(ctx, view, memory.items)
+	ctx, stop := context.WithTimeout(ctx, resolveTime)
+	defer stop()
+	if err := resolveItems(ctx, view, memory.items); err != nil || x.policy == nil {
+		return err
+	}
+	return x.policy.decide(ctx, view, memory.items)
 }
+
+// decide sets the verdicts of the items that are finished without an error. An item is
+// unfinished if ctx ends before.
+func (p *policy) decide(ctx context.Context, view *host.View, items []item) error {
+	subjects, of := make([]host.Subject, 0, len(items)), make([]*item, 0, len(items))
+	for n := range items {
+		if i := &items[n]; i.finished() && i.lookup.err == nil {
+			subjects, of = append(subjects, subjectOf(&i.facts, i.lookup.found)), append(of, i)
+		}
+	}
+	buffer := make([]byte, 0, len(of)*usualVerdict)
+	err := view.Verdicts(ctx, p.Policy, subjects, func(n int, verdict []byte) {
+		start := len(buffer)
+		buffer = append(buffer, verdict...)
+		of[n].verdict = buffer[start:len(buffer):len(buffer)]
+	})
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	for _, i := range of {
+		if i.verdict == nil {
+			i.lookup = lookup{}
+		}
+	}
+	return nil
+}
+
+// usualVerdict is the length of the longest verdict in bytes (wasm/ABI.md).
+const usualVerdict = 76
 
 // resolveTime is how long a batch waits for the module once its lookups are done or their
 // time has passed. What was looked up is finished, and the module needs microseconds for it.
 const resolveTime = time.Second
 
-// resolveItems adds the lookups to the facts. An item is unfinished if ctx ends, or
-// resolveTime passes, before.
+// resolveItems adds the lookups to the facts. An item is unfinished if ctx ends before.
 func resolveItems(ctx context.Context, view *host.View, items []item) error {
-	ctx, cancel := context.WithTimeout(ctx, resolveTime)
-	defer cancel()
 	for n := range items {
 		i := &items[n]
 		if !i.finished() || i.lookup.err != nil {

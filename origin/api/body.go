@@ -36,6 +36,7 @@ const (
 	lookupMemory  = 5 << 10  // of each of several lookups
 	addressMemory = 1 << 10  // of an address of a batch, its result and its part of the response
 	detailsMemory = 3 << 9   // of the details of an address, likewise
+	verdictMemory = 1 << 8   // of the verdict on an address, likewise
 	// A valid address has up to 254 bytes, of which each is three times in its result. The
 	// body counts for only one of them.
 	longestValid = 254
@@ -45,7 +46,7 @@ const (
 // address takes two quotation marks, a byte and a comma there.
 func neededFor(length int) int64 {
 	addresses := min(maxUnique, length/4)
-	return int64(bodyMemoryFactor*length + waitMemory + addresses*(addressMemory+detailsMemory+bodyMemoryFactor*longestValid+lookupMemory))
+	return int64(bodyMemoryFactor*length + waitMemory + addresses*(addressMemory+detailsMemory+verdictMemory+bodyMemoryFactor*longestValid+lookupMemory))
 }
 
 // readBody reads a body, which must be JSON without a content coding. It is
@@ -124,6 +125,9 @@ func (x *exchange) reserveResults(ctx context.Context, given *batchInput) error 
 	each := addressMemory
 	if given.details != 0 {
 		each += detailsMemory
+	}
+	if x.policy != nil {
+		each += verdictMemory
 	}
 	size := len(given.emails) * each
 	for _, email := range given.emails {

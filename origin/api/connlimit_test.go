@@ -23,6 +23,8 @@ type freeLedger struct{ account int64 }
 
 func (l freeLedger) Ready(context.Context) error { return nil }
 
+func (l freeLedger) DefaultPolicy(context.Context, string, string) string { return "" }
+
 func (l freeLedger) Begin(ctx context.Context, _, _ string) (Request, ledger.Decision, error) {
 	return freeRequest{l, ctx}, ledger.Decision{}, ctx.Err()
 }
@@ -38,6 +40,8 @@ func (r freeRequest) Late() (ledger.Decision, bool) { return ledger.Decision{}, 
 func (r freeRequest) WorkRefused()                  {}
 func (r freeRequest) Succeeded()                    {}
 func (r freeRequest) End()                          {}
+
+func (r freeRequest) Policy(string) (*ledger.Policy, error) { return nil, nil }
 
 func (r freeRequest) Inspect() (ledger.Decision, error) { return ledger.Decision{}, r.ctx.Err() }
 

@@ -26,6 +26,8 @@ import (
 //	X-API-Key or Authorization    the caller's key
 //	X-Request-Id                  the request's id
 //	Origin                        the request's, if it has one
+//	X-Edge-Forward                "true" if the worker can forward its client's request whole
+//	                              instead
 //
 // Request body, JSON:
 //
@@ -66,17 +68,32 @@ import (
 //	exchange, only with details: in the same order, the value of exchange in the details,
 //	         or null
 //
+// A worker does not have the policies of accounts. Where the key has one by default, the
+// response is 204 with X-Edge-MX: forward, before a token is taken or the body read, and the
+// worker forwards its client's request. A worker that does not send X-Edge-Forward gets 503.
+//
 // 403 INVALID_EDGE_SECRET, 400 INVALID_REQUEST, 413 and 415 are for the worker.
 // Every other problem (401, 402, 429, 500, 503) is the caller's response in its
 // final shape, which the worker passes on. If the worker disconnects before the
 // charge, nothing is charged.
-var edge = &operation{name: "edge", guard: (*Server).guardEdge, style: batchStyle, read: readEdge}
+var edge = &operation{name: "edge", guard: (*Server).guardEdge, instead: (*Server).forwardEdge, style: batchStyle, read: readEdge}
 
 const (
 	edgePath         = "/v1/edge/admit"
 	headerEdgeSecret = "X-Edge-Secret"
 	headerEdgeMX     = "X-Edge-Mx"
+
+	headerEdgeForward = "X-Edge-Forward"
+	edgeForward       = "forward" // the value of X-Edge-MX
 )
+
+// forwardEdge responds to a worker that must forward its client's request.
+func (s *Server) forwardEdge(r *http.Request, secret, page string) (response, bool) {
+	if r.Header.Get(headerEdgeForward) != "true" || s.Ledger.DefaultPolicy(r.Context(), secret, page) == "" {
+		return response{}, false
+	}
+	return response{status: http.StatusNoContent, edgeMX: edgeForward}, true
+}
 
 // guardEdge checks the edge secret. It compares hashes in constant time, and with
 // every secret, so the time depends neither on a secret, nor on its length, nor on
@@ -95,9 +112,21 @@ func (s *Server) guardEdge(h http.Header) *problem {
 
 func readEdge(x *exchange, r *http.Request) (job, *problem) {
 	request, p := x.readEdgeRequest(r)
+	if p == nil && request.Points > 0 {
+		p = x.refusePolicy()
+	}
 	j := job{style: request.style(), price: request.Points}
 	j.work = func(x *exchange, ctx context.Context) (outcome, *problem) { return x.finishEdge(ctx, &request) }
 	return j, p
+}
+
+// refusePolicy returns a problem if the request needs a verdict, which a worker cannot give.
+// It has not sent X-Edge-Forward, or the key got its policy since.
+func (x *exchange) refusePolicy() *problem {
+	if p := x.loadPolicy(""); p != nil || x.policy == nil {
+		return p
+	}
+	return unavailable("The key has a default policy, which the edge worker did not apply; nothing was charged. Try again shortly.")
 }
 
 func (x *exchange) finishEdge(ctx context.Context, request *edgeRequest) (outcome, *problem) {

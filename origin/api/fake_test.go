@@ -73,6 +73,8 @@ func (f *fakeLedger) step(name string, o outcomeOf) (ledger.Decision, error) {
 
 func (f *fakeLedger) Ready(context.Context) error { return nil }
 
+func (f *fakeLedger) DefaultPolicy(context.Context, string, string) string { return "" }
+
 func (f *fakeLedger) Begin(ctx context.Context, _, origin string) (Request, ledger.Decision, error) {
 	f.origin = origin
 	d, err := f.step("begin", f.begin)
@@ -96,6 +98,13 @@ func (r *fakeRequest) End()                     { r.trace.add("end") }
 
 func (r *fakeRequest) Late() (ledger.Decision, bool) {
 	return ledger.Decision{Kind: r.late, RetryAfter: time.Second}, r.late != ledger.Good
+}
+
+func (r *fakeRequest) Policy(name string) (*ledger.Policy, error) {
+	if name == "" {
+		return nil, nil
+	}
+	return nil, ledger.ErrNoPolicy
 }
 
 func (r *fakeRequest) Inspect() (ledger.Decision, error) {

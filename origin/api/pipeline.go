@@ -3,7 +3,10 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/addrspec/addrspec/origin/ledger"
@@ -18,6 +21,8 @@ type operation struct {
 
 	// guard is called before all other steps; it may be nil.
 	guard func(*Server, http.Header) *problem
+	// instead may respond before a token is taken and the body is read; it may be nil.
+	instead func(s *Server, r *http.Request, secret, page string) (response, bool)
 	// style is the style of problems, unless the job has another.
 	style *problemStyle
 	// read reads and checks the input: 415, 413, 400. A job returned with a
@@ -64,8 +69,9 @@ var (
 //	route                       404, 405 (route.go)
 //	guard                       403, the edge endpoint only
 //	key, without a lookup      401
+//	instead                     204, the edge endpoint only
 //	Begin: ledger, key, rate    503, 401, 429 (401 also for a wrong Origin)
-//	read: memory, input         429, 503; 415, 413, 400
+//	read: memory, input, policy 429, 503; 415, 413, 400
 //	Claim: record, points       409, 422, replay, then 402 or 429
 //	work                        503, 500
 //	Charge: one transaction     any decision of Begin and Claim again
@@ -86,7 +92,13 @@ func (s *Server) serve(op *operation, r *http.Request) response {
 	if p != nil {
 		return p.response(op.style.inputShape)
 	}
-	return s.serveKey(op, r, secret, pageOrigin(r.Header))
+	page := pageOrigin(r.Header)
+	if op.instead != nil {
+		if resp, done := op.instead(s, r, secret, page); done {
+			return resp
+		}
+	}
+	return s.serveKey(op, r, secret, page)
 }
 
 // serveKey runs the steps from Begin on, for a key and the Origin of the page that uses
@@ -118,6 +130,7 @@ type exchange struct {
 	allowOrigin string          // whose pages may read the response; may be empty
 	view        *host.View      // the lists of a single request
 	facts       host.Facts      // of its address
+	policy      *policy         // nil for none
 	edgeMX      string          // for a worker that wants a brief response; else empty
 	buffer      *responseBuffer // the response may be in it; nil if it has its own
 }
@@ -192,6 +205,104 @@ func (x *exchange) read(r *http.Request) (job, *problem) {
 		return job, late
 	}
 	return job, p
+}
+
+// A policy is one that the engine has accepted.
+type policy struct {
+	*host.Policy
+	size    int
+	address bool // it may have the reason no_mail
+}
+
+// wantsAddress reports whether the policy needs the address record of a domain without MX.
+func (p *policy) wantsAddress() bool { return p != nil && p.address }
+
+// loadPolicy sets the policy of the request: that with the name, or the key's default for
+// "". The request keeps it to its end, whatever becomes of it in the database.
+func (x *exchange) loadPolicy(name string) *problem {
+	stored, err := x.request.Policy(name)
+	switch {
+	case errors.Is(err, ledger.ErrNoPolicy) && name == "":
+		return invalidRequest.with("The default policy of the key does not exist; give the key another one, or name a policy.")
+	case errors.Is(err, ledger.ErrNoPolicy):
+		return invalidRequest.with("The account has no policy " + name + "; 'addrspec policy list' and the dashboard show those that it has.")
+	case err != nil:
+		return x.judge(ledger.Decision{}, err, 0)
+	case stored == nil:
+		return nil
+	}
+	x.policy, err = x.policies.of(x.request.Context(), x.Engine, stored)
+	if err != nil {
+		return x.policyProblem(stored, err)
+	}
+	return nil
+}
+
+// policyProblem returns the problem of a stored policy that cannot be used, such as one that
+// a later release has stored. The error may quote the document, so it is not logged.
+func (x *exchange) policyProblem(stored *ledger.Policy, err error) *problem {
+	if _, refused := errors.AsType[*host.PolicyError](err); !refused {
+		return x.moduleProblem(x.request.Context(), err)
+	}
+	x.logError("a stored policy is refused; set it again, or upgrade", fmt.Errorf("account %d, policy %s, version %d", stored.Account, stored.Name, stored.Version))
+	return internalProblem()
+}
+
+// A policyCache has the policies that requests have used, so that a document is checked once.
+type policyCache struct {
+	mu       sync.Mutex
+	accepted map[policyVersion]*policy
+	bytes    int // of the documents
+}
+
+// A policyVersion identifies a document: versions are not used again.
+type policyVersion struct{ account, version int64 }
+
+// Bounds of the policies in a policyCache.
+const (
+	maxPolicies    = 4096
+	maxPolicyBytes = 32 << 20
+)
+
+// of returns the policy of a stored document.
+func (c *policyCache) of(ctx context.Context, engine *host.Engine, stored *ledger.Policy) (*policy, error) {
+	at := policyVersion{stored.Account, stored.Version}
+	c.mu.Lock()
+	known := c.accepted[at]
+	c.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	accepted, err := engine.NewPolicy(ctx, stored.Document)
+	if err != nil {
+		return nil, err
+	}
+	// An escape may hide the name.
+	p := &policy{accepted, len(stored.Document), strings.Contains(stored.Document, "no_mail") || strings.Contains(stored.Document, `\`)}
+	c.put(at, p)
+	return p, nil
+}
+
+// put adds a policy. If the cache is full, it forgets others.
+func (c *policyCache) put(at policyVersion, p *policy) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forget(at)
+	for other := range c.accepted {
+		if len(c.accepted) < maxPolicies && c.bytes+p.size <= maxPolicyBytes {
+			break
+		}
+		c.forget(other)
+	}
+	c.accepted[at] = p
+	c.bytes += p.size
+}
+
+func (c *policyCache) forget(at policyVersion) {
+	if p := c.accepted[at]; p != nil {
+		c.bytes -= p.size
+		delete(c.accepted, at)
+	}
 }
 
 // claim checks the Idempotency-Key and the points. It returns the stored response
@@ -355,6 +466,9 @@ type Ledger interface {
 	// Begin checks the key, its browser origins and the rate. With the decision
 	// Good it returns a Request, whose End must be called.
 	Begin(ctx context.Context, secret, origin string) (Request, ledger.Decision, error)
+	// DefaultPolicy returns the name of the policy of requests with the key that name
+	// none, "" for none. It takes no token.
+	DefaultPolicy(ctx context.Context, secret, origin string) string
 	// Ready returns an error if requests cannot be charged at the moment.
 	Ready(ctx context.Context) error
 }
@@ -365,6 +479,7 @@ type Request interface {
 	Context() context.Context
 	Late() (refusal ledger.Decision, refused bool)
 	Inspect() (ledger.Decision, error)
+	Policy(name string) (*ledger.Policy, error)
 	Claim(price int64, once *ledger.Idempotency) (ledger.Decision, error)
 	WorkRefused()
 	Succeeded()

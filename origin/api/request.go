@@ -111,24 +111,39 @@ func isToken(c byte) bool {
 // A caller asks for the evidence behind a result with ?details=true, or with the
 // member "details": true of a batch. Both select the module's flag.
 
-// queryDetails returns the flag that the query asks for. Names and values are
-// compared as they were sent, without percent-decoding, so that origin and worker
-// cannot decode them differently. Other parameters are ignored.
+// queryDetails returns the flag that the query asks for.
 func queryDetails(query string) (flag host.Flags, p *problem) {
-	given := 0
+	switch value, given := queryValue(query, "details"); {
+	case given == 0 || given == 1 && value == "false":
+		return 0, nil
+	case given == 1 && value == "true":
+		return host.Details, nil
+	}
+	return 0, invalidRequest.with(textWrongDetails)
+}
+
+// queryPolicy returns the name of the policy that the query asks for, "" for none.
+func queryPolicy(query string) (name string, p *problem) {
+	name, given := queryValue(query, "policy")
+	if given == 0 || given == 1 && ledger.CheckPolicyName(name) == nil {
+		return name, nil
+	}
+	return "", invalidRequest.with(textWrongPolicy)
+}
+
+const textWrongPolicy = "The query parameter policy must be the name of one of the account's policies, given once: 1 to 64 of a-z, 0-9, - and _."
+
+// queryValue returns the value of a parameter and how often the query has it. Names and
+// values are compared as they were sent, without percent-decoding, so that origin and worker
+// cannot decode them differently.
+func queryValue(query, name string) (value string, given int) {
 	for parameter := range strings.SplitSeq(query, "&") {
-		name, value, _ := strings.Cut(parameter, "=")
-		if name != "details" {
-			continue
-		}
-		if given++; given > 1 || value != "true" && value != "false" {
-			return 0, invalidRequest.with(textWrongDetails)
-		}
-		if value == "true" {
-			flag = host.Details
+		if is, of, _ := strings.Cut(parameter, "="); is == name {
+			value = of
+			given++
 		}
 	}
-	return flag, nil
+	return value, given
 }
 
 const (

@@ -79,13 +79,14 @@ type Server struct {
 	Config
 	unservedLimit   lineLimit
 	hooksInProgress hooksInProgress
+	policies        policyCache
 	stopping        context.Context
 	stop            context.CancelFunc
 }
 
 // New returns a Server with configuration c.
 func New(c Config) *Server {
-	s := &Server{Config: c}
+	s := &Server{Config: c, policies: policyCache{accepted: map[policyVersion]*policy{}}}
 	if s.Memory == nil {
 		s.Memory = NewMemoryBudget(DefaultBodyMemory)
 	}

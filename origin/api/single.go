@@ -27,6 +27,13 @@ func readSingle(x *exchange, r *http.Request) (job, *problem) {
 	if p != nil {
 		return job{}, p
 	}
+	name, p := queryPolicy(r.URL.RawQuery)
+	if p == nil {
+		p = x.loadPolicy(name)
+	}
+	if p != nil {
+		return job{}, p
+	}
 	x.view = x.Engine.View()
 	facts, err := x.view.Check(x.request.Context(), nil, email, x.Flags|details)
 	switch {
@@ -51,7 +58,7 @@ func pathAddress(r *http.Request) (string, *problem) {
 
 // finishSingle adds the lookup.
 func (x *exchange) finishSingle(ctx context.Context) (outcome, *problem) {
-	found, err := x.lookUp(ctx, x.facts.Host, x.facts.Exchange.Length > 0)
+	found, err := x.lookUp(ctx, x.facts.Host, x.facts.Exchange.Length > 0 || x.policy.wantsAddress())
 	if err != nil {
 		return outcome{}, lookupProblem(err)
 	}
@@ -61,6 +68,14 @@ func (x *exchange) finishSingle(ctx context.Context) (outcome, *problem) {
 	done := outcome{points: 1}
 	tallyFacts(&done.found, &x.facts)
 	done.body = x.facts.Result()
+	if x.policy == nil {
+		return done, nil
+	}
+	verdict, err := x.view.Verdict(ctx, nil, x.policy.Policy, subjectOf(&x.facts, found))
+	if err != nil {
+		return outcome{}, x.moduleProblem(ctx, err)
+	}
+	done.body = host.AppendVerdict(done.body, verdict)
 	return done, nil
 }
 
@@ -141,6 +156,22 @@ func (x *exchange) find(ctx context.Context, domain string, details bool) (host.
 // lookupOf returns what the module needs of a resolver's result.
 func lookupOf(r mx.Result) host.Lookup {
 	return host.Lookup{MX: r.MX, Exchanges: r.Exchanges, AddressRecord: r.AddressRecord}
+}
+
+// subjectOf returns what a policy decides about. The domain of an address literal was not
+// looked up.
+func subjectOf(facts *host.Facts, found host.Lookup) host.Subject {
+	s := host.Subject{Facts: facts}
+	switch {
+	case facts.Host == "":
+	case found.MX:
+		s.Found = host.LookedUp | host.HasMX
+	case found.AddressRecord:
+		s.Found = host.LookedUp | host.AddressLookedUp | host.FoundAddressRecord
+	default:
+		s.Found = host.LookedUp | host.AddressLookedUp // which only a policy sees that wants the address record
+	}
+	return s
 }
 
 // lookUpAll looks the domains up in parallel, until all are known or ctx ends.

@@ -165,6 +165,10 @@ func TestEdgeDescription(t *testing.T) {
 	_, account := ledgertest.NewAccountOn(t, s.ledger, "page@contract.test", overage(9))
 	page, _, err := s.ledger.CreateKey(t.Context(), account, "page", ledger.KeyTerms{Origins: []string{"https://shop.example"}})
 	require.NoError(t, err)
+	_, err = s.ledger.SetPolicy(t.Context(), account, "strict", "{}")
+	require.NoError(t, err)
+	strict, _, err := s.ledger.CreateKey(t.Context(), account, "strict", ledger.KeyTerms{Policy: "strict"})
+	require.NoError(t, err)
 	const ask = `{"operation":"single","points":1,"domains":[{"name":"mail.example","addresses":1}]}`
 	const brief = `{"operation":"single","points":1,"brief":true,"domains":[{"name":"mail.example","addresses":1}]}`
 	for _, c := range []struct {
@@ -186,6 +190,11 @@ func TestEdgeDescription(t *testing.T) {
 		{key, strings.Repeat(" ", 1<<20+1), 413, ""},
 		{key, ask, 415, "Content-Type: text/plain"},
 		{key, strings.ReplaceAll(ask, "mail", "servfail"), 503, ""},
+		{strict, ask, 204, "X-Edge-Forward: true"},
+		{strict, "its body is not read", 204, "X-Edge-Forward: true"},
+		{strict, ask, 503, ""}, // of an earlier release
+		{strict, `{"operation":"single","points":0}`, 200, ""},
+		{key, ask, 200, "X-Edge-Forward: true"},
 	} {
 		require.Equal(t, c.status, s.send(t, edgeRequest(c.key, c.body, c.header)), c.body)
 	}

@@ -78,8 +78,11 @@ type Case struct {
 	Account Terms
 	Revoked bool     // the key was revoked before the first step
 	Origins []string // browser origins that the key is bound to
-	Steps   []Step
-	Used    int64 // points that the account has used at the end
+	// Policies are the account's, by name.
+	Policies map[string]json.RawMessage
+	Policy   string // the key's default
+	Steps    []Step
+	Used     int64 // points that the account has used at the end
 }
 
 // Terms are the limits of the case's account. A nil limit means unlimited.
@@ -185,8 +188,12 @@ func (c *Case) open(t *testing.T, l *ledger.Ledger, n int) (account, key string)
 	ctx := context.Background()
 	keys, err := l.ListKeys(ctx, id, ledger.KeyPage{})
 	require.NoError(t, err)
-	if c.Origins != nil {
-		require.NoError(t, l.ChangeKey(ctx, id, keys[0].ID, ledger.KeyChange{Terms: &ledger.KeyTerms{Origins: c.Origins}}))
+	for name, document := range c.Policies {
+		_, err := l.SetPolicy(ctx, id, name, string(document))
+		require.NoError(t, err)
+	}
+	if c.Origins != nil || c.Policy != "" {
+		require.NoError(t, l.ChangeKey(ctx, id, keys[0].ID, ledger.KeyChange{Terms: &ledger.KeyTerms{Origins: c.Origins, Policy: c.Policy}}))
 	}
 	if c.Revoked {
 		require.NoError(t, l.RevokeKey(ctx, id, keys[0].ID))

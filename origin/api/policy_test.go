@@ -1,0 +1,247 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/mx"
+	"github.com/addrspec/addrspec/origin/rig/ledgertest"
+	"github.com/addrspec/addrspec/wasm/host"
+)
+
+// An office is a server on a real ledger, with an account that has policies.
+type office struct {
+	*fakes
+	t       *testing.T
+	ledger  *ledger.Ledger
+	account int64
+	key     string
+}
+
+func newOffice(t *testing.T, policies map[string]string) *office {
+	l := ledgertest.Open(t, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
+	o := &office{fakes: newFakes(t), t: t, ledger: l}
+	o.key, o.account = ledgertest.NewAccountOn(t, l, "owner@example.com", ledger.Terms{Rate: ledgertest.Unlimited(), Points: ledgertest.Unlimited()})
+	o.Ledger = FromLedger(l)
+	for name, document := range policies {
+		o.set(name, document)
+	}
+	return o
+}
+
+func (o *office) set(name, document string) {
+	_, err := o.ledger.SetPolicy(o.t.Context(), o.account, name, document)
+	require.NoError(o.t, err)
+}
+
+// send sends a batch if body is not "".
+func (o *office) send(path, body string) *httptest.ResponseRecorder {
+	method := http.MethodGet
+	if body != "" {
+		method = http.MethodPost
+	}
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set("X-API-Key", o.key)
+	r.Header.Set("Content-Type", contentJSON)
+	return o.fakes.send(r)
+}
+
+// verdictOf returns the verdict at the end of a single response.
+func verdictOf(w *httptest.ResponseRecorder) string {
+	_, verdict, _ := strings.Cut(w.Body.String(), `,"verdict":`)
+	return strings.TrimSuffix(verdict, "}")
+}
+
+const (
+	blocksRoles = `{"block": {"reasons": ["role"]}}`
+	allowsRoles = `{"allow": {"domains": ["*.example.org"]}, "review": {"reasons": ["role:support"]}}`
+
+	blocked  = `{"action":"block","reason":"role","rule":"block.reasons[0]"}`
+	reviewed = `{"action":"review","reason":"role:support","rule":"review.reasons[0]"}`
+)
+
+// Policies that disagree decide about the requests that name them, while others are set and
+// deleted.
+func TestPoliciesOfRequestsNeverMix(t *testing.T) {
+	o := newOffice(t, map[string]string{"hard": blocksRoles, "soft": allowsRoles})
+	const rounds = 60
+	done := make(chan error)
+	for client := range 4 {
+		go func() {
+			name, want := "hard", blocked
+			if client%2 == 1 {
+				name, want = "soft", reviewed
+			}
+			for range rounds {
+				if got := verdictOf(o.send("/v1/email/support@mail.example?policy="+name, "")); got != want {
+					done <- fmt.Errorf("policy %s: %s", name, got)
+					return
+				}
+				body := o.send("/v1/emails", `{"emails":["support@mail.example","help@mail.example"],"policy":"`+name+`"}`).Body.String()
+				if strings.Count(body, `"verdict":`+want+`},"error":null}`) != 2 {
+					done <- fmt.Errorf("policy %s: %s", name, body)
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	go func() {
+		for n := range rounds {
+			o.set("other", fmt.Sprintf(`{"block": {"domains": ["d%d.example"], "reasons": ["role"]}}`, n))
+			if err := o.ledger.DeletePolicy(context.Background(), o.account, "other"); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for range 5 {
+		require.NoError(t, <-done)
+	}
+}
+
+// A request goes on with the policy that it began with, though that is changed or deleted
+// while its lookup runs.
+func TestRequestKeepsItsPolicy(t *testing.T) {
+	o := newOffice(t, map[string]string{"hard": blocksRoles, "soft": blocksRoles})
+	change := func(context.Context) (bool, error) {
+		o.set("hard", allowsRoles)
+		return true, o.ledger.DeletePolicy(t.Context(), o.account, "soft")
+	}
+	o.resolver.ask["slow.example"] = change
+	require.Equal(t, blocked, verdictOf(o.send("/v1/email/support@slow.example?policy=hard", "")))
+	require.Equal(t, reviewed, verdictOf(o.send("/v1/email/support@mail.example?policy=hard", "")))
+	require.Equal(t, 400, o.send("/v1/email/support@mail.example?policy=soft", "").Code)
+
+	o.set("soft", blocksRoles)
+	o.set("hard", blocksRoles)
+	body := o.send("/v1/emails", `{"emails":["support@slow.example"],"policy":"soft"}`).Body.String()
+	require.Contains(t, body, `"verdict":`+blocked)
+	require.Equal(t, 400, o.send("/v1/emails", `{"emails":["support@slow.example"],"policy":"soft"}`).Code)
+}
+
+// A document that the module refuses, as one of a later release, gives 500, never a result
+// without a verdict. The log does not quote it.
+func TestRefusedPolicyIs500(t *testing.T) {
+	o := newOffice(t, map[string]string{"later": `{"block": {"reasons": ["secret@mail.example"]}}`})
+	for _, w := range []*httptest.ResponseRecorder{o.send("/v1/email/a@mail.example?policy=later", ""), o.send("/v1/emails", `{"emails":["a@mail.example"],"policy":"later"}`)} {
+		require.Equal(t, 500, w.Code)
+		require.NotContains(t, w.Body.String(), "secret")
+	}
+	require.Contains(t, strings.Join(o.log.list(), ""), "policy later")
+	require.NotContains(t, strings.Join(o.log.list(), ""), "secret")
+	require.Zero(t, ledgertest.Used(t, o.ledger, "owner@example.com"))
+}
+
+// A batch has verdicts on every item that has a result, of any number, and on no other.
+func TestVerdictsOfBatches(t *testing.T) {
+	o := newOffice(t, map[string]string{"hard": blocksRoles})
+	o.resolver.ask["broken.example"] = func(context.Context) (bool, error) { return false, &mx.Error{Kind: mx.Timeout} }
+	for _, size := range []int{1, 15, 16, 17, maxUnique} {
+		var emails []string
+		for n := range size {
+			emails = append(emails, []string{
+				fmt.Sprintf(`"support+%d@mail.example"`, n), fmt.Sprintf(`"jane%d@mail.example"`, n), fmt.Sprintf(`"bad%d"`, n), fmt.Sprintf(`"support+%d@broken.example"`, n),
+			}[n%4])
+		}
+		w := o.send("/v1/emails", `{"policy":"hard","emails":[`+strings.Join(emails, ",")+`]}`)
+		require.Equal(t, 200, w.Code)
+		body := w.Body.String()
+		require.Equal(t, (size+3)/4, strings.Count(body, `"verdict":`+blocked+`},"error":null}`), size)
+		require.Equal(t, (size+2)/4, strings.Count(body, `"verdict":{"action":"allow","reason":null,"rule":null}},"error":null}`), size)
+		require.Equal(t, (size+1)/4, strings.Count(body, `"verdict":{"action":"block","reason":"invalid","rule":null}},"error":null}`), size)
+		require.Equal(t, size-size/4, strings.Count(body, `"verdict"`), size)
+	}
+}
+
+// The address record is looked up only for a policy that may ask for it.
+func TestPolicyAsksForAddressRecord(t *testing.T) {
+	o := newOffice(t, nil)
+	for document, want := range map[string]bool{
+		blocksRoles: false, `{"block": {"reasons": ["no_mx"]}}`: false,
+		`{"block": {"reasons": ["no_mail"]}}`: true, `{"review": {"reasons": ["no\u005fmail"]}}`: true,
+	} {
+		p, err := o.policies.of(t.Context(), o.Engine, &ledger.Policy{Account: 1, Version: int64(len(document)), Document: document})
+		require.NoError(t, err)
+		require.Equal(t, want, p.wantsAddress(), document)
+	}
+	require.False(t, (*policy)(nil).wantsAddress())
+}
+
+// The cache of policies is bounded, whatever accounts send.
+func TestPolicyCacheIsBounded(t *testing.T) {
+	c := policyCache{accepted: map[policyVersion]*policy{}}
+	for n := range 2 * maxPolicies {
+		c.put(policyVersion{int64(n), 1}, &policy{size: 1})
+		require.LessOrEqual(t, len(c.accepted), maxPolicies)
+	}
+	for n := range 40 {
+		c.put(policyVersion{int64(n), 2}, &policy{size: maxPolicyBytes / 10})
+		require.LessOrEqual(t, c.bytes, maxPolicyBytes)
+	}
+	for at := range c.accepted {
+		c.forget(at)
+	}
+	require.Zero(t, c.bytes)
+}
+
+// A document is checked once for many requests.
+func TestPolicyIsAcceptedOnce(t *testing.T) {
+	o := newOffice(t, map[string]string{"hard": blocksRoles})
+	var first *policy
+	for range 3 {
+		stored, err := o.ledger.Policy(t.Context(), o.account, "hard")
+		require.NoError(t, err)
+		p, err := o.policies.of(t.Context(), o.Engine, &stored)
+		require.NoError(t, err)
+		if first == nil {
+			first = p
+		}
+		require.Same(t, first, p)
+	}
+}
+
+func TestQueryPolicy(t *testing.T) {
+	for query, want := range map[string]string{
+		"": "", "policy=a": "a", "x=1&policy=sign-up_2&y": "sign-up_2", "Policy=a": "", "policyx=a": "", "x=policy=a": "", "%70olicy=a": "",
+		"policy=" + strings.Repeat("a", 64): strings.Repeat("a", 64),
+	} {
+		name, p := queryPolicy(query)
+		require.Nil(t, p, query)
+		require.Equal(t, want, name, query)
+	}
+	for _, query := range []string{"policy", "policy=", "policy=A", "policy=a&policy=a", "policy=a&policy=b", "policy=a&policy", "policy=%61", "policy=a=",
+		"policy=a;", "policy=..", "policy=a/b", "policy='", "policy=" + strings.Repeat("a", 65)} {
+		_, p := queryPolicy(query)
+		require.NotNil(t, p, query)
+		require.Equal(t, "INVALID_REQUEST", p.name)
+	}
+}
+
+// The verdict is the last member with and without details, and no other byte changes.
+func TestVerdictIsAppended(t *testing.T) {
+	o := newOffice(t, map[string]string{"hard": blocksRoles})
+	for _, query := range []string{"?", "?details=true&"} {
+		without := o.send("/v1/email/support@mail.example"+query, "").Body.String()
+		with := o.send("/v1/email/support@mail.example"+query+"policy=hard", "").Body.String()
+		require.Equal(t, strings.TrimSuffix(without, "}")+`,"verdict":`+blocked+"}", with)
+	}
+}
+
+// An address literal was not looked up, so reasons that need DNS are skipped.
+func TestSubjectOf(t *testing.T) {
+	require.Zero(t, subjectOf(&host.Facts{}, host.Lookup{}).Found)
+	f := &host.Facts{Host: "a.example"}
+	require.Equal(t, host.LookedUp|host.HasMX, subjectOf(f, host.Lookup{MX: true}).Found)
+	require.Equal(t, host.LookedUp|host.AddressLookedUp|host.FoundAddressRecord, subjectOf(f, host.Lookup{AddressRecord: true}).Found)
+	require.Equal(t, host.LookedUp|host.AddressLookedUp, subjectOf(f, host.Lookup{}).Found)
+}
