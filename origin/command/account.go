@@ -258,8 +258,8 @@ type accountDeleteCmd struct {
 	Yes bool `help:"Do not ask for the email again."`
 }
 
-const accountDeleteHelp = `Deletes the account with its keys, usage history, audit log, stored responses, the
-person who signs in and the webhook. It cannot be undone. The service may keep
+const accountDeleteHelp = `Deletes the account with its keys, policies, usage history, audit log, stored responses,
+the person who signs in and the webhook. It cannot be undone. The service may keep
 running: requests that begin afterwards get 401. If the command is interrupted,
 the account remains suspended, without valid keys; run it again.`
 

@@ -36,6 +36,7 @@ type cli struct {
 	Mcp        mcpCmd           `cmd:"" name:"mcp" help:"Serve checks to assistants over standard input and output (Model Context Protocol)."`
 	Account    accountCmd       `cmd:"" help:"Create, list and change accounts."`
 	Key        keyCmd           `cmd:"" help:"Create, list and revoke API keys."`
+	Policy     policyCmd        `cmd:"" help:"Set, list, show and delete the policies that decide about addresses."`
 	Plan       planCmd          `cmd:"" help:"List and load plans."`
 	Hooks      hooksCmd         `cmd:"" help:"Validate and try sign-up hooks."`
 	Usage      usageCmd         `cmd:"" help:"List the points, requests and errors of accounts and keys by day."`

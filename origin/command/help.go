@@ -238,6 +238,7 @@ var commandExamples = map[string][]commandExample{
 	},
 	"key change": {
 		{"another name and no expiry", "addrspec key change 2 --account jane@example.org --name landing-page --expires never"},
+		{"a policy for its requests", "addrspec key change 2 --account jane@example.org --policy sign-up"},
 		{"only the account's limits", "addrspec key change 2 --account jane@example.org --budget none --rate none"},
 	},
 	"key rotate": {
@@ -245,8 +246,15 @@ var commandExamples = map[string][]commandExample{
 		{"the old one has leaked", "addrspec key rotate 1 --account jane@example.org --grace 0s"},
 	},
 	"key revoke": {{"refuse a key from now on", "addrspec key revoke 2 --account jane@example.org"}},
-	"plan list":  {{"all plans", "addrspec plan list"}},
-	"plan load":  {{"add or change the plans of a file", "addrspec plan load plans.json"}},
+	"policy set": {
+		{"a policy of a file", "addrspec policy set sign-up policy.json --account jane@example.org"},
+		{"the same for another purpose", "addrspec policy set newsletter policy.json --account jane@example.org"},
+	},
+	"policy list":   {{"an account's policies", "addrspec policy list --account jane@example.org"}},
+	"policy show":   {{"the document, to edit it", "addrspec policy show sign-up --account jane@example.org"}},
+	"policy delete": {{"one that no key has by default", "addrspec policy delete newsletter --account jane@example.org"}},
+	"plan list":     {{"all plans", "addrspec plan list"}},
+	"plan load":     {{"add or change the plans of a file", "addrspec plan load plans.json"}},
 	"usage": {
 		{"this month, all accounts", "addrspec usage"},
 		{"one account in a month that is over, for a spreadsheet", "addrspec usage --account jane@example.org --first 2026-10-01 --last 2026-10-31 --to csv"},

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ type keyCreateCmd struct {
 	Budget  *ledger.Limit `placeholder:"N" help:"Points a month that the key may use of its account's."`
 	Rate    *ledger.Limit `placeholder:"N" help:"Requests a second that the key may send within its account's rate."`
 	Origin  []string      `sep:"none" placeholder:"URL" help:"Bind the key to a browser origin such as https://shop.example; repeat it for up to 20. Only pages of these origins may then use the key."`
+	Policy  string        `placeholder:"NAME" help:"The policy that decides for requests which name none."`
 }
 
 // Run creates the key. The secret is the last word of the output.
@@ -36,7 +38,7 @@ func (c *keyCreateCmd) Run(ctx context.Context, std streams) error {
 		if err != nil {
 			return err
 		}
-		terms := ledger.KeyTerms{Expires: expires, Budget: c.Budget, Rate: c.Rate, Origins: c.Origin}
+		terms := ledger.KeyTerms{Expires: expires, Budget: c.Budget, Rate: c.Rate, Origins: c.Origin, Policy: c.Policy}
 		secret, key, err := l.CreateKey(ctx, a.ID, c.Name, terms)
 		if err != nil {
 			return err
@@ -73,6 +75,9 @@ func describeKeyTerms(k ledger.Key) (text string) {
 	if len(k.Origins) > 0 {
 		text += ", for pages of " + strings.Join(k.Origins, " ")
 	}
+	if k.Policy != "" {
+		text += ", policy " + k.Policy
+	}
 	return text
 }
 
@@ -106,7 +111,7 @@ func (c *keyListCmd) Run(ctx context.Context, std streams) error {
 	})
 }
 
-var keyColumns = []string{"id", "name", "begins", "status", "created", "last used", "expires", "budget", "used", "rate", "origins"}
+var keyColumns = []string{"id", "name", "begins", "status", "created", "last used", "expires", "budget", "used", "rate", "origins", "policy"}
 
 func keyRow(k ledger.Key, now time.Time) []any {
 	used := any(dash)
@@ -114,7 +119,7 @@ func keyRow(k ledger.Key, now time.Time) []any {
 		used = k.Used
 	}
 	return []any{k.ID, k.Name, k.Hint, keyStatus(k, now), day(k.Created), lastDay(k.LastDay), day(k.Expires), ownLimit{k.Budget}, used, ownLimit{k.Rate},
-		orDash(strings.Join(k.Origins, " "))}
+		orDash(strings.Join(k.Origins, " ")), orDash(k.Policy)}
 }
 
 // keyStatus returns what became of a key.
@@ -179,6 +184,7 @@ type keyChangeCmd struct {
 	Budget  keyLimit `placeholder:"N" help:"Points a month that the key may use of its account's, or none."`
 	Rate    keyLimit `placeholder:"N" help:"Requests a second that the key may send within its account's rate, or none."`
 	Origin  []string `sep:"none" placeholder:"URL" help:"Bind the key to this browser origin, in place of those it has; repeat it for up to 20. With none, any page or program may use the key."`
+	Policy  string   `placeholder:"NAME" help:"The policy that decides for requests which name none, or none."`
 }
 
 // A keyLimit is a limit of a key's own, or the word none.
@@ -199,7 +205,7 @@ func (k *keyLimit) UnmarshalText(value []byte) error {
 	return nil
 }
 
-var errNoChange = errors.New("nothing to change: give --name, --expires, --budget, --rate or --origin")
+var errNoChange = errors.New("nothing to change: give --name, --expires, --budget, --rate, --origin or --policy")
 
 // Run changes the key. Terms that are not given remain.
 func (c *keyChangeCmd) Run(ctx context.Context, std streams) error {
@@ -245,8 +251,11 @@ func (c *keyChangeCmd) change(ctx context.Context, l *ledger.Ledger, terms ledge
 	if len(c.Origin) == 1 && c.Origin[0] == "none" {
 		terms.Origins = nil
 	}
+	if terms.Policy = cmp.Or(c.Policy, terms.Policy); c.Policy == "none" {
+		terms.Policy = ""
+	}
 	switch {
-	case c.Expires != "" || c.Budget.given || c.Rate.given || len(c.Origin) > 0:
+	case c.Expires != "" || c.Budget.given || c.Rate.given || len(c.Origin) > 0 || c.Policy != "":
 		change.Terms = &terms
 	case change.Name == nil:
 		return change, errNoChange
@@ -260,7 +269,7 @@ type keyRotateCmd struct {
 	Grace time.Duration `default:"24h" help:"How long the old secret remains valid: 0s to 168h (${default})."`
 }
 
-const keyRotateHelp = `The key stays the same one: its name, expiry, budget, rate, origins, usage and
+const keyRotateHelp = `The key stays the same one: its name, expiry, budget, rate, origins, policy, usage and
 responses stored for Idempotency-Keys remain. Store the new secret where requests
 are sent from, before the grace is over; with --grace 0s the old secret is refused
 from now on. Rotating again ends a grace that is still running.`

@@ -1,0 +1,213 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/addrspec/addrspec/origin/ledger"
+	"github.com/addrspec/addrspec/origin/service"
+	"github.com/addrspec/addrspec/wasm/host"
+)
+
+// policyCmd has the commands for policies.
+type policyCmd struct {
+	Set    policySetCmd    `cmd:"" help:"Check a policy and store it, in place of what the name had. It applies from the next request."`
+	List   policyListCmd   `cmd:"" help:"List an account's policies."`
+	Show   policyShowCmd   `cmd:"" help:"Print a policy as it was given."`
+	Delete policyDeleteCmd `cmd:"" help:"Delete a policy that is no key's default."`
+}
+
+type policySetCmd struct {
+	accountFlag
+	service.ModuleFlags
+	Name string `arg:"" help:"The policy's name: 1 to 64 of a-z, 0-9, - and _."`
+	File string `arg:"" help:"The JSON document, or - for standard input."`
+}
+
+const policySetHelp = `The document has the members allow, block and review. Each may have domains, of which
+*.x covers what is below x, and block and review may have reasons. The most specific
+domain decides; then the reasons of block, then those of review; else the address is
+allowed. An address that is not valid is blocked.
+
+  {"allow":  {"domains": ["partner.example", "*.corp.example"]},
+   "block":  {"domains": ["spam.example"], "reasons": ["disposable", "no_mail"]},
+   "review": {"reasons": ["role", "relay", "typo"]}}
+
+Reasons are disposable, public, relay, typo, alias, role or one category (role:marketing),
+gibberish or with a threshold (gibberish>=0.8), no_mx, no_mail (neither MX nor address
+record), non_ascii, quoted, comment, literal, single_label, unknown_tld and special_use.
+Requests use the policy with ?policy=NAME, "policy": "NAME" in a batch, or a key that has
+it by default (key change --policy NAME).`
+
+// Help returns the text that --help prints after the flags' summary.
+func (policySetCmd) Help() string { return policySetHelp }
+
+// Run checks and stores the policy.
+func (c *policySetCmd) Run(ctx context.Context, std streams) error {
+	if err := ledger.CheckPolicyName(c.Name); err != nil {
+		return err
+	}
+	document, err := c.read(std)
+	if err != nil {
+		return err
+	}
+	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		if err := c.check(ctx, document); err != nil {
+			return err
+		}
+		before, err := l.Policy(ctx, a.ID, c.Name)
+		if err != nil && !errors.Is(err, ledger.ErrNoPolicy) {
+			return err
+		}
+		p, err := l.SetPolicy(ctx, a.ID, c.Name, document)
+		if err != nil {
+			return err
+		}
+		done := "set"
+		if p.Version == before.Version {
+			done = "unchanged"
+		}
+		fmt.Fprintf(std.out, "policy %s %s, version %d\n", p.Name, done, p.Version)
+		return nil
+	})
+}
+
+// maxPolicyFile is above the longest document of a policy, which the module refuses in its
+// own words.
+const maxPolicyFile = 4 << 20
+
+func (c *policySetCmd) read(std streams) (string, error) {
+	in := std.in
+	if c.File != "-" {
+		file, err := os.Open(c.File)
+		if err != nil {
+			return "", err
+		}
+		defer file.Close()
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxPolicyFile+1))
+	if err == nil && len(text) > maxPolicyFile {
+		err = errors.New("it is too long for a policy")
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", c.file(), err)
+	}
+	return string(text), nil
+}
+
+// file returns the name of the file for errors.
+func (c *policySetCmd) file() string {
+	if c.File == "-" {
+		return "standard input"
+	}
+	return c.File
+}
+
+// check returns an error that names file, line and place if the document is no policy.
+func (c *policySetCmd) check(ctx context.Context, document string) error {
+	engine, err := c.Engine(ctx)
+	if err != nil {
+		return err
+	}
+	defer engine.Close(context.WithoutCancel(ctx))
+	_, err = engine.NewPolicy(ctx, document)
+	if refused, ok := errors.AsType[*host.PolicyError](err); ok {
+		line, column := placeOf(document, refused.Offset)
+		return fmt.Errorf("%s:%d:%d: %s", c.file(), line, column, refused.Sentence)
+	}
+	return err
+}
+
+// placeOf returns the line and the column, in bytes from 1, of an offset in a text.
+func placeOf(text string, offset int) (line, column int) {
+	before := text[:min(max(offset, 0), len(text))]
+	return 1 + strings.Count(before, "\n"), len(before) - strings.LastIndexByte(before, '\n')
+}
+
+type policyListCmd struct {
+	accountFlag
+	tableFlag
+}
+
+// Run lists the policies.
+func (c *policyListCmd) Run(ctx context.Context, std streams) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		policies, err := l.Policies(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		var rows [][]any
+		for _, p := range policies {
+			rows = append(rows, []any{p.Name, p.Version, text(p.Changed.Format(time.RFC3339)), p.Size})
+		}
+		return c.print(std.out, []string{"name", "version", "changed", "bytes"}, rows)
+	})
+}
+
+// policyName is the account and the name of an existing policy.
+type policyName struct {
+	accountFlag
+	Name string `arg:"" help:"The policy's name in 'policy list'."`
+}
+
+// named adds the account and the name to an error.
+func (c *policyName) named(err error) error {
+	if errors.Is(err, ledger.ErrNoPolicy) {
+		return fmt.Errorf("%w; see addrspec policy list", err)
+	}
+	return err
+}
+
+type policyShowCmd struct {
+	policyName
+	To string `enum:"text,json" default:"text" help:"Output format: text, which is the document as it was given, or json (one object with name, version, changed and document)."`
+}
+
+// shownPolicy is what --to json prints.
+type shownPolicy struct {
+	Name     string          `json:"name"`
+	Version  int64           `json:"version"`
+	Changed  time.Time       `json:"changed"`
+	Document json.RawMessage `json:"document"`
+}
+
+// Run prints the policy.
+func (c *policyShowCmd) Run(ctx context.Context, std streams) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		p, err := l.Policy(ctx, a.ID, c.Name)
+		if err != nil {
+			return c.named(err)
+		}
+		if c.To == "json" {
+			encoder := json.NewEncoder(std.out)
+			encoder.SetEscapeHTML(false) // gibberish>=0.8
+			encoder.SetIndent("", "  ")
+			return encoder.Encode(shownPolicy{p.Name, p.Version, p.Changed, json.RawMessage(p.Document)})
+		}
+		if !strings.HasSuffix(p.Document, "\n") {
+			p.Document += "\n"
+		}
+		_, err = io.WriteString(std.out, p.Document)
+		return err
+	})
+}
+
+type policyDeleteCmd struct{ policyName }
+
+// Run deletes the policy.
+func (c *policyDeleteCmd) Run(ctx context.Context, std streams) error {
+	return c.withAccount(ctx, func(l *ledger.Ledger, a ledger.Account) error {
+		if err := l.DeletePolicy(ctx, a.ID, c.Name); err != nil {
+			return c.named(err)
+		}
+		fmt.Fprintf(std.out, "policy %s deleted\n", c.Name)
+		return nil
+	})
+}
