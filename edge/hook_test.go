@@ -40,7 +40,7 @@ func startOriginWithHooks(t *testing.T) *origin {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "secret"), []byte(hookSecret), 0o600))
 	const hook = `{"name": %q, "format": %q, "account": "hooks@twin.test", "secret_file": "secret", "rate": 10000,
-		"deny": ["invalid", "no_mx", "disposable"], "flag": ["role"], "on_error": "deny"}`
+		"policy": {"block": {"reasons": ["disposable", "no_mx"]}, "review": {"reasons": ["role"]}}, "on_error": "deny"}`
 	file := filepath.Join(dir, "hooks.json")
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `{"hooks": [`+hook+`,`+hook+`]}`, "signup", "generic", "auth", "supabase"), 0o600))
 	o := startOrigin(t, "--dns", contract.Serve(t), "--hooks", file)

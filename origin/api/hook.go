@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/addrspec/addrspec/origin/signuphook"
 	"github.com/addrspec/addrspec/wasm/host"
-	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // A sign-up hook is POST /v1/hooks/{name}: a sign-up system asks whether an address may
@@ -162,7 +162,7 @@ func (u *hooksInProgress) lock(ctx context.Context, h *signuphook.Hook, c signup
 // decide responds with a decision.
 func (c *hookCall) decide() response {
 	if c.call.Email == "" {
-		return c.decided(c.hook.Policy.JudgeNoEmail())
+		return c.decided(c.hook.NoEmailVerdict())
 	}
 	view := c.Engine.View()
 	facts, err := c.check(view)
@@ -171,7 +171,7 @@ func (c *hookCall) decide() response {
 		return c.unchecked([]byte("the module failed"))
 	}
 	if !facts.Valid {
-		return c.decided(c.hook.Policy.Judge(&result.Result{}))
+		return c.invalid(view, &facts)
 	}
 	unlock, err := c.hooksInProgress.lock(c.request.Context(), c.hook, c.call)
 	if err != nil {
@@ -179,6 +179,16 @@ func (c *hookCall) decide() response {
 	}
 	defer unlock()
 	return c.charged(view, &facts)
+}
+
+// invalid decides about an address that is not valid, which needs no lookup.
+func (c *hookCall) invalid(view *host.View, facts *host.Facts) response {
+	v, err := c.hook.Decide(c.request.Context(), view, facts, nil)
+	if err != nil {
+		c.logError("a hook's verdict failed", err)
+		return c.unchecked([]byte("the module failed"))
+	}
+	return c.decided(v)
 }
 
 // check runs the module on the address.
@@ -242,37 +252,19 @@ func (c *hookCall) operation(view *host.View, facts *host.Facts) *operation {
 	}}
 }
 
-// work looks up the exchanges, if they matter, and decides.
+// work decides, with a lookup if that matters.
 func (c *hookCall) work(ctx context.Context, x *exchange, view *host.View, facts *host.Facts) (outcome, *problem) {
-	r, err := result.Parse(facts.JSON)
-	if err != nil {
-		return outcome{}, internalProblem()
+	v, err := c.hook.Decide(ctx, view, facts, x.lookUp)
+	if failed := (*signuphook.LookupError)(nil); errors.As(err, &failed) {
+		return outcome{}, lookupProblem(failed.Err)
 	}
-	r.MX = true // not known to be without: the policy decides without MX first
-	v := c.hook.Policy.Judge(&r)
-	if v.Decision == signuphook.Allow && c.hook.Policy.NeedsLookup(!facts.Has(host.Classed|host.Typo)) {
-		found, err := c.lookUp(ctx, x, facts.Host)
-		if err != nil && c.hook.Policy.NeedsMX() {
-			return outcome{}, lookupProblem(err)
-		}
-		if err == nil {
-			if err := view.Resolve(ctx, facts, found); err != nil {
-				return outcome{}, x.moduleProblem(ctx, err)
-			}
-			r.MX, r.Disposable = found.MX, facts.Has(host.Disposable)
-			v = c.hook.Policy.Judge(&r)
-		}
+	if err != nil {
+		return outcome{}, x.moduleProblem(ctx, err)
 	}
 	c.verdict = v
 	done := outcome{points: 1, body: c.hook.Response(v, c.call)}
 	tallyFacts(&done.found, facts)
 	return done, nil
-}
-
-func (c *hookCall) lookUp(ctx context.Context, x *exchange, domain string) (host.Lookup, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.hook.Timeout)
-	defer cancel()
-	return x.lookUp(ctx, domain, false)
 }
 
 // ofPipeline turns the pipeline's response into the hook's. The account's usage is not
@@ -297,12 +289,12 @@ func (c *hookCall) decision(replayed bool) string {
 	if replayed {
 		return "replayed"
 	}
-	return string(c.verdict.Decision)
+	return string(c.verdict.Decision())
 }
 
 // decided responds without a charge.
 func (c *hookCall) decided(v signuphook.Verdict) response {
-	c.count(string(v.Decision))
+	c.count(string(v.Decision()))
 	return response{status: http.StatusOK, body: c.hook.Response(v, c.call)}
 }
 
@@ -310,9 +302,9 @@ func (c *hookCall) decided(v signuphook.Verdict) response {
 // have no address. The log has at most one such line a second (origin/service/logging).
 func (c *hookCall) unchecked(why []byte) response {
 	v := c.hook.UncheckedVerdict()
-	c.count(string(v.Decision) + "_unchecked")
+	c.count(string(v.Decision()) + "_unchecked")
 	c.Log.Warn("a sign-up was decided by on_error", slog.String("hook", c.hook.Name),
-		slog.String("decision", string(v.Decision)), slog.String("problem", string(why)))
+		slog.String("decision", string(v.Decision())), slog.String("problem", string(why)))
 	return response{status: http.StatusOK, body: c.hook.Response(v, c.call)}
 }
 

@@ -24,10 +24,10 @@ const hookSecret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 func (f *fakes) withHook(t *testing.T, l *ledger.Ledger) {
 	directory := t.TempDir()
 	file := filepath.Join(directory, "hooks.json")
-	text := `{"hooks": [{"name": "signup", "format": "generic", "account": "payer@example.com", "secret_file": "hook.secret", "deny": ["invalid"], "flag": [], "on_error": "allow"}]}`
+	text := `{"hooks": [{"name": "signup", "format": "generic", "account": "payer@example.com", "secret_file": "hook.secret", "policy": {}, "on_error": "allow"}]}`
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(directory, "hook.secret"), []byte("v1,"+hookSecret+"\n"), 0o600))
-	set, err := signuphook.Load(file)
+	set, err := signuphook.Load(t.Context(), f.Engine, file)
 	require.NoError(t, err)
 	f.Hooks = signuphook.NewRegistry(set, signuphook.NewPayers(l))
 }

@@ -103,7 +103,7 @@ func (c *doctorCmd) checks() ([]doctor.Check, error) {
 		{Name: "module", Look: e.module},
 		{Name: "lists", Look: func(ctx context.Context) (string, error) { return c.lists(ctx, e) }},
 		{Name: "feed", Look: c.feed},
-		{Name: "hooks", Look: c.signUpHooks},
+		{Name: "hooks", Look: func(ctx context.Context) (string, error) { return c.signUpHooks(ctx, e) }},
 		doctor.Service(public),
 		doctor.Origin(public, c.EdgeSecret.List()...),
 		doctor.Edge(edge, func(ctx context.Context) (host.Info, error) { return e.info(ctx) }),
@@ -176,11 +176,15 @@ func (c *doctorCmd) settingsFiles() (list []string) {
 }
 
 // signUpHooks validates the file of --hooks, for doctor.
-func (c *doctorCmd) signUpHooks(context.Context) (string, error) {
+func (c *doctorCmd) signUpHooks(ctx context.Context, e *engineDoctor) (string, error) {
 	if c.Hooks == "" {
 		return "", nil
 	}
-	set, err := signuphook.Load(c.Hooks)
+	engine, err := e.started()
+	if err != nil {
+		return "", err
+	}
+	set, err := signuphook.Load(ctx, engine, c.Hooks)
 	if err != nil {
 		return "", err
 	}

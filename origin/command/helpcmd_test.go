@@ -50,7 +50,7 @@ func exampleDirectory(t *testing.T) {
 		"addresses.txt": "jane@example.org\ninfo@hotmial.com\n",
 		"plans.json":    `[{"name": "team", "rate": 20, "points": "unlimited"}]`,
 		"hooks.json": `{"hooks": [{"name": "signup", "format": "generic", "account": "shop@example.org", "secret_file": "hook.secret",
-			"deny": ["invalid", "disposable"], "on_error": "deny"}]}`,
+			"policy": {"block": {"reasons": ["disposable"]}}, "on_error": "deny"}]}`,
 		"hook.secret": hookSecret,
 		"policy.json": `{"block": {"reasons": ["disposable"]}}`,
 		"extra.txt":   "[known]\nmailinator.com\n",

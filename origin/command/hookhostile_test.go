@@ -110,7 +110,9 @@ func TestHookWithoutDNS(t *testing.T) {
 	t.Parallel()
 	lists := []string{"invalid", "disposable"}
 	s := start(t, "--dns", "127.0.0.1:1", "--hooks", hooksFile(t, anyObject{"name": "format", "deny": []string{"invalid"}},
-		anyObject{"name": "closed", "deny": lists}, anyObject{"name": "mx", "deny": lists, "flag": []string{"no_mx"}}))
+		anyObject{"name": "closed", "deny": lists}, anyObject{"name": "mx", "deny": lists, "flag": []string{"no_mx"}},
+		anyObject{"name": "mail", "policy": anyObject{"allow": anyObject{"domains": []string{"known.example"}}, "review": anyObject{"reasons": []string{"no_mail"}}}},
+		anyObject{"name": "throwaway", "policy": anyObject{"block": anyObject{"reasons": []string{"disposable"}}}}))
 	s.newKey(t)
 	for n, c := range []struct {
 		hook, email, want string
@@ -122,6 +124,11 @@ func TestHookWithoutDNS(t *testing.T) {
 		{"closed", "jane@gmial.com", `"decision":"allow","reasons":[]`, 1},
 		{"closed", "jane@mail.example", `"decision":"allow","reasons":[],"flags":[]`, 1},
 		{"mx", "jane@mail.example", `"decision":"deny","reasons":["unchecked"]`, 0},
+		{"mx", "jane@mailinator.com", `"decision":"deny","reasons":["disposable"]`, 1},
+		{"mail", "jane@mail.example", `"decision":"deny","reasons":["unchecked"]`, 0},
+		{"mail", "jane@known.example", `"decision":"allow","reasons":[],"flags":[]`, 1},
+		{"throwaway", "jane@mail.example", `"decision":"allow","reasons":[],"flags":[]`, 1},
+		{"throwaway", "jane@mailinator.com", `"decision":"deny","reasons":["disposable"]`, 1},
 	} {
 		before := s.used(t)
 		_, text := s.callHook(t, signedCall{hook: c.hook, id: fmt.Sprintf("msg_%d", n), body: `{"email":"` + c.email + `"}`})

@@ -7,11 +7,10 @@ import (
 	"io"
 	"time"
 
-	"github.com/addrspec/addrspec/origin/check"
 	"github.com/addrspec/addrspec/origin/mx"
 	"github.com/addrspec/addrspec/origin/service"
 	"github.com/addrspec/addrspec/origin/signuphook"
-	"github.com/addrspec/addrspec/wasm/result"
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // hooksCmd has the commands for sign-up hooks.
@@ -40,7 +39,12 @@ the response is deny. origin/deploy/hooks.md explains the file.`
 
 // Run prints a line for each hook.
 func (c *hooksCheckCmd) Run(ctx context.Context, std streams) error {
-	set, err := signuphook.Load(c.File)
+	engine, err := c.Engine(ctx)
+	if err != nil {
+		return err
+	}
+	defer engine.Close(context.WithoutCancel(ctx))
+	set, err := signuphook.Load(ctx, engine, c.File)
 	if err != nil {
 		return err
 	}
@@ -55,12 +59,16 @@ func (c *hooksCheckCmd) Run(ctx context.Context, std streams) error {
 	if c.Address == "" {
 		return listHooks(std.out, hooks)
 	}
-	return c.try(ctx, std.out, hooks)
+	return c.try(ctx, std.out, engine.View(), hooks)
 }
 
 func listHooks(out io.Writer, hooks []*signuphook.Hook) error {
 	for _, h := range hooks {
-		if _, err := fmt.Fprintf(out, "/v1/hooks/%s: ok, %s; %s pays\n", h.Name, h.Summary(), h.Account); err != nil {
+		line := fmt.Sprintf("/v1/hooks/%s: ok, %s; %s pays\n", h.Name, h.Summary(), h.Account)
+		if advice := h.Advice(); advice != "" {
+			line += fmt.Sprintf("/v1/hooks/%s: %s\n", h.Name, advice)
+		}
+		if _, err := io.WriteString(out, line); err != nil {
 			return err
 		}
 	}
@@ -68,56 +76,54 @@ func listHooks(out io.Writer, hooks []*signuphook.Hook) error {
 }
 
 // try prints what each hook responds about the address.
-func (c *hooksCheckCmd) try(ctx context.Context, out io.Writer, hooks []*signuphook.Hook) error {
-	facts, err := c.facts(ctx)
+func (c *hooksCheckCmd) try(ctx context.Context, out io.Writer, view *host.View, hooks []*signuphook.Hook) error {
+	lookUp, end, err := c.lookups()
 	if err != nil {
 		return err
 	}
+	defer end()
 	for _, h := range hooks {
-		resp := h.Response(h.Policy.Judge(facts), signuphook.Call{})
-		if _, err := fmt.Fprintf(out, "/v1/hooks/%s: %s\n", h.Name, resp); err != nil {
+		facts, err := view.Check(ctx, nil, c.Address, 0)
+		if err != nil {
+			return err
+		}
+		v, err := h.Decide(ctx, view, &facts, lookUp)
+		if failed := (*signuphook.LookupError)(nil); errors.As(err, &failed) {
+			_, message := mx.ItemError(failed.Err, facts.Host)
+			return fmt.Errorf("%s: the hook %s decides by on_error", message, h.Name)
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(out, "/v1/hooks/%s: %s\n", h.Name, h.Response(v, signuphook.Call{})); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// facts checks the address.
-func (c *hooksCheckCmd) facts(ctx context.Context) (*result.Result, error) {
+// lookups returns what looks up domains, and a function that ends it.
+func (c *hooksCheckCmd) lookups() (lookUp signuphook.LookUp, end func(), err error) {
 	if err := service.CheckTime("--dns-timeout", c.DNSTimeout); err != nil {
-		return nil, service.UsageError{Err: err}
-	}
-	engine, err := c.Engine(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer engine.Close(context.WithoutCancel(ctx))
-	local := &check.Local{View: engine.View()}
-	if !c.Offline {
-		resolver, err := mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: 1, AccountConcurrency: 1})
-		if err != nil {
-			return nil, err
-		}
-		defer resolver.Close()
-		local.Lookups = check.NewLookups(resolver, 1)
-	}
-	return c.checkWith(ctx, local)
-}
-
-func (c *hooksCheckCmd) checkWith(ctx context.Context, local *check.Local) (*result.Result, error) {
-	outcomes := make([]check.Outcome, 1)
-	if err := local.Check(ctx, []check.Record{{Email: c.Address}}, outcomes); err != nil {
-		return nil, err
-	}
-	if outcomes[0].Code != "" {
-		return nil, errors.New(outcomes[0].Message)
-	}
-	r, err := result.Parse(outcomes[0].JSON)
-	if err != nil {
-		return nil, errors.New("the result of the module cannot be read")
+		return nil, nil, service.UsageError{Err: err}
 	}
 	if c.Offline {
-		r.MX = true
+		return everyDomainHasMX, func() {}, nil
 	}
-	return &r, nil
+	resolver, err := mx.New(mx.Config{Servers: c.DNS, Timeout: c.DNSTimeout, Concurrency: 1, AccountConcurrency: 1})
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(ctx context.Context, domain string, address bool) (host.Lookup, error) {
+		lookUp := resolver.Lookup
+		if address {
+			lookUp = resolver.LookupAddress
+		}
+		r, err := lookUp(ctx, 1, domain)
+		return host.Lookup{MX: r.MX, Exchanges: r.Exchanges, AddressRecord: r.AddressRecord}, err
+	}, resolver.Close, nil
+}
+
+func everyDomainHasMX(context.Context, string, bool) (host.Lookup, error) {
+	return host.Lookup{MX: true}, nil
 }

@@ -36,6 +36,13 @@ var (
 // An anyObject is a JSON object.
 type anyObject = map[string]any
 
+// usualPolicy is the policy of hooks, and usualSettings are the same as files have them that
+// are older than policies.
+var (
+	usualPolicy   = anyObject{"block": anyObject{"reasons": []string{"disposable", "no_mx"}}, "review": anyObject{"reasons": []string{"role", "gibberish"}}}
+	usualSettings = anyObject{"deny": []string{"invalid", "disposable", "no_mx"}, "flag": []string{"role", "gibberish"}}
+)
+
 // hooksFile writes a file of hooks, each with the usual members unless it has its own.
 func hooksFile(t *testing.T, hooks ...anyObject) string {
 	t.Helper()
@@ -48,8 +55,10 @@ func writeHooks(t *testing.T, file string, hooks ...anyObject) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "hook.secret"), []byte("v1,"+hookSecret+"\n"), 0o600))
 	for n, own := range hooks {
-		hooks[n] = anyObject{"name": "signup", "format": "generic", "account": testAccount, "secret_file": "hook.secret",
-			"deny": []string{"invalid", "disposable", "no_mx"}, "flag": []string{"role", "gibberish"}, "on_error": "deny"}
+		hooks[n] = anyObject{"name": "signup", "format": "generic", "account": testAccount, "secret_file": "hook.secret", "on_error": "deny"}
+		if own["deny"] == nil && own["flag"] == nil {
+			hooks[n]["policy"] = usualPolicy
+		}
 		maps.Copy(hooks[n], own)
 	}
 	text, err := json.Marshal(anyObject{"hooks": hooks})
@@ -93,19 +102,31 @@ func (s *instance) callHook(t testing.TB, c signedCall) (*http.Response, string)
 
 // decide calls the hook signup about an address, and returns the body of the 200.
 func (s *instance) decide(t testing.TB, id, email string) string {
+	return s.decideBy(t, "signup", id, email)
+}
+
+func (s *instance) decideBy(t testing.TB, hook, id, email string) string {
 	t.Helper()
 	body, err := json.Marshal(map[string]string{"email": email})
 	require.NoError(t, err)
-	response, text := s.callHook(t, signedCall{hook: "signup", id: id, body: string(body)})
+	response, text := s.callHook(t, signedCall{hook: hook, id: id, body: string(body)})
 	require.Equal(t, http.StatusOK, response.StatusCode, text)
 	return text
 }
 
 // A hook decides by its policy, and charges as a single check does: one point for a
-// valid address, nothing for another.
+// valid address, nothing for another. So does a hook with the settings from before
+// policies, and one whose policy is in a file of its own.
 func TestHookDecides(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t, anyObject{}))
+	old, apart := maps.Clone(usualSettings), anyObject{"name": "apart", "policy": "policy.json"}
+	old["name"] = "old"
+	file := filepath.Join(t.TempDir(), "hooks.json")
+	text, err := json.Marshal(usualPolicy)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "policy.json"), text, 0o600))
+	writeHooks(t, file, anyObject{}, old, apart)
+	s := start(t, "--dns", contract.Serve(t), "--hooks", file)
 	_, account := ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Plan: "enterprise"})
 	for n, c := range []struct {
 		email, want string
@@ -120,13 +141,16 @@ func TestHookDecides(t *testing.T) {
 		{"jane@servfail.example", `{"decision":"deny","reasons":["unchecked"],"flags":[],"message":"Your email address could not be checked. Please try again shortly.","suggestion":null}`, 0},
 		{"", `{"decision":"allow","reasons":[],"flags":[],"message":null,"suggestion":null}`, 0},
 	} {
-		before := s.used(t)
-		id := fmt.Sprintf("msg_%d", n)
-		require.Equal(t, c.want, s.decide(t, id, c.email), c.email)
-		require.Equal(t, c.want, s.decide(t, id, c.email), "again")
-		require.Equal(t, before+c.points, s.used(t), c.email)
+		for _, hook := range []string{"signup", "old", "apart"} {
+			before := s.used(t)
+			id := fmt.Sprintf("msg_%d", n)
+			require.Equal(t, c.want, s.decideBy(t, hook, id, c.email), c.email)
+			require.Equal(t, c.want, s.decideBy(t, hook, id, c.email), "again")
+			require.Equal(t, before+c.points, s.used(t), c.email)
+		}
 	}
-	keys, err := s.ledger.ListKeys(t.Context(), account, ledger.KeyPage{Search: "hook"})
+	require.Equal(t, 1, strings.Count(s.wholeLog(t), "has no policy yet"), "the one with settings from before policies")
+	keys, err := s.ledger.ListKeys(t.Context(), account, ledger.KeyPage{Search: "hook signup"})
 	require.NoError(t, err)
 	require.Len(t, keys, 1)
 	require.Equal(t, "hook signup", keys[0].Name)
@@ -196,8 +220,79 @@ func TestHookReload(t *testing.T) {
 	reload(newHookSecret)
 	require.Equal(t, []int{401, 200}, []int{status(hookSecret), status(newHookSecret)})
 
-	require.NoError(t, os.WriteFile(file, []byte(`{"hooks": [{"name": "../x"}]}`), 0o600))
+	writeHooks(t, file, anyObject{"policy": anyObject{"review": anyObject{"domains": []string{"mail.example"}}}})
+	reload(newHookSecret)
+	_, text := s.callHook(t, signedCall{hook: "signup", id: "msg_2", body: `{"email":"a@mail.example"}`, secret: newHookSecret})
+	require.Contains(t, text, `"flags":["domain"]`)
+
+	writeHooks(t, file, anyObject{"policy": anyObject{"block": anyObject{"reasons": []string{"role", "disposible"}}}})
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "hook.secret"), []byte(newHookSecret), 0o600))
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
 	require.Eventually(t, func() bool { return s.log.Contains("new sign-up hooks are invalid") }, hung, 10*time.Millisecond)
+	require.Contains(t, s.wholeLog(t), "block.reasons[1]")
 	require.Equal(t, 200, status(newHookSecret), "the hooks before the invalid file remain in use")
+}
+
+// Hooks with opposite policies, called at the same time, decide each by its own.
+func TestHooksDisagree(t *testing.T) {
+	t.Parallel()
+	domains := anyObject{"domains": []string{"*.mail.example", "none.example"}}
+	s := start(t, "--dns", contract.Serve(t), "--hooks", hooksFile(t,
+		anyObject{"name": "open", "rate": 10000, "policy": anyObject{"allow": domains, "block": anyObject{"reasons": []string{"role", "no_mx"}}}},
+		anyObject{"name": "closed", "rate": 10000, "policy": anyObject{"block": domains}},
+		anyObject{"name": "old", "rate": 10000, "deny": []string{"role"}, "flag": []string{"no_mx"}}))
+	ledgertest.NewAccountOn(t, s.ledger, testAccount, ledger.Terms{Plan: "enterprise"})
+	want := map[string][2]string{"open": {`"allow","reasons":[],"flags":[]`, `"allow","reasons":[],"flags":[]`},
+		"closed": {`"deny","reasons":["domain"]`, `"deny","reasons":["domain"]`}, "old": {`"deny","reasons":["role"]`, `"allow","reasons":[],"flags":["no_mx"]`}}
+	var calls sync.WaitGroup
+	for n := range 8 {
+		for hook, want := range want {
+			calls.Go(func() {
+				for m := range 10 {
+					id := fmt.Sprintf("msg_%d_%d", n, m)
+					if text := s.decideBy(t, hook, id, "info@mail.example"); !strings.Contains(text, want[0]) {
+						t.Error(hook, text)
+					}
+					if text := s.decideBy(t, hook, id+"x", "jane@none.example"); !strings.Contains(text, want[1]) {
+						t.Error(hook, text)
+					}
+				}
+			})
+		}
+	}
+	calls.Wait()
+	require.EqualValues(t, 8*3*10*2, s.used(t))
+}
+
+// hooks check says how to write settings from before policies, and where a mistake is.
+func TestHooksCheck(t *testing.T) {
+	t.Parallel()
+	old := maps.Clone(usualSettings)
+	old["name"], old["flag"] = "old", []string{"role", "gibberish", "no_email"}
+	old["gibberish_score"] = 0.8
+	check := func(file string, more ...string) (out, problem string, code int) {
+		return operator(t, append([]string{"hooks", "check", file, "--module", origintest.ModuleFile(t), "--cache-dir", moduletest.CacheDir()}, more...)...)
+	}
+	out, problem, code := check(hooksFile(t, anyObject{}, old))
+	require.Zero(t, code, problem)
+	require.Equal(t, "/v1/hooks/signup: ok, reasons to deny [disposable no_mx], to flag [role gibberish], on error deny; "+testAccount+" pays\n"+
+		"/v1/hooks/old: ok, reasons to deny [disposable no_mx], to flag [gibberish>=0.81 role], on error deny; "+testAccount+" pays\n"+
+		`/v1/hooks/old: replace "deny", "flag" and "gibberish_score" by "policy": {"block":{"reasons":["disposable","no_mx"]},"review":{"reasons":["gibberish>=0.81","role"]}}, "no_email": "review"`+"\n", out)
+
+	file := hooksFile(t, anyObject{}, anyObject{"name": "other", "policy": anyObject{"block": anyObject{"reasons": []string{"role", "disposible"}}}})
+	_, problem, code = check(file)
+	require.NotZero(t, code)
+	require.Contains(t, problem, file+`: hook 2 ("other"): "policy": block.reasons[1]: "disposible" is no reason; did you mean "disposable"?`)
+
+	both := hooksFile(t, anyObject{}, anyObject{"name": "mail", "policy": anyObject{"block": anyObject{"reasons": []string{"no_mail"}}}})
+	dns := contract.Serve(t)
+	out, problem, code = check(both, "jane@address.example", "--dns", dns)
+	require.Zero(t, code, problem)
+	require.Contains(t, out, `/v1/hooks/signup: {"decision":"deny","reasons":["no_mx"]`)
+	require.Contains(t, out, `/v1/hooks/mail: {"decision":"allow"`)
+	out, _, _ = check(both, "jane@void.example", "--dns", dns, "--hook", "mail")
+	require.Contains(t, out, `"reasons":["no_mail"],"flags":[],"message":"This email address cannot receive mail.`)
+	_, problem, code = check(both, "jane@servfail.example", "--dns", dns)
+	require.NotZero(t, code)
+	require.Contains(t, problem, "the hook signup decides by on_error")
 }

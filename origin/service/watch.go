@@ -53,7 +53,7 @@ func (s *Service) reload(ctx context.Context, hangUp <-chan os.Signal, lists cha
 				send(ctx, lists)
 			}
 			s.reloadPlans(ctx)
-			s.reloadHooks()
+			s.reloadHooks(ctx)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func (s *Service) openHooks(ctx context.Context) error {
 	if s.Hooks == "" {
 		return nil
 	}
-	set, err := signuphook.Load(s.Hooks)
+	set, err := s.loadHooks(ctx)
 	if err != nil {
 		return err
 	}
@@ -187,12 +187,27 @@ func (s *Service) openHooks(ctx context.Context) error {
 	return nil
 }
 
-// reloadHooks reads the file and its secrets again. An invalid file changes nothing.
-func (s *Service) reloadHooks() {
+// loadHooks reads the file, and logs which hooks have settings from before policies.
+func (s *Service) loadHooks(ctx context.Context) (*signuphook.Set, error) {
+	set, err := signuphook.Load(ctx, s.engine, s.Hooks)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range set.Hooks() {
+		if advice := h.Advice(); advice != "" {
+			s.log.Warn("the sign-up hook "+h.Name+" has no policy yet: "+advice, "hooks_file", s.Hooks)
+		}
+	}
+	return set, nil
+}
+
+// reloadHooks reads the file, its secrets and policies again. An invalid file changes
+// nothing.
+func (s *Service) reloadHooks(ctx context.Context) {
 	if s.signUps == nil {
 		return
 	}
-	set, err := signuphook.Load(s.Hooks)
+	set, err := s.loadHooks(ctx)
 	if err != nil {
 		s.log.Error("the new sign-up hooks are invalid; the old ones remain in use", "error", err.Error())
 		return

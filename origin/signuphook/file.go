@@ -3,6 +3,7 @@ package signuphook
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/addrspec/addrspec/wasm/host"
 )
 
 // Bounds of the file.
@@ -41,9 +44,9 @@ type document struct {
 	Hooks []entry `json:"hooks"`
 }
 
-// Load reads a file of hooks and their secrets. Paths in the file are relative to
-// its directory. No error has a secret.
-func Load(path string) (*Set, error) {
+// Load reads a file of hooks, their secrets and policies, which engine checks. Paths in
+// the file are relative to its directory. No error has a secret.
+func Load(ctx context.Context, engine *host.Engine, path string) (*Set, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("hooks: %w", err)
@@ -57,6 +60,9 @@ func Load(path string) (*Set, error) {
 		return nil, fmt.Errorf("hooks of %s: %w", path, err)
 	}
 	set, err := parse(text, filepath.Dir(path))
+	if err == nil {
+		err = set.compile(ctx, engine)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("hooks of %s: %w", path, err)
 	}
@@ -79,11 +85,26 @@ func parse(text []byte, directory string) (*Set, error) {
 			err = errors.New("an earlier hook has this name too")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("hook %d%s: %w", n+1, quoted(d.Hooks[n].Name), err)
+			return nil, placed(n, d.Hooks[n].Name, err)
 		}
 		set.hooks, set.byName[h.Name] = append(set.hooks, h), h
 	}
 	return set, nil
+}
+
+// compile has the module check the policies.
+func (s *Set) compile(ctx context.Context, engine *host.Engine) error {
+	for n, h := range s.hooks {
+		if err := h.policy.compile(ctx, engine); err != nil {
+			return placed(n, h.Name, err)
+		}
+	}
+	return nil
+}
+
+// placed says which hook an error is about.
+func placed(n int, name string, err error) error {
+	return fmt.Errorf("hook %d%s: %w", n+1, quoted(name), err)
 }
 
 // quoted returns a name for an error, shortened.

@@ -1,6 +1,7 @@
 package signuphook
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"maps"
@@ -38,6 +39,7 @@ func testHook(t testing.TB, own map[string]any) *Hook {
 	t.Helper()
 	set, err := parse([]byte(hookText(own)), testDirectory(t))
 	require.NoError(t, err)
+	require.NoError(t, set.compile(context.Background(), testEngine(t)))
 	return set.Hooks()[0]
 }
 
@@ -110,11 +112,11 @@ func TestParseErrors(t *testing.T) {
 // Load bounds the file.
 func TestLoadErrors(t *testing.T) {
 	dir := t.TempDir()
-	_, err := Load(filepath.Join(dir, "missing.json"))
+	_, err := Load(t.Context(), testEngine(t), filepath.Join(dir, "missing.json"))
 	require.ErrorContains(t, err, "no such file")
 	large := filepath.Join(dir, "large.json")
 	require.NoError(t, os.WriteFile(large, make([]byte, maxFile+1), 0o600))
-	_, err = Load(large)
+	_, err = Load(t.Context(), testEngine(t), large)
 	require.ErrorContains(t, err, "over 1 MiB")
 }
 
@@ -139,10 +141,15 @@ func FuzzParse(f *testing.F) {
 	dir := testDirectory(f)
 	f.Add([]byte(hookText(nil)))
 	f.Add([]byte(hookText(map[string]any{"messages": map[string]any{"de": map[string]string{"typo": "x"}}, "gibberish_score": 0.5})))
+	f.Add([]byte(hookText(map[string]any{"deny": nil, "policy": map[string]any{"block": map[string]any{"domains": []string{"a.example"}, "reasons": []string{"gibberish>=0.8"}}}, "no_email": "deny"})))
 	f.Add([]byte("{\"hooks\": [{\n\"nmae\": \"x\"}]}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		set, err := parse(text, dir)
 		if err != nil {
+			require.NotContains(t, err.Error(), testSecret)
+			return
+		}
+		if err := set.compile(context.Background(), testEngine(t)); err != nil {
 			require.NotContains(t, err.Error(), testSecret)
 			return
 		}

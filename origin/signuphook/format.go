@@ -3,6 +3,7 @@ package signuphook
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -88,7 +89,7 @@ func (generic) read(body []byte, id string) (Call, string) {
 }
 
 func (generic) response(v *Verdict, message string) []byte {
-	return encode(genericResponse{v.Decision, v.Reasons, v.Flags, orNull(message), orNull(v.Suggestion)})
+	return encode(genericResponse{v.Decision(), v.reasons(Deny), v.reasons(Review), orNull(message), orNull(v.Suggestion)})
 }
 
 func orNull(s string) *string {
@@ -151,7 +152,7 @@ func (supabase) read(body []byte, id string) (Call, string) {
 }
 
 func (supabase) response(v *Verdict, message string) []byte {
-	if v.Decision == Allow {
+	if v.Decision() == Allow {
 		return []byte("{}")
 	}
 	var d supabaseDenial
@@ -162,17 +163,26 @@ func (supabase) response(v *Verdict, message string) []byte {
 // defaultMessages are the English messages of reasons that deny, for the person who
 // signs up.
 var defaultMessages = map[Reason]string{
-	NoEmail:    "Please sign up with an email address.",
-	Invalid:    "This is not a valid email address. Please check it.",
-	Disposable: "Please use a permanent email address.",
-	NoMX:       "This email address may not receive mail. Please check its domain.",
-	Typo:       "This email address may be mistyped. Please check its domain.",
-	Gibberish:  "Please use your usual email address.",
-	Relay:      "Please use your own email address, not a forwarding one.",
-	Role:       "Please use a personal email address.",
-	Public:     "Please use the email address of your organization.",
-	Alias:      "Please use your email address without a tag.",
-	Unchecked:  "Your email address could not be checked. Please try again shortly.",
+	NoEmail:        "Please sign up with an email address.",
+	Invalid:        "This is not a valid email address. Please check it.",
+	Domain:         "Please use another email address.",
+	"disposable":   "Please use a permanent email address.",
+	"no_mx":        "This email address may not receive mail. Please check its domain.",
+	"no_mail":      "This email address cannot receive mail. Please check its domain.",
+	"typo":         "This email address may be mistyped. Please check its domain.",
+	gibberish:      "Please use your usual email address.",
+	"relay":        "Please use your own email address, not a forwarding one.",
+	"role":         "Please use a personal email address.",
+	"public":       "Please use the email address of your organization.",
+	"alias":        "Please use your email address without a tag.",
+	"non_ascii":    "Please use an email address of English letters and digits.",
+	"quoted":       "Please use an email address without quotes.",
+	"comment":      "Please write the email address without a comment.",
+	"literal":      "Please use an email address with a domain name.",
+	"single_label": "Please use an email address at a full domain name.",
+	"unknown_tld":  "The end of this email address is unknown. Please check its domain.",
+	"special_use":  "This email address is only an example. Please use your own.",
+	Unchecked:      "Your email address could not be checked. Please try again shortly.",
 }
 
 // Bounds of messages.
@@ -231,7 +241,7 @@ func (h *Hook) addLanguages(names []string, given map[string]map[Reason]string) 
 func checkMessages(name string, texts map[Reason]string) error {
 	for reason, text := range texts {
 		if defaultMessages[reason] == "" {
-			return fmt.Errorf(`"messages", %q: %.40q is not a reason; the reasons are %v and %s`, name, string(reason), policyReasons, Unchecked)
+			return fmt.Errorf(`"messages", %q: %.40q is not a reason with a message; these are %v`, name, string(reason), slices.Sorted(maps.Keys(defaultMessages)))
 		}
 		if strings.TrimSpace(text) == "" || len(text) > maxMessage || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 			return fmt.Errorf(`"messages", %q, %q must have 1 to %d bytes and no control characters`, name, reason, maxMessage)
@@ -240,11 +250,11 @@ func checkMessages(name string, texts map[Reason]string) error {
 	return nil
 }
 
-// message returns the message of the first reason that denies, in the language that
+// message returns the message of a reason that denies, in the language that
 // fits best. asked is a language tag or a list as in Accept-Language; if it is neither,
 // the language is the hook's.
 func (m *messages) message(v *Verdict, asked string) string {
-	if v.Decision != Deny {
+	if v.Decision() != Deny {
 		return ""
 	}
 	at := 0
@@ -254,9 +264,9 @@ func (m *messages) message(v *Verdict, asked string) string {
 		}
 	}
 	for _, texts := range []map[Reason]string{m.texts[at], m.texts[0], defaultMessages} {
-		if text := texts[v.Reasons[0]]; text != "" {
+		if text := texts[v.reason]; text != "" {
 			return text
 		}
 	}
-	return defaultMessages[Unchecked]
+	return defaultMessages[Domain]
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/addrspec/addrspec/wasm/result"
 )
 
 // A body that two readers could read differently, or that is not of the format, is
@@ -49,65 +47,18 @@ func TestSupabaseID(t *testing.T) {
 	}
 }
 
-// Every reason denies, flags or is ignored as the policy says, in a fixed order.
-func TestJudge(t *testing.T) {
-	clean := result.Result{Valid: true, MX: true}
-	with := func(change func(*result.Result)) *result.Result { r := clean; change(&r); return &r }
-	cases := map[Reason]*result.Result{
-		Invalid:    {},
-		Disposable: with(func(r *result.Result) { r.Disposable = true }),
-		NoMX:       with(func(r *result.Result) { r.MX = false }),
-		Typo:       with(func(r *result.Result) { r.Typo, r.TypoSuggestion = true, "mail.example" }),
-		Gibberish:  with(func(r *result.Result) { r.Gibberish = true }),
-		Relay:      with(func(r *result.Result) { r.Relay = true }),
-		Role:       with(func(r *result.Result) { r.Role = "Sales" }),
-		Public:     with(func(r *result.Result) { r.Public = true }),
-		Alias:      with(func(r *result.Result) { r.Alias = true }),
-	}
-	require.Len(t, cases, len(policyReasons)-1, "all but no_email")
-	for reason, r := range cases {
-		other := Invalid
-		if reason == Invalid {
-			other = Relay
-		}
-		deny, flag := testHook(t, map[string]any{"deny": []Reason{reason}}), testHook(t, map[string]any{"deny": nil, "flag": []Reason{reason}})
-		ignore := testHook(t, map[string]any{"deny": []Reason{other}})
-		require.Equal(t, []Reason{reason}, deny.Policy.Judge(r).Reasons)
-		require.Equal(t, Deny, deny.Policy.Judge(r).Decision)
-		require.Equal(t, []Reason{reason}, flag.Policy.Judge(r).Flags)
-		require.Equal(t, Allow, flag.Policy.Judge(r).Decision)
-		require.Equal(t, Verdict{Decision: Allow}, ignore.Policy.Judge(r), reason)
-		require.Equal(t, Verdict{Decision: Allow}, deny.Policy.Judge(&clean))
-	}
-	all := testHook(t, map[string]any{"deny": []Reason{Alias, Typo}, "flag": []Reason{Role, Disposable}})
-	v := all.Policy.Judge(&result.Result{Valid: true, MX: true, Alias: true, Typo: true, TypoSuggestion: "mail.example", Role: "Sales", Disposable: true})
-	require.Equal(t, Verdict{Deny, []Reason{Typo, Alias}, []Reason{Disposable, Role}, "mail.example"}, v)
-	require.JSONEq(t, `{"decision":"deny","reasons":["typo","alias"],"flags":["disposable","role"],"message":"This email address may be mistyped. Please check its domain.","suggestion":"mail.example"}`,
-		string(all.Response(v, Call{})))
-	require.Equal(t, Deny, testHook(t, map[string]any{"deny": []Reason{NoEmail}}).Policy.JudgeNoEmail().Decision)
-	require.Equal(t, Allow, all.Policy.JudgeNoEmail().Decision)
-}
-
-// gibberish_score replaces the model's threshold.
-func TestGibberishScore(t *testing.T) {
-	h := testHook(t, map[string]any{"deny": []Reason{Gibberish}, "gibberish_score": 0.8})
-	for score, want := range map[float64]Decision{0: Allow, 0.8: Allow, 0.81: Deny, 1: Deny} {
-		require.Equal(t, want, h.Policy.Judge(&result.Result{Valid: true, GibberishScore: score, Gibberish: score > 0.5}).Decision, score)
-	}
-}
-
 // The message is in the language that fits best, else in the hook's, else in English.
 func TestMessages(t *testing.T) {
 	h := testHook(t, map[string]any{"language": "fr", "messages": map[string]any{
 		"de": map[string]string{"disposable": "de"}, "pt-BR": map[string]string{"disposable": "pt"}, "fr": map[string]string{"disposable": "fr", "typo": "fr typo"}}})
-	v := Verdict{Decision: Deny, Reasons: []Reason{Disposable, Typo}}
+	v := Verdict{decision: Deny, reason: "disposable"}
 	for asked, want := range map[string]string{"": "fr", "de": "de", "de-AT,de;q=0.9": "de", "pt": "pt", "ja": "fr", "ja, de;q=0.5": "de",
 		"\x00": "fr", "en-": "fr", strings.Repeat("de,", 1000): "fr", "*": "fr"} {
 		require.Equal(t, want, h.messages.message(&v, asked), asked)
 	}
-	require.Equal(t, "fr typo", h.messages.message(&Verdict{Decision: Deny, Reasons: []Reason{Typo}}, "de"))
-	require.Equal(t, defaultMessages[NoMX], h.messages.message(&Verdict{Decision: Deny, Reasons: []Reason{NoMX}}, "de"))
-	require.Empty(t, h.messages.message(&Verdict{Decision: Allow}, "de"))
+	require.Equal(t, "fr typo", h.messages.message(&Verdict{decision: Deny, reason: "typo"}, "de"))
+	require.Equal(t, defaultMessages["no_mx"], h.messages.message(&Verdict{decision: Deny, reason: "no_mx"}, "de"))
+	require.Empty(t, h.messages.message(&Verdict{decision: Review, reason: "no_mx"}, "de"))
 }
 
 // Each decision by on_error is marked.

@@ -2,8 +2,9 @@
 // creates one, whether the address may sign up, and gets allow or deny.
 //
 // The file of --hooks has the hooks (file.go). Each has the format of its caller,
-// the secrets that sign its requests, the account that pays, and a policy: which
-// facts about an address deny the sign-up and which only flag it (policy.go).
+// the secrets that sign its requests, the account that pays, and a policy, the document
+// that says which addresses to deny and which only to flag (policy.go). The module
+// evaluates it, as it does for every other caller.
 //
 // Requests are signed as Standard Webhooks 1.0.0 describes. The signature is checked
 // by the library of that specification, which Supabase uses too, so both sides agree
@@ -35,8 +36,8 @@ type Hook struct {
 	Account string // the email of the account that pays
 	OnError Decision
 	Timeout time.Duration // of the check of the address and its MX lookup
-	Policy  Policy
 
+	policy   policy
 	format   format
 	messages *messages
 	verifier verifier

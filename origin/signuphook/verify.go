@@ -121,12 +121,17 @@ func (e *secretEntry) text(directory string) (text, source string, err error) {
 		}
 		return text, "the environment variable " + e.SecretEnv, nil
 	}
-	path := e.SecretFile
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(directory, path)
-	}
+	path := beside(directory, e.SecretFile)
 	text, err = readShort(path)
 	return text, path, err
+}
+
+// beside returns the path of a file that the file in directory names.
+func beside(directory, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(directory, path)
 }
 
 func readShort(path string) (string, error) {
